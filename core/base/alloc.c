@@ -1,0 +1,169 @@
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_BLOCK 8192
+#define ARENA_ALIGN 16
+
+static _Thread_local long fault_countdown;
+static _Thread_local bool fault_reached;
+
+static bool
+fault_now(void)
+{
+    if (fault_countdown == 0) {
+        return false;
+    }
+    if (--fault_countdown == 0) {
+        fault_reached = true;
+        return true;
+    }
+    return false;
+}
+
+void
+writ_fault_arm(long nth)
+{
+    fault_countdown = nth;
+    fault_reached = false;
+}
+
+bool
+writ_fault_disarm(void)
+{
+    bool reached = fault_reached;
+
+    fault_countdown = 0;
+    fault_reached = false;
+    return reached;
+}
+
+void *
+writ_alloc(size_t size)
+{
+    return fault_now() ? NULL : calloc(1, size > 0 ? size : 1);
+}
+
+void *
+writ_realloc(void *ptr, size_t size)
+{
+    return fault_now() ? NULL : realloc(ptr, size > 0 ? size : 1);
+}
+
+void
+writ_free(void *ptr)
+{
+    free(ptr);
+}
+
+void
+writ_wipe(void *ptr, size_t size)
+{
+    if (ptr != NULL) {
+        explicit_bzero(ptr, size);
+    }
+}
+
+struct block {
+    struct block *next;
+    size_t used, size;
+    _Alignas(ARENA_ALIGN) unsigned char bytes[];
+};
+
+struct writ_arena {
+    struct block *head; /* the block that is being filled; the first block is the last of the list */
+    size_t given, max;
+};
+
+static struct block *
+block_new(size_t size)
+{
+    struct block *block = NULL;
+
+    if (!fault_now()) {
+        block = malloc(sizeof *block + size); /* not zeroed: an arena's bytes never are */
+    }
+    if (block != NULL) {
+        block->next = NULL;
+        block->used = 0;
+        block->size = size;
+    }
+    return block;
+}
+
+struct writ_arena *
+writ_arena_new(size_t max)
+{
+    struct writ_arena *arena = writ_alloc(sizeof *arena);
+
+    if (arena == NULL) {
+        return NULL;
+    }
+    arena->max = max;
+    arena->head = block_new(ARENA_BLOCK);
+    if (arena->head == NULL) {
+        writ_free(arena);
+        return NULL;
+    }
+    return arena;
+}
+
+static void
+blocks_free(struct block *block)
+{
+    while (block != NULL) {
+        struct block *next = block->next;
+        free(block);
+        block = next;
+    }
+}
+
+void
+writ_arena_free(struct writ_arena *arena)
+{
+    if (arena != NULL) {
+        blocks_free(arena->head);
+        writ_free(arena);
+    }
+}
+
+void
+writ_arena_reset(struct writ_arena *arena)
+{
+    while (arena->head->next != NULL) {
+        struct block *next = arena->head->next;
+        free(arena->head);
+        arena->head = next;
+    }
+    arena->head->used = 0;
+    arena->given = 0;
+}
+
+void *
+writ_arena_get(struct writ_arena *arena, size_t size)
+{
+    struct block *block = arena->head;
+    size_t need;
+    void *given;
+
+    if (size > arena->max) {
+        return NULL;
+    }
+    need = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    if (need > arena->max - arena->given) {
+        return NULL;
+    }
+    if (need > block->size - block->used) {
+        struct block *fresh = block_new(need > ARENA_BLOCK ? need : ARENA_BLOCK);
+        if (fresh == NULL) {
+            return NULL;
+        }
+        fresh->next = block;
+        arena->head = block = fresh;
+    }
+    given = block->bytes + block->used;
+    block->used += need;
+    arena->given += need;
+    return given;
+}

@@ -1,0 +1,54 @@
+/* alloc.h - memory, and failing it on purpose.
+ *
+ * Every allocation of Writ's own goes through here, so that a test can fail the n-th one
+ * (tests/fault) and see that there is an error or the very same output, never another output. */
+#ifndef WRIT_BASE_ALLOC_H
+#define WRIT_BASE_ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Zeroed memory of `size` bytes, or NULL. Free with writ_free. */
+void *writ_alloc(size_t size) __attribute__((malloc, warn_unused_result));
+
+/** Resizes; new bytes are not zeroed. NULL leaves `ptr` as it was. */
+void *writ_realloc(void *ptr, size_t size) __attribute__((warn_unused_result));
+
+/** writ_free(NULL) does nothing. */
+void writ_free(void *ptr);
+
+/** Overwrites memory in a way the compiler keeps. */
+void writ_wipe(void *ptr, size_t size);
+
+/** Fails the n-th allocation from now (1 = the next) of this thread. 0 disarms. */
+void writ_fault_arm(long nth);
+
+/** Disarms, and says whether the armed allocation was reached. */
+bool writ_fault_disarm(void);
+
+/** Runs `fn(&variable)` when the variable goes out of scope. */
+#define WRIT_AUTO(type, fn) __attribute__((cleanup(fn))) type
+
+/** Hands an owned pointer over: gives it and leaves NULL behind. */
+#define WRIT_TAKE(ptr)                                                                             \
+    __extension__({                                                                                \
+        __typeof__(ptr) writ_taken_ = (ptr);                                                       \
+        (ptr) = NULL;                                                                              \
+        writ_taken_;                                                                               \
+    })
+
+/** A bump allocator with a maximum, for all memory of one request. Not for several threads. */
+struct writ_arena;
+
+/** A new arena that gives at most `max` bytes in all, or NULL. Free with writ_arena_free. */
+struct writ_arena *writ_arena_new(size_t max) __attribute__((warn_unused_result));
+void writ_arena_free(struct writ_arena *arena);
+
+/** Forgets everything given so far and keeps the first block for the next use. */
+void writ_arena_reset(struct writ_arena *arena);
+
+/** `size` bytes aligned for any object, not zeroed; NULL when memory or the maximum is exhausted.
+ * Lives until the arena is reset or freed. */
+void *writ_arena_get(struct writ_arena *arena, size_t size) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,103 @@
+/* bytes.h - bytes that are borrowed, bytes that grow, and the few things done with them.
+ *
+ * memcpy, memcmp, realloc, strtol and the str* family appear in core/base only; everything above
+ * uses views and buffers. A buffer remembers its first failure, so that a chain of appends can be
+ * checked once and a lost piece can never look like success. */
+#ifndef WRIT_BASE_BYTES_H
+#define WRIT_BASE_BYTES_H
+
+#include "base/alloc.h"
+#include "base/result.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Borrowed bytes: not owned, not NUL-terminated. {NULL, 0} is the empty view. */
+struct writ_view {
+    const char *ptr;
+    size_t len;
+};
+
+#define WRIT_VIEW_FMT     "%.*s"
+#define WRIT_VIEW_ARG(v)  (int)(v).len, (v).ptr
+/** A view of a string literal. */
+#define WRIT_LIT(literal) ((struct writ_view){"" literal, sizeof(literal) - 1})
+
+static inline struct writ_view
+writ_view(const void *ptr, size_t len)
+{
+    return (struct writ_view){(const char *)ptr, len};
+}
+
+/** A view of a NUL-terminated string; NULL gives the empty view. */
+struct writ_view writ_view_str(const char *str);
+
+bool writ_view_equal(struct writ_view a, struct writ_view b);
+bool writ_view_is(struct writ_view a, const char *str);
+/** ASCII letters compared without case (for HTTP field names only). */
+bool writ_view_equal_nocase(struct writ_view a, struct writ_view b);
+bool writ_view_has_prefix(struct writ_view a, struct writ_view prefix);
+bool writ_view_has_suffix(struct writ_view a, struct writ_view suffix);
+/** Byte order, shorter first: <0, 0, >0. */
+int writ_view_compare(struct writ_view a, struct writ_view b);
+/** The part from `from` (clamped) of at most `len` bytes. */
+struct writ_view writ_view_sub(struct writ_view a, size_t from, size_t len);
+/** Position of the first `byte`, or a.len. */
+size_t writ_view_find(struct writ_view a, char byte);
+/** Position of the first occurrence of `what`, or a.len. */
+size_t writ_view_search(struct writ_view a, struct writ_view what);
+/** Without ASCII space and tab at both ends (RFC 9110 OWS). */
+struct writ_view writ_view_trim(struct writ_view a);
+/** Constant-time equality for secrets and digests; lengths are not secret. */
+bool writ_view_equal_secret(struct writ_view a, struct writ_view b);
+/** A copy in the arena, NUL-terminated after its end; {NULL, 0} on no memory. */
+struct writ_view writ_view_copy(struct writ_view a, struct writ_arena *arena);
+
+/** Bytes that grow up to a maximum. Owned by the caller; wipe to free. */
+struct writ_buf {
+    char *ptr;
+    size_t len, cap, max;
+    enum writ_code failed; /* WRIT_E_UNSET while all appends held */
+};
+
+#define writ_auto_buf WRIT_AUTO(struct writ_buf, writ_buf_wipe)
+
+/** An empty buffer that may grow to `max` bytes. Allocates nothing. */
+struct writ_buf writ_buf_make(size_t max);
+/** Frees; a zeroed buffer is fine. Overwrites the content first when `secret`. */
+void writ_buf_wipe(struct writ_buf *buf);
+void writ_buf_wipe_secret(struct writ_buf *buf);
+/** Empties and forgets the failure, keeps the memory. */
+void writ_buf_clear(struct writ_buf *buf);
+
+/* Appends. After the first failure (memory or maximum) they do nothing. */
+void writ_buf_put(struct writ_buf *buf, struct writ_view bytes);
+void writ_buf_byte(struct writ_buf *buf, char byte);
+void writ_buf_str(struct writ_buf *buf, const char *str);
+void writ_buf_fmt(struct writ_buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void writ_buf_u64(struct writ_buf *buf, uint64_t value);
+void writ_buf_i64(struct writ_buf *buf, int64_t value);
+/** Makes room for `len` bytes and returns where they go (then add to buf->len), or NULL. */
+char *writ_buf_reserve(struct writ_buf *buf, size_t len);
+/** Drops the first `len` bytes. */
+void writ_buf_consume(struct writ_buf *buf, size_t len);
+/** WRIT_OK, or the first failure (WRIT_E_NOMEM, WRIT_E_LIMIT). */
+WRIT_RESULT writ_buf_check(const struct writ_buf *buf, struct writ_err *err);
+/** What is in it; borrowed until the next append. */
+struct writ_view writ_buf_view(const struct writ_buf *buf);
+
+/* Encodings. */
+void writ_hex_put(struct writ_buf *buf, const void *bytes, size_t len); /* lower case */
+/** Exactly 2*len lower-case hex digits, or WRIT_E_PARSE. */
+WRIT_RESULT writ_hex_read(struct writ_view text, void *ret, size_t len);
+/** base64url without padding (RFC 4648 5, as JOSE uses it). */
+void writ_base64url_put(struct writ_buf *buf, struct writ_view bytes);
+/** Strict: alphabet, length, no padding, unused bits zero. Appends to `ret`. WRIT_E_PARSE. */
+WRIT_RESULT writ_base64url_read(struct writ_view text, struct writ_buf *ret);
+/** base64 with padding (RFC 4648 4). */
+void writ_base64_put(struct writ_buf *buf, struct writ_view bytes);
+/** Strict, with padding required. WRIT_E_PARSE. */
+WRIT_RESULT writ_base64_read(struct writ_view text, struct writ_buf *ret);
+
+#endif

@@ -1,0 +1,29 @@
+/* clock.h - the time, asked for through a table so that tests bring their own. */
+#ifndef WRIT_BASE_CLOCK_H
+#define WRIT_BASE_CLOCK_H
+
+#include "base/bytes.h"
+
+/** Where time comes from. Deadlines use monotonic time, records wall time. */
+struct writ_clock {
+    int64_t (*wall_us)(void *ctx); /* microseconds since 1970-01-01T00:00:00Z */
+    int64_t (*mono_us)(void *ctx); /* microseconds since some fixed point */
+    void *ctx;
+};
+
+/** CLOCK_REALTIME and CLOCK_MONOTONIC. Static storage. */
+const struct writ_clock *writ_clock_system(void);
+
+int64_t writ_clock_wall_us(const struct writ_clock *clock);
+int64_t writ_clock_mono_us(const struct writ_clock *clock);
+
+#define WRIT_TIME_TEXT 28 /* "2026-11-21T22:20:00.123456Z" and NUL */
+
+/** ISO 8601 UTC with six digits below the second, always WRIT_TIME_TEXT - 1 bytes. */
+void writ_time_format(int64_t wall_us, char ret[WRIT_TIME_TEXT]);
+
+/** Reads RFC 3339 with 'Z' or a numeric offset and up to nine digits below the second (cut to
+ * microseconds). WRIT_E_PARSE for anything else, also for a day that does not exist. */
+WRIT_RESULT writ_time_read(struct writ_view text, int64_t *ret);
+
+#endif

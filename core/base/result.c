@@ -1,0 +1,78 @@
+#include "base/result.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void
+fill(struct writ_err *err, const char *fmt, va_list args)
+{
+    (void)vsnprintf(err->text, sizeof err->text, fmt, args);
+    for (char *c = err->text; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?'; /* a message is one line wherever it ends up */
+        }
+    }
+}
+
+writ_result
+writ_fail(struct writ_err *err, enum writ_code code, const char *fmt, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, fmt);
+        fill(err, fmt, args);
+        va_end(args);
+    }
+    return (writ_result){code};
+}
+
+writ_result
+writ_fail_at(struct writ_err *err, enum writ_code code, size_t offset, const char *fmt, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, fmt);
+        fill(err, fmt, args);
+        va_end(args);
+        err->offset = offset;
+    }
+    return (writ_result){code};
+}
+
+const char *
+writ_code_name(enum writ_code code)
+{
+    switch (code) {
+    case WRIT_E_UNSET:
+        return "unset";
+    case WRIT_OK:
+        return "ok";
+    case WRIT_E_INVALID:
+        return "invalid";
+    case WRIT_E_PARSE:
+        return "parse";
+    case WRIT_E_LIMIT:
+        return "limit";
+    case WRIT_E_MISMATCH:
+        return "mismatch";
+    case WRIT_E_ABSENT:
+        return "absent";
+    case WRIT_E_BUSY:
+        return "busy";
+    case WRIT_E_NOMEM:
+        return "nomem";
+    case WRIT_E_IO:
+        return "io";
+    case WRIT_E_CRYPTO:
+        return "crypto";
+    }
+    return "unknown";
+}
+
+void
+writ_invariant_failed(const char *cond, const char *file, int line)
+{
+    (void)fprintf(stderr, "writ: broken invariant: %s at %s:%d\n", cond, file, line);
+    abort();
+}

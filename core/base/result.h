@@ -1,0 +1,88 @@
+/* result.h - how a function of Writ says that it failed, and why.
+ *
+ * A function that can fail returns WRIT_RESULT, a one-member struct, so that the compiler refuses
+ * `return -1`, `if (writ_x())` and a result that nobody looks at. A zeroed result is a failure.
+ * A deny is not an error: a call that was evaluated and refused returns WRIT_OK. */
+#ifndef WRIT_BASE_RESULT_H
+#define WRIT_BASE_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** What went wrong, by what the caller can do about it. */
+enum writ_code {
+    WRIT_E_UNSET = 0, /* a result nobody set: treated as a failure everywhere */
+    WRIT_OK,
+    WRIT_E_INVALID,  /* a well-formed input says something that is not allowed */
+    WRIT_E_PARSE,    /* the input is not in its format */
+    WRIT_E_LIMIT,    /* a named limit was exceeded */
+    WRIT_E_MISMATCH, /* two things that must agree do not */
+    WRIT_E_ABSENT,   /* what was asked for does not exist */
+    WRIT_E_BUSY,     /* a queue is full or a resource is held: refuse now, may work later */
+    WRIT_E_NOMEM,
+    WRIT_E_IO,
+    WRIT_E_CRYPTO,
+};
+
+typedef struct writ_result {
+    enum writ_code code;
+} writ_result;
+
+#define WRIT_RESULT __attribute__((warn_unused_result)) writ_result
+
+#define WRIT_ERR_TEXT 512
+
+/** The most precise thing that can be told about a failure. Never holds an argument value, a
+ * token or a key. Zero-initialise before use; filled by the function that fails first. */
+struct writ_err {
+    char text[WRIT_ERR_TEXT]; /* what was wrong, where, and what to do; NUL-terminated */
+    size_t offset;            /* byte offset into the input, where one applies */
+    size_t line;              /* 1-based line of a file, or 0 */
+};
+
+/** The one successful result. */
+#define WRIT_DONE ((writ_result){WRIT_OK})
+
+/** Returns early with the same code when `call` failed. */
+#define WRIT_TRY(call)                                                                             \
+    do {                                                                                           \
+        writ_result writ_try_ = (call);                                                            \
+        if (writ_try_.code != WRIT_OK) {                                                           \
+            return writ_try_;                                                                      \
+        }                                                                                          \
+    } while (0)
+
+/** Fills `err` (which may be NULL) and returns `code`. */
+#define WRIT_FAIL(err, code, ...) return writ_fail((err), (code), __VA_ARGS__)
+
+/** Stops the process when an invariant of our own (never of the input) does not hold, in release
+ * builds too: a gateway that is down forwards nothing. */
+#define WRIT_INVARIANT(cond)                                                                       \
+    do {                                                                                           \
+        if (!(cond)) {                                                                             \
+            writ_invariant_failed(#cond, __FILE__, __LINE__);                                      \
+        }                                                                                          \
+    } while (0)
+
+/** True when `r` is WRIT_OK. */
+static inline bool
+writ_is_ok(writ_result r)
+{
+    return r.code == WRIT_OK;
+}
+
+/** Fills `err->text` (cut at its end, control bytes replaced by '?') and gives `code` back.
+ * `err` may be NULL; its offset and line are left as they are. */
+writ_result writ_fail(struct writ_err *err, enum writ_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** As writ_fail, and notes the byte offset at which the input is wrong. */
+writ_result writ_fail_at(struct writ_err *err, enum writ_code code, size_t offset, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** The code as a lower-case word ("ok", "limit"): for messages and tests. Static storage. */
+const char *writ_code_name(enum writ_code code);
+
+void writ_invariant_failed(const char *cond, const char *file, int line) __attribute__((noreturn));
+
+#endif

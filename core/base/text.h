@@ -1,0 +1,27 @@
+/* text.h - reading numbers, times and UTF-8 out of text; writing JSON strings; files. */
+#ifndef WRIT_BASE_TEXT_H
+#define WRIT_BASE_TEXT_H
+
+#include "base/bytes.h"
+
+/** Decimal digits only, no sign, no leading zeros (but "0"), within least..most; else
+ * WRIT_E_PARSE or WRIT_E_LIMIT. */
+WRIT_RESULT writ_text_u64(struct writ_view text, uint64_t least, uint64_t most, uint64_t *ret);
+
+/** True when the bytes are well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates). On
+ * false, `bad` (may be NULL) is the offset of the first bad byte. */
+bool writ_text_is_utf8(struct writ_view text, size_t *bad);
+
+/** Appends a JSON string literal with quotes and the minimal escapes of RFC 8785 3.2.2.2. The text
+ * must be UTF-8. The canonical form and every other JSON we write use this one. */
+void writ_text_json(struct writ_buf *buf, struct writ_view text);
+
+/** As writ_text_json for bytes of unknown origin (log lines): bytes that are not UTF-8, C1
+ * controls, U+2028, U+2029, DEL and bidirectional controls are written as \uXXXX or '?', and the
+ * text is cut after `max` input bytes. */
+void writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max);
+
+/** Reads a whole regular file of at most `max` bytes. WRIT_E_ABSENT, WRIT_E_LIMIT, WRIT_E_IO. */
+WRIT_RESULT writ_text_file(const char *path, size_t max, struct writ_buf *ret, struct writ_err *err);
+
+#endif
