@@ -1,0 +1,122 @@
+# One line per kind of test; every file that is there is a test. Labels: unit, fault, conformance,
+# fuzz, integration, lint.
+include_guard()
+option(WRIT_TESTS "Build the tests" ON)
+if(NOT WRIT_TESTS)
+    return()
+endif()
+enable_testing()
+
+set(WRIT_FUZZ_SECONDS 20 CACHE STRING "How long each fuzzer runs in the fuzz preset")
+set(WRIT_TIMEOUT_FACTOR 1 CACHE STRING "How much longer tests may take (sanitizers are slow)")
+math(EXPR test_timeout_s "120 * ${WRIT_TIMEOUT_FACTOR}")
+math(EXPR long_timeout_s "300 * ${WRIT_TIMEOUT_FACTOR}")
+
+set(test_root ${CMAKE_CURRENT_SOURCE_DIR}/tests)
+set(test_environment WRIT_VECTORS=${CMAKE_CURRENT_SOURCE_DIR}/vectors
+    WRIT_SOURCE_DIR=${CMAKE_CURRENT_SOURCE_DIR} WRIT_BUILD_DIR=${CMAKE_CURRENT_BINARY_DIR}
+    WRIT_BIN=${CMAKE_CURRENT_BINARY_DIR}/writ CK_FORK=no)
+writ_existing(test_layers gateway policy crew store evidence base)
+
+pkg_check_modules(check QUIET IMPORTED_TARGET check>=0.15)
+if(NOT check_FOUND)
+    message(FATAL_ERROR "check is missing: run scripts/deps test, or configure with -DWRIT_TESTS=OFF")
+endif()
+
+# What tests share; tests include it as "support/<file>.h".
+file(GLOB support_sources CONFIGURE_DEPENDS ${test_root}/support/*.c)
+list(REMOVE_ITEM support_sources ${test_root}/support/replay_main.c)
+add_library(writ_test_support STATIC ${support_sources})
+target_include_directories(writ_test_support PUBLIC ${test_root} ${CMAKE_CURRENT_SOURCE_DIR})
+target_compile_definitions(writ_test_support PUBLIC
+    WRIT_VECTORS="${CMAKE_CURRENT_SOURCE_DIR}/vectors"
+    WRIT_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+target_link_libraries(writ_test_support PUBLIC ${test_layers} PkgConfig::check
+    writ::jansson writ::jwt writ::sqlite writ::crypto writ::curl writ::yaml Threads::Threads m
+    PRIVATE writ_flags)
+
+function(writ_test_properties name label timeout_s)
+    set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${timeout_s}
+        ENVIRONMENT "${test_environment}" WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+endfunction()
+
+# Every tests/<kind>/test_*.c is one program, one ctest test.
+function(writ_check_tests kind)
+    file(GLOB sources CONFIGURE_DEPENDS ${test_root}/${kind}/test_*.c)
+    foreach(source IN LISTS sources)
+        get_filename_component(stem ${source} NAME_WE)
+        string(REGEX REPLACE "^test_" "" module ${stem})
+        add_executable(${kind}_${module} ${source})
+        target_link_libraries(${kind}_${module} PRIVATE writ_flags writ_test_support)
+        set_target_properties(${kind}_${module} PROPERTIES
+            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
+        add_test(NAME ${kind}.${module} COMMAND ${kind}_${module})
+        writ_test_properties(${kind}.${module} ${kind} ${test_timeout_s})
+    endforeach()
+endfunction()
+
+# Every tests/fuzz/fuzz_<module>.c: a fuzzer in the fuzz preset, a replay of its corpus elsewhere.
+function(writ_fuzz_tests)
+    file(GLOB sources CONFIGURE_DEPENDS ${test_root}/fuzz/fuzz_*.c)
+    foreach(source IN LISTS sources)
+        get_filename_component(stem ${source} NAME_WE)
+        string(REGEX REPLACE "^fuzz_" "" module ${stem})
+        set(corpus ${test_root}/fuzz/corpus/${module})
+        add_executable(${stem} ${source})
+        target_link_libraries(${stem} PRIVATE writ_flags writ_test_support)
+        set_target_properties(${stem} PROPERTIES
+            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz)
+        if(WRIT_FUZZ)
+            target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
+            # what the fuzzer finds goes to the build folder, never to the corpus of the sources
+            file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz/found/${module})
+            add_test(NAME fuzz.${module} COMMAND ${stem}
+                -max_total_time=${WRIT_FUZZ_SECONDS} -timeout=10 -rss_limit_mb=2048
+                -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/fuzz/${module}-
+                ${CMAKE_CURRENT_BINARY_DIR}/fuzz/found/${module} ${corpus})
+        else()
+            target_sources(${stem} PRIVATE ${test_root}/support/replay_main.c)
+            add_test(NAME fuzz.${module} COMMAND ${stem} ${corpus})
+        endif()
+        writ_test_properties(fuzz.${module} fuzz ${long_timeout_s})
+    endforeach()
+endfunction()
+
+# Every tests/integration/*.test.mjs against the built program. A *.c there is a peer or a tool
+# of those tests and is built as <build>/tests/<name>.
+function(writ_integration_tests)
+    file(GLOB sources CONFIGURE_DEPENDS ${test_root}/integration/*.c)
+    foreach(source IN LISTS sources)
+        get_filename_component(stem ${source} NAME_WE)
+        add_executable(${stem} ${source})
+        target_link_libraries(${stem} PRIVATE writ_flags writ_test_support)
+        set_target_properties(${stem} PROPERTIES
+            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
+    endforeach()
+    file(GLOB scenarios CONFIGURE_DEPENDS ${test_root}/integration/*.test.mjs)
+    foreach(scenario IN LISTS scenarios)
+        get_filename_component(stem ${scenario} NAME)
+        string(REGEX REPLACE "\\.test\\.mjs$" "" name ${stem})
+        add_test(NAME integration.${name}
+            COMMAND ${test_root}/support/node --test ${scenario})
+        writ_test_properties(integration.${name} integration ${long_timeout_s})
+    endforeach()
+endfunction()
+
+function(writ_lint_tests)
+    file(GLOB scripts CONFIGURE_DEPENDS ${test_root}/lint/*.sh)
+    foreach(script IN LISTS scripts)
+        get_filename_component(name ${script} NAME_WE)
+        add_test(NAME lint.${name} COMMAND sh ${script} ${CMAKE_CURRENT_SOURCE_DIR})
+        writ_test_properties(lint.${name} lint ${test_timeout_s})
+    endforeach()
+endfunction()
+
+writ_fuzz_tests()
+if(NOT WRIT_FUZZ)
+    writ_check_tests(unit)
+    writ_check_tests(fault)
+    writ_check_tests(conformance)
+    writ_integration_tests()
+    writ_lint_tests()
+endif()

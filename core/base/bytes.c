@@ -1,0 +1,498 @@
+#include "base/bytes.h"
+
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BUF_LEAST 64
+
+struct writ_view
+writ_view_str(const char *str)
+{
+    return writ_view(str, str != NULL ? strlen(str) : 0);
+}
+
+bool
+writ_view_equal(struct writ_view a, struct writ_view b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+bool
+writ_view_is(struct writ_view a, const char *str)
+{
+    return writ_view_equal(a, writ_view_str(str));
+}
+
+static unsigned char
+lower(char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+bool
+writ_view_equal_nocase(struct writ_view a, struct writ_view b)
+{
+    if (a.len != b.len) {
+        return false;
+    }
+    for (size_t i = 0; i < a.len; i++) {
+        if (lower(a.ptr[i]) != lower(b.ptr[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+writ_view_has_prefix(struct writ_view a, struct writ_view prefix)
+{
+    return a.len >= prefix.len && writ_view_equal(writ_view_sub(a, 0, prefix.len), prefix);
+}
+
+bool
+writ_view_has_suffix(struct writ_view a, struct writ_view suffix)
+{
+    return a.len >= suffix.len &&
+           writ_view_equal(writ_view_sub(a, a.len - suffix.len, suffix.len), suffix);
+}
+
+int
+writ_view_compare(struct writ_view a, struct writ_view b)
+{
+    size_t both = a.len < b.len ? a.len : b.len;
+    int order = both > 0 ? memcmp(a.ptr, b.ptr, both) : 0;
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+struct writ_view
+writ_view_sub(struct writ_view a, size_t from, size_t len)
+{
+    if (from > a.len) {
+        from = a.len;
+    }
+    if (len > a.len - from) {
+        len = a.len - from;
+    }
+    return writ_view(len > 0 ? a.ptr + from : a.ptr, len);
+}
+
+size_t
+writ_view_find(struct writ_view a, char byte)
+{
+    const char *found = a.len > 0 ? memchr(a.ptr, byte, a.len) : NULL;
+
+    return found != NULL ? (size_t)(found - a.ptr) : a.len;
+}
+
+size_t
+writ_view_search(struct writ_view a, struct writ_view what)
+{
+    const char *found;
+
+    if (what.len == 0) {
+        return 0;
+    }
+    found = a.len >= what.len ? memmem(a.ptr, a.len, what.ptr, what.len) : NULL;
+    return found != NULL ? (size_t)(found - a.ptr) : a.len;
+}
+
+static bool
+is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+struct writ_view
+writ_view_trim(struct writ_view a)
+{
+    while (a.len > 0 && is_blank(a.ptr[0])) {
+        a = writ_view(a.ptr + 1, a.len - 1);
+    }
+    while (a.len > 0 && is_blank(a.ptr[a.len - 1])) {
+        a.len--;
+    }
+    return a;
+}
+
+bool
+writ_view_equal_secret(struct writ_view a, struct writ_view b)
+{
+    return a.len == b.len && (a.len == 0 || CRYPTO_memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+struct writ_view
+writ_view_copy(struct writ_view a, struct writ_arena *arena)
+{
+    char *copy = a.len < SIZE_MAX ? writ_arena_get(arena, a.len + 1) : NULL;
+
+    if (copy == NULL) {
+        return writ_view(NULL, 0);
+    }
+    if (a.len > 0) {
+        memcpy(copy, a.ptr, a.len);
+    }
+    copy[a.len] = '\0';
+    return writ_view(copy, a.len);
+}
+
+struct writ_buf
+writ_buf_make(size_t max)
+{
+    return (struct writ_buf){.max = max};
+}
+
+void
+writ_buf_wipe(struct writ_buf *buf)
+{
+    writ_free(buf->ptr);
+    *buf = (struct writ_buf){.max = buf->max};
+}
+
+void
+writ_buf_wipe_secret(struct writ_buf *buf)
+{
+    writ_wipe(buf->ptr, buf->cap);
+    writ_buf_wipe(buf);
+}
+
+void
+writ_buf_clear(struct writ_buf *buf)
+{
+    buf->len = 0;
+    buf->failed = WRIT_E_UNSET;
+}
+
+static char *
+buf_fail(struct writ_buf *buf, enum writ_code code)
+{
+    buf->failed = code;
+    return NULL;
+}
+
+/* Twice the size each time, so that n appended bytes cost O(n); never past the maximum. */
+static size_t
+next_cap(const struct writ_buf *buf, size_t need)
+{
+    size_t cap = buf->cap > BUF_LEAST ? buf->cap : BUF_LEAST;
+
+    while (cap < need) {
+        cap = cap > buf->max / 2 ? buf->max : cap * 2;
+    }
+    return cap < buf->max ? cap : buf->max;
+}
+
+char *
+writ_buf_reserve(struct writ_buf *buf, size_t len)
+{
+    if (buf->failed != WRIT_E_UNSET) {
+        return NULL;
+    }
+    if (len > buf->max - buf->len) {
+        return buf_fail(buf, WRIT_E_LIMIT);
+    }
+    if (buf->ptr == NULL || len > buf->cap - buf->len) {
+        size_t cap = next_cap(buf, buf->len + len);
+        char *grown = writ_realloc(buf->ptr, cap);
+        if (grown == NULL) {
+            return buf_fail(buf, WRIT_E_NOMEM);
+        }
+        buf->ptr = grown;
+        buf->cap = cap;
+    }
+    return buf->ptr + buf->len;
+}
+
+void
+writ_buf_put(struct writ_buf *buf, struct writ_view bytes)
+{
+    char *to = writ_buf_reserve(buf, bytes.len);
+
+    if (to != NULL && bytes.len > 0) {
+        memcpy(to, bytes.ptr, bytes.len);
+        buf->len += bytes.len;
+    }
+}
+
+void
+writ_buf_byte(struct writ_buf *buf, char byte)
+{
+    writ_buf_put(buf, writ_view(&byte, 1));
+}
+
+void
+writ_buf_str(struct writ_buf *buf, const char *str)
+{
+    writ_buf_put(buf, writ_view_str(str));
+}
+
+void
+writ_buf_fmt(struct writ_buf *buf, const char *fmt, ...)
+{
+    va_list args;
+    char small[256];
+    int len;
+
+    va_start(args, fmt);
+    len = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
+    if (len < 0) {
+        (void)buf_fail(buf, buf->failed != WRIT_E_UNSET ? buf->failed : WRIT_E_INVALID);
+    } else if ((size_t)len < sizeof small) {
+        writ_buf_put(buf, writ_view(small, (size_t)len));
+    } else if ((size_t)len > buf->max - buf->len) {
+        (void)writ_buf_reserve(buf, (size_t)len);
+    } else {
+        /* vsnprintf writes a NUL after the text, which may be one more than the maximum */
+        char *text = writ_alloc((size_t)len + 1);
+        if (text == NULL) {
+            (void)buf_fail(buf, buf->failed != WRIT_E_UNSET ? buf->failed : WRIT_E_NOMEM);
+            return;
+        }
+        va_start(args, fmt);
+        (void)vsnprintf(text, (size_t)len + 1, fmt, args);
+        va_end(args);
+        writ_buf_put(buf, writ_view(text, (size_t)len));
+        writ_free(text);
+    }
+}
+
+void
+writ_buf_u64(struct writ_buf *buf, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    writ_buf_put(buf, writ_view(digits + at, sizeof digits - at));
+}
+
+void
+writ_buf_i64(struct writ_buf *buf, int64_t value)
+{
+    if (value < 0) {
+        writ_buf_byte(buf, '-');
+        writ_buf_u64(buf, 0 - (uint64_t)value);
+    } else {
+        writ_buf_u64(buf, (uint64_t)value);
+    }
+}
+
+void
+writ_buf_consume(struct writ_buf *buf, size_t len)
+{
+    if (len >= buf->len) {
+        buf->len = 0;
+    } else if (len > 0) {
+        memmove(buf->ptr, buf->ptr + len, buf->len - len);
+        buf->len -= len;
+    }
+}
+
+WRIT_RESULT
+writ_buf_check(const struct writ_buf *buf, struct writ_err *err)
+{
+    if (buf->failed == WRIT_E_LIMIT) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "more than %zu bytes", buf->max);
+    }
+    if (buf->failed != WRIT_E_UNSET) {
+        WRIT_FAIL(err, buf->failed, "no memory for a buffer");
+    }
+    return WRIT_DONE;
+}
+
+struct writ_view
+writ_buf_view(const struct writ_buf *buf)
+{
+    return writ_view(buf->ptr, buf->len);
+}
+
+void
+writ_hex_put(struct writ_buf *buf, const void *bytes, size_t len)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *from = bytes;
+    /* a length too long to double asks for what no buffer can give, and so fails */
+    char *to = writ_buf_reserve(buf, len <= SIZE_MAX / 2 ? len * 2 : SIZE_MAX);
+
+    if (to == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < len; i++) {
+        to[2 * i] = digits[from[i] >> 4];
+        to[2 * i + 1] = digits[from[i] & 15];
+    }
+    buf->len += len * 2;
+}
+
+static int
+hex_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+WRIT_RESULT
+writ_hex_read(struct writ_view text, void *ret, size_t len)
+{
+    unsigned char *to = ret;
+
+    if (text.len / 2 != len || text.len % 2 != 0) {
+        return (writ_result){WRIT_E_PARSE};
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        if (hex_value(text.ptr[i]) < 0) {
+            return (writ_result){WRIT_E_PARSE};
+        }
+    }
+    for (size_t i = 0; i < len; i++) {
+        to[i] = (unsigned char)(hex_value(text.ptr[2 * i]) << 4 | hex_value(text.ptr[2 * i + 1]));
+    }
+    return WRIT_DONE;
+}
+
+/* RFC 4648 tables 1 and 2 share the first 62 digits. */
+struct alphabet {
+    char digit62, digit63;
+};
+
+static const struct alphabet plain = {'+', '/'};
+static const struct alphabet url = {'-', '_'};
+
+static char
+digit_of(const struct alphabet *alphabet, unsigned value)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+    if (value < 62) {
+        return digits[value];
+    }
+    return value == 62 ? alphabet->digit62 : alphabet->digit63;
+}
+
+static int
+value_of(const struct alphabet *alphabet, char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return c - 'A';
+    }
+    if (c >= 'a' && c <= 'z') {
+        return c - 'a' + 26;
+    }
+    if (c >= '0' && c <= '9') {
+        return c - '0' + 52;
+    }
+    if (c == alphabet->digit62) {
+        return 62;
+    }
+    return c == alphabet->digit63 ? 63 : -1;
+}
+
+/* Writes the len*8 bits of up to three bytes as digits; gives how many. */
+static size_t
+group_put(const struct alphabet *alphabet, const unsigned char *from, size_t len, char ret[4])
+{
+    unsigned bits = (unsigned)from[0] << 16 | (len > 1 ? (unsigned)from[1] << 8 : 0) |
+                    (len > 2 ? (unsigned)from[2] : 0);
+
+    for (size_t i = 0; i <= len; i++) {
+        ret[i] = digit_of(alphabet, bits >> (18 - 6 * i) & 63);
+    }
+    return len + 1;
+}
+
+static void
+base64_put(const struct alphabet *alphabet, bool padded, struct writ_buf *buf, struct writ_view bytes)
+{
+    size_t most = bytes.len <= SIZE_MAX / 2 ? (bytes.len + 2) / 3 * 4 : SIZE_MAX;
+    size_t whole = bytes.len / 3 * 3, rest = bytes.len % 3;
+    size_t need = padded || rest == 0 ? most : most - (3 - rest);
+    char *to = writ_buf_reserve(buf, need);
+
+    if (to == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < whole; i += 3) {
+        to += group_put(alphabet, (const unsigned char *)bytes.ptr + i, 3, to);
+    }
+    if (rest > 0) {
+        char last[4] = "====";
+        (void)group_put(alphabet, (const unsigned char *)bytes.ptr + whole, rest, last);
+        memcpy(to, last, padded ? 4 : rest + 1);
+    }
+    buf->len += need;
+}
+
+/* Appends what the digits say, or nothing. Strict (RFC 4648 3.5): the bits that no byte uses are
+ * zero, so that one byte string has one text only. */
+static writ_result
+base64_read(const struct alphabet *alphabet, struct writ_view digits, struct writ_buf *ret)
+{
+    size_t len = digits.len / 4 * 3 + (digits.len % 4 > 0 ? digits.len % 4 - 1 : 0);
+    size_t before = ret->len;
+    unsigned bits = 0, held = 0;
+    char *to;
+
+    if (digits.len % 4 == 1) {
+        return (writ_result){WRIT_E_PARSE};
+    }
+    to = writ_buf_reserve(ret, len);
+    if (to == NULL) {
+        return (writ_result){ret->failed};
+    }
+    for (size_t i = 0; i < digits.len; i++) {
+        int value = value_of(alphabet, digits.ptr[i]);
+        if (value < 0) {
+            return (writ_result){WRIT_E_PARSE};
+        }
+        bits = bits << 6 | (unsigned)value;
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            *to++ = (char)(bits >> held & 255);
+        }
+    }
+    if ((bits & ((1U << held) - 1)) != 0) {
+        return (writ_result){WRIT_E_PARSE};
+    }
+    ret->len = before + len;
+    return WRIT_DONE;
+}
+
+void
+writ_base64url_put(struct writ_buf *buf, struct writ_view bytes)
+{
+    base64_put(&url, false, buf, bytes);
+}
+
+WRIT_RESULT
+writ_base64url_read(struct writ_view text, struct writ_buf *ret)
+{
+    return base64_read(&url, text, ret);
+}
+
+void
+writ_base64_put(struct writ_buf *buf, struct writ_view bytes)
+{
+    base64_put(&plain, true, buf, bytes);
+}
+
+WRIT_RESULT
+writ_base64_read(struct writ_view text, struct writ_buf *ret)
+{
+    size_t padding = 0;
+
+    if (text.len % 4 != 0) {
+        return (writ_result){WRIT_E_PARSE};
+    }
+    while (padding < 2 && padding < text.len && text.ptr[text.len - 1 - padding] == '=') {
+        padding++;
+    }
+    return base64_read(&plain, writ_view_sub(text, 0, text.len - padding), ret);
+}

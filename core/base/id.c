@@ -1,0 +1,92 @@
+/* Invariant (1): the time and counter of each id are greater than those of the one before. */
+#include "base/id.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define ID_BYTES    16
+#define COUNTER_MAX 0xfff /* the 12 bits of rand_a: the dedicated counter of RFC 9562 6.2 method 1 */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t last_ms;  /* guarded by lock */
+static uint16_t last_seq; /* guarded by lock */
+
+WRIT_RESULT
+writ_random(void *ret, size_t len, struct writ_err *err)
+{
+    unsigned char *to = ret;
+    size_t done = 0;
+
+    while (done < len) {
+        ssize_t got = getrandom(to + done, len - done, 0);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            WRIT_FAIL(err, WRIT_E_CRYPTO, "the system gives no random bytes: %s", strerrordesc_np(errno));
+        }
+        done += (size_t)got;
+    }
+    return WRIT_DONE;
+}
+
+/* The next pair of time and counter. keeps (1), also when the clock steps back: time then stands
+ * still, and a full counter moves it on by one. */
+static void
+take_slot(uint64_t now_ms, uint16_t start, uint64_t *ret_ms, uint16_t *ret_seq)
+{
+    (void)pthread_mutex_lock(&lock);
+    if (now_ms > last_ms) {
+        last_ms = now_ms;
+        last_seq = start;
+    } else if (last_seq < COUNTER_MAX) {
+        last_seq++;
+    } else {
+        last_ms++;
+        last_seq = start;
+    }
+    *ret_ms = last_ms;
+    *ret_seq = last_seq;
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void
+put_text(const unsigned char id[ID_BYTES], char ret[WRIT_ID_TEXT])
+{
+    static const char digits[] = "0123456789abcdef";
+    char *to = ret;
+
+    for (size_t i = 0; i < ID_BYTES; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            *to++ = '-';
+        }
+        *to++ = digits[id[i] >> 4];
+        *to++ = digits[id[i] & 15];
+    }
+    *to = '\0';
+}
+
+WRIT_RESULT
+writ_id_new(const struct writ_clock *clock, char ret[WRIT_ID_TEXT], struct writ_err *err)
+{
+    unsigned char id[ID_BYTES];
+    int64_t wall_us = writ_clock_wall_us(clock);
+    uint16_t seq;
+    uint64_t ms;
+
+    WRIT_TRY(writ_random(id, sizeof id, err));
+    /* the counter starts in its lower half, so that a burst has room before time must move */
+    seq = (uint16_t)((id[6] << 8 | id[7]) & (COUNTER_MAX >> 1));
+    take_slot(wall_us > 0 ? (uint64_t)wall_us / 1000 : 0, seq, &ms, &seq);
+
+    for (size_t i = 0; i < 6; i++) {
+        id[i] = (unsigned char)(ms >> (40 - 8 * i) & 255);
+    }
+    id[6] = (unsigned char)(0x70 | seq >> 8);
+    id[7] = (unsigned char)(seq & 255);
+    id[8] = (unsigned char)(0x80 | (id[8] & 0x3f));
+    put_text(id, ret);
+    return WRIT_DONE;
+}

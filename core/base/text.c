@@ -1,0 +1,260 @@
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+WRIT_RESULT
+writ_text_u64(struct writ_view text, uint64_t least, uint64_t most, uint64_t *ret)
+{
+    uint64_t value = 0;
+
+    if (text.len == 0 || (text.len > 1 && text.ptr[0] == '0')) {
+        return (writ_result){WRIT_E_PARSE};
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9') {
+            return (writ_result){WRIT_E_PARSE};
+        }
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(text.ptr[i] - '0'), &value)) {
+            return (writ_result){WRIT_E_LIMIT};
+        }
+    }
+    if (value < least || value > most) {
+        return (writ_result){WRIT_E_LIMIT};
+    }
+    *ret = value;
+    return WRIT_DONE;
+}
+
+/* Length of the well-formed sequence at the start of `text` and its code point; 0 when there is
+ * none. The ranges are those of RFC 3629 4, which leave no overlong form and no surrogate. */
+static size_t
+sequence(struct writ_view text, uint32_t *ret_point)
+{
+    const unsigned char *at = (const unsigned char *)text.ptr;
+    unsigned char low = 0x80, high = 0xbf;
+    uint32_t point;
+    size_t len;
+
+    if (at[0] < 0x80) {
+        *ret_point = at[0];
+        return 1;
+    }
+    if (at[0] < 0xc2 || at[0] > 0xf4) {
+        return 0;
+    }
+    len = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    if (len > text.len) {
+        return 0;
+    }
+    low = at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : low;
+    high = at[0] == 0xed ? 0x9f : at[0] == 0xf4 ? 0x8f : high;
+    if (at[1] < low || at[1] > high) {
+        return 0;
+    }
+    point = (uint32_t)(at[0] & (0x7f >> len)) << 6 | (at[1] & 0x3fU);
+    for (size_t i = 2; i < len; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        point = point << 6 | (at[i] & 0x3fU);
+    }
+    *ret_point = point;
+    return len;
+}
+
+/* How many bytes from the start are ASCII, eight at a time. */
+static size_t
+ascii_run(struct writ_view text)
+{
+    size_t at = 0;
+
+    while (text.len - at >= 8) {
+        uint64_t eight;
+        memcpy(&eight, text.ptr + at, 8);
+        if ((eight & UINT64_C(0x8080808080808080)) != 0) {
+            break;
+        }
+        at += 8;
+    }
+    while (at < text.len && (unsigned char)text.ptr[at] < 0x80) {
+        at++;
+    }
+    return at;
+}
+
+bool
+writ_text_is_utf8(struct writ_view text, size_t *bad)
+{
+    size_t at = 0;
+
+    for (;;) {
+        uint32_t point;
+        size_t len;
+        at += ascii_run(writ_view_sub(text, at, text.len - at));
+        if (at >= text.len) {
+            return true;
+        }
+        len = sequence(writ_view_sub(text, at, text.len - at), &point);
+        if (len == 0) {
+            if (bad != NULL) {
+                *bad = at;
+            }
+            return false;
+        }
+        at += len;
+    }
+}
+
+/* Appends the escape of RFC 8785 3.2.2.2 for a byte that needs one. */
+static void
+put_escape(struct writ_buf *buf, unsigned char c)
+{
+    static const char shorts[] = "btn\0fr"; /* 0x08 to 0x0d; 0x0b has none */
+
+    if (c == '"' || c == '\\') {
+        writ_buf_byte(buf, '\\');
+        writ_buf_byte(buf, (char)c);
+    } else if (c >= 0x08 && c <= 0x0d && c != 0x0b) {
+        writ_buf_byte(buf, '\\');
+        writ_buf_byte(buf, shorts[c - 0x08]);
+    } else {
+        writ_buf_str(buf, "\\u00");
+        writ_hex_put(buf, &c, 1);
+    }
+}
+
+static bool
+needs_escape(char c)
+{
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
+void
+writ_text_json(struct writ_buf *buf, struct writ_view text)
+{
+    size_t from = 0;
+
+    writ_buf_byte(buf, '"');
+    for (size_t at = 0; at < text.len; at++) {
+        if (needs_escape(text.ptr[at])) {
+            writ_buf_put(buf, writ_view_sub(text, from, at - from));
+            put_escape(buf, (unsigned char)text.ptr[at]);
+            from = at + 1;
+        }
+    }
+    writ_buf_put(buf, writ_view_sub(text, from, text.len - from));
+    writ_buf_byte(buf, '"');
+}
+
+/* Characters that can break a line or reorder what a reader of the log sees. */
+static bool
+is_unsafe(uint32_t point)
+{
+    return (point >= 0x7f && point <= 0x9f) || point == 0x061c || point == 0x200e ||
+           point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
+}
+
+void
+writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max)
+{
+    struct writ_view rest = writ_view_sub(text, 0, max);
+
+    writ_buf_byte(buf, '"');
+    while (rest.len > 0) {
+        uint32_t point;
+        size_t len = sequence(rest, &point);
+        if (len == 0) {
+            /* a character that only the cut broke is left out, not shown as a bad byte */
+            if (rest.len < 4 && text.len > max &&
+                sequence(writ_view(rest.ptr, text.len - (max - rest.len)), &point) > 0) {
+                break;
+            }
+            writ_buf_byte(buf, '?');
+            len = 1;
+        } else if (is_unsafe(point)) {
+            unsigned char be[2] = {(unsigned char)(point >> 8), (unsigned char)(point & 255)};
+            writ_buf_str(buf, "\\u");
+            writ_hex_put(buf, be, sizeof be);
+        } else if (needs_escape(rest.ptr[0])) {
+            put_escape(buf, (unsigned char)rest.ptr[0]);
+        } else {
+            writ_buf_put(buf, writ_view_sub(rest, 0, len));
+        }
+        rest = writ_view_sub(rest, len, rest.len - len);
+    }
+    writ_buf_byte(buf, '"');
+}
+
+static void
+close_fd(int *fd)
+{
+    if (*fd >= 0) {
+        (void)close(*fd);
+    }
+}
+
+static writ_result
+open_regular(const char *path, size_t max, int *ret_fd, struct writ_err *err)
+{
+    WRIT_AUTO(int, close_fd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat info;
+
+    if (fd < 0) {
+        enum writ_code code = errno == ENOENT || errno == ENOTDIR ? WRIT_E_ABSENT : WRIT_E_IO;
+        WRIT_FAIL(err, code, "%s: cannot open: %s", path, strerrordesc_np(errno));
+    }
+    if (fstat(fd, &info) != 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "%s: cannot inspect: %s", path, strerrordesc_np(errno));
+    }
+    if (!S_ISREG(info.st_mode)) {
+        WRIT_FAIL(err, WRIT_E_IO, "%s: not a regular file", path);
+    }
+    if ((uint64_t)info.st_size > max) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "%s: longer than %zu bytes", path, max);
+    }
+    *ret_fd = fd;
+    fd = -1;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_text_file(const char *path, size_t max, struct writ_buf *ret, struct writ_err *err)
+{
+    WRIT_AUTO(int, close_fd) fd = -1;
+    size_t before = ret->len;
+
+    WRIT_TRY(open_regular(path, max, &fd, err));
+    for (;;) {
+        char chunk[4096];
+        ssize_t got = read(fd, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            ret->len = before;
+            WRIT_FAIL(err, WRIT_E_IO, "%s: cannot read: %s", path, strerrordesc_np(errno));
+        }
+        if (got == 0) {
+            break;
+        }
+        if ((size_t)got > max - (ret->len - before)) { /* it grew since it was opened */
+            ret->len = before;
+            WRIT_FAIL(err, WRIT_E_LIMIT, "%s: longer than %zu bytes", path, max);
+        }
+        writ_buf_put(ret, writ_view(chunk, (size_t)got));
+        writ_wipe(chunk, (size_t)got); /* it may have been a key */
+        if (ret->failed != WRIT_E_UNSET) {
+            ret->len = before;
+            WRIT_FAIL(err, ret->failed, "%s: does not fit the memory given to it", path);
+        }
+    }
+    return WRIT_DONE;
+}
