@@ -1,0 +1,257 @@
+/* config.h - the configuration file, read, checked, and never changed after that.
+ *
+ * One YAML file (JSON is YAML too). Every option is a row of option.tbl.h; what is not in the
+ * table, is written twice, has the wrong type or lies out of range is refused with file, line and
+ * JSON Pointer, all faults at once. Anchors, aliases, tags and merge keys are refused: they are
+ * not needed, and they are how a small file becomes a large one. A scalar is a string unless the
+ * option wants a number or a switch, so that `no`, `1e3` or `12:30` never turn into something
+ * else (YAML 1.1 readers do that).
+ *
+ * A struct writ_config is immutable and reference-counted: a reload makes another one. All views
+ * and pointers in it are borrowed until the last reference is dropped. This module reads no file
+ * but the one it is given, and does not open what the file names. */
+#ifndef WRIT_POLICY_CONFIG_H
+#define WRIT_POLICY_CONFIG_H
+
+#include "base/bytes.h"
+#include "evidence/digest.h"
+
+#include <stdint.h>
+
+#define WRIT_CONFIG_BYTES_MAX  (4 * 1024 * 1024) /* longest configuration file */
+#define WRIT_CONFIG_DEPTH_MAX  32                /* deepest nesting in it */
+#define WRIT_CONFIG_NODES_MAX  262144            /* most scalars, lists and maps in it */
+#define WRIT_CONFIG_FAULTS_MAX 64                /* faults told at once; more are only counted */
+
+struct writ_views {
+    const struct writ_view *items;
+    size_t n;
+};
+
+struct writ_pair {
+    struct writ_view name, value;
+};
+
+struct writ_pairs {
+    const struct writ_pair *items;
+    size_t n;
+};
+
+/** Where to listen: a literal address (or `localhost`, which is 127.0.0.1) and a port. */
+struct writ_address {
+    struct writ_view text; /* as written; empty = not configured */
+    struct writ_view host; /* NUL-terminated literal address, without brackets */
+    uint16_t port;         /* 0: the system picks one */
+    bool ipv6, loopback;
+};
+
+/** PEM files of a listener. */
+struct writ_tls_config {
+    struct writ_view cert, key; /* empty = no TLS */
+    struct writ_view client_ca; /* empty = no client certificates asked for */
+};
+
+/** Who is calling, as authentication found it. All views; `id` is never empty. */
+struct writ_agent {
+    struct writ_view id, tenant, role, credential_scope, credential_tier;
+};
+
+enum writ_identity_kind {
+    WRIT_IDENTITY_NONE = 0,
+    WRIT_IDENTITY_BEARER,    /* a static token, known by its SHA-256 */
+    WRIT_IDENTITY_JWT,       /* a JWT by issuer, audience and JWKS */
+    WRIT_IDENTITY_ANONYMOUS, /* everybody, on loopback listeners only */
+};
+
+/** Which claim of a JWT gives which member of struct writ_agent: a name or a JSON Pointer. Empty:
+ * no claim does, the entry's own value holds. `id` is "sub" unless configured. */
+struct writ_claim_names {
+    struct writ_view id, tenant, role, credential_scope, credential_tier;
+};
+
+/** One entry of `agents`. */
+struct writ_identity {
+    enum writ_identity_kind kind;
+    struct writ_agent agent;                 /* BEARER, ANONYMOUS: who it is. JWT: without id */
+    struct writ_digest bearer;               /* BEARER: SHA-256 of the token's bytes */
+    struct writ_view issuer, audience, jwks; /* JWT; jwks is a file or an https (loopback: http)
+                                              * URL */
+    struct writ_claim_names claims;          /* JWT */
+};
+
+enum writ_upstream_kind {
+    WRIT_UPSTREAM_NONE = 0,
+    WRIT_UPSTREAM_STDIO,
+    WRIT_UPSTREAM_HTTP,
+};
+
+/** One entry of `upstreams`. */
+struct writ_upstream_config {
+    struct writ_view name; /* letters, digits, '-' and single '_'; at most 32 */
+    enum writ_upstream_kind kind;
+    /* stdio */
+    struct writ_views stdio;       /* argv; each NUL-terminated; at least one */
+    struct writ_pairs environment; /* NUL-terminated */
+    struct writ_views inherit;     /* names of our own variables that the child gets */
+    struct writ_view directory;    /* NUL-terminated; empty = ours */
+    /* http */
+    struct writ_view http; /* the URL as written */
+    struct writ_view host; /* NUL-terminated, without brackets */
+    uint16_t port;
+    bool tls;
+    struct writ_view path; /* with query, at least "/" */
+    struct writ_view ca;   /* PEM file; empty = the system's */
+    int64_t connections;   /* most per loop */
+    int64_t connect_timeout_us;
+    /* both */
+    struct writ_view resource;          /* the audience of credentials: `resource`, else the URL,
+                                         * else "stdio:<name>" */
+    struct writ_view credential_header; /* http; empty = none */
+    bool credential_meta;               /* put the credential into params._meta */
+    int64_t timeout_us;                 /* of one call, unless the tool's rule says otherwise */
+    struct writ_view ref;               /* "/upstreams/<name>", for messages */
+};
+
+struct writ_limits {
+    int64_t body_bytes;      /* a request's body */
+    int64_t header_bytes;    /* a request's head */
+    int64_t json_depth;      /* of a request */
+    int64_t json_members;    /* members and elements of a request, in all */
+    int64_t string_bytes;    /* one decoded string of a request */
+    int64_t request_bytes;   /* memory of one request, in all */
+    int64_t response_bytes;  /* an upstream's answer that is held whole */
+    int64_t event_bytes;     /* one server-sent event, one line of a stdio upstream */
+    int64_t connections;     /* client connections per loop */
+    int64_t in_flight;       /* requests at once per loop */
+    int64_t queue;           /* records that wait for the ledger's writer */
+    int64_t sessions;        /* at once, in all */
+    int64_t idle_timeout_us; /* a client connection without a request */
+    int64_t head_timeout_us; /* from the first byte of a request to its last */
+};
+
+struct writ_sessions_config {
+    int64_t idle_expires_us;
+    int64_t window_us; /* the boundary of a stateless agent that names none */
+};
+
+enum writ_signing_alg {
+    WRIT_SIGNING_NONE = 0,
+    WRIT_SIGNING_ES256,
+    WRIT_SIGNING_RS256,
+    WRIT_SIGNING_EDDSA,
+};
+
+struct writ_credential_config {
+    int64_t lifetime_us;
+    enum writ_signing_alg alg; /* the active key must have it */
+    struct writ_view typ;
+};
+
+struct writ_ledger_config {
+    int64_t claims_kept_us;     /* how long a claim blocks a duplicate, at least */
+    int64_t clock_tolerance_us; /* how far the wall clock may step back */
+    int64_t busy_timeout_us;    /* how long a locked database is waited for */
+};
+
+enum writ_log_level {
+    WRIT_LOG_NONE = 0,
+    WRIT_LOG_ERROR,
+    WRIT_LOG_WARNING,
+    WRIT_LOG_INFO,
+    WRIT_LOG_DEBUG,
+};
+
+struct writ_log_config {
+    enum writ_log_level level;
+    struct writ_view file; /* empty = standard error */
+};
+
+struct writ_config {
+    struct writ_view file; /* its name, NUL-terminated */
+    struct writ_address listen, admin_listen;
+    struct writ_tls_config tls, admin_tls;
+    int64_t loops;               /* 0: one per core */
+    struct writ_views hosts;     /* values of Host that are served besides the listener's own */
+    struct writ_views origins;   /* values of Origin that are served; none: no browser */
+    struct writ_view issuer;     /* `iss` of credentials */
+    struct writ_view keys;       /* key directory, NUL-terminated */
+    struct writ_view store;      /* path of the database, NUL-terminated (sqlite:// is taken off) */
+    struct writ_view profile;    /* derivation profile */
+    const struct writ_identity *agents;
+    size_t agents_n;
+    const struct writ_upstream_config *upstreams;
+    size_t upstreams_n;
+    const struct writ_policy *policy; /* tools and defaults, compiled: policy.h */
+    struct writ_digest policy_digest; /* over everything that can change a decision */
+    struct writ_limits limits;
+    struct writ_sessions_config sessions;
+    struct writ_credential_config credential;
+    struct writ_ledger_config ledger;
+    struct writ_log_config log;
+};
+
+enum writ_severity {
+    WRIT_SEVERITY_ERROR = 0,
+    WRIT_SEVERITY_WARNING,
+};
+
+/** One thing that is wrong with a file, or doubtful. */
+struct writ_fault_line {
+    enum writ_severity severity;
+    size_t line;              /* 1-based; 0 = the file as a whole */
+    struct writ_view pointer; /* JSON Pointer of the place; empty = the whole */
+    struct writ_view message;
+};
+
+/** What a reading found. Owned by the caller; wipe to free. Zero-initialise. */
+struct writ_findings {
+    struct writ_arena *arena;
+    struct writ_fault_line *items;
+    size_t n, cap;
+    size_t errors, warnings; /* in all, also those beyond WRIT_CONFIG_FAULTS_MAX */
+};
+
+void writ_findings_wipe(struct writ_findings *findings);
+
+/** Appends "file:line: /pointer: message" lines, each ended by a newline. */
+void writ_findings_put(
+    const struct writ_findings *findings, struct writ_view file, struct writ_buf *ret);
+
+/**
+ * Reads a configuration.
+ *
+ * @param text      the file's bytes, borrowed for the call
+ * @param file      its name, for messages
+ * @param findings  filled in any case: errors and warnings in the order of lines; may be NULL
+ * @param ret       new, drop with writ_config_drop; written only on success
+ * @param err       the first error, as one line
+ *
+ * @return WRIT_OK       (there may be warnings)
+ *         WRIT_E_PARSE   not YAML, or YAML of a kind that is refused
+ *         WRIT_E_INVALID unknown, doubled, wrongly typed, out of range, contradictory
+ *         WRIT_E_LIMIT   one of WRIT_CONFIG_*_MAX
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ *
+ * Does not block. Thread-safe.
+ */
+WRIT_RESULT writ_config_read(struct writ_view text, const char *file,
+    struct writ_findings *findings, struct writ_config **ret, struct writ_err *err);
+
+/** Reads the file `path` and then as writ_config_read; also WRIT_E_ABSENT, WRIT_E_IO. */
+WRIT_RESULT writ_config_load(const char *path, struct writ_findings *findings,
+    struct writ_config **ret, struct writ_err *err);
+
+/** One more reference to a configuration (thread-safe). Gives `config` back. */
+const struct writ_config *writ_config_hold(const struct writ_config *config);
+
+/** Drops one reference (thread-safe); the last one frees. NULL is fine. */
+void writ_config_drop(const struct writ_config *config);
+
+/** The upstream of that name, or NULL. */
+const struct writ_upstream_config *writ_config_upstream(
+    const struct writ_config *config, struct writ_view name);
+
+/** Appends the JSON Schema (2020-12) of the configuration file, made from the option tables. */
+WRIT_RESULT writ_config_schema(struct writ_buf *ret, struct writ_err *err);
+
+#endif

@@ -1,0 +1,148 @@
+/* policy.h - which call may run. Pure and total: a call goes in, a verdict comes out, and whatever
+ * cannot be evaluated is a deny that names the rule. No I/O, no clock, no state of its own: the
+ * same call under the same policy_digest always gets the same verdict.
+ *
+ * Zero means no: a tool that no rule lists, an argument value that no constraint names, a scope
+ * that cannot be made, a limit that is hit are all denies. docs/policy.md tells what every option
+ * and every op means.
+ *
+ * Everything here is safe to use from many threads at once on one configuration. What is given
+ * back lives in the caller's arena or in the configuration, whichever dies first. */
+#ifndef WRIT_POLICY_POLICY_H
+#define WRIT_POLICY_POLICY_H
+
+#include "evidence/budget.h"
+#include "evidence/json.h"
+#include "evidence/reason.h"
+#include "policy/config.h"
+
+#define WRIT_SCOPE_MAX 4096 /* longest scope or target that a template may give */
+
+/** The second call of an identical pair. */
+enum writ_duplicates {
+    WRIT_DUPLICATES_FORBID = 0, /* refused with what became of the first */
+    WRIT_DUPLICATES_REPLAY,     /* answered with the first one's stored result */
+    WRIT_DUPLICATES_ALLOW,      /* runs: for tools that only read */
+};
+
+/** How the caller is told no. */
+enum writ_refusal_form {
+    WRIT_REFUSAL_ERROR = 0, /* a JSON-RPC error */
+    WRIT_REFUSAL_RESULT,    /* a result with isError */
+};
+
+enum writ_probe_kind {
+    WRIT_PROBE_NONE = 0,
+    WRIT_PROBE_TOOL,
+    WRIT_PROBE_RESOURCE,
+    WRIT_PROBE_HTTP,
+};
+
+enum writ_probe_missing {
+    WRIT_PROBE_MISSING_DENY = 0, /* no state, no call */
+    WRIT_PROBE_MISSING_ABSENT,   /* the target does not exist, and that is its state */
+};
+
+struct writ_template;       /* "files/{path}", compiled: template.h */
+struct writ_constraint_set; /* `arguments`, compiled: constraint.h */
+struct writ_budget;         /* one entry of `budgets`, compiled: policy.c */
+
+/** `state` of a rule: how the state of the target is observed. */
+struct writ_state_probe {
+    enum writ_probe_kind kind;
+    struct writ_view upstream, tool;     /* TOOL; RESOURCE: upstream alone */
+    const struct writ_template *uri;     /* RESOURCE, HTTP */
+    const struct writ_template *members; /* TOOL: the arguments */
+    struct writ_views select;            /* JSON Pointers that count; none: everything counts */
+    enum writ_probe_missing on_error;
+    int64_t timeout_us;
+};
+
+/** One rule: what one tool (or pattern of tools) may be called with, by whom. */
+struct writ_tool_rule {
+    struct writ_view ref;                  /* "tools/fs~1write_file#0" */
+    struct writ_views agents, roles, tenants; /* exact; none: everybody */
+    const struct writ_template *scope;     /* NULL: not configured, every call is denied */
+    const struct writ_template *target;    /* NULL: none */
+    const struct writ_state_probe *state;  /* NULL: none */
+    const struct writ_constraint_set *arguments;
+    const struct writ_budget *budgets;
+    size_t budgets_n;
+    enum writ_duplicates duplicates;
+    enum writ_refusal_form refusal;
+    bool shadow;                /* the verdict is recorded, the call goes through anyway */
+    int64_t timeout_us;         /* 0: the upstream's */
+    int64_t replay_ttl_us;      /* REPLAY: how long a result is kept */
+    int64_t replay_bytes;       /* REPLAY: the longest result that is kept */
+};
+
+/** A call about to be judged. All borrowed. */
+struct writ_policy_call {
+    const struct writ_agent *agent;
+    struct writ_view upstream, tool;    /* the upstream's own name of the tool */
+    const struct writ_json *arguments;  /* an object; anything else (also NULL) is a deny */
+};
+
+enum writ_policy_answer {
+    WRIT_POLICY_DENY = 0,
+    WRIT_POLICY_ALLOW,
+};
+
+struct writ_verdict {
+    enum writ_policy_answer answer;
+    enum writ_reason reason;          /* why not; for allow the table's word for an allowed call */
+    const struct writ_tool_rule *rule; /* the rule that decided; NULL when none matched */
+    bool shadow;                      /* rule->shadow: report the verdict, let the call go */
+    struct writ_view scope;           /* normalized_scope; {NULL, 0} when it cannot be made */
+    struct writ_view target;          /* {NULL, 0} when there is none */
+    struct writ_view constraint;      /* the failing entry, e.g. "amount le"; else empty */
+    struct writ_view accepted;        /* what would be accepted, for the caller; may be empty */
+    struct writ_views policy_refs;    /* rules that were evaluated; at least one */
+    const struct writ_reservation *reservations; /* for the claim's transaction; allow only */
+    size_t reservations_n;
+};
+
+/**
+ * The rule for a tool and an agent, without looking at a call: for tools/list, and for settings.
+ * The exact name wins, then patterns in the order of the file; of a list of rules the first whose
+ * agents, roles and tenants all match. A listed tool whose rules all name others is not looked
+ * for further.
+ *
+ * @param why  written when NULL is returned: WRIT_REASON_TOOL_NOT_LISTED or
+ *             WRIT_REASON_AGENT_NOT_PERMITTED; may be NULL
+ */
+const struct writ_tool_rule *writ_policy_find(const struct writ_config *config,
+    const struct writ_agent *agent, struct writ_view upstream, struct writ_view tool,
+    enum writ_reason *why);
+
+/**
+ * Judges one call: the rule, closed coverage of the arguments, constraints, scope and target,
+ * amounts for the budgets. Total: also an exhausted arena is a deny (WRIT_REASON_CONSTRAINT_ERROR).
+ *
+ * @param config  borrowed; what `ret` points to in it lives as long as the configuration
+ * @param arena   for what is made here (scope, target, reservations)
+ * @param ret     always written whole
+ */
+void writ_policy_decide(const struct writ_config *config, const struct writ_policy_call *call,
+    struct writ_arena *arena, struct writ_verdict *ret);
+
+/** What to ask for the target's state, with the call's arguments filled in. */
+struct writ_probe_request {
+    const struct writ_state_probe *probe;
+    struct writ_view uri;              /* RESOURCE, HTTP: values are percent-encoded */
+    const struct writ_json *arguments; /* TOOL: an object */
+};
+
+/**
+ * Fills the state probe of `rule` in. Call it for a call that was allowed: a probe must not be
+ * asked about arguments that policy refuses.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT   an argument that the probe names is not in the call
+ *         WRIT_E_INVALID  an argument's type or value cannot stand there (`..` in a URI)
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_policy_probe(const struct writ_tool_rule *rule, const struct writ_json *arguments,
+    struct writ_arena *arena, struct writ_probe_request *ret, struct writ_err *err);
+
+#endif
