@@ -72,7 +72,7 @@ struct block {
 };
 
 struct writ_arena {
-    struct block *head; /* the block that is being filled; the first block is the last of the list */
+    struct block *head; /* the block that is being filled; the oldest is the last of the list */
     size_t given, max;
 };
 
@@ -151,7 +151,7 @@ writ_arena_get(struct writ_arena *arena, size_t size)
         return NULL;
     }
     need = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
-    if (need > arena->max - arena->given) {
+    if (need < size || need > arena->max - arena->given) {
         return NULL;
     }
     if (need > block->size - block->used) {

@@ -143,6 +143,12 @@ writ_buf_make(size_t max)
     return (struct writ_buf){.max = max};
 }
 
+struct writ_buf
+writ_buf_over(void *memory, size_t size)
+{
+    return (struct writ_buf){.ptr = memory, .cap = size, .max = size};
+}
+
 void
 writ_buf_wipe(struct writ_buf *buf)
 {
@@ -207,9 +213,9 @@ writ_buf_reserve(struct writ_buf *buf, size_t len)
 void
 writ_buf_put(struct writ_buf *buf, struct writ_view bytes)
 {
-    char *to = writ_buf_reserve(buf, bytes.len);
+    char *to = bytes.len > 0 ? writ_buf_reserve(buf, bytes.len) : NULL;
 
-    if (to != NULL && bytes.len > 0) {
+    if (to != NULL) {
         memcpy(to, bytes.ptr, bytes.len);
         buf->len += bytes.len;
     }
@@ -408,7 +414,8 @@ group_put(const struct alphabet *alphabet, const unsigned char *from, size_t len
 }
 
 static void
-base64_put(const struct alphabet *alphabet, bool padded, struct writ_buf *buf, struct writ_view bytes)
+base64_put(
+    const struct alphabet *alphabet, bool padded, struct writ_buf *buf, struct writ_view bytes)
 {
     size_t most = bytes.len <= SIZE_MAX / 2 ? (bytes.len + 2) / 3 * 4 : SIZE_MAX;
     size_t whole = bytes.len / 3 * 3, rest = bytes.len % 3;

@@ -19,8 +19,8 @@ struct writ_view {
     size_t len;
 };
 
-#define WRIT_VIEW_FMT     "%.*s"
-#define WRIT_VIEW_ARG(v)  (int)(v).len, (v).ptr
+#define WRIT_VIEW_FMT    "%.*s"
+#define WRIT_VIEW_ARG(v) (int)(v).len, (v).ptr
 /** A view of a string literal. */
 #define WRIT_LIT(literal) ((struct writ_view){"" literal, sizeof(literal) - 1})
 
@@ -65,6 +65,9 @@ struct writ_buf {
 
 /** An empty buffer that may grow to `max` bytes. Allocates nothing. */
 struct writ_buf writ_buf_make(size_t max);
+/** An empty buffer in `size` bytes of the caller's, which outlive it: it never grows or allocates.
+ * Not to be wiped. */
+struct writ_buf writ_buf_over(void *memory, size_t size);
 /** Frees; a zeroed buffer is fine. Overwrites the content first when `secret`. */
 void writ_buf_wipe(struct writ_buf *buf);
 void writ_buf_wipe_secret(struct writ_buf *buf);

@@ -67,8 +67,8 @@ struct date {
 static struct date
 date_of(int64_t days)
 {
-    int64_t z = days + 719468;             /* days since 0000-03-01 */
-    int64_t era = z / 146097;              /* 400 years each */
+    int64_t z = days + 719468; /* days since 0000-03-01 */
+    int64_t era = z / 146097;  /* 400 years each */
     int64_t in_era = z - era * 146097;
     int64_t y = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
     int64_t in_year = in_era - (365 * y + y / 4 - y / 100);

@@ -7,7 +7,7 @@
 #include <sys/random.h>
 
 #define ID_BYTES    16
-#define COUNTER_MAX 0xfff /* the 12 bits of rand_a: the dedicated counter of RFC 9562 6.2 method 1 */
+#define COUNTER_MAX 0xfff /* 12 bits of rand_a as a counter: RFC 9562 6.2 method 1 */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_ms;  /* guarded by lock */
@@ -25,7 +25,8 @@ writ_random(void *ret, size_t len, struct writ_err *err)
             continue;
         }
         if (got <= 0) {
-            WRIT_FAIL(err, WRIT_E_CRYPTO, "the system gives no random bytes: %s", strerrordesc_np(errno));
+            WRIT_FAIL(
+                err, WRIT_E_CRYPTO, "the system gives no random bytes: %s", strerrordesc_np(errno));
         }
         done += (size_t)got;
     }

@@ -8,7 +8,8 @@
 
 /** A new UUIDv7 (RFC 9562 5.7) in lower case. Ids made by one process sort by the order in which
  * they were made. WRIT_E_CRYPTO when the system gives no randomness. Thread-safe. */
-WRIT_RESULT writ_id_new(const struct writ_clock *clock, char ret[WRIT_ID_TEXT], struct writ_err *err);
+WRIT_RESULT writ_id_new(
+    const struct writ_clock *clock, char ret[WRIT_ID_TEXT], struct writ_err *err);
 
 /** Fills with random bytes (getrandom). WRIT_E_CRYPTO. */
 WRIT_RESULT writ_random(void *ret, size_t len, struct writ_err *err);

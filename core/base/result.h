@@ -77,8 +77,8 @@ writ_result writ_fail(struct writ_err *err, enum writ_code code, const char *fmt
     __attribute__((format(printf, 3, 4)));
 
 /** As writ_fail, and notes the byte offset at which the input is wrong. */
-writ_result writ_fail_at(struct writ_err *err, enum writ_code code, size_t offset, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+writ_result writ_fail_at(struct writ_err *err, enum writ_code code, size_t offset, const char *fmt,
+    ...) __attribute__((format(printf, 4, 5)));
 
 /** The code as a lower-case word ("ok", "limit"): for messages and tests. Static storage. */
 const char *writ_code_name(enum writ_code code);

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define READ_CHUNK 4096
+
 WRIT_RESULT
 writ_text_u64(struct writ_view text, uint64_t least, uint64_t most, uint64_t *ret)
 {
@@ -202,8 +204,9 @@ close_fd(int *fd)
 }
 
 static writ_result
-open_regular(const char *path, size_t max, int *ret_fd, struct writ_err *err)
+open_regular(const char *path, int *ret_fd, size_t *ret_size, struct writ_err *err)
 {
+    /* O_NONBLOCK: a named pipe is refused below and must not hold us up before */
     WRIT_AUTO(int, close_fd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat info;
 
@@ -217,44 +220,63 @@ open_regular(const char *path, size_t max, int *ret_fd, struct writ_err *err)
     if (!S_ISREG(info.st_mode)) {
         WRIT_FAIL(err, WRIT_E_IO, "%s: not a regular file", path);
     }
-    if ((uint64_t)info.st_size > max) {
-        WRIT_FAIL(err, WRIT_E_LIMIT, "%s: longer than %zu bytes", path, max);
-    }
+    *ret_size = (size_t)info.st_size;
     *ret_fd = fd;
     fd = -1;
     return WRIT_DONE;
+}
+
+static const char *
+why_unread(enum writ_code code)
+{
+    if (code == WRIT_E_IO) {
+        return strerrordesc_np(errno);
+    }
+    return code == WRIT_E_LIMIT ? "longer than allowed" : "no memory to read it";
+}
+
+/* Appends what is left of the file; more than `max` bytes in all are WRIT_E_LIMIT (a file can grow
+ * after it was opened). */
+static writ_result
+read_rest(int fd, size_t max, struct writ_buf *ret)
+{
+    char chunk[READ_CHUNK];
+    writ_result r = WRIT_DONE;
+    ssize_t got = 1;
+
+    while (writ_is_ok(r) && got != 0) {
+        got = read(fd, chunk, sizeof chunk);
+        if (got < 0) {
+            r.code = errno == EINTR ? WRIT_OK : WRIT_E_IO;
+        } else if ((size_t)got > max) {
+            r.code = WRIT_E_LIMIT;
+        } else {
+            max -= (size_t)got;
+            writ_buf_put(ret, writ_view(chunk, (size_t)got));
+            r = writ_buf_check(ret, NULL);
+        }
+    }
+    writ_wipe(chunk, sizeof chunk); /* it may have held a key */
+    return r;
 }
 
 WRIT_RESULT
 writ_text_file(const char *path, size_t max, struct writ_buf *ret, struct writ_err *err)
 {
     WRIT_AUTO(int, close_fd) fd = -1;
-    size_t before = ret->len;
+    size_t before = ret->len, size = 0;
+    writ_result r;
 
-    WRIT_TRY(open_regular(path, max, &fd, err));
-    for (;;) {
-        char chunk[4096];
-        ssize_t got = read(fd, chunk, sizeof chunk);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            ret->len = before;
-            WRIT_FAIL(err, WRIT_E_IO, "%s: cannot read: %s", path, strerrordesc_np(errno));
-        }
-        if (got == 0) {
-            break;
-        }
-        if ((size_t)got > max - (ret->len - before)) { /* it grew since it was opened */
-            ret->len = before;
-            WRIT_FAIL(err, WRIT_E_LIMIT, "%s: longer than %zu bytes", path, max);
-        }
-        writ_buf_put(ret, writ_view(chunk, (size_t)got));
-        writ_wipe(chunk, (size_t)got); /* it may have been a key */
-        if (ret->failed != WRIT_E_UNSET) {
-            ret->len = before;
-            WRIT_FAIL(err, ret->failed, "%s: does not fit the memory given to it", path);
-        }
+    WRIT_TRY(open_regular(path, &fd, &size, err));
+    if (size > max) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "%s: longer than %zu bytes", path, max);
+    }
+    /* all room at once: a buffer that grows would leave pieces of a key behind */
+    (void)writ_buf_reserve(ret, size);
+    r = read_rest(fd, max, ret);
+    if (!writ_is_ok(r)) {
+        ret->len = before;
+        WRIT_FAIL(err, r.code, "%s: %s", path, why_unread(r.code));
     }
     return WRIT_DONE;
 }

@@ -22,6 +22,7 @@ void writ_text_json(struct writ_buf *buf, struct writ_view text);
 void writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max);
 
 /** Reads a whole regular file of at most `max` bytes. WRIT_E_ABSENT, WRIT_E_LIMIT, WRIT_E_IO. */
-WRIT_RESULT writ_text_file(const char *path, size_t max, struct writ_buf *ret, struct writ_err *err);
+WRIT_RESULT writ_text_file(
+    const char *path, size_t max, struct writ_buf *ret, struct writ_err *err);
 
 #endif

@@ -1,0 +1,181 @@
+#include "base/log.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#define TAIL_MAX 64 /* what end_line appends */
+
+void
+writ_log_init(
+    struct writ_log *log, int fd, enum writ_log_level level, const struct writ_clock *clock)
+{
+    log->clock = clock;
+    log->fd = fd;
+    log->level = level;
+    atomic_init(&log->lost, 0);
+}
+
+struct writ_log_field
+writ_log_text(const char *key, struct writ_view value)
+{
+    return (struct writ_log_field){.key = key, .kind = WRIT_LOG_KIND_TEXT, .text = value};
+}
+
+struct writ_log_field
+writ_log_str(const char *key, const char *value)
+{
+    return writ_log_text(key, writ_view_str(value));
+}
+
+struct writ_log_field
+writ_log_int(const char *key, int64_t value)
+{
+    return (struct writ_log_field){.key = key, .kind = WRIT_LOG_KIND_INT, .number = value};
+}
+
+struct writ_log_field
+writ_log_bool(const char *key, bool value)
+{
+    return (struct writ_log_field){.key = key, .kind = WRIT_LOG_KIND_BOOL, .number = value};
+}
+
+const char *
+writ_log_level_name(enum writ_log_level level)
+{
+    switch (level) {
+    case WRIT_LOG_ERROR:
+        return "error";
+    case WRIT_LOG_WARN:
+        return "warn";
+    case WRIT_LOG_INFO:
+        return "info";
+    case WRIT_LOG_DEBUG:
+        return "debug";
+    }
+    return "error";
+}
+
+WRIT_RESULT
+writ_log_level_read(struct writ_view name, enum writ_log_level *ret)
+{
+    static const enum writ_log_level all[] = {
+        WRIT_LOG_ERROR, WRIT_LOG_WARN, WRIT_LOG_INFO, WRIT_LOG_DEBUG};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (writ_view_is(name, writ_log_level_name(all[i]))) {
+            *ret = all[i];
+            return WRIT_DONE;
+        }
+    }
+    return (writ_result){WRIT_E_INVALID};
+}
+
+static void
+put_key(struct writ_buf *line, const char *key)
+{
+    writ_buf_byte(line, line->len == 0 ? '{' : ',');
+    writ_text_json_safe(line, writ_view_str(key), WRIT_LOG_TEXT_MAX);
+    writ_buf_byte(line, ':');
+}
+
+static void
+put_text(struct writ_buf *line, const char *key, struct writ_view text)
+{
+    put_key(line, key);
+    writ_text_json_safe(line, text, WRIT_LOG_TEXT_MAX);
+}
+
+static void
+put_value(struct writ_buf *line, const struct writ_log_field *field)
+{
+    switch (field->kind) {
+    case WRIT_LOG_KIND_TEXT:
+        writ_text_json_safe(line, field->text, WRIT_LOG_TEXT_MAX);
+        break;
+    case WRIT_LOG_KIND_INT:
+        writ_buf_i64(line, field->number);
+        break;
+    case WRIT_LOG_KIND_BOOL:
+        writ_buf_str(line, field->number != 0 ? "true" : "false");
+        break;
+    }
+}
+
+/* Appends the field whole or not at all. */
+static bool
+put_field(struct writ_buf *line, const struct writ_log_field *field)
+{
+    size_t before = line->len;
+
+    put_key(line, field->key);
+    put_value(line, field);
+    if (line->failed != WRIT_E_UNSET) {
+        writ_buf_clear(line);
+        line->len = before;
+        return false;
+    }
+    return true;
+}
+
+static void
+end_line(struct writ_buf *line, bool cut, unsigned long lost)
+{
+    if (cut) {
+        writ_buf_str(line, ",\"cut\":true");
+    }
+    if (lost > 0) {
+        writ_buf_str(line, ",\"lines_lost\":");
+        writ_buf_u64(line, lost);
+    }
+    writ_buf_str(line, "}\n");
+}
+
+static bool
+send_line(int fd, struct writ_view line)
+{
+    while (line.len > 0) {
+        ssize_t sent = write(fd, line.ptr, line.len);
+        if (sent < 0 && errno == EINTR) {
+            continue;
+        }
+        if (sent <= 0) {
+            return false;
+        }
+        line = writ_view_sub(line, (size_t)sent, line.len);
+    }
+    return true;
+}
+
+void
+writ_log_write(struct writ_log *log, enum writ_log_level level, const char *event,
+    const struct writ_log_field *fields, size_t count)
+{
+    char memory[WRIT_LOG_LINE_MAX];
+    struct writ_buf line = writ_buf_over(memory, sizeof memory);
+    char time[WRIT_TIME_TEXT];
+    bool cut = false;
+    unsigned long lost;
+    int saved = errno;
+
+    if (level > log->level) {
+        return;
+    }
+    line.max -= TAIL_MAX;
+    writ_time_format(writ_clock_wall_us(log->clock), time);
+    put_text(&line, "time", writ_view_str(time));
+    put_text(&line, "level", writ_view_str(writ_log_level_name(level)));
+    put_text(&line, "event", writ_view_str(event));
+    for (size_t i = 0; i < count; i++) {
+        cut = !put_field(&line, &fields[i]) || cut;
+    }
+    line.max += TAIL_MAX;
+
+    lost = atomic_exchange(&log->lost, 0);
+    end_line(&line, cut, lost);
+    if (!send_line(log->fd, writ_buf_view(&line))) {
+        (void)atomic_fetch_add(&log->lost, lost + 1);
+    }
+    errno = saved; /* a caller logs a failure and may still want to know it */
+}

@@ -1,0 +1,72 @@
+/* log.h - log lines: one JSON object each, written with one write(2).
+ *
+ * core, policy and crew never log; they fill `err`. gateway and cli log once, where a request
+ * ends. A line holds digests and ids, never argument values, tokens or keys; whatever text a
+ * stranger may have chosen (tool names, ids) is escaped, so that it can neither begin a line nor
+ * reorder what a reader sees. Nothing here allocates or fails: a line that cannot be written is
+ * counted, and the next one that can be tells how many were lost. */
+#ifndef WRIT_BASE_LOG_H
+#define WRIT_BASE_LOG_H
+
+#include "base/clock.h"
+
+#include <stdatomic.h>
+
+#define WRIT_LOG_LINE_MAX 4096 /* PIPE_BUF: so a line into a pipe is never mixed with another */
+#define WRIT_LOG_TEXT_MAX 1024 /* bytes of one text value that are shown */
+
+enum writ_log_level {
+    WRIT_LOG_ERROR = 0, /* a zeroed log still tells errors */
+    WRIT_LOG_WARN,
+    WRIT_LOG_INFO,
+    WRIT_LOG_DEBUG,
+};
+
+/** Where lines go. Owned by the caller. `fd` is borrowed. After writ_log_init any thread may use
+ * it; there is no lock, because a line is one write. */
+struct writ_log {
+    const struct writ_clock *clock;
+    int fd;
+    enum writ_log_level level; /* the least urgent that is written */
+    atomic_ulong lost;         /* lines that could not be written since the last that could */
+};
+
+enum writ_log_kind {
+    WRIT_LOG_KIND_TEXT = 0,
+    WRIT_LOG_KIND_INT,
+    WRIT_LOG_KIND_BOOL,
+};
+
+/** One member of a line. Make it with the functions below. */
+struct writ_log_field {
+    const char *key;
+    enum writ_log_kind kind;
+    struct writ_view text;
+    int64_t number;
+};
+
+void writ_log_init(
+    struct writ_log *log, int fd, enum writ_log_level level, const struct writ_clock *clock);
+
+struct writ_log_field writ_log_text(const char *key, struct writ_view value);
+struct writ_log_field writ_log_str(const char *key, const char *value);
+struct writ_log_field writ_log_int(const char *key, int64_t value);
+struct writ_log_field writ_log_bool(const char *key, bool value);
+
+/** Writes one line: time, level, event, then the fields in order. Fields that do not fit
+ * WRIT_LOG_LINE_MAX are left out and the line says "cut":true. Blocks as long as write(2) does. */
+void writ_log_write(struct writ_log *log, enum writ_log_level level, const char *event,
+    const struct writ_log_field *fields, size_t count);
+
+/** WRIT_LOG(log, WRIT_LOG_INFO, "request", writ_log_str("tool", name), ...), one field at least. */
+#define WRIT_LOG(log, level, event, ...)                                                           \
+    writ_log_write((log), (level), (event), (const struct writ_log_field[]){__VA_ARGS__},          \
+        sizeof((const struct writ_log_field[]){__VA_ARGS__}) / sizeof(struct writ_log_field))
+
+/** "error", "warn", "info", "debug". Static storage. */
+const char *writ_log_level_name(enum writ_log_level level);
+
+/** The level of that name, or WRIT_E_INVALID. */
+WRIT_RESULT writ_log_level_read(struct writ_view name, enum writ_log_level *ret);
+
+#endif
