@@ -1,0 +1,54 @@
+/* jcs.h - the canonical form of a JSON value (RFC 8785).
+ *
+ * Every digest is made over these bytes, and these bytes are what goes upstream for a governed
+ * call. Members are sorted by UTF-16 code units, strings have the minimal escapes, numbers are
+ * printed as ECMAScript prints them.
+ *
+ * A value that would lose something is refused, never rounded in silence:
+ * - a number whose exact decimal value is an integer, however it is spelled (1e3, 10.0), must be
+ *   the integer that its canonical text denotes. 9007199254740993 is refused (its canonical text
+ *   would be 9007199254740992), so is 1152921504606846976 (2^60 prints as 1152921504606847000);
+ *   1152921504606847000 and 1e30 pass. So no two integers share a canonical form, and reading a
+ *   canonical text again never fails;
+ * - a number that is not zero but is nearer to zero than to any other double (1e-400) is refused.
+ * Other fractions are rounded to the nearest double, as RFC 8785 says (0.10000000000000001 is
+ * written 0.1): what was rounded is what is judged, digested and forwarded. */
+#ifndef WRIT_EVIDENCE_JCS_H
+#define WRIT_EVIDENCE_JCS_H
+
+#include "evidence/json.h"
+
+/**
+ * Appends the canonical form.
+ *
+ * @param buf    on failure holds a part of the form; its own failure (memory, maximum) is
+ *               returned like any other
+ * @param value  borrowed for the call; not NULL, not WRIT_JSON_NONE
+ * @param err    filled on failure, with the byte offset of the number in its source; may be NULL
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE  a number has no canonical form, as described above
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM  of the buffer
+ *
+ * Thread-safe. Does not block. Allocates only in `buf`.
+ */
+WRIT_RESULT writ_jcs_put(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
+
+/** The same, for an object and without its member called `except` (exact bytes). */
+WRIT_RESULT writ_jcs_put_without(struct writ_buf *buf, const struct writ_json *object,
+    struct writ_view except, struct writ_err *err);
+
+#define WRIT_JCS_NUMBER_TEXT 32
+
+/** Writes a finite double as ECMAScript's Number::toString does (RFC 8785 3.2.2.3): the shortest
+ * digits that read back as the same double, of those the nearest to it. Gives the length; not
+ * NUL-terminated. Not finite is an invariant failure. */
+size_t writ_jcs_number_text(double number, char ret[WRIT_JCS_NUMBER_TEXT]);
+
+/** Appends it. */
+void writ_jcs_number(struct writ_buf *buf, double number);
+
+/** Compares UTF-8 strings as sequences of UTF-16 code units (RFC 8785 3.2.3): <0, 0, >0. */
+int writ_jcs_compare(struct writ_view a, struct writ_view b);
+
+#endif

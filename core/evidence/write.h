@@ -1,0 +1,59 @@
+/* write.h - writes JSON text into a buffer, piece by piece.
+ *
+ * For our own records, answers and claims. Commas, colons and quotes are the writer's business;
+ * the output has no white space. Strings get the escapes of the canonical form and numbers its
+ * digits, so the text is canonical as long as the caller names members in canonical order, which
+ * writ_write_name checks when `sorted` is set.
+ *
+ * A misuse (a value without a name in an object, an end without a begin, names out of order) is a
+ * bug of ours and stops the process. Failures of the buffer stay in the buffer: check it once, at
+ * the end, with writ_write_end. Does not block; not for several threads. */
+#ifndef WRIT_EVIDENCE_WRITE_H
+#define WRIT_EVIDENCE_WRITE_H
+
+#include "evidence/json.h"
+
+#define WRIT_WRITE_DEPTH 32
+
+/** A writer; a value that owns nothing. Make it with writ_write_to. */
+struct writ_write {
+    struct writ_buf *buf; /* borrowed */
+    bool sorted;          /* names must come in canonical order; set it before the first call */
+    uint8_t depth;
+    uint8_t state[WRIT_WRITE_DEPTH + 1];
+    struct {
+        size_t at, len; /* where the last name lies in buf, as it was given */
+    } last[WRIT_WRITE_DEPTH + 1];
+};
+
+/** A writer of one value, appending to `buf`, which is borrowed until writ_write_end. */
+struct writ_write writ_write_to(struct writ_buf *buf);
+
+void writ_write_object_begin(struct writ_write *w);
+void writ_write_object_end(struct writ_write *w);
+void writ_write_array_begin(struct writ_write *w);
+void writ_write_array_end(struct writ_write *w);
+
+/** The name of the member whose value comes next. UTF-8. */
+void writ_write_name(struct writ_write *w, struct writ_view name);
+
+/** A string; UTF-8. {NULL, 0} is the empty string. */
+void writ_write_string(struct writ_write *w, struct writ_view text);
+/** A string, or null when `text.ptr` is NULL. */
+void writ_write_string_or_null(struct writ_write *w, struct writ_view text);
+/** An integer; beyond 2^53 it is written with all its digits and is then not canonical. */
+void writ_write_u64(struct writ_write *w, uint64_t value);
+void writ_write_i64(struct writ_write *w, int64_t value);
+/** A finite double. */
+void writ_write_number(struct writ_write *w, double value);
+void writ_write_bool(struct writ_write *w, bool value);
+void writ_write_null(struct writ_write *w);
+/** The canonical form of `value`. When it has none the buffer fails with WRIT_E_PARSE. */
+void writ_write_value(struct writ_write *w, const struct writ_json *value);
+/** JSON text that is known to be one well-formed value, as it is. */
+void writ_write_raw(struct writ_write *w, struct writ_view json);
+
+/** Ends the one value. WRIT_OK, or the first failure of the buffer; err may be NULL. */
+WRIT_RESULT writ_write_end(struct writ_write *w, struct writ_err *err);
+
+#endif
