@@ -1,0 +1,81 @@
+// The frame of the program: what every command has, whatever it does.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { openSync, closeSync } from 'node:fs';
+
+const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
+
+function writ(args, options = {}) {
+  const run = spawnSync(BIN, args, { encoding: 'utf8', ...options });
+  return { code: run.status, out: run.stdout, err: run.stderr };
+}
+
+test('without a command it shows the commands and says that the line was wrong', () => {
+  const run = writ([]);
+  assert.equal(run.code, 2);
+  assert.match(run.out, /^usage: writ COMMAND/);
+  assert.match(run.out, /^ {2}help /m);
+});
+
+test('--help and help succeed, and say the same', () => {
+  assert.equal(writ(['--help']).code, 0);
+  assert.equal(writ(['help']).out, writ(['--help']).out);
+  assert.equal(writ(['help', 'help']).out, writ(['help', '--help']).out);
+});
+
+test('help as JSON is one JSON value with the same text', () => {
+  assert.equal(JSON.parse(writ(['help', 'help', '--json']).out).help, writ(['help', 'help']).out);
+  assert.equal(JSON.parse(writ(['--help', '--json']).out).help, writ(['--help']).out);
+});
+
+test('every command that the overview names explains itself', () => {
+  const names = [...writ(['--help']).out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)  +\S/gm)].map((m) => m[1]);
+  assert.ok(names.length >= 1);
+  for (const name of names) {
+    const run = writ([...name.split(' '), '--help']);
+    assert.equal(run.code, 0, name);
+    assert.ok(run.out.startsWith(`usage: writ ${name} `), name);
+    assert.match(run.out, /--json/, name);
+    assert.equal(writ(['help', ...name.split(' ')]).out, run.out, name);
+    for (const line of run.out.split('\n')) assert.ok(line.length < 80, `${name}: ${line}`);
+  }
+});
+
+test('--version names the version, as text and as JSON', () => {
+  const version = writ(['--version']).out.trim().replace(/^writ /, '');
+  assert.match(version, /^\d+\.\d+\.\d+$/);
+  assert.deepEqual(JSON.parse(writ(['--version', '--json']).out), { version });
+});
+
+const MISTAKES = [
+  ['an unknown command', ['nonsense'], 'there is no command nonsense'],
+  ['an unknown option', ['help', '--nonsense'], 'there is no option --nonsense'],
+  ['a short option', ['help', '-x'], 'there is no option -x'],
+  ['a flag with a value', ['help', '--manual=1'], '--manual takes no value'],
+  ['a flag given twice', ['help', '--manual', '--manual'], '--manual is given twice'],
+  ['too many operands', ['help', 'a', 'b', 'c'], 'one argument too many: c'],
+  ['an operand that looks like an option', ['help', '--', '--manual'], 'there is no such command'],
+  ['an abbreviated option', ['help', '--man'], 'there is no option --man'],
+];
+for (const [what, args, text] of MISTAKES) {
+  test(`${what} is refused and named`, () => {
+    const run = writ(args);
+    assert.equal(run.code, 2);
+    assert.equal(run.out, '');
+    assert.ok(run.err.includes(text), run.err);
+  });
+}
+
+test('a mistake is reported as JSON when JSON was asked for, also after the mistake', () => {
+  const run = writ(['help', '--nonsense', '--json']);
+  assert.equal(run.code, 2);
+  assert.deepEqual(JSON.parse(run.err), { error: { code: 'invalid', text: 'there is no option --nonsense' } });
+});
+
+test('an answer that cannot be written is not a success', () => {
+  const full = openSync('/dev/full', 'w');
+  const run = writ(['--help'], { stdio: ['ignore', full, 'pipe'] });
+  closeSync(full);
+  assert.equal(run.code, 4);
+});
