@@ -15,6 +15,7 @@ function(writ_library name module)
 endfunction()
 
 writ_library(crypto "libcrypto>=3.0")
+writ_library(ssl "libssl>=3.0")
 writ_library(jansson "jansson>=2.13")
 writ_library(jwt "libjwt>=1.10")
 writ_library(sqlite "sqlite3>=3.40")

@@ -1,0 +1,18 @@
+/* http_end.tbl.h - how an upstream HTTP exchange may end.
+ * X(NAME, name, sentence). The name is what metrics, logs and outcomes carry. */
+X(UNSET, unset, "nobody said how the exchange ended")
+X(OK, ok, "the response arrived whole")
+X(CANCELLED, cancelled, "the exchange was given up by this side")
+X(RESOLVE_FAILED, resolve_failed, "the name of the upstream cannot be resolved")
+X(CONNECT_FAILED, connect_failed, "no address of the upstream accepts a connection")
+X(CONNECT_TIMEOUT, connect_timeout, "no connection to the upstream was ready in time")
+X(TLS_FAILED, tls_failed, "the TLS handshake failed or the certificate is not the upstream's")
+X(NO_RESOURCES, no_resources, "this side has no descriptor or memory left for the exchange")
+X(CLOSED_EARLY, closed_early, "the upstream closed the connection before the response was whole")
+X(WRITE_FAILED, write_failed, "the connection broke while the request was being written")
+X(HEAD_TIMEOUT, head_timeout, "the head of the response did not arrive in time")
+X(IDLE_TIMEOUT, idle_timeout, "the response stopped arriving")
+X(TOTAL_TIMEOUT, total_timeout, "the exchange took longer than it may")
+X(PROTOCOL_ERROR, protocol_error, "the upstream does not speak HTTP/1.1 as it must")
+X(HEAD_TOO_LARGE, head_too_large, "the head of the response is larger than allowed")
+X(BODY_TOO_LARGE, body_too_large, "the body of the response is larger than allowed")

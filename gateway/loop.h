@@ -1,0 +1,172 @@
+/* loop.h - one thread that waits for many things.
+ *
+ * A loop owns an epoll set, timers, work to be done before the turn ends, and a mailbox through
+ * which other threads reach it. There is one loop per core; nothing is shared between loops on the
+ * hot path (architecture.md, "Time, threads, memory").
+ *
+ * One turn: wait; run what the descriptors, the mailbox and the timers ask for; then the SOON
+ * tasks, until none is left; then the LAST tasks, once each (this is where a loop hands its records
+ * to the ledger as one batch).
+ *
+ * Everything here is for the loop's own thread, except where a function says "any thread". Watches,
+ * timers, tasks and posts are members of their owner's struct: the loop never allocates for them,
+ * so that only adding a descriptor can fail. Zero-initialise them. */
+#ifndef WRIT_GATEWAY_LOOP_H
+#define WRIT_GATEWAY_LOOP_H
+
+#include "base/clock.h"
+#include "base/result.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define WRIT_LOOP_MAILBOX_DEFAULT 65536 /* posts that may wait at once */
+
+struct writ_loop;
+
+struct writ_loop_options {
+    unsigned index;                 /* which loop this is, from 0 */
+    size_t mailbox_max;             /* 0: WRIT_LOOP_MAILBOX_DEFAULT */
+    const struct writ_clock *clock; /* NULL: the system's; borrowed until the loop is freed */
+};
+
+/** A new loop; free with writ_loop_free. WRIT_E_NOMEM, WRIT_E_IO (no descriptors left). */
+WRIT_RESULT writ_loop_new(
+    const struct writ_loop_options *options, struct writ_loop **ret, struct writ_err *err);
+
+/** Frees a loop that does not run and that nobody posts to any more; NULL is fine. What is left in
+ * the mailbox is dropped without being called. */
+void writ_loop_free(struct writ_loop *loop);
+
+/** Runs the loop on the calling thread until writ_loop_stop. Blocks SIGPIPE on this thread. May be
+ * called again after it returned. WRIT_E_IO. */
+WRIT_RESULT writ_loop_run(struct writ_loop *loop, struct writ_err *err);
+
+/** Runs the loop on a thread of its own, with every signal blocked there. WRIT_E_IO. */
+WRIT_RESULT writ_loop_start(struct writ_loop *loop, struct writ_err *err);
+
+/** Any thread, also a signal handler: the loop returns at the end of its current turn. */
+void writ_loop_stop(struct writ_loop *loop);
+
+/** Waits for the thread of writ_loop_start. Blocks; not from the loop's own thread. Gives what
+ * writ_loop_run gave. */
+WRIT_RESULT writ_loop_join(struct writ_loop *loop, struct writ_err *err);
+
+/** Any thread. */
+unsigned writ_loop_index(const struct writ_loop *loop);
+
+/** Monotonic microseconds at the begin of this turn. Costs nothing. */
+int64_t writ_loop_now_us(const struct writ_loop *loop);
+
+/** Any thread: the clock of the loop, for wall time. */
+const struct writ_clock *writ_loop_clock(const struct writ_loop *loop);
+
+/** Any thread: true on the thread that runs the loop. */
+bool writ_loop_is_here(const struct writ_loop *loop);
+
+/* ---- descriptors */
+
+struct writ_watch;
+typedef void writ_watch_fn(struct writ_watch *watch, uint32_t events);
+
+/** Interest in one descriptor. The descriptor stays the owner's. */
+struct writ_watch {
+    writ_watch_fn *fn;
+    void *ctx; /* for the owner */
+    struct writ_loop *loop;
+    int fd;
+    bool active;
+};
+
+/**
+ * Begins to watch.
+ *
+ * @param watch   zeroed or unwatched; borrowed until writ_loop_unwatch
+ * @param events  EPOLLIN, EPOLLOUT, EPOLLRDHUP, EPOLLET of epoll(7); EPOLLHUP and EPOLLERR always
+ *                come
+ * @param fn      called from the loop with what happened; may unwatch and free anything
+ *
+ * @return WRIT_OK, WRIT_E_IO (the system refuses: too many watches, no memory)
+ */
+WRIT_RESULT writ_loop_watch(struct writ_loop *loop, struct writ_watch *watch, int fd,
+    uint32_t events, writ_watch_fn *fn, void *ctx, struct writ_err *err);
+
+/** Changes what is waited for. WRIT_E_IO. */
+WRIT_RESULT writ_loop_rewatch(struct writ_watch *watch, uint32_t events, struct writ_err *err);
+
+/** Ends it; do this before closing the descriptor. `fn` is not called again, not even for events
+ * of this turn. An inactive watch is fine. */
+void writ_loop_unwatch(struct writ_watch *watch);
+
+/* ---- timers */
+
+struct writ_timer;
+typedef void writ_timer_fn(struct writ_timer *timer);
+
+/** One point in time. The members after ctx are the loop's. */
+struct writ_timer {
+    writ_timer_fn *fn; /* set by the owner before the first use */
+    void *ctx;         /* for the owner */
+    struct writ_loop *loop;
+    int64_t due_us; /* when fn is wanted */
+    int64_t key_us; /* where the timer is in the heap: never after due_us */
+    struct writ_timer *child, *next, **link;
+    bool armed;
+};
+
+/** Calls `timer->fn` once when the monotonic time is `due_us` or later, in the order of due times.
+ * Setting an armed timer moves it; moving it later costs nothing. Never fails. A timer set from
+ * a timer's function, even for now, fires in the next turn at the earliest. */
+void writ_loop_timer_set(struct writ_loop *loop, struct writ_timer *timer, int64_t due_us);
+
+/** Disarms; a timer that is not armed is fine. */
+void writ_loop_timer_cancel(struct writ_timer *timer);
+
+/* ---- work before the turn ends */
+
+struct writ_task;
+typedef void writ_task_fn(struct writ_task *task);
+
+enum writ_phase {
+    WRIT_LOOP_SOON = 0, /* after the events of this turn; SOON tasks may queue more of them */
+    WRIT_LOOP_LAST,     /* after every SOON task */
+};
+
+/** Something to do once, later in this turn. */
+struct writ_task {
+    writ_task_fn *fn; /* set by the owner before the first use */
+    void *ctx;        /* for the owner */
+    struct writ_task *next, **link;
+    bool queued;
+};
+
+/** Queues the task for this turn, once: a task that is queued already stays where it is. A LAST
+ * task queued by a LAST task runs in the next turn, which then does not wait. */
+void writ_loop_defer(struct writ_loop *loop, struct writ_task *task, enum writ_phase phase);
+
+/** Takes a task out of its queue; one that is not queued is fine. */
+void writ_loop_undefer(struct writ_loop *loop, struct writ_task *task);
+
+/* ---- the mailbox */
+
+struct writ_post;
+typedef void writ_post_fn(struct writ_post *post);
+
+/** A message to a loop: lies in the memory of whoever sends it until `fn` is called on the loop's
+ * thread. `fn` owns it again from its first line on, and may free or post it. */
+struct writ_post {
+    writ_post_fn *fn;
+    void *ctx; /* for the sender */
+    struct writ_post *next;
+    bool counted;
+};
+
+/** Any thread: asks the loop to call `post->fn`. Posts of one thread arrive in order.
+ * WRIT_E_BUSY when mailbox_max posts wait: refuse the work. */
+WRIT_RESULT writ_loop_post(struct writ_loop *loop, struct writ_post *post);
+
+/** Any thread: as writ_loop_post, for the answer to something that this loop asked for and
+ * counted itself: never refused. */
+void writ_loop_answer(struct writ_loop *loop, struct writ_post *post);
+
+#endif

@@ -1,0 +1,68 @@
+/* sse.h - server-sent events: bytes to events as they arrive, events to bytes. No I/O.
+ *
+ * The grammar is WHATWG HTML 9.2.5 and 9.2.6: lines end with CR, LF or CRLF, one BOM at the begin is
+ * dropped, an unknown field is ignored. It differs in one point, because a gateway has to pass
+ * on what a browser keeps to itself: a block without data (an `id` or a `retry` alone) is an event too.
+ * What is written here and read again is the same event; an event that could not be (a line break in
+ * an id, a CR in data) is refused by the writer, so that nobody downstream can see other events
+ * than those that were judged (security.md 1.2 H14). */
+#ifndef WRIT_GATEWAY_SSE_H
+#define WRIT_GATEWAY_SSE_H
+
+#include "base/bytes.h"
+
+#include <stdint.h>
+
+#define WRIT_SSE_NO_RETRY  (-1)
+#define WRIT_SSE_RETRY_MAX INT64_C(999999999) /* ms; a larger number is ignored */
+
+enum writ_sse_kind {
+    WRIT_SSE_NONE = 0, /* the input is used up: feed more */
+    WRIT_SSE_EVENT,
+    WRIT_SSE_COMMENT, /* the comment is in data */
+};
+
+/** One event or comment. A view whose ptr is NULL was absent; an empty one has a ptr. */
+struct writ_sse_event {
+    enum writ_sse_kind kind;
+    struct writ_view id;
+    struct writ_view event;
+    struct writ_view data; /* several data lines are joined by LF */
+    int64_t retry_ms;      /* or WRIT_SSE_NO_RETRY */
+};
+
+struct writ_sse_limits {
+    size_t line_bytes;  /* of one line without its end */
+    size_t event_bytes; /* of all values of one event */
+};
+
+struct writ_sse;
+
+/** A new reader for one stream; free with writ_sse_free. NULL: no memory. */
+struct writ_sse *writ_sse_new(const struct writ_sse_limits *limits);
+void writ_sse_free(struct writ_sse *sse);
+
+/**
+ * Takes the next event or comment out of the input.
+ *
+ * @param input  moved past what was read. Call again with it until `ret->kind` is NONE; it is empty
+ *               then, and what was the begin of a line is remembered
+ * @param ret    its views are borrowed until the next call
+ *
+ * @return WRIT_OK, WRIT_E_LIMIT (a line or an event is too long), WRIT_E_NOMEM. After a failure the
+ *         reader fails for ever.
+ */
+WRIT_RESULT writ_sse_next(struct writ_sse *sse, struct writ_view *input,
+    struct writ_sse_event *ret, struct writ_err *err);
+
+/** The stream ended here: true if an event was left unfinished (it is dropped, as the grammar
+ * says). */
+bool writ_sse_is_cut(const struct writ_sse *sse);
+
+/** Appends an event, or a comment, with its blank line. Data without a line break is one `data`
+ * line. WRIT_E_INVALID (it would not be read as it was written), WRIT_E_LIMIT, WRIT_E_NOMEM; then the
+ * buffer holds what it held. */
+WRIT_RESULT writ_sse_put(
+    struct writ_buf *buf, const struct writ_sse_event *event, struct writ_err *err);
+
+#endif
