@@ -5,8 +5,7 @@
 #ifndef WRIT_EVIDENCE_BUDGET_H
 #define WRIT_EVIDENCE_BUDGET_H
 
-#include "base/bytes.h"
-#include "evidence/decimal.h"
+#include "base/decimal.h"
 #include "evidence/digest.h"
 
 #include <stdbool.h>
