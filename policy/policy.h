@@ -12,18 +12,12 @@
 #define WRIT_POLICY_POLICY_H
 
 #include "evidence/budget.h"
+#include "evidence/duplicates.h"
 #include "evidence/json.h"
 #include "evidence/reason.h"
 #include "policy/config.h"
 
 #define WRIT_SCOPE_MAX 4096 /* longest scope or target that a template may give */
-
-/** The second call of an identical pair. */
-enum writ_duplicates {
-    WRIT_DUPLICATES_FORBID = 0, /* refused with what became of the first */
-    WRIT_DUPLICATES_REPLAY,     /* answered with the first one's stored result */
-    WRIT_DUPLICATES_ALLOW,      /* runs: for tools that only read */
-};
 
 /** How the caller is told no. */
 enum writ_refusal_form {

@@ -1,0 +1,264 @@
+/* ledger.h - the log of decisions, outcomes and seals, and the one place where a call is granted.
+ *
+ * One writer thread owns the ledger. Loops hand it entries; it takes what has arrived as one
+ * group, commits the group with one fsync, and then calls every entry's `done`. What an entry was
+ * granted is on disk when `done` runs, and nothing of a group that failed is.
+ *
+ * What it promises:
+ * - A key is granted once (contract 6.8, 7): two calls under one key, from any threads, before
+ *   and after a crash, never both run, for as long as the claim is kept (`claim_kept_us`, and at
+ *   least the life of its boundary).
+ * - A refusal by the ledger (duplicate, budget, sealed boundary, clock) is itself recorded, as the
+ *   deny that it is, with its outcome `blocked`: the draft never stands in the log as allow.
+ * - Records have contiguous indexes from 0 (`leaf`) and keep their canonical bytes, so that a tree
+ *   can be built over them.
+ * - seq is contiguous from 0 within a boundary; times of records are strictly increasing.
+ * - A sealed boundary has no granted call without an outcome and takes no further record.
+ * - A call that was granted and has no outcome when the ledger opens gets the outcome `error`
+ *   with error_type interrupted_execution_unknown; its claim stands.
+ * - What could not be written is not applied in memory either. After disk full, a lock held by
+ *   someone else, a read-only file system or an I/O error entries fail with WRIT_E_IO and the next
+ *   ones are tried again; after a failed fsync, a corrupt or an exchanged database nothing is
+ *   accepted until the ledger is opened anew.
+ * - An outcome is never lost while the process lives: one that could not be written is kept, its
+ *   budget and claim with it, and written before any other claim is granted.
+ *
+ * Files: PATH (SQLite), PATH-wal, PATH-shm, and PATH-lock, which keeps a second process out. */
+#ifndef WRIT_STORE_LEDGER_H
+#define WRIT_STORE_LEDGER_H
+
+#include "evidence/budget.h"
+#include "evidence/duplicates.h"
+#include "evidence/reason.h"
+#include "evidence/record.h"
+
+#define WRIT_LEDGER_NAME_MAX    1024      /* bytes of a tenant, boundary_id or decision_id */
+#define WRIT_LEDGER_RECORD_MAX  (1 << 20) /* canonical bytes of one record */
+#define WRIT_LEDGER_RESULT_MAX  (8 << 20) /* bytes of one result kept for replay */
+#define WRIT_LEDGER_SESSION_MAX 16384     /* bytes of one session's value */
+
+/** An open ledger and its writer thread. */
+struct writ_ledger;
+
+/** How a ledger runs. Start from writ_ledger_options_default and change what differs. All are
+ * range-checked by writ_ledger_open. */
+struct writ_ledger_options {
+    const struct writ_clock *clock; /* borrowed until the ledger is closed */
+    size_t queue_max;               /* entries waiting for the writer; outcomes always fit */
+    size_t group_max;               /* entries of one group */
+    size_t claims_max;              /* claims in memory, about 120 bytes each */
+    size_t boundaries_max;          /* open boundaries in memory, about 400 bytes each */
+    size_t in_flight_max;           /* granted calls without an outcome */
+    size_t budgets_max;             /* counters of budgets in memory */
+    size_t sessions_max;            /* rows of the session table */
+    int64_t results_max_bytes;      /* all results kept for replay; the oldest go first */
+    int64_t claim_kept_us;          /* how long a key is remembered: 24 h */
+    int64_t window_kept_us;         /* the same for an implicit key whose boundary is sealed */
+    int64_t boundary_idle_us;       /* a boundary without calls for so long is sealed */
+    int64_t clock_tolerance_us;     /* how far the clock may step back */
+    int64_t busy_us;                /* how long to wait for a lock that someone else holds */
+    int64_t retry_us;               /* between attempts to recover while refusing */
+};
+
+extern const struct writ_ledger_options writ_ledger_options_default;
+
+/**
+ * Creates an empty ledger (`writ ledger init`); the daemon never does.
+ *
+ * @param path  must not exist; its directory must, and be writable by its owner alone (or sticky)
+ *
+ * The file has mode 0600. Blocks. Returns
+ *         WRIT_OK
+ *         WRIT_E_INVALID  something is there already, or the directory is open to others
+ *         WRIT_E_IO
+ */
+WRIT_RESULT writ_ledger_create(
+    const char *path, const struct writ_clock *clock, struct writ_err *err);
+
+/**
+ * Opens a ledger, rebuilds what the writer keeps in memory, gives interrupted calls their outcome
+ * and starts the writer.
+ *
+ * @param path     an existing ledger
+ * @param options  copied; NULL for the defaults
+ * @param ret      written only on success; close with writ_ledger_close
+ *
+ * Blocks, in proportion to the records of open boundaries and of the last `claim_kept_us`.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT    there is no such file
+ *         WRIT_E_INVALID   a symbolic link, no regular file, writable by others, in a directory
+ *                          that others can write to; or an option out of range
+ *         WRIT_E_PARSE     not a ledger, or of a newer version than this program
+ *         WRIT_E_MISMATCH  its records contradict each other: see `writ ledger verify`
+ *         WRIT_E_BUSY      another process has it open
+ *         WRIT_E_LIMIT     more claims, boundaries or budgets are live than the options admit
+ *         WRIT_E_IO, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_ledger_open(const char *path, const struct writ_ledger_options *options,
+    struct writ_ledger **ret, struct writ_err *err);
+
+/** Writes what was submitted, stops the writer and closes. Seals that still wait for calls in
+ * flight are not written: their entries end with WRIT_E_BUSY. NULL is fine. No other thread may
+ * use the ledger any more. Blocks for one group commit. */
+void writ_ledger_close(struct writ_ledger *ledger);
+
+/* ---- entries ---- */
+
+enum writ_entry_kind {
+    WRIT_ENTRY_NONE = 0,
+    WRIT_ENTRY_DECISION,    /* records a decision; grants the call, or refuses it */
+    WRIT_ENTRY_OUTCOME,     /* records what became of a granted call */
+    WRIT_ENTRY_SEAL,        /* ends a boundary */
+    WRIT_ENTRY_SESSION_PUT, /* creates or replaces a session's row */
+    WRIT_ENTRY_SESSION_GET,
+    WRIT_ENTRY_SESSION_DROP,
+};
+
+/** What a call claims. Make the digests with writ_ledger_claim. */
+struct writ_claim {
+    struct writ_digest key;      /* tenant, agent, upstream, tool and idempotency key */
+    struct writ_digest call;     /* the state-free identity of the call (contract 6) */
+    struct writ_digest previous; /* stateless windows: the key in the window before */
+    int64_t previous_since_us;   /* a claim under `previous` counts if made at or after; 0: none */
+    bool caller_stated;          /* the caller named the key; else it contains the boundary */
+};
+
+/** What is known of the first call of a pair, when a second one is refused. */
+struct writ_prior {
+    bool known;
+    bool in_flight;               /* it has no outcome yet */
+    uint64_t leaf;                /* of its decision */
+    struct writ_view decision_id; /* in the arena of the entry */
+    enum writ_outcome_kind outcome;
+    struct writ_view result; /* REPLAY: its stored result, in the entry's arena; ptr NULL when
+                                none was stored or it is no longer kept */
+};
+
+/** WRIT_ENTRY_DECISION. */
+struct writ_entry_decision {
+    struct writ_decision *draft; /* with decision_id; the writer gives it its place and, where it
+                                    refuses, turns it into the deny that was recorded */
+    const struct writ_profile *profile;
+    struct writ_view tenant;
+    int64_t lifetime_us; /* expires_at = issued_at + this */
+    bool shadow;         /* a draft that is not allow is recorded and granted all the same;
+                            a budget that is exceeded too. Other refusals stand */
+    enum writ_duplicates duplicates;
+    struct writ_claim claim; /* used when the call may be granted */
+    const struct writ_reservation *reservations;
+    size_t reservations_n;
+
+    /* written by the ledger */
+    bool granted;                /* the one word that lets a call go upstream */
+    enum writ_reason refused;    /* why the ledger refused; NONE when the draft itself said no */
+    struct writ_view refused_by; /* BUDGET_EXCEEDED: the budget's name */
+    struct writ_prior prior;     /* for duplicates */
+    uint64_t leaf;               /* index of the decision's record */
+};
+
+/** WRIT_ENTRY_OUTCOME. The ledger gives it its place: completed_at, seq, receipt_ref. */
+struct writ_entry_outcome {
+    uint64_t leaf;                        /* of the decision, as granted */
+    const struct writ_decision *decision; /* as recorded */
+    const struct writ_profile *profile;
+    struct writ_outcome *outcome;
+    bool not_sent;           /* no byte reached the upstream: the claim and the
+                                budgets are released (contract 6). So are they by the
+                                outcome `blocked` */
+    struct writ_view result; /* kept for replay when ttl is above 0; may be empty */
+    int64_t result_ttl_us;
+
+    uint64_t outcome_leaf; /* written by the ledger */
+    bool kept;             /* with code WRIT_E_IO: the ledger will write it */
+};
+
+/** WRIT_ENTRY_SEAL. Waits until no call of the boundary is in flight; from its submission on the
+ * boundary takes no further call. A boundary that is already sealed is WRIT_OK. */
+struct writ_entry_seal {
+    struct writ_view tenant, boundary_id;
+
+    uint64_t leaf; /* written by the ledger */
+    uint64_t total;
+};
+
+/** WRIT_ENTRY_SESSION_*. Not for the path of every call. */
+struct writ_entry_session {
+    struct writ_digest hash;      /* of the session id */
+    struct writ_view value;       /* PUT: the bytes; GET: in the entry's arena */
+    int64_t expires_us;           /* wall time; PUT sets it, GET tells it */
+    struct writ_view tenant;      /* PUT: its boundary, or empty: not sealed as idle */
+    struct writ_view boundary_id; /* before the session expires */
+};
+
+/**
+ * One piece of work for the writer. Owned by the submitter, and left alone by him until `done`.
+ * Zero-initialise, set what the kind needs, submit.
+ *
+ * code, when `done` runs:
+ *   WRIT_OK         the record is on disk; a refused decision too is WRIT_OK: look at `granted`
+ *   WRIT_E_INVALID  the draft is not a valid record, or the outcome's decision is not in flight
+ *   WRIT_E_MISMATCH the outcome does not join its decision
+ *   WRIT_E_ABSENT   SESSION_GET: no such session, or expired; SEAL: no record in that boundary
+ *   WRIT_E_LIMIT    a name, record, result or session is too long, or the table is full
+ *   WRIT_E_NOMEM    memory or the arena is exhausted
+ *   WRIT_E_BUSY     the ledger was closed first
+ *   WRIT_E_IO       could not be written; nothing is granted
+ * Whatever is not WRIT_OK grants nothing.
+ */
+struct writ_entry {
+    enum writ_entry_kind kind;
+    enum writ_code code;
+    void (*done)(struct writ_entry *entry); /* on the writer thread: must only post back */
+    void *user;
+    struct writ_arena *arena; /* what the ledger makes for the entry lives here; not used by
+                                 anyone else until `done` */
+    union {
+        struct writ_entry_decision decision;
+        struct writ_entry_outcome outcome;
+        struct writ_entry_seal seal;
+        struct writ_entry_session session;
+    };
+    struct writ_entry *next; /* the ledger's own */
+};
+
+/**
+ * Hands entries over, all or none, in order. Call it once per turn of a loop with all that the
+ * turn produced. Does not block.
+ *
+ * @return WRIT_OK      `done` will be called once for each
+ *         WRIT_E_BUSY  the queue is full; none was taken. Entries of kind OUTCOME are never
+ *                      refused for that
+ */
+WRIT_RESULT writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **entries, size_t n);
+
+/** Makes the digest that names a claim. WRIT_E_CRYPTO. Thread-safe. */
+WRIT_RESULT writ_ledger_claim(struct writ_view tenant, struct writ_view agent_id,
+    struct writ_view upstream, struct writ_view tool, struct writ_view idempotency_key,
+    struct writ_digest *ret, struct writ_err *err);
+
+/* ---- health ---- */
+
+enum writ_ledger_state {
+    WRIT_LEDGER_POISONED = 0, /* refuses all until it is opened anew */
+    WRIT_LEDGER_REFUSING,     /* the last attempt to write failed; it is tried again */
+    WRIT_LEDGER_READY,
+};
+
+struct writ_ledger_health {
+    enum writ_ledger_state state;
+    struct writ_err why;  /* empty when ready */
+    uint64_t records;     /* on disk */
+    uint64_t groups;      /* committed since the ledger was opened */
+    size_t queued;        /* entries waiting for the writer */
+    size_t kept_outcomes; /* outcomes that could not be written yet */
+    size_t claims, in_flight, boundaries, budgets, sessions;
+    uint64_t wal_pages;     /* of the write-ahead log, since it was last folded in */
+    int64_t last_commit_us; /* duration of the last commit */
+    int64_t last_time_us;   /* the time of the last record (the high-water mark) */
+};
+
+/** For /readyz and /metrics. Thread-safe, does not block on the disk. */
+void writ_ledger_health(struct writ_ledger *ledger, struct writ_ledger_health *ret);
+
+#endif
