@@ -1,0 +1,34 @@
+/* extension.h - extensions.writ, our own part of a record: what the contract has no member for. */
+#ifndef WRIT_EVIDENCE_EXTENSION_H
+#define WRIT_EVIDENCE_EXTENSION_H
+
+#include "evidence/member.h"
+
+/** Our own part of a record's extensions (record.tbl.h). Zero-initialised: no member. */
+struct writ_extension {
+    WRIT_EXTENSION_MEMBERS(WRIT_MEMBER_FIELD)
+    struct writ_member_others others;
+};
+
+/**
+ * Makes the member `extensions` of a record, {"writ":{...}}, in canonical form in the arena.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_LIMIT  longer than WRIT_RECORD_MAX_BYTES
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_extension_make(const struct writ_extension *extension, struct writ_arena *arena,
+    struct writ_member_object *ret, struct writ_err *err);
+
+/**
+ * Reads extensions.writ out of a record that was read. No such member, or one that is no object:
+ * a zeroed extension.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_LIMIT  over WRIT_RECORD_MAX_OTHERS or WRIT_RECORD_MAX_ITEMS
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_extension_read(const struct writ_member_object *extensions,
+    struct writ_arena *arena, struct writ_extension *ret, struct writ_err *err);
+
+#endif

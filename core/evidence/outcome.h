@@ -1,0 +1,82 @@
+/* outcome.h - GovernanceOutcome: the record of what became of a call (contract 4). */
+#ifndef WRIT_EVIDENCE_OUTCOME_H
+#define WRIT_EVIDENCE_OUTCOME_H
+
+#include "evidence/faults.h"
+#include "evidence/member.h"
+
+struct writ_decision;
+struct writ_profile;
+
+/** The word in the member `outcome`. Zero is the one that proves nothing: it may have run. */
+enum writ_outcome_kind {
+    WRIT_OUTCOME_ERROR = 0,
+    WRIT_OUTCOME_EXECUTED,
+    WRIT_OUTCOME_BLOCKED,
+    WRIT_OUTCOME_TIMEOUT,
+};
+
+/** Zero-initialised: a record without any member. Fields as in record.tbl.h. */
+struct writ_outcome {
+    WRIT_OUTCOME_MEMBERS(WRIT_MEMBER_FIELD)
+    struct writ_member_others others;
+};
+
+/** error_type of an error before the first byte reached the upstream: nothing ran. */
+#define WRIT_OUTCOME_NOT_SENT "not_sent"
+/** error_type of a call that was in flight when the gateway died: whether it ran is not known. */
+#define WRIT_OUTCOME_INTERRUPTED "interrupted_execution_unknown"
+
+/** "executed", "blocked", "error", "timeout". Static storage. */
+struct writ_view writ_outcome_kind_name(enum writ_outcome_kind kind);
+
+/** The member `outcome` of that kind. */
+struct writ_member_text writ_outcome_kind_text(enum writ_outcome_kind kind);
+
+/** True when the record is of that kind; one with an unknown word is of none. */
+bool writ_outcome_is(const struct writ_outcome *outcome, enum writ_outcome_kind kind);
+
+/** True when it proves that nothing ran: `blocked`, or `error` with error_type `not_sent`. Such an
+ * outcome occupies no key and releases its claim (contract 6). */
+bool writ_outcome_nothing_ran(const struct writ_outcome *outcome);
+
+/** As writ_decision_read. */
+WRIT_RESULT writ_outcome_read(const struct writ_json *value, struct writ_arena *arena,
+    struct writ_outcome *ret, struct writ_err *err);
+
+/** As writ_decision_put. */
+WRIT_RESULT writ_outcome_put(
+    const struct writ_outcome *outcome, struct writ_buf *ret, struct writ_err *err);
+
+/** As writ_decision_validate. */
+void writ_outcome_validate(const struct writ_outcome *outcome, struct writ_faults *ret);
+
+/** A new outcome for a decision: decision_id, intent_ref (null if it has none), idempotency_key,
+ * boundary_id and seq are the decision's, and tool_output_hash is null. The views are borrowed from
+ * the decision. */
+struct writ_outcome writ_outcome_for(
+    const struct writ_decision *decision, enum writ_outcome_kind kind);
+
+/**
+ * Sets completed_at, then receipt_ref (null when the decision has no intent_ref). Changes nothing
+ * on failure.
+ *
+ * @return as writ_decision_place
+ */
+WRIT_RESULT writ_outcome_place(struct writ_outcome *outcome, const struct writ_decision *decision,
+    const struct writ_profile *profile, int64_t completed_at_us, struct writ_arena *arena,
+    struct writ_err *err);
+
+/**
+ * Joins an outcome with its decision: the same decision_id, and an intent_ref that recomputes from
+ * the decision's own members. Where both records have idempotency_key, boundary_id or seq, these
+ * are equal too. A decision without intent_ref joins by decision_id, with an outcome without one.
+ *
+ * @return WRIT_OK        they belong together
+ *         WRIT_E_MISMATCH  they do not; err names the member
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_outcome_join(const struct writ_outcome *outcome,
+    const struct writ_decision *decision, const struct writ_profile *profile, struct writ_err *err);
+
+#endif

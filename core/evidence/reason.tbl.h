@@ -1,0 +1,211 @@
+/* reason.tbl.h - every reason for which Writ refuses (or lets pass), one row each.
+ *
+ * X(NAME, name, groups, sentence, hint)
+ *   NAME, name  the same word in upper and lower case; names are never renamed or reused
+ *   groups      where it comes up: WRIT_REASON_IN_..., joined by |
+ *   sentence    for a person; it is the message of a refusal, so it holds no value of the call
+ *   hint        what to do, or what would be accepted; "" when there is nothing to say
+ *
+ * Rows of a group stand in the order in which its checks are made. After a change, write
+ * docs/reasons.md anew: build/dev/tests/reason_page > docs/reasons.md */
+#ifndef WRIT_EVIDENCE_REASON_TBL_H
+#define WRIT_EVIDENCE_REASON_TBL_H
+
+/* clang-format off */
+#define WRIT_REASONS(X)                                                                            \
+    /* ---- the binding check, contract 6 */                                                       \
+    X(DECISION_NOT_ALLOW, decision_not_allow, WRIT_REASON_IN_BINDING,                              \
+        "the decision does not allow the call",                                                    \
+        "only a decision `allow` authorizes; ask for a new decision")                              \
+    X(EXPIRED, expired, WRIT_REASON_IN_BINDING | WRIT_REASON_IN_CREDENTIAL,                        \
+        "the authorization is not within its lifetime",                                            \
+        "repeat the call to get a fresh authorization; check the clocks if it is new")             \
+    X(AGENT_ID_MISMATCH, agent_id_mismatch, WRIT_REASON_IN_BINDING,                                \
+        "the authorization was given to another agent",                                            \
+        "the agent that was authorized must make the call")                                        \
+    X(TOOL_MISMATCH, tool_mismatch, WRIT_REASON_IN_BINDING,                                        \
+        "the authorization is for another tool",                                                   \
+        "call the tool that was authorized")                                                       \
+    X(TARGET_MISMATCH, target_mismatch, WRIT_REASON_IN_BINDING,                                    \
+        "the authorization is for another target",                                                 \
+        "call it on the target that was authorized")                                               \
+    X(NORMALIZED_SCOPE_MISMATCH, normalized_scope_mismatch, WRIT_REASON_IN_BINDING,                \
+        "the authorization is for another scope",                                                  \
+        "stay within the scope that was authorized")                                               \
+    X(EXACT_INTENT_MISMATCH, exact_intent_mismatch, WRIT_REASON_IN_BINDING,                        \
+        "the call is not the exact call that was authorized",                                      \
+        "other arguments are a new call: ask for a new decision")                                  \
+    X(CONTINUATION_MISMATCH, continuation_mismatch, WRIT_REASON_IN_BINDING,                        \
+        "the continuation is not the one that was authorized",                                     \
+        "resume with the continuation_id of the decision, or leave it out on both sides")          \
+    X(IDEMPOTENCY_KEY_MISMATCH, idempotency_key_mismatch, WRIT_REASON_IN_BINDING,                  \
+        "the idempotency key is not the one that was authorized",                                  \
+        "use the key under which the call was authorized")                                         \
+    X(TARGET_STATE_DRIFT, target_state_drift, WRIT_REASON_IN_BINDING,                              \
+        "the target is no longer in the state for which the call was authorized",                  \
+        "look at the target again and repeat the call")                                            \
+    X(DUPLICATE_OUTCOME, duplicate_outcome, WRIT_REASON_IN_BINDING,                                \
+        "this call has been made already",                                                         \
+        "see the outcome of the first call; to do it again on purpose, use another idempotency key") \
+    X(CONTRACT_BINDING_OK, contract_binding_ok, WRIT_REASON_IN_BINDING,                            \
+        "the call is exactly what was authorized", "")                                             \
+    /* ---- duplicates that the binding check cannot see alone */                                  \
+    X(DUPLICATE_IN_FLIGHT, duplicate_in_flight, WRIT_REASON_IN_GATEWAY,                            \
+        "the same call is being made right now",                                                   \
+        "wait for the first call; its outcome will be recorded")                                   \
+    X(IDEMPOTENCY_KEY_REUSE, idempotency_key_reuse, WRIT_REASON_IN_BINDING | WRIT_REASON_IN_GATEWAY, \
+        "the idempotency key was used before for a call with other arguments",                     \
+        "use a new idempotency key for another call")                                              \
+    X(INTERRUPTED_EXECUTION_UNKNOWN, interrupted_execution_unknown, WRIT_REASON_IN_GATEWAY,        \
+        "an earlier attempt was interrupted; whether it ran is not known",                         \
+        "find out at the target what happened; use another idempotency key to run it again")       \
+    /* ---- verifying a credential, in the order of the checks */                                  \
+    X(MISSING_CREDENTIAL, missing_credential, WRIT_REASON_IN_CREDENTIAL,                           \
+        "there is no credential",                                                                  \
+        "make the call through the gateway")                                                       \
+    X(MALFORMED, malformed, WRIT_REASON_IN_CREDENTIAL,                                             \
+        "the credential is not well formed",                                                       \
+        "a compact JWS with exactly the members that the gateway writes")                          \
+    X(UNKNOWN_KEY, unknown_key, WRIT_REASON_IN_CREDENTIAL,                                         \
+        "the credential was signed with a key that is not known here",                             \
+        "fetch the gateway's key set again")                                                       \
+    X(BAD_SIGNATURE, bad_signature, WRIT_REASON_IN_CREDENTIAL,                                     \
+        "the signature of the credential is not valid", "")                                        \
+    X(WRONG_ISSUER, wrong_issuer, WRIT_REASON_IN_CREDENTIAL,                                       \
+        "the credential comes from another issuer", "")                                            \
+    X(WRONG_AUDIENCE, wrong_audience, WRIT_REASON_IN_CREDENTIAL,                                   \
+        "the credential is meant for another receiver", "")                                        \
+    X(NOT_YET_VALID, not_yet_valid, WRIT_REASON_IN_CREDENTIAL,                                     \
+        "the credential is not valid yet",                                                         \
+        "check the clocks of gateway and verifier")                                                \
+    X(SCOPE_MISMATCH, scope_mismatch, WRIT_REASON_IN_CREDENTIAL,                                   \
+        "the credential is for another tool, agent or tenant", "")                                 \
+    X(ARGS_MISMATCH, args_mismatch, WRIT_REASON_IN_CREDENTIAL,                                     \
+        "the credential is for other arguments", "")                                               \
+    X(STATE_DRIFT, state_drift, WRIT_REASON_IN_CREDENTIAL,                                         \
+        "the target is not in the state for which the credential was issued",                      \
+        "repeat the call to get a credential for the state as it is")                              \
+    X(REVOKED, revoked, WRIT_REASON_IN_CREDENTIAL,                                                 \
+        "the credential was revoked", "")                                                          \
+    X(REPLAYED, replayed, WRIT_REASON_IN_CREDENTIAL,                                               \
+        "the credential was used before",                                                          \
+        "every call needs a credential of its own")                                                \
+    /* ---- policy */                                                                              \
+    X(POLICY_OK, policy_ok, WRIT_REASON_IN_POLICY,                                                 \
+        "the policy allows the call", "")                                                          \
+    X(UPSTREAM_NOT_LISTED, upstream_not_listed, WRIT_REASON_IN_POLICY,                             \
+        "no configured upstream has this name",                                                    \
+        "see tools/list for what can be called")                                                   \
+    X(TOOL_NOT_LISTED, tool_not_listed, WRIT_REASON_IN_POLICY,                                     \
+        "the policy does not list this tool",                                                      \
+        "see tools/list for what can be called; names are compared exactly")                       \
+    X(AGENT_NOT_PERMITTED, agent_not_permitted, WRIT_REASON_IN_POLICY,                             \
+        "the policy does not permit this agent to call this tool",                                 \
+        "an agent or role that the rule names")                                                    \
+    X(ARGUMENTS_NOT_AN_OBJECT, arguments_not_an_object, WRIT_REASON_IN_POLICY,                     \
+        "the arguments of a tool call must be an object", "a JSON object, or none at all")         \
+    X(ARGUMENT_NOT_LISTED, argument_not_listed, WRIT_REASON_IN_POLICY,                             \
+        "the call has an argument that the policy does not name",                                  \
+        "leave the argument out, or add a constraint for it to the policy")                        \
+    X(CONSTRAINT_FAILED, constraint_failed, WRIT_REASON_IN_POLICY,                                 \
+        "an argument does not satisfy a constraint of the policy",                                 \
+        "see the constraint for what would be accepted")                                           \
+    X(CONSTRAINT_ERROR, constraint_error, WRIT_REASON_IN_POLICY,                                   \
+        "a constraint could not be evaluated, which refuses the call",                             \
+        "see the constraint; a shorter or simpler value may be needed")                            \
+    X(SCOPE_MISSING, scope_missing, WRIT_REASON_IN_POLICY,                                         \
+        "the scope of the call cannot be determined",                                              \
+        "the arguments that the tool's scope template names")                                      \
+    X(TARGET_MISSING, target_missing, WRIT_REASON_IN_POLICY,                                       \
+        "the target of the call cannot be determined",                                             \
+        "the arguments that the tool's target template names")                                     \
+    X(TARGET_STATE_UNAVAILABLE, target_state_unavailable, WRIT_REASON_IN_POLICY,                   \
+        "the state of the target cannot be observed",                                              \
+        "try again when the target can be read")                                                   \
+    X(BUDGET_EXCEEDED, budget_exceeded, WRIT_REASON_IN_POLICY,                                     \
+        "a budget of the policy is used up",                                                       \
+        "wait until the budget's window has moved on")                                             \
+    X(POLICY_ERROR, policy_error, WRIT_REASON_IN_POLICY,                                           \
+        "the policy could not be evaluated, which refuses the call", "")                           \
+    /* ---- reviews */                                                                             \
+    X(APPROVAL_REQUIRED, approval_required, WRIT_REASON_IN_REVIEW,                                 \
+        "the call needs an approval first",                                                        \
+        "repeat the call, or resume with the continuation_id, once it is approved")                \
+    X(APPROVAL_REJECTED, approval_rejected, WRIT_REASON_IN_REVIEW,                                 \
+        "the reviewers rejected the call", "")                                                     \
+    X(APPROVAL_EXPIRED, approval_expired, WRIT_REASON_IN_REVIEW,                                   \
+        "the review ended without a verdict in time",                                              \
+        "repeat the call to open a new review")                                                    \
+    X(REVISION_REQUESTED, revision_requested, WRIT_REASON_IN_REVIEW,                               \
+        "the reviewers ask for a changed call",                                                    \
+        "see their feedback; a changed call is a new call")                                        \
+    X(REVIEW_UNAVAILABLE, review_unavailable, WRIT_REASON_IN_REVIEW,                               \
+        "the call needs an approval that cannot be asked for here", "")                            \
+    /* ---- gateway: what arrives */                                                               \
+    X(MALFORMED_REQUEST, malformed_request, WRIT_REASON_IN_GATEWAY,                                \
+        "the request is not well formed",                                                          \
+        "one JSON-RPC 2.0 message in strict I-JSON")                                               \
+    X(BATCH_REFUSED, batch_refused, WRIT_REASON_IN_GATEWAY,                                        \
+        "a batch of messages is not accepted",                                                     \
+        "send each message alone")                                                                 \
+    X(REQUEST_WITHOUT_ID, request_without_id, WRIT_REASON_IN_GATEWAY,                              \
+        "a tool call without an id would run without an answer",                                   \
+        "give the request an id")                                                                  \
+    X(HEADER_MISMATCH, header_mismatch, WRIT_REASON_IN_GATEWAY,                                    \
+        "a header and the body of the request disagree",                                           \
+        "headers that repeat the body must say the same")                                          \
+    X(IDEMPOTENCY_KEY_INVALID, idempotency_key_invalid, WRIT_REASON_IN_GATEWAY,                    \
+        "the idempotency key is empty, too long or stated twice with different values", "")        \
+    X(UNAUTHENTICATED, unauthenticated, WRIT_REASON_IN_GATEWAY,                                    \
+        "the caller is not known",                                                                 \
+        "a bearer token of a configured agent")                                                    \
+    X(FORBIDDEN_ORIGIN, forbidden_origin, WRIT_REASON_IN_GATEWAY,                                  \
+        "the Host or Origin of the request is not accepted here", "")                              \
+    X(SESSION_UNKNOWN, session_unknown, WRIT_REASON_IN_GATEWAY,                                    \
+        "the session does not exist or belongs to another caller",                                 \
+        "initialize a new session")                                                                \
+    X(REQUEST_TOO_LARGE, request_too_large, WRIT_REASON_IN_GATEWAY,                                \
+        "the request is larger than the gateway accepts", "")                                      \
+    X(OVERLOADED, overloaded, WRIT_REASON_IN_GATEWAY,                                              \
+        "the gateway has more work than it accepts",                                               \
+        "try again later")                                                                         \
+    /* ---- gateway: records, credential, upstream */                                              \
+    X(BOUNDARY_SEALED, boundary_sealed, WRIT_REASON_IN_GATEWAY,                                    \
+        "the run or session of the call has ended",                                                \
+        "start a new session or name another run")                                                 \
+    X(LEDGER_UNAVAILABLE, ledger_unavailable, WRIT_REASON_IN_GATEWAY,                              \
+        "the call cannot be recorded, so it is not made",                                          \
+        "try again later")                                                                         \
+    X(CLOCK_REGRESSION, clock_regression, WRIT_REASON_IN_GATEWAY,                                  \
+        "the clock of the gateway went back",                                                      \
+        "set the clock of the gateway's machine")                                                  \
+    X(CREDENTIAL_FAILED, credential_failed, WRIT_REASON_IN_GATEWAY,                                \
+        "no credential could be issued for the call", "")                                          \
+    X(UPSTREAM_UNAVAILABLE, upstream_unavailable, WRIT_REASON_IN_GATEWAY,                          \
+        "the tool server cannot be reached; nothing was sent",                                     \
+        "try again later")                                                                         \
+    X(UPSTREAM_TIMEOUT, upstream_timeout, WRIT_REASON_IN_GATEWAY,                                  \
+        "the tool server did not answer in time; whether the call ran is not known",               \
+        "find out at the target what happened before calling again")                               \
+    X(UPSTREAM_FAILED, upstream_failed, WRIT_REASON_IN_GATEWAY,                                    \
+        "the connection to the tool server broke; whether the call ran is not known",              \
+        "find out at the target what happened before calling again")                               \
+    X(UPSTREAM_MALFORMED, upstream_malformed, WRIT_REASON_IN_GATEWAY,                              \
+        "the answer of the tool server is not well formed; the call may have run",                 \
+        "find out at the target what happened before calling again")                               \
+    X(RESULT_TOO_LARGE, result_too_large, WRIT_REASON_IN_GATEWAY,                                  \
+        "the result is larger than the gateway accepts; the call may have run", "")                \
+    X(RESULT_NOT_KEPT, result_not_kept, WRIT_REASON_IN_GATEWAY,                                    \
+        "the call has been made already, and its result is no longer kept",                        \
+        "see the outcome of the first call")                                                       \
+    X(CLIENT_GONE, client_gone, WRIT_REASON_IN_GATEWAY,                                            \
+        "the client went away before the call was made", "")                                       \
+    X(SHUTTING_DOWN, shutting_down, WRIT_REASON_IN_GATEWAY,                                        \
+        "the gateway is shutting down",                                                            \
+        "try again at once; another instance may answer")                                          \
+    X(INTERNAL_ERROR, internal_error, WRIT_REASON_IN_GATEWAY,                                      \
+        "the gateway failed while it handled the call",                                            \
+        "nothing was sent; see the gateway's log")
+/* clang-format on */
+
+#endif

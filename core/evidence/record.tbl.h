@@ -1,0 +1,102 @@
+/* record.tbl.h - every member of the records (governance contract 3, 4, 5), one row each.
+ *
+ * X(member, KIND, NULLS, needed, meaning), members in JCS order (a test checks the order).
+ *   KIND    TEXT    string                    DIGEST  "sha256:" and 64 lower-case hex digits
+ *           LABEL   string "sha256:..."       TIME    ISO 8601 UTC, as in 2026-11-21T22:20:00.5Z
+ *           CHOICE  one word of the record's enum
+ *           LIST    array of strings          NUMBER  integer, at most 2^53 - 1
+ *           FLAG    true or false             OBJECT  object, passed through
+ *   NULLS   NEVER   null is a fault           OR_NULL null is allowed, and the same as none
+ *           ANSWERS null is allowed, and does where the member is needed
+ *   needed  the routes (choices) that cannot do without it, as a set; a needed string or list is
+ *           not empty */
+#ifndef WRIT_EVIDENCE_RECORD_TBL_H
+#define WRIT_EVIDENCE_RECORD_TBL_H
+
+/* the routes of a decision, as sets for the column `needed` */
+#define WRIT_NEED_NONE   0U
+#define WRIT_NEED_EVERY  (~0U)
+#define WRIT_NEED_PERMIT (1U << WRIT_DECISION_ALLOW | 1U << WRIT_DECISION_REQUIRE_APPROVAL)
+#define WRIT_NEED_REVIEW (1U << WRIT_DECISION_REQUIRE_APPROVAL)
+#define WRIT_NEED_REFUSE (1U << WRIT_DECISION_DENY | 1U << WRIT_DECISION_REVISE)
+#define WRIT_NEED_REVISE (1U << WRIT_DECISION_REVISE)
+#define WRIT_NEED_ERROR  (1U << WRIT_OUTCOME_ERROR)
+
+/* clang-format off */
+
+/* contract 3: GovernanceDecision */
+#define WRIT_DECISION_MEMBERS(X)                                                                   \
+    X(agent_id, TEXT, NEVER, WRIT_NEED_PERMIT, "who asks")                                         \
+    X(agent_role, TEXT, NEVER, WRIT_NEED_NONE, "the role of who asks")                             \
+    X(boundary_id, TEXT, NEVER, WRIT_NEED_NONE, "the run or session")                              \
+    X(continuation_id, TEXT, OR_NULL, WRIT_NEED_REVIEW, "resumption token of a deferred call")     \
+    X(credential_scope, TEXT, NEVER, WRIT_NEED_NONE, "what the agent may reach")                   \
+    X(credential_tier, TEXT, NEVER, WRIT_NEED_NONE, "whose authority the agent holds")             \
+    X(decision, CHOICE, NEVER, WRIT_NEED_EVERY, "the verdict")                                     \
+    X(decision_context_hash, DIGEST, NEVER, WRIT_NEED_NONE, "what the verdict was based on")       \
+    X(decision_id, TEXT, NEVER, WRIT_NEED_EVERY, "unique id of the record")                        \
+    X(evidence_refs, LIST, NEVER, WRIT_NEED_NONE, "evidence held elsewhere")                       \
+    X(expires_at, TIME, OR_NULL, WRIT_NEED_REVIEW, "end of the authorization")                     \
+    X(extensions, OBJECT, NEVER, WRIT_NEED_NONE, "vendor data")                                    \
+    X(idempotency_key, TEXT, NEVER, WRIT_NEED_PERMIT, "stable over retries of one side effect")    \
+    X(intent_digest, DIGEST, NEVER, WRIT_NEED_PERMIT, "who does what, in which state")             \
+    X(intent_ref, DIGEST, NEVER, WRIT_NEED_PERMIT, "identity of the intent over retries")          \
+    X(issued_at, TIME, OR_NULL, WRIT_NEED_PERMIT, "begin of the authorization")                    \
+    X(normalization_id, TEXT, NEVER, WRIT_NEED_PERMIT, "how arguments were normalized")            \
+    X(normalized_scope, TEXT, NEVER, WRIT_NEED_PERMIT, "explicit scope")                           \
+    X(params_hash, DIGEST, NEVER, WRIT_NEED_PERMIT, "the arguments")                               \
+    X(policy_digest, LABEL, NEVER, WRIT_NEED_NONE, "the exact policy version")                     \
+    X(policy_refs, LIST, NEVER, WRIT_NEED_PERMIT, "rules that were evaluated")                     \
+    X(reason, TEXT, NEVER, WRIT_NEED_REFUSE, "what was decided and why, for a person")             \
+    X(receipt_ref, DIGEST, NEVER, WRIT_NEED_NONE, "identity of this record")                       \
+    X(request_id, TEXT, NEVER, WRIT_NEED_NONE, "which request")                                    \
+    X(retrieved_policy_refs, LIST, NEVER, WRIT_NEED_NONE, "records that were consulted")           \
+    X(revalidate_if, LIST, NEVER, WRIT_NEED_REVISE, "what makes a new decision necessary")         \
+    X(running_count, NUMBER, NEVER, WRIT_NEED_NONE, "always seq + 1")                              \
+    X(seq, NUMBER, NEVER, WRIT_NEED_NONE, "position in the run, from 0 without gaps")              \
+    X(supersedes, TEXT, OR_NULL, WRIT_NEED_NONE, "the decision that this one replaces")            \
+    X(target, TEXT, NEVER, WRIT_NEED_NONE, "on what")                                              \
+    X(target_state_digest, DIGEST, ANSWERS, WRIT_NEED_PERMIT, "state of the target when decided")  \
+    X(tool, TEXT, NEVER, WRIT_NEED_PERMIT | WRIT_NEED_REFUSE, "what is called")
+
+/* contract 4: GovernanceOutcome */
+#define WRIT_OUTCOME_MEMBERS(X)                                                                    \
+    X(boundary_id, TEXT, NEVER, WRIT_NEED_NONE, "the run or session")                              \
+    X(completed_at, TIME, NEVER, WRIT_NEED_EVERY, "when the call ended")                           \
+    X(decision_id, TEXT, NEVER, WRIT_NEED_EVERY, "the decision it belongs to")                     \
+    X(error_message, TEXT, OR_NULL, WRIT_NEED_NONE, "for error: what happened, for a person")      \
+    X(error_type, TEXT, OR_NULL, WRIT_NEED_ERROR, "for error: what happened, as a word")           \
+    X(extensions, OBJECT, NEVER, WRIT_NEED_NONE, "vendor data")                                    \
+    X(idempotency_key, TEXT, OR_NULL, WRIT_NEED_NONE, "that of the decision")                      \
+    X(intent_ref, DIGEST, OR_NULL, WRIT_NEED_NONE, "that of the decision, by which they join")     \
+    X(outcome, CHOICE, NEVER, WRIT_NEED_EVERY, "what became of the call")                          \
+    X(receipt_ref, DIGEST, OR_NULL, WRIT_NEED_NONE, "identity of this record")                     \
+    X(seq, NUMBER, NEVER, WRIT_NEED_NONE, "that of the decision")                                  \
+    X(tool_output_hash, DIGEST, OR_NULL, WRIT_NEED_NONE, "the tool's result")
+
+/* contract 5: GovernanceSeal */
+#define WRIT_SEAL_MEMBERS(X)                                                                       \
+    X(boundary_id, TEXT, NEVER, WRIT_NEED_EVERY, "the run or session that ended")                  \
+    X(extensions, OBJECT, NEVER, WRIT_NEED_NONE, "vendor data")                                    \
+    X(final_seq, NUMBER, NEVER, WRIT_NEED_NONE, "total - 1")                                       \
+    X(seal_hash, DIGEST, NEVER, WRIT_NEED_NONE, "all decision ids in seq order")                   \
+    X(sealed, FLAG, NEVER, WRIT_NEED_EVERY, "true")                                                \
+    X(sealed_at, TIME, NEVER, WRIT_NEED_NONE, "when it ended")                                     \
+    X(total, NUMBER, NEVER, WRIT_NEED_EVERY, "how many decisions the run had")
+
+/* extensions.writ of our decisions and outcomes: all optional */
+#define WRIT_EXTENSION_MEMBERS(X)                                                                  \
+    X(budgets, LIST, NEVER, WRIT_NEED_NONE, "names of the budgets from which it took")             \
+    X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \
+    X(first_decision_id, TEXT, NEVER, WRIT_NEED_NONE, "the call of which this is a duplicate")     \
+    X(key_stated, FLAG, NEVER, WRIT_NEED_NONE, "the caller stated the idempotency key")            \
+    X(profile, TEXT, NEVER, WRIT_NEED_NONE, "derivation profile of the digests")                   \
+    X(reason, TEXT, NEVER, WRIT_NEED_NONE, "the reason's name")                                    \
+    X(shadow, TEXT, NEVER, WRIT_NEED_NONE, "reason's name for which a real rule would refuse")     \
+    X(state_free, DIGEST, NEVER, WRIT_NEED_NONE, "the call without the target's state")            \
+    X(tenant, TEXT, NEVER, WRIT_NEED_NONE, "tenant of the agent")                                  \
+    X(upstream, TEXT, NEVER, WRIT_NEED_NONE, "name of the tool server")                            \
+    X(wire_tool, TEXT, NEVER, WRIT_NEED_NONE, "name of the tool on the wire, if another")
+/* clang-format on */
+
+#endif
