@@ -34,16 +34,18 @@ writ_text_u64(struct writ_view text, uint64_t least, uint64_t most, uint64_t *re
     return WRIT_DONE;
 }
 
-/* Length of the well-formed sequence at the start of `text` and its code point; 0 when there is
- * none. The ranges are those of RFC 3629 4, which leave no overlong form and no surrogate. */
-static size_t
-sequence(struct writ_view text, uint32_t *ret_point)
+/* The ranges are those of RFC 3629 4, which leave no overlong form and no surrogate. */
+size_t
+writ_text_character(struct writ_view text, uint32_t *ret_point)
 {
     const unsigned char *at = (const unsigned char *)text.ptr;
     unsigned char low = 0x80, high = 0xbf;
     uint32_t point;
     size_t len;
 
+    if (text.len == 0) {
+        return 0;
+    }
     if (at[0] < 0x80) {
         *ret_point = at[0];
         return 1;
@@ -103,7 +105,7 @@ writ_text_is_utf8(struct writ_view text, size_t *bad)
         if (at >= text.len) {
             return true;
         }
-        len = sequence(writ_view_sub(text, at, text.len - at), &point);
+        len = writ_text_character(writ_view_sub(text, at, text.len - at), &point);
         if (len == 0) {
             if (bad != NULL) {
                 *bad = at;
@@ -172,11 +174,11 @@ writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max)
     writ_buf_byte(buf, '"');
     while (rest.len > 0) {
         uint32_t point;
-        size_t len = sequence(rest, &point);
+        size_t len = writ_text_character(rest, &point);
         if (len == 0) {
             /* a character that only the cut broke is left out, not shown as a bad byte */
             if (rest.len < 4 && text.len > max &&
-                sequence(writ_view(rest.ptr, text.len - (max - rest.len)), &point) > 0) {
+                writ_text_character(writ_view(rest.ptr, text.len - (max - rest.len)), &point) > 0) {
                 break;
             }
             writ_buf_byte(buf, '?');

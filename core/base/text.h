@@ -8,6 +8,10 @@
  * WRIT_E_PARSE or WRIT_E_LIMIT. */
 WRIT_RESULT writ_text_u64(struct writ_view text, uint64_t least, uint64_t most, uint64_t *ret);
 
+/** Length of the UTF-8 character that `text` begins with, and its code point; 0 when it begins with
+ * none (`ret_point` is then untouched). */
+size_t writ_text_character(struct writ_view text, uint32_t *ret_point);
+
 /** True when the bytes are well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates). On
  * false, `bad` (may be NULL) is the offset of the first bad byte. */
 bool writ_text_is_utf8(struct writ_view text, size_t *bad);
