@@ -1,0 +1,86 @@
+/* mcp.h - what a JSON-RPC message of the Model Context Protocol is, and which protocol family it
+ * belongs to. Pure: no I/O, no state.
+ *
+ * Two wire families live on one endpoint: *legacy* (initialize handshake, optional session,
+ * revisions 2024-11-05 .. 2025-11-25) and *modern* (stateless, 2026-07-28). The body decides, headers
+ * only cross-check it (specification 2026-07-28, basic/versioning). */
+#ifndef WRIT_GATEWAY_MCP_H
+#define WRIT_GATEWAY_MCP_H
+
+#include "base/bytes.h"
+#include "evidence/json.h"
+#include "evidence/reason.h"
+
+#define WRIT_MCP_LATEST_LEGACY "2025-11-25"
+#define WRIT_MCP_MODERN        "2026-07-28"
+#define WRIT_MCP_ID_MAX        256 /* most bytes of a request id, as JSON text */
+
+#define WRIT_META_VERSION      "io.modelcontextprotocol/protocolVersion"
+#define WRIT_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+
+/** What a POSTed message is. Zero is nothing that may be forwarded. */
+enum writ_mcp_kind {
+    WRIT_MCP_REFUSED = 0,
+    WRIT_MCP_REQUEST,      /* has a method and an id */
+    WRIT_MCP_NOTIFICATION, /* has a method and no id */
+    WRIT_MCP_RESPONSE,     /* answers a request of the server */
+};
+
+enum writ_mcp_era {
+    WRIT_MCP_LEGACY = 0,
+    WRIT_MCP_ERA_MODERN,
+};
+
+/** The headers that the classification looks at; an absent one has ptr NULL. */
+struct writ_mcp_headers {
+    struct writ_view version; /* MCP-Protocol-Version */
+    struct writ_view method;  /* Mcp-Method */
+    struct writ_view name;    /* Mcp-Name */
+};
+
+/** One classified message. Everything in it is borrowed from the parsed body. */
+struct writ_mcp_message {
+    enum writ_mcp_kind kind;
+    enum writ_mcp_era era;
+    const struct writ_json *body;   /* the whole message */
+    const struct writ_json *id;     /* string or number; NULL unless a request or response */
+    const struct writ_json *params; /* object, or NULL */
+    const struct writ_json *meta;   /* params._meta, or NULL */
+    struct writ_view method;        /* empty for a response */
+    struct writ_view name;          /* what Mcp-Name mirrors: params.name, .uri or .taskId; or NULL */
+};
+
+/** Why a message is not one, in the words of JSON-RPC and HTTP. */
+struct writ_mcp_fault {
+    int status; /* HTTP */
+    int code;   /* JSON-RPC */
+    enum writ_reason reason;
+    const char *text;
+};
+
+/**
+ * Classifies one parsed POST body.
+ *
+ * The envelope is a closed set: jsonrpc ("2.0"), id (string, or integer within +-(2^53 - 1)),
+ * method, params (object), result, error. A batch, a null id, a tools/call without an id, and a
+ * header that disagrees with the body are refused.
+ *
+ * @param ret    written only on success
+ * @param fault  written only on refusal
+ *
+ * @return WRIT_OK, or WRIT_E_INVALID with `fault`. Thread-safe. Does not block.
+ */
+WRIT_RESULT writ_mcp_classify(const struct writ_json *body, const struct writ_mcp_headers *headers,
+    struct writ_mcp_message *ret, struct writ_mcp_fault *fault);
+
+/** True for a method whose calls are governed. */
+bool writ_mcp_is_governed(struct writ_view method);
+
+/** Decodes an Mcp-Name or Mcp-Param value: "=?base64?...?=" or the plain text
+ * (specification 2026-07-28, basic/transports/streamable-http). Appends to `ret`. WRIT_E_PARSE. */
+WRIT_RESULT writ_mcp_header_decode(struct writ_view value, struct writ_buf *ret);
+
+/** Appends `value` as a header value, in the base64 form where it is not safe as it is. */
+void writ_mcp_header_encode(struct writ_buf *buf, struct writ_view value);
+
+#endif

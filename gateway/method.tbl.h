@@ -1,0 +1,41 @@
+/* method.tbl.h - every MCP method that the gateway lets pass, and what it does with it.
+ *
+ * X(NAME, "wire", route). A method without a row is unknown here and is answered so; it is never
+ * forwarded, because a server may match names more loosely than we do (security.md D9, J2).
+ *
+ *   LOCAL     answered by the gateway         HANDSHAKE  opens or describes: initialize, discover
+ *   CALL      governed                        NAMED      to the upstream that params.name names
+ *   LIST      to all upstreams, merged        URI        to the upstream that owns params.uri
+ *   ALL       to all upstreams                COMPLETE   to the upstream of params.ref
+ *   CANCEL    to where the request went       SINGLE     to the endpoint's only upstream */
+#ifndef WRIT_GATEWAY_METHOD_TBL_H
+#define WRIT_GATEWAY_METHOD_TBL_H
+
+/* clang-format off */
+#define WRIT_METHODS(X)                                                                            \
+    X(INITIALIZE,            "initialize",                         HANDSHAKE)                      \
+    X(DISCOVER,              "server/discover",                    HANDSHAKE)                      \
+    X(INITIALIZED,           "notifications/initialized",          ALL)                            \
+    X(PING,                  "ping",                               LOCAL)                          \
+    X(TOOLS_CALL,            "tools/call",                         CALL)                           \
+    X(TOOLS_LIST,            "tools/list",                         LIST)                           \
+    X(PROMPTS_LIST,          "prompts/list",                       LIST)                           \
+    X(PROMPTS_GET,           "prompts/get",                        NAMED)                          \
+    X(RESOURCES_LIST,        "resources/list",                     LIST)                           \
+    X(TEMPLATES_LIST,        "resources/templates/list",           LIST)                           \
+    X(RESOURCES_READ,        "resources/read",                     URI)                            \
+    X(RESOURCES_SUBSCRIBE,   "resources/subscribe",                URI)                            \
+    X(RESOURCES_UNSUBSCRIBE, "resources/unsubscribe",              URI)                            \
+    X(COMPLETE,              "completion/complete",                COMPLETE)                       \
+    X(SET_LEVEL,             "logging/setLevel",                   ALL)                            \
+    X(CANCELLED,             "notifications/cancelled",            CANCEL)                         \
+    X(PROGRESS,              "notifications/progress",             ALL)                            \
+    X(ROOTS_CHANGED,         "notifications/roots/list_changed",   ALL)                            \
+    X(LISTEN,                "subscriptions/listen",               SINGLE)                         \
+    X(TASKS_GET,             "tasks/get",                          SINGLE)                         \
+    X(TASKS_RESULT,          "tasks/result",                       SINGLE)                         \
+    X(TASKS_LIST,            "tasks/list",                         SINGLE)                         \
+    X(TASKS_CANCEL,          "tasks/cancel",                       SINGLE)
+/* clang-format on */
+
+#endif

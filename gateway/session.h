@@ -1,0 +1,101 @@
+/* session.h - MCP sessions of the legacy family, as the gateway hands them out.
+ *
+ * The gateway mints its own session id for every initialize, so that a session belongs to one
+ * principal and one boundary, and keeps behind it the session ids of the upstreams. A session is
+ * immutable but for the time it was last used; many loops may hold it at once. Its row in the
+ * ledger's session table lets it (and with it the boundary, and so the duplicate check) outlive a
+ * restart; the row is on disk before the client learns the id.
+ *
+ * A session id is a secret of its client: logs and records have the boundary_id instead. */
+#ifndef WRIT_GATEWAY_SESSION_H
+#define WRIT_GATEWAY_SESSION_H
+
+#include "base/clock.h"
+#include "evidence/digest.h"
+#include "policy/config.h"
+
+#include <stdatomic.h>
+
+#define WRIT_SESSION_ID_BYTES    32                 /* random bytes of an id */
+#define WRIT_SESSION_ID_TEXT     44                 /* base64url and NUL */
+#define WRIT_SESSION_CLIENT_MAX  8192               /* bytes of the initialize params kept */
+
+struct writ_sessions;
+
+/** What one upstream said to this session's initialize. */
+struct writ_session_upstream {
+    struct writ_view name;
+    struct writ_view session; /* its own session id; empty: it has none */
+};
+
+/** One session. All members but the counters are constant once it was added. */
+struct writ_session {
+    char id[WRIT_SESSION_ID_TEXT];
+    struct writ_digest hash; /* SHA-256 of the id: the key of its row */
+    struct writ_view boundary_id, tenant, agent_id;
+    struct writ_view endpoint; /* path it was opened on: "/mcp" or "/mcp/fs" */
+    struct writ_view version;  /* negotiated revision */
+    struct writ_view client;   /* params of the client's initialize, as JSON */
+    const struct writ_session_upstream *upstreams;
+    size_t upstreams_n;
+    int64_t created_us; /* wall */
+    struct writ_arena *arena;  /* owns all of the above */
+    atomic_int_least64_t seen_us;   /* monotonic */
+    atomic_int_least64_t stored_us; /* wall time until which its row is good */
+    atomic_uint holders;
+    struct writ_session *next;
+};
+
+/** A table for at most `max` sessions, which expire when unused for `idle_us`. WRIT_E_NOMEM. */
+WRIT_RESULT writ_sessions_new(
+    size_t max, int64_t idle_us, struct writ_sessions **ret, struct writ_err *err);
+void writ_sessions_free(struct writ_sessions *sessions);
+
+/**
+ * A new session with a random id and boundary, held once by the caller, not yet in the table.
+ * Fill version and upstreams (from its arena) before adding it.
+ *
+ * @return WRIT_OK, WRIT_E_LIMIT (client longer than WRIT_SESSION_CLIENT_MAX), WRIT_E_NOMEM,
+ *         WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_session_new(const struct writ_agent *agent, struct writ_view endpoint,
+    struct writ_view client, const struct writ_clock *clock, struct writ_session **ret,
+    struct writ_err *err);
+
+/** Puts it into the table; `now_us` is monotonic. WRIT_E_LIMIT: the table is full. When the same
+ * session was added meanwhile (two loops read one row), that one stays and WRIT_OK is returned.
+ * Any thread. */
+WRIT_RESULT writ_sessions_add(
+    struct writ_sessions *sessions, struct writ_session *session, int64_t now_us);
+
+/** The session of that id, held, and marked as used; NULL when there is none here (its row may
+ * still be in the ledger). Any thread. */
+struct writ_session *writ_sessions_find(
+    struct writ_sessions *sessions, struct writ_view id, int64_t now_us);
+
+/** Takes it out of the table; holders keep it. Any thread. */
+void writ_sessions_remove(struct writ_sessions *sessions, struct writ_session *session);
+
+/** Takes out what was unused for too long; gives how many, and how many are left. Any thread. */
+size_t writ_sessions_sweep(struct writ_sessions *sessions, int64_t now_us, size_t *ret_left);
+
+/** Drops one hold; the last one frees. NULL is fine. Any thread. */
+void writ_session_drop(struct writ_session *session);
+
+/** True when `agent` is who opened it. */
+bool writ_session_is_of(const struct writ_session *session, const struct writ_agent *agent);
+
+/** The upstream's own session id, or the empty view. */
+struct writ_view writ_session_upstream(const struct writ_session *session, struct writ_view name);
+
+/** SHA-256 of a session id as a client sent it. WRIT_E_CRYPTO. */
+WRIT_RESULT writ_session_hash(struct writ_view id, struct writ_digest *ret, struct writ_err *err);
+
+/** Appends the row's value: a JSON object. */
+void writ_session_put(const struct writ_session *session, struct writ_buf *ret);
+
+/** Makes a session of its row, held once. WRIT_E_PARSE for a row that is none, WRIT_E_NOMEM. */
+WRIT_RESULT writ_session_read(
+    struct writ_view id, struct writ_view value, struct writ_session **ret, struct writ_err *err);
+
+#endif
