@@ -109,7 +109,7 @@ struct writ_timer {
     void *ctx;         /* for the owner */
     struct writ_loop *loop;
     int64_t due_us; /* when fn is wanted */
-    int64_t key_us; /* where the timer is in the heap: never after due_us */
+    int64_t key_us; /* its place in the heap: never after due_us */
     struct writ_timer *child, *next, **link;
     bool armed;
 };
@@ -136,7 +136,7 @@ enum writ_phase {
 struct writ_task {
     writ_task_fn *fn; /* set by the owner before the first use */
     void *ctx;        /* for the owner */
-    struct writ_task *next, **link;
+    struct writ_task *next, *prev;
     bool queued;
 };
 
@@ -145,7 +145,7 @@ struct writ_task {
 void writ_loop_defer(struct writ_loop *loop, struct writ_task *task, enum writ_phase phase);
 
 /** Takes a task out of its queue; one that is not queued is fine. */
-void writ_loop_undefer(struct writ_loop *loop, struct writ_task *task);
+void writ_loop_undefer(struct writ_task *task);
 
 /* ---- the mailbox */
 
