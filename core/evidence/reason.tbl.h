@@ -90,6 +90,8 @@
     X(REPLAYED, replayed, WRIT_REASON_IN_CREDENTIAL,                                               \
         "the credential was used before",                                                          \
         "every call needs a credential of its own")                                                \
+    X(CREDENTIAL_OK, credential_ok, WRIT_REASON_IN_CREDENTIAL,                                     \
+        "the credential is for exactly this call", "")                                             \
     /* ---- policy */                                                                              \
     X(POLICY_OK, policy_ok, WRIT_REASON_IN_POLICY,                                                 \
         "the policy allows the call", "")                                                          \

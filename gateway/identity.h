@@ -1,0 +1,93 @@
+/* identity.h - who is calling: from the Authorization field to a struct writ_agent.
+ *
+ * The entries of `agents` in the configuration are asked in their order:
+ * - a static token, known by its SHA-256 only and compared in constant time with every entry;
+ * - a JWT (jws.h: compact, at most 8 KiB, header alg, typ, kid only) whose `iss` and `aud` an entry
+ *   names, signed by a key of that entry's JWKS, within its lifetime; claims map to the agent;
+ * - anonymous, without any token, for listeners on loopback only.
+ * A token that is there and is not accepted is invalid, also where anonymous callers are served:
+ * nobody falls back to being nobody.
+ *
+ * Two objects. struct writ_identity_keys, one per configuration, holds the key sets: files are read
+ * once, URLs by a thread of its own with libcurl (https, or http to loopback; no redirects, no
+ * proxies, limits on size and time; refreshed at an interval, with back-off on failure; a kid that
+ * is not in the set asks for a refresh, at most one per interval; while the URL fails the last set
+ * goes on serving until it is too old, after that its entry refuses). struct writ_identity, one per
+ * loop, answers, and remembers the verdict on a JWT by the token's digest until its exp, at most
+ * WRIT_IDENTITY_CACHE_MAX of them, and no longer than the key set is the same. */
+#ifndef WRIT_GATEWAY_IDENTITY_H
+#define WRIT_GATEWAY_IDENTITY_H
+
+#include "base/clock.h"
+#include "policy/config.h"
+
+#define WRIT_IDENTITY_CACHE_MAX      1024 /* verdicts remembered by one loop */
+#define WRIT_IDENTITY_TOKEN_MAX      8192 /* longest token */
+#define WRIT_IDENTITY_VALUE_MAX      256  /* longest id, tenant, role, ... taken from a claim */
+#define WRIT_IDENTITY_SKEW_S         5    /* difference of clocks that is forgiven */
+#define WRIT_IDENTITY_LIFETIME_MAX_S (24 * 3600) /* longest exp - iat */
+#define WRIT_IDENTITY_REFRESH_S      300         /* how often a JWKS URL is fetched */
+#define WRIT_IDENTITY_UNKNOWN_KID_S  30 /* how soon again for a kid that is not in the set */
+#define WRIT_IDENTITY_STALE_MAX_S    (24 * 3600) /* oldest set that still serves */
+#define WRIT_IDENTITY_FETCH_MS       10000       /* longest time of one fetch */
+
+/** What came out. INVALID is 0. */
+enum writ_identity_answer {
+    WRIT_IDENTITY_INVALID = 0, /* 401 with an error word */
+    WRIT_IDENTITY_MISSING,     /* 401 without one (RFC 6750 3.1) */
+    WRIT_IDENTITY_MALFORMED,   /* 400: not a Bearer field */
+    WRIT_IDENTITY_UNAVAILABLE, /* 503: the keys of the issuer cannot be had at the moment */
+    WRIT_IDENTITY_KNOWN,
+};
+
+struct writ_identity_result {
+    enum writ_identity_answer answer;
+    struct writ_agent agent; /* KNOWN; views live in the arena or in the configuration */
+    const char *error;       /* RFC 6750 3.1: "invalid_token", "invalid_request", or "" */
+    const char *description; /* for error_description and logs; never a part of the token */
+};
+
+struct writ_identity_keys;
+struct writ_identity;
+
+/**
+ * Reads the key files of a configuration and starts to fetch its URLs. Blocks for the files only.
+ *
+ * @param config  one reference is held until free
+ * @param clock   NULL: the system's
+ * @param ret     new, free with writ_identity_keys_free; written only on success
+ *
+ * @return WRIT_OK; WRIT_E_ABSENT, WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_MISMATCH, WRIT_E_LIMIT,
+ *         WRIT_E_IO of a key file, WRIT_E_INVALID a URL that is not allowed; WRIT_E_NOMEM,
+ *         WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_identity_keys_new(const struct writ_config *config, const struct writ_clock *clock,
+    struct writ_identity_keys **ret, struct writ_err *err);
+
+/** Ends the thread (within WRIT_IDENTITY_FETCH_MS) and frees. No struct writ_identity of it may be
+ * in use any more. NULL is fine. */
+void writ_identity_keys_free(struct writ_identity_keys *keys);
+
+/** True when every URL has given a set that is not too old: for readiness. Any thread. */
+bool writ_identity_keys_ready(struct writ_identity_keys *keys);
+
+/** For one loop; free with writ_identity_free before the keys. WRIT_E_NOMEM. */
+WRIT_RESULT writ_identity_new(
+    struct writ_identity_keys *keys, struct writ_identity **ret, struct writ_err *err);
+void writ_identity_free(struct writ_identity *identity);
+
+/**
+ * Who is calling? Does not block; only the thread of its loop may ask.
+ *
+ * @param authorization  the value of the Authorization field; ptr NULL when there is none
+ * @param loopback       the listener is on loopback (not the peer: a proxy may stand between)
+ * @param arena          of the request
+ * @param ret            always written; INVALID when anything failed
+ */
+void writ_identity_ask(struct writ_identity *identity, struct writ_view authorization,
+    bool loopback, struct writ_arena *arena, struct writ_identity_result *ret);
+
+/** Appends the value of WWW-Authenticate for an answer that is not KNOWN (RFC 6750 3). */
+void writ_identity_challenge(const struct writ_identity_result *result, struct writ_buf *buf);
+
+#endif
