@@ -14,6 +14,7 @@
 #define WRIT_POLICY_CONFIG_H
 
 #include "base/bytes.h"
+#include "base/log.h"
 #include "evidence/digest.h"
 
 #include <stdint.h>
@@ -38,7 +39,7 @@ struct writ_pairs {
 };
 
 /** Where to listen: a literal address (or `localhost`, which is 127.0.0.1) and a port. */
-struct writ_address {
+struct writ_listen_address {
     struct writ_view text; /* as written; empty = not configured */
     struct writ_view host; /* NUL-terminated literal address, without brackets */
     uint16_t port;         /* 0: the system picks one */
@@ -70,7 +71,7 @@ struct writ_claim_names {
 };
 
 /** One entry of `agents`. */
-struct writ_identity {
+struct writ_identity_config {
     enum writ_identity_kind kind;
     struct writ_agent agent;                 /* BEARER, ANONYMOUS: who it is. JWT: without id */
     struct writ_digest bearer;               /* BEARER: SHA-256 of the token's bytes */
@@ -153,14 +154,6 @@ struct writ_ledger_config {
     int64_t busy_timeout_us;    /* how long a locked database is waited for */
 };
 
-enum writ_log_level {
-    WRIT_LOG_NONE = 0,
-    WRIT_LOG_ERROR,
-    WRIT_LOG_WARNING,
-    WRIT_LOG_INFO,
-    WRIT_LOG_DEBUG,
-};
-
 struct writ_log_config {
     enum writ_log_level level;
     struct writ_view file; /* empty = standard error */
@@ -168,7 +161,7 @@ struct writ_log_config {
 
 struct writ_config {
     struct writ_view file; /* its name, NUL-terminated */
-    struct writ_address listen, admin_listen;
+    struct writ_listen_address listen, admin_listen;
     struct writ_tls_config tls, admin_tls;
     int64_t loops;               /* 0: one per core */
     struct writ_views hosts;     /* values of Host that are served besides the listener's own */
@@ -177,7 +170,7 @@ struct writ_config {
     struct writ_view keys;       /* key directory, NUL-terminated */
     struct writ_view store;      /* path of the database, NUL-terminated (sqlite:// is taken off) */
     struct writ_view profile;    /* derivation profile */
-    const struct writ_identity *agents;
+    const struct writ_identity_config *agents;
     size_t agents_n;
     const struct writ_upstream_config *upstreams;
     size_t upstreams_n;
