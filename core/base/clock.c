@@ -49,15 +49,21 @@ writ_clock_mono_us(const struct writ_clock *clock)
     return clock->mono_us(clock->ctx);
 }
 
-/* Days since 1970-01-01 of a date in the proleptic Gregorian calendar. The year is taken to begin
- * in March, so that the leap day is its last. */
+/* The calendar repeats every 400 years, an era. Below, days and years are counted from -0400-03-01
+ * in the proleptic Gregorian calendar: nothing is negative, and a year that begins in March has
+ * the leap day as its last. */
+#define ERA_YEARS  400
+#define ERA_DAYS   146097
+#define EPOCH_DAYS (719468 + ERA_DAYS) /* 1970-01-01 */
+
+/* Days since 1970-01-01. */
 static int64_t
 days_of(int64_t year, int64_t month, int64_t day)
 {
-    int64_t y = month <= 2 ? year - 1 : year;
+    int64_t y = year + ERA_YEARS - (month <= 2);
     int64_t m = month <= 2 ? month + 9 : month - 3;
 
-    return y * 365 + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
+    return y * 365 + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - EPOCH_DAYS;
 }
 
 struct date {
@@ -67,15 +73,15 @@ struct date {
 static struct date
 date_of(int64_t days)
 {
-    int64_t z = days + 719468; /* days since 0000-03-01 */
-    int64_t era = z / 146097;  /* 400 years each */
-    int64_t in_era = z - era * 146097;
+    int64_t era = (days + EPOCH_DAYS) / ERA_DAYS;
+    int64_t in_era = (days + EPOCH_DAYS) % ERA_DAYS;
     int64_t y = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
     int64_t in_year = in_era - (365 * y + y / 4 - y / 100);
     int64_t m = (5 * in_year + 2) / 153;
     int64_t month = m < 10 ? m + 3 : m - 9;
+    int64_t year = y + era * ERA_YEARS - ERA_YEARS + (month <= 2);
 
-    return (struct date){y + era * 400 + (month <= 2), month, in_year - (153 * m + 2) / 5 + 1};
+    return (struct date){year, month, in_year - (153 * m + 2) / 5 + 1};
 }
 
 /* What the four digits of the year can say. */
@@ -90,11 +96,11 @@ writ_time_format(int64_t wall_us, char ret[WRIT_TIME_TEXT])
 
     wall_us = wall_us < LEAST_US ? LEAST_US : wall_us;
     wall_us = wall_us > MOST_US ? MOST_US : wall_us;
-    wall_us -= LEAST_US; /* from here on nothing is negative */
+    wall_us -= LEAST_US; /* so that the divisions below round down */
     us = wall_us % US_PER_S;
     s = wall_us / US_PER_S;
     day_s = s % S_PER_DAY;
-    date = date_of(s / S_PER_DAY - 719528);
+    date = date_of(s / S_PER_DAY + LEAST_US / US_PER_S / S_PER_DAY);
     (void)snprintf(ret, WRIT_TIME_TEXT, "%04u-%02u-%02uT%02u:%02u:%02u.%06uZ",
         (unsigned)date.year % 10000, (unsigned)date.month % 100, (unsigned)date.day % 100,
         (unsigned)(day_s / 3600) % 100, (unsigned)(day_s / 60 % 60), (unsigned)(day_s % 60),

@@ -2,16 +2,337 @@
 
 #include "base/bytes.h"
 
+#include <string.h>
+
+START_TEST(views_compare_by_bytes_and_length)
+{
+    ck_assert(writ_view_equal(WRIT_LIT(""), writ_view(NULL, 0)));
+    ck_assert(writ_view_equal(WRIT_LIT("ab"), WRIT_LIT("ab")));
+    ck_assert(!writ_view_equal(WRIT_LIT("ab"), WRIT_LIT("aB")));
+    ck_assert(!writ_view_equal(WRIT_LIT("ab"), WRIT_LIT("abc")));
+    ck_assert(!writ_view_equal(writ_view("a\0b", 3), writ_view("a\0c", 3)));
+    ck_assert(writ_view_is(WRIT_LIT("tools/call"), "tools/call"));
+    ck_assert(!writ_view_is(writ_view("a\0", 2), "a"));
+    ck_assert_uint_eq(writ_view_str(NULL).len, 0);
+
+    ck_assert_int_lt(writ_view_compare(WRIT_LIT("a"), WRIT_LIT("b")), 0);
+    ck_assert_int_lt(writ_view_compare(WRIT_LIT("a"), WRIT_LIT("aa")), 0);
+    ck_assert_int_gt(writ_view_compare(WRIT_LIT("\xff"), WRIT_LIT("a")), 0);
+    ck_assert_int_eq(writ_view_compare(WRIT_LIT("a"), WRIT_LIT("a")), 0);
+    ck_assert_int_eq(writ_view_compare(writ_view(NULL, 0), WRIT_LIT("")), 0);
+}
+END_TEST
+
+START_TEST(only_ascii_letters_compare_without_case)
+{
+    ck_assert(writ_view_equal_nocase(WRIT_LIT("Content-Length"), WRIT_LIT("CONTENT-length")));
+    ck_assert(!writ_view_equal_nocase(WRIT_LIT("["), WRIT_LIT("{")));
+    ck_assert(!writ_view_equal_nocase(WRIT_LIT("\xc4"), WRIT_LIT("\xe4")));
+    ck_assert(!writ_view_equal_nocase(WRIT_LIT("a"), WRIT_LIT("ab")));
+}
+END_TEST
+
+START_TEST(secrets_compare_by_all_their_bytes)
+{
+    ck_assert(writ_view_equal_secret(WRIT_LIT("token"), WRIT_LIT("token")));
+    ck_assert(!writ_view_equal_secret(WRIT_LIT("token"), WRIT_LIT("tokeN")));
+    ck_assert(!writ_view_equal_secret(WRIT_LIT("token"), WRIT_LIT("toke")));
+    ck_assert(writ_view_equal_secret(WRIT_LIT(""), writ_view(NULL, 0)));
+}
+END_TEST
+
+START_TEST(parts_of_a_view_never_leave_it)
+{
+    struct writ_view text = WRIT_LIT("abcdef");
+
+    ck_assert_view(writ_view_sub(text, 2, 3), "cde");
+    ck_assert_view(writ_view_sub(text, 2, 99), "cdef");
+    ck_assert_view(writ_view_sub(text, 99, 99), "");
+    ck_assert_view(writ_view_sub(text, 6, 1), "");
+    ck_assert_view(writ_view_sub(text, 1, SIZE_MAX), "bcdef");
+    ck_assert_view(writ_view_sub(writ_view(NULL, 0), 1, 1), "");
+    ck_assert(writ_view_has_prefix(text, WRIT_LIT("abc")));
+    ck_assert(writ_view_has_prefix(text, WRIT_LIT("")));
+    ck_assert(!writ_view_has_prefix(text, WRIT_LIT("abcdefg")));
+    ck_assert(writ_view_has_suffix(text, WRIT_LIT("def")));
+    ck_assert(!writ_view_has_suffix(text, WRIT_LIT("de")));
+    ck_assert(!writ_view_has_suffix(text, WRIT_LIT("0abcdef")));
+}
+END_TEST
+
+START_TEST(finding_nothing_gives_the_length)
+{
+    struct writ_view text = writ_view("ab\0ab", 5);
+
+    ck_assert_uint_eq(writ_view_find(text, 'b'), 1);
+    ck_assert_uint_eq(writ_view_find(text, '\0'), 2);
+    ck_assert_uint_eq(writ_view_find(text, 'x'), 5);
+    ck_assert_uint_eq(writ_view_find(writ_view(NULL, 0), 'x'), 0);
+    ck_assert_uint_eq(writ_view_search(text, writ_view("\0a", 2)), 2);
+    ck_assert_uint_eq(writ_view_search(text, WRIT_LIT("ba")), 5);
+    ck_assert_uint_eq(writ_view_search(text, WRIT_LIT("")), 0);
+    ck_assert_uint_eq(writ_view_search(WRIT_LIT("a"), WRIT_LIT("ab")), 1);
+}
+END_TEST
+
+START_TEST(trimming_takes_spaces_and_tabs_only)
+{
+    ck_assert_view(writ_view_trim(WRIT_LIT(" \t a b\t ")), "a b");
+    ck_assert_view(writ_view_trim(WRIT_LIT(" \t ")), "");
+    ck_assert_view(writ_view_trim(WRIT_LIT("\va\r\n")), "\va\r\n");
+}
+END_TEST
+
+START_TEST(a_copy_lives_in_the_arena_and_ends_with_nul)
+{
+    struct writ_arena *arena = writ_arena_new(64);
+    struct writ_view copy = writ_view_copy(writ_view("a\0b", 3), arena);
+
+    ck_assert_uint_eq(copy.len, 3);
+    ck_assert_mem_eq(copy.ptr, "a\0b", 4);
+    copy = writ_view_copy(writ_view(NULL, 0), arena);
+    ck_assert_ptr_nonnull(copy.ptr);
+    ck_assert_str_eq(copy.ptr, "");
+    copy = writ_view_copy(WRIT_LIT("0123456789012345678901234567890123456789"), arena);
+    ck_assert_ptr_null(copy.ptr);
+    ck_assert_uint_eq(copy.len, 0);
+    writ_arena_free(arena);
+}
+END_TEST
+
 START_TEST(a_buffer_takes_its_maximum_and_not_one_byte_more)
 {
     writ_auto_buf buf = writ_buf_make(3);
+    struct writ_err err = {0};
 
     writ_buf_str(&buf, "abc");
     ck_assert_ok(writ_buf_check(&buf, NULL));
     writ_buf_byte(&buf, 'd');
-    ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_LIMIT);
+    ck_assert_code(writ_buf_check(&buf, &err), WRIT_E_LIMIT);
+    ck_assert_str_eq(err.text, "more than 3 bytes");
     ck_assert_view(writ_buf_view(&buf), "abc");
 }
 END_TEST
 
-WRIT_UNIT_MAIN("bytes", a_buffer_takes_its_maximum_and_not_one_byte_more)
+START_TEST(a_failed_buffer_stays_failed_until_it_is_cleared)
+{
+    writ_auto_buf buf = writ_buf_make(4);
+
+    writ_buf_str(&buf, "abcde");
+    writ_buf_str(&buf, "x"); /* would fit, but a piece is lost already */
+    writ_buf_fmt(&buf, "%d", 1);
+    writ_buf_u64(&buf, 1);
+    writ_hex_put(&buf, "a", 1);
+    writ_base64url_put(&buf, WRIT_LIT("a"));
+    ck_assert_ptr_null(writ_buf_reserve(&buf, 0));
+    ck_assert_uint_eq(buf.len, 0);
+    ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_LIMIT);
+
+    writ_buf_clear(&buf);
+    writ_buf_str(&buf, "abcd");
+    ck_assert_ok(writ_buf_check(&buf, NULL));
+}
+END_TEST
+
+START_TEST(a_zeroed_buffer_holds_nothing)
+{
+    struct writ_buf buf = {0};
+
+    writ_buf_str(&buf, "");
+    ck_assert_ok(writ_buf_check(&buf, NULL));
+    writ_buf_byte(&buf, 'a');
+    ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_LIMIT);
+    writ_buf_wipe(&buf);
+    writ_buf_wipe_secret(&buf);
+}
+END_TEST
+
+START_TEST(a_lost_allocation_is_remembered)
+{
+    writ_auto_buf buf = writ_buf_make(1000);
+
+    writ_fault_arm(1);
+    writ_buf_str(&buf, "a");
+    ck_assert(writ_fault_disarm());
+    writ_buf_str(&buf, "b");
+    ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_NOMEM);
+    ck_assert_uint_eq(buf.len, 0);
+}
+END_TEST
+
+START_TEST(borrowed_memory_never_grows)
+{
+    char memory[4];
+    struct writ_buf buf = writ_buf_over(memory, sizeof memory);
+
+    writ_fault_arm(1);
+    writ_buf_str(&buf, "abcd");
+    ck_assert_ptr_eq(buf.ptr, memory);
+    ck_assert_ok(writ_buf_check(&buf, NULL));
+    writ_buf_byte(&buf, 'e');
+    ck_assert(!writ_fault_disarm());
+    ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_LIMIT);
+}
+END_TEST
+
+START_TEST(numbers_are_written_whole)
+{
+    writ_auto_buf buf = writ_buf_make(200);
+
+    writ_buf_u64(&buf, 0);
+    writ_buf_byte(&buf, ' ');
+    writ_buf_u64(&buf, UINT64_MAX);
+    writ_buf_byte(&buf, ' ');
+    writ_buf_i64(&buf, INT64_MIN);
+    writ_buf_byte(&buf, ' ');
+    writ_buf_i64(&buf, 42);
+    ck_assert_view(writ_buf_view(&buf), "0 18446744073709551615 -9223372036854775808 42");
+}
+END_TEST
+
+START_TEST(formatted_text_of_any_length_is_appended_or_refused)
+{
+    enum { LONG = 700 }; /* longer than what is formatted in place */
+    char text[LONG + 1];
+    writ_auto_buf exact = writ_buf_make(LONG);
+    writ_auto_buf tight = writ_buf_make(LONG - 1);
+
+    memset(text, 'x', LONG);
+    text[LONG] = '\0';
+    writ_buf_fmt(&exact, "%s", text);
+    ck_assert_ok(writ_buf_check(&exact, NULL));
+    ck_assert_view(writ_buf_view(&exact), text);
+    writ_buf_fmt(&tight, "%s", text);
+    ck_assert_code(writ_buf_check(&tight, NULL), WRIT_E_LIMIT);
+    ck_assert_uint_eq(tight.len, 0);
+
+    writ_buf_clear(&exact);
+    writ_fault_arm(1);
+    writ_buf_fmt(&exact, "%s", text);
+    ck_assert(writ_fault_disarm());
+    ck_assert_code(writ_buf_check(&exact, NULL), WRIT_E_NOMEM);
+}
+END_TEST
+
+START_TEST(consuming_drops_from_the_front)
+{
+    writ_auto_buf buf = writ_buf_make(10);
+
+    writ_buf_str(&buf, "abcdef");
+    writ_buf_consume(&buf, 0);
+    writ_buf_consume(&buf, 2);
+    ck_assert_view(writ_buf_view(&buf), "cdef");
+    writ_buf_consume(&buf, 99);
+    ck_assert_uint_eq(buf.len, 0);
+}
+END_TEST
+
+START_TEST(appends_go_through_growth_unharmed)
+{
+    writ_auto_buf buf = writ_buf_make(10000);
+
+    for (int i = 0; i < 10000; i++) {
+        writ_buf_byte(&buf, (char)('a' + i % 26));
+    }
+    ck_assert_ok(writ_buf_check(&buf, NULL));
+    for (int i = 0; i < 10000; i++) {
+        ck_assert_int_eq(buf.ptr[i], 'a' + i % 26);
+    }
+    ck_assert_uint_le(buf.cap, buf.max);
+}
+END_TEST
+
+START_TEST(hex_is_lower_case_and_of_the_exact_length)
+{
+    static const char *const bad[] = {"", "00f", "00ff0", "00ff00", "00FF", "0x0f", "00fg", "00f "};
+    unsigned char bytes[2] = {7, 7};
+    writ_auto_buf buf = writ_buf_make(100);
+
+    writ_hex_put(&buf, "\x00\xff\x1a", 3);
+    ck_assert_view(writ_buf_view(&buf), "00ff1a");
+    ck_assert_ok(writ_hex_read(WRIT_LIT("00ff"), bytes, 2));
+    ck_assert_mem_eq(bytes, "\x00\xff", 2);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_code(writ_hex_read(writ_view_str(bad[i]), bytes, 2), WRIT_E_PARSE);
+        ck_assert_mem_eq(bytes, "\x00\xff", 2);
+    }
+}
+END_TEST
+
+/* RFC 4648 10, and two with the digits that differ between the alphabets. */
+static const struct {
+    const char *bytes, *base64, *base64url;
+} encodings[] = {
+    {"", "", ""},
+    {"f", "Zg==", "Zg"},
+    {"fo", "Zm8=", "Zm8"},
+    {"foo", "Zm9v", "Zm9v"},
+    {"foob", "Zm9vYg==", "Zm9vYg"},
+    {"fooba", "Zm9vYmE=", "Zm9vYmE"},
+    {"foobar", "Zm9vYmFy", "Zm9vYmFy"},
+    {"\xfb\xff\xbe", "+/++", "-_--"},
+    {"\xff\xff\xff\xff", "/////w==", "_____w"},
+};
+
+START_TEST(base64_is_what_the_rfc_says)
+{
+    for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
+        writ_auto_buf text = writ_buf_make(100);
+        writ_auto_buf bytes = writ_buf_make(100);
+
+        writ_base64_put(&text, writ_view_str(encodings[i].bytes));
+        ck_assert_view(writ_buf_view(&text), encodings[i].base64);
+        ck_assert_ok(writ_base64_read(writ_buf_view(&text), &bytes));
+        ck_assert_view(writ_buf_view(&bytes), encodings[i].bytes);
+
+        writ_buf_clear(&text);
+        writ_buf_clear(&bytes);
+        writ_base64url_put(&text, writ_view_str(encodings[i].bytes));
+        ck_assert_view(writ_buf_view(&text), encodings[i].base64url);
+        ck_assert_ok(writ_base64url_read(writ_buf_view(&text), &bytes));
+        ck_assert_view(writ_buf_view(&bytes), encodings[i].bytes);
+    }
+}
+END_TEST
+
+START_TEST(another_spelling_of_the_same_bytes_is_refused)
+{
+    static const char *const bad[] = {
+        "Zg==", "Zh", "Zm9", "Z", "Zm9vY", "Zm 8", "Zm8\n", "+/++", "Zm8=", "\xc3\xa9", "Zm.8"};
+    static const char *const bad_padded[] = {"Zg", "Zg=", "Zh==", "Zm9=", "====", "=",
+        "Zg===", "Z===", "Zm8=Zm8=", "-_--", "Zm9v\n", "Zm9v===="};
+    writ_auto_buf ret = writ_buf_make(100);
+
+    writ_buf_str(&ret, "kept");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_code(writ_base64url_read(writ_view_str(bad[i]), &ret), WRIT_E_PARSE);
+        ck_assert_view(writ_buf_view(&ret), "kept");
+    }
+    for (size_t i = 0; i < sizeof bad_padded / sizeof bad_padded[0]; i++) {
+        ck_assert_code(writ_base64_read(writ_view_str(bad_padded[i]), &ret), WRIT_E_PARSE);
+        ck_assert_view(writ_buf_view(&ret), "kept");
+    }
+}
+END_TEST
+
+START_TEST(decoding_respects_the_maximum_of_the_buffer)
+{
+    writ_auto_buf fits = writ_buf_make(6);
+    writ_auto_buf tight = writ_buf_make(5);
+
+    ck_assert_ok(writ_base64url_read(WRIT_LIT("Zm9vYmFy"), &fits));
+    ck_assert_code(writ_base64url_read(WRIT_LIT("Zm9vYmFy"), &tight), WRIT_E_LIMIT);
+    ck_assert_uint_eq(tight.len, 0);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("bytes", views_compare_by_bytes_and_length, only_ascii_letters_compare_without_case,
+    secrets_compare_by_all_their_bytes, parts_of_a_view_never_leave_it,
+    finding_nothing_gives_the_length, trimming_takes_spaces_and_tabs_only,
+    a_copy_lives_in_the_arena_and_ends_with_nul, a_buffer_takes_its_maximum_and_not_one_byte_more,
+    a_failed_buffer_stays_failed_until_it_is_cleared, a_zeroed_buffer_holds_nothing,
+    a_lost_allocation_is_remembered, borrowed_memory_never_grows, numbers_are_written_whole,
+    formatted_text_of_any_length_is_appended_or_refused, consuming_drops_from_the_front,
+    appends_go_through_growth_unharmed, hex_is_lower_case_and_of_the_exact_length,
+    base64_is_what_the_rfc_says, another_spelling_of_the_same_bytes_is_refused,
+    decoding_respects_the_maximum_of_the_buffer)

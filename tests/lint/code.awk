@@ -1,0 +1,35 @@
+# code.awk - a C file without its comments and with empty strings, line by line: what the other
+# checks look at, so that a word in a comment or a message is not taken for code.
+BEGIN {
+    in_comment = 0
+}
+
+{
+    code = ""
+    rest = $0
+    while (rest != "") {
+        if (in_comment) {
+            at = index(rest, "*/")
+            if (at == 0) {
+                break
+            }
+            in_comment = 0
+            rest = substr(rest, at + 2)
+        } else if (substr(rest, 1, 2) == "/*") {
+            in_comment = 1
+            rest = substr(rest, 3)
+        } else if (substr(rest, 1, 2) == "//") {
+            break
+        } else if (match(rest, /^"([^"\\]|\\.)*"/)) {
+            code = code "\"\""
+            rest = substr(rest, RLENGTH + 1)
+        } else if (match(rest, /^'([^'\\]|\\.)+'/)) {
+            code = code "' '"
+            rest = substr(rest, RLENGTH + 1)
+        } else {
+            code = code substr(rest, 1, 1)
+            rest = substr(rest, 2)
+        }
+    }
+    print code
+}

@@ -1,0 +1,71 @@
+#!/bin/sh
+# layers.sh SOURCE - proves that the closed_<layer> checks notice: the layer table of
+# CMakeLists.txt with made-up sources builds, and with any one reference to a layer that is not
+# allowed it does not.
+set -eu
+source=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+folder() {
+    case $1 in
+    base | evidence | store) echo "core/$1" ;;
+    *) echo "$1" ;;
+    esac
+}
+
+# layer NAME CALLED - the only source of a layer, which calls the layer CALLED (or nothing)
+layer() {
+    mkdir -p "$work/tree/$(folder "$1")"
+    {
+        echo "int writ_$1_made_up(void);"
+        [ "$2" = none ] || echo "int writ_$2_made_up(void);"
+        echo "int writ_$1_made_up(void) {"
+        [ "$2" = none ] || echo "    return writ_$2_made_up();"
+        [ "$2" != none ] || echo "    return 0;"
+        echo "}"
+    } >"$work/tree/$(folder "$1")/made_up.c"
+}
+
+build() {
+    cmake --build "$work/build" --target "closed_$1" >"$work/log" 2>&1
+}
+
+fail() {
+    cat "$work/log"
+    echo "layers: $*"
+    exit 1
+}
+
+layers="base evidence store policy crew gateway"
+mkdir -p "$work/tree"
+cp -r "$source/CMakeLists.txt" "$source/cmake" "$source/LICENSE" "$work/tree"
+for name in $layers; do
+    layer "$name" none
+done
+cmake -G Ninja -S "$work/tree" -B "$work/build" -DWRIT_TESTS=OFF >"$work/log" 2>&1 ||
+    fail "the tree does not configure"
+
+# refused LAYER CALLED...
+refused() {
+    caller=$1
+    shift
+    build "$caller" || fail "closed_$caller fails without any reference"
+    for called in "$@"; do
+        layer "$caller" "$called"
+        if build "$caller"; then
+            fail "closed_$caller allows a reference to $called"
+        fi
+        grep -q "writ_${called}_made_up" "$work/log" || fail "closed_$caller failed for another reason"
+    done
+    layer "$caller" none
+}
+
+refused base evidence store policy crew gateway
+refused evidence store policy crew gateway
+refused store policy crew gateway
+refused policy store crew gateway
+refused crew store policy gateway
+layer gateway store
+build gateway || fail "closed_gateway refuses the layers below it"
+echo "layers: ok"

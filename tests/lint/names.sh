@@ -1,0 +1,81 @@
+#!/bin/sh
+# names.sh SOURCE - what has a prototype in <file>.h is named writ_<file>_<verb> (house style,
+# "Names"). Headers that hold several small modules are listed, with them, in names.allow.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$1"
+
+bad=$(find core policy crew gateway cli include -name '*.h' ! -name '*.tbl.h' 2>/dev/null | sort |
+    while read -r file; do
+    awk -f "$here/code.awk" "$file" | awk -v file="$file" -v allow="$here/names.allow" '
+        BEGIN {
+            module = file
+            sub(/.*\//, "", module)
+            sub(/\.h$/, "", module)
+            modules = module
+            while ((getline line < allow) > 0) {
+                if (line ~ /^#/) {
+                    continue
+                }
+                count = split(line, part, / +/)
+                for (i = 2; i <= count && part[1] == file; i++) {
+                    modules = modules "|" part[i]
+                }
+            }
+            text = ""
+        }
+
+        # the file as one line, without the preprocessor
+        /^[ ]*#/ || continued {
+            continued = /\\$/
+            next
+        }
+        {
+            text = text " " $0
+        }
+
+        END {
+            while (match(text, /__attribute__ *\(\([^;{]*\)\)/)) {
+                piece = substr(text, RSTART, RLENGTH)
+                sub(/\)\).*/, "))", piece)
+                while (gsub(/\(/, "(", piece) > gsub(/\)/, ")", piece)) {
+                    piece = substr(text, RSTART, length(piece) + 1)
+                }
+                text = substr(text, 1, RSTART - 1) substr(text, RSTART + length(piece))
+            }
+            depth = 0
+            statement = ""
+            for (i = 1; i <= length(text); i++) {
+                c = substr(text, i, 1)
+                if (c == "{" && depth++ == 0) {
+                    judge(statement)
+                    statement = ""
+                } else if (c == "}" && --depth == 0) {
+                    statement = ""
+                } else if (depth == 0 && c == ";") {
+                    judge(statement)
+                    statement = ""
+                } else if (depth == 0) {
+                    statement = statement c
+                }
+            }
+            exit bad
+        }
+
+        function judge(statement, name) {
+            if (statement ~ /^ *(typedef|_Static_assert)/ || !match(statement, /[A-Za-z_0-9]+ *\(/)) {
+                return
+            }
+            name = substr(statement, RSTART, RLENGTH - 1)
+            sub(/ +$/, "", name)
+            if (name !~ "^writ_(" modules ")(_[a-z0-9_]+)?$") {
+                print file ": " name " is not writ_" module "_<verb>"
+                bad = 1
+            }
+        }' || true
+    done)
+[ -z "$bad" ] || {
+    echo "$bad"
+    exit 1
+}
+echo "names: ok"

@@ -1,0 +1,193 @@
+#include "support/unit.h"
+
+#include "base/alloc.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+
+START_TEST(memory_is_zeroed_and_keeps_its_content)
+{
+    unsigned char *bytes = writ_alloc(100);
+
+    ck_assert_ptr_nonnull(bytes);
+    for (size_t i = 0; i < 100; i++) {
+        ck_assert_uint_eq(bytes[i], 0);
+        bytes[i] = (unsigned char)i;
+    }
+    bytes = writ_realloc(bytes, 1000);
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert_uint_eq(bytes[99], 99);
+    writ_free(bytes);
+    writ_free(NULL);
+}
+END_TEST
+
+START_TEST(no_bytes_are_memory_too)
+{
+    void *none = writ_alloc(0);
+
+    ck_assert_ptr_nonnull(none);
+    writ_free(none);
+}
+END_TEST
+
+START_TEST(the_armed_allocation_fails_and_no_other)
+{
+    void *first, *third;
+
+    writ_fault_arm(2);
+    first = writ_alloc(1);
+    ck_assert_ptr_nonnull(first);
+    ck_assert_ptr_null(writ_realloc(first, 2)); /* the second; `first` stays as it was */
+    third = writ_alloc(1);
+    ck_assert_ptr_nonnull(third);
+    ck_assert(writ_fault_disarm());
+    ck_assert(!writ_fault_disarm());
+    writ_free(first);
+    writ_free(third);
+
+    writ_fault_arm(2);
+    writ_free(writ_alloc(1));
+    ck_assert(!writ_fault_disarm());
+}
+END_TEST
+
+static void *
+allocate(void *arg)
+{
+    void *memory = writ_alloc(1);
+
+    (void)arg;
+    writ_free(memory);
+    return memory != NULL ? arg : NULL;
+}
+
+START_TEST(a_fault_is_of_its_own_thread)
+{
+    pthread_t thread;
+    void *done = NULL;
+    int here;
+
+    writ_fault_arm(1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, allocate, &here), 0);
+    ck_assert_int_eq(pthread_join(thread, &done), 0);
+    ck_assert_ptr_eq(done, &here);
+    ck_assert(!writ_fault_disarm());
+}
+END_TEST
+
+START_TEST(wiped_memory_is_zero)
+{
+    char secret[8] = "secret";
+
+    writ_wipe(secret, sizeof secret);
+    for (size_t i = 0; i < sizeof secret; i++) {
+        ck_assert_int_eq(secret[i], 0);
+    }
+    writ_wipe(NULL, 0);
+}
+END_TEST
+
+static int freed;
+
+static void
+count_free(int **ptr)
+{
+    freed += *ptr != NULL;
+}
+
+START_TEST(what_was_taken_is_not_cleaned_up)
+{
+    int object = 0, *taken;
+
+    freed = 0;
+    {
+        WRIT_AUTO(int *, count_free) kept = &object;
+        WRIT_AUTO(int *, count_free) given = &object;
+        taken = WRIT_TAKE(given);
+        ck_assert_ptr_eq(taken, &object);
+        ck_assert_ptr_null(given);
+        ck_assert_ptr_nonnull(kept);
+    }
+    ck_assert_int_eq(freed, 1);
+}
+END_TEST
+
+START_TEST(an_arena_gives_its_maximum_and_not_one_byte_more)
+{
+    struct writ_arena *arena = writ_arena_new(64);
+
+    ck_assert_ptr_null(writ_arena_get(arena, 65));
+    ck_assert_ptr_null(writ_arena_get(arena, SIZE_MAX));
+    ck_assert_ptr_nonnull(writ_arena_get(arena, 32));
+    ck_assert_ptr_nonnull(writ_arena_get(arena, 32));
+    ck_assert_ptr_null(writ_arena_get(arena, 1));
+    writ_arena_reset(arena);
+    ck_assert_ptr_nonnull(writ_arena_get(arena, 64));
+    writ_arena_free(arena);
+    writ_arena_free(NULL);
+}
+END_TEST
+
+START_TEST(pieces_of_an_arena_are_aligned_and_apart)
+{
+    enum { PIECES = 500 };
+    struct writ_arena *arena = writ_arena_new(1U << 20);
+    unsigned char *pieces[PIECES];
+
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < PIECES; i++) {
+            pieces[i] = writ_arena_get(arena, i * 3);
+            ck_assert_ptr_nonnull(pieces[i]);
+            ck_assert_uint_eq((uintptr_t)pieces[i] % 16, 0);
+            memset(pieces[i], (int)(i % 256), i * 3);
+        }
+        for (size_t i = 0; i < PIECES; i++) {
+            for (size_t j = 0; j < i * 3; j++) {
+                if (pieces[i][j] != i % 256) {
+                    ck_abort_msg("piece %zu was overwritten at %zu", i, j);
+                }
+            }
+        }
+        writ_arena_reset(arena);
+    }
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(a_piece_may_be_larger_than_a_block)
+{
+    struct writ_arena *arena = writ_arena_new(1U << 20);
+    char *large = writ_arena_get(arena, 100000), *small = writ_arena_get(arena, 1);
+
+    ck_assert_ptr_nonnull(large);
+    ck_assert_ptr_nonnull(small);
+    memset(large, 1, 100000);
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(an_arena_survives_a_lost_allocation)
+{
+    struct writ_arena *arena;
+
+    for (long nth = 1; nth <= 2; nth++) {
+        writ_fault_arm(nth);
+        ck_assert_ptr_null(writ_arena_new(1000));
+        ck_assert(writ_fault_disarm());
+    }
+    arena = writ_arena_new(1U << 20);
+    writ_fault_arm(1);
+    ck_assert_ptr_null(writ_arena_get(arena, 100000));
+    ck_assert(writ_fault_disarm());
+    ck_assert_ptr_nonnull(writ_arena_get(arena, 100000));
+    writ_arena_free(arena);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("alloc", memory_is_zeroed_and_keeps_its_content, no_bytes_are_memory_too,
+    the_armed_allocation_fails_and_no_other, a_fault_is_of_its_own_thread, wiped_memory_is_zero,
+    what_was_taken_is_not_cleaned_up, an_arena_gives_its_maximum_and_not_one_byte_more,
+    pieces_of_an_arena_are_aligned_and_apart, a_piece_may_be_larger_than_a_block,
+    an_arena_survives_a_lost_allocation)

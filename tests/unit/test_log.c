@@ -1,0 +1,225 @@
+#include "support/unit.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+static int64_t
+fixed_us(void *ctx)
+{
+    (void)ctx;
+    return INT64_C(1795299600123456);
+}
+
+static const struct writ_clock fixed_clock = {fixed_us, fixed_us, NULL};
+
+/* A log into a pipe, and what came out of it. */
+struct fixture {
+    struct writ_log log;
+    int out;
+    char text[65536];
+};
+
+static struct fixture
+fixture_new(enum writ_log_level level)
+{
+    struct fixture fixture = {0};
+    int fds[2];
+
+    ck_assert_int_eq(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+    writ_log_init(&fixture.log, fds[1], level, &fixed_clock);
+    fixture.out = fds[0];
+    return fixture;
+}
+
+static const char *
+written(struct fixture *fixture)
+{
+    size_t len = 0;
+    ssize_t got;
+
+    while (len < sizeof fixture->text - 1 &&
+           (got = read(fixture->out, fixture->text + len, sizeof fixture->text - 1 - len)) > 0) {
+        len += (size_t)got;
+    }
+    fixture->text[len] = '\0';
+    return fixture->text;
+}
+
+static void
+fixture_wipe(struct fixture *fixture)
+{
+    (void)close(fixture->out);
+    (void)close(fixture->log.fd);
+}
+
+START_TEST(a_line_is_one_json_object)
+{
+    WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
+
+    WRIT_LOG(&f.log, WRIT_LOG_INFO, "request", writ_log_str("tool", "fs__write"),
+        writ_log_int("took_us", -5), writ_log_bool("allowed", false),
+        writ_log_text("id", writ_view("a\0b", 3)));
+    ck_assert_str_eq(written(&f),
+        "{\"time\":\"2026-11-21T22:20:00.123456Z\",\"level\":\"info\",\"event\":\"request\","
+        "\"tool\":\"fs__write\",\"took_us\":-5,\"allowed\":false,\"id\":\"a\\u0000b\"}\n");
+    writ_log_write(&f.log, WRIT_LOG_WARN, "bare", NULL, 0);
+    ck_assert_str_eq(written(&f),
+        "{\"time\":\"2026-11-21T22:20:00.123456Z\",\"level\":\"warn\",\"event\":\"bare\"}\n");
+}
+END_TEST
+
+START_TEST(less_urgent_lines_are_not_written)
+{
+    WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_WARN);
+
+    writ_log_write(&f.log, WRIT_LOG_INFO, "quiet", NULL, 0);
+    writ_log_write(&f.log, WRIT_LOG_DEBUG, "quiet", NULL, 0);
+    ck_assert_str_eq(written(&f), "");
+    writ_log_write(&f.log, WRIT_LOG_WARN, "told", NULL, 0);
+    writ_log_write(&f.log, WRIT_LOG_ERROR, "told", NULL, 0);
+    ck_assert_ptr_nonnull(strstr(written(&f), "\"error\""));
+}
+END_TEST
+
+START_TEST(hostile_text_stays_inside_its_value)
+{
+    static const char *const texts[] = {"\"}\n{\"event\":\"forged\"}", "\x1b[2J", "\r\n",
+        "\xff\xfe", "\xe2\x80\xa8\xe2\x80\xae", "\\", "\xc2\x9b"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
+        const char *line;
+        json_auto_t *value = NULL;
+        WRIT_LOG(&f.log, WRIT_LOG_INFO, "request", writ_log_str("tool", texts[i]));
+        line = written(&f);
+        ck_assert_ptr_eq(strchr(line, '\n'), line + strlen(line) - 1);
+        for (const char *c = line; *c != '\n'; c++) {
+            ck_assert(*c >= 0x20 && *c < 0x7f);
+        }
+        value = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        ck_assert_ptr_nonnull(value);
+        ck_assert_str_eq(json_string_value(json_object_get(value, "event")), "request");
+    }
+}
+END_TEST
+
+START_TEST(a_line_has_a_longest_length_and_says_when_it_was_cut)
+{
+    WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
+    char controls[3000];
+    json_auto_t *value = NULL;
+
+    memset(controls, 1, sizeof controls); /* six bytes each */
+    WRIT_LOG(&f.log, WRIT_LOG_INFO, "request", writ_log_int("before", 1),
+        writ_log_text("huge", writ_view(controls, sizeof controls)), writ_log_int("after", 2));
+    ck_assert_uint_le(strlen(written(&f)), WRIT_LOG_LINE_MAX);
+    value = json_loads(f.text, JSON_REJECT_DUPLICATES, NULL);
+    ck_assert_ptr_nonnull(value);
+    ck_assert_ptr_null(json_object_get(value, "huge"));
+    ck_assert_int_eq(json_integer_value(json_object_get(value, "before")), 1);
+    ck_assert_int_eq(json_integer_value(json_object_get(value, "after")), 2);
+    ck_assert(json_is_true(json_object_get(value, "cut")));
+}
+END_TEST
+
+START_TEST(a_text_is_shown_up_to_its_limit)
+{
+    WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
+    char text[WRIT_LOG_TEXT_MAX + 1];
+    json_auto_t *value = NULL;
+
+    memset(text, 'x', sizeof text);
+    WRIT_LOG(&f.log, WRIT_LOG_INFO, "request", writ_log_text("a", writ_view(text, sizeof text - 1)),
+        writ_log_text("b", writ_view(text, sizeof text)));
+    value = json_loads(written(&f), JSON_REJECT_DUPLICATES, NULL);
+    ck_assert_uint_eq(json_string_length(json_object_get(value, "a")), WRIT_LOG_TEXT_MAX);
+    ck_assert_uint_eq(json_string_length(json_object_get(value, "b")), WRIT_LOG_TEXT_MAX);
+}
+END_TEST
+
+START_TEST(lost_lines_are_counted_by_the_next_one)
+{
+    WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
+    int fd = f.log.fd;
+
+    f.log.fd = -1;
+    errno = 5;
+    writ_log_write(&f.log, WRIT_LOG_INFO, "lost", NULL, 0);
+    writ_log_write(&f.log, WRIT_LOG_INFO, "lost", NULL, 0);
+    ck_assert_int_eq(errno, 5); /* logging does not disturb what is logged */
+    f.log.fd = fd;
+    writ_log_write(&f.log, WRIT_LOG_INFO, "found", NULL, 0);
+    ck_assert_ptr_nonnull(strstr(written(&f), "\"lines_lost\":2}"));
+    writ_log_write(&f.log, WRIT_LOG_INFO, "found", NULL, 0);
+    ck_assert_ptr_null(strstr(written(&f), "lines_lost"));
+}
+END_TEST
+
+START_TEST(nothing_is_allocated_for_a_line)
+{
+    WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
+
+    writ_fault_arm(1);
+    WRIT_LOG(&f.log, WRIT_LOG_INFO, "request", writ_log_str("tool", "x"));
+    ck_assert(!writ_fault_disarm());
+}
+END_TEST
+
+enum { THREADS = 4, LINES = 50 };
+
+static void *
+log_lines(void *arg)
+{
+    for (int i = 0; i < LINES; i++) {
+        WRIT_LOG(arg, WRIT_LOG_INFO, "request", writ_log_int("i", i));
+    }
+    return NULL;
+}
+
+START_TEST(lines_of_threads_are_not_mixed)
+{
+    WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
+    pthread_t threads[THREADS];
+    int count = 0;
+
+    for (int i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, log_lines, &f.log), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    }
+    (void)written(&f);
+    for (char *rest, *line = strtok_r(f.text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        json_auto_t *value = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        ck_assert_ptr_nonnull(value);
+        count++;
+    }
+    ck_assert_int_eq(count, THREADS * LINES);
+}
+END_TEST
+
+START_TEST(levels_have_names)
+{
+    enum writ_log_level level = WRIT_LOG_WARN;
+
+    for (int i = WRIT_LOG_ERROR; i <= WRIT_LOG_DEBUG; i++) {
+        const char *name = writ_log_level_name((enum writ_log_level)i);
+        ck_assert_ok(writ_log_level_read(writ_view_str(name), &level));
+        ck_assert_int_eq(level, i);
+    }
+    ck_assert_code(writ_log_level_read(WRIT_LIT("Error"), &level), WRIT_E_INVALID);
+    ck_assert_int_eq(level, WRIT_LOG_DEBUG);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("log", a_line_is_one_json_object, less_urgent_lines_are_not_written,
+    hostile_text_stays_inside_its_value, a_line_has_a_longest_length_and_says_when_it_was_cut,
+    a_text_is_shown_up_to_its_limit, lost_lines_are_counted_by_the_next_one,
+    nothing_is_allocated_for_a_line, lines_of_threads_are_not_mixed, levels_have_names)

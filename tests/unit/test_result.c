@@ -1,0 +1,88 @@
+#include "support/unit.h"
+
+#include <string.h>
+
+static writ_result
+pass_on(writ_result r)
+{
+    WRIT_TRY(r);
+    return WRIT_DONE;
+}
+
+static writ_result
+refuse(struct writ_err *err)
+{
+    WRIT_FAIL(err, WRIT_E_INVALID, "option %s is %d", "retries", -1);
+}
+
+START_TEST(only_ok_is_ok)
+{
+    writ_result zeroed = {0};
+
+    ck_assert(writ_is_ok(WRIT_DONE));
+    ck_assert(!writ_is_ok(zeroed));
+    ck_assert(!writ_is_ok((writ_result){WRIT_E_IO}));
+    ck_assert_ok(pass_on(WRIT_DONE));
+    ck_assert_code(pass_on((writ_result){WRIT_E_BUSY}), WRIT_E_BUSY);
+    ck_assert_code(pass_on(zeroed), WRIT_E_UNSET);
+}
+END_TEST
+
+START_TEST(an_error_says_what_was_wrong)
+{
+    struct writ_err err = {.line = 3};
+
+    ck_assert_code(refuse(&err), WRIT_E_INVALID);
+    ck_assert_str_eq(err.text, "option retries is -1");
+    ck_assert_uint_eq(err.line, 3);
+    ck_assert_code(refuse(NULL), WRIT_E_INVALID);
+
+    ck_assert_code(writ_fail_at(&err, WRIT_E_PARSE, 17, "no digit"), WRIT_E_PARSE);
+    ck_assert_uint_eq(err.offset, 17);
+    ck_assert_code(writ_fail_at(NULL, WRIT_E_PARSE, 17, "no digit"), WRIT_E_PARSE);
+}
+END_TEST
+
+START_TEST(an_error_is_one_line_and_ends)
+{
+    char text[2 * WRIT_ERR_TEXT];
+    struct writ_err err;
+
+    (void)writ_fail(&err, WRIT_E_IO, "a\nb\x1b\x7f");
+    ck_assert_str_eq(err.text, "a?b??");
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    (void)writ_fail(&err, WRIT_E_IO, "%s", text);
+    ck_assert_uint_eq(strlen(err.text), WRIT_ERR_TEXT - 1);
+}
+END_TEST
+
+START_TEST(every_code_has_its_own_name)
+{
+    for (int a = WRIT_E_UNSET; a <= WRIT_E_CRYPTO; a++) {
+        ck_assert_str_ne(writ_code_name((enum writ_code)a), "unknown");
+        for (int b = WRIT_E_UNSET; b < a; b++) {
+            ck_assert_str_ne(writ_code_name((enum writ_code)a), writ_code_name((enum writ_code)b));
+        }
+    }
+    ck_assert_str_eq(writ_code_name((enum writ_code)99), "unknown");
+}
+END_TEST
+
+static void
+check_invariant(void *arg)
+{
+    WRIT_INVARIANT(arg == NULL);
+}
+
+START_TEST(a_broken_invariant_stops_the_process)
+{
+    int here = 0;
+
+    ck_assert(writ_unit_aborts(check_invariant, &here));
+    ck_assert(!writ_unit_aborts(check_invariant, NULL));
+}
+END_TEST
+
+WRIT_UNIT_MAIN("result", only_ok_is_ok, an_error_says_what_was_wrong, an_error_is_one_line_and_ends,
+    every_code_has_its_own_name, a_broken_invariant_stops_the_process)
