@@ -144,6 +144,36 @@
     X(REVIEW_UNAVAILABLE, review_unavailable, WRIT_REASON_IN_REVIEW,                               \
         "the call needs an approval that cannot be asked for here", "")                            \
     /* ---- gateway: what arrives */                                                               \
+    X(MALFORMED_HEAD, malformed_head, WRIT_REASON_IN_GATEWAY,                                      \
+        "the head of the request is not well-formed HTTP/1.1",                                     \
+        "one request line with a plain path, then fields as RFC 9110 writes them")                 \
+    X(AMBIGUOUS_LENGTH, ambiguous_length, WRIT_REASON_IN_GATEWAY,                                  \
+        "the request does not say in exactly one way where it ends",                               \
+        "one Content-Length, or one Transfer-Encoding: chunked")                                   \
+    X(REPEATED_HEADER, repeated_header, WRIT_REASON_IN_GATEWAY,                                    \
+        "a field that may appear once appears more often",                                         \
+        "send each of these fields once")                                                          \
+    X(HEAD_TOO_LARGE, head_too_large, WRIT_REASON_IN_GATEWAY,                                      \
+        "the head of the request is larger than the gateway accepts", "")                          \
+    X(REQUEST_TIMEOUT, request_timeout, WRIT_REASON_IN_GATEWAY,                                    \
+        "the request did not arrive in time", "")                                                  \
+    X(VERSION_UNSUPPORTED, version_unsupported, WRIT_REASON_IN_GATEWAY,                            \
+        "the version of HTTP is not supported",                                                    \
+        "HTTP/1.1")                                                                                \
+    X(EXPECTATION_UNSUPPORTED, expectation_unsupported, WRIT_REASON_IN_GATEWAY,                    \
+        "the expectation of the request cannot be met",                                            \
+        "Expect: 100-continue, or none")                                                           \
+    X(MEDIA_TYPE_UNSUPPORTED, media_type_unsupported, WRIT_REASON_IN_GATEWAY,                      \
+        "the body is not of a media type or coding that can be judged",                            \
+        "Content-Type: application/json in UTF-8, without Content-Encoding")                       \
+    X(PATH_UNKNOWN, path_unknown, WRIT_REASON_IN_GATEWAY,                                          \
+        "there is nothing at this path", "")                                                       \
+    X(METHOD_NOT_ALLOWED, method_not_allowed, WRIT_REASON_IN_GATEWAY,                              \
+        "the path does not accept this method",                                                    \
+        "a method that the Allow field names")                                                     \
+    X(CERTIFICATE_REQUIRED, certificate_required, WRIT_REASON_IN_GATEWAY,                          \
+        "the client did not prove itself with an accepted certificate",                            \
+        "a certificate of the configured authority")                                               \
     X(MALFORMED_REQUEST, malformed_request, WRIT_REASON_IN_GATEWAY,                                \
         "the request is not well formed",                                                          \
         "one JSON-RPC 2.0 message in strict I-JSON")                                               \
