@@ -1,6 +1,7 @@
 #!/bin/sh
 # names.sh SOURCE - what has a prototype in <file>.h is named writ_<file>_<verb> (house style,
-# "Names"). Headers that hold several small modules are listed, with them, in names.allow.
+# "Names"), or writ_<file>s_<verb> for a set of them. Headers that hold several small modules are
+# listed, with them, in names.allow.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
@@ -12,7 +13,7 @@ bad=$(find core policy crew gateway cli include -name '*.h' ! -name '*.tbl.h' 2>
             module = file
             sub(/.*\//, "", module)
             sub(/\.h$/, "", module)
-            modules = module
+            modules = module "|" module "s"
             while ((getline line < allow) > 0) {
                 if (line ~ /^#/) {
                     continue
