@@ -6,11 +6,14 @@
 #ifndef WRIT_EVIDENCE_DECISION_H
 #define WRIT_EVIDENCE_DECISION_H
 
+#include "evidence/digest.h"
 #include "evidence/faults.h"
 #include "evidence/member.h"
 
 struct writ_profile;
-struct writ_digest;
+
+/** The seq that no decision reaches: running_count must stay an integer of I-JSON. */
+#define WRIT_DECISION_SEQ_MAX (((uint64_t)1 << 53) - 1)
 
 /** The verdict: the word in the member `decision`. */
 enum writ_decision_route {
@@ -95,7 +98,7 @@ WRIT_RESULT writ_decision_auto_key(struct writ_view boundary_id,
  * Gives the record its place: seq, running_count, issued_at, expires_at (null for a lifetime of
  * 0), then receipt_ref and decision_context_hash, which contain them. Changes nothing on failure.
  *
- * @param seq          position in the boundary
+ * @param seq          position in the boundary, below WRIT_DECISION_SEQ_MAX
  * @param issued_at_us wall time
  * @param lifetime_us  0, or how long an authorization lives
  *
@@ -106,8 +109,23 @@ WRIT_RESULT writ_decision_place(struct writ_decision *decision, const struct wri
     struct writ_err *err);
 
 /**
+ * The intent_ref that follows from the record's own members, whatever it states itself.
+ *
+ * @param ret           its text; untouched when not complete
+ * @param ret_complete  false: a member that it cannot do without is not there
+ *
+ * @return as writ_decision_derive
+ */
+WRIT_RESULT writ_decision_intent_ref(const struct writ_decision *decision,
+    const struct writ_profile *profile, char ret[WRIT_DIGEST_TEXT], bool *ret_complete,
+    struct writ_err *err);
+
+/**
  * Derives every digest of the record anew and adds a fault for each that says something else. A
- * digest that is absent is no fault here. For records from outside and from the ledger.
+ * digest that is absent is no fault here. params_hash is taken as it is: the arguments are not in
+ * the record. For records from outside and from the ledger.
+ *
+ * @return as writ_decision_derive
  */
 WRIT_RESULT writ_decision_recompute(const struct writ_decision *decision,
     const struct writ_profile *profile, struct writ_faults *ret, struct writ_err *err);

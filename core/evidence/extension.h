@@ -11,7 +11,8 @@ struct writ_extension {
 };
 
 /**
- * Makes the member `extensions` of a record, {"writ":{...}}, in canonical form in the arena.
+ * Makes the member `extensions` of a new record, {"writ":{...}}, in canonical form in the arena.
+ * The views and items of `extension` are borrowed as long as the record is used.
  *
  * @return WRIT_OK
  *         WRIT_E_LIMIT  longer than WRIT_RECORD_MAX_BYTES
@@ -21,8 +22,8 @@ WRIT_RESULT writ_extension_make(const struct writ_extension *extension, struct w
     struct writ_member_object *ret, struct writ_err *err);
 
 /**
- * Reads extensions.writ out of a record that was read. No such member, or one that is no object:
- * a zeroed extension.
+ * Gives extensions.writ of a record that was read or made, so that a maker can change it and make
+ * it again. No such member, or one that is no object: a zeroed extension.
  *
  * @return WRIT_OK
  *         WRIT_E_LIMIT  over WRIT_RECORD_MAX_OTHERS or WRIT_RECORD_MAX_ITEMS

@@ -4,13 +4,13 @@
 
 #include "base/bytes.h"
 
-#define WRIT_FAULT_POINTER 64
-#define WRIT_FAULTS_MAX    64
+#define WRIT_FAULTS_MAX 64
 
-/** One thing that is wrong: where (a JSON Pointer; list elements by index) and what. */
+/** One thing that is wrong: where (a JSON Pointer) and what. Both are static storage, never a value
+ * of the record. */
 struct writ_fault {
-    char pointer[WRIT_FAULT_POINTER];
-    const char *what; /* "is missing", ...: static storage, never a value of the record */
+    const char *pointer; /* "/policy_refs" */
+    const char *what;    /* "is missing" */
 };
 
 /** Everything that is wrong with one record. Zero-initialise before use. */
@@ -20,9 +20,10 @@ struct writ_faults {
     bool more; /* there were more than WRIT_FAULTS_MAX */
 };
 
+/** Adds one; over WRIT_FAULTS_MAX it is only noted that there are more. */
 void writ_faults_add(struct writ_faults *faults, const char *pointer, const char *what);
 
-/** Appends all of it as one line: "/tool is missing; /seq is not an integer from 0". */
+/** Appends all of them as one line: "/tool is missing; /seq is not an integer from 0". */
 void writ_faults_put(const struct writ_faults *faults, struct writ_buf *buf);
 
 #endif

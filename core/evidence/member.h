@@ -15,6 +15,7 @@
 #include "evidence/record.tbl.h"
 
 struct writ_json;
+struct writ_extension;
 
 #define WRIT_RECORD_MAX_BYTES  (1U << 20) /* canonical form of one record */
 #define WRIT_RECORD_MAX_OTHERS 256        /* members of a record that no row names */
@@ -42,16 +43,18 @@ struct writ_member_flag {
     enum writ_presence is;
     bool value;
 };
-/** An object: a read one is `value`, one that we made is `canonical`, its JCS text. */
+/** An object: a read one is `value`; extensions that we made are `canonical`, their JCS text, and
+ * `made`, what it was made from (extension.h). */
 struct writ_member_object {
     enum writ_presence is;
     const struct writ_json *value;
     struct writ_view canonical;
+    const struct writ_extension *made;
 };
 
-/** Members that no row names, and those of a wrong type, in JCS order: name and value. */
+/** Members that no row names, and those of a wrong type, in JCS order. */
 struct writ_member_others {
-    const struct writ_json *const *members; /* count * 2 nodes: name, value, name, value */
+    const struct writ_json *const *names; /* each with its value behind it: writ_json_value */
     size_t count;
 };
 
@@ -62,6 +65,7 @@ struct writ_member_others {
 #define WRIT_MEMBER_TYPE_TIME                                   struct writ_member_text
 #define WRIT_MEMBER_TYPE_CHOICE                                 struct writ_member_text
 #define WRIT_MEMBER_TYPE_LIST                                   struct writ_member_list
+#define WRIT_MEMBER_TYPE_COUNT                                  struct writ_member_number
 #define WRIT_MEMBER_TYPE_NUMBER                                 struct writ_member_number
 #define WRIT_MEMBER_TYPE_FLAG                                   struct writ_member_flag
 #define WRIT_MEMBER_TYPE_OBJECT                                 struct writ_member_object
@@ -111,6 +115,9 @@ writ_member_flag(bool value)
  * null are the same here, a wrong type is never equal). */
 bool writ_member_text_equal(
     const struct writ_member_text *a, const struct writ_member_text *b, bool absent_equal);
+
+/** Appends a list as a JSON array of strings. */
+void writ_member_put_list(const struct writ_member_list *list, struct writ_buf *ret);
 
 /** True for a time as records have it: YYYY-MM-DDTHH:MM:SS, up to nine digits below the second
  * after a dot, and Z; a day and time that exist. `ret_us` (may be NULL) is cut to microseconds. */

@@ -8,6 +8,7 @@
 #define WRIT_EVIDENCE_PROFILE_H
 
 #include "evidence/decision.h"
+#include "evidence/digest.h"
 #include "evidence/outcome.h"
 
 /** Where the value of a preimage member comes from. */
@@ -81,21 +82,25 @@ const struct writ_profile *writ_profile_at(size_t n);
 #define WRIT_PROFILE_MAX_PREIMAGE WRIT_RECORD_MAX_BYTES
 
 /**
- * Derives one field: "sha256:" and the digest of the canonical preimage.
+ * Derives one field from the members of a record.
  *
- * @param decision  gives the values; the record that is described or, for an outcome, its decision
- * @param outcome   gives completed_at; NULL for the fields of a decision
- * @param ret       is PRESENT with text in the arena; ABSENT when a value that the preimage cannot
- *                  do without is not there (such as the scope of a deny without scope)
+ * @param decision      gives the values: the record that is described or, for an outcome, its
+ *                      decision
+ * @param outcome       gives completed_at; NULL for the fields of a decision
+ * @param scratch       holds the preimage afterwards; cleared first. Make it with
+ *                      WRIT_PROFILE_MAX_PREIMAGE and use it again for the next field
+ * @param ret           SHA-256 of the canonical preimage; untouched when not complete
+ * @param ret_complete  false: a value that the preimage cannot do without is not there, such as
+ *                      the scope of a deny without scope, and so the field does not exist
  *
  * @return WRIT_OK
- *         WRIT_E_LIMIT   the preimage is longer than WRIT_PROFILE_MAX_PREIMAGE
+ *         WRIT_E_LIMIT   the preimage is longer than the scratch buffer may be
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  *
  * Thread-safe; does not block.
  */
 WRIT_RESULT writ_profile_derive(const struct writ_profile *profile, enum writ_profile_field field,
     const struct writ_decision *decision, const struct writ_outcome *outcome,
-    struct writ_arena *arena, struct writ_member_text *ret, struct writ_err *err);
+    struct writ_buf *scratch, struct writ_digest *ret, bool *ret_complete, struct writ_err *err);
 
 #endif

@@ -4,8 +4,9 @@
  *   KIND    TEXT    string                    DIGEST  "sha256:" and 64 lower-case hex digits
  *           LABEL   string "sha256:..."       TIME    ISO 8601 UTC, as in 2026-11-21T22:20:00.5Z
  *           CHOICE  one word of the record's enum
- *           LIST    array of strings          NUMBER  integer, at most 2^53 - 1
- *           FLAG    true or false             OBJECT  object, passed through
+ *           LIST    array of strings          COUNT   integer from 0 to 2^53 - 1
+ *           NUMBER  integer, also below 0     FLAG    true or false
+ *           OBJECT  passed through
  *   NULLS   NEVER   null is a fault           OR_NULL null is allowed, and the same as none
  *           ANSWERS null is allowed, and does where the member is needed
  *   needed  the routes (choices) that cannot do without it, as a set; a needed string or list is
@@ -52,8 +53,8 @@
     X(request_id, TEXT, NEVER, WRIT_NEED_NONE, "which request")                                    \
     X(retrieved_policy_refs, LIST, NEVER, WRIT_NEED_NONE, "records that were consulted")           \
     X(revalidate_if, LIST, NEVER, WRIT_NEED_REVISE, "what makes a new decision necessary")         \
-    X(running_count, NUMBER, NEVER, WRIT_NEED_NONE, "always seq + 1")                              \
-    X(seq, NUMBER, NEVER, WRIT_NEED_NONE, "position in the run, from 0 without gaps")              \
+    X(running_count, COUNT, NEVER, WRIT_NEED_NONE, "always seq + 1")                              \
+    X(seq, COUNT, NEVER, WRIT_NEED_NONE, "position in the run, from 0 without gaps")              \
     X(supersedes, TEXT, OR_NULL, WRIT_NEED_NONE, "the decision that this one replaces")            \
     X(target, TEXT, NEVER, WRIT_NEED_NONE, "on what")                                              \
     X(target_state_digest, DIGEST, ANSWERS, WRIT_NEED_PERMIT, "state of the target when decided")  \
@@ -71,7 +72,7 @@
     X(intent_ref, DIGEST, OR_NULL, WRIT_NEED_NONE, "that of the decision, by which they join")     \
     X(outcome, CHOICE, NEVER, WRIT_NEED_EVERY, "what became of the call")                          \
     X(receipt_ref, DIGEST, OR_NULL, WRIT_NEED_NONE, "identity of this record")                     \
-    X(seq, NUMBER, NEVER, WRIT_NEED_NONE, "that of the decision")                                  \
+    X(seq, COUNT, NEVER, WRIT_NEED_NONE, "that of the decision")                                  \
     X(tool_output_hash, DIGEST, OR_NULL, WRIT_NEED_NONE, "the tool's result")
 
 /* contract 5: GovernanceSeal */
@@ -82,17 +83,17 @@
     X(seal_hash, DIGEST, NEVER, WRIT_NEED_NONE, "all decision ids in seq order")                   \
     X(sealed, FLAG, NEVER, WRIT_NEED_EVERY, "true")                                                \
     X(sealed_at, TIME, NEVER, WRIT_NEED_NONE, "when it ended")                                     \
-    X(total, NUMBER, NEVER, WRIT_NEED_EVERY, "how many decisions the run had")
+    X(total, COUNT, NEVER, WRIT_NEED_EVERY, "how many decisions the run had")
 
 /* extensions.writ of our decisions and outcomes: all optional */
 #define WRIT_EXTENSION_MEMBERS(X)                                                                  \
-    X(budgets, LIST, NEVER, WRIT_NEED_NONE, "names of the budgets from which it took")             \
+    X(budgets, LIST, NEVER, WRIT_NEED_NONE, "names of the budgets from which it draws")            \
     X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \
     X(first_decision_id, TEXT, NEVER, WRIT_NEED_NONE, "the call of which this is a duplicate")     \
     X(key_stated, FLAG, NEVER, WRIT_NEED_NONE, "the caller stated the idempotency key")            \
     X(profile, TEXT, NEVER, WRIT_NEED_NONE, "derivation profile of the digests")                   \
     X(reason, TEXT, NEVER, WRIT_NEED_NONE, "the reason's name")                                    \
-    X(shadow, TEXT, NEVER, WRIT_NEED_NONE, "reason's name for which a real rule would refuse")     \
+    X(shadow, FLAG, NEVER, WRIT_NEED_NONE, "the call was made whatever the verdict says")          \
     X(state_free, DIGEST, NEVER, WRIT_NEED_NONE, "the call without the target's state")            \
     X(tenant, TEXT, NEVER, WRIT_NEED_NONE, "tenant of the agent")                                  \
     X(upstream, TEXT, NEVER, WRIT_NEED_NONE, "name of the tool server")                            \
