@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/result.h"
 
+#include <endian.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +29,16 @@ static inline struct writ_view
 writ_view(const void *ptr, size_t len)
 {
     return (struct writ_view){(const char *)ptr, len};
+}
+
+/** Eight bytes from any address, the first one lowest: for loops that look at eight at once. */
+static inline uint64_t
+writ_load64(const void *ptr)
+{
+    uint64_t word;
+
+    __builtin_memcpy(&word, ptr, sizeof word);
+    return le64toh(word);
 }
 
 /** A view of a NUL-terminated string; NULL gives the empty view. */

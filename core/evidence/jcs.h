@@ -4,14 +4,14 @@
  * call. Members are sorted by UTF-16 code units, strings have the minimal escapes, numbers are
  * printed as ECMAScript prints them.
  *
- * A value that would lose something is refused, never rounded in silence:
- * - a number whose exact decimal value is an integer, however it is spelled (1e3, 10.0), must be
- *   the integer that its canonical text denotes. 9007199254740993 is refused (its canonical text
- *   would be 9007199254740992), so is 1152921504606846976 (2^60 prints as 1152921504606847000);
- *   1152921504606847000 and 1e30 pass. So no two integers share a canonical form, and reading a
- *   canonical text again never fails;
- * - a number that is not zero but is nearer to zero than to any other double (1e-400) is refused.
- * Other fractions are rounded to the nearest double, as RFC 8785 says (0.10000000000000001 is
+ * A number that would come out as another one is refused, never rounded in silence:
+ * - of 2^53 or more in size, it must be exactly what its canonical text denotes, however it is
+ *   spelled. 9007199254740993 is refused (a double holds 9007199254740992), so is 2^60 spelled
+ *   with all its digits (its canonical text is 1152921504606847000, another integer);
+ *   1152921504606847000 itself, 1e30 and 1.5E+300 pass;
+ * - one that is not zero but nearer to zero than to any other double (1e-400) is refused.
+ * So no two integers share a canonical form, and reading a canonical text again never fails.
+ * Other fractions are rounded to the nearest double, as RFC 8785 has it (0.10000000000000001 is
  * written 0.1): what was rounded is what is judged, digested and forwarded. */
 #ifndef WRIT_EVIDENCE_JCS_H
 #define WRIT_EVIDENCE_JCS_H

@@ -61,7 +61,8 @@ struct writ_json {
 /** The limits of one read. Each is a maximum that is still accepted; zero accepts nothing. */
 struct writ_json_limits {
     size_t bytes;        /* of the whole text; at most WRIT_JSON_BYTES_MAX is honoured */
-    size_t depth;        /* of nested arrays and objects: 0 admits scalars only */
+    size_t depth;        /* of nested arrays and objects: 0 admits scalars only; at most
+                            WRIT_JSON_DEPTH_MAX is honoured */
     size_t values;       /* nodes: every value and every member name counts one */
     size_t name_bytes;   /* of one member name, unescaped */
     size_t string_bytes; /* of one string value, unescaped */
@@ -70,6 +71,8 @@ struct writ_json_limits {
 
 /** No text longer than this is read, whatever the limits say. */
 #define WRIT_JSON_BYTES_MAX ((size_t)1 << 30)
+/** No value nested deeper is made, whatever the limits say: what walks a value may recurse. */
+#define WRIT_JSON_DEPTH_MAX 512
 
 /** 1 MiB, depth 64, 65536 values, names of 1024 bytes, strings as long as the text, numbers of
  * 256 bytes: what one message of a client gets unless configuration says otherwise. */
@@ -80,8 +83,9 @@ extern const struct writ_json_limits writ_json_limits_default;
  *
  * @param text    borrowed until the arena is reset: nodes point into it
  * @param limits  borrowed for the call
- * @param arena   takes 32 bytes for each value and, when a string has escapes, at most text.len
- *                more; not freed here on failure (the owner resets it)
+ * @param arena   takes at most 64 bytes for each value (the tape grows by doubling) and 64 KiB,
+ *                and, when a string has escapes, at most text.len more; what a failed read took
+ *                goes when the owner resets it
  * @param ret     written only on success
  * @param err     filled on failure, with the byte offset; may be NULL. The text names what is
  *                wrong and never quotes the input

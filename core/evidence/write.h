@@ -21,9 +21,7 @@ struct writ_write {
     bool sorted;          /* names must come in canonical order; set it before the first call */
     uint8_t depth;
     uint8_t state[WRIT_WRITE_DEPTH + 1];
-    struct {
-        size_t at, len; /* where the last name lies in buf, as it was given */
-    } last[WRIT_WRITE_DEPTH + 1];
+    struct writ_view last[WRIT_WRITE_DEPTH + 1]; /* names, when sorted; borrowed */
 };
 
 /** A writer of one value, appending to `buf`, which is borrowed until writ_write_end. */
@@ -34,7 +32,8 @@ void writ_write_object_end(struct writ_write *w);
 void writ_write_array_begin(struct writ_write *w);
 void writ_write_array_end(struct writ_write *w);
 
-/** The name of the member whose value comes next. UTF-8. */
+/** The name of the member whose value comes next. UTF-8. With `sorted` it is borrowed until the
+ * object ends. */
 void writ_write_name(struct writ_write *w, struct writ_view name);
 
 /** A string; UTF-8. {NULL, 0} is the empty string. */

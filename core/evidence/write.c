@@ -1,0 +1,185 @@
+/* state[depth] says what may come next at each level; last[depth] is the last member name of it.
+ *
+ * (1) A value is written only where `value_begin` found one to be due.
+ * (2) Failures stay in the buffer: nothing here looks at them before writ_write_end. */
+#include "evidence/write.h"
+
+#include "base/text.h"
+#include "evidence/jcs.h"
+
+enum {
+    STATE_NONE = 0,    /* after the one value: nothing may come */
+    STATE_ROOT,        /* the one value is due */
+    STATE_ARRAY_FIRST, /* an element or the end */
+    STATE_ARRAY,
+    STATE_OBJECT_FIRST, /* a name or the end */
+    STATE_OBJECT,
+    STATE_VALUE, /* the value of the name just written */
+};
+
+struct writ_write
+writ_write_to(struct writ_buf *buf)
+{
+    return (struct writ_write){.buf = buf, .state = {STATE_ROOT}};
+}
+
+static void
+value_begin(struct writ_write *w)
+{
+    uint8_t *state = &w->state[w->depth];
+
+    switch (*state) {
+    case STATE_ROOT:
+        *state = STATE_NONE;
+        return;
+    case STATE_ARRAY:
+        writ_buf_byte(w->buf, ',');
+        return;
+    case STATE_ARRAY_FIRST:
+        *state = STATE_ARRAY;
+        return;
+    case STATE_VALUE:
+        *state = STATE_OBJECT;
+        return;
+    default:
+        WRIT_INVARIANT(!"a JSON value is due");
+    }
+}
+
+static void
+begin(struct writ_write *w, char bracket, uint8_t state)
+{
+    value_begin(w);
+    WRIT_INVARIANT(w->depth < WRIT_WRITE_DEPTH);
+    writ_buf_byte(w->buf, bracket);
+    w->state[++w->depth] = state;
+}
+
+static void
+end(struct writ_write *w, char bracket, uint8_t first, uint8_t later)
+{
+    WRIT_INVARIANT(w->state[w->depth] == first || w->state[w->depth] == later);
+    writ_buf_byte(w->buf, bracket);
+    w->depth--;
+}
+
+void
+writ_write_object_begin(struct writ_write *w)
+{
+    begin(w, '{', STATE_OBJECT_FIRST);
+}
+
+void
+writ_write_object_end(struct writ_write *w)
+{
+    end(w, '}', STATE_OBJECT_FIRST, STATE_OBJECT);
+}
+
+void
+writ_write_array_begin(struct writ_write *w)
+{
+    begin(w, '[', STATE_ARRAY_FIRST);
+}
+
+void
+writ_write_array_end(struct writ_write *w)
+{
+    end(w, ']', STATE_ARRAY_FIRST, STATE_ARRAY);
+}
+
+void
+writ_write_name(struct writ_write *w, struct writ_view name)
+{
+    uint8_t *state = &w->state[w->depth];
+
+    WRIT_INVARIANT(*state == STATE_OBJECT_FIRST || *state == STATE_OBJECT);
+    if (w->sorted) {
+        WRIT_INVARIANT(
+            *state == STATE_OBJECT_FIRST || writ_jcs_compare(w->last[w->depth], name) < 0);
+        w->last[w->depth] = name;
+    }
+    if (*state == STATE_OBJECT) {
+        writ_buf_byte(w->buf, ',');
+    }
+    writ_text_json(w->buf, name);
+    writ_buf_byte(w->buf, ':');
+    *state = STATE_VALUE;
+}
+
+void
+writ_write_string(struct writ_write *w, struct writ_view text)
+{
+    value_begin(w);
+    writ_text_json(w->buf, text);
+}
+
+void
+writ_write_string_or_null(struct writ_write *w, struct writ_view text)
+{
+    if (text.ptr == NULL) {
+        writ_write_null(w);
+    } else {
+        writ_write_string(w, text);
+    }
+}
+
+void
+writ_write_u64(struct writ_write *w, uint64_t value)
+{
+    value_begin(w);
+    writ_buf_u64(w->buf, value);
+}
+
+void
+writ_write_i64(struct writ_write *w, int64_t value)
+{
+    value_begin(w);
+    writ_buf_i64(w->buf, value);
+}
+
+void
+writ_write_number(struct writ_write *w, double value)
+{
+    value_begin(w);
+    writ_jcs_number(w->buf, value);
+}
+
+void
+writ_write_bool(struct writ_write *w, bool value)
+{
+    value_begin(w);
+    writ_buf_str(w->buf, value ? "true" : "false");
+}
+
+void
+writ_write_null(struct writ_write *w)
+{
+    value_begin(w);
+    writ_buf_str(w->buf, "null");
+}
+
+void
+writ_write_value(struct writ_write *w, const struct writ_json *value)
+{
+    writ_result result;
+
+    value_begin(w);
+    result = writ_jcs_put(w->buf, value, NULL);
+    if (!writ_is_ok(result) && w->buf->failed == WRIT_E_UNSET) {
+        w->buf->failed = result.code;
+    }
+}
+
+void
+writ_write_raw(struct writ_write *w, struct writ_view json)
+{
+    value_begin(w);
+    writ_buf_put(w->buf, json);
+}
+
+WRIT_RESULT
+writ_write_end(struct writ_write *w, struct writ_err *err)
+{
+    WRIT_INVARIANT(w->depth == 0 && w->state[0] == STATE_NONE);
+    return writ_buf_check(w->buf, err);
+}
