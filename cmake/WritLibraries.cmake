@@ -34,5 +34,6 @@ endif()
 add_library(writ_llhttp STATIC
     ${WRIT_LLHTTP_C}/api.c ${WRIT_LLHTTP_C}/http.c ${WRIT_LLHTTP_C}/llhttp.c)
 target_include_directories(writ_llhttp SYSTEM PUBLIC ${WRIT_LLHTTP_H})
+target_compile_definitions(writ_llhttp PUBLIC LLHTTP_STRICT_MODE=1)
 target_compile_options(writ_llhttp PRIVATE -w)
 add_library(writ::llhttp ALIAS writ_llhttp)

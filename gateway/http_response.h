@@ -2,7 +2,7 @@
  *
  * llhttp does the grammar; what it lets pass is refused here. Refused (security.md 1.2 H13):
  * Transfer-Encoding with Content-Length, two Content-Length, any coding but one `chunked`, a version
- * other than 1.0 or 1.1, 101, more than WRIT_HTTP_INTERIM_MAX interim responses, control bytes and
+ * other than 1.0 or 1.1, a status outside 100..599, 101, more than WRIT_HTTP_INTERIM_MAX interim responses, control bytes and
  * folded lines in the head, a head over its limits, a body over its limit, bytes after the end,
  * and an end before the end. A body that lasts until the connection closes is accepted: nothing says
  * that it was cut, and its reader finds out by parsing it. */
@@ -14,11 +14,11 @@
 
 #include <stdint.h>
 
-#define WRIT_HTTP_HEAD_MAX    65536          /* bytes of all names and values of a response head */
-#define WRIT_HTTP_FIELDS_MAX  128            /* header fields */
-#define WRIT_HTTP_INTERIM_MAX 8              /* 1xx responses before the final one */
-#define WRIT_HTTP_CHUNK_MAX   (1024 * 1024)  /* bytes of chunk framing beside the data */
-#define WRIT_HTTP_UNLIMITED   UINT64_MAX     /* a body limit for streams */
+#define WRIT_HTTP_HEAD_MAX    65536      /* bytes of a response head */
+#define WRIT_HTTP_FIELDS_MAX  128        /* header fields */
+#define WRIT_HTTP_INTERIM_MAX 8          /* 1xx responses before the final one */
+#define WRIT_HTTP_FRAMING_MAX 131072     /* bytes beside the data of one chunk, or of all trailers */
+#define WRIT_HTTP_UNLIMITED   UINT64_MAX /* a body limit for streams */
 
 /** Why an exchange ended; a row of http_end.tbl.h. Zero is never a success. */
 enum writ_http_reason {
@@ -38,7 +38,7 @@ struct writ_http_field {
 
 /** The head of a final response. */
 struct writ_http_head {
-    unsigned status; /* 200..999 */
+    unsigned status; /* 200..599 */
     const struct writ_http_field *fields;
     size_t count;
 };
@@ -77,8 +77,9 @@ void writ_http_response_begin(
 /**
  * Reads bytes.
  *
- * @param input  moved past what was read; not empty only for PAUSED, FAILED. Bytes after the end of
- *               the response are FAILED, also when the response was whole.
+ * @param input  moved past what was read; not empty after it only for PAUSED and FAILED. Bytes after
+ *               the end are FAILED, though the response was whole. May be empty: feed once more
+ *               after PAUSED even if nothing is left, the end may be what was held back
  */
 enum writ_http_progress writ_http_response_feed(
     struct writ_http_response *response, struct writ_view *input);
