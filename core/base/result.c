@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void
+static void __attribute__((format(printf, 2, 0)))
 fill(struct writ_err *err, const char *fmt, va_list args)
 {
     (void)vsnprintf(err->text, sizeof err->text, fmt, args);
