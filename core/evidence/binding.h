@@ -20,6 +20,9 @@ enum writ_binding_verdict {
     WRIT_BINDING_REVALIDATE, /* the same intent, another state: decide anew */
 };
 
+/** "deny", "allow", "revalidate". Static storage. */
+struct writ_view writ_binding_verdict_name(enum writ_binding_verdict verdict);
+
 /** The call that is about to be made, as it is now. */
 struct writ_candidate {
     struct writ_member_text agent_id;
@@ -75,7 +78,9 @@ WRIT_RESULT writ_binding_derive(struct writ_candidate *candidate,
  * Compares an authorization with the candidate.
  *
  * @param now_us  wall time; must lie within issued_at .. expires_at (both ends included; an
- *                authorization without expires_at has no end)
+ *                authorization without expires_at has no end). A ledger that makes its times
+ *                strictly increasing can be a little ahead of the clock: who has just had a record
+ *                placed there asks with the later of the clock and issued_at
  * @param lookup  asked last; one without function counts every call as a duplicate
  *
  * A member that both lack is equal for target, continuation_id and target_state_digest; for every

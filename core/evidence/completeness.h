@@ -24,60 +24,71 @@ enum writ_seal_flaw {
     WRIT_SEAL_HASH_DIFFERS, /* seal_hash is not that of the decision ids */
 };
 
-/** What a held set is. Lists of seqs are sorted; lists of records hold the positions, from 0, in
- * which they were added. All lists are in the arena. */
-struct writ_completeness {
-    bool whole;
-    bool sealed;       /* a seal was added */
-    uint64_t held;     /* records added */
-    uint64_t expected; /* max(max seq + 1, max running_count, seal.total) */
-    enum writ_seal_flaw seal_flaw;
-    const struct writ_seq_range *missing;
-    size_t missing_ranges;
-    uint64_t missing_total;
-    const uint64_t *duplicates; /* seqs that are there more than once */
-    size_t duplicates_count;
-    const uint64_t *miscounted; /* seqs whose running_count is not seq + 1 */
-    size_t miscounted_count;
-    const uint64_t *unnumbered; /* records without a seq or running_count of their type */
-    size_t unnumbered_count;
-    const uint64_t *foreign; /* records of another boundary than the first that carries one */
-    size_t foreign_count;
-    const uint64_t *unbound; /* records without a boundary, though others carry one */
-    size_t unbound_count;
+/** Numbers in the arena: seqs, or positions of records. */
+struct writ_completeness_list {
+    const uint64_t *items;
+    size_t count;
 };
 
-/** Collects a set. Zeroed is empty; wipe to free. */
-struct writ_held_set;
+/** What a held set is. Lists of seqs are sorted and without repeats; lists of records hold the
+ * positions, from 0, in which they were added. */
+struct writ_completeness {
+    bool whole;
+    bool sealed; /* a seal was added */
+    enum writ_seal_flaw seal_flaw;
+    uint64_t held;     /* records added */
+    uint64_t expected; /* max(max seq + 1, max running_count, seal.total) */
+    uint64_t missing_total;
+    const struct writ_seq_range *missing; /* seqs below expected that no record has */
+    size_t missing_count;
+    struct writ_completeness_list duplicates; /* seqs that several records have */
+    struct writ_completeness_list miscounted; /* seqs whose running_count is not seq + 1 */
+    struct writ_completeness_list unnumbered; /* records without a seq */
+    struct writ_completeness_list foreign;    /* records of another boundary than the first one */
+    struct writ_completeness_list unbound;    /* records without boundary, though others have one */
+};
+
+#define WRIT_COMPLETENESS_MAX (1U << 26) /* records of one set */
+
+/** Collects a set of records. Grows by about 40 bytes for each; not for several threads. */
+struct writ_completeness_set;
 
 /** A new, empty set; free with writ_completeness_free. NULL when there is no memory. */
-struct writ_held_set *writ_completeness_new(void);
-void writ_completeness_free(struct writ_held_set *set);
+struct writ_completeness_set *writ_completeness_new(void);
+/** NULL is fine. */
+void writ_completeness_free(struct writ_completeness_set *set);
 
 /**
- * Adds one decision. Its views are borrowed until the set is freed.
+ * Adds one decision. Its boundary_id and decision_id are borrowed until the set is freed; the rest
+ * of it is not looked at again.
  *
  * @return WRIT_OK
  *         WRIT_E_LIMIT  over WRIT_COMPLETENESS_MAX records
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_completeness_add(
-    struct writ_held_set *set, const struct writ_decision *decision, struct writ_err *err);
-#define WRIT_COMPLETENESS_MAX (1U << 26)
+    struct writ_completeness_set *set, const struct writ_decision *decision, struct writ_err *err);
 
-/** Adds the seal; borrowed until the set is freed. */
-void writ_completeness_seal(struct writ_held_set *set, const struct writ_seal *seal);
+/** Adds a seal; copied, its views are borrowed until the set is freed. There should be one: a
+ * second one that says something else is a flaw. */
+void writ_completeness_seal(struct writ_completeness_set *set, const struct writ_seal *seal);
 
 /**
  * Judges the set.
  *
+ * @param arena  takes the lists, 8 bytes for each record that is at fault
+ *
  * @return WRIT_OK  also for a set that is not whole
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
-WRIT_RESULT writ_completeness_report(const struct writ_held_set *set, struct writ_arena *arena,
-    struct writ_completeness *ret, struct writ_err *err);
+WRIT_RESULT writ_completeness_report(const struct writ_completeness_set *set,
+    struct writ_arena *arena, struct writ_completeness *ret, struct writ_err *err);
 
-/** Appends the report as one canonical JSON object. */
-void writ_completeness_put(const struct writ_completeness *report, struct writ_buf *ret);
+/** "sound", "invalid", "foreign", "unbound", "second", "hash_differs". Static storage. */
+struct writ_view writ_completeness_flaw_name(enum writ_seal_flaw flaw);
+
+/** Appends the report as one canonical JSON object. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
+WRIT_RESULT writ_completeness_put(
+    const struct writ_completeness *report, struct writ_buf *ret, struct writ_err *err);
 
 #endif

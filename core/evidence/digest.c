@@ -185,6 +185,22 @@ writ_digest_stream_end(
     return result;
 }
 
+WRIT_RESULT
+writ_digest_stream_now(
+    const struct writ_digest_stream *stream, struct writ_digest *ret, struct writ_err *err)
+{
+    EVP_MD_CTX *copy = EVP_MD_CTX_new();
+    writ_result result;
+
+    if (copy != NULL && stream->ctx != NULL && EVP_MD_CTX_copy_ex(copy, stream->ctx) == 1) {
+        result = ctx_finish(copy, ret, err);
+    } else {
+        result = crypto_failed(err);
+    }
+    EVP_MD_CTX_free(copy);
+    return result;
+}
+
 void
 writ_digest_stream_wipe(struct writ_digest_stream *stream)
 {

@@ -65,6 +65,10 @@ WRIT_RESULT writ_digest_stream_add(
  * WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_stream_end(
     struct writ_digest_stream *stream, struct writ_digest *ret, struct writ_err *err);
+/** Gives the digest of what was added so far; more may be added afterwards.
+ * WRIT_E_CRYPTO. */
+WRIT_RESULT writ_digest_stream_now(
+    const struct writ_digest_stream *stream, struct writ_digest *ret, struct writ_err *err);
 /** A zeroed stream is fine. */
 void writ_digest_stream_wipe(struct writ_digest_stream *stream);
 

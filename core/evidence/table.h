@@ -50,12 +50,9 @@ struct writ_table {
 #define WRIT_TABLE_ROW(type, member_, KIND, NULLS, needed_)                                        \
     {                                                                                              \
         .name = {#member_, sizeof #member_ - 1},                                                   \
-        .key = {"\"" #member_ "\":", sizeof #member_ + 2},                                         \
-        .pointer = "/" #member_,                                                                   \
-        .offset = offsetof(struct type, member_),                                                  \
-        .kind = WRIT_TABLE_##KIND,                                                                 \
-        .nulls = WRIT_TABLE_##NULLS,                                                               \
-        .needed = (needed_),                                                                       \
+        .key = {"\"" #member_ "\":", sizeof #member_ + 2}, .pointer = "/" #member_,                \
+        .offset = offsetof(struct type, member_), .kind = WRIT_TABLE_##KIND,                       \
+        .nulls = WRIT_TABLE_##NULLS, .needed = (needed_),                                          \
     }
 
 /** Reads an object into a zeroed record struct: writ_decision_read for any table. On failure the
@@ -64,12 +61,11 @@ WRIT_RESULT writ_table_read(const struct writ_table *table, const struct writ_js
     struct writ_arena *arena, void *record, struct writ_err *err);
 
 /** Appends the canonical form: writ_decision_put for any table. */
-WRIT_RESULT writ_table_put(const struct writ_table *table, const void *record, struct writ_buf *ret,
-    struct writ_err *err);
+WRIT_RESULT writ_table_put(
+    const struct writ_table *table, const void *record, struct writ_buf *ret, struct writ_err *err);
 
 /** Checks every row: writ_decision_validate, but for what concerns several members together. */
-void writ_table_check(
-    const struct writ_table *table, const void *record, struct writ_faults *ret);
+void writ_table_check(const struct writ_table *table, const void *record, struct writ_faults *ret);
 
 /** Which choice a text is, or choices_count. */
 size_t writ_table_choice(const struct writ_table *table, const struct writ_member_text *text);

@@ -1,0 +1,291 @@
+#include "evidence/decision.h"
+
+#include "base/text.h"
+#include "evidence/digest.h"
+#include "evidence/profile.h"
+#include "evidence/table.h"
+#include "evidence/write.h"
+
+#define ROW(member, KIND, NULLS, needed, meaning)                                                  \
+    WRIT_TABLE_ROW(writ_decision, member, KIND, NULLS, needed),
+
+static const struct writ_table_row rows[] = {WRIT_DECISION_MEMBERS(ROW)};
+
+static const struct writ_view routes[] = {
+    [WRIT_DECISION_DENY] = {"deny", 4},
+    [WRIT_DECISION_ALLOW] = {"allow", 5},
+    [WRIT_DECISION_REQUIRE_APPROVAL] = {"require_approval", 16},
+    [WRIT_DECISION_REVISE] = {"revise", 6},
+};
+
+static const struct writ_table table = {
+    .what = "decision",
+    .rows = rows,
+    .rows_count = sizeof rows / sizeof rows[0],
+    .others = offsetof(struct writ_decision, others),
+    .choices = routes,
+    .choices_count = sizeof routes / sizeof routes[0],
+    .choice_fault = "is not one of allow, deny, require_approval, revise",
+};
+
+struct writ_view
+writ_decision_route_name(enum writ_decision_route route)
+{
+    WRIT_INVARIANT((size_t)route < table.choices_count);
+    return routes[route];
+}
+
+struct writ_member_text
+writ_decision_route_text(enum writ_decision_route route)
+{
+    return writ_member_text(writ_decision_route_name(route));
+}
+
+bool
+writ_decision_is(const struct writ_decision *decision, enum writ_decision_route route)
+{
+    return writ_table_choice(&table, &decision->decision) == (size_t)route;
+}
+
+WRIT_RESULT
+writ_decision_read(const struct writ_json *value, struct writ_arena *arena,
+    struct writ_decision *ret, struct writ_err *err)
+{
+    struct writ_decision decision = {0};
+
+    WRIT_TRY(writ_table_read(&table, value, arena, &decision, err));
+    *ret = decision;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_decision_put(const struct writ_decision *decision, struct writ_buf *ret, struct writ_err *err)
+{
+    return writ_table_put(&table, decision, ret, err);
+}
+
+void
+writ_decision_validate(const struct writ_decision *decision, struct writ_faults *ret)
+{
+    int64_t issued_us, expires_us;
+
+    writ_table_check(&table, decision, ret);
+    if (decision->seq.is == WRIT_PRESENT && decision->running_count.is == WRIT_PRESENT &&
+        decision->running_count.value != decision->seq.value + 1) {
+        writ_faults_add(ret, "/running_count", "is not seq + 1");
+    }
+    if (decision->issued_at.is == WRIT_PRESENT && decision->expires_at.is == WRIT_PRESENT &&
+        writ_member_time(decision->issued_at.view, &issued_us) &&
+        writ_member_time(decision->expires_at.view, &expires_us) && expires_us < issued_us) {
+        writ_faults_add(ret, "/expires_at", "is before issued_at");
+    }
+}
+
+/* ---- derivation */
+
+/* The text of a digest in memory of the caller's choice: the arena, or a place on the stack. */
+static struct writ_member_text
+digest_text(const struct writ_digest *digest, char text[WRIT_DIGEST_TEXT])
+{
+    writ_digest_text(digest, text);
+    return writ_member_text(writ_view(text, WRIT_DIGEST_TEXT - 1));
+}
+
+/* Derives one field into `text`; absent when the preimage is not complete. */
+static WRIT_RESULT
+derive_into(const struct writ_profile *profile, enum writ_profile_field field,
+    const struct writ_decision *decision, struct writ_buf *scratch, char text[WRIT_DIGEST_TEXT],
+    struct writ_member_text *ret, struct writ_err *err)
+{
+    struct writ_digest digest;
+    bool complete = false;
+
+    WRIT_TRY(writ_profile_derive(profile, field, decision, NULL, scratch, &digest, &complete, err));
+    *ret = complete ? digest_text(&digest, text) : (struct writ_member_text){WRIT_ABSENT, {0}};
+    return WRIT_DONE;
+}
+
+/* Room for the digests of a decision. */
+struct digest_texts {
+    char first[WRIT_DIGEST_TEXT], second[WRIT_DIGEST_TEXT];
+};
+
+static WRIT_RESULT
+derive_intent(struct writ_decision *decision, const struct writ_profile *profile,
+    struct writ_buf *scratch, struct digest_texts *texts, struct writ_err *err)
+{
+    /* in this order: the first is in the preimage of the second */
+    WRIT_TRY(derive_into(profile, WRIT_PROFILE_INTENT_DIGEST, decision, scratch, texts->first,
+        &decision->intent_digest, err));
+    return derive_into(profile, WRIT_PROFILE_INTENT_REF, decision, scratch, texts->second,
+        &decision->intent_ref, err);
+}
+
+static WRIT_RESULT
+derive_receipt(struct writ_decision *decision, const struct writ_profile *profile,
+    struct writ_buf *scratch, struct digest_texts *texts, struct writ_err *err)
+{
+    WRIT_TRY(derive_into(profile, WRIT_PROFILE_DECISION_RECEIPT_REF, decision, scratch,
+        texts->first, &decision->receipt_ref, err));
+    return derive_into(profile, WRIT_PROFILE_DECISION_CONTEXT_HASH, decision, scratch,
+        texts->second, &decision->decision_context_hash, err);
+}
+
+WRIT_RESULT
+writ_decision_derive(struct writ_decision *decision, const struct writ_profile *profile,
+    struct writ_arena *arena, struct writ_err *err)
+{
+    writ_auto_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
+    struct digest_texts *texts = writ_arena_get(arena, sizeof *texts);
+    struct writ_decision derived = *decision;
+
+    if (texts == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the digests of a decision");
+    }
+    WRIT_TRY(derive_intent(&derived, profile, &scratch, texts, err));
+    if (derived.normalization_id.is == WRIT_ABSENT) {
+        derived.normalization_id = writ_member_text(profile->normalization_id);
+    }
+    *decision = derived;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_decision_place(struct writ_decision *decision, const struct writ_profile *profile,
+    uint64_t seq, int64_t issued_at_us, int64_t lifetime_us, struct writ_arena *arena,
+    struct writ_err *err)
+{
+    writ_auto_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
+    struct digest_texts *texts = writ_arena_get(arena, sizeof *texts);
+    struct writ_decision placed = *decision;
+
+    if (texts == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the digests of a decision");
+    }
+    if (seq >= WRIT_DECISION_SEQ_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "seq is over the largest that a record can hold");
+    }
+    placed.seq = writ_member_number((int64_t)seq);
+    placed.running_count = writ_member_number((int64_t)seq + 1);
+    WRIT_TRY(writ_member_time_make(issued_at_us, arena, &placed.issued_at, err));
+    placed.expires_at = (struct writ_member_text){WRIT_NULL, {0}};
+    if (lifetime_us > 0) {
+        WRIT_TRY(writ_member_time_make(issued_at_us + lifetime_us, arena, &placed.expires_at, err));
+    }
+    WRIT_TRY(derive_receipt(&placed, profile, &scratch, texts, err));
+    *decision = placed;
+    return WRIT_DONE;
+}
+
+/* ---- identities beside the records, contract 6 */
+
+static void
+write_text_or_null(struct writ_write *w, struct writ_view name, const struct writ_member_text *text)
+{
+    writ_write_name(w, name);
+    if (text->is == WRIT_PRESENT) {
+        writ_write_string(w, text->view);
+    } else {
+        writ_write_null(w);
+    }
+}
+
+WRIT_RESULT
+writ_decision_state_free(const struct writ_decision *decision, struct writ_view tenant,
+    struct writ_view upstream, struct writ_digest *ret, struct writ_err *err)
+{
+    writ_auto_buf preimage = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
+    struct writ_write w = writ_write_to(&preimage);
+    struct writ_member_text tenant_text = writ_member_text_or_null(tenant);
+    struct writ_member_text upstream_text = writ_member_text_or_null(upstream);
+
+    writ_write_object_begin(&w);
+    write_text_or_null(&w, WRIT_LIT("agent_id"), &decision->agent_id);
+    write_text_or_null(&w, WRIT_LIT("normalized_scope"), &decision->normalized_scope);
+    write_text_or_null(&w, WRIT_LIT("params_hash"), &decision->params_hash);
+    write_text_or_null(&w, WRIT_LIT("tenant"), &tenant_text);
+    write_text_or_null(&w, WRIT_LIT("tool"), &decision->tool);
+    write_text_or_null(&w, WRIT_LIT("upstream"), &upstream_text);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    return writ_digest_bytes(writ_buf_view(&preimage), ret, err);
+}
+
+WRIT_RESULT
+writ_decision_auto_key(struct writ_view boundary_id, const struct writ_digest *state_free,
+    struct writ_arena *arena, struct writ_member_text *ret, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
+    struct writ_write w = writ_write_to(&text);
+    char digest[WRIT_DIGEST_TEXT];
+    struct writ_digest key;
+    struct writ_view kept;
+
+    writ_digest_text(state_free, digest);
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("boundary_id"));
+    writ_write_string(&w, boundary_id);
+    writ_write_name(&w, WRIT_LIT("state_free"));
+    writ_write_string(&w, writ_view_str(digest));
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    WRIT_TRY(writ_digest_bytes(writ_buf_view(&text), &key, err));
+
+    writ_buf_clear(&text);
+    writ_buf_str(&text, "auto:");
+    writ_digest_put(&text, &key);
+    WRIT_TRY(writ_buf_check(&text, err));
+    kept = writ_view_copy(writ_buf_view(&text), arena);
+    if (kept.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for an idempotency key");
+    }
+    *ret = writ_member_text(kept);
+    return WRIT_DONE;
+}
+
+/* ---- recomputing */
+
+static void
+compare_digest(const char *pointer, const struct writ_member_text *stated,
+    const struct writ_member_text *derived, struct writ_faults *ret)
+{
+    if (stated->is == WRIT_PRESENT && !writ_member_text_equal(stated, derived, false)) {
+        writ_faults_add(ret, pointer, "does not recompute from the record");
+    }
+}
+
+WRIT_RESULT
+writ_decision_recompute(const struct writ_decision *decision, const struct writ_profile *profile,
+    struct writ_faults *ret, struct writ_err *err)
+{
+    writ_auto_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
+    struct writ_decision derived = *decision;
+    struct digest_texts intent, receipt;
+
+    WRIT_TRY(derive_intent(&derived, profile, &scratch, &intent, err));
+    WRIT_TRY(derive_receipt(&derived, profile, &scratch, &receipt, err));
+    compare_digest("/intent_digest", &decision->intent_digest, &derived.intent_digest, ret);
+    compare_digest("/intent_ref", &decision->intent_ref, &derived.intent_ref, ret);
+    compare_digest("/receipt_ref", &decision->receipt_ref, &derived.receipt_ref, ret);
+    compare_digest("/decision_context_hash", &decision->decision_context_hash,
+        &derived.decision_context_hash, ret);
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_decision_intent_ref(const struct writ_decision *decision, const struct writ_profile *profile,
+    char ret[WRIT_DIGEST_TEXT], bool *ret_complete, struct writ_err *err)
+{
+    writ_auto_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
+    struct writ_decision derived = *decision;
+    struct digest_texts texts;
+
+    WRIT_TRY(derive_intent(&derived, profile, &scratch, &texts, err));
+    if (derived.intent_ref.is == WRIT_PRESENT) {
+        for (size_t i = 0; i < WRIT_DIGEST_TEXT; i++) {
+            ret[i] = texts.second[i];
+        }
+    }
+    *ret_complete = derived.intent_ref.is == WRIT_PRESENT;
+    return WRIT_DONE;
+}

@@ -1,0 +1,187 @@
+#include "evidence/outcome.h"
+
+#include "evidence/decision.h"
+#include "evidence/profile.h"
+#include "evidence/table.h"
+
+#define ROW(member, KIND, NULLS, needed, meaning)                                                  \
+    WRIT_TABLE_ROW(writ_outcome, member, KIND, NULLS, needed),
+
+static const struct writ_table_row rows[] = {WRIT_OUTCOME_MEMBERS(ROW)};
+
+static const struct writ_view kinds[] = {
+    [WRIT_OUTCOME_ERROR] = {"error", 5},
+    [WRIT_OUTCOME_EXECUTED] = {"executed", 8},
+    [WRIT_OUTCOME_BLOCKED] = {"blocked", 7},
+    [WRIT_OUTCOME_TIMEOUT] = {"timeout", 7},
+};
+
+static const struct writ_table table = {
+    .what = "outcome",
+    .rows = rows,
+    .rows_count = sizeof rows / sizeof rows[0],
+    .others = offsetof(struct writ_outcome, others),
+    .choices = kinds,
+    .choices_count = sizeof kinds / sizeof kinds[0],
+    .choice_fault = "is not one of executed, blocked, error, timeout",
+};
+
+struct writ_view
+writ_outcome_kind_name(enum writ_outcome_kind kind)
+{
+    WRIT_INVARIANT((size_t)kind < table.choices_count);
+    return kinds[kind];
+}
+
+struct writ_member_text
+writ_outcome_kind_text(enum writ_outcome_kind kind)
+{
+    return writ_member_text(writ_outcome_kind_name(kind));
+}
+
+bool
+writ_outcome_is(const struct writ_outcome *outcome, enum writ_outcome_kind kind)
+{
+    return writ_table_choice(&table, &outcome->outcome) == (size_t)kind;
+}
+
+bool
+writ_outcome_nothing_ran(const struct writ_outcome *outcome)
+{
+    if (writ_outcome_is(outcome, WRIT_OUTCOME_BLOCKED)) {
+        return true;
+    }
+    return writ_outcome_is(outcome, WRIT_OUTCOME_ERROR) && outcome->error_type.is == WRIT_PRESENT &&
+           writ_view_is(outcome->error_type.view, WRIT_OUTCOME_NOT_SENT);
+}
+
+WRIT_RESULT
+writ_outcome_read(const struct writ_json *value, struct writ_arena *arena, struct writ_outcome *ret,
+    struct writ_err *err)
+{
+    struct writ_outcome outcome = {0};
+
+    WRIT_TRY(writ_table_read(&table, value, arena, &outcome, err));
+    *ret = outcome;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_outcome_put(const struct writ_outcome *outcome, struct writ_buf *ret, struct writ_err *err)
+{
+    return writ_table_put(&table, outcome, ret, err);
+}
+
+void
+writ_outcome_validate(const struct writ_outcome *outcome, struct writ_faults *ret)
+{
+    writ_table_check(&table, outcome, ret);
+}
+
+/* ---- making one */
+
+/* A value of the decision as an outcome repeats it: what is not there is null. */
+static struct writ_member_text
+repeated(struct writ_member_text text)
+{
+    return text.is == WRIT_PRESENT ? text : (struct writ_member_text){WRIT_NULL, {0}};
+}
+
+struct writ_outcome
+writ_outcome_for(const struct writ_decision *decision, enum writ_outcome_kind kind)
+{
+    return (struct writ_outcome){
+        .decision_id = decision->decision_id,
+        .intent_ref = repeated(decision->intent_ref),
+        .idempotency_key = repeated(decision->idempotency_key),
+        .boundary_id = decision->boundary_id,
+        .seq = decision->seq,
+        .outcome = writ_outcome_kind_text(kind),
+        .receipt_ref = {WRIT_NULL, {0}},
+        .tool_output_hash = {WRIT_NULL, {0}},
+    };
+}
+
+WRIT_RESULT
+writ_outcome_place(struct writ_outcome *outcome, const struct writ_decision *decision,
+    const struct writ_profile *profile, int64_t completed_at_us, struct writ_arena *arena,
+    struct writ_err *err)
+{
+    writ_auto_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
+    char *text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
+    struct writ_outcome placed = *outcome;
+    struct writ_digest receipt;
+    bool complete = false;
+
+    if (text == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the digest of an outcome");
+    }
+    WRIT_TRY(writ_member_time_make(completed_at_us, arena, &placed.completed_at, err));
+    WRIT_TRY(writ_profile_derive(profile, WRIT_PROFILE_OUTCOME_RECEIPT_REF, decision, &placed,
+        &scratch, &receipt, &complete, err));
+    placed.receipt_ref = (struct writ_member_text){WRIT_NULL, {0}};
+    if (complete) {
+        writ_digest_text(&receipt, text);
+        placed.receipt_ref = writ_member_text(writ_view(text, WRIT_DIGEST_TEXT - 1));
+    }
+    *outcome = placed;
+    return WRIT_DONE;
+}
+
+/* ---- joining */
+
+/* A member that only one of the two has says nothing against them. */
+static bool
+text_agrees(const struct writ_member_text *a, const struct writ_member_text *b)
+{
+    return a->is != WRIT_PRESENT || b->is != WRIT_PRESENT || writ_view_equal(a->view, b->view);
+}
+
+static bool
+number_agrees(const struct writ_member_number *a, const struct writ_member_number *b)
+{
+    return a->is != WRIT_PRESENT || b->is != WRIT_PRESENT || a->value == b->value;
+}
+
+/* What the two say differently without any digest, or NULL. */
+static const char *
+disagreement(const struct writ_outcome *outcome, const struct writ_decision *decision)
+{
+    if (!writ_member_text_equal(&outcome->decision_id, &decision->decision_id, false)) {
+        return "decision_id";
+    }
+    if (!text_agrees(&outcome->idempotency_key, &decision->idempotency_key)) {
+        return "idempotency_key";
+    }
+    if (!text_agrees(&outcome->boundary_id, &decision->boundary_id)) {
+        return "boundary_id";
+    }
+    if (!number_agrees(&outcome->seq, &decision->seq)) {
+        return "seq";
+    }
+    return NULL;
+}
+
+WRIT_RESULT
+writ_outcome_join(const struct writ_outcome *outcome, const struct writ_decision *decision,
+    const struct writ_profile *profile, struct writ_err *err)
+{
+    const char *differs = disagreement(outcome, decision);
+    char text[WRIT_DIGEST_TEXT] = "";
+    struct writ_member_text derived = {WRIT_ABSENT, {0}};
+    bool complete = false;
+
+    if (differs != NULL) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "outcome and decision differ in %s", differs);
+    }
+    WRIT_TRY(writ_decision_intent_ref(decision, profile, text, &complete, err));
+    if (complete) {
+        derived = writ_member_text(writ_view_str(text));
+    }
+    /* a deny without scope has no intent_ref, and then neither record states one (contract 4) */
+    if (!writ_member_text_equal(&outcome->intent_ref, &derived, !complete) ||
+        !writ_member_text_equal(&decision->intent_ref, &derived, true)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "intent_ref does not recompute from the decision");
+    }
+    return WRIT_DONE;
+}
