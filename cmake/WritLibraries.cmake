@@ -16,7 +16,7 @@ endfunction()
 
 writ_library(crypto "libcrypto>=3.0")
 writ_library(ssl "libssl>=3.0")
-writ_library(jansson "jansson>=2.13")
+writ_library(jansson "jansson>=2.14")
 writ_library(jwt "libjwt>=1.10")
 writ_library(sqlite "sqlite3>=3.40")
 writ_library(pcre2 "libpcre2-8>=10.40")

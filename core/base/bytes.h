@@ -33,7 +33,7 @@ writ_view(const void *ptr, size_t len)
 
 /** Eight bytes from any address, the first one lowest: for loops that look at eight at once. */
 static inline uint64_t
-writ_load64(const void *ptr)
+writ_view_load64(const void *ptr)
 {
     uint64_t word;
 

@@ -265,7 +265,7 @@ writ_jcs_compare(struct writ_view a, struct writ_view b)
 {
     size_t both = a.len < b.len ? a.len : b.len, at = 0;
 
-    while (both - at >= 8 && writ_load64(a.ptr + at) == writ_load64(b.ptr + at)) {
+    while (both - at >= 8 && writ_view_load64(a.ptr + at) == writ_view_load64(b.ptr + at)) {
         at += 8;
     }
     while (at < both && a.ptr[at] == b.ptr[at]) {

@@ -140,7 +140,7 @@ static inline const char *
 skip_plain(const char *at, const char *end)
 {
     for (; end - at >= 8; at += 8) {
-        uint64_t word = writ_load64(at);
+        uint64_t word = writ_view_load64(at);
         uint64_t hits = (word - EVERY_BYTE(0x20)) | ((word ^ EVERY_BYTE('"')) - EVERY_BYTE(1)) |
                         ((word ^ EVERY_BYTE('\\')) - EVERY_BYTE(1)) | word;
         hits &= EVERY_BYTE(0x80);
