@@ -36,6 +36,12 @@
 #define WRIT_LEDGER_RECORD_MAX  (1 << 20) /* canonical bytes of one record */
 #define WRIT_LEDGER_RESULT_MAX  (8 << 20) /* bytes of one result kept for replay */
 #define WRIT_LEDGER_SESSION_MAX 16384     /* bytes of one session's value */
+#define WRIT_LEDGER_RESULTS_MAX 65536     /* results kept for replay */
+
+/** Boundaries of our own begin with this; a draft that names one is refused (WRIT_E_INVALID). Calls
+ * under a sealed boundary are recorded, as denied, in one per tenant and day that is named
+ * writ:refused:YYYY-MM-DD; what was stated is in their evidence_refs as boundary:<id>. */
+#define WRIT_LEDGER_RESERVED "writ:"
 
 /** An open ledger and its writer thread. */
 struct writ_ledger;
@@ -137,15 +143,19 @@ struct writ_prior {
 
 /** WRIT_ENTRY_DECISION. */
 struct writ_entry_decision {
-    struct writ_decision *draft; /* with decision_id; the writer gives it its place and, where it
-                                    refuses, turns it into the deny that was recorded */
+    struct writ_decision *draft;      /* with decision_id and boundary_id; the writer gives it its
+                                         place and, where it refuses, turns it into the deny that
+                                         was recorded */
+    struct writ_extension *extension; /* what draft->extensions was made from, to make it anew with
+                                         the ledger's reason; NULL: it stays as it is */
     const struct writ_profile *profile;
     struct writ_view tenant;
-    int64_t lifetime_us; /* expires_at = issued_at + this */
-    bool shadow;         /* a draft that is not allow is recorded and granted all the same;
-                            a budget that is exceeded too. Other refusals stand */
-    enum writ_duplicates duplicates;
-    struct writ_claim claim; /* used when the call may be granted */
+    int64_t lifetime_us;             /* expires_at = issued_at + this, for what is granted */
+    bool shadow;                     /* policy does not bind: a draft that is not allow is recorded
+                                        and granted all the same, and an exceeded budget is noted
+                                        in extension->shadow. Other refusals stand */
+    enum writ_duplicates duplicates; /* ALLOW: no claim is looked for, and none is made */
+    struct writ_claim claim;         /* used when the call may be granted */
     const struct writ_reservation *reservations;
     size_t reservations_n;
 
@@ -157,24 +167,23 @@ struct writ_entry_decision {
     uint64_t leaf;               /* index of the decision's record */
 };
 
-/** WRIT_ENTRY_OUTCOME. The ledger gives it its place: completed_at, seq, receipt_ref. */
+/** WRIT_ENTRY_OUTCOME. The ledger gives it its place: completed_at and receipt_ref. One that proves
+ * that nothing ran (writ_outcome_nothing_ran) releases the claim and gives the budgets back. */
 struct writ_entry_outcome {
     uint64_t leaf;                        /* of the decision, as granted */
     const struct writ_decision *decision; /* as recorded */
     const struct writ_profile *profile;
-    struct writ_outcome *outcome;
-    bool not_sent;           /* no byte reached the upstream: the claim and the
-                                budgets are released (contract 6). So are they by the
-                                outcome `blocked` */
-    struct writ_view result; /* kept for replay when ttl is above 0; may be empty */
+    struct writ_outcome *outcome; /* writ_outcome_for(decision, kind) and what is known of it */
+    struct writ_view result;      /* kept for replay when ttl is above 0; may be empty */
     int64_t result_ttl_us;
 
     uint64_t outcome_leaf; /* written by the ledger */
-    bool kept;             /* with code WRIT_E_IO: the ledger will write it */
+    bool kept;             /* with code WRIT_E_IO: the ledger will write it as soon as it can */
 };
 
 /** WRIT_ENTRY_SEAL. Waits until no call of the boundary is in flight; from its submission on the
- * boundary takes no further call. A boundary that is already sealed is WRIT_OK. */
+ * boundary takes no further call. A boundary that is already sealed is WRIT_OK. After WRIT_E_IO it
+ * stays closed, and is sealed as soon as that can be written. */
 struct writ_entry_seal {
     struct writ_view tenant, boundary_id;
 
