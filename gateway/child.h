@@ -10,8 +10,8 @@
  * Lines: one message each way is one line, without LF or NUL inside. Standard error is not part of
  * the protocol: it is always drained, cut into short lines, and handed to on_log at a bounded rate.
  *
- * For the thread of its loop alone. Callbacks come from the loop, never from inside a function of this
- * header; a callback may send and stop, and must not close. */
+ * For the thread of its loop alone. Callbacks come from the loop, never from inside a function of
+ * this header; a callback may send and stop, and must not close. */
 #ifndef WRIT_GATEWAY_CHILD_H
 #define WRIT_GATEWAY_CHILD_H
 
@@ -23,17 +23,18 @@ struct writ_child;
 
 /** What to start and how. Zero takes the default that is named; everything is copied. */
 struct writ_child_options {
-    const char *const *argv;        /* NULL-terminated; argv[0] is looked up in PATH if it has no '/' */
-    const char *const *environment; /* NULL-terminated "NAME=value"; NULL: none. Wins over inherited */
-    const char *directory;          /* NULL: the gateway's */
-    size_t line_max;                /* bytes of a line from the child; 0: 8 MiB */
-    size_t queue_max;               /* bytes waiting for its standard input; 0: 16 MiB */
-    size_t log_line_max;            /* bytes of a line handed to on_log; 0: 1024 */
-    unsigned log_rate;              /* lines per second handed to on_log; 0: 50 */
-    int64_t pause_least_us;         /* before the first restart; 0: 200 ms */
-    int64_t pause_most_us;          /* before any restart; 0: 30 s */
-    int64_t settled_us;             /* up this long: the next pause is the least again; 0: 10 s */
-    int64_t grace_us;               /* per step of stopping: end of input, SIGTERM, SIGKILL; 0: 2 s */
+    const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH if it has no '/' */
+    const char *const
+        *environment;       /* NULL-terminated "NAME=value"; NULL: none. Wins over inherited */
+    const char *directory;  /* NULL: the gateway's */
+    size_t line_max;        /* bytes of a line from the child; 0: 8 MiB */
+    size_t queue_max;       /* bytes waiting for its standard input; 0: 16 MiB */
+    size_t log_line_max;    /* bytes of a line handed to on_log; 0: 1024 */
+    unsigned log_rate;      /* lines per second handed to on_log; 0: 50 */
+    int64_t pause_least_us; /* before the first restart; 0: 200 ms */
+    int64_t pause_most_us;  /* before any restart; 0: 30 s */
+    int64_t settled_us;     /* up this long: the next pause is the least again; 0: 10 s */
+    int64_t grace_us;       /* per step of stopping: end of input, SIGTERM, SIGKILL; 0: 2 s */
 };
 
 /** Why a child is not there. */

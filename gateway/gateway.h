@@ -31,8 +31,8 @@ struct writ_worker {
     struct writ_loop *loop;
     unsigned index;
     struct writ_metrics_shard *metrics;
-    const struct writ_config *config;    /* the current one; a request holds its own reference */
-    const struct writ_signer *signer;    /* the current one, likewise */
+    const struct writ_config *config; /* the current one; a request holds its own reference */
+    const struct writ_signer *signer; /* the current one, likewise */
     /* records of this turn, handed to the ledger as one batch by `flush` */
     struct writ_task flush;
     struct writ_entry **batch;
@@ -66,6 +66,7 @@ void writ_worker_submit(struct writ_worker *worker, struct writ_entry *entry);
 struct writ_worker *writ_gateway_worker(struct writ_gateway *gateway, const struct writ_loop *loop);
 
 /** The upstream of that name, or NULL. */
-struct writ_upstream *writ_gateway_upstream(const struct writ_gateway *gateway, struct writ_view name);
+struct writ_upstream *writ_gateway_upstream(
+    const struct writ_gateway *gateway, struct writ_view name);
 
 #endif

@@ -28,7 +28,8 @@ struct writ_http_call;
 
 /** Where and how. Zero takes the default that is named; everything is copied. */
 struct writ_http_options {
-    struct writ_view url;   /* http://host[:port] or https://..., what follows the authority is ignored */
+    struct writ_view
+        url; /* http://host[:port] or https://..., what follows the authority is ignored */
     const char *ca_file;    /* PEM; NULL: the system's certificates */
     const char *cert_file;  /* PEM, client certificate; NULL: none */
     const char *key_file;   /* PEM, its key */
@@ -93,11 +94,10 @@ struct writ_http_handler {
  * @param ret      the call, until its on_end returned
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  method, target or a field is not allowed: not a token, control bytes, or a
- *                         field that the client writes itself (Host, Content-Length, Connection,
- *                         Transfer-Encoding, TE, Trailer, Upgrade, Keep-Alive, Expect, Proxy-*)
- *         WRIT_E_LIMIT    the head is larger than WRIT_HTTP_REQUEST_HEAD_MAX
- *         WRIT_E_BUSY     all connections are in use and waiting_max calls wait
+ *         WRIT_E_INVALID  method, target or a field is not allowed: not a token, control bytes, or
+ * a field that the client writes itself (Host, Content-Length, Connection, Transfer-Encoding, TE,
+ * Trailer, Upgrade, Keep-Alive, Expect, Proxy-*) WRIT_E_LIMIT    the head is larger than
+ * WRIT_HTTP_REQUEST_HEAD_MAX WRIT_E_BUSY     all connections are in use and waiting_max calls wait
  *         WRIT_E_NOMEM
  *         On failure nothing was sent and on_end is not called.
  */
@@ -105,8 +105,8 @@ WRIT_RESULT writ_http_client_send(struct writ_http_client *client,
     const struct writ_http_request *request, const struct writ_http_handler *handler, void *ctx,
     struct writ_http_call **ret, struct writ_err *err);
 
-/** Stops, and goes on with, reading the response: no callback but on_end (CANCELLED, timeouts) comes
- * for a paused call. The connection's own window then makes the upstream wait. */
+/** Stops, and goes on with, reading the response: no callback but on_end (CANCELLED, timeouts)
+ * comes for a paused call. The connection's own window then makes the upstream wait. */
 void writ_http_client_pause(struct writ_http_call *call);
 void writ_http_client_resume(struct writ_http_call *call);
 

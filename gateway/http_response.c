@@ -4,12 +4,13 @@
 
 /* Invariants
  * (1) llhttp sees a head only after every byte of it passed scan_head; it never sees bytes of what
- *     follows a head in the same call. So its leniencies towards line ends and folding do not count.
- * (2) After FAILED or COMPLETE llhttp is not called again before the next begin.
- * (3) at[i] are positions in head, which may move while it grows; fields[] is made from them when
- *     the head is whole and holds until the next begin. */
+ *     follows a head in the same call. So its leniencies towards line ends and folding do not
+ * count. (2) After FAILED or COMPLETE llhttp is not called again before the next begin. (3) at[i]
+ * are positions in head, which may move while it grows; fields[] is made from them when the head is
+ * whole and holds until the next begin. */
 
-#define SLICE_MAX 65536 /* bytes given to llhttp at once: the measure of framing is taken after each */
+#define SLICE_MAX                                                                                  \
+    65536 /* bytes given to llhttp at once: the measure of framing is taken after each */
 
 enum scan {
     SCAN_START = 0, /* before the first byte of the head */
@@ -69,8 +70,7 @@ writ_http_response_sentence(enum writ_http_reason reason)
 }
 
 size_t
-writ_http_response_field(
-    const struct writ_http_head *head, const char *name, struct writ_view *ret)
+writ_http_response_field(const struct writ_http_head *head, const char *name, struct writ_view *ret)
 {
     struct writ_view want = writ_view_str(name);
     size_t found = 0;
@@ -173,8 +173,8 @@ keep(struct writ_http_response *r, const char *ptr, size_t len, uint32_t *grown)
     writ_buf_put(&r->head, writ_view(ptr, len));
     *grown += (uint32_t)len;
     return writ_is_ok(writ_buf_check(&r->head, NULL))
-        ? 0
-        : fail(r, WRIT_HTTP_NO_RESOURCES, "no memory for a head");
+               ? 0
+               : fail(r, WRIT_HTTP_NO_RESOURCES, "no memory for a head");
 }
 
 static int
@@ -245,6 +245,9 @@ framing_fault(const struct writ_http_response *r, const struct writ_http_head *h
     }
     if (lengths > 0 && codings > 0) {
         return "Transfer-Encoding and Content-Length";
+    }
+    if (lengths + codings > 0 && head->status < 200) {
+        return "an interim response with a body"; /* RFC 9110 8.6 */
     }
     if (codings > 0 && r->parser.http_minor == 0) {
         return "Transfer-Encoding in HTTP/1.0";

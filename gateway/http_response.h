@@ -1,11 +1,12 @@
 /* http_response.h - the bytes of one HTTP/1.1 response, read strictly. No I/O.
  *
  * llhttp does the grammar; what it lets pass is refused here. Refused (security.md 1.2 H13):
- * Transfer-Encoding with Content-Length, two Content-Length, any coding but one `chunked`, a version
- * other than 1.0 or 1.1, a status outside 100..599, 101, more than WRIT_HTTP_INTERIM_MAX interim responses, control bytes and
- * folded lines in the head, a head over its limits, a body over its limit, bytes after the end,
- * and an end before the end. A body that lasts until the connection closes is accepted: nothing says
- * that it was cut, and its reader finds out by parsing it. */
+ * Transfer-Encoding with Content-Length, two Content-Length, any coding but one `chunked`, a
+ * version other than 1.0 or 1.1, a status outside 100..599, 101, more than WRIT_HTTP_INTERIM_MAX
+ * interim responses, control bytes and folded lines in the head, a head over its limits, a body
+ * over its limit, bytes after the end, and an end before the end. A body that lasts until the
+ * connection closes is accepted: nothing says that it was cut, and its reader finds out by parsing
+ * it. */
 #ifndef WRIT_GATEWAY_HTTP_RESPONSE_H
 #define WRIT_GATEWAY_HTTP_RESPONSE_H
 
@@ -14,10 +15,10 @@
 
 #include <stdint.h>
 
-#define WRIT_HTTP_HEAD_MAX    65536      /* bytes of a response head */
-#define WRIT_HTTP_FIELDS_MAX  128        /* header fields */
-#define WRIT_HTTP_INTERIM_MAX 8          /* 1xx responses before the final one */
-#define WRIT_HTTP_FRAMING_MAX 131072     /* bytes beside the data of one chunk, or of all trailers */
+#define WRIT_HTTP_HEAD_MAX    65536  /* bytes of a response head */
+#define WRIT_HTTP_FIELDS_MAX  128    /* header fields */
+#define WRIT_HTTP_INTERIM_MAX 8      /* 1xx responses before the final one */
+#define WRIT_HTTP_FRAMING_MAX 131072 /* bytes beside the data of one chunk, or of all trailers */
 #define WRIT_HTTP_UNLIMITED   UINT64_MAX /* a body limit for streams */
 
 /** Why an exchange ended; a row of http_end.tbl.h. Zero is never a success. */
@@ -65,21 +66,21 @@ enum writ_http_progress {
     WRIT_HTTP_COMPLETE,
 };
 
-/** A new reader; free with writ_http_response_free. Events and ctx are borrowed. NULL: no memory. */
+/** A new reader; free with writ_http_response_free. Events and ctx are borrowed. NULL: no memory.
+ */
 struct writ_http_response *writ_http_response_new(
     const struct writ_http_response_events *events, void *ctx);
 void writ_http_response_free(struct writ_http_response *response);
 
 /** Begins a response. `no_body`: it answers a HEAD request. Keeps memory for the next one. */
-void writ_http_response_begin(
-    struct writ_http_response *response, bool no_body, uint64_t body_max);
+void writ_http_response_begin(struct writ_http_response *response, bool no_body, uint64_t body_max);
 
 /**
  * Reads bytes.
  *
- * @param input  moved past what was read; not empty after it only for PAUSED and FAILED. Bytes after
- *               the end are FAILED, though the response was whole. May be empty: feed once more
- *               after PAUSED even if nothing is left, the end may be what was held back
+ * @param input  moved past what was read; not empty after it only for PAUSED and FAILED. Bytes
+ * after the end are FAILED, though the response was whole. May be empty: feed once more after
+ * PAUSED even if nothing is left, the end may be what was held back
  */
 enum writ_http_progress writ_http_response_feed(
     struct writ_http_response *response, struct writ_view *input);

@@ -20,10 +20,10 @@
  *     last look at the inbox, and read after the push.
  * (4) wake_fd is edge-triggered, so that it never needs to be read. */
 
-#define EVENTS_MAX    256
-#define SOON_MAX      65536 /* tasks of one turn; the rest waits for the next turn */
-#define WAIT_MOST_US  (INT64_C(3600) * 1000 * 1000)
-#define THREAD_NAME   16
+#define EVENTS_MAX   256
+#define SOON_MAX     65536 /* tasks of one turn; the rest waits for the next turn */
+#define WAIT_MOST_US (INT64_C(3600) * 1000 * 1000)
+#define THREAD_NAME  16
 
 struct writ_loop {
     int epoll_fd, wake_fd;
@@ -503,8 +503,7 @@ writ_loop_join(struct writ_loop *loop, struct writ_err *err)
 /* ---- life */
 
 writ_result
-writ_loop_new(
-    const struct writ_loop_options *options, struct writ_loop **ret, struct writ_err *err)
+writ_loop_new(const struct writ_loop_options *options, struct writ_loop **ret, struct writ_err *err)
 {
     struct writ_loop *loop = writ_alloc(sizeof *loop);
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL}; /* (4) */
@@ -513,8 +512,7 @@ writ_loop_new(
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a loop");
     }
     loop->index = options->index;
-    loop->mailbox_max =
-        options->mailbox_max > 0 ? options->mailbox_max : WRIT_LOOP_MAILBOX_DEFAULT;
+    loop->mailbox_max = options->mailbox_max > 0 ? options->mailbox_max : WRIT_LOOP_MAILBOX_DEFAULT;
     loop->clock = options->clock != NULL ? options->clock : writ_clock_system();
     loop->now_us = writ_clock_mono_us(loop->clock);
     list_init(&loop->phases[WRIT_LOOP_SOON]);

@@ -2,8 +2,8 @@
  * belongs to. Pure: no I/O, no state.
  *
  * Two wire families live on one endpoint: *legacy* (initialize handshake, optional session,
- * revisions 2024-11-05 .. 2025-11-25) and *modern* (stateless, 2026-07-28). The body decides, headers
- * only cross-check it (specification 2026-07-28, basic/versioning). */
+ * revisions 2024-11-05 .. 2025-11-25) and *modern* (stateless, 2026-07-28). The body decides,
+ * headers only cross-check it (specification 2026-07-28, basic/versioning). */
 #ifndef WRIT_GATEWAY_MCP_H
 #define WRIT_GATEWAY_MCP_H
 
@@ -47,7 +47,7 @@ struct writ_mcp_message {
     const struct writ_json *params; /* object, or NULL */
     const struct writ_json *meta;   /* params._meta, or NULL */
     struct writ_view method;        /* empty for a response */
-    struct writ_view name;          /* what Mcp-Name mirrors: params.name, .uri or .taskId; or NULL */
+    struct writ_view name; /* what Mcp-Name mirrors: params.name, .uri or .taskId; or NULL */
 };
 
 /** Why a message is not one, in the words of JSON-RPC and HTTP. */

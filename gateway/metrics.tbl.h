@@ -30,8 +30,8 @@ WRIT_METRIC_COUNTER(RESPONSE_BYTES, "response_body_bytes_total", "Bytes of bodie
 WRIT_METRIC_COUNTER(CLIENTS_GONE, "clients_gone_total", "Clients that left before their answer")
 WRIT_METRIC_COUNTER(STREAMS, "streams_total", "Answers that were streams")
 WRIT_METRIC_COUNTER(UPSTREAM_REQUESTS, "upstream_requests_total", "Messages sent upstream")
-WRIT_METRIC_COUNTER(UPSTREAM_FAILURES, "upstream_failures_total",
-    "Messages without a whole answer from upstream")
+WRIT_METRIC_COUNTER(
+    UPSTREAM_FAILURES, "upstream_failures_total", "Messages without a whole answer from upstream")
 WRIT_METRIC_COUNTER(PROBES, "state_probes_total", "Observations of target state")
 WRIT_METRIC_COUNTER(REPLAYS, "replays_total", "Duplicates answered with a stored result")
 WRIT_METRIC_COUNTER(SHADOWED, "shadowed_total", "Calls let through by shadow mode")
@@ -41,8 +41,8 @@ WRIT_METRIC_GAUGE(EXCHANGES_OPEN, "exchanges_open", "Requests without an answer 
 WRIT_METRIC_GAUGE(STREAMS_OPEN, "streams_open", "Streams that are open")
 WRIT_METRIC_GAUGE(SESSIONS_OPEN, "sessions_open", "MCP sessions that are open")
 
-WRIT_METRIC_HISTOGRAM(REQUEST_SECONDS, "request_seconds",
-    "From the end of a request's head to its answer")
+WRIT_METRIC_HISTOGRAM(
+    REQUEST_SECONDS, "request_seconds", "From the end of a request's head to its answer")
 WRIT_METRIC_HISTOGRAM(CALL_SECONDS, "call_seconds", "The same for governed calls")
 WRIT_METRIC_HISTOGRAM(LEDGER_SECONDS, "ledger_seconds", "From handing a record over to durable")
 WRIT_METRIC_HISTOGRAM(UPSTREAM_SECONDS, "upstream_seconds",
@@ -50,8 +50,8 @@ WRIT_METRIC_HISTOGRAM(UPSTREAM_SECONDS, "upstream_seconds",
 
 WRIT_METRIC_VECTOR(DECISIONS, "decisions_total", "verdict", VERDICT, "Decisions recorded")
 WRIT_METRIC_VECTOR(OUTCOMES, "outcomes_total", "outcome", OUTCOME, "Outcomes recorded")
-WRIT_METRIC_VECTOR(REFUSALS, "refusals_total", "reason", REASON,
-    "Requests and calls refused, by reason")
+WRIT_METRIC_VECTOR(
+    REFUSALS, "refusals_total", "reason", REASON, "Requests and calls refused, by reason")
 WRIT_METRIC_VECTOR(STATUS, "responses_total", "class", STATUS, "Answers by class of status")
 
 #undef WRIT_METRIC_COUNTER

@@ -16,9 +16,9 @@
 
 #include <stdatomic.h>
 
-#define WRIT_SESSION_ID_BYTES    32                 /* random bytes of an id */
-#define WRIT_SESSION_ID_TEXT     44                 /* base64url and NUL */
-#define WRIT_SESSION_CLIENT_MAX  8192               /* bytes of the initialize params kept */
+#define WRIT_SESSION_ID_BYTES   32   /* random bytes of an id */
+#define WRIT_SESSION_ID_TEXT    44   /* base64url and NUL */
+#define WRIT_SESSION_CLIENT_MAX 8192 /* bytes of the initialize params kept */
 
 struct writ_sessions;
 
@@ -38,8 +38,8 @@ struct writ_session {
     struct writ_view client;   /* params of the client's initialize, as JSON */
     const struct writ_session_upstream *upstreams;
     size_t upstreams_n;
-    int64_t created_us; /* wall */
-    struct writ_arena *arena;  /* owns all of the above */
+    int64_t created_us;             /* wall */
+    struct writ_arena *arena;       /* owns all of the above */
     atomic_int_least64_t seen_us;   /* monotonic */
     atomic_int_least64_t stored_us; /* wall time until which its row is good */
     atomic_uint holders;

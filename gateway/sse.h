@@ -1,11 +1,11 @@
 /* sse.h - server-sent events: bytes to events as they arrive, events to bytes. No I/O.
  *
- * The grammar is WHATWG HTML 9.2.5 and 9.2.6: lines end with CR, LF or CRLF, one BOM at the begin is
- * dropped, an unknown field is ignored. It differs in one point, because a gateway has to pass
- * on what a browser keeps to itself: a block without data (an `id` or a `retry` alone) is an event too.
- * What is written here and read again is the same event; an event that could not be (a line break in
- * an id, a CR in data) is refused by the writer, so that nobody downstream can see other events
- * than those that were judged (security.md 1.2 H14). */
+ * The grammar is WHATWG HTML 9.2.5 and 9.2.6: lines end with CR, LF or CRLF, one BOM at the begin
+ * is dropped, an unknown field is ignored. It differs in one point, because a gateway has to pass
+ * on what a browser keeps to itself: a block without data (an `id` or a `retry` alone) is an event
+ * too. What is written here and read again is the same event; an event that could not be (a line
+ * break in an id, a CR in data) is refused by the writer, so that nobody downstream can see other
+ * events than those that were judged (security.md 1.2 H14). */
 #ifndef WRIT_GATEWAY_SSE_H
 #define WRIT_GATEWAY_SSE_H
 
@@ -52,16 +52,16 @@ void writ_sse_free(struct writ_sse *sse);
  * @return WRIT_OK, WRIT_E_LIMIT (a line or an event is too long), WRIT_E_NOMEM. After a failure the
  *         reader fails for ever.
  */
-WRIT_RESULT writ_sse_next(struct writ_sse *sse, struct writ_view *input,
-    struct writ_sse_event *ret, struct writ_err *err);
+WRIT_RESULT writ_sse_next(struct writ_sse *sse, struct writ_view *input, struct writ_sse_event *ret,
+    struct writ_err *err);
 
 /** The stream ended here: true if an event was left unfinished (it is dropped, as the grammar
  * says). */
 bool writ_sse_is_cut(const struct writ_sse *sse);
 
 /** Appends an event, or a comment, with its blank line. Data without a line break is one `data`
- * line. WRIT_E_INVALID (it would not be read as it was written), WRIT_E_LIMIT, WRIT_E_NOMEM; then the
- * buffer holds what it held. */
+ * line. WRIT_E_INVALID (it would not be read as it was written), WRIT_E_LIMIT, WRIT_E_NOMEM; then
+ * the buffer holds what it held. */
 WRIT_RESULT writ_sse_put(
     struct writ_buf *buf, const struct writ_sse_event *event, struct writ_err *err);
 

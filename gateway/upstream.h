@@ -41,12 +41,12 @@ enum writ_upcall_end {
 
 /** What is sent. Everything is borrowed until `end`, but for `headers`: for the call of start. */
 struct writ_upcall_request {
-    enum writ_method method;                  /* POST, GET (a stream of a session), DELETE */
-    const struct writ_mcp_message *message;   /* POST: what `body` says, for stdio */
-    struct writ_view body;                    /* POST: one JSON message */
-    struct writ_view session;                 /* the upstream's own session id, or empty */
-    struct writ_view version;                 /* MCP-Protocol-Version, or empty */
-    const struct writ_header *headers;        /* further ones, such as Mcp-Name or the credential */
+    enum writ_method method;                /* POST, GET (a stream of a session), DELETE */
+    const struct writ_mcp_message *message; /* POST: what `body` says, for stdio */
+    struct writ_view body;                  /* POST: one JSON message */
+    struct writ_view session;               /* the upstream's own session id, or empty */
+    struct writ_view version;               /* MCP-Protocol-Version, or empty */
+    const struct writ_header *headers;      /* further ones, such as Mcp-Name or the credential */
     size_t headers_n;
     size_t body_max;    /* longest JSON body, longest event */
     int64_t timeout_us; /* to the head and between events of a stream; 0: none */

@@ -163,13 +163,13 @@ struct writ_config {
     struct writ_view file; /* its name, NUL-terminated */
     struct writ_listen_address listen, admin_listen;
     struct writ_tls_config tls, admin_tls;
-    int64_t loops;               /* 0: one per core */
-    struct writ_views hosts;     /* values of Host that are served besides the listener's own */
-    struct writ_views origins;   /* values of Origin that are served; none: no browser */
-    struct writ_view issuer;     /* `iss` of credentials */
-    struct writ_view keys;       /* key directory, NUL-terminated */
-    struct writ_view store;      /* path of the database, NUL-terminated (sqlite:// is taken off) */
-    struct writ_view profile;    /* derivation profile */
+    int64_t loops;             /* 0: one per core */
+    struct writ_views hosts;   /* values of Host that are served besides the listener's own */
+    struct writ_views origins; /* values of Origin that are served; none: no browser */
+    struct writ_view issuer;   /* `iss` of credentials */
+    struct writ_view keys;     /* key directory, NUL-terminated */
+    struct writ_view store;    /* path of the database, NUL-terminated (sqlite:// is taken off) */
+    struct writ_view profile;  /* derivation profile */
     const struct writ_identity_config *agents;
     size_t agents_n;
     const struct writ_upstream_config *upstreams;

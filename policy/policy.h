@@ -54,27 +54,27 @@ struct writ_state_probe {
 
 /** One rule: what one tool (or pattern of tools) may be called with, by whom. */
 struct writ_tool_rule {
-    struct writ_view ref;                  /* "tools/fs~1write_file#0" */
+    struct writ_view ref;                     /* "tools/fs~1write_file#0" */
     struct writ_views agents, roles, tenants; /* exact; none: everybody */
-    const struct writ_template *scope;     /* NULL: not configured, every call is denied */
-    const struct writ_template *target;    /* NULL: none */
-    const struct writ_state_probe *state;  /* NULL: none */
+    const struct writ_template *scope;        /* NULL: not configured, every call is denied */
+    const struct writ_template *target;       /* NULL: none */
+    const struct writ_state_probe *state;     /* NULL: none */
     const struct writ_constraint_set *arguments;
     const struct writ_budget *budgets;
     size_t budgets_n;
     enum writ_duplicates duplicates;
     enum writ_refusal_form refusal;
-    bool shadow;                /* the verdict is recorded, the call goes through anyway */
-    int64_t timeout_us;         /* 0: the upstream's */
-    int64_t replay_ttl_us;      /* REPLAY: how long a result is kept */
-    int64_t replay_bytes;       /* REPLAY: the longest result that is kept */
+    bool shadow;           /* the verdict is recorded, the call goes through anyway */
+    int64_t timeout_us;    /* 0: the upstream's */
+    int64_t replay_ttl_us; /* REPLAY: how long a result is kept */
+    int64_t replay_bytes;  /* REPLAY: the longest result that is kept */
 };
 
 /** A call about to be judged. All borrowed. */
 struct writ_policy_call {
     const struct writ_agent *agent;
-    struct writ_view upstream, tool;    /* the upstream's own name of the tool */
-    const struct writ_json *arguments;  /* an object; anything else (also NULL) is a deny */
+    struct writ_view upstream, tool;   /* the upstream's own name of the tool */
+    const struct writ_json *arguments; /* an object; anything else (also NULL) is a deny */
 };
 
 enum writ_policy_answer {
@@ -84,14 +84,14 @@ enum writ_policy_answer {
 
 struct writ_verdict {
     enum writ_policy_answer answer;
-    enum writ_reason reason;          /* why not; for allow the table's word for an allowed call */
+    enum writ_reason reason;           /* why not; for allow the table's word for an allowed call */
     const struct writ_tool_rule *rule; /* the rule that decided; NULL when none matched */
-    bool shadow;                      /* rule->shadow: report the verdict, let the call go */
-    struct writ_view scope;           /* normalized_scope; {NULL, 0} when it cannot be made */
-    struct writ_view target;          /* {NULL, 0} when there is none */
-    struct writ_view constraint;      /* the failing entry, e.g. "amount le"; else empty */
-    struct writ_view accepted;        /* what would be accepted, for the caller; may be empty */
-    struct writ_views policy_refs;    /* rules that were evaluated; at least one */
+    bool shadow;                       /* rule->shadow: report the verdict, let the call go */
+    struct writ_view scope;            /* normalized_scope; {NULL, 0} when it cannot be made */
+    struct writ_view target;           /* {NULL, 0} when there is none */
+    struct writ_view constraint;       /* the failing entry, e.g. "amount le"; else empty */
+    struct writ_view accepted;         /* what would be accepted, for the caller; may be empty */
+    struct writ_views policy_refs;     /* rules that were evaluated; at least one */
     const struct writ_reservation *reservations; /* for the claim's transaction; allow only */
     size_t reservations_n;
 };

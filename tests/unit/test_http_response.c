@@ -74,15 +74,18 @@ static const struct good goods[] = {
     {OK "Content-Length: 5\r\n\r\nhello", 200, "hello", KEEPS, false},
     {OK "content-length:  5 \r\nX: \r\n\r\nhello", 200, "hello", KEEPS, false},
     {OK "Content-Length: 0\r\n\r\n", 200, "", KEEPS, false},
-    {OK "Content-Length: 20\r\n\r\n01234567890123456789", 200, "01234567890123456789", KEEPS, false},
+    {OK "Content-Length: 20\r\n\r\n01234567890123456789", 200, "01234567890123456789", KEEPS,
+        false},
     {OK "Content-Length: 5\r\nConnection: close\r\n\r\nhello", 200, "hello", CLOSES, false},
     {CHUNK "5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n", 200, "hello!", KEEPS, false},
-    {CHUNK "5;a=b\r\nhello\r\n0\r\nX-Trailer: 1\r\nContent-Length: 9\r\n\r\n", 200, "hello", KEEPS, false},
+    {CHUNK "5;a=b\r\nhello\r\n0\r\nX-Trailer: 1\r\nContent-Length: 9\r\n\r\n", 200, "hello", KEEPS,
+        false},
     {OK "Transfer-Encoding: Chunked\r\n\r\n0\r\n\r\n", 200, "", KEEPS, false},
     {OK "\r\nuntil the end", 200, "until the end", CLOSES, false},
     {OK "\r\n", 200, "", CLOSES, false},
     {"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", 200, "hi", CLOSES, false},
-    {"HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nhi", 200, "hi", CLOSES, false},
+    {"HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nhi", 200, "hi", CLOSES,
+        false},
     {"HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nhi", 200, "hi", KEEPS, false},
     {"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", 202, "", KEEPS, false},
     {"HTTP/1.1 204 No Content\r\n\r\n", 204, "", KEEPS, false},
@@ -92,8 +95,8 @@ static const struct good goods[] = {
     {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n" OK
      "Content-Length: 2\r\n\r\nhi",
         200, "hi", KEEPS, false},
-    {"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n", 302, "",
-        KEEPS, false},
+    {"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n", 302,
+        "", KEEPS, false},
 };
 
 START_TEST(a_good_response_is_the_same_however_it_is_cut)
@@ -130,8 +133,10 @@ struct bad {
 
 static const struct bad bads[] = {
     /* framing: smuggling and splitting */
-    {OK "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0, WRIT_HTTP_PROTOCOL_ERROR},
-    {OK "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 0, WRIT_HTTP_PROTOCOL_ERROR},
+    {OK "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0,
+        WRIT_HTTP_PROTOCOL_ERROR},
+    {OK "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 0,
+        WRIT_HTTP_PROTOCOL_ERROR},
     {OK "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", 0, WRIT_HTTP_PROTOCOL_ERROR},
     {OK "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 0, WRIT_HTTP_PROTOCOL_ERROR},
     {OK "Content-Length: 5, 5\r\n\r\nhello", 0, WRIT_HTTP_PROTOCOL_ERROR},
@@ -156,7 +161,8 @@ static const struct bad bads[] = {
     {"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0, WRIT_HTTP_PROTOCOL_ERROR},
     /* after the end */
     {OK "Content-Length: 5\r\n\r\nhelloX", 0, WRIT_HTTP_PROTOCOL_ERROR},
-    {OK "Content-Length: 5\r\n\r\nhello" OK "Content-Length: 0\r\n\r\n", 0, WRIT_HTTP_PROTOCOL_ERROR},
+    {OK "Content-Length: 5\r\n\r\nhello" OK "Content-Length: 0\r\n\r\n", 0,
+        WRIT_HTTP_PROTOCOL_ERROR},
     {CHUNK "0\r\n\r\n\r\n", 0, WRIT_HTTP_PROTOCOL_ERROR},
     {"HTTP/1.1 204 No Content\r\n\r\nbody", 0, WRIT_HTTP_PROTOCOL_ERROR},
     /* the head */
@@ -174,6 +180,9 @@ static const struct bad bads[] = {
     {"HTTP/1.1 600 OK\r\nContent-Length: 0\r\n\r\n", 0, WRIT_HTTP_PROTOCOL_ERROR},
     {"HTTP/1.1 -20 OK\r\nContent-Length: 0\r\n\r\n", 0, WRIT_HTTP_PROTOCOL_ERROR},
     {"HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", 0,
+        WRIT_HTTP_PROTOCOL_ERROR},
+    {"HTTP/1.1 100 Continue\r\nContent-Length: 2\r\n\r\nhi", 0, WRIT_HTTP_PROTOCOL_ERROR},
+    {"HTTP/1.1 103 Early\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0,
         WRIT_HTTP_PROTOCOL_ERROR},
     {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", 0, WRIT_HTTP_PROTOCOL_ERROR},
     {OK "X: a\n b\r\n\r\n", 0, WRIT_HTTP_PROTOCOL_ERROR},
@@ -273,7 +282,8 @@ START_TEST(a_head_has_a_limit_in_bytes)
             writ_buf_byte(&text, 'x');
         }
         writ_buf_str(&text, "\r\n\r\n");
-        ck_assert_int_eq(feed_made(&text, 0, &reason), over ? WRIT_HTTP_FAILED : WRIT_HTTP_COMPLETE);
+        ck_assert_int_eq(
+            feed_made(&text, 0, &reason), over ? WRIT_HTTP_FAILED : WRIT_HTTP_COMPLETE);
         ck_assert_int_eq(reason, over ? WRIT_HTTP_HEAD_TOO_LARGE : WRIT_HTTP_UNSET);
     }
 }
@@ -289,7 +299,8 @@ START_TEST(a_head_has_a_limit_in_fields)
             writ_buf_str(&text, "X: y\r\n");
         }
         writ_buf_str(&text, "\r\n");
-        ck_assert_int_eq(feed_made(&text, 0, &reason), over ? WRIT_HTTP_FAILED : WRIT_HTTP_COMPLETE);
+        ck_assert_int_eq(
+            feed_made(&text, 0, &reason), over ? WRIT_HTTP_FAILED : WRIT_HTTP_COMPLETE);
         ck_assert_int_eq(reason, over ? WRIT_HTTP_HEAD_TOO_LARGE : WRIT_HTTP_UNSET);
     }
 }
@@ -304,7 +315,8 @@ START_TEST(interim_responses_have_a_limit)
             writ_buf_str(&text, "HTTP/1.1 100 Continue\r\n\r\n");
         }
         writ_buf_str(&text, OK "Content-Length: 0\r\n\r\n");
-        ck_assert_int_eq(feed_made(&text, 0, &reason), over ? WRIT_HTTP_FAILED : WRIT_HTTP_COMPLETE);
+        ck_assert_int_eq(
+            feed_made(&text, 0, &reason), over ? WRIT_HTTP_FAILED : WRIT_HTTP_COMPLETE);
     }
 }
 END_TEST

@@ -141,7 +141,8 @@ START_TEST(last_tasks_run_after_every_soon_task_and_once_a_turn)
     struct order o[5] = {0};
 
     for (int i = 0; i < 5; i++) {
-        o[i] = (struct order){.task = {.fn = note_order, .ctx = &o[i]}, .loop = loop, .clock = &clock};
+        o[i] =
+            (struct order){.task = {.fn = note_order, .ctx = &o[i]}, .loop = loop, .clock = &clock};
     }
     o[1].also = &o[2]; /* soon -> soon */
     o[0].also = &o[3]; /* last -> last: next turn */
@@ -212,8 +213,7 @@ START_TEST(a_descriptor_that_cannot_be_watched_is_an_error_and_changes_nothing)
     struct writ_loop *loop = loop_of(0);
     struct writ_watch watch = {0};
 
-    ck_assert_code(
-        writ_loop_watch(loop, &watch, -1, EPOLLIN, note_watch, NULL, NULL), WRIT_E_IO);
+    ck_assert_code(writ_loop_watch(loop, &watch, -1, EPOLLIN, note_watch, NULL, NULL), WRIT_E_IO);
     ck_assert(!watch.active);
     writ_loop_unwatch(&watch);
     writ_loop_free(loop);
