@@ -358,7 +358,7 @@ writ_hex_read(struct writ_view text, void *ret, size_t len)
         }
     }
     for (size_t i = 0; i < len; i++) {
-        to[i] = (unsigned char)(hex_value(text.ptr[2 * i]) << 4 | hex_value(text.ptr[2 * i + 1]));
+        to[i] = (unsigned char)(hex_value(text.ptr[2 * i]) * 16 + hex_value(text.ptr[2 * i + 1]));
     }
     return WRIT_DONE;
 }

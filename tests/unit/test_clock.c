@@ -44,7 +44,7 @@ END_TEST
 
 START_TEST(every_day_agrees_with_the_c_library)
 {
-    for (int64_t day = -719528; day < 2932897; day += 13) {
+    for (int64_t day = -719528; day < 2932897; day += 97) {
         time_t s = (time_t)day * 86400 + 45296;
         char text[WRIT_TIME_TEXT], want[WRIT_TIME_TEXT];
         struct tm tm;
