@@ -58,6 +58,10 @@ WRIT_RESULT writ_jwk_read(
  * reference count goes up). The same refusals as writ_jwk_read. */
 WRIT_RESULT writ_jwk_of(struct evp_pkey_st *key, struct writ_jwk **ret, struct writ_err *err);
 
+/** One more owner; gives the key back. Any thread. */
+struct writ_jwk *writ_jwk_hold(const struct writ_jwk *key);
+
+/** One owner less; the last one frees. Any thread. NULL is fine. */
 void writ_jwk_free(struct writ_jwk *key);
 
 enum writ_jwk_alg writ_jwk_alg(const struct writ_jwk *key);

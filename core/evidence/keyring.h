@@ -14,7 +14,7 @@
 #ifndef WRIT_EVIDENCE_KEYRING_H
 #define WRIT_EVIDENCE_KEYRING_H
 
-#include "evidence/jwk.h"
+#include "evidence/jwks.h"
 #include "evidence/signer.h"
 
 #define WRIT_KEYRING_KEYS_MAX  64                   /* keys of a ring, retired ones included */
