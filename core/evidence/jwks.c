@@ -1,8 +1,9 @@
 #include "evidence/jwks.h"
 
-#define SET_ARENA_MAX ((size_t)4 << 20) /* 32 bytes for each of the most values, and the strings   \
-                                         */
-#define SET_VALUES 8192                 /* JSON values in a set */
+#define SET_ARENA_MAX                                                                              \
+    ((size_t)4 << 20)   /* 32 bytes for each of the most values, and the strings                   \
+                         */
+#define SET_VALUES 8192 /* JSON values in a set */
 
 struct writ_jwks {
     struct writ_jwk *keys[WRIT_JWKS_KEYS_MAX];
