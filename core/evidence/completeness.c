@@ -17,16 +17,21 @@ struct item {
 
 struct writ_completeness_set {
     struct item *items;
-    size_t count, cap;
+    size_t count, cap, max;
     struct writ_view boundary;
     struct writ_seal seal;
     bool sealed, second_seal;
 };
 
 struct writ_completeness_set *
-writ_completeness_new(void)
+writ_completeness_new(size_t max)
 {
-    return writ_alloc(sizeof(struct writ_completeness_set));
+    struct writ_completeness_set *set = writ_alloc(sizeof *set);
+
+    if (set != NULL) {
+        set->max = max;
+    }
+    return set;
 }
 
 void
@@ -44,11 +49,11 @@ make_room(struct writ_completeness_set *set, struct writ_err *err)
     size_t cap = set->cap > 0 ? set->cap * 2 : 64;
     struct item *grown;
 
+    if (set->count >= set->max) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "a set has more than %zu records", set->max);
+    }
     if (set->count < set->cap) {
         return WRIT_DONE;
-    }
-    if (set->count >= WRIT_COMPLETENESS_MAX) {
-        WRIT_FAIL(err, WRIT_E_LIMIT, "a set has more than %u records", WRIT_COMPLETENESS_MAX);
     }
     grown = writ_realloc(set->items, cap * sizeof *grown);
     if (grown == NULL) {

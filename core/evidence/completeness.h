@@ -48,13 +48,12 @@ struct writ_completeness {
     struct writ_completeness_list unbound;    /* records without boundary, though others have one */
 };
 
-#define WRIT_COMPLETENESS_MAX (1U << 26) /* records of one set */
-
 /** Collects a set of records. Grows by about 40 bytes for each; not for several threads. */
 struct writ_completeness_set;
 
-/** A new, empty set; free with writ_completeness_free. NULL when there is no memory. */
-struct writ_completeness_set *writ_completeness_new(void);
+/** A new, empty set for at most `max` records; free with writ_completeness_free. NULL when there is
+ * no memory. */
+struct writ_completeness_set *writ_completeness_new(size_t max);
 /** NULL is fine. */
 void writ_completeness_free(struct writ_completeness_set *set);
 
@@ -63,7 +62,7 @@ void writ_completeness_free(struct writ_completeness_set *set);
  * of it is not looked at again.
  *
  * @return WRIT_OK
- *         WRIT_E_LIMIT  over WRIT_COMPLETENESS_MAX records
+ *         WRIT_E_LIMIT  the set has its maximum of records
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_completeness_add(

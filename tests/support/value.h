@@ -1,0 +1,26 @@
+/* value.h - JSON values and arenas for tests, without a line of error handling: whatever fails
+ * here fails the test. */
+#ifndef WRIT_TESTS_VALUE_H
+#define WRIT_TESTS_VALUE_H
+
+#include "evidence/json.h"
+
+/** An arena of 16 MiB that is freed at the end of the scope: writ_auto_arena arena = ...; */
+#define writ_auto_arena WRIT_AUTO(struct writ_arena *, writ_value_arena_free)
+
+struct writ_arena *writ_value_arena(void);
+void writ_value_arena_free(struct writ_arena **arena);
+
+/** The value of a JSON text; the text is copied into the arena. */
+const struct writ_json *writ_value_of(struct writ_arena *arena, struct writ_view text);
+
+/** The value of a file below the project's folder ("vectors/x.json"). */
+const struct writ_json *writ_value_file(struct writ_arena *arena, const char *path);
+
+/** The same for any path. */
+const struct writ_json *writ_value_path(struct writ_arena *arena, const char *path);
+
+/** A member that must be there; fails the test when it is not. */
+const struct writ_json *writ_value_get(const struct writ_json *object, const char *name);
+
+#endif

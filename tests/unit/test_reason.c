@@ -1,0 +1,97 @@
+#include "support/unit.h"
+
+#include "base/text.h"
+#include "evidence/reason.h"
+
+START_TEST(no_reason_is_zero_and_has_a_name)
+{
+    ck_assert_int_eq(WRIT_REASON_NONE, 0);
+    ck_assert_view(writ_reason_name(WRIT_REASON_NONE), "none");
+    ck_assert_uint_eq(writ_reason_groups(WRIT_REASON_NONE), 0);
+}
+END_TEST
+
+START_TEST(a_value_out_of_range_is_no_reason)
+{
+    ck_assert_view(writ_reason_name(WRIT_REASON_COUNT), "none");
+    ck_assert_view(writ_reason_name((enum writ_reason)(-1)), "none");
+}
+END_TEST
+
+START_TEST(every_name_is_found_again)
+{
+    for (int i = WRIT_REASON_NONE + 1; i < WRIT_REASON_COUNT; i++) {
+        enum writ_reason reason = (enum writ_reason)i;
+        ck_assert_int_eq(writ_reason_find(writ_reason_name(reason)), reason);
+    }
+}
+END_TEST
+
+START_TEST(a_name_in_no_row_finds_nothing)
+{
+    ck_assert_int_eq(writ_reason_find(WRIT_LIT("")), WRIT_REASON_NONE);
+    ck_assert_int_eq(writ_reason_find(WRIT_LIT("none")), WRIT_REASON_NONE);
+    ck_assert_int_eq(writ_reason_find(WRIT_LIT("Expired")), WRIT_REASON_NONE);
+    ck_assert_int_eq(writ_reason_find(WRIT_LIT("expired ")), WRIT_REASON_NONE);
+}
+END_TEST
+
+/* The enum's name is the other one in upper case: nobody can mix up two rows. */
+START_TEST(both_spellings_of_a_name_are_the_same_word)
+{
+#define SPELLING(NAME, name, groups, sentence, hint) {#NAME, #name},
+    static const struct {
+        const char *upper, *lower;
+    } spellings[] = {WRIT_REASONS(SPELLING)};
+#undef SPELLING
+
+    for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
+        ck_assert_msg(writ_view_equal_nocase(
+                          writ_view_str(spellings[i].upper), writ_view_str(spellings[i].lower)),
+            "%s is called %s", spellings[i].upper, spellings[i].lower);
+        for (const char *c = spellings[i].lower; *c != '\0'; c++) {
+            ck_assert((*c >= 'a' && *c <= 'z') || *c == '_');
+        }
+    }
+}
+END_TEST
+
+START_TEST(every_reason_has_a_group_and_a_sentence_without_end_stop)
+{
+    for (int i = WRIT_REASON_NONE + 1; i < WRIT_REASON_COUNT; i++) {
+        enum writ_reason reason = (enum writ_reason)i;
+        struct writ_view sentence = writ_reason_sentence(reason);
+        ck_assert_uint_ne(writ_reason_groups(reason), 0);
+        ck_assert_uint_gt(sentence.len, 10);
+        ck_assert(!writ_view_has_suffix(sentence, WRIT_LIT(".")));
+        ck_assert(!writ_view_has_suffix(writ_reason_hint(reason), WRIT_LIT(".")));
+    }
+}
+END_TEST
+
+/* The reasons that the governance contract (6) and the credential's verdict name. */
+START_TEST(the_reasons_of_the_contract_are_there)
+{
+    static const char *const binding[] = {"decision_not_allow", "expired", "agent_id_mismatch",
+        "tool_mismatch", "target_mismatch", "normalized_scope_mismatch", "exact_intent_mismatch",
+        "continuation_mismatch", "idempotency_key_mismatch", "target_state_drift",
+        "duplicate_outcome", "contract_binding_ok", "idempotency_key_reuse"};
+    static const char *const credential[] = {"missing_credential", "malformed", "unknown_key",
+        "bad_signature", "wrong_issuer", "wrong_audience", "not_yet_valid", "expired",
+        "scope_mismatch", "args_mismatch", "state_drift", "revoked", "replayed"};
+
+    for (size_t i = 0; i < sizeof binding / sizeof binding[0]; i++) {
+        enum writ_reason reason = writ_reason_find(writ_view_str(binding[i]));
+        ck_assert_msg(writ_reason_groups(reason) & WRIT_REASON_IN_BINDING, "%s", binding[i]);
+    }
+    for (size_t i = 0; i < sizeof credential / sizeof credential[0]; i++) {
+        enum writ_reason reason = writ_reason_find(writ_view_str(credential[i]));
+        ck_assert_msg(writ_reason_groups(reason) & WRIT_REASON_IN_CREDENTIAL, "%s", credential[i]);
+    }
+}
+END_TEST
+
+WRIT_UNIT_MAIN("reason", no_reason_is_zero_and_has_a_name, a_value_out_of_range_is_no_reason,
+    every_name_is_found_again, a_name_in_no_row_finds_nothing,
+    both_spellings_of_a_name_are_the_same_word,
+    every_reason_has_a_group_and_a_sentence_without_end_stop, the_reasons_of_the_contract_are_there)
