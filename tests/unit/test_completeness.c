@@ -14,7 +14,7 @@ set_free(struct writ_completeness_set **set)
 static struct writ_completeness_set *
 new_set(void)
 {
-    struct writ_completeness_set *set = writ_completeness_new();
+    struct writ_completeness_set *set = writ_completeness_new(10000);
 
     ck_assert_ptr_nonnull(set);
     return set;
@@ -333,6 +333,18 @@ START_TEST(flaws_have_names)
 }
 END_TEST
 
+START_TEST(a_set_takes_its_maximum_and_not_one_more)
+{
+    auto_set set = writ_completeness_new(2);
+    struct writ_decision decision = {.seq = writ_member_number(2)};
+
+    add(set, 0);
+    add(set, 1);
+    ck_assert_code(writ_completeness_add(set, &decision, NULL), WRIT_E_LIMIT);
+    ck_assert(is_whole(set));
+}
+END_TEST
+
 START_TEST(many_records_in_any_order)
 {
     auto_set set = new_set();
@@ -351,4 +363,4 @@ WRIT_UNIT_MAIN("completeness", a_contiguous_run_is_whole_with_and_without_its_se
     a_foreign_boundary_is_named, a_missing_boundary_fails_closed_when_others_have_one,
     a_record_without_number_is_named, a_seal_of_another_boundary_is_no_witness,
     an_invalid_seal_is_no_witness, two_seals_must_say_the_same, the_seal_names_the_ids_in_seq_order,
-    flaws_have_names, many_records_in_any_order)
+    flaws_have_names, a_set_takes_its_maximum_and_not_one_more, many_records_in_any_order)
