@@ -6,8 +6,8 @@
  *   sentence    for a person; it is the message of a refusal, so it holds no value of the call
  *   hint        what to do, or what would be accepted; "" when there is nothing to say
  *
- * Rows of a group stand in the order in which its checks are made. After a change, write
- * docs/reasons.md anew: build/dev/tests/reason_page > docs/reasons.md */
+ * Rows of a group stand in the order in which its checks are made. docs/reasons.md is made from
+ * this table: after a change the test unit.reason fails and says where the new page lies. */
 #ifndef WRIT_EVIDENCE_REASON_TBL_H
 #define WRIT_EVIDENCE_REASON_TBL_H
 

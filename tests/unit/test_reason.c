@@ -3,6 +3,8 @@
 #include "base/text.h"
 #include "evidence/reason.h"
 
+#include <stdio.h>
+
 START_TEST(no_reason_is_zero_and_has_a_name)
 {
     ck_assert_int_eq(WRIT_REASON_NONE, 0);
@@ -91,7 +93,78 @@ START_TEST(the_reasons_of_the_contract_are_there)
 }
 END_TEST
 
+/* ---- docs/reasons.md */
+
+#define PAGE_MAX 65536
+
+static void
+put_group(struct writ_buf *page, enum writ_reason_group group, const char *title, const char *intro)
+{
+    writ_buf_fmt(page, "\n## %s\n\n%s\n\n", title, intro);
+    writ_buf_str(page, "| reason | what it says | what to do |\n| --- | --- | --- |\n");
+    for (int i = WRIT_REASON_NONE + 1; i < WRIT_REASON_COUNT; i++) {
+        enum writ_reason reason = (enum writ_reason)i;
+        if ((writ_reason_groups(reason) & group) != 0) {
+            writ_buf_fmt(page, "| `" WRIT_VIEW_FMT "` | " WRIT_VIEW_FMT " | " WRIT_VIEW_FMT " |\n",
+                WRIT_VIEW_ARG(writ_reason_name(reason)),
+                WRIT_VIEW_ARG(writ_reason_sentence(reason)),
+                WRIT_VIEW_ARG(writ_reason_hint(reason)));
+        }
+    }
+}
+
+static void
+put_page(struct writ_buf *page)
+{
+    writ_buf_str(page,
+        "# Reasons\n\n"
+        "Why a call was refused is told by one word, in the answer to the caller\n"
+        "(`error.data.reason`), in the record (`extensions.writ.reason`), in logs and in\n"
+        "metrics. These are all the words there are. They are never renamed.\n\n"
+        "This page is made from `core/evidence/reason.tbl.h`; a test compares the two.\n");
+    put_group(page, WRIT_REASON_IN_BINDING, "The binding check",
+        "Right before the call is made, in this order; the first that fails is told.");
+    put_group(page, WRIT_REASON_IN_CREDENTIAL, "Verifying a credential",
+        "At the tool server, or with `writ verify credential`. The checks come in the order\n"
+        "`missing_credential`, `malformed`, `unknown_key`, `bad_signature`, `wrong_issuer`,\n"
+        "`wrong_audience`, `not_yet_valid`, `expired`, `scope_mismatch`, `args_mismatch`,\n"
+        "`state_drift`, `revoked`, `replayed`; the first that fails is told.");
+    put_group(page, WRIT_REASON_IN_POLICY, "Policy", "What the configuration says about the call.");
+    put_group(page, WRIT_REASON_IN_REVIEW, "Reviews", "When a call needs an approval.");
+    put_group(page, WRIT_REASON_IN_GATEWAY, "The gateway",
+        "Everything around the decision: what arrives, the ledger, the tool server.");
+}
+
+/* The page as it should be, in the build folder, for whoever changed the table. */
+static void
+write_page(const struct writ_buf *page)
+{
+    FILE *file = fopen("reasons.md", "w");
+
+    if (file != NULL) {
+        (void)fwrite(page->ptr, 1, page->len, file);
+        (void)fclose(file);
+    }
+}
+
+START_TEST(the_page_of_reasons_is_that_of_the_table)
+{
+    writ_auto_buf want = writ_buf_make(PAGE_MAX);
+    writ_auto_buf got = writ_buf_make(PAGE_MAX);
+    writ_result read;
+
+    put_page(&want);
+    ck_assert_ok(writ_buf_check(&want, NULL));
+    read = writ_text_file(WRIT_SOURCE_DIR "/docs/reasons.md", PAGE_MAX, &got, NULL);
+    if (!writ_is_ok(read) || !writ_view_equal(writ_buf_view(&want), writ_buf_view(&got))) {
+        write_page(&want);
+        ck_abort_msg("docs/reasons.md is out of date: copy reasons.md from the build folder");
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("reason", no_reason_is_zero_and_has_a_name, a_value_out_of_range_is_no_reason,
     every_name_is_found_again, a_name_in_no_row_finds_nothing,
     both_spellings_of_a_name_are_the_same_word,
-    every_reason_has_a_group_and_a_sentence_without_end_stop, the_reasons_of_the_contract_are_there)
+    every_reason_has_a_group_and_a_sentence_without_end_stop, the_reasons_of_the_contract_are_there,
+    the_page_of_reasons_is_that_of_the_table)
