@@ -143,17 +143,15 @@ struct writ_prior {
 
 /** WRIT_ENTRY_DECISION. */
 struct writ_entry_decision {
-    struct writ_decision *draft;      /* with decision_id and boundary_id; the writer gives it its
-                                         place and, where it refuses, turns it into the deny that
-                                         was recorded */
-    struct writ_extension *extension; /* what draft->extensions was made from, to make it anew with
-                                         the ledger's reason; NULL: it stays as it is */
+    struct writ_decision *draft; /* with decision_id and boundary_id; the writer gives it its place
+                                    and, where it refuses, turns it into the deny that was recorded
+                                    (extensions.writ included) */
     const struct writ_profile *profile;
     struct writ_view tenant;
-    int64_t lifetime_us;             /* expires_at = issued_at + this, for what is granted */
-    bool shadow;                     /* policy does not bind: a draft that is not allow is recorded
-                                        and granted all the same, and an exceeded budget is noted
-                                        in extension->shadow. Other refusals stand */
+    int64_t lifetime_us; /* expires_at = issued_at + this, for what is granted */
+    bool shadow; /* policy does not bind: a draft that is not allow is recorded and granted all the
+                    same, and so is the deny that an exceeded budget makes of a draft. Every other
+                    refusal stands */
     enum writ_duplicates duplicates; /* ALLOW: no claim is looked for, and none is made */
     struct writ_claim claim;         /* used when the call may be granted */
     const struct writ_reservation *reservations;
@@ -161,7 +159,7 @@ struct writ_entry_decision {
 
     /* written by the ledger */
     bool granted;                /* the one word that lets a call go upstream */
-    enum writ_reason refused;    /* why the ledger refused; NONE when the draft itself said no */
+    enum writ_reason refused;    /* why the ledger made a deny of it; NONE: the draft stands */
     struct writ_view refused_by; /* BUDGET_EXCEEDED: the budget's name */
     struct writ_prior prior;     /* for duplicates */
     uint64_t leaf;               /* index of the decision's record */
