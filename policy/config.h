@@ -13,16 +13,14 @@
 #ifndef WRIT_POLICY_CONFIG_H
 #define WRIT_POLICY_CONFIG_H
 
-#include "base/bytes.h"
 #include "base/log.h"
 #include "evidence/digest.h"
+#include "policy/findings.h"
 
 #include <stdint.h>
 
-#define WRIT_CONFIG_BYTES_MAX  (4 * 1024 * 1024) /* longest configuration file */
-#define WRIT_CONFIG_DEPTH_MAX  32                /* deepest nesting in it */
-#define WRIT_CONFIG_NODES_MAX  262144            /* most scalars, lists and maps in it */
-#define WRIT_CONFIG_FAULTS_MAX 64                /* faults told at once; more are only counted */
+#define WRIT_CONFIG_BYTES_MAX  (4 * 1024 * 1024)   /* longest configuration file */
+#define WRIT_CONFIG_MEMORY_MAX (256 * 1024 * 1024) /* what one configuration may take in all */
 
 struct writ_views {
     const struct writ_view *items;
@@ -117,7 +115,7 @@ struct writ_limits {
     int64_t body_bytes;      /* a request's body */
     int64_t header_bytes;    /* a request's head */
     int64_t json_depth;      /* of a request */
-    int64_t json_members;    /* members and elements of a request, in all */
+    int64_t json_values;     /* values and member names of a request, in all */
     int64_t string_bytes;    /* one decoded string of a request */
     int64_t request_bytes;   /* memory of one request, in all */
     int64_t response_bytes;  /* an upstream's answer that is held whole */
@@ -156,7 +154,6 @@ struct writ_ledger_config {
 
 struct writ_log_config {
     enum writ_log_level level;
-    struct writ_view file; /* empty = standard error */
 };
 
 struct writ_config {
@@ -183,33 +180,6 @@ struct writ_config {
     struct writ_log_config log;
 };
 
-enum writ_severity {
-    WRIT_SEVERITY_ERROR = 0,
-    WRIT_SEVERITY_WARNING,
-};
-
-/** One thing that is wrong with a file, or doubtful. */
-struct writ_fault_line {
-    enum writ_severity severity;
-    size_t line;              /* 1-based; 0 = the file as a whole */
-    struct writ_view pointer; /* JSON Pointer of the place; empty = the whole */
-    struct writ_view message;
-};
-
-/** What a reading found. Owned by the caller; wipe to free. Zero-initialise. */
-struct writ_findings {
-    struct writ_arena *arena;
-    struct writ_fault_line *items;
-    size_t n, cap;
-    size_t errors, warnings; /* in all, also those beyond WRIT_CONFIG_FAULTS_MAX */
-};
-
-void writ_findings_wipe(struct writ_findings *findings);
-
-/** Appends "file:line: /pointer: message" lines, each ended by a newline. */
-void writ_findings_put(
-    const struct writ_findings *findings, struct writ_view file, struct writ_buf *ret);
-
 /**
  * Reads a configuration.
  *
@@ -222,7 +192,7 @@ void writ_findings_put(
  * @return WRIT_OK       (there may be warnings)
  *         WRIT_E_PARSE   not YAML, or YAML of a kind that is refused
  *         WRIT_E_INVALID unknown, doubled, wrongly typed, out of range, contradictory
- *         WRIT_E_LIMIT   one of WRIT_CONFIG_*_MAX
+ *         WRIT_E_LIMIT   one of WRIT_CONFIG_*_MAX or WRIT_YAML_*_MAX
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  *
  * Does not block. Thread-safe.

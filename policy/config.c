@@ -1,0 +1,610 @@
+#include "policy/config.h"
+
+#include "base/text.h"
+#include "policy/host.h"
+#include "policy/rule.h"
+
+#include <stdatomic.h>
+
+#define AGENTS_MAX     4096
+#define UPSTREAMS_MAX  256
+#define NAME_MAX_BYTES 32
+#define CANONICAL_MAX  (16 * 1024 * 1024) /* preimage of policy_digest */
+#define ISSUER_MAX     600
+
+/* A configuration with what it lives on. The public part comes first, so that a pointer to it is a
+ * pointer to the whole. */
+struct owned {
+    struct writ_config config;
+    atomic_uint references;
+    struct writ_arena *arena;
+    struct writ_compile_pattern *patterns;
+};
+
+/* A reading under way. */
+struct loading {
+    struct writ_options o;
+    struct owned *owned;
+    struct writ_config *config;
+    const struct writ_yaml *root;
+    struct writ_raw_top top;
+};
+
+static const struct writ_yaml *
+option_of(const struct writ_yaml *map, const char *name)
+{
+    return writ_yaml_get(map, writ_view_str(name));
+}
+
+/* ---- agents */
+
+static bool
+is_file_or_url(struct writ_view text)
+{
+    struct writ_url url;
+
+    if (writ_view_search(text, WRIT_LIT("://")) == text.len) {
+        return true;
+    }
+    if (!writ_is_ok(writ_host_read_url(text, &url))) {
+        return false;
+    }
+    return url.tls || writ_view_is(url.host, "localhost") || writ_view_is(url.host, "::1") ||
+           writ_view_has_prefix(url.host, WRIT_LIT("127."));
+}
+
+static enum writ_identity_kind
+identity_kind(const struct writ_raw_agent *raw, const struct writ_yaml *node)
+{
+    bool bearer = option_of(node, "bearer_sha256") != NULL;
+    bool jwt = option_of(node, "issuer") != NULL || option_of(node, "jwks") != NULL ||
+               option_of(node, "audience") != NULL || option_of(node, "claims") != NULL;
+
+    if (bearer + jwt + raw->anonymous != 1) {
+        return WRIT_IDENTITY_NONE;
+    }
+    return bearer ? WRIT_IDENTITY_BEARER : jwt ? WRIT_IDENTITY_JWT : WRIT_IDENTITY_ANONYMOUS;
+}
+
+static void
+check_jwt(struct loading *l, const struct writ_raw_agent *raw, const struct writ_yaml *node)
+{
+    if (raw->issuer.len == 0 || raw->audience.len == 0 || raw->jwks.len == 0) {
+        WRIT_OPTION_FAULT(&l->o, node, "tokens of an issuer want issuer, audience and jwks");
+    }
+    if (raw->agent.id.len > 0) {
+        WRIT_OPTION_FAULT(
+            &l->o, option_of(node, "id"), "comes from the token of an issuer: see claims");
+    }
+    if (raw->jwks.len > 0 && !is_file_or_url(raw->jwks)) {
+        WRIT_OPTION_FAULT(&l->o, option_of(node, "jwks"),
+            "wants a file, an https URL, or an http URL on loopback");
+    }
+}
+
+static void
+check_anonymous(struct loading *l, const struct writ_yaml *node)
+{
+    const struct writ_listen_address *admin = &l->config->admin_listen;
+
+    if (!l->config->listen.loopback || (admin->text.len > 0 && !admin->loopback)) {
+        WRIT_OPTION_FAULT(&l->o, node, "an anonymous agent needs all listeners on loopback");
+    }
+}
+
+static void
+read_agent(struct loading *l, const struct writ_yaml *node, struct writ_identity_config *ret)
+{
+    struct writ_raw_agent raw = {0};
+
+    writ_option_read(&l->o, WRIT_SECTION_agent, node, &raw);
+    if (node->type != WRIT_YAML_MAP) {
+        return;
+    }
+    *ret = (struct writ_identity_config){.kind = identity_kind(&raw, node),
+        .agent = raw.agent,
+        .bearer = raw.bearer,
+        .issuer = raw.issuer,
+        .audience = raw.audience,
+        .jwks = raw.jwks,
+        .claims = raw.claims};
+    switch (ret->kind) {
+    case WRIT_IDENTITY_NONE:
+        WRIT_OPTION_FAULT(&l->o, node,
+            "wants exactly one of bearer_sha256, issuer (with audience and jwks), anonymous");
+        return;
+    case WRIT_IDENTITY_JWT:
+        ret->claims.id = raw.claims.id.len > 0 ? raw.claims.id : WRIT_LIT("sub");
+        check_jwt(l, &raw, node);
+        return;
+    case WRIT_IDENTITY_ANONYMOUS:
+        check_anonymous(l, node);
+        break;
+    case WRIT_IDENTITY_BEARER:
+        break;
+    }
+    if (raw.agent.id.len == 0 && option_of(node, "id") == NULL) {
+        WRIT_OPTION_FAULT(&l->o, node, "lacks id: the agent_id");
+    }
+}
+
+static bool
+same_identity(const struct writ_identity_config *a, const struct writ_identity_config *b)
+{
+    if (a->kind != b->kind) {
+        return false;
+    }
+    switch (a->kind) {
+    case WRIT_IDENTITY_NONE:
+        return false;
+    case WRIT_IDENTITY_BEARER:
+        return writ_digest_equal(&a->bearer, &b->bearer);
+    case WRIT_IDENTITY_JWT:
+        return writ_view_equal(a->issuer, b->issuer) && writ_view_equal(a->audience, b->audience);
+    case WRIT_IDENTITY_ANONYMOUS:
+        return true;
+    }
+    return false;
+}
+
+static void
+refuse_same_identity(struct loading *l, const struct writ_identity_config *agents, size_t n,
+    const struct writ_yaml *node)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (same_identity(&agents[i], &agents[n])) {
+            WRIT_OPTION_FAULT(
+                &l->o, node, "is known by the same as entry %zu: who would it be?", i);
+            return;
+        }
+    }
+}
+
+static void
+read_agents(struct loading *l)
+{
+    const struct writ_yaml *node = l->top.agents;
+    struct writ_identity_config *agents;
+
+    if (node == NULL) {
+        writ_yaml_find(
+            l->o.findings, WRIT_SEVERITY_WARNING, l->root, "no agents: nobody can call anything");
+        return;
+    }
+    if (node->type != WRIT_YAML_LIST || node->count > AGENTS_MAX) {
+        WRIT_OPTION_FAULT(&l->o, node, "wants a list of at most %d agents", AGENTS_MAX);
+        return;
+    }
+    agents = writ_option_memory(&l->o, node->count, sizeof *agents);
+    if (agents == NULL) {
+        return;
+    }
+    WRIT_YAML_EACH(element, node)
+    {
+        agents[element->index] = (struct writ_identity_config){0};
+        read_agent(l, element, &agents[element->index]);
+        refuse_same_identity(l, agents, element->index, element);
+    }
+    l->config->agents = agents;
+    l->config->agents_n = node->count;
+}
+
+/* ---- upstreams */
+
+static bool
+is_upstream_name(struct writ_view name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool inside = i > 0 && i + 1 < name.len && name.ptr[i - 1] != '_';
+        if (!letter && !((c == '-' || c == '_') && inside)) {
+            return false;
+        }
+    }
+    return name.len > 0 && name.len <= NAME_MAX_BYTES;
+}
+
+static void
+refuse_options(
+    struct loading *l, const struct writ_yaml *node, const char *const *names, const char *kind)
+{
+    for (; *names != NULL; names++) {
+        const struct writ_yaml *option = option_of(node, *names);
+        if (option != NULL) {
+            WRIT_OPTION_FAULT(&l->o, option, "is only for upstreams that speak over %s", kind);
+        }
+    }
+}
+
+static struct writ_view
+joined(struct loading *l, const char *before, struct writ_view text)
+{
+    writ_auto_buf buf = writ_buf_make(text.len + 64);
+    struct writ_view kept = {NULL, 0};
+
+    writ_buf_str(&buf, before);
+    writ_buf_put(&buf, text);
+    if (writ_is_ok(writ_buf_check(&buf, NULL))) {
+        kept = writ_view_copy(writ_buf_view(&buf), l->o.arena);
+    }
+    l->o.nomem = l->o.nomem || kept.ptr == NULL;
+    return kept;
+}
+
+static void
+read_http(struct loading *l, const struct writ_yaml *node, const struct writ_raw_upstream *raw,
+    struct writ_upstream_config *ret)
+{
+    static const char *const only_stdio[] = {"environment", "inherit", "directory", NULL};
+    struct writ_url url = {0};
+
+    refuse_options(l, node, only_stdio, "stdio");
+    if (raw->http.len == 0) {
+        return;
+    }
+    if (!writ_is_ok(writ_host_read_url(raw->http, &url)) ||
+        writ_view_find(url.rest, '#') < url.rest.len) {
+        WRIT_OPTION_FAULT(&l->o, option_of(node, "http"),
+            "wants an http or https URL without userinfo and fragment");
+        return;
+    }
+    ret->http = raw->http;
+    ret->host = joined(l, "", url.host);
+    ret->port = url.port;
+    ret->tls = url.tls;
+    ret->path = writ_view_has_prefix(url.rest, WRIT_LIT("/")) ? url.rest : joined(l, "/", url.rest);
+    ret->credential_header = raw->credential.header;
+    if (raw->ca.len > 0 && !url.tls) {
+        WRIT_OPTION_FAULT(&l->o, option_of(node, "ca"), "has no effect on an http URL");
+    }
+}
+
+static void
+read_stdio(struct loading *l, const struct writ_yaml *node, const struct writ_raw_upstream *raw)
+{
+    static const char *const only_http[] = {"ca", "connections", "connect_timeout", NULL};
+
+    refuse_options(l, node, only_http, "HTTP");
+    if (option_of(option_of(node, "credential"), "header") != NULL) {
+        WRIT_OPTION_FAULT(&l->o, option_of(option_of(node, "credential"), "header"),
+            "is only for upstreams that speak over HTTP");
+    }
+    if (option_of(node, "stdio")->type == WRIT_YAML_LIST &&
+        (raw->stdio.n == 0 || raw->stdio.items[0].len == 0)) {
+        WRIT_OPTION_FAULT(&l->o, option_of(node, "stdio"), "lacks a program");
+    }
+}
+
+static bool
+is_header_name(struct writ_view name)
+{
+    for (size_t i = 0; i < name.len; i++) { /* RFC 9110 5.6.2 token */
+        char c = name.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && writ_view_find(WRIT_LIT("!#$%&'*+-.^_`|~"), c) == 15) {
+            return false;
+        }
+    }
+    return name.len > 0;
+}
+
+static void
+read_upstream(struct loading *l, const struct writ_yaml *node, struct writ_upstream_config *ret)
+{
+    struct writ_raw_upstream raw = {0};
+    bool stdio = option_of(node, "stdio") != NULL, http = option_of(node, "http") != NULL;
+
+    writ_option_read(&l->o, WRIT_SECTION_upstream, node, &raw);
+    *ret = (struct writ_upstream_config){.name = node->key,
+        .stdio = raw.stdio,
+        .environment = raw.environment,
+        .inherit = raw.inherit,
+        .directory = raw.directory,
+        .ca = raw.ca,
+        .connections = raw.connections,
+        .connect_timeout_us = raw.connect_timeout_us,
+        .credential_meta = raw.credential.meta,
+        .timeout_us = raw.timeout_us,
+        .ref = joined(l, "/upstreams/", node->key)};
+    if (!is_upstream_name(node->key)) {
+        WRIT_OPTION_FAULT(&l->o, node,
+            "the name of an upstream has 1 to %d letters, digits, - and single _, these two inside",
+            NAME_MAX_BYTES);
+    }
+    if (node->type != WRIT_YAML_MAP) {
+        return;
+    }
+    if (stdio == http) {
+        WRIT_OPTION_FAULT(&l->o, node, "wants exactly one of stdio and http");
+        return;
+    }
+    if (!is_header_name(raw.credential.header)) {
+        WRIT_OPTION_FAULT(&l->o, option_of(node, "credential"), "header wants a header's name");
+    }
+    ret->kind = stdio ? WRIT_UPSTREAM_STDIO : WRIT_UPSTREAM_HTTP;
+    if (stdio) {
+        read_stdio(l, node, &raw);
+    } else {
+        read_http(l, node, &raw, ret);
+    }
+    ret->resource = raw.resource.len > 0 ? raw.resource
+                    : stdio              ? joined(l, "stdio:", node->key)
+                                         : ret->http;
+}
+
+static void
+read_upstreams(struct loading *l)
+{
+    const struct writ_yaml *node = l->top.upstreams;
+    struct writ_upstream_config *upstreams;
+    size_t n = 0;
+
+    if (node == NULL) {
+        writ_yaml_find(l->o.findings, WRIT_SEVERITY_WARNING, l->root,
+            "no upstreams: there is nothing to call");
+        return;
+    }
+    if (node->type != WRIT_YAML_MAP || node->count > UPSTREAMS_MAX) {
+        WRIT_OPTION_FAULT(&l->o, node, "wants a map of at most %d upstreams", UPSTREAMS_MAX);
+        return;
+    }
+    upstreams = writ_option_memory(&l->o, node->count, sizeof *upstreams);
+    if (upstreams == NULL) {
+        return;
+    }
+    WRIT_YAML_EACH(member, node)
+    {
+        read_upstream(l, member, &upstreams[n++]);
+    }
+    l->config->upstreams = upstreams;
+    l->config->upstreams_n = n;
+}
+
+/* ---- the rest of the file */
+
+static void
+check_tls(struct loading *l, const struct writ_tls_config *tls, const char *name)
+{
+    const struct writ_yaml *node = option_of(l->root, name);
+
+    if (node != NULL && (tls->cert.len == 0 || tls->key.len == 0)) {
+        WRIT_OPTION_FAULT(&l->o, node, "wants both cert and key");
+    }
+}
+
+static void
+read_store(struct loading *l)
+{
+    struct writ_view store = l->top.store;
+
+    if (writ_view_has_prefix(store, WRIT_LIT("sqlite://"))) {
+        store = writ_view_sub(store, 9, store.len);
+    } else if (writ_view_search(store, WRIT_LIT("://")) < store.len) {
+        WRIT_OPTION_FAULT(&l->o, option_of(l->root, "store"), "wants sqlite:// and a path");
+    }
+    if (store.len == 0 && l->top.store.len > 0) {
+        WRIT_OPTION_FAULT(&l->o, option_of(l->root, "store"), "lacks the path");
+    }
+    l->config->store = joined(l, "", store);
+}
+
+static void
+check_hosts(struct loading *l)
+{
+    for (size_t i = 0; i < l->top.hosts.n; i++) {
+        if (!writ_host_is_entry(l->top.hosts.items[i])) {
+            WRIT_OPTION_FAULT(&l->o, option_of(l->root, "hosts"),
+                "element %zu is no host in lower case, maybe with a port", i);
+        }
+    }
+    for (size_t i = 0; i < l->top.origins.n; i++) {
+        struct writ_url url;
+        if (!writ_is_ok(writ_host_read_url(l->top.origins.items[i], &url)) || url.rest.len > 0) {
+            WRIT_OPTION_FAULT(&l->o, option_of(l->root, "origins"),
+                "element %zu is no origin such as https://app.example.com", i);
+        }
+    }
+}
+
+static void
+read_issuer(struct loading *l)
+{
+    bool tls = l->top.tls.cert.len > 0;
+
+    l->config->issuer = l->top.issuer.len > 0
+                            ? l->top.issuer
+                            : joined(l, tls ? "https://" : "http://", l->top.listen.text);
+}
+
+static void
+read_top(struct loading *l)
+{
+    struct writ_config *c = l->config;
+    const struct writ_yaml *profile = option_of(l->root, "profile");
+
+    writ_option_read(&l->o, WRIT_SECTION_top, l->root, &l->top);
+    c->listen = l->top.listen;
+    c->admin_listen = l->top.admin_listen;
+    c->tls = l->top.tls;
+    c->admin_tls = l->top.admin_tls;
+    c->loops = l->top.loops;
+    c->hosts = l->top.hosts;
+    c->origins = l->top.origins;
+    c->keys = l->top.keys;
+    c->profile = profile != NULL && profile->type == WRIT_YAML_SCALAR ? profile->text
+                                                                      : WRIT_LIT("crewai-v1");
+    c->limits = l->top.limits;
+    c->sessions = l->top.sessions;
+    c->credential = l->top.credential;
+    c->ledger = l->top.ledger;
+    c->log = l->top.log;
+    check_tls(l, &c->tls, "tls");
+    check_tls(l, &c->admin_tls, "admin_tls");
+    check_hosts(l);
+    read_store(l);
+    read_issuer(l);
+}
+
+/* The digest over everything that can change a decision. */
+static WRIT_RESULT
+digest_policy(struct loading *l)
+{
+    writ_auto_buf canonical = writ_buf_make(CANONICAL_MAX);
+    writ_result result = writ_rule_canonical(l->top.tools, l->o.arena, &canonical);
+
+    if (result.code == WRIT_E_LIMIT) {
+        WRIT_OPTION_FAULT(
+            &l->o, l->root, "the tools take more than %d bytes as JSON", CANONICAL_MAX);
+        return WRIT_DONE;
+    }
+    WRIT_TRY(result);
+    return writ_digest_bytes(writ_buf_view(&canonical), &l->config->policy_digest, NULL);
+}
+
+static WRIT_RESULT
+read_all(struct loading *l, struct writ_view text)
+{
+    WRIT_TRY(writ_yaml_read(text, l->o.arena, l->o.findings, &l->root));
+    if (l->root->type != WRIT_YAML_MAP) {
+        WRIT_OPTION_FAULT(&l->o, l->root, "a configuration is a map of options");
+        return (writ_result){WRIT_E_INVALID};
+    }
+    read_top(l);
+    read_agents(l);
+    read_upstreams(l);
+    l->config->policy = writ_rule_read(&l->o, l->top.tools, l->config, &l->owned->patterns);
+    if (l->top.tools == NULL) {
+        WRIT_OPTION_WARN(&l->o, l->root, "no tools: every call is denied");
+    }
+    if (l->o.nomem) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(digest_policy(l));
+    return l->o.findings->errors > 0 ? (writ_result){WRIT_E_INVALID} : WRIT_DONE;
+}
+
+static void
+owned_free(struct owned *owned)
+{
+    if (owned != NULL) {
+        writ_compile_free(owned->patterns);
+        writ_arena_free(owned->arena);
+        writ_free(owned);
+    }
+}
+
+static void
+owned_freep(struct owned **owned)
+{
+    owned_free(*owned);
+}
+
+/* The first error, for callers that show one line. */
+static writ_result
+tell_first(const struct writ_findings *findings, const char *file, writ_result result,
+    struct writ_err *err)
+{
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct writ_finding *f = &findings->items[i];
+        if (f->severity == WRIT_SEVERITY_ERROR) {
+            (void)writ_fail(err, result.code, "%s:%zu: " WRIT_VIEW_FMT "%s" WRIT_VIEW_FMT, file,
+                f->line, WRIT_VIEW_ARG(f->pointer), f->pointer.len > 0 ? ": " : "",
+                WRIT_VIEW_ARG(f->message));
+            if (err != NULL) {
+                err->line = f->line;
+            }
+            return result;
+        }
+    }
+    return writ_fail(err, result.code, "%s: %s", file,
+        result.code == WRIT_E_NOMEM ? "no memory for the configuration" : "cannot be read");
+}
+
+static WRIT_RESULT
+read_config(
+    struct writ_view text, const char *file, struct writ_findings *findings, struct owned **ret)
+{
+    WRIT_AUTO(struct owned *, owned_freep) owned = writ_alloc(sizeof *owned);
+    struct loading l = {.owned = owned};
+
+    if (owned == NULL || (owned->arena = writ_arena_new(WRIT_CONFIG_MEMORY_MAX)) == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    if (text.len > WRIT_CONFIG_BYTES_MAX) {
+        writ_findings_add(findings, WRIT_SEVERITY_ERROR, 0, writ_view(NULL, 0),
+            "longer than %d bytes", WRIT_CONFIG_BYTES_MAX);
+        return (writ_result){WRIT_E_LIMIT};
+    }
+    atomic_init(&owned->references, 1);
+    l.config = &owned->config;
+    l.o = (struct writ_options){.arena = owned->arena, .findings = findings};
+    owned->config.file = writ_view_copy(writ_view_str(file), owned->arena);
+    if (owned->config.file.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(read_all(&l, text));
+    *ret = WRIT_TAKE(owned);
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_config_read(struct writ_view text, const char *file, struct writ_findings *findings,
+    struct writ_config **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_findings, writ_findings_wipe) own = {0};
+    struct writ_findings *used = findings != NULL ? findings : &own;
+    struct owned *owned = NULL;
+    writ_result result = read_config(text, file, used, &owned);
+
+    writ_findings_sort(used);
+    if (!writ_is_ok(result)) {
+        return tell_first(used, file, result, err);
+    }
+    *ret = &owned->config;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_config_load(const char *path, struct writ_findings *findings, struct writ_config **ret,
+    struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_CONFIG_BYTES_MAX);
+
+    WRIT_TRY(writ_text_file(path, WRIT_CONFIG_BYTES_MAX, &text, err));
+    return writ_config_read(writ_buf_view(&text), path, findings, ret, err);
+}
+
+/* The references are the one thing of a configuration that changes. */
+static struct owned *
+owner_of(const struct writ_config *config)
+{
+    return (struct owned *)(uintptr_t)config;
+}
+
+const struct writ_config *
+writ_config_hold(const struct writ_config *config)
+{
+    (void)atomic_fetch_add_explicit(&owner_of(config)->references, 1, memory_order_relaxed);
+    return config;
+}
+
+void
+writ_config_drop(const struct writ_config *config)
+{
+    if (config != NULL &&
+        atomic_fetch_sub_explicit(&owner_of(config)->references, 1, memory_order_acq_rel) == 1) {
+        owned_free(owner_of(config));
+    }
+}
+
+const struct writ_upstream_config *
+writ_config_upstream(const struct writ_config *config, struct writ_view name)
+{
+    for (size_t i = 0; i < config->upstreams_n; i++) {
+        if (writ_view_equal(config->upstreams[i].name, name)) {
+            return &config->upstreams[i];
+        }
+    }
+    return NULL;
+}

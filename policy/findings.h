@@ -1,0 +1,48 @@
+/* findings.h - everything that is wrong with a file, or doubtful, collected before anybody gives
+ * up: whoever repairs a configuration wants all faults, not the first. */
+#ifndef WRIT_POLICY_FINDINGS_H
+#define WRIT_POLICY_FINDINGS_H
+
+#include "base/bytes.h"
+
+#define WRIT_FINDINGS_MAX     64  /* findings that are kept; more are only counted */
+#define WRIT_FINDING_TEXT_MAX 400 /* longest message */
+
+enum writ_severity {
+    WRIT_SEVERITY_ERROR = 0,
+    WRIT_SEVERITY_WARNING,
+};
+
+/** One thing that is wrong, or doubtful. */
+struct writ_finding {
+    enum writ_severity severity;
+    size_t line;              /* 1-based; 0 = the file as a whole */
+    struct writ_view pointer; /* JSON Pointer of the place; empty = the whole */
+    struct writ_view message; /* one line, no control characters */
+};
+
+/** What a reading found. Owned by the caller: zero-initialise, wipe to free. Not for several
+ * threads. */
+struct writ_findings {
+    struct writ_arena *arena;
+    struct writ_finding *items; /* sorted by line once writ_findings_sort was called */
+    size_t n;
+    size_t errors, warnings; /* in all, also those that were not kept */
+};
+
+/** Adds one. A finding that there is no memory for is still counted. */
+void writ_findings_add(struct writ_findings *findings, enum writ_severity severity, size_t line,
+    struct writ_view pointer, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/** Puts them in the order of lines; findings of one line keep their order. */
+void writ_findings_sort(struct writ_findings *findings);
+
+/** Appends "file:line: /pointer: message" lines ("warning: " before the message of a warning),
+ * each ended by a newline. */
+void writ_findings_put(
+    const struct writ_findings *findings, struct writ_view file, struct writ_buf *ret);
+
+/** Frees; a zeroed value is fine. */
+void writ_findings_wipe(struct writ_findings *findings);
+
+#endif

@@ -1,0 +1,306 @@
+/* option.tbl.h - every option of the configuration file. Reading, defaults, messages, the JSON
+ * Schema (config/writ.schema.json) and the manual (docs/configuration.md) are made from this table.
+ *
+ * SECTION(id, "title", struct, "sentence")  a map with a fixed set of members, read into `struct`
+ * then one row for each option of it; `section` is the id, `field` the member of the struct:
+ * TEXT(section, "name", field, least, most, fallback, "sentence")   bytes; no control characters
+ * WORD(section, "name", field, words, fallback, "sentence")         one of a list (option.c)
+ * SWITCH(section, "name", field, fallback, "sentence")              true or false
+ * COUNT(section, "name", field, least, most, fallback, "sentence")  a number
+ * SIZE(section, "name", field, least, most, fallback, "sentence")   bytes: 65536, 64KiB, 4MiB
+ * DURATION(section, "name", field, least, most, fallback, "sentence")  microseconds: 60s, 10m, 24h
+ * TEXTS(section, "name", field, most, "sentence")                   a list of texts
+ * PAIRS(section, "name", field, most, "sentence")                   a map of texts
+ * ADDRESS(section, "name", field, fallback, "sentence")             address:port
+ * DIGEST(section, "name", field, "sentence")                        64 hex digits
+ * INNER(section, "name", field, inner section, "sentence")          its options have defaults
+ * NODE(section, "name", field, shape, fallback, "sentence")         read by whoever owns the shape
+ *
+ * `fallback` is written as in a file; NONE leaves the field zero, REQUIRED refuses a file without
+ * it. Whoever includes this defines the rows he wants; the others are empty, and all of them are
+ * undefined again at the end. */
+
+#ifndef SECTION
+#define SECTION(...)
+#endif
+#ifndef TEXT
+#define TEXT(...)
+#endif
+#ifndef WORD
+#define WORD(...)
+#endif
+#ifndef SWITCH
+#define SWITCH(...)
+#endif
+#ifndef COUNT
+#define COUNT(...)
+#endif
+#ifndef SIZE
+#define SIZE(...)
+#endif
+#ifndef DURATION
+#define DURATION(...)
+#endif
+#ifndef TEXTS
+#define TEXTS(...)
+#endif
+#ifndef PAIRS
+#define PAIRS(...)
+#endif
+#ifndef ADDRESS
+#define ADDRESS(...)
+#endif
+#ifndef DIGEST
+#define DIGEST(...)
+#endif
+#ifndef INNER
+#define INNER(...)
+#endif
+#ifndef NODE
+#define NODE(...)
+#endif
+
+#define REQUIRED "!"
+#define NONE     NULL
+#define KIB      1024LL
+#define MIB      (1024 * KIB)
+#define GIB      (1024 * MIB)
+#define MS       1000LL
+#define SECOND   (1000 * MS)
+#define MINUTE   (60 * SECOND)
+#define HOUR     (60 * MINUTE)
+#define DAY      (24 * HOUR)
+
+SECTION(top, "the file", struct writ_raw_top, "The whole configuration file.")
+ADDRESS(
+    top, "listen", listen, "127.0.0.1:8700", "Address and port of the listener that clients use.")
+ADDRESS(top, "admin_listen", admin_listen, NONE,
+    "Address and port of the listener for health, readiness and metrics; none when left out.")
+INNER(top, "tls", tls, tls, "TLS of the main listener; plain HTTP when left out.")
+INNER(top, "admin_tls", admin_tls, tls, "TLS of the admin listener.")
+COUNT(top, "loops", loops, 0, 256, "0", "Threads that serve requests; 0 is one per core.")
+TEXTS(top, "hosts", hosts, 64,
+    "Values of the Host header that are served besides the listener's own address.")
+TEXTS(top, "origins", origins, 64,
+    "Values of the Origin header that are served; requests of any other web page are refused.")
+TEXT(top, "issuer", issuer, 1, 512, NONE,
+    "The iss of credentials, as a URL; http:// and the listener's address when left out.")
+TEXT(top, "keys", keys, 1, 4096, "keys", "Directory of signing keys, made by `writ keys new`.")
+TEXT(top, "store", store, 1, 4096, "sqlite://ledger.db",
+    "The ledger, made by `writ ledger init`: sqlite:// and a path.")
+WORD(top, "profile", profile, profile_words, "crewai-v1",
+    "How digests are derived (docs/policy.md).")
+NODE(top, "agents", agents, SHAPE_AGENTS, NONE, "Who may call, and how they show who they are.")
+NODE(top, "upstreams", upstreams, SHAPE_UPSTREAMS, NONE, "The tool servers, by name.")
+NODE(top, "tools", tools, SHAPE_TOOLS, NONE,
+    "What may be called: a rule, or a list of rules, for each upstream/tool or pattern.")
+INNER(top, "defaults", defaults, defaults, "What holds for calls that no rule speaks of.")
+INNER(top, "limits", limits, limits, "How much of anything is taken.")
+INNER(top, "sessions", sessions, sessions, "Sessions and the boundaries of runs.")
+INNER(top, "credential", credential, credential, "The credential of a governed call.")
+INNER(top, "ledger", ledger, ledger, "Claims and time in the ledger.")
+INNER(top, "log", log, log, "What is logged; lines go to standard error.")
+
+SECTION(tls, "tls", struct writ_tls_config, "TLS of a listener; 1.2 and 1.3.")
+TEXT(tls, "cert", cert, 1, 4096, NONE, "PEM file of the server's certificate chain.")
+TEXT(tls, "key", key, 1, 4096, NONE, "PEM file of the server's key.")
+TEXT(tls, "client_ca", client_ca, 1, 4096, NONE,
+    "PEM file of the CA that client certificates must come from; none are asked for without it.")
+
+SECTION(agent, "an entry of agents", struct writ_raw_agent,
+    "One identity: a static token (bearer_sha256), tokens of an issuer (issuer, audience, jwks), "
+    "or everybody (anonymous).")
+TEXT(agent, "id", agent.id, 1, 256, NONE, "The agent_id; with an issuer it comes from a claim.")
+TEXT(agent, "tenant", agent.tenant, 1, 256, NONE, "Tenant of the agent.")
+TEXT(agent, "role", agent.role, 1, 256, NONE, "Role that rules may ask for.")
+TEXT(agent, "credential_scope", agent.credential_scope, 1, 256, NONE,
+    "Authority that the agent holds, for its decisions.")
+TEXT(agent, "credential_tier", agent.credential_tier, 1, 256, NONE,
+    "Kind of that authority, for its decisions.")
+DIGEST(agent, "bearer_sha256", bearer,
+    "SHA-256 of a static bearer token, as 64 hex digits: printf %s TOKEN | sha256sum.")
+TEXT(agent, "issuer", issuer, 1, 512, NONE, "The iss that tokens must have.")
+TEXT(agent, "audience", audience, 1, 512, NONE, "The aud that tokens must have.")
+TEXT(agent, "jwks", jwks, 1, 4096, NONE, "File or https URL of the issuer's keys.")
+INNER(agent, "claims", claims, claims, "Which claims say who the agent is.")
+SWITCH(agent, "anonymous", anonymous, "false",
+    "Everybody is this agent. For development: all listeners must then be on loopback.")
+
+SECTION(claims, "claims", struct writ_claim_names,
+    "Names of claims, or JSON Pointers into the claims. What no claim gives is the entry's own.")
+TEXT(claims, "id", id, 1, 256, NONE, "Claim of the agent_id; sub when left out.")
+TEXT(claims, "tenant", tenant, 1, 256, NONE, "Claim of the tenant.")
+TEXT(claims, "role", role, 1, 256, NONE, "Claim of the role.")
+TEXT(claims, "credential_scope", credential_scope, 1, 256, NONE, "Claim of the scope.")
+TEXT(claims, "credential_tier", credential_tier, 1, 256, NONE, "Claim of the tier.")
+
+SECTION(upstream, "an upstream", struct writ_raw_upstream,
+    "One tool server: a child process (stdio) or a URL (http).")
+TEXTS(upstream, "stdio", stdio, 256, "Program and arguments of a server that speaks over stdio.")
+PAIRS(upstream, "environment", environment, 256,
+    "Environment variables of the child, besides a small fixed set.")
+TEXTS(upstream, "inherit", inherit, 64,
+    "Names of the gateway's own environment variables that the child gets as well.")
+TEXT(upstream, "directory", directory, 1, 4096, NONE, "Working directory of the child.")
+TEXT(upstream, "http", http, 1, 2048, NONE, "URL of a server that speaks over HTTP.")
+TEXT(upstream, "ca", ca, 1, 4096, NONE,
+    "PEM file of the CA of an https URL; the system's when left out.")
+COUNT(upstream, "connections", connections, 1, 65536, "256",
+    "Most connections to an http upstream, for each loop.")
+DURATION(upstream, "connect_timeout", connect_timeout_us, 1 * MS, 10 * MINUTE, "5s",
+    "How long connecting may take.")
+TEXT(upstream, "resource", resource, 1, 2048, NONE,
+    "The aud of credentials; the URL, or stdio: and the name, when left out.")
+INNER(upstream, "credential", credential, attach, "How the credential goes with a call.")
+DURATION(upstream, "timeout", timeout_us, 1 * MS, 24 * HOUR, "5m",
+    "How long a call may take, unless the tool's rule says otherwise.")
+
+SECTION(attach, "credential of an upstream", struct writ_raw_attach,
+    "Where the credential of a call is put.")
+TEXT(
+    attach, "header", header, 1, 128, "Writ-Credential", "HTTP header that carries it (http only).")
+SWITCH(attach, "meta", meta, "true", "Whether params._meta[\"io.writ/credential\"] carries it.")
+
+SECTION(rule, "a rule", struct writ_raw_rule, "What a tool may be called with, and by whom.")
+TEXTS(rule, "agents", agents, 1024, "Only these agent ids; every agent when left out.")
+TEXTS(rule, "roles", roles, 1024, "Only these roles; every role when left out.")
+TEXTS(rule, "tenants", tenants, 1024, "Only these tenants; every tenant when left out.")
+TEXT(rule, "scope", scope, 1, 1024, NONE,
+    "Template of the normalized scope. Without it every call is refused (scope_missing).")
+TEXT(rule, "target", target, 1, 1024, NONE, "Template of what the call acts on.")
+NODE(rule, "state", state, SHAPE_STATE, NONE, "How the target's state is observed before the call.")
+NODE(rule, "arguments", arguments, SHAPE_CONSTRAINTS, NONE,
+    "Constraints that must all hold. An argument that none of them names is refused.")
+NODE(rule, "budgets", budgets, SHAPE_BUDGETS, NONE, "What calls may use up over time.")
+WORD(rule, "duplicates", duplicates, duplicates_words, "forbid",
+    "What the second of two identical calls gets: forbid, replay, or allow (for reading tools).")
+NODE(rule, "replay", replay, SHAPE_REPLAY, NONE, "How results are kept for duplicates: replay.")
+SWITCH(
+    rule, "shadow", shadow, "false", "Record the verdict and let the call through whatever it is.")
+WORD(rule, "refusal", refusal, refusal_words, "error",
+    "How a refusal is told: error (JSON-RPC error) or result (a result with isError).")
+DURATION(rule, "timeout", timeout_us, 1 * MS, 24 * HOUR, NONE,
+    "How long a call may take; the upstream's timeout when left out.")
+
+SECTION(replay, "replay", struct writ_raw_replay, "How results are kept for duplicates: replay.")
+DURATION(replay, "ttl", ttl_us, 1 * SECOND, 30 * DAY, "10m", "How long a result is kept.")
+SIZE(replay, "max_bytes", bytes, 1, 16 * MIB, "1MiB",
+    "Longest result that is kept; after a longer one duplicates are refused.")
+
+SECTION(state, "state", struct writ_raw_state,
+    "One of tool, resource and http, asked before the call; the digest of what it answers is the "
+    "target_state_digest.")
+TEXT(state, "tool", tool, 1, 256, NONE, "A tool that only reads, as upstream/tool.")
+TEXT(state, "resource", resource, 1, 2048, NONE,
+    "Template of the URI of an MCP resource of the same upstream.")
+TEXT(state, "http", http, 1, 2048, NONE, "Template of a URL for a GET.")
+NODE(state, "arguments", arguments, SHAPE_TEMPLATES, NONE,
+    "Arguments of the tool; texts in it are templates.")
+TEXTS(state, "select", select, 64,
+    "JSON Pointers of the members of the answer that count; everything when left out.")
+WORD(state, "on_error", on_error, on_error_words, "deny",
+    "What a target that cannot be read means: deny, or absent (which is then its state).")
+DURATION(state, "timeout", timeout_us, 1 * MS, 10 * MINUTE, "5s", "How long the answer may take.")
+
+SECTION(constraint, "a constraint", struct writ_raw_constraint, "One thing that must hold.")
+TEXT(constraint, "arg", arg, 0, 1024, NONE,
+    "Name of an argument, or JSON Pointer into the arguments. Inside `each` it may be left out: "
+    "the element itself.")
+WORD(constraint, "op", op, op_words, REQUIRED, "What is asked of it (docs/policy.md).")
+NODE(constraint, "value", value, SHAPE_VALUE, NONE, "What it is compared with.")
+SWITCH(constraint, "optional", optional, "false",
+    "Whether the constraint also holds when the argument is absent.")
+
+SECTION(budget, "a budget", struct writ_raw_budget,
+    "An amount per window: a number of calls, or the sum of a numeric argument.")
+TEXT(budget, "name", name, 1, 128, NONE,
+    "Name of the counter; budgets of the same name share it. Its place in the file when left out.")
+TEXTS(budget, "per", per, 3,
+    "One counter for each agent, tenant, tool, or combination of them; one for all when left out.")
+DURATION(
+    budget, "window", window_us, 1 * SECOND, 366 * DAY, REQUIRED, "Length of the sliding window.")
+COUNT(budget, "calls", calls, 0, 1000000000000LL, NONE, "Most calls in a window.")
+NODE(budget, "sum", sum, SHAPE_SUM, NONE, "Most that an argument may add up to in a window.")
+
+SECTION(sum, "sum", struct writ_raw_sum, "The sum of a numeric argument.")
+TEXT(sum, "arg", arg, 1, 1024, REQUIRED, "Name of the argument, or JSON Pointer.")
+NODE(sum, "max", max, SHAPE_NUMBER, REQUIRED, "Most it may add up to, exactly as written.")
+
+SECTION(defaults, "defaults", struct writ_raw_defaults,
+    "Zero means no: these say it aloud, and take no other value.")
+WORD(defaults, "unlisted_tool", unlisted_tool, deny_words, "deny",
+    "A tool that no rule lists is denied.")
+WORD(defaults, "unlisted_argument", unlisted_argument, deny_words, "deny",
+    "An argument that no constraint names is refused.")
+
+SECTION(limits, "limits", struct writ_limits, "How much of anything is taken.")
+SIZE(limits, "body", body_bytes, 1 * KIB, 64 * MIB, "4MiB", "A request's body.")
+SIZE(limits, "header", header_bytes, 1 * KIB, 256 * KIB, "16KiB", "A request's head.")
+COUNT(limits, "json_depth", json_depth, 1, 256, "64", "Nesting of a request's JSON.")
+COUNT(limits, "json_values", json_values, 16, 10000000, "65536",
+    "Values and member names in a request's JSON, in all.")
+SIZE(limits, "string", string_bytes, 64, 64 * MIB, "4MiB", "One string in a request.")
+SIZE(limits, "request_memory", request_bytes, 64 * KIB, 1 * GIB, "64MiB",
+    "Memory of one request, in all.")
+SIZE(limits, "response", response_bytes, 1 * KIB, 256 * MIB, "16MiB",
+    "An upstream's answer that is held whole.")
+SIZE(limits, "event", event_bytes, 1 * KIB, 256 * MIB, "16MiB",
+    "One server-sent event, or one line of a stdio upstream.")
+COUNT(limits, "connections", connections, 1, 65536, "1024",
+    "Client connections at once, for each loop.")
+COUNT(limits, "in_flight", in_flight, 1, 65536, "1024", "Requests at once, for each loop.")
+COUNT(limits, "queue", queue, 1, 1000000, "8192", "Records that wait for the ledger, in all.")
+COUNT(limits, "sessions", sessions, 1, 10000000, "16384", "Sessions at once, in all.")
+DURATION(limits, "idle_timeout", idle_timeout_us, 100 * MS, 24 * HOUR, "75s",
+    "A client connection without a request is closed after this.")
+DURATION(limits, "head_timeout", head_timeout_us, 100 * MS, 10 * MINUTE, "10s",
+    "From the first byte of a request to its last.")
+
+SECTION(sessions, "sessions", struct writ_sessions_config, "Sessions and the boundaries of runs.")
+DURATION(sessions, "idle_expires", idle_expires_us, 1 * SECOND, 30 * DAY, "1h",
+    "A session that is not used for this long ends, and its boundary is sealed.")
+DURATION(sessions, "window", window_us, 1 * SECOND, 24 * HOUR, "10m",
+    "The boundary of a client without session that names none: the agent, for this long.")
+
+SECTION(
+    credential, "credential", struct writ_credential_config, "The credential of a governed call.")
+DURATION(
+    credential, "lifetime", lifetime_us, 1 * SECOND, 10 * MINUTE, "60s", "How long it is good.")
+WORD(credential, "alg", alg, alg_words, "ES256", "Signature algorithm; the active key's.")
+TEXT(credential, "typ", typ, 1, 64, "JWT", "The typ of its header.")
+
+SECTION(ledger, "ledger", struct writ_ledger_config, "Claims and time in the ledger.")
+DURATION(ledger, "claims_kept", claims_kept_us, 10 * MINUTE, 366 * DAY, "24h",
+    "How long a claim refuses duplicates at least.")
+DURATION(ledger, "clock_tolerance", clock_tolerance_us, 0, 10 * MINUTE, "2s",
+    "How far the clock may step back before calls are refused.")
+DURATION(ledger, "busy_timeout", busy_timeout_us, 1 * MS, 5 * MINUTE, "2s",
+    "How long a locked database is waited for.")
+
+SECTION(log, "log", struct writ_log_config, "What is logged; lines go to standard error.")
+WORD(log, "level", level, level_words, "info",
+    "The least urgent that is told: error, warn, info or debug.")
+
+#undef SECTION
+#undef TEXT
+#undef WORD
+#undef SWITCH
+#undef COUNT
+#undef SIZE
+#undef DURATION
+#undef TEXTS
+#undef PAIRS
+#undef ADDRESS
+#undef DIGEST
+#undef INNER
+#undef NODE
+#undef REQUIRED
+#undef NONE
+#undef KIB
+#undef MIB
+#undef GIB
+#undef MS
+#undef SECOND
+#undef MINUTE
+#undef HOUR
+#undef DAY

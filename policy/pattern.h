@@ -1,0 +1,42 @@
+/* pattern.h - regular expressions of the op `matches` (PCRE2), bounded (security.md J6).
+ *
+ * A pattern must match the whole text, from the first byte to the last: `ok` does not match
+ * "ok\nevil", whatever anchors and newlines it has. Texts and patterns are UTF-8. A match that
+ * hits one of the limits has no answer, which denies. */
+#ifndef WRIT_POLICY_PATTERN_H
+#define WRIT_POLICY_PATTERN_H
+
+#include "base/bytes.h"
+
+#define WRIT_PATTERN_MAX       4096   /* bytes of a pattern */
+#define WRIT_PATTERN_TEXT_MAX  65536  /* bytes of a text that is matched */
+#define WRIT_PATTERN_MATCH_MAX 200000 /* PCRE2's match limit */
+#define WRIT_PATTERN_DEPTH_MAX 2000   /* PCRE2's depth limit */
+#define WRIT_PATTERN_HEAP_KIB  1024   /* PCRE2's heap limit */
+
+enum writ_pattern_answer {
+    WRIT_PATTERN_LIMIT = 0, /* a limit was hit, or memory ran out: neither yes nor no */
+    WRIT_PATTERN_NO,
+    WRIT_PATTERN_YES,
+};
+
+struct writ_pattern;
+
+/**
+ * Compiles a pattern.
+ *
+ * @param ret  new, free with writ_pattern_free; safe to match with from many threads at once
+ * @return WRIT_OK, WRIT_E_PARSE (err says what is wrong, and its offset), WRIT_E_LIMIT,
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_pattern_new(
+    struct writ_view text, struct writ_pattern **ret, struct writ_err *err);
+
+/** Matches the whole of `text`, which is UTF-8. What it needs of memory comes from `arena`. */
+enum writ_pattern_answer writ_pattern_match(
+    const struct writ_pattern *pattern, struct writ_view text, struct writ_arena *arena);
+
+/** NULL is fine. */
+void writ_pattern_free(struct writ_pattern *pattern);
+
+#endif

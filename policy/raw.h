@@ -1,0 +1,93 @@
+/* raw.h - sections of the configuration file as the option table reads them, where they are not
+ * yet what the program works with. A `const struct writ_yaml *` is NULL when the option was left
+ * out. */
+#ifndef WRIT_POLICY_RAW_H
+#define WRIT_POLICY_RAW_H
+
+#include "policy/config.h"
+#include "policy/op.h"
+#include "policy/yaml.h"
+
+struct writ_raw_defaults {
+    int unlisted_tool, unlisted_argument;
+};
+
+struct writ_raw_top {
+    struct writ_listen_address listen, admin_listen;
+    struct writ_tls_config tls, admin_tls;
+    int64_t loops;
+    struct writ_views hosts, origins;
+    struct writ_view issuer, keys, store;
+    int profile;
+    const struct writ_yaml *agents, *upstreams, *tools;
+    struct writ_raw_defaults defaults;
+    struct writ_limits limits;
+    struct writ_sessions_config sessions;
+    struct writ_credential_config credential;
+    struct writ_ledger_config ledger;
+    struct writ_log_config log;
+};
+
+struct writ_raw_agent {
+    struct writ_agent agent;
+    struct writ_digest bearer;
+    struct writ_view issuer, audience, jwks;
+    struct writ_claim_names claims;
+    bool anonymous;
+};
+
+struct writ_raw_attach {
+    struct writ_view header;
+    bool meta;
+};
+
+struct writ_raw_upstream {
+    struct writ_views stdio;
+    struct writ_pairs environment;
+    struct writ_views inherit;
+    struct writ_view directory, http, ca, resource;
+    int64_t connections, connect_timeout_us, timeout_us;
+    struct writ_raw_attach credential;
+};
+
+struct writ_raw_rule {
+    struct writ_views agents, roles, tenants;
+    struct writ_view scope, target;
+    const struct writ_yaml *state, *arguments, *budgets, *replay;
+    int duplicates, refusal;
+    bool shadow;
+    int64_t timeout_us;
+};
+
+struct writ_raw_replay {
+    int64_t ttl_us, bytes;
+};
+
+struct writ_raw_state {
+    struct writ_view tool, resource, http;
+    const struct writ_yaml *arguments;
+    struct writ_views select;
+    int on_error;
+    int64_t timeout_us;
+};
+
+struct writ_raw_constraint {
+    struct writ_view arg; /* ptr NULL: left out */
+    int op;               /* enum writ_op; WRIT_OP_NONE: faulty, and told */
+    const struct writ_yaml *value;
+    bool optional;
+};
+
+struct writ_raw_budget {
+    struct writ_view name;
+    struct writ_views per;
+    int64_t window_us, calls;
+    const struct writ_yaml *sum;
+};
+
+struct writ_raw_sum {
+    struct writ_view arg;
+    const struct writ_yaml *max;
+};
+
+#endif

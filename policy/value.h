@@ -1,0 +1,53 @@
+/* value.h - values of constraints: made from the configuration, compared exactly with arguments.
+ *
+ * A plain scalar is what JSON says it is: a number, true, false, null, or else a string. Where
+ * YAML readers disagree (`no`, `~`, `012`, `1_000`, `12:30`, `.5`, a date) it is refused and has to
+ * be put in quotes. A quoted scalar is a string.
+ *
+ * Numbers are compared as decimals, never as doubles. What counts is what was written and also
+ * what would be forwarded, its canonical form: a number holds only when both do. */
+#ifndef WRIT_POLICY_VALUE_H
+#define WRIT_POLICY_VALUE_H
+
+#include "base/decimal.h"
+#include "evidence/json.h"
+#include "policy/option.h"
+
+#define WRIT_VALUE_BYTES_MAX (256 * 1024) /* one value, as JSON text */
+
+/** The value at `node`, in the arena of `o`; NULL when it was refused, and told. */
+const struct writ_json *writ_value_read(struct writ_options *o, const struct writ_yaml *node);
+
+/** A number for lt, le, gt, ge, sums: plain, or quoted to keep its digits. Told when it is none. */
+bool writ_value_number(
+    struct writ_options *o, const struct writ_yaml *node, struct writ_decimal *ret);
+
+/** A whole number from 0 to `most`, plain or quoted. Told when it is none. */
+bool writ_value_length(
+    struct writ_options *o, const struct writ_yaml *node, uint64_t most, uint64_t *ret);
+
+/** What a number of an argument is. */
+struct writ_amount {
+    struct writ_decimal written;   /* its source text */
+    struct writ_decimal forwarded; /* its canonical form; mostly the same */
+};
+
+/** WRIT_E_LIMIT when it cannot be held exactly. `number` must be a number. */
+WRIT_RESULT writ_value_amount(const struct writ_json *number, struct writ_amount *ret);
+
+/** True when the amount is a whole number. */
+bool writ_value_is_integer(const struct writ_amount *amount);
+
+enum writ_same {
+    WRIT_SAME_UNKNOWN = 0, /* a number cannot be held exactly: an error, neither yes nor no */
+    WRIT_SAME_NO,
+    WRIT_SAME_YES,
+};
+
+/** Whether both have the same type and value; numbers exactly, objects in any member order. */
+enum writ_same writ_value_same(const struct writ_json *a, const struct writ_json *b);
+
+/** True when both have the same type, true and false being one. */
+bool writ_value_same_type(const struct writ_json *a, const struct writ_json *b);
+
+#endif
