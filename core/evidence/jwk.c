@@ -632,16 +632,16 @@ writ_jwk_put(struct writ_buf *buf, const struct writ_jwk *key)
     writ_buf_put(buf, writ_buf_view(&key->text));
 }
 
+/* OpenSSL says 0 for a signature that does not hold, and less for some that are chosen so that its
+ * arithmetic ends in an error (a point at infinity): both are no signature. */
 static WRIT_RESULT
 verdict(int verified, struct writ_err *err)
 {
     if (verified == 1) {
         return WRIT_DONE;
     }
-    if (verified == 0) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "the signature does not hold");
-    }
-    WRIT_FAIL(err, WRIT_E_CRYPTO, "the library cannot verify a signature");
+    ERR_clear_error();
+    WRIT_FAIL(err, WRIT_E_MISMATCH, "the signature does not hold");
 }
 
 static WRIT_RESULT
@@ -658,9 +658,6 @@ verify_digest(const struct writ_jwk *key, struct writ_view input, struct writ_vi
     WRIT_TRY(writ_digest_bytes(input, &digest, err));
     verified = EVP_PKEY_verify(ctx, (const unsigned char *)signature.ptr, signature.len,
         digest.bytes, sizeof(digest.bytes));
-    if (verified != 1) {
-        ERR_clear_error();
-    }
     if (verified < 0) {
         writ_pkctx_drop(key->number, WRIT_PKCTX_VERIFY);
     }
@@ -695,9 +692,6 @@ verify_ed25519(const struct writ_jwk *key, struct writ_view input, struct writ_v
     }
     verified = EVP_DigestVerify(ctx, (const unsigned char *)signature.ptr, signature.len,
         (const unsigned char *)input.ptr, input.len);
-    if (verified != 1) {
-        ERR_clear_error();
-    }
     return verdict(verified, err);
 }
 

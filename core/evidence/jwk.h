@@ -80,7 +80,7 @@ void writ_jwk_put(struct writ_buf *buf, const struct writ_jwk *key);
  *
  * @return WRIT_OK          the signature holds
  *         WRIT_E_MISMATCH  it does not, or has not exactly the length that RFC 7518 demands
- *         WRIT_E_CRYPTO    the library failed: nothing is known, so refuse
+ *         WRIT_E_CRYPTO    the library cannot even begin: nothing is known, so refuse
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_jwk_verify(const struct writ_jwk *key, struct writ_view input,
