@@ -213,8 +213,13 @@ writ_buf_reserve(struct writ_buf *buf, size_t len)
 void
 writ_buf_put(struct writ_buf *buf, struct writ_view bytes)
 {
-    char *to = bytes.len > 0 ? writ_buf_reserve(buf, bytes.len) : NULL;
+    bool fits = buf->failed == WRIT_E_UNSET && bytes.len <= buf->cap - buf->len;
+    char *to;
 
+    if (bytes.len == 0) {
+        return;
+    }
+    to = fits ? buf->ptr + buf->len : writ_buf_reserve(buf, bytes.len);
     if (to != NULL) {
         memcpy(to, bytes.ptr, bytes.len);
         buf->len += bytes.len;
@@ -224,7 +229,11 @@ writ_buf_put(struct writ_buf *buf, struct writ_view bytes)
 void
 writ_buf_byte(struct writ_buf *buf, char byte)
 {
-    writ_buf_put(buf, writ_view(&byte, 1));
+    if (buf->failed == WRIT_E_UNSET && buf->len < buf->cap) {
+        buf->ptr[buf->len++] = byte; /* most bytes of what we write come one by one */
+    } else {
+        writ_buf_put(buf, writ_view(&byte, 1));
+    }
 }
 
 void
