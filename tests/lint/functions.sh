@@ -1,20 +1,33 @@
 #!/bin/sh
-# functions.sh SOURCE - no function is longer than 80 lines (house style, "Comments").
+# functions.sh SOURCE - no function is longer than 80 lines (house style, "Comments"). The rows of
+# a table that stands in a function are not counted.
 set -eu
 cd "$1"
 
 find core policy crew gateway cli tests bench -name node_modules -prune -o -name '*.c' -print 2>/dev/null |
     sort | xargs awk '
-    /^[a-z_0-9]+\(/ {
+    /^[A-Za-z_0-9]+\(/ {
         name = $0
-        sub(/\(.*/, "", name)
+        sub(/^START_TEST\(/, "", name)
+        sub(/[()].*/, "", name)
     }
     /^\{/ {
         from = FNR
+        lines = 0
+        in_table = 0
+    }
+    /^    };/ {
+        in_table = 0
+    }
+    {
+        lines += !in_table
+    }
+    /^    .* = \{$/ || /^    static const struct \{$/ {
+        in_table = 1
     }
     /^}/ && from > 0 {
-        if (FNR - from + 1 > 80) {
-            print FILENAME ":" from ": " name " has " FNR - from + 1 " lines"
+        if (lines > 80) {
+            print FILENAME ":" from ": " name " has " lines " lines"
             bad = 1
         }
         from = 0
