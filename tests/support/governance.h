@@ -1,0 +1,38 @@
+/* governance.h - what the conformance tests of the governance contract share: reading records out
+ * of vectors, and comparing what we derive with what the vector expects. */
+#ifndef WRIT_TESTS_GOVERNANCE_H
+#define WRIT_TESTS_GOVERNANCE_H
+
+#include "evidence/completeness.h"
+#include "evidence/profile.h"
+#include "evidence/record.h"
+
+/** A decision, outcome or seal out of a vector, whatever else the object holds. */
+struct writ_decision writ_governance_decision(
+    struct writ_arena *arena, const struct writ_json *value);
+struct writ_outcome writ_governance_outcome(
+    struct writ_arena *arena, const struct writ_json *value);
+struct writ_seal writ_governance_seal(struct writ_arena *arena, const struct writ_json *value);
+
+/** H(value) as the text of a member; null stays null. */
+struct writ_member_text writ_governance_hash(
+    struct writ_arena *arena, const struct writ_json *value);
+
+/** A field that the profile derives; absent when it cannot. `outcome` may be NULL. */
+struct writ_member_text writ_governance_derive(struct writ_arena *arena,
+    const struct writ_profile *profile, enum writ_profile_field field,
+    const struct writ_decision *decision, const struct writ_outcome *outcome);
+
+/** Fails the test `id` when `got` is not what the vector says under `name`: the same text, or
+ * null for null. A vector that does not say anything fails too. */
+void writ_governance_expect(const char *id, const struct writ_json *vector, const char *name,
+    const struct writ_member_text *got);
+
+/** The id of a vector, for messages. */
+const char *writ_governance_id(struct writ_arena *arena, const struct writ_json *vector);
+
+/** The report on an array of decisions and a seal (NULL or null: none). */
+struct writ_completeness writ_governance_report(
+    struct writ_arena *arena, const struct writ_json *decisions, const struct writ_json *seal);
+
+#endif
