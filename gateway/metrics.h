@@ -63,6 +63,10 @@ int64_t writ_metrics_gauge_sum(const struct writ_metrics *metrics, enum writ_gau
 uint64_t writ_metrics_vector_sum(
     const struct writ_metrics *metrics, enum writ_vector vector, unsigned value);
 
+/** How many observations there were. From any thread. */
+uint64_t writ_metrics_histogram_count(
+    const struct writ_metrics *metrics, enum writ_histogram histogram);
+
 /** Appends everything in the Prometheus text format, version 0.0.4: HELP, TYPE, samples. Values of
  * a vector that were never counted are left out. From any thread. */
 void writ_metrics_put(const struct writ_metrics *metrics, struct writ_buf *ret);

@@ -1,0 +1,351 @@
+/* connection.c
+ *
+ * Invariant: a connection lives until libmicrohttpd has closed it and its request, if any, was
+ * freed. */
+#include "gateway/connection.h"
+
+#include "gateway/linger.h"
+
+#include <arpa/inet.h>
+#include <gnutls/gnutls.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CONNECTION_MAGIC 0x57434f4eU
+#define FIN_GRACE_US     1000000 /* an idle connection whose client has ended is closed then */
+#define PROBE_AGAIN_US   15000000
+#define INTERIM          "HTTP/1.1 100 Continue\r\n\r\n"
+
+struct writ_connection *
+writ_connection_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct writ_connection *connection = info != NULL ? info->socket_context : NULL;
+
+    WRIT_INVARIANT(connection != NULL && connection->magic == CONNECTION_MAGIC);
+    return connection;
+}
+
+/* ---- addresses */
+
+static bool
+is_loopback(const struct sockaddr_storage *address)
+{
+    if (address->ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+        return (ntohl(in->sin_addr.s_addr) >> 24) == 127;
+    }
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+    return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr) ||
+           (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) && in6->sin6_addr.s6_addr[12] == 127);
+}
+
+/* "127.0.0.1:80", "[::1]:80"; a mapped address as the IPv4 address that it is. */
+static struct writ_view
+address_text(const struct sockaddr_storage *address, bool with_port, char *ret)
+{
+    struct writ_buf text = {
+        .ptr = ret, .cap = WRIT_CONNECTION_ADDRESS, .max = WRIT_CONNECTION_ADDRESS};
+    char host[INET6_ADDRSTRLEN] = "?";
+    uint16_t port;
+
+    if (address->ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+        (void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof host);
+        port = ntohs(in->sin_port);
+        writ_buf_str(&text, host);
+    } else {
+        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+        bool mapped = IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr);
+        (void)inet_ntop(mapped ? AF_INET : AF_INET6,
+            mapped ? (const void *)&in6->sin6_addr.s6_addr[12] : (const void *)&in6->sin6_addr,
+            host, sizeof host);
+        port = ntohs(in6->sin6_port);
+        writ_buf_fmt(&text, mapped ? "%s" : "[%s]", host);
+    }
+    if (with_port) {
+        writ_buf_byte(&text, ':');
+        writ_buf_u64(&text, port);
+    }
+    return writ_buf_view(&text);
+}
+
+static void
+note_local(struct writ_connection *connection)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof address;
+
+    if (getsockname(connection->fd, (struct sockaddr *)&address, &size) == 0) {
+        connection->local = address_text(&address, false, connection->local_text);
+    }
+}
+
+/* ---- bytes of our own */
+
+/* Bytes of our own on a connection that libmicrohttpd is not writing to. All or nothing: a part
+ * cannot be taken back. */
+static bool
+send_raw(struct writ_connection *connection, struct writ_view bytes)
+{
+    if (connection->peer.tls) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(connection->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+        return info != NULL &&
+               gnutls_record_send(info->tls_session, bytes.ptr, bytes.len) == (ssize_t)bytes.len;
+    }
+    return send(connection->fd, bytes.ptr, bytes.len, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+           (ssize_t)bytes.len;
+}
+
+/* ---- life */
+
+static void
+on_watch(struct writ_watch *watch, uint32_t events)
+{
+    struct writ_connection *connection = watch->ctx;
+    struct writ_incoming *request = connection->request;
+
+    if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
+        if (request != NULL && request->state >= WRIT_INCOMING_OPEN) {
+            writ_connection_cut(connection);
+        } else {
+            connection->dead = true;
+            writ_daemon_poke(connection->daemon, 1);
+        }
+        return;
+    }
+    connection->fin = true;
+    if (connection->probe_after_us >= 0) {
+        writ_connection_probe_at(connection, connection->probe_after_us);
+    }
+    if (connection->phase == WRIT_CONNECTION_IDLE || connection->phase == WRIT_CONNECTION_FRESH) {
+        connection->deadline_us = writ_loop_now_us(watch->loop) + FIN_GRACE_US;
+    }
+}
+
+static void
+on_probe(struct writ_timer *timer)
+{
+    struct writ_connection *connection = timer->ctx;
+    struct writ_incoming *request = connection->request;
+    bool open = request != NULL && !request->detached && !connection->dead;
+
+    if (open && request->state == WRIT_INCOMING_OPEN && !request->x.http_1_0) {
+        if (!send_raw(connection, WRIT_LIT(INTERIM))) {
+            writ_connection_cut(connection);
+            return;
+        }
+    } else if (open && request->state == WRIT_INCOMING_STREAM && request->heartbeat_us > 0) {
+        request->wrote_us = INT64_MIN / 2;
+        writ_incoming_beat(request, writ_loop_now_us(timer->loop));
+    } else {
+        return;
+    }
+    /* a client that half-closes first and leaves later says nothing more: ask again */
+    writ_loop_timer_set(timer->loop, timer, writ_loop_now_us(timer->loop) + PROBE_AGAIN_US);
+}
+
+struct writ_connection *
+writ_connection_new(struct writ_daemon *daemon, int fd, const struct sockaddr_storage *address)
+{
+    struct writ_acceptor *acceptor = daemon->acceptor;
+    struct writ_connection *connection = writ_alloc(sizeof *connection);
+
+    if (connection == NULL) {
+        return NULL;
+    }
+    connection->magic = CONNECTION_MAGIC;
+    connection->fd = fd;
+    connection->daemon = daemon;
+    connection->probe_after_us = -1;
+    connection->probe = (struct writ_timer){.fn = on_probe, .ctx = connection};
+    connection->peer.address = address_text(address, true, connection->address);
+    connection->peer.loopback = is_loopback(address);
+    connection->peer.tls = daemon->certificate != NULL;
+    if (acceptor->site->wildcard) {
+        note_local(connection);
+    }
+    if (!writ_is_ok(writ_loop_watch(acceptor->loop, &connection->watch, fd, EPOLLRDHUP | EPOLLET,
+            on_watch, connection, NULL))) {
+        writ_free(connection);
+        return NULL;
+    }
+    return connection;
+}
+
+void
+writ_connection_free(struct writ_connection *connection)
+{
+    connection->magic = 0;
+    writ_free(connection->certificate);
+    writ_free(connection);
+}
+
+void
+writ_connection_set_phase(
+    struct writ_connection *connection, enum writ_connection_phase phase, int64_t timeout_ms)
+{
+    int64_t now = writ_loop_now_us(connection->daemon->acceptor->loop);
+
+    connection->phase = phase;
+    connection->deadline_us = timeout_ms > 0 ? now + timeout_ms * 1000 : 0;
+    if (phase == WRIT_CONNECTION_IDLE &&
+        (connection->fin || connection->daemon->acceptor->draining)) {
+        connection->deadline_us = now + FIN_GRACE_US;
+    }
+}
+
+/* libmicrohttpd has no call that closes a connection: it sees that the socket is shut down, and a
+ * request that failed is refused at its next callback. */
+void
+writ_connection_cut(struct writ_connection *connection)
+{
+    if (connection->request != NULL) {
+        connection->request->failed = true;
+    }
+    connection->dead = true;
+    (void)shutdown(connection->fd, SHUT_RDWR);
+    if (connection->suspended) {
+        connection->suspended = false;
+        MHD_resume_connection(connection->mhd);
+    }
+    writ_daemon_poke(connection->daemon, 2);
+}
+
+void
+writ_connection_probe_at(struct writ_connection *connection, int64_t after_us)
+{
+    struct writ_loop *loop = connection->watch.loop;
+
+    connection->probe_after_us = after_us;
+    if (connection->fin) {
+        writ_loop_timer_set(loop, &connection->probe, writ_loop_now_us(loop) + after_us);
+    }
+}
+
+/* ---- deadlines */
+
+/* An answer from outside libmicrohttpd, for a request that cannot be answered through it. */
+void
+writ_connection_refuse(struct writ_connection *connection, const struct writ_framing_fault *fault,
+    const char *status_line)
+{
+    writ_auto_buf body = writ_buf_make(4096);
+    writ_auto_buf all = writ_buf_make(8192);
+
+    writ_incoming_put_refusal(fault, &body);
+    writ_buf_fmt(&all, "HTTP/1.1 %s\r\nConnection: close\r\nContent-Type: application/json\r\n",
+        status_line);
+    writ_buf_fmt(&all, "Content-Length: %zu\r\n\r\n", body.len);
+    writ_buf_put(&all, writ_buf_view(&body));
+    writ_metrics_mark(connection->daemon->acceptor->metrics, WRIT_VECTOR_REFUSALS, fault->reason);
+    writ_metrics_mark(
+        connection->daemon->acceptor->metrics, WRIT_VECTOR_STATUS, fault->status / 100);
+    connection->refused = true;
+    if (writ_is_ok(writ_buf_check(&all, NULL))) {
+        (void)send_raw(connection, writ_buf_view(&all));
+    }
+}
+
+static void
+expire(struct writ_connection *connection)
+{
+    static const struct writ_framing_fault late = {408, WRIT_REASON_REQUEST_TIMEOUT, NULL};
+
+    switch (connection->phase) {
+    case WRIT_CONNECTION_HEAD:
+    case WRIT_CONNECTION_BODY:
+        writ_connection_refuse(connection, &late, "408 Request Timeout");
+        break;
+    case WRIT_CONNECTION_FRESH:
+    case WRIT_CONNECTION_OPEN:
+    case WRIT_CONNECTION_WRITE:
+    case WRIT_CONNECTION_IDLE:
+        break;
+    }
+    writ_connection_cut(connection);
+}
+
+void
+writ_connection_sweep(struct writ_connection *connection, int64_t now_us)
+{
+    struct writ_incoming *request = connection->request;
+
+    if (connection->dead) {
+        writ_daemon_poke(connection->daemon, 1);
+        return;
+    }
+    if (connection->deadline_us > 0 && now_us >= connection->deadline_us) {
+        expire(connection);
+        return;
+    }
+    if (request != NULL && request->state == WRIT_INCOMING_STREAM) {
+        writ_incoming_beat(request, now_us);
+        if (writ_incoming_is_stuck(request, now_us)) {
+            writ_connection_cut(connection);
+        }
+    }
+}
+
+/* ---- libmicrohttpd opens and closes */
+
+static void
+on_closed(struct writ_connection *connection)
+{
+    struct writ_daemon *daemon = connection->daemon;
+    struct writ_acceptor *acceptor = daemon->acceptor;
+
+    writ_loop_unwatch(&connection->watch);
+    writ_loop_timer_cancel(&connection->probe);
+    if (connection->refused && !connection->dead && !acceptor->closing) {
+        writ_linger_begin(acceptor, connection->fd);
+    }
+    *connection->link = connection->next;
+    if (connection->next != NULL) {
+        connection->next->link = connection->link;
+    }
+    if (connection->peer.tls && connection->phase == WRIT_CONNECTION_FRESH) {
+        writ_metrics_count(acceptor->metrics, WRIT_COUNTER_TLS_FAILURES, 1);
+    }
+    writ_metrics_gauge(acceptor->metrics, WRIT_GAUGE_CONNECTIONS_OPEN, -1);
+    acceptor->connection_count--;
+    daemon->connections--;
+    connection->closed = true;
+    if (connection->request == NULL) { /* keeps (1) */
+        writ_connection_free(connection);
+    }
+}
+
+void
+writ_connection_on_notify(void *cls, struct MHD_Connection *mhd, void **socket_ctx,
+    enum MHD_ConnectionNotificationCode code)
+{
+    struct writ_daemon *daemon = cls;
+    struct writ_acceptor *acceptor = daemon->acceptor;
+
+    switch (code) {
+    case MHD_CONNECTION_NOTIFY_STARTED: {
+        struct writ_connection *connection = acceptor->adding;
+        acceptor->adding = NULL;
+        connection->mhd = mhd;
+        connection->next = acceptor->connections;
+        connection->link = &acceptor->connections;
+        if (connection->next != NULL) {
+            connection->next->link = &connection->next;
+        }
+        acceptor->connections = connection;
+        acceptor->connection_count++;
+        daemon->connections++;
+        writ_metrics_gauge(acceptor->metrics, WRIT_GAUGE_CONNECTIONS_OPEN, 1);
+        *socket_ctx = connection;
+        break;
+    }
+    case MHD_CONNECTION_NOTIFY_CLOSED:
+        on_closed(*socket_ctx);
+        break;
+    }
+}

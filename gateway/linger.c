@@ -1,0 +1,104 @@
+#include "gateway/linger.h"
+
+#include "gateway/acceptor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LINGERS_MAX      256        /* at once, per loop; more are closed at once */
+#define LINGER_US        1000000    /* how long */
+#define LINGER_BYTES_MAX (1U << 20) /* how much is thrown away */
+#define LINGER_PIECE     16384
+
+struct writ_linger {
+    struct writ_acceptor *acceptor;
+    struct writ_watch watch;
+    struct writ_timer timer;
+    int fd;
+    size_t bytes;
+    struct writ_linger *next, **link;
+};
+
+static void
+linger_end(struct writ_linger *linger)
+{
+    writ_loop_unwatch(&linger->watch);
+    writ_loop_timer_cancel(&linger->timer);
+    *linger->link = linger->next;
+    if (linger->next != NULL) {
+        linger->next->link = linger->link;
+    }
+    linger->acceptor->linger_count--;
+    (void)close(linger->fd);
+    writ_free(linger);
+}
+
+static void
+on_timer(struct writ_timer *timer)
+{
+    linger_end(timer->ctx);
+}
+
+static void
+on_bytes(struct writ_watch *watch, uint32_t events)
+{
+    struct writ_linger *linger = watch->ctx;
+    char piece[LINGER_PIECE];
+    ssize_t n = recv(linger->fd, piece, sizeof piece, MSG_DONTWAIT);
+
+    (void)events;
+    if (n > 0) {
+        linger->bytes += (size_t)n;
+    }
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR) ||
+        linger->bytes > LINGER_BYTES_MAX) {
+        linger_end(linger);
+    }
+}
+
+/* Begins with a second descriptor of the socket, because libmicrohttpd closes the first. */
+void
+writ_linger_begin(struct writ_acceptor *acceptor, int fd)
+{
+    struct writ_linger *linger;
+    int own;
+
+    if (acceptor->linger_count >= LINGERS_MAX) {
+        return;
+    }
+    own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (own < 0) {
+        return;
+    }
+    linger = writ_alloc(sizeof *linger);
+    if (linger == NULL || !writ_is_ok(writ_loop_watch(acceptor->loop, &linger->watch, own,
+                              EPOLLIN | EPOLLRDHUP, on_bytes, linger, NULL))) {
+        writ_free(linger);
+        (void)close(own);
+        return;
+    }
+    (void)shutdown(own, SHUT_WR);
+    linger->acceptor = acceptor;
+    linger->fd = own;
+    linger->timer = (struct writ_timer){.fn = on_timer, .ctx = linger};
+    writ_loop_timer_set(
+        acceptor->loop, &linger->timer, writ_loop_now_us(acceptor->loop) + LINGER_US);
+    linger->next = acceptor->lingers;
+    linger->link = &acceptor->lingers;
+    if (linger->next != NULL) {
+        linger->next->link = &linger->next;
+    }
+    acceptor->lingers = linger;
+    acceptor->linger_count++;
+}
+
+void
+writ_linger_close_all(struct writ_acceptor *acceptor)
+{
+    while (acceptor->lingers != NULL) {
+        linger_end(acceptor->lingers);
+    }
+}
