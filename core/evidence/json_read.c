@@ -3,8 +3,8 @@
  * (1) nodes[0 .. used) are in document order. An open container keeps its parent's index in
  *     `span` until it is closed; `open` is the innermost one.
  * (2) Every byte is looked at under `at < end`; the text need not end with NUL.
- * (3) A node is appended only after its limit was checked, and a container is closed only after
- *     its names were found to be distinct. */
+ * (3) A node is appended only after there was room for it within its limit, and a container is
+ * closed only after its names were found to be distinct. */
 #include "evidence/json.h"
 
 #include "base/text.h"
@@ -113,23 +113,25 @@ grow(struct reader *r)
     return WRIT_DONE;
 }
 
-/* Appends a node that begins at `at`. Elements are counted here, members with their names. */
 static inline writ_result
-append(struct reader *r, enum writ_json_type type, const char *at, struct writ_json **ret)
+make_room(struct reader *r)
 {
-    struct writ_json *node;
+    return r->used == r->room ? grow(r) : WRIT_DONE;
+}
 
-    if (r->used == r->room) {
-        WRIT_TRY(grow(r));
-    }
+/* Appends a node that begins at `at`; there is room. Elements are counted here, members with their
+ * names. */
+static inline struct writ_json *
+append(struct reader *r, enum writ_json_type type, const char *at)
+{
+    struct writ_json *node = &r->nodes[r->used++];
+
     if (r->open != NO_NODE) {
         struct writ_json *parent = &r->nodes[r->open];
         parent->count += parent->type == WRIT_JSON_ARRAY;
     }
-    node = &r->nodes[r->used++];
     *node = (struct writ_json){.type = (uint8_t)type, .span = 1, .at = (uint32_t)offset_of(r, at)};
-    *ret = node;
-    return WRIT_DONE;
+    return node;
 }
 
 /* ---- strings */
@@ -339,7 +341,8 @@ append_string(struct reader *r, size_t most, const char *over)
     if (text.len > most) {
         return refuse_limit(r, start, over, most);
     }
-    WRIT_TRY(append(r, WRIT_JSON_STRING, start, &node));
+    WRIT_TRY(make_room(r));
+    node = append(r, WRIT_JSON_STRING, start);
     node->escaped = escaped;
     node->ptr = text.ptr;
     node->len = (uint32_t)text.len;
@@ -366,7 +369,8 @@ append_number(struct reader *r)
     if (!writ_is_ok(result)) {
         return result.code == WRIT_E_NOMEM ? no_memory(r) : refuse(r, r->at, "malformed number");
     }
-    WRIT_TRY(append(r, WRIT_JSON_NUMBER, r->at, &node));
+    WRIT_TRY(make_room(r));
+    node = append(r, WRIT_JSON_NUMBER, r->at);
     node->ptr = r->at;
     node->len = (uint32_t)len;
     node->number = number;
@@ -377,12 +381,11 @@ append_number(struct reader *r)
 static writ_result
 append_literal(struct reader *r, struct writ_view literal, enum writ_json_type type)
 {
-    struct writ_json *node;
-
     if (!writ_view_has_prefix(writ_view(r->at, (size_t)(r->end - r->at)), literal)) {
         return refuse_value(r);
     }
-    WRIT_TRY(append(r, type, r->at, &node));
+    WRIT_TRY(make_room(r));
+    (void)append(r, type, r->at);
     r->at += literal.len;
     return WRIT_DONE;
 }
@@ -544,7 +547,8 @@ open_container(struct reader *r, enum writ_json_type type, bool *complete)
     if (r->depth >= most) {
         return refuse_limit(r, r->at, "nested too deeply", most);
     }
-    WRIT_TRY(append(r, type, r->at, &node));
+    WRIT_TRY(make_room(r));
+    node = append(r, type, r->at);
     r->at++;
     node->count = 0;
     node->span = r->open; /* keeps (1) */
