@@ -32,7 +32,7 @@ target_compile_definitions(writ_test_support PUBLIC
     WRIT_VECTORS="${CMAKE_CURRENT_SOURCE_DIR}/vectors"
     WRIT_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
 target_link_libraries(writ_test_support PUBLIC ${test_layers} PkgConfig::check
-    writ::jansson writ::jwt writ::sqlite writ::crypto writ::curl writ::yaml Threads::Threads m
+    writ::jansson writ::jwt writ::sqlite writ::ssl writ::crypto writ::curl writ::yaml Threads::Threads m
     PRIVATE writ_flags)
 
 function(writ_test_properties name label timeout_s)

@@ -29,8 +29,9 @@ struct writ_addresses {
 /** A new resolver with its thread; any loop may use it. WRIT_E_NOMEM, WRIT_E_IO. */
 WRIT_RESULT writ_resolver_open(struct writ_resolver **ret, struct writ_err *err);
 
-/** Does not wait for a question under way. No answer comes after it returned. Close it before the
- * loops are freed. NULL is fine. */
+/** Does not wait for a question under way; what was not answered yet is dropped. Whoever asked has
+ * forgotten the question before (close the clients first); close it before the loops are freed.
+ * NULL is fine. */
 void writ_resolver_close(struct writ_resolver *resolver);
 
 /** Reads a numeric address, IPv6 with or without brackets. False when `host` is a name. */
@@ -38,7 +39,8 @@ bool writ_resolver_numeric(struct writ_view host, uint16_t port, struct writ_add
 
 struct writ_question;
 
-/** The answer: `found` has count 0 when the name has no address, and is borrowed for the call. */
+/** The answer: `found` has count 0 when the name has no address, `fault` then says why (static, may
+ * be NULL). Borrowed for the call. The question is gone when it returns. */
 typedef void writ_resolver_fn(void *ctx, const struct writ_addresses *found, const char *fault);
 
 /** Asks; `fn` is called on the loop once, never from inside this call.
