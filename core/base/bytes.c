@@ -123,6 +123,15 @@ writ_view_equal_secret(struct writ_view a, struct writ_view b)
 }
 
 struct writ_view
+writ_view_place(struct writ_view a, char *to)
+{
+    if (a.len > 0) {
+        memcpy(to, a.ptr, a.len);
+    }
+    return (struct writ_view){to, a.len};
+}
+
+struct writ_view
 writ_view_copy(struct writ_view a, struct writ_arena *arena)
 {
     char *copy = a.len < SIZE_MAX ? writ_arena_get(arena, a.len + 1) : NULL;
@@ -295,6 +304,14 @@ writ_buf_i64(struct writ_buf *buf, int64_t value)
     } else {
         writ_buf_u64(buf, (uint64_t)value);
     }
+}
+
+void
+writ_buf_cut(struct writ_buf *buf, size_t len)
+{
+    WRIT_INVARIANT(len <= buf->len);
+    buf->len = len;
+    buf->failed = WRIT_E_UNSET;
 }
 
 void

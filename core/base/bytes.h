@@ -64,6 +64,8 @@ struct writ_view writ_view_trim(struct writ_view a);
 bool writ_view_equal_secret(struct writ_view a, struct writ_view b);
 /** A copy in the arena, NUL-terminated after its end; {NULL, 0} on no memory. */
 struct writ_view writ_view_copy(struct writ_view a, struct writ_arena *arena);
+/** Copies the bytes to `to`, which has room for a.len bytes, and gives the view of the copy. */
+struct writ_view writ_view_place(struct writ_view a, char *to);
 
 /** Bytes that grow up to a maximum. Owned by the caller; wipe to free. */
 struct writ_buf {
@@ -94,6 +96,8 @@ void writ_buf_u64(struct writ_buf *buf, uint64_t value);
 void writ_buf_i64(struct writ_buf *buf, int64_t value);
 /** Makes room for `len` bytes and returns where they go (then add to buf->len), or NULL. */
 char *writ_buf_reserve(struct writ_buf *buf, size_t len);
+/** Cuts back to the first `len` bytes, and forgets the failure. */
+void writ_buf_cut(struct writ_buf *buf, size_t len);
 /** Drops the first `len` bytes. */
 void writ_buf_consume(struct writ_buf *buf, size_t len);
 /** WRIT_OK, or the first failure (WRIT_E_NOMEM, WRIT_E_LIMIT). */

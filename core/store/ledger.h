@@ -27,6 +27,7 @@
 #ifndef WRIT_STORE_LEDGER_H
 #define WRIT_STORE_LEDGER_H
 
+#include "base/clock.h"
 #include "evidence/budget.h"
 #include "evidence/duplicates.h"
 #include "evidence/reason.h"

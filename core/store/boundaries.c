@@ -1,0 +1,113 @@
+#include "store/boundaries.h"
+
+WRIT_RESULT
+writ_boundaries_init(struct writ_boundaries *ret, size_t most, struct writ_err *err)
+{
+    struct writ_boundaries boundaries = {.most = most};
+
+    WRIT_TRY(writ_map_init(&boundaries.by_name, most, err));
+    *ret = boundaries;
+    return WRIT_DONE;
+}
+
+void
+writ_boundaries_wipe(struct writ_boundaries *boundaries)
+{
+    while (boundaries->ring != NULL) {
+        writ_boundaries_remove(boundaries, boundaries->ring);
+    }
+    writ_map_wipe(&boundaries->by_name);
+    *boundaries = (struct writ_boundaries){0};
+}
+
+WRIT_RESULT
+writ_boundaries_tag(
+    struct writ_view tenant, struct writ_view name, struct writ_tag *ret, struct writ_err *err)
+{
+    /* the length keeps ("ab", "c") and ("a", "bc") apart */
+    uint64_t length = tenant.len;
+    struct writ_view pieces[] = {writ_view(&length, sizeof length), tenant, name};
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], &digest, err));
+    *ret = writ_tag_of(&digest);
+    return WRIT_DONE;
+}
+
+struct writ_boundary *
+writ_boundaries_find(const struct writ_boundaries *boundaries, struct writ_tag tag,
+    struct writ_view tenant, struct writ_view name)
+{
+    struct writ_map_node *node = writ_map_find(&boundaries->by_name, tag);
+
+    for (; node != NULL; node = node->next) {
+        struct writ_boundary *boundary = WRIT_MAP_OF(node, struct writ_boundary, by_name);
+
+        if (writ_view_equal(boundary->name, name) && writ_view_equal(boundary->tenant, tenant)) {
+            return boundary;
+        }
+    }
+    return NULL;
+}
+
+WRIT_RESULT
+writ_boundaries_add(struct writ_boundaries *boundaries, struct writ_tag tag,
+    struct writ_view tenant, struct writ_view name, struct writ_boundary **ret,
+    struct writ_err *err)
+{
+    struct writ_boundary *boundary;
+    struct writ_seal_hash hash;
+
+    if (boundaries->by_name.count >= boundaries->most) {
+        WRIT_FAIL(
+            err, WRIT_E_LIMIT, "%zu boundaries are open, and no more may be", boundaries->most);
+    }
+    boundary = writ_alloc(sizeof *boundary + tenant.len + name.len);
+    if (boundary == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a boundary");
+    }
+    writ_result hashed = writ_seal_hash_init(&hash, err);
+    if (!writ_is_ok(hashed)) {
+        writ_free(boundary);
+        return hashed;
+    }
+    boundary->hash = hash;
+    boundary->tenant = writ_view_place(tenant, boundary->text);
+    boundary->name = writ_view_place(name, boundary->text + tenant.len);
+    writ_map_add(&boundaries->by_name, &boundary->by_name, tag);
+
+    if (boundaries->ring == NULL) {
+        boundary->next = boundary->prev = boundary;
+        boundaries->ring = boundary;
+    } else {
+        boundary->next = boundaries->ring;
+        boundary->prev = boundaries->ring->prev;
+        boundary->prev->next = boundary->next->prev = boundary;
+    }
+    *ret = boundary;
+    return WRIT_DONE;
+}
+
+void
+writ_boundaries_remove(struct writ_boundaries *boundaries, struct writ_boundary *boundary)
+{
+    writ_map_remove(&boundaries->by_name, &boundary->by_name);
+    if (boundaries->ring == boundary) {
+        boundaries->ring = boundary->next == boundary ? NULL : boundary->next;
+    }
+    boundary->next->prev = boundary->prev;
+    boundary->prev->next = boundary->next;
+    writ_seal_hash_wipe(&boundary->hash);
+    writ_free(boundary);
+}
+
+struct writ_boundary *
+writ_boundaries_sweep(struct writ_boundaries *boundaries)
+{
+    struct writ_boundary *boundary = boundaries->ring;
+
+    if (boundary != NULL) {
+        boundaries->ring = boundary->next;
+    }
+    return boundary;
+}

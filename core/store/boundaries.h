@@ -1,0 +1,71 @@
+/* boundaries.h - the runs and sessions that are open, in the memory of the writer.
+ *
+ * A boundary is open from its first decision until its seal. Memory is bounded: a table that is
+ * full takes no further boundary, and the call is not recorded. One thread. */
+#ifndef WRIT_STORE_BOUNDARIES_H
+#define WRIT_STORE_BOUNDARIES_H
+
+#include "evidence/seal.h"
+#include "store/map.h"
+
+struct writ_hold;
+struct writ_entry;
+
+/** One open boundary. */
+struct writ_boundary {
+    struct writ_map_node by_name;
+    struct writ_boundary *next, *prev;  /* all open ones, in a ring */
+    struct writ_boundary *next_ready;   /* ones that can be sealed now */
+    struct writ_boundary *next_touched; /* ones that the present group appended to */
+
+    uint64_t id; /* its row */
+    uint64_t first_leaf;
+    uint64_t next_seq;
+    struct writ_seal_hash hash; /* of the ids of its committed decisions */
+    size_t in_flight;           /* granted calls without an outcome */
+    int64_t active_us;          /* monotonic time of its last record */
+    int64_t held_until_us;      /* wall time; a session keeps it open until then */
+    struct writ_hold *holds;    /* its claims */
+    struct writ_entry *seals;   /* wait for its seal, by `next` */
+    bool sealing;               /* takes no further call */
+    bool ready;                 /* in the list of those that can be sealed */
+
+    bool touched;    /* by the present group */
+    bool fresh;      /* made by the present group: has no row yet */
+    uint64_t before; /* next_seq before the present group */
+
+    struct writ_view tenant, name; /* in `text` */
+    char text[];
+};
+
+struct writ_boundaries {
+    struct writ_map by_name;
+    size_t most;
+    struct writ_boundary *ring; /* any one of them: where the next sweep goes on */
+};
+
+/** WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_boundaries_init(struct writ_boundaries *ret, size_t most, struct writ_err *err);
+/** Frees all boundaries. A zeroed table is fine. */
+void writ_boundaries_wipe(struct writ_boundaries *boundaries);
+
+/** The tag of (tenant, name). WRIT_E_CRYPTO. */
+WRIT_RESULT writ_boundaries_tag(
+    struct writ_view tenant, struct writ_view name, struct writ_tag *ret, struct writ_err *err);
+
+/** The open boundary of that name, or NULL. */
+struct writ_boundary *writ_boundaries_find(const struct writ_boundaries *boundaries,
+    struct writ_tag tag, struct writ_view tenant, struct writ_view name);
+
+/** Adds an open boundary. WRIT_E_LIMIT when the table is full, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_boundaries_add(struct writ_boundaries *boundaries, struct writ_tag tag,
+    struct writ_view tenant, struct writ_view name, struct writ_boundary **ret,
+    struct writ_err *err);
+
+/** Removes and frees one that has no claims and no waiting entries. */
+void writ_boundaries_remove(struct writ_boundaries *boundaries, struct writ_boundary *boundary);
+
+/** Takes the next boundary of the sweep, or NULL when there is none. */
+struct writ_boundary *writ_boundaries_sweep(struct writ_boundaries *boundaries);
+
+#endif

@@ -1,0 +1,192 @@
+/* 1. A claim is in both maps from writ_claims_add until it is freed.
+ * 2. It is in exactly one list: that of its boundary while that is open, then a slot of the wheel.
+ * 3. The slot of time t is (t / slot_us) % SLOTS. slot_us is made from the longest time that a
+ *    claim is kept, so that the wheel need not turn more than once for it; a claim says itself
+ *    when it ends, and none is freed before that, however the clock jumps. */
+#include "store/claims.h"
+
+#define BLOCK_HOLDS 512
+
+struct writ_hold_block {
+    struct writ_hold_block *next;
+    struct writ_hold holds[BLOCK_HOLDS];
+};
+
+WRIT_RESULT
+writ_claims_init(struct writ_claims *ret, size_t most, int64_t kept_us, int64_t window_kept_us,
+    struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_claims, writ_claims_wipe)
+    claims = {.most = most, .kept_us = kept_us, .window_kept_us = window_kept_us};
+    int64_t longest = kept_us > window_kept_us ? kept_us : window_kept_us;
+
+    claims.slot_us = longest / (WRIT_CLAIMS_SLOTS / 2) + 1; /* keeps (3) */
+    WRIT_TRY(writ_map_init(&claims.by_key, most, err));
+    WRIT_TRY(writ_map_init(&claims.by_intent, most, err));
+    *ret = claims;
+    claims = (struct writ_claims){0};
+    return WRIT_DONE;
+}
+
+void
+writ_claims_wipe(struct writ_claims *claims)
+{
+    while (claims->blocks != NULL) {
+        struct writ_hold_block *block = claims->blocks;
+
+        claims->blocks = block->next;
+        writ_free(block);
+    }
+    writ_map_wipe(&claims->by_key);
+    writ_map_wipe(&claims->by_intent);
+    *claims = (struct writ_claims){0};
+}
+
+size_t
+writ_claims_count(const struct writ_claims *claims)
+{
+    return claims->by_key.count;
+}
+
+struct writ_hold *
+writ_claims_by_key(const struct writ_claims *claims, struct writ_tag key)
+{
+    return WRIT_MAP_OF(writ_map_find(&claims->by_key, key), struct writ_hold, by_key);
+}
+
+struct writ_hold *
+writ_claims_by_intent(const struct writ_claims *claims, struct writ_tag intent)
+{
+    return WRIT_MAP_OF(writ_map_find(&claims->by_intent, intent), struct writ_hold, by_intent);
+}
+
+static void
+more_spares(struct writ_claims *claims)
+{
+    struct writ_hold_block *block = writ_alloc(sizeof *block);
+
+    if (block == NULL) {
+        return;
+    }
+    block->next = claims->blocks;
+    claims->blocks = block;
+    for (size_t i = 0; i < BLOCK_HOLDS; i++) {
+        block->holds[i].next = claims->spare;
+        claims->spare = &block->holds[i];
+    }
+}
+
+struct writ_hold *
+writ_claims_add(struct writ_claims *claims, struct writ_tag key, struct writ_tag intent)
+{
+    struct writ_hold *hold;
+
+    if (claims->by_key.count >= claims->most) {
+        return NULL;
+    }
+    if (claims->spare == NULL) {
+        more_spares(claims);
+    }
+    hold = claims->spare;
+    if (hold == NULL) {
+        return NULL;
+    }
+    claims->spare = hold->next;
+    *hold = (struct writ_hold){0};
+    writ_map_add(&claims->by_key, &hold->by_key, key);
+    writ_map_add(&claims->by_intent, &hold->by_intent, intent);
+    return hold;
+}
+
+void
+writ_claims_link(struct writ_hold **list, struct writ_hold *hold)
+{
+    hold->prev = NULL;
+    hold->next = *list;
+    if (*list != NULL) {
+        (*list)->prev = hold;
+    }
+    *list = hold;
+}
+
+static void
+hold_free(struct writ_claims *claims, struct writ_hold *hold)
+{
+    writ_map_remove(&claims->by_key, &hold->by_key);
+    writ_map_remove(&claims->by_intent, &hold->by_intent);
+    *hold = (struct writ_hold){.next = claims->spare};
+    claims->spare = hold;
+}
+
+void
+writ_claims_remove(struct writ_claims *claims, struct writ_hold **list, struct writ_hold *hold)
+{
+    if (hold->prev != NULL) {
+        hold->prev->next = hold->next;
+    } else {
+        WRIT_INVARIANT(*list == hold);
+        *list = hold->next;
+    }
+    if (hold->next != NULL) {
+        hold->next->prev = hold->prev;
+    }
+    hold_free(claims, hold);
+}
+
+void
+writ_claims_retire(
+    struct writ_claims *claims, struct writ_hold *hold, int64_t sealed_us, int64_t now_us)
+{
+    /* an implicit key contains its boundary, and that takes no call any more; the window after it
+     * still asks for the key for a while */
+    int64_t kept = hold->caller_stated ? claims->kept_us : claims->window_kept_us;
+    int64_t until = hold->made_us + kept;
+    int64_t farthest = now_us + claims->slot_us * (WRIT_CLAIMS_SLOTS - 2);
+
+    until = until > sealed_us ? until : sealed_us;
+    until = until < farthest ? until : farthest; /* made "in the future": the clock went back */
+    if (until <= now_us) {
+        hold_free(claims, hold);
+        return;
+    }
+    hold->until_us = until;
+    writ_claims_link(&claims->slots[until / claims->slot_us % WRIT_CLAIMS_SLOTS], hold);
+}
+
+/* Frees what has ended in one slot and looks at `*most` claims at most; true when it came through.
+ */
+static bool
+tick_slot(struct writ_claims *claims, struct writ_hold **list, int64_t now_us, size_t *most)
+{
+    struct writ_hold *hold = *list;
+
+    while (hold != NULL) {
+        struct writ_hold *next = hold->next;
+
+        if (*most == 0) {
+            return false;
+        }
+        (*most)--;
+        if (hold->until_us <= now_us) {
+            writ_claims_remove(claims, list, hold);
+        }
+        hold = next;
+    }
+    return true;
+}
+
+void
+writ_claims_tick(struct writ_claims *claims, int64_t now_us, size_t most)
+{
+    int64_t now_slot = now_us / claims->slot_us;
+    int64_t slot = claims->ticked_us / claims->slot_us;
+
+    if (now_slot - slot > WRIT_CLAIMS_SLOTS) {
+        slot = now_slot - WRIT_CLAIMS_SLOTS; /* once around the wheel is everything */
+    }
+    while (slot < now_slot &&
+           tick_slot(claims, &claims->slots[slot % WRIT_CLAIMS_SLOTS], now_us, &most)) {
+        slot++;
+    }
+    claims->ticked_us = (slot < now_slot ? slot : now_slot) * claims->slot_us;
+}

@@ -1,0 +1,77 @@
+/* disk.tbl.h - the schema of the ledger and every statement that is run on it.
+ *
+ * X(text) in the order of creation; X(NAME, text) for statements.
+ *
+ * record and body are the log. They grow at their right edge alone: leaf is contiguous from 0, and
+ * a decision_id contains the time. `record` is narrow, so that what the writer keeps in memory is
+ * rebuilt, and lists are made, without touching the bodies. Everything else is small.
+ *
+ *   record.kind     1 decision, 2 outcome, 3 seal
+ *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal
+ *   record.flags    enum writ_row_flag
+ *   record.about    an outcome: leaf of its decision
+ *   record.claim    a granted call with a claim: 16 bytes each of key, call, intent */
+#ifndef WRIT_STORE_DISK_TBL_H
+#define WRIT_STORE_DISK_TBL_H
+
+/* clang-format off */
+#define WRIT_DISK_SCHEMA(X)                                                                         \
+    X("CREATE TABLE meta(name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID")                 \
+    X("CREATE TABLE record(leaf INTEGER PRIMARY KEY, kind INTEGER NOT NULL, "                      \
+      "boundary INTEGER NOT NULL, seq INTEGER NOT NULL, time_us INTEGER NOT NULL, "                \
+      "verdict INTEGER NOT NULL, flags INTEGER NOT NULL, about INTEGER, decision_id TEXT, "        \
+      "agent_id TEXT, tool TEXT, claim BLOB) STRICT")                                              \
+    X("CREATE TABLE body(leaf INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT")                   \
+    X("CREATE INDEX record_decision ON record(decision_id) WHERE decision_id IS NOT NULL")         \
+    X("CREATE TABLE boundary(id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, name TEXT NOT NULL, "   \
+      "first_leaf INTEGER NOT NULL, seal_leaf INTEGER) STRICT")                                    \
+    X("CREATE UNIQUE INDEX boundary_name ON boundary(name, tenant)")                               \
+    X("CREATE INDEX boundary_open ON boundary(id) WHERE seal_leaf IS NULL")                        \
+    X("CREATE TABLE budget(id INTEGER PRIMARY KEY, tag BLOB NOT NULL, window_us INTEGER NOT NULL, "\
+      "window INTEGER NOT NULL, spent TEXT NOT NULL) STRICT")                                      \
+    X("CREATE TABLE result(leaf INTEGER PRIMARY KEY, expires_us INTEGER NOT NULL, "                \
+      "bytes BLOB NOT NULL) STRICT")                                                               \
+    X("CREATE TABLE session(hash BLOB PRIMARY KEY, value BLOB NOT NULL, "                          \
+      "expires_us INTEGER NOT NULL, tenant TEXT NOT NULL, boundary TEXT NOT NULL) "                \
+      "STRICT, WITHOUT ROWID")
+
+/* What the writer runs. */
+#define WRIT_DISK_STATEMENTS(X)                                                                     \
+    X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
+    X(COMMIT, "COMMIT")                                                                            \
+    X(ROLLBACK, "ROLLBACK")                                                                        \
+    X(APPEND_RECORD, "INSERT INTO record(leaf, kind, boundary, seq, time_us, verdict, flags, "     \
+      "about, decision_id, agent_id, tool, claim) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")                \
+    X(APPEND_BODY, "INSERT INTO body(leaf, bytes) VALUES(?,?)")                                    \
+    X(LAST_RECORD, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                  \
+    X(RECORDS_FROM, "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "           \
+      "decision_id, agent_id, tool, claim FROM record WHERE leaf >= ? ORDER BY leaf")              \
+    X(RECORD_AT, "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "              \
+      "decision_id, agent_id, tool, claim FROM record WHERE leaf = ?")                             \
+    X(BODY_AT, "SELECT bytes FROM body WHERE leaf = ?")                                            \
+    X(BOUNDARY_ADD, "INSERT INTO boundary(id, tenant, name, first_leaf) VALUES(?,?,?,?)")          \
+    X(BOUNDARY_SEAL, "UPDATE boundary SET seal_leaf = ? WHERE id = ? AND seal_leaf IS NULL")       \
+    X(BOUNDARY_FIND, "SELECT id, seal_leaf FROM boundary WHERE name = ? AND tenant = ?")           \
+    X(BOUNDARIES_OPEN, "SELECT id, tenant, name, first_leaf FROM boundary "                        \
+      "WHERE seal_leaf IS NULL ORDER BY id")                                                       \
+    X(BOUNDARY_LAST, "SELECT max(id) FROM boundary")                                               \
+    X(BUDGET_PUT, "REPLACE INTO budget(id, tag, window_us, window, spent) VALUES(?,?,?,?,?)")      \
+    X(BUDGET_DROP, "DELETE FROM budget WHERE id = ?")                                              \
+    X(BUDGETS, "SELECT id, tag, window_us, window, spent FROM budget")                             \
+    X(RESULT_PUT, "REPLACE INTO result(leaf, expires_us, bytes) VALUES(?,?,?)")                    \
+    X(RESULT_GET, "SELECT expires_us, bytes FROM result WHERE leaf = ?")                           \
+    X(RESULTS_OLDEST, "DELETE FROM result WHERE leaf = (SELECT min(leaf) FROM result)")            \
+    X(RESULTS_EXPIRED, "DELETE FROM result WHERE expires_us <= ?")                                 \
+    X(RESULTS_SUM, "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM result")                 \
+    X(RESULTS_FIRST, "SELECT length(bytes) FROM result ORDER BY leaf LIMIT 1")                     \
+    X(SESSION_PUT, "REPLACE INTO session(hash, value, expires_us, tenant, boundary) "              \
+      "VALUES(?,?,?,?,?)")                                                                         \
+    X(SESSION_GET, "SELECT value, expires_us FROM session WHERE hash = ?")                         \
+    X(SESSION_DROP, "DELETE FROM session WHERE hash = ?")                                          \
+    X(SESSIONS, "SELECT hash, expires_us, tenant, boundary FROM session")                          \
+    X(SESSIONS_EXPIRED, "DELETE FROM session WHERE expires_us <= ?")                               \
+    X(SESSION_COUNT, "SELECT count(*) FROM session")                                               \
+    X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)")
+/* clang-format on */
+
+#endif

@@ -1,0 +1,370 @@
+/* 1. A flight is `ending` from the moment its outcome was prepared until that is on disk; it takes
+ *    no second outcome.
+ * 2. An outcome that could not be written is kept as the record that it will be, with its time, and
+ *    written before anything that was prepared later. Times in the log therefore still grow.
+ * 3. What an outcome gives back to the budgets is a change of the group that writes it; the claim
+ *    is released, and the flight ended, when that group is on disk. */
+#include "store/ending.h"
+
+#include "store/group.h"
+#include "store/sealing.h"
+
+#include "evidence/json.h"
+
+#define RECOVERY_ARENA (8 << 20) /* memory to read one decision back */
+
+static WRIT_RESULT
+find_flight(struct writ_ledger *ledger, const struct writ_entry_outcome *o,
+    struct writ_flight **ret, struct writ_err *err)
+{
+    struct writ_flight *flight;
+
+    if (o->decision == NULL || o->outcome == NULL || o->profile == NULL) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "an outcome needs its decision and a profile");
+    }
+    flight = writ_flights_find(&ledger->flights, o->leaf);
+    /* one whose decision is not on disk yet was not told to anybody */
+    if (flight == NULL || flight->ending || flight->leaf >= ledger->next_leaf ||
+        !writ_view_equal(flight->decision_id, o->decision->decision_id.view)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the decision is not in flight");
+    }
+    *ret = flight;
+    return WRIT_DONE;
+}
+
+/* Gives the outcome its place and appends its canonical form to `bodies`. */
+static WRIT_RESULT
+write_outcome(struct writ_outcome *outcome, const struct writ_decision *decision,
+    const struct writ_profile *profile, int64_t now_us, struct writ_arena *arena,
+    struct writ_buf *bodies, struct writ_err *err)
+{
+    struct writ_faults faults = {0};
+    size_t at = bodies->len;
+
+    WRIT_TRY(writ_outcome_join(outcome, decision, profile, err));
+    WRIT_TRY(writ_outcome_place(outcome, decision, profile, now_us, arena, err));
+    writ_outcome_validate(outcome, &faults);
+    if (faults.count > 0) {
+        writ_auto_buf text = writ_buf_make(WRIT_ERR_TEXT);
+
+        writ_faults_put(&faults, &text);
+        WRIT_FAIL(err, WRIT_E_INVALID, "the outcome is not valid: " WRIT_VIEW_FMT,
+            WRIT_VIEW_ARG(writ_buf_view(&text)));
+    }
+    WRIT_TRY(writ_outcome_put(outcome, bodies, err));
+    if (bodies->len - at > WRIT_LEDGER_RECORD_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "the record has more than %d bytes", WRIT_LEDGER_RECORD_MAX);
+    }
+    return WRIT_DONE;
+}
+
+static int
+kind_of(const struct writ_outcome *outcome)
+{
+    static const enum writ_outcome_kind kinds[] = {
+        WRIT_OUTCOME_ERROR, WRIT_OUTCOME_EXECUTED, WRIT_OUTCOME_BLOCKED, WRIT_OUTCOME_TIMEOUT};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (writ_outcome_is(outcome, kinds[i])) {
+            return (int)kinds[i];
+        }
+    }
+    return WRIT_OUTCOME_ERROR;
+}
+
+static struct writ_row
+row_of(const struct writ_flight *flight, const struct writ_outcome *outcome, int64_t now_us)
+{
+    bool interrupted = outcome->error_type.is == WRIT_PRESENT &&
+                       writ_view_is(outcome->error_type.view, WRIT_OUTCOME_INTERRUPTED);
+
+    return (struct writ_row){
+        .kind = WRIT_ROW_OUTCOME,
+        .boundary = flight->boundary->id,
+        .seq = outcome->seq.is == WRIT_PRESENT ? (uint64_t)outcome->seq.value : 0,
+        .time_us = now_us,
+        .verdict = kind_of(outcome),
+        .flags = (writ_outcome_nothing_ran(outcome) ? WRIT_ROW_NOTHING_RAN : 0U) |
+                 (interrupted ? WRIT_ROW_INTERRUPTED : 0U),
+        .about = flight->leaf,
+        .decision_id = flight->decision_id,
+    };
+}
+
+static void
+add_row(struct writ_ledger *ledger, const struct writ_row *from, struct writ_group_row *row)
+{
+    uint64_t leaf = row->row.leaf;
+
+    row->row = *from;
+    row->row.leaf = leaf;
+    if ((from->flags & WRIT_ROW_NOTHING_RAN) != 0) {
+        const struct writ_flight *flight = writ_flights_find(&ledger->flights, from->about);
+
+        writ_budgets_return(&ledger->budgets, flight->bookings, flight->bookings_n); /* keeps (3) */
+    }
+}
+
+WRIT_RESULT
+writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_entry_outcome *o = &entry->outcome;
+    struct writ_buf *bodies = &ledger->group.bodies;
+    size_t at = bodies->len;
+    struct writ_flight *flight = NULL;
+    struct writ_group_row *row;
+    struct writ_row made;
+    struct writ_op *op;
+    int64_t now_us;
+    writ_result result;
+
+    o->kept = false;
+    WRIT_TRY(find_flight(ledger, o, &flight, NULL));
+    now_us = writ_group_stamp(ledger);
+    result = write_outcome(o->outcome, o->decision, o->profile, now_us, entry->arena, bodies, NULL);
+    if (!writ_is_ok(result)) {
+        writ_buf_cut(bodies, at);
+        return result;
+    }
+    op = writ_group_op(ledger, WRIT_OP_OUTCOME, entry);
+    op->flight = flight;
+    flight->ending = true;
+    row = writ_group_row(ledger);
+    row->body_at = at;
+    row->body_len = bodies->len - at;
+    made = row_of(flight, o->outcome, now_us);
+    add_row(ledger, &made, row);
+    o->outcome_leaf = row->row.leaf;
+    return WRIT_DONE;
+}
+
+/* ---- outcomes that are kept ---- */
+
+static WRIT_RESULT
+keep(struct writ_ledger *ledger, struct writ_flight *flight, const struct writ_row *row,
+    struct writ_view body)
+{
+    struct writ_kept *kept = writ_alloc(sizeof *kept + body.len);
+
+    if (kept == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    kept->flight = flight;
+    kept->row = *row;
+    kept->row.body = writ_view_place(body, kept->body);
+    *ledger->kept_end = kept;
+    ledger->kept_end = &kept->next;
+    ledger->kept_n++;
+    flight->ending = true;
+    return WRIT_DONE;
+}
+
+void
+writ_ending_undo(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    const struct writ_group_row *row = &ledger->group.rows[op->row];
+    struct writ_view body = writ_view(ledger->group.bodies.ptr + row->body_at, row->body_len);
+
+    /* poisoned: nothing will be written any more; recovery will say "interrupted" when the ledger
+     * is opened. No memory: the submitter may try again */
+    op->flight->ending = false;
+    op->entry->outcome.kept =
+        !ledger->disk.poisoned && writ_is_ok(keep(ledger, op->flight, &row->row, body));
+}
+
+static void
+kept_pop(struct writ_ledger *ledger)
+{
+    struct writ_kept *kept = ledger->kept;
+
+    ledger->kept = kept->next;
+    if (ledger->kept == NULL) {
+        ledger->kept_end = &ledger->kept;
+    }
+    ledger->kept_n--;
+    writ_free(kept);
+}
+
+void
+writ_ending_kept(struct writ_ledger *ledger)
+{
+    for (struct writ_kept *kept = ledger->kept; kept != NULL && writ_group_has_room(&ledger->group);
+         kept = kept->next) {
+        struct writ_op *op = writ_group_op(ledger, WRIT_OP_KEPT, NULL);
+
+        op->kept = kept;
+        op->flight = kept->flight;
+        add_row(ledger, &kept->row, writ_group_row(ledger));
+    }
+}
+
+WRIT_RESULT
+writ_ending_flush(struct writ_ledger *ledger)
+{
+    while (ledger->kept != NULL) {
+        writ_ending_kept(ledger);
+        WRIT_TRY(writ_group_commit(ledger)); /* takes what it wrote off the list */
+    }
+    return WRIT_DONE;
+}
+
+void
+writ_ending_wipe(struct writ_ledger *ledger)
+{
+    while (ledger->kept != NULL) {
+        kept_pop(ledger);
+    }
+}
+
+/* ---- on disk ---- */
+
+/* Makes room for a result to be kept: the oldest go first. */
+static WRIT_RESULT
+evict(struct writ_ledger *ledger, size_t bytes, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    int64_t most = ledger->options.results_max_bytes - (int64_t)bytes;
+
+    while (ledger->results_n > 0 &&
+           (ledger->results_bytes > most || ledger->results_n >= WRIT_LEDGER_RESULTS_MAX)) {
+        bool row = false;
+        writ_result result = writ_disk_query(disk, WRIT_SQL_RESULTS_FIRST, &row, err, "");
+        int64_t length =
+            writ_is_ok(result) && row ? writ_disk_int(disk, WRIT_SQL_RESULTS_FIRST, 0) : 0;
+
+        writ_disk_end(disk, WRIT_SQL_RESULTS_FIRST);
+        WRIT_TRY(result);
+        if (!row) {
+            ledger->results_n = 0;
+            ledger->results_bytes = 0;
+            break;
+        }
+        WRIT_TRY(writ_disk_run(disk, WRIT_SQL_RESULTS_OLDEST, err, ""));
+        ledger->results_n--;
+        ledger->results_bytes -= length;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_ending_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    const struct writ_entry_outcome *o = &op->entry->outcome;
+    const struct writ_row *row = &ledger->group.rows[op->row].row;
+    int64_t bytes = (int64_t)o->result.len;
+
+    if (o->result_ttl_us <= 0 || op->flight->hold == NULL ||
+        row->verdict != WRIT_OUTCOME_EXECUTED || o->result.len > WRIT_LEDGER_RESULT_MAX ||
+        bytes > ledger->options.results_max_bytes) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(evict(ledger, o->result.len, err));
+    WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_RESULT_PUT, err, "uib", row->about,
+        row->time_us + o->result_ttl_us, o->result));
+    ledger->results_n++;
+    ledger->results_bytes += bytes;
+    return WRIT_DONE;
+}
+
+void
+writ_ending_finish(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    const struct writ_row *row = &ledger->group.rows[op->row].row;
+    struct writ_flight *flight = op->flight;
+    struct writ_boundary *boundary = flight->boundary;
+    struct writ_hold *hold = flight->hold;
+
+    if (hold != NULL && (row->flags & WRIT_ROW_NOTHING_RAN) != 0) {
+        writ_claims_remove(&ledger->claims, &boundary->holds, hold);
+    } else if (hold != NULL) {
+        hold->in_flight = false;
+        hold->outcome = (uint8_t)row->verdict;
+        hold->interrupted = (row->flags & WRIT_ROW_INTERRUPTED) != 0;
+    }
+    boundary->active_us = writ_clock_mono_us(ledger->options.clock);
+    writ_flights_remove(&ledger->flights, flight);
+    writ_sealing_ready(ledger, boundary);
+    if (op->kind == WRIT_OP_KEPT) {
+        WRIT_INVARIANT(ledger->kept == op->kept);
+        kept_pop(ledger);
+    }
+}
+
+/* ---- recovery ---- */
+
+static WRIT_RESULT
+read_decision(struct writ_ledger *ledger, uint64_t leaf, struct writ_arena *arena,
+    struct writ_decision *ret, struct writ_err *err)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+    struct writ_disk *disk = &ledger->disk;
+    const struct writ_json *value = NULL;
+    struct writ_view body;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_BODY_AT, &row, err, "u", leaf);
+
+    body = writ_is_ok(result) && row
+               ? writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_BODY_AT, 0), arena)
+               : writ_view(NULL, 0);
+    writ_disk_end(disk, WRIT_SQL_BODY_AT);
+    WRIT_TRY(result);
+    if (body.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu has no body", (unsigned long long)leaf);
+    }
+    limits.bytes = WRIT_LEDGER_RECORD_MAX;
+    result = writ_json_read(body, &limits, arena, &value, err);
+    if (result.code == WRIT_E_PARSE || result.code == WRIT_E_LIMIT) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is not readable", (unsigned long long)leaf);
+    }
+    WRIT_TRY(result);
+    return writ_decision_read(value, arena, ret, err);
+}
+
+static const struct writ_profile *
+profile_of(const struct writ_decision *decision, struct writ_arena *arena)
+{
+    struct writ_extension extension = {0};
+    const struct writ_profile *profile = NULL;
+
+    if (writ_is_ok(writ_extension_read(&decision->extensions, arena, &extension, NULL)) &&
+        extension.profile.is == WRIT_PRESENT) {
+        profile = writ_profile_find(extension.profile.view);
+    }
+    return profile == NULL ? writ_profile_default() : profile;
+}
+
+static WRIT_RESULT
+interrupt(struct writ_ledger *ledger, struct writ_flight *flight, struct writ_arena *arena,
+    struct writ_err *err)
+{
+    struct writ_decision decision = {0};
+    writ_auto_buf body = writ_buf_make(WRIT_LEDGER_RECORD_MAX);
+    struct writ_outcome outcome;
+    struct writ_row row;
+    int64_t now_us = writ_group_stamp(ledger);
+
+    WRIT_TRY(read_decision(ledger, flight->leaf, arena, &decision, err));
+    outcome = writ_outcome_for(&decision, WRIT_OUTCOME_ERROR);
+    outcome.error_type = writ_member_text(writ_view_str(WRIT_OUTCOME_INTERRUPTED));
+    outcome.error_message =
+        writ_member_text(writ_reason_sentence(WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN));
+    WRIT_TRY(write_outcome(
+        &outcome, &decision, profile_of(&decision, arena), now_us, arena, &body, err));
+    row = row_of(flight, &outcome, now_us);
+    return keep(ledger, flight, &row, writ_buf_view(&body));
+}
+
+WRIT_RESULT
+writ_ending_interrupted(
+    struct writ_ledger *ledger, struct writ_flight *flight, struct writ_err *err)
+{
+    struct writ_arena *arena = writ_arena_new(RECOVERY_ARENA);
+    writ_result result;
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to recover");
+    }
+    result = interrupt(ledger, flight, arena, err);
+    writ_arena_free(arena);
+    return result;
+}

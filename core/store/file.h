@@ -1,0 +1,72 @@
+/* file.h - the files of a ledger, around SQLite: who may have written them, who holds them, and
+ * whether they are still the ones that were opened.
+ *
+ * SQLite keeps writing to a file that was removed or renamed and never notices. So the identity of
+ * the database, its write-ahead log and its lock is compared before and after every group. */
+#ifndef WRIT_STORE_FILE_H
+#define WRIT_STORE_FILE_H
+
+#include "base/bytes.h"
+
+#include <sys/types.h>
+
+#define WRIT_FILE_PATH_MAX 4000 /* bytes of a ledger's path */
+
+enum writ_file_part {
+    WRIT_FILE_DATABASE = 0,
+    WRIT_FILE_WAL,
+    WRIT_FILE_SHM,
+    WRIT_FILE_LOCK,
+    WRIT_FILE_PARTS
+};
+
+/** The files of one ledger. Zeroed: none. */
+struct writ_file {
+    struct writ_buf paths[WRIT_FILE_PARTS]; /* NUL-terminated */
+    struct {
+        bool known;
+        dev_t device;
+        ino_t inode;
+    } identity[WRIT_FILE_PARTS];
+    bool locked;
+    int lock_fd; /* open while locked */
+};
+
+/** Makes the names of the files beside `path`. WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_file_name(const char *path, struct writ_file *ret, struct writ_err *err);
+
+/** Unlocks and frees. A zeroed one is fine. */
+void writ_file_wipe(struct writ_file *file);
+
+/** The name of a part, NUL-terminated; borrowed until the wipe. */
+const char *writ_file_path(const struct writ_file *file, enum writ_file_part part);
+
+/**
+ * Refuses what somebody else may have prepared.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT   there is no database
+ *         WRIT_E_INVALID  a part is a symbolic link, no regular file or writable by group or
+ *                         others; or others can write to the directory
+ *         WRIT_E_IO       cannot be looked at
+ */
+WRIT_RESULT writ_file_check(const struct writ_file *file, struct writ_err *err);
+
+/** As writ_file_check for the directory alone: for a ledger that is about to be created.
+ * WRIT_E_INVALID also when the database exists. */
+WRIT_RESULT writ_file_check_new(const struct writ_file *file, struct writ_err *err);
+
+/** Makes a new database last: syncs its directory. WRIT_E_IO. */
+WRIT_RESULT writ_file_settle(const struct writ_file *file, struct writ_err *err);
+
+/** Takes the lock that keeps a second process out; the lock file is made when it is missing.
+ * WRIT_E_BUSY when somebody has it, WRIT_E_INVALID for a symbolic link, WRIT_E_IO. */
+WRIT_RESULT writ_file_lock(struct writ_file *file, struct writ_err *err);
+
+/** Notes which files these are, once all are open. WRIT_E_IO. */
+WRIT_RESULT writ_file_remember(struct writ_file *file, struct writ_err *err);
+
+/** WRIT_OK while the names still lead to the files that were remembered, else WRIT_E_IO. */
+WRIT_RESULT writ_file_same(const struct writ_file *file, struct writ_err *err);
+
+#endif

@@ -1,0 +1,347 @@
+/* 1. The ops of a group are finished, in order, when its transaction is on disk and the files are
+ *    still the ones that were opened; else they are undone, backwards.
+ * 2. Nothing is written by preparing; nothing in memory changes by writing. */
+#include "store/group.h"
+
+#include "store/ending.h"
+#include "store/judge.h"
+#include "store/sealing.h"
+#include "store/session_rows.h"
+
+WRIT_RESULT
+writ_group_init(struct writ_group *ret, size_t entries_max, struct writ_err *err)
+{
+    struct writ_group group = {.rows_max = 2 * entries_max}; /* a deny comes with its outcome */
+
+    group.bodies = writ_buf_make(WRIT_STORE_BODIES_MAX);
+    group.rows = writ_alloc(group.rows_max * sizeof *group.rows);
+    group.ops = writ_alloc(group.rows_max * sizeof *group.ops);
+    if (group.rows == NULL || group.ops == NULL) {
+        writ_group_wipe(&group);
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for groups of %zu entries", entries_max);
+    }
+    *ret = group;
+    return WRIT_DONE;
+}
+
+void
+writ_group_wipe(struct writ_group *group)
+{
+    writ_buf_wipe(&group->bodies);
+    writ_free(group->rows);
+    writ_free(group->ops);
+    *group = (struct writ_group){0};
+}
+
+bool
+writ_group_has_room(const struct writ_group *group)
+{
+    return group->rows_n + 2 <= group->rows_max && group->ops_n < group->rows_max &&
+           group->bodies.len < WRIT_STORE_BODIES_SOFT;
+}
+
+struct writ_group_row *
+writ_group_row(struct writ_ledger *ledger)
+{
+    struct writ_group *group = &ledger->group;
+    struct writ_group_row *row = &group->rows[group->rows_n];
+
+    WRIT_INVARIANT(group->rows_n < group->rows_max);
+    *row = (struct writ_group_row){.body_at = SIZE_MAX};
+    row->row.leaf = ledger->next_leaf + group->rows_n;
+    group->rows_n++;
+    return row;
+}
+
+struct writ_op *
+writ_group_op(struct writ_ledger *ledger, enum writ_op_kind kind, struct writ_entry *entry)
+{
+    struct writ_group *group = &ledger->group;
+    struct writ_op *op = &group->ops[group->ops_n];
+
+    WRIT_INVARIANT(group->ops_n < group->rows_max);
+    group->ops_n++;
+    *op = (struct writ_op){.kind = kind, .entry = entry, .row = group->rows_n};
+    return op;
+}
+
+int64_t
+writ_group_stamp(struct writ_ledger *ledger)
+{
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+
+    /* a time that was given and not used is no harm: times only have to grow */
+    ledger->last_us = now_us > ledger->last_us ? now_us : ledger->last_us + 1;
+    return ledger->last_us;
+}
+
+void
+writ_group_touch(struct writ_ledger *ledger, struct writ_boundary *boundary)
+{
+    if (!boundary->touched) {
+        boundary->touched = true;
+        boundary->before = boundary->next_seq;
+        boundary->next_touched = ledger->group.touched;
+        ledger->group.touched = boundary;
+        if (boundary->fresh) {
+            boundary->first_leaf = ledger->next_leaf + ledger->group.rows_n;
+        }
+    }
+}
+
+void
+writ_group_trouble(struct writ_ledger *ledger, const struct writ_err *err)
+{
+    ledger->refusing = true;
+    ledger->why = *err;
+}
+
+/* ---- writing ---- */
+
+static WRIT_RESULT
+write_rows(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_group *group = &ledger->group;
+
+    for (size_t i = 0; i < group->rows_n; i++) {
+        struct writ_group_row *row = &group->rows[i];
+
+        if (row->body_at != SIZE_MAX) {
+            row->row.body = writ_view(group->bodies.ptr + row->body_at, row->body_len);
+        }
+        WRIT_TRY(writ_disk_append(&ledger->disk, &row->row, err));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+write_boundaries(struct writ_ledger *ledger, struct writ_err *err)
+{
+    for (struct writ_boundary *boundary = ledger->group.touched; boundary != NULL;
+         boundary = boundary->next_touched) {
+        if (boundary->fresh) {
+            WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_BOUNDARY_ADD, err, "uttu", boundary->id,
+                boundary->tenant, boundary->name, boundary->first_leaf));
+        }
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+write_budgets(struct writ_ledger *ledger, struct writ_err *err)
+{
+    for (struct writ_counter *counter = ledger->budgets.touched; counter != NULL;
+         counter = counter->next_touched) {
+        writ_auto_buf spent = writ_buf_make(WRIT_DECIMAL_PUT_MAX);
+        uint8_t tag[WRIT_TAG_BYTES];
+
+        if (counter->id == 0) {
+            counter->id = ledger->budgets.next_id++;
+        }
+        writ_tag_put(counter->by_key.tag, tag);
+        writ_decimal_put(&spent, &counter->spent);
+        WRIT_TRY(writ_buf_check(&spent, err));
+        WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_BUDGET_PUT, err, "ubiit", counter->id,
+            writ_view(tag, sizeof tag), counter->window_us, counter->window,
+            writ_buf_view(&spent)));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    switch (op->kind) {
+    case WRIT_OP_OUTCOME:
+        return writ_ending_write(ledger, op, err);
+    case WRIT_OP_SEAL:
+        return writ_sealing_write(ledger, op, err);
+    case WRIT_OP_SESSION_PUT:
+    case WRIT_OP_SESSION_DROP:
+        return writ_session_rows_write(ledger, op, err);
+    case WRIT_OP_NONE:
+    case WRIT_OP_DECISION:
+    case WRIT_OP_KEPT:
+        break;
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+write_all(struct writ_ledger *ledger, struct writ_err *err)
+{
+    WRIT_TRY(write_boundaries(ledger, err));
+    WRIT_TRY(write_rows(ledger, err));
+    WRIT_TRY(write_budgets(ledger, err));
+    for (size_t i = 0; i < ledger->group.ops_n; i++) {
+        WRIT_TRY(write_op(ledger, &ledger->group.ops[i], err));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+transact(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    writ_result result;
+
+    WRIT_TRY(writ_file_same(&ledger->file, err));
+    WRIT_TRY(writ_disk_begin(disk, err));
+    result = write_all(ledger, err);
+    if (!writ_is_ok(result)) {
+        writ_disk_rollback(disk);
+        return result;
+    }
+    WRIT_TRY(writ_disk_commit(disk, err));
+    result = writ_file_same(&ledger->file, err);
+    if (!writ_is_ok(result)) {
+        /* committed to a file that nobody will find again; what is in memory and what is on disk
+         * can no longer be told apart */
+        disk->poisoned = true;
+    }
+    return result;
+}
+
+/* ---- afterwards ---- */
+
+static void
+release_boundaries(struct writ_ledger *ledger, bool committed)
+{
+    struct writ_boundary *boundary = ledger->group.touched;
+
+    while (boundary != NULL) {
+        struct writ_boundary *next = boundary->next_touched;
+
+        boundary->touched = false;
+        boundary->next_touched = NULL;
+        if (committed) {
+            boundary->fresh = false;
+            writ_sealing_ready(ledger, boundary);
+        } else {
+            boundary->next_seq = boundary->before;
+            if (boundary->fresh) {
+                writ_sealing_end(ledger, boundary, WRIT_E_IO, 0, 0);
+                writ_boundaries_remove(&ledger->boundaries, boundary);
+            }
+        }
+        boundary = next;
+    }
+    ledger->group.touched = NULL;
+}
+
+static WRIT_RESULT
+finish_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    switch (op->kind) {
+    case WRIT_OP_DECISION:
+        return writ_judge_finish(ledger, op, err);
+    case WRIT_OP_OUTCOME:
+    case WRIT_OP_KEPT:
+        writ_ending_finish(ledger, op);
+        break;
+    case WRIT_OP_SEAL:
+        writ_sealing_finish(ledger, op);
+        break;
+    case WRIT_OP_SESSION_PUT:
+    case WRIT_OP_SESSION_DROP:
+        writ_session_rows_finish(ledger, op);
+        break;
+    case WRIT_OP_NONE:
+        break;
+    }
+    return WRIT_DONE;
+}
+
+static void
+finish(struct writ_ledger *ledger)
+{
+    struct writ_group *group = &ledger->group;
+    struct writ_err err = {0};
+
+    ledger->next_leaf += group->rows_n;
+    for (size_t i = 0; i < group->ops_n; i++) {
+        if (!writ_is_ok(finish_op(ledger, &group->ops[i], &err))) {
+            /* a seal could no longer be made: refuse from here on, and reopen */
+            ledger->disk.poisoned = true;
+            writ_group_trouble(ledger, &err);
+        }
+        if (group->ops[i].entry != NULL) {
+            group->ops[i].entry->code = WRIT_OK;
+        }
+    }
+    writ_budgets_commit(&ledger->budgets);
+    release_boundaries(ledger, true);
+    ledger->groups++;
+}
+
+static void
+undo(struct writ_ledger *ledger, enum writ_code code)
+{
+    struct writ_group *group = &ledger->group;
+
+    for (size_t i = group->ops_n; i-- > 0;) {
+        struct writ_op *op = &group->ops[i];
+
+        if (op->kind == WRIT_OP_DECISION) {
+            writ_judge_undo(ledger, op);
+        } else if (op->kind == WRIT_OP_SEAL) {
+            writ_sealing_undo(ledger, op);
+        }
+        if (op->entry != NULL) {
+            op->entry->code = code;
+        }
+    }
+    /* outcomes in their own order: so they are kept in the order of their times */
+    for (size_t i = 0; i < group->ops_n; i++) {
+        if (group->ops[i].kind == WRIT_OP_OUTCOME) {
+            writ_ending_undo(ledger, &group->ops[i]);
+        }
+    }
+    writ_budgets_rollback(&ledger->budgets);
+    release_boundaries(ledger, false);
+    ledger->results_n = group->results_before;
+    ledger->results_bytes = group->results_bytes_before;
+    ledger->sessions_n = group->sessions_before;
+}
+
+WRIT_RESULT
+writ_group_commit(struct writ_ledger *ledger)
+{
+    struct writ_group *group = &ledger->group;
+    struct writ_err err = {0};
+    writ_result result = WRIT_DONE;
+
+    group->results_before = ledger->results_n;
+    group->results_bytes_before = ledger->results_bytes;
+    group->sessions_before = ledger->sessions_n;
+    if (group->ops_n > 0) {
+        int64_t began_us = writ_clock_mono_us(ledger->options.clock);
+
+        result = transact(ledger, &err);
+        ledger->last_commit_us = writ_clock_mono_us(ledger->options.clock) - began_us;
+        if (writ_is_ok(result)) {
+            ledger->refusing = false;
+            finish(ledger);
+        } else {
+            result.code = result.code == WRIT_E_NOMEM ? WRIT_E_NOMEM : WRIT_E_IO;
+            writ_group_trouble(ledger, &err);
+            undo(ledger, result.code);
+        }
+    }
+    group->rows_n = group->ops_n = 0;
+    writ_buf_clear(&group->bodies);
+    return result;
+}
+
+void
+writ_group_abandon(struct writ_ledger *ledger, enum writ_code code)
+{
+    struct writ_group *group = &ledger->group;
+
+    group->results_before = ledger->results_n;
+    group->results_bytes_before = ledger->results_bytes;
+    group->sessions_before = ledger->sessions_n;
+    undo(ledger, code);
+    group->rows_n = group->ops_n = 0;
+    writ_buf_clear(&group->bodies);
+}

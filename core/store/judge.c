@@ -1,0 +1,633 @@
+/* 1. A call is granted in memory before its group is on disk, and told so only after it: `granted`
+ *    is set by writ_judge_finish.
+ * 2. What stands in the log as allow was granted: a draft that is refused here becomes the deny
+ *    before it gets its place.
+ * 3. What is changed in memory is in the op, and undone with it. */
+#include "store/judge.h"
+
+#include "store/group.h"
+
+#define DAY_TEXT 10 /* "2026-11-21" */
+
+/** One decision while it is judged. */
+struct judgement {
+    struct writ_ledger *ledger;
+    struct writ_entry *entry;
+    struct writ_entry_decision *d;
+    struct writ_arena *arena;
+    int64_t wall_us, stamp_us;
+    struct writ_view name; /* of the boundary it will stand in */
+    struct writ_tag tag;
+    struct writ_boundary *boundary; /* NULL: not open yet */
+    bool sealed;
+    struct writ_tag key, intent;
+    struct writ_booking bookings[WRIT_RESERVATIONS_MAX];
+    size_t bookings_n;
+    bool granting;      /* false until every check has held */
+    writ_result failed; /* WRIT_OK, or why the entry cannot be judged at all */
+    struct writ_err err;
+};
+
+/* ---- what is asked ---- */
+
+static bool
+has_text(const struct writ_member_text *member)
+{
+    return member->is == WRIT_PRESENT && member->view.len > 0 &&
+           member->view.len <= WRIT_LEDGER_NAME_MAX;
+}
+
+static WRIT_RESULT
+check_entry(const struct writ_entry_decision *d, struct writ_err *err)
+{
+    if (d->draft == NULL || d->profile == NULL || !has_text(&d->draft->decision_id) ||
+        !has_text(&d->draft->boundary_id)) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "a draft needs a decision_id and a boundary_id of up to %d "
+            "bytes, and a profile",
+            WRIT_LEDGER_NAME_MAX);
+    }
+    if (d->tenant.len > WRIT_LEDGER_NAME_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "a tenant has at most %d bytes", WRIT_LEDGER_NAME_MAX);
+    }
+    if (d->reservations_n > WRIT_RESERVATIONS_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "a call draws on at most %d budgets", WRIT_RESERVATIONS_MAX);
+    }
+    if (writ_view_has_prefix(d->draft->boundary_id.view, writ_view_str(WRIT_LEDGER_RESERVED))) {
+        WRIT_FAIL(
+            err, WRIT_E_INVALID, "a boundary_id must not begin with %s", WRIT_LEDGER_RESERVED);
+    }
+    return WRIT_DONE;
+}
+
+/* Finds the boundary `j->name`: open in memory, sealed on disk, or not there yet. */
+static WRIT_RESULT
+find_boundary(struct judgement *j)
+{
+    struct writ_disk *disk = &j->ledger->disk;
+    bool row = false;
+
+    WRIT_TRY(writ_boundaries_tag(j->d->tenant, j->name, &j->tag, &j->err));
+    j->boundary = writ_boundaries_find(&j->ledger->boundaries, j->tag, j->d->tenant, j->name);
+    j->sealed = false;
+    if (j->boundary != NULL) {
+        return WRIT_DONE;
+    }
+    writ_result asked =
+        writ_disk_query(disk, WRIT_SQL_BOUNDARY_FIND, &row, &j->err, "tt", j->name, j->d->tenant);
+    /* every open boundary is in memory, so a row says that it was sealed */
+    j->sealed = row;
+    writ_disk_end(disk, WRIT_SQL_BOUNDARY_FIND);
+    return asked;
+}
+
+/* ---- the checks, in their order ---- */
+
+static enum writ_reason
+check_clock(struct judgement *j)
+{
+    bool back = j->wall_us < j->ledger->last_us - j->ledger->options.clock_tolerance_us;
+
+    return back ? WRIT_REASON_CLOCK_REGRESSION : WRIT_REASON_NONE;
+}
+
+static enum writ_reason
+check_boundary(struct judgement *j)
+{
+    bool closed = j->sealed || (j->boundary != NULL && j->boundary->sealing);
+
+    return closed ? WRIT_REASON_BOUNDARY_SEALED : WRIT_REASON_NONE;
+}
+
+static WRIT_RESULT
+intent_tag(struct judgement *j)
+{
+    const struct writ_decision *draft = j->d->draft;
+    uint64_t lengths[] = {j->d->tenant.len, draft->intent_ref.view.len};
+    struct writ_view pieces[] = {writ_view(lengths, sizeof lengths), j->d->tenant,
+        draft->intent_ref.view, draft->idempotency_key.view};
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], &digest, &j->err));
+    j->intent = writ_tag_of(&digest);
+    return WRIT_DONE;
+}
+
+/* Reads the decision_id of the first call, which has an outcome, from its record. */
+static WRIT_RESULT
+read_prior_id(struct judgement *j, struct writ_prior *prior)
+{
+    struct writ_disk *disk = &j->ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, &row, &j->err, "u", prior->leaf);
+
+    if (writ_is_ok(result) && row) {
+        prior->decision_id = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_RECORD_AT, 8), j->arena);
+        if (prior->decision_id.ptr == NULL) {
+            result = (writ_result){WRIT_E_NOMEM};
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_RECORD_AT);
+    return result;
+}
+
+static WRIT_RESULT
+read_prior_result(struct judgement *j, struct writ_prior *prior)
+{
+    struct writ_disk *disk = &j->ledger->disk;
+    bool row = false;
+    writ_result result =
+        writ_disk_query(disk, WRIT_SQL_RESULT_GET, &row, &j->err, "u", prior->leaf);
+
+    if (writ_is_ok(result) && row && writ_disk_int(disk, WRIT_SQL_RESULT_GET, 0) > j->stamp_us) {
+        prior->result = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_RESULT_GET, 1), j->arena);
+        if (prior->result.ptr == NULL) {
+            result = (writ_result){WRIT_E_NOMEM};
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_RESULT_GET);
+    return result;
+}
+
+static WRIT_RESULT
+tell_prior(struct judgement *j, const struct writ_hold *hold)
+{
+    struct writ_prior *prior = &j->d->prior;
+
+    prior->known = true;
+    prior->leaf = hold->leaf;
+    prior->in_flight = hold->in_flight;
+    prior->outcome = (enum writ_outcome_kind)hold->outcome;
+    if (hold->in_flight) {
+        const struct writ_flight *flight = writ_flights_find(&j->ledger->flights, hold->leaf);
+
+        WRIT_INVARIANT(flight != NULL);
+        prior->decision_id = writ_view_copy(flight->decision_id, j->arena);
+        return prior->decision_id.ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+    }
+    WRIT_TRY(read_prior_id(j, prior));
+    if (j->d->duplicates == WRIT_DUPLICATES_REPLAY && prior->outcome == WRIT_OUTCOME_EXECUTED) {
+        WRIT_TRY(read_prior_result(j, prior));
+    }
+    return WRIT_DONE;
+}
+
+/* The claim that stands in the way, if any (contract 6.8 and the paragraphs below it). */
+static const struct writ_hold *
+find_claim(const struct judgement *j, bool *ret_reuse)
+{
+    const struct writ_claims *claims = &j->ledger->claims;
+    const struct writ_claim *wanted = &j->d->claim;
+    const struct writ_hold *hold = writ_claims_by_key(claims, j->key);
+
+    if (hold != NULL) {
+        *ret_reuse = !writ_tag_equal(hold->call, writ_tag_of(&wanted->call));
+        return hold;
+    }
+    hold = writ_claims_by_intent(claims, j->intent);
+    if (hold == NULL && wanted->previous_since_us != 0) {
+        hold = writ_claims_by_key(claims, writ_tag_of(&wanted->previous));
+        if (hold != NULL && !hold->in_flight && hold->made_us < wanted->previous_since_us) {
+            hold = NULL;
+        }
+    }
+    return hold;
+}
+
+static enum writ_reason
+check_claim(struct judgement *j)
+{
+    const struct writ_hold *hold;
+    bool reuse = false;
+
+    if (j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
+        return WRIT_REASON_NONE;
+    }
+    j->key = writ_tag_of(&j->d->claim.key);
+    j->failed = intent_tag(j);
+    hold = writ_is_ok(j->failed) ? find_claim(j, &reuse) : NULL;
+    if (hold == NULL) {
+        return WRIT_REASON_NONE;
+    }
+    j->failed = tell_prior(j, hold);
+    if (reuse) {
+        return WRIT_REASON_IDEMPOTENCY_KEY_REUSE;
+    }
+    if (hold->in_flight) {
+        return WRIT_REASON_DUPLICATE_IN_FLIGHT;
+    }
+    return hold->interrupted ? WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN
+                             : WRIT_REASON_DUPLICATE_OUTCOME;
+}
+
+static enum writ_reason
+check_room(struct judgement *j)
+{
+    const struct writ_ledger *ledger = j->ledger;
+    bool full = ledger->flights.count >= ledger->options.in_flight_max ||
+                (j->d->duplicates != WRIT_DUPLICATES_ALLOW &&
+                    writ_claims_count(&ledger->claims) >= ledger->options.claims_max);
+
+    return full ? WRIT_REASON_OVERLOADED : WRIT_REASON_NONE;
+}
+
+/* Last, because it books. */
+static enum writ_reason
+check_budgets(struct judgement *j)
+{
+    size_t refused = 0;
+    writ_result booked = writ_budgets_book(&j->ledger->budgets, j->d->reservations,
+        j->d->reservations_n, j->stamp_us, j->bookings, &refused);
+
+    if (writ_is_ok(booked)) {
+        j->bookings_n = j->d->reservations_n;
+        return WRIT_REASON_NONE;
+    }
+    if (booked.code == WRIT_E_LIMIT) {
+        return WRIT_REASON_OVERLOADED;
+    }
+    if (booked.code != WRIT_E_MISMATCH) {
+        j->failed = booked;
+        return WRIT_REASON_NONE;
+    }
+    j->d->refused_by = j->d->reservations[refused].name;
+    j->granting = j->d->shadow;
+    return WRIT_REASON_BUDGET_EXCEEDED;
+}
+
+static enum writ_reason (*const checks[])(struct judgement *) = {
+    check_clock,
+    check_boundary,
+    check_claim,
+    check_room,
+    check_budgets,
+};
+
+static enum writ_reason
+judge(struct judgement *j)
+{
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        enum writ_reason reason = checks[i](j);
+
+        if (reason != WRIT_REASON_NONE || !writ_is_ok(j->failed)) {
+            return reason;
+        }
+    }
+    j->granting = true;
+    return WRIT_REASON_NONE;
+}
+
+/* ---- what is recorded ---- */
+
+/* Adds boundary:<id> to evidence_refs, and puts the record where refused calls stand. */
+static WRIT_RESULT
+move_to_refused(struct judgement *j)
+{
+    struct writ_decision *draft = j->d->draft;
+    size_t had = draft->evidence_refs.is == WRIT_PRESENT ? draft->evidence_refs.count : 0;
+    struct writ_view *refs = writ_arena_get(j->arena, (had + 1) * sizeof *refs);
+    writ_auto_buf text = writ_buf_make(WRIT_LEDGER_NAME_MAX + 16);
+    char day[WRIT_TIME_TEXT];
+
+    writ_buf_str(&text, "boundary:");
+    writ_buf_put(&text, draft->boundary_id.view);
+    WRIT_TRY(writ_buf_check(&text, &j->err));
+    if (refs == NULL) {
+        WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a refusal");
+    }
+    for (size_t i = 0; i < had; i++) {
+        refs[i] = draft->evidence_refs.items[i];
+    }
+    refs[had] = writ_view_copy(writ_buf_view(&text), j->arena);
+
+    writ_time_format(j->stamp_us, day);
+    writ_buf_clear(&text);
+    writ_buf_str(&text, WRIT_LEDGER_RESERVED "refused:");
+    writ_buf_put(&text, writ_view(day, DAY_TEXT));
+    WRIT_TRY(writ_buf_check(&text, &j->err));
+    j->name = writ_view_copy(writ_buf_view(&text), j->arena);
+    if (refs[had].ptr == NULL || j->name.ptr == NULL) {
+        WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a refusal");
+    }
+    draft->evidence_refs = writ_member_list(refs, had + 1);
+    draft->boundary_id = writ_member_text(j->name);
+    return find_boundary(j);
+}
+
+/* Turns the draft into the deny that it is. Keeps (2). */
+static WRIT_RESULT
+deny(struct judgement *j, enum writ_reason reason)
+{
+    struct writ_decision *draft = j->d->draft;
+    struct writ_extension extension = {0};
+
+    WRIT_TRY(writ_extension_read(&draft->extensions, j->arena, &extension, &j->err));
+    extension.reason = writ_member_text(writ_reason_name(reason));
+    extension.first_decision_id = writ_member_text_or_absent(j->d->prior.decision_id);
+    extension.shadow =
+        j->granting ? writ_member_flag(true) : (struct writ_member_flag){WRIT_ABSENT, false};
+    WRIT_TRY(writ_extension_make(&extension, j->arena, &draft->extensions, &j->err));
+    draft->decision = writ_decision_route_text(WRIT_DECISION_DENY);
+    draft->reason = writ_member_text(writ_reason_sentence(reason));
+    j->d->refused = reason;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+valid(struct judgement *j, const struct writ_faults *faults)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_ERR_TEXT);
+
+    if (faults->count == 0) {
+        return WRIT_DONE;
+    }
+    writ_faults_put(faults, &text);
+    WRIT_FAIL(&j->err, WRIT_E_INVALID, "the record is not valid: " WRIT_VIEW_FMT,
+        WRIT_VIEW_ARG(writ_buf_view(&text)));
+}
+
+/* Gives the decision its place in the boundary and appends its canonical form to the group. */
+static WRIT_RESULT
+write_decision(struct judgement *j)
+{
+    struct writ_decision *draft = j->d->draft;
+    struct writ_faults faults = {0};
+
+    WRIT_TRY(writ_decision_place(draft, j->d->profile, j->boundary->next_seq, j->stamp_us,
+        j->granting ? j->d->lifetime_us : 0, j->arena, &j->err));
+    writ_decision_validate(draft, &faults);
+    WRIT_TRY(valid(j, &faults));
+    return writ_decision_put(draft, &j->ledger->group.bodies, &j->err);
+}
+
+static WRIT_RESULT
+fits(struct judgement *j, size_t bytes)
+{
+    if (bytes > WRIT_LEDGER_RECORD_MAX) {
+        WRIT_FAIL(
+            &j->err, WRIT_E_LIMIT, "the record has more than %d bytes", WRIT_LEDGER_RECORD_MAX);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+write_blocked(struct judgement *j, int64_t *ret_us)
+{
+    struct writ_outcome outcome = writ_outcome_for(j->d->draft, WRIT_OUTCOME_BLOCKED);
+    int64_t now_us = writ_group_stamp(j->ledger);
+    struct writ_faults faults = {0};
+
+    WRIT_TRY(writ_outcome_place(&outcome, j->d->draft, j->d->profile, now_us, j->arena, &j->err));
+    writ_outcome_validate(&outcome, &faults);
+    WRIT_TRY(valid(j, &faults));
+    WRIT_TRY(writ_outcome_put(&outcome, &j->ledger->group.bodies, &j->err));
+    *ret_us = now_us;
+    return WRIT_DONE;
+}
+
+static int
+route_of(const struct writ_decision *decision)
+{
+    static const enum writ_decision_route routes[] = {WRIT_DECISION_DENY, WRIT_DECISION_ALLOW,
+        WRIT_DECISION_REQUIRE_APPROVAL, WRIT_DECISION_REVISE};
+
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        if (writ_decision_is(decision, routes[i])) {
+            return (int)routes[i];
+        }
+    }
+    return WRIT_DECISION_DENY;
+}
+
+static struct writ_view
+text_or_none(const struct writ_member_text *member)
+{
+    return member->is == WRIT_PRESENT ? member->view : writ_view(NULL, 0);
+}
+
+static void
+row_decision(struct judgement *j, struct writ_group_row *row, size_t body_at, size_t body_len)
+{
+    const struct writ_decision *draft = j->d->draft;
+    const struct writ_claim *claim = &j->d->claim;
+
+    row->body_at = body_at;
+    row->body_len = body_len;
+    row->row.kind = WRIT_ROW_DECISION;
+    row->row.boundary = j->boundary->id;
+    row->row.seq = j->boundary->next_seq;
+    row->row.time_us = j->stamp_us;
+    row->row.verdict = route_of(draft);
+    row->row.decision_id = draft->decision_id.view;
+    row->row.agent_id = text_or_none(&draft->agent_id);
+    row->row.tool = text_or_none(&draft->tool);
+    row->row.flags = j->granting ? WRIT_ROW_GRANTED : 0;
+    if (j->granting && j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
+        row->row.flags |= claim->caller_stated ? WRIT_ROW_CALLER_STATED : 0;
+        writ_tag_put(j->key, row->claim);
+        writ_tag_put(writ_tag_of(&claim->call), row->claim + WRIT_TAG_BYTES);
+        writ_tag_put(j->intent, row->claim + 2 * WRIT_TAG_BYTES);
+        row->row.claim = row->claim;
+    }
+}
+
+static void
+row_blocked(const struct judgement *j, struct writ_group_row *row, uint64_t about, int64_t time_us,
+    size_t body_at, size_t body_len)
+{
+    row->body_at = body_at;
+    row->body_len = body_len;
+    row->row.kind = WRIT_ROW_OUTCOME;
+    row->row.boundary = j->boundary->id;
+    row->row.seq = j->boundary->next_seq;
+    row->row.time_us = time_us;
+    row->row.verdict = WRIT_OUTCOME_BLOCKED;
+    row->row.flags = WRIT_ROW_NOTHING_RAN;
+    row->row.about = about;
+    row->row.decision_id = j->d->draft->decision_id.view;
+}
+
+/* ---- what changes in memory ---- */
+
+static WRIT_RESULT
+open_boundary(struct judgement *j)
+{
+    struct writ_boundary *boundary = NULL;
+
+    if (j->boundary != NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_boundaries_add(
+        &j->ledger->boundaries, j->tag, j->d->tenant, j->name, &boundary, &j->err));
+    boundary->id = j->ledger->next_boundary++;
+    boundary->fresh = true;
+    boundary->active_us = writ_clock_mono_us(j->ledger->options.clock);
+    j->boundary = boundary;
+    return WRIT_DONE;
+}
+
+/* Takes key and place in flight; all or nothing. */
+static WRIT_RESULT
+take(struct judgement *j, uint64_t leaf, struct writ_flight **ret)
+{
+    struct writ_ledger *ledger = j->ledger;
+    struct writ_flight *flight =
+        writ_flights_add(&ledger->flights, j->boundary, leaf, j->d->draft->decision_id.view);
+
+    if (flight == NULL) {
+        WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a call");
+    }
+    if (j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
+        struct writ_hold *hold = writ_claims_add(&ledger->claims, j->key, j->intent);
+
+        if (hold == NULL) {
+            writ_flights_remove(&ledger->flights, flight);
+            WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a claim");
+        }
+        hold->call = writ_tag_of(&j->d->claim.call);
+        hold->leaf = leaf;
+        hold->made_us = j->stamp_us;
+        hold->caller_stated = j->d->claim.caller_stated;
+        hold->in_flight = true;
+        writ_claims_link(&j->boundary->holds, hold);
+        flight->hold = hold;
+    }
+    for (size_t i = 0; i < j->bookings_n; i++) {
+        flight->bookings[i] = j->bookings[i];
+    }
+    flight->bookings_n = j->bookings_n;
+    j->bookings_n = 0; /* they are the flight's now */
+    *ret = flight;
+    return WRIT_DONE;
+}
+
+static void
+unbook(struct judgement *j)
+{
+    writ_budgets_return(&j->ledger->budgets, j->bookings, j->bookings_n);
+    writ_budgets_end(j->bookings, j->bookings_n);
+    j->bookings_n = 0;
+}
+
+/* Everything that can fail comes before the first row; what it left in `bodies` is cut off. */
+static WRIT_RESULT
+record(struct judgement *j)
+{
+    struct writ_ledger *ledger = j->ledger;
+    struct writ_buf *bodies = &ledger->group.bodies;
+    uint64_t leaf = ledger->next_leaf + ledger->group.rows_n;
+    size_t at = bodies->len, blocked_at;
+    int64_t blocked_us = 0;
+    bool blocked = !j->granting && !writ_decision_is(j->d->draft, WRIT_DECISION_REQUIRE_APPROVAL);
+    struct writ_flight *flight = NULL;
+    struct writ_op *op;
+
+    WRIT_TRY(open_boundary(j));
+    WRIT_TRY(write_decision(j));
+    blocked_at = bodies->len;
+    WRIT_TRY(fits(j, blocked_at - at));
+    if (blocked) {
+        WRIT_TRY(write_blocked(j, &blocked_us));
+    }
+    if (j->granting) {
+        WRIT_TRY(take(j, leaf, &flight));
+    }
+
+    op = writ_group_op(ledger, WRIT_OP_DECISION, j->entry);
+    op->boundary = j->boundary;
+    op->flight = flight;
+    writ_group_touch(ledger, j->boundary);
+    row_decision(j, writ_group_row(ledger), at, blocked_at - at);
+    if (blocked) {
+        row_blocked(
+            j, writ_group_row(ledger), leaf, blocked_us, blocked_at, bodies->len - blocked_at);
+    }
+    j->boundary->next_seq++;
+    j->d->leaf = leaf;
+    return WRIT_DONE;
+}
+
+/* A boundary that was opened for a record that failed has no row and no record: away with it. */
+static void
+drop_empty(struct judgement *j)
+{
+    struct writ_boundary *boundary = j->boundary;
+
+    if (boundary != NULL && boundary->fresh && !boundary->touched) {
+        writ_boundaries_remove(&j->ledger->boundaries, boundary);
+    }
+}
+
+static WRIT_RESULT
+judge_and_record(struct judgement *j)
+{
+    enum writ_reason reason = WRIT_REASON_NONE;
+
+    WRIT_TRY(check_entry(j->d, &j->err));
+    j->name = j->d->draft->boundary_id.view;
+    WRIT_TRY(find_boundary(j));
+    j->stamp_us = writ_group_stamp(j->ledger);
+    if (j->d->shadow || writ_decision_is(j->d->draft, WRIT_DECISION_ALLOW)) {
+        reason = judge(j);
+        WRIT_TRY(j->failed);
+    }
+    if (reason != WRIT_REASON_NONE) {
+        WRIT_TRY(deny(j, reason));
+    }
+    if (j->sealed) { /* also a draft that was no allow cannot stand behind a seal */
+        WRIT_TRY(move_to_refused(j));
+    }
+    return record(j);
+}
+
+WRIT_RESULT
+writ_judge_decision(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct judgement j = {
+        .ledger = ledger,
+        .entry = entry,
+        .d = &entry->decision,
+        .arena = entry->arena,
+        .wall_us = writ_clock_wall_us(ledger->options.clock),
+        .failed = WRIT_DONE,
+    };
+    size_t at = ledger->group.bodies.len;
+    writ_result result;
+
+    entry->decision.granted = false;
+    entry->decision.refused = WRIT_REASON_NONE;
+    entry->decision.prior = (struct writ_prior){0};
+    result = judge_and_record(&j);
+    if (!writ_is_ok(result)) {
+        unbook(&j);
+        drop_empty(&j);
+        writ_buf_cut(&ledger->group.bodies, at);
+        if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
+            writ_group_trouble(ledger, &j.err);
+            result.code = WRIT_E_IO;
+        }
+    }
+    return result;
+}
+
+WRIT_RESULT
+writ_judge_finish(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    struct writ_entry_decision *d = &op->entry->decision;
+
+    WRIT_TRY(writ_seal_hash_add(&op->boundary->hash, d->draft->decision_id.view, err));
+    op->boundary->active_us = writ_clock_mono_us(ledger->options.clock);
+    d->granted = op->flight != NULL; /* keeps (1) */
+    return WRIT_DONE;
+}
+
+void
+writ_judge_undo(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    if (op->flight != NULL) {
+        if (op->flight->hold != NULL) {
+            writ_claims_remove(&ledger->claims, &op->boundary->holds, op->flight->hold);
+        }
+        writ_flights_remove(&ledger->flights, op->flight);
+    }
+}

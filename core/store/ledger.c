@@ -1,0 +1,330 @@
+#include "store/ledger.h"
+
+#include "store/ending.h"
+#include "store/group.h"
+#include "store/load.h"
+#include "store/store.h"
+#include "store/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define US_PER_S ((int64_t)1000000)
+#define DAY_US   (86400 * US_PER_S)
+
+const struct writ_ledger_options writ_ledger_options_default = {
+    .clock = NULL, /* the system's */
+    .queue_max = 16384,
+    .group_max = 512,
+    .claims_max = 2000000,
+    .boundaries_max = 200000,
+    .in_flight_max = 65536,
+    .budgets_max = 100000,
+    .sessions_max = 100000,
+    .results_max_bytes = 256 << 20,
+    .claim_kept_us = DAY_US,
+    .window_kept_us = 3600 * US_PER_S,
+    .boundary_idle_us = 3600 * US_PER_S,
+    .clock_tolerance_us = 2 * US_PER_S,
+    .busy_us = US_PER_S / 4,
+    .retry_us = US_PER_S / 2,
+};
+
+/* ---- options ---- */
+
+struct size_option {
+    const char *name;
+    size_t offset, least, most;
+};
+
+struct time_option {
+    const char *name;
+    size_t offset;
+    int64_t least, most;
+};
+
+#define OPTION(name, least, most)                                                                  \
+    {                                                                                              \
+#name, offsetof(struct writ_ledger_options, name), (least), (most)                         \
+    }
+
+static const struct size_option size_options[] = {
+    OPTION(queue_max, 1, 1 << 24),
+    OPTION(group_max, 1, 1 << 14),
+    OPTION(claims_max, 1, 1 << 28),
+    OPTION(boundaries_max, 1, 1 << 24),
+    OPTION(in_flight_max, 1, 1 << 22),
+    OPTION(budgets_max, 1, 1 << 24),
+    OPTION(sessions_max, 1, 1 << 24),
+};
+
+static const struct time_option time_options[] = {
+    OPTION(results_max_bytes, 0, (int64_t)1 << 40),
+    OPTION(claim_kept_us, US_PER_S / 1000, 3660 * DAY_US),
+    OPTION(window_kept_us, US_PER_S / 1000, 3660 * DAY_US),
+    OPTION(boundary_idle_us, US_PER_S / 1000, 3660 * DAY_US),
+    OPTION(clock_tolerance_us, 0, DAY_US),
+    OPTION(busy_us, 0, 60 * US_PER_S),
+    OPTION(retry_us, US_PER_S / 1000, 3600 * US_PER_S),
+};
+
+static WRIT_RESULT
+check_options(const struct writ_ledger_options *options, struct writ_err *err)
+{
+    const char *base = (const char *)options;
+
+    for (size_t i = 0; i < sizeof size_options / sizeof size_options[0]; i++) {
+        const struct size_option *row = &size_options[i];
+        size_t value = *(const size_t *)(const void *)(base + row->offset);
+
+        if (value < row->least || value > row->most) {
+            WRIT_FAIL(err, WRIT_E_INVALID, "%s of the ledger must be %zu to %zu", row->name,
+                row->least, row->most);
+        }
+    }
+    for (size_t i = 0; i < sizeof time_options / sizeof time_options[0]; i++) {
+        const struct time_option *row = &time_options[i];
+        int64_t value = *(const int64_t *)(const void *)(base + row->offset);
+
+        if (value < row->least || value > row->most) {
+            WRIT_FAIL(err, WRIT_E_INVALID, "%s of the ledger must be %lld to %lld", row->name,
+                (long long)row->least, (long long)row->most);
+        }
+    }
+    return WRIT_DONE;
+}
+
+/* ---- creating ---- */
+
+static WRIT_RESULT
+make_file(const struct writ_file *file, struct writ_err *err)
+{
+    const char *path = writ_file_path(file, WRIT_FILE_DATABASE);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+
+    if (fd < 0) {
+        WRIT_FAIL(err, errno == EEXIST ? WRIT_E_INVALID : WRIT_E_IO,
+            "%s cannot be created (errno %d)", path, errno);
+    }
+    (void)close(fd);
+    return WRIT_DONE;
+}
+
+static void
+remove_files(const struct writ_file *file)
+{
+    (void)unlink(writ_file_path(file, WRIT_FILE_DATABASE));
+    (void)unlink(writ_file_path(file, WRIT_FILE_WAL));
+    (void)unlink(writ_file_path(file, WRIT_FILE_SHM));
+}
+
+WRIT_RESULT
+writ_ledger_create(const char *path, const struct writ_clock *clock, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
+    writ_result result;
+
+    WRIT_TRY(writ_file_name(path, &file, err));
+    WRIT_TRY(writ_file_check_new(&file, err));
+    WRIT_TRY(make_file(&file, err));
+    result = writ_disk_create(path, clock, err);
+    if (writ_is_ok(result)) {
+        result = writ_file_settle(&file, err);
+    }
+    if (!writ_is_ok(result)) {
+        remove_files(&file);
+    }
+    return result;
+}
+
+/* ---- opening ---- */
+
+static void
+ledger_free(struct writ_ledger *ledger)
+{
+    writ_fold_stop(ledger->fold);
+    writ_ending_wipe(ledger);
+    writ_flights_wipe(&ledger->flights);
+    writ_boundaries_wipe(&ledger->boundaries);
+    writ_claims_wipe(&ledger->claims);
+    writ_budgets_wipe(&ledger->budgets);
+    writ_group_wipe(&ledger->group);
+    writ_disk_close(&ledger->disk);
+    writ_file_wipe(&ledger->file); /* last: the lock is held until everything is closed */
+    (void)pthread_cond_destroy(&ledger->wake);
+    (void)pthread_mutex_destroy(&ledger->mutex);
+    writ_free(ledger);
+}
+
+static void
+ledger_freep(struct writ_ledger **ledger)
+{
+    if (*ledger != NULL) {
+        ledger_free(*ledger);
+    }
+}
+
+static WRIT_RESULT
+ledger_new(
+    const struct writ_ledger_options *options, struct writ_ledger **ret, struct writ_err *err)
+{
+    struct writ_ledger *ledger = writ_alloc(sizeof *ledger);
+    pthread_condattr_t monotonic;
+
+    if (ledger == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
+    }
+    ledger->options = *options;
+    if (options->clock == NULL) {
+        ledger->options.clock = writ_clock_system();
+    }
+    ledger->queue_end = &ledger->queue;
+    ledger->kept_end = &ledger->kept;
+    (void)pthread_mutex_init(&ledger->mutex, NULL);
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&ledger->wake, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    *ret = ledger;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+make_memory(struct writ_ledger *ledger, struct writ_err *err)
+{
+    const struct writ_ledger_options *options = &ledger->options;
+
+    WRIT_TRY(writ_claims_init(&ledger->claims, options->claims_max, options->claim_kept_us,
+        options->window_kept_us, err));
+    WRIT_TRY(writ_boundaries_init(&ledger->boundaries, options->boundaries_max, err));
+    WRIT_TRY(writ_budgets_init(&ledger->budgets, options->budgets_max, err));
+    WRIT_TRY(writ_map_init(&ledger->flights, options->in_flight_max, err));
+    return writ_group_init(&ledger->group, options->group_max, err);
+}
+
+/* A first transaction: it says whether the ledger can be written at all, and makes the write-ahead
+ * log, so that from here on all files are there and known. */
+static WRIT_RESULT
+first_write(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    writ_result result;
+
+    WRIT_TRY(writ_disk_begin(disk, err));
+    result =
+        writ_disk_run(disk, WRIT_SQL_PROBE, err, "i", writ_clock_wall_us(ledger->options.clock));
+    if (!writ_is_ok(result)) {
+        writ_disk_rollback(disk);
+        return result;
+    }
+    WRIT_TRY(writ_disk_commit(disk, err));
+    return writ_file_remember(&ledger->file, err);
+}
+
+static WRIT_RESULT
+open_files(struct writ_ledger *ledger, const char *path, struct writ_err *err)
+{
+    WRIT_TRY(writ_file_name(path, &ledger->file, err));
+    WRIT_TRY(writ_file_check(&ledger->file, err));
+    WRIT_TRY(writ_file_lock(&ledger->file, err));
+    WRIT_TRY(writ_disk_open(path, ledger->options.busy_us, &ledger->disk, err));
+    return first_write(ledger, err);
+}
+
+static WRIT_RESULT
+start_threads(struct writ_ledger *ledger, const char *path, struct writ_err *err)
+{
+    WRIT_TRY(writ_fold_start(path, ledger->options.busy_us, &ledger->fold, err));
+    ledger->ticked_us = ledger->pruned_us = writ_clock_mono_us(ledger->options.clock);
+    writ_writer_publish(ledger);
+    if (pthread_create(&ledger->thread, NULL, writ_writer_run, ledger) != 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "no thread for the ledger");
+    }
+    ledger->running = true;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_ledger_open(const char *path, const struct writ_ledger_options *options,
+    struct writ_ledger **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_ledger *, ledger_freep) ledger = NULL;
+
+    if (options == NULL) {
+        options = &writ_ledger_options_default;
+    }
+    WRIT_TRY(check_options(options, err));
+    WRIT_TRY(ledger_new(options, &ledger, err));
+    WRIT_TRY(make_memory(ledger, err));
+    WRIT_TRY(open_files(ledger, path, err));
+    WRIT_TRY(writ_load_all(ledger, err));
+    WRIT_TRY(start_threads(ledger, path, err));
+    *ret = WRIT_TAKE(ledger);
+    return WRIT_DONE;
+}
+
+void
+writ_ledger_close(struct writ_ledger *ledger)
+{
+    if (ledger == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&ledger->mutex);
+    ledger->closing = true;
+    (void)pthread_cond_signal(&ledger->wake);
+    (void)pthread_mutex_unlock(&ledger->mutex);
+    (void)pthread_join(ledger->thread, NULL);
+    ledger_free(ledger);
+}
+
+/* ---- at any time ---- */
+
+WRIT_RESULT
+writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **entries, size_t n)
+{
+    size_t counted = 0;
+    writ_result result = WRIT_DONE;
+
+    for (size_t i = 0; i < n; i++) {
+        WRIT_INVARIANT(entries[i]->done != NULL);
+        counted += entries[i]->kind == WRIT_ENTRY_OUTCOME ? 0 : 1;
+    }
+    (void)pthread_mutex_lock(&ledger->mutex);
+    if (counted > 0 && ledger->queued + counted > ledger->options.queue_max) {
+        result.code = WRIT_E_BUSY;
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            entries[i]->next = NULL;
+            *ledger->queue_end = entries[i];
+            ledger->queue_end = &entries[i]->next;
+        }
+        ledger->queued += counted;
+        (void)pthread_cond_signal(&ledger->wake);
+    }
+    (void)pthread_mutex_unlock(&ledger->mutex);
+    return result;
+}
+
+WRIT_RESULT
+writ_ledger_claim(struct writ_view tenant, struct writ_view agent_id, struct writ_view upstream,
+    struct writ_view tool, struct writ_view idempotency_key, struct writ_digest *ret,
+    struct writ_err *err)
+{
+    /* the lengths keep apart what the concatenation alone would not */
+    uint64_t lengths[] = {tenant.len, agent_id.len, upstream.len, tool.len};
+    struct writ_view pieces[] = {
+        writ_view(lengths, sizeof lengths), tenant, agent_id, upstream, tool, idempotency_key};
+
+    return writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], ret, err);
+}
+
+void
+writ_ledger_health(struct writ_ledger *ledger, struct writ_ledger_health *ret)
+{
+    (void)pthread_mutex_lock(&ledger->mutex);
+    *ret = ledger->health;
+    ret->queued = ledger->queued;
+    (void)pthread_mutex_unlock(&ledger->mutex);
+}

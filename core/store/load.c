@@ -1,0 +1,457 @@
+/* Makes the memory of the writer out of the disk: open boundaries, claims, calls in flight,
+ * budgets.
+ *
+ * Only the narrow columns are read, from the first record that still matters: the oldest of an open
+ * boundary, or of the time for which claims are kept. What is read was written by this program,
+ * but the file may have been in other hands since: whatever does not fit stops the start. */
+#include "store/load.h"
+
+#include "store/ending.h"
+
+/** Boundaries by their row, while loading. */
+struct by_id {
+    struct writ_boundary *boundary;
+    uint64_t id;
+};
+
+struct loading {
+    struct writ_ledger *ledger;
+    struct by_id *open; /* sorted by id */
+    size_t open_n, open_cap;
+    struct writ_boundary *past; /* stands for every boundary that is sealed */
+    uint64_t first_leaf;
+    int64_t before_us; /* time of the record before */
+    int64_t wall_us, mono_us;
+    struct writ_err *err;
+};
+
+/* calls without an outcome while reading: also those whose outcome comes later in the log */
+#define IN_FLIGHT_FACTOR 4
+
+#define CONTRADICTS(l, ...) WRIT_FAIL((l)->err, WRIT_E_MISMATCH, __VA_ARGS__)
+
+/* ---- small tables ---- */
+
+static WRIT_RESULT
+load_head(struct loading *l)
+{
+    struct writ_ledger *ledger = l->ledger;
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false;
+
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_LAST_RECORD, &row, l->err, ""));
+    if (row) {
+        ledger->next_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 0) + 1;
+        ledger->last_us = writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 1);
+    }
+    writ_disk_end(disk, WRIT_SQL_LAST_RECORD);
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_BOUNDARY_LAST, &row, l->err, ""));
+    ledger->next_boundary = row ? (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARY_LAST, 0) + 1 : 1;
+    writ_disk_end(disk, WRIT_SQL_BOUNDARY_LAST);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+note_open(struct loading *l, struct writ_boundary *boundary)
+{
+    if (l->open_n == l->open_cap) {
+        size_t cap = l->open_cap == 0 ? 64 : l->open_cap * 2;
+        struct by_id *grown = writ_alloc(cap * sizeof *grown);
+
+        if (grown == NULL) {
+            WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for %zu boundaries", cap);
+        }
+        for (size_t i = 0; i < l->open_n; i++) {
+            grown[i] = l->open[i];
+        }
+        writ_free(l->open);
+        l->open = grown;
+        l->open_cap = cap;
+    }
+    l->open[l->open_n++] = (struct by_id){boundary, boundary->id};
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+load_boundary(struct loading *l)
+{
+    struct writ_ledger *ledger = l->ledger;
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_view tenant = writ_disk_bytes(disk, WRIT_SQL_BOUNDARIES_OPEN, 1);
+    struct writ_view name = writ_disk_bytes(disk, WRIT_SQL_BOUNDARIES_OPEN, 2);
+    struct writ_boundary *boundary = NULL;
+    struct writ_tag tag;
+
+    WRIT_TRY(writ_boundaries_tag(tenant, name, &tag, l->err));
+    WRIT_TRY(writ_boundaries_add(&ledger->boundaries, tag, tenant, name, &boundary, l->err));
+    boundary->id = (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARIES_OPEN, 0);
+    boundary->first_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARIES_OPEN, 3);
+    boundary->active_us = l->mono_us;
+    if (boundary->first_leaf < l->first_leaf) {
+        l->first_leaf = boundary->first_leaf;
+    }
+    return note_open(l, boundary);
+}
+
+static WRIT_RESULT
+load_boundaries(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_BOUNDARIES_OPEN, &row, l->err, "");
+
+    while (writ_is_ok(result) && row) {
+        result = load_boundary(l);
+        if (writ_is_ok(result)) {
+            result = writ_disk_next(disk, WRIT_SQL_BOUNDARIES_OPEN, &row, l->err);
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_BOUNDARIES_OPEN);
+    return result;
+}
+
+static WRIT_RESULT
+load_budget(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    uint64_t id = (uint64_t)writ_disk_int(disk, WRIT_SQL_BUDGETS, 0);
+    struct writ_view tag = writ_disk_bytes(disk, WRIT_SQL_BUDGETS, 1);
+    int64_t window_us = writ_disk_int(disk, WRIT_SQL_BUDGETS, 2);
+    struct writ_decimal spent;
+
+    if (tag.len != WRIT_TAG_BYTES || window_us <= 0 ||
+        !writ_is_ok(writ_decimal_read(writ_disk_bytes(disk, WRIT_SQL_BUDGETS, 4), &spent))) {
+        CONTRADICTS(l, "row %llu of the budgets is not readable", (unsigned long long)id);
+    }
+    return writ_budgets_load(&l->ledger->budgets, writ_tag_read((const uint8_t *)tag.ptr), id,
+        window_us, writ_disk_int(disk, WRIT_SQL_BUDGETS, 3), &spent, l->err);
+}
+
+static WRIT_RESULT
+load_budgets(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_BUDGETS, &row, l->err, "");
+
+    while (writ_is_ok(result) && row) {
+        result = load_budget(l);
+        if (writ_is_ok(result)) {
+            result = writ_disk_next(disk, WRIT_SQL_BUDGETS, &row, l->err);
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_BUDGETS);
+    writ_budgets_prune(&l->ledger->budgets, l->wall_us);
+    return result;
+}
+
+/* A session keeps its boundary open. */
+static WRIT_RESULT
+load_sessions(struct loading *l)
+{
+    struct writ_ledger *ledger = l->ledger;
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_SESSIONS, &row, l->err, "");
+
+    while (writ_is_ok(result) && row) {
+        struct writ_view tenant = writ_disk_bytes(disk, WRIT_SQL_SESSIONS, 2);
+        struct writ_view name = writ_disk_bytes(disk, WRIT_SQL_SESSIONS, 3);
+        struct writ_boundary *boundary = NULL;
+        struct writ_tag tag;
+
+        result = writ_boundaries_tag(tenant, name, &tag, l->err);
+        if (writ_is_ok(result)) {
+            boundary = writ_boundaries_find(&ledger->boundaries, tag, tenant, name);
+            result = writ_disk_next(disk, WRIT_SQL_SESSIONS, &row, l->err);
+        }
+        if (boundary != NULL) {
+            boundary->held_until_us = writ_disk_int(disk, WRIT_SQL_SESSIONS, 1);
+        }
+        ledger->sessions_n++;
+    }
+    writ_disk_end(disk, WRIT_SQL_SESSIONS);
+    return result;
+}
+
+static WRIT_RESULT
+load_results(struct loading *l)
+{
+    struct writ_ledger *ledger = l->ledger;
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_RESULTS_SUM, &row, l->err, "");
+
+    if (writ_is_ok(result) && row) {
+        ledger->results_n = (size_t)writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 0);
+        ledger->results_bytes = writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 1);
+    }
+    writ_disk_end(disk, WRIT_SQL_RESULTS_SUM);
+    return result;
+}
+
+/* ---- the log ---- */
+
+static struct writ_boundary *
+find_open(const struct loading *l, uint64_t id)
+{
+    size_t low = 0, high = l->open_n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (l->open[middle].id == id) {
+            return l->open[middle].boundary;
+        }
+        if (l->open[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return NULL;
+}
+
+static WRIT_RESULT
+load_claim(struct loading *l, const struct writ_row *row, struct writ_flight *flight)
+{
+    struct writ_claims *claims = &l->ledger->claims;
+    struct writ_hold *hold;
+
+    if (writ_claims_count(claims) >= claims->most) {
+        WRIT_FAIL(
+            l->err, WRIT_E_LIMIT, "more than %zu claims are live: raise the limit", claims->most);
+    }
+    hold = writ_claims_add(
+        claims, writ_tag_read(row->claim), writ_tag_read(row->claim + 2 * WRIT_TAG_BYTES));
+    if (hold == NULL) {
+        WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for the claims");
+    }
+    hold->call = writ_tag_read(row->claim + WRIT_TAG_BYTES);
+    hold->leaf = row->leaf;
+    hold->made_us = row->time_us;
+    hold->caller_stated = (row->flags & WRIT_ROW_CALLER_STATED) != 0;
+    hold->in_flight = true;
+    writ_claims_link(&flight->boundary->holds, hold);
+    flight->hold = hold;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+load_decision(struct loading *l, const struct writ_row *row, struct writ_boundary *boundary)
+{
+    struct writ_flight *flight;
+
+    if (boundary != l->past) {
+        if (row->seq != boundary->next_seq || row->decision_id.ptr == NULL) {
+            CONTRADICTS(l, "record %llu does not follow in its boundary: see `writ ledger verify`",
+                (unsigned long long)row->leaf);
+        }
+        boundary->next_seq++;
+        WRIT_TRY(writ_seal_hash_add(&boundary->hash, row->decision_id, l->err));
+    }
+    if ((row->flags & WRIT_ROW_GRANTED) == 0) {
+        return WRIT_DONE;
+    }
+    if (l->ledger->flights.count >= IN_FLIGHT_FACTOR * l->ledger->options.in_flight_max) {
+        WRIT_FAIL(l->err, WRIT_E_LIMIT, "too many calls have no outcome: raise the limit");
+    }
+    flight = writ_flights_add(&l->ledger->flights, boundary, row->leaf, row->decision_id);
+    if (flight == NULL) {
+        WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for calls in flight");
+    }
+    return row->claim == NULL ? WRIT_DONE : load_claim(l, row, flight);
+}
+
+static void
+load_outcome(struct loading *l, const struct writ_row *row)
+{
+    struct writ_flight *flight = writ_flights_find(&l->ledger->flights, row->about);
+    struct writ_hold *hold = flight == NULL ? NULL : flight->hold;
+
+    if (flight == NULL) { /* of a decision that was not granted, or older than what matters */
+        return;
+    }
+    if (hold != NULL && (row->flags & WRIT_ROW_NOTHING_RAN) != 0) {
+        writ_claims_remove(&l->ledger->claims, &flight->boundary->holds, hold);
+    } else if (hold != NULL) {
+        hold->in_flight = false;
+        hold->outcome = (uint8_t)row->verdict;
+        hold->interrupted = (row->flags & WRIT_ROW_INTERRUPTED) != 0;
+    }
+    writ_flights_remove(&l->ledger->flights, flight);
+}
+
+static WRIT_RESULT
+load_row(struct loading *l, uint64_t leaf)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    struct writ_boundary *boundary;
+    struct writ_row row;
+
+    WRIT_TRY(writ_disk_row(disk->statements[WRIT_SQL_RECORDS_FROM], &row, l->err));
+    if (row.leaf != leaf || row.time_us <= l->before_us) {
+        CONTRADICTS(l, "record %llu is missing or out of order: see `writ ledger verify`",
+            (unsigned long long)leaf);
+    }
+    l->before_us = row.time_us;
+    boundary = find_open(l, row.boundary);
+    if (boundary == NULL) {
+        boundary = l->past;
+    } else {
+        int64_t ago_us = l->wall_us - row.time_us;
+
+        boundary->active_us = l->mono_us - (ago_us > 0 ? ago_us : 0);
+    }
+    switch (row.kind) {
+    case WRIT_ROW_DECISION:
+        return load_decision(l, &row, boundary);
+    case WRIT_ROW_OUTCOME:
+        load_outcome(l, &row);
+        break;
+    case WRIT_ROW_SEAL:
+        if (boundary != l->past) {
+            CONTRADICTS(l, "record %llu seals a boundary that is open", (unsigned long long)leaf);
+        }
+        break;
+    case WRIT_ROW_NONE:
+        break;
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+load_records(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    uint64_t leaf = l->first_leaf;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_RECORDS_FROM, &row, l->err, "u", leaf);
+
+    while (writ_is_ok(result) && row) {
+        result = load_row(l, leaf++);
+        if (writ_is_ok(result)) {
+            result = writ_disk_next(disk, WRIT_SQL_RECORDS_FROM, &row, l->err);
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_RECORDS_FROM);
+    WRIT_TRY(result);
+    if (leaf != l->ledger->next_leaf) {
+        CONTRADICTS(l, "records are missing before %llu: see `writ ledger verify`",
+            (unsigned long long)l->ledger->next_leaf);
+    }
+    return WRIT_DONE;
+}
+
+/* The first record made at or after `since_us`: times grow with the index. */
+static WRIT_RESULT
+find_time(struct loading *l, int64_t since_us, uint64_t *ret)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    uint64_t low = 0, high = l->ledger->next_leaf;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        bool row = false;
+        writ_result result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, &row, l->err, "u", middle);
+        int64_t time_us =
+            writ_is_ok(result) && row ? writ_disk_int(disk, WRIT_SQL_RECORD_AT, 4) : 0;
+
+        writ_disk_end(disk, WRIT_SQL_RECORD_AT);
+        WRIT_TRY(result);
+        if (!row) {
+            CONTRADICTS(
+                l, "record %llu is missing: see `writ ledger verify`", (unsigned long long)middle);
+        }
+        if (time_us < since_us) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *ret = low;
+    return WRIT_DONE;
+}
+
+/* ---- what was in flight ---- */
+
+static void
+retire_past(struct loading *l)
+{
+    struct writ_claims *claims = &l->ledger->claims;
+
+    claims->ticked_us = l->wall_us;
+    while (l->past->holds != NULL) {
+        struct writ_hold *hold = l->past->holds;
+
+        l->past->holds = hold->next;
+        writ_claims_retire(claims, hold, 0, l->wall_us);
+    }
+}
+
+static WRIT_RESULT
+interrupt_all(struct loading *l)
+{
+    struct writ_map *flights = &l->ledger->flights;
+
+    for (size_t i = 0; i < flights->bucket_count; i++) {
+        for (struct writ_map_node *node = flights->buckets[i]; node != NULL; node = node->next) {
+            struct writ_flight *flight = WRIT_MAP_OF(node, struct writ_flight, by_leaf);
+
+            if (flight->boundary == l->past) {
+                CONTRADICTS(l, "record %llu was granted under a sealed boundary and has no outcome",
+                    (unsigned long long)flight->leaf);
+            }
+            WRIT_TRY(writ_ending_interrupted(l->ledger, flight, l->err));
+        }
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+load(struct loading *l)
+{
+    struct writ_ledger *ledger = l->ledger;
+    const struct writ_ledger_options *options = &ledger->options;
+    int64_t kept_us = options->claim_kept_us > options->window_kept_us ? options->claim_kept_us
+                                                                       : options->window_kept_us;
+    int64_t now_us;
+
+    WRIT_TRY(load_head(l));
+    now_us = l->wall_us < ledger->last_us ? l->wall_us : ledger->last_us;
+    WRIT_TRY(find_time(l, now_us - kept_us, &l->first_leaf));
+    WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */
+    WRIT_TRY(load_budgets(l));
+    WRIT_TRY(load_sessions(l));
+    WRIT_TRY(load_results(l));
+    WRIT_TRY(load_records(l));
+    return interrupt_all(l);
+}
+
+WRIT_RESULT
+writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct loading l = {
+        .ledger = ledger,
+        .wall_us = writ_clock_wall_us(ledger->options.clock),
+        .mono_us = writ_clock_mono_us(ledger->options.clock),
+        .err = err,
+    };
+    writ_result result;
+
+    l.past = writ_alloc(sizeof *l.past);
+    if (l.past == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
+    }
+    result = load(&l);
+    if (writ_is_ok(result)) {
+        retire_past(&l);
+        result = writ_ending_flush(ledger);
+        if (!writ_is_ok(result) && err != NULL) {
+            *err = ledger->why;
+        }
+    }
+    writ_free(l.past);
+    writ_free(l.open);
+    return result;
+}

@@ -1,0 +1,246 @@
+/* 1. A boundary that is `sealing` takes no further call; it is `ready`, and in the list of those,
+ *    when besides none of its calls is in flight and nothing of it is being written.
+ * 2. Seals are written in groups of their own, so that the hash they carry is over decisions that
+ *    are on disk.
+ * 3. With its seal a boundary leaves the memory; its claims go on the wheel (claims.h). */
+#include "store/sealing.h"
+
+#include "store/group.h"
+
+#define SEAL_ARENA 4096 /* bytes to make one seal */
+
+void
+writ_sealing_ready(struct writ_ledger *ledger, struct writ_boundary *boundary)
+{
+    if (boundary->sealing && !boundary->ready && !boundary->touched && !boundary->fresh &&
+        boundary->in_flight == 0) {
+        boundary->ready = true;
+        boundary->next_ready = ledger->ready;
+        ledger->ready = boundary;
+    }
+}
+
+void
+writ_sealing_end(struct writ_ledger *ledger, struct writ_boundary *boundary, enum writ_code code,
+    uint64_t leaf, uint64_t total)
+{
+    while (boundary->seals != NULL) {
+        struct writ_entry *entry = boundary->seals;
+
+        boundary->seals = entry->next;
+        entry->code = code;
+        if (code == WRIT_OK) {
+            entry->seal.leaf = leaf;
+            entry->seal.total = total;
+        }
+        entry->next = ledger->over;
+        ledger->over = entry;
+    }
+}
+
+void
+writ_sealing_end_all(struct writ_ledger *ledger, enum writ_code code)
+{
+    struct writ_boundary *first = ledger->boundaries.ring, *boundary = first;
+
+    if (first == NULL) {
+        return;
+    }
+    do {
+        writ_sealing_end(ledger, boundary, code, 0, 0);
+        boundary = boundary->next;
+    } while (boundary != first);
+}
+
+/* ---- on demand ---- */
+
+/* What there is to say about a boundary that is not open: sealed long ago, or never there. */
+static WRIT_RESULT
+tell_sealed(struct writ_ledger *ledger, struct writ_entry_seal *seal, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false;
+    uint64_t leaf = 0;
+    writ_result result = writ_disk_query(
+        disk, WRIT_SQL_BOUNDARY_FIND, &row, err, "tt", seal->boundary_id, seal->tenant);
+
+    if (writ_is_ok(result) && row) {
+        leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARY_FIND, 1);
+    }
+    writ_disk_end(disk, WRIT_SQL_BOUNDARY_FIND);
+    WRIT_TRY(result);
+    if (!row) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, &row, err, "u", leaf);
+    if (writ_is_ok(result) && row) {
+        seal->leaf = leaf;
+        seal->total = (uint64_t)writ_disk_int(disk, WRIT_SQL_RECORD_AT, 3);
+    }
+    writ_disk_end(disk, WRIT_SQL_RECORD_AT);
+    return result;
+}
+
+bool
+writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_entry_seal *seal = &entry->seal;
+    struct writ_boundary *boundary;
+    struct writ_err err = {0};
+    struct writ_tag tag;
+    writ_result result = writ_boundaries_tag(seal->tenant, seal->boundary_id, &tag, &err);
+
+    if (!writ_is_ok(result)) {
+        entry->code = result.code;
+        return false;
+    }
+    boundary = writ_boundaries_find(&ledger->boundaries, tag, seal->tenant, seal->boundary_id);
+    if (boundary == NULL) {
+        entry->code = tell_sealed(ledger, seal, &err).code;
+        if (entry->code == WRIT_E_IO || entry->code == WRIT_E_BUSY) {
+            writ_group_trouble(ledger, &err);
+            entry->code = WRIT_E_IO;
+        }
+        return false;
+    }
+    boundary->sealing = true;
+    entry->next = boundary->seals;
+    boundary->seals = entry;
+    writ_sealing_ready(ledger, boundary);
+    return true;
+}
+
+/* ---- when idle ---- */
+
+/* The boundary of refused calls is used by many, so it lives as long as its day. */
+static bool
+is_of_today(const struct writ_boundary *boundary, int64_t now_us)
+{
+    struct writ_view prefix = writ_view_str(WRIT_LEDGER_RESERVED "refused:");
+    char now[WRIT_TIME_TEXT];
+
+    if (!writ_view_has_prefix(boundary->name, prefix)) {
+        return false;
+    }
+    writ_time_format(now_us, now);
+    return writ_view_has_prefix(
+        writ_view_str(now), writ_view_sub(boundary->name, prefix.len, boundary->name.len));
+}
+
+void
+writ_sealing_sweep(struct writ_ledger *ledger)
+{
+    const struct writ_clock *clock = ledger->options.clock;
+    int64_t mono_us = writ_clock_mono_us(clock);
+    int64_t wall_us = writ_clock_wall_us(clock);
+    size_t open = ledger->boundaries.by_name.count;
+
+    for (size_t i = 0; i < open && i < WRIT_STORE_SWEEP; i++) {
+        struct writ_boundary *boundary = writ_boundaries_sweep(&ledger->boundaries);
+
+        if (boundary->sealing || boundary->in_flight > 0 || boundary->held_until_us > wall_us ||
+            mono_us - boundary->active_us < ledger->options.boundary_idle_us ||
+            is_of_today(boundary, ledger->last_us > wall_us ? ledger->last_us : wall_us)) {
+            continue;
+        }
+        boundary->sealing = true;
+        writ_sealing_ready(ledger, boundary);
+    }
+}
+
+/* ---- the group ---- */
+
+static WRIT_RESULT
+prepare(struct writ_ledger *ledger, struct writ_boundary *boundary, struct writ_arena *arena,
+    struct writ_err *err)
+{
+    struct writ_buf *bodies = &ledger->group.bodies;
+    size_t at = bodies->len;
+    int64_t now_us = writ_group_stamp(ledger);
+    struct writ_seal seal = {0};
+    struct writ_faults faults = {0};
+    struct writ_group_row *row;
+    struct writ_op *op;
+
+    WRIT_INVARIANT(boundary->hash.total == boundary->next_seq); /* keeps (2) */
+    WRIT_TRY(writ_seal_make(boundary->name, &boundary->hash, now_us, arena, &seal, err));
+    writ_seal_validate(&seal, &faults);
+    WRIT_INVARIANT(faults.count == 0);
+    WRIT_TRY(writ_seal_put(&seal, bodies, err));
+
+    op = writ_group_op(ledger, WRIT_OP_SEAL, NULL);
+    op->boundary = boundary;
+    row = writ_group_row(ledger);
+    row->body_at = at;
+    row->body_len = bodies->len - at;
+    row->row.kind = WRIT_ROW_SEAL;
+    row->row.boundary = boundary->id;
+    row->row.seq = boundary->next_seq;
+    row->row.time_us = now_us;
+    return WRIT_DONE;
+}
+
+static void
+put_back(struct writ_ledger *ledger, struct writ_boundary *boundary)
+{
+    boundary->ready = false;
+    writ_sealing_ready(ledger, boundary);
+}
+
+void
+writ_sealing_commit(struct writ_ledger *ledger)
+{
+    struct writ_arena *arena = writ_arena_new(SEAL_ARENA * WRIT_STORE_SEALS);
+    struct writ_boundary *list = ledger->ready;
+    struct writ_err err = {0};
+
+    if (arena == NULL) {
+        return; /* tried again in the next turn */
+    }
+    ledger->ready = NULL;
+    for (size_t i = 0; list != NULL; i++) {
+        struct writ_boundary *boundary = list;
+        size_t at = ledger->group.bodies.len;
+
+        list = boundary->next_ready;
+        if (i >= WRIT_STORE_SEALS || !writ_group_has_room(&ledger->group)) {
+            put_back(ledger, boundary);
+        } else if (!writ_is_ok(prepare(ledger, boundary, arena, &err))) {
+            writ_buf_cut(&ledger->group.bodies, at);
+            put_back(ledger, boundary);
+        }
+    }
+    /* what failed was put back, and ledger->why says why */
+    (void)writ_group_commit(ledger).code;
+    writ_arena_free(arena);
+}
+
+WRIT_RESULT
+writ_sealing_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    return writ_disk_run(&ledger->disk, WRIT_SQL_BOUNDARY_SEAL, err, "uu",
+        ledger->group.rows[op->row].row.leaf, op->boundary->id);
+}
+
+void
+writ_sealing_finish(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    const struct writ_row *row = &ledger->group.rows[op->row].row;
+    struct writ_boundary *boundary = op->boundary;
+
+    while (boundary->holds != NULL) { /* keeps (3) */
+        struct writ_hold *hold = boundary->holds;
+
+        boundary->holds = hold->next;
+        writ_claims_retire(&ledger->claims, hold, row->time_us, row->time_us);
+    }
+    writ_sealing_end(ledger, boundary, WRIT_OK, row->leaf, row->seq);
+    writ_boundaries_remove(&ledger->boundaries, boundary);
+}
+
+void
+writ_sealing_undo(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    put_back(ledger, op->boundary);
+    writ_sealing_end(ledger, op->boundary, WRIT_E_IO, 0, 0);
+}

@@ -1,0 +1,118 @@
+/* store.h - what the files of the ledger share. Nobody outside core/store includes this.
+ *
+ * The life of a group: the writer takes what has arrived (writer.c). Every entry is prepared in
+ * memory alone: judge.c decisions, ending.c outcomes, session_rows.c sessions; that makes rows, and
+ * ops that say what was changed. group.c writes the rows in one transaction. When that holds, each
+ * op is finished; when it does not, each is undone, backwards. sealing.c ends boundaries in groups
+ * of their own. load.c makes the memory out of the disk when the ledger opens. */
+#ifndef WRIT_STORE_STORE_H
+#define WRIT_STORE_STORE_H
+
+#include "evidence/profile.h"
+#include "store/boundaries.h"
+#include "store/budgets.h"
+#include "store/claims.h"
+#include "store/disk.h"
+#include "store/file.h"
+#include "store/flights.h"
+#include "store/fold.h"
+#include "store/ledger.h"
+
+#include <pthread.h>
+
+#define WRIT_STORE_BODIES_SOFT                                                                     \
+    (4 << 20) /* a group that has so many bytes takes no more entries                              \
+               */
+#define WRIT_STORE_BODIES_MAX (WRIT_STORE_BODIES_SOFT + 4 * WRIT_LEDGER_RECORD_MAX)
+#define WRIT_STORE_SEALS      64       /* boundaries sealed in one group */
+#define WRIT_STORE_SWEEP      1024     /* boundaries or claims looked at in one tick */
+#define WRIT_STORE_TICK_US    1000000  /* between looks at what has expired */
+#define WRIT_STORE_PRUNE_US   60000000 /* between looks at rows that have expired */
+#define WRIT_STORE_FOLD_PAGES 1024     /* of the write-ahead log: time to fold it in */
+#define WRIT_STORE_FOLD_REST  128      /* so many pages the writer folds in by itself */
+
+/** An outcome that could not be written yet: the record as it will stand in the log. */
+struct writ_kept {
+    struct writ_kept *next;
+    struct writ_flight *flight;
+    struct writ_row row; /* without leaf */
+    char body[];
+};
+
+/** A record of the present group. */
+struct writ_group_row {
+    struct writ_row row;
+    size_t body_at; /* offset in `bodies`, whose memory moves; SIZE_MAX: row.body is set */
+    size_t body_len;
+    uint8_t claim[WRIT_DISK_CLAIM_BYTES];
+};
+
+enum writ_op_kind {
+    WRIT_OP_NONE = 0,
+    WRIT_OP_DECISION,
+    WRIT_OP_OUTCOME,
+    WRIT_OP_KEPT,
+    WRIT_OP_SEAL,
+    WRIT_OP_SESSION_PUT,
+    WRIT_OP_SESSION_DROP,
+};
+
+/** What one entry changed in memory: finished when the group is on disk, else undone. */
+struct writ_op {
+    enum writ_op_kind kind;
+    struct writ_entry *entry; /* KEPT, SEAL: none */
+    struct writ_kept *kept;
+    struct writ_boundary *boundary;
+    struct writ_flight *flight; /* granted by this decision; ended by this outcome */
+    size_t row;                 /* its first row */
+};
+
+/** What is written together. */
+struct writ_group {
+    struct writ_group_row *rows;
+    struct writ_op *ops;
+    size_t rows_n, ops_n, rows_max;
+    struct writ_buf bodies;
+    struct writ_boundary *touched; /* boundaries that got a record, by next_touched */
+    size_t results_before, sessions_before;
+    int64_t results_bytes_before;
+};
+
+/** The ledger. Everything but what stands under `mutex` belongs to the writer thread. */
+struct writ_ledger {
+    struct writ_ledger_options options;
+    struct writ_file file;
+    struct writ_disk disk;
+    struct writ_fold *fold;
+
+    uint64_t next_leaf, next_boundary;
+    int64_t last_us; /* time of the last record; never goes back */
+    struct writ_claims claims;
+    struct writ_boundaries boundaries;
+    struct writ_budgets budgets;
+    struct writ_map flights; /* struct writ_flight by leaf */
+    size_t results_n, sessions_n;
+    int64_t results_bytes;
+    struct writ_kept *kept, **kept_end; /* in the order of their times */
+    size_t kept_n;
+    struct writ_boundary *ready; /* to be sealed, by next_ready */
+    struct writ_entry *over;     /* SEAL entries whose `done` is due, by `next` */
+    struct writ_group group;
+    int64_t ticked_us, pruned_us; /* monotonic */
+    int64_t last_commit_us;
+    uint64_t groups;
+    bool refusing; /* the last write failed */
+    bool stopping; /* seen by the writer */
+    struct writ_err why;
+
+    pthread_t thread;
+    bool running;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    struct writ_entry *queue, **queue_end; /* under mutex */
+    size_t queued;                         /* under mutex; without outcomes */
+    bool closing;                          /* under mutex */
+    struct writ_ledger_health health;      /* under mutex; as of the last turn */
+};
+
+#endif

@@ -1,0 +1,25 @@
+/* tag.h - the first 16 bytes of a digest: what claims, boundaries and budgets are found by.
+ *
+ * 128 bits are enough: two things that share a tag would have to be made on purpose with 2^64
+ * work, and the worst that follows is that a call is refused. */
+#ifndef WRIT_STORE_TAG_H
+#define WRIT_STORE_TAG_H
+
+#include "evidence/digest.h"
+
+#define WRIT_TAG_BYTES 16
+
+/** The first 16 bytes of a digest, big-endian. */
+struct writ_tag {
+    uint64_t high, low;
+};
+
+struct writ_tag writ_tag_of(const struct writ_digest *digest);
+/** A tag that is a number: leaf indexes. */
+struct writ_tag writ_tag_number(uint64_t number);
+/** Writes the 16 bytes; reads them back. */
+void writ_tag_put(struct writ_tag tag, uint8_t ret[WRIT_TAG_BYTES]);
+struct writ_tag writ_tag_read(const uint8_t bytes[WRIT_TAG_BYTES]);
+bool writ_tag_equal(struct writ_tag a, struct writ_tag b);
+
+#endif

@@ -1,0 +1,340 @@
+/* The thread that owns the ledger: takes what has arrived, writes it as groups, tells the entries.
+ *
+ * 1. Kept outcomes are written before anything else is accepted.
+ * 2. `done` of an entry runs once, after its group ended one way or the other. */
+#include "store/writer.h"
+
+#include "store/ending.h"
+#include "store/group.h"
+#include "store/judge.h"
+#include "store/sealing.h"
+#include "store/session_rows.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define US_PER_S  1000000
+#define NS_PER_US 1000
+
+/* ---- waiting ---- */
+
+static void
+wait_for_work(struct writ_ledger *ledger, int64_t most_us)
+{
+    int64_t until_us = writ_clock_mono_us(writ_clock_system()) + most_us;
+    struct timespec until = {
+        .tv_sec = until_us / US_PER_S, .tv_nsec = until_us % US_PER_S * NS_PER_US};
+
+    while (ledger->queue == NULL && !ledger->closing) {
+        if (pthread_cond_timedwait(&ledger->wake, &ledger->mutex, &until) == ETIMEDOUT) {
+            return;
+        }
+    }
+}
+
+static struct writ_entry *
+take_queue(struct writ_ledger *ledger)
+{
+    struct writ_entry *list;
+    int64_t most_us = ledger->refusing && ledger->options.retry_us < WRIT_STORE_TICK_US
+                          ? ledger->options.retry_us
+                          : WRIT_STORE_TICK_US;
+
+    (void)pthread_mutex_lock(&ledger->mutex);
+    wait_for_work(ledger, most_us);
+    list = ledger->queue;
+    ledger->queue = NULL;
+    ledger->queue_end = &ledger->queue;
+    ledger->queued = 0;
+    ledger->stopping = ledger->closing;
+    (void)pthread_mutex_unlock(&ledger->mutex);
+    return list;
+}
+
+/* ---- one group ---- */
+
+static WRIT_RESULT
+prepare(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    switch (entry->kind) {
+    case WRIT_ENTRY_DECISION:
+        return writ_judge_decision(ledger, entry);
+    case WRIT_ENTRY_OUTCOME:
+        return writ_ending_outcome(ledger, entry);
+    case WRIT_ENTRY_SESSION_PUT:
+        return writ_session_rows_put(ledger, entry);
+    case WRIT_ENTRY_SESSION_GET:
+        return writ_session_rows_get(ledger, entry);
+    case WRIT_ENTRY_SESSION_DROP:
+        return writ_session_rows_drop(ledger, entry);
+    case WRIT_ENTRY_SEAL:
+    case WRIT_ENTRY_NONE:
+        break;
+    }
+    return (writ_result){WRIT_E_INVALID};
+}
+
+static bool
+can_write(struct writ_ledger *ledger)
+{
+    return !ledger->disk.poisoned && writ_is_ok(writ_ending_flush(ledger)); /* keeps (1) */
+}
+
+/* Ends every entry of a list. An entry may be gone as soon as its `done` runs. */
+static void
+tell(struct writ_entry *list)
+{
+    while (list != NULL) {
+        struct writ_entry *next = list->next;
+
+        list->next = NULL;
+        list->done(list);
+        list = next;
+    }
+}
+
+static void
+tell_over(struct writ_ledger *ledger)
+{
+    struct writ_entry *over = ledger->over;
+
+    ledger->over = NULL;
+    tell(over);
+}
+
+/* Makes one group of the first entries of the list, and gives back the rest. */
+static struct writ_entry *
+one_group(struct writ_ledger *ledger, struct writ_entry *list)
+{
+    bool writing = can_write(ledger);
+    struct writ_entry *batch = NULL, **end = &batch;
+
+    for (size_t n = 0;
+         list != NULL && n < ledger->options.group_max && writ_group_has_room(&ledger->group);
+         n++) {
+        struct writ_entry *entry = list;
+
+        list = entry->next;
+        entry->next = NULL;
+        if (!writing && entry->kind != WRIT_ENTRY_OUTCOME) {
+            entry->code = WRIT_E_IO;
+        } else if (entry->kind == WRIT_ENTRY_SEAL) {
+            if (writ_sealing_ask(ledger, entry)) {
+                continue; /* ends with its boundary */
+            }
+        } else {
+            entry->code = prepare(ledger, entry).code;
+        }
+        *end = entry;
+        end = &entry->next;
+    }
+    if (writing) {
+        (void)writ_group_commit(ledger).code; /* the entries say it */
+    } else {
+        writ_group_abandon(ledger, WRIT_E_IO);
+    }
+    tell(batch);
+    return list;
+}
+
+/* ---- what is done from time to time ---- */
+
+static WRIT_RESULT
+drop_budget(void *ctx, uint64_t id, struct writ_err *err)
+{
+    return writ_disk_run(ctx, WRIT_SQL_BUDGET_DROP, err, "u", id);
+}
+
+static WRIT_RESULT
+count_rows(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false;
+
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_RESULTS_SUM, &row, err, ""));
+    ledger->results_n = row ? (size_t)writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 0) : 0;
+    ledger->results_bytes = row ? writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 1) : 0;
+    writ_disk_end(disk, WRIT_SQL_RESULTS_SUM);
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_SESSION_COUNT, &row, err, ""));
+    ledger->sessions_n = row ? (size_t)writ_disk_int(disk, WRIT_SQL_SESSION_COUNT, 0) : 0;
+    writ_disk_end(disk, WRIT_SQL_SESSION_COUNT);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+delete_expired(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+
+    WRIT_TRY(writ_disk_run(disk, WRIT_SQL_SESSIONS_EXPIRED, err, "i", now_us));
+    WRIT_TRY(writ_disk_run(disk, WRIT_SQL_RESULTS_EXPIRED, err, "i", now_us));
+    return writ_budgets_stale(&ledger->budgets, now_us, drop_budget, disk, err);
+}
+
+/* Deletes rows of sessions, results and budgets that have expired. */
+static WRIT_RESULT
+prune(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    int before = sqlite3_total_changes(disk->db);
+    writ_result result;
+
+    WRIT_TRY(writ_file_same(&ledger->file, err));
+    WRIT_TRY(writ_disk_begin(disk, err));
+    result = delete_expired(ledger, now_us, err);
+    if (!writ_is_ok(result) || sqlite3_total_changes(disk->db) == before) {
+        writ_disk_rollback(disk);
+        return result;
+    }
+    WRIT_TRY(writ_disk_commit(disk, err));
+    writ_budgets_prune(&ledger->budgets, now_us);
+    return count_rows(ledger, err);
+}
+
+/* Finds out whether the cause of trouble has gone, also when nobody calls. */
+static void
+recover(struct writ_ledger *ledger)
+{
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_err err = {0};
+    writ_result result;
+
+    if (ledger->kept != NULL) {
+        (void)writ_ending_flush(ledger).code;
+        return;
+    }
+    result = writ_file_same(&ledger->file, &err);
+    if (writ_is_ok(result)) {
+        result = writ_disk_begin(disk, &err);
+    }
+    if (writ_is_ok(result)) {
+        result = writ_disk_run(
+            disk, WRIT_SQL_PROBE, &err, "i", writ_clock_wall_us(ledger->options.clock));
+        if (writ_is_ok(result)) {
+            result = writ_disk_commit(disk, &err);
+        } else {
+            writ_disk_rollback(disk);
+        }
+    }
+    if (writ_is_ok(result)) {
+        ledger->refusing = false;
+    } else {
+        writ_group_trouble(ledger, &err);
+    }
+}
+
+/* Lets the thread beside fold the write-ahead log in, and does the rest when that is small. */
+static void
+fold(struct writ_ledger *ledger, bool idle)
+{
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_err why = {0};
+    struct writ_fold_state state = writ_fold_look(ledger->fold, &why);
+    uint64_t folded = state.folded < disk->wal_pages ? state.folded : 0;
+    int rc;
+
+    if (state.poisoned && !disk->poisoned) {
+        disk->poisoned = true;
+        writ_group_trouble(ledger, &why);
+    }
+    if (disk->poisoned || state.busy || disk->wal_pages == 0 ||
+        (!idle && disk->wal_pages < WRIT_STORE_FOLD_PAGES)) {
+        return;
+    }
+    if (disk->wal_pages - folded > WRIT_STORE_FOLD_REST) {
+        writ_fold_wake(ledger->fold);
+        return;
+    }
+    rc = sqlite3_wal_checkpoint_v2(disk->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (rc == SQLITE_OK) {
+        disk->wal_pages = 0; /* told anew by the next commit */
+    } else if (rc != SQLITE_BUSY &&
+               writ_disk_fault(disk->db, rc, &disk->poisoned, &why).code != WRIT_OK &&
+               disk->poisoned) {
+        writ_group_trouble(ledger, &why);
+    }
+}
+
+static void
+tick(struct writ_ledger *ledger)
+{
+    int64_t mono_us = writ_clock_mono_us(ledger->options.clock);
+    struct writ_err err = {0};
+
+    if (ledger->disk.poisoned) {
+        return;
+    }
+    if (mono_us - ledger->ticked_us >= WRIT_STORE_TICK_US) {
+        ledger->ticked_us = mono_us;
+        writ_claims_tick(
+            &ledger->claims, writ_clock_wall_us(ledger->options.clock), WRIT_STORE_SWEEP * 8);
+        writ_sealing_sweep(ledger);
+    }
+    if (ledger->refusing) {
+        return;
+    }
+    if (ledger->ready != NULL) {
+        writ_sealing_commit(ledger);
+    }
+    if (mono_us - ledger->pruned_us >= WRIT_STORE_PRUNE_US) {
+        ledger->pruned_us = mono_us;
+        if (!writ_is_ok(prune(ledger, &err))) {
+            writ_group_trouble(ledger, &err);
+        }
+    }
+}
+
+void
+writ_writer_publish(struct writ_ledger *ledger)
+{
+    struct writ_ledger_health health = {
+        .state = ledger->disk.poisoned ? WRIT_LEDGER_POISONED
+                 : ledger->refusing    ? WRIT_LEDGER_REFUSING
+                                       : WRIT_LEDGER_READY,
+        .records = ledger->next_leaf,
+        .groups = ledger->groups,
+        .kept_outcomes = ledger->kept_n,
+        .claims = writ_claims_count(&ledger->claims),
+        .in_flight = ledger->flights.count,
+        .boundaries = ledger->boundaries.by_name.count,
+        .budgets = ledger->budgets.by_key.count,
+        .sessions = ledger->sessions_n,
+        .wal_pages = ledger->disk.wal_pages,
+        .last_commit_us = ledger->last_commit_us,
+        .last_time_us = ledger->last_us,
+    };
+
+    if (health.state != WRIT_LEDGER_READY) {
+        health.why = ledger->why;
+    }
+    (void)pthread_mutex_lock(&ledger->mutex);
+    ledger->health = health;
+    (void)pthread_mutex_unlock(&ledger->mutex);
+}
+
+void *
+writ_writer_run(void *arg)
+{
+    struct writ_ledger *ledger = arg;
+
+    while (!ledger->stopping) {
+        struct writ_entry *list = take_queue(ledger);
+        bool idle = list == NULL;
+
+        if (idle && ledger->refusing && !ledger->disk.poisoned) {
+            recover(ledger);
+        }
+        while (list != NULL) {
+            list = one_group(ledger, list);
+        }
+        tick(ledger);
+        fold(ledger, idle);
+        if (ledger->stopping) {
+            writ_sealing_end_all(ledger, WRIT_E_BUSY);
+        }
+        writ_writer_publish(ledger);
+        tell_over(ledger);
+    }
+    return NULL;
+}

@@ -1,0 +1,12 @@
+/* writer.h - the thread that owns the ledger. */
+#ifndef WRIT_STORE_WRITER_H
+#define WRIT_STORE_WRITER_H
+
+#include "store/store.h"
+
+/** The thread. */
+void *writ_writer_run(void *ledger);
+/** Copies the figures for writ_ledger_health. */
+void writ_writer_publish(struct writ_ledger *ledger);
+
+#endif
