@@ -27,3 +27,24 @@ COMMAND(json_canon, "json canon", "[FILE]", 0, 1, "print the canonical form of a
 COMMAND(json_digest, "json digest", "[FILE]", 0, 1, "print the digest of a JSON text",
     "Reads as json canon does and prints sha256: and the SHA-256 of the canonical form in "
     "hexadecimal, the digest that records and credentials carry.")
+
+COMMAND(check, "check", "[CONFIG]", 0, 1, "validate a configuration file",
+    "Reads CONFIG as the gateway would and tells everything that is wrong or doubtful with it, "
+    "one line each: file:line: /json/pointer: message. Nothing that the file names is opened. "
+    "Exit 0 means that the gateway would accept it (there may be warnings), 1 that it would not.")
+FLAG(check, "schema", "Print the JSON Schema of the configuration file (config/writ.schema.json).")
+FLAG(check, "manual", "Print the list of all options (docs/configuration.md).")
+
+COMMAND(explain, "explain", "CONFIG CALL", 2, 2, "show how a call would be decided",
+    "Judges the call in CALL (- for standard input), a JSON object {agent, tool, arguments} with "
+    "optional target_state_digest, boundary_id and idempotency_key, and prints the decision, every "
+    "constraint with hold or fail, scope, target, and the digests. agent is the id of a configured "
+    "agent, or an object {id, tenant, role}. Exit 0 means allow, 1 deny. What only a ledger knows "
+    "(duplicates, what is left of budgets) is not judged.")
+
+COMMAND(policy_test, "policy test", "CASES", 1, 1, "run test cases for a policy",
+    "CASES is a YAML or JSON file {config, cases: [{name, call, expect}]}: config is a "
+    "configuration file, relative to CASES; call is as for explain; expect is allow, deny, or an "
+    "object of decision, reason, constraint, scope, target, shadow. Prints what failed and a "
+    "summary; with --json every verdict. Exit 1 when a case failed.")
+VALUE(policy_test, "config", "FILE", "Use this configuration in place of the one that CASES names.")

@@ -214,7 +214,4 @@ void writ_config_drop(const struct writ_config *config);
 const struct writ_upstream_config *writ_config_upstream(
     const struct writ_config *config, struct writ_view name);
 
-/** Appends the JSON Schema (2020-12) of the configuration file, made from the option tables. */
-WRIT_RESULT writ_config_schema(struct writ_buf *ret, struct writ_err *err);
-
 #endif

@@ -5,6 +5,7 @@
 #include "policy/host.h"
 #include "policy/path.h"
 #include "policy/value.h"
+#include "policy/yaml.h"
 
 /* ---- finding arguments */
 
@@ -96,43 +97,86 @@ any_named(const struct cover *cover)
     return false;
 }
 
-static bool
-covers(const struct cover *cover, const struct writ_json *value)
-{
-    const struct writ_json *first = writ_json_first(value);
-    bool array = writ_json_type(value) == WRIT_JSON_ARRAY;
-    size_t index = 0;
+/* How a value was reached. */
+struct trail {
+    const struct trail *up;
+    struct writ_view name; /* of a member; ptr NULL: an element */
+    size_t index;
+};
 
-    if (any_whole(cover)) {
-        return true;
+static void
+put_trail(const struct trail *trail, struct writ_buf *ret)
+{
+    if (trail->up != NULL) {
+        put_trail(trail->up, ret);
+        writ_buf_byte(ret, '/');
+        if (trail->name.ptr != NULL) {
+            writ_yaml_token(trail->name, ret);
+        } else {
+            writ_buf_u64(ret, trail->index);
+        }
     }
-    if (first == NULL) { /* a leaf */
-        return any_named(cover);
-    }
-    for (const struct writ_json *child = first; child != NULL;
+}
+
+static bool covers(const struct cover *cover, const struct writ_json *value,
+    const struct trail *trail, struct writ_buf *unlisted);
+
+static bool
+covers_children(const struct cover *cover, const struct writ_json *value, const struct trail *trail,
+    struct writ_buf *unlisted)
+{
+    bool array = writ_json_type(value) == WRIT_JSON_ARRAY;
+    struct trail step = {.up = trail};
+
+    for (const struct writ_json *child = writ_json_first(value); child != NULL;
          child = writ_json_next(value, child)) {
         struct cover below = {.n = 0};
+        step.name = writ_json_string(array ? NULL : child);
         for (size_t i = 0; i < cover->n; i++) {
             if (array) {
-                cover_element(&below, cover->places[i], index);
+                cover_element(&below, cover->places[i], step.index);
             } else {
-                cover_child(&below, cover->places[i], writ_json_string(child));
+                cover_child(&below, cover->places[i], step.name);
             }
         }
-        if (below.n == 0 || !covers(&below, array ? child : writ_json_value(child))) {
+        if (!covers(&below, array ? child : writ_json_value(child), &step, unlisted)) {
             return false;
         }
-        index++;
+        step.index++;
     }
     return true;
 }
 
+static bool
+covers(const struct cover *cover, const struct writ_json *value, const struct trail *trail,
+    struct writ_buf *unlisted)
+{
+    bool leaf = writ_json_first(value) == NULL;
+    bool hopeless = cover->n == 0; /* nothing speaks of what is inside either */
+
+    if (any_whole(cover)) {
+        return true;
+    }
+    if (!leaf && !hopeless) {
+        return covers_children(cover, value, trail, unlisted);
+    }
+    if (leaf && any_named(cover)) {
+        return true;
+    }
+    if (unlisted != NULL) {
+        put_trail(trail, unlisted);
+    }
+    return false;
+}
+
 bool
-writ_constraint_covers(const struct writ_constraint_set *set, const struct writ_json *value)
+writ_constraint_covers(
+    const struct writ_constraint_set *set, const struct writ_json *value, struct writ_buf *unlisted)
 {
     struct cover cover = {.places = {&set->root}, .n = 1};
+    struct trail trail = {.up = NULL};
 
-    return covers(&cover, value);
+    return covers(&cover, value, &trail, unlisted);
 }
 
 /* ---- ops */
@@ -494,7 +538,7 @@ writ_constraint_check(const struct writ_constraint_set *set, const struct writ_j
     struct writ_arena *arena, const struct writ_constraint **ret_failed)
 {
     *ret_failed = NULL;
-    if (writ_json_first(arguments) != NULL && !writ_constraint_covers(set, arguments)) {
+    if (writ_json_first(arguments) != NULL && !writ_constraint_covers(set, arguments, NULL)) {
         return WRIT_REASON_ARGUMENT_NOT_LISTED;
     }
     switch (holds_all(set, arguments, arena, ret_failed)) {

@@ -107,7 +107,9 @@ enum writ_holds writ_constraint_holds(const struct writ_constraint_set *set,
     const struct writ_constraint *constraint, const struct writ_json *arguments,
     struct writ_arena *arena);
 
-/** True when every leaf of `value` is named. */
-bool writ_constraint_covers(const struct writ_constraint_set *set, const struct writ_json *value);
+/** True when every leaf of `value` is named. On false `unlisted` (may be NULL) gets the JSON
+ * Pointer of the first leaf that is not. */
+bool writ_constraint_covers(const struct writ_constraint_set *set, const struct writ_json *value,
+    struct writ_buf *unlisted);
 
 #endif

@@ -345,6 +345,7 @@ static bool
 read_entry(struct making *m, const struct writ_yaml *node, struct writ_tool_entry *ret)
 {
     const char *fault;
+    bool good;
 
     *ret = (struct writ_tool_entry){.key = node->key};
     m->entry = ret;
@@ -360,8 +361,8 @@ read_entry(struct making *m, const struct writ_yaml *node, struct writ_tool_entr
         WRIT_OPTION_FAULT(m->o, node, "is no pattern: %s", fault);
         return false;
     }
-    return check_upstream(m, node, ret->upstream) && node->type != WRIT_YAML_NONE &&
-           read_rules(m, node);
+    good = check_upstream(m, node, ret->upstream);
+    return node->type != WRIT_YAML_NONE && read_rules(m, node) && good;
 }
 
 static bool

@@ -1,0 +1,16 @@
+/* schema.h - what the configuration file may hold, told to programs and to people: a JSON Schema
+ * and a page of the manual, both made from option.tbl.h and op.tbl.h. */
+#ifndef WRIT_POLICY_SCHEMA_H
+#define WRIT_POLICY_SCHEMA_H
+
+#include "base/bytes.h"
+
+/** Appends the JSON Schema (2020-12) of the configuration file, indented, with a newline at its
+ * end: config/writ.schema.json. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
+WRIT_RESULT writ_schema_put(struct writ_buf *ret, struct writ_err *err);
+
+/** Appends the list of all options and ops, as Markdown: docs/configuration.md. WRIT_E_LIMIT,
+ * WRIT_E_NOMEM of the buffer. */
+WRIT_RESULT writ_schema_manual(struct writ_buf *ret, struct writ_err *err);
+
+#endif
