@@ -70,7 +70,7 @@ struct writ_view writ_view_place(struct writ_view a, char *to);
 /** Bytes that grow up to a maximum. Owned by the caller; wipe to free. */
 struct writ_buf {
     char *ptr;
-    size_t len, cap, max;
+    size_t len, cap, max;  /* len <= cap <= max */
     enum writ_code failed; /* WRIT_E_UNSET while all appends held */
 };
 

@@ -153,7 +153,7 @@ writ_log_write(struct writ_log *log, enum writ_log_level level, const char *even
     const struct writ_log_field *fields, size_t count)
 {
     char memory[WRIT_LOG_LINE_MAX];
-    struct writ_buf line = writ_buf_over(memory, sizeof memory);
+    struct writ_buf line = writ_buf_over(memory, sizeof memory - TAIL_MAX);
     char time[WRIT_TIME_TEXT];
     bool cut = false;
     unsigned long lost;
@@ -162,7 +162,6 @@ writ_log_write(struct writ_log *log, enum writ_log_level level, const char *even
     if (level > log->level) {
         return;
     }
-    line.max -= TAIL_MAX;
     writ_time_format(writ_clock_wall_us(log->clock), time);
     put_text(&line, "time", writ_view_str(time));
     put_text(&line, "level", writ_view_str(writ_log_level_name(level)));
@@ -170,7 +169,7 @@ writ_log_write(struct writ_log *log, enum writ_log_level level, const char *even
     for (size_t i = 0; i < count; i++) {
         cut = !put_field(&line, &fields[i]) || cut;
     }
-    line.max += TAIL_MAX;
+    line.cap = line.max = sizeof memory; /* room for the end, whatever came before it */
 
     lost = atomic_exchange(&log->lost, 0);
     end_line(&line, cut, lost);
