@@ -6,15 +6,15 @@
  *           TEXT0    the same, or null           DIGEST0  the same, or null
  *           SECONDS  integer: seconds since 1970 (RFC 7519 2, NumericDate without fractions)
  *           COUNT    integer from 0              DETAILS  authorization_details (RFC 9396), below
- *   source  where the issuer takes it from: the member of the placed decision (struct
- *           writ_decision), or of the request where this says REQUEST, or its lifetime */
+ *   source  the member of the placed decision (struct writ_decision) that the issuer takes it from
+ * R(claim, KIND)  the issuer takes it from the request */
 #ifndef WRIT_EVIDENCE_CLAIM_TBL_H
 #define WRIT_EVIDENCE_CLAIM_TBL_H
 
 /* clang-format off */
-#define WRIT_CLAIMS(X)                                                                             \
-    X(aud, TEXT, REQUEST)                                                                          \
-    X(authorization_details, DETAILS, REQUEST)                                                     \
+#define WRIT_CLAIMS(X, R)                                                                          \
+    R(aud, TEXT)                                                                                   \
+    R(authorization_details, DETAILS)                                                              \
     X(boundary_id, TEXT, boundary_id)                                                              \
     X(continuation_id, TEXT0, continuation_id)                                                     \
     X(decision_context_hash, DIGEST, decision_context_hash)                                        \
@@ -24,7 +24,7 @@
     X(idempotency_key, TEXT, idempotency_key)                                                      \
     X(intent_digest, DIGEST, intent_digest)                                                        \
     X(intent_ref, DIGEST, intent_ref)                                                              \
-    X(iss, TEXT, REQUEST)                                                                          \
+    R(iss, TEXT)                                                                                   \
     X(jti, TEXT, decision_id)                                                                      \
     X(nbf, SECONDS, issued_at)                                                                     \
     X(normalized_scope, TEXT, normalized_scope)                                                    \
@@ -34,7 +34,7 @@
     X(seq, COUNT, seq)                                                                             \
     X(sub, TEXT, agent_id)                                                                         \
     X(target_state_digest, DIGEST0, target_state_digest)                                           \
-    X(tenant, TEXT0, REQUEST)
+    R(tenant, TEXT0)
 /* clang-format on */
 
 #endif

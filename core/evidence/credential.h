@@ -14,8 +14,8 @@
  *
  * `malformed` is every fault of structure or type, found before any key is looked at: not a compact
  * JWS of at most 8 KiB, header members besides alg, typ, kid, another typ, a claim missing, of
- * another type or twice, a jti that is not the decision_id, a lifetime that is negative or longer
- * than the verifier's most. `bad_signature` is also an alg that is not the key's. What the caller
+ * another type or twice, a jti that is not the decision_id, a lifetime that is longer than the
+ * verifier's most. `bad_signature` is also an alg that is not the key's. What the caller
  * remembers about a jti is asked last, so that a forged or misdirected copy cannot use up the
  * genuine one (single use goes by jti, never by the bytes of the token: an ECDSA signature has a
  * twin that is as good).
@@ -24,15 +24,14 @@
 #ifndef WRIT_EVIDENCE_CREDENTIAL_H
 #define WRIT_EVIDENCE_CREDENTIAL_H
 
-#include "evidence/claim.tbl.h"
+#include "evidence/claim.h"
 #include "evidence/decision.h"
 #include "evidence/digest.h"
 #include "evidence/jws.h"
 #include "evidence/reason.h"
 
 #define WRIT_CREDENTIAL_TYP            "JWT" /* typ of the header unless configured */
-#define WRIT_CREDENTIAL_DETAIL         "mcp_tool_call"
-#define WRIT_CREDENTIAL_LIFETIME_MAX_S 3600 /* longest lifetime that is ever issued or accepted */
+#define WRIT_CREDENTIAL_LIFETIME_MAX_S 3600  /* longest lifetime that is ever issued or accepted */
 #define WRIT_CREDENTIAL_SKEW_MAX_S     60  /* largest difference of clocks that may be configured */
 #define WRIT_CREDENTIAL_ID_MAX         256 /* longest jti: who remembers them needs a bound */
 
@@ -56,28 +55,6 @@ struct writ_credential_request {
  */
 WRIT_RESULT writ_credential_issue(const struct writ_signer *signer,
     const struct writ_credential_request *request, struct writ_buf *buf, struct writ_err *err);
-
-/* One field per claim. Texts: ptr NULL for null. */
-#define WRIT_CLAIM_TYPE_TEXT                  struct writ_view
-#define WRIT_CLAIM_TYPE_TEXT0                 struct writ_view
-#define WRIT_CLAIM_TYPE_DIGEST                struct writ_view
-#define WRIT_CLAIM_TYPE_DIGEST0               struct writ_view
-#define WRIT_CLAIM_TYPE_SECONDS               int64_t
-#define WRIT_CLAIM_TYPE_COUNT                 int64_t
-#define WRIT_CLAIM_TYPE_DETAILS               struct writ_credential_details
-#define WRIT_CLAIM_FIELD(claim, KIND, source) WRIT_CLAIM_TYPE_##KIND claim;
-
-/** The one entry of authorization_details. */
-struct writ_credential_details {
-    struct writ_view tool;
-    struct writ_view params_hash;
-    struct writ_view location; /* the one location */
-};
-
-/** The claims of a credential, as read. Views live in the arena of the read. */
-struct writ_credential_claims {
-    WRIT_CLAIMS(WRIT_CLAIM_FIELD)
-};
 
 /** What is known about a jti. Zero is the answer of someone who could not find out. */
 enum writ_credential_use {
@@ -111,7 +88,7 @@ struct writ_credential_expect {
     int64_t lifetime_max_s; /* longest exp - iat; 0: WRIT_CREDENTIAL_LIFETIME_MAX_S */
 
     /** True for a credential that was revoked; may be NULL. */
-    bool (*revoked)(void *ctx, const struct writ_credential_claims *claims);
+    bool (*revoked)(void *ctx, const struct writ_claims *claims);
     /** Remembers a jti at least until `until_s` and tells whether it was there before, in one step;
      * called last, once; NULL when somebody else sees to single use. */
     enum writ_credential_use (*use)(void *ctx, struct writ_view jti, int64_t until_s);
@@ -135,7 +112,7 @@ struct writ_credential_expect {
  *         Anything but WRIT_OK is no answer, and the call must be refused.
  */
 WRIT_RESULT writ_credential_verify(struct writ_view token,
-    const struct writ_credential_expect *expect, struct writ_arena *arena,
-    struct writ_credential_claims *ret, enum writ_reason *ret_why, struct writ_err *err);
+    const struct writ_credential_expect *expect, struct writ_arena *arena, struct writ_claims *ret,
+    enum writ_reason *ret_why, struct writ_err *err);
 
 #endif

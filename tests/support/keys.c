@@ -91,3 +91,23 @@ writ_keys_pem(const char *kind, const char *passphrase, struct writ_buf *ret)
     BIO_free(bio);
     EVP_PKEY_free(key);
 }
+
+void
+writ_keys_public_pem(struct writ_view pem, struct writ_buf *ret)
+{
+    BIO *in = BIO_new_mem_buf(pem.ptr, (int)pem.len);
+    BIO *out = BIO_new(BIO_s_mem());
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(in, NULL, NULL, NULL);
+    char *text;
+    long len;
+
+    ck_assert_ptr_nonnull(key);
+    ck_assert_int_eq(PEM_write_bio_PUBKEY(out, key), 1);
+    len = BIO_get_mem_data(out, &text);
+    writ_buf_put(ret, writ_view(text, (size_t)len));
+    writ_buf_byte(ret, '\0');
+    ret->len--;
+    EVP_PKEY_free(key);
+    BIO_free(in);
+    BIO_free(out);
+}

@@ -23,4 +23,7 @@ void writ_keys_public(const struct writ_json *jwk, struct writ_buf *ret);
  * wrote without our code, encrypted when there is a passphrase. */
 void writ_keys_pem(const char *kind, const char *passphrase, struct writ_buf *ret);
 
+/** Appends the PEM of the public half of a PEM private key, with NUL behind it (not counted). */
+void writ_keys_public_pem(struct writ_view pem, struct writ_buf *ret);
+
 #endif
