@@ -391,22 +391,14 @@ writ_hex_read(struct writ_view text, void *ret, size_t len)
 
 /* RFC 4648 tables 1 and 2 share the first 62 digits. */
 struct alphabet {
+    const char *digits; /* 64 of them */
     char digit62, digit63;
 };
 
-static const struct alphabet plain = {'+', '/'};
-static const struct alphabet url = {'-', '_'};
+#define DIGITS_62 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-static char
-digit_of(const struct alphabet *alphabet, unsigned value)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-
-    if (value < 62) {
-        return digits[value];
-    }
-    return value == 62 ? alphabet->digit62 : alphabet->digit63;
-}
+static const struct alphabet plain = {DIGITS_62 "+/", '+', '/'};
+static const struct alphabet url = {DIGITS_62 "-_", '-', '_'};
 
 static int
 value_of(const struct alphabet *alphabet, char c)
@@ -426,17 +418,27 @@ value_of(const struct alphabet *alphabet, char c)
     return c == alphabet->digit63 ? 63 : -1;
 }
 
-/* Writes the len*8 bits of up to three bytes as digits; gives how many. */
-static size_t
-group_put(const struct alphabet *alphabet, const unsigned char *from, size_t len, char ret[4])
+/* Writes the bits of one or two bytes, the last of a text, as digits. */
+static void
+rest_put(const char *digits, const unsigned char *from, size_t len, char ret[4])
 {
-    unsigned bits = (unsigned)from[0] << 16 | (len > 1 ? (unsigned)from[1] << 8 : 0) |
-                    (len > 2 ? (unsigned)from[2] : 0);
+    unsigned bits = (unsigned)from[0] << 16 | (len > 1 ? (unsigned)from[1] << 8 : 0);
 
     for (size_t i = 0; i <= len; i++) {
-        ret[i] = digit_of(alphabet, bits >> (18 - 6 * i) & 63);
+        ret[i] = digits[bits >> (18 - 6 * i) & 63];
     }
-    return len + 1;
+}
+
+/* Writes `len` bytes, a multiple of three, as digits. */
+static void
+groups_put(const char *digits, const unsigned char *from, size_t len, char *ret)
+{
+    for (const unsigned char *end = from + len; from < end; from += 3, ret += 4) {
+        ret[0] = digits[from[0] >> 2];
+        ret[1] = digits[(from[0] << 4 | from[1] >> 4) & 63];
+        ret[2] = digits[(from[1] << 2 | from[2] >> 6) & 63];
+        ret[3] = digits[from[2] & 63];
+    }
 }
 
 static void
@@ -451,13 +453,11 @@ base64_put(
     if (to == NULL) {
         return;
     }
-    for (size_t i = 0; i < whole; i += 3) {
-        to += group_put(alphabet, (const unsigned char *)bytes.ptr + i, 3, to);
-    }
+    groups_put(alphabet->digits, (const unsigned char *)bytes.ptr, whole, to);
     if (rest > 0) {
         char last[4] = "====";
-        (void)group_put(alphabet, (const unsigned char *)bytes.ptr + whole, rest, last);
-        memcpy(to, last, padded ? 4 : rest + 1);
+        rest_put(alphabet->digits, (const unsigned char *)bytes.ptr + whole, rest, last);
+        memcpy(to + whole / 3 * 4, last, padded ? 4 : rest + 1);
     }
     buf->len += need;
 }

@@ -5,8 +5,9 @@
 #define NUMBER_MAX ((INT64_C(1) << 53) - 1)
 
 const struct writ_claim_row writ_claim_rows[] = {
-#define ROW(claim, KIND, source) {#claim, WRIT_CLAIM_##KIND, offsetof(struct writ_claims, claim)},
-#define ROW_R(claim, KIND)       {#claim, WRIT_CLAIM_##KIND, offsetof(struct writ_claims, claim)},
+#define ROW(claim, KIND, by, source) ROW_R(claim, KIND, by)
+#define ROW_R(claim, KIND, by)                                                                     \
+    {#claim, WRIT_CLAIM_##KIND, WRIT_CLAIM_BY_##by, offsetof(struct writ_claims, claim)},
     WRIT_CLAIMS(ROW, ROW_R)
 #undef ROW
 #undef ROW_R

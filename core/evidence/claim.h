@@ -19,15 +19,15 @@ struct writ_claim_details {
 };
 
 /* One field per claim. Texts: ptr NULL for null. */
-#define WRIT_CLAIM_TYPE_TEXT                  struct writ_view
-#define WRIT_CLAIM_TYPE_TEXT0                 struct writ_view
-#define WRIT_CLAIM_TYPE_DIGEST                struct writ_view
-#define WRIT_CLAIM_TYPE_DIGEST0               struct writ_view
-#define WRIT_CLAIM_TYPE_SECONDS               int64_t
-#define WRIT_CLAIM_TYPE_COUNT                 int64_t
-#define WRIT_CLAIM_TYPE_DETAILS               struct writ_claim_details
-#define WRIT_CLAIM_FIELD(claim, KIND, source) WRIT_CLAIM_TYPE_##KIND claim;
-#define WRIT_CLAIM_FIELD_R(claim, KIND)       WRIT_CLAIM_TYPE_##KIND claim;
+#define WRIT_CLAIM_TYPE_TEXT                      struct writ_view
+#define WRIT_CLAIM_TYPE_TEXT0                     struct writ_view
+#define WRIT_CLAIM_TYPE_DIGEST                    struct writ_view
+#define WRIT_CLAIM_TYPE_DIGEST0                   struct writ_view
+#define WRIT_CLAIM_TYPE_SECONDS                   int64_t
+#define WRIT_CLAIM_TYPE_COUNT                     int64_t
+#define WRIT_CLAIM_TYPE_DETAILS                   struct writ_claim_details
+#define WRIT_CLAIM_FIELD(claim, KIND, by, source) WRIT_CLAIM_TYPE_##KIND claim;
+#define WRIT_CLAIM_FIELD_R(claim, KIND, by)       WRIT_CLAIM_TYPE_##KIND claim;
 
 struct writ_claims {
     WRIT_CLAIMS(WRIT_CLAIM_FIELD, WRIT_CLAIM_FIELD_R)
@@ -44,11 +44,19 @@ enum writ_claim_kind {
     WRIT_CLAIM_DETAILS,
 };
 
-/** One row of the table: where its field is in struct writ_claims. Static storage. */
+/** Who defines a claim. */
+enum writ_claim_by {
+    WRIT_CLAIM_BY_NONE = 0,
+    WRIT_CLAIM_BY_JWT, /* RFC 7519 4.1 */
+    WRIT_CLAIM_BY_OURS,
+};
+
+/** One row of the table. Static storage. */
 struct writ_claim_row {
     const char *name;
     enum writ_claim_kind kind;
-    size_t offset;
+    enum writ_claim_by by;
+    size_t offset; /* of its field in struct writ_claims */
 };
 
 /** The rows in canonical order, ended by one of kind NONE. */

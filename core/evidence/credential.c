@@ -1,8 +1,12 @@
-/* Issuing: the claims are taken from the placed decision, put together by libjwt, signed by our
- * own signer with a key that was parsed once. */
+/* Issuing: the claims are taken from the placed decision, put together, and signed by our own
+ * signer with a key that was parsed once.
+ *
+ * libjwt assembles what RFC 7519 defines. Our own claims, most of them digests, come from our own
+ * writer: jansson, which libjwt prints with, needs as long for all of them as the signature. */
 #include "evidence/credential.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "evidence/write.h"
 
 #include <jwt.h>
@@ -19,7 +23,7 @@ jwt_freep(jwt_t **jwt)
 static void
 text_freep(char **text)
 {
-    free(*text); /* libjwt gives memory of malloc(3) */
+    free(*text); /* libjwt gives memory of malloc(3), and no call to free it */
 }
 
 /* ---- the claims of a decision */
@@ -56,8 +60,8 @@ take_count(const struct writ_member_number *member)
 #define TAKE_SECONDS(source) take_seconds(&decision->source)
 #define TAKE_COUNT(source)   take_count(&decision->source)
 
-#define FROM_DECISION(claim, KIND, source) .claim = TAKE_##KIND(source),
-#define FROM_REQUEST(claim, KIND)
+#define FROM_DECISION(claim, KIND, by, source) .claim = TAKE_##KIND(source),
+#define FROM_REQUEST(claim, KIND, by)
 
 static WRIT_RESULT
 take_claims(
@@ -86,104 +90,53 @@ take_claims(
     return WRIT_DONE;
 }
 
-/* ---- as JSON, by libjwt */
-
-/* What libjwt has no call of its own for: the details, and every null. */
-static WRIT_RESULT
-put_rest(struct writ_claims *claims, struct writ_buf *ret, struct writ_err *err)
-{
-    const struct writ_claim_details *details = &claims->authorization_details;
-    struct writ_write w = writ_write_to(ret);
-
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("authorization_details"));
-    writ_write_array_begin(&w);
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("locations"));
-    writ_write_array_begin(&w);
-    writ_write_string(&w, details->location);
-    writ_write_array_end(&w);
-    writ_write_name(&w, WRIT_LIT("params_hash"));
-    writ_write_string(&w, details->params_hash);
-    writ_write_name(&w, WRIT_LIT("tool"));
-    writ_write_string(&w, details->tool);
-    writ_write_name(&w, WRIT_LIT("type"));
-    writ_write_string(&w, WRIT_LIT(WRIT_CLAIM_DETAILS_TYPE));
-    writ_write_object_end(&w);
-    writ_write_array_end(&w);
-    for (const struct writ_claim_row *row = writ_claim_rows; row->kind != WRIT_CLAIM_NONE; row++) {
-        bool nullable = row->kind == WRIT_CLAIM_TEXT0 || row->kind == WRIT_CLAIM_DIGEST0;
-        if (nullable && writ_claim_text(claims, row)->ptr == NULL) {
-            writ_write_name(&w, writ_view_str(row->name));
-            writ_write_null(&w);
-        }
-    }
-    writ_write_object_end(&w);
-    WRIT_TRY(writ_write_end(&w, err));
-    writ_buf_byte(ret, '\0');
-    return writ_buf_check(ret, err);
-}
+/* ---- what RFC 7519 defines, by libjwt */
 
 static WRIT_RESULT
-add_text(jwt_t *jwt, const char *name, struct writ_view text, struct writ_buf *scratch,
-    struct writ_err *err)
+add_text(jwt_t *jwt, const char *name, struct writ_view text, struct writ_err *err)
 {
+    writ_auto_buf scratch = writ_buf_make(WRIT_JWS_BYTES_MAX);
+
     /* libjwt takes C strings: what is behind a NUL would be lost without a word */
     if (writ_view_find(text, '\0') != text.len) {
         WRIT_FAIL(err, WRIT_E_INVALID, "claim %s has a NUL in it", name);
     }
-    writ_buf_clear(scratch);
-    writ_buf_put(scratch, text);
-    writ_buf_byte(scratch, '\0');
-    WRIT_TRY(writ_buf_check(scratch, err));
-    if (jwt_add_grant(jwt, name, scratch->ptr) != 0) {
+    writ_buf_put(&scratch, text);
+    writ_buf_byte(&scratch, '\0');
+    WRIT_TRY(writ_buf_check(&scratch, err));
+    if (jwt_add_grant(jwt, name, scratch.ptr) != 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "claim %s cannot be written", name);
     }
     return WRIT_DONE;
 }
 
 static WRIT_RESULT
-add_row(jwt_t *jwt, const struct writ_claim_row *row, struct writ_claims *claims,
-    struct writ_buf *scratch, struct writ_err *err)
+add_row(
+    jwt_t *jwt, const struct writ_claim_row *row, struct writ_claims *claims, struct writ_err *err)
 {
-    switch (row->kind) {
-    case WRIT_CLAIM_TEXT:
-    case WRIT_CLAIM_TEXT0:
-    case WRIT_CLAIM_DIGEST:
-    case WRIT_CLAIM_DIGEST0:
-        if (writ_claim_text(claims, row)->ptr != NULL) {
-            return add_text(jwt, row->name, *writ_claim_text(claims, row), scratch, err);
-        }
-        return WRIT_DONE;
-    case WRIT_CLAIM_SECONDS:
-    case WRIT_CLAIM_COUNT:
-        if (jwt_add_grant_int(jwt, row->name, *writ_claim_number(claims, row)) != 0) {
-            WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for claim %s", row->name);
-        }
-        return WRIT_DONE;
-    case WRIT_CLAIM_DETAILS:
-    case WRIT_CLAIM_NONE:
-        break;
+    if (row->kind == WRIT_CLAIM_TEXT) {
+        return add_text(jwt, row->name, *writ_claim_text(claims, row), err);
+    }
+    WRIT_INVARIANT(row->kind == WRIT_CLAIM_SECONDS); /* RFC 7519 4.1 has no other kinds */
+    if (jwt_add_grant_int(jwt, row->name, *writ_claim_number(claims, row)) != 0) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for claim %s", row->name);
     }
     return WRIT_DONE;
 }
 
-/* The NUL-terminated JSON of the claims; new, for free(3). */
+/* Their NUL-terminated JSON object; new, for free(3). */
 static WRIT_RESULT
-assemble(struct writ_claims *claims, char **ret, struct writ_err *err)
+assemble_jwt(struct writ_claims *claims, char **ret, struct writ_err *err)
 {
     WRIT_AUTO(jwt_t *, jwt_freep) jwt = NULL;
-    writ_auto_buf scratch = writ_buf_make(WRIT_JWS_BYTES_MAX);
 
     if (jwt_new(&jwt) != 0) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a credential");
     }
-    WRIT_TRY(put_rest(claims, &scratch, err));
-    if (jwt_add_grants_json(jwt, scratch.ptr) != 0) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "claim authorization_details cannot be written");
-    }
     for (const struct writ_claim_row *row = writ_claim_rows; row->kind != WRIT_CLAIM_NONE; row++) {
-        WRIT_TRY(add_row(jwt, row, claims, &scratch, err));
+        if (row->by == WRIT_CLAIM_BY_JWT) {
+            WRIT_TRY(add_row(jwt, row, claims, err));
+        }
     }
     *ret = jwt_get_grants_json(jwt, NULL);
     if (*ret == NULL) {
@@ -192,15 +145,105 @@ assemble(struct writ_claims *claims, char **ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* ---- what is ours, by our own writer */
+
+static void
+write_details(struct writ_write *w, const struct writ_claim_details *details)
+{
+    writ_write_array_begin(w);
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("locations"));
+    writ_write_array_begin(w);
+    writ_write_string(w, details->location);
+    writ_write_array_end(w);
+    writ_write_name(w, WRIT_LIT("params_hash"));
+    writ_write_string(w, details->params_hash);
+    writ_write_name(w, WRIT_LIT("tool"));
+    writ_write_string(w, details->tool);
+    writ_write_name(w, WRIT_LIT("type"));
+    writ_write_string(w, WRIT_LIT(WRIT_CLAIM_DETAILS_TYPE));
+    writ_write_object_end(w);
+    writ_write_array_end(w);
+}
+
+static void
+write_row(struct writ_write *w, const struct writ_claim_row *row, struct writ_claims *claims)
+{
+    writ_write_name(w, writ_view_str(row->name));
+    switch (row->kind) {
+    case WRIT_CLAIM_TEXT:
+    case WRIT_CLAIM_TEXT0:
+    case WRIT_CLAIM_DIGEST:
+    case WRIT_CLAIM_DIGEST0:
+        writ_write_string_or_null(w, *writ_claim_text(claims, row));
+        break;
+    case WRIT_CLAIM_SECONDS:
+    case WRIT_CLAIM_COUNT:
+        writ_write_i64(w, *writ_claim_number(claims, row));
+        break;
+    case WRIT_CLAIM_DETAILS:
+        write_details(w, &claims->authorization_details);
+        break;
+    case WRIT_CLAIM_NONE:
+        break;
+    }
+}
+
+/* Appends the payload: libjwt's object, with our members behind its own. */
+static WRIT_RESULT
+put_payload(struct writ_claims *claims, struct writ_buf *ret, struct writ_err *err)
+{
+    WRIT_AUTO(char *, text_freep) jwt_text = NULL;
+    struct writ_view jwt_members;
+    struct writ_write w;
+    size_t seam;
+
+    WRIT_TRY(assemble_jwt(claims, &jwt_text, err));
+    jwt_members = writ_view_str(jwt_text);
+    writ_buf_put(ret, writ_view_sub(jwt_members, 0, jwt_members.len - 1)); /* without its brace */
+    seam = ret->len;
+    w = writ_write_to(ret);
+    writ_write_object_begin(&w);
+    for (const struct writ_claim_row *row = writ_claim_rows; row->kind != WRIT_CLAIM_NONE; row++) {
+        if (row->by == WRIT_CLAIM_BY_OURS) {
+            write_row(&w, row, claims);
+        }
+    }
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    ret->ptr[seam] = ','; /* in place of the second object's brace */
+    return WRIT_DONE;
+}
+
+/* Every text is well-formed UTF-8, so that the token is JSON for everybody (our writer does not
+ * ask). */
+static WRIT_RESULT
+check_text(const struct writ_claims *claims, struct writ_err *err)
+{
+    struct writ_claims copy = *claims;
+
+    for (const struct writ_claim_row *row = writ_claim_rows; row->kind != WRIT_CLAIM_NONE; row++) {
+        bool text = row->kind == WRIT_CLAIM_TEXT || row->kind == WRIT_CLAIM_TEXT0;
+        if (text && !writ_text_is_utf8(*writ_claim_text(&copy, row), NULL)) {
+            WRIT_FAIL(err, WRIT_E_INVALID, "claim %s is not UTF-8", row->name);
+        }
+    }
+    if (!writ_text_is_utf8(claims->authorization_details.tool, NULL)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "claim authorization_details is not UTF-8");
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_credential_issue(const struct writ_signer *signer,
     const struct writ_credential_request *request, struct writ_buf *buf, struct writ_err *err)
 {
-    WRIT_AUTO(char *, text_freep) text = NULL;
+    writ_auto_buf payload = writ_buf_make(WRIT_JWS_BYTES_MAX);
     struct writ_view typ = request->typ.len > 0 ? request->typ : WRIT_LIT(WRIT_CREDENTIAL_TYP);
     struct writ_claims claims;
 
     WRIT_TRY(take_claims(request, &claims, err));
-    WRIT_TRY(assemble(&claims, &text, err));
-    return writ_jws_sign(signer, typ, writ_view_str(text), buf, err);
+    WRIT_TRY(check_text(&claims, err));
+    WRIT_TRY(put_payload(&claims, &payload, err));
+    return writ_jws_sign(signer, typ, writ_buf_view(&payload), buf, err);
 }

@@ -48,8 +48,9 @@ struct writ_credential_request {
  * Issues a credential and appends it to `buf`. On failure what was appended is to be thrown away.
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  the decision is no `allow`, lacks a claim, or has one that libjwt cannot
- *                         carry (a NUL); or it lives longer than WRIT_CREDENTIAL_LIFETIME_MAX_S
+ *         WRIT_E_INVALID  the decision is no `allow`, lacks a claim, or has one that is not
+ *                         UTF-8, or (in a claim of RFC 7519) has a NUL; or it lives longer than
+ *                         WRIT_CREDENTIAL_LIFETIME_MAX_S
  *         WRIT_E_LIMIT    the token would be longer than WRIT_JWS_BYTES_MAX
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

@@ -67,7 +67,7 @@ well_formed(struct verification *v, struct writ_err *err)
     const struct writ_credential_expect *expect = v->expect;
     int64_t longest =
         expect->lifetime_max_s > 0 ? expect->lifetime_max_s : WRIT_CREDENTIAL_LIFETIME_MAX_S;
-    const struct writ_json *payload;
+    const struct writ_json *payload = NULL;
 
     WRIT_TRY(input_fault(writ_jws_read(v->token, v->arena, &v->jws, err)));
     WRIT_TRY(input_fault(writ_jws_claims(&v->jws, v->arena, &payload, err)));

@@ -86,7 +86,7 @@ writ_jwks_read(struct writ_view text, struct writ_jwks **ret, struct writ_err *e
 {
     WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(SET_ARENA_MAX);
     WRIT_AUTO(struct writ_jwks *, set_freep) set = writ_alloc(sizeof(*set));
-    const struct writ_json *root;
+    const struct writ_json *root = NULL;
 
     if (arena == NULL || set == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a key set");

@@ -85,7 +85,7 @@ static WRIT_RESULT
 read_object(struct writ_view text, struct writ_arena *arena, const struct writ_json **ret,
     struct writ_err *err)
 {
-    const struct writ_json *value;
+    const struct writ_json *value = NULL;
 
     WRIT_TRY(writ_json_read(text, &writ_jws_limits, arena, &value, err));
     if (writ_json_type(value) != WRIT_JSON_OBJECT) {
@@ -101,7 +101,7 @@ writ_jws_read(
 {
     struct writ_view rest = token;
     struct writ_view header, payload, text;
-    const struct writ_json *members;
+    const struct writ_json *members = NULL;
     struct writ_jws jws = {0};
 
     if (token.len > WRIT_JWS_BYTES_MAX) {

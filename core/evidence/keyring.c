@@ -282,7 +282,7 @@ writ_keyring_read(struct writ_view text, struct writ_keyring **ret, struct writ_
 {
     WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(RING_ARENA_MAX);
     WRIT_AUTO(struct writ_keyring *, ring_freep) ring = NULL;
-    const struct writ_json *root;
+    const struct writ_json *root = NULL;
 
     if (arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a keyring");
