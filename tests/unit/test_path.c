@@ -1,0 +1,64 @@
+/* path.h. The cases of `under` are in vectors/policy/ops.json (conformance/test_ops.c). */
+#include "policy/path.h"
+#include "support/unit.h"
+
+START_TEST(a_directory_of_the_configuration_is_absolute_and_normal)
+{
+    static const struct {
+        const char *path;
+        bool normal;
+    } cases[] = {{"/", true}, {"/a", true}, {"/a/b.c", true}, {"/a/...", true}, {"", false},
+        {"a", false}, {"./a", false}, {"/a/", false}, {"//a", false}, {"/a//b", false},
+        {"/a/.", false}, {"/./a", false}, {"/a/..", false}, {"/../a", false}, {"/a\\b", false},
+        {"/a\nb", false}, {"/a\x7f", false}, {"/a\xc2\x85", false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ck_assert_msg(writ_path_is_normal(writ_view_str(cases[i].path)) == cases[i].normal, "%s",
+            cases[i].path);
+    }
+}
+END_TEST
+
+START_TEST(dot_dot_backslashes_and_controls_are_devious)
+{
+    static const struct {
+        struct writ_view text;
+        bool devious;
+    } cases[] = {{{"a/b", 3}, false}, {{"", 0}, false}, {{"..a", 3}, false}, {{"a..", 3}, false},
+        {{"...", 3}, false}, {{".", 1}, false}, {{"..", 2}, true}, {{"../a", 4}, true},
+        {{"a/..", 4}, true}, {{"a/../b", 6}, true}, {{"a\\b", 3}, true}, {{"a\0b", 3}, true},
+        {{"\x1f", 1}, true}, {{"\x20", 1}, false}, {{"\xc2\x9f", 2}, true},
+        {{"\xc2\xa0", 2}, false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ck_assert_msg(writ_path_is_devious(cases[i].text) == cases[i].devious, "case %zu", i);
+    }
+}
+END_TEST
+
+START_TEST(a_path_has_a_maximum)
+{
+    writ_auto_buf path = writ_buf_make(WRIT_PATH_MAX + 1);
+
+    writ_buf_str(&path, "/d/");
+    while (path.len < WRIT_PATH_MAX) {
+        writ_buf_byte(&path, 'x');
+    }
+    ck_assert(writ_path_is_under(writ_buf_view(&path), WRIT_LIT("/d")));
+    ck_assert(writ_path_is_normal(writ_buf_view(&path)));
+    writ_buf_byte(&path, 'x');
+    ck_assert(!writ_path_is_under(writ_buf_view(&path), WRIT_LIT("/d")));
+    ck_assert(!writ_path_is_normal(writ_buf_view(&path)));
+}
+END_TEST
+
+START_TEST(escapes_nested_deeper_than_anybody_decodes_are_refused)
+{
+    ck_assert(writ_path_is_under(WRIT_LIT("/d/%252525"), WRIT_LIT("/d")));
+    ck_assert(!writ_path_is_under(WRIT_LIT("/d/%2525252525"), WRIT_LIT("/d")));
+}
+END_TEST
+
+WRIT_UNIT_MAIN("path", a_directory_of_the_configuration_is_absolute_and_normal,
+    dot_dot_backslashes_and_controls_are_devious, a_path_has_a_maximum,
+    escapes_nested_deeper_than_anybody_decodes_are_refused)
