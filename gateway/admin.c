@@ -70,15 +70,15 @@ void
 writ_admin_routes(struct writ_admin *admin, struct writ_route ret[WRIT_ADMIN_ROUTES])
 {
     const struct writ_route routes[WRIT_ADMIN_ROUTES] = {
-        {.path = WRIT_LIT("/healthz"), .handler = answer_health},
-        {.path = WRIT_LIT("/readyz"), .handler = answer_ready},
+        /* those who ask for health address machines by any name */
+        {.path = WRIT_LIT("/healthz"), .handler = answer_health, .any_host = true},
+        {.path = WRIT_LIT("/readyz"), .handler = answer_ready, .any_host = true},
         {.path = WRIT_LIT("/metrics"), .handler = answer_metrics},
     };
 
     for (size_t i = 0; i < WRIT_ADMIN_ROUTES; i++) {
         ret[i] = routes[i];
         ret[i].methods = WRIT_ROUTE_GET;
-        ret[i].any_host = true; /* health checks address machines by any name */
         ret[i].ctx = admin;
     }
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define CONNECTION_MAGIC 0x57434f4eU
-#define FIN_GRACE_US     1000000 /* an idle connection whose client has ended is closed then */
+#define DRAIN_GRACE_US   1000000 /* an idle connection is closed then, when the listener drains */
 #define PROBE_AGAIN_US   15000000
 #define INTERIM          "HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -103,6 +103,14 @@ send_raw(struct writ_connection *connection, struct writ_view bytes)
 
 /* ---- life */
 
+/* Bytes and FIN that come together are one edge for libmicrohttpd; it reads the bytes and waits for
+ * another. Shutting the reading side down, which has ended anyway, makes one. */
+static void
+show_fin(struct writ_connection *connection)
+{
+    (void)shutdown(connection->fd, SHUT_RD);
+}
+
 static void
 on_watch(struct writ_watch *watch, uint32_t events)
 {
@@ -122,8 +130,8 @@ on_watch(struct writ_watch *watch, uint32_t events)
     if (connection->probe_after_us >= 0) {
         writ_connection_probe_at(connection, connection->probe_after_us);
     }
-    if (connection->phase == WRIT_CONNECTION_IDLE || connection->phase == WRIT_CONNECTION_FRESH) {
-        connection->deadline_us = writ_loop_now_us(watch->loop) + FIN_GRACE_US;
+    if (connection->phase != WRIT_CONNECTION_OPEN && connection->phase != WRIT_CONNECTION_WRITE) {
+        show_fin(connection);
     }
 }
 
@@ -193,9 +201,11 @@ writ_connection_set_phase(
 
     connection->phase = phase;
     connection->deadline_us = timeout_ms > 0 ? now + timeout_ms * 1000 : 0;
-    if (phase == WRIT_CONNECTION_IDLE &&
-        (connection->fin || connection->daemon->acceptor->draining)) {
-        connection->deadline_us = now + FIN_GRACE_US;
+    if (phase == WRIT_CONNECTION_IDLE && connection->daemon->acceptor->draining) {
+        connection->deadline_us = now + DRAIN_GRACE_US;
+    }
+    if (phase == WRIT_CONNECTION_IDLE && connection->fin) {
+        show_fin(connection);
     }
 }
 

@@ -308,7 +308,7 @@ writ_incoming_add_headers(struct writ_incoming *request, struct MHD_Response *re
             return false;
         }
     }
-    if (connection->fin || connection->refused || request->acceptor->draining) {
+    if (connection->refused || request->acceptor->draining) {
         return add_header(request, response, WRIT_LIT("Connection"), WRIT_LIT("close"));
     }
     return true;

@@ -37,6 +37,7 @@ struct writ_incoming {
 
     struct writ_buf target; /* the request target as it was sent */
     const char *target_at;  /* where libmicrohttpd has it */
+    struct writ_view raw;   /* where libmicrohttpd has the head; only pointers are compared later */
     struct writ_buf head;   /* names and values, copied */
     struct writ_buf body;
     struct writ_buf scratch; /* one field of the answer, NUL-terminated */

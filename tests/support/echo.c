@@ -140,6 +140,15 @@ start_stream(struct writ_exchange *x, struct job *job, uint64_t events)
 }
 
 static void
+start_watch(struct writ_exchange *x, struct job *job, uint64_t ms)
+{
+    if (ms > 0) {
+        job->timer = (struct writ_timer){.fn = on_delay, .ctx = job};
+        writ_loop_timer_set(x->loop, &job->timer, writ_loop_now_us(x->loop) + (int64_t)ms * 1000);
+    }
+}
+
+static void
 start_silence(struct writ_exchange *x)
 {
     writ_exchange_on_gone(x, on_stream_gone, NULL);
@@ -204,6 +213,7 @@ handle(struct writ_exchange *x, void *ctx)
         writ_exchange_on_gone(x, on_gone, NULL);
         if (writ_view_is(what, "watch")) {
             writ_exchange_probe(x, 0);
+            start_watch(x, job, number);
         }
     } else if (writ_view_is(what, "events")) {
         start_stream(x, job, number);
@@ -215,6 +225,9 @@ handle(struct writ_exchange *x, void *ctx)
         writ_exchange_stream(x, 200, &event_type, 1);
         WRIT_INVARIANT(writ_is_ok(writ_exchange_write(x, WRIT_LIT("data: 1\n\n"))));
         writ_exchange_abort(x);
+    } else if (writ_view_is(what, "badheader")) {
+        struct writ_header split = {WRIT_LIT("X"), WRIT_LIT("a\r\nSet-Cookie: b")};
+        writ_exchange_reply(x, 200, &split, 1, WRIT_LIT("ok"));
     } else if (writ_view_is(what, "big")) {
         reply_big(x, number);
     } else if (writ_view_is(what, "headers")) {

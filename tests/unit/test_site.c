@@ -1,0 +1,113 @@
+#include "support/unit.h"
+
+#include "gateway/site.h"
+
+static const struct writ_view hosts[] = {
+    WRIT_LIT("gateway.example"), WRIT_LIT("other.example:8443")};
+static const struct writ_view origins[] = {WRIT_LIT("https://app.example")};
+
+static struct writ_site
+site_of(const char *name, bool loopback, bool wildcard)
+{
+    struct writ_site site = {
+        .hosts = hosts, .host_count = 2, .origins = origins, .origin_count = 1};
+
+    writ_site_name(&site, writ_view_str(name), loopback, wildcard);
+    return site;
+}
+
+static bool
+host_ok(const struct writ_site *site, const char *host, const char *local, bool near)
+{
+    return writ_site_host_allowed(site, writ_view_str(host), writ_view_str(local), near);
+}
+
+static bool
+origin_ok(const struct writ_site *site, const char *origin)
+{
+    return writ_site_origin_allowed(site, writ_view_str(origin), WRIT_LIT(""), true);
+}
+
+START_TEST(a_loopback_listener_answers_to_the_names_of_loopback)
+{
+    struct writ_site site = site_of("127.0.0.1", true, false);
+
+    ck_assert(host_ok(&site, "127.0.0.1", "", true));
+    ck_assert(host_ok(&site, "127.0.0.1:9999", "", true));
+    ck_assert(host_ok(&site, "localhost:8700", "", true));
+    ck_assert(host_ok(&site, "LocalHost", "", true));
+    ck_assert(host_ok(&site, "[::1]:80", "", true));
+    ck_assert(!host_ok(&site, "evil.example", "", true));
+    ck_assert(!host_ok(&site, "localhost.evil.example", "", true));
+    ck_assert(!host_ok(&site, "127.0.0.1.evil.example:8700", "", true));
+    ck_assert(!host_ok(&site, "10.0.0.1", "", true));
+}
+END_TEST
+
+START_TEST(a_configured_host_is_met_with_its_port_if_it_has_one)
+{
+    struct writ_site site = site_of("10.0.0.1", false, false);
+
+    ck_assert(host_ok(&site, "10.0.0.1:1", "", false));
+    ck_assert(host_ok(&site, "gateway.example", "", false));
+    ck_assert(host_ok(&site, "GATEWAY.example:1", "", false));
+    ck_assert(host_ok(&site, "other.example:8443", "", false));
+    ck_assert(!host_ok(&site, "other.example", "", false));
+    ck_assert(!host_ok(&site, "other.example:8444", "", false));
+    ck_assert(!host_ok(&site, "localhost", "", true));
+}
+END_TEST
+
+START_TEST(a_wildcard_answers_to_the_address_that_was_reached)
+{
+    struct writ_site site = site_of("0.0.0.0", false, true);
+
+    ck_assert(host_ok(&site, "10.0.0.7:80", "10.0.0.7", false));
+    ck_assert(!host_ok(&site, "10.0.0.8", "10.0.0.7", false));
+    ck_assert(!host_ok(&site, "0.0.0.0", "10.0.0.7", false));
+    ck_assert(host_ok(&site, "localhost:80", "127.0.0.1", true));
+    ck_assert(!host_ok(&site, "localhost", "10.0.0.7", false));
+    ck_assert(!host_ok(&site, "evil.example", "127.0.0.1", true));
+}
+END_TEST
+
+START_TEST(an_origin_is_known_or_of_an_allowed_host)
+{
+    struct writ_site site = site_of("127.0.0.1", true, false);
+
+    ck_assert(origin_ok(&site, "https://app.example"));
+    ck_assert(origin_ok(&site, "http://localhost:3000"));
+    ck_assert(origin_ok(&site, "https://gateway.example"));
+    ck_assert(!origin_ok(&site, "http://app.example"));
+    ck_assert(!origin_ok(&site, "https://app.example:444"));
+    ck_assert(!origin_ok(&site, "https://evil.example"));
+    ck_assert(!origin_ok(&site, "null"));
+    ck_assert(!origin_ok(&site, ""));
+    ck_assert(!origin_ok(&site, "localhost"));
+    ck_assert(!origin_ok(&site, "ftp://localhost"));
+    ck_assert(!origin_ok(&site, "http://localhost/path"));
+    ck_assert(!origin_ok(&site, "http://localhost@evil.example"));
+    ck_assert(!origin_ok(&site, "http://"));
+}
+END_TEST
+
+START_TEST(the_first_route_that_fits_is_taken)
+{
+    static const struct writ_route routes[] = {
+        {.path = WRIT_LIT("/mcp")},
+        {.path = WRIT_LIT("/mcp/"), .prefix = true},
+    };
+    struct writ_site site = {.routes = routes, .route_count = 2};
+
+    ck_assert_ptr_eq(writ_site_route(&site, WRIT_LIT("/mcp")), &routes[0]);
+    ck_assert_ptr_eq(writ_site_route(&site, WRIT_LIT("/mcp/fs")), &routes[1]);
+    ck_assert_ptr_null(writ_site_route(&site, WRIT_LIT("/mcpx")));
+    ck_assert_ptr_null(writ_site_route(&site, WRIT_LIT("/MCP")));
+    ck_assert_ptr_null(writ_site_route(&site, WRIT_LIT("/")));
+}
+END_TEST
+
+WRIT_UNIT_MAIN("site", a_loopback_listener_answers_to_the_names_of_loopback,
+    a_configured_host_is_met_with_its_port_if_it_has_one,
+    a_wildcard_answers_to_the_address_that_was_reached, an_origin_is_known_or_of_an_allowed_host,
+    the_first_route_that_fits_is_taken)
