@@ -40,12 +40,12 @@ struct writ_child_options {
 /** Why a child is not there. */
 enum writ_child_why {
     WRIT_CHILD_UNSET = 0,
-    WRIT_CHILD_NOT_STARTED, /* detail: errno */
-    WRIT_CHILD_EXITED,      /* detail: exit status */
-    WRIT_CHILD_KILLED,      /* detail: signal */
-    WRIT_CHILD_LINE_TOO_LONG,
-    WRIT_CHILD_BROKEN_PIPE, /* it closed a standard stream */
-    WRIT_CHILD_STOPPED,     /* writ_child_stop; it is not started again */
+    WRIT_CHILD_NOT_STARTED,   /* detail: errno */
+    WRIT_CHILD_EXITED,        /* by itself; detail: exit status */
+    WRIT_CHILD_KILLED,        /* not by us; detail: signal */
+    WRIT_CHILD_LINE_TOO_LONG, /* killed for it */
+    WRIT_CHILD_BROKEN_PIPE,   /* it closed its input or output and went on living: killed for it */
+    WRIT_CHILD_STOPPED,       /* writ_child_stop; it is not started again */
 };
 
 /** As a word. Static storage. */
@@ -77,7 +77,7 @@ WRIT_RESULT writ_child_open(struct writ_loop *loop, const struct writ_child_opti
     const struct writ_child_handler *handler, void *ctx, struct writ_child **ret,
     struct writ_err *err);
 
-/** True between on_up and on_down. */
+/** True when lines may be sent: from on_up until it ends or is stopped. */
 bool writ_child_is_up(const struct writ_child *child);
 
 /**
@@ -89,6 +89,7 @@ bool writ_child_is_up(const struct writ_child *child);
  * @return WRIT_OK
  *         WRIT_E_ABSENT   the child is not up
  *         WRIT_E_BUSY     queue_max bytes wait: it does not read its input
+ *         WRIT_E_LIMIT    the line alone is longer than queue_max
  *         WRIT_E_INVALID  the line is empty, or has an LF, CR or NUL in it
  *         WRIT_E_NOMEM
  *         On failure not one byte was sent.

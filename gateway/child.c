@@ -1,0 +1,791 @@
+#include "gateway/child.h"
+
+#include "base/bytes.h"
+#include "gateway/spawn.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/queue.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Invariants
+ * (1) There is a process (spawned.pid > 0) in STARTING, UP and ENDING, and none in RESTING and
+ *     STOPPED. It is reaped by gone() alone, after its group was killed: until then neither
+ *     number can belong to somebody else.
+ * (2) queue holds lines of which the pipe took nothing, except that the first may have been begun.
+ *     Tickets in it grow. Lines are sent in the state UP only.
+ * (3) why is set when ENDING begins; gone() turns it into EXITED or KILLED when the process ended
+ *     before we sent it a signal, and nobody asked it to stop.
+ * (4) Callbacks come from events, timers and tasks. After each the state may be ENDING. */
+
+#define LINE_MAX_DEFAULT     ((size_t)8 << 20)
+#define QUEUE_MAX_DEFAULT    ((size_t)16 << 20)
+#define LOG_LINE_MAX_DEFAULT 1024
+#define LOG_RATE_DEFAULT     50
+#define SECOND_US            (INT64_C(1000) * 1000)
+#define PAUSE_LEAST_DEFAULT  (SECOND_US / 5)
+#define PAUSE_MOST_DEFAULT   (30 * SECOND_US)
+#define SETTLED_DEFAULT      (10 * SECOND_US)
+#define GRACE_DEFAULT        (2 * SECOND_US)
+#define INPUT_BYTES          65536
+#define LAST_BYTES_MAX       ((size_t)4 << 20) /* read from the pipes of a process that has ended */
+#define PIECES_MAX           64                /* lines of one writev */
+
+enum state {
+    RESTING = 0, /* until the timer, or the first task, starts it */
+    STARTING,
+    UP,
+    ENDING,
+    STOPPED,
+};
+
+struct item {
+    TAILQ_ENTRY(item) link;
+    uint64_t ticket;
+    size_t len, at;
+    char bytes[]; /* the line and its LF */
+};
+
+TAILQ_HEAD(item_list, item);
+
+struct writ_child {
+    struct writ_loop *loop;
+    struct writ_child_options options; /* the numbers; what it points to is in the plan */
+    struct writ_spawn_plan *plan;
+    const struct writ_child_handler *handler;
+    void *ctx;
+
+    enum state state;
+    struct writ_child_end end; /* why, while ENDING; all of it while a task is to tell it */
+    bool stopping, signalled;
+    bool deaf; /* its output is not trusted any more */
+    struct writ_spawned spawned;
+    struct writ_watch in, out, err, status, process;
+    struct writ_timer timer; /* next start, or next step of the end */
+    struct writ_task task;   /* start, or tell */
+    int64_t up_since_us, pause_us;
+
+    struct item_list queue;
+    size_t queued_bytes;
+    uint64_t next_ticket;
+
+    struct writ_buf line;
+    struct writ_buf log_line;
+    int64_t log_window_us;
+    unsigned log_count;
+    uint64_t log_dropped;
+    char input[INPUT_BYTES];
+};
+
+const char *
+writ_child_why_name(enum writ_child_why why)
+{
+    switch (why) {
+    case WRIT_CHILD_UNSET:
+        return "unset";
+    case WRIT_CHILD_NOT_STARTED:
+        return "not_started";
+    case WRIT_CHILD_EXITED:
+        return "exited";
+    case WRIT_CHILD_KILLED:
+        return "killed";
+    case WRIT_CHILD_LINE_TOO_LONG:
+        return "line_too_long";
+    case WRIT_CHILD_BROKEN_PIPE:
+        return "broken_pipe";
+    case WRIT_CHILD_STOPPED:
+        return "stopped";
+    }
+    return "unset";
+}
+
+static bool
+has_process(const struct writ_child *child)
+{
+    return child->spawned.pid > 0;
+}
+
+static void
+drop_fd(struct writ_watch *watch, int *fd)
+{
+    writ_loop_unwatch(watch);
+    if (*fd >= 0) {
+        (void)close(*fd);
+        *fd = -1;
+    }
+}
+
+/* ---- the end of a process */
+
+static void
+signal_group(struct writ_child *child, int signal)
+{
+    if (kill(-child->spawned.pid, signal) != 0) {
+        (void)kill(child->spawned.pid, signal); /* not yet the leader of a group */
+    }
+    child->signalled = true;
+}
+
+static void
+drop_queue(struct writ_child *child)
+{
+    struct item *item;
+
+    while ((item = TAILQ_FIRST(&child->queue)) != NULL) {
+        TAILQ_REMOVE(&child->queue, item, link);
+        writ_free(item);
+    }
+    child->queued_bytes = 0;
+}
+
+static uint64_t
+first_unsent(const struct writ_child *child)
+{
+    const struct item *item = TAILQ_FIRST(&child->queue);
+
+    if (item != NULL && item->at > 0) {
+        item = TAILQ_NEXT(item, link);
+    }
+    return item != NULL ? item->ticket : child->next_ticket;
+}
+
+/* Begins to end the process: `at_once` for one that does harm, else step by step. */
+static void
+begin_end(struct writ_child *child, enum writ_child_why why, bool at_once)
+{
+    if (child->state != ENDING) {
+        child->end = (struct writ_child_end){.why = why, .first_unsent = first_unsent(child)};
+        child->signalled = false;
+        child->state = ENDING;
+    }
+    drop_queue(child);
+    drop_fd(&child->in, &child->spawned.in); /* end of input */
+    if (at_once) {
+        signal_group(child, SIGKILL);
+    } else {
+        writ_loop_timer_set(
+            child->loop, &child->timer, writ_loop_now_us(child->loop) + child->options.grace_us);
+    }
+}
+
+/* the next step of an end: SIGTERM, then SIGKILL */
+static void
+next_step(struct writ_child *child)
+{
+    signal_group(child, child->signalled ? SIGKILL : SIGTERM);
+    writ_loop_timer_set(
+        child->loop, &child->timer, writ_loop_now_us(child->loop) + child->options.grace_us);
+}
+
+static void
+tell_down(struct writ_child *child)
+{
+    struct writ_child_end end = child->end;
+
+    if (child->handler->on_down != NULL) {
+        child->handler->on_down(child->ctx, child, &end);
+    }
+}
+
+/* sets the pause before the next start: twice the last one, unless it was up for long */
+static int64_t
+next_pause(struct writ_child *child)
+{
+    bool settled = child->up_since_us > 0 &&
+                   writ_loop_now_us(child->loop) - child->up_since_us >= child->options.settled_us;
+    int64_t twice_us = child->pause_us * 2;
+
+    if (settled || child->pause_us == 0) {
+        twice_us = child->options.pause_least_us;
+    }
+    child->pause_us =
+        twice_us < child->options.pause_most_us ? twice_us : child->options.pause_most_us;
+    return child->pause_us;
+}
+
+/* there is no process any more: what comes next, and telling it */
+static void
+rest(struct writ_child *child)
+{
+    if (child->stopping) {
+        child->state = STOPPED;
+        child->end.why = WRIT_CHILD_STOPPED;
+    } else {
+        child->state = RESTING;
+        child->end.restart_us = next_pause(child);
+        writ_loop_timer_set(
+            child->loop, &child->timer, writ_loop_now_us(child->loop) + child->end.restart_us);
+    }
+    tell_down(child);
+}
+
+static void
+reap(struct writ_child *child)
+{
+    siginfo_t info = {0};
+    bool unasked = !child->signalled && (child->end.why == WRIT_CHILD_BROKEN_PIPE ||
+                                            child->end.why == WRIT_CHILD_EXITED);
+
+    (void)kill(-child->spawned.pid, SIGKILL); /* keeps (1): grandchildren first */
+    (void)waitid(P_PIDFD, (id_t)child->spawned.pidfd, &info, WEXITED);
+    if (unasked) { /* keeps (3) */
+        child->end.why = info.si_code == CLD_EXITED ? WRIT_CHILD_EXITED : WRIT_CHILD_KILLED;
+        child->end.detail = info.si_status;
+    }
+    drop_fd(&child->in, &child->spawned.in);
+    drop_fd(&child->out, &child->spawned.out);
+    drop_fd(&child->err, &child->spawned.err);
+    drop_fd(&child->status, &child->spawned.status);
+    drop_fd(&child->process, &child->spawned.pidfd);
+    child->spawned.pid = 0;
+    writ_loop_timer_cancel(&child->timer);
+    writ_buf_wipe(&child->line);
+    child->line = writ_buf_make(child->options.line_max);
+}
+
+/* ---- lines of standard output */
+
+static void
+hand_line(struct writ_child *child, struct writ_view line)
+{
+    if (line.len > 0 && line.ptr[line.len - 1] == '\r') {
+        line = writ_view_sub(line, 0, line.len - 1);
+    }
+    if (line.len > 0 && child->handler->on_line != NULL) {
+        child->handler->on_line(child->ctx, child, line);
+    }
+}
+
+/* also while it ends by itself: what it said before is still in the pipe */
+static bool
+wants_lines(const struct writ_child *child)
+{
+    return !child->deaf && !child->stopping && (child->state == UP || child->state == ENDING);
+}
+
+static void
+stop_listening(struct writ_child *child, enum writ_child_why why)
+{
+    child->deaf = true;
+    begin_end(child, why, true);
+    child->end.why = why;
+}
+
+static void
+take_output(struct writ_child *child, struct writ_view input)
+{
+    while (input.len > 0 && wants_lines(child)) {
+        size_t end = writ_view_find(input, '\n');
+        struct writ_view line = writ_view_sub(input, 0, end);
+
+        if (child->line.len + line.len > child->options.line_max) {
+            stop_listening(child, WRIT_CHILD_LINE_TOO_LONG);
+            return;
+        }
+        if (child->line.len > 0 || end == input.len) {
+            writ_buf_put(&child->line, line);
+            line = writ_buf_view(&child->line);
+            if (!writ_is_ok(writ_buf_check(&child->line, NULL))) {
+                stop_listening(child, WRIT_CHILD_BROKEN_PIPE); /* no memory for it */
+                return;
+            }
+        }
+        if (end == input.len) {
+            return;
+        }
+        input = writ_view_sub(input, end + 1, input.len);
+        hand_line(child, line);
+        if (child->line.cap > INPUT_BYTES) { /* one large line must not hold memory for ever */
+            writ_buf_wipe(&child->line);
+            child->line = writ_buf_make(child->options.line_max);
+        }
+        writ_buf_clear(&child->line);
+    }
+}
+
+/* ---- lines of standard error */
+
+static bool
+may_log(struct writ_child *child)
+{
+    int64_t now_us = writ_loop_now_us(child->loop);
+
+    if (now_us - child->log_window_us >= SECOND_US) {
+        child->log_window_us = now_us;
+        child->log_count = 0;
+    }
+    return child->log_count < child->options.log_rate;
+}
+
+static void
+hand_log(struct writ_child *child, struct writ_view line)
+{
+    uint64_t dropped = child->log_dropped;
+
+    if (!may_log(child)) {
+        child->log_dropped++;
+        return;
+    }
+    child->log_count++;
+    child->log_dropped = 0;
+    if (child->handler->on_log != NULL) {
+        child->handler->on_log(child->ctx, child, line, dropped);
+    }
+}
+
+static void
+take_log(struct writ_child *child, struct writ_view input)
+{
+    while (input.len > 0) {
+        size_t end = writ_view_find(input, '\n');
+        size_t room = child->options.log_line_max - child->log_line.len;
+
+        /* what does not fit is cut off; a line without memory is an empty one */
+        writ_buf_put(&child->log_line, writ_view_sub(input, 0, end < room ? end : room));
+        if (end == input.len) {
+            return;
+        }
+        hand_log(child, writ_buf_view(&child->log_line));
+        writ_buf_clear(&child->log_line);
+        input = writ_view_sub(input, end + 1, input.len);
+    }
+}
+
+/* the last, unfinished line, and the count of those that were dropped */
+static void
+flush_log(struct writ_child *child)
+{
+    if (child->log_line.len > 0) {
+        hand_log(child, writ_buf_view(&child->log_line));
+        writ_buf_clear(&child->log_line);
+    }
+    if (child->log_dropped > 0 && child->handler->on_log != NULL) {
+        child->handler->on_log(child->ctx, child, WRIT_LIT(""), child->log_dropped);
+        child->log_dropped = 0;
+    }
+}
+
+/* ---- the pipes */
+
+/* One read. More: >0; nothing now: <0 with EAGAIN; end or fault otherwise. */
+static ssize_t
+read_once(struct writ_child *child, int fd, void (*take)(struct writ_child *, struct writ_view))
+{
+    ssize_t got = read(fd, child->input, sizeof child->input);
+
+    if (got > 0) {
+        take(child, writ_view(child->input, (size_t)got));
+    }
+    return got;
+}
+
+static bool
+is_over(ssize_t got)
+{
+    return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+static void
+on_output(struct writ_watch *watch, uint32_t events)
+{
+    struct writ_child *child = watch->ctx;
+
+    (void)events;
+    if (is_over(read_once(child, watch->fd, take_output))) {
+        drop_fd(&child->out, &child->spawned.out);
+        if (child->state != ENDING) {
+            begin_end(child, WRIT_CHILD_BROKEN_PIPE, false);
+        }
+    }
+}
+
+static void
+on_error_output(struct writ_watch *watch, uint32_t events)
+{
+    struct writ_child *child = watch->ctx;
+
+    (void)events;
+    if (is_over(read_once(child, watch->fd, take_log))) {
+        drop_fd(&child->err, &child->spawned.err);
+    }
+}
+
+/* what a process that has ended left in its pipes; a descendant that escaped may still write */
+static void
+read_last(struct writ_child *child, int fd, void (*take)(struct writ_child *, struct writ_view))
+{
+    ssize_t got = 1;
+
+    for (size_t all = 0; fd >= 0 && got > 0 && all < LAST_BYTES_MAX; all += (size_t)got) {
+        got = read_once(child, fd, take);
+        if (got <= 0) {
+            return;
+        }
+    }
+}
+
+/* ---- sending */
+
+/* takes what was written off the queue */
+static void
+advance(struct writ_child *child, size_t written)
+{
+    while (written > 0) {
+        struct item *item = TAILQ_FIRST(&child->queue);
+        size_t left = item->len - item->at, took = written < left ? written : left;
+
+        item->at += took;
+        written -= took;
+        child->queued_bytes -= took;
+        if (item->at == item->len) {
+            TAILQ_REMOVE(&child->queue, item, link);
+            writ_free(item);
+        }
+    }
+}
+
+static void
+flush_queue(struct writ_child *child)
+{
+    while (!TAILQ_EMPTY(&child->queue)) {
+        struct iovec pieces[PIECES_MAX];
+        struct item *item;
+        int count = 0;
+        ssize_t written;
+
+        TAILQ_FOREACH(item, &child->queue, link)
+        {
+            if (count == PIECES_MAX) {
+                break;
+            }
+            pieces[count++] = (struct iovec){item->bytes + item->at, item->len - item->at};
+        }
+        written = writev(child->spawned.in, pieces, count);
+        if (written < 0) {
+            if (errno != EAGAIN && errno != EINTR) {
+                begin_end(child, WRIT_CHILD_BROKEN_PIPE, false);
+            }
+            return;
+        }
+        advance(child, (size_t)written);
+    }
+}
+
+static void
+on_input(struct writ_watch *watch, uint32_t events)
+{
+    struct writ_child *child = watch->ctx;
+
+    if ((events & EPOLLERR) != 0) {
+        begin_end(child, WRIT_CHILD_BROKEN_PIPE, false);
+        return;
+    }
+    flush_queue(child);
+}
+
+static bool
+is_line(struct writ_view line)
+{
+    return line.len > 0 && writ_view_find(line, '\n') == line.len &&
+           writ_view_find(line, '\r') == line.len && writ_view_find(line, '\0') == line.len;
+}
+
+/* as much as the pipe takes at once, or 0 */
+static size_t
+write_now(struct writ_child *child, struct writ_view line)
+{
+    struct iovec pieces[2] = {{(char *)line.ptr, line.len}, {(char *)"\n", 1}};
+    ssize_t written = -1;
+
+    if (TAILQ_EMPTY(&child->queue)) {
+        written = writev(child->spawned.in, pieces, 2);
+    }
+    return written > 0 ? (size_t)written : 0; /* what is broken is told by an event */
+}
+
+static struct item *
+item_new(struct writ_view line, uint64_t ticket)
+{
+    struct item *item = writ_alloc(sizeof *item + line.len + 1);
+    struct writ_buf bytes;
+
+    if (item != NULL) {
+        bytes = (struct writ_buf){.ptr = item->bytes, .cap = line.len + 1, .max = line.len + 1};
+        writ_buf_put(&bytes, line);
+        writ_buf_byte(&bytes, '\n');
+        item->ticket = ticket;
+        item->len = line.len + 1;
+    }
+    return item;
+}
+
+writ_result
+writ_child_send(struct writ_child *child, struct writ_view line, uint64_t *ret_ticket)
+{
+    size_t written;
+    struct item *item;
+
+    if (!is_line(line)) {
+        return (writ_result){WRIT_E_INVALID};
+    }
+    if (child->state != UP) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    if (line.len >= child->options.queue_max) {
+        return (writ_result){WRIT_E_LIMIT};
+    }
+    if (line.len + 1 > child->options.queue_max - child->queued_bytes) {
+        return (writ_result){WRIT_E_BUSY};
+    }
+    written = write_now(child, line);
+    if (written <= line.len) {
+        item = item_new(line, child->next_ticket);
+        if (item == NULL && written == 0) {
+            return (writ_result){WRIT_E_NOMEM};
+        }
+        if (item == NULL) {
+            begin_end(child, WRIT_CHILD_BROKEN_PIPE, true); /* half a line: nothing may follow */
+            child->end.first_unsent = child->next_ticket + 1;
+        } else {
+            item->at = written;
+            child->queued_bytes += item->len - written;
+            TAILQ_INSERT_TAIL(&child->queue, item, link);
+        }
+    }
+    *ret_ticket = child->next_ticket++;
+    return WRIT_DONE;
+}
+
+bool
+writ_child_recall(struct writ_child *child, uint64_t ticket)
+{
+    struct item *item;
+
+    TAILQ_FOREACH(item, &child->queue, link)
+    {
+        if (item->ticket == ticket) {
+            break;
+        }
+    }
+    if (item == NULL || item->at > 0) {
+        return false;
+    }
+    TAILQ_REMOVE(&child->queue, item, link);
+    child->queued_bytes -= item->len;
+    writ_free(item);
+    return true;
+}
+
+/* ---- starting */
+
+static void
+on_status(struct writ_watch *watch, uint32_t events)
+{
+    struct writ_child *child = watch->ctx;
+    int fault = 0;
+    ssize_t got = read(watch->fd, &fault, sizeof fault);
+
+    (void)events;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return;
+    }
+    drop_fd(&child->status, &child->spawned.status);
+    if (child->state != STARTING) {
+        return;
+    }
+    if (got == (ssize_t)sizeof fault) {
+        begin_end(child, WRIT_CHILD_NOT_STARTED, false);
+        child->end.detail = fault;
+        return;
+    }
+    child->state = UP;
+    child->up_since_us = writ_loop_now_us(child->loop);
+    if (child->handler->on_up != NULL) {
+        child->handler->on_up(child->ctx, child);
+    }
+}
+
+static void
+on_process(struct writ_watch *watch, uint32_t events)
+{
+    struct writ_child *child = watch->ctx;
+
+    (void)events;
+    (void)kill(-child->spawned.pid, SIGKILL);
+    if (child->state == STARTING) {
+        on_status(&child->status, EPOLLIN); /* why it could not be started */
+    }
+    if (child->state != ENDING) {
+        begin_end(child, WRIT_CHILD_EXITED, false);
+    }
+    read_last(child, child->spawned.out, take_output);
+    read_last(child, child->spawned.err, take_log);
+    flush_log(child);
+    reap(child);
+    rest(child);
+}
+
+static WRIT_RESULT
+watch_all(struct writ_child *child)
+{
+    const struct writ_spawned *s = &child->spawned;
+    struct writ_loop *loop = child->loop;
+
+    /* output before the end of the process, so that its last lines come first; both
+     * level-triggered, one read a turn each: a child that floods does not starve the loop */
+    WRIT_TRY(writ_loop_watch(loop, &child->status, s->status, EPOLLIN, on_status, child, NULL));
+    WRIT_TRY(writ_loop_watch(loop, &child->out, s->out, EPOLLIN, on_output, child, NULL));
+    WRIT_TRY(writ_loop_watch(loop, &child->err, s->err, EPOLLIN, on_error_output, child, NULL));
+    WRIT_TRY(writ_loop_watch(loop, &child->in, s->in, EPOLLOUT | EPOLLET, on_input, child, NULL));
+    return writ_loop_watch(loop, &child->process, s->pidfd, EPOLLIN, on_process, child, NULL);
+}
+
+static void
+start(struct writ_child *child)
+{
+    int fault = 0;
+    writ_result r = writ_spawn_start(child->plan, &child->spawned, &fault);
+
+    child->up_since_us = 0;
+    child->deaf = false;
+    child->end =
+        (struct writ_child_end){.why = WRIT_CHILD_NOT_STARTED, .first_unsent = child->next_ticket};
+    if (!writ_is_ok(r)) {
+        child->spawned.pid = 0;
+        child->end.detail = fault;
+        rest(child);
+        return;
+    }
+    child->state = STARTING;
+    if (!writ_is_ok(watch_all(child))) {
+        child->end.detail = ENOMEM;
+        signal_group(child, SIGKILL);
+        reap(child);
+        rest(child);
+    }
+}
+
+static void
+on_timer(struct writ_timer *timer)
+{
+    struct writ_child *child = timer->ctx;
+
+    if (child->state == RESTING) {
+        start(child);
+    } else if (child->state == ENDING) {
+        next_step(child);
+    }
+}
+
+static void
+on_task(struct writ_task *task)
+{
+    struct writ_child *child = task->ctx;
+
+    if (child->stopping) {
+        rest(child);
+    } else {
+        start(child);
+    }
+}
+
+void
+writ_child_stop(struct writ_child *child)
+{
+    if (child->stopping) {
+        return;
+    }
+    child->stopping = true;
+    if (has_process(child)) {
+        begin_end(child, WRIT_CHILD_STOPPED, false);
+        return;
+    }
+    writ_loop_timer_cancel(&child->timer);
+    child->end = (struct writ_child_end){.first_unsent = child->next_ticket};
+    writ_loop_defer(child->loop, &child->task, WRIT_LOOP_SOON);
+}
+
+/* ---- life */
+
+static void
+set_defaults(struct writ_child_options *o)
+{
+    o->line_max = o->line_max > 0 ? o->line_max : LINE_MAX_DEFAULT;
+    o->queue_max = o->queue_max > 0 ? o->queue_max : QUEUE_MAX_DEFAULT;
+    o->log_line_max = o->log_line_max > 0 ? o->log_line_max : LOG_LINE_MAX_DEFAULT;
+    o->log_rate = o->log_rate > 0 ? o->log_rate : LOG_RATE_DEFAULT;
+    o->pause_least_us = o->pause_least_us > 0 ? o->pause_least_us : PAUSE_LEAST_DEFAULT;
+    o->pause_most_us = o->pause_most_us > 0 ? o->pause_most_us : PAUSE_MOST_DEFAULT;
+    o->settled_us = o->settled_us > 0 ? o->settled_us : SETTLED_DEFAULT;
+    o->grace_us = o->grace_us > 0 ? o->grace_us : GRACE_DEFAULT;
+    o->argv = o->environment = NULL;
+    o->directory = NULL;
+}
+
+writ_result
+writ_child_open(struct writ_loop *loop, const struct writ_child_options *options,
+    const struct writ_child_handler *handler, void *ctx, struct writ_child **ret,
+    struct writ_err *err)
+{
+    struct writ_child *child = writ_alloc(sizeof *child);
+    writ_result r;
+
+    if (child == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a child");
+    }
+    r = writ_spawn_plan_new(
+        options->argv, options->environment, options->directory, &child->plan, err);
+    if (!writ_is_ok(r)) {
+        writ_free(child);
+        return r;
+    }
+    child->loop = loop;
+    child->options = *options;
+    set_defaults(&child->options);
+    child->handler = handler;
+    child->ctx = ctx;
+    child->spawned = (struct writ_spawned){0, -1, -1, -1, -1, -1};
+    child->timer = (struct writ_timer){.fn = on_timer, .ctx = child};
+    child->task = (struct writ_task){.fn = on_task, .ctx = child};
+    child->line = writ_buf_make(child->options.line_max);
+    child->log_line = writ_buf_make(child->options.log_line_max);
+    child->next_ticket = 1;
+    TAILQ_INIT(&child->queue);
+    writ_loop_defer(loop, &child->task, WRIT_LOOP_SOON);
+    *ret = child;
+    return WRIT_DONE;
+}
+
+void
+writ_child_close(struct writ_child *child)
+{
+    if (child == NULL) {
+        return;
+    }
+    writ_loop_timer_cancel(&child->timer);
+    writ_loop_undefer(&child->task);
+    drop_queue(child);
+    if (has_process(child)) {
+        signal_group(child, SIGKILL);
+        reap(child);
+    }
+    writ_buf_wipe(&child->line);
+    writ_buf_wipe(&child->log_line);
+    writ_spawn_plan_free(child->plan);
+    writ_free(child);
+}
+
+bool
+writ_child_is_up(const struct writ_child *child)
+{
+    return child->state == UP;
+}
+
+int
+writ_child_pid(const struct writ_child *child)
+{
+    return child->spawned.pid;
+}
