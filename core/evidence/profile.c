@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+#define ORDINARY_PREIMAGE 1024
+
 /* One member of a preimage: its name there, and where the value comes from. */
 #define M(member, SOURCE)                                                                          \
     {                                                                                              \
@@ -231,6 +233,15 @@ put_source(struct writ_buf *buf, enum writ_profile_source source,
         return put_list_or_null(buf, &decision->revalidate_if);
     }
     return false;
+}
+
+struct writ_buf
+writ_profile_scratch(void)
+{
+    struct writ_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
+
+    (void)writ_buf_reserve(&scratch, ORDINARY_PREIMAGE); /* a failure stays in the buffer */
+    return scratch;
 }
 
 WRIT_RESULT

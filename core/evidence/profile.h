@@ -81,14 +81,18 @@ const struct writ_profile *writ_profile_at(size_t n);
 /** Longest preimage. */
 #define WRIT_PROFILE_MAX_PREIMAGE WRIT_RECORD_MAX_BYTES
 
+/** A buffer for preimages of at most WRIT_PROFILE_MAX_PREIMAGE bytes, with room for an ordinary one
+ * from the start. Wipe it with writ_buf_wipe. */
+struct writ_buf writ_profile_scratch(void);
+
 /**
  * Derives one field from the members of a record.
  *
  * @param decision      gives the values: the record that is described or, for an outcome, its
  *                      decision
  * @param outcome       gives completed_at; NULL for the fields of a decision
- * @param scratch       holds the preimage afterwards; cleared first. Make it with
- *                      WRIT_PROFILE_MAX_PREIMAGE and use it again for the next field
+ * @param scratch       holds the preimage afterwards; cleared first, so that it can be used for
+ *                      one field after the other (writ_profile_scratch)
  * @param ret           SHA-256 of the canonical preimage; untouched when not complete
  * @param ret_complete  false: a value that the preimage cannot do without is not there, such as
  *                      the scope of a deny without scope, and so the field does not exist
