@@ -48,3 +48,30 @@ COMMAND(policy_test, "policy test", "CASES", 1, 1, "run test cases for a policy"
     "object of decision, reason, constraint, scope, target, shadow. Prints what failed and a "
     "summary; with --json every verdict. Exit 1 when a case failed.")
 VALUE(policy_test, "config", "FILE", "Use this configuration in place of the one that CASES names.")
+
+COMMAND(ledger_init, "ledger init", "PATH", 1, 1, "create an empty ledger",
+    "The gateway never creates one, so that a wrong path cannot begin an empty history. PATH must "
+    "not exist; its directory must not be writable by everybody. The file gets mode 0600.")
+COMMAND(ledger_list, "ledger list", "PATH", 1, 1, "list decisions, newest first",
+    "Works while a gateway writes the ledger. Without --limit the newest 50 are listed. Times are "
+    "RFC 3339, such as 2026-06-25T05:00:00Z.")
+VALUE(ledger_list, "tenant", "TENANT", "Only decisions of this tenant.")
+VALUE(ledger_list, "boundary", "ID", "Only decisions of this run or session.")
+VALUE(ledger_list, "agent", "ID", "Only decisions about calls of this agent.")
+VALUE(ledger_list, "tool", "NAME", "Only decisions about this tool, by the upstream's own name.")
+VALUE(ledger_list, "decision", "VERDICT", "Only allow, deny, require_approval or revise.")
+VALUE(ledger_list, "since", "TIME", "Only decisions made at this time or later.")
+VALUE(ledger_list, "until", "TIME", "Only decisions made before this time.")
+VALUE(ledger_list, "limit", "N", "List at most N decisions; 0 lists all.")
+COMMAND(ledger_show, "ledger show", "PATH DECISION_ID", 2, 2, "show one call with its records",
+    "Prints the decision, its outcome, and whether its run or session is sealed.")
+COMMAND(ledger_verify, "ledger verify", "PATH", 1, 1, "check every record",
+    "Checks indexes, times, canonical bytes, validity, every digest, seq and running_count, that "
+    "each call has one decision and at most one outcome that joins it, and every seal. Names what "
+    "is wrong by the index of the record. Exit 1 when anything is. A suffix that was cut off "
+    "together with its seals stays invisible without a signed tree over the log.")
+COMMAND(ledger_export, "ledger export", "PATH BOUNDARY", 2, 2, "export a run or session",
+    "Prints all records of the run or session as JSON lines {leaf, kind, record}, record being the "
+    "canonical bytes that are in the ledger, and a last line {kind: completeness, report}. Exit 1 "
+    "when its decisions are not whole. With --json all of it is one JSON object.")
+VALUE(ledger_export, "tenant", "TENANT", "Of this tenant; needed when several have one of that name.")

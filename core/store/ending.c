@@ -6,10 +6,9 @@
  *    is released, and the flight ended, when that group is on disk. */
 #include "store/ending.h"
 
+#include "store/body.h"
 #include "store/group.h"
 #include "store/sealing.h"
-
-#include "evidence/json.h"
 
 #define RECOVERY_ARENA (8 << 20) /* memory to read one decision back */
 
@@ -296,9 +295,7 @@ static WRIT_RESULT
 read_decision(struct writ_ledger *ledger, uint64_t leaf, struct writ_arena *arena,
     struct writ_decision *ret, struct writ_err *err)
 {
-    struct writ_json_limits limits = writ_json_limits_default;
     struct writ_disk *disk = &ledger->disk;
-    const struct writ_json *value = NULL;
     struct writ_view body;
     bool row = false;
     writ_result result = writ_disk_query(disk, WRIT_SQL_BODY_AT, &row, err, "u", leaf);
@@ -311,26 +308,11 @@ read_decision(struct writ_ledger *ledger, uint64_t leaf, struct writ_arena *aren
     if (body.ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu has no body", (unsigned long long)leaf);
     }
-    limits.bytes = WRIT_LEDGER_RECORD_MAX;
-    result = writ_json_read(body, &limits, arena, &value, err);
+    result = writ_body_decision(body, arena, ret, err);
     if (result.code == WRIT_E_PARSE || result.code == WRIT_E_LIMIT) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is not readable", (unsigned long long)leaf);
     }
-    WRIT_TRY(result);
-    return writ_decision_read(value, arena, ret, err);
-}
-
-static const struct writ_profile *
-profile_of(const struct writ_decision *decision, struct writ_arena *arena)
-{
-    struct writ_extension extension = {0};
-    const struct writ_profile *profile = NULL;
-
-    if (writ_is_ok(writ_extension_read(&decision->extensions, arena, &extension, NULL)) &&
-        extension.profile.is == WRIT_PRESENT) {
-        profile = writ_profile_find(extension.profile.view);
-    }
-    return profile == NULL ? writ_profile_default() : profile;
+    return result;
 }
 
 static WRIT_RESULT
@@ -349,7 +331,7 @@ interrupt(struct writ_ledger *ledger, struct writ_flight *flight, struct writ_ar
     outcome.error_message =
         writ_member_text(writ_reason_sentence(WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN));
     WRIT_TRY(write_outcome(
-        &outcome, &decision, profile_of(&decision, arena), now_us, arena, &body, err));
+        &outcome, &decision, writ_body_profile(&decision, arena), now_us, arena, &body, err));
     row = row_of(flight, &outcome, now_us);
     return keep(ledger, flight, &row, writ_buf_view(&body));
 }

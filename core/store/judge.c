@@ -99,20 +99,6 @@ check_boundary(struct judgement *j)
     return closed ? WRIT_REASON_BOUNDARY_SEALED : WRIT_REASON_NONE;
 }
 
-static WRIT_RESULT
-intent_tag(struct judgement *j)
-{
-    const struct writ_decision *draft = j->d->draft;
-    uint64_t lengths[] = {j->d->tenant.len, draft->intent_ref.view.len};
-    struct writ_view pieces[] = {writ_view(lengths, sizeof lengths), j->d->tenant,
-        draft->intent_ref.view, draft->idempotency_key.view};
-    struct writ_digest digest;
-
-    WRIT_TRY(writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], &digest, &j->err));
-    j->intent = writ_tag_of(&digest);
-    return WRIT_DONE;
-}
-
 /* Reads the decision_id of the first call, which has an outcome, from its record. */
 static WRIT_RESULT
 read_prior_id(struct judgement *j, struct writ_prior *prior)
@@ -204,7 +190,8 @@ check_claim(struct judgement *j)
         return WRIT_REASON_NONE;
     }
     j->key = writ_tag_of(&j->d->claim.key);
-    j->failed = intent_tag(j);
+    j->failed = writ_tag_intent(j->d->tenant, j->d->draft->intent_ref.view,
+        j->d->draft->idempotency_key.view, &j->intent, &j->err);
     hold = writ_is_ok(j->failed) ? find_claim(j, &reuse) : NULL;
     if (hold == NULL) {
         return WRIT_REASON_NONE;

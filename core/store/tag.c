@@ -38,3 +38,18 @@ writ_tag_equal(struct writ_tag a, struct writ_tag b)
 {
     return a.high == b.high && a.low == b.low;
 }
+
+WRIT_RESULT
+writ_tag_intent(struct writ_view tenant, struct writ_view intent_ref,
+    struct writ_view idempotency_key, struct writ_tag *ret, struct writ_err *err)
+{
+    /* the lengths keep apart what the concatenation alone would not */
+    uint64_t lengths[] = {tenant.len, intent_ref.len};
+    struct writ_view pieces[] = {
+        writ_view(lengths, sizeof lengths), tenant, intent_ref, idempotency_key};
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], &digest, err));
+    *ret = writ_tag_of(&digest);
+    return WRIT_DONE;
+}

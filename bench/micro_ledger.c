@@ -1,0 +1,312 @@
+/* micro_ledger.c - what one record of the ledger costs.
+ *
+ *     micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]
+ *
+ * Makes a ledger in DIRECTORY, which should lie on the disk that is asked about, and puts calls
+ * through it as one loop of the gateway does: every turn submits what the last group has made
+ * possible, decisions of new calls and outcomes of granted ones. Two records per call, both durable
+ * before the next step. Prints records per second, CPU of the ledger's threads per record, and how
+ * long a record took from its submission. */
+#include "base/id.h"
+#include "evidence/profile.h"
+#include "store/ledger.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CALL_ARENA (64 << 10)
+#define CALLS_MAX  4096
+#define WAITS_MAX  4000000
+#define BOUNDARIES 16
+
+struct call {
+    struct writ_entry entry;
+    struct writ_decision decision;
+    struct writ_outcome outcome;
+    struct writ_arena *arena;
+    int64_t submitted_us;
+    char id[WRIT_ID_TEXT], key[WRIT_ID_TEXT], boundary[16];
+    char state_free[WRIT_DIGEST_TEXT];
+    struct call *next;
+};
+
+struct bench {
+    struct writ_ledger *ledger;
+    const struct writ_clock *clock;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    struct call *ready;
+    uint64_t records, refused;
+    double *waits;
+    size_t waits_n;
+};
+
+static struct bench bench;
+
+static void
+fail(const char *what, const struct writ_err *err)
+{
+    (void)fprintf(stderr, "micro_ledger: %s: %s\n", what, err->text);
+    exit(1);
+}
+
+static void
+on_done(struct writ_entry *entry)
+{
+    struct call *call = entry->user;
+
+    (void)pthread_mutex_lock(&bench.mutex);
+    call->next = bench.ready;
+    bench.ready = call;
+    (void)pthread_cond_signal(&bench.wake);
+    (void)pthread_mutex_unlock(&bench.mutex);
+}
+
+/* A decision with all members that a governed call of the gateway has. */
+static void
+describe(struct call *call)
+{
+    static const struct writ_view refs[] = {{"tools/fs~1write_file#0", 22}};
+    static const struct writ_view revalidate[] = {
+        {"argument_change", 15}, {"target_state_change", 19}, {"policy_version_change", 21}};
+    static const char digest[] =
+        "sha256:2222222222222222222222222222222222222222222222222222222222222222";
+
+    call->decision = (struct writ_decision){
+        .decision_id = writ_member_text(writ_view_str(call->id)),
+        .decision = writ_decision_route_text(WRIT_DECISION_ALLOW),
+        .reason = writ_member_text(WRIT_LIT("the policy allows the call")),
+        .agent_id = writ_member_text(WRIT_LIT("researcher_01")),
+        .agent_role = writ_member_text(WRIT_LIT("researcher")),
+        .tool = writ_member_text(WRIT_LIT("write_file")),
+        .target = writ_member_text(WRIT_LIT("file:/srv/sandbox/notes/today.txt")),
+        .request_id = writ_member_text(WRIT_LIT("7")),
+        .normalized_scope = writ_member_text(WRIT_LIT("files/srv/sandbox/notes/today.txt")),
+        .params_hash = writ_member_text(writ_view_str(digest)),
+        .target_state_digest = writ_member_text(writ_view_str(digest)),
+        .idempotency_key = writ_member_text(writ_view_str(call->key)),
+        .policy_refs = writ_member_list(refs, 1),
+        .revalidate_if = writ_member_list(revalidate, 3),
+        .policy_digest = writ_member_text(writ_view_str(digest)),
+        .credential_scope = writ_member_text(WRIT_LIT("files-write")),
+        .credential_tier = writ_member_text(WRIT_LIT("service-account")),
+        .boundary_id = writ_member_text(writ_view_str(call->boundary)),
+    };
+}
+
+static void
+draft(struct call *call, uint64_t n)
+{
+    struct writ_extension extension = {0};
+    struct writ_err err = {0};
+
+    writ_arena_reset(call->arena);
+    if (!writ_is_ok(writ_id_new(bench.clock, call->id, &err)) ||
+        !writ_is_ok(writ_id_new(bench.clock, call->key, &err))) {
+        fail("id", &err);
+    }
+    (void)snprintf(
+        call->boundary, sizeof call->boundary, "run-%llu", (unsigned long long)(n % BOUNDARIES));
+    describe(call);
+    call->entry = (struct writ_entry){
+        .kind = WRIT_ENTRY_DECISION,
+        .done = on_done,
+        .user = call,
+        .arena = call->arena,
+        .decision = {.draft = &call->decision,
+            .profile = writ_profile_default(),
+            .tenant = WRIT_LIT("acme"),
+            .lifetime_us = 60000000,
+            .claim = {.caller_stated = true}},
+    };
+    extension.tenant = writ_member_text(WRIT_LIT("acme"));
+    extension.upstream = writ_member_text(WRIT_LIT("fs"));
+    extension.profile = writ_member_text(writ_profile_default()->name);
+    if (!writ_is_ok(
+            writ_decision_derive(&call->decision, writ_profile_default(), call->arena, &err)) ||
+        !writ_is_ok(writ_decision_state_free(&call->decision, WRIT_LIT("acme"), WRIT_LIT("fs"),
+            &call->entry.decision.claim.call, &err))) {
+        fail("draft", &err);
+    }
+    writ_digest_text(&call->entry.decision.claim.call, call->state_free);
+    extension.state_free = writ_member_text(writ_view_str(call->state_free));
+    if (!writ_is_ok(writ_ledger_claim(WRIT_LIT("acme"), call->decision.agent_id.view,
+            WRIT_LIT("fs"), call->decision.tool.view, call->decision.idempotency_key.view,
+            &call->entry.decision.claim.key, &err)) ||
+        !writ_is_ok(
+            writ_extension_make(&extension, call->arena, &call->decision.extensions, &err))) {
+        fail("draft", &err);
+    }
+}
+
+static void
+conclude(struct call *call)
+{
+    uint64_t leaf = call->entry.decision.leaf;
+
+    call->outcome = writ_outcome_for(&call->decision, WRIT_OUTCOME_EXECUTED);
+    call->outcome.tool_output_hash = call->decision.policy_digest;
+    call->entry = (struct writ_entry){
+        .kind = WRIT_ENTRY_OUTCOME,
+        .done = on_done,
+        .user = call,
+        .arena = call->arena,
+        .outcome = {.leaf = leaf,
+            .decision = &call->decision,
+            .profile = writ_profile_default(),
+            .outcome = &call->outcome},
+    };
+}
+
+static void
+submit(struct writ_entry **entries, size_t n)
+{
+    int64_t now_us = writ_clock_mono_us(bench.clock);
+
+    for (size_t i = 0; i < n; i++) {
+        ((struct call *)entries[i]->user)->submitted_us = now_us;
+    }
+    if (n > 0 && !writ_is_ok(writ_ledger_submit(bench.ledger, entries, n))) {
+        (void)fprintf(stderr, "micro_ledger: the queue is full\n");
+        exit(1);
+    }
+}
+
+static struct call *
+take_ready(void)
+{
+    struct call *list;
+
+    (void)pthread_mutex_lock(&bench.mutex);
+    while (bench.ready == NULL) {
+        (void)pthread_cond_wait(&bench.wake, &bench.mutex);
+    }
+    list = bench.ready;
+    bench.ready = NULL;
+    (void)pthread_mutex_unlock(&bench.mutex);
+    return list;
+}
+
+/* One turn of the loop: everything that is ready takes its next step. */
+static size_t
+turn(uint64_t *n, bool more)
+{
+    struct writ_entry *entries[CALLS_MAX];
+    size_t count = 0, ended = 0;
+    int64_t now_us;
+    struct call *list = take_ready();
+
+    now_us = writ_clock_mono_us(bench.clock);
+    while (list != NULL) {
+        struct call *call = list;
+
+        list = call->next;
+        bench.records++;
+        if (bench.waits_n < WAITS_MAX) {
+            bench.waits[bench.waits_n++] = (double)(now_us - call->submitted_us);
+        }
+        if (call->entry.kind == WRIT_ENTRY_DECISION && call->entry.decision.granted) {
+            conclude(call);
+        } else if (more) {
+            bench.refused += call->entry.code == WRIT_OK ? 0 : 1;
+            draft(call, (*n)++);
+        } else {
+            ended++;
+            continue;
+        }
+        entries[count++] = &call->entry;
+    }
+    submit(entries, count);
+    return ended;
+}
+
+static double
+cpu_of(int who)
+{
+    struct rusage usage;
+
+    (void)getrusage(who, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void
+report(size_t at_once, double seconds, double cpu)
+{
+    struct writ_ledger_health health;
+
+    writ_ledger_health(bench.ledger, &health);
+    qsort(bench.waits, bench.waits_n, sizeof *bench.waits, by_value);
+    (void)printf("%zu at once: %.0f records/s, %.1f records/group, %.1f us CPU/record, "
+                 "wait p50 %.0f us, p99 %.0f us, max %.0f us%s\n",
+        at_once, (double)bench.records / seconds, (double)bench.records / (double)health.groups,
+        cpu * 1e6 / (double)bench.records, bench.waits[bench.waits_n / 2],
+        bench.waits[bench.waits_n / 100 * 99], bench.waits[bench.waits_n - 1],
+        bench.refused > 0 ? " (some failed)" : "");
+}
+
+static void
+run(struct call *calls, size_t at_once, double seconds)
+{
+    struct writ_entry *entries[CALLS_MAX];
+    uint64_t n = 0;
+    size_t ended = 0;
+    double cpu = cpu_of(RUSAGE_SELF) - cpu_of(RUSAGE_THREAD);
+    int64_t began_us = writ_clock_mono_us(bench.clock);
+    int64_t until_us = began_us + (int64_t)(seconds * 1e6);
+
+    for (size_t i = 0; i < at_once; i++) {
+        draft(&calls[i], n++);
+        entries[i] = &calls[i].entry;
+    }
+    submit(entries, at_once);
+    while (ended < at_once) {
+        ended += turn(&n, writ_clock_mono_us(bench.clock) < until_us);
+    }
+    report(at_once, (double)(writ_clock_mono_us(bench.clock) - began_us) / 1e6,
+        cpu_of(RUSAGE_SELF) - cpu_of(RUSAGE_THREAD) - cpu);
+}
+
+int
+main(int argc, char **argv)
+{
+    size_t at_once = argc > 2 ? (size_t)atoi(argv[2]) : 64;
+    double seconds = argc > 3 ? atof(argv[3]) : 3;
+    struct writ_ledger_options options = writ_ledger_options_default;
+    struct writ_err err = {0};
+    struct call *calls = calloc(CALLS_MAX, sizeof *calls);
+    char path[512];
+
+    if (argc < 2 || at_once < 1 || at_once > CALLS_MAX || calls == NULL) {
+        (void)fprintf(stderr, "usage: micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]\n");
+        return 2;
+    }
+    (void)snprintf(path, sizeof path, "%s/micro-%ld.db", argv[1], (long)getpid());
+    bench.clock = writ_clock_system();
+    bench.waits = malloc(WAITS_MAX * sizeof *bench.waits);
+    (void)pthread_mutex_init(&bench.mutex, NULL);
+    (void)pthread_cond_init(&bench.wake, NULL);
+    for (size_t i = 0; i < at_once; i++) {
+        calls[i].arena = writ_arena_new(CALL_ARENA);
+    }
+    if (bench.waits == NULL || !writ_is_ok(writ_ledger_create(path, bench.clock, &err)) ||
+        !writ_is_ok(writ_ledger_open(path, &options, &bench.ledger, &err))) {
+        fail("ledger", &err);
+    }
+    run(calls, at_once, seconds);
+    writ_ledger_close(bench.ledger);
+    (void)printf("ledger: %s\n", path);
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* reader.h - looks at a ledger, also while a gateway writes it, by a read-only connection of its
+ * own. Nothing here changes the ledger or holds the writer up.
+ *
+ * One reader is for one thread. Everything blocks on the disk. Views that are given to a callback
+ * are borrowed until it returns. */
+#ifndef WRIT_STORE_READER_H
+#define WRIT_STORE_READER_H
+
+#include "evidence/completeness.h"
+#include "evidence/record.h"
+
+#define WRIT_READER_EXPORT_MAX (1U << 24) /* decisions of one export */
+
+struct writ_reader;
+
+/**
+ * Opens a ledger to read. As writ_ledger_open, but takes no lock and looks at no record.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE, WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_reader_open(const char *path, struct writ_reader **ret, struct writ_err *err);
+/** NULL is fine. */
+void writ_reader_close(struct writ_reader *reader);
+
+/** Which decisions. Zeroed: all. A view without ptr does not filter. */
+struct writ_reader_filter {
+    struct writ_view tenant, boundary_id, agent_id, tool;
+    bool has_route; /* false: any verdict */
+    enum writ_decision_route route;
+    int64_t since_us, until_us; /* issued at or after, and before; 0: any */
+    size_t limit;               /* most decisions; 0: all */
+};
+
+/** One decision in a list. */
+struct writ_reader_item {
+    uint64_t leaf;
+    struct writ_view decision_id, tenant, boundary_id, agent_id, tool;
+    enum writ_decision_route route;
+    bool granted;
+    uint64_t seq;
+    int64_t issued_at_us;
+    bool has_outcome;
+    enum writ_outcome_kind outcome;
+    uint64_t outcome_leaf;
+    bool sealed;
+};
+
+/** Calls `each` for the decisions that the filter admits, newest first, until it says false.
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_list(struct writ_reader *reader, const struct writ_reader_filter *filter,
+    bool (*each)(void *ctx, const struct writ_reader_item *item), void *ctx, struct writ_err *err);
+
+/** A call as the ledger has it. Texts are canonical records, in the arena. */
+struct writ_reader_call {
+    uint64_t leaf;
+    struct writ_view tenant, boundary_id, decision;
+    bool has_outcome;
+    uint64_t outcome_leaf;
+    struct writ_view outcome;
+    bool sealed;
+    uint64_t seal_leaf;
+    struct writ_view seal;
+};
+
+/** The call with that decision_id. WRIT_E_ABSENT when there is none; WRIT_E_IO, WRIT_E_BUSY,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_show(struct writ_reader *reader, struct writ_view decision_id,
+    struct writ_arena *arena, struct writ_reader_call *ret, struct writ_err *err);
+
+/** What a record is. */
+enum writ_reader_kind {
+    WRIT_READER_NONE = 0,
+    WRIT_READER_DECISION,
+    WRIT_READER_OUTCOME,
+    WRIT_READER_SEAL,
+};
+
+/**
+ * Calls `each` for all records of a boundary in the order of the log, and judges whether its
+ * decisions are whole (contract 5).
+ *
+ * @param tenant  ptr NULL: whichever has a boundary of that name, when there is only one
+ * @param each    ends the export when it says false; `ret` is then about what was seen
+ * @param arena   takes the ids of all decisions and the report
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT    no such boundary
+ *         WRIT_E_INVALID   several tenants have one of that name
+ *         WRIT_E_MISMATCH  a record is not readable: see writ_verify_ledger
+ *         WRIT_E_LIMIT     more decisions than a completeness set takes
+ *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_reader_export(struct writ_reader *reader, struct writ_view tenant,
+    struct writ_view boundary_id,
+    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record),
+    void *ctx, struct writ_arena *arena, struct writ_completeness *ret, struct writ_err *err);
+
+#endif

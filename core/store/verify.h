@@ -1,0 +1,53 @@
+/* verify.h - checks every record of a ledger, also while a gateway writes it.
+ *
+ * Each record: its index follows, its time grows, its bytes are canonical and of the strict form,
+ * it is valid by its route, its digests are what its members give, and the columns beside it say
+ * the same. Each boundary: seq from 0 without a gap, running_count, nothing after its seal, and a
+ * seal that counts and hashes what is there. Each call: a decision, at most one outcome that joins
+ * it, none without a decision; what was refused did not run; what was granted was an allow, or
+ * says that it was let through in shadow.
+ *
+ * What stays invisible without a signed tree over the log: a suffix that was cut off together with
+ * the seals in it, and a history that was written anew from its first record. */
+#ifndef WRIT_STORE_VERIFY_H
+#define WRIT_STORE_VERIFY_H
+
+#include "base/bytes.h"
+
+#define WRIT_VERIFY_PROBLEMS 100     /* problems that are told one by one */
+#define WRIT_VERIFY_LIVE_MAX 1000000 /* open boundaries, and calls without outcome, at one time */
+
+/** One thing that is wrong. */
+struct writ_verify_problem {
+    uint64_t leaf; /* of the record, or of the decision that misses something */
+    char what[192];
+};
+
+struct writ_verify_report {
+    uint64_t records, decisions, outcomes, seals; /* looked at */
+    uint64_t boundaries, sealed;                  /* of them, sealed */
+    uint64_t in_flight;                           /* granted and without outcome: no problem */
+    uint64_t problems;                            /* all of them */
+    struct writ_verify_problem list[WRIT_VERIFY_PROBLEMS]; /* the first ones, in order of finding */
+};
+
+/**
+ * Verifies the records that are there when it begins.
+ *
+ * @param progress  called now and then, stops the work when it says false; may be NULL
+ * @param ret       written also when there are problems: then ret->problems is above 0
+ *
+ * Memory grows with the number of boundaries that are open at one time and of calls that are in
+ * flight at one time, not with the length of the log. Blocks.
+ *
+ * @return WRIT_OK  everything was looked at, whatever was found
+ *         WRIT_E_BUSY     `progress` stopped it, or the ledger is locked
+ *         WRIT_E_LIMIT    over WRIT_VERIFY_LIVE_MAX
+ *         WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE (as writ_reader_open), WRIT_E_IO,
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_verify_ledger(const char *path,
+    bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
+    struct writ_verify_report *ret, struct writ_err *err);
+
+#endif

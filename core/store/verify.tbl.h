@@ -1,0 +1,18 @@
+/* verify.tbl.h - the statements of a verification: X(NAME, text). */
+#ifndef WRIT_STORE_VERIFY_TBL_H
+#define WRIT_STORE_VERIFY_TBL_H
+
+/* clang-format off */
+#define WRIT_VERIFY_STATEMENTS(X)                                                                  \
+    X(HEAD, "SELECT coalesce(max(leaf), -1), (SELECT coalesce(max(leaf), -1) FROM body), "         \
+      "(SELECT coalesce(min(leaf), 0) FROM body), coalesce(min(leaf), 0) FROM record")             \
+    X(RECORDS, "SELECT r.leaf, r.kind, r.boundary, r.seq, r.time_us, r.verdict, r.flags, r.about, "\
+      "r.decision_id, r.agent_id, r.tool, r.claim, y.bytes FROM record AS r "                      \
+      "LEFT JOIN body AS y ON y.leaf = r.leaf WHERE r.leaf >= ?1 AND r.leaf <= ?2 "                \
+      "ORDER BY r.leaf LIMIT ?3")                                                                  \
+    X(BOUNDARY, "SELECT tenant, name, first_leaf, seal_leaf FROM boundary WHERE id = ?")           \
+    X(BODY, "SELECT bytes FROM body WHERE leaf = ?")                                               \
+    X(FIRST, "SELECT leaf FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1")
+/* clang-format on */
+
+#endif
