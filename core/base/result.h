@@ -55,6 +55,13 @@ struct writ_err {
 /** Fills `err` (which may be NULL) and returns `code`. */
 #define WRIT_FAIL(err, code, ...) return writ_fail((err), (code), __VA_ARGS__)
 
+/** Lets a failure pass where there is nobody to tell and nothing to undo; say why beside it. */
+#define WRIT_IGNORE(call)                                                                          \
+    do {                                                                                           \
+        writ_result writ_ignored_ = (call);                                                        \
+        (void)writ_ignored_;                                                                       \
+    } while (0)
+
 /** Stops the process when an invariant of our own (never of the input) does not hold, in release
  * builds too: a gateway that is down forwards nothing. */
 #define WRIT_INVARIANT(cond)                                                                       \
