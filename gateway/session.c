@@ -1,0 +1,414 @@
+/* Invariants:
+ * (1) A session in the table is held once by the table; it is freed when the last hold is dropped.
+ * (2) Nothing of a session changes once it was added, but for its atomic members.
+ * (3) `lock` is held for the table's chains and count only, never while memory is taken. */
+#include "gateway/session.h"
+
+#include "base/id.h"
+#include "base/text.h"
+#include "evidence/json.h"
+#include "evidence/write.h"
+
+#include <pthread.h>
+
+#define BUCKETS       4096 /* a power of two */
+#define SESSION_ARENA 65536
+#define BOUNDARY_TEXT (sizeof "session:" - 1 + WRIT_ID_TEXT)
+
+struct writ_sessions {
+    pthread_mutex_t lock;
+    struct writ_session *buckets[BUCKETS];
+    size_t count, max;
+    int64_t idle_us;
+};
+
+static struct writ_session **
+bucket_of(struct writ_sessions *sessions, const struct writ_digest *hash)
+{
+    unsigned index = (unsigned)hash->bytes[0] << 8 | hash->bytes[1];
+
+    return &sessions->buckets[index & (BUCKETS - 1)];
+}
+
+writ_result
+writ_sessions_new(size_t max, int64_t idle_us, struct writ_sessions **ret, struct writ_err *err)
+{
+    struct writ_sessions *sessions = writ_alloc(sizeof *sessions);
+
+    if (sessions == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the session table");
+    }
+    (void)pthread_mutex_init(&sessions->lock, NULL);
+    sessions->max = max;
+    sessions->idle_us = idle_us;
+    *ret = sessions;
+    return WRIT_DONE;
+}
+
+void
+writ_sessions_free(struct writ_sessions *sessions)
+{
+    if (sessions == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < BUCKETS; i++) {
+        while (sessions->buckets[i] != NULL) {
+            struct writ_session *next = sessions->buckets[i]->next;
+            writ_session_drop(sessions->buckets[i]);
+            sessions->buckets[i] = next;
+        }
+    }
+    (void)pthread_mutex_destroy(&sessions->lock);
+    writ_free(sessions);
+}
+
+static void
+session_freep(struct writ_session **session)
+{
+    writ_session_drop(*session);
+}
+
+static writ_result
+session_alloc(struct writ_session **ret, struct writ_err *err)
+{
+    struct writ_session *session = writ_alloc(sizeof *session);
+
+    if (session == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a session");
+    }
+    session->arena = writ_arena_new(SESSION_ARENA);
+    if (session->arena == NULL) {
+        writ_free(session);
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a session");
+    }
+    atomic_init(&session->holders, 1);
+    *ret = session;
+    return WRIT_DONE;
+}
+
+static writ_result
+copy_into(struct writ_session *session, struct writ_view from, struct writ_view *ret,
+    struct writ_err *err)
+{
+    struct writ_view copy = writ_view_copy(from, session->arena);
+
+    if (copy.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a session");
+    }
+    *ret = copy;
+    return WRIT_DONE;
+}
+
+static writ_result
+session_name(struct writ_session *session, const struct writ_clock *clock, struct writ_err *err)
+{
+    unsigned char random[WRIT_SESSION_ID_BYTES];
+    char uuid[WRIT_ID_TEXT];
+    writ_auto_buf text = writ_buf_make(WRIT_SESSION_ID_TEXT + BOUNDARY_TEXT);
+    struct writ_view id;
+
+    WRIT_TRY(writ_random(random, sizeof random, err));
+    WRIT_TRY(writ_id_new(clock, uuid, err));
+    writ_base64url_put(&text, writ_view(random, sizeof random));
+    WRIT_TRY(writ_buf_check(&text, err));
+    id = writ_buf_view(&text);
+    WRIT_INVARIANT(id.len == WRIT_SESSION_ID_TEXT - 1);
+    for (size_t i = 0; i < id.len; i++) {
+        session->id[i] = id.ptr[i];
+    }
+    WRIT_TRY(writ_session_hash(id, &session->hash, err));
+
+    writ_buf_clear(&text);
+    writ_buf_str(&text, "session:");
+    writ_buf_str(&text, uuid);
+    WRIT_TRY(writ_buf_check(&text, err));
+    return copy_into(session, writ_buf_view(&text), &session->boundary_id, err);
+}
+
+writ_result
+writ_session_new(const struct writ_agent *agent, struct writ_view endpoint, struct writ_view client,
+    const struct writ_clock *clock, struct writ_session **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_session *, session_freep) session = NULL;
+
+    if (client.len > WRIT_SESSION_CLIENT_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "the params of initialize are longer than %d bytes",
+            WRIT_SESSION_CLIENT_MAX);
+    }
+    WRIT_TRY(session_alloc(&session, err));
+    WRIT_TRY(session_name(session, clock, err));
+    WRIT_TRY(copy_into(session, agent->tenant, &session->tenant, err));
+    WRIT_TRY(copy_into(session, agent->id, &session->agent_id, err));
+    WRIT_TRY(copy_into(session, endpoint, &session->endpoint, err));
+    WRIT_TRY(copy_into(session, client, &session->client, err));
+    session->created_us = writ_clock_wall_us(clock);
+    *ret = WRIT_TAKE(session);
+    return WRIT_DONE;
+}
+
+/* Under the lock. */
+static struct writ_session *
+lookup(struct writ_sessions *sessions, const struct writ_digest *hash)
+{
+    struct writ_session *session = *bucket_of(sessions, hash);
+
+    while (session != NULL && !writ_digest_equal(&session->hash, hash)) {
+        session = session->next;
+    }
+    return session;
+}
+
+writ_result
+writ_sessions_add(struct writ_sessions *sessions, struct writ_session *session, int64_t now_us)
+{
+    writ_result result = WRIT_DONE;
+    struct writ_session **bucket = bucket_of(sessions, &session->hash);
+
+    (void)pthread_mutex_lock(&sessions->lock);
+    if (lookup(sessions, &session->hash) == NULL) {
+        if (sessions->count >= sessions->max) {
+            result = (writ_result){WRIT_E_LIMIT};
+        } else {
+            atomic_store(&session->seen_us, now_us);
+            (void)atomic_fetch_add(&session->holders, 1); /* keeps (1) */
+            session->next = *bucket;
+            *bucket = session;
+            sessions->count++;
+        }
+    }
+    (void)pthread_mutex_unlock(&sessions->lock);
+    return result;
+}
+
+struct writ_session *
+writ_sessions_find(struct writ_sessions *sessions, struct writ_view id, int64_t now_us)
+{
+    struct writ_digest hash;
+    struct writ_session *session;
+
+    if (!writ_is_ok(writ_session_hash(id, &hash, NULL))) {
+        return NULL;
+    }
+    (void)pthread_mutex_lock(&sessions->lock);
+    session = lookup(sessions, &hash);
+    if (session != NULL) {
+        (void)atomic_fetch_add(&session->holders, 1);
+        atomic_store(&session->seen_us, now_us);
+    }
+    (void)pthread_mutex_unlock(&sessions->lock);
+    return session;
+}
+
+/* Under the lock: unlinks and gives the table's hold back to the caller. */
+static void
+unlink_session(struct writ_sessions *sessions, struct writ_session **link)
+{
+    struct writ_session *session = *link;
+
+    *link = session->next;
+    session->next = NULL;
+    sessions->count--;
+}
+
+void
+writ_sessions_remove(struct writ_sessions *sessions, struct writ_session *session)
+{
+    bool found = false;
+
+    (void)pthread_mutex_lock(&sessions->lock);
+    for (struct writ_session **link = bucket_of(sessions, &session->hash); *link != NULL;
+         link = &(*link)->next) {
+        if (*link == session) {
+            unlink_session(sessions, link);
+            found = true;
+            break;
+        }
+    }
+    (void)pthread_mutex_unlock(&sessions->lock);
+    if (found) {
+        writ_session_drop(session);
+    }
+}
+
+size_t
+writ_sessions_sweep(struct writ_sessions *sessions, int64_t now_us, size_t *ret_left)
+{
+    struct writ_session *expired = NULL;
+    size_t swept = 0;
+
+    (void)pthread_mutex_lock(&sessions->lock);
+    for (size_t i = 0; i < BUCKETS; i++) {
+        struct writ_session **link = &sessions->buckets[i];
+        while (*link != NULL) {
+            struct writ_session *session = *link;
+            if (now_us - atomic_load(&session->seen_us) < sessions->idle_us) {
+                link = &session->next;
+                continue;
+            }
+            unlink_session(sessions, link);
+            session->next = expired;
+            expired = session;
+        }
+    }
+    *ret_left = sessions->count;
+    (void)pthread_mutex_unlock(&sessions->lock);
+
+    while (expired != NULL) {
+        struct writ_session *next = expired->next;
+        expired->next = NULL;
+        writ_session_drop(expired);
+        expired = next;
+        swept++;
+    }
+    return swept;
+}
+
+void
+writ_session_drop(struct writ_session *session)
+{
+    if (session != NULL && atomic_fetch_sub(&session->holders, 1) == 1) {
+        writ_arena_free(session->arena);
+        writ_wipe(session->id, sizeof session->id);
+        writ_free(session);
+    }
+}
+
+bool
+writ_session_is_of(const struct writ_session *session, const struct writ_agent *agent)
+{
+    return writ_view_equal(session->tenant, agent->tenant) &&
+           writ_view_equal(session->agent_id, agent->id);
+}
+
+struct writ_view
+writ_session_upstream(const struct writ_session *session, struct writ_view name)
+{
+    for (size_t i = 0; session != NULL && i < session->upstreams_n; i++) {
+        if (writ_view_equal(session->upstreams[i].name, name)) {
+            return session->upstreams[i].session;
+        }
+    }
+    return (struct writ_view){NULL, 0};
+}
+
+writ_result
+writ_session_hash(struct writ_view id, struct writ_digest *ret, struct writ_err *err)
+{
+    return writ_digest_bytes(id, ret, err);
+}
+
+static void
+put_member(struct writ_write *w, struct writ_view name, struct writ_view value)
+{
+    writ_write_name(w, name);
+    writ_write_string(w, value);
+}
+
+void
+writ_session_put(const struct writ_session *session, struct writ_buf *ret)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    writ_write_object_begin(&w);
+    put_member(&w, WRIT_LIT("agent_id"), session->agent_id);
+    put_member(&w, WRIT_LIT("boundary_id"), session->boundary_id);
+    put_member(&w, WRIT_LIT("client"), session->client);
+    writ_write_name(&w, WRIT_LIT("created_us"));
+    writ_write_i64(&w, session->created_us);
+    put_member(&w, WRIT_LIT("endpoint"), session->endpoint);
+    put_member(&w, WRIT_LIT("tenant"), session->tenant);
+    writ_write_name(&w, WRIT_LIT("upstreams"));
+    writ_write_object_begin(&w);
+    for (size_t i = 0; i < session->upstreams_n; i++) {
+        put_member(&w, session->upstreams[i].name, session->upstreams[i].session);
+    }
+    writ_write_object_end(&w);
+    put_member(&w, WRIT_LIT("version"), session->version);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+}
+
+static writ_result
+read_member(const struct writ_json *row, struct writ_view name, struct writ_session *session,
+    struct writ_view *ret, struct writ_err *err)
+{
+    const struct writ_json *member = writ_json_get_typed(row, name, WRIT_JSON_STRING);
+
+    if (member == NULL) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "a session's row lacks a member");
+    }
+    return copy_into(session, writ_json_string(member), ret, err);
+}
+
+static writ_result
+read_upstreams(const struct writ_json *row, struct writ_session *session, struct writ_err *err)
+{
+    const struct writ_json *all = writ_json_get_typed(row, WRIT_LIT("upstreams"), WRIT_JSON_OBJECT);
+    struct writ_session_upstream *upstreams;
+    size_t n = 0;
+
+    if (all == NULL) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "a session's row lacks its upstreams");
+    }
+    upstreams = writ_arena_get(session->arena, (all->count + 1) * sizeof *upstreams);
+    if (upstreams == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a session");
+    }
+    WRIT_JSON_EACH(name, all)
+    {
+        WRIT_TRY(copy_into(session, writ_json_string(name), &upstreams[n].name, err));
+        WRIT_TRY(copy_into(
+            session, writ_json_string(writ_json_value(name)), &upstreams[n].session, err));
+        n++;
+    }
+    session->upstreams = upstreams;
+    session->upstreams_n = n;
+    return WRIT_DONE;
+}
+
+static writ_result
+read_row(const struct writ_json *row, struct writ_session *session, struct writ_err *err)
+{
+    WRIT_TRY(read_member(row, WRIT_LIT("agent_id"), session, &session->agent_id, err));
+    WRIT_TRY(read_member(row, WRIT_LIT("boundary_id"), session, &session->boundary_id, err));
+    WRIT_TRY(read_member(row, WRIT_LIT("client"), session, &session->client, err));
+    WRIT_TRY(read_member(row, WRIT_LIT("endpoint"), session, &session->endpoint, err));
+    WRIT_TRY(read_member(row, WRIT_LIT("tenant"), session, &session->tenant, err));
+    WRIT_TRY(read_member(row, WRIT_LIT("version"), session, &session->version, err));
+    if (!writ_is_ok(writ_json_integer(writ_json_get(row, WRIT_LIT("created_us")), 0,
+            INT64_C(9007199254740991), &session->created_us))) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "a session's row lacks its time");
+    }
+    return read_upstreams(row, session, err);
+}
+
+static void
+arena_freep(struct writ_arena **arena)
+{
+    writ_arena_free(*arena);
+}
+
+writ_result
+writ_session_read(
+    struct writ_view id, struct writ_view value, struct writ_session **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_session *, session_freep) session = NULL;
+    WRIT_AUTO(struct writ_arena *, arena_freep) scratch = writ_arena_new(4 * SESSION_ARENA);
+    const struct writ_json *row;
+
+    if (scratch == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a session");
+    }
+    if (id.len != WRIT_SESSION_ID_TEXT - 1) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "a session id has %d characters", WRIT_SESSION_ID_TEXT - 1);
+    }
+    WRIT_TRY(writ_json_read(value, &writ_json_limits_default, scratch, &row, err));
+    WRIT_TRY(session_alloc(&session, err));
+    for (size_t i = 0; i < id.len; i++) {
+        session->id[i] = id.ptr[i];
+    }
+    WRIT_TRY(writ_session_hash(id, &session->hash, err));
+    WRIT_TRY(read_row(row, session, err));
+    *ret = WRIT_TAKE(session);
+    return WRIT_DONE;
+}
