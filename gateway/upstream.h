@@ -85,7 +85,8 @@ struct writ_upcall {
     struct writ_upcall_request request; /* filled by the owner */
     const struct writ_upcall_events *events;
     void *ctx;
-    void *state; /* the transport's own */
+    struct writ_upstream *upstream; /* set by writ_upcall_start */
+    void *state;                    /* the transport's own; NULL when there is none any more */
 };
 
 /** Sends. A failure to send comes as `end` with WRIT_NOT_SENT, like everything else. `worker` is
@@ -118,8 +119,13 @@ WRIT_RESULT writ_upstream_open(struct writ_gateway *gateway,
     const struct writ_upstream_config *config, unsigned index, struct writ_upstream **ret,
     struct writ_err *err);
 
-/** Stops children and closes connections; call after the loops have ended, or before they ran.
- * NULL is fine. */
+/** Asks a child to end, while the loops still run; writ_upstream_is_stopped says when it has. An
+ * HTTP upstream has nothing to stop. Any thread. */
+void writ_upstream_stop(struct writ_upstream *upstream);
+bool writ_upstream_is_stopped(const struct writ_upstream *upstream);
+
+/** Closes connections and frees; call after the loops have ended, or before they ran. NULL is
+ * fine. */
 void writ_upstream_close(struct writ_upstream *upstream);
 
 #endif

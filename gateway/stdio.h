@@ -1,0 +1,41 @@
+/* stdio.h - an MCP server that is a child process, made to look like one that speaks HTTP.
+ *
+ * One child serves all clients. The gateway is its client: it does the handshake once after every
+ * start, and keeps the clients apart: every request gets an id and a progress token of our own and
+ * is given its client's back, cancellations name our id, and what the child sends on its own goes
+ * to those it concerns (list changes to every open stream; log messages and progress to the
+ * request they belong to; requests to a client are answered with "method not found", since the
+ * child was told that we have no such capability).
+ *
+ * The child and everything about it live on one owner loop; upcalls of other loops are handed over
+ * and come back through mailboxes. The public functions are for any loop's own thread. */
+#ifndef WRIT_GATEWAY_STDIO_H
+#define WRIT_GATEWAY_STDIO_H
+
+#include "gateway/upstream.h"
+
+struct writ_stdio;
+
+/** Starts the child on the loop of worker 0, once the loops run. WRIT_E_INVALID, WRIT_E_NOMEM. */
+WRIT_RESULT writ_stdio_open(struct writ_gateway *gateway,
+    const struct writ_upstream_config *config, struct writ_stdio **ret, struct writ_err *err);
+
+/** Asks the child to end (end of input, SIGTERM, SIGKILL of its group); any thread. */
+void writ_stdio_stop(struct writ_stdio *stdio);
+
+/** True when there is no child any more; any thread. */
+bool writ_stdio_is_stopped(const struct writ_stdio *stdio);
+
+/** Frees. Only after the loops have ended. NULL is fine. */
+void writ_stdio_close(struct writ_stdio *stdio);
+
+/** Whether the handshake is done and the child is up. Any thread. */
+bool writ_stdio_is_up(const struct writ_stdio *stdio);
+
+/** As writ_upcall_start and so on, for the upcalls of a stdio upstream. */
+void writ_stdio_start(struct writ_stdio *stdio, struct writ_worker *worker, struct writ_upcall *call);
+void writ_stdio_cancel(struct writ_stdio *stdio, struct writ_upcall *call, bool tell);
+void writ_stdio_pause(struct writ_stdio *stdio, struct writ_upcall *call);
+void writ_stdio_resume(struct writ_stdio *stdio, struct writ_upcall *call);
+
+#endif

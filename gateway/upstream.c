@@ -1,0 +1,426 @@
+/* Invariants:
+ * (1) An upcall's `end` is called exactly once, from a later turn of the loop than its start.
+ * (2) After `end` nothing of the upcall is touched: its state has no way back to it. */
+#include "gateway/upstream.h"
+
+#include "gateway/gateway.h"
+#include "gateway/http_client.h"
+#include "gateway/stdio.h"
+
+#define FIELDS_MAX 64 /* of one request, ours and those that were passed on */
+
+struct writ_upstream {
+    const struct writ_upstream_config *config;
+    unsigned index;
+    struct writ_stdio *stdio;           /* a child, or NULL */
+    struct writ_http_client **clients;  /* HTTP: one per worker */
+    size_t clients_n;
+};
+
+/* The state of an upcall over HTTP. */
+struct http_upcall {
+    struct writ_upcall *call;
+    struct writ_upstream *upstream;
+    struct writ_http_call *http;
+    struct writ_sse *sse;
+    struct writ_buf body;
+    struct writ_upcall_answer answer;
+    struct writ_task refused; /* send failed: `end` comes from here */
+    bool broken_stream;
+};
+
+/* ---- answers over HTTP ---- */
+
+static void
+http_free(struct http_upcall *state)
+{
+    writ_sse_free(state->sse);
+    writ_buf_wipe(&state->body);
+    writ_free(state);
+}
+
+static void
+http_end(struct http_upcall *state)
+{
+    struct writ_upcall *call = state->call;
+    struct writ_upcall_answer answer = state->answer;
+
+    answer.body = writ_buf_view(&state->body);
+    call->state = NULL;
+    call->events->end(call, &answer); /* the answer's views live in `state` */
+    http_free(state);
+}
+
+static void
+http_refused(struct writ_task *task)
+{
+    http_end(task->ctx);
+}
+
+static bool
+is_event_stream(struct writ_view content_type)
+{
+    struct writ_view type = writ_view_sub(content_type, 0, writ_view_find(content_type, ';'));
+
+    return writ_view_equal_nocase(writ_view_trim(type), WRIT_LIT("text/event-stream"));
+}
+
+static void
+on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *head)
+{
+    struct http_upcall *state = ctx;
+    const struct writ_sse_limits limits = {
+        .line_bytes = state->call->request.body_max, .event_bytes = state->call->request.body_max};
+
+    state->answer.status = head->status;
+    (void)writ_http_response_field(head, "Content-Type", &state->answer.content_type);
+    (void)writ_http_response_field(head, "Mcp-Session-Id", &state->answer.session);
+    (void)writ_http_response_field(head, "Retry-After", &state->answer.retry_after);
+    if (head->status != 200 || !is_event_stream(state->answer.content_type)) {
+        return;
+    }
+    state->answer.is_stream = true;
+    state->sse = writ_sse_new(&limits);
+    if (state->sse == NULL) {
+        writ_http_client_cancel(http);
+        return;
+    }
+    if (state->call->events->stream != NULL) {
+        state->call->events->stream(state->call, &state->answer);
+    }
+}
+
+/* For a caller that takes no stream: the message that answers is kept as the body. */
+static void
+keep_response(struct http_upcall *state, const struct writ_sse_event *event)
+{
+    bool answers = writ_view_search(event->data, WRIT_LIT("\"result\"")) < event->data.len ||
+                   writ_view_search(event->data, WRIT_LIT("\"error\"")) < event->data.len;
+
+    if (event->kind == WRIT_SSE_EVENT && answers &&
+        writ_view_search(event->data, WRIT_LIT("\"method\"")) == event->data.len) {
+        writ_buf_clear(&state->body);
+        writ_buf_put(&state->body, event->data);
+        state->answer.content_type = WRIT_LIT("application/json");
+    }
+}
+
+static void
+feed_events(struct http_upcall *state, struct writ_http_call *http, struct writ_view bytes)
+{
+    struct writ_sse_event event;
+
+    while (!state->broken_stream) {
+        if (!writ_is_ok(writ_sse_next(state->sse, &bytes, &event, NULL))) {
+            state->broken_stream = true;
+            writ_http_client_cancel(http);
+            return;
+        }
+        if (event.kind == WRIT_SSE_NONE) {
+            return;
+        }
+        if (state->call->events->event != NULL) {
+            state->call->events->event(state->call, &event);
+        } else {
+            keep_response(state, &event);
+        }
+    }
+}
+
+static void
+on_body(void *ctx, struct writ_http_call *http, struct writ_view bytes)
+{
+    struct http_upcall *state = ctx;
+
+    if (state->answer.is_stream) {
+        feed_events(state, http, bytes);
+        return;
+    }
+    writ_buf_put(&state->body, bytes);
+    if (!writ_is_ok(writ_buf_check(&state->body, NULL))) {
+        writ_http_client_cancel(http); /* too long: end_of says so */
+    }
+}
+
+static enum writ_upcall_end
+end_of(const struct http_upcall *state, enum writ_http_reason reason)
+{
+    switch (reason) {
+    case WRIT_HTTP_OK:
+        return writ_is_ok(writ_buf_check(&state->body, NULL)) && !state->broken_stream
+                   ? WRIT_UPCALL_ANSWERED
+                   : WRIT_UPCALL_TOO_LARGE;
+    case WRIT_HTTP_CANCELLED:
+        return state->broken_stream || !writ_is_ok(writ_buf_check(&state->body, NULL))
+                   ? WRIT_UPCALL_TOO_LARGE
+                   : WRIT_UPCALL_CANCELLED;
+    case WRIT_HTTP_CONNECT_TIMEOUT:
+    case WRIT_HTTP_HEAD_TIMEOUT:
+    case WRIT_HTTP_IDLE_TIMEOUT:
+    case WRIT_HTTP_TOTAL_TIMEOUT:
+        return WRIT_UPCALL_TIMEOUT;
+    case WRIT_HTTP_BODY_TOO_LARGE:
+        return WRIT_UPCALL_TOO_LARGE;
+    case WRIT_HTTP_UNSET:
+    case WRIT_HTTP_RESOLVE_FAILED:
+    case WRIT_HTTP_CONNECT_FAILED:
+    case WRIT_HTTP_TLS_FAILED:
+    case WRIT_HTTP_NO_RESOURCES:
+    case WRIT_HTTP_CLOSED_EARLY:
+    case WRIT_HTTP_WRITE_FAILED:
+    case WRIT_HTTP_PROTOCOL_ERROR:
+    case WRIT_HTTP_HEAD_TOO_LARGE:
+        break;
+    }
+    return WRIT_UPCALL_BROKEN;
+}
+
+static void
+on_end(void *ctx, struct writ_http_call *http, const struct writ_http_end *end)
+{
+    struct http_upcall *state = ctx;
+
+    (void)http;
+    state->answer.end = end_of(state, end->reason);
+    state->answer.sent = end->sent == WRIT_HTTP_NOT_SENT ? WRIT_NOT_SENT : WRIT_SENT;
+    state->answer.detail = writ_http_response_reason(end->reason);
+    http_end(state);
+}
+
+static const struct writ_http_handler http_handler = {on_head, on_body, on_end};
+
+/* ---- requests over HTTP ---- */
+
+static const char *
+method_name(enum writ_method method)
+{
+    switch (method) {
+    case WRIT_METHOD_GET:
+        return "GET";
+    case WRIT_METHOD_DELETE:
+        return "DELETE";
+    case WRIT_METHOD_POST:
+    case WRIT_METHOD_NONE:
+        break;
+    }
+    return "POST";
+}
+
+static void
+add_field(struct writ_http_field *fields, size_t *count, struct writ_view name,
+    struct writ_view value)
+{
+    if (value.ptr != NULL) {
+        fields[(*count)++] = (struct writ_http_field){name, value};
+    }
+}
+
+static size_t
+make_fields(const struct writ_upcall_request *request, struct writ_http_field fields[FIELDS_MAX])
+{
+    size_t count = 0;
+
+    if (request->method == WRIT_METHOD_POST) {
+        add_field(fields, &count, WRIT_LIT("Content-Type"), WRIT_LIT("application/json"));
+    }
+    add_field(fields, &count, WRIT_LIT("Accept"),
+        request->method == WRIT_METHOD_GET ? WRIT_LIT("text/event-stream")
+                                           : WRIT_LIT("application/json, text/event-stream"));
+    add_field(fields, &count, WRIT_LIT("MCP-Protocol-Version"), request->version);
+    add_field(fields, &count, WRIT_LIT("Mcp-Session-Id"),
+        request->session.len > 0 ? request->session : (struct writ_view){NULL, 0});
+    for (size_t i = 0; i < request->headers_n && count < FIELDS_MAX; i++) {
+        add_field(fields, &count, request->headers[i].name, request->headers[i].value);
+    }
+    return count;
+}
+
+static void
+http_start(struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call,
+    struct http_upcall *state)
+{
+    struct writ_http_field fields[FIELDS_MAX];
+    const struct writ_http_request request = {
+        .method = writ_view_str(method_name(call->request.method)),
+        .target = upstream->config->path,
+        .fields = fields,
+        .count = make_fields(&call->request, fields),
+        .body = call->request.body,
+        .body_max = WRIT_HTTP_UNLIMITED, /* a stream has no end; `body` and `sse` have limits */
+        .head_us = call->request.timeout_us,
+        .idle_us = call->request.timeout_us,
+        .total_us = call->request.total_us,
+    };
+
+    writ_result r = writ_http_client_send(
+        upstream->clients[worker->index], &request, &http_handler, state, &state->http, NULL);
+    if (!writ_is_ok(r)) {
+        state->answer.end = WRIT_UPCALL_BROKEN;
+        state->answer.sent = WRIT_NOT_SENT;
+        state->answer.detail = writ_code_name(r.code);
+        state->refused = (struct writ_task){.fn = http_refused, .ctx = state};
+        writ_loop_defer(worker->loop, &state->refused, WRIT_LOOP_SOON); /* keeps (1) */
+    }
+}
+
+/* ---- both transports ---- */
+
+void
+writ_upcall_start(
+    struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call)
+{
+    struct http_upcall *state;
+
+    writ_metrics_count(worker->metrics, WRIT_COUNTER_UPSTREAM_REQUESTS, 1);
+    call->upstream = upstream;
+    call->state = NULL;
+    if (upstream->stdio != NULL) {
+        writ_stdio_start(upstream->stdio, worker, call);
+        return;
+    }
+    state = writ_alloc(sizeof *state);
+    WRIT_INVARIANT(state != NULL); /* a daemon without 300 bytes forwards nothing */
+    state->call = call;
+    state->upstream = upstream;
+    state->body = writ_buf_make(call->request.body_max);
+    call->state = state;
+    http_start(upstream, worker, call, state);
+}
+
+void
+writ_upcall_cancel(struct writ_upcall *call, bool tell)
+{
+    struct http_upcall *state = call->state;
+
+    if (call->upstream->stdio != NULL) {
+        writ_stdio_cancel(call->upstream->stdio, call, tell);
+    } else if (state->http != NULL) {
+        writ_http_client_cancel(state->http);
+    }
+}
+
+void
+writ_upcall_pause(struct writ_upcall *call)
+{
+    struct http_upcall *state = call->state;
+
+    if (call->upstream->stdio != NULL) {
+        writ_stdio_pause(call->upstream->stdio, call);
+    } else if (state->http != NULL) {
+        writ_http_client_pause(state->http);
+    }
+}
+
+void
+writ_upcall_resume(struct writ_upcall *call)
+{
+    struct http_upcall *state = call->state;
+
+    if (call->upstream->stdio != NULL) {
+        writ_stdio_resume(call->upstream->stdio, call);
+    } else if (state->http != NULL) {
+        writ_http_client_resume(state->http);
+    }
+}
+
+/* ---- life ---- */
+
+static writ_result
+open_clients(struct writ_upstream *upstream, struct writ_gateway *gateway, struct writ_err *err)
+{
+    const struct writ_upstream_config *config = upstream->config;
+    const struct writ_http_options options = {
+        .url = config->http,
+        .ca_file = config->ca.len > 0 ? config->ca.ptr : NULL,
+        .connections_max = (size_t)config->connections,
+        .connect_us = config->connect_timeout_us,
+    };
+
+    upstream->clients = writ_alloc(gateway->workers_n * sizeof *upstream->clients);
+    if (upstream->clients == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the upstream's connections");
+    }
+    upstream->clients_n = gateway->workers_n;
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        WRIT_TRY(writ_http_client_open(gateway->workers[i].loop, gateway->resolver, &options,
+            &upstream->clients[i], err));
+    }
+    return WRIT_DONE;
+}
+
+static void
+upstream_freep(struct writ_upstream **upstream)
+{
+    writ_upstream_close(*upstream);
+}
+
+writ_result
+writ_upstream_open(struct writ_gateway *gateway, const struct writ_upstream_config *config,
+    unsigned index, struct writ_upstream **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_upstream *, upstream_freep) upstream = writ_alloc(sizeof *upstream);
+
+    if (upstream == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for an upstream");
+    }
+    upstream->config = config;
+    upstream->index = index;
+    switch (config->kind) {
+    case WRIT_UPSTREAM_NONE:
+        WRIT_FAIL(err, WRIT_E_INVALID, "an upstream is neither http nor stdio");
+    case WRIT_UPSTREAM_STDIO:
+        WRIT_TRY(writ_stdio_open(gateway, config, &upstream->stdio, err));
+        break;
+    case WRIT_UPSTREAM_HTTP:
+        WRIT_TRY(open_clients(upstream, gateway, err));
+        break;
+    }
+    *ret = WRIT_TAKE(upstream);
+    return WRIT_DONE;
+}
+
+void
+writ_upstream_stop(struct writ_upstream *upstream)
+{
+    if (upstream->stdio != NULL) {
+        writ_stdio_stop(upstream->stdio);
+    }
+}
+
+bool
+writ_upstream_is_stopped(const struct writ_upstream *upstream)
+{
+    return upstream->stdio == NULL || writ_stdio_is_stopped(upstream->stdio);
+}
+
+void
+writ_upstream_close(struct writ_upstream *upstream)
+{
+    if (upstream == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < upstream->clients_n; i++) {
+        writ_http_client_close(upstream->clients[i]);
+    }
+    writ_free(upstream->clients);
+    writ_stdio_close(upstream->stdio);
+    writ_free(upstream);
+}
+
+const struct writ_upstream_config *
+writ_upstream_config(const struct writ_upstream *upstream)
+{
+    return upstream->config;
+}
+
+unsigned
+writ_upstream_index(const struct writ_upstream *upstream)
+{
+    return upstream->index;
+}
+
+bool
+writ_upstream_is_up(const struct writ_upstream *upstream)
+{
+    return upstream->stdio == NULL || writ_stdio_is_up(upstream->stdio);
+}
