@@ -1,0 +1,233 @@
+/* admit.c - the first steps of every request: who, what, in which session, along which path. */
+#include "gateway/refusal.h"
+#include "gateway/request.h"
+
+#define CODE_PARSE           (-32700)
+#define CODE_METHOD_UNKNOWN  (-32601)
+#define CODE_INTERNAL        (-32603)
+#define CODE_SESSION_UNKNOWN (-32001)
+#define CODE_SERVER          (-32000)
+
+enum writ_step
+writ_admit_agent(struct writ_request *request)
+{
+    struct writ_identity_result identity;
+    const struct writ_config *config = writ_request_config(request);
+
+    if (request->worker->in_flight >= (size_t)config->limits.in_flight) {
+        return writ_refusal_http(request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
+    }
+    writ_identity_ask(request->worker->identity,
+        writ_exchange_header(request->x, WRIT_LIT("Authorization")),
+        request->worker->gateway->config->listen.loopback, request->x->arena, &identity);
+    if (identity.answer != WRIT_IDENTITY_KNOWN) {
+        return writ_refusal_identity(request, &identity);
+    }
+    request->agent = identity.agent;
+
+    switch (request->x->method) {
+    case WRIT_METHOD_POST:
+        return WRIT_STEP_READ;
+    case WRIT_METHOD_GET:
+    case WRIT_METHOD_DELETE:
+        return WRIT_STEP_SESSION;
+    case WRIT_METHOD_NONE:
+        break;
+    }
+    return writ_refusal_http(
+        request, 405, CODE_SERVER, WRIT_REASON_MALFORMED_REQUEST, "the method is not allowed");
+}
+
+static struct writ_json_limits
+limits_of(const struct writ_limits *limits)
+{
+    return (struct writ_json_limits){
+        .bytes = (size_t)limits->body_bytes,
+        .depth = (size_t)limits->json_depth,
+        .values = (size_t)limits->json_values,
+        .name_bytes = writ_json_limits_default.name_bytes,
+        .string_bytes = (size_t)limits->string_bytes,
+        .number_bytes = writ_json_limits_default.number_bytes,
+    };
+}
+
+enum writ_step
+writ_admit_body(struct writ_request *request)
+{
+    struct writ_json_limits limits = limits_of(&writ_request_config(request)->limits);
+    struct writ_err err = {{0}, 0, 0};
+
+    writ_result r = writ_json_read(
+        request->x->body, &limits, request->x->arena, &request->message.body, &err);
+    if (writ_is_ok(r)) {
+        return WRIT_STEP_CLASSIFY;
+    }
+    request->message.body = NULL;
+    if (r.code == WRIT_E_NOMEM) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    return writ_refusal_http(request, r.code == WRIT_E_LIMIT ? 413 : 400, CODE_PARSE,
+        r.code == WRIT_E_LIMIT ? WRIT_REASON_REQUEST_TOO_LARGE : WRIT_REASON_MALFORMED_REQUEST,
+        err.text);
+}
+
+enum writ_step
+writ_admit_message(struct writ_request *request)
+{
+    const struct writ_mcp_headers headers = {
+        .version = writ_exchange_header(request->x, WRIT_LIT("MCP-Protocol-Version")),
+        .method = writ_exchange_header(request->x, WRIT_LIT("Mcp-Method")),
+        .name = writ_exchange_header(request->x, WRIT_LIT("Mcp-Name")),
+    };
+    struct writ_mcp_fault fault;
+
+    if (!writ_is_ok(
+            writ_mcp_classify(request->message.body, &headers, &request->message, &fault))) {
+        return writ_refusal_http(request, (unsigned)fault.status, fault.code, fault.reason, fault.text);
+    }
+    request->method = writ_method_find(request->message.method);
+    return WRIT_STEP_SESSION;
+}
+
+/* ---- the session ---- */
+
+static enum writ_step
+session_unknown(struct writ_request *request)
+{
+    return writ_refusal_http(request, 404, CODE_SESSION_UNKNOWN, WRIT_REASON_SESSION_UNKNOWN, NULL);
+}
+
+/* A session serves the agent who opened it, on the endpoint where it was opened. */
+static enum writ_step
+use_session(struct writ_request *request, struct writ_session *session)
+{
+    request->session = session;
+    if (!writ_session_is_of(session, &request->agent) ||
+        !writ_view_equal(session->endpoint, request->endpoint->path)) {
+        return session_unknown(request);
+    }
+    switch (request->x->method) {
+    case WRIT_METHOD_GET:
+        return WRIT_STEP_STREAM;
+    case WRIT_METHOD_DELETE:
+        return WRIT_STEP_LEAVE;
+    case WRIT_METHOD_POST:
+    case WRIT_METHOD_NONE:
+        break;
+    }
+    return WRIT_STEP_ROUTE;
+}
+
+/* The row of a session that this process does not know: it was opened before a restart. */
+static enum writ_step
+session_from_row(struct writ_request *request, struct writ_view id)
+{
+    struct writ_session *session = NULL;
+    struct writ_sessions *sessions = request->worker->gateway->sessions;
+
+    if (request->entry.code == WRIT_E_ABSENT) {
+        return session_unknown(request);
+    }
+    if (request->entry.code != WRIT_OK ||
+        !writ_is_ok(writ_session_read(id, request->entry.session.value, &session, NULL))) {
+        return writ_refusal_http(
+            request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+    }
+    atomic_store(&session->stored_us, request->entry.session.expires_us);
+    if (!writ_is_ok(writ_sessions_add(sessions, session, writ_loop_now_us(request->x->loop)))) {
+        writ_session_drop(session);
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    return use_session(request, session);
+}
+
+static enum writ_step
+ask_row(struct writ_request *request, struct writ_view id)
+{
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_SESSION_GET};
+    if (!writ_is_ok(writ_session_hash(id, &request->entry.session.hash, NULL))) {
+        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    return writ_request_submit(request, WRIT_STEP_SESSION);
+}
+
+enum writ_step
+writ_admit_session(struct writ_request *request)
+{
+    struct writ_view id = writ_exchange_header(request->x, WRIT_LIT("Mcp-Session-Id"));
+    struct writ_session *session;
+
+    if (request->entry.kind == WRIT_ENTRY_SESSION_GET) {
+        return session_from_row(request, id);
+    }
+    /* the stateless revision has no sessions: the header is ignored (2026-07-28) */
+    if (request->message.era == WRIT_MCP_ERA_MODERN || request->method == WRIT_MCP_INITIALIZE) {
+        return WRIT_STEP_ROUTE;
+    }
+    if (id.ptr == NULL) {
+        return request->x->method == WRIT_METHOD_POST
+                   ? WRIT_STEP_ROUTE
+                   : writ_refusal_http(request, request->x->method == WRIT_METHOD_GET ? 405 : 400,
+                         CODE_SERVER, WRIT_REASON_SESSION_UNKNOWN, "a session id is required");
+    }
+    session = writ_sessions_find(
+        request->worker->gateway->sessions, id, writ_loop_now_us(request->x->loop));
+    return session != NULL ? use_session(request, session) : ask_row(request, id);
+}
+
+/* ---- the path ---- */
+
+static enum writ_step
+method_unknown(struct writ_request *request)
+{
+    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
+
+    return writ_refusal_http(request, modern ? 404 : 200, CODE_METHOD_UNKNOWN,
+        WRIT_REASON_MALFORMED_REQUEST, "Method not found");
+}
+
+/* Notifications and answers that nobody waits for get a 202, whether or not we know them. */
+static enum writ_step
+route_unknown(struct writ_request *request)
+{
+    struct writ_exchange *x = request->x;
+
+    if (request->message.kind == WRIT_MCP_REQUEST) {
+        return method_unknown(request);
+    }
+    writ_request_finish(request);
+    writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
+    return WRIT_STEP_DONE;
+}
+
+enum writ_step
+writ_admit_route(struct writ_request *request)
+{
+    bool only = request->endpoint->only != NULL;
+
+    if (request->message.kind == WRIT_MCP_RESPONSE) {
+        return WRIT_STEP_REPLY;
+    }
+    switch (writ_method_route(request->method)) {
+    case WRIT_ROUTE_UNKNOWN:
+        return route_unknown(request);
+    case WRIT_ROUTE_CALL:
+        return WRIT_STEP_JUDGE;
+    case WRIT_ROUTE_HANDSHAKE:
+        return only && request->method == WRIT_MCP_DISCOVER ? WRIT_STEP_PASS
+                                                            : WRIT_STEP_HANDSHAKE;
+    case WRIT_ROUTE_NAMED:
+    case WRIT_ROUTE_COMPLETE:
+        return WRIT_STEP_PASS;
+    case WRIT_ROUTE_CANCEL:
+    case WRIT_ROUTE_ALL:
+    case WRIT_ROUTE_URI:
+    case WRIT_ROUTE_LOCAL:
+        return only ? WRIT_STEP_PASS : WRIT_STEP_SPREAD;
+    case WRIT_ROUTE_LIST: /* lists are filtered by policy, also those of one upstream */
+        return only && request->method != WRIT_MCP_TOOLS_LIST ? WRIT_STEP_PASS : WRIT_STEP_SPREAD;
+    case WRIT_ROUTE_SINGLE:
+        return only ? WRIT_STEP_PASS : route_unknown(request);
+    }
+    return route_unknown(request);
+}

@@ -1,0 +1,308 @@
+/* conclude.c - CHECK, RECORD and ANSWER: what became of a governed call.
+ *
+ * A result is shown to the client only when its outcome is durable; when it cannot be made so, the
+ * client is told that the call ran and the ledger keeps the outcome until it can write it. */
+#include "gateway/conclude.h"
+
+#include "gateway/pass.h"
+#include "gateway/refusal.h"
+
+#include "evidence/jcs.h"
+#include "evidence/write.h"
+
+#define REFUSAL_MAX         65536
+#define RESPONSE_VALUES_MAX 262144
+
+static struct writ_view
+word(const char *text)
+{
+    return text != NULL ? writ_view_str(text) : WRIT_LIT("unknown");
+}
+
+/* ---- CHECK ---- */
+
+static void
+no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
+{
+    end->not_sent = answer->sent == WRIT_NOT_SENT;
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = end->not_sent ? WRIT_LIT(WRIT_OUTCOME_NOT_SENT) : word(answer->detail);
+    switch (answer->end) {
+    case WRIT_UPCALL_TIMEOUT:
+        end->outcome = end->not_sent ? WRIT_OUTCOME_ERROR : WRIT_OUTCOME_TIMEOUT;
+        end->refusal = WRIT_REASON_UPSTREAM_TIMEOUT;
+        return;
+    case WRIT_UPCALL_CANCELLED:
+        end->error_type =
+            end->not_sent ? WRIT_LIT(WRIT_OUTCOME_NOT_SENT) : WRIT_LIT("client_gone");
+        end->refusal = WRIT_REASON_CLIENT_GONE;
+        return;
+    case WRIT_UPCALL_TOO_LARGE:
+        end->error_type = WRIT_LIT("result_too_large");
+        end->refusal = WRIT_REASON_RESULT_TOO_LARGE;
+        return;
+    case WRIT_UPCALL_BROKEN:
+    case WRIT_UPCALL_ANSWERED:
+        break;
+    }
+    end->refusal =
+        end->not_sent ? WRIT_REASON_UPSTREAM_UNAVAILABLE : WRIT_REASON_UPSTREAM_FAILED;
+}
+
+/* What came back is no answer to this call. Whether it ran is not known. */
+static void
+malformed_answer(struct writ_conclusion *end)
+{
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT("upstream_malformed");
+    end->refusal = WRIT_REASON_UPSTREAM_MALFORMED;
+}
+
+/* A result whose numbers have no canonical form is passed on without a digest: the tool ran. */
+static void
+hash_result(struct writ_request *request, const struct writ_json *result)
+{
+    struct writ_conclusion *end = &request->call->end;
+    writ_auto_buf canonical =
+        writ_buf_make((size_t)writ_request_config(request)->limits.response_bytes * 2);
+    struct writ_digest digest;
+    char text[WRIT_DIGEST_TEXT];
+
+    if (!writ_is_ok(writ_jcs_put(&canonical, result, NULL)) ||
+        !writ_is_ok(writ_digest_bytes(writ_buf_view(&canonical), &digest, NULL))) {
+        return;
+    }
+    writ_digest_text(&digest, text);
+    end->output_hash = writ_view_copy(writ_view_str(text), request->x->arena);
+    if (request->call->verdict.rule->duplicates == WRIT_DUPLICATES_REPLAY &&
+        canonical.len <= (size_t)request->call->verdict.rule->replay_bytes) {
+        end->result = writ_view_copy(writ_buf_view(&canonical), request->x->arena);
+    }
+}
+
+/* A response to this very request, with a result or an error. An error that came with an HTTP
+ * status of its own may lack the id: the message was refused before it was read. */
+static void
+judge_response(struct writ_request *request, const struct writ_json *response, unsigned status)
+{
+    struct writ_conclusion *end = &request->call->end;
+    const struct writ_json *id = writ_json_get(response, WRIT_LIT("id"));
+    const struct writ_json *result = writ_json_get(response, WRIT_LIT("result"));
+    const struct writ_json *error = writ_json_get(response, WRIT_LIT("error"));
+    bool same_id = writ_json_equal(id, request->message.id);
+    bool refused = status >= 400 && (id == NULL || writ_json_type(id) == WRIT_JSON_NULL);
+
+    if ((result == NULL) == (error == NULL) || !(same_id || (refused && error != NULL))) {
+        malformed_answer(end);
+        return;
+    }
+    end->response = response;
+    if (result != NULL && status < 300) {
+        end->outcome = WRIT_OUTCOME_EXECUTED;
+        hash_result(request, result);
+        return;
+    }
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = status >= 400 ? WRIT_LIT("upstream_refused") : WRIT_LIT("upstream_error");
+    if (result != NULL) {
+        malformed_answer(end);
+    }
+}
+
+void
+writ_conclude_answered(struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    struct writ_call *call = request->call;
+    struct writ_view text = call->answered ? call->last.data : answer->body;
+    const struct writ_json_limits limits = {
+        .bytes = (size_t)writ_request_config(request)->limits.response_bytes,
+        .depth = writ_json_limits_default.depth,
+        .values = RESPONSE_VALUES_MAX,
+        .name_bytes = writ_json_limits_default.name_bytes,
+        .string_bytes = (size_t)writ_request_config(request)->limits.response_bytes,
+        .number_bytes = writ_json_limits_default.number_bytes,
+    };
+    const struct writ_json *response;
+    writ_result r;
+
+    if (answer->end != WRIT_UPCALL_ANSWERED && !call->answered) {
+        no_answer(&call->end, answer);
+        return;
+    }
+    if (!call->answered) {
+        text = writ_view_copy(text, request->x->arena); /* the answer's own dies with `end` */
+        call->last.data = text;
+    }
+    r = writ_json_read(text, &limits, request->x->arena, &response, NULL);
+    if (!writ_is_ok(r) || answer->status == 401 || answer->status == 403 ||
+        (answer->status >= 300 && answer->status < 400)) {
+        malformed_answer(&call->end);
+        return;
+    }
+    judge_response(request, response, answer->status);
+    call->answer_status = answer->status;
+}
+
+enum writ_step
+writ_conclude_check(struct writ_request *request)
+{
+    return request->call->decision.decision_id.view.len > 0 ? WRIT_STEP_RECORD : WRIT_STEP_ANSWER;
+}
+
+enum writ_step
+writ_conclude_unsent(struct writ_request *request, enum writ_reason reason)
+{
+    struct writ_conclusion *end = &request->call->end;
+
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT(WRIT_OUTCOME_NOT_SENT);
+    end->not_sent = true;
+    end->refusal = reason;
+    return WRIT_STEP_RECORD;
+}
+
+/* ---- RECORD ---- */
+
+enum writ_step
+writ_conclude_record(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_conclusion *end = &call->end;
+    uint64_t leaf = request->entry.decision.leaf;
+    const struct writ_tool_rule *rule = call->verdict.rule;
+
+    call->outcome = writ_outcome_for(&call->decision, end->outcome);
+    if (end->outcome == WRIT_OUTCOME_ERROR) {
+        call->outcome.error_type = writ_member_text(end->error_type);
+    }
+    if (end->output_hash.len > 0) {
+        call->outcome.tool_output_hash = writ_member_text(end->output_hash);
+    }
+    request->entry = (struct writ_entry){
+        .kind = WRIT_ENTRY_OUTCOME,
+        .outcome = {.leaf = leaf,
+            .decision = &call->decision,
+            .profile = request->worker->gateway->profile,
+            .outcome = &call->outcome,
+            .result = end->result,
+            .result_ttl_us = end->result.len > 0 ? rule->replay_ttl_us : 0},
+    };
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_OUTCOMES, end->outcome);
+    return writ_request_submit(request, WRIT_STEP_ANSWER);
+}
+
+/* ---- ANSWER ---- */
+
+static const struct writ_header json_type = {
+    {"Content-Type", sizeof "Content-Type" - 1}, {"application/json", sizeof "application/json" - 1}};
+
+/* One message to the client: as the last event of its stream, or as the body. Ends the request. */
+static enum writ_step
+deliver(struct writ_request *request, unsigned status, struct writ_view message, bool held)
+{
+    struct writ_exchange *x = request->x;
+    struct writ_sse_event last = {.kind = WRIT_SSE_EVENT,
+        .id = request->call->last.id,
+        .event = request->call->last.event.ptr != NULL ? request->call->last.event
+                                                       : WRIT_LIT("message"),
+        .data = message,
+        .retry_ms = WRIT_SSE_NO_RETRY};
+    bool streaming = request->streaming;
+    writ_auto_buf text = writ_buf_make(2 * message.len + request->pending.len + 65536);
+
+    writ_metrics_observe(x->metrics, WRIT_HISTOGRAM_CALL_SECONDS,
+        writ_loop_now_us(x->loop) - x->arrived_us);
+    if (streaming) {
+        writ_buf_put(&text, writ_buf_view(&request->pending));
+        WRIT_IGNORE(writ_sse_put(&text, &last, NULL));
+    }
+    writ_request_finish(request);
+    if (!streaming && held) {
+        writ_exchange_reply_held(x, status, &json_type, 1, message);
+    } else if (!streaming) {
+        writ_exchange_reply(x, status, &json_type, 1, message);
+    } else if (writ_is_ok(writ_buf_check(&text, NULL)) &&
+               writ_is_ok(writ_exchange_write(x, writ_buf_view(&text)))) {
+        writ_exchange_end(x);
+    } else {
+        writ_exchange_abort(x);
+    }
+    return WRIT_STEP_DONE;
+}
+
+static bool
+is_duplicate(enum writ_reason reason)
+{
+    return reason == WRIT_REASON_DUPLICATE_OUTCOME || reason == WRIT_REASON_DUPLICATE_IN_FLIGHT ||
+           reason == WRIT_REASON_IDEMPOTENCY_KEY_REUSE ||
+           reason == WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN;
+}
+
+static enum writ_step
+answer_refusal(struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_entry_decision *entry = &request->entry.decision;
+    bool decided = request->entry.kind == WRIT_ENTRY_DECISION;
+    struct writ_refusal refusal = {
+        .reason = call->end.refusal,
+        .decision_id = call->decision.decision_id.view,
+        .constraint = call->verdict.constraint,
+        .accepted = call->verdict.accepted,
+        .budget = decided ? entry->refused_by : (struct writ_view){NULL, 0},
+        .prior = decided && is_duplicate(call->end.refusal) ? &entry->prior : NULL,
+        .execution_unknown = !decided && !call->end.not_sent,
+    };
+    writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
+
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
+    writ_refusal_put(&body, request, &refusal);
+    if (!writ_is_ok(writ_buf_check(&body, NULL))) {
+        return writ_refusal_http(
+            request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
+    }
+    return deliver(request, 200, writ_buf_view(&body), false);
+}
+
+/* A duplicate under `duplicates: replay`: the first call's result under this call's id. */
+static enum writ_step
+answer_replay(struct writ_request *request)
+{
+    const struct writ_view result = request->entry.decision.prior.result;
+    writ_auto_buf body = writ_buf_make(result.len + REFUSAL_MAX);
+    struct writ_write w = writ_write_to(&body);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_value(&w, request->message.id);
+    writ_write_name(&w, WRIT_LIT("result"));
+    writ_write_raw(&w, result);
+    writ_write_object_end(&w);
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        return answer_refusal(request);
+    }
+    writ_metrics_count(request->x->metrics, WRIT_COUNTER_REPLAYS, 1);
+    return deliver(request, 200, writ_buf_view(&body), false);
+}
+
+enum writ_step
+writ_conclude_answer(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_entry *entry = &request->entry;
+
+    if (entry->kind == WRIT_ENTRY_DECISION) {
+        return entry->code == WRIT_OK && entry->decision.prior.result.ptr != NULL
+                   ? answer_replay(request)
+                   : answer_refusal(request);
+    }
+    if (entry->code != WRIT_OK) { /* it ran, but that is not on disk: the answer is withheld */
+        call->end.refusal = WRIT_REASON_LEDGER_UNAVAILABLE;
+    }
+    if (call->end.refusal != WRIT_REASON_NONE) {
+        return answer_refusal(request);
+    }
+    return deliver(request, call->answer_status, call->last.data, true);
+}

@@ -1,0 +1,230 @@
+/* forward.c - SIGN and FORWARD: the credential, the judged message, and the one time it is sent.
+ *
+ * What goes upstream is written from the parsed value that was judged, in canonical form, so that
+ * the upstream can read nothing else (architecture.md 1). */
+#include "gateway/conclude.h"
+#include "gateway/pass.h"
+#include "gateway/request.h"
+
+#include "evidence/credential.h"
+#include "evidence/write.h"
+
+#define OUR_META_PREFIX WRIT_LIT("io.writ/")
+#define CREDENTIAL_META WRIT_LIT("io.writ/credential")
+
+/* ---- SIGN ---- */
+
+enum writ_step
+writ_forward_sign(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_config *config = writ_request_config(request);
+    const struct writ_credential_request wanted = {
+        .decision = &call->authorization,
+        .issuer = config->issuer,
+        .audience = writ_upstream_config(call->upstream)->resource,
+        .tenant = request->agent.tenant,
+        .typ = config->credential.typ,
+    };
+    writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
+
+    if (!writ_is_ok(
+            writ_credential_issue(request->generation->signer, &wanted, &token, NULL))) {
+        return writ_conclude_unsent(request, WRIT_REASON_CREDENTIAL_FAILED);
+    }
+    call->credential = writ_view_copy(writ_buf_view(&token), request->x->arena);
+    if (call->credential.ptr == NULL) {
+        return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
+    }
+    return WRIT_STEP_FORWARD;
+}
+
+/* ---- FORWARD: the message ---- */
+
+/* Our own names in _meta are for us: none of the client's goes on, and only our credential is put
+ * there (security.md J13). "io.writ/credential" sorts among the names; where, is found here. */
+static void
+put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view credential)
+{
+    bool pending = credential.len > 0;
+
+    writ_write_object_begin(w);
+    for (const struct writ_json *name = writ_json_sorted_first(meta); name != NULL;
+         name = writ_json_sorted_next(name)) {
+        struct writ_view key = writ_json_string(name);
+        if (writ_view_has_prefix(key, OUR_META_PREFIX)) {
+            continue;
+        }
+        if (pending && writ_view_compare(CREDENTIAL_META, key) < 0) {
+            writ_write_name(w, CREDENTIAL_META);
+            writ_write_string(w, credential);
+            pending = false;
+        }
+        writ_write_name(w, key);
+        writ_write_value(w, writ_json_value(name));
+    }
+    if (pending) {
+        writ_write_name(w, CREDENTIAL_META);
+        writ_write_string(w, credential);
+    }
+    writ_write_object_end(w);
+}
+
+static void
+put_params(struct writ_write *w, const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    bool in_meta = writ_upstream_config(call->upstream)->credential_meta;
+    struct writ_view credential = in_meta ? call->credential : (struct writ_view){NULL, 0};
+
+    writ_write_object_begin(w);
+    if (request->message.meta != NULL || in_meta) { /* '_' sorts before every name we know */
+        writ_write_name(w, WRIT_LIT("_meta"));
+        put_meta(w, request->message.meta, credential);
+    }
+    for (const struct writ_json *name = writ_json_sorted_first(request->message.params);
+         name != NULL; name = writ_json_sorted_next(name)) {
+        struct writ_view key = writ_json_string(name);
+        if (writ_view_is(key, "_meta")) {
+            continue;
+        }
+        writ_write_name(w, key);
+        if (writ_view_is(key, "name")) {
+            writ_write_string(w, call->tool);
+        } else {
+            writ_write_value(w, writ_json_value(name));
+        }
+    }
+    writ_write_object_end(w);
+}
+
+static writ_result
+write_message(const struct writ_request *request, struct writ_view *ret)
+{
+    writ_auto_buf body =
+        writ_buf_make(2 * request->x->body.len + request->call->credential.len + 65536);
+    struct writ_write w = writ_write_to(&body);
+    struct writ_view copy;
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_value(&w, request->message.id);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("method"));
+    writ_write_string(&w, request->message.method);
+    writ_write_name(&w, WRIT_LIT("params"));
+    put_params(&w, request);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
+    if (copy.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *ret = copy;
+    return WRIT_DONE;
+}
+
+/* ---- FORWARD: the answer as it comes ---- */
+
+static void
+on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    writ_pass_begin(upcall->ctx, answer);
+}
+
+/* A message with this id and no method is the response. Only a candidate is parsed. */
+static bool
+is_response(const struct writ_request *request, const struct writ_sse_event *event)
+{
+    struct writ_arena *scratch;
+    const struct writ_json *message;
+    bool yes;
+
+    if (event->kind != WRIT_SSE_EVENT || event->data.len == 0 ||
+        (writ_view_search(event->data, WRIT_LIT("\"result\"")) == event->data.len &&
+            writ_view_search(event->data, WRIT_LIT("\"error\"")) == event->data.len)) {
+        return false;
+    }
+    scratch = writ_arena_new(16 * event->data.len + 65536);
+    if (scratch == NULL) {
+        return true; /* CHECK will find out that it cannot be read */
+    }
+    yes = !writ_is_ok(
+              writ_json_read(event->data, &writ_json_limits_default, scratch, &message, NULL)) ||
+          (writ_json_get(message, WRIT_LIT("method")) == NULL &&
+              writ_json_equal(writ_json_get(message, WRIT_LIT("id")), request->message.id));
+    writ_arena_free(scratch);
+    return yes;
+}
+
+/* The response is kept back until its outcome is durable; what comes after it is not passed on. */
+static void
+on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
+{
+    struct writ_request *request = upcall->ctx;
+    struct writ_call *call = request->call;
+
+    if (call->answered) {
+        return;
+    }
+    if (!is_response(request, event)) {
+        writ_pass_event(request, event);
+        return;
+    }
+    call->answered = true;
+    call->last = *event;
+    call->last.data = writ_view_copy(event->data, request->x->arena);
+    call->last.id = writ_view_copy(event->id, request->x->arena);
+    call->last.event = writ_view_copy(event->event, request->x->arena);
+}
+
+static void
+on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_request *request = upcall->ctx;
+
+    request->upcall_open = false;
+    writ_conclude_answered(request, answer);
+    writ_request_go(request, WRIT_STEP_CHECK);
+}
+
+static const struct writ_upcall_events call_events = {
+    .stream = on_stream, .event = on_event, .end = on_end};
+
+/* ---- FORWARD ---- */
+
+enum writ_step
+writ_forward_send(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_upstream_config *to = writ_upstream_config(call->upstream);
+    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_upcall_request *wanted = &request->upcall.request;
+    const struct writ_tool_rule *rule = call->verdict.rule;
+
+    if (!writ_is_ok(writ_pass_prepare(request, call->upstream, call->tool, headers, wanted)) ||
+        !writ_is_ok(write_message(request, &wanted->body))) {
+        return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
+    }
+    if (to->credential_header.len > 0) {
+        headers[wanted->headers_n++] =
+            (struct writ_header){to->credential_header, call->credential};
+    }
+    if (rule->timeout_us > 0) {
+        wanted->timeout_us = rule->timeout_us;
+    }
+    wanted->total_us = wanted->timeout_us;
+    if (request->x->gone && request->message.era == WRIT_MCP_ERA_MODERN) {
+        return writ_conclude_unsent(request, WRIT_REASON_CLIENT_GONE);
+    }
+    /* the only place from which a governed call goes out, and it takes the permit away */
+    WRIT_INVARIANT(writ_binding_spend(&call->permit, NULL));
+    request->upcall.events = &call_events;
+    request->upcall.ctx = request;
+    request->upstream = call->upstream;
+    request->upcall_open = true;
+    writ_pass_watch_client(request);
+    writ_upcall_start(call->upstream, request->worker, &request->upcall);
+    return WRIT_STEP_WAIT;
+}

@@ -1,0 +1,313 @@
+/* handshake.c - HANDSHAKE: initialize opens a session with every upstream of the endpoint and one
+ * with the client; server/discover tells what they can do. What one upstream alone says is passed on
+ * as it is; of several it is joined. */
+#include "gateway/refusal.h"
+#include "gateway/spread.h"
+
+#include "evidence/write.h"
+
+#define ANSWER_MAX    (4u << 20)
+#define CODE_INTERNAL (-32603)
+
+/* ---- joining results ---- */
+
+static size_t
+count_results(const struct writ_legs *legs, const struct writ_leg **ret_first)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < legs->n; i++) {
+        if (writ_json_type(writ_spread_result(&legs->legs[i])) == WRIT_JSON_OBJECT) {
+            *ret_first = n == 0 ? &legs->legs[i] : *ret_first;
+            n++;
+        }
+    }
+    return n;
+}
+
+/* The oldest revision that an upstream answered with: all of them speak it or a newer one. */
+static struct writ_view
+lowest_version(const struct writ_legs *legs)
+{
+    struct writ_view lowest = {NULL, 0};
+
+    for (size_t i = 0; i < legs->n; i++) {
+        struct writ_view version = writ_json_string(
+            writ_json_get(writ_spread_result(&legs->legs[i]), WRIT_LIT("protocolVersion")));
+        if (version.ptr != NULL &&
+            (lowest.ptr == NULL || writ_view_compare(version, lowest) < 0)) {
+            lowest = version;
+        }
+    }
+    return lowest;
+}
+
+static const struct writ_json *
+capability_of(const struct writ_leg *leg, struct writ_view name)
+{
+    return writ_json_get(
+        writ_json_get(writ_spread_result(leg), WRIT_LIT("capabilities")), name);
+}
+
+/* True when an earlier upstream has the capability (and, with `flag`, the flag in it) as well. */
+static bool
+said_before(const struct writ_legs *legs, size_t before, struct writ_view name,
+    struct writ_view flag)
+{
+    for (size_t i = 0; i < before; i++) {
+        const struct writ_json *capability = capability_of(&legs->legs[i], name);
+        if (capability != NULL &&
+            (flag.ptr == NULL || writ_json_get(capability, flag) != NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One capability: its flags of all upstreams, each once. */
+static void
+put_capability(struct writ_write *w, const struct writ_legs *legs, struct writ_view name)
+{
+    writ_write_name(w, name);
+    writ_write_object_begin(w);
+    for (size_t i = 0; i < legs->n; i++) {
+        const struct writ_json *capability = capability_of(&legs->legs[i], name);
+        WRIT_JSON_EACH(flag, capability)
+        {
+            if (writ_json_type(capability) == WRIT_JSON_OBJECT &&
+                !said_before(legs, i, name, writ_json_string(flag))) {
+                writ_write_name(w, writ_json_string(flag));
+                writ_spread_put_verbatim(w, writ_json_value(flag));
+            }
+        }
+    }
+    writ_write_object_end(w);
+}
+
+static void
+put_capabilities(struct writ_write *w, const struct writ_legs *legs)
+{
+    static const struct writ_view any = {NULL, 0};
+
+    writ_write_name(w, WRIT_LIT("capabilities"));
+    writ_write_object_begin(w);
+    for (size_t i = 0; i < legs->n; i++) {
+        const struct writ_json *all =
+            writ_json_get(writ_spread_result(&legs->legs[i]), WRIT_LIT("capabilities"));
+        WRIT_JSON_EACH(name, all)
+        {
+            if (!said_before(legs, i, writ_json_string(name), any)) {
+                put_capability(w, legs, writ_json_string(name));
+            }
+        }
+    }
+    writ_write_object_end(w);
+}
+
+static void
+put_server_info(struct writ_write *w)
+{
+    writ_write_name(w, WRIT_LIT("serverInfo"));
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("name"));
+    writ_write_string(w, WRIT_LIT("writ"));
+    writ_write_name(w, WRIT_LIT("version"));
+    writ_write_string(w, WRIT_LIT(WRIT_VERSION));
+    writ_write_object_end(w);
+}
+
+static void
+put_joined(struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
+{
+    writ_write_object_begin(w);
+    if (request->method == WRIT_MCP_INITIALIZE) {
+        writ_write_name(w, WRIT_LIT("protocolVersion"));
+        writ_write_string(w, lowest_version(legs));
+        put_server_info(w);
+    } else {
+        writ_write_name(w, WRIT_LIT("resultType"));
+        writ_write_string(w, WRIT_LIT("complete"));
+        writ_write_name(w, WRIT_LIT("supportedVersions"));
+        writ_write_array_begin(w);
+        writ_write_string(w, WRIT_LIT(WRIT_MCP_MODERN));
+        writ_write_array_end(w);
+        writ_write_name(w, WRIT_LIT("ttlMs"));
+        writ_write_u64(w, 0);
+        writ_write_name(w, WRIT_LIT("cacheScope"));
+        writ_write_string(w, WRIT_LIT("private"));
+        writ_write_name(w, WRIT_LIT("_meta"));
+        writ_write_object_begin(w);
+        writ_write_name(w, WRIT_LIT("io.modelcontextprotocol/serverInfo"));
+        writ_write_object_begin(w);
+        writ_write_name(w, WRIT_LIT("name"));
+        writ_write_string(w, WRIT_LIT("writ"));
+        writ_write_name(w, WRIT_LIT("version"));
+        writ_write_string(w, WRIT_LIT(WRIT_VERSION));
+        writ_write_object_end(w);
+        writ_write_object_end(w);
+    }
+    put_capabilities(w, legs);
+    writ_write_object_end(w);
+}
+
+static void
+put_response(struct writ_buf *body, const struct writ_request *request,
+    const struct writ_legs *legs, const struct writ_leg *alone)
+{
+    struct writ_write w = writ_write_to(body);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_value(&w, request->message.id);
+    writ_write_name(&w, WRIT_LIT("result"));
+    if (alone != NULL) {
+        writ_spread_put_verbatim(&w, writ_spread_result(alone));
+    } else {
+        put_joined(&w, request, legs);
+    }
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+}
+
+static void
+answer(struct writ_request *request)
+{
+    const struct writ_legs *legs = request->part;
+    const struct writ_leg *first = NULL;
+    size_t n = count_results(legs, &first);
+    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    struct writ_header session = {WRIT_LIT("Mcp-Session-Id"), {NULL, 0}};
+    char id[WRIT_SESSION_ID_TEXT];
+
+    put_response(&body, request, legs, n == 1 ? first : NULL);
+    if (request->session != NULL) {
+        for (size_t i = 0; i < sizeof id; i++) {
+            id[i] = request->session->id[i];
+        }
+        session.value = writ_view(id, sizeof id - 1);
+    }
+    writ_spread_answer(request, &body, &session, session.value.ptr != NULL ? 1 : 0);
+}
+
+/* ---- the session ---- */
+
+static writ_result
+fill_session(struct writ_session *session, const struct writ_legs *legs)
+{
+    struct writ_session_upstream *upstreams =
+        writ_arena_get(session->arena, (legs->n + 1) * sizeof *upstreams);
+    size_t n = 0;
+
+    if (upstreams == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t i = 0; i < legs->n; i++) {
+        const struct writ_leg *leg = &legs->legs[i];
+        if (writ_spread_result(leg) == NULL) {
+            continue;
+        }
+        upstreams[n].name =
+            writ_view_copy(writ_upstream_config(leg->upstream)->name, session->arena);
+        upstreams[n].session = writ_view_copy(leg->answer.session, session->arena);
+        if (upstreams[n].name.ptr == NULL || upstreams[n].session.ptr == NULL) {
+            return (writ_result){WRIT_E_NOMEM};
+        }
+        n++;
+    }
+    session->upstreams = upstreams;
+    session->upstreams_n = n;
+    session->version = writ_view_copy(lowest_version(legs), session->arena);
+    return session->version.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
+static writ_result
+make_session(struct writ_request *request, const struct writ_legs *legs, struct writ_view *ret_row)
+{
+    writ_auto_buf client = writ_buf_make(WRIT_SESSION_CLIENT_MAX);
+    writ_auto_buf row = writ_buf_make(WRIT_LEDGER_SESSION_MAX);
+    struct writ_write w = writ_write_to(&client);
+
+    writ_spread_put_verbatim(&w, request->message.params);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    WRIT_TRY(writ_session_new(&request->agent, request->endpoint->path, writ_buf_view(&client),
+        request->worker->gateway->clock, &request->session, NULL));
+    WRIT_TRY(fill_session(request->session, legs));
+    writ_session_put(request->session, &row);
+    WRIT_TRY(writ_buf_check(&row, NULL));
+    *ret_row = writ_view_copy(writ_buf_view(&row), request->x->arena);
+    return ret_row->ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
+static void
+failed(struct writ_request *request, enum writ_reason reason)
+{
+    (void)writ_refusal_http(request, 503, CODE_INTERNAL, reason, NULL);
+}
+
+static void
+legs_done(struct writ_request *request, struct writ_legs *legs)
+{
+    const struct writ_leg *first = NULL;
+    struct writ_view row = {NULL, 0};
+
+    if (count_results(legs, &first) == 0) {
+        if (legs->n == 0) {
+            failed(request, WRIT_REASON_UPSTREAM_UNAVAILABLE);
+        } else {
+            (void)writ_pass_answer(request, &legs->legs[0].answer);
+        }
+        return;
+    }
+    if (request->method != WRIT_MCP_INITIALIZE) {
+        answer(request);
+        return;
+    }
+    if (!writ_is_ok(make_session(request, legs, &row))) {
+        failed(request, WRIT_REASON_OVERLOADED);
+        return;
+    }
+    request->entry = (struct writ_entry){
+        .kind = WRIT_ENTRY_SESSION_PUT,
+        .session = {.hash = request->session->hash,
+            .value = row,
+            .expires_us = writ_clock_wall_us(request->worker->gateway->clock) +
+                          writ_request_config(request)->sessions.idle_expires_us,
+            .tenant = request->session->tenant,
+            .boundary_id = request->session->boundary_id},
+    };
+    (void)writ_request_submit(request, WRIT_STEP_HANDSHAKE);
+}
+
+/* The row is on disk: the session may be known. */
+static enum writ_step
+session_stored(struct writ_request *request)
+{
+    struct writ_gateway *gateway = request->worker->gateway;
+
+    if (request->entry.code != WRIT_OK) {
+        failed(request, WRIT_REASON_LEDGER_UNAVAILABLE);
+        return WRIT_STEP_DONE;
+    }
+    atomic_store(&request->session->stored_us, request->entry.session.expires_us);
+    if (!writ_is_ok(writ_sessions_add(
+            gateway->sessions, request->session, writ_loop_now_us(request->x->loop)))) {
+        failed(request, WRIT_REASON_OVERLOADED);
+        return WRIT_STEP_DONE;
+    }
+    answer(request);
+    return WRIT_STEP_DONE;
+}
+
+enum writ_step
+writ_handshake_start(struct writ_request *request)
+{
+    if (request->entry.kind == WRIT_ENTRY_SESSION_PUT) {
+        return session_stored(request);
+    }
+    if (writ_spread_begin(request, request->x->body, legs_done) == NULL) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    return WRIT_STEP_WAIT;
+}

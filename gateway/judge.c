@@ -1,0 +1,541 @@
+/* judge.c - from a tools/call to a decision that is on disk: JUDGE, DRAFT, CLAIM, BIND.
+ *
+ * The draft that is handed to the ledger says what policy says. The ledger has the last word
+ * (duplicates, budgets, sealed boundaries, the clock) and records what it said; only what it granted
+ * goes on to BIND, and only BIND makes a permit. */
+#include "gateway/conclude.h"
+#include "gateway/refusal.h"
+#include "gateway/request.h"
+
+#include "base/id.h"
+#include "base/text.h"
+#include "evidence/jcs.h"
+
+#define CODE_INVALID_PARAMS (-32602)
+#define CODE_INTERNAL       (-32603)
+#define NAME_MAX_BYTES      512 /* boundary ids, idempotency keys and tool names that are stated */
+#define ID_TEXT_MAX         2048
+#define WIRE_SEPARATOR      WRIT_LIT("__")
+
+static const struct writ_json no_arguments = {.type = WRIT_JSON_OBJECT, .span = 1};
+
+/* What an allow is good for: any of these changing makes it stale. */
+static const struct writ_view revalidate_if[] = {
+    {"argument_change", sizeof "argument_change" - 1},
+    {"target_state_change", sizeof "target_state_change" - 1},
+    {"policy_version_change", sizeof "policy_version_change" - 1},
+};
+
+static enum writ_step
+invalid_params(struct writ_request *request, enum writ_reason reason, const char *text)
+{
+    return writ_refusal_http(request, 400, CODE_INVALID_PARAMS, reason, text);
+}
+
+/* ---- JUDGE: what is called ---- */
+
+/* Members of params that only differ from ours by case or by look are refused: a parser upstream
+ * might take them for ours (security.md J2). */
+static bool
+params_are_unambiguous(const struct writ_json *params)
+{
+    static const char *const known[] = {
+        "name", "arguments", "_meta", "task", "inputResponses", "requestState"};
+
+    WRIT_JSON_EACH(name, params)
+    {
+        struct writ_view text = writ_json_string(name);
+        for (size_t i = 0; i < text.len; i++) {
+            if ((unsigned char)text.ptr[i] < 0x20 || (unsigned char)text.ptr[i] > 0x7e) {
+                return false;
+            }
+        }
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            if (writ_view_equal_nocase(text, writ_view_str(known[i])) &&
+                !writ_view_is(text, known[i])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* "fs__write_file" on an endpoint for all, the tool's own name on an endpoint for one. */
+static void
+resolve_tool(struct writ_request *request, struct writ_call *call)
+{
+    size_t at;
+
+    call->wire_tool = call->tool = request->message.name;
+    call->upstream = request->endpoint->only;
+    if (call->upstream == NULL) {
+        at = writ_view_search(call->wire_tool, WIRE_SEPARATOR);
+        if (at < call->wire_tool.len) {
+            call->upstream = writ_gateway_upstream(
+                request->worker->gateway, writ_view_sub(call->wire_tool, 0, at));
+            call->tool = writ_view_sub(call->wire_tool, at + WIRE_SEPARATOR.len, SIZE_MAX);
+        }
+    }
+    if (call->upstream != NULL) {
+        call->upstream_name = writ_upstream_config(call->upstream)->name;
+    }
+}
+
+/* ---- JUDGE: in which run, under which key ---- */
+
+/* Runs that the gateway names itself: no caller puts a record there by stating the name. */
+static bool
+is_reserved(struct writ_view boundary_id)
+{
+    return writ_view_has_prefix(boundary_id, WRIT_LIT(WRIT_LEDGER_RESERVED)) ||
+           writ_view_has_prefix(boundary_id, WRIT_LIT("session:")) ||
+           writ_view_has_prefix(boundary_id, WRIT_LIT("agent:"));
+}
+
+/* A name that a caller states: 1..512 bytes without control characters, or not stated at all. */
+static bool
+stated_name(const struct writ_json *meta, struct writ_view member, struct writ_view *ret)
+{
+    const struct writ_json *value = writ_json_get(meta, member);
+    struct writ_view text = writ_json_string(value);
+
+    if (value == NULL) {
+        return true;
+    }
+    if (writ_json_type(value) != WRIT_JSON_STRING || text.len == 0 || text.len > NAME_MAX_BYTES) {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == 0x7f) {
+            return false;
+        }
+    }
+    *ret = text;
+    return true;
+}
+
+static bool
+stated_key(const struct writ_request *request, struct writ_view *ret)
+{
+    struct writ_view header = writ_exchange_header(request->x, WRIT_LIT("Idempotency-Key"));
+    struct writ_view meta = {NULL, 0};
+
+    if (!stated_name(request->message.meta, WRIT_LIT("io.writ/idempotencyKey"), &meta)) {
+        return false;
+    }
+    if (header.ptr == NULL) {
+        *ret = meta;
+        return true;
+    }
+    if (header.len == 0 || header.len > NAME_MAX_BYTES || !writ_text_is_utf8(header, NULL) ||
+        (meta.ptr != NULL && !writ_view_equal(header, meta))) {
+        return false;
+    }
+    *ret = header;
+    return true;
+}
+
+static writ_result
+window_name(const struct writ_request *request, int64_t start_us, struct writ_view *ret)
+{
+    char start[WRIT_TIME_TEXT];
+    writ_auto_buf text = writ_buf_make(WRIT_LEDGER_NAME_MAX);
+    struct writ_view copy;
+
+    writ_time_format(start_us, start);
+    writ_buf_str(&text, "agent:");
+    writ_buf_put(&text, request->agent.id);
+    writ_buf_str(&text, ":");
+    writ_buf_str(&text, start);
+    WRIT_TRY(writ_buf_check(&text, NULL));
+    copy = writ_view_copy(writ_buf_view(&text), request->x->arena);
+    if (copy.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *ret = copy;
+    return WRIT_DONE;
+}
+
+/* The run that the caller names, else the session, else a window of the agent's time; a duplicate
+ * is looked for in the window before as well, so that its edge is no loophole. */
+static writ_result
+choose_boundary(struct writ_request *request, struct writ_call *call, struct writ_view stated)
+{
+    int64_t window_us = writ_request_config(request)->sessions.window_us;
+    int64_t now_us = writ_clock_wall_us(request->worker->gateway->clock);
+    int64_t start_us = now_us - now_us % window_us;
+
+    if (stated.ptr != NULL) {
+        call->boundary_id = stated;
+        return WRIT_DONE;
+    }
+    if (request->session != NULL) {
+        call->boundary_id = request->session->boundary_id;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(window_name(request, start_us, &call->boundary_id));
+    return window_name(request, start_us - window_us, &call->previous_boundary_id);
+}
+
+/* ---- JUDGE ---- */
+
+static void
+judge(struct writ_request *request, struct writ_call *call)
+{
+    const struct writ_policy_call policy_call = {
+        .agent = &request->agent,
+        .upstream = call->upstream_name,
+        .tool = call->tool,
+        .arguments = call->arguments,
+    };
+
+    if (call->upstream == NULL) {
+        call->verdict = (struct writ_verdict){.reason = WRIT_REASON_TOOL_NOT_LISTED};
+        return;
+    }
+    writ_policy_decide(
+        writ_request_config(request), &policy_call, request->x->arena, &call->verdict);
+    /* shadow mode lets go what can be named at all: without a scope nothing can be bound */
+    if (call->verdict.answer == WRIT_POLICY_DENY && call->verdict.shadow &&
+        call->verdict.scope.ptr != NULL) {
+        call->shadowed = call->verdict.reason;
+        writ_metrics_count(request->x->metrics, WRIT_COUNTER_SHADOWED, 1);
+    }
+}
+
+static bool
+may_pass(const struct writ_call *call)
+{
+    return call->verdict.answer == WRIT_POLICY_ALLOW || call->shadowed != WRIT_REASON_NONE;
+}
+
+enum writ_step
+writ_judge_call(struct writ_request *request)
+{
+    struct writ_call *call = writ_arena_get(request->x->arena, sizeof *call);
+    struct writ_view boundary = {NULL, 0};
+    const struct writ_json *arguments;
+
+    if (call == NULL) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    *call = (struct writ_call){.observed = {.digest = {WRIT_NULL, {NULL, 0}}}};
+    if (request->message.name.len == 0 || request->message.name.len > NAME_MAX_BYTES ||
+        !params_are_unambiguous(request->message.params)) {
+        return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
+            "params must name a tool and have no member that looks like a known one");
+    }
+    if (!stated_key(request, &call->key)) {
+        return invalid_params(request, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);
+    }
+    if (!stated_name(request->message.meta, WRIT_LIT("io.writ/boundaryId"), &boundary) ||
+        is_reserved(boundary) ||
+        !stated_name(
+            request->message.meta, WRIT_LIT("io.writ/targetStateDigest"), &call->stated_state)) {
+        return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
+            "io.writ/boundaryId and io.writ/targetStateDigest are strings of 1 to 512 bytes, "
+            "and no boundary begins with writ:, session: or agent:");
+    }
+    if (!writ_is_ok(choose_boundary(request, call, boundary))) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    request->call = call;
+    resolve_tool(request, call);
+    arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
+    call->arguments = arguments != NULL ? arguments : &no_arguments;
+    judge(request, call);
+    return may_pass(call) && call->verdict.rule->state != NULL ? WRIT_STEP_OBSERVE : WRIT_STEP_DRAFT;
+}
+
+/* ---- DRAFT: the record ---- */
+
+static writ_result
+digest_member(const struct writ_digest *digest, struct writ_arena *arena,
+    struct writ_member_text *ret)
+{
+    char *text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
+
+    if (text == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    writ_digest_text(digest, text);
+    *ret = writ_member_text(writ_view(text, WRIT_DIGEST_TEXT - 1));
+    return WRIT_DONE;
+}
+
+/* A digest that the caller expects stands for a probe where there is none; where there is one,
+ * they must agree (contract 6.7). */
+static void
+compare_stated_state(struct writ_call *call)
+{
+    struct writ_digest digest;
+
+    if (call->stated_state.ptr == NULL || call->observed.fault != WRIT_REASON_NONE) {
+        return;
+    }
+    if (!writ_is_ok(writ_digest_read(call->stated_state, &digest, NULL))) {
+        call->observed.fault = WRIT_REASON_TARGET_STATE_DRIFT;
+    } else if (call->verdict.rule == NULL || call->verdict.rule->state == NULL) {
+        call->observed.digest = writ_member_text(call->stated_state);
+    } else if (!writ_view_equal(call->observed.digest.view, call->stated_state)) {
+        call->observed.fault = WRIT_REASON_TARGET_STATE_DRIFT;
+    }
+}
+
+static writ_result
+describe(struct writ_request *request, struct writ_call *call, struct writ_decision *d)
+{
+    struct writ_arena *arena = request->x->arena;
+    const struct writ_config *config = writ_request_config(request);
+    const struct writ_agent *agent = &request->agent;
+    char *id = writ_arena_get(arena, WRIT_ID_TEXT);
+    writ_auto_buf request_id = writ_buf_make(ID_TEXT_MAX);
+    struct writ_view request_id_text;
+
+    if (id == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(writ_id_new(request->worker->gateway->clock, id, NULL));
+    WRIT_TRY(writ_jcs_put(&request_id, request->message.id, NULL));
+    request_id_text = writ_view_copy(writ_buf_view(&request_id), arena);
+    d->decision_id = writ_member_text(writ_view(id, WRIT_ID_TEXT - 1));
+    d->request_id = writ_member_text(request_id_text);
+    d->agent_id = writ_member_text(agent->id);
+    d->agent_role = writ_member_text_or_absent(agent->role);
+    d->credential_scope = writ_member_text_or_absent(agent->credential_scope);
+    d->credential_tier = writ_member_text_or_absent(agent->credential_tier);
+    d->tool = writ_member_text(call->tool);
+    d->target = writ_member_text_or_absent(call->verdict.target);
+    d->normalized_scope = writ_member_text_or_absent(call->verdict.scope);
+    d->boundary_id = writ_member_text(call->boundary_id);
+    d->target_state_digest = call->observed.digest;
+    d->continuation_id = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+    d->supersedes = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+    d->policy_refs = writ_member_list(call->verdict.policy_refs.items, call->verdict.policy_refs.n);
+    d->retrieved_policy_refs = writ_member_list(NULL, 0);
+    d->revalidate_if = writ_member_list(
+        revalidate_if, sizeof revalidate_if / sizeof *revalidate_if);
+    return digest_member(&config->policy_digest, arena, &d->policy_digest);
+}
+
+static writ_result
+identify(struct writ_request *request, struct writ_call *call, struct writ_decision *d)
+{
+    struct writ_arena *arena = request->x->arena;
+    struct writ_digest params;
+
+    WRIT_TRY(writ_digest_json(call->arguments,
+        (size_t)writ_request_config(request)->limits.body_bytes, &params, NULL));
+    WRIT_TRY(digest_member(&params, arena, &d->params_hash));
+    WRIT_TRY(writ_decision_state_free(
+        d, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
+    if (call->key.ptr != NULL) {
+        d->idempotency_key = writ_member_text(call->key);
+    } else {
+        WRIT_TRY(writ_decision_auto_key(
+            call->boundary_id, &call->state_free, arena, &d->idempotency_key, NULL));
+    }
+    return writ_decision_derive(d, request->worker->gateway->profile, arena, NULL);
+}
+
+static struct writ_member_list
+budget_names(const struct writ_request *request, const struct writ_call *call)
+{
+    size_t n = call->verdict.reservations_n;
+    struct writ_view *names = n > 0 ? writ_arena_get(request->x->arena, n * sizeof *names) : NULL;
+
+    if (names == NULL) {
+        return (struct writ_member_list){WRIT_ABSENT, NULL, 0};
+    }
+    for (size_t i = 0; i < n; i++) {
+        names[i] = call->verdict.reservations[i].name;
+    }
+    return writ_member_list(names, n);
+}
+
+static writ_result
+extend(struct writ_request *request, struct writ_call *call, enum writ_reason refused,
+    struct writ_decision *d)
+{
+    struct writ_extension *ours = &call->extension;
+
+    *ours = (struct writ_extension){
+        .tenant = writ_member_text_or_absent(request->agent.tenant),
+        .upstream = writ_member_text_or_absent(call->upstream_name),
+        .wire_tool = writ_member_text_or_absent(call->wire_tool),
+        .profile = writ_member_text(request->worker->gateway->profile->name),
+        .constraint = writ_member_text_or_absent(call->verdict.constraint),
+        .key_stated = writ_member_flag(call->key.ptr != NULL),
+        .budgets = budget_names(request, call),
+    };
+
+    if (refused != WRIT_REASON_NONE) {
+        ours->reason = writ_member_text(writ_reason_name(refused));
+    }
+    if (call->shadowed != WRIT_REASON_NONE) {
+        ours->shadow = writ_member_flag(true);
+    }
+    WRIT_TRY(digest_member(&call->state_free, request->x->arena, &ours->state_free));
+    return writ_extension_make(ours, request->x->arena, &d->extensions, NULL);
+}
+
+static void
+shadow_state(struct writ_call *call)
+{
+    if (call->observed.fault != WRIT_REASON_NONE && call->verdict.shadow && may_pass(call)) {
+        call->shadowed = call->observed.fault;
+        call->observed.fault = WRIT_REASON_NONE;
+    }
+}
+
+/* Why the draft is a deny, or NONE when it is an allow. Shadow mode records the real verdict. */
+static enum writ_reason
+draft_reason(const struct writ_call *call)
+{
+    if (call->shadowed != WRIT_REASON_NONE) {
+        return call->shadowed;
+    }
+    if (call->observed.fault != WRIT_REASON_NONE) {
+        return call->observed.fault;
+    }
+    return call->verdict.answer == WRIT_POLICY_ALLOW ? WRIT_REASON_NONE : call->verdict.reason;
+}
+
+enum writ_step
+writ_judge_draft(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    struct writ_decision *d = &call->decision;
+    enum writ_reason refused;
+
+    compare_stated_state(call);
+    shadow_state(call);
+    refused = draft_reason(call);
+    d->decision = writ_decision_route_text(
+        refused == WRIT_REASON_NONE ? WRIT_DECISION_ALLOW : WRIT_DECISION_DENY);
+    d->reason = writ_member_text(writ_reason_sentence(
+        refused != WRIT_REASON_NONE ? refused : call->verdict.reason));
+    if (!writ_is_ok(describe(request, call, d)) || !writ_is_ok(identify(request, call, d)) ||
+        !writ_is_ok(extend(request, call, refused, d))) {
+        return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
+            "the arguments have no canonical form, or are too large");
+    }
+    call->end.refusal = refused;
+    return WRIT_STEP_CLAIM;
+}
+
+/* ---- CLAIM ---- */
+
+static writ_result
+make_claim(const struct writ_request *request, const struct writ_call *call,
+    struct writ_claim *claim)
+{
+    struct writ_member_text previous;
+    const struct writ_decision *d = &call->decision;
+
+    claim->call = call->state_free;
+    claim->caller_stated = call->key.ptr != NULL;
+    WRIT_TRY(writ_ledger_claim(request->agent.tenant, request->agent.id, call->upstream_name,
+        call->tool, d->idempotency_key.view, &claim->key, NULL));
+    if (claim->caller_stated || call->previous_boundary_id.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_decision_auto_key(call->previous_boundary_id, &call->state_free,
+        request->x->arena, &previous, NULL));
+    claim->previous_since_us = writ_clock_wall_us(request->worker->gateway->clock) -
+                               writ_request_config(request)->sessions.window_us;
+    return writ_ledger_claim(request->agent.tenant, request->agent.id, call->upstream_name,
+        call->tool, previous.view, &claim->previous, NULL);
+}
+
+enum writ_step
+writ_judge_claim(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_tool_rule *rule = call->verdict.rule;
+    struct writ_entry_decision decision = {
+        .draft = &call->decision,
+        .profile = request->worker->gateway->profile,
+        .tenant = request->agent.tenant,
+        .lifetime_us = writ_request_config(request)->credential.lifetime_us,
+        .shadow = call->shadowed != WRIT_REASON_NONE || (rule != NULL && rule->shadow),
+        .duplicates = rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID,
+        .reservations = call->verdict.reservations,
+        .reservations_n = call->verdict.reservations_n,
+    };
+
+    if (!writ_is_ok(make_claim(request, call, &decision.claim))) {
+        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_DECISION, .decision = decision};
+    return writ_request_submit(request, WRIT_STEP_BIND);
+}
+
+/* ---- BIND ---- */
+
+/* The ledger granted the key in the transaction that is now durable: nobody else has it. */
+static enum writ_binding_claim
+granted_by_ledger(void *ctx, struct writ_view intent_ref, struct writ_view idempotency_key)
+{
+    const struct writ_request *request = ctx;
+
+    (void)intent_ref;
+    (void)idempotency_key;
+    return request->entry.decision.granted ? WRIT_BINDING_FREE : WRIT_BINDING_TAKEN;
+}
+
+static enum writ_step
+not_granted(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_entry *entry = &request->entry;
+
+    if (entry->code != WRIT_OK) {
+        call->end.refusal = WRIT_REASON_LEDGER_UNAVAILABLE;
+        call->decision.decision_id.view.len = 0; /* there is no such record */
+    } else if (entry->decision.refused != WRIT_REASON_NONE) {
+        call->end.refusal = entry->decision.refused;
+    }
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS, WRIT_DECISION_DENY);
+    return WRIT_STEP_ANSWER;
+}
+
+enum writ_step
+writ_judge_bind(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    struct writ_decision *d = &call->authorization;
+    struct writ_candidate candidate;
+    struct writ_binding binding;
+
+    if (request->entry.code != WRIT_OK || !request->entry.decision.granted) {
+        return not_granted(request);
+    }
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS, WRIT_DECISION_ALLOW);
+    call->end.refusal = WRIT_REASON_NONE;
+    *d = call->decision;
+    if (call->verdict.rule->shadow) { /* the record may say deny and shadow; the call goes */
+        d->decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
+    }
+    candidate = (struct writ_candidate){
+        .agent_id = writ_member_text(request->agent.id),
+        .tool = writ_member_text(call->tool),
+        .target = writ_member_text_or_absent(call->verdict.target),
+        .normalized_scope = writ_member_text_or_absent(call->verdict.scope),
+        .params_hash = d->params_hash,
+        .continuation_id = d->continuation_id,
+        .idempotency_key = d->idempotency_key,
+        .target_state_digest = call->observed.digest,
+    };
+    if (!writ_is_ok(writ_binding_derive(
+            &candidate, d, request->worker->gateway->profile, request->x->arena, NULL))) {
+        return writ_conclude_unsent(request, WRIT_REASON_INTERNAL_ERROR);
+    }
+    binding = writ_binding_check(d, &candidate, writ_clock_wall_us(request->worker->gateway->clock),
+        (struct writ_binding_lookup){granted_by_ledger, request});
+    if (binding.verdict != WRIT_BINDING_ALLOW) {
+        return writ_conclude_unsent(request, binding.reason);
+    }
+    call->permit = binding.permit;
+    return WRIT_STEP_SIGN;
+}

@@ -1,0 +1,507 @@
+#include "gateway/pass.h"
+
+#include "gateway/refusal.h"
+#include "gateway/spread.h"
+
+#include "base/text.h"
+#include "evidence/jcs.h"
+#include "evidence/write.h"
+
+#define CODE_INVALID_REQUEST (-32600)
+#define CODE_INTERNAL        (-32603)
+#define CODE_INVALID_PARAMS  (-32602)
+#define PENDING_MAX          (64u << 20) /* events one slow client may have waiting, in bytes */
+#define PROBE_AFTER_MS       1000
+#define HEARTBEAT_MS         15000
+
+static const struct writ_view param_prefix = {"Mcp-Param-", sizeof "Mcp-Param-" - 1};
+
+/* Fields of the client that go upstream as they are; all others stay here. */
+static const char *const passed[] = {"traceparent", "tracestate", "baggage", "Last-Event-ID"};
+
+/* ---- to the upstream ---- */
+
+static bool
+is_passed(struct writ_view name)
+{
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        if (writ_view_equal_nocase(name, writ_view_str(passed[i]))) {
+            return true;
+        }
+    }
+    return name.len > param_prefix.len &&
+           writ_view_equal_nocase(writ_view_sub(name, 0, param_prefix.len), param_prefix);
+}
+
+static struct writ_view
+encoded_name(struct writ_request *request, struct writ_view name)
+{
+    writ_auto_buf text = writ_buf_make(2 * name.len + 64);
+
+    writ_mcp_header_encode(&text, name);
+    return writ_is_ok(writ_buf_check(&text, NULL))
+               ? writ_view_copy(writ_buf_view(&text), request->x->arena)
+               : (struct writ_view){NULL, 0};
+}
+
+static writ_result
+collect_headers(struct writ_request *request, struct writ_view name, struct writ_header *headers,
+    size_t *ret_count)
+{
+    size_t n = 0, count = 0;
+    const struct writ_header *all = writ_exchange_headers(request->x, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!is_passed(all[i].name)) {
+            continue;
+        }
+        if (count == WRIT_PASS_HEADERS_MAX - 4) { /* room for those that we add */
+            return (writ_result){WRIT_E_LIMIT};
+        }
+        headers[count++] = all[i];
+    }
+    if (request->message.era == WRIT_MCP_ERA_MODERN && request->message.method.len > 0) {
+        headers[count++] =
+            (struct writ_header){WRIT_LIT("Mcp-Method"), request->message.method};
+        if (name.ptr != NULL) {
+            struct writ_view value = encoded_name(request, name);
+            if (value.ptr == NULL) {
+                return (writ_result){WRIT_E_NOMEM};
+            }
+            headers[count++] = (struct writ_header){WRIT_LIT("Mcp-Name"), value};
+        }
+    }
+    *ret_count = count;
+    return WRIT_DONE;
+}
+
+writ_result
+writ_pass_prepare(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret)
+{
+    const struct writ_upstream_config *to = writ_upstream_config(upstream);
+    size_t count = 0;
+
+    WRIT_TRY(collect_headers(request, name, headers, &count));
+    *ret = (struct writ_upcall_request){
+        .method = request->x->method,
+        .message = &request->message,
+        .body = request->x->body,
+        .session = writ_session_upstream(request->session, to->name),
+        .version = writ_exchange_header(request->x, WRIT_LIT("MCP-Protocol-Version")),
+        .headers = headers,
+        .headers_n = count,
+        .body_max = (size_t)writ_request_config(request)->limits.response_bytes,
+        .timeout_us = to->timeout_us,
+        .scope = request->session != NULL ? request->session->id : NULL,
+    };
+    return WRIT_DONE;
+}
+
+/* ---- back to the client ---- */
+
+static void
+write_pending(struct writ_exchange *x, void *ctx)
+{
+    struct writ_request *request = ctx;
+
+    if (request->pending.len > 0 &&
+        writ_is_ok(writ_exchange_write(x, writ_buf_view(&request->pending)))) {
+        writ_buf_clear(&request->pending);
+    }
+    if (request->pending.len == 0 && request->upcall_open) {
+        writ_upcall_resume(&request->upcall);
+    }
+}
+
+void
+writ_pass_begin(struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    const struct writ_header headers[] = {
+        {WRIT_LIT("Content-Type"), WRIT_LIT("text/event-stream")},
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("no-cache, no-transform")},
+        {WRIT_LIT("X-Accel-Buffering"), WRIT_LIT("no")},
+    };
+
+    (void)answer;
+    request->pending = writ_buf_make(PENDING_MAX);
+    request->streaming = true;
+    writ_exchange_stream(request->x, 200, headers, sizeof headers / sizeof *headers);
+    writ_exchange_heartbeat(request->x, HEARTBEAT_MS);
+    writ_exchange_on_room(request->x, write_pending, request);
+}
+
+/* "fs/n/7" for the number 7 of upstream fs, "fs/s/abc" for the string. */
+static void
+outward_id(struct writ_buf *buf, struct writ_view upstream, const struct writ_json *id)
+{
+    writ_auto_buf text = writ_buf_make(4096);
+
+    writ_buf_put(&text, upstream);
+    writ_buf_str(&text, writ_json_type(id) == WRIT_JSON_NUMBER ? "/n/" : "/s/");
+    writ_buf_put(&text, writ_json_text(id));
+    writ_text_json(buf, writ_buf_view(&text));
+}
+
+writ_result
+writ_pass_rewrite_id(
+    const struct writ_json *message, struct writ_view id_json, struct writ_buf *ret)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    writ_write_object_begin(&w);
+    WRIT_JSON_EACH(name, message)
+    {
+        writ_write_name(&w, writ_json_string(name));
+        if (writ_view_is(writ_json_string(name), "id")) {
+            writ_write_raw(&w, id_json);
+        } else {
+            writ_spread_put_verbatim(&w, writ_json_value(name));
+        }
+    }
+    writ_write_object_end(&w);
+    return writ_write_end(&w, NULL);
+}
+
+/* A request of the server on a client's stream: its id gets the upstream's name. Everything else
+ * passes as it is. */
+static writ_result
+outward(struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
+{
+    struct writ_arena *scratch;
+    const struct writ_json *message = NULL;
+    writ_auto_buf id = writ_buf_make(8192);
+    writ_auto_buf body = writ_buf_make(PENDING_MAX);
+    struct writ_sse_event changed = *event;
+    writ_result r;
+
+    if (event->kind != WRIT_SSE_EVENT ||
+        writ_view_search(event->data, WRIT_LIT("\"method\"")) == event->data.len ||
+        writ_view_search(event->data, WRIT_LIT("\"id\"")) == event->data.len) {
+        return writ_sse_put(ret, event, NULL);
+    }
+    scratch = writ_arena_new(16 * event->data.len + 65536);
+    if (scratch == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    r = writ_json_read(event->data, &writ_json_limits_default, scratch, &message, NULL);
+    if (writ_is_ok(r) && writ_json_get(message, WRIT_LIT("method")) != NULL &&
+        writ_json_get(message, WRIT_LIT("id")) != NULL) {
+        outward_id(&id, writ_upstream_config(request->upstream)->name,
+            writ_json_get(message, WRIT_LIT("id")));
+        r = writ_pass_rewrite_id(message, writ_buf_view(&id), &body);
+        changed.data = writ_buf_view(&body);
+    }
+    writ_arena_free(scratch);
+    return writ_is_ok(r) ? writ_sse_put(ret, &changed, NULL) : r;
+}
+
+void
+writ_pass_event(struct writ_request *request, const struct writ_sse_event *event)
+{
+    writ_auto_buf text = writ_buf_make(PENDING_MAX);
+
+    if (!writ_is_ok(outward(request, event, &text))) {
+        writ_upcall_cancel(&request->upcall, false); /* it cannot be passed on: the end says so */
+        return;
+    }
+    if (request->pending.len == 0 &&
+        writ_is_ok(writ_exchange_write(request->x, writ_buf_view(&text)))) {
+        return;
+    }
+    writ_buf_put(&request->pending, writ_buf_view(&text));
+    if (!writ_is_ok(writ_buf_check(&request->pending, NULL))) {
+        writ_upcall_cancel(&request->upcall, false);
+        return;
+    }
+    writ_upcall_pause(&request->upcall);
+}
+
+static void
+client_left(struct writ_exchange *x, void *ctx)
+{
+    struct writ_request *request = ctx;
+
+    (void)x;
+    if (request->upcall_open) {
+        writ_upcall_cancel(&request->upcall, true);
+    }
+}
+
+void
+writ_pass_watch_client(struct writ_request *request)
+{
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
+        writ_exchange_on_gone(request->x, client_left, request);
+        writ_exchange_probe(request->x, PROBE_AFTER_MS);
+    }
+}
+
+static bool
+is_json(struct writ_view content_type)
+{
+    struct writ_view type = writ_view_sub(content_type, 0, writ_view_find(content_type, ';'));
+
+    return writ_view_equal_nocase(writ_view_trim(type), WRIT_LIT("application/json"));
+}
+
+static enum writ_step
+broken(struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    switch (answer->end) {
+    case WRIT_UPCALL_TIMEOUT:
+        return writ_refusal_http(
+            request, 504, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_TIMEOUT, NULL);
+    case WRIT_UPCALL_TOO_LARGE:
+        return writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_RESULT_TOO_LARGE, NULL);
+    case WRIT_UPCALL_BROKEN:
+    case WRIT_UPCALL_CANCELLED:
+    case WRIT_UPCALL_ANSWERED:
+        break;
+    }
+    return writ_refusal_http(request, 502, WRIT_REFUSAL_CODE,
+        answer->sent == WRIT_NOT_SENT ? WRIT_REASON_UPSTREAM_UNAVAILABLE
+                                      : WRIT_REASON_UPSTREAM_FAILED,
+        NULL);
+}
+
+enum writ_step
+writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    struct writ_exchange *x = request->x;
+    struct writ_header headers[2];
+    size_t count = 0;
+    struct writ_view body = answer->body;
+    unsigned status = answer->status;
+
+    if (answer->end != WRIT_UPCALL_ANSWERED) {
+        return broken(request, answer);
+    }
+    if (status == 401 || status == 403 || (status >= 300 && status < 400) || status < 200 ||
+        (body.len > 0 && !is_json(answer->content_type)) || (status >= 500 && body.len == 0)) {
+        return writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+    }
+    if (body.len > 0) {
+        headers[count++] =
+            (struct writ_header){WRIT_LIT("Content-Type"), WRIT_LIT("application/json")};
+    }
+    if (answer->retry_after.len > 0) {
+        headers[count++] = (struct writ_header){WRIT_LIT("Retry-After"), answer->retry_after};
+    }
+    writ_request_finish(request);
+    writ_exchange_reply(x, status, headers, count, body);
+    return WRIT_STEP_DONE;
+}
+
+/* ---- PASS ---- */
+
+static void
+on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    writ_pass_begin(upcall->ctx, answer);
+}
+
+static void
+on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
+{
+    writ_pass_event(upcall->ctx, event);
+}
+
+static void
+on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_request *request = upcall->ctx;
+    struct writ_exchange *x = request->x;
+    struct writ_view rest = writ_buf_view(&request->pending);
+
+    request->upcall_open = false;
+    if (!request->streaming) {
+        (void)writ_pass_answer(request, answer);
+        return;
+    }
+    if (rest.len > 0) {
+        WRIT_IGNORE(writ_exchange_write(x, rest)); /* taken when the queue is empty, else cut below */
+    }
+    bool whole = answer->end == WRIT_UPCALL_ANSWERED;
+    writ_request_finish(request);
+    if (whole) {
+        writ_exchange_end(x);
+    } else {
+        writ_exchange_abort(x);
+    }
+}
+
+static const struct writ_upcall_events pass_events = {
+    .stream = on_stream, .event = on_event, .end = on_end};
+
+/* Which upstream a message is for; its own name of what is named goes to `ret_name`. */
+static struct writ_upstream *
+choose_upstream(struct writ_request *request, struct writ_view *ret_name)
+{
+    struct writ_view name = request->message.name;
+    struct writ_upstream *upstream = request->endpoint->only;
+    size_t at;
+
+    if (request->method == WRIT_MCP_COMPLETE) {
+        name = writ_json_string(
+            writ_json_pointer(request->message.params, WRIT_LIT("/ref/name")));
+    }
+    if (upstream == NULL && name.ptr != NULL) {
+        at = writ_view_search(name, WRIT_LIT("__"));
+        if (at < name.len) {
+            upstream = writ_gateway_upstream(
+                request->worker->gateway, writ_view_sub(name, 0, at));
+            name = writ_view_sub(name, at + 2, SIZE_MAX);
+        }
+    }
+    if (upstream == NULL && request->x->method == WRIT_METHOD_GET) {
+        upstream = request->worker->gateway->upstreams[0];
+    }
+    *ret_name = name;
+    return upstream;
+}
+
+/* Writes `value` anew with every string that equals `from` under the name "name" replaced. */
+static void
+put_renamed(struct writ_write *w, const struct writ_json *object, struct writ_view from,
+    struct writ_view to)
+{
+    writ_write_object_begin(w);
+    WRIT_JSON_EACH(name, object)
+    {
+        const struct writ_json *value = writ_json_value(name);
+        struct writ_view key = writ_json_string(name);
+        writ_write_name(w, key);
+        if (writ_view_is(key, "name") && writ_json_is(value, from)) {
+            writ_write_string(w, to);
+        } else if ((writ_view_is(key, "params") || writ_view_is(key, "ref")) &&
+                   writ_json_type(value) == WRIT_JSON_OBJECT) {
+            put_renamed(w, value, from, to);
+        } else {
+            writ_write_value(w, value);
+        }
+    }
+    writ_write_object_end(w);
+}
+
+static writ_result
+rename_body(struct writ_request *request, struct writ_view from, struct writ_view to,
+    struct writ_view *ret)
+{
+    writ_auto_buf body = writ_buf_make(2 * request->x->body.len + 65536);
+    struct writ_write w = writ_write_to(&body);
+    struct writ_view copy;
+
+    put_renamed(&w, request->message.body, from, to);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
+    if (copy.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *ret = copy;
+    return WRIT_DONE;
+}
+
+static enum writ_step
+start(struct writ_request *request, struct writ_upstream *upstream, struct writ_view name,
+    struct writ_view body)
+{
+    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+
+    if (!writ_is_ok(
+            writ_pass_prepare(request, upstream, name, headers, &request->upcall.request))) {
+        return writ_refusal_http(
+            request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    request->upcall.request.body = body;
+    if (request->method == WRIT_MCP_LISTEN || request->x->method == WRIT_METHOD_GET) {
+        request->upcall.request.timeout_us = 0; /* such a stream may be silent for ever */
+    }
+    request->upcall.events = &pass_events;
+    request->upcall.ctx = request;
+    request->upstream = upstream;
+    request->upcall_open = true;
+    writ_pass_watch_client(request);
+    writ_upcall_start(upstream, request->worker, &request->upcall);
+    return WRIT_STEP_WAIT;
+}
+
+enum writ_step
+writ_pass_start(struct writ_request *request)
+{
+    struct writ_view name, body = request->x->body;
+    struct writ_upstream *upstream = choose_upstream(request, &name);
+
+    if (upstream == NULL) {
+        return writ_refusal_http(request, 200, CODE_INVALID_PARAMS,
+            WRIT_REASON_UPSTREAM_NOT_LISTED, NULL);
+    }
+    if (request->message.name.ptr != NULL || request->method == WRIT_MCP_COMPLETE) {
+        struct writ_view wire = request->method == WRIT_MCP_COMPLETE
+                                    ? writ_json_string(writ_json_pointer(
+                                          request->message.params, WRIT_LIT("/ref/name")))
+                                    : request->message.name;
+        if (!writ_view_equal(wire, name) &&
+            !writ_is_ok(rename_body(request, wire, name, &body))) {
+            return writ_refusal_http(request, 400, CODE_INVALID_REQUEST,
+                WRIT_REASON_MALFORMED_REQUEST, "the message has no canonical form");
+        }
+    }
+    return start(request, upstream, request->message.name.ptr != NULL ? name : request->message.name,
+        body);
+}
+
+/* ---- REPLY: a client's answer to a server's request ---- */
+
+/* Takes "fs/n/7" apart. */
+static struct writ_upstream *
+inward_id(struct writ_request *request, struct writ_buf *ret_id_json)
+{
+    struct writ_view text = writ_json_string(request->message.id);
+    size_t slash = writ_view_find(text, '/');
+    struct writ_upstream *upstream =
+        writ_gateway_upstream(request->worker->gateway, writ_view_sub(text, 0, slash));
+    struct writ_view kind = writ_view_sub(text, slash, 3);
+    struct writ_view id = writ_view_sub(text, slash + 3, SIZE_MAX);
+
+    if (upstream == NULL ||
+        (request->endpoint->only != NULL && request->endpoint->only != upstream)) {
+        return NULL;
+    }
+    if (writ_view_is(kind, "/s/")) {
+        writ_text_json(ret_id_json, id);
+        return upstream;
+    }
+    if (writ_view_is(kind, "/n/") && id.len > 0) {
+        for (size_t i = 0; i < id.len; i++) {
+            if ((id.ptr[i] < '0' || id.ptr[i] > '9') && !(i == 0 && id.ptr[i] == '-')) {
+                return NULL;
+            }
+        }
+        writ_buf_put(ret_id_json, id);
+        return upstream;
+    }
+    return NULL;
+}
+
+enum writ_step
+writ_pass_reply(struct writ_request *request)
+{
+    writ_auto_buf id = writ_buf_make(8192);
+    writ_auto_buf body = writ_buf_make(2 * request->x->body.len + 65536);
+    struct writ_upstream *upstream = inward_id(request, &id);
+    struct writ_view copy;
+
+    if (upstream == NULL || request->session == NULL ||
+        !writ_is_ok(writ_pass_rewrite_id(request->message.body, writ_buf_view(&id), &body))) {
+        return writ_refusal_http(request, 400, CODE_INVALID_REQUEST,
+            WRIT_REASON_MALFORMED_REQUEST, "the answer belongs to no request of this session");
+    }
+    copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
+    if (copy.ptr == NULL) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    return start(request, upstream, (struct writ_view){NULL, 0}, copy);
+}

@@ -1,0 +1,40 @@
+/* pass.h - messages that are not governed, and what governed ones share with them: the fields that
+ * go upstream, and events on their way back to the client.
+ *
+ * Ids of requests that a server sends to a client get the name of their upstream ("fs/n/7"), so
+ * that the answer, which comes as a message of its own, finds its way back. */
+#ifndef WRIT_GATEWAY_PASS_H
+#define WRIT_GATEWAY_PASS_H
+
+#include "gateway/request.h"
+
+#define WRIT_PASS_HEADERS_MAX 48
+
+/** Fills the upcall with what goes upstream beside the body: era, session, version, mirrored names
+ * and parameters, trace context. `headers` has room for WRIT_PASS_HEADERS_MAX; more parameters are
+ * an error. `name` is the upstream's own name of what Mcp-Name mirrors.
+ * WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_pass_prepare(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret);
+
+/** Begins the client's stream as the upstream's has begun. */
+void writ_pass_begin(struct writ_request *request, const struct writ_upcall_answer *answer);
+
+/** Passes one event or comment on. The upcall is paused while the client is slow. */
+void writ_pass_event(struct writ_request *request, const struct writ_sse_event *event);
+
+/** Cancels the upcall when a client of the stateless revision leaves: leaving is how it cancels
+ * (2026-07-28, basic/patterns/cancellation). A legacy client that leaves cancels nothing. */
+void writ_pass_watch_client(struct writ_request *request);
+
+/** Writes `message` with another id. For `id` NULL the id is left out. WRIT_E_PARSE. */
+WRIT_RESULT writ_pass_rewrite_id(
+    const struct writ_json *message, struct writ_view id_json, struct writ_buf *ret);
+
+/** Answers with an upstream's whole answer, or with the refusal that it stands for: only JSON
+ * passes, redirects and the upstream's own 401 and 403 do not (security.md H15). Ends the
+ * request. */
+enum writ_step writ_pass_answer(
+    struct writ_request *request, const struct writ_upcall_answer *answer);
+
+#endif

@@ -1,0 +1,223 @@
+#include "gateway/refusal.h"
+
+#include "evidence/write.h"
+
+#define REFUSAL_MAX 16384
+
+static const struct writ_header json_type = {
+    {"Content-Type", sizeof "Content-Type" - 1}, {"application/json", sizeof "application/json" - 1}};
+
+static void
+member(struct writ_write *w, struct writ_view name, struct writ_view value)
+{
+    if (value.len > 0) {
+        writ_write_name(w, name);
+        writ_write_string(w, value);
+    }
+}
+
+static void
+envelope_begin(struct writ_write *w, const struct writ_json *id)
+{
+    writ_write_object_begin(w);
+    member(w, WRIT_LIT("jsonrpc"), WRIT_LIT("2.0"));
+    writ_write_name(w, WRIT_LIT("id"));
+    if (id != NULL) {
+        writ_write_value(w, id);
+    } else {
+        writ_write_null(w);
+    }
+}
+
+static void
+put_http(struct writ_buf *buf, const struct writ_json *id, int code, enum writ_reason reason,
+    struct writ_view text)
+{
+    struct writ_write w = writ_write_to(buf);
+
+    envelope_begin(&w, id);
+    writ_write_name(&w, WRIT_LIT("error"));
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("code"));
+    writ_write_i64(&w, code);
+    member(&w, WRIT_LIT("message"), text);
+    writ_write_name(&w, WRIT_LIT("data"));
+    writ_write_object_begin(&w);
+    member(&w, WRIT_LIT("reason"), writ_reason_name(reason));
+    member(&w, WRIT_LIT("hint"), writ_reason_hint(reason));
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+}
+
+static void
+reply(struct writ_exchange *x, unsigned status, const struct writ_header *headers, size_t count,
+    const struct writ_buf *body)
+{
+    if (!writ_is_ok(writ_buf_check(body, NULL))) {
+        writ_exchange_reply(x, 500, NULL, 0, (struct writ_view){NULL, 0});
+        return;
+    }
+    writ_exchange_reply(x, status, headers, count, writ_buf_view(body));
+}
+
+enum writ_step
+writ_refusal_http(struct writ_request *request, unsigned status, int code, enum writ_reason reason,
+    const char *text)
+{
+    struct writ_exchange *x = request->x;
+    struct writ_header headers[2] = {json_type};
+    size_t count = 1;
+    writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
+
+    put_http(&body, request->message.id, code, reason,
+        text != NULL ? writ_view_str(text) : writ_reason_sentence(reason));
+    if (status == 503) {
+        headers[count++] = (struct writ_header){WRIT_LIT("Retry-After"), WRIT_LIT("1")};
+    }
+    writ_metrics_mark(x->metrics, WRIT_VECTOR_REFUSALS, reason);
+    writ_request_finish(request);
+    reply(x, status, headers, count, &body);
+    return WRIT_STEP_DONE;
+}
+
+void
+writ_refusal_overloaded(struct writ_exchange *x)
+{
+    const struct writ_header headers[2] = {
+        json_type, {WRIT_LIT("Retry-After"), WRIT_LIT("1")}};
+    writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
+
+    put_http(&body, NULL, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED,
+        writ_reason_sentence(WRIT_REASON_OVERLOADED));
+    writ_metrics_mark(x->metrics, WRIT_VECTOR_REFUSALS, WRIT_REASON_OVERLOADED);
+    reply(x, 503, headers, 2, &body);
+}
+
+static unsigned
+identity_status(enum writ_identity_answer answer)
+{
+    switch (answer) {
+    case WRIT_IDENTITY_INVALID:
+    case WRIT_IDENTITY_MISSING:
+        return 401;
+    case WRIT_IDENTITY_MALFORMED:
+        return 400;
+    case WRIT_IDENTITY_UNAVAILABLE:
+        return 503;
+    case WRIT_IDENTITY_KNOWN:
+        break;
+    }
+    return 500;
+}
+
+enum writ_step
+writ_refusal_identity(
+    struct writ_request *request, const struct writ_identity_result *identity)
+{
+    struct writ_exchange *x = request->x;
+    unsigned status = identity_status(identity->answer);
+    struct writ_header headers[2] = {json_type};
+    size_t count = 1;
+    writ_auto_buf challenge = writ_buf_make(REFUSAL_MAX);
+    writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
+
+    writ_identity_challenge(identity, &challenge);
+    put_http(&body, NULL, WRIT_REFUSAL_CODE, WRIT_REASON_UNAUTHENTICATED,
+        writ_reason_sentence(WRIT_REASON_UNAUTHENTICATED));
+    if (status == 401) {
+        headers[count++] =
+            (struct writ_header){WRIT_LIT("WWW-Authenticate"), writ_buf_view(&challenge)};
+    }
+    writ_metrics_mark(x->metrics, WRIT_VECTOR_REFUSALS, WRIT_REASON_UNAUTHENTICATED);
+    writ_request_finish(request);
+    reply(x, status, headers, count, &body);
+    return WRIT_STEP_DONE;
+}
+
+/* What became of the first call of a pair. */
+static void
+put_prior(struct writ_write *w, const struct writ_prior *prior)
+{
+    member(w, WRIT_LIT("first_decision_id"), prior->decision_id);
+    member(w, WRIT_LIT("first_outcome"),
+        prior->in_flight ? WRIT_LIT("in_flight") : writ_outcome_kind_name(prior->outcome));
+}
+
+static void
+put_data(struct writ_write *w, const struct writ_refusal *refusal)
+{
+    writ_write_object_begin(w);
+    member(w, WRIT_LIT("reason"), writ_reason_name(refusal->reason));
+    member(w, WRIT_LIT("decision_id"), refusal->decision_id);
+    member(w, WRIT_LIT("constraint"), refusal->constraint);
+    member(w, WRIT_LIT("accepted"), refusal->accepted);
+    member(w, WRIT_LIT("budget"), refusal->budget);
+    if (refusal->prior != NULL && refusal->prior->known) {
+        put_prior(w, refusal->prior);
+    }
+    if (refusal->execution_unknown) {
+        member(w, WRIT_LIT("execution"), WRIT_LIT("unknown"));
+    }
+    member(w, WRIT_LIT("hint"), writ_reason_hint(refusal->reason));
+    writ_write_object_end(w);
+}
+
+static void
+put_error(struct writ_write *w, const struct writ_refusal *refusal)
+{
+    writ_write_name(w, WRIT_LIT("error"));
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("code"));
+    writ_write_i64(w, WRIT_REFUSAL_CODE);
+    member(w, WRIT_LIT("message"), writ_reason_sentence(refusal->reason));
+    writ_write_name(w, WRIT_LIT("data"));
+    put_data(w, refusal);
+    writ_write_object_end(w);
+}
+
+/* For hosts that show a model only results: the sentence as text, the data beside it. */
+static void
+put_result(struct writ_write *w, const struct writ_request *request,
+    const struct writ_refusal *refusal)
+{
+    writ_write_name(w, WRIT_LIT("result"));
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("content"));
+    writ_write_array_begin(w);
+    writ_write_object_begin(w);
+    member(w, WRIT_LIT("type"), WRIT_LIT("text"));
+    member(w, WRIT_LIT("text"), writ_reason_sentence(refusal->reason));
+    writ_write_object_end(w);
+    writ_write_array_end(w);
+    writ_write_name(w, WRIT_LIT("isError"));
+    writ_write_bool(w, true);
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
+        member(w, WRIT_LIT("resultType"), WRIT_LIT("complete"));
+    }
+    writ_write_name(w, WRIT_LIT("_meta"));
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("io.writ/refusal"));
+    put_data(w, refusal);
+    writ_write_object_end(w);
+    writ_write_object_end(w);
+}
+
+void
+writ_refusal_put(
+    struct writ_buf *buf, const struct writ_request *request, const struct writ_refusal *refusal)
+{
+    const struct writ_call *call = request->call;
+    struct writ_write w = writ_write_to(buf);
+
+    envelope_begin(&w, request->message.id);
+    if (call != NULL && call->verdict.rule != NULL &&
+        call->verdict.rule->refusal == WRIT_REFUSAL_RESULT) {
+        put_result(&w, request, refusal);
+    } else {
+        put_error(&w, refusal);
+    }
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+}

@@ -1,0 +1,42 @@
+/* refusal.h - how a client is told no. Reasons come from the one table (evidence/reason.tbl.h).
+ *
+ * Three forms: an HTTP status with a JSON-RPC error body, for what is wrong with the message (bad
+ * framing, no identity, overload); HTTP 200 with a JSON-RPC error, for a governed call; a result
+ * with isError, for a governed call whose rule is configured so. None of them holds a value of
+ * the call. */
+#ifndef WRIT_GATEWAY_REFUSAL_H
+#define WRIT_GATEWAY_REFUSAL_H
+
+#include "gateway/request.h"
+
+/** The one code of governed refusals: outside the range that JSON-RPC and MCP reserve. */
+#define WRIT_REFUSAL_CODE (-31001)
+
+/** What is told about a refused call. Views may be empty. */
+struct writ_refusal {
+    enum writ_reason reason;
+    struct writ_view decision_id;
+    struct writ_view constraint; /* "amount le" */
+    struct writ_view accepted;   /* what would be accepted */
+    struct writ_view budget;
+    const struct writ_prior *prior; /* duplicates: the first call; or NULL */
+    bool execution_unknown;         /* it was sent, and what became of it is not known */
+};
+
+/** Answers with an HTTP status and a JSON-RPC error, and ends the request. `text` NULL: the
+ * reason's sentence. */
+enum writ_step writ_refusal_http(struct writ_request *request, unsigned status, int code,
+    enum writ_reason reason, const char *text);
+
+/** Appends the JSON-RPC message of a governed refusal, in the form its rule asks for. */
+void writ_refusal_put(
+    struct writ_buf *buf, const struct writ_request *request, const struct writ_refusal *refusal);
+
+/** Answers 503 before there is even a request. */
+void writ_refusal_overloaded(struct writ_exchange *x);
+
+/** Answers 401, 400 or 503 for a caller that is not known, and ends the request. */
+enum writ_step writ_refusal_identity(
+    struct writ_request *request, const struct writ_identity_result *identity);
+
+#endif

@@ -1,0 +1,90 @@
+#include "gateway/request.h"
+
+#include "gateway/refusal.h"
+
+#define REQUEST_MAGIC 0x77726571u /* "wreq" */
+
+typedef enum writ_step step_fn(struct writ_request *request);
+
+static step_fn *const steps[WRIT_STEP_COUNT] = {
+#define STEP_ROW(NAME, function, does) [WRIT_STEP_##NAME] = function,
+    WRIT_STEPS(STEP_ROW)
+#undef STEP_ROW
+};
+
+void
+writ_request_go(struct writ_request *request, enum writ_step step)
+{
+    WRIT_INVARIANT(request->magic == REQUEST_MAGIC);
+    while (step != WRIT_STEP_WAIT && step != WRIT_STEP_DONE) {
+        step = steps[step](request);
+    }
+}
+
+void
+writ_request_start(struct writ_exchange *x, void *ctx)
+{
+    const struct writ_endpoint *endpoint = ctx;
+    struct writ_worker *worker = writ_gateway_worker(endpoint->gateway, x->loop);
+    struct writ_request *request = writ_arena_get(x->arena, sizeof *request);
+
+    if (request == NULL) {
+        writ_refusal_overloaded(x);
+        return;
+    }
+    *request = (struct writ_request){
+        .magic = REQUEST_MAGIC,
+        .x = x,
+        .worker = worker,
+        .generation = writ_generation_hold(worker->generation),
+        .endpoint = endpoint,
+    };
+    x->user = request;
+    writ_request_go(request, WRIT_STEP_AUTHENTICATE);
+}
+
+void
+writ_request_finish(struct writ_request *request)
+{
+    WRIT_INVARIANT(!request->upcall_open);
+    writ_exchange_on_gone(request->x, NULL, NULL);
+    writ_buf_wipe(&request->pending);
+    writ_session_drop(WRIT_TAKE(request->session));
+    writ_generation_drop(WRIT_TAKE(request->generation));
+    request->magic = 0;
+}
+
+const struct writ_config *
+writ_request_config(const struct writ_request *request)
+{
+    return request->generation->config;
+}
+
+static void
+back_on_loop(struct writ_post *post)
+{
+    struct writ_request *request = post->ctx;
+
+    writ_request_go(request, request->next);
+}
+
+/* On the writer's thread: nothing is looked at here. */
+static void
+entry_done(struct writ_entry *entry)
+{
+    struct writ_request *request = entry->user;
+
+    writ_loop_answer(request->worker->loop, &request->post);
+}
+
+enum writ_step
+writ_request_submit(struct writ_request *request, enum writ_step next)
+{
+    request->next = next;
+    request->entry.done = entry_done;
+    request->entry.user = request;
+    request->entry.arena = request->x->arena;
+    request->post = (struct writ_post){.fn = back_on_loop, .ctx = request};
+    writ_worker_submit(request->worker, &request->entry);
+    return WRIT_STEP_WAIT;
+}

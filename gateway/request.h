@@ -1,0 +1,119 @@
+/* request.h - one request of a client on its way through the steps of step.tbl.h.
+ *
+ * Everything of a request lies in the arena of its exchange and ends with it. A request is used by
+ * its loop's thread alone; while an entry is with the ledger, the ledger may use the arena and the
+ * request does not. */
+#ifndef WRIT_GATEWAY_REQUEST_H
+#define WRIT_GATEWAY_REQUEST_H
+
+#include "evidence/binding.h"
+#include "evidence/record.h"
+#include "gateway/gateway.h"
+#include "gateway/mcp.h"
+#include "gateway/method.h"
+#include "gateway/step.tbl.h"
+#include "policy/policy.h"
+
+enum writ_step {
+    WRIT_STEP_DONE = 0, /* answered: the request is gone */
+    WRIT_STEP_WAIT,     /* somebody calls writ_request_go later */
+#define WRIT_STEP_ENUM(NAME, function, does) WRIT_STEP_##NAME,
+    WRIT_STEPS(WRIT_STEP_ENUM)
+#undef WRIT_STEP_ENUM
+        WRIT_STEP_COUNT
+};
+
+/** One MCP endpoint of the listener: all upstreams, or one alone. */
+struct writ_endpoint {
+    struct writ_gateway *gateway;
+    struct writ_view path;      /* "/mcp", "/mcp/fs" */
+    struct writ_upstream *only; /* NULL: all, with names "upstream__tool" */
+};
+
+/** How the observation of a target's state ended. */
+struct writ_observed {
+    struct writ_member_text digest; /* NULL without a probe */
+    enum writ_reason fault;         /* NONE when it is good */
+};
+
+/** What became of a governed call, and what the client is told. */
+struct writ_conclusion {
+    enum writ_outcome_kind outcome;
+    bool not_sent;                /* nothing reached the upstream: the claim is released */
+    struct writ_view error_type;  /* for outcome error; empty else */
+    struct writ_view output_hash; /* of the result, or empty */
+    enum writ_reason refusal;     /* NONE: the upstream's answer is passed on */
+    struct writ_view result;      /* the member `result` of the answer, for replay */
+    const struct writ_json *response; /* the parsed response, or NULL */
+};
+
+/** The governed part of a request. */
+struct writ_call {
+    struct writ_upstream *upstream;
+    struct writ_view upstream_name, tool, wire_tool;
+    const struct writ_json *arguments;
+    struct writ_verdict verdict;
+    enum writ_reason shadowed; /* the reason that shadow mode overrode, or NONE */
+    struct writ_view boundary_id, previous_boundary_id; /* previous: stateless windows only */
+    struct writ_view key;                               /* idempotency key that was stated */
+    struct writ_view stated_state;                      /* digest that the caller expects */
+    struct writ_digest state_free;
+    struct writ_observed observed;
+    struct writ_decision decision;
+    struct writ_decision authorization; /* the decision as placed, which is bound and signed */
+    struct writ_extension extension; /* what decision.extensions is made from */
+    struct writ_permit permit;
+    struct writ_view credential;
+    struct writ_outcome outcome;
+    struct writ_conclusion end;
+    struct writ_sse_event last; /* the event that carried the response, on a stream */
+    unsigned answer_status;     /* HTTP status of the upstream's answer */
+    bool answered;              /* the response arrived; nothing after it is passed on */
+};
+
+/** One request. Zero-initialised in the arena by writ_request_start. */
+struct writ_request {
+    uint32_t magic;
+    struct writ_exchange *x;
+    struct writ_worker *worker;
+    struct writ_generation *generation; /* held until the answer */
+    const struct writ_endpoint *endpoint;
+    struct writ_agent agent;
+    struct writ_session *session; /* held until the answer; NULL: none */
+    struct writ_mcp_message message;
+    enum writ_mcp_method method;
+    enum writ_step next; /* where writ_request_go goes on */
+
+    struct writ_entry entry; /* one piece of work for the ledger at a time */
+    struct writ_post post;   /* its way back to the loop */
+
+    struct writ_upstream *upstream; /* of `upcall` */
+    struct writ_upcall upcall;
+    bool upcall_open;
+    bool streaming;            /* the answer to the client is a stream that has begun */
+    struct writ_buf pending;   /* events that the client's queue did not take yet */
+    struct writ_call *call;    /* governed calls */
+    void *part;                /* of the module that has the request: spread.c, handshake.c */
+};
+
+/** The handler of the MCP routes: ctx is a struct writ_endpoint. */
+void writ_request_start(struct writ_exchange *x, void *ctx);
+
+/** Goes on at `step` until a step waits or the request is done. */
+void writ_request_go(struct writ_request *request, enum writ_step step);
+
+/** Hands `request->entry` to the ledger and goes on at `next` when it is done. */
+enum writ_step writ_request_submit(struct writ_request *request, enum writ_step next);
+
+/** Lets go of everything that is held, just before the exchange is answered for good. The next
+ * thing done with the exchange must be its answer. */
+void writ_request_finish(struct writ_request *request);
+
+/** The configuration that the request began with. */
+const struct writ_config *writ_request_config(const struct writ_request *request);
+
+#define WRIT_STEP_DECLARE(NAME, function, does) enum writ_step function(struct writ_request *request);
+WRIT_STEPS(WRIT_STEP_DECLARE)
+#undef WRIT_STEP_DECLARE
+
+#endif

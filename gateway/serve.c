@@ -1,0 +1,552 @@
+/* serve.c - opening everything in order, waiting for signals, and closing it in reverse.
+ *
+ * Invariants:
+ * (1) Signals are blocked before the first thread is made, so that only this one gets them.
+ * (2) The loops have ended before anything that they use is freed.
+ * (3) A generation is replaced on each loop by that loop; the main thread holds the current one. */
+#include "gateway/serve.h"
+
+#include "base/text.h"
+#include "gateway/gateway.h"
+#include "gateway/request.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/sysinfo.h>
+#include <time.h>
+
+#define TICK_US        1000000  /* how often the main thread looks around */
+#define SWEEP_TICKS    10       /* ticks between two sweeps of the sessions */
+#define DRAIN_US       10000000 /* for calls under way at the end */
+#define STOP_US        8000000  /* for children to end */
+#define BATCH_MAX      1024
+#define FIXED_ROUTES   2
+#define MAX_ROUTES     (WRIT_UPSTREAMS_MAX + FIXED_ROUTES)
+#define PATH_MAX_BYTES 64
+#define TLS_FILE_MAX   (1024 * 1024)
+
+struct serve {
+    struct writ_gateway gateway;
+    const struct writ_serve_options *options;
+    struct writ_loop **loops;
+    size_t started; /* loops that run */
+    struct writ_generation *generation;
+    struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
+    char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
+    struct writ_route routes[MAX_ROUTES];
+    size_t routes_n;
+    struct writ_route admin_routes[WRIT_ADMIN_ROUTES];
+    sigset_t signals;
+};
+
+/* ---- routes ---- */
+
+static void
+serve_jwks(struct writ_exchange *x, void *ctx)
+{
+    struct writ_gateway *gateway = ctx;
+    const struct writ_header headers[] = {
+        {WRIT_LIT("Content-Type"), WRIT_LIT("application/json")},
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("public, max-age=60")},
+    };
+
+    writ_exchange_reply(x, 200, headers, 2,
+        writ_buf_view(&writ_gateway_worker(gateway, x->loop)->generation->jwks));
+}
+
+static void
+add_endpoint(struct serve *serve, size_t index, struct writ_upstream *only)
+{
+    struct writ_endpoint *endpoint = &serve->endpoints[index];
+    writ_auto_buf path = writ_buf_make(PATH_MAX_BYTES - 1);
+
+    writ_buf_str(&path, "/mcp");
+    if (only != NULL) {
+        writ_buf_byte(&path, '/');
+        writ_buf_put(&path, writ_upstream_config(only)->name);
+    }
+    WRIT_INVARIANT(writ_is_ok(writ_buf_check(&path, NULL))); /* names have at most 32 bytes */
+    for (size_t i = 0; i < path.len; i++) {
+        serve->paths[index][i] = path.ptr[i];
+    }
+    *endpoint = (struct writ_endpoint){.gateway = &serve->gateway,
+        .path = writ_view(serve->paths[index], path.len),
+        .only = only};
+    serve->routes[serve->routes_n++] = (struct writ_route){
+        .path = endpoint->path,
+        .methods = WRIT_ROUTE_POST | WRIT_ROUTE_GET | WRIT_ROUTE_DELETE,
+        .json = true,
+        .max_body_bytes = (size_t)serve->options->config->limits.body_bytes,
+        .handler = writ_request_start,
+        .ctx = endpoint,
+    };
+}
+
+static void
+make_routes(struct serve *serve)
+{
+    add_endpoint(serve, 0, NULL);
+    for (size_t i = 0; i < serve->gateway.upstreams_n; i++) {
+        add_endpoint(serve, i + 1, serve->gateway.upstreams[i]);
+    }
+    serve->routes[serve->routes_n++] = (struct writ_route){
+        .path = WRIT_LIT("/.well-known/jwks.json"),
+        .methods = WRIT_ROUTE_GET,
+        .handler = serve_jwks,
+        .ctx = &serve->gateway,
+    };
+}
+
+/* ---- opening ---- */
+
+static bool
+ledger_is_ready(void *ctx)
+{
+    struct writ_gateway *gateway = ctx;
+    struct writ_ledger_health health;
+
+    writ_ledger_health(gateway->ledger, &health);
+    return health.state == WRIT_LEDGER_READY;
+}
+
+static bool
+upstreams_are_up(void *ctx)
+{
+    const struct writ_gateway *gateway = ctx;
+
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        if (!writ_upstream_is_up(gateway->upstreams[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static writ_result
+open_ledger(struct serve *serve, struct writ_err *err)
+{
+    const struct writ_config *config = serve->options->config;
+    struct writ_ledger_options options = writ_ledger_options_default;
+
+    options.clock = serve->options->clock;
+    options.queue_max = (size_t)config->limits.queue;
+    options.sessions_max = (size_t)config->limits.sessions;
+    options.claim_kept_us = config->ledger.claims_kept_us;
+    options.window_kept_us = 2 * config->sessions.window_us;
+    options.boundary_idle_us = config->sessions.idle_expires_us;
+    options.clock_tolerance_us = config->ledger.clock_tolerance_us;
+    options.busy_us = config->ledger.busy_timeout_us;
+    return writ_ledger_open(config->store.ptr, &options, &serve->gateway.ledger, err);
+}
+
+static writ_result
+open_loops(struct serve *serve, struct writ_err *err)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    int64_t wanted = serve->options->config->loops;
+    size_t n = wanted > 0 ? (size_t)wanted : (size_t)get_nprocs();
+
+    serve->loops = writ_alloc(n * sizeof *serve->loops);
+    gateway->workers = writ_alloc(n * sizeof *gateway->workers);
+    if (serve->loops == NULL || gateway->workers == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the loops");
+    }
+    WRIT_TRY(writ_metrics_new(n, &gateway->metrics, err));
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_loop_options options = {
+            .index = (unsigned)i, .clock = serve->options->clock};
+        struct writ_worker *worker = &gateway->workers[i];
+        WRIT_TRY(writ_loop_new(&options, &serve->loops[i], err));
+        gateway->workers_n = i + 1;
+        *worker = (struct writ_worker){.gateway = gateway,
+            .loop = serve->loops[i],
+            .index = (unsigned)i,
+            .metrics = writ_metrics_shard(gateway->metrics, i),
+            .generation = writ_generation_hold(serve->generation)};
+        WRIT_TRY(writ_worker_init(worker, BATCH_MAX, err));
+        WRIT_TRY(writ_identity_new(serve->generation->issuers, &worker->identity, err));
+    }
+    return WRIT_DONE;
+}
+
+static writ_result
+open_upstreams(struct serve *serve, struct writ_err *err)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    const struct writ_config *config = serve->options->config;
+
+    if (config->upstreams_n > WRIT_UPSTREAMS_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "more than %d upstreams", WRIT_UPSTREAMS_MAX);
+    }
+    WRIT_TRY(writ_resolver_open(&gateway->resolver, err));
+    for (size_t i = 0; i < config->upstreams_n; i++) {
+        WRIT_TRY(writ_upstream_open(
+            gateway, &config->upstreams[i], (unsigned)i, &gateway->upstreams[i], err));
+        gateway->upstreams_n = i + 1;
+    }
+    return WRIT_DONE;
+}
+
+struct tls_files {
+    struct writ_buf cert, key, client_ca;
+};
+
+static void
+tls_files_wipe(struct tls_files *files)
+{
+    writ_buf_wipe(&files->cert);
+    writ_buf_wipe_secret(&files->key);
+    writ_buf_wipe(&files->client_ca);
+}
+
+static writ_result
+read_tls(const struct writ_tls_config *config, struct tls_files *files,
+    struct writ_listener_tls *ret, struct writ_err *err)
+{
+    if (config->cert.len == 0) {
+        return WRIT_DONE;
+    }
+    files->cert = files->key = files->client_ca = writ_buf_make(TLS_FILE_MAX);
+    WRIT_TRY(writ_text_file(config->cert.ptr, TLS_FILE_MAX, &files->cert, err));
+    WRIT_TRY(writ_text_file(config->key.ptr, TLS_FILE_MAX, &files->key, err));
+    if (config->client_ca.len > 0) {
+        WRIT_TRY(writ_text_file(config->client_ca.ptr, TLS_FILE_MAX, &files->client_ca, err));
+    }
+    *ret = (struct writ_listener_tls){.certificate = writ_buf_view(&files->cert),
+        .key = writ_buf_view(&files->key),
+        .client_ca = writ_buf_view(&files->client_ca),
+        .client_required = config->client_ca.len > 0};
+    return WRIT_DONE;
+}
+
+static writ_result
+open_listener(struct serve *serve, const struct writ_listen_address *address,
+    const struct writ_tls_config *tls, const struct writ_route *routes, size_t routes_n,
+    struct writ_listener **ret, struct writ_err *err)
+{
+    const struct writ_config *config = serve->options->config;
+    WRIT_AUTO(struct tls_files, tls_files_wipe) files = {{0}, {0}, {0}};
+    struct writ_listener_options options = {
+        .address = address->text,
+        .routes = routes,
+        .route_count = routes_n,
+        .hosts = config->hosts.items,
+        .host_count = config->hosts.n,
+        .origins = config->origins.items,
+        .origin_count = config->origins.n,
+        .clock = serve->options->clock,
+        .metrics = serve->gateway.metrics,
+        .max_head_bytes = (size_t)config->limits.header_bytes,
+        .max_arena_bytes = (size_t)config->limits.request_bytes,
+        .max_connections = (unsigned)config->limits.connections,
+        .max_exchanges = (unsigned)config->limits.in_flight,
+        .head_timeout_ms = config->limits.head_timeout_us / 1000,
+        .idle_timeout_ms = config->limits.idle_timeout_us / 1000,
+    };
+
+    WRIT_TRY(read_tls(tls, &files, &options.tls, err));
+    WRIT_TRY(writ_listener_open(&options, serve->loops, serve->gateway.workers_n, ret, err));
+    WRIT_LOG(serve->options->log, WRIT_LOG_INFO, "listening",
+        writ_log_text("address", address->text), writ_log_int("port", writ_listener_port(*ret)),
+        writ_log_bool("tls", tls->cert.len > 0),
+        writ_log_bool("admin", address == &config->admin_listen));
+    return WRIT_DONE;
+}
+
+static writ_result
+open_listeners(struct serve *serve, struct writ_err *err)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    const struct writ_config *config = serve->options->config;
+
+    make_routes(serve);
+    gateway->admin.metrics = gateway->metrics;
+    WRIT_TRY(writ_admin_add(&gateway->admin, "ledger", ledger_is_ready, gateway, err));
+    WRIT_TRY(writ_admin_add(&gateway->admin, "upstreams", upstreams_are_up, gateway, err));
+    WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
+        &gateway->listener, err));
+    if (config->admin_listen.text.len == 0) {
+        return WRIT_DONE;
+    }
+    writ_admin_routes(&gateway->admin, serve->admin_routes);
+    return open_listener(serve, &config->admin_listen, &config->admin_tls, serve->admin_routes,
+        WRIT_ADMIN_ROUTES, &gateway->admin_listener, err);
+}
+
+static writ_result
+open_all(struct serve *serve, struct writ_err *err)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    const struct writ_config *config = serve->options->config;
+
+    gateway->clock = serve->options->clock;
+    gateway->log = serve->options->log;
+    gateway->config = config;
+    gateway->profile = writ_profile_find(config->profile);
+    if (gateway->profile == NULL) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the derivation profile is not known");
+    }
+    WRIT_TRY(writ_generation_new(config, gateway->clock, &serve->generation, err));
+    WRIT_TRY(open_ledger(serve, err));
+    WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
+        &gateway->sessions, err));
+    WRIT_TRY(open_loops(serve, err));
+    WRIT_TRY(open_upstreams(serve, err));
+    WRIT_TRY(open_listeners(serve, err));
+    for (; serve->started < gateway->workers_n; serve->started++) {
+        WRIT_TRY(writ_loop_start(serve->loops[serve->started], err));
+    }
+    return WRIT_DONE;
+}
+
+/* ---- closing ---- */
+
+static void
+wait_until(bool (*holds)(struct serve *serve), struct serve *serve, int64_t most_us)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+
+    for (int64_t waited = 0; waited < most_us && !holds(serve); waited += 10000) {
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static bool
+is_drained(struct serve *serve)
+{
+    return writ_listener_open_exchanges(serve->gateway.listener) == 0;
+}
+
+static bool
+upstreams_stopped(struct serve *serve)
+{
+    for (size_t i = 0; i < serve->gateway.upstreams_n; i++) {
+        if (!writ_upstream_is_stopped(serve->gateway.upstreams[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+drain(struct serve *serve)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+
+    writ_listener_drain(gateway->listener);
+    wait_until(is_drained, serve, DRAIN_US);
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        writ_upstream_stop(gateway->upstreams[i]);
+    }
+    wait_until(upstreams_stopped, serve, STOP_US);
+}
+
+static void
+close_all(struct serve *serve)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+
+    for (size_t i = 0; i < serve->started; i++) {
+        writ_loop_stop(serve->loops[i]);
+    }
+    for (size_t i = 0; i < serve->started; i++) {
+        WRIT_IGNORE(writ_loop_join(serve->loops[i], NULL)); /* keeps (2) */
+    }
+    writ_ledger_close(gateway->ledger);
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        writ_upstream_close(gateway->upstreams[i]);
+    }
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        writ_worker_wipe(&gateway->workers[i]);
+    }
+    writ_listener_free(gateway->listener);
+    writ_listener_free(gateway->admin_listener);
+    writ_resolver_close(gateway->resolver);
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        writ_loop_free(serve->loops[i]);
+    }
+    writ_sessions_free(gateway->sessions);
+    writ_metrics_free(gateway->metrics);
+    writ_generation_drop(serve->generation);
+    writ_free(gateway->workers);
+    writ_free(serve->loops);
+}
+
+/* ---- reloading ---- */
+
+/* What one loop is given; it frees it with what was before. */
+struct handover {
+    struct writ_post post;
+    struct writ_worker *worker;
+    struct writ_generation *generation;
+    struct writ_identity *identity;
+};
+
+static void
+take_generation(struct writ_post *post)
+{
+    struct handover *handover = post->ctx;
+    struct writ_worker *worker = handover->worker;
+
+    writ_identity_free(worker->identity);
+    writ_generation_drop(worker->generation);
+    worker->generation = handover->generation;
+    worker->identity = handover->identity;
+    writ_free(handover);
+}
+
+static bool
+same_upstreams(const struct writ_config *a, const struct writ_config *b)
+{
+    for (size_t i = 0; i < a->upstreams_n && i < b->upstreams_n; i++) {
+        const struct writ_upstream_config *x = &a->upstreams[i], *y = &b->upstreams[i];
+        if (!writ_view_equal(x->name, y->name) || x->kind != y->kind ||
+            !writ_view_equal(x->http, y->http) || x->stdio.n != y->stdio.n) {
+            return false;
+        }
+        for (size_t j = 0; j < x->stdio.n; j++) {
+            if (!writ_view_equal(x->stdio.items[j], y->stdio.items[j])) {
+                return false;
+            }
+        }
+    }
+    return a->upstreams_n == b->upstreams_n;
+}
+
+static writ_result
+check_static(const struct writ_config *running, const struct writ_config *fresh,
+    struct writ_err *err)
+{
+    if (!writ_view_equal(running->listen.text, fresh->listen.text) ||
+        !writ_view_equal(running->admin_listen.text, fresh->admin_listen.text) ||
+        !writ_view_equal(running->store, fresh->store) ||
+        !writ_view_equal(running->profile, fresh->profile) || running->loops != fresh->loops ||
+        !same_upstreams(running, fresh)) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "listen, admin_listen, store, profile, loops and upstreams need a restart");
+    }
+    return WRIT_DONE;
+}
+
+static writ_result
+hand_over(struct serve *serve, struct writ_worker *worker, struct writ_err *err)
+{
+    struct handover *handover = writ_alloc(sizeof *handover);
+
+    if (handover == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to hand a configuration over");
+    }
+    writ_result r = writ_identity_new(serve->generation->issuers, &handover->identity, err);
+    if (!writ_is_ok(r)) {
+        writ_free(handover);
+        return r;
+    }
+    handover->post = (struct writ_post){.fn = take_generation, .ctx = handover};
+    handover->worker = worker;
+    handover->generation = writ_generation_hold(serve->generation);
+    writ_loop_answer(worker->loop, &handover->post);
+    return WRIT_DONE;
+}
+
+static void
+config_freep(const struct writ_config **config)
+{
+    writ_config_drop(*config);
+}
+
+static writ_result
+reload(struct serve *serve, struct writ_err *err)
+{
+    struct writ_config *read = NULL;
+    struct writ_generation *fresh, *before = serve->generation;
+
+    WRIT_TRY(writ_config_load(serve->options->config_file, NULL, &read, err));
+    WRIT_AUTO(const struct writ_config *, config_freep) config = read;
+    WRIT_TRY(check_static(serve->options->config, config, err));
+    WRIT_TRY(writ_generation_new(config, serve->options->clock, &fresh, err));
+    serve->generation = fresh; /* keeps (3) */
+    for (size_t i = 0; i < serve->gateway.workers_n; i++) {
+        WRIT_TRY(hand_over(serve, &serve->gateway.workers[i], err));
+    }
+    writ_generation_drop(before);
+    return WRIT_DONE;
+}
+
+static void
+reload_and_say(struct serve *serve)
+{
+    struct writ_err err = {{0}, 0, 0};
+
+    if (writ_is_ok(reload(serve, &err))) {
+        WRIT_LOG(serve->options->log, WRIT_LOG_INFO, "reloaded",
+            writ_log_str("file", serve->options->config_file));
+    } else {
+        WRIT_LOG(serve->options->log, WRIT_LOG_ERROR, "reload_refused",
+            writ_log_str("file", serve->options->config_file), writ_log_str("why", err.text));
+    }
+}
+
+/* ---- waiting ---- */
+
+static void
+sweep(struct serve *serve)
+{
+    size_t left;
+
+    (void)writ_sessions_sweep(
+        serve->gateway.sessions, writ_clock_mono_us(serve->options->clock), &left);
+}
+
+static void
+wait_for_end(struct serve *serve)
+{
+    const struct timespec tick = {.tv_sec = TICK_US / 1000000};
+
+    for (unsigned ticks = 1;; ticks++) {
+        int signal = sigtimedwait(&serve->signals, NULL, &tick);
+        if (signal == SIGTERM || signal == SIGINT) {
+            return;
+        }
+        if (signal == SIGHUP) {
+            reload_and_say(serve);
+        }
+        if (ticks % SWEEP_TICKS == 0) {
+            sweep(serve);
+        }
+    }
+}
+
+static void
+block_signals(struct serve *serve)
+{
+    (void)sigemptyset(&serve->signals);
+    (void)sigaddset(&serve->signals, SIGTERM);
+    (void)sigaddset(&serve->signals, SIGINT);
+    (void)sigaddset(&serve->signals, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, &serve->signals, NULL); /* keeps (1) */
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+writ_result
+writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
+{
+    struct serve *serve = writ_alloc(sizeof *serve);
+    writ_result r;
+
+    if (serve == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the gateway");
+    }
+    (void)prctl(PR_SET_DUMPABLE, 0); /* keys stay out of core dumps and of other processes */
+    serve->options = options;
+    block_signals(serve);
+    r = open_all(serve, err);
+    if (writ_is_ok(r)) {
+        WRIT_LOG(options->log, WRIT_LOG_INFO, "ready", writ_log_str("version", WRIT_VERSION));
+        wait_for_end(serve);
+        drain(serve);
+        WRIT_LOG(options->log, WRIT_LOG_INFO, "stopped", writ_log_str("version", WRIT_VERSION));
+    }
+    close_all(serve);
+    writ_free(serve);
+    return r;
+}

@@ -1,0 +1,477 @@
+/* spread.c - SPREAD: lists merged and filtered, notices to all, a resource to whoever has it. */
+#include "gateway/spread.h"
+
+#include "gateway/refusal.h"
+
+#include "evidence/write.h"
+
+#define ANSWER_MAX     (64u << 20)
+#define PAGES_MAX      1000 /* of one upstream's list */
+#define CODE_INTERNAL  (-32603)
+
+/* ---- legs ---- */
+
+static void
+copy_answer(struct writ_leg *leg, const struct writ_upcall_answer *answer)
+{
+    struct writ_request *request = leg->request;
+    struct writ_arena *arena = request->x->arena;
+    const struct writ_json_limits limits = {
+        .bytes = (size_t)writ_request_config(request)->limits.response_bytes,
+        .depth = writ_json_limits_default.depth,
+        .values = 1u << 20,
+        .name_bytes = writ_json_limits_default.name_bytes,
+        .string_bytes = (size_t)writ_request_config(request)->limits.response_bytes,
+        .number_bytes = writ_json_limits_default.number_bytes,
+    };
+
+    leg->answer = *answer;
+    leg->answer.body = writ_view_copy(answer->body, arena);
+    leg->answer.session = writ_view_copy(answer->session, arena);
+    leg->answer.content_type = writ_view_copy(answer->content_type, arena);
+    leg->answer.retry_after = writ_view_copy(answer->retry_after, arena);
+    leg->response = NULL;
+    if (answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 && answer->body.len > 0) {
+        WRIT_IGNORE(writ_json_read(leg->answer.body, &limits, arena, &leg->response, NULL));
+    }
+}
+
+static void
+leg_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_leg *leg = upcall->ctx;
+    struct writ_legs *legs = leg->request->part;
+
+    copy_answer(leg, answer);
+    if (--legs->open == 0) {
+        legs->done(leg->request, legs);
+    }
+}
+
+static const struct writ_upcall_events leg_events = {.end = leg_end};
+
+void
+writ_spread_again(struct writ_legs *legs, struct writ_leg *leg, struct writ_view body)
+{
+    legs->open++;
+    leg->upcall = (struct writ_upcall){.events = &leg_events, .ctx = leg};
+    if (!writ_is_ok(writ_pass_prepare(leg->request, leg->upstream,
+            (struct writ_view){NULL, 0}, leg->headers, &leg->upcall.request))) {
+        leg->upcall.request.headers_n = 0;
+    }
+    leg->upcall.request.body = body;
+    leg->upcall.request.total_us = leg->upcall.request.timeout_us;
+    writ_upcall_start(leg->upstream, leg->request->worker, &leg->upcall);
+}
+
+struct writ_legs *
+writ_spread_begin(struct writ_request *request, struct writ_view body,
+    void (*done)(struct writ_request *request, struct writ_legs *legs))
+{
+    struct writ_gateway *gateway = request->worker->gateway;
+    struct writ_upstream *only = request->endpoint->only;
+    size_t n = only != NULL ? 1 : gateway->upstreams_n;
+    struct writ_legs *legs = writ_arena_get(request->x->arena, sizeof *legs);
+
+    if (legs == NULL) {
+        return NULL;
+    }
+    *legs = (struct writ_legs){.n = n, .done = done};
+    legs->legs = writ_arena_get(request->x->arena, (n + 1) * sizeof *legs->legs);
+    if (legs->legs == NULL) {
+        return NULL;
+    }
+    request->part = legs;
+    for (size_t i = 0; i < n; i++) {
+        legs->legs[i] = (struct writ_leg){.request = request,
+            .upstream = only != NULL ? only : gateway->upstreams[i],
+            .items = writ_buf_make(ANSWER_MAX)};
+    }
+    for (size_t i = 0; i < n; i++) { /* ends come in a later turn, so `open` is right by then */
+        writ_spread_again(legs, &legs->legs[i], body);
+    }
+    return legs;
+}
+
+const struct writ_json *
+writ_spread_result(const struct writ_leg *leg)
+{
+    return writ_json_get(leg->response, WRIT_LIT("result"));
+}
+
+void
+writ_spread_put_verbatim(struct writ_write *w, const struct writ_json *value)
+{
+    switch (writ_json_type(value)) {
+    case WRIT_JSON_NUMBER:
+        writ_write_raw(w, writ_json_text(value));
+        return;
+    case WRIT_JSON_ARRAY:
+        writ_write_array_begin(w);
+        WRIT_JSON_EACH(child, value)
+        {
+            writ_spread_put_verbatim(w, child);
+        }
+        writ_write_array_end(w);
+        return;
+    case WRIT_JSON_OBJECT:
+        writ_write_object_begin(w);
+        WRIT_JSON_EACH(name, value)
+        {
+            writ_write_name(w, writ_json_string(name));
+            writ_spread_put_verbatim(w, writ_json_value(name));
+        }
+        writ_write_object_end(w);
+        return;
+    case WRIT_JSON_NONE:
+    case WRIT_JSON_NULL:
+    case WRIT_JSON_FALSE:
+    case WRIT_JSON_TRUE:
+    case WRIT_JSON_STRING:
+        writ_write_value(w, value);
+        return;
+    }
+}
+
+static void
+wipe_items(struct writ_request *request)
+{
+    struct writ_legs *legs = request->part;
+
+    for (size_t i = 0; i < legs->n; i++) {
+        writ_buf_wipe(&legs->legs[i].items);
+    }
+}
+
+void
+writ_spread_answer(struct writ_request *request, struct writ_buf *body,
+    const struct writ_header *headers, size_t count)
+{
+    struct writ_exchange *x = request->x;
+    struct writ_header all[4] = {
+        {WRIT_LIT("Content-Type"), WRIT_LIT("application/json")}};
+    bool good = writ_is_ok(writ_buf_check(body, NULL));
+
+    WRIT_INVARIANT(count < 4);
+    for (size_t i = 0; i < count; i++) {
+        all[1 + i] = headers[i];
+    }
+    wipe_items(request);
+    writ_request_finish(request);
+    writ_exchange_reply(x, good ? 200 : 500, all, 1 + count,
+        good ? writ_buf_view(body) : (struct writ_view){NULL, 0});
+}
+
+/* No upstream gave what was asked for: the first one's own answer is passed on as it is. */
+static void
+answer_first(struct writ_request *request, struct writ_legs *legs)
+{
+    wipe_items(request);
+    if (legs->n == 0) {
+        (void)writ_refusal_http(
+            request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
+        return;
+    }
+    (void)writ_pass_answer(request, &legs->legs[0].answer);
+}
+
+static struct writ_write
+response_begin(struct writ_request *request, struct writ_buf *body)
+{
+    struct writ_write w = writ_write_to(body);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_value(&w, request->message.id);
+    writ_write_name(&w, WRIT_LIT("result"));
+    return w;
+}
+
+/* ---- lists ---- */
+
+static struct writ_view
+list_member(enum writ_mcp_method method)
+{
+    if (method == WRIT_MCP_TOOLS_LIST) {
+        return WRIT_LIT("tools");
+    }
+    if (method == WRIT_MCP_PROMPTS_LIST) {
+        return WRIT_LIT("prompts");
+    }
+    return method == WRIT_MCP_RESOURCES_LIST ? WRIT_LIT("resources")
+                                             : WRIT_LIT("resourceTemplates");
+}
+
+/* A list shows only what the caller may call. */
+static bool
+is_shown(const struct writ_leg *leg, const struct writ_json *item)
+{
+    struct writ_view name = writ_json_string(writ_json_get(item, WRIT_LIT("name")));
+
+    return leg->request->method != WRIT_MCP_TOOLS_LIST ||
+           writ_policy_find(writ_request_config(leg->request), &leg->request->agent,
+               writ_upstream_config(leg->upstream)->name, name, NULL) != NULL;
+}
+
+static bool
+is_renamed(const struct writ_request *request)
+{
+    return request->endpoint->only == NULL && (request->method == WRIT_MCP_TOOLS_LIST ||
+                                                  request->method == WRIT_MCP_PROMPTS_LIST);
+}
+
+static void
+put_item(struct writ_leg *leg, const struct writ_json *item)
+{
+    struct writ_write w;
+    writ_auto_buf wire = writ_buf_make(4096);
+
+    if (leg->items_n++ > 0) {
+        writ_buf_byte(&leg->items, ',');
+    }
+    w = writ_write_to(&leg->items);
+    writ_write_object_begin(&w);
+    WRIT_JSON_EACH(name, item)
+    {
+        writ_write_name(&w, writ_json_string(name));
+        if (is_renamed(leg->request) && writ_view_is(writ_json_string(name), "name")) {
+            writ_buf_put(&wire, writ_upstream_config(leg->upstream)->name);
+            writ_buf_str(&wire, "__");
+            writ_buf_put(&wire, writ_json_string(writ_json_value(name)));
+            writ_write_string(&w, writ_buf_view(&wire));
+        } else {
+            writ_spread_put_verbatim(&w, writ_json_value(name));
+        }
+    }
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+}
+
+static void
+take_page(struct writ_leg *leg, const struct writ_json *result)
+{
+    const struct writ_json *items =
+        writ_json_get_typed(result, list_member(leg->request->method), WRIT_JSON_ARRAY);
+
+    WRIT_JSON_EACH(item, items)
+    {
+        if (writ_json_type(item) == WRIT_JSON_OBJECT && is_shown(leg, item)) {
+            put_item(leg, item);
+        }
+    }
+}
+
+/* The same request with another cursor. */
+static struct writ_view
+page_body(struct writ_request *request, struct writ_view cursor)
+{
+    writ_auto_buf body = writ_buf_make(request->x->body.len * 2 + cursor.len + 4096);
+    struct writ_write w = writ_write_to(&body);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_value(&w, request->message.id);
+    writ_write_name(&w, WRIT_LIT("method"));
+    writ_write_string(&w, request->message.method);
+    writ_write_name(&w, WRIT_LIT("params"));
+    writ_write_object_begin(&w);
+    WRIT_JSON_EACH(name, request->message.params)
+    {
+        if (!writ_view_is(writ_json_string(name), "cursor")) {
+            writ_write_name(&w, writ_json_string(name));
+            writ_spread_put_verbatim(&w, writ_json_value(name));
+        }
+    }
+    if (cursor.ptr != NULL) {
+        writ_write_name(&w, WRIT_LIT("cursor"));
+        writ_write_string(&w, cursor);
+    }
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    return writ_is_ok(writ_write_end(&w, NULL))
+               ? writ_view_copy(writ_buf_view(&body), request->x->arena)
+               : (struct writ_view){NULL, 0};
+}
+
+static void
+ask_next_page(struct writ_legs *legs, struct writ_leg *leg, const struct writ_json *result)
+{
+    struct writ_view cursor = writ_json_string(writ_json_get(result, WRIT_LIT("nextCursor")));
+    struct writ_view body =
+        cursor.ptr != NULL ? page_body(leg->request, cursor) : (struct writ_view){NULL, 0};
+
+    if (body.ptr != NULL) {
+        writ_spread_again(legs, leg, body);
+    }
+}
+
+/* What the first upstream said beside its list; a filtered list is nobody else's. */
+static void
+put_others(struct writ_write *w, const struct writ_request *request,
+    const struct writ_json *result)
+{
+    WRIT_JSON_EACH(name, result)
+    {
+        struct writ_view key = writ_json_string(name);
+        if (writ_view_equal(key, list_member(request->method)) ||
+            (writ_view_is(key, "nextCursor") && request->endpoint->only == NULL) ||
+            writ_view_is(key, "cacheScope") || writ_view_is(key, "_meta")) {
+            continue;
+        }
+        writ_write_name(w, key);
+        writ_spread_put_verbatim(w, writ_json_value(name));
+    }
+    if (writ_json_get(result, WRIT_LIT("cacheScope")) != NULL) {
+        writ_write_name(w, WRIT_LIT("cacheScope"));
+        writ_write_string(w, WRIT_LIT("private"));
+    }
+}
+
+/* An upstream that gave no list is named; it does not break the list of the others. */
+static void
+put_list_meta(struct writ_write *w, const struct writ_legs *legs)
+{
+    const struct writ_json *meta = writ_json_get_typed(legs->first, WRIT_LIT("_meta"), WRIT_JSON_OBJECT);
+    bool missing = false;
+
+    for (size_t i = 0; i < legs->n; i++) {
+        missing = missing || legs->legs[i].items.max == 0;
+    }
+    if (meta == NULL && !missing) {
+        return;
+    }
+    writ_write_name(w, WRIT_LIT("_meta"));
+    writ_write_object_begin(w);
+    WRIT_JSON_EACH(name, meta)
+    {
+        writ_write_name(w, writ_json_string(name));
+        writ_spread_put_verbatim(w, writ_json_value(name));
+    }
+    if (missing) {
+        writ_write_name(w, WRIT_LIT("io.writ/unavailable"));
+        writ_write_array_begin(w);
+        for (size_t i = 0; i < legs->n; i++) {
+            if (legs->legs[i].items.max == 0) {
+                writ_write_string(w, writ_upstream_config(legs->legs[i].upstream)->name);
+            }
+        }
+        writ_write_array_end(w);
+    }
+    writ_write_object_end(w);
+}
+
+static void
+answer_list(struct writ_request *request, struct writ_legs *legs)
+{
+    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    writ_auto_buf items = writ_buf_make(ANSWER_MAX);
+    struct writ_write w = response_begin(request, &body);
+
+    writ_buf_byte(&items, '[');
+    for (size_t i = 0; i < legs->n; i++) {
+        if (legs->legs[i].items.len > 0) {
+            writ_buf_str(&items, items.len > 1 ? "," : "");
+            writ_buf_put(&items, writ_buf_view(&legs->legs[i].items));
+        }
+    }
+    writ_buf_byte(&items, ']');
+    writ_write_object_begin(&w);
+    put_others(&w, request, legs->first);
+    writ_write_name(&w, list_member(request->method));
+    writ_write_raw(&w, writ_buf_view(&items));
+    put_list_meta(&w, legs);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_spread_answer(request, &body, NULL, 0);
+}
+
+/* `items.max` 0 marks an upstream that gave no list. */
+static void
+lists_done(struct writ_request *request, struct writ_legs *legs)
+{
+    for (size_t i = 0; i < legs->n; i++) {
+        struct writ_leg *leg = &legs->legs[i];
+        const struct writ_json *result = writ_spread_result(leg);
+        if (writ_json_type(result) == WRIT_JSON_OBJECT) {
+            take_page(leg, result);
+            legs->first = legs->first != NULL ? legs->first : result;
+            leg->pages++;
+        } else if (leg->pages == 0 && leg->answer.end != WRIT_UPCALL_ANSWERED) {
+            leg->items.max = 0;
+        }
+        if (request->endpoint->only == NULL && leg->pages < PAGES_MAX) {
+            ask_next_page(legs, leg, result);
+        }
+        leg->response = NULL; /* this page was taken */
+    }
+    if (legs->open > 0) {
+        return;
+    }
+    if (legs->first == NULL) {
+        answer_first(request, legs);
+    } else {
+        answer_list(request, legs);
+    }
+}
+
+/* ---- notices, and requests without a list ---- */
+
+static void
+all_done(struct writ_request *request, struct writ_legs *legs)
+{
+    struct writ_exchange *x = request->x;
+
+    if (request->message.kind == WRIT_MCP_NOTIFICATION) {
+        wipe_items(request);
+        writ_request_finish(request);
+        writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
+        return;
+    }
+    for (size_t i = 0; i < legs->n; i++) {
+        if (writ_spread_result(&legs->legs[i]) != NULL) {
+            wipe_items(request);
+            (void)writ_pass_answer(request, &legs->legs[i].answer);
+            return;
+        }
+    }
+    answer_first(request, legs);
+}
+
+static enum writ_step
+answer_ping(struct writ_request *request)
+{
+    static struct writ_legs none;
+    writ_auto_buf body = writ_buf_make(8192);
+    struct writ_write w = response_begin(request, &body);
+
+    writ_write_object_begin(&w);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    request->part = &none;
+    writ_spread_answer(request, &body, NULL, 0);
+    return WRIT_STEP_DONE;
+}
+
+enum writ_step
+writ_spread_start(struct writ_request *request)
+{
+    bool is_list = writ_method_route(request->method) == WRIT_ROUTE_LIST;
+    struct writ_view body = request->x->body;
+
+    if (request->method == WRIT_MCP_PING) {
+        return answer_ping(request);
+    }
+    if (is_list && request->endpoint->only == NULL) {
+        body = page_body(request, (struct writ_view){NULL, 0}); /* a cursor is some upstream's */
+    }
+    if (body.ptr == NULL || writ_spread_begin(request, body, is_list ? lists_done : all_done) == NULL) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    return WRIT_STEP_WAIT;
+}

@@ -1,0 +1,49 @@
+/* spread.h - one message of a client to several upstreams at once, and their answers together. */
+#ifndef WRIT_GATEWAY_SPREAD_H
+#define WRIT_GATEWAY_SPREAD_H
+
+#include "gateway/pass.h"
+
+struct writ_write;
+
+/** One upstream's part of it. */
+struct writ_leg {
+    struct writ_request *request;
+    struct writ_upstream *upstream;
+    struct writ_upcall upcall;
+    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_upcall_answer answer; /* its views are copies in the request's arena */
+    const struct writ_json *response; /* the parsed message, or NULL: none, or none that is JSON */
+    struct writ_buf items;            /* lists: what this upstream has, as JSON, comma-separated */
+    size_t items_n, pages;
+};
+
+struct writ_legs {
+    struct writ_leg *legs;
+    size_t n, open;
+    const struct writ_json *first; /* lists: the first result that came */
+    void (*done)(struct writ_request *request, struct writ_legs *legs);
+};
+
+/**
+ * Sends the request's body to every upstream of its endpoint; `done` is called when all have
+ * answered or failed. The legs lie in the arena. Gives NULL when there is no memory; then nothing
+ * was sent.
+ */
+struct writ_legs *writ_spread_begin(struct writ_request *request, struct writ_view body,
+    void (*done)(struct writ_request *request, struct writ_legs *legs));
+
+/** Sends `body` once more on a leg that has answered (the next page of a list). */
+void writ_spread_again(struct writ_legs *legs, struct writ_leg *leg, struct writ_view body);
+
+/** The member `result` of a leg's response, or NULL. */
+const struct writ_json *writ_spread_result(const struct writ_leg *leg);
+
+/** Writes a value with its members in their order and its numbers as they were written. */
+void writ_spread_put_verbatim(struct writ_write *w, const struct writ_json *value);
+
+/** Answers with one JSON message; `headers` beside Content-Type. Ends the request. */
+void writ_spread_answer(struct writ_request *request, struct writ_buf *body,
+    const struct writ_header *headers, size_t count);
+
+#endif

@@ -1,0 +1,39 @@
+/* step.tbl.h - the life of one request, as a table. Read it from top to bottom.
+ *
+ * X(NAME, function, what it does)
+ *
+ * A step returns the next one; WAIT when something else will go on with it (the ledger, an
+ * upstream), DONE when the exchange was answered. Nothing is sent upstream before CLAIM is durable,
+ * and only FORWARD sends a governed call. */
+#ifndef WRIT_GATEWAY_STEP_TBL_H
+#define WRIT_GATEWAY_STEP_TBL_H
+
+/* clang-format off */
+#define WRIT_STEPS(X)                                                                              \
+    /* every request */                                                                            \
+    X(AUTHENTICATE, writ_admit_agent,      "who is calling; nobody is a 401")                      \
+    X(READ,         writ_admit_body,       "one strict parse with limits")                         \
+    X(CLASSIFY,     writ_admit_message,    "request, notification or response; era; headers agree")\
+    X(SESSION,      writ_admit_session,    "the session, from memory or from the ledger")          \
+    X(ROUTE,        writ_admit_route,      "which of the paths below")                             \
+    /* a governed call */                                                                          \
+    X(JUDGE,        writ_judge_call,       "tool, boundary, key; then policy")                     \
+    X(OBSERVE,      writ_observe_start,    "the state of the target, by its probe")                \
+    X(DRAFT,        writ_judge_draft,      "the decision record and its digests")                  \
+    X(CLAIM,        writ_judge_claim,      "claim and record, durable, in one transaction")        \
+    X(BIND,         writ_judge_bind,       "the binding check; only it makes a permit")            \
+    X(SIGN,         writ_forward_sign,     "the credential, into the judged message")              \
+    X(FORWARD,      writ_forward_send,     "once, with the permit")                                \
+    X(CHECK,        writ_conclude_check,   "what came back: limits, digest, outcome")              \
+    X(RECORD,       writ_conclude_record,  "the outcome, durable")                                 \
+    X(ANSWER,       writ_conclude_answer,  "the result, or the refusal with its reason")           \
+    /* everything else */                                                                          \
+    X(PASS,         writ_pass_start,       "to one upstream, as it came")                          \
+    X(SPREAD,       writ_spread_start,     "to several upstreams: lists merged, notices to all")   \
+    X(HANDSHAKE,    writ_handshake_start,  "initialize and server/discover")                       \
+    X(REPLY,        writ_pass_reply,       "a client's answer to a server's request")              \
+    X(STREAM,       writ_stream_open,      "GET: the session's stream of events")                  \
+    X(LEAVE,        writ_stream_leave,     "DELETE: the end of a session, and its seal")
+/* clang-format on */
+
+#endif
