@@ -18,6 +18,12 @@
 COMMAND(help, "help", "[COMMAND]", 0, 2, "show how a command is used", "")
 FLAG(help, "manual", "Print the whole manual page (docs/writ.1), in the format of man(7).")
 
+COMMAND(serve, "serve", "CONFIG", 1, 1, "run the gateway",
+    "Serves as the configuration file says, until SIGTERM or SIGINT. SIGHUP reads the file again: "
+    "policy, agents and keys change at once for new calls; a bad file changes nothing and is told "
+    "in the log. The ledger must exist (writ ledger init) and the key directory must hold an "
+    "active key (writ keys new).")
+
 COMMAND(json_canon, "json canon", "[FILE]", 0, 1, "print the canonical form of a JSON text",
     "Reads one JSON text strictly from FILE, or from standard input without FILE or with -, and "
     "prints its canonical form (RFC 8785). A pipe or file gets exactly the canonical bytes; a "
