@@ -1,6 +1,7 @@
 /* admit.c - the first steps of every request: who, what, in which session, along which path. */
 #include "gateway/refusal.h"
 #include "gateway/request.h"
+#include "gateway/session_row.h"
 
 #define CODE_PARSE           (-32700)
 #define CODE_METHOD_UNKNOWN  (-32601)
@@ -12,11 +13,7 @@ enum writ_step
 writ_admit_agent(struct writ_request *request)
 {
     struct writ_identity_result identity;
-    const struct writ_config *config = writ_request_config(request);
 
-    if (request->worker->in_flight >= (size_t)config->limits.in_flight) {
-        return writ_refusal_http(request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
-    }
     writ_identity_ask(request->worker->identity,
         writ_exchange_header(request->x, WRIT_LIT("Authorization")),
         request->worker->gateway->config->listen.loopback, request->x->arena, &identity);
@@ -57,8 +54,8 @@ writ_admit_body(struct writ_request *request)
     struct writ_json_limits limits = limits_of(&writ_request_config(request)->limits);
     struct writ_err err = {{0}, 0, 0};
 
-    writ_result r = writ_json_read(
-        request->x->body, &limits, request->x->arena, &request->message.body, &err);
+    writ_result r =
+        writ_json_read(request->x->body, &limits, request->x->arena, &request->message.body, &err);
     if (writ_is_ok(r)) {
         return WRIT_STEP_CLASSIFY;
     }
@@ -83,7 +80,8 @@ writ_admit_message(struct writ_request *request)
 
     if (!writ_is_ok(
             writ_mcp_classify(request->message.body, &headers, &request->message, &fault))) {
-        return writ_refusal_http(request, (unsigned)fault.status, fault.code, fault.reason, fault.text);
+        return writ_refusal_http(
+            request, (unsigned)fault.status, fault.code, fault.reason, fault.text);
     }
     request->method = writ_method_find(request->message.method);
     return WRIT_STEP_SESSION;
@@ -106,6 +104,7 @@ use_session(struct writ_request *request, struct writ_session *session)
         !writ_view_equal(session->endpoint, request->endpoint->path)) {
         return session_unknown(request);
     }
+    writ_session_row_refresh(request->worker, session);
     switch (request->x->method) {
     case WRIT_METHOD_GET:
         return WRIT_STEP_STREAM;
@@ -130,8 +129,7 @@ session_from_row(struct writ_request *request, struct writ_view id)
     }
     if (request->entry.code != WRIT_OK ||
         !writ_is_ok(writ_session_read(id, request->entry.session.value, &session, NULL))) {
-        return writ_refusal_http(
-            request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     atomic_store(&session->stored_us, request->entry.session.expires_us);
     if (!writ_is_ok(writ_sessions_add(sessions, session, writ_loop_now_us(request->x->loop)))) {
@@ -214,8 +212,7 @@ writ_admit_route(struct writ_request *request)
     case WRIT_ROUTE_CALL:
         return WRIT_STEP_JUDGE;
     case WRIT_ROUTE_HANDSHAKE:
-        return only && request->method == WRIT_MCP_DISCOVER ? WRIT_STEP_PASS
-                                                            : WRIT_STEP_HANDSHAKE;
+        return only && request->method == WRIT_MCP_DISCOVER ? WRIT_STEP_PASS : WRIT_STEP_HANDSHAKE;
     case WRIT_ROUTE_NAMED:
     case WRIT_ROUTE_COMPLETE:
         return WRIT_STEP_PASS;

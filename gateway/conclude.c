@@ -33,8 +33,7 @@ no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
         end->refusal = WRIT_REASON_UPSTREAM_TIMEOUT;
         return;
     case WRIT_UPCALL_CANCELLED:
-        end->error_type =
-            end->not_sent ? WRIT_LIT(WRIT_OUTCOME_NOT_SENT) : WRIT_LIT("client_gone");
+        end->error_type = end->not_sent ? WRIT_LIT(WRIT_OUTCOME_NOT_SENT) : WRIT_LIT("client_gone");
         end->refusal = WRIT_REASON_CLIENT_GONE;
         return;
     case WRIT_UPCALL_TOO_LARGE:
@@ -45,8 +44,7 @@ no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
     case WRIT_UPCALL_ANSWERED:
         break;
     }
-    end->refusal =
-        end->not_sent ? WRIT_REASON_UPSTREAM_UNAVAILABLE : WRIT_REASON_UPSTREAM_FAILED;
+    end->refusal = end->not_sent ? WRIT_REASON_UPSTREAM_UNAVAILABLE : WRIT_REASON_UPSTREAM_FAILED;
 }
 
 /* What came back is no answer to this call. Whether it ran is not known. */
@@ -193,8 +191,8 @@ writ_conclude_record(struct writ_request *request)
 
 /* ---- ANSWER ---- */
 
-static const struct writ_header json_type = {
-    {"Content-Type", sizeof "Content-Type" - 1}, {"application/json", sizeof "application/json" - 1}};
+static const struct writ_header json_type = {{"Content-Type", sizeof "Content-Type" - 1},
+    {"application/json", sizeof "application/json" - 1}};
 
 /* One message to the client: as the last event of its stream, or as the body. Ends the request. */
 static enum writ_step
@@ -203,15 +201,15 @@ deliver(struct writ_request *request, unsigned status, struct writ_view message,
     struct writ_exchange *x = request->x;
     struct writ_sse_event last = {.kind = WRIT_SSE_EVENT,
         .id = request->call->last.id,
-        .event = request->call->last.event.ptr != NULL ? request->call->last.event
-                                                       : WRIT_LIT("message"),
+        .event =
+            request->call->last.event.ptr != NULL ? request->call->last.event : WRIT_LIT("message"),
         .data = message,
         .retry_ms = WRIT_SSE_NO_RETRY};
     bool streaming = request->streaming;
     writ_auto_buf text = writ_buf_make(2 * message.len + request->pending.len + 65536);
 
-    writ_metrics_observe(x->metrics, WRIT_HISTOGRAM_CALL_SECONDS,
-        writ_loop_now_us(x->loop) - x->arrived_us);
+    writ_metrics_observe(
+        x->metrics, WRIT_HISTOGRAM_CALL_SECONDS, writ_loop_now_us(x->loop) - x->arrived_us);
     if (streaming) {
         writ_buf_put(&text, writ_buf_view(&request->pending));
         WRIT_IGNORE(writ_sse_put(&text, &last, NULL));
@@ -258,8 +256,7 @@ answer_refusal(struct writ_request *request)
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
     writ_refusal_put(&body, request, &refusal);
     if (!writ_is_ok(writ_buf_check(&body, NULL))) {
-        return writ_refusal_http(
-            request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
     }
     return deliver(request, 200, writ_buf_view(&body), false);
 }

@@ -9,7 +9,6 @@
 enum writ_step writ_conclude_unsent(struct writ_request *request, enum writ_reason reason);
 
 /** Notes the answer of the upstream; the views stay good until the request is answered. */
-void writ_conclude_answered(
-    struct writ_request *request, const struct writ_upcall_answer *answer);
+void writ_conclude_answered(struct writ_request *request, const struct writ_upcall_answer *answer);
 
 #endif

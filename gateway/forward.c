@@ -28,8 +28,7 @@ writ_forward_sign(struct writ_request *request)
     };
     writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
 
-    if (!writ_is_ok(
-            writ_credential_issue(request->generation->signer, &wanted, &token, NULL))) {
+    if (!writ_is_ok(writ_credential_issue(request->generation->signer, &wanted, &token, NULL))) {
         return writ_conclude_unsent(request, WRIT_REASON_CREDENTIAL_FAILED);
     }
     call->credential = writ_view_copy(writ_buf_view(&token), request->x->arena);

@@ -1,7 +1,8 @@
 /* handshake.c - HANDSHAKE: initialize opens a session with every upstream of the endpoint and one
- * with the client; server/discover tells what they can do. What one upstream alone says is passed on
- * as it is; of several it is joined. */
+ * with the client; server/discover tells what they can do. What one upstream alone says is passed
+ * on as it is; of several it is joined. */
 #include "gateway/refusal.h"
+#include "gateway/session_row.h"
 #include "gateway/spread.h"
 
 #include "evidence/write.h"
@@ -34,8 +35,7 @@ lowest_version(const struct writ_legs *legs)
     for (size_t i = 0; i < legs->n; i++) {
         struct writ_view version = writ_json_string(
             writ_json_get(writ_spread_result(&legs->legs[i]), WRIT_LIT("protocolVersion")));
-        if (version.ptr != NULL &&
-            (lowest.ptr == NULL || writ_view_compare(version, lowest) < 0)) {
+        if (version.ptr != NULL && (lowest.ptr == NULL || writ_view_compare(version, lowest) < 0)) {
             lowest = version;
         }
     }
@@ -45,19 +45,17 @@ lowest_version(const struct writ_legs *legs)
 static const struct writ_json *
 capability_of(const struct writ_leg *leg, struct writ_view name)
 {
-    return writ_json_get(
-        writ_json_get(writ_spread_result(leg), WRIT_LIT("capabilities")), name);
+    return writ_json_get(writ_json_get(writ_spread_result(leg), WRIT_LIT("capabilities")), name);
 }
 
 /* True when an earlier upstream has the capability (and, with `flag`, the flag in it) as well. */
 static bool
-said_before(const struct writ_legs *legs, size_t before, struct writ_view name,
-    struct writ_view flag)
+said_before(
+    const struct writ_legs *legs, size_t before, struct writ_view name, struct writ_view flag)
 {
     for (size_t i = 0; i < before; i++) {
         const struct writ_json *capability = capability_of(&legs->legs[i], name);
-        if (capability != NULL &&
-            (flag.ptr == NULL || writ_json_get(capability, flag) != NULL)) {
+        if (capability != NULL && (flag.ptr == NULL || writ_json_get(capability, flag) != NULL)) {
             return true;
         }
     }
@@ -268,15 +266,8 @@ legs_done(struct writ_request *request, struct writ_legs *legs)
         failed(request, WRIT_REASON_OVERLOADED);
         return;
     }
-    request->entry = (struct writ_entry){
-        .kind = WRIT_ENTRY_SESSION_PUT,
-        .session = {.hash = request->session->hash,
-            .value = row,
-            .expires_us = writ_clock_wall_us(request->worker->gateway->clock) +
-                          writ_request_config(request)->sessions.idle_expires_us,
-            .tenant = request->session->tenant,
-            .boundary_id = request->session->boundary_id},
-    };
+    writ_session_row_put(&request->entry, request->session, row, request->worker->gateway->clock,
+        writ_request_config(request)->sessions.idle_expires_us);
     (void)writ_request_submit(request, WRIT_STEP_HANDSHAKE);
 }
 

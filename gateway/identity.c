@@ -41,8 +41,7 @@ writ_identity_keys_ready(struct writ_identity_keys *keys)
 }
 
 writ_result
-writ_identity_new(
-    struct writ_identity_keys *keys, struct writ_identity **ret, struct writ_err *err)
+writ_identity_new(struct writ_identity_keys *keys, struct writ_identity **ret, struct writ_err *err)
 {
     struct writ_identity *identity = writ_alloc(sizeof *identity);
 
@@ -113,7 +112,7 @@ writ_identity_challenge(const struct writ_identity_result *result, struct writ_b
 {
     writ_buf_str(buf, "Bearer");
     if (result->error != NULL && result->error[0] != '\0') {
-        writ_buf_fmt(buf, " error=\"%s\", error_description=\"%s\"", result->error,
-            result->description);
+        writ_buf_fmt(
+            buf, " error=\"%s\", error_description=\"%s\"", result->error, result->description);
     }
 }

@@ -1,8 +1,8 @@
 /* judge.c - from a tools/call to a decision that is on disk: JUDGE, DRAFT, CLAIM, BIND.
  *
  * The draft that is handed to the ledger says what policy says. The ledger has the last word
- * (duplicates, budgets, sealed boundaries, the clock) and records what it said; only what it granted
- * goes on to BIND, and only BIND makes a permit. */
+ * (duplicates, budgets, sealed boundaries, the clock) and records what it said; only what it
+ * granted goes on to BIND, and only BIND makes a permit. */
 #include "gateway/conclude.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
@@ -244,14 +244,15 @@ writ_judge_call(struct writ_request *request)
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
     call->arguments = arguments != NULL ? arguments : &no_arguments;
     judge(request, call);
-    return may_pass(call) && call->verdict.rule->state != NULL ? WRIT_STEP_OBSERVE : WRIT_STEP_DRAFT;
+    return may_pass(call) && call->verdict.rule->state != NULL ? WRIT_STEP_OBSERVE
+                                                               : WRIT_STEP_DRAFT;
 }
 
 /* ---- DRAFT: the record ---- */
 
 static writ_result
-digest_member(const struct writ_digest *digest, struct writ_arena *arena,
-    struct writ_member_text *ret)
+digest_member(
+    const struct writ_digest *digest, struct writ_arena *arena, struct writ_member_text *ret)
 {
     char *text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
 
@@ -313,8 +314,8 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
     d->supersedes = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
     d->policy_refs = writ_member_list(call->verdict.policy_refs.items, call->verdict.policy_refs.n);
     d->retrieved_policy_refs = writ_member_list(NULL, 0);
-    d->revalidate_if = writ_member_list(
-        revalidate_if, sizeof revalidate_if / sizeof *revalidate_if);
+    d->revalidate_if =
+        writ_member_list(revalidate_if, sizeof revalidate_if / sizeof *revalidate_if);
     return digest_member(&config->policy_digest, arena, &d->policy_digest);
 }
 
@@ -324,8 +325,8 @@ identify(struct writ_request *request, struct writ_call *call, struct writ_decis
     struct writ_arena *arena = request->x->arena;
     struct writ_digest params;
 
-    WRIT_TRY(writ_digest_json(call->arguments,
-        (size_t)writ_request_config(request)->limits.body_bytes, &params, NULL));
+    WRIT_TRY(writ_digest_json(
+        call->arguments, (size_t)writ_request_config(request)->limits.body_bytes, &params, NULL));
     WRIT_TRY(digest_member(&params, arena, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(
         d, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
@@ -413,8 +414,8 @@ writ_judge_draft(struct writ_request *request)
     refused = draft_reason(call);
     d->decision = writ_decision_route_text(
         refused == WRIT_REASON_NONE ? WRIT_DECISION_ALLOW : WRIT_DECISION_DENY);
-    d->reason = writ_member_text(writ_reason_sentence(
-        refused != WRIT_REASON_NONE ? refused : call->verdict.reason));
+    d->reason = writ_member_text(
+        writ_reason_sentence(refused != WRIT_REASON_NONE ? refused : call->verdict.reason));
     if (!writ_is_ok(describe(request, call, d)) || !writ_is_ok(identify(request, call, d)) ||
         !writ_is_ok(extend(request, call, refused, d))) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
@@ -427,8 +428,8 @@ writ_judge_draft(struct writ_request *request)
 /* ---- CLAIM ---- */
 
 static writ_result
-make_claim(const struct writ_request *request, const struct writ_call *call,
-    struct writ_claim *claim)
+make_claim(
+    const struct writ_request *request, const struct writ_call *call, struct writ_claim *claim)
 {
     struct writ_member_text previous;
     const struct writ_decision *d = &call->decision;
@@ -440,8 +441,8 @@ make_claim(const struct writ_request *request, const struct writ_call *call,
     if (claim->caller_stated || call->previous_boundary_id.ptr == NULL) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_decision_auto_key(call->previous_boundary_id, &call->state_free,
-        request->x->arena, &previous, NULL));
+    WRIT_TRY(writ_decision_auto_key(
+        call->previous_boundary_id, &call->state_free, request->x->arena, &previous, NULL));
     claim->previous_since_us = writ_clock_wall_us(request->worker->gateway->clock) -
                                writ_request_config(request)->sessions.window_us;
     return writ_ledger_claim(request->agent.tenant, request->agent.id, call->upstream_name,

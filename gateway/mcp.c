@@ -14,9 +14,11 @@
 static const char *const envelope[] = {"jsonrpc", "id", "method", "params", "result", "error"};
 
 static writ_result
-refuse(struct writ_mcp_fault *fault, int status, int code, enum writ_reason reason, const char *text)
+refuse(
+    struct writ_mcp_fault *fault, int status, int code, enum writ_reason reason, const char *text)
 {
-    *fault = (struct writ_mcp_fault){.status = status, .code = code, .reason = reason, .text = text};
+    *fault =
+        (struct writ_mcp_fault){.status = status, .code = code, .reason = reason, .text = text};
     return (writ_result){WRIT_E_INVALID};
 }
 
@@ -71,7 +73,8 @@ id_is_good(const struct writ_json *id)
 
 /* Which of request, notification and response it is: each has its own members and no others. */
 static writ_result
-kind_of(const struct writ_json *body, struct writ_mcp_message *message, struct writ_mcp_fault *fault)
+kind_of(
+    const struct writ_json *body, struct writ_mcp_message *message, struct writ_mcp_fault *fault)
 {
     const struct writ_json *method = writ_json_get(body, WRIT_LIT("method"));
     const struct writ_json *id = writ_json_get(body, WRIT_LIT("id"));
@@ -86,7 +89,8 @@ kind_of(const struct writ_json *body, struct writ_mcp_message *message, struct w
         return malformed(fault, "the message has a member that JSON-RPC does not know");
     }
     if (id != NULL && !id_is_good(id)) {
-        return malformed(fault, "id must be a string of at most 256 bytes or an integer within 2^53");
+        return malformed(
+            fault, "id must be a string of at most 256 bytes or an integer within 2^53");
     }
     if (method == NULL) {
         if (id == NULL || result == error || params) {
@@ -179,7 +183,7 @@ era_of(const struct writ_mcp_headers *headers, struct writ_mcp_message *message,
             "_meta protocolVersion is required by the revision that the header names");
     }
     message->era = message->kind == WRIT_MCP_NOTIFICATION && header_modern ? WRIT_MCP_ERA_MODERN
-                                                                          : WRIT_MCP_LEGACY;
+                                                                           : WRIT_MCP_LEGACY;
     return WRIT_DONE;
 }
 
@@ -236,8 +240,8 @@ writ_mcp_header_decode(struct writ_view value, struct writ_buf *ret)
 
     if (writ_view_has_prefix(text, base64_open) && writ_view_has_suffix(text, base64_close) &&
         text.len >= base64_open.len + base64_close.len) {
-        return writ_base64_read(writ_view_sub(text, base64_open.len,
-                                    text.len - base64_open.len - base64_close.len),
+        return writ_base64_read(
+            writ_view_sub(text, base64_open.len, text.len - base64_open.len - base64_close.len),
             ret);
     }
     writ_buf_put(ret, text);

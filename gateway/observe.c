@@ -1,9 +1,9 @@
 /* observe.c - OBSERVE: the state of a call's target, right before its decision.
  *
- * A probe is a read-only question to an upstream, or an HTTP GET, made by the gateway itself: it has
- * no decision, is counted apart, and carries neither the client's credential nor ours. What counts
- * of the answer is chosen by `select`; the digest is H over the object {pointer: value, ...}, or over
- * the whole answer without `select`, so that the tool can compute it again.
+ * A probe is a read-only question to an upstream, or an HTTP GET, made by the gateway itself: it
+ * has no decision, is counted apart, and carries neither the client's credential nor ours. What
+ * counts of the answer is chosen by `select`; the digest is H over the object {pointer: value,
+ * ...}, or over the whole answer without `select`, so that the tool can compute it again.
  *
  * The answer of a tool is looked at as its structuredContent, else as the JSON in its first text,
  * else as the lines "name: value" of that text: the first of these that has every selected member.
@@ -16,9 +16,9 @@
 #include "evidence/jcs.h"
 #include "evidence/write.h"
 
-#define ANSWER_MAX      (1u << 20)
-#define CANONICAL_MAX   (4u << 20)
-#define LINES_MAX       256
+#define ANSWER_MAX    (1u << 20)
+#define CANONICAL_MAX (4u << 20)
+#define LINES_MAX     256
 
 struct probe {
     struct writ_request *request;
@@ -43,9 +43,10 @@ observed(struct probe *probe, enum writ_reason fault, const struct writ_digest *
         writ_digest_text(digest, text);
         copy = writ_view_copy(writ_view_str(text), probe->request->x->arena);
     }
-    call->observed.fault = copy.ptr != NULL ? WRIT_REASON_NONE : WRIT_REASON_TARGET_STATE_UNAVAILABLE;
-    call->observed.digest = copy.ptr != NULL ? writ_member_text(copy)
-                                             : (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+    call->observed.fault =
+        copy.ptr != NULL ? WRIT_REASON_NONE : WRIT_REASON_TARGET_STATE_UNAVAILABLE;
+    call->observed.digest =
+        copy.ptr != NULL ? writ_member_text(copy) : (struct writ_member_text){WRIT_NULL, {NULL, 0}};
     return WRIT_STEP_DRAFT;
 }
 
@@ -92,8 +93,8 @@ digest_selection(struct writ_arena *arena, const struct writ_json *value,
     }
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
-    WRIT_TRY(writ_json_read(
-        writ_buf_view(&text), &writ_json_limits_default, arena, &selection, NULL));
+    WRIT_TRY(
+        writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &selection, NULL));
     return writ_digest_json(selection, CANONICAL_MAX, ret, NULL);
 }
 
@@ -267,8 +268,8 @@ prepare_upcall(struct probe *probe, struct writ_upstream *upstream)
     writ_result r;
 
     WRIT_TRY(probe_body(probe, &body));
-    WRIT_TRY(writ_json_read(body, &writ_json_limits_default, request->x->arena,
-        &probe->message.body, NULL));
+    WRIT_TRY(writ_json_read(
+        body, &writ_json_limits_default, request->x->arena, &probe->message.body, NULL));
     probe->message.kind = WRIT_MCP_REQUEST;
     probe->message.era = asked.era;
     probe->message.id = writ_json_get(probe->message.body, WRIT_LIT("id"));
@@ -422,8 +423,8 @@ ask_http(struct probe *probe)
     }
     request.target = client != NULL ? target : WRIT_LIT("/");
     probe->body = writ_buf_make(ANSWER_MAX);
-    if (client == NULL || !writ_is_ok(writ_http_client_send(
-                              client, &request, &http_handler, probe, &call, NULL))) {
+    if (client == NULL ||
+        !writ_is_ok(writ_http_client_send(client, &request, &http_handler, probe, &call, NULL))) {
         return missing(probe, false);
     }
     return WRIT_STEP_WAIT;
@@ -443,8 +444,8 @@ writ_observe_start(struct writ_request *request)
     }
     *probe = (struct probe){.request = request};
     writ_metrics_count(request->x->metrics, WRIT_COUNTER_PROBES, 1);
-    if (!writ_is_ok(writ_policy_probe(call->verdict.rule, call->arguments, request->x->arena,
-            &probe->wanted, NULL))) {
+    if (!writ_is_ok(writ_policy_probe(
+            call->verdict.rule, call->arguments, request->x->arena, &probe->wanted, NULL))) {
         call->observed.fault = WRIT_REASON_TARGET_STATE_UNAVAILABLE;
         return WRIT_STEP_DRAFT;
     }

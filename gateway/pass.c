@@ -61,8 +61,7 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
         headers[count++] = all[i];
     }
     if (request->message.era == WRIT_MCP_ERA_MODERN && request->message.method.len > 0) {
-        headers[count++] =
-            (struct writ_header){WRIT_LIT("Mcp-Method"), request->message.method};
+        headers[count++] = (struct writ_header){WRIT_LIT("Mcp-Method"), request->message.method};
         if (name.ptr != NULL) {
             struct writ_view value = encoded_name(request, name);
             if (value.ptr == NULL) {
@@ -322,7 +321,8 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
         return;
     }
     if (rest.len > 0) {
-        WRIT_IGNORE(writ_exchange_write(x, rest)); /* taken when the queue is empty, else cut below */
+        WRIT_IGNORE(
+            writ_exchange_write(x, rest)); /* taken when the queue is empty, else cut below */
     }
     bool whole = answer->end == WRIT_UPCALL_ANSWERED;
     writ_request_finish(request);
@@ -345,14 +345,12 @@ choose_upstream(struct writ_request *request, struct writ_view *ret_name)
     size_t at;
 
     if (request->method == WRIT_MCP_COMPLETE) {
-        name = writ_json_string(
-            writ_json_pointer(request->message.params, WRIT_LIT("/ref/name")));
+        name = writ_json_string(writ_json_pointer(request->message.params, WRIT_LIT("/ref/name")));
     }
     if (upstream == NULL && name.ptr != NULL) {
         at = writ_view_search(name, WRIT_LIT("__"));
         if (at < name.len) {
-            upstream = writ_gateway_upstream(
-                request->worker->gateway, writ_view_sub(name, 0, at));
+            upstream = writ_gateway_upstream(request->worker->gateway, writ_view_sub(name, 0, at));
             name = writ_view_sub(name, at + 2, SIZE_MAX);
         }
     }
@@ -387,8 +385,8 @@ put_renamed(struct writ_write *w, const struct writ_json *object, struct writ_vi
 }
 
 static writ_result
-rename_body(struct writ_request *request, struct writ_view from, struct writ_view to,
-    struct writ_view *ret)
+rename_body(
+    struct writ_request *request, struct writ_view from, struct writ_view to, struct writ_view *ret)
 {
     writ_auto_buf body = writ_buf_make(2 * request->x->body.len + 65536);
     struct writ_write w = writ_write_to(&body);
@@ -412,8 +410,7 @@ start(struct writ_request *request, struct writ_upstream *upstream, struct writ_
 
     if (!writ_is_ok(
             writ_pass_prepare(request, upstream, name, headers, &request->upcall.request))) {
-        return writ_refusal_http(
-            request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
     request->upcall.request.body = body;
     if (request->method == WRIT_MCP_LISTEN || request->x->method == WRIT_METHOD_GET) {
@@ -435,22 +432,21 @@ writ_pass_start(struct writ_request *request)
     struct writ_upstream *upstream = choose_upstream(request, &name);
 
     if (upstream == NULL) {
-        return writ_refusal_http(request, 200, CODE_INVALID_PARAMS,
-            WRIT_REASON_UPSTREAM_NOT_LISTED, NULL);
+        return writ_refusal_http(
+            request, 200, CODE_INVALID_PARAMS, WRIT_REASON_UPSTREAM_NOT_LISTED, NULL);
     }
     if (request->message.name.ptr != NULL || request->method == WRIT_MCP_COMPLETE) {
         struct writ_view wire = request->method == WRIT_MCP_COMPLETE
                                     ? writ_json_string(writ_json_pointer(
                                           request->message.params, WRIT_LIT("/ref/name")))
                                     : request->message.name;
-        if (!writ_view_equal(wire, name) &&
-            !writ_is_ok(rename_body(request, wire, name, &body))) {
+        if (!writ_view_equal(wire, name) && !writ_is_ok(rename_body(request, wire, name, &body))) {
             return writ_refusal_http(request, 400, CODE_INVALID_REQUEST,
                 WRIT_REASON_MALFORMED_REQUEST, "the message has no canonical form");
         }
     }
-    return start(request, upstream, request->message.name.ptr != NULL ? name : request->message.name,
-        body);
+    return start(
+        request, upstream, request->message.name.ptr != NULL ? name : request->message.name, body);
 }
 
 /* ---- REPLY: a client's answer to a server's request ---- */
@@ -496,8 +492,8 @@ writ_pass_reply(struct writ_request *request)
 
     if (upstream == NULL || request->session == NULL ||
         !writ_is_ok(writ_pass_rewrite_id(request->message.body, writ_buf_view(&id), &body))) {
-        return writ_refusal_http(request, 400, CODE_INVALID_REQUEST,
-            WRIT_REASON_MALFORMED_REQUEST, "the answer belongs to no request of this session");
+        return writ_refusal_http(request, 400, CODE_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
+            "the answer belongs to no request of this session");
     }
     copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
     if (copy.ptr == NULL) {

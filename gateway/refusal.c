@@ -4,8 +4,8 @@
 
 #define REFUSAL_MAX 16384
 
-static const struct writ_header json_type = {
-    {"Content-Type", sizeof "Content-Type" - 1}, {"application/json", sizeof "application/json" - 1}};
+static const struct writ_header json_type = {{"Content-Type", sizeof "Content-Type" - 1},
+    {"application/json", sizeof "application/json" - 1}};
 
 static void
 member(struct writ_write *w, struct writ_view name, struct writ_view value)
@@ -85,8 +85,7 @@ writ_refusal_http(struct writ_request *request, unsigned status, int code, enum 
 void
 writ_refusal_overloaded(struct writ_exchange *x)
 {
-    const struct writ_header headers[2] = {
-        json_type, {WRIT_LIT("Retry-After"), WRIT_LIT("1")}};
+    const struct writ_header headers[2] = {json_type, {WRIT_LIT("Retry-After"), WRIT_LIT("1")}};
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
 
     put_http(&body, NULL, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED,
@@ -113,8 +112,7 @@ identity_status(enum writ_identity_answer answer)
 }
 
 enum writ_step
-writ_refusal_identity(
-    struct writ_request *request, const struct writ_identity_result *identity)
+writ_refusal_identity(struct writ_request *request, const struct writ_identity_result *identity)
 {
     struct writ_exchange *x = request->x;
     unsigned status = identity_status(identity->answer);
@@ -179,8 +177,8 @@ put_error(struct writ_write *w, const struct writ_refusal *refusal)
 
 /* For hosts that show a model only results: the sentence as text, the data beside it. */
 static void
-put_result(struct writ_write *w, const struct writ_request *request,
-    const struct writ_refusal *refusal)
+put_result(
+    struct writ_write *w, const struct writ_request *request, const struct writ_refusal *refusal)
 {
     writ_write_name(w, WRIT_LIT("result"));
     writ_write_object_begin(w);

@@ -39,11 +39,11 @@ struct writ_observed {
 /** What became of a governed call, and what the client is told. */
 struct writ_conclusion {
     enum writ_outcome_kind outcome;
-    bool not_sent;                /* nothing reached the upstream: the claim is released */
-    struct writ_view error_type;  /* for outcome error; empty else */
-    struct writ_view output_hash; /* of the result, or empty */
-    enum writ_reason refusal;     /* NONE: the upstream's answer is passed on */
-    struct writ_view result;      /* the member `result` of the answer, for replay */
+    bool not_sent;                    /* nothing reached the upstream: the claim is released */
+    struct writ_view error_type;      /* for outcome error; empty else */
+    struct writ_view output_hash;     /* of the result, or empty */
+    enum writ_reason refusal;         /* NONE: the upstream's answer is passed on */
+    struct writ_view result;          /* the member `result` of the answer, for replay */
     const struct writ_json *response; /* the parsed response, or NULL */
 };
 
@@ -61,7 +61,7 @@ struct writ_call {
     struct writ_observed observed;
     struct writ_decision decision;
     struct writ_decision authorization; /* the decision as placed, which is bound and signed */
-    struct writ_extension extension; /* what decision.extensions is made from */
+    struct writ_extension extension;    /* what decision.extensions is made from */
     struct writ_permit permit;
     struct writ_view credential;
     struct writ_outcome outcome;
@@ -90,10 +90,10 @@ struct writ_request {
     struct writ_upstream *upstream; /* of `upcall` */
     struct writ_upcall upcall;
     bool upcall_open;
-    bool streaming;            /* the answer to the client is a stream that has begun */
-    struct writ_buf pending;   /* events that the client's queue did not take yet */
-    struct writ_call *call;    /* governed calls */
-    void *part;                /* of the module that has the request: spread.c, handshake.c */
+    bool streaming;          /* the answer to the client is a stream that has begun */
+    struct writ_buf pending; /* events that the client's queue did not take yet */
+    struct writ_call *call;  /* governed calls */
+    void *part;              /* of the module that has the request: spread.c, handshake.c */
 };
 
 /** The handler of the MCP routes: ctx is a struct writ_endpoint. */
@@ -112,7 +112,8 @@ void writ_request_finish(struct writ_request *request);
 /** The configuration that the request began with. */
 const struct writ_config *writ_request_config(const struct writ_request *request);
 
-#define WRIT_STEP_DECLARE(NAME, function, does) enum writ_step function(struct writ_request *request);
+#define WRIT_STEP_DECLARE(NAME, function, does)                                                    \
+    enum writ_step function(struct writ_request *request);
 WRIT_STEPS(WRIT_STEP_DECLARE)
 #undef WRIT_STEP_DECLARE
 

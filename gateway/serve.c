@@ -69,9 +69,8 @@ add_endpoint(struct serve *serve, size_t index, struct writ_upstream *only)
     for (size_t i = 0; i < path.len; i++) {
         serve->paths[index][i] = path.ptr[i];
     }
-    *endpoint = (struct writ_endpoint){.gateway = &serve->gateway,
-        .path = writ_view(serve->paths[index], path.len),
-        .only = only};
+    *endpoint = (struct writ_endpoint){
+        .gateway = &serve->gateway, .path = writ_view(serve->paths[index], path.len), .only = only};
     serve->routes[serve->routes_n++] = (struct writ_route){
         .path = endpoint->path,
         .methods = WRIT_ROUTE_POST | WRIT_ROUTE_GET | WRIT_ROUTE_DELETE,
@@ -414,8 +413,8 @@ same_upstreams(const struct writ_config *a, const struct writ_config *b)
 }
 
 static writ_result
-check_static(const struct writ_config *running, const struct writ_config *fresh,
-    struct writ_err *err)
+check_static(
+    const struct writ_config *running, const struct writ_config *fresh, struct writ_err *err)
 {
     if (!writ_view_equal(running->listen.text, fresh->listen.text) ||
         !writ_view_equal(running->admin_listen.text, fresh->admin_listen.text) ||

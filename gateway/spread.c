@@ -5,9 +5,9 @@
 
 #include "evidence/write.h"
 
-#define ANSWER_MAX     (64u << 20)
-#define PAGES_MAX      1000 /* of one upstream's list */
-#define CODE_INTERNAL  (-32603)
+#define ANSWER_MAX    (64u << 20)
+#define PAGES_MAX     1000 /* of one upstream's list */
+#define CODE_INTERNAL (-32603)
 
 /* ---- legs ---- */
 
@@ -55,8 +55,8 @@ writ_spread_again(struct writ_legs *legs, struct writ_leg *leg, struct writ_view
 {
     legs->open++;
     leg->upcall = (struct writ_upcall){.events = &leg_events, .ctx = leg};
-    if (!writ_is_ok(writ_pass_prepare(leg->request, leg->upstream,
-            (struct writ_view){NULL, 0}, leg->headers, &leg->upcall.request))) {
+    if (!writ_is_ok(writ_pass_prepare(leg->request, leg->upstream, (struct writ_view){NULL, 0},
+            leg->headers, &leg->upcall.request))) {
         leg->upcall.request.headers_n = 0;
     }
     leg->upcall.request.body = body;
@@ -148,8 +148,7 @@ writ_spread_answer(struct writ_request *request, struct writ_buf *body,
     const struct writ_header *headers, size_t count)
 {
     struct writ_exchange *x = request->x;
-    struct writ_header all[4] = {
-        {WRIT_LIT("Content-Type"), WRIT_LIT("application/json")}};
+    struct writ_header all[4] = {{WRIT_LIT("Content-Type"), WRIT_LIT("application/json")}};
     bool good = writ_is_ok(writ_buf_check(body, NULL));
 
     WRIT_INVARIANT(count < 4);
@@ -218,8 +217,8 @@ is_shown(const struct writ_leg *leg, const struct writ_json *item)
 static bool
 is_renamed(const struct writ_request *request)
 {
-    return request->endpoint->only == NULL && (request->method == WRIT_MCP_TOOLS_LIST ||
-                                                  request->method == WRIT_MCP_PROMPTS_LIST);
+    return request->endpoint->only == NULL &&
+           (request->method == WRIT_MCP_TOOLS_LIST || request->method == WRIT_MCP_PROMPTS_LIST);
 }
 
 static void
@@ -311,8 +310,7 @@ ask_next_page(struct writ_legs *legs, struct writ_leg *leg, const struct writ_js
 
 /* What the first upstream said beside its list; a filtered list is nobody else's. */
 static void
-put_others(struct writ_write *w, const struct writ_request *request,
-    const struct writ_json *result)
+put_others(struct writ_write *w, const struct writ_request *request, const struct writ_json *result)
 {
     WRIT_JSON_EACH(name, result)
     {
@@ -335,7 +333,8 @@ put_others(struct writ_write *w, const struct writ_request *request,
 static void
 put_list_meta(struct writ_write *w, const struct writ_legs *legs)
 {
-    const struct writ_json *meta = writ_json_get_typed(legs->first, WRIT_LIT("_meta"), WRIT_JSON_OBJECT);
+    const struct writ_json *meta =
+        writ_json_get_typed(legs->first, WRIT_LIT("_meta"), WRIT_JSON_OBJECT);
     bool missing = false;
 
     for (size_t i = 0; i < legs->n; i++) {
@@ -470,7 +469,8 @@ writ_spread_start(struct writ_request *request)
     if (is_list && request->endpoint->only == NULL) {
         body = page_body(request, (struct writ_view){NULL, 0}); /* a cursor is some upstream's */
     }
-    if (body.ptr == NULL || writ_spread_begin(request, body, is_list ? lists_done : all_done) == NULL) {
+    if (body.ptr == NULL ||
+        writ_spread_begin(request, body, is_list ? lists_done : all_done) == NULL) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
     return WRIT_STEP_WAIT;

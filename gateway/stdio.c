@@ -21,11 +21,11 @@
 #include <stdlib.h>
 
 #define BUCKETS        1024
-#define FLIGHTS_MAX    4096        /* at once, those that wait for the child included */
-#define HANDSHAKE_US   30000000    /* for the child to answer initialize */
+#define FLIGHTS_MAX    4096     /* at once, those that wait for the child included */
+#define HANDSHAKE_US   30000000 /* for the child to answer initialize */
 #define CODE_SERVER    (-32000)
 #define CODE_NO_METHOD (-32601)
-#define HANDSHAKE_ID   0           /* our id of initialize; requests begin at 1 */
+#define HANDSHAKE_ID   0 /* our id of initialize; requests begin at 1 */
 
 enum state { STATE_DOWN = 0, STATE_HANDSHAKE, STATE_UP, STATE_STOPPED };
 
@@ -230,8 +230,8 @@ finish_status(struct flight *flight, unsigned status, struct writ_view body)
     finish(flight,
         (struct writ_upcall_answer){.end = WRIT_UPCALL_ANSWERED,
             .status = status,
-            .content_type = body.len > 0 ? WRIT_LIT("application/json")
-                                         : (struct writ_view){NULL, 0},
+            .content_type =
+                body.len > 0 ? WRIT_LIT("application/json") : (struct writ_view){NULL, 0},
             .detail = "ok"},
         body);
 }
@@ -253,7 +253,8 @@ send_event(struct flight *flight, struct writ_view data)
 
 /* One message with our id and our progress token in place of the client's. */
 static void
-put_ours(struct writ_write *w, struct flight *flight, const struct writ_json *object, unsigned depth)
+put_ours(
+    struct writ_write *w, struct flight *flight, const struct writ_json *object, unsigned depth)
 {
     writ_write_object_begin(w);
     WRIT_JSON_EACH(name, object)
@@ -295,8 +296,8 @@ make_line(struct flight *flight, const struct writ_json *message, struct writ_bu
     struct writ_write w = writ_write_to(ret);
 
     remember(&flight->client_id, writ_json_get(message, WRIT_LIT("id")));
-    remember(&flight->client_token,
-        writ_json_pointer(message, WRIT_LIT("/params/_meta/progressToken")));
+    remember(
+        &flight->client_token, writ_json_pointer(message, WRIT_LIT("/params/_meta/progressToken")));
     put_ours(&w, flight, message, 0);
     return writ_write_end(&w, NULL);
 }
@@ -738,8 +739,7 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     limits.bytes = line.len;
     limits.values = line.len;
     limits.string_bytes = line.len;
-    if (scratch == NULL ||
-        !writ_is_ok(writ_json_read(line, &limits, scratch, &message, NULL)) ||
+    if (scratch == NULL || !writ_is_ok(writ_json_read(line, &limits, scratch, &message, NULL)) ||
         writ_json_type(message) != WRIT_JSON_OBJECT) {
         child_failed(stdio, "a line that is not JSON");
     } else {
@@ -763,8 +763,7 @@ on_up(void *ctx, struct writ_child *child)
     uint64_t ticket;
 
     WRIT_LOG(stdio->gateway->log, WRIT_LOG_INFO, "upstream_started",
-        writ_log_text("upstream", stdio->config->name),
-        writ_log_int("pid", writ_child_pid(child)));
+        writ_log_text("upstream", stdio->config->name), writ_log_int("pid", writ_child_pid(child)));
     atomic_store(&stdio->state, STATE_HANDSHAKE);
     writ_loop_timer_set(
         stdio->loop, &stdio->handshake, writ_loop_now_us(stdio->loop) + HANDSHAKE_US);
@@ -799,8 +798,8 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     } else {
         WRIT_LOG(stdio->gateway->log, WRIT_LOG_WARN, "upstream_ended",
             writ_log_text("upstream", stdio->config->name),
-            writ_log_str("why", writ_child_why_name(end->why)),
-            writ_log_int("detail", end->detail), writ_log_int("restart_us", end->restart_us));
+            writ_log_str("why", writ_child_why_name(end->why)), writ_log_int("detail", end->detail),
+            writ_log_int("restart_us", end->restart_us));
     }
     atomic_store(&stdio->state, end->why == WRIT_CHILD_STOPPED ? STATE_STOPPED : STATE_DOWN);
 }
@@ -834,8 +833,8 @@ writ_stdio_start(struct writ_stdio *stdio, struct writ_worker *worker, struct wr
     flight->method = request->method;
     flight->kind = request->message != NULL ? request->message->kind : WRIT_MCP_REFUSED;
     flight->era = request->message != NULL ? request->message->era : WRIT_MCP_LEGACY;
-    flight->name = request->message != NULL ? writ_method_find(request->message->method)
-                                            : WRIT_MCP_UNKNOWN;
+    flight->name =
+        request->message != NULL ? writ_method_find(request->message->method) : WRIT_MCP_UNKNOWN;
     flight->timeout_us = request->timeout_us;
     flight->total_due_us =
         request->total_us > 0 ? writ_loop_now_us(worker->loop) + request->total_us : 0;
@@ -918,8 +917,7 @@ writ_stdio_resume(struct writ_stdio *stdio, struct writ_upcall *call)
 /* ---- life ---- */
 
 static void
-environment_of(const struct writ_upstream_config *config, struct writ_buf *text,
-    const char **list)
+environment_of(const struct writ_upstream_config *config, struct writ_buf *text, const char **list)
 {
     size_t starts[WRIT_CHILD_ENVIRONMENT_MAX];
     size_t n = 0;
@@ -964,8 +962,8 @@ open_child(struct writ_post *post)
         argv[i] = config->stdio.items[i].ptr;
     }
     environment_of(config, &text, environment);
-    if (!writ_is_ok(writ_child_open(
-            stdio->loop, &options, &child_handler, stdio, &stdio->child, &err))) {
+    if (!writ_is_ok(
+            writ_child_open(stdio->loop, &options, &child_handler, stdio, &stdio->child, &err))) {
         WRIT_LOG(stdio->gateway->log, WRIT_LOG_ERROR, "upstream_not_started",
             writ_log_text("upstream", config->name), writ_log_str("why", err.text));
         atomic_store(&stdio->state, STATE_STOPPED);

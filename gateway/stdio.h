@@ -17,8 +17,8 @@
 struct writ_stdio;
 
 /** Starts the child on the loop of worker 0, once the loops run. WRIT_E_INVALID, WRIT_E_NOMEM. */
-WRIT_RESULT writ_stdio_open(struct writ_gateway *gateway,
-    const struct writ_upstream_config *config, struct writ_stdio **ret, struct writ_err *err);
+WRIT_RESULT writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config *config,
+    struct writ_stdio **ret, struct writ_err *err);
 
 /** Asks the child to end (end of input, SIGTERM, SIGKILL of its group); any thread. */
 void writ_stdio_stop(struct writ_stdio *stdio);
@@ -33,7 +33,8 @@ void writ_stdio_close(struct writ_stdio *stdio);
 bool writ_stdio_is_up(const struct writ_stdio *stdio);
 
 /** As writ_upcall_start and so on, for the upcalls of a stdio upstream. */
-void writ_stdio_start(struct writ_stdio *stdio, struct writ_worker *worker, struct writ_upcall *call);
+void writ_stdio_start(
+    struct writ_stdio *stdio, struct writ_worker *worker, struct writ_upcall *call);
 void writ_stdio_cancel(struct writ_stdio *stdio, struct writ_upcall *call, bool tell);
 void writ_stdio_pause(struct writ_stdio *stdio, struct writ_upcall *call);
 void writ_stdio_resume(struct writ_stdio *stdio, struct writ_upcall *call);

@@ -12,8 +12,8 @@
 struct writ_upstream {
     const struct writ_upstream_config *config;
     unsigned index;
-    struct writ_stdio *stdio;           /* a child, or NULL */
-    struct writ_http_client **clients;  /* HTTP: one per worker */
+    struct writ_stdio *stdio;          /* a child, or NULL */
+    struct writ_http_client **clients; /* HTTP: one per worker */
     size_t clients_n;
 };
 
@@ -207,8 +207,8 @@ method_name(enum writ_method method)
 }
 
 static void
-add_field(struct writ_http_field *fields, size_t *count, struct writ_view name,
-    struct writ_view value)
+add_field(
+    struct writ_http_field *fields, size_t *count, struct writ_view name, struct writ_view value)
 {
     if (value.ptr != NULL) {
         fields[(*count)++] = (struct writ_http_field){name, value};
@@ -342,8 +342,8 @@ open_clients(struct writ_upstream *upstream, struct writ_gateway *gateway, struc
     }
     upstream->clients_n = gateway->workers_n;
     for (size_t i = 0; i < gateway->workers_n; i++) {
-        WRIT_TRY(writ_http_client_open(gateway->workers[i].loop, gateway->resolver, &options,
-            &upstream->clients[i], err));
+        WRIT_TRY(writ_http_client_open(
+            gateway->workers[i].loop, gateway->resolver, &options, &upstream->clients[i], err));
     }
     return WRIT_DONE;
 }

@@ -5,7 +5,7 @@
 #include "gateway/method.h"
 
 #define MODERN_META                                                                                \
-    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                      \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
     "\"io.modelcontextprotocol/clientCapabilities\":{}}"
 
 struct refusal {
@@ -33,15 +33,19 @@ assert_refused(const struct refusal *want)
         writ_mcp_classify(writ_values_json(want->body), &want->headers, &message, &fault),
         WRIT_E_INVALID);
     ck_assert_int_eq(message.kind, WRIT_MCP_REFUSED);
-    ck_assert_msg(fault.status == want->status && fault.code == want->code &&
-                      fault.reason == want->reason,
+    ck_assert_msg(
+        fault.status == want->status && fault.code == want->code && fault.reason == want->reason,
         "%s: %d, %d, %s", want->body, fault.status, fault.code, fault.text);
 }
 
 START_TEST(what_is_no_message_is_refused)
 {
     static const char *const bodies[] = {
-        "1", "\"x\"", "null", "{}", "{\"jsonrpc\":\"2.0\"}",
+        "1",
+        "\"x\"",
+        "null",
+        "{}",
+        "{\"jsonrpc\":\"2.0\"}",
         "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}",
         "{\"id\":1,\"method\":\"ping\"}",
         "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
@@ -68,7 +72,8 @@ END_TEST
 
 START_TEST(a_batch_is_refused_whatever_is_in_it)
 {
-    static const char *const bodies[] = {"[]", "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
+    static const char *const bodies[] = {"[]",
+        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
         "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"x\"}}]"};
 
     for (size_t i = 0; i < 3; i++) {
@@ -140,8 +145,7 @@ START_TEST(requests_notifications_and_responses_are_told_apart)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct writ_mcp_message message;
         struct writ_mcp_fault fault;
-        ck_assert_ok(
-            writ_mcp_classify(writ_values_json(cases[i].body), &none, &message, &fault));
+        ck_assert_ok(writ_mcp_classify(writ_values_json(cases[i].body), &none, &message, &fault));
         ck_assert_int_eq(message.kind, cases[i].kind);
         ck_assert_int_eq(message.era, WRIT_MCP_LEGACY);
         ck_assert_view(message.method, cases[i].method);
@@ -167,8 +171,8 @@ END_TEST
 
 START_TEST(header_values_survive_the_way_there_and_back)
 {
-    static const char *const values[] = {"plain", "a b", " padded ", "t\tab", "\xc3\xbc", "",
-        "=?base64?eA==?=", "line\nbreak"};
+    static const char *const values[] = {
+        "plain", "a b", " padded ", "t\tab", "\xc3\xbc", "", "=?base64?eA==?=", "line\nbreak"};
 
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         writ_auto_buf encoded = writ_buf_make(1024), decoded = writ_buf_make(1024);

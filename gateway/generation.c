@@ -1,0 +1,57 @@
+#include "gateway/generation.h"
+
+#include "store/keydir.h"
+
+#define JWKS_MAX (256 * 1024)
+
+static void
+generation_freep(struct writ_generation **generation)
+{
+    writ_generation_drop(*generation);
+}
+
+writ_result
+writ_generation_new(const struct writ_config *config, const struct writ_clock *clock,
+    struct writ_generation **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_generation *, generation_freep)
+    generation = writ_alloc(sizeof *generation);
+
+    if (generation == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a configuration");
+    }
+    atomic_init(&generation->holders, 1);
+    generation->config = writ_config_hold(config);
+    WRIT_TRY(writ_keydir_load(config->keys.ptr, &generation->keyring, err));
+    generation->signer = writ_keyring_active(generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL);
+    if (generation->signer == NULL) {
+        WRIT_FAIL(err, WRIT_E_ABSENT,
+            "no active key for credentials in the key directory: make one with `writ keys new`");
+    }
+    generation->jwks = writ_buf_make(JWKS_MAX);
+    writ_keyring_jwks(&generation->jwks, generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL);
+    WRIT_TRY(writ_buf_check(&generation->jwks, err));
+    WRIT_TRY(writ_identity_keys_new(config, clock, &generation->issuers, err));
+    *ret = WRIT_TAKE(generation);
+    return WRIT_DONE;
+}
+
+struct writ_generation *
+writ_generation_hold(struct writ_generation *generation)
+{
+    (void)atomic_fetch_add(&generation->holders, 1);
+    return generation;
+}
+
+void
+writ_generation_drop(struct writ_generation *generation)
+{
+    if (generation == NULL || atomic_fetch_sub(&generation->holders, 1) != 1) {
+        return;
+    }
+    writ_identity_keys_free(generation->issuers);
+    writ_buf_wipe(&generation->jwks);
+    writ_keyring_free(generation->keyring);
+    writ_config_drop(generation->config);
+    writ_free(generation);
+}

@@ -1,0 +1,35 @@
+/* generation.h - what a reload replaces as one. Every request holds the generation it began with,
+ * so that nothing changes under a call that is under way. */
+#ifndef WRIT_GATEWAY_GENERATION_H
+#define WRIT_GATEWAY_GENERATION_H
+
+#include "base/clock.h"
+#include "evidence/keyring.h"
+#include "gateway/identity.h"
+#include "policy/config.h"
+
+#include <stdatomic.h>
+
+/** What SIGHUP replaces as one: policy and agents, the signing keys, the issuers' keys. */
+struct writ_generation {
+    const struct writ_config *config;
+    struct writ_keyring *keyring;
+    const struct writ_signer *signer; /* the active credential key of the ring */
+    struct writ_buf jwks;             /* its public keys, as they are published */
+    struct writ_identity_keys *issuers;
+    atomic_uint holders;
+};
+
+/** Makes a generation of a configuration: opens the key directory, reads the issuers' keys. Held
+ * once. Blocks for files. As writ_keydir_open and writ_identity_keys_new. `config` is held. */
+WRIT_RESULT writ_generation_new(const struct writ_config *config, const struct writ_clock *clock,
+    struct writ_generation **ret, struct writ_err *err);
+
+/** One more hold; gives it back. Any thread. */
+struct writ_generation *writ_generation_hold(struct writ_generation *generation);
+
+/** Drops one hold; the last one frees. NULL is fine. Any thread; may block for a fetch of issuers'
+ * keys when it is the last, so the main thread keeps the current one. */
+void writ_generation_drop(struct writ_generation *generation);
+
+#endif

@@ -1,0 +1,47 @@
+/* worker.h - what one loop has of its own. Used from that loop's thread alone. */
+#ifndef WRIT_GATEWAY_WORKER_H
+#define WRIT_GATEWAY_WORKER_H
+
+#include "gateway/generation.h"
+#include "gateway/http_client.h"
+#include "gateway/identity.h"
+#include "gateway/loop.h"
+#include "gateway/metrics.h"
+#include "store/ledger.h"
+
+struct writ_gateway;
+
+#define WRIT_PROBE_ORIGINS_MAX 16 /* servers that HTTP probes may ask, per loop */
+
+/** One server that HTTP probes ask, and the connections to it. */
+struct writ_probe_origin {
+    struct writ_buf origin;
+    struct writ_http_client *client;
+};
+
+/** One loop's own. Used from that loop's thread alone. */
+struct writ_worker {
+    struct writ_gateway *gateway;
+    struct writ_loop *loop;
+    unsigned index;
+    struct writ_metrics_shard *metrics;
+    struct writ_generation *generation; /* the current one */
+    struct writ_identity *identity;     /* who is calling, by that generation */
+    /* records of this turn, handed to the ledger as one batch when it ends */
+    struct writ_task flush;
+    struct writ_entry **batch;
+    size_t batch_n, batch_cap;
+    struct writ_probe_origin origins[WRIT_PROBE_ORIGINS_MAX];
+    size_t origins_n;
+};
+
+/** Queues a record of this loop for the ledger; the batch goes out when the turn ends. The entry
+ * is the submitter's again when its `done` was called, on the loop's thread through `post`.
+ * A ledger that takes no more fails the entry with WRIT_E_BUSY, in the same way. */
+void writ_worker_submit(struct writ_worker *worker, struct writ_entry *entry);
+
+/** Prepares the batch of a worker. WRIT_E_NOMEM. */
+WRIT_RESULT writ_worker_init(struct writ_worker *worker, size_t batch_max, struct writ_err *err);
+void writ_worker_wipe(struct writ_worker *worker);
+
+#endif
