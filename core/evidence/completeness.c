@@ -11,8 +11,10 @@
 
 struct item {
     uint64_t seq, running_count;
+    int64_t issued_us; /* INT64_MIN when it cannot be read */
     struct writ_view decision_id;
-    bool numbered, bound, foreign;
+    struct writ_view boundary; /* empty: it carries none */
+    bool numbered, foreign;
 };
 
 struct writ_completeness_set {
@@ -70,24 +72,50 @@ is_count(const struct writ_member_number *number)
     return number->is == WRIT_PRESENT && number->value >= 0;
 }
 
+static int64_t
+time_of(const struct writ_member_text *time)
+{
+    int64_t us;
+
+    return time->is == WRIT_PRESENT && writ_member_time(time->view, &us) ? us : INT64_MIN;
+}
+
+/* Adds a copy of the item, and judges its boundary by those that came before. */
+static WRIT_RESULT
+add_item(struct writ_completeness_set *set, const struct item *item, struct writ_err *err)
+{
+    struct item *added;
+
+    WRIT_TRY(make_room(set, err));
+    added = &set->items[set->count++];
+    *added = *item;
+    if (item->boundary.len > 0 && set->boundary.len == 0) {
+        set->boundary = item->boundary; /* keeps (3) */
+    }
+    added->foreign = item->boundary.len > 0 && !writ_view_equal(item->boundary, set->boundary);
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_completeness_add(
     struct writ_completeness_set *set, const struct writ_decision *decision, struct writ_err *err)
 {
-    struct item item = {.decision_id = decision->decision_id.view};
+    struct item item = {
+        .decision_id = decision->decision_id.view,
+        .issued_us = time_of(&decision->issued_at),
+        .numbered = is_count(&decision->seq),
+    };
 
-    WRIT_TRY(make_room(set, err));
-    item.numbered = is_count(&decision->seq);
-    item.seq = item.numbered ? (uint64_t)decision->seq.value : 0;
-    item.running_count =
-        is_count(&decision->running_count) ? (uint64_t)decision->running_count.value : 0;
-    item.bound = decision->boundary_id.is == WRIT_PRESENT && decision->boundary_id.view.len > 0;
-    if (item.bound && set->boundary.len == 0) {
-        set->boundary = decision->boundary_id.view; /* keeps (3) */
+    if (decision->boundary_id.is == WRIT_PRESENT) {
+        item.boundary = decision->boundary_id.view;
     }
-    item.foreign = item.bound && !writ_view_equal(decision->boundary_id.view, set->boundary);
-    set->items[set->count++] = item;
-    return WRIT_DONE;
+    if (item.numbered) {
+        item.seq = (uint64_t)decision->seq.value;
+    }
+    if (is_count(&decision->running_count)) {
+        item.running_count = (uint64_t)decision->running_count.value;
+    }
+    return add_item(set, &item, err);
 }
 
 static bool
@@ -245,7 +273,7 @@ find_unbound(const struct writ_completeness_set *set, const struct order *order,
 {
     (void)order;
     for (size_t i = 0; set->boundary.len > 0 && i < set->count; i++) {
-        if (!set->items[i].bound) {
+        if (set->items[i].boundary.len == 0) {
             list_add(ret, i);
         }
     }
@@ -394,6 +422,35 @@ writ_completeness_report(const struct writ_completeness_set *set, struct writ_ar
     }
     report.whole = is_whole(&report);
     *ret = report;
+    return WRIT_DONE;
+}
+
+/* ---- at a time */
+
+static void
+set_wipe(struct writ_completeness_set *set)
+{
+    writ_free(set->items);
+}
+
+WRIT_RESULT
+writ_completeness_until(const struct writ_completeness_set *set, int64_t until_us,
+    struct writ_arena *arena, bool *ret_whole, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_completeness_set, set_wipe) then = {.max = set->max};
+    struct writ_completeness report;
+
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->items[i].issued_us <= until_us) {
+            WRIT_TRY(add_item(&then, &set->items[i], err));
+        }
+    }
+    if (set->sealed && time_of(&set->seal.sealed_at) <= until_us) {
+        writ_completeness_seal(&then, &set->seal);
+        then.second_seal = set->second_seal;
+    }
+    WRIT_TRY(writ_completeness_report(&then, arena, &report, err));
+    *ret_whole = report.whole;
     return WRIT_DONE;
 }
 

@@ -48,7 +48,7 @@ struct writ_completeness {
     struct writ_completeness_list unbound;    /* records without boundary, though others have one */
 };
 
-/** Collects a set of records. Grows by about 40 bytes for each; not for several threads. */
+/** Collects a set of records. Grows by about 64 bytes for each; not for several threads. */
 struct writ_completeness_set;
 
 /** A new, empty set for at most `max` records; free with writ_completeness_free. NULL when there is
@@ -82,6 +82,16 @@ void writ_completeness_seal(struct writ_completeness_set *set, const struct writ
  */
 WRIT_RESULT writ_completeness_report(const struct writ_completeness_set *set,
     struct writ_arena *arena, struct writ_completeness *ret, struct writ_err *err);
+
+/**
+ * Whether the set was whole at a time, as far as it had been recorded by then: over the records
+ * that were issued at or before `until_us`, and the seal if it was written by then. A record
+ * without a time it can be placed by counts as there. For the phase of a decision (phase.h).
+ *
+ * @return WRIT_OK, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_completeness_until(const struct writ_completeness_set *set, int64_t until_us,
+    struct writ_arena *arena, bool *ret_whole, struct writ_err *err);
 
 /** "sound", "invalid", "foreign", "unbound", "second", "hash_differs". Static storage. */
 struct writ_view writ_completeness_flaw_name(enum writ_seal_flaw flaw);

@@ -357,10 +357,69 @@ START_TEST(many_records_in_any_order)
 }
 END_TEST
 
+/* Three records a second apart; the middle one came to light late, or is not held at all. */
+static void
+add_issued(struct writ_completeness_set *set, int64_t seq, const char *issued_at)
+{
+    struct writ_decision decision = {
+        .decision_id = writ_member_text(WRIT_LIT("d")),
+        .boundary_id = writ_member_text(WRIT_LIT("run")),
+        .seq = writ_member_number(seq),
+        .running_count = writ_member_number(seq + 1),
+        .issued_at = writ_member_text_or_absent(writ_view_str(issued_at)),
+    };
+
+    ck_assert_ok(writ_completeness_add(set, &decision, NULL));
+}
+
+static bool
+whole_until(const struct writ_completeness_set *set, const char *time)
+{
+    writ_auto_arena arena = writ_value_arena();
+    int64_t until_us = 0;
+    bool whole = false;
+
+    ck_assert(writ_member_time(writ_view_str(time), &until_us));
+    ck_assert_ok(writ_completeness_until(set, until_us, arena, &whole, NULL));
+    return whole;
+}
+
+START_TEST(a_set_can_be_whole_at_one_time_and_not_at_another)
+{
+    auto_set set = writ_completeness_new(10);
+
+    add_issued(set, 2, "2026-06-25T05:00:02Z");
+    add_issued(set, 0, "2026-06-25T05:00:00Z");
+    ck_assert(whole_until(set, "2026-06-25T05:00:01Z"));
+    ck_assert(!whole_until(set, "2026-06-25T05:00:02Z"));
+    ck_assert(!is_whole(set));
+    add_issued(set, 1, "");
+    ck_assert(whole_until(set, "2026-06-25T05:00:02Z"));
+}
+END_TEST
+
+START_TEST(a_seal_counts_from_its_own_time_on)
+{
+    auto_set set = writ_completeness_new(10);
+    struct writ_seal seal = {
+        .boundary_id = writ_member_text(WRIT_LIT("run")),
+        .sealed = writ_member_flag(true),
+        .total = writ_member_number(2),
+        .sealed_at = writ_member_text(WRIT_LIT("2026-06-25T05:00:09Z")),
+    };
+
+    add_issued(set, 0, "2026-06-25T05:00:00Z");
+    writ_completeness_seal(set, &seal);
+    ck_assert(whole_until(set, "2026-06-25T05:00:08Z"));
+    ck_assert(!whole_until(set, "2026-06-25T05:00:09Z"));
+}
+END_TEST
+
 WRIT_UNIT_MAIN("completeness", a_contiguous_run_is_whole_with_and_without_its_seal, gaps_are_named,
     a_dropped_tail_shows_under_a_seal_and_not_without, a_running_count_promises_records,
     duplicates_are_named_once, a_huge_promise_costs_nothing, without_records_only_the_seal_speaks,
     a_foreign_boundary_is_named, a_missing_boundary_fails_closed_when_others_have_one,
     a_record_without_number_is_named, a_seal_of_another_boundary_is_no_witness,
     an_invalid_seal_is_no_witness, two_seals_must_say_the_same, the_seal_names_the_ids_in_seq_order,
-    flaws_have_names, a_set_takes_its_maximum_and_not_one_more, many_records_in_any_order)
+    flaws_have_names, a_set_takes_its_maximum_and_not_one_more, many_records_in_any_order,
+    a_set_can_be_whole_at_one_time_and_not_at_another, a_seal_counts_from_its_own_time_on)

@@ -1,0 +1,164 @@
+#include "evidence/phase.h"
+
+struct writ_view
+writ_phase_name(enum writ_phase phase)
+{
+    switch (phase) {
+    case WRIT_PHASE_REFUSED:
+        return WRIT_LIT("refused");
+    case WRIT_PHASE_UNBORN:
+        return WRIT_LIT("unborn");
+    case WRIT_PHASE_FRESH:
+        return WRIT_LIT("fresh");
+    case WRIT_PHASE_PENDING:
+        return WRIT_LIT("pending");
+    case WRIT_PHASE_RESUMED:
+        return WRIT_LIT("resumed");
+    case WRIT_PHASE_CONSUMED:
+        return WRIT_LIT("consumed");
+    case WRIT_PHASE_STALE:
+        return WRIT_LIT("stale");
+    case WRIT_PHASE_REVALIDATED:
+        return WRIT_LIT("revalidated");
+    case WRIT_PHASE_EXPIRED:
+        return WRIT_LIT("expired");
+    }
+    return WRIT_LIT("refused");
+}
+
+/* The times at which a decision begins and stops to be spendable; INT64_MAX: never. */
+struct times {
+    int64_t issued_us, outcome_us, successor_us, changed_us, expires_us;
+};
+
+/* The time of a record that ends something: one that cannot be read ended it at once. */
+static int64_t
+end_of(const struct writ_member_text *time)
+{
+    int64_t us;
+
+    return time->is == WRIT_PRESENT && writ_member_time(time->view, &us) ? us : INT64_MIN;
+}
+
+static struct times
+times_of(const struct writ_decision *decision, const struct writ_phase_facts *facts)
+{
+    const struct writ_member_text *issued = &decision->issued_at, *expires = &decision->expires_at;
+    struct times times = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+
+    if (issued->is == WRIT_PRESENT) {
+        (void)writ_member_time(issued->view, &times.issued_us);
+    }
+    if (expires->is == WRIT_PRESENT || expires->is == WRIT_WRONG) {
+        times.expires_us = end_of(expires);
+    }
+    if (facts->outcome != NULL) {
+        times.outcome_us = end_of(&facts->outcome->completed_at);
+    }
+    if (facts->successor != NULL) {
+        times.successor_us = end_of(&facts->successor->issued_at);
+    }
+    if (facts->changed_us != 0) {
+        times.changed_us = facts->changed_us;
+    }
+    return times;
+}
+
+/* A successor that took up the continuation of an approval, and was allowed. */
+static bool
+is_redeemed(const struct writ_decision *decision, const struct writ_decision *successor)
+{
+    return writ_decision_is(successor, WRIT_DECISION_ALLOW) &&
+           writ_member_text_equal(&decision->continuation_id, &successor->continuation_id, false);
+}
+
+/* Contract 5 names the phases; where several would do, what was done with the decision comes
+ * before what time did to it. */
+enum writ_phase
+writ_phase_at(
+    const struct writ_decision *decision, const struct writ_phase_facts *facts, int64_t t_us)
+{
+    const struct times times = times_of(decision, facts);
+    bool allow = writ_decision_is(decision, WRIT_DECISION_ALLOW);
+
+    if (!allow && !writ_decision_is(decision, WRIT_DECISION_REQUIRE_APPROVAL)) {
+        return WRIT_PHASE_REFUSED;
+    }
+    if (times.issued_us > t_us || times.issued_us == INT64_MAX) {
+        return WRIT_PHASE_UNBORN;
+    }
+    if (times.outcome_us <= t_us) {
+        return WRIT_PHASE_CONSUMED;
+    }
+    if (times.successor_us <= t_us) {
+        return !allow && is_redeemed(decision, facts->successor) ? WRIT_PHASE_RESUMED
+                                                                 : WRIT_PHASE_REVALIDATED;
+    }
+    if (times.expires_us < t_us) {
+        return WRIT_PHASE_EXPIRED;
+    }
+    if (times.changed_us <= t_us) {
+        return WRIT_PHASE_STALE;
+    }
+    return allow ? WRIT_PHASE_FRESH : WRIT_PHASE_PENDING;
+}
+
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+bool
+writ_phase_spendable(const struct writ_decision *decision, const struct writ_phase_facts *facts,
+    int64_t *ret_from_us, int64_t *ret_until_us)
+{
+    const struct times times = times_of(decision, facts);
+    int64_t until_us = earlier(
+        earlier(times.outcome_us, times.successor_us), earlier(times.changed_us, times.expires_us));
+
+    if (!writ_decision_is(decision, WRIT_DECISION_ALLOW) || times.issued_us == INT64_MAX ||
+        until_us < times.issued_us) {
+        return false;
+    }
+    *ret_from_us = times.issued_us;
+    *ret_until_us = until_us;
+    return true;
+}
+
+/* ---- refusals, contract 4 */
+
+struct writ_view
+writ_phase_enforcement_name(enum writ_phase_enforcement enforcement)
+{
+    switch (enforcement) {
+    case WRIT_PHASE_UNPROVEN:
+        return WRIT_LIT("unproven");
+    case WRIT_PHASE_ENFORCED:
+        return WRIT_LIT("enforced");
+    case WRIT_PHASE_VIOLATION:
+        return WRIT_LIT("violation");
+    case WRIT_PHASE_SHADOWED:
+        return WRIT_LIT("shadowed");
+    case WRIT_PHASE_NO_REFUSAL:
+        return WRIT_LIT("no_refusal");
+    }
+    return WRIT_LIT("unproven");
+}
+
+enum writ_phase_enforcement
+writ_phase_enforced(
+    const struct writ_decision *decision, const struct writ_outcome *outcome, bool shadow)
+{
+    if (!writ_decision_is(decision, WRIT_DECISION_DENY) &&
+        !writ_decision_is(decision, WRIT_DECISION_REVISE)) {
+        return WRIT_PHASE_NO_REFUSAL;
+    }
+    if (outcome == NULL) {
+        return WRIT_PHASE_UNPROVEN;
+    }
+    if (writ_outcome_nothing_ran(outcome)) {
+        return WRIT_PHASE_ENFORCED;
+    }
+    return shadow ? WRIT_PHASE_SHADOWED : WRIT_PHASE_VIOLATION;
+}
