@@ -81,3 +81,50 @@ COMMAND(ledger_export, "ledger export", "PATH BOUNDARY", 2, 2, "export a run or 
     "canonical bytes that are in the ledger, and a last line {kind: completeness, report}. Exit 1 "
     "when its decisions are not whole. With --json all of it is one JSON object.")
 VALUE(ledger_export, "tenant", "TENANT", "Of this tenant; needed when several have one of that name.")
+COMMAND(keys_new, "keys new", "", 0, 0, "make the first key of a purpose",
+    "Makes the key directory where there is none (mode 0700) and a new active key in it. The key "
+    "of the credentials never signs the ledger: each has a key of its own.")
+REQUIRED(keys_new, "dir", "DIR", "The key directory.")
+VALUE(keys_new, "purpose", "WHAT", "credential (the default) or ledger.")
+VALUE(keys_new, "alg", "ALG", "ES256 (the default), RS256 or EdDSA (Ed25519).")
+
+COMMAND(keys_list, "keys list", "", 0, 0, "show the keys and what each may do",
+    "Opens no private key. States: active signs and verifies, verifying verifies what it signed "
+    "before, retired verifies nothing.")
+REQUIRED(keys_list, "dir", "DIR", "The key directory.")
+
+COMMAND(keys_rotate, "keys rotate", "", 0, 0, "put a new key in the place of the active one",
+    "The key before goes on verifying until it is retired; its private half is removed. A running "
+    "gateway takes the new key when it reloads (SIGHUP).")
+REQUIRED(keys_rotate, "dir", "DIR", "The key directory.")
+VALUE(keys_rotate, "purpose", "WHAT", "credential (the default) or ledger.")
+VALUE(keys_rotate, "alg", "ALG", "ES256, RS256 or EdDSA; that of the key before by default.")
+
+COMMAND(keys_retire, "keys retire", "", 0, 0, "let a rotated key verify nothing any more",
+    "Do it when nothing that the key signed is needed any more: for credentials, when their "
+    "lifetime has passed since the rotation.")
+REQUIRED(keys_retire, "dir", "DIR", "The key directory.")
+REQUIRED(keys_retire, "kid", "KID", "The key, as writ keys list names it.")
+
+COMMAND(keys_jwks, "keys jwks", "", 0, 0, "print the public keys as a JWKS (RFC 7517)",
+    "Active and verifying keys of one purpose: what the gateway publishes at "
+    "/.well-known/jwks.json.")
+REQUIRED(keys_jwks, "dir", "DIR", "The key directory.")
+VALUE(keys_jwks, "purpose", "WHAT", "credential (the default) or ledger.")
+
+COMMAND(verify_credential, "verify credential", "", 0, 0, "check a credential against a call",
+    "Prints ok, or the first reason against it, in the order of docs/credentials.md. The call is a "
+    "JSON object: tool, arguments, and, where they are known and to be compared, aud, iss, "
+    "agent_id, tenant (a string or null), target_state_digest (a string or null) and at (the "
+    "time). Whether the credential was used before is not looked at.")
+REQUIRED(verify_credential, "jwks", "FILE", "The public keys of the gateway.")
+REQUIRED(verify_credential, "call", "FILE", "The call, as the tool server got it.")
+REQUIRED(verify_credential, "token", "FILE", "The credential.")
+VALUE(verify_credential, "at", "TIME",
+    "Judge at this time: seconds since 1970, or RFC 3339. Now by default.")
+VALUE(verify_credential, "aud", "URI", "Who the credential must be for, if the call does not say.")
+VALUE(verify_credential, "iss", "URI", "Who must have issued it; by default whoever has the keys.")
+VALUE(verify_credential, "typ", "TYPE", "The typ of its header; JWT by default.")
+VALUE(verify_credential, "skew", "SECONDS", "Difference of clocks to forgive; 0 by default.")
+VALUE(verify_credential, "max-lifetime", "SECONDS",
+    "Longest lifetime to accept; 3600 by default, and at most.")

@@ -1,0 +1,270 @@
+/* writ keys ...: the key directory of a gateway. */
+#include "cli/cli.h"
+#include "evidence/write.h"
+#include "store/keydir.h"
+
+static void
+dir_freep(struct writ_keydir **dir)
+{
+    writ_keydir_close(*dir);
+}
+
+static void
+ring_freep(struct writ_keyring **ring)
+{
+    writ_keyring_free(*ring);
+}
+
+static void
+signer_freep(struct writ_signer **signer)
+{
+    writ_signer_free(*signer);
+}
+
+static const char *
+path_of(const struct writ_cli *cli)
+{
+    return writ_cli_get(cli, "dir").ptr; /* of argv, so NUL-terminated */
+}
+
+/* --purpose; `credential` without it, NONE for a word that is no purpose. */
+static enum writ_key_purpose
+purpose_of(const struct writ_cli *cli)
+{
+    return writ_cli_has(cli, "purpose") ? writ_keyring_purpose_named(writ_cli_get(cli, "purpose"))
+                                        : WRIT_KEY_PURPOSE_CREDENTIAL;
+}
+
+/* --alg; `otherwise` without it, NONE for a word that is no algorithm. */
+static enum writ_jwk_alg
+alg_of(const struct writ_cli *cli, enum writ_jwk_alg otherwise)
+{
+    return writ_cli_has(cli, "alg") ? writ_jwk_alg_named(writ_cli_get(cli, "alg")) : otherwise;
+}
+
+static bool
+purpose_is_right(const struct writ_cli *cli)
+{
+    if (purpose_of(cli) == WRIT_KEY_PURPOSE_NONE) {
+        (void)writ_cli_usage(cli, "--purpose is neither credential nor ledger");
+        return false;
+    }
+    return true;
+}
+
+static bool
+alg_is_right(const struct writ_cli *cli)
+{
+    if (alg_of(cli, WRIT_JWK_ALG_ES256) == WRIT_JWK_ALG_NONE) {
+        (void)writ_cli_usage(cli, "--alg is none of ES256, RS256 and EdDSA");
+        return false;
+    }
+    return true;
+}
+
+/* ---- showing keys */
+
+static void
+write_key(struct writ_write *w, const struct writ_keyring_key *key)
+{
+    char created[WRIT_TIME_TEXT];
+    char changed[WRIT_TIME_TEXT];
+
+    writ_time_format(key->created_us, created);
+    writ_time_format(key->changed_us, changed);
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("kid"));
+    writ_write_string(w, writ_jwk_kid(key->public));
+    writ_write_name(w, WRIT_LIT("alg"));
+    writ_write_string(w, writ_view_str(writ_jwk_alg_name(writ_jwk_alg(key->public))));
+    writ_write_name(w, WRIT_LIT("purpose"));
+    writ_write_string(w, writ_view_str(writ_keyring_purpose_name(key->purpose)));
+    writ_write_name(w, WRIT_LIT("state"));
+    writ_write_string(w, writ_view_str(writ_keyring_state_name(key->state)));
+    writ_write_name(w, WRIT_LIT("created_at"));
+    writ_write_string(w, writ_view_str(created));
+    writ_write_name(w, WRIT_LIT("changed_at"));
+    writ_write_string(w, writ_view_str(changed));
+    writ_write_object_end(w);
+}
+
+static void
+put_row(struct writ_buf *ret, const struct writ_keyring_key *key)
+{
+    char changed[WRIT_TIME_TEXT];
+
+    writ_time_format(key->changed_us, changed);
+    writ_buf_fmt(ret, WRIT_VIEW_FMT "  %-5s  %-10s  %-9s  since %.19sZ\n",
+        WRIT_VIEW_ARG(writ_jwk_kid(key->public)), writ_jwk_alg_name(writ_jwk_alg(key->public)),
+        writ_keyring_purpose_name(key->purpose), writ_keyring_state_name(key->state), changed);
+}
+
+/* Answers with these keys: one object for one key, a list otherwise. */
+static WRIT_RESULT
+show(const struct writ_cli *cli, const struct writ_keyring *ring,
+    const struct writ_keyring_key *only, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    struct writ_write w = writ_write_to(&text);
+
+    if (!cli->json) {
+        for (size_t i = 0; i < writ_keyring_count(ring); i++) {
+            if (only == NULL || only == writ_keyring_key(ring, i)) {
+                put_row(&text, writ_keyring_key(ring, i));
+            }
+        }
+    } else if (only != NULL) {
+        write_key(&w, only);
+        WRIT_TRY(writ_write_end(&w, err));
+        writ_buf_byte(&text, '\n');
+    } else {
+        writ_write_object_begin(&w);
+        writ_write_name(&w, WRIT_LIT("keys"));
+        writ_write_array_begin(&w);
+        for (size_t i = 0; i < writ_keyring_count(ring); i++) {
+            write_key(&w, writ_keyring_key(ring, i));
+        }
+        writ_write_array_end(&w);
+        writ_write_object_end(&w);
+        WRIT_TRY(writ_write_end(&w, err));
+        writ_buf_byte(&text, '\n');
+    }
+    WRIT_TRY(writ_buf_check(&text, err));
+    writ_cli_put(writ_buf_view(&text));
+    return WRIT_DONE;
+}
+
+static const struct writ_keyring_key *
+find_active(const struct writ_keyring *ring, enum writ_key_purpose purpose)
+{
+    for (size_t i = 0; i < writ_keyring_count(ring); i++) {
+        const struct writ_keyring_key *key = writ_keyring_key(ring, i);
+        if (key->purpose == purpose && key->state == WRIT_KEY_STATE_ACTIVE) {
+            return key;
+        }
+    }
+    return NULL;
+}
+
+/* ---- the commands */
+
+static WRIT_RESULT
+run_new(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keydir *, dir_freep) dir = NULL;
+    WRIT_AUTO(struct writ_signer *, signer_freep) signer = NULL;
+    enum writ_key_purpose purpose = purpose_of(cli);
+
+    WRIT_TRY(writ_keydir_open(path_of(cli), true, &dir, err));
+    if (find_active(writ_keydir_ring(dir), purpose) != NULL) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "there is an active key for purpose %s already: use writ keys rotate",
+            writ_keyring_purpose_name(purpose));
+    }
+    WRIT_TRY(writ_signer_new(alg_of(cli, WRIT_JWK_ALG_ES256), &signer, err));
+    WRIT_TRY(writ_keyring_add(
+        writ_keydir_ring(dir), purpose, signer, writ_clock_wall_us(cli->clock), err));
+    (void)WRIT_TAKE(signer);
+    WRIT_TRY(writ_keydir_save(dir, err));
+    return show(cli, writ_keydir_ring(dir), find_active(writ_keydir_ring(dir), purpose), err);
+}
+
+static WRIT_RESULT
+run_list(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keyring *, ring_freep) ring = NULL;
+
+    WRIT_TRY(writ_keydir_list(path_of(cli), &ring, err));
+    return show(cli, ring, NULL, err);
+}
+
+static WRIT_RESULT
+run_rotate(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keydir *, dir_freep) dir = NULL;
+    WRIT_AUTO(struct writ_signer *, signer_freep) signer = NULL;
+    const struct writ_keyring_key *before;
+    enum writ_key_purpose purpose = purpose_of(cli);
+    enum writ_jwk_alg alg;
+
+    WRIT_TRY(writ_keydir_open(path_of(cli), false, &dir, err));
+    before = find_active(writ_keydir_ring(dir), purpose);
+    alg = alg_of(cli, before != NULL ? writ_jwk_alg(before->public) : WRIT_JWK_ALG_ES256);
+    WRIT_TRY(writ_signer_new(alg, &signer, err));
+    WRIT_TRY(writ_keyring_rotate(
+        writ_keydir_ring(dir), purpose, signer, writ_clock_wall_us(cli->clock), err));
+    (void)WRIT_TAKE(signer);
+    WRIT_TRY(writ_keydir_save(dir, err));
+    return show(cli, writ_keydir_ring(dir), find_active(writ_keydir_ring(dir), purpose), err);
+}
+
+static WRIT_RESULT
+run_retire(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keydir *, dir_freep) dir = NULL;
+    struct writ_view kid = writ_cli_get(cli, "kid");
+    const struct writ_keyring *ring;
+    size_t i = 0;
+
+    WRIT_TRY(writ_keydir_open(path_of(cli), false, &dir, err));
+    ring = writ_keydir_ring(dir);
+    WRIT_TRY(writ_keyring_retire(writ_keydir_ring(dir), kid, writ_clock_wall_us(cli->clock), err));
+    WRIT_TRY(writ_keydir_save(dir, err));
+    while (!writ_view_equal(writ_jwk_kid(writ_keyring_key(ring, i)->public), kid)) {
+        i++; /* it is there: it was retired just now */
+    }
+    return show(cli, ring, writ_keyring_key(ring, i), err);
+}
+
+static WRIT_RESULT
+run_jwks(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keyring *, ring_freep) ring = NULL;
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+
+    WRIT_TRY(writ_keydir_list(path_of(cli), &ring, err));
+    writ_keyring_jwks(&text, ring, purpose_of(cli));
+    writ_buf_byte(&text, '\n');
+    WRIT_TRY(writ_buf_check(&text, err));
+    writ_cli_put(writ_buf_view(&text));
+    return WRIT_DONE;
+}
+
+static enum writ_exit
+run(const struct writ_cli *cli, WRIT_RESULT (*fn)(const struct writ_cli *, struct writ_err *))
+{
+    struct writ_err err = {0};
+    writ_result result = fn(cli, &err);
+
+    return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
+}
+
+enum writ_exit
+writ_command_keys_new(const struct writ_cli *cli)
+{
+    return purpose_is_right(cli) && alg_is_right(cli) ? run(cli, run_new) : WRIT_EXIT_USAGE;
+}
+
+enum writ_exit
+writ_command_keys_list(const struct writ_cli *cli)
+{
+    return run(cli, run_list);
+}
+
+enum writ_exit
+writ_command_keys_rotate(const struct writ_cli *cli)
+{
+    return purpose_is_right(cli) && alg_is_right(cli) ? run(cli, run_rotate) : WRIT_EXIT_USAGE;
+}
+
+enum writ_exit
+writ_command_keys_retire(const struct writ_cli *cli)
+{
+    return run(cli, run_retire);
+}
+
+enum writ_exit
+writ_command_keys_jwks(const struct writ_cli *cli)
+{
+    return purpose_is_right(cli) ? run(cli, run_jwks) : WRIT_EXIT_USAGE;
+}

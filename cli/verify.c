@@ -1,0 +1,344 @@
+/* writ verify ...: what a tool server does with a credential, as a tool. */
+#include "cli/cli.h"
+
+#include "base/text.h"
+#include "evidence/credential.h"
+#include "evidence/write.h"
+
+#include <stdio.h>
+
+#define CALL_MAX ((size_t)16 << 20)
+#define TOKEN_MAX                                                                                  \
+    ((size_t)16 << 20) /* longer than any token: too long is a verdict, not a fault                \
+                        */
+#define ARENA_MAX ((size_t)512 << 20)
+#define SECOND_US 1000000
+
+static const struct writ_json_limits call_limits = {
+    .bytes = CALL_MAX,
+    .depth = 64,
+    .values = (size_t)4 << 20,
+    .name_bytes = CALL_MAX,
+    .string_bytes = CALL_MAX,
+    .number_bytes = WRIT_NUMBER_MAX,
+};
+
+/* Everything that one verification reads. */
+struct inputs {
+    struct writ_arena *arena;
+    struct writ_jwks *keys;
+    struct writ_buf call, token;
+    struct writ_credential_expect expect;
+};
+
+static void
+inputs_wipe(struct inputs *in)
+{
+    writ_buf_wipe(&in->call);
+    writ_buf_wipe(&in->token);
+    writ_jwks_free(in->keys);
+    writ_arena_free(in->arena);
+}
+
+/* ---- reading */
+
+static WRIT_RESULT
+read_keys(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
+{
+    const char *path = writ_cli_get(cli, "jwks").ptr;
+    writ_auto_buf text = writ_buf_make(WRIT_JWKS_BYTES_MAX);
+    struct writ_err why = {0};
+    writ_result result;
+
+    WRIT_TRY(writ_cli_read(path, WRIT_JWKS_BYTES_MAX, &text, err));
+    result = writ_jwks_read(writ_buf_view(&text), &in->keys, &why);
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(err, result.code, "%s: %s", path, why.text);
+    }
+    in->expect.keys = in->keys;
+    return WRIT_DONE;
+}
+
+/* One token, with or without the line end that editors add. */
+static WRIT_RESULT
+read_token(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
+{
+    struct writ_buf *token = &in->token;
+
+    *token = writ_buf_make(TOKEN_MAX);
+    WRIT_TRY(writ_cli_read(writ_cli_get(cli, "token").ptr, TOKEN_MAX, token, err));
+    if (token->len > 0 && token->ptr[token->len - 1] == '\n') {
+        token->len--;
+    }
+    if (token->len > 0 && token->ptr[token->len - 1] == '\r') {
+        token->len--;
+    }
+    return WRIT_DONE;
+}
+
+/* Seconds since 1970, or a time of RFC 3339. */
+static WRIT_RESULT
+read_time(struct writ_view text, int64_t *ret, struct writ_err *err)
+{
+    uint64_t seconds;
+    int64_t wall_us;
+
+    if (writ_is_ok(writ_text_u64(text, 0, (uint64_t)INT64_MAX / SECOND_US, &seconds))) {
+        *ret = (int64_t)seconds;
+        return WRIT_DONE;
+    }
+    if (writ_is_ok(writ_time_read(text, &wall_us)) && wall_us >= 0) {
+        *ret = wall_us / SECOND_US;
+        return WRIT_DONE;
+    }
+    WRIT_FAIL(err, WRIT_E_INVALID, "a time is neither seconds since 1970 nor of RFC 3339");
+}
+
+/* One member of the call into `expect`; false when it is not of its form. */
+static bool
+take_member(const struct writ_json *name, struct writ_credential_expect *expect,
+    const struct writ_json **ret_arguments)
+{
+    const struct writ_json *value = writ_json_value(name);
+    struct writ_view text = writ_json_string(value);
+    bool null = writ_json_type(value) == WRIT_JSON_NULL;
+
+    if (writ_json_is(name, WRIT_LIT("arguments"))) {
+        *ret_arguments = value;
+        return writ_json_type(value) == WRIT_JSON_OBJECT;
+    }
+    if (writ_json_is(name, WRIT_LIT("at"))) {
+        return writ_is_ok(read_time(writ_json_text(value), &expect->now_s, NULL));
+    }
+    if (writ_json_is(name, WRIT_LIT("tenant"))) {
+        expect->any_tenant = false;
+        expect->tenant = text;
+        return null || text.len > 0;
+    }
+    if (writ_json_is(name, WRIT_LIT("target_state_digest"))) {
+        expect->any_target_state = false;
+        expect->target_state = (struct writ_member_text){null ? WRIT_NULL : WRIT_PRESENT, text};
+        return null || text.len > 0;
+    }
+    if (writ_json_is(name, WRIT_LIT("tool"))) {
+        expect->tool = text;
+    } else if (writ_json_is(name, WRIT_LIT("aud"))) {
+        expect->audience = text;
+    } else if (writ_json_is(name, WRIT_LIT("iss"))) {
+        expect->any_issuer = false;
+        expect->issuer = text;
+    } else if (writ_json_is(name, WRIT_LIT("agent_id"))) {
+        expect->any_agent = false;
+        expect->agent_id = text;
+    } else {
+        return false;
+    }
+    return text.len > 0;
+}
+
+static WRIT_RESULT
+digest_arguments(const struct writ_json *arguments, struct writ_digest *ret, struct writ_err *err)
+{
+    if (arguments == NULL) {
+        return writ_digest_bytes(WRIT_LIT("{}"), ret, err); /* absent means {} */
+    }
+    return writ_digest_json(arguments, 6 * CALL_MAX, ret, err);
+}
+
+static WRIT_RESULT
+take_call(const struct writ_json *call, struct writ_credential_expect *expect, const char *path,
+    struct writ_err *err)
+{
+    const struct writ_json *arguments = NULL;
+
+    if (writ_json_type(call) != WRIT_JSON_OBJECT) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: not a JSON object", path);
+    }
+    WRIT_JSON_EACH(name, call)
+    {
+        if (!take_member(name, expect, &arguments)) {
+            writ_auto_buf shown = writ_buf_make(1024);
+            writ_text_json_safe(&shown, writ_json_text(name), 64);
+            WRIT_FAIL(err, WRIT_E_INVALID,
+                "%s: the member " WRIT_VIEW_FMT " is unknown or not of its form", path,
+                WRIT_VIEW_ARG(writ_buf_view(&shown)));
+        }
+    }
+    if (expect->tool.len == 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: the member \"tool\" is missing", path);
+    }
+    return digest_arguments(arguments, &expect->params_hash, err);
+}
+
+static WRIT_RESULT
+read_call(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
+{
+    const char *path = writ_cli_get(cli, "call").ptr;
+    const struct writ_json *call = NULL;
+    struct writ_err why = {0};
+    writ_result result;
+
+    in->call = writ_buf_make(CALL_MAX + 1); /* more than the limit, to name it */
+    WRIT_TRY(writ_cli_read(path, CALL_MAX, &in->call, err));
+    result = writ_json_read(writ_buf_view(&in->call), &call_limits, in->arena, &call, &why);
+    if (!writ_is_ok(result)) {
+        return writ_fail_at(err, result.code, why.offset, "%s: %s", path, why.text);
+    }
+    return take_call(call, &in->expect, path, err);
+}
+
+/* A number of seconds, where the option is given. */
+static bool
+take_seconds(
+    const struct writ_cli *cli, const char *name, uint64_t least, uint64_t most, int64_t *ret)
+{
+    uint64_t value;
+
+    if (!writ_cli_has(cli, name)) {
+        return true;
+    }
+    if (!writ_is_ok(writ_text_u64(writ_cli_get(cli, name), least, most, &value))) {
+        (void)writ_cli_usage(cli, "--%s is not a number of seconds from %llu to %llu", name,
+            (unsigned long long)least, (unsigned long long)most);
+        return false;
+    }
+    *ret = (int64_t)value;
+    return true;
+}
+
+/* What the command line says goes before what the call says. */
+static bool
+take_options(const struct writ_cli *cli, struct writ_credential_expect *expect)
+{
+    if (writ_cli_has(cli, "aud")) {
+        expect->audience = writ_cli_get(cli, "aud");
+    }
+    if (writ_cli_has(cli, "iss")) {
+        expect->any_issuer = false;
+        expect->issuer = writ_cli_get(cli, "iss");
+    }
+    if (writ_cli_has(cli, "at") &&
+        !writ_is_ok(read_time(writ_cli_get(cli, "at"), &expect->now_s, NULL))) {
+        (void)writ_cli_usage(cli, "--at is neither seconds since 1970 nor a time of RFC 3339");
+        return false;
+    }
+    if (expect->audience.len == 0) {
+        (void)writ_cli_usage(
+            cli, "who the credential is for must be said: --aud, or \"aud\" in the call");
+        return false;
+    }
+    expect->typ = writ_cli_get(cli, "typ");
+    return take_seconds(cli, "skew", 0, WRIT_CREDENTIAL_SKEW_MAX_S, &expect->skew_s) &&
+           take_seconds(
+               cli, "max-lifetime", 1, WRIT_CREDENTIAL_LIFETIME_MAX_S, &expect->lifetime_max_s);
+}
+
+static WRIT_RESULT
+read_inputs(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
+{
+    in->expect = (struct writ_credential_expect){
+        .any_issuer = true,
+        .any_agent = true,
+        .any_tenant = true,
+        .any_target_state = true,
+        .now_s = writ_clock_wall_us(cli->clock) / SECOND_US,
+    };
+    in->arena = writ_arena_new(ARENA_MAX);
+    if (in->arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
+    }
+    WRIT_TRY(read_keys(cli, in, err));
+    WRIT_TRY(read_token(cli, in, err));
+    return read_call(cli, in, err);
+}
+
+/* ---- answering */
+
+static WRIT_RESULT
+answer_json(const struct inputs *in, const struct writ_claims *claims, enum writ_reason why,
+    struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(65536);
+    struct writ_write w = writ_write_to(&text);
+    bool ok = why == WRIT_REASON_CREDENTIAL_OK;
+    const char *left_out = "";
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("ok"));
+    writ_write_bool(&w, ok);
+    writ_write_name(&w, WRIT_LIT("reason"));
+    writ_write_string(&w, ok ? WRIT_LIT("ok") : writ_reason_name(why));
+    writ_write_name(&w, WRIT_LIT("sentence"));
+    writ_write_string(&w, writ_reason_sentence(why));
+    if (ok) {
+        writ_write_name(&w, WRIT_LIT("jti"));
+        writ_write_string(&w, claims->jti);
+        writ_write_name(&w, WRIT_LIT("exp"));
+        writ_write_i64(&w, claims->exp);
+    }
+    if (writ_jwks_left_out(in->keys, &left_out) > 0) {
+        writ_write_name(&w, WRIT_LIT("left_out"));
+        writ_write_string(&w, writ_view_str(left_out));
+    }
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    writ_buf_byte(&text, '\n');
+    WRIT_TRY(writ_buf_check(&text, err));
+    writ_cli_put(writ_buf_view(&text));
+    return WRIT_DONE;
+}
+
+static void
+answer_text(const struct inputs *in, enum writ_reason why)
+{
+    const char *left_out = "";
+    size_t count = writ_jwks_left_out(in->keys, &left_out);
+
+    if (why == WRIT_REASON_CREDENTIAL_OK) {
+        writ_cli_print("ok\n");
+        return;
+    }
+    writ_cli_print(WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(writ_reason_name(why)));
+    if (why == WRIT_REASON_UNKNOWN_KEY && count > 0) {
+        (void)fprintf(stderr, "note: %zu of the keys cannot be used, the first because: %s\n",
+            count, left_out);
+    }
+}
+
+static WRIT_RESULT
+verify(const struct writ_cli *cli, const struct inputs *in, enum writ_reason *ret,
+    struct writ_err *err)
+{
+    struct writ_claims claims = {0};
+    enum writ_reason why = WRIT_REASON_NONE;
+
+    WRIT_TRY(writ_credential_verify(
+        writ_buf_view(&in->token), &in->expect, in->arena, &claims, &why, err));
+    if (cli->json) {
+        WRIT_TRY(answer_json(in, &claims, why, err));
+    } else {
+        answer_text(in, why);
+    }
+    *ret = why;
+    return WRIT_DONE;
+}
+
+enum writ_exit
+writ_command_verify_credential(const struct writ_cli *cli)
+{
+    WRIT_AUTO(struct inputs, inputs_wipe) in = {0};
+    enum writ_reason why = WRIT_REASON_NONE;
+    struct writ_err err = {0};
+    writ_result result = read_inputs(cli, &in, &err);
+
+    if (writ_is_ok(result) && !take_options(cli, &in.expect)) {
+        return WRIT_EXIT_USAGE;
+    }
+    if (writ_is_ok(result)) {
+        result = verify(cli, &in, &why, &err);
+    }
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &err);
+    }
+    return why == WRIT_REASON_CREDENTIAL_OK ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+}

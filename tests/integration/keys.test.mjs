@@ -1,0 +1,131 @@
+// writ keys: the key directory, as an operator sees it.
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createPrivateKey } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync,
+  writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
+
+let folder;
+let count = 0;
+before(() => { folder = mkdtempSync(join(tmpdir(), 'writ-keys-')); });
+after(() => rmSync(folder, { recursive: true }));
+const fresh = () => join(folder, `keys-${count++}`);
+
+function keys(command, dir, ...args) {
+  const run = spawnSync(BIN, ['keys', command, '--dir', dir, ...args], { encoding: 'utf8' });
+  return { code: run.status, out: run.stdout, err: run.stderr };
+}
+const json = (command, dir, ...args) => JSON.parse(keys(command, dir, '--json', ...args).out);
+const pems = (dir) => readdirSync(dir).filter((name) => name.endsWith('.pem'));
+
+test('new makes a directory that nobody else can read, and one private key in it', () => {
+  const dir = fresh();
+  const made = json('new', dir);
+  assert.match(made.kid, /^[A-Za-z0-9_-]{43}$/);
+  assert.deepEqual([made.alg, made.purpose, made.state], ['ES256', 'credential', 'active']);
+  assert.equal(statSync(dir).mode & 0o777, 0o700);
+  assert.deepEqual(readdirSync(dir).sort(), [`${made.kid}.pem`, 'keys.json'].sort());
+  for (const name of readdirSync(dir)) assert.equal(statSync(join(dir, name)).mode & 0o777, 0o600);
+  const key = createPrivateKey(readFileSync(join(dir, `${made.kid}.pem`)));
+  assert.equal(key.asymmetricKeyDetails.namedCurve, 'prime256v1');
+});
+
+test('RS256 keys have at least 2048 bits', () => {
+  const dir = fresh();
+  const { kid } = json('new', dir, '--alg', 'RS256');
+  const key = createPrivateKey(readFileSync(join(dir, `${kid}.pem`)));
+  assert.ok(key.asymmetricKeyDetails.modulusLength >= 2048);
+});
+
+test('a purpose has one active key, and the purposes do not share it', () => {
+  const dir = fresh();
+  const credential = json('new', dir);
+  const again = keys('new', dir);
+  assert.equal(again.code, 3);
+  assert.match(again.err, /rotate/);
+  const ledger = json('new', dir, '--purpose', 'ledger', '--alg', 'EdDSA');
+  assert.notEqual(ledger.kid, credential.kid);
+  const set = (...args) => JSON.parse(keys('jwks', dir, ...args).out).keys.map((k) => k.kid);
+  assert.deepEqual(set(), [credential.kid]);
+  assert.deepEqual(set('--purpose', 'ledger'), [ledger.kid]);
+  assert.equal(pems(dir).length, 2);
+});
+
+test('list tells what each key may do, and opens no private key', () => {
+  const dir = fresh();
+  const first = json('new', dir);
+  const second = json('rotate', dir);
+  for (const name of pems(dir)) rmSync(join(dir, name));
+  const list = json('list', dir).keys;
+  assert.deepEqual(list.map((k) => [k.kid, k.state]), [[first.kid, 'verifying'], [second.kid, 'active']]);
+  assert.equal(keys('list', dir).out.trim().split('\n').length, 2);
+});
+
+test('rotate keeps the algorithm unless told otherwise, and leaves one private key', () => {
+  const dir = fresh();
+  json('new', dir, '--alg', 'EdDSA');
+  assert.equal(json('rotate', dir).alg, 'EdDSA');
+  assert.equal(json('rotate', dir, '--alg', 'ES256').alg, 'ES256');
+  assert.equal(pems(dir).length, 1);
+  assert.equal(keys('rotate', dir, '--purpose', 'ledger').code, 3);
+});
+
+test('public keys carry no private member', () => {
+  const dir = fresh();
+  json('new', dir);
+  for (const key of JSON.parse(keys('jwks', dir).out).keys) {
+    assert.deepEqual(Object.keys(key), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+  }
+});
+
+const REFUSED = [
+  ['a directory that others can write', (dir) => chmodSync(dir, 0o770), /mode 0770/],
+  ['a private key that others can read', (dir) => chmodSync(join(dir, pems(dir)[0]), 0o640), /chmod 600/],
+  ['an index that others can write', (dir) => chmodSync(join(dir, 'keys.json'), 0o666), /keys\.json/],
+  ['a link to a private key', (dir) => {
+    renameSync(join(dir, pems(dir)[0]), join(folder, 'elsewhere.pem'));
+    symlinkSync(join(folder, 'elsewhere.pem'), join(dir, `${json('list', dir).keys[0].kid}.pem`));
+  }, /symbolic link/],
+  ['a damaged index', (dir) => writeFileSync(join(dir, 'keys.json'), '{"version":1,"keys":[{}]}'), /keyring/],
+  ['an encrypted private key', (dir) => {
+    const path = join(dir, pems(dir)[0]);
+    const key = createPrivateKey(readFileSync(path));
+    writeFileSync(path, key.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' }));
+  }, /encrypted/],
+];
+for (const [what, damage, text] of REFUSED) {
+  test(`${what} is refused, and said`, () => {
+    const dir = fresh();
+    json('new', dir);
+    damage(dir);
+    const run = keys('rotate', dir);
+    assert.equal(run.code, 3, run.err);
+    assert.match(run.err, text);
+    assert.equal(run.out, '');
+  });
+}
+
+test('a link in the place of the directory is refused', () => {
+  const dir = fresh();
+  json('new', dir);
+  const link = fresh();
+  symlinkSync(dir, link);
+  assert.equal(keys('list', link).code, 3);
+  assert.equal(keys('list', `${link}/`).code, 3);
+});
+
+test('mistakes of the command line', () => {
+  const dir = fresh();
+  for (const args of [['--alg', 'none'], ['--alg', 'HS256'], ['--alg', 'es256'], ['--purpose', 'both'], ['x']]) {
+    assert.equal(keys('new', dir, ...args).code, 2, args.join(' '));
+  }
+  assert.equal(keys('list', dir).code, 3); // there is none
+  mkdirSync(dir);
+  assert.equal(keys('list', dir).code, 3); // nothing in it
+  assert.equal(keys('retire', dir, '--kid', 'x').code, 3);
+});
