@@ -17,7 +17,6 @@
  * (5) No function of the header calls back; only events, timers, tasks and answers do. */
 
 #define CONNECTIONS_DEFAULT 256
-#define IDLE_DEFAULT        64
 #define WAITING_DEFAULT     1024
 #define CONNECT_US_DEFAULT  (INT64_C(5) * 1000 * 1000)
 #define KEEP_US_DEFAULT     (INT64_C(30) * 1000 * 1000)
@@ -911,7 +910,7 @@ set_defaults(struct writ_http_options *options)
 {
     options->connections_max =
         options->connections_max > 0 ? options->connections_max : CONNECTIONS_DEFAULT;
-    options->idle_max = options->idle_max > 0 ? options->idle_max : IDLE_DEFAULT;
+    options->idle_max = options->idle_max > 0 ? options->idle_max : options->connections_max;
     options->waiting_max = options->waiting_max > 0 ? options->waiting_max : WAITING_DEFAULT;
     options->connect_us = options->connect_us > 0 ? options->connect_us : CONNECT_US_DEFAULT;
     options->keep_us = options->keep_us > 0 ? options->keep_us : KEEP_US_DEFAULT;

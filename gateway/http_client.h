@@ -33,8 +33,8 @@ struct writ_http_options {
     const char *ca_file;    /* PEM; NULL: the system's certificates */
     const char *cert_file;  /* PEM, client certificate; NULL: none */
     const char *key_file;   /* PEM, its key */
-    size_t connections_max; /* open at once; 0: 256 */
-    size_t idle_max;        /* kept open without a call; 0: 64 */
+    size_t connections_max; /* open at once, long streams included; 0: 256 */
+    size_t idle_max;        /* kept open without a call; 0: connections_max */
     size_t waiting_max;     /* calls that wait for a connection; 0: 1024 */
     int64_t connect_us;     /* to resolve, connect, shake hands, or get a free connection; 0: 5 s */
     int64_t keep_us;        /* how long an idle connection is kept; 0: 30 s */

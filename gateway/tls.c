@@ -6,12 +6,14 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #define HOST_MAX 255
 
 struct writ_tls {
     SSL_CTX *context;
-    SSL_SESSION *last; /* what the next connection resumes, or NULL */
+    BIO_METHOD *transport; /* OpenSSL's socket, except that a peer that left raises no SIGPIPE */
+    SSL_SESSION *last;     /* what the next connection resumes, or NULL */
     bool host_is_address;
     char host[HOST_MAX + 1];
 };
@@ -25,6 +27,45 @@ keep_session(SSL *ssl, SSL_SESSION *session)
     SSL_SESSION_free(tls->last);
     tls->last = session;
     return 1; /* taken */
+}
+
+static int
+send_quietly(BIO *bio, const char *bytes, int len)
+{
+    ssize_t sent = send(BIO_get_fd(bio, NULL), bytes, (size_t)len, MSG_NOSIGNAL);
+
+    BIO_clear_retry_flags(bio);
+    if (sent <= 0 && BIO_sock_should_retry((int)sent)) {
+        BIO_set_retry_write(bio);
+    }
+    return (int)sent;
+}
+
+static bool
+make_transport(struct writ_tls *tls)
+{
+    const BIO_METHOD *usual = BIO_s_socket();
+
+    tls->transport = BIO_meth_new(
+        BIO_get_new_index() | BIO_TYPE_SOURCE_SINK | BIO_TYPE_DESCRIPTOR, "quiet socket");
+    return tls->transport != NULL && BIO_meth_set_write(tls->transport, send_quietly) == 1 &&
+           BIO_meth_set_read(tls->transport, BIO_meth_get_read(usual)) == 1 &&
+           BIO_meth_set_ctrl(tls->transport, BIO_meth_get_ctrl(usual)) == 1 &&
+           BIO_meth_set_create(tls->transport, BIO_meth_get_create(usual)) == 1 &&
+           BIO_meth_set_destroy(tls->transport, BIO_meth_get_destroy(usual)) == 1;
+}
+
+static bool
+attach(struct writ_tls *tls, SSL *ssl, int fd)
+{
+    BIO *bio = BIO_new(tls->transport);
+
+    if (bio == NULL) {
+        return false;
+    }
+    (void)BIO_set_fd(bio, fd, BIO_NOCLOSE);
+    SSL_set_bio(ssl, bio, bio); /* takes it */
+    return true;
 }
 
 /* a daemon has nobody to ask */
@@ -105,7 +146,7 @@ writ_tls_open(const struct writ_tls_options *options, struct writ_tls **ret, str
     tls->host_is_address = options->host_is_address;
     (void)snprintf(tls->host, sizeof tls->host, "%s", options->host);
     tls->context = SSL_CTX_new(TLS_client_method());
-    if (tls->context == NULL || !set_rules(tls)) {
+    if (tls->context == NULL || !set_rules(tls) || !make_transport(tls)) {
         writ_tls_close(tls);
         WRIT_FAIL(err, WRIT_E_NOMEM, "cannot make a TLS context");
     }
@@ -127,6 +168,7 @@ writ_tls_close(struct writ_tls *tls)
     if (tls != NULL) {
         SSL_SESSION_free(tls->last);
         SSL_CTX_free(tls->context);
+        BIO_meth_free(tls->transport);
         writ_free(tls);
     }
 }
@@ -147,7 +189,7 @@ writ_tls_session(struct writ_tls *tls, int fd)
 {
     SSL *ssl = SSL_new(tls->context);
 
-    if (ssl == NULL || !set_peer(tls, ssl) || SSL_set_fd(ssl, fd) != 1 ||
+    if (ssl == NULL || !set_peer(tls, ssl) || !attach(tls, ssl, fd) ||
         (tls->last != NULL && SSL_set_session(ssl, tls->last) != 1)) {
         SSL_free(ssl);
         ERR_clear_error();
