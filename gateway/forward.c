@@ -1,7 +1,8 @@
 /* forward.c - SIGN and FORWARD: the credential, the judged message, and the one time it is sent.
  *
- * What goes upstream is written from the parsed value that was judged, in canonical form, so that
- * the upstream can read nothing else (architecture.md 1). */
+ * What goes upstream is written from the parsed value that was judged: members in the order of the
+ * client, strings and numbers in canonical form, so that the upstream can read nothing else
+ * (architecture.md 1) and sees no other order than it would directly. */
 #include "gateway/conclude.h"
 #include "gateway/pass.h"
 #include "gateway/request.h"
@@ -40,29 +41,52 @@ writ_forward_sign(struct writ_request *request)
 
 /* ---- FORWARD: the message ---- */
 
+static void
+put_judged(struct writ_write *w, const struct writ_json *value)
+{
+    switch (writ_json_type(value)) {
+    case WRIT_JSON_ARRAY:
+        writ_write_array_begin(w);
+        WRIT_JSON_EACH(child, value)
+        {
+            put_judged(w, child);
+        }
+        writ_write_array_end(w);
+        return;
+    case WRIT_JSON_OBJECT:
+        writ_write_object_begin(w);
+        WRIT_JSON_EACH(name, value)
+        {
+            writ_write_name(w, writ_json_string(name));
+            put_judged(w, writ_json_value(name));
+        }
+        writ_write_object_end(w);
+        return;
+    case WRIT_JSON_NONE:
+    case WRIT_JSON_NULL:
+    case WRIT_JSON_FALSE:
+    case WRIT_JSON_TRUE:
+    case WRIT_JSON_NUMBER:
+    case WRIT_JSON_STRING:
+        writ_write_value(w, value);
+        return;
+    }
+}
+
 /* Our own names in _meta are for us: none of the client's goes on, and only our credential is put
- * there (security.md J13). "io.writ/credential" sorts among the names; where, is found here. */
+ * there (security.md J13). */
 static void
 put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view credential)
 {
-    bool pending = credential.len > 0;
-
     writ_write_object_begin(w);
-    for (const struct writ_json *name = writ_json_sorted_first(meta); name != NULL;
-         name = writ_json_sorted_next(name)) {
-        struct writ_view key = writ_json_string(name);
-        if (writ_view_has_prefix(key, OUR_META_PREFIX)) {
-            continue;
+    WRIT_JSON_EACH(name, meta)
+    {
+        if (!writ_view_has_prefix(writ_json_string(name), OUR_META_PREFIX)) {
+            writ_write_name(w, writ_json_string(name));
+            put_judged(w, writ_json_value(name));
         }
-        if (pending && writ_view_compare(CREDENTIAL_META, key) < 0) {
-            writ_write_name(w, CREDENTIAL_META);
-            writ_write_string(w, credential);
-            pending = false;
-        }
-        writ_write_name(w, key);
-        writ_write_value(w, writ_json_value(name));
     }
-    if (pending) {
+    if (credential.len > 0) {
         writ_write_name(w, CREDENTIAL_META);
         writ_write_string(w, credential);
     }
@@ -77,21 +101,20 @@ put_params(struct writ_write *w, const struct writ_request *request)
     struct writ_view credential = in_meta ? call->credential : (struct writ_view){NULL, 0};
 
     writ_write_object_begin(w);
-    if (request->message.meta != NULL || in_meta) { /* '_' sorts before every name we know */
+    if (in_meta && request->message.meta == NULL) {
         writ_write_name(w, WRIT_LIT("_meta"));
-        put_meta(w, request->message.meta, credential);
+        put_meta(w, NULL, credential);
     }
-    for (const struct writ_json *name = writ_json_sorted_first(request->message.params);
-         name != NULL; name = writ_json_sorted_next(name)) {
+    WRIT_JSON_EACH(name, request->message.params)
+    {
         struct writ_view key = writ_json_string(name);
-        if (writ_view_is(key, "_meta")) {
-            continue;
-        }
         writ_write_name(w, key);
-        if (writ_view_is(key, "name")) {
+        if (writ_view_is(key, "_meta")) {
+            put_meta(w, request->message.meta, credential);
+        } else if (writ_view_is(key, "name")) {
             writ_write_string(w, call->tool);
         } else {
-            writ_write_value(w, writ_json_value(name));
+            put_judged(w, writ_json_value(name));
         }
     }
     writ_write_object_end(w);

@@ -600,8 +600,9 @@ check_arg(struct entry *e)
     if (e->raw.arg.ptr == NULL && writ_yaml_get(e->node, WRIT_LIT("arg")) != NULL) {
         return false; /* faulty, and told */
     }
-    if (e->raw.arg.len == 0 && e->m->depth == 0) {
-        WRIT_OPTION_FAULT(e->m->o, e->node, "lacks arg: the argument that is meant");
+    if (e->raw.arg.ptr == NULL && e->m->depth == 0) {
+        WRIT_OPTION_FAULT(e->m->o, e->node,
+            "lacks arg: the argument that is meant (\"\" means all of them as one object)");
         return false;
     }
     if (e->raw.optional && (e->raw.op == WRIT_OP_REQUIRED || e->raw.op == WRIT_OP_FORBIDDEN)) {
