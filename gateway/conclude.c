@@ -123,6 +123,10 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
     const struct writ_json *response;
     writ_result r;
 
+    if (call->malformed) {
+        malformed_answer(&call->end);
+        return;
+    }
     if (answer->end != WRIT_UPCALL_ANSWERED && !call->answered) {
         no_answer(&call->end, answer);
         return;

@@ -2,6 +2,7 @@
 
 #include "gateway/refusal.h"
 #include "gateway/spread.h"
+#include "gateway/stream.h"
 
 #include "base/text.h"
 #include "evidence/jcs.h"
@@ -195,13 +196,23 @@ outward(struct writ_request *request, const struct writ_sse_event *event, struct
     return writ_is_ok(r) ? writ_sse_put(ret, &changed, NULL) : r;
 }
 
+/* What came cannot be passed on. */
+static void
+give_up(struct writ_request *request)
+{
+    if (request->call != NULL) {
+        request->call->malformed = true;
+    }
+    writ_upcall_cancel(&request->upcall, false);
+}
+
 void
 writ_pass_event(struct writ_request *request, const struct writ_sse_event *event)
 {
     writ_auto_buf text = writ_buf_make(PENDING_MAX);
 
     if (!writ_is_ok(outward(request, event, &text))) {
-        writ_upcall_cancel(&request->upcall, false); /* it cannot be passed on: the end says so */
+        give_up(request);
         return;
     }
     if (request->pending.len == 0 &&
@@ -210,7 +221,7 @@ writ_pass_event(struct writ_request *request, const struct writ_sse_event *event
     }
     writ_buf_put(&request->pending, writ_buf_view(&text));
     if (!writ_is_ok(writ_buf_check(&request->pending, NULL))) {
-        writ_upcall_cancel(&request->upcall, false);
+        give_up(request);
         return;
     }
     writ_upcall_pause(&request->upcall);
@@ -415,6 +426,7 @@ start(struct writ_request *request, struct writ_upstream *upstream, struct writ_
     request->upcall.request.body = body;
     if (request->method == WRIT_MCP_LISTEN || request->x->method == WRIT_METHOD_GET) {
         request->upcall.request.timeout_us = 0; /* such a stream may be silent for ever */
+        writ_stream_remember(request);
     }
     request->upcall.events = &pass_events;
     request->upcall.ctx = request;

@@ -1,6 +1,7 @@
 #include "gateway/request.h"
 
 #include "gateway/refusal.h"
+#include "gateway/stream.h"
 
 #define REQUEST_MAGIC 0x77726571u /* "wreq" */
 
@@ -47,6 +48,7 @@ void
 writ_request_finish(struct writ_request *request)
 {
     WRIT_INVARIANT(!request->upcall_open);
+    writ_stream_forget(request);
     writ_exchange_on_gone(request->x, NULL, NULL);
     writ_buf_wipe(&request->pending);
     writ_session_drop(WRIT_TAKE(request->session));

@@ -68,6 +68,7 @@ struct writ_call {
     struct writ_conclusion end;
     struct writ_sse_event last; /* the event that carried the response, on a stream */
     unsigned answer_status;     /* HTTP status of the upstream's answer */
+    bool malformed;             /* an event that cannot be passed on: the upcall was given up */
     bool answered;              /* the response arrived; nothing after it is passed on */
 };
 
@@ -93,7 +94,8 @@ struct writ_request {
     bool streaming;          /* the answer to the client is a stream that has begun */
     struct writ_buf pending; /* events that the client's queue did not take yet */
     struct writ_call *call;  /* governed calls */
-    void *part;              /* of the module that has the request: spread.c, handshake.c */
+    struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
+    void *part; /* of the module that has the request: spread.c, handshake.c */
 };
 
 /** The handler of the MCP routes: ctx is a struct writ_endpoint. */

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "gateway/gateway.h"
 #include "gateway/request.h"
+#include "gateway/stream.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -328,11 +329,24 @@ upstreams_stopped(struct serve *serve)
 }
 
 static void
+end_streams(struct writ_post *post)
+{
+    struct writ_worker *worker = post->ctx;
+
+    writ_stream_end_all(worker);
+}
+
+static void
 drain(struct serve *serve)
 {
     struct writ_gateway *gateway = &serve->gateway;
 
     writ_listener_drain(gateway->listener);
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        struct writ_worker *worker = &gateway->workers[i];
+        worker->stopping = (struct writ_post){.fn = end_streams, .ctx = worker};
+        writ_loop_answer(worker->loop, &worker->stopping);
+    }
     wait_until(is_drained, serve, DRAIN_US);
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         writ_upstream_stop(gateway->upstreams[i]);

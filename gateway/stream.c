@@ -1,4 +1,6 @@
 /* stream.c - STREAM and LEAVE: the session's own stream of events (GET), and its end (DELETE). */
+#include "gateway/stream.h"
+
 #include "gateway/refusal.h"
 #include "gateway/session_row.h"
 #include "gateway/spread.h"
@@ -38,6 +40,42 @@ writ_stream_leave(struct writ_request *request)
 }
 
 /* ---- STREAM ---- */
+
+void
+writ_stream_remember(struct writ_request *request)
+{
+    struct writ_request **head = &request->worker->streams;
+
+    request->stream_next = *head;
+    request->stream_link = head;
+    if (*head != NULL) {
+        (*head)->stream_link = &request->stream_next;
+    }
+    *head = request;
+}
+
+void
+writ_stream_forget(struct writ_request *request)
+{
+    if (request->stream_link == NULL) {
+        return;
+    }
+    *request->stream_link = request->stream_next;
+    if (request->stream_next != NULL) {
+        request->stream_next->stream_link = request->stream_link;
+    }
+    request->stream_link = NULL;
+}
+
+void
+writ_stream_end_all(struct writ_worker *worker)
+{
+    for (struct writ_request *r = worker->streams; r != NULL; r = r->stream_next) {
+        if (r->upcall_open) {
+            writ_upcall_cancel(&r->upcall, true); /* its end comes in a later turn */
+        }
+    }
+}
 
 static bool
 accepts_events(const struct writ_request *request)

@@ -10,6 +10,7 @@
 #include "store/ledger.h"
 
 struct writ_gateway;
+struct writ_request;
 
 #define WRIT_PROBE_ORIGINS_MAX 16 /* servers that HTTP probes may ask, per loop */
 
@@ -31,6 +32,8 @@ struct writ_worker {
     struct writ_task flush;
     struct writ_entry **batch;
     size_t batch_n, batch_cap;
+    struct writ_post stopping;
+    struct writ_request *streams; /* those that end only when told: see stream.h */
     struct writ_probe_origin origins[WRIT_PROBE_ORIGINS_MAX];
     size_t origins_n;
 };
