@@ -1,0 +1,34 @@
+-- load.lua - what wrk sends: arguments are the path, the file with the body, the bearer token and
+-- the prefix of the idempotency keys ("-": none; else every request has a key of its own).
+local before, after, fixed
+local n = 0
+
+function init(args)
+   local path, file, token, prefix = args[1], args[2], args[3], args[4]
+   local body = io.open(file, "rb"):read("*a")
+   before = "POST " .. path .. " HTTP/1.1\r\nHost: " .. wrk.headers["Host"] ..
+      "\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream" ..
+      "\r\nAuthorization: Bearer " .. token .. "\r\nContent-Length: " .. #body .. "\r\n"
+   after = "\r\n\r\n" .. body
+   if prefix == "-" then
+      fixed = before .. after:sub(3)
+   else
+      before = before .. "Idempotency-Key: " .. prefix .. "-"
+   end
+end
+
+function request()
+   if fixed then
+      return fixed
+   end
+   n = n + 1
+   return before .. n .. after
+end
+
+function done(summary, latency)
+   local e = summary.errors
+   print(string.format(
+      'RESULT {"requests":%d,"us":%d,"errors":%d,"p50_us":%d,"p99_us":%d,"max_us":%d}',
+      summary.requests, summary.duration, e.connect + e.read + e.write + e.status + e.timeout,
+      latency:percentile(50), latency:percentile(99), latency.max))
+end

@@ -1,0 +1,74 @@
+// report.mjs - from samples to rows, and from rows to the text of the report.
+
+function spread(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return {
+    median: sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2,
+    least: sorted[0],
+    most: sorted.at(-1),
+  };
+}
+
+/** One row per number of connections and target; a ratio is taken within each round. */
+export function summary(samples, connections, targets) {
+  const rows = [];
+  for (const conns of connections) {
+    for (const target of targets) {
+      const own = samples.filter(s => s.conns === conns && s.target === target);
+      const floor = round => samples.find(
+        s => s.conns === conns && s.round === round && s.target === 'nginx');
+      const ratio = name => (floor(0) ? spread(own.map(s => s[name] / floor(s.round)[name])) : null);
+      rows.push({
+        conns, target,
+        rps: spread(own.map(s => s.rps)),
+        cpu_us: spread(own.map(s => s.cpu_us)),
+        p50_us: spread(own.map(s => s.p50_us)),
+        p99_us: spread(own.map(s => s.p99_us)),
+        resident_kib: own.at(-1).resident_kib,
+        ratio: ratio('rps'),
+        cpu_ratio: ratio('cpu_us'),
+      });
+    }
+  }
+  return rows;
+}
+
+const range = (s, digits) =>
+  (s ? `**${s.median.toFixed(digits)}** (${s.least.toFixed(digits)}-${s.most.toFixed(digits)})` : '');
+const mib = kib => (kib / 1024).toFixed(1);
+
+const NAMES = {
+  nginx: 'nginx',
+  pass: 'gateway, passing',
+  governed: 'gateway, governing',
+};
+
+function head(about) {
+  const notes = about.quick ? '\nA smoke test of a few seconds: the figures say nothing.\n' : '';
+  return `# Side by side with nginx
+${notes}
+Written by \`bench/run\` on ${about.date}; [README.md](README.md) says what is measured and how to read it.
+
+- ${about.writ} (${about.commit}), nginx ${about.nginx}, wrk ${about.wrk}, Linux ${about.kernel}
+- ${about.cpu}; the measured program on core ${about.core}, load and upstream on core ${about.otherCore}
+- ${about.rounds} alternating rounds of ${about.seconds} s each; load average ${about.load_before.toFixed(1)} before, ${about.load_after.toFixed(1)} after
+- resident before the first request: nginx ${mib(about.resident_kib.nginx)} MiB, gateway ${mib(about.resident_kib.writ)} MiB
+
+Each cell is the median of the rounds and, in brackets, the least and the most. A ratio is taken
+within its round.
+
+`;
+}
+
+export function markdown(about, rows) {
+  let text = head(about);
+  text += '| connections | | requests/s to nginx | CPU to nginx | CPU us per request | requests/s ' +
+    '| p50 ms | p99 ms | resident MiB |\n|---|---|---|---|---|---|---|---|---|\n';
+  for (const row of rows) {
+    text += `| ${row.conns} | ${NAMES[row.target]} | ${range(row.ratio, 2)} | ${range(row.cpu_ratio, 2)} ` +
+      `| ${range(row.cpu_us, 1)} | ${range(row.rps, 0)} | ${(row.p50_us.median / 1000).toFixed(2)} ` +
+      `| ${(row.p99_us.median / 1000).toFixed(2)} | ${mib(row.resident_kib)} |\n`;
+  }
+  return `${text}\n![requests per second as a part of nginx's, and CPU per request](report.svg)\n`;
+}

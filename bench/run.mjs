@@ -1,0 +1,336 @@
+// run.mjs - the side-by-side measurement; bench/run prepares for it and starts it.
+//
+// Three targets are measured in alternating rounds, so that what else the machine does meets all of
+// them: each round's ratio is taken within the round. CPU is what the kernel counted for the
+// target's own processes, in nanoseconds (/proc/PID/task/*/schedstat).
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes, createHash } from 'node:crypto';
+import {
+  closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { cpus, loadavg, release } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { markdown, summary } from './report.mjs';
+import { plot } from './plot.mjs';
+
+const root = resolve(import.meta.dirname, '..');
+const TARGETS = ['nginx', 'pass', 'governed'];
+const TOOLS = 20;
+const BODY_BYTES = 700;
+const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Echo: hello"}]}}';
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    writ: { type: 'string', default: join(root, 'build/release/writ') },
+    out: { type: 'string', default: join(root, 'bench') },
+    work: { type: 'string', default: join(root, 'build') },
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '1,16,64,256' },
+    targets: { type: 'string', default: TARGETS.join(',') },
+    core: { type: 'string', default: '0' },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (options.help) {
+  console.log('usage: bench/run [--quick] [--rounds=7] [--seconds=3] [--connections=1,16,64,256]\n' +
+    '    [--targets=nginx,pass,governed] [--core=0] [--writ=PROGRAM] [--out=bench] [--work=build]');
+  process.exit(0);
+}
+const quick = options.quick;
+const rounds = quick ? 1 : Number(options.rounds);
+const seconds = quick ? 1 : Number(options.seconds);
+const connections = (quick ? '1,16' : options.connections).split(',').map(Number);
+const targets = options.targets.split(',');
+const core = Number(options.core);
+const otherCore = cpus().length > 1 ? (core === 0 ? 1 : 0) : core;
+
+const sleep = ms => new Promise(done => setTimeout(done, ms));
+const children = [];
+
+// ---- what is started
+
+async function freePort() {
+  const server = createServer();
+  await new Promise(done => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address();
+  await new Promise(done => server.close(done));
+  return port;
+}
+
+function start(name, onCore, argv, work) {
+  const log = openSync(join(work, `${name}.log`), 'w');
+  const child = spawn('taskset', ['-c', String(onCore), ...argv], { stdio: ['ignore', log, log] });
+  closeSync(log);
+  child.on('exit', code => {
+    if (!child.stopped) {
+      console.error(`bench: ${name} ended (${code}):\n${readFileSync(join(work, `${name}.log`))}`);
+      process.exitCode = 1;
+    }
+  });
+  children.push(child);
+  return child.pid; // taskset becomes the program
+}
+
+async function stopAll() {
+  for (const child of children.splice(0)) {
+    child.stopped = true;
+    if (child.exitCode !== null) continue;
+    const gone = new Promise(done => child.once('exit', done));
+    child.kill('SIGTERM');
+    await Promise.race([gone, sleep(5000).then(() => child.kill('SIGKILL'))]);
+  }
+}
+
+async function waitUntil(url, name) {
+  for (let i = 0; i < 200; i++) {
+    try {
+      if ((await fetch(url)).ok) return;
+    } catch {
+      // not listening yet
+    }
+    await sleep(50);
+  }
+  throw new Error(`${name} does not answer at ${url}`);
+}
+
+const nginxConf = (work, name, http) => `
+daemon off; worker_processes 1; pid ${work}/${name}.pid; error_log stderr warn;
+events { worker_connections 2048; }
+http { access_log off; keepalive_requests 100000000; client_body_temp_path ${work}/${name}-body;
+  proxy_temp_path ${work}/${name}-proxy; fastcgi_temp_path ${work}/${name}-f;
+  uwsgi_temp_path ${work}/${name}-u; scgi_temp_path ${work}/${name}-s;
+  ${http} }
+`;
+
+function startNginx(work, name, onCore, http) {
+  const file = join(work, `${name}.conf`);
+  writeFileSync(file, nginxConf(work, name, http));
+  return start(name, onCore, ['nginx', '-p', work, '-e', 'stderr', '-c', file], work);
+}
+
+// Twenty tools of five constraints; the call that is measured names one in the middle.
+function gatewayConfig(work, ports, token) {
+  const tools = {};
+  for (let i = 0; i < TOOLS; i++) {
+    tools[`bench/tool_${String(i).padStart(2, '0')}`] = {
+      scope: 'files/{path}',
+      arguments: [
+        { arg: 'path', op: 'under', value: '/srv/data' },
+        { arg: 'text', op: 'max_length', value: 1000 },
+        { arg: 'count', op: 'le', value: 100 },
+        { arg: 'mode', op: 'in', value: ['append', 'create', 'replace'] },
+        { arg: 'label', op: 'matches', value: '[a-z][a-z0-9-]*' },
+      ],
+    };
+  }
+  return {
+    listen: `127.0.0.1:${ports.writ}`,
+    admin_listen: `127.0.0.1:${ports.admin}`,
+    issuer: 'https://gateway.example',
+    keys: join(work, 'keys'),
+    store: `sqlite://${join(work, 'ledger.db')}`,
+    loops: 1,
+    log: { level: 'warn' },
+    agents: [{
+      id: 'bench', tenant: 'bench', role: 'operator', credential_scope: 'files',
+      credential_tier: 'measured', bearer_sha256: createHash('sha256').update(token).digest('hex'),
+    }],
+    upstreams: {
+      bench: { http: `http://127.0.0.1:${ports.upstream}/mcp`, credential: { header: 'Writ-Credential' } },
+    },
+    tools,
+  };
+}
+
+function startGateway(work, ports, token) {
+  const file = join(work, 'writ.yaml');
+  writeFileSync(file, JSON.stringify(gatewayConfig(work, ports, token), null, 1));
+  execFileSync(options.writ, ['keys', 'new', '--dir', join(work, 'keys')]);
+  execFileSync(options.writ, ['ledger', 'init', join(work, 'ledger.db')]);
+  return start('writ', core, [options.writ, 'serve', file], work);
+}
+
+// ---- what is sent
+
+function callBody() {
+  const body = text => JSON.stringify({
+    jsonrpc: '2.0', id: 1, method: 'tools/call',
+    params: {
+      name: 'tool_11',
+      arguments: { path: '/srv/data/reports/today.txt', text, count: 42, mode: 'append', label: 'daily-report' },
+    },
+  });
+  return body('a line of text '.repeat(60).slice(0, BODY_BYTES - body('').length));
+}
+
+function listBody() {
+  const body = cursor => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'prompts/list', params: { cursor } });
+  return body('0123456789abcdef'.repeat(60).slice(0, BODY_BYTES - body('').length));
+}
+
+let runs = 0;
+
+function wrk(work, ports, token, target, conns, duration) {
+  const port = target === 'nginx' ? ports.nginx : ports.writ;
+  const file = join(work, target === 'pass' ? 'list.json' : 'call.json');
+  const prefix = target === 'governed' ? `run${runs++}` : '-';
+  return new Promise((done, fail) => {
+    const child = spawn('taskset', ['-c', String(otherCore), 'wrk', '-t1', `-c${conns}`, `-d${duration}s`,
+      '--timeout', '10s', '-s', join(import.meta.dirname, 'load.lua'), `http://127.0.0.1:${port}/`,
+      '--', '/mcp/bench', file, token, prefix], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let out = '';
+    child.stdout.on('data', chunk => { out += chunk; });
+    child.on('error', fail);
+    child.on('close', () => {
+      const line = out.match(/^RESULT (.*)$/m);
+      line ? done(JSON.parse(line[1])) : fail(new Error(`wrk said: ${out}`));
+    });
+  });
+}
+
+// ---- what is counted
+
+function family(pid) {
+  const own = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return [pid, ...(own ? own.split(' ').flatMap(child => family(Number(child))) : [])];
+}
+
+function cpuNs(pid) {
+  let ns = 0;
+  for (const member of family(pid)) {
+    for (const task of readdirSync(`/proc/${member}/task`)) {
+      ns += Number(readFileSync(`/proc/${member}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
+    }
+  }
+  return ns;
+}
+
+function residentKiB(pid) {
+  return family(pid)
+    .map(member => Number(readFileSync(`/proc/${member}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]))
+    .reduce((a, b) => a + b);
+}
+
+// A refusal is an answer of status 200 too: what was governed is what the gateway says it allowed.
+async function counters(ports) {
+  const text = await (await fetch(`http://127.0.0.1:${ports.admin}/metrics`)).text();
+  const get = name => Number((text.match(new RegExp(`^${name} (\\S+)$`, 'm')) ?? [0, 0])[1]);
+  return {
+    allowed: get('writ_decisions_total{verdict="allow"}'),
+    executed: get('writ_outcomes_total{outcome="executed"}'),
+    sent: get('writ_upstream_requests_total'),
+  };
+}
+
+function checkCounters(target, got, before, after) {
+  const grown = name => after[name] - before[name];
+  if (got.errors > 0) {
+    throw new Error(`${target}: ${got.errors} of ${got.requests} requests failed`);
+  }
+  if (target !== 'nginx' && grown('sent') < got.requests) {
+    throw new Error(`${target}: ${got.requests} answers, ${grown('sent')} sent upstream`);
+  }
+  if (target === 'governed' && Math.min(grown('allowed'), grown('executed')) < got.requests) {
+    throw new Error(`${target}: ${got.requests} answers, ${grown('allowed')} allowed, ` +
+      `${grown('executed')} executed`);
+  }
+}
+
+async function measure(work, ports, pids, token, target, conns) {
+  const pid = target === 'nginx' ? pids.nginx : pids.writ;
+  const before = await counters(ports);
+  const cpuBefore = cpuNs(pid);
+  const got = await wrk(work, ports, token, target, conns, seconds);
+  const cpu = cpuNs(pid) - cpuBefore;
+  checkCounters(target, got, before, await counters(ports));
+  return {
+    rps: got.requests / (got.us / 1e6),
+    cpu_us: cpu / 1000 / got.requests,
+    p50_us: got.p50_us,
+    p99_us: got.p99_us,
+    resident_kib: residentKiB(pid),
+  };
+}
+
+// ---- the whole
+
+function about() {
+  const text = (argv, pattern) => {
+    try {
+      const out = execFileSync('sh', ['-c', `${argv} 2>&1 || true`], { cwd: root }).toString();
+      return (out.match(pattern) ?? [out, out])[1].trim();
+    } catch {
+      return '';
+    }
+  };
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: text('git describe --always --dirty', /(.*)/),
+    writ: text(`'${options.writ}' --version`, /(.*)/),
+    nginx: text('nginx -v', /nginx\/(\S+)/),
+    wrk: text('wrk -v', /wrk (\S+)/),
+    kernel: release(),
+    cpu: `${cpus().length} x ${cpus()[0].model}`,
+    load_before: loadavg()[0],
+    core, otherCore, rounds, seconds, quick,
+  };
+}
+
+async function main() {
+  mkdirSync(options.work, { recursive: true });
+  const work = mkdtempSync(join(resolve(options.work), 'bench-'));
+  const token = randomBytes(24).toString('base64url');
+  const ports = {
+    upstream: await freePort(), nginx: await freePort(), writ: await freePort(), admin: await freePort(),
+  };
+  const about_ = about();
+  try {
+    writeFileSync(join(work, 'call.json'), callBody());
+    writeFileSync(join(work, 'list.json'), listBody());
+    startNginx(work, 'upstream', otherCore, `server { listen 127.0.0.1:${ports.upstream};
+      default_type application/json; location / { return 200 '${ANSWER}'; } }`);
+    const pids = {
+      nginx: startNginx(work, 'nginx', core, `upstream u { server 127.0.0.1:${ports.upstream};
+        keepalive 256; keepalive_requests 100000000; }
+        server { listen 127.0.0.1:${ports.nginx}; location / { proxy_pass http://u;
+          proxy_http_version 1.1; proxy_set_header Connection ""; } }`),
+      writ: startGateway(work, ports, token),
+    };
+    await waitUntil(`http://127.0.0.1:${ports.upstream}/`, 'upstream');
+    await waitUntil(`http://127.0.0.1:${ports.nginx}/`, 'nginx');
+    await waitUntil(`http://127.0.0.1:${ports.admin}/readyz`, 'the gateway');
+    about_.resident_kib = { nginx: residentKiB(pids.nginx), writ: residentKiB(pids.writ) };
+
+    const samples = [];
+    for (const conns of connections) {
+      for (const target of targets) {
+        await wrk(work, ports, token, target, conns, 1); // connections and caches are warm
+      }
+      for (let round = 0; round < rounds; round++) {
+        for (const target of targets) {
+          const sample = { conns, round, target, ...await measure(work, ports, pids, token, target, conns) };
+          samples.push(sample);
+          console.error(`${conns} connections, round ${round + 1}, ${target}: ` +
+            `${sample.rps.toFixed(0)}/s, ${sample.cpu_us.toFixed(1)} us`);
+        }
+      }
+    }
+    about_.load_after = loadavg()[0];
+    const rows = summary(samples, connections, targets);
+    mkdirSync(options.out, { recursive: true });
+    writeFileSync(join(options.out, 'report.md'), markdown(about_, rows));
+    writeFileSync(join(options.out, 'report.svg'), plot(rows));
+    console.log(markdown(about_, rows));
+  } finally {
+    await stopAll();
+    if (existsSync(work)) rmSync(work, { recursive: true });
+  }
+}
+
+await main();
