@@ -73,16 +73,17 @@ put_judged(struct writ_write *w, const struct writ_json *value)
     }
 }
 
-/* Our own names in _meta are for us: none of the client's goes on, and only our credential is put
- * there (security.md J13). */
+/* Our own names in _meta are for us: none of the client's goes on, in whatever case, because a
+ * parser upstream may fold it, and only our credential is put there (security.md J2, J13). */
 static void
 put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view credential)
 {
     writ_write_object_begin(w);
     WRIT_JSON_EACH(name, meta)
     {
-        if (!writ_view_has_prefix(writ_json_string(name), OUR_META_PREFIX)) {
-            writ_write_name(w, writ_json_string(name));
+        struct writ_view key = writ_json_string(name);
+        if (!writ_view_equal_nocase(writ_view_sub(key, 0, OUR_META_PREFIX.len), OUR_META_PREFIX)) {
+            writ_write_name(w, key);
             put_judged(w, writ_json_value(name));
         }
     }
