@@ -1,0 +1,223 @@
+// gateway.mjs - a real gateway for one test: a directory of its own, keys, ledger, configuration,
+// the built program on ports that the system chose, its log, and what its ledger says.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
+export const SOURCE = process.env.WRIT_SOURCE_DIR ?? '.';
+const START_MS = 20_000; // patience, not a measure: sanitizers are slow
+
+export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
+
+/** Runs `writ` to its end. */
+export function writ(args, options = {}) {
+  const run = spawnSync(BIN, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
+  return { code: run.status, signal: run.signal, out: run.stdout, err: run.stderr };
+}
+
+/** Waits until `check` gives something true, and gives it back. Looks again every few milliseconds. */
+export async function until(check, what = String(check), ms = START_MS) {
+  const end = Date.now() + ms;
+  for (;;) {
+    const value = await check();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`waited in vain for: ${what}`);
+    await new Promise((r) => setTimeout(r, 5));
+  }
+}
+
+/** An agent with a static token; `agent.token` is what it shows. */
+export function bearer(id, rest = {}) {
+  const token = rest.token ?? `token-of-${id}`;
+  const { token: _, ...members } = rest;
+  return { entry: { id, ...members, bearer_sha256: sha256(token) }, token, id };
+}
+
+export const ANYBODY = { anonymous: true, id: 'dev', tenant: 'local', role: 'operator' };
+
+class Gateway {
+  constructor(dir, config, options) {
+    this.dir = dir;
+    this.options = options;
+    this.config = config;
+    this.log = [];
+    this.logText = '';
+    this.starts = 0;
+  }
+
+  path(name) {
+    return join(this.dir, name);
+  }
+
+  get configFile() {
+    return this.path('writ.yaml');
+  }
+
+  /** Writes the configuration file; JSON is YAML. */
+  configure(config) {
+    this.config = config;
+    writeFileSync(this.configFile, typeof config === 'string' ? config : JSON.stringify(config, null, 1));
+  }
+
+  /** Starts the program and waits until it says that it is ready. */
+  async start() {
+    const from = this.log.length;
+    const { command = BIN, before = [], env = {} } = this.options;
+    const child = spawn(command, [...before, 'serve', this.configFile], {
+      cwd: this.dir, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child = child;
+    this.starts++;
+    this.exited = new Promise((resolve) => {
+      child.on('exit', (code, signal) => resolve({ code, signal }));
+      child.on('error', (error) => resolve({ code: null, error }));
+    });
+    this.gone = false;
+    this.exited.then(() => { this.gone = true; });
+    let rest = '';
+    const take = (bytes) => {
+      this.logText += bytes;
+      const lines = (rest + bytes).split('\n');
+      rest = lines.pop();
+      for (const line of lines) {
+        try {
+          this.log.push(JSON.parse(line));
+        } catch {
+          this.log.push({ event: 'not_json', line });
+        }
+      }
+    };
+    child.stderr.setEncoding('utf8').on('data', take);
+    child.stdout.setEncoding('utf8').on('data', take);
+    await until(() => this.gone || this.log.slice(from).some((l) => l.event === 'ready'), 'the gateway to be ready');
+    if (this.gone) {
+      throw new Error(`the gateway did not start: ${JSON.stringify(await this.exited)}\n${this.logText.slice(-2000)}`);
+    }
+    const listening = (admin) => this.log.slice(from).find((l) => l.event === 'listening' && l.admin === admin);
+    this.port = listening(false).port;
+    this.adminPort = listening(true)?.port;
+    this.scheme = listening(false).tls ? 'https' : 'http';
+    return this;
+  }
+
+  get origin() {
+    return `${this.scheme}://127.0.0.1:${this.port}`;
+  }
+
+  get url() {
+    return `${this.origin}/mcp`;
+  }
+
+  waitLog(event, from = 0, where = () => true) {
+    return until(() => this.log.slice(from).find((l) => l.event === event && where(l)), `the log line ${event}`);
+  }
+
+  /** Asks for an end and waits for it. Gives { code, signal }. */
+  async stop(signal = 'SIGTERM') {
+    if (this.child && !this.gone) this.child.kill(signal);
+    return this.exited;
+  }
+
+  async restart(signal = 'SIGTERM') {
+    await this.stop(signal);
+    return this.start();
+  }
+
+  /** A new configuration for the running program. Gives the log line that says what became of it. */
+  async reload(config) {
+    const from = this.log.length;
+    this.configure(config);
+    this.child.kill('SIGHUP');
+    return until(() => this.log.slice(from).find((l) => /^reload/.test(l.event)), 'the reload');
+  }
+
+  /** GET on the admin listener. */
+  admin(path) {
+    return new Promise((resolve, reject) => {
+      http.get({ host: '127.0.0.1', port: this.adminPort, path, agent: false }, (res) => {
+        let text = '';
+        res.setEncoding('utf8').on('data', (d) => { text += d; }).on('end', () => resolve({ status: res.statusCode, text }));
+      }).on('error', reject);
+    });
+  }
+
+  /** One number from /metrics; labels as in `{reason="x"}`. 0 when it is not there. */
+  async metric(name) {
+    const { text } = await this.admin('/metrics');
+    const line = text.split('\n').find((l) => l.startsWith(`${name} `));
+    return line === undefined ? 0 : Number(line.slice(name.length + 1));
+  }
+
+  get ledgerFile() {
+    return this.path('ledger.db');
+  }
+
+  ledger(args) {
+    const [command, ...rest] = args;
+    return writ(['ledger', command, this.ledgerFile, ...rest, '--json'], { cwd: this.dir });
+  }
+
+  /** Every decision, oldest first, as `writ ledger list` tells it. */
+  decisions(filter = []) {
+    const run = this.ledger(['list', '--limit', '0', ...filter]);
+    if (run.code !== 0) throw new Error(`ledger list: ${run.code} ${run.err}`);
+    return JSON.parse(run.out).decisions.reverse();
+  }
+
+  /** One call: { decision, outcome, sealed, ... } with both records whole. */
+  show(decisionId) {
+    const run = this.ledger(['show', decisionId]);
+    if (run.code !== 0) throw new Error(`ledger show: ${run.code} ${run.err}`);
+    return JSON.parse(run.out);
+  }
+
+  /** The records of one boundary: { decisions, outcomes, seal, whole }. */
+  boundary(id, tenant = undefined) {
+    const run = writ(['ledger', 'export', this.ledgerFile, id, ...(tenant === undefined ? [] : ['--tenant', tenant])], { cwd: this.dir });
+    const lines = run.out.split('\n').filter((l) => l !== '').map((l) => JSON.parse(l));
+    const of = (kind) => lines.filter((l) => l.kind === kind).map((l) => l.record);
+    return { whole: run.code === 0, decisions: of('decision'), outcomes: of('outcome'), seal: of('seal')[0] };
+  }
+
+  /** `writ ledger verify`: throws unless every record is sound. */
+  verify() {
+    const run = this.ledger(['verify']);
+    if (run.code !== 0) throw new Error(`ledger verify: ${run.code} ${run.out}${run.err}`);
+    return JSON.parse(run.out);
+  }
+}
+
+/** Makes a directory with keys, an empty ledger and the configuration. */
+export function prepare(t, config, options = {}) {
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'writ-'));
+  chmodSync(dir, 0o700);
+  const gateway = new Gateway(dir, config, options);
+  const must = (args) => {
+    const run = writ(args, { cwd: dir });
+    if (run.code !== 0) throw new Error(`writ ${args.join(' ')}: ${run.code} ${run.err}${run.out}`);
+  };
+  if (!existsSync(join(dir, 'keys'))) must(['keys', 'new', '--dir', join(dir, 'keys')]);
+  if (!existsSync(gateway.ledgerFile)) must(['ledger', 'init', gateway.ledgerFile]);
+  gateway.configure({
+    listen: '127.0.0.1:0', admin_listen: '127.0.0.1:0', keys: 'keys', store: 'sqlite://ledger.db',
+    agents: [ANYBODY], ...config,
+  });
+  t.after(async () => {
+    if (gateway.child && !gateway.gone) gateway.child.kill('SIGKILL');
+    if (gateway.child) await gateway.exited;
+    if (!process.env.WRIT_KEEP) rmSync(dir, { recursive: true, force: true });
+    else console.error(`kept ${dir}`);
+  });
+  return gateway;
+}
+
+/** A running gateway; ends with the test. */
+export async function startGateway(t, config, options = {}) {
+  return prepare(t, config, options).start();
+}
+
+export { existsSync, mkdirSync, readFileSync, writeFileSync };
