@@ -174,6 +174,8 @@ START_TEST(a_record_that_cannot_be_placed_stays_as_it_was)
             ck_assert_int_eq(decision.issued_at.is, WRIT_ABSENT);
             ck_assert_int_eq(decision.receipt_ref.is, WRIT_ABSENT);
             failed++;
+        } else {
+            ck_assert_int_eq(decision.expires_at.is, WRIT_PRESENT);
         }
     }
     ck_assert_uint_gt(failed, 10);

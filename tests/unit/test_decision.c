@@ -451,6 +451,36 @@ START_TEST(a_digest_that_cannot_be_derived_does_not_recompute)
 }
 END_TEST
 
+/* Only the first of the two preimages is too long: the params_hash is in no other. */
+START_TEST(each_preimage_has_its_limit)
+{
+    writ_auto_arena arena = writ_value_arena();
+    struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
+    struct writ_decision before = decision;
+    char *text = writ_arena_get(arena, WRIT_PROFILE_MAX_PREIMAGE);
+    struct writ_faults faults = {0};
+    char ref[WRIT_DIGEST_TEXT] = "";
+    bool complete = true;
+
+    ck_assert_ptr_nonnull(text);
+    for (size_t i = 0; i < WRIT_PROFILE_MAX_PREIMAGE; i++) {
+        text[i] = 'a';
+    }
+    decision.params_hash = writ_member_text(writ_view(text, WRIT_PROFILE_MAX_PREIMAGE));
+    ck_assert_code(writ_decision_derive(&decision, CREWAI, arena, NULL), WRIT_E_LIMIT);
+    ck_assert(writ_member_text_equal(&decision.intent_ref, &before.intent_ref, false));
+    ck_assert_code(writ_decision_recompute(&decision, CREWAI, &faults, NULL), WRIT_E_LIMIT);
+    ck_assert_code(writ_decision_intent_ref(&decision, CREWAI, ref, &complete, NULL), WRIT_E_LIMIT);
+    ck_assert(complete && ref[0] == '\0');
+
+    decision = before;
+    decision.credential_scope = writ_member_text(writ_view(text, WRIT_PROFILE_MAX_PREIMAGE));
+    ck_assert_code(writ_decision_recompute(&decision, CREWAI, &faults, NULL), WRIT_E_LIMIT);
+    ck_assert_code(writ_decision_place(&decision, CREWAI, 9, 0, 0, arena, NULL), WRIT_E_LIMIT);
+    ck_assert_int_eq(decision.seq.value, 0);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("decision", deny_is_zero, routes_have_the_words_of_the_contract,
     a_record_without_a_known_verdict_has_none, every_route_of_ours_is_valid,
     an_allow_needs_everything_that_binds_it,
@@ -466,4 +496,4 @@ WRIT_UNIT_MAIN("decision", deny_is_zero, routes_have_the_words_of_the_contract,
     the_state_free_identity_ignores_the_state_and_nothing_else,
     an_implicit_key_is_of_one_call_in_one_boundary, a_record_of_ours_recomputes,
     every_changed_member_shows_in_the_digests_that_hold_it,
-    a_digest_that_cannot_be_derived_does_not_recompute)
+    a_digest_that_cannot_be_derived_does_not_recompute, each_preimage_has_its_limit)

@@ -236,7 +236,7 @@ START_TEST(members_that_one_record_lacks_do_not_part_them)
     struct writ_outcome outcome = placed_outcome(&decision, WRIT_OUTCOME_EXECUTED, arena);
 
     outcome.boundary_id.is = WRIT_ABSENT;
-    outcome.seq.is = WRIT_ABSENT;
+    outcome.seq = (struct writ_member_number){WRIT_ABSENT, 99};
     outcome.idempotency_key.is = WRIT_ABSENT;
     ck_assert_ok(writ_outcome_join(&outcome, &decision, CREWAI, NULL));
 }

@@ -152,6 +152,9 @@ START_TEST(an_allow_is_spendable_until_the_first_end)
     facts.changed_us = ISSUED_US + 50;
     ck_assert(writ_phase_spendable(&story.decision, &facts, &from_us, &until_us));
     ck_assert_int_eq(until_us, ISSUED_US + 50);
+    facts.changed_us = ISSUED_US;
+    ck_assert(writ_phase_spendable(&story.decision, &facts, &from_us, &until_us));
+    ck_assert_int_eq(until_us, ISSUED_US);
     facts = (struct writ_phase_facts){0};
     story.decision.expires_at = (struct writ_member_text){WRIT_NULL, {0}};
     ck_assert(writ_phase_spendable(&story.decision, &facts, &from_us, &until_us));

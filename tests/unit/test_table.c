@@ -247,6 +247,33 @@ START_TEST(outcomes_and_seals_pass_through_as_well)
 }
 END_TEST
 
+START_TEST(outcomes_and_seals_refuse_what_is_no_object)
+{
+    writ_auto_arena arena = writ_value_arena();
+    struct writ_outcome outcome = {.seq = {WRIT_PRESENT, 5}};
+    struct writ_seal seal = {.total = {WRIT_PRESENT, 5}};
+    const struct writ_json *list = writ_value_of(arena, WRIT_LIT("[]"));
+
+    ck_assert_code(writ_outcome_read(list, arena, &outcome, NULL), WRIT_E_PARSE);
+    ck_assert_code(writ_seal_read(list, arena, &seal, NULL), WRIT_E_PARSE);
+    ck_assert_int_eq(outcome.seq.value, 5);
+    ck_assert_int_eq(seal.total.value, 5);
+}
+END_TEST
+
+START_TEST(a_number_in_the_extensions_needs_a_canonical_form_too)
+{
+    writ_auto_arena arena = writ_value_arena();
+    writ_auto_buf buf = writ_buf_make(1000);
+    struct writ_decision decision;
+
+    ck_assert_ok(writ_decision_read(
+        writ_value_of(arena, WRIT_LIT("{\"extensions\":{\"x\":9007199254740993}}")), arena,
+        &decision, NULL));
+    ck_assert_code(writ_decision_put(&decision, &buf, NULL), WRIT_E_PARSE);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("table", every_table_is_in_canonical_order, a_record_is_written_in_canonical_form,
     the_empty_record_stays_empty, null_and_absent_are_kept_apart,
     unknown_members_pass_through_in_their_place,
@@ -254,4 +281,5 @@ WRIT_UNIT_MAIN("table", every_table_is_in_canonical_order, a_record_is_written_i
     what_is_no_object_is_refused, unknown_members_have_a_maximum, lists_have_a_maximum,
     a_record_that_does_not_fit_is_not_cut_in_silence,
     a_kept_number_without_canonical_form_is_refused_when_written,
-    outcomes_and_seals_pass_through_as_well)
+    outcomes_and_seals_pass_through_as_well, outcomes_and_seals_refuse_what_is_no_object,
+    a_number_in_the_extensions_needs_a_canonical_form_too)
