@@ -264,15 +264,16 @@ static void
 read_stdio(struct loading *l, const struct writ_yaml *node, const struct writ_raw_upstream *raw)
 {
     static const char *const only_http[] = {"ca", "connections", "connect_timeout", NULL};
+    const struct writ_yaml *program = option_of(node, "stdio");
+    const struct writ_yaml *header = option_of(option_of(node, "credential"), "header");
+    bool nameless = raw->stdio.n > 0 && raw->stdio.items[0].len == 0;
 
     refuse_options(l, node, only_http, "HTTP");
-    if (option_of(option_of(node, "credential"), "header") != NULL) {
-        WRIT_OPTION_FAULT(&l->o, option_of(option_of(node, "credential"), "header"),
-            "is only for upstreams that speak over HTTP");
+    if (header != NULL) {
+        WRIT_OPTION_FAULT(&l->o, header, "is only for upstreams that speak over HTTP");
     }
-    if (option_of(node, "stdio")->type == WRIT_YAML_LIST &&
-        (raw->stdio.n == 0 || raw->stdio.items[0].len == 0)) {
-        WRIT_OPTION_FAULT(&l->o, option_of(node, "stdio"), "lacks a program");
+    if (nameless || (program->type == WRIT_YAML_LIST && program->count == 0)) {
+        WRIT_OPTION_FAULT(&l->o, program, "lacks a program");
     }
 }
 

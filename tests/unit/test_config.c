@@ -1,0 +1,375 @@
+#include "policy/config.h"
+#include "support/ruling.h"
+#include "support/unit.h"
+#include "support/value.h"
+
+static const char whole[] =
+    "listen: 127.0.0.1:8700\n"
+    "admin_listen: \"[::1]:8701\"\n"
+    "issuer: https://gateway.example.com\n"
+    "keys: /etc/writ/keys\n"
+    "store: sqlite:///var/lib/writ/ledger.db\n"
+    "loops: 2\n"
+    "tls: {cert: c.pem, key: k.pem, client_ca: ca.pem}\n"
+    "agents:\n"
+    "  - {id: dev, tenant: acme, role: operator, credential_scope: files-write,\n"
+    "     credential_tier: service-account, bearer_sha256: "
+    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}\n"
+    "  - {issuer: i, audience: a, jwks: keys.json, tenant: t, claims: {role: /r/0}}\n"
+    "  - {anonymous: true, id: any}\n"
+    "upstreams:\n"
+    "  fs:  {stdio: [npx, -y, server, no], environment: {A: yes}, inherit: [HOME]}\n"
+    "  pay: {http: \"https://pay.example.com:9000\", ca: ca.pem, timeout: 30s,\n"
+    "        credential: {header: X-Writ, meta: false}, resource: urn:pay}\n"
+    "limits: {body: 64KiB}\n"
+    "credential: {lifetime: 30s, alg: EdDSA}\n"
+    "log: {level: debug}\n"
+    "tools: {}\n";
+
+START_TEST(a_whole_file_is_read)
+{
+    struct writ_config *c = writ_ruling_config(whole);
+    const struct writ_upstream_config *pay = writ_config_upstream(c, WRIT_LIT("pay"));
+    const struct writ_upstream_config *fs = writ_config_upstream(c, WRIT_LIT("fs"));
+
+    ck_assert_view(c->file, "c.yaml");
+    ck_assert(c->admin_listen.ipv6);
+    ck_assert_view(c->store, "/var/lib/writ/ledger.db");
+    ck_assert_view(c->tls.client_ca, "ca.pem");
+    ck_assert_int_eq(c->loops, 2);
+    ck_assert_uint_eq(c->agents_n, 3);
+    ck_assert_int_eq(c->agents[0].kind, WRIT_IDENTITY_BEARER);
+    ck_assert_view(c->agents[0].agent.credential_tier, "service-account");
+    ck_assert_uint_eq(c->agents[0].bearer.bytes[0], 0x9f);
+    ck_assert_int_eq(c->agents[1].kind, WRIT_IDENTITY_JWT);
+    ck_assert_view(c->agents[1].claims.id, "sub");
+    ck_assert_view(c->agents[1].claims.role, "/r/0");
+    ck_assert_int_eq(c->agents[2].kind, WRIT_IDENTITY_ANONYMOUS);
+    ck_assert_int_eq(fs->kind, WRIT_UPSTREAM_STDIO);
+    ck_assert_view(fs->stdio.items[3], "no");
+    ck_assert_view(fs->environment.items[0].value, "yes");
+    ck_assert_view(fs->resource, "stdio:fs");
+    ck_assert_view(fs->credential_header, "");
+    ck_assert(fs->credential_meta);
+    ck_assert_int_eq(pay->kind, WRIT_UPSTREAM_HTTP);
+    ck_assert(pay->tls);
+    ck_assert_view(pay->host, "pay.example.com");
+    ck_assert_uint_eq(pay->port, 9000);
+    ck_assert_view(pay->path, "/");
+    ck_assert_view(pay->credential_header, "X-Writ");
+    ck_assert(!pay->credential_meta);
+    ck_assert_view(pay->resource, "urn:pay");
+    ck_assert_int_eq(pay->timeout_us, 30000000);
+    ck_assert_int_eq(c->limits.body_bytes, 65536);
+    ck_assert_int_eq(c->credential.lifetime_us, 30000000);
+    ck_assert_int_eq(c->credential.alg, WRIT_SIGNING_EDDSA);
+    ck_assert_int_eq(c->log.level, WRIT_LOG_DEBUG);
+    writ_config_drop(c);
+}
+END_TEST
+
+START_TEST(what_is_left_out_has_its_default)
+{
+    struct writ_config *c = writ_ruling_config("upstreams: {u: {http: \"http://h/p?q\"}}\n");
+
+    ck_assert_view(c->listen.text, "127.0.0.1:8700");
+    ck_assert_uint_eq(c->admin_listen.text.len, 0);
+    ck_assert_view(c->issuer, "http://127.0.0.1:8700");
+    ck_assert_view(c->profile, "crewai-v1");
+    ck_assert_view(c->store, "ledger.db");
+    ck_assert_int_eq(c->limits.json_depth, 64);
+    ck_assert_int_eq(c->sessions.window_us, 600000000);
+    ck_assert_int_eq(c->credential.lifetime_us, 60000000);
+    ck_assert_int_eq(c->credential.alg, WRIT_SIGNING_ES256);
+    ck_assert_view(c->credential.typ, "JWT");
+    ck_assert_int_eq(c->ledger.claims_kept_us, 86400000000LL);
+    ck_assert_int_eq(c->log.level, WRIT_LOG_INFO);
+    ck_assert_view(c->upstreams[0].path, "/p?q");
+    ck_assert_uint_eq(c->upstreams[0].port, 80);
+    ck_assert_view(c->upstreams[0].credential_header, "Writ-Credential");
+    writ_config_drop(c);
+}
+END_TEST
+
+START_TEST(an_empty_policy_denies_everything_and_warns)
+{
+    writ_auto_buf found = writ_ruling_warnings("{}");
+    struct writ_config *c = writ_ruling_config("{}");
+
+    ck_assert_str_eq(found.ptr, "c.yaml:1: warning: no agents: nobody can call anything\n"
+                                "c.yaml:1: warning: no upstreams: there is nothing to call\n"
+                                "c.yaml:1: warning: no tools: every call is denied\n");
+    ck_assert_view(writ_ruling_reason(c, "fs/x", "{}"), "tool_not_listed");
+    writ_config_drop(c);
+}
+END_TEST
+
+struct fault {
+    const char *yaml, *found;
+};
+
+static const struct fault faults[] = {
+    {"[]", "c.yaml:1: a configuration is a map of options\n"},
+    {"tls: {cert: a}", "c.yaml:1: /tls: wants both cert and key\n"},
+    {"admin_tls: {}", "c.yaml:1: /admin_tls: wants both cert and key\n"},
+    {"store: postgres://x", "c.yaml:1: /store: wants sqlite:// and a path\n"},
+    {"store: sqlite://", "c.yaml:1: /store: lacks the path\n"},
+    {"hosts: [Example.com]",
+        "c.yaml:1: /hosts: element 0 is no host in lower case, maybe with a port\n"},
+    {"origins: [https://a/b]",
+        "c.yaml:1: /origins: element 0 is no origin such as https://app.example.com\n"},
+    {"agents: {}", "c.yaml:1: /agents: wants a list of at most 4096 agents\n"},
+    {"agents: [{id: a}]", "c.yaml:1: /agents/0: wants exactly one of bearer_sha256, issuer (with "
+                          "audience and jwks), anonymous\n"},
+    {"agents: [{anonymous: true}]", "c.yaml:1: /agents/0: lacks id: the agent_id\n"},
+    {"agents: [{anonymous: true, id: a}, {anonymous: true, id: b}]",
+        "c.yaml:1: /agents/1: is known by the same as entry 0: who would it be?\n"},
+    {"listen: 0.0.0.0:1\nagents: [{anonymous: true, id: a}]",
+        "c.yaml:2: /agents/0: an anonymous agent needs all listeners on loopback\n"},
+    {"admin_listen: 0.0.0.0:1\nagents: [{anonymous: true, id: a}]",
+        "c.yaml:2: /agents/0: an anonymous agent needs all listeners on loopback\n"},
+    {"agents: [{issuer: i, audience: a, jwks: http://k.example.com/j}]",
+        "c.yaml:1: /agents/0/jwks: wants a file, an https URL, or an http URL on loopback\n"},
+    {"agents: [{issuer: i, audience: a, jwks: k, id: x}]",
+        "c.yaml:1: /agents/0/id: comes from the token of an issuer: see claims\n"},
+    {"agents: [{issuer: i}]",
+        "c.yaml:1: /agents/0: tokens of an issuer want issuer, audience and jwks\n"},
+    {"upstreams: []", "c.yaml:1: /upstreams: wants a map of at most 256 upstreams\n"},
+    {"upstreams: {a: {}}", "c.yaml:1: /upstreams/a: wants exactly one of stdio and http\n"},
+    {"upstreams: {a: {stdio: [x], http: \"http://h\"}}",
+        "c.yaml:1: /upstreams/a: wants exactly one of stdio and http\n"},
+    {"upstreams: {a: {stdio: []}}", "c.yaml:1: /upstreams/a/stdio: lacks a program\n"},
+    {"upstreams: {a: {stdio: x}}",
+        "c.yaml:1: /upstreams/a/stdio: wants a list of texts; this is a text\n"},
+    {"upstreams: {a: {stdio: [x], ca: y}}",
+        "c.yaml:1: /upstreams/a/ca: is only for upstreams that speak over HTTP\n"},
+    {"upstreams: {a: {stdio: [x], credential: {header: y}}}",
+        "c.yaml:1: /upstreams/a/credential/header: is only for upstreams that speak over HTTP\n"},
+    {"upstreams: {a: {http: \"http://h\", inherit: [y]}}",
+        "c.yaml:1: /upstreams/a/inherit: is only for upstreams that speak over stdio\n"},
+    {"upstreams: {a: {http: \"http://u@h/\"}}", "c.yaml:1: /upstreams/a/http: wants an http or "
+                                                "https URL without userinfo and fragment\n"},
+    {"upstreams: {a: {http: \"http://h/#f\"}}", "c.yaml:1: /upstreams/a/http: wants an http or "
+                                                "https URL without userinfo and fragment\n"},
+    {"upstreams: {a: {http: \"http://h/\", ca: c}}",
+        "c.yaml:1: /upstreams/a/ca: has no effect on an http URL\n"},
+    {"upstreams: {a: {http: \"http://h/\", credential: {header: \"a b\"}}}",
+        "c.yaml:1: /upstreams/a/credential: header wants a header's name\n"},
+    {"upstreams: {a__b: {stdio: [x]}}",
+        "c.yaml:1: /upstreams/a__b: the name of an upstream has 1 to 32 letters, digits, - and "
+        "single _, these two inside\n"},
+    {"upstreams: {a: {stdio: [x]}}\ntools: {b/t: {scope: s}}",
+        "c.yaml:2: /tools/b~1t: no upstream is called \"b\"\n"},
+};
+
+/* Without the warnings about what the example leaves out. */
+static void
+assert_faults(const struct fault *fault)
+{
+    writ_auto_buf found = writ_ruling_faults(writ_view_str(fault->yaml));
+    writ_auto_buf errors = writ_buf_make(1 << 16);
+    struct writ_view rest = writ_view_str(found.ptr);
+
+    while (rest.len > 0) {
+        struct writ_view line = writ_view_sub(rest, 0, writ_view_find(rest, '\n') + 1);
+        rest = writ_view_sub(rest, line.len, rest.len);
+        if (writ_view_search(line, WRIT_LIT("warning: ")) == line.len) {
+            writ_buf_put(&errors, line);
+        }
+    }
+    ck_assert_view(writ_buf_view(&errors), fault->found);
+}
+
+START_TEST(what_contradicts_itself_is_refused)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        assert_faults(&faults[i]);
+    }
+}
+END_TEST
+
+START_TEST(names_of_upstreams_fit_the_wire)
+{
+    static const struct {
+        const char *name;
+        bool good;
+    } cases[] = {{"a", true}, {"fs-2_x", true}, {"A1", true}, {"_a", false}, {"a_", false},
+        {"-a", false}, {"a-", false}, {"a__b", false}, {"a.b", false}, {"a b", false},
+        {"abcdefghijklmnopqrstuvwxyz012345", true}, {"abcdefghijklmnopqrstuvwxyz0123456", false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_buf yaml = writ_buf_make(200);
+        struct writ_config *config = NULL;
+        writ_buf_fmt(&yaml, "upstreams: {\"%s\": {stdio: [x]}}", cases[i].name);
+        ck_assert_msg(writ_is_ok(writ_config_read(
+                          writ_buf_view(&yaml), "c.yaml", NULL, &config, NULL)) == cases[i].good,
+            "%s", cases[i].name);
+        writ_config_drop(config);
+    }
+}
+END_TEST
+
+START_TEST(all_faults_are_told_at_once)
+{
+    writ_auto_buf found = writ_ruling_faults(WRIT_LIT("isuer: a\nloops: x\nloops: 2\n"
+                                                      "agents: [{id: a, id: b}]\n"
+                                                      "upstreams: {a: {stdio: [&x y, *x]}}\n"
+                                                      "tools: {a/t: {scope: 5, scop: 5}, b: 1}\n"));
+
+    ck_assert_str_eq(found.ptr,
+        "c.yaml:1: /isuer: unknown option; did you mean \"issuer\"?\n"
+        "c.yaml:2: /loops: wants a whole number\n"
+        "c.yaml:3: /loops: written twice; the first is on line 2\n"
+        "c.yaml:4: /agents/0/id: written twice; the first is on line 4\n"
+        "c.yaml:4: /agents/0: wants exactly one of bearer_sha256, issuer (with audience and jwks), "
+        "anonymous\n"
+        "c.yaml:5: /upstreams/a/stdio/0: anchors (&name) are not supported: write the value out\n"
+        "c.yaml:5: /upstreams/a/stdio/1: aliases (*name) are not supported: write the value out\n"
+        "c.yaml:6: /tools/a~1t/scop: unknown option; did you mean \"scope\"?\n"
+        "c.yaml:6: /tools/b: wants a name such as upstream/tool or upstream/read_*\n");
+}
+END_TEST
+
+START_TEST(a_refusal_names_the_first_fault_and_leaves_ret_alone)
+{
+    struct writ_config *config = NULL;
+    struct writ_err err = {0};
+
+    ck_assert_code(writ_config_read(WRIT_LIT("a: 1\nloops: x\n"), "f.yaml", NULL, &config, &err),
+        WRIT_E_INVALID);
+    ck_assert_str_eq(err.text, "f.yaml:1: /a: unknown option");
+    ck_assert_uint_eq(err.line, 1);
+    ck_assert_ptr_null(config);
+    ck_assert_code(writ_config_read(WRIT_LIT("a: ["), "f.yaml", NULL, &config, NULL), WRIT_E_PARSE);
+    ck_assert_ptr_null(config);
+}
+END_TEST
+
+START_TEST(a_file_has_a_maximum)
+{
+    for (size_t over = 0; over <= 1; over++) {
+        writ_auto_buf text = writ_buf_make(WRIT_CONFIG_BYTES_MAX + 10);
+        struct writ_config *config = NULL;
+
+        writ_buf_str(&text, "{} #");
+        while (text.len < WRIT_CONFIG_BYTES_MAX + over) {
+            writ_buf_byte(&text, 'x');
+        }
+        ck_assert_code(writ_config_read(writ_buf_view(&text), "f", NULL, &config, NULL),
+            over ? WRIT_E_LIMIT : WRIT_OK);
+        writ_config_drop(config);
+    }
+}
+END_TEST
+
+START_TEST(a_file_is_loaded_by_name)
+{
+    struct writ_config *config = NULL;
+    struct writ_err err = {0};
+
+    ck_assert_ok(writ_config_load(WRIT_SOURCE_DIR "/config/example.yaml", NULL, &config, &err));
+    ck_assert_uint_eq(config->agents_n, 3);
+    writ_config_drop(config);
+    config = NULL;
+    ck_assert_code(writ_config_load("/nonexistent/writ.yaml", NULL, &config, &err), WRIT_E_ABSENT);
+    ck_assert_ptr_null(config);
+}
+END_TEST
+
+START_TEST(the_last_reference_frees)
+{
+    const struct writ_config *config = writ_ruling_config(whole);
+
+    ck_assert_ptr_eq(writ_config_hold(config), config);
+    writ_config_drop(config);
+    ck_assert_view(config->file, "c.yaml"); /* still there */
+    writ_config_drop(config);
+    writ_config_drop(NULL);
+}
+END_TEST
+
+static struct writ_digest
+digest_of(const char *yaml)
+{
+    struct writ_config *config = writ_ruling_config(yaml);
+    struct writ_digest digest = config->policy_digest;
+
+    writ_config_drop(config);
+    return digest;
+}
+
+START_TEST(the_policy_digest_is_that_of_its_canonical_form)
+{
+    struct writ_digest got = digest_of("tools:\n"
+                                       "  u/t:\n"
+                                       "    scope: \"s\"\n"
+                                       "    arguments: [{op: le, value: 5.00, arg: a}]\n"
+                                       "    state: {tool: u/r, arguments: {x: [\"{a}\", true]}}\n");
+    struct writ_digest want;
+
+    ck_assert_ok(writ_digest_bytes(
+        WRIT_LIT("{\"policy\":\"writ-policy-v1\",\"tools\":[{\"rules\":[{\"arguments\":[{\"arg\":"
+                 "\"a\",\"op\":\"le\",\"value\":[\"n\",\"5.00\"]}],\"scope\":\"s\",\"state\":{"
+                 "\"arguments\":[\"m\",{\"x\":[\"l\",\"{a}\",true]}],\"tool\":\"u/r\"}}],\"tool\":"
+                 "\"u/t\"}]}"),
+        &want, NULL));
+    ck_assert(writ_digest_equal(&got, &want));
+}
+END_TEST
+
+START_TEST(the_policy_digest_changes_with_what_can_change_a_decision)
+{
+    static const char *const different[] = {
+        "{}",
+        "tools: {u/t: {scope: s}}",
+        "tools: {u/t: {scope: s2}}",
+        "tools: {u/t: {scope: s}, u/v: {scope: s}}",
+        "tools: {u/v: {scope: s}, u/t: {scope: s}}", /* the order of patterns counts */
+        "tools: {u/t: [{scope: s, roles: [a]}, {scope: s}]}",
+        "tools: {u/t: {scope: s, shadow: true}}",
+        "tools: {u/t: {scope: s, arguments: [{arg: a, op: eq, value: 5}]}}",
+        "tools: {u/t: {scope: s, arguments: [{arg: a, op: eq, value: \"5\"}]}}",
+        "tools: {u/t: {scope: s, arguments: [{arg: a, op: eq, value: [\"n\", \"5\"]}]}}",
+        "tools: {u/t: {scope: s, arguments: [{arg: a, op: eq, value: true}]}}",
+        "tools: {u/t: {scope: s, arguments: [{arg: a, op: eq, value: 'true'}]}}",
+        "tools: {u/t: {scope: s, arguments: [{arg: a, op: eq, value: {m: 1}}]}}",
+        "tools: {u/t: {scope: s, arguments: [{arg: a, op: eq, value: [m, {m: 1}]}]}}",
+    };
+    size_t n = sizeof different / sizeof different[0];
+
+    for (size_t i = 0; i < n; i++) {
+        struct writ_digest a = digest_of(different[i]);
+        for (size_t j = 0; j < i; j++) {
+            struct writ_digest b = digest_of(different[j]);
+            ck_assert_msg(!writ_digest_equal(&a, &b), "%s and %s", different[i], different[j]);
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_policy_digest_does_not_change_with_layout)
+{
+    static const char *const same[] = {
+        "tools: {u/t: {scope: s, duplicates: allow, arguments: [{arg: a, op: le, value: 5}]}}",
+        "# why\ntools:\n  u/t:\n    duplicates: \"allow\"\n    arguments:\n"
+        "      - op: le\n        value: 5\n        arg: 'a'\n    scope: s\nloops: 3\n",
+        "{\"tools\": {\"u/t\": [{\"scope\": \"s\", \"duplicates\": \"allow\", \"arguments\": "
+        "[{\"arg\": \"a\", \"op\": \"le\", \"value\": 5}]}]}}",
+    };
+    struct writ_digest first = digest_of(same[0]);
+
+    for (size_t i = 1; i < sizeof same / sizeof same[0]; i++) {
+        struct writ_digest other = digest_of(same[i]);
+        ck_assert_msg(writ_digest_equal(&first, &other), "%s", same[i]);
+    }
+}
+END_TEST
+
+WRIT_UNIT_MAIN("config", a_whole_file_is_read, what_is_left_out_has_its_default,
+    an_empty_policy_denies_everything_and_warns, what_contradicts_itself_is_refused,
+    names_of_upstreams_fit_the_wire, all_faults_are_told_at_once,
+    a_refusal_names_the_first_fault_and_leaves_ret_alone, a_file_has_a_maximum,
+    a_file_is_loaded_by_name, the_last_reference_frees,
+    the_policy_digest_is_that_of_its_canonical_form,
+    the_policy_digest_changes_with_what_can_change_a_decision,
+    the_policy_digest_does_not_change_with_layout)
