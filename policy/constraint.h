@@ -6,7 +6,7 @@
  * - a constraint on something around it whose op decides the whole of that: eq, in, type any;
  * - a constraint inside an `each` on the array around it.
  * `{arg: options, op: type, value: object}` names the object alone: its members have to be named
- * themselves.
+ * themselves. `{arg: "", op: type, value: any}` names all arguments, whatever they are.
  *
  * A constraint on an absent argument does not hold, unless it is optional or says forbidden. No op
  * holds for a value of another type than its own; numbers are compared exactly (value.h). What has

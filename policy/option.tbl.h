@@ -204,8 +204,8 @@ DURATION(state, "timeout", timeout_us, 1 * MS, 10 * MINUTE, "5s", "How long the 
 
 SECTION(constraint, "a constraint", struct writ_raw_constraint, "One thing that must hold.")
 TEXT(constraint, "arg", arg, 0, 1024, NONE,
-    "Name of an argument, or JSON Pointer into the arguments. Inside `each` it may be left out: "
-    "the element itself.")
+    "Name of an argument, or JSON Pointer into the arguments; \"\" is all of them as one object. "
+    "Inside `each` it may be left out: the element itself.")
 WORD(constraint, "op", op, op_words, REQUIRED, "What is asked of it (docs/policy.md).")
 NODE(constraint, "value", value, SHAPE_VALUE, NONE, "What it is compared with.")
 SWITCH(constraint, "optional", optional, "false",

@@ -208,21 +208,23 @@ fill_both(const struct writ_tool_rule *rule, const struct writ_json *arguments,
     return scope != WRIT_REASON_POLICY_OK ? scope : target;
 }
 
-/* "one of the arguments amount, currency" */
+/* "these arguments alone: amount, /filter/limit" */
 static void
 tell_listed(const struct writ_constraint_set *set, struct writ_arena *arena, struct writ_view *ret)
 {
     writ_auto_buf text = writ_buf_make(ACCEPTED_MAX);
+    const char *before = "these arguments alone: ";
 
-    writ_buf_str(&text, set->paths_n == 0 ? "no arguments" : "these arguments alone: ");
     for (size_t i = 0; i < set->paths_n && text.len < ACCEPTED_MAX / 2; i++) {
         const struct writ_views *tokens = &set->paths[i].tokens;
-        writ_buf_str(&text, i > 0 ? ", " : "");
+        writ_buf_str(&text, tokens->n > 0 ? before : "");
+        before = tokens->n > 0 ? ", " : before;
         for (size_t t = 0; t < tokens->n; t++) {
             writ_buf_str(&text, tokens->n > 1 ? "/" : "");
             writ_buf_put(&text, writ_view_sub(tokens->items[t], 0, 64));
         }
     }
+    writ_buf_str(&text, text.len == 0 ? "no arguments" : "");
     if (writ_is_ok(writ_buf_check(&text, NULL))) {
         *ret = writ_view_copy(writ_buf_view(&text), arena);
     }

@@ -125,7 +125,8 @@ START_TEST(cases_pass_or_tell_the_difference)
         {WRIT_OK, false, "decision is \"deny\", not \"allow\""},
         {WRIT_OK, false,
             "decision is \"deny\", not \"allow\", reason is \"constraint_failed\", not "
-            "\"policy_ok\", constraint is \"a le\", not \"x\", scope is \"s/6\", not \"yy\", target "
+            "\"policy_ok\", constraint is \"a le\", not \"x\", scope is \"s/6\", not \"yy\", "
+            "target "
             "is \"t\", not \"z\", shadow is false"},
         {WRIT_E_INVALID, false, "the expected decision is allow or deny"},
         {WRIT_E_INVALID, false, "the expected reason is none of docs/reasons.md"},

@@ -45,8 +45,8 @@ START_TEST(what_is_no_constraint_is_refused)
             "f:1: /0/op: does not know \"lte\"; did you mean \"lt\"?\n"},
         {"- {arg: a, value: 5}", "f:1: /0: lacks op: What is asked of it (docs/policy.md).\n"},
         {"- {arg: a, op: le}", "f:1: /0: lacks value: what `le` compares with\n"},
-        {"- {op: le, value: 5}", "f:1: /0: lacks arg: the argument that is meant\n"},
-        {"- {arg: \"\", op: le, value: 5}", "f:1: /0: lacks arg: the argument that is meant\n"},
+        {"- {op: le, value: 5}", "f:1: /0: lacks arg: the argument that is meant (\"\" "
+                                 "means all of them as one object)\n"},
         {"- {arg: /a~2, op: le, value: 5}",
             "f:1: /0: is no JSON Pointer: ~ is written ~0, / in a name ~1\n"},
         {"- {arg: a, op: le, value: 5, valeu: 6}",
