@@ -248,8 +248,14 @@ is_ready(void *ctx)
 }
 
 static void
-fill_routes(struct echo *echo)
+fill_routes(struct echo *echo, bool any)
 {
+    struct writ_route every = {.path = WRIT_LIT("/"),
+        .prefix = true,
+        .methods = WRIT_ROUTE_GET | WRIT_ROUTE_POST | WRIT_ROUTE_DELETE,
+        .max_body_bytes = 1U << 20,
+        .handler = handle,
+        .ctx = echo};
     struct writ_route all = {.path = WRIT_LIT("/t/"),
         .prefix = true,
         .methods = WRIT_ROUTE_GET | WRIT_ROUTE_POST,
@@ -268,10 +274,14 @@ fill_routes(struct echo *echo)
     echo->routes[0] = all;
     echo->routes[1] = raw;
     writ_admin_routes(&echo->admin, &echo->routes[2]);
+    echo->route_count = 2 + WRIT_ADMIN_ROUTES;
+    if (any) {
+        echo->routes[echo->route_count++] = every;
+    }
 }
 
-struct echo *
-echo_try(size_t loops, struct writ_listener_options options, struct writ_err *err)
+static struct echo *
+echo_open(size_t loops, struct writ_listener_options options, bool any, struct writ_err *err)
 {
     struct echo *echo = calloc(1, sizeof *echo);
 
@@ -282,12 +292,12 @@ echo_try(size_t loops, struct writ_listener_options options, struct writ_err *er
         WRIT_INVARIANT(writ_is_ok(writ_loop_new(&each, &echo->loops[i], NULL)));
         echo->loop_count++;
     }
-    fill_routes(echo);
+    fill_routes(echo, any);
     if (options.address.len == 0) {
         options.address = WRIT_LIT("127.0.0.1:0");
     }
     options.routes = echo->routes;
-    options.route_count = sizeof echo->routes / sizeof echo->routes[0];
+    options.route_count = echo->route_count;
     options.metrics = echo->metrics;
     if (!writ_is_ok(writ_listener_open(&options, echo->loops, loops, &echo->listener, err))) {
         echo->loop_count = 0;
@@ -301,6 +311,21 @@ echo_try(size_t loops, struct writ_listener_options options, struct writ_err *er
     for (size_t i = 0; i < loops; i++) {
         WRIT_INVARIANT(writ_is_ok(writ_loop_start(echo->loops[i], NULL)));
     }
+    return echo;
+}
+
+struct echo *
+echo_try(size_t loops, struct writ_listener_options options, struct writ_err *err)
+{
+    return echo_open(loops, options, false, err);
+}
+
+struct echo *
+echo_start_any(void)
+{
+    struct echo *echo = echo_open(1, (struct writ_listener_options){0}, true, NULL);
+
+    WRIT_INVARIANT(echo != NULL);
     return echo;
 }
 

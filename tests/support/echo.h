@@ -31,7 +31,8 @@ struct echo {
     size_t loop_count;
     struct writ_metrics *metrics;
     struct writ_listener *listener;
-    struct writ_route routes[2 + WRIT_ADMIN_ROUTES];
+    struct writ_route routes[3 + WRIT_ADMIN_ROUTES];
+    size_t route_count;
     struct writ_admin admin;
     atomic_uint handled; /* exchanges that reached a handler */
     atomic_uint gone;    /* on_gone calls */
@@ -45,6 +46,9 @@ struct echo *echo_start(size_t loops, struct writ_listener_options options);
 
 /** The same on an address given in `options`. NULL when the listener does not open. */
 struct echo *echo_try(size_t loops, struct writ_listener_options options, struct writ_err *err);
+
+/** One whose handler takes every path, GET, POST and DELETE, and bodies of any type. */
+struct echo *echo_start_any(void);
 
 uint16_t echo_port(const struct echo *echo);
 void echo_stop(struct echo *echo);
