@@ -239,6 +239,15 @@ handle(struct writ_exchange *x, void *ctx)
     }
 }
 
+static void
+handle_any(struct writ_exchange *x, void *ctx)
+{
+    struct echo *echo = ctx;
+
+    atomic_fetch_add(&echo->handled, 1);
+    reply_body(x);
+}
+
 static bool
 is_ready(void *ctx)
 {
@@ -254,7 +263,7 @@ fill_routes(struct echo *echo, bool any)
         .prefix = true,
         .methods = WRIT_ROUTE_GET | WRIT_ROUTE_POST | WRIT_ROUTE_DELETE,
         .max_body_bytes = 1U << 20,
-        .handler = handle,
+        .handler = handle_any,
         .ctx = echo};
     struct writ_route all = {.path = WRIT_LIT("/t/"),
         .prefix = true,

@@ -47,7 +47,7 @@ struct echo *echo_start(size_t loops, struct writ_listener_options options);
 /** The same on an address given in `options`. NULL when the listener does not open. */
 struct echo *echo_try(size_t loops, struct writ_listener_options options, struct writ_err *err);
 
-/** One whose handler takes every path, GET, POST and DELETE, and bodies of any type. */
+/** One that gives back the body of any request: every path, GET, POST and DELETE, any type. */
 struct echo *echo_start_any(void);
 
 uint16_t echo_port(const struct echo *echo);
