@@ -370,7 +370,7 @@ format_fault(const struct writ_table *table, const struct writ_table_row *row, c
     case WRIT_TABLE_DIGEST:
         return is_digest(text->view) ? NULL : "is not sha256: and 64 lower-case hex digits";
     case WRIT_TABLE_LABEL:
-        return is_label(text->view) ? NULL : "does not begin with sha256:";
+        return is_label(text->view) ? NULL : "is not sha256: and more";
     case WRIT_TABLE_TIME:
         return writ_member_time(text->view, NULL) ? NULL
                                                   : "is not a time like 2026-11-21T22:20:00.5Z";

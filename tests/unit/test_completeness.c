@@ -277,6 +277,7 @@ END_TEST
 START_TEST(two_seals_must_say_the_same)
 {
     auto_set set = new_set();
+    auto_set unbound = new_set();
 
     add(set, 0);
     seal_at(set, "run", 1);
@@ -284,6 +285,9 @@ START_TEST(two_seals_must_say_the_same)
     ck_assert_int_eq(flaw_of(set), WRIT_SEAL_SOUND);
     seal_at(set, "run", 0);
     ck_assert_int_eq(flaw_of(set), WRIT_SEAL_SECOND);
+    seal_at(unbound, "", 0);
+    seal_at(unbound, "", 0);
+    ck_assert_int_eq(flaw_of(unbound), WRIT_SEAL_INVALID);
 }
 END_TEST
 
@@ -415,6 +419,41 @@ START_TEST(a_seal_counts_from_its_own_time_on)
 }
 END_TEST
 
+/* Every list has something in it, and each is one that memory can run out for. */
+START_TEST(a_report_without_memory_is_no_report)
+{
+    writ_auto_arena plenty = writ_value_arena();
+    auto_set set = new_set();
+    struct writ_decision bare = {0};
+    const char *want;
+    size_t failed = 0;
+
+    add(set, 0);
+    add(set, 0);
+    add_at(set, "run", 2, 9);
+    add_at(set, "other", 4, 5);
+    ck_assert_ok(writ_completeness_add(set, &bare, NULL));
+    want = report_of(set, plenty);
+    for (size_t max = 0; max < 160; max += 8) {
+        WRIT_AUTO(struct writ_arena *, writ_value_arena_free) arena = writ_arena_new(max);
+        writ_auto_buf got = writ_buf_make(4096);
+        struct writ_completeness report = {.held = 77};
+        writ_result result = writ_completeness_report(set, arena, &report, NULL);
+
+        if (!writ_is_ok(result)) {
+            ck_assert_int_eq(result.code, WRIT_E_NOMEM);
+            ck_assert_uint_eq(report.held, 77);
+            failed++;
+        } else {
+            ck_assert_ok(writ_completeness_put(&report, &got, NULL));
+            ck_assert_view(writ_buf_view(&got), want);
+        }
+    }
+    ck_assert_uint_gt(failed, 5);
+    ck_assert_uint_lt(failed, 20);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("completeness", a_contiguous_run_is_whole_with_and_without_its_seal, gaps_are_named,
     a_dropped_tail_shows_under_a_seal_and_not_without, a_running_count_promises_records,
     duplicates_are_named_once, a_huge_promise_costs_nothing, without_records_only_the_seal_speaks,
@@ -422,4 +461,5 @@ WRIT_UNIT_MAIN("completeness", a_contiguous_run_is_whole_with_and_without_its_se
     a_record_without_number_is_named, a_seal_of_another_boundary_is_no_witness,
     an_invalid_seal_is_no_witness, two_seals_must_say_the_same, the_seal_names_the_ids_in_seq_order,
     flaws_have_names, a_set_takes_its_maximum_and_not_one_more, many_records_in_any_order,
-    a_set_can_be_whole_at_one_time_and_not_at_another, a_seal_counts_from_its_own_time_on)
+    a_set_can_be_whole_at_one_time_and_not_at_another, a_seal_counts_from_its_own_time_on,
+    a_report_without_memory_is_no_report)

@@ -213,7 +213,7 @@ START_TEST(formats_are_checked_wherever_there_is_a_value)
         "/intent_ref is not sha256: and 64 lower-case hex digits; "
         "/issued_at is not a time like 2026-11-21T22:20:00.5Z; "
         "/params_hash is not sha256: and 64 lower-case hex digits; "
-        "/policy_digest does not begin with sha256:; /seq is not an integer from 0");
+        "/policy_digest is not sha256: and more; /seq is not an integer from 0");
 }
 END_TEST
 
@@ -481,6 +481,22 @@ START_TEST(each_preimage_has_its_limit)
 }
 END_TEST
 
+/* A policy engine elsewhere names its versions as it likes; the mark of a digest is all we ask. */
+START_TEST(a_policy_digest_bears_the_mark_of_one)
+{
+    writ_auto_arena arena = writ_value_arena();
+    struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
+    static const char *const wrong[] = {"", "sha256:", "policy-version-1", "SHA256:abc"};
+
+    decision.policy_digest = writ_member_text(WRIT_LIT("sha256:policy-v1-hash"));
+    ck_assert_str_eq(faults_of(&decision, arena), "");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        decision.policy_digest = writ_member_text(writ_view_str(wrong[i]));
+        ck_assert_str_eq(faults_of(&decision, arena), "/policy_digest is not sha256: and more");
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("decision", deny_is_zero, routes_have_the_words_of_the_contract,
     a_record_without_a_known_verdict_has_none, every_route_of_ours_is_valid,
     an_allow_needs_everything_that_binds_it,
@@ -496,4 +512,5 @@ WRIT_UNIT_MAIN("decision", deny_is_zero, routes_have_the_words_of_the_contract,
     the_state_free_identity_ignores_the_state_and_nothing_else,
     an_implicit_key_is_of_one_call_in_one_boundary, a_record_of_ours_recomputes,
     every_changed_member_shows_in_the_digests_that_hold_it,
-    a_digest_that_cannot_be_derived_does_not_recompute, each_preimage_has_its_limit)
+    a_digest_that_cannot_be_derived_does_not_recompute, each_preimage_has_its_limit,
+    a_policy_digest_bears_the_mark_of_one)

@@ -242,9 +242,45 @@ START_TEST(members_that_one_record_lacks_do_not_part_them)
 }
 END_TEST
 
+START_TEST(an_outcome_that_cannot_be_placed_stays_as_it_was)
+{
+    writ_auto_arena plenty = writ_value_arena();
+    struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, plenty);
+    const struct writ_outcome before = writ_outcome_for(&decision, WRIT_OUTCOME_EXECUTED);
+    struct writ_outcome outcome = before;
+    char *text = writ_arena_get(plenty, WRIT_PROFILE_MAX_PREIMAGE);
+    size_t failed = 0;
+
+    for (size_t max = 0; max < 200; max += 8) {
+        WRIT_AUTO(struct writ_arena *, writ_value_arena_free) arena = writ_arena_new(max);
+        writ_result result = writ_outcome_place(&outcome, &decision, CREWAI, 0, arena, NULL);
+        if (writ_is_ok(result)) {
+            ck_assert_int_eq(outcome.completed_at.is, WRIT_PRESENT);
+            outcome = before;
+        } else {
+            ck_assert_int_eq(result.code, WRIT_E_NOMEM);
+            ck_assert_int_eq(outcome.completed_at.is, WRIT_ABSENT);
+            failed++;
+        }
+    }
+    ck_assert_uint_gt(failed, 10);
+    ck_assert_uint_lt(failed, 25);
+
+    ck_assert_ptr_nonnull(text);
+    for (size_t i = 0; i < WRIT_PROFILE_MAX_PREIMAGE; i++) {
+        text[i] = 'a';
+    }
+    decision.agent_id = writ_member_text(writ_view(text, WRIT_PROFILE_MAX_PREIMAGE));
+    ck_assert_code(writ_outcome_place(&outcome, &decision, CREWAI, 0, plenty, NULL), WRIT_E_LIMIT);
+    ck_assert_int_eq(outcome.completed_at.is, WRIT_ABSENT);
+    ck_assert_code(writ_outcome_join(&outcome, &decision, CREWAI, NULL), WRIT_E_LIMIT);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("outcome", zero_is_a_kind_that_may_have_run, kinds_have_the_words_of_the_contract,
     only_blocked_and_not_sent_prove_that_nothing_ran, an_outcome_of_ours_is_valid_and_joins,
     an_error_says_which, all_faults_of_an_outcome_are_told,
     the_receipts_of_decision_and_outcome_differ, an_outcome_joins_only_its_own_decision,
     an_intent_ref_that_does_not_recompute_is_refused, a_changed_decision_no_longer_joins,
-    a_deny_without_scope_joins_by_decision_id, members_that_one_record_lacks_do_not_part_them)
+    a_deny_without_scope_joins_by_decision_id, members_that_one_record_lacks_do_not_part_them,
+    an_outcome_that_cannot_be_placed_stays_as_it_was)

@@ -188,7 +188,108 @@ START_TEST(the_profile_is_in_no_preimage)
 }
 END_TEST
 
+/* Takes away what a required source reads; false for a source that may be null. */
+static bool
+take_away(struct writ_decision *decision, enum writ_profile_source source)
+{
+    switch (source) {
+    case WRIT_SOURCE_AGENT_ID:
+        decision->agent_id.is = WRIT_NULL;
+        return true;
+    case WRIT_SOURCE_TOOL:
+        decision->tool.is = WRIT_NULL;
+        return true;
+    case WRIT_SOURCE_NORMALIZED_SCOPE:
+        decision->normalized_scope.is = WRIT_NULL;
+        return true;
+    case WRIT_SOURCE_PARAMS_HASH:
+        decision->params_hash.is = WRIT_NULL;
+        return true;
+    case WRIT_SOURCE_INTENT_DIGEST:
+        decision->intent_digest.is = WRIT_NULL;
+        return true;
+    case WRIT_SOURCE_INTENT_REF:
+        decision->intent_ref.is = WRIT_NULL;
+        return true;
+    case WRIT_SOURCE_IDEMPOTENCY_KEY:
+        decision->idempotency_key.is = WRIT_NULL;
+        return true;
+    case WRIT_SOURCE_ISSUED_AT:
+    case WRIT_SOURCE_ISSUED_AT_MS:
+        decision->issued_at.is = WRIT_NULL;
+        return true;
+    case WRIT_SOURCE_SEQ:
+        decision->seq.is = WRIT_NULL;
+        return true;
+    case WRIT_SOURCE_NORMALIZATION_ID:
+        decision->normalization_id.is = WRIT_NULL;
+        return true;
+    case WRIT_SOURCE_NONE:
+    case WRIT_SOURCE_SCHEMA:
+    case WRIT_SOURCE_COMPLETED_AT: /* an_outcome_needs_its_time */
+    case WRIT_SOURCE_TARGET_STATE_DIGEST:
+    case WRIT_SOURCE_CONTINUATION_ID:
+    case WRIT_SOURCE_EXPIRES_AT:
+    case WRIT_SOURCE_POLICY_DIGEST:
+    case WRIT_SOURCE_CREDENTIAL_SCOPE:
+    case WRIT_SOURCE_CREDENTIAL_TIER:
+    case WRIT_SOURCE_POLICY_REFS:
+    case WRIT_SOURCE_RETRIEVED_POLICY_REFS:
+    case WRIT_SOURCE_REVALIDATE_IF:
+        break;
+    }
+    return false;
+}
+
+static bool
+is_complete(const struct writ_profile *profile, size_t field, const struct writ_decision *decision,
+    const struct writ_outcome *outcome)
+{
+    writ_auto_buf scratch = writ_profile_scratch();
+    struct writ_digest digest;
+    bool complete = false;
+
+    ck_assert_ok(writ_profile_derive(profile, (enum writ_profile_field)field, decision, outcome,
+        &scratch, &digest, &complete, NULL));
+    return complete;
+}
+
+START_TEST(no_digest_can_do_without_its_required_members)
+{
+    writ_auto_arena arena = writ_value_arena();
+
+    for (size_t p = 0; writ_profile_at(p) != NULL; p++) {
+        const struct writ_profile *profile = writ_profile_at(p);
+        const struct writ_decision whole =
+            writ_sample_decision(WRIT_DECISION_ALLOW, profile, arena);
+        struct writ_outcome outcome = sample_outcome(&whole, arena);
+
+        for (size_t f = 0; f < WRIT_PROFILE_FIELDS; f++) {
+            const struct writ_profile_member *member = profile->fields[f].members;
+            for (size_t i = 0; i < WRIT_PROFILE_MAX_MEMBERS && member[i].key.len > 0; i++) {
+                struct writ_decision less = whole;
+                bool required = take_away(&less, member[i].source);
+                ck_assert(is_complete(profile, f, &less, &outcome) == !required);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_time_in_milliseconds_must_be_a_time)
+{
+    writ_auto_arena arena = writ_value_arena();
+    const struct writ_profile *profile = writ_profile_find(WRIT_LIT("vaara-v0"));
+    struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, profile, arena);
+
+    ck_assert(is_complete(profile, WRIT_PROFILE_DECISION_RECEIPT_REF, &decision, NULL));
+    decision.issued_at = writ_member_text(WRIT_LIT("now"));
+    ck_assert(!is_complete(profile, WRIT_PROFILE_DECISION_RECEIPT_REF, &decision, NULL));
+}
+END_TEST
+
 WRIT_UNIT_MAIN("profile", profiles_are_found_by_name, profiles_can_be_walked,
     every_preimage_is_in_canonical_order, every_preimage_is_its_own_canonical_form,
     a_value_that_is_null_enters_as_null, a_missing_value_makes_no_digest, an_outcome_needs_its_time,
-    the_scratch_buffer_is_the_limit, the_profile_is_in_no_preimage)
+    the_scratch_buffer_is_the_limit, the_profile_is_in_no_preimage,
+    no_digest_can_do_without_its_required_members, a_time_in_milliseconds_must_be_a_time)

@@ -274,6 +274,20 @@ START_TEST(a_number_in_the_extensions_needs_a_canonical_form_too)
 }
 END_TEST
 
+START_TEST(both_flags_pass_through)
+{
+    writ_auto_arena arena = writ_value_arena();
+    writ_auto_buf buf = writ_buf_make(1000);
+    struct writ_seal seal;
+
+    ck_assert_ok(
+        writ_seal_read(writ_value_of(arena, WRIT_LIT("{\"sealed\":false}")), arena, &seal, NULL));
+    ck_assert(seal.sealed.is == WRIT_PRESENT && !seal.sealed.value);
+    ck_assert_ok(writ_seal_put(&seal, &buf, NULL));
+    ck_assert_view(writ_buf_view(&buf), "{\"sealed\":false}");
+}
+END_TEST
+
 WRIT_UNIT_MAIN("table", every_table_is_in_canonical_order, a_record_is_written_in_canonical_form,
     the_empty_record_stays_empty, null_and_absent_are_kept_apart,
     unknown_members_pass_through_in_their_place,
@@ -282,4 +296,4 @@ WRIT_UNIT_MAIN("table", every_table_is_in_canonical_order, a_record_is_written_i
     a_record_that_does_not_fit_is_not_cut_in_silence,
     a_kept_number_without_canonical_form_is_refused_when_written,
     outcomes_and_seals_pass_through_as_well, outcomes_and_seals_refuse_what_is_no_object,
-    a_number_in_the_extensions_needs_a_canonical_form_too)
+    a_number_in_the_extensions_needs_a_canonical_form_too, both_flags_pass_through)
