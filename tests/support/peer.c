@@ -96,6 +96,9 @@ read_request(struct link *link)
     (void)pthread_mutex_lock(&peer->lock);
     peer->requests++;
     memcpy(peer->last, link->request, link->len + 1);
+    if (peer->options.on_request != NULL) {
+        peer->options.on_request(peer->options.ctx, link->request);
+    }
     (void)pthread_cond_broadcast(&peer->changed);
     (void)pthread_mutex_unlock(&peer->lock);
     return true;

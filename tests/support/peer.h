@@ -47,6 +47,9 @@ struct peer_options {
     const char *cert_file, *key_file; /* TLS, when set */
     const char *client_ca_file;       /* asks for, and requires, a client certificate */
     bool ipv6;
+    void (*on_request)(
+        void *ctx, const char *request); /* from its threads, one at a time; or NULL */
+    void *ctx;
 };
 
 struct peer;

@@ -147,6 +147,7 @@ run_for(struct seen *seen, int64_t span_us)
     seen->tick = (struct writ_timer){.fn = on_tick, .ctx = seen->loop};
     writ_loop_timer_set(seen->loop, &seen->tick, writ_clock_mono_us(writ_clock_system()) + span_us);
     run(seen);
+    writ_loop_timer_cancel(&seen->tick); /* something else may have stopped the loop */
 }
 
 static void

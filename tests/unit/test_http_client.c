@@ -6,6 +6,7 @@
 #include "support/peer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -41,8 +42,13 @@ struct answer {
 static void
 bark(struct writ_timer *timer)
 {
-    (void)timer;
-    ck_abort_msg("the test hangs");
+    const struct world *w = timer->ctx;
+    struct writ_http_stats stats = writ_http_client_stats(w->client);
+
+    ck_abort_msg(
+        "the test hangs: %zu calls pending, %zu active, %zu waiting; connections: %zu open, "
+        "%zu idle, %zu connecting",
+        w->pending, stats.active, stats.waiting, stats.open, stats.idle, stats.connecting);
 }
 
 static void
@@ -53,7 +59,7 @@ open_at(struct world *w, const struct peer_step *const *scripts, size_t count,
     struct writ_loop_options loop_options = {0};
     char url[128];
 
-    *w = (struct world){.watchdog = {.fn = bark}};
+    *w = (struct world){.watchdog = {.fn = bark, .ctx = w}};
     ck_assert_ok(writ_loop_new(&loop_options, &w->loop, NULL));
     ck_assert_ok(writ_resolver_open(&w->resolver, NULL));
     if (scripts != NULL) {
@@ -113,6 +119,7 @@ run_for(struct world *w, int64_t span_us)
     w->tick = (struct writ_timer){.fn = stop_on_tick, .ctx = w->loop};
     writ_loop_timer_set(w->loop, &w->tick, writ_clock_mono_us(writ_clock_system()) + span_us);
     ck_assert_ok(writ_loop_run(w->loop, NULL));
+    writ_loop_timer_cancel(&w->tick); /* something else may have stopped the loop */
 }
 
 /* ---- the handler */
@@ -887,7 +894,7 @@ END_TEST
 START_TEST(a_connection_that_breaks_while_writing_is_sent)
 {
     static char body[8000001];
-    static const struct peer_step resets[] = {PEER_DO(RESET)};
+    static const struct peer_step resets[] = {PEER_DO(WAIT), PEER_DO(RESET)};
     struct world w;
     struct answer a = {0};
     struct writ_http_request request;
@@ -896,7 +903,12 @@ START_TEST(a_connection_that_breaks_while_writing_is_sent)
     request = request_of("POST", body);
     open_world(&w, resets);
     send_request(&w, &a, &request);
+    while (!writ_http_client_is_sent(a.call)) {
+        run_for(&w, 5 * MS);
+    }
+    peer_go(w.peer);
     run(&w);
+    ck_assert_int_eq(a.end.sent, WRIT_HTTP_SENT);
     ck_assert(a.end.reason == WRIT_HTTP_WRITE_FAILED || a.end.reason == WRIT_HTTP_CLOSED_EARLY);
     ck_assert_uint_eq(peer_connections(w.peer), 1);
     wipe(&a);
@@ -1213,6 +1225,76 @@ START_TEST(certificates_that_cannot_be_read_stop_the_start)
 }
 END_TEST
 
+/* ---- everything at once */
+
+#define MIX_CALLS   400
+#define MIX_SCRIPTS 16
+
+static int mix_seen[MIX_CALLS];
+
+static void
+note_request(void *ctx, const char *request)
+{
+    const char *body = strstr(request, "\r\n\r\n");
+
+    (void)ctx;
+    ck_assert_ptr_nonnull(body);
+    mix_seen[strtol(body + 4, NULL, 10)]++;
+}
+
+START_TEST(under_any_mix_of_faults_a_call_ends_once_and_is_seen_at_most_once)
+{
+    static struct answer a[MIX_CALLS];
+    static char bodies[MIX_CALLS][16];
+
+    for (unsigned seed = 1; seed <= 5; seed++) {
+        const struct peer_step *scripts[MIX_SCRIPTS];
+        struct peer_options peer_options = {
+            .scripts = scripts, .count = MIX_SCRIPTS, .on_request = note_request};
+        struct writ_http_options options = {.connections_max = 8, .connect_us = 20000 * MS};
+        struct world w;
+        char url[64];
+        unsigned dice = seed;
+
+        for (size_t i = 0; i < MIX_SCRIPTS; i++) { /* the last one serves the rest */
+            dice = dice * 1103515245U + 12345U;
+            scripts[i] = i < MIX_SCRIPTS - 1 ? replies[(dice >> 16) % 19].steps : serve_hi;
+        }
+        memset(mix_seen, 0, sizeof mix_seen);
+        struct peer *peer = peer_open(&peer_options);
+        (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", peer_port(peer));
+        options.url = writ_view_str(url);
+        open_at(&w, NULL, 0, options, "", "");
+        for (int i = 0; i < MIX_CALLS; i++) {
+            struct writ_http_request request;
+            (void)snprintf(bodies[i], sizeof bodies[i], "%d", i);
+            request = request_of("POST", bodies[i]);
+            dice = dice * 1103515245U + 12345U;
+            a[i] = (struct answer){.cancel_in_head = (dice >> 16) % 11 == 0,
+                .cancel_in_body = (dice >> 16) % 7 == 0,
+                .pause_in_body = (dice >> 16) % 5 == 0,
+                .resume_us = 1};
+            send_request(&w, &a[i], &request);
+            if ((dice >> 16) % 13 == 0) {
+                writ_http_client_cancel(a[i].call);
+            }
+            if ((dice >> 16) % 17 == 0) {
+                run_for(&w, 1 * MS);
+            }
+        }
+        run(&w);
+        close_world(&w);
+        peer_close(peer);
+        for (int i = 0; i < MIX_CALLS; i++) {
+            ck_assert(a[i].ended);
+            ck_assert_int_le(mix_seen[i], a[i].end.sent == WRIT_HTTP_NOT_SENT ? 0 : 1);
+            ck_assert_int_ge(mix_seen[i], a[i].end.reason == WRIT_HTTP_OK ? 1 : 0);
+            wipe(&a[i]);
+        }
+    }
+}
+END_TEST
+
 /* ---- out of everything */
 
 START_TEST(without_descriptors_calls_are_refused_until_there_are_some_again)
@@ -1292,5 +1374,6 @@ WRIT_UNIT_MAIN("http_client", a_request_is_framed_anew_and_answered,
     tls_shows_a_client_certificate_and_resumes_sessions,
     a_tls_stream_that_is_cut_is_not_a_whole_one, a_server_without_tls_is_told_nothing,
     certificates_that_cannot_be_read_stop_the_start,
+    under_any_mix_of_faults_a_call_ends_once_and_is_seen_at_most_once,
     without_descriptors_calls_are_refused_until_there_are_some_again,
     a_failed_allocation_is_a_refusal_and_never_another_answer)
