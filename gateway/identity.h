@@ -13,15 +13,14 @@
  * proxies, limits on size and time; refreshed at an interval, with back-off on failure; a kid that
  * is not in the set asks for a refresh, at most one per interval; while the URL fails the last set
  * goes on serving until it is too old, after that its entry refuses). struct writ_identity, one per
- * loop, answers, and remembers the verdict on a JWT by the token's digest until its exp, at most
- * WRIT_IDENTITY_CACHE_MAX of them, and no longer than the key set is the same. */
+ * loop, answers, and remembers the verdict on a JWT by the token's digest until its exp, and no
+ * longer than the key set is the same (verdicts.h). */
 #ifndef WRIT_GATEWAY_IDENTITY_H
 #define WRIT_GATEWAY_IDENTITY_H
 
 #include "base/clock.h"
 #include "policy/config.h"
 
-#define WRIT_IDENTITY_CACHE_MAX      1024 /* verdicts remembered by one loop */
 #define WRIT_IDENTITY_TOKEN_MAX      8192 /* longest token */
 #define WRIT_IDENTITY_VALUE_MAX      256  /* longest id, tenant, role, ... taken from a claim */
 #define WRIT_IDENTITY_SKEW_S         5    /* difference of clocks that is forgiven */

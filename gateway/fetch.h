@@ -1,0 +1,36 @@
+/* fetch.h - one GET with libcurl, for what is not per call and comes from the configuration: the
+ * key sets of issuers.
+ *
+ * https, or http to a loopback address; nothing else. No redirects, no proxies whatever the
+ * environment says, no .netrc, no credentials in the URL; the certificate is verified. Time and
+ * size have limits, and a fetch can be given up from another thread. */
+#ifndef WRIT_GATEWAY_FETCH_H
+#define WRIT_GATEWAY_FETCH_H
+
+#include "base/bytes.h"
+
+#include <stdatomic.h>
+
+/** WRIT_OK when the URL may be fetched; WRIT_E_INVALID, with what is wrong with it. */
+WRIT_RESULT writ_fetch_check(const char *url, struct writ_err *err);
+
+/**
+ * Fetches, and appends the body of a 200 answer to `ret`.
+ *
+ * @param url         NUL-terminated
+ * @param timeout_ms  for all of it
+ * @param stop        given up soon after it becomes true; may be NULL
+ * @param ret         its maximum is the longest body that is taken
+ *
+ * @return WRIT_OK
+ *         WRIT_E_INVALID  as writ_fetch_check
+ *         WRIT_E_LIMIT    the body is longer than `ret` may become
+ *         WRIT_E_IO       no connection, no 200, too slow, given up
+ *         WRIT_E_NOMEM
+ *
+ * Blocks; any thread.
+ */
+WRIT_RESULT writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop,
+    struct writ_buf *ret, struct writ_err *err);
+
+#endif

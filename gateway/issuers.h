@@ -1,0 +1,68 @@
+/* issuers.h - the key sets of those who issue tokens to agents.
+ *
+ * A set comes from a file, read once, or from a URL, fetched by a thread of its own: at once, then
+ * at an interval, sooner with growing pauses while it fails, and when somebody meets a kid that the
+ * set does not have (but then at most once per `unknown_us`, so that made-up kids are no lever). A
+ * fetch that fails, or brings what is no key set, changes nothing: the last set goes on serving
+ * until it is older than `stale_us`, and then serves nobody.
+ *
+ * Any thread may ask. One lock guards the sets; it is never held while something is fetched or
+ * verified. The version of a set can be read without it. */
+#ifndef WRIT_GATEWAY_ISSUERS_H
+#define WRIT_GATEWAY_ISSUERS_H
+
+#include "base/clock.h"
+#include "evidence/jwks.h"
+
+/** When things are fetched. Zero members stand for the defaults in identity.h. */
+struct writ_issuers_times {
+    int64_t refresh_us; /* between fetches that succeed */
+    int64_t retry_us;   /* after the first failure; doubled with each, at most refresh_us */
+    int64_t unknown_us; /* between fetches for an unknown kid */
+    int64_t stale_us;   /* oldest set that serves */
+    int64_t fetch_ms;   /* longest time of one fetch */
+};
+
+struct writ_issuers;
+
+/** A set that was current when it was held. */
+struct writ_issuers_set;
+
+/**
+ * Opens the sources: reads the files, checks the URLs, starts the thread when there are any.
+ *
+ * @param places  NUL-terminated behind each: a file name, or a URL (it has "://"); borrowed until
+ *                free. The same place twice is fine
+ * @param times   NULL: the defaults
+ * @param clock   NULL: the system's; borrowed
+ * @param ret     new, free with writ_issuers_free; written only on success
+ *
+ * @return WRIT_OK; what writ_text_file and writ_jwks_read return for a file; WRIT_E_INVALID also
+ *         for a file without a usable key and for a URL that may not be fetched; WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_issuers_new(const struct writ_view *places, size_t n,
+    const struct writ_issuers_times *times, const struct writ_clock *clock,
+    struct writ_issuers **ret, struct writ_err *err);
+
+/** Ends the thread, giving up a fetch that is under way, and frees. Sets that are still held stay
+ * good. Blocks for a moment. NULL is fine. */
+void writ_issuers_free(struct writ_issuers *issuers);
+
+/** Which version of its set place `i` has: 0 while it has none that serves, else a number that
+ * changes whenever the keys do. Does not block. */
+uint64_t writ_issuers_version(struct writ_issuers *issuers, size_t i);
+
+/** Holds the set of place `i`, or gives NULL when it has none that serves. */
+struct writ_issuers_set *writ_issuers_hold(struct writ_issuers *issuers, size_t i);
+void writ_issuers_drop(struct writ_issuers_set *set);
+
+/** Its keys, until it is dropped, and its version. */
+const struct writ_jwks *writ_issuers_keys(const struct writ_issuers_set *set, uint64_t *ret);
+
+/** Somebody met a kid that place `i` does not have. */
+void writ_issuers_unknown(struct writ_issuers *issuers, size_t i);
+
+/** True when every place has a set that serves. */
+bool writ_issuers_ready(struct writ_issuers *issuers);
+
+#endif
