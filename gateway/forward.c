@@ -13,6 +13,9 @@
 #define OUR_META_PREFIX WRIT_LIT("io.writ/")
 #define CREDENTIAL_META WRIT_LIT("io.writ/credential")
 
+#define RESUME_ID_MAX   1024   /* of an event id; a longer one cannot be resumed from */
+#define RESUME_AFTER_US 500000 /* before asking for the rest of a stream */
+
 /* ---- SIGN ---- */
 
 enum writ_step
@@ -156,29 +159,14 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     writ_pass_begin(upcall->ctx, answer);
 }
 
-/* A message with this id and no method is the response. Only a candidate is parsed. */
-static bool
-is_response(const struct writ_request *request, const struct writ_sse_event *event)
+/* Where the stream goes on from, should the server close it before it answers. */
+static void
+remember_id(struct writ_call *call, struct writ_view id)
 {
-    struct writ_arena *scratch;
-    const struct writ_json *message;
-    bool yes;
-
-    if (event->kind != WRIT_SSE_EVENT || event->data.len == 0 ||
-        (writ_view_search(event->data, WRIT_LIT("\"result\"")) == event->data.len &&
-            writ_view_search(event->data, WRIT_LIT("\"error\"")) == event->data.len)) {
-        return false;
+    if (id.ptr != NULL && id.len <= RESUME_ID_MAX) {
+        writ_buf_clear(&call->resume_id);
+        writ_buf_put(&call->resume_id, id);
     }
-    scratch = writ_arena_new(16 * event->data.len + 65536);
-    if (scratch == NULL) {
-        return true; /* CHECK will find out that it cannot be read */
-    }
-    yes = !writ_is_ok(
-              writ_json_read(event->data, &writ_json_limits_default, scratch, &message, NULL)) ||
-          (writ_json_get(message, WRIT_LIT("method")) == NULL &&
-              writ_json_equal(writ_json_get(message, WRIT_LIT("id")), request->message.id));
-    writ_arena_free(scratch);
-    return yes;
 }
 
 /* The response is kept back until its outcome is durable; what comes after it is not passed on. */
@@ -191,9 +179,15 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     if (call->answered) {
         return;
     }
-    if (!is_response(request, event)) {
+    remember_id(call, event->id);
+    switch (writ_pass_inspect(request, event)) {
+    case WRIT_PASS_FOREIGN:
+        return;
+    case WRIT_PASS_OTHER:
         writ_pass_event(request, event);
         return;
+    case WRIT_PASS_RESPONSE:
+        break;
     }
     call->answered = true;
     call->last = *event;
@@ -202,18 +196,61 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     call->last.event = writ_view_copy(event->event, request->x->arena);
 }
 
+static void on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer);
+
+static const struct writ_upcall_events call_events = {
+    .stream = on_stream, .event = on_event, .end = on_end};
+
+/* The rest of a stream that is there already: its head is the client's stream's. */
+static const struct writ_upcall_events resumed_events = {.event = on_event, .end = on_end};
+
+static void
+resume(struct writ_timer *timer)
+{
+    struct writ_request *request = timer->ctx;
+    struct writ_upcall_request *wanted = &request->upcall.request;
+    struct writ_header last = {WRIT_LIT("Last-Event-ID"), writ_buf_view(&request->call->resume_id)};
+
+    wanted->method = WRIT_METHOD_GET;
+    wanted->body = (struct writ_view){NULL, 0};
+    wanted->message = NULL;
+    wanted->headers = &last;
+    wanted->headers_n = 1;
+    request->upcall.events = &resumed_events;
+    request->upcall_open = true;
+    writ_upcall_start(request->upstream, request->worker, &request->upcall);
+}
+
+/* A legacy server may close a call's stream after an event with an id, and wants to be asked for
+ * the rest by GET (2025-11-25, basic/transports). That asks; it does not call again. */
+static bool
+may_resume(const struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    const struct writ_call *call = request->call;
+    int64_t until_us = request->sent_us + request->upcall.request.total_us;
+
+    return answer->end == WRIT_UPCALL_ANSWERED && answer->is_stream && !call->answered &&
+           !call->malformed && request->message.era == WRIT_MCP_LEGACY &&
+           request->upcall.request.session.len > 0 && call->resume_id.len > 0 &&
+           writ_loop_now_us(request->x->loop) < until_us;
+}
+
 static void
 on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct writ_request *request = upcall->ctx;
 
     request->upcall_open = false;
+    if (may_resume(request, answer)) {
+        request->timer = (struct writ_timer){.fn = resume, .ctx = request};
+        writ_loop_timer_set(request->x->loop, &request->timer,
+            writ_loop_now_us(request->x->loop) + RESUME_AFTER_US);
+        return;
+    }
+    writ_buf_wipe(&request->call->resume_id);
     writ_conclude_answered(request, answer);
     writ_request_go(request, WRIT_STEP_CHECK);
 }
-
-static const struct writ_upcall_events call_events = {
-    .stream = on_stream, .event = on_event, .end = on_end};
 
 /* ---- FORWARD ---- */
 
@@ -243,6 +280,8 @@ writ_forward_send(struct writ_request *request)
     }
     /* the only place from which a governed call goes out, and it takes the permit away */
     WRIT_INVARIANT(writ_binding_spend(&call->permit, NULL));
+    call->resume_id = writ_buf_make(RESUME_ID_MAX);
+    request->sent_us = writ_loop_now_us(request->x->loop);
     request->upcall.events = &call_events;
     request->upcall.ctx = request;
     request->upstream = call->upstream;

@@ -163,6 +163,41 @@ writ_pass_rewrite_id(
     return writ_write_end(&w, NULL);
 }
 
+static bool
+has_word(struct writ_view text, struct writ_view quoted)
+{
+    return writ_view_search(text, quoted) < text.len;
+}
+
+/* Only a candidate is parsed. One that cannot be is nobody's response. */
+enum writ_pass_kind
+writ_pass_inspect(const struct writ_request *request, const struct writ_sse_event *event)
+{
+    struct writ_arena *scratch;
+    const struct writ_json *message = NULL;
+    enum writ_pass_kind kind = WRIT_PASS_OTHER;
+    struct writ_json_limits limits = writ_json_limits_default;
+
+    if (event->kind != WRIT_SSE_EVENT || request->message.id == NULL ||
+        (!has_word(event->data, WRIT_LIT("\"result\"")) &&
+            !has_word(event->data, WRIT_LIT("\"error\"")))) {
+        return WRIT_PASS_OTHER;
+    }
+    limits.bytes = limits.string_bytes = event->data.len;
+    limits.values = event->data.len;
+    scratch = writ_arena_new(64 * event->data.len + 65536);
+    if (scratch == NULL ||
+        !writ_is_ok(writ_json_read(event->data, &limits, scratch, &message, NULL))) {
+        kind = WRIT_PASS_FOREIGN;
+    } else if (writ_json_get(message, WRIT_LIT("method")) == NULL) {
+        kind = writ_json_equal(writ_json_get(message, WRIT_LIT("id")), request->message.id)
+                   ? WRIT_PASS_RESPONSE
+                   : WRIT_PASS_FOREIGN;
+    }
+    writ_arena_free(scratch);
+    return kind;
+}
+
 /* A request of the server on a client's stream: its id gets the upstream's name. Everything else
  * passes as it is. */
 static writ_result
@@ -316,7 +351,9 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 static void
 on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
-    writ_pass_event(upcall->ctx, event);
+    if (writ_pass_inspect(upcall->ctx, event) != WRIT_PASS_FOREIGN) {
+        writ_pass_event(upcall->ctx, event);
+    }
 }
 
 static void

@@ -20,6 +20,17 @@ WRIT_RESULT writ_pass_prepare(struct writ_request *request, struct writ_upstream
 /** Begins the client's stream as the upstream's has begun. */
 void writ_pass_begin(struct writ_request *request, const struct writ_upcall_answer *answer);
 
+/** What an event is to the request on whose stream it came. */
+enum writ_pass_kind {
+    WRIT_PASS_FOREIGN = 0, /* a response to something else: it must not reach this client */
+    WRIT_PASS_RESPONSE,    /* the response */
+    WRIT_PASS_OTHER,       /* a notification, a request of the server, a comment */
+};
+
+/** Tells them apart. On a GET every response is OTHER: it is the rest of an earlier stream. */
+enum writ_pass_kind writ_pass_inspect(
+    const struct writ_request *request, const struct writ_sse_event *event);
+
 /** Passes one event or comment on. The upcall is paused while the client is slow. */
 void writ_pass_event(struct writ_request *request, const struct writ_sse_event *event);
 

@@ -66,6 +66,7 @@ struct writ_call {
     struct writ_view credential;
     struct writ_outcome outcome;
     struct writ_conclusion end;
+    struct writ_buf resume_id;  /* of the last event that had one */
     struct writ_sse_event last; /* the event that carried the response, on a stream */
     unsigned answer_status;     /* HTTP status of the upstream's answer */
     bool malformed;             /* an event that cannot be passed on: the upcall was given up */
@@ -88,6 +89,8 @@ struct writ_request {
     struct writ_entry entry; /* one piece of work for the ledger at a time */
     struct writ_post post;   /* its way back to the loop */
 
+    struct writ_timer timer;        /* forward.c */
+    int64_t sent_us;                /* when a governed call was sent; monotonic */
     struct writ_upstream *upstream; /* of `upcall` */
     struct writ_upcall upcall;
     bool upcall_open;
