@@ -14,7 +14,12 @@ async function ready(url, pid) {
     } catch {
       // not listening yet
     }
-    process.kill(Number(pid), 0);
+    try {
+      process.kill(Number(pid), 0);
+    } catch {
+      console.error('the gateway has ended; the end of its log:');
+      process.exit(1);
+    }
     await sleep(100);
   }
   throw new Error(`not ready after 30 s: ${url}`);
@@ -44,7 +49,8 @@ async function calls(url, sandbox) {
   const { StreamableHTTPClientTransport } =
     await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
   const client = new Client({ name: 'quickstart', version: '1.0.0' });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const transport = new StreamableHTTPClientTransport(new URL(url));
+  await client.connect(transport);
 
   const { tools } = await client.listTools();
   console.log(`tools that this agent may call: ${tools.map(tool => tool.name).join(', ')}`);
@@ -57,6 +63,7 @@ async function calls(url, sandbox) {
       { path: '/etc/hello.txt', content: 'x' }),
     await attempt(client, 'the first call once more, as a retry would', 'fs__write_file', write),
   ];
+  await transport.terminateSession(); // the gateway seals the session's records
   await client.close();
   const wanted = ['answered', 'constraint_failed', 'duplicate_outcome'];
   if (String(got) !== String(wanted)) throw new Error(`expected ${wanted}, got ${got}`);

@@ -1,0 +1,70 @@
+// The first of the two commands of the README, as a user runs it: with data of its own, twice, and once
+// until Ctrl-C.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const source = process.env.WRIT_SOURCE_DIR;
+const home = join(mkdtempSync(join(tmpdir(), 'writ-quickstart-')), 'data');
+
+const freePort = () => new Promise(resolve => {
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = server.address();
+    server.close(() => resolve(port));
+  });
+});
+
+// Runs it; `until` (a text of its output) sends SIGINT to the whole group, as a terminal does.
+async function quickstart(args, until) {
+  const env = { ...process.env, PRESET: 'dev', HOME_DIR: home,
+    PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
+  const child = spawn('bash', [join(source, 'scripts/quickstart'), ...args],
+    { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '', sent = false;
+  const take = chunk => {
+    output += chunk;
+    if (until && !sent && output.includes(until)) {
+      sent = true;
+      process.kill(-child.pid, 'SIGINT');
+    }
+  };
+  child.stdout.on('data', take);
+  child.stderr.on('data', take);
+  const code = await new Promise(resolve => child.on('close', resolve));
+  return { code, output };
+}
+
+const records = output => Number(/sound: (\d+) records/.exec(output)?.[1]);
+
+test('quickstart shows an allowed, a refused and a duplicate call, and keeps its data', async () => {
+  const first = await quickstart(['--no-wait']);
+  assert.equal(first.code, 0, first.output);
+  assert.match(first.output, /answered: Successfully wrote/);
+  assert.match(first.output, /refused: constraint_failed \(path under; accepted: /);
+  assert.match(first.output, /refused: duplicate_outcome \(first call [0-9a-f-]{36}: executed\)/);
+  assert.equal(records(first.output), 7, first.output); // three calls, their outcomes, the seal
+
+  const second = await quickstart(['--no-wait']);
+  assert.equal(second.code, 0, second.output);
+  assert.equal(records(second.output), 14, second.output);
+});
+
+test('Ctrl-C stops it, and the ledger is whole', async () => {
+  const { code, output } = await quickstart([], 'The gateway stays up');
+  assert.equal(code, 130, output);
+  const after = await quickstart(['--no-wait']);
+  assert.equal(after.code, 0, after.output);
+  assert.equal(records(after.output), 28, after.output);
+});
+
+test('another argument is refused', async () => {
+  const { code, output } = await quickstart(['--nowait']);
+  assert.equal(code, 2);
+  assert.match(output, /usage: scripts\/quickstart/);
+});
+
+test.after(() => rmSync(join(home, '..'), { recursive: true, force: true }));
