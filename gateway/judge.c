@@ -449,6 +449,17 @@ make_claim(
         call->tool, previous.view, &claim->previous, NULL);
 }
 
+/* A session keeps its run open as long as its row lives. */
+static int64_t
+held_until(const struct writ_request *request)
+{
+    const struct writ_session *session = request->session;
+
+    return session != NULL && writ_view_equal(session->boundary_id, request->call->boundary_id)
+               ? atomic_load(&session->stored_us)
+               : 0;
+}
+
 enum writ_step
 writ_judge_claim(struct writ_request *request)
 {
@@ -459,7 +470,8 @@ writ_judge_claim(struct writ_request *request)
         .profile = request->worker->gateway->profile,
         .tenant = request->agent.tenant,
         .lifetime_us = writ_request_config(request)->credential.lifetime_us,
-        .shadow = call->shadowed != WRIT_REASON_NONE || (rule != NULL && rule->shadow),
+        .held_until_us = held_until(request),
+        .shadow = rule != NULL && rule->shadow && may_pass(call),
         .duplicates = rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID,
         .reservations = call->verdict.reservations,
         .reservations_n = call->verdict.reservations_n,
