@@ -191,6 +191,9 @@ writ_sessions_find(struct writ_sessions *sessions, struct writ_view id, int64_t 
     }
     (void)pthread_mutex_lock(&sessions->lock);
     session = lookup(sessions, &hash);
+    if (session != NULL && now_us - atomic_load(&session->seen_us) >= sessions->idle_us) {
+        session = NULL; /* the next sweep takes it out */
+    }
     if (session != NULL) {
         (void)atomic_fetch_add(&session->holders, 1);
         atomic_store(&session->seen_us, now_us);

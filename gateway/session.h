@@ -68,8 +68,8 @@ WRIT_RESULT writ_session_new(const struct writ_agent *agent, struct writ_view en
 WRIT_RESULT writ_sessions_add(
     struct writ_sessions *sessions, struct writ_session *session, int64_t now_us);
 
-/** The session of that id, held, and marked as used; NULL when there is none here (its row may
- * still be in the ledger). Any thread. */
+/** The session of that id, held, and marked as used; NULL when there is none here, or it was unused
+ * for too long (its row may still be in the ledger). Any thread. */
 struct writ_session *writ_sessions_find(
     struct writ_sessions *sessions, struct writ_view id, int64_t now_us);
 

@@ -61,6 +61,14 @@ detached_submit(struct writ_worker *worker, struct detached *detached)
     writ_worker_submit(worker, &detached->entry);
 }
 
+/* A row is written again when half an idle time of its life is gone, so that what is left always
+ * outlasts the session: its boundary is not sealed while its client may still come back. */
+static int64_t
+lifetime_us(int64_t idle_us)
+{
+    return idle_us + idle_us / 2;
+}
+
 void
 writ_session_row_put(struct writ_entry *entry, const struct writ_session *session,
     struct writ_view row, const struct writ_clock *clock, int64_t idle_us)
@@ -69,7 +77,7 @@ writ_session_row_put(struct writ_entry *entry, const struct writ_session *sessio
         .kind = WRIT_ENTRY_SESSION_PUT,
         .session = {.hash = session->hash,
             .value = row,
-            .expires_us = writ_clock_wall_us(clock) + idle_us,
+            .expires_us = writ_clock_wall_us(clock) + lifetime_us(idle_us),
             .tenant = session->tenant,
             .boundary_id = session->boundary_id},
     };
@@ -81,7 +89,7 @@ writ_session_row_refresh(struct writ_worker *worker, struct writ_session *sessio
     const struct writ_clock *clock = worker->gateway->clock;
     int64_t idle_us = worker->gateway->config->sessions.idle_expires_us;
     int64_t stored_us = atomic_load(&session->stored_us);
-    int64_t until_us = writ_clock_wall_us(clock) + idle_us;
+    int64_t until_us = writ_clock_wall_us(clock) + lifetime_us(idle_us);
     struct detached *detached;
 
     if (until_us - stored_us < idle_us / 2 ||

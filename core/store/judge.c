@@ -604,6 +604,9 @@ writ_judge_finish(struct writ_ledger *ledger, const struct writ_op *op, struct w
 
     WRIT_TRY(writ_seal_hash_add(&op->boundary->hash, d->draft->decision_id.view, err));
     op->boundary->active_us = writ_clock_mono_us(ledger->options.clock);
+    if (d->held_until_us > op->boundary->held_until_us) { /* its row is older than its boundary */
+        op->boundary->held_until_us = d->held_until_us;
+    }
     d->granted = op->flight != NULL; /* keeps (1) */
     return WRIT_DONE;
 }
