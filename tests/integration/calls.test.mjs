@@ -1,0 +1,494 @@
+// Governed calls, end to end: what is let through, what is refused and how, duplicates, shadow mode,
+// budgets, the state of targets, runs and their ends. Upstream and ledger have to agree every time.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bearer, sha256, startGateway, until, writ } from '../support/gateway.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+import { Caller, openSession } from '../support/rpc.mjs';
+
+const AMOUNT = [{ arg: 'amount', op: 'type', value: 'number' }];
+
+async function setUp(t, rules, config = {}, options = {}) {
+  const up = await startUpstream(t, options);
+  const tools = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [`up/${name}`, rule]));
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools, ...config });
+  return { up, gw, s: await openSession(gw) };
+}
+
+/** H of the contract, by the program itself. */
+function digest(value) {
+  const run = writ(['json', 'digest'], { input: JSON.stringify(value) });
+  assert.equal(run.code, 0, run.err);
+  return run.out.trim();
+}
+
+const claims = (call) => JSON.parse(Buffer.from(call.credential.split('.')[1], 'base64url'));
+const decided = (gw, answer) => gw.show(answer.refusal.decision_id);
+
+// ---- allowed and refused
+
+test('an allowed call arrives as it was judged, and leaves a decision and an outcome', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay/{to}', target: 'account:{to}', arguments: [...AMOUNT, { arg: 'to', op: 'prefix', value: 'DE' }] } });
+  up.onCall = (a) => a.result({ content: [{ type: 'text', text: 'paid' }], structuredContent: { balance: 12.5 } });
+  const answer = await s.call('up__pay', { to: 'DE1', amount: 2.5 });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.said, 'paid');
+  assert.equal(up.calls.length, 1);
+  assert.equal(up.calls[0].name, 'pay');
+  assert.deepEqual(up.calls[0].arguments, { to: 'DE1', amount: 2.5 });
+
+  const { decision, outcome } = gw.show(claims(up.calls[0]).jti);
+  assert.equal(decision.decision, 'allow');
+  assert.equal(decision.agent_id, 'dev');
+  assert.equal(decision.agent_role, 'operator');
+  assert.equal(decision.tool, 'pay');
+  assert.equal(decision.normalized_scope, 'pay/DE1');
+  assert.equal(decision.target, 'account:DE1');
+  assert.equal(decision.params_hash, digest({ to: 'DE1', amount: 2.5 }));
+  assert.equal(decision.intent_digest, digest({ agent_id: 'dev', tool: 'pay', params_hash: decision.params_hash, target_state_digest: null }));
+  assert.equal(decision.intent_ref, digest({ agent_id: 'dev', tool: 'pay', normalized_scope: 'pay/DE1', intent_digest: decision.intent_digest }));
+  assert.equal(decision.target_state_digest, null);
+  assert.ok(decision.policy_refs.length >= 1);
+  assert.equal(decision.seq, 0);
+  assert.equal(decision.running_count, 1);
+  assert.equal(outcome.outcome, 'executed');
+  assert.equal(outcome.tool_output_hash, digest(answer.result));
+  assert.equal(outcome.intent_ref, decision.intent_ref);
+  assert.ok(outcome.completed_at > decision.issued_at);
+  gw.verify();
+});
+
+test('a refusal says which constraint failed and what would be accepted, never the value', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: '500.00' }, { arg: 'currency', op: 'in', value: ['EUR', 'USD'] }] } });
+  for (const [args, reason, constraint, secret] of [
+    [{ amount: 731.25, currency: 'EUR' }, 'constraint_failed', 'amount le', '731.25'],
+    [{ amount: 1, currency: 'canary-coin' }, 'constraint_failed', 'currency in', 'canary-coin'],
+    [{ amount: 1, currency: 'EUR', why: 'canary-why' }, 'argument_not_listed', undefined, 'canary-why'],
+    [{ amount: 1 }, 'constraint_failed', 'currency in', undefined],
+  ]) {
+    const answer = await s.call('up__pay', args);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.error.code, -31001);
+    assert.equal(answer.reason, reason);
+    if (constraint) assert.equal(answer.refusal.constraint, constraint);
+    if (constraint) assert.ok(answer.refusal.accepted);
+    if (secret) assert.ok(!answer.text.includes(secret), answer.text);
+    const { decision, outcome } = decided(gw, answer);
+    assert.equal(decision.decision, 'deny');
+    assert.equal(decision.extensions.writ.reason, reason);
+    assert.equal(outcome.outcome, 'blocked');
+    if (secret) assert.ok(!JSON.stringify(decision).includes(secret));
+  }
+  for (const [name, reason] of [['up__nothing', 'tool_not_listed'], ['nobody__pay', 'tool_not_listed'], ['pay', 'tool_not_listed']]) {
+    const answer = await s.call(name, { amount: 1 });
+    assert.equal(answer.reason, reason);
+    assert.equal(decided(gw, answer).decision.decision, 'deny');
+  }
+  assert.equal(up.calls.length, 0);
+  gw.verify();
+});
+
+test('a refusal can be a result that the model sees', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], refusal: 'result' } });
+  for (const caller of [s, new Caller(gw, { modern: true })]) {
+    const answer = await caller.call('up__pay', { amount: 11 });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.error, undefined);
+    assert.equal(answer.result.isError, true);
+    assert.match(answer.said, /constraint/);
+    assert.equal(answer.reason, 'constraint_failed');
+    assert.equal(answer.refusal.constraint, 'amount le');
+    assert.equal(answer.result.resultType, caller.modern ? 'complete' : undefined);
+    assert.equal(decided(gw, answer).outcome.outcome, 'blocked');
+  }
+  await s.call('up__pay', { amount: 1 });
+  assert.equal((await s.call('up__pay', { amount: 1 })).result.isError, true, 'a duplicate too');
+  assert.equal(up.calls.length, 1);
+});
+
+test('an error of the tool is passed on as it is, and recorded as what it was', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
+  up.onCall = (a) => a.error(-32050, 'no such account', 200, { account: 7 });
+  const failed = await s.call('up__pay', { amount: 1 });
+  assert.deepEqual(failed.error, { code: -32050, message: 'no such account', data: { account: 7 } });
+  const first = gw.show(claims(up.calls[0]).jti);
+  assert.deepEqual([first.outcome.outcome, first.outcome.error_type], ['error', 'upstream_error']);
+  up.onCall = (a) => a.result({ content: [{ type: 'text', text: 'not enough' }], isError: true });
+  const ran = await s.call('up__pay', { amount: 2 });
+  assert.equal(ran.result.isError, true);
+  const second = gw.show(claims(up.calls[1]).jti);
+  assert.equal(second.outcome.outcome, 'executed', 'the tool ran');
+  gw.verify();
+});
+
+test('a rule is for the agents, roles and tenants that it names', async (t) => {
+  const [alice, bob, eve] = [bearer('alice', { role: 'operator', tenant: 'a' }), bearer('bob', { role: 'reader', tenant: 'a' }), bearer('eve', { role: 'operator', tenant: 'b' })];
+  const up = await startUpstream(t, { tools: ['pay', 'read', 'own', 'hidden'] });
+  const gw = await startGateway(t, {
+    agents: [alice.entry, bob.entry, eve.entry], upstreams: { up: { http: up.url } },
+    tools: {
+      'up/pay': [{ roles: ['operator'], tenants: ['a'], scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 100 }] }, { roles: ['reader'], scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 1 }] }],
+      'up/read': { scope: 'read' }, 'up/own': { agents: ['eve'], scope: 'own' },
+    },
+  });
+  const [a, b, e] = await Promise.all([alice, bob, eve].map((x) => openSession(gw, { token: x.token })));
+  const names = async (caller) => (await caller.request('tools/list')).result.tools.map((x) => x.name).sort();
+  assert.deepEqual(await names(a), ['up__pay', 'up__read']);
+  assert.deepEqual(await names(b), ['up__pay', 'up__read']);
+  assert.deepEqual(await names(e), ['up__own', 'up__read'], 'a list shows what the caller may call');
+  assert.ok((await a.call('up__pay', { amount: 100 })).result);
+  assert.equal((await b.call('up__pay', { amount: 100 })).reason, 'constraint_failed');
+  assert.ok((await b.call('up__pay', { amount: 1 })).result);
+  assert.equal((await e.call('up__pay', { amount: 1 })).reason, 'agent_not_permitted');
+  assert.equal((await a.call('up__own')).reason, 'agent_not_permitted');
+  assert.ok((await e.call('up__own')).result);
+  assert.equal((await e.call('up__hidden')).reason, 'tool_not_listed');
+  assert.equal(up.calls.length, 3);
+});
+
+// ---- duplicates
+
+test('replay answers a duplicate with the first result, for a bounded time and size', async (t) => {
+  const { up, gw, s } = await setUp(t, {
+    pay: { scope: 'pay', arguments: AMOUNT, duplicates: 'replay' }, brief: { scope: 'pay', arguments: AMOUNT, duplicates: 'replay', replay: { ttl: '1s' } },
+    small: { scope: 'pay', arguments: AMOUNT, duplicates: 'replay', replay: { max_bytes: 150 } },
+  });
+  up.onCall = (a, n) => a.result({ content: [{ type: 'text', text: `ran ${n}` }], structuredContent: { n, x: 1e21, pad: a.name === 'small' ? 'x'.repeat(a.arguments.amount) : '' } });
+  const first = await s.call('up__pay', { amount: 1 }, { id: 'one' });
+  const second = await s.call('up__pay', { amount: 1 }, { id: 2 });
+  assert.deepEqual(second.result, first.result);
+  assert.equal(second.message.id, 2, 'under its own id');
+  assert.equal(await gw.metric('writ_replays_total'), 1);
+  await gw.restart();
+  assert.deepEqual((await s.call('up__pay', { amount: 1 })).result, first.result, 'also after a restart');
+  assert.equal(up.calls.length, 1);
+  assert.equal(gw.decisions(['--decision', 'deny']).length, 2, 'a replay is not another run');
+
+  assert.ok((await s.call('up__small', { amount: 10 })).result);
+  assert.equal((await s.call('up__small', { amount: 10 })).said, `ran 2`);
+  assert.ok((await s.call('up__small', { amount: 90 })).result);
+  assert.equal((await s.call('up__small', { amount: 90 })).reason, 'duplicate_outcome', 'longer than what is kept');
+  const at = Date.now();
+  assert.ok((await s.call('up__brief', { amount: 1 })).result);
+  await sleep(at + 1100 - Date.now());
+  assert.equal((await s.call('up__brief', { amount: 1 })).reason, 'duplicate_outcome', 'later than it is kept');
+  assert.equal(up.calls.length, 4);
+  gw.verify();
+});
+
+test('replay has nothing to say while the first call runs, or when it failed', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT, duplicates: 'replay' } });
+  const gate = Promise.withResolvers();
+  up.onCall = async (a) => { await gate.promise; a.error(-32000, 'failed'); };
+  const first = s.call('up__pay', { amount: 1 });
+  await up.arrived(1);
+  assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'duplicate_in_flight');
+  gate.resolve();
+  assert.equal((await first).error.message, 'failed');
+  const second = await s.call('up__pay', { amount: 1 });
+  assert.equal(second.reason, 'duplicate_outcome');
+  assert.equal(second.refusal.first_outcome, 'error');
+  assert.equal(up.calls.length, 1);
+});
+
+test('a tool that only reads may be called again', async (t) => {
+  const { up, gw, s } = await setUp(t, { read: { scope: 'read', duplicates: 'allow' } });
+  for (let i = 1; i <= 3; i++) assert.equal((await s.call('up__read')).said, `ran ${i}`);
+  const many = await Promise.all(Array.from({ length: 20 }, () => s.call('up__read')));
+  assert.equal(many.filter((a) => a.result).length, 20);
+  const { decisions, whole } = gw.boundary(gw.decisions()[0].boundary_id);
+  assert.ok(whole);
+  assert.equal(decisions.length, 23);
+  assert.equal(new Set(up.calls.map((c) => claims(c).jti)).size, 23, 'each with a credential of its own');
+  gw.verify();
+});
+
+// ---- shadow mode
+
+test('shadow mode lets a refused call through, and the record says what it would have been', async (t) => {
+  const { up, gw, s } = await setUp(t, {
+    pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], budgets: [{ window: '1h', calls: 2 }], shadow: true },
+    lost: { scope: 'pay/{missing}', arguments: [{ arg: 'missing', op: 'type', value: 'string', optional: true }], shadow: true },
+  });
+  assert.equal((await s.call('up__pay', { amount: 1 })).said, 'ran 1');
+  assert.equal((await s.call('up__pay', { amount: 1000 })).said, 'ran 2');
+  assert.equal((await s.call('up__pay', { amount: 2, surplus: true })).said, 'ran 3');
+  const records = up.calls.map((c) => gw.show(claims(c).jti));
+  assert.deepEqual(records.map((r) => r.decision.decision), ['allow', 'deny', 'deny']);
+  assert.deepEqual(records.map((r) => r.decision.extensions.writ.reason), [undefined, 'constraint_failed', 'argument_not_listed']);
+  assert.deepEqual(records.map((r) => r.decision.extensions.writ.shadow ?? false), [false, true, true]);
+  assert.deepEqual(records.map((r) => r.outcome.outcome), ['executed', 'executed', 'executed']);
+  assert.equal(await gw.metric('writ_shadowed_total'), 2);
+  // what policy does not decide stays
+  assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'duplicate_outcome');
+  assert.equal((await s.call('up__lost', {})).reason, 'scope_missing', 'without a scope nothing can be bound');
+  // a budget that is used up is shadowed as well
+  for (const amount of [3, 4]) assert.ok((await s.call('up__pay', { amount })).result);
+  const last = gw.show(claims(up.calls.at(-1)).jti);
+  assert.deepEqual([last.decision.decision, last.decision.extensions.writ.reason, last.outcome.outcome], ['deny', 'budget_exceeded', 'executed']);
+  assert.equal(up.calls.length, 5);
+  gw.verify();
+});
+
+// ---- budgets
+
+test('concurrent calls cannot overspend a budget', async (t) => {
+  const { up, gw, s } = await setUp(t, {
+    pay: { scope: 'pay', arguments: AMOUNT, budgets: [{ window: '1h', sum: { arg: 'amount', max: '100.00' } }] },
+    ping: { scope: 'ping', arguments: [{ arg: 'n', op: 'type', value: 'integer' }], budgets: [{ window: '1h', calls: 7 }] },
+  }, { loops: 2 });
+  const callers = [s, await openSession(gw), new Caller(gw), new Caller(gw, { modern: true })];
+  const sums = await Promise.all(Array.from({ length: 40 }, (_, i) => callers[i % 4].call('up__pay', { amount: 10 + i / 1000 })));
+  const spent = up.of('pay').reduce((sum, c) => sum + c.arguments.amount, 0);
+  assert.ok(spent <= 100, `spent ${spent}`);
+  assert.equal(up.of('pay').length, 9);
+  assert.equal(sums.filter((a) => a.result).length, 9);
+  for (const a of sums.filter((x) => x.error)) assert.equal(a.reason, 'budget_exceeded', a.text);
+  const counted = await Promise.all(Array.from({ length: 30 }, (_, i) => callers[i % 4].call('up__ping', { n: i })));
+  assert.equal(counted.filter((a) => a.result).length, 7);
+  assert.equal(up.of('ping').length, 7);
+  const refused = counted.find((a) => a.error);
+  assert.equal(decided(gw, refused).decision.decision, 'deny');
+  await gw.restart('SIGKILL');
+  assert.equal((await s.call('up__ping', { n: 100 })).reason, 'budget_exceeded', 'spent is spent, also after a crash');
+  assert.equal((await s.call('up__pay', { amount: 50 })).reason, 'budget_exceeded');
+  gw.verify();
+});
+
+test('a budget counts what ran or may have run, for each whom it counts, within its window', async (t) => {
+  const [a, b, c] = [bearer('a', { tenant: 'x' }), bearer('b', { tenant: 'x' }), bearer('c', { tenant: 'y' })];
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, {
+    agents: [a.entry, b.entry, c.entry], upstreams: { up: { http: up.url } },
+    tools: {
+      'up/each': { scope: 's', arguments: AMOUNT, budgets: [{ per: ['agent'], window: '1h', calls: 2 }] },
+      'up/tenant': { scope: 's', arguments: AMOUNT, budgets: [{ per: ['tenant'], window: '1h', calls: 2 }] },
+      'up/soon': { scope: 's', arguments: AMOUNT, budgets: [{ window: '1s', calls: 1 }] },
+      'up/limit': { scope: 's', arguments: [{ arg: 'amount', op: 'le', value: 5 }], budgets: [{ window: '1h', calls: 2 }], timeout: '200ms' },
+    },
+  });
+  const [sa, sb, sc] = await Promise.all([a, b, c].map((x) => openSession(gw, { token: x.token })));
+  const ran = async (s, tool, amount) => ((await s.call(tool, { amount })).reason ?? 'ran');
+  assert.deepEqual([await ran(sa, 'up__each', 1), await ran(sa, 'up__each', 2), await ran(sa, 'up__each', 3), await ran(sb, 'up__each', 1)], ['ran', 'ran', 'budget_exceeded', 'ran']);
+  assert.deepEqual([await ran(sa, 'up__tenant', 1), await ran(sb, 'up__tenant', 2), await ran(sa, 'up__tenant', 3), await ran(sc, 'up__tenant', 1)], ['ran', 'ran', 'budget_exceeded', 'ran']);
+  assert.equal(await ran(sa, 'up__soon', 1), 'ran');
+  assert.equal(await ran(sa, 'up__soon', 2), 'budget_exceeded');
+  let amount = 3;
+  await until(async () => (await ran(sa, 'up__soon', amount++)) === 'ran', 'the window to move on', 5000);
+  // refused and duplicate calls spend nothing; a call that may have run does
+  for (let i = 0; i < 4; i++) assert.equal(await ran(sa, 'up__limit', 6 + i), 'constraint_failed');
+  assert.equal(await ran(sa, 'up__limit', 1), 'ran');
+  assert.equal(await ran(sa, 'up__limit', 1), 'duplicate_outcome');
+  up.onCall = () => {};
+  assert.equal(await ran(sa, 'up__limit', 2), 'upstream_timeout');
+  assert.equal(await ran(sa, 'up__limit', 3), 'budget_exceeded');
+  gw.verify();
+});
+
+test('a call of which nothing was sent gives its budget back', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT, budgets: [{ window: '1h', calls: 1 }] } });
+  const { port } = up;
+  await up.close();
+  for (let i = 0; i < 3; i++) assert.equal((await s.call('up__pay', { amount: i })).reason, 'upstream_unavailable');
+  await up.listen(port);
+  assert.ok((await s.call('up__pay', { amount: 0 })).result);
+  assert.equal((await s.call('up__pay', { amount: 9 })).reason, 'budget_exceeded');
+  gw.verify();
+});
+
+// ---- the state of the target
+
+test('the state of a target by a tool: selected, recorded, signed, and compared with what the caller expects', async (t) => {
+  const { up, gw, s } = await setUp(t, {
+    write: { scope: 'files/{path}', arguments: [{ arg: 'path', op: 'type', value: 'string' }], state: { tool: 'up/stat', arguments: { file: 'x:{path}' }, select: ['/size', '/modified'] } },
+  });
+  let size = 3;
+  let shape = 'structured';
+  up.onCall = (a) => {
+    if (a.name !== 'stat') return a.text('written');
+    const state = { size, modified: 'today', accessed: Math.random() };
+    if (shape === 'structured') return a.result({ content: [], structuredContent: state });
+    if (shape === 'json') return a.text(JSON.stringify(state));
+    return a.text(`accessed: ${state.accessed}\nmodified: ${state.modified}\nsize: ${state.size}\n`);
+  };
+  const want = digest({ '/modified': 'today', '/size': 3 });
+  assert.equal((await s.call('up__write', { path: 'a' })).said, 'written');
+  const [probe] = up.of('stat');
+  assert.deepEqual(probe.arguments, { file: 'x:a' });
+  assert.equal(probe.credential, undefined, 'a probe is not a governed call');
+  const [first] = up.of('write');
+  assert.equal(claims(first).target_state_digest, want);
+  assert.equal(gw.show(claims(first).jti).decision.target_state_digest, want);
+  assert.equal(gw.decisions().length, 1, 'the probe has no decision');
+  assert.equal(await gw.metric('writ_state_probes_total'), 1);
+
+  assert.equal((await s.call('up__write', { path: 'b' }, { state: want })).said, 'written', 'as expected');
+  shape = 'json';
+  assert.equal((await s.call('up__write', { path: 'c' }, { state: want })).said, 'written', 'the JSON of a text counts the same');
+  size = 4;
+  const drift = await s.call('up__write', { path: 'd' }, { state: want });
+  assert.equal(drift.reason, 'target_state_drift');
+  assert.equal(decided(gw, drift).decision.decision, 'deny');
+  shape = 'lines';
+  assert.equal((await s.call('up__write', { path: 'e' }, { state: digest({ '/modified': 'today', '/size': '4' }) })).said, 'written', 'and lines do');
+  // the state changes, the call is the same
+  size = 5;
+  assert.equal((await s.call('up__write', { path: 'a' })).reason, 'duplicate_outcome');
+  for (const state of ['sha256:0', 'nonsense', `sha256:${'0'.repeat(64)}`]) assert.equal((await s.call('up__write', { path: 'f' }, { state })).reason, 'target_state_drift', state);
+  assert.equal(up.of('write').length, 4);
+  gw.verify();
+});
+
+test('a target that cannot be read is refused, or absent where the rule says so', async (t) => {
+  const state = (on_error) => ({ tool: 'up/stat', arguments: { file: '{path}' }, select: ['/size'], on_error, timeout: '300ms' });
+  const path = [{ arg: 'path', op: 'type', value: 'string' }];
+  const { up, gw, s } = await setUp(t, { strict: { scope: 'f', arguments: path, state: state('deny') }, lenient: { scope: 'f', arguments: path, state: state('absent') } });
+  const answers = {
+    missing: (a) => a.result({ content: [{ type: 'text', text: 'ENOENT' }], isError: true }),
+    broken: (a) => a.error(-32603, 'broken'), silent: () => {}, cut: (a) => a.destroy(), odd: (a) => a.result({ content: [], structuredContent: { other: 1 } }), html: (a) => a.json('<html>', 200),
+  };
+  up.onCall = (a) => (a.name === 'stat' ? answers[a.arguments.file](a) : a.text('ran'));
+  for (const kind of Object.keys(answers)) {
+    const strict = await s.call('up__strict', { path: kind });
+    assert.equal(strict.reason, 'target_state_unavailable', `${kind}: ${strict.text}`);
+    assert.equal(decided(gw, strict).decision.decision, 'deny');
+    const lenient = await s.call('up__lenient', { path: kind });
+    if (kind === 'missing') assert.equal(lenient.said, 'ran');
+    else assert.equal(lenient.reason, 'target_state_unavailable', `${kind}: not to know is not to be absent: ${lenient.text}`);
+  }
+  assert.equal(up.of('strict').length, 0);
+  assert.equal(up.of('lenient').length, 1);
+  assert.equal(claims(up.of('lenient')[0]).target_state_digest, `sha256:${sha256('null')}`);
+  gw.verify();
+});
+
+test('the state of a target by a resource and by HTTP', async (t) => {
+  const pages = { '/items/1': [200, { version: 7, seen: 1 }], '/items/2': [404, {}], '/items/3': [500, {}] };
+  const asked = [];
+  const web = http.createServer((req, res) => {
+    asked.push(req);
+    const [status, body] = pages[req.url] ?? [302, {}];
+    res.writeHead(status, { 'content-type': 'application/json', ...(status === 302 ? { location: '/items/1' } : {}) }).end(JSON.stringify(body));
+  });
+  await new Promise((resolve) => web.listen(0, '127.0.0.1', resolve));
+  t.after(() => { web.closeAllConnections(); web.close(); });
+  const id = [{ arg: 'id', op: 'type', value: 'string' }];
+  const { up, gw, s } = await setUp(t, {
+    web: { scope: 's', arguments: id, state: { http: `http://127.0.0.1:${web.address().port}/items/{id}`, select: ['/version'], on_error: 'absent' } },
+    res: { scope: 's', arguments: id, state: { resource: 'item:{id}', on_error: 'absent' } },
+  });
+  up.onMessage = (a) => {
+    if (a.method !== 'resources/read') return undefined;
+    if (a.params.uri === 'item:1') a.result({ contents: [{ uri: 'item:1', text: 'seven' }] });
+    else a.error(-32002, 'no such resource');
+    return true;
+  };
+  const digestOf = async (tool, arg) => {
+    const n = up.calls.length;
+    const answer = await s.call(tool, { id: arg });
+    return answer.result ? claims(up.calls[n]).target_state_digest : answer.reason;
+  };
+  assert.equal(await digestOf('up__web', '1'), digest({ '/version': 7 }));
+  assert.equal(await digestOf('up__web', '2'), `sha256:${sha256('null')}`, '404 is absent');
+  assert.equal(await digestOf('up__web', '3'), 'target_state_unavailable', '500 is not');
+  assert.equal(await digestOf('up__web', '4'), 'target_state_unavailable', 'redirects are not followed');
+  assert.equal(asked.length, 4);
+  assert.ok(asked.every((req) => req.headers.authorization === undefined && req.headers['writ-credential'] === undefined));
+  assert.equal(await digestOf('up__res', '1'), digest([{ uri: 'item:1', text: 'seven' }]));
+  assert.equal(await digestOf('up__res', '2'), `sha256:${sha256('null')}`);
+  gw.verify();
+});
+
+test('an argument cannot lead a probe elsewhere', async (t) => {
+  const asked = [];
+  const web = http.createServer((req, res) => { asked.push(req.url); res.end('{"version":1}'); });
+  await new Promise((resolve) => web.listen(0, '127.0.0.1', resolve));
+  t.after(() => { web.closeAllConnections(); web.close(); });
+  const { up, s } = await setUp(t, { web: { scope: 's', arguments: [{ arg: 'id', op: 'type', value: 'string' }], state: { http: `http://127.0.0.1:${web.address().port}/items/{id}` } } });
+  for (const id of ['../admin', '..', '%2e%2e/admin', 'a/../../admin', 'x?y=1', 'x#y', 'a b', 'a\r\nX: y', '//evil.test/', 'ü', '.', 'x/..;/y', '\\..\\admin', '?', '']) await s.call('up__web', { id });
+  for (const url of asked) {
+    assert.match(url, /^\/items\/[^?#\s]*$/, url);
+    assert.ok(!url.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part)), url);
+    assert.equal(url.split('/').length, 3, url);
+  }
+  assert.ok(up.calls.length >= 5, 'most of these are only odd names');
+});
+
+test('a state that the caller expects is recorded where nothing observes it', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
+  const state = `sha256:${'ab'.repeat(32)}`;
+  assert.ok((await s.call('up__pay', { amount: 1 }, { state })).result);
+  assert.equal(claims(up.calls[0]).target_state_digest, state);
+  assert.equal((await s.call('up__pay', { amount: 1 }, { state: `sha256:${'cd'.repeat(32)}` })).reason, 'duplicate_outcome', 'another expected state is no other call');
+  for (const bad of ['sha256:x', 'md5:0', 'x'.repeat(600), 5]) assert.ok((await s.call('up__pay', { amount: 2 }, { state: bad })).error, String(bad));
+  assert.equal(up.calls.length, 1);
+  gw.verify();
+});
+
+// ---- runs and their ends
+
+test('the end of a session seals its run', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
+  for (const amount of [1, 2, 3]) await s.call('up__pay', { amount });
+  const boundary = gw.decisions()[0].boundary_id;
+  assert.equal((await s.close()).status, 200);
+  const records = await until(() => { const r = gw.boundary(boundary); return r.seal && r; }, 'the seal');
+  assert.ok(records.whole);
+  assert.deepEqual([records.seal.sealed, records.seal.total, records.seal.final_seq], [true, 3, 2]);
+  assert.equal(records.seal.seal_hash.replace('sha256:', ''), sha256(records.decisions.map((d) => d.decision_id).join('')));
+  assert.equal((await s.call('up__pay', { amount: 4 })).status, 404);
+  assert.equal((await s.close()).status, 404);
+  assert.equal(up.calls.length, 3);
+  gw.verify();
+});
+
+test('a session that ends while its call runs is sealed after the call', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
+  const gate = Promise.withResolvers();
+  up.onCall = async (a) => { await gate.promise; a.text('ran'); };
+  const running = s.call('up__pay', { amount: 1 });
+  await up.arrived(1);
+  assert.equal((await s.close()).status, 200);
+  const boundary = gw.decisions()[0].boundary_id;
+  assert.equal(gw.boundary(boundary).seal, undefined);
+  gate.resolve();
+  assert.equal((await running).said, 'ran');
+  const { seal, outcomes, whole } = await until(() => { const r = gw.boundary(boundary); return r.seal && r; }, 'the seal');
+  assert.ok(whole);
+  assert.equal(seal.total, 1);
+  assert.equal(outcomes[0].outcome, 'executed');
+  gw.verify();
+});
+
+test('an idle session ends, is sealed, and a run that ended takes no more calls', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } }, { sessions: { idle_expires: '1s' } });
+  assert.ok((await s.call('up__pay', { amount: 1 })).result);
+  assert.ok((await s.call('up__pay', { amount: 2 }, { boundary: 'run' })).result);
+  const sealed = () => gw.decisions().every((d) => d.sealed);
+  await until(sealed, 'both runs to be sealed');
+  const late = await new Caller(gw).call('up__pay', { amount: 3 }, { boundary: 'run' });
+  assert.equal(late.reason, 'boundary_sealed');
+  const { decision } = decided(gw, late);
+  assert.match(decision.boundary_id, /^writ:refused:/, 'recorded, but not in the run that is sealed');
+  assert.ok(decision.evidence_refs.includes('boundary:run'));
+  assert.equal((await s.request('ping')).status, 404, 'the session is gone');
+  assert.equal(up.calls.length, 2);
+  gw.verify();
+});
+
+test('a session that is in use does not end, whatever it is used for', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } }, { sessions: { idle_expires: '2s' } });
+  assert.ok((await s.call('up__pay', { amount: 1 })).result);
+  for (const pause of [700, 1400, 700, 1400]) { // never idle for as long as two seconds
+    await sleep(pause);
+    assert.equal((await s.request('ping')).status, 200);
+  }
+  const late = await s.call('up__pay', { amount: 2 });
+  assert.equal(late.said, 'ran 2', late.text);
+  await gw.restart();
+  assert.equal((await s.call('up__pay', { amount: 3 })).said, 'ran 3', 'nor does a restart end it');
+  assert.equal(new Set(gw.decisions().map((d) => d.boundary_id)).size, 1);
+  gw.verify();
+});
