@@ -1,0 +1,187 @@
+#include "support/unit.h"
+#include "support/values.h"
+
+#include "gateway/session.h"
+
+static struct writ_agent
+agent(const char *tenant, const char *id)
+{
+    return (struct writ_agent){.id = writ_view_str(id), .tenant = writ_view_str(tenant)};
+}
+
+static struct writ_session *
+session(const char *tenant, const char *id)
+{
+    struct writ_session *session = NULL;
+    const struct writ_agent who = agent(tenant, id);
+
+    ck_assert_ok(writ_session_new(
+        &who, WRIT_LIT("/mcp"), WRIT_LIT("{\"a\":1}"), writ_clock_system(), &session, NULL));
+    session->version = WRIT_LIT("2025-11-25");
+    return session;
+}
+
+static struct writ_sessions *
+table(size_t max, int64_t idle_us)
+{
+    struct writ_sessions *sessions = NULL;
+
+    ck_assert_ok(writ_sessions_new(max, idle_us, &sessions, NULL));
+    return sessions;
+}
+
+START_TEST(ids_and_boundaries_are_never_the_same_twice)
+{
+    struct writ_session *a = session("t", "x"), *b = session("t", "x");
+
+    ck_assert_uint_eq(writ_view_str(a->id).len, WRIT_SESSION_ID_TEXT - 1);
+    ck_assert_str_ne(a->id, b->id);
+    ck_assert(!writ_view_equal(a->boundary_id, b->boundary_id));
+    ck_assert(writ_view_search(a->boundary_id, writ_view_str(a->id)) == a->boundary_id.len);
+    writ_session_drop(a);
+    writ_session_drop(b);
+}
+END_TEST
+
+START_TEST(a_session_is_found_by_its_whole_id_only)
+{
+    struct writ_sessions *sessions = table(4, 1000);
+    struct writ_session *made = session("t", "x"), *found;
+    struct writ_view id = writ_view_str(made->id);
+
+    ck_assert_ok(writ_sessions_add(sessions, made, 0));
+    found = writ_sessions_find(sessions, id, 1);
+    ck_assert_ptr_eq(found, made);
+    writ_session_drop(found);
+    ck_assert_ptr_null(writ_sessions_find(sessions, writ_view_sub(id, 0, id.len - 1), 1));
+    ck_assert_ptr_null(writ_sessions_find(sessions, WRIT_LIT(""), 1));
+    writ_session_drop(made);
+    writ_sessions_free(sessions);
+}
+END_TEST
+
+START_TEST(a_session_belongs_to_one_agent_of_one_tenant)
+{
+    struct writ_session *made = session("t", "x");
+    const struct writ_agent same = agent("t", "x"), tenant = agent("u", "x"),
+                            other = agent("t", "y");
+
+    ck_assert(writ_session_is_of(made, &same));
+    ck_assert(!writ_session_is_of(made, &tenant));
+    ck_assert(!writ_session_is_of(made, &other));
+    writ_session_drop(made);
+}
+END_TEST
+
+START_TEST(the_table_takes_its_maximum_and_no_more)
+{
+    struct writ_sessions *sessions = table(2, 1000);
+    struct writ_session *made[3];
+
+    for (size_t i = 0; i < 3; i++) {
+        made[i] = session("t", "x");
+    }
+    ck_assert_ok(writ_sessions_add(sessions, made[0], 0));
+    ck_assert_ok(writ_sessions_add(sessions, made[1], 0));
+    ck_assert_ok(writ_sessions_add(sessions, made[1], 0)); /* it is there: nothing to add */
+    ck_assert_code(writ_sessions_add(sessions, made[2], 0), WRIT_E_LIMIT);
+    writ_sessions_remove(sessions, made[0]);
+    ck_assert_ok(writ_sessions_add(sessions, made[2], 0));
+    for (size_t i = 0; i < 3; i++) {
+        writ_session_drop(made[i]);
+    }
+    writ_sessions_free(sessions);
+}
+END_TEST
+
+START_TEST(what_is_not_used_for_the_idle_time_is_swept)
+{
+    struct writ_sessions *sessions = table(4, 1000);
+    struct writ_session *quiet = session("t", "x"), *busy = session("t", "x");
+    size_t left = 99;
+
+    ck_assert_ok(writ_sessions_add(sessions, quiet, 0));
+    ck_assert_ok(writ_sessions_add(sessions, busy, 0));
+    writ_session_drop(writ_sessions_find(sessions, writ_view_str(busy->id), 500));
+    ck_assert_uint_eq(writ_sessions_sweep(sessions, 999, &left), 0);
+    ck_assert_uint_eq(left, 2);
+    ck_assert_uint_eq(writ_sessions_sweep(sessions, 1000, &left), 1);
+    ck_assert_uint_eq(left, 1);
+    ck_assert_ptr_null(writ_sessions_find(sessions, writ_view_str(quiet->id), 1000));
+    ck_assert_view(quiet->tenant, "t"); /* held by this test: still whole */
+    writ_session_drop(quiet);
+    writ_session_drop(busy);
+    writ_sessions_free(sessions);
+}
+END_TEST
+
+START_TEST(a_row_brings_back_the_same_session)
+{
+    struct writ_session *made = session("tenant \"q\"", "agent"), *back = NULL;
+    const struct writ_session_upstream upstreams[] = {
+        {WRIT_LIT("fs"), WRIT_LIT("")}, {WRIT_LIT("pay"), WRIT_LIT("abc/\\\"d")}};
+    writ_auto_buf row = writ_buf_make(65536);
+
+    made->upstreams = upstreams;
+    made->upstreams_n = 2;
+    writ_session_put(made, &row);
+    ck_assert_ok(writ_buf_check(&row, NULL));
+    ck_assert_ok(writ_session_read(writ_view_str(made->id), writ_buf_view(&row), &back, NULL));
+    ck_assert_str_eq(back->id, made->id);
+    ck_assert(writ_digest_equal(&back->hash, &made->hash));
+    ck_assert(writ_view_equal(back->boundary_id, made->boundary_id));
+    ck_assert(writ_view_equal(back->tenant, made->tenant));
+    ck_assert(writ_view_equal(back->client, made->client));
+    ck_assert_int_eq(back->created_us, made->created_us);
+    ck_assert_view(writ_session_upstream(back, WRIT_LIT("pay")), "abc/\\\"d");
+    ck_assert_uint_eq(writ_session_upstream(back, WRIT_LIT("fs")).len, 0);
+    ck_assert_ptr_null(writ_session_upstream(back, WRIT_LIT("none")).ptr);
+    writ_session_drop(made);
+    writ_session_drop(back);
+}
+END_TEST
+
+START_TEST(a_row_that_is_none_makes_no_session)
+{
+    static const char *const rows[] = {"", "{}", "[]", "{\"agent_id\":1}",
+        "{\"agent_id\":\"a\",\"boundary_id\":\"b\",\"client\":\"\",\"created_us\":\"x\","
+        "\"endpoint\":\"/mcp\",\"tenant\":\"t\",\"upstreams\":{},\"version\":\"v\"}",
+        "{\"agent_id\":\"a\",\"boundary_id\":\"b\",\"client\":\"\",\"created_us\":1,"
+        "\"endpoint\":\"/mcp\",\"tenant\":\"t\",\"upstreams\":[],\"version\":\"v\"}"};
+    struct writ_session *made = session("t", "x"), *back = NULL;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_code(
+            writ_session_read(writ_view_str(made->id), writ_view_str(rows[i]), &back, NULL),
+            WRIT_E_PARSE);
+        ck_assert_ptr_null(back);
+    }
+    writ_session_drop(made);
+}
+END_TEST
+
+START_TEST(a_long_client_is_refused)
+{
+    const struct writ_agent who = agent("t", "x");
+    struct writ_session *made = NULL;
+    writ_auto_buf client = writ_buf_make(WRIT_SESSION_CLIENT_MAX + 1);
+
+    while (client.len < WRIT_SESSION_CLIENT_MAX) {
+        writ_buf_byte(&client, 'x');
+    }
+    ck_assert_ok(writ_session_new(
+        &who, WRIT_LIT("/mcp"), writ_buf_view(&client), writ_clock_system(), &made, NULL));
+    writ_session_drop(WRIT_TAKE(made));
+    writ_buf_byte(&client, 'x');
+    ck_assert_code(writ_session_new(&who, WRIT_LIT("/mcp"), writ_buf_view(&client),
+                       writ_clock_system(), &made, NULL),
+        WRIT_E_LIMIT);
+    ck_assert_ptr_null(made);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("session", ids_and_boundaries_are_never_the_same_twice,
+    a_session_is_found_by_its_whole_id_only, a_session_belongs_to_one_agent_of_one_tenant,
+    the_table_takes_its_maximum_and_no_more, what_is_not_used_for_the_idle_time_is_swept,
+    a_row_brings_back_the_same_session, a_row_that_is_none_makes_no_session,
+    a_long_client_is_refused)
