@@ -42,52 +42,44 @@ static const struct writ_view single_prefixes[] = {WRIT_LIT("mcp-"), WRIT_LIT("w
 #define CLASS_QUERY 4U /* the same with "?" (RFC 3986 3.4) */
 #define CLASS_NAME  8U /* of a registered name without "%" (RFC 3986 3.2.2) */
 
-static unsigned
-class_of(unsigned char c)
-{
-    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
-        return CLASS_TOKEN | CLASS_PATH | CLASS_QUERY | CLASS_NAME;
-    }
-    switch (c) {
-    case '-':
-    case '.':
-    case '_':
-    case '~':
-    case '!':
-    case '$':
-    case '&':
-    case '\'':
-    case '*':
-    case '+':
-        return CLASS_TOKEN | CLASS_PATH | CLASS_QUERY | CLASS_NAME;
-    case '(':
-    case ')':
-    case ',':
-    case ';':
-    case '=':
-        return CLASS_PATH | CLASS_QUERY | CLASS_NAME;
-    case ':':
-    case '@':
-    case '/':
-        return CLASS_PATH | CLASS_QUERY;
-    case '?':
-        return CLASS_QUERY;
-    case '#':
-    case '%':
-    case '^':
-    case '`':
-    case '|':
-        return CLASS_TOKEN;
-    default:
-        return 0;
-    }
-}
+#define ALL      (CLASS_TOKEN | CLASS_PATH | CLASS_QUERY | CLASS_NAME)
+#define SUBDELIM (CLASS_PATH | CLASS_QUERY | CLASS_NAME)
+
+static const unsigned char classes[256] = {
+    ['0' ... '9'] = ALL,
+    ['a' ... 'z'] = ALL,
+    ['A' ... 'Z'] = ALL,
+    ['-'] = ALL,
+    ['.'] = ALL,
+    ['_'] = ALL,
+    ['~'] = ALL,
+    ['!'] = ALL,
+    ['$'] = ALL,
+    ['&'] = ALL,
+    ['\''] = ALL,
+    ['*'] = ALL,
+    ['+'] = ALL,
+    ['('] = SUBDELIM,
+    [')'] = SUBDELIM,
+    [','] = SUBDELIM,
+    [';'] = SUBDELIM,
+    ['='] = SUBDELIM,
+    [':'] = CLASS_PATH | CLASS_QUERY,
+    ['@'] = CLASS_PATH | CLASS_QUERY,
+    ['/'] = CLASS_PATH | CLASS_QUERY,
+    ['?'] = CLASS_QUERY,
+    ['#'] = CLASS_TOKEN,
+    ['%'] = CLASS_TOKEN,
+    ['^'] = CLASS_TOKEN,
+    ['`'] = CLASS_TOKEN,
+    ['|'] = CLASS_TOKEN,
+};
 
 static bool
 all_of(struct writ_view text, unsigned wanted)
 {
     for (size_t i = 0; i < text.len; i++) {
-        if ((class_of((unsigned char)text.ptr[i]) & wanted) == 0) {
+        if ((classes[(unsigned char)text.ptr[i]] & wanted) == 0) {
             return false;
         }
     }
@@ -182,7 +174,7 @@ is_query(struct writ_view query)
                 return false;
             }
             i += 2;
-        } else if ((class_of((unsigned char)query.ptr[i]) & CLASS_QUERY) == 0) {
+        } else if ((classes[(unsigned char)query.ptr[i]] & CLASS_QUERY) == 0) {
             return false;
         }
     }

@@ -67,12 +67,17 @@ request_take(struct writ_acceptor *acceptor)
         return NULL;
     }
     request->x.arena = writ_arena_new(options->max_arena_bytes);
-    if (request->x.arena == NULL) {
+    request->headers = writ_alloc(WRIT_FRAMING_FIELDS_MAX * sizeof *request->headers);
+    if (request->x.arena == NULL || request->headers == NULL) {
+        writ_arena_free(request->x.arena);
+        writ_free(request->headers);
         writ_free(request);
         return NULL;
     }
-    request->target = writ_buf_make(options->max_head_bytes + 1);
-    request->head = writ_buf_make(options->max_head_bytes + 1);
+    /* both come out of libmicrohttpd's memory of a connection, which bounds them; a target that is
+     * too long still has to be told from one for which there is no memory */
+    request->target = writ_buf_make(SIZE_MAX / 2);
+    request->head = writ_buf_make(SIZE_MAX / 2);
     request->body = writ_buf_make(0);
     request->scratch = writ_buf_make(ANSWER_HEAD_MAX);
     request->queue = writ_buf_make(SIZE_MAX / 2);
@@ -83,6 +88,7 @@ static void
 request_destroy(struct writ_incoming *request)
 {
     writ_arena_free(request->x.arena);
+    writ_free(request->headers);
     writ_buf_wipe(&request->target);
     writ_buf_wipe(&request->head);
     writ_buf_wipe(&request->body);
@@ -100,6 +106,7 @@ request_clear(struct writ_incoming *request)
 
     *request = (struct writ_incoming){
         .x.arena = kept.x.arena,
+        .headers = kept.headers,
         .target = kept.target,
         .head = kept.head,
         .body = kept.body,

@@ -40,8 +40,8 @@ struct writ_incoming {
     struct writ_view raw;   /* where libmicrohttpd has the head; only pointers are compared later */
     struct writ_buf head;   /* names and values, copied */
     struct writ_buf body;
-    struct writ_buf scratch; /* one field of the answer, NUL-terminated */
-    struct writ_header headers[WRIT_FRAMING_FIELDS_MAX];
+    struct writ_buf scratch;     /* one field of the answer, NUL-terminated */
+    struct writ_header *headers; /* room for WRIT_FRAMING_FIELDS_MAX */
     size_t header_count;
 
     struct writ_buf queue; /* of a stream */

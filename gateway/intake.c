@@ -32,6 +32,10 @@ writ_intake_on_line(void *cls, const char *uri, struct MHD_Connection *mhd)
     connection->request = request;
     request->target_at = uri != NULL ? uri : "";
     writ_buf_str(&request->target, request->target_at);
+    if (!writ_is_ok(writ_buf_check(&request->target, NULL))) {
+        writ_incoming_free(request);
+        return NULL; /* on_access closes the connection */
+    }
     if (connection->phase == WRIT_CONNECTION_FRESH) {
         connection->phase = WRIT_CONNECTION_HEAD; /* its time runs since the connection came */
     } else {

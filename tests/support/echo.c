@@ -173,7 +173,10 @@ reply_big(struct writ_exchange *x, uint64_t bytes)
 {
     char *body = writ_arena_get(x->arena, bytes > 0 ? bytes : 1);
 
-    WRIT_INVARIANT(body != NULL);
+    if (body == NULL) {
+        writ_exchange_reply(x, 500, NULL, 0, WRIT_LIT("no memory"));
+        return;
+    }
     for (uint64_t i = 0; i < bytes; i++) {
         body[i] = (char)('a' + i % 26);
     }
@@ -290,7 +293,8 @@ fill_routes(struct echo *echo, bool any)
 }
 
 static struct echo *
-echo_open(size_t loops, struct writ_listener_options options, bool any, struct writ_err *err)
+echo_open(
+    size_t loops, struct writ_listener_options options, bool any, bool start, struct writ_err *err)
 {
     struct echo *echo = calloc(1, sizeof *echo);
 
@@ -317,7 +321,8 @@ echo_open(size_t loops, struct writ_listener_options options, bool any, struct w
         free(echo);
         return NULL;
     }
-    for (size_t i = 0; i < loops; i++) {
+    echo->started = start;
+    for (size_t i = 0; start && i < loops; i++) {
         WRIT_INVARIANT(writ_is_ok(writ_loop_start(echo->loops[i], NULL)));
     }
     return echo;
@@ -326,13 +331,22 @@ echo_open(size_t loops, struct writ_listener_options options, bool any, struct w
 struct echo *
 echo_try(size_t loops, struct writ_listener_options options, struct writ_err *err)
 {
-    return echo_open(loops, options, false, err);
+    return echo_open(loops, options, false, true, err);
 }
 
 struct echo *
 echo_start_any(void)
 {
-    struct echo *echo = echo_open(1, (struct writ_listener_options){0}, true, NULL);
+    struct echo *echo = echo_open(1, (struct writ_listener_options){0}, true, true, NULL);
+
+    WRIT_INVARIANT(echo != NULL);
+    return echo;
+}
+
+struct echo *
+echo_start_here(void)
+{
+    struct echo *echo = echo_open(1, (struct writ_listener_options){0}, false, false, NULL);
 
     WRIT_INVARIANT(echo != NULL);
     return echo;
@@ -360,7 +374,7 @@ echo_port(const struct echo *echo)
 void
 echo_stop(struct echo *echo)
 {
-    for (size_t i = 0; i < echo->loop_count; i++) {
+    for (size_t i = 0; echo->started && i < echo->loop_count; i++) {
         writ_loop_stop(echo->loops[i]);
         WRIT_INVARIANT(writ_is_ok(writ_loop_join(echo->loops[i], NULL)));
     }

@@ -38,6 +38,7 @@ struct echo {
     atomic_uint gone;    /* on_gone calls */
     atomic_uint busy;    /* writes that were refused */
     atomic_bool ready;
+    bool started;
 };
 
 /** Starts it on a free port of 127.0.0.1. `options` may hold limits, hosts and TLS; address,
@@ -49,6 +50,9 @@ struct echo *echo_try(size_t loops, struct writ_listener_options options, struct
 
 /** One that gives back the body of any request: every path, GET, POST and DELETE, any type. */
 struct echo *echo_start_any(void);
+
+/** One with a single loop that the caller runs on its own thread. */
+struct echo *echo_start_here(void);
 
 uint16_t echo_port(const struct echo *echo);
 void echo_stop(struct echo *echo);
