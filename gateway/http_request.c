@@ -39,18 +39,6 @@ is_target(struct writ_view text)
 }
 
 static bool
-is_value(struct writ_view text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool
 is_own(struct writ_view name)
 {
     static const struct writ_view proxy = {"proxy-", 6};
@@ -77,7 +65,7 @@ check(const struct writ_http_request *request, struct writ_err *err)
         if (!is_token(field->name) || is_own(field->name)) {
             WRIT_FAIL(err, WRIT_E_INVALID, "field %zu of a request may not be set", i);
         }
-        if (!is_value(field->value)) {
+        if (!writ_text_is_field(field->value)) {
             WRIT_FAIL(err, WRIT_E_INVALID, "field %zu of a request has a control byte", i);
         }
     }

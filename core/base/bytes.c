@@ -343,31 +343,71 @@ writ_buf_view(const struct writ_buf *buf)
     return writ_view(buf->ptr, buf->len);
 }
 
+/* Four bytes, the first one lowest, as their eight digits in the same order: each byte is spread to
+ * two places, and a place over 9 is moved on to the letters. */
+static uint64_t
+hex_eight(uint32_t four)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t pairs = four;
+    uint64_t places, letters;
+
+    pairs = (pairs | pairs << 16) & UINT64_C(0x0000ffff0000ffff);
+    pairs = (pairs | pairs << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    places = (pairs >> 4 & UINT64_C(0x000f000f000f000f)) | (pairs & UINT64_C(0x000f000f000f000f))
+                                                               << 8;
+    letters = (places + ones * 6) >> 4 & ones;
+    return places + ones * '0' + letters * ('a' - '0' - 10);
+}
+
 void
 writ_hex_put(struct writ_buf *buf, const void *bytes, size_t len)
 {
-    static const char digits[] = "0123456789abcdef";
     const unsigned char *from = bytes;
+    size_t at = 0;
     /* a length too long to double asks for what no buffer can give, and so fails */
     char *to = writ_buf_reserve(buf, len <= SIZE_MAX / 2 ? len * 2 : SIZE_MAX);
 
     if (to == NULL) {
         return;
     }
-    for (size_t i = 0; i < len; i++) {
-        to[2 * i] = digits[from[i] >> 4];
-        to[2 * i + 1] = digits[from[i] & 15];
+    for (; len - at >= 4; at += 4) {
+        uint32_t four;
+        uint64_t digits;
+        memcpy(&four, from + at, sizeof four);
+        digits = htole64(hex_eight(le32toh(four)));
+        memcpy(to + 2 * at, &digits, sizeof digits);
+    }
+    for (; at < len; at++) {
+        uint64_t digits = hex_eight(from[at]);
+        to[2 * at] = (char)(digits & 255);
+        to[2 * at + 1] = (char)(digits >> 8 & 255);
     }
     buf->len += len * 2;
 }
 
-static int
+/* The value of a digit and 1; 0: none. */
+static const uint8_t hex_values[256] = {['0'] = 1,
+    ['1'] = 2,
+    ['2'] = 3,
+    ['3'] = 4,
+    ['4'] = 5,
+    ['5'] = 6,
+    ['6'] = 7,
+    ['7'] = 8,
+    ['8'] = 9,
+    ['9'] = 10,
+    ['a'] = 11,
+    ['b'] = 12,
+    ['c'] = 13,
+    ['d'] = 14,
+    ['e'] = 15,
+    ['f'] = 16};
+
+static uint8_t
 hex_value(char c)
 {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return hex_values[(unsigned char)c];
 }
 
 WRIT_RESULT
@@ -379,12 +419,13 @@ writ_hex_read(struct writ_view text, void *ret, size_t len)
         return (writ_result){WRIT_E_PARSE};
     }
     for (size_t i = 0; i < text.len; i++) {
-        if (hex_value(text.ptr[i]) < 0) {
+        if (hex_value(text.ptr[i]) == 0) {
             return (writ_result){WRIT_E_PARSE};
         }
     }
     for (size_t i = 0; i < len; i++) {
-        to[i] = (unsigned char)(hex_value(text.ptr[2 * i]) * 16 + hex_value(text.ptr[2 * i + 1]));
+        to[i] = (unsigned char)((hex_value(text.ptr[2 * i]) - 1) * 16 +
+                                (hex_value(text.ptr[2 * i + 1]) - 1));
     }
     return WRIT_DONE;
 }

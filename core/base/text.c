@@ -140,35 +140,96 @@ needs_escape(char c)
     return (unsigned char)c < 0x20 || c == '"' || c == '\\';
 }
 
-/* Eight bytes at once: not 0 when one of them needs an escape. A byte b is below n when b - n
- * borrows into its highest bit and b has none there; it is c when b ^ c is below 1. */
-static uint64_t
-eight_need_escape(const char *at)
+/* A byte b is below n when b - n borrows into its highest bit and b has none there; it is c when
+ * b ^ c is below 1. */
+static bool
+eight_need_escape(uint64_t eight)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    uint64_t eight, quotes, slashes;
+    uint64_t quotes, slashes;
 
-    memcpy(&eight, at, sizeof eight);
     quotes = eight ^ (ones * '"');
     slashes = eight ^ (ones * '\\');
-    return (((eight - ones * 0x20) & ~eight) | ((quotes - ones) & ~quotes) |
-               ((slashes - ones) & ~slashes)) &
-           tops;
+    return ((((eight - ones * 0x20) & ~eight) | ((quotes - ones) & ~quotes) |
+                ((slashes - ones) & ~slashes)) &
+               tops) != 0;
 }
 
-/* How many bytes at the front need no escape. Most strings need none at all, and every digest is
- * made over such strings. */
+/* Sixteen bytes in a register; the compiler knows what the machine has for them. */
+typedef uint8_t sixteen __attribute__((vector_size(16)));
+
+static sixteen
+load_sixteen(const char *at)
+{
+    sixteen bytes;
+
+    memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+}
+
+static bool
+any(sixteen found)
+{
+    uint64_t halves[2];
+
+    memcpy(halves, &found, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
+}
+
+static bool
+sixteen_need_escape(const char *at)
+{
+    sixteen bytes = load_sixteen(at);
+
+    return any((sixteen)(bytes < 0x20) | (sixteen)(bytes == '"') | (sixteen)(bytes == '\\'));
+}
+
+/* Four to eight bytes as eight, those in the middle twice. */
+static uint64_t
+load_few(const char *at, size_t len)
+{
+    uint32_t first, last;
+
+    memcpy(&first, at, sizeof first);
+    memcpy(&last, at + len - sizeof last, sizeof last);
+    return first | (uint64_t)last << 32;
+}
+
+/* Whether no byte needs an escape, with few branches: the ends of what is looked at overlap. */
+static bool
+is_plain(struct writ_view text)
+{
+    size_t at = 0;
+
+    if (text.len >= 16) {
+        for (; text.len - at > 16; at += 16) {
+            if (sixteen_need_escape(text.ptr + at)) {
+                return false;
+            }
+        }
+        return !sixteen_need_escape(text.ptr + text.len - 16);
+    }
+    if (text.len >= 8) {
+        return !eight_need_escape(writ_view_load64(text.ptr)) &&
+               !eight_need_escape(writ_view_load64(text.ptr + text.len - 8));
+    }
+    if (text.len >= 4) {
+        return !eight_need_escape(load_few(text.ptr, text.len));
+    }
+    while (at < text.len && !needs_escape(text.ptr[at])) {
+        at++;
+    }
+    return at == text.len;
+}
+
+/* How many bytes at the front need no escape. */
 static size_t
 plain_len(struct writ_view text)
 {
     size_t at = 0;
 
-    while (text.len - at >= 8 && eight_need_escape(text.ptr + at) == 0) {
-        at += 8;
-    }
-    /* the last eight, some of which were seen before, instead of up to seven alone */
-    if (text.len >= 8 && text.len - at < 8 && eight_need_escape(text.ptr + text.len - 8) == 0) {
-        return text.len;
+    while (text.len - at >= 16 && !sixteen_need_escape(text.ptr + at)) {
+        at += 16;
     }
     while (at < text.len && !needs_escape(text.ptr[at])) {
         at++;
@@ -176,11 +237,30 @@ plain_len(struct writ_view text)
     return at;
 }
 
+/* Most strings need no escape at all, and every digest is made over such strings. */
+static void
+put_plain(struct writ_buf *buf, struct writ_view text)
+{
+    char *to = writ_buf_reserve(buf, text.len + 2);
+
+    if (to != NULL) {
+        to[0] = '"';
+        (void)writ_view_place(text, to + 1);
+        to[text.len + 1] = '"';
+        buf->len += text.len + 2;
+    }
+}
+
 void
 writ_text_json(struct writ_buf *buf, struct writ_view text)
 {
-    size_t plain = plain_len(text);
+    size_t plain;
 
+    if (text.len <= SIZE_MAX - 2 && is_plain(text)) {
+        put_plain(buf, text);
+        return;
+    }
+    plain = plain_len(text);
     writ_buf_byte(buf, '"');
     while (plain < text.len) {
         writ_buf_put(buf, writ_view_sub(text, 0, plain));
@@ -190,6 +270,27 @@ writ_text_json(struct writ_buf *buf, struct writ_view text)
     }
     writ_buf_put(buf, text);
     writ_buf_byte(buf, '"');
+}
+
+bool
+writ_text_is_field(struct writ_view text)
+{
+    size_t at = 0;
+
+    for (; text.len - at >= 16; at += 16) {
+        sixteen bytes = load_sixteen(text.ptr + at);
+        sixteen control = (sixteen)(bytes < 0x20) & (sixteen)(bytes != '\t');
+        if (any(control | (sixteen)(bytes == 0x7f))) {
+            return false;
+        }
+    }
+    for (; at < text.len; at++) {
+        unsigned char c = (unsigned char)text.ptr[at];
+        if ((c < 0x20 && c != '\t') || c == 0x7f) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Characters that can break a line or reorder what a reader of the log sees. */

@@ -25,6 +25,10 @@ void writ_text_json(struct writ_buf *buf, struct writ_view text);
  * text is cut after `max` input bytes. */
 void writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max);
 
+/** True when the bytes can be the value of an HTTP field as far as control bytes go: none but tab
+ * (RFC 9110 5.5). */
+bool writ_text_is_field(struct writ_view text);
+
 /** Reads a whole regular file of at most `max` bytes. WRIT_E_ABSENT, WRIT_E_LIMIT, WRIT_E_IO. */
 WRIT_RESULT writ_text_file(
     const char *path, size_t max, struct writ_buf *ret, struct writ_err *err);

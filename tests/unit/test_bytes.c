@@ -259,6 +259,42 @@ START_TEST(hex_is_lower_case_and_of_the_exact_length)
 }
 END_TEST
 
+/* Four bytes are written at once: every value at every place, at lengths around that. */
+START_TEST(every_byte_has_its_hex_digits)
+{
+    for (size_t len = 1; len <= 9; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (unsigned value = 0; value < 256; value++) {
+                unsigned char bytes[9] = {0x5a, 0xa5, 0x09, 0x90, 0xf0, 0x0f, 0x9a, 0xa9, 0xff},
+                              back[9];
+                writ_auto_buf got = writ_buf_make(100), want = writ_buf_make(100);
+
+                bytes[at] = (unsigned char)value;
+                writ_hex_put(&got, bytes, len);
+                for (size_t i = 0; i < len; i++) {
+                    writ_buf_fmt(&want, "%02x", bytes[i]);
+                }
+                ck_assert(writ_view_equal(writ_buf_view(&got), writ_buf_view(&want)));
+                ck_assert_ok(writ_hex_read(writ_buf_view(&got), back, len));
+                ck_assert_mem_eq(back, bytes, len);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(no_other_byte_is_a_hex_digit)
+{
+    for (unsigned value = 0; value < 256; value++) {
+        bool digit = (value >= '0' && value <= '9') || (value >= 'a' && value <= 'f');
+        char text[2] = {'0', (char)value};
+        unsigned char byte;
+
+        ck_assert(writ_is_ok(writ_hex_read(writ_view(text, 2), &byte, 1)) == digit);
+    }
+}
+END_TEST
+
 /* RFC 4648 10, and two with the digits that differ between the alphabets. */
 static const struct {
     const char *bytes, *base64, *base64url;
@@ -334,5 +370,5 @@ WRIT_UNIT_MAIN("bytes", views_compare_by_bytes_and_length, only_ascii_letters_co
     a_lost_allocation_is_remembered, borrowed_memory_never_grows, numbers_are_written_whole,
     formatted_text_of_any_length_is_appended_or_refused, consuming_drops_from_the_front,
     appends_go_through_growth_unharmed, hex_is_lower_case_and_of_the_exact_length,
-    base64_is_what_the_rfc_says, another_spelling_of_the_same_bytes_is_refused,
-    decoding_respects_the_maximum_of_the_buffer)
+    every_byte_has_its_hex_digits, no_other_byte_is_a_hex_digit, base64_is_what_the_rfc_says,
+    another_spelling_of_the_same_bytes_is_refused, decoding_respects_the_maximum_of_the_buffer)

@@ -279,33 +279,80 @@ START_TEST(a_lost_allocation_never_gives_a_part_of_a_file)
 }
 END_TEST
 
-/* Strings are looked at eight bytes at a time: every byte value at every place of such a piece,
- * beside the values that the arithmetic could mistake for it. */
+/* What the plain way, a byte at a time, makes of a text; writ_text_json of a single byte takes it.
+ */
+static void
+put_json_slowly(struct writ_buf *ret, const char *text, size_t len)
+{
+    writ_buf_byte(ret, '"');
+    for (size_t i = 0; i < len; i++) {
+        writ_auto_buf one = writ_buf_make(10);
+        writ_text_json(&one, writ_view(&text[i], 1));
+        writ_buf_put(ret, writ_view_sub(writ_buf_view(&one), 1, one.len - 2));
+    }
+    writ_buf_byte(ret, '"');
+}
+
+/* Strings are looked at in pieces of several bytes: every byte value at every place of such a
+ * piece, beside the values that the arithmetic could mistake for it. */
 START_TEST(an_escape_is_found_at_every_place)
 {
     static const unsigned char beside[] = {'a', 0x20, 0x21, 0x23, 0x5b, 0x5d, 0x7f, 0x80, 0xff};
 
     for (size_t b = 0; b < sizeof beside; b++) {
         for (unsigned value = 0; value < 256; value++) {
-            for (size_t at = 0; at < 20; at++) {
+            for (size_t at = 0; at < 37; at++) {
                 writ_auto_buf got = writ_buf_make(100), want = writ_buf_make(100);
-                char text[20];
+                char text[37];
 
                 for (size_t i = 0; i < sizeof text; i++) {
                     text[i] = (char)(i == at ? value : beside[b]);
                 }
                 writ_text_json(&got, writ_view(text, sizeof text));
-                writ_buf_byte(&want, '"');
-                for (size_t i = 0; i < sizeof text; i++) {
-                    writ_auto_buf one = writ_buf_make(10); /* a single byte takes the plain way */
-                    writ_text_json(&one, writ_view(&text[i], 1));
-                    writ_buf_put(&want, writ_view_sub(writ_buf_view(&one), 1, one.len - 2));
-                }
-                writ_buf_byte(&want, '"');
+                put_json_slowly(&want, text, sizeof text);
                 ck_assert(writ_view_equal(writ_buf_view(&got), writ_buf_view(&want)));
             }
         }
     }
+}
+END_TEST
+
+START_TEST(an_escape_is_found_in_texts_of_every_length)
+{
+    char text[40];
+
+    for (size_t len = 0; len <= sizeof text; len++) {
+        for (size_t at = 0; at <= len; at++) { /* at == len: none */
+            writ_auto_buf got = writ_buf_make(100), want = writ_buf_make(100);
+
+            for (size_t i = 0; i < sizeof text; i++) {
+                text[i] = i == at ? '"' : 'a'; /* also just behind the end */
+            }
+            writ_text_json(&got, writ_view(text, len));
+            put_json_slowly(&want, text, len);
+            ck_assert(writ_view_equal(writ_buf_view(&got), writ_buf_view(&want)));
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_value_of_a_field_has_no_control_byte_but_tab)
+{
+    char text[40];
+
+    for (size_t len = 1; len <= sizeof text; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (unsigned value = 0; value < 256; value++) {
+                bool good = (value >= 0x20 && value != 0x7f) || value == '\t';
+
+                for (size_t i = 0; i < len; i++) {
+                    text[i] = (char)(i == at ? value : 'a');
+                }
+                ck_assert(writ_text_is_field(writ_view(text, len)) == good);
+            }
+        }
+    }
+    ck_assert(writ_text_is_field(writ_view(NULL, 0)));
 }
 END_TEST
 
@@ -314,4 +361,5 @@ WRIT_UNIT_MAIN("text", a_number_is_digits_within_its_range, utf8_is_the_grammar_
     text_of_unknown_origin_is_cut_between_characters, a_file_is_read_up_to_its_limit,
     a_file_longer_than_one_read_is_read_whole, a_file_whose_length_is_not_told_is_limited_too,
     only_regular_files_are_read, a_lost_allocation_never_gives_a_part_of_a_file,
-    an_escape_is_found_at_every_place)
+    an_escape_is_found_at_every_place, an_escape_is_found_in_texts_of_every_length,
+    the_value_of_a_field_has_no_control_byte_but_tab)
