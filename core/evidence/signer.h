@@ -14,9 +14,8 @@
 
 struct writ_signer;
 
-/** A new key. RS256 keys have 3072 bits (2048 is the least that is accepted). `ret` is new, free
- * with writ_signer_free; written only on success. WRIT_E_INVALID for WRIT_JWK_ALG_NONE,
- * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** A new key; RS256 keys have 2048 bits. `ret` is new, free with writ_signer_free; written only on
+ * success. WRIT_E_INVALID for WRIT_JWK_ALG_NONE, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_signer_new(enum writ_jwk_alg alg, struct writ_signer **ret, struct writ_err *err);
 
 /**

@@ -81,7 +81,7 @@ setup_with(const char *anonymous)
     (void)snprintf(folder, sizeof(folder), "/tmp/writ-identity-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
-    other = writ_keys_signer(WRIT_JWK_ALG_RS256);
+    other = writ_keys_signer(WRIT_JWK_ALG_EDDSA);
     write_keys("one.json", signer);
     write_keys("two.json", other);
     put_hash("s3cret", &first);
