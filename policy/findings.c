@@ -59,6 +59,16 @@ writ_findings_sort(struct writ_findings *findings)
     }
 }
 
+/* One line, whatever the keys of a file are. */
+static void
+put_plain(struct writ_buf *ret, struct writ_view text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        bool control = (unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == 0x7f;
+        writ_buf_byte(ret, control ? '?' : text.ptr[i]);
+    }
+}
+
 static void
 put_one(const struct writ_finding *item, struct writ_view file, struct writ_buf *ret)
 {
@@ -69,7 +79,7 @@ put_one(const struct writ_finding *item, struct writ_view file, struct writ_buf 
     }
     writ_buf_str(ret, ": ");
     if (item->pointer.len > 0) {
-        writ_buf_put(ret, item->pointer);
+        put_plain(ret, item->pointer);
         writ_buf_str(ret, ": ");
     }
     writ_buf_str(ret, item->severity == WRIT_SEVERITY_WARNING ? "warning: " : "");

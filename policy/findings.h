@@ -38,7 +38,7 @@ void writ_findings_add(struct writ_findings *findings, enum writ_severity severi
 void writ_findings_sort(struct writ_findings *findings);
 
 /** Appends "file:line: /pointer: message" lines ("warning: " before the message of a warning),
- * each ended by a newline. */
+ * each ended by a newline; control characters become '?'. */
 void writ_findings_put(
     const struct writ_findings *findings, struct writ_view file, struct writ_buf *ret);
 

@@ -424,6 +424,17 @@ read_events(struct reader *r)
     return WRIT_DONE;
 }
 
+static bool
+looks_like_json(struct writ_view text)
+{
+    size_t at = 0;
+
+    while (at < text.len && writ_view_find(WRIT_LIT(" \t\r\n"), text.ptr[at]) < 4) {
+        at++;
+    }
+    return at < text.len && (text.ptr[at] == '{' || text.ptr[at] == '[');
+}
+
 static void
 parser_wipe(struct reader *r)
 {
@@ -444,6 +455,9 @@ writ_yaml_read(struct writ_view text, struct writ_arena *arena, struct writ_find
         writ_findings_add(
             findings, WRIT_SEVERITY_ERROR, 0, writ_view(NULL, 0), "not UTF-8 at byte %zu", bad);
         return (writ_result){WRIT_E_PARSE};
+    }
+    if (looks_like_json(text) && writ_yaml_from_json(text, arena, ret)) {
+        return WRIT_DONE;
     }
     if (yaml_parser_initialize(&r.parser) == 0) {
         return fault_at(&r, WRIT_E_NOMEM, 0, "no memory to read the file");

@@ -52,6 +52,13 @@ struct writ_yaml {
 WRIT_RESULT writ_yaml_read(struct writ_view text, struct writ_arena *arena,
     struct writ_findings *findings, const struct writ_yaml **ret);
 
+/** The same tree of a text that is strict JSON (json.h), which is read without YAML's rules: what
+ * writ_yaml_read tries first for a text that begins with a brace or bracket. False when it is no
+ * such text, over a limit, or memory ran out: `ret` is then untouched, and reading it as YAML
+ * tells why. */
+bool writ_yaml_from_json(
+    struct writ_view text, struct writ_arena *arena, const struct writ_yaml **ret);
+
 /** The member called `key`, or NULL when there is none or `map` is no map (NULL included). */
 const struct writ_yaml *writ_yaml_get(const struct writ_yaml *map, struct writ_view key);
 

@@ -69,6 +69,44 @@ START_TEST(json_is_yaml)
 }
 END_TEST
 
+START_TEST(strict_json_is_read_by_its_own_rules)
+{
+    writ_auto_arena arena = writ_value_arena();
+    const struct writ_yaml *root =
+        good("{\n \"a\": \"\\ud83d\\ude00\",\n \"<<\": [\"\xe2\x80\xa8 x\",\n  {\"b\": 1.50,\n"
+             "   \"c\": null}], \"d\": {}}\n",
+            arena);
+    const struct writ_yaml *inner = at(root, "<<")->last;
+    writ_auto_buf pointer = writ_buf_make(100);
+
+    ck_assert_view(at(root, "a")->text, "\xf0\x9f\x98\x80");
+    ck_assert(!at(root, "a")->plain);
+    ck_assert_uint_eq(at(root, "a")->key_line, 2);
+    ck_assert_view(at(root, "<<")->first->text, "\xe2\x80\xa8 x");
+    ck_assert_uint_eq(at(root, "<<")->key_line, 3);
+    ck_assert_uint_eq(inner->line, 4);
+    ck_assert_view(at(inner, "b")->text, "1.50");
+    ck_assert(at(inner, "b")->plain);
+    ck_assert_uint_eq(at(inner, "c")->key_line, 5);
+    ck_assert_view(at(inner, "c")->text, "null");
+    ck_assert_uint_eq(at(root, "d")->count, 0);
+    writ_yaml_pointer(at(inner, "c"), &pointer);
+    ck_assert_view(writ_buf_view(&pointer), "/<</1/c");
+}
+END_TEST
+
+START_TEST(what_is_not_strict_json_is_read_as_yaml)
+{
+    writ_auto_arena arena = writ_value_arena();
+    const struct writ_yaml *root = &untouched;
+
+    ck_assert(!writ_yaml_from_json(WRIT_LIT("{a: b}"), arena, &root));
+    ck_assert(!writ_yaml_from_json(WRIT_LIT("{\"a\": 1, \"a\": 2}"), arena, &root));
+    ck_assert_ptr_eq(root, &untouched);
+    ck_assert_view(at(good("{a: b, }\n", arena), "a")->text, "b");
+}
+END_TEST
+
 START_TEST(nothing_is_resolved)
 {
     static const char *const texts[] = {"no", "on", "yes", "~", "null", "0x10", "010", "1_000",
@@ -297,8 +335,9 @@ START_TEST(an_exhausted_arena_is_an_error)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("yaml", a_tree_knows_texts_lines_and_pointers, json_is_yaml, nothing_is_resolved,
-    a_byte_order_mark_is_skipped, an_empty_value_is_nothing,
+WRIT_UNIT_MAIN("yaml", a_tree_knows_texts_lines_and_pointers, json_is_yaml,
+    strict_json_is_read_by_its_own_rules, what_is_not_strict_json_is_read_as_yaml,
+    nothing_is_resolved, a_byte_order_mark_is_skipped, an_empty_value_is_nothing,
     getting_from_what_is_no_map_gives_nothing, what_is_no_yaml_is_told_with_its_line,
     faults_are_told_and_reading_goes_on, of_two_members_with_one_name_the_first_stays,
     nesting_has_a_limit, the_elements_of_a_list_have_a_limit, the_values_of_a_file_have_a_limit,

@@ -1,0 +1,200 @@
+// The configuration file: check, its JSON Schema held against an independent validator, and every
+// example of docs/policy.md.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
+const { default: YAML } = await import(pathToFileURL(npm.resolve('yaml')));
+const { default: Ajv } = await import(pathToFileURL(npm.resolve('ajv/dist/2020.js')));
+
+const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
+const SOURCE = process.env.WRIT_SOURCE_DIR ?? '.';
+const dir = mkdtempSync(join(tmpdir(), 'writ-config-'));
+process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
+
+const writ = (...args) => {
+  const run = spawnSync(BIN, args, { encoding: 'utf8', maxBuffer: 1 << 26 });
+  return { code: run.status, out: run.stdout, err: run.stderr };
+};
+const file = (name, text) => {
+  const path = join(dir, name);
+  writeFileSync(path, text);
+  return path;
+};
+const source = (path) => readFileSync(join(SOURCE, path), 'utf8');
+const examples = readdirSync(join(SOURCE, 'config')).filter((f) => f.endsWith('.yaml') && !f.endsWith('.cases.yaml'));
+
+// ---- check
+
+test('check accepts every example, and says what it is', () => {
+  assert.ok(examples.length >= 2);
+  for (const name of examples) {
+    const run = writ('check', join(SOURCE, 'config', name));
+    assert.equal(run.code, 0, run.out);
+    assert.match(run.out, /: valid \(agents: \d+, upstreams: \d+, tools: \d+, warnings: \d+\)\npolicy_digest sha256:[0-9a-f]{64}\n$/);
+  }
+});
+
+test('check tells every fault with file, line and JSON Pointer', () => {
+  const path = file('bad.yaml', 'isuer: x\ntools:\n  fs/read:\n    scope: s\n    arguments:\n    - {arg: a, op: lte, value: 5}\n  fs/read: {}\n');
+  const run = writ('check', path);
+  assert.equal(run.code, 1);
+  assert.deepEqual(run.out.split('\n').filter((l) => l.startsWith(path) && !l.includes(': warning: ')), [
+    `${path}:1: /isuer: unknown option; did you mean "issuer"?`,
+    `${path}:6: /tools/fs~1read/arguments/0/op: does not know "lte"; did you mean "lt"?`,
+    `${path}:7: /tools/fs~1read: written twice; the first is on line 3`,
+    `${path}: not valid (errors: 3, warnings: 2)`,
+  ]);
+  assert.equal(run.err, '');
+});
+
+test('check as JSON is one object with the same findings', () => {
+  const told = JSON.parse(writ('check', '--json', file('bad.yaml', 'loops: many\ntools: {}\n')).out);
+  assert.equal(told.valid, false);
+  assert.deepEqual([told.errors, told.warnings], [1, 2]);
+  assert.deepEqual(told.findings.find((f) => f.severity === 'error'),
+    { severity: 'error', line: 1, pointer: '/loops', message: 'wants a whole number' });
+  const good = JSON.parse(writ('check', '--json', join(SOURCE, 'config/example.yaml')).out);
+  assert.equal(good.valid, true);
+  assert.deepEqual([good.agents, good.upstreams, good.tools, good.errors], [3, 2, 4, 0]);
+  assert.match(good.policy_digest, /^sha256:[0-9a-f]{64}$/);
+});
+
+test('check cannot be fooled by what a file quotes', () => {
+  const run = writ('check', file('evil.yaml', '"\\e[31m\\nconfig.yaml:1: valid": 1\n'));
+  assert.equal(run.code, 1);
+  assert.doesNotMatch(run.out, /\x1b/);
+  assert.doesNotMatch(run.out, /^config\.yaml:1: valid/m);
+});
+
+test('check refuses command lines and files that are none', () => {
+  assert.equal(writ('check').code, 2);
+  assert.equal(writ('check', '--schema', '--manual').code, 2);
+  assert.equal(writ('check', '--schema', 'x.yaml').code, 2);
+  assert.equal(writ('check', join(dir, 'nothing.yaml')).code, 3);
+  assert.equal(writ('check', file('binary.yaml', Buffer.from([0xff, 0, 1, 2]))).code, 1);
+});
+
+test('a configuration in JSON is the same as in YAML', () => {
+  const value = YAML.parse(source('config/example.yaml'));
+  const digest = (path) => JSON.parse(writ('check', '--json', path).out).policy_digest;
+  const text = JSON.stringify(value, null, '\t');
+  assert.equal(digest(file('compact.json', JSON.stringify(value))), digest(file('example.json', text)));
+});
+
+// ---- the schema
+
+const schema = JSON.parse(source('config/writ.schema.json'));
+const validate = new Ajv({ strict: true, strictRequired: false, strictTypes: false, allErrors: true }).compile(schema);
+const accepts = (text) => validate(YAML.parse(text, { logLevel: 'silent' }));
+
+test('the schema in the tree is that of the program', () => {
+  assert.equal(writ('check', '--schema').out, source('config/writ.schema.json'));
+  assert.equal(writ('check', '--manual').out, source('docs/configuration.md'));
+});
+
+test('the schema accepts every example', () => {
+  for (const name of examples) {
+    assert.ok(accepts(source(join('config', name))), `${name}: ${JSON.stringify(validate.errors)}`);
+  }
+});
+
+// What both refuse: program and schema agree about structure.
+const FAULTS = ['isuer: x', 'loops: many', 'loops: 257', 'loops: -1', 'tls: {certificate: x}', 'hosts: a', 'listen: example.com',
+  'log: {level: loud}', 'limits: {body: 1TB}', 'limits: {idle_timeout: 60}', 'limits: {queue: 0}', 'profile: mine',
+  'agents: [{id: a}]', 'agents: [{id: a, bearer_sha256: xyz}]', 'agents: [{anonymous: true, issuer: x, id: a}]',
+  'upstreams: {a: {}}', 'upstreams: {a: {stdio: [x], http: "http://h"}}', 'upstreams: {a__b: {stdio: [x]}}', 'upstreams: {"a b": {stdio: [x]}}',
+  'tools: {t: {scope: s}}', 'tools: {u/t: []}', 'tools: {u/t: {scop: s}}', 'tools: {u/t: {scope: s, duplicates: sometimes}}',
+  'tools: {u/t: {scope: s, shadow: maybe}}', 'tools: {u/t: {scope: s, state: {}}}', 'tools: {u/t: {scope: s, budgets: [{window: 1h}]}}',
+  'tools: {u/t: {scope: s, budgets: [{calls: 5}]}}', 'tools: {u/t: {scope: s, arguments: [{op: required}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: lte, value: 5}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: le, value: abc}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: le}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: in, value: x}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: in, value: []}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: type, value: text}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: max_length, value: -1}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: under, value: a/b}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: host_in, value: "HTTP://X"}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: each, value: {op: le, value: x}}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: required, value: 5}]}}',
+  'defaults: {unlisted_tool: allow}', 'credential: {alg: HS256}', 'credential: {lifetime: 60}'];
+
+test('program and schema refuse the same faults', () => {
+  for (const fault of FAULTS) {
+    assert.equal(writ('check', file('fault.yaml', `${fault}\n`)).code, 1, fault);
+    assert.ok(!accepts(fault), fault);
+  }
+});
+
+const GOOD = ['{}', 'limits: {body: 65536}', 'loops: 0', 'agents: []', 'tools: {}', 'tools: {u/t: [{scope: s}, {roles: [a]}]}',
+  'agents: [{issuer: i, audience: a, jwks: /etc/k.json, claims: {role: /r}}]',
+  'tools: {u/t: {scope: s, arguments: [{arg: "", op: type, value: any}, {arg: a, op: eq, value: {x: [1, null]}}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: each, value: [{op: type, value: [string, "null"]}, {arg: b, op: forbidden}]}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: lt, value: "1e3"}, {arg: a, op: ge, value: -0.5}, {arg: b, op: min_items, value: "2"}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: under, value: [/a, /b]}, {arg: b, op: host_in, value: ["*.a.b:80", "[::1]"]}]}}',
+  'tools: {u/t: {scope: s, state: {tool: u/x, arguments: {a: [1, "{b}"]}, select: [/c]}, budgets: [{window: 1d, calls: 0}]}}'];
+
+test('program and schema accept the same files', () => {
+  for (const good of GOOD) {
+    const run = writ('check', file('good.yaml', `${good}\n`));
+    assert.equal(run.code, 0, run.out);
+    assert.ok(accepts(good), `${good}: ${JSON.stringify(validate.errors)}`);
+  }
+});
+
+test('every default that the schema names is one that it accepts', () => {
+  const walk = (node, path) => {
+    if (node === null || typeof node !== 'object') return;
+    if (Object.hasOwn(node, 'default') && (node.type || node.enum || node.anyOf)) {
+      const ok = new Ajv({ strict: false }).compile(node);
+      assert.ok(ok(node.default), path);
+    }
+    for (const [key, child] of Object.entries(node)) walk(child, `${path}/${key}`);
+  };
+  walk(schema, '');
+});
+
+// ---- the documentation
+
+test('every example of docs/policy.md is what the program does', () => {
+  const page = source('docs/policy.md');
+  const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map((m) => m[1]);
+  const judged = blocks.filter((b) => /^# (allow|deny) /m.test(b));
+  assert.ok(judged.length > 20);
+  const tools = {};
+  const cases = [];
+  judged.forEach((block, i) => {
+    for (const [, expect, json] of block.matchAll(/^# ((?:allow|deny \w+)) (\{.*\})$/gm)) {
+      const [decision, reason = 'policy_ok'] = expect.split(' ');
+      const text = `{"agent":{"id":"x"},"tool":"u/t${i}","arguments":${json}}`;
+      cases.push(`- {name: ${JSON.stringify(json)}, call: ${text}, expect: {decision: ${decision}, reason: ${reason}}}`);
+    }
+    tools[`u/t${i}`] = block.replace(/^/gm, '      ');
+  });
+  const config = file('docs.yaml', 'tools:\n' + Object.entries(tools)
+    .map(([name, list]) => `  ${name}:\n    scope: s\n    arguments:\n${list}`).join('\n'));
+  const run = writ('policy', 'test', file('docs.cases.yaml', `config: ${config}\ncases:\n${cases.join('\n')}\n`));
+  assert.equal(run.code, 0, run.out + run.err + readFileSync(config, 'utf8'));
+  assert.match(run.out, new RegExp(`^${cases.length} passed, 0 failed\n$`));
+});
+
+test('every op has its place in docs/policy.md', () => {
+  const page = source('docs/policy.md');
+  const ops = schema.$defs.constraint.properties.op.enum;
+  assert.equal(ops.length, 22);
+  for (const op of ops) assert.match(page, new RegExp(`^### .*\\b${op}\\b`, 'm'), op);
+  for (const op of ops) assert.match(page, new RegExp(`op: ${op}[,}\n]`), op);
+});
+
+test('the other examples of docs/policy.md are parts of a valid file', () => {
+  const blocks = [...source('docs/policy.md').matchAll(/```yaml\n([\s\S]*?)```/g)].map((m) => m[1]).filter((b) => !/^# (allow|deny) /m.test(b));
+  assert.ok(blocks.length >= 3);
+  for (const block of blocks) {
+    const text = block.startsWith('tools:') ? block
+      : `tools:\n  u/t:\n    ${block.includes('scope:') ? '' : 'scope: s'}\n${block.replace(/^/gm, '    ')}`;
+    const run = writ('check', file('block.yaml', text));
+    assert.equal(run.code, 0, run.out + text);
+  }
+});
