@@ -80,6 +80,7 @@ writ_admit_message(struct writ_request *request)
 
     if (!writ_is_ok(
             writ_mcp_classify(request->message.body, &headers, &request->message, &fault))) {
+        request->message.id = writ_mcp_id(request->message.body);
         return writ_refusal_http(
             request, (unsigned)fault.status, fault.code, fault.reason, fault.text);
     }

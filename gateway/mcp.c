@@ -71,6 +71,14 @@ id_is_good(const struct writ_json *id)
     return false;
 }
 
+const struct writ_json *
+writ_mcp_id(const struct writ_json *body)
+{
+    const struct writ_json *id = writ_json_get(body, WRIT_LIT("id"));
+
+    return id_is_good(id) ? id : NULL;
+}
+
 /* Which of request, notification and response it is: each has its own members and no others. */
 static writ_result
 kind_of(

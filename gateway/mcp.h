@@ -73,6 +73,9 @@ struct writ_mcp_fault {
 WRIT_RESULT writ_mcp_classify(const struct writ_json *body, const struct writ_mcp_headers *headers,
     struct writ_mcp_message *ret, struct writ_mcp_fault *fault);
 
+/** The id that a refusal of this message echoes: a good one of an object, or NULL. */
+const struct writ_json *writ_mcp_id(const struct writ_json *body);
+
 /** True for a method whose calls are governed. */
 bool writ_mcp_is_governed(struct writ_view method);
 

@@ -169,6 +169,16 @@ START_TEST(the_body_decides_the_era)
 }
 END_TEST
 
+START_TEST(a_refusal_echoes_a_good_id_and_no_other)
+{
+    ck_assert_view(writ_json_text(writ_mcp_id(writ_values_json("{\"id\":7,\"method\":1}"))), "7");
+    ck_assert_view(writ_json_text(writ_mcp_id(writ_values_json("{\"id\":\"a\"}"))), "a");
+    ck_assert_ptr_null(writ_mcp_id(writ_values_json("{\"id\":null}")));
+    ck_assert_ptr_null(writ_mcp_id(writ_values_json("{\"id\":[7]}")));
+    ck_assert_ptr_null(writ_mcp_id(writ_values_json("[{\"id\":7}]")));
+}
+END_TEST
+
 START_TEST(header_values_survive_the_way_there_and_back)
 {
     static const char *const values[] = {
@@ -208,4 +218,5 @@ WRIT_UNIT_MAIN("mcp", what_is_no_message_is_refused, a_batch_is_refused_whatever
     a_tools_call_without_an_id_is_refused,
     a_header_that_disagrees_with_the_body_is_refused_in_every_era,
     requests_notifications_and_responses_are_told_apart, the_body_decides_the_era,
-    header_values_survive_the_way_there_and_back, methods_are_found_byte_by_byte)
+    a_refusal_echoes_a_good_id_and_no_other, header_values_survive_the_way_there_and_back,
+    methods_are_found_byte_by_byte)
