@@ -30,15 +30,12 @@ writ_forward_sign(struct writ_request *request)
         .tenant = request->agent.tenant,
         .typ = config->credential.typ,
     };
-    writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
+    struct writ_buf token = writ_buf_in(request->x->arena, WRIT_JWS_BYTES_MAX);
 
     if (!writ_is_ok(writ_credential_issue(request->generation->signer, &wanted, &token, NULL))) {
         return writ_conclude_unsent(request, WRIT_REASON_CREDENTIAL_FAILED);
     }
-    call->credential = writ_view_copy(writ_buf_view(&token), request->x->arena);
-    if (call->credential.ptr == NULL) {
-        return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
-    }
+    call->credential = writ_buf_view(&token);
     return WRIT_STEP_FORWARD;
 }
 
@@ -127,10 +124,11 @@ put_params(struct writ_write *w, const struct writ_request *request)
 static writ_result
 write_message(const struct writ_request *request, struct writ_view *ret)
 {
-    writ_auto_buf body =
-        writ_buf_make(2 * request->x->body.len + request->call->credential.len + 65536);
+    size_t likely = request->x->body.len + request->call->credential.len;
+    struct writ_buf body = writ_buf_in(request->x->arena, 2 * likely + 65536);
     struct writ_write w = writ_write_to(&body);
-    struct writ_view copy;
+
+    (void)writ_buf_reserve(&body, likely + 64); /* a failure stays in the buffer */
 
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("id"));
@@ -143,11 +141,7 @@ write_message(const struct writ_request *request, struct writ_view *ret)
     put_params(&w, request);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
-    copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
-    if (copy.ptr == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    *ret = copy;
+    *ret = writ_buf_view(&body);
     return WRIT_DONE;
 }
 

@@ -139,8 +139,7 @@ static writ_result
 window_name(const struct writ_request *request, int64_t start_us, struct writ_view *ret)
 {
     char start[WRIT_TIME_TEXT];
-    writ_auto_buf text = writ_buf_make(WRIT_LEDGER_NAME_MAX);
-    struct writ_view copy;
+    struct writ_buf text = writ_buf_in(request->x->arena, WRIT_LEDGER_NAME_MAX);
 
     writ_time_format(start_us, start);
     writ_buf_str(&text, "agent:");
@@ -148,11 +147,7 @@ window_name(const struct writ_request *request, int64_t start_us, struct writ_vi
     writ_buf_str(&text, ":");
     writ_buf_str(&text, start);
     WRIT_TRY(writ_buf_check(&text, NULL));
-    copy = writ_view_copy(writ_buf_view(&text), request->x->arena);
-    if (copy.ptr == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    *ret = copy;
+    *ret = writ_buf_view(&text);
     return WRIT_DONE;
 }
 
@@ -290,17 +285,15 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
     const struct writ_config *config = writ_request_config(request);
     const struct writ_agent *agent = &request->agent;
     char *id = writ_arena_get(arena, WRIT_ID_TEXT);
-    writ_auto_buf request_id = writ_buf_make(ID_TEXT_MAX);
-    struct writ_view request_id_text;
+    struct writ_buf request_id = writ_buf_in(arena, ID_TEXT_MAX);
 
     if (id == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
     WRIT_TRY(writ_id_new(request->worker->gateway->clock, id, NULL));
     WRIT_TRY(writ_jcs_put(&request_id, request->message.id, NULL));
-    request_id_text = writ_view_copy(writ_buf_view(&request_id), arena);
     d->decision_id = writ_member_text(writ_view(id, WRIT_ID_TEXT - 1));
-    d->request_id = writ_member_text(request_id_text);
+    d->request_id = writ_member_text(writ_buf_view(&request_id));
     d->agent_id = writ_member_text(agent->id);
     d->agent_role = writ_member_text_or_absent(agent->role);
     d->credential_scope = writ_member_text_or_absent(agent->credential_scope);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARENA_BLOCK 8192
+#define ARENA_BLOCK 16384 /* most requests need one */
 #define ARENA_ALIGN 16
 
 static _Thread_local long fault_countdown;
@@ -140,6 +140,12 @@ writ_arena_reset(struct writ_arena *arena)
     arena->given = 0;
 }
 
+static size_t
+aligned(size_t size)
+{
+    return (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+}
+
 void *
 writ_arena_get(struct writ_arena *arena, size_t size)
 {
@@ -150,7 +156,7 @@ writ_arena_get(struct writ_arena *arena, size_t size)
     if (size > arena->max) {
         return NULL;
     }
-    need = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    need = aligned(size);
     if (need < size || need > arena->max - arena->given) {
         return NULL;
     }
@@ -166,4 +172,23 @@ writ_arena_get(struct writ_arena *arena, size_t size)
     block->used += need;
     arena->given += need;
     return given;
+}
+
+bool
+writ_arena_extend(struct writ_arena *arena, void *given, size_t was, size_t size)
+{
+    struct block *block = arena->head;
+    size_t more;
+
+    if (size < was || size > arena->max || aligned(size) < size ||
+        (unsigned char *)given + aligned(was) != block->bytes + block->used) {
+        return false;
+    }
+    more = aligned(size) - aligned(was);
+    if (more > block->size - block->used || more > arena->max - arena->given) {
+        return false;
+    }
+    block->used += more;
+    arena->given += more;
+    return true;
 }

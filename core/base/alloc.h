@@ -51,4 +51,9 @@ void writ_arena_reset(struct writ_arena *arena);
  * Lives until the arena is reset or freed. */
 void *writ_arena_get(struct writ_arena *arena, size_t size) __attribute__((warn_unused_result));
 
+/** Makes `given`, the last thing that the arena gave, longer where it lies: `size` bytes in place
+ * of `was`. False when it is not the last one or there is no room behind it; nothing has changed
+ * then. */
+bool writ_arena_extend(struct writ_arena *arena, void *given, size_t was, size_t size);
+
 #endif

@@ -153,6 +153,12 @@ writ_buf_make(size_t max)
 }
 
 struct writ_buf
+writ_buf_in(struct writ_arena *arena, size_t max)
+{
+    return (struct writ_buf){.max = max, .arena = arena};
+}
+
+struct writ_buf
 writ_buf_over(void *memory, size_t size)
 {
     return (struct writ_buf){.ptr = memory, .cap = size, .max = size};
@@ -161,8 +167,10 @@ writ_buf_over(void *memory, size_t size)
 void
 writ_buf_wipe(struct writ_buf *buf)
 {
-    writ_free(buf->ptr);
-    *buf = (struct writ_buf){.max = buf->max};
+    if (buf->arena == NULL) {
+        writ_free(buf->ptr);
+    }
+    *buf = (struct writ_buf){.max = buf->max, .arena = buf->arena};
 }
 
 void
@@ -198,6 +206,25 @@ next_cap(const struct writ_buf *buf, size_t need)
     return cap < buf->max ? cap : buf->max;
 }
 
+/* The content in `cap` bytes, which may lie elsewhere; NULL: no memory, and nothing has changed. */
+static char *
+grow(const struct writ_buf *buf, size_t cap)
+{
+    char *grown;
+
+    if (buf->arena == NULL) {
+        return writ_realloc(buf->ptr, cap);
+    }
+    if (buf->ptr != NULL && writ_arena_extend(buf->arena, buf->ptr, buf->cap, cap)) {
+        return buf->ptr;
+    }
+    grown = writ_arena_get(buf->arena, cap);
+    if (grown != NULL) {
+        (void)writ_view_place(writ_buf_view(buf), grown);
+    }
+    return grown;
+}
+
 char *
 writ_buf_reserve(struct writ_buf *buf, size_t len)
 {
@@ -209,7 +236,7 @@ writ_buf_reserve(struct writ_buf *buf, size_t len)
     }
     if (buf->ptr == NULL || len > buf->cap - buf->len) {
         size_t cap = next_cap(buf, buf->len + len);
-        char *grown = writ_realloc(buf->ptr, cap);
+        char *grown = grow(buf, cap);
         if (grown == NULL) {
             return buf_fail(buf, WRIT_E_NOMEM);
         }

@@ -70,14 +70,18 @@ struct writ_view writ_view_place(struct writ_view a, char *to);
 /** Bytes that grow up to a maximum. Owned by the caller; wipe to free. */
 struct writ_buf {
     char *ptr;
-    size_t len, cap, max;  /* len <= cap <= max */
-    enum writ_code failed; /* WRIT_E_UNSET while all appends held */
+    size_t len, cap, max;     /* len <= cap <= max */
+    enum writ_code failed;    /* WRIT_E_UNSET while all appends held */
+    struct writ_arena *arena; /* where it grows; NULL: on the heap */
 };
 
 #define writ_auto_buf WRIT_AUTO(struct writ_buf, writ_buf_wipe)
 
 /** An empty buffer that may grow to `max` bytes. Allocates nothing. */
 struct writ_buf writ_buf_make(size_t max);
+/** The same in an arena: what is written lives as long as the arena's memory and needs no copy, and
+ * a wipe frees nothing. */
+struct writ_buf writ_buf_in(struct writ_arena *arena, size_t max);
 /** An empty buffer in `size` bytes of the caller's, which outlive it: it never grows or allocates.
  * Not to be wiped. */
 struct writ_buf writ_buf_over(void *memory, size_t size);

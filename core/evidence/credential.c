@@ -12,7 +12,8 @@
 #include <jwt.h>
 #include <stdlib.h>
 
-#define US_PER_S 1000000
+#define US_PER_S         1000000
+#define ORDINARY_PAYLOAD 1024 /* bytes to make room for at once */
 
 static void
 jwt_freep(jwt_t **jwt)
@@ -242,6 +243,7 @@ writ_credential_issue(const struct writ_signer *signer,
     struct writ_view typ = request->typ.len > 0 ? request->typ : WRIT_LIT(WRIT_CREDENTIAL_TYP);
     struct writ_claims claims;
 
+    (void)writ_buf_reserve(&payload, ORDINARY_PAYLOAD); /* a failure stays in the buffer */
     WRIT_TRY(take_claims(request, &claims, err));
     WRIT_TRY(check_text(&claims, err));
     WRIT_TRY(put_payload(&claims, &payload, err));

@@ -19,20 +19,18 @@ WRIT_RESULT
 writ_extension_make(const struct writ_extension *extension, struct writ_arena *arena,
     struct writ_member_object *ret, struct writ_err *err)
 {
-    writ_auto_buf text = writ_buf_make(WRIT_RECORD_MAX_BYTES);
     struct writ_extension *made = writ_arena_get(arena, sizeof *made);
-    struct writ_view canonical;
+    struct writ_buf text = writ_buf_in(arena, WRIT_RECORD_MAX_BYTES);
 
     writ_buf_str(&text, "{\"writ\":");
     WRIT_TRY(writ_table_put(&table, extension, &text, err));
     writ_buf_byte(&text, '}');
     WRIT_TRY(writ_buf_check(&text, err));
-    canonical = writ_view_copy(writ_buf_view(&text), arena);
-    if (made == NULL || canonical.ptr == NULL) {
+    if (made == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the extensions of a record");
     }
     *made = *extension;
-    *ret = (struct writ_member_object){WRIT_PRESENT, NULL, canonical, made};
+    *ret = (struct writ_member_object){WRIT_PRESENT, NULL, writ_buf_view(&text), made};
     return WRIT_DONE;
 }
 

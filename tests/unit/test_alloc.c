@@ -168,6 +168,25 @@ START_TEST(a_piece_may_be_larger_than_a_block)
 }
 END_TEST
 
+START_TEST(the_last_piece_of_an_arena_grows_in_place)
+{
+    struct writ_arena *arena = writ_arena_new(1000);
+    char *first = writ_arena_get(arena, 10), *last = writ_arena_get(arena, 10);
+
+    last[9] = 'x';
+    ck_assert(!writ_arena_extend(arena, first, 10, 20)); /* not the last */
+    ck_assert(!writ_arena_extend(arena, last, 10, 9));
+    ck_assert(!writ_arena_extend(arena, last, 10, SIZE_MAX));
+    ck_assert(writ_arena_extend(arena, last, 10, 900));
+    ck_assert_int_eq(last[9], 'x');
+    ck_assert_ptr_null(writ_arena_get(arena, 100)); /* what was added counts */
+    ck_assert(!writ_arena_extend(arena, last, 900, 1000));
+    ck_assert(writ_arena_extend(arena, last, 900, 900));
+    ck_assert((char *)writ_arena_get(arena, 16) >= last + 900);
+    writ_arena_free(arena);
+}
+END_TEST
+
 START_TEST(an_arena_survives_a_lost_allocation)
 {
     struct writ_arena *arena;
@@ -190,4 +209,4 @@ WRIT_UNIT_MAIN("alloc", memory_is_zeroed_and_keeps_its_content, no_bytes_are_mem
     the_armed_allocation_fails_and_no_other, a_fault_is_of_its_own_thread, wiped_memory_is_zero,
     what_was_taken_is_not_cleaned_up, an_arena_gives_its_maximum_and_not_one_byte_more,
     pieces_of_an_arena_are_aligned_and_apart, a_piece_may_be_larger_than_a_block,
-    an_arena_survives_a_lost_allocation)
+    the_last_piece_of_an_arena_grows_in_place, an_arena_survives_a_lost_allocation)

@@ -175,6 +175,46 @@ START_TEST(borrowed_memory_never_grows)
 }
 END_TEST
 
+/* With a neighbour now and then, so that it has to move as well. */
+START_TEST(a_buffer_grows_in_an_arena)
+{
+    struct writ_arena *arena = writ_arena_new(100000);
+    struct writ_buf buf = writ_buf_in(arena, 10000);
+    void *neighbour = NULL;
+
+    for (int i = 0; i < 10000; i++) {
+        writ_buf_byte(&buf, (char)('a' + i % 26));
+        if (i % 700 == 0) {
+            neighbour = writ_arena_get(arena, 1);
+            ck_assert_ptr_nonnull(neighbour);
+        }
+    }
+    ck_assert_ok(writ_buf_check(&buf, NULL));
+    for (int i = 0; i < 10000; i++) {
+        ck_assert_int_eq(buf.ptr[i], 'a' + i % 26);
+    }
+    writ_buf_byte(&buf, 'x');
+    ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_LIMIT);
+    writ_buf_wipe(&buf); /* frees nothing: the memory is the arena's */
+    writ_buf_byte(&buf, 'y');
+    ck_assert_view(writ_buf_view(&buf), "y");
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(an_arena_without_room_fails_its_buffer)
+{
+    struct writ_arena *arena = writ_arena_new(100);
+    struct writ_buf buf = writ_buf_in(arena, 10000);
+
+    writ_buf_put(&buf, WRIT_LIT("0123456789"));
+    ck_assert_ptr_null(writ_buf_reserve(&buf, 200));
+    ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_NOMEM);
+    ck_assert_view(writ_buf_view(&buf), "0123456789");
+    writ_arena_free(arena);
+}
+END_TEST
+
 START_TEST(numbers_are_written_whole)
 {
     writ_auto_buf buf = writ_buf_make(200);
@@ -367,7 +407,8 @@ WRIT_UNIT_MAIN("bytes", views_compare_by_bytes_and_length, only_ascii_letters_co
     finding_nothing_gives_the_length, trimming_takes_spaces_and_tabs_only,
     a_copy_lives_in_the_arena_and_ends_with_nul, a_buffer_takes_its_maximum_and_not_one_byte_more,
     a_failed_buffer_stays_failed_until_it_is_cleared, a_zeroed_buffer_holds_nothing,
-    a_lost_allocation_is_remembered, borrowed_memory_never_grows, numbers_are_written_whole,
+    a_lost_allocation_is_remembered, borrowed_memory_never_grows, a_buffer_grows_in_an_arena,
+    an_arena_without_room_fails_its_buffer, numbers_are_written_whole,
     formatted_text_of_any_length_is_appended_or_refused, consuming_drops_from_the_front,
     appends_go_through_growth_unharmed, hex_is_lower_case_and_of_the_exact_length,
     every_byte_has_its_hex_digits, no_other_byte_is_a_hex_digit, base64_is_what_the_rfc_says,
