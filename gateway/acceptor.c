@@ -34,8 +34,7 @@ turn_away(struct writ_acceptor *acceptor, int fd)
 }
 
 static void
-adopt(struct writ_acceptor *acceptor, int fd, const struct sockaddr_storage *address,
-    socklen_t address_len)
+adopt(struct writ_acceptor *acceptor, int fd, const union writ_endpoint *from, socklen_t from_len)
 {
     const struct writ_listener_options *options = acceptor->options;
     struct writ_connection *connection;
@@ -46,7 +45,7 @@ adopt(struct writ_acceptor *acceptor, int fd, const struct sockaddr_storage *add
         return;
     }
     daemon = writ_daemon_find(acceptor);
-    connection = daemon != NULL ? writ_connection_new(daemon, fd, address) : NULL;
+    connection = daemon != NULL ? writ_connection_new(daemon, fd, from) : NULL;
     if (connection == NULL) {
         turn_away(acceptor, fd);
         return;
@@ -54,8 +53,7 @@ adopt(struct writ_acceptor *acceptor, int fd, const struct sockaddr_storage *add
     writ_connection_set_phase(connection, WRIT_CONNECTION_FRESH, options->head_timeout_ms);
     acceptor->adding = connection;
     writ_metrics_count(acceptor->metrics, WRIT_COUNTER_CONNECTIONS, 1);
-    if (MHD_add_connection(daemon->mhd, fd, (const struct sockaddr *)address, address_len) !=
-            MHD_YES &&
+    if (MHD_add_connection(daemon->mhd, fd, &from->any, from_len) != MHD_YES &&
         acceptor->adding != NULL) {
         /* refused before it was announced; libmicrohttpd has closed the socket */
         acceptor->adding = NULL;
@@ -90,13 +88,12 @@ on_accept(struct writ_watch *watch, uint32_t events)
 
     (void)events;
     for (unsigned i = 0; i < ACCEPTS_MAX && acceptor->fd >= 0; i++) {
-        struct sockaddr_storage address = {0};
-        socklen_t len = sizeof address;
-        int fd =
-            accept4(acceptor->fd, (struct sockaddr *)&address, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        union writ_endpoint from = {0};
+        socklen_t len = sizeof from;
+        int fd = accept4(acceptor->fd, &from.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd >= 0) {
-            adopt(acceptor, fd, &address, len);
+            adopt(acceptor, fd, &from, len);
         } else if (errno == EMFILE || errno == ENFILE) {
             drop_one(acceptor);
             return;

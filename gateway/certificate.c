@@ -91,8 +91,8 @@ crt_freep(gnutls_x509_crt_t *crt)
 static bool
 verify(gnutls_session_t session)
 {
-    gnutls_typed_vdata_st purpose = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
-        .data = (unsigned char *)(uintptr_t)GNUTLS_KP_TLS_WWW_CLIENT};
+    gnutls_typed_vdata_st purpose = {
+        .type = GNUTLS_DT_KEY_PURPOSE_OID, .data = (unsigned char *)GNUTLS_KP_TLS_WWW_CLIENT};
     unsigned status = 0;
 
     return gnutls_certificate_type_get(session) == GNUTLS_CRT_X509 &&

@@ -6,7 +6,6 @@
 
 #include "gateway/linger.h"
 
-#include <arpa/inet.h>
 #include <gnutls/gnutls.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -31,56 +30,14 @@ writ_connection_of(struct MHD_Connection *mhd)
 
 /* ---- addresses */
 
-static bool
-is_loopback(const struct sockaddr_storage *address)
-{
-    if (address->ss_family == AF_INET) {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)address;
-        return (ntohl(in->sin_addr.s_addr) >> 24) == 127;
-    }
-    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
-    return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr) ||
-           (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) && in6->sin6_addr.s6_addr[12] == 127);
-}
-
-/* "127.0.0.1:80", "[::1]:80"; a mapped address as the IPv4 address that it is. */
-static struct writ_view
-address_text(const struct sockaddr_storage *address, bool with_port, char *ret)
-{
-    struct writ_buf text = {
-        .ptr = ret, .cap = WRIT_CONNECTION_ADDRESS, .max = WRIT_CONNECTION_ADDRESS};
-    char host[INET6_ADDRSTRLEN] = "?";
-    uint16_t port;
-
-    if (address->ss_family == AF_INET) {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)address;
-        (void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof host);
-        port = ntohs(in->sin_port);
-        writ_buf_str(&text, host);
-    } else {
-        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
-        bool mapped = IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr);
-        (void)inet_ntop(mapped ? AF_INET : AF_INET6,
-            mapped ? (const void *)&in6->sin6_addr.s6_addr[12] : (const void *)&in6->sin6_addr,
-            host, sizeof host);
-        port = ntohs(in6->sin6_port);
-        writ_buf_fmt(&text, mapped ? "%s" : "[%s]", host);
-    }
-    if (with_port) {
-        writ_buf_byte(&text, ':');
-        writ_buf_u64(&text, port);
-    }
-    return writ_buf_view(&text);
-}
-
 static void
 note_local(struct writ_connection *connection)
 {
-    struct sockaddr_storage address = {0};
-    socklen_t size = sizeof address;
+    union writ_endpoint local = {0};
+    socklen_t size = sizeof local;
 
-    if (getsockname(connection->fd, (struct sockaddr *)&address, &size) == 0) {
-        connection->local = address_text(&address, false, connection->local_text);
+    if (getsockname(connection->fd, &local.any, &size) == 0) {
+        connection->local = writ_endpoint_text(&local, false, connection->local_text);
     }
 }
 
@@ -158,7 +115,7 @@ on_probe(struct writ_timer *timer)
 }
 
 struct writ_connection *
-writ_connection_new(struct writ_daemon *daemon, int fd, const struct sockaddr_storage *address)
+writ_connection_new(struct writ_daemon *daemon, int fd, const union writ_endpoint *from)
 {
     struct writ_acceptor *acceptor = daemon->acceptor;
     struct writ_connection *connection = writ_alloc(sizeof *connection);
@@ -171,8 +128,8 @@ writ_connection_new(struct writ_daemon *daemon, int fd, const struct sockaddr_st
     connection->daemon = daemon;
     connection->probe_after_us = -1;
     connection->probe = (struct writ_timer){.fn = on_probe, .ctx = connection};
-    connection->peer.address = address_text(address, true, connection->address);
-    connection->peer.loopback = is_loopback(address);
+    connection->peer.address = writ_endpoint_text(from, true, connection->address);
+    connection->peer.loopback = writ_endpoint_is_loopback(from);
     connection->peer.tls = daemon->certificate != NULL;
     if (acceptor->site->wildcard) {
         note_local(connection);

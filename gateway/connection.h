@@ -5,11 +5,8 @@
 
 #include "gateway/acceptor.h"
 #include "gateway/daemon.h"
+#include "gateway/endpoint.h"
 #include "gateway/incoming.h"
-
-#include <sys/socket.h>
-
-#define WRIT_CONNECTION_ADDRESS 56
 
 /** Where a connection stands, which says what may take how long. */
 enum writ_connection_phase {
@@ -40,14 +37,14 @@ struct writ_connection {
     bool certificate_checked;
     struct writ_peer peer;
     struct writ_view local; /* our side's address, when the listener has a wildcard; or empty */
-    char address[WRIT_CONNECTION_ADDRESS], local_text[WRIT_CONNECTION_ADDRESS];
+    char address[WRIT_ENDPOINT_TEXT], local_text[WRIT_ENDPOINT_TEXT];
     char *certificate; /* what peer.certificate_* point into */
     struct writ_connection *next, **link;
 };
 
 /** Watches a socket that was accepted; libmicrohttpd does not have it yet. NULL: no memory. */
 struct writ_connection *writ_connection_new(
-    struct writ_daemon *daemon, int fd, const struct sockaddr_storage *address);
+    struct writ_daemon *daemon, int fd, const union writ_endpoint *from);
 void writ_connection_free(struct writ_connection *connection);
 
 /** Enters a phase, with a deadline unless `timeout_ms` is 0. */

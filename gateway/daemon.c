@@ -44,8 +44,7 @@ daemon_start(const struct writ_listener_options *options,
     if (certificate != NULL) {
         tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, certificate->chain.ptr};
         tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, certificate->key.ptr};
-        tls[n++] =
-            (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)PRIORITIES};
+        tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)PRIORITIES};
         if (certificate->client_ca.len > 0) {
             tls[n++] =
                 (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0, certificate->client_ca.ptr};

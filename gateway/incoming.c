@@ -351,7 +351,7 @@ response_of(struct writ_incoming *request, const struct writ_header *headers, si
     struct writ_view body, enum MHD_ResponseMemoryMode mode)
 {
     /* libmicrohttpd does not write to a persistent buffer */
-    void *bytes = body.len > 0 ? (void *)(uintptr_t)body.ptr : (void *)(uintptr_t) "";
+    void *bytes = (void *)(body.len > 0 ? body.ptr : "");
     struct MHD_Response *response = MHD_create_response_from_buffer(body.len, bytes, mode);
 
     if (response != NULL && !writ_incoming_add_headers(request, response, headers, count)) {

@@ -1,11 +1,10 @@
 #include "gateway/listener.h"
 
-#include "base/text.h"
 #include "gateway/acceptor.h"
 #include "gateway/daemon.h"
+#include "gateway/endpoint.h"
 #include "gateway/framing.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -134,67 +133,12 @@ keep_options(
     return WRIT_DONE;
 }
 
-/* ---- addresses */
-
-static bool
-parse_ip(struct writ_view name, uint16_t port, struct sockaddr_storage *ret, socklen_t *ret_len)
-{
-    char text[INET6_ADDRSTRLEN + 1] = {0};
-    struct writ_buf copy = {.ptr = text, .cap = sizeof text - 1, .max = sizeof text - 1};
-    bool six = name.len > 2 && name.ptr[0] == '[';
-
-    writ_buf_put(&copy, six ? writ_view_sub(name, 1, name.len - 2) : name);
-    if (!writ_is_ok(writ_buf_check(&copy, NULL))) {
-        return false;
-    }
-    if (six) {
-        struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ret;
-        in6->sin6_family = AF_INET6;
-        in6->sin6_port = htons(port);
-        *ret_len = sizeof *in6;
-        return inet_pton(AF_INET6, text, &in6->sin6_addr) == 1;
-    }
-    struct sockaddr_in *in = (struct sockaddr_in *)ret;
-    in->sin_family = AF_INET;
-    in->sin_port = htons(port);
-    *ret_len = sizeof *in;
-    return inet_pton(AF_INET, text, &in->sin_addr) == 1;
-}
-
-static writ_result
-parse_address(struct writ_view address, struct sockaddr_storage *ret, socklen_t *ret_len,
-    struct writ_err *err)
-{
-    struct writ_view name, port;
-    uint64_t number = 0;
-
-    writ_framing_split_host(address, &name, &port);
-    if (!writ_is_ok(writ_text_u64(port, 0, 65535, &number)) ||
-        !parse_ip(name, (uint16_t)number, ret, ret_len)) {
-        WRIT_FAIL(err, WRIT_E_INVALID,
-            "listener: the address must be a literal IP address and a port, as 127.0.0.1:8700 or "
-            "[::1]:8700");
-    }
-    return WRIT_DONE;
-}
-
 static void
-fill_site(struct writ_listener *listener, const struct sockaddr_storage *address)
+fill_site(struct writ_listener *listener, const union writ_endpoint *endpoint)
 {
-    static const struct in6_addr any6 = IN6ADDR_ANY_INIT;
     const struct writ_listener_options *options = &listener->options;
     struct writ_view name, port;
-    bool loopback, wildcard;
 
-    if (address->ss_family == AF_INET) {
-        uint32_t ip = ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr);
-        loopback = ip >> 24 == 127;
-        wildcard = ip == INADDR_ANY;
-    } else {
-        const struct in6_addr *ip = &((const struct sockaddr_in6 *)address)->sin6_addr;
-        loopback = IN6_IS_ADDR_LOOPBACK(ip);
-        wildcard = IN6_ARE_ADDR_EQUAL(ip, &any6);
-    }
     listener->site = (struct writ_site){
         .routes = options->routes,
         .route_count = options->route_count,
@@ -204,7 +148,8 @@ fill_site(struct writ_listener *listener, const struct sockaddr_storage *address
         .origin_count = options->origin_count,
     };
     writ_framing_split_host(options->address, &name, &port);
-    writ_site_name(&listener->site, name, loopback, wildcard);
+    writ_site_name(&listener->site, name, writ_endpoint_is_loopback(endpoint),
+        writ_endpoint_is_wildcard(endpoint));
 }
 
 /* ---- sockets */
@@ -221,10 +166,9 @@ fail_io(struct writ_err *err, const char *what, int fd)
 }
 
 static writ_result
-bind_socket(const struct sockaddr_storage *address, socklen_t len, bool shared, int *ret,
-    struct writ_err *err)
+bind_socket(const union writ_endpoint *endpoint, bool shared, int *ret, struct writ_err *err)
 {
-    int fd = socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = socket(endpoint->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int on = 1, off = 0;
 
     if (fd < 0) {
@@ -234,10 +178,10 @@ bind_socket(const struct sockaddr_storage *address, socklen_t len, bool shared, 
         (shared && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0)) {
         return fail_io(err, "cannot prepare a socket", fd);
     }
-    if (address->ss_family == AF_INET6) {
+    if (endpoint->any.sa_family == AF_INET6) {
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     }
-    if (bind(fd, (const struct sockaddr *)address, len) != 0) {
+    if (bind(fd, &endpoint->any, writ_endpoint_len(endpoint)) != 0) {
         return fail_io(err, "cannot bind the address", fd);
     }
     *ret = fd;
@@ -247,52 +191,38 @@ bind_socket(const struct sockaddr_storage *address, socklen_t len, bool shared, 
 static uint16_t
 bound_port(int fd)
 {
-    struct sockaddr_storage address = {0};
-    socklen_t len = sizeof address;
+    union writ_endpoint endpoint = {0};
+    socklen_t len = sizeof endpoint;
 
-    if (getsockname(fd, (struct sockaddr *)&address, &len) != 0) {
-        return 0;
-    }
-    return ntohs(address.ss_family == AF_INET ? ((struct sockaddr_in *)&address)->sin_port
-                                              : ((struct sockaddr_in6 *)&address)->sin6_port);
-}
-
-static void
-set_port(struct sockaddr_storage *address, uint16_t port)
-{
-    if (address->ss_family == AF_INET) {
-        ((struct sockaddr_in *)address)->sin_port = htons(port);
-    } else {
-        ((struct sockaddr_in6 *)address)->sin6_port = htons(port);
-    }
+    return getsockname(fd, &endpoint.any, &len) == 0 ? writ_endpoint_port(&endpoint) : 0;
 }
 
 /* SO_REUSEPORT lets several loops share a port, and would let a second gateway share it as well,
  * unseen. A socket without it finds out first whether the port is free. */
 static writ_result
-find_port(struct sockaddr_storage *address, socklen_t len, uint16_t *ret, struct writ_err *err)
+find_port(union writ_endpoint *endpoint, uint16_t *ret, struct writ_err *err)
 {
     int fd = -1;
 
-    WRIT_TRY(bind_socket(address, len, false, &fd, err));
+    WRIT_TRY(bind_socket(endpoint, false, &fd, err));
     if (listen(fd, 1) != 0) {
         return fail_io(err, "cannot listen", fd);
     }
     *ret = bound_port(fd);
     (void)close(fd);
-    set_port(address, *ret);
+    writ_endpoint_set_port(endpoint, *ret);
     return WRIT_DONE;
 }
 
 static writ_result
 open_acceptor(struct writ_listener *listener, struct writ_loop *loop,
-    const struct sockaddr_storage *address, socklen_t len, bool shared,
-    struct writ_certificate *certificate, struct writ_err *err)
+    const union writ_endpoint *endpoint, bool shared, struct writ_certificate *certificate,
+    struct writ_err *err)
 {
     struct writ_acceptor *acceptor = &listener->acceptors[listener->acceptor_count];
     int fd = -1;
 
-    WRIT_TRY(bind_socket(address, len, shared, &fd, err));
+    WRIT_TRY(bind_socket(endpoint, shared, &fd, err));
     if (listen(fd, BACKLOG) != 0) {
         return fail_io(err, "cannot listen", fd);
     }
@@ -307,20 +237,19 @@ static writ_result
 open_acceptors(struct writ_listener *listener, struct writ_loop *const *loops, size_t count,
     struct writ_certificate *certificate, struct writ_err *err)
 {
-    struct sockaddr_storage address = {0};
-    socklen_t len = 0;
+    union writ_endpoint endpoint = {0};
 
-    WRIT_TRY(parse_address(listener->options.address, &address, &len, err));
-    fill_site(listener, &address);
+    WRIT_TRY(writ_endpoint_read(listener->options.address, &endpoint, err));
+    fill_site(listener, &endpoint);
     if (count > 1) {
-        WRIT_TRY(find_port(&address, len, &listener->port, err));
+        WRIT_TRY(find_port(&endpoint, &listener->port, err));
     }
     listener->acceptors = writ_alloc(count * sizeof *listener->acceptors);
     if (listener->acceptors == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "listener: no memory");
     }
     for (size_t i = 0; i < count; i++) {
-        WRIT_TRY(open_acceptor(listener, loops[i], &address, len, count > 1, certificate, err));
+        WRIT_TRY(open_acceptor(listener, loops[i], &endpoint, count > 1, certificate, err));
     }
     return WRIT_DONE;
 }

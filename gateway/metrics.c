@@ -127,7 +127,7 @@ static const struct vector_row {
 WRIT_RESULT
 writ_metrics_new(size_t shards, struct writ_metrics **ret, struct writ_err *err)
 {
-    size_t align = _Alignof(struct writ_metrics_shard);
+    size_t align = _Alignof(struct writ_metrics_shard), unused;
     struct writ_metrics *metrics;
 
     if (shards == 0 || shards > WRIT_METRIC_SHARDS_MAX) {
@@ -142,8 +142,8 @@ writ_metrics_new(size_t shards, struct writ_metrics **ret, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for metrics");
     }
     metrics->count = shards;
-    metrics->shards =
-        (struct writ_metrics_shard *)(((uintptr_t)metrics->memory + align - 1) / align * align);
+    unused = (align - (uintptr_t)metrics->memory % align) % align;
+    metrics->shards = (struct writ_metrics_shard *)(void *)((char *)metrics->memory + unused);
     *ret = metrics;
     return WRIT_DONE;
 }
