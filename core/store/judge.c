@@ -339,9 +339,10 @@ write_decision(struct judgement *j)
 {
     struct writ_decision *draft = j->d->draft;
     struct writ_faults faults = {0};
+    bool lives = j->granting || writ_decision_is(draft, WRIT_DECISION_REQUIRE_APPROVAL);
 
     WRIT_TRY(writ_decision_place(draft, j->d->profile, j->boundary->next_seq, j->stamp_us,
-        j->granting ? j->d->lifetime_us : 0, j->arena, &j->err));
+        lives ? j->d->lifetime_us : 0, j->arena, &j->err));
     writ_decision_validate(draft, &faults);
     WRIT_TRY(valid(j, &faults));
     return writ_decision_put(draft, &j->ledger->group.bodies, &j->err);

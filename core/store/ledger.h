@@ -149,7 +149,7 @@ struct writ_entry_decision {
                                     (extensions.writ included) */
     const struct writ_profile *profile;
     struct writ_view tenant;
-    int64_t lifetime_us;   /* expires_at = issued_at + this, for what is granted */
+    int64_t lifetime_us;   /* expires_at = issued_at + this, for what is granted or under review */
     int64_t held_until_us; /* wall time until which the boundary's session keeps it open; 0: it is
                               no session's boundary */
     bool shadow; /* policy does not bind: a draft that is not allow is recorded and granted all the

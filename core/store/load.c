@@ -147,28 +147,36 @@ load_budgets(struct loading *l)
 
 /* A session keeps its boundary open. */
 static WRIT_RESULT
-load_sessions(struct loading *l)
+load_session(struct loading *l)
 {
     struct writ_ledger *ledger = l->ledger;
     struct writ_disk *disk = &ledger->disk;
+    struct writ_view tenant = writ_disk_bytes(disk, WRIT_SQL_SESSIONS, 2);
+    struct writ_view name = writ_disk_bytes(disk, WRIT_SQL_SESSIONS, 3);
+    struct writ_boundary *boundary;
+    struct writ_tag tag;
+
+    ledger->sessions_n++;
+    WRIT_TRY(writ_boundaries_tag(tenant, name, &tag, l->err));
+    boundary = writ_boundaries_find(&ledger->boundaries, tag, tenant, name);
+    if (boundary != NULL) {
+        boundary->held_until_us = writ_disk_int(disk, WRIT_SQL_SESSIONS, 1);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+load_sessions(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
     bool row = false;
     writ_result result = writ_disk_query(disk, WRIT_SQL_SESSIONS, &row, l->err, "");
 
     while (writ_is_ok(result) && row) {
-        struct writ_view tenant = writ_disk_bytes(disk, WRIT_SQL_SESSIONS, 2);
-        struct writ_view name = writ_disk_bytes(disk, WRIT_SQL_SESSIONS, 3);
-        struct writ_boundary *boundary = NULL;
-        struct writ_tag tag;
-
-        result = writ_boundaries_tag(tenant, name, &tag, l->err);
+        result = load_session(l);
         if (writ_is_ok(result)) {
-            boundary = writ_boundaries_find(&ledger->boundaries, tag, tenant, name);
             result = writ_disk_next(disk, WRIT_SQL_SESSIONS, &row, l->err);
         }
-        if (boundary != NULL) {
-            boundary->held_until_us = writ_disk_int(disk, WRIT_SQL_SESSIONS, 1);
-        }
-        ledger->sessions_n++;
     }
     writ_disk_end(disk, WRIT_SQL_SESSIONS);
     return result;

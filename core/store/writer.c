@@ -271,11 +271,11 @@ tick(struct writ_ledger *ledger)
             &ledger->claims, writ_clock_wall_us(ledger->options.clock), WRIT_STORE_SWEEP * 8);
         writ_sealing_sweep(ledger);
     }
+    if (ledger->ready != NULL) {
+        writ_sealing_commit(ledger); /* also while refusing: somebody waits for it */
+    }
     if (ledger->refusing) {
         return;
-    }
-    if (ledger->ready != NULL) {
-        writ_sealing_commit(ledger);
     }
     if (mono_us - ledger->pruned_us >= WRIT_STORE_PRUNE_US) {
         ledger->pruned_us = mono_us;

@@ -1,0 +1,260 @@
+/* Fails the n-th step of the file system under the ledger, n = 1, 2, ... until it is not reached,
+ * once and from then on. Whatever fails: nothing is granted that is not on disk, nothing that was
+ * told to be on disk is missing, and when the cause has gone the ledger goes on, by itself or,
+ * after what it must not trust any more, when it is opened anew. */
+#include "support/kit.h"
+#include "support/unit.h"
+#include "support/vfs.h"
+
+#include "store/verify.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+#define TRIALS_MAX 2000
+
+typedef struct writ_kit_spec spec;
+typedef struct writ_kit_call call;
+
+struct fault {
+    const char *name;
+    enum writ_vfs_step step;
+    enum writ_vfs_action action;
+    int code;
+};
+
+static const struct fault faults[] = {
+    {"open", WRIT_VFS_OPEN, WRIT_VFS_FAIL, SQLITE_CANTOPEN},
+    {"read", WRIT_VFS_READ, WRIT_VFS_FAIL, SQLITE_IOERR_READ},
+    {"write", WRIT_VFS_WRITE, WRIT_VFS_FAIL, SQLITE_IOERR_WRITE},
+    {"disk full", WRIT_VFS_WRITE, WRIT_VFS_TEAR, SQLITE_FULL},
+    {"sync", WRIT_VFS_SYNC, WRIT_VFS_FAIL, SQLITE_IOERR_FSYNC},
+    {"locked", WRIT_VFS_WRITE_LOCK, WRIT_VFS_FAIL, SQLITE_BUSY},
+    {"lock error", WRIT_VFS_LOCK, WRIT_VFS_FAIL, SQLITE_IOERR_LOCK},
+    {"size", WRIT_VFS_SIZE, WRIT_VFS_FAIL, SQLITE_IOERR_FSTAT},
+    {"shared memory", WRIT_VFS_SHM, WRIT_VFS_FAIL, SQLITE_IOERR_SHMMAP},
+};
+
+#define FAULTS (sizeof faults / sizeof faults[0])
+
+static void
+sound(struct writ_kit *kit, const char *where, long nth)
+{
+    struct writ_verify_report report;
+    struct writ_err err = {0};
+    writ_result verified = writ_verify_ledger(kit->path, NULL, NULL, &report, &err);
+
+    ck_assert_msg(writ_is_ok(verified), "%s %ld: %s", where, nth, err.text);
+    ck_assert_msg(report.problems == 0, "%s %ld: record %llu: %s", where, nth,
+        (unsigned long long)report.list[0].leaf, report.list[0].what);
+}
+
+static int64_t
+rows_of(struct writ_kit *kit, const call *c, const char *condition)
+{
+    char sql[256];
+
+    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM record WHERE decision_id = '%.*s' AND %s",
+        WRIT_VIEW_ARG(c->decision.decision_id.view), condition);
+    return writ_kit_number(kit, sql);
+}
+
+/** What was asked for while the fault was armed. */
+struct trial {
+    const char *name;
+    long nth;
+    struct writ_kit kit;
+    call *before; /* granted before; its outcome meets the fault */
+    call *during; /* decided while the fault is there */
+    enum writ_code outcome, decision;
+    bool kept, poisoned;
+};
+
+static void
+meet_the_fault(struct trial *t)
+{
+    struct writ_entry put = {
+        .kind = WRIT_ENTRY_SESSION_PUT,
+        .session = {.hash = {{1}}, .value = WRIT_LIT("v"), .expires_us = INT64_MAX},
+    };
+    call *deny = writ_kit_call(&t->kit, (spec){.argument = "no", .route = WRIT_DECISION_DENY});
+
+    t->during = writ_kit_call(&t->kit, (spec){.argument = "x", .route = WRIT_DECISION_ALLOW});
+    t->decision = writ_kit_decide(&t->kit, t->during);
+    t->outcome = writ_kit_end(&t->kit, t->before, WRIT_OUTCOME_EXECUTED, NULL);
+    t->kept = t->before->entry.outcome.kept;
+    (void)writ_kit_decide(&t->kit, deny);
+    (void)writ_kit_submit(&t->kit, &put);
+    (void)writ_kit_seal(&t->kit, "done", NULL);
+    writ_kit_call_free(deny);
+}
+
+/* The call that met the fault: granted and on disk, or not granted and free to be asked again. */
+static void
+settle_the_decision(struct trial *t)
+{
+    bool granted = t->decision == WRIT_OK && t->during->entry.decision.granted;
+
+    ck_assert_msg(granted == t->during->entry.decision.granted, "%s %ld", t->name, t->nth);
+    if (granted) {
+        ck_assert_msg(rows_of(&t->kit, t->during, "kind = 1 AND verdict = 1") == 1,
+            "%s %ld: granted and not on disk", t->name, t->nth);
+        if (!t->poisoned) {
+            ck_assert_int_eq(
+                writ_kit_end(&t->kit, t->during, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+        }
+        writ_kit_refused(&t->kit, (spec){.argument = "x"},
+            t->poisoned ? WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN
+                        : WRIT_REASON_DUPLICATE_OUTCOME);
+        return;
+    }
+    ck_assert_msg(t->decision == WRIT_E_IO || t->decision == WRIT_E_NOMEM, "%s %ld: %s", t->name,
+        t->nth, writ_code_name(t->decision));
+    if (!t->poisoned) { /* after that, what was refused may be on disk all the same */
+        ck_assert_int_eq(rows_of(&t->kit, t->during, "1"), 0);
+        writ_kit_run(&t->kit, (spec){.argument = "x"});
+    }
+}
+
+static void
+settle_the_outcome(struct trial *t)
+{
+    if (t->outcome == WRIT_OK || t->kept) {
+        ck_assert_msg(rows_of(&t->kit, t->before, "kind = 2 AND verdict = 1") == 1,
+            "%s %ld: the outcome is lost", t->name, t->nth);
+    }
+    ck_assert_msg(rows_of(&t->kit, t->before, "kind = 2") ==
+                      (t->poisoned || t->kept || t->outcome == WRIT_OK),
+        "%s %ld: outcomes", t->name, t->nth);
+}
+
+/* One trial; false when the fault was not reached. */
+static bool
+run_trial(const struct fault *fault, long nth, bool persistent)
+{
+    struct trial t = {.name = fault->name, .nth = nth};
+    struct writ_ledger_health health;
+    bool reached;
+
+    writ_kit_init(&t.kit);
+    t.kit.options.busy_us = 2000;
+    writ_kit_open(&t.kit);
+    t.before = writ_kit_granted(&t.kit, (spec){0});
+    writ_kit_run(&t.kit, (spec){.boundary = "done"});
+
+    writ_vfs_arm(fault->step, nth, persistent, fault->action, fault->code);
+    meet_the_fault(&t);
+    reached = writ_vfs_disarm();
+
+    writ_kit_turn(&t.kit);
+    writ_ledger_health(t.kit.ledger, &health);
+    t.poisoned = health.state == WRIT_LEDGER_POISONED;
+    ck_assert_msg(!t.poisoned || fault->step == WRIT_VFS_SYNC, "%s %ld: poisoned: %s", t.name, nth,
+        health.why.text);
+    if (t.poisoned) {
+        writ_kit_close(&t.kit);
+        writ_kit_open(&t.kit);
+    }
+    writ_kit_run(&t.kit, (spec){.argument = "after"}); /* at once, without a restart */
+    settle_the_decision(&t);
+    settle_the_outcome(&t);
+    ck_assert_int_eq(writ_kit_health(&t.kit).state, WRIT_LEDGER_READY);
+    ck_assert_uint_eq(writ_kit_health(&t.kit).kept_outcomes, 0);
+    writ_kit_close(&t.kit);
+    sound(&t.kit, t.name, nth);
+    writ_kit_open(&t.kit);
+    writ_kit_call_free(t.before);
+    writ_kit_call_free(t.during);
+    writ_kit_wipe(&t.kit);
+    return reached;
+}
+
+static void
+run_trials(const struct fault *fault, bool persistent)
+{
+    long nth = 1;
+
+    while (run_trial(fault, nth, persistent)) {
+        nth++;
+        ck_assert_int_lt(nth, TRIALS_MAX);
+    }
+}
+
+START_TEST(a_fault_that_comes_once_costs_what_it_hit_and_nothing_else)
+{
+    for (size_t i = 0; i < FAULTS; i++) {
+        run_trials(&faults[i], false);
+    }
+}
+END_TEST
+
+START_TEST(a_fault_that_stays_refuses_all_until_it_has_gone)
+{
+    for (size_t i = 0; i < FAULTS; i++) {
+        run_trials(&faults[i], true);
+    }
+}
+END_TEST
+
+/* The same while the ledger opens and recovers a call that was in flight. */
+static bool
+open_trial(const struct fault *fault, long nth, bool persistent)
+{
+    struct writ_kit kit;
+    struct writ_ledger *opened = NULL;
+    struct writ_err err = {0};
+    call *c;
+    bool reached;
+
+    writ_kit_start(&kit);
+    c = writ_kit_granted(&kit, (spec){0});
+    writ_kit_close(&kit);
+    kit.options.busy_us = 2000;
+
+    writ_vfs_arm(fault->step, nth, persistent, fault->action, fault->code);
+    writ_result result = writ_ledger_open(kit.path, &kit.options, &opened, &err);
+    reached = writ_vfs_disarm();
+    if (writ_is_ok(result)) {
+        kit.ledger = opened;
+    } else {
+        ck_assert_ptr_null(opened);
+        ck_assert_msg(
+            result.code == WRIT_E_IO || result.code == WRIT_E_BUSY || result.code == WRIT_E_NOMEM,
+            "%s %ld: %s: %s", fault->name, nth, writ_code_name(result.code), err.text);
+        writ_kit_open(&kit);
+    }
+    ck_assert_int_eq(rows_of(&kit, c, "kind = 2 AND verdict = 0"), 1);
+    if (writ_kit_health(&kit).state != WRIT_LEDGER_POISONED) {
+        writ_kit_refused(&kit, (spec){0}, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN);
+    }
+    writ_kit_close(&kit);
+    sound(&kit, fault->name, nth);
+    writ_kit_call_free(c);
+    writ_kit_wipe(&kit);
+    return reached;
+}
+
+START_TEST(opening_fails_or_recovers_whole)
+{
+    for (size_t i = 0; i < FAULTS; i++) {
+        for (int persistent = 0; persistent < 2; persistent++) {
+            long nth = 1;
+
+            while (open_trial(&faults[i], nth, persistent != 0)) {
+                nth++;
+                ck_assert_int_lt(nth, TRIALS_MAX);
+            }
+        }
+    }
+}
+END_TEST
+
+int
+main(void)
+{
+    const TTest *const tests[] = {a_fault_that_comes_once_costs_what_it_hit_and_nothing_else,
+        a_fault_that_stays_refuses_all_until_it_has_gone, opening_fails_or_recovers_whole};
+
+    writ_vfs_install();
+    return writ_unit_run("store_io", tests, sizeof tests / sizeof tests[0]);
+}
