@@ -4,7 +4,7 @@
 #include "store/group.h"
 
 #include "store/ending.h"
-#include "store/judge.h"
+#include "store/grant.h"
 #include "store/sealing.h"
 #include "store/session_rows.h"
 
@@ -234,7 +234,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err 
 {
     switch (op->kind) {
     case WRIT_OP_DECISION:
-        return writ_judge_finish(ledger, op, err);
+        return writ_grant_finish(ledger, op, err);
     case WRIT_OP_OUTCOME:
     case WRIT_OP_KEPT:
         writ_ending_finish(ledger, op);
@@ -283,7 +283,7 @@ undo(struct writ_ledger *ledger, enum writ_code code)
         struct writ_op *op = &group->ops[i];
 
         if (op->kind == WRIT_OP_DECISION) {
-            writ_judge_undo(ledger, op);
+            writ_grant_undo(ledger, op);
         } else if (op->kind == WRIT_OP_SEAL) {
             writ_sealing_undo(ledger, op);
         }

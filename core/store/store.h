@@ -1,7 +1,7 @@
 /* store.h - what the files of the ledger share. Nobody outside core/store includes this.
  *
  * The life of a group: the writer takes what has arrived (writer.c). Every entry is prepared in
- * memory alone: judge.c decisions, ending.c outcomes, session_rows.c sessions; that makes rows, and
+ * memory alone: grant.c decisions, ending.c outcomes, session_rows.c sessions; that makes rows, and
  * ops that say what was changed. group.c writes the rows in one transaction. When that holds, each
  * op is finished; when it does not, each is undone, backwards. sealing.c ends boundaries in groups
  * of their own. load.c makes the memory out of the disk when the ledger opens. */

@@ -5,8 +5,8 @@
 #include "store/writer.h"
 
 #include "store/ending.h"
+#include "store/grant.h"
 #include "store/group.h"
-#include "store/judge.h"
 #include "store/sealing.h"
 #include "store/session_rows.h"
 
@@ -58,7 +58,7 @@ prepare(struct writ_ledger *ledger, struct writ_entry *entry)
 {
     switch (entry->kind) {
     case WRIT_ENTRY_DECISION:
-        return writ_judge_decision(ledger, entry);
+        return writ_grant_decision(ledger, entry);
     case WRIT_ENTRY_OUTCOME:
         return writ_ending_outcome(ledger, entry);
     case WRIT_ENTRY_SESSION_PUT:

@@ -256,6 +256,27 @@ START_TEST(a_session_keeps_its_boundary_open_until_it_expires)
 }
 END_TEST
 
+/* The row of a session may be written before its boundary has a record. */
+START_TEST(a_decision_says_how_long_its_session_keeps_the_boundary_open)
+{
+    struct writ_kit kit;
+    call *c;
+
+    writ_kit_start(&kit);
+    c = writ_kit_call(&kit, (spec){.route = WRIT_DECISION_DENY});
+    c->entry.decision.held_until_us = atomic_load(&kit.wall_us) + 2 * kit.options.boundary_idle_us;
+    ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_OK);
+    writ_kit_call_free(c);
+    writ_kit_pass(&kit, kit.options.boundary_idle_us + 2 * WRIT_KIT_S);
+    writ_kit_turn(&kit);
+    ck_assert_int_eq(writ_kit_number(&kit, SEALED), 0);
+    writ_kit_pass(&kit, kit.options.boundary_idle_us);
+    writ_kit_turn(&kit);
+    ck_assert_int_eq(writ_kit_number(&kit, SEALED), 1);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(the_boundary_of_refused_calls_lives_as_long_as_its_day)
 {
     struct writ_kit kit;
@@ -350,6 +371,7 @@ WRIT_UNIT_MAIN("sealing", a_seal_counts_the_decisions_and_hashes_their_ids,
     a_seal_that_still_waits_ends_with_the_ledger, an_idle_boundary_is_sealed_and_one_in_use_is_not,
     idle_time_goes_on_while_the_ledger_is_closed,
     a_session_keeps_its_boundary_open_until_it_expires,
+    a_decision_says_how_long_its_session_keeps_the_boundary_open,
     the_boundary_of_refused_calls_lives_as_long_as_its_day,
     claims_outlive_their_boundary_for_their_time, a_claim_stands_as_long_as_its_boundary_is_open,
     more_boundaries_than_one_group_takes_are_all_sealed)

@@ -667,7 +667,7 @@ START_TEST(names_of_the_longest_length_are_taken)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("judge", an_allowed_call_is_granted_and_recorded_with_its_place,
+WRIT_UNIT_MAIN("grant", an_allowed_call_is_granted_and_recorded_with_its_place,
     a_draft_that_denies_is_recorded_with_its_outcome_blocked,
     a_draft_that_requires_approval_has_no_outcome,
     the_second_of_two_same_calls_is_told_of_the_first,

@@ -1,9 +1,9 @@
 /* 1. A call is granted in memory before its group is on disk, and told so only after it: `granted`
- *    is set by writ_judge_finish.
+ *    is set by writ_grant_finish.
  * 2. What stands in the log as allow was granted: a draft that is refused here becomes the deny
  *    before it gets its place.
  * 3. What is changed in memory is in the op, and undone with it. */
-#include "store/judge.h"
+#include "store/grant.h"
 
 #include "store/group.h"
 
@@ -569,7 +569,7 @@ judge_and_record(struct judgement *j)
 }
 
 WRIT_RESULT
-writ_judge_decision(struct writ_ledger *ledger, struct writ_entry *entry)
+writ_grant_decision(struct writ_ledger *ledger, struct writ_entry *entry)
 {
     struct judgement j = {
         .ledger = ledger,
@@ -599,7 +599,7 @@ writ_judge_decision(struct writ_ledger *ledger, struct writ_entry *entry)
 }
 
 WRIT_RESULT
-writ_judge_finish(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+writ_grant_finish(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
     struct writ_entry_decision *d = &op->entry->decision;
 
@@ -613,7 +613,7 @@ writ_judge_finish(struct writ_ledger *ledger, const struct writ_op *op, struct w
 }
 
 void
-writ_judge_undo(struct writ_ledger *ledger, const struct writ_op *op)
+writ_grant_undo(struct writ_ledger *ledger, const struct writ_op *op)
 {
     if (op->flight != NULL) {
         if (op->flight->hold != NULL) {
