@@ -280,7 +280,10 @@ holds_bound(const struct writ_constraint *c, const struct writ_json *value)
     if (!writ_is_ok(writ_value_amount(value, &amount))) {
         return WRIT_HOLDS_ERROR;
     }
-    return answer(compares(c->op, writ_decimal_compare(&amount.written, &c->value.bound)) &&
+    if (!compares(c->op, writ_decimal_compare(&amount.written, &c->value.bound))) {
+        return WRIT_HOLDS_NO;
+    }
+    return answer(!amount.differ ||
                   compares(c->op, writ_decimal_compare(&amount.forwarded, &c->value.bound)));
 }
 

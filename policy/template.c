@@ -4,6 +4,8 @@
 #include "evidence/write.h"
 #include "policy/value.h"
 
+#define STACK_BYTES 4096 /* longest text that is made without an allocation */
+
 enum part_kind {
     PART_LITERAL = 0,
     PART_VALUE,
@@ -314,20 +316,33 @@ put_text(const struct writ_template *t, const struct writ_json *arguments, struc
     return writ_buf_check(buf, err);
 }
 
-WRIT_RESULT
-writ_template_fill(const struct writ_template *template, const struct writ_json *arguments,
-    size_t max, struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
+static WRIT_RESULT
+fill_in(const struct writ_template *template, const struct writ_json *arguments,
+    struct writ_buf *buf, struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
-    writ_auto_buf buf = writ_buf_make(max);
     struct writ_view copy;
 
-    WRIT_TRY(put_text(template, arguments, &buf, err));
-    copy = writ_view_copy(writ_buf_view(&buf), arena);
+    WRIT_TRY(put_text(template, arguments, buf, err));
+    copy = writ_view_copy(writ_buf_view(buf), arena);
     if (copy.ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to fill a template");
     }
     *ret = copy;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_template_fill(const struct writ_template *template, const struct writ_json *arguments,
+    size_t max, struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
+{
+    writ_auto_buf large = writ_buf_make(max);
+    char memory[STACK_BYTES];
+
+    if (max <= sizeof memory) { /* scopes and targets: no allocation for a call */
+        struct writ_buf small = writ_buf_over(memory, max);
+        return fill_in(template, arguments, &small, arena, ret, err);
+    }
+    return fill_in(template, arguments, &large, arena, ret, err);
 }
 
 /* A text that is one reference and nothing else stands for the value itself. */

@@ -188,9 +188,11 @@ writ_value_amount(const struct writ_json *number, struct writ_amount *ret)
 
     WRIT_TRY(writ_decimal_read(writ_json_text(number), &amount.written));
     amount.forwarded = amount.written;
+    amount.differ = false;
     if (!survives_a_double(&amount.written)) {
         size_t len = writ_jcs_number_text(number->number, text);
         WRIT_TRY(writ_decimal_read(writ_view(text, len), &amount.forwarded));
+        amount.differ = writ_decimal_compare(&amount.written, &amount.forwarded) != 0;
     }
     *ret = amount;
     return WRIT_DONE;

@@ -30,6 +30,7 @@ bool writ_value_length(
 struct writ_amount {
     struct writ_decimal written;   /* its source text */
     struct writ_decimal forwarded; /* its canonical form; mostly the same */
+    bool differ;                   /* whether these two do */
 };
 
 /** WRIT_E_LIMIT when it cannot be held exactly. `number` must be a number. */

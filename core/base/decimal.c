@@ -111,8 +111,12 @@ static int
 digits_in(unsigned __int128 value)
 {
     int count = 0;
+    uint64_t low;
 
-    for (; value > 0; value /= 10) {
+    for (; value > UINT64_MAX; value /= 10) {
+        count++;
+    }
+    for (low = (uint64_t)value; low > 0; low /= 10) { /* nearly always all of it, and quick */
         count++;
     }
     return count;
@@ -125,20 +129,38 @@ magnitude(const struct writ_decimal *a)
     return a->exponent + digits_in(a->coefficient) - 1;
 }
 
+/* Zeros at the end of the coefficient become exponent. */
+static void
+drop_zeros(struct writ_decimal *value)
+{
+    while (value->coefficient > UINT64_MAX && value->coefficient % 10 == 0) {
+        value->coefficient /= 10;
+        value->exponent++;
+    }
+    if (value->coefficient <= UINT64_MAX) { /* nearly always, and quick */
+        uint64_t low = (uint64_t)value->coefficient;
+        for (; low % 10 == 0; low /= 10) {
+            value->exponent++;
+        }
+        value->coefficient = low;
+    }
+}
+
 /* Makes the one form of the value, or finds that a decimal cannot keep it. */
 static writ_result
 settle(struct writ_decimal value, struct writ_decimal *ret)
 {
+    int digits, first; /* how many, and the power of ten that the first one counts */
+
     if (value.coefficient == 0) {
         *ret = (struct writ_decimal){0};
         return WRIT_DONE;
     }
-    while (value.coefficient % 10 == 0) {
-        value.coefficient /= 10;
-        value.exponent++;
-    }
-    if (digits_in(value.coefficient) > WRIT_DECIMAL_DIGITS ||
-        magnitude(&value) > WRIT_DECIMAL_EXPONENT || magnitude(&value) < -WRIT_DECIMAL_EXPONENT) {
+    drop_zeros(&value);
+    digits = digits_in(value.coefficient);
+    first = value.exponent + digits - 1;
+    if (digits > WRIT_DECIMAL_DIGITS || first > WRIT_DECIMAL_EXPONENT ||
+        first < -WRIT_DECIMAL_EXPONENT) {
         return (writ_result){WRIT_E_LIMIT};
     }
     *ret = value;

@@ -173,11 +173,8 @@ const OPS = {
   gt: onNumber((o) => o > 0),
   ge: onNumber((o) => o >= 0),
   type: (v, c) =>
-    listOf(c).some(
-      (t) =>
-        t === 'any' || t === typeOf(v) ||
-        (t === 'integer' && v instanceof Num && amounts(v).every(([n, d]) => n % d === 0n)),
-    ),
+    listOf(c).some((t) => t === 'any' || t === typeOf(v)) ||
+    (listOf(c).includes('integer') && v instanceof Num && amounts(v).every(([n, d]) => n % d === 0n)),
   min_length: onString((v, c) => [...v].length >= length(c)),
   max_length: onString((v, c) => [...v].length <= length(c)),
   prefix: onString((v, c) => v.startsWith(c)),
