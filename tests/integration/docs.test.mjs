@@ -1,75 +1,135 @@
-// The examples of docs/*.md and README.md: what a page shows is what happens.
+// The examples of the pages below: what a page shows is what happens.
 //
 // A comment before a fenced block says what to do with it:
-//   <!-- file: NAME -->   put the block into the file NAME
-//   <!-- run -->          run it with sh; it must end with 0, or with N of <!-- run N -->
-//   <!-- output -->       what the run before printed; a `...` stands for anything within a line
-// The blocks of a page share one new folder, in which `writ`, `node` and the npm packages of the
-// tests are at hand. Blocks without a comment are not looked at.
+//   <!-- file: NAME -->    put the block into the file NAME; a configuration has to pass writ check
+//   <!-- run -->           run it with sh; it must end with 0, or with N of <!-- run N -->
+//   <!-- output -->        what the run before printed; a `...` stands for anything within a line
+//   <!-- serve -->         run it until the end of the page; what follows waits until it is ready
+//   <!-- not run: WHY -->  leave it alone
+// A block of sh or yaml has to have one. The blocks of a page share one new folder, in which
+// `writ`, `node`, the npm packages of the tests, certs/ and config/ are at hand. On a page that
+// serves, loopback ports are others than the page says: free ones.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { until } from '../support/gateway.mjs';
 
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? process.cwd();
 const BIN = resolve(process.env.WRIT_BIN ?? 'build/dev/writ');
 const NPM = join(SOURCE, 'tests/support/npm/node_modules');
+const FOLDERS = ['', 'docs/', 'certs/', 'config/', 'docker/']; // a README.md each, and all of docs
+const JUDGED = 'docs/policy.md'; // its yaml is run by config.test.mjs
 
 // [{ line, what, arg, text }] of one page.
-function blocks(text) {
+function blocks(name, text) {
   const found = [];
-  const pattern = /^<!-- (file|run|output)(?:: ?| )?([^\n]*?) ?-->\n+```[^\n]*\n([\s\S]*?)^```$/gm;
-  for (const match of text.matchAll(pattern)) {
+  for (const match of text.matchAll(/^(?:<!-- (file|run|output|serve|not run)(?:: ?| )?([^\n]*?) ?-->\n+)?```([^\n]*)\n([\s\S]*?)^```$/gm)) {
     const line = text.slice(0, match.index).split('\n').length;
-    found.push({ line, what: match[1], arg: match[2], text: match[3] });
+    const [, what, arg, kind, body] = match;
+    const free = !['sh', 'yaml'].includes(kind) || (name === JUDGED && kind === 'yaml');
+    assert.ok(what || free, `line ${line}: a block of ${kind} without a comment`);
+    if (what === 'not run') assert.ok(arg.length > 0, `line ${line}: why is it not run?`);
+    if (what) found.push({ line, what, arg, text: body });
   }
-  const marks = [...text.matchAll(/^<!-- (file|run|output)\b/gm)].length;
+  const marks = [...text.matchAll(/^<!-- (file|run|output|serve|not run)\b/gm)].length;
   assert.equal(found.length, marks, 'a comment has no fenced block behind it');
   return found;
 }
 
-function matches(shown, printed) {
-  const parts = shown.split('...').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('[^\\n]*')}$`).test(printed);
-}
-
-function play(page, folder) {
-  const path = `${join(folder, '.bin')}:${dirname(process.execPath)}:${process.env.PATH}`;
-  mkdirSync(join(folder, '.bin'));
-  symlinkSync(BIN, join(folder, '.bin/writ'));
-  symlinkSync(NPM, join(folder, 'node_modules'));
-  let printed = null;
-  for (const { line, what, arg, text } of page) {
-    if (what === 'file') {
-      writeFileSync(join(folder, arg), text);
-    } else if (what === 'run') {
-      const run = spawnSync('sh', ['-eu', '-c', text],
-        { cwd: folder, encoding: 'utf8', env: { ...process.env, PATH: path } });
-      assert.equal(run.status, Number(arg || 0), `line ${line}: ${run.stdout}${run.stderr}`);
-      printed = run.stdout;
-    } else {
-      assert.ok(matches(text, printed), `line ${line}: printed\n${printed}`);
+// The page with free ports in the place of those it names.
+async function withFreePorts(text) {
+  const pattern = /\b(127\.0\.0\.1|localhost):(\d{2,5})\b/g;
+  const holders = new Map();
+  for (const [, , port] of text.matchAll(pattern)) {
+    if (!holders.has(port)) {
+      holders.set(port, createServer().listen(0, '127.0.0.1'));
+      await once(holders.get(port), 'listening');
     }
   }
+  const moved = text.replace(pattern, (_, host, port) => `${host}:${holders.get(port).address().port}`);
+  await Promise.all([...holders.values()].map((holder) => once(holder.close(), 'close')));
+  return moved;
 }
 
-const pages = ['README.md', ...readdirSync(join(SOURCE, 'docs')).filter((n) => n.endsWith('.md')).map((n) => `docs/${n}`)];
-let examples = 0;
-for (const name of pages) {
-  const page = blocks(readFileSync(join(SOURCE, name), 'utf8'));
-  examples += page.filter((block) => block.what === 'run').length;
-  if (page.length > 0) {
-    test(name, () => {
-      const folder = mkdtempSync(join(tmpdir(), 'writ-docs-'));
-      try {
-        play(page, folder);
-      } finally {
-        rmSync(folder, { recursive: true });
-      }
-    });
+function matches(shown, printed) {
+  const parts = shown.trimEnd().split('...').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('[^\\n]*')}$`).test(printed.trimEnd());
+}
+
+class Player {
+  constructor(folder) {
+    const path = `${join(folder, '.bin')}:${dirname(process.execPath)}:${process.env.PATH}`;
+    this.folder = folder;
+    this.options = { cwd: folder, env: { ...process.env, PATH: path } };
+    this.printed = null;
+    this.servers = [];
+    mkdirSync(join(folder, '.bin'));
+    symlinkSync(BIN, join(folder, '.bin/writ'));
+    symlinkSync(NPM, join(folder, 'node_modules'));
+    for (const name of ['certs', 'config']) cpSync(join(SOURCE, name), join(folder, name), { recursive: true });
+  }
+
+  sh(text) {
+    return spawnSync('sh', ['-eu', '-c', text], { ...this.options, encoding: 'utf8' });
+  }
+
+  file({ line, arg, text }) {
+    writeFileSync(join(this.folder, arg), text);
+    if (/\.ya?ml$/.test(arg) && /^(listen|tools|upstreams):/m.test(text)) {
+      const run = this.sh(`writ check ${arg}`);
+      assert.equal(run.status, 0, `line ${line}: ${run.stdout}${run.stderr}`);
+    }
+  }
+
+  run({ line, arg, text }) {
+    const run = this.sh(text);
+    assert.equal(run.status, Number(arg || 0), `line ${line}: ${run.stdout}${run.stderr}`);
+    this.printed = run.stdout;
+  }
+
+  output({ line, text }) {
+    assert.ok(matches(text, this.printed), `line ${line}: printed\n${this.printed}`);
+  }
+
+  async serve({ line, text }) {
+    const log = join(this.folder, `.log-${line}`);
+    const child = spawn('sh', ['-eu', '-c', `exec ${text}`], { ...this.options, stdio: ['ignore', 'ignore', openSync(log, 'w')] });
+    const server = { line, log, child, ended: once(child, 'exit') };
+    this.servers.push(server);
+    await until(() => child.exitCode !== null || /"event":"ready"/.test(readFileSync(log, 'utf8')), text);
+    assert.equal(child.exitCode, null, `line ${line}: ${readFileSync(log, 'utf8')}`);
+  }
+
+  async end() {
+    for (const { child } of this.servers) child.kill('SIGTERM');
+    for (const { line, log, ended } of this.servers) {
+      const [code] = await ended;
+      assert.equal(code, 0, `line ${line}: ${readFileSync(log, 'utf8')}`);
+    }
+    rmSync(this.folder, { recursive: true });
   }
 }
 
-test('there are examples to run', () => assert.ok(examples > 0));
+async function play(name) {
+  let text = readFileSync(join(SOURCE, name), 'utf8');
+  if (/^<!-- serve/m.test(text)) text = await withFreePorts(text);
+  const player = new Player(mkdtempSync(join(tmpdir(), 'writ-docs-')));
+  try {
+    for (const block of blocks(name, text)) {
+      if (block.what !== 'not run') await player[block.what](block);
+    }
+  } finally {
+    await player.end();
+  }
+}
+
+const pages = FOLDERS.flatMap((folder) => {
+  const names = existsSync(join(SOURCE, folder)) ? readdirSync(join(SOURCE, folder)) : [];
+  return names.filter((n) => (folder === 'docs/' ? n.endsWith('.md') : n === 'README.md')).map((n) => folder + n);
+});
+for (const name of pages) test(name, () => play(name));
