@@ -241,6 +241,7 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
         .max_connections = (unsigned)config->limits.connections,
         .max_exchanges = (unsigned)config->limits.in_flight,
         .head_timeout_ms = config->limits.head_timeout_us / 1000,
+        .body_timeout_ms = config->limits.head_timeout_us / 1000,
         .idle_timeout_ms = config->limits.idle_timeout_us / 1000,
     };
 
@@ -438,7 +439,26 @@ check_static(
         WRIT_FAIL(err, WRIT_E_INVALID,
             "listen, admin_listen, store, profile, loops and upstreams need a restart");
     }
+    if ((running->tls.cert.len > 0) != (fresh->tls.cert.len > 0) ||
+        (running->admin_tls.cert.len > 0) != (fresh->admin_tls.cert.len > 0)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "switching tls or admin_tls on or off needs a restart");
+    }
     return WRIT_DONE;
+}
+
+/* New connections get what the files hold now, also when the configuration is the same. */
+static writ_result
+reload_tls(
+    struct writ_listener *listener, const struct writ_tls_config *config, struct writ_err *err)
+{
+    WRIT_AUTO(struct tls_files, tls_files_wipe) files = {{0}, {0}, {0}};
+    struct writ_listener_tls tls = {0};
+
+    if (listener == NULL || config->cert.len == 0) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(read_tls(config, &files, &tls, err));
+    return writ_listener_reload(listener, &tls, err);
 }
 
 static writ_result
@@ -476,6 +496,8 @@ reload(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_config_load(serve->options->config_file, NULL, &read, err));
     WRIT_AUTO(const struct writ_config *, config_freep) config = read;
     WRIT_TRY(check_static(serve->options->config, config, err));
+    WRIT_TRY(reload_tls(serve->gateway.listener, &config->tls, err));
+    WRIT_TRY(reload_tls(serve->gateway.admin_listener, &config->admin_tls, err));
     WRIT_TRY(writ_generation_new(config, serve->options->clock, &fresh, err));
     serve->generation = fresh; /* keeps (3) */
     for (size_t i = 0; i < serve->gateway.workers_n; i++) {
