@@ -55,7 +55,7 @@ writ_spread_again(struct writ_legs *legs, struct writ_leg *leg, struct writ_view
 {
     legs->open++;
     leg->upcall = (struct writ_upcall){.events = &leg_events, .ctx = leg};
-    if (!writ_is_ok(writ_pass_prepare(leg->request, leg->upstream, (struct writ_view){NULL, 0},
+    if (!writ_is_ok(writ_pass_prepare(leg->request, leg->upstream, leg->request->message.name,
             leg->headers, &leg->upcall.request))) {
         leg->upcall.request.headers_n = 0;
     }
