@@ -15,6 +15,7 @@
 
 #define RESUME_ID_MAX   1024   /* of an event id; a longer one cannot be resumed from */
 #define RESUME_AFTER_US 500000 /* before asking for the rest of a stream */
+#define END_AFTER_US    250000 /* for a stream to end after its response */
 
 /* ---- SIGN ---- */
 
@@ -163,31 +164,52 @@ remember_id(struct writ_call *call, struct writ_view id)
     }
 }
 
+static struct writ_view
+copy_or_absent(struct writ_view text, struct writ_arena *arena)
+{
+    return text.ptr != NULL ? writ_view_copy(text, arena) : text;
+}
+
+/* The server has answered and does not end its stream: nothing that matters can come any more. */
+static void
+stop_listening(struct writ_timer *timer)
+{
+    struct writ_request *request = timer->ctx;
+
+    writ_upcall_cancel(&request->upcall, false);
+}
+
 /* The response is kept back until its outcome is durable; what comes after it is not passed on. */
 static void
 on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
     struct writ_request *request = upcall->ctx;
     struct writ_call *call = request->call;
+    enum writ_pass_kind kind;
 
     if (call->answered) {
         return;
     }
     remember_id(call, event->id);
-    switch (writ_pass_inspect(request, event)) {
+    kind = writ_pass_inspect(request, event);
+    switch (kind) {
     case WRIT_PASS_FOREIGN:
         return;
+    case WRIT_PASS_REQUEST:
     case WRIT_PASS_OTHER:
-        writ_pass_event(request, event);
+        writ_pass_event(request, event, kind);
         return;
     case WRIT_PASS_RESPONSE:
         break;
     }
     call->answered = true;
+    request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
+    writ_loop_timer_set(
+        request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
     call->last = *event;
     call->last.data = writ_view_copy(event->data, request->x->arena);
-    call->last.id = writ_view_copy(event->id, request->x->arena);
-    call->last.event = writ_view_copy(event->event, request->x->arena);
+    call->last.id = copy_or_absent(event->id, request->x->arena);
+    call->last.event = copy_or_absent(event->event, request->x->arena);
 }
 
 static void on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer);
@@ -235,6 +257,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     struct writ_request *request = upcall->ctx;
 
     request->upcall_open = false;
+    writ_loop_timer_cancel(&request->timer);
     if (may_resume(request, answer)) {
         request->timer = (struct writ_timer){.fn = resume, .ctx = request};
         writ_loop_timer_set(request->x->loop, &request->timer,

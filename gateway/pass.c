@@ -169,30 +169,62 @@ has_word(struct writ_view text, struct writ_view quoted)
     return writ_view_search(text, quoted) < text.len;
 }
 
-/* Only a candidate is parsed. One that cannot be is nobody's response. */
+/* Only what may be more than a notification is parsed. Without a backslash in it every name stands
+ * there as it is. */
+static bool
+is_candidate(struct writ_view data)
+{
+    return data.ptr[0] != '{' || has_word(data, WRIT_LIT("\\")) ||
+           has_word(data, WRIT_LIT("\"result\"")) || has_word(data, WRIT_LIT("\"error\"")) ||
+           has_word(data, WRIT_LIT("\"id\""));
+}
+
+static WRIT_RESULT
+read_event(struct writ_view data, struct writ_arena *scratch, const struct writ_json **ret)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+
+    limits.bytes = limits.string_bytes = limits.values = data.len;
+    if (scratch == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    return writ_json_read(data, &limits, scratch, ret, NULL);
+}
+
+/* In the stateless revision a server has no requests (2026-07-28). */
+static enum writ_pass_kind
+kind_of(const struct writ_request *request, const struct writ_json *message)
+{
+    const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
+
+    if (writ_json_type(message) != WRIT_JSON_OBJECT) {
+        return WRIT_PASS_FOREIGN;
+    }
+    if (writ_json_get(message, WRIT_LIT("method")) != NULL) {
+        if (id == NULL) {
+            return WRIT_PASS_OTHER;
+        }
+        return request->message.era == WRIT_MCP_LEGACY ? WRIT_PASS_REQUEST : WRIT_PASS_FOREIGN;
+    }
+    if (request->message.id == NULL) {
+        return WRIT_PASS_OTHER;
+    }
+    return writ_json_equal(id, request->message.id) ? WRIT_PASS_RESPONSE : WRIT_PASS_FOREIGN;
+}
+
 enum writ_pass_kind
 writ_pass_inspect(const struct writ_request *request, const struct writ_sse_event *event)
 {
     struct writ_arena *scratch;
     const struct writ_json *message = NULL;
-    enum writ_pass_kind kind = WRIT_PASS_OTHER;
-    struct writ_json_limits limits = writ_json_limits_default;
+    enum writ_pass_kind kind = WRIT_PASS_FOREIGN;
 
-    if (event->kind != WRIT_SSE_EVENT || request->message.id == NULL ||
-        (!has_word(event->data, WRIT_LIT("\"result\"")) &&
-            !has_word(event->data, WRIT_LIT("\"error\"")))) {
+    if (event->kind != WRIT_SSE_EVENT || event->data.len == 0 || !is_candidate(event->data)) {
         return WRIT_PASS_OTHER;
     }
-    limits.bytes = limits.string_bytes = event->data.len;
-    limits.values = event->data.len;
     scratch = writ_arena_new(64 * event->data.len + 65536);
-    if (scratch == NULL ||
-        !writ_is_ok(writ_json_read(event->data, &limits, scratch, &message, NULL))) {
-        kind = WRIT_PASS_FOREIGN;
-    } else if (writ_json_get(message, WRIT_LIT("method")) == NULL) {
-        kind = writ_json_equal(writ_json_get(message, WRIT_LIT("id")), request->message.id)
-                   ? WRIT_PASS_RESPONSE
-                   : WRIT_PASS_FOREIGN;
+    if (writ_is_ok(read_event(event->data, scratch, &message))) {
+        kind = kind_of(request, message);
     }
     writ_arena_free(scratch);
     return kind;
@@ -201,7 +233,8 @@ writ_pass_inspect(const struct writ_request *request, const struct writ_sse_even
 /* A request of the server on a client's stream: its id gets the upstream's name. Everything else
  * passes as it is. */
 static writ_result
-outward(struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
+outward(struct writ_request *request, const struct writ_sse_event *event, enum writ_pass_kind kind,
+    struct writ_buf *ret)
 {
     struct writ_arena *scratch;
     const struct writ_json *message = NULL;
@@ -210,18 +243,12 @@ outward(struct writ_request *request, const struct writ_sse_event *event, struct
     struct writ_sse_event changed = *event;
     writ_result r;
 
-    if (event->kind != WRIT_SSE_EVENT ||
-        writ_view_search(event->data, WRIT_LIT("\"method\"")) == event->data.len ||
-        writ_view_search(event->data, WRIT_LIT("\"id\"")) == event->data.len) {
+    if (kind != WRIT_PASS_REQUEST) {
         return writ_sse_put(ret, event, NULL);
     }
-    scratch = writ_arena_new(16 * event->data.len + 65536);
-    if (scratch == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    r = writ_json_read(event->data, &writ_json_limits_default, scratch, &message, NULL);
-    if (writ_is_ok(r) && writ_json_get(message, WRIT_LIT("method")) != NULL &&
-        writ_json_get(message, WRIT_LIT("id")) != NULL) {
+    scratch = writ_arena_new(64 * event->data.len + 65536);
+    r = read_event(event->data, scratch, &message);
+    if (writ_is_ok(r)) {
         outward_id(&id, writ_upstream_config(request->upstream)->name,
             writ_json_get(message, WRIT_LIT("id")));
         r = writ_pass_rewrite_id(message, writ_buf_view(&id), &body);
@@ -242,11 +269,12 @@ give_up(struct writ_request *request)
 }
 
 void
-writ_pass_event(struct writ_request *request, const struct writ_sse_event *event)
+writ_pass_event(
+    struct writ_request *request, const struct writ_sse_event *event, enum writ_pass_kind kind)
 {
     writ_auto_buf text = writ_buf_make(PENDING_MAX);
 
-    if (!writ_is_ok(outward(request, event, &text))) {
+    if (!writ_is_ok(outward(request, event, kind, &text))) {
         give_up(request);
         return;
     }
@@ -351,8 +379,10 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 static void
 on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
-    if (writ_pass_inspect(upcall->ctx, event) != WRIT_PASS_FOREIGN) {
-        writ_pass_event(upcall->ctx, event);
+    enum writ_pass_kind kind = writ_pass_inspect(upcall->ctx, event);
+
+    if (kind != WRIT_PASS_FOREIGN) {
+        writ_pass_event(upcall->ctx, event, kind);
     }
 }
 

@@ -22,9 +22,11 @@ void writ_pass_begin(struct writ_request *request, const struct writ_upcall_answ
 
 /** What an event is to the request on whose stream it came. */
 enum writ_pass_kind {
-    WRIT_PASS_FOREIGN = 0, /* a response to something else: it must not reach this client */
-    WRIT_PASS_RESPONSE,    /* the response */
-    WRIT_PASS_OTHER,       /* a notification, a request of the server, a comment */
+    WRIT_PASS_FOREIGN =
+        0,              /* must not reach this client: a response to something else, no message */
+    WRIT_PASS_RESPONSE, /* the response */
+    WRIT_PASS_REQUEST,  /* a request of the server, where a server may have some */
+    WRIT_PASS_OTHER,    /* a notification, a comment */
 };
 
 /** Tells them apart. On a GET every response is OTHER: it is the rest of an earlier stream. */
@@ -32,7 +34,8 @@ enum writ_pass_kind writ_pass_inspect(
     const struct writ_request *request, const struct writ_sse_event *event);
 
 /** Passes one event or comment on. The upcall is paused while the client is slow. */
-void writ_pass_event(struct writ_request *request, const struct writ_sse_event *event);
+void writ_pass_event(
+    struct writ_request *request, const struct writ_sse_event *event, enum writ_pass_kind kind);
 
 /** Cancels the upcall when a client of the stateless revision leaves: leaving is how it cancels
  * (2026-07-28, basic/patterns/cancellation). A legacy client that leaves cancels nothing. */
