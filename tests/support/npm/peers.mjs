@@ -1,0 +1,29 @@
+// peers.mjs - the pinned packages for tests, which live where bare names are not resolved. Loaded
+// when asked for: each of them takes a while.
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+
+/** Path of a file of a package. */
+export const resolve = (name) => require.resolve(name);
+
+/** SDK v1: client, HTTP transports, server. */
+export async function sdk1() {
+  const [client, http, types, server, serverHttp] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'), import('@modelcontextprotocol/sdk/client/streamableHttp.js'), import('@modelcontextprotocol/sdk/types.js'),
+    import('@modelcontextprotocol/sdk/server/mcp.js'), import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
+  ]);
+  return { ...client, ...http, ...types, ...server, ...serverHttp };
+}
+
+/** SDK v2: the client. */
+export const sdk2 = () => import('@modelcontextprotocol/client');
+
+/** SDK v2: the server, and what serves it with node:http. */
+export async function sdk2Server() {
+  const [server, node] = await Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/node')]);
+  return { ...server, ...node };
+}
+
+export const zod = () => import('zod/v4');
+export const jose = () => import('jose');
