@@ -313,14 +313,21 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
 }
 
 static writ_result
+hash_arguments(const struct writ_request *request, struct writ_member_text *ret)
+{
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_json(request->call->arguments,
+        (size_t)writ_request_config(request)->limits.body_bytes, &digest, NULL));
+    return digest_member(&digest, request->x->arena, ret);
+}
+
+static writ_result
 identify(struct writ_request *request, struct writ_call *call, struct writ_decision *d)
 {
     struct writ_arena *arena = request->x->arena;
-    struct writ_digest params;
 
-    WRIT_TRY(writ_digest_json(
-        call->arguments, (size_t)writ_request_config(request)->limits.body_bytes, &params, NULL));
-    WRIT_TRY(digest_member(&params, arena, &d->params_hash));
+    WRIT_TRY(hash_arguments(request, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(
         d, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
     if (call->key.ptr != NULL) {
@@ -395,12 +402,34 @@ draft_reason(const struct writ_call *call)
     return call->verdict.answer == WRIT_POLICY_ALLOW ? WRIT_REASON_NONE : call->verdict.reason;
 }
 
+static enum writ_step
+no_draft(struct writ_request *request, enum writ_code code)
+{
+    if (code == WRIT_E_NOMEM) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    if (code == WRIT_E_CRYPTO) {
+        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
+        "the arguments have no canonical form, or are too large");
+}
+
+static writ_result
+fill_draft(struct writ_request *request, struct writ_call *call, enum writ_reason refused)
+{
+    WRIT_TRY(describe(request, call, &call->decision));
+    WRIT_TRY(identify(request, call, &call->decision));
+    return extend(request, call, refused, &call->decision);
+}
+
 enum writ_step
 writ_judge_draft(struct writ_request *request)
 {
     struct writ_call *call = request->call;
     struct writ_decision *d = &call->decision;
     enum writ_reason refused;
+    writ_result r;
 
     compare_stated_state(call);
     shadow_state(call);
@@ -409,10 +438,9 @@ writ_judge_draft(struct writ_request *request)
         refused == WRIT_REASON_NONE ? WRIT_DECISION_ALLOW : WRIT_DECISION_DENY);
     d->reason = writ_member_text(
         writ_reason_sentence(refused != WRIT_REASON_NONE ? refused : call->verdict.reason));
-    if (!writ_is_ok(describe(request, call, d)) || !writ_is_ok(identify(request, call, d)) ||
-        !writ_is_ok(extend(request, call, refused, d))) {
-        return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
-            "the arguments have no canonical form, or are too large");
+    r = fill_draft(request, call, refused);
+    if (!writ_is_ok(r)) {
+        return no_draft(request, r.code);
     }
     call->end.refusal = refused;
     return WRIT_STEP_CLAIM;
@@ -506,6 +534,40 @@ not_granted(struct writ_request *request)
     return WRIT_STEP_ANSWER;
 }
 
+/* The call that is about to be sent, from what it will be sent from. */
+static writ_result
+make_candidate(struct writ_request *request, const struct writ_decision *authorization,
+    struct writ_candidate *ret)
+{
+    struct writ_call *call = request->call;
+    struct writ_candidate candidate = {
+        .agent_id = writ_member_text(request->agent.id),
+        .tool = writ_member_text(call->tool),
+        .target = writ_member_text_or_absent(call->verdict.target),
+        .normalized_scope = writ_member_text_or_absent(call->verdict.scope),
+        .continuation_id = authorization->continuation_id,
+        .idempotency_key = authorization->idempotency_key,
+        .target_state_digest = call->observed.digest,
+    };
+
+    WRIT_TRY(hash_arguments(request, &candidate.params_hash));
+    WRIT_TRY(writ_binding_derive(
+        &candidate, authorization, request->worker->gateway->profile, request->x->arena, NULL));
+    *ret = candidate;
+    return WRIT_DONE;
+}
+
+/* Times of records are strictly increasing, so that of this one may be ahead of the clock. */
+static int64_t
+time_of_binding(const struct writ_request *request, const struct writ_decision *authorization)
+{
+    int64_t now_us = writ_clock_wall_us(request->worker->gateway->clock);
+    int64_t issued_us = now_us;
+
+    WRIT_IGNORE(writ_time_read(authorization->issued_at.view, &issued_us));
+    return issued_us > now_us ? issued_us : now_us;
+}
+
 enum writ_step
 writ_judge_bind(struct writ_request *request)
 {
@@ -523,21 +585,10 @@ writ_judge_bind(struct writ_request *request)
     if (call->verdict.rule->shadow) { /* the record may say deny and shadow; the call goes */
         d->decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
     }
-    candidate = (struct writ_candidate){
-        .agent_id = writ_member_text(request->agent.id),
-        .tool = writ_member_text(call->tool),
-        .target = writ_member_text_or_absent(call->verdict.target),
-        .normalized_scope = writ_member_text_or_absent(call->verdict.scope),
-        .params_hash = d->params_hash,
-        .continuation_id = d->continuation_id,
-        .idempotency_key = d->idempotency_key,
-        .target_state_digest = call->observed.digest,
-    };
-    if (!writ_is_ok(writ_binding_derive(
-            &candidate, d, request->worker->gateway->profile, request->x->arena, NULL))) {
+    if (!writ_is_ok(make_candidate(request, d, &candidate))) {
         return writ_conclude_unsent(request, WRIT_REASON_INTERNAL_ERROR);
     }
-    binding = writ_binding_check(d, &candidate, writ_clock_wall_us(request->worker->gateway->clock),
+    binding = writ_binding_check(d, &candidate, time_of_binding(request, d),
         (struct writ_binding_lookup){granted_by_ledger, request});
     if (binding.verdict != WRIT_BINDING_ALLOW) {
         return writ_conclude_unsent(request, binding.reason);
