@@ -442,9 +442,13 @@ read_bytes(const struct writ_json *value, const char *name, size_t least, size_t
 {
     struct writ_view text = writ_json_string(writ_json_get(value, writ_view_str(name)));
     size_t before = ret->len;
+    writ_result read = writ_base64url_read(text, ret);
 
-    if (!writ_is_ok(writ_base64url_read(text, ret)) || ret->len - before < least ||
-        ret->len - before > most || (least != most && ret->ptr[before] == '\0')) {
+    if (read.code == WRIT_E_NOMEM) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a key"); /* says nothing about the key */
+    }
+    if (!writ_is_ok(read) || ret->len - before < least || ret->len - before > most ||
+        (least != most && ret->ptr[before] == '\0')) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a key's member %s is missing or not of its form", name);
     }
     return WRIT_DONE;
@@ -626,10 +630,16 @@ writ_jwk_thumbprint(const struct writ_jwk *key)
     return writ_view(key->thumbprint, WRIT_JWK_THUMBPRINT_TEXT - 1);
 }
 
+struct writ_view
+writ_jwk_text(const struct writ_jwk *key)
+{
+    return writ_buf_view(&key->text);
+}
+
 void
 writ_jwk_put(struct writ_buf *buf, const struct writ_jwk *key)
 {
-    writ_buf_put(buf, writ_buf_view(&key->text));
+    writ_buf_put(buf, writ_jwk_text(key));
 }
 
 /* OpenSSL says 0 for a signature that does not hold, and less for some that are chosen so that its

@@ -72,7 +72,11 @@ struct writ_view writ_jwk_kid(const struct writ_jwk *key);
 /** The RFC 7638 thumbprint with SHA-256, base64url. Borrowed until the key is freed. */
 struct writ_view writ_jwk_thumbprint(const struct writ_jwk *key);
 
-/** Appends the key as a JWK in canonical form: alg, kid, kty, use and the public members. */
+/** The key as a JWK in canonical form: alg, kid, kty, use and the public members. Borrowed until
+ * the key is freed. */
+struct writ_view writ_jwk_text(const struct writ_jwk *key);
+
+/** Appends it. */
 void writ_jwk_put(struct writ_buf *buf, const struct writ_jwk *key);
 
 /**

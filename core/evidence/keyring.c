@@ -192,17 +192,15 @@ put_time(struct writ_write *w, const char *name, int64_t wall_us)
 static void
 put_key(struct writ_buf *buf, const struct writ_keyring_key *key)
 {
-    writ_auto_buf jwk = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
     struct writ_write w = writ_write_to(buf);
     writ_result ended;
 
-    writ_jwk_put(&jwk, key->public);
     w.sorted = true;
     writ_write_object_begin(&w);
     put_time(&w, "changed_at", key->changed_us);
     put_time(&w, "created_at", key->created_us);
     writ_write_name(&w, WRIT_LIT("jwk"));
-    writ_write_raw(&w, writ_buf_view(&jwk));
+    writ_write_raw(&w, writ_jwk_text(key->public));
     writ_write_name(&w, WRIT_LIT("purpose"));
     writ_write_string(&w, writ_view_str(writ_keyring_purpose_name(key->purpose)));
     writ_write_name(&w, WRIT_LIT("state"));
