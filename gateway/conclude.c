@@ -21,6 +21,15 @@ word(const char *text)
 
 /* ---- CHECK ---- */
 
+/* The answer is there, and it is more than can be looked at. */
+static void
+large_answer(struct writ_conclusion *end)
+{
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT("result_too_large");
+    end->refusal = WRIT_REASON_RESULT_TOO_LARGE;
+}
+
 static void
 no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
 {
@@ -37,8 +46,7 @@ no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
         end->refusal = WRIT_REASON_CLIENT_GONE;
         return;
     case WRIT_UPCALL_TOO_LARGE:
-        end->error_type = WRIT_LIT("result_too_large");
-        end->refusal = WRIT_REASON_RESULT_TOO_LARGE;
+        large_answer(end);
         return;
     case WRIT_UPCALL_BROKEN:
     case WRIT_UPCALL_ANSWERED:
@@ -136,6 +144,10 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
         call->last.data = text;
     }
     r = writ_json_read(text, &limits, request->x->arena, &response, NULL);
+    if (r.code == WRIT_E_LIMIT || r.code == WRIT_E_NOMEM || text.ptr == NULL) {
+        large_answer(&call->end);
+        return;
+    }
     if (!writ_is_ok(r) || answer->status == 401 || answer->status == 403 ||
         (answer->status >= 300 && answer->status < 400)) {
         malformed_answer(&call->end);
@@ -198,36 +210,37 @@ writ_conclude_record(struct writ_request *request)
 static const struct writ_header json_type = {{"Content-Type", sizeof "Content-Type" - 1},
     {"application/json", sizeof "application/json" - 1}};
 
+/* The last event of a stream, behind those that still wait. Ends the request. */
+static void
+end_stream(struct writ_request *request, struct writ_view message)
+{
+    const struct writ_sse_event *with = &request->call->last;
+    const struct writ_sse_event last = {.kind = WRIT_SSE_EVENT,
+        .id = with->id,
+        .event = with->event.ptr != NULL ? with->event : WRIT_LIT("message"),
+        .data = message,
+        .retry_ms = WRIT_SSE_NO_RETRY};
+
+    writ_pass_close(request, writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
+}
+
 /* One message to the client: as the last event of its stream, or as the body. Ends the request. */
 static enum writ_step
 deliver(struct writ_request *request, unsigned status, struct writ_view message, bool held)
 {
     struct writ_exchange *x = request->x;
-    struct writ_sse_event last = {.kind = WRIT_SSE_EVENT,
-        .id = request->call->last.id,
-        .event =
-            request->call->last.event.ptr != NULL ? request->call->last.event : WRIT_LIT("message"),
-        .data = message,
-        .retry_ms = WRIT_SSE_NO_RETRY};
-    bool streaming = request->streaming;
-    writ_auto_buf text = writ_buf_make(2 * message.len + request->pending.len + 65536);
 
     writ_metrics_observe(
         x->metrics, WRIT_HISTOGRAM_CALL_SECONDS, writ_loop_now_us(x->loop) - x->arrived_us);
-    if (streaming) {
-        writ_buf_put(&text, writ_buf_view(&request->pending));
-        WRIT_IGNORE(writ_sse_put(&text, &last, NULL));
+    if (request->streaming) {
+        end_stream(request, message);
+        return WRIT_STEP_DONE;
     }
     writ_request_finish(request);
-    if (!streaming && held) {
+    if (held) {
         writ_exchange_reply_held(x, status, &json_type, 1, message);
-    } else if (!streaming) {
-        writ_exchange_reply(x, status, &json_type, 1, message);
-    } else if (writ_is_ok(writ_buf_check(&text, NULL)) &&
-               writ_is_ok(writ_exchange_write(x, writ_buf_view(&text)))) {
-        writ_exchange_end(x);
     } else {
-        writ_exchange_abort(x);
+        writ_exchange_reply(x, status, &json_type, 1, message);
     }
     return WRIT_STEP_DONE;
 }

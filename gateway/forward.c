@@ -126,7 +126,8 @@ static writ_result
 write_message(const struct writ_request *request, struct writ_view *ret)
 {
     size_t likely = request->x->body.len + request->call->credential.len;
-    struct writ_buf body = writ_buf_in(request->x->arena, 2 * likely + 65536);
+    /* "1e20" has 21 digits in canonical form: nothing grows more */
+    struct writ_buf body = writ_buf_in(request->x->arena, 6 * likely + 65536);
     struct writ_write w = writ_write_to(&body);
 
     (void)writ_buf_reserve(&body, likely + 64); /* a failure stays in the buffer */
@@ -185,19 +186,17 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
     struct writ_request *request = upcall->ctx;
     struct writ_call *call = request->call;
-    enum writ_pass_kind kind;
+    writ_auto_buf data = writ_buf_make(WRIT_PASS_EVENT_MAX);
 
     if (call->answered) {
         return;
     }
     remember_id(call, event->id);
-    kind = writ_pass_inspect(request, event);
-    switch (kind) {
+    switch (writ_pass_inspect(request, event, &data)) {
     case WRIT_PASS_FOREIGN:
         return;
-    case WRIT_PASS_REQUEST:
     case WRIT_PASS_OTHER:
-        writ_pass_event(request, event, kind);
+        writ_pass_event(request, event, writ_buf_view(&data));
         return;
     case WRIT_PASS_RESPONSE:
         break;
@@ -207,7 +206,7 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     writ_loop_timer_set(
         request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
     call->last = *event;
-    call->last.data = writ_view_copy(event->data, request->x->arena);
+    call->last.data = writ_view_copy(writ_buf_view(&data), request->x->arena);
     call->last.id = copy_or_absent(event->id, request->x->arena);
     call->last.event = copy_or_absent(event->event, request->x->arena);
 }
@@ -255,9 +254,13 @@ static void
 on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct writ_request *request = upcall->ctx;
+    struct writ_upcall_answer end = *answer;
 
     request->upcall_open = false;
     writ_loop_timer_cancel(&request->timer);
+    if (upcall->events == &resumed_events) {
+        end.sent = WRIT_SENT; /* the call was, whatever became of asking for its answer */
+    }
     if (may_resume(request, answer)) {
         request->timer = (struct writ_timer){.fn = resume, .ctx = request};
         writ_loop_timer_set(request->x->loop, &request->timer,
@@ -265,7 +268,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
         return;
     }
     writ_buf_wipe(&request->call->resume_id);
-    writ_conclude_answered(request, answer);
+    writ_conclude_answered(request, &end);
     writ_request_go(request, WRIT_STEP_CHECK);
 }
 

@@ -50,6 +50,21 @@ envelope_is_closed(const struct writ_json *body)
     return true;
 }
 
+bool
+writ_mcp_is_unambiguous(const struct writ_json *body)
+{
+    WRIT_JSON_EACH(name, body)
+    {
+        for (size_t i = 0; i < sizeof envelope / sizeof *envelope; i++) {
+            if (writ_view_equal_nocase(writ_json_string(name), writ_view_str(envelope[i])) &&
+                !writ_view_is(writ_json_string(name), envelope[i])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool
 id_is_good(const struct writ_json *id)
 {

@@ -76,6 +76,10 @@ WRIT_RESULT writ_mcp_classify(const struct writ_json *body, const struct writ_mc
 /** The id that a refusal of this message echoes: a good one of an object, or NULL. */
 const struct writ_json *writ_mcp_id(const struct writ_json *body);
 
+/** False when a member of the envelope is one of JSON-RPC's but for its case: a peer that folds
+ * case would read another message than we do (security.md J2). */
+bool writ_mcp_is_unambiguous(const struct writ_json *body);
+
 /** True for a method whose calls are governed. */
 bool writ_mcp_is_governed(struct writ_view method);
 

@@ -11,9 +11,12 @@
 #define CODE_INVALID_REQUEST (-32600)
 #define CODE_INTERNAL        (-32603)
 #define CODE_INVALID_PARAMS  (-32602)
-#define PENDING_MAX          (64u << 20) /* events one slow client may have waiting, in bytes */
+#define EVENT_VALUES_MAX     (1u << 20) /* of one event: bounds the memory that it costs */
 #define PROBE_AFTER_MS       1000
 #define HEARTBEAT_MS         15000
+
+#define PENDING_KEPT   65536 /* bytes of memory that a stream keeps between two events */
+#define OUTWARD_ID_MAX 4096  /* bytes of the id of a server's request, with its upstream's name */
 
 static const struct writ_view param_prefix = {"Mcp-Param-", sizeof "Mcp-Param-" - 1};
 
@@ -100,17 +103,93 @@ writ_pass_prepare(struct writ_request *request, struct writ_upstream *upstream,
 
 /* ---- back to the client ---- */
 
+/* What waits goes to the client's queue, as far as it takes it. False: there is more. */
+static bool
+flush(struct writ_request *request)
+{
+    writ_result r;
+
+    if (request->pending.len == 0) {
+        return true;
+    }
+    r = writ_exchange_write(request->x, writ_buf_view(&request->pending));
+    if (r.code == WRIT_E_NOMEM) { /* nobody calls when there is room again */
+        request->cut = true;
+    }
+    if (!writ_is_ok(r) && !request->cut) {
+        return false;
+    }
+    if (request->pending.cap > PENDING_KEPT) {
+        writ_buf_wipe(&request->pending);
+        request->pending = writ_buf_make(WRIT_PASS_EVENT_MAX);
+    }
+    writ_buf_clear(&request->pending);
+    return true;
+}
+
 static void
-write_pending(struct writ_exchange *x, void *ctx)
+close_stream(struct writ_request *request)
+{
+    struct writ_exchange *x = request->x;
+    bool cut = request->cut;
+
+    writ_request_finish(request);
+    if (cut) {
+        writ_exchange_abort(x);
+    } else {
+        writ_exchange_end(x);
+    }
+}
+
+static void
+room_again(struct writ_exchange *x, void *ctx)
 {
     struct writ_request *request = ctx;
 
-    if (request->pending.len > 0 &&
-        writ_is_ok(writ_exchange_write(x, writ_buf_view(&request->pending)))) {
-        writ_buf_clear(&request->pending);
+    (void)x;
+    if (!flush(request)) {
+        return;
     }
-    if (request->pending.len == 0 && request->upcall_open) {
+    if (request->closing) {
+        close_stream(request);
+    } else if (request->upcall_open) {
         writ_upcall_resume(&request->upcall);
+    }
+}
+
+void
+writ_pass_close(struct writ_request *request, bool whole)
+{
+    request->closing = true;
+    request->cut = request->cut || !whole;
+    if (request->cut || flush(request)) {
+        close_stream(request);
+    }
+}
+
+/* Nobody reads any more: what is written is thrown away, so there is room for all of it. */
+static void
+reader_left(struct writ_exchange *x, void *ctx)
+{
+    struct writ_request *request = ctx;
+
+    if (request->cancels && request->upcall_open) {
+        writ_upcall_cancel(&request->upcall, true);
+    }
+    if (request->streaming) {
+        room_again(x, request);
+    }
+}
+
+void
+writ_pass_watch_client(struct writ_request *request)
+{
+    bool endless = request->x->method == WRIT_METHOD_GET || request->method == WRIT_MCP_LISTEN;
+
+    request->cancels = endless || request->message.era == WRIT_MCP_ERA_MODERN;
+    writ_exchange_on_gone(request->x, reader_left, request);
+    if (request->cancels) {
+        writ_exchange_probe(request->x, PROBE_AFTER_MS);
     }
 }
 
@@ -124,18 +203,18 @@ writ_pass_begin(struct writ_request *request, const struct writ_upcall_answer *a
     };
 
     (void)answer;
-    request->pending = writ_buf_make(PENDING_MAX);
+    request->pending = writ_buf_make(WRIT_PASS_EVENT_MAX);
     request->streaming = true;
     writ_exchange_stream(request->x, 200, headers, sizeof headers / sizeof *headers);
     writ_exchange_heartbeat(request->x, HEARTBEAT_MS);
-    writ_exchange_on_room(request->x, write_pending, request);
+    writ_exchange_on_room(request->x, room_again, request);
 }
 
 /* "fs/n/7" for the number 7 of upstream fs, "fs/s/abc" for the string. */
 static void
 outward_id(struct writ_buf *buf, struct writ_view upstream, const struct writ_json *id)
 {
-    writ_auto_buf text = writ_buf_make(4096);
+    writ_auto_buf text = writ_buf_make(OUTWARD_ID_MAX);
 
     writ_buf_put(&text, upstream);
     writ_buf_str(&text, writ_json_type(id) == WRIT_JSON_NUMBER ? "/n/" : "/s/");
@@ -163,99 +242,84 @@ writ_pass_rewrite_id(
     return writ_write_end(&w, NULL);
 }
 
+/* Of a string or an integer: what a client may answer (inward_id). */
 static bool
-has_word(struct writ_view text, struct writ_view quoted)
+is_request_id(const struct writ_json *id)
 {
-    return writ_view_search(text, quoted) < text.len;
+    int64_t number;
+
+    return writ_json_type(id) == WRIT_JSON_STRING ||
+           (writ_json_type(id) == WRIT_JSON_NUMBER &&
+               writ_is_ok(writ_json_integer(id, INT64_MIN, INT64_MAX, &number)));
 }
 
-/* Only what may be more than a notification is parsed. Without a backslash in it every name stands
- * there as it is. */
-static bool
-is_candidate(struct writ_view data)
-{
-    return data.ptr[0] != '{' || has_word(data, WRIT_LIT("\\")) ||
-           has_word(data, WRIT_LIT("\"result\"")) || has_word(data, WRIT_LIT("\"error\"")) ||
-           has_word(data, WRIT_LIT("\"id\""));
-}
-
-static WRIT_RESULT
-read_event(struct writ_view data, struct writ_arena *scratch, const struct writ_json **ret)
-{
-    struct writ_json_limits limits = writ_json_limits_default;
-
-    limits.bytes = limits.string_bytes = limits.values = data.len;
-    if (scratch == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    return writ_json_read(data, &limits, scratch, ret, NULL);
-}
-
-/* In the stateless revision a server has no requests (2026-07-28). */
 static enum writ_pass_kind
 kind_of(const struct writ_request *request, const struct writ_json *message)
 {
     const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
+    bool asks = writ_json_get(message, WRIT_LIT("method")) != NULL;
+    bool answers = writ_json_get(message, WRIT_LIT("result")) != NULL ||
+                   writ_json_get(message, WRIT_LIT("error")) != NULL;
 
-    if (writ_json_type(message) != WRIT_JSON_OBJECT) {
+    if (asks == answers || !writ_mcp_is_unambiguous(message)) {
         return WRIT_PASS_FOREIGN;
     }
-    if (writ_json_get(message, WRIT_LIT("method")) != NULL) {
-        if (id == NULL) {
-            return WRIT_PASS_OTHER;
-        }
-        return request->message.era == WRIT_MCP_LEGACY ? WRIT_PASS_REQUEST : WRIT_PASS_FOREIGN;
+    if (asks) { /* 2026-07-28: a server MUST NOT send requests */
+        return id != NULL && (request->message.era == WRIT_MCP_ERA_MODERN || !is_request_id(id))
+                   ? WRIT_PASS_FOREIGN
+                   : WRIT_PASS_OTHER;
     }
-    if (request->message.id == NULL) {
-        return WRIT_PASS_OTHER;
+    if (request->message.id != NULL) {
+        return writ_json_equal(id, request->message.id) ? WRIT_PASS_RESPONSE : WRIT_PASS_FOREIGN;
     }
-    return writ_json_equal(id, request->message.id) ? WRIT_PASS_RESPONSE : WRIT_PASS_FOREIGN;
+    return writ_exchange_header(request->x, WRIT_LIT("Last-Event-ID")).ptr != NULL
+               ? WRIT_PASS_OTHER
+               : WRIT_PASS_FOREIGN;
+}
+
+/* The data of an event that goes on. */
+static writ_result
+put_data(const struct writ_request *request, const struct writ_json *message, struct writ_buf *ret)
+{
+    const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
+    writ_auto_buf outward = writ_buf_make(6 * OUTWARD_ID_MAX);
+    struct writ_write w;
+
+    if (id != NULL && writ_json_get(message, WRIT_LIT("method")) != NULL) {
+        outward_id(&outward, writ_upstream_config(request->upstream)->name, id);
+        WRIT_TRY(writ_buf_check(&outward, NULL));
+        return writ_pass_rewrite_id(message, writ_buf_view(&outward), ret);
+    }
+    w = writ_write_to(ret);
+    writ_spread_put_verbatim(&w, message);
+    return writ_write_end(&w, NULL);
 }
 
 enum writ_pass_kind
-writ_pass_inspect(const struct writ_request *request, const struct writ_sse_event *event)
+writ_pass_inspect(
+    const struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
 {
+    struct writ_json_limits limits = writ_json_limits_default;
     struct writ_arena *scratch;
     const struct writ_json *message = NULL;
     enum writ_pass_kind kind = WRIT_PASS_FOREIGN;
 
-    if (event->kind != WRIT_SSE_EVENT || event->data.len == 0 || !is_candidate(event->data)) {
-        return WRIT_PASS_OTHER;
+    if (event->kind != WRIT_SSE_EVENT || event->data.len == 0) {
+        return WRIT_PASS_OTHER; /* an empty one tells the client where to go on from */
     }
+    limits.bytes = limits.string_bytes = event->data.len;
+    limits.values = EVENT_VALUES_MAX;
     scratch = writ_arena_new(64 * event->data.len + 65536);
-    if (writ_is_ok(read_event(event->data, scratch, &message))) {
+    if (scratch != NULL &&
+        writ_is_ok(writ_json_read(event->data, &limits, scratch, &message, NULL)) &&
+        writ_json_type(message) == WRIT_JSON_OBJECT) {
         kind = kind_of(request, message);
+    }
+    if (kind != WRIT_PASS_FOREIGN && !writ_is_ok(put_data(request, message, ret))) {
+        kind = WRIT_PASS_FOREIGN;
     }
     writ_arena_free(scratch);
     return kind;
-}
-
-/* A request of the server on a client's stream: its id gets the upstream's name. Everything else
- * passes as it is. */
-static writ_result
-outward(struct writ_request *request, const struct writ_sse_event *event, enum writ_pass_kind kind,
-    struct writ_buf *ret)
-{
-    struct writ_arena *scratch;
-    const struct writ_json *message = NULL;
-    writ_auto_buf id = writ_buf_make(8192);
-    writ_auto_buf body = writ_buf_make(PENDING_MAX);
-    struct writ_sse_event changed = *event;
-    writ_result r;
-
-    if (kind != WRIT_PASS_REQUEST) {
-        return writ_sse_put(ret, event, NULL);
-    }
-    scratch = writ_arena_new(64 * event->data.len + 65536);
-    r = read_event(event->data, scratch, &message);
-    if (writ_is_ok(r)) {
-        outward_id(&id, writ_upstream_config(request->upstream)->name,
-            writ_json_get(message, WRIT_LIT("id")));
-        r = writ_pass_rewrite_id(message, writ_buf_view(&id), &body);
-        changed.data = writ_buf_view(&body);
-    }
-    writ_arena_free(scratch);
-    return writ_is_ok(r) ? writ_sse_put(ret, &changed, NULL) : r;
 }
 
 /* What came cannot be passed on. */
@@ -270,43 +334,17 @@ give_up(struct writ_request *request)
 
 void
 writ_pass_event(
-    struct writ_request *request, const struct writ_sse_event *event, enum writ_pass_kind kind)
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_view data)
 {
-    writ_auto_buf text = writ_buf_make(PENDING_MAX);
+    struct writ_sse_event changed = *event;
 
-    if (!writ_is_ok(outward(request, event, kind, &text))) {
+    if (event->kind == WRIT_SSE_EVENT) {
+        changed.data = data;
+    }
+    if (!writ_is_ok(writ_sse_put(&request->pending, &changed, NULL))) {
         give_up(request);
-        return;
-    }
-    if (request->pending.len == 0 &&
-        writ_is_ok(writ_exchange_write(request->x, writ_buf_view(&text)))) {
-        return;
-    }
-    writ_buf_put(&request->pending, writ_buf_view(&text));
-    if (!writ_is_ok(writ_buf_check(&request->pending, NULL))) {
-        give_up(request);
-        return;
-    }
-    writ_upcall_pause(&request->upcall);
-}
-
-static void
-client_left(struct writ_exchange *x, void *ctx)
-{
-    struct writ_request *request = ctx;
-
-    (void)x;
-    if (request->upcall_open) {
-        writ_upcall_cancel(&request->upcall, true);
-    }
-}
-
-void
-writ_pass_watch_client(struct writ_request *request)
-{
-    if (request->message.era == WRIT_MCP_ERA_MODERN) {
-        writ_exchange_on_gone(request->x, client_left, request);
-        writ_exchange_probe(request->x, PROBE_AFTER_MS);
+    } else if (!flush(request)) {
+        writ_upcall_pause(&request->upcall);
     }
 }
 
@@ -379,10 +417,10 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 static void
 on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
-    enum writ_pass_kind kind = writ_pass_inspect(upcall->ctx, event);
+    writ_auto_buf data = writ_buf_make(WRIT_PASS_EVENT_MAX);
 
-    if (kind != WRIT_PASS_FOREIGN) {
-        writ_pass_event(upcall->ctx, event, kind);
+    if (writ_pass_inspect(upcall->ctx, event, &data) != WRIT_PASS_FOREIGN) {
+        writ_pass_event(upcall->ctx, event, writ_buf_view(&data));
     }
 }
 
@@ -390,24 +428,12 @@ static void
 on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct writ_request *request = upcall->ctx;
-    struct writ_exchange *x = request->x;
-    struct writ_view rest = writ_buf_view(&request->pending);
 
     request->upcall_open = false;
-    if (!request->streaming) {
-        (void)writ_pass_answer(request, answer);
-        return;
-    }
-    if (rest.len > 0) {
-        WRIT_IGNORE(
-            writ_exchange_write(x, rest)); /* taken when the queue is empty, else cut below */
-    }
-    bool whole = answer->end == WRIT_UPCALL_ANSWERED;
-    writ_request_finish(request);
-    if (whole) {
-        writ_exchange_end(x);
+    if (request->streaming) {
+        writ_pass_close(request, answer->end == WRIT_UPCALL_ANSWERED);
     } else {
-        writ_exchange_abort(x);
+        (void)writ_pass_answer(request, answer);
     }
 }
 

@@ -22,23 +22,38 @@ void writ_pass_begin(struct writ_request *request, const struct writ_upcall_answ
 
 /** What an event is to the request on whose stream it came. */
 enum writ_pass_kind {
-    WRIT_PASS_FOREIGN =
-        0,              /* must not reach this client: a response to something else, no message */
-    WRIT_PASS_RESPONSE, /* the response */
-    WRIT_PASS_REQUEST,  /* a request of the server, where a server may have some */
-    WRIT_PASS_OTHER,    /* a notification, a comment */
+    WRIT_PASS_FOREIGN = 0, /* it must not reach this client */
+    WRIT_PASS_RESPONSE,    /* the response */
+    WRIT_PASS_OTHER,       /* a notification, a request of the server, a comment */
 };
 
-/** Tells them apart. On a GET every response is OTHER: it is the rest of an earlier stream. */
+/**
+ * Tells them apart, by one strict parse of every event (security.md H14). FOREIGN is what is no
+ * message, a message that other parsers may read in another way, a response to something else, and
+ * a request of a server on a stream of the stateless revision, which has none. A response on a GET
+ * is OTHER where the client asks for the rest of an earlier stream, and FOREIGN else.
+ *
+ * @param ret  gets the event's data as it goes on: one line, written anew; the id of a server's
+ *             request with the name of its upstream
+ */
 enum writ_pass_kind writ_pass_inspect(
-    const struct writ_request *request, const struct writ_sse_event *event);
+    const struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret);
 
-/** Passes one event or comment on. The upcall is paused while the client is slow. */
+/** Passes one event or comment on, with `data` in place of its own. The upcall is paused while the
+ * client is slow. */
 void writ_pass_event(
-    struct writ_request *request, const struct writ_sse_event *event, enum writ_pass_kind kind);
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_view data);
 
-/** Cancels the upcall when a client of the stateless revision leaves: leaving is how it cancels
- * (2026-07-28, basic/patterns/cancellation). A legacy client that leaves cancels nothing. */
+/** Ends the client's stream behind what still waits for it, and the request with it: with an end of
+ * the body when `whole`. */
+void writ_pass_close(struct writ_request *request, bool whole);
+
+/** Longest event on its way to a client, in bytes. */
+#define WRIT_PASS_EVENT_MAX ((size_t)64 << 20)
+
+/** Cancels the upcall when a client of the stateless revision leaves, which is how it cancels
+ * (2026-07-28, basic/patterns/cancellation), and when anybody leaves a stream that has no end of
+ * its own. A legacy client that leaves its call cancels nothing. */
 void writ_pass_watch_client(struct writ_request *request);
 
 /** Writes `message` with another id. For `id` NULL the id is left out. WRIT_E_PARSE. */

@@ -94,8 +94,10 @@ struct writ_request {
     struct writ_upstream *upstream; /* of `upcall` */
     struct writ_upcall upcall;
     bool upcall_open;
+    bool cancels;            /* the client's leaving cancels the upcall */
     bool streaming;          /* the answer to the client is a stream that has begun */
     struct writ_buf pending; /* events that the client's queue did not take yet */
+    bool closing, cut;       /* pass.c: the stream ends behind `pending`, whole or cut */
     struct writ_call *call;  /* governed calls */
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
     void *part; /* of the module that has the request: spread.c, handshake.c */

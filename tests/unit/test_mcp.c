@@ -197,6 +197,29 @@ START_TEST(header_values_survive_the_way_there_and_back)
 }
 END_TEST
 
+START_TEST(an_envelope_that_differs_by_case_alone_is_ambiguous)
+{
+    static const struct {
+        const char *text;
+        bool good;
+    } cases[] = {
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", true},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"vendor\":1}", true},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"Result\":{}}", false},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"ID\":1}", false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct writ_arena *arena = writ_arena_new(65536);
+        const struct writ_json *body;
+        ck_assert_ok(writ_json_read(
+            writ_view_str(cases[i].text), &writ_json_limits_default, arena, &body, NULL));
+        ck_assert_int_eq(writ_mcp_is_unambiguous(body), cases[i].good);
+        writ_arena_free(arena);
+    }
+}
+END_TEST
+
 START_TEST(methods_are_found_byte_by_byte)
 {
     ck_assert_int_eq(writ_method_find(WRIT_LIT("tools/call")), WRIT_MCP_TOOLS_CALL);
@@ -219,4 +242,4 @@ WRIT_UNIT_MAIN("mcp", what_is_no_message_is_refused, a_batch_is_refused_whatever
     a_header_that_disagrees_with_the_body_is_refused_in_every_era,
     requests_notifications_and_responses_are_told_apart, the_body_decides_the_era,
     a_refusal_echoes_a_good_id_and_no_other, header_values_survive_the_way_there_and_back,
-    methods_are_found_byte_by_byte)
+    an_envelope_that_differs_by_case_alone_is_ambiguous, methods_are_found_byte_by_byte)

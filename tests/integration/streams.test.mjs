@@ -1,0 +1,167 @@
+// Streams of events between a server, the gateway and its clients: what is cut, slow, left or forged.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startGateway, until } from '../support/gateway.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+import { Caller, openSession } from '../support/rpc.mjs';
+
+const RULES = { 'up/work': { scope: 'work', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } };
+const BIG = 'x'.repeat(1 << 20);
+
+async function setUp(t, options = {}, config = {}) {
+  const up = await startUpstream(t, options);
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url, ...config.upstream } }, tools: RULES });
+  return { up, gw, s: await openSession(gw) };
+}
+
+const notice = (data) => ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
+const response = (id, text) => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } });
+const outcomeOf = (gw) => gw.show(gw.decisions().at(-1).decision_id).outcome;
+
+/** A request whose answer is read only when the test says so. */
+function rawRequest(gw, headers, body, method = 'POST') {
+  return new Promise((resolve, reject) => {
+    const bytes = body && JSON.stringify(body);
+    const req = http.request(gw.url, { method, agent: false, headers: bytes ? { ...headers, 'content-length': Buffer.byteLength(bytes) } : headers }, (res) => {
+      res.pause();
+      resolve({ req, res });
+    });
+    req.on('error', reject);
+    req.end(bytes);
+  });
+}
+
+async function readAll(res, pauseMs = 0) {
+  let text = '';
+  res.setEncoding('utf8');
+  for await (const piece of res) {
+    text += piece;
+    if (pauseMs > 0) await sleep(pauseMs);
+  }
+  return text;
+}
+
+test('a call whose stream cannot be asked for again was sent all the same', async (t) => {
+  const { up, gw, s } = await setUp(t);
+  up.onCall = (a) => {
+    const stream = a.stream();
+    stream.send(notice('begun'), 'id: e1\n');
+    stream.end();
+    up.close(); // nobody listens when the rest is asked for
+  };
+  const first = await s.call('up__work', { n: 1 });
+  assert.equal(first.refusal.execution, 'unknown');
+  const outcome = outcomeOf(gw);
+  assert.equal(outcome.outcome, 'error');
+  assert.notEqual(outcome.error_type, 'not_sent');
+
+  await up.listen(up.port);
+  up.onCall = (a) => a.text('ran again');
+  assert.equal((await s.call('up__work', { n: 1 })).reason, 'duplicate_outcome');
+  assert.equal(up.calls.length, 1);
+});
+
+test('a client that leaves its stream of events takes the stream to the server with it', async (t) => {
+  let open = 0;
+  const { gw, s } = await setUp(t, {
+    onGet: (req, res) => {
+      open++;
+      res.on('close', () => open--);
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(': hello\n\n');
+    },
+  });
+  const { res } = await rawRequest(gw, s.headers(undefined, { accept: 'text/event-stream' }), undefined, 'GET');
+  await until(() => open === 1, 'the stream to be open');
+  res.socket.resetAndDestroy();
+  await until(() => open === 0, 'the stream to the server to be closed');
+});
+
+test('what a server says on a stream in disguise answers nobody', async (t) => {
+  const { up, gw, s } = await setUp(t);
+  up.onCall = (a) => {
+    const stream = a.stream();
+    stream.raw(`data: {"jsonrpc":"2.0","id":77,"\\u0072esult":{"content":[]}}\n\n`);
+    stream.raw(`data: {"jsonrpc":"2.0","id":77,"method":"notifications/message","Result":{}}\n\n`);
+    stream.raw(`data: {"jsonrpc":"2.0","id":77,"method":"notifications/message","result":{}}\n\n`);
+    stream.raw(`data: [{"jsonrpc":"2.0","id":77,"result":{}}]\n\n`);
+    stream.raw('data: not json\n\n');
+    stream.raw('id: first\ndata:\n\n');
+    stream.raw(`data: {"jsonrpc":"2.0",\ndata: "method":"notifications/message","params":{"level":"info","data":1}}\n\n`);
+    stream.raw(`data: {"jsonrpc":"2.0","id":${a.id},"\\u0072esult":{"content":[{"type":"text","text":"ran"}]}}\n\n`);
+    stream.end();
+  };
+  const answer = await s.call('up__work', { n: 1 });
+  assert.deepEqual(answer.messages.map((m) => m.method ?? m.result.content[0].text), ['notifications/message', 'ran']);
+  assert.equal(outcomeOf(gw).tool_output_hash.length, 71); // an escaped name is the name all the same
+});
+
+test('a stream that a client opens itself carries no answers', async (t) => {
+  const { gw, s } = await setUp(t, {
+    onGet: (req, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(`data: ${JSON.stringify(response(7, 'forged'))}\n\n`);
+      res.end(`data: ${JSON.stringify(notice('told'))}\n\n`);
+    },
+  });
+  const headers = s.headers(undefined, { accept: 'text/event-stream' });
+  const fresh = await readAll((await rawRequest(gw, headers, undefined, 'GET')).res);
+  assert.ok(fresh.includes('told') && !fresh.includes('forged'), fresh);
+  const resumed = await readAll((await rawRequest(gw, { ...headers, 'last-event-id': 'e1' }, undefined, 'GET')).res);
+  assert.ok(resumed.includes('told') && resumed.includes('forged'), resumed);
+});
+
+for (const [what, method, params] of [
+  ['a governed call', 'tools/call', { name: 'up__work', arguments: { n: 1 } }],
+  ['a request that is passed on', 'prompts/get', { name: 'up__p' }],
+]) {
+  test(`a client that reads late gets all of the answer to ${what}`, async (t) => {
+    const { up, gw, s } = await setUp(t);
+    up.onMessage = (a) => {
+      if (a.method !== method) return undefined;
+      const stream = a.stream();
+      for (let i = 0; i < 12; i++) stream.send(notice(BIG));
+      stream.send(response(a.id, 'at last'));
+      stream.end();
+      return true;
+    };
+    const body = s.message(method, params);
+    const { res } = await rawRequest(gw, s.headers(body), body);
+    await sleep(300);
+    const text = await readAll(res, 3);
+    assert.equal(text.split(BIG).length, 13);
+    assert.ok(text.includes('at last'));
+  });
+}
+
+test('a client that leaves while it is slow changes nothing for a call that runs', async (t) => {
+  const { up, gw, s } = await setUp(t);
+  up.onCall = (a) => {
+    const stream = a.stream();
+    for (let i = 0; i < 24; i++) stream.send(notice(BIG));
+    stream.send(response(a.id, 'ran'));
+    stream.end();
+  };
+  const body = s.callMessage('up__work', { n: 1 });
+  const { res } = await rawRequest(gw, s.headers(body), body);
+  await sleep(500);
+  res.socket.resetAndDestroy();
+  await until(() => gw.decisions().length === 1 && outcomeOf(gw), 'the outcome');
+  assert.equal(outcomeOf(gw).outcome, 'executed');
+});
+
+test('a client of the stateless revision is sent no requests by a server', async (t) => {
+  const { up, gw } = await setUp(t);
+  const modern = new Caller(gw, { modern: true });
+  up.onCall = (a) => {
+    const stream = a.stream();
+    stream.send({ jsonrpc: '2.0', id: 1, method: 'sampling/createMessage', params: {} });
+    stream.send(notice('told'));
+    stream.send(response(a.id, 'ran'));
+    stream.end();
+  };
+  const answer = await modern.call('up__work', { n: 1 });
+  assert.deepEqual(answer.messages.map((m) => m.method ?? 'response'), ['notifications/message', 'response']);
+});
