@@ -32,15 +32,20 @@ writ_body_outcome(
     return writ_outcome_read(value, arena, ret, err);
 }
 
-const struct writ_profile *
-writ_body_profile(const struct writ_decision *decision, struct writ_arena *arena)
+WRIT_RESULT
+writ_body_profile(const struct writ_decision *decision, struct writ_arena *arena,
+    const struct writ_profile **ret, struct writ_err *err)
 {
     struct writ_extension extension = {0};
     const struct writ_profile *profile = NULL;
+    writ_result read = writ_extension_read(&decision->extensions, arena, &extension, err);
 
-    if (writ_is_ok(writ_extension_read(&decision->extensions, arena, &extension, NULL)) &&
-        extension.profile.is == WRIT_PRESENT) {
+    if (read.code == WRIT_E_NOMEM) {
+        return read;
+    }
+    if (writ_is_ok(read) && extension.profile.is == WRIT_PRESENT) {
         profile = writ_profile_find(extension.profile.view);
     }
-    return profile == NULL ? writ_profile_default() : profile;
+    *ret = profile == NULL ? writ_profile_default() : profile;
+    return WRIT_DONE;
 }

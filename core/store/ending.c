@@ -320,18 +320,19 @@ interrupt(struct writ_ledger *ledger, struct writ_flight *flight, struct writ_ar
     struct writ_err *err)
 {
     struct writ_decision decision = {0};
+    const struct writ_profile *profile = NULL;
     writ_auto_buf body = writ_buf_make(WRIT_LEDGER_RECORD_MAX);
     struct writ_outcome outcome;
     struct writ_row row;
     int64_t now_us = writ_group_stamp(ledger);
 
     WRIT_TRY(read_decision(ledger, flight->leaf, arena, &decision, err));
+    WRIT_TRY(writ_body_profile(&decision, arena, &profile, err));
     outcome = writ_outcome_for(&decision, WRIT_OUTCOME_ERROR);
     outcome.error_type = writ_member_text(writ_view_str(WRIT_OUTCOME_INTERRUPTED));
     outcome.error_message =
         writ_member_text(writ_reason_sentence(WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN));
-    WRIT_TRY(write_outcome(
-        &outcome, &decision, writ_body_profile(&decision, arena), now_us, arena, &body, err));
+    WRIT_TRY(write_outcome(&outcome, &decision, profile, now_us, arena, &body, err));
     row = row_of(flight, &outcome, now_us);
     return keep(ledger, flight, &row, writ_buf_view(&body));
 }

@@ -419,15 +419,12 @@ interrupt_all(struct loading *l)
 static WRIT_RESULT
 load(struct loading *l)
 {
-    struct writ_ledger *ledger = l->ledger;
-    const struct writ_ledger_options *options = &ledger->options;
+    const struct writ_ledger_options *options = &l->ledger->options;
     int64_t kept_us = options->claim_kept_us > options->window_kept_us ? options->claim_kept_us
                                                                        : options->window_kept_us;
-    int64_t now_us;
 
     WRIT_TRY(load_head(l));
-    now_us = l->wall_us < ledger->last_us ? l->wall_us : ledger->last_us;
-    WRIT_TRY(find_time(l, now_us - kept_us, &l->first_leaf));
+    WRIT_TRY(find_time(l, l->wall_us - kept_us, &l->first_leaf));
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */
     WRIT_TRY(load_budgets(l));
     WRIT_TRY(load_sessions(l));

@@ -1,651 +1,70 @@
-/* 1. Records are read in the order of the log, a batch at a time, so that no snapshot is held for
- *    long: what was appended does not change.
- * 2. `runs` has the boundaries that are open at the present record, `calls` the decisions that have
- *    no outcome yet; both end with what ends them. */
+/* Records are read in the order of the log, a batch at a time, so that no snapshot is held for
+ * long: what was appended does not change. */
 #include "store/verify.h"
 
-#include "evidence/jcs.h"
-#include "store/body.h"
-#include "store/disk.h"
+#include "evidence/profile.h"
+#include "store/check.h"
 #include "store/file.h"
-#include "store/ledger.h"
-#include "store/map.h"
-#include "store/verify.tbl.h"
-
-#include <stdio.h>
 
 #define BATCH        4096
 #define BUSY_US      5000000
 #define RECORD_ARENA (128 << 20) /* memory to look at one record */
 
-enum statement {
-#define VERIFY_ENUM(NAME, text) SQL_##NAME,
-    WRIT_VERIFY_STATEMENTS(VERIFY_ENUM)
-#undef VERIFY_ENUM
-        SQL_COUNT
+static const char *const texts[WRIT_CHECK_SQL_COUNT] = {
+#define CHECK_TEXT(NAME, text) [WRIT_CHECK_SQL_##NAME] = (text),
+    WRIT_VERIFY_STATEMENTS(CHECK_TEXT)
+#undef CHECK_TEXT
 };
-
-static const char *const texts[SQL_COUNT] = {
-#define VERIFY_TEXT(NAME, text) [SQL_##NAME] = (text),
-    WRIT_VERIFY_STATEMENTS(VERIFY_TEXT)
-#undef VERIFY_TEXT
-};
-
-/** A boundary that is open. */
-struct run {
-    struct writ_map_node by_id;
-    uint64_t next_seq;
-    uint64_t seal_leaf; /* as its row says; UINT64_MAX: none */
-    size_t calls;       /* without outcome */
-    struct writ_seal_hash hash;
-    struct writ_view tenant, name;
-    char text[];
-};
-
-/** A decision without outcome. */
-struct call {
-    struct writ_map_node by_leaf;
-    struct run *run;
-    bool granted, needs_outcome;
-    uint64_t seq;
-};
-
-struct verifying {
-    sqlite3 *db;
-    sqlite3_stmt *statements[SQL_COUNT];
-    struct writ_map runs, calls;
-    struct writ_arena *arena; /* one record */
-    struct writ_buf scratch;
-    struct writ_verify_report *report;
-    int64_t before_us;
-    struct writ_row row;
-    struct writ_err *err;
-};
-
-/* ---- what is wrong ---- */
-
-static void problem(struct verifying *v, uint64_t leaf, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void
-problem(struct verifying *v, uint64_t leaf, const char *fmt, ...)
-{
-    struct writ_verify_report *report = v->report;
-    va_list args;
-
-    if (report->problems < WRIT_VERIFY_PROBLEMS) {
-        struct writ_verify_problem *at = &report->list[report->problems];
-
-        at->leaf = leaf;
-        va_start(args, fmt);
-        (void)vsnprintf(at->what, sizeof at->what, fmt, args);
-        va_end(args);
-    }
-    report->problems++;
-}
-
-/* Says so when `holds` is false. */
-static void
-expect(struct verifying *v, bool holds, const char *what)
-{
-    if (!holds) {
-        problem(v, v->row.leaf, "%s", what);
-    }
-}
-
-static void
-expect_no_faults(struct verifying *v, const struct writ_faults *faults)
-{
-    writ_auto_buf text = writ_buf_make(WRIT_ERR_TEXT);
-
-    if (faults->count > 0) {
-        writ_faults_put(faults, &text);
-        problem(v, v->row.leaf, WRIT_VIEW_FMT, WRIT_VIEW_ARG(writ_buf_view(&text)));
-    }
-}
-
-/* ---- statements ---- */
-
-static WRIT_RESULT
-next_row(struct verifying *v, enum statement which, bool *ret, struct writ_err *err)
-{
-    int rc = sqlite3_step(v->statements[which]);
-
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
-        (void)sqlite3_reset(v->statements[which]);
-        return writ_disk_fault(v->db, rc, NULL, err);
-    }
-    *ret = rc == SQLITE_ROW;
-    return WRIT_DONE;
-}
-
-static struct writ_view
-column(sqlite3_stmt *s, int at)
-{
-    const void *bytes = sqlite3_column_blob(s, at);
-
-    return bytes == NULL ? writ_view("", 0) : writ_view(bytes, (size_t)sqlite3_column_bytes(s, at));
-}
-
-/* ---- boundaries ---- */
-
-static void
-run_free(struct verifying *v, struct run *run)
-{
-    writ_map_remove(&v->runs, &run->by_id);
-    writ_seal_hash_wipe(&run->hash);
-    writ_free(run);
-}
-
-static WRIT_RESULT
-run_new(struct verifying *v, sqlite3_stmt *s, struct run **ret)
-{
-    struct writ_view tenant = column(s, 0), name = column(s, 1);
-    struct run *run;
-    writ_result hashed;
-
-    if (v->runs.count >= WRIT_VERIFY_LIVE_MAX) {
-        WRIT_FAIL(v->err, WRIT_E_LIMIT, "more than %d boundaries are open at one time",
-            WRIT_VERIFY_LIVE_MAX);
-    }
-    run = writ_alloc(sizeof *run + tenant.len + name.len);
-    if (run == NULL) {
-        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a boundary");
-    }
-    hashed = writ_seal_hash_init(&run->hash, v->err);
-    if (!writ_is_ok(hashed)) {
-        writ_free(run);
-        return hashed;
-    }
-    run->tenant = writ_view_place(tenant, run->text);
-    run->name = writ_view_place(name, run->text + tenant.len);
-    run->seal_leaf = sqlite3_column_type(s, 3) == SQLITE_NULL
-                         ? UINT64_MAX
-                         : (uint64_t)sqlite3_column_int64(s, 3);
-    writ_map_add(&v->runs, &run->by_id, writ_tag_number(v->row.boundary));
-    *ret = run;
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-read_run(struct verifying *v, struct run **ret)
-{
-    sqlite3_stmt *s = v->statements[SQL_BOUNDARY];
-    bool row = false;
-
-    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.boundary);
-    WRIT_TRY(next_row(v, SQL_BOUNDARY, &row, v->err));
-    if (!row) {
-        problem(v, v->row.leaf, "it belongs to a boundary that has no row");
-        return WRIT_DONE;
-    }
-    WRIT_TRY(run_new(v, s, ret));
-    v->report->boundaries++;
-    expect(v, (uint64_t)sqlite3_column_int64(s, 2) == v->row.leaf,
-        "the boundary does not begin where its row says, or goes on after its seal");
-    return WRIT_DONE;
-}
-
-/* The boundary of the present record; NULL when there is none. */
-static WRIT_RESULT
-find_run(struct verifying *v, struct run **ret)
-{
-    writ_result result;
-
-    *ret =
-        WRIT_MAP_OF(writ_map_find(&v->runs, writ_tag_number(v->row.boundary)), struct run, by_id);
-    if (*ret != NULL) {
-        return WRIT_DONE;
-    }
-    result = read_run(v, ret);
-    (void)sqlite3_reset(v->statements[SQL_BOUNDARY]);
-    return result;
-}
-
-/* ---- decisions ---- */
-
-static bool
-same_text(const struct writ_member_text *member, struct writ_view text)
-{
-    return member->is == WRIT_PRESENT ? writ_view_equal(member->view, text) : text.len == 0;
-}
-
-static bool
-same_time(const struct writ_member_text *member, int64_t time_us)
-{
-    int64_t read_us = 0;
-
-    return member->is == WRIT_PRESENT && writ_member_time(member->view, &read_us) &&
-           read_us == time_us;
-}
-
-static bool
-same_number(const struct writ_member_number *member, uint64_t number)
-{
-    return member->is == WRIT_PRESENT && member->value >= 0 && (uint64_t)member->value == number;
-}
-
-/* The claim in the columns is the one that the members give. */
-static WRIT_RESULT
-check_claim(struct verifying *v, const struct run *run, const struct writ_decision *decision,
-    const struct writ_extension *extension)
-{
-    struct writ_digest key, call;
-    struct writ_tag intent;
-
-    if (v->row.claim == NULL) {
-        return WRIT_DONE;
-    }
-    WRIT_TRY(writ_tag_intent(
-        run->tenant, decision->intent_ref.view, decision->idempotency_key.view, &intent, v->err));
-    expect(v, writ_tag_equal(intent, writ_tag_read(v->row.claim + 2 * WRIT_TAG_BYTES)),
-        "the claimed intent is not that of the record");
-    if (extension->state_free.is == WRIT_PRESENT &&
-        writ_is_ok(writ_digest_read(extension->state_free.view, &call, NULL))) {
-        expect(v, writ_tag_equal(writ_tag_of(&call), writ_tag_read(v->row.claim + WRIT_TAG_BYTES)),
-            "the claimed call is not that of the record");
-    }
-    if (extension->upstream.is == WRIT_PRESENT) {
-        WRIT_TRY(writ_ledger_claim(run->tenant, decision->agent_id.view, extension->upstream.view,
-            decision->tool.view, decision->idempotency_key.view, &key, v->err));
-        expect(v, writ_tag_equal(writ_tag_of(&key), writ_tag_read(v->row.claim)),
-            "the claimed key is not that of the record");
-    }
-    return WRIT_DONE;
-}
-
-static void
-check_grant(struct verifying *v, const struct writ_decision *decision,
-    const struct writ_extension *extension)
-{
-    bool granted = (v->row.flags & WRIT_ROW_GRANTED) != 0;
-    bool allowed = writ_decision_is(decision, WRIT_DECISION_ALLOW);
-    bool shadow = extension->shadow.is == WRIT_PRESENT && extension->shadow.value;
-
-    expect(v, granted || !allowed, "an allow stands in the log for a call that was not granted");
-    expect(v, allowed || !granted || shadow, "a call was granted that was not allowed");
-}
-
-static void
-check_columns(struct verifying *v, const struct run *run, const struct writ_decision *decision,
-    const struct writ_extension *extension)
-{
-    expect(v,
-        same_text(&decision->decision_id, v->row.decision_id) &&
-            same_text(&decision->agent_id, v->row.agent_id) &&
-            same_text(&decision->tool, v->row.tool) &&
-            same_text(&decision->boundary_id, run->name) &&
-            (extension->tenant.is != WRIT_PRESENT || same_text(&extension->tenant, run->tenant)) &&
-            same_number(&decision->seq, v->row.seq) &&
-            same_time(&decision->issued_at, v->row.time_us) &&
-            writ_decision_is(decision, (enum writ_decision_route)v->row.verdict),
-        "the columns beside the record say something else than the record");
-    expect(v, same_number(&decision->seq, run->next_seq), "its seq does not follow");
-    expect(v, same_number(&decision->running_count, v->row.seq + 1),
-        "its running_count is not seq + 1");
-}
-
-static WRIT_RESULT
-await_outcome(struct verifying *v, struct run *run)
-{
-    struct call *call;
-
-    if (v->calls.count >= WRIT_VERIFY_LIVE_MAX) {
-        WRIT_FAIL(v->err, WRIT_E_LIMIT, "more than %d calls have no outcome at one time",
-            WRIT_VERIFY_LIVE_MAX);
-    }
-    call = writ_alloc(sizeof *call);
-    if (call == NULL) {
-        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a call");
-    }
-    call->run = run;
-    call->granted = (v->row.flags & WRIT_ROW_GRANTED) != 0;
-    call->needs_outcome = v->row.verdict != WRIT_DECISION_REQUIRE_APPROVAL;
-    call->seq = v->row.seq;
-    run->calls += call->needs_outcome ? 1 : 0;
-    writ_map_add(&v->calls, &call->by_leaf, writ_tag_number(v->row.leaf));
-    return WRIT_DONE;
-}
-
-/* Every decision is found by its id, and no other has it. */
-static WRIT_RESULT
-check_index(struct verifying *v)
-{
-    sqlite3_stmt *s = v->statements[SQL_FIRST];
-    struct writ_view id = v->row.decision_id;
-    bool row = false;
-    writ_result result;
-
-    (void)sqlite3_bind_text64(
-        s, 1, id.ptr == NULL ? "" : id.ptr, id.len, SQLITE_STATIC, SQLITE_UTF8);
-    result = next_row(v, SQL_FIRST, &row, v->err);
-    if (writ_is_ok(result)) {
-        expect(v, row && (uint64_t)sqlite3_column_int64(s, 0) == v->row.leaf,
-            "its decision_id is another record's too, or does not lead to it");
-    }
-    (void)sqlite3_reset(s);
-    return result;
-}
-
-static WRIT_RESULT
-check_decision(struct verifying *v, const struct writ_json *value)
-{
-    struct writ_decision decision = {0};
-    struct writ_extension extension = {0};
-    struct writ_faults faults = {0};
-    struct run *run = NULL;
-
-    v->report->decisions++;
-    WRIT_TRY(find_run(v, &run));
-    if (!writ_is_ok(writ_decision_read(value, v->arena, &decision, NULL)) || run == NULL) {
-        expect(v, run == NULL, "it is not a decision");
-        return WRIT_DONE;
-    }
-    WRIT_TRY(writ_extension_read(&decision.extensions, v->arena, &extension, v->err));
-    writ_decision_validate(&decision, &faults);
-    WRIT_TRY(writ_decision_recompute(
-        &decision, writ_body_profile(&decision, v->arena), &faults, v->err));
-    expect_no_faults(v, &faults);
-    check_columns(v, run, &decision, &extension);
-    check_grant(v, &decision, &extension);
-    WRIT_TRY(check_claim(v, run, &decision, &extension));
-    WRIT_TRY(check_index(v));
-    WRIT_TRY(await_outcome(v, run));
-    run->next_seq++;
-    return writ_seal_hash_add(&run->hash, v->row.decision_id, v->err);
-}
-
-/* ---- outcomes ---- */
-
-/* Reads the decision of the present outcome; false when it is not readable, which was told. */
-static WRIT_RESULT
-read_decision(struct verifying *v, struct writ_decision *ret, bool *ret_read)
-{
-    sqlite3_stmt *s = v->statements[SQL_BODY];
-    struct writ_view body = {NULL, 0};
-    bool row = false;
-    writ_result result;
-
-    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.about);
-    result = next_row(v, SQL_BODY, &row, v->err);
-    if (writ_is_ok(result) && row) {
-        body = writ_view_copy(column(s, 0), v->arena);
-    }
-    (void)sqlite3_reset(s);
-    WRIT_TRY(result);
-    *ret_read = body.ptr != NULL && writ_is_ok(writ_body_decision(body, v->arena, ret, NULL));
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-check_receipt(struct verifying *v, const struct writ_outcome *outcome,
-    const struct writ_decision *decision, const struct writ_profile *profile)
-{
-    char text[WRIT_DIGEST_TEXT];
-    struct writ_digest digest;
-    bool complete = false;
-
-    WRIT_TRY(writ_profile_derive(profile, WRIT_PROFILE_OUTCOME_RECEIPT_REF, decision, outcome,
-        &v->scratch, &digest, &complete, v->err));
-    if (complete) {
-        writ_digest_text(&digest, text);
-    }
-    expect(v,
-        complete ? same_text(&outcome->receipt_ref, writ_view_str(text))
-                 : outcome->receipt_ref.is != WRIT_PRESENT,
-        "/receipt_ref is not what its members give");
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-check_join(struct verifying *v, const struct writ_outcome *outcome, const struct call *call)
-{
-    struct writ_decision decision = {0};
-    const struct writ_profile *profile;
-    bool read = false;
-    writ_result joined;
-
-    WRIT_TRY(read_decision(v, &decision, &read));
-    if (!read) {
-        return WRIT_DONE; /* told with the decision */
-    }
-    profile = writ_body_profile(&decision, v->arena);
-    joined = writ_outcome_join(outcome, &decision, profile, v->err);
-    if (joined.code != WRIT_E_MISMATCH) {
-        WRIT_TRY(joined);
-    }
-    expect(v, writ_is_ok(joined), "it does not join its decision");
-    expect(v, call->granted || writ_outcome_is(outcome, WRIT_OUTCOME_BLOCKED),
-        "the call was refused and yet ran");
-    return check_receipt(v, outcome, &decision, profile);
-}
-
-static void
-check_outcome_columns(struct verifying *v, const struct writ_outcome *outcome)
-{
-    bool nothing_ran = (v->row.flags & WRIT_ROW_NOTHING_RAN) != 0;
-
-    expect(v,
-        same_text(&outcome->decision_id, v->row.decision_id) &&
-            same_number(&outcome->seq, v->row.seq) &&
-            same_time(&outcome->completed_at, v->row.time_us) &&
-            writ_outcome_is(outcome, (enum writ_outcome_kind)v->row.verdict) &&
-            nothing_ran == writ_outcome_nothing_ran(outcome),
-        "the columns beside the record say something else than the record");
-}
-
-static WRIT_RESULT
-check_outcome(struct verifying *v, const struct writ_json *value)
-{
-    struct call *call =
-        WRIT_MAP_OF(writ_map_find(&v->calls, writ_tag_number(v->row.about)), struct call, by_leaf);
-    struct writ_outcome outcome = {0};
-    struct writ_faults faults = {0};
-    writ_result result;
-
-    v->report->outcomes++;
-    if (!writ_is_ok(writ_outcome_read(value, v->arena, &outcome, NULL))) {
-        problem(v, v->row.leaf, "it is not an outcome");
-        return WRIT_DONE;
-    }
-    writ_outcome_validate(&outcome, &faults);
-    expect_no_faults(v, &faults);
-    check_outcome_columns(v, &outcome);
-    if (call == NULL) {
-        problem(v, v->row.leaf, "its decision does not exist or has an outcome already");
-        return WRIT_DONE;
-    }
-    result = check_join(v, &outcome, call);
-    call->run->calls -= call->needs_outcome ? 1 : 0;
-    writ_map_remove(&v->calls, &call->by_leaf);
-    writ_free(call);
-    return result;
-}
-
-/* ---- seals ---- */
-
-/* Where the boundary's row says that its seal is, as of now. */
-static WRIT_RESULT
-read_seal_leaf(struct verifying *v, uint64_t *ret)
-{
-    sqlite3_stmt *s = v->statements[SQL_BOUNDARY];
-    bool row = false;
-    writ_result result;
-
-    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.boundary);
-    result = next_row(v, SQL_BOUNDARY, &row, v->err);
-    *ret = writ_is_ok(result) && row && sqlite3_column_type(s, 3) != SQLITE_NULL
-               ? (uint64_t)sqlite3_column_int64(s, 3)
-               : UINT64_MAX;
-    (void)sqlite3_reset(s);
-    return result;
-}
-
-static WRIT_RESULT
-check_seal(struct verifying *v, const struct writ_json *value)
-{
-    char text[WRIT_DIGEST_TEXT];
-    struct writ_seal seal = {0};
-    struct writ_faults faults = {0};
-    struct writ_digest digest;
-    struct run *run = NULL;
-    uint64_t seal_leaf = 0;
-
-    v->report->seals++;
-    WRIT_TRY(find_run(v, &run));
-    WRIT_TRY(read_seal_leaf(v, &seal_leaf));
-    if (!writ_is_ok(writ_seal_read(value, v->arena, &seal, NULL)) || run == NULL) {
-        expect(v, run == NULL, "it is not a seal");
-        return WRIT_DONE;
-    }
-    writ_seal_validate(&seal, &faults);
-    expect_no_faults(v, &faults);
-    WRIT_TRY(writ_seal_hash_now(&run->hash, &digest, v->err));
-    writ_digest_text(&digest, text);
-    expect(v,
-        same_text(&seal.boundary_id, run->name) && same_number(&seal.total, v->row.seq) &&
-            same_time(&seal.sealed_at, v->row.time_us) && seal_leaf == v->row.leaf,
-        "the columns beside the seal say something else than the seal");
-    expect(v,
-        same_number(&seal.total, run->next_seq) && same_text(&seal.seal_hash, writ_view_str(text)),
-        "the seal does not count or hash the decisions that are there");
-    expect(v, run->calls == 0, "a decision of the sealed boundary has no outcome");
-    v->report->sealed++;
-    run->seal_leaf = UINT64_MAX;
-    if (run->calls == 0) {
-        run_free(v, run);
-    }
-    return WRIT_DONE;
-}
 
 /* ---- all records ---- */
 
-/* The value of the present record, when its bytes are canonical. */
-static WRIT_RESULT
-read_value(struct verifying *v, struct writ_view body, const struct writ_json **ret)
-{
-    writ_result read = writ_body_json(body, v->arena, ret, NULL);
-
-    if (read.code == WRIT_E_NOMEM) {
-        WRIT_FAIL(
-            v->err, WRIT_E_NOMEM, "no memory for record %llu", (unsigned long long)v->row.leaf);
-    }
-    if (!writ_is_ok(read)) {
-        problem(v, v->row.leaf, "its bytes are not strict JSON");
-        return WRIT_DONE;
-    }
-    writ_buf_clear(&v->scratch);
-    if (!writ_is_ok(writ_jcs_put(&v->scratch, *ret, NULL)) ||
-        !writ_view_equal(writ_buf_view(&v->scratch), body)) {
-        problem(v, v->row.leaf, "its bytes are not in canonical form");
-    }
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-check_record(struct verifying *v, sqlite3_stmt *s, uint64_t leaf)
-{
-    const struct writ_json *value = NULL;
-    struct writ_err why = {0};
-
-    v->report->records++;
-    v->row.leaf = leaf;
-    if (!writ_is_ok(writ_disk_row(s, &v->row, &why))) {
-        problem(v, leaf, "it is not one that a ledger writes");
-        return WRIT_DONE;
-    }
-    expect(v, v->row.time_us > v->before_us, "its time is not after that of the record before");
-    v->before_us = v->row.time_us;
-    WRIT_TRY(read_value(v, column(s, 12), &value));
-    if (value == NULL) {
-        return WRIT_DONE;
-    }
-    switch (v->row.kind) {
-    case WRIT_ROW_DECISION:
-        return check_decision(v, value);
-    case WRIT_ROW_OUTCOME:
-        return check_outcome(v, value);
-    case WRIT_ROW_SEAL:
-        return check_seal(v, value);
-    case WRIT_ROW_NONE:
-        break;
-    }
-    return WRIT_DONE;
-}
-
 /* Looks at up to BATCH records from *leaf on. */
 static WRIT_RESULT
-check_batch(struct verifying *v, uint64_t *leaf, uint64_t last)
+check_batch(struct writ_check *v, uint64_t *leaf, uint64_t last)
 {
-    sqlite3_stmt *s = v->statements[SQL_RECORDS];
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_RECORDS];
     bool row = false;
 
     (void)sqlite3_bind_int64(s, 1, (int64_t)*leaf);
     (void)sqlite3_bind_int64(s, 2, (int64_t)last);
     (void)sqlite3_bind_int64(s, 3, BATCH);
-    WRIT_TRY(next_row(v, SQL_RECORDS, &row, v->err));
+    WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_RECORDS, &row, v->err));
     if (!row) {
-        problem(v, *leaf, "records are missing up to %llu", (unsigned long long)last);
+        writ_check_problem(v, *leaf, "records are missing up to %llu", (unsigned long long)last);
         *leaf = last + 1;
     }
     while (row) {
         uint64_t at = (uint64_t)sqlite3_column_int64(s, 0);
 
         if (at != *leaf) {
-            problem(v, *leaf, "records are missing before %llu", (unsigned long long)at);
+            writ_check_problem(v, *leaf, "records are missing before %llu", (unsigned long long)at);
         }
         writ_arena_reset(v->arena);
-        WRIT_TRY(check_record(v, s, at));
+        WRIT_TRY(writ_check_record(v, s, at));
         *leaf = at + 1;
-        WRIT_TRY(next_row(v, SQL_RECORDS, &row, v->err));
+        WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_RECORDS, &row, v->err));
     }
     return WRIT_DONE;
 }
 
-/* What is left when the last record was seen. */
-static void
-check_rest(struct verifying *v, uint64_t last)
-{
-    for (size_t i = 0; i < v->runs.bucket_count; i++) {
-        for (struct writ_map_node *at = v->runs.buckets[i]; at != NULL; at = at->next) {
-            const struct run *run = WRIT_MAP_OF(at, struct run, by_id);
-
-            if (run->seal_leaf <= last) {
-                problem(v, run->seal_leaf, "a boundary's seal should be here, and is not");
-            }
-        }
-    }
-    for (size_t i = 0; i < v->calls.bucket_count; i++) {
-        for (struct writ_map_node *at = v->calls.buckets[i]; at != NULL; at = at->next) {
-            struct call *call = WRIT_MAP_OF(at, struct call, by_leaf);
-
-            if (call->granted) {
-                v->report->in_flight++;
-            } else if (call->needs_outcome) {
-                problem(v, call->by_leaf.tag.low, "the refused call has no outcome");
-            }
-        }
-    }
-}
-
 static WRIT_RESULT
-head(struct verifying *v, int64_t *ret_last)
+head(struct writ_check *v, int64_t *ret_last)
 {
-    sqlite3_stmt *s = v->statements[SQL_HEAD];
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_HEAD];
     bool row = false;
 
-    WRIT_TRY(next_row(v, SQL_HEAD, &row, v->err));
+    WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_HEAD, &row, v->err));
     *ret_last = sqlite3_column_int64(s, 0);
     if (sqlite3_column_int64(s, 1) != *ret_last || sqlite3_column_int64(s, 2) < 0 ||
         sqlite3_column_int64(s, 3) < 0) {
-        problem(v, 0, "there are records without body or bodies without record");
+        writ_check_problem(v, 0, "there are records without body or bodies without record");
     }
     (void)sqlite3_reset(s);
     return WRIT_DONE;
 }
 
 static WRIT_RESULT
-check_all(struct verifying *v, bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx)
+check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx)
 {
     int64_t last = -1;
     uint64_t leaf = 0;
@@ -654,27 +73,27 @@ check_all(struct verifying *v, bool (*progress)(void *ctx, uint64_t done, uint64
     while ((int64_t)leaf <= last) {
         writ_result result = check_batch(v, &leaf, (uint64_t)last);
 
-        (void)sqlite3_reset(v->statements[SQL_RECORDS]);
+        (void)sqlite3_reset(v->statements[WRIT_CHECK_SQL_RECORDS]);
         WRIT_TRY(result);
         if (progress != NULL && !progress(ctx, leaf, (uint64_t)last + 1)) {
             WRIT_FAIL(v->err, WRIT_E_BUSY, "the verification was stopped");
         }
     }
-    check_rest(v, (uint64_t)last);
+    writ_check_rest(v, (uint64_t)last);
     return WRIT_DONE;
 }
 
 /* ---- around it ---- */
 
 static WRIT_RESULT
-prepare(struct verifying *v, const char *path)
+prepare(struct writ_check *v, const char *path)
 {
     WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
 
     WRIT_TRY(writ_file_name(path, &file, v->err));
     WRIT_TRY(writ_file_check(&file, v->err));
     WRIT_TRY(writ_disk_connect(path, true, BUSY_US, &v->db, v->err));
-    for (int i = 0; i < SQL_COUNT; i++) {
+    for (int i = 0; i < WRIT_CHECK_SQL_COUNT; i++) {
         int rc = sqlite3_prepare_v3(
             v->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &v->statements[i], NULL);
 
@@ -691,26 +110,12 @@ prepare(struct verifying *v, const char *path)
 }
 
 static void
-wipe(struct verifying *v)
+wipe(struct writ_check *v)
 {
-    for (size_t i = 0; i < v->calls.bucket_count; i++) {
-        while (v->calls.buckets[i] != NULL) {
-            struct call *call = WRIT_MAP_OF(v->calls.buckets[i], struct call, by_leaf);
-
-            writ_map_remove(&v->calls, &call->by_leaf);
-            writ_free(call);
-        }
-    }
-    for (size_t i = 0; i < v->runs.bucket_count; i++) {
-        while (v->runs.buckets[i] != NULL) {
-            run_free(v, WRIT_MAP_OF(v->runs.buckets[i], struct run, by_id));
-        }
-    }
-    writ_map_wipe(&v->calls);
-    writ_map_wipe(&v->runs);
+    writ_check_wipe(v);
     writ_arena_free(v->arena);
     writ_buf_wipe(&v->scratch);
-    for (int i = 0; i < SQL_COUNT; i++) {
+    for (int i = 0; i < WRIT_CHECK_SQL_COUNT; i++) {
         (void)sqlite3_finalize(v->statements[i]);
     }
     (void)sqlite3_close(v->db);
@@ -721,7 +126,7 @@ writ_verify_ledger(const char *path, bool (*progress)(void *ctx, uint64_t done, 
     void *ctx, struct writ_verify_report *ret, struct writ_err *err)
 {
     struct writ_verify_report *report = writ_alloc(sizeof *report);
-    struct verifying v = {
+    struct writ_check v = {
         .report = report,
         .before_us = INT64_MIN,
         .scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE),

@@ -8,7 +8,8 @@
  * says that it was let through in shadow.
  *
  * What stays invisible without a signed tree over the log: a suffix that was cut off together with
- * the seals in it, and a history that was written anew from its first record. */
+ * the seals in it, a history that was written anew from its first record, and a change of members
+ * that are in no digest (reason, target, evidence_refs and the like). */
 #ifndef WRIT_STORE_VERIFY_H
 #define WRIT_STORE_VERIFY_H
 

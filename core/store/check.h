@@ -1,0 +1,54 @@
+/* check.h - the checks of one record after the other; verify.c walks the log with them.
+ *
+ * Only core/store includes this. */
+#ifndef WRIT_STORE_CHECK_H
+#define WRIT_STORE_CHECK_H
+
+#include "evidence/record.h"
+#include "store/disk.h"
+#include "store/map.h"
+#include "store/verify.h"
+#include "store/verify.tbl.h"
+
+enum writ_check_statement {
+#define WRIT_CHECK_ENUM(NAME, text) WRIT_CHECK_SQL_##NAME,
+    WRIT_VERIFY_STATEMENTS(WRIT_CHECK_ENUM)
+#undef WRIT_CHECK_ENUM
+        WRIT_CHECK_SQL_COUNT
+};
+
+/** A verification. `runs` has the boundaries that are open at the present record, `calls` the
+ * decisions that have no outcome yet; both end with what ends them. */
+struct writ_check {
+    sqlite3 *db;
+    sqlite3_stmt *statements[WRIT_CHECK_SQL_COUNT];
+    struct writ_map runs, calls;
+    struct writ_arena *arena; /* one record */
+    struct writ_buf scratch;
+    struct writ_verify_report *report;
+    int64_t before_us;
+    struct writ_row row;
+    struct writ_err *err;
+};
+
+/** Says that something is wrong. */
+void writ_check_problem(struct writ_check *v, uint64_t leaf, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Steps a statement: true in *ret when there is a row. */
+WRIT_RESULT writ_check_next(
+    struct writ_check *v, enum writ_check_statement which, bool *ret, struct writ_err *err);
+/** Text or blob of a column; never NULL. */
+struct writ_view writ_check_column(sqlite3_stmt *s, int at);
+
+/** Looks at the record in the columns of RECORDS, which should be number `leaf`. WRIT_OK whatever
+ * is wrong with it; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf);
+
+/** What is left when the last record was seen. */
+void writ_check_rest(struct writ_check *v, uint64_t last);
+
+/** Frees what the checks remember. */
+void writ_check_wipe(struct writ_check *v);
+
+#endif

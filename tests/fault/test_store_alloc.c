@@ -1,0 +1,156 @@
+/* Fails the n-th allocation of what the caller's thread does to a ledger: there is an error, or all
+ * of it works, and the ledger is never the worse for it. */
+#include "support/kit.h"
+#include "support/unit.h"
+
+#include "store/reader.h"
+#include "store/verify.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct writ_kit_spec spec;
+
+static void
+fill(struct writ_kit *kit)
+{
+    struct writ_reservation budget = {
+        .key = {{1}},
+        .name = WRIT_LIT("calls"),
+        .window_us = 3600 * WRIT_KIT_S,
+        .amount = writ_decimal_of(1),
+        .limit = writ_decimal_of(9),
+    };
+
+    writ_kit_start(kit);
+    writ_kit_run(kit, (spec){.boundary = "one"});
+    ck_assert_int_eq(writ_kit_seal(kit, "one", NULL), WRIT_OK);
+    writ_kit_run(kit, (spec){.reservations = &budget, .reservations_n = 1});
+    writ_kit_call_free(writ_kit_granted(kit, (spec){.argument = "b"}));
+    writ_kit_close(kit);
+}
+
+START_TEST(creating_makes_a_whole_ledger_or_nothing)
+{
+    bool reached = true;
+
+    for (long nth = 1; reached; nth++) {
+        struct writ_kit kit;
+        writ_result result;
+
+        writ_kit_init(&kit);
+        ck_assert_int_eq(unlink(kit.path), 0);
+        writ_fault_arm(nth);
+        result = writ_ledger_create(kit.path, &kit.clock, NULL);
+        reached = writ_fault_disarm();
+        if (writ_is_ok(result)) {
+            writ_kit_open(&kit);
+        } else {
+            ck_assert_int_eq(result.code, WRIT_E_NOMEM);
+            ck_assert_int_ne(access(kit.path, F_OK), 0);
+        }
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
+START_TEST(opening_and_recovering_works_or_fails_whole)
+{
+    bool reached = true;
+
+    for (long nth = 1; reached; nth++) {
+        struct writ_kit kit;
+        struct writ_verify_report report;
+        writ_result result;
+
+        fill(&kit);
+        writ_fault_arm(nth);
+        result = writ_ledger_open(kit.path, &kit.options, &kit.ledger, NULL);
+        reached = writ_fault_disarm();
+        if (!writ_is_ok(result)) {
+            ck_assert_int_eq(result.code, WRIT_E_NOMEM);
+            ck_assert_ptr_null(kit.ledger);
+            writ_kit_open(&kit);
+        }
+        ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record WHERE flags & 8"), 1);
+        writ_kit_refused(&kit, (spec){.argument = "b"}, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN);
+        writ_kit_close(&kit);
+        ck_assert_ok(writ_verify_ledger(kit.path, NULL, NULL, &report, NULL));
+        ck_assert_uint_eq(report.problems, 0);
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
+START_TEST(verifying_says_all_or_that_it_could_not)
+{
+    struct writ_kit kit;
+    bool reached = true;
+
+    fill(&kit);
+    for (long nth = 1; reached; nth++) {
+        struct writ_verify_report report = {.records = 77};
+        writ_result result;
+
+        writ_fault_arm(nth);
+        result = writ_verify_ledger(kit.path, NULL, NULL, &report, NULL);
+        reached = writ_fault_disarm();
+        if (writ_is_ok(result)) {
+            ck_assert_uint_eq(report.problems, 0);
+            ck_assert_uint_eq(report.records, 6);
+        } else {
+            ck_assert_int_eq(result.code, WRIT_E_NOMEM);
+            ck_assert_uint_eq(report.records, 77);
+        }
+    }
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+static bool
+count(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+{
+    (void)leaf;
+    (void)kind;
+    (void)record;
+    (*(int *)ctx)++;
+    return true;
+}
+
+START_TEST(exporting_says_all_or_that_it_could_not)
+{
+    struct writ_kit kit;
+    bool reached = true;
+
+    fill(&kit);
+    for (long nth = 1; reached; nth++) {
+        struct writ_arena *arena = writ_arena_new(1 << 20);
+        struct writ_reader *reader = NULL;
+        struct writ_completeness report = {.held = 77};
+        writ_result result;
+        int n = 0;
+
+        writ_fault_arm(nth);
+        result = writ_reader_open(kit.path, &reader, NULL);
+        if (writ_is_ok(result)) {
+            result = writ_reader_export(
+                reader, writ_view(NULL, 0), WRIT_LIT("one"), count, &n, arena, &report, NULL);
+        }
+        reached = writ_fault_disarm();
+        if (writ_is_ok(result)) {
+            ck_assert_int_eq(n, 3);
+            ck_assert(report.whole && report.sealed);
+        } else {
+            ck_assert_int_eq(result.code, WRIT_E_NOMEM);
+            ck_assert_uint_eq(report.held, 77);
+        }
+        writ_reader_close(reader);
+        writ_arena_free(arena);
+    }
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("store_alloc", creating_makes_a_whole_ledger_or_nothing,
+    opening_and_recovering_works_or_fails_whole, verifying_says_all_or_that_it_could_not,
+    exporting_says_all_or_that_it_could_not)

@@ -1,0 +1,144 @@
+#include "support/unit.h"
+
+#include "store/flights.h"
+
+static struct writ_boundary *
+added(struct writ_boundaries *boundaries, const char *tenant, const char *name)
+{
+    struct writ_boundary *boundary = NULL;
+    struct writ_tag tag;
+
+    ck_assert_ok(writ_boundaries_tag(writ_view_str(tenant), writ_view_str(name), &tag, NULL));
+    ck_assert_ok(writ_boundaries_add(
+        boundaries, tag, writ_view_str(tenant), writ_view_str(name), &boundary, NULL));
+    return boundary;
+}
+
+static struct writ_boundary *
+found(const struct writ_boundaries *boundaries, const char *tenant, const char *name)
+{
+    struct writ_tag tag;
+
+    ck_assert_ok(writ_boundaries_tag(writ_view_str(tenant), writ_view_str(name), &tag, NULL));
+    return writ_boundaries_find(boundaries, tag, writ_view_str(tenant), writ_view_str(name));
+}
+
+START_TEST(a_boundary_is_found_by_tenant_and_name)
+{
+    struct writ_boundaries boundaries = {0};
+    struct writ_boundary *ab;
+
+    ck_assert_ok(writ_boundaries_init(&boundaries, 10, NULL));
+    ab = added(&boundaries, "a", "b");
+    ck_assert_view(ab->tenant, "a");
+    ck_assert_view(ab->name, "b");
+    ck_assert_ptr_eq(found(&boundaries, "a", "b"), ab);
+    ck_assert_ptr_null(found(&boundaries, "ab", ""));
+    ck_assert_ptr_null(found(&boundaries, "", "ab"));
+    ck_assert_ptr_null(found(&boundaries, "b", "a"));
+    writ_boundaries_wipe(&boundaries);
+}
+END_TEST
+
+/* It would take 2^64 work to make two of one tag; they would still be two. */
+START_TEST(two_names_of_one_tag_are_two)
+{
+    struct writ_boundaries boundaries = {0};
+    struct writ_boundary *first, *second;
+    struct writ_tag tag = {1, 2};
+
+    ck_assert_ok(writ_boundaries_init(&boundaries, 10, NULL));
+    ck_assert_ok(
+        writ_boundaries_add(&boundaries, tag, WRIT_LIT("t"), WRIT_LIT("one"), &first, NULL));
+    ck_assert_ok(
+        writ_boundaries_add(&boundaries, tag, WRIT_LIT("t"), WRIT_LIT("two"), &second, NULL));
+    ck_assert_ptr_eq(writ_boundaries_find(&boundaries, tag, WRIT_LIT("t"), WRIT_LIT("one")), first);
+    ck_assert_ptr_eq(
+        writ_boundaries_find(&boundaries, tag, WRIT_LIT("t"), WRIT_LIT("two")), second);
+    ck_assert_ptr_null(writ_boundaries_find(&boundaries, tag, WRIT_LIT("t"), WRIT_LIT("three")));
+    writ_boundaries_wipe(&boundaries);
+}
+END_TEST
+
+START_TEST(a_sweep_comes_by_everywhere)
+{
+    struct writ_boundaries boundaries = {0};
+    size_t seen = 0;
+
+    ck_assert_ok(writ_boundaries_init(&boundaries, 3, NULL));
+    ck_assert_ptr_null(writ_boundaries_sweep(&boundaries));
+    added(&boundaries, "t", "one");
+    added(&boundaries, "t", "two");
+    added(&boundaries, "t", "three");
+    for (int i = 0; i < 3; i++) {
+        writ_boundaries_sweep(&boundaries)->before++;
+    }
+    for (int i = 0; i < 3; i++) {
+        seen += writ_boundaries_sweep(&boundaries)->before == 1 ? 1 : 0;
+    }
+    ck_assert_uint_eq(seen, 3);
+    writ_boundaries_remove(&boundaries, found(&boundaries, "t", "two"));
+    writ_boundaries_remove(&boundaries, found(&boundaries, "t", "one"));
+    ck_assert_ptr_eq(writ_boundaries_sweep(&boundaries), found(&boundaries, "t", "three"));
+    writ_boundaries_remove(&boundaries, found(&boundaries, "t", "three"));
+    ck_assert_ptr_null(writ_boundaries_sweep(&boundaries));
+    writ_boundaries_wipe(&boundaries);
+}
+END_TEST
+
+START_TEST(so_many_are_open_and_no_more)
+{
+    struct writ_boundaries boundaries = {0};
+    struct writ_boundary *mark = NULL;
+    struct writ_tag tag = {3, 3};
+
+    ck_assert_ok(writ_boundaries_init(&boundaries, 1, NULL));
+    added(&boundaries, "t", "one");
+    ck_assert_code(
+        writ_boundaries_add(&boundaries, tag, WRIT_LIT("t"), WRIT_LIT("two"), &mark, NULL),
+        WRIT_E_LIMIT);
+    ck_assert_ptr_null(mark);
+    writ_boundaries_remove(&boundaries, found(&boundaries, "t", "one"));
+    writ_fault_arm(1);
+    ck_assert_code(
+        writ_boundaries_add(&boundaries, tag, WRIT_LIT("t"), WRIT_LIT("two"), &mark, NULL),
+        WRIT_E_NOMEM);
+    (void)writ_fault_disarm();
+    ck_assert_uint_eq(boundaries.by_name.count, 0);
+    writ_boundaries_wipe(&boundaries);
+}
+END_TEST
+
+START_TEST(a_flight_counts_in_its_boundary_until_it_ends)
+{
+    struct writ_boundaries boundaries = {0};
+    struct writ_map flights = {0};
+    struct writ_boundary *boundary;
+    struct writ_flight *flight;
+    char id[] = "d-1";
+
+    ck_assert_ok(writ_boundaries_init(&boundaries, 10, NULL));
+    ck_assert_ok(writ_map_init(&flights, 10, NULL));
+    boundary = added(&boundaries, "t", "one");
+    flight = writ_flights_add(&flights, boundary, 5, writ_view_str(id));
+    ck_assert_ptr_nonnull(writ_flights_add(&flights, boundary, 6, WRIT_LIT("d-2")));
+    id[0] = 'x'; /* it has its own copy */
+    ck_assert_view(flight->decision_id, "d-1");
+    ck_assert_uint_eq(boundary->in_flight, 2);
+    ck_assert_ptr_eq(writ_flights_find(&flights, 5), flight);
+    ck_assert_ptr_null(writ_flights_find(&flights, 7));
+    writ_flights_remove(&flights, flight);
+    ck_assert_ptr_null(writ_flights_find(&flights, 5));
+    ck_assert_uint_eq(boundary->in_flight, 1);
+    writ_fault_arm(1);
+    ck_assert_ptr_null(writ_flights_add(&flights, boundary, 8, WRIT_LIT("d-3")));
+    (void)writ_fault_disarm();
+    ck_assert_uint_eq(boundary->in_flight, 1);
+    writ_flights_wipe(&flights);
+    writ_boundaries_wipe(&boundaries);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("boundaries", a_boundary_is_found_by_tenant_and_name, two_names_of_one_tag_are_two,
+    a_sweep_comes_by_everywhere, so_many_are_open_and_no_more,
+    a_flight_counts_in_its_boundary_until_it_ends)

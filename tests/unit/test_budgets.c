@@ -1,0 +1,232 @@
+#include "support/unit.h"
+
+#include "store/budgets.h"
+
+#define MINUTE INT64_C(60000000)
+
+static struct writ_decimal
+decimal(const char *text)
+{
+    struct writ_decimal value;
+
+    ck_assert_ok(writ_decimal_read(writ_view_str(text), &value));
+    return value;
+}
+
+static struct writ_reservation
+draw(uint8_t key, const char *amount, const char *limit)
+{
+    return (struct writ_reservation){
+        .key = {{key}},
+        .window_us = MINUTE,
+        .amount = decimal(amount),
+        .limit = decimal(limit),
+    };
+}
+
+static void
+spent_is(const struct writ_budgets *budgets, const char *want)
+{
+    struct writ_decimal value = decimal(want);
+
+    ck_assert_ptr_nonnull(budgets->all);
+    ck_assert_int_eq(writ_decimal_compare(&budgets->all->spent, &value), 0);
+}
+
+START_TEST(sums_are_exact_up_to_the_limit)
+{
+    struct writ_budgets budgets = {0};
+    struct writ_reservation tenth = draw(1, "0.1", "0.3");
+    struct writ_booking bookings[4];
+    size_t refused = 77;
+
+    ck_assert_ok(writ_budgets_init(&budgets, 10, NULL));
+    for (int i = 0; i < 3; i++) { /* 0.1 + 0.1 + 0.1 is 0.3, not 0.30000000000000004 */
+        ck_assert_ok(writ_budgets_book(&budgets, &tenth, 1, 5, &bookings[i], &refused));
+    }
+    ck_assert_uint_eq(refused, 77);
+    ck_assert_code(
+        writ_budgets_book(&budgets, &tenth, 1, 5, &bookings[3], &refused), WRIT_E_MISMATCH);
+    ck_assert_uint_eq(refused, 0);
+    spent_is(&budgets, "0.3");
+    writ_budgets_commit(&budgets);
+    writ_budgets_end(bookings, 3);
+    writ_budgets_wipe(&budgets);
+}
+END_TEST
+
+START_TEST(a_call_books_all_of_its_budgets_or_none)
+{
+    struct writ_budgets budgets = {0};
+    struct writ_reservation both[] = {draw(1, "1", "10"), draw(2, "1", "0")};
+    struct writ_booking bookings[2];
+    size_t refused = 77;
+
+    ck_assert_ok(writ_budgets_init(&budgets, 10, NULL));
+    ck_assert_code(writ_budgets_book(&budgets, both, 2, 5, bookings, &refused), WRIT_E_MISMATCH);
+    ck_assert_uint_eq(refused, 1);
+    for (const struct writ_counter *c = budgets.all; c != NULL; c = c->next_all) {
+        ck_assert_uint_eq(c->booked, 0);
+        ck_assert(c->spent.coefficient == 0);
+    }
+    writ_budgets_commit(&budgets);
+    writ_budgets_wipe(&budgets);
+}
+END_TEST
+
+START_TEST(windows_are_aligned_to_the_epoch)
+{
+    struct writ_budgets budgets = {0};
+    struct writ_reservation one = draw(1, "1", "1");
+    struct writ_booking booking;
+    size_t refused;
+
+    ck_assert_ok(writ_budgets_init(&budgets, 10, NULL));
+    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, MINUTE - 1, &booking, &refused));
+    ck_assert_code(
+        writ_budgets_book(&budgets, &one, 1, MINUTE - 1, &booking, &refused), WRIT_E_MISMATCH);
+    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, MINUTE, &booking, &refused));
+    ck_assert_code(
+        writ_budgets_book(&budgets, &one, 1, 2 * MINUTE - 1, &booking, &refused), WRIT_E_MISMATCH);
+    writ_budgets_commit(&budgets);
+    writ_budgets_wipe(&budgets);
+}
+END_TEST
+
+START_TEST(what_is_given_back_counts_only_in_its_own_window)
+{
+    struct writ_budgets budgets = {0};
+    struct writ_reservation one = draw(1, "1", "5");
+    struct writ_booking first, second;
+    size_t refused;
+
+    ck_assert_ok(writ_budgets_init(&budgets, 10, NULL));
+    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, 5, &first, &refused));
+    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, 6, &second, &refused));
+    writ_budgets_return(&budgets, &second, 1);
+    writ_budgets_end(&second, 1);
+    spent_is(&budgets, "1");
+    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, MINUTE, &second, &refused));
+    writ_budgets_return(&budgets, &first, 1); /* of the window before */
+    writ_budgets_end(&first, 1);
+    spent_is(&budgets, "1");
+    writ_budgets_commit(&budgets);
+    writ_budgets_wipe(&budgets);
+}
+END_TEST
+
+START_TEST(a_group_that_is_rolled_back_leaves_no_trace)
+{
+    struct writ_budgets budgets = {0};
+    struct writ_reservation one = draw(1, "1", "5");
+    struct writ_booking first, second;
+    size_t refused;
+
+    ck_assert_ok(writ_budgets_init(&budgets, 10, NULL));
+    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, 5, &first, &refused));
+    writ_budgets_commit(&budgets);
+    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, MINUTE, &second, &refused));
+    writ_budgets_return(&budgets, &first, 1);
+    writ_budgets_end(&second, 1);
+    writ_budgets_rollback(&budgets);
+    spent_is(&budgets, "1");
+    ck_assert_int_eq(budgets.all->window, 0);
+    ck_assert_uint_eq(budgets.all->booked, 1);
+    writ_budgets_wipe(&budgets);
+}
+END_TEST
+
+START_TEST(what_cannot_be_a_draw_is_refused)
+{
+    struct writ_budgets budgets = {0};
+    struct writ_reservation rows[] = {
+        draw(1, "1", "1"), draw(1, "-1", "1"), draw(1, "1", "-1"), draw(1, "1", "1")};
+    struct writ_booking booking;
+    size_t refused;
+
+    rows[0].window_us = 0;
+    rows[3].window_us = -5;
+    ck_assert_ok(writ_budgets_init(&budgets, 10, NULL));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ck_assert_code(
+            writ_budgets_book(&budgets, &rows[i], 1, 5, &booking, &refused), WRIT_E_INVALID);
+    }
+    ck_assert_ptr_null(budgets.all);
+    writ_budgets_wipe(&budgets);
+}
+END_TEST
+
+START_TEST(a_sum_that_cannot_be_kept_exactly_does_not_fit)
+{
+    struct writ_budgets budgets = {0};
+    struct writ_reservation large = draw(1, "1e33", "1e40"), small = draw(1, "0.1", "1e40");
+    struct writ_booking booking;
+    size_t refused;
+
+    ck_assert_ok(writ_budgets_init(&budgets, 10, NULL));
+    ck_assert_ok(writ_budgets_book(&budgets, &large, 1, 5, &booking, &refused));
+    ck_assert_code(writ_budgets_book(&budgets, &small, 1, 5, &booking, &refused), WRIT_E_MISMATCH);
+    writ_budgets_commit(&budgets);
+    writ_budgets_wipe(&budgets);
+}
+END_TEST
+
+START_TEST(so_many_counters_and_no_more_and_two_windows_are_two)
+{
+    struct writ_budgets budgets = {0};
+    struct writ_reservation rows[] = {draw(1, "1", "9"), draw(1, "1", "9"), draw(2, "1", "9")};
+    struct writ_booking booking;
+    size_t refused;
+
+    rows[1].window_us = 2 * MINUTE;
+    ck_assert_ok(writ_budgets_init(&budgets, 2, NULL));
+    ck_assert_ok(writ_budgets_book(&budgets, &rows[0], 1, 5, &booking, &refused));
+    ck_assert_ok(writ_budgets_book(&budgets, &rows[1], 1, 5, &booking, &refused));
+    ck_assert_code(writ_budgets_book(&budgets, &rows[2], 1, 5, &booking, &refused), WRIT_E_LIMIT);
+    ck_assert_ok(writ_budgets_book(&budgets, &rows[0], 1, 5, &booking, &refused));
+    writ_budgets_commit(&budgets);
+    writ_budgets_wipe(&budgets);
+}
+END_TEST
+
+static WRIT_RESULT
+note_row(void *ctx, uint64_t id, struct writ_err *err)
+{
+    (void)err;
+    *(uint64_t *)ctx += id;
+    return WRIT_DONE;
+}
+
+START_TEST(counters_are_forgotten_when_their_window_has_passed_and_nobody_holds_them)
+{
+    struct writ_budgets budgets = {0};
+    struct writ_decimal zero = {0};
+    struct writ_reservation one = draw(1, "1", "9");
+    struct writ_booking booking;
+    uint64_t rows = 0;
+    size_t refused;
+
+    ck_assert_ok(writ_budgets_init(&budgets, 10, NULL));
+    ck_assert_ok(writ_budgets_load(&budgets, writ_tag_number(5), 4, MINUTE, 0, &zero, NULL));
+    ck_assert_ok(writ_budgets_load(&budgets, writ_tag_number(6), 8, MINUTE, 1, &zero, NULL));
+    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, 5, &booking, &refused));
+    budgets.all->id = 16;
+    writ_budgets_commit(&budgets);
+    ck_assert_uint_eq(budgets.next_id, 9);
+    ck_assert_ok(writ_budgets_stale(&budgets, MINUTE, note_row, &rows, NULL));
+    ck_assert_uint_eq(rows, 4);
+    writ_budgets_prune(&budgets, MINUTE);
+    ck_assert_uint_eq(budgets.by_key.count, 2);
+    writ_budgets_end(&booking, 1);
+    writ_budgets_prune(&budgets, 2 * MINUTE);
+    ck_assert_uint_eq(budgets.by_key.count, 0);
+    writ_budgets_wipe(&budgets);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("budgets", sums_are_exact_up_to_the_limit, a_call_books_all_of_its_budgets_or_none,
+    windows_are_aligned_to_the_epoch, what_is_given_back_counts_only_in_its_own_window,
+    a_group_that_is_rolled_back_leaves_no_trace, what_cannot_be_a_draw_is_refused,
+    a_sum_that_cannot_be_kept_exactly_does_not_fit,
+    so_many_counters_and_no_more_and_two_windows_are_two,
+    counters_are_forgotten_when_their_window_has_passed_and_nobody_holds_them)

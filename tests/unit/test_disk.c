@@ -1,0 +1,225 @@
+#include "support/kit.h"
+#include "support/unit.h"
+
+#include "store/disk.h"
+#include "store/file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUSY_US 1000
+
+START_TEST(only_what_may_pass_by_itself_does_not_poison)
+{
+    static const struct {
+        int rc;
+        enum writ_code code;
+        bool poisons;
+    } rows[] = {
+        {SQLITE_FULL, WRIT_E_IO, false},
+        {SQLITE_BUSY, WRIT_E_BUSY, false},
+        {SQLITE_BUSY_RECOVERY, WRIT_E_BUSY, false},
+        {SQLITE_LOCKED, WRIT_E_IO, false},
+        {SQLITE_READONLY, WRIT_E_IO, false},
+        {SQLITE_CANTOPEN, WRIT_E_IO, false},
+        {SQLITE_NOMEM, WRIT_E_NOMEM, false},
+        {SQLITE_IOERR_NOMEM, WRIT_E_IO, false},
+        {SQLITE_IOERR_WRITE, WRIT_E_IO, false},
+        {SQLITE_IOERR_READ, WRIT_E_IO, false},
+        {SQLITE_IOERR_SHMMAP, WRIT_E_IO, false},
+        {SQLITE_IOERR_FSYNC, WRIT_E_IO, true},
+        {SQLITE_IOERR_DIR_FSYNC, WRIT_E_IO, true},
+        {SQLITE_IOERR_CORRUPTFS, WRIT_E_IO, true},
+        {SQLITE_CORRUPT, WRIT_E_IO, true},
+        {SQLITE_CORRUPT_INDEX, WRIT_E_IO, true},
+        {SQLITE_NOTADB, WRIT_E_PARSE, true},
+        {SQLITE_CONSTRAINT_PRIMARYKEY, WRIT_E_IO, true},
+        {SQLITE_SCHEMA, WRIT_E_IO, true},
+        {SQLITE_MISUSE, WRIT_E_IO, true},
+        {SQLITE_INTERNAL, WRIT_E_IO, true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct writ_err err = {0};
+        bool poisons = false;
+
+        ck_assert_int_eq(writ_disk_fault(NULL, rows[i].rc, &poisons, &err).code, rows[i].code);
+        ck_assert_msg(poisons == rows[i].poisons, "%d", rows[i].rc);
+        ck_assert_int_ne(err.text[0], '\0');
+        ck_assert_int_eq(writ_disk_fault(NULL, rows[i].rc, NULL, NULL).code, rows[i].code);
+    }
+}
+END_TEST
+
+static struct writ_row
+decision_row(uint64_t leaf)
+{
+    return (struct writ_row){
+        .kind = WRIT_ROW_DECISION,
+        .leaf = leaf,
+        .boundary = 1,
+        .time_us = 5,
+        .decision_id = WRIT_LIT("d"),
+        .agent_id = WRIT_LIT("a"),
+        .body = WRIT_LIT("{}"),
+    };
+}
+
+START_TEST(a_record_reads_back_as_it_was_appended)
+{
+    static const uint8_t claim[WRIT_DISK_CLAIM_BYTES] = {1, 2, 3};
+    struct writ_kit kit;
+    struct writ_disk disk = {0};
+    struct writ_row row = decision_row(0), got;
+    bool found = false;
+
+    writ_kit_init(&kit);
+    ck_assert_ok(writ_disk_open(kit.path, BUSY_US, &disk, NULL));
+    row.claim = claim;
+    row.flags = WRIT_ROW_GRANTED;
+    row.seq = 7;
+    row.verdict = 1;
+    ck_assert_ok(writ_disk_begin(&disk, NULL));
+    ck_assert_ok(writ_disk_append(&disk, &row, NULL));
+    ck_assert_ok(writ_disk_commit(&disk, NULL));
+    ck_assert_uint_gt(disk.wal_pages, 0);
+
+    ck_assert_ok(writ_disk_query(&disk, WRIT_SQL_RECORD_AT, &found, NULL, "u", (uint64_t)0));
+    ck_assert(found);
+    ck_assert_ok(writ_disk_row(disk.statements[WRIT_SQL_RECORD_AT], &got, NULL));
+    ck_assert_int_eq(got.kind, WRIT_ROW_DECISION);
+    ck_assert_uint_eq(got.seq, 7);
+    ck_assert_uint_eq(got.flags, WRIT_ROW_GRANTED);
+    ck_assert_view(got.decision_id, "d");
+    ck_assert_view(got.agent_id, "a");
+    ck_assert_ptr_null(got.tool.ptr);
+    ck_assert_int_eq(got.claim[2], 3);
+    writ_disk_end(&disk, WRIT_SQL_RECORD_AT);
+    ck_assert_ok(writ_disk_query(&disk, WRIT_SQL_RECORD_AT, &found, NULL, "u", (uint64_t)1));
+    ck_assert(!found);
+    writ_disk_end(&disk, WRIT_SQL_RECORD_AT);
+    writ_disk_close(&disk);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(a_poisoned_log_does_nothing_more)
+{
+    struct writ_kit kit;
+    struct writ_disk disk = {0};
+    struct writ_row row = decision_row(0);
+
+    writ_kit_init(&kit);
+    ck_assert_ok(writ_disk_open(kit.path, BUSY_US, &disk, NULL));
+    ck_assert_ok(writ_disk_begin(&disk, NULL));
+    ck_assert_ok(writ_disk_append(&disk, &row, NULL));
+    ck_assert_code(writ_disk_append(&disk, &row, NULL), WRIT_E_IO); /* the same leaf again */
+    ck_assert(disk.poisoned);
+    ck_assert_code(writ_disk_commit(&disk, NULL), WRIT_E_IO);
+    ck_assert_int_eq(sqlite3_get_autocommit(disk.db), 1); /* rolled back */
+    ck_assert_code(writ_disk_begin(&disk, NULL), WRIT_E_IO);
+    writ_disk_close(&disk);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record"), 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(a_reading_connection_writes_nothing)
+{
+    struct writ_kit kit;
+    sqlite3 *db = NULL;
+
+    writ_kit_init(&kit);
+    ck_assert_ok(writ_disk_connect(kit.path, true, BUSY_US, &db, NULL));
+    ck_assert_int_ne(sqlite3_exec(db, "DELETE FROM meta", NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* ---- file.h ---- */
+
+START_TEST(files_are_named_after_the_database)
+{
+    struct writ_file file = {0};
+    char path[WRIT_FILE_PATH_MAX + 2];
+
+    ck_assert_ok(writ_file_name("/a/b.db", &file, NULL));
+    ck_assert_str_eq(writ_file_path(&file, WRIT_FILE_DATABASE), "/a/b.db");
+    ck_assert_str_eq(writ_file_path(&file, WRIT_FILE_WAL), "/a/b.db-wal");
+    ck_assert_str_eq(writ_file_path(&file, WRIT_FILE_SHM), "/a/b.db-shm");
+    ck_assert_str_eq(writ_file_path(&file, WRIT_FILE_LOCK), "/a/b.db-lock");
+    writ_file_wipe(&file);
+    writ_file_wipe(&file);
+
+    memset(path, 'x', sizeof path);
+    path[WRIT_FILE_PATH_MAX + 1] = '\0';
+    ck_assert_code(writ_file_name(path, &file, NULL), WRIT_E_LIMIT);
+    path[WRIT_FILE_PATH_MAX] = '\0';
+    ck_assert_ok(writ_file_name(path, &file, NULL));
+    writ_file_wipe(&file);
+    ck_assert_code(writ_file_name("", &file, NULL), WRIT_E_LIMIT);
+}
+END_TEST
+
+START_TEST(a_lock_is_held_by_one_and_released_with_its_holder)
+{
+    struct writ_kit kit;
+    struct writ_file first = {0}, second = {0};
+
+    writ_kit_init(&kit);
+    ck_assert_ok(writ_file_name(kit.path, &first, NULL));
+    ck_assert_ok(writ_file_name(kit.path, &second, NULL));
+    ck_assert_ok(writ_file_lock(&first, NULL));
+    ck_assert_code(writ_file_lock(&second, NULL), WRIT_E_BUSY);
+    writ_file_wipe(&first);
+    ck_assert_ok(writ_file_lock(&second, NULL));
+    writ_file_wipe(&second);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(a_lock_file_that_is_a_link_is_refused)
+{
+    struct writ_kit kit;
+    struct writ_file file = {0};
+    char lock[160];
+
+    writ_kit_init(&kit);
+    (void)snprintf(lock, sizeof lock, "%s-lock", kit.path);
+    ck_assert_int_eq(symlink("/dev/null", lock), 0);
+    ck_assert_ok(writ_file_name(kit.path, &file, NULL));
+    ck_assert_code(writ_file_check(&file, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_file_lock(&file, NULL), WRIT_E_INVALID);
+    writ_file_wipe(&file);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(a_name_that_leads_elsewhere_is_noticed)
+{
+    struct writ_kit kit;
+    struct writ_file file = {0};
+    char away[160];
+
+    writ_kit_start(&kit);
+    ck_assert_ok(writ_file_name(kit.path, &file, NULL));
+    ck_assert_ok(writ_file_same(&file, NULL)); /* nothing remembered, nothing to compare */
+    ck_assert_ok(writ_file_remember(&file, NULL));
+    ck_assert_ok(writ_file_same(&file, NULL));
+    (void)snprintf(away, sizeof away, "%s.away", kit.path);
+    ck_assert_int_eq(rename(kit.path, away), 0);
+    ck_assert_code(writ_file_same(&file, NULL), WRIT_E_IO);
+    ck_assert_int_eq(rename(away, kit.path), 0);
+    ck_assert_ok(writ_file_same(&file, NULL));
+    writ_file_wipe(&file);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("disk", only_what_may_pass_by_itself_does_not_poison,
+    a_record_reads_back_as_it_was_appended, a_poisoned_log_does_nothing_more,
+    a_reading_connection_writes_nothing, files_are_named_after_the_database,
+    a_lock_is_held_by_one_and_released_with_its_holder, a_lock_file_that_is_a_link_is_refused,
+    a_name_that_leads_elsewhere_is_noticed)

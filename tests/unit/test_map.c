@@ -1,0 +1,95 @@
+#include "support/unit.h"
+
+#include "store/map.h"
+
+struct thing {
+    int value;
+    struct writ_map_node node;
+};
+
+START_TEST(things_are_found_by_their_tag_until_they_are_removed)
+{
+    struct writ_map map = {0};
+    static struct thing things[1000];
+
+    ck_assert_ok(writ_map_init(&map, 100, NULL)); /* more than it was made for */
+    for (int i = 0; i < 1000; i++) {
+        things[i].value = i;
+        writ_map_add(&map, &things[i].node, writ_tag_number((uint64_t)i));
+    }
+    ck_assert_uint_eq(map.count, 1000);
+    for (int i = 0; i < 1000; i += 2) {
+        writ_map_remove(&map, &things[i].node);
+    }
+    for (int i = 0; i < 1000; i++) {
+        struct thing *thing =
+            WRIT_MAP_OF(writ_map_find(&map, writ_tag_number((uint64_t)i)), struct thing, node);
+
+        if (i % 2 == 0) {
+            ck_assert_ptr_null(thing);
+        } else {
+            ck_assert_int_eq(thing->value, i);
+        }
+    }
+    ck_assert_uint_eq(map.count, 500);
+    writ_map_wipe(&map);
+}
+END_TEST
+
+START_TEST(a_second_one_of_a_tag_hides_the_first)
+{
+    struct writ_map map = {0};
+    struct thing first = {.value = 1}, second = {.value = 2};
+    struct writ_tag tag = {7, 7};
+
+    ck_assert_ok(writ_map_init(&map, 1, NULL));
+    writ_map_add(&map, &first.node, tag);
+    writ_map_add(&map, &second.node, tag);
+    ck_assert_ptr_eq(writ_map_find(&map, tag), &second.node);
+    writ_map_remove(&map, &second.node);
+    ck_assert_ptr_eq(writ_map_find(&map, tag), &first.node);
+    writ_map_wipe(&map);
+}
+END_TEST
+
+START_TEST(a_zeroed_map_finds_nothing_and_can_be_wiped)
+{
+    struct writ_map map = {0};
+
+    ck_assert_ptr_null(writ_map_find(&map, writ_tag_number(1)));
+    writ_map_wipe(&map);
+}
+END_TEST
+
+static void
+remove_stranger(void *arg)
+{
+    struct thing stranger = {0};
+
+    writ_map_remove(arg, &stranger.node);
+}
+
+START_TEST(removing_what_is_not_there_stops_the_process)
+{
+    struct writ_map map = {0};
+
+    ck_assert_ok(writ_map_init(&map, 1, NULL));
+    ck_assert(writ_unit_aborts(remove_stranger, &map));
+    writ_map_wipe(&map);
+}
+END_TEST
+
+START_TEST(no_memory_is_told)
+{
+    struct writ_map map = {.count = 77};
+
+    writ_fault_arm(1);
+    ck_assert_code(writ_map_init(&map, 1, NULL), WRIT_E_NOMEM);
+    (void)writ_fault_disarm();
+    ck_assert_uint_eq(map.count, 77);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("map", things_are_found_by_their_tag_until_they_are_removed,
+    a_second_one_of_a_tag_hides_the_first, a_zeroed_map_finds_nothing_and_can_be_wiped,
+    removing_what_is_not_there_stops_the_process, no_memory_is_told)
