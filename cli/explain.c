@@ -282,6 +282,7 @@ writ_command_explain(const struct writ_cli *cli)
     writ_result result = tell(&story, &err);
 
     if (writ_is_ok(result)) {
+        WRIT_INVARIANT(story.config != NULL);
         if (cli->json) {
             put_json(&story, &output);
         } else {

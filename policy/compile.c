@@ -125,10 +125,9 @@ child_place(struct making *m, struct writ_constraint_place *parent, struct writ_
 {
     struct writ_constraint_place *place;
 
-    for (const struct writ_constraint_place *child = parent->children; child != NULL;
-         child = child->next) {
-        if (writ_view_equal(child->token, token)) {
-            return (struct writ_constraint_place *)(uintptr_t)child; /* still being made, by us */
+    for (place = parent->children; place != NULL; place = place->next) {
+        if (writ_view_equal(place->token, token)) {
+            return place;
         }
     }
     place = writ_option_memory(m->o, 1, sizeof *place);

@@ -12,9 +12,8 @@
 #define CANONICAL_MAX  (16 * 1024 * 1024) /* preimage of policy_digest */
 #define ISSUER_MAX     600
 
-/* A configuration with what it lives on. The public part comes first, so that a pointer to it is a
- * pointer to the whole. */
-struct owned {
+/* A configuration with what it lives on. */
+struct writ_config_owner {
     struct writ_config config;
     atomic_uint references;
     struct writ_arena *arena;
@@ -24,7 +23,7 @@ struct owned {
 /* A reading under way. */
 struct loading {
     struct writ_options o;
-    struct owned *owned;
+    struct writ_config_owner *owned;
     struct writ_config *config;
     const struct writ_yaml *root;
     struct writ_raw_top top;
@@ -486,7 +485,7 @@ read_all(struct loading *l, struct writ_view text)
 }
 
 static void
-owned_free(struct owned *owned)
+owned_free(struct writ_config_owner *owned)
 {
     if (owned != NULL) {
         writ_compile_free(owned->patterns);
@@ -496,7 +495,7 @@ owned_free(struct owned *owned)
 }
 
 static void
-owned_freep(struct owned **owned)
+owned_freep(struct writ_config_owner **owned)
 {
     owned_free(*owned);
 }
@@ -523,10 +522,10 @@ tell_first(const struct writ_findings *findings, const char *file, writ_result r
 }
 
 static WRIT_RESULT
-read_config(
-    struct writ_view text, const char *file, struct writ_findings *findings, struct owned **ret)
+read_config(struct writ_view text, const char *file, struct writ_findings *findings,
+    struct writ_config_owner **ret)
 {
-    WRIT_AUTO(struct owned *, owned_freep) owned = writ_alloc(sizeof *owned);
+    WRIT_AUTO(struct writ_config_owner *, owned_freep) owned = writ_alloc(sizeof *owned);
     struct loading l = {.owned = owned};
 
     if (owned == NULL || (owned->arena = writ_arena_new(WRIT_CONFIG_MEMORY_MAX)) == NULL) {
@@ -539,6 +538,7 @@ read_config(
     }
     atomic_init(&owned->references, 1);
     l.config = &owned->config;
+    l.config->owner = owned;
     l.o = (struct writ_options){.arena = owned->arena, .findings = findings};
     owned->config.file = writ_view_copy(writ_view_str(file), owned->arena);
     if (owned->config.file.ptr == NULL) {
@@ -555,7 +555,7 @@ writ_config_read(struct writ_view text, const char *file, struct writ_findings *
 {
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) own = {0};
     struct writ_findings *used = findings != NULL ? findings : &own;
-    struct owned *owned = NULL;
+    struct writ_config_owner *owned = NULL;
     writ_result result = read_config(text, file, used, &owned);
 
     writ_findings_sort(used);
@@ -576,17 +576,10 @@ writ_config_load(const char *path, struct writ_findings *findings, struct writ_c
     return writ_config_read(writ_buf_view(&text), path, findings, ret, err);
 }
 
-/* The references are the one thing of a configuration that changes. */
-static struct owned *
-owner_of(const struct writ_config *config)
-{
-    return (struct owned *)(uintptr_t)config;
-}
-
 const struct writ_config *
 writ_config_hold(const struct writ_config *config)
 {
-    (void)atomic_fetch_add_explicit(&owner_of(config)->references, 1, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&config->owner->references, 1, memory_order_relaxed);
     return config;
 }
 
@@ -594,8 +587,8 @@ void
 writ_config_drop(const struct writ_config *config)
 {
     if (config != NULL &&
-        atomic_fetch_sub_explicit(&owner_of(config)->references, 1, memory_order_acq_rel) == 1) {
-        owned_free(owner_of(config));
+        atomic_fetch_sub_explicit(&config->owner->references, 1, memory_order_acq_rel) == 1) {
+        owned_free(config->owner);
     }
 }
 

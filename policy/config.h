@@ -178,6 +178,7 @@ struct writ_config {
     struct writ_credential_config credential;
     struct writ_ledger_config ledger;
     struct writ_log_config log;
+    struct writ_config_owner *owner; /* its memory and references: for config.c alone */
 };
 
 /**

@@ -67,7 +67,7 @@ struct writ_constraint_path {
 /** What is named below a place in the arguments. */
 struct writ_constraint_place {
     struct writ_view token;
-    const struct writ_constraint_place *children, *next;
+    struct writ_constraint_place *children, *next;
     bool named, whole;
     const struct writ_constraint_set *const *each; /* sets that name parts of the elements */
     size_t each_n;

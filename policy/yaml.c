@@ -303,6 +303,7 @@ unlink_doubles(struct writ_yaml *map)
         }
         kept = node;
     }
+    WRIT_INVARIANT(kept != NULL); /* the first of two with one name stays */
     kept->next = NULL;
     map->last = kept;
 }
