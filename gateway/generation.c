@@ -10,6 +10,17 @@ generation_freep(struct writ_generation **generation)
     writ_generation_drop(*generation);
 }
 
+/* Verifiers that were told one algorithm shall not meet another. */
+static writ_result
+check_alg(enum writ_jwk_alg wanted, const struct writ_jwk *key, struct writ_err *err)
+{
+    if (wanted != WRIT_JWK_ALG_NONE && writ_jwk_alg(key) != wanted) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the active key is for %s, and credential.alg says %s",
+            writ_jwk_alg_name(writ_jwk_alg(key)), writ_jwk_alg_name(wanted));
+    }
+    return WRIT_DONE;
+}
+
 writ_result
 writ_generation_new(const struct writ_config *config, const struct writ_clock *clock,
     struct writ_generation **ret, struct writ_err *err)
@@ -28,6 +39,7 @@ writ_generation_new(const struct writ_config *config, const struct writ_clock *c
         WRIT_FAIL(err, WRIT_E_ABSENT,
             "no active key for credentials in the key directory: make one with `writ keys new`");
     }
+    WRIT_TRY(check_alg(config->credential.alg, writ_signer_jwk(generation->signer), err));
     generation->jwks = writ_buf_make(JWKS_MAX);
     writ_keyring_jwks(&generation->jwks, generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL);
     WRIT_TRY(writ_buf_check(&generation->jwks, err));

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "evidence/digest.h"
+#include "evidence/jwk.h"
 #include "policy/findings.h"
 
 #include <stdint.h>
@@ -133,16 +134,9 @@ struct writ_sessions_config {
     int64_t window_us; /* the boundary of a stateless agent that names none */
 };
 
-enum writ_signing_alg {
-    WRIT_SIGNING_NONE = 0,
-    WRIT_SIGNING_ES256,
-    WRIT_SIGNING_RS256,
-    WRIT_SIGNING_EDDSA,
-};
-
 struct writ_credential_config {
     int64_t lifetime_us;
-    enum writ_signing_alg alg; /* the active key must have it */
+    enum writ_jwk_alg alg; /* the active key must have it; NONE: whatever it has */
     struct writ_view typ;
 };
 

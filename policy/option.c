@@ -26,8 +26,8 @@ static const struct writ_word refusal_words[] = {
 static const struct writ_word on_error_words[] = {
     {"deny", WRIT_PROBE_MISSING_DENY}, {"absent", WRIT_PROBE_MISSING_ABSENT}, {NULL, 0}};
 static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};
-static const struct writ_word alg_words[] = {{"ES256", WRIT_SIGNING_ES256},
-    {"RS256", WRIT_SIGNING_RS256}, {"EdDSA", WRIT_SIGNING_EDDSA}, {NULL, 0}};
+static const struct writ_word alg_words[] = {{"ES256", WRIT_JWK_ALG_ES256},
+    {"RS256", WRIT_JWK_ALG_RS256}, {"EdDSA", WRIT_JWK_ALG_EDDSA}, {NULL, 0}};
 static const struct writ_word level_words[] = {{"error", WRIT_LOG_ERROR}, {"warn", WRIT_LOG_WARN},
     {"info", WRIT_LOG_INFO}, {"debug", WRIT_LOG_DEBUG}, {NULL, 0}};
 static const struct writ_word op_words[] = {

@@ -266,7 +266,8 @@ SECTION(
     credential, "credential", struct writ_credential_config, "The credential of a governed call.")
 DURATION(
     credential, "lifetime", lifetime_us, 1 * SECOND, 10 * MINUTE, "60s", "How long it is good.")
-WORD(credential, "alg", alg, alg_words, "ES256", "Signature algorithm; the active key's.")
+WORD(credential, "alg", alg, alg_words, NONE,
+    "Signature algorithm that the active key must have; whatever it has when left out.")
 TEXT(credential, "typ", typ, 1, 64, "JWT", "The typ of its header.")
 
 SECTION(ledger, "ledger", struct writ_ledger_config, "Claims and time in the ledger.")

@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { prepare, startGateway } from '../support/gateway.mjs';
 
 const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
 const { default: YAML } = await import(pathToFileURL(npm.resolve('yaml')));
@@ -197,4 +198,23 @@ test('the other examples of docs/policy.md are parts of a valid file', () => {
     const run = writ('check', file('block.yaml', text));
     assert.equal(run.code, 0, run.out + text);
   }
+});
+
+// ---- what the gateway makes of it
+
+test('a gateway whose key has another algorithm than the configuration says does not start', { timeout: 60000 }, async (t) => {
+  const gateway = prepare(t, { credential: { alg: 'RS256' }, tools: {} });
+  await assert.rejects(gateway.start(), /did not start/);
+  assert.match(gateway.logText, /the active key is for ES256, and credential\.alg says RS256/);
+});
+
+test('a gateway with a faulty file does not start, and one that runs keeps what it has', { timeout: 60000 }, async (t) => {
+  const faulty = prepare(t, { tools: {}, no_such_option: 1 });
+  await assert.rejects(faulty.start(), /did not start/);
+  assert.match(faulty.logText, /unknown option/);
+  const gateway = await startGateway(t, { tools: {} });
+  const line = await gateway.reload('tools: {u/t: {scop: s}}\n');
+  assert.notEqual(line.event, 'reloaded');
+  assert.match(JSON.stringify(line), /:1: \/tools\/u~1t\/scop: unknown option; did you mean/);
+  assert.equal((await gateway.admin('/readyz')).status, 200);
 });

@@ -62,7 +62,7 @@ START_TEST(a_whole_file_is_read)
     ck_assert_int_eq(pay->timeout_us, 30000000);
     ck_assert_int_eq(c->limits.body_bytes, 65536);
     ck_assert_int_eq(c->credential.lifetime_us, 30000000);
-    ck_assert_int_eq(c->credential.alg, WRIT_SIGNING_EDDSA);
+    ck_assert_int_eq(c->credential.alg, WRIT_JWK_ALG_EDDSA);
     ck_assert_int_eq(c->log.level, WRIT_LOG_DEBUG);
     writ_config_drop(c);
 }
@@ -80,7 +80,7 @@ START_TEST(what_is_left_out_has_its_default)
     ck_assert_int_eq(c->limits.json_depth, 64);
     ck_assert_int_eq(c->sessions.window_us, 600000000);
     ck_assert_int_eq(c->credential.lifetime_us, 60000000);
-    ck_assert_int_eq(c->credential.alg, WRIT_SIGNING_ES256);
+    ck_assert_int_eq(c->credential.alg, WRIT_JWK_ALG_NONE);
     ck_assert_view(c->credential.typ, "JWT");
     ck_assert_int_eq(c->ledger.claims_kept_us, 86400000000LL);
     ck_assert_int_eq(c->log.level, WRIT_LOG_INFO);
