@@ -22,13 +22,11 @@ const struct writ_command writ_cli_commands[] = {
 #define FLAG(id, name, sentence)
 #define VALUE(id, name, arg, sentence)
 #define REQUIRED(id, name, arg, sentence)
-#define MANY(id, name, arg, sentence)
 #include "cli/command.tbl.h"
 #undef COMMAND
 #undef FLAG
 #undef VALUE
 #undef REQUIRED
-#undef MANY
     {0},
 };
 
@@ -37,13 +35,11 @@ const struct writ_option writ_cli_options[] = {
 #define FLAG(id, name, sentence)          {#id, name, NULL, sentence, WRIT_OPTION_FLAG},
 #define VALUE(id, name, arg, sentence)    {#id, name, arg, sentence, WRIT_OPTION_VALUE},
 #define REQUIRED(id, name, arg, sentence) {#id, name, arg, sentence, WRIT_OPTION_REQUIRED},
-#define MANY(id, name, arg, sentence)     {#id, name, arg, sentence, WRIT_OPTION_MANY},
 #include "cli/command.tbl.h"
 #undef COMMAND
 #undef FLAG
 #undef VALUE
 #undef REQUIRED
-#undef MANY
     {0},
 };
 
@@ -97,21 +93,6 @@ writ_cli_get(const struct writ_cli *cli, const char *name)
 {
     const struct writ_given *given = given_find(cli, option_of(cli, name));
     return given != NULL ? given->value : writ_view(NULL, 0);
-}
-
-bool
-writ_cli_each(const struct writ_cli *cli, const char *name, int *at, struct writ_view *ret)
-{
-    const struct writ_option *option = option_of(cli, name);
-
-    while (*at < cli->given_count) {
-        const struct writ_given *given = &cli->given[(*at)++];
-        if (given->option == option) {
-            *ret = given->value;
-            return true;
-        }
-    }
-    return false;
 }
 
 struct writ_view
@@ -321,7 +302,7 @@ parse_option(struct parse *parse, struct writ_view text)
         (void)writ_cli_usage(parse->cli, "--%s takes no value", option->name);
     } else if (option->kind != WRIT_OPTION_FLAG && !has_value && parse->at >= parse->argc) {
         (void)writ_cli_usage(parse->cli, "--%s needs a value: %s", option->name, option->arg);
-    } else if (option->kind != WRIT_OPTION_MANY && given_find(parse->cli, option) != NULL) {
+    } else if (given_find(parse->cli, option) != NULL) {
         (void)writ_cli_usage(parse->cli, "--%s is given twice", option->name);
     } else {
         parse->refused = false;

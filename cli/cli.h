@@ -26,7 +26,6 @@ enum writ_option_kind {
     WRIT_OPTION_FLAG,
     WRIT_OPTION_VALUE,
     WRIT_OPTION_REQUIRED,
-    WRIT_OPTION_MANY,
 };
 
 /** One row of command.tbl.h. Static storage. */
@@ -76,14 +75,11 @@ extern const struct writ_option writ_cli_options[];
 enum writ_exit writ_cli_run(int argc, const char *const *argv);
 
 /** True when the option was given. An option that the command's rows do not have is an invariant
- * failure, here and in the two functions below. */
+ * failure, here and in the function below. */
 bool writ_cli_has(const struct writ_cli *cli, const char *name);
 
 /** The option's value; a view with ptr NULL when it was not given. */
 struct writ_view writ_cli_get(const struct writ_cli *cli, const char *name);
-
-/** Walks the values of a MANY option in the order given: start with *at = 0; false at the end. */
-bool writ_cli_each(const struct writ_cli *cli, const char *name, int *at, struct writ_view *ret);
 
 /** The n-th operand, or the empty view. */
 struct writ_view writ_cli_operand(const struct writ_cli *cli, int n);
@@ -113,12 +109,10 @@ enum writ_exit writ_cli_usage(const struct writ_cli *cli, const char *fmt, ...)
 #define FLAG(id, name, sentence)
 #define VALUE(id, name, arg, sentence)
 #define REQUIRED(id, name, arg, sentence)
-#define MANY(id, name, arg, sentence)
 #include "cli/command.tbl.h"
 #undef COMMAND
 #undef FLAG
 #undef VALUE
 #undef REQUIRED
-#undef MANY
 
 #endif

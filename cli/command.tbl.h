@@ -11,7 +11,6 @@
  * FLAG(id, "name", "sentence")                 an option without a value
  * VALUE(id, "name", "ARG", "sentence")         at most once
  * REQUIRED(id, "name", "ARG", "sentence")      exactly once
- * MANY(id, "name", "ARG", "sentence")          any number of times
  *
  * --json and --help are options of every command and not in here. */
 

@@ -207,8 +207,7 @@ writ_conclude_record(struct writ_request *request)
 
 /* ---- ANSWER ---- */
 
-static const struct writ_header json_type = {{"Content-Type", sizeof "Content-Type" - 1},
-    {"application/json", sizeof "application/json" - 1}};
+static const struct writ_header json_type = WRIT_HEADER_JSON;
 
 /* The last event of a stream, behind those that still wait. Ends the request. */
 static void

@@ -497,10 +497,9 @@ bool
 writ_framing_is_json(struct writ_view content_type)
 {
     size_t semicolon = writ_view_find(content_type, ';');
-    struct writ_view type = writ_view_trim(writ_view_sub(content_type, 0, semicolon));
     struct writ_view rest = writ_view_sub(content_type, semicolon + 1, content_type.len);
 
-    if (!writ_view_equal_nocase(type, WRIT_LIT("application/json"))) {
+    if (!writ_header_has_type(content_type, WRIT_LIT("application/json"))) {
         return false;
     }
     return semicolon == content_type.len || is_utf8_charset(writ_view_trim(rest));

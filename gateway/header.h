@@ -1,4 +1,4 @@
-/* header.h - one HTTP field, as it is passed between the parts of the gateway. */
+/* header.h - one HTTP field, as it is passed between the parts of the gateway, and media types. */
 #ifndef WRIT_GATEWAY_HEADER_H
 #define WRIT_GATEWAY_HEADER_H
 
@@ -9,5 +9,23 @@
 struct writ_header {
     struct writ_view name, value;
 };
+
+/** Content-Type: application/json, as the initializer of a writ_header; of a static one as well. */
+#define WRIT_HEADER_JSON                                                                           \
+    {                                                                                              \
+        {"Content-Type", sizeof "Content-Type" - 1},                                               \
+        {                                                                                          \
+            "application/json", sizeof "application/json" - 1                                      \
+        }                                                                                          \
+    }
+
+/** Whether the value of a Content-Type names this media type, whatever its parameters. */
+static inline bool
+writ_header_has_type(struct writ_view content_type, struct writ_view type)
+{
+    struct writ_view named = writ_view_sub(content_type, 0, writ_view_find(content_type, ';'));
+
+    return writ_view_equal_nocase(writ_view_trim(named), type);
+}
 
 #endif

@@ -55,7 +55,7 @@ void writ_http_client_close(struct writ_http_client *client);
 struct writ_http_request {
     struct writ_view method; /* a token: "POST" */
     struct writ_view target; /* "/mcp?x=1": origin form */
-    const struct writ_http_field *fields;
+    const struct writ_header *fields;
     size_t count;
     struct writ_view body; /* borrowed until on_end */
     uint64_t body_max;     /* of the response; 0 refuses any; WRIT_HTTP_UNLIMITED for streams */

@@ -61,7 +61,7 @@ check(const struct writ_http_request *request, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_INVALID, "the target of a request is not a path");
     }
     for (size_t i = 0; i < request->count; i++) {
-        const struct writ_http_field *field = &request->fields[i];
+        const struct writ_header *field = &request->fields[i];
         if (!is_token(field->name) || is_own(field->name)) {
             WRIT_FAIL(err, WRIT_E_INVALID, "field %zu of a request may not be set", i);
         }

@@ -39,7 +39,7 @@ struct writ_http_response {
     uint64_t body_max, body_seen;
     struct writ_buf head;
     struct span at[WRIT_HTTP_FIELDS_MAX];
-    struct writ_http_field fields[WRIT_HTTP_FIELDS_MAX];
+    struct writ_header fields[WRIT_HTTP_FIELDS_MAX];
     size_t count;
 };
 

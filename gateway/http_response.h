@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "gateway/header.h"
 
 #include <stdint.h>
 
@@ -32,15 +33,10 @@ enum writ_http_reason {
 const char *writ_http_response_reason(enum writ_http_reason reason);
 const char *writ_http_response_sentence(enum writ_http_reason reason);
 
-/** One header field. The name is as it came: compare with writ_view_equal_nocase. */
-struct writ_http_field {
-    struct writ_view name, value;
-};
-
-/** The head of a final response. */
+/** The head of a final response; names are as they came. */
 struct writ_http_head {
     unsigned status; /* 200..599 */
-    const struct writ_http_field *fields;
+    const struct writ_header *fields;
     size_t count;
 };
 

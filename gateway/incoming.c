@@ -411,7 +411,7 @@ writ_incoming_refuse(
     struct writ_incoming *request, const struct writ_framing_fault *fault, const char *allow)
 {
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX_BYTES);
-    struct writ_header headers[2] = {{WRIT_LIT("Content-Type"), WRIT_LIT("application/json")}};
+    struct writ_header headers[2] = {WRIT_HEADER_JSON};
     size_t count = 1;
 
     writ_incoming_put_refusal(fault, &body);

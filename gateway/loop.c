@@ -48,8 +48,6 @@ struct writ_loop {
     struct writ_err thread_err;
 };
 
-static _Thread_local struct writ_loop *running_here;
-
 /* ---- timers: a pairing heap (Fredman et al. 1986), two-pass */
 
 static struct writ_timer *
@@ -333,18 +331,6 @@ writ_loop_watch(struct writ_loop *loop, struct writ_watch *watch, int fd, uint32
     return WRIT_DONE;
 }
 
-writ_result
-writ_loop_rewatch(struct writ_watch *watch, uint32_t events, struct writ_err *err)
-{
-    struct epoll_event event = {.events = events, .data.ptr = watch};
-
-    WRIT_INVARIANT(watch->active);
-    if (epoll_ctl(watch->loop->epoll_fd, EPOLL_CTL_MOD, watch->fd, &event) != 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "cannot change what is watched: errno %d", errno);
-    }
-    return WRIT_DONE;
-}
-
 void
 writ_loop_unwatch(struct writ_watch *watch)
 {
@@ -429,11 +415,9 @@ block_sigpipe(void)
 writ_result
 writ_loop_run(struct writ_loop *loop, struct writ_err *err)
 {
-    struct writ_loop *outer = running_here;
     writ_result r = WRIT_DONE;
 
     block_sigpipe();
-    running_here = loop;
     loop->now_us = writ_clock_mono_us(loop->clock);
     do {
         r = wait_events(loop, err);
@@ -445,7 +429,6 @@ writ_loop_run(struct writ_loop *loop, struct writ_err *err)
         run_timers(loop);
         run_tasks(loop);
     } while (!atomic_exchange(&loop->stopping, false));
-    running_here = outer;
     return r;
 }
 
@@ -554,16 +537,4 @@ int64_t
 writ_loop_now_us(const struct writ_loop *loop)
 {
     return loop->now_us;
-}
-
-const struct writ_clock *
-writ_loop_clock(const struct writ_loop *loop)
-{
-    return loop->clock;
-}
-
-bool
-writ_loop_is_here(const struct writ_loop *loop)
-{
-    return running_here == loop;
 }

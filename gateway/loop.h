@@ -58,12 +58,6 @@ unsigned writ_loop_index(const struct writ_loop *loop);
 /** Monotonic microseconds at the begin of this turn. Costs nothing. */
 int64_t writ_loop_now_us(const struct writ_loop *loop);
 
-/** Any thread: the clock of the loop, for wall time. */
-const struct writ_clock *writ_loop_clock(const struct writ_loop *loop);
-
-/** Any thread: true on the thread that runs the loop. */
-bool writ_loop_is_here(const struct writ_loop *loop);
-
 /* ---- descriptors */
 
 struct writ_watch;
@@ -90,9 +84,6 @@ struct writ_watch {
  */
 WRIT_RESULT writ_loop_watch(struct writ_loop *loop, struct writ_watch *watch, int fd,
     uint32_t events, writ_watch_fn *fn, void *ctx, struct writ_err *err);
-
-/** Changes what is waited for. WRIT_E_IO. */
-WRIT_RESULT writ_loop_rewatch(struct writ_watch *watch, uint32_t events, struct writ_err *err);
 
 /** Ends it; do this before closing the descriptor. `fn` is not called again, not even for events
  * of this turn. An inactive watch is fine. */

@@ -405,7 +405,7 @@ client_of(struct writ_worker *worker, struct writ_view origin)
 static enum writ_step
 ask_http(struct probe *probe)
 {
-    static const struct writ_http_field accept = {
+    static const struct writ_header accept = {
         {"Accept", sizeof "Accept" - 1}, {"application/json", sizeof "application/json" - 1}};
     struct writ_view origin, target;
     struct writ_http_client *client = NULL;

@@ -348,14 +348,6 @@ writ_pass_event(
     }
 }
 
-static bool
-is_json(struct writ_view content_type)
-{
-    struct writ_view type = writ_view_sub(content_type, 0, writ_view_find(content_type, ';'));
-
-    return writ_view_equal_nocase(writ_view_trim(type), WRIT_LIT("application/json"));
-}
-
 static enum writ_step
 broken(struct writ_request *request, const struct writ_upcall_answer *answer)
 {
@@ -390,13 +382,14 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
         return broken(request, answer);
     }
     if (status == 401 || status == 403 || (status >= 300 && status < 400) || status < 200 ||
-        (body.len > 0 && !is_json(answer->content_type)) || (status >= 500 && body.len == 0)) {
+        (body.len > 0 &&
+            !writ_header_has_type(answer->content_type, WRIT_LIT("application/json"))) ||
+        (status >= 500 && body.len == 0)) {
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     }
     if (body.len > 0) {
-        headers[count++] =
-            (struct writ_header){WRIT_LIT("Content-Type"), WRIT_LIT("application/json")};
+        headers[count++] = (struct writ_header)WRIT_HEADER_JSON;
     }
     if (answer->retry_after.len > 0) {
         headers[count++] = (struct writ_header){WRIT_LIT("Retry-After"), answer->retry_after};

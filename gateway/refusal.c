@@ -4,8 +4,7 @@
 
 #define REFUSAL_MAX 16384
 
-static const struct writ_header json_type = {{"Content-Type", sizeof "Content-Type" - 1},
-    {"application/json", sizeof "application/json" - 1}};
+static const struct writ_header json_type = WRIT_HEADER_JSON;
 
 static void
 member(struct writ_write *w, struct writ_view name, struct writ_view value)

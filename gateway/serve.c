@@ -47,7 +47,7 @@ serve_jwks(struct writ_exchange *x, void *ctx)
 {
     struct writ_gateway *gateway = ctx;
     const struct writ_header headers[] = {
-        {WRIT_LIT("Content-Type"), WRIT_LIT("application/json")},
+        WRIT_HEADER_JSON,
         {WRIT_LIT("Cache-Control"), WRIT_LIT("public, max-age=60")},
     };
 
@@ -180,8 +180,7 @@ open_upstreams(struct serve *serve, struct writ_err *err)
     }
     WRIT_TRY(writ_resolver_open(&gateway->resolver, err));
     for (size_t i = 0; i < config->upstreams_n; i++) {
-        WRIT_TRY(writ_upstream_open(
-            gateway, &config->upstreams[i], (unsigned)i, &gateway->upstreams[i], err));
+        WRIT_TRY(writ_upstream_open(gateway, &config->upstreams[i], &gateway->upstreams[i], err));
         gateway->upstreams_n = i + 1;
     }
     return WRIT_DONE;

@@ -148,7 +148,7 @@ writ_spread_answer(struct writ_request *request, struct writ_buf *body,
     const struct writ_header *headers, size_t count)
 {
     struct writ_exchange *x = request->x;
-    struct writ_header all[4] = {{WRIT_LIT("Content-Type"), WRIT_LIT("application/json")}};
+    struct writ_header all[4] = {WRIT_HEADER_JSON};
     bool good = writ_is_ok(writ_buf_check(body, NULL));
 
     WRIT_INVARIANT(count < 4);

@@ -11,7 +11,6 @@
 
 struct writ_upstream {
     const struct writ_upstream_config *config;
-    unsigned index;
     struct writ_stdio *stdio;          /* a child, or NULL */
     struct writ_http_client **clients; /* HTTP: one per worker */
     size_t clients_n;
@@ -57,14 +56,6 @@ http_refused(struct writ_task *task)
     http_end(task->ctx);
 }
 
-static bool
-is_event_stream(struct writ_view content_type)
-{
-    struct writ_view type = writ_view_sub(content_type, 0, writ_view_find(content_type, ';'));
-
-    return writ_view_equal_nocase(writ_view_trim(type), WRIT_LIT("text/event-stream"));
-}
-
 static void
 on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *head)
 {
@@ -76,7 +67,8 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
     (void)writ_http_response_field(head, "Content-Type", &state->answer.content_type);
     (void)writ_http_response_field(head, "Mcp-Session-Id", &state->answer.session);
     (void)writ_http_response_field(head, "Retry-After", &state->answer.retry_after);
-    if (head->status != 200 || !is_event_stream(state->answer.content_type)) {
+    if (head->status != 200 ||
+        !writ_header_has_type(state->answer.content_type, WRIT_LIT("text/event-stream"))) {
         return;
     }
     state->answer.is_stream = true;
@@ -207,16 +199,15 @@ method_name(enum writ_method method)
 }
 
 static void
-add_field(
-    struct writ_http_field *fields, size_t *count, struct writ_view name, struct writ_view value)
+add_field(struct writ_header *fields, size_t *count, struct writ_view name, struct writ_view value)
 {
     if (value.ptr != NULL) {
-        fields[(*count)++] = (struct writ_http_field){name, value};
+        fields[(*count)++] = (struct writ_header){name, value};
     }
 }
 
 static size_t
-make_fields(const struct writ_upcall_request *request, struct writ_http_field fields[FIELDS_MAX])
+make_fields(const struct writ_upcall_request *request, struct writ_header fields[FIELDS_MAX])
 {
     size_t count = 0;
 
@@ -239,7 +230,7 @@ static void
 http_start(struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call,
     struct http_upcall *state)
 {
-    struct writ_http_field fields[FIELDS_MAX];
+    struct writ_header fields[FIELDS_MAX];
     const struct writ_http_request request = {
         .method = writ_view_str(method_name(call->request.method)),
         .target = upstream->config->path,
@@ -356,7 +347,7 @@ upstream_freep(struct writ_upstream **upstream)
 
 writ_result
 writ_upstream_open(struct writ_gateway *gateway, const struct writ_upstream_config *config,
-    unsigned index, struct writ_upstream **ret, struct writ_err *err)
+    struct writ_upstream **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_upstream *, upstream_freep) upstream = writ_alloc(sizeof *upstream);
 
@@ -364,7 +355,6 @@ writ_upstream_open(struct writ_gateway *gateway, const struct writ_upstream_conf
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for an upstream");
     }
     upstream->config = config;
-    upstream->index = index;
     switch (config->kind) {
     case WRIT_UPSTREAM_NONE:
         WRIT_FAIL(err, WRIT_E_INVALID, "an upstream is neither http nor stdio");
@@ -411,12 +401,6 @@ const struct writ_upstream_config *
 writ_upstream_config(const struct writ_upstream *upstream)
 {
     return upstream->config;
-}
-
-unsigned
-writ_upstream_index(const struct writ_upstream *upstream)
-{
-    return upstream->index;
 }
 
 bool

@@ -105,9 +105,6 @@ void writ_upcall_resume(struct writ_upcall *call);
 /** The configuration entry it was made from. */
 const struct writ_upstream_config *writ_upstream_config(const struct writ_upstream *upstream);
 
-/** Position in the configuration, from 0. */
-unsigned writ_upstream_index(const struct writ_upstream *upstream);
-
 /** Whether it can be called right now: an HTTP upstream always, a child while it is up. */
 bool writ_upstream_is_up(const struct writ_upstream *upstream);
 
@@ -116,8 +113,7 @@ struct writ_gateway;
 /** Opens the upstream of `config`, with its part on every worker's loop. Before the loops run.
  * WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_IO. */
 WRIT_RESULT writ_upstream_open(struct writ_gateway *gateway,
-    const struct writ_upstream_config *config, unsigned index, struct writ_upstream **ret,
-    struct writ_err *err);
+    const struct writ_upstream_config *config, struct writ_upstream **ret, struct writ_err *err);
 
 /** Asks a child to end, while the loops still run; writ_upstream_is_stopped says when it has. An
  * HTTP upstream has nothing to stop. Any thread. */

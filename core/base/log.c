@@ -57,21 +57,6 @@ writ_log_level_name(enum writ_log_level level)
     return "error";
 }
 
-WRIT_RESULT
-writ_log_level_read(struct writ_view name, enum writ_log_level *ret)
-{
-    static const enum writ_log_level all[] = {
-        WRIT_LOG_ERROR, WRIT_LOG_WARN, WRIT_LOG_INFO, WRIT_LOG_DEBUG};
-
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (writ_view_is(name, writ_log_level_name(all[i]))) {
-            *ret = all[i];
-            return WRIT_DONE;
-        }
-    }
-    return (writ_result){WRIT_E_INVALID};
-}
-
 static void
 put_key(struct writ_buf *line, const char *key)
 {

@@ -66,7 +66,4 @@ void writ_log_write(struct writ_log *log, enum writ_log_level level, const char 
 /** "error", "warn", "info", "debug". Static storage. */
 const char *writ_log_level_name(enum writ_log_level level);
 
-/** The level of that name, or WRIT_E_INVALID. */
-WRIT_RESULT writ_log_level_read(struct writ_view name, enum writ_log_level *ret);
-
 #endif

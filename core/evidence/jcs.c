@@ -183,16 +183,12 @@ put_array(struct writ_buf *buf, const struct writ_json *array, struct writ_err *
 }
 
 static writ_result
-put_object(struct writ_buf *buf, const struct writ_json *object, const struct writ_view *except,
-    struct writ_err *err)
+put_object(struct writ_buf *buf, const struct writ_json *object, struct writ_err *err)
 {
     char before = '{';
 
     for (const struct writ_json *name = writ_json_sorted_first(object); name != NULL;
          name = writ_json_sorted_next(name)) {
-        if (except != NULL && writ_json_is(name, *except)) {
-            continue;
-        }
         writ_buf_byte(buf, before);
         put_string(buf, name);
         writ_buf_byte(buf, ':');
@@ -226,7 +222,7 @@ put_value(struct writ_buf *buf, const struct writ_json *value, struct writ_err *
     case WRIT_JSON_ARRAY:
         return put_array(buf, value, err);
     case WRIT_JSON_OBJECT:
-        return put_object(buf, value, NULL, err);
+        return put_object(buf, value, err);
     }
     WRIT_INVARIANT(!"a JSON value has a type");
     return WRIT_DONE;
@@ -236,15 +232,6 @@ WRIT_RESULT
 writ_jcs_put(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err)
 {
     WRIT_TRY(put_value(buf, value, err));
-    return writ_buf_check(buf, err);
-}
-
-WRIT_RESULT
-writ_jcs_put_without(struct writ_buf *buf, const struct writ_json *object, struct writ_view except,
-    struct writ_err *err)
-{
-    WRIT_INVARIANT(writ_json_type(object) == WRIT_JSON_OBJECT);
-    WRIT_TRY(put_object(buf, object, &except, err));
     return writ_buf_check(buf, err);
 }
 

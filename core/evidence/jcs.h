@@ -34,10 +34,6 @@
  */
 WRIT_RESULT writ_jcs_put(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
 
-/** The same, for an object and without its member called `except` (exact bytes). */
-WRIT_RESULT writ_jcs_put_without(struct writ_buf *buf, const struct writ_json *object,
-    struct writ_view except, struct writ_err *err);
-
 #define WRIT_JCS_NUMBER_TEXT 32
 
 /** Writes a finite double as ECMAScript's Number::toString does (RFC 8785 3.2.2.3): the shortest

@@ -1,29 +1,5 @@
 #include "evidence/json.h"
 
-const char *
-writ_json_type_name(enum writ_json_type type)
-{
-    switch (type) {
-    case WRIT_JSON_NONE:
-        return "nothing";
-    case WRIT_JSON_NULL:
-        return "null";
-    case WRIT_JSON_FALSE:
-        return "false";
-    case WRIT_JSON_TRUE:
-        return "true";
-    case WRIT_JSON_NUMBER:
-        return "number";
-    case WRIT_JSON_STRING:
-        return "string";
-    case WRIT_JSON_ARRAY:
-        return "array";
-    case WRIT_JSON_OBJECT:
-        return "object";
-    }
-    return "nothing";
-}
-
 bool
 writ_json_is(const struct writ_json *value, struct writ_view text)
 {

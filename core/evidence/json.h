@@ -105,9 +105,6 @@ writ_json_type(const struct writ_json *value)
     return value == NULL ? WRIT_JSON_NONE : (enum writ_json_type)value->type;
 }
 
-/** "object", "string", ... for messages. Static storage. */
-const char *writ_json_type_name(enum writ_json_type type);
-
 /** The first element, or the name of the first member, in document order. NULL when there is none
  * or `parent` is not an array or object (NULL included). */
 static inline const struct writ_json *

@@ -138,13 +138,6 @@ writ_write_i64(struct writ_write *w, int64_t value)
 }
 
 void
-writ_write_number(struct writ_write *w, double value)
-{
-    value_begin(w);
-    writ_jcs_number(w->buf, value);
-}
-
-void
 writ_write_bool(struct writ_write *w, bool value)
 {
     value_begin(w);

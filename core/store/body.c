@@ -23,16 +23,6 @@ writ_body_decision(struct writ_view body, struct writ_arena *arena, struct writ_
 }
 
 WRIT_RESULT
-writ_body_outcome(
-    struct writ_view body, struct writ_arena *arena, struct writ_outcome *ret, struct writ_err *err)
-{
-    const struct writ_json *value = NULL;
-
-    WRIT_TRY(writ_body_json(body, arena, &value, err));
-    return writ_outcome_read(value, arena, ret, err);
-}
-
-WRIT_RESULT
 writ_body_profile(const struct writ_decision *decision, struct writ_arena *arena,
     const struct writ_profile **ret, struct writ_err *err)
 {

@@ -22,10 +22,6 @@ WRIT_RESULT writ_body_json(struct writ_view body, struct writ_arena *arena,
 WRIT_RESULT writ_body_decision(struct writ_view body, struct writ_arena *arena,
     struct writ_decision *ret, struct writ_err *err);
 
-/** As writ_body_decision. */
-WRIT_RESULT writ_body_outcome(struct writ_view body, struct writ_arena *arena,
-    struct writ_outcome *ret, struct writ_err *err);
-
 /** The profile that the decision names in extensions.writ, or the default one. WRIT_E_NOMEM. */
 WRIT_RESULT writ_body_profile(const struct writ_decision *decision, struct writ_arena *arena,
     const struct writ_profile **ret, struct writ_err *err);

@@ -447,12 +447,6 @@ writ_disk_int(struct writ_disk *disk, enum writ_statement statement, int column)
     return sqlite3_column_int64(disk->statements[statement], column);
 }
 
-bool
-writ_disk_is_null(struct writ_disk *disk, enum writ_statement statement, int column)
-{
-    return sqlite3_column_type(disk->statements[statement], column) == SQLITE_NULL;
-}
-
 static struct writ_view
 column_bytes(sqlite3_stmt *statement, int column)
 {

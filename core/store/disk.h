@@ -118,7 +118,6 @@ WRIT_RESULT writ_disk_next(
     struct writ_disk *disk, enum writ_statement statement, bool *ret_row, struct writ_err *err);
 void writ_disk_end(struct writ_disk *disk, enum writ_statement statement);
 int64_t writ_disk_int(struct writ_disk *disk, enum writ_statement statement, int column);
-bool writ_disk_is_null(struct writ_disk *disk, enum writ_statement statement, int column);
 /** Text or blob; borrowed until the statement goes on. */
 struct writ_view writ_disk_bytes(struct writ_disk *disk, enum writ_statement statement, int column);
 

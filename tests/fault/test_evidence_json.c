@@ -1,7 +1,7 @@
 /* The n-th allocation fails while JSON is read, written and digested: there is an error, or the
  * very same output. */
 #include "support/unit.h"
-#include "support/values.h"
+#include "support/value.h"
 
 #include "evidence/bridge.h"
 #include "evidence/digest.h"

@@ -3,8 +3,11 @@
 #include "base/text.h"
 #include "support/unit.h"
 
-#define ARENA_MAX ((size_t)16 << 20)
-#define FILE_MAX  ((size_t)4 << 20)
+#include <stdlib.h>
+
+#define ARENA_MAX         ((size_t)16 << 20)
+#define PROGRAM_ARENA_MAX ((size_t)1 << 30)
+#define FILE_MAX          ((size_t)4 << 20)
 
 struct writ_arena *
 writ_value_arena(void)
@@ -62,4 +65,38 @@ writ_value_get(const struct writ_json *object, const char *name)
 
     ck_assert_msg(value != NULL, "there is no member %s", name);
     return value;
+}
+
+/* ---- as long as the program */
+
+static struct writ_arena *lasting;
+
+static void
+free_lasting(void)
+{
+    writ_arena_free(lasting);
+    lasting = NULL;
+}
+
+struct writ_arena *
+writ_values_arena(void)
+{
+    if (lasting == NULL) {
+        lasting = writ_arena_new(PROGRAM_ARENA_MAX);
+        ck_assert_ptr_nonnull(lasting);
+        ck_assert_int_eq(atexit(free_lasting), 0);
+    }
+    return lasting;
+}
+
+const struct writ_json *
+writ_values_json_of(struct writ_view text)
+{
+    return writ_value_of(writ_values_arena(), text);
+}
+
+const struct writ_json *
+writ_values_json(const char *text)
+{
+    return writ_values_json_of(writ_view_str(text));
 }

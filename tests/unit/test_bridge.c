@@ -1,6 +1,6 @@
 #include "support/oracle.h"
 #include "support/unit.h"
-#include "support/values.h"
+#include "support/value.h"
 #include "support/vectors.h"
 
 #include "evidence/bridge.h"

@@ -1,5 +1,5 @@
 #include "support/unit.h"
-#include "support/values.h"
+#include "support/value.h"
 
 #include "evidence/digest.h"
 

@@ -275,7 +275,7 @@ START_TEST(a_request_is_framed_anew_and_answered)
     struct world w;
     struct answer a = {0};
     struct writ_http_request request = request_of("POST", "{\"a\":1}");
-    const struct writ_http_field fields[] = {
+    const struct writ_header fields[] = {
         {WRIT_LIT("Content-Type"), WRIT_LIT("application/json")},
         {WRIT_LIT("Mcp-Name"), WRIT_LIT("")},
     };
@@ -951,7 +951,7 @@ START_TEST(a_request_that_could_break_framing_is_refused)
 
     open_world(&w, serve_hi);
     for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
-        const struct writ_http_field field = {writ_view_str(bads[i].name), bads[i].value};
+        const struct writ_header field = {writ_view_str(bads[i].name), bads[i].value};
         struct writ_http_request request = request_of(bads[i].method, "");
         struct writ_err err = {0};
         writ_result r;
@@ -973,7 +973,7 @@ START_TEST(a_request_head_has_a_limit)
     struct world w;
     writ_auto_buf value = writ_buf_make(WRIT_HTTP_REQUEST_HEAD_MAX);
     struct writ_http_request request = request_of("GET", "");
-    struct writ_http_field field = {WRIT_LIT("a"), WRIT_LIT("")};
+    struct writ_header field = {WRIT_LIT("a"), WRIT_LIT("")};
     struct answer a = {0};
     struct writ_http_call *untouched = NULL;
     char host[32];

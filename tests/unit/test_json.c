@@ -1,5 +1,5 @@
 #include "support/unit.h"
-#include "support/values.h"
+#include "support/value.h"
 
 #include "evidence/json.h"
 
@@ -635,19 +635,6 @@ START_TEST(a_part_of_a_document_can_be_copied)
 }
 END_TEST
 
-START_TEST(types_have_names)
-{
-    ck_assert_str_eq(writ_json_type_name(WRIT_JSON_NONE), "nothing");
-    ck_assert_str_eq(writ_json_type_name(WRIT_JSON_NULL), "null");
-    ck_assert_str_eq(writ_json_type_name(WRIT_JSON_FALSE), "false");
-    ck_assert_str_eq(writ_json_type_name(WRIT_JSON_TRUE), "true");
-    ck_assert_str_eq(writ_json_type_name(WRIT_JSON_NUMBER), "number");
-    ck_assert_str_eq(writ_json_type_name(WRIT_JSON_STRING), "string");
-    ck_assert_str_eq(writ_json_type_name(WRIT_JSON_ARRAY), "array");
-    ck_assert_str_eq(writ_json_type_name(WRIT_JSON_OBJECT), "object");
-}
-END_TEST
-
 WRIT_UNIT_MAIN("json", each_type_is_read, strings_are_unescaped_and_kept_whole,
     a_special_byte_is_seen_at_every_distance, numbers_keep_their_text_and_have_the_nearest_double,
     children_are_walked_in_the_order_of_the_text, names_are_linked_in_canonical_order,
@@ -659,5 +646,4 @@ WRIT_UNIT_MAIN("json", each_type_is_read, strings_are_unescaped_and_kept_whole,
     members_are_found_by_exact_bytes, what_is_no_string_has_no_string,
     elements_are_counted_from_zero, pointers_find_what_rfc_6901_says,
     integers_are_read_within_their_range, equality_is_of_values_not_of_spelling,
-    a_copy_needs_neither_text_nor_arena_of_the_original, a_part_of_a_document_can_be_copied,
-    types_have_names)
+    a_copy_needs_neither_text_nor_arena_of_the_original, a_part_of_a_document_can_be_copied)

@@ -207,15 +207,10 @@ END_TEST
 
 START_TEST(levels_have_names)
 {
-    enum writ_log_level level = WRIT_LOG_WARN;
-
-    for (int i = WRIT_LOG_ERROR; i <= WRIT_LOG_DEBUG; i++) {
-        const char *name = writ_log_level_name((enum writ_log_level)i);
-        ck_assert_ok(writ_log_level_read(writ_view_str(name), &level));
-        ck_assert_int_eq(level, i);
-    }
-    ck_assert_code(writ_log_level_read(WRIT_LIT("Error"), &level), WRIT_E_INVALID);
-    ck_assert_int_eq(level, WRIT_LOG_DEBUG);
+    ck_assert_str_eq(writ_log_level_name(WRIT_LOG_ERROR), "error");
+    ck_assert_str_eq(writ_log_level_name(WRIT_LOG_WARN), "warn");
+    ck_assert_str_eq(writ_log_level_name(WRIT_LOG_INFO), "info");
+    ck_assert_str_eq(writ_log_level_name(WRIT_LOG_DEBUG), "debug");
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 #include "support/unit.h"
-#include "support/values.h"
+#include "support/value.h"
 
 #include "gateway/mcp.h"
 #include "gateway/method.h"

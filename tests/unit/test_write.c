@@ -1,5 +1,5 @@
 #include "support/unit.h"
-#include "support/values.h"
+#include "support/value.h"
 
 #include "evidence/write.h"
 
@@ -15,7 +15,6 @@ START_TEST(commas_colons_and_brackets_are_put_where_they_belong)
     writ_write_array_begin(&w);
     writ_write_u64(&w, UINT64_MAX);
     writ_write_i64(&w, INT64_MIN);
-    writ_write_number(&w, 1.50);
     writ_write_object_begin(&w);
     writ_write_object_end(&w);
     writ_write_array_begin(&w);
@@ -42,7 +41,7 @@ START_TEST(commas_colons_and_brackets_are_put_where_they_belong)
     writ_write_object_end(&w);
     ck_assert_ok(writ_write_end(&w, NULL));
     ck_assert_view(writ_buf_view(&buf),
-        "{\"a\":[18446744073709551615,-9223372036854775808,1.5,{},[]],"
+        "{\"a\":[18446744073709551615,-9223372036854775808,{},[]],"
         "\"b\\n\":\"\\u0001\\\"\xc3\xa9\",\"c\":true,\"d\":false,\"e\":null,\"f\":\"\",\"g\":null,"
         "\"h\":\"\",\"i\":[1, 2],\"j\":{\"a\":[],\"b\":1}}");
 }
