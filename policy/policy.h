@@ -102,8 +102,8 @@ struct writ_verdict {
  * agents, roles and tenants all match. A listed tool whose rules all name others is not looked
  * for further.
  *
- * @param why  written when NULL is returned: WRIT_REASON_TOOL_NOT_LISTED or
- *             WRIT_REASON_AGENT_NOT_PERMITTED; may be NULL
+ * @param why  written when NULL is returned: WRIT_REASON_UPSTREAM_NOT_LISTED,
+ *             WRIT_REASON_TOOL_NOT_LISTED or WRIT_REASON_AGENT_NOT_PERMITTED; may be NULL
  */
 const struct writ_tool_rule *writ_policy_find(const struct writ_config *config,
     const struct writ_agent *agent, struct writ_view upstream, struct writ_view tool,
@@ -111,7 +111,8 @@ const struct writ_tool_rule *writ_policy_find(const struct writ_config *config,
 
 /**
  * Judges one call: the rule, closed coverage of the arguments, constraints, scope and target,
- * amounts for the budgets. Total: also an exhausted arena is a deny (WRIT_REASON_CONSTRAINT_ERROR).
+ * amounts for the budgets. Total: also an exhausted arena is a deny (WRIT_REASON_POLICY_ERROR, or
+ * WRIT_REASON_CONSTRAINT_ERROR where it stops a constraint).
  *
  * @param config  borrowed; what `ret` points to in it lives as long as the configuration
  * @param arena   for what is made here (scope, target, reservations)
