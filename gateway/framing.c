@@ -95,13 +95,7 @@ writ_framing_is_token(struct writ_view name)
 bool
 writ_framing_is_value(struct writ_view value)
 {
-    for (size_t i = 0; i < value.len; i++) {
-        unsigned char c = (unsigned char)value.ptr[i];
-        if ((c < ' ' && c != '\t') || c == 0x7f) {
-            return false;
-        }
-    }
-    return true;
+    return writ_text_is_field(value);
 }
 
 static writ_result

@@ -1,30 +1,19 @@
 #include "gateway/http_request.h"
 
 #include "base/text.h"
+#include "gateway/framing.h"
 
 #include <stdio.h>
 
 /* fields that say how a message is framed or that end at this hop: the client's own, or nobody's */
-static const char *const own_fields[] = {"host", "content-length", "connection",
-    "transfer-encoding", "te", "trailer", "upgrade", "keep-alive", "expect", "http2-settings"};
+static const struct writ_view own_fields[] = {WRIT_LIT("host"), WRIT_LIT("content-length"),
+    WRIT_LIT("connection"), WRIT_LIT("transfer-encoding"), WRIT_LIT("te"), WRIT_LIT("trailer"),
+    WRIT_LIT("upgrade"), WRIT_LIT("keep-alive"), WRIT_LIT("expect"), WRIT_LIT("http2-settings")};
 
 static bool
 is_alnum(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool
-is_token(struct writ_view text) /* RFC 9110 5.6.2 */
-{
-    const struct writ_view marks = WRIT_LIT("!#$%&'*+-.^_`|~");
-
-    for (size_t i = 0; i < text.len; i++) {
-        if (!is_alnum(text.ptr[i]) && writ_view_find(marks, text.ptr[i]) == marks.len) {
-            return false;
-        }
-    }
-    return text.len > 0;
 }
 
 static bool
@@ -44,7 +33,7 @@ is_own(struct writ_view name)
     static const struct writ_view proxy = {"proxy-", 6};
 
     for (size_t i = 0; i < sizeof own_fields / sizeof own_fields[0]; i++) {
-        if (writ_view_equal_nocase(name, writ_view_str(own_fields[i]))) {
+        if (writ_view_equal_nocase(name, own_fields[i])) {
             return true;
         }
     }
@@ -54,7 +43,7 @@ is_own(struct writ_view name)
 static WRIT_RESULT
 check(const struct writ_http_request *request, struct writ_err *err)
 {
-    if (!is_token(request->method)) {
+    if (!writ_framing_is_token(request->method)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the method of a request is not a token");
     }
     if (!is_target(request->target)) {
@@ -62,7 +51,7 @@ check(const struct writ_http_request *request, struct writ_err *err)
     }
     for (size_t i = 0; i < request->count; i++) {
         const struct writ_header *field = &request->fields[i];
-        if (!is_token(field->name) || is_own(field->name)) {
+        if (!writ_framing_is_token(field->name) || is_own(field->name)) {
             WRIT_FAIL(err, WRIT_E_INVALID, "field %zu of a request may not be set", i);
         }
         if (!writ_text_is_field(field->value)) {

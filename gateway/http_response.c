@@ -1,5 +1,7 @@
 #include "gateway/http_response.h"
 
+#include "base/text.h"
+
 #include <llhttp.h>
 
 /* Invariants
@@ -136,6 +138,19 @@ scan_byte(struct writ_http_response *r, unsigned char c)
     return NULL;
 }
 
+/* how many bytes at the front only go on with the line: most of a head is seen here, all at once */
+static size_t
+line_run(const struct writ_http_response *r, struct writ_view rest)
+{
+    size_t len = r->scan == SCAN_LINE ? writ_view_find(rest, '\r') : 0;
+
+    if (len > WRIT_HTTP_HEAD_MAX - r->head_bytes ||
+        !writ_text_is_field(writ_view_sub(rest, 0, len))) {
+        return 0; /* byte by byte up to the fault */
+    }
+    return len;
+}
+
 /* how much of the input belongs to the head; a fault is in the reader */
 static size_t
 scan_head(struct writ_http_response *r, struct writ_view input)
@@ -143,7 +158,15 @@ scan_head(struct writ_http_response *r, struct writ_view input)
     size_t at = 0;
 
     while (at < input.len && r->scan != SCAN_DONE) {
-        const char *fault = scan_byte(r, (unsigned char)input.ptr[at++]);
+        size_t run = line_run(r, writ_view_sub(input, at, input.len));
+        const char *fault;
+
+        at += run;
+        r->head_bytes += run;
+        if (at == input.len) {
+            break;
+        }
+        fault = scan_byte(r, (unsigned char)input.ptr[at++]);
         if (fault != NULL) {
             (void)refuse(r, fault);
             return 0;

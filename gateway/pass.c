@@ -21,7 +21,8 @@
 static const struct writ_view param_prefix = {"Mcp-Param-", sizeof "Mcp-Param-" - 1};
 
 /* Fields of the client that go upstream as they are; all others stay here. */
-static const char *const passed[] = {"traceparent", "tracestate", "baggage", "Last-Event-ID"};
+static const struct writ_view passed[] = {WRIT_LIT("traceparent"), WRIT_LIT("tracestate"),
+    WRIT_LIT("baggage"), WRIT_LIT("Last-Event-ID")};
 
 /* ---- to the upstream ---- */
 
@@ -29,7 +30,7 @@ static bool
 is_passed(struct writ_view name)
 {
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
-        if (writ_view_equal_nocase(name, writ_view_str(passed[i]))) {
+        if (writ_view_equal_nocase(name, passed[i])) {
             return true;
         }
     }

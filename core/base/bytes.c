@@ -1,27 +1,17 @@
 #include "base/bytes.h"
 
+#include "base/sixteen.h"
+
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
 
 #define BUF_LEAST 64
 
-struct writ_view
-writ_view_str(const char *str)
-{
-    return writ_view(str, str != NULL ? strlen(str) : 0);
-}
-
 bool
 writ_view_equal(struct writ_view a, struct writ_view b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
-}
-
-bool
-writ_view_is(struct writ_view a, const char *str)
-{
-    return writ_view_equal(a, writ_view_str(str));
 }
 
 static unsigned char
@@ -31,11 +21,8 @@ lower(char c)
 }
 
 bool
-writ_view_equal_nocase(struct writ_view a, struct writ_view b)
+writ_view_same_letters(struct writ_view a, struct writ_view b)
 {
-    if (a.len != b.len) {
-        return false;
-    }
     for (size_t i = 0; i < a.len; i++) {
         if (lower(a.ptr[i]) != lower(b.ptr[i])) {
             return false;
@@ -437,18 +424,32 @@ hex_value(char c)
     return hex_values[(unsigned char)c];
 }
 
+bool
+writ_hex_is(struct writ_view text)
+{
+    size_t at = 0;
+
+    for (; text.len - at >= 16; at += 16) {
+        writ_sixteen bytes = writ_sixteen_load(text.ptr + at);
+        writ_sixteen digit = (writ_sixteen)(bytes >= '0') & (writ_sixteen)(bytes <= '9');
+        writ_sixteen letter = (writ_sixteen)(bytes >= 'a') & (writ_sixteen)(bytes <= 'f');
+        if (writ_sixteen_any((digit | letter) != 0xff)) {
+            return false;
+        }
+    }
+    while (at < text.len && hex_value(text.ptr[at]) != 0) {
+        at++;
+    }
+    return at == text.len;
+}
+
 WRIT_RESULT
 writ_hex_read(struct writ_view text, void *ret, size_t len)
 {
     unsigned char *to = ret;
 
-    if (text.len / 2 != len || text.len % 2 != 0) {
+    if (text.len / 2 != len || text.len % 2 != 0 || !writ_hex_is(text)) {
         return (writ_result){WRIT_E_PARSE};
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        if (hex_value(text.ptr[i]) == 0) {
-            return (writ_result){WRIT_E_PARSE};
-        }
     }
     for (size_t i = 0; i < len; i++) {
         to[i] = (unsigned char)((hex_value(text.ptr[2 * i]) - 1) * 16 +

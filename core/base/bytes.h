@@ -42,12 +42,30 @@ writ_view_load64(const void *ptr)
 }
 
 /** A view of a NUL-terminated string; NULL gives the empty view. */
-struct writ_view writ_view_str(const char *str);
+static inline struct writ_view
+writ_view_str(const char *str)
+{
+    return writ_view(str, str != NULL ? __builtin_strlen(str) : 0); /* known for literals */
+}
 
 bool writ_view_equal(struct writ_view a, struct writ_view b);
-bool writ_view_is(struct writ_view a, const char *str);
+
+static inline bool
+writ_view_is(struct writ_view a, const char *str)
+{
+    return writ_view_equal(a, writ_view_str(str));
+}
+
+/** What writ_view_equal_nocase does for texts of the same length. */
+bool writ_view_same_letters(struct writ_view a, struct writ_view b);
+
 /** ASCII letters compared without case (for HTTP field names only). */
-bool writ_view_equal_nocase(struct writ_view a, struct writ_view b);
+static inline bool
+writ_view_equal_nocase(struct writ_view a, struct writ_view b)
+{
+    return a.len == b.len && writ_view_same_letters(a, b); /* most names differ in length */
+}
+
 bool writ_view_has_prefix(struct writ_view a, struct writ_view prefix);
 bool writ_view_has_suffix(struct writ_view a, struct writ_view suffix);
 /** Byte order, shorter first: <0, 0, >0. */
@@ -111,6 +129,8 @@ struct writ_view writ_buf_view(const struct writ_buf *buf);
 
 /* Encodings. */
 void writ_hex_put(struct writ_buf *buf, const void *bytes, size_t len); /* lower case */
+/** True when every byte is a lower-case hex digit; also for none. */
+bool writ_hex_is(struct writ_view text);
 /** Exactly 2*len lower-case hex digits, or WRIT_E_PARSE. */
 WRIT_RESULT writ_hex_read(struct writ_view text, void *ret, size_t len);
 /** base64url without padding (RFC 4648 5, as JOSE uses it). */

@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include "base/sixteen.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -155,33 +157,13 @@ eight_need_escape(uint64_t eight)
                tops) != 0;
 }
 
-/* Sixteen bytes in a register; the compiler knows what the machine has for them. */
-typedef uint8_t sixteen __attribute__((vector_size(16)));
-
-static sixteen
-load_sixteen(const char *at)
-{
-    sixteen bytes;
-
-    memcpy(&bytes, at, sizeof bytes);
-    return bytes;
-}
-
-static bool
-any(sixteen found)
-{
-    uint64_t halves[2];
-
-    memcpy(halves, &found, sizeof halves);
-    return (halves[0] | halves[1]) != 0;
-}
-
 static bool
 sixteen_need_escape(const char *at)
 {
-    sixteen bytes = load_sixteen(at);
+    writ_sixteen bytes = writ_sixteen_load(at);
 
-    return any((sixteen)(bytes < 0x20) | (sixteen)(bytes == '"') | (sixteen)(bytes == '\\'));
+    return writ_sixteen_any((writ_sixteen)(bytes < 0x20) | (writ_sixteen)(bytes == '"') |
+                            (writ_sixteen)(bytes == '\\'));
 }
 
 /* Four to eight bytes as eight, those in the middle twice. */
@@ -278,9 +260,9 @@ writ_text_is_field(struct writ_view text)
     size_t at = 0;
 
     for (; text.len - at >= 16; at += 16) {
-        sixteen bytes = load_sixteen(text.ptr + at);
-        sixteen control = (sixteen)(bytes < 0x20) & (sixteen)(bytes != '\t');
-        if (any(control | (sixteen)(bytes == 0x7f))) {
+        writ_sixteen bytes = writ_sixteen_load(text.ptr + at);
+        writ_sixteen control = (writ_sixteen)(bytes < 0x20) & (writ_sixteen)(bytes != '\t');
+        if (writ_sixteen_any(control | (writ_sixteen)(bytes == 0x7f))) {
             return false;
         }
     }

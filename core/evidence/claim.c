@@ -27,13 +27,6 @@ writ_claim_number(struct writ_claims *claims, const struct writ_claim_row *row)
 }
 
 static bool
-is_digest(struct writ_view text)
-{
-    struct writ_digest digest;
-    return writ_is_ok(writ_digest_read(text, &digest, NULL));
-}
-
-static bool
 is_kind(enum writ_claim_kind kind, struct writ_view text)
 {
     switch (kind) {
@@ -42,9 +35,9 @@ is_kind(enum writ_claim_kind kind, struct writ_view text)
     case WRIT_CLAIM_TEXT0:
         return text.ptr == NULL || text.len > 0;
     case WRIT_CLAIM_DIGEST:
-        return is_digest(text);
+        return writ_digest_is(text);
     case WRIT_CLAIM_DIGEST0:
-        return text.ptr == NULL || is_digest(text);
+        return text.ptr == NULL || writ_digest_is(text);
     case WRIT_CLAIM_NONE:
     case WRIT_CLAIM_SECONDS:
     case WRIT_CLAIM_COUNT:
@@ -148,7 +141,7 @@ check_row(const struct writ_claim_row *row, struct writ_claims *claims)
                *writ_claim_number(claims, row) <= NUMBER_MAX;
     case WRIT_CLAIM_DETAILS:
         return details->location.len > 0 && details->tool.len > 0 &&
-               is_digest(details->params_hash);
+               writ_digest_is(details->params_hash);
     case WRIT_CLAIM_NONE:
         break;
     }

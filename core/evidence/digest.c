@@ -125,6 +125,13 @@ writ_digest_text(const struct writ_digest *digest, char ret[WRIT_DIGEST_TEXT])
     WRIT_INVARIANT(text.len == WRIT_DIGEST_TEXT && text.failed == WRIT_E_UNSET);
 }
 
+bool
+writ_digest_is(struct writ_view text)
+{
+    return text.len == WRIT_DIGEST_TEXT - 1 && writ_view_has_prefix(text, WRIT_LIT(PREFIX)) &&
+           writ_hex_is(writ_view_sub(text, sizeof PREFIX - 1, text.len));
+}
+
 WRIT_RESULT
 writ_digest_read(struct writ_view text, struct writ_digest *ret, struct writ_err *err)
 {

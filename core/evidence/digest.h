@@ -45,6 +45,9 @@ void writ_digest_text(const struct writ_digest *digest, char ret[WRIT_DIGEST_TEX
 /** Appends "sha256:<hex>", without quotes. */
 void writ_digest_put(struct writ_buf *buf, const struct writ_digest *digest);
 
+/** True for exactly what writ_digest_text writes. */
+bool writ_digest_is(struct writ_view text);
+
 /** Reads exactly what writ_digest_text writes. WRIT_E_PARSE for anything else. */
 WRIT_RESULT writ_digest_read(struct writ_view text, struct writ_digest *ret, struct writ_err *err);
 

@@ -343,23 +343,6 @@ is_label(struct writ_view text)
     return writ_view_has_prefix(text, prefix) && text.len > prefix.len;
 }
 
-/* Whether writ_digest_read would take it; a record has up to seven, and none is needed as bytes. */
-static bool
-is_digest(struct writ_view text)
-{
-    struct writ_view prefix = WRIT_LIT("sha256:");
-    size_t at = prefix.len;
-
-    if (text.len != WRIT_DIGEST_TEXT - 1 || !writ_view_has_prefix(text, prefix)) {
-        return false;
-    }
-    while (at < text.len && ((text.ptr[at] >= '0' && text.ptr[at] <= '9') ||
-                                (text.ptr[at] >= 'a' && text.ptr[at] <= 'f'))) {
-        at++;
-    }
-    return at == text.len;
-}
-
 /* What is wrong with a value of the right type, or NULL. */
 static const char *
 format_fault(const struct writ_table *table, const struct writ_table_row *row, const void *record)
@@ -368,7 +351,7 @@ format_fault(const struct writ_table *table, const struct writ_table_row *row, c
 
     switch (row->kind) {
     case WRIT_TABLE_DIGEST:
-        return is_digest(text->view) ? NULL : "is not sha256: and 64 lower-case hex digits";
+        return writ_digest_is(text->view) ? NULL : "is not sha256: and 64 lower-case hex digits";
     case WRIT_TABLE_LABEL:
         return is_label(text->view) ? NULL : "is not sha256: and more";
     case WRIT_TABLE_TIME:

@@ -331,7 +331,15 @@ START_TEST(no_other_byte_is_a_hex_digit)
         unsigned char byte;
 
         ck_assert(writ_is_ok(writ_hex_read(writ_view(text, 2), &byte, 1)) == digit);
+        for (size_t len = 1; len <= 40; len++) {
+            for (size_t at = 0; at < len; at++) {
+                char line[40] = "0123456789abcdef0123456789abcdef01234567";
+                line[at] = (char)value;
+                ck_assert(writ_hex_is(writ_view(line, len)) == digit);
+            }
+        }
     }
+    ck_assert(writ_hex_is(writ_view(NULL, 0)));
 }
 END_TEST
 

@@ -119,10 +119,12 @@ START_TEST(only_the_one_spelling_is_read)
     ck_assert_ok(writ_digest_bytes(WRIT_LIT("abc"), &abc, NULL));
     ck_assert_ok(writ_digest_read(WRIT_LIT(DIGEST_ABC), &digest, NULL));
     ck_assert(writ_digest_equal(&abc, &digest));
+    ck_assert(writ_digest_is(WRIT_LIT(DIGEST_ABC)));
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         ck_assert_msg(writ_digest_read(writ_view_str(wrong[i]), &digest, &err).code == WRIT_E_PARSE,
             "%s", wrong[i]);
         ck_assert(err.text[0] != '\0');
+        ck_assert(!writ_digest_is(writ_view_str(wrong[i])));
     }
 }
 END_TEST

@@ -1,0 +1,32 @@
+/* sixteen.h - sixteen bytes in a register, by the compiler's vectors: it knows what the machine has
+ * for them. For loops of core/base that look at every byte of a text. Comparisons give 255 for a
+ * byte that they hold for, and 0 for others. */
+#ifndef WRIT_BASE_SIXTEEN_H
+#define WRIT_BASE_SIXTEEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t writ_sixteen __attribute__((vector_size(16)));
+
+static inline writ_sixteen
+writ_sixteen_load(const char *at)
+{
+    writ_sixteen bytes;
+
+    memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+}
+
+/** True when a comparison held for any byte. */
+static inline bool
+writ_sixteen_any(writ_sixteen found)
+{
+    uint64_t halves[2];
+
+    memcpy(halves, &found, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
+}
+
+#endif
