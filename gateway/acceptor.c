@@ -34,7 +34,7 @@ turn_away(struct writ_acceptor *acceptor, int fd)
 }
 
 static void
-adopt(struct writ_acceptor *acceptor, int fd, const union writ_endpoint *from, socklen_t from_len)
+adopt(struct writ_acceptor *acceptor, int fd, const union writ_ipport *from, socklen_t from_len)
 {
     const struct writ_listener_options *options = acceptor->options;
     struct writ_connection *connection;
@@ -88,7 +88,7 @@ on_accept(struct writ_watch *watch, uint32_t events)
 
     (void)events;
     for (unsigned i = 0; i < ACCEPTS_MAX && acceptor->fd >= 0; i++) {
-        union writ_endpoint from = {0};
+        union writ_ipport from = {0};
         socklen_t len = sizeof from;
         int fd = accept4(acceptor->fd, &from.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 

@@ -33,11 +33,11 @@ writ_connection_of(struct MHD_Connection *mhd)
 static void
 note_local(struct writ_connection *connection)
 {
-    union writ_endpoint local = {0};
+    union writ_ipport local = {0};
     socklen_t size = sizeof local;
 
     if (getsockname(connection->fd, &local.any, &size) == 0) {
-        connection->local = writ_endpoint_text(&local, false, connection->local_text);
+        connection->local = writ_ipport_text(&local, false, connection->local_text);
     }
 }
 
@@ -115,7 +115,7 @@ on_probe(struct writ_timer *timer)
 }
 
 struct writ_connection *
-writ_connection_new(struct writ_daemon *daemon, int fd, const union writ_endpoint *from)
+writ_connection_new(struct writ_daemon *daemon, int fd, const union writ_ipport *from)
 {
     struct writ_acceptor *acceptor = daemon->acceptor;
     struct writ_connection *connection = writ_alloc(sizeof *connection);
@@ -128,8 +128,8 @@ writ_connection_new(struct writ_daemon *daemon, int fd, const union writ_endpoin
     connection->daemon = daemon;
     connection->probe_after_us = -1;
     connection->probe = (struct writ_timer){.fn = on_probe, .ctx = connection};
-    connection->peer.address = writ_endpoint_text(from, true, connection->address);
-    connection->peer.loopback = writ_endpoint_is_loopback(from);
+    connection->peer.address = writ_ipport_text(from, true, connection->address);
+    connection->peer.loopback = writ_ipport_is_loopback(from);
     connection->peer.tls = daemon->certificate != NULL;
     if (acceptor->site->wildcard) {
         note_local(connection);

@@ -5,7 +5,7 @@
 
 #include "gateway/acceptor.h"
 #include "gateway/daemon.h"
-#include "gateway/endpoint.h"
+#include "gateway/ipport.h"
 #include "gateway/incoming.h"
 
 /** Where a connection stands, which says what may take how long. */
@@ -37,14 +37,14 @@ struct writ_connection {
     bool certificate_checked;
     struct writ_peer peer;
     struct writ_view local; /* our side's address, when the listener has a wildcard; or empty */
-    char address[WRIT_ENDPOINT_TEXT], local_text[WRIT_ENDPOINT_TEXT];
+    char address[WRIT_IPPORT_TEXT], local_text[WRIT_IPPORT_TEXT];
     char *certificate; /* what peer.certificate_* point into */
     struct writ_connection *next, **link;
 };
 
 /** Watches a socket that was accepted; libmicrohttpd does not have it yet. NULL: no memory. */
 struct writ_connection *writ_connection_new(
-    struct writ_daemon *daemon, int fd, const union writ_endpoint *from);
+    struct writ_daemon *daemon, int fd, const union writ_ipport *from);
 void writ_connection_free(struct writ_connection *connection);
 
 /** Enters a phase, with a deadline unless `timeout_ms` is 0. */

@@ -90,8 +90,8 @@ void writ_exchange_reply_held(struct writ_exchange *x, unsigned status,
     const struct writ_header *headers, size_t count, struct writ_view body);
 
 /**
- * Begins an answer of unknown length: the head goes out at once. Every writ_exchange_write is one
- * chunk on the wire, as soon as the socket takes it; nothing waits for more to come.
+ * Begins an answer of unknown length: the head goes out at once. What is written goes out as soon
+ * as the socket takes it, nothing waits for more to come; writes that wait may share a chunk.
  */
 void writ_exchange_stream(
     struct writ_exchange *x, unsigned status, const struct writ_header *headers, size_t count);

@@ -2,7 +2,7 @@
 
 #include "gateway/acceptor.h"
 #include "gateway/daemon.h"
-#include "gateway/endpoint.h"
+#include "gateway/ipport.h"
 #include "gateway/framing.h"
 
 #include <errno.h>
@@ -134,7 +134,7 @@ keep_options(
 }
 
 static void
-fill_site(struct writ_listener *listener, const union writ_endpoint *endpoint)
+fill_site(struct writ_listener *listener, const union writ_ipport *endpoint)
 {
     const struct writ_listener_options *options = &listener->options;
     struct writ_view name, port;
@@ -148,8 +148,8 @@ fill_site(struct writ_listener *listener, const union writ_endpoint *endpoint)
         .origin_count = options->origin_count,
     };
     writ_framing_split_host(options->address, &name, &port);
-    writ_site_name(&listener->site, name, writ_endpoint_is_loopback(endpoint),
-        writ_endpoint_is_wildcard(endpoint));
+    writ_site_name(&listener->site, name, writ_ipport_is_loopback(endpoint),
+        writ_ipport_is_wildcard(endpoint));
 }
 
 /* ---- sockets */
@@ -166,7 +166,7 @@ fail_io(struct writ_err *err, const char *what, int fd)
 }
 
 static writ_result
-bind_socket(const union writ_endpoint *endpoint, bool shared, int *ret, struct writ_err *err)
+bind_socket(const union writ_ipport *endpoint, bool shared, int *ret, struct writ_err *err)
 {
     int fd = socket(endpoint->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int on = 1, off = 0;
@@ -181,7 +181,7 @@ bind_socket(const union writ_endpoint *endpoint, bool shared, int *ret, struct w
     if (endpoint->any.sa_family == AF_INET6) {
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     }
-    if (bind(fd, &endpoint->any, writ_endpoint_len(endpoint)) != 0) {
+    if (bind(fd, &endpoint->any, writ_ipport_len(endpoint)) != 0) {
         return fail_io(err, "cannot bind the address", fd);
     }
     *ret = fd;
@@ -191,16 +191,16 @@ bind_socket(const union writ_endpoint *endpoint, bool shared, int *ret, struct w
 static uint16_t
 bound_port(int fd)
 {
-    union writ_endpoint endpoint = {0};
+    union writ_ipport endpoint = {0};
     socklen_t len = sizeof endpoint;
 
-    return getsockname(fd, &endpoint.any, &len) == 0 ? writ_endpoint_port(&endpoint) : 0;
+    return getsockname(fd, &endpoint.any, &len) == 0 ? writ_ipport_port(&endpoint) : 0;
 }
 
 /* SO_REUSEPORT lets several loops share a port, and would let a second gateway share it as well,
  * unseen. A socket without it finds out first whether the port is free. */
 static writ_result
-find_port(union writ_endpoint *endpoint, uint16_t *ret, struct writ_err *err)
+find_port(union writ_ipport *endpoint, uint16_t *ret, struct writ_err *err)
 {
     int fd = -1;
 
@@ -210,13 +210,13 @@ find_port(union writ_endpoint *endpoint, uint16_t *ret, struct writ_err *err)
     }
     *ret = bound_port(fd);
     (void)close(fd);
-    writ_endpoint_set_port(endpoint, *ret);
+    writ_ipport_set_port(endpoint, *ret);
     return WRIT_DONE;
 }
 
 static writ_result
 open_acceptor(struct writ_listener *listener, struct writ_loop *loop,
-    const union writ_endpoint *endpoint, bool shared, struct writ_certificate *certificate,
+    const union writ_ipport *endpoint, bool shared, struct writ_certificate *certificate,
     struct writ_err *err)
 {
     struct writ_acceptor *acceptor = &listener->acceptors[listener->acceptor_count];
@@ -237,9 +237,9 @@ static writ_result
 open_acceptors(struct writ_listener *listener, struct writ_loop *const *loops, size_t count,
     struct writ_certificate *certificate, struct writ_err *err)
 {
-    union writ_endpoint endpoint = {0};
+    union writ_ipport endpoint = {0};
 
-    WRIT_TRY(writ_endpoint_read(listener->options.address, &endpoint, err));
+    WRIT_TRY(writ_ipport_read(listener->options.address, &endpoint, err));
     fill_site(listener, &endpoint);
     if (count > 1) {
         WRIT_TRY(find_port(&endpoint, &listener->port, err));

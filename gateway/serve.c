@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <time.h>
 
@@ -561,6 +562,19 @@ block_signals(struct serve *serve)
     (void)signal(SIGPIPE, SIG_IGN);
 }
 
+/* The soft limit of 1024 is there for select(2), which nothing here uses; what is open is bounded
+ * by limits of our own. */
+static void
+allow_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 writ_result
 writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
 {
@@ -571,6 +585,7 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the gateway");
     }
     (void)prctl(PR_SET_DUMPABLE, 0); /* keys stay out of core dumps and of other processes */
+    allow_descriptors();
     serve->options = options;
     block_signals(serve);
     r = open_all(serve, err);

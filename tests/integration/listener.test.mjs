@@ -97,6 +97,12 @@ test('slow, idle and silent clients are cut, and others are served meanwhile', a
   await until(async () => (await gw.metric('writ_connections_open')) <= 2, 'the connections to be closed');
 });
 
+test('the program takes as many descriptors as the system allows it', async (t) => {
+  const { gw } = await start(t);
+  const [, soft, hard] = readFileSync(`/proc/${gw.child.pid}/limits`, 'utf8').match(/^Max open files +(\d+) +(\d+)/m);
+  assert.equal(soft, hard);
+});
+
 test('beyond limits.in_flight a client is told to come back', async (t) => {
   const held = [];
   const { up, gw } = await start(t, { limits: { in_flight: 2 }, loops: 1 });

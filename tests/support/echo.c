@@ -169,6 +169,19 @@ start_flood(struct writ_exchange *x, struct job *job)
 }
 
 static void
+reply_long_header(struct writ_exchange *x, uint64_t bytes)
+{
+    char *value = writ_arena_get(x->arena, bytes);
+    struct writ_header field = {WRIT_LIT("X"), writ_view(value, bytes - 5)};
+
+    WRIT_INVARIANT(value != NULL && bytes > 5);
+    for (uint64_t i = 0; i < bytes; i++) {
+        value[i] = 'v';
+    }
+    writ_exchange_reply(x, 200, &field, 1, WRIT_LIT("ok"));
+}
+
+static void
 reply_big(struct writ_exchange *x, uint64_t bytes)
 {
     char *body = writ_arena_get(x->arena, bytes > 0 ? bytes : 1);
@@ -228,6 +241,8 @@ handle(struct writ_exchange *x, void *ctx)
         writ_exchange_stream(x, 200, &event_type, 1);
         WRIT_INVARIANT(writ_is_ok(writ_exchange_write(x, WRIT_LIT("data: 1\n\n"))));
         writ_exchange_abort(x);
+    } else if (writ_view_is(what, "longheader")) {
+        reply_long_header(x, number);
     } else if (writ_view_is(what, "badheader")) {
         struct writ_header split = {WRIT_LIT("X"), WRIT_LIT("a\r\nSet-Cookie: b")};
         writ_exchange_reply(x, 200, &split, 1, WRIT_LIT("ok"));

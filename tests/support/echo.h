@@ -6,6 +6,7 @@
  *   POST /t/hold           no answer until the client has gone; asks on_gone without a probe
  *   POST /t/watch/MS       the same with a probe at once; answered after MS milliseconds, if not 0
  *   GET  /t/badheader      an answer with a field that would begin another
+ *   GET  /t/longheader/N   an answer whose fields are N bytes, each with ": " and CR LF
  *   POST /t/events/N       a stream of N events, one per turn of the loop
  *   GET  /t/silent         a stream with one event, then heartbeats every 250 ms, until gone
  *   GET  /t/flood          a stream of ECHO_FLOOD_BYTES, as fast as the queue takes them

@@ -223,6 +223,21 @@ START_TEST(a_field_that_would_split_the_answer_is_never_written)
 }
 END_TEST
 
+START_TEST(the_fields_of_an_answer_are_limited)
+{
+    struct echo *echo = echo_start(1, standard);
+    writ_auto_buf fits = writ_buf_make(BUFFER_MAX), more = writ_buf_make(BUFFER_MAX);
+
+    ck_assert_uint_eq(raw_ask(echo_port(echo),
+                          WRIT_LIT("GET /t/longheader/4096 HTTP/1.1\r\n" HOST "\r\n"), &fits),
+        200);
+    ck_assert_uint_eq(raw_ask(echo_port(echo),
+                          WRIT_LIT("GET /t/longheader/4097 HTTP/1.1\r\n" HOST "\r\n"), &more),
+        500);
+    echo_stop(echo);
+}
+END_TEST
+
 /* ---- what is refused */
 
 /* 0 is a close without an answer. After each, a second request follows that must not be served. */
@@ -1020,7 +1035,7 @@ WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
     pipelined_requests_are_answered_in_order, a_request_may_come_in_any_pieces,
     bodies_of_every_size_come_back_whole, http_1_0_is_answered_and_closed,
     a_client_that_waits_for_continue_gets_it, the_head_is_handed_over_as_it_was_sent,
-    a_field_that_would_split_the_answer_is_never_written,
+    a_field_that_would_split_the_answer_is_never_written, the_fields_of_an_answer_are_limited,
     what_is_refused_gets_one_answer_and_nothing_after_it_is_read,
     a_nul_in_a_head_is_refused_wherever_it_is, a_refusal_says_why_in_the_shape_of_json_rpc,
     a_body_is_limited_by_its_route, a_head_is_limited_and_the_client_is_told,

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/endpoint.h"
+#include "gateway/ipport.h"
 
 static const struct {
     const char *text, *with_port, *without;
@@ -28,17 +28,17 @@ static const char *const bad[] = {"", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1
 START_TEST(a_literal_address_is_read_and_written)
 {
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        union writ_endpoint endpoint = {0};
-        char text[WRIT_ENDPOINT_TEXT];
+        union writ_ipport endpoint = {0};
+        char text[WRIT_IPPORT_TEXT];
 
-        ck_assert_ok(writ_endpoint_read(writ_view_str(good[i].text), &endpoint, NULL));
-        ck_assert_view(writ_endpoint_text(&endpoint, true, text), good[i].with_port);
-        ck_assert_view(writ_endpoint_text(&endpoint, false, text), good[i].without);
-        ck_assert_int_eq(writ_endpoint_is_loopback(&endpoint), good[i].loopback);
-        ck_assert_int_eq(writ_endpoint_is_wildcard(&endpoint), good[i].wildcard);
-        ck_assert_uint_eq(writ_endpoint_port(&endpoint), good[i].port);
-        writ_endpoint_set_port(&endpoint, 7);
-        ck_assert_uint_eq(writ_endpoint_port(&endpoint), 7);
+        ck_assert_ok(writ_ipport_read(writ_view_str(good[i].text), &endpoint, NULL));
+        ck_assert_view(writ_ipport_text(&endpoint, true, text), good[i].with_port);
+        ck_assert_view(writ_ipport_text(&endpoint, false, text), good[i].without);
+        ck_assert_int_eq(writ_ipport_is_loopback(&endpoint), good[i].loopback);
+        ck_assert_int_eq(writ_ipport_is_wildcard(&endpoint), good[i].wildcard);
+        ck_assert_uint_eq(writ_ipport_port(&endpoint), good[i].port);
+        writ_ipport_set_port(&endpoint, 7);
+        ck_assert_uint_eq(writ_ipport_port(&endpoint), 7);
     }
 }
 END_TEST
@@ -46,15 +46,15 @@ END_TEST
 START_TEST(anything_else_is_refused_and_leaves_ret_alone)
 {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        union writ_endpoint endpoint = {.in.sin_port = 99};
+        union writ_ipport endpoint = {.in.sin_port = 99};
         struct writ_err err = {0};
 
-        ck_assert_code(writ_endpoint_read(writ_view_str(bad[i]), &endpoint, &err), WRIT_E_INVALID);
+        ck_assert_code(writ_ipport_read(writ_view_str(bad[i]), &endpoint, &err), WRIT_E_INVALID);
         ck_assert_uint_eq(endpoint.in.sin_port, 99);
         ck_assert_uint_gt(writ_view_str(err.text).len, 0);
     }
 }
 END_TEST
 
-WRIT_UNIT_MAIN("endpoint", a_literal_address_is_read_and_written,
-    anything_else_is_refused_and_leaves_ret_alone)
+WRIT_UNIT_MAIN(
+    "ipport", a_literal_address_is_read_and_written, anything_else_is_refused_and_leaves_ret_alone)

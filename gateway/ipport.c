@@ -1,4 +1,4 @@
-#include "gateway/endpoint.h"
+#include "gateway/ipport.h"
 
 #include "base/text.h"
 #include "gateway/framing.h"
@@ -6,7 +6,7 @@
 #include <arpa/inet.h>
 
 static bool
-read_ip(struct writ_view name, union writ_endpoint *ret)
+read_ip(struct writ_view name, union writ_ipport *ret)
 {
     char text[INET6_ADDRSTRLEN + 1] = {0};
     struct writ_buf copy = {.ptr = text, .cap = sizeof text - 1, .max = sizeof text - 1};
@@ -22,9 +22,9 @@ read_ip(struct writ_view name, union writ_endpoint *ret)
 }
 
 WRIT_RESULT
-writ_endpoint_read(struct writ_view text, union writ_endpoint *ret, struct writ_err *err)
+writ_ipport_read(struct writ_view text, union writ_ipport *ret, struct writ_err *err)
 {
-    union writ_endpoint endpoint = {0};
+    union writ_ipport endpoint = {0};
     struct writ_view name, port;
     uint64_t number = 0;
 
@@ -33,22 +33,21 @@ writ_endpoint_read(struct writ_view text, union writ_endpoint *ret, struct writ_
         WRIT_FAIL(err, WRIT_E_INVALID,
             "an address is a literal IP address and a port, as 127.0.0.1:8700 or [::1]:8700");
     }
-    writ_endpoint_set_port(&endpoint, (uint16_t)number);
+    writ_ipport_set_port(&endpoint, (uint16_t)number);
     *ret = endpoint;
     return WRIT_DONE;
 }
 
 static bool
-is_mapped(const union writ_endpoint *endpoint)
+is_mapped(const union writ_ipport *endpoint)
 {
     return endpoint->any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&endpoint->in6.sin6_addr);
 }
 
 struct writ_view
-writ_endpoint_text(
-    const union writ_endpoint *endpoint, bool with_port, char ret[WRIT_ENDPOINT_TEXT])
+writ_ipport_text(const union writ_ipport *endpoint, bool with_port, char ret[WRIT_IPPORT_TEXT])
 {
-    struct writ_buf text = {.ptr = ret, .cap = WRIT_ENDPOINT_TEXT, .max = WRIT_ENDPOINT_TEXT};
+    struct writ_buf text = {.ptr = ret, .cap = WRIT_IPPORT_TEXT, .max = WRIT_IPPORT_TEXT};
     char host[INET6_ADDRSTRLEN] = "?";
 
     if (endpoint->any.sa_family == AF_INET) {
@@ -62,13 +61,13 @@ writ_endpoint_text(
         writ_buf_fmt(&text, "[%s]", host);
     }
     if (with_port) {
-        writ_buf_fmt(&text, ":%u", writ_endpoint_port(endpoint));
+        writ_buf_fmt(&text, ":%u", writ_ipport_port(endpoint));
     }
     return writ_buf_view(&text);
 }
 
 bool
-writ_endpoint_is_loopback(const union writ_endpoint *endpoint)
+writ_ipport_is_loopback(const union writ_ipport *endpoint)
 {
     if (endpoint->any.sa_family == AF_INET) {
         return ntohl(endpoint->in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
@@ -78,7 +77,7 @@ writ_endpoint_is_loopback(const union writ_endpoint *endpoint)
 }
 
 bool
-writ_endpoint_is_wildcard(const union writ_endpoint *endpoint)
+writ_ipport_is_wildcard(const union writ_ipport *endpoint)
 {
     if (endpoint->any.sa_family == AF_INET) {
         return endpoint->in.sin_addr.s_addr == htonl(INADDR_ANY);
@@ -87,14 +86,14 @@ writ_endpoint_is_wildcard(const union writ_endpoint *endpoint)
 }
 
 uint16_t
-writ_endpoint_port(const union writ_endpoint *endpoint)
+writ_ipport_port(const union writ_ipport *endpoint)
 {
     return ntohs(
         endpoint->any.sa_family == AF_INET ? endpoint->in.sin_port : endpoint->in6.sin6_port);
 }
 
 void
-writ_endpoint_set_port(union writ_endpoint *endpoint, uint16_t port)
+writ_ipport_set_port(union writ_ipport *endpoint, uint16_t port)
 {
     if (endpoint->any.sa_family == AF_INET) {
         endpoint->in.sin_port = htons(port);
@@ -104,7 +103,7 @@ writ_endpoint_set_port(union writ_endpoint *endpoint, uint16_t port)
 }
 
 socklen_t
-writ_endpoint_len(const union writ_endpoint *endpoint)
+writ_ipport_len(const union writ_ipport *endpoint)
 {
     return endpoint->any.sa_family == AF_INET ? sizeof endpoint->in : sizeof endpoint->in6;
 }
