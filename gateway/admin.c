@@ -28,7 +28,7 @@ answer_ready(struct writ_exchange *x, void *ctx)
 
     for (size_t i = 0; i < admin->check_count; i++) {
         const struct writ_admin_check *check = &admin->checks[i];
-        bool holds = check->holds(check->ctx);
+        bool holds = check->holds(check->ctx, x->loop);
         ready = ready && holds;
         writ_buf_fmt(&text, "%s: %s\n", check->name, holds ? "ok" : "not ready");
     }
@@ -56,8 +56,8 @@ answer_metrics(struct writ_exchange *x, void *ctx)
 }
 
 WRIT_RESULT
-writ_admin_add(struct writ_admin *admin, const char *name, bool (*holds)(void *ctx), void *ctx,
-    struct writ_err *err)
+writ_admin_add(struct writ_admin *admin, const char *name,
+    bool (*holds)(void *ctx, const struct writ_loop *loop), void *ctx, struct writ_err *err)
 {
     if (admin->check_count == WRIT_ADMIN_CHECKS_MAX) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "more than %d conditions of readiness", WRIT_ADMIN_CHECKS_MAX);

@@ -14,10 +14,10 @@
 #define WRIT_ADMIN_ROUTES     3
 #define WRIT_ADMIN_CHECKS_MAX 16
 
-/** One condition of readiness. `holds` is called on a loop's thread and must not block. */
+/** One condition of readiness. `holds` is called on the thread of `loop` and must not block. */
 struct writ_admin_check {
     const char *name; /* lower-case word, static */
-    bool (*holds)(void *ctx);
+    bool (*holds)(void *ctx, const struct writ_loop *loop);
     void *ctx;
 };
 
@@ -29,8 +29,8 @@ struct writ_admin {
 };
 
 /** Adds a condition. WRIT_E_LIMIT. Before the listener opens. */
-WRIT_RESULT writ_admin_add(struct writ_admin *admin, const char *name, bool (*holds)(void *ctx),
-    void *ctx, struct writ_err *err);
+WRIT_RESULT writ_admin_add(struct writ_admin *admin, const char *name,
+    bool (*holds)(void *ctx, const struct writ_loop *loop), void *ctx, struct writ_err *err);
 
 /** Fills the routes of a listener that serves `admin`. */
 void writ_admin_routes(struct writ_admin *admin, struct writ_route ret[WRIT_ADMIN_ROUTES]);

@@ -101,20 +101,29 @@ make_routes(struct serve *serve)
 /* ---- opening ---- */
 
 static bool
-ledger_is_ready(void *ctx)
+ledger_is_ready(void *ctx, const struct writ_loop *loop)
 {
     struct writ_gateway *gateway = ctx;
     struct writ_ledger_health health;
 
+    (void)loop;
     writ_ledger_health(gateway->ledger, &health);
     return health.state == WRIT_LEDGER_READY;
 }
 
+/* By the generation of the loop that asks: nobody takes it away meanwhile. keeps (3) */
 static bool
-upstreams_are_up(void *ctx)
+issuers_are_known(void *ctx, const struct writ_loop *loop)
+{
+    return writ_identity_keys_ready(writ_gateway_worker(ctx, loop)->generation->issuers);
+}
+
+static bool
+upstreams_are_up(void *ctx, const struct writ_loop *loop)
 {
     const struct writ_gateway *gateway = ctx;
 
+    (void)loop;
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         if (!writ_upstream_is_up(gateway->upstreams[i])) {
             return false;
@@ -264,6 +273,7 @@ open_listeners(struct serve *serve, struct writ_err *err)
     gateway->admin.metrics = gateway->metrics;
     WRIT_TRY(writ_admin_add(&gateway->admin, "ledger", ledger_is_ready, gateway, err));
     WRIT_TRY(writ_admin_add(&gateway->admin, "upstreams", upstreams_are_up, gateway, err));
+    WRIT_TRY(writ_admin_add(&gateway->admin, "issuers", issuers_are_known, gateway, err));
     WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
         &gateway->listener, err));
     if (config->admin_listen.text.len == 0) {

@@ -267,10 +267,11 @@ handle_any(struct writ_exchange *x, void *ctx)
 }
 
 static bool
-is_ready(void *ctx)
+is_ready(void *ctx, const struct writ_loop *loop)
 {
     struct echo *echo = ctx;
 
+    (void)loop;
     return atomic_load(&echo->ready);
 }
 
