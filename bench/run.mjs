@@ -230,6 +230,9 @@ async function counters(ports) {
 
 function checkCounters(target, got, before, after) {
   const grown = name => after[name] - before[name];
+  if (got.requests === 0) {
+    throw new Error(`${target}: no request was answered`);
+  }
   if (got.errors > 0) {
     throw new Error(`${target}: ${got.errors} of ${got.requests} requests failed`);
   }
