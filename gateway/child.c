@@ -1,13 +1,13 @@
 #include "gateway/child.h"
 
 #include "base/bytes.h"
+#include "gateway/chatter.h"
+#include "gateway/line_queue.h"
 #include "gateway/spawn.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/queue.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,8 +15,7 @@
  * (1) There is a process (spawned.pid > 0) in STARTING, UP and ENDING, and none in RESTING and
  *     STOPPED. It is reaped by gone() alone, after its group was killed: until then neither
  *     number can belong to somebody else.
- * (2) queue holds lines of which the pipe took nothing, except that the first may have been begun.
- *     Tickets in it grow. Lines are sent in the state UP only.
+ * (2) Lines are sent in the state UP only; the queue is empty in the states without a process.
  * (3) why is set when ENDING begins; gone() turns it into EXITED or KILLED when the process ended
  *     before we sent it a signal, and nobody asked it to stop.
  * (4) Callbacks come from events, timers and tasks. After each the state may be ENDING. */
@@ -32,7 +31,6 @@
 #define GRACE_DEFAULT        (2 * SECOND_US)
 #define INPUT_BYTES          65536
 #define LAST_BYTES_MAX       ((size_t)4 << 20) /* read from the pipes of a process that has ended */
-#define PIECES_MAX           64                /* lines of one writev */
 
 enum state {
     RESTING = 0, /* until the timer, or the first task, starts it */
@@ -41,15 +39,6 @@ enum state {
     ENDING,
     STOPPED,
 };
-
-struct item {
-    TAILQ_ENTRY(item) link;
-    uint64_t ticket;
-    size_t len, at;
-    char bytes[]; /* the line and its LF */
-};
-
-TAILQ_HEAD(item_list, item);
 
 struct writ_child {
     struct writ_loop *loop;
@@ -68,15 +57,9 @@ struct writ_child {
     struct writ_task task;   /* start, or tell */
     int64_t up_since_us, pause_us;
 
-    struct item_list queue;
-    size_t queued_bytes;
-    uint64_t next_ticket;
-
+    struct writ_line_queue queue;
     struct writ_buf line;
-    struct writ_buf log_line;
-    int64_t log_window_us;
-    unsigned log_count;
-    uint64_t log_dropped;
+    struct writ_chatter chatter;
     char input[INPUT_BYTES];
 };
 
@@ -129,39 +112,17 @@ signal_group(struct writ_child *child, int signal)
     child->signalled = true;
 }
 
-static void
-drop_queue(struct writ_child *child)
-{
-    struct item *item;
-
-    while ((item = TAILQ_FIRST(&child->queue)) != NULL) {
-        TAILQ_REMOVE(&child->queue, item, link);
-        writ_free(item);
-    }
-    child->queued_bytes = 0;
-}
-
-static uint64_t
-first_unsent(const struct writ_child *child)
-{
-    const struct item *item = TAILQ_FIRST(&child->queue);
-
-    if (item != NULL && item->at > 0) {
-        item = TAILQ_NEXT(item, link);
-    }
-    return item != NULL ? item->ticket : child->next_ticket;
-}
-
 /* Begins to end the process: `at_once` for one that does harm, else step by step. */
 static void
 begin_end(struct writ_child *child, enum writ_child_why why, bool at_once)
 {
     if (child->state != ENDING) {
-        child->end = (struct writ_child_end){.why = why, .first_unsent = first_unsent(child)};
+        child->end = (struct writ_child_end){
+            .why = why, .first_unsent = writ_line_queue_first_unsent(&child->queue)};
         child->signalled = false;
         child->state = ENDING;
     }
-    drop_queue(child);
+    writ_line_queue_clear(&child->queue);
     drop_fd(&child->in, &child->spawned.in); /* end of input */
     if (at_once) {
         signal_group(child, SIGKILL);
@@ -308,63 +269,19 @@ take_output(struct writ_child *child, struct writ_view input)
 
 /* ---- lines of standard error */
 
-static bool
-may_log(struct writ_child *child)
-{
-    int64_t now_us = writ_loop_now_us(child->loop);
-
-    if (now_us - child->log_window_us >= SECOND_US) {
-        child->log_window_us = now_us;
-        child->log_count = 0;
-    }
-    return child->log_count < child->options.log_rate;
-}
-
-static void
-hand_log(struct writ_child *child, struct writ_view line)
-{
-    uint64_t dropped = child->log_dropped;
-
-    if (!may_log(child)) {
-        child->log_dropped++;
-        return;
-    }
-    child->log_count++;
-    child->log_dropped = 0;
-    if (child->handler->on_log != NULL) {
-        child->handler->on_log(child->ctx, child, line, dropped);
-    }
-}
-
 static void
 take_log(struct writ_child *child, struct writ_view input)
 {
-    while (input.len > 0) {
-        size_t end = writ_view_find(input, '\n');
-        size_t room = child->options.log_line_max - child->log_line.len;
-
-        /* what does not fit is cut off; a line without memory is an empty one */
-        writ_buf_put(&child->log_line, writ_view_sub(input, 0, end < room ? end : room));
-        if (end == input.len) {
-            return;
-        }
-        hand_log(child, writ_buf_view(&child->log_line));
-        writ_buf_clear(&child->log_line);
-        input = writ_view_sub(input, end + 1, input.len);
-    }
+    writ_chatter_take(&child->chatter, input, writ_loop_now_us(child->loop));
 }
 
-/* the last, unfinished line, and the count of those that were dropped */
 static void
-flush_log(struct writ_child *child)
+hand_log(void *ctx, struct writ_view line, uint64_t dropped)
 {
-    if (child->log_line.len > 0) {
-        hand_log(child, writ_buf_view(&child->log_line));
-        writ_buf_clear(&child->log_line);
-    }
-    if (child->log_dropped > 0 && child->handler->on_log != NULL) {
-        child->handler->on_log(child->ctx, child, WRIT_LIT(""), child->log_dropped);
-        child->log_dropped = 0;
+    struct writ_child *child = ctx;
+
+    if (child->handler->on_log != NULL) {
+        child->handler->on_log(child->ctx, child, line, dropped);
     }
 }
 
@@ -429,51 +346,6 @@ read_last(struct writ_child *child, int fd, void (*take)(struct writ_child *, st
 
 /* ---- sending */
 
-/* takes what was written off the queue */
-static void
-advance(struct writ_child *child, size_t written)
-{
-    while (written > 0) {
-        struct item *item = TAILQ_FIRST(&child->queue);
-        size_t left = item->len - item->at, took = written < left ? written : left;
-
-        item->at += took;
-        written -= took;
-        child->queued_bytes -= took;
-        if (item->at == item->len) {
-            TAILQ_REMOVE(&child->queue, item, link);
-            writ_free(item);
-        }
-    }
-}
-
-static void
-flush_queue(struct writ_child *child)
-{
-    while (!TAILQ_EMPTY(&child->queue)) {
-        struct iovec pieces[PIECES_MAX];
-        struct item *item;
-        int count = 0;
-        ssize_t written;
-
-        TAILQ_FOREACH(item, &child->queue, link)
-        {
-            if (count == PIECES_MAX) {
-                break;
-            }
-            pieces[count++] = (struct iovec){item->bytes + item->at, item->len - item->at};
-        }
-        written = writev(child->spawned.in, pieces, count);
-        if (written < 0) {
-            if (errno != EAGAIN && errno != EINTR) {
-                begin_end(child, WRIT_CHILD_BROKEN_PIPE, false);
-            }
-            return;
-        }
-        advance(child, (size_t)written);
-    }
-}
-
 static void
 on_input(struct writ_watch *watch, uint32_t events)
 {
@@ -483,100 +355,34 @@ on_input(struct writ_watch *watch, uint32_t events)
         begin_end(child, WRIT_CHILD_BROKEN_PIPE, false);
         return;
     }
-    flush_queue(child);
-}
-
-static bool
-is_line(struct writ_view line)
-{
-    return line.len > 0 && writ_view_find(line, '\n') == line.len &&
-           writ_view_find(line, '\r') == line.len && writ_view_find(line, '\0') == line.len;
-}
-
-/* as much as the pipe takes at once, or 0 */
-static size_t
-write_now(struct writ_child *child, struct writ_view line)
-{
-    struct iovec pieces[2] = {{(char *)line.ptr, line.len}, {(char *)"\n", 1}};
-    ssize_t written = -1;
-
-    if (TAILQ_EMPTY(&child->queue)) {
-        written = writev(child->spawned.in, pieces, 2);
+    if (!writ_line_queue_flush(&child->queue, child->spawned.in)) {
+        begin_end(child, WRIT_CHILD_BROKEN_PIPE, false);
     }
-    return written > 0 ? (size_t)written : 0; /* what is broken is told by an event */
-}
-
-static struct item *
-item_new(struct writ_view line, uint64_t ticket)
-{
-    struct item *item = writ_alloc(sizeof *item + line.len + 1);
-    struct writ_buf bytes;
-
-    if (item != NULL) {
-        bytes = (struct writ_buf){.ptr = item->bytes, .cap = line.len + 1, .max = line.len + 1};
-        writ_buf_put(&bytes, line);
-        writ_buf_byte(&bytes, '\n');
-        item->ticket = ticket;
-        item->len = line.len + 1;
-    }
-    return item;
 }
 
 writ_result
 writ_child_send(struct writ_child *child, struct writ_view line, uint64_t *ret_ticket)
 {
-    size_t written;
-    struct item *item;
+    bool broken = false;
+    writ_result r;
 
-    if (!is_line(line)) {
+    if (!writ_line_queue_takes(line)) {
         return (writ_result){WRIT_E_INVALID};
     }
     if (child->state != UP) {
         return (writ_result){WRIT_E_ABSENT};
     }
-    if (line.len >= child->options.queue_max) {
-        return (writ_result){WRIT_E_LIMIT};
+    r = writ_line_queue_send(&child->queue, child->spawned.in, line, ret_ticket, &broken);
+    if (broken) {
+        begin_end(child, WRIT_CHILD_BROKEN_PIPE, true); /* half a line: nothing may follow */
     }
-    if (line.len + 1 > child->options.queue_max - child->queued_bytes) {
-        return (writ_result){WRIT_E_BUSY};
-    }
-    written = write_now(child, line);
-    if (written <= line.len) {
-        item = item_new(line, child->next_ticket);
-        if (item == NULL && written == 0) {
-            return (writ_result){WRIT_E_NOMEM};
-        }
-        if (item == NULL) {
-            begin_end(child, WRIT_CHILD_BROKEN_PIPE, true); /* half a line: nothing may follow */
-            child->end.first_unsent = child->next_ticket + 1;
-        } else {
-            item->at = written;
-            child->queued_bytes += item->len - written;
-            TAILQ_INSERT_TAIL(&child->queue, item, link);
-        }
-    }
-    *ret_ticket = child->next_ticket++;
-    return WRIT_DONE;
+    return r;
 }
 
 bool
 writ_child_recall(struct writ_child *child, uint64_t ticket)
 {
-    struct item *item;
-
-    TAILQ_FOREACH(item, &child->queue, link)
-    {
-        if (item->ticket == ticket) {
-            break;
-        }
-    }
-    if (item == NULL || item->at > 0) {
-        return false;
-    }
-    TAILQ_REMOVE(&child->queue, item, link);
-    child->queued_bytes -= item->len;
-    writ_free(item);
-    return true;
+    return writ_line_queue_recall(&child->queue, ticket);
 }
 
 /* ---- starting */
@@ -623,7 +429,7 @@ on_process(struct writ_watch *watch, uint32_t events)
     }
     read_last(child, child->spawned.out, take_output);
     read_last(child, child->spawned.err, take_log);
-    flush_log(child);
+    writ_chatter_flush(&child->chatter, writ_loop_now_us(child->loop));
     reap(child);
     rest(child);
 }
@@ -651,8 +457,8 @@ start(struct writ_child *child)
 
     child->up_since_us = 0;
     child->deaf = false;
-    child->end =
-        (struct writ_child_end){.why = WRIT_CHILD_NOT_STARTED, .first_unsent = child->next_ticket};
+    child->end = (struct writ_child_end){
+        .why = WRIT_CHILD_NOT_STARTED, .first_unsent = child->queue.next_ticket};
     if (!writ_is_ok(r)) {
         child->spawned.pid = 0;
         child->end.detail = fault;
@@ -704,7 +510,7 @@ writ_child_stop(struct writ_child *child)
         return;
     }
     writ_loop_timer_cancel(&child->timer);
-    child->end = (struct writ_child_end){.first_unsent = child->next_ticket};
+    child->end = (struct writ_child_end){.first_unsent = child->queue.next_ticket};
     writ_loop_defer(child->loop, &child->task, WRIT_LOOP_SOON);
 }
 
@@ -751,9 +557,9 @@ writ_child_open(struct writ_loop *loop, const struct writ_child_options *options
     child->timer = (struct writ_timer){.fn = on_timer, .ctx = child};
     child->task = (struct writ_task){.fn = on_task, .ctx = child};
     child->line = writ_buf_make(child->options.line_max);
-    child->log_line = writ_buf_make(child->options.log_line_max);
-    child->next_ticket = 1;
-    TAILQ_INIT(&child->queue);
+    writ_chatter_init(
+        &child->chatter, child->options.log_line_max, child->options.log_rate, hand_log, child);
+    writ_line_queue_init(&child->queue, child->options.queue_max);
     writ_loop_defer(loop, &child->task, WRIT_LOOP_SOON);
     *ret = child;
     return WRIT_DONE;
@@ -767,13 +573,13 @@ writ_child_close(struct writ_child *child)
     }
     writ_loop_timer_cancel(&child->timer);
     writ_loop_undefer(&child->task);
-    drop_queue(child);
+    writ_line_queue_clear(&child->queue);
     if (has_process(child)) {
         signal_group(child, SIGKILL);
         reap(child);
     }
     writ_buf_wipe(&child->line);
-    writ_buf_wipe(&child->log_line);
+    writ_chatter_wipe(&child->chatter);
     writ_spawn_plan_free(child->plan);
     writ_free(child);
 }
