@@ -79,6 +79,8 @@ writ_child_why_name(enum writ_child_why why)
         return "line_too_long";
     case WRIT_CHILD_BROKEN_PIPE:
         return "broken_pipe";
+    case WRIT_CHILD_REJECTED:
+        return "rejected";
     case WRIT_CHILD_STOPPED:
         return "stopped";
     }
@@ -377,6 +379,14 @@ writ_child_send(struct writ_child *child, struct writ_view line, uint64_t *ret_t
         begin_end(child, WRIT_CHILD_BROKEN_PIPE, true); /* half a line: nothing may follow */
     }
     return r;
+}
+
+void
+writ_child_reject(struct writ_child *child)
+{
+    if (child->state == UP) {
+        stop_listening(child, WRIT_CHILD_REJECTED);
+    }
 }
 
 bool

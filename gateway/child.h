@@ -45,6 +45,7 @@ enum writ_child_why {
     WRIT_CHILD_KILLED,        /* not by us; detail: signal */
     WRIT_CHILD_LINE_TOO_LONG, /* killed for it */
     WRIT_CHILD_BROKEN_PIPE,   /* it closed its input or output and went on living: killed for it */
+    WRIT_CHILD_REJECTED,      /* by writ_child_reject: killed for what it said */
     WRIT_CHILD_STOPPED,       /* writ_child_stop; it is not started again */
 };
 
@@ -98,6 +99,10 @@ WRIT_RESULT writ_child_send(struct writ_child *child, struct writ_view line, uin
 
 /** Takes a line back of which no byte was sent. False: too late, it is (or will be) read. */
 bool writ_child_recall(struct writ_child *child, uint64_t ticket);
+
+/** Kills it for what it said, or did not say. No line of it comes any more; on_down comes with
+ * REJECTED, and it is started again after a pause. Nothing when it is not up. */
+void writ_child_reject(struct writ_child *child);
 
 /** Ends it for good: end of input, then SIGTERM, then SIGKILL to the group, each after grace_us.
  * on_down comes with STOPPED when it is gone, also when it was not there. */

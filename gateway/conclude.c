@@ -155,6 +155,10 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
     }
     judge_response(request, response, answer->status);
     call->answer_status = answer->status;
+    if (answer->sent == WRIT_NOT_SENT && call->end.outcome == WRIT_OUTCOME_ERROR) {
+        call->end.not_sent = true; /* refused on this side of the upstream */
+        call->end.error_type = WRIT_LIT(WRIT_OUTCOME_NOT_SENT);
+    }
 }
 
 enum writ_step

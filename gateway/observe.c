@@ -280,7 +280,7 @@ prepare_upcall(struct probe *probe, struct writ_upstream *upstream)
                                                         : probe->wanted.uri;
     probe->message.name = name;
     request->message = probe->message; /* the fields of the head are made from the message */
-    r = writ_pass_prepare(request, upstream, name, probe->headers, &probe->upcall.request);
+    r = writ_pass_prepare_own(request, upstream, name, probe->headers, &probe->upcall.request);
     request->message = asked;
     probe->upcall.request.message = &probe->message;
     probe->upcall.request.body = body;
@@ -297,7 +297,7 @@ ask_upstream(struct probe *probe)
     if (upstream == NULL || !writ_is_ok(prepare_upcall(probe, upstream))) {
         return missing(probe, false);
     }
-    probe->upcall.request.body_max = ANSWER_MAX;
+    probe->upcall.request.body_max = probe->upcall.request.event_max = ANSWER_MAX;
     probe->upcall.request.timeout_us = probe->wanted.probe->timeout_us;
     probe->upcall.request.total_us = probe->wanted.probe->timeout_us;
     probe->upcall.events = &probe_events;

@@ -21,14 +21,17 @@
 static const struct writ_view param_prefix = {"Mcp-Param-", sizeof "Mcp-Param-" - 1};
 
 /* Fields of the client that go upstream as they are; all others stay here. */
-static const struct writ_view passed[] = {WRIT_LIT("traceparent"), WRIT_LIT("tracestate"),
-    WRIT_LIT("baggage"), WRIT_LIT("Last-Event-ID")};
+static const struct writ_view passed[] = {
+    WRIT_LIT("traceparent"), WRIT_LIT("tracestate"), WRIT_LIT("baggage")};
 
 /* ---- to the upstream ---- */
 
 static bool
-is_passed(struct writ_view name)
+is_passed(const struct writ_request *request, struct writ_view name)
 {
+    if (writ_view_equal_nocase(name, WRIT_LIT("Last-Event-ID"))) {
+        return request->x->method == WRIT_METHOD_GET;
+    }
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
         if (writ_view_equal_nocase(name, passed[i])) {
             return true;
@@ -49,6 +52,28 @@ encoded_name(struct writ_request *request, struct writ_view name)
                : (struct writ_view){NULL, 0};
 }
 
+/* What the stateless revision says again in the head. */
+static writ_result
+add_names(
+    struct writ_request *request, struct writ_view name, struct writ_header *headers, size_t *count)
+{
+    struct writ_view value;
+
+    if (request->message.era != WRIT_MCP_ERA_MODERN || request->message.method.len == 0) {
+        return WRIT_DONE;
+    }
+    headers[(*count)++] = (struct writ_header){WRIT_LIT("Mcp-Method"), request->message.method};
+    if (name.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    value = encoded_name(request, name);
+    if (value.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    headers[(*count)++] = (struct writ_header){WRIT_LIT("Mcp-Name"), value};
+    return WRIT_DONE;
+}
+
 static writ_result
 collect_headers(struct writ_request *request, struct writ_view name, struct writ_header *headers,
     size_t *ret_count)
@@ -57,7 +82,7 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
     const struct writ_header *all = writ_exchange_headers(request->x, &n);
 
     for (size_t i = 0; i < n; i++) {
-        if (!is_passed(all[i].name)) {
+        if (!is_passed(request, all[i].name)) {
             continue;
         }
         if (count == WRIT_PASS_HEADERS_MAX - 4) { /* room for those that we add */
@@ -65,28 +90,16 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
         }
         headers[count++] = all[i];
     }
-    if (request->message.era == WRIT_MCP_ERA_MODERN && request->message.method.len > 0) {
-        headers[count++] = (struct writ_header){WRIT_LIT("Mcp-Method"), request->message.method};
-        if (name.ptr != NULL) {
-            struct writ_view value = encoded_name(request, name);
-            if (value.ptr == NULL) {
-                return (writ_result){WRIT_E_NOMEM};
-            }
-            headers[count++] = (struct writ_header){WRIT_LIT("Mcp-Name"), value};
-        }
-    }
     *ret_count = count;
-    return WRIT_DONE;
+    return add_names(request, name, headers, ret_count);
 }
 
-writ_result
-writ_pass_prepare(struct writ_request *request, struct writ_upstream *upstream,
-    struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret)
+static void
+fill(struct writ_request *request, struct writ_upstream *upstream,
+    const struct writ_header *headers, size_t count, struct writ_upcall_request *ret)
 {
     const struct writ_upstream_config *to = writ_upstream_config(upstream);
-    size_t count = 0;
 
-    WRIT_TRY(collect_headers(request, name, headers, &count));
     *ret = (struct writ_upcall_request){
         .method = request->x->method,
         .message = &request->message,
@@ -96,9 +109,31 @@ writ_pass_prepare(struct writ_request *request, struct writ_upstream *upstream,
         .headers = headers,
         .headers_n = count,
         .body_max = (size_t)writ_request_config(request)->limits.response_bytes,
+        .event_max = (size_t)writ_request_config(request)->limits.event_bytes,
         .timeout_us = to->timeout_us,
         .scope = request->session != NULL ? request->session->id : NULL,
     };
+}
+
+writ_result
+writ_pass_prepare(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret)
+{
+    size_t count = 0;
+
+    WRIT_TRY(collect_headers(request, name, headers, &count));
+    fill(request, upstream, headers, count, ret);
+    return WRIT_DONE;
+}
+
+writ_result
+writ_pass_prepare_own(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret)
+{
+    size_t count = 0;
+
+    WRIT_TRY(add_names(request, name, headers, &count));
+    fill(request, upstream, headers, count, ret);
     return WRIT_DONE;
 }
 

@@ -17,6 +17,11 @@
 WRIT_RESULT writ_pass_prepare(struct writ_request *request, struct writ_upstream *upstream,
     struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret);
 
+/** The same for a message of our own in place of the client's: none of its fields go along.
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_pass_prepare_own(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret);
+
 /** Begins the client's stream as the upstream's has begun. */
 void writ_pass_begin(struct writ_request *request, const struct writ_upcall_answer *answer);
 

@@ -3,9 +3,10 @@
  * One child serves all clients. The gateway is its client: it does the handshake once after every
  * start, and keeps the clients apart: every request gets an id and a progress token of our own and
  * is given its client's back, cancellations name our id, and what the child sends on its own goes
- * to those it concerns (list changes to every open stream; log messages and progress to the
- * request they belong to; requests to a client are answered with "method not found", since the
- * child was told that we have no such capability).
+ * to those it concerns: list changes to every open stream, progress to the request that it belongs
+ * to. Log messages and updates of resources name no client and may say what another one does: they
+ * go to nobody. Its requests are answered with "method not found", since the child was told that we
+ * have no such capability. A child that does not answer initialize is started again.
  *
  * The child and everything about it live on one owner loop; upcalls of other loops are handed over
  * and come back through mailboxes. The public functions are for any loop's own thread. */
@@ -32,11 +33,13 @@ void writ_stdio_close(struct writ_stdio *stdio);
 /** Whether the handshake is done and the child is up. Any thread. */
 bool writ_stdio_is_up(const struct writ_stdio *stdio);
 
-/** As writ_upcall_start and so on, for the upcalls of a stdio upstream. */
-void writ_stdio_start(
+/** Sends. WRIT_E_NOMEM: nothing was begun, and no callback will come. */
+WRIT_RESULT writ_stdio_start(
     struct writ_stdio *stdio, struct writ_worker *worker, struct writ_upcall *call);
-void writ_stdio_cancel(struct writ_stdio *stdio, struct writ_upcall *call, bool tell);
-void writ_stdio_pause(struct writ_stdio *stdio, struct writ_upcall *call);
-void writ_stdio_resume(struct writ_stdio *stdio, struct writ_upcall *call);
+
+/** As writ_upcall_cancel and so on, for an upcall that was started and has not ended. */
+void writ_stdio_cancel(struct writ_upcall *call, bool tell);
+void writ_stdio_pause(struct writ_upcall *call);
+void writ_stdio_resume(struct writ_upcall *call);
 
 #endif

@@ -19,12 +19,10 @@ struct writ_upstream {
 /* The state of an upcall over HTTP. */
 struct http_upcall {
     struct writ_upcall *call;
-    struct writ_upstream *upstream;
     struct writ_http_call *http;
     struct writ_sse *sse;
     struct writ_buf body;
     struct writ_upcall_answer answer;
-    struct writ_task refused; /* send failed: `end` comes from here */
     bool broken_stream;
 };
 
@@ -51,17 +49,11 @@ http_end(struct http_upcall *state)
 }
 
 static void
-http_refused(struct writ_task *task)
-{
-    http_end(task->ctx);
-}
-
-static void
 on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *head)
 {
     struct http_upcall *state = ctx;
-    const struct writ_sse_limits limits = {
-        .line_bytes = state->call->request.body_max, .event_bytes = state->call->request.body_max};
+    const struct writ_sse_limits limits = {.line_bytes = state->call->request.event_max,
+        .event_bytes = state->call->request.event_max};
 
     state->answer.status = head->status;
     (void)writ_http_response_field(head, "Content-Type", &state->answer.content_type);
@@ -226,8 +218,8 @@ make_fields(const struct writ_upcall_request *request, struct writ_header fields
     return count;
 }
 
-static void
-http_start(struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call,
+static writ_result
+http_send(struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call,
     struct http_upcall *state)
 {
     struct writ_header fields[FIELDS_MAX];
@@ -243,39 +235,59 @@ http_start(struct writ_upstream *upstream, struct writ_worker *worker, struct wr
         .total_us = call->request.total_us,
     };
 
-    writ_result r = writ_http_client_send(
+    return writ_http_client_send(
         upstream->clients[worker->index], &request, &http_handler, state, &state->http, NULL);
-    if (!writ_is_ok(r)) {
-        state->answer.end = WRIT_UPCALL_BROKEN;
-        state->answer.sent = WRIT_NOT_SENT;
-        state->answer.detail = writ_code_name(r.code);
-        state->refused = (struct writ_task){.fn = http_refused, .ctx = state};
-        writ_loop_defer(worker->loop, &state->refused, WRIT_LOOP_SOON); /* keeps (1) */
+}
+
+static writ_result
+http_start(struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call)
+{
+    struct http_upcall *state = writ_alloc(sizeof *state);
+    writ_result r;
+
+    if (state == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
     }
+    state->call = call;
+    state->body = writ_buf_make(call->request.body_max);
+    call->state = state;
+    r = http_send(upstream, worker, call, state);
+    if (!writ_is_ok(r)) {
+        call->state = NULL;
+        http_free(state);
+    }
+    return r;
 }
 
 /* ---- both transports ---- */
+
+/* Nothing was begun. */
+static void
+end_unsent(struct writ_task *task)
+{
+    struct writ_upcall *call = task->ctx;
+    const struct writ_upcall_answer answer = {
+        .end = WRIT_UPCALL_BROKEN, .sent = WRIT_NOT_SENT, .detail = writ_code_name(call->refused)};
+
+    call->events->end(call, &answer);
+}
 
 void
 writ_upcall_start(
     struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call)
 {
-    struct http_upcall *state;
+    writ_result r;
 
     writ_metrics_count(worker->metrics, WRIT_COUNTER_UPSTREAM_REQUESTS, 1);
     call->upstream = upstream;
     call->state = NULL;
-    if (upstream->stdio != NULL) {
-        writ_stdio_start(upstream->stdio, worker, call);
-        return;
+    r = upstream->stdio != NULL ? writ_stdio_start(upstream->stdio, worker, call)
+                                : http_start(upstream, worker, call);
+    if (!writ_is_ok(r)) {
+        call->refused = r.code;
+        call->unsent = (struct writ_task){.fn = end_unsent, .ctx = call};
+        writ_loop_defer(worker->loop, &call->unsent, WRIT_LOOP_SOON); /* keeps (1) */
     }
-    state = writ_alloc(sizeof *state);
-    WRIT_INVARIANT(state != NULL); /* a daemon without 300 bytes forwards nothing */
-    state->call = call;
-    state->upstream = upstream;
-    state->body = writ_buf_make(call->request.body_max);
-    call->state = state;
-    http_start(upstream, worker, call, state);
 }
 
 void
@@ -283,9 +295,12 @@ writ_upcall_cancel(struct writ_upcall *call, bool tell)
 {
     struct http_upcall *state = call->state;
 
+    if (state == NULL) {
+        return; /* it was not begun: its end comes */
+    }
     if (call->upstream->stdio != NULL) {
-        writ_stdio_cancel(call->upstream->stdio, call, tell);
-    } else if (state->http != NULL) {
+        writ_stdio_cancel(call, tell);
+    } else {
         writ_http_client_cancel(state->http);
     }
 }
@@ -295,9 +310,12 @@ writ_upcall_pause(struct writ_upcall *call)
 {
     struct http_upcall *state = call->state;
 
+    if (state == NULL) {
+        return;
+    }
     if (call->upstream->stdio != NULL) {
-        writ_stdio_pause(call->upstream->stdio, call);
-    } else if (state->http != NULL) {
+        writ_stdio_pause(call);
+    } else {
         writ_http_client_pause(state->http);
     }
 }
@@ -307,9 +325,12 @@ writ_upcall_resume(struct writ_upcall *call)
 {
     struct http_upcall *state = call->state;
 
+    if (state == NULL) {
+        return;
+    }
     if (call->upstream->stdio != NULL) {
-        writ_stdio_resume(call->upstream->stdio, call);
-    } else if (state->http != NULL) {
+        writ_stdio_resume(call);
+    } else {
         writ_http_client_resume(state->http);
     }
 }

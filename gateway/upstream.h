@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "evidence/json.h"
 #include "gateway/exchange.h"
+#include "gateway/loop.h"
 #include "gateway/mcp.h"
 #include "gateway/sse.h"
 #include "policy/config.h"
@@ -48,7 +49,8 @@ struct writ_upcall_request {
     struct writ_view version;               /* MCP-Protocol-Version, or empty */
     const struct writ_header *headers;      /* further ones, such as Mcp-Name or the credential */
     size_t headers_n;
-    size_t body_max;    /* longest JSON body, longest event */
+    size_t body_max;    /* longest JSON body */
+    size_t event_max;   /* longest event of a stream */
     int64_t timeout_us; /* to the head and between events of a stream; 0: none */
     int64_t total_us;   /* in all; 0: none */
     const char *scope;  /* which client: keeps stdio ids, progress and streams of clients apart;
@@ -87,6 +89,8 @@ struct writ_upcall {
     void *ctx;
     struct writ_upstream *upstream; /* set by writ_upcall_start */
     void *state;                    /* the transport's own; NULL when there is none any more */
+    struct writ_task unsent;        /* its end, when it could not be begun */
+    enum writ_code refused;         /* why */
 };
 
 /** Sends. A failure to send comes as `end` with WRIT_NOT_SENT, like everything else. `worker` is
@@ -95,7 +99,7 @@ void writ_upcall_start(
     struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call);
 
 /** Gives up: the HTTP exchange is closed, or notifications/cancelled is sent to a stdio server
- * when `tell`; `end` comes later in this turn. After `end` it must not be called. */
+ * when `tell`; `end` comes later, never from inside. After `end` it must not be called. */
 void writ_upcall_cancel(struct writ_upcall *call, bool tell);
 
 /** Stops and goes on with a stream's events, while the client is slower than the upstream. */

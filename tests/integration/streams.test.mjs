@@ -165,3 +165,19 @@ test('a client of the stateless revision is sent no requests by a server', async
   const answer = await modern.call('up__work', { n: 1 });
   assert.deepEqual(answer.messages.map((m) => m.method ?? 'response'), ['notifications/message', 'response']);
 });
+
+test('a probe carries no field of the client', async (t) => {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, {
+    upstreams: { up: { http: up.url } },
+    tools: { 'up/work': { ...RULES['up/work'], state: { tool: 'up/look', arguments: {}, on_error: 'absent' } }, 'up/look': { scope: 'look' } },
+  });
+  const modern = new Caller(gw, { modern: true });
+  await modern.call('up__work', { n: 1 }, { headers: { 'mcp-param-n': '1', 'last-event-id': 'e1', traceparent: '00-1-1-00' } });
+  const [look, work] = up.calls;
+  assert.equal(look.headers['mcp-name'], 'look');
+  assert.equal(look.headers['mcp-param-n'], undefined);
+  assert.equal(look.headers.traceparent, undefined);
+  assert.equal(work.headers['mcp-param-n'], '1');
+  assert.equal(work.headers['last-event-id'], undefined);
+});

@@ -1,0 +1,139 @@
+// One child process that serves all clients over its standard streams: each client sees only what is
+// its own, and what the child does wrong ends the child, not the gateway.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SOURCE, bearer, existsSync, mkdirSync, prepare, readFileSync, until, writeFileSync } from '../support/gateway.mjs';
+import { Caller, openSession, send } from '../support/rpc.mjs';
+
+const SCRIPT = resolve(SOURCE, 'tests/support/child.mjs');
+const A = bearer('a', { tenant: 'one' });
+const B = bearer('b', { tenant: 'two' });
+const text = { arg: 'text', op: 'type', value: 'string' };
+const TOOLS = Object.fromEntries(['echo', 'pair', 'never', 'tell', 'flood', 'long', 'die', 'ping']
+  .map((name) => [`child/${name}`, { scope: name, arguments: [text], timeout: '20s' }]));
+
+async function setUp(t, { refuse = 0, ...config } = {}) {
+  const gw = prepare(t, { agents: [A.entry, B.entry], tools: TOOLS, ...config });
+  const dir = gw.path('child');
+  mkdirSync(dir);
+  writeFileSync(join(dir, 'refuse'), String(refuse));
+  gw.configure({ ...JSON.parse(readFileSync(gw.configFile, 'utf8')), upstreams: { child: { stdio: [process.execPath, SCRIPT, dir] } } });
+  await gw.start();
+  const lines = (name) => (existsSync(join(dir, name)) ? readFileSync(join(dir, name), 'utf8').trimEnd().split('\n') : []);
+  return { gw, lines, read: () => lines('lines').map((l) => JSON.parse(l)) };
+}
+
+const outcomes = (gw) => gw.decisions().map((d) => gw.show(d.decision_id).outcome);
+
+test('two clients with the same id, each gets its own answer', async (t) => {
+  const { gw, read } = await setUp(t);
+  const [a, b] = await Promise.all([openSession(gw, { token: A.token }), openSession(gw, { token: B.token })]);
+  const [one, two] = await Promise.all([a, b].map((s) => s.call('child__pair', { text: s.token }, { id: 7 })));
+  assert.deepEqual([one.said, two.said], [A.token, B.token]);
+  assert.deepEqual([one.message.id, two.message.id], [7, 7]);
+  const ids = read().filter((m) => m.method === 'tools/call').map((m) => m.id);
+  assert.equal(new Set(ids).size, 2);
+});
+
+test('a client cancels its own request and nobody else\'s', async (t) => {
+  const { gw, read } = await setUp(t);
+  const [a, b] = [await openSession(gw, { token: A.token }), await openSession(gw, { token: B.token })];
+  const waits = [a, b].map((s) => s.call('child__never', { text: s.token }, { id: 7 }).catch(() => {}));
+  const call = (token) => read().find((m) => m.method === 'tools/call' && m.params.arguments.text === token);
+  await until(() => call(A.token) && call(B.token), 'both calls to arrive');
+  await b.notify('notifications/cancelled', { requestId: 7 });
+  const cancelled = await until(() => read().find((m) => m.method === 'notifications/cancelled'), 'the cancellation');
+  assert.equal(cancelled.params.requestId, call(B.token).id);
+  await gw.stop('SIGKILL');
+  await Promise.all(waits);
+});
+
+test('what the child says of one client reaches no other', async (t) => {
+  const { gw } = await setUp(t);
+  const [a, b] = [await openSession(gw, { token: A.token }), await openSession(gw, { token: B.token })];
+  let heard = '';
+  const leave = new AbortController();
+  const listening = send(gw.origin, {
+    method: 'GET', headers: b.headers(undefined, { accept: 'text/event-stream' }), signal: leave.signal,
+    onResponse: (res) => res.on('data', (d) => { heard += d; }),
+  }).catch(() => {});
+  await sleep(300);
+  assert.equal((await a.call('child__tell', { text: 'canary' })).said, 'told');
+  await until(() => heard.includes('list_changed'), 'the notice for all');
+  assert.ok(!heard.includes('canary'), heard);
+  leave.abort();
+  await listening;
+});
+
+test('a child that refuses the handshake is started again, and what waits is answered', async (t) => {
+  const { gw, lines } = await setUp(t, { refuse: 2 });
+  const s = await openSession(gw, { token: A.token });
+  assert.equal((await s.call('child__echo', { text: 'hello' })).said, 'hello');
+  assert.equal(lines('starts').length, 3);
+  assert.equal(gw.log.filter((l) => l.event === 'upstream_ended' && l.why === 'rejected').length, 2);
+});
+
+test('a client that reads late loses progress, never the answer, and holds no memory for it', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: A.token });
+  const body = s.callMessage('child__flood', { text: 'x' }, { meta: { progressToken: 'mine' } });
+  const bytes = JSON.stringify(body);
+  const res = await new Promise((done, fail) => {
+    http.request(gw.url, { method: 'POST', agent: false, headers: { ...s.headers(body), 'content-length': bytes.length } }, (r) => { r.pause(); done(r); })
+      .on('error', fail).end(bytes);
+  });
+  await until(() => outcomes(gw)[0] || gw.gone, 'the outcome', 3000).catch(() => {}); // it may wait for the reader
+  const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gw.child.pid}/status`, 'utf8'))[1]);
+  if (!process.env.WRIT_SANITIZED) assert.ok(rss < 160 << 10, `${rss} KiB`);
+  let all = '';
+  for await (const piece of res.setEncoding('utf8')) all += piece;
+  assert.ok(all.includes('flooded'));
+  assert.ok(all.includes('"progressToken":"mine"'));
+  assert.ok(!/"progressToken":\d/.test(all));
+});
+
+test('a child that dies, or says too much, fails the call and is started again', async (t) => {
+  const { gw, lines } = await setUp(t, { limits: { event: '2MiB' } });
+  const s = await openSession(gw, { token: A.token });
+  for (const [i, tool] of ['die', 'long'].entries()) {
+    const answer = await s.call(`child__${tool}`, { text: 'x' });
+    assert.equal(answer.reason, 'upstream_failed');
+    assert.equal(answer.refusal.execution, 'unknown');
+    await until(() => lines('starts').length === i + 2, 'the next child');
+    assert.equal((await s.call('child__echo', { text: String(i) })).said, String(i));
+    assert.equal((await s.call(`child__${tool}`, { text: 'x' })).reason, 'duplicate_outcome');
+  }
+});
+
+test('the child may ask whether somebody is there, and nothing else', async (t) => {
+  const { gw, read } = await setUp(t);
+  const s = await openSession(gw, { token: A.token });
+  assert.equal((await s.call('child__ping', { text: 'x' })).said, 'pinged');
+  assert.deepEqual(read().find((m) => m.id === 'p1').result, {});
+  assert.equal(read().find((m) => m.id === 'p2').error.code, -32601);
+});
+
+test('a gateway that stops with a call under way stops, and the call is unknown', async (t) => {
+  const { gw, read } = await setUp(t);
+  const s = await openSession(gw, { token: A.token });
+  const call = s.call('child__never', { text: 'x' }).catch(() => 'cut');
+  await until(() => read().some((m) => m.method === 'tools/call'), 'the call to arrive');
+  const { code } = await gw.stop();
+  assert.equal(code, 0);
+  await call;
+  await gw.start();
+  assert.equal(outcomes(gw)[0].outcome, 'error');
+  assert.notEqual(outcomes(gw)[0].error_type, 'not_sent');
+});
+
+test('a call that a stdio server cannot be sent occupies nothing', async (t) => {
+  const { gw } = await setUp(t);
+  const modern = new Caller(gw, { token: A.token, modern: true });
+  assert.equal((await modern.call('child__echo', { text: 'x' }, { key: 'k' })).status, 400);
+  assert.equal(outcomes(gw)[0].error_type, 'not_sent');
+  const s = await openSession(gw, { token: A.token });
+  assert.equal((await s.call('child__echo', { text: 'x' }, { key: 'k' })).said, 'x');
+});
