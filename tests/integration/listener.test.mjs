@@ -79,7 +79,7 @@ test('bad framing gets one answer on either listener, and what follows it is not
 });
 
 test('slow, idle and silent clients are cut, and others are served meanwhile', async (t) => {
-  const { up, gw } = await start(t, { limits: { head_timeout: '400ms', idle_timeout: '1s' } });
+  const { up, gw } = await start(t, { limits: { head_timeout: '2s', idle_timeout: '3s' } });
   const { whole } = call(gw);
   const closed = [];
   const sockets = [];

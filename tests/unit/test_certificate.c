@@ -32,7 +32,7 @@ static struct world
 world_of(bool asks, bool requires)
 {
     struct world w = {.authority = tls_identity_new(TLS_AUTHORITY, NULL, 24)};
-    struct writ_listener_options options = {.head_timeout_ms = 500};
+    struct writ_listener_options options = {.head_timeout_ms = 2000};
 
     w.server = tls_identity_new(TLS_SERVER, w.authority, 24);
     w.client = tls_identity_new(TLS_CLIENT, w.authority, 24);
@@ -186,8 +186,8 @@ START_TEST(a_reload_is_for_new_connections)
     ck_assert_code(writ_listener_reload(w.echo->listener, &mixed, NULL), WRIT_E_INVALID);
     ck_assert_ok(writ_listener_reload(w.echo->listener, &tls, NULL));
     ck_assert_ok(writ_listener_reload(w.echo->listener, &tls, NULL));
-    for (int i = 0; i < 100 && (young == NULL ||
-                                   writ_view_equal(writ_buf_view(&before), writ_buf_view(&after)));
+    for (int i = 0; i < 1000 && (young == NULL ||
+                                    writ_view_equal(writ_buf_view(&before), writ_buf_view(&after)));
          i++) {
         if (young != NULL) {
             tls_close(young);
@@ -217,7 +217,7 @@ START_TEST(over_tls_a_client_that_leaves_is_told_from_one_that_half_closes)
     ck_assert(tls_text(leaves, WATCH));
     ck_assert(tls_text(resets, WATCH));
     ck_assert(
-        tls_text(stays, "POST /t/watch/600 HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"));
+        tls_text(stays, "POST /t/watch/2000 HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"));
     WAIT_FOR(atomic_load(&w.echo->handled) == 3);
     (void)shutdown(tls_fd(stays), SHUT_WR);
     tls_close(leaves);

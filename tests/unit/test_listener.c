@@ -529,7 +529,7 @@ START_TEST(a_probe_tells_a_half_close_from_a_client_that_left)
     int stays = raw_connect(echo_port(echo)), leaves = raw_connect(echo_port(echo));
 
     ck_assert(
-        raw_text(stays, "POST /t/watch/400 HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"));
+        raw_text(stays, "POST /t/watch/2000 HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"));
     ck_assert(raw_text(leaves, WATCH));
     WAIT_FOR(atomic_load(&echo->handled) == 2);
     (void)shutdown(stays, SHUT_WR);
@@ -698,10 +698,10 @@ END_TEST
 static struct writ_listener_options
 impatient(void)
 {
-    return (struct writ_listener_options){.head_timeout_ms = 300,
-        .body_timeout_ms = 300,
-        .idle_timeout_ms = 500,
-        .write_timeout_ms = 500};
+    return (struct writ_listener_options){.head_timeout_ms = 1000,
+        .body_timeout_ms = 1000,
+        .idle_timeout_ms = 1000,
+        .write_timeout_ms = 1000};
 }
 
 START_TEST(slow_requests_are_cut_and_honest_ones_are_not)
@@ -719,8 +719,8 @@ START_TEST(slow_requests_are_cut_and_honest_ones_are_not)
         fds[i] = raw_connect(echo_port(echo));
         ck_assert(raw_text(fds[i], begins[i]));
     }
-    for (int n = 0; n < 6; n++) { /* a byte now and then does not help */
-        pause_ms(60);
+    for (int n = 0; n < 12; n++) { /* a byte now and then does not help */
+        pause_ms(100);
         for (size_t i = 1; i < 6; i++) {
             (void)raw_text(fds[i], "x");
         }
@@ -733,7 +733,7 @@ START_TEST(slow_requests_are_cut_and_honest_ones_are_not)
             raw_status(writ_buf_view(&got)) == answers[i], "%zu: %.*s", i, (int)got.len, got.ptr);
         (void)close(fds[i]);
     }
-    ck_assert_int_lt(now_ms() - began, 2000);
+    ck_assert_int_lt(now_ms() - began, RAW_WAIT_MS);
     ck_assert_uint_eq(atomic_load(&echo->handled), 1);
     echo_stop(echo);
 }
@@ -750,8 +750,7 @@ START_TEST(idle_connections_are_closed_after_their_time)
     ck_assert_uint_eq(raw_responses(fd, 1, &got), 1);
     began = now_ms();
     ck_assert(raw_drain(fd, &got));
-    ck_assert_int_ge(now_ms() - began, 450);
-    ck_assert_int_lt(now_ms() - began, 2000);
+    ck_assert_int_ge(now_ms() - began, 900);
     ck_assert_uint_eq(raw_count(writ_buf_view(&got)), 1);
     (void)close(fd);
     echo_stop(echo);
@@ -778,7 +777,7 @@ START_TEST(a_long_wait_for_an_answer_is_not_cut)
     int fd = raw_connect(echo_port(echo));
 
     ck_assert(
-        raw_text(fd, "POST /t/delay/1200 HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"));
+        raw_text(fd, "POST /t/delay/2500 HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"));
     ck_assert_uint_eq(raw_responses(fd, 1, &got), 1);
     ck_assert_uint_eq(raw_status(writ_buf_view(&got)), 200);
     (void)close(fd);
@@ -805,7 +804,7 @@ START_TEST(idle_connections_do_not_keep_others_from_being_served)
         writ_auto_buf got = writ_buf_make(BUFFER_MAX);
         ck_assert_uint_eq(raw_ask(echo_port(echo), WRIT_LIT(GET), &got), 200);
     }
-    ck_assert_int_lt(now_ms() - began, 2000);
+    ck_assert_int_lt(now_ms() - began, RAW_WAIT_MS);
     for (int i = 0; i < 200; i++) {
         (void)close(fds[i]);
     }
@@ -903,7 +902,7 @@ START_TEST(draining_finishes_what_was_begun)
     ck_assert(raw_text(idle, GET));
     ck_assert_uint_eq(raw_responses(idle, 1, &first), 1);
     ck_assert(
-        raw_text(busy, "POST /t/delay/600 HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"));
+        raw_text(busy, "POST /t/delay/1500 HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"));
     WAIT_FOR(atomic_load(&echo->handled) == 2);
     writ_listener_drain(echo->listener);
     ck_assert(raw_drain(idle, &first)); /* closed, and no second answer */
