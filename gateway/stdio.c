@@ -31,11 +31,13 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     writ_stdio_hear_line(ctx, line);
 }
 
-/* What was sent and what listens ends with the child; what waits for one waits for the next. */
+/* What was sent and what listens ends with the child; what waits for one waits for the next, unless
+ * there seems to be none. */
 static void
 break_flights(struct writ_stdio *stdio, const struct writ_child_end *end)
 {
     const char *why = writ_child_why_name(end->why);
+    bool hopeless = end->why == WRIT_CHILD_STOPPED || stdio->failures >= WRIT_STDIO_FAILURES_MAX;
 
     for (size_t i = 0; i < WRIT_FLIGHT_BUCKETS; i++) {
         while (stdio->buckets[i] != NULL) {
@@ -47,7 +49,7 @@ break_flights(struct writ_stdio *stdio, const struct writ_child_end *end)
     while (stdio->listeners != NULL) {
         writ_flight_break(stdio->listeners, WRIT_UPCALL_BROKEN, why);
     }
-    while (end->why == WRIT_CHILD_STOPPED && stdio->waiting != NULL) {
+    while (hopeless && stdio->waiting != NULL) {
         writ_flight_break(stdio->waiting, WRIT_UPCALL_BROKEN, why);
     }
 }
@@ -59,6 +61,7 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     bool stopped = end->why == WRIT_CHILD_STOPPED;
 
     (void)child;
+    stdio->failures += atomic_load(&stdio->state) != WRIT_STDIO_UP ? 1 : 0;
     writ_loop_timer_cancel(&stdio->handshake);
     if (!stopped) {
         WRIT_LOG(stdio->gateway->log, WRIT_LOG_WARN, "upstream_ended",

@@ -313,6 +313,23 @@ has_room(struct writ_stdio *stdio, struct writ_flight *flight)
     return *flight->counted <= (listens ? LISTENERS_MAX : FLIGHTS_MAX);
 }
 
+static void
+waited_too_long(struct writ_timer *timer)
+{
+    writ_flight_break(timer->ctx, WRIT_UPCALL_BROKEN, "not_up");
+}
+
+/* For the child to come up. A call may take minutes, and a list of all upstreams waits for this
+ * one: so not for as long as a call may take. */
+static void
+wait_for_child(struct writ_stdio *stdio, struct writ_flight *flight)
+{
+    writ_flight_link(flight, &stdio->waiting);
+    flight->timer.fn = waited_too_long;
+    writ_loop_timer_set(stdio->loop, &flight->timer,
+        writ_loop_now_us(stdio->loop) + stdio->config->connect_timeout_us);
+}
+
 void
 writ_stdio_ask_take(struct writ_stdio *stdio, struct writ_flight *flight)
 {
@@ -323,9 +340,10 @@ writ_stdio_ask_take(struct writ_stdio *stdio, struct writ_flight *flight)
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "busy");
     } else if (state == WRIT_STDIO_UP) {
         begin(flight);
+    } else if (stdio->failures >= WRIT_STDIO_FAILURES_MAX) {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "not_up");
     } else {
-        writ_flight_link(flight, &stdio->waiting);
-        writ_flight_arm(flight, stdio->loop);
+        wait_for_child(stdio, flight);
     }
 }
 
@@ -341,6 +359,7 @@ writ_stdio_ask_waiting(struct writ_stdio *stdio)
         struct writ_flight *flight = reversed;
         writ_flight_unlink(flight);
         writ_loop_timer_cancel(&flight->timer);
+        flight->timer.fn = flight_times_out;
         begin(flight);
     }
 }

@@ -196,6 +196,7 @@ take_handshake(struct writ_stdio *stdio, const struct writ_json *message)
         return;
     }
     atomic_store(&stdio->state, WRIT_STDIO_UP);
+    stdio->failures = 0;
     writ_stdio_ask_waiting(stdio);
 }
 

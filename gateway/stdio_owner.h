@@ -9,6 +9,7 @@
 #include "gateway/gateway.h"
 
 #define WRIT_STDIO_INITIALIZE_ID 0 /* our id of initialize; requests begin at 1 */
+#define WRIT_STDIO_FAILURES_MAX  3 /* after so many failed starts nobody waits for the next one */
 
 enum writ_stdio_state {
     WRIT_STDIO_DOWN = 0,
@@ -30,7 +31,8 @@ struct writ_stdio {
     size_t flights, listeners_n;
     struct writ_flight *buckets[WRIT_FLIGHT_BUCKETS]; /* requests that were sent, by id */
     struct writ_flight *waiting;                      /* for the child to be up */
-    struct writ_flight *listeners;                    /* GET streams */
+    unsigned failures;             /* starts that did not come up, one after the other */
+    struct writ_flight *listeners; /* GET streams */
 };
 
 #endif
