@@ -191,7 +191,9 @@ class Gateway {
   }
 }
 
-/** Makes a directory with keys, an empty ledger and the configuration. */
+/** Makes a directory with keys, an empty ledger, what options.prepare(dir) puts there, and the
+ * configuration. Other options: dir (with what is in it), command and before (what runs the program),
+ * env. */
 export function prepare(t, config, options = {}) {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'writ-'));
   chmodSync(dir, 0o700);
@@ -202,6 +204,7 @@ export function prepare(t, config, options = {}) {
   };
   if (!existsSync(join(dir, 'keys'))) must(['keys', 'new', '--dir', join(dir, 'keys')]);
   if (!existsSync(gateway.ledgerFile)) must(['ledger', 'init', gateway.ledgerFile]);
+  options.prepare?.(dir);
   gateway.configure({
     listen: '127.0.0.1:0', admin_listen: '127.0.0.1:0', keys: 'keys', store: 'sqlite://ledger.db',
     agents: [ANYBODY], ...config,

@@ -1,0 +1,237 @@
+// Tool servers as children over stdio: the official filesystem server, and a scripted one that
+// writes down every line that reaches it.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
+import { resolve, sdk1 } from '../support/npm/peers.mjs';
+import { Caller, openSession } from '../support/rpc.mjs';
+
+const NODE = process.execPath;
+const SCRIPTED = new URL('../support/stdio-server.mjs', import.meta.url).pathname;
+const FILESYSTEM = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
+const alive = (pid) => { try { process.kill(pid, 0); return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')); } catch { return false; } };
+
+function folder(t) {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'writ-stdio-')));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+const ACT = { scope: 's', arguments: [{ arg: 'act', op: 'type', value: 'string' }, { arg: 'say', op: 'type', value: 'string', optional: true }, { arg: 'ms', op: 'type', value: 'number', optional: true }] };
+
+/** A gateway in front of the scripted server. */
+async function scripted(t, config = {}, options = {}) {
+  const dir = folder(t);
+  const record = join(dir, 'record');
+  writeFileSync(record, '');
+  const gw = await startGateway(t, { upstreams: { up: { stdio: [NODE, SCRIPTED, record], ...config.upstream } }, tools: { 'up/act': ACT }, ...config, upstream: undefined }, options);
+  const lines = () => readFileSync(record, 'utf8').split('\n').filter((l) => l !== '').map((l) => JSON.parse(l));
+  const calls = () => lines().filter((l) => l.line?.method === 'tools/call').map((l) => l.line);
+  await until(async () => (await gw.admin('/readyz')).status === 200, 'the child to be up');
+  return { gw, lines, calls, dir, starts: () => lines().filter((l) => l.started) };
+}
+
+test('the official filesystem server: reads, writes once, and never leaves its folder', async (t) => {
+  const dir = folder(t);
+  const box = join(dir, 'box');
+  mkdirSync(box);
+  mkdirSync(join(dir, 'box-other'));
+  writeFileSync(join(dir, 'secret'), 'secret');
+  writeFileSync(join(box, 'a.txt'), 'hello');
+  const path = [{ arg: 'path', op: 'under', value: box }];
+  const gw = await startGateway(t, {
+    upstreams: { fs: { stdio: [NODE, FILESYSTEM, box] } },
+    tools: {
+      'fs/read_text_file': { scope: 'files/{path}', arguments: path, duplicates: 'allow' },
+      'fs/write_file': {
+        scope: 'files/{path}', target: 'file:{path}', arguments: [...path, { arg: 'content', op: 'max_length', value: 100 }],
+        state: { tool: 'fs/get_file_info', arguments: { path: '{path}' }, select: ['/size', '/modified'], on_error: 'absent' },
+      },
+      'fs/list_directory': { scope: 'files/{path}', arguments: path, duplicates: 'allow' },
+    },
+  });
+  await until(async () => (await gw.admin('/readyz')).status === 200, 'the child to be up');
+  const { Client, StreamableHTTPClientTransport } = await sdk1();
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(gw.url)));
+  assert.deepEqual((await client.listTools()).tools.map((x) => x.name).sort(), ['fs__list_directory', 'fs__read_text_file', 'fs__write_file']);
+  const call = (name, args) => client.callTool({ name: `fs__${name}`, arguments: args }).catch((e) => e);
+  assert.equal((await call('read_text_file', { path: join(box, 'a.txt') })).content[0].text, 'hello');
+
+  const write = { path: join(box, 'new.txt'), content: 'one' };
+  assert.ok((await call('write_file', write)).content);
+  assert.equal(readFileSync(write.path, 'utf8'), 'one');
+  writeFileSync(write.path, 'changed by hand');
+  assert.equal((await call('write_file', write)).data.reason, 'duplicate_outcome');
+  assert.equal(readFileSync(write.path, 'utf8'), 'changed by hand', 'it was not written again');
+  const records = gw.decisions().filter((d) => d.tool === 'write_file' && d.granted).map((d) => gw.show(d.decision_id));
+  assert.equal(records.length, 1);
+  assert.match(records[0].decision.target_state_digest, /^sha256:/, 'the file was absent');
+  const other = await call('write_file', { ...write, content: 'two' });
+  assert.ok(other.content);
+  const [, second] = gw.decisions().filter((d) => d.tool === 'write_file' && d.granted).map((d) => gw.show(d.decision_id));
+  assert.notEqual(second.decision.target_state_digest, records[0].decision.target_state_digest, 'now it had another state');
+
+  for (const bad of [join(dir, 'secret'), `${box}/../secret`, `${box}-other/x`, `${box}/./../secret`, `${box}//../secret`, '/etc/passwd', 'a.txt', '', `${box}/a.txt\0`, `${box}\\..\\secret`, '/proc/self/root/etc/passwd', `${dir}/box/%2e%2e/../secret`]) {
+    assert.equal((await call('read_text_file', { path: bad })).data?.reason, 'constraint_failed', JSON.stringify(bad));
+  }
+  assert.equal((await call('move_file', { source: write.path, destination: join(box, 'moved') })).data.reason, 'tool_not_listed');
+  assert.ok(existsSync(write.path));
+  assert.deepEqual(readdirSync(box).sort(), ['a.txt', 'new.txt']);
+  await client.close();
+  gw.verify();
+});
+
+test('clients that share a child do not see each other, whatever ids they choose', async (t) => {
+  const { gw, calls } = await scripted(t, { loops: 2 });
+  const callers = await Promise.all([openSession(gw), openSession(gw), openSession(gw, { path: '/mcp/up' }), new Caller(gw)]);
+  const name = (c) => (c.path === '/mcp' ? 'up__act' : 'act');
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => {
+    const caller = callers[i % callers.length];
+    return caller.call(name(caller), { act: 'slow', say: `for ${i}`, ms: (i * 7) % 50 }, { id: 7 });
+  }));
+  answers.forEach((a, i) => {
+    assert.equal(a.said, `for ${i}`);
+    assert.equal(a.message.id, 7, 'under the id of the client');
+  });
+  const ids = calls().map((c) => c.id);
+  assert.equal(new Set(ids).size, 60, 'every one has an id of its own upstream');
+  // progress tokens as well
+  const both = await Promise.all([0, 1].map((i) => callers[i].call('up__act', { act: 'progress', say: `of ${i}` }, { meta: { progressToken: 'same' } })));
+  both.forEach((a, i) => {
+    const progress = a.messages.filter((m) => m.method === 'notifications/progress').map((m) => m.params);
+    assert.deepEqual(progress.map((p) => [p.progressToken, p.message]), Array(3).fill(['same', `of ${i}`]));
+  });
+  gw.verify();
+});
+
+test('a child gets a small environment and no secrets, and carries the credential in _meta', async (t) => {
+  const { gw, calls, lines } = await scripted(t, { upstream: { environment: { OWN: 'value' }, inherit: ['GIVEN'] } }, { env: { GIVEN: 'yes', SECRET_OF_GATEWAY: 'canary', AWS_SECRET_ACCESS_KEY: 'canary', LD_PRELOAD: '' } });
+  const s = await openSession(gw);
+  await s.call('up__act', { act: 'echo', say: 'hi' }, { meta: { 'io.writ/credential': 'forged' } });
+  const { env } = lines()[0];
+  assert.equal(env.OWN, 'value');
+  assert.equal(env.GIVEN, 'yes');
+  assert.ok(!JSON.stringify(env).includes('canary'), JSON.stringify(Object.keys(env)));
+  const [call] = calls();
+  const claims = JSON.parse(Buffer.from(call.params._meta['io.writ/credential'].split('.')[1], 'base64url'));
+  assert.equal(claims.aud, 'stdio:up');
+  assert.equal(gw.show(claims.jti).decision.tool, 'act');
+});
+
+test('a child that dies with a call loses it once, and the next child gets the next call', async (t) => {
+  const { gw, calls, starts } = await scripted(t);
+  const s = await openSession(gw);
+  let n = 0;
+  for (const act of ['die', 'die in a line']) {
+    n++;
+    const died = await s.call('up__act', { act });
+    assert.equal(died.reason, 'upstream_failed', died.text);
+    assert.equal((await s.call('up__act', { act })).reason, 'duplicate_outcome');
+    await until(() => starts().length === n + 1, 'the next child');
+    await until(async () => (await gw.admin('/readyz')).status === 200, 'it to be up');
+    assert.equal((await s.call('up__act', { act: 'echo', say: `after ${act}` })).said, `after ${act}`, 'in the same session');
+  }
+  assert.equal(calls().length, 4);
+  gw.verify();
+});
+
+test('a child that says odd things confuses nobody', async (t) => {
+  const { gw, calls } = await scripted(t, { limits: { event: '1MiB', response: '1MiB' }, tools: { 'up/act': { ...ACT, timeout: '20s' } } });
+  const s = await openSession(gw);
+  assert.equal((await s.call('up__act', { act: 'another id' })).said, 'right');
+  assert.equal((await s.call('up__act', { act: 'twice' })).said, 'first');
+  assert.equal((await s.call('up__act', { act: 'noise' })).said, 'after noise');
+  assert.equal((await s.call('up__act', { act: 'ask' })).said, 'asked');
+  const before = gw.logText.length;
+  assert.equal((await s.call('up__act', { act: 'stderr' })).said, 'wrote');
+  assert.ok(gw.logText.length - before < 200_000, `what a child writes to stderr is bounded in the log: ${gw.logText.length - before} bytes of a million`);
+  assert.ok(gw.log.every((l) => l.event !== 'not_json'), 'and inside its lines');
+  const long = await s.call('up__act', { act: 'long line' });
+  assert.ok(long.error, long.text);
+  await until(async () => (await gw.admin('/readyz')).status === 200, 'the child to be up again');
+  assert.equal((await s.call('up__act', { act: 'echo', say: 'fine' })).said, 'fine');
+  assert.equal(calls().length, 7);
+  gw.verify();
+});
+
+test('a client that goes away or cancels takes only its own call with it', async (t) => {
+  const { gw, calls, lines } = await scripted(t);
+  const [a, b] = [await openSession(gw), await openSession(gw)];
+  const running = b.call('up__act', { act: 'slow', say: 'mine', ms: 400 }, { id: 5 });
+  const never = a.call('up__act', { act: 'never' }, { id: 5 });
+  never.catch(() => {});
+  await until(() => calls().length === 2, 'both calls');
+  assert.equal((await a.notify('notifications/cancelled', { requestId: 5, reason: 'changed my mind' })).status, 202);
+  const cancelled = await until(() => lines().find((l) => l.line?.method === 'notifications/cancelled'), 'the child to hear of it');
+  const upstreamId = calls().find((c) => c.params.arguments.act === 'never').id;
+  assert.equal(cancelled.line.params.requestId, upstreamId, 'of the right call');
+  assert.equal((await running).said, 'mine');
+  // a legacy client that leaves has cancelled nothing: its call runs on
+  const abort = new AbortController();
+  const left = b.call('up__act', { act: 'slow', say: 'left', ms: 300 }, { signal: abort.signal });
+  await until(() => calls().length === 3, 'its call');
+  abort.abort();
+  await assert.rejects(left);
+  await until(() => gw.decisions().at(-1).outcome === 'executed', 'its outcome');
+  assert.equal(lines().filter((l) => l.line?.method === 'notifications/cancelled').length, 1);
+  // nobody cancels the call of another session
+  const mine = a.call('up__act', { act: 'slow', say: 'mine too', ms: 200 }, { id: 77 });
+  await until(() => calls().length === 4, 'the call');
+  await b.notify('notifications/cancelled', { requestId: 77 });
+  assert.equal((await mine).said, 'mine too');
+  assert.equal(lines().filter((l) => l.line?.method === 'notifications/cancelled').length, 1);
+  gw.verify();
+});
+
+test('a client of the stateless revision is told that a child does not speak it, and nothing is sent', async (t) => {
+  const { gw, calls } = await scripted(t);
+  const modern = new Caller(gw, { modern: true });
+  const refused = await modern.call('up__act', { act: 'echo', say: 'x' }, { key: 'k' });
+  assert.equal(refused.status, 400, refused.text);
+  assert.equal(gw.show(gw.decisions()[0].decision_id).outcome.error_type, 'not_sent');
+  assert.equal((await (await openSession(gw)).call('up__act', { act: 'echo', say: 'x' }, { key: 'k' })).said, 'x', 'so the key is free');
+  assert.equal(calls().length, 1);
+  gw.verify();
+});
+
+test('a child ends with the gateway, and so does what it started', async (t) => {
+  const { gw, lines } = await scripted(t);
+  const s = await openSession(gw);
+  const grandchild = Number((await s.call('up__act', { act: 'children' })).said);
+  const child = lines()[0].started;
+  assert.ok(alive(child) && alive(grandchild));
+  const end = Date.now();
+  assert.deepEqual(await gw.stop(), { code: 0, signal: null });
+  assert.ok(Date.now() - end < 15_000);
+  await until(() => !alive(child) && !alive(grandchild), 'both to be gone');
+  // also when the gateway is killed
+  await gw.start();
+  const next = await until(() => lines().filter((l) => l.started).at(1)?.started, 'the next child');
+  await gw.stop('SIGKILL');
+  await until(() => !alive(next), 'it to be gone');
+});
+
+test('a child that cannot start leaves the others alone, and readiness says so', async (t) => {
+  const dir = folder(t);
+  const record = join(dir, 'record');
+  writeFileSync(record, '');
+  const gw = await startGateway(t, {
+    upstreams: { up: { stdio: [NODE, SCRIPTED, record] }, gone: { stdio: ['/nonexistent/server'] }, quits: { stdio: ['/bin/false'] } },
+    tools: { 'up/act': ACT, 'gone/act': ACT, 'quits/act': ACT },
+  });
+  await until(async () => (await new Caller(gw).call('up__act', { act: 'echo', say: 'x' }, { key: `${Math.random()}` })).said === 'x', 'the good one to be up');
+  const ready = await gw.admin('/readyz');
+  assert.equal(ready.status, 503);
+  assert.equal((await gw.admin('/healthz')).status, 200);
+  const s = await openSession(gw);
+  for (const name of ['gone__act', 'quits__act']) {
+    const answer = await s.call(name, { act: 'echo', say: 'x' });
+    assert.equal(answer.reason, 'upstream_unavailable', answer.text);
+    assert.equal(gw.show(answer.refusal.decision_id).outcome.error_type, 'not_sent');
+  }
+  assert.ok(gw.log.filter((l) => /child/.test(l.event)).length < 60, 'restarts back off');
+});
