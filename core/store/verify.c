@@ -7,6 +7,7 @@
 #include "store/file.h"
 
 #define BATCH        4096
+#define BUCKETS      16384 /* of each map: more entries only make it slower */
 #define BUSY_US      5000000
 #define RECORD_ARENA (128 << 20) /* memory to look at one record */
 
@@ -105,8 +106,8 @@ prepare(struct writ_check *v, const char *path)
     if (v->arena == NULL) {
         WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory to verify");
     }
-    WRIT_TRY(writ_map_init(&v->runs, WRIT_VERIFY_LIVE_MAX, v->err));
-    return writ_map_init(&v->calls, WRIT_VERIFY_LIVE_MAX, v->err);
+    WRIT_TRY(writ_map_init(&v->runs, BUCKETS, v->err));
+    return writ_map_init(&v->calls, BUCKETS, v->err);
 }
 
 static void

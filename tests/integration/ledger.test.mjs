@@ -1,0 +1,145 @@
+// writ ledger: an operator looks at what a gateway has recorded.
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
+const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
+
+let folder;
+let path; // a ledger with calls in it: see ledger_sample.c
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'writ-ledger-'));
+  path = join(folder, 'ledger.db');
+  assert.equal(spawnSync(SAMPLE, [path]).status, 0);
+});
+after(() => rmSync(folder, { recursive: true }));
+
+function ledger(command, ...args) {
+  const run = spawnSync(BIN, ['ledger', command, ...args], { encoding: 'utf8' });
+  return { code: run.status, out: run.stdout, err: run.stderr };
+}
+const json = (command, ...args) => JSON.parse(ledger(command, ...args, '--json').out);
+const list = (...args) => json('list', path, ...args).decisions;
+
+test('init creates one empty ledger for its owner alone, and never over something', () => {
+  const fresh = join(folder, 'fresh.db');
+  const made = ledger('init', fresh);
+  assert.equal(made.code, 0);
+  assert.equal(made.out, `created ${fresh}\n`);
+  assert.equal(statSync(fresh).mode & 0o777, 0o600);
+  const again = ledger('init', fresh);
+  assert.equal(again.code, 3);
+  assert.match(again.err, /exists already/);
+  assert.deepEqual(json('list', fresh), { decisions: [] });
+  assert.equal(ledger('list', fresh).out, '');
+  assert.equal(json('verify', fresh).sound, true);
+});
+
+test('init refuses a folder that everybody can write to', () => {
+  const open = join(folder, 'open');
+  mkdirSync(open);
+  chmodSync(open, 0o777);
+  const run = ledger('init', join(open, 'ledger.db'));
+  assert.equal(run.code, 3);
+  assert.match(run.err, /everybody can write/);
+  assert.equal(existsSync(join(open, 'ledger.db')), false);
+});
+
+test('what is missing or no ledger is told, as text and as JSON', () => {
+  const other = join(folder, 'other.db');
+  writeFileSync(other, 'this is not a database, and it is long enough to have the header of one, which has 100 bytes');
+  for (const command of ['list', 'verify']) {
+    assert.equal(ledger(command, join(folder, 'none.db')).code, 3);
+    const run = ledger(command, other, '--json');
+    assert.equal(run.code, 3);
+    assert.equal(run.out, '');
+    assert.equal(JSON.parse(run.err).error.code, 'parse');
+  }
+});
+
+test('list filters, newest first', () => {
+  const all = list();
+  assert.deepEqual(all.map((d) => [d.leaf, d.decision, d.outcome, d.boundary_id]), [
+    [9, 'allow', null, 'two'],
+    [7, 'allow', 'error', 'two'],
+    [5, 'deny', 'blocked', 'two'],
+    [2, 'allow', 'timeout', 'one'],
+    [0, 'allow', 'executed', 'one'],
+  ]);
+  assert.deepEqual(list('--limit', '2').map((d) => d.leaf), [9, 7]);
+  assert.deepEqual(list('--boundary', 'one').map((d) => d.leaf), [2, 0]);
+  assert.deepEqual(list('--decision', 'deny').map((d) => d.leaf), [5]);
+  assert.deepEqual(list('--tenant', 'globex'), []);
+  assert.deepEqual(list('--agent', 'agent', '--tool', 'write_file', '--until', all[3].issued_at).map((d) => d.leaf), [0]);
+  assert.deepEqual(list('--since', all[1].issued_at).map((d) => d.leaf), [9, 7]);
+  assert.equal(all[4].sealed, true);
+  assert.equal(all[0].sealed, false);
+  const lines = ledger('list', path).out.trimEnd().split('\n');
+  assert.equal(lines.length, 5);
+  assert.match(lines[0], /allow +in flight +agent +write_file +two +d-/);
+});
+
+test('list refuses options that say nothing', () => {
+  for (const args of [['--decision', 'maybe'], ['--since', 'yesterday'], ['--until', '2026'], ['--limit', '-1'], ['--limit', 'many']]) {
+    const run = ledger('list', path, ...args);
+    assert.equal(run.code, 2, args.join(' '));
+    assert.equal(run.out, '');
+  }
+});
+
+test('show has the canonical records of one call', () => {
+  const shown = json('show', path, list()[3].decision_id);
+  assert.equal(shown.leaf, 2);
+  assert.equal(shown.outcome_leaf, 3);
+  assert.equal(shown.decision.running_count, 2);
+  assert.equal(shown.outcome.outcome, 'timeout');
+  assert.equal(shown.outcome.intent_ref, shown.decision.intent_ref);
+  assert.equal(shown.seal.total, 2);
+  const flying = json('show', path, list()[0].decision_id);
+  assert.deepEqual([flying.outcome, flying.outcome_leaf, flying.seal, flying.sealed], [null, null, null, false]);
+  const text = ledger('show', path, list()[0].decision_id);
+  assert.equal(text.code, 0);
+  assert.match(text.out, /^decision \(record 9\)\n {2}agent_id "agent"\n/);
+  assert.match(text.out, /no outcome yet\nits boundary is open\n$/);
+  const none = ledger('show', path, 'd-none');
+  assert.equal(none.code, 3);
+  assert.equal(none.out, '');
+});
+
+test('export has every record of a run and says that it is whole', () => {
+  const run = ledger('export', path, 'one');
+  assert.equal(run.code, 0);
+  const lines = run.out.trimEnd().split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual(lines.map((line) => line.kind), ['decision', 'outcome', 'decision', 'outcome', 'seal', 'completeness']);
+  assert.deepEqual(lines.slice(0, -1).map((line) => line.leaf), [0, 1, 2, 3, 4]);
+  assert.equal(lines.at(-1).report.whole, true);
+  const ids = lines.filter((line) => line.kind === 'decision').map((line) => line.record.decision_id);
+  const hash = createHash('sha256').update(ids.join('')).digest('hex');
+  assert.equal(lines.at(-2).record.seal_hash, `sha256:${hash}`);
+  const whole = json('export', path, 'one', '--tenant', 'acme');
+  assert.deepEqual(whole.records, lines.slice(0, -1));
+  assert.deepEqual(whole.completeness, lines.at(-1).report);
+  assert.equal(ledger('export', path, 'none', '--json').code, 3);
+  assert.equal(ledger('export', path, 'none', '--json').out, '');
+});
+
+test('verify counts, and names what is wrong with exit 1', () => {
+  const sound = ledger('verify', path);
+  assert.equal(sound.code, 0);
+  assert.equal(sound.out, 'sound: 10 records: 5 decisions, 4 outcomes, 1 seals; 2 boundaries, 1 sealed; 1 calls in flight\n');
+  const bad = join(folder, 'bad.db');
+  assert.equal(spawnSync(SAMPLE, [bad, 'tampered']).status, 0);
+  const run = ledger('verify', bad);
+  assert.equal(run.code, 1);
+  assert.match(run.out, /^record 2: .*\n/);
+  assert.match(run.out, /NOT SOUND/);
+  const report = json('verify', bad);
+  assert.equal(report.sound, false);
+  assert.equal(report.problems[0].leaf, 2);
+  assert.equal(ledger('export', bad, 'one').code, 1);
+});

@@ -1,0 +1,82 @@
+/* ledger_sample.c - makes the ledger that ledger.test.mjs and docs/ledger.md look at:
+ *     ledger_sample PATH [tampered]
+ * Run "one", sealed: 0 an allow, executed; 2 an allow, timed out. Run "two": 5 a deny; 7 an allow
+ * that was not sent; 9 an allow in flight. Tampered: record 2 says that it was the third. */
+#include "support/kit.h"
+#include "support/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+typedef struct writ_kit_spec spec;
+
+static struct writ_kit kit;
+static bool tampered;
+static const char *target;
+
+/* Also from one file system to another. */
+static void
+copy_to_target(void)
+{
+    FILE *from = fopen(kit.path, "rb"), *to = fopen(target, "wbx");
+    char bytes[4096];
+    size_t n;
+
+    ck_assert(from != NULL && to != NULL);
+    ck_assert_int_eq(fchmod(fileno(to), S_IRUSR | S_IWUSR), 0);
+    while ((n = fread(bytes, 1, sizeof bytes, from)) > 0) {
+        ck_assert_uint_eq(fwrite(bytes, 1, n, to), n);
+    }
+    ck_assert_int_eq(fclose(to), 0);
+    (void)fclose(from);
+}
+
+static void
+end(spec s, enum writ_outcome_kind kind, const char *error_type)
+{
+    struct writ_kit_call *c = writ_kit_granted(&kit, s);
+
+    ck_assert_int_eq(writ_kit_end(&kit, c, kind, error_type), WRIT_OK);
+    writ_kit_call_free(c);
+    writ_kit_pass(&kit, WRIT_KIT_S);
+}
+
+START_TEST(fill)
+{
+    struct writ_kit_call *deny;
+
+    writ_kit_start(&kit);
+    end((spec){.boundary = "one", .argument = "1"}, WRIT_OUTCOME_EXECUTED, NULL);
+    end((spec){.boundary = "one", .argument = "2"}, WRIT_OUTCOME_TIMEOUT, NULL);
+    ck_assert_int_eq(writ_kit_seal(&kit, "one", NULL), WRIT_OK);
+    deny = writ_kit_call(&kit, (spec){.boundary = "two", .route = WRIT_DECISION_DENY});
+    ck_assert_int_eq(writ_kit_decide(&kit, deny), WRIT_OK);
+    writ_kit_call_free(deny);
+    writ_kit_pass(&kit, WRIT_KIT_S);
+    end((spec){.boundary = "two", .argument = "3"}, WRIT_OUTCOME_ERROR, WRIT_OUTCOME_NOT_SENT);
+    writ_kit_call_free(writ_kit_granted(&kit, (spec){.boundary = "two", .argument = "4"}));
+    writ_kit_close(&kit);
+    if (tampered) {
+        writ_kit_sql(&kit, "UPDATE record SET seq = 2 WHERE leaf = 2; UPDATE body SET bytes = "
+                           "CAST(replace(CAST(bytes AS TEXT), '\"seq\":1', '\"seq\":2') AS BLOB) "
+                           "WHERE leaf = 2");
+    }
+    copy_to_target();
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+int
+main(int argc, char **argv)
+{
+    const TTest *const tests[] = {fill};
+
+    (void)setenv("CK_FORK", "no", 1);
+    if (argc < 2) {
+        return 2;
+    }
+    target = argv[1];
+    tampered = argc > 2;
+    return writ_unit_run("sample", tests, 1);
+}
