@@ -231,9 +231,7 @@ writ_judge_call(struct writ_request *request)
             "io.writ/boundaryId and io.writ/targetStateDigest are strings of 1 to 512 bytes, "
             "and no boundary begins with writ:, session: or agent:");
     }
-    if (!writ_is_ok(choose_boundary(request, call, boundary))) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
-    }
+    call->stated_boundary = boundary;
     request->call = call;
     resolve_tool(request, call);
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
@@ -431,6 +429,11 @@ writ_judge_draft(struct writ_request *request)
     enum writ_reason refused;
     writ_result r;
 
+    /* after the probe: a window that was chosen before it may be over */
+    r = choose_boundary(request, call, call->stated_boundary);
+    if (!writ_is_ok(r)) {
+        return no_draft(request, r.code);
+    }
     compare_stated_state(call);
     shadow_state(call);
     refused = draft_reason(call);

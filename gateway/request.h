@@ -56,6 +56,7 @@ struct writ_call {
     enum writ_reason shadowed; /* the reason that shadow mode overrode, or NONE */
     struct writ_view boundary_id, previous_boundary_id; /* previous: stateless windows only */
     struct writ_view key;                               /* idempotency key that was stated */
+    struct writ_view stated_boundary;                   /* run that the caller names */
     struct writ_view stated_state;                      /* digest that the caller expects */
     struct writ_digest state_free;
     struct writ_observed observed;

@@ -376,10 +376,10 @@ close_all(struct serve *serve)
     for (size_t i = 0; i < serve->started; i++) {
         WRIT_IGNORE(writ_loop_join(serve->loops[i], NULL)); /* keeps (2) */
     }
-    writ_ledger_close(gateway->ledger);
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
-        writ_upstream_close(gateway->upstreams[i]);
+        writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may have records left */
     }
+    writ_ledger_close(gateway->ledger);
     for (size_t i = 0; i < gateway->workers_n; i++) {
         writ_worker_wipe(&gateway->workers[i]);
     }

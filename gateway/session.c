@@ -214,23 +214,21 @@ unlink_session(struct writ_sessions *sessions, struct writ_session **link)
 }
 
 void
-writ_sessions_remove(struct writ_sessions *sessions, struct writ_session *session)
+writ_sessions_remove(struct writ_sessions *sessions, const struct writ_digest *hash)
 {
-    bool found = false;
+    struct writ_session *found = NULL;
 
     (void)pthread_mutex_lock(&sessions->lock);
-    for (struct writ_session **link = bucket_of(sessions, &session->hash); *link != NULL;
+    for (struct writ_session **link = bucket_of(sessions, hash); *link != NULL;
          link = &(*link)->next) {
-        if (*link == session) {
+        if (writ_digest_equal(&(*link)->hash, hash)) {
+            found = *link;
             unlink_session(sessions, link);
-            found = true;
             break;
         }
     }
     (void)pthread_mutex_unlock(&sessions->lock);
-    if (found) {
-        writ_session_drop(session);
-    }
+    writ_session_drop(found);
 }
 
 size_t

@@ -73,8 +73,8 @@ WRIT_RESULT writ_sessions_add(
 struct writ_session *writ_sessions_find(
     struct writ_sessions *sessions, struct writ_view id, int64_t now_us);
 
-/** Takes it out of the table; holders keep it. Any thread. */
-void writ_sessions_remove(struct writ_sessions *sessions, struct writ_session *session);
+/** Takes the session of that hash out of the table, if it is there; holders keep it. Any thread. */
+void writ_sessions_remove(struct writ_sessions *sessions, const struct writ_digest *hash);
 
 /** Takes out what was unused for too long; gives how many, and how many are left. Any thread. */
 size_t writ_sessions_sweep(struct writ_sessions *sessions, int64_t now_us, size_t *ret_left);

@@ -14,7 +14,6 @@ static void
 left(struct writ_request *request, struct writ_legs *legs)
 {
     (void)legs;
-    writ_sessions_remove(request->worker->gateway->sessions, request->session);
     writ_session_row_seal(request->worker, request->session);
     request->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_SESSION_DROP, .session = {.hash = request->session->hash}};
@@ -31,6 +30,8 @@ writ_stream_leave(struct writ_request *request)
                    ? WRIT_STEP_WAIT
                    : writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
+    /* only now: before, another request could have brought it back from its row */
+    writ_sessions_remove(request->worker->gateway->sessions, &request->session->hash);
     if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }

@@ -20,7 +20,7 @@ const freePort = () => new Promise(resolve => {
 
 // Runs it; `until` (a text of its output) sends SIGINT to the whole group, as a terminal does.
 async function quickstart(args, until) {
-  const env = { ...process.env, PRESET: 'dev', HOME_DIR: home,
+  const env = { ...process.env, WRIT: process.env.WRIT_BIN, HOME_DIR: home,
     PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
   const child = spawn('bash', [join(source, 'scripts/quickstart'), ...args],
     { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -85,7 +85,7 @@ START_TEST(the_table_takes_its_maximum_and_no_more)
     ck_assert_ok(writ_sessions_add(sessions, made[1], 0));
     ck_assert_ok(writ_sessions_add(sessions, made[1], 0)); /* it is there: nothing to add */
     ck_assert_code(writ_sessions_add(sessions, made[2], 0), WRIT_E_LIMIT);
-    writ_sessions_remove(sessions, made[0]);
+    writ_sessions_remove(sessions, &made[0]->hash);
     ck_assert_ok(writ_sessions_add(sessions, made[2], 0));
     for (size_t i = 0; i < 3; i++) {
         writ_session_drop(made[i]);
