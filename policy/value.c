@@ -4,8 +4,9 @@
 #include "evidence/jcs.h"
 #include "evidence/write.h"
 
-#define SAFE_DIGITS   15  /* decimals of so many digits survive a double (DBL_DIG) ... */
-#define SAFE_EXPONENT 290 /* ... when they are far from its smallest and greatest */
+/* A decimal of up to DBL_DIG digits survives a double when it is far from its ends. */
+#define SAFE_COEFFICIENT 1000000000000000
+#define SAFE_EXPONENT    290
 
 /* ---- from YAML */
 
@@ -176,7 +177,7 @@ writ_value_length(
 static bool
 survives_a_double(const struct writ_decimal *a)
 {
-    return a->coefficient < (unsigned __int128)1000000000000000 && a->exponent < SAFE_EXPONENT &&
+    return a->coefficient < SAFE_COEFFICIENT && a->exponent < SAFE_EXPONENT &&
            a->exponent > -SAFE_EXPONENT;
 }
 
@@ -214,18 +215,17 @@ writ_value_same_type(const struct writ_json *a, const struct writ_json *b)
     return left == right;
 }
 
+/* What is equal as written is equal as forwarded. */
 static enum writ_same
 same_number(const struct writ_json *a, const struct writ_json *b)
 {
-    struct writ_amount left, right;
-    bool same;
+    struct writ_decimal left, right;
 
-    if (!writ_is_ok(writ_value_amount(a, &left)) || !writ_is_ok(writ_value_amount(b, &right))) {
+    if (!writ_is_ok(writ_decimal_read(writ_json_text(a), &left)) ||
+        !writ_is_ok(writ_decimal_read(writ_json_text(b), &right))) {
         return WRIT_SAME_UNKNOWN;
     }
-    same = writ_decimal_compare(&left.written, &right.written) == 0 &&
-           writ_decimal_compare(&left.forwarded, &right.forwarded) == 0;
-    return same ? WRIT_SAME_YES : WRIT_SAME_NO;
+    return writ_decimal_compare(&left, &right) == 0 ? WRIT_SAME_YES : WRIT_SAME_NO;
 }
 
 static enum writ_same
