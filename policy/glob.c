@@ -171,7 +171,7 @@ matches_one(const struct element *e, uint32_t point)
 }
 
 /* Where to go on when a try fails: after a star, with the star one character longer. `*` stops at
- * a slash, so behind one only the last `**` is worth another try. */
+ * a slash and stays there, so behind one only the last `**` is worth another try. */
 struct retry {
     size_t pattern, text; /* text is beyond the end when there is none */
 };
@@ -188,9 +188,6 @@ take_retry(
     }
     (void)point_at(text, from->text, &len);
     from->text += len;
-    if (from == span) {
-        run->text = SIZE_MAX;
-    }
     *ret_p = from->pattern;
     *ret_t = from->text;
     return true;
