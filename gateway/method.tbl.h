@@ -35,6 +35,7 @@
     X(TASKS_GET,             "tasks/get",                          SINGLE)                         \
     X(TASKS_RESULT,          "tasks/result",                       SINGLE)                         \
     X(TASKS_LIST,            "tasks/list",                         SINGLE)                         \
+    X(TASKS_UPDATE,          "tasks/update",                       SINGLE)                         \
     X(TASKS_CANCEL,          "tasks/cancel",                       SINGLE)
 /* clang-format on */
 
