@@ -152,7 +152,7 @@ window_name(const struct writ_request *request, int64_t start_us, struct writ_vi
 }
 
 /* The run that the caller names, else the session, else a window of the agent's time; a duplicate
- * is looked for in the window before as well, so that its edge is no loophole. */
+ * is looked for in the windows beside it as well, so that its edges are no loophole. */
 static writ_result
 choose_boundary(struct writ_request *request, struct writ_call *call, struct writ_view stated)
 {
@@ -169,6 +169,7 @@ choose_boundary(struct writ_request *request, struct writ_call *call, struct wri
         return WRIT_DONE;
     }
     WRIT_TRY(window_name(request, start_us, &call->boundary_id));
+    WRIT_TRY(window_name(request, start_us + window_us, &call->next_boundary_id));
     return window_name(request, start_us - window_us, &call->previous_boundary_id);
 }
 
@@ -451,11 +452,22 @@ writ_judge_draft(struct writ_request *request)
 
 /* ---- CLAIM ---- */
 
+/* The implicit key that the call has in another run. */
+static writ_result
+key_in(const struct writ_request *request, struct writ_view boundary_id, struct writ_digest *ret)
+{
+    const struct writ_call *call = request->call;
+    struct writ_member_text key;
+
+    WRIT_TRY(writ_decision_auto_key(boundary_id, &call->state_free, request->x->arena, &key, NULL));
+    return writ_ledger_claim(request->agent.tenant, request->agent.id, call->upstream_name,
+        call->tool, key.view, ret, NULL);
+}
+
 static writ_result
 make_claim(
     const struct writ_request *request, const struct writ_call *call, struct writ_claim *claim)
 {
-    struct writ_member_text previous;
     const struct writ_decision *d = &call->decision;
 
     claim->call = call->state_free;
@@ -465,12 +477,10 @@ make_claim(
     if (claim->caller_stated || call->previous_boundary_id.ptr == NULL) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_decision_auto_key(
-        call->previous_boundary_id, &call->state_free, request->x->arena, &previous, NULL));
     claim->previous_since_us = writ_clock_wall_us(request->worker->gateway->clock) -
                                writ_request_config(request)->sessions.window_us;
-    return writ_ledger_claim(request->agent.tenant, request->agent.id, call->upstream_name,
-        call->tool, previous.view, &claim->previous, NULL);
+    WRIT_TRY(key_in(request, call->next_boundary_id, &claim->next));
+    return key_in(request, call->previous_boundary_id, &claim->previous);
 }
 
 /* A session keeps its run open as long as its row lives. */

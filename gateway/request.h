@@ -54,10 +54,11 @@ struct writ_call {
     const struct writ_json *arguments;
     struct writ_verdict verdict;
     enum writ_reason shadowed; /* the reason that shadow mode overrode, or NONE */
-    struct writ_view boundary_id, previous_boundary_id; /* previous: stateless windows only */
-    struct writ_view key;                               /* idempotency key that was stated */
-    struct writ_view stated_boundary;                   /* run that the caller names */
-    struct writ_view stated_state;                      /* digest that the caller expects */
+    struct writ_view boundary_id;
+    struct writ_view previous_boundary_id, next_boundary_id; /* stateless windows only */
+    struct writ_view key;                                    /* idempotency key that was stated */
+    struct writ_view stated_boundary;                        /* run that the caller names */
+    struct writ_view stated_state;                           /* digest that the caller expects */
     struct writ_digest state_free;
     struct writ_observed observed;
     struct writ_decision decision;

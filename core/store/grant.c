@@ -158,6 +158,24 @@ tell_prior(struct judgement *j, const struct writ_hold *hold)
     return WRIT_DONE;
 }
 
+/* The same call in the window beside the one it falls in. */
+static const struct writ_hold *
+find_beside(const struct writ_claims *claims, const struct writ_claim *wanted)
+{
+    const struct writ_hold *hold;
+
+    if (wanted->previous_since_us == 0) {
+        return NULL;
+    }
+    hold = writ_claims_by_key(claims, writ_tag_of(&wanted->next));
+    if (hold != NULL) { /* it began later and was here first */
+        return hold;
+    }
+    hold = writ_claims_by_key(claims, writ_tag_of(&wanted->previous));
+    return hold != NULL && !hold->in_flight && hold->made_us < wanted->previous_since_us ? NULL
+                                                                                         : hold;
+}
+
 /* The claim that stands in the way, if any (contract 6.8 and the paragraphs below it). */
 static const struct writ_hold *
 find_claim(const struct judgement *j, bool *ret_reuse)
@@ -171,13 +189,7 @@ find_claim(const struct judgement *j, bool *ret_reuse)
         return hold;
     }
     hold = writ_claims_by_intent(claims, j->intent);
-    if (hold == NULL && wanted->previous_since_us != 0) {
-        hold = writ_claims_by_key(claims, writ_tag_of(&wanted->previous));
-        if (hold != NULL && !hold->in_flight && hold->made_us < wanted->previous_since_us) {
-            hold = NULL;
-        }
-    }
-    return hold;
+    return hold != NULL ? hold : find_beside(claims, wanted);
 }
 
 static enum writ_reason

@@ -124,11 +124,13 @@ enum writ_entry_kind {
 
 /** What a call claims. Make the digests with writ_ledger_claim. */
 struct writ_claim {
-    struct writ_digest key;      /* tenant, agent, upstream, tool and idempotency key */
-    struct writ_digest call;     /* the state-free identity of the call (contract 6) */
-    struct writ_digest previous; /* stateless windows: the key in the window before */
-    int64_t previous_since_us;   /* a claim under `previous` counts if made at or after; 0: none */
-    bool caller_stated;          /* the caller named the key; else it contains the boundary */
+    struct writ_digest key;  /* tenant, agent, upstream, tool and idempotency key */
+    struct writ_digest call; /* the state-free identity of the call (contract 6) */
+    /* stateless windows: the key in the window before, and in the one after, because two calls may
+     * overtake each other at an edge; 0 in previous_since_us: neither is asked for */
+    struct writ_digest previous, next;
+    int64_t previous_since_us; /* a claim under `previous` counts if made at or after */
+    bool caller_stated;        /* the caller named the key; else it contains the boundary */
 };
 
 /** What is known of the first call of a pair, when a second one is refused. */

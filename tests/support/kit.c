@@ -134,13 +134,26 @@ fill(struct writ_kit *kit, struct writ_kit_call *call, const struct writ_kit_spe
     ck_assert_ok(writ_decision_derive(d, writ_profile_default(), call->arena, NULL));
 }
 
+/* The key of the same call in another run. */
+static void
+key_in(struct writ_kit_call *call, const char *boundary, struct writ_view tenant,
+    struct writ_digest *ret)
+{
+    const struct writ_decision *d = &call->decision;
+    struct writ_member_text key;
+
+    ck_assert_ok(writ_decision_auto_key(
+        writ_view_str(boundary), &call->entry.decision.claim.call, call->arena, &key, NULL));
+    ck_assert_ok(writ_ledger_claim(
+        tenant, d->agent_id.view, WRIT_LIT("fs"), d->tool.view, key.view, ret, NULL));
+}
+
 static void
 claim_of(struct writ_kit_call *call, const struct writ_kit_spec *spec)
 {
     struct writ_decision *d = &call->decision;
     struct writ_entry_decision *e = &call->entry.decision;
     struct writ_view tenant = text_of(spec->tenant, "acme"), upstream = WRIT_LIT("fs");
-    struct writ_member_text previous;
 
     ck_assert_ok(writ_decision_state_free(d, tenant, upstream, &e->claim.call, NULL));
     e->claim.caller_stated = spec->key != NULL;
@@ -153,11 +166,11 @@ claim_of(struct writ_kit_call *call, const struct writ_kit_spec *spec)
     ck_assert_ok(writ_ledger_claim(tenant, d->agent_id.view, upstream, d->tool.view,
         d->idempotency_key.view, &e->claim.key, NULL));
     if (spec->previous != NULL) {
-        ck_assert_ok(writ_decision_auto_key(
-            writ_view_str(spec->previous), &e->claim.call, call->arena, &previous, NULL));
-        ck_assert_ok(writ_ledger_claim(tenant, d->agent_id.view, upstream, d->tool.view,
-            previous.view, &e->claim.previous, NULL));
+        key_in(call, spec->previous, tenant, &e->claim.previous);
         e->claim.previous_since_us = spec->previous_since_us;
+    }
+    if (spec->next != NULL) {
+        key_in(call, spec->next, tenant, &e->claim.next);
     }
 }
 

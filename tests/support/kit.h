@@ -41,7 +41,8 @@ struct writ_kit_spec {
     const char *key;                /* NULL: the implicit key */
     enum writ_decision_route route; /* DENY unless it is set: use writ_kit_allow */
     enum writ_duplicates duplicates;
-    const char *previous; /* the boundary of the window before */
+    const char *previous; /* the boundary of the window before; with it, of the one after */
+    const char *next;
     int64_t previous_since_us;
     const struct writ_reservation *reservations;
     size_t reservations_n;

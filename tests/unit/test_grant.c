@@ -267,6 +267,25 @@ START_TEST(the_window_before_counts_from_a_time_on_and_in_flight_always)
 }
 END_TEST
 
+START_TEST(a_call_that_was_overtaken_at_the_edge_of_a_window_is_a_duplicate)
+{
+    struct writ_kit kit;
+    const spec late = {.boundary = "w1", .previous = "w0", .next = "w2", .previous_since_us = 1};
+    spec other = late;
+    call *c;
+
+    writ_kit_start(&kit);
+    c = writ_kit_granted(&kit, (spec){.boundary = "w2", .previous = "w1", .previous_since_us = 1});
+    writ_kit_refused(&kit, late, WRIT_REASON_DUPLICATE_IN_FLIGHT);
+    ck_assert_int_eq(writ_kit_end(&kit, c, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    writ_kit_refused(&kit, late, WRIT_REASON_DUPLICATE_OUTCOME);
+    other.argument = "b";
+    writ_kit_run(&kit, other);
+    writ_kit_call_free(c);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(calls_that_may_be_repeated_take_no_claim)
 {
     struct writ_kit kit;
@@ -678,6 +697,7 @@ WRIT_UNIT_MAIN("grant", an_allowed_call_is_granted_and_recorded_with_its_place,
     a_stated_key_with_other_arguments_is_key_reuse,
     the_same_intent_under_the_same_idempotency_key_is_a_duplicate,
     the_window_before_counts_from_a_time_on_and_in_flight_always,
+    a_call_that_was_overtaken_at_the_edge_of_a_window_is_a_duplicate,
     calls_that_may_be_repeated_take_no_claim, under_shadow_a_deny_is_recorded_and_granted,
     a_budget_is_spent_call_by_call_and_names_itself,
     what_did_not_run_gives_its_budget_back_and_what_may_have_run_does_not,
