@@ -38,6 +38,7 @@ struct serve {
     struct writ_route routes[MAX_ROUTES];
     size_t routes_n;
     struct writ_route admin_routes[WRIT_ADMIN_ROUTES];
+    enum writ_ledger_state ledger_was; /* as the log has it */
     sigset_t signals;
 };
 
@@ -542,6 +543,35 @@ sweep(struct serve *serve)
         serve->gateway.sessions, writ_clock_mono_us(serve->options->clock), &left);
 }
 
+/* Who runs the gateway has to know why it refuses; its clients are not told. */
+static void
+tell_of_ledger(struct serve *serve)
+{
+    struct writ_ledger_health health;
+
+    writ_ledger_health(serve->gateway.ledger, &health);
+    if (health.state == serve->ledger_was) {
+        return;
+    }
+    serve->ledger_was = health.state;
+    switch (health.state) {
+    case WRIT_LEDGER_READY:
+        WRIT_LOG(serve->options->log, WRIT_LOG_INFO, "ledger_ready",
+            writ_log_int("kept_outcomes", (int64_t)health.kept_outcomes));
+        return;
+    case WRIT_LEDGER_REFUSING:
+        WRIT_LOG(serve->options->log, WRIT_LOG_ERROR, "ledger_refusing",
+            writ_log_str("why", health.why.text),
+            writ_log_int("kept_outcomes", (int64_t)health.kept_outcomes));
+        return;
+    case WRIT_LEDGER_POISONED:
+        WRIT_LOG(serve->options->log, WRIT_LOG_ERROR, "ledger_poisoned",
+            writ_log_str("why", health.why.text),
+            writ_log_int("kept_outcomes", (int64_t)health.kept_outcomes));
+        return;
+    }
+}
+
 static void
 wait_for_end(struct serve *serve)
 {
@@ -555,6 +585,7 @@ wait_for_end(struct serve *serve)
         if (signal == SIGHUP) {
             reload_and_say(serve);
         }
+        tell_of_ledger(serve);
         if (ticks % SWEEP_TICKS == 0) {
             sweep(serve);
         }
@@ -570,6 +601,7 @@ block_signals(struct serve *serve)
     (void)sigaddset(&serve->signals, SIGHUP);
     (void)pthread_sigmask(SIG_BLOCK, &serve->signals, NULL); /* keeps (1) */
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
 }
 
 /* The soft limit of 1024 is there for select(2), which nothing here uses; what is open is bounded
@@ -598,6 +630,7 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
     allow_descriptors();
     serve->options = options;
     block_signals(serve);
+    serve->ledger_was = WRIT_LEDGER_READY;
     r = open_all(serve, err);
     if (writ_is_ok(r)) {
         WRIT_LOG(options->log, WRIT_LOG_INFO, "ready", writ_log_str("version", WRIT_VERSION));
