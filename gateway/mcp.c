@@ -132,7 +132,8 @@ kind_of(
     return WRIT_DONE;
 }
 
-/* params.name, params.uri or params.taskId: what Mcp-Name says again (2026-07-28; SEP-2663). */
+/* params.name, params.uri or params.taskId: what Mcp-Name says again (2026-07-28; SEP-2663, for the
+ * methods that it keeps: a server answers the others as unknown, whatever their head says). */
 static struct writ_view
 mirrored_name(struct writ_view method, const struct writ_json *params)
 {
@@ -142,7 +143,8 @@ mirrored_name(struct writ_view method, const struct writ_json *params)
     if (writ_view_is(method, "resources/read")) {
         return writ_json_string(writ_json_get(params, WRIT_LIT("uri")));
     }
-    if (writ_view_has_prefix(method, WRIT_LIT("tasks/"))) {
+    if (writ_view_is(method, "tasks/get") || writ_view_is(method, "tasks/update") ||
+        writ_view_is(method, "tasks/cancel")) {
         return writ_json_string(writ_json_get(params, WRIT_LIT("taskId")));
     }
     return (struct writ_view){NULL, 0};
