@@ -1,4 +1,5 @@
 /* admit.c - the first steps of every request: who, what, in which session, along which path. */
+#include "gateway/ours.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
 #include "gateway/session_row.h"
@@ -68,6 +69,23 @@ writ_admit_body(struct writ_request *request)
         err.text);
 }
 
+/* Takes our names out of the _meta of a message that goes on as it came. */
+static enum writ_step
+clear_ours(struct writ_request *request)
+{
+    writ_auto_buf text = writ_buf_make(2 * request->x->body.len + 65536);
+    struct writ_view copy = {NULL, 0};
+
+    if (writ_is_ok(writ_ours_put_without(request->message.body, &text, NULL))) {
+        copy = writ_view_copy(writ_buf_view(&text), request->x->arena);
+    }
+    if (copy.ptr == NULL) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    request->x->body = copy;
+    return WRIT_STEP_READ;
+}
+
 enum writ_step
 writ_admit_message(struct writ_request *request)
 {
@@ -83,6 +101,9 @@ writ_admit_message(struct writ_request *request)
         request->message.id = writ_mcp_id(request->message.body);
         return writ_refusal_http(
             request, (unsigned)fault.status, fault.code, fault.reason, fault.text);
+    }
+    if (!writ_mcp_is_governed(request->message.method) && writ_ours_in(request->message.body)) {
+        return clear_ours(request);
     }
     request->method = writ_method_find(request->message.method);
     return WRIT_STEP_SESSION;

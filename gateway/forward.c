@@ -4,13 +4,13 @@
  * client, strings and numbers in canonical form, so that the upstream can read nothing else
  * (architecture.md 1) and sees no other order than it would directly. */
 #include "gateway/conclude.h"
+#include "gateway/ours.h"
 #include "gateway/pass.h"
 #include "gateway/request.h"
 
 #include "evidence/credential.h"
 #include "evidence/write.h"
 
-#define OUR_META_PREFIX WRIT_LIT("io.writ/")
 #define CREDENTIAL_META WRIT_LIT("io.writ/credential")
 
 #define RESUME_ID_MAX   1024   /* of an event id; a longer one cannot be resumed from */
@@ -74,8 +74,7 @@ put_judged(struct writ_write *w, const struct writ_json *value)
     }
 }
 
-/* Our own names in _meta are for us: none of the client's goes on, in whatever case, because a
- * parser upstream may fold it, and only our credential is put there (security.md J2, J13). */
+/* None of the client's names of ours goes on; only our credential is put there (ours.h). */
 static void
 put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view credential)
 {
@@ -83,7 +82,7 @@ put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view cr
     WRIT_JSON_EACH(name, meta)
     {
         struct writ_view key = writ_json_string(name);
-        if (!writ_view_equal_nocase(writ_view_sub(key, 0, OUR_META_PREFIX.len), OUR_META_PREFIX)) {
+        if (!writ_ours_is(key)) {
             writ_write_name(w, key);
             put_judged(w, writ_json_value(name));
         }

@@ -34,27 +34,24 @@ invalid_params(struct writ_request *request, enum writ_reason reason, const char
 
 /* ---- JUDGE: what is called ---- */
 
-/* Members of params that only differ from ours by case or by look are refused: a parser upstream
- * might take them for ours (security.md J2). */
+/* The members that the specification gives a tools/call, to the letter. Any other would go upstream
+ * without having been judged, and a parser there may take a look-alike for one of these
+ * (security.md J2): it is refused, so that whoever needs it learns why it has no effect. */
 static bool
-params_are_unambiguous(const struct writ_json *params)
+params_are_known(const struct writ_json *params)
 {
     static const char *const known[] = {
         "name", "arguments", "_meta", "task", "inputResponses", "requestState"};
 
     WRIT_JSON_EACH(name, params)
     {
-        struct writ_view text = writ_json_string(name);
-        for (size_t i = 0; i < text.len; i++) {
-            if ((unsigned char)text.ptr[i] < 0x20 || (unsigned char)text.ptr[i] > 0x7e) {
-                return false;
-            }
-        }
+        bool found = false;
+
         for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-            if (writ_view_equal_nocase(text, writ_view_str(known[i])) &&
-                !writ_view_is(text, known[i])) {
-                return false;
-            }
+            found = found || writ_view_is(writ_json_string(name), known[i]);
+        }
+        if (!found) {
+            return false;
         }
     }
     return true;
@@ -217,9 +214,10 @@ writ_judge_call(struct writ_request *request)
     }
     *call = (struct writ_call){.observed = {.digest = {WRIT_NULL, {NULL, 0}}}};
     if (request->message.name.len == 0 || request->message.name.len > NAME_MAX_BYTES ||
-        !params_are_unambiguous(request->message.params)) {
+        !params_are_known(request->message.params)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
-            "params must name a tool and have no member that looks like a known one");
+            "params must name a tool, and of a tools/call have no other members than name, "
+            "arguments, _meta, task, inputResponses and requestState");
     }
     if (!stated_key(request, &call->key)) {
         return invalid_params(request, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);

@@ -277,6 +277,41 @@ test('a forged credential never reaches the upstream, wherever it is put', async
   }
 });
 
+test('a name of ours in the _meta of any other message stays here as well', async () => {
+  const forged = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJmb3JnZWQifQ.';
+  const from = up.bytes.length;
+  const n = up.arrivals.length;
+  const metas = ['io.writ/credential', 'IO.WRIT/credential', 'io.writ/anything'].map((name) => ({ [name]: forged, kept: 1.50, 'io.writer/x': 'kept' }));
+  const messages = [['initialize', { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'x', version: '1' } }], ['tools/list'], ['prompts/list'], ['resources/list'],
+    ['resources/templates/list'], ['prompts/get', { name: 'up__p' }], ['prompts/get', { name: 'p' }], ['resources/read', { uri: 'x:y' }], ['completion/complete', { ref: { type: 'ref/prompt', name: 'up__p' }, argument: { name: 'a', value: 'b' } }],
+    ['logging/setLevel', { level: 'info' }], ['server/discover'], ['tasks/get', { taskId: 't' }]];
+  for (const meta of metas) {
+    for (const spelling of ['_meta', '_Meta']) {
+      for (const caller of [legacy, direct]) {
+        for (const [method, params] of messages) await caller.request(method, { ...params, [spelling]: meta });
+        for (const method of ['notifications/progress', 'notifications/cancelled', 'notifications/roots/list_changed']) await caller.notify(method, { progressToken: 1, progress: 1, requestId: 1, [spelling]: meta });
+        await caller.post({ jsonrpc: '2.0', id: 'up/n/1', result: { roots: [], [spelling]: meta } });
+      }
+    }
+    for (const [method, params] of messages.slice(1)) await modern.request(method, { ...params, _meta: meta });
+  }
+  assert.ok(!up.bytes.slice(from).includes(forged), 'a forged credential arrived');
+  assert.ok(up.arrivals.length - n > 100, 'the messages arrived');
+  const metasArrived = up.arrivals.slice(n).map((a) => a.meta ?? a.params?._Meta ?? a.message.result?._meta ?? a.message.result?._Meta).filter((m) => m !== undefined);
+  assert.ok(metasArrived.filter((m) => m.kept === 1.5 && m['io.writer/x'] === 'kept').length > 100, 'what else the client said arrived');
+  assert.ok(up.bytes.slice(from).includes('1.5'), 'as it was written');
+});
+
+test('params that the specification does not know are refused, and named', async () => {
+  const more = ['Arguments', 'argument', '_Meta', 'meta', 'args', 'input', 'tool', 'x', '', 'n\u0430me', 'credential'];
+  await nothingArrives(more.map((name) => [name, (c) => text(c, (s) => s.replace('"arguments":', `"${name}":{"amount":1},"arguments":`))]));
+  const answer = await legacy.post(text(legacy, (s) => s.replace('"arguments":', '"x":1,"arguments":')));
+  assert.equal(answer.status, 400);
+  assert.equal(answer.reason, 'malformed_request');
+  assert.match(answer.error.message, /name, arguments, _meta, task, inputResponses and requestState/);
+  await stillServes();
+});
+
 test('what else a client sends for itself stays here', async () => {
   const n = up.calls.length;
   await modern.call('up__pay', fresh(), {

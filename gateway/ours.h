@@ -1,0 +1,23 @@
+/* ours.h - names in _meta that begin with "io.writ/": what only Writ says, or is told.
+ *
+ * A client states its idempotency key, its run and the state that it expects under such names, and
+ * Writ puts its credential there. None of a client's goes upstream, in whatever case and with
+ * whatever message, because a server could take it for Writ's word (security.md J13). A governed
+ * call is written anew from what was judged (forward.c); every other message is cleared here. */
+#ifndef WRIT_GATEWAY_OURS_H
+#define WRIT_GATEWAY_OURS_H
+
+#include "evidence/json.h"
+
+/** True for a name of _meta that is Writ's, also in another case: a parser upstream may fold it. */
+bool writ_ours_is(struct writ_view name);
+
+/** True when _meta of a message has such a name: in its params, or in the result of a response. */
+bool writ_ours_in(const struct writ_json *body);
+
+/** Appends the message without them; everything else as it was, numbers to the letter.
+ * WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_ours_put_without(
+    const struct writ_json *body, struct writ_buf *ret, struct writ_err *err);
+
+#endif
