@@ -19,8 +19,9 @@ set(test_environment WRIT_VECTORS=${CMAKE_CURRENT_SOURCE_DIR}/vectors
 writ_existing(test_layers gateway policy crew store evidence base)
 
 pkg_check_modules(check QUIET IMPORTED_TARGET check>=0.15)
-if(NOT check_FOUND)
-    message(FATAL_ERROR "check is missing: run scripts/deps test, or configure with -DWRIT_TESTS=OFF")
+pkg_check_modules(jwt QUIET IMPORTED_TARGET libjwt>=1.10) # the oracle of the credential tests
+if(NOT check_FOUND OR NOT jwt_FOUND)
+    message(FATAL_ERROR "check or libjwt is missing: run scripts/deps test, or configure with -DWRIT_TESTS=OFF")
 endif()
 
 # What tests share; tests include it as "support/<file>.h".
@@ -31,8 +32,8 @@ target_include_directories(writ_test_support PUBLIC ${test_root} ${CMAKE_CURRENT
 target_compile_definitions(writ_test_support PUBLIC
     WRIT_VECTORS="${CMAKE_CURRENT_SOURCE_DIR}/vectors"
     WRIT_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
-target_link_libraries(writ_test_support PUBLIC ${test_layers} PkgConfig::check
-    writ::jansson writ::jwt writ::sqlite writ::ssl writ::crypto writ::curl writ::yaml Threads::Threads m
+target_link_libraries(writ_test_support PUBLIC ${test_layers} PkgConfig::check PkgConfig::jwt
+    writ::jansson writ::sqlite writ::ssl writ::crypto writ::curl writ::yaml Threads::Threads m
     PRIVATE writ_flags)
 
 function(writ_test_properties name label timeout_s)

@@ -7,7 +7,8 @@
 const struct writ_claim_row writ_claim_rows[] = {
 #define ROW(claim, KIND, by, source) ROW_R(claim, KIND, by)
 #define ROW_R(claim, KIND, by)                                                                     \
-    {#claim, WRIT_CLAIM_##KIND, WRIT_CLAIM_BY_##by, offsetof(struct writ_claims, claim)},
+    {#claim, {"\"" #claim "\":", sizeof #claim + 2}, WRIT_CLAIM_##KIND, WRIT_CLAIM_BY_##by,        \
+        offsetof(struct writ_claims, claim)},
     WRIT_CLAIMS(ROW, ROW_R)
 #undef ROW
 #undef ROW_R

@@ -54,6 +54,7 @@ enum writ_claim_by {
 /** One row of the table. Static storage. */
 struct writ_claim_row {
     const char *name;
+    struct writ_view key; /* the name as a member begins: "name": */
     enum writ_claim_kind kind;
     enum writ_claim_by by;
     size_t offset; /* of its field in struct writ_claims */

@@ -173,8 +173,9 @@ WRIT_RESULT
 writ_jws_sign(const struct writ_signer *signer, struct writ_view typ, struct writ_view payload,
     struct writ_buf *buf, struct writ_err *err)
 {
-    writ_auto_buf header = writ_buf_make(HEADER_MAX);
-    writ_auto_buf signature = writ_buf_make(WRIT_SIGNER_BYTES_MAX);
+    char header_room[HEADER_MAX], signature_room[WRIT_SIGNER_BYTES_MAX];
+    struct writ_buf header = writ_buf_over(header_room, sizeof header_room);
+    struct writ_buf signature = writ_buf_over(signature_room, sizeof signature_room);
     size_t begin = buf->len;
 
     put_header(writ_signer_jwk(signer), typ, &header);

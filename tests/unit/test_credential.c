@@ -306,7 +306,7 @@ START_TEST(a_claim_that_would_be_cut_or_be_no_json_is_refused)
 
     setup();
     wanted = request();
-    decision.agent_id.view = writ_view("a\0b", 3); /* libjwt takes C strings */
+    decision.agent_id.view = writ_view("a\0b", 3); /* libraries take it as a C string */
     assert_not_issued(&wanted, WRIT_E_INVALID);
     decision.agent_id.view = WRIT_LIT("a\xff");
     assert_not_issued(&wanted, WRIT_E_INVALID);
@@ -370,6 +370,57 @@ START_TEST(a_credential_has_a_longest_length)
 END_TEST
 
 /* ---- libjwt as the oracle */
+
+/* What libjwt makes of the claims, one by one; new, for free(3). */
+static char *
+assembled_by_libjwt(const struct writ_json *payload)
+{
+    jwt_t *jwt = NULL;
+    char *text;
+
+    ck_assert_int_eq(jwt_new(&jwt), 0);
+    WRIT_JSON_EACH(name, payload)
+    {
+        const struct writ_json *value = writ_json_value(name);
+        writ_auto_buf key = writ_buf_make(256);
+        writ_auto_buf member = writ_buf_make(8192);
+
+        writ_buf_put(&key, writ_json_string(name));
+        writ_buf_byte(&key, '\0');
+        if (writ_json_type(value) == WRIT_JSON_STRING) {
+            writ_buf_put(&member, writ_json_string(value));
+            writ_buf_byte(&member, '\0');
+            ck_assert_int_eq(jwt_add_grant(jwt, key.ptr, member.ptr), 0);
+        } else if (writ_json_type(value) == WRIT_JSON_NUMBER) {
+            ck_assert_int_eq(jwt_add_grant_int(jwt, key.ptr, (long)value->number), 0);
+        } else {
+            writ_buf_fmt(&member, "{\"%s\":", key.ptr);
+            ck_assert_ok(writ_jcs_put(&member, value, NULL));
+            writ_buf_put(&member, writ_view("}", 2));
+            ck_assert_int_eq(jwt_add_grants_json(jwt, member.ptr), 0);
+        }
+    }
+    text = jwt_get_grants_json(jwt, NULL);
+    ck_assert_ptr_nonnull(text);
+    jwt_free(jwt);
+    return text;
+}
+
+START_TEST(libjwt_assembles_the_same_bytes)
+{
+    struct writ_jws jws;
+    char *text;
+
+    setup();
+    decision.target_state_digest = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+    decision.normalized_scope.view = WRIT_LIT("a \"scope\" \\ of/one");
+    ck_assert_ok(writ_jws_read(issued(signer), arena, &jws, NULL));
+    text = assembled_by_libjwt(payload_of(issued(signer)));
+    ck_assert_view(jws.payload, text);
+    free(text);
+    teardown();
+}
+END_TEST
 
 static void
 put_public_pem(struct writ_buf *ret)
@@ -1015,7 +1066,8 @@ WRIT_UNIT_MAIN("credential", what_is_issued_verifies, every_claim_is_that_of_the
     every_algorithm_signs_credentials, only_a_decision_that_allows_gets_one,
     a_decision_that_lacks_a_claim_gets_none, an_issuer_and_an_audience_are_needed,
     a_claim_that_would_be_cut_or_be_no_json_is_refused, a_lifetime_has_limits,
-    a_credential_has_a_longest_length, libjwt_verifies_what_we_issue, we_verify_what_libjwt_issues,
+    a_credential_has_a_longest_length, libjwt_assembles_the_same_bytes,
+    libjwt_verifies_what_we_issue, we_verify_what_libjwt_issues,
     an_hmac_token_of_libjwt_keyed_with_the_public_pem_is_refused,
     each_claim_is_held_against_the_call, there_is_no_credential_where_there_is_no_text,
     a_key_that_is_not_in_the_set_is_unknown, a_signature_by_another_key_under_a_known_kid_is_bad,
