@@ -12,6 +12,7 @@
 
 #define REFUSAL_MAX         65536
 #define RESPONSE_VALUES_MAX 262144
+#define RESULT_ROOM         4096 /* most results fit: nothing is allocated for them */
 
 static struct writ_view
 word(const char *text)
@@ -69,8 +70,9 @@ static void
 hash_result(struct writ_request *request, const struct writ_json *result)
 {
     struct writ_conclusion *end = &request->call->end;
-    writ_auto_buf canonical =
-        writ_buf_make((size_t)writ_request_config(request)->limits.response_bytes * 2);
+    char room[RESULT_ROOM];
+    writ_auto_buf canonical = writ_buf_from(
+        room, sizeof room, (size_t)writ_request_config(request)->limits.response_bytes * 2);
     struct writ_digest digest;
     char text[WRIT_DIGEST_TEXT];
 

@@ -335,14 +335,10 @@ WRIT_RESULT
 writ_template_fill(const struct writ_template *template, const struct writ_json *arguments,
     size_t max, struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
-    writ_auto_buf large = writ_buf_make(max);
-    char memory[STACK_BYTES];
+    char memory[STACK_BYTES]; /* scopes and targets fit: no allocation for a call */
+    writ_auto_buf buf = writ_buf_from(memory, sizeof memory, max);
 
-    if (max <= sizeof memory) { /* scopes and targets: no allocation for a call */
-        struct writ_buf small = writ_buf_over(memory, max);
-        return fill_in(template, arguments, &small, arena, ret, err);
-    }
-    return fill_in(template, arguments, &large, arena, ret, err);
+    return fill_in(template, arguments, &buf, arena, ret, err);
 }
 
 /* A text that is one reference and nothing else stands for the value itself. */

@@ -91,6 +91,7 @@ struct writ_buf {
     size_t len, cap, max;     /* len <= cap <= max */
     enum writ_code failed;    /* WRIT_E_UNSET while all appends held */
     struct writ_arena *arena; /* where it grows; NULL: on the heap */
+    char *lent;               /* memory of somebody else's that it began in, or NULL */
 };
 
 #define writ_auto_buf WRIT_AUTO(struct writ_buf, writ_buf_wipe)
@@ -101,8 +102,11 @@ struct writ_buf writ_buf_make(size_t max);
  * a wipe frees nothing. */
 struct writ_buf writ_buf_in(struct writ_arena *arena, size_t max);
 /** An empty buffer in `size` bytes of the caller's, which outlive it: it never grows or allocates.
- * Not to be wiped. */
+ */
 struct writ_buf writ_buf_over(void *memory, size_t size);
+/** The same, and what does not fit there moves to the heap: most of the time nothing is allocated.
+ */
+struct writ_buf writ_buf_from(void *memory, size_t size, size_t max);
 /** Frees; a zeroed buffer is fine. Overwrites the content first when `secret`. */
 void writ_buf_wipe(struct writ_buf *buf);
 void writ_buf_wipe_secret(struct writ_buf *buf);

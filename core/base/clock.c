@@ -147,10 +147,12 @@ digits_at(struct writ_view text, size_t *at, size_t count)
 static char
 byte_at(struct writ_view text, size_t *at, struct writ_view any)
 {
-    if (*at >= text.len || writ_view_find(any, text.ptr[*at]) == any.len) {
-        return 0;
+    for (size_t i = 0; *at < text.len && i < any.len; i++) {
+        if (text.ptr[*at] == any.ptr[i]) {
+            return text.ptr[(*at)++];
+        }
     }
-    return text.ptr[(*at)++];
+    return 0;
 }
 
 static int64_t

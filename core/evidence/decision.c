@@ -135,7 +135,8 @@ WRIT_RESULT
 writ_decision_derive(struct writ_decision *decision, const struct writ_profile *profile,
     struct writ_arena *arena, struct writ_err *err)
 {
-    writ_auto_buf scratch = writ_profile_scratch();
+    char room[WRIT_PROFILE_ROOM];
+    writ_auto_buf scratch = writ_profile_scratch(room);
     struct digest_texts *texts = writ_arena_get(arena, sizeof *texts);
     struct writ_decision derived = *decision;
 
@@ -155,7 +156,8 @@ writ_decision_place(struct writ_decision *decision, const struct writ_profile *p
     uint64_t seq, int64_t issued_at_us, int64_t lifetime_us, struct writ_arena *arena,
     struct writ_err *err)
 {
-    writ_auto_buf scratch = writ_profile_scratch();
+    char room[WRIT_PROFILE_ROOM];
+    writ_auto_buf scratch = writ_profile_scratch(room);
     struct digest_texts *texts = writ_arena_get(arena, sizeof *texts);
     struct writ_decision placed = *decision;
 
@@ -194,7 +196,8 @@ WRIT_RESULT
 writ_decision_state_free(const struct writ_decision *decision, struct writ_view tenant,
     struct writ_view upstream, struct writ_digest *ret, struct writ_err *err)
 {
-    writ_auto_buf preimage = writ_profile_scratch();
+    char room[WRIT_PROFILE_ROOM];
+    writ_auto_buf preimage = writ_profile_scratch(room);
     struct writ_write w = writ_write_to(&preimage);
     struct writ_member_text tenant_text = writ_member_text_or_null(tenant);
     struct writ_member_text upstream_text = writ_member_text_or_null(upstream);
@@ -215,7 +218,8 @@ WRIT_RESULT
 writ_decision_auto_key(struct writ_view boundary_id, const struct writ_digest *state_free,
     struct writ_arena *arena, struct writ_member_text *ret, struct writ_err *err)
 {
-    writ_auto_buf text = writ_profile_scratch();
+    char room[WRIT_PROFILE_ROOM];
+    writ_auto_buf text = writ_profile_scratch(room);
     struct writ_write w = writ_write_to(&text);
     char digest[WRIT_DIGEST_TEXT];
     struct writ_digest key;
@@ -258,7 +262,8 @@ WRIT_RESULT
 writ_decision_recompute(const struct writ_decision *decision, const struct writ_profile *profile,
     struct writ_faults *ret, struct writ_err *err)
 {
-    writ_auto_buf scratch = writ_profile_scratch();
+    char room[WRIT_PROFILE_ROOM];
+    writ_auto_buf scratch = writ_profile_scratch(room);
     struct writ_decision derived = *decision;
     struct digest_texts intent, receipt;
 
@@ -276,7 +281,8 @@ WRIT_RESULT
 writ_decision_intent_ref(const struct writ_decision *decision, const struct writ_profile *profile,
     char ret[WRIT_DIGEST_TEXT], bool *ret_complete, struct writ_err *err)
 {
-    writ_auto_buf scratch = writ_profile_scratch();
+    char room[WRIT_PROFILE_ROOM];
+    writ_auto_buf scratch = writ_profile_scratch(room);
     struct writ_decision derived = *decision;
     struct digest_texts texts;
 

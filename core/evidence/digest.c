@@ -7,8 +7,8 @@
 #include <openssl/evp.h>
 #include <pthread.h>
 
-#define PREFIX       "sha256:"
-#define BUF_ESTIMATE 1024 /* canonical bytes to make room for at once */
+#define PREFIX         "sha256:"
+#define ORDINARY_BYTES 2048 /* canonical bytes of most values */
 
 static pthread_once_t shared_once = PTHREAD_ONCE_INIT;
 static EVP_MD *sha256;
@@ -101,9 +101,9 @@ WRIT_RESULT
 writ_digest_json(
     const struct writ_json *value, size_t max, struct writ_digest *ret, struct writ_err *err)
 {
-    writ_auto_buf canonical = writ_buf_make(max);
+    char room[ORDINARY_BYTES];
+    writ_auto_buf canonical = writ_buf_from(room, sizeof room, max);
 
-    (void)writ_buf_reserve(&canonical, max < BUF_ESTIMATE ? max : BUF_ESTIMATE);
     WRIT_TRY(writ_jcs_put(&canonical, value, err));
     return writ_digest_bytes(writ_buf_view(&canonical), ret, err);
 }

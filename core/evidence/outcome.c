@@ -107,7 +107,8 @@ writ_outcome_place(struct writ_outcome *outcome, const struct writ_decision *dec
     const struct writ_profile *profile, int64_t completed_at_us, struct writ_arena *arena,
     struct writ_err *err)
 {
-    writ_auto_buf scratch = writ_profile_scratch();
+    char room[WRIT_PROFILE_ROOM];
+    writ_auto_buf scratch = writ_profile_scratch(room);
     char *text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
     struct writ_outcome placed = *outcome;
     struct writ_digest receipt;

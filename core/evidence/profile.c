@@ -3,8 +3,6 @@
 
 #include "base/text.h"
 
-#define ORDINARY_PREIMAGE 1024
-
 /* One member of a preimage: its name there, and where the value comes from. */
 #define M(member, SOURCE)                                                                          \
     {                                                                                              \
@@ -236,12 +234,9 @@ put_source(struct writ_buf *buf, enum writ_profile_source source,
 }
 
 struct writ_buf
-writ_profile_scratch(void)
+writ_profile_scratch(char room[WRIT_PROFILE_ROOM])
 {
-    struct writ_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
-
-    (void)writ_buf_reserve(&scratch, ORDINARY_PREIMAGE); /* a failure stays in the buffer */
-    return scratch;
+    return writ_buf_from(room, WRIT_PROFILE_ROOM, WRIT_PROFILE_MAX_PREIMAGE);
 }
 
 WRIT_RESULT

@@ -81,9 +81,12 @@ const struct writ_profile *writ_profile_at(size_t n);
 /** Longest preimage. */
 #define WRIT_PROFILE_MAX_PREIMAGE WRIT_RECORD_MAX_BYTES
 
-/** A buffer for preimages of at most WRIT_PROFILE_MAX_PREIMAGE bytes, with room for an ordinary one
- * from the start. Wipe it with writ_buf_wipe. */
-struct writ_buf writ_profile_scratch(void);
+/** An ordinary preimage fits. */
+#define WRIT_PROFILE_ROOM 1024
+
+/** A buffer for preimages of at most WRIT_PROFILE_MAX_PREIMAGE bytes, which begins in `room` and
+ * allocates for a long one only. Wipe it with writ_buf_wipe. */
+struct writ_buf writ_profile_scratch(char room[WRIT_PROFILE_ROOM]);
 
 /**
  * Derives one field from the members of a record.

@@ -20,7 +20,13 @@ enum {
 struct writ_write
 writ_write_to(struct writ_buf *buf)
 {
-    return (struct writ_write){.buf = buf, .state = {STATE_ROOT}};
+    struct writ_write w; /* not all of it: what is behind `depth` is never looked at */
+
+    w.buf = buf;
+    w.sorted = false;
+    w.depth = 0;
+    w.state[0] = STATE_ROOT;
+    return w;
 }
 
 static void

@@ -160,6 +160,36 @@ START_TEST(a_lost_allocation_is_remembered)
 }
 END_TEST
 
+START_TEST(what_outgrows_lent_memory_moves_to_the_heap)
+{
+    char room[8] = "";
+    struct writ_buf lent = writ_buf_from(room, sizeof room, 20);
+
+    writ_fault_arm(1);
+    writ_buf_str(&lent, "12345678");
+    ck_assert(!writ_fault_disarm());
+    ck_assert_ptr_eq(lent.ptr, room);
+    writ_fault_arm(1);
+    writ_buf_byte(&lent, '9');
+    ck_assert(writ_fault_disarm());
+    ck_assert_code(writ_buf_check(&lent, NULL), WRIT_E_NOMEM);
+    writ_buf_cut(&lent, 8);
+    writ_buf_str(&lent, "9abcdefghijk");
+    ck_assert_view(writ_buf_view(&lent), "123456789abcdefghijk");
+    ck_assert_ptr_ne(lent.ptr, room);
+    ck_assert_view(writ_view(room, sizeof room), "12345678");
+    writ_buf_byte(&lent, 'l');
+    ck_assert_code(writ_buf_check(&lent, NULL), WRIT_E_LIMIT);
+    writ_buf_wipe(&lent);
+    ck_assert_ptr_null(lent.ptr);
+
+    lent = writ_buf_from(room, sizeof room, 4); /* the maximum is the smaller one */
+    writ_buf_str(&lent, "12345");
+    ck_assert_code(writ_buf_check(&lent, NULL), WRIT_E_LIMIT);
+    writ_buf_wipe(&lent); /* nothing is freed */
+}
+END_TEST
+
 START_TEST(borrowed_memory_never_grows)
 {
     char memory[4];
@@ -379,6 +409,33 @@ START_TEST(base64_is_what_the_rfc_says)
 }
 END_TEST
 
+/* Digits come eight at a time, then four, then what is left. */
+START_TEST(base64_of_any_length_has_its_digits)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+    for (size_t len = 0; len < 64; len++) {
+        for (size_t step = 1; step < 64; step++) {
+            struct writ_view want;
+            char digits[64];
+            writ_auto_buf bytes = writ_buf_make(64);
+            writ_auto_buf text = writ_buf_make(64);
+
+            for (size_t i = 0; i < len; i++) {
+                digits[i] = alphabet[(i * step + len) % 64];
+            }
+            want = writ_view(digits, len);
+            if (!writ_is_ok(writ_base64url_read(want, &bytes))) {
+                continue; /* bits that no byte uses */
+            }
+            writ_base64url_put(&text, writ_buf_view(&bytes));
+            ck_assert(writ_view_equal(writ_buf_view(&text), want));
+        }
+    }
+}
+END_TEST
+
 START_TEST(another_spelling_of_the_same_bytes_is_refused)
 {
     static const char *const bad[] = {"Zg==", "Zh", "Zm9", "Z", "A", "AAAAA", "Zm9vY", "Zm 8",
@@ -415,9 +472,11 @@ WRIT_UNIT_MAIN("bytes", views_compare_by_bytes_and_length, only_ascii_letters_co
     finding_nothing_gives_the_length, trimming_takes_spaces_and_tabs_only,
     a_copy_lives_in_the_arena_and_ends_with_nul, a_buffer_takes_its_maximum_and_not_one_byte_more,
     a_failed_buffer_stays_failed_until_it_is_cleared, a_zeroed_buffer_holds_nothing,
-    a_lost_allocation_is_remembered, borrowed_memory_never_grows, a_buffer_grows_in_an_arena,
+    a_lost_allocation_is_remembered, borrowed_memory_never_grows,
+    what_outgrows_lent_memory_moves_to_the_heap, a_buffer_grows_in_an_arena,
     an_arena_without_room_fails_its_buffer, numbers_are_written_whole,
     formatted_text_of_any_length_is_appended_or_refused, consuming_drops_from_the_front,
     appends_go_through_growth_unharmed, hex_is_lower_case_and_of_the_exact_length,
     every_byte_has_its_hex_digits, no_other_byte_is_a_hex_digit, base64_is_what_the_rfc_says,
-    another_spelling_of_the_same_bytes_is_refused, decoding_respects_the_maximum_of_the_buffer)
+    base64_of_any_length_has_its_digits, another_spelling_of_the_same_bytes_is_refused,
+    decoding_respects_the_maximum_of_the_buffer)

@@ -245,7 +245,8 @@ static bool
 is_complete(const struct writ_profile *profile, size_t field, const struct writ_decision *decision,
     const struct writ_outcome *outcome)
 {
-    writ_auto_buf scratch = writ_profile_scratch();
+    char room[WRIT_PROFILE_ROOM];
+    writ_auto_buf scratch = writ_profile_scratch(room);
     struct writ_digest digest;
     bool complete = false;
 
