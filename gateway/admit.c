@@ -13,15 +13,19 @@
 enum writ_step
 writ_admit_agent(struct writ_request *request)
 {
+    const struct writ_identity_question question = {
+        .authorization = writ_exchange_header(request->x, WRIT_LIT("Authorization")),
+        .loopback = request->worker->gateway->config->listen.loopback,
+        .endpoint = request->endpoint->path,
+    };
     struct writ_identity_result identity;
 
-    writ_identity_ask(request->worker->identity,
-        writ_exchange_header(request->x, WRIT_LIT("Authorization")),
-        request->worker->gateway->config->listen.loopback, request->x->arena, &identity);
+    writ_identity_ask(request->worker->identity, &question, request->x->arena, &identity);
     if (identity.answer != WRIT_IDENTITY_KNOWN) {
         return writ_refusal_identity(request, &identity);
     }
     request->agent = identity.agent;
+    request->issuer = identity.issuer;
 
     switch (request->x->method) {
     case WRIT_METHOD_POST:
@@ -29,6 +33,7 @@ writ_admit_agent(struct writ_request *request)
     case WRIT_METHOD_GET:
     case WRIT_METHOD_DELETE:
         return WRIT_STEP_SESSION;
+    case WRIT_METHOD_OPTIONS:
     case WRIT_METHOD_NONE:
         break;
     }
@@ -133,6 +138,7 @@ use_session(struct writ_request *request, struct writ_session *session)
     case WRIT_METHOD_DELETE:
         return WRIT_STEP_LEAVE;
     case WRIT_METHOD_POST:
+    case WRIT_METHOD_OPTIONS:
     case WRIT_METHOD_NONE:
         break;
     }

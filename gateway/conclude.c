@@ -284,6 +284,9 @@ answer_refusal(struct writ_request *request)
     if (!writ_is_ok(writ_buf_check(&body, NULL))) {
         return writ_refusal_http(request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
     }
+    if (refusal.reason == WRIT_REASON_INSUFFICIENT_SCOPE && request->issuer != NULL) {
+        return writ_refusal_step_up(request, &body); /* he can ask his issuer for more */
+    }
     return deliver(request, 200, writ_buf_view(&body), false);
 }
 

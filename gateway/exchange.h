@@ -30,6 +30,7 @@ enum writ_method {
     WRIT_METHOD_GET,
     WRIT_METHOD_POST,
     WRIT_METHOD_DELETE,
+    WRIT_METHOD_OPTIONS, /* what browsers ask before they ask */
 };
 
 /** The other end of a connection. Borrowed: lives as long as the exchange. */

@@ -127,7 +127,10 @@ method_of(struct writ_view method)
     if (writ_view_is(method, "GET")) {
         return WRIT_METHOD_GET;
     }
-    return writ_view_is(method, "DELETE") ? WRIT_METHOD_DELETE : WRIT_METHOD_NONE;
+    if (writ_view_is(method, "DELETE")) {
+        return WRIT_METHOD_DELETE;
+    }
+    return writ_view_is(method, "OPTIONS") ? WRIT_METHOD_OPTIONS : WRIT_METHOD_NONE;
 }
 
 /* "/", "//", "/./" and "/../" before and after normalization are different paths to different

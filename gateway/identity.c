@@ -8,10 +8,10 @@
 #include "evidence/jws.h"
 #include "gateway/issuers.h"
 #include "gateway/verdicts.h"
+#include "policy/scopes.h"
 
 #define US_PER_S INT64_C(1000000)
 #define TIME_MAX ((INT64_C(1) << 53) - 1)
-#define SEEN_MAX (5 * (WRIT_IDENTITY_VALUE_MAX + 1)) /* the texts of one agent */
 
 struct writ_identity_keys {
     const struct writ_config *config;
@@ -44,7 +44,7 @@ open_issuers(struct writ_identity_keys *keys, struct writ_err *err)
 {
     const struct writ_config *config = keys->config;
     size_t room = config->agents_n > 0 ? config->agents_n : 1;
-    struct writ_view *places = writ_alloc(room * sizeof(*places));
+    struct writ_issuers_place *places = writ_alloc(room * sizeof(*places));
     writ_result opened = {WRIT_E_NOMEM};
     size_t n = 0;
 
@@ -53,7 +53,8 @@ open_issuers(struct writ_identity_keys *keys, struct writ_err *err)
         for (size_t i = 0; i < config->agents_n; i++) {
             if (config->agents[i].kind == WRIT_IDENTITY_JWT) {
                 keys->place[i] = n;
-                places[n++] = config->agents[i].jwks;
+                places[n++] =
+                    (struct writ_issuers_place){config->agents[i].jwks, config->agents[i].issuer};
             }
         }
         opened = writ_issuers_new(places, n, NULL, keys->clock, &keys->issuers, err);
@@ -143,14 +144,18 @@ answer_known(struct writ_identity_result *ret, const struct writ_agent *agent)
     ret->agent = *agent;
 }
 
-void
-writ_identity_challenge(const struct writ_identity_result *result, struct writ_buf *buf)
+/* Who has a good token may still lack what every call here needs. */
+static void
+answer_token(struct writ_identity_result *ret, const struct writ_identity_config *entry,
+    const struct writ_agent *agent)
 {
-    writ_buf_str(buf, "Bearer realm=\"writ\"");
-    if (result->error != NULL && result->error[0] != '\0') {
-        writ_buf_fmt(
-            buf, ", error=\"%s\", error_description=\"%s\"", result->error, result->description);
+    answer_known(ret, agent);
+    if (!writ_scopes_has_all(agent->scopes, &entry->required_scopes)) {
+        answer(ret, WRIT_IDENTITY_NARROW, "insufficient_scope",
+            "the token lacks a scope that is needed here");
+        ret->agent.scopes = agent->scopes;
     }
+    ret->issuer = entry;
 }
 
 /* ---- static tokens */
@@ -174,11 +179,13 @@ find_static(const struct writ_config *config, const struct writ_digest *digest)
 
 /* keeps (2) */
 static const struct writ_verdicts_seen *
-find_seen(struct writ_identity *identity, const struct writ_digest *token, int64_t now_s)
+find_seen(struct writ_identity *identity, const struct writ_digest *token,
+    struct writ_view endpoint, int64_t now_s)
 {
     const struct writ_verdicts_seen *seen = writ_verdicts_find(identity->verdicts, token);
 
     return seen != NULL && now_s < seen->exp_s &&
+                   (seen->endpoint.len == 0 || writ_view_equal(seen->endpoint, endpoint)) &&
                    writ_issuers_version(identity->keys->issuers, seen->place) == seen->version
                ? seen
                : NULL;
@@ -204,46 +211,80 @@ copy_agent(const struct writ_agent *agent, struct writ_arena *arena, struct writ
 struct check {
     struct writ_identity *identity;
     struct writ_arena *arena;
+    struct writ_view endpoint;
     int64_t now_s;
     struct writ_jws jws;
     const struct writ_json *claims;
-    const struct writ_identity_config *entry;
     struct writ_verdicts_seen verdict;
 };
 
+/* Takes `part` off the beginning of `text`, if it is there. */
 static bool
-audience_has(const struct writ_json *aud, struct writ_view audience)
+take_part(struct writ_view *text, struct writ_view part)
 {
-    if (writ_json_is(aud, audience)) {
-        return true;
+    if (!writ_view_has_prefix(*text, part)) {
+        return false;
+    }
+    *text = writ_view_sub(*text, part.len, text->len);
+    return true;
+}
+
+/* The audience of an entry, else the URL of the endpoint: exactly as written. */
+static bool
+is_audience(
+    const struct check *check, const struct writ_identity_config *entry, struct writ_view aud)
+{
+    const struct writ_config *config = check->identity->keys->config;
+
+    if (entry->audience.len > 0) {
+        return writ_view_equal(aud, entry->audience);
+    }
+    return config->public_origin.len > 0 && take_part(&aud, config->public_origin) &&
+           take_part(&aud, config->public_path) && writ_view_equal(aud, check->endpoint);
+}
+
+static bool
+audience_fits(const struct check *check, const struct writ_identity_config *entry)
+{
+    const struct writ_json *aud = writ_json_get(check->claims, WRIT_LIT("aud"));
+
+    if (writ_json_type(aud) == WRIT_JSON_STRING) {
+        return is_audience(check, entry, writ_json_string(aud));
     }
     WRIT_JSON_EACH(one, writ_json_type(aud) == WRIT_JSON_ARRAY ? aud : NULL)
     {
-        if (writ_json_is(one, audience)) {
+        if (writ_json_type(one) == WRIT_JSON_STRING &&
+            is_audience(check, entry, writ_json_string(one))) {
             return true;
         }
     }
     return false;
 }
 
-/* The entry of the configuration that the token is for: exact issuer, exact audience. */
-static bool
+/* The entry of the configuration that the token is for: exact issuer, exact audience. NULL, or what
+ * is wrong with the token. */
+static const char *
 find_entry(struct check *check)
 {
     const struct writ_config *config = check->identity->keys->config;
     const struct writ_json *iss = writ_json_get(check->claims, WRIT_LIT("iss"));
-    const struct writ_json *aud = writ_json_get(check->claims, WRIT_LIT("aud"));
+    const char *fault = "the token is of another issuer";
 
     for (size_t i = 0; i < config->agents_n; i++) {
         const struct writ_identity_config *entry = &config->agents[i];
-        if (entry->kind == WRIT_IDENTITY_JWT && writ_json_is(iss, entry->issuer) &&
-            audience_has(aud, entry->audience)) {
-            check->entry = entry;
+        if (entry->kind != WRIT_IDENTITY_JWT || !writ_json_is(iss, entry->issuer)) {
+            continue;
+        }
+        fault = "the token is for another audience";
+        if (audience_fits(check, entry)) {
+            check->verdict.entry = entry;
             check->verdict.place = check->identity->keys->place[i];
-            return true;
+            check->verdict.endpoint =
+                entry->audience.len > 0 ? (struct writ_view){NULL, 0} : check->endpoint;
+            return NULL;
         }
     }
-    return false;
+    return fault;
 }
 
 /* An access token, or a JWT of no kind: what says that it is something else is not for us (RFC
@@ -315,9 +356,11 @@ claim_of(const struct check *check, struct writ_view name)
 static bool
 take_agent(struct check *check)
 {
-    for (size_t i = 0; i < WRIT_VERDICTS_FIELDS; i++) {
-        struct writ_view name = writ_verdicts_name(&check->entry->claims, i);
-        struct writ_view value = writ_verdicts_value(&check->entry->agent, i);
+    const struct writ_identity_config *entry = check->verdict.entry;
+
+    for (size_t i = 0; i < WRIT_VERDICTS_FIELDS - 1; i++) {
+        struct writ_view name = writ_verdicts_name(&entry->claims, i);
+        struct writ_view value = writ_verdicts_value(&entry->agent, i);
         const struct writ_json *claim = name.len > 0 ? claim_of(check, name) : NULL;
 
         if (claim != NULL) {
@@ -329,6 +372,33 @@ take_agent(struct check *check)
         writ_verdicts_set(&check->verdict.agent, i, value);
     }
     return check->verdict.agent.id.len > 0;
+}
+
+/* The scopes of a token: words of one text (RFC 9068 2.2.3), or a list. None is an empty list; what
+ * is no scope makes the token one that cannot be read. */
+static bool
+take_scopes(struct check *check)
+{
+    const struct writ_json *claim = claim_of(check, check->verdict.entry->claims.scopes);
+    struct writ_view words = writ_json_string(claim), word;
+    struct writ_buf list = writ_buf_in(check->arena, WRIT_SCOPES_MAX);
+    bool good = true;
+
+    if (writ_json_type(claim) == WRIT_JSON_ARRAY) {
+        WRIT_JSON_EACH(one, claim)
+        {
+            good = good && writ_scopes_is_one(writ_json_string(one));
+            writ_scopes_add(&list, writ_json_string(one));
+        }
+    } else {
+        good = claim == NULL || writ_json_type(claim) == WRIT_JSON_STRING;
+        while ((word = writ_scopes_next(&words)).len > 0) {
+            good = good && writ_scopes_is_one(word);
+            writ_scopes_add(&list, word);
+        }
+    }
+    check->verdict.agent.scopes = writ_buf_view(&list);
+    return good && writ_is_ok(writ_buf_check(&list, NULL));
 }
 
 /* Whether the signature holds under a key of the entry; says so in `ret` when it does not. */
@@ -368,8 +438,9 @@ judge(struct check *check, struct writ_view token, struct writ_identity_result *
         answer_invalid(ret, "the token is not accepted");
         return;
     }
-    if (!find_entry(check)) {
-        answer_invalid(ret, "the token has another issuer or audience");
+    fault = find_entry(check);
+    if (fault != NULL) {
+        answer_invalid(ret, fault);
         return;
     }
     if (!signature_holds(check, ret)) {
@@ -379,31 +450,35 @@ judge(struct check *check, struct writ_view token, struct writ_identity_result *
     if (fault == NULL && !take_agent(check)) {
         fault = "the token does not say who the agent is";
     }
+    if (fault == NULL && !take_scopes(check)) {
+        fault = "the scopes of the token cannot be read";
+    }
     if (fault != NULL) {
         answer_invalid(ret, fault);
         return;
     }
     writ_verdicts_put(check->identity->verdicts, &check->verdict);
-    answer_known(ret, &check->verdict.agent);
+    answer_token(ret, check->verdict.entry, &check->verdict.agent);
 }
 
 static void
 ask_jwt(struct writ_identity *identity, struct writ_view token, const struct writ_digest *digest,
-    struct writ_arena *arena, struct writ_identity_result *ret)
+    struct writ_view endpoint, struct writ_arena *arena, struct writ_identity_result *ret)
 {
     struct check check = {
         .identity = identity,
         .arena = arena,
+        .endpoint = endpoint,
         .now_s = writ_clock_wall_us(identity->keys->clock) / US_PER_S,
         .verdict = {.token = *digest},
     };
-    const struct writ_verdicts_seen *seen = find_seen(identity, digest, check.now_s);
+    const struct writ_verdicts_seen *seen = find_seen(identity, digest, endpoint, check.now_s);
     struct writ_agent agent;
 
     if (seen == NULL) {
         judge(&check, token, ret);
     } else if (copy_agent(&seen->agent, arena, &agent)) {
-        answer_known(ret, &agent);
+        answer_token(ret, seen->entry, &agent);
     }
 }
 
@@ -422,8 +497,8 @@ ask_nobody(const struct writ_config *config, bool loopback, struct writ_identity
 }
 
 static void
-ask_token(struct writ_identity *identity, struct writ_view token, struct writ_arena *arena,
-    struct writ_identity_result *ret)
+ask_token(struct writ_identity *identity, struct writ_view token, struct writ_view endpoint,
+    struct writ_arena *arena, struct writ_identity_result *ret)
 {
     const struct writ_identity_config *entry;
     struct writ_digest digest;
@@ -436,7 +511,7 @@ ask_token(struct writ_identity *identity, struct writ_view token, struct writ_ar
     if (entry != NULL) {
         answer_known(ret, &entry->agent);
     } else if (writ_view_find(token, '.') < token.len) {
-        ask_jwt(identity, token, &digest, arena, ret);
+        ask_jwt(identity, token, &digest, endpoint, arena, ret);
     }
 }
 
@@ -459,14 +534,14 @@ take_token(struct writ_view authorization, size_t scheme, struct writ_view *ret)
 }
 
 void
-writ_identity_ask(struct writ_identity *identity, struct writ_view authorization, bool loopback,
+writ_identity_ask(struct writ_identity *identity, const struct writ_identity_question *question,
     struct writ_arena *arena, struct writ_identity_result *ret)
 {
     static const struct writ_view scheme = {"Bearer ", sizeof("Bearer ") - 1};
-    struct writ_view token;
+    struct writ_view authorization = question->authorization, token;
 
     if (authorization.ptr == NULL) {
-        ask_nobody(identity->keys->config, loopback, ret);
+        ask_nobody(identity->keys->config, question->loopback, ret);
         return;
     }
     answer_invalid(ret, "the token is not accepted"); /* keeps (1) */
@@ -477,6 +552,6 @@ writ_identity_ask(struct writ_identity *identity, struct writ_view authorization
         answer(ret, WRIT_IDENTITY_MALFORMED, "invalid_request",
             "the Authorization field is not a bearer token");
     } else {
-        ask_token(identity, token, arena, ret);
+        ask_token(identity, token, question->endpoint, arena, ret);
     }
 }

@@ -2,8 +2,10 @@
  *
  * The entries of `agents` in the configuration are asked in their order:
  * - a static token, known by its SHA-256 only and compared in constant time with every entry;
- * - a JWT (jws.h: compact, at most 8 KiB, header alg, typ, kid only) whose `iss` and `aud` an entry
- *   names, signed by a key of that entry's JWKS, within its lifetime; claims map to the agent;
+ * - a JWT (jws.h: compact, at most 8 KiB, header alg, typ, kid only) whose `iss` an entry names and
+ *   whose `aud` is that entry's, or the URL of the endpoint that was called (RFC 8707 2), signed by
+ *   a key of that entry's issuer, within its lifetime, with the scopes that the entry wants of
+ *   every token; claims map to the agent;
  * - anonymous, without any token, for listeners on loopback only.
  * A token that is there and is not accepted is invalid, also where anonymous callers are served:
  * nobody falls back to being nobody.
@@ -35,15 +37,26 @@ enum writ_identity_answer {
     WRIT_IDENTITY_INVALID = 0, /* 401 with an error word */
     WRIT_IDENTITY_MISSING,     /* 401 without one (RFC 6750 3.1) */
     WRIT_IDENTITY_MALFORMED,   /* 400: not a Bearer field */
+    WRIT_IDENTITY_NARROW,      /* 403: the token lacks scopes that the entry requires */
     WRIT_IDENTITY_UNAVAILABLE, /* 503: the keys of the issuer cannot be had at the moment */
     WRIT_IDENTITY_KNOWN,
 };
 
 struct writ_identity_result {
     enum writ_identity_answer answer;
-    struct writ_agent agent; /* KNOWN; views live in the arena or in the configuration */
-    const char *error;       /* RFC 6750 3.1: "invalid_token", "invalid_request", or "" */
+    struct writ_agent agent; /* KNOWN; views live in the arena or in the configuration. NARROW: the
+                              * scopes alone */
+    const struct writ_identity_config *issuer; /* KNOWN, NARROW: whose token it is; else NULL */
+    const char *error;       /* RFC 6750 3.1: "invalid_token", "invalid_request", ..., or "" */
     const char *description; /* for error_description and logs; never a part of the token */
+};
+
+/** A request that asks to be let in. */
+struct writ_identity_question {
+    struct writ_view authorization; /* value of the Authorization field; ptr NULL: there is none */
+    bool loopback;                  /* the listener is on loopback (not the peer: a proxy may stand
+                                     * between) */
+    struct writ_view endpoint;      /* its path: "/mcp/fs"; must outlive the struct writ_identity */
 };
 
 struct writ_identity_keys;
@@ -78,15 +91,11 @@ void writ_identity_free(struct writ_identity *identity);
 /**
  * Who is calling? Does not block; only the thread of its loop may ask.
  *
- * @param authorization  the value of the Authorization field; ptr NULL when there is none
- * @param loopback       the listener is on loopback (not the peer: a proxy may stand between)
- * @param arena          of the request
- * @param ret            always written; INVALID when anything failed
+ * @param arena  of the request
+ * @param ret    always written; INVALID when anything failed
  */
-void writ_identity_ask(struct writ_identity *identity, struct writ_view authorization,
-    bool loopback, struct writ_arena *arena, struct writ_identity_result *ret);
-
-/** Appends the value of WWW-Authenticate for an answer that is not KNOWN (RFC 6750 3). */
-void writ_identity_challenge(const struct writ_identity_result *result, struct writ_buf *buf);
+void writ_identity_ask(struct writ_identity *identity,
+    const struct writ_identity_question *question, struct writ_arena *arena,
+    struct writ_identity_result *ret);
 
 #endif

@@ -124,10 +124,12 @@ read_head(struct writ_incoming *request, const char *method, const char *version
 static const char *
 allow_text(unsigned methods)
 {
-    static const char *const texts[8] = {"", "GET", "POST", "GET, POST", "DELETE", "GET, DELETE",
-        "POST, DELETE", "GET, POST, DELETE"};
+    static const char *const texts[16] = {"", "GET", "POST", "GET, POST", "DELETE", "GET, DELETE",
+        "POST, DELETE", "GET, POST, DELETE", "OPTIONS", "GET, OPTIONS", "POST, OPTIONS",
+        "GET, POST, OPTIONS", "DELETE, OPTIONS", "GET, DELETE, OPTIONS", "POST, DELETE, OPTIONS",
+        "GET, POST, DELETE, OPTIONS"};
 
-    return texts[(methods >> WRIT_METHOD_GET) & 7];
+    return texts[(methods >> WRIT_METHOD_GET) & 15];
 }
 
 #define REFUSE(fault, status, why, detail)                                                         \
@@ -153,6 +155,9 @@ check_caller(struct writ_incoming *request, const struct writ_framing *framing,
     if (!writ_site_host_allowed(
             site, framing->host, connection->local, connection->peer.loopback)) {
         REFUSE(fault, 403, FORBIDDEN_ORIGIN, "Host");
+    }
+    if (request->route != NULL && request->route->any_origin) {
+        return true;
     }
     if (framing->origin.ptr != NULL && !writ_site_origin_allowed(site, framing->origin,
                                            connection->local, connection->peer.loopback)) {

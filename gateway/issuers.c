@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "evidence/digest.h"
+#include "gateway/discovery.h"
 #include "gateway/fetch.h"
 #include "gateway/identity.h"
 
@@ -29,7 +30,7 @@ struct writ_issuers_set {
 };
 
 struct place {
-    struct writ_view name; /* NUL-terminated */
+    struct writ_issuers_place at;
     bool url;
     struct writ_issuers_set *set;
     struct writ_digest text; /* of what the set was read from */
@@ -195,14 +196,25 @@ pause_after(const struct writ_issuers_times *times, unsigned failures)
     return pause < times->refresh_us ? pause : times->refresh_us;
 }
 
-/* Without the lock: keeps (3). */
+/* Without the lock: keeps (3). Metadata are asked again each time: keys move, rarely, and this is
+ * not per call. */
 static WRIT_RESULT
 fetch(const struct writ_issuers *issuers, const struct place *place, struct writ_issuers_set **ret,
     struct writ_digest *ret_text)
 {
+    writ_auto_buf url = writ_buf_make(WRIT_DISCOVERY_URL_MAX);
     writ_auto_buf body = writ_buf_make(WRIT_JWKS_BYTES_MAX);
+    int64_t fetch_ms = issuers->times.fetch_ms;
 
-    WRIT_TRY(writ_fetch_get(place->name.ptr, issuers->times.fetch_ms, &issuers->stop, &body, NULL));
+    if (place->at.jwks.len > 0) {
+        writ_buf_put(&url, place->at.jwks);
+    } else {
+        WRIT_TRY(writ_discovery_find(
+            place->at.issuer.ptr, "jwks_uri", fetch_ms, &issuers->stop, &url, NULL));
+    }
+    writ_buf_byte(&url, '\0');
+    WRIT_TRY(writ_buf_check(&url, NULL));
+    WRIT_TRY(writ_fetch_get(url.ptr, fetch_ms, &issuers->stop, &body, NULL));
     WRIT_TRY(writ_digest_bytes(writ_buf_view(&body), ret_text, NULL));
     return set_read(writ_buf_view(&body), ret, NULL);
 }
@@ -285,14 +297,14 @@ open_file(struct writ_issuers *issuers, struct place *place, struct writ_err *er
     const char *left_out = "";
     writ_result result;
 
-    WRIT_TRY(writ_text_file(place->name.ptr, WRIT_JWKS_BYTES_MAX, &text, err));
+    WRIT_TRY(writ_text_file(place->at.jwks.ptr, WRIT_JWKS_BYTES_MAX, &text, err));
     result = set_read(writ_buf_view(&text), &set, &why);
     if (!writ_is_ok(result)) {
-        WRIT_FAIL(err, result.code, "%s: %s", place->name.ptr, why.text);
+        WRIT_FAIL(err, result.code, "%s: %s", place->at.jwks.ptr, why.text);
     }
     if (writ_jwks_count(set->keys) == 0) {
         (void)writ_jwks_left_out(set->keys, &left_out);
-        WRIT_FAIL(err, WRIT_E_INVALID, "%s: no usable key: %s", place->name.ptr, left_out);
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: no usable key: %s", place->at.jwks.ptr, left_out);
     }
     WRIT_TRY(writ_digest_bytes(writ_buf_view(&text), &digest, err));
     place_take(issuers, place, &set, &digest);
@@ -300,14 +312,17 @@ open_file(struct writ_issuers *issuers, struct place *place, struct writ_err *er
 }
 
 static WRIT_RESULT
-open_place(
-    struct writ_issuers *issuers, struct place *place, struct writ_view name, struct writ_err *err)
+open_place(struct writ_issuers *issuers, struct place *place, const struct writ_issuers_place *at,
+    struct writ_err *err)
 {
-    place->name = name;
-    place->url = writ_view_search(name, WRIT_LIT("://")) < name.len;
+    place->at = *at;
+    place->url = at->jwks.len == 0 || writ_view_search(at->jwks, WRIT_LIT("://")) < at->jwks.len;
     place->asked_us = now_us(issuers) - issuers->times.unknown_us; /* the first may ask at once */
     place->due_us = place->url ? now_us(issuers) : NEVER;
-    return place->url ? writ_fetch_check(name.ptr, err) : open_file(issuers, place, err);
+    if (!place->url) {
+        return open_file(issuers, place, err);
+    }
+    return writ_fetch_check(at->jwks.len > 0 ? at->jwks.ptr : at->issuer.ptr, err);
 }
 
 static WRIT_RESULT
@@ -387,8 +402,9 @@ issuers_make(struct writ_issuers **ret, struct writ_err *err)
 }
 
 WRIT_RESULT
-writ_issuers_new(const struct writ_view *places, size_t n, const struct writ_issuers_times *times,
-    const struct writ_clock *clock, struct writ_issuers **ret, struct writ_err *err)
+writ_issuers_new(const struct writ_issuers_place *places, size_t n,
+    const struct writ_issuers_times *times, const struct writ_clock *clock,
+    struct writ_issuers **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_issuers *, issuers_freep) issuers = NULL;
 
@@ -400,7 +416,7 @@ writ_issuers_new(const struct writ_view *places, size_t n, const struct writ_iss
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for key sets");
     }
     for (issuers->n = 0; issuers->n < n; issuers->n++) {
-        WRIT_TRY(open_place(issuers, &issuers->places[issuers->n], places[issuers->n], err));
+        WRIT_TRY(open_place(issuers, &issuers->places[issuers->n], &places[issuers->n], err));
     }
     WRIT_TRY(start_thread(issuers, err));
     *ret = WRIT_TAKE(issuers);

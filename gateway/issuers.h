@@ -1,10 +1,11 @@
 /* issuers.h - the key sets of those who issue tokens to agents.
  *
- * A set comes from a file, read once, or from a URL, fetched by a thread of its own: at once, then
- * at an interval, sooner with growing pauses while it fails, and when somebody meets a kid that the
- * set does not have (but then at most once per `unknown_us`, so that made-up kids are no lever). A
- * fetch that fails, or brings what is no key set, changes nothing: the last set goes on serving
- * until it is older than `stale_us`, and then serves nobody.
+ * A set comes from a file, read once, or from a URL, fetched by a thread of its own (from the
+ * issuer's metadata first, where no URL is given: discovery.h): at once, then at an interval,
+ * sooner with growing pauses while it fails, and when somebody meets a kid that the set does not
+ * have (but then at most once per `unknown_us`, so that made-up kids are no lever). A fetch that
+ * fails, or brings what is no key set, changes nothing: the last set goes on serving until it is
+ * older than `stale_us`, and then serves nobody.
  *
  * Any thread may ask. One lock guards the sets; it is never held while something is fetched or
  * verified. The version of a set can be read without it. */
@@ -23,6 +24,12 @@ struct writ_issuers_times {
     int64_t fetch_ms;   /* longest time of one fetch */
 };
 
+/** Where one set is. NUL-terminated; borrowed until free. */
+struct writ_issuers_place {
+    struct writ_view jwks;   /* a file name, or a URL (it has "://"); empty: where the metadata */
+    struct writ_view issuer; /* of this issuer say, a URL; else not looked at */
+};
+
 struct writ_issuers;
 
 /** A set that was current when it was held. */
@@ -31,8 +38,7 @@ struct writ_issuers_set;
 /**
  * Opens the sources: reads the files, checks the URLs, starts the thread when there are any.
  *
- * @param places  NUL-terminated behind each: a file name, or a URL (it has "://"); borrowed until
- *                free. The same place twice is fine
+ * @param places  the same place twice is fine
  * @param times   NULL: the defaults
  * @param clock   NULL: the system's; borrowed
  * @param ret     new, free with writ_issuers_free; written only on success
@@ -40,7 +46,7 @@ struct writ_issuers_set;
  * @return WRIT_OK; what writ_text_file and writ_jwks_read return for a file; WRIT_E_INVALID also
  *         for a file without a usable key and for a URL that may not be fetched; WRIT_E_NOMEM
  */
-WRIT_RESULT writ_issuers_new(const struct writ_view *places, size_t n,
+WRIT_RESULT writ_issuers_new(const struct writ_issuers_place *places, size_t n,
     const struct writ_issuers_times *times, const struct writ_clock *clock,
     struct writ_issuers **ret, struct writ_err *err);
 

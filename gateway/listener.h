@@ -22,9 +22,10 @@ struct writ_listener;
 typedef void writ_exchange_handler(struct writ_exchange *x, void *ctx);
 
 /** Bits of writ_route.methods. */
-#define WRIT_ROUTE_GET    (1U << WRIT_METHOD_GET)
-#define WRIT_ROUTE_POST   (1U << WRIT_METHOD_POST)
-#define WRIT_ROUTE_DELETE (1U << WRIT_METHOD_DELETE)
+#define WRIT_ROUTE_GET     (1U << WRIT_METHOD_GET)
+#define WRIT_ROUTE_POST    (1U << WRIT_METHOD_POST)
+#define WRIT_ROUTE_DELETE  (1U << WRIT_METHOD_DELETE)
+#define WRIT_ROUTE_OPTIONS (1U << WRIT_METHOD_OPTIONS)
 
 /** One row of the table of routes. The first row that fits is taken. */
 struct writ_route {
@@ -33,6 +34,7 @@ struct writ_route {
     unsigned methods;      /* WRIT_ROUTE_* ; another method is a 405 with Allow */
     bool json;             /* a POST must be application/json (UTF-8), else 415 */
     bool any_host;         /* do not check Host and Origin (health of the admin listener) */
+    bool any_origin;       /* do not check Origin: what is there is for everybody to read */
     size_t max_body_bytes; /* more is a 413; 0: no body at all */
     writ_exchange_handler *handler; /* called on the loop's thread */
     void *ctx;

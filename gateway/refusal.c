@@ -1,6 +1,7 @@
 #include "gateway/refusal.h"
 
 #include "evidence/write.h"
+#include "gateway/resource.h"
 
 #define REFUSAL_MAX 16384
 
@@ -102,6 +103,8 @@ identity_status(enum writ_identity_answer answer)
         return 401;
     case WRIT_IDENTITY_MALFORMED:
         return 400;
+    case WRIT_IDENTITY_NARROW:
+        return 403;
     case WRIT_IDENTITY_UNAVAILABLE:
         return 503;
     case WRIT_IDENTITY_KNOWN:
@@ -110,27 +113,59 @@ identity_status(enum writ_identity_answer answer)
     return 500;
 }
 
+/* An answer with a challenge (401 and 403 alone). Ends the request. */
+static enum writ_step
+reply_challenge(struct writ_request *request, unsigned status,
+    const struct writ_resource_challenge *challenge, const struct writ_buf *body)
+{
+    struct writ_exchange *x = request->x;
+    struct writ_header headers[2] = {json_type};
+    size_t count = 1;
+    writ_auto_buf text = writ_buf_make(REFUSAL_MAX);
+
+    if (status == 401 || status == 403) {
+        const struct writ_upstream *only = request->endpoint->only;
+        const struct writ_resource resource = {
+            .config = writ_request_config(request),
+            .path = request->endpoint->path,
+            .upstream = only != NULL ? writ_upstream_config(only)->name : writ_view(NULL, 0),
+        };
+        writ_resource_put_challenge(&resource, challenge, &text);
+        headers[count++] = (struct writ_header){WRIT_LIT("WWW-Authenticate"), writ_buf_view(&text)};
+    }
+    writ_request_finish(request);
+    reply(x, status, headers, count, body);
+    return WRIT_STEP_DONE;
+}
+
 enum writ_step
 writ_refusal_identity(struct writ_request *request, const struct writ_identity_result *identity)
 {
-    struct writ_exchange *x = request->x;
-    unsigned status = identity_status(identity->answer);
-    struct writ_header headers[2] = {json_type};
-    size_t count = 1;
-    writ_auto_buf challenge = writ_buf_make(REFUSAL_MAX);
+    bool narrow = identity->answer == WRIT_IDENTITY_NARROW;
+    const struct writ_resource_challenge challenge = {
+        .error = identity->error,
+        .description = identity->description,
+        .agent = narrow ? &identity->agent : NULL,
+    };
+    enum writ_reason reason = narrow ? WRIT_REASON_INSUFFICIENT_SCOPE : WRIT_REASON_UNAUTHENTICATED;
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
 
-    writ_identity_challenge(identity, &challenge);
-    put_http(&body, NULL, WRIT_REFUSAL_CODE, WRIT_REASON_UNAUTHENTICATED,
-        writ_reason_sentence(WRIT_REASON_UNAUTHENTICATED));
-    if (status == 401) {
-        headers[count++] =
-            (struct writ_header){WRIT_LIT("WWW-Authenticate"), writ_buf_view(&challenge)};
-    }
-    writ_metrics_mark(x->metrics, WRIT_VECTOR_REFUSALS, WRIT_REASON_UNAUTHENTICATED);
-    writ_request_finish(request);
-    reply(x, status, headers, count, &body);
-    return WRIT_STEP_DONE;
+    put_http(&body, NULL, WRIT_REFUSAL_CODE, reason, writ_reason_sentence(reason));
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, reason);
+    return reply_challenge(request, identity_status(identity->answer), &challenge, &body);
+}
+
+enum writ_step
+writ_refusal_step_up(struct writ_request *request, const struct writ_buf *body)
+{
+    const struct writ_resource_challenge challenge = {
+        .error = "insufficient_scope",
+        .description = "the token lacks a scope that the tool needs",
+        .agent = &request->agent,
+        .wanted = &request->call->verdict.rule->scopes,
+    };
+
+    return reply_challenge(request, 403, &challenge, body);
 }
 
 /* What became of the first call of a pair. */

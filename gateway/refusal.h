@@ -1,9 +1,9 @@
 /* refusal.h - how a client is told no. Reasons come from the one table (evidence/reason.tbl.h).
  *
  * Three forms: an HTTP status with a JSON-RPC error body, for what is wrong with the message (bad
- * framing, no identity, overload); HTTP 200 with a JSON-RPC error, for a governed call; a result
- * with isError, for a governed call whose rule is configured so. None of them holds a value of
- * the call. */
+ * framing, no identity, overload); HTTP 200 with a JSON-RPC error, for a governed call (403 and a
+ * challenge, where a better token would help and can be had); a result with isError, for a
+ * governed call whose rule is configured so. None of them holds a value of the call. */
 #ifndef WRIT_GATEWAY_REFUSAL_H
 #define WRIT_GATEWAY_REFUSAL_H
 
@@ -35,8 +35,12 @@ void writ_refusal_put(
 /** Answers 503 before there is even a request. */
 void writ_refusal_overloaded(struct writ_exchange *x);
 
-/** Answers 401, 400 or 503 for a caller that is not known, and ends the request. */
+/** Answers 401, 400, 403 or 503 for a caller that is not let in, and ends the request. */
 enum writ_step writ_refusal_identity(
     struct writ_request *request, const struct writ_identity_result *identity);
+
+/** Answers 403 with `body` (a governed refusal) and a challenge that names all scopes that the call
+ * needs, and ends the request: for callers who can ask an issuer for another token. */
+enum writ_step writ_refusal_step_up(struct writ_request *request, const struct writ_buf *body);
 
 #endif

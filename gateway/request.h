@@ -83,7 +83,8 @@ struct writ_request {
     struct writ_generation *generation; /* held until the answer */
     const struct writ_endpoint *endpoint;
     struct writ_agent agent;
-    struct writ_session *session; /* held until the answer; NULL: none */
+    const struct writ_identity_config *issuer; /* whose token the caller showed, or NULL */
+    struct writ_session *session;              /* held until the answer; NULL: none */
     struct writ_mcp_message message;
     enum writ_mcp_method method;
     enum writ_step next; /* where writ_request_go goes on */

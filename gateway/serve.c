@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "gateway/gateway.h"
 #include "gateway/request.h"
+#include "gateway/resource.h"
 #include "gateway/stream.h"
 
 #include <signal.h>
@@ -22,9 +23,10 @@
 #define DRAIN_US       10000000 /* for calls under way at the end */
 #define STOP_US        8000000  /* for children to end */
 #define BATCH_MAX      1024
-#define FIXED_ROUTES   2
+#define FIXED_ROUTES   3
 #define MAX_ROUTES     (WRIT_UPSTREAMS_MAX + FIXED_ROUTES)
 #define PATH_MAX_BYTES 64
+#define METADATA_MAX   65536
 #define TLS_FILE_MAX   (1024 * 1024)
 
 struct serve {
@@ -55,6 +57,46 @@ serve_jwks(struct writ_exchange *x, void *ctx)
 
     writ_exchange_reply(x, 200, headers, 2,
         writ_buf_view(&writ_gateway_worker(gateway, x->loop)->generation->jwks));
+}
+
+/* What is told here is for pages of every origin; a header that clients send makes a browser ask
+ * first. */
+static void
+serve_resource(struct writ_exchange *x, void *ctx)
+{
+    static const struct writ_header headers[] = {
+        WRIT_HEADER_JSON,
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("public, max-age=60")},
+        {WRIT_LIT("Access-Control-Allow-Origin"), WRIT_LIT("*")},
+        {WRIT_LIT("Access-Control-Allow-Methods"), WRIT_LIT("GET")},
+        {WRIT_LIT("Access-Control-Allow-Headers"), WRIT_LIT("MCP-Protocol-Version")},
+    };
+    struct serve *serve = ctx;
+    const struct writ_config *config =
+        writ_gateway_worker(&serve->gateway, x->loop)->generation->config;
+    writ_auto_buf body = writ_buf_make(METADATA_MAX);
+
+    if (x->method == WRIT_METHOD_OPTIONS) {
+        writ_exchange_reply(x, 204, headers + 2, 3, (struct writ_view){NULL, 0});
+        return;
+    }
+    for (size_t i = 0; body.len == 0 && i <= serve->gateway.upstreams_n; i++) {
+        const struct writ_resource resource = {
+            .config = config,
+            .path = serve->endpoints[i].path,
+            .upstream =
+                i > 0 ? writ_upstream_config(serve->endpoints[i].only)->name : writ_view(NULL, 0),
+        };
+        if (writ_resource_is_announced(config) &&
+            writ_resource_is_asked_for(&resource, x->suffix)) {
+            writ_resource_put_metadata(&resource, &body);
+        }
+    }
+    if (body.len == 0 || !writ_is_ok(writ_buf_check(&body, NULL))) {
+        writ_exchange_reply(x, body.len == 0 ? 404 : 500, headers + 2, 1, writ_view(NULL, 0));
+        return;
+    }
+    writ_exchange_reply(x, 200, headers, 3, writ_buf_view(&body));
 }
 
 static void
@@ -96,6 +138,14 @@ make_routes(struct serve *serve)
         .methods = WRIT_ROUTE_GET,
         .handler = serve_jwks,
         .ctx = &serve->gateway,
+    };
+    serve->routes[serve->routes_n++] = (struct writ_route){
+        .path = WRIT_LIT(WRIT_RESOURCE_WELL_KNOWN),
+        .prefix = true,
+        .methods = WRIT_ROUTE_GET | WRIT_ROUTE_OPTIONS,
+        .any_origin = true,
+        .handler = serve_resource,
+        .ctx = serve,
     };
 }
 

@@ -296,6 +296,7 @@ begin(struct writ_flight *flight)
         }
         return;
     case WRIT_METHOD_DELETE:
+    case WRIT_METHOD_OPTIONS:
     case WRIT_METHOD_NONE:
         break;
     }

@@ -184,6 +184,7 @@ method_name(enum writ_method method)
     case WRIT_METHOD_DELETE:
         return "DELETE";
     case WRIT_METHOD_POST:
+    case WRIT_METHOD_OPTIONS:
     case WRIT_METHOD_NONE:
         break;
     }

@@ -17,6 +17,7 @@ const struct writ_verdicts_field writ_verdicts_fields[WRIT_VERDICTS_FIELDS] = {
         offsetof(struct writ_claim_names, credential_scope)},
     {offsetof(struct writ_agent, credential_tier),
         offsetof(struct writ_claim_names, credential_tier)},
+    {offsetof(struct writ_agent, scopes), offsetof(struct writ_claim_names, scopes)},
 };
 
 static struct writ_view

@@ -14,7 +14,7 @@ struct writ_verdicts_field {
     size_t agent, name; /* offsets in struct writ_agent and struct writ_claim_names */
 };
 
-#define WRIT_VERDICTS_FIELDS 5
+#define WRIT_VERDICTS_FIELDS 6 /* the last: scopes, which are read in their own way */
 extern const struct writ_verdicts_field writ_verdicts_fields[WRIT_VERDICTS_FIELDS];
 
 /** Field `i` of an agent, and of the names of claims. */
@@ -25,9 +25,11 @@ void writ_verdicts_set(struct writ_agent *agent, size_t i, struct writ_view valu
 /** One verdict. */
 struct writ_verdicts_seen {
     struct writ_digest token;
-    int64_t exp_s;    /* the end of the token's life */
-    size_t place;     /* whose keys it was found with (issuers.h) */
-    uint64_t version; /* and which version of them */
+    const struct writ_identity_config *entry; /* of the configuration that it was found by */
+    struct writ_view endpoint; /* whose path it is for; empty: all of them. Outlives the verdict */
+    int64_t exp_s;             /* the end of the token's life */
+    size_t place;              /* whose keys it was found with (issuers.h) */
+    uint64_t version;          /* and which version of them */
     struct writ_agent agent;
 };
 

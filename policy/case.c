@@ -68,7 +68,7 @@ read_agent(const struct writ_json *value, const struct writ_config *config, stru
     struct writ_err *err)
 {
     static const char *const names[] = {
-        "id", "tenant", "role", "credential_scope", "credential_tier", NULL};
+        "id", "tenant", "role", "credential_scope", "credential_tier", "scopes", NULL};
 
     if (value == NULL || writ_json_type(value) == WRIT_JSON_STRING) {
         return configured_agent(config, writ_json_string(value), ret, err);
@@ -79,6 +79,7 @@ read_agent(const struct writ_json *value, const struct writ_config *config, stru
     WRIT_TRY(text_member(value, "role", &ret->role, err));
     WRIT_TRY(text_member(value, "credential_scope", &ret->credential_scope, err));
     WRIT_TRY(text_member(value, "credential_tier", &ret->credential_tier, err));
+    WRIT_TRY(text_member(value, "scopes", &ret->scopes, err));
     if (ret->id.len == 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "agent lacks id");
     }

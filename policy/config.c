@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "policy/host.h"
 #include "policy/rule.h"
+#include "policy/scopes.h"
 
 #include <stdatomic.h>
 
@@ -38,11 +39,17 @@ option_of(const struct writ_yaml *map, const char *name)
 /* ---- agents */
 
 static bool
+is_url(struct writ_view text)
+{
+    return writ_view_search(text, WRIT_LIT("://")) < text.len;
+}
+
+static bool
 is_file_or_url(struct writ_view text)
 {
     struct writ_url url;
 
-    if (writ_view_search(text, WRIT_LIT("://")) == text.len) {
+    if (!is_url(text)) {
         return true;
     }
     if (!writ_is_ok(writ_host_read_url(text, &url))) {
@@ -66,11 +73,32 @@ identity_kind(const struct writ_raw_agent *raw, const struct writ_yaml *node)
 }
 
 static void
+check_scopes(struct loading *l, const struct writ_yaml *node, const struct writ_views *scopes)
+{
+    for (size_t i = 0; i < scopes->n; i++) {
+        if (!writ_scopes_is_one(scopes->items[i])) {
+            WRIT_OPTION_FAULT(&l->o, node, "element %zu is no OAuth scope", i);
+        }
+    }
+}
+
+static void
 check_jwt(struct loading *l, const struct writ_raw_agent *raw, const struct writ_yaml *node)
 {
-    if (raw->issuer.len == 0 || raw->audience.len == 0 || raw->jwks.len == 0) {
-        WRIT_OPTION_FAULT(&l->o, node, "tokens of an issuer want issuer, audience and jwks");
+    if (raw->issuer.len == 0) {
+        WRIT_OPTION_FAULT(&l->o, node, "tokens of an issuer want issuer");
+    } else if (raw->jwks.len == 0 && (!is_url(raw->issuer) || !is_file_or_url(raw->issuer))) {
+        WRIT_OPTION_FAULT(&l->o, option_of(node, "issuer"),
+            "without jwks this wants to be an https URL, or an http URL on loopback");
     }
+    if (raw->audience.len == 0 && l->config->public_origin.len == 0) {
+        WRIT_OPTION_FAULT(&l->o, node, "wants an audience, or a public_url for the file");
+    }
+    if (raw->scopes.n > 0) {
+        WRIT_OPTION_FAULT(
+            &l->o, option_of(node, "scopes"), "come from the token of an issuer: see claims");
+    }
+    check_scopes(l, option_of(node, "required_scopes"), &raw->required_scopes);
     if (raw->agent.id.len > 0) {
         WRIT_OPTION_FAULT(
             &l->o, option_of(node, "id"), "comes from the token of an issuer: see claims");
@@ -91,6 +119,31 @@ check_anonymous(struct loading *l, const struct writ_yaml *node)
     }
 }
 
+/* What a token does not say about its scopes, the file does. */
+static void
+take_scopes(struct loading *l, const struct writ_raw_agent *raw, const struct writ_yaml *node,
+    struct writ_agent *ret)
+{
+    writ_auto_buf list = writ_buf_make(WRIT_SCOPES_MAX);
+
+    check_scopes(l, option_of(node, "scopes"), &raw->scopes);
+    if (raw->required_scopes.n > 0) {
+        WRIT_OPTION_FAULT(
+            &l->o, option_of(node, "required_scopes"), "is only for tokens of an issuer");
+    }
+    if (raw->scopes.n == 0) {
+        return;
+    }
+    writ_scopes_add_all(&list, &raw->scopes);
+    if (list.failed == WRIT_E_LIMIT) {
+        WRIT_OPTION_FAULT(
+            &l->o, option_of(node, "scopes"), "are longer than %d bytes", WRIT_SCOPES_MAX);
+        return;
+    }
+    ret->scopes = writ_view_copy(writ_buf_view(&list), l->o.arena);
+    l->o.nomem = l->o.nomem || ret->scopes.ptr == NULL;
+}
+
 static void
 read_agent(struct loading *l, const struct writ_yaml *node, struct writ_identity_config *ret)
 {
@@ -106,14 +159,15 @@ read_agent(struct loading *l, const struct writ_yaml *node, struct writ_identity
         .issuer = raw.issuer,
         .audience = raw.audience,
         .jwks = raw.jwks,
-        .claims = raw.claims};
+        .claims = raw.claims,
+        .required_scopes = raw.required_scopes};
     switch (ret->kind) {
     case WRIT_IDENTITY_NONE:
-        WRIT_OPTION_FAULT(&l->o, node,
-            "wants exactly one of bearer_sha256, issuer (with audience and jwks), anonymous");
+        WRIT_OPTION_FAULT(&l->o, node, "wants exactly one of bearer_sha256, issuer, anonymous");
         return;
     case WRIT_IDENTITY_JWT:
         ret->claims.id = raw.claims.id.len > 0 ? raw.claims.id : WRIT_LIT("sub");
+        ret->claims.scopes = raw.claims.scopes.len > 0 ? raw.claims.scopes : WRIT_LIT("scope");
         check_jwt(l, &raw, node);
         return;
     case WRIT_IDENTITY_ANONYMOUS:
@@ -122,6 +176,7 @@ read_agent(struct loading *l, const struct writ_yaml *node, struct writ_identity
     case WRIT_IDENTITY_BEARER:
         break;
     }
+    take_scopes(l, &raw, node, &ret->agent);
     if (raw.agent.id.len == 0 && option_of(node, "id") == NULL) {
         WRIT_OPTION_FAULT(&l->o, node, "lacks id: the agent_id");
     }
@@ -407,6 +462,30 @@ check_hosts(struct loading *l)
     }
 }
 
+/* "https://gateway.example/writ" in two parts: clients look for what is announced between them
+ * (RFC 9728 3.1). */
+static void
+read_public_url(struct loading *l)
+{
+    struct writ_view text = l->top.public_url;
+    struct writ_url url;
+    bool odd = false;
+
+    if (text.len == 0) {
+        return;
+    }
+    for (size_t i = 0; i < text.len; i++) { /* it stands in quotes in a header */
+        odd = odd || text.ptr[i] == '"' || text.ptr[i] == '?' || text.ptr[i] == '#';
+    }
+    if (odd || text.ptr[text.len - 1] == '/' || !writ_is_ok(writ_host_read_url(text, &url))) {
+        WRIT_OPTION_FAULT(&l->o, option_of(l->root, "public_url"),
+            "wants an http or https URL without query, fragment and a slash at its end");
+        return;
+    }
+    l->config->public_path = url.rest;
+    l->config->public_origin = writ_view_sub(text, 0, text.len - url.rest.len);
+}
+
 static void
 read_issuer(struct loading *l)
 {
@@ -443,6 +522,7 @@ read_top(struct loading *l)
     check_tls(l, &c->admin_tls, "admin_tls");
     check_hosts(l);
     read_store(l);
+    read_public_url(l);
     read_issuer(l);
 }
 

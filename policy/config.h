@@ -54,6 +54,7 @@ struct writ_tls_config {
 /** Who is calling, as authentication found it. All views; `id` is never empty. */
 struct writ_agent {
     struct writ_view id, tenant, role, credential_scope, credential_tier;
+    struct writ_view scopes; /* OAuth scopes, as in scopes.h */
 };
 
 enum writ_identity_kind {
@@ -67,6 +68,7 @@ enum writ_identity_kind {
  * no claim does, the entry's own value holds. `id` is "sub" unless configured. */
 struct writ_claim_names {
     struct writ_view id, tenant, role, credential_scope, credential_tier;
+    struct writ_view scopes; /* "scope" unless configured */
 };
 
 /** One entry of `agents`. */
@@ -75,8 +77,10 @@ struct writ_identity_config {
     struct writ_agent agent;                 /* BEARER, ANONYMOUS: who it is. JWT: without id */
     struct writ_digest bearer;               /* BEARER: SHA-256 of the token's bytes */
     struct writ_view issuer, audience, jwks; /* JWT; jwks is a file or an https (loopback: http)
-                                              * URL */
+                                              * URL, else the issuer's metadata tell; no audience:
+                                              * the endpoint's own URL */
     struct writ_claim_names claims;          /* JWT */
+    struct writ_views required_scopes;       /* JWT */
 };
 
 enum writ_upstream_kind {
@@ -154,13 +158,15 @@ struct writ_config {
     struct writ_view file; /* its name, NUL-terminated */
     struct writ_listen_address listen, admin_listen;
     struct writ_tls_config tls, admin_tls;
-    int64_t loops;             /* 0: one per core */
-    struct writ_views hosts;   /* values of Host that are served besides the listener's own */
-    struct writ_views origins; /* values of Origin that are served; none: no browser */
-    struct writ_view issuer;   /* `iss` of credentials */
-    struct writ_view keys;     /* key directory, NUL-terminated */
-    struct writ_view store;    /* path of the database, NUL-terminated (sqlite:// is taken off) */
-    struct writ_view profile;  /* derivation profile */
+    int64_t loops;                  /* 0: one per core */
+    struct writ_views hosts;        /* values of Host that are served besides the listener's own */
+    struct writ_views origins;      /* values of Origin that are served; none: no browser */
+    struct writ_view public_origin; /* of public_url: "https://gateway.example"; empty = none */
+    struct writ_view public_path;   /* what follows it: "" or "/writ" */
+    struct writ_view issuer;        /* `iss` of credentials */
+    struct writ_view keys;          /* key directory, NUL-terminated */
+    struct writ_view store;   /* path of the database, NUL-terminated (sqlite:// is taken off) */
+    struct writ_view profile; /* derivation profile */
     const struct writ_identity_config *agents;
     size_t agents_n;
     const struct writ_upstream_config *upstreams;

@@ -83,6 +83,9 @@ TEXTS(top, "hosts", hosts, 64,
     "Values of the Host header that are served besides the listener's own address.")
 TEXTS(top, "origins", origins, 64,
     "Values of the Origin header that are served; requests of any other web page are refused.")
+TEXT(top, "public_url", public_url, 1, 1024, NONE,
+    "The URL by which clients reach the gateway, without /mcp: behind a proxy, the proxy's. Their "
+    "tokens are asked to be for it, and authorization servers are announced under it.")
 TEXT(top, "issuer", issuer, 1, 512, NONE,
     "The iss of credentials, as a URL; http:// and the listener's address when left out.")
 TEXT(top, "keys", keys, 1, 4096, "keys", "Directory of signing keys, made by `writ keys new`.")
@@ -108,8 +111,8 @@ TEXT(tls, "client_ca", client_ca, 1, 4096, NONE,
     "PEM file of the CA that client certificates must come from; none are asked for without it.")
 
 SECTION(agent, "an entry of agents", struct writ_raw_agent,
-    "One identity: a static token (bearer_sha256), tokens of an issuer (issuer, audience, jwks), "
-    "or everybody (anonymous).")
+    "One identity: a static token (bearer_sha256), tokens of an issuer (issuer), or everybody "
+    "(anonymous).")
 TEXT(agent, "id", agent.id, 1, 256, NONE, "The agent_id; with an issuer it comes from a claim.")
 TEXT(agent, "tenant", agent.tenant, 1, 256, NONE, "Tenant of the agent.")
 TEXT(agent, "role", agent.role, 1, 256, NONE, "Role that rules may ask for.")
@@ -120,8 +123,15 @@ TEXT(agent, "credential_tier", agent.credential_tier, 1, 256, NONE,
 DIGEST(agent, "bearer_sha256", bearer,
     "SHA-256 of a static bearer token, as 64 hex digits: printf %s TOKEN | sha256sum.")
 TEXT(agent, "issuer", issuer, 1, 512, NONE, "The iss that tokens must have.")
-TEXT(agent, "audience", audience, 1, 512, NONE, "The aud that tokens must have.")
-TEXT(agent, "jwks", jwks, 1, 4096, NONE, "File or https URL of the issuer's keys.")
+TEXT(agent, "audience", audience, 1, 512, NONE,
+    "The aud that tokens must have; when left out, the URL of the endpoint that is called: "
+    "public_url and /mcp or /mcp/<upstream>.")
+TEXT(agent, "jwks", jwks, 1, 4096, NONE,
+    "File or https URL of the issuer's keys; when left out, the issuer's metadata says where.")
+TEXTS(agent, "required_scopes", required_scopes, 64,
+    "Scopes that every token of the issuer must have.")
+TEXTS(agent, "scopes", scopes, 64,
+    "OAuth scopes that the agent has; with an issuer they come from a claim.")
 INNER(agent, "claims", claims, claims, "Which claims say who the agent is.")
 SWITCH(agent, "anonymous", anonymous, "false",
     "Everybody is this agent. For development: all listeners must then be on loopback.")
@@ -133,6 +143,8 @@ TEXT(claims, "tenant", tenant, 1, 256, NONE, "Claim of the tenant.")
 TEXT(claims, "role", role, 1, 256, NONE, "Claim of the role.")
 TEXT(claims, "credential_scope", credential_scope, 1, 256, NONE, "Claim of the scope.")
 TEXT(claims, "credential_tier", credential_tier, 1, 256, NONE, "Claim of the tier.")
+TEXT(claims, "scopes", scopes, 1, 256, NONE,
+    "Claim of the token's scopes, a text with spaces or a list; scope when left out.")
 
 SECTION(upstream, "an upstream", struct writ_raw_upstream,
     "One tool server: a child process (stdio) or a URL (http).")
@@ -165,6 +177,8 @@ SECTION(rule, "a rule", struct writ_raw_rule, "What a tool may be called with, a
 TEXTS(rule, "agents", agents, 1024, "Only these agent ids; every agent when left out.")
 TEXTS(rule, "roles", roles, 1024, "Only these roles; every role when left out.")
 TEXTS(rule, "tenants", tenants, 1024, "Only these tenants; every tenant when left out.")
+TEXTS(rule, "scopes", scopes, 64,
+    "OAuth scopes that the caller's token must have; a client that lacks one is told to ask for it.")
 TEXT(rule, "scope", scope, 1, 1024, NONE,
     "Template of the normalized scope. Without it every call is refused (scope_missing).")
 TEXT(rule, "target", target, 1, 1024, NONE, "Template of what the call acts on.")

@@ -2,6 +2,7 @@
 
 #include "evidence/write.h"
 #include "policy/rule.h"
+#include "policy/scopes.h"
 #include "policy/template.h"
 #include "policy/value.h"
 
@@ -230,6 +231,22 @@ tell_listed(const struct writ_constraint_set *set, struct writ_arena *arena, str
     }
 }
 
+/* "a token with files:read files:write" */
+static void
+tell_scopes(const struct writ_views *scopes, struct writ_arena *arena, struct writ_view *ret)
+{
+    writ_auto_buf text = writ_buf_make(ACCEPTED_MAX);
+
+    writ_buf_str(&text, "a token with");
+    for (size_t i = 0; i < scopes->n && text.len < ACCEPTED_MAX / 2; i++) {
+        writ_buf_byte(&text, ' ');
+        writ_buf_put(&text, writ_view_sub(scopes->items[i], 0, 64));
+    }
+    if (writ_is_ok(writ_buf_check(&text, NULL))) {
+        *ret = writ_view_copy(writ_buf_view(&text), arena);
+    }
+}
+
 static enum writ_reason
 judge(const struct writ_tool_rule *rule, const struct writ_policy_call *call,
     struct writ_arena *arena, struct writ_verdict *ret)
@@ -241,6 +258,10 @@ judge(const struct writ_tool_rule *rule, const struct writ_policy_call *call,
         return WRIT_REASON_ARGUMENTS_NOT_AN_OBJECT;
     }
     filled = fill_both(rule, call->arguments, arena, ret);
+    if (!writ_scopes_has_all(call->agent->scopes, &rule->scopes)) {
+        tell_scopes(&rule->scopes, arena, &ret->accepted);
+        return WRIT_REASON_INSUFFICIENT_SCOPE;
+    }
     reason = writ_constraint_check(rule->arguments, call->arguments, arena, &failed);
     if (reason == WRIT_REASON_ARGUMENT_NOT_LISTED) {
         tell_listed(rule->arguments, arena, &ret->accepted);

@@ -56,6 +56,7 @@ struct writ_state_probe {
 struct writ_tool_rule {
     struct writ_view ref;                     /* "tools/fs~1write_file#0" */
     struct writ_views agents, roles, tenants; /* exact; none: everybody */
+    struct writ_views scopes;                 /* the caller must have all of them; none: any */
     const struct writ_template *scope;        /* NULL: not configured, every call is denied */
     const struct writ_template *target;       /* NULL: none */
     const struct writ_state_probe *state;     /* NULL: none */

@@ -17,7 +17,7 @@ struct writ_raw_top {
     struct writ_tls_config tls, admin_tls;
     int64_t loops;
     struct writ_views hosts, origins;
-    struct writ_view issuer, keys, store;
+    struct writ_view public_url, issuer, keys, store;
     int profile;
     const struct writ_yaml *agents, *upstreams, *tools;
     struct writ_raw_defaults defaults;
@@ -32,6 +32,7 @@ struct writ_raw_agent {
     struct writ_agent agent;
     struct writ_digest bearer;
     struct writ_view issuer, audience, jwks;
+    struct writ_views required_scopes, scopes;
     struct writ_claim_names claims;
     bool anonymous;
 };
@@ -51,7 +52,7 @@ struct writ_raw_upstream {
 };
 
 struct writ_raw_rule {
-    struct writ_views agents, roles, tenants;
+    struct writ_views agents, roles, tenants, scopes;
     struct writ_view scope, target;
     const struct writ_yaml *state, *arguments, *budgets, *replay;
     int duplicates, refusal;

@@ -4,6 +4,7 @@
 #include "evidence/jcs.h"
 #include "policy/glob.h"
 #include "policy/host.h"
+#include "policy/scopes.h"
 #include "policy/template.h"
 #include "policy/value.h"
 
@@ -258,6 +259,19 @@ read_templates(struct making *m, const struct writ_yaml *node, struct writ_tool_
 }
 
 static bool
+check_scopes(struct making *m, const struct writ_yaml *node, const struct writ_views *scopes)
+{
+    for (size_t i = 0; i < scopes->n; i++) {
+        if (!writ_scopes_is_one(scopes->items[i])) {
+            WRIT_OPTION_FAULT(
+                m->o, writ_yaml_get(node, WRIT_LIT("scopes")), "element %zu is no OAuth scope", i);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
 read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct writ_tool_rule *ret)
 {
     struct writ_raw_rule raw = {0};
@@ -272,6 +286,7 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
     *ret = (struct writ_tool_rule){.agents = raw.agents,
         .roles = raw.roles,
         .tenants = raw.tenants,
+        .scopes = raw.scopes,
         .duplicates = (enum writ_duplicates)raw.duplicates,
         .refusal = (enum writ_refusal_form)raw.refusal,
         .shadow = raw.shadow,
@@ -279,7 +294,7 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
         .replay_ttl_us = replay.ttl_us,
         .replay_bytes = replay.bytes};
     ret->ref = make_ref(m, index, NULL, 0);
-    good = read_templates(m, node, ret);
+    good = read_templates(m, node, ret) && check_scopes(m, node, &raw.scopes);
     good = (raw.state == NULL || read_probe(m, raw.state, ret)) && good;
     good = (raw.budgets == NULL || read_budgets(m, raw.budgets, index, ret)) && good;
     ret->arguments = writ_compile_constraints(m->o, raw.arguments, m->patterns);

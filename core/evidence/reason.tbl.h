@@ -104,6 +104,9 @@
     X(AGENT_NOT_PERMITTED, agent_not_permitted, WRIT_REASON_IN_POLICY,                             \
         "the policy does not permit this agent to call this tool",                                 \
         "an agent or role that the rule names")                                                    \
+    X(INSUFFICIENT_SCOPE, insufficient_scope, WRIT_REASON_IN_POLICY,                               \
+        "the caller's token lacks a scope that the tool needs",                                    \
+        "a token with the scopes that the challenge names")                                        \
     X(ARGUMENTS_NOT_AN_OBJECT, arguments_not_an_object, WRIT_REASON_IN_POLICY,                     \
         "the arguments of a tool call must be an object", "a JSON object, or none at all")         \
     X(ARGUMENT_NOT_LISTED, argument_not_listed, WRIT_REASON_IN_POLICY,                             \

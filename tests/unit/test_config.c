@@ -119,8 +119,8 @@ static const struct fault faults[] = {
     {"origins: [https://a/b]",
         "c.yaml:1: /origins: element 0 is no origin such as https://app.example.com\n"},
     {"agents: {}", "c.yaml:1: /agents: wants a list of at most 4096 agents\n"},
-    {"agents: [{id: a}]", "c.yaml:1: /agents/0: wants exactly one of bearer_sha256, issuer (with "
-                          "audience and jwks), anonymous\n"},
+    {"agents: [{id: a}]",
+        "c.yaml:1: /agents/0: wants exactly one of bearer_sha256, issuer, anonymous\n"},
     {"agents: [{anonymous: true}]", "c.yaml:1: /agents/0: lacks id: the agent_id\n"},
     {"agents: [{anonymous: true, id: a}, {anonymous: true, id: b}]",
         "c.yaml:1: /agents/1: is known by the same as entry 0: who would it be?\n"},
@@ -132,8 +132,32 @@ static const struct fault faults[] = {
         "c.yaml:1: /agents/0/jwks: wants a file, an https URL, or an http URL on loopback\n"},
     {"agents: [{issuer: i, audience: a, jwks: k, id: x}]",
         "c.yaml:1: /agents/0/id: comes from the token of an issuer: see claims\n"},
-    {"agents: [{issuer: i}]",
-        "c.yaml:1: /agents/0: tokens of an issuer want issuer, audience and jwks\n"},
+    {"agents: [{jwks: k, audience: a}]", "c.yaml:1: /agents/0: tokens of an issuer want issuer\n"},
+    {"agents: [{issuer: i, jwks: k}]",
+        "c.yaml:1: /agents/0: wants an audience, or a public_url for the file\n"},
+    {"agents: [{issuer: i, audience: a}]",
+        "c.yaml:1: /agents/0/issuer: without jwks this wants to be an https URL, or an http URL on "
+        "loopback\n"},
+    {"agents: [{issuer: \"http://as.example.com\", audience: a}]",
+        "c.yaml:1: /agents/0/issuer: without jwks this wants to be an https URL, or an http URL on "
+        "loopback\n"},
+    {"agents: [{issuer: i, audience: a, jwks: k, scopes: [x]}]",
+        "c.yaml:1: /agents/0/scopes: come from the token of an issuer: see claims\n"},
+    {"agents: [{issuer: i, audience: a, jwks: k, required_scopes: [ok, \"a b\"]}]",
+        "c.yaml:1: /agents/0/required_scopes: element 1 is no OAuth scope\n"},
+    {"agents: [{anonymous: true, id: a, required_scopes: [x]}]",
+        "c.yaml:1: /agents/0/required_scopes: is only for tokens of an issuer\n"},
+    {"agents: [{anonymous: true, id: a, scopes: ['\"']}]",
+        "c.yaml:1: /agents/0/scopes: element 0 is no OAuth scope\n"},
+    {"public_url: gateway.example.com",
+        "c.yaml:1: /public_url: wants an http or https URL without query, fragment and a slash at "
+        "its end\n"},
+    {"public_url: https://gateway.example.com/",
+        "c.yaml:1: /public_url: wants an http or https URL without query, fragment and a slash at "
+        "its end\n"},
+    {"public_url: https://gateway.example.com/x?y",
+        "c.yaml:1: /public_url: wants an http or https URL without query, fragment and a slash at "
+        "its end\n"},
     {"upstreams: []", "c.yaml:1: /upstreams: wants a map of at most 256 upstreams\n"},
     {"upstreams: {a: {}}", "c.yaml:1: /upstreams/a: wants exactly one of stdio and http\n"},
     {"upstreams: {a: {stdio: [x], http: \"http://h\"}}",
@@ -221,8 +245,7 @@ START_TEST(all_faults_are_told_at_once)
         "c.yaml:2: /loops: wants a whole number\n"
         "c.yaml:3: /loops: written twice; the first is on line 2\n"
         "c.yaml:4: /agents/0/id: written twice; the first is on line 4\n"
-        "c.yaml:4: /agents/0: wants exactly one of bearer_sha256, issuer (with audience and jwks), "
-        "anonymous\n"
+        "c.yaml:4: /agents/0: wants exactly one of bearer_sha256, issuer, anonymous\n"
         "c.yaml:5: /upstreams/a/stdio/0: anchors (&name) are not supported: write the value out\n"
         "c.yaml:5: /upstreams/a/stdio/1: aliases (*name) are not supported: write the value out\n"
         "c.yaml:6: /tools/a~1t/scop: unknown option; did you mean \"scope\"?\n"

@@ -47,6 +47,7 @@ write_keys(const char *name, const struct writ_signer *one)
 
 static const char agents[] =
     "keys: keys\n"
+    "public_url: https://gateway.example/writ\n"
     "agents:\n"
     "  - {id: dev, tenant: acme, role: operator, credential_scope: files, credential_tier: service,"
     "     bearer_sha256: \"%s\"}\n"
@@ -56,6 +57,7 @@ static const char agents[] =
     "     claims: {role: /realm/role, credential_tier: \"https://issuer.example/tier\"}}\n"
     "  - {issuer: \"https://issuer.example/\", audience: second, jwks: \"%s/two.json\","
     "     claims: {id: client_id, tenant: org}}\n"
+    "  - {issuer: \"https://as.example\", jwks: \"%s/one.json\", required_scopes: [mcp, x]}\n"
     "%s"
     "upstreams: {x: {stdio: [true]}}\n";
 
@@ -86,7 +88,7 @@ setup_with(const char *anonymous)
     write_keys("two.json", other);
     put_hash("s3cret", &first);
     put_hash("with.two.dots", &second);
-    writ_buf_fmt(&text, agents, first.ptr, second.ptr, folder, folder, anonymous);
+    writ_buf_fmt(&text, agents, first.ptr, second.ptr, folder, folder, folder, anonymous);
     ck_assert_msg(
         writ_is_ok(writ_config_read(writ_buf_view(&text), "test.yaml", NULL, &config, &err)), "%s",
         err.text);
@@ -120,13 +122,24 @@ teardown(void)
     (void)rmdir(folder);
 }
 
+static struct writ_view endpoint = WRIT_LIT("/mcp");
+
+static struct writ_identity_result
+ask_at(struct writ_identity *whom, struct writ_view authorization, bool loopback,
+    struct writ_arena *memory)
+{
+    const struct writ_identity_question question = {
+        .authorization = authorization, .loopback = loopback, .endpoint = endpoint};
+    struct writ_identity_result result;
+
+    writ_identity_ask(whom, &question, memory, &result);
+    return result;
+}
+
 static struct writ_identity_result
 ask(const char *authorization)
 {
-    struct writ_identity_result result;
-
-    writ_identity_ask(identity, writ_view_str(authorization), false, arena, &result);
-    return result;
+    return ask_at(identity, writ_view_str(authorization), false, arena);
 }
 
 /* "Bearer " and a token of these claims; in the arena. */
@@ -213,22 +226,22 @@ START_TEST(nobody_is_somebody_on_loopback_only_and_only_where_configured)
     struct writ_identity_result result;
 
     setup();
-    writ_identity_ask(identity, writ_view(NULL, 0), true, arena, &result);
+    result = ask_at(identity, writ_view(NULL, 0), true, arena);
     ck_assert_int_eq(result.answer, WRIT_IDENTITY_MISSING);
     ck_assert_str_eq(result.error, "");
     teardown();
     setup_with("  - {anonymous: true, id: anyone}\n");
-    writ_identity_ask(identity, writ_view(NULL, 0), true, arena, &result);
+    result = ask_at(identity, writ_view(NULL, 0), true, arena);
     ck_assert_int_eq(result.answer, WRIT_IDENTITY_KNOWN);
     ck_assert_view(result.agent.id, "anyone");
-    writ_identity_ask(identity, writ_view(NULL, 0), false, arena, &result);
+    result = ask_at(identity, writ_view(NULL, 0), false, arena);
     ck_assert_int_eq(result.answer, WRIT_IDENTITY_MISSING);
     /* who shows something that does not hold does not become nobody */
-    writ_identity_ask(identity, WRIT_LIT("Bearer x"), true, arena, &result);
+    result = ask_at(identity, WRIT_LIT("Bearer x"), true, arena);
     ck_assert_int_eq(result.answer, WRIT_IDENTITY_INVALID);
-    writ_identity_ask(identity, WRIT_LIT("Basic x"), true, arena, &result);
+    result = ask_at(identity, WRIT_LIT("Basic x"), true, arena);
     ck_assert_int_eq(result.answer, WRIT_IDENTITY_MISSING);
-    writ_identity_ask(identity, WRIT_LIT(""), true, arena, &result);
+    result = ask_at(identity, WRIT_LIT(""), true, arena);
     ck_assert_int_eq(result.answer, WRIT_IDENTITY_MISSING);
     teardown();
 }
@@ -269,16 +282,16 @@ static const struct jwt_row refusals[] = {
     {"another issuer",
         "{\"iss\":\"https://issuer.example\",\"aud\":\"https://gateway.example/mcp\"," SUB TIMES
         "}",
-        "issuer or audience"},
+        "another issuer"},
     {"another audience",
         "{\"iss\":\"https://issuer.example/\",\"aud\":\"https://gateway.example/\"," SUB TIMES "}",
-        "issuer or audience"},
-    {"no audience", "{\"iss\":\"https://issuer.example/\"," SUB TIMES "}", "issuer or audience"},
+        "another audience"},
+    {"no audience", "{\"iss\":\"https://issuer.example/\"," SUB TIMES "}", "another audience"},
     {"audience an object",
         "{\"iss\":\"https://issuer.example/\",\"aud\":{\"x\":\"https://gateway.example/mcp\"}," SUB
             TIMES "}",
-        "issuer or audience"},
-    {"no issuer", "{\"aud\":\"https://gateway.example/mcp\"," SUB TIMES "}", "issuer or audience"},
+        "another audience"},
+    {"no issuer", "{\"aud\":\"https://gateway.example/mcp\"," SUB TIMES "}", "another issuer"},
     {"no exp", BASE SUB "\"iat\":1782363600}", "no exp"},
     {"exp a string", BASE SUB "\"exp\":\"1782363660\"}", "no exp"},
     {"exp a fraction", BASE SUB "\"exp\":1782363660.5}", "no exp"},
@@ -389,7 +402,7 @@ START_TEST(a_verdict_is_remembered_until_the_token_ends)
     ck_assert_int_eq(first.answer, WRIT_IDENTITY_KNOWN);
     /* 2 KiB are not enough to take the token apart: this answer comes from memory */
     request = writ_arena_new(2048);
-    writ_identity_ask(identity, writ_view_str(text), false, request, &again);
+    again = ask_at(identity, writ_view_str(text), false, request);
     ck_assert_int_eq(again.answer, WRIT_IDENTITY_KNOWN);
     ck_assert_view(again.agent.id, "agent-7");
     ck_assert_view(again.agent.credential_tier, "gold");
@@ -414,7 +427,7 @@ START_TEST(a_token_that_is_too_long_is_invalid)
         while (text.len < 7 + WRIT_IDENTITY_TOKEN_MAX + extra) {
             writ_buf_byte(&text, '.');
         }
-        writ_identity_ask(identity, writ_buf_view(&text), false, arena, &result);
+        result = ask_at(identity, writ_buf_view(&text), false, arena);
         ck_assert_int_eq(result.answer, WRIT_IDENTITY_INVALID);
     }
     teardown();
@@ -459,26 +472,87 @@ START_TEST(many_tokens_push_each_other_out_and_all_stay_right)
 }
 END_TEST
 
-START_TEST(challenges_are_those_of_rfc_6750)
+#define AS    "{\"iss\":\"https://as.example\",\"sub\":\"s\"," TIMES
+#define AT(x) ",\"aud\":\"https://gateway.example/writ" x "\""
+#define WIDE  ",\"scope\":\"mcp x y\""
+
+START_TEST(without_an_audience_of_its_own_an_entry_wants_that_of_the_endpoint)
 {
     static const struct {
-        const char *text, *challenge;
+        const char *claims, *endpoint;
+        enum writ_identity_answer answer;
     } rows[] = {
-        {NULL, "Bearer realm=\"writ\""},
-        {"Basic x", "Bearer realm=\"writ\""},
-        {"Bearer x", "Bearer realm=\"writ\", error=\"invalid_token\", "
-                     "error_description=\"the token is not accepted\""},
-        {"Bearer ", "Bearer realm=\"writ\", error=\"invalid_request\", "
-                    "error_description=\"the Authorization field is not a bearer token\""},
+        {AS AT("/mcp") WIDE "}", "/mcp", WRIT_IDENTITY_KNOWN},
+        {AS AT("/mcp") WIDE "}", "/mcp/fs", WRIT_IDENTITY_INVALID},
+        {AS AT("/mcp/fs") WIDE "}", "/mcp/fs", WRIT_IDENTITY_KNOWN},
+        {AS AT("/mcp/fs") WIDE "}", "/mcp", WRIT_IDENTITY_INVALID},
+        {AS AT("/mcp") WIDE "}", "/mcp", WRIT_IDENTITY_KNOWN}, /* remembered, for that one only */
+        {AS AT("/mcp") WIDE "}", "/mcp/f", WRIT_IDENTITY_INVALID},
+        {AS ",\"aud\":[\"x\",7,\"https://gateway.example/writ/mcp\"]" WIDE "}", "/mcp",
+            WRIT_IDENTITY_KNOWN},
+        {AS AT("/mcp/") WIDE "}", "/mcp", WRIT_IDENTITY_INVALID},
+        {AS AT("") WIDE "}", "/mcp", WRIT_IDENTITY_INVALID},
+        {AS ",\"aud\":\"https://gateway.example/mcp\"" WIDE "}", "/mcp", WRIT_IDENTITY_INVALID},
+        {AS ",\"aud\":\"https://gateway.examplf/writ/mcp\"" WIDE "}", "/mcp",
+            WRIT_IDENTITY_INVALID},
+        {AS ",\"aud\":\"\"" WIDE "}", "/mcp", WRIT_IDENTITY_INVALID},
+        {AS WIDE "}", "/mcp", WRIT_IDENTITY_INVALID},
     };
 
     setup();
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        writ_auto_buf text = writ_buf_make(512);
-        struct writ_identity_result result = ask(rows[i].text);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct writ_identity_result result;
 
-        writ_identity_challenge(&result, &text);
-        ck_assert_view(writ_buf_view(&text), rows[i].challenge);
+        endpoint = writ_view_str(rows[i].endpoint);
+        result = ask(bearer(signer, "at+jwt", rows[i].claims));
+        ck_assert_msg(result.answer == rows[i].answer, "%zu: %s", i, result.description);
+        if (result.answer == WRIT_IDENTITY_INVALID) {
+            ck_assert_str_eq(result.description, "the token is for another audience");
+        }
+    }
+    endpoint = WRIT_LIT("/mcp");
+    teardown();
+}
+END_TEST
+
+START_TEST(the_scopes_of_a_token_are_words_or_a_list)
+{
+    static const struct {
+        const char *scope, *held;
+        enum writ_identity_answer answer;
+    } rows[] = {
+        {",\"scope\":\"mcp x\"", "mcp x", WRIT_IDENTITY_KNOWN},
+        {",\"scope\":\" x  mcp mcp y\"", "x mcp y", WRIT_IDENTITY_KNOWN},
+        {",\"scope\":[\"x\",\"mcp\"]", "x mcp", WRIT_IDENTITY_KNOWN},
+        {",\"scope\":\"mcp\"", "mcp", WRIT_IDENTITY_NARROW},
+        {",\"scope\":\"\"", "", WRIT_IDENTITY_NARROW},
+        {",\"scope\":[]", "", WRIT_IDENTITY_NARROW},
+        {",\"scp\":\"mcp x\"", "", WRIT_IDENTITY_NARROW},
+        {"", "", WRIT_IDENTITY_NARROW},
+        {",\"scope\":\"mcp \\u00e4 x\"", "", WRIT_IDENTITY_INVALID},
+        {",\"scope\":\"mcp \\\"x\\\" x\"", "", WRIT_IDENTITY_INVALID},
+        {",\"scope\":[\"mcp x\"]", "", WRIT_IDENTITY_INVALID},
+        {",\"scope\":[\"mcp\",\"x\",1]", "", WRIT_IDENTITY_INVALID},
+        {",\"scope\":7", "", WRIT_IDENTITY_INVALID},
+        {",\"scope\":null", "", WRIT_IDENTITY_INVALID},
+    };
+
+    setup();
+    for (int round = 0; round < 2; round++) { /* the second from memory */
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            struct writ_identity_result result;
+            char claims[512];
+
+            (void)snprintf(claims, sizeof claims, AS AT("/mcp") "%s}", rows[i].scope);
+            result = ask(bearer(signer, "at+jwt", claims));
+            ck_assert_msg(result.answer == rows[i].answer, "%zu: %s", i, result.description);
+            ck_assert_view(result.agent.scopes, rows[i].held);
+            ck_assert_int_eq(result.issuer != NULL, result.answer != WRIT_IDENTITY_INVALID);
+            if (result.answer == WRIT_IDENTITY_NARROW) {
+                ck_assert_str_eq(result.error, "insufficient_scope");
+                ck_assert_view(result.agent.id, "");
+            }
+        }
     }
     teardown();
 }
@@ -505,8 +579,7 @@ START_TEST(keys_that_are_not_there_yet_are_a_reason_to_come_again)
     ck_assert_ok(writ_identity_new(late_keys, &late_identity, NULL));
     ck_assert(!writ_identity_keys_ready(late_keys));
     ck_assert(writ_identity_keys_ready(keys));
-    writ_identity_ask(
-        late_identity, writ_view_str(bearer(signer, "JWT", GOOD)), false, arena, &result);
+    result = ask_at(late_identity, writ_view_str(bearer(signer, "JWT", GOOD)), false, arena);
     ck_assert_int_eq(result.answer, WRIT_IDENTITY_UNAVAILABLE);
     writ_identity_free(late_identity);
     writ_identity_keys_free(late_keys);
@@ -523,4 +596,6 @@ WRIT_UNIT_MAIN("identity", a_static_token_is_known_by_its_hash, another_token_is
     a_token_of_another_kind_is_invalid, a_damaged_signature_is_invalid_also_after_the_genuine_one,
     a_verdict_is_remembered_until_the_token_ends, a_token_that_is_too_long_is_invalid,
     values_of_claims_have_a_longest_length, many_tokens_push_each_other_out_and_all_stay_right,
-    challenges_are_those_of_rfc_6750, keys_that_are_not_there_yet_are_a_reason_to_come_again)
+    without_an_audience_of_its_own_an_entry_wants_that_of_the_endpoint,
+    the_scopes_of_a_token_are_words_or_a_list,
+    keys_that_are_not_there_yet_are_a_reason_to_come_again)

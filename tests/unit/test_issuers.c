@@ -67,8 +67,9 @@ opened(
     struct writ_issuers *issuers = NULL;
     struct writ_err err = {0};
 
-    ck_assert_msg(
-        writ_is_ok(writ_issuers_new(&place, 1, times, clock, &issuers, &err)), "%s", err.text);
+    ck_assert_msg(writ_is_ok(writ_issuers_new(&(struct writ_issuers_place){.jwks = place}, 1, times,
+                      clock, &issuers, &err)),
+        "%s", err.text);
     return issuers;
 }
 
@@ -157,17 +158,17 @@ START_TEST(a_place_that_is_no_good_is_refused)
         {"{\"keys\":[{\"kty\":\"oct\",\"k\":\"AA\"}]}", WRIT_E_MISMATCH}};
     struct writ_issuers *issuers = NULL;
     char path[] = "/tmp/writ-issuers-XXXXXX";
-    struct writ_view place;
+    struct writ_issuers_place place = {.issuer = {NULL, 0}};
 
     ck_assert_int_ge(mkstemp(path), 0);
-    place = writ_view_str(path);
+    place.jwks = writ_view_str(path);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         write_file(path, rows[i].text);
         ck_assert_code(writ_issuers_new(&place, 1, NULL, NULL, &issuers, NULL), rows[i].code);
     }
     (void)unlink(path);
     ck_assert_code(writ_issuers_new(&place, 1, NULL, NULL, &issuers, NULL), WRIT_E_ABSENT);
-    place = WRIT_LIT("http://issuer.example/jwks");
+    place.jwks = WRIT_LIT("http://issuer.example/jwks");
     ck_assert_code(writ_issuers_new(&place, 1, NULL, NULL, &issuers, NULL), WRIT_E_INVALID);
     ck_assert_ptr_null(issuers);
     ck_assert_ok(writ_issuers_new(NULL, 0, NULL, NULL, &issuers, NULL));

@@ -241,6 +241,45 @@ START_TEST(the_first_rule_whose_people_all_match_decides)
 }
 END_TEST
 
+START_TEST(the_token_must_have_all_scopes_of_the_rule)
+{
+    static const struct {
+        const char *scopes;
+        enum writ_reason reason;
+    } cases[] = {
+        {"", WRIT_REASON_INSUFFICIENT_SCOPE},
+        {"read", WRIT_REASON_INSUFFICIENT_SCOPE},
+        {"read writes", WRIT_REASON_INSUFFICIENT_SCOPE},
+        {"read WRITE", WRIT_REASON_INSUFFICIENT_SCOPE},
+        {"readwrite", WRIT_REASON_INSUFFICIENT_SCOPE},
+        {"write read", WRIT_REASON_CONSTRAINT_FAILED}, /* asked first: of who may not call */
+        {"a write b read", WRIT_REASON_CONSTRAINT_FAILED},
+    };
+    writ_auto_arena arena = writ_value_arena();
+    struct writ_config *config = writ_ruling_config(
+        "tools: {u/t: {scope: \"s/{a}\", scopes: [read, write], arguments: [{arg: a, op: le, "
+        "value: 5}]}}");
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct writ_agent agent = {
+            .id = WRIT_LIT("dev"), .scopes = writ_view_str(cases[i].scopes)};
+        const struct writ_policy_call call = {
+            &agent, WRIT_LIT("u"), WRIT_LIT("t"), writ_value_of(arena, WRIT_LIT("{\"a\":6}"))};
+        struct writ_verdict v;
+
+        writ_policy_decide(config, &call, arena, &v);
+        ck_assert_msg(v.reason == cases[i].reason, "%s", cases[i].scopes);
+        ck_assert_view(v.scope, "s/6");
+        if (v.reason == WRIT_REASON_INSUFFICIENT_SCOPE) {
+            ck_assert_view(v.accepted, "a token with read write");
+        }
+        /* the tool is listed all the same, so that a client can learn what to ask for */
+        ck_assert_ptr_nonnull(writ_policy_find(config, &agent, call.upstream, call.tool, NULL));
+    }
+    writ_config_drop(config);
+}
+END_TEST
+
 START_TEST(shadow_reports_the_real_verdict)
 {
     writ_auto_arena arena = writ_value_arena();
@@ -413,6 +452,7 @@ WRIT_UNIT_MAIN("policy", the_sketch_of_the_architecture_decides, every_refusal_h
     a_call_without_arguments_or_with_a_deep_tree_is_judged_too,
     a_refusal_tells_the_constraint_and_what_would_be_accepted,
     a_missing_scope_or_target_fails_closed, a_scope_has_a_maximum,
-    the_first_rule_whose_people_all_match_decides, shadow_reports_the_real_verdict,
-    budgets_become_reservations, what_no_budget_could_hold_is_refused, an_exhausted_arena_denies,
-    a_probe_is_filled_in, a_probe_that_cannot_be_filled_in_is_an_error)
+    the_first_rule_whose_people_all_match_decides, the_token_must_have_all_scopes_of_the_rule,
+    shadow_reports_the_real_verdict, budgets_become_reservations,
+    what_no_budget_could_hold_is_refused, an_exhausted_arena_denies, a_probe_is_filled_in,
+    a_probe_that_cannot_be_filled_in_is_an_error)
