@@ -143,6 +143,7 @@ list_json(struct writ_buf *line, const struct writ_reader_item *item)
     put_flag(&w, "granted", item->granted);
     put_member(&w, "outcome",
         item->has_outcome ? writ_outcome_kind_name(item->outcome) : writ_view(NULL, 0));
+    put_flag(&w, "superseded", item->superseded);
     put_member(&w, "issued_at", writ_view_str(issued));
     put_member(&w, "tenant", item->tenant);
     put_member(&w, "agent_id", item->agent_id);
@@ -159,8 +160,9 @@ list_text(struct writ_buf *line, const struct writ_reader_item *item)
 {
     const struct writ_view names[] = {
         item->agent_id, item->tool, item->boundary_id, item->decision_id};
-    struct writ_view outcome =
-        item->has_outcome ? writ_outcome_kind_name(item->outcome) : WRIT_LIT("in flight");
+    struct writ_view outcome = item->has_outcome  ? writ_outcome_kind_name(item->outcome)
+                               : item->superseded ? WRIT_LIT("replaced")
+                                                  : WRIT_LIT("in flight");
     char issued[WRIT_TIME_TEXT];
 
     writ_time_format(item->issued_at_us, issued);
@@ -286,6 +288,7 @@ show_json(struct writ_buf *out, const struct writ_reader_call *call)
         writ_write_null(&w);
     }
     put_record(&w, "outcome", call->outcome);
+    put_member(&w, "superseded_by", call->superseded_by);
     put_flag(&w, "sealed", call->sealed);
     put_record(&w, "seal", call->seal);
     writ_write_object_end(&w);
@@ -326,6 +329,10 @@ show_text(struct writ_buf *out, const struct writ_reader_call *call, struct writ
     show_record(out, WRIT_LIT("decision"), call->leaf, call->decision, arena);
     if (call->has_outcome) {
         show_record(out, WRIT_LIT("outcome"), call->outcome_leaf, call->outcome, arena);
+    } else if (call->superseded_by.len > 0) {
+        writ_buf_str(out, "the next round has the outcome: ");
+        put_name(out, call->superseded_by);
+        writ_buf_byte(out, '\n');
     } else {
         writ_buf_str(out, "no outcome yet\n");
     }

@@ -56,6 +56,18 @@
     X(IDEMPOTENCY_KEY_REUSE, idempotency_key_reuse, WRIT_REASON_IN_BINDING | WRIT_REASON_IN_GATEWAY, \
         "the idempotency key was used before for a call with other arguments",                     \
         "use a new idempotency key for another call")                                              \
+    X(INPUT_NOT_AWAITED, input_not_awaited, WRIT_REASON_IN_GATEWAY,                                \
+        "no call of this agent waits for this input",                                              \
+        "answer a round once, with the same tool and arguments and the requestState that came with it") \
+    X(INPUT_EXPIRED, input_expired, WRIT_REASON_IN_GATEWAY,                                        \
+        "the tool asked for input, and none came in time",                                         \
+        "find out at the target what happened; use another idempotency key to run it again")       \
+    X(TASK_NOT_FOUND, task_not_found, WRIT_REASON_IN_GATEWAY,                                      \
+        "this agent has no such task",                                                             \
+        "a task is there for the agent whose call began it, until its time has passed")            \
+    X(TASK_EXPIRED, task_expired, WRIT_REASON_IN_GATEWAY,                                          \
+        "the task's time passed before anybody saw its end",                                       \
+        "find out at the target what happened; use another idempotency key to run it again")       \
     X(INTERRUPTED_EXECUTION_UNKNOWN, interrupted_execution_unknown, WRIT_REASON_IN_GATEWAY,        \
         "an earlier attempt was interrupted; whether it ran is not known",                         \
         "find out at the target what happened; use another idempotency key to run it again")       \

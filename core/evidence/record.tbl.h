@@ -90,9 +90,11 @@
     X(budgets, LIST, NEVER, WRIT_NEED_NONE, "names of the budgets from which it draws")            \
     X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \
     X(first_decision_id, TEXT, NEVER, WRIT_NEED_NONE, "the call of which this is a duplicate")     \
+    X(input_digest, DIGEST, NEVER, WRIT_NEED_NONE, "inputResponses and requestState of the call")  \
     X(key_stated, FLAG, NEVER, WRIT_NEED_NONE, "the caller stated the idempotency key")            \
     X(profile, TEXT, NEVER, WRIT_NEED_NONE, "derivation profile of the digests")                   \
     X(reason, TEXT, NEVER, WRIT_NEED_NONE, "the reason's name")                                    \
+    X(round, COUNT, NEVER, WRIT_NEED_NONE, "rounds of the same call that came before")             \
     X(shadow, FLAG, NEVER, WRIT_NEED_NONE, "the call was made whatever the verdict says")          \
     X(state_free, DIGEST, NEVER, WRIT_NEED_NONE, "the call without the target's state")            \
     X(tenant, TEXT, NEVER, WRIT_NEED_NONE, "tenant of the agent")                                  \

@@ -246,6 +246,80 @@ check_columns(struct writ_check *v, const struct run *run, const struct writ_dec
         "its running_count is not seq + 1");
 }
 
+/* Tells what cannot be read from what could not be read for want of memory. */
+static WRIT_RESULT
+readable(struct writ_check *v, writ_result result, bool *ret)
+{
+    if (result.code == WRIT_E_NOMEM) {
+        WRIT_FAIL(
+            v->err, WRIT_E_NOMEM, "no memory for record %llu", (unsigned long long)v->row.leaf);
+    }
+    *ret = writ_is_ok(result);
+    return WRIT_DONE;
+}
+
+/* Reads the decision that the present record is about; false when it is not readable, which was
+ * told. */
+static WRIT_RESULT
+read_decision(struct writ_check *v, struct writ_decision *ret, bool *ret_read)
+{
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_BODY];
+    struct writ_view body = {NULL, 0};
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.about);
+    result = writ_check_next(v, WRIT_CHECK_SQL_BODY, &row, v->err);
+    if (writ_is_ok(result) && row) {
+        body = writ_view_copy(writ_check_column(s, 0), v->arena);
+    }
+    (void)sqlite3_reset(s);
+    WRIT_TRY(result);
+    if (!row) {
+        *ret_read = false;
+        return WRIT_DONE;
+    }
+    if (body.ptr == NULL) {
+        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a decision");
+    }
+    return readable(v, writ_body_decision(body, v->arena, ret, NULL), ret_read);
+}
+
+static void
+call_free(struct writ_check *v, struct call *call)
+{
+    call->run->calls -= call->needs_outcome ? 1 : 0;
+    writ_map_remove(&v->calls, &call->by_leaf);
+    writ_free(call);
+}
+
+/* A round goes on with a call of its boundary that was granted and has no outcome; that one will
+ * have none. */
+static WRIT_RESULT
+check_round(struct writ_check *v, const struct run *run, const struct writ_decision *decision)
+{
+    struct writ_decision before = {0};
+    struct call *call;
+    bool read = false;
+
+    if ((v->row.flags & WRIT_ROW_FOLLOWS) == 0) {
+        return WRIT_DONE;
+    }
+    call =
+        WRIT_MAP_OF(writ_map_find(&v->calls, writ_tag_number(v->row.about)), struct call, by_leaf);
+    if (call == NULL || !call->granted || call->run != run) {
+        writ_check_problem(v, v->row.leaf, "it follows a decision that does not wait");
+        return WRIT_DONE;
+    }
+    call_free(v, call);
+    WRIT_TRY(read_decision(v, &before, &read));
+    expect(v,
+        !read || (decision->supersedes.is == WRIT_PRESENT &&
+                     same_text(&before.decision_id, decision->supersedes.view)),
+        "it does not name the decision that it follows");
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 await_outcome(struct writ_check *v, struct run *run)
 {
@@ -288,18 +362,6 @@ check_index(struct writ_check *v)
     return result;
 }
 
-/* Tells what cannot be read from what could not be read for want of memory. */
-static WRIT_RESULT
-readable(struct writ_check *v, writ_result result, bool *ret)
-{
-    if (result.code == WRIT_E_NOMEM) {
-        WRIT_FAIL(
-            v->err, WRIT_E_NOMEM, "no memory for record %llu", (unsigned long long)v->row.leaf);
-    }
-    *ret = writ_is_ok(result);
-    return WRIT_DONE;
-}
-
 static WRIT_RESULT
 check_decision(struct writ_check *v, const struct writ_json *value)
 {
@@ -326,38 +388,13 @@ check_decision(struct writ_check *v, const struct writ_json *value)
     check_grant(v, &decision, &extension);
     WRIT_TRY(check_claim(v, run, &decision, &extension));
     WRIT_TRY(check_index(v));
+    WRIT_TRY(check_round(v, run, &decision));
     WRIT_TRY(await_outcome(v, run));
     run->next_seq++;
     return writ_seal_hash_add(&run->hash, v->row.decision_id, v->err);
 }
 
 /* ---- outcomes ---- */
-
-/* Reads the decision of the present outcome; false when it is not readable, which was told. */
-static WRIT_RESULT
-read_decision(struct writ_check *v, struct writ_decision *ret, bool *ret_read)
-{
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_BODY];
-    struct writ_view body = {NULL, 0};
-    bool row = false;
-    writ_result result;
-
-    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.about);
-    result = writ_check_next(v, WRIT_CHECK_SQL_BODY, &row, v->err);
-    if (writ_is_ok(result) && row) {
-        body = writ_view_copy(writ_check_column(s, 0), v->arena);
-    }
-    (void)sqlite3_reset(s);
-    WRIT_TRY(result);
-    if (!row) {
-        *ret_read = false;
-        return WRIT_DONE;
-    }
-    if (body.ptr == NULL) {
-        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a decision");
-    }
-    return readable(v, writ_body_decision(body, v->arena, ret, NULL), ret_read);
-}
 
 static WRIT_RESULT
 check_receipt(struct writ_check *v, const struct writ_outcome *outcome,
@@ -440,9 +477,7 @@ check_outcome(struct writ_check *v, const struct writ_json *value)
         return WRIT_DONE;
     }
     result = check_join(v, &outcome, call);
-    call->run->calls -= call->needs_outcome ? 1 : 0;
-    writ_map_remove(&v->calls, &call->by_leaf);
-    writ_free(call);
+    call_free(v, call);
     return result;
 }
 

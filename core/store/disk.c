@@ -511,8 +511,10 @@ bind_row(sqlite3_stmt *statement, const struct writ_row *row)
         rc = sqlite3_bind_int64(statement, at++, numbers[i]);
     }
     if (rc == SQLITE_OK) {
-        rc = row->kind == WRIT_ROW_OUTCOME ? sqlite3_bind_int64(statement, at, (int64_t)row->about)
-                                           : sqlite3_bind_null(statement, at);
+        bool about = row->kind == WRIT_ROW_OUTCOME || (row->flags & WRIT_ROW_FOLLOWS) != 0;
+
+        rc = about ? sqlite3_bind_int64(statement, at, (int64_t)row->about)
+                   : sqlite3_bind_null(statement, at);
     }
     at++;
     if (rc == SQLITE_OK) {

@@ -31,6 +31,7 @@ enum writ_row_flag {
     WRIT_ROW_CALLER_STATED = 1 << 1, /* decision: the caller named the key */
     WRIT_ROW_NOTHING_RAN = 1 << 2,   /* outcome: releases claim and budgets */
     WRIT_ROW_INTERRUPTED = 1 << 3,   /* outcome: written by recovery */
+    WRIT_ROW_FOLLOWS = 1 << 4,       /* decision: under the claim of the one in `about` */
 };
 
 /** One record: its narrow columns and, where it is written, its body. */
@@ -41,7 +42,7 @@ struct writ_row {
     int64_t time_us; /* issued_at, completed_at, sealed_at */
     int verdict;
     unsigned flags;
-    uint64_t about;               /* outcome: leaf of the decision */
+    uint64_t about;               /* outcome: leaf of the decision; decision: see FOLLOWS */
     struct writ_view decision_id; /* ptr NULL: none */
     struct writ_view agent_id, tool;
     const uint8_t *claim; /* WRIT_DISK_CLAIM_BYTES, or NULL */

@@ -9,7 +9,7 @@
  *   record.kind     1 decision, 2 outcome, 3 seal
  *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal
  *   record.flags    enum writ_row_flag
- *   record.about    an outcome: leaf of its decision
+ *   record.about    an outcome: leaf of its decision; a decision that follows: leaf of the one before
  *   record.claim    a granted call with a claim: 16 bytes each of key, call, intent */
 #ifndef WRIT_STORE_DISK_TBL_H
 #define WRIT_STORE_DISK_TBL_H
@@ -33,7 +33,10 @@
       "bytes BLOB NOT NULL) STRICT")                                                               \
     X("CREATE TABLE session(hash BLOB PRIMARY KEY, value BLOB NOT NULL, "                          \
       "expires_us INTEGER NOT NULL, tenant TEXT NOT NULL, boundary TEXT NOT NULL) "                \
-      "STRICT, WITHOUT ROWID")
+      "STRICT, WITHOUT ROWID")                                                                     \
+    X("CREATE TABLE wait(leaf INTEGER PRIMARY KEY, name BLOB NOT NULL, kind INTEGER NOT NULL, "    \
+      "until_us INTEGER NOT NULL) STRICT")                                                         \
+    X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL")
 
 /* What the writer runs. */
 #define WRIT_DISK_STATEMENTS(X)                                                                     \
@@ -70,6 +73,9 @@
     X(SESSION_DROP, "DELETE FROM session WHERE hash = ?")                                          \
     X(SESSIONS, "SELECT hash, expires_us, tenant, boundary FROM session")                          \
     X(SESSIONS_EXPIRED, "DELETE FROM session WHERE expires_us <= ?")                               \
+    X(WAIT_PUT, "INSERT INTO wait(leaf, name, kind, until_us) VALUES(?,?,?,?)")                    \
+    X(WAIT_DROP, "DELETE FROM wait WHERE leaf = ?")                                                \
+    X(WAITS, "SELECT leaf, name, kind, until_us FROM wait")                                        \
     X(SESSION_COUNT, "SELECT count(*) FROM session")                                               \
     X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)")
 /* clang-format on */

@@ -9,6 +9,7 @@
 #include "store/body.h"
 #include "store/group.h"
 #include "store/sealing.h"
+#include "store/waits.h"
 
 #define RECOVERY_ARENA (8 << 20) /* memory to read one decision back */
 
@@ -252,6 +253,7 @@ writ_ending_write(struct writ_ledger *ledger, const struct writ_op *op, struct w
     const struct writ_row *row = &ledger->group.rows[op->row].row;
     int64_t bytes = (int64_t)o->result.len;
 
+    WRIT_TRY(writ_waits_write_end(ledger, op->flight, err));
     if (o->result_ttl_us <= 0 || op->flight->hold == NULL ||
         row->verdict != WRIT_OUTCOME_EXECUTED || o->result.len > WRIT_LEDGER_RESULT_MAX ||
         bytes > ledger->options.results_max_bytes) {
@@ -281,6 +283,7 @@ writ_ending_finish(struct writ_ledger *ledger, const struct writ_op *op)
         hold->interrupted = (row->flags & WRIT_ROW_INTERRUPTED) != 0;
     }
     boundary->active_us = writ_clock_mono_us(ledger->options.clock);
+    writ_waits_finish_end(ledger, flight);
     writ_flights_remove(&ledger->flights, flight);
     writ_sealing_ready(ledger, boundary);
     if (op->kind == WRIT_OP_KEPT) {
@@ -291,8 +294,8 @@ writ_ending_finish(struct writ_ledger *ledger, const struct writ_op *op)
 
 /* ---- recovery ---- */
 
-static WRIT_RESULT
-read_decision(struct writ_ledger *ledger, uint64_t leaf, struct writ_arena *arena,
+WRIT_RESULT
+writ_ending_decision(struct writ_ledger *ledger, uint64_t leaf, struct writ_arena *arena,
     struct writ_decision *ret, struct writ_err *err)
 {
     struct writ_disk *disk = &ledger->disk;
@@ -316,8 +319,8 @@ read_decision(struct writ_ledger *ledger, uint64_t leaf, struct writ_arena *aren
 }
 
 static WRIT_RESULT
-interrupt(struct writ_ledger *ledger, struct writ_flight *flight, struct writ_arena *arena,
-    struct writ_err *err)
+give_up(struct writ_ledger *ledger, struct writ_flight *flight, enum writ_reason reason,
+    struct writ_arena *arena, struct writ_err *err)
 {
     struct writ_decision decision = {0};
     const struct writ_profile *profile = NULL;
@@ -326,20 +329,19 @@ interrupt(struct writ_ledger *ledger, struct writ_flight *flight, struct writ_ar
     struct writ_row row;
     int64_t now_us = writ_group_stamp(ledger);
 
-    WRIT_TRY(read_decision(ledger, flight->leaf, arena, &decision, err));
+    WRIT_TRY(writ_ending_decision(ledger, flight->leaf, arena, &decision, err));
     WRIT_TRY(writ_body_profile(&decision, arena, &profile, err));
     outcome = writ_outcome_for(&decision, WRIT_OUTCOME_ERROR);
-    outcome.error_type = writ_member_text(writ_view_str(WRIT_OUTCOME_INTERRUPTED));
-    outcome.error_message =
-        writ_member_text(writ_reason_sentence(WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN));
+    outcome.error_type = writ_member_text(writ_reason_name(reason));
+    outcome.error_message = writ_member_text(writ_reason_sentence(reason));
     WRIT_TRY(write_outcome(&outcome, &decision, profile, now_us, arena, &body, err));
     row = row_of(flight, &outcome, now_us);
     return keep(ledger, flight, &row, writ_buf_view(&body));
 }
 
 WRIT_RESULT
-writ_ending_interrupted(
-    struct writ_ledger *ledger, struct writ_flight *flight, struct writ_err *err)
+writ_ending_given_up(struct writ_ledger *ledger, struct writ_flight *flight,
+    enum writ_reason reason, struct writ_err *err)
 {
     struct writ_arena *arena = writ_arena_new(RECOVERY_ARENA);
     writ_result result;
@@ -347,7 +349,7 @@ writ_ending_interrupted(
     if (arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to recover");
     }
-    result = interrupt(ledger, flight, arena, err);
+    result = give_up(ledger, flight, reason, arena, err);
     writ_arena_free(arena);
     return result;
 }

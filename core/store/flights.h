@@ -7,11 +7,14 @@
 #include "store/budgets.h"
 #include "store/claims.h"
 
+struct writ_wait;
+
 /** One granted call. */
 struct writ_flight {
     struct writ_map_node by_leaf;
     struct writ_boundary *boundary;
     struct writ_hold *hold; /* NULL: a call without a claim */
+    struct writ_wait *wait; /* NULL: its upstream has not answered yet */
     uint64_t leaf;          /* of its decision */
     bool ending;            /* its outcome is on the way to the disk */
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];

@@ -6,6 +6,7 @@
 #include "store/grant.h"
 
 #include "store/group.h"
+#include "store/waits.h"
 
 #define DAY_TEXT 10 /* "2026-11-21" */
 
@@ -20,6 +21,7 @@ struct judgement {
     struct writ_tag tag;
     struct writ_boundary *boundary; /* NULL: not open yet */
     bool sealed;
+    struct writ_flight *before; /* that waits, and that this decision follows */
     struct writ_tag key, intent;
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];
     size_t bookings_n;
@@ -148,6 +150,7 @@ tell_prior(struct judgement *j, const struct writ_hold *hold)
         const struct writ_flight *flight = writ_flights_find(&j->ledger->flights, hold->leaf);
 
         WRIT_INVARIANT(flight != NULL);
+        prior->waits = flight->wait != NULL ? flight->wait->kind : WRIT_WAIT_NONE;
         prior->decision_id = writ_view_copy(flight->decision_id, j->arena);
         return prior->decision_id.ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
     }
@@ -192,12 +195,34 @@ find_claim(const struct judgement *j, bool *ret_reuse)
     return hold != NULL ? hold : find_beside(claims, wanted);
 }
 
+/* The call that the draft goes on with waits for that, and for nobody else's turn. */
+static enum writ_reason
+check_round(struct judgement *j)
+{
+    struct writ_flight *before = writ_flights_find(&j->ledger->flights, j->d->before);
+
+    if (!j->d->follows) {
+        return WRIT_REASON_NONE;
+    }
+    if (before == NULL || before->ending || before->boundary != j->boundary ||
+        before->wait == NULL || before->wait->kind != WRIT_WAIT_INPUT ||
+        before->wait->until_us <= j->stamp_us ||
+        !writ_view_equal(before->decision_id, j->d->draft->supersedes.view)) {
+        return WRIT_REASON_INPUT_NOT_AWAITED;
+    }
+    j->before = before;
+    return WRIT_REASON_NONE;
+}
+
 static enum writ_reason
 check_claim(struct judgement *j)
 {
     const struct writ_hold *hold;
     bool reuse = false;
 
+    if (j->before != NULL) { /* it has the claim */
+        return WRIT_REASON_NONE;
+    }
     if (j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
         return WRIT_REASON_NONE;
     }
@@ -235,8 +260,13 @@ static enum writ_reason
 check_budgets(struct judgement *j)
 {
     size_t refused = 0;
-    writ_result booked = writ_budgets_book(&j->ledger->budgets, j->d->reservations,
-        j->d->reservations_n, j->stamp_us, j->bookings, &refused);
+    writ_result booked;
+
+    if (j->before != NULL) { /* it has booked */
+        return WRIT_REASON_NONE;
+    }
+    booked = writ_budgets_book(&j->ledger->budgets, j->d->reservations, j->d->reservations_n,
+        j->stamp_us, j->bookings, &refused);
 
     if (writ_is_ok(booked)) {
         j->bookings_n = j->d->reservations_n;
@@ -257,6 +287,7 @@ check_budgets(struct judgement *j)
 static enum writ_reason (*const checks[])(struct judgement *) = {
     check_clock,
     check_boundary,
+    check_round,
     check_claim,
     check_room,
     check_budgets,
@@ -326,6 +357,9 @@ deny(struct judgement *j, enum writ_reason reason)
     extension.shadow =
         j->granting ? writ_member_flag(true) : (struct writ_member_flag){WRIT_ABSENT, false};
     WRIT_TRY(writ_extension_make(&extension, j->arena, &draft->extensions, &j->err));
+    if (!j->granting) {
+        draft->supersedes = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+    }
     draft->decision = writ_decision_route_text(WRIT_DECISION_DENY);
     draft->reason = writ_member_text(writ_reason_sentence(reason));
     j->d->refused = reason;
@@ -422,7 +456,10 @@ row_decision(struct judgement *j, struct writ_group_row *row, size_t body_at, si
     row->row.agent_id = text_or_none(&draft->agent_id);
     row->row.tool = text_or_none(&draft->tool);
     row->row.flags = j->granting ? WRIT_ROW_GRANTED : 0;
-    if (j->granting && j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
+    if (j->before != NULL) {
+        row->row.flags |= WRIT_ROW_FOLLOWS;
+        row->row.about = j->before->leaf;
+    } else if (j->granting && j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
         row->row.flags |= claim->caller_stated ? WRIT_ROW_CALLER_STATED : 0;
         writ_tag_put(j->key, row->claim);
         writ_tag_put(writ_tag_of(&claim->call), row->claim + WRIT_TAG_BYTES);
@@ -466,6 +503,31 @@ open_boundary(struct judgement *j)
     return WRIT_DONE;
 }
 
+/* Claim and bookings of one round become those of the next, or the other way round. */
+static void
+pass_on(struct writ_flight *from, struct writ_flight *to)
+{
+    to->hold = from->hold;
+    if (to->hold != NULL) {
+        to->hold->leaf = to->leaf;
+    }
+    for (size_t i = 0; i < from->bookings_n; i++) {
+        to->bookings[i] = from->bookings[i];
+    }
+    to->bookings_n = from->bookings_n;
+    from->bookings_n = 0;
+    from->hold = NULL;
+}
+
+/* Nobody else goes on with this round from here on. */
+static void
+hand_over(struct writ_ledger *ledger, struct writ_flight *before, struct writ_flight *flight)
+{
+    before->ending = true;
+    writ_waits_take(&ledger->waits, before->wait);
+    pass_on(before, flight);
+}
+
 /* Takes key and place in flight; all or nothing. */
 static WRIT_RESULT
 take(struct judgement *j, uint64_t leaf, struct writ_flight **ret)
@@ -477,7 +539,9 @@ take(struct judgement *j, uint64_t leaf, struct writ_flight **ret)
     if (flight == NULL) {
         WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a call");
     }
-    if (j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
+    if (j->before != NULL) {
+        hand_over(ledger, j->before, flight);
+    } else if (j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
         struct writ_hold *hold = writ_claims_add(&ledger->claims, j->key, j->intent);
 
         if (hold == NULL) {
@@ -495,7 +559,7 @@ take(struct judgement *j, uint64_t leaf, struct writ_flight **ret)
     for (size_t i = 0; i < j->bookings_n; i++) {
         flight->bookings[i] = j->bookings[i];
     }
-    flight->bookings_n = j->bookings_n;
+    flight->bookings_n += j->bookings_n;
     j->bookings_n = 0; /* they are the flight's now */
     *ret = flight;
     return WRIT_DONE;
@@ -536,6 +600,7 @@ record(struct judgement *j)
     op = writ_group_op(ledger, WRIT_OP_DECISION, j->entry);
     op->boundary = j->boundary;
     op->flight = flight;
+    op->before = j->granting ? j->before : NULL;
     writ_group_touch(ledger, j->boundary);
     row_decision(j, writ_group_row(ledger), at, blocked_at - at);
     if (blocked) {
@@ -611,10 +676,23 @@ writ_grant_decision(struct writ_ledger *ledger, struct writ_entry *entry)
 }
 
 WRIT_RESULT
+writ_grant_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    if (op->before == NULL) {
+        return WRIT_DONE;
+    }
+    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_DROP, err, "u", op->before->leaf);
+}
+
+WRIT_RESULT
 writ_grant_finish(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
     struct writ_entry_decision *d = &op->entry->decision;
 
+    if (op->before != NULL) {
+        writ_waits_free(&ledger->waits, op->before->wait);
+        writ_flights_remove(&ledger->flights, op->before);
+    }
     WRIT_TRY(writ_seal_hash_add(&op->boundary->hash, d->draft->decision_id.view, err));
     op->boundary->active_us = writ_clock_mono_us(ledger->options.clock);
     if (d->held_until_us > op->boundary->held_until_us) { /* its row is older than its boundary */
@@ -627,6 +705,11 @@ writ_grant_finish(struct writ_ledger *ledger, const struct writ_op *op, struct w
 void
 writ_grant_undo(struct writ_ledger *ledger, const struct writ_op *op)
 {
+    if (op->before != NULL) {
+        pass_on(op->flight, op->before);
+        op->before->ending = false;
+        writ_waits_put_back(&ledger->waits, op->before->wait);
+    }
     if (op->flight != NULL) {
         if (op->flight->hold != NULL) {
             writ_claims_remove(&ledger->claims, &op->boundary->holds, op->flight->hold);

@@ -7,6 +7,7 @@
 #include "store/grant.h"
 #include "store/sealing.h"
 #include "store/session_rows.h"
+#include "store/waits.h"
 
 WRIT_RESULT
 writ_group_init(struct writ_group *ret, size_t entries_max, struct writ_err *err)
@@ -154,14 +155,18 @@ write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *
     switch (op->kind) {
     case WRIT_OP_OUTCOME:
         return writ_ending_write(ledger, op, err);
+    case WRIT_OP_DECISION:
+        return writ_grant_write(ledger, op, err);
+    case WRIT_OP_KEPT:
+        return writ_waits_write_end(ledger, op->flight, err);
+    case WRIT_OP_WAIT:
+        return writ_waits_write(ledger, op, err);
     case WRIT_OP_SEAL:
         return writ_sealing_write(ledger, op, err);
     case WRIT_OP_SESSION_PUT:
     case WRIT_OP_SESSION_DROP:
         return writ_session_rows_write(ledger, op, err);
     case WRIT_OP_NONE:
-    case WRIT_OP_DECISION:
-    case WRIT_OP_KEPT:
         break;
     }
     return WRIT_DONE;
@@ -239,6 +244,9 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err 
     case WRIT_OP_KEPT:
         writ_ending_finish(ledger, op);
         break;
+    case WRIT_OP_WAIT:
+        writ_waits_finish(ledger, op);
+        break;
     case WRIT_OP_SEAL:
         writ_sealing_finish(ledger, op);
         break;
@@ -284,6 +292,8 @@ undo(struct writ_ledger *ledger, enum writ_code code)
 
         if (op->kind == WRIT_OP_DECISION) {
             writ_grant_undo(ledger, op);
+        } else if (op->kind == WRIT_OP_WAIT) {
+            writ_waits_undo(ledger, op);
         } else if (op->kind == WRIT_OP_SEAL) {
             writ_sealing_undo(ledger, op);
         }

@@ -21,6 +21,7 @@ const struct writ_ledger_options writ_ledger_options_default = {
     .claims_max = 2000000,
     .boundaries_max = 200000,
     .in_flight_max = 65536,
+    .waits_max = 32768,
     .budgets_max = 100000,
     .sessions_max = 100000,
     .results_max_bytes = 256 << 20,
@@ -56,6 +57,7 @@ static const struct size_option size_options[] = {
     OPTION(claims_max, 1, 1 << 28),
     OPTION(boundaries_max, 1, 1 << 24),
     OPTION(in_flight_max, 1, 1 << 22),
+    OPTION(waits_max, 1, 1 << 22),
     OPTION(budgets_max, 1, 1 << 24),
     OPTION(sessions_max, 1, 1 << 24),
 };
@@ -146,6 +148,7 @@ ledger_free(struct writ_ledger *ledger)
 {
     writ_fold_stop(ledger->fold);
     writ_ending_wipe(ledger);
+    writ_waits_wipe(&ledger->waits);
     writ_flights_wipe(&ledger->flights);
     writ_boundaries_wipe(&ledger->boundaries);
     writ_claims_wipe(&ledger->claims);
@@ -201,6 +204,7 @@ make_memory(struct writ_ledger *ledger, struct writ_err *err)
     WRIT_TRY(writ_boundaries_init(&ledger->boundaries, options->boundaries_max, err));
     WRIT_TRY(writ_budgets_init(&ledger->budgets, options->budgets_max, err));
     WRIT_TRY(writ_map_init(&ledger->flights, options->in_flight_max, err));
+    WRIT_TRY(writ_waits_init(&ledger->waits, options->waits_max, err));
     return writ_group_init(&ledger->group, options->group_max, err);
 }
 

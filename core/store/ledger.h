@@ -15,7 +15,10 @@
  * - seq is contiguous from 0 within a boundary; times of records are strictly increasing.
  * - A sealed boundary has no granted call without an outcome and takes no further record.
  * - A call that was granted and has no outcome when the ledger opens gets the outcome `error`
- *   with error_type interrupted_execution_unknown; its claim stands.
+ *   with error_type interrupted_execution_unknown; its claim stands. One that waits (for input, for
+ *   the end of a task) goes on waiting.
+ * - The rounds of one call are decisions of which each supersedes the one before, under one claim
+ *   and one booking; one of them goes on, and the last has the outcome.
  * - What could not be written is not applied in memory either. After disk full, a lock held by
  *   someone else, a read-only file system or an I/O error entries fail with WRIT_E_IO and the next
  *   ones are tried again; after a failed fsync, a corrupt or an exchanged database nothing is
@@ -56,6 +59,7 @@ struct writ_ledger_options {
     size_t claims_max;              /* claims in memory, about 120 bytes each */
     size_t boundaries_max;          /* open boundaries in memory, about 400 bytes each */
     size_t in_flight_max;           /* granted calls without an outcome */
+    size_t waits_max;               /* those among them that wait, and tasks that ended */
     size_t budgets_max;             /* counters of budgets in memory */
     size_t sessions_max;            /* rows of the session table */
     int64_t results_max_bytes;      /* all results kept for replay; the oldest go first */
@@ -116,10 +120,19 @@ enum writ_entry_kind {
     WRIT_ENTRY_NONE = 0,
     WRIT_ENTRY_DECISION,    /* records a decision; grants the call, or refuses it */
     WRIT_ENTRY_OUTCOME,     /* records what became of a granted call */
+    WRIT_ENTRY_WAIT,        /* a granted call has no outcome yet, and may outlive the process */
+    WRIT_ENTRY_WAITING,     /* finds a call that waits */
     WRIT_ENTRY_SEAL,        /* ends a boundary */
     WRIT_ENTRY_SESSION_PUT, /* creates or replaces a session's row */
     WRIT_ENTRY_SESSION_GET,
     WRIT_ENTRY_SESSION_DROP,
+};
+
+/** What a granted call waits for when its upstream has answered without ending it. */
+enum writ_wait_kind {
+    WRIT_WAIT_NONE = 0,
+    WRIT_WAIT_INPUT, /* the client's input: a later decision follows */
+    WRIT_WAIT_TASK,  /* the end of a task */
 };
 
 /** What a call claims. Make the digests with writ_ledger_claim. */
@@ -137,6 +150,7 @@ struct writ_claim {
 struct writ_prior {
     bool known;
     bool in_flight;               /* it has no outcome yet */
+    enum writ_wait_kind waits;    /* in flight: for what, when its upstream has answered */
     uint64_t leaf;                /* of its decision */
     struct writ_view decision_id; /* in the arena of the entry */
     enum writ_outcome_kind outcome;
@@ -161,6 +175,10 @@ struct writ_entry_decision {
     struct writ_claim claim;         /* used when the call may be granted */
     const struct writ_reservation *reservations;
     size_t reservations_n;
+    bool follows;    /* it goes on with a call that waits for input: it takes its place, under its
+                        claim and its budgets. The draft has the boundary of that call, and names it
+                        in `supersedes` */
+    uint64_t before; /* leaf of that call's decision */
 
     /* written by the ledger */
     bool granted;                /* the one word that lets a call go upstream */
@@ -182,6 +200,29 @@ struct writ_entry_outcome {
 
     uint64_t outcome_leaf; /* written by the ledger */
     bool kept;             /* with code WRIT_E_IO: the ledger will write it as soon as it can */
+};
+
+/** WRIT_ENTRY_WAIT. The upstream has answered a granted call without ending it. Survives a restart.
+ * At `until_us` a call that is still there gets the outcome `error` with error_type input_expired
+ * or task_expired. */
+struct writ_entry_wait {
+    uint64_t
+        leaf; /* of the decision, as granted; WRIT_E_INVALID: not in flight, or waits already */
+    enum writ_wait_kind kind;
+    struct writ_digest name; /* what the caller has to show */
+    int64_t until_us;        /* wall time */
+};
+
+/** WRIT_ENTRY_WAITING. Finds what waits under a name, the newest first; a task also after its
+ * outcome, until its time has passed. */
+struct writ_entry_waiting {
+    struct writ_digest name;
+
+    /* written by the ledger */
+    uint64_t leaf;
+    struct writ_decision decision; /* as recorded; lives in the entry's arena */
+    bool ended;                    /* a task that has its outcome */
+    int64_t until_us;
 };
 
 /** WRIT_ENTRY_SEAL. Waits until no call of the boundary is in flight; from its submission on the
@@ -211,7 +252,8 @@ struct writ_entry_session {
  *   WRIT_OK         the record is on disk; a refused decision too is WRIT_OK: look at `granted`
  *   WRIT_E_INVALID  the draft is not a valid record, or the outcome's decision is not in flight
  *   WRIT_E_MISMATCH the outcome does not join its decision
- *   WRIT_E_ABSENT   SESSION_GET: no such session, or expired; SEAL: no record in that boundary
+ *   WRIT_E_ABSENT   SESSION_GET: no such session, or expired; SEAL: no record in that boundary;
+ *                   WAITING: nothing waits under that name
  *   WRIT_E_LIMIT    a name, record, result or session is too long, or the table is full
  *   WRIT_E_NOMEM    memory or the arena is exhausted
  *   WRIT_E_BUSY     the ledger was closed first
@@ -228,6 +270,8 @@ struct writ_entry {
     union {
         struct writ_entry_decision decision;
         struct writ_entry_outcome outcome;
+        struct writ_entry_wait wait;
+        struct writ_entry_waiting waiting;
         struct writ_entry_seal seal;
         struct writ_entry_session session;
     };
@@ -264,7 +308,7 @@ struct writ_ledger_health {
     uint64_t groups;      /* committed since the ledger was opened */
     size_t queued;        /* entries waiting for the writer */
     size_t kept_outcomes; /* outcomes that could not be written yet */
-    size_t claims, in_flight, boundaries, budgets, sessions;
+    size_t claims, in_flight, waits, boundaries, budgets, sessions;
     uint64_t wal_pages;     /* of the write-ahead log, since it was last folded in */
     int64_t last_commit_us; /* duration of the last commit */
     int64_t last_time_us;   /* the time of the last record (the high-water mark) */

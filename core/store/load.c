@@ -245,6 +245,22 @@ load_claim(struct loading *l, const struct writ_row *row, struct writ_flight *fl
     return WRIT_DONE;
 }
 
+/* Takes over what the decision before had: its claim, and its place in flight. */
+static void
+load_followed(struct loading *l, const struct writ_row *row, struct writ_flight *flight)
+{
+    struct writ_flight *before = writ_flights_find(&l->ledger->flights, row->about);
+
+    if (before == NULL) { /* older than what matters */
+        return;
+    }
+    flight->hold = before->hold;
+    if (flight->hold != NULL) {
+        flight->hold->leaf = row->leaf;
+    }
+    writ_flights_remove(&l->ledger->flights, before);
+}
+
 static WRIT_RESULT
 load_decision(struct loading *l, const struct writ_row *row, struct writ_boundary *boundary)
 {
@@ -267,6 +283,10 @@ load_decision(struct loading *l, const struct writ_row *row, struct writ_boundar
     flight = writ_flights_add(&l->ledger->flights, boundary, row->leaf, row->decision_id);
     if (flight == NULL) {
         WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for calls in flight");
+    }
+    if ((row->flags & WRIT_ROW_FOLLOWS) != 0) {
+        load_followed(l, row, flight);
+        return WRIT_DONE;
     }
     return row->claim == NULL ? WRIT_DONE : load_claim(l, row, flight);
 }
@@ -383,6 +403,40 @@ find_time(struct loading *l, int64_t since_us, uint64_t *ret)
 
 /* ---- what was in flight ---- */
 
+static WRIT_RESULT
+load_wait(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    uint64_t leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_WAITS, 0);
+    struct writ_view name = writ_disk_bytes(disk, WRIT_SQL_WAITS, 1);
+    int64_t kind = writ_disk_int(disk, WRIT_SQL_WAITS, 2);
+    struct writ_flight *flight = writ_flights_find(&l->ledger->flights, leaf);
+
+    if (name.len != WRIT_TAG_BYTES || (kind != WRIT_WAIT_INPUT && kind != WRIT_WAIT_TASK) ||
+        (flight == NULL && kind != WRIT_WAIT_TASK)) {
+        CONTRADICTS(l, "record %llu cannot wait", (unsigned long long)leaf);
+    }
+    return writ_waits_load(&l->ledger->waits, writ_tag_read((const uint8_t *)name.ptr), leaf,
+        (enum writ_wait_kind)kind, writ_disk_int(disk, WRIT_SQL_WAITS, 3), flight, l->err);
+}
+
+static WRIT_RESULT
+load_waits(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_WAITS, &row, l->err, "");
+
+    while (writ_is_ok(result) && row) {
+        result = load_wait(l);
+        if (writ_is_ok(result)) {
+            result = writ_disk_next(disk, WRIT_SQL_WAITS, &row, l->err);
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_WAITS);
+    return result;
+}
+
 static void
 retire_past(struct loading *l)
 {
@@ -406,11 +460,15 @@ interrupt_all(struct loading *l)
         for (struct writ_map_node *node = flights->buckets[i]; node != NULL; node = node->next) {
             struct writ_flight *flight = WRIT_MAP_OF(node, struct writ_flight, by_leaf);
 
+            if (flight->wait != NULL) {
+                continue;
+            }
             if (flight->boundary == l->past) {
                 CONTRADICTS(l, "record %llu was granted under a sealed boundary and has no outcome",
                     (unsigned long long)flight->leaf);
             }
-            WRIT_TRY(writ_ending_interrupted(l->ledger, flight, l->err));
+            WRIT_TRY(writ_ending_given_up(
+                l->ledger, flight, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN, l->err));
         }
     }
     return WRIT_DONE;
@@ -430,6 +488,7 @@ load(struct loading *l)
     WRIT_TRY(load_sessions(l));
     WRIT_TRY(load_results(l));
     WRIT_TRY(load_records(l));
+    WRIT_TRY(load_waits(l));
     return interrupt_all(l);
 }
 

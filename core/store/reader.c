@@ -165,6 +165,7 @@ item_of(sqlite3_stmt *s)
         .outcome_leaf = (uint64_t)sqlite3_column_int64(s, 10),
         .outcome = (enum writ_outcome_kind)(sqlite3_column_int(s, 11) & 3),
         .sealed = sqlite3_column_type(s, 12) != SQLITE_NULL,
+        .superseded = sqlite3_column_type(s, 13) != SQLITE_NULL,
     };
 }
 
@@ -284,6 +285,23 @@ read_call(struct writ_reader *reader, struct writ_arena *arena, struct writ_read
 }
 
 static WRIT_RESULT
+read_successor(struct writ_reader *reader, struct writ_arena *arena, struct writ_reader_call *call,
+    struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_SUCCESSOR];
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)call->leaf);
+    result = next_row(reader, SQL_SUCCESSOR, &row, err);
+    if (writ_is_ok(result) && row) {
+        result = copy_column(s, 0, arena, &call->superseded_by, err);
+    }
+    end_rows(reader, SQL_SUCCESSOR);
+    return result;
+}
+
+static WRIT_RESULT
 show(struct writ_reader *reader, struct writ_view decision_id, struct writ_arena *arena,
     struct writ_reader_call *call, struct writ_err *err)
 {
@@ -294,6 +312,7 @@ show(struct writ_reader *reader, struct writ_view decision_id, struct writ_arena
     result = read_call(reader, arena, call, &boundary, err);
     end_rows(reader, SQL_CALL);
     WRIT_TRY(result);
+    WRIT_TRY(read_successor(reader, arena, call, err));
     WRIT_TRY(read_boundary(reader, boundary, arena, call, err));
     return call->sealed ? read_body(reader, call->seal_leaf, arena, &call->seal, err) : WRIT_DONE;
 }

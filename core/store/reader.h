@@ -40,6 +40,7 @@ struct writ_reader_item {
     bool granted;
     uint64_t seq;
     int64_t issued_at_us;
+    bool superseded; /* a later round of the same call: it has the outcome */
     bool has_outcome;
     enum writ_outcome_kind outcome;
     uint64_t outcome_leaf;
@@ -55,6 +56,7 @@ WRIT_RESULT writ_reader_list(struct writ_reader *reader, const struct writ_reade
 struct writ_reader_call {
     uint64_t leaf;
     struct writ_view tenant, boundary_id, decision;
+    struct writ_view superseded_by; /* decision_id of the next round; empty: none */
     bool has_outcome;
     uint64_t outcome_leaf;
     struct writ_view outcome;

@@ -8,9 +8,10 @@
     X(BEGIN, "BEGIN")                                                                              \
     X(END, "COMMIT")                                                                               \
     X(LIST, "SELECT r.leaf, r.decision_id, b.tenant, b.name, r.agent_id, r.tool, r.verdict, "      \
-      "r.flags, r.seq, r.time_us, o.leaf, o.verdict, b.seal_leaf FROM record AS r "                \
+      "r.flags, r.seq, r.time_us, o.leaf, o.verdict, b.seal_leaf, n.leaf FROM record AS r "        \
       "JOIN boundary AS b ON b.id = r.boundary "                                                   \
       "LEFT JOIN record AS o ON o.decision_id = r.decision_id AND o.kind = 2 "                     \
+      "LEFT JOIN record AS n ON n.about = r.leaf AND n.kind = 1 "                                  \
       "WHERE r.kind = 1 AND (?1 IS NULL OR b.tenant = ?1) "                                        \
       "AND (?2 IS NULL OR b.name = ?2) AND (?3 IS NULL OR r.agent_id = ?3) "                       \
       "AND (?4 IS NULL OR r.tool = ?4) AND (?5 IS NULL OR r.verdict = ?5) "                        \
@@ -20,6 +21,7 @@
     X(BOUNDARY, "SELECT tenant, name, seal_leaf, first_leaf FROM boundary WHERE id = ?")           \
     X(BOUNDARY_NAMED, "SELECT id, tenant, seal_leaf, first_leaf FROM boundary "                    \
       "WHERE name = ?1 AND (?2 IS NULL OR tenant = ?2)")                                           \
+    X(SUCCESSOR, "SELECT decision_id FROM record WHERE about = ? AND kind = 1")                    \
     X(BODY, "SELECT bytes FROM body WHERE leaf = ?")                                               \
     X(RANGE, "SELECT r.leaf, r.kind, y.bytes FROM record AS r JOIN body AS y ON y.leaf = r.leaf "  \
       "WHERE r.leaf >= ?1 AND r.leaf <= ?2 AND r.boundary = ?3 ORDER BY r.leaf")

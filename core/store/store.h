@@ -1,10 +1,11 @@
 /* store.h - what the files of the ledger share. Nobody outside core/store includes this.
  *
  * The life of a group: the writer takes what has arrived (writer.c). Every entry is prepared in
- * memory alone: grant.c decisions, ending.c outcomes, session_rows.c sessions; that makes rows, and
- * ops that say what was changed. group.c writes the rows in one transaction. When that holds, each
- * op is finished; when it does not, each is undone, backwards. sealing.c ends boundaries in groups
- * of their own. load.c makes the memory out of the disk when the ledger opens. */
+ * memory alone: grant.c decisions, waits.c calls that wait, ending.c outcomes, session_rows.c
+ * sessions; that makes rows, and ops that say what was changed. group.c writes the rows in one
+ * transaction. When that holds, each op is finished; when it does not, each is undone, backwards.
+ * sealing.c ends boundaries in groups of their own. load.c makes the memory out of the disk when
+ * the ledger opens. */
 #ifndef WRIT_STORE_STORE_H
 #define WRIT_STORE_STORE_H
 
@@ -17,6 +18,7 @@
 #include "store/flights.h"
 #include "store/fold.h"
 #include "store/ledger.h"
+#include "store/waits.h"
 
 #include <pthread.h>
 
@@ -52,6 +54,7 @@ enum writ_op_kind {
     WRIT_OP_DECISION,
     WRIT_OP_OUTCOME,
     WRIT_OP_KEPT,
+    WRIT_OP_WAIT,
     WRIT_OP_SEAL,
     WRIT_OP_SESSION_PUT,
     WRIT_OP_SESSION_DROP,
@@ -63,7 +66,8 @@ struct writ_op {
     struct writ_entry *entry; /* KEPT, SEAL: none */
     struct writ_kept *kept;
     struct writ_boundary *boundary;
-    struct writ_flight *flight; /* granted by this decision; ended by this outcome */
+    struct writ_flight *flight; /* granted by this decision; ended by this outcome; waits */
+    struct writ_flight *before; /* the one that this decision follows, or NULL */
     size_t row;                 /* its first row */
 };
 
@@ -91,6 +95,7 @@ struct writ_ledger {
     struct writ_boundaries boundaries;
     struct writ_budgets budgets;
     struct writ_map flights; /* struct writ_flight by leaf */
+    struct writ_waits waits;
     size_t results_n, sessions_n;
     int64_t results_bytes;
     struct writ_kept *kept, **kept_end; /* in the order of their times */

@@ -9,6 +9,7 @@
 #include "store/group.h"
 #include "store/sealing.h"
 #include "store/session_rows.h"
+#include "store/waits.h"
 
 #include <errno.h>
 #include <time.h>
@@ -61,6 +62,10 @@ prepare(struct writ_ledger *ledger, struct writ_entry *entry)
         return writ_grant_decision(ledger, entry);
     case WRIT_ENTRY_OUTCOME:
         return writ_ending_outcome(ledger, entry);
+    case WRIT_ENTRY_WAIT:
+        return writ_waits_enter(ledger, entry);
+    case WRIT_ENTRY_WAITING:
+        return writ_waits_find(ledger, entry);
     case WRIT_ENTRY_SESSION_PUT:
         return writ_session_rows_put(ledger, entry);
     case WRIT_ENTRY_SESSION_GET:
@@ -168,6 +173,7 @@ delete_expired(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err)
 
     WRIT_TRY(writ_disk_run(disk, WRIT_SQL_SESSIONS_EXPIRED, err, "i", now_us));
     WRIT_TRY(writ_disk_run(disk, WRIT_SQL_RESULTS_EXPIRED, err, "i", now_us));
+    WRIT_TRY(writ_waits_stale(ledger, now_us, err));
     return writ_budgets_stale(&ledger->budgets, now_us, drop_budget, disk, err);
 }
 
@@ -189,6 +195,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
     }
     WRIT_TRY(writ_disk_commit(disk, err));
     writ_budgets_prune(&ledger->budgets, now_us);
+    writ_waits_prune(ledger, now_us);
     return count_rows(ledger, err);
 }
 
@@ -269,6 +276,10 @@ tick(struct writ_ledger *ledger)
         ledger->ticked_us = mono_us;
         writ_claims_tick(
             &ledger->claims, writ_clock_wall_us(ledger->options.clock), WRIT_STORE_SWEEP * 8);
+        writ_waits_sweep(ledger);
+        if (ledger->kept != NULL) {
+            WRIT_IGNORE(writ_ending_flush(ledger)); /* what is left is still kept */
+        }
         writ_sealing_sweep(ledger);
     }
     if (ledger->ready != NULL) {
@@ -297,6 +308,7 @@ writ_writer_publish(struct writ_ledger *ledger)
         .kept_outcomes = ledger->kept_n,
         .claims = writ_claims_count(&ledger->claims),
         .in_flight = ledger->flights.count,
+        .waits = ledger->waits.by_name.count,
         .boundaries = ledger->boundaries.by_name.count,
         .budgets = ledger->budgets.by_key.count,
         .sessions = ledger->sessions_n,

@@ -23,7 +23,7 @@ typedef struct writ_kit_call call;
 
 /** What the child tells as soon as it has been told itself. */
 struct told {
-    char what; /* g granted, e its outcome, s sealed */
+    char what; /* g granted, e its outcome, s sealed; w waits, f followed, d both rounds done */
     int number;
 };
 
@@ -57,6 +57,35 @@ spec_of(int number)
         .reservations_n = 1,
         .route = WRIT_DECISION_ALLOW,
     };
+}
+
+static spec
+rounds(void)
+{
+    return (spec){.argument = "rounds", .boundary = "rounds", .route = WRIT_DECISION_ALLOW};
+}
+
+/* A call of two rounds. */
+static void
+work_in_rounds(struct writ_kit *kit, int fd)
+{
+    call *first = writ_kit_call(kit, rounds()), *second;
+
+    if (writ_kit_decide(kit, first) != WRIT_OK || !first->entry.decision.granted ||
+        writ_kit_wait(kit, first, WRIT_WAIT_INPUT, (struct writ_digest){{7}}, 3600 * WRIT_KIT_S) !=
+            WRIT_OK) {
+        _exit(7);
+    }
+    tell(fd, 'w', 0);
+    second = writ_kit_round(kit, first, rounds());
+    if (writ_kit_decide(kit, second) != WRIT_OK || !second->entry.decision.granted) {
+        _exit(8);
+    }
+    tell(fd, 'f', 0);
+    if (writ_kit_end(kit, second, WRIT_OUTCOME_EXECUTED, NULL) != WRIT_OK) {
+        _exit(9);
+    }
+    tell(fd, 'd', 0);
 }
 
 /* The work: opens (and so recovers what an earlier trial left), grants, ends, seals. */
@@ -94,12 +123,14 @@ work(struct writ_kit *kit, int fd)
         _exit(6);
     }
     tell(fd, 's', 0);
+    work_in_rounds(kit, fd);
     _exit(0); /* no close: the end of the process is its death */
 }
 
 struct trial {
     struct writ_kit kit;
     bool granted[CALLS], ended[CALLS], sealed;
+    bool waits, followed, done;
     bool finished;
 };
 
@@ -123,6 +154,9 @@ run_child(struct trial *t, enum writ_vfs_step step, enum writ_vfs_action action,
         t->granted[told.number] |= told.what == 'g';
         t->ended[told.number] |= told.what == 'e';
         t->sealed |= told.what == 's';
+        t->waits |= told.what == 'w';
+        t->followed |= told.what == 'f';
+        t->done |= told.what == 'd';
     }
     (void)close(fds[0]);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -169,6 +203,31 @@ check_calls(struct trial *t)
         granted);
 }
 
+/* Of a call of two rounds: one that was told to wait waits, unless the next round was granted, and
+ * that one has an outcome. */
+static void
+check_rounds(struct trial *t)
+{
+    int64_t waits = writ_kit_number(&t->kit, "SELECT count(*) FROM wait");
+    int64_t followed = writ_kit_number(&t->kit, "SELECT count(*) FROM record WHERE flags & 16");
+    enum writ_code found =
+        writ_kit_waiting(&t->kit, (struct writ_digest){{7}}, &(struct writ_entry_waiting){0});
+
+    ck_assert_int_le(waits + followed, 1);
+    ck_assert(!t->waits || waits + followed == 1);
+    ck_assert(!t->followed || followed == 1);
+    ck_assert_int_eq(found, waits == 1 ? WRIT_OK : WRIT_E_ABSENT);
+    if (waits + followed == 1) {
+        writ_kit_refused(&t->kit, rounds(),
+            waits == 1 ? WRIT_REASON_DUPLICATE_IN_FLIGHT
+            : writ_kit_number(&t->kit, "SELECT count(*) FROM record AS d JOIN record AS o ON "
+                                       "o.about = d.leaf WHERE d.flags & 16 AND o.verdict = 1") == 1
+                ? WRIT_REASON_DUPLICATE_OUTCOME
+                : WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN);
+    }
+    ck_assert(!t->done || followed == 1);
+}
+
 static void
 check(struct trial *t, const char *where, long nth)
 {
@@ -178,20 +237,22 @@ check(struct trial *t, const char *where, long nth)
     ck_assert_int_eq(
         writ_kit_number(&t->kit,
             "SELECT count(*) FROM record AS d WHERE kind = 1 AND flags & 1 AND NOT EXISTS "
-            "(SELECT 1 FROM record AS o WHERE o.about = d.leaf AND o.kind = 2)"),
-        0);
+            "(SELECT 1 FROM record AS o WHERE o.about = d.leaf)"),
+        writ_kit_number(&t->kit, "SELECT count(*) FROM wait"));
     if (t->sealed) {
         ck_assert_int_eq(writ_kit_number(&t->kit, "SELECT count(*) FROM record WHERE kind = 3"), 1);
     } else {
         t->sealed = writ_kit_number(&t->kit, "SELECT count(*) FROM record WHERE kind = 3") == 1;
     }
     check_calls(t);
+    check_rounds(t);
     writ_kit_run(&t->kit, (spec){.argument = "after", .boundary = "after"});
     writ_kit_close(&t->kit);
     ck_assert_ok(writ_verify_ledger(t->kit.path, NULL, NULL, &report, NULL));
     ck_assert_msg(report.problems == 0, "%s %ld: record %llu: %s", where, nth,
         (unsigned long long)report.list[0].leaf, report.list[0].what);
-    ck_assert_uint_eq(report.in_flight, 0);
+    ck_assert_uint_eq(
+        report.in_flight, (uint64_t)writ_kit_number(&t->kit, "SELECT count(*) FROM wait"));
 }
 
 static bool

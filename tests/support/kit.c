@@ -316,6 +316,54 @@ writ_kit_run(struct writ_kit *kit, struct writ_kit_spec spec)
     writ_kit_call_free(call);
 }
 
+/* ---- rounds ---- */
+
+enum writ_code
+writ_kit_wait(struct writ_kit *kit, struct writ_kit_call *call, enum writ_wait_kind kind,
+    struct writ_digest name, int64_t for_us)
+{
+    struct writ_entry entry = {
+        .kind = WRIT_ENTRY_WAIT,
+        .wait = {.leaf = call->leaf,
+            .kind = kind,
+            .name = name,
+            .until_us = atomic_load(&kit->wall_us) + for_us},
+    };
+
+    return writ_kit_submit(kit, &entry);
+}
+
+enum writ_code
+writ_kit_waiting(struct writ_kit *kit, struct writ_digest name, struct writ_entry_waiting *ret)
+{
+    struct writ_entry entry = {.kind = WRIT_ENTRY_WAITING, .waiting = {.name = name}};
+    enum writ_code code;
+
+    entry.arena = writ_arena_new(CALL_ARENA);
+    ck_assert_ptr_nonnull(entry.arena);
+    code = writ_kit_submit(kit, &entry);
+    if (code == WRIT_OK && ret != NULL) {
+        *ret = entry.waiting;
+        ret->decision = (struct writ_decision){0}; /* it dies with the arena */
+    }
+    writ_arena_free(entry.arena);
+    return code;
+}
+
+struct writ_kit_call *
+writ_kit_round(struct writ_kit *kit, const struct writ_kit_call *before, struct writ_kit_spec spec)
+{
+    struct writ_kit_call *call;
+
+    spec.route = WRIT_DECISION_ALLOW;
+    call = writ_kit_call(kit, spec);
+    call->decision.supersedes =
+        writ_member_text(writ_view_copy(before->decision.decision_id.view, call->arena));
+    call->entry.decision.follows = true;
+    call->entry.decision.before = before->leaf;
+    return call;
+}
+
 /* ---- other entries ---- */
 
 enum writ_code

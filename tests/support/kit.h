@@ -80,6 +80,16 @@ void writ_kit_refused(struct writ_kit *kit, struct writ_kit_spec spec, enum writ
 /** Grants and executes a call. */
 void writ_kit_run(struct writ_kit *kit, struct writ_kit_spec spec);
 
+/** Lets a granted call wait for input under a name, as long as that is good. */
+enum writ_code writ_kit_wait(struct writ_kit *kit, struct writ_kit_call *call,
+    enum writ_wait_kind kind, struct writ_digest name, int64_t for_us);
+/** Looks for what waits under a name; ret may be NULL. */
+enum writ_code writ_kit_waiting(
+    struct writ_kit *kit, struct writ_digest name, struct writ_entry_waiting *ret);
+/** A draft that is allowed and goes on with `before`, not decided yet. */
+struct writ_kit_call *writ_kit_round(
+    struct writ_kit *kit, const struct writ_kit_call *before, struct writ_kit_spec spec);
+
 /** Submits any entry and waits. Its done and user are set here. */
 enum writ_code writ_kit_submit(struct writ_kit *kit, struct writ_entry *entry);
 /** Seals a boundary of tenant "acme". */

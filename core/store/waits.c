@@ -1,0 +1,259 @@
+#include "store/waits.h"
+
+#include "store/ending.h"
+#include "store/group.h"
+
+/* ---- the table ---- */
+
+WRIT_RESULT
+writ_waits_init(struct writ_waits *ret, size_t most, struct writ_err *err)
+{
+    struct writ_waits waits = {.most = most};
+
+    WRIT_TRY(writ_map_init(&waits.by_name, most, err));
+    *ret = waits;
+    return WRIT_DONE;
+}
+
+void
+writ_waits_wipe(struct writ_waits *waits)
+{
+    while (waits->ring != NULL) {
+        struct writ_wait *wait = waits->ring;
+
+        writ_waits_take(waits, wait);
+        writ_waits_free(waits, wait);
+    }
+    writ_map_wipe(&waits->by_name);
+}
+
+void
+writ_waits_take(struct writ_waits *waits, struct writ_wait *wait)
+{
+    writ_map_remove(&waits->by_name, &wait->by_name);
+    if (waits->ring == wait) {
+        waits->ring = wait->next == wait ? NULL : wait->next;
+    }
+    wait->next->prev = wait->prev;
+    wait->prev->next = wait->next;
+}
+
+void
+writ_waits_put_back(struct writ_waits *waits, struct writ_wait *wait)
+{
+    writ_map_add(&waits->by_name, &wait->by_name, wait->by_name.tag);
+    if (waits->ring == NULL) {
+        wait->next = wait->prev = wait;
+        waits->ring = wait;
+        return;
+    }
+    wait->next = waits->ring;
+    wait->prev = waits->ring->prev;
+    wait->prev->next = wait->next->prev = wait;
+}
+
+void
+writ_waits_free(struct writ_waits *waits, struct writ_wait *wait)
+{
+    waits->made--;
+    writ_free(wait);
+}
+
+static WRIT_RESULT
+make(struct writ_waits *waits, struct writ_tag name, struct writ_wait **ret, struct writ_err *err)
+{
+    struct writ_wait *wait;
+
+    if (waits->made >= waits->most) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "%zu calls wait, and no more may", waits->most);
+    }
+    wait = writ_alloc(sizeof *wait);
+    if (wait == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a call that waits");
+    }
+    waits->made++;
+    wait->by_name.tag = name;
+    *ret = wait;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_waits_load(struct writ_waits *waits, struct writ_tag name, uint64_t leaf,
+    enum writ_wait_kind kind, int64_t until_us, struct writ_flight *flight, struct writ_err *err)
+{
+    struct writ_wait *wait;
+
+    WRIT_TRY(make(waits, name, &wait, err));
+    wait->leaf = leaf;
+    wait->kind = kind;
+    wait->until_us = until_us;
+    wait->flight = flight;
+    if (flight != NULL) {
+        flight->wait = wait;
+    }
+    writ_waits_put_back(waits, wait);
+    return WRIT_DONE;
+}
+
+/* ---- a call begins to wait ---- */
+
+WRIT_RESULT
+writ_waits_enter(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    const struct writ_entry_wait *w = &entry->wait;
+    struct writ_flight *flight = writ_flights_find(&ledger->flights, w->leaf);
+    struct writ_wait *wait;
+    struct writ_op *op;
+
+    if (w->kind == WRIT_WAIT_NONE || flight == NULL || flight->ending || flight->wait != NULL ||
+        flight->leaf >= ledger->next_leaf) {
+        return (writ_result){WRIT_E_INVALID};
+    }
+    WRIT_TRY(make(&ledger->waits, writ_tag_of(&w->name), &wait, NULL));
+    wait->leaf = w->leaf;
+    wait->kind = w->kind;
+    wait->until_us = w->until_us;
+    wait->flight = flight;
+    flight->wait = wait;
+    op = writ_group_op(ledger, WRIT_OP_WAIT, entry);
+    op->flight = flight;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_waits_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    const struct writ_wait *wait = op->flight->wait;
+    uint8_t name[WRIT_TAG_BYTES];
+
+    writ_tag_put(wait->by_name.tag, name);
+    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_PUT, err, "ubii", wait->leaf,
+        writ_view(name, sizeof name), (int64_t)wait->kind, wait->until_us);
+}
+
+void
+writ_waits_finish(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    writ_waits_put_back(&ledger->waits, op->flight->wait);
+}
+
+void
+writ_waits_undo(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    writ_waits_free(&ledger->waits, op->flight->wait);
+    op->flight->wait = NULL;
+}
+
+/* ---- finding one ---- */
+
+static struct writ_wait *
+find(const struct writ_waits *waits, const struct writ_digest *name)
+{
+    return WRIT_MAP_OF(
+        writ_map_find(&waits->by_name, writ_tag_of(name)), struct writ_wait, by_name);
+}
+
+WRIT_RESULT
+writ_waits_find(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_entry_waiting *w = &entry->waiting;
+    const struct writ_wait *wait = find(&ledger->waits, &w->name);
+    struct writ_err err = {0};
+    writ_result result;
+
+    if (wait == NULL || wait->until_us <= writ_clock_wall_us(ledger->options.clock)) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    result = writ_ending_decision(ledger, wait->leaf, entry->arena, &w->decision, &err);
+    if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
+        writ_group_trouble(ledger, &err);
+        result.code = WRIT_E_IO;
+    }
+    WRIT_TRY(result);
+    w->leaf = wait->leaf;
+    w->ended = wait->flight == NULL || wait->flight->ending;
+    w->until_us = wait->until_us;
+    return WRIT_DONE;
+}
+
+/* ---- its end ---- */
+
+WRIT_RESULT
+writ_waits_write_end(
+    struct writ_ledger *ledger, const struct writ_flight *flight, struct writ_err *err)
+{
+    if (flight->wait == NULL || flight->wait->kind == WRIT_WAIT_TASK) {
+        return WRIT_DONE;
+    }
+    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_DROP, err, "u", flight->leaf);
+}
+
+void
+writ_waits_finish_end(struct writ_ledger *ledger, struct writ_flight *flight)
+{
+    struct writ_wait *wait = flight->wait;
+
+    if (wait == NULL) {
+        return;
+    }
+    flight->wait = NULL;
+    wait->flight = NULL; /* keeps (2) */
+    if (wait->kind != WRIT_WAIT_TASK) {
+        writ_waits_take(&ledger->waits, wait);
+        writ_waits_free(&ledger->waits, wait);
+    }
+}
+
+void
+writ_waits_sweep(struct writ_ledger *ledger)
+{
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    size_t count = ledger->waits.by_name.count;
+
+    for (size_t i = 0; i < count && i < WRIT_STORE_SWEEP; i++) {
+        struct writ_wait *wait = ledger->waits.ring;
+
+        ledger->waits.ring = wait->next;
+        if (wait->until_us <= now_us && wait->flight != NULL && !wait->flight->ending) {
+            /* what fails is tried again in the next round */
+            WRIT_IGNORE(writ_ending_given_up(ledger, wait->flight,
+                wait->kind == WRIT_WAIT_TASK ? WRIT_REASON_TASK_EXPIRED : WRIT_REASON_INPUT_EXPIRED,
+                NULL));
+        }
+    }
+}
+
+static bool
+is_stale(const struct writ_wait *wait, int64_t now_us)
+{
+    return wait->flight == NULL && wait->until_us <= now_us;
+}
+
+WRIT_RESULT
+writ_waits_stale(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err)
+{
+    struct writ_wait *wait = ledger->waits.ring;
+
+    for (size_t i = ledger->waits.by_name.count; i > 0; i--, wait = wait->next) {
+        if (is_stale(wait, now_us)) {
+            WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_DROP, err, "u", wait->leaf));
+        }
+    }
+    return WRIT_DONE;
+}
+
+void
+writ_waits_prune(struct writ_ledger *ledger, int64_t now_us)
+{
+    struct writ_wait *wait = ledger->waits.ring;
+
+    for (size_t i = ledger->waits.by_name.count; i > 0; i--) {
+        struct writ_wait *next = wait->next;
+
+        if (is_stale(wait, now_us)) {
+            writ_waits_take(&ledger->waits, wait);
+            writ_waits_free(&ledger->waits, wait);
+        }
+        wait = next;
+    }
+}

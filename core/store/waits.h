@@ -1,0 +1,78 @@
+/* waits.h - granted calls whose upstream has answered without ending them: they wait for the
+ * client's input, or for the end of a task.
+ *
+ * A wait is found by its name, the digest of what the caller has to show; it has a row, so that it
+ * survives a restart. A call that waits is in flight, its claim stands and its budgets are booked.
+ * The decision that follows it takes its place (grant.c); its outcome ends it (ending.c); when its
+ * time has passed, it gets the outcome that says so. A task is remembered after its outcome, until
+ * its time has passed: its caller still asks for the result.
+ *
+ * 1. A wait is in the table when its row is on disk, and out of it while a group takes it away.
+ * 2. A wait without a flight is a task that has its outcome.
+ *
+ * Memory is bounded: a table that is full takes no further wait. One thread. */
+#ifndef WRIT_STORE_WAITS_H
+#define WRIT_STORE_WAITS_H
+
+#include "store/flights.h"
+#include "store/ledger.h"
+
+struct writ_op;
+
+/** One call that waits. */
+struct writ_wait {
+    struct writ_map_node by_name;
+    struct writ_wait *next, *prev; /* all in the table, in a ring */
+    struct writ_flight *flight;    /* keeps (2) */
+    uint64_t leaf;                 /* of the decision */
+    enum writ_wait_kind kind;
+    int64_t until_us; /* wall time */
+};
+
+struct writ_waits {
+    struct writ_map by_name;
+    size_t most, made; /* made: also those that are not in the table (1) */
+    struct writ_wait *ring;
+};
+
+/** WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_waits_init(struct writ_waits *ret, size_t most, struct writ_err *err);
+/** Frees all. A zeroed table is fine. */
+void writ_waits_wipe(struct writ_waits *waits);
+
+/** Puts a row of the disk into the table: `flight` NULL for a call that is not in flight.
+ * WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_waits_load(struct writ_waits *waits, struct writ_tag name, uint64_t leaf,
+    enum writ_wait_kind kind, int64_t until_us, struct writ_flight *flight, struct writ_err *err);
+
+/** Takes a wait out of the table; writ_waits_put_back undoes that, writ_waits_free ends it. */
+void writ_waits_take(struct writ_waits *waits, struct writ_wait *wait);
+void writ_waits_put_back(struct writ_waits *waits, struct writ_wait *wait);
+void writ_waits_free(struct writ_waits *waits, struct writ_wait *wait);
+
+/* Entries and ops, as writer.c and group.c call them. */
+
+/** WRIT_ENTRY_WAIT. */
+WRIT_RESULT writ_waits_enter(struct writ_ledger *ledger, struct writ_entry *entry);
+WRIT_RESULT writ_waits_write(
+    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
+void writ_waits_finish(struct writ_ledger *ledger, const struct writ_op *op);
+void writ_waits_undo(struct writ_ledger *ledger, const struct writ_op *op);
+/** WRIT_ENTRY_WAITING. */
+WRIT_RESULT writ_waits_find(struct writ_ledger *ledger, struct writ_entry *entry);
+
+/** In the group that writes the outcome of a flight: its wait, if any, has no row any more, unless
+ * it is a task's. */
+WRIT_RESULT writ_waits_write_end(
+    struct writ_ledger *ledger, const struct writ_flight *flight, struct writ_err *err);
+/** When that group is on disk. */
+void writ_waits_finish_end(struct writ_ledger *ledger, struct writ_flight *flight);
+
+/** Looks at some waits: those whose time has passed get their outcome. */
+void writ_waits_sweep(struct writ_ledger *ledger);
+/** Deletes the rows of tasks that have their outcome and whose time has passed; then forgets them.
+ */
+WRIT_RESULT writ_waits_stale(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err);
+void writ_waits_prune(struct writ_ledger *ledger, int64_t now_us);
+
+#endif
