@@ -253,6 +253,8 @@ writ_admit_route(struct writ_request *request)
         return only && request->method != WRIT_MCP_TOOLS_LIST ? WRIT_STEP_PASS : WRIT_STEP_SPREAD;
     case WRIT_ROUTE_SINGLE:
         return only ? WRIT_STEP_PASS : route_unknown(request);
+    case WRIT_ROUTE_STREAM:
+        return WRIT_STEP_STREAM;
     }
     return route_unknown(request);
 }

@@ -241,6 +241,10 @@ deliver(struct writ_request *request, unsigned status, struct writ_view message,
 
     writ_metrics_observe(
         x->metrics, WRIT_HISTOGRAM_CALL_SECONDS, writ_loop_now_us(x->loop) - x->arrived_us);
+    if (writ_resume_settle(request, message, request->call->end.refusal != WRIT_REASON_NONE)) {
+        writ_pass_close(request, true);
+        return WRIT_STEP_DONE;
+    }
     if (request->streaming) {
         end_stream(request, message);
         return WRIT_STEP_DONE;

@@ -13,9 +13,7 @@
 
 #define CREDENTIAL_META WRIT_LIT("io.writ/credential")
 
-#define RESUME_ID_MAX   1024   /* of an event id; a longer one cannot be resumed from */
-#define RESUME_AFTER_US 500000 /* before asking for the rest of a stream */
-#define END_AFTER_US    250000 /* for a stream to end after its response */
+#define END_AFTER_US 250000 /* for a stream to end after its response */
 
 /* ---- SIGN ---- */
 
@@ -151,17 +149,8 @@ write_message(const struct writ_request *request, struct writ_view *ret)
 static void
 on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
-    writ_pass_begin(upcall->ctx, answer);
-}
-
-/* Where the stream goes on from, should the server close it before it answers. */
-static void
-remember_id(struct writ_call *call, struct writ_view id)
-{
-    if (id.ptr != NULL && id.len <= RESUME_ID_MAX) {
-        writ_buf_clear(&call->resume_id);
-        writ_buf_put(&call->resume_id, id);
-    }
+    (void)answer;
+    writ_pass_begin(upcall->ctx);
 }
 
 static struct writ_view
@@ -186,13 +175,15 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     struct writ_request *request = upcall->ctx;
     struct writ_call *call = request->call;
     writ_auto_buf data = writ_buf_make(WRIT_PASS_EVENT_MAX);
+    writ_auto_buf id = writ_buf_make(WRIT_PASS_EVENT_ID_MAX);
 
     if (call->answered) {
         return;
     }
-    remember_id(call, event->id);
-    switch (writ_pass_inspect(request, event, &data)) {
+    writ_resume_note(request, event);
+    switch (writ_pass_inspect(request, request->upstream, event, &data)) {
     case WRIT_PASS_FOREIGN:
+    case WRIT_PASS_ANSWER:
         return;
     case WRIT_PASS_OTHER:
         writ_pass_event(request, event, writ_buf_view(&data));
@@ -201,12 +192,13 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
         break;
     }
     call->answered = true;
+    writ_loop_timer_cancel(&request->timer);
     request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
     writ_loop_timer_set(
         request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
     call->last = *event;
     call->last.data = writ_view_copy(writ_buf_view(&data), request->x->arena);
-    call->last.id = copy_or_absent(event->id, request->x->arena);
+    call->last.id = copy_or_absent(writ_pass_event_id(request, event->id, &id), request->x->arena);
     call->last.event = copy_or_absent(event->event, request->x->arena);
 }
 
@@ -216,37 +208,13 @@ static const struct writ_upcall_events call_events = {
     .stream = on_stream, .event = on_event, .end = on_end};
 
 /* The rest of a stream that is there already: its head is the client's stream's. */
-static const struct writ_upcall_events resumed_events = {.event = on_event, .end = on_end};
+static const struct writ_upcall_events rest_events = {.event = on_event, .end = on_end};
 
 static void
-resume(struct writ_timer *timer)
+conclude(struct writ_request *request, const struct writ_upcall_answer *answer)
 {
-    struct writ_request *request = timer->ctx;
-    struct writ_upcall_request *wanted = &request->upcall.request;
-    struct writ_header last = {WRIT_LIT("Last-Event-ID"), writ_buf_view(&request->call->resume_id)};
-
-    wanted->method = WRIT_METHOD_GET;
-    wanted->body = (struct writ_view){NULL, 0};
-    wanted->message = NULL;
-    wanted->headers = &last;
-    wanted->headers_n = 1;
-    request->upcall.events = &resumed_events;
-    request->upcall_open = true;
-    writ_upcall_start(request->upstream, request->worker, &request->upcall);
-}
-
-/* A legacy server may close a call's stream after an event with an id, and wants to be asked for
- * the rest by GET (2025-11-25, basic/transports). That asks; it does not call again. */
-static bool
-may_resume(const struct writ_request *request, const struct writ_upcall_answer *answer)
-{
-    const struct writ_call *call = request->call;
-    int64_t until_us = request->sent_us + request->upcall.request.total_us;
-
-    return answer->end == WRIT_UPCALL_ANSWERED && answer->is_stream && !call->answered &&
-           !call->malformed && request->message.era == WRIT_MCP_LEGACY &&
-           request->upcall.request.session.len > 0 && call->resume_id.len > 0 &&
-           writ_loop_now_us(request->x->loop) < until_us;
+    writ_conclude_answered(request, answer);
+    writ_request_go(request, WRIT_STEP_CHECK);
 }
 
 static void
@@ -257,18 +225,16 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 
     request->upcall_open = false;
     writ_loop_timer_cancel(&request->timer);
-    if (upcall->events == &resumed_events) {
+    if (request->call->resume.asking) {
         end.sent = WRIT_SENT; /* the call was, whatever became of asking for its answer */
     }
-    if (may_resume(request, answer)) {
-        request->timer = (struct writ_timer){.fn = resume, .ctx = request};
-        writ_loop_timer_set(request->x->loop, &request->timer,
-            writ_loop_now_us(request->x->loop) + RESUME_AFTER_US);
-        return;
+    if (request->call->resume.carried) {
+        end.end = WRIT_UPCALL_ANSWERED;
+        end.status = 200;
     }
-    writ_buf_wipe(&request->call->resume_id);
-    writ_conclude_answered(request, &end);
-    writ_request_go(request, WRIT_STEP_CHECK);
+    if (!writ_resume_goes_on(request, &end, &rest_events, conclude)) {
+        conclude(request, &end);
+    }
 }
 
 /* ---- FORWARD ---- */
@@ -293,13 +259,12 @@ writ_forward_send(struct writ_request *request)
     if (rule->timeout_us > 0) {
         wanted->timeout_us = rule->timeout_us;
     }
-    wanted->total_us = wanted->timeout_us;
+    wanted->total_us = call->total_us = wanted->timeout_us;
     if (request->x->gone && request->message.era == WRIT_MCP_ERA_MODERN) {
         return writ_conclude_unsent(request, WRIT_REASON_CLIENT_GONE);
     }
     /* the only place from which a governed call goes out, and it takes the permit away */
     WRIT_INVARIANT(writ_binding_spend(&call->permit, NULL));
-    call->resume_id = writ_buf_make(RESUME_ID_MAX);
     request->sent_us = writ_loop_now_us(request->x->loop);
     request->upcall.events = &call_events;
     request->upcall.ctx = request;

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "evidence/profile.h"
 #include "gateway/admin.h"
+#include "gateway/answers.h"
 #include "gateway/listener.h"
 #include "gateway/metrics.h"
 #include "gateway/resolver.h"
@@ -26,6 +27,7 @@ struct writ_gateway {
     struct writ_log *log;
     struct writ_ledger *ledger;
     struct writ_sessions *sessions;
+    struct writ_answers *answers;
     struct writ_metrics *metrics;
     struct writ_resolver *resolver;
     const struct writ_profile *profile;

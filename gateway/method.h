@@ -25,6 +25,7 @@ enum writ_mcp_route {
     WRIT_ROUTE_COMPLETE,
     WRIT_ROUTE_CANCEL,
     WRIT_ROUTE_SINGLE,
+    WRIT_ROUTE_STREAM,
 };
 
 /** The method of that name, compared byte by byte. */

@@ -7,7 +7,8 @@
  *   CALL      governed                        NAMED      to the upstream that params.name names
  *   LIST      to all upstreams, merged        URI        to the upstream that owns params.uri
  *   ALL       to all upstreams                COMPLETE   to the upstream of params.ref
- *   CANCEL    to where the request went       SINGLE     to the endpoint's only upstream */
+ *   CANCEL    to where the request went       SINGLE     to the endpoint's only upstream
+ *   STREAM    a stream without an end of its own, of every upstream */
 #ifndef WRIT_GATEWAY_METHOD_TBL_H
 #define WRIT_GATEWAY_METHOD_TBL_H
 
@@ -31,7 +32,7 @@
     X(CANCELLED,             "notifications/cancelled",            CANCEL)                         \
     X(PROGRESS,              "notifications/progress",             ALL)                            \
     X(ROOTS_CHANGED,         "notifications/roots/list_changed",   ALL)                            \
-    X(LISTEN,                "subscriptions/listen",               SINGLE)                         \
+    X(LISTEN,                "subscriptions/listen",               STREAM)                         \
     X(TASKS_GET,             "tasks/get",                          SINGLE)                         \
     X(TASKS_RESULT,          "tasks/result",                       SINGLE)                         \
     X(TASKS_LIST,            "tasks/list",                         SINGLE)                         \

@@ -1,8 +1,8 @@
 #include "gateway/pass.h"
 
+#include "gateway/place.h"
 #include "gateway/refusal.h"
 #include "gateway/spread.h"
-#include "gateway/stream.h"
 
 #include "base/text.h"
 #include "evidence/jcs.h"
@@ -11,8 +11,6 @@
 #define CODE_INVALID_REQUEST (-32600)
 #define CODE_INTERNAL        (-32603)
 #define CODE_INVALID_PARAMS  (-32602)
-#define EVENT_VALUES_MAX     (1u << 20) /* of one event: bounds the memory that it costs */
-#define PROBE_AFTER_MS       1000
 #define HEARTBEAT_MS         15000
 
 #define PENDING_KEPT   65536 /* bytes of memory that a stream keeps between two events */
@@ -27,11 +25,8 @@ static const struct writ_view passed[] = {
 /* ---- to the upstream ---- */
 
 static bool
-is_passed(const struct writ_request *request, struct writ_view name)
+is_passed(struct writ_view name)
 {
-    if (writ_view_equal_nocase(name, WRIT_LIT("Last-Event-ID"))) {
-        return request->x->method == WRIT_METHOD_GET;
-    }
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
         if (writ_view_equal_nocase(name, passed[i])) {
             return true;
@@ -82,7 +77,7 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
     const struct writ_header *all = writ_exchange_headers(request->x, &n);
 
     for (size_t i = 0; i < n; i++) {
-        if (!is_passed(request, all[i].name)) {
+        if (!is_passed(all[i].name)) {
             continue;
         }
         if (count == WRIT_PASS_HEADERS_MAX - 4) { /* room for those that we add */
@@ -188,6 +183,8 @@ room_again(struct writ_exchange *x, void *ctx)
     }
     if (request->closing) {
         close_stream(request);
+    } else if (request->room != NULL) {
+        request->room(request);
     } else if (request->upcall_open) {
         writ_upcall_resume(&request->upcall);
     }
@@ -208,9 +205,13 @@ static void
 reader_left(struct writ_exchange *x, void *ctx)
 {
     struct writ_request *request = ctx;
+    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
 
-    if (request->cancels && request->upcall_open) {
-        writ_upcall_cancel(&request->upcall, true);
+    if (request->call != NULL && !modern) {
+        writ_resume_leave(request);
+    } else if (request->upcall_open &&
+               (modern || writ_upstream_config(request->upstream)->kind == WRIT_UPSTREAM_HTTP)) {
+        writ_upcall_cancel(&request->upcall, modern);
     }
     if (request->streaming) {
         room_again(x, request);
@@ -220,17 +221,14 @@ reader_left(struct writ_exchange *x, void *ctx)
 void
 writ_pass_watch_client(struct writ_request *request)
 {
-    bool endless = request->x->method == WRIT_METHOD_GET || request->method == WRIT_MCP_LISTEN;
-
-    request->cancels = endless || request->message.era == WRIT_MCP_ERA_MODERN;
     writ_exchange_on_gone(request->x, reader_left, request);
-    if (request->cancels) {
-        writ_exchange_probe(request->x, PROBE_AFTER_MS);
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
+        writ_exchange_probe(request->x, WRIT_PASS_PROBE_MS);
     }
 }
 
 void
-writ_pass_begin(struct writ_request *request, const struct writ_upcall_answer *answer)
+writ_pass_begin(struct writ_request *request)
 {
     const struct writ_header headers[] = {
         {WRIT_LIT("Content-Type"), WRIT_LIT("text/event-stream")},
@@ -238,11 +236,11 @@ writ_pass_begin(struct writ_request *request, const struct writ_upcall_answer *a
         {WRIT_LIT("X-Accel-Buffering"), WRIT_LIT("no")},
     };
 
-    (void)answer;
     request->pending = writ_buf_make(WRIT_PASS_EVENT_MAX);
     request->streaming = true;
     writ_exchange_stream(request->x, 200, headers, sizeof headers / sizeof *headers);
     writ_exchange_heartbeat(request->x, HEARTBEAT_MS);
+    writ_exchange_probe(request->x, WRIT_PASS_PROBE_MS);
     writ_exchange_on_room(request->x, room_again, request);
 }
 
@@ -309,20 +307,20 @@ kind_of(const struct writ_request *request, const struct writ_json *message)
         return writ_json_equal(id, request->message.id) ? WRIT_PASS_RESPONSE : WRIT_PASS_FOREIGN;
     }
     return writ_exchange_header(request->x, WRIT_LIT("Last-Event-ID")).ptr != NULL
-               ? WRIT_PASS_OTHER
+               ? WRIT_PASS_ANSWER
                : WRIT_PASS_FOREIGN;
 }
 
 /* The data of an event that goes on. */
 static writ_result
-put_data(const struct writ_request *request, const struct writ_json *message, struct writ_buf *ret)
+put_data(const struct writ_upstream *from, const struct writ_json *message, struct writ_buf *ret)
 {
     const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
     writ_auto_buf outward = writ_buf_make(6 * OUTWARD_ID_MAX);
     struct writ_write w;
 
     if (id != NULL && writ_json_get(message, WRIT_LIT("method")) != NULL) {
-        outward_id(&outward, writ_upstream_config(request->upstream)->name, id);
+        outward_id(&outward, writ_upstream_config(from)->name, id);
         WRIT_TRY(writ_buf_check(&outward, NULL));
         return writ_pass_rewrite_id(message, writ_buf_view(&outward), ret);
     }
@@ -332,8 +330,8 @@ put_data(const struct writ_request *request, const struct writ_json *message, st
 }
 
 enum writ_pass_kind
-writ_pass_inspect(
-    const struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
+writ_pass_inspect(const struct writ_request *request, const struct writ_upstream *from,
+    const struct writ_sse_event *event, struct writ_buf *ret)
 {
     struct writ_json_limits limits = writ_json_limits_default;
     struct writ_arena *scratch;
@@ -344,14 +342,14 @@ writ_pass_inspect(
         return WRIT_PASS_OTHER; /* an empty one tells the client where to go on from */
     }
     limits.bytes = limits.string_bytes = event->data.len;
-    limits.values = EVENT_VALUES_MAX;
+    limits.values = WRIT_PASS_EVENT_VALUES_MAX;
     scratch = writ_arena_new(64 * event->data.len + 65536);
     if (scratch != NULL &&
         writ_is_ok(writ_json_read(event->data, &limits, scratch, &message, NULL)) &&
         writ_json_type(message) == WRIT_JSON_OBJECT) {
         kind = kind_of(request, message);
     }
-    if (kind != WRIT_PASS_FOREIGN && !writ_is_ok(put_data(request, message, ret))) {
+    if (kind != WRIT_PASS_FOREIGN && !writ_is_ok(put_data(from, message, ret))) {
         kind = WRIT_PASS_FOREIGN;
     }
     writ_arena_free(scratch);
@@ -368,19 +366,48 @@ give_up(struct writ_request *request)
     writ_upcall_cancel(&request->upcall, false);
 }
 
+struct writ_view
+writ_pass_event_id(
+    const struct writ_request *request, struct writ_view id, struct writ_buf *scratch)
+{
+    if (id.len == 0 || !writ_request_is_merged(request)) {
+        return id;
+    }
+    writ_buf_clear(scratch);
+    writ_place_put(scratch, writ_upstream_config(request->upstream)->name, id);
+    return writ_is_ok(writ_buf_check(scratch, NULL)) ? writ_buf_view(scratch)
+                                                     : (struct writ_view){NULL, 0};
+}
+
+writ_result
+writ_pass_write(struct writ_request *request, struct writ_view events)
+{
+    writ_buf_put(&request->pending, events);
+    WRIT_TRY(writ_buf_check(&request->pending, NULL));
+    return flush(request) ? WRIT_DONE : (writ_result){WRIT_E_BUSY};
+}
+
 void
 writ_pass_event(
     struct writ_request *request, const struct writ_sse_event *event, struct writ_view data)
 {
+    writ_auto_buf id = writ_buf_make(WRIT_PASS_EVENT_ID_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_PASS_EVENT_MAX);
     struct writ_sse_event changed = *event;
+    writ_result r;
 
     if (event->kind == WRIT_SSE_EVENT) {
-        changed.data = data;
+        changed.data = data.len > 0 ? data : event->data; /* an empty one is not an absent one */
+        changed.id = writ_pass_event_id(request, event->id, &id);
     }
-    if (!writ_is_ok(writ_sse_put(&request->pending, &changed, NULL))) {
-        give_up(request);
-    } else if (!flush(request)) {
+    r = writ_sse_put(&text, &changed, NULL);
+    if (writ_is_ok(r)) {
+        r = writ_pass_write(request, writ_buf_view(&text));
+    }
+    if (r.code == WRIT_E_BUSY) {
         writ_upcall_pause(&request->upcall);
+    } else if (!writ_is_ok(r)) {
+        give_up(request);
     }
 }
 
@@ -440,16 +467,36 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
 static void
 on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
-    writ_pass_begin(upcall->ctx, answer);
+    (void)answer;
+    writ_pass_begin(upcall->ctx);
+}
+
+/* From its first id on the rest of the stream can be asked for by GET, the answer with it. */
+static void
+note(struct writ_request *request)
+{
+    struct writ_digest key;
+
+    if (!request->noted && request->session != NULL && request->message.id != NULL &&
+        writ_is_ok(writ_answers_key(request->session, writ_upstream_config(request->upstream)->name,
+            request->message.id, &key)) &&
+        writ_is_ok(
+            writ_answers_note(request->worker->gateway->answers, &key, NULL, request->x->loop))) {
+        request->noted = true;
+    }
 }
 
 static void
 on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
+    struct writ_request *request = upcall->ctx;
     writ_auto_buf data = writ_buf_make(WRIT_PASS_EVENT_MAX);
 
-    if (writ_pass_inspect(upcall->ctx, event, &data) != WRIT_PASS_FOREIGN) {
-        writ_pass_event(upcall->ctx, event, writ_buf_view(&data));
+    if (event->id.len > 0) {
+        note(request);
+    }
+    if (writ_pass_inspect(request, request->upstream, event, &data) != WRIT_PASS_FOREIGN) {
+        writ_pass_event(request, event, writ_buf_view(&data));
     }
 }
 
@@ -486,9 +533,6 @@ choose_upstream(struct writ_request *request, struct writ_view *ret_name)
             upstream = writ_gateway_upstream(request->worker->gateway, writ_view_sub(name, 0, at));
             name = writ_view_sub(name, at + 2, SIZE_MAX);
         }
-    }
-    if (upstream == NULL && request->x->method == WRIT_METHOD_GET) {
-        upstream = request->worker->gateway->upstreams[0];
     }
     *ret_name = name;
     return upstream;
@@ -546,10 +590,6 @@ start(struct writ_request *request, struct writ_upstream *upstream, struct writ_
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
     request->upcall.request.body = body;
-    if (request->method == WRIT_MCP_LISTEN || request->x->method == WRIT_METHOD_GET) {
-        request->upcall.request.timeout_us = 0; /* such a stream may be silent for ever */
-        writ_stream_remember(request);
-    }
     request->upcall.events = &pass_events;
     request->upcall.ctx = request;
     request->upstream = upstream;

@@ -22,43 +22,66 @@ WRIT_RESULT writ_pass_prepare(struct writ_request *request, struct writ_upstream
 WRIT_RESULT writ_pass_prepare_own(struct writ_request *request, struct writ_upstream *upstream,
     struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret);
 
-/** Begins the client's stream as the upstream's has begun. */
-void writ_pass_begin(struct writ_request *request, const struct writ_upcall_answer *answer);
+/** Begins the client's stream. */
+void writ_pass_begin(struct writ_request *request);
 
 /** What an event is to the request on whose stream it came. */
 enum writ_pass_kind {
     WRIT_PASS_FOREIGN = 0, /* it must not reach this client */
     WRIT_PASS_RESPONSE,    /* the response */
     WRIT_PASS_OTHER,       /* a notification, a request of the server, a comment */
+    WRIT_PASS_ANSWER,      /* GET: the response to an earlier request, whose stream was lost */
 };
 
 /**
  * Tells them apart, by one strict parse of every event (security.md H14). FOREIGN is what is no
  * message, a message that other parsers may read in another way, a response to something else, and
  * a request of a server on a stream of the stateless revision, which has none. A response on a GET
- * is OTHER where the client asks for the rest of an earlier stream, and FOREIGN else.
+ * is an ANSWER where the client asks for the rest of an earlier stream, and FOREIGN else.
  *
+ * @param from  whose event it is
  * @param ret  gets the event's data as it goes on: one line, written anew; the id of a server's
  *             request with the name of its upstream
  */
-enum writ_pass_kind writ_pass_inspect(
-    const struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret);
+enum writ_pass_kind writ_pass_inspect(const struct writ_request *request,
+    const struct writ_upstream *from, const struct writ_sse_event *event, struct writ_buf *ret);
 
-/** Passes one event or comment on, with `data` in place of its own. The upcall is paused while the
- * client is slow. */
+/** Passes one event or comment of the upcall on, with `data` in place of its own. The upcall is
+ * paused while the client is slow. */
 void writ_pass_event(
     struct writ_request *request, const struct writ_sse_event *event, struct writ_view data);
+
+/** The id of an event of the upcall as the client knows it: on an endpoint of several upstreams it
+ * says whose it is ("fs/42"), so that the rest of the stream can be asked for. The view is `id` or
+ * lies in `scratch`. */
+struct writ_view writ_pass_event_id(
+    const struct writ_request *request, struct writ_view id, struct writ_buf *scratch);
+
+/** Writes whole events, as writ_sse_put made them, to the client's stream. WRIT_E_BUSY: they were
+ * taken, but the client is slow, and `request->room` is called when it is not. Else: they cannot be
+ * passed on. */
+WRIT_RESULT writ_pass_write(struct writ_request *request, struct writ_view events);
 
 /** Ends the client's stream behind what still waits for it, and the request with it: with an end of
  * the body when `whole`. */
 void writ_pass_close(struct writ_request *request, bool whole);
 
+/** Time for a client that closed its side of the connection to show whether it is still there. */
+#define WRIT_PASS_PROBE_MS 200
+
+/** Values in the message of one event: bounds the memory that it costs. */
+#define WRIT_PASS_EVENT_VALUES_MAX (1u << 20)
+
+/** Longest id of an event that a client is sent, in bytes. */
+#define WRIT_PASS_EVENT_ID_MAX 8192
+
 /** Longest event on its way to a client, in bytes. */
 #define WRIT_PASS_EVENT_MAX ((size_t)64 << 20)
 
 /** Cancels the upcall when a client of the stateless revision leaves, which is how it cancels
- * (2026-07-28, basic/patterns/cancellation), and when anybody leaves a stream that has no end of
- * its own. A legacy client that leaves its call cancels nothing. */
+ * (2026-07-28, basic/patterns/cancellation). A legacy client that leaves cancels nothing: the
+ * connection to an http upstream is closed as the client closed its own, so that the client can ask
+ * for the rest; but a governed call is kept as long as its outcome is learned no other way. */
 void writ_pass_watch_client(struct writ_request *request);
 
 /** Writes `message` with another id. For `id` NULL the id is left out. WRIT_E_PARSE. */

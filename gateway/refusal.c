@@ -3,8 +3,6 @@
 #include "evidence/write.h"
 #include "gateway/resource.h"
 
-#define REFUSAL_MAX 16384
-
 static const struct writ_header json_type = WRIT_HEADER_JSON;
 
 static void
@@ -69,7 +67,7 @@ writ_refusal_http(struct writ_request *request, unsigned status, int code, enum 
     struct writ_exchange *x = request->x;
     struct writ_header headers[2] = {json_type};
     size_t count = 1;
-    writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
+    writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
 
     put_http(&body, request->message.id, code, reason,
         text != NULL ? writ_view_str(text) : writ_reason_sentence(reason));
@@ -83,10 +81,16 @@ writ_refusal_http(struct writ_request *request, unsigned status, int code, enum 
 }
 
 void
+writ_refusal_put_error(struct writ_buf *buf, const struct writ_json *id, enum writ_reason reason)
+{
+    put_http(buf, id, WRIT_REFUSAL_CODE, reason, writ_reason_sentence(reason));
+}
+
+void
 writ_refusal_overloaded(struct writ_exchange *x)
 {
     const struct writ_header headers[2] = {json_type, {WRIT_LIT("Retry-After"), WRIT_LIT("1")}};
-    writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
+    writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
 
     put_http(&body, NULL, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED,
         writ_reason_sentence(WRIT_REASON_OVERLOADED));
@@ -121,7 +125,7 @@ reply_challenge(struct writ_request *request, unsigned status,
     struct writ_exchange *x = request->x;
     struct writ_header headers[2] = {json_type};
     size_t count = 1;
-    writ_auto_buf text = writ_buf_make(REFUSAL_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_REFUSAL_MAX);
 
     if (status == 401 || status == 403) {
         const struct writ_upstream *only = request->endpoint->only;
@@ -148,7 +152,7 @@ writ_refusal_identity(struct writ_request *request, const struct writ_identity_r
         .agent = narrow ? &identity->agent : NULL,
     };
     enum writ_reason reason = narrow ? WRIT_REASON_INSUFFICIENT_SCOPE : WRIT_REASON_UNAUTHENTICATED;
-    writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
+    writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
 
     put_http(&body, NULL, WRIT_REFUSAL_CODE, reason, writ_reason_sentence(reason));
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, reason);

@@ -12,6 +12,9 @@
 /** The one code of governed refusals: outside the range that JSON-RPC and MCP reserve. */
 #define WRIT_REFUSAL_CODE (-31001)
 
+/** Most bytes of a refusal without a governed call. */
+#define WRIT_REFUSAL_MAX 16384
+
 /** What is told about a refused call. Views may be empty. */
 struct writ_refusal {
     enum writ_reason reason;
@@ -31,6 +34,10 @@ enum writ_step writ_refusal_http(struct writ_request *request, unsigned status, 
 /** Appends the JSON-RPC message of a governed refusal, in the form its rule asks for. */
 void writ_refusal_put(
     struct writ_buf *buf, const struct writ_request *request, const struct writ_refusal *refusal);
+
+/** Appends a JSON-RPC error with the reason's sentence, for the request of that id (NULL: null). */
+void writ_refusal_put_error(
+    struct writ_buf *buf, const struct writ_json *id, enum writ_reason reason);
 
 /** Answers 503 before there is even a request. */
 void writ_refusal_overloaded(struct writ_exchange *x);

@@ -49,11 +49,20 @@ writ_request_finish(struct writ_request *request)
 {
     WRIT_INVARIANT(!request->upcall_open);
     writ_stream_forget(request);
+    if (request->call != NULL) {
+        writ_resume_forget(request);
+    }
     writ_exchange_on_gone(request->x, NULL, NULL);
     writ_buf_wipe(&request->pending);
     writ_session_drop(WRIT_TAKE(request->session));
     writ_generation_drop(WRIT_TAKE(request->generation));
     request->magic = 0;
+}
+
+bool
+writ_request_is_merged(const struct writ_request *request)
+{
+    return request->endpoint->only == NULL && request->worker->gateway->upstreams_n > 1;
 }
 
 const struct writ_config *

@@ -11,6 +11,7 @@
 #include "gateway/gateway.h"
 #include "gateway/mcp.h"
 #include "gateway/method.h"
+#include "gateway/resume.h"
 #include "gateway/step.tbl.h"
 #include "policy/policy.h"
 
@@ -68,7 +69,10 @@ struct writ_call {
     struct writ_view credential;
     struct writ_outcome outcome;
     struct writ_conclusion end;
-    struct writ_buf resume_id;  /* of the last event that had one */
+    int64_t total_us; /* how long it may take, in all */
+    struct writ_resume resume;
+    const struct writ_upcall_events *rest; /* resume.c: of the GET that asks for the rest */
+    void (*conclude)(struct writ_request *request, const struct writ_upcall_answer *answer);
     struct writ_sse_event last; /* the event that carried the response, on a stream */
     unsigned answer_status;     /* HTTP status of the upstream's answer */
     bool malformed;             /* an event that cannot be passed on: the upcall was given up */
@@ -101,7 +105,9 @@ struct writ_request {
     bool streaming;          /* the answer to the client is a stream that has begun */
     struct writ_buf pending; /* events that the client's queue did not take yet */
     bool closing, cut;       /* pass.c: the stream ends behind `pending`, whole or cut */
-    struct writ_call *call;  /* governed calls */
+    bool noted;              /* pass.c: the answer may come by GET */
+    void (*room)(struct writ_request *request);      /* the client takes events again */
+    struct writ_call *call;                          /* governed calls */
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
     void *part; /* of the module that has the request: spread.c, handshake.c */
 };
@@ -118,6 +124,9 @@ enum writ_step writ_request_submit(struct writ_request *request, enum writ_step 
 /** Lets go of everything that is held, just before the exchange is answered for good. The next
  * thing done with the exchange must be its answer. */
 void writ_request_finish(struct writ_request *request);
+
+/** Whether its endpoint stands for several upstreams. */
+bool writ_request_is_merged(const struct writ_request *request);
 
 /** The configuration that the request began with. */
 const struct writ_config *writ_request_config(const struct writ_request *request);

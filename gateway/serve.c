@@ -352,6 +352,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(open_ledger(serve, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
         &gateway->sessions, err));
+    WRIT_TRY(writ_answers_new(&gateway->answers, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(open_listeners(serve, err));
@@ -441,6 +442,7 @@ close_all(struct serve *serve)
         writ_loop_free(serve->loops[i]);
     }
     writ_sessions_free(gateway->sessions);
+    writ_answers_free(gateway->answers);
     writ_metrics_free(gateway->metrics);
     writ_generation_drop(serve->generation);
     writ_free(gateway->workers);

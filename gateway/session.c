@@ -281,6 +281,17 @@ writ_session_is_of(const struct writ_session *session, const struct writ_agent *
            writ_view_equal(session->agent_id, agent->id);
 }
 
+bool
+writ_session_has(const struct writ_session *session, struct writ_view name)
+{
+    for (size_t i = 0; i < session->upstreams_n; i++) {
+        if (writ_view_equal(session->upstreams[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct writ_view
 writ_session_upstream(const struct writ_session *session, struct writ_view name)
 {

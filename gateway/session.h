@@ -2,7 +2,7 @@
  *
  * The gateway mints its own session id for every initialize, so that a session belongs to one
  * principal and one boundary, and keeps behind it the session ids of the upstreams. A session is
- * immutable but for the time it was last used; many loops may hold it at once. Its row in the
+ * immutable but for when and how it is used; many loops may hold it at once. Its row in the
  * ledger's session table lets it (and with it the boundary, and so the duplicate check) outlive a
  * restart; the row is on disk before the client learns the id.
  *
@@ -28,7 +28,7 @@ struct writ_session_upstream {
     struct writ_view session; /* its own session id; empty: it has none */
 };
 
-/** One session. All members but the counters are constant once it was added. */
+/** One session. All members but the atomic ones are constant once it was added. */
 struct writ_session {
     char id[WRIT_SESSION_ID_TEXT];
     struct writ_digest hash; /* SHA-256 of the id: the key of its row */
@@ -43,6 +43,7 @@ struct writ_session {
     atomic_int_least64_t seen_us;   /* monotonic */
     atomic_int_least64_t stored_us; /* wall time until which its row is good */
     atomic_uint holders;
+    atomic_uint resuming; /* streams of it that are being gone on with by GET */
     struct writ_session *next;
 };
 
@@ -84,6 +85,9 @@ void writ_session_drop(struct writ_session *session);
 
 /** True when `agent` is who opened it. */
 bool writ_session_is_of(const struct writ_session *session, const struct writ_agent *agent);
+
+/** Whether that upstream answered the session's initialize. */
+bool writ_session_has(const struct writ_session *session, struct writ_view name);
 
 /** The upstream's own session id, or the empty view. */
 struct writ_view writ_session_upstream(const struct writ_session *session, struct writ_view name);

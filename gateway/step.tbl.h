@@ -32,7 +32,7 @@
     X(SPREAD,       writ_spread_start,     "to several upstreams: lists merged, notices to all")   \
     X(HANDSHAKE,    writ_handshake_start,  "initialize and server/discover")                       \
     X(REPLY,        writ_pass_reply,       "a client's answer to a server's request")              \
-    X(STREAM,       writ_stream_open,      "GET: the session's stream of events")                  \
+    X(STREAM,       writ_stream_open,      "GET and subscriptions/listen: streams of events")      \
     X(LEAVE,        writ_stream_leave,     "DELETE: the end of a session, and its seal")
 /* clang-format on */
 

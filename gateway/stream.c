@@ -1,6 +1,8 @@
-/* stream.c - STREAM and LEAVE: the session's own stream of events (GET), and its end (DELETE). */
+/* stream.c - STREAM and LEAVE: streams of events (GET, subscriptions/listen), and the end of a
+ * session (DELETE). */
 #include "gateway/stream.h"
 
+#include "gateway/lanes.h"
 #include "gateway/refusal.h"
 #include "gateway/session_row.h"
 #include "gateway/spread.h"
@@ -42,8 +44,8 @@ writ_stream_leave(struct writ_request *request)
 
 /* ---- STREAM ---- */
 
-void
-writ_stream_remember(struct writ_request *request)
+static void
+remember(struct writ_request *request)
 {
     struct writ_request **head = &request->worker->streams;
 
@@ -71,10 +73,12 @@ writ_stream_forget(struct writ_request *request)
 void
 writ_stream_end_all(struct writ_worker *worker)
 {
-    for (struct writ_request *r = worker->streams; r != NULL; r = r->stream_next) {
-        if (r->upcall_open) {
-            writ_upcall_cancel(&r->upcall, true); /* its end comes in a later turn */
-        }
+    struct writ_request *next;
+
+    worker->ending = true;
+    for (struct writ_request *r = worker->streams; r != NULL; r = next) {
+        next = r->stream_next;
+        writ_lanes_stop(r);
     }
 }
 
@@ -86,18 +90,13 @@ accepts_events(const struct writ_request *request)
     return writ_view_search(accept, WRIT_LIT("text/event-stream")) < accept.len;
 }
 
-/* One upstream's stream is passed on as it comes. Several are not joined: their clients poll
- * lists, and every call has a stream of its own. */
 enum writ_step
 writ_stream_open(struct writ_request *request)
 {
-    if (!accepts_events(request)) {
+    if (request->x->method == WRIT_METHOD_GET && !accepts_events(request)) {
         return writ_refusal_http(request, 406, CODE_SERVER, WRIT_REASON_MALFORMED_REQUEST,
             "Not Acceptable: Client must accept text/event-stream");
     }
-    if (request->endpoint->only == NULL && request->worker->gateway->upstreams_n != 1) {
-        return writ_refusal_http(request, 405, CODE_SERVER, WRIT_REASON_MALFORMED_REQUEST,
-            "no stream is offered here: use the endpoint of one upstream");
-    }
-    return WRIT_STEP_PASS;
+    remember(request);
+    return writ_lanes_open(request);
 }

@@ -4,8 +4,7 @@
 
 #include "gateway/request.h"
 
-/** Notes that the request is such a stream, until writ_stream_forget. */
-void writ_stream_remember(struct writ_request *request);
+/** Takes the request out of its worker's list of such streams, if it is there. */
 void writ_stream_forget(struct writ_request *request);
 
 /** Ends all of a worker's streams, so that a gateway that stops need not wait for them. */

@@ -24,6 +24,8 @@ struct http_upcall {
     struct writ_buf body;
     struct writ_upcall_answer answer;
     bool broken_stream;
+    bool may_be_lines; /* JSON, and the first line is not there yet */
+    bool is_lines;
 };
 
 /* ---- answers over HTTP ---- */
@@ -59,6 +61,9 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
     (void)writ_http_response_field(head, "Content-Type", &state->answer.content_type);
     (void)writ_http_response_field(head, "Mcp-Session-Id", &state->answer.session);
     (void)writ_http_response_field(head, "Retry-After", &state->answer.retry_after);
+    state->may_be_lines =
+        state->call->request.lines && head->status == 200 &&
+        writ_header_has_type(state->answer.content_type, WRIT_LIT("application/json"));
     if (head->status != 200 ||
         !writ_header_has_type(state->answer.content_type, WRIT_LIT("text/event-stream"))) {
         return;
@@ -72,6 +77,12 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
     if (state->call->events->stream != NULL) {
         state->call->events->stream(state->call, &state->answer);
     }
+}
+
+static void
+arena_freep(struct writ_arena **arena)
+{
+    writ_arena_free(*arena);
 }
 
 /* For a caller that takes no stream: the message that answers is kept as the body. */
@@ -111,18 +122,73 @@ feed_events(struct http_upcall *state, struct writ_http_call *http, struct writ_
     }
 }
 
+/* A server may stream messages as lines of JSON under application/json, which the conformance suite
+ * takes on subscriptions/listen: such a body has no end to wait for. A first line that is a whole
+ * message, and not the response, tells it from a body. */
+static bool
+begins_lines(const struct http_upcall *state, struct writ_view line)
+{
+    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(64 * line.len + 65536);
+    struct writ_json_limits limits = writ_json_limits_default;
+    const struct writ_json *message;
+
+    limits.bytes = limits.string_bytes = state->call->request.event_max;
+    return line.len > 0 && line.ptr[0] == '{' && line.ptr[line.len - 1] == '}' && arena != NULL &&
+           writ_is_ok(writ_json_read(line, &limits, arena, &message, NULL)) &&
+           writ_json_get(message, WRIT_LIT("method")) != NULL;
+}
+
+static void
+tell_line(struct http_upcall *state, struct writ_view line)
+{
+    const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
+        .event = WRIT_LIT("message"),
+        .data = line,
+        .retry_ms = WRIT_SSE_NO_RETRY};
+
+    if (line.len > 0 && state->call->events->event != NULL) {
+        state->call->events->event(state->call, &event);
+    }
+}
+
+static void
+feed_lines(struct http_upcall *state)
+{
+    struct writ_view rest = writ_buf_view(&state->body);
+    size_t end = writ_view_find(rest, '\n');
+
+    if (state->may_be_lines && end < rest.len) {
+        state->may_be_lines = false;
+        state->is_lines = begins_lines(state, writ_view_trim(writ_view_sub(rest, 0, end)));
+        state->answer.is_stream = state->is_lines;
+        if (state->is_lines && state->call->events->stream != NULL) {
+            state->call->events->stream(state->call, &state->answer);
+        }
+    }
+    while (state->is_lines && end < rest.len) {
+        tell_line(state, writ_view_trim(writ_view_sub(rest, 0, end)));
+        rest = writ_view_sub(rest, end + 1, rest.len);
+        end = writ_view_find(rest, '\n');
+    }
+    if (state->is_lines) {
+        writ_buf_consume(&state->body, state->body.len - rest.len);
+    }
+}
+
 static void
 on_body(void *ctx, struct writ_http_call *http, struct writ_view bytes)
 {
     struct http_upcall *state = ctx;
 
-    if (state->answer.is_stream) {
+    if (state->sse != NULL) {
         feed_events(state, http, bytes);
         return;
     }
     writ_buf_put(&state->body, bytes);
     if (!writ_is_ok(writ_buf_check(&state->body, NULL))) {
         writ_http_client_cancel(http); /* too long: end_of says so */
+    } else if (state->may_be_lines || state->is_lines) {
+        feed_lines(state);
     }
 }
 
@@ -165,6 +231,9 @@ on_end(void *ctx, struct writ_http_call *http, const struct writ_http_end *end)
     struct http_upcall *state = ctx;
 
     (void)http;
+    if (state->is_lines && end->reason == WRIT_HTTP_OK) {
+        tell_line(state, writ_view_trim(writ_buf_view(&state->body))); /* the last needs no end */
+    }
     state->answer.end = end_of(state, end->reason);
     state->answer.sent = end->sent == WRIT_HTTP_NOT_SENT ? WRIT_NOT_SENT : WRIT_SENT;
     state->answer.detail = writ_http_response_reason(end->reason);

@@ -53,6 +53,7 @@ struct writ_upcall_request {
     size_t event_max;   /* longest event of a stream */
     int64_t timeout_us; /* to the head and between events of a stream; 0: none */
     int64_t total_us;   /* in all; 0: none */
+    bool lines;         /* a JSON body may be several messages, one a line: then it is a stream */
     const char *scope;  /* which client: keeps stdio ids, progress and streams of clients apart;
                          * the session id, or NULL for one request alone */
 };

@@ -33,6 +33,7 @@ struct writ_worker {
     struct writ_entry **batch;
     size_t batch_n, batch_cap;
     struct writ_post stopping;
+    bool ending;                  /* the gateway stops: nothing is waited for that need not be */
     struct writ_request *streams; /* those that end only when told: see stream.h */
     struct writ_probe_origin origins[WRIT_PROBE_ORIGINS_MAX];
     size_t origins_n;

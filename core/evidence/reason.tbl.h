@@ -242,6 +242,9 @@
         "find out at the target what happened before calling again")                               \
     X(RESULT_TOO_LARGE, result_too_large, WRIT_REASON_IN_GATEWAY,                                  \
         "the result is larger than the gateway accepts; the call may have run", "")                \
+    X(ANSWER_UNKNOWN, answer_unknown, WRIT_REASON_IN_GATEWAY,                                      \
+        "the answer is not the one that was recorded for this request, or the request is unknown", \
+        "see the outcome of the call, or find out at the target what happened")                    \
     X(RESULT_NOT_KEPT, result_not_kept, WRIT_REASON_IN_GATEWAY,                                    \
         "the call has been made already, and its result is no longer kept",                        \
         "see the outcome of the first call")                                                       \

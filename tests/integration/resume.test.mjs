@@ -1,0 +1,242 @@
+// What becomes of a call whose stream ends before its answer: the client goes on with it elsewhere,
+// or the gateway does, and the outcome is that of the call.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { startGateway, until } from '../support/gateway.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+import { Streams } from '../support/resumable.mjs';
+import { events, openSession } from '../support/rpc.mjs';
+
+const RULES = { 'up/work': { scope: 'work', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } };
+
+const notice = (data) => ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
+const response = (id, text) => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } });
+const outcomes = (gw) => gw.decisions().map((d) => gw.show(d.decision_id).outcome).filter((o) => o);
+const outcomeOf = (gw) => until(() => outcomes(gw).at(-1), 'the outcome');
+
+async function setUp(t, { config = {}, rules = RULES, path = '/mcp/up', loops = 2 } = {}) {
+  const streams = new Streams();
+  const up = await startUpstream(t, { onGet: streams.onGet });
+  const gw = await startGateway(t, { loops, upstreams: { up: { http: up.url } }, tools: rules, ...config });
+  return { streams, up, gw, s: await openSession(gw, { path }) };
+}
+
+/** A request whose answer is a stream, read as it comes. */
+export function openStream(gw, { path, headers, body, method = 'POST' }) {
+  return new Promise((resolve, reject) => {
+    const bytes = body && JSON.stringify(body);
+    const req = http.request(gw.origin + path, {
+      method, agent: false, headers: bytes ? { ...headers, 'content-length': Buffer.byteLength(bytes) } : headers,
+    }, (res) => {
+      const stream = { status: res.statusCode, headers: res.headers, text: '', ended: false, cut: false };
+      res.setEncoding('utf8').on('data', (d) => { stream.text += d; });
+      res.on('end', () => { stream.ended = true; });
+      res.on('aborted', () => { stream.cut = true; });
+      res.on('error', () => { stream.cut = true; });
+      Object.defineProperty(stream, 'events', { get: () => events(stream.text) });
+      Object.defineProperty(stream, 'messages', { get: () => stream.events.filter((e) => e.data).map((e) => JSON.parse(e.data)) });
+      stream.has = (what) => until(() => stream.text.includes(what), `${what} in ${stream.text}`);
+      stream.done = () => until(() => stream.ended || stream.cut, 'the end of the stream');
+      stream.leave = () => req.destroy();
+      resolve(stream);
+    });
+    req.on('error', reject);
+    req.end(bytes);
+  });
+}
+
+const post = (gw, s, body) => openStream(gw, { path: s.path, headers: s.headers(body), body });
+const get = (gw, s, last) => openStream(gw, {
+  method: 'GET', path: s.path,
+  headers: s.headers(undefined, { 'content-type': undefined, accept: 'text/event-stream', 'last-event-id': last }),
+});
+
+/** A call that has begun to stream, and its stream at the server. */
+async function begun(x, n = 1) {
+  let stream;
+  x.up.onCall = (a) => {
+    stream = x.streams.open(a);
+    stream.send(undefined, 'retry: 300\n').send(notice('one'));
+    stream.id = a.id;
+  };
+  const body = x.s.callMessage('work', { n }, { id: x.id });
+  const client = await post(x.gw, x.s, body);
+  await client.has('one');
+  return { client, stream, body, last: client.events.findLast((e) => e.id).id };
+}
+
+test('a client that lost its call goes on by GET, and the answer has its outcome before it is seen', async (t) => {
+  const x = await setUp(t);
+  for (let i = 0; i < 6; i++) { // over both loops
+    const { client, stream, last, body } = await begun(x, i);
+    client.leave();
+    stream.send(notice('two'));
+    const rest = await get(x.gw, x.s, last);
+    assert.equal(rest.status, 200);
+    await rest.has('two');
+    stream.send(response(body.id, `ran ${i}`));
+    stream.end();
+    await rest.done();
+    assert.deepEqual(rest.messages.map((m) => m.params?.data ?? m.result.content[0].text), ['two', `ran ${i}`]);
+    assert.equal(rest.events.at(-1).id, 's' + (i + 1) + '_4');
+    const outcome = outcomes(x.gw).at(-1); // it is there already
+    assert.equal(outcome.outcome, 'executed');
+    assert.match(outcome.tool_output_hash, /^sha256:/);
+  }
+  assert.equal(x.up.calls.length, 6);
+  assert.ok(!x.up.arrivals.some((a) => a.method === 'notifications/cancelled'));
+});
+
+test('when nobody goes on with a call, the gateway asks for its answer', async (t) => {
+  const x = await setUp(t);
+  const { client, stream, body, last } = await begun(x);
+  client.leave();
+  await stream.closed();
+  stream.send(response(body.id, 'ran'));
+  stream.end();
+  assert.equal((await outcomeOf(x.gw)).outcome, 'executed');
+  assert.deepEqual(x.streams.gets, ['s1_2']);
+
+  // and whoever asks later gets what was recorded, and nothing else
+  const late = await get(x.gw, x.s, last);
+  await late.done();
+  assert.equal(late.messages.at(-1).result.content[0].text, 'ran');
+  stream.events.at(-1).text = `id: s1_3\ndata: ${JSON.stringify(response(body.id, 'other'))}\n\n`;
+  const forged = await get(x.gw, x.s, last);
+  await forged.done();
+  assert.deepEqual(forged.messages.map((m) => m.error?.data.reason), ['answer_unknown']);
+  assert.equal(forged.messages[0].id, body.id);
+});
+
+test('a call that nobody hears of in its time is unknown, and not called again', async (t) => {
+  const x = await setUp(t, { rules: { 'up/work': { ...RULES['up/work'], timeout: '4s' } } });
+  const { client, stream } = await begun(x);
+  client.leave();
+  await stream.closed();
+  const outcome = await outcomeOf(x.gw);
+  assert.equal(outcome.outcome, 'timeout');
+  assert.equal((await x.s.call('work', { n: 1 })).reason, 'duplicate_outcome');
+  assert.equal(x.up.calls.length, 1);
+});
+
+test('a client that comes back while the gateway asks gets the stream', async (t) => {
+  const x = await setUp(t);
+  const { client, stream, body, last } = await begun(x);
+  client.leave();
+  await stream.taken(2); // by the gateway
+  const rest = await get(x.gw, x.s, last);
+  assert.equal(rest.status, 200);
+  stream.send(response(body.id, 'ran'));
+  stream.end();
+  await rest.done();
+  assert.equal(rest.messages.at(-1).result.content[0].text, 'ran');
+  assert.equal(outcomes(x.gw).at(-1).outcome, 'executed');
+});
+
+test('a client that goes on and leaves again, and again, loses nothing', async (t) => {
+  const x = await setUp(t);
+  const { client, stream, body, last } = await begun(x);
+  let from = last, at = client;
+  for (let i = 0; i < 3; i++) {
+    at.leave();
+    at = await get(x.gw, x.s, from);
+    assert.equal(at.status, 200);
+    stream.send(notice(`part ${i}`));
+    await at.has(`part ${i}`);
+    from = at.events.at(-1).id;
+  }
+  stream.send(response(body.id, 'ran'));
+  stream.end();
+  await at.done();
+  assert.equal(at.messages.at(-1).result.content[0].text, 'ran');
+  assert.deepEqual(outcomes(x.gw).map((o) => o.outcome), ['executed']);
+});
+
+test('a server that hangs up is asked again after the time it wants, on the stream that is there', async (t) => {
+  const x = await setUp(t);
+  const { client, stream, body } = await begun(x);
+  const from = Date.now();
+  await stream.hangUp();
+  await stream.taken(2);
+  assert.ok(Date.now() - from >= 290, `${Date.now() - from} ms`);
+  stream.res.destroy(); // and a connection that breaks is no end either
+  await stream.taken(3);
+  stream.send(response(body.id, 'ran'));
+  stream.end();
+  await client.done();
+  assert.equal(client.messages.at(-1).result.content[0].text, 'ran');
+  assert.equal(outcomes(x.gw).at(-1).outcome, 'executed');
+  assert.equal(x.up.calls.length, 1);
+});
+
+test('what is not governed is gone on with as well', async (t) => {
+  const x = await setUp(t);
+  let stream;
+  x.up.onMessage = (a) => {
+    if (a.method !== 'prompts/get') return undefined;
+    stream = x.streams.open(a);
+    stream.send(notice('one'));
+    return true;
+  };
+  const body = x.s.message('prompts/get', { name: 'p' });
+  const client = await post(x.gw, x.s, body);
+  await client.has('one');
+  client.leave();
+  await stream.closed();
+  const rest = await get(x.gw, x.s, 's1_1');
+  stream.send({ jsonrpc: '2.0', id: body.id, result: { messages: [] } });
+  stream.end();
+  await rest.done();
+  assert.deepEqual(rest.messages.at(-1).result, { messages: [] });
+});
+
+test('an id that is used again has no answer by GET: it could be that of the other call', async (t) => {
+  const x = await setUp(t);
+  x.id = 'twice';
+  const first = await begun(x, 1);
+  first.stream.send(response('twice', 'first'));
+  first.stream.end();
+  await first.client.done();
+  const second = await begun(x, 2);
+  second.client.leave();
+  const rest = await get(x.gw, x.s, first.last); // the first call's answer, while the second runs
+  await rest.done();
+  assert.deepEqual(rest.messages.map((m) => m.error?.data.reason), ['answer_unknown']);
+  second.stream.send(response('twice', 'second'));
+  second.stream.end();
+  await until(() => outcomes(x.gw).length === 2, 'both outcomes');
+  const [one, two] = outcomes(x.gw);
+  assert.notEqual(one.tool_output_hash, two.tool_output_hash);
+});
+
+test('every event comes as it was sent, on POST and on GET: ids, retry, comments, names, empty data', async (t) => {
+  const x = await setUp(t);
+  const raw = [
+    'id: a 1\ndata:\n\n', ': a comment\n\n', 'retry: 1234\n\n', 'event: message\nid: a 2\nretry: 5\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n',
+    'id:\ndata: {"jsonrpc":"2.0","method":"notifications/y"}\n\n', ':\n\n',
+  ];
+  const want = [
+    { id: 'a 1', data: '' }, { comment: ' a comment' }, { retry: '1234' },
+    { id: 'a 2', event: 'message', retry: '5', data: '{"jsonrpc":"2.0","method":"notifications/x"}' },
+    { id: '', data: '{"jsonrpc":"2.0","method":"notifications/y"}' },
+  ];
+  const seen = (stream) => stream.events.filter((e) => e.comment !== '').map((e) => (e.comment === undefined ? e : { comment: ` ${e.comment}`.replace(/^ {2}/, ' ') }));
+  x.up.onCall = async (a) => {
+    const stream = a.stream();
+    for (const piece of raw) stream.raw(piece);
+    stream.send(response(a.id, 'ran'));
+    stream.end();
+  };
+  const posted = await post(x.gw, x.s, x.s.callMessage('work', { n: 1 }));
+  await posted.done();
+  assert.deepEqual(seen(posted).slice(0, 5), want);
+  x.up.options.onGet = (req, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const piece of raw) res.write(piece);
+    res.end();
+  };
+  const got = await get(x.gw, x.s);
+  await got.done();
+  assert.deepEqual(seen(got), want);
+});
