@@ -2,11 +2,11 @@
 // or the gateway does, and the outcome is that of the call.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import http from 'node:http';
 import { startGateway, until } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { Streams } from '../support/resumable.mjs';
-import { events, openSession } from '../support/rpc.mjs';
+import { openSession } from '../support/rpc.mjs';
+import { get, post } from '../support/stream.mjs';
 
 const RULES = { 'up/work': { scope: 'work', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } };
 
@@ -21,36 +21,6 @@ async function setUp(t, { config = {}, rules = RULES, path = '/mcp/up', loops = 
   const gw = await startGateway(t, { loops, upstreams: { up: { http: up.url } }, tools: rules, ...config });
   return { streams, up, gw, s: await openSession(gw, { path }) };
 }
-
-/** A request whose answer is a stream, read as it comes. */
-export function openStream(gw, { path, headers, body, method = 'POST' }) {
-  return new Promise((resolve, reject) => {
-    const bytes = body && JSON.stringify(body);
-    const req = http.request(gw.origin + path, {
-      method, agent: false, headers: bytes ? { ...headers, 'content-length': Buffer.byteLength(bytes) } : headers,
-    }, (res) => {
-      const stream = { status: res.statusCode, headers: res.headers, text: '', ended: false, cut: false };
-      res.setEncoding('utf8').on('data', (d) => { stream.text += d; });
-      res.on('end', () => { stream.ended = true; });
-      res.on('aborted', () => { stream.cut = true; });
-      res.on('error', () => { stream.cut = true; });
-      Object.defineProperty(stream, 'events', { get: () => events(stream.text) });
-      Object.defineProperty(stream, 'messages', { get: () => stream.events.filter((e) => e.data).map((e) => JSON.parse(e.data)) });
-      stream.has = (what) => until(() => stream.text.includes(what), `${what} in ${stream.text}`);
-      stream.done = () => until(() => stream.ended || stream.cut, 'the end of the stream');
-      stream.leave = () => req.destroy();
-      resolve(stream);
-    });
-    req.on('error', reject);
-    req.end(bytes);
-  });
-}
-
-const post = (gw, s, body) => openStream(gw, { path: s.path, headers: s.headers(body), body });
-const get = (gw, s, last) => openStream(gw, {
-  method: 'GET', path: s.path,
-  headers: s.headers(undefined, { 'content-type': undefined, accept: 'text/event-stream', 'last-event-id': last }),
-});
 
 /** A call that has begun to stream, and its stream at the server. */
 async function begun(x, n = 1) {
