@@ -162,7 +162,11 @@ session_from_row(struct writ_request *request, struct writ_view id)
     atomic_store(&session->stored_us, request->entry.session.expires_us);
     if (!writ_is_ok(writ_sessions_add(sessions, session, writ_loop_now_us(request->x->loop)))) {
         writ_session_drop(session);
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(request, 503, CODE_INTERNAL,
+            writ_sessions_crowded(sessions, &request->agent) == WRIT_REASON_SHARE_EXCEEDED
+                ? WRIT_REASON_SHARE_EXCEEDED
+                : WRIT_REASON_OVERLOADED,
+            NULL);
     }
     return use_session(request, session);
 }

@@ -223,13 +223,9 @@ fill_session(struct writ_session *session, const struct writ_legs *legs)
 static writ_result
 make_session(struct writ_request *request, const struct writ_legs *legs, struct writ_view *ret_row)
 {
-    writ_auto_buf client = writ_buf_make(WRIT_SESSION_CLIENT_MAX);
     writ_auto_buf row = writ_buf_make(WRIT_LEDGER_SESSION_MAX);
-    struct writ_write w = writ_write_to(&client);
 
-    writ_spread_put_verbatim(&w, request->message.params);
-    WRIT_TRY(writ_write_end(&w, NULL));
-    WRIT_TRY(writ_session_new(&request->agent, request->endpoint->path, writ_buf_view(&client),
+    WRIT_TRY(writ_session_new(&request->agent, request->endpoint->path,
         request->worker->gateway->clock, &request->session, NULL));
     WRIT_TRY(fill_session(request->session, legs));
     writ_session_put(request->session, &row);
@@ -241,7 +237,26 @@ make_session(struct writ_request *request, const struct writ_legs *legs, struct 
 static void
 failed(struct writ_request *request, enum writ_reason reason)
 {
-    (void)writ_refusal_http(request, 503, CODE_INTERNAL, reason, NULL);
+    unsigned status = reason == WRIT_REASON_SHARE_EXCEEDED ? 429 : 503;
+
+    (void)writ_refusal_http(request, status, CODE_INTERNAL, reason, NULL);
+}
+
+/* It takes its place before its row is written, so that nobody fills the ledger with rows of
+ * sessions that find no place; nobody knows its id before. */
+static bool
+take_place(struct writ_request *request)
+{
+    struct writ_sessions *sessions = request->worker->gateway->sessions;
+    enum writ_reason crowded;
+
+    if (writ_is_ok(
+            writ_sessions_add(sessions, request->session, writ_loop_now_us(request->x->loop)))) {
+        return true;
+    }
+    crowded = writ_sessions_crowded(sessions, &request->agent);
+    failed(request, crowded != WRIT_REASON_NONE ? crowded : WRIT_REASON_OVERLOADED);
+    return false;
 }
 
 static void
@@ -266,6 +281,9 @@ legs_done(struct writ_request *request, struct writ_legs *legs)
         failed(request, WRIT_REASON_OVERLOADED);
         return;
     }
+    if (!take_place(request)) {
+        return;
+    }
     writ_session_row_put(&request->entry, request->session, row, request->worker->gateway->clock,
         writ_request_config(request)->sessions.idle_expires_us);
     (void)writ_request_submit(request, WRIT_STEP_HANDSHAKE);
@@ -278,15 +296,11 @@ session_stored(struct writ_request *request)
     struct writ_gateway *gateway = request->worker->gateway;
 
     if (request->entry.code != WRIT_OK) {
+        writ_sessions_remove(gateway->sessions, &request->session->hash);
         failed(request, WRIT_REASON_LEDGER_UNAVAILABLE);
         return WRIT_STEP_DONE;
     }
     atomic_store(&request->session->stored_us, request->entry.session.expires_us);
-    if (!writ_is_ok(writ_sessions_add(
-            gateway->sessions, request->session, writ_loop_now_us(request->x->loop)))) {
-        failed(request, WRIT_REASON_OVERLOADED);
-        return WRIT_STEP_DONE;
-    }
     answer(request);
     return WRIT_STEP_DONE;
 }
@@ -294,8 +308,17 @@ session_stored(struct writ_request *request)
 enum writ_step
 writ_handshake_start(struct writ_request *request)
 {
+    enum writ_reason crowded;
+
     if (request->entry.kind == WRIT_ENTRY_SESSION_PUT) {
         return session_stored(request);
+    }
+    crowded = request->method == WRIT_MCP_INITIALIZE
+                  ? writ_sessions_crowded(request->worker->gateway->sessions, &request->agent)
+                  : WRIT_REASON_NONE;
+    if (crowded != WRIT_REASON_NONE) { /* before it costs the upstreams a session */
+        failed(request, crowded);
+        return WRIT_STEP_DONE;
     }
     if (writ_spread_begin(request, request->x->body, legs_done) == NULL) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);

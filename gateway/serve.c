@@ -18,16 +18,19 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
-#define TICK_US        1000000  /* how often the main thread looks around */
-#define SWEEP_TICKS    10       /* ticks between two sweeps of the sessions */
-#define DRAIN_US       10000000 /* for calls under way at the end */
-#define STOP_US        8000000  /* for children to end */
-#define BATCH_MAX      1024
-#define FIXED_ROUTES   3
-#define MAX_ROUTES     (WRIT_UPSTREAMS_MAX + FIXED_ROUTES)
-#define PATH_MAX_BYTES 64
-#define METADATA_MAX   65536
-#define TLS_FILE_MAX   (1024 * 1024)
+#define TICK_US      1000000  /* how often the main thread looks around */
+#define SWEEP_TICKS  10       /* ticks between two sweeps of the sessions */
+#define DRAIN_US     10000000 /* for calls under way at the end */
+#define STOP_US      8000000  /* for children to end */
+#define BATCH_MAX    1024
+#define FIXED_ROUTES 3
+/* A row outlives its session by half an idle time, in which another session takes its place, and
+ * waits for the next look at what has expired: so the table of sessions is full first. */
+#define ROWS_PER_SESSION 3
+#define MAX_ROUTES       (WRIT_UPSTREAMS_MAX + FIXED_ROUTES)
+#define PATH_MAX_BYTES   64
+#define METADATA_MAX     65536
+#define TLS_FILE_MAX     (1024 * 1024)
 
 struct serve {
     struct writ_gateway gateway;
@@ -191,7 +194,7 @@ open_ledger(struct serve *serve, struct writ_err *err)
 
     options.clock = serve->options->clock;
     options.queue_max = (size_t)config->limits.queue;
-    options.sessions_max = (size_t)config->limits.sessions;
+    options.sessions_max = ROWS_PER_SESSION * (size_t)config->limits.sessions;
     options.claim_kept_us = config->ledger.claims_kept_us;
     options.window_kept_us = 2 * config->sessions.window_us;
     options.boundary_idle_us = config->sessions.idle_expires_us;

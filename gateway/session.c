@@ -1,7 +1,7 @@
 /* Invariants:
  * (1) A session in the table is held once by the table; it is freed when the last hold is dropped.
  * (2) Nothing of a session changes once it was added, but for its atomic members.
- * (3) `lock` is held for the table's chains and count only, never while memory is taken. */
+ * (3) `lock` is held for the table's chains, count and shares only. */
 #include "gateway/session.h"
 
 #include "base/id.h"
@@ -19,6 +19,7 @@ struct writ_sessions {
     pthread_mutex_t lock;
     struct writ_session *buckets[BUCKETS];
     size_t count, max;
+    struct writ_shares shares;
     int64_t idle_us;
 };
 
@@ -38,11 +39,28 @@ writ_sessions_new(size_t max, int64_t idle_us, struct writ_sessions **ret, struc
     if (sessions == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the session table");
     }
+    writ_result shared = writ_shares_init(&sessions->shares, max, err);
+    if (!writ_is_ok(shared)) {
+        writ_free(sessions);
+        return shared;
+    }
     (void)pthread_mutex_init(&sessions->lock, NULL);
     sessions->max = max;
     sessions->idle_us = idle_us;
     *ret = sessions;
     return WRIT_DONE;
+}
+
+/* Under the lock: unlinks and gives the table's hold back to the caller. */
+static void
+unlink_session(struct writ_sessions *sessions, struct writ_session **link)
+{
+    struct writ_session *session = *link;
+
+    *link = session->next;
+    session->next = NULL;
+    sessions->count--;
+    writ_shares_release(&sessions->shares, &session->charge);
 }
 
 void
@@ -53,11 +71,12 @@ writ_sessions_free(struct writ_sessions *sessions)
     }
     for (size_t i = 0; i < BUCKETS; i++) {
         while (sessions->buckets[i] != NULL) {
-            struct writ_session *next = sessions->buckets[i]->next;
-            writ_session_drop(sessions->buckets[i]);
-            sessions->buckets[i] = next;
+            struct writ_session *first = sessions->buckets[i];
+            unlink_session(sessions, &sessions->buckets[i]);
+            writ_session_drop(first);
         }
     }
+    writ_shares_wipe(&sessions->shares);
     (void)pthread_mutex_destroy(&sessions->lock);
     writ_free(sessions);
 }
@@ -126,21 +145,16 @@ session_name(struct writ_session *session, const struct writ_clock *clock, struc
 }
 
 writ_result
-writ_session_new(const struct writ_agent *agent, struct writ_view endpoint, struct writ_view client,
+writ_session_new(const struct writ_agent *agent, struct writ_view endpoint,
     const struct writ_clock *clock, struct writ_session **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_session *, session_freep) session = NULL;
 
-    if (client.len > WRIT_SESSION_CLIENT_MAX) {
-        WRIT_FAIL(err, WRIT_E_LIMIT, "the params of initialize are longer than %d bytes",
-            WRIT_SESSION_CLIENT_MAX);
-    }
     WRIT_TRY(session_alloc(&session, err));
     WRIT_TRY(session_name(session, clock, err));
     WRIT_TRY(copy_into(session, agent->tenant, &session->tenant, err));
     WRIT_TRY(copy_into(session, agent->id, &session->agent_id, err));
     WRIT_TRY(copy_into(session, endpoint, &session->endpoint, err));
-    WRIT_TRY(copy_into(session, client, &session->client, err));
     session->created_us = writ_clock_wall_us(clock);
     *ret = WRIT_TAKE(session);
     return WRIT_DONE;
@@ -158,24 +172,57 @@ lookup(struct writ_sessions *sessions, const struct writ_digest *hash)
     return session;
 }
 
+/* Under the lock. */
+static enum writ_reason
+crowded(const struct writ_sessions *sessions, struct writ_view tenant, struct writ_view agent_id)
+{
+    if (sessions->count >= sessions->max) {
+        return WRIT_REASON_OVERLOADED;
+    }
+    return writ_shares_have_room(&sessions->shares, tenant, agent_id) ? WRIT_REASON_NONE
+                                                                      : WRIT_REASON_SHARE_EXCEEDED;
+}
+
+enum writ_reason
+writ_sessions_crowded(struct writ_sessions *sessions, const struct writ_agent *agent)
+{
+    enum writ_reason reason;
+
+    (void)pthread_mutex_lock(&sessions->lock);
+    reason = crowded(sessions, agent->tenant, agent->id);
+    (void)pthread_mutex_unlock(&sessions->lock);
+    return reason;
+}
+
+/* Under the lock. */
+static WRIT_RESULT
+add(struct writ_sessions *sessions, struct writ_session *session, int64_t now_us)
+{
+    struct writ_session **bucket = bucket_of(sessions, &session->hash);
+
+    if (lookup(sessions, &session->hash) != NULL) {
+        return WRIT_DONE;
+    }
+    if (crowded(sessions, session->tenant, session->agent_id) != WRIT_REASON_NONE) {
+        return (writ_result){WRIT_E_LIMIT};
+    }
+    WRIT_TRY(writ_shares_charge(
+        &sessions->shares, session->tenant, session->agent_id, &session->charge, NULL));
+    atomic_store(&session->seen_us, now_us);
+    (void)atomic_fetch_add(&session->holders, 1); /* keeps (1) */
+    session->next = *bucket;
+    *bucket = session;
+    sessions->count++;
+    return WRIT_DONE;
+}
+
 writ_result
 writ_sessions_add(struct writ_sessions *sessions, struct writ_session *session, int64_t now_us)
 {
-    writ_result result = WRIT_DONE;
-    struct writ_session **bucket = bucket_of(sessions, &session->hash);
+    writ_result result;
 
     (void)pthread_mutex_lock(&sessions->lock);
-    if (lookup(sessions, &session->hash) == NULL) {
-        if (sessions->count >= sessions->max) {
-            result = (writ_result){WRIT_E_LIMIT};
-        } else {
-            atomic_store(&session->seen_us, now_us);
-            (void)atomic_fetch_add(&session->holders, 1); /* keeps (1) */
-            session->next = *bucket;
-            *bucket = session;
-            sessions->count++;
-        }
-    }
+    result = add(sessions, session, now_us);
     (void)pthread_mutex_unlock(&sessions->lock);
     return result;
 }
@@ -200,17 +247,6 @@ writ_sessions_find(struct writ_sessions *sessions, struct writ_view id, int64_t 
     }
     (void)pthread_mutex_unlock(&sessions->lock);
     return session;
-}
-
-/* Under the lock: unlinks and gives the table's hold back to the caller. */
-static void
-unlink_session(struct writ_sessions *sessions, struct writ_session **link)
-{
-    struct writ_session *session = *link;
-
-    *link = session->next;
-    session->next = NULL;
-    sessions->count--;
 }
 
 void
@@ -324,7 +360,6 @@ writ_session_put(const struct writ_session *session, struct writ_buf *ret)
     writ_write_object_begin(&w);
     put_member(&w, WRIT_LIT("agent_id"), session->agent_id);
     put_member(&w, WRIT_LIT("boundary_id"), session->boundary_id);
-    put_member(&w, WRIT_LIT("client"), session->client);
     writ_write_name(&w, WRIT_LIT("created_us"));
     writ_write_i64(&w, session->created_us);
     put_member(&w, WRIT_LIT("endpoint"), session->endpoint);
@@ -383,7 +418,6 @@ read_row(const struct writ_json *row, struct writ_session *session, struct writ_
 {
     WRIT_TRY(read_member(row, WRIT_LIT("agent_id"), session, &session->agent_id, err));
     WRIT_TRY(read_member(row, WRIT_LIT("boundary_id"), session, &session->boundary_id, err));
-    WRIT_TRY(read_member(row, WRIT_LIT("client"), session, &session->client, err));
     WRIT_TRY(read_member(row, WRIT_LIT("endpoint"), session, &session->endpoint, err));
     WRIT_TRY(read_member(row, WRIT_LIT("tenant"), session, &session->tenant, err));
     WRIT_TRY(read_member(row, WRIT_LIT("version"), session, &session->version, err));

@@ -12,13 +12,14 @@
 
 #include "base/clock.h"
 #include "evidence/digest.h"
+#include "evidence/reason.h"
 #include "policy/config.h"
+#include "store/shares.h"
 
 #include <stdatomic.h>
 
-#define WRIT_SESSION_ID_BYTES   32   /* random bytes of an id */
-#define WRIT_SESSION_ID_TEXT    44   /* base64url and NUL */
-#define WRIT_SESSION_CLIENT_MAX 8192 /* bytes of the initialize params kept */
+#define WRIT_SESSION_ID_BYTES 32 /* random bytes of an id */
+#define WRIT_SESSION_ID_TEXT  44 /* base64url and NUL */
 
 struct writ_sessions;
 
@@ -35,7 +36,6 @@ struct writ_session {
     struct writ_view boundary_id, tenant, agent_id;
     struct writ_view endpoint; /* path it was opened on: "/mcp" or "/mcp/fs" */
     struct writ_view version;  /* negotiated revision */
-    struct writ_view client;   /* params of the client's initialize, as JSON */
     const struct writ_session_upstream *upstreams;
     size_t upstreams_n;
     int64_t created_us;             /* wall */
@@ -43,11 +43,13 @@ struct writ_session {
     atomic_int_least64_t seen_us;   /* monotonic */
     atomic_int_least64_t stored_us; /* wall time until which its row is good */
     atomic_uint holders;
-    atomic_uint resuming; /* streams of it that are being gone on with by GET */
-    struct writ_session *next;
+    atomic_uint resuming;      /* streams of it that are being gone on with by GET */
+    struct writ_session *next; /* the table's, as the next one */
+    struct writ_charge charge;
 };
 
-/** A table for at most `max` sessions, which expire when unused for `idle_us`. WRIT_E_NOMEM. */
+/** A table for at most `max` sessions, which expire when unused for `idle_us`. An agent has a share
+ * of it (store/shares.h). WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_sessions_new(
     size_t max, int64_t idle_us, struct writ_sessions **ret, struct writ_err *err);
 void writ_sessions_free(struct writ_sessions *sessions);
@@ -56,16 +58,18 @@ void writ_sessions_free(struct writ_sessions *sessions);
  * A new session with a random id and boundary, held once by the caller, not yet in the table.
  * Fill version and upstreams (from its arena) before adding it.
  *
- * @return WRIT_OK, WRIT_E_LIMIT (client longer than WRIT_SESSION_CLIENT_MAX), WRIT_E_NOMEM,
- *         WRIT_E_CRYPTO
+ * @return WRIT_OK, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_session_new(const struct writ_agent *agent, struct writ_view endpoint,
-    struct writ_view client, const struct writ_clock *clock, struct writ_session **ret,
-    struct writ_err *err);
+    const struct writ_clock *clock, struct writ_session **ret, struct writ_err *err);
 
-/** Puts it into the table; `now_us` is monotonic. WRIT_E_LIMIT: the table is full. When the same
- * session was added meanwhile (two loops read one row), that one stays and WRIT_OK is returned.
- * Any thread. */
+/** Why the agent cannot open one more session (OVERLOADED, SHARE_EXCEEDED), or NONE. Any thread. */
+enum writ_reason writ_sessions_crowded(
+    struct writ_sessions *sessions, const struct writ_agent *agent);
+
+/** Puts it into the table; `now_us` is monotonic. WRIT_E_LIMIT: the table, or its agent's share of
+ * it, is full; WRIT_E_NOMEM, WRIT_E_CRYPTO. When the same session was added meanwhile (two loops
+ * read one row), that one stays and WRIT_OK is returned. Any thread. */
 WRIT_RESULT writ_sessions_add(
     struct writ_sessions *sessions, struct writ_session *session, int64_t now_us);
 

@@ -1,11 +1,18 @@
 #include "store/boundaries.h"
 
+#include "store/ledger.h"
+
 WRIT_RESULT
 writ_boundaries_init(struct writ_boundaries *ret, size_t most, struct writ_err *err)
 {
     struct writ_boundaries boundaries = {.most = most};
 
     WRIT_TRY(writ_map_init(&boundaries.by_name, most, err));
+    writ_result shared = writ_shares_init(&boundaries.shares, most, err);
+    if (!writ_is_ok(shared)) {
+        writ_map_wipe(&boundaries.by_name);
+        return shared;
+    }
     *ret = boundaries;
     return WRIT_DONE;
 }
@@ -17,6 +24,7 @@ writ_boundaries_wipe(struct writ_boundaries *boundaries)
         writ_boundaries_remove(boundaries, boundaries->ring);
     }
     writ_map_wipe(&boundaries->by_name);
+    writ_shares_wipe(&boundaries->shares);
     *boundaries = (struct writ_boundaries){0};
 }
 
@@ -50,17 +58,30 @@ writ_boundaries_find(const struct writ_boundaries *boundaries, struct writ_tag t
     return NULL;
 }
 
+bool
+writ_boundaries_own(struct writ_view name)
+{
+    return writ_view_has_prefix(name, writ_view_str(WRIT_LEDGER_RESERVED));
+}
+
+bool
+writ_boundaries_full(const struct writ_boundaries *boundaries)
+{
+    return boundaries->by_name.count - boundaries->own >= boundaries->most;
+}
+
 WRIT_RESULT
 writ_boundaries_add(struct writ_boundaries *boundaries, struct writ_tag tag,
     struct writ_view tenant, struct writ_view name, struct writ_boundary **ret,
     struct writ_err *err)
 {
+    bool own = writ_boundaries_own(name);
     struct writ_boundary *boundary;
     struct writ_seal_hash hash;
 
-    if (boundaries->by_name.count >= boundaries->most) {
-        WRIT_FAIL(
-            err, WRIT_E_LIMIT, "%zu boundaries are open, and no more may be", boundaries->most);
+    if (own ? boundaries->own >= WRIT_BOUNDARIES_OWN : writ_boundaries_full(boundaries)) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "%zu boundaries are open, and no more may be",
+            boundaries->by_name.count);
     }
     boundary = writ_alloc(sizeof *boundary + tenant.len + name.len);
     if (boundary == NULL) {
@@ -75,6 +96,7 @@ writ_boundaries_add(struct writ_boundaries *boundaries, struct writ_tag tag,
     boundary->tenant = writ_view_place(tenant, boundary->text);
     boundary->name = writ_view_place(name, boundary->text + tenant.len);
     writ_map_add(&boundaries->by_name, &boundary->by_name, tag);
+    boundaries->own += own ? 1 : 0;
 
     if (boundaries->ring == NULL) {
         boundary->next = boundary->prev = boundary;
@@ -88,10 +110,23 @@ writ_boundaries_add(struct writ_boundaries *boundaries, struct writ_tag tag,
     return WRIT_DONE;
 }
 
+WRIT_RESULT
+writ_boundaries_charge(struct writ_boundaries *boundaries, struct writ_boundary *boundary,
+    struct writ_view agent_id, struct writ_err *err)
+{
+    if (boundary->charge.tenant != NULL || writ_boundaries_own(boundary->name)) {
+        return WRIT_DONE;
+    }
+    return writ_shares_charge(
+        &boundaries->shares, boundary->tenant, agent_id, &boundary->charge, err);
+}
+
 void
 writ_boundaries_remove(struct writ_boundaries *boundaries, struct writ_boundary *boundary)
 {
     writ_map_remove(&boundaries->by_name, &boundary->by_name);
+    boundaries->own -= writ_boundaries_own(boundary->name) ? 1 : 0;
+    writ_shares_release(&boundaries->shares, &boundary->charge);
     if (boundaries->ring == boundary) {
         boundaries->ring = boundary->next == boundary ? NULL : boundary->next;
     }

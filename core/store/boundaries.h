@@ -1,12 +1,15 @@
 /* boundaries.h - the runs and sessions that are open, in the memory of the writer.
  *
  * A boundary is open from its first decision until its seal. Memory is bounded: a table that is
- * full takes no further boundary, and the call is not recorded. One thread. */
+ * full takes no further boundary but for the ledger's own, and who opened one has it in his share.
+ * One thread. */
 #ifndef WRIT_STORE_BOUNDARIES_H
 #define WRIT_STORE_BOUNDARIES_H
 
 #include "evidence/seal.h"
-#include "store/map.h"
+#include "store/shares.h"
+
+#define WRIT_BOUNDARIES_OWN 4096 /* boundaries that the ledger names itself, beside the others */
 
 struct writ_hold;
 struct writ_entry;
@@ -27,6 +30,7 @@ struct writ_boundary {
     int64_t held_until_us;      /* wall time; a session keeps it open until then */
     struct writ_hold *holds;    /* its claims */
     struct writ_entry *seals;   /* wait for its seal, by `next` */
+    struct writ_charge charge;  /* of who opened it */
     bool sealing;               /* takes no further call */
     bool ready;                 /* in the list of those that can be sealed */
 
@@ -40,7 +44,8 @@ struct writ_boundary {
 
 struct writ_boundaries {
     struct writ_map by_name;
-    size_t most;
+    size_t most, own; /* own: of all, those with names of the ledger's own */
+    struct writ_shares shares;
     struct writ_boundary *ring; /* any one of them: where the next sweep goes on */
 };
 
@@ -57,10 +62,22 @@ WRIT_RESULT writ_boundaries_tag(
 struct writ_boundary *writ_boundaries_find(const struct writ_boundaries *boundaries,
     struct writ_tag tag, struct writ_view tenant, struct writ_view name);
 
-/** Adds an open boundary. WRIT_E_LIMIT when the table is full, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** True for a name of the ledger's own (WRIT_LEDGER_RESERVED). */
+bool writ_boundaries_own(struct writ_view name);
+
+/** True when the table takes no further boundary of a caller. */
+bool writ_boundaries_full(const struct writ_boundaries *boundaries);
+
+/** Adds an open boundary, in nobody's share yet. WRIT_E_LIMIT when the table is full, WRIT_E_NOMEM,
+ * WRIT_E_CRYPTO. */
 WRIT_RESULT writ_boundaries_add(struct writ_boundaries *boundaries, struct writ_tag tag,
     struct writ_view tenant, struct writ_view name, struct writ_boundary **ret,
     struct writ_err *err);
+
+/** Counts a boundary into the share of who opened it, once; the ledger's own into nobody's.
+ * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_boundaries_charge(struct writ_boundaries *boundaries,
+    struct writ_boundary *boundary, struct writ_view agent_id, struct writ_err *err);
 
 /** Removes and frees one that has no claims and no waiting entries. */
 void writ_boundaries_remove(struct writ_boundaries *boundaries, struct writ_boundary *boundary);

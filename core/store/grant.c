@@ -22,6 +22,7 @@ struct judgement {
     struct writ_boundary *boundary; /* NULL: not open yet */
     bool sealed;
     struct writ_flight *before; /* that waits, and that this decision follows */
+    enum writ_reason crowded;   /* why it cannot be opened, or NONE */
     struct writ_tag key, intent;
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];
     size_t bookings_n;
@@ -55,7 +56,7 @@ check_entry(const struct writ_entry_decision *d, struct writ_err *err)
     if (d->reservations_n > WRIT_RESERVATIONS_MAX) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "a call draws on at most %d budgets", WRIT_RESERVATIONS_MAX);
     }
-    if (writ_view_has_prefix(d->draft->boundary_id.view, writ_view_str(WRIT_LEDGER_RESERVED))) {
+    if (writ_boundaries_own(d->draft->boundary_id.view)) {
         WRIT_FAIL(
             err, WRIT_E_INVALID, "a boundary_id must not begin with %s", WRIT_LEDGER_RESERVED);
     }
@@ -83,6 +84,30 @@ find_boundary(struct judgement *j)
     return asked;
 }
 
+static struct writ_view
+text_or_none(const struct writ_member_text *member)
+{
+    return member->is == WRIT_PRESENT ? member->view : writ_view(NULL, 0);
+}
+
+/* Whether there is room for one more boundary, in the table and in the caller's share of it. */
+static void
+find_room(struct judgement *j)
+{
+    const struct writ_boundaries *boundaries = &j->ledger->boundaries;
+
+    j->crowded = WRIT_REASON_NONE;
+    if (j->boundary != NULL || j->sealed) {
+        return;
+    }
+    if (writ_boundaries_full(boundaries)) {
+        j->crowded = WRIT_REASON_OVERLOADED;
+    } else if (!writ_shares_have_room(
+                   &boundaries->shares, j->d->tenant, text_or_none(&j->d->draft->agent_id))) {
+        j->crowded = WRIT_REASON_SHARE_EXCEEDED;
+    }
+}
+
 /* ---- the checks, in their order ---- */
 
 static enum writ_reason
@@ -99,6 +124,12 @@ check_boundary(struct judgement *j)
     bool closed = j->sealed || (j->boundary != NULL && j->boundary->sealing);
 
     return closed ? WRIT_REASON_BOUNDARY_SEALED : WRIT_REASON_NONE;
+}
+
+static enum writ_reason
+check_crowd(struct judgement *j)
+{
+    return j->crowded;
 }
 
 /* Reads the decision_id of the first call, which has an outcome, from its record. */
@@ -288,6 +319,7 @@ static enum writ_reason (*const checks[])(struct judgement *) = {
     check_clock,
     check_boundary,
     check_round,
+    check_crowd,
     check_claim,
     check_room,
     check_budgets,
@@ -433,12 +465,6 @@ route_of(const struct writ_decision *decision)
     return WRIT_DECISION_DENY;
 }
 
-static struct writ_view
-text_or_none(const struct writ_member_text *member)
-{
-    return member->is == WRIT_PRESENT ? member->view : writ_view(NULL, 0);
-}
-
 static void
 row_decision(struct judgement *j, struct writ_group_row *row, size_t body_at, size_t body_len)
 {
@@ -500,7 +526,8 @@ open_boundary(struct judgement *j)
     boundary->fresh = true;
     boundary->active_us = writ_clock_mono_us(j->ledger->options.clock);
     j->boundary = boundary;
-    return WRIT_DONE;
+    return writ_boundaries_charge(
+        &j->ledger->boundaries, boundary, text_or_none(&j->d->draft->agent_id), &j->err);
 }
 
 /* Claim and bookings of one round become those of the next, or the other way round. */
@@ -631,6 +658,7 @@ judge_and_record(struct judgement *j)
     WRIT_TRY(check_entry(j->d, &j->err));
     j->name = j->d->draft->boundary_id.view;
     WRIT_TRY(find_boundary(j));
+    find_room(j);
     j->stamp_us = writ_group_stamp(j->ledger);
     if (j->d->shadow || writ_decision_is(j->d->draft, WRIT_DECISION_ALLOW)) {
         reason = judge(j);
@@ -639,7 +667,8 @@ judge_and_record(struct judgement *j)
     if (reason != WRIT_REASON_NONE) {
         WRIT_TRY(deny(j, reason));
     }
-    if (j->sealed) { /* also a draft that was no allow cannot stand behind a seal */
+    if (j->sealed || j->crowded != WRIT_REASON_NONE) {
+        /* also a draft that was no allow cannot stand behind a seal, or where there is no room */
         WRIT_TRY(move_to_refused(j));
     }
     return record(j);

@@ -59,7 +59,7 @@ static const struct size_option size_options[] = {
     OPTION(in_flight_max, 1, 1 << 22),
     OPTION(waits_max, 1, 1 << 22),
     OPTION(budgets_max, 1, 1 << 24),
-    OPTION(sessions_max, 1, 1 << 24),
+    OPTION(sessions_max, 1, 1 << 26),
 };
 
 static const struct time_option time_options[] = {

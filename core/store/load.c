@@ -267,6 +267,10 @@ load_decision(struct loading *l, const struct writ_row *row, struct writ_boundar
     struct writ_flight *flight;
 
     if (boundary != l->past) {
+        if (row->seq == 0) {
+            WRIT_TRY(
+                writ_boundaries_charge(&l->ledger->boundaries, boundary, row->agent_id, l->err));
+        }
         if (row->seq != boundary->next_seq || row->decision_id.ptr == NULL) {
             CONTRADICTS(l, "record %llu does not follow in its boundary: see `writ ledger verify`",
                 (unsigned long long)row->leaf);

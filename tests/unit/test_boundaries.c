@@ -139,6 +139,51 @@ START_TEST(a_flight_counts_in_its_boundary_until_it_ends)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("boundaries", a_boundary_is_found_by_tenant_and_name, two_names_of_one_tag_are_two,
-    a_sweep_comes_by_everywhere, so_many_are_open_and_no_more,
+START_TEST(the_ledger_has_room_for_its_own)
+{
+    struct writ_boundaries boundaries = {0};
+    struct writ_boundary *mine, *own, *unwanted = NULL;
+    struct writ_tag tag = {1, 2};
+
+    ck_assert_ok(writ_boundaries_init(&boundaries, 1, NULL));
+    mine = added(&boundaries, "t", "one");
+    ck_assert(writ_boundaries_full(&boundaries));
+    for (size_t i = 0; i < WRIT_BOUNDARIES_OWN; i++) {
+        writ_auto_buf name = writ_buf_make(64);
+
+        writ_buf_fmt(&name, "writ:%zu%c", i, '\0');
+        own = added(&boundaries, "t", name.ptr);
+        ck_assert_ok(writ_boundaries_charge(&boundaries, own, WRIT_LIT("a"), NULL));
+    }
+    ck_assert_uint_eq(boundaries.shares.owners.count, 0);
+    ck_assert_code(
+        writ_boundaries_add(&boundaries, tag, WRIT_LIT("t"), WRIT_LIT("writ:x"), &unwanted, NULL),
+        WRIT_E_LIMIT);
+    ck_assert_ptr_null(unwanted);
+    writ_boundaries_remove(&boundaries, mine);
+    ck_assert(!writ_boundaries_full(&boundaries));
+    writ_boundaries_wipe(&boundaries);
+}
+END_TEST
+
+START_TEST(a_boundary_is_in_the_share_of_who_opened_it)
+{
+    struct writ_boundaries boundaries = {0};
+    struct writ_boundary *boundary;
+
+    ck_assert_ok(writ_boundaries_init(&boundaries, 1, NULL));
+    boundary = added(&boundaries, "t", "one");
+    ck_assert_ok(writ_boundaries_charge(&boundaries, boundary, WRIT_LIT("a"), NULL));
+    ck_assert_ok(writ_boundaries_charge(&boundaries, boundary, WRIT_LIT("b"), NULL)); /* once */
+    ck_assert(!writ_shares_have_room(&boundaries.shares, WRIT_LIT("t"), WRIT_LIT("a")));
+    ck_assert(writ_shares_have_room(&boundaries.shares, WRIT_LIT("u"), WRIT_LIT("a")));
+    writ_boundaries_remove(&boundaries, boundary);
+    ck_assert(writ_shares_have_room(&boundaries.shares, WRIT_LIT("t"), WRIT_LIT("a")));
+    writ_boundaries_wipe(&boundaries);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("boundaries", the_ledger_has_room_for_its_own,
+    a_boundary_is_in_the_share_of_who_opened_it, a_boundary_is_found_by_tenant_and_name,
+    two_names_of_one_tag_are_two, a_sweep_comes_by_everywhere, so_many_are_open_and_no_more,
     a_flight_counts_in_its_boundary_until_it_ends)

@@ -549,12 +549,66 @@ START_TEST(so_many_boundaries_are_open_and_no_more)
     kit.options.boundaries_max = 1;
     writ_kit_open(&kit);
     writ_kit_run(&kit, (spec){.boundary = "one"});
-    c = writ_kit_call(&kit, (spec){.boundary = "two", .route = WRIT_DECISION_ALLOW});
-    ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_E_LIMIT);
-    ck_assert(!c->entry.decision.granted);
+    c = writ_kit_call(
+        &kit, (spec){.boundary = "two", .tenant = "other", .route = WRIT_DECISION_ALLOW});
+    ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_OK);
+    refused(c, WRIT_REASON_OVERLOADED);
+    ck_assert(writ_view_has_prefix(c->decision.boundary_id.view, WRIT_LIT("writ:refused:")));
     writ_kit_call_free(c);
     ck_assert_int_eq(writ_kit_seal(&kit, "one", NULL), WRIT_OK);
-    writ_kit_run(&kit, (spec){.boundary = "two"});
+    writ_kit_run(&kit, (spec){.boundary = "three"});
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* Four boundaries: an agent may have opened two of them, a tenant three. */
+static void
+fill_shares(struct writ_kit *kit)
+{
+    writ_kit_init(kit);
+    kit->options.boundaries_max = 4;
+    writ_kit_open(kit);
+    writ_kit_run(kit, (spec){.boundary = "one"});
+    writ_kit_run(kit, (spec){.boundary = "two"});
+}
+
+START_TEST(an_agent_opens_its_share_of_boundaries_and_others_theirs)
+{
+    struct writ_kit kit;
+    call *c;
+
+    fill_shares(&kit);
+    writ_kit_refused(&kit, (spec){.boundary = "three"}, WRIT_REASON_SHARE_EXCEEDED);
+    writ_kit_run(&kit, (spec){.boundary = "one", .argument = "b"}); /* one that is open */
+    writ_kit_run(&kit, (spec){.boundary = "three", .agent = "other"});
+    writ_kit_run(&kit, (spec){.boundary = "three", .argument = "b"}); /* opened by another */
+    writ_kit_refused(
+        &kit, (spec){.boundary = "four", .agent = "other"}, WRIT_REASON_SHARE_EXCEEDED);
+    writ_kit_run(&kit, (spec){.boundary = "four", .tenant = "other"});
+
+    /* what the policy denied is recorded as that, and opens no boundary either */
+    c = writ_kit_call(&kit, (spec){.boundary = "five", .route = WRIT_DECISION_DENY});
+    ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_OK);
+    ck_assert_int_eq(c->entry.decision.refused, WRIT_REASON_NONE);
+    ck_assert(writ_view_has_prefix(c->decision.boundary_id.view, WRIT_LIT("writ:refused:")));
+    writ_kit_call_free(c);
+
+    ck_assert_int_eq(writ_kit_seal(&kit, "one", NULL), WRIT_OK);
+    writ_kit_run(&kit, (spec){.boundary = "six"});
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(shares_of_boundaries_outlive_a_restart)
+{
+    struct writ_kit kit;
+
+    fill_shares(&kit);
+    writ_kit_refused(&kit, (spec){.boundary = "three"}, WRIT_REASON_SHARE_EXCEEDED);
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    writ_kit_refused(&kit, (spec){.boundary = "three"}, WRIT_REASON_SHARE_EXCEEDED);
+    writ_kit_run(&kit, (spec){.boundary = "three", .agent = "other"});
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -708,5 +762,7 @@ WRIT_UNIT_MAIN("grant", an_allowed_call_is_granted_and_recorded_with_its_place,
     an_outcome_is_taken_whatever_the_clock_says,
     a_full_table_of_claims_refuses_calls_and_takes_no_memory,
     so_many_calls_are_in_flight_and_no_more, so_many_boundaries_are_open_and_no_more,
+    an_agent_opens_its_share_of_boundaries_and_others_theirs,
+    shares_of_boundaries_outlive_a_restart,
     an_entry_that_cannot_be_a_record_fails_alone_and_leaves_nothing,
     names_of_the_longest_length_are_taken)

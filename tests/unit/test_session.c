@@ -15,8 +15,7 @@ session(const char *tenant, const char *id)
     struct writ_session *session = NULL;
     const struct writ_agent who = agent(tenant, id);
 
-    ck_assert_ok(writ_session_new(
-        &who, WRIT_LIT("/mcp"), WRIT_LIT("{\"a\":1}"), writ_clock_system(), &session, NULL));
+    ck_assert_ok(writ_session_new(&who, WRIT_LIT("/mcp"), writ_clock_system(), &session, NULL));
     session->version = WRIT_LIT("2025-11-25");
     return session;
 }
@@ -78,16 +77,45 @@ START_TEST(the_table_takes_its_maximum_and_no_more)
     struct writ_sessions *sessions = table(2, 1000);
     struct writ_session *made[3];
 
-    for (size_t i = 0; i < 3; i++) {
-        made[i] = session("t", "x");
-    }
+    const struct writ_agent z = agent("z", "z");
+
+    made[0] = session("t", "x");
+    made[1] = session("u", "x");
+    made[2] = session("v", "x");
     ck_assert_ok(writ_sessions_add(sessions, made[0], 0));
+    ck_assert_int_eq(writ_sessions_crowded(sessions, &z), WRIT_REASON_NONE);
     ck_assert_ok(writ_sessions_add(sessions, made[1], 0));
     ck_assert_ok(writ_sessions_add(sessions, made[1], 0)); /* it is there: nothing to add */
     ck_assert_code(writ_sessions_add(sessions, made[2], 0), WRIT_E_LIMIT);
+    ck_assert_int_eq(writ_sessions_crowded(sessions, &z), WRIT_REASON_OVERLOADED);
     writ_sessions_remove(sessions, &made[0]->hash);
     ck_assert_ok(writ_sessions_add(sessions, made[2], 0));
     for (size_t i = 0; i < 3; i++) {
+        writ_session_drop(made[i]);
+    }
+    writ_sessions_free(sessions);
+}
+END_TEST
+
+START_TEST(an_agent_has_a_share_of_the_table)
+{
+    struct writ_sessions *sessions = table(4, 1000);
+    struct writ_session *made[4] = {
+        session("t", "x"), session("t", "x"), session("t", "x"), session("t", "y")};
+    const struct writ_agent x = agent("t", "x"), y = agent("t", "y");
+    size_t left;
+
+    ck_assert_ok(writ_sessions_add(sessions, made[0], 0));
+    ck_assert_ok(writ_sessions_add(sessions, made[1], 0));
+    ck_assert_code(writ_sessions_add(sessions, made[2], 0), WRIT_E_LIMIT);
+    ck_assert_int_eq(writ_sessions_crowded(sessions, &x), WRIT_REASON_SHARE_EXCEEDED);
+    ck_assert_int_eq(writ_sessions_crowded(sessions, &y), WRIT_REASON_NONE);
+    ck_assert_ok(writ_sessions_add(sessions, made[3], 0));
+    writ_sessions_remove(sessions, &made[0]->hash);
+    ck_assert_ok(writ_sessions_add(sessions, made[2], 500));
+    ck_assert_uint_eq(writ_sessions_sweep(sessions, 1000, &left), 2);
+    ck_assert_ok(writ_sessions_add(sessions, made[0], 1000));
+    for (size_t i = 0; i < 4; i++) {
         writ_session_drop(made[i]);
     }
     writ_sessions_free(sessions);
@@ -131,7 +159,6 @@ START_TEST(a_row_brings_back_the_same_session)
     ck_assert(writ_digest_equal(&back->hash, &made->hash));
     ck_assert(writ_view_equal(back->boundary_id, made->boundary_id));
     ck_assert(writ_view_equal(back->tenant, made->tenant));
-    ck_assert(writ_view_equal(back->client, made->client));
     ck_assert_int_eq(back->created_us, made->created_us);
     ck_assert_view(writ_session_upstream(back, WRIT_LIT("pay")), "abc/\\\"d");
     ck_assert_uint_eq(writ_session_upstream(back, WRIT_LIT("fs")).len, 0);
@@ -144,9 +171,9 @@ END_TEST
 START_TEST(a_row_that_is_none_makes_no_session)
 {
     static const char *const rows[] = {"", "{}", "[]", "{\"agent_id\":1}",
-        "{\"agent_id\":\"a\",\"boundary_id\":\"b\",\"client\":\"\",\"created_us\":\"x\","
+        "{\"agent_id\":\"a\",\"boundary_id\":\"b\",\"created_us\":\"x\","
         "\"endpoint\":\"/mcp\",\"tenant\":\"t\",\"upstreams\":{},\"version\":\"v\"}",
-        "{\"agent_id\":\"a\",\"boundary_id\":\"b\",\"client\":\"\",\"created_us\":1,"
+        "{\"agent_id\":\"a\",\"boundary_id\":\"b\",\"created_us\":1,"
         "\"endpoint\":\"/mcp\",\"tenant\":\"t\",\"upstreams\":[],\"version\":\"v\"}"};
     struct writ_session *made = session("t", "x"), *back = NULL;
 
@@ -160,28 +187,8 @@ START_TEST(a_row_that_is_none_makes_no_session)
 }
 END_TEST
 
-START_TEST(a_long_client_is_refused)
-{
-    const struct writ_agent who = agent("t", "x");
-    struct writ_session *made = NULL;
-    writ_auto_buf client = writ_buf_make(WRIT_SESSION_CLIENT_MAX + 1);
-
-    while (client.len < WRIT_SESSION_CLIENT_MAX) {
-        writ_buf_byte(&client, 'x');
-    }
-    ck_assert_ok(writ_session_new(
-        &who, WRIT_LIT("/mcp"), writ_buf_view(&client), writ_clock_system(), &made, NULL));
-    writ_session_drop(WRIT_TAKE(made));
-    writ_buf_byte(&client, 'x');
-    ck_assert_code(writ_session_new(&who, WRIT_LIT("/mcp"), writ_buf_view(&client),
-                       writ_clock_system(), &made, NULL),
-        WRIT_E_LIMIT);
-    ck_assert_ptr_null(made);
-}
-END_TEST
-
 WRIT_UNIT_MAIN("session", ids_and_boundaries_are_never_the_same_twice,
     a_session_is_found_by_its_whole_id_only, a_session_belongs_to_one_agent_of_one_tenant,
-    the_table_takes_its_maximum_and_no_more, what_is_not_used_for_the_idle_time_is_swept,
-    a_row_brings_back_the_same_session, a_row_that_is_none_makes_no_session,
-    a_long_client_is_refused)
+    the_table_takes_its_maximum_and_no_more, an_agent_has_a_share_of_the_table,
+    what_is_not_used_for_the_idle_time_is_swept, a_row_brings_back_the_same_session,
+    a_row_that_is_none_makes_no_session)

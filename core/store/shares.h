@@ -1,0 +1,44 @@
+/* shares.h - how much of a table each agent and each tenant holds, so that nobody takes all of it.
+ *
+ * Of a table for `most` things an agent may hold a half and a tenant three quarters, rounded up:
+ * whatever one of them does, there is room for the others. Who holds nothing costs nothing.
+ *
+ * One thread, or under its owner's lock. */
+#ifndef WRIT_STORE_SHARES_H
+#define WRIT_STORE_SHARES_H
+
+#include "store/map.h"
+
+/** What one agent, or one tenant, holds. */
+struct writ_share {
+    struct writ_map_node by_owner;
+    size_t held;
+};
+
+struct writ_shares {
+    struct writ_map owners;
+    size_t agent_most, tenant_most;
+};
+
+/** Against whom one thing counts. Zeroed: nobody. */
+struct writ_charge {
+    struct writ_share *agent, *tenant;
+};
+
+/** WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_shares_init(struct writ_shares *ret, size_t most, struct writ_err *err);
+/** Every charge must have been released. A zeroed one is fine. */
+void writ_shares_wipe(struct writ_shares *shares);
+
+/** True when the agent may hold one more; false also when that cannot be found out. */
+bool writ_shares_have_room(
+    const struct writ_shares *shares, struct writ_view tenant, struct writ_view agent_id);
+
+/** Counts one thing, whether or not there is room. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_shares_charge(struct writ_shares *shares, struct writ_view tenant,
+    struct writ_view agent_id, struct writ_charge *ret, struct writ_err *err);
+
+/** Counts it no longer, and zeroes the charge. A zeroed one is fine. */
+void writ_shares_release(struct writ_shares *shares, struct writ_charge *charge);
+
+#endif

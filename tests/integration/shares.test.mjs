@@ -1,0 +1,63 @@
+// Tables that are bounded are shared: an agent or a tenant that fills its share is told so, and the others do not notice.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { bearer, startGateway } from '../support/gateway.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+import { Caller, LEGACY, openSession } from '../support/rpc.mjs';
+
+const A = bearer('a', { tenant: 'one' });
+const B = bearer('b', { tenant: 'one' });
+const C = bearer('c', { tenant: 'two' });
+const RULES = { 'up/pay': { scope: 'pay', arguments: [{ arg: 'n', op: 'type', value: 'any' }] } };
+
+async function setUp(t, config) {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, { agents: [A.entry, B.entry, C.entry], upstreams: { up: { http: up.url } }, tools: RULES, ...config });
+  const initialize = (who, more = {}) => new Caller(gw, { token: who.token }).request('initialize', { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'x', version: '1' }, ...more });
+  return { up, gw, initialize };
+}
+
+test('an agent has half of the sessions, a tenant three quarters, and the rest is for others', async (t) => {
+  const { up, gw, initialize } = await setUp(t, { limits: { sessions: 8 } });
+  const of = (who, n) => Promise.all(Array.from({ length: n }, () => openSession(gw, { token: who.token })));
+  const refused = async (who, status, reason) => {
+    const opened = up.sessions;
+    const answer = await initialize(who);
+    assert.equal(answer.status, status, answer.text);
+    assert.equal(answer.reason, reason);
+    assert.equal(answer.headers['mcp-session-id'], undefined);
+    assert.equal(up.sessions, opened, 'the upstream was asked for a session');
+  };
+
+  const mine = await of(A, 4);
+  for (let i = 0; i < 20; i++) await refused(A, 429, 'share_exceeded'); // also leaves nothing behind in the ledger
+  await of(B, 2);
+  await refused(B, 429, 'share_exceeded');
+  const others = await of(C, 2);
+  await refused(C, 503, 'overloaded'); // now it is full
+  for (const [i, s] of [...mine, ...others].entries()) assert.equal((await s.call('up__pay', { n: i })).said, `ran ${i + 1}`);
+  assert.equal(await gw.metric('writ_refusals_total{reason="share_exceeded"}'), 21);
+
+  assert.equal((await mine[0].close()).status, 200);
+  const again = await openSession(gw, { token: A.token });
+  await refused(A, 503, 'overloaded');
+  await gw.restart();
+  for (const s of [again, ...mine.slice(1), ...others]) assert.equal((await s.request('tools/list')).status, 200);
+  await refused(A, 429, 'share_exceeded');
+});
+
+test('an initialize is taken up to the limit of a body, and its session outlives a restart', async (t) => {
+  const { up, gw, initialize } = await setUp(t, { limits: { body: '64KiB' } });
+  const answer = await initialize(A, { capabilities: { experimental: { x: { y: 'z'.repeat(60_000) } } } });
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(up.arrivals.find((a) => a.method === 'initialize').params.capabilities.experimental.x.y.length, 60_000);
+  const s = new Caller(gw, { token: A.token });
+  s.session = answer.headers['mcp-session-id'];
+  assert.equal((await s.call('up__pay', { n: 1 })).said, 'ran 1');
+  await gw.restart();
+  assert.equal((await s.call('up__pay', { n: 1 })).reason, 'duplicate_outcome');
+
+  const large = await initialize(A, { capabilities: { experimental: { x: { y: 'z'.repeat(70_000) } } } });
+  assert.equal(large.status, 413);
+  assert.equal(large.reason, 'request_too_large');
+});

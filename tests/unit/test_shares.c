@@ -1,0 +1,108 @@
+#include "support/unit.h"
+
+#include "store/shares.h"
+
+static struct writ_charge
+charged(struct writ_shares *shares, const char *tenant, const char *agent)
+{
+    struct writ_charge charge = {0};
+
+    ck_assert_ok(
+        writ_shares_charge(shares, writ_view_str(tenant), writ_view_str(agent), &charge, NULL));
+    return charge;
+}
+
+static bool
+room(const struct writ_shares *shares, const char *tenant, const char *agent)
+{
+    return writ_shares_have_room(shares, writ_view_str(tenant), writ_view_str(agent));
+}
+
+START_TEST(an_agent_gets_a_half_and_a_tenant_three_quarters)
+{
+    struct writ_shares shares = {0};
+    struct writ_charge a[4], b[2];
+
+    ck_assert_ok(writ_shares_init(&shares, 8, NULL));
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert(room(&shares, "t", "a"));
+        a[i] = charged(&shares, "t", "a");
+    }
+    ck_assert(!room(&shares, "t", "a"));
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert(room(&shares, "t", "b"));
+        b[i] = charged(&shares, "t", "b");
+    }
+    ck_assert(!room(&shares, "t", "b"));
+    ck_assert(!room(&shares, "t", "c"));
+    ck_assert(room(&shares, "u", "a"));
+    ck_assert(room(&shares, "", "t"));
+
+    writ_shares_release(&shares, &a[0]);
+    ck_assert_ptr_null(a[0].agent);
+    writ_shares_release(&shares, &a[0]); /* nothing is counted twice */
+    ck_assert(room(&shares, "t", "a"));
+    ck_assert(room(&shares, "t", "c"));
+    for (size_t i = 0; i < 4; i++) {
+        writ_shares_release(&shares, &a[i]);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        writ_shares_release(&shares, &b[i]);
+    }
+    writ_shares_wipe(&shares);
+}
+END_TEST
+
+START_TEST(in_a_table_for_one_there_is_room_for_one)
+{
+    static const size_t rows[][3] = {{1, 1, 1}, {2, 1, 2}, {3, 2, 3}, {4, 2, 3}, {5, 3, 4}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct writ_shares shares = {0};
+
+        ck_assert_ok(writ_shares_init(&shares, rows[i][0], NULL));
+        ck_assert_uint_eq(shares.agent_most, rows[i][1]);
+        ck_assert_uint_eq(shares.tenant_most, rows[i][2]);
+        writ_shares_wipe(&shares);
+    }
+}
+END_TEST
+
+START_TEST(no_agent_is_taken_for_another_or_for_a_tenant)
+{
+    struct writ_shares shares = {0};
+    struct writ_charge charge;
+
+    ck_assert_ok(writ_shares_init(&shares, 1, NULL));
+    charge = charged(&shares, "ab", "c");
+    ck_assert(!room(&shares, "ab", "c"));
+    ck_assert(room(&shares, "a", "bc"));
+    ck_assert(room(&shares, "", "ab"));
+    ck_assert(room(&shares, "abc", ""));
+    writ_shares_release(&shares, &charge);
+    ck_assert_uint_eq(shares.owners.count, 0);
+    writ_shares_wipe(&shares);
+}
+END_TEST
+
+START_TEST(without_memory_nothing_is_counted)
+{
+    struct writ_shares shares = {0};
+    struct writ_charge charge = {0};
+
+    ck_assert_ok(writ_shares_init(&shares, 8, NULL));
+    for (long nth = 1; nth <= 2; nth++) {
+        writ_fault_arm(nth);
+        ck_assert_code(
+            writ_shares_charge(&shares, WRIT_LIT("t"), WRIT_LIT("a"), &charge, NULL), WRIT_E_NOMEM);
+        (void)writ_fault_disarm();
+        ck_assert_ptr_null(charge.agent);
+        ck_assert_uint_eq(shares.owners.count, 0);
+    }
+    writ_shares_wipe(&shares);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("shares", an_agent_gets_a_half_and_a_tenant_three_quarters,
+    in_a_table_for_one_there_is_room_for_one, no_agent_is_taken_for_another_or_for_a_tenant,
+    without_memory_nothing_is_counted)
