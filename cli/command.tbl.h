@@ -54,6 +54,22 @@ COMMAND(policy_test, "policy test", "CASES", 1, 1, "run test cases for a policy"
     "summary; with --json every verdict. Exit 1 when a case failed.")
 VALUE(policy_test, "config", "FILE", "Use this configuration in place of the one that CASES names.")
 
+COMMAND(tools_list, "tools list", "CONFIG", 1, 1, "show the definitions of tools and which are accepted",
+    "Shows what the gateway of CONFIG saw last and what was accepted, from the files beside its "
+    "ledger. States: accepted, changed (another than the accepted one), new (never accepted), gone "
+    "(accepted, and not seen any more).")
+COMMAND(tools_diff, "tools diff", "CONFIG UPSTREAM/TOOL", 2, 2,
+    "show how a definition differs from the accepted one",
+    "One line for each place, by its JSON Pointer: + was added, - was removed, ~ was changed. Exit 0 "
+    "when there is no difference, 1 when there is one.")
+COMMAND(tools_accept, "tools accept", "CONFIG UPSTREAM/TOOL", 2, 2,
+    "accept the definition of a tool as it was seen last",
+    "Shows the difference to what was accepted before and stores the definition beside the ledger. "
+    "The name may be a pattern as in a policy, such as fs/read_*. Calls of pinned tools are refused "
+    "until their definition is accepted; a running gateway takes it when it reloads (SIGHUP).")
+VALUE(tools_accept, "digest", "DIGEST",
+    "Accept only this definition: what was looked at before, whatever was seen since.")
+
 COMMAND(ledger_init, "ledger init", "PATH", 1, 1, "create an empty ledger",
     "The gateway never creates one, so that a wrong path cannot begin an empty history. PATH must "
     "not exist; its directory must not be writable by everybody. The file gets mode 0600.")

@@ -20,8 +20,6 @@
 #include "gateway/worker.h"
 #include "policy/config.h"
 
-#define WRIT_UPSTREAMS_MAX 64
-
 struct writ_gateway {
     const struct writ_clock *clock;
     struct writ_log *log;

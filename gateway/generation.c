@@ -21,6 +21,15 @@ check_alg(enum writ_jwk_alg wanted, const struct writ_jwk *key, struct writ_err 
     return WRIT_DONE;
 }
 
+/* No such file: nothing was accepted. */
+static writ_result
+load_accepted(const struct writ_config *config, struct writ_definitions **ret, struct writ_err *err)
+{
+    writ_result r = writ_definitions_load(config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, ret, err);
+
+    return r.code == WRIT_E_ABSENT ? writ_definitions_new(ret, err) : r;
+}
+
 writ_result
 writ_generation_new(const struct writ_config *config, const struct writ_clock *clock,
     struct writ_generation **ret, struct writ_err *err)
@@ -44,6 +53,7 @@ writ_generation_new(const struct writ_config *config, const struct writ_clock *c
     writ_keyring_jwks(&generation->jwks, generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL);
     WRIT_TRY(writ_buf_check(&generation->jwks, err));
     WRIT_TRY(writ_identity_keys_new(config, clock, &generation->issuers, err));
+    WRIT_TRY(load_accepted(config, &generation->accepted, err));
     *ret = WRIT_TAKE(generation);
     return WRIT_DONE;
 }
@@ -62,6 +72,7 @@ writ_generation_drop(struct writ_generation *generation)
         return;
     }
     writ_identity_keys_free(generation->issuers);
+    writ_definitions_free(generation->accepted);
     writ_buf_wipe(&generation->jwks);
     writ_keyring_free(generation->keyring);
     writ_config_drop(generation->config);

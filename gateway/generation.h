@@ -7,21 +7,25 @@
 #include "evidence/keyring.h"
 #include "gateway/identity.h"
 #include "policy/config.h"
+#include "store/definitions.h"
 
 #include <stdatomic.h>
 
-/** What SIGHUP replaces as one: policy and agents, the signing keys, the issuers' keys. */
+/** What SIGHUP replaces as one: policy and agents, the signing keys, the issuers' keys, the
+ * accepted definitions of tools. */
 struct writ_generation {
     const struct writ_config *config;
     struct writ_keyring *keyring;
     const struct writ_signer *signer; /* the active credential key of the ring */
     struct writ_buf jwks;             /* its public keys, as they are published */
     struct writ_identity_keys *issuers;
+    struct writ_definitions *accepted; /* definitions of pinned tools */
     atomic_uint holders;
 };
 
-/** Makes a generation of a configuration: opens the key directory, reads the issuers' keys. Held
- * once. Blocks for files. As writ_keydir_open and writ_identity_keys_new. `config` is held. */
+/** Makes a generation of a configuration: opens the key directory, reads the issuers' keys and
+ * the accepted definitions. Held once. Blocks for files. As writ_keydir_open,
+ * writ_identity_keys_new and writ_definitions_load. `config` is held. */
 WRIT_RESULT writ_generation_new(const struct writ_config *config, const struct writ_clock *clock,
     struct writ_generation **ret, struct writ_err *err);
 

@@ -196,12 +196,6 @@ judge(struct writ_request *request, struct writ_call *call)
     }
 }
 
-static bool
-may_pass(const struct writ_call *call)
-{
-    return call->verdict.answer == WRIT_POLICY_ALLOW || call->shadowed != WRIT_REASON_NONE;
-}
-
 enum writ_step
 writ_judge_call(struct writ_request *request)
 {
@@ -236,8 +230,7 @@ writ_judge_call(struct writ_request *request)
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
     call->arguments = arguments != NULL ? arguments : &no_arguments;
     judge(request, call);
-    return may_pass(call) && call->verdict.rule->state != NULL ? WRIT_STEP_OBSERVE
-                                                               : WRIT_STEP_DRAFT;
+    return WRIT_STEP_LEARN;
 }
 
 /* ---- DRAFT: the record ---- */
@@ -373,14 +366,18 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
     if (call->shadowed != WRIT_REASON_NONE) {
         ours->shadow = writ_member_flag(true);
     }
+    if (call->defined) {
+        WRIT_TRY(digest_member(&call->definition, request->x->arena, &ours->definition));
+    }
     WRIT_TRY(digest_member(&call->state_free, request->x->arena, &ours->state_free));
     return writ_extension_make(ours, request->x->arena, &d->extensions, NULL);
 }
 
 static void
-shadow_state(struct writ_call *call)
+shadow_state(const struct writ_request *request, struct writ_call *call)
 {
-    if (call->observed.fault != WRIT_REASON_NONE && call->verdict.shadow && may_pass(call)) {
+    if (call->observed.fault != WRIT_REASON_NONE && call->verdict.shadow &&
+        writ_request_may_pass(request)) {
         call->shadowed = call->observed.fault;
         call->observed.fault = WRIT_REASON_NONE;
     }
@@ -434,7 +431,7 @@ writ_judge_draft(struct writ_request *request)
         return no_draft(request, r.code);
     }
     compare_stated_state(call);
-    shadow_state(call);
+    shadow_state(request, call);
     refused = draft_reason(call);
     d->decision = writ_decision_route_text(
         refused == WRIT_REASON_NONE ? WRIT_DECISION_ALLOW : WRIT_DECISION_DENY);
@@ -503,7 +500,7 @@ writ_judge_claim(struct writ_request *request)
         .tenant = request->agent.tenant,
         .lifetime_us = writ_request_config(request)->credential.lifetime_us,
         .held_until_us = held_until(request),
-        .shadow = rule != NULL && rule->shadow && may_pass(call),
+        .shadow = rule != NULL && rule->shadow && writ_request_may_pass(request),
         .duplicates = rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID,
         .reservations = call->verdict.reservations,
         .reservations_n = call->verdict.reservations_n,

@@ -132,10 +132,8 @@ kind_of(
     return WRIT_DONE;
 }
 
-/* params.name, params.uri or params.taskId: what Mcp-Name says again (2026-07-28; SEP-2663, for the
- * methods that it keeps: a server answers the others as unknown, whatever their head says). */
-static struct writ_view
-mirrored_name(struct writ_view method, const struct writ_json *params)
+struct writ_view
+writ_mcp_mirrored_name(struct writ_view method, const struct writ_json *params)
 {
     if (writ_view_is(method, "tools/call") || writ_view_is(method, "prompts/get")) {
         return writ_json_string(writ_json_get(params, WRIT_LIT("name")));
@@ -237,7 +235,7 @@ writ_mcp_classify(const struct writ_json *body, const struct writ_mcp_headers *h
     if (message.meta != NULL && writ_json_type(message.meta) != WRIT_JSON_OBJECT) {
         return malformed(fault, "params._meta must be an object");
     }
-    message.name = mirrored_name(message.method, params);
+    message.name = writ_mcp_mirrored_name(message.method, params);
     WRIT_TRY(era_of(headers, &message, fault));
     WRIT_TRY(check_mirrors(headers, &message, fault));
 

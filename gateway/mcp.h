@@ -73,6 +73,11 @@ struct writ_mcp_fault {
 WRIT_RESULT writ_mcp_classify(const struct writ_json *body, const struct writ_mcp_headers *headers,
     struct writ_mcp_message *ret, struct writ_mcp_fault *fault);
 
+/** What the header Mcp-Name says again of such a message: params.name, .uri or .taskId (2026-07-28;
+ * SEP-2663, for the methods that it keeps: a server answers the others as unknown, whatever their
+ * head says); ptr NULL for a method without one, or when the member is no string. */
+struct writ_view writ_mcp_mirrored_name(struct writ_view method, const struct writ_json *params);
+
 /** The id that a refusal of this message echoes: a good one of an object, or NULL. */
 const struct writ_json *writ_mcp_id(const struct writ_json *body);
 

@@ -206,23 +206,6 @@ method_of(const struct probe *probe)
                                                         : WRIT_LIT("resources/read");
 }
 
-/* Modern requests describe themselves: the client's own words for version and capabilities. */
-static void
-put_meta(struct writ_write *w, const struct writ_json *meta)
-{
-    writ_write_name(w, WRIT_LIT("_meta"));
-    writ_write_object_begin(w);
-    WRIT_JSON_EACH(name, meta)
-    {
-        struct writ_view key = writ_json_string(name);
-        if (writ_view_has_prefix(key, WRIT_LIT("io.modelcontextprotocol/"))) {
-            writ_write_name(w, key);
-            writ_write_value(w, writ_json_value(name));
-        }
-    }
-    writ_write_object_end(w);
-}
-
 static writ_result
 probe_body(struct probe *probe, struct writ_view *ret)
 {
@@ -239,9 +222,7 @@ probe_body(struct probe *probe, struct writ_view *ret)
     writ_write_string(&w, method_of(probe));
     writ_write_name(&w, WRIT_LIT("params"));
     writ_write_object_begin(&w);
-    if (request->message.era == WRIT_MCP_ERA_MODERN) {
-        put_meta(&w, request->message.meta);
-    }
+    writ_pass_put_own_meta(&w, request);
     if (probe->wanted.probe->kind == WRIT_PROBE_TOOL) {
         writ_write_name(&w, WRIT_LIT("name"));
         writ_write_string(&w, probe->wanted.probe->tool);
@@ -262,29 +243,11 @@ probe_body(struct probe *probe, struct writ_view *ret)
 static writ_result
 prepare_upcall(struct probe *probe, struct writ_upstream *upstream)
 {
-    struct writ_request *request = probe->request;
-    struct writ_mcp_message asked = request->message;
-    struct writ_view body, name;
-    writ_result r;
+    struct writ_view body;
 
     WRIT_TRY(probe_body(probe, &body));
-    WRIT_TRY(writ_json_read(
-        body, &writ_json_limits_default, request->x->arena, &probe->message.body, NULL));
-    probe->message.kind = WRIT_MCP_REQUEST;
-    probe->message.era = asked.era;
-    probe->message.id = writ_json_get(probe->message.body, WRIT_LIT("id"));
-    probe->message.params = writ_json_get(probe->message.body, WRIT_LIT("params"));
-    probe->message.meta = writ_json_get(probe->message.params, WRIT_LIT("_meta"));
-    probe->message.method = method_of(probe);
-    name = probe->wanted.probe->kind == WRIT_PROBE_TOOL ? probe->wanted.probe->tool
-                                                        : probe->wanted.uri;
-    probe->message.name = name;
-    request->message = probe->message; /* the fields of the head are made from the message */
-    r = writ_pass_prepare_own(request, upstream, name, probe->headers, &probe->upcall.request);
-    request->message = asked;
-    probe->upcall.request.message = &probe->message;
-    probe->upcall.request.body = body;
-    return r;
+    return writ_pass_prepare_message(
+        probe->request, upstream, body, &probe->message, probe->headers, &probe->upcall.request);
 }
 
 static enum writ_step

@@ -132,6 +132,50 @@ writ_pass_prepare_own(struct writ_request *request, struct writ_upstream *upstre
     return WRIT_DONE;
 }
 
+void
+writ_pass_put_own_meta(struct writ_write *w, const struct writ_request *request)
+{
+    if (request->message.era != WRIT_MCP_ERA_MODERN) {
+        return;
+    }
+    writ_write_name(w, WRIT_LIT("_meta"));
+    writ_write_object_begin(w);
+    WRIT_JSON_EACH(name, request->message.meta)
+    {
+        struct writ_view key = writ_json_string(name);
+        if (writ_view_has_prefix(key, WRIT_LIT("io.modelcontextprotocol/"))) {
+            writ_write_name(w, key);
+            writ_write_value(w, writ_json_value(name));
+        }
+    }
+    writ_write_object_end(w);
+}
+
+writ_result
+writ_pass_prepare_message(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view body, struct writ_mcp_message *message, struct writ_header *headers,
+    struct writ_upcall_request *ret)
+{
+    const struct writ_mcp_message asked = request->message;
+    writ_result r;
+
+    *message = (struct writ_mcp_message){.kind = WRIT_MCP_REQUEST, .era = asked.era};
+    WRIT_TRY(
+        writ_json_read(body, &writ_json_limits_default, request->x->arena, &message->body, NULL));
+    message->id = writ_json_get(message->body, WRIT_LIT("id"));
+    message->params = writ_json_get(message->body, WRIT_LIT("params"));
+    message->meta = writ_json_get(message->params, WRIT_LIT("_meta"));
+    message->method = writ_json_string(writ_json_get(message->body, WRIT_LIT("method")));
+    message->name = writ_mcp_mirrored_name(message->method, message->params);
+    request->message = *message; /* the fields of the head are made from the message */
+    r = writ_pass_prepare_own(request, upstream, message->name, headers, ret);
+    request->message = asked;
+    ret->method = WRIT_METHOD_POST;
+    ret->message = message;
+    ret->body = body;
+    return r;
+}
+
 /* ---- back to the client ---- */
 
 /* What waits goes to the client's queue, as far as it takes it. False: there is more. */
@@ -329,8 +373,18 @@ put_data(const struct writ_upstream *from, const struct writ_json *message, stru
     return writ_write_end(&w, NULL);
 }
 
+/* The server says that its tools are others now. */
+static void
+notice_change(struct writ_upstream *from, const struct writ_json *message)
+{
+    if (writ_json_is(writ_json_get(message, WRIT_LIT("method")),
+            WRIT_LIT("notifications/tools/list_changed"))) {
+        writ_shelf_doubt(writ_upstream_shelf(from));
+    }
+}
+
 enum writ_pass_kind
-writ_pass_inspect(const struct writ_request *request, const struct writ_upstream *from,
+writ_pass_inspect(const struct writ_request *request, struct writ_upstream *from,
     const struct writ_sse_event *event, struct writ_buf *ret)
 {
     struct writ_json_limits limits = writ_json_limits_default;
@@ -348,6 +402,7 @@ writ_pass_inspect(const struct writ_request *request, const struct writ_upstream
         writ_is_ok(writ_json_read(event->data, &limits, scratch, &message, NULL)) &&
         writ_json_type(message) == WRIT_JSON_OBJECT) {
         kind = kind_of(request, message);
+        notice_change(from, message);
     }
     if (kind != WRIT_PASS_FOREIGN && !writ_is_ok(put_data(from, message, ret))) {
         kind = WRIT_PASS_FOREIGN;

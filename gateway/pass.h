@@ -8,6 +8,8 @@
 
 #include "gateway/request.h"
 
+struct writ_write;
+
 #define WRIT_PASS_HEADERS_MAX 48
 
 /** Fills the upcall with what goes upstream beside the body: era, session, version, mirrored names
@@ -21,6 +23,23 @@ WRIT_RESULT writ_pass_prepare(struct writ_request *request, struct writ_upstream
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_pass_prepare_own(struct writ_request *request, struct writ_upstream *upstream,
     struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret);
+
+/** Writes the member `_meta` of a message of our own, where the client's revision wants one: the
+ * client's own words for version and capabilities, and nothing else of it. */
+void writ_pass_put_own_meta(struct writ_write *w, const struct writ_request *request);
+
+/**
+ * As writ_pass_prepare_own, for a whole message of our own: `body` is read again, so that what is
+ * sent is what is looked at. Its id must be nobody else's in the client's session.
+ *
+ * @param body     in the arena of the request
+ * @param message  written; outlives the upcall
+ *
+ * @return WRIT_OK, WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_pass_prepare_message(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view body, struct writ_mcp_message *message, struct writ_header *headers,
+    struct writ_upcall_request *ret);
 
 /** Begins the client's stream. */
 void writ_pass_begin(struct writ_request *request);
@@ -44,7 +63,7 @@ enum writ_pass_kind {
  *             request with the name of its upstream
  */
 enum writ_pass_kind writ_pass_inspect(const struct writ_request *request,
-    const struct writ_upstream *from, const struct writ_sse_event *event, struct writ_buf *ret);
+    struct writ_upstream *from, const struct writ_sse_event *event, struct writ_buf *ret);
 
 /** Passes one event or comment of the upcall on, with `data` in place of its own. The upcall is
  * paused while the client is slow. */

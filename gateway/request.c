@@ -71,6 +71,13 @@ writ_request_config(const struct writ_request *request)
     return request->generation->config;
 }
 
+bool
+writ_request_may_pass(const struct writ_request *request)
+{
+    return request->call->verdict.answer == WRIT_POLICY_ALLOW ||
+           request->call->shadowed != WRIT_REASON_NONE;
+}
+
 static void
 back_on_loop(struct writ_post *post)
 {

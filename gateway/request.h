@@ -61,6 +61,8 @@ struct writ_call {
     struct writ_view stated_boundary;                        /* run that the caller names */
     struct writ_view stated_state;                           /* digest that the caller expects */
     struct writ_digest state_free;
+    struct writ_digest definition; /* of the tool, when `defined` */
+    bool defined, learned;         /* learned: the server's list was asked for, for this call */
     struct writ_observed observed;
     struct writ_decision decision;
     struct writ_decision authorization; /* the decision as placed, which is bound and signed */
@@ -109,6 +111,7 @@ struct writ_request {
     void (*room)(struct writ_request *request);      /* the client takes events again */
     struct writ_call *call;                          /* governed calls */
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
+    struct writ_request *learn_next;                 /* learn.c: who waits for the same list */
     void *part; /* of the module that has the request: spread.c, handshake.c */
 };
 
@@ -130,6 +133,9 @@ bool writ_request_is_merged(const struct writ_request *request);
 
 /** The configuration that the request began with. */
 const struct writ_config *writ_request_config(const struct writ_request *request);
+
+/** Whether policy lets the governed call go, or shadow mode does. */
+bool writ_request_may_pass(const struct writ_request *request);
 
 #define WRIT_STEP_DECLARE(NAME, function, does)                                                    \
     enum writ_step function(struct writ_request *request);

@@ -10,6 +10,7 @@
 #include "gateway/gateway.h"
 #include "gateway/request.h"
 #include "gateway/resource.h"
+#include "gateway/seen.h"
 #include "gateway/stream.h"
 
 #include <signal.h>
@@ -38,6 +39,7 @@ struct serve {
     struct writ_loop **loops;
     size_t started; /* loops that run */
     struct writ_generation *generation;
+    struct writ_seen seen;
     struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
     char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
     struct writ_route routes[MAX_ROUTES];
@@ -353,6 +355,7 @@ open_all(struct serve *serve, struct writ_err *err)
     }
     WRIT_TRY(writ_generation_new(config, gateway->clock, &serve->generation, err));
     WRIT_TRY(open_ledger(serve, err));
+    WRIT_TRY(writ_seen_open(gateway, &serve->seen, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
         &gateway->sessions, err));
     WRIT_TRY(writ_answers_new(&gateway->answers, err));
@@ -448,6 +451,7 @@ close_all(struct serve *serve)
     writ_answers_free(gateway->answers);
     writ_metrics_free(gateway->metrics);
     writ_generation_drop(serve->generation);
+    writ_seen_wipe(&serve->seen);
     writ_free(gateway->workers);
     writ_free(serve->loops);
 }
@@ -644,6 +648,7 @@ wait_for_end(struct serve *serve)
         if (ticks % SWEEP_TICKS == 0) {
             sweep(serve);
         }
+        writ_seen_keep(&serve->gateway, &serve->seen);
     }
 }
 
@@ -691,6 +696,7 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
         WRIT_LOG(options->log, WRIT_LOG_INFO, "ready", writ_log_str("version", WRIT_VERSION));
         wait_for_end(serve);
         drain(serve);
+        writ_seen_keep(&serve->gateway, &serve->seen);
         WRIT_LOG(options->log, WRIT_LOG_INFO, "stopped", writ_log_str("version", WRIT_VERSION));
     }
     close_all(serve);

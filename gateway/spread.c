@@ -1,6 +1,7 @@
 /* spread.c - SPREAD: lists merged and filtered, notices to all, a resource to whoever has it. */
 #include "gateway/spread.h"
 
+#include "gateway/learn.h"
 #include "gateway/refusal.h"
 
 #include "evidence/write.h"
@@ -207,11 +208,20 @@ list_member(enum writ_mcp_method method)
 static bool
 is_shown(const struct writ_leg *leg, const struct writ_json *item)
 {
+    struct writ_request *request = leg->request;
     struct writ_view name = writ_json_string(writ_json_get(item, WRIT_LIT("name")));
+    struct writ_view upstream = writ_upstream_config(leg->upstream)->name;
+    const struct writ_tool_rule *rule;
+    struct writ_digest digest;
+    bool known;
 
-    return leg->request->method != WRIT_MCP_TOOLS_LIST ||
-           writ_policy_find(writ_request_config(leg->request), &leg->request->agent,
-               writ_upstream_config(leg->upstream)->name, name, NULL) != NULL;
+    if (request->method != WRIT_MCP_TOOLS_LIST) {
+        return true;
+    }
+    known = writ_is_ok(writ_learn_notice(request, leg->upstream, item, &digest));
+    rule = writ_policy_find(writ_request_config(request), &request->agent, upstream, name, NULL);
+    return rule != NULL && (rule->shadow || writ_learn_judge(request, rule, upstream, name,
+                                                known ? &digest : NULL) == WRIT_REASON_NONE);
 }
 
 static bool

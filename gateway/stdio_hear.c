@@ -107,6 +107,13 @@ is_for_all(struct writ_view method)
            writ_view_has_suffix(method, WRIT_LIT("/list_changed"));
 }
 
+static void
+doubt_tools(const struct writ_stdio *stdio)
+{
+    writ_shelf_doubt(
+        writ_upstream_shelf(writ_gateway_upstream(stdio->gateway, stdio->config->name)));
+}
+
 /* A log message or an updated resource says what some client does, and does not say which. */
 static void
 take_notice(struct writ_stdio *stdio, const struct writ_json *message, struct writ_view line)
@@ -116,6 +123,9 @@ take_notice(struct writ_stdio *stdio, const struct writ_json *message, struct wr
     if (writ_view_is(method, "notifications/progress")) {
         take_progress(stdio, message);
         return;
+    }
+    if (writ_view_is(method, "notifications/tools/list_changed")) {
+        doubt_tools(stdio);
     }
     for (struct writ_flight *flight = stdio->listeners; flight != NULL && is_for_all(method);
          flight = flight->next) {
@@ -196,6 +206,7 @@ take_handshake(struct writ_stdio *stdio, const struct writ_json *message)
         return;
     }
     atomic_store(&stdio->state, WRIT_STDIO_UP);
+    doubt_tools(stdio); /* another process, perhaps of another version */
     stdio->failures = 0;
     writ_stdio_ask_waiting(stdio);
 }

@@ -14,6 +14,8 @@ struct writ_upstream {
     struct writ_stdio *stdio;          /* a child, or NULL */
     struct writ_http_client **clients; /* HTTP: one per worker */
     size_t clients_n;
+    size_t index;
+    struct writ_shelf shelf;
 };
 
 /* The state of an upcall over HTTP. */
@@ -445,7 +447,9 @@ writ_upstream_open(struct writ_gateway *gateway, const struct writ_upstream_conf
     if (upstream == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for an upstream");
     }
+    WRIT_TRY(writ_shelf_init(&upstream->shelf, err));
     upstream->config = config;
+    upstream->index = gateway->upstreams_n;
     switch (config->kind) {
     case WRIT_UPSTREAM_NONE:
         WRIT_FAIL(err, WRIT_E_INVALID, "an upstream is neither http nor stdio");
@@ -485,7 +489,20 @@ writ_upstream_close(struct writ_upstream *upstream)
     }
     writ_free(upstream->clients);
     writ_stdio_close(upstream->stdio);
+    writ_shelf_wipe(&upstream->shelf);
     writ_free(upstream);
+}
+
+size_t
+writ_upstream_index(const struct writ_upstream *upstream)
+{
+    return upstream->index;
+}
+
+struct writ_shelf *
+writ_upstream_shelf(struct writ_upstream *upstream)
+{
+    return &upstream->shelf;
 }
 
 const struct writ_upstream_config *

@@ -18,8 +18,11 @@
 #include "gateway/exchange.h"
 #include "gateway/loop.h"
 #include "gateway/mcp.h"
+#include "gateway/shelf.h"
 #include "gateway/sse.h"
 #include "policy/config.h"
+
+#define WRIT_UPSTREAMS_MAX 64
 
 struct writ_upstream;
 struct writ_upcall;
@@ -109,6 +112,12 @@ void writ_upcall_resume(struct writ_upcall *call);
 
 /** The configuration entry it was made from. */
 const struct writ_upstream_config *writ_upstream_config(const struct writ_upstream *upstream);
+
+/** Its place among the gateway's upstreams. */
+size_t writ_upstream_index(const struct writ_upstream *upstream);
+
+/** What was learned of its tools. */
+struct writ_shelf *writ_upstream_shelf(struct writ_upstream *upstream);
 
 /** Whether it can be called right now: an HTTP upstream always, a child while it is up. */
 bool writ_upstream_is_up(const struct writ_upstream *upstream);

@@ -47,6 +47,9 @@ writ_worker_wipe(struct writ_worker *worker)
         writ_buf_wipe(&worker->origins[i].origin);
     }
     worker->origins_n = 0;
+    for (size_t i = 0; i < WRIT_UPSTREAMS_MAX; i++) {
+        writ_shelf_forget(&worker->shelves[i]);
+    }
     writ_free(worker->batch);
     worker->batch = NULL;
     writ_identity_free(WRIT_TAKE(worker->identity));

@@ -7,6 +7,7 @@
 #include "gateway/identity.h"
 #include "gateway/loop.h"
 #include "gateway/metrics.h"
+#include "gateway/upstream.h"
 #include "store/ledger.h"
 
 struct writ_gateway;
@@ -35,6 +36,10 @@ struct writ_worker {
     struct writ_post stopping;
     bool ending;                  /* the gateway stops: nothing is waited for that need not be */
     struct writ_request *streams; /* those that end only when told: see stream.h */
+    /* by the index of an upstream: learn.c */
+    struct writ_shelf_view shelves[WRIT_UPSTREAMS_MAX];
+    struct writ_request *learners[WRIT_UPSTREAMS_MAX]; /* who asked and who waits; NULL: nobody */
+    int64_t learn_after_us[WRIT_UPSTREAMS_MAX];
     struct writ_probe_origin origins[WRIT_PROBE_ORIGINS_MAX];
     size_t origins_n;
 };

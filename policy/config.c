@@ -531,7 +531,8 @@ static WRIT_RESULT
 digest_policy(struct loading *l)
 {
     writ_auto_buf canonical = writ_buf_make(CANONICAL_MAX);
-    writ_result result = writ_rule_canonical(l->top.tools, l->o.arena, &canonical);
+    writ_result result =
+        writ_rule_canonical(l->top.tools, option_of(l->root, "defaults"), l->o.arena, &canonical);
 
     if (result.code == WRIT_E_LIMIT) {
         WRIT_OPTION_FAULT(
@@ -553,7 +554,8 @@ read_all(struct loading *l, struct writ_view text)
     read_top(l);
     read_agents(l);
     read_upstreams(l);
-    l->config->policy = writ_rule_read(&l->o, l->top.tools, l->config, &l->owned->patterns);
+    l->config->policy =
+        writ_rule_read(&l->o, l->top.tools, &l->top.defaults, l->config, &l->owned->patterns);
     if (l->top.tools == NULL) {
         WRIT_OPTION_WARN(&l->o, l->root, "no tools: every call is denied");
     }

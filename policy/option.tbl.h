@@ -97,7 +97,7 @@ NODE(top, "agents", agents, SHAPE_AGENTS, NONE, "Who may call, and how they show
 NODE(top, "upstreams", upstreams, SHAPE_UPSTREAMS, NONE, "The tool servers, by name.")
 NODE(top, "tools", tools, SHAPE_TOOLS, NONE,
     "What may be called: a rule, or a list of rules, for each upstream/tool or pattern.")
-INNER(top, "defaults", defaults, defaults, "What holds for calls that no rule speaks of.")
+INNER(top, "defaults", defaults, defaults, "What holds where no rule says otherwise.")
 INNER(top, "limits", limits, limits, "How much of anything is taken.")
 INNER(top, "sessions", sessions, sessions, "Sessions and the boundaries of runs.")
 INNER(top, "credential", credential, credential, "The credential of a governed call.")
@@ -193,6 +193,8 @@ SWITCH(
     rule, "shadow", shadow, "false", "Record the verdict and let the call through whatever it is.")
 WORD(rule, "refusal", refusal, refusal_words, "error",
     "How a refusal is told: error (JSON-RPC error) or result (a result with isError).")
+SWITCH(rule, "pin", pin, NONE,
+    "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
 DURATION(rule, "timeout", timeout_us, 1 * MS, 24 * HOUR, NONE,
     "How long a call may take; the upstream's timeout when left out.")
 
@@ -241,11 +243,14 @@ TEXT(sum, "arg", arg, 1, 1024, REQUIRED, "Name of the argument, or JSON Pointer.
 NODE(sum, "max", max, SHAPE_NUMBER, REQUIRED, "Most it may add up to, exactly as written.")
 
 SECTION(defaults, "defaults", struct writ_raw_defaults,
-    "Zero means no: these say it aloud, and take no other value.")
+    "What holds where a rule says nothing else. Zero means no: unlisted_tool and "
+    "unlisted_argument say it aloud, and take no other value.")
 WORD(defaults, "unlisted_tool", unlisted_tool, deny_words, "deny",
     "A tool that no rule lists is denied.")
 WORD(defaults, "unlisted_argument", unlisted_argument, deny_words, "deny",
     "An argument that no constraint names is refused.")
+SWITCH(defaults, "pin", pin, "false",
+    "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
 
 SECTION(limits, "limits", struct writ_limits, "How much of anything is taken.")
 SIZE(limits, "body", body_bytes, 1 * KIB, 64 * MIB, "4MiB", "A request's body.")

@@ -66,6 +66,7 @@ struct writ_tool_rule {
     enum writ_duplicates duplicates;
     enum writ_refusal_form refusal;
     bool shadow;           /* the verdict is recorded, the call goes through anyway */
+    bool pin;              /* only with the accepted definition of the tool */
     int64_t timeout_us;    /* 0: the upstream's */
     int64_t replay_ttl_us; /* REPLAY: how long a result is kept */
     int64_t replay_bytes;  /* REPLAY: the longest result that is kept */

@@ -10,6 +10,7 @@
 
 struct writ_raw_defaults {
     int unlisted_tool, unlisted_argument;
+    bool pin;
 };
 
 struct writ_raw_top {
@@ -56,7 +57,7 @@ struct writ_raw_rule {
     struct writ_view scope, target;
     const struct writ_yaml *state, *arguments, *budgets, *replay;
     int duplicates, refusal;
-    bool shadow;
+    bool shadow, pin;
     int64_t timeout_us;
 };
 

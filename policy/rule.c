@@ -18,6 +18,7 @@ struct making {
     const struct writ_config *config; /* its upstreams */
     struct writ_compile_pattern **patterns;
     const struct writ_yaml *tools;
+    const struct writ_raw_defaults *defaults;
     struct writ_tool_entry *entry; /* of the rule being made */
 };
 
@@ -290,6 +291,7 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
         .duplicates = (enum writ_duplicates)raw.duplicates,
         .refusal = (enum writ_refusal_form)raw.refusal,
         .shadow = raw.shadow,
+        .pin = writ_yaml_get(node, WRIT_LIT("pin")) != NULL ? raw.pin : m->defaults->pin,
         .timeout_us = raw.timeout_us,
         .replay_ttl_us = replay.ttl_us,
         .replay_bytes = replay.bytes};
@@ -486,9 +488,11 @@ check_budgets(struct making *m, const struct writ_policy *policy)
 
 const struct writ_policy *
 writ_rule_read(struct writ_options *o, const struct writ_yaml *tools,
-    const struct writ_config *upstreams, struct writ_compile_pattern **patterns)
+    const struct writ_raw_defaults *defaults, const struct writ_config *upstreams,
+    struct writ_compile_pattern **patterns)
 {
-    struct making m = {.o = o, .config = upstreams, .patterns = patterns, .tools = tools};
+    struct making m = {
+        .o = o, .config = upstreams, .patterns = patterns, .tools = tools, .defaults = defaults};
     size_t n = tools != NULL && tools->type == WRIT_YAML_MAP ? tools->count : 0;
     struct writ_policy *policy = writ_option_memory(o, 1, sizeof *policy);
     struct writ_tool_entry *entries = writ_option_memory(o, n, sizeof *entries);
@@ -634,10 +638,31 @@ put_node(struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct 
     }
 }
 
-WRIT_RESULT
-writ_rule_canonical(const struct writ_yaml *tools, struct writ_arena *arena, struct writ_buf *ret)
+/* What every configuration says, whether or not it does, is not part of it. */
+static bool
+says_more(const struct writ_yaml *defaults)
 {
-    writ_buf_str(ret, "{\"policy\":\"writ-policy-v1\",\"tools\":[");
+    WRIT_YAML_EACH(member, defaults)
+    {
+        if (!writ_view_is(member->key, "unlisted_tool") &&
+            !writ_view_is(member->key, "unlisted_argument")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+WRIT_RESULT
+writ_rule_canonical(const struct writ_yaml *tools, const struct writ_yaml *defaults,
+    struct writ_arena *arena, struct writ_buf *ret)
+{
+    writ_buf_byte(ret, '{');
+    if (says_more(defaults)) {
+        writ_buf_str(ret, "\"defaults\":");
+        put_node(ret, defaults, false, arena);
+        writ_buf_byte(ret, ',');
+    }
+    writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",\"tools\":[");
     WRIT_YAML_EACH(entry, tools)
     {
         bool list = entry->type == WRIT_YAML_LIST;

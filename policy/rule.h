@@ -41,13 +41,15 @@ struct writ_policy {
  * Compiles `tools`.
  *
  * @param tools      the map in the file; NULL: no tool may be called
+ * @param defaults   what holds where a rule says nothing
  * @param upstreams  the configured ones, for names
  * @param patterns   as in writ_compile_constraints
  *
  * @return the policy, in the arena of `o`; NULL when something was refused, and told
  */
 const struct writ_policy *writ_rule_read(struct writ_options *o, const struct writ_yaml *tools,
-    const struct writ_config *upstreams, struct writ_compile_pattern **patterns);
+    const struct writ_raw_defaults *defaults, const struct writ_config *upstreams,
+    struct writ_compile_pattern **patterns);
 
 /** The entry for a tool: the exact one, else the first pattern that matches; NULL when none. */
 const struct writ_tool_entry *writ_rule_entry(
@@ -56,10 +58,11 @@ const struct writ_tool_entry *writ_rule_entry(
 /**
  * Appends everything that can change a decision, as canonical JSON: the preimage of policy_digest.
  *     {"policy":"writ-policy-v1","tools":[{"rules":[...],"tool":"fs/write_file"},...]}
+ * with "defaults":{...} before it where `defaults` says more than that zero means no.
  * Texts are strings; in values of constraints and arguments of probes numbers are ["n","500.00"],
  * lists ["l",...] and maps ["m",{...}], so that nothing written differently looks the same.
  */
-WRIT_RESULT writ_rule_canonical(
-    const struct writ_yaml *tools, struct writ_arena *arena, struct writ_buf *ret);
+WRIT_RESULT writ_rule_canonical(const struct writ_yaml *tools, const struct writ_yaml *defaults,
+    struct writ_arena *arena, struct writ_buf *ret);
 
 #endif

@@ -139,6 +139,15 @@
     X(TARGET_STATE_UNAVAILABLE, target_state_unavailable, WRIT_REASON_IN_POLICY,                   \
         "the state of the target cannot be observed",                                              \
         "try again when the target can be read")                                                   \
+    X(DEFINITION_UNKNOWN, definition_unknown, WRIT_REASON_IN_POLICY,                               \
+        "the tool is pinned, and its server does not say what it is",                              \
+        "try again when the tool server lists the tool")                                           \
+    X(DEFINITION_NOT_ACCEPTED, definition_not_accepted, WRIT_REASON_IN_POLICY,                     \
+        "the tool is pinned, and its definition was not accepted yet",                             \
+        "an operator accepts it with writ tools accept")                                           \
+    X(DEFINITION_CHANGED, definition_changed, WRIT_REASON_IN_POLICY,                               \
+        "the tool is pinned, and its definition is not the one that was accepted",                 \
+        "an operator looks with writ tools diff, and accepts it with writ tools accept")           \
     X(BUDGET_EXCEEDED, budget_exceeded, WRIT_REASON_IN_POLICY,                                     \
         "a budget of the policy is used up",                                                       \
         "wait until the budget's window has moved on")                                             \

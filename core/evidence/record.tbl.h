@@ -89,6 +89,7 @@
 #define WRIT_EXTENSION_MEMBERS(X)                                                                  \
     X(budgets, LIST, NEVER, WRIT_NEED_NONE, "names of the budgets from which it draws")            \
     X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \
+    X(definition, DIGEST, NEVER, WRIT_NEED_NONE, "the tool's definition, as its server listed it") \
     X(first_decision_id, TEXT, NEVER, WRIT_NEED_NONE, "the call of which this is a duplicate")     \
     X(input_digest, DIGEST, NEVER, WRIT_NEED_NONE, "inputResponses and requestState of the call")  \
     X(key_stated, FLAG, NEVER, WRIT_NEED_NONE, "the caller stated the idempotency key")            \

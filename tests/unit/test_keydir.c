@@ -326,7 +326,7 @@ START_TEST(a_link_in_place_of_the_directory_is_refused)
     setup();
     make_keys();
     replace_by_link(keys);
-    assert_refused(WRIT_E_INVALID, "cannot open the key directory");
+    assert_refused(WRIT_E_INVALID, "cannot open the directory");
     (void)snprintf(slashed, sizeof(slashed), "%s//", keys);
     ck_assert_code(writ_keydir_load(slashed, &ring, NULL), WRIT_E_INVALID);
     teardown();

@@ -1,0 +1,163 @@
+#include "evidence/difference.h"
+
+#include "base/text.h"
+#include "evidence/jcs.h"
+
+#define POINTER_MAX   4096
+#define CANONICAL_MAX ((size_t)8 << 20)
+
+struct walk {
+    struct writ_buf pointer; /* of where we are; a too long one is shown cut */
+    struct writ_buf *ret;
+    size_t lines;
+};
+
+static void walk(struct walk *w, const struct writ_json *before, const struct writ_json *after);
+
+/* Canonical JSON is printable but for what terminals take for commands. */
+static void
+put_value(struct writ_buf *ret, const struct writ_json *value)
+{
+    writ_auto_buf text = writ_buf_make(CANONICAL_MAX);
+    writ_auto_buf safe = writ_buf_make(8 * WRIT_DIFFERENCE_TEXT_MAX);
+
+    if (!writ_is_ok(writ_jcs_put(&text, value, NULL))) {
+        writ_buf_str(ret, "(no canonical form)");
+        return;
+    }
+    if (writ_json_type(value) == WRIT_JSON_STRING) {
+        writ_text_json_safe(&safe, writ_json_string(value), WRIT_DIFFERENCE_TEXT_MAX);
+        writ_buf_put(ret, writ_buf_view(&safe));
+        return;
+    }
+    for (size_t i = 0; i < text.len && i < WRIT_DIFFERENCE_TEXT_MAX; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (c < 0x20 || c > 0x7e) {
+            writ_buf_fmt(ret, "\\x%02x", c);
+        } else {
+            writ_buf_byte(ret, (char)c);
+        }
+    }
+    writ_buf_str(ret, text.len > WRIT_DIFFERENCE_TEXT_MAX ? "..." : "");
+}
+
+static void
+put_pointer(struct walk *w)
+{
+    struct writ_view pointer = writ_buf_view(&w->pointer);
+
+    for (size_t i = 0; i < pointer.len; i++) {
+        unsigned char c = (unsigned char)pointer.ptr[i];
+        if (c < 0x20 || c > 0x7e) {
+            writ_buf_fmt(w->ret, "\\x%02x", c);
+        } else {
+            writ_buf_byte(w->ret, (char)c);
+        }
+    }
+    writ_buf_byte(w->ret, ' ');
+}
+
+static void
+put_line(struct walk *w, const struct writ_json *before, const struct writ_json *after)
+{
+    const char *sign = before == NULL ? "+ " : after == NULL ? "- " : "~ ";
+
+    w->lines++;
+    writ_buf_str(w->ret, sign);
+    put_pointer(w);
+    if (before != NULL) {
+        put_value(w->ret, before);
+    }
+    if (before != NULL && after != NULL) {
+        writ_buf_str(w->ret, " -> ");
+    }
+    if (after != NULL) {
+        put_value(w->ret, after);
+    }
+    writ_buf_byte(w->ret, '\n');
+}
+
+/* One step down: "~" and "/" of a name are escaped (RFC 6901). */
+static void
+step(struct walk *w, struct writ_view name, const struct writ_json *before,
+    const struct writ_json *after)
+{
+    size_t length = w->pointer.len;
+
+    writ_buf_byte(&w->pointer, '/');
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] == '~' || name.ptr[i] == '/') {
+            writ_buf_str(&w->pointer, name.ptr[i] == '~' ? "~0" : "~1");
+        } else {
+            writ_buf_byte(&w->pointer, name.ptr[i]);
+        }
+    }
+    walk(w, before, after);
+    writ_buf_cut(&w->pointer, length);
+}
+
+static const struct writ_json *
+value_or_null(const struct writ_json *name)
+{
+    return name != NULL ? writ_json_value(name) : NULL;
+}
+
+/* Both in canonical order, side by side. */
+static void
+walk_members(struct walk *w, const struct writ_json *before, const struct writ_json *after)
+{
+    const struct writ_json *a = writ_json_sorted_first(before);
+    const struct writ_json *b = writ_json_sorted_first(after);
+
+    while (a != NULL || b != NULL) {
+        int order = a == NULL   ? 1
+                    : b == NULL ? -1
+                                : writ_jcs_compare(writ_json_string(a), writ_json_string(b));
+        struct writ_view name = writ_json_string(order <= 0 ? a : b);
+        step(w, name, order <= 0 ? value_or_null(a) : NULL, order >= 0 ? value_or_null(b) : NULL);
+        a = order <= 0 ? writ_json_sorted_next(a) : a;
+        b = order >= 0 ? writ_json_sorted_next(b) : b;
+    }
+}
+
+static void
+walk_elements(struct walk *w, const struct writ_json *before, const struct writ_json *after)
+{
+    const struct writ_json *a = writ_json_first(before), *b = writ_json_first(after);
+
+    for (uint64_t i = 0; a != NULL || b != NULL; i++) {
+        writ_auto_buf index = writ_buf_make(32);
+        writ_buf_u64(&index, i);
+        step(w, writ_buf_view(&index), a, b);
+        a = a != NULL ? writ_json_next(before, a) : NULL;
+        b = b != NULL ? writ_json_next(after, b) : NULL;
+    }
+}
+
+static void
+walk(struct walk *w, const struct writ_json *before, const struct writ_json *after)
+{
+    enum writ_json_type a = writ_json_type(before), b = writ_json_type(after);
+
+    if (writ_json_equal(before, after)) {
+        return;
+    }
+    if (a == WRIT_JSON_OBJECT && b == WRIT_JSON_OBJECT) {
+        walk_members(w, before, after);
+    } else if (a == WRIT_JSON_ARRAY && b == WRIT_JSON_ARRAY) {
+        walk_elements(w, before, after);
+    } else {
+        put_line(w, before, after);
+    }
+}
+
+size_t
+writ_difference_put(
+    const struct writ_json *before, const struct writ_json *after, struct writ_buf *ret)
+{
+    struct walk w = {.pointer = writ_buf_make(POINTER_MAX), .ret = ret};
+
+    walk(&w, before, after);
+    writ_buf_wipe(&w.pointer);
+    return w.lines;
+}

@@ -1,0 +1,77 @@
+/* definitions.h - definitions of tools that were kept: those that an operator accepted, and those
+ * that a gateway saw last.
+ *
+ * Both are files beside the ledger, <ledger>.accepted.json and <ledger>.seen.json, readable by us
+ * alone and trusted as keys are (trusted.h):
+ *     {"tools":{"fs/read_file":{"at":"<time>","definition":{...},"digest":"sha256:..."},...},
+ *      "version":1}
+ * A digest that is not its definition's, another version and any other doubt refuse the whole file.
+ */
+#ifndef WRIT_STORE_DEFINITIONS_H
+#define WRIT_STORE_DEFINITIONS_H
+
+#include "evidence/digest.h"
+
+#define WRIT_DEFINITIONS_MAX       16384              /* tools in one file */
+#define WRIT_DEFINITIONS_BYTES_MAX ((size_t)64 << 20) /* of one file */
+#define WRIT_DEFINITION_BYTES_MAX  ((size_t)4 << 20)  /* of one definition in canonical form */
+
+enum writ_definitions_kind {
+    WRIT_DEFINITIONS_SEEN = 0,
+    WRIT_DEFINITIONS_ACCEPTED,
+};
+
+struct writ_definition {
+    struct writ_view name; /* "upstream/tool" */
+    struct writ_digest digest;
+    struct writ_view text; /* the definition in canonical form */
+    struct writ_view at;   /* RFC 3339: when it was accepted, or seen first */
+};
+
+/** Definitions by name. Immutable once it is shared. */
+struct writ_definitions {
+    struct writ_arena *arena; /* owns all texts */
+    struct writ_definition *items;
+    size_t n, cap; /* in the order of names */
+};
+
+/** None yet; free with writ_definitions_free. WRIT_E_NOMEM. */
+WRIT_RESULT writ_definitions_new(struct writ_definitions **ret, struct writ_err *err);
+
+/** NULL is fine. */
+void writ_definitions_free(struct writ_definitions *definitions);
+
+/**
+ * Puts one in, in place of another of that name. Everything is copied.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_LIMIT  WRIT_DEFINITIONS_MAX
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_definitions_put(struct writ_definitions *definitions,
+    const struct writ_definition *definition, struct writ_err *err);
+
+/** The one of that name, or NULL. */
+const struct writ_definition *writ_definitions_find(
+    const struct writ_definitions *definitions, struct writ_view name);
+
+/**
+ * Reads the file beside a ledger. Blocks.
+ *
+ * @param store  path of the ledger, NUL-terminated
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT    there is no such file
+ *         WRIT_E_INVALID   it, or its directory, cannot be trusted, or it has another form
+ *         WRIT_E_MISMATCH  a digest is not its definition's
+ *         WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_definitions_load(const char *store, enum writ_definitions_kind kind,
+    struct writ_definitions **ret, struct writ_err *err);
+
+/** Puts the file into place as a whole, durable. Blocks. WRIT_E_INVALID, WRIT_E_LIMIT,
+ * WRIT_E_NOMEM, WRIT_E_IO. */
+WRIT_RESULT writ_definitions_save(const char *store, enum writ_definitions_kind kind,
+    const struct writ_definitions *definitions, struct writ_err *err);
+
+#endif

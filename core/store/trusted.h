@@ -1,0 +1,42 @@
+/* trusted.h - small files that nobody else can have prepared: keys, accepted definitions.
+ *
+ * A directory and a file are trusted when they belong to us or to root, and their modes keep others
+ * out; neither may be a symbolic link. A file is changed as a whole or not at all. */
+#ifndef WRIT_STORE_TRUSTED_H
+#define WRIT_STORE_TRUSTED_H
+
+#include "base/bytes.h"
+
+#include <sys/stat.h>
+
+#define WRIT_TRUSTED_NAME_MAX 255 /* bytes of a file's name in its directory */
+
+/** What the mode of a file must not have: writing for others, or any access for others. */
+#define WRIT_TRUSTED_UNWRITABLE (S_IWGRP | S_IWOTH)
+#define WRIT_TRUSTED_PRIVATE    (S_IRWXG | S_IRWXO)
+
+/** Closes a descriptor that is open; for WRIT_AUTO. */
+void writ_trusted_close(int *fd);
+
+/** Opens a directory that others cannot write to, into `ret`: close it. WRIT_E_ABSENT,
+ * WRIT_E_INVALID (a link, others may write, another's), WRIT_E_LIMIT, WRIT_E_IO. */
+WRIT_RESULT writ_trusted_dir(const char *path, int *ret, struct writ_err *err);
+
+/** Appends a regular file of the directory, of at most ret->max bytes, whose mode has nothing of
+ * `forbidden`. As writ_trusted_dir. */
+WRIT_RESULT writ_trusted_read(
+    int dir, const char *name, mode_t forbidden, struct writ_buf *ret, struct writ_err *err);
+
+/** Puts a file into place as a whole, its bytes durable, readable by us alone. Its name is durable
+ * after writ_trusted_sync. WRIT_E_LIMIT (the name), WRIT_E_IO. */
+WRIT_RESULT writ_trusted_write(
+    int dir, const char *name, struct writ_view bytes, struct writ_err *err);
+
+/** Makes the names of a directory durable. WRIT_E_IO. */
+WRIT_RESULT writ_trusted_sync(int dir, struct writ_err *err);
+
+/** Fails with what `error` (an errno) says: "name: what: why". WRIT_E_ABSENT, WRIT_E_INVALID,
+ * WRIT_E_NOMEM, WRIT_E_IO. */
+WRIT_RESULT writ_trusted_fail(struct writ_err *err, int error, const char *name, const char *what);
+
+#endif

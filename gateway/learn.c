@@ -1,0 +1,287 @@
+/* learn.c - LEARN: the tool's definition, before its call is judged further. */
+#include "gateway/learn.h"
+
+#include "gateway/pass.h"
+#include "gateway/spread.h"
+
+#include "evidence/write.h"
+
+#define LIST_BYTES_MAX ((size_t)16 << 20) /* of one page of tools/list */
+#define LIST_VALUES    (1u << 20)
+#define PAGES_MAX      256
+#define BODY_MAX       65536
+#define TIMEOUT_US     5000000  /* for one page */
+#define AGAIN_US       30000000 /* before a server that did not tell is asked again */
+
+/* One request that asks; in the arena of its exchange. */
+struct learner {
+    struct writ_request *request;
+    struct writ_catalog *catalog;
+    struct writ_upcall upcall;
+    struct writ_mcp_message message;
+    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    size_t pages;
+    uint64_t doubts; /* when it began */
+};
+
+/* ---- what a definition means for a call */
+
+enum writ_reason
+writ_learn_judge(const struct writ_request *request, const struct writ_tool_rule *rule,
+    struct writ_view upstream, struct writ_view tool, const struct writ_digest *digest)
+{
+    writ_auto_buf name = writ_buf_make(upstream.len + tool.len + 1);
+    const struct writ_definition *accepted;
+
+    if (rule == NULL || !rule->pin) {
+        return WRIT_REASON_NONE;
+    }
+    writ_buf_put(&name, upstream);
+    writ_buf_byte(&name, '/');
+    writ_buf_put(&name, tool);
+    if (digest == NULL || !writ_is_ok(writ_buf_check(&name, NULL))) {
+        return WRIT_REASON_DEFINITION_UNKNOWN;
+    }
+    accepted = writ_definitions_find(request->generation->accepted, writ_buf_view(&name));
+    if (accepted == NULL) {
+        return WRIT_REASON_DEFINITION_NOT_ACCEPTED;
+    }
+    return writ_digest_equal(&accepted->digest, digest) ? WRIT_REASON_NONE
+                                                        : WRIT_REASON_DEFINITION_CHANGED;
+}
+
+static const struct writ_catalog *
+catalog_of(const struct writ_request *request, struct writ_upstream *upstream)
+{
+    struct writ_shelf_view *view = &request->worker->shelves[writ_upstream_index(upstream)];
+
+    return writ_shelf_look(writ_upstream_shelf(upstream), view);
+}
+
+writ_result
+writ_learn_notice(struct writ_request *request, struct writ_upstream *upstream,
+    const struct writ_json *item, struct writ_digest *ret)
+{
+    const struct writ_catalog_tool *known = writ_catalog_find(
+        catalog_of(request, upstream), writ_json_string(writ_json_get(item, WRIT_LIT("name"))));
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_json(item, WRIT_CATALOG_TOOL_MAX, &digest, NULL));
+    if (known == NULL || !writ_digest_equal(&known->digest, &digest)) {
+        writ_shelf_doubt(writ_upstream_shelf(upstream));
+    }
+    *ret = digest;
+    return WRIT_DONE;
+}
+
+/* The definition goes into the record; one that is pinned and not accepted is a deny. */
+static enum writ_step
+use_definition(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_catalog_tool *tool =
+        call->upstream != NULL ? writ_catalog_find(catalog_of(request, call->upstream), call->tool)
+                               : NULL;
+
+    if (tool != NULL) {
+        call->definition = tool->digest;
+        call->defined = true;
+    }
+    if (!writ_request_may_pass(request)) {
+        return WRIT_STEP_DRAFT;
+    }
+    call->observed.fault = writ_learn_judge(request, call->verdict.rule, call->upstream_name,
+        call->tool, tool != NULL ? &tool->digest : NULL);
+    return call->observed.fault == WRIT_REASON_NONE && call->verdict.rule->state != NULL
+               ? WRIT_STEP_OBSERVE
+               : WRIT_STEP_DRAFT;
+}
+
+/* ---- asking */
+
+static void
+go_on(struct writ_request *request, bool known)
+{
+    struct writ_worker *worker = request->worker;
+    size_t index = writ_upstream_index(request->call->upstream);
+    struct writ_request *waiting = worker->learners[index];
+
+    if (!known) {
+        worker->learn_after_us[index] = writ_loop_now_us(worker->loop) + AGAIN_US;
+    }
+    worker->learners[index] = NULL;
+    while (waiting != NULL) { /* the one that asked is the last of them */
+        struct writ_request *next = waiting->learn_next;
+        waiting->call->learned = true;
+        writ_request_go(waiting, WRIT_STEP_LEARN);
+        waiting = next;
+    }
+}
+
+static writ_result
+list_body(const struct writ_request *request, struct writ_view cursor, struct writ_view *ret)
+{
+    struct writ_buf body = writ_buf_in(request->x->arena, BODY_MAX + 6 * cursor.len);
+    struct writ_write w = writ_write_to(&body);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_string(&w, WRIT_LIT("writ-definitions"));
+    writ_write_name(&w, WRIT_LIT("method"));
+    writ_write_string(&w, WRIT_LIT("tools/list"));
+    writ_write_name(&w, WRIT_LIT("params"));
+    writ_write_object_begin(&w);
+    writ_pass_put_own_meta(&w, request);
+    if (cursor.ptr != NULL) {
+        writ_write_name(&w, WRIT_LIT("cursor"));
+        writ_write_string(&w, cursor);
+    }
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    *ret = writ_buf_view(&body);
+    return WRIT_DONE;
+}
+
+static void list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer);
+
+static const struct writ_upcall_events list_events = {.end = list_end};
+
+static writ_result
+ask(struct learner *learner, struct writ_view cursor)
+{
+    struct writ_request *request = learner->request;
+    struct writ_upcall_request *wanted = &learner->upcall.request;
+    struct writ_view body;
+
+    WRIT_TRY(list_body(request, cursor, &body));
+    WRIT_TRY(writ_pass_prepare_message(
+        request, request->call->upstream, body, &learner->message, learner->headers, wanted));
+    wanted->body_max = wanted->event_max = LIST_BYTES_MAX;
+    wanted->timeout_us = wanted->total_us = TIMEOUT_US;
+    learner->upcall.events = &list_events;
+    learner->upcall.ctx = learner;
+    writ_upcall_start(request->call->upstream, request->worker, &learner->upcall);
+    return WRIT_DONE;
+}
+
+/* Takes one page; gives the cursor of the next one in the request's arena, or ptr NULL. */
+static writ_result
+take_page(struct learner *learner, struct writ_view text, struct writ_arena *scratch,
+    struct writ_view *ret_cursor)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+    const struct writ_json *message, *result, *tools;
+    struct writ_view cursor;
+
+    limits.bytes = limits.string_bytes = LIST_BYTES_MAX;
+    limits.values = LIST_VALUES;
+    WRIT_TRY(writ_json_read(text, &limits, scratch, &message, NULL));
+    result = writ_json_get_typed(message, WRIT_LIT("result"), WRIT_JSON_OBJECT);
+    tools = writ_json_get_typed(result, WRIT_LIT("tools"), WRIT_JSON_ARRAY);
+    if (tools == NULL) {
+        return (writ_result){WRIT_E_INVALID};
+    }
+    WRIT_JSON_EACH(item, tools)
+    {
+        writ_result r = writ_catalog_add(learner->catalog, item);
+        if (!writ_is_ok(r) && r.code != WRIT_E_INVALID && r.code != WRIT_E_PARSE) {
+            return r;
+        }
+    }
+    cursor = writ_json_string(writ_json_get(result, WRIT_LIT("nextCursor")));
+    *ret_cursor = cursor.ptr != NULL ? writ_view_copy(cursor, learner->request->x->arena) : cursor;
+    return WRIT_DONE;
+}
+
+static writ_result
+take_answer(
+    struct learner *learner, const struct writ_upcall_answer *answer, struct writ_view *ret_cursor)
+{
+    struct writ_arena *scratch;
+    writ_result r = {WRIT_E_INVALID};
+
+    if (answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 300) {
+        return r;
+    }
+    scratch = writ_arena_new(64 * answer->body.len + 65536);
+    if (scratch != NULL) {
+        r = take_page(learner, answer->body, scratch, ret_cursor);
+    }
+    writ_arena_free(scratch);
+    return r;
+}
+
+static void
+list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct learner *learner = upcall->ctx;
+    struct writ_view cursor = {NULL, 0};
+    bool good = writ_is_ok(take_answer(learner, answer, &cursor)) && ++learner->pages < PAGES_MAX;
+
+    if (good && cursor.ptr != NULL && writ_is_ok(ask(learner, cursor))) {
+        return;
+    }
+    good = good && cursor.ptr == NULL;
+    if (good) {
+        struct writ_shelf *shelf = writ_upstream_shelf(learner->request->call->upstream);
+        writ_catalog_seal(learner->catalog);
+        writ_shelf_put(shelf, WRIT_TAKE(learner->catalog));
+        writ_shelf_settle(shelf, learner->doubts);
+    }
+    writ_catalog_drop(WRIT_TAKE(learner->catalog));
+    go_on(learner->request, good);
+}
+
+static enum writ_step
+start(struct writ_request *request)
+{
+    struct writ_worker *worker = request->worker;
+    size_t index = writ_upstream_index(request->call->upstream);
+    struct learner *learner = writ_arena_get(request->x->arena, sizeof *learner);
+    bool asked = worker->learners[index] != NULL;
+
+    request->learn_next = worker->learners[index];
+    if (asked) {
+        worker->learners[index] = request;
+        return WRIT_STEP_WAIT;
+    }
+    if (learner == NULL) {
+        return use_definition(request);
+    }
+    *learner = (struct learner){.request = request,
+        .doubts = writ_shelf_doubts(writ_upstream_shelf(request->call->upstream))};
+    if (!writ_is_ok(writ_catalog_new(&learner->catalog)) ||
+        !writ_is_ok(ask(learner, (struct writ_view){NULL, 0}))) {
+        writ_catalog_drop(WRIT_TAKE(learner->catalog));
+        return use_definition(request);
+    }
+    worker->learners[index] = request;
+    return WRIT_STEP_WAIT;
+}
+
+/* ---- LEARN */
+
+/* Whoever is refused anyway does not make the gateway ask. */
+static bool
+has_to_ask(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    size_t index;
+
+    if (call->upstream == NULL || call->learned || !writ_request_may_pass(request) ||
+        !writ_shelf_is_doubtful(writ_upstream_shelf(call->upstream))) {
+        return false;
+    }
+    index = writ_upstream_index(call->upstream);
+    return call->verdict.rule->pin ||
+           writ_loop_now_us(request->x->loop) >= request->worker->learn_after_us[index];
+}
+
+enum writ_step
+writ_learn_tool(struct writ_request *request)
+{
+    return has_to_ask(request) ? start(request) : use_definition(request);
+}

@@ -1,0 +1,25 @@
+/* seen.h - keeps what was learned of tools in the file of seen definitions beside the ledger, where
+ * `writ tools` finds it. For the main thread alone: it blocks for files. */
+#ifndef WRIT_GATEWAY_SEEN_H
+#define WRIT_GATEWAY_SEEN_H
+
+#include "gateway/gateway.h"
+#include "store/definitions.h"
+
+struct writ_seen {
+    struct writ_definitions *definitions;  /* as the file has them */
+    uint64_t versions[WRIT_UPSTREAMS_MAX]; /* of the shelves that are in it */
+};
+
+/** Reads the file; none is there at first. As writ_definitions_load. */
+WRIT_RESULT writ_seen_open(
+    const struct writ_gateway *gateway, struct writ_seen *ret, struct writ_err *err);
+
+/** Writes the file anew when something was learned since, and tells in the log which definitions
+ * are others than before, and that it could not be written. */
+void writ_seen_keep(const struct writ_gateway *gateway, struct writ_seen *seen);
+
+/** A zeroed one is fine. */
+void writ_seen_wipe(struct writ_seen *seen);
+
+#endif
