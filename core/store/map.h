@@ -1,8 +1,10 @@
 /* map.h - finds things by the first 16 bytes of a digest.
  *
- * A map with a fixed number of buckets over nodes that are members of the things found. Nothing
- * is allocated but the buckets, nothing moves, adding and removing never fails. The bucket of a
- * tag depends on a secret of the map, so that nobody who chooses keys can fill one bucket.
+ * A map over nodes that are members of the things found. Nothing is allocated but the buckets, and
+ * those at once; nothing moves, adding and removing never fails. Buckets come into use one by one
+ * as the map fills (linear hashing), so that a map that could hold millions touches no more memory
+ * than the things in it need, and no addition takes long. The bucket of a tag depends on a secret
+ * of the map, so that nobody who chooses keys can fill one bucket.
  *
  * One thread. */
 #ifndef WRIT_STORE_MAP_H
@@ -18,7 +20,9 @@ struct writ_map_node {
 /** Zeroed: an empty map that finds nothing and cannot be added to. */
 struct writ_map {
     struct writ_map_node **buckets;
-    size_t bucket_count; /* a power of two */
+    size_t bucket_count; /* in use */
+    size_t bucket_max;
+    size_t low; /* the largest power of two that is not above bucket_count */
     size_t count;
     uint64_t salt[2];
 };

@@ -52,6 +52,41 @@ START_TEST(a_second_one_of_a_tag_hides_the_first)
 }
 END_TEST
 
+START_TEST(buckets_come_into_use_as_the_map_fills)
+{
+    struct writ_map map = {0};
+    static struct thing things[5000], again[5000];
+
+    ck_assert_ok(writ_map_init(&map, 4096, NULL));
+    ck_assert_uint_eq(map.bucket_count, 64);
+    for (int i = 0; i < 5000; i++) {
+        things[i].value = again[i].value = i;
+        writ_map_add(&map, &things[i].node, writ_tag_number((uint64_t)i));
+        if (i % 3 == 0) {
+            writ_map_add(&map, &again[i].node, writ_tag_number((uint64_t)i));
+        }
+        ck_assert_uint_ge(map.bucket_count, map.count < 4096 ? map.count : 4096);
+        for (int k = 0; k <= i; k += 1 + i / 7) { /* all are found at every size */
+            ck_assert_ptr_eq(writ_map_find(&map, writ_tag_number((uint64_t)k)),
+                k % 3 == 0 ? &again[k].node : &things[k].node);
+        }
+    }
+    ck_assert_uint_eq(map.bucket_count, 4096);
+    for (int i = 0; i < 5000; i += 3) {
+        writ_map_remove(&map, &again[i].node);
+    }
+    for (int i = 0; i < 5000; i++) {
+        ck_assert_ptr_eq(writ_map_find(&map, writ_tag_number((uint64_t)i)), &things[i].node);
+        writ_map_remove(&map, &things[i].node);
+    }
+    ck_assert_uint_eq(map.count, 0);
+    for (size_t i = 0; i < map.bucket_max; i++) {
+        ck_assert_ptr_null(map.buckets[i]);
+    }
+    writ_map_wipe(&map);
+}
+END_TEST
+
 START_TEST(a_zeroed_map_finds_nothing_and_can_be_wiped)
 {
     struct writ_map map = {0};
@@ -91,5 +126,6 @@ START_TEST(no_memory_is_told)
 END_TEST
 
 WRIT_UNIT_MAIN("map", things_are_found_by_their_tag_until_they_are_removed,
-    a_second_one_of_a_tag_hides_the_first, a_zeroed_map_finds_nothing_and_can_be_wiped,
-    removing_what_is_not_there_stops_the_process, no_memory_is_told)
+    a_second_one_of_a_tag_hides_the_first, buckets_come_into_use_as_the_map_fills,
+    a_zeroed_map_finds_nothing_and_can_be_wiped, removing_what_is_not_there_stops_the_process,
+    no_memory_is_told)
