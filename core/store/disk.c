@@ -3,6 +3,7 @@
 #include "base/id.h"
 #include "evidence/decision.h"
 #include "evidence/outcome.h"
+#include "store/gather.h"
 
 #include <stdarg.h>
 
@@ -128,11 +129,12 @@ harden(sqlite3 *db)
 }
 
 static WRIT_RESULT
-connect_to(const char *path, int flags, int64_t busy_us, sqlite3 **ret, struct writ_err *err)
+connect_to(const char *path, int flags, const char *vfs, int64_t busy_us, sqlite3 **ret,
+    struct writ_err *err)
 {
     sqlite3 *db = NULL;
     int rc = sqlite3_open_v2(path, &db,
-        flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
+        flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, vfs);
     writ_result result = WRIT_DONE;
 
     if (rc != SQLITE_OK) {
@@ -239,15 +241,15 @@ prepare_connection(sqlite3 *db, bool read_only, struct writ_err *err)
     return WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_disk_connect(
-    const char *path, bool read_only, int64_t busy_us, sqlite3 **ret, struct writ_err *err)
+static WRIT_RESULT
+connect_prepared(const char *path, bool read_only, const char *vfs, int64_t busy_us, sqlite3 **ret,
+    struct writ_err *err)
 {
     sqlite3 *db = NULL;
     writ_result result;
 
     WRIT_TRY(connect_to(
-        path, read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE, busy_us, &db, err));
+        path, read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE, vfs, busy_us, &db, err));
     result = prepare_connection(db, read_only, err);
     if (!writ_is_ok(result)) {
         (void)sqlite3_close(db);
@@ -255,6 +257,13 @@ writ_disk_connect(
     }
     *ret = db;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_disk_connect(
+    const char *path, bool read_only, int64_t busy_us, sqlite3 **ret, struct writ_err *err)
+{
+    return connect_prepared(path, read_only, NULL, busy_us, ret, err);
 }
 
 static int
@@ -273,7 +282,8 @@ writ_disk_open(const char *path, int64_t busy_us, struct writ_disk *ret, struct 
 {
     WRIT_AUTO(struct writ_disk, writ_disk_close) disk = {0};
 
-    WRIT_TRY(writ_disk_connect(path, false, busy_us, &disk.db, err));
+    WRIT_TRY(writ_gather_install(err));
+    WRIT_TRY(connect_prepared(path, false, WRIT_GATHER_NAME, busy_us, &disk.db, err));
     for (int i = 0; i < WRIT_SQL_COUNT; i++) {
         int rc = sqlite3_prepare_v3(
             disk.db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &disk.statements[i], NULL);
@@ -338,7 +348,7 @@ writ_disk_create(const char *path, const struct writ_clock *clock, struct writ_e
     writ_result result;
     int rc;
 
-    WRIT_TRY(connect_to(path, SQLITE_OPEN_READWRITE, 0, &db, err));
+    WRIT_TRY(connect_to(path, SQLITE_OPEN_READWRITE, NULL, 0, &db, err));
     result = fill_new(db, clock, err);
     rc = sqlite3_close(db); /* folds the write-ahead log in and removes it */
     if (writ_is_ok(result) && rc != SQLITE_OK) {

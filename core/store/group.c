@@ -1,5 +1,5 @@
-/* 1. The ops of a group are finished, in order, when its transaction is on disk and the files are
- *    still the ones that were opened; else they are undone, backwards.
+/* 1. The ops of a group are finished, in order, when its transaction is on disk; else they are
+ *    undone, backwards. It is not begun unless the files are still the ones that were opened.
  * 2. Nothing is written by preparing; nothing in memory changes by writing. */
 #include "store/group.h"
 
@@ -197,14 +197,9 @@ transact(struct writ_ledger *ledger, struct writ_err *err)
         writ_disk_rollback(disk);
         return result;
     }
-    WRIT_TRY(writ_disk_commit(disk, err));
-    result = writ_file_same(&ledger->file, err);
-    if (!writ_is_ok(result)) {
-        /* committed to a file that nobody will find again; what is in memory and what is on disk
-         * can no longer be told apart */
-        disk->poisoned = true;
-    }
-    return result;
+    /* a file that is exchanged from here on is one that was exchanged right after the commit: the
+     * next group sees it */
+    return writ_disk_commit(disk, err);
 }
 
 /* ---- afterwards ---- */
