@@ -13,13 +13,15 @@
 
 #include "evidence/json.h"
 
-#define WRIT_WRITE_DEPTH 32
+/** What is read of clients and tool servers has at most 256 levels (limits.json_depth); all of it
+ * can be written again, inside of a few levels of our own. */
+#define WRIT_WRITE_DEPTH 272
 
 /** A writer; a value that owns nothing. Make it with writ_write_to. */
 struct writ_write {
     struct writ_buf *buf; /* borrowed */
     bool sorted;          /* names must come in canonical order; set it before the first call */
-    uint8_t depth;
+    uint16_t depth;
     uint8_t state[WRIT_WRITE_DEPTH + 1];
     struct writ_view last[WRIT_WRITE_DEPTH + 1]; /* names, when sorted; borrowed */
 };

@@ -492,3 +492,17 @@ test('a session that is in use does not end, whatever it is used for', async (t)
   assert.equal(new Set(gw.decisions().map((d) => d.boundary_id)).size, 1);
   gw.verify();
 });
+
+test('arguments as deep as the limit are forwarded, deeper ones refused, and nobody falls over', async (t) => {
+  for (const depth of [64, 256]) {
+    const { up, gw, s } = await setUp(t, { deep: { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] } }, { limits: { json_depth: depth } });
+    const nested = (n) => JSON.parse('['.repeat(n) + ']'.repeat(n));
+    const most = depth - 3; // the message, params and arguments are levels too
+    assert.ok((await s.call('up__deep', { v: nested(most) })).result);
+    assert.deepEqual(up.calls[0].arguments, { v: nested(most) });
+    assert.equal((await s.call('up__deep', { v: nested(most + 1) })).status, 413);
+    up.onCall = (a) => a.result({ content: [], structuredContent: nested(50) });
+    assert.deepEqual((await s.call('up__deep', { v: 1 })).result.structuredContent, nested(50));
+    gw.verify();
+  }
+});
