@@ -15,6 +15,7 @@ writ_flight_drop(struct writ_flight *flight)
     }
     writ_buf_wipe(&flight->body);
     writ_buf_wipe(&flight->scope);
+    writ_buf_wipe_secret(&flight->session);
     writ_buf_wipe(&flight->client_id);
     writ_buf_wipe(&flight->client_token);
     writ_buf_wipe(&flight->end.data);
@@ -52,6 +53,7 @@ deliver_end(struct writ_flight *flight)
     WRIT_INVARIANT(call != NULL);      /* keeps (2) */
     writ_loop_undefer(&flight->drain); /* keeps (3) */
     answer.body = writ_buf_view(&flight->end.data);
+    answer.session = writ_buf_view(&flight->session);
     call->state = NULL;
     call->events->end(call, &answer);
     writ_flight_drop(flight);
@@ -110,6 +112,7 @@ writ_flight_new(struct writ_stdio *stdio, struct writ_worker *worker, struct wri
     flight->stdio = stdio;
     flight->worker = worker;
     flight->call = call;
+    flight->request = request;
     atomic_init(&flight->holders, 2); /* keeps (1) */
     atomic_init(&flight->queued, 0);
     prepare_delivery(&flight->end, flight, true);
@@ -196,6 +199,9 @@ writ_flight_end(struct writ_flight *flight, struct writ_upcall_answer answer, st
     flight->over = true;
     if (flight->counted != NULL) {
         --*flight->counted;
+    }
+    if (flight->counted_by != NULL) {
+        --*flight->counted_by;
     }
     writ_flight_unlink(flight);
     writ_loop_timer_cancel(&flight->timer);

@@ -15,10 +15,11 @@
 
 #include <stdatomic.h>
 
-#define WRIT_FLIGHT_BUCKETS    1024
+#define WRIT_FLIGHT_BUCKETS    64
 #define WRIT_FLIGHT_QUEUED_MAX ((size_t)8 << 20) /* bytes of events that wait for one caller */
 
 struct writ_stdio;
+struct writ_instance;
 struct writ_flight;
 
 /** Something for the caller's loop. */
@@ -45,7 +46,9 @@ struct writ_flight {
     struct writ_delivery *held, **held_last;
     struct writ_task drain;
 
-    /* copied from the upcall's request */
+    const struct writ_upcall_request *request; /* borrowed until the end was told */
+
+    /* copied from it */
     struct writ_buf body, scope;
     enum writ_method method;
     enum writ_mcp_kind kind;
@@ -56,10 +59,13 @@ struct writ_flight {
     bool takes_stream;
 
     /* the owner's */
-    uint64_t id;     /* of the request, as the child knows it */
-    uint64_t ticket; /* of its line */
+    struct writ_instance *instance; /* whose child it goes to; NULL: not chosen yet */
+    uint64_t id;                    /* of the request, as the child knows it */
+    uint64_t ticket;                /* of its line */
     bool sent, streaming, over;
     size_t *counted;                         /* among the flights of its sort, or NULL */
+    size_t *counted_by;                      /* among those of its instance, or NULL */
+    struct writ_buf session;                 /* id of the session that its answer opens, or empty */
     struct writ_buf client_id, client_token; /* their JSON text, or empty */
     struct writ_timer timer;
     struct writ_flight *next, **link; /* in one list of the owner's */

@@ -220,6 +220,30 @@ fill_session(struct writ_session *session, const struct writ_legs *legs)
     return session->version.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
 }
 
+/* What a server over stdio must be told again, should it be started again. */
+static writ_result
+keep_client(struct writ_request *request, const struct writ_legs *legs)
+{
+    struct writ_session *session = request->session;
+    writ_auto_buf client = writ_buf_make(WRIT_SESSION_CLIENT_MAX);
+    struct writ_write w = writ_write_to(&client);
+    bool needed = false;
+
+    for (size_t i = 0; i < legs->n; i++) {
+        needed =
+            needed || writ_upstream_config(legs->legs[i].upstream)->kind == WRIT_UPSTREAM_STDIO;
+    }
+    if (!needed || request->message.params == NULL) {
+        return WRIT_DONE;
+    }
+    writ_spread_put_verbatim(&w, request->message.params);
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        return WRIT_DONE;
+    }
+    session->client = writ_view_copy(writ_buf_view(&client), session->arena);
+    return session->client.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
 static writ_result
 make_session(struct writ_request *request, const struct writ_legs *legs, struct writ_view *ret_row)
 {
@@ -228,6 +252,7 @@ make_session(struct writ_request *request, const struct writ_legs *legs, struct 
     WRIT_TRY(writ_session_new(&request->agent, request->endpoint->path,
         request->worker->gateway->clock, &request->session, NULL));
     WRIT_TRY(fill_session(request->session, legs));
+    WRIT_TRY(keep_client(request, legs));
     writ_session_put(request->session, &row);
     WRIT_TRY(writ_buf_check(&row, NULL));
     *ret_row = writ_view_copy(writ_buf_view(&row), request->x->arena);

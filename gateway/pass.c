@@ -107,6 +107,8 @@ fill(struct writ_request *request, struct writ_upstream *upstream,
         .event_max = (size_t)writ_request_config(request)->limits.event_bytes,
         .timeout_us = to->timeout_us,
         .scope = request->session != NULL ? request->session->id : NULL,
+        .agent = &request->agent,
+        .client = request->session != NULL ? request->session->client : (struct writ_view){NULL, 0},
     };
 }
 
@@ -317,6 +319,37 @@ writ_pass_rewrite_id(
         }
     }
     writ_write_object_end(&w);
+    return writ_write_end(&w, NULL);
+}
+
+static void
+put_at(struct writ_write *w, const struct writ_json *object, const struct writ_view *path, size_t n,
+    struct writ_view raw)
+{
+    writ_write_object_begin(w);
+    WRIT_JSON_EACH(name, object)
+    {
+        const struct writ_json *value = writ_json_value(name);
+        bool on_path = writ_view_equal(writ_json_string(name), *path);
+        writ_write_name(w, writ_json_string(name));
+        if (on_path && n == 1) {
+            writ_write_raw(w, raw);
+        } else if (on_path && writ_json_type(value) == WRIT_JSON_OBJECT) {
+            put_at(w, value, path + 1, n - 1, raw);
+        } else {
+            writ_spread_put_verbatim(w, value);
+        }
+    }
+    writ_write_object_end(w);
+}
+
+writ_result
+writ_pass_rewrite_at(const struct writ_json *message, const struct writ_view *path, size_t n,
+    struct writ_view raw, struct writ_buf *ret)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    put_at(&w, message, path, n, raw);
     return writ_write_end(&w, NULL);
 }
 

@@ -107,6 +107,11 @@ void writ_pass_watch_client(struct writ_request *request);
 WRIT_RESULT writ_pass_rewrite_id(
     const struct writ_json *message, struct writ_view id_json, struct writ_buf *ret);
 
+/** Writes `message` with `raw` in place of the value at `path`, a name for each level; without
+ * change where there is none. WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_pass_rewrite_at(const struct writ_json *message, const struct writ_view *path,
+    size_t n, struct writ_view raw, struct writ_buf *ret);
+
 /** Answers with an upstream's whole answer, or with the refusal that it stands for: only JSON
  * passes, redirects and the upstream's own 401 and 403 do not (security.md H15). Ends the
  * request. */

@@ -360,6 +360,9 @@ writ_session_put(const struct writ_session *session, struct writ_buf *ret)
     writ_write_object_begin(&w);
     put_member(&w, WRIT_LIT("agent_id"), session->agent_id);
     put_member(&w, WRIT_LIT("boundary_id"), session->boundary_id);
+    if (session->client.len > 0) {
+        put_member(&w, WRIT_LIT("client"), session->client);
+    }
     writ_write_name(&w, WRIT_LIT("created_us"));
     writ_write_i64(&w, session->created_us);
     put_member(&w, WRIT_LIT("endpoint"), session->endpoint);
@@ -424,6 +427,9 @@ read_row(const struct writ_json *row, struct writ_session *session, struct writ_
     if (!writ_is_ok(writ_json_integer(writ_json_get(row, WRIT_LIT("created_us")), 0,
             INT64_C(9007199254740991), &session->created_us))) {
         WRIT_FAIL(err, WRIT_E_PARSE, "a session's row lacks its time");
+    }
+    if (writ_json_get(row, WRIT_LIT("client")) != NULL) {
+        WRIT_TRY(read_member(row, WRIT_LIT("client"), session, &session->client, err));
     }
     return read_upstreams(row, session, err);
 }

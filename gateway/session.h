@@ -18,8 +18,9 @@
 
 #include <stdatomic.h>
 
-#define WRIT_SESSION_ID_BYTES 32 /* random bytes of an id */
-#define WRIT_SESSION_ID_TEXT  44 /* base64url and NUL */
+#define WRIT_SESSION_ID_BYTES   32   /* random bytes of an id */
+#define WRIT_SESSION_ID_TEXT    44   /* base64url and NUL */
+#define WRIT_SESSION_CLIENT_MAX 4096 /* bytes of the params of initialize that are kept */
 
 struct writ_sessions;
 
@@ -36,6 +37,8 @@ struct writ_session {
     struct writ_view boundary_id, tenant, agent_id;
     struct writ_view endpoint; /* path it was opened on: "/mcp" or "/mcp/fs" */
     struct writ_view version;  /* negotiated revision */
+    struct writ_view client;   /* params of the client's initialize, as JSON, where a server over
+                                * stdio must be told them again; empty: longer than is kept */
     const struct writ_session_upstream *upstreams;
     size_t upstreams_n;
     int64_t created_us;             /* wall */

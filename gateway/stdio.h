@@ -1,15 +1,16 @@
 /* stdio.h - an MCP server that is a child process, made to look like one that speaks HTTP.
  *
- * One child serves all clients. The gateway is its client: it does the handshake once after every
- * start, and keeps the clients apart: every request gets an id and a progress token of our own and
- * is given its client's back, cancellations name our id, and what the child sends on its own goes
- * to those it concerns: list changes to every open stream, progress to the request that it belongs
- * to. Log messages and updates of resources name no client and may say what another one does: they
- * go to nobody. Its requests are answered with "method not found", since the child was told that we
- * have no such capability. A child that does not answer initialize is started again.
+ * The gateway is the child's client, and the HTTP side of the transport for everybody else. With
+ * `sharing: session` a legacy session has a child of its own (an instance), which is told what that
+ * client can do: its requests and notices go to that session. Requests without a session go to a
+ * child of their agent. With `sharing: all` one child serves everybody; it is told that its clients
+ * can do nothing, since nothing says to whose call a request of it would belong.
  *
- * The child and everything about it live on one owner loop; upcalls of other loops are handed over
- * and come back through mailboxes. The public functions are for any loop's own thread. */
+ * Every request gets an id and a progress token of our own and is given its client's back;
+ * cancellations name our id. A child that ends is started again and told again what it was told.
+ *
+ * The children and everything about them live on one owner loop; upcalls of other loops are handed
+ * over and come back through mailboxes. The public functions are for any loop's own thread. */
 #ifndef WRIT_GATEWAY_STDIO_H
 #define WRIT_GATEWAY_STDIO_H
 
@@ -17,11 +18,12 @@
 
 struct writ_stdio;
 
-/** Starts the child on the loop of worker 0, once the loops run. WRIT_E_INVALID, WRIT_E_NOMEM. */
+/** Starts a first child on the loop of worker 0, once the loops run. WRIT_E_INVALID, WRIT_E_NOMEM.
+ */
 WRIT_RESULT writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config *config,
     struct writ_stdio **ret, struct writ_err *err);
 
-/** Asks the child to end (end of input, SIGTERM, SIGKILL of its group); any thread. */
+/** Asks the children to end (end of input, SIGTERM, SIGKILL of their groups); any thread. */
 void writ_stdio_stop(struct writ_stdio *stdio);
 
 /** True when there is no child any more; any thread. */

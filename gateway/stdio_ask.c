@@ -4,16 +4,19 @@
  * proved to have read nothing (its ticket). */
 #include "gateway/stdio_ask.h"
 
+#include "gateway/line_list.h"
 #include "gateway/spread.h"
 
 #include "evidence/write.h"
 
-#define FLIGHTS_MAX     4096       /* requests at once, those that wait for the child included */
-#define LISTENERS_MAX   1024       /* GET streams at once */
 #define NAME_MAX        65536      /* JSON text of a request's id, or of a progress token */
 #define INITIALIZE_MAX  (1u << 22) /* bytes of the answer to initialize, and to read it */
 #define CANCEL_LINE_MAX 160
+#define LINE_MORE       65536    /* bytes that a line of ours may be longer than the message */
+#define LEFT_US         10000000 /* for a request that its client cancelled to be answered still */
 #define CODE_SERVER     (-32000)
+#define CODE_VERSION    (-32022)
+#define CODE_NO_SESSION (-32001)
 
 /* ---- to the child ---- */
 
@@ -84,7 +87,7 @@ tell_cancelled(struct writ_flight *flight)
         "\"params\":{\"requestId\":%llu}}",
         (unsigned long long)flight->id);
     if (writ_is_ok(writ_buf_check(&text, NULL))) {
-        WRIT_IGNORE(writ_child_send(flight->stdio->child, writ_buf_view(&text), &ticket));
+        WRIT_IGNORE(writ_child_send(flight->instance->child, writ_buf_view(&text), &ticket));
     }
 }
 
@@ -95,7 +98,7 @@ give_up(struct writ_flight *flight, bool tell)
     if (!flight->sent) {
         return;
     }
-    if (writ_child_recall(flight->stdio->child, flight->ticket)) {
+    if (writ_child_recall(flight->instance->child, flight->ticket)) {
         flight->sent = false; /* keeps (1) */
     } else if (tell) {
         tell_cancelled(flight);
@@ -112,34 +115,169 @@ flight_times_out(struct writ_timer *timer)
 }
 
 void
-writ_stdio_ask_cancel(struct writ_stdio *stdio, struct writ_flight *flight, bool tell)
+writ_stdio_ask_cancel(struct writ_flight *flight, bool tell)
 {
-    (void)stdio;
     if (!flight->over) {
         give_up(flight, tell);
         writ_flight_break(flight, WRIT_UPCALL_CANCELLED, "cancelled");
     }
 }
 
+static bool
+say(struct writ_instance *instance, const struct writ_buf *line)
+{
+    uint64_t ticket;
+
+    return writ_is_ok(writ_buf_check(line, NULL)) &&
+           writ_is_ok(writ_child_send(instance->child, writ_buf_view(line), &ticket));
+}
+
+static writ_result
+verbatim(const struct writ_json *value, struct writ_buf *ret)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    writ_spread_put_verbatim(&w, value);
+    return writ_write_end(&w, NULL);
+}
+
+/* ---- what a new child is asked for again ---- */
+
+/* "<scope> <uri>": whose subscription to what. */
+static void
+put_subscription(
+    struct writ_buf *text, const struct writ_flight *flight, const struct writ_json *message)
+{
+    writ_buf_put(text, writ_buf_view(&flight->scope));
+    writ_buf_byte(text, ' ');
+    WRIT_IGNORE(verbatim(writ_json_pointer(message, WRIT_LIT("/params/uri")), text));
+}
+
+static void
+remember_wishes(struct writ_flight *flight, const struct writ_json *message)
+{
+    struct writ_instance *instance = flight->instance;
+    writ_auto_buf text = writ_buf_make(NAME_MAX);
+
+    if (flight->name == WRIT_MCP_SET_LEVEL) {
+        writ_buf_clear(&instance->level);
+        WRIT_IGNORE(verbatim(writ_json_get(message, WRIT_LIT("params")), &instance->level));
+        return;
+    }
+    if (flight->name != WRIT_MCP_RESOURCES_SUBSCRIBE &&
+        flight->name != WRIT_MCP_RESOURCES_UNSUBSCRIBE) {
+        return;
+    }
+    put_subscription(&text, flight, message);
+    (void)writ_line_list_take(&instance->kept, writ_buf_view(&text));
+    if (flight->name == WRIT_MCP_RESOURCES_SUBSCRIBE &&
+        !writ_line_list_add(&instance->kept, writ_buf_view(&text))) {
+        writ_buf_clear(&instance->kept); /* full of what nobody took back: rather none than some */
+        (void)writ_line_list_add(&instance->kept, writ_buf_view(&text));
+    }
+}
+
+static void
+ask_anew(struct writ_instance *instance, const char *method, const char *open,
+    struct writ_view params, const char *close)
+{
+    writ_auto_buf line = writ_buf_make(params.len + 256);
+
+    writ_buf_fmt(&line, "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":\"%s\",\"params\":%s",
+        (unsigned long long)++instance->last_id, method, open); /* nobody waits for the answer */
+    writ_buf_put(&line, params);
+    writ_buf_fmt(&line, "%s}", close);
+    (void)say(instance, &line);
+}
+
+static void
+keep_news(struct writ_instance *instance)
+{
+    static const struct {
+        const char *flag, *line;
+    } news[] = {
+        {"/capabilities/tools/listChanged",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"},
+        {"/capabilities/prompts/listChanged",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/prompts/list_changed\"}"},
+        {"/capabilities/resources/listChanged",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/list_changed\"}"},
+        {"/capabilities/logging",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":"
+            "\"warning\",\"logger\":\"writ\",\"data\":\"The server was started again: what it "
+            "remembered of this session is gone.\"}}"},
+    };
+    struct writ_arena *scratch = writ_arena_new(INITIALIZE_MAX);
+    const struct writ_json *said = NULL;
+
+    if (scratch != NULL && writ_is_ok(writ_json_read(writ_buf_view(&instance->initialized),
+                               &writ_json_limits_default, scratch, &said, NULL))) {
+        for (size_t i = 0; i < sizeof news / sizeof *news; i++) {
+            const struct writ_json *flag = writ_json_pointer(said, writ_view_str(news[i].flag));
+            if (writ_json_type(flag) == WRIT_JSON_TRUE ||
+                writ_json_type(flag) == WRIT_JSON_OBJECT) {
+                (void)writ_line_list_add(&instance->backlog, writ_view_str(news[i].line));
+            }
+        }
+    }
+    writ_arena_free(scratch);
+}
+
+void
+writ_stdio_ask_again(struct writ_instance *instance)
+{
+    size_t at = 0;
+
+    if (instance->level.len > 0) {
+        ask_anew(instance, "logging/setLevel", "", writ_buf_view(&instance->level), "");
+    }
+    for (;;) {
+        struct writ_view line = writ_line_list_next(&instance->kept, &at);
+        size_t space = writ_view_find(line, ' ');
+        if (line.ptr == NULL) {
+            break;
+        }
+        ask_anew(instance, "resources/subscribe",
+            "{\"uri\":", writ_view_sub(line, space + 1, SIZE_MAX), "}");
+    }
+    if (instance->kind == WRIT_INSTANCE_SESSION) {
+        keep_news(instance);
+    }
+}
+
+/* ---- requests ---- */
+
+/* The stream of a subscription is there from the start: its client waits for its head. */
+static void
+open_listening(struct writ_flight *flight)
+{
+    if (flight->name == WRIT_MCP_LISTEN && flight->takes_stream) {
+        (void)writ_flight_event(flight, (struct writ_view){NULL, 0});
+    }
+}
+
 static void
 send_request(struct writ_flight *flight, const struct writ_json *message)
 {
-    struct writ_stdio *stdio = flight->stdio;
-    writ_auto_buf line = writ_buf_make(flight->body.len * 2 + 65536);
+    struct writ_instance *instance = flight->instance;
+    writ_auto_buf line = writ_buf_make(flight->body.len * 2 + LINE_MORE);
     writ_result r;
 
-    flight->id = ++stdio->last_id;
+    flight->id = ++instance->last_id;
     r = make_line(flight, message, &line);
     if (writ_is_ok(r)) {
-        r = writ_child_send(stdio->child, writ_buf_view(&line), &flight->ticket);
+        r = writ_child_send(instance->child, writ_buf_view(&line), &flight->ticket);
     }
     if (!writ_is_ok(r)) {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, writ_code_name(r.code));
         return;
     }
+    remember_wishes(flight, message);
     flight->sent = true;
-    writ_flight_link(flight, &stdio->buckets[flight->id % WRIT_FLIGHT_BUCKETS]);
+    flight->timer = (struct writ_timer){.fn = flight_times_out, .ctx = flight};
+    writ_flight_link(flight, &instance->buckets[flight->id % WRIT_FLIGHT_BUCKETS]);
     writ_flight_arm(flight, flight->stdio->loop);
+    open_listening(flight);
 }
 
 /* ---- requests that the gateway answers for the child ---- */
@@ -164,11 +302,14 @@ answer_initialize(struct writ_flight *flight, const struct writ_json *message)
     struct writ_arena *scratch = writ_arena_new(INITIALIZE_MAX);
     writ_auto_buf body = writ_buf_make(INITIALIZE_MAX);
     struct writ_write w = writ_write_to(&body);
+    struct writ_instance *instance = flight->instance;
     struct writ_view wanted =
-        writ_json_string(writ_json_pointer(message, WRIT_LIT("/params/protocolVersion")));
+        instance->kind == WRIT_INSTANCE_SESSION /* it was asked by this very client */
+            ? (struct writ_view){NULL, 0}
+            : writ_json_string(writ_json_pointer(message, WRIT_LIT("/params/protocolVersion")));
     const struct writ_json *result = NULL;
 
-    if (scratch == NULL || !writ_is_ok(writ_json_read(writ_buf_view(&flight->stdio->initialized),
+    if (scratch == NULL || !writ_is_ok(writ_json_read(writ_buf_view(&instance->initialized),
                                &writ_json_limits_default, scratch, &result, NULL))) {
         writ_arena_free(scratch);
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");
@@ -195,54 +336,150 @@ answer_initialize(struct writ_flight *flight, const struct writ_json *message)
     writ_write_object_end(&w);
     writ_write_object_end(&w);
     writ_arena_free(scratch);
-    if (writ_is_ok(writ_write_end(&w, NULL))) {
+    if (instance->kind == WRIT_INSTANCE_SESSION) {
+        flight->session = writ_buf_make(instance->key.len);
+        writ_buf_put(&flight->session, writ_buf_view(&instance->key));
+    }
+    if (writ_is_ok(writ_write_end(&w, NULL)) &&
+        writ_is_ok(writ_buf_check(&flight->session, NULL))) {
         writ_flight_answer(flight, 200, writ_buf_view(&body));
     } else {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");
     }
 }
 
-/* As a legacy server over HTTP would: a client that can falls back to initialize (mcp.md 2.2). */
-static void
-refuse_modern(struct writ_flight *flight, const struct writ_json *message)
+/* {"jsonrpc":"2.0","id":<the client's>,"error":, to be followed by the error. */
+static struct writ_write
+begin_error(struct writ_buf *body, const struct writ_flight *flight)
 {
-    writ_auto_buf body = writ_buf_make(8192);
-    struct writ_write w = writ_write_to(&body);
+    struct writ_write w = writ_write_to(body);
 
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("jsonrpc"));
     writ_write_string(&w, WRIT_LIT("2.0"));
     writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_value(&w, writ_json_get(message, WRIT_LIT("id")));
+    writ_write_value(&w, flight->request->message->id);
     writ_write_name(&w, WRIT_LIT("error"));
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("code"));
-    writ_write_i64(&w, CODE_SERVER);
-    writ_write_name(&w, WRIT_LIT("message"));
-    writ_write_string(&w, WRIT_LIT("Bad Request: this server needs initialize first"));
+    return w;
+}
+
+static void
+put_code(struct writ_write *w, int code, const char *message)
+{
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("code"));
+    writ_write_i64(w, code);
+    writ_write_name(w, WRIT_LIT("message"));
+    writ_write_string(w, writ_view_str(message));
+    writ_write_object_end(w);
+}
+
+void
+writ_stdio_ask_forget(struct writ_flight *flight)
+{
+    bool request = flight->method == WRIT_METHOD_POST && flight->kind == WRIT_MCP_REQUEST;
+    writ_auto_buf body = writ_buf_make(request ? 8192 : 0);
+    struct writ_write w;
+
+    if (request) {
+        w = begin_error(&body, flight);
+        put_code(&w, CODE_NO_SESSION, "Session not found");
+        writ_write_object_end(&w);
+        WRIT_IGNORE(writ_write_end(&w, NULL));
+    }
+    writ_flight_answer(flight, 404, writ_buf_view(&body));
+}
+
+void
+writ_stdio_ask_answer_error(struct writ_flight *flight, const struct writ_json *error)
+{
+    writ_auto_buf body = writ_buf_make(INITIALIZE_MAX);
+    struct writ_write w = begin_error(&body, flight);
+    int64_t code = 0;
+    bool old = writ_is_ok(writ_json_integer(
+                   writ_json_get(error, WRIT_LIT("code")), INT64_MIN, INT64_MAX, &code)) &&
+               code == CODE_VERSION;
+
+    writ_spread_put_verbatim(&w, error);
     writ_write_object_end(&w);
+    if (writ_is_ok(writ_write_end(&w, NULL))) { /* a server of the stateless revision alone: 400 */
+        writ_flight_answer(flight, old ? 400 : 200, writ_buf_view(&body));
+    } else {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");
+    }
+}
+
+/* As a server over HTTP would that has no such family: a client that can falls back to initialize
+ * (mcp.md 2.2), and one that only knows initialize is told which versions there are. */
+void
+writ_stdio_ask_refuse(struct writ_stdio *stdio, struct writ_flight *flight)
+{
+    bool modern = flight->era == WRIT_MCP_ERA_MODERN;
+    writ_auto_buf body = writ_buf_make(stdio->no_legacy.len + 8192);
+    struct writ_write w;
+
+    if (flight->method != WRIT_METHOD_POST || flight->kind != WRIT_MCP_REQUEST) {
+        writ_flight_answer(
+            flight, flight->method == WRIT_METHOD_POST ? 202 : 405, (struct writ_view){NULL, 0});
+        return;
+    }
+    w = begin_error(&body, flight);
+    if (modern) {
+        put_code(&w, CODE_SERVER, "Bad Request: this server needs initialize first");
+    } else {
+        writ_write_raw(&w, writ_buf_view(&stdio->no_legacy));
+    }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL));
     writ_flight_answer(flight, 400, writ_buf_view(&body));
+}
+
+/* It was cancelled by its client: the server may still answer, or not. */
+static void
+let_go(struct writ_timer *timer)
+{
+    writ_flight_break(timer->ctx, WRIT_UPCALL_CANCELLED, "cancelled");
+}
+
+static void
+cancel_flight(struct writ_flight *flight)
+{
+    struct writ_loop *loop = flight->stdio->loop;
+
+    tell_cancelled(flight);
+    flight->timer.fn = let_go;
+    writ_loop_timer_set(loop, &flight->timer, writ_loop_now_us(loop) + LEFT_US);
 }
 
 /* A client may cancel what its own session asked for, by its own id. */
 static void
 cancel_of_client(struct writ_flight *by, const struct writ_json *message)
 {
-    struct writ_stdio *stdio = by->stdio;
+    struct writ_instance *instance = by->instance;
     writ_auto_buf id = writ_buf_make(0);
 
     remember(&id, writ_json_pointer(message, WRIT_LIT("/params/requestId")));
     for (size_t i = 0; i < WRIT_FLIGHT_BUCKETS && id.len > 0 && by->scope.len > 0; i++) {
-        for (struct writ_flight *flight = stdio->buckets[i]; flight != NULL;
+        for (struct writ_flight *flight = instance->buckets[i]; flight != NULL;
              flight = flight->next) {
             if (writ_view_equal(writ_buf_view(&flight->scope), writ_buf_view(&by->scope)) &&
                 writ_view_equal(writ_buf_view(&flight->client_id), writ_buf_view(&id))) {
-                tell_cancelled(flight); /* the server may still answer, or not: the timer ends it */
+                cancel_flight(flight);
                 return;
             }
         }
+    }
+}
+
+/* A session's child hears of everything; one that serves several clients could not tell whose it
+ * is. */
+static void
+pass_on(struct writ_instance *instance, const struct writ_json *message)
+{
+    writ_auto_buf line = writ_buf_make((size_t)instance->stdio->gateway->config->limits.body_bytes);
+
+    if (instance->kind == WRIT_INSTANCE_SESSION && writ_is_ok(verbatim(message, &line))) {
+        (void)say(instance, &line);
     }
 }
 
@@ -251,6 +488,24 @@ take_notification(struct writ_flight *flight, const struct writ_json *message)
 {
     if (flight->name == WRIT_MCP_CANCELLED) {
         cancel_of_client(flight, message);
+    } else if (flight->name != WRIT_MCP_UNKNOWN && flight->era == WRIT_MCP_LEGACY) {
+        pass_on(flight->instance, message);
+    }
+    if (flight->name == WRIT_MCP_INITIALIZED) {
+        flight->instance->greeted = true; /* the next child hears it from us */
+    }
+    writ_flight_answer(flight, 202, (struct writ_view){NULL, 0});
+}
+
+/* An answer to a request of the child: once, and only from the session that was asked. */
+static void
+take_reply(struct writ_flight *flight, const struct writ_json *message)
+{
+    writ_auto_buf id = writ_buf_make(0);
+
+    remember(&id, writ_json_get(message, WRIT_LIT("id")));
+    if (writ_line_list_take(&flight->instance->asked, writ_buf_view(&id))) {
+        pass_on(flight->instance, message);
     }
     writ_flight_answer(flight, 202, (struct writ_view){NULL, 0});
 }
@@ -270,11 +525,11 @@ begin_message(struct writ_flight *flight)
     if (scratch == NULL || !writ_is_ok(writ_json_read(
                                writ_buf_view(&flight->body), &limits, scratch, &message, NULL))) {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "unreadable");
-    } else if (flight->era == WRIT_MCP_ERA_MODERN) {
-        refuse_modern(flight, message);
+    } else if (flight->kind == WRIT_MCP_RESPONSE) {
+        take_reply(flight, message);
     } else if (flight->kind != WRIT_MCP_REQUEST) {
         take_notification(flight, message);
-    } else if (flight->name == WRIT_MCP_INITIALIZE) {
+    } else if (flight->name == WRIT_MCP_INITIALIZE && flight->era == WRIT_MCP_LEGACY) {
         answer_initialize(flight, message);
     } else {
         send_request(flight, message);
@@ -282,18 +537,60 @@ begin_message(struct writ_flight *flight)
     writ_arena_free(scratch);
 }
 
+writ_result
+writ_stdio_ask_hello(struct writ_flight *flight, struct writ_buf *ret)
+{
+    const struct writ_upcall_request *request = flight->request;
+
+    if (flight->name == WRIT_MCP_INITIALIZE) {
+        const struct writ_json *params = request->message->params;
+        writ_buf_str(ret, params == NULL ? "{}" : "");
+        return params == NULL ? writ_buf_check(ret, NULL) : verbatim(params, ret);
+    }
+    if (request->client.len == 0) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    writ_buf_put(ret, request->client);
+    return writ_buf_check(ret, NULL);
+}
+
+/* What the child said while nobody listened. */
 static void
-begin(struct writ_flight *flight)
+flush_backlog(struct writ_flight *flight)
+{
+    struct writ_instance *instance = flight->instance;
+    size_t at = 0;
+
+    for (;;) {
+        struct writ_view line = writ_line_list_next(&instance->backlog, &at);
+        if (line.ptr == NULL) {
+            break;
+        }
+        (void)writ_flight_event(flight, line);
+    }
+    writ_buf_clear(&instance->backlog);
+}
+
+static void
+begin_listening(struct writ_flight *flight)
+{
+    writ_flight_link(flight, &flight->instance->listeners);
+    if (!writ_flight_event(flight, (struct writ_view){NULL, 0})) { /* the head alone */
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");
+        return;
+    }
+    flush_backlog(flight);
+}
+
+void
+writ_stdio_ask_begin(struct writ_flight *flight)
 {
     switch (flight->method) {
     case WRIT_METHOD_POST:
         begin_message(flight);
         return;
     case WRIT_METHOD_GET:
-        writ_flight_link(flight, &flight->stdio->listeners);
-        if (!writ_flight_event(flight, (struct writ_view){NULL, 0})) { /* the head alone */
-            writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");
-        }
+        begin_listening(flight);
         return;
     case WRIT_METHOD_DELETE:
     case WRIT_METHOD_OPTIONS:
@@ -301,66 +598,4 @@ begin(struct writ_flight *flight)
         break;
     }
     writ_flight_answer(flight, 200, (struct writ_view){NULL, 0});
-}
-
-/* Streams that last are counted apart, so that they keep nobody from calling. */
-static bool
-has_room(struct writ_stdio *stdio, struct writ_flight *flight)
-{
-    bool listens = flight->method == WRIT_METHOD_GET;
-
-    flight->counted = listens ? &stdio->listeners_n : &stdio->flights;
-    ++*flight->counted;
-    return *flight->counted <= (listens ? LISTENERS_MAX : FLIGHTS_MAX);
-}
-
-static void
-waited_too_long(struct writ_timer *timer)
-{
-    writ_flight_break(timer->ctx, WRIT_UPCALL_BROKEN, "not_up");
-}
-
-/* For the child to come up. A call may take minutes, and a list of all upstreams waits for this
- * one: so not for as long as a call may take. */
-static void
-wait_for_child(struct writ_stdio *stdio, struct writ_flight *flight)
-{
-    writ_flight_link(flight, &stdio->waiting);
-    flight->timer.fn = waited_too_long;
-    writ_loop_timer_set(stdio->loop, &flight->timer,
-        writ_loop_now_us(stdio->loop) + stdio->config->connect_timeout_us);
-}
-
-void
-writ_stdio_ask_take(struct writ_stdio *stdio, struct writ_flight *flight)
-{
-    int state = atomic_load(&stdio->state);
-
-    flight->timer = (struct writ_timer){.fn = flight_times_out, .ctx = flight};
-    if (!has_room(stdio, flight) || state == WRIT_STDIO_STOPPED) {
-        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "busy");
-    } else if (state == WRIT_STDIO_UP) {
-        begin(flight);
-    } else if (stdio->failures >= WRIT_STDIO_FAILURES_MAX) {
-        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "not_up");
-    } else {
-        wait_for_child(stdio, flight);
-    }
-}
-
-void
-writ_stdio_ask_waiting(struct writ_stdio *stdio)
-{
-    struct writ_flight *reversed = NULL;
-
-    while (stdio->waiting != NULL) { /* the list has the last one first */
-        writ_flight_link(stdio->waiting, &reversed);
-    }
-    while (reversed != NULL) {
-        struct writ_flight *flight = reversed;
-        writ_flight_unlink(flight);
-        writ_loop_timer_cancel(&flight->timer);
-        flight->timer.fn = flight_times_out;
-        begin(flight);
-    }
 }

@@ -1,28 +1,39 @@
+/* stdio_hear.c - see stdio_hear.h.
+ *
+ * Invariant (1): what a child says reaches those alone whom it serves: the session whose child it
+ * is, or of several clients the one whose request or subscription it names. */
 #include "gateway/stdio_hear.h"
 
+#include "gateway/instance.h"
+#include "gateway/line_list.h"
 #include "gateway/pass.h"
 #include "gateway/spread.h"
-#include "gateway/stdio_ask.h"
+#include "gateway/stdio_route.h"
 
 #include "evidence/write.h"
 
-#define HANDSHAKE_US   60000000   /* for the child to start and answer initialize */
+#define DISCOVER_US    2000000    /* for the child to start and answer server/discover */
 #define VALUES_MAX     (1u << 20) /* of one line: bounds the memory that it costs */
 #define PROGRESS_MAX   (1u << 20)
 #define REPLY_MAX      65536
+#define NAME_MAX       65536
 #define CODE_NO_METHOD (-32601)
+#define CODE_INTERNAL  (-32603)
+#define CODE_VERSION   (-32022)
+#define LISTEN_ID      WRIT_LIT("io.modelcontextprotocol/subscriptionId")
+#define LOG_LEVEL      WRIT_LIT("io.modelcontextprotocol/logLevel")
 
 static void
-note(struct writ_stdio *stdio, const char *why)
+note(struct writ_instance *instance, const char *why)
 {
-    WRIT_LOG(stdio->gateway->log, WRIT_LOG_WARN, "upstream_malformed",
-        writ_log_text("upstream", stdio->config->name), writ_log_str("why", why));
+    WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_WARN, "upstream_malformed",
+        writ_log_text("upstream", instance->stdio->config->name), writ_log_str("why", why));
 }
 
 static struct writ_flight *
-flight_find(struct writ_stdio *stdio, uint64_t id)
+flight_find(struct writ_instance *instance, uint64_t id)
 {
-    struct writ_flight *flight = stdio->buckets[id % WRIT_FLIGHT_BUCKETS];
+    struct writ_flight *flight = instance->buckets[id % WRIT_FLIGHT_BUCKETS];
 
     while (flight != NULL && flight->id != id) {
         flight = flight->next;
@@ -31,9 +42,9 @@ flight_find(struct writ_stdio *stdio, uint64_t id)
 }
 
 static void
-take_response(struct writ_stdio *stdio, const struct writ_json *message, uint64_t id)
+take_response(struct writ_instance *instance, const struct writ_json *message, uint64_t id)
 {
-    struct writ_flight *flight = flight_find(stdio, id);
+    struct writ_flight *flight = flight_find(instance, id);
     writ_auto_buf body = writ_buf_make(flight != NULL ? flight->body_max : 0);
 
     if (flight == NULL) {
@@ -46,65 +57,163 @@ take_response(struct writ_stdio *stdio, const struct writ_json *message, uint64_
     }
 }
 
-/* {..., "params":{..., "progressToken":<the client's>}} */
-static writ_result
-put_progress(const struct writ_flight *flight, const struct writ_json *message,
-    const struct writ_json *params, struct writ_buf *ret)
-{
-    struct writ_write w = writ_write_to(ret);
+/* ---- notices */
 
-    writ_write_object_begin(&w);
-    WRIT_JSON_EACH(name, message)
-    {
-        writ_write_name(&w, writ_json_string(name));
-        if (!writ_view_is(writ_json_string(name), "params")) {
-            writ_spread_put_verbatim(&w, writ_json_value(name));
-            continue;
-        }
-        writ_write_object_begin(&w);
-        WRIT_JSON_EACH(member, params)
-        {
-            writ_write_name(&w, writ_json_string(member));
-            if (writ_view_is(writ_json_string(member), "progressToken")) {
-                writ_write_raw(&w, writ_buf_view(&flight->client_token));
-            } else {
-                writ_spread_put_verbatim(&w, writ_json_value(member));
-            }
-        }
-        writ_write_object_end(&w);
-    }
-    writ_write_object_end(&w);
-    return writ_write_end(&w, NULL);
+static bool
+tell(struct writ_flight *flight, const struct writ_json *message, const struct writ_view *path,
+    size_t n, struct writ_view raw)
+{
+    writ_auto_buf body = writ_buf_make(PROGRESS_MAX);
+
+    return writ_is_ok(writ_pass_rewrite_at(message, path, n, raw, &body)) &&
+           writ_flight_event(flight, writ_buf_view(&body));
 }
 
 static void
-take_progress(struct writ_stdio *stdio, const struct writ_json *message)
+take_progress(struct writ_instance *instance, const struct writ_json *message)
 {
-    const struct writ_json *params = writ_json_get(message, WRIT_LIT("params"));
-    int64_t token;
+    static const struct writ_view path[] = {WRIT_LIT("params"), WRIT_LIT("progressToken")};
+    const struct writ_json *token = writ_json_pointer(message, WRIT_LIT("/params/progressToken"));
     struct writ_flight *flight;
-    writ_auto_buf body = writ_buf_make(PROGRESS_MAX);
+    int64_t id;
 
-    if (!writ_is_ok(writ_json_integer(
-            writ_json_get(params, WRIT_LIT("progressToken")), 1, INT64_MAX, &token))) {
+    if (!writ_is_ok(writ_json_integer(token, 1, INT64_MAX, &id))) {
         return;
     }
-    flight = flight_find(stdio, (uint64_t)token);
+    flight = flight_find(instance, (uint64_t)id);
     if (flight == NULL || flight->client_token.len == 0 || !flight->takes_stream) {
         return;
     }
-    writ_flight_arm(flight, stdio->loop);
-    if (writ_is_ok(put_progress(flight, message, params, &body))) {
-        (void)writ_flight_event(flight, writ_buf_view(&body)); /* progress may be left out */
-    }
+    writ_flight_arm(flight, instance->stdio->loop);
+    (void)tell(flight, message, path, 2, writ_buf_view(&flight->client_token));
 }
 
-/* Notices that say nothing of anybody's requests. */
+/* The request that was sent last, of those whose answer may be a stream. */
+static struct writ_flight *
+latest_call(struct writ_instance *instance)
+{
+    struct writ_flight *latest = NULL;
+
+    for (size_t i = 0; i < WRIT_FLIGHT_BUCKETS; i++) {
+        for (struct writ_flight *f = instance->buckets[i]; f != NULL; f = f->next) {
+            if (f->takes_stream && (latest == NULL || f->id > latest->id)) {
+                latest = f;
+            }
+        }
+    }
+    return latest;
+}
+
+/* To one stream of the session, never to two (2025-11-25, basic/transports); what belongs to a call
+ * to that of the latest one, since the child does not say to which. */
 static bool
-is_for_all(struct writ_view method)
+tell_session(struct writ_instance *instance, struct writ_view line, bool of_call)
+{
+    struct writ_flight *call = latest_call(instance);
+
+    if (of_call && call != NULL) {
+        writ_flight_arm(call, instance->stdio->loop);
+        if (writ_flight_event(call, line)) {
+            return true;
+        }
+    }
+    if (instance->listeners != NULL && writ_flight_event(instance->listeners, line)) {
+        return true;
+    }
+    return writ_line_list_add(&instance->backlog, line);
+}
+
+static bool
+is_list_changed(struct writ_view method)
 {
     return writ_view_has_prefix(method, WRIT_LIT("notifications/")) &&
            writ_view_has_suffix(method, WRIT_LIT("/list_changed"));
+}
+
+static bool
+has_subscribed(const struct writ_instance *instance, const struct writ_flight *listener,
+    const struct writ_json *uri)
+{
+    writ_auto_buf wanted = writ_buf_make(NAME_MAX);
+    struct writ_write w;
+    size_t at = 0;
+
+    writ_buf_put(&wanted, writ_buf_view(&listener->scope));
+    writ_buf_byte(&wanted, ' ');
+    w = writ_write_to(&wanted);
+    writ_spread_put_verbatim(&w, uri);
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        return false;
+    }
+    for (;;) {
+        struct writ_view line = writ_line_list_next(&instance->kept, &at);
+        if (line.ptr == NULL || writ_view_equal(line, writ_buf_view(&wanted))) {
+            return line.ptr != NULL;
+        }
+    }
+}
+
+/* A log message says what some client does, and does not say which: it goes to nobody. */
+static void
+tell_common(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
+{
+    struct writ_view method = writ_json_string(writ_json_get(message, WRIT_LIT("method")));
+    const struct writ_json *uri = writ_json_pointer(message, WRIT_LIT("/params/uri"));
+    bool updated = writ_view_is(method, "notifications/resources/updated");
+
+    for (struct writ_flight *f = instance->listeners; f != NULL; f = f->next) {
+        if (is_list_changed(method) || (updated && has_subscribed(instance, f, uri))) {
+            (void)writ_flight_event(f, line); /* its client looks again anyway */
+        }
+    }
+}
+
+static bool
+wants_logs(const struct writ_flight *flight)
+{
+    return flight->takes_stream && writ_json_get(flight->request->message->meta, LOG_LEVEL) != NULL;
+}
+
+/* A log message belongs to a request that asked for some, and does not say to which: where several
+ * are open it goes to none. keeps (1) */
+static void
+tell_only_logged(struct writ_instance *instance, struct writ_view line)
+{
+    struct writ_flight *only = NULL;
+
+    for (size_t i = 0; i < WRIT_FLIGHT_BUCKETS; i++) {
+        for (struct writ_flight *f = instance->buckets[i]; f != NULL; f = f->next) {
+            if (wants_logs(f) && only != NULL) {
+                return;
+            }
+            only = wants_logs(f) ? f : only;
+        }
+    }
+    if (only != NULL) {
+        (void)writ_flight_event(only, line);
+    }
+}
+
+/* 2026-07-28: what belongs to a subscription names its request. */
+static void
+tell_modern(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
+{
+    static const struct writ_view path[] = {
+        WRIT_LIT("params"), WRIT_LIT("_meta"), WRIT_LIT("io.modelcontextprotocol/subscriptionId")};
+    const struct writ_json *meta = writ_json_pointer(message, WRIT_LIT("/params/_meta"));
+    const struct writ_json *name = writ_json_get(meta, LISTEN_ID);
+    struct writ_flight *flight = NULL;
+    int64_t id;
+
+    if (writ_is_ok(writ_json_integer(name, 1, INT64_MAX, &id))) {
+        flight = flight_find(instance, (uint64_t)id);
+    }
+    if (flight != NULL && flight->takes_stream) {
+        (void)tell(flight, message, path, 3, writ_buf_view(&flight->client_id));
+    } else if (name == NULL && writ_json_is(writ_json_get(message, WRIT_LIT("method")),
+                                   WRIT_LIT("notifications/message"))) {
+        tell_only_logged(instance, line);
+    }
 }
 
 static void
@@ -114,40 +223,51 @@ doubt_tools(const struct writ_stdio *stdio)
         writ_upstream_shelf(writ_gateway_upstream(stdio->gateway, stdio->config->name)));
 }
 
-/* A log message or an updated resource says what some client does, and does not say which. */
 static void
-take_notice(struct writ_stdio *stdio, const struct writ_json *message, struct writ_view line)
+take_notice(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
 {
     struct writ_view method = writ_json_string(writ_json_get(message, WRIT_LIT("method")));
 
     if (writ_view_is(method, "notifications/progress")) {
-        take_progress(stdio, message);
+        take_progress(instance, message);
         return;
     }
     if (writ_view_is(method, "notifications/tools/list_changed")) {
-        doubt_tools(stdio);
+        doubt_tools(instance->stdio);
     }
-    for (struct writ_flight *flight = stdio->listeners; flight != NULL && is_for_all(method);
-         flight = flight->next) {
-        (void)writ_flight_event(flight, line); /* its client looks at the whole list anyway */
+    switch (instance->kind) {
+    case WRIT_INSTANCE_SESSION:
+        (void)tell_session(instance, line,
+            !is_list_changed(method) && !writ_view_is(method, "notifications/resources/updated"));
+        return;
+    case WRIT_INSTANCE_MODERN:
+        tell_modern(instance, message, line);
+        return;
+    case WRIT_INSTANCE_COMMON:
+        tell_common(instance, message, line);
+        return;
+    case WRIT_INSTANCE_SCOUT:
+        return;
     }
 }
 
+/* ---- requests of the child */
+
 static void
-put_no_method(struct writ_write *w)
+put_error(struct writ_write *w, int code, const char *message)
 {
     writ_write_name(w, WRIT_LIT("error"));
     writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("code"));
-    writ_write_i64(w, CODE_NO_METHOD);
+    writ_write_i64(w, code);
     writ_write_name(w, WRIT_LIT("message"));
-    writ_write_string(w, WRIT_LIT("Method not found"));
+    writ_write_string(w, writ_view_str(message));
     writ_write_object_end(w);
 }
 
-/* A request of the child. It was told that its client has no capabilities, so there is ping. */
+/* In place of a client: code 0 is an empty result. */
 static void
-take_request(struct writ_stdio *stdio, const struct writ_json *message)
+reply(struct writ_instance *instance, const struct writ_json *request, int code, const char *text)
 {
     writ_auto_buf line = writ_buf_make(REPLY_MAX);
     struct writ_write w = writ_write_to(&line);
@@ -157,62 +277,238 @@ take_request(struct writ_stdio *stdio, const struct writ_json *message)
     writ_write_name(&w, WRIT_LIT("jsonrpc"));
     writ_write_string(&w, WRIT_LIT("2.0"));
     writ_write_name(&w, WRIT_LIT("id"));
-    writ_spread_put_verbatim(&w, writ_json_get(message, WRIT_LIT("id")));
-    if (writ_json_is(writ_json_get(message, WRIT_LIT("method")), WRIT_LIT("ping"))) {
+    writ_spread_put_verbatim(&w, writ_json_get(request, WRIT_LIT("id")));
+    if (code == 0) {
         writ_write_name(&w, WRIT_LIT("result"));
         writ_write_object_begin(&w);
         writ_write_object_end(&w);
     } else {
-        put_no_method(&w);
+        put_error(&w, code, text);
     }
     writ_write_object_end(&w);
     if (writ_is_ok(writ_write_end(&w, NULL))) {
-        WRIT_IGNORE(writ_child_send(stdio->child, writ_buf_view(&line), &ticket));
+        WRIT_IGNORE(writ_child_send(instance->child, writ_buf_view(&line), &ticket));
     }
 }
 
-/* It is started again, and what waits for it waits on. */
+/* Its client answers with a message of its own, which stdio_ask.c takes if the id is noted here. */
 static void
-handshake_failed(struct writ_stdio *stdio, const char *why)
+ask_session(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
 {
-    note(stdio, why);
-    writ_loop_timer_cancel(&stdio->handshake);
-    writ_child_reject(stdio->child);
+    writ_auto_buf id = writ_buf_make(NAME_MAX);
+    struct writ_write w = writ_write_to(&id);
+
+    writ_spread_put_verbatim(&w, writ_json_get(message, WRIT_LIT("id")));
+    if (!writ_is_ok(writ_write_end(&w, NULL)) ||
+        !writ_line_list_add(&instance->asked, writ_buf_view(&id))) {
+        reply(instance, message, CODE_INTERNAL, "too many requests wait for the client");
+        return;
+    }
+    if (!tell_session(instance, line, true)) {
+        (void)writ_line_list_take(&instance->asked, writ_buf_view(&id));
+        reply(instance, message, CODE_INTERNAL, "the client does not listen");
+    }
+}
+
+/* A child that serves several clients was told that they can do nothing: there is ping. */
+static void
+take_request(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
+{
+    bool ping = writ_json_is(writ_json_get(message, WRIT_LIT("method")), WRIT_LIT("ping"));
+
+    switch (instance->kind) {
+    case WRIT_INSTANCE_SESSION:
+        ask_session(instance, message, line);
+        return;
+    case WRIT_INSTANCE_MODERN: /* 2026-07-28: MUST NOT; and a client writes no responses */
+        note(instance, "a request of the server, which the revision does not have");
+        return;
+    case WRIT_INSTANCE_COMMON:
+    case WRIT_INSTANCE_SCOUT:
+        reply(instance, message, ping ? 0 : CODE_NO_METHOD, "Method not found");
+        return;
+    }
+}
+
+/* ---- the handshake */
+
+static void
+handshake_times_out(struct writ_timer *timer)
+{
+    writ_instance_reject(timer->ctx, "initialize was not answered in time");
 }
 
 static void
-take_handshake(struct writ_stdio *stdio, const struct writ_json *message)
+arm_handshake(struct writ_instance *instance, writ_timer_fn *fn, int64_t in_us)
+{
+    struct writ_loop *loop = instance->stdio->loop;
+
+    writ_loop_timer_cancel(&instance->handshake);
+    instance->handshake = (struct writ_timer){.fn = fn, .ctx = instance};
+    writ_loop_timer_set(loop, &instance->handshake, writ_loop_now_us(loop) + in_us);
+}
+
+/* One that takes nothing answers nothing: the timer ends it. */
+static void
+say(struct writ_instance *instance, struct writ_view line)
+{
+    uint64_t ticket;
+
+    WRIT_IGNORE(writ_child_send(instance->child, line, &ticket));
+}
+
+static void
+greet(struct writ_instance *instance)
+{
+    writ_auto_buf line = writ_buf_make(instance->hello.len + 512);
+
+    instance->state = WRIT_INSTANCE_GREETED;
+    arm_handshake(instance, handshake_times_out, instance->stdio->config->start_timeout_us);
+    writ_buf_str(&line, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":");
+    if (instance->hello.len > 0) {
+        writ_buf_put(&line, writ_buf_view(&instance->hello));
+    } else {
+        writ_buf_str(&line,
+            "{\"protocolVersion\":\"" WRIT_MCP_LATEST_LEGACY "\",\"capabilities\":{},"
+            "\"clientInfo\":{\"name\":\"writ\",\"version\":\"" WRIT_VERSION "\"}}");
+    }
+    writ_buf_byte(&line, '}');
+    say(instance, writ_buf_view(&line));
+}
+
+static void
+discover_times_out(struct writ_timer *timer)
+{
+    struct writ_instance *instance = timer->ctx;
+
+    instance->stdio->modern = WRIT_STDIO_NO; /* until it answers */
+    greet(instance);
+}
+
+void
+writ_stdio_hear_begin(struct writ_instance *instance)
+{
+    switch (instance->kind) {
+    case WRIT_INSTANCE_MODERN:
+        writ_instance_came_up(instance); /* every request says all that the server needs */
+        return;
+    case WRIT_INSTANCE_SESSION:
+    case WRIT_INSTANCE_COMMON:
+        greet(instance);
+        return;
+    case WRIT_INSTANCE_SCOUT:
+        break;
+    }
+    instance->state = WRIT_INSTANCE_ASKED;
+    arm_handshake(instance, discover_times_out, DISCOVER_US);
+    say(instance,
+        WRIT_LIT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{"
+                 "\"_meta\":{\"" WRIT_META_VERSION "\":\"" WRIT_MCP_MODERN "\","
+                 "\"" WRIT_META_CAPABILITIES "\":{},\"io.modelcontextprotocol/clientInfo\":{"
+                 "\"name\":\"writ\",\"version\":\"" WRIT_VERSION "\"}}}}"));
+}
+
+/* A result, or an error that only such a server gives, says yes (2026-07-28, basic/transports/
+ * stdio); an answer that comes late still does. */
+static void
+take_discovery(struct writ_instance *instance, const struct writ_json *message)
+{
+    int64_t code = 0;
+    bool yes = writ_json_type(writ_json_get(message, WRIT_LIT("result"))) == WRIT_JSON_OBJECT ||
+               (writ_is_ok(writ_json_integer(writ_json_pointer(message, WRIT_LIT("/error/code")),
+                    INT64_MIN, INT64_MAX, &code)) &&
+                   code == CODE_VERSION);
+
+    instance->stdio->modern = yes ? WRIT_STDIO_YES : WRIT_STDIO_NO;
+    if (instance->state == WRIT_INSTANCE_ASKED) {
+        greet(instance);
+    }
+}
+
+/* The scout is done, and its child is a spare one. */
+static void
+settle(struct writ_instance *scout, enum writ_instance_kind kind)
+{
+    scout->kind = kind;
+    writ_instance_came_up(scout);
+    writ_stdio_route_learnt(scout->stdio);
+}
+
+static void
+take_refusal(struct writ_instance *instance, const struct writ_json *error)
+{
+    struct writ_stdio *stdio = instance->stdio;
+    struct writ_write w;
+
+    if (instance->kind == WRIT_INSTANCE_SESSION && error != NULL && !instance->was_up &&
+        !instance->lost) {
+        writ_instance_refused(instance, error);
+        return;
+    }
+    if (instance->kind != WRIT_INSTANCE_SCOUT || stdio->modern != WRIT_STDIO_YES || error == NULL) {
+        writ_instance_reject(instance, "initialize was not answered with a result");
+        return;
+    }
+    stdio->legacy = WRIT_STDIO_NO;
+    writ_buf_clear(&stdio->no_legacy);
+    w = writ_write_to(&stdio->no_legacy);
+    writ_spread_put_verbatim(&w, error);
+    if (writ_is_ok(writ_write_end(&w, NULL))) {
+        settle(instance, WRIT_INSTANCE_MODERN);
+    } else {
+        writ_instance_reject(instance, "the refusal of initialize is too long");
+    }
+}
+
+static void
+take_handshake(struct writ_instance *instance, const struct writ_json *message)
 {
     const struct writ_json *result = writ_json_get(message, WRIT_LIT("result"));
     struct writ_write w;
-    uint64_t ticket;
 
-    if (atomic_load(&stdio->state) != WRIT_STDIO_HANDSHAKE) {
-        note(stdio, "initialize was answered twice");
+    if (instance->state != WRIT_INSTANCE_GREETED) {
+        note(instance, "initialize was answered twice");
         return;
     }
     if (writ_json_type(result) != WRIT_JSON_OBJECT) {
-        handshake_failed(stdio, "initialize was not answered with a result");
+        take_refusal(instance, writ_json_get(message, WRIT_LIT("error")));
         return;
     }
-    writ_loop_timer_cancel(&stdio->handshake);
-    writ_buf_clear(&stdio->initialized);
-    w = writ_write_to(&stdio->initialized);
+    writ_buf_clear(&instance->initialized);
+    w = writ_write_to(&instance->initialized);
     writ_spread_put_verbatim(&w, result);
-    if (!writ_is_ok(writ_write_end(&w, NULL)) ||
-        !writ_is_ok(writ_child_send(stdio->child,
-            WRIT_LIT("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"), &ticket))) {
-        handshake_failed(stdio, "the handshake could not be finished");
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        writ_instance_reject(instance, "the answer to initialize is too long");
         return;
     }
-    atomic_store(&stdio->state, WRIT_STDIO_UP);
-    doubt_tools(stdio); /* another process, perhaps of another version */
-    stdio->failures = 0;
-    writ_stdio_ask_waiting(stdio);
+    doubt_tools(instance->stdio); /* another process, perhaps of another version */
+    if (instance->kind != WRIT_INSTANCE_SESSION || instance->greeted) {
+        say(instance, WRIT_LIT("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
+    }
+    if (instance->kind == WRIT_INSTANCE_SCOUT) {
+        instance->stdio->legacy = WRIT_STDIO_YES;
+        settle(instance, WRIT_INSTANCE_COMMON);
+    } else {
+        writ_instance_came_up(instance);
+    }
+}
+
+/* ---- lines */
+
+static void
+take_answer(struct writ_instance *instance, const struct writ_json *message, int64_t id)
+{
+    if (id == WRIT_STDIO_INITIALIZE_ID) {
+        take_handshake(instance, message);
+    } else if (id == WRIT_STDIO_DISCOVER_ID) {
+        take_discovery(instance, message);
+    } else {
+        take_response(instance, message, (uint64_t)id);
+    }
 }
 
 static void
-take_message(struct writ_stdio *stdio, const struct writ_json *message, struct writ_view line)
+take_message(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
 {
     const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
     bool answers = writ_json_get(message, WRIT_LIT("result")) != NULL ||
@@ -221,23 +517,19 @@ take_message(struct writ_stdio *stdio, const struct writ_json *message, struct w
 
     if (writ_json_get(message, WRIT_LIT("method")) != NULL) {
         if (id != NULL) {
-            take_request(stdio, message);
+            take_request(instance, message, line);
         } else {
-            take_notice(stdio, message, line);
+            take_notice(instance, message, line);
         }
     } else if (answers && writ_is_ok(writ_json_integer(id, 0, INT64_MAX, &number))) {
-        if (number == WRIT_STDIO_INITIALIZE_ID) {
-            take_handshake(stdio, message);
-        } else {
-            take_response(stdio, message, (uint64_t)number);
-        }
+        take_answer(instance, message, number);
     } else {
-        note(stdio, "a line that is no message");
+        note(instance, "a line that is no message");
     }
 }
 
 void
-writ_stdio_hear_line(struct writ_stdio *stdio, struct writ_view line)
+writ_stdio_hear_line(struct writ_instance *instance, struct writ_view line)
 {
     struct writ_arena *scratch = writ_arena_new(64 * line.len + 65536);
     const struct writ_json *message = NULL;
@@ -247,32 +539,9 @@ writ_stdio_hear_line(struct writ_stdio *stdio, struct writ_view line)
     limits.values = VALUES_MAX;
     if (scratch == NULL || !writ_is_ok(writ_json_read(line, &limits, scratch, &message, NULL)) ||
         writ_json_type(message) != WRIT_JSON_OBJECT) {
-        note(stdio, "a line that is not JSON");
+        note(instance, "a line that is not JSON");
     } else {
-        take_message(stdio, message, line);
+        take_message(instance, message, line);
     }
     writ_arena_free(scratch);
-}
-
-static void
-handshake_times_out(struct writ_timer *timer)
-{
-    handshake_failed(timer->ctx, "initialize was not answered in time");
-}
-
-void
-writ_stdio_hear_begin(struct writ_stdio *stdio)
-{
-    uint64_t ticket;
-
-    atomic_store(&stdio->state, WRIT_STDIO_HANDSHAKE);
-    stdio->handshake = (struct writ_timer){.fn = handshake_times_out, .ctx = stdio};
-    writ_loop_timer_set(
-        stdio->loop, &stdio->handshake, writ_loop_now_us(stdio->loop) + HANDSHAKE_US);
-    /* one that takes nothing answers nothing: the timer ends it */
-    WRIT_IGNORE(writ_child_send(stdio->child,
-        WRIT_LIT("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-                 "\"protocolVersion\":\"" WRIT_MCP_LATEST_LEGACY "\",\"capabilities\":{},"
-                 "\"clientInfo\":{\"name\":\"writ\",\"version\":\"" WRIT_VERSION "\"}}}"),
-        &ticket));
 }

@@ -1,13 +1,14 @@
-/* stdio_hear.h - what the child of a stdio upstream says. Inside of stdio. */
+/* stdio_hear.h - what the child of an instance says. Inside of stdio. */
 #ifndef WRIT_GATEWAY_STDIO_HEAR_H
 #define WRIT_GATEWAY_STDIO_HEAR_H
 
 #include "gateway/stdio_owner.h"
 
-/** Greets a child that has just started. One that does not answer in time is started again. */
-void writ_stdio_hear_begin(struct writ_stdio *stdio);
+/** Greets a child that has just started, or finds out what it speaks. One that does not answer in
+ * time is started again. */
+void writ_stdio_hear_begin(struct writ_instance *instance);
 
 /** One line of the child. */
-void writ_stdio_hear_line(struct writ_stdio *stdio, struct writ_view line);
+void writ_stdio_hear_line(struct writ_instance *instance, struct writ_view line);
 
 #endif

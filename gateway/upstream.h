@@ -59,6 +59,9 @@ struct writ_upcall_request {
     bool lines;         /* a JSON body may be several messages, one a line: then it is a stream */
     const char *scope;  /* which client: keeps stdio ids, progress and streams of clients apart;
                          * the session id, or NULL for one request alone */
+    const struct writ_agent *agent; /* on whose behalf */
+    struct writ_view client; /* params of the session's initialize, or empty: what a stdio server
+                              * that was started again is told */
 };
 
 /** The answer, as it stands when a callback is called. Borrowed until `end` returns. */

@@ -290,7 +290,8 @@ static void
 read_http(struct loading *l, const struct writ_yaml *node, const struct writ_raw_upstream *raw,
     struct writ_upstream_config *ret)
 {
-    static const char *const only_stdio[] = {"environment", "inherit", "directory", NULL};
+    static const char *const only_stdio[] = {"environment", "inherit", "directory", "sharing",
+        "start_timeout", "children", "idle", NULL};
     struct writ_url url = {0};
 
     refuse_options(l, node, only_stdio, "stdio");
@@ -356,6 +357,10 @@ read_upstream(struct loading *l, const struct writ_yaml *node, struct writ_upstr
         .environment = raw.environment,
         .inherit = raw.inherit,
         .directory = raw.directory,
+        .sharing = (enum writ_sharing)raw.sharing,
+        .children = raw.children,
+        .idle_us = raw.idle_us,
+        .start_timeout_us = raw.start_timeout_us,
         .ca = raw.ca,
         .connections = raw.connections,
         .connect_timeout_us = raw.connect_timeout_us,

@@ -89,6 +89,12 @@ enum writ_upstream_kind {
     WRIT_UPSTREAM_HTTP,
 };
 
+/** Whom one child of a stdio upstream serves. Zero keeps everybody apart. */
+enum writ_sharing {
+    WRIT_SHARING_SESSION = 0, /* one session, or one agent's requests that have none */
+    WRIT_SHARING_ALL,
+};
+
 /** One entry of `upstreams`. */
 struct writ_upstream_config {
     struct writ_view name; /* letters, digits, '-' and single '_'; at most 32 */
@@ -98,6 +104,10 @@ struct writ_upstream_config {
     struct writ_pairs environment; /* NUL-terminated */
     struct writ_views inherit;     /* names of our own variables that the child gets */
     struct writ_view directory;    /* NUL-terminated; empty = ours */
+    enum writ_sharing sharing;
+    int64_t children; /* most at once */
+    int64_t idle_us;  /* unused for so long, a child is ended */
+    int64_t start_timeout_us;
     /* http */
     struct writ_view http; /* the URL as written */
     struct writ_view host; /* NUL-terminated, without brackets */

@@ -19,6 +19,9 @@ enum profile {
 
 static const struct writ_word profile_words[] = {{"crewai-v1", PROFILE_CREWAI_V1},
     {"algovoi-v1", PROFILE_ALGOVOI_V1}, {"vaara-v0", PROFILE_VAARA_V0}, {NULL, 0}};
+static const struct writ_word sharing_words[] = {
+    {"session", WRIT_SHARING_SESSION}, {"all", WRIT_SHARING_ALL}, {NULL, 0}};
+
 static const struct writ_word duplicates_words[] = {{"forbid", WRIT_DUPLICATES_FORBID},
     {"replay", WRIT_DUPLICATES_REPLAY}, {"allow", WRIT_DUPLICATES_ALLOW}, {NULL, 0}};
 static const struct writ_word refusal_words[] = {

@@ -154,6 +154,14 @@ PAIRS(upstream, "environment", environment, 256,
 TEXTS(upstream, "inherit", inherit, 64,
     "Names of the gateway's own environment variables that the child gets as well.")
 TEXT(upstream, "directory", directory, 1, 4096, NONE, "Working directory of the child.")
+WORD(upstream, "sharing", sharing, sharing_words, "session",
+    "session: each session has a child of its own, and so have the requests of each agent that come "
+    "without one. all: one child serves everybody, and is told that its clients can do nothing.")
+DURATION(upstream, "start_timeout", start_timeout_us, 100 * MS, 10 * MINUTE, "30s",
+    "How long a child may take from its start to its answer to initialize.")
+COUNT(upstream, "children", children, 1, 4096, "64", "Most children of a stdio upstream at once.")
+DURATION(upstream, "idle", idle_us, 100 * MS, 24 * HOUR, "10m",
+    "A child that nobody used for so long is ended; the next message starts another.")
 TEXT(upstream, "http", http, 1, 2048, NONE, "URL of a server that speaks over HTTP.")
 TEXT(upstream, "ca", ca, 1, 4096, NONE,
     "PEM file of the CA of an https URL; the system's when left out.")

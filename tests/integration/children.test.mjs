@@ -86,7 +86,7 @@ test('the official filesystem server: reads, writes once, and never leaves its f
 });
 
 test('clients that share a child do not see each other, whatever ids they choose', async (t) => {
-  const { gw, calls } = await scripted(t, { loops: 2 });
+  const { gw, calls } = await scripted(t, { loops: 2, upstream: { sharing: 'all' } });
   const callers = await Promise.all([openSession(gw), openSession(gw), openSession(gw, { path: '/mcp/up' }), new Caller(gw)]);
   const name = (c) => (c.path === '/mcp' ? 'up__act' : 'act');
   const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => {

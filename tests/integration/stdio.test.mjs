@@ -20,7 +20,7 @@ async function setUp(t, { refuse = 0, ...config } = {}) {
   const dir = gw.path('child');
   mkdirSync(dir);
   writeFileSync(join(dir, 'refuse'), String(refuse));
-  gw.configure({ ...JSON.parse(readFileSync(gw.configFile, 'utf8')), upstreams: { child: { stdio: [process.execPath, SCRIPT, dir] } } });
+  gw.configure({ ...JSON.parse(readFileSync(gw.configFile, 'utf8')), upstreams: { child: { stdio: [process.execPath, SCRIPT, dir], sharing: 'all' } } });
   await gw.start();
   const lines = (name) => (existsSync(join(dir, name)) ? readFileSync(join(dir, name), 'utf8').trimEnd().split('\n') : []);
   return { gw, lines, read: () => lines('lines').map((l) => JSON.parse(l)) };

@@ -57,4 +57,5 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (message.method === 'tools/list') return say({ id: message.id, result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) } });
   if (message.method === 'tools/call') return tools[message.params.name](message);
   if (message.id === 'p2') return answer(waiting.pop().id, 'pinged');
+  if (message.id !== undefined && message.method !== undefined) return say({ id: message.id, error: { code: -32601, message: 'Method not found' } });
 });

@@ -6,7 +6,8 @@ import { sdk2Server, zod } from './npm/peers.mjs';
 
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-function build({ McpServer, ResourceTemplate, completable, inputRequired, acceptedContent }, z, state) {
+/** The server itself, for whatever transport. */
+export function build({ McpServer, ResourceTemplate, completable, inputRequired, acceptedContent }, z, state) {
   const server = new McpServer({ name: 'sdk-upstream', version: '1.2.3', title: 'Tools for tests' }, {
     capabilities: { logging: {}, tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true, listChanged: true }, completions: {} },
     instructions: 'For tests. 漢字 ünïcode survives.',

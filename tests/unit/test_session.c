@@ -152,9 +152,11 @@ START_TEST(a_row_brings_back_the_same_session)
 
     made->upstreams = upstreams;
     made->upstreams_n = 2;
+    made->client = WRIT_LIT("{\"capabilities\":{}}");
     writ_session_put(made, &row);
     ck_assert_ok(writ_buf_check(&row, NULL));
     ck_assert_ok(writ_session_read(writ_view_str(made->id), writ_buf_view(&row), &back, NULL));
+    ck_assert_view(back->client, "{\"capabilities\":{}}");
     ck_assert_str_eq(back->id, made->id);
     ck_assert(writ_digest_equal(&back->hash, &made->hash));
     ck_assert(writ_view_equal(back->boundary_id, made->boundary_id));

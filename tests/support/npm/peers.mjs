@@ -25,5 +25,8 @@ export async function sdk2Server() {
   return { ...server, ...node };
 }
 
+/** SDK v2: the server over standard streams. */
+export const sdk2ServerStdio = () => import('@modelcontextprotocol/server/stdio');
+
 export const zod = () => import('zod/v4');
 export const jose = () => import('jose');

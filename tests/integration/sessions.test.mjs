@@ -1,0 +1,174 @@
+// stdio upstreams with a child for each session: the gateway is the HTTP side of the transport, and
+// a client gets from it what it would get from the server itself, requests of the server included.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SOURCE, bearer, readFileSync, startGateway, until } from '../support/gateway.mjs';
+import { sdk1, sdk2 } from '../support/npm/peers.mjs';
+import { Caller, openSession, send } from '../support/rpc.mjs';
+
+const SERVER = resolve(SOURCE, 'tests/support/sdk-stdio.mjs');
+const A = bearer('a', { tenant: 'one' });
+const B = bearer('b', { tenant: 'two' });
+const NAMES = ['echo', 'add', 'steps', 'ask', 'wait', 'sample', 'roots', 'say', 'keep', 'show', 'touch', 'grow', 'die'];
+const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow', timeout: '20s' };
+
+async function setUp(t, { eras = 'both', upstream = {}, ...config } = {}) {
+  const gw = await startGateway(t, {
+    agents: [A.entry, B.entry], upstreams: { up: { stdio: [process.execPath, SERVER, eras, 'record'], ...upstream } },
+    tools: Object.fromEntries(NAMES.map((name) => [`up/${name}`, ANY])), ...config,
+  });
+  const record = () => readFileSync(gw.path('record'), 'utf8').trimEnd().split('\n').map((l) => JSON.parse(l));
+  return { gw, record, starts: () => record().filter((r) => r.started).length };
+}
+
+const auth = (agent) => ({ requestInit: { headers: { authorization: `Bearer ${agent.token}` } } });
+
+/** An SDK client that can do everything, and what it heard. */
+async function connect(gw, agent, { v = 2, mode = 'legacy', reply = 'yes', capabilities, path = '/mcp/up' } = {}) {
+  const sdk = v === 2 ? await sdk2() : await sdk1();
+  const all = { sampling: {}, elicitation: v === 2 ? { form: {} } : {}, roots: { listChanged: true } };
+  const client = new sdk.Client({ name: 'test', version: '1' }, { capabilities: capabilities ?? all, ...(v === 2 ? { versionNegotiation: { mode } } : {}) });
+  const on = (method, schema, fn) => client.setRequestHandler(v === 2 ? method : sdk[schema], fn);
+  const heard = [];
+  if (!capabilities) {
+    on('elicitation/create', 'ElicitRequestSchema', async () => ({ action: 'accept', content: { reply } }));
+    on('sampling/createMessage', 'CreateMessageRequestSchema', async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: reply } }));
+    on('roots/list', 'ListRootsRequestSchema', async () => ({ roots: [{ uri: `file:///${reply}`, name: 'r' }] }));
+  }
+  client.fallbackNotificationHandler = async (n) => { heard.push(n); };
+  const transport = new sdk.StreamableHTTPClientTransport(new URL(gw.origin + path), auth(agent));
+  await client.connect(transport);
+  const call = async (name, args = {}) => (await client.callTool({ name, arguments: args })).content[0].text;
+  return { client, transport, call, heard, close: () => client.close() };
+}
+
+for (const v of [1, 2]) {
+  test(`an SDK v${v} client is asked by the server of its own child, and answers`, async (t) => {
+    const { gw } = await setUp(t);
+    const [a, b] = [await connect(gw, A, { v, reply: 'a' }), await connect(gw, B, { v, reply: 'b' })];
+    t.after(() => Promise.all([a.close(), b.close()]));
+    for (const [tool, args, said] of [['ask', { question: 'q' }, 'They said '], ['sample', { prompt: 'p' }, 'They said '], ['roots', {}, 'file:///']]) {
+      assert.deepEqual(await Promise.all([a.call(tool, args), b.call(tool, args)]), [`${said}a`, `${said}b`], tool);
+    }
+  });
+}
+
+test('a server is told what its client can do, and nothing more', async (t) => {
+  const { gw } = await setUp(t);
+  const bare = await connect(gw, A, { capabilities: {} });
+  t.after(bare.close);
+  const result = await bare.client.callTool({ name: 'ask', arguments: { question: 'q' } });
+  assert.equal(result.isError, true);
+  assert.match(result.content[0].text, /elicitation/i);
+});
+
+test('each session has a child of its own, which ends with it', async (t) => {
+  const { gw, record, starts } = await setUp(t);
+  const [a, b] = [await connect(gw, A), await connect(gw, A)];
+  t.after(() => Promise.all([a.close(), b.close()]));
+  await a.call('keep', { secret: 'of a' });
+  assert.deepEqual([await a.call('show'), await b.call('show')], ['of a', 'nothing']);
+  assert.equal(starts(), 3, 'one to find out, one for each');
+  await a.transport.terminateSession();
+  const gone = await gw.waitLog('upstream_child_ends', 0, (l) => l.why === 'session_ended');
+  assert.ok(record().some((r) => r.started === gone.pid));
+  assert.equal(await b.call('show'), 'nothing');
+});
+
+test('log messages, list changes and updates of resources go to the session that they concern', async (t) => {
+  const { gw } = await setUp(t);
+  const [a, b] = [await connect(gw, A), await connect(gw, B)];
+  t.after(() => Promise.all([a.close(), b.close()]));
+  await a.client.subscribeResource({ uri: 'test://note' });
+  await a.client.setLoggingLevel('debug');
+  assert.equal(await a.call('say', { what: 'canary' }), 'said');
+  assert.equal(await a.call('touch', { uri: 'test://note' }), 'touched');
+  assert.equal(await a.call('grow'), 'grown');
+  const methods = () => a.heard.map((n) => n.method);
+  await until(() => methods().length >= 3, 'what the server said');
+  assert.deepEqual(methods().sort(), ['notifications/message', 'notifications/resources/updated', 'notifications/tools/list_changed']);
+  assert.equal(a.heard.find((n) => n.method === 'notifications/message').params.data, 'canary');
+  assert.deepEqual(b.heard, []);
+});
+
+test('what is said while nobody listens is heard by the next stream', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
+  await s.call('grow', {});
+  let heard = '';
+  const leave = new AbortController();
+  const listening = send(gw.origin, { method: 'GET', path: '/mcp/up', headers: s.headers(undefined, { accept: 'text/event-stream' }), signal: leave.signal,
+    onResponse: (res) => res.on('data', (d) => { heard += d; }) }).catch(() => {});
+  await until(() => heard.includes('tools/list_changed'), 'the notice');
+  leave.abort();
+  await listening;
+});
+
+test('a cancelled call is cancelled in its own child, and ends', async (t) => {
+  const { gw, record } = await setUp(t);
+  const a = await connect(gw, A);
+  t.after(a.close);
+  const stop = new AbortController();
+  const waiting = a.client.callTool({ name: 'wait', arguments: { name: 'w' } }, { signal: stop.signal }).catch((e) => e);
+  await until(() => gw.decisions().length === 1, 'the call');
+  await sleep(200);
+  stop.abort();
+  await waiting;
+  await until(() => record().some((r) => r.cancelled === 'w'), 'the server to hear of it');
+  assert.equal(await a.call('echo', { message: 'on' }), 'Echo: on');
+});
+
+test('a child that dies ends its calls with a name; its session goes on with the next one and hears of it', async (t) => {
+  const { gw, record } = await setUp(t);
+  const a = await connect(gw, A);
+  t.after(a.close);
+  await a.client.subscribeResource({ uri: 'test://note' });
+  await assert.rejects(a.call('die'), (e) => e.data.reason === 'upstream_failed' && e.data.execution === 'unknown');
+  assert.equal(await a.call('ask', { question: 'still?' }), 'They said yes', 'the next child knows what the client can do');
+  await until(() => a.heard.some((n) => n.method === 'notifications/tools/list_changed'), 'the notice');
+  await until(() => a.heard.some((n) => n.method === 'notifications/message' && n.params.logger === 'writ'), 'the message');
+  assert.equal(record().filter((r) => r.subscribed === 'test://note').length, 2, 'the next child is subscribed again');
+  const outcome = gw.show(gw.decisions()[0].decision_id).outcome;
+  assert.deepEqual([outcome.outcome, outcome.error_type], ['error', 'exited']);
+});
+
+test('a session outlives the gateway, and its next child is told again what the first was', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
+  assert.equal((await s.call('echo', { message: '1' })).said, 'Echo: 1');
+  await gw.restart();
+  assert.equal((await s.call('echo', { message: '2' })).said, 'Echo: 2');
+});
+
+test('children are bounded: who is idle makes room, and who is not is not disturbed', async (t) => {
+  const { gw, starts } = await setUp(t, { upstream: { children: 2 } });
+  const a = await connect(gw, A); // its stream is open
+  t.after(a.close);
+  const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
+  assert.equal((await s.call('echo', { message: 's' })).said, 'Echo: s');
+  const more = await openSession(gw, { token: B.token, path: '/mcp/up' });
+  assert.equal((await more.call('echo', { message: 'more' })).said, 'Echo: more');
+  assert.equal(gw.log.filter((l) => l.event === 'upstream_child_ends' && l.why === 'evicted').length, 2, 'the spare one, then the idle session\'s');
+  assert.equal(await a.call('show'), 'nothing');
+  assert.equal(starts(), 4);
+  assert.equal((await s.call('echo', { message: 'again' })).said, 'Echo: again', 'it is started again');
+});
+
+test('an idle child is ended', async (t) => {
+  const { gw } = await setUp(t, { upstream: { idle: '400ms' } });
+  const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
+  await s.call('keep', { secret: 'x' });
+  await gw.waitLog('upstream_child_ends', 0, (l) => l.why === 'idle');
+  await sleep(600);
+  assert.equal((await s.call('show', {})).said, 'nothing');
+});
+
+test('requests without a session share a child with those of the same agent alone', async (t) => {
+  const { gw } = await setUp(t);
+  const [a, also, b] = [A, A, B].map((agent) => new Caller(gw, { token: agent.token, path: '/mcp/up' }));
+  await a.call('keep', { secret: 'of a' });
+  assert.equal((await also.call('show', {})).said, 'of a');
+  assert.equal((await b.call('show', {})).said, 'nothing');
+});
