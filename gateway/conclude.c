@@ -6,6 +6,7 @@
 
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
+#include "gateway/round.h"
 
 #include "evidence/jcs.h"
 #include "evidence/write.h"
@@ -107,7 +108,10 @@ judge_response(struct writ_request *request, const struct writ_json *response, u
     end->response = response;
     if (result != NULL && status < 300) {
         end->outcome = WRIT_OUTCOME_EXECUTED;
-        hash_result(request, result);
+        writ_round_look(request, result);
+        if (end->waits == WRIT_WAIT_NONE) {
+            hash_result(request, result);
+        }
         return;
     }
     end->outcome = WRIT_OUTCOME_ERROR;
@@ -187,14 +191,60 @@ writ_conclude_unsent(struct writ_request *request, enum writ_reason reason)
 
 /* ---- RECORD ---- */
 
+/* A round of which nothing was sent waits on: the client may answer again. */
+static void
+wait_again(struct writ_call *call)
+{
+    if (call->end.not_sent && call->round.follows && call->end.waits == WRIT_WAIT_NONE) {
+        call->end.waits = WRIT_WAIT_INPUT;
+        call->end.name = call->round.name;
+    }
+}
+
+static enum writ_step
+record_wait(struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+
+    request->entry = (struct writ_entry){
+        .kind = WRIT_ENTRY_WAIT,
+        .wait = {.leaf = call->leaf,
+            .kind = call->end.waits,
+            .name = call->end.name,
+            .until_us = writ_clock_wall_us(request->worker->gateway->clock) +
+                        writ_request_config(request)->sessions.wait_us},
+    };
+    return writ_request_submit(request, WRIT_STEP_ANSWER);
+}
+
+/* The ledger could not take it: then the call is over, and nobody can go on with it. */
+static enum writ_step
+not_kept(struct writ_request *request)
+{
+    struct writ_conclusion *end = &request->call->end;
+
+    end->refusal = request->entry.code == WRIT_E_LIMIT ? WRIT_REASON_OVERLOADED
+                                                       : WRIT_REASON_LEDGER_UNAVAILABLE;
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT("wait_not_recorded");
+    end->output_hash = end->result = (struct writ_view){NULL, 0};
+    end->waits = WRIT_WAIT_NONE;
+    end->not_sent = false;
+    request->call->round.follows = false;
+    return WRIT_STEP_RECORD;
+}
+
 enum writ_step
 writ_conclude_record(struct writ_request *request)
 {
     struct writ_call *call = request->call;
     const struct writ_conclusion *end = &call->end;
-    uint64_t leaf = request->entry.decision.leaf;
     const struct writ_tool_rule *rule = call->verdict.rule;
 
+    wait_again(call);
+    if (end->waits != WRIT_WAIT_NONE) {
+        return record_wait(request);
+    }
     call->outcome = writ_outcome_for(&call->decision, end->outcome);
     if (end->outcome == WRIT_OUTCOME_ERROR) {
         call->outcome.error_type = writ_member_text(end->error_type);
@@ -204,7 +254,7 @@ writ_conclude_record(struct writ_request *request)
     }
     request->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_OUTCOME,
-        .outcome = {.leaf = leaf,
+        .outcome = {.leaf = call->leaf,
             .decision = &call->decision,
             .profile = request->worker->gateway->profile,
             .outcome = &call->outcome,
@@ -327,6 +377,9 @@ writ_conclude_answer(struct writ_request *request)
         return entry->code == WRIT_OK && entry->decision.prior.result.ptr != NULL
                    ? answer_replay(request)
                    : answer_refusal(request);
+    }
+    if (entry->kind == WRIT_ENTRY_WAIT && entry->code != WRIT_OK) {
+        return not_kept(request);
     }
     if (entry->code != WRIT_OK) { /* it ran, but that is not on disk: the answer is withheld */
         call->end.refusal = WRIT_REASON_LEDGER_UNAVAILABLE;

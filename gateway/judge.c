@@ -6,6 +6,7 @@
 #include "gateway/conclude.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
+#include "gateway/round.h"
 
 #include "base/id.h"
 #include "base/text.h"
@@ -30,6 +31,19 @@ static enum writ_step
 invalid_params(struct writ_request *request, enum writ_reason reason, const char *text)
 {
     return writ_refusal_http(request, 400, CODE_INVALID_PARAMS, reason, text);
+}
+
+static enum writ_step
+no_draft(struct writ_request *request, enum writ_code code)
+{
+    if (code == WRIT_E_NOMEM) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    if (code == WRIT_E_CRYPTO) {
+        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
+        "the arguments have no canonical form, or are too large");
 }
 
 /* ---- JUDGE: what is called ---- */
@@ -157,6 +171,10 @@ choose_boundary(struct writ_request *request, struct writ_call *call, struct wri
     int64_t now_us = writ_clock_wall_us(request->worker->gateway->clock);
     int64_t start_us = now_us - now_us % window_us;
 
+    if (call->round.follows) { /* all rounds stand in one run */
+        call->boundary_id = call->round.previous.boundary_id.view;
+        return WRIT_DONE;
+    }
     if (stated.ptr != NULL) {
         call->boundary_id = stated;
         return WRIT_DONE;
@@ -202,6 +220,7 @@ writ_judge_call(struct writ_request *request)
     struct writ_call *call = writ_arena_get(request->x->arena, sizeof *call);
     struct writ_view boundary = {NULL, 0};
     const struct writ_json *arguments;
+    writ_result r;
 
     if (call == NULL) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
@@ -230,7 +249,12 @@ writ_judge_call(struct writ_request *request)
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
     call->arguments = arguments != NULL ? arguments : &no_arguments;
     judge(request, call);
-    return WRIT_STEP_LEARN;
+    r = writ_round_read(request, &call->round);
+    if (!writ_is_ok(r)) {
+        return no_draft(request, r.code);
+    }
+    return writ_request_may_pass(request) && call->round.answers ? WRIT_STEP_ROUND
+                                                                 : WRIT_STEP_LEARN;
 }
 
 /* ---- DRAFT: the record ---- */
@@ -294,7 +318,8 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
     d->boundary_id = writ_member_text(call->boundary_id);
     d->target_state_digest = call->observed.digest;
     d->continuation_id = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
-    d->supersedes = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+    d->supersedes = call->round.follows ? call->round.previous.decision_id
+                                        : (struct writ_member_text){WRIT_NULL, {NULL, 0}};
     d->policy_refs = writ_member_list(call->verdict.policy_refs.items, call->verdict.policy_refs.n);
     d->retrieved_policy_refs = writ_member_list(NULL, 0);
     d->revalidate_if =
@@ -320,7 +345,9 @@ identify(struct writ_request *request, struct writ_call *call, struct writ_decis
     WRIT_TRY(hash_arguments(request, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(
         d, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
-    if (call->key.ptr != NULL) {
+    if (call->round.follows) {
+        d->idempotency_key = call->round.previous.idempotency_key;
+    } else if (call->key.ptr != NULL) {
         d->idempotency_key = writ_member_text(call->key);
     } else {
         WRIT_TRY(writ_decision_auto_key(
@@ -369,6 +396,12 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
     if (call->defined) {
         WRIT_TRY(digest_member(&call->definition, request->x->arena, &ours->definition));
     }
+    if (call->round.has_input) {
+        WRIT_TRY(digest_member(&call->round.input, request->x->arena, &ours->input_digest));
+    }
+    if (call->round.follows) {
+        ours->round = (struct writ_member_number){WRIT_PRESENT, call->round.number};
+    }
     WRIT_TRY(digest_member(&call->state_free, request->x->arena, &ours->state_free));
     return writ_extension_make(ours, request->x->arena, &d->extensions, NULL);
 }
@@ -387,6 +420,9 @@ shadow_state(const struct writ_request *request, struct writ_call *call)
 static enum writ_reason
 draft_reason(const struct writ_call *call)
 {
+    if (call->round.fault != WRIT_REASON_NONE) {
+        return call->round.fault;
+    }
     if (call->shadowed != WRIT_REASON_NONE) {
         return call->shadowed;
     }
@@ -394,19 +430,6 @@ draft_reason(const struct writ_call *call)
         return call->observed.fault;
     }
     return call->verdict.answer == WRIT_POLICY_ALLOW ? WRIT_REASON_NONE : call->verdict.reason;
-}
-
-static enum writ_step
-no_draft(struct writ_request *request, enum writ_code code)
-{
-    if (code == WRIT_E_NOMEM) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
-    }
-    if (code == WRIT_E_CRYPTO) {
-        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
-    }
-    return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
-        "the arguments have no canonical form, or are too large");
 }
 
 static writ_result
@@ -500,7 +523,10 @@ writ_judge_claim(struct writ_request *request)
         .tenant = request->agent.tenant,
         .lifetime_us = writ_request_config(request)->credential.lifetime_us,
         .held_until_us = held_until(request),
-        .shadow = rule != NULL && rule->shadow && writ_request_may_pass(request),
+        .shadow = rule != NULL && rule->shadow && writ_request_may_pass(request) &&
+                  call->round.fault == WRIT_REASON_NONE,
+        .follows = call->round.follows,
+        .before = call->round.before,
         .duplicates = rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID,
         .reservations = call->verdict.reservations,
         .reservations_n = call->verdict.reservations_n,
@@ -589,6 +615,7 @@ writ_judge_bind(struct writ_request *request)
     }
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS, WRIT_DECISION_ALLOW);
     call->end.refusal = WRIT_REASON_NONE;
+    call->leaf = request->entry.decision.leaf;
     *d = call->decision;
     if (call->verdict.rule->shadow) { /* the record may say deny and shadow; the call goes */
         d->decision = writ_decision_route_text(WRIT_DECISION_ALLOW);

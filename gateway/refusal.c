@@ -179,6 +179,10 @@ put_prior(struct writ_write *w, const struct writ_prior *prior)
     member(w, WRIT_LIT("first_decision_id"), prior->decision_id);
     member(w, WRIT_LIT("first_outcome"),
         prior->in_flight ? WRIT_LIT("in_flight") : writ_outcome_kind_name(prior->outcome));
+    if (prior->waits != WRIT_WAIT_NONE) {
+        member(w, WRIT_LIT("first_waits_for"),
+            prior->waits == WRIT_WAIT_INPUT ? WRIT_LIT("input") : WRIT_LIT("task"));
+    }
 }
 
 static void

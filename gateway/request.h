@@ -37,6 +37,19 @@ struct writ_observed {
     enum writ_reason fault;         /* NONE when it is good */
 };
 
+/** A call that brings input, and the call that it goes on with (round.h). */
+struct writ_round {
+    bool has_input, answers;       /* answers: it may be for a call that waits */
+    struct writ_digest input;      /* of inputResponses and requestState */
+    struct writ_view state;        /* the requestState, or ptr NULL */
+    struct writ_digest name;       /* under which the call waits */
+    enum writ_reason fault;        /* why no call goes on with it, or NONE */
+    bool follows;                  /* there is such a call: */
+    uint64_t before;               /* leaf of its decision */
+    struct writ_decision previous; /* its decision, as recorded */
+    int64_t number;                /* rounds before this one */
+};
+
 /** What became of a governed call, and what the client is told. */
 struct writ_conclusion {
     enum writ_outcome_kind outcome;
@@ -46,6 +59,8 @@ struct writ_conclusion {
     enum writ_reason refusal;         /* NONE: the upstream's answer is passed on */
     struct writ_view result;          /* the member `result` of the answer, for replay */
     const struct writ_json *response; /* the parsed response, or NULL */
+    enum writ_wait_kind waits;        /* the answer does not end the call: what it waits for */
+    struct writ_digest name;          /* under which it waits */
 };
 
 /** The governed part of a request. */
@@ -63,10 +78,12 @@ struct writ_call {
     struct writ_digest state_free;
     struct writ_digest definition; /* of the tool, when `defined` */
     bool defined, learned;         /* learned: the server's list was asked for, for this call */
+    struct writ_round round;
     struct writ_observed observed;
     struct writ_decision decision;
     struct writ_decision authorization; /* the decision as placed, which is bound and signed */
     struct writ_extension extension;    /* what decision.extensions is made from */
+    uint64_t leaf;                      /* of the decision */
     struct writ_permit permit;
     struct writ_view credential;
     struct writ_outcome outcome;

@@ -18,6 +18,7 @@
     X(ROUTE,        writ_admit_route,      "which of the paths below")                             \
     /* a governed call */                                                                          \
     X(JUDGE,        writ_judge_call,       "tool, boundary, key; then policy")                     \
+    X(ROUND,        writ_round_find,       "input for a call that waits: which one")               \
     X(LEARN,        writ_learn_tool,       "what its server says that the tool is; pinned tools")  \
     X(OBSERVE,      writ_observe_start,    "the state of the target, by its probe")                \
     X(DRAFT,        writ_judge_draft,      "the decision record and its digests")                  \

@@ -146,6 +146,7 @@ struct writ_limits {
 struct writ_sessions_config {
     int64_t idle_expires_us;
     int64_t window_us; /* the boundary of a stateless agent that names none */
+    int64_t wait_us;   /* for the client's input, or for the end of a task */
 };
 
 struct writ_credential_config {

@@ -289,6 +289,8 @@ DURATION(sessions, "idle_expires", idle_expires_us, 1 * SECOND, 30 * DAY, "1h",
     "A session that is not used for this long ends, and its boundary is sealed.")
 DURATION(sessions, "window", window_us, 1 * SECOND, 24 * HOUR, "10m",
     "The boundary of a client without session that names none: the agent, for this long.")
+DURATION(sessions, "wait", wait_us, 1 * SECOND, 30 * DAY, "24h",
+    "How long a call waits for the client's input or for the end of a task; then it is over.")
 
 SECTION(
     credential, "credential", struct writ_credential_config, "The credential of a governed call.")

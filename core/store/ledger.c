@@ -324,6 +324,17 @@ writ_ledger_claim(struct writ_view tenant, struct writ_view agent_id, struct wri
     return writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], ret, err);
 }
 
+WRIT_RESULT
+writ_ledger_round(const struct writ_digest *call, struct writ_view request_state,
+    struct writ_digest *ret, struct writ_err *err)
+{
+    uint8_t stated = request_state.ptr != NULL;
+    struct writ_view pieces[] = {WRIT_LIT("round"), writ_view(call->bytes, WRIT_DIGEST_BYTES),
+        writ_view(&stated, sizeof stated), request_state};
+
+    return writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], ret, err);
+}
+
 void
 writ_ledger_health(struct writ_ledger *ledger, struct writ_ledger_health *ret)
 {

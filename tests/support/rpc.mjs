@@ -109,7 +109,8 @@ export class Caller {
     if (this.modern) {
       headers['mcp-protocol-version'] = MODERN;
       if (message?.method !== undefined) headers['mcp-method'] = message.method;
-      const name = message?.params?.name ?? (message?.method === 'resources/read' ? message.params?.uri : undefined);
+      const named = { 'resources/read': 'uri', 'tasks/get': 'taskId', 'tasks/update': 'taskId', 'tasks/cancel': 'taskId' }[message?.method] ?? 'name';
+      const name = message?.params?.[named];
       if (name !== undefined) headers['mcp-name'] = name;
     } else if (this.session !== undefined) {
       headers['mcp-session-id'] = this.session;
@@ -155,7 +156,7 @@ export class Caller {
     return this.post({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) }, options);
   }
 
-  /** A tools/call. options: key, keyHeader, boundary, state, meta, id, headers, signal. */
+  /** A tools/call. options: key, keyHeader, boundary, state, meta, params (more of them), id, headers, signal. */
   call(name, args = {}, options = {}) {
     return this.post(this.callMessage(name, args, options), {
       ...options, headers: { ...options.headers, ...(options.keyHeader === undefined ? {} : { 'idempotency-key': options.keyHeader }) },
@@ -167,7 +168,7 @@ export class Caller {
     if (options.key !== undefined) meta['io.writ/idempotencyKey'] = options.key;
     if (options.boundary !== undefined) meta['io.writ/boundaryId'] = options.boundary;
     if (options.state !== undefined) meta['io.writ/targetStateDigest'] = options.state;
-    const params = { name, ...(args === undefined ? {} : { arguments: args }) };
+    const params = { name, ...(args === undefined ? {} : { arguments: args }), ...options.params };
     if (Object.keys(meta).length > 0) params._meta = meta;
     return this.message('tools/call', params, options.id);
   }
