@@ -143,3 +143,8 @@ VALUE(verify_credential, "typ", "TYPE", "The typ of its header; JWT by default."
 VALUE(verify_credential, "skew", "SECONDS", "Difference of clocks to forgive; 0 by default.")
 VALUE(verify_credential, "max-lifetime", "SECONDS",
     "Longest lifetime to accept; 3600 by default, and at most.")
+
+COMMAND(crew_vectors, "crew vectors", "DIR|FILE...", 1, 64, "run scenarios against the crew library",
+    "Runs scenario files of the format crew-vector/1, or all *.json of a folder, and compares every "
+    "event, snapshot and error with what the file expects. Names each file that differs, and where; "
+    "ends with a count. Exit 1 when one differs.")

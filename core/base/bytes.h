@@ -14,12 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Borrowed bytes: not owned, not NUL-terminated. {NULL, 0} is the empty view. */
-struct writ_view {
-    const char *ptr;
-    size_t len;
-};
-
 #define WRIT_VIEW_FMT    "%.*s"
 #define WRIT_VIEW_ARG(v) (int)(v).len, (v).ptr
 /** A view of a string literal. */

@@ -139,12 +139,12 @@ has_canonical_form(const struct writ_json *node)
 /* ---- values */
 
 static writ_result put_value(
-    struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
+    struct writ_buf *buf, const struct writ_json *value, bool rounding, struct writ_err *err);
 
 static writ_result
-put_number(struct writ_buf *buf, const struct writ_json *node, struct writ_err *err)
+put_number(struct writ_buf *buf, const struct writ_json *node, bool rounding, struct writ_err *err)
 {
-    if (!has_canonical_form(node)) {
+    if (!rounding && !has_canonical_form(node)) {
         return writ_fail_at(err, WRIT_E_PARSE, node->at,
             node->number == 0 ? "number too close to zero for a double at byte %u"
                               : "number that a double does not hold exactly at byte %u",
@@ -168,14 +168,14 @@ put_string(struct writ_buf *buf, const struct writ_json *node)
 }
 
 static writ_result
-put_array(struct writ_buf *buf, const struct writ_json *array, struct writ_err *err)
+put_array(struct writ_buf *buf, const struct writ_json *array, bool rounding, struct writ_err *err)
 {
     char before = '[';
 
     WRIT_JSON_EACH(element, array)
     {
         writ_buf_byte(buf, before);
-        WRIT_TRY(put_value(buf, element, err));
+        WRIT_TRY(put_value(buf, element, rounding, err));
         before = ',';
     }
     writ_buf_str(buf, array->count == 0 ? "[]" : "]");
@@ -183,7 +183,8 @@ put_array(struct writ_buf *buf, const struct writ_json *array, struct writ_err *
 }
 
 static writ_result
-put_object(struct writ_buf *buf, const struct writ_json *object, struct writ_err *err)
+put_object(
+    struct writ_buf *buf, const struct writ_json *object, bool rounding, struct writ_err *err)
 {
     char before = '{';
 
@@ -192,7 +193,7 @@ put_object(struct writ_buf *buf, const struct writ_json *object, struct writ_err
         writ_buf_byte(buf, before);
         put_string(buf, name);
         writ_buf_byte(buf, ':');
-        WRIT_TRY(put_value(buf, writ_json_value(name), err));
+        WRIT_TRY(put_value(buf, writ_json_value(name), rounding, err));
         before = ',';
     }
     writ_buf_str(buf, before == '{' ? "{}" : "}");
@@ -200,7 +201,7 @@ put_object(struct writ_buf *buf, const struct writ_json *object, struct writ_err
 }
 
 static writ_result
-put_value(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err)
+put_value(struct writ_buf *buf, const struct writ_json *value, bool rounding, struct writ_err *err)
 {
     switch (writ_json_type(value)) {
     case WRIT_JSON_NONE:
@@ -215,14 +216,14 @@ put_value(struct writ_buf *buf, const struct writ_json *value, struct writ_err *
         writ_buf_put(buf, WRIT_LIT("true"));
         return WRIT_DONE;
     case WRIT_JSON_NUMBER:
-        return put_number(buf, value, err);
+        return put_number(buf, value, rounding, err);
     case WRIT_JSON_STRING:
         put_string(buf, value);
         return WRIT_DONE;
     case WRIT_JSON_ARRAY:
-        return put_array(buf, value, err);
+        return put_array(buf, value, rounding, err);
     case WRIT_JSON_OBJECT:
-        return put_object(buf, value, err);
+        return put_object(buf, value, rounding, err);
     }
     WRIT_INVARIANT(!"a JSON value has a type");
     return WRIT_DONE;
@@ -231,7 +232,14 @@ put_value(struct writ_buf *buf, const struct writ_json *value, struct writ_err *
 WRIT_RESULT
 writ_jcs_put(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err)
 {
-    WRIT_TRY(put_value(buf, value, err));
+    WRIT_TRY(put_value(buf, value, false, err));
+    return writ_buf_check(buf, err);
+}
+
+WRIT_RESULT
+writ_jcs_put_rounded(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err)
+{
+    WRIT_TRY(put_value(buf, value, true, err));
     return writ_buf_check(buf, err);
 }
 

@@ -34,6 +34,12 @@
  */
 WRIT_RESULT writ_jcs_put(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
 
+/** The same for values that are doubles by definition, as a crew's are: every number is written as
+ * the double nearest to it, so 9007199254740993 comes out as 9007199254740992. Not for anything
+ * that is judged. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
+WRIT_RESULT writ_jcs_put_rounded(
+    struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
+
 #define WRIT_JCS_NUMBER_TEXT 32
 
 /** Writes a finite double as ECMAScript's Number::toString does (RFC 8785 3.2.2.3): the shortest

@@ -1,0 +1,318 @@
+/* Events, written canonically: members in the order of their names. */
+#include "crew/burst.h"
+#include "crew/vec.h"
+#include "evidence/jcs.h"
+
+/* ---- the burst */
+
+double
+writ_burst_now(const struct writ_machine *m)
+{
+    double now = m->options.clock.now(m->options.clock.user);
+
+    if (!__builtin_isfinite(now)) {
+        writ_burst_fail(m->burst, (writ_result){WRIT_E_INVALID});
+        return 0;
+    }
+    return now;
+}
+
+void
+writ_burst_clear(struct writ_burst *burst)
+{
+    writ_buf_clear(&burst->text);
+    burst->n = 0;
+    writ_free(burst->list);
+    burst->list = NULL;
+    burst->recursion = 0;
+}
+
+void
+writ_burst_wipe(struct writ_burst *burst)
+{
+    writ_buf_wipe(&burst->text);
+    writ_buf_wipe(&burst->scratch);
+    writ_free(burst->ends);
+    writ_free(burst->list);
+    *burst = (struct writ_burst){0};
+}
+
+void
+writ_burst_fail(struct writ_burst *burst, writ_result result)
+{
+    if (!writ_is_ok(result) && burst->failed == WRIT_E_UNSET) {
+        burst->failed = result.code;
+    }
+}
+
+void
+writ_burst_end(struct writ_burst *burst)
+{
+    writ_result room = writ_vec_room(&burst->ends, &burst->cap, burst->n, sizeof *burst->ends);
+
+    writ_burst_fail(burst, writ_buf_check(&burst->text, NULL));
+    writ_burst_fail(burst, room);
+    if (writ_is_ok(room)) {
+        burst->ends[burst->n++] = burst->text.len;
+    }
+}
+
+WRIT_RESULT
+writ_burst_list(struct writ_burst *burst, struct writ_crew_events *ret)
+{
+    size_t from = 0;
+
+    if (burst->n > 0) {
+        burst->list = writ_alloc(burst->n * sizeof *burst->list);
+        if (burst->list == NULL) {
+            return (writ_result){WRIT_E_NOMEM};
+        }
+    }
+    for (size_t at = 0; at < burst->n; at++) {
+        burst->list[at] = writ_view(burst->text.ptr + from, burst->ends[at] - from);
+        from = burst->ends[at];
+    }
+    *ret = (struct writ_crew_events){burst->list, burst->n};
+    return WRIT_DONE;
+}
+
+/* ---- members */
+
+void
+writ_burst_value(struct writ_write *w, const char *name, const struct writ_crew_value *value)
+{
+    if (value != NULL) {
+        writ_write_name(w, writ_view_str(name));
+        writ_write_raw(w, writ_crew_value_text(value));
+    }
+}
+
+void
+writ_burst_number(struct writ_write *w, const char *name, double number)
+{
+    char text[WRIT_JCS_NUMBER_TEXT];
+
+    writ_write_name(w, writ_view_str(name));
+    writ_write_raw(w, writ_view(text, writ_jcs_number_text(number, text)));
+}
+
+static void
+put_text(struct writ_write *w, const char *name, struct writ_view text)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_string(w, text);
+}
+
+static void
+put_id(struct writ_write *w, uint64_t id)
+{
+    char text[WRIT_CORRELATION_TEXT];
+
+    put_text(w, "correlationId", writ_correlation_put(id, text));
+}
+
+static void
+put_agent(struct writ_write *w, const struct writ_machine *m, size_t agent)
+{
+    put_text(w, "agentId", m->graph->agents[agent].id);
+}
+
+static void
+put_role(struct writ_write *w, const struct writ_machine *m, size_t role)
+{
+    put_text(w, "roleId", m->graph->shape->roles[role].name);
+}
+
+static struct writ_write
+begin(struct writ_machine *m)
+{
+    struct writ_write w = writ_write_to(&m->burst->text);
+
+    w.sorted = true;
+    writ_write_object_begin(&w);
+    return w;
+}
+
+static void
+end_at(struct writ_machine *m, struct writ_write *w, double ts, const char *type)
+{
+    writ_burst_number(w, "ts", ts);
+    put_text(w, "type", writ_view_str(type));
+    writ_write_object_end(w);
+    writ_burst_fail(m->burst, writ_write_end(w, NULL));
+    writ_burst_end(m->burst);
+}
+
+static void
+end(struct writ_machine *m, struct writ_write *w, const char *type)
+{
+    end_at(m, w, writ_burst_now(m), type);
+}
+
+const char *
+writ_burst_reason(enum writ_shape_reason reason)
+{
+    static const char *const reasons[] = {
+#define REASON_TEXT(name, flag, text) [WRIT_SHAPE_REASON_##name] = (text),
+        WRIT_SHAPE_REASONS(REASON_TEXT)
+#undef REASON_TEXT
+    };
+
+    return reasons[reason];
+}
+
+/* ---- events */
+
+void
+writ_burst_started(struct writ_machine *m, struct writ_crew_value *task)
+{
+    struct writ_write w = begin(m);
+
+    put_text(&w, "crewId", m->options.crew_id);
+    writ_burst_value(&w, "rootInput", m->input);
+    writ_burst_value(&w, "task", task);
+    end(m, &w, "crew.started");
+}
+
+void
+writ_burst_entered(struct writ_machine *m, size_t role)
+{
+    struct writ_write w = begin(m);
+
+    put_role(&w, m, role);
+    end(m, &w, "role.entered");
+}
+
+void
+writ_burst_requested(struct writ_machine *m, const struct writ_step *step, double ts)
+{
+    struct writ_write w = begin(m);
+
+    put_agent(&w, m, step->agent);
+    put_id(&w, step->id);
+    writ_burst_value(&w, "input", step->input);
+    writ_burst_value(&w, "memex_context", step->memex);
+    writ_burst_value(&w, "role", step->role);
+    put_role(&w, m, m->graph->agents[step->agent].role);
+    if (step->timeout_ms >= 0) {
+        writ_burst_number(&w, "timeoutMs", step->timeout_ms);
+    }
+    end_at(m, &w, ts, "agent.step.requested");
+}
+
+void
+writ_burst_timed_out(struct writ_machine *m, uint64_t id, double ts)
+{
+    struct writ_write w = begin(m);
+
+    put_id(&w, id);
+    end_at(m, &w, ts, "agent.step.timed_out");
+}
+
+void
+writ_burst_fixer(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
+{
+    struct writ_write w = begin(m);
+
+    put_agent(&w, m, agent);
+    put_text(&w, "reason", writ_view_str(writ_burst_reason(reason)));
+    end(m, &w, "fixer.invoked");
+}
+
+void
+writ_burst_denied(struct writ_machine *m, struct writ_view from, struct writ_view to,
+    enum writ_crew_action action)
+{
+    struct writ_write w = begin(m);
+
+    put_text(&w, "action", writ_view_str(writ_crew_action_name(action)));
+    put_text(&w, "from", from);
+    put_text(&w, "to", to);
+    end(m, &w, "permission.denied");
+}
+
+void
+writ_burst_resolved(struct writ_machine *m, size_t role, struct writ_crew_value *value)
+{
+    struct writ_write w = begin(m);
+
+    put_text(&w, "mode", m->graph->shape->roles[role].voting.mode_text);
+    writ_burst_value(&w, "resolved", value);
+    put_role(&w, m, role);
+    end(m, &w, "vote.resolved");
+}
+
+void
+writ_burst_checkpoint(struct writ_machine *m, struct writ_view id)
+{
+    struct writ_write w = begin(m);
+
+    put_text(&w, "checkpointId", id);
+    end(m, &w, "checkpoint.taken");
+}
+
+void
+writ_burst_command(struct writ_machine *m, size_t agent, const struct writ_crew_value *command)
+{
+    struct writ_write w = begin(m);
+
+    put_agent(&w, m, agent);
+    writ_burst_value(&w, "command", command);
+    end(m, &w, "memex.command.emitted");
+}
+
+void
+writ_burst_nested_started(struct writ_machine *m, size_t agent, struct writ_view name)
+{
+    struct writ_write w = begin(m);
+
+    put_agent(&w, m, agent);
+    put_text(&w, "nestedName", name);
+    end(m, &w, "nested.crew.started");
+}
+
+void
+writ_burst_nested_completed(struct writ_machine *m, size_t agent, struct writ_crew_value *output)
+{
+    struct writ_write w = begin(m);
+
+    put_agent(&w, m, agent);
+    writ_burst_value(&w, "output", output);
+    end(m, &w, "nested.crew.completed");
+}
+
+void
+writ_burst_aborted(struct writ_machine *m, enum writ_crew_abort reason)
+{
+    struct writ_write w = begin(m);
+
+    put_text(
+        &w, "reason", reason == WRIT_CREW_TIMEOUT ? WRIT_LIT("timeout") : WRIT_LIT("cancelled"));
+    end(m, &w, "crew.aborted");
+}
+
+void
+writ_burst_completed(struct writ_machine *m)
+{
+    struct writ_write w = begin(m);
+
+    writ_burst_value(&w, "finalOutput", m->input);
+    end(m, &w, "crew.completed");
+}
+
+void
+writ_burst_pending(struct writ_machine *m, const struct writ_step *step)
+{
+    struct writ_write w = begin(m);
+
+    put_agent(&w, m, step->agent);
+    put_id(&w, step->id);
+    put_role(&w, m, m->graph->agents[step->agent].role);
+    if (step->timeout_ms >= 0) {
+        writ_burst_number(&w, "timeoutMs", step->timeout_ms);
+    }
+    writ_burst_number(&w, "ts", step->ts);
+    writ_write_object_end(&w);
+    writ_burst_fail(m->burst, writ_write_end(&w, NULL));
+    writ_burst_end(m->burst);
+}

@@ -1,0 +1,134 @@
+#include "crew/datum.h"
+
+#include "evidence/jcs.h"
+
+/* what a node of a text takes, and what goes with it (json.h) */
+#define ARENA_PER_BYTE 66
+#define ARENA_EXTRA    (128 * 1024)
+
+const struct writ_crew_limits writ_crew_limits_default = {
+    .text_bytes = 16 << 20,
+    .event_bytes = 1 << 20,
+    .role_agents = 100 * 1000,
+    .crew_agents = 1000 * 1000,
+    .nesting = 16,
+    .phase_fixers = 100 * 1000,
+    .action_recursion = 16,
+};
+
+struct writ_crew_value {
+    size_t owners;
+    size_t len;
+    char text[];
+};
+
+struct writ_crew_value *
+writ_crew_value_ref(struct writ_crew_value *value)
+{
+    if (value != NULL) {
+        value->owners++;
+    }
+    return value;
+}
+
+void
+writ_crew_value_free(struct writ_crew_value *value)
+{
+    if (value != NULL && --value->owners == 0) {
+        writ_free(value);
+    }
+}
+
+void
+writ_datum_freep(struct writ_crew_value **value)
+{
+    writ_crew_value_free(*value);
+    *value = NULL;
+}
+
+struct writ_view
+writ_crew_value_text(const struct writ_crew_value *value)
+{
+    return value != NULL ? writ_view(value->text, value->len) : writ_view(NULL, 0);
+}
+
+void
+writ_datum_replace(struct writ_crew_value **to, struct writ_crew_value *value)
+{
+    writ_crew_value_free(*to);
+    *to = value;
+}
+
+WRIT_RESULT
+writ_datum_of_text(struct writ_view canonical, struct writ_crew_value **ret)
+{
+    struct writ_crew_value *value = writ_alloc(sizeof *value + canonical.len);
+
+    if (value == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    value->owners = 1;
+    value->len = canonical.len;
+    writ_view_place(canonical, value->text);
+    *ret = value;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_datum_of_json(const struct writ_json *json, struct writ_crew_value **ret)
+{
+    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
+
+    if (json == NULL) {
+        *ret = NULL;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_jcs_put_rounded(&buf, json, NULL));
+    return writ_datum_of_text(writ_buf_view(&buf), ret);
+}
+
+struct writ_arena *
+writ_datum_arena(size_t max)
+{
+    return writ_arena_new(max * ARENA_PER_BYTE + ARENA_EXTRA);
+}
+
+void
+writ_datum_arena_freep(struct writ_arena **arena)
+{
+    writ_arena_free(*arena);
+    *arena = NULL;
+}
+
+WRIT_RESULT
+writ_datum_parse(struct writ_view json, size_t max, struct writ_arena *arena,
+    const struct writ_json **ret, struct writ_crew_err *err)
+{
+    const struct writ_json_limits limits = {
+        .bytes = max,
+        .depth = WRIT_JSON_DEPTH_MAX,
+        .values = max,
+        .name_bytes = max,
+        .string_bytes = max,
+        .number_bytes = WRIT_NUMBER_MAX,
+    };
+    struct writ_err below = {0};
+    writ_result read = writ_json_read(json, &limits, arena, ret, &below);
+
+    return writ_is_ok(read) ? read : writ_failure_below(err, read, &below);
+}
+
+WRIT_RESULT
+writ_crew_value_read(struct writ_view json, const struct writ_crew_limits *limits,
+    struct writ_crew_value **ret, struct writ_crew_err *err)
+{
+    size_t max = (limits != NULL ? limits : &writ_crew_limits_default)->event_bytes;
+    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_datum_arena(max);
+    const struct writ_json *value = NULL;
+
+    if (arena == NULL) {
+        return writ_failure_memory(err);
+    }
+    WRIT_TRY(writ_datum_parse(json, max, arena, &value, err));
+    return writ_is_ok(writ_datum_of_json(value, ret)) ? WRIT_DONE : writ_failure_memory(err);
+}

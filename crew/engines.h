@@ -1,0 +1,14 @@
+/* engines.h - the voting engines of others, by name. */
+#ifndef WRIT_CREW_ENGINES_H
+#define WRIT_CREW_ENGINES_H
+
+#include "base/bytes.h"
+#include "writ/crew.h"
+
+#define WRIT_ENGINES_NAME_MAX 64
+
+/** The engine, or NULL; `engines` may be NULL. */
+const struct writ_crew_engine *writ_engines_find(
+    const struct writ_crew_engines *engines, struct writ_view name);
+
+#endif

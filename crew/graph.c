@@ -1,0 +1,416 @@
+/* Builds the graph of a crew (semantics 2.5). Crews that are nested are built once per role: their
+ * graphs never change, so the agents of the role share one. */
+#include "crew/graph.h"
+
+#include "base/text.h"
+#include "crew/found.h"
+#include "evidence/write.h"
+
+/** The crews from the outermost one to the one that is being built. */
+struct chain {
+    struct writ_view name;
+    const struct chain *outer;
+    size_t depth;
+};
+
+/** A building. */
+struct build {
+    const struct writ_crew_plan *plan;
+    const struct writ_crew_limits *limits;
+    struct writ_crew_err *err;
+};
+
+static writ_result build_graph(const struct build *build, const struct writ_crew_shape *shape,
+    const struct writ_crew_agents *agents, const struct chain *outer, struct writ_crew_graph **ret);
+
+/* ---- actions */
+
+static const char *const action_names[] = {
+    [WRIT_CREW_TALK_TO] = "talk_to",
+    [WRIT_CREW_DELEGATE_TO] = "delegate_to",
+    [WRIT_CREW_ESCALATE_TO] = "escalate_to",
+};
+
+const char *
+writ_crew_action_name(enum writ_crew_action action)
+{
+    return action_names[action];
+}
+
+bool
+writ_crew_action_read(struct writ_view text, enum writ_crew_action *ret)
+{
+    for (size_t at = 0; at < sizeof action_names / sizeof *action_names; at++) {
+        if (writ_view_is(text, action_names[at])) {
+            *ret = (enum writ_crew_action)at;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- checks */
+
+static WRIT_RESULT
+check_chain(const struct build *build, const struct chain *chain)
+{
+    for (const struct chain *at = chain->outer; at != NULL; at = at->outer) {
+        if (writ_view_equal(at->name, chain->name)) {
+            return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_CYCLIC_NESTED_CREW,
+                "crew " WRIT_VIEW_FMT " is nested in itself", WRIT_VIEW_ARG(chain->name));
+        }
+    }
+    if (chain->depth > build->limits->nesting) {
+        return writ_failure_set(build->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "more than %zu crews inside each other", build->limits->nesting);
+    }
+    return WRIT_DONE;
+}
+
+static void
+findings_freep(struct writ_crew_findings **findings)
+{
+    writ_crew_findings_free(*findings);
+}
+
+static WRIT_RESULT
+check_lint(const struct build *build, const struct writ_crew_shape *shape)
+{
+    WRIT_AUTO(struct writ_crew_findings *, findings_freep) errors = writ_crew_findings_new();
+
+    if (errors == NULL ||
+        !writ_is_ok(writ_crew_shape_lint(shape, build->plan->engines, errors, NULL))) {
+        return writ_failure_memory(build->err);
+    }
+    if (writ_crew_findings_count(errors) > 0) {
+        return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_LINT_FAILED,
+            "shape " WRIT_VIEW_FMT ": %s, and %zu findings in all", WRIT_VIEW_ARG(shape->name),
+            writ_crew_findings_at(errors, 0)->code, writ_crew_findings_count(errors));
+    }
+    return WRIT_DONE;
+}
+
+/* ---- roles */
+
+static void
+write_texts(struct writ_write *w, const char *name, struct writ_scan_texts list)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_array_begin(w);
+    for (size_t at = 0; at < list.n; at++) {
+        writ_write_string(w, list.list[at]);
+    }
+    writ_write_array_end(w);
+}
+
+static void
+write_text(struct writ_write *w, const char *name, struct writ_view text)
+{
+    if (text.ptr != NULL) {
+        writ_write_name(w, writ_view_str(name));
+        writ_write_string(w, text);
+    }
+}
+
+/* The role as requests show it (semantics 4), canonical. */
+static WRIT_RESULT
+snapshot_role(const struct writ_shape_role *role, struct writ_view system_prompt,
+    struct writ_crew_value **ret)
+{
+    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
+    struct writ_write w = writ_write_to(&buf);
+
+    w.sorted = true;
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("capabilities"));
+    writ_write_object_begin(&w);
+    write_text(&w, "model", role->model);
+    writ_write_name(&w, WRIT_LIT("thinking_allowed"));
+    writ_write_bool(&w, role->thinking_allowed);
+    if (role->has_tools) {
+        write_texts(&w, "tools", role->tools);
+    }
+    writ_write_object_end(&w);
+    write_text(&w, "description", role->description);
+    write_text(&w, "name", role->name);
+    writ_write_name(&w, WRIT_LIT("permissions"));
+    writ_write_object_begin(&w);
+    write_texts(&w, "delegate_to", role->lists[WRIT_CREW_DELEGATE_TO]);
+    write_texts(&w, "escalate_to", role->lists[WRIT_CREW_ESCALATE_TO]);
+    write_texts(&w, "talk_to", role->lists[WRIT_CREW_TALK_TO]);
+    writ_write_object_end(&w);
+    write_text(&w, "system_prompt", system_prompt);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    return writ_datum_of_text(writ_buf_view(&buf), ret);
+}
+
+/* What the agents file says of a role: the last entry of it counts, for each member by itself. */
+static void
+amend(const struct writ_crew_agents *agents, const struct writ_shape_role *role, double *ret_amount,
+    struct writ_view *ret_prompt)
+{
+    *ret_amount = role->amount >= 0 ? role->amount : 0;
+    *ret_prompt = role->system_prompt;
+    for (size_t at = 0; agents != NULL && at < agents->n; at++) {
+        const struct writ_shape_agents *entry = &agents->list[at];
+        if (writ_view_equal(entry->role, role->name)) {
+            *ret_amount = entry->amount;
+            *ret_prompt = entry->system_prompt.ptr != NULL ? entry->system_prompt : *ret_prompt;
+        }
+    }
+}
+
+static WRIT_RESULT
+nest(const struct build *build, const struct writ_shape_role *role, const struct chain *chain,
+    struct writ_crew_graph **ret)
+{
+    for (size_t at = 0; at < build->plan->registry_n; at++) {
+        if (writ_view_equal(build->plan->registry[at].key, role->nested_crew)) {
+            return build_graph(build, build->plan->registry[at].shape, NULL, chain, ret);
+        }
+    }
+    return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_NESTED_CREW,
+        "role " WRIT_VIEW_FMT " nests a crew that is not registered", WRIT_VIEW_ARG(role->name));
+}
+
+static WRIT_RESULT
+build_role(const struct build *build, struct writ_crew_graph *graph, size_t at,
+    const struct writ_crew_agents *agents, const struct chain *chain)
+{
+    const struct writ_shape_role *role = &graph->shape->roles[at];
+    struct writ_graph_role *to = &graph->roles[at];
+    struct writ_view prompt;
+    double amount;
+    size_t each = 1;
+
+    amend(agents, role, &amount, &prompt);
+    if (role->max_allowed >= 0 && amount > role->max_allowed) {
+        return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_EXCEEDS_MAX_ALLOWED,
+            "role " WRIT_VIEW_FMT " has more agents than its max_allowed",
+            WRIT_VIEW_ARG(role->name));
+    }
+    if (amount > (double)build->limits->role_agents) {
+        return writ_failure_set(build->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "role " WRIT_VIEW_FMT " has more than %zu agents", WRIT_VIEW_ARG(role->name),
+            build->limits->role_agents);
+    }
+    *to =
+        (struct writ_graph_role){.shape = role, .first = graph->agents_n, .count = (size_t)amount};
+    graph->agents_n += to->count;
+    if (!writ_is_ok(snapshot_role(role, prompt, &to->snapshot))) {
+        return writ_failure_memory(build->err);
+    }
+    if (to->count > 0 && role->nested_crew.len > 0) {
+        WRIT_TRY(nest(build, role, chain, &to->nested));
+        each += to->nested->total;
+    }
+    if (to->count > (build->limits->crew_agents - graph->total) / each) {
+        return writ_failure_set(build->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "more than %zu agents in all", build->limits->crew_agents);
+    }
+    graph->total += to->count * each;
+    return WRIT_DONE;
+}
+
+/* ---- agents and phases */
+
+static WRIT_RESULT
+name_agents(struct writ_crew_graph *graph)
+{
+    writ_auto_buf id = writ_buf_make(SIZE_MAX);
+    size_t n = 0;
+
+    graph->agents = writ_arena_get(graph->arena, (graph->agents_n + 1) * sizeof *graph->agents);
+    for (size_t role = 0; graph->agents != NULL && role < graph->shape->roles_n; role++) {
+        for (size_t at = 1; at <= graph->roles[role].count; at++) {
+            writ_buf_clear(&id);
+            writ_buf_put(&id, graph->shape->roles[role].name);
+            writ_buf_byte(&id, '-');
+            writ_buf_u64(&id, at);
+            WRIT_TRY(writ_buf_check(&id, NULL));
+            graph->agents[n] =
+                (struct writ_graph_agent){writ_view_copy(writ_buf_view(&id), graph->arena), role};
+            if (graph->agents[n++].id.ptr == NULL) {
+                return (writ_result){WRIT_E_NOMEM};
+            }
+        }
+    }
+    return graph->agents != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
+/* Entry, then what is neither and needs no activation, then exit (semantics 5). */
+static WRIT_RESULT
+order_phases(struct writ_crew_graph *graph)
+{
+    const struct writ_crew_shape *shape = graph->shape;
+    size_t last = 0;
+
+    graph->phases = writ_arena_get(graph->arena, (shape->roles_n + 2) * sizeof *graph->phases);
+    if (graph->phases == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    graph->phases_n = 1; /* lint found one entry and one exit */
+    for (size_t at = 0; at < shape->roles_n; at++) {
+        const struct writ_shape_role *role = &shape->roles[at];
+        if (role->first_input) {
+            graph->phases[0] = at;
+        }
+        if (role->final_output) {
+            last = at;
+        }
+        if (!role->first_input && !role->final_output && !role->activation) {
+            graph->phases[graph->phases_n++] = at;
+        }
+    }
+    graph->phases[graph->phases_n++] = last;
+    return WRIT_DONE;
+}
+
+/* ---- the graph */
+
+static void
+graph_freep(struct writ_crew_graph **graph)
+{
+    writ_crew_graph_free(*graph);
+}
+
+void
+writ_crew_graph_free(struct writ_crew_graph *graph)
+{
+    if (graph == NULL) {
+        return;
+    }
+    for (size_t at = 0; graph->roles != NULL && at < graph->shape->roles_n; at++) {
+        writ_crew_value_free(graph->roles[at].snapshot);
+        writ_crew_graph_free(graph->roles[at].nested);
+    }
+    writ_free(graph->roles);
+    writ_arena_free(graph->arena);
+    writ_free(graph);
+}
+
+static WRIT_RESULT
+check_agents(const struct build *build, const struct writ_crew_shape *shape,
+    const struct writ_crew_agents *agents)
+{
+    for (size_t at = 0; agents != NULL && at < agents->n; at++) {
+        if (writ_shape_find(shape, agents->list[at].role) == shape->roles_n) {
+            return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ROLE,
+                "the agents file names role " WRIT_VIEW_FMT ", which the shape does not have",
+                WRIT_VIEW_ARG(agents->list[at].role));
+        }
+    }
+    return WRIT_DONE;
+}
+
+static writ_result
+build_graph(const struct build *build, const struct writ_crew_shape *shape,
+    const struct writ_crew_agents *agents, const struct chain *outer, struct writ_crew_graph **ret)
+{
+    WRIT_AUTO(struct writ_crew_graph *, graph_freep) graph = NULL;
+    const struct chain chain = {shape->name, outer, outer != NULL ? outer->depth + 1 : 1};
+
+    WRIT_TRY(check_chain(build, &chain));
+    WRIT_TRY(check_lint(build, shape));
+    WRIT_TRY(check_agents(build, shape, agents));
+    graph = writ_alloc(sizeof *graph);
+    if (graph == NULL) {
+        return writ_failure_memory(build->err);
+    }
+    graph->shape = shape;
+    graph->engines = build->plan->engines;
+    graph->arena = writ_arena_new(SIZE_MAX);
+    graph->roles = writ_alloc(shape->roles_n * sizeof *graph->roles);
+    if (graph->arena == NULL || graph->roles == NULL) {
+        return writ_failure_memory(build->err);
+    }
+    for (size_t at = 0; at < shape->roles_n; at++) {
+        WRIT_TRY(build_role(build, graph, at, agents, &chain));
+    }
+    if (!writ_is_ok(name_agents(graph)) || !writ_is_ok(order_phases(graph))) {
+        return writ_failure_memory(build->err);
+    }
+    *ret = WRIT_TAKE(graph);
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_crew_graph_build(
+    const struct writ_crew_plan *plan, struct writ_crew_graph **ret, struct writ_crew_err *err)
+{
+    const struct build build = {
+        plan, plan->limits != NULL ? plan->limits : &writ_crew_limits_default, err};
+
+    if (!writ_view_equal(plan->shape->name, plan->agents->name)) {
+        return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_NAME_MISMATCH,
+            "the shape is called " WRIT_VIEW_FMT ", the agents file " WRIT_VIEW_FMT,
+            WRIT_VIEW_ARG(plan->shape->name), WRIT_VIEW_ARG(plan->agents->name));
+    }
+    return build_graph(&build, plan->shape, plan->agents, NULL, ret);
+}
+
+/* ---- looking */
+
+struct writ_view
+writ_crew_graph_name(const struct writ_crew_graph *graph)
+{
+    return graph->shape->name;
+}
+
+size_t
+writ_crew_graph_count(const struct writ_crew_graph *graph)
+{
+    return graph->agents_n;
+}
+
+struct writ_crew_agent
+writ_crew_graph_agent(const struct writ_crew_graph *graph, size_t at)
+{
+    const struct writ_graph_role *role;
+
+    WRIT_INVARIANT(at < graph->agents_n);
+    role = &graph->roles[graph->agents[at].role];
+    return (struct writ_crew_agent){graph->agents[at].id, role->shape->name, role->nested};
+}
+
+size_t
+writ_graph_find(const struct writ_crew_graph *graph, struct writ_view id)
+{
+    size_t dash = id.len, role;
+    uint64_t number = 0;
+
+    while (dash > 0 && id.ptr[dash - 1] != '-') {
+        dash--;
+    }
+    if (dash == 0) {
+        return WRIT_GRAPH_NONE;
+    }
+    role = writ_shape_find(graph->shape, writ_view_sub(id, 0, dash - 1));
+    if (role == graph->shape->roles_n || !writ_is_ok(writ_text_u64(writ_view_sub(id, dash, id.len),
+                                             1, graph->roles[role].count, &number))) {
+        return WRIT_GRAPH_NONE;
+    }
+    return graph->roles[role].first + number - 1;
+}
+
+bool
+writ_crew_graph_allows(const struct writ_crew_graph *graph, struct writ_view from,
+    struct writ_view to, enum writ_crew_action action)
+{
+    size_t asking = writ_graph_find(graph, from), asked = writ_graph_find(graph, to);
+    struct writ_scan_texts list;
+    struct writ_view role;
+
+    if (asking == WRIT_GRAPH_NONE || asked == WRIT_GRAPH_NONE) {
+        return false;
+    }
+    list = graph->roles[graph->agents[asking].role].shape->lists[action];
+    role = graph->roles[graph->agents[asked].role].shape->name;
+    for (size_t at = 0; at < list.n; at++) {
+        if (writ_view_equal(list.list[at], role)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,131 @@
+/* What a well-formed shape says wrongly, in the order of semantics 2.4. */
+#include "crew/engines.h"
+#include "crew/found.h"
+#include "crew/shape.h"
+
+/** A linting. */
+struct lint {
+    const struct writ_crew_shape *shape;
+    const struct writ_crew_engines *engines;
+    struct writ_crew_findings *errors, *warnings;
+    struct writ_buf path;
+    bool exhausted;
+};
+
+/* Notes a finding at "role.rest"; without a rest at the role, without a role nowhere. */
+static void
+note(struct lint *lint, struct writ_crew_findings *to, const char *code, struct writ_view role,
+    const char *rest)
+{
+    writ_buf_clear(&lint->path);
+    writ_buf_put(&lint->path, role);
+    if (rest != NULL) {
+        writ_buf_byte(&lint->path, '.');
+        writ_buf_str(&lint->path, rest);
+    }
+    lint->exhausted |= !writ_is_ok(writ_buf_check(&lint->path, NULL)) ||
+                       !writ_is_ok(writ_found_add(to, code, writ_buf_view(&lint->path)));
+}
+
+static bool
+holds(struct writ_scan_texts list, struct writ_view name)
+{
+    for (size_t at = 0; at < list.n; at++) {
+        if (writ_view_equal(list.list[at], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+lint_ends(struct lint *lint)
+{
+    const struct writ_crew_shape *shape = lint->shape;
+    size_t first = 0, final = 0;
+
+    for (size_t at = 0; at < shape->roles_n; at++) {
+        if (writ_shape_find(shape, shape->roles[at].name) != at) {
+            note(lint, lint->errors, "duplicate_role", shape->roles[at].name, NULL);
+        }
+        first += shape->roles[at].first_input;
+        final += shape->roles[at].final_output;
+    }
+    if (first != 1) {
+        note(lint, lint->errors, first == 0 ? "missing_first_input" : "multiple_first_input",
+            writ_view(NULL, 0), NULL);
+    }
+    if (final != 1) {
+        note(lint, lint->errors, final == 0 ? "missing_final_output" : "multiple_final_output",
+            writ_view(NULL, 0), NULL);
+    }
+}
+
+static void
+lint_references(struct lint *lint, const struct writ_shape_role *role)
+{
+    static const char *const paths[] = {"permissions.talk_to", "permissions.delegate_to",
+        "permissions.escalate_to", "permissions.invite"};
+    const struct writ_scan_texts lists[] = {role->lists[WRIT_CREW_TALK_TO],
+        role->lists[WRIT_CREW_DELEGATE_TO], role->lists[WRIT_CREW_ESCALATE_TO], role->invite};
+
+    for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
+        for (size_t at = 0; at < lists[list].n; at++) {
+            if (writ_shape_find(lint->shape, lists[list].list[at]) == lint->shape->roles_n) {
+                note(lint, lint->errors, "unknown_role_reference", role->name, paths[list]);
+            }
+        }
+    }
+}
+
+static void
+lint_voting(struct lint *lint, const struct writ_shape_role *role)
+{
+    const struct writ_crew_voting *voting = &role->voting;
+
+    if ((voting->mode == WRIT_VOTING_BEST_OF_N && voting->score.ptr == NULL) ||
+        (voting->mode == WRIT_VOTING_ENGINE &&
+            writ_engines_find(lint->engines, voting->engine) == NULL)) {
+        note(lint, lint->errors, "unsupported_voting_mode", role->name, "execution.voting.mode");
+    }
+    if (voting->mode == WRIT_VOTING_WEIGHTED && !writ_view_is(voting->weight_function, "equal")) {
+        note(lint, lint->errors, "unsupported_weight_function", role->name,
+            "execution.voting.weight_function");
+    }
+}
+
+static void
+lint_role(struct lint *lint, const struct writ_shape_role *role)
+{
+    struct writ_scan_texts delegate = role->lists[WRIT_CREW_DELEGATE_TO];
+
+    lint_references(lint, role);
+    if (holds(role->lists[WRIT_CREW_ESCALATE_TO], role->name)) {
+        note(lint, lint->errors, "self_escalation", role->name, "permissions.escalate_to");
+    }
+    lint_voting(lint, role);
+    for (size_t at = 0; at < delegate.n; at++) {
+        if (!holds(role->lists[WRIT_CREW_TALK_TO], delegate.list[at])) {
+            note(lint, lint->warnings, "delegate_without_talk", role->name, "permissions");
+        }
+    }
+}
+
+WRIT_RESULT
+writ_crew_shape_lint(const struct writ_crew_shape *shape, const struct writ_crew_engines *engines,
+    struct writ_crew_findings *errors, struct writ_crew_findings *warnings)
+{
+    writ_auto_buf own = {0};
+    struct lint lint = {.shape = shape,
+        .engines = engines,
+        .errors = errors,
+        .warnings = warnings,
+        .path = writ_buf_make(SIZE_MAX)};
+
+    lint_ends(&lint);
+    for (size_t at = 0; at < shape->roles_n; at++) {
+        lint_role(&lint, &shape->roles[at]);
+    }
+    own = lint.path;
+    return lint.exhausted ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+}

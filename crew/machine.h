@@ -1,0 +1,145 @@
+/* machine.h - one running crew, inside: what a session is made of. Nested crews are machines inside
+ * machines; they share one burst.
+ *
+ * machine.c is the life of a phase; nested.h crews inside crews; burst.h the events. */
+#ifndef WRIT_CREW_MACHINE_H
+#define WRIT_CREW_MACHINE_H
+
+#include "crew/correlation.h"
+#include "crew/graph.h"
+#include "crew/idmap.h"
+#include "evidence/write.h"
+
+/** The events of one call, of a machine and all that are nested in it. */
+struct writ_burst {
+    struct writ_buf text;
+    size_t *ends; /* where each event ends in `text` */
+    size_t n, cap;
+    struct writ_view *list; /* the same, for the caller; made at the end of a call */
+    struct writ_buf scratch;
+    enum writ_code failed; /* the first failure half way; WRIT_E_UNSET: none */
+    size_t recursion;      /* requested actions inside each other */
+};
+
+/** A request to an agent, from its phase's begin to its end. */
+struct writ_step {
+    uint64_t id;
+    size_t agent;
+    size_t replaced; /* a fixer's: whose slot its answer takes; else WRIT_GRAPH_NONE */
+    double ts;
+    double timeout_ms;             /* below 0: none */
+    struct writ_crew_value *input; /* owned, as the next two; given up when it is done */
+    struct writ_crew_value *memex;
+    struct writ_crew_value *role;
+    bool done;
+};
+
+/** What stands in a slot: an agent's answer, or the one of the fixer that replaced it. */
+struct writ_output {
+    size_t slot;
+    struct writ_crew_value *output;
+    bool fault, has_stalled, stalled;
+};
+
+/** What a terminal event says. */
+struct writ_terminal {
+    struct writ_crew_value *output; /* borrowed */
+    bool fault, stalled, timed_out;
+    const struct writ_json *commands; /* an array, or NULL */
+};
+
+/** The phase that is running. */
+struct writ_phase {
+    bool running;
+    bool held;       /* it begins or ends: whether anything keeps it is not asked */
+    uint64_t serial; /* of the phase, in this machine */
+    size_t role;
+    struct writ_step *steps;
+    size_t steps_n, steps_cap;
+    struct writ_idmap ids; /* steps that are not done, by id */
+    uint64_t *seen;        /* ids of the steps that are done, in that order */
+    size_t seen_n, seen_cap;
+    struct writ_output *outputs;
+    size_t outputs_n, outputs_cap;
+    size_t in_flight; /* nested crews */
+    size_t fixers;    /* invoked */
+};
+
+struct writ_machine;
+
+/** A nested crew that is running. */
+struct writ_handle {
+    struct writ_handle *previous, *next; /* of the same machine */
+    struct writ_machine *inner;
+    uint64_t serial; /* in the order of spawning */
+    uint64_t phase;  /* the serial of the phase that waits for it */
+    size_t agent;
+    size_t replaced;       /* as in struct writ_step */
+    struct writ_idmap ids; /* of requests inside that were not answered */
+    bool hard;             /* `memory` is a fork of its own */
+    struct writ_crew_memory memory;
+};
+
+/** Where the output of an agent is, when `phase` is the running one. */
+struct writ_slot {
+    uint64_t phase;
+    size_t at;
+};
+
+struct writ_machine {
+    struct writ_burst *burst;              /* shared; borrowed */
+    struct writ_crew_options options;      /* crew_id is owned; memory is not used */
+    const struct writ_crew_limits *limits; /* not NULL */
+    struct writ_crew_memory memory;        /* ops NULL: none */
+    const struct writ_crew_graph *graph;
+    enum writ_crew_status status;
+    ptrdiff_t phase_index;
+    struct writ_crew_value *input, *task; /* of the phase; owned */
+    uint32_t *attempts;                   /* by agent */
+    size_t *attempted;                    /* agents with attempts, in the order of the first */
+    size_t attempted_n;
+    struct writ_slot *slots; /* by agent */
+    struct writ_phase phase;
+    struct writ_handle *first, *last; /* its nested crews, in the order of spawning; owned */
+    uint64_t handle_serial;
+    struct writ_idmap routes; /* ids of requests inside: to the handle, as an address */
+    struct writ_machine *outer;
+    struct writ_handle *as; /* its handle there */
+};
+
+/** A machine for `graph`, idle. `options.crew_id` is copied. WRIT_E_NOMEM. */
+WRIT_RESULT writ_machine_new(const struct writ_crew_options *options,
+    const struct writ_crew_graph *graph, struct writ_crew_memory memory, struct writ_burst *burst,
+    struct writ_machine **ret);
+void writ_machine_free(struct writ_machine *m);
+
+/* Failures go to the burst, which is looked at when the call ends. */
+void writ_machine_start(
+    struct writ_machine *m, struct writ_crew_value *input, struct writ_crew_value *task);
+/** Gives a terminal to the step, here or inside, that has the id; nothing when there is none. */
+void writ_machine_deliver(
+    struct writ_machine *m, uint64_t id, const struct writ_terminal *terminal);
+void writ_machine_tick(struct writ_machine *m, double now);
+/** Whether it is allowed; a denial is told, and may invoke a fixer. */
+bool writ_machine_request(struct writ_machine *m, struct writ_view from, struct writ_view to,
+    enum writ_crew_action action);
+/** Completes the phase when nothing keeps it. */
+void writ_machine_settle(struct writ_machine *m);
+/** Puts an answer into a slot of the running phase; takes `output`. */
+void writ_machine_output(struct writ_machine *m, struct writ_output output);
+/** Adds a step to the running phase, as pending; takes what the step owns, also on failure. */
+WRIT_RESULT writ_machine_step(struct writ_machine *m, struct writ_step *step);
+/** Begins or ends the bookkeeping of a phase. */
+void writ_machine_phase_begin(struct writ_machine *m, size_t role);
+void writ_machine_phase_end(struct writ_machine *m);
+/** The next attempt of an agent. */
+uint32_t writ_machine_attempt(struct writ_machine *m, size_t agent);
+/** Calls a hook of the agent's or phase's role, if it has one; sets the names in `hook`. */
+void writ_machine_hook(
+    struct writ_machine *m, size_t role, enum writ_shape_hook stage, struct writ_crew_hook hook);
+
+/** Makes the ids of a step's request known, or forgotten, outside. */
+void writ_machine_publish(struct writ_machine *m, uint64_t id);
+void writ_machine_forget(struct writ_machine *m, uint64_t id);
+
+#endif

@@ -1,0 +1,231 @@
+/* Snapshots, written canonically (semantics 11). Nested crews are known by their inner crew ids: in
+ * nestedPending, and among the fixer steps when they are fixers (deviations 7 and 7b). */
+#include "crew/snapshot.h"
+
+#include "crew/burst.h"
+
+static writ_result put_snapshot(struct writ_machine *m, struct writ_buf *buf);
+
+static void
+put_text(struct writ_write *w, const char *name, struct writ_view text)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_string(w, text);
+}
+
+static void
+put_id(struct writ_write *w, uint64_t id)
+{
+    char text[WRIT_CORRELATION_TEXT];
+
+    writ_write_string(w, writ_correlation_put(id, text));
+}
+
+static struct writ_view
+agent_id(const struct writ_machine *m, size_t agent)
+{
+    return m->graph->agents[agent].id;
+}
+
+/* ---- the phase */
+
+static void
+put_fixer(struct writ_write *w, struct writ_view replaced)
+{
+    writ_write_string(w, replaced);
+    writ_write_array_end(w);
+}
+
+static void
+put_fixers(struct writ_write *w, const struct writ_machine *m)
+{
+    const struct writ_phase *phase = &m->phase;
+
+    writ_write_name(w, WRIT_LIT("fixerSteps"));
+    writ_write_array_begin(w);
+    for (size_t at = 0; at < phase->steps_n; at++) {
+        if (phase->steps[at].replaced != WRIT_GRAPH_NONE) {
+            writ_write_array_begin(w);
+            put_id(w, phase->steps[at].id);
+            put_fixer(w, agent_id(m, phase->steps[at].replaced));
+        }
+    }
+    for (const struct writ_handle *handle = m->first; handle != NULL; handle = handle->next) {
+        if (handle->phase == phase->serial && handle->replaced != WRIT_GRAPH_NONE) {
+            writ_write_array_begin(w);
+            writ_write_string(w, handle->inner->options.crew_id);
+            put_fixer(w, agent_id(m, handle->replaced));
+        }
+    }
+    writ_write_array_end(w);
+}
+
+static void
+put_in_flight(struct writ_write *w, const struct writ_machine *m)
+{
+    writ_write_name(w, WRIT_LIT("nestedPending"));
+    writ_write_array_begin(w);
+    for (const struct writ_handle *handle = m->first; handle != NULL; handle = handle->next) {
+        if (handle->phase == m->phase.serial) {
+            writ_write_string(w, handle->inner->options.crew_id);
+        }
+    }
+    writ_write_array_end(w);
+}
+
+static void
+put_outputs(struct writ_write *w, const struct writ_machine *m)
+{
+    writ_write_name(w, WRIT_LIT("outputs"));
+    writ_write_array_begin(w);
+    for (size_t at = 0; at < m->phase.outputs_n; at++) {
+        const struct writ_output *output = &m->phase.outputs[at];
+        writ_write_array_begin(w);
+        writ_write_string(w, agent_id(m, output->slot));
+        writ_write_object_begin(w);
+        put_text(w, "agentId", agent_id(m, output->slot));
+        writ_write_name(w, WRIT_LIT("fault"));
+        writ_write_bool(w, output->fault);
+        writ_burst_value(w, "output", output->output);
+        if (output->has_stalled) {
+            writ_write_name(w, WRIT_LIT("stalled"));
+            writ_write_bool(w, output->stalled);
+        }
+        writ_write_object_end(w);
+        writ_write_array_end(w);
+    }
+    writ_write_array_end(w);
+}
+
+static void
+put_step(struct writ_write *w, const struct writ_machine *m, const struct writ_step *step)
+{
+    writ_write_object_begin(w);
+    writ_burst_value(w, "input", step->input);
+    writ_burst_value(w, "memexContext", step->memex);
+    writ_write_name(w, WRIT_LIT("request"));
+    writ_write_object_begin(w);
+    put_text(w, "agentId", agent_id(m, step->agent));
+    writ_write_name(w, WRIT_LIT("correlationId"));
+    put_id(w, step->id);
+    put_text(w, "roleId", m->graph->shape->roles[m->graph->agents[step->agent].role].name);
+    if (step->timeout_ms >= 0) {
+        writ_burst_number(w, "timeoutMs", step->timeout_ms);
+    }
+    writ_burst_number(w, "ts", step->ts);
+    writ_write_object_end(w);
+    writ_burst_value(w, "roleSnapshot", step->role);
+    writ_write_object_end(w);
+}
+
+static void
+put_phase(struct writ_write *w, const struct writ_machine *m)
+{
+    writ_write_name(w, WRIT_LIT("currentPhase"));
+    if (!m->phase.running) {
+        writ_write_null(w);
+        return;
+    }
+    writ_write_object_begin(w);
+    put_fixers(w, m);
+    put_in_flight(w, m);
+    put_outputs(w, m);
+    writ_write_name(w, WRIT_LIT("pending"));
+    writ_write_array_begin(w);
+    for (size_t at = 0; at < m->phase.steps_n; at++) {
+        if (!m->phase.steps[at].done) {
+            put_step(w, m, &m->phase.steps[at]);
+        }
+    }
+    writ_write_array_end(w);
+    put_text(w, "roleId", m->graph->shape->roles[m->phase.role].name);
+    writ_write_name(w, WRIT_LIT("terminalSeen"));
+    writ_write_array_begin(w);
+    for (size_t at = 0; at < m->phase.seen_n; at++) {
+        put_id(w, m->phase.seen[at]);
+    }
+    writ_write_array_end(w);
+    writ_write_object_end(w);
+}
+
+/* ---- nested crews */
+
+static WRIT_RESULT
+put_handle(struct writ_write *w, const struct writ_machine *m, const struct writ_handle *handle)
+{
+    WRIT_AUTO(struct writ_crew_value *, writ_datum_freep) memory = NULL;
+    writ_auto_buf inner = writ_buf_make(SIZE_MAX);
+
+    WRIT_TRY(put_snapshot(handle->inner, &inner));
+    if (handle->hard) {
+        WRIT_TRY(handle->memory.ops->snapshot(handle->memory.self, &memory));
+    }
+    writ_write_object_begin(w);
+    writ_burst_value(w, "innerAdapterSnapshot", memory);
+    writ_write_name(w, WRIT_LIT("innerCids"));
+    writ_write_array_begin(w);
+    for (size_t at = 0; at < handle->ids.n; at++) {
+        if (!handle->ids.list[at].gone) {
+            put_id(w, handle->ids.list[at].id);
+        }
+    }
+    writ_write_array_end(w);
+    writ_write_name(w, WRIT_LIT("innerSnapshot"));
+    writ_write_raw(w, writ_buf_view(&inner));
+    put_text(w, "outerAgentId", agent_id(m, handle->agent));
+    put_text(w, "outerRoleId", m->graph->shape->roles[m->graph->agents[handle->agent].role].name);
+    writ_write_object_end(w);
+    return WRIT_DONE;
+}
+
+/* ---- the machine */
+
+static void
+put_attempts(struct writ_write *w, const struct writ_machine *m)
+{
+    writ_write_name(w, WRIT_LIT("agentAttempts"));
+    writ_write_array_begin(w);
+    for (size_t at = 0; at < m->attempted_n; at++) {
+        writ_write_array_begin(w);
+        writ_write_string(w, agent_id(m, m->attempted[at]));
+        writ_write_u64(w, m->attempts[m->attempted[at]]);
+        writ_write_array_end(w);
+    }
+    writ_write_array_end(w);
+}
+
+static writ_result
+put_snapshot(struct writ_machine *m, struct writ_buf *buf)
+{
+    struct writ_write w = writ_write_to(buf);
+
+    w.sorted = true;
+    writ_write_object_begin(&w);
+    put_attempts(&w, m);
+    put_text(&w, "crewId", m->options.crew_id);
+    writ_burst_value(&w, "currentInput", m->input);
+    put_phase(&w, m);
+    writ_write_name(&w, WRIT_LIT("nested"));
+    writ_write_array_begin(&w);
+    for (const struct writ_handle *handle = m->first; handle != NULL; handle = handle->next) {
+        WRIT_TRY(put_handle(&w, m, handle));
+    }
+    writ_write_array_end(&w);
+    writ_write_name(&w, WRIT_LIT("phaseIndex"));
+    writ_write_i64(&w, m->phase_index);
+    put_text(&w, "schema_version", WRIT_LIT("1.0"));
+    put_text(&w, "status", writ_view_str(writ_crew_status_name(m->status)));
+    writ_burst_value(&w, "task", m->task);
+    writ_burst_number(&w, "ts", writ_burst_now(m));
+    writ_write_object_end(&w);
+    return writ_write_end(&w, NULL);
+}
+
+WRIT_RESULT
+writ_snapshot_take(struct writ_machine *m, struct writ_crew_value **ret)
+{
+    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
+
+    WRIT_TRY(put_snapshot(m, &buf));
+    return writ_datum_of_text(writ_buf_view(&buf), ret);
+}

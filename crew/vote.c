@@ -1,0 +1,513 @@
+/* From entries to a verdict: who is valid, the quorum, then the row of voting.tbl.h.
+ *
+ * 1. What a mode cannot use is left out before the quorum is asked for, and the explanation says
+ *    so: an answer that is no ballot must not count as one.
+ * 2. Nothing depends on the order of memory or of a hash: ballots keep the order of the entries,
+ *    candidates are sorted. */
+#include "base/text.h"
+#include "crew/count.h"
+#include "crew/datum.h"
+#include "crew/engines.h"
+#include "evidence/jcs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define WHY_MAX (1 << 20) /* bytes of an explanation; what is longer is cut */
+
+/** A vote being prepared. */
+struct vote {
+    const struct writ_crew_voting *voting;
+    const struct writ_crew_entry *entries;
+    size_t n, electorate;
+    struct writ_arena *arena;
+    struct writ_count count;
+    struct writ_crew_ballot *ballots; /* of count.poll, while they can be changed */
+    const struct writ_view **sets;    /* the names of each ranking, sorted */
+    struct writ_crew_tally tally;
+    bool exhausted; /* memory ran out */
+};
+
+/* ---- what an engine may call */
+
+void
+writ_crew_tally_ballot(struct writ_crew_tally *tally, size_t ballot)
+{
+    tally->winner = WRIT_TALLY_BALLOT;
+    tally->index = ballot;
+}
+
+void
+writ_crew_tally_candidate(struct writ_crew_tally *tally, size_t candidate)
+{
+    tally->winner = WRIT_TALLY_CANDIDATE;
+    tally->index = candidate;
+}
+
+void
+writ_crew_tally_explain(struct writ_crew_tally *tally, const char *fmt, ...)
+{
+    char line[WRIT_ERR_TEXT];
+    va_list args;
+    int len;
+
+    va_start(args, fmt);
+    len = vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    if (len > 0 && tally->why.len + sizeof line < WHY_MAX) {
+        size_t kept = (size_t)len < sizeof line ? (size_t)len : sizeof line - 1;
+        writ_buf_put(&tally->why, writ_view(line, kept));
+        writ_buf_byte(&tally->why, '\n');
+    }
+}
+
+/* ---- what an entry says */
+
+static bool
+names(struct writ_scan_texts list, const struct writ_crew_entry *entry)
+{
+    for (size_t at = 0; at < list.n; at++) {
+        if (writ_view_equal(list.list[at], entry->agent_id) ||
+            writ_view_equal(list.list[at], entry->role_id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By the agent, else by its role, else 1. */
+static int64_t
+weight_of(const struct writ_crew_voting *voting, const struct writ_crew_entry *entry)
+{
+    int64_t weight = 1;
+
+    for (size_t at = 0; at < voting->weights_n; at++) {
+        if (writ_view_equal(voting->weights[at].id, entry->agent_id)) {
+            return voting->weights[at].weight;
+        }
+        if (writ_view_equal(voting->weights[at].id, entry->role_id)) {
+            weight = voting->weights[at].weight;
+        }
+    }
+    return weight;
+}
+
+/* "approve", or an object whose member "vote" says so. */
+static enum writ_count_opinion
+opinion_of(const struct writ_json *output)
+{
+    const struct writ_json *vote = writ_json_type(output) == WRIT_JSON_OBJECT
+                                       ? writ_json_get(output, WRIT_LIT("vote"))
+                                       : output;
+
+    return writ_json_is(vote, WRIT_LIT("approve"))  ? WRIT_COUNT_APPROVE
+           : writ_json_is(vote, WRIT_LIT("reject")) ? WRIT_COUNT_REJECT
+           : writ_json_is(vote, WRIT_LIT("modify")) ? WRIT_COUNT_MODIFY
+                                                    : WRIT_COUNT_NO_OPINION;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+    const struct writ_view *left = a, *right = b;
+
+    return writ_jcs_compare(*left, *right);
+}
+
+/* Takes the names of an array of different strings, best first. False: it is none. */
+static bool
+take_ranking(struct vote *vote, const struct writ_json *output, struct writ_crew_ballot *seen)
+{
+    size_t n = 0;
+    struct writ_view *list, *sorted;
+
+    if (writ_json_type(output) != WRIT_JSON_ARRAY) {
+        return false;
+    }
+    list = writ_arena_get(vote->arena, (output->count + 1) * sizeof *list);
+    sorted = writ_arena_get(vote->arena, (output->count + 1) * sizeof *list);
+    if (list == NULL || sorted == NULL) {
+        vote->exhausted = true;
+        return false;
+    }
+    WRIT_JSON_EACH(element, output)
+    {
+        if (writ_json_type(element) != WRIT_JSON_STRING) {
+            return false;
+        }
+        list[n] = writ_json_string(element);
+        sorted[n] = list[n];
+        n++;
+    }
+    qsort(sorted, n, sizeof *sorted, compare_names);
+    for (size_t at = 1; at < n; at++) {
+        if (writ_view_equal(sorted[at - 1], sorted[at])) {
+            return false;
+        }
+    }
+    seen->ranking = list;
+    seen->ranking_n = n;
+    vote->sets[seen - vote->ballots] = sorted;
+    return true;
+}
+
+/* What the mode needs of an output; false: it is not there, and why. */
+static bool
+usable(struct vote *vote, const struct writ_json *output, struct writ_count_ballot *ballot,
+    struct writ_crew_ballot *seen, const char **why)
+{
+    const struct writ_json *score = NULL;
+
+    switch (vote->voting->mode) {
+    case WRIT_VOTING_BEST_OF_N:
+        score = writ_json_pointer(output, vote->voting->score);
+        ballot->score = writ_json_type(score) == WRIT_JSON_NUMBER ? score->number : 0;
+        *why = "has no score";
+        return vote->voting->score.ptr == NULL || writ_json_type(score) == WRIT_JSON_NUMBER;
+    case WRIT_VOTING_REVIEW:
+        ballot->opinion = opinion_of(output);
+        *why = "is neither approve, reject nor modify";
+        return ballot->opinion != WRIT_COUNT_NO_OPINION;
+    case WRIT_VOTING_BORDA:
+        *why = "is no ranking";
+        return take_ranking(vote, output, seen);
+    case WRIT_VOTING_ENGINE:
+        (void)take_ranking(vote, output, seen); /* the engine sees whether it is one */
+        return true;
+    case WRIT_VOTING_NONE:
+    case WRIT_VOTING_FIRST_VALID:
+    case WRIT_VOTING_UNANIMOUS:
+    case WRIT_VOTING_WEIGHTED:
+    case WRIT_VOTING_MAJORITY:
+        break;
+    }
+    return true;
+}
+
+static WRIT_RESULT
+take_entry(struct vote *vote, const struct writ_crew_entry *entry)
+{
+    size_t at = vote->count.poll.ballots_n;
+    const struct writ_json *output = NULL;
+    const char *why = entry->fault ? "is faulted" : "has stalled";
+
+    vote->ballots[at] =
+        (struct writ_crew_ballot){entry->agent_id, entry->role_id, entry->output, NULL, 0};
+    vote->count.ballots[at] = (struct writ_count_ballot){
+        .weight = weight_of(vote->voting, entry),
+        .veto = names(vote->voting->veto, entry),
+    };
+    if (entry->fault || entry->stalled) {
+        writ_crew_tally_explain(&vote->tally, "left out: the entry of " WRIT_VIEW_FMT " %s",
+            WRIT_VIEW_ARG(entry->agent_id), why);
+        return WRIT_DONE;
+    }
+    if (entry->output.ptr != NULL && vote->voting->mode >= WRIT_VOTING_BEST_OF_N) {
+        WRIT_TRY(writ_datum_parse(entry->output, entry->output.len, vote->arena, &output, NULL));
+    }
+    if (!usable(vote, output, &vote->count.ballots[at], &vote->ballots[at], &why)) {
+        writ_crew_tally_explain(&vote->tally, "left out: the output of " WRIT_VIEW_FMT " %s",
+            WRIT_VIEW_ARG(entry->agent_id), why);
+        return WRIT_DONE;
+    }
+    vote->count.poll.ballots_n++;
+    return WRIT_DONE;
+}
+
+/* ---- equal outputs */
+
+static int
+compare_outputs(const void *a, const void *b, void *user)
+{
+    const struct writ_crew_ballot *ballots = user;
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    struct writ_view one = ballots[left].output, other = ballots[right].output;
+    int order = (one.ptr != NULL) - (other.ptr != NULL);
+
+    order = order != 0 ? order : writ_view_compare(one, other);
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+/* Each ballot learns the first one with the same output. */
+static WRIT_RESULT
+group_outputs(struct vote *vote)
+{
+    size_t n = vote->count.poll.ballots_n, first = 0;
+    size_t *order = writ_arena_get(vote->arena, (n + 1) * sizeof *order);
+
+    if (order == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t at = 0; at < n; at++) {
+        order[at] = at;
+    }
+    qsort_r(order, n, sizeof *order, compare_outputs, vote->ballots);
+    for (size_t at = 0; at < n; at++) {
+        struct writ_view now = vote->ballots[order[at]].output;
+        struct writ_view was = vote->ballots[order[first]].output;
+        if ((now.ptr != NULL) != (was.ptr != NULL) || !writ_view_equal(now, was)) {
+            first = at;
+        }
+        vote->count.ballots[order[at]].first = order[first];
+    }
+    return WRIT_DONE;
+}
+
+/* ---- candidates */
+
+/* All names of all rankings, sorted, each once. */
+static WRIT_RESULT
+list_candidates(struct vote *vote)
+{
+    struct writ_crew_poll *poll = &vote->count.poll;
+    size_t all = 0, n = 0;
+    struct writ_view *list;
+
+    for (size_t at = 0; at < poll->ballots_n; at++) {
+        all += vote->ballots[at].ranking != NULL ? vote->ballots[at].ranking_n : 0;
+    }
+    list = writ_arena_get(vote->arena, (all + 1) * sizeof *list);
+    if (list == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t at = 0; at < poll->ballots_n; at++) {
+        for (size_t i = 0; vote->ballots[at].ranking != NULL && i < vote->ballots[at].ranking_n;
+             i++) {
+            list[n++] = vote->ballots[at].ranking[i];
+        }
+    }
+    qsort(list, n, sizeof *list, compare_names);
+    poll->candidates_n = 0;
+    for (size_t at = 0; at < n; at++) {
+        if (at == 0 || !writ_view_equal(list[at - 1], list[at])) {
+            list[poll->candidates_n++] = list[at];
+        }
+    }
+    poll->candidates = list;
+    return WRIT_DONE;
+}
+
+static int
+compare_sets(const void *a, const void *b, void *user)
+{
+    const struct vote *vote = user;
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    size_t n = vote->ballots[left].ranking_n, m = vote->ballots[right].ranking_n;
+    int order = (n > m) - (n < m);
+
+    for (size_t at = 0; at < n && order == 0; at++) {
+        order = writ_jcs_compare(vote->sets[left][at], vote->sets[right][at]);
+    }
+    return order;
+}
+
+static int
+compare_sets_first(const void *a, const void *b, void *user)
+{
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    int order = compare_sets(a, b, user);
+
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+/* Borda takes complete rankings of the same candidates: of those that most ballots rank (tie: the
+ * ones that were ranked first), so that one voter who adds a name does not put out the others. */
+static WRIT_RESULT
+keep_complete(struct vote *vote)
+{
+    struct writ_crew_poll *poll = &vote->count.poll;
+    size_t n = poll->ballots_n, best = 0, best_n = 0, kept = 0;
+    size_t *order = writ_arena_get(vote->arena, (n + 1) * sizeof *order);
+
+    if (order == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t at = 0; at < n; at++) {
+        order[at] = at;
+    }
+    qsort_r(order, n, sizeof *order, compare_sets_first, vote);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && compare_sets(&order[from], &order[to], vote) == 0;) {
+            to++;
+        }
+        if (to - from > best_n || (to - from == best_n && order[from] < best)) {
+            best = order[from];
+            best_n = to - from;
+        }
+    }
+    poll->candidates = n > 0 ? vote->sets[best] : NULL;
+    poll->candidates_n = n > 0 ? vote->ballots[best].ranking_n : 0;
+    for (size_t at = 0; at < n; at++) {
+        if (compare_sets(&best, &at, vote) != 0) {
+            writ_crew_tally_explain(&vote->tally,
+                "left out: " WRIT_VIEW_FMT " ranks other candidates than most",
+                WRIT_VIEW_ARG(vote->ballots[at].agent_id));
+            continue;
+        }
+        vote->ballots[kept] = vote->ballots[at];
+        vote->sets[kept] = vote->sets[at];
+        vote->count.ballots[kept] = vote->count.ballots[at];
+        best = at == best ? kept : best;
+        kept++;
+    }
+    poll->ballots_n = kept;
+    return WRIT_DONE;
+}
+
+/* ---- the vote */
+
+static bool
+has_quorum(struct vote *vote)
+{
+    const struct writ_crew_voting *voting = vote->voting;
+    int64_t valid = (int64_t)vote->count.poll.ballots_n;
+    bool enough;
+
+    enough = voting->quorum_share
+                 ? writ_rational_compare(valid,
+                       vote->electorate > 0 ? (int64_t)vote->electorate : 1, voting->quorum) >= 0
+                 : valid >= voting->quorum.numerator;
+    if (!enough) {
+        writ_crew_tally_explain(&vote->tally,
+            "no quorum: %lld valid of %zu, needed are %lld%s%.0lld", (long long)valid,
+            vote->electorate, (long long)voting->quorum.numerator, voting->quorum_share ? "/" : "",
+            voting->quorum_share ? (long long)voting->quorum.denominator : 0);
+    }
+    return enough;
+}
+
+static WRIT_RESULT
+prepare(struct vote *vote)
+{
+    vote->ballots = writ_arena_get(vote->arena, (vote->n + 1) * sizeof *vote->ballots);
+    vote->count.ballots = writ_arena_get(vote->arena, (vote->n + 1) * sizeof *vote->count.ballots);
+    vote->sets = writ_arena_get(vote->arena, (vote->n + 1) * sizeof *vote->sets);
+    if (vote->ballots == NULL || vote->count.ballots == NULL || vote->sets == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    vote->count.poll.ballots = vote->ballots;
+    for (size_t at = 0; at < vote->n; at++) {
+        WRIT_TRY(take_entry(vote, &vote->entries[at]));
+    }
+    if (vote->exhausted) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    if (vote->voting->mode == WRIT_VOTING_ENGINE) {
+        WRIT_TRY(list_candidates(vote));
+    } else if (vote->voting->mode == WRIT_VOTING_BORDA) {
+        WRIT_TRY(keep_complete(vote));
+    }
+    return group_outputs(vote);
+}
+
+static WRIT_RESULT
+run_mode(struct vote *vote, struct writ_crew_err *err)
+{
+    const struct writ_count *count = &vote->count;
+
+    switch (vote->voting->mode) {
+    case WRIT_VOTING_NONE:
+        break;
+#define RUN_MODE(name, text, function, what)                                                       \
+    case WRIT_VOTING_##name:                                                                       \
+        return function(count, &vote->tally, err);
+        WRIT_VOTING_MODES(RUN_MODE)
+#undef RUN_MODE
+    }
+    WRIT_INVARIANT(!"a vote has a mode");
+    return WRIT_DONE;
+}
+
+/* The winner's value; NULL for an absent output. */
+static WRIT_RESULT
+winning_value(struct vote *vote, struct writ_crew_value **ret)
+{
+    struct writ_view output = writ_view(NULL, 0);
+    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
+
+    switch (vote->tally.winner) {
+    case WRIT_TALLY_NOBODY:
+        break;
+    case WRIT_TALLY_BALLOT:
+        output = vote->ballots[vote->tally.index].output;
+        break;
+    case WRIT_TALLY_CANDIDATE:
+        writ_text_json(&buf, vote->count.poll.candidates[vote->tally.index]);
+        break;
+    case WRIT_TALLY_WORD:
+        writ_text_json(&buf, writ_view_str(vote->tally.word));
+        break;
+    }
+    WRIT_TRY(writ_buf_check(&buf, NULL));
+    output = buf.len > 0 ? writ_buf_view(&buf) : output;
+    *ret = NULL;
+    return output.ptr != NULL ? writ_datum_of_text(output, ret) : WRIT_DONE;
+}
+
+static WRIT_RESULT
+vote_run(struct vote *vote, struct writ_crew_verdict *ret, struct writ_crew_err *err)
+{
+    bool empty, quorum;
+
+    if (!writ_is_ok(prepare(vote))) {
+        return writ_failure_memory(err);
+    }
+    quorum = has_quorum(vote);
+    empty = vote->count.poll.ballots_n == 0;
+    if (empty) {
+        writ_crew_tally_explain(&vote->tally, "no entry is valid");
+    }
+    /* without votes a review asks for a revision (semantics 17), all else for nothing */
+    if (quorum && (!empty || vote->voting->mode == WRIT_VOTING_REVIEW)) {
+        WRIT_TRY(run_mode(vote, err));
+    }
+    writ_buf_byte(&vote->tally.why, '\0');
+    if (!writ_is_ok(writ_buf_check(&vote->tally.why, NULL)) ||
+        !writ_is_ok(winning_value(vote, &ret->value))) {
+        return writ_failure_memory(err);
+    }
+    ret->resolved = vote->tally.winner != WRIT_TALLY_NOBODY;
+    ret->why = WRIT_TAKE(vote->tally.why.ptr);
+    vote->tally.why = writ_buf_make(0);
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_crew_vote(const struct writ_crew_voting *voting, const struct writ_crew_engines *engines,
+    const struct writ_crew_entry *entries, size_t n, size_t electorate,
+    struct writ_crew_verdict *ret, struct writ_crew_err *err)
+{
+    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    struct writ_crew_verdict verdict = {0};
+    struct vote vote = {
+        .voting = voting, .entries = entries, .n = n, .electorate = electorate, .arena = arena};
+    writ_result ran;
+
+    if (arena == NULL) {
+        return writ_failure_memory(err);
+    }
+    vote.tally.why = writ_buf_make(WHY_MAX);
+    vote.count.voting = voting;
+    vote.count.arena = arena;
+    if (voting->mode == WRIT_VOTING_ENGINE) {
+        vote.count.engine = writ_engines_find(engines, voting->engine);
+        if (vote.count.engine == NULL) {
+            return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ENGINE,
+                "there is no voting engine " WRIT_VIEW_FMT, WRIT_VIEW_ARG(voting->engine));
+        }
+    }
+    ran = vote_run(&vote, &verdict, err);
+    writ_buf_wipe(&vote.tally.why);
+    if (writ_is_ok(ran)) {
+        *ret = verdict;
+    }
+    return ran;
+}
+
+void
+writ_crew_verdict_wipe(struct writ_crew_verdict *verdict)
+{
+    writ_crew_value_free(verdict->value);
+    writ_free(verdict->why);
+    *verdict = (struct writ_crew_verdict){0};
+}

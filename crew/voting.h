@@ -1,0 +1,49 @@
+/* voting.h - how a role votes: a mode of the table and its parameters. */
+#ifndef WRIT_CREW_VOTING_H
+#define WRIT_CREW_VOTING_H
+
+#include "crew/rational.h"
+#include "crew/scan.h"
+#include "crew/voting.tbl.h"
+
+#define WRIT_VOTING_WEIGHT_MAX 1000000000 /* of one voter */
+
+enum writ_voting_mode {
+    WRIT_VOTING_NONE = 0,
+#define VOTING_ENUM(name, text, function, what) WRIT_VOTING_##name,
+    WRIT_VOTING_MODES(VOTING_ENUM)
+#undef VOTING_ENUM
+};
+
+/** The weight of an agent, or of each agent of a role. */
+struct writ_voting_weight {
+    struct writ_view id;
+    int64_t weight;
+};
+
+/** Everything a vote needs to know. Views live in the arena it was read into. */
+struct writ_crew_voting {
+    enum writ_voting_mode mode;
+    struct writ_view mode_text; /* as written */
+    struct writ_view engine;    /* of "engine:<name>" */
+    struct writ_view weight_function;
+    struct writ_rational threshold;
+    double threshold_number; /* as the public library compares it; negative: written as "a/b" */
+    const struct writ_voting_weight *weights;
+    size_t weights_n;
+    struct writ_rational quorum; /* of the electorate, when quorum_share; else a count over 1 */
+    bool quorum_share;
+    struct writ_scan_texts veto;
+    struct writ_view score; /* JSON Pointer; absent: none */
+    struct writ_rational alpha, beta, lambda;
+    struct writ_arena *own; /* of one that was read by itself; else NULL */
+};
+
+/** What a role without a voting object does: first_valid. */
+extern const struct writ_crew_voting writ_voting_default;
+
+/** Reads a voting object at the present place of the scan; its members are a closed set. */
+void writ_voting_scan(
+    struct writ_scan *scan, const struct writ_json *object, struct writ_crew_voting *ret);
+
+#endif

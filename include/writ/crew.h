@@ -1,0 +1,512 @@
+/* crew.h - a deterministic crew machine: roles and agents, phases, votes, fixers, nested crews.
+ *
+ * A crew is a synchronous state machine: events go in, events come out. It performs no I/O, starts
+ * no threads or timers, reads no clock but the one that it is given and draws no random numbers.
+ * The same shape, agents, options, clock readings and events give the same events, byte for byte.
+ *
+ * Values (inputs, outputs, tasks, memory items) are JSON texts. What goes in is read strictly
+ * (duplicate members, invalid UTF-8 and trailing bytes are refused); what comes out is canonical:
+ * no white space, members in the order of UTF-16 code units, numbers as ECMAScript prints the
+ * nearest double. An absent value is not null: it is a view whose `ptr` is NULL.
+ *
+ * The order of use: read a shape and an agents file, lint, build the graph, open a session, start
+ * it; then deliver what the agents answered, and tick with the time.
+ *
+ * Ownership: what a `_read`, `_build` or `_new` gives is freed by its `_free`, and `_free(NULL)`
+ * does nothing. A graph borrows its shapes, a session its graph, clock, hooks, memory and engines,
+ * until it is freed. Objects are not for several threads at once; shapes, agents and graphs never
+ * change and may be shared. Nothing blocks. */
+#ifndef WRIT_CREW_H
+#define WRIT_CREW_H
+
+#include "writ/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- errors */
+
+/** X(NAME, text): why a call failed, in a word for machines. */
+/* clang-format off */
+#define WRIT_CREW_ERRORS(X)                                                                        \
+    X(NONE, "none")                                                                                \
+    X(MALFORMED, "malformed")                          /* not JSON, or not of the expected form */ \
+    X(SCHEMA, "schema")                                /* see the findings */                      \
+    X(NAME_MISMATCH, "name_mismatch")                  /* shape and agents file differ */          \
+    X(CYCLIC_NESTED_CREW, "cyclic_nested_crew")                                                    \
+    X(LINT_FAILED, "lint_failed")                                                                  \
+    X(UNKNOWN_ROLE, "unknown_role")                    /* the agents file names it */              \
+    X(UNKNOWN_NESTED_CREW, "unknown_nested_crew")      /* the registry lacks it */                 \
+    X(EXCEEDS_MAX_ALLOWED, "exceeds_max_allowed")                                                  \
+    X(LIMIT_EXCEEDED, "limit_exceeded")                /* of struct writ_crew_limits */            \
+    X(CANNOT_START, "cannot_start")                    /* the session is not idle */               \
+    X(NOT_IMPLEMENTED, "not_implemented")              /* a vote that nobody can count */          \
+    X(NON_FINITE, "non_finite")                        /* a number beyond the doubles */           \
+    X(CREW_ID_MISMATCH, "crew_id_mismatch")            /* the snapshot is another crew's */        \
+    X(CANNOT_RESTORE_NESTED, "cannot_restore_nested")                                              \
+    X(RESUME_UNRESOLVED, "resume_unresolved")          /* steps are pending, and policy is abort */\
+    X(UNKNOWN_ENGINE, "unknown_engine")                                                            \
+    X(INVALID_BALLOT, "invalid_ballot")                /* a ranking that an engine refuses */      \
+    X(DUPLICATE_ROLE, "duplicate_role")                                                            \
+    X(NO_QUORUM, "no_quorum")                                                                      \
+    X(BROKEN, "broken")                                /* an earlier call ran out of memory */     \
+    X(NO_MEMORY, "no_memory")
+/* clang-format on */
+
+enum writ_crew_error {
+#define WRIT_CREW_ERROR_ENUM(name, text) WRIT_CREW_##name,
+    WRIT_CREW_ERRORS(WRIT_CREW_ERROR_ENUM)
+#undef WRIT_CREW_ERROR_ENUM
+};
+
+/** Zero-initialise before use; every parameter of this type may be NULL. */
+struct writ_crew_err {
+    enum writ_crew_error error;
+    struct writ_err err; /* for people; never holds a value of the crew */
+};
+
+/** "name_mismatch". Static storage. */
+const char *writ_crew_error_name(enum writ_crew_error error);
+
+/** One thing that is wrong with a shape or agents file, or doubtful. */
+struct writ_crew_finding {
+    const char *code;      /* "invalid_type", "duplicate_role": static storage */
+    struct writ_view path; /* schema: a JSON Pointer; lint: "role.permissions.talk_to" */
+};
+
+/** Findings in the order in which they are made. */
+struct writ_crew_findings;
+struct writ_crew_findings *writ_crew_findings_new(void);
+void writ_crew_findings_free(struct writ_crew_findings *findings);
+size_t writ_crew_findings_count(const struct writ_crew_findings *findings);
+/** Borrowed until the findings are freed; `at` is below the count. */
+const struct writ_crew_finding *writ_crew_findings_at(
+    const struct writ_crew_findings *findings, size_t at);
+
+/* ---- limits */
+
+/** Maxima; each is still accepted. Start from writ_crew_limits_default. */
+struct writ_crew_limits {
+    size_t text_bytes;       /* of a shape, an agents file or a snapshot */
+    size_t event_bytes;      /* of one value or event that is handed in */
+    size_t role_agents;      /* agents of one role */
+    size_t crew_agents;      /* agents of a crew and all that it nests */
+    size_t nesting;          /* crews inside each other; 1: none are nested */
+    size_t phase_fixers;     /* fixers invoked in one phase; then faults stand */
+    size_t action_recursion; /* requested actions inside the hooks of each other */
+};
+
+/** 16 MiB, 1 MiB, 100,000, 1,000,000, 16, 100,000, 16. */
+extern const struct writ_crew_limits writ_crew_limits_default;
+
+/* ---- shapes and agents */
+
+struct writ_crew_shape;
+struct writ_crew_agents;
+struct writ_crew_graph;
+struct writ_crew_engines;
+
+/**
+ * Reads a shape.
+ *
+ * @param json    borrowed for the call
+ * @param limits  NULL: the defaults
+ * @param faults  gets all that is wrong, each with a JSON Pointer and a kind; may be NULL
+ * @param ret     written only on success; free with writ_crew_shape_free
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE    not JSON
+ *         WRIT_E_INVALID  JSON, but not a shape: see `faults`
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_crew_shape_read(struct writ_view json, const struct writ_crew_limits *limits,
+    struct writ_crew_findings *faults, struct writ_crew_shape **ret, struct writ_crew_err *err);
+void writ_crew_shape_free(struct writ_crew_shape *shape);
+/** Borrowed until the shape is freed. */
+struct writ_view writ_crew_shape_name(const struct writ_crew_shape *shape);
+
+/** The same for an agents file. */
+WRIT_RESULT writ_crew_agents_read(struct writ_view json, const struct writ_crew_limits *limits,
+    struct writ_crew_findings *faults, struct writ_crew_agents **ret, struct writ_crew_err *err);
+void writ_crew_agents_free(struct writ_crew_agents *agents);
+
+/**
+ * Looks for what a well-formed shape says wrongly.
+ *
+ * @param engines   the voting engines there are; NULL: the built-in ones
+ * @param errors    gets what keeps a crew from running
+ * @param warnings  gets what is doubtful
+ *
+ * @return WRIT_OK, also with findings; WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_crew_shape_lint(const struct writ_crew_shape *shape,
+    const struct writ_crew_engines *engines, struct writ_crew_findings *errors,
+    struct writ_crew_findings *warnings);
+
+/** A shape that others may nest under this key. */
+struct writ_crew_registered {
+    struct writ_view key;
+    const struct writ_crew_shape *shape;
+};
+
+/** What a graph is made of. */
+struct writ_crew_plan {
+    const struct writ_crew_shape *shape;
+    const struct writ_crew_agents *agents;
+    const struct writ_crew_registered *registry; /* may be NULL with n 0 */
+    size_t registry_n;
+    const struct writ_crew_engines *engines; /* NULL: the built-in ones */
+    const struct writ_crew_limits *limits;   /* NULL: the defaults */
+};
+
+/**
+ * The agents of a crew, nested crews included.
+ *
+ * @param plan  borrowed; its shapes and engines until the graph is freed, the rest for the call
+ * @param ret   written only on success; free with writ_crew_graph_free
+ *
+ * @return WRIT_OK
+ *         WRIT_E_INVALID  err->error says which: NAME_MISMATCH, CYCLIC_NESTED_CREW, LINT_FAILED,
+ *                         UNKNOWN_ROLE, UNKNOWN_NESTED_CREW, EXCEEDS_MAX_ALLOWED
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_crew_graph_build(
+    const struct writ_crew_plan *plan, struct writ_crew_graph **ret, struct writ_crew_err *err);
+void writ_crew_graph_free(struct writ_crew_graph *graph);
+struct writ_view writ_crew_graph_name(const struct writ_crew_graph *graph);
+
+/** An agent, as the graph lists it. */
+struct writ_crew_agent {
+    struct writ_view id, role;
+    const struct writ_crew_graph *nested; /* NULL: an ordinary agent */
+};
+
+size_t writ_crew_graph_count(const struct writ_crew_graph *graph);
+/** `at` is below the count; views are borrowed until the graph is freed. */
+struct writ_crew_agent writ_crew_graph_agent(const struct writ_crew_graph *graph, size_t at);
+
+/** What an agent may ask of another one. */
+enum writ_crew_action {
+    WRIT_CREW_TALK_TO,
+    WRIT_CREW_DELEGATE_TO,
+    WRIT_CREW_ESCALATE_TO,
+};
+
+/** "talk_to". Static storage. */
+const char *writ_crew_action_name(enum writ_crew_action action);
+/** True when `text` names an action; `ret` is then written. */
+bool writ_crew_action_read(struct writ_view text, enum writ_crew_action *ret);
+/** True when both agents exist and the role of `to` is in that list of `from`'s role. */
+bool writ_crew_graph_allows(const struct writ_crew_graph *graph, struct writ_view from,
+    struct writ_view to, enum writ_crew_action action);
+
+/* ---- values */
+
+/** A JSON value as its canonical text; shared, never changed. */
+struct writ_crew_value;
+
+/** Reads a value. `ret` is freed with writ_crew_value_free. WRIT_E_PARSE (MALFORMED or NON_FINITE),
+ * WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_value_read(struct writ_view json, const struct writ_crew_limits *limits,
+    struct writ_crew_value **ret, struct writ_crew_err *err);
+/** One more owner; NULL stays NULL. */
+struct writ_crew_value *writ_crew_value_ref(struct writ_crew_value *value);
+void writ_crew_value_free(struct writ_crew_value *value);
+/** Its canonical text, borrowed until it is freed; absent for NULL. */
+struct writ_view writ_crew_value_text(const struct writ_crew_value *value);
+
+/** 64-bit FNV-1a over UTF-16 code units of UTF-8 text, as 16 lower-case hex digits. Not
+ * NUL-terminated. */
+void writ_crew_hash(struct writ_view text, char ret[16]);
+/** The correlation id of a request: the hash of {agentId, attempt, crewId, roleId}. WRIT_E_NOMEM.
+ */
+WRIT_RESULT writ_crew_correlation(struct writ_view crew_id, struct writ_view role_id,
+    struct writ_view agent_id, double attempt, char ret[16]);
+
+/* ---- voting */
+
+/** One entry of a vote: what an agent answered. */
+struct writ_crew_entry {
+    struct writ_view agent_id, role_id;
+    struct writ_view output; /* canonical JSON; absent: it gave none */
+    bool fault, stalled;     /* either one: the entry is not valid */
+};
+
+/** How a crew votes: a mode and its parameters, as in a shape's `execution.voting`. */
+struct writ_crew_voting;
+
+/** Reads a voting object, or a string that names a mode. WRIT_E_PARSE, WRIT_E_INVALID (see
+ * `faults`), WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_voting_read(struct writ_view json, struct writ_crew_findings *faults,
+    struct writ_crew_voting **ret, struct writ_crew_err *err);
+void writ_crew_voting_free(struct writ_crew_voting *voting);
+
+/** What a vote came to. Zero-initialise; wipe to free. */
+struct writ_crew_verdict {
+    bool resolved;                 /* false: no value */
+    struct writ_crew_value *value; /* owned; NULL with `resolved`: the absent output won */
+    char *why;                     /* for people: tallies, ties, who was left out and why; owned */
+};
+void writ_crew_verdict_wipe(struct writ_crew_verdict *verdict);
+
+/**
+ * Counts a vote.
+ *
+ * @param entries     in the order of the agents; borrowed for the call
+ * @param electorate  how many could have voted: what a quorum is counted on; at least n
+ * @param engines     NULL: the built-in ones
+ * @param ret         written only on success
+ *
+ * @return WRIT_OK, also when nothing was resolved
+ *         WRIT_E_INVALID  NOT_IMPLEMENTED, UNKNOWN_ENGINE
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_crew_vote(const struct writ_crew_voting *voting,
+    const struct writ_crew_engines *engines, const struct writ_crew_entry *entries, size_t n,
+    size_t electorate, struct writ_crew_verdict *ret, struct writ_crew_err *err);
+
+/* ---- engines of others */
+
+#define WRIT_CREW_ENGINE_ABI 1
+/** A plug-in exports one object of type struct writ_crew_engine under this name. */
+#define WRIT_CREW_ENGINE_SYMBOL "writ_crew_engine"
+
+/** A ballot as an engine sees it. */
+struct writ_crew_ballot {
+    struct writ_view agent_id, role_id;
+    struct writ_view output;         /* canonical JSON; absent: none */
+    const struct writ_view *ranking; /* the output as names, best first; NULL: it is no array of
+                                        different strings */
+    size_t ranking_n;
+};
+
+/** What an engine counts: the valid entries of a vote, and the candidates that they rank. */
+struct writ_crew_poll {
+    const struct writ_crew_ballot *ballots; /* at least one */
+    size_t ballots_n;
+    const struct writ_view *candidates; /* in a fixed order; of rankings alone */
+    size_t candidates_n;
+};
+
+/** Where an engine puts what it found. */
+struct writ_crew_tally;
+/** The value of this ballot wins. */
+void writ_crew_tally_ballot(struct writ_crew_tally *tally, size_t ballot);
+/** This candidate wins: the resolved value is its name. */
+void writ_crew_tally_candidate(struct writ_crew_tally *tally, size_t candidate);
+/** Adds a line to the explanation. */
+void writ_crew_tally_explain(struct writ_crew_tally *tally, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** A voting engine. Stateless and deterministic; called from any thread. */
+struct writ_crew_engine {
+    uint32_t abi;     /* WRIT_CREW_ENGINE_ABI */
+    const char *name; /* shapes say "engine:<name>": letters, digits, '_', '-' and '.' */
+    const char *about;
+    /** Counts. Calls one of the two writ_crew_tally_ functions that name a winner, or neither: no
+     * value. Returns 0, or anything else: it refuses these ballots, and the explanation says why.
+     */
+    int (*count)(const struct writ_crew_poll *poll, struct writ_crew_tally *tally);
+};
+
+/** The engines by name: the built-in ones, and those that were added. NULL on no memory. */
+struct writ_crew_engines *writ_crew_engines_new(void);
+void writ_crew_engines_free(struct writ_crew_engines *engines);
+/** Adds one, borrowed until `engines` is freed; one of the same name is replaced, and `replaced`
+ * (may be NULL) says so. WRIT_E_INVALID (another ABI, a name that cannot be written), WRIT_E_NOMEM.
+ */
+WRIT_RESULT writ_crew_engines_add(struct writ_crew_engines *engines,
+    const struct writ_crew_engine *engine, bool *replaced, struct writ_crew_err *err);
+
+/* ---- memory */
+
+/** On whose behalf memory is read or changed. */
+struct writ_crew_scope {
+    struct writ_view agent_id, crew_id, role_id;
+    struct writ_view view; /* of a retrieval: "self", "role", "crew" or "all" */
+};
+
+/** A crew's memory, as a table of functions. Values that they give are new, free with
+ * writ_crew_value_free. A failure breaks the session. */
+struct writ_crew_memory_ops {
+    writ_result (*retrieve)(void *self, const struct writ_crew_scope *scope,
+        struct writ_view options, struct writ_crew_value **ret);
+    writ_result (*apply)(void *self, const struct writ_crew_scope *scope, struct writ_view command);
+    /** A deep copy for the crew `crew_id`; free with `free`. */
+    writ_result (*fork)(void *self, struct writ_view crew_id, void **ret);
+    /** Adds the items of `other` (a fork of `self`) whose id is missing. */
+    writ_result (*import)(void *self, void *other);
+    writ_result (*snapshot)(void *self, struct writ_crew_value **ret);
+    /** A new memory for `crew_id` with the content of a snapshot. */
+    writ_result (*restore)(
+        void *self, struct writ_view snapshot, struct writ_view crew_id, void **ret);
+    void (*free)(void *self);
+};
+
+struct writ_crew_memory {
+    const struct writ_crew_memory_ops *ops;
+    void *self;
+};
+
+/** The reference memory: an ordered list of items. Free with memory.ops->free(memory.self).
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_memory_new(struct writ_view crew_id, struct writ_crew_memory *ret);
+
+/* ---- sessions */
+
+struct writ_crew_session;
+struct writ_crew_control;
+
+/** The time, in any unit that timeouts have too (milliseconds). A finite number. */
+struct writ_crew_clock {
+    double (*now)(void *user);
+    void *user;
+};
+
+/** What a hook is told. Absent: `ptr` is NULL, or -1. */
+struct writ_crew_hook {
+    struct writ_view name;  /* as the shape has it */
+    struct writ_view stage; /* "before_role" */
+    struct writ_view crew_id, role_id;
+    struct writ_view agent_id, input, output;
+    int fault, stalled;
+};
+
+/** The hooks of a crew: one function that knows them by name and ignores a name that it does not.
+ * It must not touch the session but by `control`, which lives for the call. */
+struct writ_crew_hooks {
+    void (*call)(void *user, const struct writ_crew_hook *hook, struct writ_crew_control *control);
+    void *user;
+};
+
+/** Emits checkpoint.taken at this point. */
+void writ_crew_control_checkpoint(struct writ_crew_control *control, struct writ_view id);
+/** As writ_crew_session_request, its events at this point. Nested too deeply it is denied, and
+ * nothing follows from that. */
+bool writ_crew_control_request(struct writ_crew_control *control, struct writ_view from,
+    struct writ_view to, enum writ_crew_action action);
+
+/** What a session needs. Zero-initialise, then set at least crew_id, graph and clock. */
+struct writ_crew_options {
+    struct writ_view crew_id; /* unique among the caller's crews; copied */
+    const struct writ_crew_graph *graph;
+    struct writ_crew_clock clock;
+    const struct writ_crew_hooks *hooks;   /* NULL: none */
+    const struct writ_crew_memory *memory; /* NULL: none */
+    const struct writ_crew_limits *limits; /* NULL: the defaults */
+    bool has_default_timeout;
+    double default_timeout_ms; /* of roles without one; 0 expires at once */
+    bool auto_checkpoint;      /* one after each phase */
+};
+
+/** Events in canonical form, in order; borrowed until the next call with the session. */
+struct writ_crew_events {
+    const struct writ_view *list;
+    size_t n;
+};
+
+enum writ_crew_status {
+    WRIT_CREW_IDLE,
+    WRIT_CREW_AWAITING_RESPONSES,
+    WRIT_CREW_COMPLETED,
+    WRIT_CREW_ABORTED,
+};
+
+/** "awaiting_responses". Static storage. */
+const char *writ_crew_status_name(enum writ_crew_status status);
+
+/* All that follow return WRIT_E_INVALID with BROKEN after a call that ran out of memory, or whose
+ * memory failed, half way: go on from the last snapshot. Any other error changes nothing. */
+
+/** WRIT_E_INVALID: an empty crew_id. WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_session_new(const struct writ_crew_options *options,
+    struct writ_crew_session **ret, struct writ_crew_err *err);
+void writ_crew_session_free(struct writ_crew_session *session);
+enum writ_crew_status writ_crew_session_status(const struct writ_crew_session *session);
+
+/** Begins. `input` and `task` are JSON or absent. WRIT_E_INVALID (CANNOT_START), WRIT_E_PARSE,
+ * WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_session_start(struct writ_crew_session *session, struct writ_view input,
+    struct writ_view task, struct writ_crew_events *ret, struct writ_crew_err *err);
+
+/** Takes one inbound event. What is late, unknown or a duplicate gives no events. WRIT_E_PARSE: not
+ * a JSON object. WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_session_deliver(struct writ_crew_session *session, struct writ_view event,
+    struct writ_crew_events *ret, struct writ_crew_err *err);
+
+/** Expires what is due at `now`, in nested crews too. WRIT_E_INVALID: not finite. */
+WRIT_RESULT writ_crew_session_tick(struct writ_crew_session *session, double now,
+    struct writ_crew_events *ret, struct writ_crew_err *err);
+
+enum writ_crew_abort {
+    WRIT_CREW_CANCELLED,
+    WRIT_CREW_TIMEOUT,
+};
+
+/** Ends a session that has not ended. */
+WRIT_RESULT writ_crew_session_cancel(struct writ_crew_session *session, enum writ_crew_abort reason,
+    struct writ_crew_events *ret, struct writ_crew_err *err);
+
+/** Asks whether an agent may do something with another one; a denial is an event and may invoke a
+ * fixer. */
+WRIT_RESULT writ_crew_session_request(struct writ_crew_session *session, struct writ_view from,
+    struct writ_view to, enum writ_crew_action action, bool *ret_allowed,
+    struct writ_crew_events *ret, struct writ_crew_err *err);
+
+/** The requests that wait for an answer, as canonical objects. */
+WRIT_RESULT writ_crew_session_pending(
+    struct writ_crew_session *session, struct writ_crew_events *ret, struct writ_crew_err *err);
+
+/** All there is to know about a session. `ret` is freed with writ_crew_value_free. */
+WRIT_RESULT writ_crew_session_snapshot(
+    struct writ_crew_session *session, struct writ_crew_value **ret, struct writ_crew_err *err);
+
+/** What to do about steps that nobody has answered. */
+enum writ_crew_resume {
+    WRIT_CREW_RESUME_ABORT, /* refuse: RESUME_UNRESOLVED */
+    WRIT_CREW_RESUME_RE_EMIT,
+    WRIT_CREW_RESUME_TREAT_AS_FAILED,
+};
+
+/**
+ * A session that goes on where a snapshot was taken.
+ *
+ * @param snapshot  from writ_crew_session_snapshot, perhaps after a trip through storage
+ * @param later     inbound events since then, in order; delivered before `policy` is asked
+ * @param ret       written only on success
+ * @param events    of the deliveries and the policy; borrowed until the next call with `*ret`
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE    not a snapshot (MALFORMED)
+ *         WRIT_E_INVALID  CREW_ID_MISMATCH, CANNOT_RESTORE_NESTED, RESUME_UNRESOLVED
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_crew_session_resume(const struct writ_crew_options *options,
+    struct writ_view snapshot, const struct writ_view *later, size_t later_n,
+    enum writ_crew_resume policy, struct writ_crew_session **ret, struct writ_crew_events *events,
+    struct writ_crew_err *err);
+
+/* ---- checkpoints */
+
+/** Snapshots by id, in memory, in the order in which the ids came. */
+struct writ_crew_checkpoints;
+struct writ_crew_checkpoints *writ_crew_checkpoints_new(void);
+void writ_crew_checkpoints_free(struct writ_crew_checkpoints *store);
+/** Keeps a snapshot (one owner more); one of the same id is replaced in its place. WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_checkpoints_put(
+    struct writ_crew_checkpoints *store, struct writ_view id, struct writ_crew_value *snapshot);
+/** Borrowed, or NULL. */
+struct writ_crew_value *writ_crew_checkpoints_get(
+    const struct writ_crew_checkpoints *store, struct writ_view id);
+/** False when there is none. */
+bool writ_crew_checkpoints_delete(struct writ_crew_checkpoints *store, struct writ_view id);
+size_t writ_crew_checkpoints_count(const struct writ_crew_checkpoints *store);
+/** `at` is below the count; borrowed until it is deleted. */
+struct writ_view writ_crew_checkpoints_id(const struct writ_crew_checkpoints *store, size_t at);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
