@@ -71,10 +71,29 @@ writ_generation_drop(struct writ_generation *generation)
     if (generation == NULL || atomic_fetch_sub(&generation->holders, 1) != 1) {
         return;
     }
+    writ_generation_drop(generation->before);
     writ_identity_keys_free(generation->issuers);
     writ_definitions_free(generation->accepted);
     writ_buf_wipe(&generation->jwks);
     writ_keyring_free(generation->keyring);
     writ_config_drop(generation->config);
     writ_free(generation);
+}
+
+void
+writ_generation_reap(struct writ_generation *current)
+{
+    struct writ_generation **link = &current->before;
+
+    while (*link != NULL) {
+        struct writ_generation *old = *link;
+
+        if (atomic_load(&old->holders) > 1) {
+            link = &old->before;
+            continue;
+        }
+        *link = old->before;
+        old->before = NULL;
+        writ_generation_drop(old);
+    }
 }

@@ -21,6 +21,8 @@ struct writ_generation {
     struct writ_identity_keys *issuers;
     struct writ_definitions *accepted; /* definitions of pinned tools */
     atomic_uint holders;
+    struct writ_generation
+        *before; /* what it replaced: the main thread's, until nobody else holds it */
 };
 
 /** Makes a generation of a configuration: opens the key directory, reads the issuers' keys and
@@ -32,8 +34,12 @@ WRIT_RESULT writ_generation_new(const struct writ_config *config, const struct w
 /** One more hold; gives it back. Any thread. */
 struct writ_generation *writ_generation_hold(struct writ_generation *generation);
 
-/** Drops one hold; the last one frees. NULL is fine. Any thread; may block for a fetch of issuers'
- * keys when it is the last, so the main thread keeps the current one. */
+/** Drops one hold; the last one frees, with what it replaced. NULL is fine. Any thread; may block
+ * for a fetch of issuers' keys when it is the last: see writ_generation_reap. */
 void writ_generation_drop(struct writ_generation *generation);
+
+/** Frees those that `current` replaced and that nobody uses any more. The main thread calls it from
+ * time to time: so no loop is the last one and blocks. */
+void writ_generation_reap(struct writ_generation *current);
 
 #endif

@@ -330,19 +330,22 @@ writ_listener_port(const struct writ_listener *listener)
 }
 
 WRIT_RESULT
-writ_listener_reload(
-    struct writ_listener *listener, const struct writ_listener_tls *tls, struct writ_err *err)
+writ_listener_prepare(const struct writ_listener *listener, const struct writ_listener_tls *tls,
+    struct writ_certificate **ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_certificate *, certificate_dropp) certificate = NULL;
-
     if (!listener->tls) {
         WRIT_FAIL(err, WRIT_E_INVALID, "listener: TLS cannot be switched on while it runs");
     }
-    WRIT_TRY(writ_certificate_load(&listener->options, tls, &certificate, err));
+    return writ_certificate_load(&listener->options, tls, ret, err);
+}
+
+void
+writ_listener_take(struct writ_listener *listener, struct writ_certificate *certificate)
+{
+    WRIT_INVARIANT(listener->tls);
     for (size_t i = 0; i < listener->acceptor_count; i++) {
         writ_acceptor_reload(&listener->acceptors[i], certificate);
     }
-    return WRIT_DONE;
 }
 
 void

@@ -18,6 +18,7 @@
 struct writ_loop;
 struct writ_metrics;
 struct writ_listener;
+struct writ_certificate;
 
 typedef void writ_exchange_handler(struct writ_exchange *x, void *ctx);
 
@@ -92,13 +93,18 @@ WRIT_RESULT writ_listener_open(const struct writ_listener_options *options,
 uint16_t writ_listener_port(const struct writ_listener *listener);
 
 /**
- * Takes a new certificate, key or authority for connections that come from now on; those that are
- * open keep theirs. From any thread. On failure everything stays as it was.
+ * Reads and tries a new certificate, key or authority, and changes nothing yet.
  *
- * @return WRIT_OK, WRIT_E_INVALID (unusable, or TLS switched on or off), WRIT_E_NOMEM
+ * @param ret  for writ_listener_take; else drop with writ_certificate_drop
+ *
+ * @return WRIT_OK, WRIT_E_INVALID (unusable, or a listener without TLS), WRIT_E_LIMIT, WRIT_E_NOMEM
  */
-WRIT_RESULT writ_listener_reload(
-    struct writ_listener *listener, const struct writ_listener_tls *tls, struct writ_err *err);
+WRIT_RESULT writ_listener_prepare(const struct writ_listener *listener,
+    const struct writ_listener_tls *tls, struct writ_certificate **ret, struct writ_err *err);
+
+/** Connections that come from now on get it; those that are open keep theirs. The caller keeps his
+ * reference. From any thread. */
+void writ_listener_take(struct writ_listener *listener, struct writ_certificate *certificate);
 
 /** Stops accepting and closes idle connections; open exchanges go on, each closing its connection
  * with its answer. From any thread. */

@@ -7,7 +7,10 @@
 #include "gateway/serve.h"
 
 #include "base/text.h"
+#include "gateway/fixed.h"
 #include "gateway/gateway.h"
+#include "gateway/pem.h"
+#include "gateway/reload.h"
 #include "gateway/request.h"
 #include "gateway/resource.h"
 #include "gateway/seen.h"
@@ -31,7 +34,6 @@
 #define MAX_ROUTES       (WRIT_UPSTREAMS_MAX + FIXED_ROUTES)
 #define PATH_MAX_BYTES   64
 #define METADATA_MAX     65536
-#define TLS_FILE_MAX     (1024 * 1024)
 
 struct serve {
     struct writ_gateway gateway;
@@ -252,45 +254,13 @@ open_upstreams(struct serve *serve, struct writ_err *err)
     return WRIT_DONE;
 }
 
-struct tls_files {
-    struct writ_buf cert, key, client_ca;
-};
-
-static void
-tls_files_wipe(struct tls_files *files)
-{
-    writ_buf_wipe(&files->cert);
-    writ_buf_wipe_secret(&files->key);
-    writ_buf_wipe(&files->client_ca);
-}
-
-static writ_result
-read_tls(const struct writ_tls_config *config, struct tls_files *files,
-    struct writ_listener_tls *ret, struct writ_err *err)
-{
-    if (config->cert.len == 0) {
-        return WRIT_DONE;
-    }
-    files->cert = files->key = files->client_ca = writ_buf_make(TLS_FILE_MAX);
-    WRIT_TRY(writ_text_file(config->cert.ptr, TLS_FILE_MAX, &files->cert, err));
-    WRIT_TRY(writ_text_file(config->key.ptr, TLS_FILE_MAX, &files->key, err));
-    if (config->client_ca.len > 0) {
-        WRIT_TRY(writ_text_file(config->client_ca.ptr, TLS_FILE_MAX, &files->client_ca, err));
-    }
-    *ret = (struct writ_listener_tls){.certificate = writ_buf_view(&files->cert),
-        .key = writ_buf_view(&files->key),
-        .client_ca = writ_buf_view(&files->client_ca),
-        .client_required = config->client_ca.len > 0};
-    return WRIT_DONE;
-}
-
 static writ_result
 open_listener(struct serve *serve, const struct writ_listen_address *address,
     const struct writ_tls_config *tls, const struct writ_route *routes, size_t routes_n,
     struct writ_listener **ret, struct writ_err *err)
 {
     const struct writ_config *config = serve->options->config;
-    WRIT_AUTO(struct tls_files, tls_files_wipe) files = {{0}, {0}, {0}};
+    WRIT_AUTO(struct writ_pem, writ_pem_wipe) pem = {0};
     struct writ_listener_options options = {
         .address = address->text,
         .routes = routes,
@@ -310,7 +280,7 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
         .idle_timeout_ms = config->limits.idle_timeout_us / 1000,
     };
 
-    WRIT_TRY(read_tls(tls, &files, &options.tls, err));
+    WRIT_TRY(writ_pem_read(tls, &pem, &options.tls, err));
     WRIT_TRY(writ_listener_open(&options, serve->loops, serve->gateway.workers_n, ret, err));
     WRIT_LOG(serve->options->log, WRIT_LOG_INFO, "listening",
         writ_log_text("address", address->text), writ_log_int("port", writ_listener_port(*ret)),
@@ -458,136 +428,23 @@ close_all(struct serve *serve)
 
 /* ---- reloading ---- */
 
-/* What one loop is given; it frees it with what was before. */
-struct handover {
-    struct writ_post post;
-    struct writ_worker *worker;
-    struct writ_generation *generation;
-    struct writ_identity *identity;
-};
-
-static void
-take_generation(struct writ_post *post)
-{
-    struct handover *handover = post->ctx;
-    struct writ_worker *worker = handover->worker;
-
-    writ_identity_free(worker->identity);
-    writ_generation_drop(worker->generation);
-    worker->generation = handover->generation;
-    worker->identity = handover->identity;
-    writ_free(handover);
-}
-
-static bool
-same_upstreams(const struct writ_config *a, const struct writ_config *b)
-{
-    for (size_t i = 0; i < a->upstreams_n && i < b->upstreams_n; i++) {
-        const struct writ_upstream_config *x = &a->upstreams[i], *y = &b->upstreams[i];
-        if (!writ_view_equal(x->name, y->name) || x->kind != y->kind ||
-            !writ_view_equal(x->http, y->http) || x->stdio.n != y->stdio.n) {
-            return false;
-        }
-        for (size_t j = 0; j < x->stdio.n; j++) {
-            if (!writ_view_equal(x->stdio.items[j], y->stdio.items[j])) {
-                return false;
-            }
-        }
-    }
-    return a->upstreams_n == b->upstreams_n;
-}
-
-static writ_result
-check_static(
-    const struct writ_config *running, const struct writ_config *fresh, struct writ_err *err)
-{
-    if (!writ_view_equal(running->listen.text, fresh->listen.text) ||
-        !writ_view_equal(running->admin_listen.text, fresh->admin_listen.text) ||
-        !writ_view_equal(running->store, fresh->store) ||
-        !writ_view_equal(running->profile, fresh->profile) || running->loops != fresh->loops ||
-        !same_upstreams(running, fresh)) {
-        WRIT_FAIL(err, WRIT_E_INVALID,
-            "listen, admin_listen, store, profile, loops and upstreams need a restart");
-    }
-    if ((running->tls.cert.len > 0) != (fresh->tls.cert.len > 0) ||
-        (running->admin_tls.cert.len > 0) != (fresh->admin_tls.cert.len > 0)) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "switching tls or admin_tls on or off needs a restart");
-    }
-    return WRIT_DONE;
-}
-
-/* New connections get what the files hold now, also when the configuration is the same. */
-static writ_result
-reload_tls(
-    struct writ_listener *listener, const struct writ_tls_config *config, struct writ_err *err)
-{
-    WRIT_AUTO(struct tls_files, tls_files_wipe) files = {{0}, {0}, {0}};
-    struct writ_listener_tls tls = {0};
-
-    if (listener == NULL || config->cert.len == 0) {
-        return WRIT_DONE;
-    }
-    WRIT_TRY(read_tls(config, &files, &tls, err));
-    return writ_listener_reload(listener, &tls, err);
-}
-
-static writ_result
-hand_over(struct serve *serve, struct writ_worker *worker, struct writ_err *err)
-{
-    struct handover *handover = writ_alloc(sizeof *handover);
-
-    if (handover == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to hand a configuration over");
-    }
-    writ_result r = writ_identity_new(serve->generation->issuers, &handover->identity, err);
-    if (!writ_is_ok(r)) {
-        writ_free(handover);
-        return r;
-    }
-    handover->post = (struct writ_post){.fn = take_generation, .ctx = handover};
-    handover->worker = worker;
-    handover->generation = writ_generation_hold(serve->generation);
-    writ_loop_answer(worker->loop, &handover->post);
-    return WRIT_DONE;
-}
-
-static void
-config_freep(const struct writ_config **config)
-{
-    writ_config_drop(*config);
-}
-
-static writ_result
-reload(struct serve *serve, struct writ_err *err)
-{
-    struct writ_config *read = NULL;
-    struct writ_generation *fresh, *before = serve->generation;
-
-    WRIT_TRY(writ_config_load(serve->options->config_file, NULL, &read, err));
-    WRIT_AUTO(const struct writ_config *, config_freep) config = read;
-    WRIT_TRY(check_static(serve->options->config, config, err));
-    WRIT_TRY(reload_tls(serve->gateway.listener, &config->tls, err));
-    WRIT_TRY(reload_tls(serve->gateway.admin_listener, &config->admin_tls, err));
-    WRIT_TRY(writ_generation_new(config, serve->options->clock, &fresh, err));
-    serve->generation = fresh; /* keeps (3) */
-    for (size_t i = 0; i < serve->gateway.workers_n; i++) {
-        WRIT_TRY(hand_over(serve, &serve->gateway.workers[i], err));
-    }
-    writ_generation_drop(before);
-    return WRIT_DONE;
-}
-
 static void
 reload_and_say(struct serve *serve)
 {
+    const struct writ_serve_options *options = serve->options;
     struct writ_err err = {{0}, 0, 0};
+    writ_auto_buf waits = writ_buf_make(WRIT_FIXED_NAMES_MAX);
 
-    if (writ_is_ok(reload(serve, &err))) {
-        WRIT_LOG(serve->options->log, WRIT_LOG_INFO, "reloaded",
-            writ_log_str("file", serve->options->config_file));
-    } else {
-        WRIT_LOG(serve->options->log, WRIT_LOG_ERROR, "reload_refused",
-            writ_log_str("file", serve->options->config_file), writ_log_str("why", err.text));
+    if (!writ_is_ok(writ_reload_run(
+            &serve->gateway, options->config_file, &serve->generation, &waits, &err))) {
+        WRIT_LOG(options->log, WRIT_LOG_ERROR, "reload_refused",
+            writ_log_str("file", options->config_file), writ_log_str("why", err.text));
+        return;
+    }
+    WRIT_LOG(options->log, WRIT_LOG_INFO, "reloaded", writ_log_str("file", options->config_file));
+    if (waits.len > 0) {
+        WRIT_LOG(options->log, WRIT_LOG_WARN, "restart_needed",
+            writ_log_text("options", writ_buf_view(&waits)));
     }
 }
 
@@ -645,6 +502,7 @@ wait_for_end(struct serve *serve)
             reload_and_say(serve);
         }
         tell_of_ledger(serve);
+        writ_generation_reap(serve->generation);
         if (ticks % SWEEP_TICKS == 0) {
             sweep(serve);
         }

@@ -4,6 +4,8 @@
 #include "support/raw.h"
 #include "support/tls.h"
 
+#include "gateway/certificate.h"
+
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -181,11 +183,16 @@ START_TEST(a_reload_is_for_new_connections)
     writ_auto_buf before = writ_buf_make(1000), after = writ_buf_make(1000),
                   got = writ_buf_make(BUFFER_MAX);
     struct tls_client *old = client_of(&w, NULL, NULL), *young = NULL;
+    struct writ_certificate *certificate = NULL;
 
     tls_server_serial(old, &before);
-    ck_assert_code(writ_listener_reload(w.echo->listener, &mixed, NULL), WRIT_E_INVALID);
-    ck_assert_ok(writ_listener_reload(w.echo->listener, &tls, NULL));
-    ck_assert_ok(writ_listener_reload(w.echo->listener, &tls, NULL));
+    ck_assert_code(
+        writ_listener_prepare(w.echo->listener, &mixed, &certificate, NULL), WRIT_E_INVALID);
+    ck_assert_ptr_null(certificate);
+    ck_assert_ok(writ_listener_prepare(w.echo->listener, &tls, &certificate, NULL));
+    writ_listener_take(w.echo->listener, certificate);
+    writ_listener_take(w.echo->listener, certificate);
+    writ_certificate_drop(certificate);
     for (int i = 0; i < 1000 && (young == NULL ||
                                     writ_view_equal(writ_buf_view(&before), writ_buf_view(&after)));
          i++) {

@@ -942,6 +942,7 @@ END_TEST
 
 START_TEST(what_cannot_be_listened_on_is_an_error)
 {
+    struct writ_certificate *certificate = NULL;
     static const char *const addresses[] = {"", "127.0.0.1", "localhost:80",
         "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:x", "[::1:80", "300.0.0.1:80", "[::g]:80"};
     struct writ_err err = {0};
@@ -963,7 +964,9 @@ START_TEST(what_cannot_be_listened_on_is_an_error)
     ck_assert_ptr_null(echo_try(1, pem, &err));
     pem.tls.key = WRIT_LIT("nonsense");
     ck_assert_ptr_null(echo_try(1, pem, &err));
-    ck_assert_code(writ_listener_reload(echo->listener, &pem.tls, &err), WRIT_E_INVALID);
+    ck_assert_code(
+        writ_listener_prepare(echo->listener, &pem.tls, &certificate, &err), WRIT_E_INVALID);
+    ck_assert_ptr_null(certificate);
     echo_stop(echo);
     writ_listener_free(NULL);
 }

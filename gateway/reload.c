@@ -1,0 +1,144 @@
+/* Invariant: between the first thing that is taken and the last nothing can fail. */
+#include "gateway/reload.h"
+
+#include "gateway/certificate.h"
+#include "gateway/fixed.h"
+#include "gateway/pem.h"
+
+/* What one loop is given; it frees it with what was before. */
+struct handover {
+    struct writ_post post;
+    struct writ_worker *worker;
+    struct writ_generation *generation;
+    struct writ_identity *identity;
+    struct handover *next;
+};
+
+/* All that a reload brings, before any of it is taken. */
+struct fresh {
+    struct writ_config *config;
+    struct writ_certificate *certificate, *admin_certificate; /* NULL: without TLS */
+    struct writ_generation *generation;
+    struct handover *handovers; /* one for each loop */
+};
+
+static void
+handover_free(struct handover *handover)
+{
+    writ_identity_free(handover->identity);
+    writ_generation_drop(handover->generation);
+    writ_free(handover);
+}
+
+static void
+fresh_wipe(struct fresh *fresh)
+{
+    while (fresh->handovers != NULL) {
+        struct handover *next = fresh->handovers->next;
+
+        handover_free(fresh->handovers);
+        fresh->handovers = next;
+    }
+    writ_generation_drop(fresh->generation);
+    writ_certificate_drop(fresh->certificate);
+    writ_certificate_drop(fresh->admin_certificate);
+    writ_config_drop(fresh->config);
+}
+
+/* ---- what can fail ---- */
+
+/* New connections get what the files hold now, also when the configuration is the same. */
+static writ_result
+prepare_tls(const struct writ_listener *listener, const struct writ_tls_config *config,
+    struct writ_certificate **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_pem, writ_pem_wipe) pem = {0};
+    struct writ_listener_tls tls;
+
+    if (listener == NULL || config->cert.len == 0) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_pem_read(config, &pem, &tls, err));
+    return writ_listener_prepare(listener, &tls, ret, err);
+}
+
+static writ_result
+prepare_worker(struct fresh *fresh, struct writ_worker *worker, struct writ_err *err)
+{
+    struct handover *handover = writ_alloc(sizeof *handover);
+
+    if (handover == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to hand a configuration over");
+    }
+    handover->next = fresh->handovers;
+    fresh->handovers = handover;
+    handover->worker = worker;
+    handover->generation = writ_generation_hold(fresh->generation);
+    return writ_identity_new(fresh->generation->issuers, &handover->identity, err);
+}
+
+static writ_result
+prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fresh,
+    struct writ_buf *ret_waits, struct writ_err *err)
+{
+    WRIT_TRY(writ_config_load(file, NULL, &fresh->config, err));
+    WRIT_TRY(writ_fixed_check(gateway->config, fresh->config, err));
+    writ_fixed_keep(gateway->config, fresh->config, ret_waits);
+    WRIT_TRY(prepare_tls(gateway->listener, &fresh->config->tls, &fresh->certificate, err));
+    WRIT_TRY(prepare_tls(
+        gateway->admin_listener, &fresh->config->admin_tls, &fresh->admin_certificate, err));
+    WRIT_TRY(writ_generation_new(fresh->config, gateway->clock, &fresh->generation, err));
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        WRIT_TRY(prepare_worker(fresh, &gateway->workers[i], err));
+    }
+    return WRIT_DONE;
+}
+
+/* ---- what cannot ---- */
+
+/* On the loop. */
+static void
+take_generation(struct writ_post *post)
+{
+    struct handover *handover = post->ctx;
+    struct writ_worker *worker = handover->worker;
+    struct writ_generation *generation = worker->generation;
+    struct writ_identity *identity = worker->identity;
+
+    worker->generation = handover->generation;
+    worker->identity = handover->identity;
+    handover->generation = generation;
+    handover->identity = identity;
+    handover_free(handover);
+}
+
+static void
+take(struct writ_gateway *gateway, struct fresh *fresh)
+{
+    if (fresh->certificate != NULL) {
+        writ_listener_take(gateway->listener, fresh->certificate);
+    }
+    if (fresh->admin_certificate != NULL) {
+        writ_listener_take(gateway->admin_listener, fresh->admin_certificate);
+    }
+    while (fresh->handovers != NULL) {
+        struct handover *handover = fresh->handovers;
+
+        fresh->handovers = handover->next;
+        handover->post = (struct writ_post){.fn = take_generation, .ctx = handover};
+        writ_loop_answer(handover->worker->loop, &handover->post);
+    }
+}
+
+writ_result
+writ_reload_run(struct writ_gateway *gateway, const char *file, struct writ_generation **current,
+    struct writ_buf *ret_waits, struct writ_err *err)
+{
+    WRIT_AUTO(struct fresh, fresh_wipe) fresh = {0};
+
+    WRIT_TRY(prepare(gateway, file, &fresh, ret_waits, err));
+    take(gateway, &fresh);
+    fresh.generation->before = *current;
+    *current = WRIT_TAKE(fresh.generation);
+    return WRIT_DONE;
+}

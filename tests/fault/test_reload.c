@@ -1,0 +1,166 @@
+/* Fails every allocation of a reload: the gateway has all of the old configuration, or all of the
+ * new one, and what a failed one made is gone (the asan preset sees it). */
+#include "support/keys.h"
+#include "support/unit.h"
+
+#include "gateway/reload.h"
+#include "store/keydir.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define WORKERS 2
+
+static char folder[64], file[128];
+
+static void
+write_config(const char *agent)
+{
+    FILE *out = fopen(file, "w");
+
+    ck_assert_ptr_nonnull(out);
+    (void)fprintf(out,
+        "agents: [{anonymous: true, id: %s}]\nkeys: %s/keys\nupstreams: {}\nlimits: {queue: 9}\n",
+        agent, folder);
+    (void)fclose(out);
+}
+
+static void
+setup(void)
+{
+    struct writ_keydir *dir = NULL;
+    char keys[128];
+
+    (void)snprintf(folder, sizeof folder, "/tmp/writ-reload-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    (void)snprintf(file, sizeof file, "%s/writ.yaml", folder);
+    (void)snprintf(keys, sizeof keys, "%s/keys", folder);
+    ck_assert_ok(writ_keydir_open(keys, true, &dir, NULL));
+    ck_assert_ok(writ_keyring_add(writ_keydir_ring(dir), WRIT_KEY_PURPOSE_CREDENTIAL,
+        writ_keys_signer(WRIT_JWK_ALG_ES256), 1, NULL));
+    ck_assert_ok(writ_keydir_save(dir, NULL));
+    writ_keydir_close(dir);
+}
+
+static void
+teardown(void)
+{
+    char command[128];
+
+    (void)snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0); /* NOLINT: our own folder */
+}
+
+struct world {
+    struct writ_gateway gateway;
+    struct writ_config *config;
+    struct writ_generation *generation;
+    struct writ_worker workers[WORKERS];
+    struct writ_loop *loops[WORKERS];
+};
+
+static void
+world_begin(struct world *w)
+{
+    write_config("old");
+    ck_assert_ok(writ_config_load(file, NULL, &w->config, NULL));
+    ck_assert_ok(writ_generation_new(w->config, writ_clock_system(), &w->generation, NULL));
+    w->gateway = (struct writ_gateway){.clock = writ_clock_system(),
+        .config = w->config,
+        .workers = w->workers,
+        .workers_n = WORKERS};
+    for (unsigned i = 0; i < WORKERS; i++) {
+        const struct writ_loop_options options = {.index = i, .clock = writ_clock_system()};
+
+        ck_assert_ok(writ_loop_new(&options, &w->loops[i], NULL));
+        w->workers[i] = (struct writ_worker){.gateway = &w->gateway,
+            .loop = w->loops[i],
+            .index = i,
+            .generation = writ_generation_hold(w->generation)};
+        ck_assert_ok(writ_identity_new(w->generation->issuers, &w->workers[i].identity, NULL));
+    }
+}
+
+/* Lets the loops do what was posted, and stops them. */
+static void
+world_end(struct world *w)
+{
+    for (size_t i = 0; i < WORKERS; i++) {
+        ck_assert_ok(writ_loop_start(w->loops[i], NULL));
+        writ_loop_stop(w->loops[i]);
+        ck_assert_ok(writ_loop_join(w->loops[i], NULL));
+    }
+}
+
+static void
+world_free(struct world *w)
+{
+    for (size_t i = 0; i < WORKERS; i++) {
+        writ_loop_free(w->loops[i]);
+        writ_identity_free(w->workers[i].identity);
+        writ_generation_drop(w->workers[i].generation);
+    }
+    writ_generation_drop(w->generation);
+    writ_config_drop(w->config);
+}
+
+START_TEST(a_reload_that_fails_anywhere_changes_nothing)
+{
+    long failed = 0;
+    bool reached = true;
+
+    setup();
+    for (long nth = 1; reached; nth++) {
+        struct world w = {0};
+        struct writ_generation *before;
+        writ_auto_buf waits = writ_buf_make(100);
+        writ_result r;
+
+        world_begin(&w);
+        before = w.generation;
+        write_config("new");
+        writ_fault_arm(nth);
+        r = writ_reload_run(&w.gateway, file, &w.generation, &waits, NULL);
+        reached = writ_fault_disarm();
+        failed += writ_is_ok(r) ? 0 : 1;
+        ck_assert_msg((w.generation == before) == !writ_is_ok(r), "allocation %ld", nth);
+        world_end(&w);
+        for (size_t i = 0; i < WORKERS; i++) {
+            ck_assert_msg(
+                w.workers[i].generation == w.generation, "allocation %ld, loop %zu", nth, i);
+        }
+        ck_assert_view(w.generation->config->agents[0].agent.id, writ_is_ok(r) ? "new" : "old");
+        world_free(&w);
+    }
+    ck_assert_int_gt(failed, 10);
+    teardown();
+}
+END_TEST
+
+START_TEST(what_was_replaced_goes_when_nobody_uses_it)
+{
+    struct world w = {0};
+    struct writ_generation *held;
+    writ_auto_buf waits = writ_buf_make(100);
+
+    setup();
+    world_begin(&w);
+    held = writ_generation_hold(w.generation);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_ok(writ_reload_run(&w.gateway, file, &w.generation, &waits, NULL));
+    }
+    world_end(&w);
+    writ_generation_reap(w.generation);
+    ck_assert_ptr_eq(w.generation->before, held); /* of a request that is under way */
+    writ_generation_drop(held);
+    writ_generation_reap(w.generation);
+    ck_assert_ptr_null(w.generation->before);
+    world_free(&w);
+    teardown();
+}
+END_TEST
+
+WRIT_UNIT_MAIN("reload", a_reload_that_fails_anywhere_changes_nothing,
+    what_was_replaced_goes_when_nobody_uses_it)
