@@ -146,6 +146,11 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
         return;
     }
     if (!call->answered) {
+        if (text.len == 0 ||
+            !writ_header_has_type(answer->content_type, WRIT_LIT("application/json"))) {
+            malformed_answer(&call->end);
+            return;
+        }
         text = writ_view_copy(text, request->x->arena); /* the answer's own dies with `end` */
         call->last.data = text;
     }

@@ -588,6 +588,18 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     }
 }
 
+/* Good, and not the response to this very request: it may be somebody else's. */
+static bool
+is_another_answer(const struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT, .data = answer->body};
+    writ_auto_buf text = writ_buf_make(WRIT_PASS_EVENT_MAX + answer->body.len);
+
+    return answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 &&
+           request->message.kind == WRIT_MCP_REQUEST &&
+           writ_pass_inspect(request, request->upstream, &event, &text) != WRIT_PASS_RESPONSE;
+}
+
 static void
 on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
@@ -596,6 +608,9 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     request->upcall_open = false;
     if (request->streaming) {
         writ_pass_close(request, answer->end == WRIT_UPCALL_ANSWERED);
+    } else if (is_another_answer(request, answer)) {
+        (void)writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     } else {
         (void)writ_pass_answer(request, answer);
     }

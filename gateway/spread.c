@@ -32,7 +32,8 @@ copy_answer(struct writ_leg *leg, const struct writ_upcall_answer *answer)
     leg->answer.content_type = writ_view_copy(answer->content_type, arena);
     leg->answer.retry_after = writ_view_copy(answer->retry_after, arena);
     leg->response = NULL;
-    if (answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 && answer->body.len > 0) {
+    if (answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 && answer->body.len > 0 &&
+        writ_header_has_type(answer->content_type, WRIT_LIT("application/json"))) {
         WRIT_IGNORE(writ_json_read(leg->answer.body, &limits, arena, &leg->response, NULL));
     }
 }

@@ -52,6 +52,15 @@ http_end(struct http_upcall *state)
     http_free(state);
 }
 
+static bool
+is_encoded(const struct writ_http_head *head)
+{
+    struct writ_view coding;
+
+    return writ_http_response_field(head, "Content-Encoding", &coding) > 0 &&
+           !writ_view_equal_nocase(coding, WRIT_LIT("identity"));
+}
+
 static void
 on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *head)
 {
@@ -60,7 +69,9 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
         .event_bytes = state->call->request.event_max};
 
     state->answer.status = head->status;
-    (void)writ_http_response_field(head, "Content-Type", &state->answer.content_type);
+    if (!is_encoded(head)) { /* else it is nothing that can be read */
+        (void)writ_http_response_field(head, "Content-Type", &state->answer.content_type);
+    }
     (void)writ_http_response_field(head, "Mcp-Session-Id", &state->answer.session);
     (void)writ_http_response_field(head, "Retry-After", &state->answer.retry_after);
     state->may_be_lines =
@@ -281,6 +292,7 @@ make_fields(const struct writ_upcall_request *request, struct writ_header fields
     add_field(fields, &count, WRIT_LIT("Accept"),
         request->method == WRIT_METHOD_GET ? WRIT_LIT("text/event-stream")
                                            : WRIT_LIT("application/json, text/event-stream"));
+    add_field(fields, &count, WRIT_LIT("Accept-Encoding"), WRIT_LIT("identity"));
     add_field(fields, &count, WRIT_LIT("MCP-Protocol-Version"), request->version);
     add_field(fields, &count, WRIT_LIT("Mcp-Session-Id"),
         request->session.len > 0 ? request->session : (struct writ_view){NULL, 0});

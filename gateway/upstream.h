@@ -66,9 +66,9 @@ struct writ_upcall_request {
 
 /** The answer, as it stands when a callback is called. Borrowed until `end` returns. */
 struct writ_upcall_answer {
-    unsigned status; /* HTTP; 0 before the head */
-    struct writ_view content_type;
-    struct writ_view session; /* Mcp-Session-Id, or empty */
+    unsigned status;               /* HTTP; 0 before the head */
+    struct writ_view content_type; /* empty also of a body in a content coding */
+    struct writ_view session;      /* Mcp-Session-Id, or empty */
     struct writ_view retry_after;
     struct writ_view body; /* at the end, when it was no stream */
     bool is_stream;
