@@ -325,17 +325,6 @@ holds_type(unsigned types, const struct writ_json *value)
     return WRIT_HOLDS_ERROR;
 }
 
-static size_t
-code_points(struct writ_view text)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        n += ((unsigned char)text.ptr[i] & 0xc0) != 0x80 ? 1 : 0;
-    }
-    return n;
-}
-
 static enum writ_holds
 holds_pattern(const struct writ_pattern *pattern, struct writ_view text, struct writ_arena *arena)
 {
@@ -404,7 +393,7 @@ holds_string(
         return WRIT_HOLDS_NO;
     }
     if (c->op == WRIT_OP_MIN_LENGTH || c->op == WRIT_OP_MAX_LENGTH) {
-        size_t points = code_points(text);
+        size_t points = writ_text_points(text);
         return answer(
             c->op == WRIT_OP_MIN_LENGTH ? points >= c->value.length : points <= c->value.length);
     }

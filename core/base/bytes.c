@@ -523,26 +523,34 @@ load_be64(const unsigned char *from)
     return be64toh(word);
 }
 
-/* Six bytes, the first one highest, as their eight digits in the same order. A credential is some
- * thousand of them, so they come eight at a time: the bits are spread to eight places, and each
- * place is moved on to where its part of the alphabet lies. Sums of all places wrap together; each
- * ends between 0 and 127, and so is exact. */
+/* The values of the eight digits of the next six bytes, a byte each, in the order of the digits. */
 static uint64_t
-base64_eight(const struct alphabet *alphabet, uint64_t six)
+base64_values(const unsigned char *from)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t six = load_be64(from) >> 16;
     uint64_t at = (six & UINT64_C(0xffffff000000)) << 8 | (six & UINT64_C(0xffffff));
-    uint64_t small, decimal, last2, last;
 
     at = (at & UINT64_C(0x00fff00000fff000)) << 4 | (at & UINT64_C(0x00000fff00000fff));
     at = (at & UINT64_C(0x0fc00fc00fc00fc0)) << 2 | (at & UINT64_C(0x003f003f003f003f));
-    small = (at + ones * (128 - 26)) >> 7 & ones; /* 1 where the digit is a-z or behind them */
-    decimal = (at + ones * (128 - 52)) >> 7 & ones;
-    last2 = (at + ones * (128 - 62)) >> 7 & ones;
-    last = (at + ones * (128 - 63)) >> 7 & ones;
-    return at + ones * 'A' + small * ('a' - 26 - 'A') - decimal * ('a' - 26 - ('0' - 52)) +
-           last2 * (uint64_t)(alphabet->digit62 - ('0' - 52) - 62) +
-           last * (uint64_t)(alphabet->digit63 - alphabet->digit62 - 1);
+    return htobe64(at);
+}
+
+/* Twelve bytes as sixteen digits. A credential has some two thousand of them, so they come sixteen
+ * at a time: each value is moved on to where its part of the alphabet lies. */
+static writ_sixteen
+base64_sixteen(const struct alphabet *alphabet, const unsigned char *from)
+{
+    uint64_t halves[2] = {base64_values(from), base64_values(from + 6)};
+    writ_sixteen values, digits;
+
+    memcpy(&values, halves, sizeof values);
+    digits = values + 'A';
+    digits += writ_sixteen_above(values, 25) & ('a' - 26 - 'A');
+    digits -= writ_sixteen_above(values, 51) & ('a' - 26 - ('0' - 52));
+    digits += writ_sixteen_above(values, 61) & (unsigned char)(alphabet->digit62 - ('0' + 10));
+    digits +=
+        writ_sixteen_above(values, 62) & (unsigned char)(alphabet->digit63 - alphabet->digit62 - 1);
+    return digits;
 }
 
 /* Writes `len` bytes, a multiple of three, as digits. */
@@ -552,9 +560,9 @@ groups_put(const struct alphabet *alphabet, const unsigned char *from, size_t le
     const unsigned char *end = from + len;
     const char *digits = alphabet->digits;
 
-    for (; end - from >= 8; from += 6, ret += 8) {
-        uint64_t eight = htobe64(base64_eight(alphabet, load_be64(from) >> 16));
-        memcpy(ret, &eight, sizeof eight);
+    for (; end - from >= 14; from += 12, ret += 16) { /* the last two are looked at, and left */
+        writ_sixteen sixteen = base64_sixteen(alphabet, from);
+        memcpy(ret, &sixteen, sizeof sixteen);
     }
     for (; from < end; from += 3, ret += 4) {
         ret[0] = digits[from[0] >> 2];

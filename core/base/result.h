@@ -49,15 +49,16 @@ writ_is_ok(writ_result r)
 /** Fills `err->text` (cut at its end, control bytes replaced by '?') and gives `code` back.
  * `err` may be NULL; its offset and line are left as they are. */
 writ_result writ_fail(struct writ_err *err, enum writ_code code, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((cold, format(printf, 3, 4)));
 
 /** As writ_fail, and notes the byte offset at which the input is wrong. */
 writ_result writ_fail_at(struct writ_err *err, enum writ_code code, size_t offset, const char *fmt,
-    ...) __attribute__((format(printf, 4, 5)));
+    ...) __attribute__((cold, format(printf, 4, 5)));
 
 /** The code as a lower-case word ("ok", "limit"): for messages and tests. Static storage. */
 const char *writ_code_name(enum writ_code code);
 
-void writ_invariant_failed(const char *cond, const char *file, int line) __attribute__((noreturn));
+void writ_invariant_failed(const char *cond, const char *file, int line)
+    __attribute__((cold, noreturn));
 
 #endif

@@ -19,6 +19,15 @@ writ_sixteen_load(const char *at)
     return bytes;
 }
 
+/** Which bytes are above `least`; all of them and it are below 128. */
+static inline writ_sixteen
+writ_sixteen_above(writ_sixteen bytes, int8_t least)
+{
+    typedef int8_t signed_sixteen __attribute__((vector_size(16)));
+
+    return (writ_sixteen)((signed_sixteen)bytes > least);
+}
+
 /** True when a comparison held for any byte. */
 static inline bool
 writ_sixteen_any(writ_sixteen found)

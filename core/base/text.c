@@ -118,6 +118,23 @@ writ_text_is_utf8(struct writ_view text, size_t *bad)
     }
 }
 
+size_t
+writ_text_points(struct writ_view text)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    size_t at = 0, following = 0;
+
+    for (; text.len - at >= 8; at += 8) {
+        uint64_t eight = writ_view_load64(text.ptr + at);
+        /* 1 in each place where the byte is 10xxxxxx; the product has their sum at the top */
+        following += (size_t)((eight >> 7 & ~(eight >> 6) & ones) * ones >> 56);
+    }
+    for (; at < text.len; at++) {
+        following += ((unsigned char)text.ptr[at] & 0xc0) == 0x80;
+    }
+    return text.len - following;
+}
+
 /* Appends the escape of RFC 8785 3.2.2.2 for a byte that needs one. */
 static void
 put_escape(struct writ_buf *buf, unsigned char c)
@@ -257,14 +274,16 @@ writ_text_json(struct writ_buf *buf, struct writ_view text)
 bool
 writ_text_is_field(struct writ_view text)
 {
+    writ_sixteen found = {0}; /* most are good: one look at the end */
     size_t at = 0;
 
     for (; text.len - at >= 16; at += 16) {
         writ_sixteen bytes = writ_sixteen_load(text.ptr + at);
         writ_sixteen control = (writ_sixteen)(bytes < 0x20) & (writ_sixteen)(bytes != '\t');
-        if (writ_sixteen_any(control | (writ_sixteen)(bytes == 0x7f))) {
-            return false;
-        }
+        found |= control | (writ_sixteen)(bytes == 0x7f);
+    }
+    if (writ_sixteen_any(found)) {
+        return false;
     }
     for (; at < text.len; at++) {
         unsigned char c = (unsigned char)text.ptr[at];

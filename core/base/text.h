@@ -16,6 +16,9 @@ size_t writ_text_character(struct writ_view text, uint32_t *ret_point);
  * false, `bad` (may be NULL) is the offset of the first bad byte. */
 bool writ_text_is_utf8(struct writ_view text, size_t *bad);
 
+/** How many characters (code points) a well-formed UTF-8 text has. */
+size_t writ_text_points(struct writ_view text);
+
 /** Appends a JSON string literal with quotes and the minimal escapes of RFC 8785 3.2.2.2. The text
  * must be UTF-8. The canonical form and every other JSON we write use this one. */
 void writ_text_json(struct writ_buf *buf, struct writ_view text);

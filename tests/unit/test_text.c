@@ -356,10 +356,28 @@ START_TEST(the_value_of_a_field_has_no_control_byte_but_tab)
 }
 END_TEST
 
+START_TEST(characters_are_counted_wherever_they_stand)
+{
+    static const char *const characters[] = {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+    char text[200];
+
+    for (size_t first = 0; first < 4; first++) {
+        size_t len = 0;
+        for (size_t n = 0; n < 40; n++) {
+            ck_assert_uint_eq(writ_text_points(writ_view(text, len)), n);
+            for (const char *c = characters[(first + n * n) % 4]; *c != '\0'; c++) {
+                text[len++] = *c;
+            }
+        }
+    }
+    ck_assert_uint_eq(writ_text_points(writ_view(NULL, 0)), 0);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("text", a_number_is_digits_within_its_range, utf8_is_the_grammar_of_rfc_3629,
     json_strings_have_the_minimal_escapes, text_of_unknown_origin_cannot_leave_its_line,
     text_of_unknown_origin_is_cut_between_characters, a_file_is_read_up_to_its_limit,
     a_file_longer_than_one_read_is_read_whole, a_file_whose_length_is_not_told_is_limited_too,
     only_regular_files_are_read, a_lost_allocation_never_gives_a_part_of_a_file,
     an_escape_is_found_at_every_place, an_escape_is_found_in_texts_of_every_length,
-    the_value_of_a_field_has_no_control_byte_but_tab)
+    the_value_of_a_field_has_no_control_byte_but_tab, characters_are_counted_wherever_they_stand)
