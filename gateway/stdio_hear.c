@@ -30,6 +30,13 @@ note(struct writ_instance *instance, const char *why)
         writ_log_text("upstream", instance->stdio->config->name), writ_log_str("why", why));
 }
 
+static void
+doubt_tools(const struct writ_stdio *stdio)
+{
+    writ_shelf_doubt(
+        writ_upstream_shelf(writ_gateway_upstream(stdio->gateway, stdio->config->name)));
+}
+
 static struct writ_flight *
 flight_find(struct writ_instance *instance, uint64_t id)
 {
@@ -217,13 +224,6 @@ tell_modern(struct writ_instance *instance, const struct writ_json *message, str
 }
 
 static void
-doubt_tools(const struct writ_stdio *stdio)
-{
-    writ_shelf_doubt(
-        writ_upstream_shelf(writ_gateway_upstream(stdio->gateway, stdio->config->name)));
-}
-
-static void
 take_notice(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
 {
     struct writ_view method = writ_json_string(writ_json_get(message, WRIT_LIT("method")));
@@ -390,6 +390,7 @@ writ_stdio_hear_begin(struct writ_instance *instance)
 {
     switch (instance->kind) {
     case WRIT_INSTANCE_MODERN:
+        doubt_tools(instance->stdio);
         writ_instance_came_up(instance); /* every request says all that the server needs */
         return;
     case WRIT_INSTANCE_SESSION:

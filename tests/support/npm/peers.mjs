@@ -28,5 +28,8 @@ export async function sdk2Server() {
 /** SDK v2: the server over standard streams. */
 export const sdk2ServerStdio = () => import('@modelcontextprotocol/server/stdio');
 
+/** SDK v2: the client's transport to a server over standard streams. */
+export const sdk2Stdio = () => import('@modelcontextprotocol/client/stdio');
+
 export const zod = () => import('zod/v4');
 export const jose = () => import('jose');
