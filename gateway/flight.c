@@ -270,10 +270,10 @@ writ_flight_event(struct writ_flight *flight, struct writ_view data)
 }
 
 void
-writ_flight_respond(struct writ_flight *flight, struct writ_view data)
+writ_flight_respond(struct writ_flight *flight, unsigned status, struct writ_view data)
 {
     if (!flight->streaming) {
-        writ_flight_answer(flight, 200, data);
+        writ_flight_answer(flight, status, data);
     } else if (tell_event(flight, data)) {
         writ_flight_answer(flight, 200, (struct writ_view){NULL, 0});
     } else {

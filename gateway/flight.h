@@ -111,8 +111,8 @@ void writ_flight_answer(struct writ_flight *flight, unsigned status, struct writ
 bool writ_flight_event(struct writ_flight *flight, struct writ_view data);
 
 /** As writ_flight_event and writ_flight_answer, for the response: in the stream that has begun, or
- * as the body. */
-void writ_flight_respond(struct writ_flight *flight, struct writ_view data);
+ * as the body with that status. */
+void writ_flight_respond(struct writ_flight *flight, unsigned status, struct writ_view data);
 
 /** Starts its time anew: the time without a sign of life, within the time in all. */
 void writ_flight_arm(struct writ_flight *flight, struct writ_loop *loop);

@@ -247,15 +247,6 @@ writ_stdio_ask_again(struct writ_instance *instance)
 
 /* ---- requests ---- */
 
-/* The stream of a subscription is there from the start: its client waits for its head. */
-static void
-open_listening(struct writ_flight *flight)
-{
-    if (flight->name == WRIT_MCP_LISTEN && flight->takes_stream) {
-        (void)writ_flight_event(flight, (struct writ_view){NULL, 0});
-    }
-}
-
 static void
 send_request(struct writ_flight *flight, const struct writ_json *message)
 {
@@ -277,7 +268,6 @@ send_request(struct writ_flight *flight, const struct writ_json *message)
     flight->timer = (struct writ_timer){.fn = flight_times_out, .ctx = flight};
     writ_flight_link(flight, &instance->buckets[flight->id % WRIT_FLIGHT_BUCKETS]);
     writ_flight_arm(flight, flight->stdio->loop);
-    open_listening(flight);
 }
 
 /* ---- requests that the gateway answers for the child ---- */

@@ -12,16 +12,17 @@
 
 #include "evidence/write.h"
 
-#define DISCOVER_US    2000000    /* for the child to start and answer server/discover */
-#define VALUES_MAX     (1u << 20) /* of one line: bounds the memory that it costs */
-#define PROGRESS_MAX   (1u << 20)
-#define REPLY_MAX      65536
-#define NAME_MAX       65536
-#define CODE_NO_METHOD (-32601)
-#define CODE_INTERNAL  (-32603)
-#define CODE_VERSION   (-32022)
-#define LISTEN_ID      WRIT_LIT("io.modelcontextprotocol/subscriptionId")
-#define LOG_LEVEL      WRIT_LIT("io.modelcontextprotocol/logLevel")
+#define DISCOVER_US     2000000    /* for the child to start and answer server/discover */
+#define VALUES_MAX      (1u << 20) /* of one line: bounds the memory that it costs */
+#define PROGRESS_MAX    (1u << 20)
+#define REPLY_MAX       65536
+#define NAME_MAX        65536
+#define CODE_NO_METHOD  (-32601)
+#define CODE_INTERNAL   (-32603)
+#define CODE_CAPABILITY (-32021)
+#define CODE_VERSION    (-32022)
+#define LISTEN_ID       WRIT_LIT("io.modelcontextprotocol/subscriptionId")
+#define LOG_LEVEL       WRIT_LIT("io.modelcontextprotocol/logLevel")
 
 static void
 note(struct writ_instance *instance, const char *why)
@@ -48,6 +49,24 @@ flight_find(struct writ_instance *instance, uint64_t id)
     return flight;
 }
 
+/* As HTTP has it: the stateless revision gives some errors a status of their own
+ * (basic/transports/streamable-http). */
+static unsigned
+status_of(const struct writ_instance *instance, const struct writ_json *message)
+{
+    int64_t code = 0;
+
+    if (instance->kind != WRIT_INSTANCE_MODERN ||
+        !writ_is_ok(writ_json_integer(
+            writ_json_pointer(message, WRIT_LIT("/error/code")), INT64_MIN, INT64_MAX, &code))) {
+        return 200;
+    }
+    if (code == CODE_NO_METHOD) {
+        return 404;
+    }
+    return code == CODE_VERSION || code == CODE_CAPABILITY ? 400 : 200;
+}
+
 static void
 take_response(struct writ_instance *instance, const struct writ_json *message, uint64_t id)
 {
@@ -60,7 +79,7 @@ take_response(struct writ_instance *instance, const struct writ_json *message, u
     if (!writ_is_ok(writ_pass_rewrite_id(message, writ_buf_view(&flight->client_id), &body))) {
         writ_flight_break(flight, WRIT_UPCALL_TOO_LARGE, "result_too_large");
     } else {
-        writ_flight_respond(flight, writ_buf_view(&body));
+        writ_flight_respond(flight, status_of(instance, message), writ_buf_view(&body));
     }
 }
 

@@ -172,3 +172,64 @@ test('requests without a session share a child with those of the same agent alon
   assert.equal((await also.call('show', {})).said, 'of a');
   assert.equal((await b.call('show', {})).said, 'nothing');
 });
+
+/** A subscription of a client of the stateless revision: what it heard, and how it leaves. */
+function listen(c, id, notifications) {
+  const stop = new AbortController();
+  const heard = { text: '' };
+  const message = c.message('subscriptions/listen', { notifications }, id);
+  heard.done = c.post(message, { signal: stop.signal, onResponse: (res) => { heard.status = res.statusCode; res.on('data', (d) => { heard.text += d; }); } }).catch(() => {});
+  heard.leave = () => { stop.abort(); return heard.done; };
+  heard.messages = () => heard.text.split('\n').filter((l) => l.startsWith('data: {')).map((l) => JSON.parse(l.slice(6)));
+  return heard;
+}
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+
+test('subscriptions of the stateless revision over stdio: each has its own name, and what it asked for', async (t) => {
+  const { gw, record } = await setUp(t, { eras: 'modern' });
+  const [a, also, b] = [A, A, B].map((agent) => new Caller(gw, { token: agent.token, path: '/mcp/up', modern: true }));
+  const [one, two, other] = [listen(a, 'sub', { toolsListChanged: true }), listen(also, 7, { resourceSubscriptions: ['test://note'] }), listen(b, 'sub', { toolsListChanged: true })];
+  t.after(() => Promise.all([one, two, other].map((l) => l.leave())));
+  await until(() => [one, two, other].every((l) => l.text.includes('acknowledged')), 'the acknowledgements');
+  assert.deepEqual([one, two].map((l) => l.messages()[0].params._meta[SUBSCRIPTION]), ['sub', 7]);
+  assert.equal((await a.call('grow', {})).said, 'grown');
+  assert.equal((await a.call('touch', { uri: 'test://note' })).said, 'touched');
+  await until(() => one.messages().length === 2 && two.messages().length === 2, 'what was subscribed to');
+  assert.deepEqual([one.messages()[1].method, one.messages()[1].params._meta[SUBSCRIPTION]], ['notifications/tools/list_changed', 'sub']);
+  assert.deepEqual([two.messages()[1].method, two.messages()[1].params._meta[SUBSCRIPTION]], ['notifications/resources/updated', 7]);
+  assert.equal(other.messages().length, 1, 'another agent has another child');
+  await one.leave();
+  assert.equal((await a.call('grow', {})).said, 'grown');
+  assert.equal((await a.call('touch', { uri: 'test://note' })).said, 'touched');
+  await until(() => two.messages().length === 3, 'the next update');
+  assert.equal(one.messages().length, 2);
+  assert.equal(record().filter((r) => r.started).length, 2);
+});
+
+test('a client of the stateless revision that leaves cancels its own call', async (t) => {
+  const { gw, record } = await setUp(t);
+  const a = new Caller(gw, { token: A.token, path: '/mcp/up', modern: true });
+  const stop = new AbortController();
+  const waiting = a.call('wait', { name: 'w' }, { signal: stop.signal }).catch(() => {});
+  await until(() => gw.decisions().length === 1, 'the call');
+  await sleep(300);
+  stop.abort();
+  await waiting;
+  await until(() => record().some((r) => r.cancelled === 'w'), 'the server to hear of it');
+  assert.equal((await a.call('echo', { message: 'on' })).said, 'Echo: on');
+});
+
+test('a log message reaches the one request that asked for it, and none where it could be another\'s', async (t) => {
+  const { gw } = await setUp(t, { eras: 'modern' });
+  const [a, also] = [A, A].map((agent) => new Caller(gw, { token: agent.token, path: '/mcp/up', modern: true }));
+  const meta = { 'io.modelcontextprotocol/logLevel': 'debug' };
+  const alone = await a.call('say', { what: 'canary' }, { meta });
+  assert.ok(alone.messages.some((m) => m.method === 'notifications/message' && m.params.data === 'canary'), alone.text);
+  const stop = new AbortController();
+  const waiting = also.call('wait', { name: 'w' }, { meta, signal: stop.signal }).catch(() => {});
+  await sleep(300);
+  const crowded = await a.call('say', { what: 'canary' }, { meta });
+  assert.ok(!crowded.text.includes('canary'), crowded.text);
+  stop.abort();
+  await waiting;
+});
