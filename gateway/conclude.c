@@ -321,6 +321,18 @@ is_duplicate(enum writ_reason reason)
            reason == WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN;
 }
 
+/* No memory for the refusal. A stream that has begun has its status: it is cut, and never ends as
+ * if that had been all. */
+static enum writ_step
+refuse_without_words(struct writ_request *request)
+{
+    if (!request->streaming) {
+        return writ_refusal_http(request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
+    }
+    writ_pass_close(request, false);
+    return WRIT_STEP_DONE;
+}
+
 static enum writ_step
 answer_refusal(struct writ_request *request)
 {
@@ -330,8 +342,8 @@ answer_refusal(struct writ_request *request)
     struct writ_refusal refusal = {
         .reason = call->end.refusal,
         .decision_id = call->decision.decision_id.view,
-        .constraint = call->verdict.constraint,
-        .accepted = call->verdict.accepted,
+        .constraint = decided ? call->verdict.constraint : (struct writ_view){NULL, 0},
+        .accepted = decided ? call->verdict.accepted : (struct writ_view){NULL, 0},
         .budget = decided ? entry->refused_by : (struct writ_view){NULL, 0},
         .prior = decided && is_duplicate(call->end.refusal) ? &entry->prior : NULL,
         .execution_unknown = !decided && !call->end.not_sent,
@@ -341,7 +353,7 @@ answer_refusal(struct writ_request *request)
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
     writ_refusal_put(&body, request, &refusal);
     if (!writ_is_ok(writ_buf_check(&body, NULL))) {
-        return writ_refusal_http(request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
+        return refuse_without_words(request);
     }
     if (refusal.reason == WRIT_REASON_INSUFFICIENT_SCOPE && request->issuer != NULL) {
         return writ_refusal_step_up(request, &body); /* he can ask his issuer for more */

@@ -2,6 +2,7 @@
 #include "gateway/spread.h"
 
 #include "gateway/learn.h"
+#include "gateway/ours.h"
 #include "gateway/refusal.h"
 
 #include "evidence/write.h"
@@ -56,6 +57,7 @@ void
 writ_spread_again(struct writ_legs *legs, struct writ_leg *leg, struct writ_view body)
 {
     legs->open++;
+    leg->asking = true;
     leg->upcall = (struct writ_upcall){.events = &leg_events, .ctx = leg};
     if (!writ_is_ok(writ_pass_prepare(leg->request, leg->upstream, leg->request->message.name,
             leg->headers, &leg->upcall.request))) {
@@ -236,7 +238,8 @@ static void
 put_item(struct writ_leg *leg, const struct writ_json *item)
 {
     struct writ_write w;
-    writ_auto_buf wire = writ_buf_make(4096);
+    const struct writ_limits *limits = &writ_request_config(leg->request)->limits;
+    writ_auto_buf wire = writ_buf_make((size_t)limits->response_bytes + 64); /* holds any name */
 
     if (leg->items_n++ > 0) {
         writ_buf_byte(&leg->items, ',');
@@ -310,12 +313,19 @@ page_body(struct writ_request *request, struct writ_view cursor)
 static void
 ask_next_page(struct writ_legs *legs, struct writ_leg *leg, const struct writ_json *result)
 {
-    struct writ_view cursor = writ_json_string(writ_json_get(result, WRIT_LIT("nextCursor")));
-    struct writ_view body =
-        cursor.ptr != NULL ? page_body(leg->request, cursor) : (struct writ_view){NULL, 0};
+    const struct writ_json *cursor = writ_json_get(result, WRIT_LIT("nextCursor"));
+    struct writ_view body = {NULL, 0};
 
+    if (cursor == NULL || writ_json_type(cursor) == WRIT_JSON_NULL) {
+        return;
+    }
+    if (writ_json_type(cursor) == WRIT_JSON_STRING && leg->pages < PAGES_MAX) {
+        body = page_body(leg->request, writ_json_string(cursor));
+    }
     if (body.ptr != NULL) {
         writ_spread_again(legs, leg, body);
+    } else {
+        leg->incomplete = true;
     }
 }
 
@@ -340,17 +350,26 @@ put_others(struct writ_write *w, const struct writ_request *request, const struc
     }
 }
 
-/* An upstream that gave no list is named; it does not break the list of the others. */
+static bool
+any_incomplete(const struct writ_legs *legs)
+{
+    for (size_t i = 0; i < legs->n; i++) {
+        if (legs->legs[i].incomplete) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An upstream whose list is not there, or not whole, is named; it does not break the list of the
+ * others. */
 static void
 put_list_meta(struct writ_write *w, const struct writ_legs *legs)
 {
     const struct writ_json *meta =
         writ_json_get_typed(legs->first, WRIT_LIT("_meta"), WRIT_JSON_OBJECT);
-    bool missing = false;
+    bool missing = any_incomplete(legs);
 
-    for (size_t i = 0; i < legs->n; i++) {
-        missing = missing || legs->legs[i].items.max == 0;
-    }
     if (meta == NULL && !missing) {
         return;
     }
@@ -358,14 +377,16 @@ put_list_meta(struct writ_write *w, const struct writ_legs *legs)
     writ_write_object_begin(w);
     WRIT_JSON_EACH(name, meta)
     {
-        writ_write_name(w, writ_json_string(name));
-        writ_spread_put_verbatim(w, writ_json_value(name));
+        if (!writ_ours_is(writ_json_string(name))) {
+            writ_write_name(w, writ_json_string(name));
+            writ_spread_put_verbatim(w, writ_json_value(name));
+        }
     }
     if (missing) {
         writ_write_name(w, WRIT_LIT("io.writ/unavailable"));
         writ_write_array_begin(w);
         for (size_t i = 0; i < legs->n; i++) {
-            if (legs->legs[i].items.max == 0) {
+            if (legs->legs[i].incomplete) {
                 writ_write_string(w, writ_upstream_config(legs->legs[i].upstream)->name);
             }
         }
@@ -400,24 +421,47 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     writ_spread_answer(request, &body, NULL, 0);
 }
 
-/* `items.max` 0 marks an upstream that gave no list. */
+/* No list, and also no word that there is none: an error in JSON-RPC says that, a silence, a
+ * broken answer or a server in trouble does not. A later page has no such excuse. */
+static bool
+gave_nothing(const struct writ_leg *leg)
+{
+    const struct writ_upcall_answer *answer = &leg->answer;
+
+    return leg->pages > 0 || answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 500 ||
+           (answer->status < 300 && writ_json_get(leg->response, WRIT_LIT("error")) == NULL);
+}
+
+static void
+take_answer(struct writ_legs *legs, struct writ_leg *leg)
+{
+    const struct writ_json *result = writ_spread_result(leg);
+
+    if (writ_json_type(result) != WRIT_JSON_OBJECT) {
+        leg->incomplete = leg->incomplete || gave_nothing(leg);
+        return;
+    }
+    take_page(leg, result);
+    legs->first = legs->first != NULL ? legs->first : result;
+    leg->pages++;
+    if (!writ_is_ok(writ_buf_check(&leg->items, NULL))) {
+        writ_buf_wipe(&leg->items); /* more than fits: a part of it would look like all */
+        leg->incomplete = true;
+    } else if (leg->request->endpoint->only == NULL) {
+        ask_next_page(legs, leg, result);
+    }
+}
+
 static void
 lists_done(struct writ_request *request, struct writ_legs *legs)
 {
     for (size_t i = 0; i < legs->n; i++) {
         struct writ_leg *leg = &legs->legs[i];
-        const struct writ_json *result = writ_spread_result(leg);
-        if (writ_json_type(result) == WRIT_JSON_OBJECT) {
-            take_page(leg, result);
-            legs->first = legs->first != NULL ? legs->first : result;
-            leg->pages++;
-        } else if (leg->pages == 0 && leg->answer.end != WRIT_UPCALL_ANSWERED) {
-            leg->items.max = 0;
+        if (leg->asking) {
+            leg->asking = false;
+            take_answer(legs, leg);
+            leg->response = NULL;
         }
-        if (request->endpoint->only == NULL && leg->pages < PAGES_MAX) {
-            ask_next_page(legs, leg, result);
-        }
-        leg->response = NULL; /* this page was taken */
     }
     if (legs->open > 0) {
         return;

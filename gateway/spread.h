@@ -16,6 +16,8 @@ struct writ_leg {
     const struct writ_json *response; /* the parsed message, or NULL: none, or none that is JSON */
     struct writ_buf items;            /* lists: what this upstream has, as JSON, comma-separated */
     size_t items_n, pages;
+    bool asking;     /* an answer is awaited, or has come and was not looked at */
+    bool incomplete; /* lists: it failed to give its list, or a page of it */
 };
 
 struct writ_legs {

@@ -257,9 +257,6 @@
     X(ANSWER_UNKNOWN, answer_unknown, WRIT_REASON_IN_GATEWAY,                                      \
         "the answer is not the one that was recorded for this request, or the request is unknown", \
         "see the outcome of the call, or find out at the target what happened")                    \
-    X(RESULT_NOT_KEPT, result_not_kept, WRIT_REASON_IN_GATEWAY,                                    \
-        "the call has been made already, and its result is no longer kept",                        \
-        "see the outcome of the first call")                                                       \
     X(CLIENT_GONE, client_gone, WRIT_REASON_IN_GATEWAY,                                            \
         "the client went away before the call was made", "")                                       \
     X(SHUTTING_DOWN, shutting_down, WRIT_REASON_IN_GATEWAY,                                        \

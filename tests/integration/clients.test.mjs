@@ -206,6 +206,37 @@ test('an upstream that is down does not take the others with it', async (t) => {
   assert.equal((await s.call('b__y')).reason, 'upstream_unavailable');
 });
 
+test('an upstream whose list breaks off is named, with what it gave before', async (t) => {
+  const whole = await startUpstream(t, { tools: ['x'] });
+  const breaking = await startUpstream(t);
+  const two = await startGateway(t, { upstreams: { a: { http: whole.url }, b: { http: breaking.url } }, tools: { 'a/**': { scope: 's' }, 'b/**': { scope: 's' } }, limits: { response: '1MiB' } });
+  const s = await openSession(two);
+  const tool = (name) => ({ name, inputSchema: { type: 'object' } });
+  const ways = {
+    error: (a) => a.error(-32603, 'lost the cursor'), status: (a) => a.error(-32603, 'no', 500), page: (a) => a.json('<html>', 502, { 'content-type': 'text/html' }),
+    closed: (a) => a.destroy(), 'no JSON': (a) => a.json('{"jsonrpc":'), 'no result': (a) => a.json({ jsonrpc: '2.0', id: a.id }), 'a number': (a) => a.result({ tools: [], nextCursor: 7 }),
+    'too large': (a) => a.result({ tools: [tool('z'.repeat(2 << 20))] }), array: (a) => a.json([]),
+  };
+  for (const [name, way] of Object.entries(ways)) {
+    breaking.onMessage = (a) => {
+      if (a.method !== 'tools/list') return undefined;
+      if (a.params?.cursor === undefined) a.result({ tools: [tool('y')], nextCursor: 'more', _meta: { kept: 1, 'io.writ/unavailable': ['a'] } });
+      else way(a);
+      return true;
+    };
+    const list = await s.request('tools/list');
+    assert.deepEqual(list.result?.tools.map((x) => x.name), ['a__x', 'b__y'], `${name}: ${list.text}`);
+    assert.deepEqual(list.result._meta['io.writ/unavailable'], ['b'], name);
+  }
+  // a first page that is broken is no list either; an error that says so is
+  for (const [name, way] of Object.entries({ closed: ways.closed, page: ways.page, 'no JSON': ways['no JSON'] })) {
+    breaking.onMessage = (a) => (a.method === 'tools/list' ? (way(a), true) : undefined);
+    assert.deepEqual((await s.request('tools/list')).result._meta['io.writ/unavailable'], ['b'], name);
+  }
+  breaking.onMessage = (a) => (a.method === 'tools/list' ? (a.error(-32601, 'Method not found'), true) : undefined);
+  assert.equal((await s.request('tools/list')).result._meta, undefined);
+});
+
 test('lists of several pages are whole, and filtered on every page', async (t) => {
   const tools = Array.from({ length: 25 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object', $defs: { x: { const: 1e3 } } }, 'x-own': 1.50 }));
   const paged = await startUpstream(t);
