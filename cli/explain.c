@@ -5,6 +5,7 @@
 #include "evidence/write.h"
 #include "policy/case.h"
 #include "policy/constraint.h"
+#include "policy/output.h"
 #include "policy/rule.h"
 
 #define OUTPUT_MAX    (4 * 1024 * 1024)
@@ -183,6 +184,19 @@ write_digests(const struct story *s, struct writ_write *w)
 }
 
 static void
+write_rule(const struct writ_tool_rule *rule, struct writ_write *w)
+{
+    writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
+
+    if (rule != NULL && rule->result != NULL) {
+        writ_output_tell(rule->result, &text);
+    }
+    writ_write_name(w, WRIT_LIT("pin"));
+    writ_write_bool(w, rule != NULL && rule->pin);
+    member(w, "result", text.len > 0 ? writ_buf_view(&text) : writ_view(NULL, 0));
+}
+
+static void
 put_json(const struct story *s, struct writ_buf *ret)
 {
     writ_auto_buf verdict = writ_buf_make(OUTPUT_MAX);
@@ -198,6 +212,7 @@ put_json(const struct story *s, struct writ_buf *ret)
         &w, "unlisted_argument", unlisted.len > 0 ? writ_buf_view(&unlisted) : writ_view(NULL, 0));
     write_constraints(s, &w);
     write_budgets(s, &w);
+    write_rule(s->verdict.rule, &w);
     write_digests(s, &w);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
@@ -246,6 +261,21 @@ put_budgets(const struct story *s, struct writ_buf *ret)
     }
 }
 
+/* What the rule asks for that only a gateway knows: definitions and results. */
+static void
+put_rule(const struct writ_tool_rule *rule, struct writ_buf *ret)
+{
+    writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
+
+    if (rule != NULL && rule->pin) {
+        put_line(ret, "pin", WRIT_LIT("only with the accepted definition of the tool"));
+    }
+    if (rule != NULL && rule->result != NULL) {
+        writ_output_tell(rule->result, &text);
+        put_line(ret, "result", writ_buf_view(&text));
+    }
+}
+
 static void
 put_text(const struct story *s, struct writ_buf *ret)
 {
@@ -265,6 +295,7 @@ put_text(const struct story *s, struct writ_buf *ret)
     put_line(ret, "normalized_scope", v->scope);
     put_line(ret, "target", v->target);
     put_budgets(s, ret);
+    put_rule(v->rule, ret);
     put_line(ret, "policy_digest", writ_view_str(s->policy_digest));
     put_line(ret, "params_hash", s->decision.params_hash.view);
     put_line(ret, "target_state_digest", s->decision.target_state_digest.view);

@@ -4,16 +4,16 @@
  * client is told that the call ran and the ledger keeps the outcome until it can write it. */
 #include "gateway/conclude.h"
 
+#include "gateway/after.h"
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
 #include "gateway/round.h"
 
-#include "evidence/jcs.h"
 #include "evidence/write.h"
+#include "policy/output.h"
 
 #define REFUSAL_MAX         65536
 #define RESPONSE_VALUES_MAX 262144
-#define RESULT_ROOM         4096 /* most results fit: nothing is allocated for them */
 
 static struct writ_view
 word(const char *text)
@@ -66,29 +66,6 @@ malformed_answer(struct writ_conclusion *end)
     end->refusal = WRIT_REASON_UPSTREAM_MALFORMED;
 }
 
-/* A result whose numbers have no canonical form is passed on without a digest: the tool ran. */
-static void
-hash_result(struct writ_request *request, const struct writ_json *result)
-{
-    struct writ_conclusion *end = &request->call->end;
-    char room[RESULT_ROOM];
-    writ_auto_buf canonical = writ_buf_from(
-        room, sizeof room, (size_t)writ_request_config(request)->limits.response_bytes * 2);
-    struct writ_digest digest;
-    char text[WRIT_DIGEST_TEXT];
-
-    if (!writ_is_ok(writ_jcs_put(&canonical, result, NULL)) ||
-        !writ_is_ok(writ_digest_bytes(writ_buf_view(&canonical), &digest, NULL))) {
-        return;
-    }
-    writ_digest_text(&digest, text);
-    end->output_hash = writ_view_copy(writ_view_str(text), request->x->arena);
-    if (request->call->verdict.rule->duplicates == WRIT_DUPLICATES_REPLAY &&
-        canonical.len <= (size_t)request->call->verdict.rule->replay_bytes) {
-        end->result = writ_view_copy(writ_buf_view(&canonical), request->x->arena);
-    }
-}
-
 /* A response to this very request, with a result or an error. An error that came with an HTTP
  * status of its own may lack the id: the message was refused before it was read. */
 static void
@@ -109,15 +86,15 @@ judge_response(struct writ_request *request, const struct writ_json *response, u
     if (result != NULL && status < 300) {
         end->outcome = WRIT_OUTCOME_EXECUTED;
         writ_round_look(request, result);
-        if (end->waits == WRIT_WAIT_NONE) {
-            hash_result(request, result);
-        }
+        writ_after_response(request, response);
         return;
     }
     end->outcome = WRIT_OUTCOME_ERROR;
     end->error_type = status >= 400 ? WRIT_LIT("upstream_refused") : WRIT_LIT("upstream_error");
     if (result != NULL) {
         malformed_answer(end);
+    } else {
+        writ_after_response(request, response);
     }
 }
 
@@ -239,6 +216,30 @@ not_kept(struct writ_request *request)
     return WRIT_STEP_RECORD;
 }
 
+/* What rules for results did, by digests. */
+static writ_result
+extend_outcome(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_conclusion *end = &call->end;
+    struct writ_extension ours = {
+        .output_rules = writ_member_list(end->output_rules.items, end->output_rules.n)};
+
+    if (end->output_rules.n == 0) {
+        return WRIT_DONE;
+    }
+    if (end->before_hash.len > 0) {
+        ours.output_before = writ_member_text(end->before_hash);
+    }
+    if (end->after_hash.len > 0) {
+        ours.output_after = writ_member_text(end->after_hash);
+    }
+    if (end->refusal != WRIT_REASON_NONE) {
+        ours.reason = writ_member_text(writ_reason_name(end->refusal));
+    }
+    return writ_extension_make(&ours, request->x->arena, &call->outcome.extensions, NULL);
+}
+
 enum writ_step
 writ_conclude_record(struct writ_request *request)
 {
@@ -256,6 +257,9 @@ writ_conclude_record(struct writ_request *request)
     }
     if (end->output_hash.len > 0) {
         call->outcome.tool_output_hash = writ_member_text(end->output_hash);
+    }
+    if (!writ_is_ok(extend_outcome(request))) {
+        call->end.refusal = WRIT_REASON_OVERLOADED; /* what cannot be told is not shown */
     }
     request->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_OUTCOME,
@@ -346,7 +350,8 @@ answer_refusal(struct writ_request *request)
         .accepted = decided ? call->verdict.accepted : (struct writ_view){NULL, 0},
         .budget = decided ? entry->refused_by : (struct writ_view){NULL, 0},
         .prior = decided && is_duplicate(call->end.refusal) ? &entry->prior : NULL,
-        .execution_unknown = !decided && !call->end.not_sent,
+        .execution_unknown =
+            !decided && !call->end.not_sent && call->end.outcome != WRIT_OUTCOME_EXECUTED,
     };
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
 
@@ -365,10 +370,15 @@ answer_refusal(struct writ_request *request)
 static enum writ_step
 answer_replay(struct writ_request *request)
 {
-    const struct writ_view result = request->entry.decision.prior.result;
-    writ_auto_buf body = writ_buf_make(result.len + REFUSAL_MAX);
+    struct writ_view result = request->entry.decision.prior.result;
+    writ_auto_buf body = writ_buf_make(2 * result.len + WRIT_OUTPUT_GROWTH_MAX + REFUSAL_MAX);
     struct writ_write w = writ_write_to(&body);
+    enum writ_reason refused = writ_after_replay(request, &result);
 
+    if (refused != WRIT_REASON_NONE) {
+        request->call->end.refusal = refused;
+        return answer_refusal(request);
+    }
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("jsonrpc"));
     writ_write_string(&w, WRIT_LIT("2.0"));

@@ -56,6 +56,9 @@ struct writ_conclusion {
     bool not_sent;                    /* nothing reached the upstream: the claim is released */
     struct writ_view error_type;      /* for outcome error; empty else */
     struct writ_view output_hash;     /* of the result, or empty */
+    struct writ_view before_hash;     /* of the result or error that came; after.c */
+    struct writ_view after_hash;      /* of what is told in its place, when rules changed it */
+    struct writ_views output_rules;   /* those that changed or refused it */
     enum writ_reason refusal;         /* NONE: the upstream's answer is passed on */
     struct writ_view result;          /* the member `result` of the answer, for replay */
     const struct writ_json *response; /* the parsed response, or NULL */

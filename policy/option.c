@@ -1,6 +1,7 @@
 #include "policy/option.h"
 
 #include "base/text.h"
+#include "policy/output.h"
 #include "policy/policy.h"
 
 #include <arpa/inet.h>
@@ -28,6 +29,8 @@ static const struct writ_word refusal_words[] = {
     {"error", WRIT_REFUSAL_ERROR}, {"result", WRIT_REFUSAL_RESULT}, {NULL, 0}};
 static const struct writ_word on_error_words[] = {
     {"deny", WRIT_PROBE_MISSING_DENY}, {"absent", WRIT_PROBE_MISSING_ABSENT}, {NULL, 0}};
+static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PASS},
+    {"error", WRIT_OUTPUT_ERROR_RECORD}, {"refuse", WRIT_OUTPUT_ERROR_REFUSE}, {NULL, 0}};
 static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};
 static const struct writ_word alg_words[] = {{"ES256", WRIT_JWK_ALG_ES256},
     {"RS256", WRIT_JWK_ALG_RS256}, {"EdDSA", WRIT_JWK_ALG_EDDSA}, {NULL, 0}};

@@ -201,6 +201,7 @@ SWITCH(
     rule, "shadow", shadow, "false", "Record the verdict and let the call through whatever it is.")
 WORD(rule, "refusal", refusal, refusal_words, "error",
     "How a refusal is told: error (JSON-RPC error) or result (a result with isError).")
+NODE(rule, "result", result, SHAPE_RESULT, NONE, "What of the tool's results is let through.")
 SWITCH(rule, "pin", pin, NONE,
     "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
 DURATION(rule, "timeout", timeout_us, 1 * MS, 24 * HOUR, NONE,
@@ -210,6 +211,26 @@ SECTION(replay, "replay", struct writ_raw_replay, "How results are kept for dupl
 DURATION(replay, "ttl", ttl_us, 1 * SECOND, 30 * DAY, "10m", "How long a result is kept.")
 SIZE(replay, "max_bytes", bytes, 1, 16 * MIB, "1MiB",
     "Longest result that is kept; after a longer one duplicates are refused.")
+
+SECTION(result, "result", struct writ_raw_result,
+    "What of a tool's results is let through. A result that a rule cannot be applied to is withheld.")
+SIZE(result, "max_bytes", bytes, 1, 256 * MIB, NONE,
+    "Longest result, in canonical form; limits.response bounds all of them.")
+TEXTS(result, "content", content, 64,
+    "Kinds of content that are let through: text, image, audio, resource, resource_link, structured, "
+    "or a media type of images and audio such as image/*; every kind when left out.")
+NODE(result, "redact", redact, SHAPE_REDACT, NONE,
+    "Patterns that are replaced in every text of a result.")
+TEXTS(result, "remove", remove, 64,
+    "JSON Pointers into the result, such as /structuredContent/secret, of members that are left out.")
+WORD(result, "is_error", is_error, is_error_words, NONE,
+    "What a result with isError is: pass (a result, the default), error (recorded as an error), or "
+    "refuse (not let through).")
+
+SECTION(redact, "an entry of redact", struct writ_raw_redact, "What is not to be seen.")
+TEXT(redact, "pattern", pattern, 1, 4096, REQUIRED,
+    "A regular expression (PCRE2), looked for anywhere in a text.")
+TEXT(redact, "with", with, 0, 256, "[redacted]", "What stands in its place.")
 
 SECTION(state, "state", struct writ_raw_state,
     "One of tool, resource and http, asked before the call; the digest of what it answers is the "
@@ -257,6 +278,9 @@ WORD(defaults, "unlisted_tool", unlisted_tool, deny_words, "deny",
     "A tool that no rule lists is denied.")
 WORD(defaults, "unlisted_argument", unlisted_argument, deny_words, "deny",
     "An argument that no constraint names is refused.")
+NODE(defaults, "result", result, SHAPE_RESULT, NONE,
+    "What of results is let through: redact and remove besides those of a rule, the others where a "
+    "rule says nothing.")
 SWITCH(defaults, "pin", pin, "false",
     "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
 

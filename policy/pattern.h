@@ -1,18 +1,20 @@
-/* pattern.h - regular expressions of the op `matches` (PCRE2), bounded (security.md J6).
+/* pattern.h - regular expressions of the op `matches` and of redactions (PCRE2), bounded
+ * (security.md J6).
  *
- * A pattern must match the whole text, from the first byte to the last: `ok` does not match
- * "ok\nevil", whatever anchors and newlines it has. Texts and patterns are UTF-8. A match that
- * hits one of the limits has no answer, which denies. */
+ * A pattern of `matches` must match the whole text, from the first byte to the last: `ok` does not
+ * match "ok\nevil", whatever anchors and newlines it has. Texts and patterns are UTF-8. A match
+ * that hits one of the limits has no answer, which denies. */
 #ifndef WRIT_POLICY_PATTERN_H
 #define WRIT_POLICY_PATTERN_H
 
 #include "base/bytes.h"
 
-#define WRIT_PATTERN_MAX       4096   /* bytes of a pattern */
-#define WRIT_PATTERN_TEXT_MAX  65536  /* bytes of a text that is matched */
-#define WRIT_PATTERN_MATCH_MAX 200000 /* PCRE2's match limit */
-#define WRIT_PATTERN_DEPTH_MAX 2000   /* PCRE2's depth limit */
-#define WRIT_PATTERN_HEAP_KIB  1024   /* PCRE2's heap limit */
+#define WRIT_PATTERN_MAX       4096               /* bytes of a pattern */
+#define WRIT_PATTERN_TEXT_MAX  65536              /* bytes of a text that is matched */
+#define WRIT_PATTERN_MATCH_MAX 200000             /* PCRE2's match limit */
+#define WRIT_PATTERN_DEPTH_MAX 2000               /* PCRE2's depth limit */
+#define WRIT_PATTERN_HEAP_KIB  1024               /* PCRE2's heap limit */
+#define WRIT_PATTERN_FIND_MAX  (16 * 1024 * 1024) /* bytes of a text that is searched */
 
 enum writ_pattern_answer {
     WRIT_PATTERN_LIMIT = 0, /* a limit was hit, or memory ran out: neither yes nor no */
@@ -35,6 +37,23 @@ WRIT_RESULT writ_pattern_new(
 /** Matches the whole of `text`, which is UTF-8. What it needs of memory comes from `arena`. */
 enum writ_pattern_answer writ_pattern_match(
     const struct writ_pattern *pattern, struct writ_view text, struct writ_arena *arena);
+
+/** As writ_pattern_new, for a pattern that is looked for anywhere in a text. One that can match
+ * nothing at all is refused (WRIT_E_INVALID): it would be everywhere. */
+WRIT_RESULT writ_pattern_new_search(
+    struct writ_view text, struct writ_pattern **ret, struct writ_err *err);
+
+/**
+ * Appends `text`, which is UTF-8, with every match of a pattern for searching replaced by `with`.
+ *
+ * @param left  how many matches may still be found; counted down
+ * @param ret   not to be used when there is no answer
+ *
+ * @return YES: there were matches. NO: there were none, and `ret` got the text as it is. LIMIT: a
+ *         limit was hit, `left` among them, or memory ran out
+ */
+enum writ_pattern_answer writ_pattern_replace(const struct writ_pattern *pattern,
+    struct writ_view text, struct writ_view with, size_t *left, struct writ_buf *ret);
 
 /** NULL is fine. */
 void writ_pattern_free(struct writ_pattern *pattern);

@@ -39,6 +39,7 @@ enum writ_probe_missing {
 
 struct writ_template;       /* "files/{path}", compiled: template.h */
 struct writ_constraint_set; /* `arguments`, compiled: constraint.h */
+struct writ_output_rules;   /* `result`, compiled: output.h */
 struct writ_budget;         /* one entry of `budgets`, compiled: policy.c */
 
 /** `state` of a rule: how the state of the target is observed. */
@@ -61,6 +62,7 @@ struct writ_tool_rule {
     const struct writ_template *target;       /* NULL: none */
     const struct writ_state_probe *state;     /* NULL: none */
     const struct writ_constraint_set *arguments;
+    const struct writ_output_rules *result; /* NULL: results are let through as they are */
     const struct writ_budget *budgets;
     size_t budgets_n;
     enum writ_duplicates duplicates;

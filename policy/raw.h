@@ -10,6 +10,7 @@
 
 struct writ_raw_defaults {
     int unlisted_tool, unlisted_argument;
+    const struct writ_yaml *result;
     bool pin;
 };
 
@@ -56,7 +57,7 @@ struct writ_raw_upstream {
 struct writ_raw_rule {
     struct writ_views agents, roles, tenants, scopes;
     struct writ_view scope, target;
-    const struct writ_yaml *state, *arguments, *budgets, *replay;
+    const struct writ_yaml *state, *arguments, *budgets, *replay, *result;
     int duplicates, refusal;
     bool shadow, pin;
     int64_t timeout_us;
@@ -64,6 +65,17 @@ struct writ_raw_rule {
 
 struct writ_raw_replay {
     int64_t ttl_us, bytes;
+};
+
+struct writ_raw_result {
+    int64_t bytes;
+    struct writ_views content, remove;
+    const struct writ_yaml *redact;
+    int is_error;
+};
+
+struct writ_raw_redact {
+    struct writ_view pattern, with;
 };
 
 struct writ_raw_state {

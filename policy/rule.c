@@ -4,6 +4,7 @@
 #include "evidence/jcs.h"
 #include "policy/glob.h"
 #include "policy/host.h"
+#include "policy/output.h"
 #include "policy/scopes.h"
 #include "policy/template.h"
 #include "policy/value.h"
@@ -19,7 +20,8 @@ struct making {
     struct writ_compile_pattern **patterns;
     const struct writ_yaml *tools;
     const struct writ_raw_defaults *defaults;
-    struct writ_tool_entry *entry; /* of the rule being made */
+    const struct writ_output_rules *output; /* of the defaults; NULL: none */
+    struct writ_tool_entry *entry;          /* of the rule being made */
 };
 
 /* ---- state probes */
@@ -232,6 +234,19 @@ read_budgets(
     return good;
 }
 
+/* ---- results */
+
+static bool
+read_result(struct making *m, const struct writ_yaml *node, struct writ_tool_rule *rule)
+{
+    if (node == NULL && m->output == NULL) {
+        return true;
+    }
+    rule->result =
+        node == NULL ? m->output : writ_output_compile(m->o, node, m->output, m->patterns);
+    return rule->result != NULL;
+}
+
 /* ---- rules */
 
 static void
@@ -298,6 +313,7 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
     ret->ref = make_ref(m, index, NULL, 0);
     good = read_templates(m, node, ret) && check_scopes(m, node, &raw.scopes);
     good = (raw.state == NULL || read_probe(m, raw.state, ret)) && good;
+    good = read_result(m, raw.result, ret) && good;
     good = (raw.budgets == NULL || read_budgets(m, raw.budgets, index, ret)) && good;
     ret->arguments = writ_compile_constraints(m->o, raw.arguments, m->patterns);
     warn_rule(m, node, &raw);
@@ -505,6 +521,10 @@ writ_rule_read(struct writ_options *o, const struct writ_yaml *tools,
     }
     if (policy == NULL || entries == NULL) {
         return NULL;
+    }
+    if (defaults->result != NULL) {
+        m.output = writ_output_compile(o, defaults->result, NULL, patterns);
+        good = m.output != NULL;
     }
     WRIT_YAML_EACH(node, tools)
     {

@@ -2,6 +2,7 @@
 
 #include "evidence/write.h"
 #include "policy/option.h"
+#include "policy/output.h"
 #include "policy/rule.h"
 
 #define COMPACT_MAX (512 * 1024) /* the schema before it is indented */
@@ -158,6 +159,12 @@ shape_members(struct writ_write *w, enum writ_shape shape)
         break;
     case WRIT_SHAPE_REPLAY:
         ref_member(w, "replay");
+        break;
+    case WRIT_SHAPE_RESULT:
+        ref_member(w, "result");
+        break;
+    case WRIT_SHAPE_REDACT:
+        array_members(w, "redact", 0, WRIT_OUTPUT_REDACTIONS_MAX);
         break;
     case WRIT_SHAPE_TEMPLATES:
         string_member(w, "type", "object");
@@ -662,12 +669,14 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_AGENTS:
     case WRIT_SHAPE_CONSTRAINTS:
     case WRIT_SHAPE_BUDGETS:
+    case WRIT_SHAPE_REDACT:
         return "list of sections";
     case WRIT_SHAPE_UPSTREAMS:
     case WRIT_SHAPE_TOOLS:
         return "map of sections";
     case WRIT_SHAPE_STATE:
     case WRIT_SHAPE_REPLAY:
+    case WRIT_SHAPE_RESULT:
     case WRIT_SHAPE_SUM:
         return "section";
     case WRIT_SHAPE_TEMPLATES:

@@ -151,6 +151,14 @@
     X(BUDGET_EXCEEDED, budget_exceeded, WRIT_REASON_IN_POLICY,                                     \
         "a budget of the policy is used up",                                                       \
         "wait until the budget's window has moved on")                                             \
+    X(RESULT_CONTENT_REFUSED, result_content_refused, WRIT_REASON_IN_POLICY,                       \
+        "the call has run; its result has content of a kind that the policy does not let through", \
+        "see the kinds of content that the policy lets through")                                   \
+    X(RESULT_ERROR_REFUSED, result_error_refused, WRIT_REASON_IN_POLICY,                           \
+        "the call has run; the tool reported an error, which the policy does not let through", "") \
+    X(RESULT_RULE_FAILED, result_rule_failed, WRIT_REASON_IN_POLICY,                               \
+        "the call has run; a rule for its result could not be applied, so the result is withheld", \
+        "a shorter or simpler result may be needed")                                               \
     X(POLICY_ERROR, policy_error, WRIT_REASON_IN_POLICY,                                           \
         "the policy could not be evaluated, which refuses the call", "")                           \
     /* ---- reviews */                                                                             \

@@ -93,6 +93,9 @@
     X(first_decision_id, TEXT, NEVER, WRIT_NEED_NONE, "the call of which this is a duplicate")     \
     X(input_digest, DIGEST, NEVER, WRIT_NEED_NONE, "inputResponses and requestState of the call")  \
     X(key_stated, FLAG, NEVER, WRIT_NEED_NONE, "the caller stated the idempotency key")            \
+    X(output_after, DIGEST, NEVER, WRIT_NEED_NONE, "the result or error as it was passed on")      \
+    X(output_before, DIGEST, NEVER, WRIT_NEED_NONE, "the result or error that the tool gave")      \
+    X(output_rules, LIST, NEVER, WRIT_NEED_NONE, "rules for results that changed or refused it")   \
     X(profile, TEXT, NEVER, WRIT_NEED_NONE, "derivation profile of the digests")                   \
     X(reason, TEXT, NEVER, WRIT_NEED_NONE, "the reason's name")                                    \
     X(round, COUNT, NEVER, WRIT_NEED_NONE, "rounds of the same call that came before")             \

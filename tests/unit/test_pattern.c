@@ -133,7 +133,90 @@ START_TEST(freeing_nothing_does_nothing)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("pattern", a_faulty_pattern_is_told_with_its_offset, a_pattern_has_a_maximum,
-    a_text_has_a_maximum, a_match_that_takes_long_has_no_answer,
+static struct writ_pattern *
+searching(struct writ_view text)
+{
+    struct writ_pattern *pattern = NULL;
+
+    ck_assert_ok(writ_pattern_new_search(text, &pattern, NULL));
+    return pattern;
+}
+
+START_TEST(every_match_is_replaced_and_nothing_else)
+{
+    static const struct {
+        const char *pattern, *text, *with, *want; /* want NULL: there is no match */
+    } cases[] = {
+        {"b+", "abbbcb", "-", "a-c-"},
+        {"a|b", "ab", "", ""},
+        {"\\bx\\b", "xx x", "y", "xx y"},
+        {"^a", "aa", "$0", "$0a"},
+        {"a$", "a\n", "x", NULL},
+        {"\\w", "\xc3\xa9!", "x", "x!"},
+        {"(?<=a)b", "ab", "c", "ac"},
+        {"x", "", "y", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        auto_pattern pattern = searching(writ_view_str(cases[i].pattern));
+        writ_auto_buf got = writ_buf_make(64);
+        size_t left = 9;
+        enum writ_pattern_answer answer = writ_pattern_replace(
+            pattern, writ_view_str(cases[i].text), writ_view_str(cases[i].with), &left, &got);
+        ck_assert_int_eq(answer, cases[i].want != NULL ? WRIT_PATTERN_YES : WRIT_PATTERN_NO);
+        ck_assert_view(writ_buf_view(&got), cases[i].want != NULL ? cases[i].want : cases[i].text);
+    }
+}
+END_TEST
+
+START_TEST(a_pattern_that_matches_nothing_at_all_is_not_searched_for)
+{
+    struct writ_pattern *pattern = NULL;
+    struct writ_err err = {0};
+
+    ck_assert_code(writ_pattern_new_search(WRIT_LIT("a*"), &pattern, &err), WRIT_E_INVALID);
+    ck_assert_code(writ_pattern_new_search(WRIT_LIT("a|"), &pattern, &err), WRIT_E_INVALID);
+    ck_assert_ptr_null(pattern);
+}
+END_TEST
+
+START_TEST(a_search_that_hits_a_limit_has_no_answer)
+{
+    auto_pattern slow = searching(WRIT_LIT("(a+)+b(?=x)"));
+    auto_pattern letter = searching(WRIT_LIT("a"));
+    writ_auto_buf text = writ_buf_make(WRIT_PATTERN_FIND_MAX + 1);
+    writ_auto_buf got = writ_buf_make(WRIT_PATTERN_FIND_MAX + 1);
+    writ_auto_buf small = writ_buf_make(2);
+    size_t left = 3;
+
+    put(&text, 'a', 60);
+    writ_buf_byte(&text, 'b');
+    ck_assert_int_eq(writ_pattern_replace(slow, writ_buf_view(&text), WRIT_LIT(""), &left, &got),
+        WRIT_PATTERN_LIMIT);
+    left = 3;
+    ck_assert_int_eq(writ_pattern_replace(letter, WRIT_LIT("aaa"), WRIT_LIT("x"), &left, &got),
+        WRIT_PATTERN_YES);
+    ck_assert_uint_eq(left, 0);
+    ck_assert_int_eq(writ_pattern_replace(letter, WRIT_LIT("a"), WRIT_LIT("x"), &left, &got),
+        WRIT_PATTERN_LIMIT);
+    left = 9;
+    ck_assert_int_eq(writ_pattern_replace(letter, WRIT_LIT("aaa"), WRIT_LIT("x"), &left, &small),
+        WRIT_PATTERN_LIMIT);
+    writ_buf_clear(&text);
+    put(&text, 'b', WRIT_PATTERN_FIND_MAX + 1);
+    ck_assert_int_eq(writ_pattern_replace(letter, writ_buf_view(&text), WRIT_LIT(""), &left, &got),
+        WRIT_PATTERN_LIMIT);
+    writ_buf_clear(&got);
+    ck_assert_int_eq(
+        writ_pattern_replace(letter, writ_view_sub(writ_buf_view(&text), 0, WRIT_PATTERN_FIND_MAX),
+            WRIT_LIT(""), &left, &got),
+        WRIT_PATTERN_NO);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("pattern", every_match_is_replaced_and_nothing_else,
+    a_pattern_that_matches_nothing_at_all_is_not_searched_for,
+    a_search_that_hits_a_limit_has_no_answer, a_faulty_pattern_is_told_with_its_offset,
+    a_pattern_has_a_maximum, a_text_has_a_maximum, a_match_that_takes_long_has_no_answer,
     a_pattern_cannot_raise_its_own_limits, deep_recursion_has_no_answer,
     without_memory_there_is_no_answer, freeing_nothing_does_nothing)

@@ -1,0 +1,171 @@
+#include "gateway/after.h"
+
+#include "gateway/spread.h"
+
+#include "evidence/jcs.h"
+#include "evidence/write.h"
+#include "policy/output.h"
+
+#define VALUES_MAX  (1u << 20)
+#define RESULT_ROOM 4096 /* canonical bytes that need no memory of their own */
+
+/* The canonical form of a value, and its digest in the request's arena; `ret_hash` stays as it is
+ * when the value has none. */
+static size_t
+hash(struct writ_request *request, const struct writ_json *value, struct writ_view *ret_hash,
+    struct writ_view *ret_kept)
+{
+    const struct writ_tool_rule *rule = request->call->verdict.rule;
+    char room[RESULT_ROOM];
+    writ_auto_buf canonical = writ_buf_from(
+        room, sizeof room, (size_t)writ_request_config(request)->limits.response_bytes * 2);
+    struct writ_digest digest;
+    char text[WRIT_DIGEST_TEXT];
+
+    if (!writ_is_ok(writ_jcs_put(&canonical, value, NULL)) ||
+        !writ_is_ok(writ_digest_bytes(writ_buf_view(&canonical), &digest, NULL))) {
+        return 0;
+    }
+    writ_digest_text(&digest, text);
+    *ret_hash = writ_view_copy(writ_view_str(text), request->x->arena);
+    if (rule->duplicates == WRIT_DUPLICATES_REPLAY && canonical.len <= (size_t)rule->replay_bytes) {
+        *ret_kept = writ_view_copy(writ_buf_view(&canonical), request->x->arena);
+    }
+    return canonical.len;
+}
+
+static writ_result
+read_again(const struct writ_request *request, struct writ_view text, const struct writ_json **ret)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+
+    limits.bytes = limits.string_bytes = text.len;
+    limits.values = VALUES_MAX;
+    return writ_json_read(text, &limits, request->x->arena, ret, NULL);
+}
+
+/* The message that came, with what is let through in the place of its result or error. */
+static writ_result
+rewrite(struct writ_request *request, const struct writ_json *response, struct writ_view member,
+    struct writ_view text, struct writ_view *ret)
+{
+    struct writ_buf message = writ_buf_in(request->x->arena, text.len + 65536);
+    struct writ_write w = writ_write_to(&message);
+
+    writ_write_object_begin(&w);
+    WRIT_JSON_EACH(name, response)
+    {
+        writ_write_name(&w, writ_json_string(name));
+        if (writ_view_equal(writ_json_string(name), member)) {
+            writ_write_raw(&w, text);
+        } else {
+            writ_spread_put_verbatim(&w, writ_json_value(name));
+        }
+    }
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    *ret = writ_buf_view(&message);
+    return WRIT_DONE;
+}
+
+/* A round that the client does not get to see is the last one: nobody can go on with it. */
+static void
+refuse(struct writ_conclusion *end, enum writ_reason reason)
+{
+    end->refusal = reason;
+    end->result = (struct writ_view){NULL, 0};
+    end->output_hash = end->outcome == WRIT_OUTCOME_EXECUTED ? end->before_hash : end->output_hash;
+    end->waits = WRIT_WAIT_NONE;
+}
+
+/* What is told from here on is what the rules let through. */
+static void
+take_changed(struct writ_request *request, const struct writ_json *response,
+    struct writ_view member, const struct writ_output *output)
+{
+    struct writ_call *call = request->call;
+    const struct writ_json *value;
+    struct writ_view after = {NULL, 0}, kept = {NULL, 0}, message;
+
+    if (!writ_is_ok(read_again(request, output->text, &value)) ||
+        !writ_is_ok(rewrite(request, response, member, output->text, &message))) {
+        refuse(&call->end, WRIT_REASON_RESULT_RULE_FAILED);
+        return;
+    }
+    (void)hash(request, value, &after, &kept);
+    call->end.after_hash = after;
+    call->end.result = call->end.waits == WRIT_WAIT_NONE ? kept : (struct writ_view){NULL, 0};
+    call->last.data = message;
+}
+
+static void
+apply(struct writ_request *request, const struct writ_json *response, struct writ_view member,
+    size_t bytes)
+{
+    struct writ_call *call = request->call;
+    const struct writ_output_rules *rules = call->verdict.rule->result;
+    const struct writ_json *value = writ_json_get(response, member);
+    struct writ_output output;
+
+    if (writ_view_is(member, "result")) {
+        writ_output_apply(rules, value, bytes, request->x->arena, &output);
+    } else {
+        writ_output_apply_error(rules, value, bytes, request->x->arena, &output);
+    }
+    call->end.output_rules = output.applied;
+    if (output.refused != WRIT_REASON_NONE) {
+        refuse(&call->end, output.refused);
+        return;
+    }
+    if (output.changed) {
+        take_changed(request, response, member, &output);
+    }
+    if (output.is_error) {
+        call->end.outcome = WRIT_OUTCOME_ERROR;
+        call->end.error_type = WRIT_LIT("tool_error");
+        call->end.result = (struct writ_view){NULL, 0};
+    }
+}
+
+void
+writ_after_response(struct writ_request *request, const struct writ_json *response)
+{
+    struct writ_conclusion *end = &request->call->end;
+    bool is_result = writ_json_get(response, WRIT_LIT("result")) != NULL;
+    struct writ_view member = is_result ? WRIT_LIT("result") : WRIT_LIT("error");
+    struct writ_view kept = {NULL, 0};
+    size_t bytes = 0;
+
+    if (!is_result && request->call->verdict.rule->result == NULL) {
+        return;
+    }
+    bytes = hash(request, writ_json_get(response, member), &end->before_hash, &kept);
+    if (is_result && end->waits == WRIT_WAIT_NONE) {
+        end->output_hash = end->before_hash;
+        end->result = kept;
+    }
+    if (request->call->verdict.rule->result != NULL) {
+        /* without a canonical form it is as long as it came */
+        apply(request, response, member, bytes > 0 ? bytes : request->call->last.data.len);
+    }
+}
+
+enum writ_reason
+writ_after_replay(struct writ_request *request, struct writ_view *result)
+{
+    const struct writ_output_rules *rules = request->call->verdict.rule->result;
+    const struct writ_json *value;
+    struct writ_output output;
+
+    if (rules == NULL) {
+        return WRIT_REASON_NONE;
+    }
+    if (!writ_is_ok(read_again(request, *result, &value))) {
+        return WRIT_REASON_RESULT_RULE_FAILED;
+    }
+    writ_output_apply(rules, value, result->len, request->x->arena, &output);
+    if (output.changed) {
+        *result = output.text;
+    }
+    return output.refused;
+}
