@@ -70,8 +70,8 @@ START_TEST(what_is_let_through_is_what_the_rules_say)
             "{\"a\":[\"[redacted]\",{\"b\":\"x[redacted]x\"}]}"},
         {"{\"redact\":[{\"pattern\":\"a\",\"with\":\"b\"},{\"pattern\":\"b\",\"with\":\"c\"}]}",
             "{\"x\":\"ab\"}", "{\"x\":\"cc\"}"},
-        {"{\"redact\":[{\"pattern\":\"q\"}]}",
-            "{\"resultType\":\"q\",\"requestState\":\"q\",\"taskId\":\"q\"}", NULL},
+        {"{\"redact\":[{\"pattern\":\"Q\"}]}",
+            "{\"resultType\":\"Q\",\"requestState\":\"Q\",\"taskId\":\"Q\"}", NULL},
         {"{\"redact\":[{\"pattern\":\"q\",\"with\":\"\"}]}",
             "{\"content\":[{\"type\":\"audio\",\"data\":\"q\",\"mimeType\":\"audio/q\"},"
             "{\"type\":\"text\",\"data\":\"q\",\"text\":\"q\"},"
