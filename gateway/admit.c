@@ -181,6 +181,16 @@ ask_row(struct writ_request *request, struct writ_view id)
     return writ_request_submit(request, WRIT_STEP_SESSION);
 }
 
+/* GET or DELETE; the stateless revision has neither (2026-07-28, basic/transports). */
+static enum writ_step
+session_missing(struct writ_request *request)
+{
+    struct writ_view version = writ_exchange_header(request->x, WRIT_LIT("MCP-Protocol-Version"));
+
+    return writ_refusal_http(request, writ_view_is(version, WRIT_MCP_MODERN) ? 405 : 400,
+        CODE_SERVER, WRIT_REASON_SESSION_UNKNOWN, "a session id is required");
+}
+
 enum writ_step
 writ_admit_session(struct writ_request *request)
 {
@@ -195,10 +205,7 @@ writ_admit_session(struct writ_request *request)
         return WRIT_STEP_ROUTE;
     }
     if (id.ptr == NULL) {
-        return request->x->method == WRIT_METHOD_POST
-                   ? WRIT_STEP_ROUTE
-                   : writ_refusal_http(request, request->x->method == WRIT_METHOD_GET ? 405 : 400,
-                         CODE_SERVER, WRIT_REASON_SESSION_UNKNOWN, "a session id is required");
+        return request->x->method == WRIT_METHOD_POST ? WRIT_STEP_ROUTE : session_missing(request);
     }
     session = writ_sessions_find(
         request->worker->gateway->sessions, id, writ_loop_now_us(request->x->loop));

@@ -10,6 +10,7 @@
 
 #define CODE_INVALID_REQUEST (-32600)
 #define CODE_INTERNAL        (-32603)
+#define CODE_SERVER          (-32000)
 #define CODE_INVALID_PARAMS  (-32602)
 #define HEARTBEAT_MS         15000
 
@@ -89,6 +90,15 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
     return add_names(request, name, headers, ret_count);
 }
 
+/* What the client takes is for the server to judge; none given is anything (RFC 9110 12.5.1). */
+static struct writ_view
+accepted(const struct writ_request *request)
+{
+    struct writ_view accept = writ_exchange_header(request->x, WRIT_LIT("Accept"));
+
+    return accept.ptr != NULL ? accept : WRIT_LIT("*/*");
+}
+
 static void
 fill(struct writ_request *request, struct writ_upstream *upstream,
     const struct writ_header *headers, size_t count, struct writ_upcall_request *ret)
@@ -101,6 +111,8 @@ fill(struct writ_request *request, struct writ_upstream *upstream,
         .body = request->x->body,
         .session = writ_session_upstream(request->session, to->name),
         .version = writ_exchange_header(request->x, WRIT_LIT("MCP-Protocol-Version")),
+        .accept = request->x->method == WRIT_METHOD_POST ? accepted(request)
+                                                         : (struct writ_view){NULL, 0},
         .headers = headers,
         .headers_n = count,
         .body_max = (size_t)writ_request_config(request)->limits.response_bytes,
@@ -131,6 +143,7 @@ writ_pass_prepare_own(struct writ_request *request, struct writ_upstream *upstre
 
     WRIT_TRY(add_names(request, name, headers, &count));
     fill(request, upstream, headers, count, ret);
+    ret->accept = (struct writ_view){NULL, 0};
     return WRIT_DONE;
 }
 
@@ -759,6 +772,16 @@ inward_id(struct writ_request *request, struct writ_buf *ret_id_json)
     return NULL;
 }
 
+static enum writ_step
+swallow(struct writ_request *request)
+{
+    struct writ_exchange *x = request->x;
+
+    writ_request_finish(request);
+    writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
+    return WRIT_STEP_DONE;
+}
+
 enum writ_step
 writ_pass_reply(struct writ_request *request)
 {
@@ -767,10 +790,13 @@ writ_pass_reply(struct writ_request *request)
     struct writ_upstream *upstream = inward_id(request, &id);
     struct writ_view copy;
 
-    if (upstream == NULL || request->session == NULL ||
+    if (request->session == NULL) {
+        return writ_refusal_http(request, 400, CODE_SERVER, WRIT_REASON_MALFORMED_REQUEST,
+            "an answer belongs to a session");
+    }
+    if (upstream == NULL ||
         !writ_is_ok(writ_pass_rewrite_id(request->message.body, writ_buf_view(&id), &body))) {
-        return writ_refusal_http(request, 400, CODE_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
-            "the answer belongs to no request of this session");
+        return swallow(request); /* to nothing that was asked; a server takes it as well */
     }
     copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
     if (copy.ptr == NULL) {

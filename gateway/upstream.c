@@ -281,6 +281,16 @@ add_field(struct writ_header *fields, size_t *count, struct writ_view name, stru
     }
 }
 
+static struct writ_view
+accept_of(const struct writ_upcall_request *request)
+{
+    if (request->method == WRIT_METHOD_GET) {
+        return WRIT_LIT("text/event-stream");
+    }
+    return request->accept.ptr != NULL ? request->accept
+                                       : WRIT_LIT("application/json, text/event-stream");
+}
+
 static size_t
 make_fields(const struct writ_upcall_request *request, struct writ_header fields[FIELDS_MAX])
 {
@@ -289,9 +299,7 @@ make_fields(const struct writ_upcall_request *request, struct writ_header fields
     if (request->method == WRIT_METHOD_POST) {
         add_field(fields, &count, WRIT_LIT("Content-Type"), WRIT_LIT("application/json"));
     }
-    add_field(fields, &count, WRIT_LIT("Accept"),
-        request->method == WRIT_METHOD_GET ? WRIT_LIT("text/event-stream")
-                                           : WRIT_LIT("application/json, text/event-stream"));
+    add_field(fields, &count, WRIT_LIT("Accept"), accept_of(request));
     add_field(fields, &count, WRIT_LIT("Accept-Encoding"), WRIT_LIT("identity"));
     add_field(fields, &count, WRIT_LIT("MCP-Protocol-Version"), request->version);
     add_field(fields, &count, WRIT_LIT("Mcp-Session-Id"),

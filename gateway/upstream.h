@@ -50,6 +50,7 @@ struct writ_upcall_request {
     struct writ_view body;                  /* POST: one JSON message */
     struct writ_view session;               /* the upstream's own session id, or empty */
     struct writ_view version;               /* MCP-Protocol-Version, or empty */
+    struct writ_view accept;                /* or empty: all that MCP may answer with */
     const struct writ_header *headers;      /* further ones, such as Mcp-Name or the credential */
     size_t headers_n;
     size_t body_max;    /* longest JSON body */

@@ -88,7 +88,11 @@ export async function startSdkUpstream(t, { eras = 'both', port = 0 } = {}) {
     if (req.method === 'POST') {
       const chunks = [];
       for await (const chunk of req) chunks.push(chunk);
-      body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+      try {
+        body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+      } catch {
+        return refuse(res, 400, -32700, 'Parse error: Invalid JSON'); // as the SDK's own reading does
+      }
     }
     state.requests.push({ http: req.method, headers: req.headers, body });
     const { kind } = sdk.classifyInboundRequest({
