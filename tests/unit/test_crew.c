@@ -1,0 +1,501 @@
+/* The crew machine as a whole (writ/crew.h): limits on both sides, deviations that no golden
+ * scenario shows, any order of answers, resuming at every step, and memory that runs out anywhere.
+ */
+#include "support/unit.h"
+
+#include "base/bytes.h"
+#include "writ/crew.h"
+
+#include <stdio.h>
+
+/** A crew to play with. */
+struct crew {
+    struct writ_crew_shape *shape, *inner;
+    struct writ_crew_agents *agents;
+    struct writ_crew_registered registry;
+    struct writ_crew_graph *graph;
+    struct writ_crew_options options;
+    struct writ_crew_session *session;
+    struct writ_buf log; /* every event, one per line */
+    double now;
+};
+
+static double
+now(void *user)
+{
+    return ((struct crew *)user)->now;
+}
+
+/* Builds from texts; the first failure's error, or WRIT_CREW_NONE. */
+static enum writ_crew_error
+crew_open(struct crew *crew, const char *shape, const char *agents, const char *inner,
+    const struct writ_crew_limits *limits)
+{
+    struct writ_crew_plan plan;
+    struct writ_crew_err err = {0};
+
+    crew->log = writ_buf_make(SIZE_MAX);
+    if (!writ_is_ok(writ_crew_shape_read(writ_view_str(shape), limits, NULL, &crew->shape, &err)) ||
+        !writ_is_ok(
+            writ_crew_agents_read(writ_view_str(agents), limits, NULL, &crew->agents, &err)) ||
+        (inner != NULL && !writ_is_ok(writ_crew_shape_read(
+                              writ_view_str(inner), limits, NULL, &crew->inner, &err)))) {
+        return err.error;
+    }
+    crew->registry = (struct writ_crew_registered){WRIT_LIT("inner"), crew->inner};
+    plan = (struct writ_crew_plan){.shape = crew->shape,
+        .agents = crew->agents,
+        .registry = &crew->registry,
+        .registry_n = inner != NULL,
+        .limits = limits};
+    if (!writ_is_ok(writ_crew_graph_build(&plan, &crew->graph, &err))) {
+        return err.error;
+    }
+    crew->options.crew_id = WRIT_LIT("c");
+    crew->options.graph = crew->graph;
+    crew->options.clock = (struct writ_crew_clock){now, crew};
+    crew->options.limits = limits;
+    return writ_is_ok(writ_crew_session_new(&crew->options, &crew->session, &err)) ? WRIT_CREW_NONE
+                                                                                   : err.error;
+}
+
+static void
+crew_close(struct crew *crew)
+{
+    writ_crew_session_free(crew->session);
+    writ_crew_graph_free(crew->graph);
+    writ_crew_agents_free(crew->agents);
+    writ_crew_shape_free(crew->shape);
+    writ_crew_shape_free(crew->inner);
+    writ_buf_wipe(&crew->log);
+}
+
+static void
+log_events(struct crew *crew, const struct writ_crew_events *events)
+{
+    for (size_t at = 0; at < events->n; at++) {
+        writ_buf_put(&crew->log, events->list[at]);
+        writ_buf_byte(&crew->log, '\n');
+    }
+}
+
+/* Starts; WRIT_CREW_NONE, or why not. */
+static enum writ_crew_error
+crew_start(struct crew *crew)
+{
+    struct writ_crew_events events;
+    struct writ_crew_err err = {0};
+
+    if (!writ_is_ok(writ_crew_session_start(
+            crew->session, WRIT_LIT("{\"q\":1}"), writ_view(NULL, 0), &events, &err))) {
+        return err.error;
+    }
+    log_events(crew, &events);
+    return WRIT_CREW_NONE;
+}
+
+/* The correlation id of the pending request at `at`; false: there are not so many. */
+static bool
+pending_id(struct crew *crew, size_t at, char ret[17])
+{
+    struct writ_crew_events events;
+    size_t from;
+
+    if (!writ_is_ok(writ_crew_session_pending(crew->session, &events, NULL)) || at >= events.n) {
+        return false;
+    }
+    from = writ_view_search(events.list[at], WRIT_LIT("\"correlationId\":\"")) + 17;
+    writ_view_place(writ_view_sub(events.list[at], from, 16), ret);
+    ret[16] = '\0';
+    return true;
+}
+
+static enum writ_crew_error
+crew_answer(struct crew *crew, const char *id, const char *rest)
+{
+    struct writ_crew_events events;
+    struct writ_crew_err err = {0};
+    char event[256];
+
+    snprintf(event, sizeof event, "{\"type\":\"agent.step.completed\",\"correlationId\":\"%s\"%s}",
+        id, rest);
+    if (!writ_is_ok(
+            writ_crew_session_deliver(crew->session, writ_view_str(event), &events, &err))) {
+        return err.error;
+    }
+    log_events(crew, &events);
+    return WRIT_CREW_NONE;
+}
+
+#define ROLE(name, more) "{\"role\":\"" name "\",\"permissions\":{}" more "}"
+#define SHAPE(roles)     "{\"schema_version\":\"1.0\",\"name\":\"C\",\"roles\":[" roles "]}"
+#define AGENTS           "{\"schema_version\":\"1.0\",\"name\":\"C\",\"agents\":[]}"
+#define INNER(roles)     "{\"schema_version\":\"1.0\",\"name\":\"IN\",\"roles\":[" roles "]}"
+#define ENTRY            ROLE("a", ",\"first_input\":true,\"amount\":1")
+#define EXIT             ROLE("z", ",\"final_output\":true,\"amount\":1")
+#define WORKERS(n)                                                                                 \
+    ROLE("w", ",\"amount\":" #n ",\"execution\":{\"voting\":{\"mode\":\"majority\"}}")
+#define FIXER ROLE("f", ",\"amount\":1,\"activation\":{\"on_fault\":true}")
+
+/* Answers all that is pending, the `pick`-th of what is left first, until the crew is done. */
+static void
+crew_finish(struct crew *crew, size_t pick)
+{
+    char id[17];
+
+    for (int guard = 0; guard < 10000; guard++) {
+        struct writ_crew_events events;
+        char rest[64];
+        if (!writ_is_ok(writ_crew_session_pending(crew->session, &events, NULL)) || events.n == 0) {
+            return;
+        }
+        ck_assert(pending_id(crew, pick % events.n, id));
+        snprintf(rest, sizeof rest, ",\"output\":\"%c\"", id[3] & 1 ? 'x' : 'y');
+        ck_assert_int_eq(crew_answer(crew, id, rest), WRIT_CREW_NONE);
+        pick = pick / 7 + 3 * pick + 1;
+    }
+    ck_abort_msg("the crew does not end");
+}
+
+/* ---- order */
+
+START_TEST(the_order_of_answers_does_not_change_the_log)
+{
+    struct crew first = {0};
+
+    ck_assert_int_eq(crew_open(&first, SHAPE(ENTRY "," WORKERS(6) "," EXIT), AGENTS, NULL, NULL),
+        WRIT_CREW_NONE);
+    ck_assert_int_eq(crew_start(&first), WRIT_CREW_NONE);
+    crew_finish(&first, 0);
+    ck_assert_int_eq(writ_crew_session_status(first.session), WRIT_CREW_COMPLETED);
+    for (size_t pick = 1; pick < 200; pick++) {
+        struct crew other = {0};
+        ck_assert_int_eq(
+            crew_open(&other, SHAPE(ENTRY "," WORKERS(6) "," EXIT), AGENTS, NULL, NULL),
+            WRIT_CREW_NONE);
+        ck_assert_int_eq(crew_start(&other), WRIT_CREW_NONE);
+        crew_finish(&other, pick);
+        ck_assert(writ_view_equal(writ_buf_view(&other.log), writ_buf_view(&first.log)));
+        crew_close(&other);
+    }
+    crew_close(&first);
+}
+END_TEST
+
+/* ---- resuming */
+
+#define BUSY                                                                                       \
+    SHAPE(ENTRY "," ROLE("t", ",\"amount\":2,\"nested_crew\":\"inner\"") "," WORKERS(2) "," FIXER  \
+                                                                                        "," EXIT)
+#define BUSY_INNER INNER(ENTRY "," EXIT)
+
+/* One scripted answer: every third one is a fault, which a fixer takes over. */
+static bool
+script_step(struct crew *crew, size_t step)
+{
+    char id[17];
+
+    if (!pending_id(crew, 0, id)) {
+        return false;
+    }
+    ck_assert_int_eq(
+        crew_answer(crew, id, step % 3 == 2 ? ",\"fault\":true" : ",\"output\":{\"n\":1.50}"),
+        WRIT_CREW_NONE);
+    return true;
+}
+
+/* Replaces the session by one that was resumed from its snapshot. */
+static void
+swap_session(struct crew *crew)
+{
+    struct writ_crew_session *resumed = NULL;
+    struct writ_crew_value *snapshot = NULL, *again = NULL;
+    struct writ_crew_events events;
+    struct writ_crew_err err = {0};
+
+    ck_assert_ok(writ_crew_session_snapshot(crew->session, &snapshot, &err));
+    ck_assert_msg(
+        writ_is_ok(writ_crew_session_resume(&crew->options, writ_crew_value_text(snapshot), NULL, 0,
+            WRIT_CREW_RESUME_RE_EMIT, &resumed, &events, &err)),
+        "%s", err.err.text);
+    ck_assert_ok(writ_crew_session_snapshot(resumed, &again, &err));
+    ck_assert(writ_view_equal(writ_crew_value_text(snapshot), writ_crew_value_text(again)));
+    writ_crew_value_free(snapshot);
+    writ_crew_value_free(again);
+    writ_crew_session_free(crew->session);
+    crew->session = resumed;
+}
+
+START_TEST(resuming_at_every_step_gives_the_same_log)
+{
+    struct crew straight = {0};
+    size_t steps = 0;
+
+    ck_assert_int_eq(crew_open(&straight, BUSY, AGENTS, BUSY_INNER, NULL), WRIT_CREW_NONE);
+    ck_assert_int_eq(crew_start(&straight), WRIT_CREW_NONE);
+    while (script_step(&straight, steps)) {
+        steps++;
+    }
+    ck_assert_int_eq(writ_crew_session_status(straight.session), WRIT_CREW_COMPLETED);
+    ck_assert_uint_gt(steps, 6);
+    for (size_t cut = 0; cut <= steps; cut++) {
+        struct crew crew = {0};
+        ck_assert_int_eq(crew_open(&crew, BUSY, AGENTS, BUSY_INNER, NULL), WRIT_CREW_NONE);
+        ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+        for (size_t step = 0; step < steps; step++) {
+            if (step == cut || cut == steps) {
+                swap_session(&crew);
+            }
+            ck_assert(script_step(&crew, step));
+        }
+        ck_assert(writ_view_equal(writ_buf_view(&crew.log), writ_buf_view(&straight.log)));
+        crew_close(&crew);
+    }
+    crew_close(&straight);
+}
+END_TEST
+
+START_TEST(a_snapshot_that_was_changed_is_refused_or_runs)
+{
+    struct crew crew = {0};
+    struct writ_crew_value *snapshot = NULL;
+    struct writ_view text;
+    char *copy;
+
+    ck_assert_int_eq(crew_open(&crew, BUSY, AGENTS, BUSY_INNER, NULL), WRIT_CREW_NONE);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    for (size_t step = 0; step < 3; step++) {
+        ck_assert(script_step(&crew, step));
+    }
+    ck_assert_ok(writ_crew_session_snapshot(crew.session, &snapshot, NULL));
+    text = writ_crew_value_text(snapshot);
+    copy = writ_alloc(text.len);
+    ck_assert_ptr_nonnull(copy);
+    for (size_t at = 0; at < text.len; at++) {
+        struct writ_crew_session *resumed = NULL;
+        struct writ_crew_events events;
+        struct writ_crew_err err = {0};
+        writ_view_place(text, copy);
+        copy[at] = (char)(copy[at] ^ 1);
+        writ_result result = writ_crew_session_resume(&crew.options, writ_view(copy, text.len),
+            NULL, 0, WRIT_CREW_RESUME_TREAT_AS_FAILED, &resumed, &events, &err);
+        ck_assert(writ_is_ok(result) == (resumed != NULL));
+        ck_assert(writ_is_ok(result) || err.error != WRIT_CREW_NONE);
+        writ_crew_session_free(resumed);
+    }
+    writ_free(copy);
+    writ_crew_value_free(snapshot);
+    crew_close(&crew);
+}
+END_TEST
+
+/* ---- deviations that the golden scenarios do not show */
+
+START_TEST(nested_crews_that_end_at_once_all_run_in_their_phase)
+{
+    struct crew crew = {0};
+    static const char shape[] =
+        SHAPE(ENTRY "," ROLE("t", ",\"amount\":3,\"nested_crew\":\"inner\"") "," EXIT);
+    static const char inner[] =
+        INNER(ROLE("ia", ",\"first_input\":true") "," ROLE("iz", ",\"final_output\":true"));
+    struct writ_view log;
+    size_t completed = 0, entered;
+    char id[17];
+
+    ck_assert_int_eq(crew_open(&crew, shape, AGENTS, inner, NULL), WRIT_CREW_NONE);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    ck_assert(pending_id(&crew, 0, id));
+    ck_assert_int_eq(crew_answer(&crew, id, ",\"output\":1"), WRIT_CREW_NONE);
+    log = writ_buf_view(&crew.log);
+    entered =
+        writ_view_search(log, WRIT_LIT("{\"roleId\":\"z\",\"ts\":0,\"type\":\"role.entered\"}"));
+    for (size_t at = 0; at < entered;) {
+        struct writ_view rest = writ_view_sub(log, at, log.len);
+        size_t next = writ_view_search(rest, WRIT_LIT("nested.crew.completed"));
+        completed += at + next < log.len;
+        at += next + 1;
+    }
+    ck_assert_uint_eq(completed, 3);
+    crew_finish(&crew, 0);
+    ck_assert_int_eq(writ_crew_session_status(crew.session), WRIT_CREW_COMPLETED);
+    crew_close(&crew);
+}
+END_TEST
+
+/* ---- limits */
+
+START_TEST(agents_and_nesting_have_limits)
+{
+    static const struct {
+        struct writ_crew_limits limits;
+        enum writ_crew_error error;
+    } cases[] = {
+        {{1 << 20, 1 << 20, 2, 8, 2, 9, 9}, WRIT_CREW_NONE},
+        {{1 << 20, 1 << 20, 1, 8, 2, 9, 9}, WRIT_CREW_LIMIT_EXCEEDED}, /* agents of a role */
+        {{1 << 20, 1 << 20, 2, 7, 2, 9, 9}, WRIT_CREW_LIMIT_EXCEEDED}, /* in all */
+        {{1 << 20, 1 << 20, 2, 8, 1, 9, 9}, WRIT_CREW_LIMIT_EXCEEDED}, /* nesting */
+        {{100, 1 << 20, 2, 8, 2, 9, 9}, WRIT_CREW_LIMIT_EXCEEDED},     /* bytes of the shape */
+    };
+    /* 1 + 2 * (1 + 2) + 1 agents */
+    static const char shape[] =
+        SHAPE(ENTRY "," ROLE("t", ",\"amount\":2,\"nested_crew\":\"inner\"") "," EXIT);
+
+    for (size_t at = 0; at < sizeof cases / sizeof *cases; at++) {
+        struct crew crew = {0};
+        enum writ_crew_error error =
+            crew_open(&crew, shape, AGENTS, INNER(ENTRY "," EXIT), &cases[at].limits);
+        ck_assert_msg(error == cases[at].error, "case %zu: %s", at, writ_crew_error_name(error));
+        crew_close(&crew);
+    }
+}
+END_TEST
+
+START_TEST(an_event_has_a_limit)
+{
+    struct writ_crew_limits limits = writ_crew_limits_default;
+    struct writ_crew_events events;
+    struct writ_crew_err err = {0};
+    struct crew crew = {0};
+
+    limits.event_bytes = 30;
+    ck_assert_int_eq(
+        crew_open(&crew, SHAPE(ENTRY "," EXIT), AGENTS, NULL, &limits), WRIT_CREW_NONE);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    ck_assert_ok(writ_crew_session_deliver(
+        crew.session, WRIT_LIT("{\"type\":\"other\",\"aaaaaa\":123}"), &events, &err));
+    ck_assert_int_eq(writ_crew_session_deliver(crew.session,
+                         WRIT_LIT("{\"type\":\"other\",\"aaaaaaa\":1234}"), &events, &err)
+                         .code,
+        WRIT_E_LIMIT);
+    ck_assert_int_eq(err.error, WRIT_CREW_LIMIT_EXCEEDED);
+    /* and the session goes on */
+    ck_assert_int_eq(writ_crew_session_status(crew.session), WRIT_CREW_AWAITING_RESPONSES);
+    ck_assert_ok(writ_crew_session_deliver(crew.session, WRIT_LIT("{}"), &events, &err));
+    crew_close(&crew);
+}
+END_TEST
+
+static size_t
+count_of(struct writ_view log, struct writ_view what)
+{
+    size_t n = 0;
+
+    for (size_t at = writ_view_search(log, what); at < log.len; n++) {
+        log = writ_view_sub(log, at + 1, log.len);
+        at = writ_view_search(log, what);
+    }
+    return n;
+}
+
+START_TEST(fixers_of_a_phase_have_a_limit)
+{
+    for (size_t most = 1; most <= 3; most++) {
+        struct writ_crew_limits limits = writ_crew_limits_default;
+        struct crew crew = {0};
+        char id[17];
+        limits.phase_fixers = most;
+        ck_assert_int_eq(
+            crew_open(&crew, SHAPE(ENTRY "," WORKERS(3) "," FIXER "," EXIT), AGENTS, NULL, &limits),
+            WRIT_CREW_NONE);
+        ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+        ck_assert(pending_id(&crew, 0, id));
+        ck_assert_int_eq(crew_answer(&crew, id, ""), WRIT_CREW_NONE);
+        for (int worker = 0; worker < 3; worker++) {
+            ck_assert(pending_id(&crew, 0, id));
+            ck_assert_int_eq(crew_answer(&crew, id, ",\"fault\":true"), WRIT_CREW_NONE);
+        }
+        ck_assert_uint_eq(count_of(writ_buf_view(&crew.log), WRIT_LIT("\"fixer.invoked\"")), most);
+        crew_close(&crew);
+    }
+}
+END_TEST
+
+static void
+ask_again(void *user, const struct writ_crew_hook *hook, struct writ_crew_control *control)
+{
+    (void)user;
+    (void)hook;
+    writ_crew_control_request(control, WRIT_LIT("a-1"), WRIT_LIT("z-1"), WRIT_CREW_ESCALATE_TO);
+}
+
+START_TEST(hooks_that_ask_again_do_not_recurse_without_end)
+{
+    static const struct writ_crew_hooks hooks = {ask_again, NULL};
+    struct writ_crew_limits limits = writ_crew_limits_default;
+    struct writ_crew_session *session = NULL;
+    struct writ_crew_events events;
+    struct crew crew = {0};
+    bool allowed = true;
+
+    limits.action_recursion = 5;
+    ck_assert_int_eq(crew_open(&crew,
+                         SHAPE(ROLE("a", ",\"first_input\":true,\"amount\":1,\"hooks\":{"
+                                         "\"on_permission_denied\":\"again\"}") "," EXIT),
+                         AGENTS, NULL, &limits),
+        WRIT_CREW_NONE);
+    crew.options.hooks = &hooks;
+    ck_assert_ok(writ_crew_session_new(&crew.options, &session, NULL));
+    ck_assert_ok(writ_crew_session_request(
+        session, WRIT_LIT("a-1"), WRIT_LIT("z-1"), WRIT_CREW_TALK_TO, &allowed, &events, NULL));
+    ck_assert(!allowed);
+    ck_assert_uint_eq(events.n, 6);
+    writ_crew_session_free(session);
+    crew_close(&crew);
+}
+END_TEST
+
+/* ---- memory that runs out */
+
+/* The whole life of a crew. True: it ran through; its log is in `crew`. */
+static bool
+live(struct crew *crew)
+{
+    struct writ_crew_value *snapshot = NULL;
+    struct writ_crew_session *resumed = NULL;
+    struct writ_crew_events events;
+    char id[17];
+    bool ok = crew_open(crew, BUSY, AGENTS, BUSY_INNER, NULL) == WRIT_CREW_NONE &&
+              crew_start(crew) == WRIT_CREW_NONE;
+
+    for (size_t step = 0; ok && pending_id(crew, 0, id); step++) {
+        ok = crew_answer(crew, id, step % 3 == 2 ? ",\"fault\":true" : ",\"output\":[1]") ==
+             WRIT_CREW_NONE;
+    }
+    ok = ok && writ_is_ok(writ_crew_session_snapshot(crew->session, &snapshot, NULL)) &&
+         writ_is_ok(writ_crew_session_resume(&crew->options, writ_crew_value_text(snapshot), NULL,
+             0, WRIT_CREW_RESUME_ABORT, &resumed, &events, NULL));
+    ok = ok && writ_crew_session_status(crew->session) == WRIT_CREW_COMPLETED &&
+         writ_is_ok(writ_buf_check(&crew->log, NULL));
+    writ_crew_session_free(resumed);
+    writ_crew_value_free(snapshot);
+    return ok;
+}
+
+START_TEST(memory_that_runs_out_never_gives_another_log)
+{
+    struct crew whole = {0};
+    bool reached = true;
+
+    ck_assert(live(&whole));
+    for (long nth = 1; reached; nth++) {
+        struct crew crew = {0};
+        writ_fault_arm(nth);
+        bool ran = live(&crew);
+        reached = writ_fault_disarm();
+        if (ran) {
+            ck_assert_msg(writ_view_equal(writ_buf_view(&crew.log), writ_buf_view(&whole.log)),
+                "allocation %ld", nth);
+        } else {
+            ck_assert_msg(reached, "failed without a fault at %ld", nth);
+        }
+        crew_close(&crew);
+    }
+    crew_close(&whole);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("crew", the_order_of_answers_does_not_change_the_log,
+    resuming_at_every_step_gives_the_same_log, a_snapshot_that_was_changed_is_refused_or_runs,
+    nested_crews_that_end_at_once_all_run_in_their_phase, agents_and_nesting_have_limits,
+    an_event_has_a_limit, fixers_of_a_phase_have_a_limit,
+    hooks_that_ask_again_do_not_recurse_without_end, memory_that_runs_out_never_gives_another_log)

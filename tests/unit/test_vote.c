@@ -1,0 +1,319 @@
+/* Voting (semantics 6, 16.5, 17 and 19): every mode through writ_crew_vote, against tables and, for
+ * reviews, against an oracle that knows no fractions. */
+#include "support/unit.h"
+
+#include "base/bytes.h"
+#include "writ/crew.h"
+
+#include <stdio.h>
+
+#define MOST 8
+
+/* One vote: entries are JSON outputs, "!" before one: faulted; NULL ends them. */
+static enum writ_crew_error
+vote(const char *config, const char *const *outputs, struct writ_crew_verdict *ret)
+{
+    struct writ_crew_entry entries[MOST];
+    struct writ_crew_value *values[MOST] = {NULL};
+    struct writ_crew_voting *voting = NULL;
+    struct writ_crew_err err = {0};
+    static char ids[MOST][16];
+    size_t n = 0;
+
+    for (; outputs[n] != NULL; n++) {
+        bool fault = outputs[n][0] == '!';
+        snprintf(ids[n], sizeof ids[n], "v-%zu", n + 1);
+        ck_assert_ok(
+            writ_crew_value_read(writ_view_str(outputs[n] + fault), NULL, &values[n], NULL));
+        entries[n] = (struct writ_crew_entry){
+            writ_view_str(ids[n]), WRIT_LIT("v"), writ_crew_value_text(values[n]), fault, false};
+    }
+    if (writ_is_ok(writ_crew_voting_read(writ_view_str(config), NULL, &voting, &err))) {
+        WRIT_IGNORE(writ_crew_vote(voting, NULL, entries, n, n, ret, &err)); /* its error counts */
+    }
+    writ_crew_voting_free(voting);
+    while (n-- > 0) {
+        writ_crew_value_free(values[n]);
+    }
+    return err.error;
+}
+
+/* The resolved value's text; "none", or the error. Static storage. */
+static const char *
+result_of(const char *config, const char *const *outputs)
+{
+    static char text[512];
+    struct writ_crew_verdict verdict = {0};
+    enum writ_crew_error error = vote(config, outputs, &verdict);
+    struct writ_view value = writ_crew_value_text(verdict.value);
+
+    ck_assert(error != WRIT_CREW_NONE || verdict.why != NULL);
+    snprintf(text, sizeof text, "%.*s", (int)value.len, value.len > 0 ? value.ptr : "");
+    if (error != WRIT_CREW_NONE) {
+        snprintf(text, sizeof text, "%s", writ_crew_error_name(error));
+    } else if (!verdict.resolved) {
+        snprintf(text, sizeof text, "none");
+    }
+    writ_crew_verdict_wipe(&verdict);
+    return text;
+}
+
+struct vote_case {
+    const char *config;
+    const char *outputs[MOST];
+    const char *want;
+};
+
+static void
+check_cases(const struct vote_case *cases, size_t n)
+{
+    for (size_t at = 0; at < n; at++) {
+        const char *got = result_of(cases[at].config, cases[at].outputs);
+        ck_assert_msg(writ_view_is(writ_view_str(got), cases[at].want), "case %zu: %s, not %s", at,
+            got, cases[at].want);
+    }
+}
+
+START_TEST(a_quorum_is_counted_on_the_electorate)
+{
+    static const struct vote_case cases[] = {
+        {"{\"mode\":\"majority\",\"quorum\":2}", {"1", "!1", "!1"}, "none"},
+        {"{\"mode\":\"majority\",\"quorum\":2}", {"1", "2", "!1"}, "1"},
+        {"{\"mode\":\"unanimous\",\"quorum\":\"2/3\"}", {"1", "1", "!1"}, "1"},
+        {"{\"mode\":\"unanimous\",\"quorum\":\"2/3\"}", {"1", "!1", "!1"}, "none"},
+        {"{\"mode\":\"first_valid\",\"quorum\":\"667/1000\"}", {"1", "1", "!1"}, "none"},
+        {"{\"mode\":\"first_valid\",\"quorum\":0}", {"1"}, "1"},
+        {"{\"mode\":\"first_valid\",\"quorum\":4}", {"1", "1", "1"}, "none"},
+    };
+
+    check_cases(cases, sizeof cases / sizeof *cases);
+}
+END_TEST
+
+START_TEST(weights_and_thresholds_are_exact)
+{
+    static const struct vote_case cases[] = {
+        {"{\"mode\":\"weighted_consensus\",\"threshold\":\"2/3\"}", {"1", "1", "2"}, "1"},
+        {"{\"mode\":\"weighted_consensus\",\"threshold\":0.67}", {"1", "1", "2"}, "none"},
+        {"{\"mode\":\"weighted_consensus\",\"threshold\":\"1/2\",\"weights\":{\"v-3\":2}}",
+            {"1", "1", "2"}, "1"},
+        {"{\"mode\":\"weighted_consensus\",\"threshold\":\"1/2\",\"weights\":{\"v-3\":3}}",
+            {"1", "1", "2"}, "2"},
+        /* an agent's own weight goes before its role's */
+        {"{\"mode\":\"weighted_consensus\",\"threshold\":\"1/2\",\"weights\":{\"v\":0,\"v-2\":1}}",
+            {"1", "2", "3"}, "2"},
+        {"{\"mode\":\"weighted_consensus\",\"weights\":{\"v\":0}}", {"1", "1"}, "none"},
+        /* a digit more than a double has */
+        {"{\"mode\":\"weighted_consensus\",\"threshold\":0.333333333333333333,\"weights\":{"
+         "\"v\":1}}",
+            {"1", "2", "3"}, "1"},
+        {"{\"mode\":\"weighted_consensus\",\"threshold\":0.33333333333333334,\"weights\":{\"v\":1}"
+         "}",
+            {"1", "2", "3"}, "none"},
+    };
+
+    check_cases(cases, sizeof cases / sizeof *cases);
+}
+END_TEST
+
+START_TEST(the_best_of_n_has_the_highest_score)
+{
+    static const struct vote_case cases[] = {
+        {"{\"mode\":\"best_of_n\",\"score\":\"/s\"}",
+            {"{\"s\":1}", "{\"s\":3}", "{\"s\":3,\"t\":1}"}, "{\"s\":3}"},
+        {"{\"mode\":\"best_of_n\",\"score\":\"/s\"}", {"{\"s\":\"9\"}", "{\"s\":-1}", "7"},
+            "{\"s\":-1}"},
+        {"{\"mode\":\"best_of_n\",\"score\":\"/s\"}", {"{}", "1"}, "none"},
+        {"{\"mode\":\"best_of_n\",\"score\":\"\"}", {"1", "2"}, "2"},
+        {"{\"mode\":\"best_of_n\",\"score\":\"/s\",\"quorum\":2}", {"{\"s\":1}", "{}"}, "none"},
+        {"{\"mode\":\"best_of_n\"}", {"1"}, "not_implemented"},
+        {"{\"mode\":\"best_of_n\",\"score\":\"s\"}", {"1"}, "schema"},
+    };
+
+    check_cases(cases, sizeof cases / sizeof *cases);
+}
+END_TEST
+
+#define A "\"approve\""
+#define R "\"reject\""
+#define M "{\"vote\":\"modify\",\"feedback\":\"f\"}"
+
+START_TEST(a_review_is_decided_as_published)
+{
+    static const struct vote_case cases[] = {
+        {"\"review\"", {A, A, A}, "\"ACCEPT\""},
+        {"\"review\"", {A, R, A}, "\"ACCEPT\""},
+        {"\"review\"", {A, A, M}, "\"ACCEPT\""},
+        {"\"review\"", {A, R, R}, "\"REJECT\""},
+        {"\"review\"", {R, R, R}, "\"REJECT\""},
+        {"\"review\"", {A, R, M}, "\"REQUEST_REVISION\""},
+        {"\"review\"", {R, R, M}, "\"REJECT\""},
+        {"\"review\"", {NULL}, "\"REQUEST_REVISION\""},
+        {"\"review\"", {A, "\"aprove\"", "1"}, "\"ACCEPT\""}, /* what is no vote is left out */
+        {"{\"mode\":\"review\",\"quorum\":2}", {A, "\"aprove\"", "1"}, "none"},
+        {"{\"mode\":\"review\",\"threshold\":0.67}", {A, A, R}, "\"REQUEST_REVISION\""},
+        {"{\"mode\":\"review\",\"veto\":[\"v-3\"]}", {A, A, R}, "\"REJECT\""},
+        {"{\"mode\":\"review\",\"veto\":[\"v\"]}", {A, A, M}, "\"ACCEPT\""},
+        {"{\"mode\":\"review\",\"weights\":{\"v-3\":5}}", {A, A, R}, "\"REJECT\""},
+        {"{\"mode\":\"review\",\"threshold\":0.5}", {A}, "schema"},
+        {"{\"mode\":\"review\",\"threshold\":\"1/2\"}", {A}, "schema"},
+        {"{\"mode\":\"review\",\"threshold\":\"51/100\"}", {A, R}, "\"REQUEST_REVISION\""},
+    };
+
+    check_cases(cases, sizeof cases / sizeof *cases);
+}
+END_TEST
+
+/* All tables of up to 7 voters with weights 0 to 2, against sums of sixths: with T = 2/3, ACCEPT
+ * iff 3 (2a + m) >= 4n, else REJECT iff 3r >= 2n. */
+START_TEST(no_split_of_votes_is_accepted_and_rejected)
+{
+    static const char *const votes[] = {A, R, M};
+
+    for (size_t voters = 1; voters <= 7; voters++) {
+        size_t tables = 1;
+        for (size_t at = 0; at < voters; at++) {
+            tables *= 3;
+        }
+        for (size_t table = 0; table < tables; table++) {
+            const char *outputs[MOST] = {NULL};
+            char config[256] = "{\"mode\":\"review\",\"weights\":{";
+            size_t sums[3] = {0, 0, 0}, left = table, len = writ_view_str(config).len;
+            for (size_t at = 0; at < voters; at++, left /= 3) {
+                size_t weight = (table / 5 + at) % 3;
+                outputs[at] = votes[left % 3];
+                sums[left % 3] += weight;
+                len += (size_t)snprintf(config + len, sizeof config - len, "%s\"v-%zu\":%zu",
+                    at > 0 ? "," : "", at + 1, weight);
+            }
+            snprintf(config + len, sizeof config - len, "}}");
+            size_t n = sums[0] + sums[1] + sums[2];
+            bool accept = 3 * (2 * sums[0] + sums[2]) >= 4 * n && n > 0;
+            bool reject = 3 * sums[1] >= 2 * n && n > 0;
+            const char *want = accept   ? "\"ACCEPT\""
+                               : reject ? "\"REJECT\""
+                                        : "\"REQUEST_REVISION\"";
+            ck_assert(!(accept && reject));
+            ck_assert_str_eq(result_of(config, outputs), want);
+        }
+    }
+}
+END_TEST
+
+#define ABC "[\"a\",\"b\",\"c\"]"
+#define BCA "[\"b\",\"c\",\"a\"]"
+#define CBA "[\"c\",\"b\",\"a\"]"
+
+START_TEST(borda_counts_points_and_first_places)
+{
+    static const struct vote_case cases[] = {
+        {"{\"mode\":\"borda\",\"lambda\":0}", {ABC, BCA, CBA}, "\"b\""},
+        {"{\"mode\":\"borda\",\"lambda\":1}", {ABC, ABC, BCA}, "\"a\""},
+        /* a tie of everything: by name */
+        {"\"borda\"", {"[\"x\",\"y\"]", "[\"y\",\"x\"]"}, "\"x\""},
+        /* nobody reaches alpha: the most points */
+        {"{\"mode\":\"borda\",\"alpha\":1}", {ABC, BCA, CBA}, "\"b\""},
+        /* alpha keeps b out although it has the most points */
+        {"{\"mode\":\"borda\",\"alpha\":\"1/2\",\"lambda\":0}",
+            {"[\"a\",\"b\",\"c\"]", "[\"a\",\"b\",\"c\"]", "[\"c\",\"b\",\"a\"]",
+                "[\"c\",\"b\",\"a\"]"},
+            "\"a\""},
+        {"\"borda\"", {"[\"only\"]"}, "\"only\""},
+        {"\"borda\"", {"[]"}, "none"},
+        /* no ranking, a repeated name: left out */
+        {"\"borda\"", {"1", "[\"a\",\"a\"]", "[\"a\",1]"}, "none"},
+        /* one voter who adds a name, or leaves one out, does not put out the others */
+        {"\"borda\"", {"[\"z\",\"a\",\"b\"]", "[\"b\",\"a\"]", "[\"b\",\"a\"]", "[\"a\"]"},
+            "\"b\""},
+        {"{\"mode\":\"borda\",\"lambda\":2}", {ABC}, "schema"},
+    };
+
+    check_cases(cases, sizeof cases / sizeof *cases);
+}
+END_TEST
+
+START_TEST(a_voting_object_is_a_closed_set)
+{
+    static const struct vote_case cases[] = {
+        {"{\"mode\":\"majority\",\"qorum\":2}", {"1"}, "schema"},
+        {"{\"mode\":\"plurality\"}", {"1"}, "schema"},
+        {"\"plurality\"", {"1"}, "schema"},
+        {"7", {"1"}, "schema"},
+        {"{\"threshold\":\"2/0\"}", {"1"}, "schema"},
+        {"{\"threshold\":\"3/2\"}", {"1"}, "schema"},
+        {"{\"threshold\":\"0.5\"}", {"1"}, "schema"},
+        {"{\"weights\":{\"v\":-1}}", {"1"}, "schema"},
+        {"{\"weights\":{\"v\":1.5}}", {"1"}, "schema"},
+        {"{\"weights\":{\"v\":1000000000}}", {"1"}, "1"},
+        {"{\"weights\":{\"v\":1000000001}}", {"1"}, "schema"},
+        {"{\"quorum\":-1}", {"1"}, "schema"},
+        {"{\"veto\":\"v\"}", {"1"}, "schema"},
+        {"\"engine:unheard-of\"", {"1"}, "unknown_engine"},
+        {"\"engine:\"", {"1"}, "schema"},
+        {"{\"a\":1,\"a\":2}", {"1"}, "malformed"},
+    };
+
+    check_cases(cases, sizeof cases / sizeof *cases);
+}
+END_TEST
+
+/* ---- engines of others */
+
+static int
+count_last(const struct writ_crew_poll *poll, struct writ_crew_tally *tally)
+{
+    if (poll->candidates_n == 0) {
+        writ_crew_tally_explain(tally, "no rankings");
+        return 1;
+    }
+    writ_crew_tally_candidate(tally, poll->candidates_n - 1);
+    return 0;
+}
+
+static int
+count_wild(const struct writ_crew_poll *poll, struct writ_crew_tally *tally)
+{
+    writ_crew_tally_ballot(tally, poll->ballots_n);
+    return 0;
+}
+
+START_TEST(engines_of_others_are_asked_by_name)
+{
+    static const struct writ_crew_engine last = {1, "last", "the last name", count_last};
+    static const struct writ_crew_engine wild = {1, "last", "out of range", count_wild};
+    static const struct writ_crew_engine foreign = {2, "foreign", "another ABI", count_last};
+    static const struct writ_crew_engine unnamed = {1, "a b", "no name", count_last};
+    const struct writ_crew_entry ranked = {
+        WRIT_LIT("v-1"), WRIT_LIT("v"), WRIT_LIT("[\"b\",\"a\"]"), false, false};
+    const struct writ_crew_entry plain = {
+        WRIT_LIT("v-1"), WRIT_LIT("v"), WRIT_LIT("7"), false, false};
+    struct writ_crew_engines *engines = writ_crew_engines_new();
+    struct writ_crew_voting *voting = NULL;
+    struct writ_crew_verdict verdict = {0};
+    struct writ_crew_err err = {0};
+    bool replaced = true;
+
+    ck_assert_ok(writ_crew_engines_add(engines, &last, &replaced, NULL));
+    ck_assert(!replaced);
+    ck_assert_code(writ_crew_engines_add(engines, &foreign, &replaced, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_crew_engines_add(engines, &unnamed, &replaced, NULL), WRIT_E_INVALID);
+    ck_assert_ok(writ_crew_voting_read(WRIT_LIT("\"engine:last\""), NULL, &voting, NULL));
+    ck_assert_ok(writ_crew_vote(voting, engines, &ranked, 1, 1, &verdict, NULL));
+    ck_assert_view(writ_crew_value_text(verdict.value), "\"b\"");
+    writ_crew_verdict_wipe(&verdict);
+    ck_assert_code(writ_crew_vote(voting, engines, &plain, 1, 1, &verdict, &err), WRIT_E_INVALID);
+    ck_assert_int_eq(err.error, WRIT_CREW_INVALID_BALLOT);
+
+    ck_assert_ok(writ_crew_engines_add(engines, &wild, &replaced, NULL));
+    ck_assert(replaced);
+    ck_assert_code(writ_crew_vote(voting, engines, &ranked, 1, 1, &verdict, &err), WRIT_E_INVALID);
+    ck_assert_int_eq(err.error, WRIT_CREW_INVALID_BALLOT);
+    writ_crew_voting_free(voting);
+    writ_crew_engines_free(engines);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("vote", a_quorum_is_counted_on_the_electorate, weights_and_thresholds_are_exact,
+    the_best_of_n_has_the_highest_score, a_review_is_decided_as_published,
+    no_split_of_votes_is_accepted_and_rejected, borda_counts_points_and_first_places,
+    a_voting_object_is_a_closed_set, engines_of_others_are_asked_by_name)
