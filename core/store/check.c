@@ -560,6 +560,19 @@ read_value(struct writ_check *v, struct writ_view body, const struct writ_json *
     return WRIT_DONE;
 }
 
+/* Every line of a row of bodies is that of a record. */
+static void
+check_bodies(struct writ_check *v, sqlite3_stmt *s)
+{
+    uint64_t bodies = (uint64_t)sqlite3_column_int64(s, 13);
+
+    if (sqlite3_column_type(s, 13) != SQLITE_NULL && bodies != v->bodies) {
+        expect(v, bodies == v->bodies_end, "there are more bodies than records before it");
+        v->bodies = bodies;
+        v->bodies_end = bodies + (uint64_t)sqlite3_column_int64(s, 14);
+    }
+}
+
 WRIT_RESULT
 writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
 {
@@ -568,6 +581,7 @@ writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
 
     v->report->records++;
     v->row.leaf = leaf;
+    check_bodies(v, s);
     if (!writ_is_ok(writ_disk_row(s, &v->row, &why))) {
         writ_check_problem(v, leaf, "it is not one that a ledger writes");
         return WRIT_DONE;

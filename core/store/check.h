@@ -27,6 +27,7 @@ struct writ_check {
     struct writ_buf scratch;
     struct writ_verify_report *report;
     int64_t before_us;
+    uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and behind its last line */
     struct writ_row row;
     struct writ_err *err;
 };

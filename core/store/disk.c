@@ -4,6 +4,7 @@
 #include "evidence/decision.h"
 #include "evidence/outcome.h"
 #include "store/gather.h"
+#include "store/lines.h"
 
 #include <stdarg.h>
 
@@ -225,8 +226,14 @@ check_journal(sqlite3 *db, struct writ_err *err)
 static WRIT_RESULT
 prepare_connection(sqlite3 *db, bool read_only, struct writ_err *err)
 {
+    int rc;
+
     WRIT_TRY(check_ours(db, err));
     WRIT_TRY(check_journal(db, err));
+    rc = writ_lines_install(db);
+    if (rc != SQLITE_OK) {
+        return writ_disk_fault(db, rc, NULL, err);
+    }
     WRIT_TRY(execute(db, "PRAGMA synchronous=FULL", err));
     WRIT_TRY(execute(db, "PRAGMA wal_autocheckpoint=0", err));
     WRIT_TRY(execute(db, "PRAGMA temp_store=MEMORY", err));
@@ -554,10 +561,14 @@ writ_disk_append(struct writ_disk *disk, const struct writ_row *row, struct writ
         rc = step(disk, WRIT_SQL_APPEND_RECORD);
     }
     (void)sqlite3_reset(statement);
-    if (rc != SQLITE_DONE) {
-        return fault(disk, rc, err);
-    }
-    return writ_disk_run(disk, WRIT_SQL_APPEND_BODY, err, "ub", row->leaf, row->body);
+    return rc == SQLITE_DONE ? WRIT_DONE : fault(disk, rc, err);
+}
+
+WRIT_RESULT
+writ_disk_append_bodies(
+    struct writ_disk *disk, uint64_t leaf, struct writ_view lines, struct writ_err *err)
+{
+    return writ_disk_run(disk, WRIT_SQL_APPEND_BODY, err, "ub", leaf, lines);
 }
 
 WRIT_RESULT

@@ -98,9 +98,13 @@ WRIT_RESULT writ_disk_begin(struct writ_disk *disk, struct writ_err *err);
 WRIT_RESULT writ_disk_commit(struct writ_disk *disk, struct writ_err *err);
 void writ_disk_rollback(struct writ_disk *disk);
 
-/** Appends a record. WRIT_E_IO, WRIT_E_NOMEM. */
+/** Appends the columns of a record. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_disk_append(
     struct writ_disk *disk, const struct writ_row *row, struct writ_err *err);
+/** Appends the bodies of the records from `leaf` on, as lines.h has them. WRIT_E_IO,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_disk_append_bodies(
+    struct writ_disk *disk, uint64_t leaf, struct writ_view lines, struct writ_err *err);
 
 /**
  * Runs one statement. `fmt` has one letter for each parameter: i int64_t, u uint64_t, t struct

@@ -4,7 +4,9 @@
  *
  * record and body are the log. They grow at their right edge alone: leaf is contiguous from 0, and
  * a decision_id contains the time. `record` is narrow, so that what the writer keeps in memory is
- * rebuilt, and lists are made, without touching the bodies. Everything else is small.
+ * rebuilt, and lists are made, without touching the bodies. A row of `body` has the records from
+ * its leaf up to the next row, one per line (lines.h): a row for each would cost as much as
+ * everything else of a record. Everything else is small.
  *
  *   record.kind     1 decision, 2 outcome, 3 seal
  *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal
@@ -51,7 +53,8 @@
       "decision_id, agent_id, tool, claim FROM record WHERE leaf >= ? ORDER BY leaf")              \
     X(RECORD_AT, "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "              \
       "decision_id, agent_id, tool, claim FROM record WHERE leaf = ?")                             \
-    X(BODY_AT, "SELECT bytes FROM body WHERE leaf = ?")                                            \
+    X(BODY_AT, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                      \
+      "ORDER BY leaf DESC LIMIT 1")                                                                \
     X(BOUNDARY_ADD, "INSERT INTO boundary(id, tenant, name, first_leaf) VALUES(?,?,?,?)")          \
     X(BOUNDARY_SEAL, "UPDATE boundary SET seal_leaf = ? WHERE id = ? AND seal_leaf IS NULL")       \
     X(BOUNDARY_FIND, "SELECT id, seal_leaf FROM boundary WHERE name = ? AND tenant = ?")           \

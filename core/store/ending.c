@@ -110,7 +110,7 @@ writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
 {
     struct writ_entry_outcome *o = &entry->outcome;
     struct writ_buf *bodies = &ledger->group.bodies;
-    size_t at = bodies->len;
+    size_t before = bodies->len, at;
     struct writ_flight *flight = NULL;
     struct writ_group_row *row;
     struct writ_row made;
@@ -121,9 +121,10 @@ writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
     o->kept = false;
     WRIT_TRY(find_flight(ledger, o, &flight, NULL));
     now_us = writ_group_stamp(ledger);
+    at = writ_group_body(ledger);
     result = write_outcome(o->outcome, o->decision, o->profile, now_us, entry->arena, bodies, NULL);
     if (!writ_is_ok(result)) {
-        writ_buf_cut(bodies, at);
+        writ_buf_cut(bodies, before);
         return result;
     }
     op = writ_group_op(ledger, WRIT_OP_OUTCOME, entry);

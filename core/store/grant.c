@@ -607,17 +607,19 @@ record(struct judgement *j)
     struct writ_ledger *ledger = j->ledger;
     struct writ_buf *bodies = &ledger->group.bodies;
     uint64_t leaf = ledger->next_leaf + ledger->group.rows_n;
-    size_t at = bodies->len, blocked_at;
+    size_t at, end, blocked_at = 0;
     int64_t blocked_us = 0;
     bool blocked = !j->granting && !writ_decision_is(j->d->draft, WRIT_DECISION_REQUIRE_APPROVAL);
     struct writ_flight *flight = NULL;
     struct writ_op *op;
 
     WRIT_TRY(open_boundary(j));
+    at = writ_group_body(ledger);
     WRIT_TRY(write_decision(j));
-    blocked_at = bodies->len;
-    WRIT_TRY(fits(j, blocked_at - at));
+    end = bodies->len;
+    WRIT_TRY(fits(j, end - at));
     if (blocked) {
+        blocked_at = writ_group_body(ledger);
         WRIT_TRY(write_blocked(j, &blocked_us));
     }
     if (j->granting) {
@@ -629,7 +631,7 @@ record(struct judgement *j)
     op->flight = flight;
     op->before = j->granting ? j->before : NULL;
     writ_group_touch(ledger, j->boundary);
-    row_decision(j, writ_group_row(ledger), at, blocked_at - at);
+    row_decision(j, writ_group_row(ledger), at, end - at);
     if (blocked) {
         row_blocked(
             j, writ_group_row(ledger), leaf, blocked_us, blocked_at, bodies->len - blocked_at);

@@ -54,6 +54,17 @@ writ_group_row(struct writ_ledger *ledger)
     return row;
 }
 
+size_t
+writ_group_body(struct writ_ledger *ledger)
+{
+    struct writ_buf *bodies = &ledger->group.bodies;
+
+    if (bodies->len > 0) {
+        writ_buf_byte(bodies, '\n');
+    }
+    return bodies->len;
+}
+
 struct writ_op *
 writ_group_op(struct writ_ledger *ledger, enum writ_op_kind kind, struct writ_entry *entry)
 {
@@ -99,20 +110,48 @@ writ_group_trouble(struct writ_ledger *ledger, const struct writ_err *err)
 
 /* ---- writing ---- */
 
+static struct writ_view
+body_of(const struct writ_group *group, const struct writ_group_row *row)
+{
+    return row->body_at == SIZE_MAX ? row->row.body
+                                    : writ_view(group->bodies.ptr + row->body_at, row->body_len);
+}
+
+static bool
+follows(const struct writ_group_row *row, const struct writ_group_row *before)
+{
+    return row->body_at != SIZE_MAX && before->body_at != SIZE_MAX &&
+           row->body_at == before->body_at + before->body_len + 1;
+}
+
+/* Bodies that stand behind each other in memory go into one row, as they stand. */
+static WRIT_RESULT
+write_bodies(struct writ_ledger *ledger, struct writ_err *err)
+{
+    const struct writ_group *group = &ledger->group;
+    size_t i = 0;
+
+    while (i < group->rows_n) {
+        struct writ_view lines = body_of(group, &group->rows[i]);
+        uint64_t leaf = group->rows[i].row.leaf;
+
+        for (i++; i < group->rows_n && lines.len < WRIT_STORE_LINES_MAX &&
+                  follows(&group->rows[i], &group->rows[i - 1]);
+             i++) {
+            lines.len += 1 + group->rows[i].body_len;
+        }
+        WRIT_TRY(writ_disk_append_bodies(&ledger->disk, leaf, lines, err));
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 write_rows(struct writ_ledger *ledger, struct writ_err *err)
 {
-    struct writ_group *group = &ledger->group;
-
-    for (size_t i = 0; i < group->rows_n; i++) {
-        struct writ_group_row *row = &group->rows[i];
-
-        if (row->body_at != SIZE_MAX) {
-            row->row.body = writ_view(group->bodies.ptr + row->body_at, row->body_len);
-        }
-        WRIT_TRY(writ_disk_append(&ledger->disk, &row->row, err));
+    for (size_t i = 0; i < ledger->group.rows_n; i++) {
+        WRIT_TRY(writ_disk_append(&ledger->disk, &ledger->group.rows[i].row, err));
     }
-    return WRIT_DONE;
+    return write_bodies(ledger, err);
 }
 
 static WRIT_RESULT

@@ -13,6 +13,9 @@ void writ_group_wipe(struct writ_group *group);
 bool writ_group_has_room(const struct writ_group *group);
 /** The next free row; its leaf is set. */
 struct writ_group_row *writ_group_row(struct writ_ledger *ledger);
+/** Where the next body begins in `bodies`: behind a line feed, unless it is the first. When it is
+ * not made after all, cut `bodies` to the length that it had before this. */
+size_t writ_group_body(struct writ_ledger *ledger);
 /** The next op. */
 struct writ_op *writ_group_op(
     struct writ_ledger *ledger, enum writ_op_kind kind, struct writ_entry *entry);

@@ -155,7 +155,7 @@ prepare(struct writ_ledger *ledger, struct writ_boundary *boundary, struct writ_
     struct writ_err *err)
 {
     struct writ_buf *bodies = &ledger->group.bodies;
-    size_t at = bodies->len;
+    size_t at;
     int64_t now_us = writ_group_stamp(ledger);
     struct writ_seal seal = {0};
     struct writ_faults faults = {0};
@@ -166,6 +166,7 @@ prepare(struct writ_ledger *ledger, struct writ_boundary *boundary, struct writ_
     WRIT_TRY(writ_seal_make(boundary->name, &boundary->hash, now_us, arena, &seal, err));
     writ_seal_validate(&seal, &faults);
     WRIT_INVARIANT(faults.count == 0);
+    at = writ_group_body(ledger);
     WRIT_TRY(writ_seal_put(&seal, bodies, err));
 
     op = writ_group_op(ledger, WRIT_OP_SEAL, NULL);

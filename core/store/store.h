@@ -26,12 +26,13 @@
     (4 << 20) /* a group that has so many bytes takes no more entries                              \
                */
 #define WRIT_STORE_BODIES_MAX (WRIT_STORE_BODIES_SOFT + 4 * WRIT_LEDGER_RECORD_MAX)
-#define WRIT_STORE_SEALS      64       /* boundaries sealed in one group */
-#define WRIT_STORE_SWEEP      1024     /* boundaries or claims looked at in one tick */
-#define WRIT_STORE_TICK_US    1000000  /* between looks at what has expired */
-#define WRIT_STORE_PRUNE_US   60000000 /* between looks at rows that have expired */
-#define WRIT_STORE_FOLD_PAGES 1024     /* of the write-ahead log: time to fold it in */
-#define WRIT_STORE_FOLD_REST  128      /* so many pages the writer folds in by itself */
+#define WRIT_STORE_LINES_MAX  (16 << 10) /* bytes of bodies in one row that takes another one */
+#define WRIT_STORE_SEALS      64         /* boundaries sealed in one group */
+#define WRIT_STORE_SWEEP      1024       /* boundaries or claims looked at in one tick */
+#define WRIT_STORE_TICK_US    1000000    /* between looks at what has expired */
+#define WRIT_STORE_PRUNE_US   60000000   /* between looks at rows that have expired */
+#define WRIT_STORE_FOLD_PAGES 1024       /* of the write-ahead log: time to fold it in */
+#define WRIT_STORE_FOLD_REST  128        /* so many pages the writer folds in by itself */
 
 /** An outcome that could not be written yet: the record as it will stand in the log. */
 struct writ_kept {
@@ -76,7 +77,7 @@ struct writ_group {
     struct writ_group_row *rows;
     struct writ_op *ops;
     size_t rows_n, ops_n, rows_max;
-    struct writ_buf bodies;
+    struct writ_buf bodies;        /* a line feed between two that follow each other */
     struct writ_boundary *touched; /* boundaries that got a record, by next_touched */
     size_t results_before, sessions_before;
     int64_t results_bytes_before;

@@ -130,6 +130,7 @@ writ_verify_ledger(const char *path, bool (*progress)(void *ctx, uint64_t done, 
     struct writ_check v = {
         .report = report,
         .before_us = INT64_MIN,
+        .bodies = UINT64_MAX,
         .scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE),
         .err = err,
     };

@@ -4,14 +4,17 @@
 
 /* clang-format off */
 #define WRIT_VERIFY_STATEMENTS(X)                                                                  \
-    X(HEAD, "SELECT coalesce(max(leaf), -1), (SELECT coalesce(max(leaf), -1) FROM body), "         \
+    X(HEAD, "SELECT coalesce(max(leaf), -1), coalesce((SELECT leaf + line_count(bytes) - 1 "       \
+      "FROM body ORDER BY leaf DESC LIMIT 1), -1), "                                               \
       "(SELECT coalesce(min(leaf), 0) FROM body), coalesce(min(leaf), 0) FROM record")             \
     X(RECORDS, "SELECT r.leaf, r.kind, r.boundary, r.seq, r.time_us, r.verdict, r.flags, r.about, "\
-      "r.decision_id, r.agent_id, r.tool, r.claim, y.bytes FROM record AS r "                      \
-      "LEFT JOIN body AS y ON y.leaf = r.leaf WHERE r.leaf >= ?1 AND r.leaf <= ?2 "                \
+      "r.decision_id, r.agent_id, r.tool, r.claim, line_at(y.bytes, r.leaf - y.leaf), y.leaf, "     \
+      "line_count(y.bytes) FROM record AS r LEFT JOIN body AS y "                                  \
+      "ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) WHERE r.leaf >= ?1 AND r.leaf <= ?2 "                \
       "ORDER BY r.leaf LIMIT ?3")                                                                  \
     X(BOUNDARY, "SELECT tenant, name, first_leaf, seal_leaf FROM boundary WHERE id = ?")           \
-    X(BODY, "SELECT bytes FROM body WHERE leaf = ?")                                               \
+    X(BODY, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                         \
+      "ORDER BY leaf DESC LIMIT 1")                                                                \
     X(FIRST, "SELECT leaf FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1")
 /* clang-format on */
 

@@ -1,6 +1,7 @@
 #include "support/kit.h"
 #include "support/unit.h"
 
+#include "store/reader.h"
 #include "store/verify.h"
 
 #include <stdio.h>
@@ -166,6 +167,154 @@ START_TEST(every_change_is_found_and_the_first_bad_record_named)
 }
 END_TEST
 
+#define CROWD 40
+
+static void
+submit_together(struct writ_kit *kit, call *calls[CROWD])
+{
+    struct writ_entry *entries[CROWD];
+
+    for (int i = 0; i < CROWD; i++) {
+        entries[i] = &calls[i]->entry;
+    }
+    ck_assert_ok(writ_ledger_submit(kit->ledger, entries, CROWD));
+    for (int i = 0; i < CROWD; i++) {
+        while (sem_wait(&calls[i]->done) != 0) {
+        }
+        ck_assert_int_eq(calls[i]->entry.code, WRIT_OK);
+    }
+}
+
+/* A group of CROWD decisions, every third a deny with its outcome, and one of all outcomes that
+ * are still due. */
+static void
+fill_in_groups(struct writ_kit *kit, call *calls[CROWD])
+{
+    struct writ_entry *entries[CROWD];
+    size_t granted = 0;
+
+    writ_kit_start(kit);
+    for (int i = 0; i < CROWD; i++) {
+        char argument[8];
+
+        (void)snprintf(argument, sizeof argument, "%d", i);
+        calls[i] =
+            writ_kit_call(kit, (spec){.argument = argument,
+                                   .route = i % 3 == 0 ? WRIT_DECISION_DENY : WRIT_DECISION_ALLOW});
+    }
+    submit_together(kit, calls);
+    for (int i = 0; i < CROWD; i++) {
+        ck_assert(calls[i]->entry.decision.granted == (i % 3 != 0));
+        if (calls[i]->entry.decision.granted) {
+            calls[i]->leaf = calls[i]->entry.decision.leaf;
+            writ_kit_outcome(calls[i], WRIT_OUTCOME_EXECUTED, NULL);
+            entries[granted++] = &calls[i]->entry;
+        }
+    }
+    ck_assert_ok(writ_ledger_submit(kit->ledger, entries, granted));
+    for (size_t i = 0; i < granted; i++) {
+        while (sem_wait(entries[i]->user) != 0) {
+        }
+        ck_assert_int_eq(entries[i]->code, WRIT_OK);
+    }
+    writ_kit_close(kit);
+}
+
+static void
+wipe_groups(struct writ_kit *kit, call *calls[CROWD])
+{
+    for (int i = 0; i < CROWD; i++) {
+        writ_kit_call_free(calls[i]);
+    }
+    writ_kit_wipe(kit);
+}
+
+static bool
+count_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+{
+    uint64_t *next = ctx;
+
+    ck_assert_uint_eq(leaf, (*next)++);
+    ck_assert(kind == WRIT_READER_DECISION || kind == WRIT_READER_OUTCOME);
+    ck_assert(writ_view_has_prefix(record, WRIT_LIT("{\"")));
+    ck_assert(writ_view_has_suffix(record, WRIT_LIT("}")));
+    return true;
+}
+
+START_TEST(records_of_a_group_share_rows_and_are_read_one_by_one)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader = NULL;
+    struct writ_completeness report;
+    struct writ_arena *arena = writ_arena_new(8 << 20);
+    uint64_t next = 0;
+    call *calls[CROWD];
+
+    fill_in_groups(&kit, calls);
+    ck_assert_uint_eq(verified(&kit).problems, 0);
+    ck_assert_uint_eq(verified(&kit).records, 2 * CROWD);
+    ck_assert_int_lt(writ_kit_number(&kit, "SELECT count(*) FROM body"), CROWD / 2);
+    ck_assert_int_gt(writ_kit_number(&kit, "SELECT count(*) FROM body"), 2); /* 16 KiB and some */
+    ck_assert_int_lt(writ_kit_number(&kit, "SELECT max(length(bytes)) FROM body"), 20 << 10);
+
+    ck_assert_ok(writ_reader_open(kit.path, &reader, NULL));
+    for (int i = 0; i < CROWD; i++) {
+        struct writ_reader_call shown;
+        struct writ_view id = calls[i]->decision.decision_id.view;
+
+        ck_assert_ok(writ_reader_show(reader, id, arena, &shown, NULL));
+        ck_assert_uint_lt(writ_view_search(shown.decision, id), shown.decision.len);
+        ck_assert(shown.has_outcome);
+        ck_assert_uint_lt(writ_view_search(shown.outcome, id), shown.outcome.len);
+    }
+    ck_assert_ok(writ_reader_export(
+        reader, writ_view(NULL, 0), WRIT_LIT("run"), count_one, &next, arena, &report, NULL));
+    ck_assert_uint_eq(next, 2 * CROWD);
+    writ_reader_close(reader);
+    writ_arena_free(arena);
+    wipe_groups(&kit, calls);
+}
+END_TEST
+
+START_TEST(a_change_inside_a_row_is_found)
+{
+    static const struct tamper rows[] = {
+        /* a line more, in a row in the middle and in the last one */
+        {"UPDATE body SET bytes = CAST(CAST(bytes AS TEXT) || char(10) || '{}' AS BLOB) "
+         "WHERE leaf = 0",
+            18, "more bodies"},
+        {"UPDATE body SET bytes = CAST(CAST(bytes AS TEXT) || char(10) || '{}' AS BLOB) "
+         "WHERE leaf = (SELECT max(leaf) FROM body)",
+            0, "without"},
+        /* the last line of a row is not there */
+        {"UPDATE body SET bytes = CAST(rtrim(rtrim(CAST(bytes AS TEXT), '}'), "
+         "replace(CAST(bytes AS TEXT), char(10), '')) AS BLOB) WHERE leaf = 0",
+            17, "strict"},
+        /* a line that is two */
+        {"UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"seq\":2', '\"seq\":' || "
+         "char(10) || '2') AS BLOB) WHERE leaf = 0",
+            3, ""},
+        {"DELETE FROM body WHERE leaf = (SELECT min(leaf) FROM body WHERE leaf > 0)", 18, "strict"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct writ_kit kit;
+        struct writ_verify_report report;
+        call *calls[CROWD];
+
+        fill_in_groups(&kit, calls);
+        writ_kit_sql(&kit, rows[i].sql);
+        report = verified(&kit);
+        ck_assert_msg(report.problems > 0, "%s", rows[i].sql);
+        ck_assert_msg(report.list[0].leaf == rows[i].leaf &&
+                          strstr(report.list[0].what, rows[i].what) != NULL,
+            "%s: record %llu: %s", rows[i].sql, (unsigned long long)report.list[0].leaf,
+            report.list[0].what);
+        wipe_groups(&kit, calls);
+    }
+}
+END_TEST
+
 static bool
 stop_at_once(void *ctx, uint64_t done, uint64_t all)
 {
@@ -224,5 +373,7 @@ START_TEST(what_is_no_ledger_is_not_verified)
 END_TEST
 
 WRIT_UNIT_MAIN("verify", a_ledger_as_it_is_written_is_sound, an_empty_ledger_is_sound,
-    every_change_is_found_and_the_first_bad_record_named, a_verification_can_be_stopped,
-    more_problems_than_are_listed_are_counted, what_is_no_ledger_is_not_verified)
+    every_change_is_found_and_the_first_bad_record_named,
+    records_of_a_group_share_rows_and_are_read_one_by_one, a_change_inside_a_row_is_found,
+    a_verification_can_be_stopped, more_problems_than_are_listed_are_counted,
+    what_is_no_ledger_is_not_verified)
