@@ -132,25 +132,29 @@ say(struct writ_instance *instance, const struct writ_buf *line)
            writ_is_ok(writ_child_send(instance->child, writ_buf_view(line), &ticket));
 }
 
+/* Of a value that is not there: nothing. The child has to refuse such a message, not we. */
 static writ_result
 verbatim(const struct writ_json *value, struct writ_buf *ret)
 {
     struct writ_write w = writ_write_to(ret);
 
+    if (value == NULL) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
     writ_spread_put_verbatim(&w, value);
     return writ_write_end(&w, NULL);
 }
 
 /* ---- what a new child is asked for again ---- */
 
-/* "<scope> <uri>": whose subscription to what. */
-static void
+/* "<scope> <uri>": whose subscription to what. False: to nothing. */
+static bool
 put_subscription(
     struct writ_buf *text, const struct writ_flight *flight, const struct writ_json *message)
 {
     writ_buf_put(text, writ_buf_view(&flight->scope));
     writ_buf_byte(text, ' ');
-    WRIT_IGNORE(verbatim(writ_json_pointer(message, WRIT_LIT("/params/uri")), text));
+    return writ_is_ok(verbatim(writ_json_pointer(message, WRIT_LIT("/params/uri")), text));
 }
 
 static void
@@ -168,7 +172,9 @@ remember_wishes(struct writ_flight *flight, const struct writ_json *message)
         flight->name != WRIT_MCP_RESOURCES_UNSUBSCRIBE) {
         return;
     }
-    put_subscription(&text, flight, message);
+    if (!put_subscription(&text, flight, message)) {
+        return;
+    }
     (void)writ_line_list_take(&instance->kept, writ_buf_view(&text));
     if (flight->name == WRIT_MCP_RESOURCES_SUBSCRIBE &&
         !writ_line_list_add(&instance->kept, writ_buf_view(&text))) {

@@ -38,6 +38,17 @@ test('two clients with the same id, each gets its own answer', async (t) => {
   assert.equal(new Set(ids).size, 2);
 });
 
+test('a wish without its subject is the child\'s to refuse', async (t) => {
+  const { gw } = await setUp(t);
+  const client = await openSession(gw, { token: A.token, path: '/mcp/child' });
+  for (const method of ['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel']) {
+    const said = new AbortController();
+    client.request(method, undefined, { signal: said.signal }).catch(() => {});
+    assert.equal((await client.call('echo', { text: method })).said, method);
+    said.abort();
+  }
+});
+
 test('a client cancels its own request and nobody else\'s', async (t) => {
   const { gw, read } = await setUp(t);
   const [a, b] = [await openSession(gw, { token: A.token }), await openSession(gw, { token: B.token })];
