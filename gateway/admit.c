@@ -101,6 +101,9 @@ writ_admit_message(struct writ_request *request)
     };
     struct writ_mcp_fault fault;
 
+    if (writ_json_type(request->message.body) == WRIT_JSON_ARRAY) {
+        return WRIT_STEP_BATCH;
+    }
     if (!writ_is_ok(
             writ_mcp_classify(request->message.body, &headers, &request->message, &fault))) {
         request->message.id = writ_mcp_id(request->message.body);

@@ -9,7 +9,8 @@
 struct writ_view
 writ_exchange_header(const struct writ_exchange *x, struct writ_view name)
 {
-    const struct writ_incoming *request = (const struct writ_incoming *)x;
+    const struct writ_incoming *request =
+        (const struct writ_incoming *)(x->whole != NULL ? x->whole : x);
 
     for (size_t i = 0; i < request->header_count; i++) {
         if (writ_view_equal_nocase(request->headers[i].name, name)) {
@@ -22,7 +23,8 @@ writ_exchange_header(const struct writ_exchange *x, struct writ_view name)
 const struct writ_header *
 writ_exchange_headers(const struct writ_exchange *x, size_t *ret_count)
 {
-    const struct writ_incoming *request = (const struct writ_incoming *)x;
+    const struct writ_incoming *request =
+        (const struct writ_incoming *)(x->whole != NULL ? x->whole : x);
 
     *ret_count = request->header_count;
     return request->headers;
@@ -34,8 +36,13 @@ void
 writ_exchange_reply(struct writ_exchange *x, unsigned status, const struct writ_header *headers,
     size_t count, struct writ_view body)
 {
-    struct writ_incoming *request = writ_incoming_of(x);
+    struct writ_incoming *request;
 
+    if (x->hooks != NULL) {
+        x->hooks->reply(x, status, body);
+        return;
+    }
+    request = writ_incoming_of(x);
     WRIT_INVARIANT(request->state == WRIT_INCOMING_OPEN && status >= 200 && status < 600);
     writ_incoming_answer(request, status, headers, count, body, MHD_RESPMEM_MUST_COPY);
 }
@@ -44,8 +51,13 @@ void
 writ_exchange_reply_held(struct writ_exchange *x, unsigned status,
     const struct writ_header *headers, size_t count, struct writ_view body)
 {
-    struct writ_incoming *request = writ_incoming_of(x);
+    struct writ_incoming *request;
 
+    if (x->hooks != NULL) {
+        x->hooks->reply(x, status, body);
+        return;
+    }
+    request = writ_incoming_of(x);
     WRIT_INVARIANT(request->state == WRIT_INCOMING_OPEN && status >= 200 && status < 600);
     writ_incoming_answer(request, status, headers, count, body, MHD_RESPMEM_PERSISTENT);
 }
@@ -124,10 +136,16 @@ void
 writ_exchange_stream(
     struct writ_exchange *x, unsigned status, const struct writ_header *headers, size_t count)
 {
-    struct writ_incoming *request = writ_incoming_of(x);
-    struct writ_acceptor *acceptor = request->acceptor;
+    struct writ_incoming *request;
+    struct writ_acceptor *acceptor;
     struct MHD_Response *response;
 
+    if (x->hooks != NULL) {
+        x->hooks->stream(x);
+        return;
+    }
+    request = writ_incoming_of(x);
+    acceptor = request->acceptor;
     WRIT_INVARIANT(request->state == WRIT_INCOMING_OPEN && status >= 200 && status < 600);
     request->state = WRIT_INCOMING_STREAM;
     request->wrote_us = writ_loop_now_us(acceptor->loop);
@@ -155,10 +173,15 @@ writ_exchange_stream(
 WRIT_RESULT
 writ_exchange_write(struct writ_exchange *x, struct writ_view bytes)
 {
-    struct writ_incoming *request = writ_incoming_of(x);
-    size_t max = request->acceptor->options->max_queue_bytes;
-    size_t held = writ_incoming_pending(request);
+    struct writ_incoming *request;
+    size_t max, held;
 
+    if (x->hooks != NULL) {
+        return x->hooks->write(x, bytes);
+    }
+    request = writ_incoming_of(x);
+    max = request->acceptor->options->max_queue_bytes;
+    held = writ_incoming_pending(request);
     WRIT_INVARIANT(request->state == WRIT_INCOMING_STREAM);
     if (request->detached || request->failed || bytes.len == 0) {
         return WRIT_DONE;
@@ -186,8 +209,13 @@ writ_exchange_write(struct writ_exchange *x, struct writ_view bytes)
 void
 writ_exchange_end(struct writ_exchange *x)
 {
-    struct writ_incoming *request = writ_incoming_of(x);
+    struct writ_incoming *request;
 
+    if (x->hooks != NULL) {
+        x->hooks->end(x, true);
+        return;
+    }
+    request = writ_incoming_of(x);
     WRIT_INVARIANT(request->state == WRIT_INCOMING_STREAM);
     writ_incoming_finish(request, 0);
     if (request->detached) {
@@ -204,8 +232,13 @@ writ_exchange_end(struct writ_exchange *x)
 void
 writ_exchange_abort(struct writ_exchange *x)
 {
-    struct writ_incoming *request = writ_incoming_of(x);
+    struct writ_incoming *request;
 
+    if (x->hooks != NULL) {
+        x->hooks->end(x, false);
+        return;
+    }
+    request = writ_incoming_of(x);
     WRIT_INVARIANT(request->state == WRIT_INCOMING_STREAM);
     request->failed = true;
     writ_exchange_end(x);
@@ -214,7 +247,7 @@ writ_exchange_abort(struct writ_exchange *x)
 void
 writ_exchange_heartbeat(struct writ_exchange *x, int64_t interval_ms)
 {
-    writ_incoming_of(x)->heartbeat_us = interval_ms * 1000;
+    writ_incoming_of(x->whole != NULL ? x->whole : x)->heartbeat_us = interval_ms * 1000;
 }
 
 /* ---- callbacks */
@@ -223,8 +256,13 @@ void
 writ_exchange_on_gone(
     struct writ_exchange *x, void (*fn)(struct writ_exchange *x, void *ctx), void *ctx)
 {
-    struct writ_incoming *request = writ_incoming_of(x);
+    struct writ_incoming *request;
 
+    if (x->hooks != NULL) {
+        x->hooks->on_gone(x, fn, ctx);
+        return;
+    }
+    request = writ_incoming_of(x);
     request->on_gone = fn;
     request->on_gone_ctx = ctx;
     if (x->gone && fn != NULL) {
@@ -236,8 +274,13 @@ void
 writ_exchange_on_room(
     struct writ_exchange *x, void (*fn)(struct writ_exchange *x, void *ctx), void *ctx)
 {
-    struct writ_incoming *request = writ_incoming_of(x);
+    struct writ_incoming *request;
 
+    if (x->hooks != NULL) {
+        x->hooks->on_room(x, fn, ctx);
+        return;
+    }
+    request = writ_incoming_of(x);
     request->on_room = fn;
     request->on_room_ctx = ctx;
 }
@@ -245,7 +288,7 @@ writ_exchange_on_room(
 void
 writ_exchange_probe(struct writ_exchange *x, int64_t after_ms)
 {
-    struct writ_incoming *request = writ_incoming_of(x);
+    struct writ_incoming *request = writ_incoming_of(x->whole != NULL ? x->whole : x);
 
     if (!request->detached) {
         writ_connection_probe_at(request->connection, after_ms * 1000);

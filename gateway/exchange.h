@@ -45,6 +45,18 @@ struct writ_peer {
     struct writ_view certificate_digest;  /* SHA-256 of its DER form, 64 hex digits */
 };
 
+struct writ_exchange;
+
+/** What a part of an exchange (batch.h) does with its answer, in place of the listener. */
+struct writ_exchange_hooks {
+    void (*reply)(struct writ_exchange *x, unsigned status, struct writ_view body);
+    void (*stream)(struct writ_exchange *x);
+    writ_result (*write)(struct writ_exchange *x, struct writ_view bytes);
+    void (*end)(struct writ_exchange *x, bool whole);
+    void (*on_gone)(struct writ_exchange *x, void (*fn)(struct writ_exchange *, void *), void *ctx);
+    void (*on_room)(struct writ_exchange *x, void (*fn)(struct writ_exchange *, void *), void *ctx);
+};
+
 /** One exchange. The members are for reading, but for `user`. */
 struct writ_exchange {
     struct writ_loop *loop;
@@ -54,12 +66,14 @@ struct writ_exchange {
     enum writ_method method;
     struct writ_view path;  /* from the first '/', without the query; no escapes, no dot segments */
     struct writ_view query; /* what follows '?', undecoded; empty without one */
-    struct writ_view suffix; /* what of `path` follows the prefix of the route */
-    struct writ_view body;   /* the whole body */
-    int64_t arrived_us;      /* monotonic time of the end of the head */
-    bool http_1_0;           /* no 1xx and no chunks towards this client */
-    bool gone;               /* the client left; see writ_exchange_on_gone */
-    void *user;              /* the handler's own */
+    struct writ_view suffix;     /* what of `path` follows the prefix of the route */
+    struct writ_view body;       /* the whole body */
+    int64_t arrived_us;          /* monotonic time of the end of the head */
+    bool http_1_0;               /* no 1xx and no chunks towards this client */
+    bool gone;                   /* the client left; see writ_exchange_on_gone */
+    void *user;                  /* the handler's own */
+    struct writ_exchange *whole; /* of which this is a part, with the same head; NULL: none */
+    const struct writ_exchange_hooks *hooks; /* of a part */
 };
 
 /**

@@ -14,6 +14,7 @@
     X(AUTHENTICATE, writ_admit_agent,      "who is calling; nobody is a 401")                      \
     X(READ,         writ_admit_body,       "one strict parse with limits")                         \
     X(CLASSIFY,     writ_admit_message,    "request, notification or response; era; headers agree")\
+    X(BATCH,        writ_batch_start,      "several messages in one: each goes its own way")       \
     X(SESSION,      writ_admit_session,    "the session, from memory or from the ledger")          \
     X(ROUTE,        writ_admit_route,      "which of the paths below")                             \
     /* a governed call */                                                                          \
