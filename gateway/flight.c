@@ -55,7 +55,7 @@ deliver_end(struct writ_flight *flight)
     answer.body = writ_buf_view(&flight->end.data);
     answer.session = writ_buf_view(&flight->session);
     call->state = NULL;
-    call->events->end(call, &answer);
+    writ_upcall_end(call, &answer);
     writ_flight_drop(flight);
 }
 

@@ -24,7 +24,7 @@ writ_forward_sign(struct writ_request *request)
     const struct writ_config *config = writ_request_config(request);
     const struct writ_credential_request wanted = {
         .decision = &call->authorization,
-        .issuer = config->issuer,
+        .issuer = config->issuer.len > 0 ? config->issuer : request->worker->gateway->issuer,
         .audience = writ_upstream_config(call->upstream)->resource,
         .tenant = request->agent.tenant,
         .typ = config->credential.typ,

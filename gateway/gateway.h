@@ -30,6 +30,7 @@ struct writ_gateway {
     struct writ_resolver *resolver;
     const struct writ_profile *profile;
     const struct writ_config *config; /* as at the start: listeners, upstreams, limits */
+    struct writ_view issuer;          /* of credentials, where no configuration names one */
     struct writ_upstream *upstreams[WRIT_UPSTREAMS_MAX];
     size_t upstreams_n;
     struct writ_worker *workers;

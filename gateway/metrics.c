@@ -57,6 +57,10 @@ struct writ_metrics {
     size_t count;
     void *memory; /* what was allocated; `shards` is aligned within */
     struct writ_metrics_shard *shards;
+    struct {
+        int64_t (*ask)(void *ctx);
+        void *ctx;
+    } asked[WRIT_GAUGE_COUNT_];
 };
 
 struct row {
@@ -232,11 +236,22 @@ writ_metrics_counter_sum(const struct writ_metrics *metrics, enum writ_counter c
     return sum;
 }
 
+void
+writ_metrics_ask(
+    struct writ_metrics *metrics, enum writ_gauge gauge, int64_t (*ask)(void *ctx), void *ctx)
+{
+    metrics->asked[gauge].ask = ask;
+    metrics->asked[gauge].ctx = ctx;
+}
+
 int64_t
 writ_metrics_gauge_sum(const struct writ_metrics *metrics, enum writ_gauge gauge)
 {
     int64_t sum = 0;
 
+    if (metrics->asked[gauge].ask != NULL) {
+        return metrics->asked[gauge].ask(metrics->asked[gauge].ctx);
+    }
     for (size_t i = 0; i < metrics->count; i++) {
         sum += atomic_load_explicit(&metrics->shards[i].gauges[gauge], memory_order_relaxed);
     }

@@ -57,7 +57,12 @@ void writ_metrics_observe(
     struct writ_metrics_shard *shard, enum writ_histogram histogram, int64_t us);
 void writ_metrics_mark(struct writ_metrics_shard *shard, enum writ_vector vector, unsigned value);
 
-/** The sum over all shards. From any thread. */
+/** A gauge that somebody keeps himself: `ask` gives it, from any thread, whenever it is read.
+ * Before the first reading. */
+void writ_metrics_ask(
+    struct writ_metrics *metrics, enum writ_gauge gauge, int64_t (*ask)(void *ctx), void *ctx);
+
+/** The sum over all shards, or what is asked for. From any thread. */
 uint64_t writ_metrics_counter_sum(const struct writ_metrics *metrics, enum writ_counter counter);
 int64_t writ_metrics_gauge_sum(const struct writ_metrics *metrics, enum writ_gauge gauge);
 uint64_t writ_metrics_vector_sum(

@@ -83,6 +83,10 @@ back_on_loop(struct writ_post *post)
 {
     struct writ_request *request = post->ctx;
 
+    if (request->entry.code == WRIT_OK && request->entry.kind != WRIT_ENTRY_SESSION_GET) {
+        writ_metrics_observe(request->x->metrics, WRIT_HISTOGRAM_LEDGER_SECONDS,
+            writ_loop_now_us(request->x->loop) - request->submitted_us);
+    }
     writ_request_go(request, request->next);
 }
 
@@ -99,6 +103,7 @@ enum writ_step
 writ_request_submit(struct writ_request *request, enum writ_step next)
 {
     request->next = next;
+    request->submitted_us = writ_loop_now_us(request->x->loop);
     request->entry.done = entry_done;
     request->entry.user = request;
     request->entry.arena = request->x->arena;

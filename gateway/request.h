@@ -117,6 +117,7 @@ struct writ_request {
 
     struct writ_entry entry; /* one piece of work for the ledger at a time */
     struct writ_post post;   /* its way back to the loop */
+    int64_t submitted_us;    /* monotonic */
 
     struct writ_timer timer;        /* forward.c */
     int64_t sent_us;                /* when a governed call was sent; monotonic */

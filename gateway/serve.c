@@ -33,6 +33,7 @@
 #define ROWS_PER_SESSION 3
 #define MAX_ROUTES       (WRIT_UPSTREAMS_MAX + FIXED_ROUTES)
 #define PATH_MAX_BYTES   64
+#define ISSUER_MAX       512
 #define METADATA_MAX     65536
 
 struct serve {
@@ -47,6 +48,7 @@ struct serve {
     struct writ_route routes[MAX_ROUTES];
     size_t routes_n;
     struct writ_route admin_routes[WRIT_ADMIN_ROUTES];
+    struct writ_buf issuer;
     enum writ_ledger_state ledger_was; /* as the log has it */
     sigset_t signals;
 };
@@ -190,6 +192,12 @@ upstreams_are_up(void *ctx, const struct writ_loop *loop)
     return true;
 }
 
+static int64_t
+sessions_open(void *ctx)
+{
+    return (int64_t)writ_sessions_count(ctx);
+}
+
 static writ_result
 open_ledger(struct serve *serve, struct writ_err *err)
 {
@@ -220,6 +228,7 @@ open_loops(struct serve *serve, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the loops");
     }
     WRIT_TRY(writ_metrics_new(n, &gateway->metrics, err));
+    writ_metrics_ask(gateway->metrics, WRIT_GAUGE_SESSIONS_OPEN, sessions_open, gateway->sessions);
     for (size_t i = 0; i < n; i++) {
         const struct writ_loop_options options = {
             .index = (unsigned)i, .clock = serve->options->clock};
@@ -289,6 +298,25 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
     return WRIT_DONE;
 }
 
+/* By the address that was bound: a port of 0 is nobody's. */
+static writ_result
+make_issuer(struct serve *serve, struct writ_err *err)
+{
+    const struct writ_config *config = serve->options->config;
+    struct writ_view address = config->listen.text;
+
+    while (address.len > 0 && address.ptr[address.len - 1] != ':') {
+        address.len--;
+    }
+    serve->issuer = writ_buf_make(ISSUER_MAX);
+    writ_buf_str(&serve->issuer, config->tls.cert.len > 0 ? "https://" : "http://");
+    writ_buf_put(&serve->issuer, address);
+    writ_buf_u64(&serve->issuer, writ_listener_port(serve->gateway.listener));
+    WRIT_TRY(writ_buf_check(&serve->issuer, err));
+    serve->gateway.issuer = writ_buf_view(&serve->issuer);
+    return WRIT_DONE;
+}
+
 static writ_result
 open_listeners(struct serve *serve, struct writ_err *err)
 {
@@ -302,6 +330,7 @@ open_listeners(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_admin_add(&gateway->admin, "issuers", issuers_are_known, gateway, err));
     WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
         &gateway->listener, err));
+    WRIT_TRY(make_issuer(serve, err));
     if (config->admin_listen.text.len == 0) {
         return WRIT_DONE;
     }
@@ -422,6 +451,7 @@ close_all(struct serve *serve)
     writ_metrics_free(gateway->metrics);
     writ_generation_drop(serve->generation);
     writ_seen_wipe(&serve->seen);
+    writ_buf_wipe(&serve->issuer);
     writ_free(gateway->workers);
     writ_free(serve->loops);
 }

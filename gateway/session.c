@@ -268,6 +268,17 @@ writ_sessions_remove(struct writ_sessions *sessions, const struct writ_digest *h
 }
 
 size_t
+writ_sessions_count(struct writ_sessions *sessions)
+{
+    size_t count;
+
+    (void)pthread_mutex_lock(&sessions->lock);
+    count = sessions->count;
+    (void)pthread_mutex_unlock(&sessions->lock);
+    return count;
+}
+
+size_t
 writ_sessions_sweep(struct writ_sessions *sessions, int64_t now_us, size_t *ret_left)
 {
     struct writ_session *expired = NULL;

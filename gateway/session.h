@@ -84,6 +84,9 @@ struct writ_session *writ_sessions_find(
 /** Takes the session of that hash out of the table, if it is there; holders keep it. Any thread. */
 void writ_sessions_remove(struct writ_sessions *sessions, const struct writ_digest *hash);
 
+/** How many are in the table. Any thread. */
+size_t writ_sessions_count(struct writ_sessions *sessions);
+
 /** Takes out what was unused for too long; gives how many, and how many are left. Any thread. */
 size_t writ_sessions_sweep(struct writ_sessions *sessions, int64_t now_us, size_t *ret_left);
 

@@ -30,6 +30,38 @@ struct http_upcall {
     bool is_lines;
 };
 
+/* ---- every answer ---- */
+
+static bool
+is_failure(enum writ_upcall_end end)
+{
+    switch (end) {
+    case WRIT_UPCALL_BROKEN:
+    case WRIT_UPCALL_TIMEOUT:
+    case WRIT_UPCALL_TOO_LARGE:
+        return true;
+    case WRIT_UPCALL_CANCELLED: /* by us */
+    case WRIT_UPCALL_ANSWERED:
+        return false;
+    }
+    return true;
+}
+
+void
+writ_upcall_end(struct writ_upcall *call, const struct writ_upcall_answer *answer)
+{
+    struct writ_metrics_shard *metrics = call->worker->metrics;
+
+    if (is_failure(answer->end)) {
+        writ_metrics_count(metrics, WRIT_COUNTER_UPSTREAM_FAILURES, 1);
+    }
+    if (call->request.timeout_us > 0) { /* the others are streams, as long as a client listens */
+        writ_metrics_observe(metrics, WRIT_HISTOGRAM_UPSTREAM_SECONDS,
+            writ_loop_now_us(call->worker->loop) - call->started_us);
+    }
+    call->events->end(call, answer); /* keeps (2) */
+}
+
 /* ---- answers over HTTP ---- */
 
 static void
@@ -48,7 +80,7 @@ http_end(struct http_upcall *state)
 
     answer.body = writ_buf_view(&state->body);
     call->state = NULL;
-    call->events->end(call, &answer); /* the answer's views live in `state` */
+    writ_upcall_end(call, &answer); /* the answer's views live in `state` */
     http_free(state);
 }
 
@@ -361,7 +393,7 @@ end_unsent(struct writ_task *task)
     const struct writ_upcall_answer answer = {
         .end = WRIT_UPCALL_BROKEN, .sent = WRIT_NOT_SENT, .detail = writ_code_name(call->refused)};
 
-    call->events->end(call, &answer);
+    writ_upcall_end(call, &answer);
 }
 
 void
@@ -372,6 +404,8 @@ writ_upcall_start(
 
     writ_metrics_count(worker->metrics, WRIT_COUNTER_UPSTREAM_REQUESTS, 1);
     call->upstream = upstream;
+    call->worker = worker;
+    call->started_us = writ_loop_now_us(worker->loop);
     call->state = NULL;
     r = upstream->stdio != NULL ? writ_stdio_start(upstream->stdio, worker, call)
                                 : http_start(upstream, worker, call);

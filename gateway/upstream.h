@@ -95,16 +95,21 @@ struct writ_upcall {
     struct writ_upcall_request request; /* filled by the owner */
     const struct writ_upcall_events *events;
     void *ctx;
-    struct writ_upstream *upstream; /* set by writ_upcall_start */
-    void *state;                    /* the transport's own; NULL when there is none any more */
-    struct writ_task unsent;        /* its end, when it could not be begun */
-    enum writ_code refused;         /* why */
+    struct writ_upstream *upstream; /* set by writ_upcall_start, as the next two */
+    struct writ_worker *worker;
+    int64_t started_us;
+    void *state;             /* the transport's own; NULL when there is none any more */
+    struct writ_task unsent; /* its end, when it could not be begun */
+    enum writ_code refused;  /* why */
 };
 
 /** Sends. A failure to send comes as `end` with WRIT_NOT_SENT, like everything else. `worker` is
  * the one of the running loop. */
 void writ_upcall_start(
     struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call);
+
+/** For the transports: counts, and calls `end`. Nothing of the upcall is touched afterwards. */
+void writ_upcall_end(struct writ_upcall *call, const struct writ_upcall_answer *answer);
 
 /** Gives up: the HTTP exchange is closed, or notifications/cancelled is sent to a stdio server
  * when `tell`; `end` comes later, never from inside. After `end` it must not be called. */

@@ -492,16 +492,6 @@ read_public_url(struct loading *l)
 }
 
 static void
-read_issuer(struct loading *l)
-{
-    bool tls = l->top.tls.cert.len > 0;
-
-    l->config->issuer = l->top.issuer.len > 0
-                            ? l->top.issuer
-                            : joined(l, tls ? "https://" : "http://", l->top.listen.text);
-}
-
-static void
 read_top(struct loading *l)
 {
     struct writ_config *c = l->config;
@@ -515,6 +505,7 @@ read_top(struct loading *l)
     c->loops = l->top.loops;
     c->hosts = l->top.hosts;
     c->origins = l->top.origins;
+    c->issuer = l->top.issuer;
     c->keys = l->top.keys;
     c->profile = profile != NULL && profile->type == WRIT_YAML_SCALAR ? profile->text
                                                                       : WRIT_LIT("crewai-v1");
@@ -528,7 +519,6 @@ read_top(struct loading *l)
     check_hosts(l);
     read_store(l);
     read_public_url(l);
-    read_issuer(l);
 }
 
 /* The digest over everything that can change a decision. */

@@ -174,7 +174,7 @@ struct writ_config {
     struct writ_views origins;      /* values of Origin that are served; none: no browser */
     struct writ_view public_origin; /* of public_url: "https://gateway.example"; empty = none */
     struct writ_view public_path;   /* what follows it: "" or "/writ" */
-    struct writ_view issuer;        /* `iss` of credentials */
+    struct writ_view issuer;        /* `iss` of credentials; empty = by the address that is bound */
     struct writ_view keys;          /* key directory, NUL-terminated */
     struct writ_view store;   /* path of the database, NUL-terminated (sqlite:// is taken off) */
     struct writ_view profile; /* derivation profile */

@@ -212,3 +212,18 @@ test('an issuer\'s keys come from its URL, and while it is away its last keys se
   assert.equal(up.calls.length, 3);
   assert.ok(hits >= 1 && hits < 10, `${hits} fetches`);
 });
+
+test('without an issuer in the configuration it is the address that was bound, also after a reload', async (t) => {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/x': { scope: 's', duplicates: 'allow' } } });
+  const s = await openSession(gw);
+  const issuer = () => JSON.parse(Buffer.from(up.calls.at(-1).credential.split('.')[1], 'base64url')).iss;
+  await s.call('up__x');
+  assert.equal(issuer(), gw.origin);
+  assert.equal((await gw.reload(gw.config)).event, 'reloaded');
+  await s.call('up__x');
+  assert.equal(issuer(), gw.origin);
+  assert.equal((await gw.reload({ ...gw.config, issuer: 'https://writ.example' })).event, 'reloaded');
+  await s.call('up__x');
+  assert.equal(issuer(), 'https://writ.example');
+});

@@ -39,6 +39,26 @@ START_TEST(shards_are_added_up)
 }
 END_TEST
 
+static int64_t
+seven(void *ctx)
+{
+    return *(const int64_t *)ctx;
+}
+
+START_TEST(a_gauge_that_somebody_keeps_is_asked_for)
+{
+    struct writ_metrics *m = metrics_of(2);
+    int64_t number = 7;
+
+    writ_metrics_ask(m, WRIT_GAUGE_SESSIONS_OPEN, seven, &number);
+    ck_assert_int_eq(writ_metrics_gauge_sum(m, WRIT_GAUGE_SESSIONS_OPEN), 7);
+    number = 8;
+    ck_assert_int_eq(writ_metrics_gauge_sum(m, WRIT_GAUGE_SESSIONS_OPEN), 8);
+    ck_assert_int_eq(writ_metrics_gauge_sum(m, WRIT_GAUGE_STREAMS_OPEN), 0);
+    writ_metrics_free(m);
+}
+END_TEST
+
 START_TEST(the_text_is_what_prometheus_reads)
 {
     struct writ_metrics *m = metrics_of(2);
@@ -156,6 +176,7 @@ START_TEST(threads_count_while_another_reads)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("metrics", shards_are_added_up, the_text_is_what_prometheus_reads,
-    the_reader_of_the_test_refuses_what_is_not_the_format, a_vector_counts_an_unknown_value_as_zero,
-    the_number_of_shards_is_limited, threads_count_while_another_reads)
+WRIT_UNIT_MAIN("metrics", shards_are_added_up, a_gauge_that_somebody_keeps_is_asked_for,
+    the_text_is_what_prometheus_reads, the_reader_of_the_test_refuses_what_is_not_the_format,
+    a_vector_counts_an_unknown_value_as_zero, the_number_of_shards_is_limited,
+    threads_count_while_another_reads)

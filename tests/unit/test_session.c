@@ -111,6 +111,7 @@ START_TEST(an_agent_has_a_share_of_the_table)
     ck_assert_int_eq(writ_sessions_crowded(sessions, &x), WRIT_REASON_SHARE_EXCEEDED);
     ck_assert_int_eq(writ_sessions_crowded(sessions, &y), WRIT_REASON_NONE);
     ck_assert_ok(writ_sessions_add(sessions, made[3], 0));
+    ck_assert_uint_eq(writ_sessions_count(sessions), 3);
     writ_sessions_remove(sessions, &made[0]->hash);
     ck_assert_ok(writ_sessions_add(sessions, made[2], 500));
     ck_assert_uint_eq(writ_sessions_sweep(sessions, 1000, &left), 2);
