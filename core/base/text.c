@@ -175,50 +175,72 @@ eight_need_escape(uint64_t eight)
 }
 
 static bool
-sixteen_need_escape(const char *at)
+sixteen_need_escape(writ_sixteen bytes)
 {
-    writ_sixteen bytes = writ_sixteen_load(at);
-
     return writ_sixteen_any((writ_sixteen)(bytes < 0x20) | (writ_sixteen)(bytes == '"') |
                             (writ_sixteen)(bytes == '\\'));
 }
 
-/* Four to eight bytes as eight, those in the middle twice. */
-static uint64_t
-load_few(const char *at, size_t len)
+static bool
+copy_sixteen(const char *from, char *to)
 {
-    uint32_t first, last;
+    writ_sixteen bytes = writ_sixteen_load(from);
 
-    memcpy(&first, at, sizeof first);
-    memcpy(&last, at + len - sizeof last, sizeof last);
-    return first | (uint64_t)last << 32;
+    memcpy(to, &bytes, sizeof bytes);
+    return !sixteen_need_escape(bytes);
 }
 
-/* Whether no byte needs an escape, with few branches: the ends of what is looked at overlap. */
 static bool
-is_plain(struct writ_view text)
+copy_eight(const char *from, char *to)
+{
+    uint64_t eight = writ_view_load64(from);
+
+    memcpy(to, from, sizeof eight);
+    return !eight_need_escape(eight);
+}
+
+/* Four to eight bytes; those in the middle are copied twice. */
+static bool
+copy_few(struct writ_view text, char *to)
+{
+    size_t last = text.len - sizeof(uint32_t);
+    uint32_t halves[2];
+
+    memcpy(&halves[0], text.ptr, sizeof halves[0]);
+    memcpy(&halves[1], text.ptr + last, sizeof halves[1]);
+    memcpy(to, &halves[0], sizeof halves[0]);
+    memcpy(to + last, &halves[1], sizeof halves[1]);
+    return !eight_need_escape(halves[0] | (uint64_t)halves[1] << 32);
+}
+
+/* Copies while it looks: false when a byte needs an escape, and what was written is of no use. The
+ * ends of what is looked at overlap, so that there are few branches. */
+static bool
+copy_plain(struct writ_view text, char *to)
 {
     size_t at = 0;
 
     if (text.len >= 16) {
         for (; text.len - at > 16; at += 16) {
-            if (sixteen_need_escape(text.ptr + at)) {
+            if (!copy_sixteen(text.ptr + at, to + at)) {
                 return false;
             }
         }
-        return !sixteen_need_escape(text.ptr + text.len - 16);
+        return copy_sixteen(text.ptr + text.len - 16, to + text.len - 16);
     }
     if (text.len >= 8) {
-        return !eight_need_escape(writ_view_load64(text.ptr)) &&
-               !eight_need_escape(writ_view_load64(text.ptr + text.len - 8));
+        return copy_eight(text.ptr, to) && copy_eight(text.ptr + text.len - 8, to + text.len - 8);
     }
     if (text.len >= 4) {
-        return !eight_need_escape(load_few(text.ptr, text.len));
+        return copy_few(text, to);
     }
-    while (at < text.len && !needs_escape(text.ptr[at])) {
-        at++;
+    for (; at < text.len; at++) {
+        to[at] = text.ptr[at];
+        if (needs_escape(text.ptr[at])) {
+            return false;
+        }
     }
-    return at == text.len;
+    return true;
 }
 
 /* How many bytes at the front need no escape. */
@@ -227,7 +249,7 @@ plain_len(struct writ_view text)
 {
     size_t at = 0;
 
-    while (text.len - at >= 16 && !sixteen_need_escape(text.ptr + at)) {
+    while (text.len - at >= 16 && !sixteen_need_escape(writ_sixteen_load(text.ptr + at))) {
         at += 16;
     }
     while (at < text.len && !needs_escape(text.ptr[at])) {
@@ -236,18 +258,23 @@ plain_len(struct writ_view text)
     return at;
 }
 
-/* Most strings need no escape at all, and every digest is made over such strings. */
-static void
+/* Most strings need no escape at all, and every digest is made over such strings. False: this one
+ * does, and nothing was appended. */
+static bool
 put_plain(struct writ_buf *buf, struct writ_view text)
 {
     char *to = writ_buf_reserve(buf, text.len + 2);
 
-    if (to != NULL) {
-        to[0] = '"';
-        (void)writ_view_place(text, to + 1);
-        to[text.len + 1] = '"';
-        buf->len += text.len + 2;
+    if (to == NULL) {
+        return true; /* the buffer remembers */
     }
+    if (!copy_plain(text, to + 1)) {
+        return false;
+    }
+    to[0] = '"';
+    to[text.len + 1] = '"';
+    buf->len += text.len + 2;
+    return true;
 }
 
 void
@@ -255,8 +282,7 @@ writ_text_json(struct writ_buf *buf, struct writ_view text)
 {
     size_t plain;
 
-    if (text.len <= SIZE_MAX - 2 && is_plain(text)) {
-        put_plain(buf, text);
+    if (text.len <= SIZE_MAX - 2 && put_plain(buf, text)) {
         return;
     }
     plain = plain_len(text);

@@ -1,33 +1,14 @@
-/* One fetched SHA-256 for the process, one context for each thread: the one-shot calls of OpenSSL
- * look the algorithm up each time, which costs more than hashing a short text. */
+/* The low-level SHA-256 of libcrypto, which OpenSSL 3 would have replaced by EVP. It is the same
+ * code underneath, and cannot fail; EVP looks for an engine, counts references and asks a provider
+ * for each text, and most of ours are short: a governed call makes two dozen digests of some
+ * hundred bytes, and EVP itself took 5 of its microseconds. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "evidence/digest.h"
 
 #include "evidence/jcs.h"
 
-#include <openssl/evp.h>
-#include <pthread.h>
-
 #define PREFIX         "sha256:"
 #define ORDINARY_BYTES 2048 /* canonical bytes of most values */
-
-static pthread_once_t shared_once = PTHREAD_ONCE_INIT;
-static EVP_MD *sha256;
-static pthread_key_t ctx_key; /* frees a thread's context when the thread ends */
-static bool ctx_key_made;
-static _Thread_local EVP_MD_CTX *thread_ctx;
-
-static void
-ctx_destroy(void *ctx)
-{
-    EVP_MD_CTX_free(ctx);
-}
-
-static void
-make_shared(void)
-{
-    sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-    ctx_key_made = pthread_key_create(&ctx_key, ctx_destroy) == 0;
-}
 
 static writ_result
 crypto_failed(struct writ_err *err)
@@ -36,40 +17,11 @@ crypto_failed(struct writ_err *err)
 }
 
 static writ_result
-ctx_start(EVP_MD_CTX *ctx, struct writ_err *err)
-{
-    (void)pthread_once(&shared_once, make_shared);
-    if (sha256 == NULL || ctx == NULL || EVP_DigestInit_ex2(ctx, sha256, NULL) != 1) {
-        return crypto_failed(err);
-    }
-    return WRIT_DONE;
-}
-
-/* The context of this thread, started. */
-static writ_result
-thread_start(EVP_MD_CTX **ret, struct writ_err *err)
-{
-    (void)pthread_once(&shared_once, make_shared);
-    if (thread_ctx == NULL && ctx_key_made) {
-        EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-        if (ctx != NULL && pthread_setspecific(ctx_key, ctx) != 0) {
-            EVP_MD_CTX_free(ctx);
-            ctx = NULL;
-        }
-        thread_ctx = ctx;
-    }
-    WRIT_TRY(ctx_start(thread_ctx, err));
-    *ret = thread_ctx;
-    return WRIT_DONE;
-}
-
-static writ_result
-ctx_finish(EVP_MD_CTX *ctx, struct writ_digest *ret, struct writ_err *err)
+finish(SHA256_CTX *state, struct writ_digest *ret, struct writ_err *err)
 {
     struct writ_digest digest;
-    unsigned len = 0;
 
-    if (EVP_DigestFinal_ex(ctx, digest.bytes, &len) != 1 || len != sizeof digest.bytes) {
+    if (SHA256_Final(digest.bytes, state) != 1) { /* wipes the state */
         return crypto_failed(err);
     }
     *ret = digest;
@@ -80,15 +32,17 @@ WRIT_RESULT
 writ_digest_pieces(
     const struct writ_view *pieces, size_t n, struct writ_digest *ret, struct writ_err *err)
 {
-    EVP_MD_CTX *ctx;
+    SHA256_CTX state;
 
-    WRIT_TRY(thread_start(&ctx, err));
+    if (SHA256_Init(&state) != 1) {
+        return crypto_failed(err);
+    }
     for (size_t i = 0; i < n; i++) {
-        if (EVP_DigestUpdate(ctx, pieces[i].ptr, pieces[i].len) != 1) {
+        if (SHA256_Update(&state, pieces[i].ptr, pieces[i].len) != 1) {
             return crypto_failed(err);
         }
     }
-    return ctx_finish(ctx, ret, err);
+    return finish(&state, ret, err);
 }
 
 WRIT_RESULT
@@ -158,14 +112,10 @@ writ_digest_equal(const struct writ_digest *a, const struct writ_digest *b)
 WRIT_RESULT
 writ_digest_stream_init(struct writ_digest_stream *ret, struct writ_err *err)
 {
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    writ_result result = ctx_start(ctx, err);
-
-    if (!writ_is_ok(result)) {
-        EVP_MD_CTX_free(ctx);
-        return result;
+    if (SHA256_Init(&ret->state) != 1) {
+        return crypto_failed(err);
     }
-    ret->ctx = ctx;
+    ret->begun = true;
     return WRIT_DONE;
 }
 
@@ -173,7 +123,7 @@ WRIT_RESULT
 writ_digest_stream_add(
     struct writ_digest_stream *stream, struct writ_view bytes, struct writ_err *err)
 {
-    if (stream->ctx == NULL || EVP_DigestUpdate(stream->ctx, bytes.ptr, bytes.len) != 1) {
+    if (!stream->begun || SHA256_Update(&stream->state, bytes.ptr, bytes.len) != 1) {
         return crypto_failed(err);
     }
     return WRIT_DONE;
@@ -183,34 +133,24 @@ WRIT_RESULT
 writ_digest_stream_end(
     struct writ_digest_stream *stream, struct writ_digest *ret, struct writ_err *err)
 {
-    writ_result result = (writ_result){WRIT_E_CRYPTO};
-
-    if (stream->ctx != NULL) {
-        result = ctx_finish(stream->ctx, ret, err);
+    if (!stream->begun) {
+        return crypto_failed(err);
     }
-    writ_digest_stream_wipe(stream);
-    return result;
+    stream->begun = false;
+    return finish(&stream->state, ret, err);
 }
 
 WRIT_RESULT
 writ_digest_stream_now(
     const struct writ_digest_stream *stream, struct writ_digest *ret, struct writ_err *err)
 {
-    EVP_MD_CTX *copy = EVP_MD_CTX_new();
-    writ_result result;
+    SHA256_CTX copy = stream->state;
 
-    if (copy != NULL && stream->ctx != NULL && EVP_MD_CTX_copy_ex(copy, stream->ctx) == 1) {
-        result = ctx_finish(copy, ret, err);
-    } else {
-        result = crypto_failed(err);
-    }
-    EVP_MD_CTX_free(copy);
-    return result;
+    return stream->begun ? finish(&copy, ret, err) : crypto_failed(err);
 }
 
 void
 writ_digest_stream_wipe(struct writ_digest_stream *stream)
 {
-    EVP_MD_CTX_free(stream->ctx);
-    stream->ctx = NULL;
+    *stream = (struct writ_digest_stream){0};
 }

@@ -2,11 +2,13 @@
  * ledger record is made here. Values that JCS (RFC 8785) considers equal have equal digests.
  *
  * As text a digest is "sha256:" and 64 lower-case hex digits, and only that. A zeroed digest is no
- * digest of anything. All functions are thread-safe; each thread keeps one OpenSSL context. */
+ * digest of anything. All functions are thread-safe. */
 #ifndef WRIT_EVIDENCE_DIGEST_H
 #define WRIT_EVIDENCE_DIGEST_H
 
 #include "evidence/json.h"
+
+#include <openssl/sha.h>
 
 #define WRIT_DIGEST_BYTES 32
 #define WRIT_DIGEST_TEXT  72 /* "sha256:" and 64 digits and NUL */
@@ -54,12 +56,13 @@ WRIT_RESULT writ_digest_read(struct writ_view text, struct writ_digest *ret, str
 /** Constant-time equality. */
 bool writ_digest_equal(const struct writ_digest *a, const struct writ_digest *b);
 
-/** SHA-256 in steps, for what does not lie in memory at once. Own it, wipe it. */
+/** SHA-256 in steps, for what does not lie in memory at once. A value that owns nothing. */
 struct writ_digest_stream {
-    void *ctx; /* EVP_MD_CTX */
+    SHA256_CTX state;
+    bool begun;
 };
 
-/** Starts. WRIT_E_CRYPTO. Wipe with writ_digest_stream_wipe. */
+/** Starts. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_stream_init(struct writ_digest_stream *ret, struct writ_err *err);
 /** WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_stream_add(
@@ -72,7 +75,7 @@ WRIT_RESULT writ_digest_stream_end(
  * WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_stream_now(
     const struct writ_digest_stream *stream, struct writ_digest *ret, struct writ_err *err);
-/** A zeroed stream is fine. */
+/** Ends it: it takes nothing more. A zeroed stream is fine. */
 void writ_digest_stream_wipe(struct writ_digest_stream *stream);
 
 #endif
