@@ -63,6 +63,7 @@ writ_catalog_add(struct writ_catalog *catalog, const struct writ_json *item)
     if (tool.name.ptr == NULL || tool.text.ptr == NULL) {
         return (writ_result){WRIT_E_LIMIT};
     }
+    WRIT_TRY(writ_param_read(item, catalog->arena, &tool.params));
     WRIT_TRY(make_room(catalog));
     catalog->tools[catalog->n++] = tool;
     return WRIT_DONE;

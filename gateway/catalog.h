@@ -7,6 +7,7 @@
 #define WRIT_GATEWAY_CATALOG_H
 
 #include "evidence/digest.h"
+#include "gateway/param.h"
 
 #include <stdatomic.h>
 
@@ -18,7 +19,8 @@ struct writ_catalog_tool {
     struct writ_view name; /* the server's own */
     struct writ_view text; /* the definition in canonical form */
     struct writ_digest digest;
-    bool doubled; /* listed again, with another definition */
+    struct writ_params params; /* arguments that the head of a call says again */
+    bool doubled;              /* listed again, with another definition */
 };
 
 struct writ_catalog {

@@ -371,6 +371,25 @@ budget_names(const struct writ_request *request, const struct writ_call *call)
     return writ_member_list(names, n);
 }
 
+/* The trace-id of a traceparent, "00-<32 hex digits>-<16>-<2>", in the head or in _meta; ptr NULL
+ * without a good one (W3C Trace Context 3.2.2). */
+static struct writ_view
+trace_id(const struct writ_request *request)
+{
+    static const struct writ_view zeros = WRIT_LIT("00000000000000000000000000000000");
+    struct writ_view text = writ_exchange_header(request->x, WRIT_LIT("traceparent"));
+    struct writ_view id;
+
+    if (text.ptr == NULL) {
+        text = writ_json_string(writ_json_get(request->message.meta, WRIT_LIT("traceparent")));
+    }
+    id = writ_view_sub(text, 3, zeros.len);
+    return text.len >= 55 && text.ptr[2] == '-' && text.ptr[35] == '-' && writ_hex_is(id) &&
+                   !writ_view_equal(id, zeros)
+               ? id
+               : writ_view(NULL, 0);
+}
+
 static writ_result
 extend(struct writ_request *request, struct writ_call *call, enum writ_reason refused,
     struct writ_decision *d)
@@ -384,6 +403,7 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
         .profile = writ_member_text(request->worker->gateway->profile->name),
         .constraint = writ_member_text_or_absent(call->verdict.constraint),
         .key_stated = writ_member_flag(call->key.ptr != NULL),
+        .trace_id = writ_member_text_or_absent(trace_id(request)),
         .budgets = budget_names(request, call),
     };
 

@@ -2,16 +2,18 @@
 #include "gateway/learn.h"
 
 #include "gateway/pass.h"
+#include "gateway/refusal.h"
 #include "gateway/spread.h"
 
 #include "evidence/write.h"
 
-#define LIST_BYTES_MAX ((size_t)16 << 20) /* of one page of tools/list */
-#define LIST_VALUES    (1u << 20)
-#define PAGES_MAX      256
-#define BODY_MAX       65536
-#define TIMEOUT_US     5000000  /* for one page */
-#define AGAIN_US       30000000 /* before a server that did not tell is asked again */
+#define LIST_BYTES_MAX       ((size_t)16 << 20) /* of one page of tools/list */
+#define LIST_VALUES          (1u << 20)
+#define PAGES_MAX            256
+#define CODE_HEADER_MISMATCH (-32020)
+#define BODY_MAX             65536
+#define TIMEOUT_US           5000000  /* for one page */
+#define AGAIN_US             30000000 /* before a server that did not tell is asked again */
 
 /* One request that asks; in the arena of its exchange. */
 struct learner {
@@ -74,6 +76,30 @@ writ_learn_notice(struct writ_request *request, struct writ_upstream *upstream,
     return WRIT_DONE;
 }
 
+/* NULL, or how the head of the call contradicts its arguments. A header that is there has to agree
+ * in every era: policies elsewhere may look at it alone. */
+static const char *
+head_fault(const struct writ_request *request, const struct writ_params *params)
+{
+    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
+
+    for (size_t i = 0; i < params->n; i++) {
+        struct writ_view value = writ_exchange_header(request->x, params->items[i].header);
+        switch (writ_param_check(&params->items[i], request->call->arguments, value)) {
+        case WRIT_PARAM_AGREES:
+            break;
+        case WRIT_PARAM_MISSING:
+            if (modern) {
+                return "a header Mcp-Param-* that the tool's definition wants is missing";
+            }
+            break;
+        case WRIT_PARAM_DIFFERS:
+            return "a header Mcp-Param-* does not say what the arguments say";
+        }
+    }
+    return NULL;
+}
+
 /* The definition goes into the record; one that is pinned and not accepted is a deny. */
 static enum writ_step
 use_definition(struct writ_request *request)
@@ -84,6 +110,11 @@ use_definition(struct writ_request *request)
                                : NULL;
 
     if (tool != NULL) {
+        const char *fault = head_fault(request, &tool->params);
+        if (fault != NULL) {
+            return writ_refusal_http(
+                request, 400, CODE_HEADER_MISMATCH, WRIT_REASON_HEADER_MISMATCH, fault);
+        }
         call->definition = tool->digest;
         call->defined = true;
     }

@@ -25,6 +25,26 @@ static const struct writ_view passed[] = {
 
 /* ---- to the upstream ---- */
 
+/* Fields that Connection names are for this hop alone (RFC 9110 7.6.1). */
+static bool
+is_for_this_hop(const struct writ_request *request, struct writ_view name)
+{
+    size_t n = 0;
+    const struct writ_header *all = writ_exchange_headers(request->x, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        struct writ_view rest = all[i].value;
+        while (writ_view_equal_nocase(all[i].name, WRIT_LIT("Connection")) && rest.len > 0) {
+            size_t comma = writ_view_find(rest, ',');
+            if (writ_view_equal_nocase(writ_view_trim(writ_view_sub(rest, 0, comma)), name)) {
+                return true;
+            }
+            rest = writ_view_sub(rest, comma + 1, SIZE_MAX);
+        }
+    }
+    return false;
+}
+
 static bool
 is_passed(struct writ_view name)
 {
@@ -78,7 +98,7 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
     const struct writ_header *all = writ_exchange_headers(request->x, &n);
 
     for (size_t i = 0; i < n; i++) {
-        if (!is_passed(all[i].name)) {
+        if (!is_passed(all[i].name) || is_for_this_hop(request, all[i].name)) {
             continue;
         }
         if (count == WRIT_PASS_HEADERS_MAX - 4) { /* room for those that we add */
@@ -533,6 +553,12 @@ broken(struct writ_request *request, const struct writ_upcall_answer *answer)
         NULL);
 }
 
+static bool
+is_json(const struct writ_upcall_answer *answer)
+{
+    return writ_header_has_type(answer->content_type, WRIT_LIT("application/json"));
+}
+
 enum writ_step
 writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *answer)
 {
@@ -545,10 +571,11 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
     if (answer->end != WRIT_UPCALL_ANSWERED) {
         return broken(request, answer);
     }
+    if (status >= 400 && status < 500 && !is_json(answer)) {
+        body.len = 0; /* the status is the answer: clients negotiate by it */
+    }
     if (status == 401 || status == 403 || (status >= 300 && status < 400) || status < 200 ||
-        (body.len > 0 &&
-            !writ_header_has_type(answer->content_type, WRIT_LIT("application/json"))) ||
-        (status >= 500 && body.len == 0)) {
+        (body.len > 0 && !is_json(answer)) || (status >= 500 && body.len == 0)) {
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     }

@@ -113,8 +113,8 @@ WRIT_RESULT writ_pass_rewrite_at(const struct writ_json *message, const struct w
     size_t n, struct writ_view raw, struct writ_buf *ret);
 
 /** Answers with an upstream's whole answer, or with the refusal that it stands for: only JSON
- * passes, redirects and the upstream's own 401 and 403 do not (security.md H15). Ends the
- * request. */
+ * passes (of other answers from 400 to 499 the status alone), redirects and the upstream's own 401
+ * and 403 do not (security.md H15). Ends the request. */
 enum writ_step writ_pass_answer(
     struct writ_request *request, const struct writ_upcall_answer *answer);
 

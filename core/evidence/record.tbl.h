@@ -102,6 +102,7 @@
     X(shadow, FLAG, NEVER, WRIT_NEED_NONE, "the call was made whatever the verdict says")          \
     X(state_free, DIGEST, NEVER, WRIT_NEED_NONE, "the call without the target's state")            \
     X(tenant, TEXT, NEVER, WRIT_NEED_NONE, "tenant of the agent")                                  \
+    X(trace_id, TEXT, NEVER, WRIT_NEED_NONE, "trace of the request (W3C Trace Context)")           \
     X(upstream, TEXT, NEVER, WRIT_NEED_NONE, "name of the tool server")                            \
     X(wire_tool, TEXT, NEVER, WRIT_NEED_NONE, "name of the tool on the wire, if another")
 /* clang-format on */
