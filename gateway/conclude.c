@@ -50,11 +50,24 @@ no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
     case WRIT_UPCALL_TOO_LARGE:
         large_answer(end);
         return;
+    case WRIT_UPCALL_NO_TOKEN:
+        end->refusal =
+            end->not_sent ? WRIT_REASON_UPSTREAM_TOKEN_MISSING : WRIT_REASON_UPSTREAM_FAILED;
+        return;
     case WRIT_UPCALL_BROKEN:
     case WRIT_UPCALL_ANSWERED:
         break;
     }
     end->refusal = end->not_sent ? WRIT_REASON_UPSTREAM_UNAVAILABLE : WRIT_REASON_UPSTREAM_FAILED;
+}
+
+/* It says no to the gateway. Whatever it did before it said so: the call is not made again. */
+static void
+unauthorized_answer(struct writ_conclusion *end)
+{
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT("upstream_unauthorized");
+    end->refusal = WRIT_REASON_UPSTREAM_UNAUTHORIZED;
 }
 
 /* What came back is no answer to this call. Whether it ran is not known. */
@@ -122,6 +135,10 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
         no_answer(&call->end, answer);
         return;
     }
+    if (answer->status == 401 || answer->status == 403) {
+        unauthorized_answer(&call->end);
+        return;
+    }
     if (!call->answered) {
         if (text.len == 0 ||
             !writ_header_has_type(answer->content_type, WRIT_LIT("application/json"))) {
@@ -136,8 +153,7 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
         large_answer(&call->end);
         return;
     }
-    if (!writ_is_ok(r) || answer->status == 401 || answer->status == 403 ||
-        (answer->status >= 300 && answer->status < 400)) {
+    if (!writ_is_ok(r) || (answer->status >= 300 && answer->status < 400)) {
         malformed_answer(&call->end);
         return;
     }

@@ -142,11 +142,12 @@ set_options(CURL *easy, const char *url, int64_t timeout_ms, const atomic_bool *
            curl_easy_setopt(easy, CURLOPT_WRITEDATA, body) == CURLE_OK;
 }
 
+/* One transfer. Whatever its status, it is good when it ends. */
 static WRIT_RESULT
-perform(CURL *easy, const char *url, const struct writ_buf *body, struct writ_err *err)
+perform(CURL *easy, const char *url, const struct writ_buf *body, long *ret_status,
+    struct writ_err *err)
 {
     CURLcode code = curl_easy_perform(easy);
-    long status = 0;
 
     if (code == CURLE_FILESIZE_EXCEEDED || body->failed == WRIT_E_LIMIT) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "%s: longer than %zu bytes", url, body->max);
@@ -154,8 +155,8 @@ perform(CURL *easy, const char *url, const struct writ_buf *body, struct writ_er
     if (code != CURLE_OK) {
         WRIT_FAIL(err, WRIT_E_IO, "%s: %s", url, curl_easy_strerror(code));
     }
-    if (curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status != 200) {
-        WRIT_FAIL(err, WRIT_E_IO, "%s: answers with status %ld", url, status);
+    if (curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, ret_status) != CURLE_OK) {
+        WRIT_FAIL(err, WRIT_E_IO, "%s: has no status", url);
     }
     return writ_buf_check(body, err);
 }
@@ -166,6 +167,7 @@ writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop, str
 {
     WRIT_AUTO(CURL *, easy_freep) easy = NULL;
     WRIT_AUTO(struct curl_slist *, list_freep) headers = NULL;
+    long status = 0;
 
     (void)pthread_once(&once, init_library);
     WRIT_TRY(writ_fetch_check(url, err));
@@ -175,5 +177,41 @@ writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop, str
         !set_options(easy, url, timeout_ms, stop, headers, ret)) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to fetch %s", url);
     }
-    return perform(easy, url, ret, err);
+    WRIT_TRY(perform(easy, url, ret, &status, err));
+    if (status != 200) {
+        WRIT_FAIL(err, WRIT_E_IO, "%s: answers with status %ld", url, status);
+    }
+    return WRIT_DONE;
+}
+
+static bool
+append(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(*list, line);
+
+    *list = longer != NULL ? longer : *list;
+    return longer != NULL;
+}
+
+WRIT_RESULT
+writ_fetch_post(const char *url, const struct writ_fetch_form *form, int64_t timeout_ms,
+    const atomic_bool *stop, long *ret_status, struct writ_buf *ret, struct writ_err *err)
+{
+    WRIT_AUTO(CURL *, easy_freep) easy = NULL;
+    WRIT_AUTO(struct curl_slist *, list_freep) headers = NULL;
+    long status = 0;
+
+    (void)pthread_once(&once, init_library);
+    WRIT_TRY(writ_fetch_check(url, err));
+    easy = ready ? curl_easy_init() : NULL;
+    if (easy == NULL || !append(&headers, "Accept: application/json") ||
+        !append(&headers, "Expect:") || /* of 100-continue, which a form is too short for */
+        (form->authorization != NULL && !append(&headers, form->authorization)) ||
+        !set_options(easy, url, timeout_ms, stop, headers, ret) ||
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, form->fields) != CURLE_OK) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to post to %s", url);
+    }
+    WRIT_TRY(perform(easy, url, ret, &status, err));
+    *ret_status = status;
+    return WRIT_DONE;
 }

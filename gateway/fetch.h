@@ -1,5 +1,5 @@
-/* fetch.h - one GET with libcurl, for what is not per call and comes from the configuration: the
- * key sets of issuers.
+/* fetch.h - one GET or POST with libcurl, for what is not per call and comes from the
+ * configuration: the key sets of issuers, tokens for upstreams.
  *
  * https, or http to a loopback address; nothing else. No redirects, no proxies whatever the
  * environment says, no .netrc, no credentials in the URL; the certificate is verified. Time and
@@ -32,5 +32,16 @@ WRIT_RESULT writ_fetch_check(const char *url, struct writ_err *err);
  */
 WRIT_RESULT writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop,
     struct writ_buf *ret, struct writ_err *err);
+
+/** A form to be posted. NUL-terminated; both hold secrets, which errors never show. */
+struct writ_fetch_form {
+    const char *fields;        /* application/x-www-form-urlencoded */
+    const char *authorization; /* a whole field, "Authorization: Basic ..."; NULL: none */
+};
+
+/** Posts a form, and appends the body of the answer, whatever its status, which goes to
+ * `ret_status`. Else as writ_fetch_get. */
+WRIT_RESULT writ_fetch_post(const char *url, const struct writ_fetch_form *form, int64_t timeout_ms,
+    const atomic_bool *stop, long *ret_status, struct writ_buf *ret, struct writ_err *err);
 
 #endif

@@ -16,6 +16,7 @@
 #include "gateway/metrics.h"
 #include "gateway/resolver.h"
 #include "gateway/session.h"
+#include "gateway/tokens.h"
 #include "gateway/upstream.h"
 #include "gateway/worker.h"
 #include "policy/config.h"
@@ -31,6 +32,7 @@ struct writ_gateway {
     const struct writ_profile *profile;
     const struct writ_config *config; /* as at the start: listeners, upstreams, limits */
     struct writ_view issuer;          /* of credentials, where no configuration names one */
+    struct writ_tokens *tokens;       /* what upstreams are shown, by their number */
     struct writ_upstream *upstreams[WRIT_UPSTREAMS_MAX];
     size_t upstreams_n;
     struct writ_worker *workers;

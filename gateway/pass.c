@@ -542,6 +542,9 @@ broken(struct writ_request *request, const struct writ_upcall_answer *answer)
     case WRIT_UPCALL_TOO_LARGE:
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_RESULT_TOO_LARGE, NULL);
+    case WRIT_UPCALL_NO_TOKEN:
+        return writ_refusal_http(
+            request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_TOKEN_MISSING, NULL);
     case WRIT_UPCALL_BROKEN:
     case WRIT_UPCALL_CANCELLED:
     case WRIT_UPCALL_ANSWERED:
@@ -571,10 +574,14 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
     if (answer->end != WRIT_UPCALL_ANSWERED) {
         return broken(request, answer);
     }
+    if (status == 401 || status == 403) { /* to the gateway, not to its client */
+        return writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAUTHORIZED, NULL);
+    }
     if (status >= 400 && status < 500 && !is_json(answer)) {
         body.len = 0; /* the status is the answer: clients negotiate by it */
     }
-    if (status == 401 || status == 403 || (status >= 300 && status < 400) || status < 200 ||
+    if ((status >= 300 && status < 400) || status < 200 ||
         (body.len > 0 && !is_json(answer)) || (status >= 500 && body.len == 0)) {
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);

@@ -18,6 +18,7 @@ struct handover {
 struct fresh {
     struct writ_config *config;
     struct writ_certificate *certificate, *admin_certificate; /* NULL: without TLS */
+    struct writ_tokens_fresh *tokens;
     struct writ_generation *generation;
     struct handover *handovers; /* one for each loop */
 };
@@ -40,6 +41,7 @@ fresh_wipe(struct fresh *fresh)
         fresh->handovers = next;
     }
     writ_generation_drop(fresh->generation);
+    writ_tokens_fresh_free(fresh->tokens);
     writ_certificate_drop(fresh->certificate);
     writ_certificate_drop(fresh->admin_certificate);
     writ_config_drop(fresh->config);
@@ -83,6 +85,7 @@ prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fres
 {
     WRIT_TRY(writ_config_load(file, NULL, &fresh->config, err));
     WRIT_TRY(writ_fixed_check(gateway->config, fresh->config, err));
+    WRIT_TRY(writ_tokens_prepare(gateway->tokens, fresh->config, &fresh->tokens, err));
     writ_fixed_keep(gateway->config, fresh->config, ret_waits);
     WRIT_TRY(prepare_tls(gateway->listener, &fresh->config->tls, &fresh->certificate, err));
     WRIT_TRY(prepare_tls(
@@ -121,6 +124,7 @@ take(struct writ_gateway *gateway, struct fresh *fresh)
     if (fresh->admin_certificate != NULL) {
         writ_listener_take(gateway->admin_listener, fresh->admin_certificate);
     }
+    writ_tokens_take(gateway->tokens, WRIT_TAKE(fresh->tokens));
     while (fresh->handovers != NULL) {
         struct handover *handover = fresh->handovers;
 

@@ -158,6 +158,8 @@ may_go_on(const struct writ_request *request, const struct writ_upcall_answer *a
         return answer->is_stream && !request->worker->ending;
     case WRIT_UPCALL_CANCELLED:
         return resume->left && !request->worker->ending;
+    case WRIT_UPCALL_NO_TOKEN: /* there may be one again in time */
+        return resume->asking && !request->worker->ending;
     case WRIT_UPCALL_TIMEOUT:
     case WRIT_UPCALL_TOO_LARGE:
         break;

@@ -179,6 +179,15 @@ issuers_are_known(void *ctx, const struct writ_loop *loop)
 }
 
 static bool
+tokens_are_there(void *ctx, const struct writ_loop *loop)
+{
+    const struct writ_gateway *gateway = ctx;
+
+    (void)loop;
+    return writ_tokens_ready(gateway->tokens);
+}
+
+static bool
 upstreams_are_up(void *ctx, const struct writ_loop *loop)
 {
     const struct writ_gateway *gateway = ctx;
@@ -256,6 +265,7 @@ open_upstreams(struct serve *serve, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_LIMIT, "more than %d upstreams", WRIT_UPSTREAMS_MAX);
     }
     WRIT_TRY(writ_resolver_open(&gateway->resolver, err));
+    WRIT_TRY(writ_tokens_new(config, gateway->clock, gateway->log, &gateway->tokens, err));
     for (size_t i = 0; i < config->upstreams_n; i++) {
         WRIT_TRY(writ_upstream_open(gateway, &config->upstreams[i], &gateway->upstreams[i], err));
         gateway->upstreams_n = i + 1;
@@ -327,6 +337,7 @@ open_listeners(struct serve *serve, struct writ_err *err)
     gateway->admin.metrics = gateway->metrics;
     WRIT_TRY(writ_admin_add(&gateway->admin, "ledger", ledger_is_ready, gateway, err));
     WRIT_TRY(writ_admin_add(&gateway->admin, "upstreams", upstreams_are_up, gateway, err));
+    WRIT_TRY(writ_admin_add(&gateway->admin, "tokens", tokens_are_there, gateway, err));
     WRIT_TRY(writ_admin_add(&gateway->admin, "issuers", issuers_are_known, gateway, err));
     WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
         &gateway->listener, err));
@@ -436,6 +447,7 @@ close_all(struct serve *serve)
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may have records left */
     }
+    writ_tokens_free(gateway->tokens);
     writ_ledger_close(gateway->ledger);
     for (size_t i = 0; i < gateway->workers_n; i++) {
         writ_worker_wipe(&gateway->workers[i]);

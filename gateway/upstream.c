@@ -6,11 +6,13 @@
 #include "gateway/gateway.h"
 #include "gateway/http_client.h"
 #include "gateway/stdio.h"
+#include "gateway/tokens.h"
 
 #define FIELDS_MAX 64 /* of one request, ours and those that were passed on */
 
 struct writ_upstream {
     const struct writ_upstream_config *config;
+    struct writ_tokens *tokens;        /* borrowed: what it is shown, under its index */
     struct writ_stdio *stdio;          /* a child, or NULL */
     struct writ_http_client **clients; /* HTTP: one per worker */
     size_t clients_n;
@@ -23,6 +25,7 @@ struct http_upcall {
     struct writ_upcall *call;
     struct writ_http_call *http;
     struct writ_sse *sse;
+    struct writ_tokens_shown *shown; /* or NULL */
     struct writ_buf body;
     struct writ_upcall_answer answer;
     bool broken_stream;
@@ -39,6 +42,7 @@ is_failure(enum writ_upcall_end end)
     case WRIT_UPCALL_BROKEN:
     case WRIT_UPCALL_TIMEOUT:
     case WRIT_UPCALL_TOO_LARGE:
+    case WRIT_UPCALL_NO_TOKEN:
         return true;
     case WRIT_UPCALL_CANCELLED: /* by us */
     case WRIT_UPCALL_ANSWERED:
@@ -68,6 +72,7 @@ static void
 http_free(struct http_upcall *state)
 {
     writ_sse_free(state->sse);
+    writ_tokens_drop(state->shown);
     writ_buf_wipe(&state->body);
     writ_free(state);
 }
@@ -101,6 +106,10 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
         .event_bytes = state->call->request.event_max};
 
     state->answer.status = head->status;
+    if (head->status == 401 && state->shown != NULL) {
+        struct writ_upstream *upstream = state->call->upstream;
+        writ_tokens_refused(upstream->tokens, upstream->index, state->shown);
+    }
     if (!is_encoded(head)) { /* else it is nothing that can be read */
         (void)writ_http_response_field(head, "Content-Type", &state->answer.content_type);
     }
@@ -342,12 +351,28 @@ make_fields(const struct writ_upcall_request *request, struct writ_header fields
     return count;
 }
 
+/* What the gateway itself shows, if the upstream wants something. WRIT_E_ABSENT: there is none. */
+static writ_result
+add_shown(struct writ_upstream *upstream, struct http_upcall *state, struct writ_header *fields,
+    size_t *count)
+{
+    if (!writ_tokens_wants(upstream->tokens, upstream->index)) {
+        return WRIT_DONE;
+    }
+    state->shown = writ_tokens_hold(upstream->tokens, upstream->index);
+    if (state->shown == NULL || *count == FIELDS_MAX) {
+        return (writ_result){state->shown == NULL ? WRIT_E_ABSENT : WRIT_E_LIMIT};
+    }
+    fields[(*count)++] = writ_tokens_header(state->shown);
+    return WRIT_DONE;
+}
+
 static writ_result
 http_send(struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call,
     struct http_upcall *state)
 {
     struct writ_header fields[FIELDS_MAX];
-    const struct writ_http_request request = {
+    struct writ_http_request request = {
         .method = writ_view_str(method_name(call->request.method)),
         .target = upstream->config->path,
         .fields = fields,
@@ -359,6 +384,7 @@ http_send(struct writ_upstream *upstream, struct writ_worker *worker, struct wri
         .total_us = call->request.total_us,
     };
 
+    WRIT_TRY(add_shown(upstream, state, fields, &request.count));
     return writ_http_client_send(
         upstream->clients[worker->index], &request, &http_handler, state, &state->http, NULL);
 }
@@ -390,8 +416,12 @@ static void
 end_unsent(struct writ_task *task)
 {
     struct writ_upcall *call = task->ctx;
+    bool absent = call->refused == WRIT_E_ABSENT && call->upstream->stdio == NULL;
     const struct writ_upcall_answer answer = {
-        .end = WRIT_UPCALL_BROKEN, .sent = WRIT_NOT_SENT, .detail = writ_code_name(call->refused)};
+        .end = absent ? WRIT_UPCALL_NO_TOKEN : WRIT_UPCALL_BROKEN,
+        .sent = WRIT_NOT_SENT,
+        .detail = absent ? "no_token" : writ_code_name(call->refused),
+    };
 
     writ_upcall_end(call, &answer);
 }
@@ -504,6 +534,7 @@ writ_upstream_open(struct writ_gateway *gateway, const struct writ_upstream_conf
     WRIT_TRY(writ_shelf_init(&upstream->shelf, err));
     upstream->config = config;
     upstream->index = gateway->upstreams_n;
+    upstream->tokens = gateway->tokens;
     switch (config->kind) {
     case WRIT_UPSTREAM_NONE:
         WRIT_FAIL(err, WRIT_E_INVALID, "an upstream is neither http nor stdio");

@@ -1,6 +1,7 @@
 #include "policy/config.h"
 
 #include "base/text.h"
+#include "policy/authorization.h"
 #include "policy/host.h"
 #include "policy/rule.h"
 #include "policy/scopes.h"
@@ -44,21 +45,6 @@ is_url(struct writ_view text)
     return writ_view_search(text, WRIT_LIT("://")) < text.len;
 }
 
-static bool
-is_file_or_url(struct writ_view text)
-{
-    struct writ_url url;
-
-    if (!is_url(text)) {
-        return true;
-    }
-    if (!writ_is_ok(writ_host_read_url(text, &url))) {
-        return false;
-    }
-    return url.tls || writ_view_is(url.host, "localhost") || writ_view_is(url.host, "::1") ||
-           writ_view_has_prefix(url.host, WRIT_LIT("127."));
-}
-
 static enum writ_identity_kind
 identity_kind(const struct writ_raw_agent *raw, const struct writ_yaml *node)
 {
@@ -73,21 +59,11 @@ identity_kind(const struct writ_raw_agent *raw, const struct writ_yaml *node)
 }
 
 static void
-check_scopes(struct loading *l, const struct writ_yaml *node, const struct writ_views *scopes)
-{
-    for (size_t i = 0; i < scopes->n; i++) {
-        if (!writ_scopes_is_one(scopes->items[i])) {
-            WRIT_OPTION_FAULT(&l->o, node, "element %zu is no OAuth scope", i);
-        }
-    }
-}
-
-static void
 check_jwt(struct loading *l, const struct writ_raw_agent *raw, const struct writ_yaml *node)
 {
     if (raw->issuer.len == 0) {
         WRIT_OPTION_FAULT(&l->o, node, "tokens of an issuer want issuer");
-    } else if (raw->jwks.len == 0 && (!is_url(raw->issuer) || !is_file_or_url(raw->issuer))) {
+    } else if (raw->jwks.len == 0 && !writ_host_is_protected(raw->issuer)) {
         WRIT_OPTION_FAULT(&l->o, option_of(node, "issuer"),
             "without jwks this wants to be an https URL, or an http URL on loopback");
     }
@@ -98,12 +74,12 @@ check_jwt(struct loading *l, const struct writ_raw_agent *raw, const struct writ
         WRIT_OPTION_FAULT(
             &l->o, option_of(node, "scopes"), "come from the token of an issuer: see claims");
     }
-    check_scopes(l, option_of(node, "required_scopes"), &raw->required_scopes);
+    (void)writ_scopes_check(&l->o, option_of(node, "required_scopes"), &raw->required_scopes);
     if (raw->agent.id.len > 0) {
         WRIT_OPTION_FAULT(
             &l->o, option_of(node, "id"), "comes from the token of an issuer: see claims");
     }
-    if (raw->jwks.len > 0 && !is_file_or_url(raw->jwks)) {
+    if (is_url(raw->jwks) && !writ_host_is_protected(raw->jwks)) {
         WRIT_OPTION_FAULT(&l->o, option_of(node, "jwks"),
             "wants a file, an https URL, or an http URL on loopback");
     }
@@ -126,7 +102,7 @@ take_scopes(struct loading *l, const struct writ_raw_agent *raw, const struct wr
 {
     writ_auto_buf list = writ_buf_make(WRIT_SCOPES_MAX);
 
-    check_scopes(l, option_of(node, "scopes"), &raw->scopes);
+    (void)writ_scopes_check(&l->o, option_of(node, "scopes"), &raw->scopes);
     if (raw->required_scopes.n > 0) {
         WRIT_OPTION_FAULT(
             &l->o, option_of(node, "required_scopes"), "is only for tokens of an issuer");
@@ -332,19 +308,6 @@ read_stdio(struct loading *l, const struct writ_yaml *node, const struct writ_ra
     }
 }
 
-static bool
-is_header_name(struct writ_view name)
-{
-    for (size_t i = 0; i < name.len; i++) { /* RFC 9110 5.6.2 token */
-        char c = name.ptr[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!letter && writ_view_find(WRIT_LIT("!#$%&'*+-.^_`|~"), c) == 15) {
-            return false;
-        }
-    }
-    return name.len > 0;
-}
-
 static void
 read_upstream(struct loading *l, const struct writ_yaml *node, struct writ_upstream_config *ret)
 {
@@ -379,7 +342,7 @@ read_upstream(struct loading *l, const struct writ_yaml *node, struct writ_upstr
         WRIT_OPTION_FAULT(&l->o, node, "wants exactly one of stdio and http");
         return;
     }
-    if (!is_header_name(raw.credential.header)) {
+    if (!writ_authorization_is_header(raw.credential.header)) {
         WRIT_OPTION_FAULT(&l->o, option_of(node, "credential"), "header wants a header's name");
     }
     ret->kind = stdio ? WRIT_UPSTREAM_STDIO : WRIT_UPSTREAM_HTTP;
@@ -391,6 +354,7 @@ read_upstream(struct loading *l, const struct writ_yaml *node, struct writ_upstr
     ret->resource = raw.resource.len > 0 ? raw.resource
                     : stdio              ? joined(l, "stdio:", node->key)
                                          : ret->http;
+    ret->authorization = writ_authorization_read(&l->o, node, &raw.authorization, ret);
 }
 
 static void

@@ -95,6 +95,18 @@ enum writ_sharing {
     WRIT_SHARING_ALL,
 };
 
+/** `authorization` of an upstream: what the gateway itself shows to it. Views are NUL-terminated.
+ */
+struct writ_authorization_config {
+    struct writ_view file, variable, key; /* where the secret is: exactly one of them */
+    struct writ_view header, scheme;      /* no scheme: the secret alone */
+    struct writ_view client_id;           /* empty: the secret itself is shown, else a token */
+    /* with a client_id */
+    struct writ_view issuer, token_endpoint; /* exactly one of them */
+    struct writ_view resource;               /* RFC 8707; empty: not asked for */
+    struct writ_view scopes;                 /* as in scopes.h */
+};
+
 /** One entry of `upstreams`. */
 struct writ_upstream_config {
     struct writ_view name; /* letters, digits, '-' and single '_'; at most 32 */
@@ -117,6 +129,7 @@ struct writ_upstream_config {
     struct writ_view ca;   /* PEM file; empty = the system's */
     int64_t connections;   /* most per loop */
     int64_t connect_timeout_us;
+    const struct writ_authorization_config *authorization; /* NULL: none */
     /* both */
     struct writ_view resource;          /* the audience of credentials: `resource`, else the URL,
                                          * else "stdio:<name>" */

@@ -214,3 +214,13 @@ writ_host_covers(struct writ_view entry, const struct writ_url *url)
     return bare.len < entry.len ? is_below(url->host, wanted.host)
                                 : writ_view_equal_nocase(url->host, wanted.host);
 }
+
+bool
+writ_host_is_protected(struct writ_view url)
+{
+    struct writ_url read;
+
+    return writ_is_ok(writ_host_read_url(url, &read)) &&
+           (read.tls || writ_view_is(read.host, "localhost") || writ_view_is(read.host, "::1") ||
+               writ_view_has_prefix(read.host, WRIT_LIT("127.")));
+}

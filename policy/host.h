@@ -25,6 +25,10 @@ struct writ_url {
 /** Reads a URL as strictly as told above. WRIT_E_PARSE. */
 WRIT_RESULT writ_host_read_url(struct writ_view text, struct writ_url *ret);
 
+/** True for an https URL, and for an http URL of a loopback address: what is sent there can be read
+ * by nobody on the way. */
+bool writ_host_is_protected(struct writ_view url);
+
 /** True for an entry of `host_in`: "example.com", "*.example.com" (any host below it, not itself),
  * "127.0.0.1", "[::1]", each maybe with ":port". In lower case. */
 bool writ_host_is_entry(struct writ_view entry);

@@ -172,6 +172,8 @@ DURATION(upstream, "connect_timeout", connect_timeout_us, 1 * MS, 10 * MINUTE, "
 TEXT(upstream, "resource", resource, 1, 2048, NONE,
     "The aud of credentials; the URL, or stdio: and the name, when left out.")
 INNER(upstream, "credential", credential, attach, "How the credential goes with a call.")
+INNER(upstream, "authorization", authorization, authorization,
+    "What the gateway itself shows to the server (http only); nothing when left out.")
 DURATION(upstream, "timeout", timeout_us, 1 * MS, 24 * HOUR, "5m",
     "How long a call may take, unless the tool's rule says otherwise.")
 
@@ -180,6 +182,29 @@ SECTION(attach, "credential of an upstream", struct writ_raw_attach,
 TEXT(
     attach, "header", header, 1, 128, "Writ-Credential", "HTTP header that carries it (http only).")
 SWITCH(attach, "meta", meta, "true", "Whether params._meta[\"io.writ/credential\"] carries it.")
+
+SECTION(authorization, "authorization of an upstream", struct writ_raw_authorization,
+    "A secret that is shown with every request, or, with client_id, tokens of an authorization "
+    "server by the grant of client credentials. Files are read again at a reload.")
+TEXT(authorization, "file", file, 1, 4096, NONE,
+    "File of the secret, which others must not be able to read: what is shown, or the client's.")
+TEXT(authorization, "variable", variable, 1, 256, NONE,
+    "Environment variable of the secret, in place of a file.")
+TEXT(authorization, "key", key, 1, 4096, NONE,
+    "PEM file of a private key, in place of the client's secret (private_key_jwt).")
+TEXT(authorization, "header", header, 1, 128, "Authorization", "HTTP header that shows it.")
+TEXT(authorization, "scheme", scheme, 0, 64, "Bearer",
+    "Word before it in that header; \"\" for none.")
+TEXT(authorization, "client_id", client_id, 1, 512, NONE,
+    "Who the gateway is at the authorization server.")
+TEXT(authorization, "issuer", issuer, 1, 512, NONE,
+    "URL of the authorization server, whose metadata say where tokens are given.")
+TEXT(authorization, "token_endpoint", token_endpoint, 1, 2048, NONE,
+    "Where tokens are given, in place of issuer.")
+TEXTS(authorization, "scopes", scopes, 64, "Scopes that tokens are asked for.")
+TEXT(authorization, "resource", resource, 0, 2048, NONE,
+    "Resource that tokens are asked for (RFC 8707); that of the upstream when left out, \"\" for "
+    "none.")
 
 SECTION(rule, "a rule", struct writ_raw_rule, "What a tool may be called with, and by whom.")
 TEXTS(rule, "agents", agents, 1024, "Only these agent ids; every agent when left out.")

@@ -44,6 +44,12 @@ struct writ_raw_attach {
     bool meta;
 };
 
+struct writ_raw_authorization {
+    struct writ_view file, variable, key, header, scheme, client_id, issuer, token_endpoint;
+    struct writ_views scopes;
+    struct writ_view resource; /* ptr NULL: left out */
+};
+
 struct writ_raw_upstream {
     struct writ_views stdio;
     struct writ_pairs environment;
@@ -52,6 +58,7 @@ struct writ_raw_upstream {
     int64_t connections, connect_timeout_us, timeout_us, children, idle_us, start_timeout_us;
     int sharing;
     struct writ_raw_attach credential;
+    struct writ_raw_authorization authorization;
 };
 
 struct writ_raw_rule {

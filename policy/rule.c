@@ -275,19 +275,6 @@ read_templates(struct making *m, const struct writ_yaml *node, struct writ_tool_
 }
 
 static bool
-check_scopes(struct making *m, const struct writ_yaml *node, const struct writ_views *scopes)
-{
-    for (size_t i = 0; i < scopes->n; i++) {
-        if (!writ_scopes_is_one(scopes->items[i])) {
-            WRIT_OPTION_FAULT(
-                m->o, writ_yaml_get(node, WRIT_LIT("scopes")), "element %zu is no OAuth scope", i);
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool
 read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct writ_tool_rule *ret)
 {
     struct writ_raw_rule raw = {0};
@@ -311,7 +298,8 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
         .replay_ttl_us = replay.ttl_us,
         .replay_bytes = replay.bytes};
     ret->ref = make_ref(m, index, NULL, 0);
-    good = read_templates(m, node, ret) && check_scopes(m, node, &raw.scopes);
+    good = read_templates(m, node, ret);
+    good = writ_scopes_check(m->o, writ_yaml_get(node, WRIT_LIT("scopes")), &raw.scopes) && good;
     good = (raw.state == NULL || read_probe(m, raw.state, ret)) && good;
     good = read_result(m, raw.result, ret) && good;
     good = (raw.budgets == NULL || read_budgets(m, raw.budgets, index, ret)) && good;

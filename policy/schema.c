@@ -522,6 +522,7 @@ section_extra(struct writ_write *w, enum writ_section section)
 {
     static const char *const identities[] = {"bearer_sha256", "issuer", "anonymous", NULL};
     static const char *const upstreams[] = {"stdio", "http", NULL};
+    static const char *const secrets[] = {"file", "variable", "key", NULL};
     static const char *const probes[] = {"tool", "resource", "http", NULL};
     static const char *const budgets[] = {"calls", "sum", NULL};
 
@@ -529,6 +530,8 @@ section_extra(struct writ_write *w, enum writ_section section)
         one_of(w, identities);
     } else if (section == WRIT_SECTION_upstream) {
         one_of(w, upstreams);
+    } else if (section == WRIT_SECTION_authorization) {
+        one_of(w, secrets);
     } else if (section == WRIT_SECTION_state) {
         one_of(w, probes);
     } else if (section == WRIT_SECTION_budget) {

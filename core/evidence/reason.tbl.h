@@ -251,6 +251,12 @@
     X(UPSTREAM_UNAVAILABLE, upstream_unavailable, WRIT_REASON_IN_GATEWAY,                          \
         "the tool server cannot be reached; nothing was sent",                                     \
         "try again later")                                                                         \
+    X(UPSTREAM_TOKEN_MISSING, upstream_token_missing, WRIT_REASON_IN_GATEWAY,                      \
+        "the gateway has no token for the tool server at the moment; nothing was sent",            \
+        "try again later; the gateway's log says why none can be had")                             \
+    X(UPSTREAM_UNAUTHORIZED, upstream_unauthorized, WRIT_REASON_IN_GATEWAY,                        \
+        "the tool server does not accept what the gateway shows to it",                            \
+        "see `authorization` of the upstream in the configuration")                                \
     X(UPSTREAM_TIMEOUT, upstream_timeout, WRIT_REASON_IN_GATEWAY,                                  \
         "the tool server did not answer in time; whether the call ran is not known",               \
         "find out at the target what happened before calling again")                               \

@@ -179,6 +179,36 @@ static const struct fault faults[] = {
         "c.yaml:1: /upstreams/a/ca: has no effect on an http URL\n"},
     {"upstreams: {a: {http: \"http://h/\", credential: {header: \"a b\"}}}",
         "c.yaml:1: /upstreams/a/credential: header wants a header's name\n"},
+    {"upstreams: {a: {stdio: [x], authorization: {file: f}}}",
+        "c.yaml:1: /upstreams/a/authorization: is only for upstreams that speak over HTTP\n"},
+    {"upstreams: {a: {http: \"http://h/\", authorization: {}}}",
+        "c.yaml:1: /upstreams/a/authorization: wants exactly one of file, variable and key\n"},
+    {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, variable: v}}}",
+        "c.yaml:1: /upstreams/a/authorization: wants exactly one of file, variable and key\n"},
+    {"upstreams: {a: {http: \"https://h/\", authorization: {key: k}}}",
+        "c.yaml:1: /upstreams/a/authorization/key: is only for tokens: with client_id\n"},
+    {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, scopes: [x], resource: r}}}",
+        "c.yaml:1: /upstreams/a/authorization/scopes: is only for tokens: with client_id\n"
+        "c.yaml:1: /upstreams/a/authorization/resource: is only for tokens: with client_id\n"},
+    {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, client_id: c}}}",
+        "c.yaml:1: /upstreams/a/authorization: client_id wants exactly one of issuer and "
+        "token_endpoint\n"},
+    {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, client_id: c, issuer: "
+     "\"http://as.example\"}}}",
+        "c.yaml:1: /upstreams/a/authorization/issuer: wants an https URL, or an http URL on "
+        "loopback\n"},
+    {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, client_id: c, token_endpoint: "
+     "x}}}",
+        "c.yaml:1: /upstreams/a/authorization/token_endpoint: wants an https URL, or an http URL "
+        "on loopback\n"},
+    {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, header: Mcp-Session-Id}}}",
+        "c.yaml:1: /upstreams/a/authorization: header wants a header's name that nothing else "
+        "has\n"},
+    {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, header: writ-credential}}}",
+        "c.yaml:1: /upstreams/a/authorization: header wants a header's name that nothing else "
+        "has\n"},
+    {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, scheme: \"a b\"}}}",
+        "c.yaml:1: /upstreams/a/authorization/scheme: wants one word, or \"\"\n"},
     {"upstreams: {a__b: {stdio: [x]}}",
         "c.yaml:1: /upstreams/a__b: the name of an upstream has 1 to 32 letters, digits, - and "
         "single _, these two inside\n"},

@@ -1,0 +1,62 @@
+/* background.h - a thread that does what is due: things that are fetched, and fetched again, for as
+ * long as the gateway runs.
+ *
+ * Its jobs belong to somebody else, who gives access to them by their number. When a job is due the
+ * thread calls `work` for it, without the lock; `work` sets the job's next time. One lock guards
+ * the jobs and whatever their owner keeps beside them. */
+#ifndef WRIT_GATEWAY_BACKGROUND_H
+#define WRIT_GATEWAY_BACKGROUND_H
+
+#include "base/clock.h"
+
+#include <stdatomic.h>
+
+#define WRIT_BACKGROUND_NEVER INT64_MAX
+
+/** When a job is to be done. Belongs to the lock. */
+struct writ_background_job {
+    int64_t due_us;    /* monotonic; NEVER: not */
+    unsigned failures; /* since the last success */
+};
+
+/** What a thread works on. The functions and `ctx` are borrowed until free. */
+struct writ_background_options {
+    const struct writ_clock *clock;
+    size_t n;                                                   /* jobs 0 .. n - 1 */
+    struct writ_background_job *(*job)(void *ctx, size_t i);    /* under the lock */
+    void (*work)(void *ctx, size_t i, const atomic_bool *stop); /* without it; gives up soon after
+                                                                 * `stop` becomes true */
+    void *ctx;
+};
+
+struct writ_background;
+
+/** Without its thread yet. `ret` is new, free with writ_background_free; written only on success.
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_background_new(const struct writ_background_options *options,
+    struct writ_background **ret, struct writ_err *err);
+
+/** Starts the thread, once. WRIT_E_NOMEM. Not from several threads. */
+WRIT_RESULT writ_background_start(struct writ_background *background, struct writ_err *err);
+
+/** Ends the thread, giving up what is under way, and frees. NULL is fine. */
+void writ_background_free(struct writ_background *background);
+
+/** Any thread; never held while something is fetched. */
+void writ_background_lock(struct writ_background *background);
+void writ_background_unlock(struct writ_background *background);
+
+/** Under the lock: a job became due earlier than it was. */
+void writ_background_wake(struct writ_background *background);
+
+/** Under the lock: what comes after a success, and after a failure (`retry_us` doubled with each,
+ * at most `most_us`). */
+void writ_background_succeeded(
+    struct writ_background *background, struct writ_background_job *job, int64_t again_us);
+void writ_background_failed(struct writ_background *background, struct writ_background_job *job,
+    int64_t retry_us, int64_t most_us);
+
+/** Monotonic, by the clock of the options. */
+int64_t writ_background_now_us(const struct writ_background *background);
+
+#endif
