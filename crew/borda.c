@@ -65,7 +65,7 @@ hybrid(const struct writ_count *count, const struct standing *standing)
 
 WRIT_RESULT
 writ_count_borda(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err)
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
     const struct writ_crew_poll *poll = &count->poll;
     struct standing *standings =
@@ -76,7 +76,7 @@ writ_count_borda(
         return writ_failure_memory(err);
     }
     if (poll->candidates_n == 0) {
-        writ_crew_tally_explain(tally, "nothing was ranked");
+        writ_tally_explain(tally, "nothing was ranked");
         return WRIT_DONE;
     }
     score(poll, standings);
@@ -85,7 +85,7 @@ writ_count_borda(
     }
     for (size_t at = 0; at < poll->candidates_n; at++) {
         bool in = eligible(count, &standings[at], standings[most].points);
-        writ_crew_tally_explain(tally, WRIT_VIEW_FMT ": %lld points, %lld first places%s",
+        writ_tally_explain(tally, WRIT_VIEW_FMT ": %lld points, %lld first places%s",
             WRIT_VIEW_ARG(poll->candidates[at]), (long long)standings[at].points,
             (long long)standings[at].firsts, in ? "" : ", not eligible");
         if (in && (best == poll->candidates_n ||
@@ -94,9 +94,9 @@ writ_count_borda(
         }
     }
     if (best == poll->candidates_n) {
-        writ_crew_tally_explain(tally, "nobody is eligible: most points win");
+        writ_tally_explain(tally, "nobody is eligible: most points win");
         best = most;
     }
-    writ_crew_tally_candidate(tally, best);
+    writ_tally_candidate(tally, best);
     return WRIT_DONE;
 }

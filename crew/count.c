@@ -4,13 +4,12 @@
 
 /* "a" and how many: one line of an explanation. */
 static void
-explain_group(
-    const struct writ_count *count, struct writ_crew_tally *tally, size_t at, int64_t weight)
+explain_group(const struct writ_count *count, struct writ_tally *tally, size_t at, int64_t weight)
 {
     struct writ_view output = count->poll.ballots[at].output;
     struct writ_view shown = writ_view_sub(output, 0, SHOWN_MAX);
 
-    writ_crew_tally_explain(tally, "%lld for " WRIT_VIEW_FMT "%s (first from " WRIT_VIEW_FMT ")",
+    writ_tally_explain(tally, "%lld for " WRIT_VIEW_FMT "%s (first from " WRIT_VIEW_FMT ")",
         (long long)weight, WRIT_VIEW_ARG(output.ptr != NULL ? shown : WRIT_LIT("no output")),
         output.len > SHOWN_MAX ? "..." : "", WRIT_VIEW_ARG(count->poll.ballots[at].agent_id));
 }
@@ -33,36 +32,36 @@ weigh(const struct writ_count *count, int64_t *ret_all)
 
 WRIT_RESULT
 writ_count_first(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err)
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
     (void)err;
-    writ_crew_tally_explain(tally, "the first valid output is from " WRIT_VIEW_FMT,
+    writ_tally_explain(tally, "the first valid output is from " WRIT_VIEW_FMT,
         WRIT_VIEW_ARG(count->poll.ballots[0].agent_id));
-    writ_crew_tally_ballot(tally, 0);
+    writ_tally_ballot(tally, 0);
     return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_count_unanimous(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err)
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
     (void)err;
     for (size_t at = 1; at < count->poll.ballots_n; at++) {
         if (count->ballots[at].first != 0) {
-            writ_crew_tally_explain(tally, WRIT_VIEW_FMT " disagrees with " WRIT_VIEW_FMT,
+            writ_tally_explain(tally, WRIT_VIEW_FMT " disagrees with " WRIT_VIEW_FMT,
                 WRIT_VIEW_ARG(count->poll.ballots[at].agent_id),
                 WRIT_VIEW_ARG(count->poll.ballots[0].agent_id));
             return WRIT_DONE;
         }
     }
-    writ_crew_tally_explain(tally, "all %zu agree", count->poll.ballots_n);
-    writ_crew_tally_ballot(tally, 0);
+    writ_tally_explain(tally, "all %zu agree", count->poll.ballots_n);
+    writ_tally_ballot(tally, 0);
     return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_count_majority(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err)
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
     size_t best = 0, equals = 0;
     size_t *votes = writ_arena_get(count->arena, count->poll.ballots_n * sizeof *votes);
@@ -85,9 +84,9 @@ writ_count_majority(
         equals += votes[at] == votes[best];
     }
     if (equals > 1) {
-        writ_crew_tally_explain(tally, "a tie of %zu: the one that was seen first", equals);
+        writ_tally_explain(tally, "a tie of %zu: the one that was seen first", equals);
     }
-    writ_crew_tally_ballot(tally, best);
+    writ_tally_ballot(tally, best);
     return WRIT_DONE;
 }
 
@@ -104,7 +103,7 @@ reaches(const struct writ_crew_voting *voting, int64_t weight, int64_t all)
 
 WRIT_RESULT
 writ_count_weighted(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err)
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
     const struct writ_crew_voting *voting = count->voting;
     int64_t all = 0;
@@ -123,10 +122,10 @@ writ_count_weighted(
         }
         explain_group(count, tally, at, weights[at]);
         if (all > 0 && tally->winner == WRIT_TALLY_NOBODY && reaches(voting, weights[at], all)) {
-            writ_crew_tally_ballot(tally, at);
+            writ_tally_ballot(tally, at);
         }
     }
-    writ_crew_tally_explain(tally, "%s of a weight of %lld",
+    writ_tally_explain(tally, "%s of a weight of %lld",
         tally->winner == WRIT_TALLY_NOBODY ? "nothing reaches its share"
                                            : "the first that reaches its share",
         (long long)all);
@@ -134,8 +133,7 @@ writ_count_weighted(
 }
 
 WRIT_RESULT
-writ_count_best(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err)
+writ_count_best(const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
     size_t best = 0;
 
@@ -144,21 +142,21 @@ writ_count_best(
             "best_of_n needs \"score\", a JSON Pointer into the outputs");
     }
     for (size_t at = 0; at < count->poll.ballots_n; at++) {
-        writ_crew_tally_explain(tally, WRIT_VIEW_FMT " scores %.17g",
+        writ_tally_explain(tally, WRIT_VIEW_FMT " scores %.17g",
             WRIT_VIEW_ARG(count->poll.ballots[at].agent_id), count->ballots[at].score);
         if (count->ballots[at].score > count->ballots[best].score) {
             best = at;
         }
     }
-    writ_crew_tally_ballot(tally, best);
+    writ_tally_ballot(tally, best);
     return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_count_engine(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err)
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
-    int refused = count->engine->count(&count->poll, tally);
+    int refused = count->engine->count(&count->poll, &tally->face);
 
     if (refused != 0) {
         return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_INVALID_BALLOT,
@@ -176,7 +174,7 @@ writ_count_engine(
 
 WRIT_RESULT
 writ_count_review(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err)
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
     struct writ_rational threshold = count->voting->threshold;
     int64_t approve = 0, reject = 0, modify = 0, all = 0, tenths;
@@ -189,7 +187,7 @@ writ_count_review(
         reject += ballot->opinion == WRIT_COUNT_REJECT ? ballot->weight : 0;
         modify += ballot->opinion == WRIT_COUNT_MODIFY ? ballot->weight : 0;
         if (ballot->veto && ballot->opinion == WRIT_COUNT_REJECT) {
-            writ_crew_tally_explain(tally, WRIT_VIEW_FMT " has a veto and rejects",
+            writ_tally_explain(tally, WRIT_VIEW_FMT " has a veto and rejects",
                 WRIT_VIEW_ARG(count->poll.ballots[at].agent_id));
             tally->word = "REJECT";
             return WRIT_DONE;
@@ -198,7 +196,7 @@ writ_count_review(
     all = approve + reject + modify;
     tally->word = "REQUEST_REVISION";
     if (all == 0) {
-        writ_crew_tally_explain(tally, "no votes received: approval 0.0 %%");
+        writ_tally_explain(tally, "no votes received: approval 0.0 %%");
         return WRIT_DONE;
     }
     if (writ_rational_compare(2 * approve + modify, 2 * all, threshold) >= 0) {
@@ -207,7 +205,7 @@ writ_count_review(
         tally->word = "REJECT";
     }
     tenths = ((2 * approve + modify) * 1000 + all) / (2 * all);
-    writ_crew_tally_explain(tally,
+    writ_tally_explain(tally,
         "%lld approve, %lld reject, %lld modify: approval %lld.%lld %%, threshold %lld/%lld",
         (long long)approve, (long long)reject, (long long)modify, (long long)(tenths / 10),
         (long long)(tenths % 10), (long long)threshold.numerator, (long long)threshold.denominator);

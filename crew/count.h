@@ -35,20 +35,20 @@ struct writ_count {
 /* Each of them: WRIT_OK, with or without a winner; WRIT_E_INVALID (NOT_IMPLEMENTED,
  * INVALID_BALLOT), WRIT_E_NOMEM. */
 WRIT_RESULT writ_count_first(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err);
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err);
 WRIT_RESULT writ_count_unanimous(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err);
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err);
 WRIT_RESULT writ_count_weighted(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err);
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err);
 WRIT_RESULT writ_count_majority(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err);
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err);
 WRIT_RESULT writ_count_best(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err);
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err);
 WRIT_RESULT writ_count_review(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err);
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err);
 WRIT_RESULT writ_count_borda(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err);
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err);
 WRIT_RESULT writ_count_engine(
-    const struct writ_count *count, struct writ_crew_tally *tally, struct writ_crew_err *err);
+    const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err);
 
 #endif

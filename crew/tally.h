@@ -12,12 +12,24 @@ enum writ_tally_winner {
     WRIT_TALLY_WORD,      /* `word`: a verdict of the mode's own */
 };
 
-/** Zero-initialise, with a buffer for `why`; wipe the buffer. */
-struct writ_crew_tally {
+/** Make it with writ_tally_make; wipe `why`. */
+struct writ_tally {
+    struct writ_crew_tally face; /* what an engine of others is given; the first member */
     enum writ_tally_winner winner;
     size_t index;
     const char *word; /* static storage */
     struct writ_buf why;
 };
+
+struct writ_tally writ_tally_make(void);
+void writ_tally_ballot(struct writ_tally *tally, size_t ballot);
+void writ_tally_candidate(struct writ_tally *tally, size_t candidate);
+/** Adds a line; over WRIT_TALLY_WHY_MAX bytes nothing is added. */
+void writ_tally_explain(struct writ_tally *tally, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Takes the explanation, NUL-terminated. WRIT_E_NOMEM. */
+WRIT_RESULT writ_tally_why(struct writ_tally *tally, struct writ_crew_text *ret);
+
+#define WRIT_TALLY_WHY_MAX (1 << 20)
 
 #endif

@@ -10,10 +10,7 @@
 #include "crew/engines.h"
 #include "evidence/jcs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-
-#define WHY_MAX (1 << 20) /* bytes of an explanation; what is longer is cut */
 
 /** A vote being prepared. */
 struct vote {
@@ -24,42 +21,9 @@ struct vote {
     struct writ_count count;
     struct writ_crew_ballot *ballots; /* of count.poll, while they can be changed */
     const struct writ_view **sets;    /* the names of each ranking, sorted */
-    struct writ_crew_tally tally;
+    struct writ_tally tally;
     bool exhausted; /* memory ran out */
 };
-
-/* ---- what an engine may call */
-
-void
-writ_crew_tally_ballot(struct writ_crew_tally *tally, size_t ballot)
-{
-    tally->winner = WRIT_TALLY_BALLOT;
-    tally->index = ballot;
-}
-
-void
-writ_crew_tally_candidate(struct writ_crew_tally *tally, size_t candidate)
-{
-    tally->winner = WRIT_TALLY_CANDIDATE;
-    tally->index = candidate;
-}
-
-void
-writ_crew_tally_explain(struct writ_crew_tally *tally, const char *fmt, ...)
-{
-    char line[WRIT_ERR_TEXT];
-    va_list args;
-    int len;
-
-    va_start(args, fmt);
-    len = vsnprintf(line, sizeof line, fmt, args);
-    va_end(args);
-    if (len > 0 && tally->why.len + sizeof line < WHY_MAX) {
-        size_t kept = (size_t)len < sizeof line ? (size_t)len : sizeof line - 1;
-        writ_buf_put(&tally->why, writ_view(line, kept));
-        writ_buf_byte(&tally->why, '\n');
-    }
-}
 
 /* ---- what an entry says */
 
@@ -198,7 +162,7 @@ take_entry(struct vote *vote, const struct writ_crew_entry *entry)
         .veto = names(vote->voting->veto, entry),
     };
     if (entry->fault || entry->stalled) {
-        writ_crew_tally_explain(&vote->tally, "left out: the entry of " WRIT_VIEW_FMT " %s",
+        writ_tally_explain(&vote->tally, "left out: the entry of " WRIT_VIEW_FMT " %s",
             WRIT_VIEW_ARG(entry->agent_id), why);
         return WRIT_DONE;
     }
@@ -206,7 +170,7 @@ take_entry(struct vote *vote, const struct writ_crew_entry *entry)
         WRIT_TRY(writ_datum_parse(entry->output, entry->output.len, vote->arena, &output, NULL));
     }
     if (!usable(vote, output, &vote->count.ballots[at], &vote->ballots[at], &why)) {
-        writ_crew_tally_explain(&vote->tally, "left out: the output of " WRIT_VIEW_FMT " %s",
+        writ_tally_explain(&vote->tally, "left out: the output of " WRIT_VIEW_FMT " %s",
             WRIT_VIEW_ARG(entry->agent_id), why);
         return WRIT_DONE;
     }
@@ -339,7 +303,7 @@ keep_complete(struct vote *vote)
     poll->candidates_n = n > 0 ? vote->ballots[best].ranking_n : 0;
     for (size_t at = 0; at < n; at++) {
         if (compare_sets(&best, &at, vote) != 0) {
-            writ_crew_tally_explain(&vote->tally,
+            writ_tally_explain(&vote->tally,
                 "left out: " WRIT_VIEW_FMT " ranks other candidates than most",
                 WRIT_VIEW_ARG(vote->ballots[at].agent_id));
             continue;
@@ -368,9 +332,9 @@ has_quorum(struct vote *vote)
                        vote->electorate > 0 ? (int64_t)vote->electorate : 1, voting->quorum) >= 0
                  : valid >= voting->quorum.numerator;
     if (!enough) {
-        writ_crew_tally_explain(&vote->tally,
-            "no quorum: %lld valid of %zu, needed are %lld%s%.0lld", (long long)valid,
-            vote->electorate, (long long)voting->quorum.numerator, voting->quorum_share ? "/" : "",
+        writ_tally_explain(&vote->tally, "no quorum: %lld valid of %zu, needed are %lld%s%.0lld",
+            (long long)valid, vote->electorate, (long long)voting->quorum.numerator,
+            voting->quorum_share ? "/" : "",
             voting->quorum_share ? (long long)voting->quorum.denominator : 0);
     }
     return enough;
@@ -455,20 +419,17 @@ vote_run(struct vote *vote, struct writ_crew_verdict *ret, struct writ_crew_err 
     quorum = has_quorum(vote);
     empty = vote->count.poll.ballots_n == 0;
     if (empty) {
-        writ_crew_tally_explain(&vote->tally, "no entry is valid");
+        writ_tally_explain(&vote->tally, "no entry is valid");
     }
     /* without votes a review asks for a revision (semantics 17), all else for nothing */
     if (quorum && (!empty || vote->voting->mode == WRIT_VOTING_REVIEW)) {
         WRIT_TRY(run_mode(vote, err));
     }
-    writ_buf_byte(&vote->tally.why, '\0');
-    if (!writ_is_ok(writ_buf_check(&vote->tally.why, NULL)) ||
-        !writ_is_ok(winning_value(vote, &ret->value))) {
+    if (!writ_is_ok(winning_value(vote, &ret->value)) ||
+        !writ_is_ok(writ_tally_why(&vote->tally, &ret->why))) {
         return writ_failure_memory(err);
     }
     ret->resolved = vote->tally.winner != WRIT_TALLY_NOBODY;
-    ret->why = WRIT_TAKE(vote->tally.why.ptr);
-    vote->tally.why = writ_buf_make(0);
     return WRIT_DONE;
 }
 
@@ -486,7 +447,7 @@ writ_crew_vote(const struct writ_crew_voting *voting, const struct writ_crew_eng
     if (arena == NULL) {
         return writ_failure_memory(err);
     }
-    vote.tally.why = writ_buf_make(WHY_MAX);
+    vote.tally = writ_tally_make();
     vote.count.voting = voting;
     vote.count.arena = arena;
     if (voting->mode == WRIT_VOTING_ENGINE) {
@@ -500,6 +461,8 @@ writ_crew_vote(const struct writ_crew_voting *voting, const struct writ_crew_eng
     writ_buf_wipe(&vote.tally.why);
     if (writ_is_ok(ran)) {
         *ret = verdict;
+    } else {
+        writ_crew_verdict_wipe(&verdict);
     }
     return ran;
 }
@@ -508,6 +471,6 @@ void
 writ_crew_verdict_wipe(struct writ_crew_verdict *verdict)
 {
     writ_crew_value_free(verdict->value);
-    writ_free(verdict->why);
+    writ_crew_text_wipe(&verdict->why);
     *verdict = (struct writ_crew_verdict){0};
 }

@@ -224,6 +224,13 @@ void writ_crew_hash(struct writ_view text, char ret[16]);
 WRIT_RESULT writ_crew_correlation(struct writ_view crew_id, struct writ_view role_id,
     struct writ_view agent_id, double attempt, char ret[16]);
 
+/** Text that the library made. Wipe to free. */
+struct writ_crew_text {
+    char *ptr; /* NUL-terminated after its end */
+    size_t len;
+};
+void writ_crew_text_wipe(struct writ_crew_text *text);
+
 /* ---- voting */
 
 /** One entry of a vote: what an agent answered. */
@@ -246,7 +253,7 @@ void writ_crew_voting_free(struct writ_crew_voting *voting);
 struct writ_crew_verdict {
     bool resolved;                 /* false: no value */
     struct writ_crew_value *value; /* owned; NULL with `resolved`: the absent output won */
-    char *why;                     /* for people: tallies, ties, who was left out and why; owned */
+    struct writ_crew_text why;     /* for people: tallies, ties, who was left out and why; owned */
 };
 void writ_crew_verdict_wipe(struct writ_crew_verdict *verdict);
 
@@ -290,22 +297,24 @@ struct writ_crew_poll {
 };
 
 /** Where an engine puts what it found. */
-struct writ_crew_tally;
-/** The value of this ballot wins. */
-void writ_crew_tally_ballot(struct writ_crew_tally *tally, size_t ballot);
-/** This candidate wins: the resolved value is its name. */
-void writ_crew_tally_candidate(struct writ_crew_tally *tally, size_t candidate);
-/** Adds a line to the explanation. */
-void writ_crew_tally_explain(struct writ_crew_tally *tally, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+struct writ_crew_tally {
+    /** The value of this ballot wins. */
+    void (*ballot)(struct writ_crew_tally *tally, size_t ballot);
+    /** This candidate wins: the resolved value is its name. */
+    void (*candidate)(struct writ_crew_tally *tally, size_t candidate);
+    /** Adds a line to the explanation. */
+    void (*explain)(struct writ_crew_tally *tally, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+};
 
-/** A voting engine. Stateless and deterministic; called from any thread. */
+/** A voting engine. Stateless and deterministic; called from any thread. It is given all that it
+ * needs, so that a plug-in links nothing. */
 struct writ_crew_engine {
     uint32_t abi;     /* WRIT_CREW_ENGINE_ABI */
     const char *name; /* shapes say "engine:<name>": letters, digits, '_', '-' and '.' */
     const char *about;
-    /** Counts. Calls one of the two writ_crew_tally_ functions that name a winner, or neither: no
-     * value. Returns 0, or anything else: it refuses these ballots, and the explanation says why.
+    /** Counts. Calls tally->ballot or tally->candidate, or neither: no value. Returns 0, or
+     * anything else: it refuses these ballots, and the explanation says why.
      */
     int (*count)(const struct writ_crew_poll *poll, struct writ_crew_tally *tally);
 };
@@ -318,6 +327,65 @@ void writ_crew_engines_free(struct writ_crew_engines *engines);
  */
 WRIT_RESULT writ_crew_engines_add(struct writ_crew_engines *engines,
     const struct writ_crew_engine *engine, bool *replaced, struct writ_crew_err *err);
+
+/* ---- rankings, and choosing a handler by them */
+
+/** What one voter prefers: candidates, best first. */
+struct writ_crew_ranking {
+    struct writ_view voter;
+    const struct writ_view *list;
+    size_t n;
+};
+
+/**
+ * Elects one of the candidates.
+ *
+ * @param engine      "majority" (first places; tie: the earliest candidate), "borda", or the name
+ * of an engine that was added
+ * @param candidates  in the order in which `majority` decides ties
+ * @param ret         index of the winner; written only on success
+ * @param why         NULL, or gets the explanation; wipe it
+ *
+ * @return WRIT_OK
+ *         WRIT_E_INVALID  UNKNOWN_ENGINE (the error lists the names there are; an empty name is
+ *                         told apart), INVALID_BALLOT (no rankings; an empty one, or one with
+ *                         unknown entries, which are named), NOT_IMPLEMENTED (nobody is elected)
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines,
+    const struct writ_view *candidates, size_t candidates_n,
+    const struct writ_crew_ranking *rankings, size_t rankings_n, size_t *ret,
+    struct writ_crew_text *why, struct writ_crew_err *err);
+
+#define WRIT_CREW_DESCRIPTION_MAX 2000 /* characters of a task that a prompt shows */
+
+/** The prompt that asks for a ranking of `options` for a task. The description is fenced, cut and
+ * escaped, so that nothing in it ends the fence. WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_prompt(struct writ_view description, const struct writ_view *options,
+    size_t n, struct writ_crew_text *ret);
+
+/** Reads a ranking of all options out of what a model answered: the first array without arrays in
+ * it, or else the order in which the options are first named. `ret` gets n indexes, best first.
+ * WRIT_E_PARSE: could not be extracted; WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_prompt_parse(
+    struct writ_view answer, const struct writ_view *options, size_t n, size_t *ret);
+
+/**
+ * Chooses the handler of a task: every agent ranked the others, and stands last itself.
+ *
+ * @param roles    of the agents, all different
+ * @param answers  what each of them answered to the prompt with the others, in the same order;
+ *                 absent: it failed
+ * @param engine   as for writ_crew_elect; empty: "majority"
+ *
+ * @return WRIT_OK
+ *         WRIT_E_INVALID  DUPLICATE_ROLE, NO_QUORUM (less than half of the answers can be read),
+ *                         and those of writ_crew_elect
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_crew_dispatch(const struct writ_view *roles, const struct writ_view *answers,
+    size_t n, struct writ_view engine, const struct writ_crew_engines *engines, size_t *ret,
+    struct writ_crew_text *why, struct writ_crew_err *err);
 
 /* ---- memory */
 

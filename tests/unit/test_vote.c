@@ -47,7 +47,7 @@ result_of(const char *config, const char *const *outputs)
     enum writ_crew_error error = vote(config, outputs, &verdict);
     struct writ_view value = writ_crew_value_text(verdict.value);
 
-    ck_assert(error != WRIT_CREW_NONE || verdict.why != NULL);
+    ck_assert(error != WRIT_CREW_NONE || verdict.why.ptr != NULL);
     snprintf(text, sizeof text, "%.*s", (int)value.len, value.len > 0 ? value.ptr : "");
     if (error != WRIT_CREW_NONE) {
         snprintf(text, sizeof text, "%s", writ_crew_error_name(error));
@@ -263,17 +263,17 @@ static int
 count_last(const struct writ_crew_poll *poll, struct writ_crew_tally *tally)
 {
     if (poll->candidates_n == 0) {
-        writ_crew_tally_explain(tally, "no rankings");
+        tally->explain(tally, "no rankings");
         return 1;
     }
-    writ_crew_tally_candidate(tally, poll->candidates_n - 1);
+    tally->candidate(tally, poll->candidates_n - 1);
     return 0;
 }
 
 static int
 count_wild(const struct writ_crew_poll *poll, struct writ_crew_tally *tally)
 {
-    writ_crew_tally_ballot(tally, poll->ballots_n);
+    tally->ballot(tally, poll->ballots_n);
     return 0;
 }
 

@@ -1,0 +1,259 @@
+/* One of several candidates, by rankings (semantics 16.1). The built-in ways are rows of a table;
+ * engines that were added come before them, so that a plug-in can replace a built-in. */
+#include "base/text.h"
+#include "crew/count.h"
+#include "crew/datum.h"
+#include "crew/engines.h"
+#include "crew/tally.h"
+#include "evidence/jcs.h"
+
+#include <stdlib.h>
+
+/** An election. */
+struct election {
+    const struct writ_view *candidates;
+    size_t candidates_n;
+    const struct writ_crew_ranking *rankings;
+    size_t rankings_n;
+    struct writ_arena *arena;
+    struct writ_tally tally;
+    struct writ_crew_err *err;
+};
+
+/* ---- before the count */
+
+static size_t
+candidate_of(const struct election *e, struct writ_view name)
+{
+    size_t at = 0;
+
+    while (at < e->candidates_n && !writ_view_equal(e->candidates[at], name)) {
+        at++;
+    }
+    return at;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+    return writ_view_compare(*(const struct writ_view *)a, *(const struct writ_view *)b);
+}
+
+/* Names the entries of a ranking that are no candidates, sorted. */
+static writ_result
+refuse_unknown(const struct election *e, const struct writ_crew_ranking *ranking)
+{
+    struct writ_view *unknown = writ_arena_get(e->arena, (ranking->n + 1) * sizeof *unknown);
+    writ_auto_buf names = writ_buf_make(WRIT_ERR_TEXT);
+    size_t n = 0;
+
+    if (unknown == NULL) {
+        return writ_failure_memory(e->err);
+    }
+    for (size_t at = 0; at < ranking->n; at++) {
+        if (candidate_of(e, ranking->list[at]) == e->candidates_n) {
+            unknown[n++] = ranking->list[at];
+        }
+    }
+    qsort(unknown, n, sizeof *unknown, compare_names);
+    for (size_t at = 0; at < n; at++) {
+        writ_buf_str(&names, at > 0 ? ", " : "");
+        writ_buf_put(&names, unknown[at]);
+    }
+    return writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_INVALID_BALLOT,
+        "voter " WRIT_VIEW_FMT " ranks what are no candidates: " WRIT_VIEW_FMT,
+        WRIT_VIEW_ARG(ranking->voter), WRIT_VIEW_ARG(writ_buf_view(&names)));
+}
+
+static WRIT_RESULT
+check_rankings(const struct election *e)
+{
+    if (e->rankings_n == 0) {
+        return writ_failure_set(
+            e->err, WRIT_E_INVALID, WRIT_CREW_INVALID_BALLOT, "there are no rankings");
+    }
+    for (size_t at = 0; at < e->rankings_n; at++) {
+        const struct writ_crew_ranking *ranking = &e->rankings[at];
+        if (ranking->n == 0) {
+            return writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_INVALID_BALLOT,
+                "the ranking of voter " WRIT_VIEW_FMT " is empty", WRIT_VIEW_ARG(ranking->voter));
+        }
+        for (size_t place = 0; place < ranking->n; place++) {
+            if (candidate_of(e, ranking->list[place]) == e->candidates_n) {
+                return refuse_unknown(e, ranking);
+            }
+        }
+    }
+    return WRIT_DONE;
+}
+
+/* ---- the built-in ways */
+
+static WRIT_RESULT
+elect_majority(struct election *e)
+{
+    size_t *firsts = writ_arena_get(e->arena, (e->candidates_n + 1) * sizeof *firsts), best = 0;
+
+    if (firsts == NULL) {
+        return writ_failure_memory(e->err);
+    }
+    for (size_t at = 0; at < e->candidates_n; at++) {
+        firsts[at] = 0;
+    }
+    for (size_t at = 0; at < e->rankings_n; at++) {
+        firsts[candidate_of(e, e->rankings[at].list[0])]++;
+    }
+    for (size_t at = 0; at < e->candidates_n; at++) {
+        writ_tally_explain(&e->tally, WRIT_VIEW_FMT ": %zu first places",
+            WRIT_VIEW_ARG(e->candidates[at]), firsts[at]);
+        best = firsts[at] > firsts[best] ? at : best;
+    }
+    writ_tally_candidate(&e->tally, best);
+    return WRIT_DONE;
+}
+
+/* The rankings as a poll. */
+static WRIT_RESULT
+make_poll(struct election *e, struct writ_crew_poll *ret)
+{
+    struct writ_crew_ballot *ballots =
+        writ_arena_get(e->arena, (e->rankings_n + 1) * sizeof *ballots);
+
+    if (ballots == NULL) {
+        return writ_failure_memory(e->err);
+    }
+    for (size_t at = 0; at < e->rankings_n; at++) {
+        ballots[at] = (struct writ_crew_ballot){.agent_id = e->rankings[at].voter,
+            .ranking = e->rankings[at].list,
+            .ranking_n = e->rankings[at].n};
+    }
+    *ret = (struct writ_crew_poll){ballots, e->rankings_n, e->candidates, e->candidates_n};
+    return WRIT_DONE;
+}
+
+static int
+compare_units(const void *a, const void *b)
+{
+    return writ_jcs_compare(*(const struct writ_view *)a, *(const struct writ_view *)b);
+}
+
+/* Complete strict rankings alone; ties by the order of UTF-16 code units. */
+static WRIT_RESULT
+elect_borda(struct election *e)
+{
+    struct writ_view *sorted = writ_arena_get(e->arena, (e->candidates_n + 1) * sizeof *sorted);
+    struct writ_count count = {.voting = &writ_voting_default, .arena = e->arena};
+
+    if (sorted == NULL) {
+        return writ_failure_memory(e->err);
+    }
+    WRIT_TRY(make_poll(e, &count.poll));
+    for (size_t at = 0; at < e->candidates_n; at++) {
+        sorted[at] = e->candidates[at];
+    }
+    qsort(sorted, e->candidates_n, sizeof *sorted, compare_units);
+    for (size_t at = 0; at < e->rankings_n; at++) {
+        const struct writ_crew_ranking *ranking = &e->rankings[at];
+        bool complete = ranking->n == e->candidates_n;
+        for (size_t place = 0; complete && place < ranking->n; place++) {
+            for (size_t other = 0; other < place; other++) {
+                complete &= !writ_view_equal(ranking->list[other], ranking->list[place]);
+            }
+        }
+        if (!complete) {
+            return writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_INVALID_BALLOT,
+                "borda needs complete rankings; that of voter " WRIT_VIEW_FMT " is none",
+                WRIT_VIEW_ARG(ranking->voter));
+        }
+    }
+    count.poll.candidates = sorted;
+    WRIT_TRY(writ_count_borda(&count, &e->tally, e->err));
+    if (e->tally.winner == WRIT_TALLY_CANDIDATE) {
+        e->tally.index = candidate_of(e, sorted[e->tally.index]);
+    }
+    return WRIT_DONE;
+}
+
+static const struct {
+    const char *name;
+    writ_result (*elect)(struct election *e);
+} built_in[] = {
+    {"majority", elect_majority},
+    {"borda", elect_borda},
+};
+
+/* ---- the count */
+
+static WRIT_RESULT
+elect_by_engine(struct election *e, const struct writ_crew_engine *engine)
+{
+    struct writ_count count = {.engine = engine, .arena = e->arena};
+
+    WRIT_TRY(make_poll(e, &count.poll));
+    WRIT_TRY(writ_count_engine(&count, &e->tally, e->err));
+    if (e->tally.winner == WRIT_TALLY_BALLOT) { /* its first choice */
+        writ_tally_candidate(&e->tally, candidate_of(e, e->rankings[e->tally.index].list[0]));
+    }
+    return WRIT_DONE;
+}
+
+static writ_result
+refuse_engine(const struct election *e, struct writ_view name)
+{
+    return name.len == 0 ? writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ENGINE,
+                               "the name of an engine is empty")
+                         : writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ENGINE,
+                               "there is no engine " WRIT_VIEW_FMT
+                               "; there are majority, borda, and those that were added",
+                               WRIT_VIEW_ARG(name));
+}
+
+static WRIT_RESULT
+run_election(struct election *e, struct writ_view name, const struct writ_crew_engines *engines)
+{
+    const struct writ_crew_engine *added = writ_engines_find(engines, name);
+
+    WRIT_TRY(check_rankings(e));
+    if (added != NULL) {
+        return elect_by_engine(e, added);
+    }
+    for (size_t at = 0; at < sizeof built_in / sizeof *built_in; at++) {
+        if (writ_view_is(name, built_in[at].name)) {
+            return built_in[at].elect(e);
+        }
+    }
+    return refuse_engine(e, name);
+}
+
+WRIT_RESULT
+writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines,
+    const struct writ_view *candidates, size_t candidates_n,
+    const struct writ_crew_ranking *rankings, size_t rankings_n, size_t *ret,
+    struct writ_crew_text *why, struct writ_crew_err *err)
+{
+    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    struct writ_crew_text text = {NULL, 0};
+    struct election e = {
+        candidates, candidates_n, rankings, rankings_n, arena, writ_tally_make(), err};
+    writ_result ran;
+
+    if (arena == NULL) {
+        return writ_failure_memory(err);
+    }
+    ran = run_election(&e, engine, engines);
+    if (writ_is_ok(ran) && why != NULL) {
+        ran = writ_tally_why(&e.tally, &text);
+    }
+    writ_buf_wipe(&e.tally.why);
+    WRIT_TRY(ran);
+    if (e.tally.winner != WRIT_TALLY_CANDIDATE) {
+        writ_crew_text_wipe(&text);
+        return writ_failure_set(
+            err, WRIT_E_INVALID, WRIT_CREW_NOT_IMPLEMENTED, "the engine elects nobody");
+    }
+    if (why != NULL) {
+        *why = text;
+    }
+    *ret = e.tally.index;
+    return WRIT_DONE;
+}

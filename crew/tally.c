@@ -1,0 +1,90 @@
+#include "crew/tally.h"
+
+#include <stdio.h>
+
+#define EXPLAINED_MAX 512
+
+void
+writ_tally_ballot(struct writ_tally *tally, size_t ballot)
+{
+    tally->winner = WRIT_TALLY_BALLOT;
+    tally->index = ballot;
+}
+
+void
+writ_tally_candidate(struct writ_tally *tally, size_t candidate)
+{
+    tally->winner = WRIT_TALLY_CANDIDATE;
+    tally->index = candidate;
+}
+
+static void
+explain(struct writ_tally *tally, const char *fmt, va_list args)
+{
+    char line[EXPLAINED_MAX];
+    int len = vsnprintf(line, sizeof line, fmt, args);
+
+    if (len > 0 && tally->why.len + sizeof line < WRIT_TALLY_WHY_MAX) {
+        writ_buf_put(&tally->why,
+            writ_view(line, (size_t)len < sizeof line ? (size_t)len : sizeof line - 1));
+        writ_buf_byte(&tally->why, '\n');
+    }
+}
+
+void
+writ_tally_explain(struct writ_tally *tally, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    explain(tally, fmt, args);
+    va_end(args);
+}
+
+/* ---- the same for engines of others */
+
+static void
+face_ballot(struct writ_crew_tally *face, size_t ballot)
+{
+    writ_tally_ballot((struct writ_tally *)face, ballot);
+}
+
+static void
+face_candidate(struct writ_crew_tally *face, size_t candidate)
+{
+    writ_tally_candidate((struct writ_tally *)face, candidate);
+}
+
+__attribute__((format(printf, 2, 3))) static void
+face_explain(struct writ_crew_tally *face, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    explain((struct writ_tally *)face, fmt, args);
+    va_end(args);
+}
+
+struct writ_tally
+writ_tally_make(void)
+{
+    return (struct writ_tally){.face = {face_ballot, face_candidate, face_explain},
+        .why = writ_buf_make(WRIT_TALLY_WHY_MAX)};
+}
+
+WRIT_RESULT
+writ_tally_why(struct writ_tally *tally, struct writ_crew_text *ret)
+{
+    writ_buf_byte(&tally->why, '\0');
+    WRIT_TRY(writ_buf_check(&tally->why, NULL));
+    *ret = (struct writ_crew_text){tally->why.ptr, tally->why.len - 1};
+    tally->why = writ_buf_make(0);
+    return WRIT_DONE;
+}
+
+void
+writ_crew_text_wipe(struct writ_crew_text *text)
+{
+    writ_free(text->ptr);
+    *text = (struct writ_crew_text){NULL, 0};
+}
