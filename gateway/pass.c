@@ -581,8 +581,8 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
     if (status >= 400 && status < 500 && !is_json(answer)) {
         body.len = 0; /* the status is the answer: clients negotiate by it */
     }
-    if ((status >= 300 && status < 400) || status < 200 ||
-        (body.len > 0 && !is_json(answer)) || (status >= 500 && body.len == 0)) {
+    if ((status >= 300 && status < 400) || status < 200 || (body.len > 0 && !is_json(answer)) ||
+        (status >= 500 && body.len == 0)) {
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     }
