@@ -6,11 +6,13 @@
 #include "store/gather.h"
 #include "store/lines.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 
-#define CACHE_KIB  16384      /* of pages in memory */
-#define LENGTH_MAX (16 << 20) /* bytes of one value that SQLite will make or read */
-#define US_PER_MS  1000
+#define CACHE_KIB   16384      /* of pages in memory */
+#define LENGTH_MAX  (16 << 20) /* bytes of one value that SQLite will make or read */
+#define US_PER_MS   1000
+#define ROW_COLUMNS 12 /* of WRIT_DISK_ROW */
 
 /* these numbers are on disk */
 _Static_assert(WRIT_DECISION_DENY == 0 && WRIT_DECISION_ALLOW == 1 &&
@@ -86,6 +88,16 @@ fault(struct writ_disk *disk, int rc, struct writ_err *err)
 }
 
 /* ---- opening ---- */
+
+/* Without its statistics of memory SQLite takes no lock around every allocation. Does nothing in a
+ * process that has used SQLite before. */
+static pthread_once_t configured = PTHREAD_ONCE_INIT;
+
+static void
+configure(void)
+{
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
 
 static WRIT_RESULT
 execute(sqlite3 *db, const char *sql, struct writ_err *err)
@@ -289,6 +301,7 @@ writ_disk_open(const char *path, int64_t busy_us, struct writ_disk *ret, struct 
 {
     WRIT_AUTO(struct writ_disk, writ_disk_close) disk = {0};
 
+    (void)pthread_once(&configured, configure);
     WRIT_TRY(writ_gather_install(err));
     WRIT_TRY(connect_prepared(path, false, WRIT_GATHER_NAME, busy_us, &disk.db, err));
     for (int i = 0; i < WRIT_SQL_COUNT; i++) {
@@ -518,11 +531,11 @@ bind_optional(sqlite3_stmt *statement, int at, struct writ_view view)
 }
 
 static int
-bind_row(sqlite3_stmt *statement, const struct writ_row *row)
+bind_row(sqlite3_stmt *statement, int at, const struct writ_row *row)
 {
     const int64_t numbers[] = {(int64_t)row->leaf, (int64_t)row->kind, (int64_t)row->boundary,
         (int64_t)row->seq, row->time_us, row->verdict, (int64_t)row->flags};
-    int at = 1, rc = SQLITE_OK;
+    int rc = SQLITE_OK;
 
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && rc == SQLITE_OK; i++) {
         rc = sqlite3_bind_int64(statement, at++, numbers[i]);
@@ -551,17 +564,34 @@ bind_row(sqlite3_stmt *statement, const struct writ_row *row)
     return rc;
 }
 
-WRIT_RESULT
-writ_disk_append(struct writ_disk *disk, const struct writ_row *row, struct writ_err *err)
+static WRIT_RESULT
+append(struct writ_disk *disk, enum writ_statement which, const struct writ_row *const *rows,
+    size_t n, struct writ_err *err)
 {
-    sqlite3_stmt *statement = disk->statements[WRIT_SQL_APPEND_RECORD];
-    int rc = bind_row(statement, row);
+    sqlite3_stmt *statement = disk->statements[which];
+    int rc = SQLITE_OK;
 
+    for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
+        rc = bind_row(statement, 1 + (int)i * ROW_COLUMNS, rows[i]);
+    }
     if (rc == SQLITE_OK) {
-        rc = step(disk, WRIT_SQL_APPEND_RECORD);
+        rc = step(disk, which);
     }
     (void)sqlite3_reset(statement);
     return rc == SQLITE_DONE ? WRIT_DONE : fault(disk, rc, err);
+}
+
+WRIT_RESULT
+writ_disk_append(
+    struct writ_disk *disk, const struct writ_row *const *rows, size_t n, struct writ_err *err)
+{
+    if (n == WRIT_DISK_ROWS) {
+        return append(disk, WRIT_SQL_APPEND_RECORDS, rows, n, err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        WRIT_TRY(append(disk, WRIT_SQL_APPEND_RECORD, &rows[i], 1, err));
+    }
+    return WRIT_DONE;
 }
 
 WRIT_RESULT

@@ -17,6 +17,7 @@
 
 #define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
 #define WRIT_DISK_VERSION     1          /* user_version */
+#define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS */
 #define WRIT_DISK_CLAIM_BYTES 48         /* key, call, intent: 16 bytes each */
 
 enum writ_row_kind {
@@ -98,9 +99,10 @@ WRIT_RESULT writ_disk_begin(struct writ_disk *disk, struct writ_err *err);
 WRIT_RESULT writ_disk_commit(struct writ_disk *disk, struct writ_err *err);
 void writ_disk_rollback(struct writ_disk *disk);
 
-/** Appends the columns of a record. WRIT_E_IO, WRIT_E_NOMEM. */
+/** Appends the columns of 1 to WRIT_DISK_ROWS records; it costs least with as many as that.
+ * WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_disk_append(
-    struct writ_disk *disk, const struct writ_row *row, struct writ_err *err);
+    struct writ_disk *disk, const struct writ_row *const *rows, size_t n, struct writ_err *err);
 /** Appends the bodies of the records from `leaf` on, as lines.h has them. WRIT_E_IO,
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_disk_append_bodies(

@@ -40,13 +40,23 @@
       "until_us INTEGER NOT NULL) STRICT")                                                         \
     X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL")
 
+/* The columns of a record, in the order of their parameters, and several records at once: each
+ * execution of a statement costs about as much as inserting a row by it. OR ROLLBACK, because what
+ * an insert of several rows could undo by itself would have to be kept for it. */
+#define WRIT_DISK_ROW "(?,?,?,?,?,?,?,?,?,?,?,?)"
+#define WRIT_DISK_INSERT                                                                           \
+    "INSERT OR ROLLBACK INTO record(leaf, kind, boundary, seq, time_us, verdict, flags, about, "   \
+    "decision_id, agent_id, tool, claim) VALUES"
+
 /* What the writer runs. */
 #define WRIT_DISK_STATEMENTS(X)                                                                     \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \
     X(ROLLBACK, "ROLLBACK")                                                                        \
-    X(APPEND_RECORD, "INSERT INTO record(leaf, kind, boundary, seq, time_us, verdict, flags, "     \
-      "about, decision_id, agent_id, tool, claim) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")                \
+    X(APPEND_RECORD, WRIT_DISK_INSERT WRIT_DISK_ROW)                                               \
+    X(APPEND_RECORDS, WRIT_DISK_INSERT                                                             \
+      WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW ","                      \
+      WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW)                         \
     X(APPEND_BODY, "INSERT INTO body(leaf, bytes) VALUES(?,?)")                                    \
     X(LAST_RECORD, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                  \
     X(RECORDS_FROM, "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "           \

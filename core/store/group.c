@@ -148,8 +148,16 @@ write_bodies(struct writ_ledger *ledger, struct writ_err *err)
 static WRIT_RESULT
 write_rows(struct writ_ledger *ledger, struct writ_err *err)
 {
-    for (size_t i = 0; i < ledger->group.rows_n; i++) {
-        WRIT_TRY(writ_disk_append(&ledger->disk, &ledger->group.rows[i].row, err));
+    const struct writ_group *group = &ledger->group;
+    const struct writ_row *rows[WRIT_DISK_ROWS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < group->rows_n; i++) {
+        rows[n++] = &group->rows[i].row;
+        if (n == WRIT_DISK_ROWS || i + 1 == group->rows_n) {
+            WRIT_TRY(writ_disk_append(&ledger->disk, rows, n, err));
+            n = 0;
+        }
     }
     return write_bodies(ledger, err);
 }

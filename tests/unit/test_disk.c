@@ -72,6 +72,7 @@ START_TEST(a_record_reads_back_as_it_was_appended)
     struct writ_kit kit;
     struct writ_disk disk = {0};
     struct writ_row row = decision_row(0), got;
+    const struct writ_row *rows[] = {&row};
     bool found = false;
 
     writ_kit_init(&kit);
@@ -81,7 +82,7 @@ START_TEST(a_record_reads_back_as_it_was_appended)
     row.seq = 7;
     row.verdict = 1;
     ck_assert_ok(writ_disk_begin(&disk, NULL));
-    ck_assert_ok(writ_disk_append(&disk, &row, NULL));
+    ck_assert_ok(writ_disk_append(&disk, rows, 1, NULL));
     ck_assert_ok(writ_disk_commit(&disk, NULL));
     ck_assert_uint_gt(disk.wal_pages, 0);
 
@@ -104,17 +105,65 @@ START_TEST(a_record_reads_back_as_it_was_appended)
 }
 END_TEST
 
+START_TEST(records_are_appended_one_by_one_and_many_at_once)
+{
+    struct writ_kit kit;
+    struct writ_disk disk = {0};
+    struct writ_row made[WRIT_DISK_ROWS];
+    const struct writ_row *rows[WRIT_DISK_ROWS];
+    static const uint8_t claim[WRIT_DISK_CLAIM_BYTES] = {9};
+    uint64_t leaf = 0;
+
+    writ_kit_init(&kit);
+    ck_assert_ok(writ_disk_open(kit.path, BUSY_US, &disk, NULL));
+    ck_assert_ok(writ_disk_begin(&disk, NULL));
+    for (size_t n = 1; n <= WRIT_DISK_ROWS; n++) {
+        for (size_t i = 0; i < n; i++, leaf++) {
+            made[i] = decision_row(leaf);
+            made[i].seq = 1000 + leaf;
+            made[i].claim = leaf % 2 == 0 ? claim : NULL;
+            rows[i] = &made[i];
+        }
+        ck_assert_ok(writ_disk_append(&disk, rows, n, NULL));
+    }
+    ck_assert_ok(writ_disk_commit(&disk, NULL));
+    for (uint64_t at = 0; at < leaf; at++) {
+        struct writ_row got = {0};
+        bool found = false;
+
+        ck_assert_ok(writ_disk_query(&disk, WRIT_SQL_RECORD_AT, &found, NULL, "u", at));
+        ck_assert(found);
+        ck_assert_ok(writ_disk_row(disk.statements[WRIT_SQL_RECORD_AT], &got, NULL));
+        ck_assert_uint_eq(got.leaf, at);
+        ck_assert_uint_eq(got.seq, 1000 + at);
+        ck_assert((got.claim != NULL) == (at % 2 == 0));
+        writ_disk_end(&disk, WRIT_SQL_RECORD_AT);
+    }
+    /* one of many that is there already: nothing of the transaction stays */
+    ck_assert_ok(writ_disk_begin(&disk, NULL));
+    made[WRIT_DISK_ROWS - 1] = decision_row(0);
+    for (size_t i = 0; i + 1 < WRIT_DISK_ROWS; i++) {
+        made[i] = decision_row(leaf + i);
+    }
+    ck_assert_code(writ_disk_append(&disk, rows, WRIT_DISK_ROWS, NULL), WRIT_E_IO);
+    writ_disk_close(&disk);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record"), (int64_t)leaf);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(a_poisoned_log_does_nothing_more)
 {
     struct writ_kit kit;
     struct writ_disk disk = {0};
     struct writ_row row = decision_row(0);
+    const struct writ_row *rows[] = {&row};
 
     writ_kit_init(&kit);
     ck_assert_ok(writ_disk_open(kit.path, BUSY_US, &disk, NULL));
     ck_assert_ok(writ_disk_begin(&disk, NULL));
-    ck_assert_ok(writ_disk_append(&disk, &row, NULL));
-    ck_assert_code(writ_disk_append(&disk, &row, NULL), WRIT_E_IO); /* the same leaf again */
+    ck_assert_ok(writ_disk_append(&disk, rows, 1, NULL));
+    ck_assert_code(writ_disk_append(&disk, rows, 1, NULL), WRIT_E_IO); /* the same leaf again */
     ck_assert(disk.poisoned);
     ck_assert_code(writ_disk_commit(&disk, NULL), WRIT_E_IO);
     ck_assert_int_eq(sqlite3_get_autocommit(disk.db), 1); /* rolled back */
@@ -219,7 +268,7 @@ START_TEST(a_name_that_leads_elsewhere_is_noticed)
 END_TEST
 
 WRIT_UNIT_MAIN("disk", only_what_may_pass_by_itself_does_not_poison,
-    a_record_reads_back_as_it_was_appended, a_poisoned_log_does_nothing_more,
-    a_reading_connection_writes_nothing, files_are_named_after_the_database,
-    a_lock_is_held_by_one_and_released_with_its_holder, a_lock_file_that_is_a_link_is_refused,
-    a_name_that_leads_elsewhere_is_noticed)
+    a_record_reads_back_as_it_was_appended, records_are_appended_one_by_one_and_many_at_once,
+    a_poisoned_log_does_nothing_more, a_reading_connection_writes_nothing,
+    files_are_named_after_the_database, a_lock_is_held_by_one_and_released_with_its_holder,
+    a_lock_file_that_is_a_link_is_refused, a_name_that_leads_elsewhere_is_noticed)
