@@ -240,6 +240,16 @@ route_unknown(struct writ_request *request)
     return WRIT_STEP_DONE;
 }
 
+/* The stateless revision has no tasks/result, and the older one no tasks/update (SEP-2663). */
+static bool
+is_of_era(const struct writ_request *request)
+{
+    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
+
+    return request->message.kind == WRIT_MCP_REQUEST &&
+           request->method != (modern ? WRIT_MCP_TASKS_RESULT : WRIT_MCP_TASKS_UPDATE);
+}
+
 enum writ_step
 writ_admit_route(struct writ_request *request)
 {
@@ -269,6 +279,8 @@ writ_admit_route(struct writ_request *request)
         return only ? WRIT_STEP_PASS : route_unknown(request);
     case WRIT_ROUTE_STREAM:
         return WRIT_STEP_STREAM;
+    case WRIT_ROUTE_TASK:
+        return is_of_era(request) ? WRIT_STEP_TASK : route_unknown(request);
     }
     return route_unknown(request);
 }

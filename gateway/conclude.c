@@ -8,6 +8,7 @@
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
 #include "gateway/round.h"
+#include "gateway/task.h"
 
 #include "evidence/write.h"
 #include "policy/output.h"
@@ -99,6 +100,7 @@ judge_response(struct writ_request *request, const struct writ_json *response, u
     if (result != NULL && status < 300) {
         end->outcome = WRIT_OUTCOME_EXECUTED;
         writ_round_look(request, result);
+        writ_task_look(request, result);
         writ_after_response(request, response);
         return;
     }
@@ -191,11 +193,12 @@ writ_conclude_unsent(struct writ_request *request, enum writ_reason reason)
 
 /* A round of which nothing was sent waits on: the client may answer again. */
 static void
-wait_again(struct writ_call *call)
+wait_again(struct writ_call *call, int64_t wait_us)
 {
     if (call->end.not_sent && call->round.follows && call->end.waits == WRIT_WAIT_NONE) {
         call->end.waits = WRIT_WAIT_INPUT;
         call->end.name = call->round.name;
+        call->end.wait_us = wait_us;
     }
 }
 
@@ -209,8 +212,7 @@ record_wait(struct writ_request *request)
         .wait = {.leaf = call->leaf,
             .kind = call->end.waits,
             .name = call->end.name,
-            .until_us = writ_clock_wall_us(request->worker->gateway->clock) +
-                        writ_request_config(request)->sessions.wait_us},
+            .until_us = writ_clock_wall_us(request->worker->gateway->clock) + call->end.wait_us},
     };
     return writ_request_submit(request, WRIT_STEP_ANSWER);
 }
@@ -263,7 +265,7 @@ writ_conclude_record(struct writ_request *request)
     const struct writ_conclusion *end = &call->end;
     const struct writ_tool_rule *rule = call->verdict.rule;
 
-    wait_again(call);
+    wait_again(call, writ_request_config(request)->sessions.wait_us);
     if (end->waits != WRIT_WAIT_NONE) {
         return record_wait(request);
     }

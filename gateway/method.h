@@ -26,6 +26,7 @@ enum writ_mcp_route {
     WRIT_ROUTE_CANCEL,
     WRIT_ROUTE_SINGLE,
     WRIT_ROUTE_STREAM,
+    WRIT_ROUTE_TASK,
 };
 
 /** The method of that name, compared byte by byte. */

@@ -8,6 +8,7 @@
  *   LIST      to all upstreams, merged        URI        to the upstream that owns params.uri
  *   ALL       to all upstreams                COMPLETE   to the upstream of params.ref
  *   CANCEL    to where the request went       SINGLE     to the endpoint's only upstream
+ *   TASK      to the upstream whose task it is
  *   STREAM    a stream without an end of its own, of every upstream */
 #ifndef WRIT_GATEWAY_METHOD_TBL_H
 #define WRIT_GATEWAY_METHOD_TBL_H
@@ -33,11 +34,11 @@
     X(PROGRESS,              "notifications/progress",             ALL)                            \
     X(ROOTS_CHANGED,         "notifications/roots/list_changed",   ALL)                            \
     X(LISTEN,                "subscriptions/listen",               STREAM)                         \
-    X(TASKS_GET,             "tasks/get",                          SINGLE)                         \
-    X(TASKS_RESULT,          "tasks/result",                       SINGLE)                         \
+    X(TASKS_GET,             "tasks/get",                          TASK)                           \
+    X(TASKS_RESULT,          "tasks/result",                       TASK)                           \
     X(TASKS_LIST,            "tasks/list",                         SINGLE)                         \
-    X(TASKS_UPDATE,          "tasks/update",                       SINGLE)                         \
-    X(TASKS_CANCEL,          "tasks/cancel",                       SINGLE)
+    X(TASKS_UPDATE,          "tasks/update",                       TASK)                           \
+    X(TASKS_CANCEL,          "tasks/cancel",                       TASK)  
 /* clang-format on */
 
 #endif

@@ -64,6 +64,7 @@ struct writ_conclusion {
     const struct writ_json *response; /* the parsed response, or NULL */
     enum writ_wait_kind waits;        /* the answer does not end the call: what it waits for */
     struct writ_digest name;          /* under which it waits */
+    int64_t wait_us;                  /* how long */
 };
 
 /** The governed part of a request. */

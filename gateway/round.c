@@ -158,4 +158,5 @@ writ_round_look(struct writ_request *request, const struct writ_json *result)
         return;
     }
     call->end.waits = WRIT_WAIT_INPUT;
+    call->end.wait_us = writ_request_config(request)->sessions.wait_us;
 }

@@ -32,6 +32,9 @@
     X(ANSWER,       writ_conclude_answer,  "the result, or the refusal with its reason")           \
     /* everything else */                                                                          \
     X(PASS,         writ_pass_start,       "to one upstream, as it came")                          \
+    X(TASK,         writ_task_find,        "a question about a task: whose it is")                 \
+    X(SETTLE,       writ_task_settle,      "a task that is over: its call's outcome, durable")     \
+    X(REPORT,       writ_task_report,      "what its server answered")                             \
     X(SPREAD,       writ_spread_start,     "to several upstreams: lists merged, notices to all")   \
     X(HANDSHAKE,    writ_handshake_start,  "initialize and server/discover")                       \
     X(REPLY,        writ_pass_reply,       "a client's answer to a server's request")              \

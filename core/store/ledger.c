@@ -335,6 +335,17 @@ writ_ledger_round(const struct writ_digest *call, struct writ_view request_state
     return writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], ret, err);
 }
 
+WRIT_RESULT
+writ_ledger_task(struct writ_view tenant, struct writ_view agent_id, struct writ_view upstream,
+    struct writ_view task_id, struct writ_digest *ret, struct writ_err *err)
+{
+    uint64_t lengths[] = {tenant.len, agent_id.len, upstream.len}; /* as above */
+    struct writ_view pieces[] = {
+        WRIT_LIT("task"), writ_view(lengths, sizeof lengths), tenant, agent_id, upstream, task_id};
+
+    return writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], ret, err);
+}
+
 void
 writ_ledger_health(struct writ_ledger *ledger, struct writ_ledger_health *ret)
 {

@@ -209,7 +209,7 @@ struct writ_entry_wait {
     uint64_t
         leaf; /* of the decision, as granted; WRIT_E_INVALID: not in flight, or waits already */
     enum writ_wait_kind kind;
-    struct writ_digest name; /* made with writ_ledger_round */
+    struct writ_digest name; /* made with writ_ledger_round or writ_ledger_task */
     int64_t until_us;        /* wall time */
 };
 
@@ -297,6 +297,11 @@ WRIT_RESULT writ_ledger_claim(struct writ_view tenant, struct writ_view agent_id
  * state that its upstream gave for the next round (ptr NULL: none). WRIT_E_CRYPTO. Thread-safe. */
 WRIT_RESULT writ_ledger_round(const struct writ_digest *call, struct writ_view request_state,
     struct writ_digest *ret, struct writ_err *err);
+
+/** Makes the name under which a task is found. WRIT_E_CRYPTO. Thread-safe. */
+WRIT_RESULT writ_ledger_task(struct writ_view tenant, struct writ_view agent_id,
+    struct writ_view upstream, struct writ_view task_id, struct writ_digest *ret,
+    struct writ_err *err);
 
 /* ---- health ---- */
 

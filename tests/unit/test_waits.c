@@ -367,15 +367,23 @@ START_TEST(of_two_calls_with_one_name_the_newest_is_found_first)
 }
 END_TEST
 
-START_TEST(names_differ_by_call_and_by_state)
+START_TEST(names_differ_by_call_by_state_and_by_owner)
 {
-    struct writ_digest call_a = named("a"), call_b = named("b"), names[4];
+    struct writ_digest call_a = named("a"), call_b = named("b"), names[8];
 
     ck_assert_ok(writ_ledger_round(&call_a, writ_view(NULL, 0), &names[0], NULL));
     ck_assert_ok(writ_ledger_round(&call_a, WRIT_LIT(""), &names[1], NULL));
     ck_assert_ok(writ_ledger_round(&call_a, WRIT_LIT("s"), &names[2], NULL));
     ck_assert_ok(writ_ledger_round(&call_b, WRIT_LIT("s"), &names[3], NULL));
-    for (size_t i = 0; i < 4; i++) {
+    ck_assert_ok(writ_ledger_task(
+        WRIT_LIT("t"), WRIT_LIT("a"), WRIT_LIT("u"), WRIT_LIT("1"), &names[4], NULL));
+    ck_assert_ok(writ_ledger_task(
+        WRIT_LIT("ta"), WRIT_LIT(""), WRIT_LIT("u"), WRIT_LIT("1"), &names[5], NULL));
+    ck_assert_ok(writ_ledger_task(
+        WRIT_LIT("t"), WRIT_LIT("a"), WRIT_LIT("u1"), WRIT_LIT(""), &names[6], NULL));
+    ck_assert_ok(writ_ledger_task(
+        WRIT_LIT("t"), WRIT_LIT("b"), WRIT_LIT("u"), WRIT_LIT("1"), &names[7], NULL));
+    for (size_t i = 0; i < 8; i++) {
         for (size_t k = 0; k < i; k++) {
             ck_assert_msg(!writ_digest_equal(&names[i], &names[k]), "%zu and %zu", i, k);
         }
@@ -391,4 +399,5 @@ WRIT_UNIT_MAIN("waits", the_rounds_of_a_call_have_one_claim_and_one_outcome,
     a_task_is_remembered_after_its_outcome_until_its_time_has_passed,
     a_task_whose_end_nobody_sees_gets_its_outcome_after_a_restart_too,
     all_rounds_draw_on_a_budget_once, as_many_calls_wait_as_the_limit_says,
-    of_two_calls_with_one_name_the_newest_is_found_first, names_differ_by_call_and_by_state)
+    of_two_calls_with_one_name_the_newest_is_found_first,
+    names_differ_by_call_by_state_and_by_owner)

@@ -1,0 +1,562 @@
+/* 1. Nothing about a task goes upstream before the ledger has said that it is this agent's.
+ * 2. An answer that ends the task is held until the outcome of its call is durable. */
+#include "gateway/task.h"
+
+#include "gateway/pass.h"
+#include "gateway/refusal.h"
+#include "gateway/round.h"
+
+#include "evidence/jcs.h"
+#include "evidence/profile.h"
+#include "evidence/write.h"
+
+#define CODE_INVALID_PARAMS (-32602)
+#define CODE_INTERNAL       (-32603)
+#define TASK_ID_MAX         1024   /* bytes of a task id */
+#define OWN_BODY_MAX        65536  /* bytes of our own tasks/result */
+#define END_AFTER_US        250000 /* for a stream to end after its response */
+#define US_PER_MS           1000
+
+#define EXTENSION      WRIT_LIT("io.modelcontextprotocol/tasks")
+#define TASK_FAILED    WRIT_LIT("task_failed")
+#define TASK_CANCELLED WRIT_LIT("task_cancelled")
+
+/** A question about a task. Lives in the arena of its request. */
+struct asked {
+    struct writ_request *request;
+    size_t at;                   /* the upstream whose task it may be, of all */
+    struct writ_upstream *whose; /* found: */
+    struct writ_entry_waiting call;
+    bool answered;
+    struct writ_sse_event last;       /* on a stream: the response */
+    struct writ_upcall_answer answer; /* else: the whole answer */
+    struct writ_outcome outcome;
+    enum writ_outcome_kind kind;
+    struct writ_view error_type, output_hash;
+    /* our own tasks/result */
+    struct writ_mcp_message message;
+    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_upcall upcall;
+};
+
+/* ---- a call becomes a task ---- */
+
+/* How long the task is good, as its server says; what it does not say is as long as we wait. */
+static int64_t
+time_of(const struct writ_request *request, const struct writ_json *ttl_ms)
+{
+    int64_t most_us = writ_request_config(request)->sessions.wait_us;
+    int64_t ttl = 0;
+
+    if (!writ_is_ok(writ_json_integer(ttl_ms, 1, INT64_MAX / US_PER_MS, &ttl))) {
+        return most_us;
+    }
+    return ttl * US_PER_MS < most_us ? ttl * US_PER_MS : most_us;
+}
+
+void
+writ_task_look(struct writ_request *request, const struct writ_json *result)
+{
+    struct writ_call *call = request->call;
+    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
+    const struct writ_json *task =
+        modern ? result : writ_json_get_typed(result, WRIT_LIT("task"), WRIT_JSON_OBJECT);
+    struct writ_view id = writ_json_string(writ_json_get(task, WRIT_LIT("taskId")));
+    bool is_task =
+        modern ? writ_json_is(writ_json_get(result, WRIT_LIT("resultType")), WRIT_LIT("task"))
+               : writ_json_get(request->message.params, WRIT_LIT("task")) != NULL;
+
+    if (!is_task || id.len == 0 || id.len > TASK_ID_MAX ||
+        !writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id, call->upstream_name,
+            id, &call->end.name, NULL))) {
+        return;
+    }
+    call->end.waits = WRIT_WAIT_TASK;
+    call->end.wait_us =
+        time_of(request, writ_json_get(task, modern ? WRIT_LIT("ttlMs") : WRIT_LIT("ttl")));
+}
+
+/* ---- TASK: whose it is ---- */
+
+static struct writ_view
+task_id(const struct writ_request *request)
+{
+    return writ_json_string(writ_json_get(request->message.params, WRIT_LIT("taskId")));
+}
+
+static enum writ_step
+not_found(struct writ_request *request)
+{
+    return writ_refusal_http(request, 200, CODE_INVALID_PARAMS, WRIT_REASON_TASK_NOT_FOUND, NULL);
+}
+
+/* The stateless revision has tasks for clients that declare them in the request (SEP-2663). */
+static bool
+is_declared(const struct writ_request *request)
+{
+    const struct writ_json *capabilities =
+        writ_json_get(request->message.meta, WRIT_LIT(WRIT_META_CAPABILITIES));
+
+    return request->message.era != WRIT_MCP_ERA_MODERN ||
+           writ_json_get(writ_json_get(capabilities, WRIT_LIT("extensions")), EXTENSION) != NULL;
+}
+
+/* What any server of that revision answers, before it looks for the task. */
+static enum writ_step
+undeclared(struct writ_request *request)
+{
+    static const struct writ_header json = WRIT_HEADER_JSON;
+    struct writ_exchange *x = request->x;
+    writ_auto_buf body = writ_buf_make(OWN_BODY_MAX);
+    struct writ_write w = writ_write_to(&body);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_value(&w, request->message.id);
+    writ_write_name(&w, WRIT_LIT("error"));
+    writ_write_raw(
+        &w, WRIT_LIT("{\"code\":-32021,\"message\":\"Missing required client capability\","
+                     "\"data\":{\"requiredCapabilities\":{\"extensions\":{"
+                     "\"io.modelcontextprotocol/tasks\":{}}}}}"));
+    writ_write_object_end(&w);
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    writ_request_finish(request);
+    writ_exchange_reply(x, 400, &json, 1, writ_buf_view(&body));
+    return WRIT_STEP_DONE;
+}
+
+/* On the endpoint of all, the upstreams are asked for in their order. */
+static struct writ_upstream *
+candidate(const struct asked *asked)
+{
+    const struct writ_request *request = asked->request;
+    const struct writ_gateway *gateway = request->worker->gateway;
+
+    if (request->endpoint->only != NULL) {
+        return asked->at == 0 ? request->endpoint->only : NULL;
+    }
+    return asked->at < gateway->upstreams_n ? gateway->upstreams[asked->at] : NULL;
+}
+
+static enum writ_step
+ask_ledger(struct asked *asked)
+{
+    struct writ_request *request = asked->request;
+    struct writ_upstream *upstream = candidate(asked);
+
+    if (upstream == NULL) {
+        return not_found(request);
+    }
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
+    if (!writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id,
+            writ_upstream_config(upstream)->name, task_id(request), &request->entry.waiting.name,
+            NULL))) {
+        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    return writ_request_submit(request, WRIT_STEP_TASK);
+}
+
+/* What a task is told while it runs is as bounded as the input of a call (round.h). */
+static bool
+is_bounded(const struct writ_request *request)
+{
+    const struct writ_json *input =
+        writ_json_get(request->message.params, WRIT_LIT("inputResponses"));
+    writ_auto_buf text = writ_buf_make(WRIT_ROUND_INPUT_MAX);
+
+    return input == NULL || writ_is_ok(writ_jcs_put(&text, input, NULL));
+}
+
+static enum writ_step
+begin(struct writ_request *request)
+{
+    struct asked *asked = writ_arena_get(request->x->arena, sizeof *asked);
+
+    if (asked == NULL) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    *asked = (struct asked){.request = request};
+    request->part = asked;
+    if (!is_declared(request)) {
+        return undeclared(request);
+    }
+    if (task_id(request).len == 0 || task_id(request).len > TASK_ID_MAX) {
+        return not_found(request);
+    }
+    if (!is_bounded(request)) {
+        return writ_refusal_http(
+            request, 400, CODE_INVALID_PARAMS, WRIT_REASON_REQUEST_TOO_LARGE, NULL);
+    }
+    return ask_ledger(asked);
+}
+
+static enum writ_step ask_upstream(struct asked *asked);
+
+enum writ_step
+writ_task_find(struct writ_request *request)
+{
+    struct asked *asked = request->part;
+
+    if (asked == NULL) {
+        return begin(request);
+    }
+    if (request->entry.code == WRIT_E_ABSENT) {
+        asked->at++;
+        return ask_ledger(asked);
+    }
+    if (request->entry.code != WRIT_OK) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+    }
+    asked->whose = candidate(asked);
+    asked->call = request->entry.waiting;
+    return ask_upstream(asked);
+}
+
+/* ---- what the answer says ---- */
+
+static const struct writ_json *
+parse(struct asked *asked, struct writ_view text)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+    const struct writ_json *value = NULL;
+
+    limits.bytes = limits.string_bytes = text.len;
+    limits.values = WRIT_PASS_EVENT_VALUES_MAX;
+    return writ_is_ok(writ_json_read(text, &limits, asked->request->x->arena, &value, NULL)) ? value
+                                                                                             : NULL;
+}
+
+/* A result whose numbers have no canonical form has no digest: the tool ran all the same. */
+static void
+executed(struct asked *asked, const struct writ_json *result)
+{
+    struct writ_request *request = asked->request;
+    struct writ_digest digest;
+    char text[WRIT_DIGEST_TEXT];
+
+    asked->kind = WRIT_OUTCOME_EXECUTED;
+    if (result != NULL &&
+        writ_is_ok(writ_digest_json(result,
+            (size_t)writ_request_config(request)->limits.response_bytes * 2, &digest, NULL))) {
+        writ_digest_text(&digest, text);
+        asked->output_hash = writ_view_copy(writ_view_str(text), request->x->arena);
+    }
+}
+
+static enum writ_step
+failed(struct asked *asked, struct writ_view error_type)
+{
+    asked->kind = WRIT_OUTCOME_ERROR;
+    asked->error_type = error_type;
+    return WRIT_STEP_SETTLE;
+}
+
+static void
+own_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct asked *asked = upcall->ctx;
+    struct writ_view body = writ_view_copy(answer->body, asked->request->x->arena);
+    const struct writ_json *response =
+        answer->end == WRIT_UPCALL_ANSWERED && body.ptr != NULL ? parse(asked, body) : NULL;
+    const struct writ_json *result = writ_json_get(response, WRIT_LIT("result"));
+
+    if (writ_json_get(response, WRIT_LIT("error")) != NULL) {
+        (void)failed(asked, TASK_FAILED);
+    } else if (result != NULL || asked->error_type.len == 0) {
+        asked->error_type = (struct writ_view){NULL, 0};
+        executed(asked, result);
+    }
+    writ_request_go(asked->request, WRIT_STEP_SETTLE);
+}
+
+static const struct writ_upcall_events own_events = {.end = own_end};
+
+static writ_result
+own_body(const struct asked *asked, struct writ_view *ret)
+{
+    const struct writ_request *request = asked->request;
+    writ_auto_buf body = writ_buf_make(OWN_BODY_MAX);
+    struct writ_write w = writ_write_to(&body);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_string(&w, WRIT_LIT("writ-task-result"));
+    writ_write_name(&w, WRIT_LIT("method"));
+    writ_write_string(&w, WRIT_LIT("tasks/result"));
+    writ_write_name(&w, WRIT_LIT("params"));
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("taskId"));
+    writ_write_string(&w, task_id(request));
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    *ret = writ_view_copy(writ_buf_view(&body), request->x->arena);
+    return ret->ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
+/* The first form says apart that a task is over and what came of it: the outcome has the digest of
+ * the result, so it is asked for. Without an answer the outcome is what the status alone says. */
+static enum writ_step
+ask_result(struct asked *asked, bool has_failed)
+{
+    struct writ_request *request = asked->request;
+    struct writ_view body;
+
+    asked->kind = has_failed ? WRIT_OUTCOME_ERROR : WRIT_OUTCOME_EXECUTED;
+    asked->error_type = has_failed ? TASK_FAILED : (struct writ_view){NULL, 0};
+    if (!writ_is_ok(own_body(asked, &body)) ||
+        !writ_is_ok(writ_pass_prepare_message(request, asked->whose, body, &asked->message,
+            asked->headers, &asked->upcall.request))) {
+        return WRIT_STEP_SETTLE;
+    }
+    asked->upcall.request.total_us = asked->upcall.request.timeout_us;
+    asked->upcall.events = &own_events;
+    asked->upcall.ctx = asked;
+    writ_upcall_start(asked->whose, request->worker, &asked->upcall);
+    return WRIT_STEP_WAIT;
+}
+
+/* tasks/get and tasks/cancel: the task as it stands. */
+static enum writ_step
+learn_status(struct asked *asked, const struct writ_json *task)
+{
+    const struct writ_json *status = writ_json_get(task, WRIT_LIT("status"));
+    bool modern = asked->request->message.era == WRIT_MCP_ERA_MODERN;
+    bool has_failed = writ_json_is(status, WRIT_LIT("failed"));
+
+    if (writ_json_is(status, WRIT_LIT("cancelled"))) {
+        return failed(asked, TASK_CANCELLED);
+    }
+    if (!has_failed && !writ_json_is(status, WRIT_LIT("completed"))) {
+        return WRIT_STEP_REPORT;
+    }
+    if (!modern) {
+        return ask_result(asked, has_failed);
+    }
+    if (has_failed) {
+        return failed(asked, TASK_FAILED);
+    }
+    executed(asked, writ_json_get(task, WRIT_LIT("result")));
+    return WRIT_STEP_SETTLE;
+}
+
+/* tasks/result: what the call itself would have been answered; a task that is not there any more is
+ * not one that failed. */
+static enum writ_step
+learn_result(struct asked *asked, const struct writ_json *response)
+{
+    const struct writ_json *result = writ_json_get(response, WRIT_LIT("result"));
+    const struct writ_json *error = writ_json_get(response, WRIT_LIT("error"));
+    int64_t code = 0;
+
+    if (result != NULL) {
+        executed(asked, result);
+        return WRIT_STEP_SETTLE;
+    }
+    if (error == NULL ||
+        !writ_is_ok(writ_json_integer(
+            writ_json_get(error, WRIT_LIT("code")), INT32_MIN, INT32_MAX, &code)) ||
+        code == CODE_INVALID_PARAMS) {
+        return WRIT_STEP_REPORT;
+    }
+    return failed(asked, TASK_FAILED);
+}
+
+/* Whether the answer ends the task, and with what. */
+static enum writ_step
+learn(struct asked *asked, struct writ_view text)
+{
+    const struct writ_json *response = parse(asked, text);
+
+    if (asked->call.ended || response == NULL) {
+        return WRIT_STEP_REPORT;
+    }
+    if (asked->request->method == WRIT_MCP_TASKS_RESULT) {
+        return learn_result(asked, response);
+    }
+    return learn_status(asked, writ_json_get(response, WRIT_LIT("result")));
+}
+
+/* ---- the answer as it comes ---- */
+
+static void
+on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    (void)answer;
+    writ_pass_begin(upcall->ctx);
+}
+
+static void
+stop_listening(struct writ_timer *timer)
+{
+    struct writ_request *request = timer->ctx;
+
+    writ_upcall_cancel(&request->upcall, false);
+}
+
+static struct writ_view
+copy_or_absent(struct writ_view text, struct writ_arena *arena)
+{
+    return text.ptr != NULL ? writ_view_copy(text, arena) : text;
+}
+
+static void
+on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
+{
+    struct writ_request *request = upcall->ctx;
+    struct asked *asked = request->part;
+    struct writ_arena *arena = request->x->arena;
+    writ_auto_buf data = writ_buf_make(WRIT_PASS_EVENT_MAX);
+    writ_auto_buf id = writ_buf_make(WRIT_PASS_EVENT_ID_MAX);
+
+    if (asked->answered) {
+        return;
+    }
+    switch (writ_pass_inspect(request, request->upstream, event, &data)) {
+    case WRIT_PASS_FOREIGN:
+    case WRIT_PASS_ANSWER:
+        return;
+    case WRIT_PASS_OTHER:
+        writ_pass_event(request, event, writ_buf_view(&data));
+        return;
+    case WRIT_PASS_RESPONSE:
+        break;
+    }
+    asked->answered = true;
+    asked->last = *event;
+    asked->last.data = writ_view_copy(writ_buf_view(&data), arena);
+    asked->last.id = copy_or_absent(writ_pass_event_id(request, event->id, &id), arena);
+    asked->last.event = copy_or_absent(event->event, arena);
+    request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
+    writ_loop_timer_set(
+        request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
+}
+
+/* The answer's own bytes die with `end`. */
+static enum writ_step
+hold(struct asked *asked, const struct writ_upcall_answer *answer)
+{
+    struct writ_arena *arena = asked->request->x->arena;
+
+    asked->answer = *answer;
+    asked->answer.content_type = copy_or_absent(answer->content_type, arena);
+    asked->answer.retry_after = copy_or_absent(answer->retry_after, arena);
+    asked->answer.session = (struct writ_view){NULL, 0};
+    asked->answer.body = copy_or_absent(answer->body, arena);
+    if (answer->body.len > 0 && asked->answer.body.ptr == NULL) {
+        return writ_refusal_http(asked->request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    return answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300
+               ? learn(asked, asked->answer.body)
+               : WRIT_STEP_REPORT;
+}
+
+static void
+on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_request *request = upcall->ctx;
+    struct asked *asked = request->part;
+
+    request->upcall_open = false;
+    writ_loop_timer_cancel(&request->timer);
+    if (!request->streaming) {
+        writ_request_go(request, hold(asked, answer));
+    } else if (asked->answered && asked->last.data.ptr != NULL) {
+        writ_request_go(request, learn(asked, asked->last.data));
+    } else {
+        writ_pass_close(request, answer->end == WRIT_UPCALL_ANSWERED && !asked->answered);
+    }
+}
+
+static const struct writ_upcall_events task_events = {
+    .stream = on_stream, .event = on_event, .end = on_end};
+
+static enum writ_step
+ask_upstream(struct asked *asked)
+{
+    struct writ_request *request = asked->request;
+
+    if (!writ_is_ok(writ_pass_prepare(request, asked->whose, request->message.name, asked->headers,
+            &request->upcall.request))) {
+        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    request->upcall.events = &task_events;
+    request->upcall.ctx = request;
+    request->upstream = asked->whose;
+    request->upcall_open = true;
+    writ_pass_watch_client(request);
+    writ_upcall_start(asked->whose, request->worker, &request->upcall);
+    return WRIT_STEP_WAIT;
+}
+
+/* ---- SETTLE and REPORT ---- */
+
+static const struct writ_profile *
+profile_of(struct asked *asked)
+{
+    struct writ_extension extension = {0};
+    const struct writ_profile *profile = NULL;
+
+    if (writ_is_ok(writ_extension_read(
+            &asked->call.decision.extensions, asked->request->x->arena, &extension, NULL)) &&
+        extension.profile.is == WRIT_PRESENT) {
+        profile = writ_profile_find(extension.profile.view);
+    }
+    return profile != NULL ? profile : writ_profile_default();
+}
+
+enum writ_step
+writ_task_settle(struct writ_request *request)
+{
+    struct asked *asked = request->part;
+
+    asked->outcome = writ_outcome_for(&asked->call.decision, asked->kind);
+    if (asked->kind == WRIT_OUTCOME_ERROR) {
+        asked->outcome.error_type = writ_member_text(asked->error_type);
+    }
+    if (asked->output_hash.len > 0) {
+        asked->outcome.tool_output_hash = writ_member_text(asked->output_hash);
+    }
+    request->entry = (struct writ_entry){
+        .kind = WRIT_ENTRY_OUTCOME,
+        .outcome = {.leaf = asked->call.leaf,
+            .decision = &asked->call.decision,
+            .profile = profile_of(asked),
+            .outcome = &asked->outcome},
+    };
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_OUTCOMES, asked->kind);
+    return writ_request_submit(request, WRIT_STEP_REPORT);
+}
+
+/* WRIT_E_INVALID: somebody else has learned it at the same time. */
+static bool
+is_settled(const struct writ_entry *entry)
+{
+    return entry->kind != WRIT_ENTRY_OUTCOME || entry->code == WRIT_OK ||
+           entry->code == WRIT_E_INVALID;
+}
+
+enum writ_step
+writ_task_report(struct writ_request *request)
+{
+    struct asked *asked = request->part;
+
+    if (!request->streaming) {
+        return is_settled(&request->entry) ? writ_pass_answer(request, &asked->answer)
+                                           : writ_refusal_http(request, 503, CODE_INTERNAL,
+                                                 WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+    }
+    if (!is_settled(&request->entry) ||
+        !writ_is_ok(writ_sse_put(&request->pending, &asked->last, NULL))) {
+        writ_pass_close(request, false);
+        return WRIT_STEP_DONE;
+    }
+    writ_pass_close(request, true);
+    return WRIT_STEP_DONE;
+}

@@ -1,0 +1,231 @@
+// Calls that go on as tasks, in both forms: the outcome is recorded when the task ends, whoever learns
+// it; a task is its own agent's and nobody else's.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
+import { Caller, openSession } from '../support/rpc.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+
+const TASKS = 'io.modelcontextprotocol/tasks';
+const any = [{ arg: '', op: 'type', value: 'any' }];
+const ada = bearer('ada', { tenant: 'acme' });
+const bob = bearer('bob', { tenant: 'acme' });
+const eve = bearer('ada', { tenant: 'evil', token: 'token-of-eve' });
+const META = { 'io.modelcontextprotocol/clientCapabilities': { extensions: { [TASKS]: {} } } };
+
+/** A server whose tasks are what the test makes of them. */
+class Tasks {
+  constructor(ttl = 60_000) {
+    this.ttl = ttl;
+    this.all = new Map();
+  }
+
+  begin(m) {
+    const task = { taskId: `task-${this.all.size + 1}`, status: 'working', ttl: this.ttl, createdAt: new Date().toISOString() };
+    this.all.set(task.taskId, task);
+    m.result(m.modern ? { resultType: 'task', ...this.face(task, true) } : { task: this.face(task) });
+  }
+
+  face({ taskId, status, ttl, createdAt }, modern = false) {
+    return { taskId, status, createdAt, lastUpdatedAt: createdAt, ...(modern ? { ttlMs: ttl, pollIntervalMs: 5 } : { ttl, pollInterval: 5 }) };
+  }
+
+  end(id, status, more = {}) {
+    Object.assign(this.all.get(id), { status, ...more });
+  }
+
+  /** Answers what is asked about a task; undefined: it is not about one. */
+  answer(m) {
+    const task = this.all.get(m.params?.taskId);
+    if (!m.method?.startsWith('tasks/')) return undefined;
+    if (m.method === 'tasks/list') m.result({ tasks: [...this.all.values()].map((t) => this.face(t)) });
+    else if (task === undefined) m.error(-32602, 'no such task');
+    else if (m.method === 'tasks/result') task.error ? m.error(task.error.code, task.error.message) : m.result(task.result);
+    else {
+      if (m.method === 'tasks/cancel') task.status = 'cancelled';
+      if (m.method === 'tasks/update') task.given = m.params.inputResponses;
+      const whole = m.modern && m.method === 'tasks/get' ? { result: task.result, error: task.error } : {};
+      m.result(m.modern && m.method !== 'tasks/get' ? {} : { ...this.face(task, m.modern), ...whole });
+    }
+    return true;
+  }
+}
+
+async function setUp(t, { ttl, ...config } = {}) {
+  const tasks = new Tasks(ttl);
+  const up = await startUpstream(t, { onCall: (m) => tasks.begin(m), onMessage: (m) => tasks.answer(m), capabilities: { tools: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } });
+  const gw = await startGateway(t, { agents: [ada.entry, bob.entry, eve.entry], upstreams: { up: { http: up.url } }, tools: { 'up/*': { scope: 's', arguments: any } }, ...config });
+  const modern = (agent = ada, path = '/mcp/up') => new Caller(gw, { path, modern: true, token: agent.token });
+  const legacy = (agent = ada, path = '/mcp/up') => openSession(gw, { path, token: agent.token });
+  return { tasks, up, gw, modern, legacy };
+}
+
+const begin = (caller, n = 1, name = 'work') => (caller.modern
+  ? caller.call(name, { n }, { meta: META }) : caller.call(name, { n }, { params: { task: { ttl: 60_000 } } }));
+const idOf = (answer) => answer.result.taskId ?? answer.result.task.taskId;
+const ask = (caller, method, taskId, params = {}) => caller.request(method, { taskId, ...params, ...(caller.modern ? { _meta: META } : {}) });
+const outcomes = (gw) => gw.decisions(['--decision', 'allow']).map((d) => gw.show(d.decision_id).outcome);
+const digest = (value) => {
+  const run = writ(['json', 'digest'], { input: JSON.stringify(value) });
+  return run.out.trim();
+};
+
+test('2026-07-28: the outcome of a call is recorded when its task is seen to have ended', async (t) => {
+  const { tasks, gw, modern, up } = await setUp(t);
+  const caller = modern();
+  const id = idOf(await begin(caller));
+  assert.deepEqual(outcomes(gw), [null]);
+  assert.equal((await begin(caller)).refusal.first_waits_for, 'task', 'a repeat is a duplicate');
+  assert.equal((await ask(caller, 'tasks/get', id)).result.status, 'working');
+  assert.deepEqual(outcomes(gw), [null]);
+
+  const result = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] };
+  tasks.end(id, 'completed', { result });
+  for (let i = 0; i < 2; i++) assert.deepEqual((await ask(caller, 'tasks/get', id)).result.result, result);
+  const [outcome] = outcomes(gw);
+  assert.equal(outcome.outcome, 'executed');
+  assert.equal(outcome.tool_output_hash, digest(result));
+  assert.equal((await begin(caller)).reason, 'duplicate_outcome');
+  assert.equal(up.calls.length, 1);
+  gw.verify();
+});
+
+test('2025-11-25: so is it there, with the digest of the result', async (t) => {
+  const { tasks, gw, legacy } = await setUp(t);
+  const caller = await legacy();
+  const result = { content: [{ type: 'text', text: 'done' }], _meta: { 'io.modelcontextprotocol/related-task': { taskId: 'task-1' } } };
+  const first = idOf(await begin(caller, 1));
+  tasks.end(first, 'completed', { result });
+  assert.equal((await ask(caller, 'tasks/get', first)).result.status, 'completed', 'by whoever polls');
+  assert.equal(outcomes(gw)[0].tool_output_hash, digest(result));
+  assert.deepEqual((await ask(caller, 'tasks/result', first)).result, result);
+
+  const second = idOf(await begin(caller, 2));
+  tasks.end(second, 'completed', { result });
+  assert.deepEqual((await ask(caller, 'tasks/result', second)).result, result, 'by whoever wants the result');
+  assert.deepEqual(outcomes(gw).map((o) => [o.outcome, o.tool_output_hash]), [['executed', digest(result)], ['executed', digest(result)]]);
+  gw.verify();
+});
+
+for (const family of ['modern', 'legacy']) {
+  test(`${family}: tasks that fail or are cancelled have their named outcome`, async (t) => {
+    const env = await setUp(t);
+    const { tasks, gw } = env;
+    const caller = await env[family]();
+    const ids = [];
+    for (let n = 0; n < 4; n++) ids.push(idOf(await begin(caller, n)));
+    tasks.end(ids[0], 'failed', { error: { code: -32603, message: 'broke' } });
+    tasks.end(ids[1], 'completed', { result: { resultType: 'complete', content: [], isError: true } });
+    for (const id of ids) await ask(caller, 'tasks/get', id);
+    await ask(caller, 'tasks/cancel', ids[2]);
+    await ask(caller, 'tasks/get', ids[2]);
+    assert.deepEqual(outcomes(gw).map((o) => o && [o.outcome, o.error_type]), [
+      ['error', 'task_failed'], ['executed', undefined], ['error', 'task_cancelled'], null,
+    ]);
+    gw.verify();
+  });
+
+  test(`${family}: another connection, another loop or a restarted gateway learns it as well`, async (t) => {
+    const env = await setUp(t, { loops: 2 });
+    const { tasks, gw } = env;
+    const ids = [];
+    for (let n = 0; n < 3; n++) ids.push(idOf(await begin(await env[family](), n)));
+    for (const id of ids) tasks.end(id, 'completed', { result: { resultType: 'complete', content: [] } });
+    await Promise.all(Array.from({ length: 8 }, async () => ask(await env[family](), 'tasks/get', ids[0])));
+    await gw.restart('SIGKILL');
+    assert.equal((await ask(await env[family](), 'tasks/get', ids[1])).result.status, 'completed');
+    await gw.restart();
+    assert.equal((await ask(await env[family](), 'tasks/get', ids[2])).result.status, 'completed');
+    assert.equal((await ask(await env[family](), 'tasks/get', ids[0])).result.status, 'completed', 'also after its outcome');
+    assert.deepEqual(outcomes(gw).map((o) => o.outcome), ['executed', 'executed', 'executed']);
+    gw.verify();
+  });
+
+  test(`${family}: a task is its own agent's and nobody else's`, async (t) => {
+    const env = await setUp(t);
+    const { tasks, gw, up } = env;
+    const id = idOf(await begin(await env[family]()));
+    tasks.end(id, 'completed', { result: { content: [{ type: 'text', text: 'secret' }] } });
+    for (const other of [await env[family](bob), await env[family](eve)]) {
+      up.clear();
+      for (const method of family === 'modern' ? ['tasks/get', 'tasks/update', 'tasks/cancel'] : ['tasks/get', 'tasks/result', 'tasks/cancel']) {
+        const refused = await ask(other, method, id);
+        assert.equal(refused.error.code, -32602, refused.text);
+        assert.equal(refused.reason, 'task_not_found');
+      }
+      assert.equal((await ask(other, 'tasks/get', 'unknown')).reason, 'task_not_found');
+      assert.deepEqual(up.arrivals.filter((m) => m.method.startsWith('tasks/')), [], 'nothing of that went upstream');
+    }
+    assert.equal((await ask(await env[family](), 'tasks/get', id)).result.status, 'completed');
+    gw.verify();
+  });
+
+  test(`${family}: a task that nobody asks for in its time is over`, async (t) => {
+    const env = await setUp(t, { ttl: 900 });
+    const { gw, tasks } = env;
+    const caller = await env[family]();
+    const id = idOf(await begin(caller));
+    await until(() => outcomes(gw)[0] !== null, 'the outcome');
+    assert.deepEqual([outcomes(gw)[0].outcome, outcomes(gw)[0].error_type], ['error', 'task_expired']);
+    tasks.end(id, 'completed', { result: { content: [] } });
+    assert.equal((await ask(caller, 'tasks/get', id)).reason, 'task_not_found');
+    gw.verify();
+  });
+
+  test(`${family}: on the endpoint of all upstreams a task finds its own`, async (t) => {
+    const other = await startUpstream(t, { onCall: (m) => m.text('other') });
+    const env = await setUp(t);
+    const config = { ...env.gw.config, upstreams: { other: { http: other.url }, ...env.gw.config.upstreams } };
+    env.gw.configure(config);
+    await env.gw.restart();
+    const caller = await env[family](ada, '/mcp');
+    const id = idOf(await begin(caller, 1, 'up__work'));
+    env.tasks.end(id, 'completed', { result: { resultType: 'complete', content: [] } });
+    assert.equal((await ask(caller, 'tasks/get', id)).result.status, 'completed');
+    assert.deepEqual(outcomes(env.gw).map((o) => o.outcome), ['executed']);
+    assert.equal(other.arrivals.filter((m) => m.method.startsWith('tasks/')).length, 0);
+    env.gw.verify();
+  });
+}
+
+test('what a task is told is bounded, and passed on', async (t) => {
+  const { tasks, modern, up } = await setUp(t);
+  const caller = modern();
+  const id = idOf(await begin(caller));
+  const most = (1 << 20) - JSON.stringify({ a: '' }).length;
+  assert.equal((await ask(caller, 'tasks/update', id, { inputResponses: { a: 'x'.repeat(most + 1) } })).status, 400);
+  assert.equal(up.arrivals.filter((m) => m.method === 'tasks/update').length, 0);
+  assert.equal((await ask(caller, 'tasks/update', id, { inputResponses: { a: 'x'.repeat(most) } })).error, undefined);
+  assert.equal(tasks.all.get(id).given.a.length, most);
+});
+
+test('a method of the other form, or one that was not asked for, is answered as any server would', async (t) => {
+  const { modern, legacy } = await setUp(t);
+  const id = idOf(await begin(modern()));
+  const result = await ask(modern(), 'tasks/result', id);
+  assert.deepEqual([result.status, result.error.code], [404, -32601]);
+  assert.equal((await ask(await legacy(), 'tasks/update', id)).error.code, -32601);
+  const undeclared = await modern().request('tasks/get', { taskId: id });
+  assert.deepEqual([undeclared.status, undeclared.error.code, undeclared.error.data.requiredCapabilities], [400, -32021, { extensions: { [TASKS]: {} } }]);
+});
+
+test('the result of a task is on a stream, behind what the task asks meanwhile', async (t) => {
+  const { tasks, up, gw, legacy } = await setUp(t);
+  const caller = await legacy();
+  const id = idOf(await begin(caller));
+  tasks.end(id, 'completed', { result: { content: [{ type: 'text', text: 'streamed' }] } });
+  const usual = up.onMessage;
+  up.onMessage = (m) => {
+    if (m.method !== 'tasks/result') return usual(m);
+    const stream = m.stream();
+    stream.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'soon' } });
+    stream.send({ jsonrpc: '2.0', id: m.id, result: tasks.all.get(id).result });
+    stream.end();
+    return true;
+  };
+  const answer = await ask(caller, 'tasks/result', id);
+  assert.deepEqual(answer.messages.map((m) => m.method ?? m.result.content[0].text), ['notifications/message', 'streamed']);
+  assert.equal(outcomes(gw)[0].outcome, 'executed');
+  assert.equal(outcomes(gw)[0].tool_output_hash, digest(tasks.all.get(id).result));
+  gw.verify();
+});
