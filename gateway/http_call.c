@@ -22,6 +22,7 @@ writ_http_call_end(struct writ_http_call *call, enum writ_http_reason reason, co
         return;
     }
     writ_loop_timer_cancel(&call->timer);
+    client->endless -= call->endless ? 1 : 0;
     call->state = WRIT_HTTP_CALL_ENDED;
     call->end = (struct writ_http_end){
         .reason = reason,
@@ -165,6 +166,7 @@ writ_http_call_prepare(struct writ_http_call *call, const struct writ_http_reque
     call->body = request->body;
     call->written = 0;
     call->sent = call->paused = call->held = call->complete = false;
+    call->endless = request->endless;
     call->no_body = writ_view_is(request->method, "HEAD");
     call->body_max = request->body_max;
     call->head_us = request->head_us;

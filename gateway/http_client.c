@@ -58,6 +58,7 @@ writ_http_client_send(struct writ_http_client *client, const struct writ_http_re
         writ_http_call_recycle(call);
         return r;
     }
+    client->endless += call->endless ? 1 : 0;
     *ret = call;
     conn = TAILQ_EMPTY(&client->waiting) ? writ_http_pool_take(client) : NULL;
     if (conn != NULL) {

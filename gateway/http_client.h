@@ -33,7 +33,7 @@ struct writ_http_options {
     const char *ca_file;    /* PEM; NULL: the system's certificates */
     const char *cert_file;  /* PEM, client certificate; NULL: none */
     const char *key_file;   /* PEM, its key */
-    size_t connections_max; /* open at once, long streams included; 0: 256 */
+    size_t connections_max; /* open at once, beside those of endless calls; 0: 256 */
     size_t idle_max;        /* kept open without a call; 0: connections_max */
     size_t waiting_max;     /* calls that wait for a connection; 0: 1024 */
     int64_t connect_us;     /* to resolve, connect, shake hands, or get a free connection; 0: 5 s */
@@ -62,6 +62,8 @@ struct writ_http_request {
     int64_t head_us;       /* from writing to the whole response head; 0: no limit */
     int64_t idle_us;       /* between two pieces of the body while not paused; 0: no limit */
     int64_t total_us;      /* from send to the end; 0: no limit */
+    bool endless; /* a stream without an end: it has a connection of its own beside connections_max,
+                   * so that streams that wait for events do not starve calls */
 };
 
 /** Whether the upstream may have seen the request. Zero is the careful answer. */

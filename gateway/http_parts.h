@@ -39,7 +39,7 @@ struct writ_http_call {
     struct writ_buf head;
     struct writ_view body;
     size_t written; /* of head and body together */
-    bool sent, no_body, paused, held, complete;
+    bool sent, no_body, paused, held, complete, endless;
     uint64_t body_max;
     int64_t head_us, idle_us, total_due_us, phase_due_us;
     struct writ_timer timer; /* while WAITING */
@@ -82,6 +82,7 @@ struct writ_http_client {
     TAILQ_HEAD(writ_http_dialings, writ_http_dialing) dialing;
     TAILQ_HEAD(writ_http_calls, writ_http_call) waiting, ended, spare;
     size_t spare_count;
+    size_t endless; /* calls, waiting or not */
     struct writ_http_stats stats;
     struct writ_task finish_task;
     bool closing;

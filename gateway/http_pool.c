@@ -137,7 +137,8 @@ writ_http_pool_dispatch(struct writ_http_client *client)
         writ_http_conn_attach(conn, TAILQ_FIRST(&client->waiting));
     }
     while (client->stats.waiting > client->stats.connecting &&
-           client->stats.open + client->stats.connecting < client->options.connections_max &&
+           client->stats.open + client->stats.connecting <
+               client->options.connections_max + client->endless &&
            has_addresses(client)) {
         if (!dial_one(client)) {
             fail_oldest(client, WRIT_HTTP_NO_RESOURCES, "no memory to connect");

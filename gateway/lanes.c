@@ -14,6 +14,7 @@
 #define CODE_INTERNAL (-32603)
 #define PLACE_MAX     2048     /* bytes of an upstream's event id; a longer one is no place */
 #define AGAIN_US      1000000  /* before a lane is asked for again, when its server did not say */
+#define AGAIN_MIN_MS  50       /* at least, and */
 #define AGAIN_MAX_US  30000000 /* at most, also when it did */
 #define CONFLICT_US   200000   /* before asking again for what another connection still has */
 #define CONFLICTS_MAX 15       /* times */
@@ -220,6 +221,9 @@ come_back(struct writ_ferry *ferry)
     struct writ_lanes *lanes = lane->lanes;
 
     lane->away--;
+    if (lane->away == 0 && lane->open) {
+        writ_upcall_resume(&lane->upcall);
+    }
     lanes->live++; /* keeps (1) */
     if (ferry->taken) {
         put_answer(lane, writ_buf_view(&away->id), writ_buf_view(&ferry->message));
@@ -267,6 +271,9 @@ carry(struct writ_lane *lane, const struct writ_digest *key, struct writ_view ev
         lane->away--;
         away_free(away);
         return false;
+    }
+    if (lane->open) {
+        writ_upcall_pause(&lane->upcall);
     }
     return true;
 }
@@ -352,7 +359,8 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
         writ_pass_inspect(lane->lanes->request, lane->upstream, event, &data);
 
     if (event->retry_ms != WRIT_SSE_NO_RETRY) {
-        lane->again_us = event->retry_ms * 1000;
+        lane->again_us =
+            event->retry_ms > AGAIN_MIN_MS ? event->retry_ms * 1000 : AGAIN_MIN_MS * 1000;
     }
     if (lane->lanes->over || kind == WRIT_PASS_FOREIGN) {
         return;
@@ -484,7 +492,11 @@ client_left(struct writ_exchange *x, void *ctx)
     struct writ_request *request = ctx;
 
     (void)x;
-    writ_lanes_cancel(request->part);
+    if (request->closing) { /* all lanes are over */
+        writ_pass_left(request);
+    } else {
+        writ_lanes_cancel(request->part);
+    }
 }
 
 static void

@@ -298,6 +298,12 @@ reader_left(struct writ_exchange *x, void *ctx)
 }
 
 void
+writ_pass_left(struct writ_request *request)
+{
+    room_again(request->x, request);
+}
+
+void
 writ_pass_watch_client(struct writ_request *request)
 {
     writ_exchange_on_gone(request->x, reader_left, request);

@@ -94,6 +94,10 @@ void writ_pass_close(struct writ_request *request, bool whole);
 /** Longest id of an event that a client is sent, in bytes. */
 #define WRIT_PASS_EVENT_ID_MAX 8192
 
+/** The client of a stream has gone: what waits for it is thrown away, and a stream that waited to
+ * end ends, and the request with it. */
+void writ_pass_left(struct writ_request *request);
+
 /** Longest event on its way to a client, in bytes. */
 #define WRIT_PASS_EVENT_MAX ((size_t)64 << 20)
 

@@ -7,6 +7,7 @@
 
 #define ID_MAX       1024   /* of an event id; a longer one cannot be resumed from */
 #define ASK_AFTER_US 500000 /* when the server did not say */
+#define RETRY_MIN_MS 50     /* whatever it said */
 #define RETRY_MAX_US 60000000
 #define LEFT_US      2000000 /* for a client that left to come back */
 #define LOOK_US      200000  /* while asking, whether the client has come back */
@@ -57,7 +58,7 @@ writ_resume_note(struct writ_request *request, const struct writ_sse_event *even
     struct writ_resume *resume = &request->call->resume;
 
     if (event->retry_ms != WRIT_SSE_NO_RETRY) {
-        resume->retry_us = event->retry_ms * 1000;
+        resume->retry_us = (event->retry_ms > RETRY_MIN_MS ? event->retry_ms : RETRY_MIN_MS) * 1000;
     }
     if (event->id.ptr == NULL || event->id.len > ID_MAX) {
         return;

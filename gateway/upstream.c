@@ -382,6 +382,7 @@ http_send(struct writ_upstream *upstream, struct writ_worker *worker, struct wri
         .head_us = call->request.timeout_us,
         .idle_us = call->request.timeout_us,
         .total_us = call->request.total_us,
+        .endless = call->request.timeout_us == 0,
     };
 
     WRIT_TRY(add_shown(upstream, state, fields, &request.count));

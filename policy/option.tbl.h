@@ -166,7 +166,7 @@ TEXT(upstream, "http", http, 1, 2048, NONE, "URL of a server that speaks over HT
 TEXT(upstream, "ca", ca, 1, 4096, NONE,
     "PEM file of the CA of an https URL; the system's when left out.")
 COUNT(upstream, "connections", connections, 1, 65536, "256",
-    "Most connections to an http upstream, for each loop.")
+    "Most connections to an http upstream, for each loop, beside those of GET and listen streams.")
 DURATION(upstream, "connect_timeout", connect_timeout_us, 1 * MS, 10 * MINUTE, "5s",
     "How long connecting may take.")
 TEXT(upstream, "resource", resource, 1, 2048, NONE,

@@ -181,3 +181,33 @@ test('a probe carries no field of the client', async (t) => {
   assert.equal(work.headers['mcp-param-n'], '1');
   assert.equal(work.headers['last-event-id'], undefined);
 });
+
+test('a client that leaves a stream that has ended, unread, holds up nothing', async (t) => {
+  const { gw, s } = await setUp(t, {
+    onGet: (req, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let i = 0; i < 24; i++) res.write(`data: ${JSON.stringify(notice(BIG))}\n\n`);
+      res.end();
+    },
+  });
+  const { res } = await rawRequest(gw, s.headers(undefined, { accept: 'text/event-stream' }), undefined, 'GET');
+  await sleep(500);
+  res.socket.resetAndDestroy();
+  const from = Date.now();
+  assert.deepEqual(await gw.stop(), { code: 0, signal: null });
+  assert.ok(Date.now() - from < 5000, `${Date.now() - from} ms`);
+});
+
+test('streams that wait for events do not take the connections of calls', async (t) => {
+  const { up, gw } = await setUp(t, {
+    onGet: (req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),
+  }, { upstream: { connections: 1 } });
+  const streams = [];
+  for (let i = 0; i < 6; i++) {
+    const s = await openSession(gw);
+    streams.push(await rawRequest(gw, s.headers(undefined, { accept: 'text/event-stream' }), undefined, 'GET'));
+    assert.equal((await s.call('up__work', { n: i })).said, `ran ${i + 1}`);
+  }
+  assert.equal(up.calls.length, 6);
+  streams.forEach(({ res }) => res.destroy());
+});
