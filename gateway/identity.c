@@ -80,6 +80,12 @@ writ_identity_keys_new(const struct writ_config *config, const struct writ_clock
 }
 
 void
+writ_identity_keys_inherit(struct writ_identity_keys *keys, const struct writ_identity_keys *before)
+{
+    writ_issuers_inherit(keys->issuers, before->issuers);
+}
+
+void
 writ_identity_keys_free(struct writ_identity_keys *keys)
 {
     if (keys != NULL) {

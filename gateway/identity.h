@@ -76,6 +76,10 @@ struct writ_identity;
 WRIT_RESULT writ_identity_keys_new(const struct writ_config *config, const struct writ_clock *clock,
     struct writ_identity_keys **ret, struct writ_err *err);
 
+/** Takes over what `before` knows of the same issuers: issuers.h. */
+void writ_identity_keys_inherit(
+    struct writ_identity_keys *keys, const struct writ_identity_keys *before);
+
 /** Ends the thread (within WRIT_IDENTITY_FETCH_MS) and frees. No struct writ_identity of it may be
  * in use any more. NULL is fine. */
 void writ_identity_keys_free(struct writ_identity_keys *keys);

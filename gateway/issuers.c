@@ -315,6 +315,51 @@ writ_issuers_new(const struct writ_issuers_place *places, size_t n,
     return WRIT_DONE;
 }
 
+/* Under the lock of `issuers`, which has fetched nothing for this place yet. A set that comes later
+ * has a greater version. */
+static void
+inherit(struct writ_issuers *issuers, struct place *place, const struct place *from)
+{
+    atomic_fetch_add(&from->set->holders, 1);
+    place->set = from->set;
+    place->text = from->text;
+    if (issuers->versions < place->set->version) {
+        issuers->versions = place->set->version;
+    }
+    atomic_store(&place->fetched_us, atomic_load(&from->fetched_us));
+    atomic_store(&place->version, place->set->version);
+}
+
+static struct place *
+same_place(struct writ_issuers *issuers, const struct writ_issuers_place *at)
+{
+    for (size_t i = 0; i < issuers->n; i++) {
+        struct place *place = &issuers->places[i];
+        if (place->url && writ_view_equal(place->at.jwks, at->jwks) &&
+            (at->jwks.len > 0 || writ_view_equal(place->at.issuer, at->issuer))) {
+            return place;
+        }
+    }
+    return NULL;
+}
+
+void
+writ_issuers_inherit(struct writ_issuers *issuers, struct writ_issuers *before)
+{
+    writ_background_lock(before->background); /* always the older one first */
+    writ_background_lock(issuers->background);
+    for (size_t i = 0; i < issuers->n; i++) {
+        struct place *place = &issuers->places[i];
+        const struct place *from = place->url ? same_place(before, &place->at) : NULL;
+
+        if (from != NULL && from->set != NULL && place->set == NULL) {
+            inherit(issuers, place, from);
+        }
+    }
+    writ_background_unlock(issuers->background);
+    writ_background_unlock(before->background);
+}
+
 void
 writ_issuers_free(struct writ_issuers *issuers)
 {

@@ -50,6 +50,10 @@ WRIT_RESULT writ_issuers_new(const struct writ_issuers_place *places, size_t n,
     const struct writ_issuers_times *times, const struct writ_clock *clock,
     struct writ_issuers **ret, struct writ_err *err);
 
+/** Takes over the sets that `before` fetched from the same places, as old as they are, where
+ * nothing was fetched yet: so a reload forgets no keys. Any thread. */
+void writ_issuers_inherit(struct writ_issuers *issuers, struct writ_issuers *before);
+
 /** Ends the thread, giving up a fetch that is under way, and frees. Sets that are still held stay
  * good. Blocks for a moment. NULL is fine. */
 void writ_issuers_free(struct writ_issuers *issuers);

@@ -141,6 +141,7 @@ writ_reload_run(struct writ_gateway *gateway, const char *file, struct writ_gene
     WRIT_AUTO(struct fresh, fresh_wipe) fresh = {0};
 
     WRIT_TRY(prepare(gateway, file, &fresh, ret_waits, err));
+    writ_identity_keys_inherit(fresh.generation->issuers, (*current)->issuers);
     take(gateway, &fresh);
     fresh.generation->before = *current;
     *current = WRIT_TAKE(fresh.generation);
