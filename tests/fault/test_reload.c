@@ -7,6 +7,7 @@
 #include "store/keydir.h"
 
 #include <pthread.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,8 +23,9 @@ write_config(const char *agent)
 
     ck_assert_ptr_nonnull(out);
     (void)fprintf(out,
-        "agents: [{anonymous: true, id: %s}]\nkeys: %s/keys\nupstreams: {}\nlimits: {queue: 9}\n",
-        agent, folder);
+        "agents: [{anonymous: true, id: %s}]\nkeys: %s/keys\nlimits: {queue: 9}\n"
+        "upstreams: {u: {http: \"http://127.0.0.1:1/\", authorization: {file: %s/secret}}}\n",
+        agent, folder, folder);
     (void)fclose(out);
 }
 
@@ -32,10 +34,15 @@ setup(void)
 {
     struct writ_keydir *dir = NULL;
     char keys[128];
+    int secret;
 
     (void)snprintf(folder, sizeof folder, "/tmp/writ-reload-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     (void)snprintf(file, sizeof file, "%s/writ.yaml", folder);
+    (void)snprintf(keys, sizeof keys, "%s/secret", folder);
+    secret = open(keys, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    ck_assert_int_eq(write(secret, "s3cret\n", 7), 7);
+    ck_assert_int_eq(close(secret), 0);
     (void)snprintf(keys, sizeof keys, "%s/keys", folder);
     ck_assert_ok(writ_keydir_open(keys, true, &dir, NULL));
     ck_assert_ok(writ_keyring_add(writ_keydir_ring(dir), WRIT_KEY_PURPOSE_CREDENTIAL,
@@ -71,6 +78,7 @@ world_begin(struct world *w)
         .config = w->config,
         .workers = w->workers,
         .workers_n = WORKERS};
+    ck_assert_ok(writ_tokens_new(w->config, writ_clock_system(), NULL, &w->gateway.tokens, NULL));
     for (unsigned i = 0; i < WORKERS; i++) {
         const struct writ_loop_options options = {.index = i, .clock = writ_clock_system()};
 
@@ -102,6 +110,7 @@ world_free(struct world *w)
         writ_identity_free(w->workers[i].identity);
         writ_generation_drop(w->workers[i].generation);
     }
+    writ_tokens_free(w->gateway.tokens);
     writ_generation_drop(w->generation);
     writ_config_drop(w->config);
 }
