@@ -144,6 +144,28 @@ VALUE(verify_credential, "skew", "SECONDS", "Difference of clocks to forgive; 0 
 VALUE(verify_credential, "max-lifetime", "SECONDS",
     "Longest lifetime to accept; 3600 by default, and at most.")
 
+COMMAND(crew_check, "crew check", "SHAPE [AGENTS]", 1, 2, "check a crew",
+    "Tells everything that is wrong or doubtful with a shape, and whether its graph can be built. "
+    "Exit 1 when it cannot.")
+VALUE(crew_check, "registry", "DIR", "Shapes that may be nested: KEY.json in this folder.")
+VALUE(crew_check, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+
+COMMAND(crew_graph, "crew graph", "SHAPE [AGENTS]", 1, 2, "draw a crew",
+    "Prints roles, permissions and nesting as a graph for Graphviz: writ crew graph --dot SHAPE | "
+    "dot -Tsvg.")
+FLAG(crew_graph, "dot", "In the language of Graphviz; there is no other form.")
+VALUE(crew_graph, "registry", "DIR", "Shapes that may be nested: KEY.json in this folder.")
+VALUE(crew_graph, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+
+COMMAND(crew_vote, "crew vote", "ENGINE BALLOTS", 2, 2, "count votes",
+    "Counts the file BALLOTS (- for standard input) and explains the result. ENGINE is a mode of "
+    "voting: first_valid, majority, unanimous, weighted_consensus, best_of_n, review, borda, or "
+    "engine:NAME. BALLOTS is a list of votes {agentId, roleId, output, fault, stalled}, or an "
+    "object {votes, voting, electorate} whose voting has the parameters of the mode. For "
+    "{candidates, rankings: {voter: [name, ...]}} ENGINE is majority, borda or the name of an "
+    "engine. Exit 1 when nothing is resolved.")
+VALUE(crew_vote, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+
 COMMAND(crew_vectors, "crew vectors", "DIR|FILE...", 1, 64, "run scenarios against the crew library",
     "Runs scenario files of the format crew-vector/1, or all *.json of a folder, and compares every "
     "event, snapshot and error with what the file expects. Names each file that differs, and where; "

@@ -2,7 +2,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
@@ -47,4 +47,100 @@ test('what is no scenario fails and is named', () => {
   assert.match(ran.stdout, /b\.json: duplicate/);
   assert.match(ran.stdout, /missing\.json/);
   assert.match(ran.stdout, /0 passed, 3 failed\n$/);
+});
+
+const folder = () => mkdtempSync(join(tmpdir(), 'writ-crew-'));
+const put = (dir, name, value) => {
+  const file = join(dir, name);
+  writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value));
+  return file;
+};
+
+test('a shape is checked with all that is wrong at once, and drawn', () => {
+  const dir = folder();
+  const scenario = JSON.parse(readFileSync(join(golden, 'nested-three-levels.json'), 'utf8'));
+  const shape = put(dir, 'shape.json', scenario.shape);
+  mkdirSync(join(dir, 'registry'));
+  for (const [key, value] of Object.entries(scenario.registry)) put(dir, `registry/${key}.json`, value);
+  const registry = ['--registry', join(dir, 'registry')];
+
+  const ran = run('crew', 'check', shape, ...registry);
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /^ok: 3 agents/);
+  assert.match(run('crew', 'check', shape).stdout, /unknown_nested_crew/);
+  const dot = run('crew', 'graph', '--dot', shape, ...registry);
+  assert.match(dot.stdout, /^digraph crew \{[^]*"0\.1\/b0"[^]*\}\n$/);
+
+  const bad = put(dir, 'bad.json', { schema_version: '2.0', name: '', roles: [{ role: 'a', permissions: 1 }] });
+  const refused = run('crew', 'check', bad);
+  assert.equal(refused.status, 3);
+  for (const path of ['/schema_version', '/name', '/roles/0/permissions']) assert.ok(refused.stderr.includes(path), refused.stderr);
+  const linted = run('crew', 'check', put(dir, 'lint.json',
+    { schema_version: '1.0', name: 'X', roles: [{ role: 'a', permissions: { talk_to: ['b'] } }] }), '--json');
+  assert.equal(linted.status, 1);
+  assert.deepEqual(JSON.parse(linted.stdout).findings.map((f) => f.code),
+    ['missing_first_input', 'missing_final_output', 'unknown_role_reference']);
+});
+
+test('votes and rankings are counted and explained', () => {
+  const dir = folder();
+  const votes = put(dir, 'votes.json', {
+    votes: ['approve', 'reject', 'approve'].map((output, at) => ({ agentId: `v-${at}`, output })),
+    voting: { threshold: '2/3' },
+  });
+  const ran = run('crew', 'vote', 'review', votes, '--json');
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.equal(JSON.parse(ran.stdout).value, 'ACCEPT');
+  assert.match(JSON.parse(ran.stdout).why, /2 approve, 1 reject, 0 modify: approval 66\.7 %/);
+  assert.equal(run('crew', 'vote', 'unanimous', votes).status, 1);
+  assert.match(run('crew', 'vote', 'plurality', votes).stderr, /\/mode: invalid_value/);
+  const rankings = put(dir, 'rankings.json',
+    { candidates: ['b', 'a'], rankings: { x: ['a', 'b'], y: ['b', 'a'] } });
+  assert.match(run('crew', 'vote', 'majority', rankings).stdout, /resolved: "b"/);
+  assert.match(run('crew', 'vote', 'borda', rankings).stdout, /resolved: "a"/);
+});
+
+// As a third party would: installed headers, pkg-config, a compiler.
+test('a plug-in is built from what is installed, and votes; what is broken is skipped and named', () => {
+  const dir = folder();
+  const prefix = join(dir, 'prefix');
+  const engines = join(dir, 'engines');
+  mkdirSync(engines, { mode: 0o700 });
+  const installed = spawnSync('cmake', ['--install', process.env.WRIT_BUILD_DIR, '--prefix', prefix], { encoding: 'utf8' });
+  assert.equal(installed.status, 0, installed.stderr);
+  const config = readdirSync(prefix, { recursive: true }).find((name) => name.endsWith('writ.pc'));
+  const flags = readFileSync(join(prefix, config), 'utf8');
+  assert.match(flags, /^Cflags: -I\$\{includedir\}$/m);
+  const so = join(engines, 'ranked-pairs.so');
+  const built = spawnSync('cc', ['-std=c11', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-o', so,
+    join(source, 'examples/ranked-pairs/ranked_pairs.c'), `-I${join(prefix, 'include')}`], { encoding: 'utf8' });
+  assert.equal(built.status, 0, built.stderr);
+  chmodSync(so, 0o600);
+
+  // the circle a > b > c > a: its weakest link, c > a, is not locked in
+  const ballots = put(dir, 'circle.json', [
+    ...Array(4).fill(['a', 'b', 'c']), ...Array(3).fill(['b', 'c', 'a']), ...Array(2).fill(['c', 'a', 'b']),
+  ].map((output, at) => ({ agentId: `v-${at}`, output })));
+  const ran = run('crew', 'vote', 'engine:ranked-pairs', ballots, '--engines', engines);
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /c beats a by 1, which would be a circle\n[^]*resolved: "a"/);
+
+  chmodSync(put(engines, 'broken.so', 'not an object'), 0o600);
+  chmodSync(put(engines, 'open.so', 'x'), 0o666);
+  const source2 = put(dir, 'foreign.c', '#include <writ/crew.h>\n__attribute__((visibility("default"))) const '
+    + 'struct writ_crew_engine writ_crew_engine = {.abi = 99, .name = "foreign"};\n');
+  for (const [from, to] of [[source2, 'foreign.so'], [join(source, 'examples/ranked-pairs/ranked_pairs.c'), 'second.so']]) {
+    const made = spawnSync('cc', ['-shared', '-fPIC', '-o', join(engines, to), from, `-I${join(prefix, 'include')}`]);
+    assert.equal(made.status, 0);
+    chmodSync(join(engines, to), 0o600);
+  }
+  const skipped = run('crew', 'vote', 'majority', ballots, '--engines', engines);
+  assert.equal(skipped.status, 0, skipped.stderr);
+  for (const line of [/broken\.so: skipped/, /open\.so: skipped: others can change it/, /foreign\.so: skipped: .*ABI 99/,
+    /second\.so: engine ranked-pairs is taken from this file now/]) assert.match(skipped.stderr, line);
+
+  chmodSync(engines, 0o777);
+  const refused = run('crew', 'vote', 'majority', ballots, '--engines', engines);
+  assert.notEqual(refused.status, 0);
+  assert.match(refused.stderr, /engines/);
 });
