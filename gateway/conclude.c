@@ -368,8 +368,10 @@ answer_refusal(struct writ_request *request)
         .accepted = decided ? call->verdict.accepted : (struct writ_view){NULL, 0},
         .budget = decided ? entry->refused_by : (struct writ_view){NULL, 0},
         .prior = decided && is_duplicate(call->end.refusal) ? &entry->prior : NULL,
+        /* also what ran and is not on disk: told nothing, a client would think that it did not */
         .execution_unknown =
-            !decided && !call->end.not_sent && call->end.outcome != WRIT_OUTCOME_EXECUTED,
+            !decided && !call->end.not_sent &&
+            (request->entry.code != WRIT_OK || call->end.outcome != WRIT_OUTCOME_EXECUTED),
     };
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
 

@@ -295,6 +295,11 @@ test('a name of ours in the _meta of any other message stays here as well', asyn
     }
     for (const [method, params] of messages.slice(1)) await modern.request(method, { ...params, _meta: meta });
   }
+  // in a batch as well, where a revision has them
+  const old = await openSession(gw, { version: '2025-03-26' });
+  const revision = { headers: { 'mcp-protocol-version': '2025-03-26' } };
+  const list = await old.post([1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: metas[id] } })), revision);
+  assert.equal(list.status, 200, list.text);
   assert.ok(!up.bytes.slice(from).includes(forged), 'a forged credential arrived');
   assert.ok(up.arrivals.length - n > 100, 'the messages arrived');
   const metasArrived = up.arrivals.slice(n).map((a) => a.meta ?? a.params?._Meta ?? a.message.result?._meta ?? a.message.result?._Meta).filter((m) => m !== undefined);

@@ -93,7 +93,7 @@ class Gateway {
     };
     child.stderr.setEncoding('utf8').on('data', take);
     child.stdout.setEncoding('utf8').on('data', take);
-    await until(() => this.gone || this.log.slice(from).some((l) => l.event === 'ready'), 'the gateway to be ready');
+    await until(() => this.gone || this.log.slice(from).some((l) => l.event === 'ready'), 'the gateway to be ready', this.options.patience);
     if (this.gone) {
       throw new Error(`the gateway did not start: ${JSON.stringify(await this.exited)}\n${this.logText.slice(-2000)}`);
     }
@@ -193,7 +193,7 @@ class Gateway {
 
 /** Makes a directory with keys, an empty ledger, what options.prepare(dir) puts there, and the
  * configuration. Other options: dir (with what is in it), command and before (what runs the program),
- * env. */
+ * env, patience (milliseconds until it is ready). */
 export function prepare(t, config, options = {}) {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'writ-'));
   chmodSync(dir, 0o700);
