@@ -205,7 +205,39 @@ START_TEST(a_fetch_is_given_up_when_it_is_told_to_stop)
 }
 END_TEST
 
+START_TEST(a_form_is_posted_and_every_status_is_an_answer)
+{
+    static const struct peer_step refuses[] = {PEER_DO(READ),
+        PEER_SAY(SEND, "HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\n{}"), PEER_DO(END)};
+    struct peer *peer = peer_of(refuses);
+    const struct writ_fetch_form form = {"a=b&c=d", "Authorization: Basic eA=="};
+    const struct writ_fetch_form bare = {"", NULL};
+    writ_auto_buf body = writ_buf_make(BODY_MAX);
+    struct writ_err err = {{0}, 0, 0};
+    char request[1024];
+    long status = 0;
+
+    ck_assert_ok(
+        writ_fetch_post(url_of(peer, "127.0.0.1"), &form, 2000, NULL, &status, &body, NULL));
+    ck_assert_int_eq(status, 403);
+    ck_assert_view(writ_buf_view(&body), "{}");
+    peer_last(peer, request, sizeof request);
+    ck_assert_ptr_nonnull(strstr(request, "POST /jwks.json?a=b HTTP/1.1\r\n"));
+    ck_assert_ptr_nonnull(strstr(request, "Authorization: Basic eA==\r\n"));
+    ck_assert_ptr_nonnull(strstr(request, "\r\n\r\na=b&c=d"));
+    status = 77;
+    ck_assert_code(
+        writ_fetch_post("http://issuer.example/", &form, 2000, NULL, &status, &body, &err),
+        WRIT_E_INVALID);
+    ck_assert_ptr_null(strstr(err.text, "eA=="));
+    ck_assert_code(
+        writ_fetch_post("http://127.0.0.1:1/", &bare, 2000, NULL, &status, &body, NULL), WRIT_E_IO);
+    ck_assert_int_eq(status, 77);
+    peer_close(peer);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("fetch", only_https_and_loopback_may_be_fetched, a_good_answer_is_taken,
     proxies_of_the_environment_are_ignored, localhost_is_loopback, any_other_answer_is_a_failure,
     a_body_may_be_as_long_as_the_buffer, nobody_listens, a_server_that_says_nothing_is_given_up,
-    a_fetch_is_given_up_when_it_is_told_to_stop)
+    a_fetch_is_given_up_when_it_is_told_to_stop, a_form_is_posted_and_every_status_is_an_answer)

@@ -149,6 +149,37 @@ START_TEST(a_file_is_read_once_and_serves_for_ever)
 }
 END_TEST
 
+START_TEST(a_set_is_inherited_from_the_same_place_until_there_is_a_newer_one)
+{
+    struct writ_signer *one = writ_keys_signer(WRIT_JWK_ALG_ES256);
+    struct writ_signer *two = writ_keys_signer(WRIT_JWK_ALG_ES256);
+    const struct peer_step *const scripts[] = {script_of(0, one, NULL), waiting_script_of(1, two)};
+    struct peer *peer = peer_open(&(struct peer_options){.scripts = scripts, .count = 2});
+    struct writ_issuers *before = opened(place_of(peer), NULL, NULL), *after, *elsewhere;
+    uint64_t version = await_change(before, 0);
+
+    after = opened(place_of(peer), NULL, NULL); /* its fetch waits */
+    elsewhere = opened(writ_view_str("http://127.0.0.1:1/jwks"), NULL, NULL);
+    ck_assert(!has_key(after, one));
+    writ_issuers_inherit(after, before);
+    writ_issuers_inherit(elsewhere, before);
+    ck_assert_uint_eq(writ_issuers_version(elsewhere, 0), 0);
+    ck_assert_uint_eq(writ_issuers_version(after, 0), version);
+    ck_assert(has_key(after, one));
+    writ_issuers_free(before); /* who inherited has it for himself */
+    ck_assert(has_key(after, one));
+    peer_go(peer);
+    ck_assert_uint_gt(await_change(after, version), version);
+    ck_assert(has_key(after, two));
+    ck_assert(!has_key(after, one));
+    writ_issuers_free(after);
+    writ_issuers_free(elsewhere);
+    peer_close(peer);
+    writ_signer_free(one);
+    writ_signer_free(two);
+}
+END_TEST
+
 START_TEST(a_place_that_is_no_good_is_refused)
 {
     static const struct {
@@ -325,4 +356,5 @@ WRIT_UNIT_MAIN("issuers", a_file_is_read_once_and_serves_for_ever,
     a_place_that_is_no_good_is_refused, a_url_is_fetched_at_once_and_again_and_changes_show,
     a_set_goes_on_serving_while_the_url_fails_or_brings_rubbish,
     a_set_that_is_too_old_serves_nobody, an_unknown_kid_asks_for_one_refresh_per_interval,
-    failures_make_the_pauses_longer)
+    failures_make_the_pauses_longer,
+    a_set_is_inherited_from_the_same_place_until_there_is_a_newer_one)
