@@ -134,7 +134,9 @@ test('what the configuration holds: tokens, URLs, the environment of children, p
     agents: [agent.entry, { issuer: 'https://issuer.example/', audience: 'x', jwks: `https://127.0.0.1:1/keys?secret=${canary('jwks')}` }],
     log: { level: 'debug' },
     upstreams: {
-      up: { http: `${up.url}?secret=${canary('upstream')}`, resource: 'https://up.example/' },
+      up: { http: `${up.url}?secret=${canary('upstream')}`, resource: 'https://up.example/', authorization: { file: 'shown.secret' } },
+      other: { http: up.url, authorization: { variable: 'WRIT_TEST_SHOWN', header: 'X-Shown', scheme: '' } },
+      asks: { http: up.url, authorization: { client_id: 'writ', token_endpoint: 'http://127.0.0.1:1/token', file: 'client.secret' } },
       dead: { http: `http://127.0.0.1:1/mcp?secret=${canary('upstream')}` },
       child: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/stdio-server.mjs'), join(dir, 'record'), canary('argv')], environment: { SECRET: canary('environment') } },
       lost: { stdio: [join(dir, canary('argv')), canary('argv')], environment: { SECRET: canary('environment') } },
@@ -144,15 +146,21 @@ test('what the configuration holds: tokens, URLs, the environment of children, p
       'child/act': { scope: 'act', arguments: [{ arg: '', op: 'type', value: 'any' }] },
       'up/seen': { scope: 's', arguments: [{ arg: 'n', op: 'type', value: 'any' }], state: { http: `${probe}/{n}?secret=${canary('probe-url')}` }, duplicates: 'allow' },
       'dead/x': { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] },
+      'other/x': { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] },
+      'asks/x': { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] },
       'lost/x': { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] },
     },
   };
-  const secrets = { ...planted('token', 'jwks', 'upstream', 'argv', 'environment', 'probe', 'probe-error', 'probe-url'), hash: [agent.entry.bearer_sha256] };
-  const gw = await prepare(t, config).start();
+  const secrets = { ...planted('token', 'jwks', 'upstream', 'argv', 'environment', 'probe', 'probe-error', 'probe-url', 'shown', 'variable', 'client-secret', 'shown-next'), hash: [agent.entry.bearer_sha256] };
+  const secret = (dir, name, text) => writeFileSync(join(dir, name), text, { mode: 0o600 });
+  const gw = await prepare(t, config, {
+    env: { WRIT_TEST_SHOWN: canary('variable') },
+    prepare: (at) => { secret(at, 'shown.secret', canary('shown')); secret(at, 'client.secret', canary('client-secret')); },
+  }).start();
   const s = await openSession(gw, { token });
   const said = [
     await s.call('up__seen', { n: 'here' }), await s.call('up__seen', { n: 'gone' }), await s.call('up__pay', { n: 1 }),
-    await s.call('child__act', { act: 'echo', say: 'x' }), await s.call('dead__x'), await s.call('lost__x'), await s.request('tools/list'),
+    await s.call('child__act', { act: 'echo', say: 'x' }), await s.call('dead__x'), await s.call('lost__x'), await s.call('other__x'), await s.call('asks__x'), await s.request('tools/list'),
     await new Caller(gw, { token: 'wrong' }).call('up__pay', { n: 1 }),
     await new Caller(gw, { token: 'e30.e30.e30' }).call('up__pay', { n: 1 }),
   ];
@@ -161,13 +169,19 @@ test('what the configuration holds: tokens, URLs, the environment of children, p
   await until(() => existsSync(join(dir, 'record')) && readFileSync(join(dir, 'record'), 'utf8').includes(canary('environment')), 'the child to have its secret');
   await until(() => /upstream_not_started|upstream_ended/.test(gw.logText), 'a child that cannot start');
 
+  assert.ok(up.bytes.includes(`Bearer ${canary('shown')}`) && up.bytes.includes(canary('variable')), 'the secrets of upstreams were shown to them');
+
+  const { text } = await gw.admin('/metrics');
+  secret(gw.dir, 'shown.secret', `${canary('shown-next')}\n\u0007`);
+  await gw.reload(gw.config);
+  secret(gw.dir, 'shown.secret', canary('shown-next'));
   await gw.reload({ ...gw.config, hosts: ['x.example'] });
   await gw.reload({ ...gw.config, upstreams: { up: { http: `${up.url}?secret=${canary('upstream')}&more` } } });
   await gw.reload({ ...gw.config, tools: 7 });
 
   for (const [i, answer] of said.entries()) nowhere(secrets, [[`answer ${i}`, answer.text + JSON.stringify(answer.headers)]]);
   await gw.stop();
-  nowhere(secrets, [['log', gw.logText], ...ledgerOutputs(gw), ...files(gw)]);
+  nowhere(secrets, [['log', gw.logText], ['metrics', text], ...ledgerOutputs(gw), ...files(gw, ['keys', 'writ.yaml', 'shown.secret', 'client.secret'])]);
 });
 
 test('check and explain tell what is wrong without what is secret', (t) => {

@@ -13,7 +13,7 @@ const A = bearer('a', { tenant: 'one' });
 const B = bearer('b', { tenant: 'two' });
 const text = { arg: 'text', op: 'type', value: 'string' };
 const TOOLS = Object.fromEntries(['echo', 'pair', 'never', 'tell', 'flood', 'long', 'die', 'ping']
-  .map((name) => [`child/${name}`, { scope: name, arguments: [text], timeout: '20s' }]));
+  .map((name) => [`child/${name}`, { scope: name, arguments: [text], timeout: '60s' }]));
 
 async function setUp(t, { refuse = 0, ...config } = {}) {
   const gw = prepare(t, { agents: [A.entry, B.entry], tools: TOOLS, ...config });

@@ -148,7 +148,7 @@ test('a client that leaves while it is slow changes nothing for a call that runs
   const { res } = await rawRequest(gw, s.headers(body), body);
   await sleep(500);
   res.socket.resetAndDestroy();
-  await until(() => gw.decisions().length === 1 && outcomeOf(gw), 'the outcome');
+  await until(() => gw.decisions().length === 1 && outcomeOf(gw), 'the outcome', 60_000);
   assert.equal(outcomeOf(gw).outcome, 'executed');
 });
 
