@@ -153,8 +153,8 @@ START_TEST(a_set_is_inherited_from_the_same_place_until_there_is_a_newer_one)
 {
     struct writ_signer *one = writ_keys_signer(WRIT_JWK_ALG_ES256);
     struct writ_signer *two = writ_keys_signer(WRIT_JWK_ALG_ES256);
-    const struct peer_step *const scripts[] = {script_of(0, one, NULL), waiting_script_of(1, two)};
-    struct peer *peer = peer_open(&(struct peer_options){.scripts = scripts, .count = 2});
+    const struct peer_step *const both[] = {script_of(0, one, NULL), waiting_script_of(1, two)};
+    struct peer *peer = peer_open(&(struct peer_options){.scripts = both, .count = 2});
     struct writ_issuers *before = opened(place_of(peer), NULL, NULL), *after, *elsewhere;
     uint64_t version = await_change(before, 0);
 
