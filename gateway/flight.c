@@ -7,6 +7,8 @@
 
 #include "gateway/session.h"
 
+#define LAST_ID_MAX 4096
+
 void
 writ_flight_drop(struct writ_flight *flight)
 {
@@ -15,6 +17,7 @@ writ_flight_drop(struct writ_flight *flight)
     }
     writ_buf_wipe(&flight->body);
     writ_buf_wipe(&flight->scope);
+    writ_buf_wipe(&flight->last_id);
     writ_buf_wipe_secret(&flight->session);
     writ_buf_wipe(&flight->client_id);
     writ_buf_wipe(&flight->client_token);
@@ -30,17 +33,19 @@ deliver_event(struct writ_flight *flight, struct writ_delivery *delivery)
     struct writ_upcall *call = flight->call;
     const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
         .event = WRIT_LIT("message"),
-        .data = writ_buf_view(&delivery->data),
-        .retry_ms = WRIT_SSE_NO_RETRY};
+        .id = delivery->id.len > 0 ? writ_buf_view(&delivery->id) : (struct writ_view){NULL, 0},
+        .data = delivery->data.len > 0 ? writ_buf_view(&delivery->data) : WRIT_LIT(""),
+        .retry_ms = delivery->retry_ms};
 
     if (!flight->cancelling && delivery->answer.is_stream) { /* the first of its stream */
         call->events->stream(call, &delivery->answer);
     }
-    if (!flight->cancelling && delivery->data.len > 0) {
+    if (!flight->cancelling && (delivery->data.len > 0 || delivery->id.len > 0)) {
         call->events->event(call, &event);
     }
     (void)atomic_fetch_sub(&flight->queued, delivery->data.len);
     writ_buf_wipe(&delivery->data);
+    writ_buf_wipe(&delivery->id);
     writ_free(delivery);
 }
 
@@ -98,6 +103,20 @@ prepare_delivery(struct writ_delivery *delivery, struct writ_flight *flight, boo
     delivery->post = (struct writ_post){.fn = delivery_arrives, .ctx = delivery};
 }
 
+const struct writ_flight_mark writ_flight_unmarked = {{NULL, 0}, WRIT_SSE_NO_RETRY};
+
+/* Last-Event-ID, which is borrowed for this call alone. */
+static void
+copy_last_id(struct writ_flight *flight, const struct writ_upcall_request *request)
+{
+    flight->last_id = writ_buf_make(LAST_ID_MAX);
+    for (size_t i = 0; i < request->headers_n; i++) {
+        if (writ_view_equal_nocase(request->headers[i].name, WRIT_LIT("Last-Event-ID"))) {
+            writ_buf_put(&flight->last_id, request->headers[i].value);
+        }
+    }
+}
+
 writ_result
 writ_flight_new(struct writ_stdio *stdio, struct writ_worker *worker, struct writ_upcall *call,
     struct writ_flight **ret)
@@ -131,6 +150,7 @@ writ_flight_new(struct writ_stdio *stdio, struct writ_worker *worker, struct wri
     flight->scope = writ_buf_make(WRIT_SESSION_ID_TEXT);
     writ_buf_put(&flight->body, request->body);
     writ_buf_put(&flight->scope, writ_view_str(request->scope));
+    copy_last_id(flight, request);
     if (!writ_is_ok(writ_buf_check(&flight->body, NULL)) ||
         !writ_is_ok(writ_buf_check(&flight->scope, NULL))) {
         atomic_store(&flight->holders, 1);
@@ -205,6 +225,7 @@ writ_flight_end(struct writ_flight *flight, struct writ_upcall_answer answer, st
     }
     writ_flight_unlink(flight);
     writ_loop_timer_cancel(&flight->timer);
+    writ_loop_timer_cancel(&flight->prime);
     flight->end.data = writ_buf_make(body.len);
     writ_buf_put(&flight->end.data, body);
     if (!writ_is_ok(writ_buf_check(&flight->end.data, NULL))) {
@@ -238,7 +259,7 @@ writ_flight_answer(struct writ_flight *flight, unsigned status, struct writ_view
 }
 
 static bool
-tell_event(struct writ_flight *flight, struct writ_view data)
+tell_event(struct writ_flight *flight, struct writ_flight_mark mark, struct writ_view data)
 {
     struct writ_delivery *delivery = writ_alloc(sizeof *delivery);
 
@@ -247,8 +268,14 @@ tell_event(struct writ_flight *flight, struct writ_view data)
     }
     prepare_delivery(delivery, flight, false);
     delivery->data = writ_buf_make(data.len);
+    delivery->id = writ_buf_make(mark.id.len);
+    delivery->retry_ms = mark.retry_ms;
     writ_buf_put(&delivery->data, data);
-    if (!writ_is_ok(writ_buf_check(&delivery->data, NULL))) {
+    writ_buf_put(&delivery->id, mark.id);
+    if (!writ_is_ok(writ_buf_check(&delivery->data, NULL)) ||
+        !writ_is_ok(writ_buf_check(&delivery->id, NULL))) {
+        writ_buf_wipe(&delivery->data);
+        writ_buf_wipe(&delivery->id);
         writ_free(delivery);
         return false;
     }
@@ -263,18 +290,19 @@ tell_event(struct writ_flight *flight, struct writ_view data)
 }
 
 bool
-writ_flight_event(struct writ_flight *flight, struct writ_view data)
+writ_flight_event(struct writ_flight *flight, struct writ_flight_mark mark, struct writ_view data)
 {
     return atomic_load(&flight->queued) + data.len <= WRIT_FLIGHT_QUEUED_MAX &&
-           tell_event(flight, data);
+           tell_event(flight, mark, data);
 }
 
 void
-writ_flight_respond(struct writ_flight *flight, unsigned status, struct writ_view data)
+writ_flight_respond(struct writ_flight *flight, unsigned status, struct writ_flight_mark mark,
+    struct writ_view data)
 {
     if (!flight->streaming) {
         writ_flight_answer(flight, status, data);
-    } else if (tell_event(flight, data)) {
+    } else if (tell_event(flight, mark, data)) {
         writ_flight_answer(flight, 200, (struct writ_view){NULL, 0});
     } else {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");

@@ -28,6 +28,8 @@ struct writ_delivery {
     struct writ_flight *flight;
     bool is_end;
     struct writ_buf data;             /* an event's data, or the body */
+    struct writ_buf id;               /* of the event, or empty */
+    int64_t retry_ms;                 /* of the event */
     struct writ_upcall_answer answer; /* for the end, and for the event that begins a stream */
     struct writ_delivery *next;
 };
@@ -49,7 +51,7 @@ struct writ_flight {
     const struct writ_upcall_request *request; /* borrowed until the end was told */
 
     /* copied from it */
-    struct writ_buf body, scope;
+    struct writ_buf body, scope, last_id; /* last_id: Last-Event-ID */
     enum writ_method method;
     enum writ_mcp_kind kind;
     enum writ_mcp_era era;
@@ -67,7 +69,8 @@ struct writ_flight {
     size_t *counted_by;                      /* among those of its instance, or NULL */
     struct writ_buf session;                 /* id of the session that its answer opens, or empty */
     struct writ_buf client_id, client_token; /* their JSON text, or empty */
-    struct writ_timer timer;
+    uint64_t stream; /* GET: the stream that it goes on with; 0: the session's */
+    struct writ_timer timer, prime;
     struct writ_flight *next, **link; /* in one list of the owner's */
 };
 
@@ -106,13 +109,24 @@ void writ_flight_break(struct writ_flight *flight, enum writ_upcall_end end, con
 /** Ends it with an answer of its own. */
 void writ_flight_answer(struct writ_flight *flight, unsigned status, struct writ_view body);
 
-/** Tells an event; the first one begins the stream, and with empty data does nothing else. False:
- * it was left out, for want of memory or because too much waits. */
-bool writ_flight_event(struct writ_flight *flight, struct writ_view data);
+/** Where a client is in a stream, once it has an event: its id, and when to come back. */
+struct writ_flight_mark {
+    struct writ_view id; /* empty: none */
+    int64_t retry_ms;    /* or WRIT_SSE_NO_RETRY */
+};
+
+/** Tells an event; the first one begins the stream, and with neither data nor id does nothing else.
+ * False: it was left out, for want of memory or because too much waits. */
+bool writ_flight_event(
+    struct writ_flight *flight, struct writ_flight_mark mark, struct writ_view data);
 
 /** As writ_flight_event and writ_flight_answer, for the response: in the stream that has begun, or
  * as the body with that status. */
-void writ_flight_respond(struct writ_flight *flight, unsigned status, struct writ_view data);
+void writ_flight_respond(struct writ_flight *flight, unsigned status, struct writ_flight_mark mark,
+    struct writ_view data);
+
+/** An event without an id. */
+extern const struct writ_flight_mark writ_flight_unmarked;
 
 /** Starts its time anew: the time without a sign of life, within the time in all. */
 void writ_flight_arm(struct writ_flight *flight, struct writ_loop *loop);

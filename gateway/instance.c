@@ -9,6 +9,7 @@
 #include "gateway/stdio_ask.h"
 #include "gateway/stdio_hear.h"
 #include "gateway/stdio_route.h"
+#include "gateway/stdio_stream.h"
 
 #include "base/text.h"
 
@@ -70,6 +71,10 @@ break_flights(struct writ_instance *instance, uint64_t first_unsent, bool hopele
     while (instance->listeners != NULL) {
         writ_flight_break(instance->listeners, WRIT_UPCALL_BROKEN, why);
     }
+    while (instance->heirs != NULL) {
+        writ_flight_break(instance->heirs, WRIT_UPCALL_BROKEN, why);
+    }
+    writ_stdio_stream_forget(instance);
     while (hopeless && instance->waiting != NULL) {
         writ_flight_break(instance->waiting, WRIT_UPCALL_BROKEN, why);
     }
@@ -243,6 +248,7 @@ fill(struct writ_instance *instance, struct writ_view key, struct writ_view hell
     writ_buf_put(&instance->key, key);
     writ_buf_put(&instance->hello, hello);
     WRIT_TRY(writ_buf_check(&instance->key, NULL));
+    WRIT_TRY(writ_stdio_stream_init(instance));
     return writ_buf_check(&instance->hello, NULL);
 }
 
@@ -339,6 +345,8 @@ writ_instance_free(struct writ_instance *instance)
     writ_buf_wipe(&instance->backlog);
     writ_buf_wipe(&instance->kept);
     writ_buf_wipe(&instance->level);
+    writ_stdio_stream_forget(instance);
+    writ_replay_wipe(&instance->replay);
     writ_free(instance);
 }
 

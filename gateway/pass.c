@@ -288,8 +288,7 @@ reader_left(struct writ_exchange *x, void *ctx)
 
     if (request->call != NULL && !modern) {
         writ_resume_leave(request);
-    } else if (request->upcall_open &&
-               (modern || writ_upstream_config(request->upstream)->kind == WRIT_UPSTREAM_HTTP)) {
+    } else if (request->upcall_open) {
         writ_upcall_cancel(&request->upcall, modern);
     }
     if (request->streaming) {

@@ -43,7 +43,6 @@ enter(struct writ_request *request)
     struct writ_answers *answers = request->worker->gateway->answers;
 
     if (request->message.era != WRIT_MCP_LEGACY || request->upcall.request.session.len == 0 ||
-        writ_upstream_config(request->upstream)->kind != WRIT_UPSTREAM_HTTP ||
         !writ_is_ok(writ_answers_key(
             request->session, request->call->upstream_name, request->message.id, &resume->key)) ||
         !writ_is_ok(writ_answers_note(answers, &resume->key, request, request->x->loop))) {

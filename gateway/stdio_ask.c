@@ -6,6 +6,7 @@
 
 #include "gateway/line_list.h"
 #include "gateway/spread.h"
+#include "gateway/stdio_stream.h"
 
 #include "evidence/write.h"
 
@@ -77,7 +78,7 @@ make_line(struct writ_flight *flight, const struct writ_json *message, struct wr
 }
 
 static void
-tell_cancelled(struct writ_flight *flight)
+tell_cancelled(struct writ_instance *instance, uint64_t id)
 {
     writ_auto_buf text = writ_buf_make(CANCEL_LINE_MAX);
     uint64_t ticket;
@@ -85,9 +86,9 @@ tell_cancelled(struct writ_flight *flight)
     writ_buf_fmt(&text,
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
         "\"params\":{\"requestId\":%llu}}",
-        (unsigned long long)flight->id);
+        (unsigned long long)id);
     if (writ_is_ok(writ_buf_check(&text, NULL))) {
-        WRIT_IGNORE(writ_child_send(flight->instance->child, writ_buf_view(&text), &ticket));
+        WRIT_IGNORE(writ_child_send(instance->child, writ_buf_view(&text), &ticket));
     }
 }
 
@@ -101,7 +102,7 @@ give_up(struct writ_flight *flight, bool tell)
     if (writ_child_recall(flight->instance->child, flight->ticket)) {
         flight->sent = false; /* keeps (1) */
     } else if (tell) {
-        tell_cancelled(flight);
+        tell_cancelled(flight->instance, flight->id);
     }
 }
 
@@ -118,7 +119,9 @@ void
 writ_stdio_ask_cancel(struct writ_flight *flight, bool tell)
 {
     if (!flight->over) {
-        give_up(flight, tell);
+        if (tell || !writ_stdio_stream_leave(flight)) {
+            give_up(flight, tell);
+        }
         writ_flight_break(flight, WRIT_UPCALL_CANCELLED, "cancelled");
     }
 }
@@ -274,6 +277,7 @@ send_request(struct writ_flight *flight, const struct writ_json *message)
     flight->timer = (struct writ_timer){.fn = flight_times_out, .ctx = flight};
     writ_flight_link(flight, &instance->buckets[flight->id % WRIT_FLIGHT_BUCKETS]);
     writ_flight_arm(flight, flight->stdio->loop);
+    writ_stdio_stream_expect(flight);
 }
 
 /* ---- requests that the gateway answers for the child ---- */
@@ -442,7 +446,7 @@ cancel_flight(struct writ_flight *flight)
 {
     struct writ_loop *loop = flight->stdio->loop;
 
-    tell_cancelled(flight);
+    tell_cancelled(flight->instance, flight->id);
     flight->timer.fn = let_go;
     writ_loop_timer_set(loop, &flight->timer, writ_loop_now_us(loop) + LEFT_US);
 }
@@ -463,6 +467,12 @@ cancel_of_client(struct writ_flight *by, const struct writ_json *message)
                 cancel_flight(flight);
                 return;
             }
+        }
+    }
+    for (struct writ_orphan *orphan = instance->orphans; orphan != NULL; orphan = orphan->next) {
+        if (id.len > 0 && writ_view_equal(writ_buf_view(&orphan->client_id), writ_buf_view(&id))) {
+            tell_cancelled(instance, orphan->id);
+            return;
         }
     }
 }
@@ -550,34 +560,6 @@ writ_stdio_ask_hello(struct writ_flight *flight, struct writ_buf *ret)
     return writ_buf_check(ret, NULL);
 }
 
-/* What the child said while nobody listened. */
-static void
-flush_backlog(struct writ_flight *flight)
-{
-    struct writ_instance *instance = flight->instance;
-    size_t at = 0;
-
-    for (;;) {
-        struct writ_view line = writ_line_list_next(&instance->backlog, &at);
-        if (line.ptr == NULL) {
-            break;
-        }
-        (void)writ_flight_event(flight, line);
-    }
-    writ_buf_clear(&instance->backlog);
-}
-
-static void
-begin_listening(struct writ_flight *flight)
-{
-    writ_flight_link(flight, &flight->instance->listeners);
-    if (!writ_flight_event(flight, (struct writ_view){NULL, 0})) { /* the head alone */
-        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");
-        return;
-    }
-    flush_backlog(flight);
-}
-
 void
 writ_stdio_ask_begin(struct writ_flight *flight)
 {
@@ -586,7 +568,7 @@ writ_stdio_ask_begin(struct writ_flight *flight)
         begin_message(flight);
         return;
     case WRIT_METHOD_GET:
-        begin_listening(flight);
+        writ_stdio_stream_listen(flight);
         return;
     case WRIT_METHOD_DELETE:
     case WRIT_METHOD_OPTIONS:

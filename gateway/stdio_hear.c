@@ -9,10 +9,11 @@
 #include "gateway/pass.h"
 #include "gateway/spread.h"
 #include "gateway/stdio_route.h"
+#include "gateway/stdio_stream.h"
 
 #include "evidence/write.h"
 
-#define DISCOVER_US     2000000    /* for the child to start and answer server/discover */
+#define DISCOVER_US     2000000 /* for the answer to server/discover, before initialize is sent */
 #define VALUES_MAX      (1u << 20) /* of one line: bounds the memory that it costs */
 #define PROGRESS_MAX    (1u << 20)
 #define REPLY_MAX       65536
@@ -67,6 +68,20 @@ status_of(const struct writ_instance *instance, const struct writ_json *message)
     return code == CODE_VERSION || code == CODE_CAPABILITY ? 400 : 200;
 }
 
+/* Or it comes late: its request was given up. */
+static void
+take_orphan_response(struct writ_instance *instance, const struct writ_json *message, uint64_t id)
+{
+    struct writ_orphan *orphan = writ_stdio_stream_orphan(instance, id);
+    writ_auto_buf body =
+        writ_buf_make((size_t)instance->stdio->gateway->config->limits.response_bytes);
+
+    if (orphan != NULL &&
+        writ_is_ok(writ_pass_rewrite_id(message, writ_buf_view(&orphan->client_id), &body))) {
+        writ_stdio_stream_respond_heir(instance, orphan, writ_buf_view(&body));
+    }
+}
+
 static void
 take_response(struct writ_instance *instance, const struct writ_json *message, uint64_t id)
 {
@@ -74,12 +89,14 @@ take_response(struct writ_instance *instance, const struct writ_json *message, u
     writ_auto_buf body = writ_buf_make(flight != NULL ? flight->body_max : 0);
 
     if (flight == NULL) {
-        return; /* late: its request was given up */
+        take_orphan_response(instance, message, id);
+        return;
     }
     if (!writ_is_ok(writ_pass_rewrite_id(message, writ_buf_view(&flight->client_id), &body))) {
         writ_flight_break(flight, WRIT_UPCALL_TOO_LARGE, "result_too_large");
     } else {
-        writ_flight_respond(flight, status_of(instance, message), writ_buf_view(&body));
+        writ_stdio_stream_respond(
+            instance, flight, status_of(instance, message), writ_buf_view(&body));
     }
 }
 
@@ -92,13 +109,27 @@ tell(struct writ_flight *flight, const struct writ_json *message, const struct w
     writ_auto_buf body = writ_buf_make(PROGRESS_MAX);
 
     return writ_is_ok(writ_pass_rewrite_at(message, path, n, raw, &body)) &&
-           writ_flight_event(flight, writ_buf_view(&body));
+           writ_stdio_stream_tell(flight->instance, flight, writ_buf_view(&body));
+}
+
+static const struct writ_view progress_path[] = {WRIT_LIT("params"), WRIT_LIT("progressToken")};
+
+static void
+take_orphan_progress(struct writ_instance *instance, const struct writ_json *message, uint64_t id)
+{
+    struct writ_orphan *orphan = writ_stdio_stream_orphan(instance, id);
+    writ_auto_buf body = writ_buf_make(PROGRESS_MAX);
+
+    if (orphan != NULL && orphan->client_token.len > 0 &&
+        writ_is_ok(writ_pass_rewrite_at(
+            message, progress_path, 2, writ_buf_view(&orphan->client_token), &body))) {
+        writ_stdio_stream_tell_heir(instance, orphan, writ_buf_view(&body));
+    }
 }
 
 static void
 take_progress(struct writ_instance *instance, const struct writ_json *message)
 {
-    static const struct writ_view path[] = {WRIT_LIT("params"), WRIT_LIT("progressToken")};
     const struct writ_json *token = writ_json_pointer(message, WRIT_LIT("/params/progressToken"));
     struct writ_flight *flight;
     int64_t id;
@@ -107,11 +138,15 @@ take_progress(struct writ_instance *instance, const struct writ_json *message)
         return;
     }
     flight = flight_find(instance, (uint64_t)id);
-    if (flight == NULL || flight->client_token.len == 0 || !flight->takes_stream) {
+    if (flight == NULL) {
+        take_orphan_progress(instance, message, (uint64_t)id);
+        return;
+    }
+    if (flight->client_token.len == 0 || !flight->takes_stream) {
         return;
     }
     writ_flight_arm(flight, instance->stdio->loop);
-    (void)tell(flight, message, path, 2, writ_buf_view(&flight->client_token));
+    (void)tell(flight, message, progress_path, 2, writ_buf_view(&flight->client_token));
 }
 
 /* The request that was sent last, of those whose answer may be a stream. */
@@ -127,7 +162,7 @@ latest_call(struct writ_instance *instance)
             }
         }
     }
-    return latest;
+    return latest != NULL ? latest : instance->heirs;
 }
 
 /* To one stream of the session, never to two (2025-11-25, basic/transports); what belongs to a call
@@ -139,11 +174,12 @@ tell_session(struct writ_instance *instance, struct writ_view line, bool of_call
 
     if (of_call && call != NULL) {
         writ_flight_arm(call, instance->stdio->loop);
-        if (writ_flight_event(call, line)) {
+        if (writ_stdio_stream_tell(instance, call, line)) {
             return true;
         }
     }
-    if (instance->listeners != NULL && writ_flight_event(instance->listeners, line)) {
+    if (instance->listeners != NULL &&
+        writ_stdio_stream_tell(instance, instance->listeners, line)) {
         return true;
     }
     return writ_line_list_add(&instance->backlog, line);
@@ -189,7 +225,7 @@ tell_common(struct writ_instance *instance, const struct writ_json *message, str
 
     for (struct writ_flight *f = instance->listeners; f != NULL; f = f->next) {
         if (is_list_changed(method) || (updated && has_subscribed(instance, f, uri))) {
-            (void)writ_flight_event(f, line); /* its client looks again anyway */
+            (void)writ_stdio_stream_tell(instance, f, line); /* its client looks again anyway */
         }
     }
 }
@@ -216,7 +252,7 @@ tell_only_logged(struct writ_instance *instance, struct writ_view line)
         }
     }
     if (only != NULL) {
-        (void)writ_flight_event(only, line);
+        (void)writ_stdio_stream_tell(instance, only, line);
     }
 }
 
@@ -398,10 +434,7 @@ greet(struct writ_instance *instance)
 static void
 discover_times_out(struct writ_timer *timer)
 {
-    struct writ_instance *instance = timer->ctx;
-
-    instance->stdio->modern = WRIT_STDIO_NO; /* until it answers */
-    greet(instance);
+    greet(timer->ctx);
 }
 
 void
@@ -428,6 +461,13 @@ writ_stdio_hear_begin(struct writ_instance *instance)
                  "\"name\":\"writ\",\"version\":\"" WRIT_VERSION "\"}}}}"));
 }
 
+/* A server that answers initialize and not what came before it does not know the latter. */
+static void
+settle_modern(struct writ_stdio *stdio)
+{
+    stdio->modern = stdio->modern == WRIT_STDIO_UNKNOWN ? WRIT_STDIO_NO : stdio->modern;
+}
+
 /* A result, or an error that only such a server gives, says yes (2026-07-28, basic/transports/
  * stdio); an answer that comes late still does. */
 static void
@@ -450,6 +490,7 @@ static void
 settle(struct writ_instance *scout, enum writ_instance_kind kind)
 {
     scout->kind = kind;
+    settle_modern(scout->stdio);
     writ_instance_came_up(scout);
     writ_stdio_route_learnt(scout->stdio);
 }
@@ -501,6 +542,9 @@ take_handshake(struct writ_instance *instance, const struct writ_json *message)
         writ_instance_reject(instance, "the answer to initialize is too long");
         return;
     }
+    instance->primes =
+        writ_view_compare(writ_json_string(writ_json_get(result, WRIT_LIT("protocolVersion"))),
+            WRIT_LIT(WRIT_MCP_LATEST_LEGACY)) >= 0;
     doubt_tools(instance->stdio); /* another process, perhaps of another version */
     if (instance->kind != WRIT_INSTANCE_SESSION || instance->greeted) {
         say(instance, WRIT_LIT("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));

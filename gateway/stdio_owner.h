@@ -7,6 +7,7 @@
 #include "gateway/child.h"
 #include "gateway/flight.h"
 #include "gateway/gateway.h"
+#include "gateway/replay.h"
 
 #define WRIT_STDIO_INITIALIZE_ID 0 /* our id of initialize */
 #define WRIT_STDIO_DISCOVER_ID   1 /* and of server/discover; requests begin after it */
@@ -40,6 +41,13 @@ enum writ_instance_state {
     WRIT_INSTANCE_UP,
 };
 
+/** A request of a session whose caller has gone, and whose stream may be gone on with. */
+struct writ_orphan {
+    uint64_t id;                             /* as the child knows it */
+    struct writ_buf client_id, client_token; /* as in a flight */
+    struct writ_orphan *next;
+};
+
 /** One running server: a child, and those whom it serves. */
 struct writ_instance {
     struct writ_stdio *stdio;
@@ -61,6 +69,11 @@ struct writ_instance {
     struct writ_flight *buckets[WRIT_FLIGHT_BUCKETS]; /* requests that were sent, by id */
     struct writ_flight *waiting;                      /* for the child to be up */
     struct writ_flight *listeners;                    /* GET streams */
+    struct writ_flight *heirs;   /* GET streams that go on with that of an orphan */
+    struct writ_orphan *orphans; /* the latest first */
+    size_t orphans_n;
+    struct writ_replay replay; /* of a session's streams */
+    bool primes;               /* its client knows events without data (2025-11-25) */
     /* a session's; each a list of lines */
     struct writ_buf
         asked; /* JSON text of the ids of its child's requests that wait for an answer */

@@ -233,3 +233,82 @@ test('a log message reaches the one request that asked for it, and none where it
   stop.abort();
   await waiting;
 });
+
+/** A request whose answer is heard as it comes; leave() breaks the connection. */
+function follow(s, body, { method = 'POST', headers } = {}) {
+  const stop = new AbortController();
+  const heard = { text: '' };
+  heard.done = send(s.gateway.origin, {
+    method, path: s.path, headers: s.headers(body, { accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream', ...headers }), body, signal: stop.signal,
+    onResponse: (res) => { heard.status = res.statusCode; res.on('data', (d) => { heard.text += d; }); },
+  }).catch(() => undefined);
+  heard.leave = () => { stop.abort(); return heard.done; };
+  heard.ids = () => [...heard.text.matchAll(/^id: (.*)$/gm)].map((m) => m[1]);
+  heard.messages = () => heard.text.split('\n').filter((l) => l.startsWith('data: {')).map((l) => JSON.parse(l.slice(6)));
+  return heard;
+}
+
+test('a call whose client loses its stream is gone on with by GET, and is one call', async (t) => {
+  const { gw, record } = await setUp(t);
+  const s = await openSession(gw, { token: A.token, path: '/mcp/up', capabilities: { sampling: {} } });
+  const call = follow(s, s.callMessage('sample', { prompt: 'p' }, { id: 'lost' }));
+  await until(() => call.messages().length === 1, 'the question');
+  assert.match(call.text, /^id: [^\n]+\nevent: message\nretry: \d+\ndata: ?\n\n/m, 'it begins with where it is, and nothing else');
+  const [asked] = call.messages();
+  const last = call.ids().at(-1);
+  await call.leave();
+  assert.equal((await s.post({ jsonrpc: '2.0', id: asked.id, result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'yes' } } })).status, 202);
+  const rest = follow(s, undefined, { method: 'GET', headers: { 'last-event-id': last } });
+  await until(() => rest.messages().length === 1, 'the answer');
+  assert.deepEqual([rest.messages()[0].id, rest.messages()[0].result.content[0].text], ['lost', 'They said yes']);
+  await rest.done;
+  const again = follow(s, undefined, { method: 'GET', headers: { 'last-event-id': last } });
+  await until(() => again.messages().length === 1, 'the answer again');
+  assert.deepEqual(again.messages(), rest.messages());
+  await again.done;
+  assert.equal(record().filter((r) => r.ran === 'sample').length, 1);
+  await until(() => gw.show(gw.decisions()[0].decision_id).outcome?.outcome === 'executed', 'the outcome');
+});
+
+test('a call whose client does not come back is asked for by the gateway, and recorded', async (t) => {
+  const { gw, record } = await setUp(t);
+  const s = await openSession(gw, { token: A.token, path: '/mcp/up', capabilities: { sampling: {} } });
+  const call = follow(s, s.callMessage('sample', { prompt: 'p' }));
+  await until(() => call.messages().length === 1, 'the question');
+  const [asked] = call.messages();
+  await call.leave();
+  await s.post({ jsonrpc: '2.0', id: asked.id, result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'yes' } } });
+  await until(() => gw.show(gw.decisions()[0].decision_id).outcome?.outcome === 'executed', 'the outcome');
+  assert.equal(record().filter((r) => r.ran === 'sample').length, 1);
+});
+
+test('an answer that takes long gets a stream that can be gone on with', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
+  const call = follow(s, s.callMessage('wait', { name: 'w' }, { id: 'w' }));
+  await until(() => call.ids().length === 1, 'the first event');
+  await s.notify('notifications/cancelled', { requestId: 'w' });
+  await call.leave();
+});
+
+test('the stream of a session is gone on with where it was lost, and twice over only what was lost', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
+  const first = follow(s, undefined, { method: 'GET' });
+  await until(() => first.ids().length === 1, 'where it begins');
+  await s.call('grow', {});
+  await until(() => first.messages().length === 1, 'the first notice');
+  const [start, seen] = first.ids();
+  await first.leave();
+  await s.call('touch', { uri: 'test://note' });
+  for (const [from, methods] of [[seen, []], [start, ['notifications/tools/list_changed']]]) {
+    const next = follow(s, undefined, { method: 'GET', headers: { 'last-event-id': from } });
+    await until(() => methods.every((m) => next.messages().some((n) => n.method === m)), 'what was lost');
+    await sleep(200);
+    assert.equal(next.messages().filter((n) => n.method === 'notifications/tools/list_changed').length, methods.length);
+    await next.leave();
+  }
+  const nonsense = follow(s, undefined, { method: 'GET', headers: { 'last-event-id': '12-34-56' } });
+  await nonsense.done;
+  assert.ok(nonsense.status >= 400);
+});

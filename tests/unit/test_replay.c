@@ -1,0 +1,93 @@
+#include "gateway/replay.h"
+
+#include "support/unit.h"
+
+#define NONCE 7
+
+/* A replay knows where it lies: it is made in place. */
+#define REPLAY(name, bytes, count)                                                                 \
+    struct writ_replay name;                                                                       \
+    writ_replay_init(&(name), NONCE, bytes, count)
+
+START_TEST(a_stream_is_gone_on_with_where_it_was_left)
+{
+    REPLAY(replay, 1000, 100);
+    uint64_t one = writ_replay_add(&replay, 3, WRIT_LIT("one"), false);
+    uint64_t other = writ_replay_add(&replay, 0, WRIT_LIT("other"), false);
+    uint64_t two = writ_replay_add(&replay, 3, WRIT_LIT("two"), true);
+    const struct writ_replay_event *event = writ_replay_next(&replay, 3, 0);
+
+    ck_assert_uint_eq(event->seq, one);
+    event = writ_replay_next(&replay, 3, one);
+    ck_assert_uint_eq(event->seq, two);
+    ck_assert(event->ends);
+    ck_assert_view(writ_buf_view(&event->data), "two");
+    ck_assert_ptr_null(writ_replay_next(&replay, 3, two));
+    ck_assert_uint_eq(writ_replay_next(&replay, 0, 0)->seq, other);
+    ck_assert_ptr_null(writ_replay_next(&replay, 4, 0));
+    writ_replay_wipe(&replay);
+}
+END_TEST
+
+START_TEST(the_oldest_make_room_and_the_newest_stays)
+{
+    REPLAY(few, 1000, 2);
+    REPLAY(small, 5, 100);
+
+    for (int i = 0; i < 3; i++) {
+        (void)writ_replay_add(&few, 1, WRIT_LIT("x"), false);
+    }
+    ck_assert_uint_eq(few.count, 2);
+    ck_assert_uint_eq(writ_replay_next(&few, 1, 0)->seq, 2);
+    (void)writ_replay_add(&small, 1, WRIT_LIT("12345"), false);
+    ck_assert_uint_eq(small.count, 1);
+    (void)writ_replay_add(&small, 1, WRIT_LIT("123456"), true);
+    ck_assert_uint_eq(small.count, 1);
+    ck_assert(writ_replay_next(&small, 1, 0)->ends);
+    writ_replay_wipe(&few);
+    writ_replay_wipe(&small);
+    ck_assert_uint_eq(small.bytes, 0);
+}
+END_TEST
+
+START_TEST(ids_are_read_as_they_were_written_and_no_others)
+{
+    REPLAY(replay, 1000, 100);
+    writ_auto_buf id = writ_buf_make(WRIT_REPLAY_ID_MAX);
+    static const char *const bad[] = {"", "7", "7-3", "7-3-", "7-3-1-", "7-3-2", "7-3-0", "8-3-1",
+        "-7-3-1", "7-3-1 ", "7-x-1", "7-3-99999999999999999999", " 7-3-1"};
+    uint64_t stream = 0, seq = 0;
+
+    writ_replay_put_id(&replay, 3, writ_replay_mark(&replay), &id);
+    ck_assert_view(writ_buf_view(&id), "7-3-1");
+    ck_assert(writ_replay_read_id(&replay, writ_buf_view(&id), &stream, &seq));
+    ck_assert_uint_eq(stream, 3);
+    ck_assert_uint_eq(seq, 1);
+    stream = seq = 42;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_msg(
+            !writ_replay_read_id(&replay, writ_view_str(bad[i]), &stream, &seq), "%s", bad[i]);
+    }
+    ck_assert_uint_eq(stream, 42);
+    ck_assert_uint_eq(seq, 42);
+}
+END_TEST
+
+START_TEST(without_memory_nothing_is_kept)
+{
+    REPLAY(replay, 1000, 100);
+
+    for (long nth = 1; nth <= 2; nth++) {
+        writ_fault_arm(nth);
+        ck_assert_uint_eq(writ_replay_add(&replay, 1, WRIT_LIT("x"), false), 0);
+        ck_assert(writ_fault_disarm());
+        ck_assert_uint_eq(replay.count, 0);
+    }
+    ck_assert_uint_eq(writ_replay_add(&replay, 1, WRIT_LIT("x"), false), 1);
+    writ_replay_wipe(&replay);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("replay", a_stream_is_gone_on_with_where_it_was_left,
+    the_oldest_make_room_and_the_newest_stays, ids_are_read_as_they_were_written_and_no_others,
+    without_memory_nothing_is_kept)
