@@ -35,7 +35,7 @@ writ_forward_sign(struct writ_request *request)
         return writ_conclude_unsent(request, WRIT_REASON_CREDENTIAL_FAILED);
     }
     call->credential = writ_buf_view(&token);
-    return WRIT_STEP_FORWARD;
+    return writ_request_together(request, WRIT_STEP_FORWARD);
 }
 
 /* ---- FORWARD: the message ---- */

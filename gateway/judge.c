@@ -649,5 +649,5 @@ writ_judge_bind(struct writ_request *request)
         return writ_conclude_unsent(request, binding.reason);
     }
     call->permit = binding.permit;
-    return WRIT_STEP_SIGN;
+    return writ_request_together(request, WRIT_STEP_SIGN);
 }

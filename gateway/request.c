@@ -79,6 +79,23 @@ writ_request_may_pass(const struct writ_request *request)
 }
 
 static void
+go_together(struct writ_task *task)
+{
+    struct writ_request *request = task->ctx;
+
+    writ_request_go(request, request->next);
+}
+
+enum writ_step
+writ_request_together(struct writ_request *request, enum writ_step next)
+{
+    request->next = next;
+    request->turn = (struct writ_task){.fn = go_together, .ctx = request};
+    writ_loop_defer(request->worker->loop, &request->turn, WRIT_LOOP_SOON);
+    return WRIT_STEP_WAIT;
+}
+
+static void
 back_on_loop(struct writ_post *post)
 {
     struct writ_request *request = post->ctx;

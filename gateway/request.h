@@ -118,6 +118,7 @@ struct writ_request {
 
     struct writ_entry entry; /* one piece of work for the ledger at a time */
     struct writ_post post;   /* its way back to the loop */
+    struct writ_task turn;   /* its place among those that go on together */
     int64_t submitted_us;    /* monotonic */
 
     struct writ_timer timer;        /* forward.c */
@@ -142,6 +143,10 @@ void writ_request_start(struct writ_exchange *x, void *ctx);
 
 /** Goes on at `step` until a step waits or the request is done. */
 void writ_request_go(struct writ_request *request, enum writ_step step);
+
+/** Goes on at `next` later in this turn, when the other requests have come as far: what answers a
+ * commit are many, and each step done for all of them in a row finds its code in the cache. */
+enum writ_step writ_request_together(struct writ_request *request, enum writ_step next);
 
 /** Hands `request->entry` to the ledger and goes on at `next` when it is done. */
 enum writ_step writ_request_submit(struct writ_request *request, enum writ_step next);
