@@ -240,14 +240,19 @@ route_unknown(struct writ_request *request)
     return WRIT_STEP_DONE;
 }
 
-/* The stateless revision has no tasks/result, and the older one no tasks/update (SEP-2663). */
+/* The stateless revision has no tasks/result and tasks/list, the older one no tasks/update
+ * (SEP-2663). */
 static bool
 is_of_era(const struct writ_request *request)
 {
-    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
-
-    return request->message.kind == WRIT_MCP_REQUEST &&
-           request->method != (modern ? WRIT_MCP_TASKS_RESULT : WRIT_MCP_TASKS_UPDATE);
+    if (request->message.kind != WRIT_MCP_REQUEST) {
+        return false;
+    }
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
+        return request->method != WRIT_MCP_TASKS_RESULT && request->method != WRIT_MCP_TASKS_LIST;
+    }
+    return request->method != WRIT_MCP_TASKS_UPDATE &&
+           (request->method != WRIT_MCP_TASKS_LIST || request->endpoint->only != NULL);
 }
 
 enum writ_step

@@ -36,7 +36,7 @@
     X(LISTEN,                "subscriptions/listen",               STREAM)                         \
     X(TASKS_GET,             "tasks/get",                          TASK)                           \
     X(TASKS_RESULT,          "tasks/result",                       TASK)                           \
-    X(TASKS_LIST,            "tasks/list",                         SINGLE)                         \
+    X(TASKS_LIST,            "tasks/list",                         TASK)                           \
     X(TASKS_UPDATE,          "tasks/update",                       TASK)                           \
     X(TASKS_CANCEL,          "tasks/cancel",                       TASK)  
 /* clang-format on */

@@ -33,6 +33,7 @@
     /* everything else */                                                                          \
     X(PASS,         writ_pass_start,       "to one upstream, as it came")                          \
     X(TASK,         writ_task_find,        "a question about a task: whose it is")                 \
+    X(FILTER,       writ_task_filter,      "a list of tasks: those of this agent")                 \
     X(SETTLE,       writ_task_settle,      "a task that is over: its call's outcome, durable")     \
     X(REPORT,       writ_task_report,      "what its server answered")                             \
     X(SPREAD,       writ_spread_start,     "to several upstreams: lists merged, notices to all")   \

@@ -13,6 +13,7 @@
 #define CODE_INVALID_PARAMS (-32602)
 #define CODE_INTERNAL       (-32603)
 #define TASK_ID_MAX         1024   /* bytes of a task id */
+#define LISTED_MAX          1000   /* tasks of one list that are looked at; the rest is left out */
 #define OWN_BODY_MAX        65536  /* bytes of our own tasks/result */
 #define END_AFTER_US        250000 /* for a stream to end after its response */
 #define US_PER_MS           1000
@@ -33,6 +34,10 @@ struct asked {
     struct writ_outcome outcome;
     enum writ_outcome_kind kind;
     struct writ_view error_type, output_hash;
+    /* tasks/list */
+    const struct writ_json *list; /* the response */
+    const struct writ_json **listed;
+    size_t listed_n, looked_at, kept_n;
     /* our own tasks/result */
     struct writ_mcp_message message;
     struct writ_header headers[WRIT_PASS_HEADERS_MAX];
@@ -171,6 +176,10 @@ is_bounded(const struct writ_request *request)
     return input == NULL || writ_is_ok(writ_jcs_put(&text, input, NULL));
 }
 
+static const struct writ_upcall_events task_events, list_events;
+
+static enum writ_step ask_upstream(struct asked *asked, const struct writ_upcall_events *events);
+
 static enum writ_step
 begin(struct writ_request *request)
 {
@@ -184,6 +193,10 @@ begin(struct writ_request *request)
     if (!is_declared(request)) {
         return undeclared(request);
     }
+    if (request->method == WRIT_MCP_TASKS_LIST) {
+        asked->whose = request->endpoint->only;
+        return ask_upstream(asked, &list_events);
+    }
     if (task_id(request).len == 0 || task_id(request).len > TASK_ID_MAX) {
         return not_found(request);
     }
@@ -193,8 +206,6 @@ begin(struct writ_request *request)
     }
     return ask_ledger(asked);
 }
-
-static enum writ_step ask_upstream(struct asked *asked);
 
 enum writ_step
 writ_task_find(struct writ_request *request)
@@ -213,7 +224,7 @@ writ_task_find(struct writ_request *request)
     }
     asked->whose = candidate(asked);
     asked->call = request->entry.waiting;
-    return ask_upstream(asked);
+    return ask_upstream(asked, &task_events);
 }
 
 /* ---- what the answer says ---- */
@@ -478,7 +489,7 @@ static const struct writ_upcall_events task_events = {
     .stream = on_stream, .event = on_event, .end = on_end};
 
 static enum writ_step
-ask_upstream(struct asked *asked)
+ask_upstream(struct asked *asked, const struct writ_upcall_events *events)
 {
     struct writ_request *request = asked->request;
 
@@ -486,13 +497,102 @@ ask_upstream(struct asked *asked)
             &request->upcall.request))) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
-    request->upcall.events = &task_events;
+    request->upcall.events = events;
     request->upcall.ctx = request;
     request->upstream = asked->whose;
     request->upcall_open = true;
     writ_pass_watch_client(request);
     writ_upcall_start(asked->whose, request->worker, &request->upcall);
     return WRIT_STEP_WAIT;
+}
+
+/* ---- FILTER: a server that knows one client, us, lists the tasks of all ---- */
+
+static void
+list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_request *request = upcall->ctx;
+    struct asked *asked = request->part;
+    const struct writ_json *tasks;
+    enum writ_step step = WRIT_STEP_REPORT;
+
+    request->upcall_open = false;
+    asked->call.ended = true; /* nothing is learned from a list */
+    step = hold(asked, answer);
+    if (step == WRIT_STEP_DONE) {
+        return;
+    }
+    asked->list = parse(asked, asked->answer.body);
+    tasks = writ_json_get_typed(
+        writ_json_get(asked->list, WRIT_LIT("result")), WRIT_LIT("tasks"), WRIT_JSON_ARRAY);
+    asked->listed = writ_arena_get(request->x->arena, LISTED_MAX * sizeof(*asked->listed));
+    if (tasks == NULL || asked->listed == NULL) {
+        asked->list = NULL;
+    } else {
+        WRIT_JSON_EACH(task, tasks)
+        {
+            if (asked->listed_n < LISTED_MAX) {
+                asked->listed[asked->listed_n++] = task;
+            }
+        }
+        step = WRIT_STEP_FILTER;
+    }
+    writ_request_go(request, step);
+}
+
+static const struct writ_upcall_events list_events = {.end = list_end};
+
+/* The list with the tasks that are this agent's, in their order. */
+static enum writ_step
+show_list(struct asked *asked)
+{
+    static const struct writ_view path[] = {
+        {"result", sizeof "result" - 1}, {"tasks", sizeof "tasks" - 1}};
+    size_t most = 2 * asked->answer.body.len + OWN_BODY_MAX;
+    writ_auto_buf tasks = writ_buf_make(most);
+    struct writ_buf message = writ_buf_in(asked->request->x->arena, most);
+    struct writ_write w = writ_write_to(&tasks);
+
+    writ_write_array_begin(&w);
+    for (size_t i = 0; i < asked->kept_n; i++) {
+        writ_write_value(&w, asked->listed[i]);
+    }
+    writ_write_array_end(&w);
+    if (!writ_is_ok(writ_write_end(&w, NULL)) ||
+        !writ_is_ok(writ_pass_rewrite_at(asked->list, path, 2, writ_buf_view(&tasks), &message))) {
+        return writ_refusal_http(asked->request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    asked->answer.body = writ_buf_view(&message);
+    return WRIT_STEP_REPORT;
+}
+
+enum writ_step
+writ_task_filter(struct writ_request *request)
+{
+    struct asked *asked = request->part;
+    const struct writ_json *task;
+
+    if (request->entry.kind == WRIT_ENTRY_WAITING) {
+        if (request->entry.code == WRIT_OK) {
+            asked->listed[asked->kept_n++] = asked->listed[asked->looked_at];
+        } else if (request->entry.code != WRIT_E_ABSENT) {
+            return writ_refusal_http(
+                request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+        }
+        asked->looked_at++;
+    }
+    if (asked->looked_at == asked->listed_n) {
+        return show_list(asked);
+    }
+    task = asked->listed[asked->looked_at];
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
+    if (!writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id,
+            writ_upstream_config(asked->whose)->name,
+            writ_json_string(writ_json_get(task, WRIT_LIT("taskId"))), &request->entry.waiting.name,
+            NULL))) {
+        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    return writ_request_submit(request, WRIT_STEP_FILTER);
 }
 
 /* ---- SETTLE and REPORT ---- */

@@ -188,6 +188,21 @@ for (const family of ['modern', 'legacy']) {
   });
 }
 
+test('a list of tasks has the agent\'s own, also when the server lists all', async (t) => {
+  const { tasks, gw, legacy } = await setUp(t);
+  const mine = await legacy();
+  const ids = [];
+  for (let n = 0; n < 3; n++) ids.push(idOf(await begin(mine, n)));
+  const theirs = idOf(await begin(await legacy(bob)));
+  tasks.end(ids[1], 'completed', { result: { content: [] } });
+  await ask(mine, 'tasks/get', ids[1]);
+  const listed = async (caller) => (await caller.request('tasks/list', {})).result.tasks.map((x) => x.taskId);
+  assert.deepEqual(await listed(mine), ids);
+  assert.deepEqual(await listed(await legacy(bob)), [theirs]);
+  assert.deepEqual(await listed(await legacy(eve)), []);
+  gw.verify();
+});
+
 test('what a task is told is bounded, and passed on', async (t) => {
   const { tasks, modern, up } = await setUp(t);
   const caller = modern();
