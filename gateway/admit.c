@@ -271,11 +271,11 @@ writ_admit_route(struct writ_request *request)
     case WRIT_ROUTE_HANDSHAKE:
         return only && request->method == WRIT_MCP_DISCOVER ? WRIT_STEP_PASS : WRIT_STEP_HANDSHAKE;
     case WRIT_ROUTE_NAMED:
+    case WRIT_ROUTE_URI:
     case WRIT_ROUTE_COMPLETE:
         return WRIT_STEP_PASS;
     case WRIT_ROUTE_CANCEL:
     case WRIT_ROUTE_ALL:
-    case WRIT_ROUTE_URI:
     case WRIT_ROUTE_LOCAL:
         return only ? WRIT_STEP_PASS : WRIT_STEP_SPREAD;
     case WRIT_ROUTE_LIST: /* lists are filtered by policy, also those of one upstream */

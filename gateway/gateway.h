@@ -14,6 +14,7 @@
 #include "gateway/answers.h"
 #include "gateway/listener.h"
 #include "gateway/metrics.h"
+#include "gateway/owners.h"
 #include "gateway/resolver.h"
 #include "gateway/session.h"
 #include "gateway/tokens.h"
@@ -27,6 +28,7 @@ struct writ_gateway {
     struct writ_ledger *ledger;
     struct writ_sessions *sessions;
     struct writ_answers *answers;
+    struct writ_owners *owners; /* of resources */
     struct writ_metrics *metrics;
     struct writ_resolver *resolver;
     const struct writ_profile *profile;

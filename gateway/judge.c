@@ -6,6 +6,7 @@
 #include "gateway/conclude.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
+#include "gateway/wire.h"
 #include "gateway/round.h"
 
 #include "base/id.h"
@@ -16,7 +17,6 @@
 #define CODE_INTERNAL       (-32603)
 #define NAME_MAX_BYTES      512 /* boundary ids, idempotency keys and tool names that are stated */
 #define ID_TEXT_MAX         2048
-#define WIRE_SEPARATOR      WRIT_LIT("__")
 
 static const struct writ_json no_arguments = {.type = WRIT_JSON_OBJECT, .span = 1};
 
@@ -75,20 +75,25 @@ params_are_known(const struct writ_json *params)
 static void
 resolve_tool(struct writ_request *request, struct writ_call *call)
 {
-    size_t at;
+    struct writ_worker *worker = request->worker;
+    struct writ_view separator = writ_request_config(request)->separator, name, own;
 
     call->wire_tool = call->tool = request->message.name;
     call->upstream = request->endpoint->only;
-    if (call->upstream == NULL) {
-        at = writ_view_search(call->wire_tool, WIRE_SEPARATOR);
-        if (at < call->wire_tool.len) {
-            call->upstream = writ_gateway_upstream(
-                request->worker->gateway, writ_view_sub(call->wire_tool, 0, at));
-            call->tool = writ_view_sub(call->wire_tool, at + WIRE_SEPARATOR.len, SIZE_MAX);
-        }
+    if (call->upstream == NULL && writ_wire_split(separator, call->wire_tool, &name, &own)) {
+        call->upstream = writ_gateway_upstream(worker->gateway, name);
+        call->tool = own;
     }
-    if (call->upstream != NULL) {
-        call->upstream_name = writ_upstream_config(call->upstream)->name;
+    if (call->upstream == NULL) {
+        return;
+    }
+    call->upstream_name = writ_upstream_config(call->upstream)->name;
+    if (request->endpoint->only == NULL) {
+        own = writ_wire_tool(separator, call->upstream_name, call->tool,
+            writ_shelf_look(writ_upstream_shelf(call->upstream),
+                &worker->shelves[writ_upstream_index(call->upstream)]));
+        own = writ_view_copy(own, request->x->arena); /* the catalog may go */
+        call->tool = own.ptr != NULL ? own : call->tool;
     }
 }
 

@@ -3,6 +3,7 @@
 #include "gateway/place.h"
 #include "gateway/refusal.h"
 #include "gateway/spread.h"
+#include "gateway/wire.h"
 
 #include "base/text.h"
 #include "evidence/jcs.h"
@@ -671,26 +672,45 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 static const struct writ_upcall_events pass_events = {
     .stream = on_stream, .event = on_event, .end = on_end};
 
+/* What a message names by a URI: a resource, or the template that is to be completed. */
+static struct writ_view
+uri_of(const struct writ_request *request)
+{
+    return writ_json_string(writ_json_pointer(request->message.params,
+        request->method == WRIT_MCP_COMPLETE ? WRIT_LIT("/ref/uri") : WRIT_LIT("/uri")));
+}
+
+/* What it names by a name: a prompt, or a tool. */
+static struct writ_view
+name_of(const struct writ_request *request)
+{
+    if (writ_method_route(request->method) == WRIT_ROUTE_URI) {
+        return (struct writ_view){NULL, 0};
+    }
+    return request->method == WRIT_MCP_COMPLETE
+               ? writ_json_string(writ_json_pointer(request->message.params, WRIT_LIT("/ref/name")))
+               : request->message.name;
+}
+
 /* Which upstream a message is for; its own name of what is named goes to `ret_name`. */
 static struct writ_upstream *
 choose_upstream(struct writ_request *request, struct writ_view *ret_name)
 {
-    struct writ_view name = request->message.name;
-    struct writ_upstream *upstream = request->endpoint->only;
-    size_t at;
+    struct writ_gateway *gateway = request->worker->gateway;
+    struct writ_view name = name_of(request), uri = uri_of(request), upstream;
+    size_t owner;
 
-    if (request->method == WRIT_MCP_COMPLETE) {
-        name = writ_json_string(writ_json_pointer(request->message.params, WRIT_LIT("/ref/name")));
-    }
-    if (upstream == NULL && name.ptr != NULL) {
-        at = writ_view_search(name, WRIT_LIT("__"));
-        if (at < name.len) {
-            upstream = writ_gateway_upstream(request->worker->gateway, writ_view_sub(name, 0, at));
-            name = writ_view_sub(name, at + 2, SIZE_MAX);
-        }
-    }
     *ret_name = name;
-    return upstream;
+    if (request->endpoint->only != NULL) {
+        return request->endpoint->only;
+    }
+    if (name.ptr != NULL) {
+        return writ_wire_split(writ_request_config(request)->separator, name, &upstream, ret_name)
+                   ? writ_gateway_upstream(gateway, upstream)
+                   : NULL;
+    }
+    owner = uri.ptr != NULL ? writ_owners_find(gateway->owners, uri) : WRIT_OWNERS_NONE;
+    return owner < gateway->upstreams_n ? gateway->upstreams[owner] : NULL;
 }
 
 /* Writes `value` anew with every string that equals `from` under the name "name" replaced. */
@@ -757,25 +777,23 @@ start(struct writ_request *request, struct writ_upstream *upstream, struct writ_
 enum writ_step
 writ_pass_start(struct writ_request *request)
 {
-    struct writ_view name, body = request->x->body;
+    struct writ_view name, wire = name_of(request), body = request->x->body;
     struct writ_upstream *upstream = choose_upstream(request, &name);
 
+    if (upstream == NULL && wire.ptr == NULL && uri_of(request).ptr != NULL) {
+        return WRIT_STEP_SPREAD; /* nobody has said whose it is */
+    }
     if (upstream == NULL) {
         return writ_refusal_http(
             request, 200, CODE_INVALID_PARAMS, WRIT_REASON_UPSTREAM_NOT_LISTED, NULL);
     }
-    if (request->message.name.ptr != NULL || request->method == WRIT_MCP_COMPLETE) {
-        struct writ_view wire = request->method == WRIT_MCP_COMPLETE
-                                    ? writ_json_string(writ_json_pointer(
-                                          request->message.params, WRIT_LIT("/ref/name")))
-                                    : request->message.name;
-        if (!writ_view_equal(wire, name) && !writ_is_ok(rename_body(request, wire, name, &body))) {
-            return writ_refusal_http(request, 400, CODE_INVALID_REQUEST,
-                WRIT_REASON_MALFORMED_REQUEST, "the message has no canonical form");
-        }
+    if (wire.ptr != NULL && !writ_view_equal(wire, name) &&
+        !writ_is_ok(rename_body(request, wire, name, &body))) {
+        return writ_refusal_http(request, 400, CODE_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
+            "the message has no canonical form");
     }
-    return start(
-        request, upstream, request->message.name.ptr != NULL ? name : request->message.name, body);
+    return start(request, upstream,
+        wire.ptr != NULL && request->message.name.ptr != NULL ? name : request->message.name, body);
 }
 
 /* ---- REPLY: a client's answer to a server's request ---- */

@@ -369,6 +369,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
         &gateway->sessions, err));
     WRIT_TRY(writ_answers_new(&gateway->answers, err));
+    WRIT_TRY(writ_owners_new(&gateway->owners, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(open_listeners(serve, err));
@@ -460,6 +461,7 @@ close_all(struct serve *serve)
     }
     writ_sessions_free(gateway->sessions);
     writ_answers_free(gateway->answers);
+    writ_owners_free(gateway->owners);
     writ_metrics_free(gateway->metrics);
     writ_generation_drop(serve->generation);
     writ_seen_wipe(&serve->seen);

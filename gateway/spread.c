@@ -1,15 +1,20 @@
 /* spread.c - SPREAD: lists merged and filtered, notices to all, a resource to whoever has it. */
 #include "gateway/spread.h"
 
+#include "gateway/cursor.h"
 #include "gateway/learn.h"
 #include "gateway/ours.h"
 #include "gateway/refusal.h"
+#include "gateway/wire.h"
 
 #include "evidence/write.h"
 
-#define ANSWER_MAX    (64u << 20)
-#define PAGES_MAX     1000 /* of one upstream's list */
-#define CODE_INTERNAL (-32603)
+#define ANSWER_MAX   (64u << 20)
+#define PAGES_ENOUGH 64         /* of one upstream's list, in one answer */
+#define BYTES_ENOUGH (4u << 20) /* the same */
+
+#define CODE_INTERNAL       (-32603)
+#define CODE_INVALID_PARAMS (-32602)
 
 /* ---- legs ---- */
 
@@ -68,13 +73,14 @@ writ_spread_again(struct writ_legs *legs, struct writ_leg *leg, struct writ_view
     writ_upcall_start(leg->upstream, leg->request->worker, &leg->upcall);
 }
 
-struct writ_legs *
-writ_spread_begin(struct writ_request *request, struct writ_view body,
+/* A leg for every upstream of the endpoint, from the `from`-th on; none is started. */
+static struct writ_legs *
+make_legs(struct writ_request *request, size_t from,
     void (*done)(struct writ_request *request, struct writ_legs *legs))
 {
     struct writ_gateway *gateway = request->worker->gateway;
     struct writ_upstream *only = request->endpoint->only;
-    size_t n = only != NULL ? 1 : gateway->upstreams_n;
+    size_t n = only != NULL ? 1 : gateway->upstreams_n - from;
     struct writ_legs *legs = writ_arena_get(request->x->arena, sizeof *legs);
 
     if (legs == NULL) {
@@ -88,11 +94,20 @@ writ_spread_begin(struct writ_request *request, struct writ_view body,
     request->part = legs;
     for (size_t i = 0; i < n; i++) {
         legs->legs[i] = (struct writ_leg){.request = request,
-            .upstream = only != NULL ? only : gateway->upstreams[i],
+            .upstream = only != NULL ? only : gateway->upstreams[from + i],
             .items = writ_buf_make(ANSWER_MAX)};
     }
-    for (size_t i = 0; i < n; i++) { /* ends come in a later turn, so `open` is right by then */
-        writ_spread_again(legs, &legs->legs[i], body);
+    return legs;
+}
+
+struct writ_legs *
+writ_spread_begin(struct writ_request *request, struct writ_view body,
+    void (*done)(struct writ_request *request, struct writ_legs *legs))
+{
+    struct writ_legs *legs = make_legs(request, 0, done);
+
+    for (size_t i = 0; legs != NULL && i < legs->n; i++) {
+        writ_spread_again(legs, &legs->legs[i], body); /* ends come in a later turn */
     }
     return legs;
 }
@@ -143,6 +158,7 @@ wipe_items(struct writ_request *request)
     struct writ_legs *legs = request->part;
 
     for (size_t i = 0; i < legs->n; i++) {
+        writ_catalog_drop(WRIT_TAKE(legs->legs[i].catalog));
         writ_buf_wipe(&legs->legs[i].items);
     }
 }
@@ -235,6 +251,33 @@ is_renamed(const struct writ_request *request)
 }
 
 static void
+put_wire_name(const struct writ_leg *leg, struct writ_view own, struct writ_buf *ret)
+{
+    struct writ_view separator = writ_request_config(leg->request)->separator;
+    struct writ_view upstream = writ_upstream_config(leg->upstream)->name;
+
+    if (leg->request->method == WRIT_MCP_TOOLS_LIST) {
+        writ_wire_put_tool(separator, upstream, own, ret);
+    } else {
+        writ_wire_join(separator, upstream, own, ret);
+    }
+}
+
+/* Whose a resource is. */
+static void
+note_owner(const struct writ_leg *leg, const struct writ_json *item)
+{
+    bool template = leg->request->method == WRIT_MCP_TEMPLATES_LIST;
+    struct writ_view uri =
+        writ_json_string(writ_json_get(item, template ? WRIT_LIT("uriTemplate") : WRIT_LIT("uri")));
+
+    if (template || leg->request->method == WRIT_MCP_RESOURCES_LIST) {
+        writ_owners_note(
+            leg->request->worker->gateway->owners, uri, writ_upstream_index(leg->upstream));
+    }
+}
+
+static void
 put_item(struct writ_leg *leg, const struct writ_json *item)
 {
     struct writ_write w;
@@ -250,9 +293,7 @@ put_item(struct writ_leg *leg, const struct writ_json *item)
     {
         writ_write_name(&w, writ_json_string(name));
         if (is_renamed(leg->request) && writ_view_is(writ_json_string(name), "name")) {
-            writ_buf_put(&wire, writ_upstream_config(leg->upstream)->name);
-            writ_buf_str(&wire, "__");
-            writ_buf_put(&wire, writ_json_string(writ_json_value(name)));
+            put_wire_name(leg, writ_json_string(writ_json_value(name)), &wire);
             writ_write_string(&w, writ_buf_view(&wire));
         } else {
             writ_spread_put_verbatim(&w, writ_json_value(name));
@@ -260,6 +301,35 @@ put_item(struct writ_leg *leg, const struct writ_json *item)
     }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+}
+
+/* A definition that cannot be learned makes the list of tools one that was not seen whole. */
+static void
+learn_item(struct writ_leg *leg, const struct writ_json *item)
+{
+    writ_result r;
+
+    if (leg->catalog == NULL) {
+        return;
+    }
+    r = writ_catalog_add(leg->catalog, item);
+    if (!writ_is_ok(r) && r.code != WRIT_E_INVALID && r.code != WRIT_E_PARSE) {
+        writ_catalog_drop(WRIT_TAKE(leg->catalog));
+    }
+}
+
+/* A list of tools that passed whole is learned. */
+static void
+learn_list(struct writ_leg *leg)
+{
+    struct writ_shelf *shelf = writ_upstream_shelf(leg->upstream);
+
+    if (leg->catalog == NULL || leg->incomplete || leg->next.ptr != NULL || leg->pages == 0) {
+        return;
+    }
+    writ_catalog_seal(leg->catalog);
+    writ_shelf_put(shelf, WRIT_TAKE(leg->catalog));
+    writ_shelf_settle(shelf, leg->doubts);
 }
 
 static void
@@ -270,8 +340,10 @@ take_page(struct writ_leg *leg, const struct writ_json *result)
 
     WRIT_JSON_EACH(item, items)
     {
+        learn_item(leg, item);
         if (writ_json_type(item) == WRIT_JSON_OBJECT && is_shown(leg, item)) {
             put_item(leg, item);
+            note_owner(leg, item);
         }
     }
 }
@@ -319,7 +391,12 @@ ask_next_page(struct writ_legs *legs, struct writ_leg *leg, const struct writ_js
     if (cursor == NULL || writ_json_type(cursor) == WRIT_JSON_NULL) {
         return;
     }
-    if (writ_json_type(cursor) == WRIT_JSON_STRING && leg->pages < PAGES_MAX) {
+    if (writ_json_type(cursor) == WRIT_JSON_STRING &&
+        (leg->pages >= PAGES_ENOUGH || leg->items.len >= BYTES_ENOUGH)) {
+        leg->next = writ_json_string(cursor); /* in the arena */
+        return;
+    }
+    if (writ_json_type(cursor) == WRIT_JSON_STRING) {
         body = page_body(leg->request, writ_json_string(cursor));
     }
     if (body.ptr != NULL) {
@@ -344,7 +421,8 @@ put_others(struct writ_write *w, const struct writ_request *request, const struc
         writ_write_name(w, key);
         writ_spread_put_verbatim(w, writ_json_value(name));
     }
-    if (writ_json_get(result, WRIT_LIT("cacheScope")) != NULL) {
+    if (request->message.era == WRIT_MCP_ERA_MODERN ||
+        writ_json_get(result, WRIT_LIT("cacheScope")) != NULL) {
         writ_write_name(w, WRIT_LIT("cacheScope"));
         writ_write_string(w, WRIT_LIT("private"));
     }
@@ -395,15 +473,37 @@ put_list_meta(struct writ_write *w, const struct writ_legs *legs)
     writ_write_object_end(w);
 }
 
+/* Where the list goes on: at the first leg that is not told to its end. Those behind it wait for
+ * their turn. Gives how many legs are told here. */
+static size_t
+cut_list(struct writ_legs *legs, struct writ_buf *ret_cursor)
+{
+    for (size_t i = 0; i < legs->n; i++) {
+        struct writ_leg *leg = &legs->legs[i];
+        if (leg->next.ptr == NULL) {
+            continue;
+        }
+        writ_cursor_put(writ_upstream_config(leg->upstream)->name, leg->next, ret_cursor);
+        if (writ_is_ok(writ_buf_check(ret_cursor, NULL))) {
+            return i + 1;
+        }
+        leg->incomplete = true; /* nobody can go on from there */
+        writ_buf_clear(ret_cursor);
+    }
+    return legs->n;
+}
+
 static void
 answer_list(struct writ_request *request, struct writ_legs *legs)
 {
+    writ_auto_buf cursor = writ_buf_make(2 * WRIT_CURSOR_MAX);
+    size_t told = cut_list(legs, &cursor);
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
     writ_auto_buf items = writ_buf_make(ANSWER_MAX);
     struct writ_write w = response_begin(request, &body);
 
     writ_buf_byte(&items, '[');
-    for (size_t i = 0; i < legs->n; i++) {
+    for (size_t i = 0; i < told; i++) {
         if (legs->legs[i].items.len > 0) {
             writ_buf_str(&items, items.len > 1 ? "," : "");
             writ_buf_put(&items, writ_buf_view(&legs->legs[i].items));
@@ -412,6 +512,10 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     writ_buf_byte(&items, ']');
     writ_write_object_begin(&w);
     put_others(&w, request, legs->first);
+    if (cursor.len > 0) {
+        writ_write_name(&w, WRIT_LIT("nextCursor"));
+        writ_write_string(&w, writ_buf_view(&cursor));
+    }
     writ_write_name(&w, list_member(request->method));
     writ_write_raw(&w, writ_buf_view(&items));
     put_list_meta(&w, legs);
@@ -452,6 +556,18 @@ take_answer(struct writ_legs *legs, struct writ_leg *leg)
     }
 }
 
+/* On the endpoint of all: one that the configuration wants in every list. */
+static bool
+lacks_required(const struct writ_request *request, const struct writ_legs *legs)
+{
+    for (size_t i = 0; i < legs->n && request->endpoint->only == NULL; i++) {
+        if (legs->legs[i].incomplete && writ_upstream_config(legs->legs[i].upstream)->required) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 lists_done(struct writ_request *request, struct writ_legs *legs)
 {
@@ -466,11 +582,77 @@ lists_done(struct writ_request *request, struct writ_legs *legs)
     if (legs->open > 0) {
         return;
     }
-    if (legs->first == NULL) {
+    for (size_t i = 0; i < legs->n; i++) {
+        learn_list(&legs->legs[i]);
+    }
+    if (lacks_required(request, legs)) {
+        wipe_items(request);
+        (void)writ_refusal_http(
+            request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
+    } else if (legs->first == NULL) {
         answer_first(request, legs);
     } else {
         answer_list(request, legs);
     }
+}
+
+/* Where a list begins: at the first upstream, or where a cursor of ours says. */
+static bool
+read_cursor(struct writ_request *request, size_t *ret_from, struct writ_view *ret_cursor)
+{
+    const struct writ_json *cursor = writ_json_get(request->message.params, WRIT_LIT("cursor"));
+    struct writ_buf room = writ_buf_in(request->x->arena, WRIT_CURSOR_MAX);
+    struct writ_view name;
+    const struct writ_upstream *upstream;
+
+    if (cursor == NULL) {
+        return true;
+    }
+    if (!writ_is_ok(writ_cursor_read(writ_json_string(cursor), &room, &name, ret_cursor))) {
+        return false;
+    }
+    upstream = writ_gateway_upstream(request->worker->gateway, name);
+    *ret_from = upstream != NULL ? writ_upstream_index(upstream) : 0;
+    return upstream != NULL;
+}
+
+static void
+begin_learning(struct writ_leg *leg)
+{
+    if (leg->request->method == WRIT_MCP_TOOLS_LIST) {
+        leg->doubts = writ_shelf_doubts(writ_upstream_shelf(leg->upstream));
+        WRIT_IGNORE(writ_catalog_new(&leg->catalog)); /* without memory nothing is learned */
+    }
+}
+
+/* The upstream where the list goes on gives its next page, those behind it their first. */
+static enum writ_step
+start_list(struct writ_request *request)
+{
+    static const struct writ_view none = {NULL, 0};
+    struct writ_view cursor = none;
+    struct writ_legs *legs;
+    size_t from = 0;
+
+    if (!read_cursor(request, &from, &cursor)) {
+        return writ_refusal_http(request, 200, CODE_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
+            "the cursor is of no list here");
+    }
+    legs = make_legs(request, from, lists_done);
+    for (size_t i = 0; legs != NULL && i < legs->n; i++) {
+        struct writ_view body = page_body(request, i == 0 ? cursor : none);
+        if (i > 0 || cursor.ptr == NULL) {
+            begin_learning(&legs->legs[i]);
+        }
+        if (body.ptr != NULL) {
+            writ_spread_again(legs, &legs->legs[i], body);
+        } else {
+            legs->legs[i].incomplete = true;
+        }
+    }
+    return legs != NULL && legs->open > 0
+               ? WRIT_STEP_WAIT
+               : writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
 }
 
 /* ---- notices, and requests without a list ---- */
@@ -496,6 +678,53 @@ all_done(struct writ_request *request, struct writ_legs *legs)
     answer_first(request, legs);
 }
 
+/* ---- what somebody has, and nobody has said who ---- */
+
+/* The first word, rather than a silence. */
+static struct writ_leg *
+leg_that_answered(struct writ_legs *legs)
+{
+    for (size_t i = 0; i < legs->n; i++) {
+        if (legs->legs[i].answer.end == WRIT_UPCALL_ANSWERED) {
+            return &legs->legs[i];
+        }
+    }
+    return &legs->legs[0];
+}
+
+/* One after the other, in the order of the configuration, until one has it. */
+static void
+turn_done(struct writ_request *request, struct writ_legs *legs)
+{
+    struct writ_leg *leg = &legs->legs[legs->turn];
+    struct writ_view uri =
+        writ_json_string(writ_json_get(request->message.params, WRIT_LIT("uri")));
+
+    if (writ_spread_result(leg) != NULL) {
+        writ_owners_note(request->worker->gateway->owners, uri, writ_upstream_index(leg->upstream));
+    } else if (legs->turn + 1 < legs->n) {
+        writ_spread_again(legs, &legs->legs[++legs->turn], request->x->body);
+        return;
+    } else {
+        leg = leg_that_answered(legs);
+    }
+    wipe_items(request);
+    (void)writ_pass_answer(request, &leg->answer);
+}
+
+static enum writ_step
+start_turns(struct writ_request *request)
+{
+    struct writ_legs *legs = make_legs(request, 0, turn_done);
+
+    if (legs == NULL || legs->n == 0) {
+        return writ_refusal_http(
+            request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
+    }
+    writ_spread_again(legs, &legs->legs[0], request->x->body);
+    return WRIT_STEP_WAIT;
+}
+
 static enum writ_step
 answer_ping(struct writ_request *request)
 {
@@ -516,16 +745,18 @@ enum writ_step
 writ_spread_start(struct writ_request *request)
 {
     bool is_list = writ_method_route(request->method) == WRIT_ROUTE_LIST;
-    struct writ_view body = request->x->body;
 
     if (request->method == WRIT_MCP_PING) {
         return answer_ping(request);
     }
     if (is_list && request->endpoint->only == NULL) {
-        body = page_body(request, (struct writ_view){NULL, 0}); /* a cursor is some upstream's */
+        return start_list(request);
     }
-    if (body.ptr == NULL ||
-        writ_spread_begin(request, body, is_list ? lists_done : all_done) == NULL) {
+    if (writ_method_route(request->method) == WRIT_ROUTE_URI ||
+        request->method == WRIT_MCP_COMPLETE) {
+        return start_turns(request);
+    }
+    if (writ_spread_begin(request, request->x->body, is_list ? lists_done : all_done) == NULL) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
     return WRIT_STEP_WAIT;

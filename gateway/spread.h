@@ -16,13 +16,17 @@ struct writ_leg {
     const struct writ_json *response; /* the parsed message, or NULL: none, or none that is JSON */
     struct writ_buf items;            /* lists: what this upstream has, as JSON, comma-separated */
     size_t items_n, pages;
-    bool asking;     /* an answer is awaited, or has come and was not looked at */
-    bool incomplete; /* lists: it failed to give its list, or a page of it */
+    bool asking;                  /* an answer is awaited, or has come and was not looked at */
+    bool incomplete;              /* lists: it failed to give its list, or a page of it */
+    struct writ_catalog *catalog; /* lists of tools: what is being learned, or NULL */
+    uint64_t doubts;              /* when it was asked for */
+    struct writ_view next;        /* lists: where it goes on, when this is enough for one answer */
 };
 
 struct writ_legs {
     struct writ_leg *legs;
     size_t n, open;
+    size_t turn;                   /* which leg is asked, where one is asked after the other */
     const struct writ_json *first; /* lists: the first result that came */
     void (*done)(struct writ_request *request, struct writ_legs *legs);
 };

@@ -329,6 +329,7 @@ read_upstream(struct loading *l, const struct writ_yaml *node, struct writ_upstr
         .connect_timeout_us = raw.connect_timeout_us,
         .credential_meta = raw.credential.meta,
         .timeout_us = raw.timeout_us,
+        .required = raw.required,
         .ref = joined(l, "/upstreams/", node->key)};
     if (!is_upstream_name(node->key)) {
         WRIT_OPTION_FAULT(&l->o, node,
@@ -357,6 +358,24 @@ read_upstream(struct loading *l, const struct writ_yaml *node, struct writ_upstr
     ret->authorization = writ_authorization_read(&l->o, node, &raw.authorization, ret);
 }
 
+/* A joined name has to come apart where it was joined. */
+static void
+check_separator(struct loading *l, const struct writ_yaml *upstream)
+{
+    struct writ_view separator = l->config->separator;
+    writ_auto_buf joined = writ_buf_make(upstream->key.len + separator.len);
+    const struct writ_yaml *node = option_of(l->root, "separator");
+
+    writ_buf_put(&joined, upstream->key);
+    writ_buf_put(&joined, separator);
+    if (separator.len > 0 && writ_is_ok(writ_buf_check(&joined, NULL)) &&
+        writ_view_search(writ_buf_view(&joined), separator) != upstream->key.len) {
+        WRIT_OPTION_FAULT(&l->o, node != NULL ? node : upstream,
+            "cannot be told from the name of the upstream \"" WRIT_VIEW_FMT "\"",
+            WRIT_VIEW_ARG(writ_view_sub(upstream->key, 0, 64)));
+    }
+}
+
 static void
 read_upstreams(struct loading *l)
 {
@@ -380,6 +399,7 @@ read_upstreams(struct loading *l)
     WRIT_YAML_EACH(member, node)
     {
         read_upstream(l, member, &upstreams[n++]);
+        check_separator(l, member);
     }
     l->config->upstreams = upstreams;
     l->config->upstreams_n = n;
@@ -455,6 +475,24 @@ read_public_url(struct loading *l)
     l->config->public_origin = writ_view_sub(text, 0, text.len - url.rest.len);
 }
 
+/* What SDKs and model APIs take in names. */
+static void
+read_separator(struct loading *l)
+{
+    struct writ_view text = l->top.separator;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && c != '_' && c != '-' && c != '.') {
+            WRIT_OPTION_FAULT(
+                &l->o, option_of(l->root, "separator"), "wants letters, digits, '_', '-' and '.'");
+            return;
+        }
+    }
+    l->config->separator = text;
+}
+
 static void
 read_top(struct loading *l)
 {
@@ -482,6 +520,7 @@ read_top(struct loading *l)
     check_tls(l, &c->admin_tls, "admin_tls");
     check_hosts(l);
     read_store(l);
+    read_separator(l);
     read_public_url(l);
 }
 

@@ -135,6 +135,7 @@ struct writ_upstream_config {
                                          * else "stdio:<name>" */
     struct writ_view credential_header; /* http; empty = none */
     bool credential_meta;               /* put the credential into params._meta */
+    bool required;                      /* a list without its part is none */
     int64_t timeout_us;                 /* of one call, unless the tool's rule says otherwise */
     struct writ_view ref;               /* "/upstreams/<name>", for messages */
 };
@@ -187,6 +188,7 @@ struct writ_config {
     struct writ_views origins;      /* values of Origin that are served; none: no browser */
     struct writ_view public_origin; /* of public_url: "https://gateway.example"; empty = none */
     struct writ_view public_path;   /* what follows it: "" or "/writ" */
+    struct writ_view separator;     /* between the names of an upstream and of its tool */
     struct writ_view issuer;        /* `iss` of credentials; empty = by the address that is bound */
     struct writ_view keys;          /* key directory, NUL-terminated */
     struct writ_view store;   /* path of the database, NUL-terminated (sqlite:// is taken off) */

@@ -93,6 +93,8 @@ TEXT(top, "store", store, 1, 4096, "sqlite://ledger.db",
     "The ledger, made by `writ ledger init`: sqlite:// and a path.")
 WORD(top, "profile", profile, profile_words, "crewai-v1",
     "How digests are derived (docs/policy.md).")
+TEXT(top, "separator", separator, 1, 8, "__",
+    "Between the name of an upstream and that of its tool, on the endpoint of all upstreams.")
 NODE(top, "agents", agents, SHAPE_AGENTS, NONE, "Who may call, and how they show who they are.")
 NODE(top, "upstreams", upstreams, SHAPE_UPSTREAMS, NONE, "The tool servers, by name.")
 NODE(top, "tools", tools, SHAPE_TOOLS, NONE,
@@ -174,6 +176,8 @@ TEXT(upstream, "resource", resource, 1, 2048, NONE,
 INNER(upstream, "credential", credential, attach, "How the credential goes with a call.")
 INNER(upstream, "authorization", authorization, authorization,
     "What the gateway itself shows to the server (http only); nothing when left out.")
+SWITCH(upstream, "required", required, "false",
+    "Whether a list of several upstreams fails when this one gives none; else it is named in _meta.")
 DURATION(upstream, "timeout", timeout_us, 1 * MS, 24 * HOUR, "5m",
     "How long a call may take, unless the tool's rule says otherwise.")
 

@@ -20,6 +20,7 @@ struct writ_raw_top {
     int64_t loops;
     struct writ_views hosts, origins;
     struct writ_view public_url, issuer, keys, store;
+    struct writ_view separator;
     int profile;
     const struct writ_yaml *agents, *upstreams, *tools;
     struct writ_raw_defaults defaults;
@@ -59,6 +60,7 @@ struct writ_raw_upstream {
     int sharing;
     struct writ_raw_attach credential;
     struct writ_raw_authorization authorization;
+    bool required;
 };
 
 struct writ_raw_rule {

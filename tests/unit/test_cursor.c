@@ -1,0 +1,51 @@
+#include "support/unit.h"
+
+#include "gateway/cursor.h"
+
+START_TEST(what_is_put_is_read)
+{
+    static const char *const cursors[] = {"", "7", "a/b", "\xc3\xa9"};
+
+    for (size_t i = 0; i < sizeof cursors / sizeof cursors[0]; i++) {
+        writ_auto_buf text = writ_buf_make(1000);
+        writ_auto_buf room = writ_buf_make(1000);
+        struct writ_view upstream, cursor;
+        writ_cursor_put(WRIT_LIT("fs"), writ_view_str(cursors[i]), &text);
+        ck_assert_ok(writ_cursor_read(writ_buf_view(&text), &room, &upstream, &cursor));
+        ck_assert_view(upstream, "fs");
+        ck_assert_view(cursor, cursors[i]);
+    }
+}
+END_TEST
+
+START_TEST(what_is_none_is_refused)
+{
+    static const char *const texts[] = {"", "x", "Zg", "ZnM=", "Zi__", "!"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        writ_auto_buf room = writ_buf_make(1000);
+        struct writ_view upstream = {NULL, 7}, cursor = {NULL, 7};
+        ck_assert_code(
+            writ_cursor_read(writ_view_str(texts[i]), &room, &upstream, &cursor), WRIT_E_PARSE);
+        ck_assert_uint_eq(upstream.len + cursor.len, 14);
+    }
+}
+END_TEST
+
+START_TEST(a_cursor_has_a_maximum)
+{
+    writ_auto_buf own = writ_buf_make(WRIT_CURSOR_MAX);
+    writ_auto_buf text = writ_buf_make(2 * WRIT_CURSOR_MAX);
+
+    for (size_t i = 0; i < WRIT_CURSOR_MAX - 2; i++) {
+        writ_buf_byte(&own, 'c');
+    }
+    writ_cursor_put(WRIT_LIT("a"), writ_buf_view(&own), &text);
+    ck_assert_ok(writ_buf_check(&text, NULL));
+    writ_buf_byte(&own, 'c');
+    writ_cursor_put(WRIT_LIT("a"), writ_buf_view(&own), &text);
+    ck_assert_code(writ_buf_check(&text, NULL), WRIT_E_LIMIT);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("cursor", what_is_put_is_read, what_is_none_is_refused, a_cursor_has_a_maximum)

@@ -1,0 +1,64 @@
+#include "support/unit.h"
+
+#include "gateway/owners.h"
+
+START_TEST(the_owner_is_who_said_so_and_of_several_the_first)
+{
+    struct writ_owners *owners = NULL;
+
+    ck_assert_ok(writ_owners_new(&owners, NULL));
+    ck_assert_uint_eq(writ_owners_find(owners, WRIT_LIT("a:1")), WRIT_OWNERS_NONE);
+    writ_owners_note(owners, WRIT_LIT("a:1"), 2);
+    ck_assert_uint_eq(writ_owners_find(owners, WRIT_LIT("a:1")), 2);
+    writ_owners_note(owners, WRIT_LIT("a:1"), 3);
+    ck_assert_uint_eq(writ_owners_find(owners, WRIT_LIT("a:1")), 2);
+    writ_owners_note(owners, WRIT_LIT("a:1"), 1);
+    ck_assert_uint_eq(writ_owners_find(owners, WRIT_LIT("a:1")), 1);
+    writ_owners_free(owners);
+    writ_owners_free(NULL);
+}
+END_TEST
+
+START_TEST(a_template_owns_what_begins_as_it_does)
+{
+    struct writ_owners *owners = NULL;
+
+    ck_assert_ok(writ_owners_new(&owners, NULL));
+    writ_owners_note(owners, WRIT_LIT("db:{x}"), 0);
+    writ_owners_note(owners, WRIT_LIT("db:rows/{x}"), 1);
+    writ_owners_note(owners, WRIT_LIT("{any}"), 2);
+    ck_assert_uint_eq(writ_owners_find(owners, WRIT_LIT("db:rows/1")), 1);
+    ck_assert_uint_eq(writ_owners_find(owners, WRIT_LIT("db:other")), 0);
+    ck_assert_uint_eq(writ_owners_find(owners, WRIT_LIT("db:rows/{x}")), 1);
+    ck_assert_uint_eq(writ_owners_find(owners, WRIT_LIT("file:x")), WRIT_OWNERS_NONE);
+    writ_owners_free(owners);
+}
+END_TEST
+
+START_TEST(what_is_too_long_is_not_kept_and_what_is_too_much_takes_a_place)
+{
+    struct writ_owners *owners = NULL;
+    writ_auto_buf uri = writ_buf_make(WRIT_OWNERS_URI_MAX + 1);
+
+    ck_assert_ok(writ_owners_new(&owners, NULL));
+    for (size_t i = 0; i < WRIT_OWNERS_URI_MAX; i++) {
+        writ_buf_byte(&uri, 'u');
+    }
+    writ_owners_note(owners, writ_buf_view(&uri), 1);
+    ck_assert_uint_eq(writ_owners_find(owners, writ_buf_view(&uri)), 1);
+    writ_buf_byte(&uri, 'u');
+    writ_owners_note(owners, writ_buf_view(&uri), 1);
+    ck_assert_uint_eq(writ_owners_find(owners, writ_buf_view(&uri)), WRIT_OWNERS_NONE);
+    for (size_t i = 0; i < 2 * WRIT_OWNERS_MAX; i++) {
+        writ_auto_buf name = writ_buf_make(64);
+        writ_buf_u64(&name, i);
+        writ_owners_note(owners, writ_buf_view(&name), 1);
+        ck_assert_uint_eq(writ_owners_find(owners, writ_buf_view(&name)), 1);
+    }
+    writ_owners_free(owners);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("owners", the_owner_is_who_said_so_and_of_several_the_first,
+    a_template_owns_what_begins_as_it_does,
+    what_is_too_long_is_not_kept_and_what_is_too_much_takes_a_place)
