@@ -32,7 +32,7 @@ load_accepted(const struct writ_config *config, struct writ_definitions **ret, s
 
 writ_result
 writ_generation_new(const struct writ_config *config, const struct writ_clock *clock,
-    struct writ_generation **ret, struct writ_err *err)
+    struct writ_log *log, struct writ_generation **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_generation *, generation_freep)
     generation = writ_alloc(sizeof *generation);
@@ -52,7 +52,7 @@ writ_generation_new(const struct writ_config *config, const struct writ_clock *c
     generation->jwks = writ_buf_make(JWKS_MAX);
     writ_keyring_jwks(&generation->jwks, generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL);
     WRIT_TRY(writ_buf_check(&generation->jwks, err));
-    WRIT_TRY(writ_identity_keys_new(config, clock, &generation->issuers, err));
+    WRIT_TRY(writ_identity_keys_new(config, clock, log, &generation->issuers, err));
     WRIT_TRY(load_accepted(config, &generation->accepted, err));
     *ret = WRIT_TAKE(generation);
     return WRIT_DONE;

@@ -29,7 +29,7 @@ struct writ_generation {
  * the accepted definitions. Held once. Blocks for files. As writ_keydir_open,
  * writ_identity_keys_new and writ_definitions_load. `config` is held. */
 WRIT_RESULT writ_generation_new(const struct writ_config *config, const struct writ_clock *clock,
-    struct writ_generation **ret, struct writ_err *err);
+    struct writ_log *log, struct writ_generation **ret, struct writ_err *err);
 
 /** One more hold; gives it back. Any thread. */
 struct writ_generation *writ_generation_hold(struct writ_generation *generation);

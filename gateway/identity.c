@@ -40,7 +40,7 @@ set_freep(struct writ_issuers_set **set)
 /* ---- the keys of a configuration */
 
 static WRIT_RESULT
-open_issuers(struct writ_identity_keys *keys, struct writ_err *err)
+open_issuers(struct writ_identity_keys *keys, struct writ_log *log, struct writ_err *err)
 {
     const struct writ_config *config = keys->config;
     size_t room = config->agents_n > 0 ? config->agents_n : 1;
@@ -57,7 +57,7 @@ open_issuers(struct writ_identity_keys *keys, struct writ_err *err)
                     (struct writ_issuers_place){config->agents[i].jwks, config->agents[i].issuer};
             }
         }
-        opened = writ_issuers_new(places, n, NULL, keys->clock, &keys->issuers, err);
+        opened = writ_issuers_new(places, n, NULL, keys->clock, log, &keys->issuers, err);
     }
     writ_free(places);
     return opened;
@@ -65,7 +65,7 @@ open_issuers(struct writ_identity_keys *keys, struct writ_err *err)
 
 writ_result
 writ_identity_keys_new(const struct writ_config *config, const struct writ_clock *clock,
-    struct writ_identity_keys **ret, struct writ_err *err)
+    struct writ_log *log, struct writ_identity_keys **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_identity_keys *, keys_freep) keys = writ_alloc(sizeof(*keys));
 
@@ -74,7 +74,7 @@ writ_identity_keys_new(const struct writ_config *config, const struct writ_clock
     }
     keys->config = writ_config_hold(config);
     keys->clock = clock != NULL ? clock : writ_clock_system();
-    WRIT_TRY(open_issuers(keys, err));
+    WRIT_TRY(open_issuers(keys, log, err));
     *ret = WRIT_TAKE(keys);
     return WRIT_DONE;
 }

@@ -67,6 +67,7 @@ struct writ_identity;
  *
  * @param config  one reference is held until free
  * @param clock   NULL: the system's
+ * @param log     as in issuers.h
  * @param ret     new, free with writ_identity_keys_free; written only on success
  *
  * @return WRIT_OK; WRIT_E_ABSENT, WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_MISMATCH, WRIT_E_LIMIT,
@@ -74,7 +75,7 @@ struct writ_identity;
  *         WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_identity_keys_new(const struct writ_config *config, const struct writ_clock *clock,
-    struct writ_identity_keys **ret, struct writ_err *err);
+    struct writ_log *log, struct writ_identity_keys **ret, struct writ_err *err);
 
 /** Takes over what `before` knows of the same issuers: issuers.h. */
 void writ_identity_keys_inherit(

@@ -38,6 +38,7 @@ struct writ_issuers {
     size_t n;
     struct writ_issuers_times times;
     const struct writ_clock *clock;
+    struct writ_log *log;
     struct writ_background *background;
     uint64_t versions; /* the last one given out; belongs to the lock */
 };
@@ -177,7 +178,7 @@ writ_issuers_ready(struct writ_issuers *issuers)
  * not per call. */
 static WRIT_RESULT
 fetch(const struct writ_issuers *issuers, const struct place *place, const atomic_bool *stop,
-    struct writ_issuers_set **ret, struct writ_digest *ret_text)
+    struct writ_issuers_set **ret, struct writ_digest *ret_text, struct writ_err *err)
 {
     writ_auto_buf url = writ_buf_make(WRIT_DISCOVERY_URL_MAX);
     writ_auto_buf body = writ_buf_make(WRIT_JWKS_BYTES_MAX);
@@ -186,13 +187,13 @@ fetch(const struct writ_issuers *issuers, const struct place *place, const atomi
     if (place->at.jwks.len > 0) {
         writ_buf_put(&url, place->at.jwks);
     } else {
-        WRIT_TRY(writ_discovery_find(place->at.issuer.ptr, "jwks_uri", fetch_ms, stop, &url, NULL));
+        WRIT_TRY(writ_discovery_find(place->at.issuer.ptr, "jwks_uri", fetch_ms, stop, &url, err));
     }
     writ_buf_byte(&url, '\0');
-    WRIT_TRY(writ_buf_check(&url, NULL));
-    WRIT_TRY(writ_fetch_get(url.ptr, fetch_ms, stop, &body, NULL));
-    WRIT_TRY(writ_digest_bytes(writ_buf_view(&body), ret_text, NULL));
-    return set_read(writ_buf_view(&body), ret, NULL);
+    WRIT_TRY(writ_buf_check(&url, err));
+    WRIT_TRY(writ_fetch_get(url.ptr, fetch_ms, stop, &body, err));
+    WRIT_TRY(writ_digest_bytes(writ_buf_view(&body), ret_text, err));
+    return set_read(writ_buf_view(&body), ret, err);
 }
 
 static void
@@ -203,7 +204,8 @@ refresh(void *ctx, size_t i, const atomic_bool *stop)
     const struct writ_issuers_times *times = &issuers->times;
     WRIT_AUTO(struct writ_issuers_set *, set_freep) set = NULL;
     struct writ_digest text;
-    writ_result fetched = fetch(issuers, place, stop, &set, &text);
+    struct writ_err err = {{0}, 0, 0};
+    writ_result fetched = fetch(issuers, place, stop, &set, &text, &err);
 
     writ_background_lock(issuers->background);
     if (writ_is_ok(fetched)) {
@@ -214,6 +216,10 @@ refresh(void *ctx, size_t i, const atomic_bool *stop)
             issuers->background, &place->job, times->retry_us, times->refresh_us);
     }
     writ_background_unlock(issuers->background);
+    if (!writ_is_ok(fetched) && !atomic_load(stop) && issuers->log != NULL) {
+        WRIT_LOG(issuers->log, WRIT_LOG_WARN, "keys_failed",
+            writ_log_text("issuer", place->at.issuer), writ_log_str("why", err.text));
+    }
 }
 
 static struct writ_background_job *
@@ -286,7 +292,7 @@ times_of(const struct writ_issuers_times *times)
 
 WRIT_RESULT
 writ_issuers_new(const struct writ_issuers_place *places, size_t n,
-    const struct writ_issuers_times *times, const struct writ_clock *clock,
+    const struct writ_issuers_times *times, const struct writ_clock *clock, struct writ_log *log,
     struct writ_issuers **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_issuers *, issuers_freep) issuers = writ_alloc(sizeof(*issuers));
@@ -297,6 +303,7 @@ writ_issuers_new(const struct writ_issuers_place *places, size_t n,
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for key sets");
     }
     issuers->times = times_of(times);
+    issuers->log = log;
     issuers->clock = background.clock = clock != NULL ? clock : writ_clock_system();
     issuers->places = writ_alloc((n > 0 ? n : 1) * sizeof(*issuers->places));
     if (issuers->places == NULL) {

@@ -13,6 +13,7 @@
 #define WRIT_GATEWAY_ISSUERS_H
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "evidence/jwks.h"
 
 /** When things are fetched. Zero members stand for the defaults in identity.h. */
@@ -27,7 +28,7 @@ struct writ_issuers_times {
 /** Where one set is. NUL-terminated; borrowed until free. */
 struct writ_issuers_place {
     struct writ_view jwks;   /* a file name, or a URL (it has "://"); empty: where the metadata */
-    struct writ_view issuer; /* of this issuer say, a URL; else not looked at */
+    struct writ_view issuer; /* of this issuer say, a URL; else only told in the log */
 };
 
 struct writ_issuers;
@@ -41,13 +42,14 @@ struct writ_issuers_set;
  * @param places  the same place twice is fine
  * @param times   NULL: the defaults
  * @param clock   NULL: the system's; borrowed
+ * @param log     is told, as `keys_failed`, of fetches that fail; NULL: nobody is. Borrowed
  * @param ret     new, free with writ_issuers_free; written only on success
  *
  * @return WRIT_OK; what writ_text_file and writ_jwks_read return for a file; WRIT_E_INVALID also
  *         for a file without a usable key and for a URL that may not be fetched; WRIT_E_NOMEM
  */
 WRIT_RESULT writ_issuers_new(const struct writ_issuers_place *places, size_t n,
-    const struct writ_issuers_times *times, const struct writ_clock *clock,
+    const struct writ_issuers_times *times, const struct writ_clock *clock, struct writ_log *log,
     struct writ_issuers **ret, struct writ_err *err);
 
 /** Takes over the sets that `before` fetched from the same places, as old as they are, where

@@ -90,7 +90,8 @@ prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fres
     WRIT_TRY(prepare_tls(gateway->listener, &fresh->config->tls, &fresh->certificate, err));
     WRIT_TRY(prepare_tls(
         gateway->admin_listener, &fresh->config->admin_tls, &fresh->admin_certificate, err));
-    WRIT_TRY(writ_generation_new(fresh->config, gateway->clock, &fresh->generation, err));
+    WRIT_TRY(
+        writ_generation_new(fresh->config, gateway->clock, gateway->log, &fresh->generation, err));
     for (size_t i = 0; i < gateway->workers_n; i++) {
         WRIT_TRY(prepare_worker(fresh, &gateway->workers[i], err));
     }

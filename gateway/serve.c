@@ -363,7 +363,7 @@ open_all(struct serve *serve, struct writ_err *err)
     if (gateway->profile == NULL) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the derivation profile is not known");
     }
-    WRIT_TRY(writ_generation_new(config, gateway->clock, &serve->generation, err));
+    WRIT_TRY(writ_generation_new(config, gateway->clock, gateway->log, &serve->generation, err));
     WRIT_TRY(open_ledger(serve, err));
     WRIT_TRY(writ_seen_open(gateway, &serve->seen, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,

@@ -73,7 +73,7 @@ world_begin(struct world *w)
 {
     write_config("old");
     ck_assert_ok(writ_config_load(file, NULL, &w->config, NULL));
-    ck_assert_ok(writ_generation_new(w->config, writ_clock_system(), &w->generation, NULL));
+    ck_assert_ok(writ_generation_new(w->config, writ_clock_system(), NULL, &w->generation, NULL));
     w->gateway = (struct writ_gateway){.clock = writ_clock_system(),
         .config = w->config,
         .workers = w->workers,

@@ -199,6 +199,10 @@ test('metadata are believed only about their own issuer, and lead nowhere else',
     await until(() => issuer.count('/.well-known/oauth-authorization-server') >= 2, 'another try');
     assert.equal((await call(gw, await issuer.sign())).status, 503, what);
     assert.equal((await gw.admin('/readyz')).status, 503);
+    const line = await gw.waitLog('keys_failed');
+    assert.equal(line.issuer, issuer.url);
+    assert.match(line.why, /its metadata|neither https nor|not a URL|must not hold credentials/, what);
+    assert.doesNotMatch(line.why, /u:p@/);
     assert.equal(issuer.count('/jwks'), 0, what);
     assert.equal(up.calls.length, 0);
     await gw.stop();

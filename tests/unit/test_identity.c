@@ -93,7 +93,7 @@ setup_with(const char *anonymous)
         writ_is_ok(writ_config_read(writ_buf_view(&text), "test.yaml", NULL, &config, &err)), "%s",
         err.text);
     ck_assert_msg(
-        writ_is_ok(writ_identity_keys_new(config, &test_clock, &keys, &err)), "%s", err.text);
+        writ_is_ok(writ_identity_keys_new(config, &test_clock, NULL, &keys, &err)), "%s", err.text);
     ck_assert_ok(writ_identity_new(keys, &identity, NULL));
     arena = writ_arena_new((size_t)1 << 20);
 }
@@ -575,7 +575,7 @@ START_TEST(keys_that_are_not_there_yet_are_a_reason_to_come_again)
     setup();
     ck_assert_msg(
         writ_is_ok(writ_config_read(writ_view_str(text), "t", NULL, &late, &err)), "%s", err.text);
-    ck_assert_ok(writ_identity_keys_new(late, NULL, &late_keys, NULL));
+    ck_assert_ok(writ_identity_keys_new(late, NULL, NULL, &late_keys, NULL));
     ck_assert_ok(writ_identity_new(late_keys, &late_identity, NULL));
     ck_assert(!writ_identity_keys_ready(late_keys));
     ck_assert(writ_identity_keys_ready(keys));

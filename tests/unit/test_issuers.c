@@ -68,7 +68,7 @@ opened(
     struct writ_err err = {0};
 
     ck_assert_msg(writ_is_ok(writ_issuers_new(&(struct writ_issuers_place){.jwks = place}, 1, times,
-                      clock, &issuers, &err)),
+                      clock, NULL, &issuers, &err)),
         "%s", err.text);
     return issuers;
 }
@@ -195,14 +195,14 @@ START_TEST(a_place_that_is_no_good_is_refused)
     place.jwks = writ_view_str(path);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         write_file(path, rows[i].text);
-        ck_assert_code(writ_issuers_new(&place, 1, NULL, NULL, &issuers, NULL), rows[i].code);
+        ck_assert_code(writ_issuers_new(&place, 1, NULL, NULL, NULL, &issuers, NULL), rows[i].code);
     }
     (void)unlink(path);
-    ck_assert_code(writ_issuers_new(&place, 1, NULL, NULL, &issuers, NULL), WRIT_E_ABSENT);
+    ck_assert_code(writ_issuers_new(&place, 1, NULL, NULL, NULL, &issuers, NULL), WRIT_E_ABSENT);
     place.jwks = WRIT_LIT("http://issuer.example/jwks");
-    ck_assert_code(writ_issuers_new(&place, 1, NULL, NULL, &issuers, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_issuers_new(&place, 1, NULL, NULL, NULL, &issuers, NULL), WRIT_E_INVALID);
     ck_assert_ptr_null(issuers);
-    ck_assert_ok(writ_issuers_new(NULL, 0, NULL, NULL, &issuers, NULL));
+    ck_assert_ok(writ_issuers_new(NULL, 0, NULL, NULL, NULL, &issuers, NULL));
     ck_assert(writ_issuers_ready(issuers));
     writ_issuers_free(issuers);
     writ_issuers_free(NULL);
