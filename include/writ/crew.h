@@ -573,6 +573,54 @@ size_t writ_crew_checkpoints_count(const struct writ_crew_checkpoints *store);
 /** `at` is below the count; borrowed until it is deleted. */
 struct writ_view writ_crew_checkpoints_id(const struct writ_crew_checkpoints *store, size_t at);
 
+/* ---- a memory that agents share */
+
+/** What one agent found out and others may use. Views are copied. */
+struct writ_crew_insight {
+    struct writ_view agent_id;
+    struct writ_view content;  /* text */
+    struct writ_view segment;  /* a part of the pool: "design", "risks"; may be empty */
+    struct writ_view metadata; /* JSON; absent: none */
+    const struct writ_view *tags;
+    size_t tags_n;
+    double importance; /* finite */
+};
+
+/** Which insights to read. Zeroed: all of them. */
+struct writ_crew_filter {
+    const struct writ_view *any_tags, *all_tags;
+    size_t any_tags_n, all_tags_n;
+    struct writ_view segment;   /* absent: all */
+    struct writ_view agent_id;  /* absent: all */
+    struct writ_view not_agent; /* absent: nobody's are left out */
+    bool has_least;
+    double least_importance;
+    size_t limit; /* 0: no limit */
+};
+
+/** Insights, in the order in which they came. */
+struct writ_crew_pool;
+
+/** An empty pool for at most `max` insights. NULL on no memory. */
+struct writ_crew_pool *writ_crew_pool_new(size_t max);
+void writ_crew_pool_free(struct writ_crew_pool *pool);
+
+/** WRIT_E_INVALID (metadata that is no JSON, an importance that is not finite), WRIT_E_LIMIT (the
+ * pool is full), WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_pool_add(struct writ_crew_pool *pool, const struct writ_crew_insight *insight,
+    struct writ_crew_err *err);
+
+/** The insights that a filter lets through, the most important first and the oldest first among
+ * equals, as a JSON array of {agentId, content, importance, metadata?, segment, tags}. `ret` is
+ * freed with writ_crew_value_free. WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_pool_read(const struct writ_crew_pool *pool,
+    const struct writ_crew_filter *filter, struct writ_crew_value **ret);
+
+/** {agents: {id: count}, averageImportance, insights, segments: {name: count}, tags: {tag: count}}.
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_pool_statistics(
+    const struct writ_crew_pool *pool, struct writ_crew_value **ret);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,294 @@
+/* A memory that agents share: insights with tags, segment and importance. */
+#include "crew/datum.h"
+#include "crew/vec.h"
+#include "evidence/jcs.h"
+#include "evidence/write.h"
+
+#include <stdlib.h>
+
+/** An insight, all of it in the arena of the pool. */
+struct insight {
+    struct writ_view agent_id, content, segment, metadata;
+    struct writ_view *tags;
+    size_t tags_n;
+    double importance;
+};
+
+struct writ_crew_pool {
+    struct writ_arena *arena;
+    struct insight *list;
+    size_t n, cap, max;
+};
+
+struct writ_crew_pool *
+writ_crew_pool_new(size_t max)
+{
+    struct writ_crew_pool *pool = writ_alloc(sizeof *pool);
+
+    if (pool != NULL && (pool->arena = writ_arena_new(SIZE_MAX)) == NULL) {
+        writ_free(pool);
+        return NULL;
+    }
+    if (pool != NULL) {
+        pool->max = max;
+    }
+    return pool;
+}
+
+void
+writ_crew_pool_free(struct writ_crew_pool *pool)
+{
+    if (pool != NULL) {
+        writ_arena_free(pool->arena);
+        writ_free(pool->list);
+        writ_free(pool);
+    }
+}
+
+/* ---- adding */
+
+static bool
+copy(struct writ_crew_pool *pool, struct writ_view text, struct writ_view *ret)
+{
+    *ret = text.ptr != NULL ? writ_view_copy(text, pool->arena) : text;
+    return text.ptr == NULL || ret->ptr != NULL;
+}
+
+static bool
+copy_insight(struct writ_crew_pool *pool, const struct writ_crew_insight *from, struct insight *ret)
+{
+    ret->tags = writ_arena_get(pool->arena, (from->tags_n + 1) * sizeof *ret->tags);
+    if (ret->tags == NULL) {
+        return false;
+    }
+    for (size_t at = 0; at < from->tags_n; at++) {
+        if (!copy(pool, from->tags[at], &ret->tags[at])) {
+            return false;
+        }
+    }
+    ret->tags_n = from->tags_n;
+    ret->importance = from->importance;
+    return copy(pool, from->agent_id, &ret->agent_id) && copy(pool, from->content, &ret->content) &&
+           copy(pool, from->segment, &ret->segment);
+}
+
+WRIT_RESULT
+writ_crew_pool_add(
+    struct writ_crew_pool *pool, const struct writ_crew_insight *insight, struct writ_crew_err *err)
+{
+    struct insight added = {0};
+    writ_auto_datum metadata = NULL;
+
+    if (!__builtin_isfinite(insight->importance)) {
+        return writ_failure_set(
+            err, WRIT_E_INVALID, WRIT_CREW_NON_FINITE, "the importance is not a finite number");
+    }
+    if (pool->n >= pool->max) {
+        return writ_failure_set(err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "the pool has its %zu insights", pool->max);
+    }
+    if (insight->metadata.ptr != NULL) {
+        writ_result read = writ_crew_value_read(insight->metadata, NULL, &metadata, err);
+        if (read.code == WRIT_E_PARSE) {
+            read.code = WRIT_E_INVALID;
+        }
+        WRIT_TRY(read);
+    }
+    if (!writ_is_ok(writ_vec_room(&pool->list, &pool->cap, pool->n, sizeof *pool->list)) ||
+        !copy_insight(pool, insight, &added) ||
+        !copy(pool, writ_crew_value_text(metadata), &added.metadata)) {
+        return writ_failure_memory(err);
+    }
+    pool->list[pool->n++] = added;
+    return WRIT_DONE;
+}
+
+/* ---- reading */
+
+static bool
+has_tag(const struct insight *insight, struct writ_view tag)
+{
+    for (size_t at = 0; at < insight->tags_n; at++) {
+        if (writ_view_equal(insight->tags[at], tag)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+fits_tags(const struct insight *insight, const struct writ_crew_filter *filter)
+{
+    bool any = filter->any_tags_n == 0;
+
+    for (size_t at = 0; at < filter->all_tags_n; at++) {
+        if (!has_tag(insight, filter->all_tags[at])) {
+            return false;
+        }
+    }
+    for (size_t at = 0; at < filter->any_tags_n && !any; at++) {
+        any = has_tag(insight, filter->any_tags[at]);
+    }
+    return any;
+}
+
+static bool
+fits(const struct insight *insight, const struct writ_crew_filter *filter)
+{
+    return fits_tags(insight, filter) &&
+           (filter->segment.ptr == NULL || writ_view_equal(insight->segment, filter->segment)) &&
+           (filter->agent_id.ptr == NULL || writ_view_equal(insight->agent_id, filter->agent_id)) &&
+           (filter->not_agent.ptr == NULL ||
+               !writ_view_equal(insight->agent_id, filter->not_agent)) &&
+           (!filter->has_least || insight->importance >= filter->least_importance);
+}
+
+/* The list is in the order in which insights came, so an address tells the age. */
+static int
+compare_insights(const void *a, const void *b)
+{
+    const struct insight *left = *(const struct insight *const *)a;
+    const struct insight *right = *(const struct insight *const *)b;
+
+    if (left->importance != right->importance) {
+        return left->importance > right->importance ? -1 : 1;
+    }
+    return (left > right) - (left < right);
+}
+
+static void
+put_number(struct writ_write *w, const char *name, double number)
+{
+    char text[WRIT_JCS_NUMBER_TEXT];
+
+    writ_write_name(w, writ_view_str(name));
+    writ_write_raw(w, writ_view(text, writ_jcs_number_text(number, text)));
+}
+
+static void
+put_insight(struct writ_write *w, const struct insight *insight)
+{
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("agentId"));
+    writ_write_string(w, insight->agent_id);
+    writ_write_name(w, WRIT_LIT("content"));
+    writ_write_string(w, insight->content);
+    put_number(w, "importance", insight->importance);
+    if (insight->metadata.ptr != NULL) {
+        writ_write_name(w, WRIT_LIT("metadata"));
+        writ_write_raw(w, insight->metadata);
+    }
+    writ_write_name(w, WRIT_LIT("segment"));
+    writ_write_string(w, insight->segment);
+    writ_write_name(w, WRIT_LIT("tags"));
+    writ_write_array_begin(w);
+    for (size_t at = 0; at < insight->tags_n; at++) {
+        writ_write_string(w, insight->tags[at]);
+    }
+    writ_write_array_end(w);
+    writ_write_object_end(w);
+}
+
+WRIT_RESULT
+writ_crew_pool_read(const struct writ_crew_pool *pool, const struct writ_crew_filter *filter,
+    struct writ_crew_value **ret)
+{
+    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
+    struct writ_write w = writ_write_to(&buf);
+    const struct insight **found =
+        arena != NULL ? writ_arena_get(arena, (pool->n + 1) * sizeof *found) : NULL;
+    size_t n = 0;
+
+    if (found == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t at = 0; at < pool->n; at++) {
+        if (fits(&pool->list[at], filter)) {
+            found[n++] = &pool->list[at];
+        }
+    }
+    qsort(found, n, sizeof *found, compare_insights);
+    n = filter->limit > 0 && filter->limit < n ? filter->limit : n;
+    w.sorted = true;
+    writ_write_array_begin(&w);
+    for (size_t at = 0; at < n; at++) {
+        put_insight(&w, found[at]);
+    }
+    writ_write_array_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    return writ_datum_of_text(writ_buf_view(&buf), ret);
+}
+
+/* ---- statistics */
+
+static int
+compare_names(const void *a, const void *b)
+{
+    return writ_jcs_compare(*(const struct writ_view *)a, *(const struct writ_view *)b);
+}
+
+/* {name: how often it is in the list} */
+static void
+put_counts(struct writ_write *w, const char *member, struct writ_view *names, size_t n)
+{
+    size_t run = 0;
+
+    qsort(names, n, sizeof *names, compare_names);
+    writ_write_name(w, writ_view_str(member));
+    writ_write_object_begin(w);
+    for (size_t at = 0; at < n; at++) {
+        run++;
+        if (at + 1 == n || !writ_view_equal(names[at], names[at + 1])) {
+            writ_write_name(w, names[at]);
+            writ_write_u64(w, run);
+            run = 0;
+        }
+    }
+    writ_write_object_end(w);
+}
+
+WRIT_RESULT
+writ_crew_pool_statistics(const struct writ_crew_pool *pool, struct writ_crew_value **ret)
+{
+    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
+    struct writ_write w = writ_write_to(&buf);
+    struct writ_view *names = NULL;
+    size_t tags = 0, most;
+    double mean = 0;
+
+    for (size_t at = 0; at < pool->n; at++) {
+        tags += pool->list[at].tags_n;
+        /* step by step, so that no sum leaves the range of a double */
+        mean += (pool->list[at].importance - mean) / (double)(at + 1);
+    }
+    most = tags > pool->n ? tags : pool->n;
+    names = arena != NULL ? writ_arena_get(arena, (most + 1) * sizeof *names) : NULL;
+    if (names == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    w.sorted = true;
+    writ_write_object_begin(&w);
+    for (size_t at = 0; at < pool->n; at++) {
+        names[at] = pool->list[at].agent_id;
+    }
+    put_counts(&w, "agents", names, pool->n);
+    put_number(&w, "averageImportance", __builtin_isfinite(mean) ? mean : 0);
+    writ_write_name(&w, WRIT_LIT("insights"));
+    writ_write_u64(&w, pool->n);
+    for (size_t at = 0; at < pool->n; at++) {
+        names[at] = pool->list[at].segment;
+    }
+    put_counts(&w, "segments", names, pool->n);
+    tags = 0;
+    for (size_t at = 0; at < pool->n; at++) {
+        for (size_t tag = 0; tag < pool->list[at].tags_n; tag++) {
+            names[tags++] = pool->list[at].tags[tag];
+        }
+    }
+    put_counts(&w, "tags", names, tags);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    return writ_datum_of_text(writ_buf_view(&buf), ret);
+}
