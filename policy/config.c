@@ -399,7 +399,9 @@ read_upstreams(struct loading *l)
     WRIT_YAML_EACH(member, node)
     {
         read_upstream(l, member, &upstreams[n++]);
-        check_separator(l, member);
+        if (is_upstream_name(member->key)) {
+            check_separator(l, member);
+        }
     }
     l->config->upstreams = upstreams;
     l->config->upstreams_n = n;
