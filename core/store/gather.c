@@ -17,7 +17,7 @@ struct log_file {
     char *pending; /* WRIT_GATHER_MAX bytes, or NULL */
     size_t len;
     sqlite3_int64 at;
-    _Alignas(max_align_t) char real[REAL_FILE_MAX];
+    _Alignas(sqlite3_int64) char real[REAL_FILE_MAX]; /* SQLite aligns its files to 8 bytes */
 };
 
 static struct log_file *
