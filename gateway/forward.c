@@ -122,7 +122,8 @@ put_params(struct writ_write *w, const struct writ_request *request)
 static writ_result
 write_message(const struct writ_request *request, struct writ_view *ret)
 {
-    size_t likely = request->x->body.len + request->call->credential.len;
+    bool in_meta = writ_upstream_config(request->call->upstream)->credential_meta;
+    size_t likely = request->x->body.len + (in_meta ? request->call->credential.len : 0);
     /* "1e20" has 21 digits in canonical form: nothing grows more */
     struct writ_buf body = writ_buf_in(request->x->arena, 6 * likely + 65536);
     struct writ_write w = writ_write_to(&body);
