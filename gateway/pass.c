@@ -414,10 +414,16 @@ kind_of(const struct writ_request *request, const struct writ_json *message)
     if (asks == answers || !writ_mcp_is_unambiguous(message)) {
         return WRIT_PASS_FOREIGN;
     }
-    if (asks) { /* 2026-07-28: a server MUST NOT send requests */
-        return id != NULL && (request->message.era == WRIT_MCP_ERA_MODERN || !is_request_id(id))
+    if (asks && request->message.era == WRIT_MCP_ERA_MODERN) {
+        /* a server MUST NOT send requests; and of tasks it may tell us, its one client, what is
+         * another agent's: clients poll, which is for their own tasks alone (task.h) */
+        return id != NULL || writ_json_is(writ_json_get(message, WRIT_LIT("method")),
+                                 WRIT_LIT("notifications/tasks"))
                    ? WRIT_PASS_FOREIGN
                    : WRIT_PASS_OTHER;
+    }
+    if (asks) {
+        return id != NULL && !is_request_id(id) ? WRIT_PASS_FOREIGN : WRIT_PASS_OTHER;
     }
     if (request->message.id != NULL) {
         return writ_json_equal(id, request->message.id) ? WRIT_PASS_RESPONSE : WRIT_PASS_FOREIGN;

@@ -203,6 +203,25 @@ test('a list of tasks has the agent\'s own, also when the server lists all', asy
   gw.verify();
 });
 
+test('what a stateless server tells of tasks reaches nobody: it may be another agent\'s', async (t) => {
+  const { tasks, up, modern } = await setUp(t);
+  const id = idOf(await begin(modern()));
+  const usual = up.onMessage;
+  up.onMessage = (m) => {
+    if (m.method !== 'subscriptions/listen') return usual(m);
+    const tell = (method, params = {}) => stream.send({ jsonrpc: '2.0', method, params: { ...params, _meta: { 'io.modelcontextprotocol/subscriptionId': m.id } } });
+    const stream = m.stream();
+    tell('notifications/subscriptions/acknowledged');
+    tell('notifications/tasks', { ...tasks.face(tasks.all.get(id), true), status: 'completed', result: { content: [{ type: 'text', text: 'secret' }] } });
+    tell('notifications/tools/list_changed');
+    stream.send({ jsonrpc: '2.0', id: m.id, result: { resultType: 'complete' } });
+    stream.end();
+    return true;
+  };
+  const heard = await modern(bob).request('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  assert.deepEqual(heard.messages.map((m) => m.method), ['notifications/subscriptions/acknowledged', 'notifications/tools/list_changed', undefined]);
+});
+
 test('what a task is told is bounded, and passed on', async (t) => {
   const { tasks, modern, up } = await setUp(t);
   const caller = modern();
