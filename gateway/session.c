@@ -95,7 +95,7 @@ session_alloc(struct writ_session **ret, struct writ_err *err)
     if (session == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a session");
     }
-    session->arena = writ_arena_new(SESSION_ARENA);
+    session->arena = writ_arena_new_small(SESSION_ARENA);
     if (session->arena == NULL) {
         writ_free(session);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a session");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define ARENA_BLOCK 16384 /* most requests need one */
+#define ARENA_SMALL 1024  /* most sessions need one */
 #define ARENA_ALIGN 16
 
 static _Thread_local long fault_countdown;
@@ -73,7 +74,7 @@ struct block {
 
 struct writ_arena {
     struct block *head; /* the block that is being filled; the oldest is the last of the list */
-    size_t given, max;
+    size_t given, max, block;
 };
 
 static struct block *
@@ -92,8 +93,8 @@ block_new(size_t size)
     return block;
 }
 
-struct writ_arena *
-writ_arena_new(size_t max)
+static struct writ_arena *
+arena_of(size_t max, size_t block)
 {
     struct writ_arena *arena = writ_alloc(sizeof *arena);
 
@@ -101,12 +102,25 @@ writ_arena_new(size_t max)
         return NULL;
     }
     arena->max = max;
-    arena->head = block_new(ARENA_BLOCK);
+    arena->block = block;
+    arena->head = block_new(block);
     if (arena->head == NULL) {
         writ_free(arena);
         return NULL;
     }
     return arena;
+}
+
+struct writ_arena *
+writ_arena_new(size_t max)
+{
+    return arena_of(max, ARENA_BLOCK);
+}
+
+struct writ_arena *
+writ_arena_new_small(size_t max)
+{
+    return arena_of(max, ARENA_SMALL);
 }
 
 static void
@@ -161,7 +175,7 @@ writ_arena_get(struct writ_arena *arena, size_t size)
         return NULL;
     }
     if (need > block->size - block->used) {
-        struct block *fresh = block_new(need > ARENA_BLOCK ? need : ARENA_BLOCK);
+        struct block *fresh = block_new(need > arena->block ? need : arena->block);
         if (fresh == NULL) {
             return NULL;
         }

@@ -42,6 +42,8 @@ struct writ_arena;
 
 /** A new arena that gives at most `max` bytes in all, or NULL. Free with writ_arena_free. */
 struct writ_arena *writ_arena_new(size_t max) __attribute__((warn_unused_result));
+/** The same in small blocks, for what is small, many, and lives long. */
+struct writ_arena *writ_arena_new_small(size_t max) __attribute__((warn_unused_result));
 void writ_arena_free(struct writ_arena *arena);
 
 /** Forgets everything given so far and keeps the first block for the next use. */

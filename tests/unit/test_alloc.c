@@ -205,8 +205,24 @@ START_TEST(an_arena_survives_a_lost_allocation)
 }
 END_TEST
 
+START_TEST(an_arena_of_small_blocks_gives_as_much)
+{
+    struct writ_arena *arena = writ_arena_new_small(1U << 20);
+
+    for (size_t i = 0; i < 1000; i++) {
+        ck_assert_ptr_nonnull(writ_arena_get(arena, 500));
+    }
+    ck_assert_ptr_nonnull(writ_arena_get(arena, 100000));
+    writ_arena_reset(arena);
+    ck_assert_ptr_nonnull(writ_arena_get(arena, 1U << 20));
+    ck_assert_ptr_null(writ_arena_get(arena, 1));
+    writ_arena_free(arena);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("alloc", memory_is_zeroed_and_keeps_its_content, no_bytes_are_memory_too,
     the_armed_allocation_fails_and_no_other, a_fault_is_of_its_own_thread, wiped_memory_is_zero,
     what_was_taken_is_not_cleaned_up, an_arena_gives_its_maximum_and_not_one_byte_more,
     pieces_of_an_arena_are_aligned_and_apart, a_piece_may_be_larger_than_a_block,
-    the_last_piece_of_an_arena_grows_in_place, an_arena_survives_a_lost_allocation)
+    the_last_piece_of_an_arena_grows_in_place, an_arena_survives_a_lost_allocation,
+    an_arena_of_small_blocks_gives_as_much)
