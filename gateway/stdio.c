@@ -92,6 +92,7 @@ writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config 
     stdio->config = config;
     stdio->loop = gateway->workers[0].loop;
     stdio->no_legacy = writ_buf_make(REFUSAL_MAX);
+    stdio->versions = writ_buf_make(REFUSAL_MAX);
     stdio->open = (struct writ_post){.fn = open_scout, .ctx = stdio};
     writ_loop_answer(stdio->loop, &stdio->open);
     *ret = stdio;
@@ -142,5 +143,6 @@ writ_stdio_close(struct writ_stdio *stdio)
         writ_instance_free(stdio->instances);
     }
     writ_buf_wipe(&stdio->no_legacy);
+    writ_buf_wipe(&stdio->versions);
     writ_free(stdio);
 }

@@ -409,6 +409,57 @@ writ_stdio_ask_answer_error(struct writ_flight *flight, const struct writ_json *
     }
 }
 
+/* A server over stdio may look at the version of the first request alone. Without its list it is
+ * left to judge. */
+static bool
+is_supported(const struct writ_flight *flight, struct writ_view version)
+{
+    struct writ_arena *scratch = writ_arena_new(INITIALIZE_MAX);
+    const struct writ_json *versions = NULL;
+    bool found =
+        scratch == NULL || !writ_is_ok(writ_json_read(writ_buf_view(&flight->stdio->versions),
+                               &writ_json_limits_default, scratch, &versions, NULL));
+
+    WRIT_JSON_EACH(each, versions)
+    {
+        found = found || writ_json_is(each, version);
+    }
+    writ_arena_free(scratch);
+    return found;
+}
+
+/* 2026-07-28, basic/versioning. True: it was refused. */
+static bool
+refuse_version(struct writ_flight *flight)
+{
+    struct writ_view version = writ_json_string(
+        writ_json_get(flight->request->message->meta, WRIT_LIT(WRIT_META_VERSION)));
+    writ_auto_buf body = writ_buf_make(INITIALIZE_MAX);
+    struct writ_write w;
+
+    if (flight->era != WRIT_MCP_ERA_MODERN || is_supported(flight, version)) {
+        return false;
+    }
+    w = begin_error(&body, flight);
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("code"));
+    writ_write_i64(&w, CODE_VERSION);
+    writ_write_name(&w, WRIT_LIT("message"));
+    writ_write_string(&w, WRIT_LIT("Unsupported protocol version"));
+    writ_write_name(&w, WRIT_LIT("data"));
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("supported"));
+    writ_write_raw(&w, writ_buf_view(&flight->stdio->versions));
+    writ_write_name(&w, WRIT_LIT("requested"));
+    writ_write_string(&w, version);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_flight_answer(flight, 400, writ_buf_view(&body));
+    return true;
+}
+
 /* As a server over HTTP would that has no such family: a client that can falls back to initialize
  * (mcp.md 2.2), and one that only knows initialize is told which versions there are. */
 void
@@ -537,7 +588,7 @@ begin_message(struct writ_flight *flight)
         take_notification(flight, message);
     } else if (flight->name == WRIT_MCP_INITIALIZE && flight->era == WRIT_MCP_LEGACY) {
         answer_initialize(flight, message);
-    } else {
+    } else if (!refuse_version(flight)) {
         send_request(flight, message);
     }
     writ_arena_free(scratch);

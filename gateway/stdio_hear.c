@@ -13,17 +13,18 @@
 
 #include "evidence/write.h"
 
-#define DISCOVER_US     2000000 /* for the answer to server/discover, before initialize is sent */
-#define VALUES_MAX      (1u << 20) /* of one line: bounds the memory that it costs */
-#define PROGRESS_MAX    (1u << 20)
-#define REPLY_MAX       65536
-#define NAME_MAX        65536
-#define CODE_NO_METHOD  (-32601)
-#define CODE_INTERNAL   (-32603)
-#define CODE_CAPABILITY (-32021)
-#define CODE_VERSION    (-32022)
-#define LISTEN_ID       WRIT_LIT("io.modelcontextprotocol/subscriptionId")
-#define LOG_LEVEL       WRIT_LIT("io.modelcontextprotocol/logLevel")
+#define DISCOVER_US         2000000 /* for the answer to server/discover, before initialize is sent */
+#define VALUES_MAX          (1u << 20) /* of one line: bounds the memory that it costs */
+#define PROGRESS_MAX        (1u << 20)
+#define REPLY_MAX           65536
+#define NAME_MAX            65536
+#define CODE_INVALID_PARAMS (-32602)
+#define CODE_NO_METHOD      (-32601)
+#define CODE_INTERNAL       (-32603)
+#define CODE_CAPABILITY     (-32021)
+#define CODE_VERSION        (-32022)
+#define LISTEN_ID           WRIT_LIT("io.modelcontextprotocol/subscriptionId")
+#define LOG_LEVEL           WRIT_LIT("io.modelcontextprotocol/logLevel")
 
 static void
 note(struct writ_instance *instance, const char *why)
@@ -53,8 +54,11 @@ flight_find(struct writ_instance *instance, uint64_t id)
 /* As HTTP has it: the stateless revision gives some errors a status of their own
  * (basic/transports/streamable-http). */
 static unsigned
-status_of(const struct writ_instance *instance, const struct writ_json *message)
+status_of(const struct writ_instance *instance, const struct writ_flight *flight,
+    const struct writ_json *message)
 {
+    bool incomplete =
+        writ_json_get(flight->request->message->meta, WRIT_LIT(WRIT_META_CAPABILITIES)) == NULL;
     int64_t code = 0;
 
     if (instance->kind != WRIT_INSTANCE_MODERN ||
@@ -65,7 +69,10 @@ status_of(const struct writ_instance *instance, const struct writ_json *message)
     if (code == CODE_NO_METHOD) {
         return 404;
     }
-    return code == CODE_VERSION || code == CODE_CAPABILITY ? 400 : 200;
+    return code == CODE_VERSION || code == CODE_CAPABILITY ||
+                   (code == CODE_INVALID_PARAMS && incomplete)
+               ? 400
+               : 200;
 }
 
 /* Or it comes late: its request was given up. */
@@ -96,7 +103,7 @@ take_response(struct writ_instance *instance, const struct writ_json *message, u
         writ_flight_break(flight, WRIT_UPCALL_TOO_LARGE, "result_too_large");
     } else {
         writ_stdio_stream_respond(
-            instance, flight, status_of(instance, message), writ_buf_view(&body));
+            instance, flight, status_of(instance, flight, message), writ_buf_view(&body));
     }
 }
 
@@ -468,6 +475,20 @@ settle_modern(struct writ_stdio *stdio)
     stdio->modern = stdio->modern == WRIT_STDIO_UNKNOWN ? WRIT_STDIO_NO : stdio->modern;
 }
 
+static void
+keep_versions(struct writ_stdio *stdio, const struct writ_json *versions)
+{
+    struct writ_write w = writ_write_to(&stdio->versions);
+
+    writ_buf_clear(&stdio->versions);
+    if (writ_json_type(versions) == WRIT_JSON_ARRAY) {
+        writ_spread_put_verbatim(&w, versions);
+        if (!writ_is_ok(writ_write_end(&w, NULL))) {
+            writ_buf_clear(&stdio->versions);
+        }
+    }
+}
+
 /* A result, or an error that only such a server gives, says yes (2026-07-28, basic/transports/
  * stdio); an answer that comes late still does. */
 static void
@@ -480,6 +501,8 @@ take_discovery(struct writ_instance *instance, const struct writ_json *message)
                    code == CODE_VERSION);
 
     instance->stdio->modern = yes ? WRIT_STDIO_YES : WRIT_STDIO_NO;
+    keep_versions(
+        instance->stdio, writ_json_pointer(message, WRIT_LIT("/result/supportedVersions")));
     if (instance->state == WRIT_INSTANCE_ASKED) {
         greet(instance);
     }

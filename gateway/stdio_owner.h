@@ -91,6 +91,7 @@ struct writ_stdio {
     atomic_int state;
     bool stopping;
     enum writ_stdio_known legacy, modern;
+    struct writ_buf versions;        /* supportedVersions of its server/discover, or empty */
     struct writ_buf no_legacy;       /* the error with which the server refuses initialize */
     struct writ_instance *instances; /* with those that end */
     size_t serving, ending;          /* how many of them */

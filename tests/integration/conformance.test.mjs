@@ -23,9 +23,8 @@ const EXPECTED_FAILURES = [];
  * list that policy filters is one JSON body, and a call's stream is gone on with by the gateway. */
 const OTHER_WAY = { '2025-11-25': ['server-sse-multiple-streams', 'server-sse-polling'] };
 
-/** Over stdio there are no tasks of this server, and nothing that speaks of HTTP: statuses and headers
- * that only a server behind HTTP has. */
-const NOT_OVER_STDIO = (scenario) => scenario.startsWith('tasks-') || ['server-stateless', 'http-custom-header-server-validation'].includes(scenario);
+/** Over stdio this server has no tasks. */
+const NOT_OVER_STDIO = (scenario) => scenario.startsWith('tasks-');
 
 /** Runs the suite; { scenario: 'N passed, M failed' }. */
 function run(url, revision) {
