@@ -68,6 +68,12 @@ is_loopback(const char *host)
     return writ_view_is(name, "localhost") || writ_view_is(name, "[::1]") || is_loopback_v4(name);
 }
 
+int
+writ_fetch_named(const char *url)
+{
+    return (int)writ_view_find(writ_view_str(url), '?');
+}
+
 WRIT_RESULT
 writ_fetch_check(const char *url, struct writ_err *err)
 {
@@ -82,7 +88,7 @@ writ_fetch_check(const char *url, struct writ_err *err)
     if (curl_url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK ||
         curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
         curl_url_get(parsed, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "%s: not a URL", url);
+        WRIT_FAIL(err, WRIT_E_INVALID, "not a URL");
     }
     if (curl_url_get(parsed, CURLUPART_USER, &user, 0) != CURLUE_NO_USER) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a URL must not hold credentials");
@@ -91,7 +97,8 @@ writ_fetch_check(const char *url, struct writ_err *err)
         (writ_view_is(writ_view_str(scheme), "http") && is_loopback(host))) {
         return WRIT_DONE;
     }
-    WRIT_FAIL(err, WRIT_E_INVALID, "%s: neither https nor http to a loopback address", url);
+    WRIT_FAIL(err, WRIT_E_INVALID, WRIT_FETCH_FMT ": neither https nor http to a loopback address",
+        WRIT_FETCH_ARG(url));
 }
 
 /* ---- fetching */
@@ -150,13 +157,15 @@ perform(CURL *easy, const char *url, const struct writ_buf *body, long *ret_stat
     CURLcode code = curl_easy_perform(easy);
 
     if (code == CURLE_FILESIZE_EXCEEDED || body->failed == WRIT_E_LIMIT) {
-        WRIT_FAIL(err, WRIT_E_LIMIT, "%s: longer than %zu bytes", url, body->max);
+        WRIT_FAIL(err, WRIT_E_LIMIT, WRIT_FETCH_FMT ": longer than %zu bytes", WRIT_FETCH_ARG(url),
+            body->max);
     }
     if (code != CURLE_OK) {
-        WRIT_FAIL(err, WRIT_E_IO, "%s: %s", url, curl_easy_strerror(code));
+        WRIT_FAIL(
+            err, WRIT_E_IO, WRIT_FETCH_FMT ": %s", WRIT_FETCH_ARG(url), curl_easy_strerror(code));
     }
     if (curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, ret_status) != CURLE_OK) {
-        WRIT_FAIL(err, WRIT_E_IO, "%s: has no status", url);
+        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": has no status", WRIT_FETCH_ARG(url));
     }
     return writ_buf_check(body, err);
 }
@@ -175,11 +184,12 @@ writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop, str
     headers = curl_slist_append(NULL, "Accept: application/jwk-set+json, application/json");
     if (easy == NULL || headers == NULL ||
         !set_options(easy, url, timeout_ms, stop, headers, ret)) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to fetch %s", url);
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to fetch " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
     }
     WRIT_TRY(perform(easy, url, ret, &status, err));
     if (status != 200) {
-        WRIT_FAIL(err, WRIT_E_IO, "%s: answers with status %ld", url, status);
+        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": answers with status %ld", WRIT_FETCH_ARG(url),
+            status);
     }
     return WRIT_DONE;
 }
@@ -209,7 +219,7 @@ writ_fetch_post(const char *url, const struct writ_fetch_form *form, int64_t tim
         (form->authorization != NULL && !append(&headers, form->authorization)) ||
         !set_options(easy, url, timeout_ms, stop, headers, ret) ||
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, form->fields) != CURLE_OK) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to post to %s", url);
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to post to " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
     }
     WRIT_TRY(perform(easy, url, ret, &status, err));
     *ret_status = status;

@@ -11,6 +11,12 @@
 
 #include <stdatomic.h>
 
+/** A URL in an error text: without its query, which may be a secret. */
+#define WRIT_FETCH_FMT      "%.*s"
+#define WRIT_FETCH_ARG(url) writ_fetch_named(url), (url)
+/** How many bytes of it may be told. */
+int writ_fetch_named(const char *url);
+
 /** WRIT_OK when the URL may be fetched; WRIT_E_INVALID, with what is wrong with it. */
 WRIT_RESULT writ_fetch_check(const char *url, struct writ_err *err);
 

@@ -121,8 +121,8 @@ refused(const char *url, long status, const struct writ_json *answer, struct wri
         is_word = (word.ptr[i] >= 'a' && word.ptr[i] <= 'z') || word.ptr[i] == '_';
     }
     word = is_word ? word : WRIT_LIT("no reason");
-    WRIT_FAIL(err, WRIT_E_IO, "%s: gives no token: status %ld, " WRIT_VIEW_FMT, url, status,
-        WRIT_VIEW_ARG(word));
+    WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": gives no token: status %ld, " WRIT_VIEW_FMT,
+        WRIT_FETCH_ARG(url), status, WRIT_VIEW_ARG(word));
 }
 
 static bool
@@ -149,13 +149,14 @@ take_answer(
     if (!is_token(token) || !writ_view_equal_nocase(type, WRIT_LIT("Bearer")) ||
         (expires != NULL &&
             !writ_is_ok(writ_json_integer(expires, 1, WRIT_TOKEN_LIFETIME_MAX_S, &lifetime_s)))) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "%s: its answer is no bearer token with a lifetime", url);
+        WRIT_FAIL(err, WRIT_E_PARSE,
+            WRIT_FETCH_FMT ": its answer is no bearer token with a lifetime", WRIT_FETCH_ARG(url));
     }
     (void)writ_buf_reserve(&text, token.len); /* a buffer that grows would leave pieces behind */
     writ_buf_put(&text, token);
     if (!writ_is_ok(writ_buf_check(&text, NULL))) {
-        WRIT_FAIL(
-            err, text.failed, "%s: its token is longer than %zu bytes", url, WRIT_TOKEN_BYTES_MAX);
+        WRIT_FAIL(err, text.failed, WRIT_FETCH_FMT ": its token is longer than %zu bytes",
+            WRIT_FETCH_ARG(url), WRIT_TOKEN_BYTES_MAX);
     }
     *ret = (struct writ_token){.text = text, .lifetime_s = lifetime_s};
     text = writ_buf_make(0); /* it is the caller's now */
@@ -171,13 +172,15 @@ read_answer(const char *url, long status, struct writ_view text, struct writ_tok
     writ_result r;
 
     if (arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the answer of %s", url);
+        WRIT_FAIL(
+            err, WRIT_E_NOMEM, "no memory for the answer of " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
     }
     r = writ_json_read(text, &writ_json_limits_default, arena, &answer, NULL);
     if (status != 200) {
         r = refused(url, status, writ_is_ok(r) ? answer : NULL, err);
     } else if (!writ_is_ok(r) || writ_json_type(answer) != WRIT_JSON_OBJECT) {
-        r = writ_fail(err, WRIT_E_PARSE, "%s: its answer is no JSON object", url);
+        r = writ_fail(err, WRIT_E_PARSE, WRIT_FETCH_FMT ": its answer is no JSON object",
+            WRIT_FETCH_ARG(url));
     } else {
         r = take_answer(url, answer, ret, err);
     }

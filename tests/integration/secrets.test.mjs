@@ -136,7 +136,7 @@ test('what the configuration holds: tokens, URLs, the environment of children, p
     upstreams: {
       up: { http: `${up.url}?secret=${canary('upstream')}`, resource: 'https://up.example/', authorization: { file: 'shown.secret' } },
       other: { http: up.url, authorization: { variable: 'WRIT_TEST_SHOWN', header: 'X-Shown', scheme: '' } },
-      asks: { http: up.url, authorization: { client_id: 'writ', token_endpoint: 'http://127.0.0.1:1/token', file: 'client.secret' } },
+      asks: { http: up.url, authorization: { client_id: 'writ', token_endpoint: `http://127.0.0.1:1/token?secret=${canary('token-url')}`, file: 'client.secret' } },
       dead: { http: `http://127.0.0.1:1/mcp?secret=${canary('upstream')}` },
       child: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/stdio-server.mjs'), join(dir, 'record'), canary('argv')], environment: { SECRET: canary('environment') } },
       lost: { stdio: [join(dir, canary('argv')), canary('argv')], environment: { SECRET: canary('environment') } },
@@ -151,7 +151,7 @@ test('what the configuration holds: tokens, URLs, the environment of children, p
       'lost/x': { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] },
     },
   };
-  const secrets = { ...planted('token', 'jwks', 'upstream', 'argv', 'environment', 'probe', 'probe-error', 'probe-url', 'shown', 'variable', 'client-secret', 'shown-next'), hash: [agent.entry.bearer_sha256] };
+  const secrets = { ...planted('token', 'jwks', 'upstream', 'argv', 'environment', 'probe', 'probe-error', 'probe-url', 'shown', 'variable', 'client-secret', 'shown-next', 'token-url'), hash: [agent.entry.bearer_sha256] };
   const secret = (dir, name, text) => writeFileSync(join(dir, name), text, { mode: 0o600 });
   const gw = await prepare(t, config, {
     env: { WRIT_TEST_SHOWN: canary('variable') },

@@ -237,7 +237,18 @@ START_TEST(a_form_is_posted_and_every_status_is_an_answer)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("fetch", only_https_and_loopback_may_be_fetched, a_good_answer_is_taken,
+START_TEST(an_error_names_a_url_without_its_query)
+{
+    struct writ_err err = {0};
+
+    ck_assert_code(writ_fetch_check("http://example.com/keys?key=secret", &err), WRIT_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.text, "http://example.com/keys:"));
+    ck_assert_ptr_null(strstr(err.text, "secret"));
+}
+END_TEST
+
+WRIT_UNIT_MAIN("fetch", an_error_names_a_url_without_its_query,
+    only_https_and_loopback_may_be_fetched, a_good_answer_is_taken,
     proxies_of_the_environment_are_ignored, localhost_is_loopback, any_other_answer_is_a_failure,
     a_body_may_be_as_long_as_the_buffer, nobody_listens, a_server_that_says_nothing_is_given_up,
     a_fetch_is_given_up_when_it_is_told_to_stop, a_form_is_posted_and_every_status_is_an_answer)
