@@ -5,8 +5,9 @@
  *     {"agent": "dev", "tool": "pay/transfer", "arguments": {...},
  *      "target_state_digest": "sha256:...", "boundary_id": "...", "idempotency_key": "..."}
  * agent is the id of a configured agent, or {"id", "tenant", "role", "credential_scope",
- * "credential_tier"}; without it the anonymous agent calls. arguments left out are {}. The last
- * three are needed for digests alone. Unknown members are refused.
+ * "credential_tier", "scopes"} (OAuth scopes with spaces between); without it the anonymous agent
+ * calls. arguments left out are {}. The last three are needed for digests alone. Unknown members
+ * are refused.
  *
  * A file of cases:
  *     config: policy.yaml            # relative to the file of cases

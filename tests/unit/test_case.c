@@ -34,12 +34,13 @@ START_TEST(a_call_is_read)
         writ_value_of(arena, WRIT_LIT("{\"tool\":\"u/t\"}")), config, arena, &call, NULL));
     ck_assert_view(call.agent.id, "anybody");
     ck_assert_uint_eq(call.arguments->count, 0);
-    ck_assert_ok(
-        writ_case_call(writ_value_of(arena,
-                           WRIT_LIT("{\"tool\":\"u/t\",\"agent\":{\"id\":\"x\",\"role\":\"r\"}}")),
-            config, arena, &call, NULL));
+    ck_assert_ok(writ_case_call(
+        writ_value_of(arena, WRIT_LIT("{\"tool\":\"u/t\",\"agent\":{\"id\":\"x\",\"role\":\"r\","
+                                      "\"scopes\":\"a b\"}}")),
+        config, arena, &call, NULL));
     ck_assert_view(call.agent.id, "x");
     ck_assert_view(call.agent.role, "r");
+    ck_assert_view(call.agent.scopes, "a b");
     writ_config_drop(config);
 }
 END_TEST
