@@ -100,17 +100,35 @@ test('votes and rankings are counted and explained', () => {
   assert.match(run('crew', 'vote', 'borda', rankings).stdout, /resolved: "a"/);
 });
 
-// As a third party would: installed headers, pkg-config, a compiler.
-test('a plug-in is built from what is installed, and votes; what is broken is skipped and named', () => {
-  const dir = folder();
+// Everything an example needs is what an installation has.
+function install(dir) {
   const prefix = join(dir, 'prefix');
-  const engines = join(dir, 'engines');
-  mkdirSync(engines, { mode: 0o700 });
   const installed = spawnSync('cmake', ['--install', process.env.WRIT_BUILD_DIR, '--prefix', prefix], { encoding: 'utf8' });
   assert.equal(installed.status, 0, installed.stderr);
   const config = readdirSync(prefix, { recursive: true }).find((name) => name.endsWith('writ.pc'));
-  const flags = readFileSync(join(prefix, config), 'utf8');
-  assert.match(flags, /^Cflags: -I\$\{includedir\}$/m);
+  const flags = spawnSync('pkg-config', [`--define-variable=prefix=${prefix}`, '--cflags', '--libs', join(prefix, config)], { encoding: 'utf8' });
+  assert.equal(flags.status, 0, flags.stderr);
+  return { prefix, flags: flags.stdout.trim().split(/\s+/) };
+}
+
+test('the example of a consensus is built from what is installed, and reaches one', (t) => {
+  if (/asan|tsan/.test(process.env.WRIT_BUILD_DIR)) return t.skip('a plain program cannot link sanitized libraries');
+  const dir = folder();
+  const program = join(dir, 'consensus');
+  const built = spawnSync('cc', ['-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Werror', '-o', program,
+    join(source, 'examples/consensus/consensus.c'), ...install(dir).flags], { encoding: 'utf8' });
+  assert.equal(built.status, 0, built.stderr);
+  const ran = spawnSync(program, { encoding: 'utf8' });
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /round 1: REQUEST_REVISION[^]*the proposer reads: .*roll back.*rehearsal[^]*round 2: ACCEPT[^]*"finalOutput":"draft 2"[^]*\nconsensus\n$/);
+});
+
+// As a third party would: installed headers, pkg-config, a compiler.
+test('a plug-in is built from what is installed, and votes; what is broken is skipped and named', () => {
+  const dir = folder();
+  const engines = join(dir, 'engines');
+  mkdirSync(engines, { mode: 0o700 });
+  const { prefix } = install(dir);
   const so = join(engines, 'ranked-pairs.so');
   const built = spawnSync('cc', ['-std=c11', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-o', so,
     join(source, 'examples/ranked-pairs/ranked_pairs.c'), `-I${join(prefix, 'include')}`], { encoding: 'utf8' });
