@@ -100,13 +100,13 @@ writ_datum_arena_freep(struct writ_arena **arena)
     *arena = NULL;
 }
 
-WRIT_RESULT
-writ_datum_parse(struct writ_view json, size_t max, struct writ_arena *arena,
+static WRIT_RESULT
+parse(struct writ_view json, size_t max, size_t depth, struct writ_arena *arena,
     const struct writ_json **ret, struct writ_crew_err *err)
 {
     const struct writ_json_limits limits = {
         .bytes = max,
-        .depth = WRIT_JSON_DEPTH_MAX,
+        .depth = depth,
         .values = max,
         .name_bytes = max,
         .string_bytes = max,
@@ -116,6 +116,20 @@ writ_datum_parse(struct writ_view json, size_t max, struct writ_arena *arena,
     writ_result read = writ_json_read(json, &limits, arena, ret, &below);
 
     return writ_is_ok(read) ? read : writ_failure_below(err, read, &below);
+}
+
+WRIT_RESULT
+writ_datum_parse(struct writ_view json, size_t max, struct writ_arena *arena,
+    const struct writ_json **ret, struct writ_crew_err *err)
+{
+    return parse(json, max, WRIT_CREW_DEPTH_MAX, arena, ret, err);
+}
+
+WRIT_RESULT
+writ_datum_parse_snapshot(struct writ_view json, size_t max, struct writ_arena *arena,
+    const struct writ_json **ret, struct writ_crew_err *err)
+{
+    return parse(json, max, WRIT_JSON_DEPTH_MAX, arena, ret, err);
 }
 
 WRIT_RESULT

@@ -45,4 +45,8 @@ void writ_datum_arena_freep(struct writ_arena **arena);
 WRIT_RESULT writ_datum_parse(struct writ_view json, size_t max, struct writ_arena *arena,
     const struct writ_json **ret, struct writ_crew_err *err);
 
+/** The same for a snapshot, in which values stand deeper than when they were handed in. */
+WRIT_RESULT writ_datum_parse_snapshot(struct writ_view json, size_t max, struct writ_arena *arena,
+    const struct writ_json **ret, struct writ_crew_err *err);
+
 #endif

@@ -20,6 +20,12 @@ struct build {
     struct writ_crew_err *err;
 };
 
+/** Who works in a role. */
+struct staffing {
+    double amount;
+    struct writ_view prompt;
+};
+
 static writ_result build_graph(const struct build *build, const struct writ_crew_shape *shape,
     const struct writ_crew_agents *agents, const struct chain *outer, struct writ_crew_graph **ret);
 
@@ -145,20 +151,29 @@ snapshot_role(const struct writ_shape_role *role, struct writ_view system_prompt
     return writ_datum_of_text(writ_buf_view(&buf), ret);
 }
 
-/* What the agents file says of a role: the last entry of it counts, for each member by itself. */
-static void
-amend(const struct writ_crew_agents *agents, const struct writ_shape_role *role, double *ret_amount,
-    struct writ_view *ret_prompt)
+/* What the agents file makes of each role: the last entry counts, for each member by itself. */
+static WRIT_RESULT
+amend(const struct build *build, const struct writ_crew_shape *shape,
+    const struct writ_crew_agents *agents, struct staffing *staff)
 {
-    *ret_amount = role->amount >= 0 ? role->amount : 0;
-    *ret_prompt = role->system_prompt;
+    for (size_t at = 0; at < shape->roles_n; at++) {
+        const struct writ_shape_role *role = &shape->roles[at];
+        staff[at] = (struct staffing){role->amount >= 0 ? role->amount : 0, role->system_prompt};
+    }
     for (size_t at = 0; agents != NULL && at < agents->n; at++) {
         const struct writ_shape_agents *entry = &agents->list[at];
-        if (writ_view_equal(entry->role, role->name)) {
-            *ret_amount = entry->amount;
-            *ret_prompt = entry->system_prompt.ptr != NULL ? entry->system_prompt : *ret_prompt;
+        size_t role = writ_shape_find(shape, entry->role);
+        if (role == shape->roles_n) {
+            return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ROLE,
+                "the agents file names role " WRIT_VIEW_FMT ", which the shape does not have",
+                WRIT_VIEW_ARG(entry->role));
+        }
+        staff[role].amount = entry->amount;
+        if (entry->system_prompt.ptr != NULL) {
+            staff[role].prompt = entry->system_prompt;
         }
     }
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -176,15 +191,13 @@ nest(const struct build *build, const struct writ_shape_role *role, const struct
 
 static WRIT_RESULT
 build_role(const struct build *build, struct writ_crew_graph *graph, size_t at,
-    const struct writ_crew_agents *agents, const struct chain *chain)
+    const struct staffing *staff, const struct chain *chain)
 {
     const struct writ_shape_role *role = &graph->shape->roles[at];
     struct writ_graph_role *to = &graph->roles[at];
-    struct writ_view prompt;
-    double amount;
+    double amount = staff->amount;
     size_t each = 1;
 
-    amend(agents, role, &amount, &prompt);
     if (role->max_allowed >= 0 && amount > role->max_allowed) {
         return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_EXCEEDS_MAX_ALLOWED,
             "role " WRIT_VIEW_FMT " has more agents than its max_allowed",
@@ -198,7 +211,7 @@ build_role(const struct build *build, struct writ_crew_graph *graph, size_t at,
     *to =
         (struct writ_graph_role){.shape = role, .first = graph->agents_n, .count = (size_t)amount};
     graph->agents_n += to->count;
-    if (!writ_is_ok(snapshot_role(role, prompt, &to->snapshot))) {
+    if (!writ_is_ok(snapshot_role(role, staff->prompt, &to->snapshot))) {
         return writ_failure_memory(build->err);
     }
     if (to->count > 0 && role->nested_crew.len > 0) {
@@ -290,30 +303,16 @@ writ_crew_graph_free(struct writ_crew_graph *graph)
     writ_free(graph);
 }
 
-static WRIT_RESULT
-check_agents(const struct build *build, const struct writ_crew_shape *shape,
-    const struct writ_crew_agents *agents)
-{
-    for (size_t at = 0; agents != NULL && at < agents->n; at++) {
-        if (writ_shape_find(shape, agents->list[at].role) == shape->roles_n) {
-            return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ROLE,
-                "the agents file names role " WRIT_VIEW_FMT ", which the shape does not have",
-                WRIT_VIEW_ARG(agents->list[at].role));
-        }
-    }
-    return WRIT_DONE;
-}
-
 static writ_result
 build_graph(const struct build *build, const struct writ_crew_shape *shape,
     const struct writ_crew_agents *agents, const struct chain *outer, struct writ_crew_graph **ret)
 {
     WRIT_AUTO(struct writ_crew_graph *, graph_freep) graph = NULL;
     const struct chain chain = {shape->name, outer, outer != NULL ? outer->depth + 1 : 1};
+    struct staffing *staff;
 
     WRIT_TRY(check_chain(build, &chain));
     WRIT_TRY(check_lint(build, shape));
-    WRIT_TRY(check_agents(build, shape, agents));
     graph = writ_alloc(sizeof *graph);
     if (graph == NULL) {
         return writ_failure_memory(build->err);
@@ -322,11 +321,14 @@ build_graph(const struct build *build, const struct writ_crew_shape *shape,
     graph->engines = build->plan->engines;
     graph->arena = writ_arena_new(SIZE_MAX);
     graph->roles = writ_alloc(shape->roles_n * sizeof *graph->roles);
-    if (graph->arena == NULL || graph->roles == NULL) {
+    staff =
+        graph->arena != NULL ? writ_arena_get(graph->arena, shape->roles_n * sizeof *staff) : NULL;
+    if (staff == NULL || graph->roles == NULL) {
         return writ_failure_memory(build->err);
     }
+    WRIT_TRY(amend(build, shape, agents, staff));
     for (size_t at = 0; at < shape->roles_n; at++) {
-        WRIT_TRY(build_role(build, graph, at, agents, &chain));
+        WRIT_TRY(build_role(build, graph, at, &staff[at], &chain));
     }
     if (!writ_is_ok(name_agents(graph)) || !writ_is_ok(order_phases(graph))) {
         return writ_failure_memory(build->err);

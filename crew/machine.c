@@ -3,7 +3,7 @@
  * 1. A step is in phase.ids from its request to its terminal event, and nowhere else: the first
  *    terminal takes it out, so that a second one finds nothing.
  * 2. A phase is over when no step of it is in phase.ids and no nested crew of it runs. This is
- * asked after every answer, but not while the phase begins or ends (`held`).
+ * asked after every answer, but not while the phase begins or ends or an answer is taken (`held`).
  * 3. A failure half way goes to the burst; the session is broken then. Nothing here looks at it. */
 #include "crew/burst.h"
 #include "crew/nested.h"
@@ -434,6 +434,7 @@ take_answer(
 {
     bool fixing = replaced != WRIT_GRAPH_NONE;
 
+    m->phase.held = true; /* a nested fixer may end at once, here or in a hook */
     run_commands(m, agent, terminal->commands);
     writ_machine_output(
         m, (struct writ_output){fixing ? replaced : agent, writ_crew_value_ref(terminal->output),
@@ -445,6 +446,7 @@ take_answer(
             : terminal->stalled ? WRIT_SHAPE_REASON_STALL
                                 : WRIT_SHAPE_REASON_FAULT);
     }
+    m->phase.held = false;
 }
 
 void

@@ -51,7 +51,7 @@ struct writ_terminal {
 /** The phase that is running. */
 struct writ_phase {
     bool running;
-    bool held;       /* it begins or ends: whether anything keeps it is not asked */
+    bool held;       /* whether anything keeps it is not asked now: see machine.c */
     uint64_t serial; /* of the phase, in this machine */
     size_t role;
     struct writ_step *steps;

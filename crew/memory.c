@@ -334,12 +334,15 @@ number_of(const struct writ_json *object, const char *member)
     return writ_json_type(value) == WRIT_JSON_NUMBER ? value->number : 0;
 }
 
+/* An agent that writes huge numbers must not break the crew: such an item scores nothing. */
 static double
 score_of(const struct writ_json *item, const struct writ_json *weights)
 {
-    return number_of(weights, "authority") * number_of(item, "authority") +
-           number_of(weights, "conviction") * number_of(item, "conviction") +
-           number_of(weights, "importance") * number_of(item, "importance");
+    double score = number_of(weights, "authority") * number_of(item, "authority") +
+                   number_of(weights, "conviction") * number_of(item, "conviction") +
+                   number_of(weights, "importance") * number_of(item, "importance");
+
+    return __builtin_isfinite(score) ? score : 0;
 }
 
 static int
@@ -363,9 +366,6 @@ write_scored(
     writ_write_array_begin(&w);
     for (size_t at = 0; at < n; at++) {
         char text[WRIT_JCS_NUMBER_TEXT];
-        if (!__builtin_isfinite(list[at].score)) {
-            return (writ_result){WRIT_E_INVALID};
-        }
         writ_write_object_begin(&w);
         writ_write_name(&w, WRIT_LIT("item"));
         writ_write_raw(&w, writ_crew_value_text(memory->items[list[at].at].value));

@@ -115,6 +115,7 @@ writ_nested_absorb(struct writ_machine *m, struct writ_handle *handle)
 {
     size_t agent = handle->agent;
     bool awaited = m->phase.running && handle->phase == m->phase.serial;
+    bool held = m->phase.held;
     writ_auto_datum output = NULL;
 
     if (handle->inner->status != WRIT_CREW_COMPLETED) {
@@ -134,10 +135,12 @@ writ_nested_absorb(struct writ_machine *m, struct writ_handle *handle)
     }
     writ_nested_free(handle);
     writ_burst_nested_completed(m, agent, output);
+    m->phase.held = true;
     writ_machine_hook(m, m->graph->agents[agent].role, WRIT_SHAPE_AFTER_AGENT,
         (struct writ_crew_hook){.agent_id = m->graph->agents[agent].id,
             .output = writ_crew_value_text(output),
             .fault = false,
             .stalled = -1});
+    m->phase.held = held;
     writ_machine_settle(m);
 }

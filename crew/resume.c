@@ -95,7 +95,7 @@ restore(struct writ_crew_session *session, struct writ_view snapshot, struct wri
     if (arena == NULL) {
         return writ_failure_memory(err);
     }
-    WRIT_TRY(writ_datum_parse(snapshot, m->limits->text_bytes, arena, &value, err));
+    WRIT_TRY(writ_datum_parse_snapshot(snapshot, m->limits->text_bytes, arena, &value, err));
     return writ_snapshot_restore(m, value, err);
 }
 

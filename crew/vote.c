@@ -43,17 +43,10 @@ names(struct writ_scan_texts list, const struct writ_crew_entry *entry)
 static int64_t
 weight_of(const struct writ_crew_voting *voting, const struct writ_crew_entry *entry)
 {
-    int64_t weight = 1;
+    const struct writ_voting_weight *weight = writ_voting_weight_of(voting, entry->agent_id);
 
-    for (size_t at = 0; at < voting->weights_n; at++) {
-        if (writ_view_equal(voting->weights[at].id, entry->agent_id)) {
-            return voting->weights[at].weight;
-        }
-        if (writ_view_equal(voting->weights[at].id, entry->role_id)) {
-            weight = voting->weights[at].weight;
-        }
-    }
-    return weight;
+    weight = weight != NULL ? weight : writ_voting_weight_of(voting, entry->role_id);
+    return weight != NULL ? weight->weight : 1;
 }
 
 /* "approve", or an object whose member "vote" says so. */

@@ -3,6 +3,7 @@
 #include "crew/datum.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define VOTING_BYTES_MAX (1 << 20)
 #define ENGINE_PREFIX    "engine:"
@@ -139,6 +140,24 @@ scan_threshold(
     }
 }
 
+static int
+compare_weights(const void *a, const void *b)
+{
+    const struct writ_voting_weight *left = a, *right = b;
+
+    return writ_view_compare(left->id, right->id);
+}
+
+const struct writ_voting_weight *
+writ_voting_weight_of(const struct writ_crew_voting *voting, struct writ_view id)
+{
+    const struct writ_voting_weight key = {id, 0};
+
+    return voting->weights_n > 0
+               ? bsearch(&key, voting->weights, voting->weights_n, sizeof key, compare_weights)
+               : NULL;
+}
+
 static void
 scan_weights(
     struct writ_scan *scan, const struct writ_json *object, struct writ_crew_voting *voting)
@@ -170,6 +189,9 @@ scan_weights(
         writ_scan_leave(scan, at);
     }
     writ_scan_leave(scan, entered);
+    if (n > 0) {
+        qsort(list, n, sizeof *list, compare_weights);
+    }
     voting->weights = list;
     voting->weights_n = n;
 }

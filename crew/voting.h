@@ -29,7 +29,7 @@ struct writ_crew_voting {
     struct writ_view weight_function;
     struct writ_rational threshold;
     double threshold_number; /* as the public library compares it; negative: written as "a/b" */
-    const struct writ_voting_weight *weights;
+    const struct writ_voting_weight *weights; /* sorted by id */
     size_t weights_n;
     struct writ_rational quorum; /* of the electorate, when quorum_share; else a count over 1 */
     bool quorum_share;
@@ -41,6 +41,10 @@ struct writ_crew_voting {
 
 /** What a role without a voting object does: first_valid. */
 extern const struct writ_crew_voting writ_voting_default;
+
+/** The weight that is given for an agent or role by name, or NULL. */
+const struct writ_voting_weight *writ_voting_weight_of(
+    const struct writ_crew_voting *voting, struct writ_view id);
 
 /** Reads a voting object at the present place of the scan; its members are a closed set. */
 void writ_voting_scan(

@@ -86,6 +86,10 @@ const struct writ_crew_finding *writ_crew_findings_at(
 
 /* ---- limits */
 
+/** Objects and arrays inside each other in a text that is handed in. A snapshot, which holds such
+ * values further inside, may be deeper. */
+#define WRIT_CREW_DEPTH_MAX 256
+
 /** Maxima; each is still accepted. Start from writ_crew_limits_default. */
 struct writ_crew_limits {
     size_t text_bytes;       /* of a shape, an agents file or a snapshot */

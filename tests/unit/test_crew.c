@@ -289,6 +289,18 @@ START_TEST(a_snapshot_that_was_changed_is_refused_or_runs)
 }
 END_TEST
 
+static size_t
+count_of(struct writ_view log, struct writ_view what)
+{
+    size_t n = 0;
+
+    for (size_t at = writ_view_search(log, what); at < log.len; n++) {
+        log = writ_view_sub(log, at + 1, log.len);
+        at = writ_view_search(log, what);
+    }
+    return n;
+}
+
 /* ---- deviations that the golden scenarios do not show */
 
 START_TEST(nested_crews_that_end_at_once_all_run_in_their_phase)
@@ -316,6 +328,77 @@ START_TEST(nested_crews_that_end_at_once_all_run_in_their_phase)
         at += next + 1;
     }
     ck_assert_uint_eq(completed, 3);
+    crew_finish(&crew, 0);
+    ck_assert_int_eq(writ_crew_session_status(crew.session), WRIT_CREW_COMPLETED);
+    crew_close(&crew);
+}
+END_TEST
+
+/* Opens the session anew, with options that were changed since. */
+static void
+crew_reopen(struct crew *crew)
+{
+    writ_crew_session_free(crew->session);
+    crew->session = NULL;
+    ck_assert_ok(writ_crew_session_new(&crew->options, &crew->session, NULL));
+}
+
+#define AT_ONCE INNER(ROLE("ia", ",\"first_input\":true") "," ROLE("iz", ",\"final_output\":true"))
+
+START_TEST(a_nested_fixer_that_ends_at_once_ends_its_phase_after_the_tick)
+{
+    static const char shape[] = SHAPE(ENTRY "," ROLE(
+        "w", ",\"amount\":12,\"execution\":{\"timeout_ms\":5}") "," ROLE("f",
+        ",\"amount\":1,\"nested_crew\":\"inner\",\"activation\":{\"on_timeout\":true}") "," EXIT);
+    struct writ_crew_events events;
+    struct crew crew = {0};
+    char id[17];
+
+    ck_assert_int_eq(crew_open(&crew, shape, AGENTS, AT_ONCE, NULL), WRIT_CREW_NONE);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    ck_assert(pending_id(&crew, 0, id));
+    ck_assert_int_eq(crew_answer(&crew, id, ""), WRIT_CREW_NONE);
+    while (pending_id(&crew, 1, id)) {
+        ck_assert_int_eq(crew_answer(&crew, id, ",\"output\":1"), WRIT_CREW_NONE);
+    }
+    ck_assert_ok(writ_crew_session_tick(crew.session, 5, &events, NULL));
+    log_events(&crew, &events);
+    ck_assert_uint_eq(count_of(writ_buf_view(&crew.log), WRIT_LIT("agent.step.timed_out")), 1);
+    ck_assert(pending_id(&crew, 0, id));
+    ck_assert(!pending_id(&crew, 1, id));
+    crew_finish(&crew, 0);
+    ck_assert_int_eq(writ_crew_session_status(crew.session), WRIT_CREW_COMPLETED);
+    crew_close(&crew);
+}
+END_TEST
+
+static void
+ask_what_is_denied(void *user, const struct writ_crew_hook *hook, struct writ_crew_control *control)
+{
+    (void)user;
+    (void)hook;
+    writ_crew_control_request(control, WRIT_LIT("w-1"), WRIT_LIT("z-1"), WRIT_CREW_TALK_TO);
+}
+
+START_TEST(a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answer)
+{
+    static const char shape[] =
+        SHAPE(ENTRY "," ROLE("w", ",\"amount\":1,\"hooks\":{\"after_agent\":\"ask\"}") "," ROLE("f",
+            ",\"amount\":1,\"nested_crew\":\"inner\",\"activation\":{"
+            "\"on_fault\":true,\"on_permission_denied\":true}") "," EXIT);
+    static const struct writ_crew_hooks hooks = {ask_what_is_denied, NULL};
+    struct crew crew = {0};
+    char id[17];
+
+    ck_assert_int_eq(crew_open(&crew, shape, AGENTS, AT_ONCE, NULL), WRIT_CREW_NONE);
+    crew.options.hooks = &hooks;
+    crew_reopen(&crew);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    for (int step = 0; step < 2; step++) {
+        ck_assert(pending_id(&crew, 0, id));
+        ck_assert_int_eq(crew_answer(&crew, id, ",\"fault\":true"), WRIT_CREW_NONE);
+    }
+    ck_assert_uint_eq(count_of(writ_buf_view(&crew.log), WRIT_LIT("\"failedRoleId\":\"z\"")), 0);
     crew_finish(&crew, 0);
     ck_assert_int_eq(writ_crew_session_status(crew.session), WRIT_CREW_COMPLETED);
     crew_close(&crew);
@@ -375,17 +458,80 @@ START_TEST(an_event_has_a_limit)
 }
 END_TEST
 
-static size_t
-count_of(struct writ_view log, struct writ_view what)
+/* Answers the entry with arrays in each other, so that the event is `depth` deep. */
+static enum writ_crew_error
+answer_deeply(struct crew *crew, size_t depth)
 {
-    size_t n = 0;
+    writ_auto_buf event = writ_buf_make(SIZE_MAX);
+    struct writ_crew_events events;
+    struct writ_crew_err err = {0};
+    char id[17];
 
-    for (size_t at = writ_view_search(log, what); at < log.len; n++) {
-        log = writ_view_sub(log, at + 1, log.len);
-        at = writ_view_search(log, what);
+    ck_assert(pending_id(crew, 0, id));
+    writ_buf_str(&event, "{\"type\":\"agent.step.completed\",\"correlationId\":\"");
+    writ_buf_str(&event, id);
+    writ_buf_str(&event, "\",\"output\":");
+    for (size_t at = 1; at < depth; at++) {
+        writ_buf_byte(&event, '[');
     }
-    return n;
+    for (size_t at = 1; at < depth; at++) {
+        writ_buf_byte(&event, ']');
+    }
+    writ_buf_byte(&event, '}');
+    ck_assert_ok(writ_buf_check(&event, NULL));
+    return writ_is_ok(
+               writ_crew_session_deliver(crew->session, writ_buf_view(&event), &events, &err))
+               ? WRIT_CREW_NONE
+               : err.error;
 }
+
+START_TEST(the_deepest_output_is_read_again_from_a_snapshot)
+{
+    struct writ_crew_session *resumed = NULL;
+    struct writ_crew_value *snapshot = NULL;
+    struct writ_crew_events events;
+    struct crew crew = {0};
+
+    ck_assert_int_eq(
+        crew_open(&crew, SHAPE(ENTRY "," WORKERS(2) "," EXIT), AGENTS, NULL, NULL), WRIT_CREW_NONE);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    ck_assert_int_eq(answer_deeply(&crew, WRIT_CREW_DEPTH_MAX + 1), WRIT_CREW_LIMIT_EXCEEDED);
+    ck_assert_int_eq(answer_deeply(&crew, WRIT_CREW_DEPTH_MAX), WRIT_CREW_NONE);
+    ck_assert_int_eq(answer_deeply(&crew, WRIT_CREW_DEPTH_MAX), WRIT_CREW_NONE);
+    ck_assert_ok(writ_crew_session_snapshot(crew.session, &snapshot, NULL));
+    ck_assert_ok(writ_crew_session_resume(&crew.options, writ_crew_value_text(snapshot), NULL, 0,
+        WRIT_CREW_RESUME_RE_EMIT, &resumed, &events, NULL));
+    ck_assert_uint_eq(events.n, 1);
+    writ_crew_session_free(resumed);
+    writ_crew_value_free(snapshot);
+    crew_close(&crew);
+}
+END_TEST
+
+START_TEST(an_item_with_huge_numbers_does_not_break_the_crew)
+{
+    static const char shape[] =
+        SHAPE(ENTRY "," ROLE("w", ",\"amount\":1,\"execution\":{\"memex\":{"
+                                  "\"retrieval\":{\"weights\":{\"authority\":1e300}}}}") "," EXIT);
+    struct writ_crew_memory memory = {0};
+    struct crew crew = {0};
+    char id[17];
+
+    ck_assert_ok(writ_crew_memory_new(WRIT_LIT("c"), &memory));
+    ck_assert_int_eq(crew_open(&crew, shape, AGENTS, NULL, NULL), WRIT_CREW_NONE);
+    crew.options.memory = &memory;
+    crew_reopen(&crew);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    ck_assert(pending_id(&crew, 0, id));
+    ck_assert_int_eq(crew_answer(&crew, id,
+                         ",\"memex_commands\":[{\"type\":\"memory.create\",\"item\":{"
+                         "\"id\":\"i\",\"authority\":1e300,\"meta\":{}}}]"),
+        WRIT_CREW_NONE);
+    ck_assert(pending_id(&crew, 0, id));
+    crew_close(&crew);
+    memory.ops->free(memory.self);
+}
+END_TEST
 
 START_TEST(fixers_of_a_phase_have_a_limit)
 {
@@ -496,6 +642,10 @@ END_TEST
 
 WRIT_UNIT_MAIN("crew", the_order_of_answers_does_not_change_the_log,
     resuming_at_every_step_gives_the_same_log, a_snapshot_that_was_changed_is_refused_or_runs,
-    nested_crews_that_end_at_once_all_run_in_their_phase, agents_and_nesting_have_limits,
+    nested_crews_that_end_at_once_all_run_in_their_phase,
+    a_nested_fixer_that_ends_at_once_ends_its_phase_after_the_tick,
+    a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answer,
+    the_deepest_output_is_read_again_from_a_snapshot,
+    an_item_with_huge_numbers_does_not_break_the_crew, agents_and_nesting_have_limits,
     an_event_has_a_limit, fixers_of_a_phase_have_a_limit,
     hooks_that_ask_again_do_not_recurse_without_end, memory_that_runs_out_never_gives_another_log)
