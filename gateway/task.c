@@ -9,6 +9,7 @@
 #include "evidence/jcs.h"
 #include "evidence/profile.h"
 #include "evidence/write.h"
+#include "policy/output.h"
 
 #define CODE_INVALID_PARAMS (-32602)
 #define CODE_INTERNAL       (-32603)
@@ -642,11 +643,80 @@ is_settled(const struct writ_entry *entry)
            entry->code == WRIT_E_INVALID;
 }
 
+/* Where the answer has what the call itself would have been answered: the whole of tasks/result, a
+ * member of the task elsewhere. Gives the length of the path, 0: nowhere. */
+static size_t
+place_of_result(const struct asked *asked, const struct writ_json *response,
+    struct writ_view path[2], bool *ret_is_error)
+{
+    static const struct writ_view names[] = {
+        {"result", sizeof "result" - 1}, {"error", sizeof "error" - 1}};
+    bool whole = asked->request->method == WRIT_MCP_TASKS_RESULT;
+    const struct writ_json *holder = whole ? response : writ_json_get(response, names[0]);
+
+    path[0] = names[0];
+    for (size_t i = 0; i < 2; i++) {
+        if (writ_json_get(holder, names[i]) != NULL) {
+            path[whole ? 0 : 1] = names[i];
+            *ret_is_error = i == 1;
+            return whole ? 1 : 2;
+        }
+    }
+    return 0;
+}
+
+/* The rules for results hold for what comes of a task too. NONE, or why it is withheld. */
+static enum writ_reason
+apply_rules(struct asked *asked, struct writ_view *text)
+{
+    struct writ_request *request = asked->request;
+    const struct writ_tool_rule *rule =
+        writ_policy_find(writ_request_config(request), &request->agent,
+            writ_upstream_config(asked->whose)->name, asked->call.decision.tool.view, NULL);
+    const struct writ_json *response, *value;
+    struct writ_view path[2];
+    struct writ_output output;
+    struct writ_buf message =
+        writ_buf_in(request->x->arena, 8 * text->len + WRIT_OUTPUT_GROWTH_MAX + OWN_BODY_MAX);
+    bool is_error = false;
+    size_t n;
+
+    if (rule == NULL || rule->result == NULL || (response = parse(asked, *text)) == NULL ||
+        (n = place_of_result(asked, response, path, &is_error)) == 0) {
+        return WRIT_REASON_NONE;
+    }
+    value = writ_json_get(n == 2 ? writ_json_get(response, path[0]) : response, path[n - 1]);
+    if (is_error) {
+        writ_output_apply_error(rule->result, value, text->len, request->x->arena, &output);
+    } else {
+        writ_output_apply(rule->result, value, text->len, request->x->arena, &output);
+    }
+    if (output.refused != WRIT_REASON_NONE || !output.changed) {
+        return output.refused;
+    }
+    if (!writ_is_ok(writ_pass_rewrite_at(response, path, n, output.text, &message))) {
+        return WRIT_REASON_RESULT_RULE_FAILED;
+    }
+    *text = writ_buf_view(&message);
+    return WRIT_REASON_NONE;
+}
+
 enum writ_step
 writ_task_report(struct writ_request *request)
 {
     struct asked *asked = request->part;
+    enum writ_reason withheld = WRIT_REASON_NONE;
 
+    if (request->method != WRIT_MCP_TASKS_LIST) {
+        withheld = apply_rules(asked, request->streaming ? &asked->last.data : &asked->answer.body);
+    }
+    if (withheld != WRIT_REASON_NONE && !request->streaming) {
+        return writ_refusal_http(request, 200, WRIT_REFUSAL_CODE, withheld, NULL);
+    }
+    if (withheld != WRIT_REASON_NONE) {
+        writ_pass_close(request, false);
+        return WRIT_STEP_DONE;
+    }
     if (!request->streaming) {
         return is_settled(&request->entry) ? writ_pass_answer(request, &asked->answer)
                                            : writ_refusal_http(request, 503, CODE_INTERNAL,

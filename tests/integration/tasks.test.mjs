@@ -263,3 +263,19 @@ test('the result of a task is on a stream, behind what the task asks meanwhile',
   assert.equal(outcomes(gw)[0].tool_output_hash, digest(tasks.all.get(id).result));
   gw.verify();
 });
+
+test('rules for results hold for what comes of a task', async (t) => {
+  const { tasks, gw, modern, legacy } = await setUp(t, { tools: { 'up/*': { scope: 's', arguments: any, result: { redact: [{ pattern: 'secret' }], content: ['text'] } } } });
+  for (const [caller, method, of, n] of [[modern(), 'tasks/get', (r) => r.result?.result, 1], [await legacy(), 'tasks/result', (r) => r.result, 3]]) {
+    const id = idOf(await begin(caller, n));
+    tasks.end(id, 'completed', { result: { content: [{ type: 'text', text: 'a secret' }] } });
+    const told = await ask(caller, method, id);
+    assert.equal(of(told)?.content[0].text, 'a [redacted]', told.text);
+    const other = idOf(await begin(caller, n + 1));
+    tasks.end(other, 'completed', { result: { content: [{ type: 'image', mimeType: 'image/png', data: 'secret' }] } });
+    const withheld = await ask(caller, method, other);
+    assert.equal(withheld.reason, 'result_content_refused', withheld.text);
+    assert.ok(!withheld.text.includes('image/png'));
+  }
+  gw.verify();
+});
