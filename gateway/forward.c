@@ -208,8 +208,16 @@ static void on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *
 static const struct writ_upcall_events call_events = {
     .stream = on_stream, .event = on_event, .end = on_end};
 
+static void
+on_rest(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    (void)upcall;
+    (void)answer;
+}
+
 /* The rest of a stream that is there already: its head is the client's stream's. */
-static const struct writ_upcall_events rest_events = {.event = on_event, .end = on_end};
+static const struct writ_upcall_events rest_events = {
+    .stream = on_rest, .event = on_event, .end = on_end};
 
 static void
 conclude(struct writ_request *request, const struct writ_upcall_answer *answer)

@@ -277,6 +277,7 @@ test('a call whose client does not come back is asked for by the gateway, and re
   await until(() => call.messages().length === 1, 'the question');
   const [asked] = call.messages();
   await call.leave();
+  await sleep(700); // the gateway has seen it
   await s.post({ jsonrpc: '2.0', id: asked.id, result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'yes' } } });
   await until(() => gw.show(gw.decisions()[0].decision_id).outcome?.outcome === 'executed', 'the outcome');
   assert.equal(record().filter((r) => r.ran === 'sample').length, 1);
