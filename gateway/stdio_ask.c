@@ -282,6 +282,52 @@ send_request(struct writ_flight *flight, const struct writ_json *message)
 
 /* ---- requests that the gateway answers for the child ---- */
 
+/* Whether somebody else who shares the child has subscribed to the same. */
+static bool
+is_wanted_by_others(const struct writ_flight *flight, const struct writ_json *message)
+{
+    const struct writ_instance *instance = flight->instance;
+    writ_auto_buf own = writ_buf_make(NAME_MAX);
+    struct writ_view uri;
+    size_t at = 0;
+
+    if (flight->name != WRIT_MCP_RESOURCES_UNSUBSCRIBE ||
+        !put_subscription(&own, flight, message)) {
+        return false;
+    }
+    uri = writ_view_sub(writ_buf_view(&own), flight->scope.len, SIZE_MAX); /* " <uri>" */
+    for (;;) {
+        struct writ_view line = writ_line_list_next(&instance->kept, &at);
+        if (line.ptr == NULL) {
+            return false;
+        }
+        if (writ_view_equal(writ_view_sub(line, writ_view_find(line, ' '), SIZE_MAX), uri) &&
+            !writ_view_equal(line, writ_buf_view(&own))) {
+            return true;
+        }
+    }
+}
+
+static void
+answer_unsubscribed(struct writ_flight *flight, const struct writ_json *message)
+{
+    writ_auto_buf body = writ_buf_make(NAME_MAX);
+    struct writ_write w = writ_write_to(&body);
+
+    remember_wishes(flight, message);
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_value(&w, flight->request->message->id);
+    writ_write_name(&w, WRIT_LIT("result"));
+    writ_write_object_begin(&w);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_flight_answer(flight, 200, writ_buf_view(&body));
+}
+
 static bool
 is_known_version(struct writ_view version)
 {
@@ -588,6 +634,8 @@ begin_message(struct writ_flight *flight)
         take_notification(flight, message);
     } else if (flight->name == WRIT_MCP_INITIALIZE && flight->era == WRIT_MCP_LEGACY) {
         answer_initialize(flight, message);
+    } else if (is_wanted_by_others(flight, message)) {
+        answer_unsubscribed(flight, message);
     } else if (!refuse_version(flight)) {
         send_request(flight, message);
     }

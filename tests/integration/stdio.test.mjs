@@ -148,3 +148,31 @@ test('a call that a stdio server cannot be sent occupies nothing', async (t) => 
   const s = await openSession(gw, { token: A.token });
   assert.equal((await s.call('child__echo', { text: 'x' }, { key: 'k' })).said, 'x');
 });
+
+test('updates of a resource reach those who share a child and subscribed to it, and nobody else', async (t) => {
+  const { gw, read } = await setUp(t);
+  const [a, b] = [await openSession(gw, { token: A.token, path: '/mcp/child' }), await openSession(gw, { token: B.token, path: '/mcp/child' })];
+  assert.equal((await b.request('resources/subscribe', { uri: 'file:///canary' })).error.code, -32601, 'the child has the last word');
+  const leave = new AbortController();
+  const heard = [a, b].map((s) => {
+    const stream = { text: '' };
+    stream.done = send(gw.origin, { method: 'GET', path: '/mcp/child', headers: s.headers(undefined, { accept: 'text/event-stream' }), signal: leave.signal,
+      onResponse: (res) => { stream.open = true; res.on('data', (d) => { stream.text += d; }); } }).catch(() => {});
+    return stream;
+  });
+  await until(() => heard.every((h) => h.open), 'both streams');
+  assert.equal((await a.call('tell', { text: 'canary' })).said, 'told');
+  await until(() => heard.every((h) => h.text.includes('list_changed')), 'the notice for all');
+  assert.deepEqual(heard.map((h) => h.text.includes('file:///canary')), [false, true]);
+  assert.ok(read().some((m) => m.method === 'resources/subscribe'));
+  await a.request('resources/subscribe', { uri: 'file:///canary' });
+  assert.deepEqual((await b.request('resources/unsubscribe', { uri: 'file:///canary' })).result, {});
+  assert.ok(!read().some((m) => m.method === 'resources/unsubscribe'), 'the other one is still subscribed');
+  assert.equal((await a.call('tell', { text: 'canary' }, { key: 'again' })).said, 'told');
+  await until(() => heard[0].text.includes('file:///canary'), 'the update');
+  assert.equal(heard[1].text.split('file:///canary').length, 2, 'no second one');
+  await a.request('resources/unsubscribe', { uri: 'file:///canary' });
+  assert.ok(read().some((m) => m.method === 'resources/unsubscribe'));
+  leave.abort();
+  await Promise.all(heard.map((h) => h.done));
+});
