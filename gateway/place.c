@@ -68,7 +68,7 @@ writ_place_find(struct writ_view place, struct writ_view upstream, struct writ_b
 
     while (writ_place_is_merged(place) && rest.len > 0) {
         size_t end = writ_view_find(rest, NEXT);
-        struct writ_view part = writ_view_sub(rest, 0, end), id;
+        struct writ_view part = writ_view_sub(rest, 0, end), id = {NULL, 0};
         if (writ_view_equal(writ_place_upstream(part, &id), upstream) && upstream.len > 0) {
             put_unescaped(ret, id);
             return true;

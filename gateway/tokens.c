@@ -459,7 +459,7 @@ writ_tokens_new(const struct writ_config *config, const struct writ_clock *clock
     struct writ_log *log, struct writ_tokens **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_tokens *, tokens_freep) tokens = writ_alloc(sizeof *tokens);
-    struct writ_tokens_fresh *fresh;
+    struct writ_tokens_fresh *fresh = NULL;
     struct writ_background_options background = {
         .clock = clock, .n = config->upstreams_n, .job = job_of, .work = refresh, .ctx = tokens};
 
