@@ -317,10 +317,14 @@ restore_inner(const struct restore *r, struct writ_handle *handle, const struct 
             return writ_failure_set(r->err, WRIT_E_INVALID, WRIT_CREW_CANNOT_RESTORE_NESTED,
                 "the memory of a nested crew is not in the snapshot");
         }
-        if (!writ_is_ok(writ_datum_of_json(memory, &value)) ||
-            !writ_is_ok(m->memory.ops->restore(m->memory.self, writ_crew_value_text(value),
-                options.crew_id, &handle->memory.self))) {
-            return exhausted(r);
+        writ_result restored = writ_datum_of_json(memory, &value);
+        if (writ_is_ok(restored)) {
+            restored = m->memory.ops->restore(
+                m->memory.self, writ_crew_value_text(value), options.crew_id, &handle->memory.self);
+        }
+        if (!writ_is_ok(restored)) {
+            return restored.code == WRIT_E_NOMEM ? exhausted(r)
+                                                 : refuse(r, "the memory of a nested crew");
         }
     }
     if (!writ_is_ok(
@@ -354,9 +358,15 @@ restore_ids(const struct restore *r, struct writ_handle *handle, const struct wr
     return WRIT_DONE;
 }
 
+/* Whether a list has a text. `*next` is the element to try first: a snapshot of ours has its nested
+ * crews in the order in which it lists those that are waited for. */
 static bool
-lists(const struct writ_json *list, struct writ_view text)
+lists(const struct writ_json *list, struct writ_view text, const struct writ_json **next)
 {
+    if (*next != NULL && writ_json_is(*next, text)) {
+        *next = writ_json_next(list, *next);
+        return true;
+    }
     WRIT_JSON_EACH(value, list)
     {
         if (writ_json_is(value, text)) {
@@ -367,8 +377,8 @@ lists(const struct writ_json *list, struct writ_view text)
 }
 
 static WRIT_RESULT
-restore_handle(
-    const struct restore *r, const struct writ_json *entry, const struct writ_json *phase)
+restore_handle(const struct restore *r, const struct writ_json *entry,
+    const struct writ_json *phase, const struct writ_json **next)
 {
     WRIT_AUTO(struct writ_handle *, handle_freep) handle = writ_alloc(sizeof *handle);
     struct writ_machine *m = r->m;
@@ -387,7 +397,8 @@ restore_handle(
     WRIT_TRY(restore_inner(r, handle, entry));
     WRIT_TRY(find_replaced(r, phase, handle->inner->options.crew_id, &handle->replaced));
     if (handle->inner->status == WRIT_CREW_AWAITING_RESPONSES &&
-        lists(writ_json_get(phase, WRIT_LIT("nestedPending")), handle->inner->options.crew_id)) {
+        lists(writ_json_get(phase, WRIT_LIT("nestedPending")), handle->inner->options.crew_id,
+            next)) {
         handle->phase = m->phase.serial;
         m->phase.in_flight++;
         m->phase.fixers += handle->replaced != WRIT_GRAPH_NONE;
@@ -402,11 +413,13 @@ restore_nested(
     const struct restore *r, const struct writ_json *snapshot, const struct writ_json *phase)
 {
     const struct writ_json *list = NULL;
+    const struct writ_json *next =
+        writ_json_first(writ_json_get_typed(phase, WRIT_LIT("nestedPending"), WRIT_JSON_ARRAY));
 
     WRIT_TRY(read_array(r, snapshot, "nested", &list));
     WRIT_JSON_EACH(entry, list)
     {
-        WRIT_TRY(restore_handle(r, entry, phase));
+        WRIT_TRY(restore_handle(r, entry, phase, &next));
     }
     return WRIT_DONE;
 }

@@ -533,6 +533,54 @@ START_TEST(an_item_with_huge_numbers_does_not_break_the_crew)
 }
 END_TEST
 
+static writ_result
+refuse_restore(void *self, struct writ_view snapshot, struct writ_view crew_id, void **ret)
+{
+    (void)self;
+    (void)snapshot;
+    (void)crew_id;
+    (void)ret;
+    return (writ_result){WRIT_E_INVALID};
+}
+
+START_TEST(a_memory_that_refuses_a_snapshot_is_told_from_no_memory)
+{
+    static const char shape[] =
+        SHAPE(ENTRY "," ROLE("w", ",\"amount\":1,\"nested_crew\":\"inner\","
+                                  "\"execution\":{\"memex\":{\"isolation\":\"hard\"}}") "," EXIT);
+    static const char inner[] = INNER(
+        ROLE("ia", ",\"first_input\":true,\"amount\":1") "," ROLE("iz", ",\"final_output\":true"));
+    struct writ_crew_session *resumed = NULL;
+    struct writ_crew_value *snapshot = NULL;
+    struct writ_crew_memory_ops ops;
+    struct writ_crew_memory memory = {0};
+    struct writ_crew_events events;
+    struct writ_crew_err err = {0};
+    struct crew crew = {0};
+    char id[17];
+
+    ck_assert_ok(writ_crew_memory_new(WRIT_LIT("c"), &memory));
+    ops = *memory.ops;
+    ops.restore = refuse_restore;
+    memory.ops = &ops;
+    ck_assert_int_eq(crew_open(&crew, shape, AGENTS, inner, NULL), WRIT_CREW_NONE);
+    crew.options.memory = &memory;
+    crew_reopen(&crew);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    ck_assert(pending_id(&crew, 0, id));
+    ck_assert_int_eq(crew_answer(&crew, id, ""), WRIT_CREW_NONE);
+    ck_assert_ok(writ_crew_session_snapshot(crew.session, &snapshot, NULL));
+    ck_assert_int_eq(writ_crew_session_resume(&crew.options, writ_crew_value_text(snapshot), NULL,
+                         0, WRIT_CREW_RESUME_RE_EMIT, &resumed, &events, &err)
+                         .code,
+        WRIT_E_PARSE);
+    ck_assert_int_eq(err.error, WRIT_CREW_MALFORMED);
+    writ_crew_value_free(snapshot);
+    crew_close(&crew);
+    memory.ops->free(memory.self);
+}
+END_TEST
+
 START_TEST(fixers_of_a_phase_have_a_limit)
 {
     for (size_t most = 1; most <= 3; most++) {
@@ -646,6 +694,7 @@ WRIT_UNIT_MAIN("crew", the_order_of_answers_does_not_change_the_log,
     a_nested_fixer_that_ends_at_once_ends_its_phase_after_the_tick,
     a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answer,
     the_deepest_output_is_read_again_from_a_snapshot,
-    an_item_with_huge_numbers_does_not_break_the_crew, agents_and_nesting_have_limits,
+    an_item_with_huge_numbers_does_not_break_the_crew,
+    a_memory_that_refuses_a_snapshot_is_told_from_no_memory, agents_and_nesting_have_limits,
     an_event_has_a_limit, fixers_of_a_phase_have_a_limit,
     hooks_that_ask_again_do_not_recurse_without_end, memory_that_runs_out_never_gives_another_log)
