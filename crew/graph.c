@@ -17,6 +17,7 @@ struct chain {
 struct build {
     const struct writ_crew_plan *plan;
     const struct writ_crew_limits *limits;
+    size_t *roles; /* of all the graphs so far, as a role without agents takes room too */
     struct writ_crew_err *err;
 };
 
@@ -313,6 +314,11 @@ build_graph(const struct build *build, const struct writ_crew_shape *shape,
 
     WRIT_TRY(check_chain(build, &chain));
     WRIT_TRY(check_lint(build, shape));
+    if (shape->roles_n > build->limits->crew_agents - *build->roles) {
+        return writ_failure_set(build->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "more than %zu roles in all", build->limits->crew_agents);
+    }
+    *build->roles += shape->roles_n;
     graph = writ_alloc(sizeof *graph);
     if (graph == NULL) {
         return writ_failure_memory(build->err);
@@ -341,8 +347,9 @@ WRIT_RESULT
 writ_crew_graph_build(
     const struct writ_crew_plan *plan, struct writ_crew_graph **ret, struct writ_crew_err *err)
 {
+    size_t roles = 0;
     const struct build build = {
-        plan, plan->limits != NULL ? plan->limits : &writ_crew_limits_default, err};
+        plan, plan->limits != NULL ? plan->limits : &writ_crew_limits_default, &roles, err};
 
     if (!writ_view_equal(plan->shape->name, plan->agents->name)) {
         return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_NAME_MISMATCH,

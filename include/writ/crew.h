@@ -95,7 +95,7 @@ struct writ_crew_limits {
     size_t text_bytes;       /* of a shape, an agents file or a snapshot */
     size_t event_bytes;      /* of one value or event that is handed in */
     size_t role_agents;      /* agents of one role */
-    size_t crew_agents;      /* agents of a crew and all that it nests */
+    size_t crew_agents;      /* agents of a crew and all that it nests; as many roles */
     size_t nesting;          /* crews inside each other; 1: none are nested */
     size_t phase_fixers;     /* fixers invoked in one phase; then faults stand */
     size_t action_recursion; /* requested actions inside the hooks of each other */

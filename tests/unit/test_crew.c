@@ -433,6 +433,25 @@ START_TEST(agents_and_nesting_have_limits)
 }
 END_TEST
 
+START_TEST(roles_without_agents_have_a_limit_too)
+{
+    /* 3 roles, and 4 inside; only 3 agents */
+    static const char shape[] =
+        SHAPE(ENTRY "," ROLE("t", ",\"amount\":1,\"nested_crew\":\"inner\"") "," EXIT);
+    static const char inner[] = INNER(ROLE("ia", ",\"first_input\":true") "," ROLE(
+        "ib", "") "," ROLE("ic", "") "," ROLE("iz", ",\"final_output\":true"));
+
+    for (size_t most = 6; most <= 7; most++) {
+        struct writ_crew_limits limits = writ_crew_limits_default;
+        struct crew crew = {0};
+        limits.crew_agents = most;
+        ck_assert_int_eq(crew_open(&crew, shape, AGENTS, inner, &limits),
+            most == 7 ? WRIT_CREW_NONE : WRIT_CREW_LIMIT_EXCEEDED);
+        crew_close(&crew);
+    }
+}
+END_TEST
+
 START_TEST(an_event_has_a_limit)
 {
     struct writ_crew_limits limits = writ_crew_limits_default;
@@ -696,5 +715,5 @@ WRIT_UNIT_MAIN("crew", the_order_of_answers_does_not_change_the_log,
     the_deepest_output_is_read_again_from_a_snapshot,
     an_item_with_huge_numbers_does_not_break_the_crew,
     a_memory_that_refuses_a_snapshot_is_told_from_no_memory, agents_and_nesting_have_limits,
-    an_event_has_a_limit, fixers_of_a_phase_have_a_limit,
+    roles_without_agents_have_a_limit_too, an_event_has_a_limit, fixers_of_a_phase_have_a_limit,
     hooks_that_ask_again_do_not_recurse_without_end, memory_that_runs_out_never_gives_another_log)
