@@ -16,6 +16,9 @@ set(test_root ${CMAKE_CURRENT_SOURCE_DIR}/tests)
 set(test_environment WRIT_VECTORS=${CMAKE_CURRENT_SOURCE_DIR}/vectors
     WRIT_SOURCE_DIR=${CMAKE_CURRENT_SOURCE_DIR} WRIT_BUILD_DIR=${CMAKE_CURRENT_BINARY_DIR}
     WRIT_BIN=${CMAKE_CURRENT_BINARY_DIR}/writ CK_FORK=no)
+if(WRIT_SANITIZE)
+    list(APPEND test_environment WRIT_SANITIZED=1) # its memory is no measure
+endif()
 writ_existing(test_layers gateway policy crew store evidence base)
 
 pkg_check_modules(check QUIET IMPORTED_TARGET check>=0.15)
