@@ -1,7 +1,10 @@
 /* What a well-formed shape says wrongly, in the order of semantics 2.4. */
+#include "base/alloc.h"
 #include "crew/engines.h"
 #include "crew/found.h"
 #include "crew/shape.h"
+
+#include <stdlib.h>
 
 /** A linting. */
 struct lint {
@@ -94,21 +97,45 @@ lint_voting(struct lint *lint, const struct writ_shape_role *role)
     }
 }
 
+static int
+compare_names(const void *a, const void *b)
+{
+    return writ_view_compare(*(const struct writ_view *)a, *(const struct writ_view *)b);
+}
+
+/* Each delegation to a role that is not talked to. */
+static void
+lint_delegation(struct lint *lint, const struct writ_shape_role *role)
+{
+    struct writ_scan_texts delegate = role->lists[WRIT_CREW_DELEGATE_TO];
+    struct writ_scan_texts talk = role->lists[WRIT_CREW_TALK_TO];
+    struct writ_view *sorted = writ_alloc((talk.n + 1) * sizeof *sorted);
+
+    if (sorted == NULL) {
+        lint->exhausted = true;
+        return;
+    }
+    for (size_t at = 0; at < talk.n; at++) {
+        sorted[at] = talk.list[at];
+    }
+    qsort(sorted, talk.n, sizeof *sorted, compare_names);
+    for (size_t at = 0; at < delegate.n; at++) {
+        if (bsearch(&delegate.list[at], sorted, talk.n, sizeof *sorted, compare_names) == NULL) {
+            note(lint, lint->warnings, "delegate_without_talk", role->name, "permissions");
+        }
+    }
+    writ_free(sorted);
+}
+
 static void
 lint_role(struct lint *lint, const struct writ_shape_role *role)
 {
-    struct writ_scan_texts delegate = role->lists[WRIT_CREW_DELEGATE_TO];
-
     lint_references(lint, role);
     if (holds(role->lists[WRIT_CREW_ESCALATE_TO], role->name)) {
         note(lint, lint->errors, "self_escalation", role->name, "permissions.escalate_to");
     }
     lint_voting(lint, role);
-    for (size_t at = 0; at < delegate.n; at++) {
-        if (!holds(role->lists[WRIT_CREW_TALK_TO], delegate.list[at])) {
-            note(lint, lint->warnings, "delegate_without_talk", role->name, "permissions");
-        }
-    }
+    lint_delegation(lint, role);
 }
 
 WRIT_RESULT
