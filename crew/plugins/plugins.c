@@ -16,8 +16,15 @@
 #define WARNING_MAX 1024
 #define LINK_MAX    64
 
+/** A file that is loaded. It stays open: dlopen knows files by name, and a descriptor that is used
+ * again would name this one. */
+struct plugin {
+    void *handle;
+    int fd;
+};
+
 struct writ_plugins {
-    void **list;
+    struct plugin *list;
     size_t n;
 };
 
@@ -53,7 +60,9 @@ writ_plugins_free(struct writ_plugins *plugins)
 {
     if (plugins != NULL) {
         while (plugins->n > 0) {
-            (void)dlclose(plugins->list[--plugins->n]);
+            plugins->n--;
+            (void)dlclose(plugins->list[plugins->n].handle);
+            (void)close(plugins->list[plugins->n].fd);
         }
         writ_free(plugins->list);
         writ_free(plugins);
@@ -120,7 +129,8 @@ load_one(const struct loading *loading, const char *name)
     if (engine == NULL) {
         (void)dlclose(handle);
     } else {
-        loading->plugins->list[loading->plugins->n++] = handle;
+        loading->plugins->list[loading->plugins->n++] = (struct plugin){handle, fd};
+        fd = -1;
     }
 }
 

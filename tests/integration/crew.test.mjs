@@ -147,7 +147,11 @@ test('a plug-in is built from what is installed, and votes; what is broken is sk
   chmodSync(put(engines, 'open.so', 'x'), 0o666);
   const source2 = put(dir, 'foreign.c', '#include <writ/crew.h>\n__attribute__((visibility("default"))) const '
     + 'struct writ_crew_engine writ_crew_engine = {.abi = 99, .name = "foreign"};\n');
-  for (const [from, to] of [[source2, 'foreign.so'], [join(source, 'examples/ranked-pairs/ranked_pairs.c'), 'second.so']]) {
+  const source3 = put(dir, 'other.c', '#include <writ/crew.h>\nstatic int count(const struct writ_crew_poll *poll, '
+    + 'struct writ_crew_tally *tally) { (void)poll; tally->ballot(tally, 4); return 0; }\n'
+    + '__attribute__((visibility("default"))) const struct writ_crew_engine writ_crew_engine = '
+    + '{.abi = WRIT_CREW_ENGINE_ABI, .name = "other", .about = "the fifth", .count = count};\n');
+  for (const [from, to] of [[source2, 'foreign.so'], [source3, 'other.so'], [join(source, 'examples/ranked-pairs/ranked_pairs.c'), 'second.so']]) {
     const made = spawnSync('cc', ['-shared', '-fPIC', '-o', join(engines, to), from, `-I${join(prefix, 'include')}`]);
     assert.equal(made.status, 0);
     chmodSync(join(engines, to), 0o600);
@@ -156,6 +160,10 @@ test('a plug-in is built from what is installed, and votes; what is broken is sk
   assert.equal(skipped.status, 0, skipped.stderr);
   for (const line of [/broken\.so: skipped/, /open\.so: skipped: others can change it/, /foreign\.so: skipped: .*ABI 99/,
     /second\.so: engine ranked-pairs is taken from this file now/]) assert.match(skipped.stderr, line);
+  // each file is its own engine
+  assert.doesNotMatch(skipped.stderr, /engine other is taken/);
+  const other = run('crew', 'vote', 'engine:other', ballots, '--engines', engines);
+  assert.match(other.stdout, /resolved: \["b","c","a"\]/, other.stderr);
 
   chmodSync(engines, 0o777);
   const refused = run('crew', 'vote', 'majority', ballots, '--engines', engines);
