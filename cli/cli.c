@@ -140,8 +140,10 @@ writ_cli_read(const char *path, size_t max, struct writ_buf *ret, struct writ_er
 void
 writ_cli_put(struct writ_view text)
 {
-    /* a failure stays in the stream's error flag: run_finish looks at it once. keeps (2) */
-    (void)fwrite(text.ptr, 1, text.len, stdout);
+    if (text.len > 0) {
+        /* a failure stays in the stream's error flag: run_finish looks at it once. keeps (2) */
+        (void)fwrite(text.ptr, 1, text.len, stdout);
+    }
 }
 
 void
