@@ -14,6 +14,7 @@ const struct writ_crew_limits writ_crew_limits_default = {
     .nesting = 16,
     .phase_fixers = 100 * 1000,
     .action_recursion = 16,
+    .snapshot_bytes = 512 << 20,
 };
 
 struct writ_crew_value {

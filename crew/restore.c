@@ -480,5 +480,8 @@ writ_snapshot_restore(
         WRIT_TRY(restore_phase(&r, phase));
     }
     WRIT_TRY(restore_nested(&r, snapshot, phase));
+    if (m->phase.running && m->phase.ids.live == 0 && m->phase.in_flight == 0) {
+        return refuse(&r, "a crew that awaits responses waits for nothing");
+    }
     return m->burst->failed == WRIT_E_UNSET ? WRIT_DONE : exhausted(&r);
 }

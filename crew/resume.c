@@ -89,13 +89,13 @@ restore(struct writ_crew_session *session, struct writ_view snapshot, struct wri
 {
     struct writ_machine *m = writ_session_machine(session);
     WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep)
-    arena = writ_datum_arena(m->limits->text_bytes);
+    arena = writ_datum_arena(m->limits->snapshot_bytes);
     const struct writ_json *value = NULL;
 
     if (arena == NULL) {
         return writ_failure_memory(err);
     }
-    WRIT_TRY(writ_datum_parse_snapshot(snapshot, m->limits->text_bytes, arena, &value, err));
+    WRIT_TRY(writ_datum_parse_snapshot(snapshot, m->limits->snapshot_bytes, arena, &value, err));
     return writ_snapshot_restore(m, value, err);
 }
 

@@ -264,9 +264,16 @@ WRIT_RESULT
 writ_crew_session_snapshot(
     struct writ_crew_session *session, struct writ_crew_value **ret, struct writ_crew_err *err)
 {
+    struct writ_crew_events none;
+    writ_auto_datum taken = NULL;
+
     WRIT_TRY(call_begin(session, err));
-    return writ_is_ok(writ_snapshot_take(session->machine, ret)) ? WRIT_DONE
-                                                                 : writ_failure_memory(err);
+    if (!writ_is_ok(writ_snapshot_take(session->machine, &taken))) {
+        return writ_failure_memory(err);
+    }
+    WRIT_TRY(writ_session_events(session, &none, err)); /* a clock that fails */
+    *ret = WRIT_TAKE(taken);
+    return WRIT_DONE;
 }
 
 WRIT_RESULT

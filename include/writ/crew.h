@@ -92,16 +92,17 @@ const struct writ_crew_finding *writ_crew_findings_at(
 
 /** Maxima; each is still accepted. Start from writ_crew_limits_default. */
 struct writ_crew_limits {
-    size_t text_bytes;       /* of a shape, an agents file or a snapshot */
+    size_t text_bytes;       /* of a shape or an agents file */
     size_t event_bytes;      /* of one value or event that is handed in */
     size_t role_agents;      /* agents of one role */
     size_t crew_agents;      /* agents of a crew and all that it nests; as many roles */
     size_t nesting;          /* crews inside each other; 1: none are nested */
     size_t phase_fixers;     /* fixers invoked in one phase; then faults stand */
     size_t action_recursion; /* requested actions inside the hooks of each other */
+    size_t snapshot_bytes;   /* of a snapshot that is resumed */
 };
 
-/** 16 MiB, 1 MiB, 100,000, 1,000,000, 16, 100,000, 16. */
+/** 16 MiB, 1 MiB, 100,000, 1,000,000, 16, 100,000, 16, 512 MiB. */
 extern const struct writ_crew_limits writ_crew_limits_default;
 
 /* ---- shapes and agents */

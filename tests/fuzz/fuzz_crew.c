@@ -34,6 +34,7 @@ static const struct writ_crew_limits limits = {
     .nesting = 3,
     .phase_fixers = 20,
     .action_recursion = 4,
+    .snapshot_bytes = 1 << 16,
 };
 
 static double
@@ -67,7 +68,7 @@ check_snapshot(struct writ_crew_session **session, const struct writ_crew_option
     }
     check_events(&events);
     WRIT_INVARIANT(writ_is_ok(writ_crew_session_snapshot(resumed, &one, NULL)));
-    if (writ_crew_value_text(one).len <= limits.text_bytes) {
+    if (writ_crew_value_text(one).len <= limits.snapshot_bytes) {
         WRIT_INVARIANT(writ_is_ok(writ_crew_session_resume(options, writ_crew_value_text(one), NULL,
             0, WRIT_CREW_RESUME_RE_EMIT, &again, &events, NULL)));
         WRIT_INVARIANT(writ_is_ok(writ_crew_session_snapshot(again, &other, NULL)));

@@ -301,6 +301,75 @@ count_of(struct writ_view log, struct writ_view what)
     return n;
 }
 
+START_TEST(a_crew_that_waits_for_nothing_is_not_resumed)
+{
+    const struct writ_view text =
+        WRIT_LIT("{\"schema_version\":\"1.0\",\"crewId\":\"c\",\"status\":\"awaiting_responses\","
+                 "\"phaseIndex\":0,\"agentAttempts\":[],\"nested\":[],\"ts\":0,\"currentPhase\":{"
+                 "\"roleId\":\"a\","
+                 "\"pending\":[],\"fixerSteps\":[],\"outputs\":[],\"terminalSeen\":[],"
+                 "\"nestedPending\":[]}}");
+    struct writ_crew_session *resumed = NULL;
+    struct writ_crew_events events;
+    struct writ_crew_err err = {0};
+    struct crew crew = {0};
+
+    ck_assert_int_eq(crew_open(&crew, SHAPE(ENTRY "," EXIT), AGENTS, NULL, NULL), WRIT_CREW_NONE);
+    ck_assert_code(writ_crew_session_resume(&crew.options, text, NULL, 0, WRIT_CREW_RESUME_RE_EMIT,
+                       &resumed, &events, &err),
+        WRIT_E_PARSE);
+    ck_assert_ptr_nonnull(__builtin_strstr(err.err.text, "waits for nothing"));
+    crew_close(&crew);
+}
+END_TEST
+
+static double
+no_time(void *user)
+{
+    (void)user;
+    return __builtin_nan("");
+}
+
+START_TEST(a_clock_that_fails_gives_no_snapshot)
+{
+    struct writ_crew_session *session = NULL;
+    struct writ_crew_value *snapshot = NULL;
+    struct crew crew = {0};
+
+    ck_assert_int_eq(crew_open(&crew, SHAPE(ENTRY "," EXIT), AGENTS, NULL, NULL), WRIT_CREW_NONE);
+    crew.options.clock.now = no_time;
+    ck_assert_ok(writ_crew_session_new(&crew.options, &session, NULL));
+    ck_assert(!writ_is_ok(writ_crew_session_snapshot(session, &snapshot, NULL)));
+    ck_assert_ptr_null(snapshot);
+    writ_crew_session_free(session);
+    crew_close(&crew);
+}
+END_TEST
+
+START_TEST(a_snapshot_has_a_limit)
+{
+    struct writ_crew_limits limits = writ_crew_limits_default;
+    struct writ_crew_session *resumed = NULL;
+    struct writ_crew_value *snapshot = NULL;
+    struct writ_crew_events events;
+    struct crew crew = {0};
+
+    ck_assert_int_eq(crew_open(&crew, SHAPE(ENTRY "," EXIT), AGENTS, NULL, NULL), WRIT_CREW_NONE);
+    ck_assert_ok(writ_crew_session_snapshot(crew.session, &snapshot, NULL));
+    crew.options.limits = &limits;
+    limits.snapshot_bytes = writ_crew_value_text(snapshot).len - 1;
+    ck_assert_code(writ_crew_session_resume(&crew.options, writ_crew_value_text(snapshot), NULL, 0,
+                       WRIT_CREW_RESUME_ABORT, &resumed, &events, NULL),
+        WRIT_E_LIMIT);
+    limits.snapshot_bytes++;
+    ck_assert_ok(writ_crew_session_resume(&crew.options, writ_crew_value_text(snapshot), NULL, 0,
+        WRIT_CREW_RESUME_ABORT, &resumed, &events, NULL));
+    writ_crew_session_free(resumed);
+    writ_crew_value_free(snapshot);
+    crew_close(&crew);
+}
+END_TEST
+
 /* ---- deviations that the golden scenarios do not show */
 
 START_TEST(nested_crews_that_end_at_once_all_run_in_their_phase)
@@ -413,11 +482,12 @@ START_TEST(agents_and_nesting_have_limits)
         struct writ_crew_limits limits;
         enum writ_crew_error error;
     } cases[] = {
-        {{1 << 20, 1 << 20, 2, 8, 2, 9, 9}, WRIT_CREW_NONE},
-        {{1 << 20, 1 << 20, 1, 8, 2, 9, 9}, WRIT_CREW_LIMIT_EXCEEDED}, /* agents of a role */
-        {{1 << 20, 1 << 20, 2, 7, 2, 9, 9}, WRIT_CREW_LIMIT_EXCEEDED}, /* in all */
-        {{1 << 20, 1 << 20, 2, 8, 1, 9, 9}, WRIT_CREW_LIMIT_EXCEEDED}, /* nesting */
-        {{100, 1 << 20, 2, 8, 2, 9, 9}, WRIT_CREW_LIMIT_EXCEEDED},     /* bytes of the shape */
+        {{1 << 20, 1 << 20, 2, 8, 2, 9, 9, 1 << 20}, WRIT_CREW_NONE},
+        {{1 << 20, 1 << 20, 1, 8, 2, 9, 9, 1 << 20},
+            WRIT_CREW_LIMIT_EXCEEDED}, /* agents of a role */
+        {{1 << 20, 1 << 20, 2, 7, 2, 9, 9, 1 << 20}, WRIT_CREW_LIMIT_EXCEEDED}, /* in all */
+        {{1 << 20, 1 << 20, 2, 8, 1, 9, 9, 1 << 20}, WRIT_CREW_LIMIT_EXCEEDED}, /* nesting */
+        {{100, 1 << 20, 2, 8, 2, 9, 9, 1 << 20}, WRIT_CREW_LIMIT_EXCEEDED}, /* bytes of the shape */
     };
     /* 1 + 2 * (1 + 2) + 1 agents */
     static const char shape[] =
@@ -707,8 +777,10 @@ START_TEST(memory_that_runs_out_never_gives_another_log)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("crew", the_order_of_answers_does_not_change_the_log,
-    resuming_at_every_step_gives_the_same_log, a_snapshot_that_was_changed_is_refused_or_runs,
+WRIT_UNIT_MAIN("crew", a_crew_that_waits_for_nothing_is_not_resumed,
+    a_clock_that_fails_gives_no_snapshot, a_snapshot_has_a_limit,
+    the_order_of_answers_does_not_change_the_log, resuming_at_every_step_gives_the_same_log,
+    a_snapshot_that_was_changed_is_refused_or_runs,
     nested_crews_that_end_at_once_all_run_in_their_phase,
     a_nested_fixer_that_ends_at_once_ends_its_phase_after_the_tick,
     a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answer,
