@@ -399,11 +399,7 @@ answer_replay(struct writ_request *request)
         request->call->end.refusal = refused;
         return answer_refusal(request);
     }
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_value(&w, request->message.id);
+    writ_mcp_open(&w, request->message.id);
     writ_write_name(&w, WRIT_LIT("result"));
     writ_write_raw(&w, result);
     writ_write_object_end(&w);

@@ -154,11 +154,7 @@ put_response(struct writ_buf *body, const struct writ_request *request,
 {
     struct writ_write w = writ_write_to(body);
 
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_value(&w, request->message.id);
+    writ_mcp_open(&w, request->message.id);
     writ_write_name(&w, WRIT_LIT("result"));
     if (alone != NULL) {
         writ_spread_put_verbatim(&w, writ_spread_result(alone));

@@ -296,3 +296,13 @@ writ_mcp_header_encode(struct writ_buf *buf, struct writ_view value)
     writ_base64_put(buf, value);
     writ_buf_put(buf, base64_close);
 }
+
+void
+writ_mcp_open(struct writ_write *w, const struct writ_json *id)
+{
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("jsonrpc"));
+    writ_write_string(w, WRIT_LIT("2.0"));
+    writ_write_name(w, WRIT_LIT("id"));
+    writ_write_value(w, id);
+}

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "evidence/json.h"
 #include "evidence/reason.h"
+#include "evidence/write.h"
 
 #define WRIT_MCP_LATEST_LEGACY "2025-11-25"
 #define WRIT_MCP_MODERN        "2026-07-28"
@@ -94,5 +95,9 @@ WRIT_RESULT writ_mcp_header_decode(struct writ_view value, struct writ_buf *ret)
 
 /** Appends `value` as a header value, in the base64 form where it is not safe as it is. */
 void writ_mcp_header_encode(struct writ_buf *buf, struct writ_view value);
+
+/** Begins a JSON-RPC message with this id; its other members, and the end of the object, are the
+ * caller's. */
+void writ_mcp_open(struct writ_write *w, const struct writ_json *id);
 
 #endif

@@ -199,11 +199,7 @@ response_begin(struct writ_request *request, struct writ_buf *body)
 {
     struct writ_write w = writ_write_to(body);
 
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_value(&w, request->message.id);
+    writ_mcp_open(&w, request->message.id);
     writ_write_name(&w, WRIT_LIT("result"));
     return w;
 }
@@ -355,11 +351,7 @@ page_body(struct writ_request *request, struct writ_view cursor)
     writ_auto_buf body = writ_buf_make(request->x->body.len * 2 + cursor.len + 4096);
     struct writ_write w = writ_write_to(&body);
 
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_value(&w, request->message.id);
+    writ_mcp_open(&w, request->message.id);
     writ_write_name(&w, WRIT_LIT("method"));
     writ_write_string(&w, request->message.method);
     writ_write_name(&w, WRIT_LIT("params"));

@@ -315,11 +315,7 @@ answer_unsubscribed(struct writ_flight *flight, const struct writ_json *message)
     struct writ_write w = writ_write_to(&body);
 
     remember_wishes(flight, message);
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_value(&w, flight->request->message->id);
+    writ_mcp_open(&w, flight->request->message->id);
     writ_write_name(&w, WRIT_LIT("result"));
     writ_write_object_begin(&w);
     writ_write_object_end(&w);
@@ -400,11 +396,7 @@ begin_error(struct writ_buf *body, const struct writ_flight *flight)
 {
     struct writ_write w = writ_write_to(body);
 
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_value(&w, flight->request->message->id);
+    writ_mcp_open(&w, flight->request->message->id);
     writ_write_name(&w, WRIT_LIT("error"));
     return w;
 }

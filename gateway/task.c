@@ -116,11 +116,7 @@ undeclared(struct writ_request *request)
     writ_auto_buf body = writ_buf_make(OWN_BODY_MAX);
     struct writ_write w = writ_write_to(&body);
 
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_value(&w, request->message.id);
+    writ_mcp_open(&w, request->message.id);
     writ_write_name(&w, WRIT_LIT("error"));
     writ_write_raw(
         &w, WRIT_LIT("{\"code\":-32021,\"message\":\"Missing required client capability\","

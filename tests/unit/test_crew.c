@@ -474,6 +474,53 @@ START_TEST(a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answ
 }
 END_TEST
 
+static void
+ask_once(void *user, const struct writ_crew_hook *hook, struct writ_crew_control *control)
+{
+    (void)user;
+    (void)hook;
+    writ_crew_control_request(control, WRIT_LIT("w-1"), WRIT_LIT("z-1"), WRIT_CREW_TALK_TO);
+}
+
+/* Its fixer is invoked when the vote was taken: it runs, and no later phase waits for it. */
+START_TEST(a_nested_crew_that_outlives_its_phase_changes_no_other)
+{
+    static const struct writ_crew_hooks hooks = {ask_once, NULL};
+    static const char shape[] =
+        SHAPE(ENTRY "," ROLE("w", ",\"amount\":1,\"hooks\":{\"after_role\":\"ask\"}") "," ROLE("f",
+            ",\"amount\":1,\"nested_crew\":\"inner\",\"activation\":{"
+            "\"on_permission_denied\":true}") "," EXIT);
+    static const char inner[] =
+        INNER(ROLE("i", ",\"first_input\":true,\"final_output\":true,\"amount\":1"));
+    struct crew crew = {0};
+    struct writ_view log;
+    char id[17];
+
+    ck_assert_int_eq(crew_open(&crew, shape, AGENTS, inner, NULL), WRIT_CREW_NONE);
+    writ_crew_session_free(crew.session);
+    crew.options.hooks = &hooks;
+    ck_assert_ok(writ_crew_session_new(&crew.options, &crew.session, NULL));
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    for (int answers = 0; answers < 2; answers++) { /* a-1 and w-1 */
+        ck_assert(pending_id(&crew, 0, id));
+        ck_assert_int_eq(crew_answer(&crew, id, ",\"output\":1"), WRIT_CREW_NONE);
+    }
+    for (int answers = 0; answers < 2; answers++) { /* the inner crew, while z-1 waits */
+        ck_assert(pending_id(&crew, 1, id));
+        ck_assert_int_eq(crew_answer(&crew, id, ",\"output\":2"), WRIT_CREW_NONE);
+    }
+    log = writ_buf_view(&crew.log);
+    ck_assert_uint_lt(writ_view_search(log, WRIT_LIT("nested.crew.completed")), log.len);
+    ck_assert_int_eq(writ_crew_session_status(crew.session), WRIT_CREW_AWAITING_RESPONSES);
+    ck_assert(pending_id(&crew, 0, id));
+    ck_assert_int_eq(crew_answer(&crew, id, ",\"output\":3"), WRIT_CREW_NONE);
+    ck_assert_int_eq(writ_crew_session_status(crew.session), WRIT_CREW_COMPLETED);
+    log = writ_buf_view(&crew.log);
+    ck_assert_uint_lt(writ_view_search(log, WRIT_LIT("\"finalOutput\":3")), log.len);
+    crew_close(&crew);
+}
+END_TEST
+
 /* ---- limits */
 
 START_TEST(agents_and_nesting_have_limits)
@@ -777,10 +824,10 @@ START_TEST(memory_that_runs_out_never_gives_another_log)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("crew", a_crew_that_waits_for_nothing_is_not_resumed,
-    a_clock_that_fails_gives_no_snapshot, a_snapshot_has_a_limit,
-    the_order_of_answers_does_not_change_the_log, resuming_at_every_step_gives_the_same_log,
-    a_snapshot_that_was_changed_is_refused_or_runs,
+WRIT_UNIT_MAIN("crew", a_nested_crew_that_outlives_its_phase_changes_no_other,
+    a_crew_that_waits_for_nothing_is_not_resumed, a_clock_that_fails_gives_no_snapshot,
+    a_snapshot_has_a_limit, the_order_of_answers_does_not_change_the_log,
+    resuming_at_every_step_gives_the_same_log, a_snapshot_that_was_changed_is_refused_or_runs,
     nested_crews_that_end_at_once_all_run_in_their_phase,
     a_nested_fixer_that_ends_at_once_ends_its_phase_after_the_tick,
     a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answer,
