@@ -2,228 +2,24 @@
 #include "base/text.h"
 #include "cli/ballots.h"
 #include "cli/cli.h"
+#include "cli/roster.h"
 #include "cli/scenario.h"
 #include "evidence/write.h"
-#include "writ/plugins.h"
 
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#define SCENARIO_MAX      ((size_t)16 << 20)
-#define ARENA_MAX         ((size_t)1 << 30)
-#define REPORT_MAX        ((size_t)16 << 20)
-#define OUTPUT_MAX        ((size_t)64 << 20)
-#define SCENARIO_PATH_MAX 4096
+#define SCENARIO_MAX ((size_t)16 << 20)
+#define ARENA_MAX    ((size_t)1 << 30)
+#define REPORT_MAX   ((size_t)16 << 20)
+#define OUTPUT_MAX   ((size_t)64 << 20)
 
 /* ---- what several commands read */
 
-/** Shapes by key, out of a folder. */
-struct registry {
-    struct writ_crew_registered *list;
-    struct writ_buf *names;
-    size_t n;
-};
-
-/** A crew out of files. Zero-initialise; wipe. */
-struct crew {
-    struct writ_crew_engines *engines;
-    struct writ_plugins *plugins;
-    struct writ_crew_shape *shape;
-    struct writ_crew_agents *agents;
-    struct registry registry;
-    struct writ_crew_graph *graph;
-};
-
-static void
-crew_wipe(struct crew *crew)
-{
-    writ_crew_graph_free(crew->graph);
-    writ_crew_agents_free(crew->agents);
-    writ_crew_shape_free(crew->shape);
-    while (crew->registry.n > 0) {
-        crew->registry.n--;
-        writ_buf_wipe(&crew->registry.names[crew->registry.n]);
-        writ_crew_shape_free((struct writ_crew_shape *)crew->registry.list[crew->registry.n].shape);
-    }
-    writ_free(crew->registry.list);
-    writ_free(crew->registry.names);
-    writ_crew_engines_free(crew->engines);
-    writ_plugins_free(crew->plugins);
-}
-
-static void
-warn_engine(void *user, const char *text)
-{
-    (void)user;
-    (void)fprintf(stderr, "writ: warning: %s\n", text);
-}
-
-/* --engines: the built-in ones, and those of the folder. */
-static WRIT_RESULT
-open_engines(const struct writ_cli *cli, struct crew *crew, struct writ_err *err)
-{
-    struct writ_view folder = writ_cli_get(cli, "engines");
-
-    crew->engines = writ_crew_engines_new();
-    if (crew->engines == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
-    }
-    return folder.ptr == NULL
-               ? WRIT_DONE
-               : writ_plugins_load(folder.ptr, crew->engines,
-                     (struct writ_plugins_warn){warn_engine, NULL}, &crew->plugins, err);
-}
-
-static int
-is_json(const struct dirent *entry)
-{
-    return writ_view_has_suffix(writ_view_str(entry->d_name), WRIT_LIT(".json"));
-}
-
-/* folder/name, NUL-terminated. */
-static WRIT_RESULT
-put_path(struct writ_buf *path, const char *folder, const char *name, struct writ_err *err)
-{
-    writ_buf_clear(path);
-    writ_buf_str(path, folder);
-    writ_buf_byte(path, '/');
-    writ_buf_str(path, name);
-    writ_buf_byte(path, '\0');
-    return writ_buf_check(path, err);
-}
-
-/* Names the file and all that is wrong with it, as far as a line goes. */
-static writ_result
-refuse_file(const char *path, writ_result result, const struct writ_crew_findings *faults,
-    const struct writ_crew_err *below, struct writ_err *err)
-{
-    writ_auto_buf list = writ_buf_make(SCENARIO_MAX);
-
-    for (size_t at = 0; faults != NULL && at < writ_crew_findings_count(faults); at++) {
-        const struct writ_crew_finding *finding = writ_crew_findings_at(faults, at);
-        writ_buf_str(&list, at > 0 ? "; " : "");
-        writ_buf_put(&list, finding->path.len > 0 ? finding->path : WRIT_LIT("the whole"));
-        writ_buf_fmt(&list, ": %s", finding->code);
-    }
-    if (list.len > 0) {
-        return writ_fail(
-            err, result.code, "%s: " WRIT_VIEW_FMT, path, WRIT_VIEW_ARG(writ_buf_view(&list)));
-    }
-    return writ_fail(err, result.code, "%s: %s", path, below->err.text);
-}
-
-static WRIT_RESULT
-read_shape(const char *path, struct writ_crew_shape **ret, struct writ_err *err)
-{
-    writ_auto_buf text = writ_buf_make(SCENARIO_MAX);
-    struct writ_crew_findings *faults = writ_crew_findings_new();
-    struct writ_crew_err below = {0};
-    writ_result result = writ_cli_read(path, SCENARIO_MAX, &text, err);
-
-    if (writ_is_ok(result)) {
-        result = writ_crew_shape_read(writ_buf_view(&text), NULL, faults, ret, &below);
-        if (!writ_is_ok(result)) {
-            WRIT_IGNORE(refuse_file(path, result, faults, &below, err)); /* gives its code back */
-        }
-    }
-    writ_crew_findings_free(faults);
-    return result;
-}
-
-/* --registry: every KEY.json of the folder. */
-static WRIT_RESULT
-open_registry(const struct writ_cli *cli, struct crew *crew, struct writ_err *err)
-{
-    struct writ_view folder = writ_cli_get(cli, "registry");
-    struct registry *registry = &crew->registry;
-    writ_auto_buf path = writ_buf_make(SCENARIO_PATH_MAX);
-    struct dirent **entries = NULL;
-    writ_result result = WRIT_DONE;
-    int n = folder.ptr != NULL ? scandir(folder.ptr, &entries, is_json, alphasort) : 0;
-
-    if (n < 0) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "%s: the folder cannot be read", folder.ptr);
-    }
-    registry->list = writ_alloc(((size_t)n + 1) * sizeof *registry->list);
-    registry->names = writ_alloc(((size_t)n + 1) * sizeof *registry->names);
-    if (registry->list == NULL || registry->names == NULL) {
-        result = writ_fail(err, WRIT_E_NOMEM, "no memory");
-    }
-    for (int at = 0; at < n; at++) {
-        struct writ_view name = writ_view_str(entries[at]->d_name);
-        struct writ_crew_shape *shape = NULL;
-        if (writ_is_ok(result)) {
-            result = put_path(&path, folder.ptr, entries[at]->d_name, err);
-        }
-        if (writ_is_ok(result)) {
-            result = read_shape(path.ptr, &shape, err);
-        }
-        if (writ_is_ok(result)) {
-            struct writ_buf *key = &registry->names[registry->n];
-            *key = writ_buf_make(SCENARIO_PATH_MAX);
-            writ_buf_put(key, writ_view_sub(name, 0, name.len - 5));
-            registry->list[registry->n++] =
-                (struct writ_crew_registered){writ_buf_view(key), shape};
-        }
-        free(entries[at]);
-    }
-    free(entries);
-    return result;
-}
-
-/* The agents file; without one the shape alone says how many there are. */
-static WRIT_RESULT
-read_agents(const char *path, struct crew *crew, struct writ_err *err)
-{
-    writ_auto_buf text = writ_buf_make(SCENARIO_MAX);
-    struct writ_crew_findings *faults = writ_crew_findings_new();
-    struct writ_crew_err below = {0};
-    struct writ_write w = writ_write_to(&text);
-    writ_result result = WRIT_DONE;
-
-    if (path != NULL) {
-        result = writ_cli_read(path, SCENARIO_MAX, &text, err);
-    } else {
-        writ_write_raw(&w, WRIT_LIT("{\"schema_version\":\"1.0\",\"agents\":[],\"name\":"));
-        writ_text_json(&text, writ_crew_shape_name(crew->shape));
-        writ_buf_byte(&text, '}');
-    }
-    if (writ_is_ok(result)) {
-        result = writ_crew_agents_read(writ_buf_view(&text), NULL, faults, &crew->agents, &below);
-        if (!writ_is_ok(result)) {
-            WRIT_IGNORE(refuse_file(
-                path != NULL ? path : "agents", result, faults, &below, err)); /* likewise */
-        }
-    }
-    writ_crew_findings_free(faults);
-    return result;
-}
-
 /* Everything but the graph. */
 static WRIT_RESULT
-open_files(const struct writ_cli *cli, struct crew *crew, struct writ_err *err)
+open_files(const struct writ_cli *cli, struct writ_roster *roster, struct writ_err *err)
 {
-    WRIT_TRY(open_engines(cli, crew, err));
-    WRIT_TRY(open_registry(cli, crew, err));
-    WRIT_TRY(read_shape(writ_cli_operand(cli, 0).ptr, &crew->shape, err));
-    return read_agents(cli->operand_count > 1 ? writ_cli_operand(cli, 1).ptr : NULL, crew, err);
-}
-
-static WRIT_RESULT
-build_graph(struct crew *crew, struct writ_err *err)
-{
-    const struct writ_crew_plan plan = {.shape = crew->shape,
-        .agents = crew->agents,
-        .registry = crew->registry.list,
-        .registry_n = crew->registry.n,
-        .engines = crew->engines};
-    struct writ_crew_err below = {0};
-    writ_result built = writ_crew_graph_build(&plan, &crew->graph, &below);
-
-    return writ_is_ok(built) ? built
-                             : writ_fail(err, built.code, "%s: %s",
-                                   writ_crew_error_name(below.error), below.err.text);
+    WRIT_TRY(writ_roster_engines(roster, writ_cli_get(cli, "engines"), err));
+    return writ_roster_read(roster, writ_cli_get(cli, "registry"), writ_cli_operand(cli, 0).ptr,
+        cli->operand_count > 1 ? writ_cli_operand(cli, 1).ptr : NULL, err);
 }
 
 /* ---- crew check */
@@ -253,7 +49,7 @@ put_lint(const struct writ_crew_findings *findings, const char *severity, bool j
 
 /* Tells what lint and the graph say; false: the crew cannot run. */
 static bool
-tell_check(const struct writ_cli *cli, struct crew *crew)
+tell_check(const struct writ_cli *cli, struct writ_roster *crew)
 {
     struct writ_crew_findings *errors = writ_crew_findings_new();
     struct writ_crew_findings *warnings = writ_crew_findings_new();
@@ -262,7 +58,7 @@ tell_check(const struct writ_cli *cli, struct crew *crew)
     struct writ_err err = {0};
     bool linted = errors != NULL && warnings != NULL &&
                   writ_is_ok(writ_crew_shape_lint(crew->shape, crew->engines, errors, warnings));
-    bool built = linted && writ_is_ok(build_graph(crew, &err));
+    bool built = linted && writ_is_ok(writ_roster_build(crew, &err));
 
     if (linted) {
         writ_write_object_begin(&w);
@@ -291,7 +87,7 @@ tell_check(const struct writ_cli *cli, struct crew *crew)
 enum writ_exit
 writ_command_crew_check(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct crew, crew_wipe) crew = {0};
+    WRIT_AUTO(struct writ_roster, writ_roster_wipe) crew = {0};
     struct writ_err err = {0};
     writ_result result = open_files(cli, &crew, &err);
 
@@ -368,13 +164,13 @@ put_dot(struct writ_buf *buf, const struct writ_crew_graph *graph, const char *p
 enum writ_exit
 writ_command_crew_graph(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct crew, crew_wipe) crew = {0};
+    WRIT_AUTO(struct writ_roster, writ_roster_wipe) crew = {0};
     writ_auto_buf dot = writ_buf_make(OUTPUT_MAX);
     struct writ_err err = {0};
     writ_result result = open_files(cli, &crew, &err);
 
     if (writ_is_ok(result)) {
-        result = build_graph(&crew, &err);
+        result = writ_roster_build(&crew, &err);
     }
     if (writ_is_ok(result)) {
         writ_buf_str(&dot, "digraph crew {\n");
@@ -429,8 +225,8 @@ put_verdict(const struct writ_cli *cli, const struct writ_ballots_result *verdic
 }
 
 static WRIT_RESULT
-count_file(const struct writ_cli *cli, const struct crew *crew, struct writ_ballots_result *ret,
-    struct writ_err *err)
+count_file(const struct writ_cli *cli, const struct writ_roster *crew,
+    struct writ_ballots_result *ret, struct writ_err *err)
 {
     struct writ_json_limits limits = writ_json_limits_default;
     writ_auto_buf text = writ_buf_make(SCENARIO_MAX);
@@ -456,10 +252,10 @@ count_file(const struct writ_cli *cli, const struct crew *crew, struct writ_ball
 enum writ_exit
 writ_command_crew_vote(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct crew, crew_wipe) crew = {0};
+    WRIT_AUTO(struct writ_roster, writ_roster_wipe) crew = {0};
     struct writ_ballots_result verdict = {0};
     struct writ_err err = {0};
-    writ_result result = open_engines(cli, &crew, &err);
+    writ_result result = writ_roster_engines(&crew, writ_cli_get(cli, "engines"), &err);
     bool resolved;
 
     if (writ_is_ok(result)) {
@@ -535,31 +331,30 @@ run_file(struct run *run, const char *path)
     }
 }
 
+static WRIT_RESULT
+run_found(void *user, const char *path, struct writ_view stem, struct writ_err *err)
+{
+    (void)stem;
+    (void)err;
+    run_file(user, path);
+    return WRIT_DONE;
+}
+
 /* All *.json of a folder, by name; or the one file. */
 static WRIT_RESULT
 run_path(struct run *run, const char *path, struct writ_err *err)
 {
-    struct dirent **entries = NULL;
-    int n = scandir(path, &entries, is_json, alphasort);
-    writ_auto_buf file = writ_buf_make(SCENARIO_PATH_MAX);
+    size_t n = 0;
+    writ_result result = writ_roster_folder(path, run_found, run, &n, err);
 
-    if (n < 0) {
+    if (result.code == WRIT_E_ABSENT) {
         run_file(run, path); /* not a folder: reading it says what is wrong with it */
         return WRIT_DONE;
     }
-    for (int at = 0; at < n; at++) {
-        if (writ_is_ok(put_path(&file, path, entries[at]->d_name, NULL))) {
-            run_file(run, file.ptr);
-        } else {
-            run->failed++;
-        }
-        free(entries[at]);
-    }
-    free(entries);
-    if (n == 0) {
+    if (writ_is_ok(result) && n == 0) {
         WRIT_FAIL(err, WRIT_E_ABSENT, "%s: no scenario (*.json) in this folder", path);
     }
-    return WRIT_DONE;
+    return result;
 }
 
 enum writ_exit
