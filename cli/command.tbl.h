@@ -144,18 +144,23 @@ VALUE(verify_credential, "skew", "SECONDS", "Difference of clocks to forgive; 0 
 VALUE(verify_credential, "max-lifetime", "SECONDS",
     "Longest lifetime to accept; 3600 by default, and at most.")
 
+/* what commands on crews take besides their operands */
+#define CREW_ENGINES(id)                                                                           \
+    VALUE(id, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+#define CREW_FILES(id)                                                                             \
+    VALUE(id, "registry", "DIR", "Shapes that may be nested: KEY.json in this folder.")            \
+    CREW_ENGINES(id)
+
 COMMAND(crew_check, "crew check", "SHAPE [AGENTS]", 1, 2, "check a crew",
     "Tells everything that is wrong or doubtful with a shape, and whether its graph can be built. "
     "Exit 1 when it cannot.")
-VALUE(crew_check, "registry", "DIR", "Shapes that may be nested: KEY.json in this folder.")
-VALUE(crew_check, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+CREW_FILES(crew_check)
 
 COMMAND(crew_graph, "crew graph", "SHAPE [AGENTS]", 1, 2, "draw a crew",
     "Prints roles, permissions and nesting as a graph for Graphviz: writ crew graph --dot SHAPE | "
     "dot -Tsvg.")
 FLAG(crew_graph, "dot", "In the language of Graphviz; there is no other form.")
-VALUE(crew_graph, "registry", "DIR", "Shapes that may be nested: KEY.json in this folder.")
-VALUE(crew_graph, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+CREW_FILES(crew_graph)
 
 COMMAND(crew_vote, "crew vote", "ENGINE BALLOTS", 2, 2, "count votes",
     "Counts the file BALLOTS (- for standard input) and explains the result. ENGINE is a mode of "
@@ -164,9 +169,12 @@ COMMAND(crew_vote, "crew vote", "ENGINE BALLOTS", 2, 2, "count votes",
     "object {votes, voting, electorate} whose voting has the parameters of the mode. For "
     "{candidates, rankings: {voter: [name, ...]}} ENGINE is majority, borda or the name of an "
     "engine. Exit 1 when nothing is resolved.")
-VALUE(crew_vote, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+CREW_ENGINES(crew_vote)
 
 COMMAND(crew_vectors, "crew vectors", "DIR|FILE...", 1, 64, "run scenarios against the crew library",
     "Runs scenario files of the format crew-vector/1, or all *.json of a folder, and compares every "
     "event, snapshot and error with what the file expects. Names each file that differs, and where; "
     "ends with a count. Exit 1 when one differs.")
+
+#undef CREW_FILES
+#undef CREW_ENGINES
