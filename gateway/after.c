@@ -150,6 +150,28 @@ writ_after_response(struct writ_request *request, const struct writ_json *respon
     }
 }
 
+writ_result
+writ_after_extend(
+    const struct writ_after_marks *marks, struct writ_arena *arena, struct writ_member_object *ret)
+{
+    struct writ_extension ours = {
+        .output_rules = writ_member_list(marks->rules.items, marks->rules.n)};
+
+    if (marks->rules.n == 0) {
+        return WRIT_DONE;
+    }
+    if (marks->before.len > 0) {
+        ours.output_before = writ_member_text(marks->before);
+    }
+    if (marks->after.len > 0) {
+        ours.output_after = writ_member_text(marks->after);
+    }
+    if (marks->refused != WRIT_REASON_NONE) {
+        ours.reason = writ_member_text(writ_reason_name(marks->refused));
+    }
+    return writ_extension_make(&ours, arena, ret, NULL);
+}
+
 enum writ_reason
 writ_after_replay(struct writ_request *request, struct writ_view *result)
 {

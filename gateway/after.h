@@ -15,6 +15,18 @@
  */
 void writ_after_response(struct writ_request *request, const struct writ_json *response);
 
+/** What rules for results did to one result. */
+struct writ_after_marks {
+    struct writ_views rules;        /* those that changed or refused it */
+    struct writ_view before, after; /* digests; or empty */
+    enum writ_reason refused;
+};
+
+/** Writes that into `extensions` of an outcome, if there is something to tell. WRIT_E_LIMIT,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_after_extend(
+    const struct writ_after_marks *marks, struct writ_arena *arena, struct writ_member_object *ret);
+
 /** Applies the rules that hold now to a result that was kept: canonical JSON, replaced by what is
  * let through of it. Gives NONE, or why nothing is. */
 enum writ_reason writ_after_replay(struct writ_request *request, struct writ_view *result);

@@ -234,36 +234,16 @@ not_kept(struct writ_request *request)
     return WRIT_STEP_RECORD;
 }
 
-/* What rules for results did, by digests. */
-static writ_result
-extend_outcome(struct writ_request *request)
-{
-    struct writ_call *call = request->call;
-    const struct writ_conclusion *end = &call->end;
-    struct writ_extension ours = {
-        .output_rules = writ_member_list(end->output_rules.items, end->output_rules.n)};
-
-    if (end->output_rules.n == 0) {
-        return WRIT_DONE;
-    }
-    if (end->before_hash.len > 0) {
-        ours.output_before = writ_member_text(end->before_hash);
-    }
-    if (end->after_hash.len > 0) {
-        ours.output_after = writ_member_text(end->after_hash);
-    }
-    if (end->refusal != WRIT_REASON_NONE) {
-        ours.reason = writ_member_text(writ_reason_name(end->refusal));
-    }
-    return writ_extension_make(&ours, request->x->arena, &call->outcome.extensions, NULL);
-}
-
 enum writ_step
 writ_conclude_record(struct writ_request *request)
 {
     struct writ_call *call = request->call;
     const struct writ_conclusion *end = &call->end;
     const struct writ_tool_rule *rule = call->verdict.rule;
+    const struct writ_after_marks marks = {.rules = end->output_rules,
+        .before = end->before_hash,
+        .after = end->after_hash,
+        .refused = end->refusal};
 
     wait_again(call, writ_request_config(request)->sessions.wait_us);
     if (end->waits != WRIT_WAIT_NONE) {
@@ -276,7 +256,7 @@ writ_conclude_record(struct writ_request *request)
     if (end->output_hash.len > 0) {
         call->outcome.tool_output_hash = writ_member_text(end->output_hash);
     }
-    if (!writ_is_ok(extend_outcome(request))) {
+    if (!writ_is_ok(writ_after_extend(&marks, request->x->arena, &call->outcome.extensions))) {
         call->end.refusal = WRIT_REASON_OVERLOADED; /* what cannot be told is not shown */
     }
     request->entry = (struct writ_entry){

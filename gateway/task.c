@@ -5,11 +5,10 @@
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
 #include "gateway/round.h"
+#include "gateway/task_end.h"
 
 #include "evidence/jcs.h"
-#include "evidence/profile.h"
 #include "evidence/write.h"
-#include "policy/output.h"
 
 #define CODE_INVALID_PARAMS (-32602)
 #define CODE_INTERNAL       (-32603)
@@ -19,22 +18,18 @@
 #define END_AFTER_US        250000 /* for a stream to end after its response */
 #define US_PER_MS           1000
 
-#define EXTENSION      WRIT_LIT("io.modelcontextprotocol/tasks")
-#define TASK_FAILED    WRIT_LIT("task_failed")
-#define TASK_CANCELLED WRIT_LIT("task_cancelled")
+#define EXTENSION WRIT_LIT("io.modelcontextprotocol/tasks")
 
 /** A question about a task. Lives in the arena of its request. */
 struct asked {
     struct writ_request *request;
     size_t at;                   /* the upstream whose task it may be, of all */
     struct writ_upstream *whose; /* found: */
-    struct writ_entry_waiting call;
+    struct writ_task_end end;
     bool answered;
     struct writ_sse_event last;       /* on a stream: the response */
     struct writ_upcall_answer answer; /* else: the whole answer */
-    struct writ_outcome outcome;
-    enum writ_outcome_kind kind;
-    struct writ_view error_type, output_hash;
+    enum writ_reason withheld;        /* why nothing of it is told, or NONE */
     /* tasks/list */
     const struct writ_json *list; /* the response */
     const struct writ_json **listed;
@@ -220,7 +215,11 @@ writ_task_find(struct writ_request *request)
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     asked->whose = candidate(asked);
-    asked->call = request->entry.waiting;
+    asked->end = (struct writ_task_end){.config = writ_request_config(request),
+        .agent = &request->agent,
+        .upstream = writ_upstream_config(asked->whose)->name,
+        .arena = request->x->arena,
+        .call = request->entry.waiting};
     return ask_upstream(asked, &task_events);
 }
 
@@ -238,45 +237,16 @@ parse(struct asked *asked, struct writ_view text)
                                                                                              : NULL;
 }
 
-/* A result whose numbers have no canonical form has no digest: the tool ran all the same. */
-static void
-executed(struct asked *asked, const struct writ_json *result)
-{
-    struct writ_request *request = asked->request;
-    struct writ_digest digest;
-    char text[WRIT_DIGEST_TEXT];
-
-    asked->kind = WRIT_OUTCOME_EXECUTED;
-    if (result != NULL &&
-        writ_is_ok(writ_digest_json(result,
-            (size_t)writ_request_config(request)->limits.response_bytes * 2, &digest, NULL))) {
-        writ_digest_text(&digest, text);
-        asked->output_hash = writ_view_copy(writ_view_str(text), request->x->arena);
-    }
-}
-
-static enum writ_step
-failed(struct asked *asked, struct writ_view error_type)
-{
-    asked->kind = WRIT_OUTCOME_ERROR;
-    asked->error_type = error_type;
-    return WRIT_STEP_SETTLE;
-}
-
+/* What our own question brought is for the record alone; without an answer the outcome is what the
+ * status says. */
 static void
 own_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct asked *asked = upcall->ctx;
     struct writ_view body = writ_view_copy(answer->body, asked->request->x->arena);
-    const struct writ_json *response =
-        answer->end == WRIT_UPCALL_ANSWERED && body.ptr != NULL ? parse(asked, body) : NULL;
-    const struct writ_json *result = writ_json_get(response, WRIT_LIT("result"));
 
-    if (writ_json_get(response, WRIT_LIT("error")) != NULL) {
-        (void)failed(asked, TASK_FAILED);
-    } else if (result != NULL || asked->error_type.len == 0) {
-        asked->error_type = (struct writ_view){NULL, 0};
-        executed(asked, result);
+    if (answer->end == WRIT_UPCALL_ANSWERED && body.ptr != NULL) {
+        (void)writ_task_end_learn(&asked->end, WRIT_TASK_RESULT, &body);
     }
     writ_request_go(asked->request, WRIT_STEP_SETTLE);
 }
@@ -309,15 +279,13 @@ own_body(const struct asked *asked, struct writ_view *ret)
 }
 
 /* The first form says apart that a task is over and what came of it: the outcome has the digest of
- * the result, so it is asked for. Without an answer the outcome is what the status alone says. */
+ * the result, so it is asked for. */
 static enum writ_step
-ask_result(struct asked *asked, bool has_failed)
+ask_result(struct asked *asked)
 {
     struct writ_request *request = asked->request;
     struct writ_view body;
 
-    asked->kind = has_failed ? WRIT_OUTCOME_ERROR : WRIT_OUTCOME_EXECUTED;
-    asked->error_type = has_failed ? TASK_FAILED : (struct writ_view){NULL, 0};
     if (!writ_is_ok(own_body(asked, &body)) ||
         !writ_is_ok(writ_pass_prepare_message(request, asked->whose, body, &asked->message,
             asked->headers, &asked->upcall.request))) {
@@ -330,65 +298,24 @@ ask_result(struct asked *asked, bool has_failed)
     return WRIT_STEP_WAIT;
 }
 
-/* tasks/get and tasks/cancel: the task as it stands. */
+/* Whether the answer ends the task, and with what; `text` becomes what is told of it. */
 static enum writ_step
-learn_status(struct asked *asked, const struct writ_json *task)
+learn(struct asked *asked, struct writ_view *text)
 {
-    const struct writ_json *status = writ_json_get(task, WRIT_LIT("status"));
-    bool modern = asked->request->message.era == WRIT_MCP_ERA_MODERN;
-    bool has_failed = writ_json_is(status, WRIT_LIT("failed"));
+    const struct writ_request *request = asked->request;
+    enum writ_task_says says = writ_task_end_learn(
+        &asked->end, writ_task_end_form(request->method, request->message.era), text);
 
-    if (writ_json_is(status, WRIT_LIT("cancelled"))) {
-        return failed(asked, TASK_CANCELLED);
-    }
-    if (!has_failed && !writ_json_is(status, WRIT_LIT("completed"))) {
+    asked->withheld = asked->end.withheld;
+    switch (says) {
+    case WRIT_TASK_SAYS_NOTHING:
         return WRIT_STEP_REPORT;
-    }
-    if (!modern) {
-        return ask_result(asked, has_failed);
-    }
-    if (has_failed) {
-        return failed(asked, TASK_FAILED);
-    }
-    executed(asked, writ_json_get(task, WRIT_LIT("result")));
-    return WRIT_STEP_SETTLE;
-}
-
-/* tasks/result: what the call itself would have been answered; a task that is not there any more is
- * not one that failed. */
-static enum writ_step
-learn_result(struct asked *asked, const struct writ_json *response)
-{
-    const struct writ_json *result = writ_json_get(response, WRIT_LIT("result"));
-    const struct writ_json *error = writ_json_get(response, WRIT_LIT("error"));
-    int64_t code = 0;
-
-    if (result != NULL) {
-        executed(asked, result);
+    case WRIT_TASK_SAYS_OVER:
         return WRIT_STEP_SETTLE;
+    case WRIT_TASK_SAYS_ASK:
+        break;
     }
-    if (error == NULL ||
-        !writ_is_ok(writ_json_integer(
-            writ_json_get(error, WRIT_LIT("code")), INT32_MIN, INT32_MAX, &code)) ||
-        code == CODE_INVALID_PARAMS) {
-        return WRIT_STEP_REPORT;
-    }
-    return failed(asked, TASK_FAILED);
-}
-
-/* Whether the answer ends the task, and with what. */
-static enum writ_step
-learn(struct asked *asked, struct writ_view text)
-{
-    const struct writ_json *response = parse(asked, text);
-
-    if (asked->call.ended || response == NULL) {
-        return WRIT_STEP_REPORT;
-    }
-    if (asked->request->method == WRIT_MCP_TASKS_RESULT) {
-        return learn_result(asked, response);
-    }
-    return learn_status(asked, writ_json_get(response, WRIT_LIT("result")));
+    return ask_result(asked);
 }
 
 /* ---- the answer as it comes ---- */
@@ -460,8 +387,9 @@ hold(struct asked *asked, const struct writ_upcall_answer *answer)
     if (answer->body.len > 0 && asked->answer.body.ptr == NULL) {
         return writ_refusal_http(asked->request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
-    return answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300
-               ? learn(asked, asked->answer.body)
+    return answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 &&
+                   asked->request->method != WRIT_MCP_TASKS_LIST
+               ? learn(asked, &asked->answer.body)
                : WRIT_STEP_REPORT;
 }
 
@@ -476,7 +404,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     if (!request->streaming) {
         writ_request_go(request, hold(asked, answer));
     } else if (asked->answered && asked->last.data.ptr != NULL) {
-        writ_request_go(request, learn(asked, asked->last.data));
+        writ_request_go(request, learn(asked, &asked->last.data));
     } else {
         writ_pass_close(request, answer->end == WRIT_UPCALL_ANSWERED && !asked->answered);
     }
@@ -514,7 +442,6 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     enum writ_step step = WRIT_STEP_REPORT;
 
     request->upcall_open = false;
-    asked->call.ended = true; /* nothing is learned from a list */
     step = hold(asked, answer);
     if (step == WRIT_STEP_DONE) {
         return;
@@ -594,118 +521,23 @@ writ_task_filter(struct writ_request *request)
 
 /* ---- SETTLE and REPORT ---- */
 
-static const struct writ_profile *
-profile_of(struct asked *asked)
-{
-    struct writ_extension extension = {0};
-    const struct writ_profile *profile = NULL;
-
-    if (writ_is_ok(writ_extension_read(
-            &asked->call.decision.extensions, asked->request->x->arena, &extension, NULL)) &&
-        extension.profile.is == WRIT_PRESENT) {
-        profile = writ_profile_find(extension.profile.view);
-    }
-    return profile != NULL ? profile : writ_profile_default();
-}
-
 enum writ_step
 writ_task_settle(struct writ_request *request)
 {
     struct asked *asked = request->part;
 
-    asked->outcome = writ_outcome_for(&asked->call.decision, asked->kind);
-    if (asked->kind == WRIT_OUTCOME_ERROR) {
-        asked->outcome.error_type = writ_member_text(asked->error_type);
+    if (!writ_is_ok(writ_task_end_record(&asked->end, request->x->metrics, &request->entry))) {
+        asked->withheld = WRIT_REASON_OVERLOADED;
     }
-    if (asked->output_hash.len > 0) {
-        asked->outcome.tool_output_hash = writ_member_text(asked->output_hash);
-    }
-    request->entry = (struct writ_entry){
-        .kind = WRIT_ENTRY_OUTCOME,
-        .outcome = {.leaf = asked->call.leaf,
-            .decision = &asked->call.decision,
-            .profile = profile_of(asked),
-            .outcome = &asked->outcome},
-    };
-    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_OUTCOMES, asked->kind);
     return writ_request_submit(request, WRIT_STEP_REPORT);
-}
-
-/* WRIT_E_INVALID: somebody else has learned it at the same time. */
-static bool
-is_settled(const struct writ_entry *entry)
-{
-    return entry->kind != WRIT_ENTRY_OUTCOME || entry->code == WRIT_OK ||
-           entry->code == WRIT_E_INVALID;
-}
-
-/* Where the answer has what the call itself would have been answered: the whole of tasks/result, a
- * member of the task elsewhere. Gives the length of the path, 0: nowhere. */
-static size_t
-place_of_result(const struct asked *asked, const struct writ_json *response,
-    struct writ_view path[2], bool *ret_is_error)
-{
-    static const struct writ_view names[] = {
-        {"result", sizeof "result" - 1}, {"error", sizeof "error" - 1}};
-    bool whole = asked->request->method == WRIT_MCP_TASKS_RESULT;
-    const struct writ_json *holder = whole ? response : writ_json_get(response, names[0]);
-
-    path[0] = names[0];
-    for (size_t i = 0; i < 2; i++) {
-        if (writ_json_get(holder, names[i]) != NULL) {
-            path[whole ? 0 : 1] = names[i];
-            *ret_is_error = i == 1;
-            return whole ? 1 : 2;
-        }
-    }
-    return 0;
-}
-
-/* The rules for results hold for what comes of a task too. NONE, or why it is withheld. */
-static enum writ_reason
-apply_rules(struct asked *asked, struct writ_view *text)
-{
-    struct writ_request *request = asked->request;
-    const struct writ_tool_rule *rule =
-        writ_policy_find(writ_request_config(request), &request->agent,
-            writ_upstream_config(asked->whose)->name, asked->call.decision.tool.view, NULL);
-    const struct writ_json *response, *value;
-    struct writ_view path[2];
-    struct writ_output output;
-    struct writ_buf message =
-        writ_buf_in(request->x->arena, 8 * text->len + WRIT_OUTPUT_GROWTH_MAX + OWN_BODY_MAX);
-    bool is_error = false;
-    size_t n;
-
-    if (rule == NULL || rule->result == NULL || (response = parse(asked, *text)) == NULL ||
-        (n = place_of_result(asked, response, path, &is_error)) == 0) {
-        return WRIT_REASON_NONE;
-    }
-    value = writ_json_get(n == 2 ? writ_json_get(response, path[0]) : response, path[n - 1]);
-    if (is_error) {
-        writ_output_apply_error(rule->result, value, text->len, request->x->arena, &output);
-    } else {
-        writ_output_apply(rule->result, value, text->len, request->x->arena, &output);
-    }
-    if (output.refused != WRIT_REASON_NONE || !output.changed) {
-        return output.refused;
-    }
-    if (!writ_is_ok(writ_pass_rewrite_at(response, path, n, output.text, &message))) {
-        return WRIT_REASON_RESULT_RULE_FAILED;
-    }
-    *text = writ_buf_view(&message);
-    return WRIT_REASON_NONE;
 }
 
 enum writ_step
 writ_task_report(struct writ_request *request)
 {
     struct asked *asked = request->part;
-    enum writ_reason withheld = WRIT_REASON_NONE;
+    enum writ_reason withheld = asked->withheld;
 
-    if (request->method != WRIT_MCP_TASKS_LIST) {
-        withheld = apply_rules(asked, request->streaming ? &asked->last.data : &asked->answer.body);
-    }
     if (withheld != WRIT_REASON_NONE && !request->streaming) {
         return writ_refusal_http(request, 200, WRIT_REFUSAL_CODE, withheld, NULL);
     }
@@ -714,11 +546,12 @@ writ_task_report(struct writ_request *request)
         return WRIT_STEP_DONE;
     }
     if (!request->streaming) {
-        return is_settled(&request->entry) ? writ_pass_answer(request, &asked->answer)
-                                           : writ_refusal_http(request, 503, CODE_INTERNAL,
-                                                 WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+        return writ_task_end_is_settled(&request->entry)
+                   ? writ_pass_answer(request, &asked->answer)
+                   : writ_refusal_http(
+                         request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
-    if (!is_settled(&request->entry) ||
+    if (!writ_task_end_is_settled(&request->entry) ||
         !writ_is_ok(writ_sse_put(&request->pending, &asked->last, NULL))) {
         writ_pass_close(request, false);
         return WRIT_STEP_DONE;

@@ -264,18 +264,35 @@ test('the result of a task is on a stream, behind what the task asks meanwhile',
   gw.verify();
 });
 
-test('rules for results hold for what comes of a task', async (t) => {
-  const { tasks, gw, modern, legacy } = await setUp(t, { tools: { 'up/*': { scope: 's', arguments: any, result: { redact: [{ pattern: 'secret' }], content: ['text'] } } } });
+test('rules for results hold for what comes of a task, and are in its outcome', async (t) => {
+  const result = { redact: [{ pattern: 'secret' }], content: ['text'], is_error: 'error' };
+  const { tasks, gw, modern, legacy } = await setUp(t, { tools: { 'up/*': { scope: 's', arguments: any, result } } });
+  const given = { content: [{ type: 'text', text: 'a secret' }] }, told = { content: [{ type: 'text', text: 'a [redacted]' }] };
+  const image = { content: [{ type: 'image', mimeType: 'image/png', data: 'secret' }] };
+  const bad = { content: [{ type: 'text', text: 'no' }], isError: true };
+  const wants = [];
   for (const [caller, method, of, n] of [[modern(), 'tasks/get', (r) => r.result?.result, 1], [await legacy(), 'tasks/result', (r) => r.result, 3]]) {
-    const id = idOf(await begin(caller, n));
-    tasks.end(id, 'completed', { result: { content: [{ type: 'text', text: 'a secret' }] } });
-    const told = await ask(caller, method, id);
-    assert.equal(of(told)?.content[0].text, 'a [redacted]', told.text);
-    const other = idOf(await begin(caller, n + 1));
-    tasks.end(other, 'completed', { result: { content: [{ type: 'image', mimeType: 'image/png', data: 'secret' }] } });
+    const [id, other, wrong] = [idOf(await begin(caller, n)), idOf(await begin(caller, n + 1)), idOf(await begin(caller, n + 10))];
+    tasks.end(id, 'completed', { result: given });
+    for (let i = 0; i < 2; i++) assert.deepEqual(of(await ask(caller, method, id)), told);
+    tasks.end(other, 'completed', { result: image });
     const withheld = await ask(caller, method, other);
     assert.equal(withheld.reason, 'result_content_refused', withheld.text);
     assert.ok(!withheld.text.includes('image/png'));
+    tasks.end(wrong, 'completed', { result: bad });
+    assert.deepEqual(of(await ask(caller, method, wrong)), bad);
+    wants.push(
+      ['executed', undefined, digest(given), { output_before: digest(given), output_after: digest(told), output_rules: ['redact secret'] }],
+      ['executed', undefined, digest(image), { output_before: digest(image), output_rules: ['content'], reason: 'result_content_refused' }],
+      ['error', 'tool_error', digest(bad), undefined],
+    );
   }
+  // the status alone is told, and what the rules make of the result is recorded all the same
+  const polling = await legacy();
+  const id = idOf(await begin(polling, 30));
+  tasks.end(id, 'completed', { result: image });
+  assert.equal((await ask(polling, 'tasks/get', id)).result.status, 'completed');
+  wants.push(wants[1]);
+  assert.deepEqual(outcomes(gw).map((o) => [o.outcome, o.error_type, o.tool_output_hash, o.extensions?.writ]), wants);
   gw.verify();
 });
