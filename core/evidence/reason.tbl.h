@@ -165,16 +165,54 @@
     X(APPROVAL_REQUIRED, approval_required, WRIT_REASON_IN_REVIEW,                                 \
         "the call needs an approval first",                                                        \
         "repeat the call, or resume with the continuation_id, once it is approved")                \
+    X(APPROVAL_GRANTED, approval_granted, WRIT_REASON_IN_REVIEW,                                   \
+        "the call is approved, and may be made once",                                              \
+        "repeat the call, or resume with the continuation_id")                                     \
+    X(APPROVAL_REDEEMED, approval_redeemed, WRIT_REASON_IN_REVIEW,                                 \
+        "the approval has been redeemed",                                                          \
+        "see the outcome of the call; to do it again on purpose, use another idempotency key")     \
     X(APPROVAL_REJECTED, approval_rejected, WRIT_REASON_IN_REVIEW,                                 \
-        "the reviewers rejected the call", "")                                                     \
+        "the reviewers rejected the call",                                                         \
+        "")                                                                                        \
     X(APPROVAL_EXPIRED, approval_expired, WRIT_REASON_IN_REVIEW,                                   \
         "the review ended without a verdict in time",                                              \
         "repeat the call to open a new review")                                                    \
+    X(APPROVAL_LAPSED, approval_lapsed, WRIT_REASON_IN_REVIEW,                                     \
+        "the call was approved, and nobody came back for it in time",                              \
+        "repeat the call to open a new review")                                                    \
+    X(APPROVAL_WITHDRAWN, approval_withdrawn, WRIT_REASON_IN_REVIEW,                               \
+        "the caller gave the call up, or its run ended",                                           \
+        "repeat the call to open a new review")                                                    \
+    X(APPROVAL_CANCELLED, approval_cancelled, WRIT_REASON_IN_REVIEW,                               \
+        "an administrator ended the review",                                                       \
+        "ask the administrator; repeating the call opens a new review")                            \
+    X(APPROVAL_OUTDATED, approval_outdated, WRIT_REASON_IN_REVIEW,                                 \
+        "the policy of the tool changed while the call was under review",                          \
+        "repeat the call to have it judged by the policy as it is")                                \
     X(REVISION_REQUESTED, revision_requested, WRIT_REASON_IN_REVIEW,                               \
         "the reviewers ask for a changed call",                                                    \
         "see their feedback; a changed call is a new call")                                        \
     X(REVIEW_UNAVAILABLE, review_unavailable, WRIT_REASON_IN_REVIEW,                               \
-        "the call needs an approval that cannot be asked for here", "")                            \
+        "the call needs an approval that cannot be asked for here",                                \
+        "")                                                                                        \
+    X(REVIEWS_EXCEEDED, reviews_exceeded, WRIT_REASON_IN_REVIEW,                                   \
+        "the caller has its whole share of the calls that may be under review",                    \
+        "wait until some are decided, or withdraw some")                                           \
+    X(REVIEW_UNKNOWN, review_unknown, WRIT_REASON_IN_REVIEW,                                       \
+        "there is no such review for this caller",                                                 \
+        "see the list of open reviews")                                                            \
+    X(REVIEW_CLOSED, review_closed, WRIT_REASON_IN_REVIEW,                                         \
+        "the review is over and takes nothing more",                                               \
+        "see its state")                                                                           \
+    X(REVIEW_MISMATCH, review_mismatch, WRIT_REASON_IN_REVIEW,                                     \
+        "what was sent is bound to another review",                                                \
+        "read the review again and send the digest that it has")                                   \
+    X(VOTE_NOT_ENTITLED, vote_not_entitled, WRIT_REASON_IN_REVIEW,                                 \
+        "the caller is not among those who may do this in this review",                            \
+        "the electorate is fixed when a review opens")                                             \
+    X(VOTE_MALFORMED, vote_malformed, WRIT_REASON_IN_REVIEW,                                       \
+        "the vote is not well formed",                                                             \
+        "approve, reject or modify; feedback as text without control characters; confidence from 0 to 1")\
     /* ---- gateway: what arrives */                                                               \
     X(MALFORMED_HEAD, malformed_head, WRIT_REASON_IN_GATEWAY,                                      \
         "the head of the request is not well-formed HTTP/1.1",                                     \

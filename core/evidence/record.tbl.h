@@ -22,6 +22,8 @@
 #define WRIT_NEED_REFUSE (1U << WRIT_DECISION_DENY | 1U << WRIT_DECISION_REVISE)
 #define WRIT_NEED_REVISE (1U << WRIT_DECISION_REVISE)
 #define WRIT_NEED_ERROR  (1U << WRIT_OUTCOME_ERROR)
+#define WRIT_NEED_OPEN   (1U << WRIT_REVIEW_DO_OPEN)
+#define WRIT_NEED_VOTE   (1U << WRIT_REVIEW_DO_VOTE)
 
 /* clang-format off */
 
@@ -84,6 +86,25 @@
     X(sealed, FLAG, NEVER, WRIT_NEED_EVERY, "true")                                                \
     X(sealed_at, TIME, NEVER, WRIT_NEED_NONE, "when it ended")                                     \
     X(total, COUNT, NEVER, WRIT_NEED_EVERY, "how many decisions the run had")
+
+/* one event of a review (review.tbl.h); `decision_id` is the review's id */
+#define WRIT_REVIEW_MEMBERS(X)                                                                     \
+    X(at, TIME, NEVER, WRIT_NEED_EVERY, "when it happened")                                        \
+    X(boundary_id, TEXT, NEVER, WRIT_NEED_NONE, "the run or session of the call")                  \
+    X(by, TEXT, NEVER, WRIT_NEED_VOTE, "the voter, the caller or the administrator")               \
+    X(confidence, TEXT, NEVER, WRIT_NEED_NONE, "how sure the voter is: a decimal from 0 to 1")     \
+    X(decision_id, TEXT, NEVER, WRIT_NEED_EVERY, "the decision that opened the review")            \
+    X(event, CHOICE, NEVER, WRIT_NEED_EVERY, "what happened")                                      \
+    X(extensions, OBJECT, NEVER, WRIT_NEED_NONE, "vendor data")                                    \
+    X(feedback, TEXT, NEVER, WRIT_NEED_NONE, "what the voter says")                                \
+    X(log, LIST, NEVER, WRIT_NEED_NONE, "of a verdict: the events of its crew session")            \
+    X(n, COUNT, NEVER, WRIT_NEED_EVERY, "position in the review, from 0 without gaps")             \
+    X(reason, TEXT, NEVER, WRIT_NEED_NONE, "the reason's name")                                    \
+    X(review_digest, DIGEST, NEVER, WRIT_NEED_EVERY, "of the terms")                               \
+    X(signature, TEXT, NEVER, WRIT_NEED_NONE, "the voter's own, over the vote (JWS)")              \
+    X(state, TEXT, NEVER, WRIT_NEED_EVERY, "of the review from then on")                           \
+    X(terms, OBJECT, NEVER, WRIT_NEED_OPEN, "who may vote on what, and how it is counted")         \
+    X(vote, TEXT, NEVER, WRIT_NEED_VOTE, "approve, reject or modify")
 
 /* extensions.writ of our decisions and outcomes: all optional */
 #define WRIT_EXTENSION_MEMBERS(X)                                                                  \

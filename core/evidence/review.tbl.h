@@ -1,0 +1,69 @@
+/* review.tbl.h - the whole life of a review: states, events, and what leads where.
+ *
+ * WRIT_REVIEW_STATES   X(NAME, name, PHASE, REASON, what it means)
+ *   PHASE   NONE (there is none), LIVE (something may still happen), OVER (nothing ever again)
+ *   REASON  what a caller is told who asks for the call while its review is in that state
+ *
+ * WRIT_REVIEW_EVENTS   X(NAME, name, what happens)
+ *
+ * WRIT_REVIEW_MOVES    X(STATE, EVENT, NEXT). What has no row cannot happen: it is refused, and
+ *   changes nothing. tests/unit/test_review.c walks every event in every state, and checks what has
+ *   to hold of the table as a whole:
+ *   - nothing leaves a state that is over, and every live state can still be left for one;
+ *   - votes count while a review is open, and never again;
+ *   - only ACCEPT, and only from OPEN, leads to APPROVED; only REDEEM, and only from APPROVED, leads
+ *     to REDEEMED: so silence, a cancel or a restart never approve, and nothing runs twice;
+ *   - each end has a state of its own with a reason of its own. */
+#ifndef WRIT_EVIDENCE_REVIEW_TBL_H
+#define WRIT_EVIDENCE_REVIEW_TBL_H
+
+/* clang-format off */
+#define WRIT_REVIEW_STATES(X)                                                                      \
+    X(ABSENT, absent, NONE, APPROVAL_REQUIRED, "there is no review")                               \
+    X(OPEN, open, LIVE, APPROVAL_REQUIRED, "the voters are asked")                                 \
+    X(APPROVED, approved, LIVE, APPROVAL_GRANTED, "the caller may redeem the approval, once")      \
+    X(REDEEMED, redeemed, OVER, APPROVAL_REDEEMED, "the call was granted under the approval")      \
+    X(REJECTED, rejected, OVER, APPROVAL_REJECTED, "the voters rejected the call")                 \
+    X(REVISED, revised, OVER, REVISION_REQUESTED, "the voters ask for a changed call")             \
+    X(EXPIRED, expired, OVER, APPROVAL_EXPIRED, "no verdict came in time")                         \
+    X(LAPSED, lapsed, OVER, APPROVAL_LAPSED, "the approval was not redeemed in time")              \
+    X(WITHDRAWN, withdrawn, OVER, APPROVAL_WITHDRAWN, "the caller gave the call up")               \
+    X(CANCELLED, cancelled, OVER, APPROVAL_CANCELLED, "an administrator ended the review")         \
+    X(OUTDATED, outdated, OVER, APPROVAL_OUTDATED, "the policy of the tool changed meanwhile")     \
+    X(DRIFTED, drifted, OVER, TARGET_STATE_DRIFT, "the target changed meanwhile")
+
+#define WRIT_REVIEW_EVENTS(X)                                                                      \
+    X(OPEN, open, "a call needs an approval")                                                      \
+    X(JOIN, join, "the same call is asked for again")                                              \
+    X(VOTE, vote, "a voter votes, or votes anew")                                                  \
+    X(ACCEPT, accept, "no vote that is still out can change that the call is accepted")            \
+    X(REJECT, reject, "no vote that is still out can change that it is rejected; or a veto")       \
+    X(REVISE, revise, "no vote that is still out can change that a revision is asked for")         \
+    X(REDEEM, redeem, "the caller returns, and the call is granted in the same transaction")       \
+    X(EXPIRE, expire, "the time of the state is over")                                             \
+    X(WITHDRAW, withdraw, "the caller gives the call up, or its run ends")                         \
+    X(CANCEL, cancel, "an administrator ends it")                                                  \
+    X(OUTDATE, outdate, "the policy of the tool is another one")                                   \
+    X(DRIFT, drift, "the target is seen in another state")
+
+#define WRIT_REVIEW_MOVES(X)                                                                       \
+    X(ABSENT,   OPEN,     OPEN)                                                                    \
+    X(OPEN,     JOIN,     OPEN)                                                                    \
+    X(OPEN,     VOTE,     OPEN)                                                                    \
+    X(OPEN,     ACCEPT,   APPROVED)                                                                \
+    X(OPEN,     REJECT,   REJECTED)                                                                \
+    X(OPEN,     REVISE,   REVISED)                                                                 \
+    X(OPEN,     EXPIRE,   EXPIRED)                                                                 \
+    X(OPEN,     WITHDRAW, WITHDRAWN)                                                               \
+    X(OPEN,     CANCEL,   CANCELLED)                                                               \
+    X(OPEN,     OUTDATE,  OUTDATED)                                                                \
+    X(OPEN,     DRIFT,    DRIFTED)                                                                 \
+    X(APPROVED, REDEEM,   REDEEMED)                                                                \
+    X(APPROVED, EXPIRE,   LAPSED)                                                                  \
+    X(APPROVED, WITHDRAW, WITHDRAWN)                                                               \
+    X(APPROVED, CANCEL,   CANCELLED)                                                               \
+    X(APPROVED, OUTDATE,  OUTDATED)                                                                \
+    X(APPROVED, DRIFT,    DRIFTED)
+/* clang-format on */
+
+#endif

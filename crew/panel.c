@@ -1,0 +1,399 @@
+#include "crew/panel.h"
+
+#include "evidence/write.h"
+#include "writ/crew.h"
+
+#include <stdlib.h>
+
+#define TEXT_MAX    65536 /* a shape with WRIT_REVIEW_VOTERS_MAX reviewers; an event */
+#define AGENT_MAX   32    /* "reviewer-64" */
+#define LOG_MAX     (2 * WRIT_REVIEW_VOTERS_MAX + 16)
+#define ID_LEN      16
+#define US_PER_MS   1000
+#define ACCEPTED    "\"ACCEPT\""
+#define REJECTED    "\"REJECT\""
+#define REVISED     "\"REQUEST_REVISION\""
+#define OUTPUT_TEXT 32
+
+/* ---- the shape */
+
+static void
+put_agent(struct writ_buf *text, size_t at)
+{
+    writ_buf_fmt(text, "reviewer-%zu", at + 1);
+}
+
+/* A share is a string, a number is itself. */
+static void
+put_share(struct writ_buf *text, const char *name, struct writ_view share)
+{
+    bool fraction = writ_view_find(share, '/') < share.len;
+
+    writ_buf_fmt(text, ",\"%s\":%s" WRIT_VIEW_FMT "%s", name, fraction ? "\"" : "",
+        WRIT_VIEW_ARG(share), fraction ? "\"" : "");
+}
+
+static void
+put_voting(struct writ_buf *text, const struct writ_review *review)
+{
+    bool unanimous = writ_view_is(review->engine, "unanimous");
+    const char *before = "";
+
+    writ_buf_fmt(text, "{\"mode\":\"" WRIT_VIEW_FMT "\"", WRIT_VIEW_ARG(review->engine));
+    put_share(text, "quorum", review->quorum);
+    if (unanimous) {
+        writ_buf_byte(text, '}');
+        return;
+    }
+    put_share(text, "threshold", review->threshold);
+    writ_buf_str(text, ",\"weights\":{");
+    for (size_t i = 0; i < review->voters_n; i++) {
+        writ_buf_fmt(text, "%s\"", before);
+        put_agent(text, i);
+        writ_buf_fmt(text, "\":%lld", (long long)review->voters[i].weight);
+        before = ",";
+    }
+    writ_buf_str(text, "}}");
+}
+
+static void
+put_shape(struct writ_buf *text, const struct writ_review *review)
+{
+    writ_buf_str(text,
+        "{\"name\":\"review\",\"roles\":["
+        "{\"amount\":1,\"first_input\":true,\"permissions\":{},\"role\":\"proposer\"},"
+        "{\"execution\":{\"voting\":");
+    put_voting(text, review);
+    writ_buf_fmt(
+        text, "},\"amount\":%zu,\"permissions\":{},\"role\":\"reviewer\"},", review->voters_n);
+    writ_buf_str(text,
+        "{\"amount\":1,\"final_output\":true,\"permissions\":{},\"role\":\"facilitator\"}],"
+        "\"schema_version\":\"1.0\"}");
+}
+
+/* ---- what a count says */
+
+static bool
+vetoed(const struct writ_review *review)
+{
+    for (size_t i = 0; i < review->voters_n; i++) {
+        if (review->voters[i].veto && review->voters[i].vote == WRIT_REVIEW_REJECT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t
+cast(const struct writ_review *review)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < review->voters_n; i++) {
+        n += review->voters[i].vote != WRIT_REVIEW_NO_VOTE;
+    }
+    return n;
+}
+
+/* `value`: what the votes resolved to; ptr NULL: nothing. Without a value in spite of a quorum the
+ * voters disagree. */
+static enum writ_review_event
+verdict_of(const struct writ_review *review, struct writ_view value)
+{
+    if (vetoed(review)) {
+        return WRIT_REVIEW_DO_REJECT;
+    }
+    if (cast(review) == 0) {
+        return WRIT_REVIEW_DO_VOTE;
+    }
+    if (writ_view_is(value, ACCEPTED) || writ_view_is(value, "{\"vote\":\"approve\"}")) {
+        return WRIT_REVIEW_DO_ACCEPT;
+    }
+    if (writ_view_is(value, REJECTED) || writ_view_is(value, "{\"vote\":\"reject\"}")) {
+        return WRIT_REVIEW_DO_REJECT;
+    }
+    if (writ_view_is(value, REVISED) || writ_view_is(value, "{\"vote\":\"modify\"}")) {
+        return WRIT_REVIEW_DO_REVISE;
+    }
+    /* other modes tell a missing quorum and disagreement alike: only with all votes is it clear */
+    return cast(review) == review->voters_n ? WRIT_REVIEW_DO_REVISE : WRIT_REVIEW_DO_VOTE;
+}
+
+static const char *
+output_of(enum writ_review_event verdict)
+{
+    return verdict == WRIT_REVIEW_DO_ACCEPT   ? ACCEPTED
+           : verdict == WRIT_REVIEW_DO_REJECT ? REJECTED
+           : verdict == WRIT_REVIEW_DO_REVISE ? REVISED
+                                              : "null";
+}
+
+static void
+put_vote(struct writ_buf *text, enum writ_review_vote vote)
+{
+    writ_buf_fmt(
+        text, "{\"vote\":\"" WRIT_VIEW_FMT "\"}", WRIT_VIEW_ARG(writ_review_vote_name(vote)));
+}
+
+/* ---- counting without a session */
+
+static WRIT_RESULT
+make_entries(
+    const struct writ_review *review, struct writ_arena *arena, struct writ_crew_entry **ret)
+{
+    struct writ_crew_entry *entries =
+        writ_arena_get(arena, (review->voters_n + 1) * sizeof *entries);
+
+    if (entries == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t i = 0; i < review->voters_n; i++) {
+        struct writ_buf agent = writ_buf_in(arena, AGENT_MAX);
+        struct writ_buf output = writ_buf_in(arena, OUTPUT_TEXT);
+
+        put_agent(&agent, i);
+        put_vote(&output, review->voters[i].vote);
+        WRIT_TRY(writ_buf_check(&agent, NULL));
+        WRIT_TRY(writ_buf_check(&output, NULL));
+        entries[i] = (struct writ_crew_entry){
+            .agent_id = writ_buf_view(&agent),
+            .role_id = WRIT_LIT("reviewer"),
+            .output = writ_buf_view(&output),
+            .fault = review->voters[i].vote == WRIT_REVIEW_NO_VOTE,
+        };
+    }
+    *ret = entries;
+    return WRIT_DONE;
+}
+
+static void
+voting_freep(struct writ_crew_voting **voting)
+{
+    writ_crew_voting_free(*voting);
+}
+
+static WRIT_RESULT
+count_votes(const struct writ_review *review, struct writ_arena *arena, enum writ_review_event *ret,
+    struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(TEXT_MAX);
+    WRIT_AUTO(struct writ_crew_voting *, voting_freep) voting = NULL;
+    WRIT_AUTO(struct writ_crew_verdict, writ_crew_verdict_wipe) verdict = {0};
+    struct writ_crew_entry *entries = NULL;
+
+    put_voting(&text, review);
+    WRIT_TRY(writ_buf_check(&text, err));
+    WRIT_TRY(writ_crew_voting_read(writ_buf_view(&text), NULL, &voting, NULL));
+    WRIT_TRY(make_entries(review, arena, &entries));
+    WRIT_TRY(
+        writ_crew_vote(voting, NULL, entries, review->voters_n, review->voters_n, &verdict, NULL));
+    *ret = verdict_of(review, writ_crew_value_text(verdict.value));
+    return WRIT_DONE;
+}
+
+/* ---- counting by a session */
+
+/** A session and what it has said so far. */
+struct panel {
+    const struct writ_review *review;
+    struct writ_arena *arena;
+    struct writ_crew_shape *shape;
+    struct writ_crew_agents *agents;
+    struct writ_crew_graph *graph;
+    struct writ_crew_session *session;
+    double now_ms;
+    struct writ_view log[LOG_MAX];
+    size_t log_n;
+    struct writ_err *err;
+};
+
+static void
+panel_wipe(struct panel *panel)
+{
+    writ_crew_session_free(panel->session);
+    writ_crew_graph_free(panel->graph);
+    writ_crew_agents_free(panel->agents);
+    writ_crew_shape_free(panel->shape);
+}
+
+static double
+now_of(void *user)
+{
+    const struct panel *panel = user;
+
+    return panel->now_ms;
+}
+
+static WRIT_RESULT
+keep(struct panel *panel, const struct writ_crew_events *events)
+{
+    for (size_t i = 0; i < events->n; i++) {
+        struct writ_view event = writ_view_copy(events->list[i], panel->arena);
+
+        if (event.ptr == NULL) {
+            WRIT_FAIL(panel->err, WRIT_E_NOMEM, "no memory for the log of a review");
+        }
+        if (panel->log_n == LOG_MAX) {
+            WRIT_FAIL(panel->err, WRIT_E_LIMIT, "the log of a review is too long");
+        }
+        panel->log[panel->log_n++] = event;
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+open_session(struct panel *panel)
+{
+    writ_auto_buf text = writ_buf_make(TEXT_MAX);
+    struct writ_crew_plan plan = {0};
+    struct writ_crew_options options = {
+        .crew_id = panel->review->id,
+        .clock = {now_of, panel},
+    };
+
+    put_shape(&text, panel->review);
+    WRIT_TRY(writ_buf_check(&text, panel->err));
+    WRIT_TRY(writ_crew_shape_read(writ_buf_view(&text), NULL, NULL, &panel->shape, NULL));
+    WRIT_TRY(writ_crew_agents_read(
+        WRIT_LIT("{\"agents\":[],\"name\":\"review\",\"schema_version\":\"1.0\"}"), NULL, NULL,
+        &panel->agents, NULL));
+    plan.shape = panel->shape;
+    plan.agents = panel->agents;
+    WRIT_TRY(writ_crew_graph_build(&plan, &panel->graph, NULL));
+    options.graph = panel->graph;
+    return writ_crew_session_new(&options, &panel->session, NULL);
+}
+
+/* One step of one agent ends. `output` is JSON, or absent: it failed. */
+static WRIT_RESULT
+answer(struct panel *panel, struct writ_view role, struct writ_view agent, struct writ_view output)
+{
+    writ_auto_buf event = writ_buf_make(TEXT_MAX);
+    struct writ_crew_events events = {0};
+    char id[ID_LEN];
+
+    WRIT_TRY(writ_crew_correlation(panel->review->id, role, agent, 1, id));
+    writ_buf_fmt(&event, "{\"correlationId\":\"%.*s\",", ID_LEN, id);
+    if (output.ptr != NULL) {
+        writ_buf_str(&event, "\"output\":");
+        writ_buf_put(&event, output);
+        writ_buf_str(&event, ",\"type\":\"agent.step.completed\"}");
+    } else {
+        writ_buf_str(&event, "\"error\":{\"message\":\"no vote\",\"name\":\"Silence\"},"
+                             "\"type\":\"agent.step.failed\"}");
+    }
+    WRIT_TRY(writ_buf_check(&event, panel->err));
+    WRIT_TRY(writ_crew_session_deliver(panel->session, writ_buf_view(&event), &events, NULL));
+    return keep(panel, &events);
+}
+
+static WRIT_RESULT
+propose(struct panel *panel)
+{
+    writ_auto_buf text = writ_buf_make(TEXT_MAX);
+    struct writ_crew_events events = {0};
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_review_digest(panel->review, &digest, panel->err));
+    writ_buf_str(&text, "{\"review_digest\":\"");
+    writ_digest_put(&text, &digest);
+    writ_buf_str(&text, "\"}");
+    WRIT_TRY(writ_buf_check(&text, panel->err));
+    panel->now_ms = (double)(panel->review->opened_us / US_PER_MS);
+    WRIT_TRY(writ_crew_session_start(
+        panel->session, writ_buf_view(&text), (struct writ_view){NULL, 0}, &events, NULL));
+    WRIT_TRY(keep(panel, &events));
+    return answer(panel, WRIT_LIT("proposer"), WRIT_LIT("proposer-1"), writ_buf_view(&text));
+}
+
+/* By the time of the vote, those who are silent last; else in the order of the terms. */
+static int
+compare_voters(const void *a, const void *b, void *user)
+{
+    const struct writ_review *review = user;
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    const struct writ_review_voter *one = &review->voters[left], *other = &review->voters[right];
+    int order = (one->vote == WRIT_REVIEW_NO_VOTE) - (other->vote == WRIT_REVIEW_NO_VOTE);
+
+    if (order == 0 && one->vote != WRIT_REVIEW_NO_VOTE) {
+        order = (one->voted_us > other->voted_us) - (one->voted_us < other->voted_us);
+    }
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+static WRIT_RESULT
+hear_voters(struct panel *panel)
+{
+    const struct writ_review *review = panel->review;
+    size_t order[WRIT_REVIEW_VOTERS_MAX];
+
+    for (size_t i = 0; i < review->voters_n; i++) {
+        order[i] = i;
+    }
+    qsort_r(order, review->voters_n, sizeof *order, compare_voters, (void *)(uintptr_t)review);
+    for (size_t i = 0; i < review->voters_n; i++) {
+        const struct writ_review_voter *voter = &review->voters[order[i]];
+        writ_auto_buf agent = writ_buf_make(AGENT_MAX);
+        writ_auto_buf output = writ_buf_make(OUTPUT_TEXT);
+
+        put_agent(&agent, order[i]);
+        if (voter->vote != WRIT_REVIEW_NO_VOTE) {
+            put_vote(&output, voter->vote);
+            panel->now_ms = (double)(voter->voted_us / US_PER_MS);
+        }
+        WRIT_TRY(writ_buf_check(&output, panel->err));
+        WRIT_TRY(answer(panel, WRIT_LIT("reviewer"), writ_buf_view(&agent),
+            output.len > 0 ? writ_buf_view(&output) : (struct writ_view){NULL, 0}));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+hold_session(struct panel *panel, enum writ_review_event verdict, struct writ_review_finding *ret)
+{
+    struct writ_view *log;
+
+    WRIT_TRY(open_session(panel));
+    WRIT_TRY(propose(panel));
+    WRIT_TRY(hear_voters(panel));
+    WRIT_TRY(answer(panel, WRIT_LIT("facilitator"), WRIT_LIT("facilitator-1"),
+        writ_view_str(output_of(verdict))));
+    WRIT_INVARIANT(writ_crew_session_status(panel->session) == WRIT_CREW_COMPLETED);
+    log = writ_arena_get(panel->arena, panel->log_n * sizeof *log);
+    if (log == NULL) {
+        WRIT_FAIL(panel->err, WRIT_E_NOMEM, "no memory for the log of a review");
+    }
+    for (size_t i = 0; i < panel->log_n; i++) {
+        log[i] = panel->log[i];
+    }
+    *ret = (struct writ_review_finding){verdict, log, panel->log_n};
+    return WRIT_DONE;
+}
+
+static writ_result
+count(void *ctx, const struct writ_review *review, bool with_log, struct writ_arena *arena,
+    struct writ_review_finding *ret, struct writ_err *err)
+{
+    enum writ_review_event verdict = WRIT_REVIEW_DO_VOTE;
+    WRIT_AUTO(struct panel, panel_wipe) panel = {.review = review, .arena = arena, .err = err};
+
+    (void)ctx;
+    if (!writ_panel_is_engine(review->engine)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "nobody here counts votes in that way");
+    }
+    WRIT_TRY(count_votes(review, arena, &verdict, err));
+    if (with_log) {
+        return hold_session(&panel, verdict, ret);
+    }
+    *ret = (struct writ_review_finding){.verdict = verdict};
+    return WRIT_DONE;
+}
+
+const struct writ_review_judge writ_panel_judge = {count, NULL};
+
+bool
+writ_panel_is_engine(struct writ_view name)
+{
+    return writ_view_is(name, "review") || writ_view_is(name, "unanimous") ||
+           writ_view_is(name, "weighted_consensus");
+}

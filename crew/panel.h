@@ -1,0 +1,20 @@
+/* panel.h - the votes of a review, counted by a crew: proposer, reviewers, facilitator.
+ *
+ * The proposer shows the digest of the terms to the reviewers, one agent for each voter in the
+ * order of the terms; those who did not vote fail their step, so that they are silent and not for
+ * anything; the facilitator says the verdict. The clock of the session shows the times of the
+ * votes, and their order is that of their times: the same review gives the same events, byte for
+ * byte, on the day of the verdict and whenever it is replayed from the ledger. */
+#ifndef WRIT_CREW_PANEL_H
+#define WRIT_CREW_PANEL_H
+
+#include "evidence/review.h"
+
+/** Counts votes with the modes of voting.tbl.h that writ_panel_is_engine knows. */
+extern const struct writ_review_judge writ_panel_judge;
+
+/** "review", "unanimous" and "weighted_consensus": those whose verdict does not hang on the order
+ * of the votes. */
+bool writ_panel_is_engine(struct writ_view name);
+
+#endif

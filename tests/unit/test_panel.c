@@ -1,0 +1,171 @@
+/* Counting the votes of a review, and when no vote that is still out can change the verdict. */
+#include "support/unit.h"
+
+#include "base/alloc.h"
+#include "crew/panel.h"
+
+#define ARENA_MAX (1 << 20)
+#define MOST      4
+
+static struct writ_review_voter voters[MOST];
+static const char *const names[MOST] = {"ann", "bob", "eve", "joe"};
+
+/* "a", "r", "m" or "-" for each voter; a capital letter: the voter has a veto. */
+static struct writ_review
+review_of(const char *votes, const char *engine, const char *quorum)
+{
+    size_t n = __builtin_strlen(votes);
+
+    for (size_t i = 0; i < n; i++) {
+        char c = votes[i] | 0x20;
+
+        voters[i] = (struct writ_review_voter){
+            .id = writ_view_str(names[i]),
+            .weight = 1,
+            .veto = votes[i] >= 'A' && votes[i] <= 'Z',
+            .vote = c == 'a'   ? WRIT_REVIEW_APPROVE
+                    : c == 'r' ? WRIT_REVIEW_REJECT
+                    : c == 'm' ? WRIT_REVIEW_MODIFY
+                               : WRIT_REVIEW_NO_VOTE,
+            .voted_us = 2000000 + (int64_t)i,
+        };
+    }
+    return (struct writ_review){
+        .id = WRIT_LIT("d-1"),
+        .name = WRIT_LIT("finance"),
+        .engine = writ_view_str(engine),
+        .threshold = WRIT_LIT("2/3"),
+        .quorum = writ_view_str(quorum),
+        .opened_us = 1000000,
+        .lifetime_us = 1000000,
+        .redeem_us = 1000000,
+        .subject = WRIT_LIT("dev"),
+        .voters = voters,
+        .voters_n = n,
+    };
+}
+
+static enum writ_review_event
+look(const char *votes, const char *engine, const char *quorum)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review review = review_of(votes, engine, quorum);
+    struct writ_review_finding finding = {0};
+
+    ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &finding, NULL));
+    ck_assert((finding.log_n > 0) == (finding.verdict != WRIT_REVIEW_DO_VOTE));
+    writ_arena_free(arena);
+    return finding.verdict;
+}
+
+START_TEST(a_review_is_decided_when_nothing_can_change_it_and_not_before)
+{
+    static const struct {
+        const char *votes, *quorum;
+        enum writ_review_event want;
+    } rows[] = {
+        {"---", "0", WRIT_REVIEW_DO_VOTE}, /* silence never approves */
+        {"a--", "0", WRIT_REVIEW_DO_VOTE},
+        {"aa-", "0", WRIT_REVIEW_DO_ACCEPT}, /* at worst 2/3 */
+        {"aa-", "3", WRIT_REVIEW_DO_VOTE},   /* not without the quorum */
+        {"am-", "0", WRIT_REVIEW_DO_VOTE},
+        {"aam", "3", WRIT_REVIEW_DO_ACCEPT},
+        {"arm", "0", WRIT_REVIEW_DO_REVISE},
+        {"rr-", "0", WRIT_REVIEW_DO_REJECT},
+        {"r--", "0", WRIT_REVIEW_DO_VOTE},
+        {"R--", "3", WRIT_REVIEW_DO_REJECT}, /* a veto ends it, quorum or not */
+        {"A--", "0", WRIT_REVIEW_DO_VOTE},   /* a veto is none for */
+        {"aaaa", "1/2", WRIT_REVIEW_DO_ACCEPT},
+        {"aa--", "1/2", WRIT_REVIEW_DO_VOTE},
+        {"aar-", "1/2", WRIT_REVIEW_DO_VOTE},
+        {"aarr", "1/2", WRIT_REVIEW_DO_REVISE}, /* a tie is no acceptance */
+        {"a", "1", WRIT_REVIEW_DO_ACCEPT},
+        {"m", "1", WRIT_REVIEW_DO_REVISE},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_msg(look(rows[i].votes, "review", rows[i].quorum) == rows[i].want, "%s of %s",
+            rows[i].votes, rows[i].quorum);
+    }
+}
+END_TEST
+
+/* Whatever those who are still out say, or whether they say anything: no later verdict differs. */
+START_TEST(a_verdict_is_never_taken_back_by_any_votes_that_could_still_come)
+{
+    static const char letters[] = "-arm";
+
+    for (unsigned cast = 0; cast < 256; cast++) {
+        char votes[MOST + 1] = {0};
+        enum writ_review_event first;
+
+        for (unsigned i = 0; i < MOST; i++) {
+            votes[i] = letters[cast >> (2 * i) & 3];
+        }
+        first = look(votes, "review", "2");
+        if (first == WRIT_REVIEW_DO_VOTE) {
+            continue;
+        }
+        for (unsigned later = 0; later < 256; later++) {
+            char all[MOST + 1] = {0};
+            enum writ_review_event then;
+
+            for (unsigned i = 0; i < MOST; i++) {
+                all[i] = votes[i] == '-' ? letters[later >> (2 * i) & 3] : votes[i];
+            }
+            then = look(all, "review", "2");
+            ck_assert_msg(then == first, "%s, then %s", votes, all);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_unanimous_review_needs_all_and_one_objection_asks_for_a_revision)
+{
+    ck_assert_int_eq(look("aaa", "unanimous", "3"), WRIT_REVIEW_DO_ACCEPT);
+    ck_assert_int_eq(look("aa-", "unanimous", "3"), WRIT_REVIEW_DO_VOTE);
+    ck_assert_int_eq(look("aar", "unanimous", "3"), WRIT_REVIEW_DO_REVISE);
+    ck_assert_int_eq(look("rrr", "unanimous", "3"), WRIT_REVIEW_DO_REJECT);
+    ck_assert_int_eq(look("a--", "weighted_consensus", "1"), WRIT_REVIEW_DO_VOTE);
+    ck_assert_int_eq(look("aar", "weighted_consensus", "2"), WRIT_REVIEW_DO_ACCEPT);
+    ck_assert_int_eq(look("rra", "weighted_consensus", "2"), WRIT_REVIEW_DO_REJECT);
+}
+END_TEST
+
+START_TEST(an_engine_that_could_be_swayed_by_the_order_of_votes_is_refused)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review review = review_of("aa", "majority", "0");
+    struct writ_review_finding finding = {.log_n = 7};
+
+    ck_assert_code(
+        writ_review_look(&writ_panel_judge, &review, arena, &finding, NULL), WRIT_E_INVALID);
+    ck_assert_uint_eq(finding.log_n, 7);
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(the_same_votes_give_the_same_events_byte_for_byte)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review review = review_of("aa-", "review", "2");
+    struct writ_review_finding one, other;
+    struct writ_view last;
+
+    ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &one, NULL));
+    ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &other, NULL));
+    ck_assert_uint_eq(one.log_n, other.log_n);
+    for (size_t i = 0; i < one.log_n; i++) {
+        ck_assert(writ_view_equal(one.log[i], other.log[i]));
+    }
+    last = one.log[one.log_n - 1];
+    ck_assert_view(last, "{\"finalOutput\":\"ACCEPT\",\"ts\":2000,\"type\":\"crew.completed\"}");
+    writ_arena_free(arena);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("panel", a_review_is_decided_when_nothing_can_change_it_and_not_before,
+    a_verdict_is_never_taken_back_by_any_votes_that_could_still_come,
+    a_unanimous_review_needs_all_and_one_objection_asks_for_a_revision,
+    an_engine_that_could_be_swayed_by_the_order_of_votes_is_refused,
+    the_same_votes_give_the_same_events_byte_for_byte)
