@@ -172,7 +172,7 @@ answer(struct writ_request *request)
     const struct writ_leg *first = NULL;
     size_t n = count_results(legs, &first);
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
-    struct writ_header session = {WRIT_LIT("Mcp-Session-Id"), {NULL, 0}};
+    struct writ_header session = {0};
     char id[WRIT_SESSION_ID_TEXT];
 
     put_response(&body, request, legs, n == 1 ? first : NULL);
@@ -180,9 +180,9 @@ answer(struct writ_request *request)
         for (size_t i = 0; i < sizeof id; i++) {
             id[i] = request->session->id[i];
         }
-        session.value = writ_view(id, sizeof id - 1);
+        session = (struct writ_header){WRIT_LIT("Mcp-Session-Id"), writ_view(id, sizeof id - 1)};
     }
-    writ_spread_answer(request, &body, &session, session.value.ptr != NULL ? 1 : 0);
+    writ_spread_answer(request, &body, session);
 }
 
 /* ---- the session ---- */

@@ -312,21 +312,48 @@ writ_pass_watch_client(struct writ_request *request)
     }
 }
 
-void
-writ_pass_begin(struct writ_request *request)
+static void
+begin(struct writ_request *request, struct writ_header more)
 {
     const struct writ_header headers[] = {
         {WRIT_LIT("Content-Type"), WRIT_LIT("text/event-stream")},
         {WRIT_LIT("Cache-Control"), WRIT_LIT("no-cache, no-transform")},
         {WRIT_LIT("X-Accel-Buffering"), WRIT_LIT("no")},
+        more,
     };
+    size_t count = sizeof headers / sizeof *headers;
 
     request->pending = writ_buf_make(WRIT_PASS_EVENT_MAX);
     request->streaming = true;
-    writ_exchange_stream(request->x, 200, headers, sizeof headers / sizeof *headers);
+    writ_exchange_stream(request->x, 200, headers, more.name.len > 0 ? count : count - 1);
     writ_exchange_heartbeat(request->x, HEARTBEAT_MS);
     writ_exchange_probe(request->x, WRIT_PASS_PROBE_MS);
     writ_exchange_on_room(request->x, room_again, request);
+}
+
+void
+writ_pass_begin(struct writ_request *request)
+{
+    begin(request, (struct writ_header){0});
+}
+
+void
+writ_pass_answer_event(
+    struct writ_request *request, struct writ_header more, struct writ_view message)
+{
+    const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
+        .event = WRIT_LIT("message"),
+        .data = message,
+        .retry_ms = WRIT_SSE_NO_RETRY};
+    writ_auto_buf text = writ_buf_make(WRIT_PASS_EVENT_MAX);
+    writ_result r = writ_sse_put(&text, &event, NULL);
+
+    begin(request, more);
+    writ_pass_watch_client(request);
+    if (writ_is_ok(r)) {
+        r = writ_pass_write(request, writ_buf_view(&text));
+    }
+    writ_pass_close(request, writ_is_ok(r) || r.code == WRIT_E_BUSY);
 }
 
 /* "fs/n/7" for the number 7 of upstream fs, "fs/s/abc" for the string. */
@@ -597,6 +624,10 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
         (status >= 500 && body.len == 0)) {
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+    }
+    if (answer->is_stream && body.len > 0 && request->endpoint->only != NULL) {
+        writ_pass_answer_event(request, (struct writ_header){0}, body);
+        return WRIT_STEP_DONE;
     }
     if (body.len > 0) {
         headers[count++] = (struct writ_header)WRIT_HEADER_JSON;

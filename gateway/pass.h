@@ -44,6 +44,11 @@ WRIT_RESULT writ_pass_prepare_message(struct writ_request *request, struct writ_
 /** Begins the client's stream. */
 void writ_pass_begin(struct writ_request *request);
 
+/** Answers with a stream of one event, the message, and ends the request: for the answer of an
+ * endpoint's only upstream which came as a stream. `more`: a field of the head, or none. */
+void writ_pass_answer_event(
+    struct writ_request *request, struct writ_header more, struct writ_view message);
+
 /** What an event is to the request on whose stream it came. */
 enum writ_pass_kind {
     WRIT_PASS_FOREIGN = 0, /* it must not reach this client */

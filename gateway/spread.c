@@ -163,21 +163,29 @@ wipe_items(struct writ_request *request)
     }
 }
 
+/* In the form in which the endpoint's only upstream answered; with several it is ours to choose. */
+static bool
+answers_as_stream(const struct writ_request *request)
+{
+    const struct writ_legs *legs = request->part;
+
+    return request->endpoint->only != NULL && legs->n == 1 && legs->legs[0].answer.is_stream;
+}
+
 void
-writ_spread_answer(struct writ_request *request, struct writ_buf *body,
-    const struct writ_header *headers, size_t count)
+writ_spread_answer(struct writ_request *request, struct writ_buf *body, struct writ_header more)
 {
     struct writ_exchange *x = request->x;
-    struct writ_header all[4] = {WRIT_HEADER_JSON};
+    const struct writ_header headers[] = {WRIT_HEADER_JSON, more};
     bool good = writ_is_ok(writ_buf_check(body, NULL));
 
-    WRIT_INVARIANT(count < 4);
-    for (size_t i = 0; i < count; i++) {
-        all[1 + i] = headers[i];
-    }
     wipe_items(request);
+    if (good && answers_as_stream(request)) {
+        writ_pass_answer_event(request, more, writ_buf_view(body));
+        return;
+    }
     writ_request_finish(request);
-    writ_exchange_reply(x, good ? 200 : 500, all, 1 + count,
+    writ_exchange_reply(x, good ? 200 : 500, headers, more.name.len > 0 ? 2 : 1,
         good ? writ_buf_view(body) : (struct writ_view){NULL, 0});
 }
 
@@ -514,7 +522,7 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     writ_write_object_end(&w);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-    writ_spread_answer(request, &body, NULL, 0);
+    writ_spread_answer(request, &body, (struct writ_header){0});
 }
 
 /* No list, and also no word that there is none: an error in JSON-RPC says that, a silence, a
@@ -729,7 +737,7 @@ answer_ping(struct writ_request *request)
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     request->part = &none;
-    writ_spread_answer(request, &body, NULL, 0);
+    writ_spread_answer(request, &body, (struct writ_header){0});
     return WRIT_STEP_DONE;
 }
 

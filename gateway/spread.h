@@ -48,8 +48,9 @@ const struct writ_json *writ_spread_result(const struct writ_leg *leg);
 /** Writes a value with its members in their order and its numbers as they were written. */
 void writ_spread_put_verbatim(struct writ_write *w, const struct writ_json *value);
 
-/** Answers with one JSON message; `headers` beside Content-Type. Ends the request. */
-void writ_spread_answer(struct writ_request *request, struct writ_buf *body,
-    const struct writ_header *headers, size_t count);
+/** Answers with one JSON message; where the endpoint has one upstream, and that answered with a
+ * stream, as a stream. `more`: a field of the head, or none. Ends the request. */
+void writ_spread_answer(
+    struct writ_request *request, struct writ_buf *body, struct writ_header more);
 
 #endif

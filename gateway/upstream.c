@@ -5,6 +5,7 @@
 
 #include "gateway/gateway.h"
 #include "gateway/http_client.h"
+#include "gateway/pass.h"
 #include "gateway/stdio.h"
 #include "gateway/tokens.h"
 
@@ -139,15 +140,27 @@ arena_freep(struct writ_arena **arena)
     writ_arena_free(*arena);
 }
 
+/* Not by its words: what is asked, and the texts of an answer, may have any names. */
+static bool
+is_response(struct writ_view data)
+{
+    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(64 * data.len + 65536);
+    struct writ_json_limits limits = writ_json_limits_default;
+    const struct writ_json *message;
+
+    limits.bytes = limits.string_bytes = data.len;
+    limits.values = WRIT_PASS_EVENT_VALUES_MAX;
+    return arena != NULL && writ_is_ok(writ_json_read(data, &limits, arena, &message, NULL)) &&
+           writ_json_get(message, WRIT_LIT("method")) == NULL &&
+           (writ_json_get(message, WRIT_LIT("result")) != NULL ||
+               writ_json_get(message, WRIT_LIT("error")) != NULL);
+}
+
 /* For a caller that takes no stream: the message that answers is kept as the body. */
 static void
 keep_response(struct http_upcall *state, const struct writ_sse_event *event)
 {
-    bool answers = writ_view_search(event->data, WRIT_LIT("\"result\"")) < event->data.len ||
-                   writ_view_search(event->data, WRIT_LIT("\"error\"")) < event->data.len;
-
-    if (event->kind == WRIT_SSE_EVENT && answers &&
-        writ_view_search(event->data, WRIT_LIT("\"method\"")) == event->data.len) {
+    if (event->kind == WRIT_SSE_EVENT && is_response(event->data)) {
         writ_buf_clear(&state->body);
         writ_buf_put(&state->body, event->data);
         state->answer.content_type = WRIT_LIT("application/json");

@@ -40,10 +40,10 @@ function compared(answer, ownWords) {
   const whole = messages.length === 1 && messages[0].method === undefined;
   return {
     status: answer.status,
-    type: answer.status === 202 || whole ? undefined : answer.headers['content-type']?.split(';')[0],
+    type: answer.status === 202 || (whole && ownWords) ? undefined : answer.headers['content-type']?.split(';')[0],
     session: answer.headers['mcp-session-id'] !== undefined && answer.message?.result?.protocolVersion !== undefined,
     messages: ownWords ? messages.map((m) => m.error?.code ?? m) : messages,
-    names: whole ? undefined : answer.events.filter((e) => e.data).map((e) => e.event),
+    names: whole && ownWords ? undefined : answer.events.filter((e) => e.data).map((e) => e.event),
   };
 }
 

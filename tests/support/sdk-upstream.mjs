@@ -47,6 +47,7 @@ export function build({ McpServer, ResourceTemplate, completable, inputRequired,
     });
     return text('waited');
   });
+  server.registerTool('fetch', { description: 'has arguments with names that messages have', inputSchema: z.object({ method: z.string(), result: z.string().optional() }) }, async ({ method }) => { ran('fetch'); return text(method); });
   server.registerTool('hidden', { description: 'no rule lists it' }, async () => { ran('hidden'); return text('hidden'); });
 
   server.registerResource('note', 'test://note', { mimeType: 'text/plain', description: 'a note' }, async (uri) => ({ contents: [{ uri: uri.href, mimeType: 'text/plain', text: 'a note' }] }));

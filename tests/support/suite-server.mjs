@@ -4,6 +4,8 @@
 // over stdio when it is run as a program.
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import http from 'node:http';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sdk2Server, sdk2ServerStdio, zod } from './npm/peers.mjs';
@@ -63,7 +65,7 @@ function make(sdk, z, shared) {
   const server = new McpServer({ name: 'suite-server', version: '1.0.0' }, {
     capabilities: {
       logging: {}, completions: {}, tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true, listChanged: true },
-      ...(shared.tasks ? { extensions: { [TASKS]: {} } } : {}),
+      extensions: { [TASKS]: {} },
     },
     requestState: { verify: shared.seals.open },
   });
@@ -97,7 +99,11 @@ function make(sdk, z, shared) {
     }
     return text('done');
   });
-  tool('test_reconnection', undefined, async (_args, ctx) => { ctx.http?.closeSSE?.(); await sleep(100); return text('reconnected'); });
+  tool('test_reconnection', undefined, async (_args, ctx) => {
+    if (shared.closes) ctx.http?.closeSSE?.();
+    await sleep(shared.closes ? 100 : 1200); // longer than a second: then a stream has to begin
+    return text('reconnected');
+  });
 
   // ---- what a call asks: one handler for both families, the SDK pushes the question to a session
   const form = (message, properties, required = Object.keys(properties)) => inputRequired.elicit({ message, requestedSchema: { type: 'object', properties, required } });
@@ -154,7 +160,7 @@ function make(sdk, z, shared) {
   rounds('test_input_required_result_tampered_state', confirm);
   rounds('test_input_required_result_multiple_inputs', { user_name: askName(), greeting: prompt('Greet'), client_roots: inputRequired.listRoots() });
   rounds('test_input_required_result_multi_round', { step1: askName('Step 1: your name?') }, { step2: form('Step 2: your colour?', { color: { type: 'string' } }) });
-  if (shared.tasks) registerJobs(server, z, () => inputRequired({ inputRequests: { user_name: askName() } }));
+  registerJobs(server, z, () => inputRequired({ inputRequests: { user_name: askName() } }));
 
   // ---- lists that change
   tool('test_trigger_tool_change', undefined, async () => { shared.changed('tools'); return text('told'); });
@@ -206,13 +212,14 @@ function eventStore() {
 
 const LOCAL = /^(https?:\/\/)?(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
-/** The server over HTTP, in both families; ends with the test. { url, tasks }. */
-export async function startSuiteServer(t, { port = 0 } = {}) {
+/** The server over HTTP, in both families; ends with the test. { url, tasks }. One that `closes` closes a
+ * stream in the middle of a call, as servers may; `json`: it answers a session with JSON where it can. */
+export async function startSuiteServer(t, { port = 0, closes = true, json: enableJsonResponse = false } = {}) {
   const sdk = await sdk2Server();
   const { z } = await zod();
   const sessions = new Map();
   const shared = {
-    tasks: true, seals: sealer(sdk.ProtocolError),
+    closes, seals: sealer(sdk.ProtocolError),
     changed: (what) => {
       handler.notify[`${what}Changed`]();
       for (const { server } of sessions.values()) server[what === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']();
@@ -226,7 +233,7 @@ export async function startSuiteServer(t, { port = 0 } = {}) {
   const open = async (req, res, body) => {
     const server = make(sdk, z, shared);
     const transport = new sdk.NodeStreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(), eventStore: eventStore(), retryInterval: 300,
+      sessionIdGenerator: () => randomUUID(), eventStore: eventStore(), retryInterval: 300, enableJsonResponse,
       onsessioninitialized: (id) => { sessions.set(id, { transport, server }); }, onsessionclosed: (id) => { sessions.delete(id); },
     });
     await server.connect(transport);
@@ -251,7 +258,7 @@ export async function startSuiteServer(t, { port = 0 } = {}) {
     }
     const { kind } = sdk.classifyInboundRequest({ httpMethod: req.method, protocolVersionHeader: req.headers['mcp-protocol-version'], mcpMethodHeader: req.headers['mcp-method'], mcpNameHeader: req.headers['mcp-name'], body });
     if (kind === 'legacy') return legacy(req, res, body);
-    const task = kind === 'modern' ? table.answer(req.headers, body) : undefined;
+    const task = kind === 'modern' ? table.answer(body, req.headers) : undefined;
     return task === undefined ? modern(req, res, body) : json(res, task.status, task.body);
   });
   await new Promise((resolve) => listener.listen(port, '127.0.0.1', resolve));
@@ -260,8 +267,15 @@ export async function startSuiteServer(t, { port = 0 } = {}) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [sdk, { serveStdio }, { z }] = [await sdk2Server(), await sdk2ServerStdio(), await zod()];
+  const [sdk, { serveStdio, StdioServerTransport }, { z }] = [await sdk2Server(), await sdk2ServerStdio(), await zod()];
+  const table = taskTable();
+  const rest = new PassThrough(); // what is not about tasks is the SDK's
   let server;
-  const shared = { tasks: false, seals: sealer(sdk.ProtocolError), changed: (what) => server[what === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']() };
-  serveStdio(() => { server = make(sdk, z, shared); return server; }, { onerror: () => {} });
+  const shared = { closes: false, seals: sealer(sdk.ProtocolError), changed: (what) => server[what === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']() };
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const task = table.answer(JSON.parse(line));
+    if (task === undefined) rest.write(`${line}\n`);
+    else process.stdout.write(`${JSON.stringify(task.body)}\n`);
+  }).on('close', () => rest.end());
+  serveStdio(() => { server = make(sdk, z, shared); return server; }, { transport: new StdioServerTransport(rest), onerror: () => {} });
 }

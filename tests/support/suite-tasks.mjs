@@ -91,7 +91,10 @@ const plain = (header) => {
   return base64 === undefined ? header : Buffer.from(base64, 'base64').toString('utf8');
 };
 
-/** A table of tasks: answer(headers, message) gives { status, body }, or undefined for what is not its business. */
+/** What the headers of a message say, for a transport that has none. */
+const implied = ({ method, params }) => ({ 'mcp-protocol-version': params?._meta?.[`${META}protocolVersion`], 'mcp-method': method, 'mcp-name': params?.taskId ?? params?.name });
+
+/** A table of tasks: answer(message, headers) gives { status, body }, or undefined for what is not its business. */
 export function taskTable({ ttlMs = 60_000 } = {}) {
   const tasks = new Map();
   const methods = {
@@ -101,7 +104,7 @@ export function taskTable({ ttlMs = 60_000 } = {}) {
   };
   return {
     tasks,
-    answer(headers, message) {
+    answer(message, headers = implied(message ?? {})) {
       const params = message?.params ?? {};
       const meta = params._meta ?? {};
       if (message?.id === undefined || meta[`${META}protocolVersion`] === undefined || headers['mcp-protocol-version'] !== meta[`${META}protocolVersion`]) return undefined;
