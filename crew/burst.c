@@ -96,31 +96,38 @@ writ_burst_number(struct writ_write *w, const char *name, double number)
     writ_write_raw(w, writ_view(text, writ_jcs_number_text(number, text)));
 }
 
-static void
-put_text(struct writ_write *w, const char *name, struct writ_view text)
+void
+writ_burst_text(struct writ_write *w, const char *name, struct writ_view text)
 {
     writ_write_name(w, writ_view_str(name));
     writ_write_string(w, text);
 }
 
-static void
-put_id(struct writ_write *w, uint64_t id)
+void
+writ_burst_id(struct writ_write *w, uint64_t id)
 {
     char text[WRIT_CORRELATION_TEXT];
 
-    put_text(w, "correlationId", writ_correlation_put(id, text));
+    writ_write_string(w, writ_correlation_put(id, text));
+}
+
+static void
+put_id(struct writ_write *w, uint64_t id)
+{
+    writ_write_name(w, WRIT_LIT("correlationId"));
+    writ_burst_id(w, id);
 }
 
 static void
 put_agent(struct writ_write *w, const struct writ_machine *m, size_t agent)
 {
-    put_text(w, "agentId", m->graph->agents[agent].id);
+    writ_burst_text(w, "agentId", writ_machine_agent(m, agent));
 }
 
 static void
 put_role(struct writ_write *w, const struct writ_machine *m, size_t role)
 {
-    put_text(w, "roleId", m->graph->shape->roles[role].name);
+    writ_burst_text(w, "roleId", writ_machine_role(m, role));
 }
 
 static struct writ_write
@@ -137,7 +144,7 @@ static void
 end_at(struct writ_machine *m, struct writ_write *w, double ts, const char *type)
 {
     writ_burst_number(w, "ts", ts);
-    put_text(w, "type", writ_view_str(type));
+    writ_burst_text(w, "type", writ_view_str(type));
     writ_write_object_end(w);
     writ_burst_fail(m->burst, writ_write_end(w, NULL));
     writ_burst_end(m->burst);
@@ -168,7 +175,7 @@ writ_burst_started(struct writ_machine *m, struct writ_crew_value *task)
 {
     struct writ_write w = begin(m);
 
-    put_text(&w, "crewId", m->options.crew_id);
+    writ_burst_text(&w, "crewId", m->options.crew_id);
     writ_burst_value(&w, "rootInput", m->input);
     writ_burst_value(&w, "task", task);
     end(m, &w, "crew.started");
@@ -215,7 +222,7 @@ writ_burst_fixer(struct writ_machine *m, size_t agent, enum writ_shape_reason re
     struct writ_write w = begin(m);
 
     put_agent(&w, m, agent);
-    put_text(&w, "reason", writ_view_str(writ_burst_reason(reason)));
+    writ_burst_text(&w, "reason", writ_view_str(writ_burst_reason(reason)));
     end(m, &w, "fixer.invoked");
 }
 
@@ -225,9 +232,9 @@ writ_burst_denied(struct writ_machine *m, struct writ_view from, struct writ_vie
 {
     struct writ_write w = begin(m);
 
-    put_text(&w, "action", writ_view_str(writ_crew_action_name(action)));
-    put_text(&w, "from", from);
-    put_text(&w, "to", to);
+    writ_burst_text(&w, "action", writ_view_str(writ_crew_action_name(action)));
+    writ_burst_text(&w, "from", from);
+    writ_burst_text(&w, "to", to);
     end(m, &w, "permission.denied");
 }
 
@@ -236,7 +243,7 @@ writ_burst_resolved(struct writ_machine *m, size_t role, struct writ_crew_value 
 {
     struct writ_write w = begin(m);
 
-    put_text(&w, "mode", m->graph->shape->roles[role].voting.mode_text);
+    writ_burst_text(&w, "mode", m->graph->shape->roles[role].voting.mode_text);
     writ_burst_value(&w, "resolved", value);
     put_role(&w, m, role);
     end(m, &w, "vote.resolved");
@@ -247,7 +254,7 @@ writ_burst_checkpoint(struct writ_machine *m, struct writ_view id)
 {
     struct writ_write w = begin(m);
 
-    put_text(&w, "checkpointId", id);
+    writ_burst_text(&w, "checkpointId", id);
     end(m, &w, "checkpoint.taken");
 }
 
@@ -267,7 +274,7 @@ writ_burst_nested_started(struct writ_machine *m, size_t agent, struct writ_view
     struct writ_write w = begin(m);
 
     put_agent(&w, m, agent);
-    put_text(&w, "nestedName", name);
+    writ_burst_text(&w, "nestedName", name);
     end(m, &w, "nested.crew.started");
 }
 
@@ -286,7 +293,7 @@ writ_burst_aborted(struct writ_machine *m, enum writ_crew_abort reason)
 {
     struct writ_write w = begin(m);
 
-    put_text(
+    writ_burst_text(
         &w, "reason", reason == WRIT_CREW_TIMEOUT ? WRIT_LIT("timeout") : WRIT_LIT("cancelled"));
     end(m, &w, "crew.aborted");
 }

@@ -156,11 +156,15 @@ WRIT_RESULT
 writ_count_engine(
     const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
+    size_t before = tally->why.len;
     int refused = count->engine->count(&count->poll, &tally->face);
 
     if (refused != 0) {
+        struct writ_view why = writ_view_sub(writ_buf_view(&tally->why), before, SIZE_MAX);
+        why = writ_view_sub(why, 0, writ_view_find(why, '\n'));
         return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_INVALID_BALLOT,
-            "engine %s refuses these ballots", count->engine->name);
+            "engine %s refuses these ballots%s" WRIT_VIEW_FMT, count->engine->name,
+            why.len > 0 ? ": " : "", WRIT_VIEW_ARG(why));
     }
     if ((tally->winner == WRIT_TALLY_BALLOT && tally->index >= count->poll.ballots_n) ||
         (tally->winner == WRIT_TALLY_CANDIDATE && tally->index >= count->poll.candidates_n)) {

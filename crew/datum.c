@@ -7,14 +7,9 @@
 #define ARENA_EXTRA    (128 * 1024)
 
 const struct writ_crew_limits writ_crew_limits_default = {
-    .text_bytes = 16 << 20,
-    .event_bytes = 1 << 20,
-    .role_agents = 100 * 1000,
-    .crew_agents = 1000 * 1000,
-    .nesting = 16,
-    .phase_fixers = 100 * 1000,
-    .action_recursion = 16,
-    .snapshot_bytes = 512 << 20,
+#define LIMIT_DEFAULT(name, value, what) .name = (value),
+    WRIT_CREW_LIMITS(LIMIT_DEFAULT)
+#undef LIMIT_DEFAULT
 };
 
 struct writ_crew_value {

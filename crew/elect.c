@@ -4,8 +4,7 @@
 #include "crew/count.h"
 #include "crew/datum.h"
 #include "crew/engines.h"
-#include "crew/tally.h"
-#include "evidence/jcs.h"
+#include "crew/names.h"
 
 #include <stdlib.h>
 
@@ -16,27 +15,18 @@ struct election {
     const struct writ_crew_ranking *rankings;
     size_t rankings_n;
     struct writ_arena *arena;
+    struct writ_names names; /* of the candidates */
     struct writ_tally tally;
     struct writ_crew_err *err;
 };
 
 /* ---- before the count */
 
+/* The first candidate of this name; candidates_n: there is none. */
 static size_t
 candidate_of(const struct election *e, struct writ_view name)
 {
-    size_t at = 0;
-
-    while (at < e->candidates_n && !writ_view_equal(e->candidates[at], name)) {
-        at++;
-    }
-    return at;
-}
-
-static int
-compare_names(const void *a, const void *b)
-{
-    return writ_view_compare(*(const struct writ_view *)a, *(const struct writ_view *)b);
+    return writ_names_find(&e->names, name);
 }
 
 /* Names the entries of a ranking that are no candidates, sorted. */
@@ -55,7 +45,7 @@ refuse_unknown(const struct election *e, const struct writ_crew_ranking *ranking
             unknown[n++] = ranking->list[at];
         }
     }
-    qsort(unknown, n, sizeof *unknown, compare_names);
+    qsort(unknown, n, sizeof *unknown, writ_names_by_bytes);
     for (size_t at = 0; at < n; at++) {
         writ_buf_str(&names, at > 0 ? ", " : "");
         writ_buf_put(&names, unknown[at]);
@@ -63,6 +53,20 @@ refuse_unknown(const struct election *e, const struct writ_crew_ranking *ranking
     return writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_INVALID_BALLOT,
         "voter " WRIT_VIEW_FMT " ranks what are no candidates: " WRIT_VIEW_FMT,
         WRIT_VIEW_ARG(ranking->voter), WRIT_VIEW_ARG(writ_buf_view(&names)));
+}
+
+static WRIT_RESULT
+check_sizes(const struct election *e)
+{
+    if (e->candidates_n > WRIT_CREW_CANDIDATES_MAX) {
+        return writ_failure_set(e->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "%zu candidates; there may be %d", e->candidates_n, WRIT_CREW_CANDIDATES_MAX);
+    }
+    if (e->rankings_n > WRIT_CREW_BALLOTS_MAX) {
+        return writ_failure_set(e->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "%zu rankings; there may be %d", e->rankings_n, WRIT_CREW_BALLOTS_MAX);
+    }
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -131,10 +135,43 @@ make_poll(struct election *e, struct writ_crew_poll *ret)
     return WRIT_DONE;
 }
 
-static int
-compare_units(const void *a, const void *b)
+/* Whether a ranking has every candidate once. `marks`, of candidates, are not `mark` yet. */
+static bool
+is_complete(
+    const struct election *e, const struct writ_crew_ranking *ranking, size_t *marks, size_t mark)
 {
-    return writ_jcs_compare(*(const struct writ_view *)a, *(const struct writ_view *)b);
+    if (ranking->n != e->candidates_n) {
+        return false;
+    }
+    for (size_t place = 0; place < ranking->n; place++) {
+        size_t candidate = candidate_of(e, ranking->list[place]);
+        if (marks[candidate] == mark) {
+            return false;
+        }
+        marks[candidate] = mark;
+    }
+    return true;
+}
+
+static WRIT_RESULT
+check_complete(const struct election *e)
+{
+    size_t *marks = writ_arena_get(e->arena, (e->candidates_n + 1) * sizeof *marks);
+
+    if (marks == NULL) {
+        return writ_failure_memory(e->err);
+    }
+    for (size_t at = 0; at < e->candidates_n; at++) {
+        marks[at] = 0;
+    }
+    for (size_t at = 0; at < e->rankings_n; at++) {
+        if (!is_complete(e, &e->rankings[at], marks, at + 1)) {
+            return writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_INVALID_BALLOT,
+                "borda needs complete rankings; that of voter " WRIT_VIEW_FMT " is none",
+                WRIT_VIEW_ARG(e->rankings[at].voter));
+        }
+    }
+    return WRIT_DONE;
 }
 
 /* Complete strict rankings alone; ties by the order of UTF-16 code units. */
@@ -147,25 +184,12 @@ elect_borda(struct election *e)
     if (sorted == NULL) {
         return writ_failure_memory(e->err);
     }
+    WRIT_TRY(check_complete(e));
     WRIT_TRY(make_poll(e, &count.poll));
     for (size_t at = 0; at < e->candidates_n; at++) {
         sorted[at] = e->candidates[at];
     }
-    qsort(sorted, e->candidates_n, sizeof *sorted, compare_units);
-    for (size_t at = 0; at < e->rankings_n; at++) {
-        const struct writ_crew_ranking *ranking = &e->rankings[at];
-        bool complete = ranking->n == e->candidates_n;
-        for (size_t place = 0; complete && place < ranking->n; place++) {
-            for (size_t other = 0; other < place; other++) {
-                complete &= !writ_view_equal(ranking->list[other], ranking->list[place]);
-            }
-        }
-        if (!complete) {
-            return writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_INVALID_BALLOT,
-                "borda needs complete rankings; that of voter " WRIT_VIEW_FMT " is none",
-                WRIT_VIEW_ARG(ranking->voter));
-        }
-    }
+    qsort(sorted, e->candidates_n, sizeof *sorted, writ_names_by_units);
     count.poll.candidates = sorted;
     WRIT_TRY(writ_count_borda(&count, &e->tally, e->err));
     if (e->tally.winner == WRIT_TALLY_CANDIDATE) {
@@ -174,7 +198,7 @@ elect_borda(struct election *e)
     return WRIT_DONE;
 }
 
-static const struct {
+static const struct built_in {
     const char *name;
     writ_result (*elect)(struct election *e);
 } built_in[] = {
@@ -197,32 +221,53 @@ elect_by_engine(struct election *e, const struct writ_crew_engine *engine)
     return WRIT_DONE;
 }
 
+/* Says which engines there are: the built-in ones, then those that were added. */
 static writ_result
-refuse_engine(const struct election *e, struct writ_view name)
+refuse_engine(
+    const struct election *e, struct writ_view name, const struct writ_crew_engines *engines)
 {
-    return name.len == 0 ? writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ENGINE,
-                               "the name of an engine is empty")
-                         : writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ENGINE,
-                               "there is no engine " WRIT_VIEW_FMT
-                               "; there are majority, borda, and those that were added",
-                               WRIT_VIEW_ARG(name));
+    writ_auto_buf known = writ_buf_make(WRIT_ERR_TEXT);
+
+    if (name.len == 0) {
+        return writ_failure_set(
+            e->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ENGINE, "the name of an engine is empty");
+    }
+    for (size_t at = 0; at < sizeof built_in / sizeof *built_in; at++) {
+        writ_buf_fmt(&known, "%s%s", at > 0 ? ", " : "", built_in[at].name);
+    }
+    writ_engines_list(engines, &known);
+    return writ_failure_set(e->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ENGINE,
+        "there is no engine " WRIT_VIEW_FMT "; there are " WRIT_VIEW_FMT, WRIT_VIEW_ARG(name),
+        WRIT_VIEW_ARG(writ_buf_view(&known)));
 }
 
+static const struct built_in *
+find_built_in(struct writ_view name)
+{
+    for (size_t at = 0; at < sizeof built_in / sizeof *built_in; at++) {
+        if (writ_view_is(name, built_in[at].name)) {
+            return &built_in[at];
+        }
+    }
+    return NULL;
+}
+
+/* The engine is looked for first: rankings that nobody can count are not judged. */
 static WRIT_RESULT
 run_election(struct election *e, struct writ_view name, const struct writ_crew_engines *engines)
 {
     const struct writ_crew_engine *added = writ_engines_find(engines, name);
+    const struct built_in *own = find_built_in(name);
 
+    if (added == NULL && own == NULL) {
+        return refuse_engine(e, name, engines);
+    }
+    WRIT_TRY(check_sizes(e));
+    if (!writ_is_ok(writ_names_make(&e->names, e->candidates, e->candidates_n, e->arena))) {
+        return writ_failure_memory(e->err);
+    }
     WRIT_TRY(check_rankings(e));
-    if (added != NULL) {
-        return elect_by_engine(e, added);
-    }
-    for (size_t at = 0; at < sizeof built_in / sizeof *built_in; at++) {
-        if (writ_view_is(name, built_in[at].name)) {
-            return built_in[at].elect(e);
-        }
-    }
-    return refuse_engine(e, name);
+    return added != NULL ? elect_by_engine(e, added) : own->elect(e);
 }
 
 WRIT_RESULT
@@ -233,8 +278,13 @@ writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines
 {
     WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
     struct writ_crew_text text = {NULL, 0};
-    struct election e = {
-        candidates, candidates_n, rankings, rankings_n, arena, writ_tally_make(), err};
+    struct election e = {.candidates = candidates,
+        .candidates_n = candidates_n,
+        .rankings = rankings,
+        .rankings_n = rankings_n,
+        .arena = arena,
+        .tally = writ_tally_make(),
+        .err = err};
     writ_result ran;
 
     if (arena == NULL) {

@@ -34,6 +34,14 @@ writ_engines_find(const struct writ_crew_engines *engines, struct writ_view name
     return NULL;
 }
 
+void
+writ_engines_list(const struct writ_crew_engines *engines, struct writ_buf *ret)
+{
+    for (size_t at = 0; engines != NULL && at < engines->n; at++) {
+        writ_buf_fmt(ret, ", %s", engines->list[at]->name);
+    }
+}
+
 static bool
 is_name(struct writ_view name)
 {
@@ -44,7 +52,7 @@ is_name(struct writ_view name)
             return false;
         }
     }
-    return name.len > 0 && name.len <= WRIT_ENGINES_NAME_MAX;
+    return name.len > 0 && name.len <= WRIT_CREW_ENGINE_NAME_MAX;
 }
 
 WRIT_RESULT

@@ -5,10 +5,11 @@
 #include "base/bytes.h"
 #include "writ/crew.h"
 
-#define WRIT_ENGINES_NAME_MAX 64
-
 /** The engine, or NULL; `engines` may be NULL. */
 const struct writ_crew_engine *writ_engines_find(
     const struct writ_crew_engines *engines, struct writ_view name);
+
+/** Appends ", name" for each of them, in the order in which they were added. NULL: none. */
+void writ_engines_list(const struct writ_crew_engines *engines, struct writ_buf *ret);
 
 #endif

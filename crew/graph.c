@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "crew/found.h"
+#include "crew/names.h"
 #include "evidence/write.h"
 
 /** The crews from the outermost one to the one that is being built. */
@@ -17,6 +18,7 @@ struct chain {
 struct build {
     const struct writ_crew_plan *plan;
     const struct writ_crew_limits *limits;
+    const struct writ_names *registry;
     size_t *roles; /* of all the graphs so far, as a role without agents takes room too */
     struct writ_crew_err *err;
 };
@@ -181,13 +183,14 @@ static WRIT_RESULT
 nest(const struct build *build, const struct writ_shape_role *role, const struct chain *chain,
     struct writ_crew_graph **ret)
 {
-    for (size_t at = 0; at < build->plan->registry_n; at++) {
-        if (writ_view_equal(build->plan->registry[at].key, role->nested_crew)) {
-            return build_graph(build, build->plan->registry[at].shape, NULL, chain, ret);
-        }
+    size_t at = writ_names_find(build->registry, role->nested_crew);
+
+    if (at == build->plan->registry_n) {
+        return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_NESTED_CREW,
+            "role " WRIT_VIEW_FMT " nests crew " WRIT_VIEW_FMT ", which is not registered",
+            WRIT_VIEW_ARG(role->name), WRIT_VIEW_ARG(role->nested_crew));
     }
-    return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_NESTED_CREW,
-        "role " WRIT_VIEW_FMT " nests a crew that is not registered", WRIT_VIEW_ARG(role->name));
+    return build_graph(build, build->plan->registry[at].shape, NULL, chain, ret);
 }
 
 static WRIT_RESULT
@@ -197,6 +200,10 @@ build_role(const struct build *build, struct writ_crew_graph *graph, size_t at,
     const struct writ_shape_role *role = &graph->shape->roles[at];
     struct writ_graph_role *to = &graph->roles[at];
     double amount = staff->amount;
+    /* each of them has a ballot, however high the limit is set */
+    size_t role_agents = build->limits->role_agents < WRIT_CREW_BALLOTS_MAX
+                             ? build->limits->role_agents
+                             : WRIT_CREW_BALLOTS_MAX;
     size_t each = 1;
 
     if (role->max_allowed >= 0 && amount > role->max_allowed) {
@@ -204,10 +211,10 @@ build_role(const struct build *build, struct writ_crew_graph *graph, size_t at,
             "role " WRIT_VIEW_FMT " has more agents than its max_allowed",
             WRIT_VIEW_ARG(role->name));
     }
-    if (amount > (double)build->limits->role_agents) {
+    if (amount > (double)role_agents) {
         return writ_failure_set(build->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
             "role " WRIT_VIEW_FMT " has more than %zu agents", WRIT_VIEW_ARG(role->name),
-            build->limits->role_agents);
+            role_agents);
     }
     *to =
         (struct writ_graph_role){.shape = role, .first = graph->agents_n, .count = (size_t)amount};
@@ -251,6 +258,21 @@ name_agents(struct writ_crew_graph *graph)
         }
     }
     return graph->agents != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
+/* For each reason the first role that it activates (semantics 5), and of that the first agent. */
+static void
+find_fixers(struct writ_crew_graph *graph)
+{
+    for (size_t reason = 0; reason < WRIT_SHAPE_REASONS_N; reason++) {
+        size_t role = 0;
+        while (role < graph->shape->roles_n && !graph->shape->roles[role].activates[reason]) {
+            role++;
+        }
+        graph->fixers[reason] = role < graph->shape->roles_n && graph->roles[role].count > 0
+                                    ? graph->roles[role].first
+                                    : WRIT_GRAPH_NONE;
+    }
 }
 
 /* Entry, then what is neither and needs no activation, then exit (semantics 5). */
@@ -314,9 +336,9 @@ build_graph(const struct build *build, const struct writ_crew_shape *shape,
 
     WRIT_TRY(check_chain(build, &chain));
     WRIT_TRY(check_lint(build, shape));
-    if (shape->roles_n > build->limits->crew_agents - *build->roles) {
+    if (shape->roles_n > build->limits->crew_roles - *build->roles) {
         return writ_failure_set(build->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
-            "more than %zu roles in all", build->limits->crew_agents);
+            "more than %zu roles in all", build->limits->crew_roles);
     }
     *build->roles += shape->roles_n;
     graph = writ_alloc(sizeof *graph);
@@ -339,22 +361,45 @@ build_graph(const struct build *build, const struct writ_crew_shape *shape,
     if (!writ_is_ok(name_agents(graph)) || !writ_is_ok(order_phases(graph))) {
         return writ_failure_memory(build->err);
     }
+    find_fixers(graph);
     *ret = WRIT_TAKE(graph);
     return WRIT_DONE;
+}
+
+static WRIT_RESULT
+index_registry(const struct writ_crew_plan *plan, struct writ_arena *arena, struct writ_names *ret)
+{
+    struct writ_view *keys = writ_arena_get(arena, (plan->registry_n + 1) * sizeof *keys);
+
+    if (keys == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t at = 0; at < plan->registry_n; at++) {
+        keys[at] = plan->registry[at].key;
+    }
+    return writ_names_make(ret, keys, plan->registry_n, arena);
 }
 
 WRIT_RESULT
 writ_crew_graph_build(
     const struct writ_crew_plan *plan, struct writ_crew_graph **ret, struct writ_crew_err *err)
 {
+    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    struct writ_names registry = {0};
     size_t roles = 0;
-    const struct build build = {
-        plan, plan->limits != NULL ? plan->limits : &writ_crew_limits_default, &roles, err};
+    const struct build build = {.plan = plan,
+        .limits = plan->limits != NULL ? plan->limits : &writ_crew_limits_default,
+        .registry = &registry,
+        .roles = &roles,
+        .err = err};
 
     if (!writ_view_equal(plan->shape->name, plan->agents->name)) {
         return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_NAME_MISMATCH,
             "the shape is called " WRIT_VIEW_FMT ", the agents file " WRIT_VIEW_FMT,
             WRIT_VIEW_ARG(plan->shape->name), WRIT_VIEW_ARG(plan->agents->name));
+    }
+    if (arena == NULL || !writ_is_ok(index_registry(plan, arena, &registry))) {
+        return writ_failure_memory(err);
     }
     return build_graph(&build, plan->shape, plan->agents, NULL, ret);
 }

@@ -27,7 +27,8 @@ struct writ_crew_graph {
     struct writ_graph_role *roles; /* shape->roles_n of them */
     struct writ_graph_agent *agents;
     size_t agents_n;
-    size_t total; /* agents, those of nested crews included */
+    size_t total;                        /* agents, those of nested crews included */
+    size_t fixers[WRIT_SHAPE_REASONS_N]; /* the agent that a reason activates, or none */
     size_t *phases;
     size_t phases_n;
 };

@@ -2,15 +2,15 @@
 #include "base/alloc.h"
 #include "crew/engines.h"
 #include "crew/found.h"
+#include "crew/names.h"
 #include "crew/shape.h"
-
-#include <stdlib.h>
 
 /** A linting. */
 struct lint {
     const struct writ_crew_shape *shape;
     const struct writ_crew_engines *engines;
     struct writ_crew_findings *errors, *warnings;
+    struct writ_arena *arena;
     struct writ_buf path;
     bool exhausted;
 };
@@ -97,34 +97,20 @@ lint_voting(struct lint *lint, const struct writ_shape_role *role)
     }
 }
 
-static int
-compare_names(const void *a, const void *b)
-{
-    return writ_view_compare(*(const struct writ_view *)a, *(const struct writ_view *)b);
-}
-
 /* Each delegation to a role that is not talked to. */
 static void
 lint_delegation(struct lint *lint, const struct writ_shape_role *role)
 {
     struct writ_scan_texts delegate = role->lists[WRIT_CREW_DELEGATE_TO];
     struct writ_scan_texts talk = role->lists[WRIT_CREW_TALK_TO];
-    struct writ_view *sorted = writ_alloc((talk.n + 1) * sizeof *sorted);
+    struct writ_names names = {0};
 
-    if (sorted == NULL) {
-        lint->exhausted = true;
-        return;
-    }
-    for (size_t at = 0; at < talk.n; at++) {
-        sorted[at] = talk.list[at];
-    }
-    qsort(sorted, talk.n, sizeof *sorted, compare_names);
-    for (size_t at = 0; at < delegate.n; at++) {
-        if (bsearch(&delegate.list[at], sorted, talk.n, sizeof *sorted, compare_names) == NULL) {
+    lint->exhausted |= !writ_is_ok(writ_names_make(&names, talk.list, talk.n, lint->arena));
+    for (size_t at = 0; at < delegate.n && !lint->exhausted; at++) {
+        if (writ_names_find(&names, delegate.list[at]) == talk.n) {
             note(lint, lint->warnings, "delegate_without_talk", role->name, "permissions");
         }
     }
-    writ_free(sorted);
 }
 
 static void
@@ -142,13 +128,18 @@ WRIT_RESULT
 writ_crew_shape_lint(const struct writ_crew_shape *shape, const struct writ_crew_engines *engines,
     struct writ_crew_findings *errors, struct writ_crew_findings *warnings)
 {
+    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
     writ_auto_buf own = {0};
     struct lint lint = {.shape = shape,
         .engines = engines,
         .errors = errors,
         .warnings = warnings,
+        .arena = arena,
         .path = writ_buf_make(SIZE_MAX)};
 
+    if (arena == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
     lint_ends(&lint);
     for (size_t at = 0; at < shape->roles_n; at++) {
         lint_role(&lint, &shape->roles[at]);

@@ -126,12 +126,6 @@ writ_machine_hook(
     m->options.hooks->call(m->options.hooks->user, &hook, &control);
 }
 
-static struct writ_view
-agent_id(const struct writ_machine *m, size_t agent)
-{
-    return m->graph->agents[agent].id;
-}
-
 static size_t
 role_of(const struct writ_machine *m, size_t agent)
 {
@@ -167,7 +161,7 @@ sample_memory(struct writ_machine *m, size_t agent)
 {
     const struct writ_shape_role *role = &m->graph->shape->roles[role_of(m, agent)];
     const struct writ_crew_scope scope = {
-        agent_id(m, agent), m->options.crew_id, role->name, role->memex_view};
+        writ_machine_agent(m, agent), m->options.crew_id, role->name, role->memex_view};
     struct writ_crew_value *sampled = NULL;
 
     if (m->memory.ops == NULL || !role->memex) {
@@ -231,13 +225,13 @@ request_agent(struct writ_machine *m, size_t agent, struct writ_crew_value *inpu
     struct writ_step step = {.agent = agent, .replaced = replaced};
 
     writ_machine_hook(m, role, WRIT_SHAPE_BEFORE_AGENT,
-        (struct writ_crew_hook){.agent_id = agent_id(m, agent),
+        (struct writ_crew_hook){.agent_id = writ_machine_agent(m, agent),
             .input = writ_crew_value_text(input),
             .fault = -1,
             .stalled = -1});
     writ_burst_fail(
         m->burst, writ_correlation_id(&m->burst->scratch, m->options.crew_id, shape->name,
-                      agent_id(m, agent), writ_machine_attempt(m, agent), &step.id));
+                      writ_machine_agent(m, agent), writ_machine_attempt(m, agent), &step.id));
     step.timeout_ms = shape->timeout_ms >= 0           ? shape->timeout_ms
                       : m->options.has_default_timeout ? m->options.default_timeout_ms
                                                        : -1;
@@ -282,9 +276,9 @@ fixer_input(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
     w.sorted = true;
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("failedAgentId"));
-    writ_write_string(&w, agent_id(m, agent));
+    writ_write_string(&w, writ_machine_agent(m, agent));
     writ_write_name(&w, WRIT_LIT("failedRoleId"));
-    writ_write_string(&w, m->graph->shape->roles[m->phase.role].name);
+    writ_write_string(&w, writ_machine_role(m, m->phase.role));
     writ_burst_value(&w, "lastOutput", last != NULL ? last->output : NULL);
     writ_write_name(&w, WRIT_LIT("reason"));
     writ_write_string(&w, writ_view_str(writ_burst_reason(reason)));
@@ -295,22 +289,10 @@ fixer_input(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
     return input;
 }
 
-/* The first role that this reason activates, and its first agent. */
-static size_t
-find_fixer(const struct writ_machine *m, enum writ_shape_reason reason)
-{
-    for (size_t role = 0; role < m->graph->shape->roles_n; role++) {
-        if (m->graph->shape->roles[role].activates[reason]) {
-            return m->graph->roles[role].count > 0 ? m->graph->roles[role].first : WRIT_GRAPH_NONE;
-        }
-    }
-    return WRIT_GRAPH_NONE;
-}
-
 static void
 invoke_fixer(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
 {
-    size_t fixer = m->phase.running ? find_fixer(m, reason) : WRIT_GRAPH_NONE;
+    size_t fixer = m->phase.running ? m->graph->fixers[reason] : WRIT_GRAPH_NONE;
     writ_auto_datum input = NULL;
 
     if (fixer == WRIT_GRAPH_NONE || m->phase.fixers >= m->limits->phase_fixers) {
@@ -334,7 +316,8 @@ writ_machine_request(struct writ_machine *m, struct writ_view from, struct writ_
     writ_burst_denied(m, from, to, action);
     if (asking != WRIT_GRAPH_NONE) {
         writ_machine_hook(m, role_of(m, asking), WRIT_SHAPE_ON_PERMISSION_DENIED,
-            (struct writ_crew_hook){.agent_id = agent_id(m, asking), .fault = -1, .stalled = -1});
+            (struct writ_crew_hook){
+                .agent_id = writ_machine_agent(m, asking), .fault = -1, .stalled = -1});
         invoke_fixer(m, asking, WRIT_SHAPE_REASON_PERMISSION_DENIED);
     }
     return false;
@@ -368,8 +351,8 @@ writ_machine_output(struct writ_machine *m, struct writ_output output)
 static void
 run_commands(struct writ_machine *m, size_t agent, const struct writ_json *commands)
 {
-    const struct writ_crew_scope scope = {agent_id(m, agent), m->options.crew_id,
-        m->graph->shape->roles[role_of(m, agent)].name, {NULL, 0}};
+    const struct writ_crew_scope scope = {writ_machine_agent(m, agent), m->options.crew_id,
+        writ_machine_role(m, role_of(m, agent)), {NULL, 0}};
 
     WRIT_JSON_EACH(command, commands)
     {
@@ -387,7 +370,7 @@ static void
 run_answer_hooks(
     struct writ_machine *m, size_t agent, bool fixing, const struct writ_terminal *terminal)
 {
-    struct writ_crew_hook hook = {.agent_id = agent_id(m, agent),
+    struct writ_crew_hook hook = {.agent_id = writ_machine_agent(m, agent),
         .output = writ_crew_value_text(terminal->output),
         .fault = -1,
         .stalled = -1};
@@ -487,7 +470,7 @@ count_votes(struct writ_machine *m)
          agent++) {
         const struct writ_output *output = output_of(m, agent);
         if (output != NULL) {
-            entries[n++] = (struct writ_crew_entry){agent_id(m, agent), role->shape->name,
+            entries[n++] = (struct writ_crew_entry){writ_machine_agent(m, agent), role->shape->name,
                 writ_crew_value_text(output->output), output->fault,
                 output->has_stalled && output->stalled};
         }

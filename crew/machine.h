@@ -107,6 +107,19 @@ struct writ_machine {
     struct writ_handle *as; /* its handle there */
 };
 
+/** The ids of an agent and of a role. */
+static inline struct writ_view
+writ_machine_agent(const struct writ_machine *m, size_t agent)
+{
+    return m->graph->agents[agent].id;
+}
+
+static inline struct writ_view
+writ_machine_role(const struct writ_machine *m, size_t role)
+{
+    return m->graph->shape->roles[role].name;
+}
+
 /** A machine for `graph`, idle. `options.crew_id` is copied. WRIT_E_NOMEM. */
 WRIT_RESULT writ_machine_new(const struct writ_crew_options *options,
     const struct writ_crew_graph *graph, struct writ_crew_memory memory, struct writ_burst *burst,

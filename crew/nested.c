@@ -33,12 +33,14 @@ writ_nested_add(struct writ_machine *m, struct writ_handle *handle)
     m->last = handle;
 }
 
+/* What is still asked inside is forgotten here and all the way out. */
 static void
 remove_handle(struct writ_machine *m, struct writ_handle *handle)
 {
     for (size_t at = 0; at < handle->ids.n; at++) {
         if (!handle->ids.list[at].gone) {
             writ_idmap_remove(&m->routes, handle->ids.list[at].id);
+            writ_machine_forget(m, handle->ids.list[at].id);
         }
     }
     *(handle->previous != NULL ? &handle->previous->next : &m->first) = handle->next;
@@ -51,7 +53,7 @@ inner_id(struct writ_buf *id, const struct writ_machine *m, size_t agent, uint32
 {
     writ_buf_put(id, m->options.crew_id);
     writ_buf_byte(id, '/');
-    writ_buf_put(id, m->graph->agents[agent].id);
+    writ_buf_put(id, writ_machine_agent(m, agent));
     writ_buf_byte(id, '#');
     writ_buf_u64(id, attempt);
     return writ_buf_check(id, NULL);
@@ -85,7 +87,7 @@ writ_nested_spawn(
     writ_result opened;
 
     writ_machine_hook(m, role, WRIT_SHAPE_BEFORE_AGENT,
-        (struct writ_crew_hook){.agent_id = m->graph->agents[agent].id,
+        (struct writ_crew_hook){.agent_id = writ_machine_agent(m, agent),
             .input = writ_crew_value_text(input),
             .fault = -1,
             .stalled = -1});
@@ -137,7 +139,7 @@ writ_nested_absorb(struct writ_machine *m, struct writ_handle *handle)
     writ_burst_nested_completed(m, agent, output);
     m->phase.held = true;
     writ_machine_hook(m, m->graph->agents[agent].role, WRIT_SHAPE_AFTER_AGENT,
-        (struct writ_crew_hook){.agent_id = m->graph->agents[agent].id,
+        (struct writ_crew_hook){.agent_id = writ_machine_agent(m, agent),
             .output = writ_crew_value_text(output),
             .fault = false,
             .stalled = -1});

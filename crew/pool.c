@@ -1,5 +1,6 @@
 /* A memory that agents share: insights with tags, segment and importance. */
 #include "crew/datum.h"
+#include "crew/names.h"
 #include "crew/vec.h"
 #include "evidence/jcs.h"
 #include "evidence/write.h"
@@ -222,19 +223,13 @@ writ_crew_pool_read(const struct writ_crew_pool *pool, const struct writ_crew_fi
 
 /* ---- statistics */
 
-static int
-compare_names(const void *a, const void *b)
-{
-    return writ_jcs_compare(*(const struct writ_view *)a, *(const struct writ_view *)b);
-}
-
 /* {name: how often it is in the list} */
 static void
 put_counts(struct writ_write *w, const char *member, struct writ_view *names, size_t n)
 {
     size_t run = 0;
 
-    qsort(names, n, sizeof *names, compare_names);
+    qsort(names, n, sizeof *names, writ_names_by_units);
     writ_write_name(w, writ_view_str(member));
     writ_write_object_begin(w);
     for (size_t at = 0; at < n; at++) {

@@ -1,5 +1,6 @@
 /* Snapshots, read back (semantics 12). A snapshot may come from anywhere: every name in it is
  * looked up, every number checked, and what does not fit the graph is refused. */
+#include "crew/names.h"
 #include "crew/nested.h"
 #include "crew/snapshot.h"
 #include "crew/vec.h"
@@ -101,7 +102,7 @@ read_pair(const struct restore *r, const struct writ_json *pair, const struct wr
 static WRIT_RESULT
 restore_attempts(const struct restore *r, const struct writ_json *snapshot)
 {
-    const struct writ_json *list = NULL, *agent, *count;
+    const struct writ_json *list = NULL, *agent = NULL, *count = NULL;
     struct writ_machine *m = r->m;
 
     WRIT_TRY(read_array(r, snapshot, "agentAttempts", &list));
@@ -180,7 +181,7 @@ restore_step(const struct restore *r, const struct writ_json *pending,
 static WRIT_RESULT
 restore_output(const struct restore *r, const struct writ_json *pair)
 {
-    const struct writ_json *slot, *value, *stalled;
+    const struct writ_json *slot = NULL, *value = NULL, *stalled;
     struct writ_output output = {0};
 
     WRIT_TRY(read_pair(r, pair, &slot, &value));
@@ -218,7 +219,7 @@ restore_seen(const struct restore *r, const struct writ_json *list)
 static WRIT_RESULT
 read_fixers(const struct restore *r, const struct writ_json *phase, struct writ_idmap *ret)
 {
-    const struct writ_json *list = NULL, *step, *agent;
+    const struct writ_json *list = NULL, *step = NULL, *agent = NULL;
 
     WRIT_TRY(read_array(r, phase, "fixerSteps", &list));
     WRIT_JSON_EACH(pair, list)
@@ -276,23 +277,56 @@ restore_phase(const struct restore *r, const struct writ_json *phase)
 
 /* ---- nested crews */
 
+/** What the phase says of nested crews, by their inner crew ids. */
+struct waits {
+    struct writ_names pending; /* those that it waits for */
+    struct writ_names fixers;
+    const struct writ_json **replaced; /* by fixer: whom it replaces */
+};
+
+static WRIT_RESULT
+read_waits(const struct restore *r, const struct writ_json *phase, struct writ_arena *arena,
+    struct waits *ret)
+{
+    const struct writ_json *pending =
+        writ_json_get_typed(phase, WRIT_LIT("nestedPending"), WRIT_JSON_ARRAY);
+    const struct writ_json *fixers =
+        writ_json_get_typed(phase, WRIT_LIT("fixerSteps"), WRIT_JSON_ARRAY);
+    size_t most = (pending != NULL ? pending->count : 0) + (fixers != NULL ? fixers->count : 0);
+    struct writ_view *ids = writ_arena_get(arena, (most + 1) * sizeof *ids);
+    size_t n = 0, first;
+
+    ret->replaced = writ_arena_get(arena, (most + 1) * sizeof(const struct writ_json *));
+    if (ids == NULL || ret->replaced == NULL) {
+        return exhausted(r);
+    }
+    WRIT_JSON_EACH(id, pending)
+    {
+        ids[n++] = writ_json_string(id);
+    }
+    first = n;
+    WRIT_JSON_EACH(pair, fixers)
+    {
+        const struct writ_json *step = NULL, *agent = NULL;
+        WRIT_TRY(read_pair(r, pair, &step, &agent));
+        ret->replaced[n - first] = agent;
+        ids[n++] = writ_json_string(step);
+    }
+    return writ_is_ok(writ_names_make(&ret->pending, ids, first, arena)) &&
+                   writ_is_ok(writ_names_make(&ret->fixers, ids + first, n - first, arena))
+               ? WRIT_DONE
+               : exhausted(r);
+}
+
 /* Who a nested crew replaces, when it is a fixer. */
 static WRIT_RESULT
 find_replaced(
-    const struct restore *r, const struct writ_json *phase, struct writ_view inner_id, size_t *ret)
+    const struct restore *r, const struct waits *waits, struct writ_view inner_id, size_t *ret)
 {
-    const struct writ_json *list = writ_json_get(phase, WRIT_LIT("fixerSteps"));
-    const struct writ_json *step, *agent;
+    size_t at = writ_names_find(&waits->fixers, inner_id);
 
     *ret = WRIT_GRAPH_NONE;
-    WRIT_JSON_EACH(pair, list)
-    {
-        WRIT_TRY(read_pair(r, pair, &step, &agent));
-        if (writ_json_is(step, inner_id)) {
-            return read_agent(r, agent, ret);
-        }
-    }
-    return WRIT_DONE;
+    return at < waits->fixers.n ? read_agent(r, waits->replaced[at], ret) : WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -358,27 +392,8 @@ restore_ids(const struct restore *r, struct writ_handle *handle, const struct wr
     return WRIT_DONE;
 }
 
-/* Whether a list has a text. `*next` is the element to try first: a snapshot of ours has its nested
- * crews in the order in which it lists those that are waited for. */
-static bool
-lists(const struct writ_json *list, struct writ_view text, const struct writ_json **next)
-{
-    if (*next != NULL && writ_json_is(*next, text)) {
-        *next = writ_json_next(list, *next);
-        return true;
-    }
-    WRIT_JSON_EACH(value, list)
-    {
-        if (writ_json_is(value, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static WRIT_RESULT
-restore_handle(const struct restore *r, const struct writ_json *entry,
-    const struct writ_json *phase, const struct writ_json **next)
+restore_handle(const struct restore *r, const struct writ_json *entry, const struct waits *waits)
 {
     WRIT_AUTO(struct writ_handle *, handle_freep) handle = writ_alloc(sizeof *handle);
     struct writ_machine *m = r->m;
@@ -395,10 +410,9 @@ restore_handle(const struct restore *r, const struct writ_json *entry,
             "an agent with a nested crew is gone, or nests none any more");
     }
     WRIT_TRY(restore_inner(r, handle, entry));
-    WRIT_TRY(find_replaced(r, phase, handle->inner->options.crew_id, &handle->replaced));
+    WRIT_TRY(find_replaced(r, waits, handle->inner->options.crew_id, &handle->replaced));
     if (handle->inner->status == WRIT_CREW_AWAITING_RESPONSES &&
-        lists(writ_json_get(phase, WRIT_LIT("nestedPending")), handle->inner->options.crew_id,
-            next)) {
+        writ_names_find(&waits->pending, handle->inner->options.crew_id) < waits->pending.n) {
         handle->phase = m->phase.serial;
         m->phase.in_flight++;
         m->phase.fixers += handle->replaced != WRIT_GRAPH_NONE;
@@ -412,14 +426,18 @@ static WRIT_RESULT
 restore_nested(
     const struct restore *r, const struct writ_json *snapshot, const struct writ_json *phase)
 {
+    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
     const struct writ_json *list = NULL;
-    const struct writ_json *next =
-        writ_json_first(writ_json_get_typed(phase, WRIT_LIT("nestedPending"), WRIT_JSON_ARRAY));
+    struct waits waits = {0};
 
+    if (arena == NULL) {
+        return exhausted(r);
+    }
     WRIT_TRY(read_array(r, snapshot, "nested", &list));
+    WRIT_TRY(read_waits(r, phase, arena, &waits));
     WRIT_JSON_EACH(entry, list)
     {
-        WRIT_TRY(restore_handle(r, entry, phase, &next));
+        WRIT_TRY(restore_handle(r, entry, &waits));
     }
     return WRIT_DONE;
 }

@@ -78,12 +78,6 @@ settle_pending(struct writ_machine *m, enum writ_crew_resume policy, struct writ
     return WRIT_DONE;
 }
 
-static void
-session_freep(struct writ_crew_session **session)
-{
-    writ_crew_session_free(*session);
-}
-
 static WRIT_RESULT
 restore(struct writ_crew_session *session, struct writ_view snapshot, struct writ_crew_err *err)
 {
@@ -104,7 +98,7 @@ writ_crew_session_resume(const struct writ_crew_options *options, struct writ_vi
     const struct writ_view *later, size_t later_n, enum writ_crew_resume policy,
     struct writ_crew_session **ret, struct writ_crew_events *events, struct writ_crew_err *err)
 {
-    WRIT_AUTO(struct writ_crew_session *, session_freep) session = NULL;
+    WRIT_AUTO(struct writ_crew_session *, writ_session_freep) session = NULL;
     struct writ_crew_events all = {NULL, 0};
 
     WRIT_TRY(writ_crew_session_new(options, &session, err));

@@ -64,8 +64,8 @@ writ_session_events(
 
 /* ---- opening and closing */
 
-static void
-session_freep(struct writ_crew_session **session)
+void
+writ_session_freep(struct writ_crew_session **session)
 {
     writ_crew_session_free(*session);
 }
@@ -91,7 +91,7 @@ WRIT_RESULT
 writ_crew_session_new(const struct writ_crew_options *options, struct writ_crew_session **ret,
     struct writ_crew_err *err)
 {
-    WRIT_AUTO(struct writ_crew_session *, session_freep) session = writ_alloc(sizeof *session);
+    WRIT_AUTO(struct writ_crew_session *, writ_session_freep) session = writ_alloc(sizeof *session);
     struct writ_crew_memory memory = {0};
 
     if (options->crew_id.len == 0) {

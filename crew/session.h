@@ -4,6 +4,9 @@
 
 #include "crew/machine.h"
 
+/** For WRIT_AUTO. */
+void writ_session_freep(struct writ_crew_session **session);
+
 /** The machine of a session; borrowed. */
 struct writ_machine *writ_session_machine(struct writ_crew_session *session);
 

@@ -2,10 +2,6 @@
  * table there, which is the order of the faults. */
 #include "crew/shape.h"
 
-#include "evidence/jcs.h"
-
-#include <stdlib.h>
-
 /* ---- a role */
 
 static void
@@ -220,45 +216,25 @@ read_role(struct writ_scan *scan, const struct writ_json *value, struct writ_sha
 
 /* ---- a shape */
 
-static int
-compare_roles(const void *a, const void *b, void *user)
-{
-    const struct writ_shape_role *roles = user;
-    size_t left = *(const size_t *)a, right = *(const size_t *)b;
-    int order = writ_view_compare(roles[left].name, roles[right].name);
-
-    return order != 0 ? order : (left > right) - (left < right);
-}
-
 static void
-sort_roles(struct writ_scan *scan, struct writ_crew_shape *shape)
+index_roles(struct writ_scan *scan, struct writ_crew_shape *shape)
 {
-    shape->sorted = writ_scan_memory(scan, shape->roles_n + 1, sizeof *shape->sorted);
-    if (shape->sorted == NULL) {
+    struct writ_view *names = writ_scan_memory(scan, shape->roles_n + 1, sizeof *names);
+
+    if (names == NULL) {
         return;
     }
     for (size_t at = 0; at < shape->roles_n; at++) {
-        shape->sorted[at] = at;
+        names[at] = shape->roles[at].name;
     }
-    qsort_r(shape->sorted, shape->roles_n, sizeof *shape->sorted, compare_roles, shape->roles);
+    scan->exhausted |=
+        !writ_is_ok(writ_names_make(&shape->names, names, shape->roles_n, scan->arena));
 }
 
 size_t
 writ_shape_find(const struct writ_crew_shape *shape, struct writ_view name)
 {
-    size_t low = 0, high = shape->roles_n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (writ_view_compare(shape->roles[shape->sorted[middle]].name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < shape->roles_n && writ_view_equal(shape->roles[shape->sorted[low]].name, name)
-               ? shape->sorted[low]
-               : shape->roles_n;
+    return writ_names_find(&shape->names, name);
 }
 
 static void
@@ -290,7 +266,7 @@ read_shape(struct writ_scan *scan, const struct writ_json *value, struct writ_cr
         writ_scan_leave(scan, at);
     }
     writ_scan_leave(scan, entered);
-    sort_roles(scan, shape);
+    index_roles(scan, shape);
 }
 
 static void

@@ -69,7 +69,7 @@ struct writ_crew_shape {
     struct writ_view name;
     struct writ_shape_role *roles;
     size_t roles_n;
-    size_t *sorted; /* roles by name, then by place: for writ_shape_find */
+    struct writ_names names; /* of the roles */
 };
 
 /** One entry of an agents file. */

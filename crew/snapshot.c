@@ -6,27 +6,6 @@
 
 static writ_result put_snapshot(struct writ_machine *m, struct writ_buf *buf);
 
-static void
-put_text(struct writ_write *w, const char *name, struct writ_view text)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string(w, text);
-}
-
-static void
-put_id(struct writ_write *w, uint64_t id)
-{
-    char text[WRIT_CORRELATION_TEXT];
-
-    writ_write_string(w, writ_correlation_put(id, text));
-}
-
-static struct writ_view
-agent_id(const struct writ_machine *m, size_t agent)
-{
-    return m->graph->agents[agent].id;
-}
-
 /* ---- the phase */
 
 static void
@@ -46,15 +25,15 @@ put_fixers(struct writ_write *w, const struct writ_machine *m)
     for (size_t at = 0; at < phase->steps_n; at++) {
         if (phase->steps[at].replaced != WRIT_GRAPH_NONE) {
             writ_write_array_begin(w);
-            put_id(w, phase->steps[at].id);
-            put_fixer(w, agent_id(m, phase->steps[at].replaced));
+            writ_burst_id(w, phase->steps[at].id);
+            put_fixer(w, writ_machine_agent(m, phase->steps[at].replaced));
         }
     }
     for (const struct writ_handle *handle = m->first; handle != NULL; handle = handle->next) {
         if (handle->phase == phase->serial && handle->replaced != WRIT_GRAPH_NONE) {
             writ_write_array_begin(w);
             writ_write_string(w, handle->inner->options.crew_id);
-            put_fixer(w, agent_id(m, handle->replaced));
+            put_fixer(w, writ_machine_agent(m, handle->replaced));
         }
     }
     writ_write_array_end(w);
@@ -81,9 +60,9 @@ put_outputs(struct writ_write *w, const struct writ_machine *m)
     for (size_t at = 0; at < m->phase.outputs_n; at++) {
         const struct writ_output *output = &m->phase.outputs[at];
         writ_write_array_begin(w);
-        writ_write_string(w, agent_id(m, output->slot));
+        writ_write_string(w, writ_machine_agent(m, output->slot));
         writ_write_object_begin(w);
-        put_text(w, "agentId", agent_id(m, output->slot));
+        writ_burst_text(w, "agentId", writ_machine_agent(m, output->slot));
         writ_write_name(w, WRIT_LIT("fault"));
         writ_write_bool(w, output->fault);
         writ_burst_value(w, "output", output->output);
@@ -105,10 +84,10 @@ put_step(struct writ_write *w, const struct writ_machine *m, const struct writ_s
     writ_burst_value(w, "memexContext", step->memex);
     writ_write_name(w, WRIT_LIT("request"));
     writ_write_object_begin(w);
-    put_text(w, "agentId", agent_id(m, step->agent));
+    writ_burst_text(w, "agentId", writ_machine_agent(m, step->agent));
     writ_write_name(w, WRIT_LIT("correlationId"));
-    put_id(w, step->id);
-    put_text(w, "roleId", m->graph->shape->roles[m->graph->agents[step->agent].role].name);
+    writ_burst_id(w, step->id);
+    writ_burst_text(w, "roleId", writ_machine_role(m, m->graph->agents[step->agent].role));
     if (step->timeout_ms >= 0) {
         writ_burst_number(w, "timeoutMs", step->timeout_ms);
     }
@@ -138,11 +117,11 @@ put_phase(struct writ_write *w, const struct writ_machine *m)
         }
     }
     writ_write_array_end(w);
-    put_text(w, "roleId", m->graph->shape->roles[m->phase.role].name);
+    writ_burst_text(w, "roleId", writ_machine_role(m, m->phase.role));
     writ_write_name(w, WRIT_LIT("terminalSeen"));
     writ_write_array_begin(w);
     for (size_t at = 0; at < m->phase.seen_n; at++) {
-        put_id(w, m->phase.seen[at]);
+        writ_burst_id(w, m->phase.seen[at]);
     }
     writ_write_array_end(w);
     writ_write_object_end(w);
@@ -166,14 +145,14 @@ put_handle(struct writ_write *w, const struct writ_machine *m, const struct writ
     writ_write_array_begin(w);
     for (size_t at = 0; at < handle->ids.n; at++) {
         if (!handle->ids.list[at].gone) {
-            put_id(w, handle->ids.list[at].id);
+            writ_burst_id(w, handle->ids.list[at].id);
         }
     }
     writ_write_array_end(w);
     writ_write_name(w, WRIT_LIT("innerSnapshot"));
     writ_write_raw(w, writ_buf_view(&inner));
-    put_text(w, "outerAgentId", agent_id(m, handle->agent));
-    put_text(w, "outerRoleId", m->graph->shape->roles[m->graph->agents[handle->agent].role].name);
+    writ_burst_text(w, "outerAgentId", writ_machine_agent(m, handle->agent));
+    writ_burst_text(w, "outerRoleId", writ_machine_role(m, m->graph->agents[handle->agent].role));
     writ_write_object_end(w);
     return WRIT_DONE;
 }
@@ -187,7 +166,7 @@ put_attempts(struct writ_write *w, const struct writ_machine *m)
     writ_write_array_begin(w);
     for (size_t at = 0; at < m->attempted_n; at++) {
         writ_write_array_begin(w);
-        writ_write_string(w, agent_id(m, m->attempted[at]));
+        writ_write_string(w, writ_machine_agent(m, m->attempted[at]));
         writ_write_u64(w, m->attempts[m->attempted[at]]);
         writ_write_array_end(w);
     }
@@ -202,7 +181,7 @@ put_snapshot(struct writ_machine *m, struct writ_buf *buf)
     w.sorted = true;
     writ_write_object_begin(&w);
     put_attempts(&w, m);
-    put_text(&w, "crewId", m->options.crew_id);
+    writ_burst_text(&w, "crewId", m->options.crew_id);
     writ_burst_value(&w, "currentInput", m->input);
     put_phase(&w, m);
     writ_write_name(&w, WRIT_LIT("nested"));
@@ -213,8 +192,8 @@ put_snapshot(struct writ_machine *m, struct writ_buf *buf)
     writ_write_array_end(&w);
     writ_write_name(&w, WRIT_LIT("phaseIndex"));
     writ_write_i64(&w, m->phase_index);
-    put_text(&w, "schema_version", WRIT_LIT("1.0"));
-    put_text(&w, "status", writ_view_str(writ_crew_status_name(m->status)));
+    writ_burst_text(&w, "schema_version", WRIT_LIT("1.0"));
+    writ_burst_text(&w, "status", writ_view_str(writ_crew_status_name(m->status)));
     writ_burst_value(&w, "task", m->task);
     writ_burst_number(&w, "ts", writ_burst_now(m));
     writ_write_object_end(&w);

@@ -24,7 +24,7 @@ explain(struct writ_tally *tally, const char *fmt, va_list args)
     char line[EXPLAINED_MAX];
     int len = vsnprintf(line, sizeof line, fmt, args);
 
-    if (len > 0 && tally->why.len + sizeof line < WRIT_TALLY_WHY_MAX) {
+    if (len > 0 && tally->why.len + sizeof line < WRIT_CREW_WHY_MAX) {
         writ_buf_put(&tally->why,
             writ_view(line, (size_t)len < sizeof line ? (size_t)len : sizeof line - 1));
         writ_buf_byte(&tally->why, '\n');
@@ -69,7 +69,7 @@ struct writ_tally
 writ_tally_make(void)
 {
     return (struct writ_tally){.face = {face_ballot, face_candidate, face_explain},
-        .why = writ_buf_make(WRIT_TALLY_WHY_MAX)};
+        .why = writ_buf_make(WRIT_CREW_WHY_MAX)};
 }
 
 WRIT_RESULT

@@ -24,12 +24,10 @@ struct writ_tally {
 struct writ_tally writ_tally_make(void);
 void writ_tally_ballot(struct writ_tally *tally, size_t ballot);
 void writ_tally_candidate(struct writ_tally *tally, size_t candidate);
-/** Adds a line; over WRIT_TALLY_WHY_MAX bytes nothing is added. */
+/** Adds a line; over WRIT_CREW_WHY_MAX bytes nothing is added. */
 void writ_tally_explain(struct writ_tally *tally, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /** Takes the explanation, NUL-terminated. WRIT_E_NOMEM. */
 WRIT_RESULT writ_tally_why(struct writ_tally *tally, struct writ_crew_text *ret);
-
-#define WRIT_TALLY_WHY_MAX (1 << 20)
 
 #endif

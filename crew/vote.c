@@ -8,6 +8,7 @@
 #include "crew/count.h"
 #include "crew/datum.h"
 #include "crew/engines.h"
+#include "crew/names.h"
 #include "evidence/jcs.h"
 
 #include <stdlib.h>
@@ -28,15 +29,10 @@ struct vote {
 /* ---- what an entry says */
 
 static bool
-names(struct writ_scan_texts list, const struct writ_crew_entry *entry)
+has_veto(const struct writ_crew_voting *voting, const struct writ_crew_entry *entry)
 {
-    for (size_t at = 0; at < list.n; at++) {
-        if (writ_view_equal(list.list[at], entry->agent_id) ||
-            writ_view_equal(list.list[at], entry->role_id)) {
-            return true;
-        }
-    }
-    return false;
+    return writ_names_find(&voting->veto, entry->agent_id) < voting->veto.n ||
+           writ_names_find(&voting->veto, entry->role_id) < voting->veto.n;
 }
 
 /* By the agent, else by its role, else 1. */
@@ -63,22 +59,14 @@ opinion_of(const struct writ_json *output)
                                                     : WRIT_COUNT_NO_OPINION;
 }
 
-static int
-compare_names(const void *a, const void *b)
-{
-    const struct writ_view *left = a, *right = b;
-
-    return writ_jcs_compare(*left, *right);
-}
-
-/* Takes the names of an array of different strings, best first. False: it is none. */
+/* Takes the names of an array of different strings, best first. False: it is none, or too long. */
 static bool
 take_ranking(struct vote *vote, const struct writ_json *output, struct writ_crew_ballot *seen)
 {
     size_t n = 0;
     struct writ_view *list, *sorted;
 
-    if (writ_json_type(output) != WRIT_JSON_ARRAY) {
+    if (writ_json_type(output) != WRIT_JSON_ARRAY || output->count > WRIT_CREW_CANDIDATES_MAX) {
         return false;
     }
     list = writ_arena_get(vote->arena, (output->count + 1) * sizeof *list);
@@ -96,7 +84,7 @@ take_ranking(struct vote *vote, const struct writ_json *output, struct writ_crew
         sorted[n] = list[n];
         n++;
     }
-    qsort(sorted, n, sizeof *sorted, compare_names);
+    qsort(sorted, n, sizeof *sorted, writ_names_by_units);
     for (size_t at = 1; at < n; at++) {
         if (writ_view_equal(sorted[at - 1], sorted[at])) {
             return false;
@@ -126,7 +114,7 @@ usable(struct vote *vote, const struct writ_json *output, struct writ_count_ball
         *why = "is neither approve, reject nor modify";
         return ballot->opinion != WRIT_COUNT_NO_OPINION;
     case WRIT_VOTING_BORDA:
-        *why = "is no ranking";
+        *why = "is no ranking, or too long";
         return take_ranking(vote, output, seen);
     case WRIT_VOTING_ENGINE:
         (void)take_ranking(vote, output, seen); /* the engine sees whether it is one */
@@ -152,7 +140,7 @@ take_entry(struct vote *vote, const struct writ_crew_entry *entry)
         (struct writ_crew_ballot){entry->agent_id, entry->role_id, entry->output, NULL, 0};
     vote->count.ballots[at] = (struct writ_count_ballot){
         .weight = weight_of(vote->voting, entry),
-        .veto = names(vote->voting->veto, entry),
+        .veto = has_veto(vote->voting, entry),
     };
     if (entry->fault || entry->stalled) {
         writ_tally_explain(&vote->tally, "left out: the entry of " WRIT_VIEW_FMT " %s",
@@ -233,7 +221,7 @@ list_candidates(struct vote *vote)
             list[n++] = vote->ballots[at].ranking[i];
         }
     }
-    qsort(list, n, sizeof *list, compare_names);
+    qsort(list, n, sizeof *list, writ_names_by_units);
     poll->candidates_n = 0;
     for (size_t at = 0; at < n; at++) {
         if (at == 0 || !writ_view_equal(list[at - 1], list[at])) {
@@ -313,24 +301,29 @@ keep_complete(struct vote *vote)
 
 /* ---- the vote */
 
+/* Semantics 19: a count, or a share of the electorate. */
 static bool
 has_quorum(struct vote *vote)
 {
     const struct writ_crew_voting *voting = vote->voting;
     int64_t valid = (int64_t)vote->count.poll.ballots_n;
-    bool enough;
+    int64_t electorate = vote->electorate > 0 ? (int64_t)vote->electorate : 1;
 
-    enough = voting->quorum_share
-                 ? writ_rational_compare(valid,
-                       vote->electorate > 0 ? (int64_t)vote->electorate : 1, voting->quorum) >= 0
-                 : valid >= voting->quorum.numerator;
-    if (!enough) {
-        writ_tally_explain(&vote->tally, "no quorum: %lld valid of %zu, needed are %lld%s%.0lld",
+    if (voting->quorum_share) {
+        if (writ_rational_compare(valid, electorate, voting->quorum) >= 0) {
+            return true;
+        }
+        writ_tally_explain(&vote->tally, "no quorum: %lld valid of %zu, needed are %lld/%lld",
             (long long)valid, vote->electorate, (long long)voting->quorum.numerator,
-            voting->quorum_share ? "/" : "",
-            voting->quorum_share ? (long long)voting->quorum.denominator : 0);
+            (long long)voting->quorum.denominator);
+        return false;
     }
-    return enough;
+    if (valid >= voting->quorum.numerator) {
+        return true;
+    }
+    writ_tally_explain(&vote->tally, "no quorum: %lld valid of %zu, needed are %lld",
+        (long long)valid, vote->electorate, (long long)voting->quorum.numerator);
+    return false;
 }
 
 static WRIT_RESULT
@@ -409,6 +402,11 @@ vote_run(struct vote *vote, struct writ_crew_verdict *ret, struct writ_crew_err 
     if (!writ_is_ok(prepare(vote))) {
         return writ_failure_memory(err);
     }
+    if (vote->count.poll.candidates_n > WRIT_CREW_CANDIDATES_MAX) {
+        return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_INVALID_BALLOT,
+            "the ballots have %zu candidates; there may be %d", vote->count.poll.candidates_n,
+            WRIT_CREW_CANDIDATES_MAX);
+    }
     quorum = has_quorum(vote);
     empty = vote->count.poll.ballots_n == 0;
     if (empty) {
@@ -426,6 +424,19 @@ vote_run(struct vote *vote, struct writ_crew_verdict *ret, struct writ_crew_err 
     return WRIT_DONE;
 }
 
+static writ_result
+refuse_engine(const struct writ_crew_voting *voting, const struct writ_crew_engines *engines,
+    struct writ_crew_err *err)
+{
+    writ_auto_buf known = writ_buf_make(WRIT_ERR_TEXT);
+
+    writ_engines_list(engines, &known);
+    return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ENGINE,
+        "there is no voting engine " WRIT_VIEW_FMT "; there %s" WRIT_VIEW_FMT,
+        WRIT_VIEW_ARG(voting->engine), known.len > 0 ? "are" : "is none",
+        WRIT_VIEW_ARG(writ_view_sub(writ_buf_view(&known), 1, known.len)));
+}
+
 WRIT_RESULT
 writ_crew_vote(const struct writ_crew_voting *voting, const struct writ_crew_engines *engines,
     const struct writ_crew_entry *entries, size_t n, size_t electorate,
@@ -437,6 +448,10 @@ writ_crew_vote(const struct writ_crew_voting *voting, const struct writ_crew_eng
         .voting = voting, .entries = entries, .n = n, .electorate = electorate, .arena = arena};
     writ_result ran;
 
+    if (n > WRIT_CREW_BALLOTS_MAX) {
+        return writ_failure_set(err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "%zu entries; there may be %d", n, WRIT_CREW_BALLOTS_MAX);
+    }
     if (arena == NULL) {
         return writ_failure_memory(err);
     }
@@ -446,8 +461,7 @@ writ_crew_vote(const struct writ_crew_voting *voting, const struct writ_crew_eng
     if (voting->mode == WRIT_VOTING_ENGINE) {
         vote.count.engine = writ_engines_find(engines, voting->engine);
         if (vote.count.engine == NULL) {
-            return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ENGINE,
-                "there is no voting engine " WRIT_VIEW_FMT, WRIT_VIEW_ARG(voting->engine));
+            return refuse_engine(voting, engines, err);
         }
     }
     ran = vote_run(&vote, &verdict, err);

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define VOTING_BYTES_MAX (1 << 20)
-#define ENGINE_PREFIX    "engine:"
+#define ENGINE_PREFIX "engine:"
 
 const struct writ_crew_voting writ_voting_default = {
     .mode = WRIT_VOTING_FIRST_VALID,
@@ -180,7 +179,7 @@ scan_weights(
             writ_scan_fault(scan, WRIT_SCAN_TYPE);
         } else if (weight->number < 0) {
             writ_scan_fault(scan, WRIT_SCAN_SMALL);
-        } else if (weight->number > WRIT_VOTING_WEIGHT_MAX) {
+        } else if (weight->number > WRIT_CREW_WEIGHT_MAX) {
             writ_scan_fault(scan, WRIT_SCAN_BIG);
         } else {
             list[n].weight = (int64_t)weight->number;
@@ -217,6 +216,8 @@ void
 writ_voting_scan(
     struct writ_scan *scan, const struct writ_json *object, struct writ_crew_voting *ret)
 {
+    struct writ_scan_texts veto;
+
     *ret = writ_voting_default;
     scan_mode(scan, object, ret);
     ret->weight_function = writ_scan_text(scan, object, "weight_function", WRIT_SCAN_OPTIONAL);
@@ -226,7 +227,8 @@ writ_voting_scan(
     scan_threshold(scan, object, ret);
     scan_weights(scan, object, ret);
     scan_quorum(scan, object, ret);
-    ret->veto = writ_scan_texts(scan, object, "veto", NULL);
+    veto = writ_scan_texts(scan, object, "veto", NULL);
+    scan->exhausted |= !writ_is_ok(writ_names_make(&ret->veto, veto.list, veto.n, scan->arena));
     ret->score = writ_scan_text(scan, object, "score", WRIT_SCAN_OPTIONAL);
     if (ret->score.ptr != NULL && !writ_json_is_pointer(ret->score)) {
         writ_scan_fault_at(scan, "score", WRIT_SCAN_VALUE);
@@ -259,7 +261,7 @@ writ_crew_voting_read(struct writ_view json, struct writ_crew_findings *faults,
     struct writ_crew_voting **ret, struct writ_crew_err *err)
 {
     WRIT_AUTO(struct writ_crew_voting *, voting_freep) voting = writ_alloc(sizeof *voting);
-    struct writ_arena *arena = writ_datum_arena(VOTING_BYTES_MAX);
+    struct writ_arena *arena = writ_datum_arena(WRIT_CREW_VOTING_MAX);
     const struct writ_json *value = NULL;
     struct writ_scan scan;
 
@@ -268,7 +270,7 @@ writ_crew_voting_read(struct writ_view json, struct writ_crew_findings *faults,
         return writ_failure_memory(err);
     }
     voting->own = arena;
-    WRIT_TRY(writ_datum_parse(json, VOTING_BYTES_MAX, arena, &value, err));
+    WRIT_TRY(writ_datum_parse(json, WRIT_CREW_VOTING_MAX, arena, &value, err));
     scan = writ_scan_begin(faults, arena);
     if (writ_json_type(value) == WRIT_JSON_OBJECT) {
         writ_voting_scan(&scan, value, voting);

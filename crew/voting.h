@@ -2,11 +2,10 @@
 #ifndef WRIT_CREW_VOTING_H
 #define WRIT_CREW_VOTING_H
 
+#include "crew/names.h"
 #include "crew/rational.h"
 #include "crew/scan.h"
 #include "crew/voting.tbl.h"
-
-#define WRIT_VOTING_WEIGHT_MAX 1000000000 /* of one voter */
 
 enum writ_voting_mode {
     WRIT_VOTING_NONE = 0,
@@ -33,7 +32,7 @@ struct writ_crew_voting {
     size_t weights_n;
     struct writ_rational quorum; /* of the electorate, when quorum_share; else a count over 1 */
     bool quorum_share;
-    struct writ_scan_texts veto;
+    struct writ_names veto;
     struct writ_view score; /* JSON Pointer; absent: none */
     struct writ_rational alpha, beta, lambda;
     struct writ_arena *own; /* of one that was read by itself; else NULL */

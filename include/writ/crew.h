@@ -84,26 +84,52 @@ size_t writ_crew_findings_count(const struct writ_crew_findings *findings);
 const struct writ_crew_finding *writ_crew_findings_at(
     const struct writ_crew_findings *findings, size_t at);
 
-/* ---- limits */
+/* ---- limits
+ *
+ * Each value is still accepted; what is beyond gives WRIT_E_LIMIT with LIMIT_EXCEEDED, if nothing
+ * else is said. Those of the table can be set, the others are fixed. */
+
+/** X(name, default, what it is the most of) */
+/* clang-format off */
+#define WRIT_CREW_LIMITS(X)                                                                        \
+    X(text_bytes,       16 << 20,    "bytes of a shape or an agents file")                         \
+    X(event_bytes,      1 << 20,     "bytes of one value or event that is handed in")              \
+    X(snapshot_bytes,   512 << 20,   "bytes of a snapshot that is resumed")                        \
+    X(crew_roles,       100 * 1000,  "roles of a crew and all that it nests")                      \
+    X(role_agents,      100 * 1000,  "agents of one role; no more than WRIT_CREW_BALLOTS_MAX")     \
+    X(crew_agents,      1000 * 1000, "agents of a crew and all that it nests")                     \
+    X(nesting,          16,          "crews inside each other; 1: none are nested")                \
+    X(phase_fixers,     100 * 1000,  "fixers invoked in one phase; then faults stand")             \
+    X(action_recursion, 16,          "requested actions inside the hooks of each other; then they " \
+                                     "are denied and nothing follows")
+/* clang-format on */
+
+/** Start from writ_crew_limits_default. */
+struct writ_crew_limits {
+#define WRIT_CREW_LIMIT_MEMBER(name, value, what) size_t name;
+    WRIT_CREW_LIMITS(WRIT_CREW_LIMIT_MEMBER)
+#undef WRIT_CREW_LIMIT_MEMBER
+};
+
+extern const struct writ_crew_limits writ_crew_limits_default;
 
 /** Objects and arrays inside each other in a text that is handed in. A snapshot, which holds such
  * values further inside, may be deeper. */
 #define WRIT_CREW_DEPTH_MAX 256
 
-/** Maxima; each is still accepted. Start from writ_crew_limits_default. */
-struct writ_crew_limits {
-    size_t text_bytes;       /* of a shape or an agents file */
-    size_t event_bytes;      /* of one value or event that is handed in */
-    size_t role_agents;      /* agents of one role */
-    size_t crew_agents;      /* agents of a crew and all that it nests; as many roles */
-    size_t nesting;          /* crews inside each other; 1: none are nested */
-    size_t phase_fixers;     /* fixers invoked in one phase; then faults stand */
-    size_t action_recursion; /* requested actions inside the hooks of each other */
-    size_t snapshot_bytes;   /* of a snapshot that is resumed */
-};
-
-/** 16 MiB, 1 MiB, 100,000, 1,000,000, 16, 100,000, 16, 512 MiB. */
-extern const struct writ_crew_limits writ_crew_limits_default;
+#define WRIT_CREW_VOTING_MAX      (1 << 20)  /* bytes of a voting object that is read by itself */
+#define WRIT_CREW_WEIGHT_MAX      1000000000 /* weight of one voter; beyond: a fault, too_big */
+#define WRIT_CREW_BALLOTS_MAX     1000000    /* entries of a vote, rankings of an election */
+#define WRIT_CREW_CANDIDATES_MAX  10000      /* of an election; a ballot with more is no ranking */
+#define WRIT_CREW_WHY_MAX         (1 << 20)  /* bytes of an explanation; then no line is added */
+#define WRIT_CREW_ENGINE_NAME_MAX 64         /* bytes; beyond: WRIT_E_INVALID */
+#define WRIT_CREW_OPTIONS_MAX     1000       /* roles in a prompt, agents of a dispatch */
+#define WRIT_CREW_DESCRIPTION_MAX 2000       /* characters of a task; a prompt shows no more */
+#define WRIT_CREW_PROMPT_MAX      (16 << 20) /* bytes of a prompt */
+#define WRIT_CREW_ANSWER_MAX      (1 << 20)  /* bytes of an answer to it */
+#define WRIT_CREW_ITEMS_MAX       1000000    /* items of the reference memory; then none is added */
+#define WRIT_CREW_ITEM_MAX        (4 << 20)  /* bytes of an item; one that would be more is not */
+#define WRIT_CREW_TAGS_MAX        1000       /* tags of an insight */
 
 /* ---- shapes and agents */
 
@@ -271,7 +297,9 @@ void writ_crew_verdict_wipe(struct writ_crew_verdict *verdict);
  * @param ret         written only on success
  *
  * @return WRIT_OK, also when nothing was resolved
- *         WRIT_E_INVALID  NOT_IMPLEMENTED, UNKNOWN_ENGINE
+ *         WRIT_E_INVALID  NOT_IMPLEMENTED, UNKNOWN_ENGINE (the error lists those there are),
+ *                         INVALID_BALLOT (an engine refuses, or there are too many candidates)
+ *         WRIT_E_LIMIT    more than WRIT_CREW_BALLOTS_MAX entries
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_crew_vote(const struct writ_crew_voting *voting,
@@ -289,7 +317,7 @@ struct writ_crew_ballot {
     struct writ_view agent_id, role_id;
     struct writ_view output;         /* canonical JSON; absent: none */
     const struct writ_view *ranking; /* the output as names, best first; NULL: it is no array of
-                                        different strings */
+                                        different strings, or of too many */
     size_t ranking_n;
 };
 
@@ -354,7 +382,9 @@ struct writ_crew_ranking {
  * @return WRIT_OK
  *         WRIT_E_INVALID  UNKNOWN_ENGINE (the error lists the names there are; an empty name is
  *                         told apart), INVALID_BALLOT (no rankings; an empty one, or one with
- *                         unknown entries, which are named), NOT_IMPLEMENTED (nobody is elected)
+ *                         unknown entries, which are named), NOT_IMPLEMENTED (nobody is elected).
+ *                         Found in this order, whatever else is wrong
+ *         WRIT_E_LIMIT    too many candidates or rankings
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines,
@@ -362,16 +392,16 @@ WRIT_RESULT writ_crew_elect(struct writ_view engine, const struct writ_crew_engi
     const struct writ_crew_ranking *rankings, size_t rankings_n, size_t *ret,
     struct writ_crew_text *why, struct writ_crew_err *err);
 
-#define WRIT_CREW_DESCRIPTION_MAX 2000 /* characters of a task that a prompt shows */
-
 /** The prompt that asks for a ranking of `options` for a task. The description is fenced, cut and
- * escaped, so that nothing in it ends the fence. WRIT_E_NOMEM. */
+ * escaped, so that nothing in it ends the fence. WRIT_E_LIMIT (options, or bytes of the prompt),
+ * WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_prompt(struct writ_view description, const struct writ_view *options,
     size_t n, struct writ_crew_text *ret);
 
 /** Reads a ranking of all options out of what a model answered: the first array without arrays in
  * it, or else the order in which the options are first named. `ret` gets n indexes, best first.
- * WRIT_E_PARSE: could not be extracted; WRIT_E_NOMEM. */
+ * WRIT_E_PARSE: could not be extracted; WRIT_E_LIMIT (options, or bytes of the answer),
+ * WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_prompt_parse(
     struct writ_view answer, const struct writ_view *options, size_t n, size_t *ret);
 
@@ -386,6 +416,7 @@ WRIT_RESULT writ_crew_prompt_parse(
  * @return WRIT_OK
  *         WRIT_E_INVALID  DUPLICATE_ROLE, NO_QUORUM (less than half of the answers can be read),
  *                         and those of writ_crew_elect
+ *         WRIT_E_LIMIT    too many agents; an answer that is too long is one that cannot be read
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_crew_dispatch(const struct writ_view *roles, const struct writ_view *answers,
@@ -422,8 +453,9 @@ struct writ_crew_memory {
     void *self;
 };
 
-/** The reference memory: an ordered list of items. Free with memory.ops->free(memory.self).
- * WRIT_E_NOMEM. */
+/** The reference memory: an ordered list of items. Free with memory.ops->free(memory.self). What
+ * agents say never makes it fail: a command that would add an item to a full memory, or make one
+ * too large, changes nothing. WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_memory_new(struct writ_view crew_id, struct writ_crew_memory *ret);
 
 /* ---- sessions */
@@ -610,8 +642,8 @@ struct writ_crew_pool;
 struct writ_crew_pool *writ_crew_pool_new(size_t max);
 void writ_crew_pool_free(struct writ_crew_pool *pool);
 
-/** WRIT_E_INVALID (metadata that is no JSON, an importance that is not finite), WRIT_E_LIMIT (the
- * pool is full), WRIT_E_NOMEM. */
+/** WRIT_E_INVALID (metadata that is no JSON, text that is not UTF-8, an importance that is not
+ * finite), WRIT_E_LIMIT (the pool is full, too many tags, too long metadata), WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_pool_add(struct writ_crew_pool *pool, const struct writ_crew_insight *insight,
     struct writ_crew_err *err);
 

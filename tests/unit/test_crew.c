@@ -474,18 +474,10 @@ START_TEST(a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answ
 }
 END_TEST
 
-static void
-ask_once(void *user, const struct writ_crew_hook *hook, struct writ_crew_control *control)
-{
-    (void)user;
-    (void)hook;
-    writ_crew_control_request(control, WRIT_LIT("w-1"), WRIT_LIT("z-1"), WRIT_CREW_TALK_TO);
-}
-
 /* Its fixer is invoked when the vote was taken: it runs, and no later phase waits for it. */
 START_TEST(a_nested_crew_that_outlives_its_phase_changes_no_other)
 {
-    static const struct writ_crew_hooks hooks = {ask_once, NULL};
+    static const struct writ_crew_hooks hooks = {ask_what_is_denied, NULL};
     static const char shape[] =
         SHAPE(ENTRY "," ROLE("w", ",\"amount\":1,\"hooks\":{\"after_role\":\"ask\"}") "," ROLE("f",
             ",\"amount\":1,\"nested_crew\":\"inner\",\"activation\":{"
@@ -497,9 +489,8 @@ START_TEST(a_nested_crew_that_outlives_its_phase_changes_no_other)
     char id[17];
 
     ck_assert_int_eq(crew_open(&crew, shape, AGENTS, inner, NULL), WRIT_CREW_NONE);
-    writ_crew_session_free(crew.session);
     crew.options.hooks = &hooks;
-    ck_assert_ok(writ_crew_session_new(&crew.options, &crew.session, NULL));
+    crew_reopen(&crew);
     ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
     for (int answers = 0; answers < 2; answers++) { /* a-1 and w-1 */
         ck_assert(pending_id(&crew, 0, id));
@@ -521,49 +512,111 @@ START_TEST(a_nested_crew_that_outlives_its_phase_changes_no_other)
 }
 END_TEST
 
+static struct writ_crew_shape *
+shape_of(const char *text)
+{
+    struct writ_crew_shape *shape = NULL;
+
+    ck_assert_ok(writ_crew_shape_read(writ_view_str(text), NULL, NULL, &shape, NULL));
+    return shape;
+}
+
+/* The innermost crew asks a fixer after its vote, and ends before it is answered. */
+START_TEST(what_an_ended_crew_still_asks_is_forgotten_all_the_way_out)
+{
+    static const struct writ_crew_hooks hooks = {ask_what_is_denied, NULL};
+    struct writ_crew_registered registry[] = {
+        {WRIT_LIT("middle"),
+            shape_of("{\"schema_version\":\"1.0\",\"name\":\"M\",\"roles\":[" ROLE("m",
+                ",\"first_input\":true,\"amount\":1,\"nested_crew\":\"inner\"") "," EXIT "]}")},
+        {WRIT_LIT("inner"),
+            shape_of(INNER(ROLE("w", ",\"first_input\":true,\"amount\":1,\"hooks\":{\"after_role\":"
+                                     "\"ask\"}") "," ROLE("f",
+                ",\"amount\":1,\"activation\":{\"on_permission_denied\":true}") "," EXIT))},
+    };
+    static const char shape[] =
+        SHAPE(ROLE("t", ",\"first_input\":true,\"amount\":1,\"nested_crew\":\"middle\"") "," EXIT);
+    struct writ_crew_plan plan = {.registry = registry, .registry_n = 2};
+    struct crew crew = {.log = writ_buf_make(SIZE_MAX), .shape = shape_of(shape)};
+    struct writ_crew_value *snapshot = NULL;
+    struct writ_view cids;
+    char id[17];
+
+    ck_assert_ok(writ_crew_agents_read(WRIT_LIT(AGENTS), NULL, NULL, &crew.agents, NULL));
+    plan.shape = crew.shape;
+    plan.agents = crew.agents;
+    ck_assert_ok(writ_crew_graph_build(&plan, &crew.graph, NULL));
+    crew.options = (struct writ_crew_options){
+        .crew_id = WRIT_LIT("c"), .graph = crew.graph, .clock = {now, &crew}, .hooks = &hooks};
+    crew_reopen(&crew);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    for (int answers = 0; answers < 2; answers++) { /* w-1, and z-1 inside */
+        ck_assert(pending_id(&crew, 0, id));
+        ck_assert_int_eq(crew_answer(&crew, id, ",\"output\":1"), WRIT_CREW_NONE);
+    }
+    ck_assert_uint_eq(count_of(writ_buf_view(&crew.log), WRIT_LIT("nested.crew.completed")), 1);
+    ck_assert(pending_id(&crew, 0, id)); /* z-1 of the middle one, and nothing else */
+    ck_assert_ok(writ_crew_session_snapshot(crew.session, &snapshot, NULL));
+    cids = writ_crew_value_text(snapshot);
+    cids = writ_view_sub(cids, writ_view_search(cids, WRIT_LIT("\"innerCids\":[\"")), SIZE_MAX);
+    ck_assert_uint_eq(writ_view_find(cids, ']'), sizeof "\"innerCids\":[\"" - 1 + 16 + 1);
+    writ_crew_value_free(snapshot);
+    crew_close(&crew);
+    writ_crew_shape_free((struct writ_crew_shape *)registry[0].shape);
+    writ_crew_shape_free((struct writ_crew_shape *)registry[1].shape);
+}
+END_TEST
+
 /* ---- limits */
 
-START_TEST(agents_and_nesting_have_limits)
+/* A crew of 7 roles, 4 of them nested; of 1 + 2 * (1 + 2) + 1 agents. */
+static const char limited_shape[] =
+    SHAPE(ENTRY "," ROLE("t", ",\"amount\":2,\"nested_crew\":\"inner\"") "," EXIT);
+static const char limited_inner[] = INNER(ENTRY "," ROLE("ib", "") "," ROLE("ic", "") "," EXIT);
+
+START_TEST(what_a_crew_is_made_of_has_limits)
 {
-    static const struct {
-        struct writ_crew_limits limits;
-        enum writ_crew_error error;
+    const size_t longest = sizeof limited_inner - 1 > sizeof limited_shape - 1
+                               ? sizeof limited_inner - 1
+                               : sizeof limited_shape - 1;
+    const struct {
+        const char *name;
+        size_t member, most;
     } cases[] = {
-        {{1 << 20, 1 << 20, 2, 8, 2, 9, 9, 1 << 20}, WRIT_CREW_NONE},
-        {{1 << 20, 1 << 20, 1, 8, 2, 9, 9, 1 << 20},
-            WRIT_CREW_LIMIT_EXCEEDED}, /* agents of a role */
-        {{1 << 20, 1 << 20, 2, 7, 2, 9, 9, 1 << 20}, WRIT_CREW_LIMIT_EXCEEDED}, /* in all */
-        {{1 << 20, 1 << 20, 2, 8, 1, 9, 9, 1 << 20}, WRIT_CREW_LIMIT_EXCEEDED}, /* nesting */
-        {{100, 1 << 20, 2, 8, 2, 9, 9, 1 << 20}, WRIT_CREW_LIMIT_EXCEEDED}, /* bytes of the shape */
+        {"text_bytes", offsetof(struct writ_crew_limits, text_bytes), longest},
+        {"crew_roles", offsetof(struct writ_crew_limits, crew_roles), 7},
+        {"role_agents", offsetof(struct writ_crew_limits, role_agents), 2},
+        {"crew_agents", offsetof(struct writ_crew_limits, crew_agents), 8},
+        {"nesting", offsetof(struct writ_crew_limits, nesting), 2},
     };
-    /* 1 + 2 * (1 + 2) + 1 agents */
-    static const char shape[] =
-        SHAPE(ENTRY "," ROLE("t", ",\"amount\":2,\"nested_crew\":\"inner\"") "," EXIT);
 
     for (size_t at = 0; at < sizeof cases / sizeof *cases; at++) {
-        struct crew crew = {0};
-        enum writ_crew_error error =
-            crew_open(&crew, shape, AGENTS, INNER(ENTRY "," EXIT), &cases[at].limits);
-        ck_assert_msg(error == cases[at].error, "case %zu: %s", at, writ_crew_error_name(error));
-        crew_close(&crew);
+        for (size_t over = 0; over <= 1; over++) {
+            struct writ_crew_limits limits = writ_crew_limits_default;
+            struct crew crew = {0};
+            enum writ_crew_error error;
+            *(size_t *)(void *)((char *)&limits + cases[at].member) = cases[at].most - over;
+            error = crew_open(&crew, limited_shape, AGENTS, limited_inner, &limits);
+            ck_assert_msg(error == (over ? WRIT_CREW_LIMIT_EXCEEDED : WRIT_CREW_NONE),
+                "%s, %zu over: %s", cases[at].name, over, writ_crew_error_name(error));
+            crew_close(&crew);
+        }
     }
 }
 END_TEST
 
-START_TEST(roles_without_agents_have_a_limit_too)
+START_TEST(a_role_has_no_more_agents_than_a_vote_has_ballots)
 {
-    /* 3 roles, and 4 inside; only 3 agents */
-    static const char shape[] =
-        SHAPE(ENTRY "," ROLE("t", ",\"amount\":1,\"nested_crew\":\"inner\"") "," EXIT);
-    static const char inner[] = INNER(ROLE("ia", ",\"first_input\":true") "," ROLE(
-        "ib", "") "," ROLE("ic", "") "," ROLE("iz", ",\"final_output\":true"));
+    struct writ_crew_limits limits = writ_crew_limits_default;
+    char shape[512];
 
-    for (size_t most = 6; most <= 7; most++) {
-        struct writ_crew_limits limits = writ_crew_limits_default;
+    limits.role_agents = limits.crew_agents = 2 * (size_t)WRIT_CREW_BALLOTS_MAX;
+    for (int over = 0; over <= 1; over++) {
         struct crew crew = {0};
-        limits.crew_agents = most;
-        ck_assert_int_eq(crew_open(&crew, shape, AGENTS, inner, &limits),
-            most == 7 ? WRIT_CREW_NONE : WRIT_CREW_LIMIT_EXCEEDED);
+        snprintf(shape, sizeof shape, SHAPE(ENTRY "," EXIT "," ROLE("w", ",\"amount\":%d")),
+            WRIT_CREW_BALLOTS_MAX + over);
+        ck_assert_int_eq(crew_open(&crew, shape, AGENTS, NULL, &limits),
+            over ? WRIT_CREW_LIMIT_EXCEEDED : WRIT_CREW_NONE);
         crew_close(&crew);
     }
 }
@@ -825,6 +878,7 @@ START_TEST(memory_that_runs_out_never_gives_another_log)
 END_TEST
 
 WRIT_UNIT_MAIN("crew", a_nested_crew_that_outlives_its_phase_changes_no_other,
+    what_an_ended_crew_still_asks_is_forgotten_all_the_way_out,
     a_crew_that_waits_for_nothing_is_not_resumed, a_clock_that_fails_gives_no_snapshot,
     a_snapshot_has_a_limit, the_order_of_answers_does_not_change_the_log,
     resuming_at_every_step_gives_the_same_log, a_snapshot_that_was_changed_is_refused_or_runs,
@@ -833,6 +887,7 @@ WRIT_UNIT_MAIN("crew", a_nested_crew_that_outlives_its_phase_changes_no_other,
     a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answer,
     the_deepest_output_is_read_again_from_a_snapshot,
     an_item_with_huge_numbers_does_not_break_the_crew,
-    a_memory_that_refuses_a_snapshot_is_told_from_no_memory, agents_and_nesting_have_limits,
-    roles_without_agents_have_a_limit_too, an_event_has_a_limit, fixers_of_a_phase_have_a_limit,
-    hooks_that_ask_again_do_not_recurse_without_end, memory_that_runs_out_never_gives_another_log)
+    a_memory_that_refuses_a_snapshot_is_told_from_no_memory, what_a_crew_is_made_of_has_limits,
+    a_role_has_no_more_agents_than_a_vote_has_ballots, an_event_has_a_limit,
+    fixers_of_a_phase_have_a_limit, hooks_that_ask_again_do_not_recurse_without_end,
+    memory_that_runs_out_never_gives_another_log)

@@ -2,6 +2,7 @@
  */
 #include "support/unit.h"
 
+#include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/text.h"
 #include "writ/crew.h"
@@ -75,6 +76,105 @@ START_TEST(what_is_wrong_is_found_before_the_count)
     ck_assert_int_eq(elect("plurality", abc, partial, 2, &winner, &err), WRIT_CREW_UNKNOWN_ENGINE);
     ck_assert_ptr_nonnull(__builtin_strstr(err.err.text, "majority"));
     ck_assert_uint_eq(winner, 9);
+}
+END_TEST
+
+static int
+count_nobody(const struct writ_crew_poll *poll, struct writ_crew_tally *tally)
+{
+    (void)poll;
+    tally->explain(tally, "it is too early");
+    return 1;
+}
+
+START_TEST(the_engine_is_looked_for_first_and_the_names_there_are_are_told)
+{
+    static const struct writ_crew_engine early = {1, "early", "refuses", count_nobody};
+    static const struct writ_crew_engine late = {1, "late", "refuses", count_nobody};
+    const struct writ_view names[] = {WRIT_LIT("a")};
+    const struct writ_crew_ranking unknown = {WRIT_LIT("v"), &(struct writ_view){"z", 1}, 1};
+    const struct writ_crew_ranking known = {WRIT_LIT("v"), names, 1};
+    struct writ_crew_engines *engines = writ_crew_engines_new();
+    struct writ_crew_err err = {0};
+    size_t winner = 9;
+
+    ck_assert_ok(writ_crew_engines_add(engines, &early, NULL, NULL));
+    ck_assert_ok(writ_crew_engines_add(engines, &late, NULL, NULL));
+    ck_assert_code(
+        writ_crew_elect(WRIT_LIT("x"), engines, names, 1, &unknown, 1, &winner, NULL, &err),
+        WRIT_E_INVALID);
+    ck_assert_int_eq(err.error, WRIT_CREW_UNKNOWN_ENGINE);
+    ck_assert_ptr_nonnull(__builtin_strstr(err.err.text, "there are majority, borda, early, late"));
+    ck_assert_code(
+        writ_crew_elect(WRIT_LIT("early"), engines, names, 1, &known, 1, &winner, NULL, &err),
+        WRIT_E_INVALID);
+    ck_assert_ptr_nonnull(
+        __builtin_strstr(err.err.text, "early refuses these ballots: it is too early"));
+    ck_assert_uint_eq(winner, 9);
+    writ_crew_engines_free(engines);
+}
+END_TEST
+
+/* `n` different names of equal length, one after the other. */
+static struct writ_view *
+many_names(size_t n, struct writ_buf *text)
+{
+    struct writ_view *names = writ_alloc((n + 1) * sizeof *names);
+
+    ck_assert_ptr_nonnull(names);
+    for (size_t at = 0; at < n; at++) {
+        writ_buf_fmt(text, "name%07zu", at);
+    }
+    ck_assert_ok(writ_buf_check(text, NULL));
+    for (size_t at = 0; at < n; at++) {
+        names[at] = writ_view_sub(writ_buf_view(text), at * 11, 11);
+    }
+    return names;
+}
+
+START_TEST(candidates_and_rankings_have_limits)
+{
+    writ_auto_buf text = writ_buf_make(SIZE_MAX);
+    struct writ_view *names = many_names(WRIT_CREW_CANDIDATES_MAX + 1, &text);
+    struct writ_crew_ranking *rankings = writ_alloc((WRIT_CREW_BALLOTS_MAX + 1) * sizeof *rankings);
+    struct writ_crew_err err = {0};
+    size_t winner = 0;
+
+    ck_assert_ptr_nonnull(rankings);
+    for (size_t at = 0; at <= WRIT_CREW_BALLOTS_MAX; at++) {
+        rankings[at] =
+            (struct writ_crew_ranking){names[0], &names[WRIT_CREW_CANDIDATES_MAX - 1], 1};
+    }
+    ck_assert_ok(writ_crew_elect(WRIT_LIT("majority"), NULL, names, WRIT_CREW_CANDIDATES_MAX,
+        rankings, WRIT_CREW_BALLOTS_MAX, &winner, NULL, &err));
+    ck_assert_uint_eq(winner, WRIT_CREW_CANDIDATES_MAX - 1);
+    ck_assert_code(writ_crew_elect(WRIT_LIT("majority"), NULL, names, WRIT_CREW_CANDIDATES_MAX + 1,
+                       rankings, 1, &winner, NULL, &err),
+        WRIT_E_LIMIT);
+    ck_assert_int_eq(err.error, WRIT_CREW_LIMIT_EXCEEDED);
+    ck_assert_code(writ_crew_elect(WRIT_LIT("majority"), NULL, names, 1, rankings,
+                       WRIT_CREW_BALLOTS_MAX + 1, &winner, NULL, &err),
+        WRIT_E_LIMIT);
+    writ_free(rankings);
+    writ_free(names);
+}
+END_TEST
+
+START_TEST(complete_rankings_of_many_candidates_are_counted_in_no_time)
+{
+    writ_auto_buf text = writ_buf_make(SIZE_MAX);
+    struct writ_view *names = many_names(WRIT_CREW_CANDIDATES_MAX, &text);
+    struct writ_crew_ranking rankings[8];
+    size_t winner = 9;
+
+    for (size_t at = 0; at < 8; at++) {
+        rankings[at] = (struct writ_crew_ranking){names[at], names, WRIT_CREW_CANDIDATES_MAX};
+    }
+    /* comparing each name with all the others would take minutes, and the test with it */
+    ck_assert_ok(writ_crew_elect(WRIT_LIT("borda"), NULL, names, WRIT_CREW_CANDIDATES_MAX, rankings,
+        8, &winner, NULL, NULL));
+    ck_assert_uint_eq(winner, 0);
+    writ_free(names);
 }
 END_TEST
 
@@ -159,6 +259,21 @@ START_TEST(answers_are_read_as_specified)
         {"[\"a\",{}]", {"a", "{}"}, "01"},
         {"] [\"b\",\"a\"]", {"a", "b"}, "10"},
         {"[\"B\",\"A\"]", {"a", "b"}, "-"},
+        {"\xc2\xa0"
+         "b a",
+            {"a", "\xc2\xa0"
+                  "b"},
+            "-"}, /* trimmed: white space of Unicode */
+        {"a \xe3\x80\x80"
+         "b\xe2\x80\xa8",
+            {"\xe3\x80\x80"
+             "b",
+                "a"},
+            "10"},
+        {"a b\xe2\x80\xa8", {"b\xe2\x80\xa8", "a"}, "-"},
+        {"aaab", {"ab", "aab", "aaa", "b"}, "2103"},
+        {"x", {"", "x"}, "01"},
+        {" \xff a b \xff", {"b", "a"}, "10"},
     };
 
     for (size_t at = 0; at < sizeof cases / sizeof *cases; at++) {
@@ -178,7 +293,84 @@ START_TEST(answers_are_read_as_specified)
 }
 END_TEST
 
+START_TEST(prompts_and_answers_have_limits)
+{
+    writ_auto_buf text = writ_buf_make(SIZE_MAX);
+    writ_auto_buf answer = writ_buf_make(SIZE_MAX);
+    struct writ_view *names = many_names(WRIT_CREW_OPTIONS_MAX + 1, &text);
+    struct writ_view role;
+    struct writ_crew_text prompt = {0};
+    size_t order[WRIT_CREW_OPTIONS_MAX + 1] = {9}, plain;
+
+    ck_assert_ok(writ_crew_prompt(WRIT_LIT("t"), names, WRIT_CREW_OPTIONS_MAX, &prompt));
+    plain = prompt.len;
+    writ_crew_text_wipe(&prompt);
+    ck_assert_code(
+        writ_crew_prompt(WRIT_LIT("t"), names, WRIT_CREW_OPTIONS_MAX + 1, &prompt), WRIT_E_LIMIT);
+    ck_assert_ptr_null(prompt.ptr);
+    ck_assert_code(
+        writ_crew_prompt_parse(writ_buf_view(&text), names, WRIT_CREW_OPTIONS_MAX + 1, order),
+        WRIT_E_LIMIT);
+    ck_assert_uint_eq(order[0], 9);
+    ck_assert_ok(writ_crew_prompt_parse(writ_buf_view(&text), names, WRIT_CREW_OPTIONS_MAX, order));
+    ck_assert_uint_eq(order[1], 1);
+
+    writ_buf_str(&answer, "a");
+    for (size_t at = 1; at <= WRIT_CREW_PROMPT_MAX; at++) {
+        writ_buf_byte(&answer, 'b');
+    }
+    order[0] = 9;
+    role = WRIT_LIT("a");
+    ck_assert_code(
+        writ_crew_prompt_parse(
+            writ_view_sub(writ_buf_view(&answer), 0, WRIT_CREW_ANSWER_MAX + 1), &role, 1, order),
+        WRIT_E_LIMIT);
+    ck_assert_uint_eq(order[0], 9);
+    ck_assert_ok(writ_crew_prompt_parse(
+        writ_view_sub(writ_buf_view(&answer), 0, WRIT_CREW_ANSWER_MAX), &role, 1, order));
+
+    /* 11 letters, quotes and a comma a role; one role of letters alone has the same in one piece */
+    role = writ_view_sub(writ_buf_view(&answer), 0,
+        WRIT_CREW_PROMPT_MAX - 1 - (plain - 15 * WRIT_CREW_OPTIONS_MAX + 4));
+    ck_assert_ok(writ_crew_prompt(WRIT_LIT("t"), &role, 1, &prompt));
+    ck_assert_uint_eq(prompt.len + 1, WRIT_CREW_PROMPT_MAX);
+    writ_crew_text_wipe(&prompt);
+    role.len++;
+    ck_assert_code(writ_crew_prompt(WRIT_LIT("t"), &role, 1, &prompt), WRIT_E_LIMIT);
+    writ_free(names);
+}
+END_TEST
+
 /* ---- dispatch */
+
+START_TEST(many_agents_with_long_answers_are_read_in_no_time)
+{
+    writ_auto_buf text = writ_buf_make(SIZE_MAX);
+    writ_auto_buf answer = writ_buf_make(SIZE_MAX);
+    struct writ_view *names = many_names(WRIT_CREW_OPTIONS_MAX + 1, &text);
+    struct writ_view answers[WRIT_CREW_OPTIONS_MAX + 1];
+    struct writ_crew_err err = {0};
+    size_t winner = 9;
+
+    /* looking for each of 1000 names in each of 1000 answers would take minutes */
+    for (size_t at = 0; at < 100000; at++) {
+        writ_buf_byte(&answer, "nam"[at % 3]);
+    }
+    writ_buf_put(&answer, writ_buf_view(&text));
+    for (size_t at = 0; at <= WRIT_CREW_OPTIONS_MAX; at++) {
+        answers[at] = at % 100 == 0 ? writ_buf_view(&answer)
+                      : at % 2 == 0 ? writ_buf_view(&text)
+                                    : writ_view(NULL, 0);
+    }
+    ck_assert_ok(writ_crew_dispatch(
+        names, answers, WRIT_CREW_OPTIONS_MAX, writ_view(NULL, 0), NULL, &winner, NULL, &err));
+    ck_assert_uint_eq(winner, 0);
+    ck_assert_code(writ_crew_dispatch(names, answers, WRIT_CREW_OPTIONS_MAX + 1, writ_view(NULL, 0),
+                       NULL, &winner, NULL, &err),
+        WRIT_E_LIMIT);
+    writ_free(names);
+}
+END_TEST
 
 START_TEST(a_handler_is_chosen_by_those_who_can_be_read)
 {
@@ -229,6 +421,10 @@ END_TEST
 
 WRIT_UNIT_MAIN("dispatch", the_majority_counts_first_places_and_ties_go_to_the_earliest_candidate,
     what_is_wrong_is_found_before_the_count,
+    the_engine_is_looked_for_first_and_the_names_there_are_are_told,
+    candidates_and_rankings_have_limits,
+    complete_rankings_of_many_candidates_are_counted_in_no_time,
     borda_breaks_ties_by_name_and_gives_the_index_of_the_caller, nothing_in_a_task_ends_its_fence,
-    a_task_is_cut_by_characters, answers_are_read_as_specified,
-    a_handler_is_chosen_by_those_who_can_be_read, roles_must_be_unique)
+    a_task_is_cut_by_characters, answers_are_read_as_specified, prompts_and_answers_have_limits,
+    many_agents_with_long_answers_are_read_in_no_time, a_handler_is_chosen_by_those_who_can_be_read,
+    roles_must_be_unique)

@@ -2,6 +2,7 @@
  * reviews, against an oracle that knows no fractions. */
 #include "support/unit.h"
 
+#include "base/alloc.h"
 #include "base/bytes.h"
 #include "writ/crew.h"
 
@@ -313,7 +314,104 @@ START_TEST(engines_of_others_are_asked_by_name)
 }
 END_TEST
 
+/* An array of `n` different names, from the `from`-th on. */
+static void
+put_names(struct writ_buf *buf, size_t from, size_t n)
+{
+    writ_buf_clear(buf);
+    for (size_t at = from; at < from + n; at++) {
+        writ_buf_fmt(buf, "%s\"%07zu\"", at > from ? "," : "[", at);
+    }
+    writ_buf_byte(buf, ']');
+    ck_assert_ok(writ_buf_check(buf, NULL));
+}
+
+START_TEST(a_vote_has_limits)
+{
+    static const struct writ_crew_engine last = {1, "last", "the last name", count_last};
+    struct writ_buf rankings[2] = {writ_buf_make(SIZE_MAX), writ_buf_make(SIZE_MAX)};
+    struct writ_crew_engines *engines = writ_crew_engines_new();
+    struct writ_crew_voting *borda = NULL, *by_engine = NULL;
+    struct writ_crew_entry *entries = writ_alloc((WRIT_CREW_BALLOTS_MAX + 1) * sizeof *entries);
+    struct writ_crew_verdict verdict = {0};
+    struct writ_crew_err err = {0};
+
+    ck_assert_ptr_nonnull(entries);
+    ck_assert_ok(writ_crew_engines_add(engines, &last, NULL, NULL));
+    ck_assert_ok(writ_crew_voting_read(WRIT_LIT("\"borda\""), NULL, &borda, NULL));
+    ck_assert_ok(writ_crew_voting_read(WRIT_LIT("\"engine:last\""), NULL, &by_engine, NULL));
+    for (size_t over = 0; over <= 1; over++) {
+        /* one ranking with all candidates is left out when it is too long */
+        put_names(&rankings[0], 0, WRIT_CREW_CANDIDATES_MAX + over);
+        entries[0].output = writ_buf_view(&rankings[0]);
+        ck_assert_ok(writ_crew_vote(borda, NULL, entries, 1, 1, &verdict, &err));
+        ck_assert_int_eq(verdict.resolved, over == 0);
+        writ_crew_verdict_wipe(&verdict);
+        /* two that have them together are refused */
+        put_names(&rankings[0], 0, 5000);
+        put_names(&rankings[1], 5000, WRIT_CREW_CANDIDATES_MAX - 5000 + over);
+        entries[0].output = writ_buf_view(&rankings[0]);
+        entries[1].output = writ_buf_view(&rankings[1]);
+        ck_assert_code(writ_crew_vote(by_engine, engines, entries, 2, 2, &verdict, &err),
+            over ? WRIT_E_INVALID : WRIT_OK);
+        writ_crew_verdict_wipe(&verdict);
+    }
+    ck_assert_int_eq(err.error, WRIT_CREW_INVALID_BALLOT);
+
+    for (size_t at = 0; at <= WRIT_CREW_BALLOTS_MAX; at++) {
+        entries[at] =
+            (struct writ_crew_entry){WRIT_LIT("v-1"), WRIT_LIT("v"), WRIT_LIT("7"), false, false};
+    }
+    writ_crew_voting_free(borda);
+    writ_crew_voting_free(by_engine);
+    ck_assert_ok(writ_crew_voting_read(WRIT_LIT("\"majority\""), NULL, &by_engine, NULL));
+    ck_assert_ok(writ_crew_vote(
+        by_engine, NULL, entries, WRIT_CREW_BALLOTS_MAX, WRIT_CREW_BALLOTS_MAX, &verdict, &err));
+    writ_crew_verdict_wipe(&verdict);
+    ck_assert_code(writ_crew_vote(by_engine, NULL, entries, WRIT_CREW_BALLOTS_MAX + 1,
+                       WRIT_CREW_BALLOTS_MAX + 1, &verdict, &err),
+        WRIT_E_LIMIT);
+    ck_assert_ptr_null(verdict.value);
+    writ_crew_voting_free(by_engine);
+    writ_crew_engines_free(engines);
+    writ_buf_wipe(&rankings[0]);
+    writ_buf_wipe(&rankings[1]);
+    writ_free(entries);
+}
+END_TEST
+
+START_TEST(vetoes_of_many_voters_are_found_in_no_time)
+{
+    enum { VOTERS = 40000 };
+    struct writ_crew_entry *entries = writ_alloc(VOTERS * sizeof *entries);
+    writ_auto_buf config = writ_buf_make(SIZE_MAX);
+    writ_auto_buf ids = writ_buf_make(SIZE_MAX);
+    struct writ_crew_verdict verdict = {0};
+    struct writ_crew_voting *voting = NULL;
+
+    ck_assert_ptr_nonnull(entries);
+    writ_buf_str(&config, "{\"mode\":\"review\",\"veto\":[");
+    for (size_t at = 0; at < VOTERS; at++) {
+        writ_buf_fmt(&config, "%s\"v-%07zu\"", at > 0 ? "," : "", at);
+        writ_buf_fmt(&ids, "v-%07zu", at);
+    }
+    writ_buf_str(&config, "]}");
+    for (size_t at = 0; at < VOTERS; at++) {
+        entries[at] =
+            (struct writ_crew_entry){writ_view_sub(writ_buf_view(&ids), at * 9, 9), WRIT_LIT("v"),
+                at + 1 < VOTERS ? WRIT_LIT("\"approve\"") : WRIT_LIT("\"reject\""), false, false};
+    }
+    ck_assert_ok(writ_crew_voting_read(writ_buf_view(&config), NULL, &voting, NULL));
+    ck_assert_ok(writ_crew_vote(voting, NULL, entries, VOTERS, VOTERS, &verdict, NULL));
+    ck_assert_view(writ_crew_value_text(verdict.value), "\"REJECT\"");
+    writ_crew_verdict_wipe(&verdict);
+    writ_crew_voting_free(voting);
+    writ_free(entries);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("vote", a_quorum_is_counted_on_the_electorate, weights_and_thresholds_are_exact,
     the_best_of_n_has_the_highest_score, a_review_is_decided_as_published,
     no_split_of_votes_is_accepted_and_rejected, borda_counts_points_and_first_places,
-    a_voting_object_is_a_closed_set, engines_of_others_are_asked_by_name)
+    a_voting_object_is_a_closed_set, engines_of_others_are_asked_by_name, a_vote_has_limits,
+    vetoes_of_many_voters_are_found_in_no_time)
