@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { SOURCE, startGateway } from '../support/gateway.mjs';
 import { sdk2, sdk2Stdio } from '../support/npm/peers.mjs';
+import { Caller } from '../support/rpc.mjs';
 import { startSdkUpstream } from '../support/sdk-upstream.mjs';
 
 const SERVER = resolve(SOURCE, 'tests/support/sdk-stdio.mjs');
@@ -98,6 +99,32 @@ for (const kind of ['http', 'stdio']) {
       }
     });
   }
+}
+
+/** What a client that does not negotiate asks of a server of the other family, and what it is told. */
+const FOREIGN = {
+  legacy: { modern: true, told: -32000, asks: { 'server/discover': {}, 'tools/list': {}, 'tools/call': { name: 'echo', arguments: { message: 'x' } }, 'subscriptions/listen': { notifications: { toolsListChanged: true } } } },
+  modern: { modern: false, told: -32022, asks: { initialize: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'eras', version: '1' } }, 'tools/list': {}, 'tools/call': { name: 'echo', arguments: { message: 'x' } } } },
+};
+
+for (const [eras, { modern, told: code, asks }] of Object.entries(FOREIGN)) {
+  test(`a server that speaks ${eras} alone: every request of the other family is refused at once, and nothing runs`, async (t) => {
+    const upstream = await startSdkUpstream(t, { eras });
+    const gw = await startGateway(t, {
+      upstreams: { http: { http: upstream.url }, stdio: { stdio: [process.execPath, SERVER, eras, 'record'] } }, tools: { 'http/echo': ANY, 'stdio/echo': ANY },
+    });
+    const places = { itself: [{ origin: new URL(upstream.url).origin }, '/mcp'], http: [gw, '/mcp/http'], stdio: [gw, '/mcp/stdio'] };
+    for (const [place, [gateway, path]] of Object.entries(places)) {
+      const caller = new Caller(gateway, { path, modern });
+      for (const [method, params] of Object.entries(asks)) {
+        const answer = await caller.request(method, params, { signal: AbortSignal.timeout(PATIENCE_MS) });
+        assert.deepEqual([answer.status, answer.error.code, answer.message.id], [400, code, caller.ids], `${place} ${method}: ${answer.text}`);
+        if (eras === 'modern') assert.deepEqual(answer.error.data.supported, ['2026-07-28'], `${place} ${method}: ${answer.text}`);
+      }
+    }
+    assert.deepEqual(upstream.effects, {});
+    assert.ok(!gw.decisions().some((d) => gw.show(d.decision_id).outcome.outcome === 'executed'));
+  });
 }
 
 test('one endpoint with a server of each family: each client sees those that it can speak with', async (t) => {

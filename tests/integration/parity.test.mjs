@@ -1,48 +1,60 @@
 // What real clients get through the gateway is what they get directly: the SDKs of both generations,
-// in every mode, and the inspector, side by side against one server.
+// in every mode, and the inspector, in front of servers of one protocol family, of the other and of
+// both, over HTTP and over stdio. A client that is refused is refused in the same way.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startGateway } from '../support/gateway.mjs';
-import { resolve, sdk1, sdk2 } from '../support/npm/peers.mjs';
+import { resolve, sdk1, sdk2, sdk2Stdio } from '../support/npm/peers.mjs';
 import { startSuiteServer } from '../support/suite-server.mjs';
 
 const INSPECTOR = resolve('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
 const any = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
+const PATIENCE_MS = 10_000;
 const run = promisify(execFile);
 const accept = async () => ({ action: 'accept', content: { username: 'ada', email: 'ada@example.com', name: 'Ada' } });
 const sample = async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } });
 
+const ERAS = ['both', 'legacy', 'modern'];
+const SERVER = fileURLToPath(new URL('../support/suite-server.mjs', import.meta.url));
+
 let cleanups = [];
 const scope = { after: (fn) => cleanups.push(fn) };
-let up, gw;
+const http = {};
+let gw;
 
 before(async () => {
-  up = await startSuiteServer(scope);
-  gw = await startGateway(scope, { upstreams: { up: { http: up.url } }, tools: { 'up/*': any } });
+  for (const eras of ERAS) http[eras] = await startSuiteServer(scope, { eras });
+  const upstreams = ERAS.flatMap((eras) => [[`${eras}-http`, { http: http[eras].url }], [`${eras}-stdio`, { stdio: [process.execPath, SERVER, eras] }]]);
+  gw = await startGateway(scope, { upstreams: Object.fromEntries(upstreams), tools: Object.fromEntries(upstreams.map(([name]) => [`${name}/*`, any])) });
 });
 
 after(async () => {
   for (const fn of cleanups.reverse()) await fn();
 });
 
+/** The server itself, and the same behind the gateway; a client starts the one over stdio itself. */
+const itself = (eras, kind) => (kind === 'http' ? { url: http[eras].url } : { command: process.execPath, args: [SERVER, eras], stderr: 'ignore' });
+const behind = (eras, kind) => ({ url: `${gw.origin}/mcp/${eras}-${kind}` });
+
 const CLIENTS = {
-  'SDK v1': async (url) => {
-    const { Client, StreamableHTTPClientTransport, ElicitRequestSchema, CreateMessageRequestSchema } = await sdk1();
+  'SDK v1': async (server) => {
+    const { Client, StreamableHTTPClientTransport, StdioClientTransport, ElicitRequestSchema, CreateMessageRequestSchema } = await sdk1();
     const client = new Client({ name: 'v1', version: '1' }, { capabilities: { elicitation: {}, sampling: {} } });
     client.setRequestHandler(ElicitRequestSchema, accept);
     client.setRequestHandler(CreateMessageRequestSchema, sample);
-    const transport = new StreamableHTTPClientTransport(new URL(url));
-    await client.connect(transport);
-    return { client, call: (params, options) => client.callTool(params, undefined, options), close: async () => { await transport.terminateSession(); await client.close(); } };
+    const transport = server.url ? new StreamableHTTPClientTransport(new URL(server.url)) : new StdioClientTransport(server);
+    await client.connect(transport, { timeout: PATIENCE_MS });
+    return { client, call: (params, options) => client.callTool(params, undefined, options), close: async () => { await transport.terminateSession?.(); await client.close(); } };
   },
-  ...Object.fromEntries([['SDK v2', 'legacy'], ['SDK v2, auto', 'auto'], ['SDK v2, 2026-07-28', { pin: '2026-07-28' }]].map(([name, mode]) => [name, async (url) => {
-    const { Client, StreamableHTTPClientTransport } = await sdk2();
+  ...Object.fromEntries([['SDK v2', 'legacy'], ['SDK v2, auto', 'auto'], ['SDK v2, 2026-07-28', { pin: '2026-07-28' }]].map(([name, mode]) => [name, async (server) => {
+    const [{ Client, StreamableHTTPClientTransport }, { StdioClientTransport }] = [await sdk2(), await sdk2Stdio()];
     const client = new Client({ name: 'v2', version: '1' }, { capabilities: { elicitation: { form: {} }, sampling: {} }, versionNegotiation: { mode } });
     client.setRequestHandler('elicitation/create', accept);
     client.setRequestHandler('sampling/createMessage', sample);
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    await client.connect(server.url ? new StreamableHTTPClientTransport(new URL(server.url)) : new StdioClientTransport(server), { timeout: PATIENCE_MS });
     return { client, call: (params, options) => client.callTool(params, options), close: () => client.close() };
   }])),
 };
@@ -79,28 +91,55 @@ async function everything({ client, call, close }) {
   return JSON.parse(JSON.stringify(seen));
 }
 
-for (const [name, connect] of Object.entries(CLIENTS)) {
-  test(`${name} sees the same server`, async () => {
-    const direct = await everything(await connect(up.url));
-    assert.equal(direct.test_simple_text.content[0].text, 'This is a simple text response for testing.');
-    assert.match(direct.elicitation.content[0].text, /ada@example\.com/);
-    assert.deepEqual(await everything(await connect(`${gw.origin}/mcp/up`)), direct);
-  });
+/** What connecting comes to: a client, or how it was refused, which must not be a silence. */
+async function attempt(connect, server) {
+  try {
+    return { seen: await everything(await connect(server)) };
+  } catch (error) {
+    assert.doesNotMatch(error.message, /timed? ?out/i);
+    return { refused: error };
+  }
+}
+
+/** What a refusal is to a program: its class, its code, and the server's own error in the text. */
+const words = (error) => error && [error.constructor.name, error.code, /"code":-?\d+,"message":"[^"]*"/.exec(error.message)?.[0] ?? error.message];
+
+for (const kind of ['http', 'stdio']) {
+  for (const eras of ERAS) {
+    for (const [name, connect] of Object.entries(CLIENTS)) {
+      test(`${name} sees the same server over ${kind}, which speaks ${eras}`, async () => {
+        const direct = await attempt(connect, itself(eras, kind));
+        const through = await attempt(connect, behind(eras, kind));
+        if (direct.refused === undefined) {
+          assert.equal(direct.seen.test_simple_text.content[0].text, 'This is a simple text response for testing.');
+          assert.match(direct.seen.elicitation.content[0].text, /ada@example\.com/);
+        }
+        assert.deepEqual(through.seen, direct.seen);
+        const refused = direct.refused && (await attempt(connect, itself(eras, 'http'))).refused; // the gateway speaks HTTP
+        assert.deepEqual(words(through.refused), words(refused));
+      });
+    }
+  }
 }
 
 test('the inspector prints the same', async () => {
-  const print = async (url, args) => {
+  const print = async ({ url, command, args }, asked) => {
+    const server = url ? [url, '--transport', 'http'] : [command, ...args];
     try {
-      return (await run(process.execPath, [INSPECTOR, '--cli', url, '--transport', 'http', ...args])).stdout;
+      return (await run(process.execPath, [INSPECTOR, '--cli', ...server, ...asked])).stdout;
     } catch (error) {
       return { code: error.code, out: error.stdout };
     }
   };
   const asks = [['tools/list'], ['resources/list'], ['tools/call', '--tool-name', 'test_multiple_content_types'], ['prompts/get', '--prompt-name', 'test_simple_prompt']];
-  for (const [method, ...rest] of asks) {
-    const args = ['--method', method, ...rest];
-    const [direct, through] = await Promise.all([print(up.url, args), print(`${gw.origin}/mcp/up`, args)]);
-    assert.equal(typeof direct, 'string', JSON.stringify(direct));
-    assert.deepEqual(through, direct, method);
+  for (const kind of ['http', 'stdio']) {
+    for (const eras of ERAS) {
+      for (const [method, ...rest] of eras === 'both' ? asks : asks.slice(2, 3)) {
+        const asked = ['--method', method, ...rest];
+        const [direct, through] = await Promise.all([print(itself(eras, kind), asked), print(behind(eras, kind), asked)]);
+        assert.equal(typeof direct, eras === 'modern' ? 'object' : 'string', JSON.stringify(direct)); // it speaks the older family alone
+        assert.deepEqual(through, direct, `${method} over ${kind}, ${eras}`);
+      }
+    }
   }
 });

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // suite-server.mjs - a tool server on the official SDK that has everything which the official
-// conformance suite asks of a server, in both protocol families: startSuiteServer(t) over HTTP, and
-// over stdio when it is run as a program.
+// conformance suite asks of a server, in both protocol families or in one: startSuiteServer(t) over
+// HTTP, and over stdio when it is run as a program: suite-server.mjs [legacy|modern|both].
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import http from 'node:http';
 import { createInterface } from 'node:readline';
@@ -214,7 +214,7 @@ const LOCAL = /^(https?:\/\/)?(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
 /** The server over HTTP, in both families; ends with the test. { url, tasks }. One that `closes` closes a
  * stream in the middle of a call, as servers may; `json`: it answers a session with JSON where it can. */
-export async function startSuiteServer(t, { port = 0, closes = true, json: enableJsonResponse = false } = {}) {
+export async function startSuiteServer(t, { port = 0, eras = 'both', closes = true, json: enableJsonResponse = false } = {}) {
   const sdk = await sdk2Server();
   const { z } = await zod();
   const sessions = new Map();
@@ -257,7 +257,7 @@ export async function startSuiteServer(t, { port = 0, closes = true, json: enabl
       }
     }
     const { kind } = sdk.classifyInboundRequest({ httpMethod: req.method, protocolVersionHeader: req.headers['mcp-protocol-version'], mcpMethodHeader: req.headers['mcp-method'], mcpNameHeader: req.headers['mcp-name'], body });
-    if (kind === 'legacy') return legacy(req, res, body);
+    if (eras === 'legacy' || (eras === 'both' && kind === 'legacy')) return legacy(req, res, body);
     const task = kind === 'modern' ? table.answer(body, req.headers) : undefined;
     return task === undefined ? modern(req, res, body) : json(res, task.status, task.body);
   });
@@ -268,14 +268,18 @@ export async function startSuiteServer(t, { port = 0, closes = true, json: enabl
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [sdk, { serveStdio, StdioServerTransport }, { z }] = [await sdk2Server(), await sdk2ServerStdio(), await zod()];
+  const eras = process.argv[2] ?? 'both';
   const table = taskTable();
   const rest = new PassThrough(); // what is not about tasks is the SDK's
+  const transport = new StdioServerTransport(rest);
   let server;
   const shared = { closes: false, seals: sealer(sdk.ProtocolError), changed: (what) => server[what === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']() };
+  const one = () => { server = make(sdk, z, shared); return server; };
   createInterface({ input: process.stdin }).on('line', (line) => {
-    const task = table.answer(JSON.parse(line));
+    const task = eras === 'legacy' ? undefined : table.answer(JSON.parse(line));
     if (task === undefined) rest.write(`${line}\n`);
     else process.stdout.write(`${JSON.stringify(task.body)}\n`);
   }).on('close', () => rest.end());
-  serveStdio(() => { server = make(sdk, z, shared); return server; }, { transport: new StdioServerTransport(rest), onerror: () => {} });
+  if (eras === 'legacy') await one().connect(transport);
+  else serveStdio(one, { transport, legacy: eras === 'modern' ? 'reject' : 'serve', onerror: () => {} });
 }

@@ -7,13 +7,13 @@ const require = createRequire(import.meta.url);
 /** Path of a file of a package. */
 export const resolve = (name) => require.resolve(name);
 
-/** SDK v1: client, HTTP transports, server. */
+/** SDK v1: client, transports, server. */
 export async function sdk1() {
-  const [client, http, types, server, serverHttp] = await Promise.all([
-    import('@modelcontextprotocol/sdk/client/index.js'), import('@modelcontextprotocol/sdk/client/streamableHttp.js'), import('@modelcontextprotocol/sdk/types.js'),
-    import('@modelcontextprotocol/sdk/server/mcp.js'), import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
+  const [client, http, stdio, types, server, serverHttp] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'), import('@modelcontextprotocol/sdk/client/streamableHttp.js'), import('@modelcontextprotocol/sdk/client/stdio.js'),
+    import('@modelcontextprotocol/sdk/types.js'), import('@modelcontextprotocol/sdk/server/mcp.js'), import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
   ]);
-  return { ...client, ...http, ...types, ...server, ...serverHttp };
+  return { ...client, ...http, ...stdio, ...types, ...server, ...serverHttp };
 }
 
 /** SDK v2: the client. */
