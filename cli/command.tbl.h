@@ -162,6 +162,30 @@ COMMAND(crew_graph, "crew graph", "SHAPE [AGENTS]", 1, 2, "draw a crew",
 FLAG(crew_graph, "dot", "In the language of Graphviz; there is no other form.")
 CREW_FILES(crew_graph)
 
+COMMAND(crew_run, "crew run", "SHAPE [AGENTS]", 1, 2, "run a crew",
+    "Runs a crew whose agents are processes, or a script of their answers, and tells what happens. "
+    "docs/crew.md has the lines that a worker reads and writes. SIGINT, SIGTERM and SIGHUP cancel the "
+    "crew and end its workers; a second one kills them. Exit 0 when the crew completed with a "
+    "value, 1 when it completed without one or was cancelled.")
+REQUIRED(crew_run, "agents", "CMD|SCRIPT",
+    "What answers for the agents: a command for sh -c, started once for each agent; or a file *.json "
+    "with answers.")
+FLAG(crew_run, "shared", "Start the command once, for all agents together.")
+VALUE(crew_run, "input", "JSON", "What the first role is given; @FILE reads it from a file.")
+VALUE(crew_run, "task", "JSON", "The task of the crew, for its log; @FILE reads it from a file.")
+VALUE(crew_run, "log", "FILE",
+    "Write the log of the session to this file, which must not exist: for crew replay.")
+VALUE(crew_run, "timeout", "MS",
+    "How long an agent may take whose role does not say; 600000 by default.")
+VALUE(crew_run, "id", "ID", "The id of the crew in its events; run by default.")
+VALUE(crew_run, "registry", "DIR", "Shapes that may be nested: KEY.json in this folder.")
+VALUE(crew_run, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+
+COMMAND(crew_replay, "crew replay", "LOG", 1, 1, "play the log of a crew again",
+    "Computes the session again from what its log says went in, and compares every line. Exit 0 when "
+    "all are identical; 1 when one differs, and where, or when the log ends before the session does.")
+VALUE(crew_replay, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+
 COMMAND(crew_vote, "crew vote", "ENGINE BALLOTS", 2, 2, "count votes",
     "Counts the file BALLOTS (- for standard input) and explains the result. ENGINE is a mode of "
     "voting: first_valid, majority, unanimous, weighted_consensus, best_of_n, review, borda, or "

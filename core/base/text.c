@@ -329,12 +329,21 @@ is_unsafe(uint32_t point)
            (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
 }
 
-void
-writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max)
+static void
+put_point(struct writ_buf *buf, uint32_t point)
+{
+    unsigned char be[2] = {(unsigned char)(point >> 8), (unsigned char)(point & 255)};
+
+    writ_buf_str(buf, "\\u");
+    writ_hex_put(buf, be, sizeof be);
+}
+
+/* The text, safe for a line; `json`: inside of a string literal as well. */
+static void
+put_safe(struct writ_buf *buf, struct writ_view text, size_t max, bool json)
 {
     struct writ_view rest = writ_view_sub(text, 0, max);
 
-    writ_buf_byte(buf, '"');
     while (rest.len > 0) {
         uint32_t point;
         size_t len = writ_text_character(rest, &point);
@@ -346,17 +355,28 @@ writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max)
             }
             writ_buf_byte(buf, '?');
             len = 1;
-        } else if (is_unsafe(point)) {
-            unsigned char be[2] = {(unsigned char)(point >> 8), (unsigned char)(point & 255)};
-            writ_buf_str(buf, "\\u");
-            writ_hex_put(buf, be, sizeof be);
-        } else if (needs_escape(rest.ptr[0])) {
+        } else if (is_unsafe(point) || (!json && point < 0x20)) {
+            put_point(buf, point);
+        } else if (json && needs_escape(rest.ptr[0])) {
             put_escape(buf, (unsigned char)rest.ptr[0]);
         } else {
             writ_buf_put(buf, writ_view_sub(rest, 0, len));
         }
         rest = writ_view_sub(rest, len, rest.len - len);
     }
+}
+
+void
+writ_text_safe(struct writ_buf *buf, struct writ_view text, size_t max)
+{
+    put_safe(buf, text, max, false);
+}
+
+void
+writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max)
+{
+    writ_buf_byte(buf, '"');
+    put_safe(buf, text, max, true);
     writ_buf_byte(buf, '"');
 }
 

@@ -28,6 +28,10 @@ void writ_text_json(struct writ_buf *buf, struct writ_view text);
  * text is cut after `max` input bytes. */
 void writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max);
 
+/** The same without quotes, for people: nothing in it can break a line, reorder it or give a
+ * terminal commands; quotes and backslashes stay as they are. */
+void writ_text_safe(struct writ_buf *buf, struct writ_view text, size_t max);
+
 /** True when the bytes can be the value of an HTTP field as far as control bytes go: none but tab
  * (RFC 9110 5.5). */
 bool writ_text_is_field(struct writ_view text);

@@ -1,0 +1,46 @@
+/* steps.h - the steps of a crew that wait for an answer, in the order in which they were asked for.
+ */
+#ifndef WRIT_CLI_STEPS_H
+#define WRIT_CLI_STEPS_H
+
+#include "crew/idmap.h"
+#include "evidence/json.h"
+#include "gateway/loop.h"
+
+#include <sys/queue.h>
+
+/** One request that nobody has answered yet. */
+struct writ_step {
+    TAILQ_ENTRY(writ_step) all, mine; /* of all steps; of those that one worker has */
+    struct writ_buf id, agent, role;
+    struct writ_buf request; /* the event */
+    double deadline_ms;      /* of the crew's clock; infinite: none */
+    void *owner;             /* whoever is to answer, or NULL */
+    bool sent;               /* to the owner */
+    const char *failed;      /* why it will get no answer; borrowed, NULL: it may get one */
+    struct writ_timer timer; /* for whoever has a loop */
+};
+
+/** Zero-initialise, then writ_steps_init; wipe. */
+struct writ_steps {
+    TAILQ_HEAD(writ_step_list, writ_step) open;
+    struct writ_idmap by_id;
+    struct writ_step **list; /* by the values of by_id; NULL: closed */
+    size_t n, cap;
+};
+
+void writ_steps_init(struct writ_steps *steps);
+void writ_steps_wipe(struct writ_steps *steps);
+
+/** Opens a step for an agent.step.requested. `text` is the event and is copied. WRIT_E_NOMEM. */
+WRIT_RESULT writ_steps_open(struct writ_steps *steps, const struct writ_json *event,
+    struct writ_view text, struct writ_step **ret, struct writ_err *err);
+
+/** The open step of this id, or NULL; `ret_was` says whether there ever was one. */
+struct writ_step *writ_steps_find(
+    const struct writ_steps *steps, struct writ_view id, bool *ret_was);
+
+/** Closes and frees it: it was answered, or has expired. */
+void writ_steps_close(struct writ_steps *steps, struct writ_step *step);
+
+#endif
