@@ -1,100 +1,30 @@
 /* The reference memory: an ordered list of items, each an object with an "id".
  *
- * Items are canonical texts, read again where their members matter: a memory holds what agents said
- * and is asked rarely. */
+ * 1. The tree has every item of the list once, by id; an item without one has the absent id.
+ * 2. An item's id never changes, so what is taken out of its text when it is put stays true.
+ * 3. What agents say never makes it fail: beyond its limits nothing changes (writ/crew.h). */
 #include "crew/datum.h"
-#include "crew/vec.h"
 #include "evidence/jcs.h"
 #include "evidence/write.h"
 
+#include <search.h>
 #include <stdlib.h>
 
-/** What is looked for in an item. */
+/** An item, and of its text what a retrieval asks for. */
 struct item {
+    struct item *previous, *next;
     struct writ_crew_value *value;
-    struct writ_crew_value *id; /* the canonical text of its "id" */
+    /* canonical texts: its "id", and of its "meta" who wrote it; absent: it has none */
+    struct writ_crew_value *id, *agent_id, *crew_id, *role;
+    double authority, conviction, importance;
 };
 
 struct memory {
     struct writ_crew_value *crew_id; /* as a JSON string */
-    struct item *items;
-    size_t n, cap;
+    struct item *first, *last;
+    size_t n;
+    void *tree; /* of tsearch(3): no id that an agent chooses makes finding slow */
 };
-
-/* ---- items */
-
-static void
-memory_free(void *self)
-{
-    struct memory *memory = self;
-
-    if (memory == NULL) {
-        return;
-    }
-    for (size_t at = 0; at < memory->n; at++) {
-        writ_crew_value_free(memory->items[at].value);
-        writ_crew_value_free(memory->items[at].id);
-    }
-    writ_free(memory->items);
-    writ_crew_value_free(memory->crew_id);
-    writ_free(memory);
-}
-
-static void
-memory_freep(struct memory **memory)
-{
-    memory_free(*memory);
-}
-
-static WRIT_RESULT
-text_value(struct writ_view text, struct writ_crew_value **ret)
-{
-    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
-    struct writ_write w = writ_write_to(&buf);
-
-    writ_write_string(&w, text);
-    WRIT_TRY(writ_write_end(&w, NULL));
-    return writ_datum_of_text(writ_buf_view(&buf), ret);
-}
-
-static WRIT_RESULT
-memory_new(struct writ_view crew_id, struct memory **ret)
-{
-    WRIT_AUTO(struct memory *, memory_freep) memory = writ_alloc(sizeof *memory);
-
-    if (memory == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    WRIT_TRY(text_value(crew_id, &memory->crew_id));
-    *ret = WRIT_TAKE(memory);
-    return WRIT_DONE;
-}
-
-/* The place of the item with this id, or n. */
-static size_t
-find(const struct memory *memory, const struct writ_crew_value *id)
-{
-    size_t at = 0;
-
-    while (at < memory->n && !writ_datum_equal(memory->items[at].id, id)) {
-        at++;
-    }
-    return at;
-}
-
-/* Puts an item in the place of the one with its id, or at the end. Takes nothing. */
-static WRIT_RESULT
-put(struct memory *memory, struct writ_crew_value *value, struct writ_crew_value *id)
-{
-    size_t at = find(memory, id);
-
-    if (at == memory->n) {
-        WRIT_TRY(writ_vec_room(&memory->items, &memory->cap, memory->n, sizeof *memory->items));
-        memory->items[memory->n++] = (struct item){NULL, writ_crew_value_ref(id)};
-    }
-    writ_datum_replace(&memory->items[at].value, writ_crew_value_ref(value));
-    return WRIT_DONE;
-}
 
 /* ---- reading values again */
 
@@ -117,23 +47,224 @@ reading_of(struct writ_view text, struct reading *ret)
     if (ret->arena == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    return writ_datum_parse(text, text.len, ret->arena, &ret->json, NULL);
+    return writ_datum_parse_snapshot(text, text.len, ret->arena, &ret->json, NULL);
 }
 
-static bool
-is_empty(const struct writ_json *value)
+static WRIT_RESULT
+text_value(struct writ_view text, struct writ_crew_value **ret)
 {
-    return writ_json_type(value) != WRIT_JSON_STRING || value->len == 0;
+    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
+    struct writ_write w = writ_write_to(&buf);
+
+    writ_write_string(&w, text);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    return writ_datum_of_text(writ_buf_view(&buf), ret);
+}
+
+static double
+number_of(const struct writ_json *object, const char *member)
+{
+    const struct writ_json *value = writ_json_get(object, writ_view_str(member));
+
+    return writ_json_type(value) == WRIT_JSON_NUMBER ? value->number : 0;
+}
+
+/* ---- items */
+
+static void
+item_free(struct item *item)
+{
+    if (item != NULL) {
+        writ_crew_value_free(item->value);
+        writ_crew_value_free(item->id);
+        writ_crew_value_free(item->agent_id);
+        writ_crew_value_free(item->crew_id);
+        writ_crew_value_free(item->role);
+        writ_free(item);
+    }
+}
+
+static void
+item_freep(struct item **item)
+{
+    item_free(*item);
+}
+
+/* An item with this text, in no list. */
+static WRIT_RESULT
+item_new(struct writ_crew_value *value, struct item **ret)
+{
+    WRIT_AUTO(struct item *, item_freep) item = writ_alloc(sizeof *item);
+    WRIT_AUTO(struct reading, reading_wipe) text = {0};
+    const struct writ_json *meta;
+
+    if (item == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(reading_of(writ_crew_value_text(value), &text));
+    meta = writ_json_get(text.json, WRIT_LIT("meta"));
+    item->value = writ_crew_value_ref(value);
+    item->authority = number_of(text.json, "authority");
+    item->conviction = number_of(text.json, "conviction");
+    item->importance = number_of(text.json, "importance");
+    WRIT_TRY(writ_datum_of_json(writ_json_get(text.json, WRIT_LIT("id")), &item->id));
+    WRIT_TRY(writ_datum_of_json(writ_json_get(meta, WRIT_LIT("agent_id")), &item->agent_id));
+    WRIT_TRY(writ_datum_of_json(writ_json_get(meta, WRIT_LIT("crew_id")), &item->crew_id));
+    WRIT_TRY(writ_datum_of_json(writ_json_get(meta, WRIT_LIT("role")), &item->role));
+    *ret = WRIT_TAKE(item);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+item_copy(const struct item *from, struct item **ret)
+{
+    struct item *item = writ_alloc(sizeof *item);
+
+    if (item == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *item = (struct item){.value = writ_crew_value_ref(from->value),
+        .id = writ_crew_value_ref(from->id),
+        .agent_id = writ_crew_value_ref(from->agent_id),
+        .crew_id = writ_crew_value_ref(from->crew_id),
+        .role = writ_crew_value_ref(from->role),
+        .authority = from->authority,
+        .conviction = from->conviction,
+        .importance = from->importance};
+    *ret = item;
+    return WRIT_DONE;
+}
+
+/* ---- the list */
+
+static int
+compare_ids(const void *a, const void *b)
+{
+    const struct item *left = a, *right = b;
+    int order = (left->id != NULL) - (right->id != NULL);
+
+    return order != 0
+               ? order
+               : writ_view_compare(writ_crew_value_text(left->id), writ_crew_value_text(right->id));
+}
+
+static void
+keep(void *item)
+{
+    (void)item; /* the list frees it */
+}
+
+static void
+memory_free(void *self)
+{
+    struct memory *memory = self;
+
+    if (memory == NULL) {
+        return;
+    }
+    tdestroy(memory->tree, keep);
+    for (struct item *item = memory->first, *next; item != NULL; item = next) {
+        next = item->next;
+        item_free(item);
+    }
+    writ_crew_value_free(memory->crew_id);
+    writ_free(memory);
+}
+
+static void
+memory_freep(struct memory **memory)
+{
+    memory_free(*memory);
+}
+
+static WRIT_RESULT
+memory_new(struct writ_view crew_id, struct memory **ret)
+{
+    WRIT_AUTO(struct memory *, memory_freep) memory = writ_alloc(sizeof *memory);
+
+    if (memory == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(text_value(crew_id, &memory->crew_id));
+    *ret = WRIT_TAKE(memory);
+    return WRIT_DONE;
+}
+
+/* The item with this id, or NULL. */
+static struct item *
+find(const struct memory *memory, struct writ_crew_value *id)
+{
+    const struct item key = {.id = id};
+    struct item *const *found = tfind(&key, &memory->tree, compare_ids);
+
+    return found != NULL ? *found : NULL;
+}
+
+/* Puts an item with the same id in the place of `found`; takes it. */
+static void
+replace(struct item *found, struct item *item)
+{
+    struct item old = *found;
+
+    *found = *item;
+    found->previous = old.previous;
+    found->next = old.next;
+    *item = old;
+    item_free(item);
+}
+
+/* Puts an item in the place of the one with its id, or at the end; takes it, also on failure. */
+static WRIT_RESULT
+put(struct memory *memory, struct item *item)
+{
+    struct item *found = find(memory, item->id);
+
+    if (found != NULL) {
+        replace(found, item);
+        return WRIT_DONE;
+    }
+    if (memory->n == WRIT_CREW_ITEMS_MAX) {
+        item_free(item);
+        return WRIT_DONE;
+    }
+    if (tsearch(item, &memory->tree, compare_ids) == NULL) {
+        item_free(item);
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    item->previous = memory->last;
+    *(memory->last != NULL ? &memory->last->next : &memory->first) = item;
+    memory->last = item;
+    memory->n++;
+    return WRIT_DONE;
+}
+
+static void
+retract(struct memory *memory, struct item *item)
+{
+    tdelete(item, &memory->tree, compare_ids);
+    *(item->previous != NULL ? &item->previous->next : &memory->first) = item->next;
+    *(item->next != NULL ? &item->next->previous : &memory->last) = item->previous;
+    memory->n--;
+    item_free(item);
 }
 
 /* ---- commands (semantics 8) */
 
-/* Writes the members of `object`, in order, with some in place of its own. `with` is sorted. */
+/* Absent, null or the empty string. */
+static bool
+is_empty(const struct writ_json *value)
+{
+    return value == NULL || writ_json_type(value) == WRIT_JSON_NULL ||
+           (writ_json_type(value) == WRIT_JSON_STRING && value->len == 0);
+}
+
+/** A member that stands in place of an object's own. */
 struct member {
     const char *name;
     struct writ_view json; /* absent: the object's own */
 };
 
+/* Writes the members of `object`, in order, with some in place of its own. `with` is sorted. */
 static void
 put_merged(
     struct writ_write *w, const struct writ_json *object, const struct member *with, size_t n)
@@ -210,26 +341,45 @@ stamp(
     return writ_datum_of_text(writ_buf_view(&whole), ret);
 }
 
+/* Puts an item with this text, unless it is too large. */
+static WRIT_RESULT
+put_value(struct memory *memory, struct writ_crew_value *value)
+{
+    struct item *item = NULL;
+
+    if (writ_crew_value_text(value).len > WRIT_CREW_ITEM_MAX) {
+        return WRIT_DONE; /* keeps (3) */
+    }
+    WRIT_TRY(item_new(value, &item));
+    return put(memory, item);
+}
+
 static WRIT_RESULT
 create(struct memory *memory, const struct writ_json *command, const struct writ_crew_scope *scope)
 {
     const struct writ_json *item = writ_json_get_typed(command, WRIT_LIT("item"), WRIT_JSON_OBJECT);
     writ_auto_datum value = NULL;
-    writ_auto_datum id = NULL;
 
     if (item == NULL) {
         return WRIT_DONE;
     }
     WRIT_TRY(stamp(item, scope, &value));
-    WRIT_TRY(writ_datum_of_json(writ_json_get(item, WRIT_LIT("id")), &id));
-    return put(memory, value, id);
+    return put_value(memory, value);
+}
+
+/* The member from this one on that is not "id"; keeps (2). */
+static const struct writ_json *
+but_id(const struct writ_json *name)
+{
+    return name != NULL && writ_json_is(name, WRIT_LIT("id")) ? writ_json_sorted_next(name) : name;
 }
 
 /* A shallow merge: the members of `partial` replace those of the item. */
 static WRIT_RESULT
 merge(const struct writ_json *item, const struct writ_json *partial, struct writ_crew_value **ret)
 {
-    const struct writ_json *a = writ_json_sorted_first(item), *b = writ_json_sorted_first(partial);
+    const struct writ_json *a = writ_json_sorted_first(item);
+    const struct writ_json *b = but_id(writ_json_sorted_first(partial));
     writ_auto_buf buf = writ_buf_make(SIZE_MAX);
     struct writ_write w = writ_write_to(&buf);
 
@@ -242,7 +392,7 @@ merge(const struct writ_json *item, const struct writ_json *partial, struct writ
         writ_write_name(&w, writ_json_string(name));
         writ_write_value(&w, writ_json_value(name));
         a = order <= 0 ? writ_json_sorted_next(a) : a;
-        b = order >= 0 ? writ_json_sorted_next(b) : b;
+        b = order >= 0 ? but_id(writ_json_sorted_next(b)) : b;
     }
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
@@ -250,28 +400,16 @@ merge(const struct writ_json *item, const struct writ_json *partial, struct writ
 }
 
 static WRIT_RESULT
-update(struct memory *memory, const struct writ_json *command, size_t at)
+update(struct memory *memory, const struct writ_json *command, const struct item *item)
 {
     const struct writ_json *partial =
         writ_json_get_typed(command, WRIT_LIT("partial"), WRIT_JSON_OBJECT);
-    WRIT_AUTO(struct reading, reading_wipe) item = {0};
+    WRIT_AUTO(struct reading, reading_wipe) own = {0};
     writ_auto_datum merged = NULL;
 
-    WRIT_TRY(reading_of(writ_crew_value_text(memory->items[at].value), &item));
-    WRIT_TRY(merge(item.json, partial, &merged));
-    writ_datum_replace(&memory->items[at].value, WRIT_TAKE(merged));
-    return WRIT_DONE;
-}
-
-static void
-retract(struct memory *memory, size_t at)
-{
-    writ_crew_value_free(memory->items[at].value);
-    writ_crew_value_free(memory->items[at].id);
-    memory->n--;
-    for (; at < memory->n; at++) {
-        memory->items[at] = memory->items[at + 1];
-    }
+    WRIT_TRY(reading_of(writ_crew_value_text(item->value), &own));
+    WRIT_TRY(merge(own.json, partial, &merged));
+    return put_value(memory, merged);
 }
 
 static WRIT_RESULT
@@ -281,7 +419,7 @@ memory_apply(void *self, const struct writ_crew_scope *scope, struct writ_view t
     WRIT_AUTO(struct reading, reading_wipe) command = {0};
     writ_auto_datum id = NULL;
     const struct writ_json *type;
-    size_t at;
+    struct item *item;
 
     WRIT_TRY(reading_of(text, &command));
     type = writ_json_get(command.json, WRIT_LIT("type"));
@@ -289,58 +427,53 @@ memory_apply(void *self, const struct writ_crew_scope *scope, struct writ_view t
         return create(memory, command.json, scope);
     }
     WRIT_TRY(writ_datum_of_json(writ_json_get(command.json, WRIT_LIT("item_id")), &id));
-    at = find(memory, id);
-    if (at < memory->n && writ_json_is(type, WRIT_LIT("memory.update"))) {
-        return update(memory, command.json, at);
+    item = find(memory, id);
+    if (item != NULL && writ_json_is(type, WRIT_LIT("memory.update"))) {
+        return update(memory, command.json, item);
     }
-    if (at < memory->n && writ_json_is(type, WRIT_LIT("memory.retract"))) {
-        retract(memory, at);
+    if (item != NULL && writ_json_is(type, WRIT_LIT("memory.retract"))) {
+        retract(memory, item);
     }
     return WRIT_DONE;
 }
 
 /* ---- retrieval */
 
+/** Who asks, as canonical texts, and how. */
+struct asking {
+    struct writ_crew_value *agent_id, *role;
+    struct writ_view view;
+    const struct writ_json *weights;
+};
+
 /** An item that is visible, and what it scores. */
 struct scored {
     double score;
-    size_t at;
+    size_t at; /* its place in the list */
+    const struct item *item;
 };
 
 static bool
-is_visible(const struct memory *memory, const struct writ_json *item,
-    const struct writ_crew_scope *scope, bool *ret_failed)
+is_visible(const struct memory *memory, const struct item *item, const struct asking *asking)
 {
-    const struct writ_json *meta = writ_json_get(item, WRIT_LIT("meta"));
-    writ_auto_datum crew = NULL;
-    bool ours;
+    bool ours = writ_datum_equal(item->crew_id, memory->crew_id);
 
-    *ret_failed = !writ_is_ok(writ_datum_of_json(writ_json_get(meta, WRIT_LIT("crew_id")), &crew));
-    ours = writ_datum_equal(crew, memory->crew_id);
-    if (writ_view_is(scope->view, "self")) {
-        return writ_json_is(writ_json_get(meta, WRIT_LIT("agent_id")), scope->agent_id);
+    if (writ_view_is(asking->view, "self")) {
+        return writ_datum_equal(item->agent_id, asking->agent_id);
     }
-    if (writ_view_is(scope->view, "role")) {
-        return ours && writ_json_is(writ_json_get(meta, WRIT_LIT("role")), scope->role_id);
+    if (writ_view_is(asking->view, "role")) {
+        return ours && writ_datum_equal(item->role, asking->role);
     }
-    return writ_view_is(scope->view, "all") || ours;
-}
-
-static double
-number_of(const struct writ_json *object, const char *member)
-{
-    const struct writ_json *value = writ_json_get(object, writ_view_str(member));
-
-    return writ_json_type(value) == WRIT_JSON_NUMBER ? value->number : 0;
+    return writ_view_is(asking->view, "all") || ours;
 }
 
 /* An agent that writes huge numbers must not break the crew: such an item scores nothing. */
 static double
-score_of(const struct writ_json *item, const struct writ_json *weights)
+score_of(const struct item *item, const struct writ_json *weights)
 {
-    double score = number_of(weights, "authority") * number_of(item, "authority") +
-                   number_of(weights, "conviction") * number_of(item, "conviction") +
-                   number_of(weights, "importance") * number_of(item, "importance");
+    double score = number_of(weights, "authority") * item->authority +
+                   number_of(weights, "conviction") * item->conviction +
+                   number_of(weights, "importance") * item->importance;
 
     return __builtin_isfinite(score) ? score : 0;
 }
@@ -357,8 +490,7 @@ compare_scored(const void *a, const void *b)
 }
 
 static WRIT_RESULT
-write_scored(
-    const struct memory *memory, const struct scored *list, size_t n, struct writ_crew_value **ret)
+write_scored(const struct scored *list, size_t n, struct writ_crew_value **ret)
 {
     writ_auto_buf buf = writ_buf_make(SIZE_MAX);
     struct writ_write w = writ_write_to(&buf);
@@ -368,7 +500,7 @@ write_scored(
         char text[WRIT_JCS_NUMBER_TEXT];
         writ_write_object_begin(&w);
         writ_write_name(&w, WRIT_LIT("item"));
-        writ_write_raw(&w, writ_crew_value_text(memory->items[list[at].at].value));
+        writ_write_raw(&w, writ_crew_value_text(list[at].item->value));
         writ_write_name(&w, WRIT_LIT("score"));
         writ_write_raw(&w, writ_view(text, writ_jcs_number_text(list[at].score, text)));
         writ_write_object_end(&w);
@@ -385,33 +517,35 @@ memory_retrieve(void *self, const struct writ_crew_scope *scope, struct writ_vie
     const struct memory *memory = self;
     WRIT_AUTO(struct reading, reading_wipe) options = {0};
     WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) room = writ_arena_new(SIZE_MAX);
+    writ_auto_datum agent_id = NULL;
+    writ_auto_datum role = NULL;
     const struct writ_json *budget;
+    struct asking asking = {.view = scope->view};
     struct scored *list;
-    size_t n = 0;
+    size_t n = 0, place = 0;
 
     WRIT_TRY(reading_of(text, &options));
+    WRIT_TRY(text_value(scope->agent_id, &agent_id));
+    WRIT_TRY(text_value(scope->role_id, &role));
+    asking.agent_id = agent_id;
+    asking.role = role;
+    asking.weights = writ_json_get(options.json, WRIT_LIT("weights"));
     budget = writ_json_get_typed(options.json, WRIT_LIT("budget"), WRIT_JSON_NUMBER);
     list = room != NULL ? writ_arena_get(room, (memory->n + 1) * sizeof *list) : NULL;
     if (list == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    for (size_t at = 0; at < memory->n; at++) {
-        WRIT_AUTO(struct reading, reading_wipe) item = {0};
-        bool failed = false;
-        WRIT_TRY(reading_of(writ_crew_value_text(memory->items[at].value), &item));
-        if (is_visible(memory, item.json, scope, &failed)) {
-            list[n++] = (struct scored){
-                score_of(item.json, writ_json_get(options.json, WRIT_LIT("weights"))), at};
+    for (const struct item *item = memory->first; item != NULL; item = item->next) {
+        if (is_visible(memory, item, &asking)) {
+            list[n++] = (struct scored){score_of(item, asking.weights), place, item};
         }
-        if (failed) {
-            return (writ_result){WRIT_E_NOMEM};
-        }
+        place++;
     }
     qsort(list, n, sizeof *list, compare_scored);
     if (budget != NULL && budget->number < (double)n) {
         n = budget->number > 0 ? (size_t)budget->number : 0;
     }
-    return write_scored(memory, list, n, ret);
+    return write_scored(list, n, ret);
 }
 
 /* ---- copies */
@@ -419,12 +553,13 @@ memory_retrieve(void *self, const struct writ_crew_scope *scope, struct writ_vie
 static WRIT_RESULT
 memory_import(void *self, void *other)
 {
-    struct memory *to = self;
     const struct memory *from = other;
 
-    for (size_t at = 0; at < from->n; at++) {
-        if (find(to, from->items[at].id) == to->n) {
-            WRIT_TRY(put(to, from->items[at].value, from->items[at].id));
+    for (const struct item *item = from->first; item != NULL; item = item->next) {
+        if (find(self, item->id) == NULL) {
+            struct item *copy = NULL;
+            WRIT_TRY(item_copy(item, &copy));
+            WRIT_TRY(put(self, copy));
         }
     }
     return WRIT_DONE;
@@ -451,8 +586,8 @@ memory_snapshot(void *self, struct writ_crew_value **ret)
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("items"));
     writ_write_array_begin(&w);
-    for (size_t at = 0; at < memory->n; at++) {
-        writ_write_raw(&w, writ_crew_value_text(memory->items[at].value));
+    for (const struct item *item = memory->first; item != NULL; item = item->next) {
+        writ_write_raw(&w, writ_crew_value_text(item->value));
     }
     writ_write_array_end(&w);
     writ_write_object_end(&w);
@@ -472,10 +607,8 @@ memory_restore(void *self, struct writ_view text, struct writ_view crew_id, void
     WRIT_JSON_EACH(item, writ_json_get(snapshot.json, WRIT_LIT("items")))
     {
         writ_auto_datum value = NULL;
-        writ_auto_datum id = NULL;
         WRIT_TRY(writ_datum_of_json(item, &value));
-        WRIT_TRY(writ_datum_of_json(writ_json_get(item, WRIT_LIT("id")), &id));
-        WRIT_TRY(put(memory, value, id));
+        WRIT_TRY(put_value(memory, value));
     }
     *ret = WRIT_TAKE(memory);
     return WRIT_DONE;

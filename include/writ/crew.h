@@ -127,7 +127,7 @@ extern const struct writ_crew_limits writ_crew_limits_default;
 #define WRIT_CREW_DESCRIPTION_MAX 2000       /* characters of a task; a prompt shows no more */
 #define WRIT_CREW_PROMPT_MAX      (16 << 20) /* bytes of a prompt */
 #define WRIT_CREW_ANSWER_MAX      (1 << 20)  /* bytes of an answer to it */
-#define WRIT_CREW_ITEMS_MAX       1000000    /* items of the reference memory; then none is added */
+#define WRIT_CREW_ITEMS_MAX       100000     /* items of the reference memory; then none is added */
 #define WRIT_CREW_ITEM_MAX        (4 << 20)  /* bytes of an item; one that would be more is not */
 #define WRIT_CREW_TAGS_MAX        1000       /* tags of an insight */
 
