@@ -402,6 +402,7 @@ verify_json(struct writ_buf *out, const struct writ_verify_report *report)
     put_count(&w, "decisions", report->decisions);
     put_count(&w, "outcomes", report->outcomes);
     put_count(&w, "seals", report->seals);
+    put_count(&w, "review_events", report->reviews);
     put_count(&w, "boundaries", report->boundaries);
     put_count(&w, "sealed", report->sealed);
     put_count(&w, "in_flight", report->in_flight);
@@ -477,6 +478,7 @@ export_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_vie
         [WRIT_READER_DECISION] = "decision",
         [WRIT_READER_OUTCOME] = "outcome",
         [WRIT_READER_SEAL] = "seal",
+        [WRIT_READER_REVIEW] = "review",
     };
     struct listing *listing = ctx;
     writ_auto_buf line = writ_buf_make(LINE_MAX);

@@ -61,18 +61,6 @@ writ_review_state_find(struct writ_view text, enum writ_review_state *ret)
     return false;
 }
 
-bool
-writ_review_event_find(struct writ_view text, enum writ_review_event *ret)
-{
-    for (size_t i = 0; i < WRIT_REVIEW_EVENT_COUNT; i++) {
-        if (writ_view_equal(events[i], text)) {
-            *ret = (enum writ_review_event)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 enum writ_review_phase
 writ_review_phase(enum writ_review_state state)
 {

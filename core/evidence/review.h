@@ -45,7 +45,6 @@ struct writ_view writ_review_state_name(enum writ_review_state state);
 struct writ_view writ_review_event_name(enum writ_review_event event);
 /** False, and `ret` untouched, when `text` names none. */
 bool writ_review_state_find(struct writ_view text, enum writ_review_state *ret);
-bool writ_review_event_find(struct writ_view text, enum writ_review_event *ret);
 
 enum writ_review_phase writ_review_phase(enum writ_review_state state);
 

@@ -1,6 +1,7 @@
 #include "store/check.h"
 
 #include "evidence/jcs.h"
+#include "evidence/review_record.h"
 #include "store/body.h"
 #include "store/ledger.h"
 
@@ -539,6 +540,35 @@ check_seal(struct writ_check *v, const struct writ_json *value)
     return WRIT_DONE;
 }
 
+/* ---- reviews ---- */
+
+/* What one record of a review says for itself; whether the records of a review follow from each
+ * other is what `writ review replay` finds out. */
+static WRIT_RESULT
+check_review(struct writ_check *v, const struct writ_json *value)
+{
+    struct writ_review_record record = {0};
+    struct writ_faults faults = {0};
+    struct run *run = NULL;
+    bool read = false;
+
+    v->report->reviews++;
+    WRIT_TRY(find_run(v, &run));
+    WRIT_TRY(readable(v, writ_review_record_read(value, v->arena, &record, NULL), &read));
+    if (!read) {
+        writ_check_problem(v, v->row.leaf, "it is no record of a review");
+        return WRIT_DONE;
+    }
+    writ_review_record_validate(&record, &faults);
+    expect_no_faults(v, &faults);
+    expect(v,
+        same_text(&record.decision_id, v->row.decision_id) &&
+            same_time(&record.at, v->row.time_us) && run != NULL &&
+            same_text(&record.boundary_id, run->name),
+        "the columns beside the record say something else than the record");
+    return WRIT_DONE;
+}
+
 /* ---- any record ---- */
 
 /* The value of the present record, when its bytes are canonical. */
@@ -599,6 +629,8 @@ writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
         return check_outcome(v, value);
     case WRIT_ROW_SEAL:
         return check_seal(v, value);
+    case WRIT_ROW_REVIEW:
+        return check_review(v, value);
     case WRIT_ROW_NONE:
         break;
     }

@@ -25,6 +25,7 @@ enum writ_row_kind {
     WRIT_ROW_DECISION,
     WRIT_ROW_OUTCOME,
     WRIT_ROW_SEAL,
+    WRIT_ROW_REVIEW,
 };
 
 enum writ_row_flag {

@@ -8,8 +8,8 @@
  * its leaf up to the next row, one per line (lines.h): a row for each would cost as much as
  * everything else of a record. Everything else is small.
  *
- *   record.kind     1 decision, 2 outcome, 3 seal
- *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal
+ *   record.kind     1 decision, 2 outcome, 3 seal, 4 event of a review
+ *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal or a review
  *   record.flags    enum writ_row_flag
  *   record.about    an outcome: leaf of its decision; a decision that follows: leaf of the one before
  *   record.claim    a granted call with a claim: 16 bytes each of key, call, intent */
@@ -38,6 +38,8 @@
       "STRICT, WITHOUT ROWID")                                                                     \
     X("CREATE TABLE wait(leaf INTEGER PRIMARY KEY, name BLOB NOT NULL, kind INTEGER NOT NULL, "    \
       "until_us INTEGER NOT NULL) STRICT")                                                         \
+    X("CREATE TABLE review(id TEXT PRIMARY KEY, leaf INTEGER NOT NULL, name BLOB NOT NULL, "       \
+      "arguments BLOB) STRICT, WITHOUT ROWID")                                                     \
     X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL")
 
 /* The columns of a record, in the order of their parameters, and several records at once: each
@@ -89,6 +91,14 @@
     X(WAIT_PUT, "INSERT INTO wait(leaf, name, kind, until_us) VALUES(?,?,?,?)")                    \
     X(WAIT_DROP, "DELETE FROM wait WHERE leaf = ?")                                                \
     X(WAITS, "SELECT leaf, name, kind, until_us FROM wait")                                        \
+    X(REVIEW_PUT, "INSERT INTO review(id, leaf, name, arguments) VALUES(?,?,?,?)")                 \
+    X(REVIEW_OVER, "UPDATE review SET arguments = NULL WHERE id = ?")                              \
+    X(REVIEW_DROP, "DELETE FROM review WHERE id = ?")                                              \
+    X(REVIEWS, "SELECT id, leaf, name FROM review ORDER BY leaf")                                  \
+    X(REVIEW_ARGUMENTS, "SELECT arguments FROM review WHERE id = ?")                               \
+    X(REVIEW_RECORDS, "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r " \
+      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
+      "WHERE r.decision_id = ? ORDER BY r.leaf")                                                   \
     X(SESSION_COUNT, "SELECT count(*) FROM session")                                               \
     X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)")
 /* clang-format on */

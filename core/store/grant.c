@@ -6,6 +6,7 @@
 #include "store/grant.h"
 
 #include "store/group.h"
+#include "store/reviewing.h"
 #include "store/waits.h"
 
 #define DAY_TEXT 10 /* "2026-11-21" */
@@ -21,12 +22,15 @@ struct judgement {
     struct writ_tag tag;
     struct writ_boundary *boundary; /* NULL: not open yet */
     bool sealed;
-    struct writ_flight *before; /* that waits, and that this decision follows */
-    enum writ_reason crowded;   /* why it cannot be opened, or NONE */
+    struct writ_flight *before;      /* that waits, and that this decision follows */
+    struct writ_reviewing reviewing; /* what a review says to it, when it asks */
+    int64_t lifetime_us;             /* of the record */
+    enum writ_reason crowded;        /* why it cannot be opened, or NONE */
     struct writ_tag key, intent;
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];
     size_t bookings_n;
     bool granting;      /* false until every check has held */
+    bool asking;        /* the review was asked */
     writ_result failed; /* WRIT_OK, or why the entry cannot be judged at all */
     struct writ_err err;
 };
@@ -376,6 +380,9 @@ move_to_refused(struct judgement *j)
     return find_boundary(j);
 }
 
+/* What makes a new decision of a `revise`. */
+static const struct writ_view changed_call = {"argument_change", sizeof "argument_change" - 1};
+
 /* Turns the draft into the deny that it is. Keeps (2). */
 static WRIT_RESULT
 deny(struct judgement *j, enum writ_reason reason)
@@ -391,10 +398,101 @@ deny(struct judgement *j, enum writ_reason reason)
     WRIT_TRY(writ_extension_make(&extension, j->arena, &draft->extensions, &j->err));
     if (!j->granting) {
         draft->supersedes = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+        if (j->reviewing.review != NULL && j->reviewing.answer == WRIT_REVIEWING_REFUSES) {
+            draft->supersedes = writ_member_text(j->reviewing.review->story.review.id);
+            draft->continuation_id = draft->supersedes;
+        }
     }
-    draft->decision = writ_decision_route_text(WRIT_DECISION_DENY);
+    draft->decision = writ_decision_route_text(
+        reason == WRIT_REASON_REVISION_REQUESTED ? WRIT_DECISION_REVISE : WRIT_DECISION_DENY);
+    if (writ_decision_is(draft, WRIT_DECISION_REVISE)) {
+        draft->revalidate_if = writ_member_list(&changed_call, 1);
+    }
     draft->reason = writ_member_text(writ_reason_sentence(reason));
     j->d->refused = reason;
+    return WRIT_DONE;
+}
+
+/* ---- a call that asks for an approval ---- */
+
+/* A call that could not run anyway is not put to anybody: these come before the review. */
+static enum writ_reason (*const checks_before_review[])(struct judgement *) = {
+    check_clock,
+    check_boundary,
+    check_crowd,
+    check_claim,
+};
+
+/* The draft becomes what the review makes of it: it waits, or it is the allow that was approved. */
+static void
+be_under_review(struct judgement *j)
+{
+    struct writ_decision *draft = j->d->draft;
+    const struct writ_reviewing *reviewing = &j->reviewing;
+
+    draft->continuation_id = draft->decision_id;
+    if (reviewing->before.ptr != NULL) { /* revalidated: the one before is another intent's */
+        draft->supersedes = writ_member_text(reviewing->before);
+    } else if (reviewing->review != NULL) {
+        draft->continuation_id = writ_member_text(reviewing->review->story.review.id);
+    }
+    j->lifetime_us = j->d->ask->terms->lifetime_us;
+    if (reviewing->until_us > j->stamp_us && reviewing->before.ptr == NULL) {
+        j->lifetime_us = reviewing->until_us - j->stamp_us;
+    }
+}
+
+static void
+be_approved(struct judgement *j)
+{
+    struct writ_decision *draft = j->d->draft;
+
+    draft->decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
+    draft->reason = writ_member_text(writ_reason_sentence(WRIT_REASON_APPROVAL_GRANTED));
+    draft->continuation_id = writ_member_text(j->reviewing.review->story.review.id);
+    draft->supersedes = draft->continuation_id;
+    j->lifetime_us = j->d->lifetime_us;
+}
+
+/* Says in the record why: the draft that waits says that it does, and what ended the one before. */
+static WRIT_RESULT
+note_review(struct judgement *j, enum writ_reason reason)
+{
+    struct writ_extension extension = {0};
+
+    WRIT_TRY(writ_extension_read(&j->d->draft->extensions, j->arena, &extension, &j->err));
+    extension.reason = writ_member_text_or_absent(
+        reason == WRIT_REASON_NONE ? (struct writ_view){NULL, 0} : writ_reason_name(reason));
+    return writ_extension_make(&extension, j->arena, &j->d->draft->extensions, &j->err);
+}
+
+static WRIT_RESULT
+ask_review(struct judgement *j, enum writ_reason *ret)
+{
+    for (size_t i = 0; i < sizeof checks_before_review / sizeof checks_before_review[0]; i++) {
+        *ret = checks_before_review[i](j);
+        WRIT_TRY(j->failed);
+        if (*ret != WRIT_REASON_NONE) {
+            return WRIT_DONE;
+        }
+    }
+    j->asking = true;
+    WRIT_TRY(writ_reviewing_ask(j->ledger, j->d, j->stamp_us, &j->reviewing, &j->err));
+    switch (j->reviewing.answer) {
+    case WRIT_REVIEWING_REFUSES:
+        *ret = j->reviewing.reason;
+        return WRIT_DONE;
+    case WRIT_REVIEWING_PENDS:
+        be_under_review(j);
+        return note_review(j, j->reviewing.reason != WRIT_REASON_NONE
+                                  ? j->reviewing.reason
+                                  : WRIT_REASON_APPROVAL_REQUIRED);
+    case WRIT_REVIEWING_REDEEMS:
+        be_approved(j);
+        WRIT_TRY(note_review(j, WRIT_REASON_NONE));
+        *ret = judge(j);
+        return j->failed;
+    }
     return WRIT_DONE;
 }
 
@@ -420,7 +518,7 @@ write_decision(struct judgement *j)
     bool lives = j->granting || writ_decision_is(draft, WRIT_DECISION_REQUIRE_APPROVAL);
 
     WRIT_TRY(writ_decision_place(draft, j->d->profile, j->boundary->next_seq, j->stamp_us,
-        lives ? j->d->lifetime_us : 0, j->arena, &j->err));
+        lives ? j->lifetime_us : 0, j->arena, &j->err));
     writ_decision_validate(draft, &faults);
     WRIT_TRY(valid(j, &faults));
     return writ_decision_put(draft, &j->ledger->group.bodies, &j->err);
@@ -622,6 +720,10 @@ record(struct judgement *j)
         blocked_at = writ_group_body(ledger);
         WRIT_TRY(write_blocked(j, &blocked_us));
     }
+    if (j->asking) {
+        WRIT_TRY(writ_reviewing_record(
+            ledger, &j->reviewing, j->d, leaf, j->boundary, j->granting, j->arena, &j->err));
+    }
     if (j->granting) {
         WRIT_TRY(take(j, leaf, &flight));
     }
@@ -636,6 +738,7 @@ record(struct judgement *j)
         row_blocked(
             j, writ_group_row(ledger), leaf, blocked_us, blocked_at, bodies->len - blocked_at);
     }
+    writ_reviewing_settle(ledger, &j->reviewing);
     j->boundary->next_seq++;
     j->d->leaf = leaf;
     return WRIT_DONE;
@@ -662,7 +765,10 @@ judge_and_record(struct judgement *j)
     WRIT_TRY(find_boundary(j));
     find_room(j);
     j->stamp_us = writ_group_stamp(j->ledger);
-    if (j->d->shadow || writ_decision_is(j->d->draft, WRIT_DECISION_ALLOW)) {
+    j->lifetime_us = j->d->lifetime_us;
+    if (j->d->ask != NULL) {
+        WRIT_TRY(ask_review(j, &reason));
+    } else if (j->d->shadow || writ_decision_is(j->d->draft, WRIT_DECISION_ALLOW)) {
         reason = judge(j);
         WRIT_TRY(j->failed);
     }
@@ -693,8 +799,13 @@ writ_grant_decision(struct writ_ledger *ledger, struct writ_entry *entry)
     entry->decision.granted = false;
     entry->decision.refused = WRIT_REASON_NONE;
     entry->decision.prior = (struct writ_prior){0};
+    if (entry->decision.ask != NULL) {
+        entry->decision.ask->state = WRIT_REVIEW_ABSENT;
+        entry->decision.ask->id = (struct writ_view){NULL, 0};
+    }
     result = judge_and_record(&j);
     if (!writ_is_ok(result)) {
+        writ_reviewing_revert(ledger, &j.reviewing);
         unbook(&j);
         drop_empty(&j);
         writ_buf_cut(&ledger->group.bodies, at);

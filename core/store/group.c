@@ -9,10 +9,12 @@
 #include "store/session_rows.h"
 #include "store/waits.h"
 
+#define ROWS_MAX 3 /* of one entry: a deny, its outcome, and what its review came to */
+
 WRIT_RESULT
 writ_group_init(struct writ_group *ret, size_t entries_max, struct writ_err *err)
 {
-    struct writ_group group = {.rows_max = 2 * entries_max}; /* a deny comes with its outcome */
+    struct writ_group group = {.rows_max = ROWS_MAX * entries_max};
 
     group.bodies = writ_buf_make(WRIT_STORE_BODIES_MAX);
     group.rows = writ_alloc(group.rows_max * sizeof *group.rows);
@@ -37,8 +39,8 @@ writ_group_wipe(struct writ_group *group)
 bool
 writ_group_has_room(const struct writ_group *group)
 {
-    return group->rows_n + 2 <= group->rows_max && group->ops_n < group->rows_max &&
-           group->bodies.len < WRIT_STORE_BODIES_SOFT;
+    return group->rows_n + ROWS_MAX <= group->rows_max &&
+           group->ops_n + ROWS_MAX <= group->rows_max && group->bodies.len < WRIT_STORE_BODIES_SOFT;
 }
 
 struct writ_group_row *
@@ -210,6 +212,8 @@ write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *
         return writ_waits_write(ledger, op, err);
     case WRIT_OP_SEAL:
         return writ_sealing_write(ledger, op, err);
+    case WRIT_OP_REVIEW:
+        return writ_reviews_write(ledger, op, err);
     case WRIT_OP_SESSION_PUT:
     case WRIT_OP_SESSION_DROP:
         return writ_session_rows_write(ledger, op, err);
@@ -292,6 +296,9 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err 
     case WRIT_OP_SEAL:
         writ_sealing_finish(ledger, op);
         break;
+    case WRIT_OP_REVIEW:
+        writ_reviews_finish(ledger, op);
+        break;
     case WRIT_OP_SESSION_PUT:
     case WRIT_OP_SESSION_DROP:
         writ_session_rows_finish(ledger, op);
@@ -338,6 +345,8 @@ undo(struct writ_ledger *ledger, enum writ_code code)
             writ_waits_undo(ledger, op);
         } else if (op->kind == WRIT_OP_SEAL) {
             writ_sealing_undo(ledger, op);
+        } else if (op->kind == WRIT_OP_REVIEW) {
+            writ_reviews_undo(ledger, op);
         }
         if (op->entry != NULL) {
             op->entry->code = code;

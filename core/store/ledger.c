@@ -3,6 +3,7 @@
 #include "store/ending.h"
 #include "store/group.h"
 #include "store/load.h"
+#include "store/reviews.h"
 #include "store/store.h"
 #include "store/writer.h"
 
@@ -24,6 +25,9 @@ const struct writ_ledger_options writ_ledger_options_default = {
     .waits_max = 32768,
     .budgets_max = 100000,
     .sessions_max = 100000,
+    .reviews_max = 4096,
+    .reviews_agent_max = 64,
+    .judge = NULL,
     .results_max_bytes = 256 << 20,
     .claim_kept_us = DAY_US,
     .window_kept_us = 3600 * US_PER_S,
@@ -60,6 +64,8 @@ static const struct size_option size_options[] = {
     OPTION(waits_max, 1, 1 << 22),
     OPTION(budgets_max, 1, 1 << 24),
     OPTION(sessions_max, 1, 1 << 26),
+    OPTION(reviews_max, 1, 1 << 20),
+    OPTION(reviews_agent_max, 1, 1 << 20),
 };
 
 static const struct time_option time_options[] = {
@@ -148,6 +154,7 @@ ledger_free(struct writ_ledger *ledger)
 {
     writ_fold_stop(ledger->fold);
     writ_ending_wipe(ledger);
+    writ_reviews_wipe(&ledger->reviews);
     writ_waits_wipe(&ledger->waits);
     writ_flights_wipe(&ledger->flights);
     writ_boundaries_wipe(&ledger->boundaries);
@@ -205,6 +212,7 @@ make_memory(struct writ_ledger *ledger, struct writ_err *err)
     WRIT_TRY(writ_budgets_init(&ledger->budgets, options->budgets_max, err));
     WRIT_TRY(writ_map_init(&ledger->flights, options->in_flight_max, err));
     WRIT_TRY(writ_waits_init(&ledger->waits, options->waits_max, err));
+    WRIT_TRY(writ_reviews_init(&ledger->reviews, options->reviews_max, err));
     return writ_group_init(&ledger->group, options->group_max, err);
 }
 
@@ -331,6 +339,18 @@ writ_ledger_round(const struct writ_digest *call, struct writ_view request_state
     uint8_t stated = request_state.ptr != NULL;
     struct writ_view pieces[] = {WRIT_LIT("round"), writ_view(call->bytes, WRIT_DIGEST_BYTES),
         writ_view(&stated, sizeof stated), request_state};
+
+    return writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], ret, err);
+}
+
+WRIT_RESULT
+writ_ledger_review(const struct writ_digest *call, struct writ_view boundary, struct writ_view key,
+    struct writ_digest *ret, struct writ_err *err)
+{
+    uint64_t lengths[] = {boundary.ptr != NULL ? boundary.len + 1 : 0, /* as above */
+        key.ptr != NULL ? key.len + 1 : 0};
+    struct writ_view pieces[] = {WRIT_LIT("review"), writ_view(call->bytes, WRIT_DIGEST_BYTES),
+        writ_view(lengths, sizeof lengths), boundary, key};
 
     return writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], ret, err);
 }

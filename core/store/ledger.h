@@ -19,6 +19,8 @@
  *   the end of a task) goes on waiting.
  * - The rounds of one call are decisions of which each supersedes the one before, under one claim
  *   and one booking; one of them goes on, and the last has the outcome.
+ * - A review changes as review.tbl.h says, each change a record of its own; a vote and the verdict
+ *   that it brings, and an approval that is spent and the call that it grants, are one transaction.
  * - What could not be written is not applied in memory either. After disk full, a lock held by
  *   someone else, a read-only file system or an I/O error entries fail with WRIT_E_IO and the next
  *   ones are tried again; after a failed fsync, a corrupt or an exchanged database nothing is
@@ -35,6 +37,7 @@
 #include "evidence/duplicates.h"
 #include "evidence/reason.h"
 #include "evidence/record.h"
+#include "evidence/review.h"
 
 #define WRIT_LEDGER_NAME_MAX    1024      /* bytes of a tenant, boundary_id or decision_id */
 #define WRIT_LEDGER_RECORD_MAX  (1 << 20) /* canonical bytes of one record */
@@ -53,22 +56,25 @@ struct writ_ledger;
 /** How a ledger runs. Start from writ_ledger_options_default and change what differs. All are
  * range-checked by writ_ledger_open. */
 struct writ_ledger_options {
-    const struct writ_clock *clock; /* borrowed until the ledger is closed */
-    size_t queue_max;               /* entries waiting for the writer; outcomes always fit */
-    size_t group_max;               /* entries of one group */
-    size_t claims_max;              /* claims in memory, about 120 bytes each */
-    size_t boundaries_max;          /* open boundaries in memory, about 400 bytes each */
-    size_t in_flight_max;           /* granted calls without an outcome */
-    size_t waits_max;               /* those among them that wait, and tasks that ended */
-    size_t budgets_max;             /* counters of budgets in memory */
-    size_t sessions_max;            /* rows of the session table */
-    int64_t results_max_bytes;      /* all results kept for replay; the oldest go first */
-    int64_t claim_kept_us;          /* how long a key is remembered: 24 h */
-    int64_t window_kept_us;         /* the same for an implicit key whose boundary is sealed */
-    int64_t boundary_idle_us;       /* a boundary without calls for so long is sealed */
-    int64_t clock_tolerance_us;     /* how far the clock may step back */
-    int64_t busy_us;                /* how long to wait for a lock that someone else holds */
-    int64_t retry_us;               /* between attempts to recover while refusing */
+    const struct writ_clock *clock;        /* borrowed until the ledger is closed */
+    size_t queue_max;                      /* entries waiting for the writer; outcomes always fit */
+    size_t group_max;                      /* entries of one group */
+    size_t claims_max;                     /* claims in memory, about 120 bytes each */
+    size_t boundaries_max;                 /* open boundaries in memory, about 400 bytes each */
+    size_t in_flight_max;                  /* granted calls without an outcome */
+    size_t waits_max;                      /* those among them that wait, and tasks that ended */
+    size_t budgets_max;                    /* counters of budgets in memory */
+    size_t sessions_max;                   /* rows of the session table */
+    size_t reviews_max;                    /* reviews in memory, live or just over */
+    size_t reviews_agent_max;              /* live ones of one agent */
+    const struct writ_review_judge *judge; /* counts votes; NULL: no call is put under review */
+    int64_t results_max_bytes;             /* all results kept for replay; the oldest go first */
+    int64_t claim_kept_us;                 /* how long a key is remembered: 24 h */
+    int64_t window_kept_us;     /* the same for an implicit key whose boundary is sealed */
+    int64_t boundary_idle_us;   /* a boundary without calls for so long is sealed */
+    int64_t clock_tolerance_us; /* how far the clock may step back */
+    int64_t busy_us;            /* how long to wait for a lock that someone else holds */
+    int64_t retry_us;           /* between attempts to recover while refusing */
 };
 
 extern const struct writ_ledger_options writ_ledger_options_default;
@@ -123,6 +129,9 @@ enum writ_entry_kind {
     WRIT_ENTRY_WAIT,        /* a granted call has no outcome yet, and may outlive the process */
     WRIT_ENTRY_WAITING,     /* finds a call that waits */
     WRIT_ENTRY_SEAL,        /* ends a boundary */
+    WRIT_ENTRY_REVIEW,      /* something happens to a review: a vote, a withdrawal, a cancel */
+    WRIT_ENTRY_REVIEW_GET,  /* one review, with its records */
+    WRIT_ENTRY_REVIEW_LIST, /* those that live */
     WRIT_ENTRY_SESSION_PUT, /* creates or replaces a session's row */
     WRIT_ENTRY_SESSION_GET,
     WRIT_ENTRY_SESSION_DROP,
@@ -158,6 +167,20 @@ struct writ_prior {
                                 none was stored or it is no longer kept */
 };
 
+/** A draft `require_approval`, put under review: the call joins the review that is open for it,
+ * opens one, is granted under one that approved it, or is told how it ended. */
+struct writ_ask {
+    const struct writ_review *terms; /* id: the draft's decision_id */
+    struct writ_digest name;         /* made with writ_ledger_review */
+    struct writ_view arguments;      /* canonical; kept while voters may read them */
+    struct writ_view continuation;   /* the review that the caller names; ptr NULL: none */
+
+    /* written by the ledger, in the arena of the entry */
+    enum writ_review_state state; /* of the review; ABSENT: it was not asked for one */
+    struct writ_view id;
+    int64_t until_us; /* wall time at which that state is over */
+};
+
 /** WRIT_ENTRY_DECISION. */
 struct writ_entry_decision {
     struct writ_decision *draft; /* with decision_id and boundary_id; the writer gives it its place
@@ -179,6 +202,7 @@ struct writ_entry_decision {
                         claim and its budgets. The draft has the boundary of that call, and names it
                         in `supersedes` */
     uint64_t before; /* leaf of that call's decision */
+    struct writ_ask *ask; /* of a `require_approval`; NULL: of any other draft */
 
     /* written by the ledger */
     bool granted;                /* the one word that lets a call go upstream */
@@ -235,6 +259,56 @@ struct writ_entry_seal {
     uint64_t total;
 };
 
+/** A review as it is told, in the arena of the entry. */
+struct writ_review_told {
+    struct writ_review review; /* with the votes as they stand */
+    enum writ_review_state state;
+    uint64_t n;         /* records that it has */
+    int64_t changed_us; /* wall time of its last change of state */
+    int64_t until_us;   /* wall time at which the state is over; 0: it is gone from memory */
+    char digest[WRIT_DIGEST_TEXT]; /* of the terms: what votes name */
+};
+
+/** WRIT_ENTRY_REVIEW. Who may do it is for the submitter to know, but that voters are those of the
+ * terms. */
+struct writ_entry_review {
+    enum writ_review_event event; /* VOTE, WITHDRAW, CANCEL or OUTDATE */
+    struct writ_view id;
+    struct writ_view tenant;   /* the review must be of it; ptr NULL: of any */
+    struct writ_view agent_id; /* WITHDRAW: who asked; ptr NULL: not compared */
+    struct writ_view by;       /* VOTE: the voter */
+    struct writ_view digest;   /* VOTE: of the terms, as text */
+    enum writ_review_vote vote;
+    struct writ_view feedback, confidence; /* ptr NULL: none */
+    struct writ_view signature;            /* of the voter's own; ptr NULL: none */
+
+    /* written by the ledger */
+    enum writ_reason refused; /* REVIEW_UNKNOWN, REVIEW_CLOSED, REVIEW_MISMATCH, VOTE_*; or NONE */
+    struct writ_review_told told; /* unless REVIEW_UNKNOWN */
+};
+
+/** WRIT_ENTRY_REVIEW_GET. Also of a review that is over: its records stay. */
+struct writ_entry_review_get {
+    struct writ_view id;
+
+    /* written by the ledger */
+    struct writ_review_told told;
+    struct writ_view decision;       /* record of the decision that opened it */
+    const struct writ_view *records; /* its own, in their order */
+    size_t records_n;
+    struct writ_view arguments; /* canonical; ptr NULL: no longer kept */
+};
+
+/** WRIT_ENTRY_REVIEW_LIST. The oldest first. */
+struct writ_entry_review_list {
+    struct writ_view tenant; /* ptr NULL: of any */
+    struct writ_view voter;  /* ptr NULL: whoever votes */
+
+    /* written by the ledger */
+    const struct writ_review_told *items;
+    size_t n;
+};
+
 /** WRIT_ENTRY_SESSION_*. Not for the path of every call. */
 struct writ_entry_session {
     struct writ_digest hash;      /* of the session id */
@@ -253,7 +327,7 @@ struct writ_entry_session {
  *   WRIT_E_INVALID  the draft is not a valid record, or the outcome's decision is not in flight
  *   WRIT_E_MISMATCH the outcome does not join its decision
  *   WRIT_E_ABSENT   SESSION_GET: no such session, or expired; SEAL: no record in that boundary;
- *                   WAITING: nothing waits under that name
+ *                   WAITING: nothing waits under that name; REVIEW_GET: no such review
  *   WRIT_E_LIMIT    a name, record, result or session is too long, or the table is full
  *   WRIT_E_NOMEM    memory or the arena is exhausted
  *   WRIT_E_BUSY     the ledger was closed first
@@ -273,6 +347,9 @@ struct writ_entry {
         struct writ_entry_wait wait;
         struct writ_entry_waiting waiting;
         struct writ_entry_seal seal;
+        struct writ_entry_review review;
+        struct writ_entry_review_get review_get;
+        struct writ_entry_review_list review_list;
         struct writ_entry_session session;
     };
     struct writ_entry *next; /* the ledger's own */
@@ -298,6 +375,15 @@ WRIT_RESULT writ_ledger_claim(struct writ_view tenant, struct writ_view agent_id
 WRIT_RESULT writ_ledger_round(const struct writ_digest *call, struct writ_view request_state,
     struct writ_digest *ret, struct writ_err *err);
 
+/** Makes the name of a review: the same call of the same agent in the same run, under the same key.
+ *
+ * @param boundary  ptr NULL: the run is a window of time, and a later one will do
+ * @param key       that the caller stated; ptr NULL: none
+ *
+ * WRIT_E_CRYPTO. Thread-safe. */
+WRIT_RESULT writ_ledger_review(const struct writ_digest *call, struct writ_view boundary,
+    struct writ_view key, struct writ_digest *ret, struct writ_err *err);
+
 /** Makes the name under which a task is found. WRIT_E_CRYPTO. Thread-safe. */
 WRIT_RESULT writ_ledger_task(struct writ_view tenant, struct writ_view agent_id,
     struct writ_view upstream, struct writ_view task_id, struct writ_digest *ret,
@@ -318,7 +404,7 @@ struct writ_ledger_health {
     uint64_t groups;      /* committed since the ledger was opened */
     size_t queued;        /* entries waiting for the writer */
     size_t kept_outcomes; /* outcomes that could not be written yet */
-    size_t claims, in_flight, waits, boundaries, budgets, sessions;
+    size_t claims, in_flight, waits, boundaries, budgets, sessions, reviews;
     uint64_t wal_pages;     /* of the write-ahead log, since it was last folded in */
     int64_t last_commit_us; /* duration of the last commit */
     int64_t last_time_us;   /* the time of the last record (the high-water mark) */

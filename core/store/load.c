@@ -7,6 +7,7 @@
 #include "store/load.h"
 
 #include "store/ending.h"
+#include "store/reviews.h"
 
 /** Boundaries by their row, while loading. */
 struct by_id {
@@ -346,6 +347,7 @@ load_row(struct loading *l, uint64_t leaf)
             CONTRADICTS(l, "record %llu seals a boundary that is open", (unsigned long long)leaf);
         }
         break;
+    case WRIT_ROW_REVIEW: /* read with their review, and only when that is still of interest */
     case WRIT_ROW_NONE:
         break;
     }
@@ -441,6 +443,47 @@ load_waits(struct loading *l)
     return result;
 }
 
+/* The row of a review's decision: where its records stand. */
+static WRIT_RESULT
+load_review(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    struct writ_view id = writ_disk_bytes(disk, WRIT_SQL_REVIEWS, 0);
+    uint64_t leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEWS, 1);
+    struct writ_view name = writ_disk_bytes(disk, WRIT_SQL_REVIEWS, 2);
+    struct writ_row decision = {0};
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, &row, l->err, "u", leaf);
+
+    if (writ_is_ok(result) && row) {
+        result = writ_disk_row(disk->statements[WRIT_SQL_RECORD_AT], &decision, l->err);
+    }
+    writ_disk_end(disk, WRIT_SQL_RECORD_AT);
+    WRIT_TRY(result);
+    if (decision.kind != WRIT_ROW_DECISION || name.len != WRIT_TAG_BYTES) {
+        CONTRADICTS(l, "record %llu cannot be under review", (unsigned long long)leaf);
+    }
+    return writ_reviews_load(l->ledger, id, writ_tag_read((const uint8_t *)name.ptr), leaf,
+        find_open(l, decision.boundary), &decision, l->err);
+}
+
+static WRIT_RESULT
+load_reviews(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_REVIEWS, &row, l->err, "");
+
+    while (writ_is_ok(result) && row) {
+        result = load_review(l);
+        if (writ_is_ok(result)) {
+            result = writ_disk_next(disk, WRIT_SQL_REVIEWS, &row, l->err);
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_REVIEWS);
+    return result;
+}
+
 static void
 retire_past(struct loading *l)
 {
@@ -493,6 +536,7 @@ load(struct loading *l)
     WRIT_TRY(load_results(l));
     WRIT_TRY(load_records(l));
     WRIT_TRY(load_waits(l));
+    WRIT_TRY(load_reviews(l));
     return interrupt_all(l);
 }
 

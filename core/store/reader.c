@@ -10,7 +10,8 @@
 
 _Static_assert(WRIT_READER_DECISION == (int)WRIT_ROW_DECISION &&
                    WRIT_READER_OUTCOME == (int)WRIT_ROW_OUTCOME &&
-                   WRIT_READER_SEAL == (int)WRIT_ROW_SEAL,
+                   WRIT_READER_SEAL == (int)WRIT_ROW_SEAL &&
+                   WRIT_READER_REVIEW == (int)WRIT_ROW_REVIEW,
     "kinds of records");
 
 enum statement {

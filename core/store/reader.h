@@ -76,6 +76,7 @@ enum writ_reader_kind {
     WRIT_READER_DECISION,
     WRIT_READER_OUTCOME,
     WRIT_READER_SEAL,
+    WRIT_READER_REVIEW,
 };
 
 /**

@@ -104,6 +104,9 @@ writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
         return false;
     }
     boundary->sealing = true;
+    if (boundary->in_flight > 0) {
+        ledger->ticked_us -= WRIT_STORE_TICK_US; /* what waits in it is looked at in this turn */
+    }
     entry->next = boundary->seals;
     boundary->seals = entry;
     writ_sealing_ready(ledger, boundary);

@@ -1,11 +1,11 @@
 /* store.h - what the files of the ledger share. Nobody outside core/store includes this.
  *
  * The life of a group: the writer takes what has arrived (writer.c). Every entry is prepared in
- * memory alone: grant.c decisions, waits.c calls that wait, ending.c outcomes, session_rows.c
- * sessions; that makes rows, and ops that say what was changed. group.c writes the rows in one
- * transaction. When that holds, each op is finished; when it does not, each is undone, backwards.
- * sealing.c ends boundaries in groups of their own. load.c makes the memory out of the disk when
- * the ledger opens. */
+ * memory alone: grant.c decisions, reviewing.c reviews, waits.c calls that wait, ending.c outcomes,
+ * session_rows.c sessions; that makes rows, and ops that say what was changed. group.c writes the
+ * rows in one transaction. When that holds, each op is finished; when it does not, each is undone,
+ * backwards. sealing.c ends boundaries in groups of their own. load.c makes the memory out of the
+ * disk when the ledger opens. */
 #ifndef WRIT_STORE_STORE_H
 #define WRIT_STORE_STORE_H
 
@@ -18,6 +18,7 @@
 #include "store/flights.h"
 #include "store/fold.h"
 #include "store/ledger.h"
+#include "store/reviews.h"
 #include "store/waits.h"
 
 #include <pthread.h>
@@ -57,6 +58,7 @@ enum writ_op_kind {
     WRIT_OP_KEPT,
     WRIT_OP_WAIT,
     WRIT_OP_SEAL,
+    WRIT_OP_REVIEW,
     WRIT_OP_SESSION_PUT,
     WRIT_OP_SESSION_DROP,
 };
@@ -69,7 +71,9 @@ struct writ_op {
     struct writ_boundary *boundary;
     struct writ_flight *flight; /* granted by this decision; ended by this outcome; waits */
     struct writ_flight *before; /* the one that this decision follows, or NULL */
-    size_t row;                 /* its first row */
+    struct writ_reviewed *review;
+    struct writ_reviews_before was; /* of the review */
+    size_t row;                     /* its first row */
 };
 
 /** What is written together. */
@@ -97,6 +101,7 @@ struct writ_ledger {
     struct writ_budgets budgets;
     struct writ_map flights; /* struct writ_flight by leaf */
     struct writ_waits waits;
+    struct writ_reviews reviews;
     size_t results_n, sessions_n;
     int64_t results_bytes;
     struct writ_kept *kept, **kept_end; /* in the order of their times */

@@ -25,10 +25,10 @@ struct writ_verify_problem {
 };
 
 struct writ_verify_report {
-    uint64_t records, decisions, outcomes, seals; /* looked at */
-    uint64_t boundaries, sealed;                  /* of them, sealed */
-    uint64_t in_flight;                           /* granted and without outcome: no problem */
-    uint64_t problems;                            /* all of them */
+    uint64_t records, decisions, outcomes, seals, reviews; /* looked at; reviews: their events */
+    uint64_t boundaries, sealed;                           /* of them, sealed */
+    uint64_t in_flight; /* granted and without outcome: no problem */
+    uint64_t problems;  /* all of them */
     struct writ_verify_problem list[WRIT_VERIFY_PROBLEMS]; /* the first ones, in order of finding */
 };
 

@@ -7,6 +7,7 @@
 #include "store/ending.h"
 #include "store/grant.h"
 #include "store/group.h"
+#include "store/reviewing.h"
 #include "store/sealing.h"
 #include "store/session_rows.h"
 #include "store/waits.h"
@@ -66,6 +67,12 @@ prepare(struct writ_ledger *ledger, struct writ_entry *entry)
         return writ_waits_enter(ledger, entry);
     case WRIT_ENTRY_WAITING:
         return writ_waits_find(ledger, entry);
+    case WRIT_ENTRY_REVIEW:
+        return writ_reviewing_event(ledger, entry);
+    case WRIT_ENTRY_REVIEW_GET:
+        return writ_reviewing_get(ledger, entry);
+    case WRIT_ENTRY_REVIEW_LIST:
+        return writ_reviewing_list(ledger, entry);
     case WRIT_ENTRY_SESSION_PUT:
         return writ_session_rows_put(ledger, entry);
     case WRIT_ENTRY_SESSION_GET:
@@ -280,6 +287,9 @@ tick(struct writ_ledger *ledger)
         if (ledger->kept != NULL) {
             WRIT_IGNORE(writ_ending_flush(ledger)); /* what is left is still kept */
         }
+        if (!ledger->refusing) {
+            writ_reviewing_sweep(ledger);
+        }
         writ_sealing_sweep(ledger);
     }
     if (ledger->ready != NULL) {
@@ -312,6 +322,7 @@ writ_writer_publish(struct writ_ledger *ledger)
         .boundaries = ledger->boundaries.by_name.count,
         .budgets = ledger->budgets.by_key.count,
         .sessions = ledger->sessions_n,
+        .reviews = ledger->reviews.count,
         .wal_pages = ledger->disk.wal_pages,
         .last_commit_us = ledger->last_commit_us,
         .last_time_us = ledger->last_us,

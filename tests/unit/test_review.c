@@ -188,11 +188,7 @@ START_TEST(each_end_has_a_reason_and_a_name_of_its_own)
     }
     EACH_EVENT(event)
     {
-        enum writ_review_event found = WRIT_REVIEW_EVENT_COUNT;
-
-        ck_assert(
-            writ_review_event_find(writ_review_event_name((enum writ_review_event)event), &found));
-        ck_assert_int_eq(found, event);
+        ck_assert_uint_gt(writ_review_event_name((enum writ_review_event)event).len, 0);
     }
 }
 END_TEST
@@ -200,14 +196,11 @@ END_TEST
 START_TEST(what_is_no_state_event_or_vote_moves_nothing)
 {
     enum writ_review_state state = WRIT_REVIEW_LAPSED;
-    enum writ_review_event event = WRIT_REVIEW_DO_DRIFT;
 
     ck_assert(!writ_review_move(WRIT_REVIEW_STATE_COUNT, WRIT_REVIEW_DO_OPEN, &state));
     ck_assert(!writ_review_move(WRIT_REVIEW_OPEN, WRIT_REVIEW_EVENT_COUNT, &state));
     ck_assert(!writ_review_state_find(WRIT_LIT("Open"), &state));
-    ck_assert(!writ_review_event_find(WRIT_LIT(""), &event));
     ck_assert_int_eq(state, WRIT_REVIEW_LAPSED);
-    ck_assert_int_eq(event, WRIT_REVIEW_DO_DRIFT);
     ck_assert_int_eq(writ_review_vote_find(WRIT_LIT("approved")), WRIT_REVIEW_NO_VOTE);
     ck_assert_int_eq(writ_review_vote_find(WRIT_LIT("")), WRIT_REVIEW_NO_VOTE);
     ck_assert_int_eq(writ_review_vote_find(WRIT_LIT("modify")), WRIT_REVIEW_MODIFY);

@@ -1,0 +1,139 @@
+/* reviews.h - the reviews that are in the memory of the writer: those that live, and those that are
+ * over and whose caller has not been told yet.
+ *
+ * 1. A review is in the table from its opening on; one whose opening is not on disk yet is taken
+ * out again when its group fails.
+ * 2. Every change is a move of review.tbl.h and a record. In memory it is made when it is prepared,
+ *    and undone with its op.
+ * 3. While a review lives its boundary is not sealed: `in_flight` counts it.
+ * 4. A review has a row as long as it is in the table; the row has the arguments while it lives.
+ *
+ * Memory is bounded: a table that is full takes no further review. One thread. */
+#ifndef WRIT_STORE_REVIEWS_H
+#define WRIT_STORE_REVIEWS_H
+
+#include "evidence/review_story.h"
+#include "store/boundaries.h"
+#include "store/disk.h"
+#include "store/ledger.h"
+
+#define WRIT_REVIEWS_ARENA   (256 << 10)           /* memory of one review */
+#define WRIT_REVIEWS_RECORDS 3                     /* records that one change makes at most */
+#define WRIT_REVIEWS_KEPT_US (INT64_C(3600000000)) /* so long an end is told to who asks again */
+
+struct writ_op;
+
+/** One review. */
+struct writ_reviewed {
+    struct writ_map_node by_id, by_name;
+    struct writ_reviewed *next, *prev; /* all in the table, in a ring: the oldest first */
+    struct writ_boundary *boundary;    /* of its decision, while it lives */
+    uint64_t boundary_row, seq;        /* where its records stand */
+    uint64_t leaf;                     /* of its decision */
+    struct writ_review_story story;
+    int64_t until_us; /* wall time at which the state is over */
+    bool leaving;     /* the present group takes it out: nobody finds it */
+    struct writ_view boundary_id;
+    struct writ_arena *arena; /* its own */
+};
+
+struct writ_reviews {
+    struct writ_map by_id, by_name;
+    size_t most, count;
+    struct writ_reviewed *ring; /* the oldest */
+};
+
+/** What a review was before a change: for undoing it. */
+struct writ_reviews_before {
+    enum writ_review_state state;
+    uint64_t n;
+    int64_t changed_us, until_us;
+    struct writ_review_voter *voter, vote; /* NULL: no vote was changed */
+    bool fresh;                            /* there was none */
+    bool forget;                           /* it is taken out when the group is on disk */
+    struct writ_view arguments;            /* of a fresh one: for its row */
+};
+
+/** One record about to be made. */
+struct writ_reviews_change {
+    struct writ_reviewed *review;
+    enum writ_review_event event;
+    struct writ_reviews_before was;
+    size_t at, len; /* its body */
+    int64_t time_us;
+};
+
+/** The changes that one entry makes. */
+struct writ_reviews_changes {
+    struct writ_reviews_change list[WRIT_REVIEWS_RECORDS];
+    size_t n;
+};
+
+/** What is known of an event besides its name. Zeroed: nothing. */
+struct writ_reviews_event {
+    enum writ_review_event event;
+    struct writ_view by, feedback, confidence, signature;
+    enum writ_review_vote vote;
+    enum writ_reason reason;
+    const struct writ_review_finding *finding;
+    bool forget;
+    struct writ_view arguments; /* OPEN */
+};
+
+/** WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_reviews_init(struct writ_reviews *ret, size_t most, struct writ_err *err);
+/** Frees all. A zeroed table is fine. */
+void writ_reviews_wipe(struct writ_reviews *reviews);
+
+/** The review of that id or name, or NULL. */
+struct writ_reviewed *writ_reviews_by_id(const struct writ_reviews *reviews, struct writ_view id);
+struct writ_reviewed *writ_reviews_by_name(
+    const struct writ_reviews *reviews, const struct writ_digest *name);
+/** The live reviews of an agent. */
+size_t writ_reviews_of(
+    const struct writ_reviews *reviews, struct writ_view tenant, struct writ_view agent_id);
+
+/** A review with these terms, in the table, in the state ABSENT. WRIT_E_LIMIT when the table is
+ * full, WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_reviews_add(struct writ_reviews *reviews, const struct writ_review *terms,
+    struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
+/** Takes it out and frees it. */
+void writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review);
+
+/**
+ * Appends the record of an event to the bodies of the group and makes the change in memory.
+ *
+ * @param changes  gets one more; there is room
+ *
+ * @return WRIT_OK
+ *         WRIT_E_MISMATCH  the event cannot happen in its state
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_reviews_change(struct writ_ledger *ledger, struct writ_reviewed *review,
+    const struct writ_reviews_event *event, struct writ_arena *arena,
+    struct writ_reviews_changes *changes, struct writ_err *err);
+/** Gives the changes rows and ops. `entry` is told by the last op; NULL: nobody is. */
+void writ_reviews_settle(struct writ_ledger *ledger, const struct writ_reviews_changes *changes,
+    struct writ_entry *entry);
+/** Takes one that is over out of table and disk, with the present group. */
+void writ_reviews_forget(struct writ_ledger *ledger, struct writ_reviewed *review);
+/** Undoes changes that got no rows. */
+void writ_reviews_revert(struct writ_ledger *ledger, const struct writ_reviews_changes *changes);
+
+/** A copy for somebody outside. WRIT_E_NOMEM. */
+WRIT_RESULT writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
+    struct writ_review_told *ret, struct writ_err *err);
+
+/* Ops, as group.c calls them. */
+WRIT_RESULT writ_reviews_write(
+    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
+void writ_reviews_finish(struct writ_ledger *ledger, const struct writ_op *op);
+void writ_reviews_undo(struct writ_ledger *ledger, const struct writ_op *op);
+
+/** Puts a review of the disk into the table, out of its records. `boundary` NULL: it is sealed.
+ * WRIT_E_MISMATCH, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_reviews_load(struct writ_ledger *ledger, struct writ_view id, struct writ_tag name,
+    uint64_t leaf, struct writ_boundary *boundary, const struct writ_row *row,
+    struct writ_err *err);
+
+#endif
