@@ -178,13 +178,12 @@ VALUE(crew_run, "log", "FILE",
 VALUE(crew_run, "timeout", "MS",
     "How long an agent may take whose role does not say; 600000 by default.")
 VALUE(crew_run, "id", "ID", "The id of the crew in its events; run by default.")
-VALUE(crew_run, "registry", "DIR", "Shapes that may be nested: KEY.json in this folder.")
-VALUE(crew_run, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+CREW_FILES(crew_run)
 
 COMMAND(crew_replay, "crew replay", "LOG", 1, 1, "play the log of a crew again",
     "Computes the session again from what its log says went in, and compares every line. Exit 0 when "
     "all are identical; 1 when one differs, and where, or when the log ends before the session does.")
-VALUE(crew_replay, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
+CREW_ENGINES(crew_replay)
 
 COMMAND(crew_vote, "crew vote", "ENGINE BALLOTS", 2, 2, "count votes",
     "Counts the file BALLOTS (- for standard input) and explains the result. ENGINE is a mode of "

@@ -61,13 +61,7 @@ static const struct {
 /* One of everything. A test, because what the kit asserts can only be asserted in one. */
 START_TEST(fill)
 {
-    struct writ_reservation budget = {
-        .key = {{1}},
-        .name = WRIT_LIT("calls"),
-        .window_us = 3600 * WRIT_KIT_S,
-        .amount = writ_decimal_of(1),
-        .limit = writ_decimal_of(9),
-    };
+    struct writ_reservation budget = writ_kit_budget();
     struct writ_entry put = {
         .kind = WRIT_ENTRY_SESSION_PUT,
         .session = {.hash = {{1}}, .value = WRIT_LIT("v"), .expires_us = INT64_MAX},

@@ -189,6 +189,18 @@ extend(struct writ_kit_call *call, const struct writ_kit_spec *spec)
     ck_assert_ok(writ_extension_make(&extension, call->arena, &call->decision.extensions, NULL));
 }
 
+struct writ_reservation
+writ_kit_budget(void)
+{
+    return (struct writ_reservation){
+        .key = {{1}},
+        .name = WRIT_LIT("calls"),
+        .window_us = 3600 * WRIT_KIT_S,
+        .amount = writ_decimal_of(1),
+        .limit = writ_decimal_of(9),
+    };
+}
+
 struct writ_kit_call *
 writ_kit_call(struct writ_kit *kit, struct writ_kit_spec spec)
 {

@@ -49,6 +49,9 @@ struct writ_kit_spec {
     bool shadow;
 };
 
+/** A budget of 9 calls an hour, of which a call takes one. */
+struct writ_reservation writ_kit_budget(void);
+
 /** One call from its draft to its outcome. Free with writ_kit_call_free. */
 struct writ_kit_call {
     struct writ_arena *arena;

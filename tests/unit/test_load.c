@@ -11,13 +11,7 @@ typedef struct writ_kit_call call;
 static void
 fill(struct writ_kit *kit)
 {
-    struct writ_reservation budget = {
-        .key = {{1}},
-        .name = WRIT_LIT("calls"),
-        .window_us = 3600 * WRIT_KIT_S,
-        .amount = writ_decimal_of(1),
-        .limit = writ_decimal_of(9),
-    };
+    struct writ_reservation budget = writ_kit_budget();
 
     writ_kit_start(kit);
     writ_kit_run(kit, (spec){.boundary = "one"});

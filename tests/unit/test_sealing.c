@@ -131,23 +131,32 @@ post(struct writ_entry *entry)
     (void)sem_post(entry->user);
 }
 
+/* A call that is granted, and behind it a seal, which posts `done`. */
+static call *
+seal_in_flight(struct writ_kit *kit, struct writ_entry *seal, sem_t *done)
+{
+    call *granted;
+
+    writ_kit_start(kit);
+    ck_assert_int_eq(sem_init(done, 0, 0), 0);
+    *seal = (struct writ_entry){
+        .kind = WRIT_ENTRY_SEAL,
+        .done = post,
+        .user = done,
+        .seal = {.tenant = WRIT_LIT("acme"), .boundary_id = WRIT_LIT("run")},
+    };
+    granted = writ_kit_granted(kit, (spec){.argument = "1"});
+    ck_assert_ok(writ_ledger_submit(kit->ledger, &seal, 1));
+    return granted;
+}
+
 START_TEST(a_seal_waits_for_the_calls_in_flight_and_lets_no_other_in)
 {
     struct writ_kit kit;
-    struct writ_entry seal = {
-        .kind = WRIT_ENTRY_SEAL,
-        .done = post,
-        .seal = {.tenant = WRIT_LIT("acme"), .boundary_id = WRIT_LIT("run")},
-    };
-    struct writ_entry *entries[] = {&seal};
+    struct writ_entry seal;
     sem_t done;
-    call *c;
+    call *c = seal_in_flight(&kit, &seal, &done);
 
-    writ_kit_start(&kit);
-    ck_assert_int_eq(sem_init(&done, 0, 0), 0);
-    seal.user = &done;
-    c = writ_kit_granted(&kit, (spec){.argument = "1"});
-    ck_assert_ok(writ_ledger_submit(kit.ledger, entries, 1));
     writ_kit_refused(&kit, (spec){.argument = "2"}, WRIT_REASON_BOUNDARY_SEALED);
     ck_assert_int_ne(sem_trywait(&done), 0);
     ck_assert_int_eq(writ_kit_number(&kit, SEALED), 0);
@@ -165,20 +174,10 @@ END_TEST
 START_TEST(a_seal_that_still_waits_ends_with_the_ledger)
 {
     struct writ_kit kit;
-    struct writ_entry seal = {
-        .kind = WRIT_ENTRY_SEAL,
-        .done = post,
-        .seal = {.tenant = WRIT_LIT("acme"), .boundary_id = WRIT_LIT("run")},
-    };
-    struct writ_entry *entries[] = {&seal};
+    struct writ_entry seal;
     sem_t done;
-    call *c;
+    call *c = seal_in_flight(&kit, &seal, &done);
 
-    writ_kit_start(&kit);
-    ck_assert_int_eq(sem_init(&done, 0, 0), 0);
-    seal.user = &done;
-    c = writ_kit_granted(&kit, (spec){.argument = "1"});
-    ck_assert_ok(writ_ledger_submit(kit.ledger, entries, 1));
     writ_kit_close(&kit);
     ck_assert_int_eq(sem_trywait(&done), 0);
     ck_assert_int_eq(seal.code, WRIT_E_BUSY);
