@@ -5,6 +5,7 @@
 #include "gateway/session_row.h"
 
 #define CODE_PARSE           (-32700)
+#define CODE_INVALID_REQUEST (-32600)
 #define CODE_METHOD_UNKNOWN  (-32601)
 #define CODE_INTERNAL        (-32603)
 #define CODE_SESSION_UNKNOWN (-32001)
@@ -134,6 +135,10 @@ use_session(struct writ_request *request, struct writ_session *session)
         !writ_view_equal(session->endpoint, request->endpoint->path)) {
         return session_unknown(request);
     }
+    if (request->method == WRIT_MCP_INITIALIZE) {
+        return writ_refusal_http(request, 400, CODE_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
+            "the session is initialized; a new one is asked for without an id");
+    }
     writ_session_row_refresh(request->worker, session);
     switch (request->x->method) {
     case WRIT_METHOD_GET:
@@ -204,7 +209,7 @@ writ_admit_session(struct writ_request *request)
         return session_from_row(request, id);
     }
     /* the stateless revision has no sessions: the header is ignored (2026-07-28) */
-    if (request->message.era == WRIT_MCP_ERA_MODERN || request->method == WRIT_MCP_INITIALIZE) {
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
         return WRIT_STEP_ROUTE;
     }
     if (id.ptr == NULL) {

@@ -160,10 +160,6 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
         return;
     }
     judge_response(request, response, answer->status);
-    if (answer->sent == WRIT_NOT_SENT && call->end.outcome == WRIT_OUTCOME_ERROR) {
-        call->end.not_sent = true; /* stdio: refused in place of the child, which was not asked */
-        call->end.error_type = WRIT_LIT(WRIT_OUTCOME_NOT_SENT);
-    }
     call->answer_status = answer->status;
     if (answer->sent == WRIT_NOT_SENT && call->end.outcome == WRIT_OUTCOME_ERROR) {
         call->end.not_sent = true; /* refused on this side of the upstream */

@@ -226,6 +226,14 @@ conclude(struct writ_request *request, const struct writ_upcall_answer *answer)
     writ_request_go(request, WRIT_STEP_CHECK);
 }
 
+/* Of the rest, which is a stream, and not of the call: that is not what its client asked. */
+static bool
+is_refused_rest(const struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    return request->call->resume.asking && !request->call->answered &&
+           answer->end == WRIT_UPCALL_ANSWERED && !answer->is_stream;
+}
+
 static void
 on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
@@ -241,9 +249,14 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
         end.end = WRIT_UPCALL_ANSWERED;
         end.status = 200;
     }
-    if (!writ_resume_goes_on(request, &end, &rest_events, conclude)) {
-        conclude(request, &end);
+    if (writ_resume_goes_on(request, &end, &rest_events, conclude)) {
+        return;
     }
+    if (is_refused_rest(request, &end)) {
+        end.end = WRIT_UPCALL_BROKEN;
+        end.detail = "stream_lost";
+    }
+    conclude(request, &end);
 }
 
 /* ---- FORWARD ---- */

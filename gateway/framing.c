@@ -310,7 +310,10 @@ read_length(const struct writ_view slots[SLOT_COUNT_], struct writ_framing *ret,
             return refuse(fault, 400, WRIT_REASON_AMBIGUOUS_LENGTH, "Content-Length");
         }
     }
-    if (ret->method != WRIT_METHOD_POST && (ret->chunked || ret->content_length > 0)) {
+    /* a method that no route takes is refused for that (405), and nothing behind its head is read
+     */
+    if (ret->method != WRIT_METHOD_POST && ret->method != WRIT_METHOD_NONE &&
+        (ret->chunked || ret->content_length > 0)) {
         return refuse(fault, 400, WRIT_REASON_AMBIGUOUS_LENGTH, "a body on a method without one");
     }
     return WRIT_DONE;

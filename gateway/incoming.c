@@ -395,9 +395,9 @@ void
 writ_incoming_put_refusal(const struct writ_framing_fault *fault, struct writ_buf *ret)
 {
     writ_buf_fmt(ret, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,\"message\":",
-        fault->status == 415  ? -32000
-        : fault->status < 500 ? -32600
-                              : -32603);
+        fault->status == 405 || fault->status == 415 ? -32000
+        : fault->status < 500                        ? -32600
+                                                     : -32603);
     writ_text_json(ret, writ_reason_sentence(fault->reason));
     writ_buf_str(ret, ",\"data\":{\"reason\":");
     writ_text_json(ret, writ_reason_name(fault->reason));

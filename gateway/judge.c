@@ -231,11 +231,14 @@ writ_judge_call(struct writ_request *request)
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
     *call = (struct writ_call){.observed = {.digest = {WRIT_NULL, {NULL, 0}}}};
-    if (request->message.name.len == 0 || request->message.name.len > NAME_MAX_BYTES ||
-        !params_are_known(request->message.params)) {
+    if (request->message.name.len == 0) { /* as servers say it: 200 */
+        return writ_refusal_http(request, 200, CODE_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
+            "params must name a tool");
+    }
+    if (request->message.name.len > NAME_MAX_BYTES || !params_are_known(request->message.params)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
-            "params must name a tool, and of a tools/call have no other members than name, "
-            "arguments, _meta, task, inputResponses and requestState");
+            "params of a tools/call have no other members than name, arguments, _meta, task, "
+            "inputResponses and requestState, and a name of at most 512 bytes");
     }
     if (!stated_key(request, &call->key)) {
         return invalid_params(request, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);

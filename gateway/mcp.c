@@ -248,6 +248,20 @@ writ_mcp_classify(const struct writ_json *body, const struct writ_mcp_headers *h
 }
 
 bool
+writ_mcp_is_legacy_version(struct writ_view version)
+{
+    static const char *const known[] = {
+        "2024-11-05", "2025-03-26", "2025-06-18", WRIT_MCP_LATEST_LEGACY};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (writ_view_is(version, known[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
 writ_mcp_is_governed(struct writ_view method)
 {
     return writ_view_is(method, "tools/call");

@@ -86,6 +86,9 @@ const struct writ_json *writ_mcp_id(const struct writ_json *body);
  * case would read another message than we do (security.md J2). */
 bool writ_mcp_is_unambiguous(const struct writ_json *body);
 
+/** True for a revision of the older family, from 2024-11-05 on. */
+bool writ_mcp_is_legacy_version(struct writ_view version);
+
 /** True for a method whose calls are governed. */
 bool writ_mcp_is_governed(struct writ_view method);
 

@@ -324,19 +324,6 @@ answer_unsubscribed(struct writ_flight *flight, const struct writ_json *message)
     writ_flight_answer(flight, 200, writ_buf_view(&body));
 }
 
-static bool
-is_known_version(struct writ_view version)
-{
-    static const char *const known[] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
-
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (writ_view_is(version, known[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The child's answer, in the client's revision where the child is as new. */
 static void
 answer_initialize(struct writ_flight *flight, const struct writ_json *message)
@@ -368,7 +355,8 @@ answer_initialize(struct writ_flight *flight, const struct writ_json *message)
     {
         const struct writ_json *value = writ_json_value(name);
         writ_write_name(&w, writ_json_string(name));
-        if (writ_view_is(writ_json_string(name), "protocolVersion") && is_known_version(wanted) &&
+        if (writ_view_is(writ_json_string(name), "protocolVersion") &&
+            writ_mcp_is_legacy_version(wanted) &&
             writ_view_compare(wanted, writ_json_string(value)) <= 0) {
             writ_write_string(&w, wanted);
         } else {
@@ -394,9 +382,18 @@ answer_initialize(struct writ_flight *flight, const struct writ_json *message)
 static struct writ_write
 begin_error(struct writ_buf *body, const struct writ_flight *flight)
 {
+    const struct writ_mcp_message *message = flight->request->message;
     struct writ_write w = writ_write_to(body);
 
-    writ_mcp_open(&w, flight->request->message->id);
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    if (message != NULL && message->id != NULL) {
+        writ_write_value(&w, message->id);
+    } else {
+        writ_write_raw(&w, WRIT_LIT("null"));
+    }
     writ_write_name(&w, WRIT_LIT("error"));
     return w;
 }
@@ -413,19 +410,21 @@ put_code(struct writ_write *w, int code, const char *message)
 }
 
 void
+writ_stdio_ask_error(struct writ_flight *flight, unsigned status, int code, const char *text)
+{
+    writ_auto_buf body = writ_buf_make(8192);
+    struct writ_write w = begin_error(&body, flight);
+
+    put_code(&w, code, text);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_flight_answer(flight, status, writ_buf_view(&body));
+}
+
+void
 writ_stdio_ask_forget(struct writ_flight *flight)
 {
-    bool request = flight->method == WRIT_METHOD_POST && flight->kind == WRIT_MCP_REQUEST;
-    writ_auto_buf body = writ_buf_make(request ? 8192 : 0);
-    struct writ_write w;
-
-    if (request) {
-        w = begin_error(&body, flight);
-        put_code(&w, CODE_NO_SESSION, "Session not found");
-        writ_write_object_end(&w);
-        WRIT_IGNORE(writ_write_end(&w, NULL));
-    }
-    writ_flight_answer(flight, 404, writ_buf_view(&body));
+    writ_stdio_ask_error(flight, 404, CODE_NO_SESSION, "Session not found");
 }
 
 void
@@ -512,12 +511,13 @@ writ_stdio_ask_refuse(struct writ_stdio *stdio, struct writ_flight *flight)
             flight, flight->method == WRIT_METHOD_POST ? 202 : 405, (struct writ_view){NULL, 0});
         return;
     }
-    w = begin_error(&body, flight);
     if (modern) {
-        put_code(&w, CODE_SERVER, "Bad Request: this server needs initialize first");
-    } else {
-        writ_write_raw(&w, writ_buf_view(&stdio->no_legacy));
+        writ_stdio_ask_error(
+            flight, 400, CODE_SERVER, "Bad Request: this server needs initialize first");
+        return;
     }
+    w = begin_error(&body, flight);
+    writ_write_raw(&w, writ_buf_view(&stdio->no_legacy));
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL));
     writ_flight_answer(flight, 400, writ_buf_view(&body));

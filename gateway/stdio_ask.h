@@ -10,6 +10,9 @@ void writ_stdio_ask_begin(struct writ_flight *flight);
 /** Answers the session's initialize with the child's own error. */
 void writ_stdio_ask_answer_error(struct writ_flight *flight, const struct writ_json *error);
 
+/** Answers with an error of JSON-RPC that a server over HTTP would give. */
+void writ_stdio_ask_error(struct writ_flight *flight, unsigned status, int code, const char *text);
+
 /** Answers that there is no such session any more. */
 void writ_stdio_ask_forget(struct writ_flight *flight);
 

@@ -51,14 +51,24 @@ flight_find(struct writ_instance *instance, uint64_t id)
     return flight;
 }
 
+/* What a server over HTTP finds wrong before it looks at the method (2026-07-28, basic). */
+static bool
+envelope_is_good(const struct writ_json *meta)
+{
+    const struct writ_json *client =
+        writ_json_get(meta, WRIT_LIT("io.modelcontextprotocol/clientInfo"));
+
+    return writ_json_type(writ_json_get(meta, WRIT_LIT(WRIT_META_CAPABILITIES))) ==
+               WRIT_JSON_OBJECT &&
+           (client == NULL || writ_json_type(client) == WRIT_JSON_OBJECT);
+}
+
 /* As HTTP has it: the stateless revision gives some errors a status of their own
  * (basic/transports/streamable-http). */
 static unsigned
 status_of(const struct writ_instance *instance, const struct writ_flight *flight,
     const struct writ_json *message)
 {
-    bool incomplete =
-        writ_json_get(flight->request->message->meta, WRIT_LIT(WRIT_META_CAPABILITIES)) == NULL;
     int64_t code = 0;
 
     if (instance->kind != WRIT_INSTANCE_MODERN ||
@@ -70,7 +80,8 @@ status_of(const struct writ_instance *instance, const struct writ_flight *flight
         return 404;
     }
     return code == CODE_VERSION || code == CODE_CAPABILITY ||
-                   (code == CODE_INVALID_PARAMS && incomplete)
+                   (code == CODE_INVALID_PARAMS &&
+                       !envelope_is_good(flight->request->message->meta))
                ? 400
                : 200;
 }

@@ -3,6 +3,7 @@
 
 #include "gateway/instance.h"
 #include "gateway/stdio_ask.h"
+#include "gateway/stdio_door.h"
 
 #include "base/id.h"
 
@@ -210,6 +211,8 @@ writ_stdio_route_take(struct writ_stdio *stdio, struct writ_flight *flight)
 {
     if (!has_room(stdio, flight) || stdio->stopping) {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "busy");
+    } else if (writ_stdio_door_refuses(flight)) {
+        return;
     } else if (flight->method == WRIT_METHOD_DELETE) {
         leave(stdio, flight);
     } else {

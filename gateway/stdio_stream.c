@@ -5,6 +5,7 @@
 #include "gateway/stdio_stream.h"
 
 #include "gateway/line_list.h"
+#include "gateway/stdio_ask.h"
 
 #include "base/id.h"
 
@@ -13,6 +14,7 @@
 #define ORPHANS_MAX      64
 #define PRIME_AFTER_US   1000000
 #define RETRY_MS         1000
+#define CODE_SERVER      (-32000)
 
 writ_result
 writ_stdio_stream_init(struct writ_instance *instance)
@@ -269,6 +271,13 @@ is_taken(struct writ_instance *instance, uint64_t stream)
     return flight != NULL || heir_of(instance, stream) != NULL;
 }
 
+static void
+refuse_lost(struct writ_flight *flight)
+{
+    writ_stdio_ask_error(
+        flight, 400, CODE_SERVER, "Bad Request: nothing is known of this event any more");
+}
+
 /* The rest of a request's stream. */
 static void
 go_on(struct writ_flight *flight, uint64_t after)
@@ -279,7 +288,7 @@ go_on(struct writ_flight *flight, uint64_t after)
     if (is_taken(instance, flight->stream)) { /* keeps (1) */
         writ_flight_answer(flight, 409, (struct writ_view){NULL, 0});
     } else if (!open && writ_replay_next(&instance->replay, flight->stream, after) == NULL) {
-        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "stream_lost");
+        refuse_lost(flight);
     } else if (begin(flight)) {
         if (replay(flight, after)) {
             writ_flight_answer(flight, 200, (struct writ_view){NULL, 0});
@@ -319,7 +328,7 @@ writ_stdio_stream_listen(struct writ_flight *flight)
         stream = after = 0; /* an event of another child: what is new is all there is */
         if (writ_view_search(writ_buf_view(&flight->last_id), WRIT_LIT("-0-")) ==
             flight->last_id.len) {
-            writ_flight_break(flight, WRIT_UPCALL_BROKEN, "stream_lost");
+            refuse_lost(flight);
             return;
         }
     }

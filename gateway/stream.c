@@ -12,10 +12,25 @@
 
 /* ---- LEAVE ---- */
 
+/* The endpoint's only server, which has a session of its own, keeps it: it cannot read the request
+ * (400), or does not let clients end sessions (405). Then so do we. */
+static bool
+is_kept(const struct writ_request *request, const struct writ_legs *legs)
+{
+    const struct writ_leg *leg = legs->legs;
+
+    return request->endpoint->only != NULL && leg->upcall.request.session.len > 0 &&
+           leg->answer.end == WRIT_UPCALL_ANSWERED &&
+           (leg->answer.status == 400 || leg->answer.status == 405);
+}
+
 static void
 left(struct writ_request *request, struct writ_legs *legs)
 {
-    (void)legs;
+    if (is_kept(request, legs)) {
+        (void)writ_pass_answer(request, &legs->legs[0].answer);
+        return;
+    }
     writ_session_row_seal(request->worker, request->session);
     request->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_SESSION_DROP, .session = {.hash = request->session->hash}};

@@ -12,7 +12,7 @@ export function events(text) {
   return text.split(/\r?\n\r?\n/).map((block) => {
     const event = {};
     for (const line of block.split(/\r?\n/)) {
-      const [, name, value] = /^([^:]*):? ?(.*)$/.exec(line);
+      const [, name, value] = /^([^:]*):? ?(.*)$/s.exec(line);
       if (name === '' && line !== '') event.comment = value;
       else if (name !== '') event[name] = event[name] === undefined ? value : `${event[name]}\n${value}`;
     }

@@ -1,11 +1,12 @@
-// sdk-stdio.mjs ERAS RECORD - a tool server made with the official SDK, over stdio. ERAS: 'legacy',
-// 'modern' or 'both'. Every start and every tool that ran is a line of the file RECORD.
+// sdk-stdio.mjs ERAS [RECORD] - a tool server made with the official SDK, over stdio. ERAS: 'legacy',
+// 'modern' or 'both'. Every start and every tool that ran is a line of the file RECORD; without it the
+// server is the very one that sdk-upstream.mjs has over HTTP.
 import { appendFileSync } from 'node:fs';
 import { sdk2Server, sdk2ServerStdio, zod } from './npm/peers.mjs';
 import { build } from './sdk-upstream.mjs';
 
 const [eras, record] = process.argv.slice(2);
-const note = (value) => appendFileSync(record, `${JSON.stringify(value)}\n`);
+const note = (value) => record && appendFileSync(record, `${JSON.stringify(value)}\n`);
 note({ started: process.pid });
 
 const [sdk, { serveStdio, StdioServerTransport }, { z }] = [await sdk2Server(), await sdk2ServerStdio(), await zod()];
@@ -14,6 +15,7 @@ const text = (t) => ({ content: [{ type: 'text', text: String(t) }] });
 
 function make() {
   const server = build(sdk, z, state);
+  if (record === undefined) return server;
   const low = server.server;
   const tool = (name, inputSchema, run) => server.registerTool(name, { description: name, inputSchema }, async (args, ctx) => { note({ ran: name, pid: process.pid }); return run(args, ctx); });
   let secret = 'nothing';

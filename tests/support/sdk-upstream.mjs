@@ -54,6 +54,7 @@ export function build({ McpServer, ResourceTemplate, completable, inputRequired,
   server.registerResource('page', new ResourceTemplate('test://page/{n}', { list: undefined }), { mimeType: 'text/plain' }, async (uri, { n }) => ({ contents: [{ uri: uri.href, text: `page ${n}` }] }));
   server.registerPrompt('greet', { description: 'greets', argsSchema: z.object({ name: completable(z.string(), (v) => ['paris', 'park', 'rome'].filter((x) => x.startsWith(v))) }) },
     async ({ name }) => ({ messages: [{ role: 'user', content: { type: 'text', text: `Greet ${name}` } }] }));
+  for (const method of ['resources/subscribe', 'resources/unsubscribe']) server.server.setRequestHandler(method, async () => ({}));
   return server;
 }
 
