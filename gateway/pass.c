@@ -488,31 +488,38 @@ notice_change(struct writ_upstream *from, const struct writ_json *message)
     }
 }
 
+/* One strict parse. What it gives lies in the loop's scratch memory, which the caller empties. */
+static enum writ_pass_kind
+read_message(const struct writ_request *request, struct writ_upstream *from, struct writ_view text,
+    const struct writ_json **ret)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+
+    limits.bytes = limits.string_bytes = text.len;
+    limits.values = WRIT_PASS_EVENT_VALUES_MAX;
+    if (!writ_is_ok(writ_json_read(text, &limits, request->worker->scratch, ret, NULL)) ||
+        writ_json_type(*ret) != WRIT_JSON_OBJECT) {
+        return WRIT_PASS_FOREIGN;
+    }
+    notice_change(from, *ret);
+    return kind_of(request, *ret);
+}
+
 enum writ_pass_kind
 writ_pass_inspect(const struct writ_request *request, struct writ_upstream *from,
     const struct writ_sse_event *event, struct writ_buf *ret)
 {
-    struct writ_json_limits limits = writ_json_limits_default;
-    struct writ_arena *scratch;
     const struct writ_json *message = NULL;
-    enum writ_pass_kind kind = WRIT_PASS_FOREIGN;
+    enum writ_pass_kind kind;
 
     if (event->kind != WRIT_SSE_EVENT || event->data.len == 0) {
         return WRIT_PASS_OTHER; /* an empty one tells the client where to go on from */
     }
-    limits.bytes = limits.string_bytes = event->data.len;
-    limits.values = WRIT_PASS_EVENT_VALUES_MAX;
-    scratch = writ_arena_new(64 * event->data.len + 65536);
-    if (scratch != NULL &&
-        writ_is_ok(writ_json_read(event->data, &limits, scratch, &message, NULL)) &&
-        writ_json_type(message) == WRIT_JSON_OBJECT) {
-        kind = kind_of(request, message);
-        notice_change(from, message);
-    }
+    kind = read_message(request, from, event->data, &message);
     if (kind != WRIT_PASS_FOREIGN && !writ_is_ok(put_data(from, message, ret))) {
         kind = WRIT_PASS_FOREIGN;
     }
-    writ_arena_free(scratch);
+    writ_arena_reset(request->worker->scratch);
     return kind;
 }
 
@@ -678,16 +685,21 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     }
 }
 
-/* Good, and not the response to this very request: it may be somebody else's. */
+/* Good, and not the response to this very request: it may be somebody else's. What is the response
+ * goes on as it came. */
 static bool
 is_another_answer(const struct writ_request *request, const struct writ_upcall_answer *answer)
 {
-    const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT, .data = answer->body};
-    writ_auto_buf text = writ_buf_make(WRIT_PASS_EVENT_MAX + answer->body.len);
+    const struct writ_json *message = NULL;
+    enum writ_pass_kind kind;
 
-    return answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 &&
-           request->message.kind == WRIT_MCP_REQUEST &&
-           writ_pass_inspect(request, request->upstream, &event, &text) != WRIT_PASS_RESPONSE;
+    if (answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 300 ||
+        request->message.kind != WRIT_MCP_REQUEST) {
+        return false;
+    }
+    kind = read_message(request, request->upstream, answer->body, &message);
+    writ_arena_reset(request->worker->scratch);
+    return kind != WRIT_PASS_RESPONSE;
 }
 
 static void

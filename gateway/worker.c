@@ -1,5 +1,7 @@
 #include "gateway/gateway.h"
 
+#define SCRATCH_MAX ((size_t)4 << 30) /* what is read has limits of its own, far below */
+
 static void
 fail_entry(struct writ_entry *entry)
 {
@@ -31,7 +33,8 @@ writ_result
 writ_worker_init(struct writ_worker *worker, size_t batch_max, struct writ_err *err)
 {
     worker->batch = writ_alloc(batch_max * sizeof *worker->batch);
-    if (worker->batch == NULL) {
+    worker->scratch = writ_arena_new(SCRATCH_MAX);
+    if (worker->batch == NULL || worker->scratch == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a loop's batch of records");
     }
     worker->batch_cap = batch_max;
@@ -52,6 +55,7 @@ writ_worker_wipe(struct writ_worker *worker)
     }
     writ_free(worker->batch);
     worker->batch = NULL;
+    writ_arena_free(WRIT_TAKE(worker->scratch));
     writ_identity_free(WRIT_TAKE(worker->identity));
     writ_generation_drop(WRIT_TAKE(worker->generation));
 }

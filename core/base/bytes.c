@@ -514,25 +514,28 @@ rest_put(const char *digits, const unsigned char *from, size_t len, char ret[4])
     }
 }
 
-static uint64_t
-load_be64(const unsigned char *from)
+static uint32_t
+load_be32(const unsigned char *from)
 {
-    uint64_t word;
+    uint32_t word;
 
     memcpy(&word, from, sizeof word);
-    return be64toh(word);
+    return be32toh(word);
 }
 
-/* The values of the eight digits of the next six bytes, a byte each, in the order of the digits. */
-static uint64_t
+/* The values of the digits of twelve bytes, a byte each in their order; thirteen are looked at. */
+static writ_sixteen
 base64_values(const unsigned char *from)
 {
-    uint64_t six = load_be64(from) >> 16;
-    uint64_t at = (six & UINT64_C(0xffffff000000)) << 8 | (six & UINT64_C(0xffffff));
+    typedef uint32_t four __attribute__((vector_size(16)));
+    four bits = {load_be32(from), load_be32(from + 3), load_be32(from + 6), load_be32(from + 9)};
+    four values = bits >> 26 | (bits >> 12 & 0x3f00) | (bits << 2 & 0x3f0000) |
+                  (bits << 16 & 0x3f000000); /* the first digit is the lowest byte */
 
-    at = (at & UINT64_C(0x00fff00000fff000)) << 4 | (at & UINT64_C(0x00000fff00000fff));
-    at = (at & UINT64_C(0x0fc00fc00fc00fc0)) << 2 | (at & UINT64_C(0x003f003f003f003f));
-    return htobe64(at);
+    for (size_t i = 0; i < 4; i++) {
+        values[i] = htole32(values[i]);
+    }
+    return (writ_sixteen)values;
 }
 
 /* Twelve bytes as sixteen digits. A credential has some two thousand of them, so they come sixteen
@@ -540,10 +543,8 @@ base64_values(const unsigned char *from)
 static writ_sixteen
 base64_sixteen(const struct alphabet *alphabet, const unsigned char *from)
 {
-    uint64_t halves[2] = {base64_values(from), base64_values(from + 6)};
-    writ_sixteen values, digits;
+    writ_sixteen values = base64_values(from), digits;
 
-    memcpy(&values, halves, sizeof values);
     digits = values + 'A';
     digits += writ_sixteen_above(values, 25) & ('a' - 26 - 'A');
     digits -= writ_sixteen_above(values, 51) & ('a' - 26 - ('0' - 52));
@@ -560,7 +561,7 @@ groups_put(const struct alphabet *alphabet, const unsigned char *from, size_t le
     const unsigned char *end = from + len;
     const char *digits = alphabet->digits;
 
-    for (; end - from >= 14; from += 12, ret += 16) { /* the last two are looked at, and left */
+    for (; end - from >= 13; from += 12, ret += 16) { /* the last one is looked at, and left */
         writ_sixteen sixteen = base64_sixteen(alphabet, from);
         memcpy(ret, &sixteen, sizeof sixteen);
     }
