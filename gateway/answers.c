@@ -133,8 +133,8 @@ settle(struct writ_answers *answers, struct entry *entry, const struct writ_dige
 }
 
 static writ_result
-add(struct writ_answers *answers, const struct writ_digest *key, struct writ_request *call,
-    struct writ_loop *loop)
+add(struct writ_answers *answers, const struct writ_digest *key,
+    const struct writ_answers_found *found, struct writ_loop *loop)
 {
     struct entry *entry = writ_alloc(sizeof *entry);
 
@@ -143,10 +143,9 @@ add(struct writ_answers *answers, const struct writ_digest *key, struct writ_req
     }
     entry->key = *key;
     entry->loop = loop;
-    entry->found = (struct writ_answers_found){
-        .state = call != NULL ? WRIT_ANSWERS_AWAITED : WRIT_ANSWERS_FREE, .call = call};
+    entry->found = *found;
     LIST_INSERT_HEAD(&answers->buckets[bucket_of(key)], entry, in_bucket);
-    if (call == NULL) {
+    if (found->state != WRIT_ANSWERS_AWAITED) {
         keep(answers, entry);
     }
     return WRIT_DONE;
@@ -154,9 +153,9 @@ add(struct writ_answers *answers, const struct writ_digest *key, struct writ_req
 
 /* ---- any thread */
 
-writ_result
-writ_answers_note(struct writ_answers *answers, const struct writ_digest *key,
-    struct writ_request *call, struct writ_loop *loop)
+static writ_result
+note(struct writ_answers *answers, const struct writ_digest *key,
+    const struct writ_answers_found *found, struct writ_loop *loop)
 {
     struct entry *entry;
     writ_result r = WRIT_DONE;
@@ -164,12 +163,32 @@ writ_answers_note(struct writ_answers *answers, const struct writ_digest *key,
     (void)pthread_mutex_lock(&answers->lock);
     entry = lookup(answers, key);
     if (entry == NULL) {
-        r = add(answers, key, call, loop);
-    } else if (call != NULL) {
-        settle(answers, entry, NULL); /* keeps (2): neither call is found any more */
+        r = add(answers, key, found, loop);
+    } else if (found->state != WRIT_ANSWERS_FREE) {
+        settle(answers, entry, NULL); /* keeps (2): neither is found any more */
     }
     (void)pthread_mutex_unlock(&answers->lock);
     return r;
+}
+
+writ_result
+writ_answers_note(struct writ_answers *answers, const struct writ_digest *key,
+    struct writ_request *call, struct writ_loop *loop)
+{
+    const struct writ_answers_found found = {
+        .state = call != NULL ? WRIT_ANSWERS_AWAITED : WRIT_ANSWERS_FREE, .call = call};
+
+    return note(answers, key, &found, loop);
+}
+
+writ_result
+writ_answers_note_task(struct writ_answers *answers, const struct writ_digest *key,
+    const struct writ_digest *task, enum writ_mcp_method method)
+{
+    const struct writ_answers_found found = {
+        .state = WRIT_ANSWERS_TASK, .task = *task, .method = method};
+
+    return note(answers, key, &found, NULL);
 }
 
 void

@@ -16,6 +16,7 @@
 #include "evidence/digest.h"
 #include "evidence/json.h"
 #include "gateway/loop.h"
+#include "gateway/method.h"
 
 #define WRIT_ANSWERS_KEPT_MAX 65536
 
@@ -28,6 +29,7 @@ enum writ_answers_state {
     WRIT_ANSWERS_UNKNOWN = 0, /* nothing: it must not reach a client */
     WRIT_ANSWERS_AWAITED,     /* a governed call without an outcome */
     WRIT_ANSWERS_FREE,        /* a request that is not governed */
+    WRIT_ANSWERS_TASK,        /* a question about a task, whose answer may end it */
     WRIT_ANSWERS_SETTLED,     /* a governed call that has ended: `shown` is the answer it had */
 };
 
@@ -35,6 +37,8 @@ struct writ_answers_found {
     enum writ_answers_state state;
     struct writ_request *call; /* AWAITED; for its loop's thread alone */
     struct writ_digest shown;  /* SETTLED: SHA-256 of the message; of zeros: the client had none */
+    struct writ_digest task;   /* TASK: its name in the ledger, and what was asked */
+    enum writ_mcp_method method;
 };
 
 /** An answer on its way from the stream where it came to the loop of its call, and what the client
@@ -66,6 +70,11 @@ WRIT_RESULT writ_answers_key(const struct writ_session *session, struct writ_vie
  * belong to cannot be told. WRIT_E_NOMEM. */
 WRIT_RESULT writ_answers_note(struct writ_answers *answers, const struct writ_digest *key,
     struct writ_request *call, struct writ_loop *loop);
+
+/** Notes a question about the task of that name in the ledger, by the same rules as a call.
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_answers_note_task(struct writ_answers *answers, const struct writ_digest *key,
+    const struct writ_digest *task, enum writ_mcp_method method);
 
 /** A governed call has ended; `shown` is the digest of the message that its client was sent, or
  * NULL. On the call's loop. */

@@ -186,6 +186,9 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     case WRIT_PASS_FOREIGN:
     case WRIT_PASS_ANSWER:
         return;
+    case WRIT_PASS_TASK:
+        writ_pass_task(request, event, writ_buf_view(&data));
+        return;
     case WRIT_PASS_OTHER:
         writ_pass_event(request, event, writ_buf_view(&data));
         return;

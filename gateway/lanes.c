@@ -10,6 +10,7 @@
 #include "gateway/pass.h"
 #include "gateway/place.h"
 #include "gateway/refusal.h"
+#include "gateway/task_word.h"
 
 #define CODE_INTERNAL (-32603)
 #define PLACE_MAX     2048     /* bytes of an upstream's event id; a longer one is no place */
@@ -19,6 +20,7 @@
 #define CONFLICT_US   200000   /* before asking again for what another connection still has */
 #define CONFLICTS_MAX 15       /* times */
 #define ANSWER_ARENA  65536
+#define AWAY_MAX      64 /* words about tasks that one lane has under way */
 
 static void start(struct writ_lane *lane);
 
@@ -177,14 +179,20 @@ struct away {
 
 static void lane_ended(struct writ_lane *lane);
 
-static void
-put_answer(struct writ_lane *lane, struct writ_view event_id, struct writ_view message)
+static struct writ_sse_event
+answer_event(struct writ_view event_id, struct writ_view message)
 {
-    const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
+    return (struct writ_sse_event){.kind = WRIT_SSE_EVENT,
         .id = event_id.len > 0 ? event_id : (struct writ_view){NULL, 0},
         .event = WRIT_LIT("message"),
         .data = message,
         .retry_ms = WRIT_SSE_NO_RETRY};
+}
+
+static void
+put_answer(struct writ_lane *lane, struct writ_view event_id, struct writ_view message)
+{
+    const struct writ_sse_event event = answer_event(event_id, message);
 
     writ_lanes_put(lane, &event);
 }
@@ -214,16 +222,34 @@ away_free(struct away *away)
 }
 
 static void
+is_back(struct writ_lane *lane)
+{
+    lane->away--;
+    if (lane->away == 0 && lane->open) {
+        writ_upcall_resume(&lane->upcall);
+    }
+}
+
+static void
+go_on_behind(struct writ_lane *lane)
+{
+    if (lane->away > 0) {
+        return;
+    }
+    writ_lanes_catch_up(lane);
+    if (!lane->open && lane->away == 0) {
+        lane_ended(lane);
+    }
+}
+
+static void
 come_back(struct writ_ferry *ferry)
 {
     struct away *away = ferry->ctx;
     struct writ_lane *lane = away->lane;
     struct writ_lanes *lanes = lane->lanes;
 
-    lane->away--;
-    if (lane->away == 0 && lane->open) {
-        writ_upcall_resume(&lane->upcall);
-    }
+    is_back(lane);
     lanes->live++; /* keeps (1) */
     if (ferry->taken) {
         put_answer(lane, writ_buf_view(&away->id), writ_buf_view(&ferry->message));
@@ -231,12 +257,7 @@ come_back(struct writ_ferry *ferry)
         take_answer(lane, writ_buf_view(&away->id), writ_buf_view(&ferry->message));
     }
     away_free(away);
-    if (lane->away == 0) {
-        writ_lanes_catch_up(lane);
-        if (!lane->open) {
-            lane_ended(lane);
-        }
-    }
+    go_on_behind(lane);
     let_go(lanes);
 }
 
@@ -278,6 +299,52 @@ carry(struct writ_lane *lane, const struct writ_digest *key, struct writ_view ev
     return true;
 }
 
+/* ---- a word about a task ---- */
+
+static void
+word_told(void *ctx, const struct writ_sse_event *event)
+{
+    struct writ_lane *lane = ctx;
+    struct writ_lanes *lanes = lane->lanes;
+
+    is_back(lane);
+    lanes->live++; /* keeps (1) */
+    if (event != NULL && !lanes->over) {
+        writ_lanes_put(lane, event);
+    }
+    go_on_behind(lane);
+    let_go(lanes);
+}
+
+/* `task` NULL: a notice. False: it was dropped. */
+static bool
+take_word(struct writ_lane *lane, enum writ_task_form form, const struct writ_digest *task,
+    const struct writ_sse_event *event)
+{
+    const struct writ_task_word word = {.request = lane->lanes->request,
+        .from = lane->upstream,
+        .form = form,
+        .task = task,
+        .event = event,
+        .told = word_told,
+        .ctx = lane};
+
+    if (lane->away == AWAY_MAX) {
+        writ_task_word_drop(word.request);
+        return false;
+    }
+    if (!writ_is_ok(writ_task_word_take(&word))) {
+        return false;
+    }
+    lane->away++;
+    if (lane->open) {
+        writ_upcall_pause(&lane->upcall);
+    }
+    return true;
+}
+
+/* ---- answers ---- */
+
 static bool
 is_what_was_shown(const struct writ_digest *shown, struct writ_view message)
 {
@@ -305,6 +372,13 @@ judge_answer(struct writ_lane *lane, struct writ_view event_id, const struct wri
             return;
         }
         found = writ_answers_find(answers, &key); /* it ended in between */
+    }
+    if (found.state == WRIT_ANSWERS_TASK) {
+        const struct writ_sse_event event = answer_event(event_id, message);
+        if (take_word(
+                lane, writ_task_end_form(found.method, WRIT_MCP_LEGACY), &found.task, &event)) {
+            return;
+        }
     }
     if (found.state == WRIT_ANSWERS_FREE ||
         (found.state == WRIT_ANSWERS_SETTLED && is_what_was_shown(&found.shown, message))) {
@@ -371,6 +445,8 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     }
     if (kind == WRIT_PASS_ANSWER) {
         take_answer(lane, changed.id, changed.data);
+    } else if (kind == WRIT_PASS_TASK) {
+        (void)take_word(lane, writ_task_word_form(lane->lanes->request), NULL, &changed);
     } else if (!writ_listen_takes(lane, kind, &changed)) {
         writ_lanes_put(lane, &changed);
     }

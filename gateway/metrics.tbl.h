@@ -34,6 +34,8 @@ WRIT_METRIC_COUNTER(
     UPSTREAM_FAILURES, "upstream_failures_total", "Messages without a whole answer from upstream")
 WRIT_METRIC_COUNTER(PROBES, "state_probes_total", "Observations of target state")
 WRIT_METRIC_COUNTER(REPLAYS, "replays_total", "Duplicates answered with a stored result")
+WRIT_METRIC_COUNTER(TASK_WORDS_DROPPED, "task_words_dropped_total",
+    "Notices about tasks that were of no task of the client's agent")
 WRIT_METRIC_COUNTER(SHADOWED, "shadowed_total", "Calls let through by shadow mode")
 
 WRIT_METRIC_GAUGE(CONNECTIONS_OPEN, "connections_open", "Connections that are open")

@@ -3,6 +3,7 @@
 #include "gateway/place.h"
 #include "gateway/refusal.h"
 #include "gateway/spread.h"
+#include "gateway/task_word.h"
 #include "gateway/wire.h"
 
 #include "base/text.h"
@@ -14,6 +15,9 @@
 #define CODE_SERVER          (-32000)
 #define CODE_INVALID_PARAMS  (-32602)
 #define HEARTBEAT_MS         15000
+
+#define WORDS_MAX    64 /* notices about tasks that one stream has under way */
+#define TASK_NOTICES "notifications/tasks"
 
 #define PENDING_KEPT   65536 /* bytes of memory that a stream keeps between two events */
 #define OUTWARD_ID_MAX 4096  /* bytes of the id of a server's request, with its upstream's name */
@@ -220,6 +224,9 @@ flush(struct writ_request *request)
 {
     writ_result r;
 
+    if (request->words > 0) {
+        return false;
+    }
     if (request->pending.len == 0) {
         return true;
     }
@@ -275,7 +282,7 @@ writ_pass_close(struct writ_request *request, bool whole)
 {
     request->closing = true;
     request->cut = request->cut || !whole;
-    if (request->cut || flush(request)) {
+    if (request->words == 0 && (request->cut || flush(request))) {
         close_stream(request);
     }
 }
@@ -430,6 +437,22 @@ is_request_id(const struct writ_json *id)
                writ_is_ok(writ_json_integer(id, INT64_MIN, INT64_MAX, &number)));
 }
 
+/* Those of the client's own revision, where it has them: in the stateless one on a subscription. */
+static enum writ_pass_kind
+kind_of_notice(const struct writ_request *request, const struct writ_json *message)
+{
+    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
+    const struct writ_json *method = writ_json_get(message, WRIT_LIT("method"));
+
+    if (writ_json_get(message, WRIT_LIT("id")) == NULL &&
+        (modern ? request->method == WRIT_MCP_LISTEN && writ_json_is(method, WRIT_LIT(TASK_NOTICES))
+                : writ_json_is(method, WRIT_LIT(TASK_NOTICES "/status")))) {
+        return WRIT_PASS_TASK;
+    }
+    writ_task_word_drop(request);
+    return WRIT_PASS_FOREIGN;
+}
+
 static enum writ_pass_kind
 kind_of(const struct writ_request *request, const struct writ_json *message)
 {
@@ -441,13 +464,12 @@ kind_of(const struct writ_request *request, const struct writ_json *message)
     if (asks == answers || !writ_mcp_is_unambiguous(message)) {
         return WRIT_PASS_FOREIGN;
     }
+    if (asks && writ_view_has_prefix(writ_json_string(writ_json_get(message, WRIT_LIT("method"))),
+                    WRIT_LIT(TASK_NOTICES))) {
+        return kind_of_notice(request, message);
+    }
     if (asks && request->message.era == WRIT_MCP_ERA_MODERN) {
-        /* a server MUST NOT send requests; and of tasks it may tell us, its one client, what is
-         * another agent's: clients poll, which is for their own tasks alone (task.h) */
-        return id != NULL || writ_json_is(writ_json_get(message, WRIT_LIT("method")),
-                                 WRIT_LIT("notifications/tasks"))
-                   ? WRIT_PASS_FOREIGN
-                   : WRIT_PASS_OTHER;
+        return id != NULL ? WRIT_PASS_FOREIGN : WRIT_PASS_OTHER; /* a server sends no requests */
     }
     if (asks) {
         return id != NULL && !is_request_id(id) ? WRIT_PASS_FOREIGN : WRIT_PASS_OTHER;
@@ -578,6 +600,52 @@ writ_pass_event(
     }
 }
 
+static void
+word_told(void *ctx, const struct writ_sse_event *event)
+{
+    struct writ_request *request = ctx;
+
+    request->words--;
+    if (event != NULL && !writ_is_ok(writ_sse_put(&request->ahead, event, NULL))) {
+        request->cut = true;
+    }
+    if (request->words > 0) {
+        return;
+    }
+    writ_buf_put(&request->ahead, writ_buf_view(&request->pending));
+    request->cut = request->cut || !writ_is_ok(writ_buf_check(&request->ahead, NULL));
+    writ_buf_wipe(&request->pending);
+    request->pending = request->ahead;
+    request->ahead = (struct writ_buf){0};
+    if (request->cut && !request->closing && request->upcall_open) {
+        give_up(request);
+    }
+    room_again(request->x, request);
+}
+
+void
+writ_pass_task(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_view data)
+{
+    writ_auto_buf id = writ_buf_make(WRIT_PASS_EVENT_ID_MAX);
+    struct writ_sse_event told = *event;
+    const struct writ_task_word word = {.request = request,
+        .from = request->upstream,
+        .form = writ_task_word_form(request),
+        .event = &told,
+        .told = word_told,
+        .ctx = request};
+
+    told.data = data;
+    told.id = writ_pass_event_id(request, event->id, &id);
+    if (request->words == WORDS_MAX) {
+        writ_task_word_drop(request);
+    } else if (writ_is_ok(writ_task_word_take(&word))) {
+        request->ahead = request->words++ > 0 ? request->ahead : writ_buf_make(WRIT_PASS_EVENT_MAX);
+        writ_upcall_pause(&request->upcall);
+    }
+}
+
 static enum writ_step
 broken(struct writ_request *request, const struct writ_upcall_answer *answer)
 {
@@ -680,8 +748,17 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     if (event->id.len > 0) {
         note(request);
     }
-    if (writ_pass_inspect(request, request->upstream, event, &data) != WRIT_PASS_FOREIGN) {
+    switch (writ_pass_inspect(request, request->upstream, event, &data)) {
+    case WRIT_PASS_FOREIGN:
+        return;
+    case WRIT_PASS_TASK:
+        writ_pass_task(request, event, writ_buf_view(&data));
+        return;
+    case WRIT_PASS_RESPONSE:
+    case WRIT_PASS_OTHER:
+    case WRIT_PASS_ANSWER:
         writ_pass_event(request, event, writ_buf_view(&data));
+        return;
     }
 }
 

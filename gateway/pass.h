@@ -55,6 +55,7 @@ enum writ_pass_kind {
     WRIT_PASS_RESPONSE,    /* the response */
     WRIT_PASS_OTHER,       /* a notification, a request of the server, a comment */
     WRIT_PASS_ANSWER,      /* GET: the response to an earlier request, whose stream was lost */
+    WRIT_PASS_TASK,        /* a notice about a task: for its own agent alone (task_word.h) */
 };
 
 /**
@@ -73,6 +74,11 @@ enum writ_pass_kind writ_pass_inspect(const struct writ_request *request,
 /** Passes one event or comment of the upcall on, with `data` in place of its own. The upcall is
  * paused while the client is slow. */
 void writ_pass_event(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_view data);
+
+/** Passes a notice about a task on when that is settled, before all that comes behind it; the
+ * stream does not end before. */
+void writ_pass_task(
     struct writ_request *request, const struct writ_sse_event *event, struct writ_view data);
 
 /** The id of an event of the upcall as the client knows it: on an endpoint of several upstreams it

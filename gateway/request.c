@@ -47,12 +47,13 @@ writ_request_start(struct writ_exchange *x, void *ctx)
 void
 writ_request_finish(struct writ_request *request)
 {
-    WRIT_INVARIANT(!request->upcall_open);
+    WRIT_INVARIANT(!request->upcall_open && request->words == 0);
     writ_stream_forget(request);
     if (request->call != NULL) {
         writ_resume_forget(request);
     }
     writ_exchange_on_gone(request->x, NULL, NULL);
+    writ_buf_wipe(&request->ahead);
     writ_buf_wipe(&request->pending);
     writ_session_drop(WRIT_TAKE(request->session));
     writ_generation_drop(WRIT_TAKE(request->generation));

@@ -129,6 +129,8 @@ struct writ_request {
     bool cancels;            /* the client's leaving cancels the upcall */
     bool streaming;          /* the answer to the client is a stream that has begun */
     struct writ_buf pending; /* events that the client's queue did not take yet */
+    struct writ_buf ahead;   /* pass.c: events that go before those of `pending` */
+    size_t words;            /* pass.c: notices about tasks that are not settled yet */
     bool closing, cut;       /* pass.c: the stream ends behind `pending`, whole or cut */
     bool noted;              /* pass.c: the answer may come by GET */
     void (*room)(struct writ_request *request);      /* the client takes events again */

@@ -34,10 +34,9 @@ struct asked {
     const struct writ_json *list; /* the response */
     const struct writ_json **listed;
     size_t listed_n, looked_at, kept_n;
-    /* our own tasks/result */
-    struct writ_mcp_message message;
+    struct writ_task_question question;
     struct writ_header headers[WRIT_PASS_HEADERS_MAX];
-    struct writ_upcall upcall;
+    bool noted; /* the answer may come by GET */
 };
 
 /* ---- a call becomes a task ---- */
@@ -237,45 +236,12 @@ parse(struct asked *asked, struct writ_view text)
                                                                                              : NULL;
 }
 
-/* What our own question brought is for the record alone; without an answer the outcome is what the
- * status says. */
 static void
-own_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+asked_result(void *ctx)
 {
-    struct asked *asked = upcall->ctx;
-    struct writ_view body = writ_view_copy(answer->body, asked->request->x->arena);
+    struct asked *asked = ctx;
 
-    if (answer->end == WRIT_UPCALL_ANSWERED && body.ptr != NULL) {
-        (void)writ_task_end_learn(&asked->end, WRIT_TASK_RESULT, &body);
-    }
     writ_request_go(asked->request, WRIT_STEP_SETTLE);
-}
-
-static const struct writ_upcall_events own_events = {.end = own_end};
-
-static writ_result
-own_body(const struct asked *asked, struct writ_view *ret)
-{
-    const struct writ_request *request = asked->request;
-    writ_auto_buf body = writ_buf_make(OWN_BODY_MAX);
-    struct writ_write w = writ_write_to(&body);
-
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_string(&w, WRIT_LIT("writ-task-result"));
-    writ_write_name(&w, WRIT_LIT("method"));
-    writ_write_string(&w, WRIT_LIT("tasks/result"));
-    writ_write_name(&w, WRIT_LIT("params"));
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("taskId"));
-    writ_write_string(&w, task_id(request));
-    writ_write_object_end(&w);
-    writ_write_object_end(&w);
-    WRIT_TRY(writ_write_end(&w, NULL));
-    *ret = writ_view_copy(writ_buf_view(&body), request->x->arena);
-    return ret->ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
 }
 
 /* The first form says apart that a task is over and what came of it: the outcome has the digest of
@@ -283,19 +249,12 @@ own_body(const struct asked *asked, struct writ_view *ret)
 static enum writ_step
 ask_result(struct asked *asked)
 {
-    struct writ_request *request = asked->request;
-    struct writ_view body;
-
-    if (!writ_is_ok(own_body(asked, &body)) ||
-        !writ_is_ok(writ_pass_prepare_message(request, asked->whose, body, &asked->message,
-            asked->headers, &asked->upcall.request))) {
-        return WRIT_STEP_SETTLE;
-    }
-    asked->upcall.request.total_us = asked->upcall.request.timeout_us;
-    asked->upcall.events = &own_events;
-    asked->upcall.ctx = asked;
-    writ_upcall_start(asked->whose, request->worker, &asked->upcall);
-    return WRIT_STEP_WAIT;
+    asked->question =
+        (struct writ_task_question){.end = &asked->end, .done = asked_result, .ctx = asked};
+    return writ_is_ok(writ_task_end_ask(
+               asked->request, asked->whose, task_id(asked->request), &asked->question))
+               ? WRIT_STEP_WAIT
+               : WRIT_STEP_SETTLE;
 }
 
 /* Whether the answer ends the task, and with what; `text` becomes what is told of it. */
@@ -341,6 +300,22 @@ copy_or_absent(struct writ_view text, struct writ_arena *arena)
     return text.ptr != NULL ? writ_view_copy(text, arena) : text;
 }
 
+/* From its first id on the rest of the stream can be asked for by GET, the answer with it. */
+static void
+note(struct asked *asked)
+{
+    const struct writ_request *request = asked->request;
+    struct writ_digest key;
+
+    if (!asked->noted && request->session != NULL &&
+        writ_is_ok(writ_answers_key(request->session, writ_upstream_config(asked->whose)->name,
+            request->message.id, &key)) &&
+        writ_is_ok(writ_answers_note_task(
+            request->worker->gateway->answers, &key, &asked->end.call.name, request->method))) {
+        asked->noted = true;
+    }
+}
+
 static void
 on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
@@ -353,9 +328,15 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     if (asked->answered) {
         return;
     }
+    if (event->id.len > 0) {
+        note(asked);
+    }
     switch (writ_pass_inspect(request, request->upstream, event, &data)) {
     case WRIT_PASS_FOREIGN:
     case WRIT_PASS_ANSWER:
+        return;
+    case WRIT_PASS_TASK:
+        writ_pass_task(request, event, writ_buf_view(&data));
         return;
     case WRIT_PASS_OTHER:
         writ_pass_event(request, event, writ_buf_view(&data));

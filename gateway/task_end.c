@@ -1,14 +1,16 @@
 #include "gateway/task_end.h"
 
 #include "gateway/after.h"
-#include "gateway/pass.h"
 
+#include "base/id.h"
 #include "evidence/jcs.h"
 #include "evidence/profile.h"
+#include "evidence/write.h"
 #include "policy/output.h"
 
 #define CODE_INVALID_PARAMS (-32602)
 #define REWRITE_ROOM        65536
+#define QUESTION_MAX        65536 /* bytes of our own tasks/result */
 
 #define TASK_FAILED    WRIT_LIT("task_failed")
 #define TASK_CANCELLED WRIT_LIT("task_cancelled")
@@ -173,6 +175,13 @@ learn_result(struct writ_task_end *end, const struct value *value, bool is_error
     return failed(end, TASK_FAILED);
 }
 
+static void
+know_status(struct writ_task_end *end, bool has_failed)
+{
+    end->kind = has_failed ? WRIT_OUTCOME_ERROR : WRIT_OUTCOME_EXECUTED;
+    end->error_type = has_failed ? TASK_FAILED : (struct writ_view){NULL, 0};
+}
+
 static enum writ_task_says
 learn_status(struct writ_task_end *end, enum writ_task_form form, const struct writ_json *task,
     const struct value *value, bool is_error)
@@ -187,7 +196,7 @@ learn_status(struct writ_task_end *end, enum writ_task_form form, const struct w
         return WRIT_TASK_SAYS_NOTHING;
     }
     if (form == WRIT_TASK_STATUS || form == WRIT_TASK_NOTICE) {
-        writ_task_end_unknown(end, has_failed); /* until it was asked for */
+        know_status(end, has_failed); /* until it was asked for */
         return WRIT_TASK_SAYS_ASK;
     }
     if (has_failed) {
@@ -215,11 +224,67 @@ writ_task_end_learn(struct writ_task_end *end, enum writ_task_form form, struct 
     return learn_status(end, form, writ_json_get(message, holder_of(form)), &value, is_error);
 }
 
-void
-writ_task_end_unknown(struct writ_task_end *end, bool has_failed)
+/* ---- asking for the result ---- */
+
+static void
+question_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
-    end->kind = has_failed ? WRIT_OUTCOME_ERROR : WRIT_OUTCOME_EXECUTED;
-    end->error_type = has_failed ? TASK_FAILED : (struct writ_view){NULL, 0};
+    struct writ_task_question *question = upcall->ctx;
+    struct writ_view body = writ_view_copy(answer->body, question->end->arena);
+
+    if (answer->end == WRIT_UPCALL_ANSWERED && body.ptr != NULL) {
+        (void)writ_task_end_learn(question->end, WRIT_TASK_RESULT, &body);
+    }
+    question->done(question->ctx);
+}
+
+static const struct writ_upcall_events question_events = {.end = question_end};
+
+/* Its id is nobody else's, as a server may tell the requests of a session apart by it alone. */
+static writ_result
+question_body(const struct writ_task_end *end, struct writ_view task, struct writ_view *ret)
+{
+    writ_auto_buf id = writ_buf_make(64);
+    struct writ_buf body = writ_buf_in(end->arena, QUESTION_MAX);
+    struct writ_write w = writ_write_to(&body);
+    uint64_t random;
+
+    WRIT_TRY(writ_random(&random, sizeof random, NULL));
+    writ_buf_str(&id, "writ-task-");
+    writ_buf_u64(&id, random);
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_string(&w, writ_buf_view(&id));
+    writ_write_name(&w, WRIT_LIT("method"));
+    writ_write_string(&w, WRIT_LIT("tasks/result"));
+    writ_write_name(&w, WRIT_LIT("params"));
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("taskId"));
+    writ_write_string(&w, task);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    *ret = writ_buf_view(&body);
+    return WRIT_DONE;
+}
+
+writ_result
+writ_task_end_ask(struct writ_request *request, struct writ_upstream *upstream, struct writ_view id,
+    struct writ_task_question *question)
+{
+    struct writ_upcall_request *wanted = &question->upcall.request;
+    struct writ_view body;
+
+    WRIT_TRY(question_body(question->end, id, &body));
+    WRIT_TRY(writ_pass_prepare_message(
+        request, upstream, body, &question->message, question->headers, wanted));
+    wanted->total_us = wanted->timeout_us;
+    question->upcall.events = &question_events;
+    question->upcall.ctx = question;
+    writ_upcall_start(upstream, request->worker, &question->upcall);
+    return WRIT_DONE;
 }
 
 /* ---- the outcome ---- */

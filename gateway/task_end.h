@@ -6,7 +6,7 @@
 #ifndef WRIT_GATEWAY_TASK_END_H
 #define WRIT_GATEWAY_TASK_END_H
 
-#include "gateway/request.h"
+#include "gateway/pass.h"
 
 /** Where a message says what became of a task. */
 enum writ_task_form {
@@ -53,8 +53,29 @@ enum writ_task_form writ_task_end_form(enum writ_mcp_method method, enum writ_mc
 enum writ_task_says writ_task_end_learn(
     struct writ_task_end *end, enum writ_task_form form, struct writ_view *text);
 
-/** The task is over, and what came of it could not be had: the outcome says that much. */
-void writ_task_end_unknown(struct writ_task_end *end, bool has_failed);
+/** A question of our own. Lives until `done` is called. */
+struct writ_task_question {
+    struct writ_task_end *end;
+    void (*done)(void *ctx);
+    void *ctx;
+    struct writ_mcp_message message;
+    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_upcall upcall;
+};
+
+/**
+ * Asks for what came of a task that is over, in the session of the request (tasks/result of
+ * 2025-11-25): it is for the outcome alone, and noted in `end`. Without an answer the outcome is
+ * what the status says.
+ *
+ * @param question  `end`, `done` and `ctx` are set
+ * @param id        of the task
+ *
+ * @return WRIT_OK  `done` will be called
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO, WRIT_E_PARSE
+ */
+WRIT_RESULT writ_task_end_ask(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view id, struct writ_task_question *question);
 
 /** Fills the entry that records the outcome; it borrows `end`. Another code than WRIT_OK: it does
  * not say what the rules did, so what they let through must not be shown. WRIT_E_LIMIT,

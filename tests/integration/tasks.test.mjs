@@ -2,73 +2,9 @@
 // it; a task is its own agent's and nobody else's.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { until } from '../support/gateway.mjs';
+import { ada, any, ask, begin, bob, digest, eve, idOf, outcomes, setUp, TASKS } from '../support/tasks.mjs';
 import { startUpstream } from '../support/upstream.mjs';
-
-const TASKS = 'io.modelcontextprotocol/tasks';
-const any = [{ arg: '', op: 'type', value: 'any' }];
-const ada = bearer('ada', { tenant: 'acme' });
-const bob = bearer('bob', { tenant: 'acme' });
-const eve = bearer('ada', { tenant: 'evil', token: 'token-of-eve' });
-const META = { 'io.modelcontextprotocol/clientCapabilities': { extensions: { [TASKS]: {} } } };
-
-/** A server whose tasks are what the test makes of them. */
-class Tasks {
-  constructor(ttl = 60_000) {
-    this.ttl = ttl;
-    this.all = new Map();
-  }
-
-  begin(m) {
-    const task = { taskId: `task-${this.all.size + 1}`, status: 'working', ttl: this.ttl, createdAt: new Date().toISOString() };
-    this.all.set(task.taskId, task);
-    m.result(m.modern ? { resultType: 'task', ...this.face(task, true) } : { task: this.face(task) });
-  }
-
-  face({ taskId, status, ttl, createdAt }, modern = false) {
-    return { taskId, status, createdAt, lastUpdatedAt: createdAt, ...(modern ? { ttlMs: ttl, pollIntervalMs: 5 } : { ttl, pollInterval: 5 }) };
-  }
-
-  end(id, status, more = {}) {
-    Object.assign(this.all.get(id), { status, ...more });
-  }
-
-  /** Answers what is asked about a task; undefined: it is not about one. */
-  answer(m) {
-    const task = this.all.get(m.params?.taskId);
-    if (!m.method?.startsWith('tasks/')) return undefined;
-    if (m.method === 'tasks/list') m.result({ tasks: [...this.all.values()].map((t) => this.face(t)) });
-    else if (task === undefined) m.error(-32602, 'no such task');
-    else if (m.method === 'tasks/result') task.error ? m.error(task.error.code, task.error.message) : m.result(task.result);
-    else {
-      if (m.method === 'tasks/cancel') task.status = 'cancelled';
-      if (m.method === 'tasks/update') task.given = m.params.inputResponses;
-      const whole = m.modern && m.method === 'tasks/get' ? { result: task.result, error: task.error } : {};
-      m.result(m.modern && m.method !== 'tasks/get' ? {} : { ...this.face(task, m.modern), ...whole });
-    }
-    return true;
-  }
-}
-
-async function setUp(t, { ttl, ...config } = {}) {
-  const tasks = new Tasks(ttl);
-  const up = await startUpstream(t, { onCall: (m) => tasks.begin(m), onMessage: (m) => tasks.answer(m), capabilities: { tools: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } });
-  const gw = await startGateway(t, { agents: [ada.entry, bob.entry, eve.entry], upstreams: { up: { http: up.url } }, tools: { 'up/*': { scope: 's', arguments: any } }, ...config });
-  const modern = (agent = ada, path = '/mcp/up') => new Caller(gw, { path, modern: true, token: agent.token });
-  const legacy = (agent = ada, path = '/mcp/up') => openSession(gw, { path, token: agent.token });
-  return { tasks, up, gw, modern, legacy };
-}
-
-const begin = (caller, n = 1, name = 'work') => (caller.modern
-  ? caller.call(name, { n }, { meta: META }) : caller.call(name, { n }, { params: { task: { ttl: 60_000 } } }));
-const idOf = (answer) => answer.result.taskId ?? answer.result.task.taskId;
-const ask = (caller, method, taskId, params = {}) => caller.request(method, { taskId, ...params, ...(caller.modern ? { _meta: META } : {}) });
-const outcomes = (gw) => gw.decisions(['--decision', 'allow']).map((d) => gw.show(d.decision_id).outcome);
-const digest = (value) => {
-  const run = writ(['json', 'digest'], { input: JSON.stringify(value) });
-  return run.out.trim();
-};
 
 test('2026-07-28: the outcome of a call is recorded when its task is seen to have ended', async (t) => {
   const { tasks, gw, modern, up } = await setUp(t);
@@ -201,25 +137,6 @@ test('a list of tasks has the agent\'s own, also when the server lists all', asy
   assert.deepEqual(await listed(await legacy(bob)), [theirs]);
   assert.deepEqual(await listed(await legacy(eve)), []);
   gw.verify();
-});
-
-test('what a stateless server tells of tasks reaches nobody: it may be another agent\'s', async (t) => {
-  const { tasks, up, modern } = await setUp(t);
-  const id = idOf(await begin(modern()));
-  const usual = up.onMessage;
-  up.onMessage = (m) => {
-    if (m.method !== 'subscriptions/listen') return usual(m);
-    const tell = (method, params = {}) => stream.send({ jsonrpc: '2.0', method, params: { ...params, _meta: { 'io.modelcontextprotocol/subscriptionId': m.id } } });
-    const stream = m.stream();
-    tell('notifications/subscriptions/acknowledged');
-    tell('notifications/tasks', { ...tasks.face(tasks.all.get(id), true), status: 'completed', result: { content: [{ type: 'text', text: 'secret' }] } });
-    tell('notifications/tools/list_changed');
-    stream.send({ jsonrpc: '2.0', id: m.id, result: { resultType: 'complete' } });
-    stream.end();
-    return true;
-  };
-  const heard = await modern(bob).request('subscriptions/listen', { notifications: { toolsListChanged: true } });
-  assert.deepEqual(heard.messages.map((m) => m.method), ['notifications/subscriptions/acknowledged', 'notifications/tools/list_changed', undefined]);
 });
 
 test('what a task is told is bounded, and passed on', async (t) => {

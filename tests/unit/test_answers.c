@@ -102,6 +102,25 @@ START_TEST(what_is_not_governed_never_takes_the_place_of_what_is)
 }
 END_TEST
 
+START_TEST(a_question_about_a_task_is_found_and_never_hidden_behind_what_is_not_governed)
+{
+    struct writ_digest key = digest(1), taken = digest(2), task = digest(3);
+    struct writ_answers_found found;
+
+    begin();
+    ck_assert_ok(writ_answers_note_task(answers, &key, &task, WRIT_MCP_TASKS_RESULT));
+    ck_assert_ok(writ_answers_note(answers, &key, NULL, loop));
+    found = writ_answers_find(answers, &key);
+    ck_assert_int_eq(found.state, WRIT_ANSWERS_TASK);
+    ck_assert_int_eq(found.method, WRIT_MCP_TASKS_RESULT);
+    ck_assert(writ_digest_equal(&found.task, &task));
+    ck_assert_ok(writ_answers_note(answers, &taken, NULL, loop));
+    ck_assert_ok(writ_answers_note_task(answers, &taken, &task, WRIT_MCP_TASKS_RESULT));
+    ck_assert_int_eq(state(&taken), WRIT_ANSWERS_SETTLED);
+    end();
+}
+END_TEST
+
 START_TEST(an_id_that_is_used_again_leaves_neither_call_to_be_found)
 {
     struct writ_digest key = digest(1), shown = digest(2), none = {{0}};
@@ -180,6 +199,7 @@ END_TEST
 WRIT_UNIT_MAIN("answers", a_call_is_awaited_until_it_is_settled,
     a_call_that_ended_without_an_answer_has_shown_nothing,
     what_is_not_governed_never_takes_the_place_of_what_is,
+    a_question_about_a_task_is_found_and_never_hidden_behind_what_is_not_governed,
     an_id_that_is_used_again_leaves_neither_call_to_be_found,
     an_answer_is_carried_to_a_call_that_awaits_it_and_to_no_other,
     the_oldest_of_those_that_ended_are_forgotten_first_and_those_that_run_never,
