@@ -1,16 +1,21 @@
 #include "crew/count.h"
 
+#include "base/text.h"
+#include "evidence/jcs.h"
+
 #define SHOWN_MAX 48 /* bytes of an output in an explanation */
 
-/* "a" and how many: one line of an explanation. */
+/* An output and how many gave it: one line of an explanation. */
 static void
 explain_group(const struct writ_count *count, struct writ_tally *tally, size_t at, int64_t weight)
 {
     struct writ_view output = count->poll.ballots[at].output;
-    struct writ_view shown = writ_view_sub(output, 0, SHOWN_MAX);
+    char text[SHOWN_MAX * 6];
+    struct writ_buf shown = writ_buf_over(text, sizeof text);
 
+    writ_text_safe(&shown, output.ptr != NULL ? output : WRIT_LIT("no output"), SHOWN_MAX);
     writ_tally_explain(tally, "%lld for " WRIT_VIEW_FMT "%s (first from " WRIT_VIEW_FMT ")",
-        (long long)weight, WRIT_VIEW_ARG(output.ptr != NULL ? shown : WRIT_LIT("no output")),
+        (long long)weight, WRIT_VIEW_ARG(writ_buf_view(&shown)),
         output.len > SHOWN_MAX ? "..." : "", WRIT_VIEW_ARG(count->poll.ballots[at].agent_id));
 }
 
@@ -142,8 +147,10 @@ writ_count_best(const struct writ_count *count, struct writ_tally *tally, struct
             "best_of_n needs \"score\", a JSON Pointer into the outputs");
     }
     for (size_t at = 0; at < count->poll.ballots_n; at++) {
-        writ_tally_explain(tally, WRIT_VIEW_FMT " scores %.17g",
-            WRIT_VIEW_ARG(count->poll.ballots[at].agent_id), count->ballots[at].score);
+        char score[WRIT_JCS_NUMBER_TEXT];
+        size_t len = writ_jcs_number_text(count->ballots[at].score, score);
+        writ_tally_explain(tally, WRIT_VIEW_FMT " scores " WRIT_VIEW_FMT,
+            WRIT_VIEW_ARG(count->poll.ballots[at].agent_id), WRIT_VIEW_ARG(writ_view(score, len)));
         if (count->ballots[at].score > count->ballots[best].score) {
             best = at;
         }

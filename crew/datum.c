@@ -86,7 +86,9 @@ writ_datum_of_json(const struct writ_json *json, struct writ_crew_value **ret)
 struct writ_arena *
 writ_datum_arena(size_t max)
 {
-    return writ_arena_new(max * ARENA_PER_BYTE + ARENA_EXTRA);
+    return writ_arena_new(max < (SIZE_MAX - ARENA_EXTRA) / ARENA_PER_BYTE
+                              ? max * ARENA_PER_BYTE + ARENA_EXTRA
+                              : SIZE_MAX);
 }
 
 void

@@ -292,7 +292,7 @@ writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines
     }
     ran = run_election(&e, engine, engines);
     if (writ_is_ok(ran) && why != NULL) {
-        ran = writ_tally_why(&e.tally, &text);
+        ran = writ_is_ok(writ_tally_why(&e.tally, &text)) ? ran : writ_failure_memory(err);
     }
     writ_buf_wipe(&e.tally.why);
     WRIT_TRY(ran);

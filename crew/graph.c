@@ -92,9 +92,11 @@ check_lint(const struct build *build, const struct writ_crew_shape *shape)
         return writ_failure_memory(build->err);
     }
     if (writ_crew_findings_count(errors) > 0) {
+        const struct writ_crew_finding *first = writ_crew_findings_at(errors, 0);
         return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_LINT_FAILED,
-            "shape " WRIT_VIEW_FMT ": %s, and %zu findings in all", WRIT_VIEW_ARG(shape->name),
-            writ_crew_findings_at(errors, 0)->code, writ_crew_findings_count(errors));
+            "shape " WRIT_VIEW_FMT ": %s%s" WRIT_VIEW_FMT "%s", WRIT_VIEW_ARG(shape->name),
+            first->code, first->path.len > 0 ? " at " : "", WRIT_VIEW_ARG(first->path),
+            writ_crew_findings_count(errors) > 1 ? ", and more: lint lists them" : "");
     }
     return WRIT_DONE;
 }
@@ -208,8 +210,8 @@ build_role(const struct build *build, struct writ_crew_graph *graph, size_t at,
 
     if (role->max_allowed >= 0 && amount > role->max_allowed) {
         return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_EXCEEDS_MAX_ALLOWED,
-            "role " WRIT_VIEW_FMT " has more agents than its max_allowed",
-            WRIT_VIEW_ARG(role->name));
+            "role " WRIT_VIEW_FMT " has %.0f agents; its max_allowed is %.0f",
+            WRIT_VIEW_ARG(role->name), amount, role->max_allowed);
     }
     if (amount > (double)role_agents) {
         return writ_failure_set(build->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,

@@ -5,6 +5,7 @@
  * 2. A phase is over when no step of it is in phase.ids and no nested crew of it runs. This is
  * asked after every answer, but not while the phase begins or ends or an answer is taken (`held`).
  * 3. A failure half way goes to the burst; the session is broken then. Nothing here looks at it. */
+#include "base/text.h"
 #include "crew/burst.h"
 #include "crew/nested.h"
 #include "crew/vec.h"
@@ -135,7 +136,9 @@ role_of(const struct writ_machine *m, size_t agent)
 void
 writ_crew_control_checkpoint(struct writ_crew_control *control, struct writ_view id)
 {
-    writ_burst_checkpoint(control->machine, id);
+    if (writ_text_is_utf8(id, NULL)) {
+        writ_burst_checkpoint(control->machine, id);
+    }
 }
 
 bool
@@ -145,7 +148,8 @@ writ_crew_control_request(struct writ_crew_control *control, struct writ_view fr
     struct writ_machine *m = control->machine;
     bool allowed = writ_crew_graph_allows(m->graph, from, to, action);
 
-    if (!allowed && m->burst->recursion < m->limits->action_recursion) {
+    if (!allowed && m->burst->recursion < m->limits->action_recursion &&
+        writ_text_is_utf8(from, NULL) && writ_text_is_utf8(to, NULL)) {
         m->burst->recursion++;
         writ_machine_request(m, from, to, action);
         m->burst->recursion--;
@@ -622,7 +626,8 @@ writ_machine_tick(struct writ_machine *m, double now)
     if (expire_own(m, now)) {
         writ_machine_settle(m);
     }
-    for (struct writ_handle *handle = m->first, *next; handle != NULL && handle->serial <= last;
+    for (struct writ_handle *handle = m->first, *next;
+         handle != NULL && handle->serial <= last && m->status == WRIT_CREW_AWAITING_RESPONSES;
          handle = next) {
         next = handle->next;
         writ_machine_tick(handle->inner, now);

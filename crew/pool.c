@@ -1,4 +1,5 @@
 /* A memory that agents share: insights with tags, segment and importance. */
+#include "base/text.h"
 #include "crew/datum.h"
 #include "crew/names.h"
 #include "crew/vec.h"
@@ -56,6 +57,19 @@ copy(struct writ_crew_pool *pool, struct writ_view text, struct writ_view *ret)
 }
 
 static bool
+is_utf8(const struct writ_crew_insight *insight)
+{
+    bool good = writ_text_is_utf8(insight->agent_id, NULL) &&
+                writ_text_is_utf8(insight->content, NULL) &&
+                writ_text_is_utf8(insight->segment, NULL);
+
+    for (size_t at = 0; good && at < insight->tags_n; at++) {
+        good = writ_text_is_utf8(insight->tags[at], NULL);
+    }
+    return good;
+}
+
+static bool
 copy_insight(struct writ_crew_pool *pool, const struct writ_crew_insight *from, struct insight *ret)
 {
     ret->tags = writ_arena_get(pool->arena, (from->tags_n + 1) * sizeof *ret->tags);
@@ -87,6 +101,14 @@ writ_crew_pool_add(
     if (pool->n >= pool->max) {
         return writ_failure_set(err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
             "the pool has its %zu insights", pool->max);
+    }
+    if (insight->tags_n > WRIT_CREW_TAGS_MAX) {
+        return writ_failure_set(err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "%zu tags; an insight may have %d", insight->tags_n, WRIT_CREW_TAGS_MAX);
+    }
+    if (!is_utf8(insight)) {
+        return writ_failure_set(
+            err, WRIT_E_INVALID, WRIT_CREW_MALFORMED, "a text of the insight is not UTF-8");
     }
     if (insight->metadata.ptr != NULL) {
         writ_result read = writ_crew_value_read(insight->metadata, NULL, &metadata, err);

@@ -6,8 +6,11 @@
 #include "crew/vec.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 
-#define ATTEMPTS_MAX 1000000000.0 /* of one agent */
+#define REFUSED_MAX  256
+#define ATTEMPTS_MAX 1000000000 /* of one agent */
 
 /** A restoring: the machine, and where its error goes. */
 struct restore {
@@ -15,10 +18,18 @@ struct restore {
     struct writ_crew_err *err;
 };
 
-static writ_result
-refuse(const struct restore *r, const char *what)
+/* Says which crew of the snapshot it is about, by its crew id. */
+static writ_result __attribute__((format(printf, 2, 3)))
+refuse(const struct restore *r, const char *fmt, ...)
 {
-    return writ_failure_set(r->err, WRIT_E_PARSE, WRIT_CREW_MALFORMED, "snapshot: %s", what);
+    char what[REFUSED_MAX];
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(what, sizeof what, fmt, args); /* cut where it is too long */
+    va_end(args);
+    return writ_failure_set(r->err, WRIT_E_PARSE, WRIT_CREW_MALFORMED,
+        "snapshot of crew " WRIT_VIEW_FMT ": %s", WRIT_VIEW_ARG(r->m->options.crew_id), what);
 }
 
 static writ_result
@@ -37,7 +48,7 @@ read_agent(const struct restore *r, const struct writ_json *value, size_t *ret)
                        : WRIT_GRAPH_NONE;
 
     if (agent == WRIT_GRAPH_NONE) {
-        return refuse(r, "an agent that the crew does not have");
+        return refuse(r, "it names an agent that the crew does not have");
     }
     *ret = agent;
     return WRIT_DONE;
@@ -52,10 +63,13 @@ read_id(const struct restore *r, const struct writ_json *value, uint64_t *ret)
 }
 
 static WRIT_RESULT
-read_number(const struct restore *r, const struct writ_json *value, double least, double *ret)
+read_number(const struct restore *r, const struct writ_json *request, const char *member,
+    double least, double *ret)
 {
+    const struct writ_json *value = writ_json_get(request, writ_view_str(member));
+
     if (writ_json_type(value) != WRIT_JSON_NUMBER || value->number < least) {
-        return refuse(r, "a number is missing or too small");
+        return refuse(r, "the %s of a pending request is missing, no number or too small", member);
     }
     *ret = value->number;
     return WRIT_DONE;
@@ -78,7 +92,7 @@ read_array(const struct restore *r, const struct writ_json *object, const char *
     const struct writ_json *value = writ_json_get(object, writ_view_str(member));
 
     if (writ_json_type(value) != WRIT_JSON_ARRAY) {
-        return refuse(r, "a list is missing");
+        return refuse(r, "%s is missing, or no list", member);
     }
     *ret = value;
     return WRIT_DONE;
@@ -109,11 +123,11 @@ restore_attempts(const struct restore *r, const struct writ_json *snapshot)
     WRIT_JSON_EACH(pair, list)
     {
         size_t at = 0;
-        double attempts = 0;
+        int64_t attempts = 0;
         WRIT_TRY(read_pair(r, pair, &agent, &count));
         WRIT_TRY(read_agent(r, agent, &at));
-        WRIT_TRY(read_number(r, count, 1, &attempts));
-        if (attempts > ATTEMPTS_MAX || attempts != trunc(attempts) || m->attempts[at] != 0) {
+        if (!writ_is_ok(writ_json_integer(count, 1, ATTEMPTS_MAX, &attempts)) ||
+            m->attempts[at] != 0) {
             return refuse(r, "the attempts of an agent are no count, or stand there twice");
         }
         m->attempts[at] = (uint32_t)attempts;
@@ -156,9 +170,9 @@ restore_step(const struct restore *r, const struct writ_json *pending,
 
     WRIT_TRY(read_id(r, writ_json_get(request, WRIT_LIT("correlationId")), &step.id));
     WRIT_TRY(read_agent(r, writ_json_get(request, WRIT_LIT("agentId")), &step.agent));
-    WRIT_TRY(read_number(r, writ_json_get(request, WRIT_LIT("ts")), -HUGE_VAL, &step.ts));
+    WRIT_TRY(read_number(r, request, "ts", -HUGE_VAL, &step.ts));
     if (timeout != NULL) {
-        WRIT_TRY(read_number(r, timeout, 0, &step.timeout_ms));
+        WRIT_TRY(read_number(r, request, "timeoutMs", 0, &step.timeout_ms));
     }
     if (writ_idmap_get(&r->m->phase.ids, step.id, NULL)) {
         return refuse(r, "a correlation id stands there twice");
@@ -357,8 +371,10 @@ restore_inner(const struct restore *r, struct writ_handle *handle, const struct 
                 m->memory.self, writ_crew_value_text(value), options.crew_id, &handle->memory.self);
         }
         if (!writ_is_ok(restored)) {
-            return restored.code == WRIT_E_NOMEM ? exhausted(r)
-                                                 : refuse(r, "the memory of a nested crew");
+            return restored.code == WRIT_E_NOMEM
+                       ? exhausted(r)
+                       : refuse(r, "the memory of nested crew " WRIT_VIEW_FMT " cannot be restored",
+                             WRIT_VIEW_ARG(options.crew_id));
         }
     }
     if (!writ_is_ok(

@@ -21,7 +21,8 @@ writ_scan_end(struct writ_scan *scan, struct writ_crew_err *err)
     }
     if (scan->n > 0) {
         return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_SCHEMA,
-            "%zu values are not what they have to be: see the list", scan->n);
+            "%s at \"" WRIT_VIEW_FMT "\"%s", scan->first, WRIT_VIEW_ARG(scan->first_path),
+            scan->n > 1 ? ", and more: see the list" : "");
     }
     return WRIT_DONE;
 }
@@ -65,7 +66,10 @@ writ_scan_leave(struct writ_scan *scan, size_t entered)
 void
 writ_scan_fault(struct writ_scan *scan, const char *kind)
 {
-    scan->n++;
+    if (scan->n++ == 0) {
+        scan->first = kind;
+        scan->first_path = writ_scan_copy(scan, writ_buf_view(&scan->path));
+    }
     if (!writ_is_ok(writ_found_add(scan->faults, kind, writ_buf_view(&scan->path)))) {
         scan->exhausted = true;
     }

@@ -30,7 +30,9 @@ struct writ_scan_texts {
 struct writ_scan {
     struct writ_crew_findings *faults; /* borrowed; may be NULL */
     size_t n;                          /* faults found */
-    struct writ_arena *arena;          /* borrowed; strings are copied to it */
+    const char *first;                 /* the kind of the first, and where it is */
+    struct writ_view first_path;
+    struct writ_arena *arena; /* borrowed; strings are copied to it */
     struct writ_buf path;
     bool exhausted; /* memory ran out */
 };

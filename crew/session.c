@@ -2,6 +2,7 @@
  * failed half way. If so the session is broken and stays so. */
 #include "crew/session.h"
 
+#include "base/text.h"
 #include "crew/burst.h"
 #include "crew/snapshot.h"
 
@@ -56,7 +57,10 @@ writ_session_events(
     if (session->burst.failed != WRIT_E_UNSET) {
         return writ_failure_set(err, session->burst.failed,
             session->burst.failed == WRIT_E_NOMEM ? WRIT_CREW_NO_MEMORY : WRIT_CREW_BROKEN,
-            "the session failed half way: go on from the last snapshot");
+            session->burst.failed == WRIT_E_NOMEM
+                ? "memory ran out half way: go on from the last snapshot"
+                : "the clock gave no finite time, or the crew's memory failed, half way: go on "
+                  "from the last snapshot");
     }
     *ret = events;
     return WRIT_DONE;
@@ -94,9 +98,9 @@ writ_crew_session_new(const struct writ_crew_options *options, struct writ_crew_
     WRIT_AUTO(struct writ_crew_session *, writ_session_freep) session = writ_alloc(sizeof *session);
     struct writ_crew_memory memory = {0};
 
-    if (options->crew_id.len == 0) {
-        return writ_failure_set(
-            err, WRIT_E_INVALID, WRIT_CREW_MALFORMED, "a session needs a crew id");
+    if (options->crew_id.len == 0 || !writ_text_is_utf8(options->crew_id, NULL)) {
+        return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_MALFORMED,
+            "a session needs a crew id, which is UTF-8 and not empty");
     }
     if (session == NULL) {
         return writ_failure_memory(err);
@@ -238,6 +242,10 @@ writ_crew_session_request(struct writ_crew_session *session, struct writ_view fr
     bool allowed;
 
     WRIT_TRY(call_begin(session, err));
+    if (!writ_text_is_utf8(from, NULL) || !writ_text_is_utf8(to, NULL)) {
+        return writ_failure_set(
+            err, WRIT_E_INVALID, WRIT_CREW_MALFORMED, "the id of an agent is not UTF-8");
+    }
     allowed = writ_machine_request(session->machine, from, to, action);
     WRIT_TRY(writ_session_events(session, ret, err));
     *ret_allowed = allowed;

@@ -1,8 +1,11 @@
 #include "crew/tally.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 
-#define EXPLAINED_MAX 512
+#define EXPLAINED_MAX 512 /* bytes of a line */
+#define ESCAPED_MAX   6   /* bytes that one of them can become */
 
 void
 writ_tally_ballot(struct writ_tally *tally, size_t ballot)
@@ -18,15 +21,17 @@ writ_tally_candidate(struct writ_tally *tally, size_t candidate)
     tally->index = candidate;
 }
 
+/* What agents and plug-ins say is in it, so it is made safe to show. */
 static void
 explain(struct writ_tally *tally, const char *fmt, va_list args)
 {
-    char line[EXPLAINED_MAX];
+    char line[2 * EXPLAINED_MAX];
     int len = vsnprintf(line, sizeof line, fmt, args);
 
-    if (len > 0 && tally->why.len + sizeof line < WRIT_CREW_WHY_MAX) {
-        writ_buf_put(&tally->why,
-            writ_view(line, (size_t)len < sizeof line ? (size_t)len : sizeof line - 1));
+    if (len > 0 && tally->why.len + EXPLAINED_MAX * ESCAPED_MAX < WRIT_CREW_WHY_MAX) {
+        writ_text_safe(&tally->why,
+            writ_view(line, (size_t)len < sizeof line ? (size_t)len : sizeof line - 1),
+            EXPLAINED_MAX);
         writ_buf_byte(&tally->why, '\n');
     }
 }

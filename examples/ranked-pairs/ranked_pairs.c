@@ -114,12 +114,11 @@ unbeaten(const char *locked, size_t n)
 static int
 count(const struct writ_crew_poll *poll, struct writ_crew_tally *tally)
 {
-    size_t n = poll->candidates_n, contests_n;
+    size_t n = poll->candidates_n <= CANDIDATES_MAX ? poll->candidates_n : 0, contests_n;
     size_t *places = calloc(poll->ballots_n * n + 1, sizeof *places);
     struct contest *contests = calloc(n * n + 1, sizeof *contests);
     char *locked = calloc(n * n + 1, 1), *seen = calloc(n + 1, 1);
-    int failed = places == NULL || contests == NULL || locked == NULL || seen == NULL || n == 0 ||
-                 n > CANDIDATES_MAX;
+    int failed = places == NULL || contests == NULL || locked == NULL || seen == NULL || n == 0;
 
     for (size_t at = 0; at < poll->ballots_n && !failed; at++) {
         for (size_t one = 0; one < n; one++) {

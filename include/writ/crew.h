@@ -485,10 +485,10 @@ struct writ_crew_hooks {
     void *user;
 };
 
-/** Emits checkpoint.taken at this point. */
+/** Emits checkpoint.taken at this point. An id that is not UTF-8 is none: nothing happens. */
 void writ_crew_control_checkpoint(struct writ_crew_control *control, struct writ_view id);
-/** As writ_crew_session_request, its events at this point. Nested too deeply it is denied, and
- * nothing follows from that. */
+/** As writ_crew_session_request, its events at this point. Nested too deeply, or with ids that are
+ * not UTF-8, it is denied, and nothing follows from that. */
 bool writ_crew_control_request(struct writ_crew_control *control, struct writ_view from,
     struct writ_view to, enum writ_crew_action action);
 
@@ -524,7 +524,7 @@ const char *writ_crew_status_name(enum writ_crew_status status);
 /* All that follow return WRIT_E_INVALID with BROKEN after a call that ran out of memory, or whose
  * memory failed, half way: go on from the last snapshot. Any other error changes nothing. */
 
-/** WRIT_E_INVALID: an empty crew_id. WRIT_E_NOMEM. */
+/** WRIT_E_INVALID: a crew_id that is empty or not UTF-8. WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_session_new(const struct writ_crew_options *options,
     struct writ_crew_session **ret, struct writ_crew_err *err);
 void writ_crew_session_free(struct writ_crew_session *session);
@@ -554,7 +554,7 @@ WRIT_RESULT writ_crew_session_cancel(struct writ_crew_session *session, enum wri
     struct writ_crew_events *ret, struct writ_crew_err *err);
 
 /** Asks whether an agent may do something with another one; a denial is an event and may invoke a
- * fixer. */
+ * fixer. WRIT_E_INVALID: an id that is not UTF-8 (MALFORMED). */
 WRIT_RESULT writ_crew_session_request(struct writ_crew_session *session, struct writ_view from,
     struct writ_view to, enum writ_crew_action action, bool *ret_allowed,
     struct writ_crew_events *ret, struct writ_crew_err *err);

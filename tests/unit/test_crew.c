@@ -567,6 +567,137 @@ START_TEST(what_an_ended_crew_still_asks_is_forgotten_all_the_way_out)
 }
 END_TEST
 
+/* The nested fixer of a phase that is over waits for an answer when the last step expires. */
+START_TEST(nothing_happens_in_a_tick_after_the_crew_has_ended)
+{
+    static const struct writ_crew_hooks hooks = {ask_what_is_denied, NULL};
+    static const char shape[] =
+        SHAPE(ENTRY "," ROLE("w", ",\"amount\":1,\"hooks\":{\"after_role\":\"ask\"}") "," ROLE("f",
+            ",\"amount\":1,\"nested_crew\":\"inner\",\"activation\":{"
+            "\"on_permission_denied\":true}") "," EXIT);
+    static const char inner[] =
+        INNER(ROLE("i", ",\"first_input\":true,\"final_output\":true,\"amount\":1"));
+    struct writ_crew_events events;
+    struct crew crew = {0};
+    char id[17];
+
+    ck_assert_int_eq(crew_open(&crew, shape, AGENTS, inner, NULL), WRIT_CREW_NONE);
+    crew.options.hooks = &hooks;
+    crew.options.has_default_timeout = true;
+    crew.options.default_timeout_ms = 5;
+    crew_reopen(&crew);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    for (int answers = 0; answers < 2; answers++) { /* a-1 and w-1 */
+        ck_assert(pending_id(&crew, 0, id));
+        ck_assert_int_eq(crew_answer(&crew, id, ",\"output\":1"), WRIT_CREW_NONE);
+    }
+    ck_assert(pending_id(&crew, 1, id)); /* z-1 and the inner i-1 */
+    ck_assert_ok(writ_crew_session_tick(crew.session, 5, &events, NULL));
+    ck_assert_int_eq(writ_crew_session_status(crew.session), WRIT_CREW_COMPLETED);
+    ck_assert_uint_lt(
+        writ_view_search(events.list[events.n - 1], WRIT_LIT("\"type\":\"crew.completed\"")),
+        events.list[events.n - 1].len);
+    crew_close(&crew);
+}
+END_TEST
+
+/* ---- what cannot be written, and what is told */
+
+static void
+note_in_vain(void *user, const struct writ_crew_hook *hook, struct writ_crew_control *control)
+{
+    (void)hook;
+    writ_crew_control_checkpoint(control, WRIT_LIT("\xff"));
+    *(bool *)user =
+        writ_crew_control_request(control, WRIT_LIT("a-1"), WRIT_LIT("\xff"), WRIT_CREW_TALK_TO);
+}
+
+START_TEST(ids_that_are_not_utf_8_never_reach_an_event)
+{
+    static const char shape[] = SHAPE(
+        ROLE("a", ",\"first_input\":true,\"amount\":1,\"hooks\":{\"before_role\":\"n\"}") "," EXIT);
+    bool allowed = true;
+    const struct writ_crew_hooks hooks = {note_in_vain, &allowed};
+    struct writ_crew_session *session = NULL;
+    struct writ_crew_events events;
+    struct writ_crew_err err = {0};
+    struct crew crew = {0};
+
+    ck_assert_int_eq(crew_open(&crew, shape, AGENTS, NULL, NULL), WRIT_CREW_NONE);
+    crew.options.hooks = &hooks;
+    crew_reopen(&crew);
+    ck_assert_int_eq(crew_start(&crew), WRIT_CREW_NONE);
+    ck_assert(!allowed);
+    ck_assert_uint_eq(count_of(writ_buf_view(&crew.log), WRIT_LIT("\xff")), 0);
+    allowed = true;
+    ck_assert_code(writ_crew_session_request(crew.session, WRIT_LIT("\xff"), WRIT_LIT("a-1"),
+                       WRIT_CREW_TALK_TO, &allowed, &events, &err),
+        WRIT_E_INVALID);
+    ck_assert_int_eq(err.error, WRIT_CREW_MALFORMED);
+    ck_assert(allowed);
+    ck_assert_ok(writ_crew_session_request(crew.session, WRIT_LIT("a-1"), WRIT_LIT("a-01"),
+        WRIT_CREW_TALK_TO, &allowed, &events, &err)); /* and the session goes on */
+    ck_assert(!allowed);
+    crew.options.crew_id = WRIT_LIT("\xff");
+    ck_assert_code(writ_crew_session_new(&crew.options, &session, &err), WRIT_E_INVALID);
+    ck_assert_ptr_null(session);
+    crew_close(&crew);
+}
+END_TEST
+
+/* The text of the error with which a crew is not opened. */
+static void
+check_refusal(const char *shape, const char *agents, const char *want)
+{
+    struct crew crew = {0};
+    struct writ_crew_err err = {0};
+    struct writ_crew_plan plan = {0};
+
+    if (writ_is_ok(writ_crew_shape_read(writ_view_str(shape), NULL, NULL, &crew.shape, &err)) &&
+        writ_is_ok(writ_crew_agents_read(writ_view_str(agents), NULL, NULL, &crew.agents, &err))) {
+        plan.shape = crew.shape;
+        plan.agents = crew.agents;
+        ck_assert(!writ_is_ok(writ_crew_graph_build(&plan, &crew.graph, &err)));
+    }
+    ck_assert_str_eq(err.err.text, want);
+    crew_close(&crew);
+}
+
+START_TEST(errors_say_where)
+{
+    check_refusal(
+        SHAPE(ROLE("a", ",\"amount\":1.5")), AGENTS, "invalid_type at \"/roles/0/amount\"");
+    check_refusal(SHAPE(ROLE("a", ",\"amount\":-1,\"hooks\":1")), AGENTS,
+        "too_small at \"/roles/0/amount\", and more: see the list");
+    check_refusal(SHAPE(ENTRY "," ENTRY "," EXIT), AGENTS,
+        "shape C: duplicate_role at a, and more: lint lists them");
+    check_refusal(SHAPE(ENTRY), AGENTS, "shape C: missing_final_output");
+    check_refusal(SHAPE(ENTRY "," EXIT "," ROLE("w", ",\"amount\":3,\"max_allowed\":2")), AGENTS,
+        "role w has 3 agents; its max_allowed is 2");
+    check_refusal(SHAPE(ENTRY "," EXIT "," ROLE("w", ",\"amount\":1,\"nested_crew\":\"n\"")),
+        AGENTS, "role w nests crew n, which is not registered");
+}
+END_TEST
+
+START_TEST(a_limit_may_be_as_high_as_a_number_goes)
+{
+    struct writ_crew_limits limits = writ_crew_limits_default;
+    writ_auto_buf shape = writ_buf_make(SIZE_MAX);
+    struct crew crew = {0};
+
+    writ_buf_str(&shape, "{\"schema_version\":\"1.0\",\"name\":\"C\",\"roles\":[" ENTRY);
+    for (int at = 0; at < 1000; at++) {
+        writ_buf_fmt(&shape, "," ROLE("w%d", ""), at);
+    }
+    writ_buf_str(&shape, "," EXIT "]}");
+    writ_buf_byte(&shape, '\0');
+    ck_assert_ok(writ_buf_check(&shape, NULL));
+    limits.text_bytes = limits.event_bytes = limits.snapshot_bytes = SIZE_MAX;
+    ck_assert_int_eq(crew_open(&crew, shape.ptr, AGENTS, NULL, &limits), WRIT_CREW_NONE);
+    crew_close(&crew);
+}
+END_TEST
+
 /* ---- limits */
 
 /* A crew of 7 roles, 4 of them nested; of 1 + 2 * (1 + 2) + 1 agents. */
@@ -879,6 +1010,8 @@ END_TEST
 
 WRIT_UNIT_MAIN("crew", a_nested_crew_that_outlives_its_phase_changes_no_other,
     what_an_ended_crew_still_asks_is_forgotten_all_the_way_out,
+    nothing_happens_in_a_tick_after_the_crew_has_ended, ids_that_are_not_utf_8_never_reach_an_event,
+    errors_say_where, a_limit_may_be_as_high_as_a_number_goes,
     a_crew_that_waits_for_nothing_is_not_resumed, a_clock_that_fails_gives_no_snapshot,
     a_snapshot_has_a_limit, the_order_of_answers_does_not_change_the_log,
     resuming_at_every_step_gives_the_same_log, a_snapshot_that_was_changed_is_refused_or_runs,

@@ -109,6 +109,7 @@ START_TEST(what_does_not_fit_is_refused)
 {
     struct writ_crew_pool *pool = filled(), *roomy = writ_crew_pool_new(9);
     struct writ_crew_insight insight = {.content = {"x", 1}};
+    struct writ_view tags[WRIT_CREW_TAGS_MAX + 1];
     struct writ_crew_err err = {0};
 
     ck_assert_code(writ_crew_pool_add(pool, &insight, &err), WRIT_E_LIMIT);
@@ -119,6 +120,23 @@ START_TEST(what_does_not_fit_is_refused)
     ck_assert_code(writ_crew_pool_add(roomy, &insight, &err), WRIT_E_INVALID);
     insight.metadata = WRIT_LIT("null");
     ck_assert_ok(writ_crew_pool_add(roomy, &insight, &err));
+    for (size_t at = 0; at <= WRIT_CREW_TAGS_MAX; at++) {
+        tags[at] = WRIT_LIT("t");
+    }
+    insight.tags = tags;
+    insight.tags_n = WRIT_CREW_TAGS_MAX;
+    ck_assert_ok(writ_crew_pool_add(roomy, &insight, &err));
+    insight.tags_n++;
+    ck_assert_code(writ_crew_pool_add(roomy, &insight, &err), WRIT_E_LIMIT);
+    insight.tags_n = 1;
+    for (size_t at = 0; at < 4; at++) { /* what is not UTF-8 would spoil all that is read later */
+        struct writ_view *const texts[] = {
+            &insight.agent_id, &insight.content, &insight.segment, &tags[0]};
+        *texts[at] = WRIT_LIT("\xff");
+        ck_assert_code(writ_crew_pool_add(roomy, &insight, &err), WRIT_E_INVALID);
+        ck_assert_int_eq(err.error, WRIT_CREW_MALFORMED);
+        *texts[at] = WRIT_LIT("x");
+    }
     writ_crew_pool_free(roomy);
     writ_crew_pool_free(pool);
 }

@@ -380,6 +380,61 @@ START_TEST(a_vote_has_limits)
 }
 END_TEST
 
+/* Votes by a mode over one output; the explanation. Wipe the verdict. */
+static struct writ_crew_verdict
+explained(const char *config, struct writ_view agent, struct writ_view output)
+{
+    const struct writ_crew_entry entry = {agent, WRIT_LIT("v"), output, false, false};
+    struct writ_crew_voting *voting = NULL;
+    struct writ_crew_verdict verdict = {0};
+
+    ck_assert_ok(writ_crew_voting_read(writ_view_str(config), NULL, &voting, NULL));
+    ck_assert_ok(writ_crew_vote(voting, NULL, &entry, 1, 1, &verdict, NULL));
+    writ_crew_voting_free(voting);
+    return verdict;
+}
+
+START_TEST(an_explanation_can_be_shown_to_a_person)
+{
+    /* a character of three bytes stands where the output is cut; the id has a line of its own */
+    struct writ_crew_verdict verdict = explained("\"majority\"", WRIT_LIT("a\nb"),
+        WRIT_LIT("\"1234567890123456789012345678901234567890123456\xe2\x82\xac\""));
+
+    ck_assert_str_eq(verdict.why.ptr,
+        "1 for \"1234567890123456789012345678901234567890123456... (first from a\\u000ab)\n");
+    writ_crew_verdict_wipe(&verdict);
+    verdict = explained("{\"mode\":\"best_of_n\",\"score\":\"\"}", WRIT_LIT("a"), WRIT_LIT("0.1"));
+    ck_assert_str_eq(verdict.why.ptr, "a scores 0.1\n");
+    writ_crew_verdict_wipe(&verdict);
+}
+END_TEST
+
+START_TEST(an_explanation_has_a_limit)
+{
+    enum { VOTERS = 60000 };
+    struct writ_crew_entry *entries = writ_alloc(VOTERS * sizeof *entries);
+    writ_auto_buf outputs = writ_buf_make(SIZE_MAX);
+    struct writ_crew_voting *voting = NULL;
+    struct writ_crew_verdict verdict = {0};
+
+    ck_assert_ptr_nonnull(entries);
+    for (size_t at = 0; at < VOTERS; at++) {
+        writ_buf_fmt(&outputs, "%zu", 100000 + at);
+    }
+    for (size_t at = 0; at < VOTERS; at++) {
+        entries[at] = (struct writ_crew_entry){WRIT_LIT("a\n\n\n\n\n\n\n\n"), WRIT_LIT("v"),
+            writ_view_sub(writ_buf_view(&outputs), at * 6, 6), false, false};
+    }
+    ck_assert_ok(writ_crew_voting_read(WRIT_LIT("\"majority\""), NULL, &voting, NULL));
+    ck_assert_ok(writ_crew_vote(voting, NULL, entries, VOTERS, VOTERS, &verdict, NULL));
+    ck_assert_uint_gt(verdict.why.len, WRIT_CREW_WHY_MAX - 4096);
+    ck_assert_uint_lt(verdict.why.len, WRIT_CREW_WHY_MAX);
+    writ_crew_verdict_wipe(&verdict);
+    writ_crew_voting_free(voting);
+    writ_free(entries);
+}
+END_TEST
+
 START_TEST(vetoes_of_many_voters_are_found_in_no_time)
 {
     enum { VOTERS = 40000 };
@@ -414,4 +469,5 @@ WRIT_UNIT_MAIN("vote", a_quorum_is_counted_on_the_electorate, weights_and_thresh
     the_best_of_n_has_the_highest_score, a_review_is_decided_as_published,
     no_split_of_votes_is_accepted_and_rejected, borda_counts_points_and_first_places,
     a_voting_object_is_a_closed_set, engines_of_others_are_asked_by_name, a_vote_has_limits,
+    an_explanation_can_be_shown_to_a_person, an_explanation_has_a_limit,
     vetoes_of_many_voters_are_found_in_no_time)
