@@ -188,7 +188,8 @@ check_schema(sqlite3 *db, struct writ_err *err)
         return writ_disk_fault(db, rc, NULL, err);
     }
     if (found != SCHEMA_COUNT) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the database has not the tables of a ledger");
+        WRIT_FAIL(err, WRIT_E_PARSE, "the database has not the tables of a ledger of version %d",
+            WRIT_DISK_VERSION);
     }
     return WRIT_DONE;
 }
@@ -206,10 +207,12 @@ check_ours(sqlite3 *db, struct writ_err *err)
     }
     if (version != WRIT_DISK_VERSION) {
         WRIT_FAIL(err, WRIT_E_PARSE,
+            "the ledger has version %lld, and this program reads version %d: %s",
+            (long long)version, WRIT_DISK_VERSION,
             version > WRIT_DISK_VERSION
-                ? "the ledger has version %lld; this program is too old for it"
-                : "the ledger has version %lld, which this program does not know",
-            (long long)version);
+                ? "use the newer writ that wrote it"
+                : "keep it with the older writ that wrote it, and begin a new one with "
+                  "`writ ledger init`");
     }
     return check_schema(db, err);
 }
@@ -292,6 +295,7 @@ note_wal(void *ctx, sqlite3 *db, const char *name, int pages)
 
     (void)db;
     (void)name;
+    disk->wal_anew = disk->wal_anew || pages < 0 || (uint64_t)pages < disk->wal_pages;
     disk->wal_pages = pages < 0 ? 0 : (uint64_t)pages;
     return SQLITE_OK;
 }

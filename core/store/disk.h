@@ -16,7 +16,7 @@
 #include <sqlite3.h>
 
 #define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
-#define WRIT_DISK_VERSION     1          /* user_version */
+#define WRIT_DISK_VERSION     2          /* user_version: a change of the tables is a new one */
 #define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS */
 #define WRIT_DISK_CLAIM_BYTES 48         /* key, call, intent: 16 bytes each */
 
@@ -64,6 +64,7 @@ struct writ_disk {
     sqlite3_stmt *statements[WRIT_SQL_COUNT];
     bool poisoned;      /* nothing more may be written through it */
     uint64_t wal_pages; /* in the write-ahead log after the last commit */
+    bool wal_anew;      /* it has begun at its beginning since this was last set to false */
 };
 
 /** Creates the database in an empty file: settings, schema, a random id. WRIT_E_IO, _NOMEM,

@@ -11,6 +11,7 @@ struct writ_fold {
     pthread_cond_t wake;
     sqlite3 *db;
     bool asked, stopping;
+    bool anew; /* the log began anew since the last pass began */
     struct writ_fold_state state;
     struct writ_err why;
 };
@@ -22,7 +23,6 @@ pass(struct writ_fold *fold, struct writ_fold_state *state, struct writ_err *why
     int pages = 0, folded = 0;
     int rc =
         sqlite3_wal_checkpoint_v2(fold->db, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &folded);
-
     if (rc == SQLITE_OK) {
         state->folded = folded < 0 ? 0 : (uint64_t)folded;
         return;
@@ -45,13 +45,14 @@ run(void *arg)
             (void)pthread_cond_wait(&fold->wake, &fold->mutex);
             continue;
         }
-        fold->asked = false;
+        fold->asked = fold->anew = false;
         fold->state.busy = true;
         state = fold->state;
         (void)pthread_mutex_unlock(&fold->mutex);
         pass(fold, &state, &why);
         (void)pthread_mutex_lock(&fold->mutex);
         state.busy = false;
+        state.folded = fold->anew ? 0 : state.folded;
         fold->state = state;
         fold->why = why;
     }
@@ -109,6 +110,15 @@ writ_fold_wake(struct writ_fold *fold)
         fold->asked = true;
         (void)pthread_cond_signal(&fold->wake);
     }
+    (void)pthread_mutex_unlock(&fold->mutex);
+}
+
+void
+writ_fold_anew(struct writ_fold *fold)
+{
+    (void)pthread_mutex_lock(&fold->mutex);
+    fold->anew = true;
+    fold->state.folded = 0;
     (void)pthread_mutex_unlock(&fold->mutex);
 }
 

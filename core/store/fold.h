@@ -19,6 +19,9 @@ void writ_fold_stop(struct writ_fold *fold);
 /** Asks for one pass. Does nothing while one is running. */
 void writ_fold_wake(struct writ_fold *fold);
 
+/** The log began anew: nothing of it is folded in. */
+void writ_fold_anew(struct writ_fold *fold);
+
 struct writ_fold_state {
     bool busy;
     bool poisoned;   /* a pass failed in a way after which nobody may write */

@@ -244,10 +244,14 @@ fold(struct writ_ledger *ledger, bool idle)
 {
     struct writ_disk *disk = &ledger->disk;
     struct writ_err why = {0};
-    struct writ_fold_state state = writ_fold_look(ledger->fold, &why);
-    uint64_t folded = state.folded < disk->wal_pages ? state.folded : 0;
+    struct writ_fold_state state;
     int rc;
 
+    if (disk->wal_anew) {
+        writ_fold_anew(ledger->fold);
+        disk->wal_anew = false;
+    }
+    state = writ_fold_look(ledger->fold, &why);
     if (state.poisoned && !disk->poisoned) {
         disk->poisoned = true;
         writ_group_trouble(ledger, &why);
@@ -256,13 +260,14 @@ fold(struct writ_ledger *ledger, bool idle)
         (!idle && disk->wal_pages < WRIT_STORE_FOLD_PAGES)) {
         return;
     }
-    if (disk->wal_pages - folded > WRIT_STORE_FOLD_REST) {
+    if (disk->wal_pages - state.folded > WRIT_STORE_FOLD_REST) {
         writ_fold_wake(ledger->fold);
         return;
     }
     rc = sqlite3_wal_checkpoint_v2(disk->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     if (rc == SQLITE_OK) {
         disk->wal_pages = 0; /* told anew by the next commit */
+        disk->wal_anew = true;
     } else if (rc != SQLITE_BUSY &&
                writ_disk_fault(disk->db, rc, &disk->poisoned, &why).code != WRIT_OK &&
                disk->poisoned) {

@@ -99,7 +99,8 @@ START_TEST(what_is_not_a_ledger_is_refused)
 {
     static const char *const changes[] = {
         "PRAGMA application_id = 0",
-        "PRAGMA user_version = 2",
+        "PRAGMA user_version = 1",
+        "PRAGMA user_version = 3",
         "PRAGMA user_version = 0",
         "CREATE TABLE more(x)",
         "DROP INDEX boundary_open",
@@ -123,6 +124,33 @@ START_TEST(what_is_not_a_ledger_is_refused)
         105);
     ck_assert_int_eq(opened(kit.path, &kit.options), WRIT_E_PARSE);
     writ_kit_wipe(&kit);
+}
+END_TEST
+
+static void
+says_of_version(const char *pragma, const char *says)
+{
+    struct writ_ledger *ledger = NULL;
+    struct writ_err err = {0};
+    struct writ_kit kit;
+
+    writ_kit_init(&kit);
+    writ_kit_sql(&kit, pragma);
+    ck_assert_code(writ_ledger_open(kit.path, &kit.options, &ledger, &err), WRIT_E_PARSE);
+    ck_assert_ptr_null(ledger);
+    ck_assert_str_eq(err.text, says);
+    writ_kit_wipe(&kit);
+}
+
+START_TEST(a_ledger_of_another_version_says_what_to_do)
+{
+    ck_assert_int_eq(WRIT_DISK_VERSION, 2); /* else the texts below are others */
+    says_of_version("PRAGMA user_version = 1",
+        "the ledger has version 1, and this program reads version 2: keep it with the older writ "
+        "that wrote it, and begin a new one with `writ ledger init`");
+    says_of_version("PRAGMA user_version = 3",
+        "the ledger has version 3, and this program reads version 2: use the newer writ that wrote "
+        "it");
 }
 END_TEST
 
@@ -497,7 +525,8 @@ START_TEST(the_write_ahead_log_does_not_grow_for_ever)
 END_TEST
 
 WRIT_UNIT_MAIN("ledger", a_new_ledger_is_for_its_owner_alone, nothing_is_created_over_something,
-    opening_never_creates, what_is_not_a_ledger_is_refused, what_others_can_write_to_is_refused,
+    opening_never_creates, what_is_not_a_ledger_is_refused,
+    a_ledger_of_another_version_says_what_to_do, what_others_can_write_to_is_refused,
     a_second_process_is_kept_out_and_so_is_a_second_opening,
     options_out_of_range_are_refused_by_name, more_claims_than_fit_stop_the_start,
     groups_of_any_size_take_all_entries_in_order,
