@@ -124,7 +124,7 @@ writ_time_format(int64_t wall_us, char ret[WRIT_TIME_TEXT])
 }
 
 /* Reads `count` digits at *at and moves on; -1 when there is anything else. */
-static int64_t
+static inline int64_t
 digits_at(struct writ_view text, size_t *at, size_t count)
 {
     int64_t value = 0;
@@ -144,7 +144,7 @@ digits_at(struct writ_view text, size_t *at, size_t count)
 }
 
 /* Reads one of the bytes of `any` at *at and moves on; 0 when there is anything else. */
-static char
+static inline char
 byte_at(struct writ_view text, size_t *at, struct writ_view any)
 {
     for (size_t i = 0; *at < text.len && i < any.len; i++) {

@@ -163,26 +163,43 @@ disagreement(const struct writ_outcome *outcome, const struct writ_decision *dec
     return NULL;
 }
 
-WRIT_RESULT
-writ_outcome_join(const struct writ_outcome *outcome, const struct writ_decision *decision,
-    const struct writ_profile *profile, struct writ_err *err)
+static WRIT_RESULT
+agree(const struct writ_outcome *outcome, const struct writ_decision *decision,
+    const struct writ_member_text *derived, struct writ_err *err)
 {
     const char *differs = disagreement(outcome, decision);
-    char text[WRIT_DIGEST_TEXT] = "";
-    struct writ_member_text derived = {WRIT_ABSENT, {0}};
-    bool complete = false;
 
     if (differs != NULL) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "outcome and decision differ in %s", differs);
     }
+    /* a deny without scope has no intent_ref, and then neither record states one (contract 4) */
+    if (!writ_member_text_equal(&outcome->intent_ref, derived, derived->is == WRIT_ABSENT) ||
+        !writ_member_text_equal(&decision->intent_ref, derived, true)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "intent_ref does not recompute from the decision");
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_outcome_join(const struct writ_outcome *outcome, const struct writ_decision *decision,
+    const struct writ_profile *profile, struct writ_err *err)
+{
+    char text[WRIT_DIGEST_TEXT] = "";
+    struct writ_member_text derived = {WRIT_ABSENT, {0}};
+    bool complete = false;
+
     WRIT_TRY(writ_decision_intent_ref(decision, profile, text, &complete, err));
     if (complete) {
         derived = writ_member_text(writ_view_str(text));
     }
-    /* a deny without scope has no intent_ref, and then neither record states one (contract 4) */
-    if (!writ_member_text_equal(&outcome->intent_ref, &derived, !complete) ||
-        !writ_member_text_equal(&decision->intent_ref, &derived, true)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "intent_ref does not recompute from the decision");
-    }
-    return WRIT_DONE;
+    return agree(outcome, decision, &derived, err);
+}
+
+WRIT_RESULT
+writ_outcome_join_known(const struct writ_outcome *outcome, const struct writ_decision *decision,
+    struct writ_view intent_ref, struct writ_err *err)
+{
+    struct writ_member_text derived = writ_member_text(intent_ref);
+
+    return agree(outcome, decision, &derived, err);
 }

@@ -79,4 +79,9 @@ WRIT_RESULT writ_outcome_place(struct writ_outcome *outcome, const struct writ_d
 WRIT_RESULT writ_outcome_join(const struct writ_outcome *outcome,
     const struct writ_decision *decision, const struct writ_profile *profile, struct writ_err *err);
 
+/** The same where the intent_ref that was derived from the decision is at hand: nothing is
+ * recomputed, and both records must state that one. WRIT_E_MISMATCH. */
+WRIT_RESULT writ_outcome_join_known(const struct writ_outcome *outcome,
+    const struct writ_decision *decision, struct writ_view intent_ref, struct writ_err *err);
+
 #endif

@@ -34,14 +34,18 @@ find_flight(struct writ_ledger *ledger, const struct writ_entry_outcome *o,
 
 /* Gives the outcome its place and appends its canonical form to `bodies`. */
 static WRIT_RESULT
-write_outcome(struct writ_outcome *outcome, const struct writ_decision *decision,
-    const struct writ_profile *profile, int64_t now_us, struct writ_arena *arena,
-    struct writ_buf *bodies, struct writ_err *err)
+write_outcome(struct writ_outcome *outcome, const struct writ_flight *flight,
+    const struct writ_decision *decision, const struct writ_profile *profile, int64_t now_us,
+    struct writ_arena *arena, struct writ_buf *bodies, struct writ_err *err)
 {
     struct writ_faults faults = {0};
     size_t at = bodies->len;
 
-    WRIT_TRY(writ_outcome_join(outcome, decision, profile, err));
+    if (flight->intent_ref.ptr != NULL) { /* that of the record, which nobody can have changed */
+        WRIT_TRY(writ_outcome_join_known(outcome, decision, flight->intent_ref, err));
+    } else {
+        WRIT_TRY(writ_outcome_join(outcome, decision, profile, err));
+    }
     WRIT_TRY(writ_outcome_place(outcome, decision, profile, now_us, arena, err));
     writ_outcome_validate(outcome, &faults);
     if (faults.count > 0) {
@@ -122,7 +126,8 @@ writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
     WRIT_TRY(find_flight(ledger, o, &flight, NULL));
     now_us = writ_group_stamp(ledger);
     at = writ_group_body(ledger);
-    result = write_outcome(o->outcome, o->decision, o->profile, now_us, entry->arena, bodies, NULL);
+    result = write_outcome(
+        o->outcome, flight, o->decision, o->profile, now_us, entry->arena, bodies, NULL);
     if (!writ_is_ok(result)) {
         writ_buf_cut(bodies, before);
         return result;
@@ -335,7 +340,7 @@ give_up(struct writ_ledger *ledger, struct writ_flight *flight, enum writ_reason
     outcome = writ_outcome_for(&decision, WRIT_OUTCOME_ERROR);
     outcome.error_type = writ_member_text(writ_reason_name(reason));
     outcome.error_message = writ_member_text(writ_reason_sentence(reason));
-    WRIT_TRY(write_outcome(&outcome, &decision, profile, now_us, arena, &body, err));
+    WRIT_TRY(write_outcome(&outcome, flight, &decision, profile, now_us, arena, &body, err));
     row = row_of(flight, &outcome, now_us);
     return keep(ledger, flight, &row, writ_buf_view(&body));
 }

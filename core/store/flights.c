@@ -2,9 +2,9 @@
 
 struct writ_flight *
 writ_flights_add(struct writ_map *flights, struct writ_boundary *boundary, uint64_t leaf,
-    struct writ_view decision_id)
+    struct writ_view decision_id, struct writ_view intent_ref)
 {
-    struct writ_flight *flight = writ_alloc(sizeof *flight + decision_id.len);
+    struct writ_flight *flight = writ_alloc(sizeof *flight + decision_id.len + intent_ref.len);
 
     if (flight == NULL) {
         return NULL;
@@ -12,6 +12,9 @@ writ_flights_add(struct writ_map *flights, struct writ_boundary *boundary, uint6
     flight->boundary = boundary;
     flight->leaf = leaf;
     flight->decision_id = writ_view_place(decision_id, flight->text);
+    if (intent_ref.ptr != NULL) {
+        flight->intent_ref = writ_view_place(intent_ref, flight->text + decision_id.len);
+    }
     writ_map_add(flights, &flight->by_leaf, writ_tag_number(leaf));
     boundary->in_flight++;
     return flight;

@@ -20,13 +20,14 @@ struct writ_flight {
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];
     size_t bookings_n;
     struct writ_view decision_id; /* in `text` */
+    struct writ_view intent_ref;  /* in `text`; ptr NULL: granted by a process before this one */
     char text[];
 };
 
 /** A call that was granted, counted in its boundary; hold and bookings are for the caller to set.
  * NULL on no memory. */
 struct writ_flight *writ_flights_add(struct writ_map *flights, struct writ_boundary *boundary,
-    uint64_t leaf, struct writ_view decision_id);
+    uint64_t leaf, struct writ_view decision_id, struct writ_view intent_ref);
 struct writ_flight *writ_flights_find(const struct writ_map *flights, uint64_t leaf);
 /** Ends its bookings and frees it. */
 void writ_flights_remove(struct writ_map *flights, struct writ_flight *flight);

@@ -658,8 +658,8 @@ static WRIT_RESULT
 take(struct judgement *j, uint64_t leaf, struct writ_flight **ret)
 {
     struct writ_ledger *ledger = j->ledger;
-    struct writ_flight *flight =
-        writ_flights_add(&ledger->flights, j->boundary, leaf, j->d->draft->decision_id.view);
+    struct writ_flight *flight = writ_flights_add(&ledger->flights, j->boundary, leaf,
+        j->d->draft->decision_id.view, text_or_none(&j->d->draft->intent_ref));
 
     if (flight == NULL) {
         WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a call");

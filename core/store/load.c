@@ -285,7 +285,8 @@ load_decision(struct loading *l, const struct writ_row *row, struct writ_boundar
     if (l->ledger->flights.count >= IN_FLIGHT_FACTOR * l->ledger->options.in_flight_max) {
         WRIT_FAIL(l->err, WRIT_E_LIMIT, "too many calls have no outcome: raise the limit");
     }
-    flight = writ_flights_add(&l->ledger->flights, boundary, row->leaf, row->decision_id);
+    flight = writ_flights_add(
+        &l->ledger->flights, boundary, row->leaf, row->decision_id, writ_view(NULL, 0));
     if (flight == NULL) {
         WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for calls in flight");
     }

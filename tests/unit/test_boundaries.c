@@ -120,10 +120,13 @@ START_TEST(a_flight_counts_in_its_boundary_until_it_ends)
     ck_assert_ok(writ_boundaries_init(&boundaries, 10, NULL));
     ck_assert_ok(writ_map_init(&flights, 10, NULL));
     boundary = added(&boundaries, "t", "one");
-    flight = writ_flights_add(&flights, boundary, 5, writ_view_str(id));
-    ck_assert_ptr_nonnull(writ_flights_add(&flights, boundary, 6, WRIT_LIT("d-2")));
+    flight = writ_flights_add(&flights, boundary, 5, writ_view_str(id), writ_view(NULL, 0));
+    ck_assert_ptr_nonnull(
+        writ_flights_add(&flights, boundary, 6, WRIT_LIT("d-2"), WRIT_LIT("sha256:22")));
     id[0] = 'x'; /* it has its own copy */
     ck_assert_view(flight->decision_id, "d-1");
+    ck_assert_ptr_null(flight->intent_ref.ptr);
+    ck_assert_view(writ_flights_find(&flights, 6)->intent_ref, "sha256:22");
     ck_assert_uint_eq(boundary->in_flight, 2);
     ck_assert_ptr_eq(writ_flights_find(&flights, 5), flight);
     ck_assert_ptr_null(writ_flights_find(&flights, 7));
@@ -131,7 +134,8 @@ START_TEST(a_flight_counts_in_its_boundary_until_it_ends)
     ck_assert_ptr_null(writ_flights_find(&flights, 5));
     ck_assert_uint_eq(boundary->in_flight, 1);
     writ_fault_arm(1);
-    ck_assert_ptr_null(writ_flights_add(&flights, boundary, 8, WRIT_LIT("d-3")));
+    ck_assert_ptr_null(
+        writ_flights_add(&flights, boundary, 8, WRIT_LIT("d-3"), writ_view(NULL, 0)));
     (void)writ_fault_disarm();
     ck_assert_uint_eq(boundary->in_flight, 1);
     writ_flights_wipe(&flights);

@@ -193,6 +193,27 @@ START_TEST(an_intent_ref_that_does_not_recompute_is_refused)
 }
 END_TEST
 
+START_TEST(an_intent_ref_that_is_known_is_compared_with_both)
+{
+    writ_auto_arena arena = writ_value_arena();
+    const struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
+    const struct writ_outcome outcome = placed_outcome(&decision, WRIT_OUTCOME_EXECUTED, arena);
+    const struct writ_view known = decision.intent_ref.view, other = decision.intent_digest.view;
+    struct writ_decision changed = decision;
+    struct writ_outcome late = outcome;
+
+    ck_assert_ok(writ_outcome_join_known(&outcome, &decision, known, NULL));
+    ck_assert_code(writ_outcome_join_known(&outcome, &decision, other, NULL), WRIT_E_MISMATCH);
+    changed.intent_ref = writ_member_text(other);
+    ck_assert_code(writ_outcome_join_known(&outcome, &changed, known, NULL), WRIT_E_MISMATCH);
+    late.intent_ref = (struct writ_member_text){WRIT_NULL, {0}};
+    ck_assert_code(writ_outcome_join_known(&late, &decision, known, NULL), WRIT_E_MISMATCH);
+    late = outcome;
+    late.seq.value = 1;
+    ck_assert_code(writ_outcome_join_known(&late, &decision, known, NULL), WRIT_E_MISMATCH);
+}
+END_TEST
+
 START_TEST(a_changed_decision_no_longer_joins)
 {
     writ_auto_arena arena = writ_value_arena();
@@ -281,6 +302,7 @@ WRIT_UNIT_MAIN("outcome", zero_is_a_kind_that_may_have_run, kinds_have_the_words
     only_blocked_and_not_sent_prove_that_nothing_ran, an_outcome_of_ours_is_valid_and_joins,
     an_error_says_which, all_faults_of_an_outcome_are_told,
     the_receipts_of_decision_and_outcome_differ, an_outcome_joins_only_its_own_decision,
-    an_intent_ref_that_does_not_recompute_is_refused, a_changed_decision_no_longer_joins,
+    an_intent_ref_that_does_not_recompute_is_refused,
+    an_intent_ref_that_is_known_is_compared_with_both, a_changed_decision_no_longer_joins,
     a_deny_without_scope_joins_by_decision_id, members_that_one_record_lacks_do_not_part_them,
     an_outcome_that_cannot_be_placed_stays_as_it_was)
