@@ -3,6 +3,7 @@
 #include "evidence/decision.h"
 #include "evidence/profile.h"
 #include "evidence/write.h"
+#include "policy/approval.h"
 #include "policy/case.h"
 #include "policy/constraint.h"
 #include "policy/output.h"
@@ -276,6 +277,33 @@ put_rule(const struct writ_tool_rule *rule, struct writ_buf *ret)
     }
 }
 
+/* "finance: ann, bob (weight 2), eve (veto); review, threshold 2/3, quorum 2" */
+static void
+put_review(const struct writ_approval *approval, struct writ_buf *ret)
+{
+    writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
+    const struct writ_review_config *review = approval != NULL ? approval->review : NULL;
+
+    if (review == NULL) {
+        return;
+    }
+    writ_buf_put(&text, review->name);
+    for (size_t i = 0; i < review->voters_n; i++) {
+        const struct writ_voter_config *voter = &review->voters[i];
+
+        writ_buf_str(&text, i == 0 ? ": " : ", ");
+        writ_buf_put(&text, voter->id);
+        if (voter->weight != 1) {
+            writ_buf_fmt(&text, " (weight %lld)", (long long)voter->weight);
+        }
+        writ_buf_str(&text, voter->veto ? " (veto)" : "");
+    }
+    writ_buf_fmt(&text, "; " WRIT_VIEW_FMT ", threshold " WRIT_VIEW_FMT ", quorum " WRIT_VIEW_FMT,
+        WRIT_VIEW_ARG(review->engine), WRIT_VIEW_ARG(review->threshold),
+        WRIT_VIEW_ARG(review->quorum));
+    put_line(ret, "review", writ_buf_view(&text));
+}
+
 static void
 put_text(const struct story *s, struct writ_buf *ret)
 {
@@ -283,7 +311,9 @@ put_text(const struct story *s, struct writ_buf *ret)
 
     writ_buf_fmt(ret, "%s%s: " WRIT_VIEW_FMT " (" WRIT_VIEW_FMT ")\n", writ_case_decision(v),
         v->shadow ? ", in shadow: the call would go through" : "",
-        WRIT_VIEW_ARG(writ_reason_name(v->reason)), WRIT_VIEW_ARG(writ_reason_sentence(v->reason)));
+        WRIT_VIEW_ARG(writ_reason_name(writ_case_reason(v))),
+        WRIT_VIEW_ARG(writ_reason_sentence(writ_case_reason(v))));
+    put_review(v->approval, ret);
     put_line(ret, "constraint", v->constraint);
     put_line(ret, "accepted", v->accepted);
     for (size_t i = 0; i < v->policy_refs.n; i++) {
@@ -325,5 +355,7 @@ writ_command_explain(const struct writ_cli *cli)
         return writ_cli_fail(cli, result, &err);
     }
     writ_cli_put(writ_buf_view(&output));
-    return story.verdict.answer == WRIT_POLICY_ALLOW ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+    return story.verdict.answer == WRIT_POLICY_ALLOW && story.verdict.approval == NULL
+               ? WRIT_EXIT_OK
+               : WRIT_EXIT_NEGATIVE;
 }

@@ -342,6 +342,7 @@ answer_refusal(struct writ_request *request)
         .decision_id = call->decision.decision_id.view,
         .constraint = decided ? call->verdict.constraint : (struct writ_view){NULL, 0},
         .accepted = decided ? call->verdict.accepted : (struct writ_view){NULL, 0},
+        .ask = decided && call->asks ? &call->ask : NULL,
         .budget = decided ? entry->refused_by : (struct writ_view){NULL, 0},
         .prior = decided && is_duplicate(call->end.refusal) ? &entry->prior : NULL,
         /* also what ran and is not on disk: told nothing, a client would think that it did not */

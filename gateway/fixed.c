@@ -19,6 +19,8 @@ struct number {
 #define NUMBER_upstream(name, field) /* put_upstream */
 #define NUMBER_rule(name, field)     /* these are new with a reload */
 #define NUMBER_replay(name, field)
+#define NUMBER_review(name, field)
+#define NUMBER_voter(name, field)
 #define NUMBER_result(name, field)
 #define NUMBER_state(name, field)
 #define NUMBER_budget(name, field)

@@ -4,6 +4,7 @@
  * (duplicates, budgets, sealed boundaries, the clock) and records what it said; only what it
  * granted goes on to BIND, and only BIND makes a permit. */
 #include "gateway/conclude.h"
+#include "gateway/review_ask.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
 #include "gateway/wire.h"
@@ -217,6 +218,11 @@ judge(struct writ_request *request, struct writ_call *call)
         call->shadowed = call->verdict.reason;
         writ_metrics_count(request->x->metrics, WRIT_COUNTER_SHADOWED, 1);
     }
+    if (call->verdict.approval != NULL && call->verdict.shadow) { /* nobody is asked */
+        call->shadowed = WRIT_REASON_APPROVAL_REQUIRED;
+        call->verdict.approval = NULL;
+        writ_metrics_count(request->x->metrics, WRIT_COUNTER_SHADOWED, 1);
+    }
 }
 
 enum writ_step
@@ -246,10 +252,12 @@ writ_judge_call(struct writ_request *request)
     if (!stated_name(request->message.meta, WRIT_LIT("io.writ/boundaryId"), &boundary) ||
         is_reserved(boundary) ||
         !stated_name(
-            request->message.meta, WRIT_LIT("io.writ/targetStateDigest"), &call->stated_state)) {
+            request->message.meta, WRIT_LIT("io.writ/targetStateDigest"), &call->stated_state) ||
+        !stated_name(
+            request->message.meta, WRIT_LIT("io.writ/continuationId"), &call->continuation)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
-            "io.writ/boundaryId and io.writ/targetStateDigest are strings of 1 to 512 bytes, "
-            "and no boundary begins with writ:, session: or agent:");
+            "io.writ/boundaryId, io.writ/targetStateDigest and io.writ/continuationId are strings "
+            "of 1 to 512 bytes, and no boundary begins with writ:, session: or agent:");
     }
     call->stated_boundary = boundary;
     request->call = call;
@@ -457,7 +465,13 @@ draft_reason(const struct writ_call *call)
     if (call->observed.fault != WRIT_REASON_NONE) {
         return call->observed.fault;
     }
-    return call->verdict.answer == WRIT_POLICY_ALLOW ? WRIT_REASON_NONE : call->verdict.reason;
+    if (call->verdict.answer != WRIT_POLICY_ALLOW) {
+        return call->verdict.reason;
+    }
+    /* a caller who names an approval where none is needed means another call */
+    return call->continuation.ptr != NULL && call->verdict.approval == NULL
+               ? WRIT_REASON_CONTINUATION_MISMATCH
+               : WRIT_REASON_NONE;
 }
 
 static writ_result
@@ -489,10 +503,13 @@ writ_judge_draft(struct writ_request *request)
     d->reason = writ_member_text(
         writ_reason_sentence(refused != WRIT_REASON_NONE ? refused : call->verdict.reason));
     r = fill_draft(request, call, refused);
+    call->end.refusal = refused;
+    if (writ_is_ok(r) && refused == WRIT_REASON_NONE && writ_review_ask_needed(call)) {
+        r = writ_review_ask_make(request, call);
+    }
     if (!writ_is_ok(r)) {
         return no_draft(request, r.code);
     }
-    call->end.refusal = refused;
     return WRIT_STEP_CLAIM;
 }
 
@@ -555,6 +572,7 @@ writ_judge_claim(struct writ_request *request)
                   call->round.fault == WRIT_REASON_NONE,
         .follows = call->round.follows,
         .before = call->round.before,
+        .ask = call->asks ? &call->ask : NULL,
         .duplicates = rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID,
         .reservations = call->verdict.reservations,
         .reservations_n = call->verdict.reservations_n,
@@ -592,7 +610,10 @@ not_granted(struct writ_request *request)
     } else if (entry->decision.refused != WRIT_REASON_NONE) {
         call->end.refusal = entry->decision.refused;
     }
-    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS, WRIT_DECISION_DENY);
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS,
+        writ_decision_is(&call->decision, WRIT_DECISION_REQUIRE_APPROVAL)
+            ? WRIT_DECISION_REQUIRE_APPROVAL
+            : WRIT_DECISION_DENY);
     return WRIT_STEP_ANSWER;
 }
 

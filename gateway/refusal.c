@@ -3,6 +3,8 @@
 #include "evidence/write.h"
 #include "gateway/resource.h"
 
+#define RETRY_AFTER_MS 2000 /* what a caller that has to ask again is told */
+
 static const struct writ_header json_type = WRIT_HEADER_JSON;
 
 static void
@@ -185,6 +187,25 @@ put_prior(struct writ_write *w, const struct writ_prior *prior)
     }
 }
 
+/* Under which review the call is, in which state, and for how long. */
+static void
+put_review(struct writ_write *w, const struct writ_ask *ask)
+{
+    char until[WRIT_TIME_TEXT];
+
+    if (ask->id.ptr == NULL) {
+        return;
+    }
+    member(w, WRIT_LIT("continuation_id"), ask->id);
+    member(w, WRIT_LIT("review_state"), writ_review_state_name(ask->state));
+    if (writ_review_phase(ask->state) == WRIT_REVIEW_LIVE) {
+        writ_time_format(ask->until_us, until);
+        member(w, WRIT_LIT("expires_at"), writ_view_str(until));
+        writ_write_name(w, WRIT_LIT("retry_after_ms"));
+        writ_write_i64(w, RETRY_AFTER_MS);
+    }
+}
+
 static void
 put_data(struct writ_write *w, const struct writ_refusal *refusal)
 {
@@ -196,6 +217,9 @@ put_data(struct writ_write *w, const struct writ_refusal *refusal)
     member(w, WRIT_LIT("budget"), refusal->budget);
     if (refusal->prior != NULL && refusal->prior->known) {
         put_prior(w, refusal->prior);
+    }
+    if (refusal->ask != NULL) {
+        put_review(w, refusal->ask);
     }
     if (refusal->execution_unknown) {
         member(w, WRIT_LIT("execution"), WRIT_LIT("unknown"));

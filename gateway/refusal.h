@@ -22,6 +22,7 @@ struct writ_refusal {
     struct writ_view constraint; /* "amount le" */
     struct writ_view accepted;   /* what would be accepted */
     struct writ_view budget;
+    const struct writ_ask *ask;     /* what its review says; or NULL */
     const struct writ_prior *prior; /* duplicates: the first call; or NULL */
     bool execution_unknown;         /* it was sent, and what became of it is not known */
 };

@@ -88,6 +88,10 @@ struct writ_call {
     struct writ_decision authorization; /* the decision as placed, which is bound and signed */
     struct writ_extension extension;    /* what decision.extensions is made from */
     uint64_t leaf;                      /* of the decision */
+    struct writ_view continuation;      /* the review that the caller names; ptr NULL: none */
+    struct writ_review terms;           /* of the review that it needs, when `asks` */
+    struct writ_ask ask;
+    bool asks;
     struct writ_permit permit;
     struct writ_view credential;
     struct writ_outcome outcome;

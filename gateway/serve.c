@@ -6,11 +6,13 @@
  * (3) A generation is replaced on each loop by that loop; the main thread holds the current one. */
 #include "gateway/serve.h"
 
+#include "crew/panel.h"
 #include "base/text.h"
 #include "gateway/fixed.h"
 #include "gateway/gateway.h"
 #include "gateway/pem.h"
 #include "gateway/reload.h"
+#include "gateway/review_api.h"
 #include "gateway/request.h"
 #include "gateway/resource.h"
 #include "gateway/seen.h"
@@ -47,7 +49,7 @@ struct serve {
     char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
     struct writ_route routes[MAX_ROUTES];
     size_t routes_n;
-    struct writ_route admin_routes[WRIT_ADMIN_ROUTES];
+    struct writ_route admin_routes[WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES];
     struct writ_buf issuer;
     enum writ_ledger_state ledger_was; /* as the log has it */
     sigset_t signals;
@@ -221,6 +223,7 @@ open_ledger(struct serve *serve, struct writ_err *err)
     options.boundary_idle_us = config->sessions.idle_expires_us;
     options.clock_tolerance_us = config->ledger.clock_tolerance_us;
     options.busy_us = config->ledger.busy_timeout_us;
+    options.judge = &writ_panel_judge;
     return writ_ledger_open(config->store.ptr, &options, &serve->gateway.ledger, err);
 }
 
@@ -346,8 +349,9 @@ open_listeners(struct serve *serve, struct writ_err *err)
         return WRIT_DONE;
     }
     writ_admin_routes(&gateway->admin, serve->admin_routes);
+    writ_review_api_routes(gateway, serve->admin_routes + WRIT_ADMIN_ROUTES);
     return open_listener(serve, &config->admin_listen, &config->admin_tls, serve->admin_routes,
-        WRIT_ADMIN_ROUTES, &gateway->admin_listener, err);
+        WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES, &gateway->admin_listener, err);
 }
 
 static writ_result

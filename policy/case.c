@@ -1,5 +1,6 @@
 #include "policy/case.h"
 
+#include "policy/approval.h"
 #include "evidence/write.h"
 #include "policy/value.h"
 
@@ -215,7 +216,16 @@ writ_case_file(struct writ_view text, struct writ_arena *arena, struct writ_find
 const char *
 writ_case_decision(const struct writ_verdict *verdict)
 {
-    return verdict->answer == WRIT_POLICY_ALLOW ? "allow" : "deny";
+    if (verdict->answer != WRIT_POLICY_ALLOW) {
+        return "deny";
+    }
+    return verdict->approval != NULL ? "require_approval" : "allow";
+}
+
+enum writ_reason
+writ_case_reason(const struct writ_verdict *verdict)
+{
+    return verdict->approval != NULL ? WRIT_REASON_APPROVAL_REQUIRED : verdict->reason;
 }
 
 static void
@@ -242,8 +252,8 @@ compare_all(const struct writ_json *expect, const struct writ_verdict *verdict,
     shadow = writ_json_get(expect, WRIT_LIT("shadow"));
     compare("decision", writ_json_get(expect, WRIT_LIT("decision")),
         writ_view_str(writ_case_decision(verdict)), difference);
-    compare("reason", writ_json_get(expect, WRIT_LIT("reason")), writ_reason_name(verdict->reason),
-        difference);
+    compare("reason", writ_json_get(expect, WRIT_LIT("reason")),
+        writ_reason_name(writ_case_reason(verdict)), difference);
     compare("constraint", writ_json_get(expect, WRIT_LIT("constraint")), verdict->constraint,
         difference);
     compare("scope", writ_json_get(expect, WRIT_LIT("scope")), verdict->scope, difference);
@@ -310,7 +320,7 @@ writ_case_put(const struct writ_verdict *verdict, struct writ_buf *ret)
 
     writ_write_object_begin(&w);
     put_text(&w, "decision", writ_view_str(writ_case_decision(verdict)));
-    put_text(&w, "reason", writ_reason_name(verdict->reason));
+    put_text(&w, "reason", writ_reason_name(writ_case_reason(verdict)));
     put_text(&w, "rule", verdict->rule != NULL ? verdict->rule->ref : writ_view(NULL, 0));
     writ_write_name(&w, WRIT_LIT("policy_refs"));
     writ_write_array_begin(&w);
@@ -322,6 +332,9 @@ writ_case_put(const struct writ_verdict *verdict, struct writ_buf *ret)
     put_text(&w, "target", verdict->target);
     put_text(&w, "constraint", verdict->constraint);
     put_text(&w, "accepted", verdict->accepted);
+    if (verdict->approval != NULL) {
+        put_text(&w, "review", verdict->approval->review->name);
+    }
     writ_write_name(&w, WRIT_LIT("shadow"));
     writ_write_bool(&w, verdict->shadow);
     writ_write_object_end(&w);

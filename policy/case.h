@@ -85,7 +85,10 @@ WRIT_RESULT writ_case_run(const struct writ_config *config, const struct writ_ca
  * constraint, accepted, shadow. */
 void writ_case_put(const struct writ_verdict *verdict, struct writ_buf *ret);
 
-/** "allow" or "deny". */
+/** "allow", "require_approval" or "deny". */
 const char *writ_case_decision(const struct writ_verdict *verdict);
+
+/** The reason of that. */
+enum writ_reason writ_case_reason(const struct writ_verdict *verdict);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "policy/authorization.h"
 #include "policy/host.h"
+#include "policy/approval.h"
 #include "policy/rule.h"
 #include "policy/scopes.h"
 
@@ -532,7 +533,7 @@ digest_policy(struct loading *l)
 {
     writ_auto_buf canonical = writ_buf_make(CANONICAL_MAX);
     writ_result result =
-        writ_rule_canonical(l->top.tools, option_of(l->root, "defaults"), l->o.arena, &canonical);
+        writ_rule_canonical(&l->top, option_of(l->root, "defaults"), l->o.arena, &canonical);
 
     if (result.code == WRIT_E_LIMIT) {
         WRIT_OPTION_FAULT(
@@ -554,6 +555,7 @@ read_all(struct loading *l, struct writ_view text)
     read_top(l);
     read_agents(l);
     read_upstreams(l);
+    WRIT_TRY(writ_approval_reviews(&l->o, l->top.reviews, l->config));
     l->config->policy =
         writ_rule_read(&l->o, l->top.tools, &l->top.defaults, l->config, &l->owned->patterns);
     if (l->top.tools == NULL) {

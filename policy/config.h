@@ -51,9 +51,10 @@ struct writ_tls_config {
     struct writ_view client_ca; /* empty = no client certificates asked for */
 };
 
-/** Who is calling, as authentication found it. All views; `id` is never empty. */
+/** Who is calling, as authentication found it. All views; `id` is never empty; an empty `subject`
+ * is the id (writ_approval_subject). */
 struct writ_agent {
-    struct writ_view id, tenant, role, credential_scope, credential_tier;
+    struct writ_view id, subject, tenant, role, credential_scope, credential_tier;
     struct writ_view scopes; /* OAuth scopes, as in scopes.h */
 };
 
@@ -140,6 +141,24 @@ struct writ_upstream_config {
     struct writ_view ref;               /* "/upstreams/<name>", for messages */
 };
 
+/** One of those who vote, by subject. */
+struct writ_voter_config {
+    struct writ_view id;
+    int64_t weight;
+    bool veto;
+};
+
+/** One entry of `reviews`. */
+struct writ_review_config {
+    struct writ_view name, engine;
+    struct writ_view threshold, quorum; /* as written; checked */
+    int64_t lifetime_us, redeem_us;
+    const struct writ_voter_config *voters;
+    size_t voters_n;
+    struct writ_views administrators;
+    struct writ_digest digest; /* of all that stands in the entry */
+};
+
 struct writ_limits {
     int64_t body_bytes;      /* a request's body */
     int64_t header_bytes;    /* a request's head */
@@ -197,6 +216,8 @@ struct writ_config {
     size_t agents_n;
     const struct writ_upstream_config *upstreams;
     size_t upstreams_n;
+    const struct writ_review_config *reviews;
+    size_t reviews_n;
     const struct writ_policy *policy; /* tools and defaults, compiled: policy.h */
     struct writ_digest policy_digest; /* over everything that can change a decision */
     struct writ_limits limits;

@@ -29,6 +29,9 @@ static const struct writ_word refusal_words[] = {
     {"error", WRIT_REFUSAL_ERROR}, {"result", WRIT_REFUSAL_RESULT}, {NULL, 0}};
 static const struct writ_word on_error_words[] = {
     {"deny", WRIT_PROBE_MISSING_DENY}, {"absent", WRIT_PROBE_MISSING_ABSENT}, {NULL, 0}};
+static const struct writ_word engine_words[] = {{"review", WRIT_RAW_ENGINE_REVIEW},
+    {"unanimous", WRIT_RAW_ENGINE_UNANIMOUS}, {"weighted_consensus", WRIT_RAW_ENGINE_WEIGHTED},
+    {NULL, 0}};
 static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PASS},
     {"error", WRIT_OUTPUT_ERROR_RECORD}, {"refuse", WRIT_OUTPUT_ERROR_REFUSE}, {NULL, 0}};
 static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};

@@ -41,6 +41,9 @@ enum writ_shape {
     WRIT_SHAPE_VALUE,
     WRIT_SHAPE_SUM,
     WRIT_SHAPE_NUMBER,
+    WRIT_SHAPE_REVIEWS,
+    WRIT_SHAPE_VOTERS,
+    WRIT_SHAPE_APPROVAL,
 };
 
 struct writ_word {

@@ -99,6 +99,8 @@ NODE(top, "agents", agents, SHAPE_AGENTS, NONE, "Who may call, and how they show
 NODE(top, "upstreams", upstreams, SHAPE_UPSTREAMS, NONE, "The tool servers, by name.")
 NODE(top, "tools", tools, SHAPE_TOOLS, NONE,
     "What may be called: a rule, or a list of rules, for each upstream/tool or pattern.")
+NODE(top, "reviews", reviews, SHAPE_REVIEWS, NONE,
+    "Who decides about calls that need an approval, and how, by name.")
 INNER(top, "defaults", defaults, defaults, "What holds where no rule says otherwise.")
 INNER(top, "limits", limits, limits, "How much of anything is taken.")
 INNER(top, "sessions", sessions, sessions, "Sessions and the boundaries of runs.")
@@ -116,6 +118,9 @@ SECTION(agent, "an entry of agents", struct writ_raw_agent,
     "One identity: a static token (bearer_sha256), tokens of an issuer (issuer), or everybody "
     "(anonymous).")
 TEXT(agent, "id", agent.id, 1, 256, NONE, "The agent_id; with an issuer it comes from a claim.")
+TEXT(agent, "subject", agent.subject, 1, 256, NONE,
+    "The person or system behind the agent, where several agents are one: who asks for a call does not "
+    "vote on it, and votes once. The id when left out.")
 TEXT(agent, "tenant", agent.tenant, 1, 256, NONE, "Tenant of the agent.")
 TEXT(agent, "role", agent.role, 1, 256, NONE, "Role that rules may ask for.")
 TEXT(agent, "credential_scope", agent.credential_scope, 1, 256, NONE,
@@ -222,6 +227,8 @@ TEXT(rule, "target", target, 1, 1024, NONE, "Template of what the call acts on."
 NODE(rule, "state", state, SHAPE_STATE, NONE, "How the target's state is observed before the call.")
 NODE(rule, "arguments", arguments, SHAPE_CONSTRAINTS, NONE,
     "Constraints that must all hold. An argument that none of them names is refused.")
+NODE(rule, "approval", approval, SHAPE_APPROVAL, NONE,
+    "Which review has to approve a call that the rule allows.")
 NODE(rule, "budgets", budgets, SHAPE_BUDGETS, NONE, "What calls may use up over time.")
 WORD(rule, "duplicates", duplicates, duplicates_words, "forbid",
     "What the second of two identical calls gets: forbid, replay, or allow (for reading tools).")
@@ -235,6 +242,35 @@ SWITCH(rule, "pin", pin, NONE,
     "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
 DURATION(rule, "timeout", timeout_us, 1 * MS, 24 * HOUR, NONE,
     "How long a call may take; the upstream's timeout when left out.")
+
+SECTION(approval, "approval", struct writ_raw_approval,
+    "A call that the rule allows waits for the approval of a review.")
+TEXT(approval, "review", review, 1, 128, REQUIRED, "Name of an entry of reviews.")
+NODE(approval, "when", when, SHAPE_CONSTRAINTS, NONE,
+    "Only calls for which all of these hold; every call when left out. A call of which that cannot "
+    "be told (an argument that is missing or of another type) needs the approval.")
+
+SECTION(review, "a review", struct writ_raw_review,
+    "Who votes on a call, and what makes a verdict of the votes. It is fixed when a review opens.")
+NODE(review, "voters", voters, SHAPE_VOTERS, REQUIRED,
+    "Who may vote: agents or people, by their subject. Who asks for the call never does.")
+TEXT(review, "threshold", threshold, 1, 32, "2/3",
+    "Share of the votes cast that accepts or rejects, above 1/2: a fraction, or a decimal taken exactly.")
+TEXT(review, "quorum", quorum, 1, 32, "1/2",
+    "Least votes for a verdict: a number of them, or a fraction of the voters.")
+WORD(review, "engine", engine, engine_words, "review",
+    "How votes are counted: review (approve 1, modify 1/2, reject 0), unanimous, or weighted_consensus.")
+DURATION(review, "expires", lifetime_us, 1 * SECOND, 30 * DAY, "15m",
+    "How long votes are taken; without a verdict by then the call is refused.")
+DURATION(review, "redeem", redeem_us, 1 * SECOND, 30 * DAY, "15m",
+    "How long an approval waits for its caller to come back.")
+TEXTS(review, "administrators", administrators, 64,
+    "Subjects that may end the review without a verdict.")
+
+SECTION(voter, "a voter", struct writ_raw_voter, "One of those who vote.")
+TEXT(voter, "id", id, 1, 256, REQUIRED, "The subject of an entry of agents, or its id.")
+COUNT(voter, "weight", weight, 0, 1000000, "1", "How much the vote counts.")
+SWITCH(voter, "veto", veto, "false", "Whether a reject of this voter decides at once.")
 
 SECTION(replay, "replay", struct writ_raw_replay, "How results are kept for duplicates: replay.")
 DURATION(replay, "ttl", ttl_us, 1 * SECOND, 30 * DAY, "10m", "How long a result is kept.")

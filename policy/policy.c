@@ -1,6 +1,7 @@
 #include "policy/policy.h"
 
 #include "evidence/write.h"
+#include "policy/approval.h"
 #include "policy/rule.h"
 #include "policy/scopes.h"
 #include "policy/template.h"
@@ -295,6 +296,10 @@ writ_policy_decide(const struct writ_config *config, const struct writ_policy_ca
     ret->reason = judge(rule, call, arena, ret);
     if (ret->reason == WRIT_REASON_POLICY_OK) {
         ret->answer = WRIT_POLICY_ALLOW;
+        if (rule->approval != NULL &&
+            writ_approval_needed(rule->approval, call->arguments, arena)) {
+            ret->approval = rule->approval;
+        }
     }
 }
 

@@ -40,6 +40,7 @@ enum writ_probe_missing {
 struct writ_template;       /* "files/{path}", compiled: template.h */
 struct writ_constraint_set; /* `arguments`, compiled: constraint.h */
 struct writ_output_rules;   /* `result`, compiled: output.h */
+struct writ_approval;       /* `approval`, compiled: approval.h */
 struct writ_budget;         /* one entry of `budgets`, compiled: policy.c */
 
 /** `state` of a rule: how the state of the target is observed. */
@@ -62,6 +63,7 @@ struct writ_tool_rule {
     const struct writ_template *target;       /* NULL: none */
     const struct writ_state_probe *state;     /* NULL: none */
     const struct writ_constraint_set *arguments;
+    const struct writ_approval *approval;   /* NULL: what is allowed needs none */
     const struct writ_output_rules *result; /* NULL: results are let through as they are */
     const struct writ_budget *budgets;
     size_t budgets_n;
@@ -98,6 +100,7 @@ struct writ_verdict {
     struct writ_views policy_refs;     /* rules that were evaluated; at least one */
     const struct writ_reservation *reservations; /* for the claim's transaction; allow only */
     size_t reservations_n;
+    const struct writ_approval *approval; /* an allow that needs it first; NULL: needs none */
 };
 
 /**

@@ -22,7 +22,7 @@ struct writ_raw_top {
     struct writ_view public_url, issuer, keys, store;
     struct writ_view separator;
     int profile;
-    const struct writ_yaml *agents, *upstreams, *tools;
+    const struct writ_yaml *agents, *upstreams, *tools, *reviews;
     struct writ_raw_defaults defaults;
     struct writ_limits limits;
     struct writ_sessions_config sessions;
@@ -66,10 +66,36 @@ struct writ_raw_upstream {
 struct writ_raw_rule {
     struct writ_views agents, roles, tenants, scopes;
     struct writ_view scope, target;
-    const struct writ_yaml *state, *arguments, *budgets, *replay, *result;
+    const struct writ_yaml *state, *arguments, *approval, *budgets, *replay, *result;
     int duplicates, refusal;
     bool shadow, pin;
     int64_t timeout_us;
+};
+
+struct writ_raw_approval {
+    struct writ_view review;
+    const struct writ_yaml *when;
+};
+
+enum writ_raw_engine {
+    WRIT_RAW_ENGINE_NONE = 0,
+    WRIT_RAW_ENGINE_REVIEW,
+    WRIT_RAW_ENGINE_UNANIMOUS,
+    WRIT_RAW_ENGINE_WEIGHTED,
+};
+
+struct writ_raw_review {
+    const struct writ_yaml *voters;
+    struct writ_view threshold, quorum;
+    int engine;
+    int64_t lifetime_us, redeem_us;
+    struct writ_views administrators;
+};
+
+struct writ_raw_voter {
+    struct writ_view id;
+    int64_t weight;
+    bool veto;
 };
 
 struct writ_raw_replay {

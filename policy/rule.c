@@ -1,5 +1,6 @@
 #include "policy/rule.h"
 
+#include "policy/approval.h"
 #include "base/text.h"
 #include "evidence/jcs.h"
 #include "policy/glob.h"
@@ -22,7 +23,10 @@ struct making {
     const struct writ_raw_defaults *defaults;
     const struct writ_output_rules *output; /* of the defaults; NULL: none */
     struct writ_tool_entry *entry;          /* of the rule being made */
+    const struct writ_yaml *node;           /* of that entry */
 };
+
+#define ENTRY_MAX (1 << 20) /* bytes of one entry as JSON */
 
 /* ---- state probes */
 
@@ -247,6 +251,19 @@ read_result(struct making *m, const struct writ_yaml *node, struct writ_tool_rul
     return rule->result != NULL;
 }
 
+/* ---- approvals */
+
+static bool
+read_approval(struct making *m, const struct writ_yaml *node, struct writ_tool_rule *rule)
+{
+    rule->approval =
+        node != NULL ? writ_approval_read(m->o, node, m->node, m->config, m->patterns) : NULL;
+    if (rule->approval != NULL && rule->shadow) {
+        WRIT_OPTION_WARN(m->o, node, "shadow: nobody is asked, and calls go through");
+    }
+    return node == NULL || rule->approval != NULL;
+}
+
 /* ---- rules */
 
 static void
@@ -302,6 +319,7 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
     good = writ_scopes_check(m->o, writ_yaml_get(node, WRIT_LIT("scopes")), &raw.scopes) && good;
     good = (raw.state == NULL || read_probe(m, raw.state, ret)) && good;
     good = read_result(m, raw.result, ret) && good;
+    good = read_approval(m, raw.approval, ret) && good;
     good = (raw.budgets == NULL || read_budgets(m, raw.budgets, index, ret)) && good;
     ret->arguments = writ_compile_constraints(m->o, raw.arguments, m->patterns);
     warn_rule(m, node, &raw);
@@ -370,6 +388,7 @@ read_entry(struct making *m, const struct writ_yaml *node, struct writ_tool_entr
 
     *ret = (struct writ_tool_entry){.key = node->key};
     m->entry = ret;
+    m->node = node;
     if (node->key.len > 512 || !split_name(node->key, &ret->upstream, &ret->tool)) {
         WRIT_OPTION_FAULT(m->o, node, "wants a name such as upstream/tool or upstream/read_*");
         return false;
@@ -661,7 +680,17 @@ says_more(const struct writ_yaml *defaults)
 }
 
 WRIT_RESULT
-writ_rule_canonical(const struct writ_yaml *tools, const struct writ_yaml *defaults,
+writ_rule_digest(const struct writ_yaml *node, struct writ_arena *arena, struct writ_digest *ret)
+{
+    writ_auto_buf text = writ_buf_make(ENTRY_MAX);
+
+    put_node(&text, node, false, arena);
+    WRIT_TRY(writ_buf_check(&text, NULL));
+    return writ_digest_bytes(writ_buf_view(&text), ret, NULL);
+}
+
+WRIT_RESULT
+writ_rule_canonical(const struct writ_raw_top *top, const struct writ_yaml *defaults,
     struct writ_arena *arena, struct writ_buf *ret)
 {
     writ_buf_byte(ret, '{');
@@ -670,8 +699,14 @@ writ_rule_canonical(const struct writ_yaml *tools, const struct writ_yaml *defau
         put_node(ret, defaults, false, arena);
         writ_buf_byte(ret, ',');
     }
-    writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",\"tools\":[");
-    WRIT_YAML_EACH(entry, tools)
+    writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",");
+    if (top->reviews != NULL) {
+        writ_buf_str(ret, "\"reviews\":");
+        put_node(ret, top->reviews, false, arena);
+        writ_buf_byte(ret, ',');
+    }
+    writ_buf_str(ret, "\"tools\":[");
+    WRIT_YAML_EACH(entry, top->tools)
     {
         bool list = entry->type == WRIT_YAML_LIST;
         writ_buf_str(ret, entry->index > 0 ? ",{\"rules\":" : "{\"rules\":");

@@ -1,3 +1,4 @@
+#include "policy/approval.h"
 #include "policy/schema.h"
 
 #include "evidence/write.h"
@@ -174,6 +175,17 @@ shape_members(struct writ_write *w, enum writ_shape shape)
         break;
     case WRIT_SHAPE_NUMBER:
         number_or_text(w);
+        break;
+    case WRIT_SHAPE_REVIEWS:
+        string_member(w, "type", "object");
+        member(w, "additionalProperties");
+        ref(w, "review");
+        break;
+    case WRIT_SHAPE_VOTERS:
+        array_members(w, "voter", 1, WRIT_REVIEW_VOTERS_MAX);
+        break;
+    case WRIT_SHAPE_APPROVAL:
+        ref_member(w, "approval");
         break;
     }
 }
@@ -673,14 +685,17 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_CONSTRAINTS:
     case WRIT_SHAPE_BUDGETS:
     case WRIT_SHAPE_REDACT:
+    case WRIT_SHAPE_VOTERS:
         return "list of sections";
     case WRIT_SHAPE_UPSTREAMS:
     case WRIT_SHAPE_TOOLS:
+    case WRIT_SHAPE_REVIEWS:
         return "map of sections";
     case WRIT_SHAPE_STATE:
     case WRIT_SHAPE_REPLAY:
     case WRIT_SHAPE_RESULT:
     case WRIT_SHAPE_SUM:
+    case WRIT_SHAPE_APPROVAL:
         return "section";
     case WRIT_SHAPE_TEMPLATES:
         return "map";

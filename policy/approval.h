@@ -1,0 +1,52 @@
+/* approval.h - which calls need an approval, and of whom: `reviews`, and `approval` of a rule. */
+#ifndef WRIT_POLICY_APPROVAL_H
+#define WRIT_POLICY_APPROVAL_H
+
+#include "evidence/review.h"
+#include "policy/compile.h"
+#include "policy/config.h"
+
+#define WRIT_APPROVAL_REVIEWS_MAX 256 /* entries of `reviews` */
+
+/** `approval` of a rule, compiled. */
+struct writ_approval {
+    const struct writ_review_config *review;
+    const struct writ_constraint_set *when; /* NULL: every call */
+    struct writ_digest rules;               /* of the tool's rules, and of the review */
+};
+
+/** Reads `reviews` into the configuration; what is wrong is told. NULL: there are none.
+ * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_approval_reviews(
+    struct writ_options *o, const struct writ_yaml *node, struct writ_config *config);
+
+/**
+ * Compiles the `approval` of a rule.
+ *
+ * @param entry     the rules of the tool, as they stand in the file
+ * @param patterns  as in writ_compile_constraints
+ *
+ * @return NULL when something was refused, and told
+ */
+const struct writ_approval *writ_approval_read(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_yaml *entry, const struct writ_config *config,
+    struct writ_compile_pattern **patterns);
+
+/** Whether a call needs it: unless one of its conditions clearly does not hold. A value that is
+ * missing, of another type than is asked for, or that cannot be evaluated is not clear. */
+bool writ_approval_needed(const struct writ_approval *approval, const struct writ_json *arguments,
+    struct writ_arena *arena);
+
+/** The subject behind an agent. */
+struct writ_view writ_approval_subject(const struct writ_agent *agent);
+
+/**
+ * The terms of a review for a call of `agent`: the electorate is everybody but its subject. The
+ * digests and the id are the caller's to set.
+ *
+ * @return WRIT_OK, WRIT_E_INVALID (nobody else is left to decide), WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_approval_terms(const struct writ_approval *approval,
+    const struct writ_agent *agent, struct writ_arena *arena, struct writ_review *ret);
+
+#endif

@@ -1,0 +1,251 @@
+// Calls that need an approval: asked for, voted on over HTTP, redeemed, refused; over SIGKILL.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { bearer, startGateway, until } from '../support/gateway.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+import { openSession } from '../support/rpc.mjs';
+
+const DEV = bearer('dev', { tenant: 'acme', subject: 'alice' });
+const OTHER = bearer('other', { tenant: 'acme' });
+const ANN = bearer('ann', { tenant: 'acme' });
+const BOB = bearer('bob', { tenant: 'acme' });
+const EVE = bearer('eve', { tenant: 'acme' });
+const ALICE = bearer('alice-by-hand', { tenant: 'acme', subject: 'alice' });
+const FOREIGN = bearer('ann-elsewhere', { tenant: 'evil', subject: 'ann' });
+const OPS = bearer('ops', { tenant: 'acme' });
+const ALL = [DEV, OTHER, ANN, BOB, EVE, ALICE, FOREIGN, OPS];
+
+const pay = (approval, more = {}) => ({
+  scope: 'payments', approval,
+  arguments: [{ arg: 'amount', op: 'type', value: 'any' }, { arg: 'to', op: 'type', value: 'string', optional: true }], ...more,
+});
+
+const config = (up, more = {}) => ({
+  upstreams: { up: { http: up.url } }, agents: ALL.map((a) => a.entry),
+  reviews: { finance: { voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'eve', veto: true }, { id: 'alice' }], quorum: '2', administrators: ['ops'], ...more.review } },
+  tools: { 'up/pay': pay({ review: 'finance', ...more.approval }, more.rule) },
+  ...more.top,
+});
+
+async function setUp(t, more = {}) {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, config(up, more));
+  return { up, gw };
+}
+
+/** A request to the admin listener. */
+async function api(gw, who, path, body) {
+  const res = await fetch(`http://127.0.0.1:${gw.adminPort}/v1/reviews${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...(who && { authorization: `Bearer ${who.token}` }), ...(body !== undefined && { 'content-type': 'application/json' }) },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  return { status: res.status, json: await res.json().catch(() => undefined), type: res.headers.get('content-type') };
+}
+
+async function vote(gw, who, id, choice, more = {}) {
+  const { json } = await api(gw, ANN, `/${id}`);
+  return api(gw, who, `/${id}/vote`, { vote: choice, review_digest: json.review_digest, ...more });
+}
+
+/** All say yes. As long as one of them has a veto that is out, nothing is decided. */
+async function approve(gw, id) {
+  assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'open');
+  assert.equal((await vote(gw, BOB, id, 'approve')).json.state, 'open');
+  assert.equal((await vote(gw, EVE, id, 'approve')).json.state, 'approved');
+}
+
+/** A call that waits: its review's id. */
+async function asks(session, args) {
+  const answer = await session.call('up__pay', args);
+  assert.equal(answer.reason, 'approval_required');
+  assert.equal(answer.refusal.review_state, 'open');
+  assert.ok(answer.refusal.retry_after_ms > 0);
+  assert.ok(Date.parse(answer.refusal.expires_at) > Date.now());
+  return answer.refusal.continuation_id;
+}
+
+test('a call waits for its verdict, runs once after it, and everything is in the ledger', async (t) => {
+  const { up, gw } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 100 });
+  assert.equal(await asks(s, { amount: 100 }), id, 'the same call joins');
+  assert.notEqual(await asks(s, { amount: 101 }), id);
+  assert.equal(up.calls.length, 0);
+
+  const { json: list } = await api(gw, ANN, '');
+  assert.equal(list.reviews.length, 2);
+  const { json: one } = await api(gw, ANN, `/${id}`);
+  assert.deepEqual(one.arguments, { amount: 100 });
+  assert.equal(one.decision.decision, 'require_approval');
+  assert.equal(one.decision.continuation_id, id);
+  assert.deepEqual(one.voters.map((v) => v.id), ['ann', 'bob', 'eve'], 'who asks does not vote, under whatever name');
+
+  const first = await vote(gw, ANN, id, 'approve', { feedback: '<b>fine</b>', confidence: 0.9 });
+  assert.equal(first.json.state, 'open');
+  assert.equal((await vote(gw, BOB, id, 'approve')).json.state, 'open', 'there is a veto that is still out');
+  assert.equal((await vote(gw, EVE, id, 'approve')).json.state, 'approved');
+  assert.equal((await vote(gw, EVE, id, 'reject')).json.reason, 'review_closed');
+
+  const done = await s.call('up__pay', { amount: 100 });
+  assert.equal(done.said, 'ran 1');
+  assert.equal((await s.call('up__pay', { amount: 100 })).reason, 'duplicate_outcome');
+  assert.equal(up.calls.length, 1);
+  const [allow] = gw.decisions(['--decision', 'allow']);
+  const shown = gw.show(allow.decision_id).decision;
+  assert.equal(shown.supersedes, id);
+  assert.equal(shown.continuation_id, id);
+
+  const { json: over } = await api(gw, ANN, `/${id}`);
+  assert.equal(over.state, 'redeemed');
+  assert.equal(over.arguments, undefined, 'no longer kept');
+  assert.deepEqual(over.records.map((r) => r.event), ['open', 'vote', 'vote', 'vote', 'accept', 'redeem']);
+  assert.match(over.records[4].log.at(-1), /"finalOutput":"ACCEPT"/);
+  gw.verify();
+});
+
+test('rejected, revised, withdrawn, cancelled and vetoed: each is told in its own word', async (t) => {
+  const { up, gw } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+
+  let id = await asks(s, { amount: 1 });
+  await vote(gw, ANN, id, 'reject');
+  await vote(gw, BOB, id, 'reject');
+  const rejected = await s.call('up__pay', { amount: 1 });
+  assert.equal(rejected.reason, 'approval_rejected');
+  assert.equal(gw.show(rejected.refusal.decision_id).decision.supersedes, id);
+  assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'approval_rejected', 'asking again is no second chance');
+
+  id = await asks(s, { amount: 2 });
+  await vote(gw, ANN, id, 'approve');
+  await vote(gw, BOB, id, 'reject');
+  await vote(gw, EVE, id, 'modify', { feedback: 'half of it' });
+  const revised = await s.call('up__pay', { amount: 2 });
+  assert.equal(revised.reason, 'revision_requested');
+  assert.equal(gw.show(revised.refusal.decision_id).decision.decision, 'revise');
+
+  id = await asks(s, { amount: 3 });
+  assert.equal((await api(gw, OTHER, `/${id}/withdraw`, {})).status, 404);
+  assert.equal((await api(gw, DEV, `/${id}/withdraw`, {})).json.state, 'withdrawn');
+  assert.equal((await s.call('up__pay', { amount: 3 })).reason, 'approval_withdrawn');
+  assert.notEqual(await asks(s, { amount: 3 }), id);
+
+  id = await asks(s, { amount: 4 });
+  assert.equal((await api(gw, ANN, `/${id}/cancel`, {})).status, 403);
+  assert.equal((await api(gw, OPS, `/${id}/cancel`, {})).json.state, 'cancelled');
+  assert.equal((await s.call('up__pay', { amount: 4 })).reason, 'approval_cancelled');
+
+  id = await asks(s, { amount: 5 });
+  assert.equal((await vote(gw, EVE, id, 'reject')).json.state, 'rejected', 'a veto');
+  assert.equal(up.calls.length, 0);
+  gw.verify();
+});
+
+test('a vote counts for its review, its voter and its tenant alone', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  const other = await asks(s, { amount: 2 });
+  const { json: one } = await api(gw, ANN, `/${id}`);
+  const cast = (who, at, body) => api(gw, who, `/${at}/vote`, { vote: 'approve', review_digest: one.review_digest, ...body });
+
+  assert.equal((await cast(ANN, other)).json.reason, 'review_mismatch', 'replayed on another review');
+  assert.equal((await cast(undefined, id)).status, 401);
+  assert.equal((await cast({ token: 'made-up' }, id)).status, 401);
+  assert.equal((await cast(OTHER, id)).status, 404, 'nobody else is told that it exists');
+  assert.equal((await cast(FOREIGN, id)).status, 404, 'a name of another tenant is another name');
+  assert.equal((await cast(ALICE, id)).status, 404, 'the requester under another name');
+  assert.equal((await cast(DEV, id)).status, 403, 'the requester');
+  assert.equal((await cast(OPS, id)).status, 403, 'an administrator is no voter');
+  for (const bad of [{ vote: 'maybe' }, { vote: 1 }, { confidence: 2 }, { confidence: 'x' }, { feedback: 7 }, { feedback: '\u001b[2J' }, { feedback: 'x'.repeat(5000) }]) {
+    assert.equal((await cast(ANN, id, bad)).status, 422, JSON.stringify(bad).slice(0, 60));
+  }
+  assert.equal((await api(gw, ANN, `/${id}`)).json.records.length, 1, 'none of it is in the ledger');
+  for (let i = 0; i < 3; i++) assert.equal((await cast(ANN, id)).json.state, 'open', 'one voter, one vote');
+  assert.equal((await api(gw, FOREIGN, '')).json.reviews.length, 0);
+  assert.equal((await api(gw, ANN, '/none')).status, 404);
+});
+
+test('a continuation that is stated must be the one, and is redeemed once by many at once', async (t) => {
+  const { up, gw } = await setUp(t, { top: { loops: 3 } });
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  await approve(gw, id);
+  const resume = (continuation, args = { amount: 1 }) => s.call('up__pay', args, { meta: { 'io.writ/continuationId': continuation } });
+  assert.equal((await resume('another')).reason, 'continuation_mismatch');
+  assert.equal((await resume(id, { amount: 2 })).reason, 'continuation_mismatch', 'approved was another call');
+  const all = await Promise.all(Array.from({ length: 20 }, () => resume(id)));
+  assert.equal(all.filter((a) => a.said === 'ran 1').length, 1);
+  assert.equal(up.calls.length, 1);
+  assert.equal(up.calls[0].message.params._meta?.['io.writ/continuationId'], undefined, 'ours does not go upstream');
+  gw.verify();
+});
+
+test('only what is clearly below the condition goes without an approval', async (t) => {
+  const { up, gw } = await setUp(t, { approval: { when: [{ arg: 'amount', op: 'ge', value: 100 }] } });
+  const s = await openSession(gw, { token: DEV.token });
+  assert.equal((await s.call('up__pay', { amount: 99.99 })).said, 'ran 1');
+  for (const amount of [100, 1e9, '5', null, [1]]) await asks(s, { amount });
+  assert.equal(up.calls.length, 1);
+});
+
+test('open reviews, votes, approvals and redemptions survive SIGKILL', async (t) => {
+  const { up, gw } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  await gw.restart('SIGKILL');
+  assert.equal(await asks(s, { amount: 1 }), id);
+  await vote(gw, ANN, id, 'approve');
+  await gw.restart('SIGKILL');
+  await vote(gw, BOB, id, 'approve');
+  await gw.restart('SIGKILL');
+  assert.equal((await vote(gw, EVE, id, 'approve')).json.state, 'approved');
+  await gw.restart('SIGKILL');
+  assert.match((await s.call('up__pay', { amount: 1 })).said, /^ran/);
+  await gw.restart('SIGKILL');
+  assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'duplicate_outcome');
+  assert.equal(up.calls.length, 1);
+  gw.verify();
+});
+
+test('silence is told as such, and a new review may be asked for', async (t) => {
+  const { up, gw } = await setUp(t, { review: { expires: '1s', redeem: '1s' } });
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  await vote(gw, ANN, id, 'approve');
+  await until(async () => (await api(gw, ANN, `/${id}`)).json.state === 'expired', 'the end of its time');
+  assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'approval_expired');
+  const again = await asks(s, { amount: 1 });
+  await approve(gw, again);
+  await until(async () => (await api(gw, ANN, `/${again}`)).json.state === 'lapsed', 'nobody came back');
+  assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'approval_lapsed');
+  assert.equal(up.calls.length, 0);
+});
+
+test('another policy of the tool ends an approval, another policy elsewhere does not', async (t) => {
+  const { up, gw } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  await approve(gw, id);
+  const tools = { ...gw.config.tools, 'up/look': { scope: 'looks' } };
+  await gw.reload({ ...gw.config, tools });
+  await gw.reload({ ...gw.config, tools: { 'up/pay': pay({ review: 'finance' }, { timeout: '9s' }) } });
+  const next = await s.call('up__pay', { amount: 1 });
+  assert.equal(next.reason, 'approval_required');
+  assert.notEqual(next.refusal.continuation_id, id);
+  const record = gw.show(next.refusal.decision_id).decision;
+  assert.equal(record.supersedes, id);
+  assert.equal(record.extensions.writ.reason, 'approval_outdated');
+  assert.equal((await api(gw, ANN, `/${id}`)).json.state, 'outdated');
+  assert.equal(up.calls.length, 0);
+});
+
+test('a caller without session finds its approval again in a later window', async (t) => {
+  const { up, gw } = await setUp(t, { top: { sessions: { window: '1s' } } });
+  const s = await openSession(gw, { token: DEV.token, modern: true });
+  const id = await asks(s, { amount: 1 });
+  await approve(gw, id);
+  await new Promise((r) => setTimeout(r, 1100));
+  assert.equal((await s.call('up__pay', { amount: 1 })).said, 'ran 1');
+  assert.equal(up.calls.length, 1);
+});
