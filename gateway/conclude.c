@@ -5,6 +5,7 @@
 #include "gateway/conclude.h"
 
 #include "gateway/after.h"
+#include "gateway/ours.h"
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
 #include "gateway/round.h"
@@ -151,6 +152,10 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
         call->last.data = text;
     }
     r = writ_json_read(text, &limits, request->x->arena, &response, NULL);
+    if (writ_is_ok(r)) {
+        r = writ_ours_clear(&limits, request->x->arena, &text, &response);
+        call->last.data = text;
+    }
     if (r.code == WRIT_E_LIMIT || r.code == WRIT_E_NOMEM || text.ptr == NULL) {
         large_answer(&call->end);
         return;
@@ -161,10 +166,6 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
     }
     judge_response(request, response, answer->status);
     call->answer_status = answer->status;
-    if (answer->sent == WRIT_NOT_SENT && call->end.outcome == WRIT_OUTCOME_ERROR) {
-        call->end.not_sent = true; /* refused on this side of the upstream */
-        call->end.error_type = WRIT_LIT(WRIT_OUTCOME_NOT_SENT);
-    }
 }
 
 enum writ_step

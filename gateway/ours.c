@@ -107,3 +107,41 @@ writ_ours_put_without(const struct writ_json *body, struct writ_buf *ret, struct
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }
+
+bool
+writ_ours_may_be_in(struct writ_view text)
+{
+    /* of the escapes only two can stand for a character of the prefix */
+    if (writ_view_search(text, WRIT_LIT("\\u")) < text.len) {
+        return true;
+    }
+    for (size_t at = writ_view_find(text, '/'); at < text.len;) {
+        struct writ_view rest = writ_view_sub(text, at + 1, SIZE_MAX);
+        size_t name = prefix.len - 1; /* what stands before the slash */
+
+        if ((at > 0 && text.ptr[at - 1] == '\\') ||
+            (at >= name && writ_ours_is(writ_view_sub(text, at - name, prefix.len)))) {
+            return true;
+        }
+        at += 1 + writ_view_find(rest, '/');
+    }
+    return false;
+}
+
+writ_result
+writ_ours_clear(const struct writ_json_limits *limits, struct writ_arena *arena,
+    struct writ_view *text, const struct writ_json **message)
+{
+    struct writ_buf clean;
+    const struct writ_json *again;
+
+    if (!writ_ours_in(*message)) {
+        return WRIT_DONE;
+    }
+    clean = writ_buf_in(arena, text->len); /* the writer makes nothing longer */
+    WRIT_TRY(writ_ours_put_without(*message, &clean, NULL));
+    WRIT_TRY(writ_json_read(writ_buf_view(&clean), limits, arena, &again, NULL));
+    *text = writ_buf_view(&clean);
+    *message = again;
+    return WRIT_DONE;
+}

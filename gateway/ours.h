@@ -3,7 +3,8 @@
  * A client states its idempotency key, its run and the state that it expects under such names, and
  * Writ puts its credential there. None of a client's goes upstream, in whatever case and with
  * whatever message, because a server could take it for Writ's word (security.md J13). A governed
- * call is written anew from what was judged (forward.c); every other message is cleared here. */
+ * call is written anew from what was judged (forward.c); every other message is cleared here. For
+ * the same reason none of a server's goes to a client: it could pretend to be a refusal. */
 #ifndef WRIT_GATEWAY_OURS_H
 #define WRIT_GATEWAY_OURS_H
 
@@ -19,5 +20,15 @@ bool writ_ours_in(const struct writ_json *body);
  * WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_ours_put_without(
     const struct writ_json *body, struct writ_buf *ret, struct writ_err *err);
+
+/** False only for the text of a message that has no such name: a look at its bytes, without reading
+ * it. A text with escapes that could hide one may have it. */
+bool writ_ours_may_be_in(struct writ_view text);
+
+/** Takes them out of a message that was read: puts the text without them, and that read again, in
+ * the place of both. Nothing changes where there are none.
+ * WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_PARSE: both are as they were, and must not be passed on. */
+WRIT_RESULT writ_ours_clear(const struct writ_json_limits *limits, struct writ_arena *arena,
+    struct writ_view *text, const struct writ_json **message);
 
 #endif

@@ -1,5 +1,6 @@
 #include "gateway/pass.h"
 
+#include "gateway/ours.h"
 #include "gateway/place.h"
 #include "gateway/refusal.h"
 #include "gateway/spread.h"
@@ -510,15 +511,23 @@ notice_change(struct writ_upstream *from, const struct writ_json *message)
     }
 }
 
-/* One strict parse. What it gives lies in the loop's scratch memory, which the caller empties. */
-static enum writ_pass_kind
-read_message(const struct writ_request *request, struct writ_upstream *from, struct writ_view text,
-    const struct writ_json **ret)
+static struct writ_json_limits
+limits_of(struct writ_view text)
 {
     struct writ_json_limits limits = writ_json_limits_default;
 
     limits.bytes = limits.string_bytes = text.len;
     limits.values = WRIT_PASS_EVENT_VALUES_MAX;
+    return limits;
+}
+
+/* One strict parse. What it gives lies in the loop's scratch memory, which the caller empties. */
+static enum writ_pass_kind
+read_message(const struct writ_request *request, struct writ_upstream *from, struct writ_view text,
+    const struct writ_json **ret)
+{
+    struct writ_json_limits limits = limits_of(text);
+
     if (!writ_is_ok(writ_json_read(text, &limits, request->worker->scratch, ret, NULL)) ||
         writ_json_type(*ret) != WRIT_JSON_OBJECT) {
         return WRIT_PASS_FOREIGN;
@@ -532,13 +541,17 @@ writ_pass_inspect(const struct writ_request *request, struct writ_upstream *from
     const struct writ_sse_event *event, struct writ_buf *ret)
 {
     const struct writ_json *message = NULL;
+    struct writ_json_limits limits = limits_of(event->data);
+    struct writ_view text = event->data;
     enum writ_pass_kind kind;
 
     if (event->kind != WRIT_SSE_EVENT || event->data.len == 0) {
         return WRIT_PASS_OTHER; /* an empty one tells the client where to go on from */
     }
     kind = read_message(request, from, event->data, &message);
-    if (kind != WRIT_PASS_FOREIGN && !writ_is_ok(put_data(from, message, ret))) {
+    if (kind != WRIT_PASS_FOREIGN &&
+        (!writ_is_ok(writ_ours_clear(&limits, request->worker->scratch, &text, &message)) ||
+            !writ_is_ok(put_data(from, message, ret)))) {
         kind = WRIT_PASS_FOREIGN;
     }
     writ_arena_reset(request->worker->scratch);
@@ -676,6 +689,20 @@ is_json(const struct writ_upcall_answer *answer)
     return writ_header_has_type(answer->content_type, WRIT_LIT("application/json"));
 }
 
+/* Takes Writ's names out of a whole answer. False: there may be some, and it cannot be read. */
+static bool
+clear_answer(struct writ_request *request, struct writ_view *body)
+{
+    struct writ_json_limits limits = limits_of(*body);
+    const struct writ_json *message;
+
+    if (!writ_ours_may_be_in(*body)) {
+        return true;
+    }
+    return writ_is_ok(writ_json_read(*body, &limits, request->x->arena, &message, NULL)) &&
+           writ_is_ok(writ_ours_clear(&limits, request->x->arena, body, &message));
+}
+
 enum writ_step
 writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *answer)
 {
@@ -696,7 +723,7 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
         body.len = 0; /* the status is the answer: clients negotiate by it */
     }
     if ((status >= 300 && status < 400) || status < 200 || (body.len > 0 && !is_json(answer)) ||
-        (status >= 500 && body.len == 0)) {
+        (status >= 500 && body.len == 0) || !clear_answer(request, &body)) {
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     }

@@ -41,6 +41,10 @@ copy_answer(struct writ_leg *leg, const struct writ_upcall_answer *answer)
     if (answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 && answer->body.len > 0 &&
         writ_header_has_type(answer->content_type, WRIT_LIT("application/json"))) {
         WRIT_IGNORE(writ_json_read(leg->answer.body, &limits, arena, &leg->response, NULL));
+        if (leg->response != NULL &&
+            !writ_is_ok(writ_ours_clear(&limits, arena, &leg->answer.body, &leg->response))) {
+            leg->response = NULL;
+        }
     }
 }
 
@@ -455,10 +459,8 @@ put_list_meta(struct writ_write *w, const struct writ_legs *legs)
     writ_write_object_begin(w);
     WRIT_JSON_EACH(name, meta)
     {
-        if (!writ_ours_is(writ_json_string(name))) {
-            writ_write_name(w, writ_json_string(name));
-            writ_spread_put_verbatim(w, writ_json_value(name));
-        }
+        writ_write_name(w, writ_json_string(name));
+        writ_spread_put_verbatim(w, writ_json_value(name));
     }
     if (missing) {
         writ_write_name(w, WRIT_LIT("io.writ/unavailable"));

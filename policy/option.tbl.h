@@ -351,7 +351,7 @@ SWITCH(defaults, "pin", pin, "false",
 
 SECTION(limits, "limits", struct writ_limits, "How much of anything is taken.")
 SIZE(limits, "body", body_bytes, 1 * KIB, 64 * MIB, "4MiB", "A request's body.")
-SIZE(limits, "header", header_bytes, 1 * KIB, 256 * KIB, "12KiB", "A request's head.")
+SIZE(limits, "header", header_bytes, 1 * KIB, 64 * KIB, "12KiB", "A request's head.")
 COUNT(limits, "json_depth", json_depth, 1, 256, "64", "Nesting of a request's JSON.")
 COUNT(limits, "json_values", json_values, 16, 10000000, "65536",
     "Values and member names in a request's JSON, in all.")

@@ -57,6 +57,52 @@ START_TEST(a_message_that_does_not_fit_is_no_shorter_message)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("ours", our_names_are_ours_in_whatever_case,
+START_TEST(a_look_at_the_bytes_misses_no_name)
+{
+    static const char *const may[] = {"{\"io.writ/a\":1}", "{\"IO.Writ/a\":1}", "io.writ/",
+        "{\"a/b\":1,\"io.writ/c\":2}", "{\"io.writ\\/a\":1}", "{\"i\\u006f.writ/a\":1}",
+        "{\"io.writ\\u002fa\":1}"};
+    static const char *const not [] = {"", "/", "o.writ/", "{\"io.writ\":1}", "{\"a\":\"b/c\\n\"}"};
+
+    for (size_t i = 0; i < sizeof may / sizeof may[0]; i++) {
+        ck_assert_msg(writ_ours_may_be_in(writ_view_str(may[i])), "%s", may[i]);
+    }
+    for (size_t i = 0; i < sizeof not / sizeof not [0]; i++) {
+        ck_assert_msg(!writ_ours_may_be_in(writ_view_str(not [i])), "%s", not [i]);
+    }
+}
+END_TEST
+
+START_TEST(a_message_is_cleared_with_its_text_or_left_alone)
+{
+    struct writ_view text = WRIT_LIT("{ \"result\" : {\"_meta\":{\"io.writ\\/a\":1,\"b\":2}} }");
+    struct writ_view plain = WRIT_LIT("{ \"result\" : {\"_meta\":{\"b\":2}} }");
+    const struct writ_json *message = writ_values_json(text.ptr), *before;
+    struct writ_arena *small = writ_arena_new(16);
+    struct writ_arena *arena = writ_arena_new(65536);
+    struct writ_view told = text;
+
+    before = message;
+    ck_assert_code(
+        writ_ours_clear(&writ_json_limits_default, small, &told, &message), WRIT_E_NOMEM);
+    ck_assert_ptr_eq(message, before);
+    ck_assert_ptr_eq(told.ptr, text.ptr);
+
+    ck_assert_ok(writ_ours_clear(&writ_json_limits_default, arena, &told, &message));
+    ck_assert(writ_view_is(told, "{\"result\":{\"_meta\":{\"b\":2}}}"));
+    ck_assert(!writ_ours_in(message));
+    ck_assert_ptr_nonnull(writ_json_pointer(message, WRIT_LIT("/result/_meta/b")));
+
+    message = writ_values_json(plain.ptr);
+    told = plain;
+    ck_assert_ok(writ_ours_clear(&writ_json_limits_default, arena, &told, &message));
+    ck_assert_ptr_eq(told.ptr, plain.ptr);
+    writ_arena_free(small);
+    writ_arena_free(arena);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("ours", a_look_at_the_bytes_misses_no_name,
+    a_message_is_cleared_with_its_text_or_left_alone, our_names_are_ours_in_whatever_case,
     they_are_taken_from_the_meta_of_params_and_result_alone,
     a_message_that_does_not_fit_is_no_shorter_message)
