@@ -225,7 +225,6 @@ writ_cli_fail(const struct writ_cli *cli, writ_result result, const struct writ_
 enum writ_exit
 writ_cli_usage(const struct writ_cli *cli, const char *fmt, ...)
 {
-    writ_auto_buf text = writ_buf_make(USAGE_TEXT_MAX);
     struct writ_err err = {0};
     char line[USAGE_TEXT_MAX];
     va_list args;

@@ -93,9 +93,9 @@ fail(struct run *run, writ_result result)
 static double
 now_ms(const struct run *run)
 {
-    return run->script != NULL
-               ? run->script_ms
-               : (double)(run->wall_ms + (writ_loop_now_us(run->loop) - run->mono_us) / 1000);
+    int64_t passed_ms = (writ_loop_now_us(run->loop) - run->mono_us) / 1000;
+
+    return run->script != NULL ? run->script_ms : (double)(run->wall_ms + passed_ms);
 }
 
 /* ---- what the crew says */

@@ -601,7 +601,7 @@ tell_first(const struct writ_findings *findings, const char *file, writ_result r
             return result;
         }
     }
-    return writ_fail(err, result.code, "%s: %s", file,
+    WRIT_FAIL(err, result.code, "%s: %s", file,
         result.code == WRIT_E_NOMEM ? "no memory for the configuration" : "cannot be read");
 }
 

@@ -58,7 +58,7 @@ compile(struct writ_view text, uint32_t options, struct writ_pattern **ret, stru
     pattern->code = pcre2_compile((PCRE2_SPTR)text.ptr, text.len, options, &code, &offset, NULL);
     if (pattern->code == NULL) {
         (void)pcre2_get_error_message(code, message, sizeof message);
-        return writ_fail_at(err, WRIT_E_PARSE, offset, "%s at byte %zu of the pattern",
+        WRIT_FAIL_AT(err, WRIT_E_PARSE, offset, "%s at byte %zu of the pattern",
             (const char *)message, (size_t)offset);
     }
     pattern->limits = pcre2_match_context_create(NULL);

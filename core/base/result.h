@@ -20,8 +20,22 @@
         }                                                                                          \
     } while (0)
 
-/** Fills `err` (which may be NULL) and returns `code`. */
-#define WRIT_FAIL(err, code, ...) return writ_fail((err), (code), __VA_ARGS__)
+/** Fills `err` (which may be NULL) and returns `code`. That it is no success is seen here, by who
+ * analyses the code as well. */
+#define WRIT_FAIL(err, how, ...)                                                                   \
+    do {                                                                                           \
+        const enum writ_code writ_how_ = (how);                                                    \
+        (void)writ_fail((err), writ_how_, __VA_ARGS__);                                            \
+        return (writ_result){writ_how_};                                                           \
+    } while (0)
+
+/** The same with the byte offset at which the input is wrong. */
+#define WRIT_FAIL_AT(err, how, offset, ...)                                                        \
+    do {                                                                                           \
+        const enum writ_code writ_how_ = (how);                                                    \
+        (void)writ_fail_at((err), writ_how_, (offset), __VA_ARGS__);                               \
+        return (writ_result){writ_how_};                                                           \
+    } while (0)
 
 /** Lets a failure pass where there is nobody to tell and nothing to undo; say why beside it. */
 #define WRIT_IGNORE(call)                                                                          \

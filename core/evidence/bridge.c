@@ -24,7 +24,7 @@ number_to(const struct writ_json *value, json_t **ret, struct writ_err *err)
     writ_result result = writ_json_integer(value, INT64_MIN, INT64_MAX, &integer);
 
     if (result.code == WRIT_E_LIMIT) {
-        return writ_fail_at(
+        WRIT_FAIL_AT(
             err, WRIT_E_PARSE, value->at, "integer of more than 64 bits at byte %u", value->at);
     }
     *ret = writ_is_ok(result) ? json_integer(integer) : json_real(value->number);

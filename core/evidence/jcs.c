@@ -97,7 +97,7 @@ denotes(struct writ_view literal, struct writ_view digits, int point)
     int scale = 0;   /* the literal is 0.<its digits> * 10^scale */
     bool fraction = false;
 
-    for (size_t at = literal.ptr[0] == '-'; at < literal.len; at++) {
+    for (size_t at = writ_view_has_prefix(literal, WRIT_LIT("-")); at < literal.len; at++) {
         char c = literal.ptr[at];
         if (c == 'e' || c == 'E') {
             scale += literal_exponent(literal, at + 1);
@@ -145,7 +145,7 @@ static writ_result
 put_number(struct writ_buf *buf, const struct writ_json *node, bool rounding, struct writ_err *err)
 {
     if (!rounding && !has_canonical_form(node)) {
-        return writ_fail_at(err, WRIT_E_PARSE, node->at,
+        WRIT_FAIL_AT(err, WRIT_E_PARSE, node->at,
             node->number == 0 ? "number too close to zero for a double at byte %u"
                               : "number that a double does not hold exactly at byte %u",
             node->at);

@@ -52,7 +52,7 @@ refuse(const struct reader *r, const char *at, const char *what)
 {
     size_t offset = offset_of(r, at);
 
-    return writ_fail_at(r->err, WRIT_E_PARSE, offset, "%s at byte %zu", what, offset);
+    WRIT_FAIL_AT(r->err, WRIT_E_PARSE, offset, "%s at byte %zu", what, offset);
 }
 
 static __attribute__((cold, noinline)) writ_result
@@ -60,15 +60,14 @@ refuse_limit(const struct reader *r, const char *at, const char *what, size_t mo
 {
     size_t offset = offset_of(r, at);
 
-    return writ_fail_at(
+    WRIT_FAIL_AT(
         r->err, WRIT_E_LIMIT, offset, "%s (the limit is %zu) at byte %zu", what, most, offset);
 }
 
 static __attribute__((cold, noinline)) writ_result
 no_memory(const struct reader *r)
 {
-    return writ_fail_at(
-        r->err, WRIT_E_NOMEM, offset_of(r, r->at), "no memory left to read the JSON text");
+    WRIT_FAIL_AT(r->err, WRIT_E_NOMEM, offset_of(r, r->at), "no memory left to read the JSON text");
 }
 
 static __attribute__((cold, noinline)) writ_result
