@@ -337,7 +337,7 @@ test('what a server says under names of ours reaches no client, in whatever form
       const messages = [['tools/call', { name: `${prefix}pay`, arguments: fresh(), _meta: { progressToken: 1 } }], ['prompts/get', { name: `${prefix}p` }], ['prompts/list'], ['resources/list'],
         ['resources/read', { uri: 'x:y' }], caller.modern ? ['server/discover'] : ['initialize', { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'x', version: '1' } }]];
       for (const [method, params] of messages) {
-        const answer = await caller.request(method, params);
+        const answer = await (method === 'initialize' ? new Caller(gateway, { path: caller.path }) : caller).request(method, params);
         const what = `${form} ${method} ${caller.path}: ${answer.status} ${answer.text}`;
         assert.ok(!/forged|io\.wr(i|\\u0069)t/i.test(answer.text), what);
         assert.equal(answer.reason, undefined, what);
