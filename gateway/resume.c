@@ -154,8 +154,9 @@ may_go_on(const struct writ_request *request, const struct writ_upcall_answer *a
     switch (answer->end) {
     case WRIT_UPCALL_ANSWERED: /* 409: the server has not yet seen the other stream go */
         return answer->is_stream || (resume->asking && answer->status == 409);
-    case WRIT_UPCALL_BROKEN:
-        return answer->is_stream && !request->worker->ending;
+    case WRIT_UPCALL_BROKEN: /* a child that ended has nothing to go on with */
+        return answer->is_stream && !request->worker->ending &&
+               writ_upstream_config(request->upstream)->kind == WRIT_UPSTREAM_HTTP;
     case WRIT_UPCALL_CANCELLED:
         return resume->left && !request->worker->ending;
     case WRIT_UPCALL_NO_TOKEN: /* there may be one again in time */
