@@ -17,6 +17,7 @@
 #include "gateway/resource.h"
 #include "gateway/seen.h"
 #include "gateway/stream.h"
+#include "gateway/tidy.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -52,6 +53,7 @@ struct serve {
     struct writ_route admin_routes[WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES];
     struct writ_buf issuer;
     enum writ_ledger_state ledger_was; /* as the log has it */
+    struct writ_tidy connections, sessions;
     sigset_t signals;
 };
 
@@ -536,6 +538,21 @@ tell_of_ledger(struct serve *serve)
     }
 }
 
+/* One of them for each: when the connections of a thousand sessions close, the sessions stay. */
+static void
+tidy(struct serve *serve)
+{
+    const struct writ_metrics *metrics = serve->gateway.metrics;
+    bool connections = writ_tidy_is_due(
+        &serve->connections, writ_metrics_gauge_sum(metrics, WRIT_GAUGE_CONNECTIONS_OPEN));
+    bool sessions = writ_tidy_is_due(
+        &serve->sessions, writ_metrics_gauge_sum(metrics, WRIT_GAUGE_SESSIONS_OPEN));
+
+    if (connections || sessions) {
+        writ_alloc_give_back();
+    }
+}
+
 static void
 wait_for_end(struct serve *serve)
 {
@@ -551,6 +568,7 @@ wait_for_end(struct serve *serve)
         }
         tell_of_ledger(serve);
         writ_generation_reap(serve->generation);
+        tidy(serve);
         if (ticks % SWEEP_TICKS == 0) {
             sweep(serve);
         }

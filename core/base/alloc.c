@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,12 @@ void
 writ_free(void *ptr)
 {
     free(ptr);
+}
+
+void
+writ_alloc_give_back(void)
+{
+    (void)malloc_trim(0);
 }
 
 void

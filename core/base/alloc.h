@@ -17,6 +17,10 @@ void *writ_realloc(void *ptr, size_t size) __attribute__((warn_unused_result));
 /** writ_free(NULL) does nothing. */
 void writ_free(void *ptr);
 
+/** Gives what is free back to the system, wherever it lies. Takes milliseconds, in which other
+ * threads may wait for memory. */
+void writ_alloc_give_back(void);
+
 /** Overwrites memory in a way the compiler keeps. */
 void writ_wipe(void *ptr, size_t size);
 

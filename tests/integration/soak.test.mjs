@@ -12,12 +12,20 @@ import { openSession, send } from '../support/rpc.mjs';
 import { get } from '../support/stream.mjs';
 
 const [STREAMS, SESSIONS] = (process.env.WRIT_SOAK ?? '60,300').split(',').map(Number);
-const ROUNDS = 5, EVENTS = 20, AT_ONCE = 32, OPENED_AT_ONCE = 100;
+const ROUNDS = 8, EVENTS = 20, AT_ONCE = 32, OPENED_AT_ONCE = 100;
 const SLACK_KB = 2048; // what an allocator keeps back from round to round, whatever the size
 const LIMITS = { connections: 8192, in_flight: 8192, sessions: 65536 };
 
 const memoryKb = (gw) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gw.child.pid}/status`, 'utf8'))[1]);
 const descriptors = (gw) => readdirSync(`/proc/${gw.child.pid}/fd`).length;
+
+/** Waits until memory that was given back has gone: it falls no more for three seconds. */
+async function settled(gw) {
+  for (let still = 0, least = Infinity; still < 30; still++) {
+    if (memoryKb(gw) < least) [still, least] = [0, memoryKb(gw)];
+    await sleep(100);
+  }
+}
 
 /** Runs `fn` for 0..n-1, so many at once. */
 async function each(n, atOnce, fn) {
@@ -27,11 +35,10 @@ async function each(n, atOnce, fn) {
   }));
 }
 
-/** What a round adds is gone again: pools fill in the first rounds, the last one adds nothing. */
+/** What a round adds is gone again: pools fill in the first round, and the last is no larger than the second. */
 function assertFlat(name, rounds, t) {
   t.diagnostic(`${name}: kB after each round: ${rounds.join(', ')}`);
-  assert.ok(rounds.at(-1) - rounds.at(-2) <= SLACK_KB, `${name}: ${rounds}`);
-  assert.ok(rounds.at(-1) <= 1.2 * rounds[1] + SLACK_KB, `${name}: ${rounds}`);
+  assert.ok(rounds.at(-1) <= Math.max(1.05 * rounds[1], rounds[1] + SLACK_KB), `${name}: ${rounds}`);
 }
 
 test(`${STREAMS} streams at once, ${ROUNDS} times`, { timeout: 1_200_000 }, async (t) => {
@@ -60,6 +67,7 @@ test(`${STREAMS} streams at once, ${ROUNDS} times`, { timeout: 1_200_000 }, asyn
     streams.forEach((s) => s.leave());
     await until(() => open.size === 0, 'the streams to the server to be closed', 60_000);
     await until(() => descriptors(gw) <= files + AT_ONCE, 'the connections to be closed', 60_000);
+    if (during.at(-1) - before > 16 * SLACK_KB) await settled(gw);
     after.push(memoryKb(gw));
   }
   t.diagnostic(`${STREAMS} streams: ${before} kB before; at most ${Math.max(...during)} kB, ${((Math.max(...during) - before) / STREAMS).toFixed(1)} kB each`);
