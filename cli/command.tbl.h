@@ -96,6 +96,16 @@ COMMAND(ledger_export, "ledger export", "PATH BOUNDARY", 2, 2, "export a run or 
     "canonical bytes that are in the ledger, and a last line {kind: completeness, report}. Exit 1 "
     "when its decisions are not whole. With --json all of it is one JSON object.")
 VALUE(ledger_export, "tenant", "TENANT", "Of this tenant; needed when several have one of that name.")
+COMMAND(review_list, "review list", "PATH", 1, 1, "list calls that are under review",
+    "Reviews that live or have just ended, the oldest first: id, state, name, agent, tool and how many "
+    "have voted. PATH is the ledger; a gateway may be writing it.")
+COMMAND(review_show, "review show", "PATH ID", 2, 2, "show one review",
+    "Its terms, its votes and what became of it; the arguments of the call while it lives. With --json "
+    "the decision and all records as they stand in the ledger.")
+COMMAND(review_replay, "review replay", "PATH ID", 2, 2, "compute the verdict of a review again",
+    "Takes the terms and the votes out of the ledger, counts them again, and compares every event of the "
+    "crew session with the one that was recorded, byte for byte. Exit 1 when there is no verdict or "
+    "another one.")
 COMMAND(keys_new, "keys new", "", 0, 0, "make the first key of a purpose",
     "Makes the key directory where there is none (mode 0700) and a new active key in it. The key "
     "of the credentials never signs the ledger: each has a key of its own.")

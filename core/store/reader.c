@@ -3,10 +3,12 @@
 #include "store/body.h"
 #include "store/disk.h"
 #include "store/file.h"
+#include "evidence/review.h"
 #include "store/reader.tbl.h"
 
-#define BUSY_US      5000000    /* how long a reader waits for a lock */
-#define RECORD_ARENA (64 << 20) /* memory to read one record */
+#define BUSY_US            5000000                     /* how long a reader waits for a lock */
+#define REVIEW_RECORDS_MAX (WRIT_REVIEW_VOTES_MAX + 8) /* votes, and what comes around them */
+#define RECORD_ARENA       (64 << 20)                  /* memory to read one record */
 
 _Static_assert(WRIT_READER_DECISION == (int)WRIT_ROW_DECISION &&
                    WRIT_READER_OUTCOME == (int)WRIT_ROW_OUTCOME &&
@@ -331,6 +333,90 @@ writ_reader_show(struct writ_reader *reader, struct writ_view decision_id, struc
     if (writ_is_ok(result)) {
         *ret = call;
     }
+    return result;
+}
+
+/* ---- reviews ---- */
+
+static WRIT_RESULT
+read_review_records(struct writ_reader *reader, struct writ_arena *arena,
+    struct writ_reader_review *review, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_CALL];
+    struct writ_view *records = writ_arena_get(arena, REVIEW_RECORDS_MAX * sizeof *records);
+    bool row = false;
+
+    if (records == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    review->records = records;
+    WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    while (row) {
+        int kind = sqlite3_column_int(s, 1);
+
+        if (kind == WRIT_ROW_DECISION) {
+            WRIT_TRY(copy_column(s, 3, arena, &review->decision, err));
+        } else if (kind == WRIT_ROW_REVIEW && review->records_n == REVIEW_RECORDS_MAX) {
+            WRIT_FAIL(err, WRIT_E_LIMIT, "the review has more records than one can have");
+        } else if (kind == WRIT_ROW_REVIEW) {
+            WRIT_TRY(copy_column(s, 3, arena, &records[review->records_n++], err));
+        }
+        WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    }
+    if (review->records_n == 0) {
+        WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no review of that id");
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *arena,
+    struct writ_reader_review *review, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_REVIEW];
+    bool row = false;
+    writ_result result;
+
+    (void)bind_text(reader->statements[SQL_CALL], 1, id);
+    result = read_review_records(reader, arena, review, err);
+    end_rows(reader, SQL_CALL);
+    WRIT_TRY(result);
+    (void)bind_text(s, 1, id);
+    result = next_row(reader, SQL_REVIEW, &row, err);
+    if (writ_is_ok(result) && row && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+        result = copy_column(s, 0, arena, &review->arguments, err);
+    }
+    end_rows(reader, SQL_REVIEW);
+    return result;
+}
+
+WRIT_RESULT
+writ_reader_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *arena,
+    struct writ_reader_review *ret, struct writ_err *err)
+{
+    struct writ_reader_review review = {0};
+    writ_result result;
+
+    WRIT_TRY(begin(reader, err));
+    result = read_review(reader, id, arena, &review, err);
+    end(reader);
+    if (writ_is_ok(result)) {
+        *ret = review;
+    }
+    return result;
+}
+
+WRIT_RESULT
+writ_reader_reviews(struct writ_reader *reader, bool (*each)(void *ctx, struct writ_view id),
+    void *ctx, struct writ_err *err)
+{
+    bool row = false;
+    writ_result result = next_row(reader, SQL_REVIEWS, &row, err);
+
+    while (writ_is_ok(result) && row && each(ctx, column(reader->statements[SQL_REVIEWS], 0))) {
+        result = next_row(reader, SQL_REVIEWS, &row, err);
+    }
+    end_rows(reader, SQL_REVIEWS);
     return result;
 }
 

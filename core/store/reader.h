@@ -70,6 +70,24 @@ struct writ_reader_call {
 WRIT_RESULT writ_reader_show(struct writ_reader *reader, struct writ_view decision_id,
     struct writ_arena *arena, struct writ_reader_call *ret, struct writ_err *err);
 
+/** A review as the ledger has it. Texts are canonical records, in the arena. */
+struct writ_reader_review {
+    struct writ_view decision;       /* that opened it */
+    const struct writ_view *records; /* its own, in their order; at least one */
+    size_t records_n;
+    struct writ_view arguments; /* of the call; ptr NULL: no longer kept */
+};
+
+/** The review of that id. WRIT_E_ABSENT when there is none; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_review(struct writ_reader *reader, struct writ_view id,
+    struct writ_arena *arena, struct writ_reader_review *ret, struct writ_err *err);
+
+/** Calls `each` with the ids of the reviews that live or have just ended, the oldest first, until
+ * it says false. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_reviews(struct writ_reader *reader,
+    bool (*each)(void *ctx, struct writ_view id), void *ctx, struct writ_err *err);
+
 /** What a record is. */
 enum writ_reader_kind {
     WRIT_READER_NONE = 0,

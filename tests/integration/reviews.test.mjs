@@ -1,7 +1,7 @@
 // Calls that need an approval: asked for, voted on over HTTP, redeemed, refused; over SIGKILL.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { bearer, startGateway, until } from '../support/gateway.mjs';
+import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { openSession } from '../support/rpc.mjs';
 
@@ -101,6 +101,12 @@ test('a call waits for its verdict, runs once after it, and everything is in the
   assert.equal(over.arguments, undefined, 'no longer kept');
   assert.deepEqual(over.records.map((r) => r.event), ['open', 'vote', 'vote', 'vote', 'accept', 'redeem']);
   assert.match(over.records[4].log.at(-1), /"finalOutput":"ACCEPT"/);
+  const replay = writ(['review', 'replay', gw.path('ledger.db'), id]);
+  assert.equal(replay.code, 0, replay.err);
+  assert.match(replay.out, /^same: accept, /);
+  assert.deepEqual(JSON.parse(writ(['review', 'replay', '--json', gw.path('ledger.db'), id]).out).events.map((e) => JSON.stringify(e)), over.records[4].log);
+  assert.match(writ(['review', 'show', gw.path('ledger.db'), id]).out, /redeemed[^]*voter "ann" weight 1: approve/);
+  assert.match(writ(['review', 'list', gw.path('ledger.db')]).out, /^\S+ {2}open {2}"finance" "dev" "pay" 0 of 3 have voted\n$/);
   gw.verify();
 });
 
