@@ -42,8 +42,23 @@ writ_boundaries_tag(
     return WRIT_DONE;
 }
 
+static bool
+is_named(const struct writ_boundary *boundary, struct writ_view tenant, struct writ_view name)
+{
+    return writ_view_equal(boundary->name, name) && writ_view_equal(boundary->tenant, tenant);
+}
+
 struct writ_boundary *
-writ_boundaries_find(const struct writ_boundaries *boundaries, struct writ_tag tag,
+writ_boundaries_recent(
+    const struct writ_boundaries *boundaries, struct writ_view tenant, struct writ_view name)
+{
+    struct writ_boundary *recent = boundaries->recent;
+
+    return recent != NULL && is_named(recent, tenant, name) ? recent : NULL;
+}
+
+struct writ_boundary *
+writ_boundaries_find(struct writ_boundaries *boundaries, struct writ_tag tag,
     struct writ_view tenant, struct writ_view name)
 {
     struct writ_map_node *node = writ_map_find(&boundaries->by_name, tag);
@@ -51,7 +66,8 @@ writ_boundaries_find(const struct writ_boundaries *boundaries, struct writ_tag t
     for (; node != NULL; node = node->next) {
         struct writ_boundary *boundary = WRIT_MAP_OF(node, struct writ_boundary, by_name);
 
-        if (writ_view_equal(boundary->name, name) && writ_view_equal(boundary->tenant, tenant)) {
+        if (is_named(boundary, tenant, name)) {
+            boundaries->recent = boundary;
             return boundary;
         }
     }
@@ -127,6 +143,9 @@ writ_boundaries_remove(struct writ_boundaries *boundaries, struct writ_boundary 
     writ_map_remove(&boundaries->by_name, &boundary->by_name);
     boundaries->own -= writ_boundaries_own(boundary->name) ? 1 : 0;
     writ_shares_release(&boundaries->shares, &boundary->charge);
+    if (boundaries->recent == boundary) {
+        boundaries->recent = NULL;
+    }
     if (boundaries->ring == boundary) {
         boundaries->ring = boundary->next == boundary ? NULL : boundary->next;
     }

@@ -46,7 +46,8 @@ struct writ_boundaries {
     struct writ_map by_name;
     size_t most, own; /* own: of all, those with names of the ledger's own */
     struct writ_shares shares;
-    struct writ_boundary *ring; /* any one of them: where the next sweep goes on */
+    struct writ_boundary *ring;   /* any one of them: where the next sweep goes on */
+    struct writ_boundary *recent; /* the one that was found last, or NULL */
 };
 
 /** WRIT_E_NOMEM, WRIT_E_CRYPTO. */
@@ -58,9 +59,14 @@ void writ_boundaries_wipe(struct writ_boundaries *boundaries);
 WRIT_RESULT writ_boundaries_tag(
     struct writ_view tenant, struct writ_view name, struct writ_tag *ret, struct writ_err *err);
 
+/** The boundary that was found last, when it has that name; else NULL. Many calls in a row are of
+ * one: it spares them the tag. */
+struct writ_boundary *writ_boundaries_recent(
+    const struct writ_boundaries *boundaries, struct writ_view tenant, struct writ_view name);
+
 /** The open boundary of that name, or NULL. */
-struct writ_boundary *writ_boundaries_find(const struct writ_boundaries *boundaries,
-    struct writ_tag tag, struct writ_view tenant, struct writ_view name);
+struct writ_boundary *writ_boundaries_find(struct writ_boundaries *boundaries, struct writ_tag tag,
+    struct writ_view tenant, struct writ_view name);
 
 /** True for a name of the ledger's own (WRIT_LEDGER_RESERVED). */
 bool writ_boundaries_own(struct writ_view name);

@@ -1,10 +1,16 @@
 #include "store/file.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define US_PER_S 1000000
+#define DIRECTORY_REST_S                                                                           \
+    1 /* for so long nothing has changed in a directory that is taken as known */
 
 static const char *const suffixes[WRIT_FILE_PARTS] = {
     [WRIT_FILE_DATABASE] = "",
@@ -19,6 +25,21 @@ static const char *const names[WRIT_FILE_PARTS] = {
     [WRIT_FILE_SHM] = "the shared memory of the ledger",
     [WRIT_FILE_LOCK] = "the lock file of the ledger",
 };
+
+/* The directory of the ledger, NUL-terminated. */
+static WRIT_RESULT
+name_directory(struct writ_view path, struct writ_buf *ret, struct writ_err *err)
+{
+    size_t slash = path.len;
+
+    while (slash > 0 && path.ptr[slash - 1] != '/') {
+        slash--;
+    }
+    *ret = writ_buf_make(WRIT_FILE_PATH_MAX + 16);
+    writ_buf_put(ret, slash == 0 ? WRIT_LIT("./") : writ_view_sub(path, 0, slash));
+    writ_buf_byte(ret, '\0');
+    return writ_buf_check(ret, err);
+}
 
 WRIT_RESULT
 writ_file_name(const char *path, struct writ_file *ret, struct writ_err *err)
@@ -36,6 +57,7 @@ writ_file_name(const char *path, struct writ_file *ret, struct writ_err *err)
         writ_buf_byte(&file.paths[i], '\0');
         WRIT_TRY(writ_buf_check(&file.paths[i], err));
     }
+    WRIT_TRY(name_directory(view, &file.directory.path, err));
     *ret = file;
     file = (struct writ_file){0};
     return WRIT_DONE;
@@ -50,6 +72,7 @@ writ_file_wipe(struct writ_file *file)
     for (int i = 0; i < WRIT_FILE_PARTS; i++) {
         writ_buf_wipe(&file->paths[i]);
     }
+    writ_buf_wipe(&file->directory.path);
     *file = (struct writ_file){0};
 }
 
@@ -59,40 +82,24 @@ writ_file_path(const struct writ_file *file, enum writ_file_part part)
     return file->paths[part].ptr;
 }
 
-/* The directory of the ledger, NUL-terminated. */
-static WRIT_RESULT
-directory_of(const struct writ_file *file, struct writ_buf *ret, struct writ_err *err)
-{
-    struct writ_view path = writ_view_str(writ_file_path(file, WRIT_FILE_DATABASE));
-    size_t slash = path.len;
-
-    while (slash > 0 && path.ptr[slash - 1] != '/') {
-        slash--;
-    }
-    writ_buf_put(ret, slash == 0 ? WRIT_LIT("./") : writ_view_sub(path, 0, slash));
-    writ_buf_byte(ret, '\0');
-    return writ_buf_check(ret, err);
-}
-
 /* Whoever can write to the directory can exchange the files in it, or put a write-ahead log there
  * that SQLite would play back. A sticky bit does not help against the second. */
 static WRIT_RESULT
 check_directory(const struct writ_file *file, struct writ_err *err)
 {
-    writ_auto_buf dir = writ_buf_make(WRIT_FILE_PATH_MAX + 16);
+    const char *path = file->directory.path.ptr;
     struct stat st;
 
-    WRIT_TRY(directory_of(file, &dir, err));
-    if (stat(dir.ptr, &st) != 0) {
+    if (stat(path, &st) != 0) {
         WRIT_FAIL(err, errno == ENOENT ? WRIT_E_ABSENT : WRIT_E_IO,
-            "the directory of the ledger, %s, cannot be read (errno %d)", dir.ptr, errno);
+            "the directory of the ledger, %s, cannot be read (errno %d)", path, errno);
     }
     if (!S_ISDIR(st.st_mode)) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "%s is not a directory", dir.ptr);
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s is not a directory", path);
     }
     if ((st.st_mode & S_IWOTH) != 0) {
         WRIT_FAIL(err, WRIT_E_INVALID,
-            "everybody can write to the directory of the ledger, %s: use one of its own", dir.ptr);
+            "everybody can write to the directory of the ledger, %s: use one of its own", path);
     }
     return WRIT_DONE;
 }
@@ -100,18 +107,16 @@ check_directory(const struct writ_file *file, struct writ_err *err)
 WRIT_RESULT
 writ_file_settle(const struct writ_file *file, struct writ_err *err)
 {
-    writ_auto_buf dir = writ_buf_make(WRIT_FILE_PATH_MAX + 16);
-    int fd, synced;
+    const char *path = file->directory.path.ptr;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), synced;
 
-    WRIT_TRY(directory_of(file, &dir, err));
-    fd = open(dir.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "the directory %s cannot be opened (errno %d)", dir.ptr, errno);
+        WRIT_FAIL(err, WRIT_E_IO, "the directory %s cannot be opened (errno %d)", path, errno);
     }
     synced = fsync(fd);
     (void)close(fd);
     if (synced != 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "the directory %s cannot be synced (errno %d)", dir.ptr, errno);
+        WRIT_FAIL(err, WRIT_E_IO, "the directory %s cannot be synced (errno %d)", path, errno);
     }
     return WRIT_DONE;
 }
@@ -204,12 +209,40 @@ writ_file_remember(struct writ_file *file, struct writ_err *err)
         file->identity[i].inode = st.st_ino;
         file->identity[i].known = true;
     }
+    file->directory.known = false;
     return WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_file_same(const struct writ_file *file, struct writ_err *err)
+/* A directory tells by a time when a name in it began to lead elsewhere, but to the tick only. */
+static bool
+directory_known(const struct writ_file *file, const struct stat *st)
 {
+    return file->directory.known && st->st_dev == file->directory.device &&
+           st->st_ino == file->directory.inode &&
+           st->st_ctim.tv_sec == file->directory.changed.tv_sec &&
+           st->st_ctim.tv_nsec == file->directory.changed.tv_nsec;
+}
+
+static void
+know_directory(struct writ_file *file, const struct stat *st)
+{
+    int64_t now_s = writ_clock_wall_us(writ_clock_system()) / US_PER_S;
+
+    file->directory.device = st->st_dev;
+    file->directory.inode = st->st_ino;
+    file->directory.changed = st->st_ctim;
+    file->directory.known = st->st_ctim.tv_sec + DIRECTORY_REST_S < now_s;
+}
+
+WRIT_RESULT
+writ_file_same(struct writ_file *file, struct writ_err *err)
+{
+    struct stat directory;
+    bool seen = stat(file->directory.path.ptr, &directory) == 0;
+
+    if (seen && directory_known(file, &directory)) {
+        return WRIT_DONE;
+    }
     for (int i = 0; i < WRIT_FILE_PARTS; i++) {
         struct stat st;
 
@@ -224,6 +257,9 @@ writ_file_same(const struct writ_file *file, struct writ_err *err)
             WRIT_FAIL(err, WRIT_E_IO, "%s, %s, was exchanged for another file", names[i],
                 file->paths[i].ptr);
         }
+    }
+    if (seen) {
+        know_directory(file, &directory);
     }
     return WRIT_DONE;
 }

@@ -2,13 +2,15 @@
  * whether they are still the ones that were opened.
  *
  * SQLite keeps writing to a file that was removed or renamed and never notices. So the identity of
- * the database, its write-ahead log and its lock is compared before and after every group. */
+ * the database, its write-ahead log and its lock is compared before every group: by one look at
+ * their directory while nothing has changed in it. */
 #ifndef WRIT_STORE_FILE_H
 #define WRIT_STORE_FILE_H
 
 #include "base/bytes.h"
 
 #include <sys/types.h>
+#include <time.h>
 
 #define WRIT_FILE_PATH_MAX 4000 /* bytes of a ledger's path */
 
@@ -28,6 +30,13 @@ struct writ_file {
         dev_t device;
         ino_t inode;
     } identity[WRIT_FILE_PARTS];
+    struct {
+        struct writ_buf path; /* NUL-terminated */
+        bool known;
+        dev_t device;
+        ino_t inode;
+        struct timespec changed;
+    } directory; /* as it was when the names in it were last found to be the same */
     bool locked;
     int lock_fd; /* open while locked */
 };
@@ -67,6 +76,6 @@ WRIT_RESULT writ_file_lock(struct writ_file *file, struct writ_err *err);
 WRIT_RESULT writ_file_remember(struct writ_file *file, struct writ_err *err);
 
 /** WRIT_OK while the names still lead to the files that were remembered, else WRIT_E_IO. */
-WRIT_RESULT writ_file_same(const struct writ_file *file, struct writ_err *err);
+WRIT_RESULT writ_file_same(struct writ_file *file, struct writ_err *err);
 
 #endif

@@ -74,9 +74,13 @@ find_boundary(struct judgement *j)
     struct writ_disk *disk = &j->ledger->disk;
     bool row = false;
 
+    j->sealed = false;
+    j->boundary = writ_boundaries_recent(&j->ledger->boundaries, j->d->tenant, j->name);
+    if (j->boundary != NULL) {
+        return WRIT_DONE;
+    }
     WRIT_TRY(writ_boundaries_tag(j->d->tenant, j->name, &j->tag, &j->err));
     j->boundary = writ_boundaries_find(&j->ledger->boundaries, j->tag, j->d->tenant, j->name);
-    j->sealed = false;
     if (j->boundary != NULL) {
         return WRIT_DONE;
     }

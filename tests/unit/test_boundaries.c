@@ -15,7 +15,7 @@ added(struct writ_boundaries *boundaries, const char *tenant, const char *name)
 }
 
 static struct writ_boundary *
-found(const struct writ_boundaries *boundaries, const char *tenant, const char *name)
+found(struct writ_boundaries *boundaries, const char *tenant, const char *name)
 {
     struct writ_tag tag;
 
@@ -36,6 +36,24 @@ START_TEST(a_boundary_is_found_by_tenant_and_name)
     ck_assert_ptr_null(found(&boundaries, "ab", ""));
     ck_assert_ptr_null(found(&boundaries, "", "ab"));
     ck_assert_ptr_null(found(&boundaries, "b", "a"));
+    writ_boundaries_wipe(&boundaries);
+}
+END_TEST
+
+START_TEST(the_one_that_was_found_last_is_at_hand)
+{
+    struct writ_boundaries boundaries = {0};
+    struct writ_boundary *ab;
+
+    ck_assert_ok(writ_boundaries_init(&boundaries, 10, NULL));
+    ab = added(&boundaries, "a", "b");
+    ck_assert_ptr_null(writ_boundaries_recent(&boundaries, WRIT_LIT("a"), WRIT_LIT("b")));
+    ck_assert_ptr_eq(found(&boundaries, "a", "b"), ab);
+    ck_assert_ptr_eq(writ_boundaries_recent(&boundaries, WRIT_LIT("a"), WRIT_LIT("b")), ab);
+    ck_assert_ptr_null(writ_boundaries_recent(&boundaries, WRIT_LIT("a"), WRIT_LIT("c")));
+    ck_assert_ptr_null(writ_boundaries_recent(&boundaries, WRIT_LIT("c"), WRIT_LIT("b")));
+    writ_boundaries_remove(&boundaries, ab);
+    ck_assert_ptr_null(writ_boundaries_recent(&boundaries, WRIT_LIT("a"), WRIT_LIT("b")));
     writ_boundaries_wipe(&boundaries);
 }
 END_TEST
@@ -189,5 +207,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("boundaries", the_ledger_has_room_for_its_own,
     a_boundary_is_in_the_share_of_who_opened_it, a_boundary_is_found_by_tenant_and_name,
-    two_names_of_one_tag_are_two, a_sweep_comes_by_everywhere, so_many_are_open_and_no_more,
+    the_one_that_was_found_last_is_at_hand, two_names_of_one_tag_are_two,
+    a_sweep_comes_by_everywhere, so_many_are_open_and_no_more,
     a_flight_counts_in_its_boundary_until_it_ends)

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUSY_US 1000
@@ -246,6 +247,46 @@ START_TEST(a_lock_file_that_is_a_link_is_refused)
 }
 END_TEST
 
+static struct timespec
+changed_of(const struct writ_file *file)
+{
+    struct stat st;
+
+    ck_assert_int_eq(stat(file->directory.path.ptr, &st), 0);
+    return st.st_ctim;
+}
+
+START_TEST(while_nothing_changes_in_the_directory_one_look_is_enough)
+{
+    struct writ_kit kit;
+    struct writ_file file = {0};
+    struct timespec before;
+    char away[160];
+
+    writ_kit_start(&kit);
+    (void)snprintf(away, sizeof away, "%s.away", kit.path);
+    ck_assert_ok(writ_file_name(kit.path, &file, NULL));
+    ck_assert_ok(writ_file_remember(&file, NULL));
+    ck_assert_ok(writ_file_same(&file, NULL));
+    ck_assert(!file.directory.known); /* it changed just now, and may have again */
+    file.directory.known = true;      /* as if it had not for seconds */
+    file.identity[WRIT_FILE_DATABASE].inode++;
+    ck_assert_ok(writ_file_same(&file, NULL));
+    file.identity[WRIT_FILE_DATABASE].inode--;
+    before = changed_of(&file);
+    ck_assert_int_eq(rename(kit.path, away), 0);
+    while (changed_of(&file).tv_nsec == before.tv_nsec) { /* within one tick of the clock */
+        ck_assert_int_eq(rename(away, kit.path), 0);
+        ck_assert_int_eq(rename(kit.path, away), 0);
+    }
+    ck_assert_code(writ_file_same(&file, NULL), WRIT_E_IO);
+    ck_assert_int_eq(rename(away, kit.path), 0);
+    ck_assert_ok(writ_file_same(&file, NULL));
+    writ_file_wipe(&file);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(a_name_that_leads_elsewhere_is_noticed)
 {
     struct writ_kit kit;
@@ -271,4 +312,6 @@ WRIT_UNIT_MAIN("disk", only_what_may_pass_by_itself_does_not_poison,
     a_record_reads_back_as_it_was_appended, records_are_appended_one_by_one_and_many_at_once,
     a_poisoned_log_does_nothing_more, a_reading_connection_writes_nothing,
     files_are_named_after_the_database, a_lock_is_held_by_one_and_released_with_its_holder,
-    a_lock_file_that_is_a_link_is_refused, a_name_that_leads_elsewhere_is_noticed)
+    a_lock_file_that_is_a_link_is_refused,
+    while_nothing_changes_in_the_directory_one_look_is_enough,
+    a_name_that_leads_elsewhere_is_noticed)
