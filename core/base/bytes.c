@@ -402,17 +402,17 @@ writ_hex_put(struct writ_buf *buf, const void *bytes, size_t len)
     if (to == NULL) {
         return;
     }
-    for (; len - at >= 4; at += 4) {
+    for (; len - at >= 4; at += 4, to += 8) {
         uint32_t four;
         uint64_t digits;
         memcpy(&four, from + at, sizeof four);
         digits = htole64(hex_eight(le32toh(four)));
-        memcpy(to + 2 * at, &digits, sizeof digits);
+        memcpy(to, &digits, sizeof digits);
     }
-    for (; at < len; at++) {
+    for (; at < len; at++, to += 2) {
         uint64_t digits = hex_eight(from[at]);
-        to[2 * at] = (char)(digits & 255);
-        to[2 * at + 1] = (char)(digits >> 8 & 255);
+        to[0] = (char)(digits & 255);
+        to[1] = (char)(digits >> 8 & 255);
     }
     buf->len += len * 2;
 }
@@ -542,16 +542,15 @@ base64_values(const unsigned char *from)
 /* Twelve bytes as sixteen digits. A credential has some two thousand of them, so they come sixteen
  * at a time: each value is moved on to where its part of the alphabet lies. */
 static writ_sixteen
-base64_sixteen(const struct alphabet *alphabet, const unsigned char *from)
+base64_sixteen(const unsigned char *from, writ_sixteen to_digit62, writ_sixteen to_digit63)
 {
     writ_sixteen values = base64_values(from), digits;
 
     digits = values + 'A';
     digits += writ_sixteen_above(values, 25) & ('a' - 26 - 'A');
     digits -= writ_sixteen_above(values, 51) & ('a' - 26 - ('0' - 52));
-    digits += writ_sixteen_above(values, 61) & (unsigned char)(alphabet->digit62 - ('0' + 10));
-    digits +=
-        writ_sixteen_above(values, 62) & (unsigned char)(alphabet->digit63 - alphabet->digit62 - 1);
+    digits += writ_sixteen_above(values, 61) & to_digit62;
+    digits += writ_sixteen_above(values, 62) & to_digit63;
     return digits;
 }
 
@@ -561,9 +560,14 @@ groups_put(const struct alphabet *alphabet, const unsigned char *from, size_t le
 {
     const unsigned char *end = from + len;
     const char *digits = alphabet->digits;
+    /* how far the last two digits lie from where the ones before them end */
+    const writ_sixteen to_digit62 =
+        (writ_sixteen){0} + (unsigned char)(alphabet->digit62 - ('0' + 10));
+    const writ_sixteen to_digit63 =
+        (writ_sixteen){0} + (unsigned char)(alphabet->digit63 - alphabet->digit62 - 1);
 
     for (; end - from >= 13; from += 12, ret += 16) { /* the last one is looked at, and left */
-        writ_sixteen sixteen = base64_sixteen(alphabet, from);
+        writ_sixteen sixteen = base64_sixteen(from, to_digit62, to_digit63);
         memcpy(ret, &sixteen, sizeof sixteen);
     }
     for (; from < end; from += 3, ret += 4) {
