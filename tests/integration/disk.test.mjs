@@ -6,7 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { prepare, startGateway, until } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
-import { openSession } from '../support/rpc.mjs';
+import { Caller, openSession } from '../support/rpc.mjs';
 import { Volume, freeze, insideOwnMounts, limitFiles, ownMounts, thaw } from '../support/volume.mjs';
 
 const CONFIG = (up) => ({
@@ -36,7 +36,7 @@ async function serving(t, options = {}) {
   for (const n of [1, 2, 3]) assert.equal((await pay(n)).said, `ran ${n}`);
   const waiting = pay(HELD);
   await up.arrived(4);
-  return { up, gw, session, pay, acknowledged, waiting, release };
+  return { up, gw, pay, acknowledged, waiting, release };
 }
 
 /** Calls until one is refused; then the next ones are refused too. Gives the numbers of the refused. */
@@ -73,7 +73,7 @@ function settled({ up, gw, acknowledged }, refused) {
 }
 
 async function outageAndBack(t, gateway, take, giveBack) {
-  const { gw, session, pay, waiting, release } = gateway;
+  const { gw, pay, waiting, release } = gateway;
   const pid = gw.child.pid;
 
   take();
@@ -83,7 +83,7 @@ async function outageAndBack(t, gateway, take, giveBack) {
   assert.equal(answer.reason, 'ledger_unavailable');
   assert.equal(answer.refusal.execution, 'unknown');
   assert.notEqual(answer.refusal.decision_id, undefined);
-  assert.equal((await session.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } })).status, 503);
+  assert.equal((await new Caller(gw).request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } })).status, 503);
   assert.equal((await pay(1)).reason, 'ledger_unavailable'); // also what would be a duplicate
   assert.match((await gw.waitLog('ledger_refusing')).why, /database/);
 
