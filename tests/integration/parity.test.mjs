@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startGateway } from '../support/gateway.mjs';
 import { resolve, sdk1, sdk2, sdk2Stdio } from '../support/npm/peers.mjs';
+import { startTaskServer } from '../support/sdk-tasks.mjs';
 import { startSuiteServer } from '../support/suite-server.mjs';
 
 const INSPECTOR = resolve('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
@@ -19,6 +20,7 @@ const sample = async () => ({ role: 'assistant', model: 'm', content: { type: 't
 
 const ERAS = ['both', 'legacy', 'modern'];
 const SERVER = fileURLToPath(new URL('../support/suite-server.mjs', import.meta.url));
+const TASKS = fileURLToPath(new URL('../support/sdk-tasks.mjs', import.meta.url));
 
 let cleanups = [];
 const scope = { after: (fn) => cleanups.push(fn) };
@@ -120,6 +122,50 @@ for (const kind of ['http', 'stdio']) {
       });
     }
   }
+}
+
+/** What a client of SDK v1 sees of tools that go on as tasks, in the form of 2025-11-25; ids and times are
+ * nobody's but the server's. */
+async function tasksSeen(server) {
+  const { client, close } = await CLIENTS['SDK v1'](server);
+  const { CallToolResultSchema } = await sdk1();
+  const { tasks } = client.experimental;
+  const plain = (task) => task && { ...task, taskId: typeof task.taskId, createdAt: typeof task.createdAt, lastUpdatedAt: typeof task.lastUpdatedAt };
+  const follow = async (name, n) => {
+    const seen = [];
+    for await (const { type, task, result, error } of tasks.callToolStream({ name, arguments: { n } }, CallToolResultSchema, { task: { ttl: 60_000 } })) {
+      const id = result?._meta?.['io.modelcontextprotocol/related-task']?.taskId;
+      seen.push({ type, task: plain(task), result: result && { ...result, _meta: typeof id }, error: error && [error.code, error.message.replace(/[0-9a-f]{32}/, 'ID')] });
+    }
+    return seen.filter((m) => m.type !== 'taskStatus' || m.task.status !== 'working'); // how often it asked is chance
+  };
+  const seen = { tools: (await client.listTools()).tools, capabilities: client.getServerCapabilities() };
+  seen.double = await follow('double', 21);
+  seen.break = await follow('break', 7);
+  seen.ask = await follow('ask', 1);
+  seen.required = await client.callTool({ name: 'break', arguments: { n: 4 } }).catch((e) => [e.code, e.message]);
+  const waits = tasks.callToolStream({ name: 'wait', arguments: { n: 1 } }, CallToolResultSchema, { task: { ttl: 60_000 } });
+  const { task } = (await waits.next()).value;
+  seen.listed = (await tasks.listTasks()).tasks.map((each) => each.status).sort();
+  seen.cancelled = plain(await tasks.cancelTask(task.taskId));
+  seen.again = await tasks.cancelTask(task.taskId).catch((e) => e.code);
+  seen.got = plain(await tasks.getTask(task.taskId));
+  await waits.return();
+  seen.alone = await client.callTool({ name: 'double', arguments: { n: 4 } }); // the server makes a task of its own of it
+  await close();
+  return JSON.parse(JSON.stringify(seen));
+}
+
+for (const kind of ['http', 'stdio']) {
+  test(`SDK v1 sees the same tasks over ${kind}`, async (t) => {
+    const server = kind === 'http' ? await startTaskServer(t) : { command: process.execPath, args: [TASKS], stderr: 'ignore' };
+    const gateway = await startGateway(t, { upstreams: { up: server.url ? { http: server.url } : { stdio: [server.command, ...server.args] } }, tools: { 'up/*': any } });
+    const direct = await tasksSeen(server);
+    assert.equal(direct.double.at(-1).result.content[0].text, '42');
+    assert.equal(direct.ask.at(-1).result.content[0].text, 'They said Ada');
+    assert.deepEqual(await tasksSeen({ url: `${gateway.origin}/mcp/up` }), direct);
+    gateway.verify();
+  });
 }
 
 test('the inspector prints the same', async () => {

@@ -16,6 +16,12 @@ export async function sdk1() {
   return { ...client, ...http, ...stdio, ...types, ...server, ...serverHttp };
 }
 
+/** SDK v1: the server over standard streams. */
+export const sdk1Stdio = () => import('@modelcontextprotocol/sdk/server/stdio.js');
+
+/** SDK v1: tasks in the form of 2025-11-25. */
+export const sdk1Tasks = () => import('@modelcontextprotocol/sdk/experimental/tasks');
+
 /** SDK v2: the client. */
 export const sdk2 = () => import('@modelcontextprotocol/client');
 
