@@ -266,6 +266,12 @@ test('a call whose client loses its stream is gone on with by GET, and is one ca
   await until(() => again.messages().length === 1, 'the answer again');
   assert.deepEqual(again.messages(), rest.messages());
   await again.done;
+  for (const { token } of [A, B]) { // what names an event of one session is no key in another, nor is the session's id
+    const other = await openSession(gw, { token, path: '/mcp/up' });
+    const get = (headers) => send(gw.origin, { method: 'GET', path: '/mcp/up', headers: other.headers(undefined, { accept: 'text/event-stream', 'last-event-id': last, ...headers }) });
+    assert.deepEqual([(await get()).status, (await get()).error.code], [400, -32000]);
+    if (token === B.token) assert.equal((await get({ 'mcp-session-id': s.session })).status, 404);
+  }
   assert.equal(record().filter((r) => r.ran === 'sample').length, 1);
   await until(() => gw.show(gw.decisions()[0].decision_id).outcome?.outcome === 'executed', 'the outcome');
 });
