@@ -118,7 +118,6 @@ static void
 put_dot(struct writ_buf *buf, const struct writ_crew_graph *graph, const char *prefix, int depth)
 {
     size_t n = writ_crew_graph_count(graph), from = 0;
-    char inner[64];
 
     writ_buf_fmt(buf, "subgraph \"cluster%s\" {\nlabel=", prefix);
     put_quoted(buf, "", writ_crew_graph_name(graph));
@@ -151,10 +150,11 @@ put_dot(struct writ_buf *buf, const struct writ_crew_graph *graph, const char *p
             }
         }
         if (first.nested != NULL) {
-            struct writ_buf name = writ_buf_over(inner, sizeof inner - 1);
-            writ_buf_fmt(&name, "%.40s%d.%zu/", prefix, depth, from);
-            inner[name.len] = '\0';
-            put_dot(buf, first.nested, inner, depth + 1);
+            writ_auto_buf inner = writ_buf_make(OUTPUT_MAX);
+            writ_buf_fmt(&inner, "%s%d.%zu/%c", prefix, depth, from, '\0');
+            if (writ_is_ok(writ_buf_check(&inner, NULL))) {
+                put_dot(buf, first.nested, inner.ptr, depth + 1);
+            }
         }
         from = to;
     }

@@ -82,6 +82,38 @@ test('a shape is checked with all that is wrong at once, and drawn', () => {
     ['missing_first_input', 'missing_final_output', 'unknown_role_reference']);
 });
 
+// What Graphviz makes of a shape: { crew: { role: [edges] } }.
+function drawn(dot) {
+  const ran = spawnSync('dot', ['-Tdot_json'], { input: dot, encoding: 'utf8', maxBuffer: 1 << 26 });
+  assert.equal(ran.status, 0, ran.stderr);
+  const { objects, edges = [] } = JSON.parse(ran.stdout);
+  const roles = Object.fromEntries(objects.filter(({ nodes }) => !nodes).map((o) => [o.name, { label: o.label, amount: o.xlabel }]));
+  const crews = objects.filter(({ nodes }) => nodes).map(({ label }) => label);
+  return { crews, roles, edges: edges.map(({ tail, head, label }) => [objects[tail].label, label, objects[head].label]) };
+}
+
+test('Graphviz draws roles, permissions and nesting, whatever roles are called', () => {
+  const dir = folder();
+  mkdirSync(join(dir, 'registry'));
+  const names = ['"quoted"', 'back\\slash\\', '<b>html</b>', 'new\nline', '\u{1F600} \u4e2d', 'a]; evil [label="x'];
+  const roles = names.map((role, at) => ({ role, permissions: at ? {} : { talk_to: names.slice(1), escalate_to: [names[1]] }, amount: at + 1,
+    ...(at === 0 && { first_input: true }), ...(at === 5 && { final_output: true, nested_crew: 'n0' }) }));
+  // deeper than any name is long
+  for (let at = 0; at < 14; at++) {
+    put(dir, `registry/n${at}.json`, { schema_version: '1.0', name: `level ${at}`, roles: [{ role: 'same', permissions: {}, amount: 1,
+      first_input: true, final_output: true, ...(at < 13 && { nested_crew: `n${at + 1}` }) }] });
+  }
+  const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'outer', roles });
+  const ran = run('crew', 'graph', '--dot', shape, '--registry', join(dir, 'registry'));
+  assert.equal(ran.status, 0, ran.stderr);
+  const { crews, roles: nodes, edges } = drawn(ran.stdout);
+  assert.equal(crews.length, 15);
+  assert.equal(Object.keys(nodes).length, 6 + 14);
+  assert.deepEqual(Object.values(nodes).slice(0, 6).map(({ label }) => label.replace(/\\\\/g, '\\')), names.map((name) => name.replace('\n', ' ')));
+  assert.equal(edges.length, 6);
+  assert.equal(edges.filter(([, label]) => label === 'escalate_to').length, 1);
+});
+
 test('votes and rankings are counted and explained', () => {
   const dir = folder();
   const votes = put(dir, 'votes.json', {
