@@ -93,9 +93,10 @@ fail(struct run *run, writ_result result)
 static double
 now_ms(const struct run *run)
 {
-    int64_t passed_ms = (writ_loop_now_us(run->loop) - run->mono_us) / 1000;
-
-    return run->script != NULL ? run->script_ms : (double)(run->wall_ms + passed_ms);
+    if (run->script != NULL) {
+        return run->script_ms; /* there is no loop */
+    }
+    return (double)(run->wall_ms + (writ_loop_now_us(run->loop) - run->mono_us) / 1000);
 }
 
 /* ---- what the crew says */
