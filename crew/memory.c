@@ -43,7 +43,7 @@ reading_wipe(struct reading *reading)
 static WRIT_RESULT
 reading_of(struct writ_view text, struct reading *ret)
 {
-    ret->arena = writ_datum_arena(text.len);
+    ret->arena = writ_arena_new_small(SIZE_MAX); /* most texts are short, and there are many */
     if (ret->arena == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }

@@ -54,6 +54,7 @@ check_ids(struct writ_crew_memory memory, const char *want)
     writ_crew_value_free(snapshot);
 }
 
+/* How many items there are: each is two objects, itself and its meta, in one. */
 static size_t
 count_items(struct writ_crew_memory memory)
 {
@@ -63,11 +64,11 @@ count_items(struct writ_crew_memory memory)
 
     ck_assert_ok(memory.ops->snapshot(memory.self, &snapshot));
     text = writ_crew_value_text(snapshot);
-    for (size_t at; (at = writ_view_search(text, WRIT_LIT("\"scope\":"))) < text.len; n++) {
-        text = writ_view_sub(text, at + 1, SIZE_MAX);
+    for (size_t at = 0; at < text.len; at++) {
+        n += text.ptr[at] == '{';
     }
     writ_crew_value_free(snapshot);
-    return n;
+    return (n - 1) / 2;
 }
 
 START_TEST(items_keep_their_order_and_their_ids)

@@ -380,6 +380,39 @@ START_TEST(a_vote_has_limits)
 }
 END_TEST
 
+START_TEST(voting_objects_and_names_of_engines_have_limits)
+{
+    static const char before[] = "{\"weight_function\":\"", after[] = "\"}";
+    char name[WRIT_CREW_ENGINE_NAME_MAX + 2] = {0};
+    struct writ_crew_engine engine = {1, name, "a name", count_last};
+    struct writ_crew_engines *engines = writ_crew_engines_new();
+    writ_auto_buf config = writ_buf_make(SIZE_MAX);
+    struct writ_crew_voting *voting = NULL;
+    struct writ_crew_err err = {0};
+
+    for (size_t over = 0; over <= 1; over++) {
+        writ_buf_clear(&config);
+        writ_buf_str(&config, before);
+        while (config.len + sizeof after - 1 < WRIT_CREW_VOTING_MAX + over) {
+            writ_buf_byte(&config, 'x');
+        }
+        writ_buf_str(&config, after);
+        ck_assert_code(writ_crew_voting_read(writ_buf_view(&config), NULL, &voting, &err),
+            over ? WRIT_E_LIMIT : WRIT_OK);
+        writ_crew_voting_free(voting);
+        voting = NULL;
+        for (size_t at = 0; at < WRIT_CREW_ENGINE_NAME_MAX + over; at++) {
+            name[at] = 'n';
+        }
+        ck_assert_code(
+            writ_crew_engines_add(engines, &engine, NULL, &err), over ? WRIT_E_INVALID : WRIT_OK);
+    }
+    engine.name = NULL; /* of a plug-in that was made wrongly */
+    ck_assert_code(writ_crew_engines_add(engines, &engine, NULL, &err), WRIT_E_INVALID);
+    writ_crew_engines_free(engines);
+}
+END_TEST
+
 /* Votes by a mode over one output; the explanation. Wipe the verdict. */
 static struct writ_crew_verdict
 explained(const char *config, struct writ_view agent, struct writ_view output)
@@ -469,5 +502,5 @@ WRIT_UNIT_MAIN("vote", a_quorum_is_counted_on_the_electorate, weights_and_thresh
     the_best_of_n_has_the_highest_score, a_review_is_decided_as_published,
     no_split_of_votes_is_accepted_and_rejected, borda_counts_points_and_first_places,
     a_voting_object_is_a_closed_set, engines_of_others_are_asked_by_name, a_vote_has_limits,
-    an_explanation_can_be_shown_to_a_person, an_explanation_has_a_limit,
-    vetoes_of_many_voters_are_found_in_no_time)
+    voting_objects_and_names_of_engines_have_limits, an_explanation_can_be_shown_to_a_person,
+    an_explanation_has_a_limit, vetoes_of_many_voters_are_found_in_no_time)
