@@ -373,7 +373,7 @@ writ_instance_take(struct writ_instance *instance, struct writ_flight *flight)
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "not_up");
     } else {
         writ_flight_link(flight, &instance->waiting);
-        flight->timer.fn = waited_too_long;
+        flight->timer = (struct writ_timer){.fn = waited_too_long, .ctx = flight};
         writ_loop_timer_set(stdio->loop, &flight->timer,
             writ_loop_now_us(stdio->loop) + stdio->config->start_timeout_us);
     }

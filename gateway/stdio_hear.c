@@ -23,14 +23,30 @@
 #define CODE_INTERNAL       (-32603)
 #define CODE_CAPABILITY     (-32021)
 #define CODE_VERSION        (-32022)
+#define NOTES_MAX           10 /* lines of the log about one child, a second */
+#define SECOND_US           INT64_C(1000000)
 #define LISTEN_ID           WRIT_LIT("io.modelcontextprotocol/subscriptionId")
 #define LOG_LEVEL           WRIT_LIT("io.modelcontextprotocol/logLevel")
 
+/* A child that says nothing but nonsense must not fill the log. */
 static void
 note(struct writ_instance *instance, const char *why)
 {
+    int64_t now_us = writ_loop_now_us(instance->stdio->loop);
+
+    if (now_us - instance->noted_us >= SECOND_US) {
+        instance->noted_us = now_us;
+        instance->noted = 0;
+    }
+    if (instance->noted >= NOTES_MAX) {
+        instance->unnoted++;
+        return;
+    }
+    instance->noted++;
     WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_WARN, "upstream_malformed",
-        writ_log_text("upstream", instance->stdio->config->name), writ_log_str("why", why));
+        writ_log_text("upstream", instance->stdio->config->name), writ_log_str("why", why),
+        writ_log_int("dropped", (int64_t)instance->unnoted));
+    instance->unnoted = 0;
 }
 
 static void

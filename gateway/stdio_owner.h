@@ -61,6 +61,9 @@ struct writ_instance {
     bool lost;                   /* it takes the place of one that its session had used */
     bool was_up, ending;
     unsigned failures; /* starts that did not come up, one after the other */
+    int64_t noted_us;  /* when the log was last begun anew about what it says */
+    unsigned noted;    /* how often since */
+    uint64_t unnoted;  /* and not, since there was too much of it */
     struct writ_timer handshake, idle;
     struct writ_task free;
     int64_t used_us;

@@ -11,6 +11,7 @@ import { Caller, openSession } from '../support/rpc.mjs';
 
 const support = (name) => fileURLToPath(new URL(`../support/${name}`, import.meta.url));
 const CLOSING = ['closes its output and lives', 'closes its input, then answers']; // closing-stdio.sh
+const PATIENCE_MS = 20_000; // start_timeout is 2 s
 const names = [...Object.keys(DEEDS), ...CLOSING];
 const agents = names.map((_, i) => bearer(`agent-${i}`)); // so that each deed meets a server of its own
 
@@ -67,3 +68,47 @@ for (const era of ['legacy', 'modern']) {
     gw.verify();
   });
 }
+
+/** Servers that do not even begin, as shell scripts. */
+const answering = (result) => `while read -r line; do id=\${line#*'"id":'}; echo '{"jsonrpc":"2.0","id":'\${id%%[!0-9]*}',${result}}'; done`;
+const STARTS = {
+  'is not there': undefined,
+  'exits at once': 'exit 1',
+  'never answers': 'exec sleep 1000',
+  'ends when it is greeted': 'read -r line',
+  'closes its output': 'exec 1>&-; exec sleep 1000',
+  'reads nothing and floods': 'while :; do echo noise; done',
+  'writes a line that never ends': 'while :; do printf %1000000d 1; done',
+  'answers another id': "while read -r line; do echo '{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}'; done",
+  'answers with what is no result': answering('"result":7'),
+  'answers with an error': answering('"error":{"code":-32603,"message":"not today"}'),
+};
+
+test('servers that do not begin: their clients are told within start_timeout, and nobody else notices', async (t) => {
+  const stdio = (script) => ({ stdio: script === undefined ? ['/nowhere/at/all'] : ['/bin/sh', '-c', script], start_timeout: '2s' });
+  const upstreams = Object.fromEntries(Object.values(STARTS).map((script, i) => [`bad${i}`, stdio(script)]));
+  const gw = prepare(t, { limits: { event: '4MiB' } });
+  const record = gw.path('record');
+  writeFileSync(record, '');
+  gw.configure({
+    ...JSON.parse(readFileSync(gw.configFile, 'utf8')),
+    upstreams: { ...upstreams, good: { stdio: [process.execPath, support('hostile-stdio.mjs'), record] } }, tools: { 'good/do': { scope: 's', arguments: [{ arg: 'deed', op: 'type', value: 'string' }] } },
+  });
+  await gw.start();
+  const good = await openSession(gw, { path: '/mcp/good' });
+  for (const [i, name] of Object.keys(STARTS).entries()) {
+    for (const modern of [false, true]) {
+      const c = new Caller(gw, { path: `/mcp/bad${i}`, modern });
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      const answer = await (modern ? c.request('tools/list', {}, { signal }) : c.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }, { signal }));
+      const refused = answer.reason ?? answer.error.code;
+      // one that answers, whatever, is no server of the stateless revision; its own error is its answer
+      const wanted = modern && name.startsWith('answers with') ? ['upstream_unavailable', -32000] : name === 'answers with an error' ? [-32603] : ['upstream_unavailable'];
+      assert.ok(wanted.includes(refused), `${name}: ${answer.text}`);
+    }
+  }
+  assert.equal((await good.call('do', { deed: 'answers twice' })).said, 'first');
+  assert.ok(gw.log.length < 3000, `${gw.log.length} lines`); // one of them floods
+  const { code } = await gw.stop();
+  assert.equal(code, 0);
+});
