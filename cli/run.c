@@ -470,6 +470,7 @@ open_log(struct run *run)
     if (path.ptr == NULL) {
         return WRIT_DONE;
     }
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
     fd = open(path.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     run->log = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (run->log == NULL) {

@@ -57,6 +57,21 @@ test('the crew library does what the model does, on random walks', () => {
   }
 });
 
+test('resuming after every step gives the log of going straight on, on random walks', () => {
+  const fresh = mkdtempSync(join(tmpdir(), 'writ-walks-'));
+  try {
+    mint('mint-crew.mjs', fresh, 'resumed', '201', '230');
+    pass(join(fresh, 'crew'), 60);
+    for (let seed = 201; seed <= 230; seed++) {
+      const [straight, resumed] = ['straight', 'resumed'].map((how) => JSON.parse(readFileSync(join(fresh, 'crew', `walk-${seed}-${how}.json`), 'utf8')));
+      const again = resumed.steps.flatMap(({ op }, at) => (op === 'resume' ? [] : resumed.expect.steps[at].events ?? []));
+      assert.deepEqual(again, straight.expect.log, `seed ${seed}`);
+    }
+  } finally {
+    rmSync(fresh, { recursive: true });
+  }
+});
+
 // The model is no copy of the library: it was held against what the public library does.
 test('the model gives the golden scenarios but for the deviations', async () => {
   const { canonical, expectation } = await import('../support/crew-model.mjs');

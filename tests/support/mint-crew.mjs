@@ -3,6 +3,7 @@
 //
 //   tests/support/node tests/support/mint-crew.mjs [FOLDER]               (default: vectors)
 //   tests/support/node tests/support/mint-crew.mjs FOLDER walks FROM TO   random walks of these seeds alone
+//   tests/support/node tests/support/mint-crew.mjs FOLDER resumed FROM TO the same walks, straight and resumed at every step
 //
 // The output is the same byte for byte at every run: nothing in here is random but by its seed.
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -437,15 +438,17 @@ function randomShape(dice, name, depth) {
   return shape(name, ...made);
 }
 
-function walk(seed) {
+// "mixed" resumes now and then; "straight" never; "resumed" after every step.
+function walk(seed, how) {
   const dice = new Dice(seed);
   const name = `walk-${String(seed).padStart(3, '0')}`;
   const given = { shape: randomShape(dice, 'W', 0), registry: { n1: randomShape(dice, 'N1', 1), n2: randomShape(dice, 'N2', 2) },
     options: { defaultTimeoutMs: dice.of([undefined, 15]), autoCheckpoint: dice.of([undefined, true]),
       hooks: { mark: [{ do: 'checkpoint', id: 'm' }], ask: [{ do: 'request_action', from: 'a-1', to: 'b-1', action: 'talk_to' }] },
       memory: { seed: [{ command: note('seed', { importance: 1 }), context: { agentId: 'a-1', crewId: name, roleId: 'a' } }] } } };
-  const steps = [{ op: 'start', input: dice.of([undefined, 'in', { k: 1 }]) }];
   let now = 0, seen = [], labels = 0;
+  const resume = (policy) => [{ op: 'snapshot', as: `s${labels}` }, { op: 'resume', from: `s${labels++}`, policy }];
+  const steps = [{ op: 'start', input: dice.of([undefined, 'in', { k: 1 }]) }, ...(how === 'resumed' ? resume('re-emit-request') : [])];
   for (let at = 0; at < 25; at++) {
     // what waits now is what the model says after the steps so far
     const { steps: records } = expectation({ ...given, agents: noAgents('W'), options: { crewId: name, ...given.options }, steps: [...steps, { op: 'pending' }] });
@@ -459,18 +462,23 @@ function walk(seed) {
     else if (what < 0.7) steps.push({ op: 'deliver', event: { type: dice.of(['agent.step.failed', 'agent.step.timed_out', 'agent.stream.chunk']), correlationId: id } });
     else if (what < 0.8) steps.push({ op: 'clock', set: now += 3 }, { op: 'tick', now });
     else if (what < 0.86) steps.push({ op: 'action', from: dice.of(['a-1', 'b-1', 'f-1', 'ghost']), to: dice.of(['a-1', 'z-1']), action: dice.of(['talk_to', 'delegate_to', 'escalate_to']) });
-    else if (what < 0.97) steps.push({ op: 'snapshot', as: `s${labels}` }, { op: 'resume', from: `s${labels++}`, policy: dice.of(['re-emit-request', 're-emit-request', 'treat-as-failed', 'abort']) });
-    else steps.push({ op: 'memory' });
+    else if (what >= 0.97) steps.push({ op: 'memory' });
+    else if (how === 'mixed') steps.push(...resume(dice.of(['re-emit-request', 're-emit-request', 'treat-as-failed', 'abort'])));
+    if (how === 'resumed') steps.push(...resume('re-emit-request'));
   }
   steps.push({ op: 'pending' }, { op: 'snapshot', as: 'end' }, { op: 'memory' });
-  add(name, `A random walk with seed ${seed}: nested crews, fixers, hooks, memory, faults, ticks, snapshots and resuming.`, ['walk'], { ...given, steps });
+  given.options.crewId = name;
+  add(how === 'mixed' ? name : `${name}-${how}`, `A random walk with seed ${seed}: nested crews, fixers, hooks, memory, faults, ticks, snapshots and resuming.`,
+    ['walk'], { ...given, steps });
 }
 
 // ---- writing
 
 const [target = join(dirname(fileURLToPath(import.meta.url)), '../../vectors'), only, from = '1', to = '16'] = process.argv.slice(2);
-if (only === 'walks') scenarios.length = 0;
-for (let seed = Number(from); seed <= Number(to); seed++) walk(seed);
+if (only) scenarios.length = 0;
+for (let seed = Number(from); seed <= Number(to); seed++) {
+  for (const how of only === 'resumed' ? ['straight', 'resumed'] : ['mixed']) walk(seed, how);
+}
 mkdirSync(join(target, 'crew'), { recursive: true });
 for (const scenario of scenarios) {
   writeFileSync(join(target, 'crew', `${scenario.name}.json`), `${JSON.stringify(scenario, null, 1)}\n`);
