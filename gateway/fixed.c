@@ -18,6 +18,7 @@ struct number {
 #define NUMBER_top(name, field)      /* loops: writ_fixed_check */
 #define NUMBER_upstream(name, field) /* put_upstream */
 #define NUMBER_rule(name, field)     /* these are new with a reload */
+#define NUMBER_approval(name, field)
 #define NUMBER_replay(name, field)
 #define NUMBER_review(name, field)
 #define NUMBER_voter(name, field)

@@ -5,6 +5,7 @@
  * granted goes on to BIND, and only BIND makes a permit. */
 #include "gateway/conclude.h"
 #include "gateway/review_ask.h"
+#include "gateway/review_hold.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
 #include "gateway/wire.h"
@@ -614,7 +615,7 @@ not_granted(struct writ_request *request)
         writ_decision_is(&call->decision, WRIT_DECISION_REQUIRE_APPROVAL)
             ? WRIT_DECISION_REQUIRE_APPROVAL
             : WRIT_DECISION_DENY);
-    return WRIT_STEP_ANSWER;
+    return writ_review_hold_wanted(request) ? WRIT_STEP_HOLD : WRIT_STEP_ANSWER;
 }
 
 /* The call that is about to be sent, from what it will be sent from. */

@@ -137,8 +137,11 @@ struct writ_request {
     size_t words;            /* pass.c: notices about tasks that are not settled yet */
     bool closing, cut;       /* pass.c: the stream ends behind `pending`, whole or cut */
     bool noted;              /* pass.c: the answer may come by GET */
-    void (*room)(struct writ_request *request);      /* the client takes events again */
-    struct writ_call *call;                          /* governed calls */
+    void (*room)(struct writ_request *request); /* the client takes events again */
+    struct writ_call *call;                     /* governed calls */
+    struct writ_entry
+        decided;           /* review_hold.c: that of the decision, while the verdict is awaited */
+    int64_t hold_until_us; /* monotonic; 0: it has not been held yet */
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
     struct writ_request *learn_next;                 /* learn.c: who waits for the same list */
     void *part; /* of the module that has the request: spread.c, handshake.c */

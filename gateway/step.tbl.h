@@ -25,6 +25,7 @@
     X(DRAFT,        writ_judge_draft,      "the decision record and its digests")                  \
     X(CLAIM,        writ_judge_claim,      "claim and record, durable, in one transaction")        \
     X(BIND,         writ_judge_bind,       "the binding check; only it makes a permit")            \
+    X(HOLD,         writ_review_hold_wait, "on the open request, for the verdict of its review")    \
     X(SIGN,         writ_forward_sign,     "the credential, into the judged message")              \
     X(FORWARD,      writ_forward_send,     "once, with the permit")                                \
     X(CHECK,        writ_conclude_check,   "what came back: limits, digest, outcome")              \

@@ -12,6 +12,7 @@
 struct writ_approval {
     const struct writ_review_config *review;
     const struct writ_constraint_set *when; /* NULL: every call */
+    int64_t hold_us;                        /* how long a request waits for the verdict */
     struct writ_digest rules;               /* of the tool's rules, and of the review */
 };
 

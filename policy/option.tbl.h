@@ -246,6 +246,9 @@ DURATION(rule, "timeout", timeout_us, 1 * MS, 24 * HOUR, NONE,
 SECTION(approval, "approval", struct writ_raw_approval,
     "A call that the rule allows waits for the approval of a review.")
 TEXT(approval, "review", review, 1, 128, REQUIRED, "Name of an entry of reviews.")
+DURATION(approval, "hold", hold_us, 1 * MS, 10 * MINUTE, NONE,
+    "How long a call that waits for its verdict is held open, before it is answered that it waits; it "
+    "is answered at once when left out. The clients' own timeouts must be longer.")
 NODE(approval, "when", when, SHAPE_CONSTRAINTS, NONE,
     "Only calls for which all of these hold; every call when left out. A call of which that cannot "
     "be told (an argument that is missing or of another type) needs the approval.")

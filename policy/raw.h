@@ -74,6 +74,7 @@ struct writ_raw_rule {
 
 struct writ_raw_approval {
     struct writ_view review;
+    int64_t hold_us;
     const struct writ_yaml *when;
 };
 

@@ -124,15 +124,16 @@ void writ_ledger_close(struct writ_ledger *ledger);
 
 enum writ_entry_kind {
     WRIT_ENTRY_NONE = 0,
-    WRIT_ENTRY_DECISION,    /* records a decision; grants the call, or refuses it */
-    WRIT_ENTRY_OUTCOME,     /* records what became of a granted call */
-    WRIT_ENTRY_WAIT,        /* a granted call has no outcome yet, and may outlive the process */
-    WRIT_ENTRY_WAITING,     /* finds a call that waits */
-    WRIT_ENTRY_SEAL,        /* ends a boundary */
-    WRIT_ENTRY_REVIEW,      /* something happens to a review: a vote, a withdrawal, a cancel */
-    WRIT_ENTRY_REVIEW_GET,  /* one review, with its records */
-    WRIT_ENTRY_REVIEW_LIST, /* those that live */
-    WRIT_ENTRY_SESSION_PUT, /* creates or replaces a session's row */
+    WRIT_ENTRY_DECISION,     /* records a decision; grants the call, or refuses it */
+    WRIT_ENTRY_OUTCOME,      /* records what became of a granted call */
+    WRIT_ENTRY_WAIT,         /* a granted call has no outcome yet, and may outlive the process */
+    WRIT_ENTRY_WAITING,      /* finds a call that waits */
+    WRIT_ENTRY_SEAL,         /* ends a boundary */
+    WRIT_ENTRY_REVIEW,       /* something happens to a review: a vote, a withdrawal, a cancel */
+    WRIT_ENTRY_REVIEW_GET,   /* one review, with its records */
+    WRIT_ENTRY_REVIEW_LIST,  /* those that live */
+    WRIT_ENTRY_REVIEW_AWAIT, /* ends when a review is no longer open, or when its time is over */
+    WRIT_ENTRY_SESSION_PUT,  /* creates or replaces a session's row */
     WRIT_ENTRY_SESSION_GET,
     WRIT_ENTRY_SESSION_DROP,
 };
@@ -309,6 +310,14 @@ struct writ_entry_review_list {
     size_t n;
 };
 
+/** WRIT_ENTRY_REVIEW_AWAIT. */
+struct writ_entry_review_await {
+    struct writ_view id;
+    int64_t until_us; /* wall time; it may end up to a second later */
+
+    enum writ_review_state state; /* written by the ledger; ABSENT: there is none (any more) */
+};
+
 /** WRIT_ENTRY_SESSION_*. Not for the path of every call. */
 struct writ_entry_session {
     struct writ_digest hash;      /* of the session id */
@@ -350,6 +359,7 @@ struct writ_entry {
         struct writ_entry_review review;
         struct writ_entry_review_get review_get;
         struct writ_entry_review_list review_list;
+        struct writ_entry_review_await review_await;
         struct writ_entry_session session;
     };
     struct writ_entry *next; /* the ledger's own */

@@ -493,6 +493,37 @@ writ_reviewing_get(struct writ_ledger *ledger, struct writ_entry *entry)
     return WRIT_DONE;
 }
 
+/* ---- waiting ---- */
+
+bool
+writ_reviewing_await(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_reviewed *review = writ_reviews_by_id(&ledger->reviews, entry->review_await.id);
+
+    entry->code = WRIT_OK;
+    entry->review_await.state = WRIT_REVIEW_ABSENT;
+    if (review == NULL) {
+        return false;
+    }
+    entry->review_await.state = review->story.state;
+    if (review->story.state != WRIT_REVIEW_OPEN) {
+        return false;
+    }
+    entry->next = review->awaiting;
+    review->awaiting = entry;
+    return true;
+}
+
+void
+writ_reviewing_end_all(struct writ_ledger *ledger, enum writ_code code)
+{
+    struct writ_reviewed *review = ledger->reviews.ring;
+
+    for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
+        writ_reviews_release(ledger, review, 0, code);
+    }
+}
+
 /* ---- time passes ---- */
 
 /* keeps (3): what nobody came back for is forgotten in its time */
@@ -556,6 +587,7 @@ writ_reviewing_sweep(struct writ_ledger *ledger)
     for (size_t i = ledger->reviews.count; i > 0 && writ_group_has_room(&ledger->group); i--) {
         struct writ_reviews_changes changes = {.n = 0};
 
+        writ_reviews_release(ledger, review, now_us, WRIT_OK); /* before it may change */
         /* what fails is tried again in the next turn */
         if (writ_is_ok(sweep_one(ledger, review, now_us, arena, &changes))) {
             writ_reviews_settle(ledger, &changes, NULL);

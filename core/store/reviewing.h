@@ -46,6 +46,11 @@ WRIT_RESULT writ_reviewing_event(struct writ_ledger *ledger, struct writ_entry *
 WRIT_RESULT writ_reviewing_get(struct writ_ledger *ledger, struct writ_entry *entry);
 WRIT_RESULT writ_reviewing_list(struct writ_ledger *ledger, struct writ_entry *entry);
 
+/** WRIT_ENTRY_REVIEW_AWAIT. True: it waits, and ends later; else its code is set. */
+bool writ_reviewing_await(struct writ_ledger *ledger, struct writ_entry *entry);
+/** Ends all that wait, when the ledger is closed. */
+void writ_reviewing_end_all(struct writ_ledger *ledger, enum writ_code code);
+
 /** Ends what has had its time, or whose run ends; forgets what nobody asked for any more. A group
  * of its own. */
 void writ_reviewing_sweep(struct writ_ledger *ledger);

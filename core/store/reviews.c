@@ -375,6 +375,30 @@ writ_reviews_revert(struct writ_ledger *ledger, const struct writ_reviews_change
     }
 }
 
+/* ---- those who wait for it ---- */
+
+void
+writ_reviews_release(
+    struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us, enum writ_code code)
+{
+    bool open = review->story.state == WRIT_REVIEW_OPEN && code == WRIT_OK;
+    struct writ_entry **at = &review->awaiting;
+
+    while (*at != NULL) {
+        struct writ_entry *entry = *at;
+
+        if (open && entry->review_await.until_us > now_us) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        entry->code = code;
+        entry->review_await.state = review->story.state;
+        entry->next = ledger->over;
+        ledger->over = entry;
+    }
+}
+
 /* ---- ops ---- */
 
 WRIT_RESULT
@@ -416,6 +440,7 @@ void
 writ_reviews_finish(struct writ_ledger *ledger, const struct writ_op *op)
 {
     let_boundary_go(ledger, op->review);
+    writ_reviews_release(ledger, op->review, 0, WRIT_OK);
     if (op->was.forget) {
         writ_reviews_remove(&ledger->reviews, op->review);
     }

@@ -31,8 +31,9 @@ struct writ_reviewed {
     uint64_t boundary_row, seq;        /* where its records stand */
     uint64_t leaf;                     /* of its decision */
     struct writ_review_story story;
-    int64_t until_us; /* wall time at which the state is over */
-    bool leaving;     /* the present group takes it out: nobody finds it */
+    int64_t until_us;            /* wall time at which the state is over */
+    bool leaving;                /* the present group takes it out: nobody finds it */
+    struct writ_entry *awaiting; /* AWAIT entries, by `next`; ended when it is no longer open */
     struct writ_view boundary_id;
     struct writ_arena *arena; /* its own */
 };
@@ -97,7 +98,7 @@ size_t writ_reviews_of(
  * full, WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviews_add(struct writ_reviews *reviews, const struct writ_review *terms,
     struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
-/** Takes it out and frees it. */
+/** Takes it out and frees it; nobody waits for it any more. */
 void writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review);
 
 /**
@@ -123,6 +124,10 @@ void writ_reviews_revert(struct writ_ledger *ledger, const struct writ_reviews_c
 /** A copy for somebody outside. WRIT_E_NOMEM. */
 WRIT_RESULT writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
     struct writ_review_told *ret, struct writ_err *err);
+
+/** Ends the AWAIT entries of a review: all of them, or those whose time is over at `now_us`. */
+void writ_reviews_release(
+    struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us, enum writ_code code);
 
 /* Ops, as group.c calls them. */
 WRIT_RESULT writ_reviews_write(

@@ -80,6 +80,7 @@ prepare(struct writ_ledger *ledger, struct writ_entry *entry)
     case WRIT_ENTRY_SESSION_DROP:
         return writ_session_rows_drop(ledger, entry);
     case WRIT_ENTRY_SEAL:
+    case WRIT_ENTRY_REVIEW_AWAIT:
     case WRIT_ENTRY_NONE:
         break;
     }
@@ -130,6 +131,10 @@ one_group(struct writ_ledger *ledger, struct writ_entry *list)
         entry->next = NULL;
         if (!writing && entry->kind != WRIT_ENTRY_OUTCOME) {
             entry->code = WRIT_E_IO;
+        } else if (entry->kind == WRIT_ENTRY_REVIEW_AWAIT) {
+            if (writ_reviewing_await(ledger, entry)) {
+                continue; /* ends with the review's state */
+            }
         } else if (entry->kind == WRIT_ENTRY_SEAL) {
             if (writ_sealing_ask(ledger, entry)) {
                 continue; /* ends with its boundary */
@@ -360,6 +365,7 @@ writ_writer_run(void *arg)
         fold(ledger, idle);
         if (ledger->stopping) {
             writ_sealing_end_all(ledger, WRIT_E_BUSY);
+            writ_reviewing_end_all(ledger, WRIT_E_BUSY);
         }
         writ_writer_publish(ledger);
         tell_over(ledger);

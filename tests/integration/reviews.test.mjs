@@ -214,6 +214,46 @@ test('open reviews, votes, approvals and redemptions survive SIGKILL', async (t)
   gw.verify();
 });
 
+test('a request that is held open gets its result when the verdict is there', async (t) => {
+  const { up, gw } = await setUp(t, { approval: { hold: '20s' } });
+  for (const options of [{}, { modern: true }]) {
+    const s = await openSession(gw, { token: DEV.token, ...options });
+    const amount = options.modern ? 2 : 1;
+    const waiting = s.call('up__pay', { amount });
+    const { id } = await until(async () => (await api(gw, ANN, '')).json.reviews[0], 'the review');
+    await approve(gw, id);
+    assert.equal((await waiting).said, `ran ${amount}`);
+  }
+  const s = await openSession(gw, { token: DEV.token });
+  const waiting = s.call('up__pay', { amount: 3 });
+  const { id } = await until(async () => (await api(gw, ANN, '')).json.reviews[0], 'the review');
+  await vote(gw, EVE, id, 'reject');
+  assert.equal((await waiting).reason, 'approval_rejected');
+  assert.equal(up.calls.length, 2);
+  gw.verify();
+});
+
+test('a request is held no longer than it should, and not for a client that has left', async (t) => {
+  const { up, gw } = await setUp(t, { approval: { hold: '1s' } });
+  const s = await openSession(gw, { token: DEV.token });
+  const began = Date.now();
+  const id = await asks(s, { amount: 1 });
+  assert.ok(Date.now() - began >= 900, 'held');
+  const gone = new AbortController();
+  const left = s.call('up__pay', { amount: 2 }, { signal: gone.signal });
+  const other = await until(async () => (await api(gw, ANN, '')).json.reviews.find((r) => r.id !== id), 'the review');
+  gone.abort();
+  await assert.rejects(left);
+  await new Promise((r) => setTimeout(r, 1500));
+  await approve(gw, other.id);
+  await new Promise((r) => setTimeout(r, 300));
+  assert.equal(up.calls.length, 0);
+  const stopped = s.call('up__pay', { amount: 3 }).catch(() => undefined);
+  await until(async () => (await api(gw, ANN, '')).json.reviews.length === 3, 'the third');
+  assert.deepEqual(await gw.stop(), { code: 0, signal: null });
+  await stopped;
+});
+
 test('silence is told as such, and a new review may be asked for', async (t) => {
   const { up, gw } = await setUp(t, { review: { expires: '1s', redeem: '1s' } });
   const s = await openSession(gw, { token: DEV.token });

@@ -1,0 +1,80 @@
+#include "gateway/review_hold.h"
+
+#include "gateway/refusal.h"
+#include "policy/approval.h"
+
+#define CODE_SERVER (-32000)
+
+#define SLICE_US INT64_C(1000000) /* between two looks at the client and at the gateway */
+#define PROBE_MS 1000 /* after which a client that sent FIN is asked whether it is there */
+
+bool
+writ_review_hold_wanted(struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    int64_t now_us = writ_loop_now_us(request->x->loop);
+
+    if (!call->asks || call->verdict.approval->hold_us == 0 ||
+        request->entry.kind != WRIT_ENTRY_DECISION || request->entry.code != WRIT_OK ||
+        call->ask.state != WRIT_REVIEW_OPEN || request->x->gone || request->worker->ending) {
+        return false;
+    }
+    if (request->hold_until_us == 0) {
+        request->hold_until_us = now_us + call->verdict.approval->hold_us;
+        writ_exchange_probe(request->x, PROBE_MS);
+    }
+    return now_us < request->hold_until_us;
+}
+
+/* From the start, by the configuration of now: the verdict is bound to what it was asked about, and
+ * everything that may have changed since is found by looking again, the caller's token included. */
+static enum writ_step
+judge_again(struct writ_request *request)
+{
+    struct writ_generation *before = request->generation;
+    enum writ_step step;
+
+    request->generation = writ_generation_hold(request->worker->generation);
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_NONE};
+    request->call = NULL;
+    step = writ_admit_agent(request);
+    writ_generation_drop(before); /* what it knew of the agent is not used any more */
+    if (step != WRIT_STEP_READ) {
+        return step;
+    }
+    if (request->session != NULL && !writ_session_is_of(request->session, &request->agent)) {
+        return writ_refusal_http(request, 404, CODE_SERVER, WRIT_REASON_SESSION_UNKNOWN, NULL);
+    }
+    return WRIT_STEP_JUDGE;
+}
+
+static enum writ_step
+await(struct writ_request *request)
+{
+    int64_t left_us = request->hold_until_us - writ_loop_now_us(request->x->loop);
+    int64_t slice_us = left_us < SLICE_US ? left_us : SLICE_US;
+
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_AWAIT,
+        .review_await = {.id = request->call->ask.id,
+            .until_us = writ_clock_wall_us(request->worker->gateway->clock) + slice_us}};
+    return writ_request_submit(request, WRIT_STEP_HOLD);
+}
+
+enum writ_step
+writ_review_hold_wait(struct writ_request *request)
+{
+    const struct writ_entry *entry = &request->entry;
+    bool came_back = entry->kind == WRIT_ENTRY_REVIEW_AWAIT;
+    bool decided =
+        came_back && entry->code == WRIT_OK && entry->review_await.state != WRIT_REVIEW_OPEN;
+
+    if (!came_back) {
+        request->decided = *entry;
+        return await(request);
+    }
+    request->entry = request->decided;
+    if (decided && !request->x->gone && !request->worker->ending) {
+        return judge_again(request);
+    }
+    return writ_review_hold_wanted(request) && !decided ? await(request) : WRIT_STEP_ANSWER;
+}
