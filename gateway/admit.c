@@ -11,6 +11,16 @@
 #define CODE_SESSION_UNKNOWN (-32001)
 #define CODE_SERVER          (-32000)
 
+/* Whatever one agent does, others are let in. */
+static enum writ_step
+crowded(struct writ_request *request, enum writ_code code)
+{
+    bool shared = code == WRIT_E_LIMIT;
+
+    return writ_refusal_http(request, shared ? 429 : 503, CODE_INTERNAL,
+        shared ? WRIT_REASON_SHARE_EXCEEDED : WRIT_REASON_OVERLOADED, NULL);
+}
+
 enum writ_step
 writ_admit_agent(struct writ_request *request)
 {
@@ -20,6 +30,7 @@ writ_admit_agent(struct writ_request *request)
         .endpoint = request->endpoint->path,
     };
     struct writ_identity_result identity;
+    writ_result taken;
 
     writ_identity_ask(request->worker->identity, &question, request->x->arena, &identity);
     if (identity.answer != WRIT_IDENTITY_KNOWN) {
@@ -27,6 +38,12 @@ writ_admit_agent(struct writ_request *request)
     }
     request->agent = identity.agent;
     request->issuer = identity.issuer;
+    request->token_expires_us = identity.expires_us;
+    taken = writ_shares_take(
+        &request->worker->shares, request->agent.tenant, request->agent.id, &request->charge, NULL);
+    if (!writ_is_ok(taken)) {
+        return crowded(request, taken.code);
+    }
 
     switch (request->x->method) {
     case WRIT_METHOD_POST:

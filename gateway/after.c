@@ -108,9 +108,11 @@ apply(struct writ_request *request, const struct writ_json *response, struct wri
     struct writ_output output;
 
     if (writ_view_is(member, "result")) {
-        writ_output_apply(rules, value, bytes, request->x->arena, &output);
+        writ_output_apply(
+            rules, request->worker->gateway->clock, value, bytes, request->x->arena, &output);
     } else {
-        writ_output_apply_error(rules, value, bytes, request->x->arena, &output);
+        writ_output_apply_error(
+            rules, request->worker->gateway->clock, value, bytes, request->x->arena, &output);
     }
     call->end.output_rules = output.applied;
     if (output.refused != WRIT_REASON_NONE) {
@@ -185,7 +187,8 @@ writ_after_replay(struct writ_request *request, struct writ_view *result)
     if (!writ_is_ok(read_again(request, *result, &value))) {
         return WRIT_REASON_RESULT_RULE_FAILED;
     }
-    writ_output_apply(rules, value, result->len, request->x->arena, &output);
+    writ_output_apply(
+        rules, request->worker->gateway->clock, value, result->len, request->x->arena, &output);
     if (output.changed) {
         *result = output.text;
     }

@@ -52,6 +52,9 @@ no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
     case WRIT_UPCALL_TOO_LARGE:
         large_answer(end);
         return;
+    case WRIT_UPCALL_CROWDED:
+        end->refusal = WRIT_REASON_SHARE_EXCEEDED;
+        return;
     case WRIT_UPCALL_NO_TOKEN:
         end->refusal =
             end->not_sent ? WRIT_REASON_UPSTREAM_TOKEN_MISSING : WRIT_REASON_UPSTREAM_FAILED;
@@ -165,6 +168,10 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
         return;
     }
     judge_response(request, response, answer->status);
+    if (answer->sent == WRIT_NOT_SENT && call->end.outcome == WRIT_OUTCOME_ERROR) {
+        call->end.not_sent = true; /* stdio: refused in place of the child, which was not asked */
+        call->end.error_type = WRIT_LIT(WRIT_OUTCOME_NOT_SENT);
+    }
     call->answer_status = answer->status;
 }
 

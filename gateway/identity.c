@@ -11,7 +11,7 @@
 #include "policy/scopes.h"
 
 #define US_PER_S INT64_C(1000000)
-#define TIME_MAX ((INT64_C(1) << 53) - 1)
+#define TIME_MAX (INT64_C(1) << 42) /* seconds; in microseconds it is a number still */
 
 struct writ_identity_keys {
     const struct writ_config *config;
@@ -153,7 +153,7 @@ answer_known(struct writ_identity_result *ret, const struct writ_agent *agent)
 /* Who has a good token may still lack what every call here needs. */
 static void
 answer_token(struct writ_identity_result *ret, const struct writ_identity_config *entry,
-    const struct writ_agent *agent)
+    const struct writ_agent *agent, int64_t exp_s)
 {
     answer_known(ret, agent);
     if (!writ_scopes_has_all(agent->scopes, &entry->required_scopes)) {
@@ -162,6 +162,7 @@ answer_token(struct writ_identity_result *ret, const struct writ_identity_config
         ret->agent.scopes = agent->scopes;
     }
     ret->issuer = entry;
+    ret->expires_us = (exp_s + WRIT_IDENTITY_SKEW_S) * US_PER_S;
 }
 
 /* ---- static tokens */
@@ -464,7 +465,7 @@ judge(struct check *check, struct writ_view token, struct writ_identity_result *
         return;
     }
     writ_verdicts_put(check->identity->verdicts, &check->verdict);
-    answer_token(ret, check->verdict.entry, &check->verdict.agent);
+    answer_token(ret, check->verdict.entry, &check->verdict.agent, check->verdict.exp_s);
 }
 
 static void
@@ -484,7 +485,7 @@ ask_jwt(struct writ_identity *identity, struct writ_view token, const struct wri
     if (seen == NULL) {
         judge(&check, token, ret);
     } else if (copy_agent(&seen->agent, arena, &agent)) {
-        answer_token(ret, seen->entry, &agent);
+        answer_token(ret, seen->entry, &agent, seen->exp_s);
     }
 }
 

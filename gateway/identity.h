@@ -47,6 +47,7 @@ struct writ_identity_result {
     struct writ_agent agent; /* KNOWN; views live in the arena or in the configuration. NARROW: the
                               * scopes alone */
     const struct writ_identity_config *issuer; /* KNOWN, NARROW: whose token it is; else NULL */
+    int64_t expires_us;      /* KNOWN: when the token is over, by the wall clock; 0: never */
     const char *error;       /* RFC 6750 3.1: "invalid_token", "invalid_request", ..., or "" */
     const char *description; /* for error_description and logs; never a part of the token */
 };

@@ -235,6 +235,29 @@ make_room(struct writ_stdio *stdio)
     return WRIT_DONE;
 }
 
+writ_result
+writ_instance_take_share(
+    struct writ_stdio *stdio, const struct writ_agent *agent, struct writ_charge *ret)
+{
+    struct writ_instance *oldest = NULL;
+    writ_result r = writ_shares_take(&stdio->shares, agent->tenant, agent->id, ret, NULL);
+
+    if (r.code != WRIT_E_LIMIT) {
+        return r;
+    }
+    for (struct writ_instance *i = stdio->instances; i != NULL; i = i->next) {
+        if (!i->ending && i->open == 0 && (oldest == NULL || i->used_us < oldest->used_us) &&
+            writ_shares_would_help(&stdio->shares, &i->charge, agent->tenant, agent->id)) {
+            oldest = i;
+        }
+    }
+    if (oldest == NULL) {
+        return r;
+    }
+    writ_instance_end(oldest, "evicted");
+    return writ_shares_take(&stdio->shares, agent->tenant, agent->id, ret, NULL);
+}
+
 static writ_result
 fill(struct writ_instance *instance, struct writ_view key, struct writ_view hello)
 {
@@ -313,6 +336,7 @@ writ_instance_end(struct writ_instance *instance, const char *why)
     instance->ending = true;
     stdio->serving--;
     stdio->ending++;
+    writ_shares_release(&stdio->shares, &instance->charge);
     writ_loop_timer_cancel(&instance->idle);
     writ_loop_timer_cancel(&instance->handshake);
     WRIT_LOG(stdio->gateway->log, WRIT_LOG_INFO, "upstream_child_ends",
@@ -328,6 +352,7 @@ writ_instance_free(struct writ_instance *instance)
     struct writ_stdio *stdio = instance->stdio;
 
     *(instance->ending ? &stdio->ending : &stdio->serving) -= 1;
+    writ_shares_release(&stdio->shares, &instance->charge);
     *instance->link = instance->next;
     if (instance->next != NULL) {
         instance->next->link = instance->link;

@@ -16,6 +16,16 @@
 WRIT_RESULT writ_instance_new(struct writ_stdio *stdio, enum writ_instance_kind kind,
     struct writ_view key, struct writ_view hello, struct writ_instance **ret);
 
+/**
+ * Counts one child against an agent. One that has its whole share loses the child of its own that
+ * was unused for longest.
+ *
+ * @return WRIT_OK, WRIT_E_LIMIT (its share is full, and all of it in use), WRIT_E_NOMEM,
+ *         WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_instance_take_share(
+    struct writ_stdio *stdio, const struct writ_agent *agent, struct writ_charge *ret);
+
 /** The instance of that kind and key that is not about to end, or NULL. */
 struct writ_instance *writ_instance_find(
     struct writ_stdio *stdio, enum writ_instance_kind kind, struct writ_view key);

@@ -669,6 +669,8 @@ broken(struct writ_request *request, const struct writ_upcall_answer *answer)
     case WRIT_UPCALL_TOO_LARGE:
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_RESULT_TOO_LARGE, NULL);
+    case WRIT_UPCALL_CROWDED:
+        return writ_refusal_http(request, 429, WRIT_REFUSAL_CODE, WRIT_REASON_SHARE_EXCEEDED, NULL);
     case WRIT_UPCALL_NO_TOKEN:
         return writ_refusal_http(
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_TOKEN_MISSING, NULL);

@@ -73,7 +73,7 @@ writ_refusal_http(struct writ_request *request, unsigned status, int code, enum 
 
     put_http(&body, request->message.id, code, reason,
         text != NULL ? writ_view_str(text) : writ_reason_sentence(reason));
-    if (status == 503) {
+    if (status == 503 || status == 429) {
         headers[count++] = (struct writ_header){WRIT_LIT("Retry-After"), WRIT_LIT("1")};
     }
     writ_metrics_mark(x->metrics, WRIT_VECTOR_REFUSALS, reason);

@@ -55,6 +55,7 @@ writ_request_finish(struct writ_request *request)
     writ_exchange_on_gone(request->x, NULL, NULL);
     writ_buf_wipe(&request->ahead);
     writ_buf_wipe(&request->pending);
+    writ_shares_release(&request->worker->shares, &request->charge);
     writ_session_drop(WRIT_TAKE(request->session));
     writ_generation_drop(WRIT_TAKE(request->generation));
     request->magic = 0;

@@ -115,6 +115,8 @@ struct writ_request {
     const struct writ_endpoint *endpoint;
     struct writ_agent agent;
     const struct writ_identity_config *issuer; /* whose token the caller showed, or NULL */
+    int64_t token_expires_us;                  /* wall clock; 0: never */
+    struct writ_charge charge;                 /* among the requests of its loop */
     struct writ_session *session;              /* held until the answer; NULL: none */
     struct writ_mcp_message message;
     enum writ_mcp_method method;

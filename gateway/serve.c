@@ -219,6 +219,8 @@ open_ledger(struct serve *serve, struct writ_err *err)
 
     options.clock = serve->options->clock;
     options.queue_max = (size_t)config->limits.queue;
+    options.agent_percent = (size_t)config->limits.agent_percent;
+    options.tenant_percent = (size_t)config->limits.tenant_percent;
     options.sessions_max = ROWS_PER_SESSION * (size_t)config->limits.sessions;
     options.claim_kept_us = config->ledger.claims_kept_us;
     options.window_kept_us = 2 * config->sessions.window_us;
@@ -254,7 +256,7 @@ open_loops(struct serve *serve, struct writ_err *err)
             .index = (unsigned)i,
             .metrics = writ_metrics_shard(gateway->metrics, i),
             .generation = writ_generation_hold(serve->generation)};
-        WRIT_TRY(writ_worker_init(worker, BATCH_MAX, err));
+        WRIT_TRY(writ_worker_init(worker, BATCH_MAX, &serve->options->config->limits, err));
         WRIT_TRY(writ_identity_new(serve->generation->issuers, &worker->identity, err));
     }
     return WRIT_DONE;
@@ -374,6 +376,8 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_seen_open(gateway, &serve->seen, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
         &gateway->sessions, err));
+    writ_sessions_divide(gateway->sessions, (unsigned)config->limits.agent_percent,
+        (unsigned)config->limits.tenant_percent);
     WRIT_TRY(writ_answers_new(&gateway->answers, err));
     WRIT_TRY(writ_owners_new(&gateway->owners, err));
     WRIT_TRY(open_loops(serve, err));

@@ -64,6 +64,13 @@ unlink_session(struct writ_sessions *sessions, struct writ_session **link)
 }
 
 void
+writ_sessions_divide(
+    struct writ_sessions *sessions, unsigned agent_percent, unsigned tenant_percent)
+{
+    writ_shares_divide(&sessions->shares, sessions->max, agent_percent, tenant_percent);
+}
+
+void
 writ_sessions_free(struct writ_sessions *sessions)
 {
     if (sessions == NULL) {

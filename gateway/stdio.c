@@ -84,10 +84,19 @@ writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config 
     struct writ_stdio **ret, struct writ_err *err)
 {
     struct writ_stdio *stdio = writ_alloc(sizeof *stdio);
+    writ_result shared;
 
     if (stdio == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for an upstream");
     }
+    shared = writ_shares_init(&stdio->shares, (size_t)config->children, err);
+    if (!writ_is_ok(shared)) {
+        writ_free(stdio);
+        return shared;
+    }
+    writ_shares_divide(&stdio->shares, (size_t)config->children,
+        (unsigned)gateway->config->limits.agent_percent,
+        (unsigned)gateway->config->limits.tenant_percent);
     stdio->gateway = gateway;
     stdio->config = config;
     stdio->loop = gateway->workers[0].loop;
@@ -142,6 +151,7 @@ writ_stdio_close(struct writ_stdio *stdio)
     while (stdio->instances != NULL) {
         writ_instance_free(stdio->instances);
     }
+    writ_shares_wipe(&stdio->shares);
     writ_buf_wipe(&stdio->no_legacy);
     writ_buf_wipe(&stdio->versions);
     writ_free(stdio);

@@ -8,6 +8,7 @@
 #include "gateway/flight.h"
 #include "gateway/gateway.h"
 #include "gateway/replay.h"
+#include "store/shares.h"
 
 #define WRIT_STDIO_INITIALIZE_ID 0 /* our id of initialize */
 #define WRIT_STDIO_DISCOVER_ID   1 /* and of server/discover; requests begin after it */
@@ -53,7 +54,8 @@ struct writ_instance {
     struct writ_stdio *stdio;
     enum writ_instance_kind kind;
     enum writ_instance_state state;
-    struct writ_buf key; /* of its session or agent; empty: nobody's yet */
+    struct writ_buf key;       /* of its session or agent; empty: nobody's yet */
+    struct writ_charge charge; /* against its agent, while it serves one */
     struct writ_child *child;
     struct writ_buf hello;       /* params of initialize; empty: ours */
     struct writ_buf initialized; /* the child's result of it */
@@ -98,6 +100,7 @@ struct writ_stdio {
     struct writ_buf no_legacy;       /* the error with which the server refuses initialize */
     struct writ_instance *instances; /* with those that end */
     size_t serving, ending;          /* how many of them */
+    struct writ_shares shares;       /* of children: whose they are */
     size_t flights, listeners_n;
     struct writ_flight *waiting; /* to know which families the server speaks */
 };

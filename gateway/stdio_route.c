@@ -71,27 +71,53 @@ adopt(struct writ_stdio *stdio, enum writ_instance_kind kind, struct writ_view k
 }
 
 static writ_result
+make_instance(struct writ_stdio *stdio, struct writ_flight *flight, enum writ_instance_kind kind,
+    struct writ_view key, struct writ_instance **ret)
+{
+    writ_auto_buf hello = writ_buf_make(KEY_MAX);
+    writ_result r = WRIT_DONE;
+
+    if (kind == WRIT_INSTANCE_SESSION) {
+        r = writ_stdio_ask_hello(flight, &hello);
+    }
+    if (!writ_is_ok(r)) { /* LIMIT is the word for a share */
+        return r.code == WRIT_E_LIMIT ? (writ_result){WRIT_E_BUSY} : r;
+    }
+    WRIT_TRY(writ_instance_new(stdio, kind, key, writ_buf_view(&hello), ret));
+    (*ret)->greeted = flight->name != WRIT_MCP_INITIALIZE;
+    (*ret)->lost = kind == WRIT_INSTANCE_SESSION && (*ret)->greeted;
+    return WRIT_DONE;
+}
+
+static writ_result
 instance_for(struct writ_stdio *stdio, struct writ_flight *flight, enum writ_instance_kind kind,
     struct writ_instance **ret)
 {
     writ_auto_buf key = writ_buf_make(KEY_MAX);
-    writ_auto_buf hello = writ_buf_make(KEY_MAX);
     struct writ_instance *instance;
+    struct writ_charge charge = {0};
+    writ_result r = WRIT_DONE;
 
     WRIT_TRY(put_key(stdio, flight, kind, &key));
     instance = writ_instance_find(stdio, kind, writ_buf_view(&key));
-    if (instance == NULL && kind != WRIT_INSTANCE_SESSION) {
+    if (instance != NULL) {
+        *ret = instance;
+        return WRIT_DONE;
+    }
+    if (stdio->config->sharing == WRIT_SHARING_SESSION) { /* it is this agent's alone */
+        WRIT_TRY(writ_instance_take_share(stdio, flight->request->agent, &charge));
+    }
+    if (kind != WRIT_INSTANCE_SESSION) {
         instance = adopt(stdio, kind, writ_buf_view(&key));
     }
     if (instance == NULL) {
-        if (kind == WRIT_INSTANCE_SESSION) {
-            WRIT_TRY(writ_stdio_ask_hello(flight, &hello));
-        }
-        WRIT_TRY(
-            writ_instance_new(stdio, kind, writ_buf_view(&key), writ_buf_view(&hello), &instance));
-        instance->greeted = flight->name != WRIT_MCP_INITIALIZE;
-        instance->lost = kind == WRIT_INSTANCE_SESSION && instance->greeted;
+        r = make_instance(stdio, flight, kind, writ_buf_view(&key), &instance);
     }
+    if (!writ_is_ok(r)) {
+        writ_shares_release(&stdio->shares, &charge);
+        return r;
+    }
+    instance->charge = charge;
     *ret = instance;
     return WRIT_DONE;
 }
@@ -166,6 +192,8 @@ route(struct writ_stdio *stdio, struct writ_flight *flight)
         writ_instance_take(instance, flight);
     } else if (r.code == WRIT_E_ABSENT) { /* what its client can do is not known any more */
         writ_stdio_ask_forget(flight);
+    } else if (r.code == WRIT_E_LIMIT) {
+        writ_flight_break(flight, WRIT_UPCALL_CROWDED, "share_exceeded");
     } else {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "busy");
     }

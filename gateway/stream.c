@@ -83,6 +83,7 @@ writ_stream_forget(struct writ_request *request)
         request->stream_next->stream_link = request->stream_link;
     }
     request->stream_link = NULL;
+    writ_loop_timer_cancel(&request->timer);
 }
 
 void
@@ -94,6 +95,27 @@ writ_stream_end_all(struct writ_worker *worker)
     for (struct writ_request *r = worker->streams; r != NULL; r = next) {
         next = r->stream_next;
         writ_lanes_stop(r);
+    }
+}
+
+static void
+token_is_over(struct writ_timer *timer)
+{
+    writ_lanes_stop(timer->ctx);
+}
+
+/* A stream lasts no longer than the token that it was asked for with: the client comes back with
+ * another one. */
+static void
+watch_token(struct writ_request *request)
+{
+    const struct writ_clock *clock = request->worker->gateway->clock;
+    int64_t left_us = request->token_expires_us - writ_clock_wall_us(clock);
+
+    if (request->token_expires_us > 0) {
+        request->timer = (struct writ_timer){.fn = token_is_over, .ctx = request};
+        writ_loop_timer_set(request->worker->loop, &request->timer,
+            writ_loop_now_us(request->worker->loop) + (left_us > 0 ? left_us : 0));
     }
 }
 
@@ -113,5 +135,6 @@ writ_stream_open(struct writ_request *request)
             "Not Acceptable: Client must accept text/event-stream");
     }
     remember(request);
+    watch_token(request);
     return writ_lanes_open(request);
 }

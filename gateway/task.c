@@ -214,7 +214,8 @@ writ_task_find(struct writ_request *request)
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     asked->whose = candidate(asked);
-    asked->end = (struct writ_task_end){.config = writ_request_config(request),
+    asked->end = (struct writ_task_end){.clock = request->worker->gateway->clock,
+        .config = writ_request_config(request),
         .agent = &request->agent,
         .upstream = writ_upstream_config(asked->whose)->name,
         .arena = request->x->arena,

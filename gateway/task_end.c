@@ -125,9 +125,9 @@ apply_rules(struct writ_task_end *end, const struct writ_json *message, const st
         return false;
     }
     if (value->is_error) {
-        writ_output_apply_error(rule->result, value->json, bytes, end->arena, &output);
+        writ_output_apply_error(rule->result, end->clock, value->json, bytes, end->arena, &output);
     } else {
-        writ_output_apply(rule->result, value->json, bytes, end->arena, &output);
+        writ_output_apply(rule->result, end->clock, value->json, bytes, end->arena, &output);
     }
     end->output_rules = output.applied;
     end->withheld = output.refused;

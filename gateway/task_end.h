@@ -26,6 +26,7 @@ enum writ_task_says {
 
 /** A task of an agent, and its end. Zero-initialise and set the first four. */
 struct writ_task_end {
+    const struct writ_clock *clock;
     const struct writ_config *config;
     const struct writ_agent *agent;
     struct writ_view upstream; /* its name */

@@ -43,6 +43,7 @@ is_failure(enum writ_upcall_end end)
     case WRIT_UPCALL_BROKEN:
     case WRIT_UPCALL_TIMEOUT:
     case WRIT_UPCALL_TOO_LARGE:
+    case WRIT_UPCALL_CROWDED:
     case WRIT_UPCALL_NO_TOKEN:
         return true;
     case WRIT_UPCALL_CANCELLED: /* by us */

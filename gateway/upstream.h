@@ -41,6 +41,7 @@ enum writ_upcall_end {
     WRIT_UPCALL_TIMEOUT,
     WRIT_UPCALL_CANCELLED, /* by writ_upcall_cancel */
     WRIT_UPCALL_TOO_LARGE, /* the answer is longer than body_max, an event than event_max */
+    WRIT_UPCALL_CROWDED,   /* not sent: the caller has its whole share of the upstream */
     WRIT_UPCALL_NO_TOKEN,  /* not sent: there is nothing to show to the upstream now (tokens.h) */
 };
 

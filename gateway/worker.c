@@ -30,8 +30,14 @@ flush_batch(struct writ_task *task)
 }
 
 writ_result
-writ_worker_init(struct writ_worker *worker, size_t batch_max, struct writ_err *err)
+writ_worker_init(struct writ_worker *worker, size_t batch_max, const struct writ_limits *limits,
+    struct writ_err *err)
 {
+    size_t most = (size_t)limits->in_flight;
+
+    WRIT_TRY(writ_shares_init(&worker->shares, most, err));
+    writ_shares_divide(
+        &worker->shares, most, (unsigned)limits->agent_percent, (unsigned)limits->tenant_percent);
     worker->batch = writ_alloc(batch_max * sizeof *worker->batch);
     worker->scratch = writ_arena_new(SCRATCH_MAX);
     if (worker->batch == NULL || worker->scratch == NULL) {
@@ -53,6 +59,7 @@ writ_worker_wipe(struct writ_worker *worker)
     for (size_t i = 0; i < WRIT_UPSTREAMS_MAX; i++) {
         writ_shelf_forget(&worker->shelves[i]);
     }
+    writ_shares_wipe(&worker->shares);
     writ_free(worker->batch);
     worker->batch = NULL;
     writ_arena_free(WRIT_TAKE(worker->scratch));

@@ -9,6 +9,7 @@
 #include "gateway/metrics.h"
 #include "gateway/upstream.h"
 #include "store/ledger.h"
+#include "store/shares.h"
 
 struct writ_gateway;
 struct writ_request;
@@ -29,6 +30,7 @@ struct writ_worker {
     struct writ_metrics_shard *metrics;
     struct writ_generation *generation; /* the current one */
     struct writ_identity *identity;     /* who is calling, by that generation */
+    struct writ_shares shares;          /* whose requests are under way */
     /* records of this turn, handed to the ledger as one batch when it ends */
     struct writ_task flush;
     struct writ_entry **batch;
@@ -50,8 +52,10 @@ struct writ_worker {
  * A ledger that takes no more fails the entry with WRIT_E_BUSY, in the same way. */
 void writ_worker_submit(struct writ_worker *worker, struct writ_entry *entry);
 
-/** Prepares the batch of a worker. WRIT_E_NOMEM. */
-WRIT_RESULT writ_worker_init(struct writ_worker *worker, size_t batch_max, struct writ_err *err);
+/** Prepares the batch of a worker, and the shares of `limits.in_flight`. WRIT_E_NOMEM,
+ * WRIT_E_CRYPTO. */
+WRIT_RESULT writ_worker_init(struct writ_worker *worker, size_t batch_max,
+    const struct writ_limits *limits, struct writ_err *err);
 void writ_worker_wipe(struct writ_worker *worker);
 
 #endif

@@ -160,7 +160,9 @@ struct writ_review_config {
 };
 
 struct writ_limits {
-    int64_t body_bytes;      /* a request's body */
+    int64_t body_bytes;    /* a request's body */
+    int64_t agent_percent; /* of what is bounded, how much one may have */
+    int64_t tenant_percent;
     int64_t header_bytes;    /* a request's head */
     int64_t json_depth;      /* of a request */
     int64_t json_values;     /* values and member names of a request, in all */

@@ -370,7 +370,11 @@ COUNT(limits, "connections", connections, 1, 65536, "1024",
 COUNT(limits, "in_flight", in_flight, 1, 65536, "1024", "Requests at once, for each loop.")
 COUNT(limits, "queue", queue, 1, 1000000, "8192", "Records that wait for the ledger, in all.")
 COUNT(limits, "sessions", sessions, 1, 10000000, "16384",
-    "Sessions at once, in all; an agent has at most half of them, a tenant three quarters.")
+    "Sessions at once, in all.")
+COUNT(limits, "agent_share", agent_percent, 1, 100, "50",
+    "Percent of the sessions, open runs, requests at once and children of a stdio upstream that one "
+    "agent may have.")
+COUNT(limits, "tenant_share", tenant_percent, 1, 100, "75", "The same for one tenant.")
 DURATION(limits, "idle_timeout", idle_timeout_us, 100 * MS, 24 * HOUR, "75s",
     "A client connection without a request is closed after this.")
 DURATION(limits, "head_timeout", head_timeout_us, 100 * MS, 10 * MINUTE, "10s",

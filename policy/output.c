@@ -186,7 +186,7 @@ struct applying {
     struct writ_write w;
     const struct writ_json **removed; /* values that are left out; NULL where there is none */
     bool *used;                       /* by redaction: it changed something */
-    size_t matches_left;
+    struct writ_pattern_budget budget;
     bool failed; /* a rule could not be applied */
 };
 
@@ -200,8 +200,8 @@ redact(struct applying *a, struct writ_view text, struct writ_buf *ret)
     for (size_t i = 0; i < a->rules->redactions_n && !a->failed; i++) {
         const struct writ_output_redaction *one = &a->rules->redactions[i];
         struct writ_buf next = writ_buf_make(ret->max);
-        switch (writ_pattern_replace(
-            one->pattern, writ_buf_view(ret), one->with, &a->matches_left, &next)) {
+        switch (
+            writ_pattern_replace(one->pattern, writ_buf_view(ret), one->with, &a->budget, &next)) {
         case WRIT_PATTERN_LIMIT:
             a->failed = true;
             writ_buf_wipe(&next);
@@ -500,7 +500,8 @@ change(struct applying *a, const struct writ_json *value, size_t bytes, struct w
 {
     struct writ_buf text = writ_buf_in(arena, 6 * bytes + WRIT_OUTPUT_GROWTH_MAX);
 
-    a->matches_left = WRIT_OUTPUT_MATCHES_MAX;
+    a->budget.matches = WRIT_OUTPUT_MATCHES_MAX;
+    a->budget.until_us = writ_clock_mono_us(a->budget.clock) + WRIT_OUTPUT_TIME_US;
     a->used = writ_arena_get(arena, a->rules->redactions_n + 1);
     if (a->used == NULL) {
         return (writ_result){WRIT_E_NOMEM};
@@ -525,10 +526,10 @@ static const struct writ_view content_name = {"content", sizeof "content" - 1};
 static const struct writ_view error_name = {"is_error", sizeof "is_error" - 1};
 
 void
-writ_output_apply(const struct writ_output_rules *rules, const struct writ_json *result,
-    size_t bytes, struct writ_arena *arena, struct writ_output *ret)
+writ_output_apply(const struct writ_output_rules *rules, const struct writ_clock *clock,
+    const struct writ_json *result, size_t bytes, struct writ_arena *arena, struct writ_output *ret)
 {
-    struct applying a = {.rules = rules};
+    struct applying a = {.rules = rules, .budget = {.clock = clock}};
     bool error = writ_json_type(writ_json_get(result, WRIT_LIT("isError"))) == WRIT_JSON_TRUE;
     bool removes = false;
 
@@ -552,10 +553,10 @@ writ_output_apply(const struct writ_output_rules *rules, const struct writ_json 
 }
 
 void
-writ_output_apply_error(const struct writ_output_rules *rules, const struct writ_json *error,
-    size_t bytes, struct writ_arena *arena, struct writ_output *ret)
+writ_output_apply_error(const struct writ_output_rules *rules, const struct writ_clock *clock,
+    const struct writ_json *error, size_t bytes, struct writ_arena *arena, struct writ_output *ret)
 {
-    struct applying a = {.rules = rules};
+    struct applying a = {.rules = rules, .budget = {.clock = clock}};
 
     *ret = (struct writ_output){.refused = WRIT_REASON_NONE};
     if (rules->redactions_n > 0 && !writ_is_ok(change(&a, error, bytes, arena, put_value, ret))) {

@@ -9,12 +9,14 @@
 #ifndef WRIT_POLICY_OUTPUT_H
 #define WRIT_POLICY_OUTPUT_H
 
+#include "base/clock.h"
 #include "evidence/json.h"
 #include "evidence/reason.h"
 #include "policy/compile.h"
 
 #define WRIT_OUTPUT_REDACTIONS_MAX 64
 #define WRIT_OUTPUT_MATCHES_MAX    10000             /* replacements in one result */
+#define WRIT_OUTPUT_TIME_US        500000            /* for all patterns in one result */
 #define WRIT_OUTPUT_GROWTH_MAX     ((size_t)1 << 20) /* bytes that a result may grow by */
 
 /** What a result with isError is. */
@@ -67,17 +69,19 @@ struct writ_output {
 /**
  * Applies the rules to a result.
  *
+ * @param clock   for the time that patterns may take
  * @param result  the member `result` of a response, an object; anything else is withheld
  * @param bytes   its length in canonical form
  * @param arena   for `ret`
  * @param ret     always written whole
  */
-void writ_output_apply(const struct writ_output_rules *rules, const struct writ_json *result,
-    size_t bytes, struct writ_arena *arena, struct writ_output *ret);
+void writ_output_apply(const struct writ_output_rules *rules, const struct writ_clock *clock,
+    const struct writ_json *result, size_t bytes, struct writ_arena *arena,
+    struct writ_output *ret);
 
 /** The same for the member `error` of a response: of the rules only the redactions hold. */
-void writ_output_apply_error(const struct writ_output_rules *rules, const struct writ_json *error,
-    size_t bytes, struct writ_arena *arena, struct writ_output *ret);
+void writ_output_apply_error(const struct writ_output_rules *rules, const struct writ_clock *clock,
+    const struct writ_json *error, size_t bytes, struct writ_arena *arena, struct writ_output *ret);
 
 /** Appends what the rules say, as a line for people. */
 void writ_output_tell(const struct writ_output_rules *rules, struct writ_buf *ret);

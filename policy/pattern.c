@@ -87,7 +87,7 @@ writ_pattern_new_search(struct writ_view text, struct writ_pattern **ret, struct
     WRIT_AUTO(struct writ_pattern *, pattern_freep) pattern = NULL;
     uint32_t empty = 1;
 
-    WRIT_TRY(compile(text, OPTIONS, &pattern, err));
+    WRIT_TRY(compile(text, OPTIONS | PCRE2_USE_OFFSET_LIMIT, &pattern, err));
     (void)pcre2_pattern_info(pattern->code, PCRE2_INFO_MATCHEMPTY, &empty);
     if (empty != 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "can match nothing at all, and so anywhere");
@@ -122,29 +122,66 @@ writ_pattern_match(
     return code >= 0 ? WRIT_PATTERN_YES : WRIT_PATTERN_LIMIT;
 }
 
-/* One match from `from` on. The text is UTF-8, which PCRE2 has seen for itself when `from` is 0. */
-static int
-find(const struct writ_pattern *pattern, struct writ_view text, size_t from, pcre2_match_data *data)
-{
-    uint32_t options = PCRE2_NOTEMPTY | (from > 0 ? PCRE2_NO_UTF_CHECK : 0);
+/* One search: a pattern in a text. */
+struct search {
+    const struct writ_pattern *pattern;
+    struct writ_view text;
+    pcre2_match_data *data;
+    pcre2_match_context *limits; /* its own: where a match may begin is in it */
+    struct writ_pattern_budget *budget;
+};
 
-    return pcre2_match(pattern->code, (PCRE2_SPTR)(text.len > 0 ? text.ptr : ""), text.len, from,
-        options, data, pattern->limits);
+/* Where the slice that begins at `from` ends: never inside a character. */
+static size_t
+slice_end(struct writ_view text, size_t from)
+{
+    size_t end = from + WRIT_PATTERN_SLICE;
+
+    while (end < text.len && ((unsigned char)text.ptr[end] & 0xc0) == 0x80) {
+        end++;
+    }
+    return end < text.len ? end : text.len;
+}
+
+/* One match from `from` on, as PCRE2 tells it. Its limits hold for each place where a match may
+ * begin, so that a poor pattern and a long text together could take hours: by slices of such
+ * places, the time is looked at in between. The text is UTF-8, which PCRE2 has seen for itself when
+ * `from` is 0. */
+static int
+find(const struct search *search, size_t from)
+{
+    struct writ_view text = search->text;
+    int code = PCRE2_ERROR_NOMATCH;
+
+    while (code == PCRE2_ERROR_NOMATCH && from <= text.len) {
+        size_t end = slice_end(text, from);
+        bool last = end == text.len;
+
+        if (writ_clock_mono_us(search->budget->clock) >= search->budget->until_us) {
+            return PCRE2_ERROR_MATCHLIMIT;
+        }
+        (void)pcre2_set_offset_limit(search->limits, last ? PCRE2_UNSET : end - 1);
+        code = pcre2_match(search->pattern->code, (PCRE2_SPTR)(text.len > 0 ? text.ptr : ""),
+            text.len, from, PCRE2_NOTEMPTY | (from > 0 ? PCRE2_NO_UTF_CHECK : 0), search->data,
+            search->limits);
+        from = last ? text.len + 1 : end;
+    }
+    return code;
 }
 
 static enum writ_pattern_answer
-replace(const struct writ_pattern *pattern, struct writ_view text, struct writ_view with,
-    size_t *left, pcre2_match_data *data, struct writ_buf *ret)
+replace(const struct search *search, struct writ_view with, struct writ_buf *ret)
 {
-    const PCRE2_SIZE *range = pcre2_get_ovector_pointer(data);
+    const PCRE2_SIZE *range = pcre2_get_ovector_pointer(search->data);
+    struct writ_view text = search->text;
     size_t from = 0;
-    int code = find(pattern, text, 0, data);
+    int code = find(search, 0);
 
-    for (; code >= 0; code = find(pattern, text, from, data)) {
-        if (*left == 0 || range[0] < from || range[1] <= range[0]) {
+    for (; code >= 0; code = find(search, from)) {
+        if (search->budget->matches == 0 || range[0] < from || range[1] <= range[0]) {
             return WRIT_PATTERN_LIMIT;
         }
-        --*left;
+        search->budget->matches--;
         writ_buf_put(ret, writ_view_sub(text, from, range[0] - from));
         writ_buf_put(ret, with);
         from = range[1];
@@ -158,16 +195,20 @@ replace(const struct writ_pattern *pattern, struct writ_view text, struct writ_v
 
 enum writ_pattern_answer
 writ_pattern_replace(const struct writ_pattern *pattern, struct writ_view text,
-    struct writ_view with, size_t *left, struct writ_buf *ret)
+    struct writ_view with, struct writ_pattern_budget *budget, struct writ_buf *ret)
 {
-    pcre2_match_data *data;
-    enum writ_pattern_answer answer;
+    struct search search = {.pattern = pattern, .text = text, .budget = budget};
+    enum writ_pattern_answer answer = WRIT_PATTERN_LIMIT;
 
     if (text.len > WRIT_PATTERN_FIND_MAX) {
         return WRIT_PATTERN_LIMIT;
     }
-    data = pcre2_match_data_create(1, NULL);
-    answer = data != NULL ? replace(pattern, text, with, left, data, ret) : WRIT_PATTERN_LIMIT;
-    pcre2_match_data_free(data);
+    search.data = pcre2_match_data_create(1, NULL);
+    search.limits = pcre2_match_context_copy(pattern->limits);
+    if (search.data != NULL && search.limits != NULL) {
+        answer = replace(&search, with, ret);
+    }
+    pcre2_match_context_free(search.limits);
+    pcre2_match_data_free(search.data);
     return answer;
 }

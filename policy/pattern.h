@@ -8,6 +8,7 @@
 #define WRIT_POLICY_PATTERN_H
 
 #include "base/bytes.h"
+#include "base/clock.h"
 
 #define WRIT_PATTERN_MAX       4096               /* bytes of a pattern */
 #define WRIT_PATTERN_TEXT_MAX  65536              /* bytes of a text that is matched */
@@ -15,6 +16,8 @@
 #define WRIT_PATTERN_DEPTH_MAX 2000               /* PCRE2's depth limit */
 #define WRIT_PATTERN_HEAP_KIB  1024               /* PCRE2's heap limit */
 #define WRIT_PATTERN_FIND_MAX  (16 * 1024 * 1024) /* bytes of a text that is searched */
+#define WRIT_PATTERN_SLICE                                                                         \
+    1024 /* bytes of a text in which a search begins before it looks at the time */
 
 enum writ_pattern_answer {
     WRIT_PATTERN_LIMIT = 0, /* a limit was hit, or memory ran out: neither yes nor no */
@@ -43,17 +46,25 @@ enum writ_pattern_answer writ_pattern_match(
 WRIT_RESULT writ_pattern_new_search(
     struct writ_view text, struct writ_pattern **ret, struct writ_err *err);
 
+/** What searching may cost, in all: for as many searches as share it. */
+struct writ_pattern_budget {
+    size_t matches; /* that may still be found; counted down */
+    const struct writ_clock *clock;
+    int64_t until_us; /* monotonic; a search that is not over then has no answer */
+};
+
 /**
  * Appends `text`, which is UTF-8, with every match of a pattern for searching replaced by `with`.
  *
- * @param left  how many matches may still be found; counted down
- * @param ret   not to be used when there is no answer
+ * @param budget  what it draws on
+ * @param ret     not to be used when there is no answer
  *
  * @return YES: there were matches. NO: there were none, and `ret` got the text as it is. LIMIT: a
- *         limit was hit, `left` among them, or memory ran out
+ *         limit was hit, one of the budget among them, or memory ran out
  */
 enum writ_pattern_answer writ_pattern_replace(const struct writ_pattern *pattern,
-    struct writ_view text, struct writ_view with, size_t *left, struct writ_buf *ret);
+    struct writ_view text, struct writ_view with, struct writ_pattern_budget *budget,
+    struct writ_buf *ret);
 
 /** NULL is fine. */
 void writ_pattern_free(struct writ_pattern *pattern);

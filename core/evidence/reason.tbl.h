@@ -272,8 +272,8 @@
         "the gateway has more work than it accepts",                                               \
         "try again later")                                                                         \
     X(SHARE_EXCEEDED, share_exceeded, WRIT_REASON_IN_GATEWAY,                                      \
-        "the caller has its whole share of the sessions or runs that may be open",                 \
-        "end sessions that are not used, name fewer runs, or wait until some have expired")        \
+        "the caller has its whole share of the sessions, runs, requests or children there may be", \
+        "end sessions and streams that are not used, name fewer runs, or wait until some are over")\
     /* ---- gateway: records, credential, upstream */                                              \
     X(BOUNDARY_SEALED, boundary_sealed, WRIT_REASON_IN_GATEWAY,                                    \
         "the run or session of the call has ended",                                                \

@@ -21,6 +21,8 @@ const struct writ_ledger_options writ_ledger_options_default = {
     .group_max = 512,
     .claims_max = 2000000,
     .boundaries_max = 200000,
+    .agent_percent = 50,
+    .tenant_percent = 75,
     .in_flight_max = 65536,
     .waits_max = 32768,
     .budgets_max = 100000,
@@ -60,6 +62,8 @@ static const struct size_option size_options[] = {
     OPTION(group_max, 1, 1 << 14),
     OPTION(claims_max, 1, 1 << 28),
     OPTION(boundaries_max, 1, 1 << 24),
+    OPTION(agent_percent, 1, 100),
+    OPTION(tenant_percent, 1, 100),
     OPTION(in_flight_max, 1, 1 << 22),
     OPTION(waits_max, 1, 1 << 22),
     OPTION(budgets_max, 1, 1 << 24),
@@ -209,6 +213,8 @@ make_memory(struct writ_ledger *ledger, struct writ_err *err)
     WRIT_TRY(writ_claims_init(&ledger->claims, options->claims_max, options->claim_kept_us,
         options->window_kept_us, err));
     WRIT_TRY(writ_boundaries_init(&ledger->boundaries, options->boundaries_max, err));
+    writ_shares_divide(&ledger->boundaries.shares, options->boundaries_max,
+        (unsigned)options->agent_percent, (unsigned)options->tenant_percent);
     WRIT_TRY(writ_budgets_init(&ledger->budgets, options->budgets_max, err));
     WRIT_TRY(writ_map_init(&ledger->flights, options->in_flight_max, err));
     WRIT_TRY(writ_waits_init(&ledger->waits, options->waits_max, err));

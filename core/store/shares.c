@@ -17,6 +17,20 @@ writ_shares_init(struct writ_shares *ret, size_t most, struct writ_err *err)
     return WRIT_DONE;
 }
 
+static size_t
+part_of(size_t most, unsigned percent)
+{
+    return most / 100 * percent + (most % 100 * percent + 99) / 100;
+}
+
+void
+writ_shares_divide(
+    struct writ_shares *shares, size_t most, unsigned agent_percent, unsigned tenant_percent)
+{
+    shares->agent_most = part_of(most, agent_percent);
+    shares->tenant_most = part_of(most, tenant_percent);
+}
+
 void
 writ_shares_wipe(struct writ_shares *shares)
 {
@@ -111,6 +125,39 @@ writ_shares_charge(struct writ_shares *shares, struct writ_view tenant, struct w
     }
     *ret = charge;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_shares_take(struct writ_shares *shares, struct writ_view tenant, struct writ_view agent_id,
+    struct writ_charge *ret, struct writ_err *err)
+{
+    struct writ_charge charge;
+
+    WRIT_TRY(writ_shares_charge(shares, tenant, agent_id, &charge, err));
+    if (charge.agent->held > shares->agent_most || charge.tenant->held > shares->tenant_most) {
+        writ_shares_release(shares, &charge);
+        WRIT_FAIL(err, WRIT_E_LIMIT, "the agent or its tenant has its whole share");
+    }
+    *ret = charge;
+    return WRIT_DONE;
+}
+
+bool
+writ_shares_would_help(const struct writ_shares *shares, const struct writ_charge *charge,
+    struct writ_view tenant, struct writ_view agent_id)
+{
+    const struct writ_share *of_agent, *of_tenant;
+    struct writ_tag agent_tag, tenant_tag;
+
+    if (charge->agent == NULL || !writ_is_ok(tag_owner(tenant, &agent_id, &agent_tag, NULL)) ||
+        !writ_is_ok(tag_owner(tenant, NULL, &tenant_tag, NULL))) {
+        return false;
+    }
+    of_agent = find(shares, agent_tag);
+    of_tenant = find(shares, tenant_tag);
+    return charge->agent == of_agent ||
+           (charge->tenant == of_tenant &&
+               (of_agent == NULL || of_agent->held < shares->agent_most));
 }
 
 void

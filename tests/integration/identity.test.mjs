@@ -4,11 +4,12 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { createRequire } from 'node:module';
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { bearer, startGateway, until, writ, writeFileSync as write } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
-import { Caller } from '../support/rpc.mjs';
+import { Caller, openSession } from '../support/rpc.mjs';
+import { get } from '../support/stream.mjs';
 
 const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
 const jose = await import(pathToFileURL(npm.resolve('jose')));
@@ -210,4 +211,24 @@ test('the upstream can check what it gets, against the keys that the gateway pub
   for (const token of [credential, up.calls.at(-1).credential]) {
     await jose.jwtVerify(token, both, { issuer: iss, audience: up.url });
   }
+});
+
+test('a stream of events ends with the token that it was asked for with', async (t) => {
+  const issuer = new Issuer();
+  const key = await issuer.addKey('k1');
+  const dir = mkdtempSync('/tmp/writ-jwks-');
+  t.after(() => rmSync(dir, { recursive: true }));
+  writeFileSync(`${dir}/jwks.json`, JSON.stringify(issuer.jwks));
+  const up = await startUpstream(t, { onGet: (req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders() });
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: TOOLS, agents: [issuer.entry(`${dir}/jwks.json`)] });
+  const now = Math.floor(Date.now() / 1000);
+  const brief = await openSession(gw, { token: await issuer.token(key, { exp: now - 2 }) }); // five seconds are forgiven
+  const lasting = await openSession(gw, { token: await issuer.token(key) });
+  const [ends, stays] = [await get(gw, brief), await get(gw, lasting)];
+  assert.deepEqual([ends.status, stays.status], [200, 200]);
+  await ends.done();
+  assert.ok(Date.now() / 1000 >= now + 3, 'not before its end');
+  assert.ok(!stays.ended && !stays.cut);
+  assert.equal((await get(gw, brief)).status, 401);
+  stays.leave();
 });

@@ -105,7 +105,7 @@ test('the program takes as many descriptors as the system allows it', async (t) 
 
 test('beyond limits.in_flight a client is told to come back', async (t) => {
   const held = [];
-  const { up, gw } = await start(t, { limits: { in_flight: 2 }, loops: 1 });
+  const { up, gw } = await start(t, { limits: { in_flight: 2, agent_share: 100, tenant_share: 100 }, loops: 1 });
   up.onCall = (c) => { held.push(c); };
   const first = await openSession(gw);
   const running = [first.call('up__run', { n: 1 }), first.call('up__run', { n: 2 })];

@@ -143,7 +143,7 @@ test('a session outlives the gateway, and its next child is told again what the 
 });
 
 test('children are bounded: who is idle makes room, and who is not is not disturbed', async (t) => {
-  const { gw, starts } = await setUp(t, { upstream: { children: 2 } });
+  const { gw, starts } = await setUp(t, { upstream: { children: 2 }, limits: { agent_share: 100, tenant_share: 100 } });
   const a = await connect(gw, A); // its stream is open
   t.after(a.close);
   const s = await openSession(gw, { token: A.token, path: '/mcp/up' });

@@ -1,9 +1,11 @@
 // Tables that are bounded are shared: an agent or a tenant that fills its share is told so, and the others do not notice.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { bearer, startGateway } from '../support/gateway.mjs';
+import { bearer, startGateway, until } from '../support/gateway.mjs';
+import { resolve } from '../support/npm/peers.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { Caller, LEGACY, openSession } from '../support/rpc.mjs';
+import { get } from '../support/stream.mjs';
 
 const A = bearer('a', { tenant: 'one' });
 const B = bearer('b', { tenant: 'one' });
@@ -60,4 +62,46 @@ test('an initialize is taken up to the limit of a body, and its session outlives
   const large = await initialize(A, { capabilities: { experimental: { x: { y: 'z'.repeat(70_000) } } } });
   assert.equal(large.status, 413);
   assert.equal(large.reason, 'request_too_large');
+});
+
+test('an agent has its share of the requests under way, and of nothing more than the configuration says', async (t) => {
+  const up = await startUpstream(t);
+  const held = [];
+  up.onCall = (a) => held.push(a);
+  const gw = await startGateway(t, { agents: [A.entry, B.entry, C.entry], upstreams: { up: { http: up.url } }, tools: RULES, loops: 1, limits: { in_flight: 10, agent_share: 20, tenant_share: 30 } });
+  const call = (who, n) => new Caller(gw, { token: who.token, modern: true }).call('up__pay', { n });
+  const first = [call(A, 1), call(A, 2)];
+  await up.arrived(2);
+  const refused = await call(A, 3);
+  assert.equal(refused.status, 429, refused.text);
+  assert.equal(refused.reason, 'share_exceeded');
+  assert.equal(refused.headers['retry-after'], '1');
+  const third = call(B, 3);
+  await up.arrived(3);
+  assert.equal((await call(B, 4)).reason, 'share_exceeded', 'its tenant has three');
+  const others = call(C, 5);
+  await up.arrived(4);
+  for (const a of held) a.text('ran');
+  for (const answer of await Promise.all([...first, third, others])) assert.equal(answer.said, 'ran', answer.text);
+  up.onCall = undefined;
+  assert.match((await call(A, 6)).said, /^ran/, 'what is over is not counted');
+});
+
+test('an agent has its share of the children of a stdio upstream', async (t) => {
+  const server = resolve('@modelcontextprotocol/server-memory/dist/index.js');
+  const gw = await startGateway(t, { agents: [A.entry, B.entry, C.entry], upstreams: { up: { stdio: [process.execPath, server], children: 4 } }, tools: RULES });
+  const initialize = () => new Caller(gw, { token: A.token }).request('initialize', { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'x', version: '1' } });
+  const listen = async (who) => get(gw, await openSession(gw, { token: who.token }));
+  const streams = [await listen(A), await listen(A)];
+  t.after(() => streams.forEach((s) => s.leave()));
+  for (const s of streams) assert.equal(s.status, 200);
+  const refused = await initialize();
+  assert.equal(refused.status, 429, refused.text);
+  assert.equal(refused.reason, 'share_exceeded');
+  assert.equal(refused.headers['retry-after'], '1');
+  streams.push(await listen(C));
+  assert.equal(streams[2].status, 200, 'there is room for others');
+  streams[0].leave();
+  let again;
+  await until(async () => { again = await initialize(); return again.status === 200; }, 'a child that nobody uses to make room');
 });

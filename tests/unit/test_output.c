@@ -36,9 +36,11 @@ applied(const struct writ_output_rules *rules, const char *text, bool error)
     ck_assert_ok(
         writ_json_read(writ_view_str(text), &writ_json_limits_default, arena, &value, NULL));
     if (error) {
-        writ_output_apply_error(rules, value, writ_view_str(text).len, arena, &output);
+        writ_output_apply_error(
+            rules, writ_clock_system(), value, writ_view_str(text).len, arena, &output);
     } else {
-        writ_output_apply(rules, value, writ_view_str(text).len, arena, &output);
+        writ_output_apply(
+            rules, writ_clock_system(), value, writ_view_str(text).len, arena, &output);
     }
     return output;
 }
@@ -173,7 +175,7 @@ START_TEST(without_memory_nothing_is_let_through)
     ck_assert_ok(
         writ_json_read(WRIT_LIT("{\"a\":\"q\"}"), &writ_json_limits_default, arena, &value, NULL));
     full = writ_arena_new(1);
-    writ_output_apply(rules, value, 9, full, &output);
+    writ_output_apply(rules, writ_clock_system(), value, 9, full, &output);
     ck_assert_int_eq(output.refused, WRIT_REASON_RESULT_RULE_FAILED);
     writ_arena_free(full);
     finish();

@@ -142,6 +142,13 @@ searching(struct writ_view text)
     return pattern;
 }
 
+static struct writ_pattern_budget
+plenty(size_t matches)
+{
+    return (struct writ_pattern_budget){
+        .matches = matches, .clock = writ_clock_system(), .until_us = INT64_MAX};
+}
+
 START_TEST(every_match_is_replaced_and_nothing_else)
 {
     static const struct {
@@ -160,7 +167,7 @@ START_TEST(every_match_is_replaced_and_nothing_else)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         auto_pattern pattern = searching(writ_view_str(cases[i].pattern));
         writ_auto_buf got = writ_buf_make(64);
-        size_t left = 9;
+        struct writ_pattern_budget left = plenty(9);
         enum writ_pattern_answer answer = writ_pattern_replace(
             pattern, writ_view_str(cases[i].text), writ_view_str(cases[i].with), &left, &got);
         ck_assert_int_eq(answer, cases[i].want != NULL ? WRIT_PATTERN_YES : WRIT_PATTERN_NO);
@@ -187,19 +194,19 @@ START_TEST(a_search_that_hits_a_limit_has_no_answer)
     writ_auto_buf text = writ_buf_make(WRIT_PATTERN_FIND_MAX + 1);
     writ_auto_buf got = writ_buf_make(WRIT_PATTERN_FIND_MAX + 1);
     writ_auto_buf small = writ_buf_make(2);
-    size_t left = 3;
+    struct writ_pattern_budget left = plenty(3);
 
     put(&text, 'a', 60);
     writ_buf_byte(&text, 'b');
     ck_assert_int_eq(writ_pattern_replace(slow, writ_buf_view(&text), WRIT_LIT(""), &left, &got),
         WRIT_PATTERN_LIMIT);
-    left = 3;
+    left = plenty(3);
     ck_assert_int_eq(writ_pattern_replace(letter, WRIT_LIT("aaa"), WRIT_LIT("x"), &left, &got),
         WRIT_PATTERN_YES);
-    ck_assert_uint_eq(left, 0);
+    ck_assert_uint_eq(left.matches, 0);
     ck_assert_int_eq(writ_pattern_replace(letter, WRIT_LIT("a"), WRIT_LIT("x"), &left, &got),
         WRIT_PATTERN_LIMIT);
-    left = 9;
+    left = plenty(9);
     ck_assert_int_eq(writ_pattern_replace(letter, WRIT_LIT("aaa"), WRIT_LIT("x"), &left, &small),
         WRIT_PATTERN_LIMIT);
     writ_buf_clear(&text);
@@ -214,7 +221,63 @@ START_TEST(a_search_that_hits_a_limit_has_no_answer)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("pattern", every_match_is_replaced_and_nothing_else,
+START_TEST(a_long_text_is_searched_in_slices_and_nothing_is_missed)
+{
+    static const char *const fillers[] = {"b", "\xc3\xa9", "\xf0\x9f\x98\x80"};
+    auto_pattern pattern = searching(WRIT_LIT("(?<=.)aX?c"));
+
+    for (size_t f = 0; f < sizeof fillers / sizeof fillers[0]; f++) {
+        for (size_t at = WRIT_PATTERN_SLICE - 6; at < WRIT_PATTERN_SLICE + 6; at++) {
+            writ_auto_buf text = writ_buf_make(4096), got = writ_buf_make(4096);
+            struct writ_pattern_budget budget = plenty(9);
+
+            while (text.len < at) {
+                writ_buf_str(&text, fillers[f]);
+            }
+            writ_buf_str(&text, "aXc");
+            put(&text, 'z', WRIT_PATTERN_SLICE);
+            ck_assert_int_eq(
+                writ_pattern_replace(pattern, writ_buf_view(&text), WRIT_LIT("<>"), &budget, &got),
+                WRIT_PATTERN_YES);
+            ck_assert_uint_eq(got.len, text.len - 1);
+            ck_assert_uint_eq(budget.matches, 8);
+        }
+    }
+}
+END_TEST
+
+/* A millisecond for each time that it is asked. */
+static int64_t
+tick(void *ctx)
+{
+    int64_t *now_us = ctx;
+
+    return *now_us += 1000;
+}
+
+START_TEST(a_search_that_takes_too_long_has_no_answer)
+{
+    auto_pattern pattern = searching(WRIT_LIT("x"));
+    writ_auto_buf text = writ_buf_make(4 * WRIT_PATTERN_SLICE),
+                  got = writ_buf_make(4 * WRIT_PATTERN_SLICE);
+    int64_t now_us = 0;
+    const struct writ_clock clock = {.wall_us = tick, .mono_us = tick, .ctx = &now_us};
+    struct writ_pattern_budget budget = {.matches = 9, .clock = &clock, .until_us = 3000};
+
+    put(&text, 'a', 2 * WRIT_PATTERN_SLICE); /* two looks at the clock */
+    ck_assert_int_eq(
+        writ_pattern_replace(pattern, writ_buf_view(&text), WRIT_LIT(""), &budget, &got),
+        WRIT_PATTERN_NO);
+    now_us = 0;
+    put(&text, 'a', 1); /* three */
+    ck_assert_int_eq(
+        writ_pattern_replace(pattern, writ_buf_view(&text), WRIT_LIT(""), &budget, &got),
+        WRIT_PATTERN_LIMIT);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("pattern", a_long_text_is_searched_in_slices_and_nothing_is_missed,
+    a_search_that_takes_too_long_has_no_answer, every_match_is_replaced_and_nothing_else,
     a_pattern_that_matches_nothing_at_all_is_not_searched_for,
     a_search_that_hits_a_limit_has_no_answer, a_faulty_pattern_is_told_with_its_offset,
     a_pattern_has_a_maximum, a_text_has_a_maximum, a_match_that_takes_long_has_no_answer,

@@ -103,6 +103,38 @@ START_TEST(without_memory_nothing_is_counted)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("shares", an_agent_gets_a_half_and_a_tenant_three_quarters,
-    in_a_table_for_one_there_is_room_for_one, no_agent_is_taken_for_another_or_for_a_tenant,
-    without_memory_nothing_is_counted)
+START_TEST(a_thing_is_taken_if_the_parts_that_were_asked_for_have_room)
+{
+    struct writ_shares shares = {0};
+    struct writ_charge a = {0}, other = {0}, refused = {0};
+    const struct writ_view one = WRIT_LIT("one"), x = WRIT_LIT("x"), y = WRIT_LIT("y");
+
+    ck_assert_ok(writ_shares_init(&shares, 10, NULL));
+    writ_shares_divide(&shares, 10, 1, 15); /* 1 and 2, rounded up */
+    ck_assert_ok(writ_shares_take(&shares, one, x, &a, NULL));
+    ck_assert_code(writ_shares_take(&shares, one, x, &refused, NULL), WRIT_E_LIMIT);
+    ck_assert_ptr_null(refused.agent);
+    ck_assert_ok(writ_shares_take(&shares, one, y, &other, NULL));
+    ck_assert_code(writ_shares_take(&shares, one, WRIT_LIT("z"), &refused, NULL), WRIT_E_LIMIT);
+    ck_assert_ok(writ_shares_take(&shares, WRIT_LIT("two"), x, &refused, NULL));
+
+    ck_assert(writ_shares_would_help(&shares, &a, one, x));
+    ck_assert(!writ_shares_would_help(&shares, &other, one, x)); /* its own share is what is full */
+    ck_assert(writ_shares_would_help(&shares, &other, one, WRIT_LIT("z")));
+    ck_assert(!writ_shares_would_help(&shares, &refused, one, WRIT_LIT("z")));
+    ck_assert(!writ_shares_would_help(&shares, &(struct writ_charge){0}, one, x));
+
+    writ_shares_release(&shares, &a);
+    ck_assert_ok(writ_shares_take(&shares, one, x, &a, NULL));
+    writ_shares_release(&shares, &a);
+    writ_shares_release(&shares, &other);
+    writ_shares_release(&shares, &refused);
+    writ_shares_divide(&shares, 10, 100, 100);
+    ck_assert_uint_eq(shares.agent_most, 10);
+    writ_shares_wipe(&shares);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("shares", a_thing_is_taken_if_the_parts_that_were_asked_for_have_room,
+    an_agent_gets_a_half_and_a_tenant_three_quarters, in_a_table_for_one_there_is_room_for_one,
+    no_agent_is_taken_for_another_or_for_a_tenant, without_memory_nothing_is_counted)
