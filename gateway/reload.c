@@ -1,6 +1,7 @@
 /* Invariant: between the first thing that is taken and the last nothing can fail. */
 #include "gateway/reload.h"
 
+#include "gateway/review_rules.h"
 #include "gateway/certificate.h"
 #include "gateway/fixed.h"
 #include "gateway/pem.h"
@@ -144,6 +145,7 @@ writ_reload_run(struct writ_gateway *gateway, const char *file, struct writ_gene
     WRIT_TRY(prepare(gateway, file, &fresh, ret_waits, err));
     writ_identity_keys_inherit(fresh.generation->issuers, (*current)->issuers);
     take(gateway, &fresh);
+    writ_review_rules_tell(gateway->ledger, fresh.generation->config);
     fresh.generation->before = *current;
     *current = WRIT_TAKE(fresh.generation);
     return WRIT_DONE;

@@ -13,6 +13,7 @@
 #include "gateway/pem.h"
 #include "gateway/reload.h"
 #include "gateway/review_api.h"
+#include "gateway/review_rules.h"
 #include "gateway/request.h"
 #include "gateway/resource.h"
 #include "gateway/seen.h"
@@ -228,7 +229,9 @@ open_ledger(struct serve *serve, struct writ_err *err)
     options.clock_tolerance_us = config->ledger.clock_tolerance_us;
     options.busy_us = config->ledger.busy_timeout_us;
     options.judge = &writ_panel_judge;
-    return writ_ledger_open(config->store.ptr, &options, &serve->gateway.ledger, err);
+    WRIT_TRY(writ_ledger_open(config->store.ptr, &options, &serve->gateway.ledger, err));
+    writ_review_rules_tell(serve->gateway.ledger, config);
+    return WRIT_DONE;
 }
 
 static writ_result

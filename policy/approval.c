@@ -278,6 +278,53 @@ writ_approval_needed(const struct writ_approval *approval, const struct writ_jso
     return true;
 }
 
+/* Appends those of one tool; `items` NULL: counts them. */
+static WRIT_RESULT
+add_rules(const struct writ_tool_entry *entry, struct writ_arena *arena, struct writ_view *items,
+    size_t *n)
+{
+    for (size_t i = 0; i < entry->rules_n; i++) {
+        char *text;
+
+        if (entry->rules[i].approval == NULL) {
+            continue;
+        }
+        if (items != NULL) {
+            text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
+            if (text == NULL) {
+                return (writ_result){WRIT_E_NOMEM};
+            }
+            writ_digest_text(&entry->rules[i].approval->rules, text);
+            items[*n] = writ_view_str(text);
+        }
+        (*n)++;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_approval_rules(
+    const struct writ_config *config, struct writ_arena *arena, struct writ_views *ret)
+{
+    const struct writ_policy *policy = config->policy;
+    struct writ_view *items;
+    size_t n = 0;
+
+    for (size_t i = 0; i < policy->n; i++) {
+        WRIT_TRY(add_rules(&policy->entries[i], arena, NULL, &n));
+    }
+    items = writ_arena_get(arena, (n + 1) * sizeof *items);
+    if (items == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    n = 0;
+    for (size_t i = 0; i < policy->n; i++) {
+        WRIT_TRY(add_rules(&policy->entries[i], arena, items, &n));
+    }
+    *ret = (struct writ_views){items, n};
+    return WRIT_DONE;
+}
+
 struct writ_view
 writ_approval_subject(const struct writ_agent *agent)
 {

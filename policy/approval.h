@@ -38,6 +38,10 @@ const struct writ_approval *writ_approval_read(struct writ_options *o, const str
 bool writ_approval_needed(const struct writ_approval *approval, const struct writ_json *arguments,
     struct writ_arena *arena);
 
+/** The texts of `rules` of every approval of a configuration. WRIT_E_NOMEM. */
+WRIT_RESULT writ_approval_rules(
+    const struct writ_config *config, struct writ_arena *arena, struct writ_views *ret);
+
 /** The subject behind an agent. */
 struct writ_view writ_approval_subject(const struct writ_agent *agent);
 

@@ -133,6 +133,7 @@ enum writ_entry_kind {
     WRIT_ENTRY_REVIEW,       /* something happens to a review: a vote, a withdrawal, a cancel */
     WRIT_ENTRY_REVIEW_GET,   /* one review, with its records */
     WRIT_ENTRY_REVIEW_LIST,  /* those that live */
+    WRIT_ENTRY_REVIEW_RULES, /* what policy says from now on: reviews of other rules are outdated */
     WRIT_ENTRY_REVIEW_AWAIT, /* ends when a review is no longer open, or when its time is over */
     WRIT_ENTRY_SESSION_PUT,  /* creates or replaces a session's row */
     WRIT_ENTRY_SESSION_GET,
@@ -311,6 +312,12 @@ struct writ_entry_review_list {
     size_t n;
 };
 
+/** WRIT_ENTRY_REVIEW_RULES. They end within a second. */
+struct writ_entry_review_rules {
+    const struct writ_view *rules; /* rules_digest of every approval that there is */
+    size_t n;
+};
+
 /** WRIT_ENTRY_REVIEW_AWAIT. */
 struct writ_entry_review_await {
     struct writ_view id;
@@ -361,6 +368,7 @@ struct writ_entry {
         struct writ_entry_review_get review_get;
         struct writ_entry_review_list review_list;
         struct writ_entry_review_await review_await;
+        struct writ_entry_review_rules review_rules;
         struct writ_entry_session session;
     };
     struct writ_entry *next; /* the ledger's own */

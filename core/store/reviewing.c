@@ -493,6 +493,31 @@ writ_reviewing_get(struct writ_ledger *ledger, struct writ_entry *entry)
     return WRIT_DONE;
 }
 
+/* ---- another policy ---- */
+
+static bool
+has_rules(const struct writ_entry_review_rules *rules, struct writ_view digest)
+{
+    for (size_t i = 0; i < rules->n; i++) {
+        if (writ_view_equal(rules->rules[i], digest)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+WRIT_RESULT
+writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_reviewed *review = ledger->reviews.ring;
+
+    for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
+        review->outdated = !has_rules(&entry->review_rules, review->story.review.rules_digest);
+    }
+    ledger->ticked_us -= WRIT_STORE_TICK_US; /* they end in this turn */
+    return WRIT_DONE;
+}
+
 /* ---- waiting ---- */
 
 bool
@@ -539,6 +564,8 @@ sweep_one(struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_
     }
     if (review->boundary->sealing) {
         event.event = WRIT_REVIEW_DO_WITHDRAW;
+    } else if (review->outdated) {
+        event.event = WRIT_REVIEW_DO_OUTDATE;
     } else if (review->until_us > now_us) {
         return WRIT_DONE;
     }

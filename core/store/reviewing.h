@@ -46,6 +46,8 @@ WRIT_RESULT writ_reviewing_event(struct writ_ledger *ledger, struct writ_entry *
 WRIT_RESULT writ_reviewing_get(struct writ_ledger *ledger, struct writ_entry *entry);
 WRIT_RESULT writ_reviewing_list(struct writ_ledger *ledger, struct writ_entry *entry);
 
+/** WRIT_ENTRY_REVIEW_RULES. */
+WRIT_RESULT writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry);
 /** WRIT_ENTRY_REVIEW_AWAIT. True: it waits, and ends later; else its code is set. */
 bool writ_reviewing_await(struct writ_ledger *ledger, struct writ_entry *entry);
 /** Ends all that wait, when the ledger is closed. */

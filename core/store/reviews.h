@@ -33,6 +33,7 @@ struct writ_reviewed {
     struct writ_review_story story;
     int64_t until_us;            /* wall time at which the state is over */
     bool leaving;                /* the present group takes it out: nobody finds it */
+    bool outdated;               /* its rules are there no more: it ends with the next sweep */
     struct writ_entry *awaiting; /* AWAIT entries, by `next`; ended when it is no longer open */
     struct writ_view boundary_id;
     struct writ_arena *arena; /* its own */

@@ -73,6 +73,8 @@ prepare(struct writ_ledger *ledger, struct writ_entry *entry)
         return writ_reviewing_get(ledger, entry);
     case WRIT_ENTRY_REVIEW_LIST:
         return writ_reviewing_list(ledger, entry);
+    case WRIT_ENTRY_REVIEW_RULES:
+        return writ_reviewing_rules(ledger, entry);
     case WRIT_ENTRY_SESSION_PUT:
         return writ_session_rows_put(ledger, entry);
     case WRIT_ENTRY_SESSION_GET:

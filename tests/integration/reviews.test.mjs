@@ -272,17 +272,19 @@ test('another policy of the tool ends an approval, another policy elsewhere does
   const { up, gw } = await setUp(t);
   const s = await openSession(gw, { token: DEV.token });
   const id = await asks(s, { amount: 1 });
+  const open = await asks(s, { amount: 2 });
   await approve(gw, id);
   const tools = { ...gw.config.tools, 'up/look': { scope: 'looks' } };
   await gw.reload({ ...gw.config, tools });
+  assert.equal((await api(gw, ANN, '')).json.reviews.length, 2);
   await gw.reload({ ...gw.config, tools: { 'up/pay': pay({ review: 'finance' }, { timeout: '9s' }) } });
-  const next = await s.call('up__pay', { amount: 1 });
-  assert.equal(next.reason, 'approval_required');
-  assert.notEqual(next.refusal.continuation_id, id);
-  const record = gw.show(next.refusal.decision_id).decision;
-  assert.equal(record.supersedes, id);
-  assert.equal(record.extensions.writ.reason, 'approval_outdated');
+  await until(async () => (await api(gw, ANN, '')).json.reviews.length === 0, 'the end of both');
   assert.equal((await api(gw, ANN, `/${id}`)).json.state, 'outdated');
+  assert.equal((await api(gw, ANN, `/${open}`)).json.state, 'outdated');
+  const next = await s.call('up__pay', { amount: 1 });
+  assert.equal(next.reason, 'approval_outdated');
+  assert.equal(gw.show(next.refusal.decision_id).decision.supersedes, id);
+  assert.notEqual(await asks(s, { amount: 1 }), id);
   assert.equal(up.calls.length, 0);
 });
 
