@@ -13,7 +13,7 @@
 #define CODE_HEADER_MISMATCH (-32020)
 #define BODY_MAX             65536
 #define TIMEOUT_US           5000000  /* for one page */
-#define AGAIN_US             30000000 /* before a server that did not tell is asked again */
+#define AGAIN_US             30000000 /* at least, before a server is asked again */
 
 /* One request that asks; in the arena of its exchange. */
 struct learner {
@@ -23,7 +23,8 @@ struct learner {
     struct writ_mcp_message message;
     struct writ_header headers[WRIT_PASS_HEADERS_MAX];
     size_t pages;
-    uint64_t doubts; /* when it began */
+    uint64_t doubts;  /* when it began */
+    int64_t stale_us; /* of the page that is too old first */
 };
 
 /* ---- what a definition means for a call */
@@ -58,6 +59,21 @@ catalog_of(const struct writ_request *request, struct writ_upstream *upstream)
     struct writ_shelf_view *view = &request->worker->shelves[writ_upstream_index(upstream)];
 
     return writ_shelf_look(writ_upstream_shelf(upstream), view);
+}
+
+int64_t
+writ_learn_stale_us(
+    struct writ_loop *loop, struct writ_upstream *upstream, const struct writ_json *result)
+{
+    int64_t age_us = writ_upstream_config(upstream)->refresh_us, ttl_ms;
+    int64_t least_us = age_us < AGAIN_US ? age_us : AGAIN_US;
+
+    if (writ_is_ok(writ_json_integer(
+            writ_json_get(result, WRIT_LIT("ttlMs")), 0, INT64_MAX / 1000, &ttl_ms)) &&
+        ttl_ms * 1000 < age_us) {
+        age_us = ttl_ms * 1000 > least_us ? ttl_ms * 1000 : least_us;
+    }
+    return writ_loop_now_us(loop) + age_us;
 }
 
 writ_result
@@ -206,6 +222,7 @@ take_page(struct learner *learner, struct writ_view text, struct writ_arena *scr
     struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *message, *result, *tools;
     struct writ_view cursor;
+    int64_t stale_us;
 
     limits.bytes = limits.string_bytes = LIST_BYTES_MAX;
     limits.values = LIST_VALUES;
@@ -222,6 +239,9 @@ take_page(struct learner *learner, struct writ_view text, struct writ_arena *scr
             return r;
         }
     }
+    stale_us =
+        writ_learn_stale_us(learner->request->x->loop, learner->request->call->upstream, result);
+    learner->stale_us = stale_us < learner->stale_us ? stale_us : learner->stale_us;
     cursor = writ_json_string(writ_json_get(result, WRIT_LIT("nextCursor")));
     *ret_cursor = cursor.ptr != NULL ? writ_view_copy(cursor, learner->request->x->arena) : cursor;
     return WRIT_DONE;
@@ -260,7 +280,7 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
         struct writ_shelf *shelf = writ_upstream_shelf(learner->request->call->upstream);
         writ_catalog_seal(learner->catalog);
         writ_shelf_put(shelf, WRIT_TAKE(learner->catalog));
-        writ_shelf_settle(shelf, learner->doubts);
+        writ_shelf_settle(shelf, learner->doubts, learner->stale_us);
     }
     writ_catalog_drop(WRIT_TAKE(learner->catalog));
     go_on(learner->request, good);
@@ -283,6 +303,7 @@ start(struct writ_request *request)
         return use_definition(request);
     }
     *learner = (struct learner){.request = request,
+        .stale_us = INT64_MAX,
         .doubts = writ_shelf_doubts(writ_upstream_shelf(request->call->upstream))};
     if (!writ_is_ok(writ_catalog_new(&learner->catalog)) ||
         !writ_is_ok(ask(learner, (struct writ_view){NULL, 0}))) {
@@ -303,7 +324,8 @@ has_to_ask(const struct writ_request *request)
     size_t index;
 
     if (call->upstream == NULL || call->learned || !writ_request_may_pass(request) ||
-        !writ_shelf_is_doubtful(writ_upstream_shelf(call->upstream))) {
+        !writ_shelf_is_doubtful(
+            writ_upstream_shelf(call->upstream), writ_loop_now_us(request->x->loop))) {
         return false;
     }
     index = writ_upstream_index(call->upstream);

@@ -79,14 +79,16 @@ writ_shelf_doubts(struct writ_shelf *shelf)
 }
 
 void
-writ_shelf_settle(struct writ_shelf *shelf, uint64_t doubts)
+writ_shelf_settle(struct writ_shelf *shelf, uint64_t doubts, int64_t stale_us)
 {
+    atomic_store(&shelf->stale_us, stale_us);
     atomic_store(&shelf->settled, doubts);
 }
 
 bool
-writ_shelf_is_doubtful(struct writ_shelf *shelf)
+writ_shelf_is_doubtful(struct writ_shelf *shelf, int64_t now_us)
 {
     return atomic_load_explicit(&shelf->doubts, memory_order_relaxed) !=
-           atomic_load_explicit(&shelf->settled, memory_order_relaxed);
+               atomic_load_explicit(&shelf->settled, memory_order_relaxed) ||
+           now_us >= atomic_load_explicit(&shelf->stale_us, memory_order_relaxed);
 }

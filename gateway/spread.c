@@ -337,7 +337,7 @@ learn_list(struct writ_leg *leg)
     }
     writ_catalog_seal(leg->catalog);
     writ_shelf_put(shelf, WRIT_TAKE(leg->catalog));
-    writ_shelf_settle(shelf, leg->doubts);
+    writ_shelf_settle(shelf, leg->doubts, leg->stale_us);
 }
 
 static void
@@ -418,7 +418,8 @@ put_others(struct writ_write *w, const struct writ_request *request, const struc
     {
         struct writ_view key = writ_json_string(name);
         if (writ_view_equal(key, list_member(request->method)) ||
-            (writ_view_is(key, "nextCursor") && request->endpoint->only == NULL) ||
+            (request->endpoint->only == NULL &&
+                (writ_view_is(key, "nextCursor") || writ_view_is(key, "ttlMs"))) ||
             writ_view_is(key, "cacheScope") || writ_view_is(key, "_meta")) {
             continue;
         }
@@ -514,6 +515,10 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     writ_buf_byte(&items, ']');
     writ_write_object_begin(&w);
     put_others(&w, request, legs->first);
+    if (request->endpoint->only == NULL && legs->lives) {
+        writ_write_name(&w, WRIT_LIT("ttlMs"));
+        writ_write_u64(&w, any_incomplete(legs) ? 0 : (uint64_t)legs->ttl_ms);
+    }
     if (cursor.len > 0) {
         writ_write_name(&w, WRIT_LIT("nextCursor"));
         writ_write_string(&w, writ_buf_view(&cursor));
@@ -538,6 +543,22 @@ gave_nothing(const struct writ_leg *leg)
            (answer->status < 300 && writ_json_get(leg->response, WRIT_LIT("error")) == NULL);
 }
 
+/* What is told as one is good for as long as the part that is good for the shortest time. */
+static void
+take_ttl(struct writ_legs *legs, struct writ_leg *leg, const struct writ_json *result)
+{
+    const struct writ_json *ttl = writ_json_get(result, WRIT_LIT("ttlMs"));
+    int64_t stale_us = writ_learn_stale_us(leg->request->x->loop, leg->upstream, result);
+    int64_t ttl_ms = 0;
+
+    leg->stale_us = leg->pages == 0 || stale_us < leg->stale_us ? stale_us : leg->stale_us;
+    legs->lives = legs->lives || ttl != NULL;
+    if (!writ_is_ok(writ_json_integer(ttl, 0, INT64_MAX, &ttl_ms))) {
+        ttl_ms = 0;
+    }
+    legs->ttl_ms = legs->first == NULL || ttl_ms < legs->ttl_ms ? ttl_ms : legs->ttl_ms;
+}
+
 static void
 take_answer(struct writ_legs *legs, struct writ_leg *leg)
 {
@@ -548,6 +569,7 @@ take_answer(struct writ_legs *legs, struct writ_leg *leg)
         return;
     }
     take_page(leg, result);
+    take_ttl(legs, leg, result);
     legs->first = legs->first != NULL ? legs->first : result;
     leg->pages++;
     if (!writ_is_ok(writ_buf_check(&leg->items, NULL))) {
@@ -555,6 +577,8 @@ take_answer(struct writ_legs *legs, struct writ_leg *leg)
         leg->incomplete = true;
     } else if (leg->request->endpoint->only == NULL) {
         ask_next_page(legs, leg, result);
+    } else if (writ_json_string(writ_json_get(result, WRIT_LIT("nextCursor"))).ptr != NULL) {
+        writ_catalog_drop(WRIT_TAKE(leg->catalog)); /* a page is not the list */
     }
 }
 
@@ -747,6 +771,7 @@ enum writ_step
 writ_spread_start(struct writ_request *request)
 {
     bool is_list = writ_method_route(request->method) == WRIT_ROUTE_LIST;
+    struct writ_legs *legs;
 
     if (request->method == WRIT_MCP_PING) {
         return answer_ping(request);
@@ -758,8 +783,12 @@ writ_spread_start(struct writ_request *request)
         request->method == WRIT_MCP_COMPLETE) {
         return start_turns(request);
     }
-    if (writ_spread_begin(request, request->x->body, is_list ? lists_done : all_done) == NULL) {
+    legs = writ_spread_begin(request, request->x->body, is_list ? lists_done : all_done);
+    if (legs == NULL) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    }
+    if (is_list && writ_json_get(request->message.params, WRIT_LIT("cursor")) == NULL) {
+        begin_learning(&legs->legs[0]);
     }
     return WRIT_STEP_WAIT;
 }

@@ -20,6 +20,7 @@ struct writ_leg {
     bool incomplete;              /* lists: it failed to give its list, or a page of it */
     struct writ_catalog *catalog; /* lists of tools: what is being learned, or NULL */
     uint64_t doubts;              /* when it was asked for */
+    int64_t stale_us;             /* when the first of its pages is too old */
     struct writ_view next;        /* lists: where it goes on, when this is enough for one answer */
 };
 
@@ -28,6 +29,8 @@ struct writ_legs {
     size_t n, open;
     size_t turn;                   /* which leg is asked, where one is asked after the other */
     const struct writ_json *first; /* lists: the first result that came */
+    bool lives;                    /* lists: a result said how long it is good: */
+    int64_t ttl_ms;                /* the shortest of those times; 0 when one did not say */
     void (*done)(struct writ_request *request, struct writ_legs *legs);
 };
 

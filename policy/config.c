@@ -330,6 +330,7 @@ read_upstream(struct loading *l, const struct writ_yaml *node, struct writ_upstr
         .connect_timeout_us = raw.connect_timeout_us,
         .credential_meta = raw.credential.meta,
         .timeout_us = raw.timeout_us,
+        .refresh_us = raw.refresh_us,
         .required = raw.required,
         .ref = joined(l, "/upstreams/", node->key)};
     if (!is_upstream_name(node->key)) {

@@ -138,6 +138,7 @@ struct writ_upstream_config {
     bool credential_meta;               /* put the credential into params._meta */
     bool required;                      /* a list without its part is none */
     int64_t timeout_us;                 /* of one call, unless the tool's rule says otherwise */
+    int64_t refresh_us;                 /* age of definitions that are still good */
     struct writ_view ref;               /* "/upstreams/<name>", for messages */
 };
 

@@ -181,6 +181,8 @@ TEXT(upstream, "resource", resource, 1, 2048, NONE,
 INNER(upstream, "credential", credential, attach, "How the credential goes with a call.")
 INNER(upstream, "authorization", authorization, authorization,
     "What the gateway itself shows to the server (http only); nothing when left out.")
+DURATION(upstream, "refresh", refresh_us, 1 * SECOND, 24 * HOUR, "5m",
+    "What is known of its tools is asked for again before a call when it is older, or sooner by its list's ttlMs.")
 SWITCH(upstream, "required", required, "false",
     "Whether a list of several upstreams fails when this one gives none; else it is named in _meta.")
 DURATION(upstream, "timeout", timeout_us, 1 * MS, 24 * HOUR, "5m",

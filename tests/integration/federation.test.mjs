@@ -137,6 +137,19 @@ test('a resource is read from the upstream that said that it has it; others are 
   assert.equal(await complete({ type: 'ref/prompt', name: 'hello' }), undefined);
 });
 
+test('a merged list is good for as long as the part that is good for the shortest time', async (t) => {
+  const list = (more) => ({ onMessage: (a) => (a.method === 'tools/list' ? (a.result({ tools: [], ...more }), true) : undefined) });
+  for (const [ttls, want] of [[[500, 20, 90], 20], [[7, undefined, 9], 0], [[undefined, undefined, undefined], undefined]]) {
+    const { gw } = await setUp(t, Object.fromEntries(ttls.map((ttlMs, i) => ['abc'[i], list({ ttlMs })])));
+    assert.equal((await new Caller(gw, { modern: true }).request('tools/list')).result.ttlMs, want);
+    assert.equal((await new Caller(gw, { modern: true, path: '/mcp/a' }).request('tools/list')).result.ttlMs, ttls[0], 'alone as it came');
+  }
+  const { gw, ups } = await setUp(t, { a: list({ ttlMs: 50 }), b: list({ ttlMs: 60 }) });
+  await ups.a.close();
+  const { result } = await new Caller(gw, { modern: true }).request('tools/list');
+  assert.deepEqual([result.ttlMs, result._meta['io.writ/unavailable']], [0, ['a']], 'without all of it for no time');
+});
+
 test('lists that policy filters are private for caches', async (t) => {
   const { gw } = await setUp(t, { a: { tools: ['x'] }, b: { onMessage: (a) => (a.method === 'tools/list' ? (a.result({ tools: [], ttlMs: 5, cacheScope: 'public' }), true) : undefined) } });
   for (const path of ['/mcp', '/mcp/a', '/mcp/b']) {

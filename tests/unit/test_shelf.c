@@ -58,25 +58,40 @@ START_TEST(the_same_catalog_again_is_no_change)
 }
 END_TEST
 
+START_TEST(a_list_is_good_for_its_time)
+{
+    struct writ_shelf shelf;
+
+    ck_assert_ok(writ_shelf_init(&shelf, NULL));
+    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 100);
+    ck_assert(!writ_shelf_is_doubtful(&shelf, 99));
+    ck_assert(writ_shelf_is_doubtful(&shelf, 100));
+    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 200);
+    ck_assert(!writ_shelf_is_doubtful(&shelf, 100));
+    writ_shelf_wipe(&shelf);
+}
+END_TEST
+
 START_TEST(a_doubt_that_comes_while_the_list_is_asked_for_stays)
 {
     struct writ_shelf shelf;
     uint64_t doubts;
 
     ck_assert_ok(writ_shelf_init(&shelf, NULL));
-    ck_assert(writ_shelf_is_doubtful(&shelf)); /* nothing was learned */
-    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf));
-    ck_assert(!writ_shelf_is_doubtful(&shelf));
+    ck_assert(writ_shelf_is_doubtful(&shelf, 10)); /* nothing was learned */
+    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 100);
+    ck_assert(!writ_shelf_is_doubtful(&shelf, 10));
     writ_shelf_doubt(&shelf);
     doubts = writ_shelf_doubts(&shelf);
     writ_shelf_doubt(&shelf);
-    writ_shelf_settle(&shelf, doubts);
-    ck_assert(writ_shelf_is_doubtful(&shelf));
-    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf));
-    ck_assert(!writ_shelf_is_doubtful(&shelf));
+    writ_shelf_settle(&shelf, doubts, 100);
+    ck_assert(writ_shelf_is_doubtful(&shelf, 10));
+    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 100);
+    ck_assert(!writ_shelf_is_doubtful(&shelf, 10));
     writ_shelf_wipe(&shelf);
 }
 END_TEST
 
-WRIT_UNIT_MAIN("shelf", every_loop_sees_at_its_next_look_what_one_put_there,
-    the_same_catalog_again_is_no_change, a_doubt_that_comes_while_the_list_is_asked_for_stays)
+WRIT_UNIT_MAIN("shelf", a_list_is_good_for_its_time,
+    every_loop_sees_at_its_next_look_what_one_put_there, the_same_catalog_again_is_no_change,
+    a_doubt_that_comes_while_the_list_is_asked_for_stays)
