@@ -24,8 +24,9 @@ struct judgement {
     bool sealed;
     struct writ_flight *before;      /* that waits, and that this decision follows */
     struct writ_reviewing reviewing; /* what a review says to it, when it asks */
-    int64_t lifetime_us;             /* of the record */
-    enum writ_reason crowded;        /* why it cannot be opened, or NONE */
+    struct writ_view review_id; /* of the review that answers, in the arena: it may end with this */
+    int64_t lifetime_us;        /* of the record */
+    enum writ_reason crowded;   /* why it cannot be opened, or NONE */
     struct writ_tag key, intent;
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];
     size_t bookings_n;
@@ -403,7 +404,7 @@ deny(struct judgement *j, enum writ_reason reason)
     if (!j->granting) {
         draft->supersedes = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
         if (j->reviewing.review != NULL && j->reviewing.answer == WRIT_REVIEWING_REFUSES) {
-            draft->supersedes = writ_member_text(j->reviewing.review->story.review.id);
+            draft->supersedes = writ_member_text(j->review_id);
             draft->continuation_id = draft->supersedes;
         }
     }
@@ -438,7 +439,7 @@ be_under_review(struct judgement *j)
     if (reviewing->before.ptr != NULL) { /* revalidated: the one before is another intent's */
         draft->supersedes = writ_member_text(reviewing->before);
     } else if (reviewing->review != NULL) {
-        draft->continuation_id = writ_member_text(reviewing->review->story.review.id);
+        draft->continuation_id = writ_member_text(j->review_id);
     }
     j->lifetime_us = j->d->ask->terms->lifetime_us;
     if (reviewing->until_us > j->stamp_us && reviewing->before.ptr == NULL) {
@@ -453,7 +454,7 @@ be_approved(struct judgement *j)
 
     draft->decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
     draft->reason = writ_member_text(writ_reason_sentence(WRIT_REASON_APPROVAL_GRANTED));
-    draft->continuation_id = writ_member_text(j->reviewing.review->story.review.id);
+    draft->continuation_id = writ_member_text(j->review_id);
     draft->supersedes = draft->continuation_id;
     j->lifetime_us = j->d->lifetime_us;
 }
@@ -471,6 +472,24 @@ note_review(struct judgement *j, enum writ_reason reason)
 }
 
 static WRIT_RESULT
+keep_review_id(struct judgement *j)
+{
+    struct writ_reviewing *reviewing = &j->reviewing;
+
+    if (reviewing->review == NULL) {
+        return WRIT_DONE;
+    }
+    j->review_id = writ_view_copy(reviewing->review->story.review.id, j->arena);
+    if (j->review_id.ptr == NULL) {
+        WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    if (reviewing->before.ptr != NULL) {
+        reviewing->before = j->review_id;
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
 ask_review(struct judgement *j, enum writ_reason *ret)
 {
     for (size_t i = 0; i < sizeof checks_before_review / sizeof checks_before_review[0]; i++) {
@@ -482,6 +501,7 @@ ask_review(struct judgement *j, enum writ_reason *ret)
     }
     j->asking = true;
     WRIT_TRY(writ_reviewing_ask(j->ledger, j->d, j->stamp_us, &j->reviewing, &j->err));
+    WRIT_TRY(keep_review_id(j));
     switch (j->reviewing.answer) {
     case WRIT_REVIEWING_REFUSES:
         *ret = j->reviewing.reason;
