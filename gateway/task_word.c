@@ -170,6 +170,7 @@ found(struct held *held)
         return;
     }
     held->end = (struct writ_task_end){.config = writ_request_config(request),
+        .clock = request->worker->gateway->clock,
         .agent = &request->agent,
         .upstream = writ_upstream_config(held->from)->name,
         .arena = held->arena,
