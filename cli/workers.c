@@ -2,8 +2,9 @@
  * (1) A step that was handed in is in the list of its worker (owner set), or in `refused` (owner
  *     NULL, failed set), until it is done or told as failed.
  * (2) A child is closed from the worker's own task alone, never from inside its callbacks.
- * (3) The owner is called from callbacks and tasks of the loop alone: a step that fails while it is
- *     handed in waits in `refused`. */
+ * (3) A child that ends takes at least one step with it, so that starting one that always ends
+ * ends. (4) The owner is called from callbacks and tasks of the loop alone: a step that fails while
+ * it is handed in waits in `refused`. */
 #include "cli/workers.h"
 
 #include "gateway/child.h"
@@ -19,6 +20,7 @@ struct worker {
     struct writ_workers *all;
     struct writ_buf name;
     struct writ_child *child; /* NULL: nobody has asked since it ended */
+    bool served;              /* the child was sent a step */
     struct writ_step_list steps;
     struct writ_task task; /* closes the child, and opens another when it is needed */
     char why[WHY_BYTES];   /* it ended the last time */
@@ -45,7 +47,7 @@ refuse(struct writ_workers *workers, struct writ_step *step, const char *why)
     }
     step->owner = NULL;
     step->failed = why;
-    TAILQ_INSERT_TAIL(&workers->refused, step, mine); /* keeps (1), (3) */
+    TAILQ_INSERT_TAIL(&workers->refused, step, mine); /* keeps (1), (4) */
     writ_loop_defer(workers->options.loop, &workers->task, WRIT_LOOP_SOON);
 }
 
@@ -86,7 +88,7 @@ send_step(struct worker *worker, struct writ_step *step)
     writ_result sent = writ_child_send(worker->child, writ_buf_view(&step->request), &ticket);
 
     if (writ_is_ok(sent)) {
-        step->sent = true;
+        step->sent = worker->served = true;
     } else if (sent.code != WRIT_E_ABSENT) { /* it is about to end: then it is started again */
         refuse(worker->all, step, "its worker does not read");
     }
@@ -197,8 +199,8 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     case WRIT_CHILD_REJECTED: /* why was set when it was */
         break;
     }
-    refuse_all(worker, end->why == WRIT_CHILD_NOT_STARTED);
-    writ_child_stop(child); /* started again when it is asked again, not before */
+    refuse_all(worker, !worker->served); /* keeps (3) */
+    writ_child_stop(child);              /* started again when it is asked again, not before */
 }
 
 static const struct writ_child_handler handler = {on_up, on_line, on_down, on_log};
@@ -215,6 +217,7 @@ open_child(struct worker *worker)
         .grace_us = WRIT_WORKERS_GRACE_US};
     struct writ_err err = {0};
 
+    worker->served = false;
     if (writ_is_ok(
             writ_child_open(options->loop, &child, &handler, worker, &worker->child, &err))) {
         worker->all->children++;

@@ -183,10 +183,10 @@ test('a worker that ended is started again when it is asked again', () => {
   assert.match(ran.stdout, /"a-1" fails: its worker ended with status 9\n[^]*"a-1" answers "second"\n[^]*completed: "second"\n$/, ran.stderr);
 });
 
+// One that has ended and that nobody has waited for yet is dead.
 const alive = (pid) => {
   try {
-    process.kill(Number(pid), 0);
-    return true;
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
   }
@@ -244,9 +244,10 @@ test('ten thousand agents share one worker', () => {
   const shared = run('run', shape, '--agents', worker(dir, 'answer(e.roleId);'), '--shared', '--log', log, '--json');
   assert.deepEqual(JSON.parse(shared.stdout), { events: 10007, output: 'z', status: 'completed' }, shared.stderr);
   assert.equal(run('replay', log).status, 0);
-  // one process each is too many, and said
-  const each = run('run', shape, '--agents', 'exit 0');
+  // one process each is too many, and said; one that ends at once is not started again and again
+  const each = run('run', shape, '--agents', `echo >> '${dir}/starts'; exit 0`);
   assert.match(each.stdout, /"a-10000" fails: there are too many workers: see --shared/);
+  assert.equal(readFileSync(`${dir}/starts`, 'utf8'), '\n'.repeat(128));
 });
 
 test('what is wrong with the command is told before anything begins', () => {
