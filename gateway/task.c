@@ -138,14 +138,18 @@ candidate(const struct asked *asked)
     return asked->at < gateway->upstreams_n ? gateway->upstreams[asked->at] : NULL;
 }
 
+static const struct writ_upcall_events task_events, list_events;
+
+static enum writ_step ask_upstream(struct asked *asked, const struct writ_upcall_events *events);
+
 static enum writ_step
 ask_ledger(struct asked *asked)
 {
     struct writ_request *request = asked->request;
     struct writ_upstream *upstream = candidate(asked);
 
-    if (upstream == NULL) {
-        return not_found(request);
+    if (upstream == NULL) { /* all were asked: two may have a task of one id */
+        return asked->whose != NULL ? ask_upstream(asked, &task_events) : not_found(request);
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
     if (!writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id,
@@ -166,10 +170,6 @@ is_bounded(const struct writ_request *request)
 
     return input == NULL || writ_is_ok(writ_jcs_put(&text, input, NULL));
 }
-
-static const struct writ_upcall_events task_events, list_events;
-
-static enum writ_step ask_upstream(struct asked *asked, const struct writ_upcall_events *events);
 
 static enum writ_step
 begin(struct writ_request *request)
@@ -206,21 +206,24 @@ writ_task_find(struct writ_request *request)
     if (asked == NULL) {
         return begin(request);
     }
-    if (request->entry.code == WRIT_E_ABSENT) {
-        asked->at++;
-        return ask_ledger(asked);
-    }
-    if (request->entry.code != WRIT_OK) {
+    if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
-    asked->whose = candidate(asked);
-    asked->end = (struct writ_task_end){.clock = request->worker->gateway->clock,
-        .config = writ_request_config(request),
-        .agent = &request->agent,
-        .upstream = writ_upstream_config(asked->whose)->name,
-        .arena = request->x->arena,
-        .call = request->entry.waiting};
-    return ask_upstream(asked, &task_events);
+    if (request->entry.code == WRIT_OK && asked->whose != NULL) {
+        return writ_refusal_http(request, 200, CODE_INVALID_PARAMS, WRIT_REASON_TASK_NOT_FOUND,
+            "two upstreams have a task of that id: ask on the path of the one that is meant");
+    }
+    if (request->entry.code == WRIT_OK) {
+        asked->whose = candidate(asked);
+        asked->end = (struct writ_task_end){.clock = request->worker->gateway->clock,
+            .config = writ_request_config(request),
+            .agent = &request->agent,
+            .upstream = writ_upstream_config(asked->whose)->name,
+            .arena = request->x->arena,
+            .call = request->entry.waiting};
+    }
+    asked->at++;
+    return ask_ledger(asked);
 }
 
 /* ---- what the answer says ---- */

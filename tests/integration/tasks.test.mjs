@@ -3,7 +3,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { until } from '../support/gateway.mjs';
-import { ada, any, ask, begin, bob, digest, eve, idOf, outcomes, setUp, TASKS } from '../support/tasks.mjs';
+import { ada, any, ask, begin, bob, digest, eve, idOf, outcomes, setUp, startTasks, TASKS } from '../support/tasks.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 
 test('2026-07-28: the outcome of a call is recorded when its task is seen to have ended', async (t) => {
@@ -123,6 +123,21 @@ for (const family of ['modern', 'legacy']) {
     env.gw.verify();
   });
 }
+
+test('a task id that two upstreams gave an agent is told apart on their own paths alone', async (t) => {
+  const x = await setUp(t), other = await startTasks(t);
+  x.gw.configure({ ...x.gw.config, upstreams: { ...x.gw.config.upstreams, other: { http: other.up.url } }, tools: { ...x.gw.config.tools, 'other/*': { scope: 's', arguments: any } } });
+  await x.gw.restart();
+  const caller = x.modern(ada, '/mcp');
+  const [mine, theirs] = [idOf(await begin(caller, 1, 'up__work')), idOf(await begin(caller, 1, 'other__work'))];
+  assert.equal(mine, theirs);
+  const refused = await ask(caller, 'tasks/get', mine);
+  assert.deepEqual([refused.reason, refused.error.code], ['task_not_found', -32602], refused.text);
+  other.tasks.end(theirs, 'cancelled');
+  assert.equal((await ask(x.modern(ada, '/mcp/up'), 'tasks/get', mine)).result.status, 'working');
+  assert.equal((await ask(x.modern(ada, '/mcp/other'), 'tasks/get', theirs)).result.status, 'cancelled');
+  assert.deepEqual(outcomes(x.gw).map((o) => o?.error_type), [undefined, 'task_cancelled']);
+});
 
 test('a list of tasks has the agent\'s own, also when the server lists all', async (t) => {
   const { tasks, gw, legacy } = await setUp(t);
