@@ -2,7 +2,7 @@
 // or the gateway does, and the outcome is that of the call.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startGateway, until } from '../support/gateway.mjs';
+import { bearer, startGateway, until } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { Streams } from '../support/resumable.mjs';
 import { openSession } from '../support/rpc.mjs';
@@ -209,4 +209,48 @@ test('every event comes as it was sent, on POST and on GET: ids, retry, comments
   const got = await get(x.gw, x.s);
   await got.done();
   assert.deepEqual(seen(got), want);
+});
+
+test('a stream is its own session\'s: another session or agent that names its events is told nothing of it', async (t) => {
+  const [ada, bob] = [bearer('ada'), bearer('bob')];
+  const streams = new Streams();
+  const up = await startUpstream(t, { onGet: (req, res) => (streams.owner === req.headers['mcp-session-id'] ? streams.onGet(req, res) : res.writeHead(400).end()) });
+  const gw = await startGateway(t, { agents: [ada.entry, bob.entry], upstreams: { up: { http: up.url } }, tools: RULES });
+  const open = (agent) => openSession(gw, { path: '/mcp/up', token: agent.token });
+  const x = { streams, up, gw, s: await open(ada) };
+  const others = [await open(ada), await open(bob)];
+  const { client, stream, body, last } = await begun(x);
+  streams.owner = up.calls[0].headers['mcp-session-id'];
+  client.leave();
+  await stream.closed();
+  for (const other of others) {
+    const told = await get(gw, other, last);
+    assert.equal(told.status, 400, 'the server knows another session');
+    const stolen = await get(gw, Object.assign(Object.create(other), { headers: (m, more) => ({ ...other.headers(m, more), 'mcp-session-id': x.s.session }) }), last);
+    assert.ok(other === others[0] ? stolen.status === 200 : stolen.status === 404, `${stolen.status}`);
+    stolen.leave();
+    await stream.closed();
+  }
+  stream.send(response(body.id, 'ran'));
+  stream.end();
+  assert.equal((await outcomeOf(gw)).outcome, 'executed');
+  assert.equal(up.calls.length, 1);
+});
+
+test('events come as they were meant, however their bytes are laid out', async (t) => {
+  const x = await setUp(t);
+  const bytes = (id) => Buffer.from(`\ufeff: hello\r\rretry: 700\r\nid: e1\rdata:\r\r\ndata: ${JSON.stringify(notice('grüße 🦉'))}\r\n\r\nid: e2\ndata: ${JSON.stringify(response(id, 'größe 🦉'))}\r\r`);
+  x.up.onCall = async (a) => {
+    a.res.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const byte of bytes(a.id)) {
+      a.res.write(Buffer.from([byte])); // every character and every line end is cut somewhere
+      await new Promise((r) => setImmediate(r));
+    }
+    a.res.end();
+  };
+  const answer = await x.s.call('work', { n: 1 });
+  assert.equal(answer.said, 'größe 🦉');
+  assert.deepEqual(answer.messages.map((m) => m.params?.data).filter(Boolean), ['grüße 🦉']);
+  assert.deepEqual(answer.events.filter((e) => e.id).map((e) => e.id), ['e1', 'e2']);
+  assert.equal((await outcomeOf(x.gw)).outcome, 'executed');
 });
