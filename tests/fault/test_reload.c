@@ -1,6 +1,7 @@
 /* Fails every allocation of a reload: the gateway has all of the old configuration, or all of the
  * new one, and what a failed one made is gone (the asan preset sees it). */
 #include "support/keys.h"
+#include "support/kit.h"
 #include "support/unit.h"
 
 #include "gateway/reload.h"
@@ -15,6 +16,7 @@
 #define WORKERS 2
 
 static char folder[64], file[128];
+static struct writ_kit kit; /* whose ledger is told the rules of reviews */
 
 static void
 write_config(const char *agent)
@@ -49,6 +51,7 @@ setup(void)
         writ_keys_signer(WRIT_JWK_ALG_ES256), 1, NULL));
     ck_assert_ok(writ_keydir_save(dir, NULL));
     writ_keydir_close(dir);
+    writ_kit_start(&kit);
 }
 
 static void
@@ -56,6 +59,7 @@ teardown(void)
 {
     char command[128];
 
+    writ_kit_wipe(&kit);
     (void)snprintf(command, sizeof command, "rm -r %s", folder);
     ck_assert_int_eq(system(command), 0); /* NOLINT: our own folder */
 }
@@ -76,6 +80,7 @@ world_begin(struct world *w)
     ck_assert_ok(writ_generation_new(w->config, writ_clock_system(), NULL, &w->generation, NULL));
     w->gateway = (struct writ_gateway){.clock = writ_clock_system(),
         .config = w->config,
+        .ledger = kit.ledger,
         .workers = w->workers,
         .workers_n = WORKERS};
     ck_assert_ok(writ_tokens_new(w->config, writ_clock_system(), NULL, &w->gateway.tokens, NULL));
