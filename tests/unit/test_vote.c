@@ -165,39 +165,76 @@ START_TEST(a_review_is_decided_as_published)
 }
 END_TEST
 
-/* All tables of up to 7 voters with weights 0 to 2, against sums of sixths: with T = 2/3, ACCEPT
- * iff 3 (2a + m) >= 4n, else REJECT iff 3r >= 2n. */
-START_TEST(no_split_of_votes_is_accepted_and_rejected)
+#define REVIEWERS 7
+#define KINDS     9 /* of votes: three, with weights of 0, 1 and 2 */
+
+/* Counts one table of kinds, from the first voter on or from the last, against whole numbers: with
+ * T = p/q, ACCEPT iff q (2a + m) >= 2pn, else REJECT iff qr >= pn. */
+static void
+check_split(const size_t *kinds, size_t voters, size_t p, size_t q, bool reversed)
 {
     static const char *const votes[] = {A, R, M};
+    const char *outputs[MOST] = {NULL};
+    size_t sums[3] = {0, 0, 0}, n, len;
+    char config[256];
+    bool accept, reject;
 
-    for (size_t voters = 1; voters <= 7; voters++) {
-        size_t tables = 1;
-        for (size_t at = 0; at < voters; at++) {
-            tables *= 3;
-        }
-        for (size_t table = 0; table < tables; table++) {
-            const char *outputs[MOST] = {NULL};
-            char config[256] = "{\"mode\":\"review\",\"weights\":{";
-            size_t sums[3] = {0, 0, 0}, left = table, len = writ_view_str(config).len;
-            for (size_t at = 0; at < voters; at++, left /= 3) {
-                size_t weight = (table / 5 + at) % 3;
-                outputs[at] = votes[left % 3];
-                sums[left % 3] += weight;
-                len += (size_t)snprintf(config + len, sizeof config - len, "%s\"v-%zu\":%zu",
-                    at > 0 ? "," : "", at + 1, weight);
-            }
-            snprintf(config + len, sizeof config - len, "}}");
-            size_t n = sums[0] + sums[1] + sums[2];
-            bool accept = 3 * (2 * sums[0] + sums[2]) >= 4 * n && n > 0;
-            bool reject = 3 * sums[1] >= 2 * n && n > 0;
-            const char *want = accept   ? "\"ACCEPT\""
-                               : reject ? "\"REJECT\""
-                                        : "\"REQUEST_REVISION\"";
-            ck_assert(!(accept && reject));
-            ck_assert_str_eq(result_of(config, outputs), want);
-        }
+    len = (size_t)snprintf(config, sizeof config,
+        "{\"mode\":\"review\",\"threshold\":\"%zu/%zu\",\"weights\":{", p, q);
+    for (size_t at = 0; at < voters; at++) {
+        size_t kind = kinds[reversed ? voters - 1 - at : at];
+
+        outputs[at] = votes[kind % 3];
+        sums[kind % 3] += kind / 3;
+        len += (size_t)snprintf(config + len, sizeof config - len, "%s\"v-%zu\":%zu",
+            at > 0 ? "," : "", at + 1, kind / 3);
     }
+    snprintf(config + len, sizeof config - len, "}}");
+    n = sums[0] + sums[1] + sums[2];
+    accept = q * (2 * sums[0] + sums[2]) >= 2 * p * n && n > 0;
+    reject = q * sums[1] >= p * n && n > 0;
+    ck_assert(!(accept && reject));
+    ck_assert_str_eq(result_of(config, outputs), accept   ? "\"ACCEPT\""
+                                                 : reject ? "\"REJECT\""
+                                                          : "\"REQUEST_REVISION\"");
+}
+
+/* The next table: kinds that never fall from one voter to the next, since who gave a vote does not
+ * matter. False after the last. */
+static bool
+next_split(size_t *kinds, size_t voters)
+{
+    size_t at = voters;
+
+    while (at > 0 && kinds[at - 1] == KINDS - 1) {
+        at--;
+    }
+    if (at == 0) {
+        return false;
+    }
+    for (size_t kind = kinds[at - 1] + 1; at <= voters; at++) {
+        kinds[at - 1] = kind;
+    }
+    return true;
+}
+
+START_TEST(no_split_of_votes_is_accepted_and_rejected)
+{
+    static const size_t thresholds[][2] = {{51, 100}, {2, 3}, {3, 4}, {1, 1}};
+    size_t tables = 0;
+
+    for (size_t voters = 1; voters <= REVIEWERS; voters++) {
+        size_t kinds[REVIEWERS] = {0};
+
+        do {
+            for (size_t i = 0; i < sizeof thresholds / sizeof *thresholds; i++) {
+                check_split(kinds, voters, thresholds[i][0], thresholds[i][1], false);
+                check_split(kinds, voters, thresholds[i][0], thresholds[i][1], true);
+            }
+            tables++;
+        } while (next_split(kinds, voters));
+    }
+    ck_assert_uint_eq(tables, 11439); /* all of them: the sum of C(n + 8, 8) for n from 1 to 7 */
 }
 END_TEST
 
