@@ -28,7 +28,7 @@ writ_failure_set(struct writ_crew_err *err, enum writ_code code, enum writ_crew_
         return (writ_result){code};
     }
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    (void)vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     err->error = error;
     return writ_fail(&err->err, code, "%s", text);

@@ -445,6 +445,7 @@ writ_machine_deliver(struct writ_machine *m, uint64_t id, const struct writ_term
         return;
     }
     if (writ_idmap_get(&m->routes, id, &found)) {
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): as it was put in */
         struct writ_handle *handle = (struct writ_handle *)(uintptr_t)found;
         writ_idmap_remove(&m->routes, id);
         writ_idmap_remove(&handle->ids, id);

@@ -287,6 +287,15 @@ answer(struct panel *panel, struct writ_view role, struct writ_view agent, struc
     return keep(panel, &events);
 }
 
+/* What the clock of a crew says at this time. */
+static double
+whole_ms(int64_t us)
+{
+    int64_t ms = us / US_PER_MS;
+
+    return (double)ms;
+}
+
 static WRIT_RESULT
 propose(struct panel *panel)
 {
@@ -299,7 +308,7 @@ propose(struct panel *panel)
     writ_digest_put(&text, &digest);
     writ_buf_str(&text, "\"}");
     WRIT_TRY(writ_buf_check(&text, panel->err));
-    panel->now_ms = (double)(panel->review->opened_us / US_PER_MS);
+    panel->now_ms = whole_ms(panel->review->opened_us);
     WRIT_TRY(writ_crew_session_start(
         panel->session, writ_buf_view(&text), (struct writ_view){NULL, 0}, &events, NULL));
     WRIT_TRY(keep(panel, &events));
@@ -330,6 +339,7 @@ hear_voters(struct panel *panel)
     for (size_t i = 0; i < review->voters_n; i++) {
         order[i] = i;
     }
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): only looked at */
     qsort_r(order, review->voters_n, sizeof *order, compare_voters, (void *)(uintptr_t)review);
     for (size_t i = 0; i < review->voters_n; i++) {
         const struct writ_review_voter *voter = &review->voters[order[i]];
@@ -339,7 +349,7 @@ hear_voters(struct panel *panel)
         put_agent(&agent, order[i]);
         if (voter->vote != WRIT_REVIEW_NO_VOTE) {
             put_vote(&output, voter->vote);
-            panel->now_ms = (double)(voter->voted_us / US_PER_MS);
+            panel->now_ms = whole_ms(voter->voted_us);
         }
         WRIT_TRY(writ_buf_check(&output, panel->err));
         WRIT_TRY(answer(panel, WRIT_LIT("reviewer"), writ_buf_view(&agent),
