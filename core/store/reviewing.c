@@ -5,7 +5,6 @@
  *    review; but what voters have said about the very call holds as long as it is remembered. */
 #include "store/reviewing.h"
 
-#include "store/body.h"
 #include "store/group.h"
 
 #define SWEEP_ARENA (1 << 20)
@@ -401,7 +400,7 @@ writ_reviewing_list(struct writ_ledger *ledger, struct writ_entry *entry)
 /* The records of one decision_id: the decision, and those of its review. */
 static WRIT_RESULT
 read_records(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_review_story *story,
-    struct writ_err *err)
+    struct writ_arena *scratch, struct writ_err *err)
 {
     struct writ_entry_review_get *get = &entry->review_get;
     struct writ_disk *disk = &ledger->disk;
@@ -426,13 +425,8 @@ read_records(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_r
         if (kind == WRIT_ROW_DECISION) {
             get->decision = body;
         } else if (kind == WRIT_ROW_REVIEW) {
-            const struct writ_json *value = NULL;
-            struct writ_review_record record = {0};
-
             records[get->records_n++] = body;
-            WRIT_TRY(writ_body_json(body, entry->arena, &value, err));
-            WRIT_TRY(writ_review_record_read(value, entry->arena, &record, err));
-            WRIT_TRY(writ_review_story_add(story, &record, entry->arena, err));
+            WRIT_TRY(writ_reviews_hear(story, body, entry->arena, scratch, err));
         }
         WRIT_TRY(writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err));
     }
@@ -475,10 +469,16 @@ writ_reviewing_get(struct writ_ledger *ledger, struct writ_entry *entry)
     struct writ_entry_review_get *get = &entry->review_get;
     const struct writ_reviewed *live = writ_reviews_by_id(&ledger->reviews, get->id);
     struct writ_review_story story = {.state = WRIT_REVIEW_ABSENT};
+    struct writ_arena *scratch = writ_arena_new(WRIT_REVIEWS_SCRATCH);
     struct writ_err err = {0};
-    writ_result result = read_records(ledger, entry, &story, &err);
+    writ_result result;
 
+    if (scratch == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    result = read_records(ledger, entry, &story, scratch, &err);
     writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_RECORDS);
+    writ_arena_free(scratch);
     get->arguments = (struct writ_view){NULL, 0};
     if (writ_is_ok(result)) {
         result = story.n == 0 ? (writ_result){WRIT_E_ABSENT} : read_arguments(ledger, entry, &err);

@@ -481,10 +481,30 @@ writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
 
 /* ---- from the disk ---- */
 
+WRIT_RESULT
+writ_reviews_hear(struct writ_review_story *story, struct writ_view body, struct writ_arena *arena,
+    struct writ_arena *scratch, struct writ_err *err)
+{
+    struct writ_arena *at = story->n == 0 ? arena : scratch; /* the terms last */
+    struct writ_view text = writ_view_copy(body, at);
+    const struct writ_json *value = NULL;
+    struct writ_review_record record = {0};
+
+    if (text.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a record of a review");
+    }
+    WRIT_TRY(writ_body_json(text, at, &value, err));
+    WRIT_TRY(writ_review_record_read(value, at, &record, err));
+    WRIT_TRY(writ_review_story_add(story, &record, arena, err));
+    story->log = (struct writ_member_list){WRIT_ABSENT, NULL, 0};
+    writ_arena_reset(scratch);
+    return WRIT_DONE;
+}
+
 /* The records of a review, one after the other. */
 static WRIT_RESULT
 read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed *review,
-    struct writ_err *err)
+    struct writ_arena *scratch, struct writ_err *err)
 {
     struct writ_disk *disk = &ledger->disk;
     bool row = false;
@@ -492,18 +512,8 @@ read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", id));
     while (row) {
         if (writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_REVIEW) {
-            struct writ_view body =
-                writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), review->arena);
-            const struct writ_json *value = NULL;
-            struct writ_review_record record = {0};
-
-            if (body.ptr == NULL) {
-                WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
-            }
-            WRIT_TRY(writ_body_json(body, review->arena, &value, err));
-            WRIT_TRY(writ_review_record_read(value, review->arena, &record, err));
-            WRIT_TRY(writ_review_story_add(&review->story, &record, review->arena, err));
-            review->boundary_id = record.boundary_id.view;
+            WRIT_TRY(writ_reviews_hear(&review->story,
+                writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), review->arena, scratch, err));
         }
         WRIT_TRY(writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err));
     }
@@ -517,12 +527,19 @@ WRIT_RESULT
 writ_reviews_load(struct writ_ledger *ledger, struct writ_view id, struct writ_tag name,
     uint64_t leaf, struct writ_boundary *boundary, const struct writ_row *row, struct writ_err *err)
 {
+    struct writ_arena *scratch = writ_arena_new(WRIT_REVIEWS_SCRATCH);
     struct writ_reviewed *review = NULL;
     writ_result result;
 
-    WRIT_TRY(make(&ledger->reviews, id, name, &review, err));
-    result = read_story(ledger, id, review, err);
-    writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_RECORDS);
+    if (scratch == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    result = make(&ledger->reviews, id, name, &review, err);
+    if (writ_is_ok(result)) {
+        result = read_story(ledger, id, review, scratch, err);
+        writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_RECORDS);
+    }
+    writ_arena_free(scratch);
     WRIT_TRY(result);
     review->leaf = leaf;
     review->boundary_row = row->boundary;
@@ -531,6 +548,10 @@ writ_reviews_load(struct writ_ledger *ledger, struct writ_view id, struct writ_t
     if (writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE) {
         if (boundary == NULL) {
             WRIT_FAIL(err, WRIT_E_MISMATCH, "a review lives on in a run that is sealed");
+        }
+        review->boundary_id = writ_view_copy(boundary->name, review->arena);
+        if (review->boundary_id.ptr == NULL) {
+            WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
         }
         review->boundary = boundary;
         boundary->in_flight++; /* keeps (3) */

@@ -18,6 +18,7 @@
 #include "store/ledger.h"
 
 #define WRIT_REVIEWS_ARENA   (256 << 10)           /* memory of one review */
+#define WRIT_REVIEWS_SCRATCH (16 << 20)            /* to read one record of one */
 #define WRIT_REVIEWS_RECORDS 3                     /* records that one change makes at most */
 #define WRIT_REVIEWS_KEPT_US (INT64_C(3600000000)) /* so long an end is told to who asks again */
 
@@ -135,6 +136,12 @@ WRIT_RESULT writ_reviews_write(
     struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
 void writ_reviews_finish(struct writ_ledger *ledger, const struct writ_op *op);
 void writ_reviews_undo(struct writ_ledger *ledger, const struct writ_op *op);
+
+/** Adds the next record of the disk to a story. What lasts of it, the terms, is in `arena`; all
+ * else is in `scratch`, which is empty again afterwards, so that the number of records and their
+ * length do not count; the story has no log. As writ_body_json, writ_review_story_add. */
+WRIT_RESULT writ_reviews_hear(struct writ_review_story *story, struct writ_view body,
+    struct writ_arena *arena, struct writ_arena *scratch, struct writ_err *err);
 
 /** Puts a review of the disk into the table, out of its records. `boundary` NULL: it is sealed.
  * WRIT_E_MISMATCH, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */

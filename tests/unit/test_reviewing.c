@@ -603,6 +603,43 @@ START_TEST(voters_read_the_arguments_while_it_lives_and_the_records_for_ever)
 }
 END_TEST
 
+/* More than one review's memory holds at once, and far fewer than it takes. */
+START_TEST(a_review_with_many_long_votes_survives_a_restart)
+{
+    struct writ_kit kit;
+    struct writ_arena *arena = writ_arena_new(ENTRY_MAX);
+    static char feedback[WRIT_REVIEW_FEEDBACK_MAX + 1];
+    const char *id;
+    struct writ_review_told now;
+
+    for (size_t i = 0; i + 1 < sizeof feedback; i++) {
+        feedback[i] = 'f';
+    }
+    kit_start(&kit);
+    id = opened(&kit, (struct ask_spec){0});
+    now = look(&kit, id, arena);
+    for (size_t i = 0; i < 200; i++) {
+        struct event e = sent(&kit, (struct writ_entry_review){.event = WRIT_REVIEW_DO_VOTE,
+                                        .id = writ_view_str(id),
+                                        .by = WRIT_LIT("ann"),
+                                        .digest = writ_view_str(now.digest),
+                                        .vote = WRIT_REVIEW_APPROVE,
+                                        .feedback = writ_view_str(feedback)});
+
+        ck_assert_int_eq(e.code, WRIT_OK);
+        ck_assert_int_eq(e.entry.review.refused, WRIT_REASON_NONE);
+        writ_arena_free(e.entry.arena);
+    }
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    vote(&kit, id, "eve", WRIT_REVIEW_APPROVE, WRIT_REVIEW_APPROVED);
+    writ_arena_free(arena);
+    writ_kit_call_free(redeemed(&kit, (struct ask_spec){0})->call);
+    sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("reviewing",
     the_same_call_joins_the_review_that_is_open_and_another_call_opens_its_own,
     an_approved_call_is_granted_once_and_its_repeat_is_a_duplicate,
@@ -617,4 +654,5 @@ WRIT_UNIT_MAIN("reviewing",
     an_end_that_was_not_told_yet_is_told_after_a_restart, the_end_of_a_run_ends_its_reviews,
     an_agent_has_so_many_calls_under_review_and_no_more,
     without_anybody_to_count_votes_nothing_is_put_under_review,
-    voters_read_the_arguments_while_it_lives_and_the_records_for_ever)
+    voters_read_the_arguments_while_it_lives_and_the_records_for_ever,
+    a_review_with_many_long_votes_survives_a_restart)
