@@ -85,6 +85,7 @@ struct writ_review_voter {
     /* how it stands */
     enum writ_review_vote vote; /* the last one that was cast */
     int64_t voted_us;           /* when */
+    uint64_t votes;             /* cast so far, revisions included */
 };
 
 /** A review as it is counted. Views live in the arena that it was made in. */
@@ -136,6 +137,10 @@ WRIT_RESULT writ_review_read_terms(const struct writ_json *value, struct writ_ar
 /** The digest of the terms: what a vote is bound to. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_review_digest(
     const struct writ_review *review, struct writ_digest *ret, struct writ_err *err);
+
+/** Votes that each voter has: its share of WRIT_REVIEW_VOTES_MAX, so that none takes the others' by
+ * voting anew. */
+uint64_t writ_review_votes_each(const struct writ_review *review);
 
 /** The voter of that name, or NULL. */
 struct writ_review_voter *writ_review_voter(const struct writ_review *review, struct writ_view id);

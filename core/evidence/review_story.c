@@ -16,6 +16,7 @@ take_vote(
         WRIT_FAIL(err, WRIT_E_MISMATCH, "a vote is of nobody who may vote, or is none");
     }
     voter->vote = vote;
+    voter->votes++;
     return WRIT_DONE;
 }
 

@@ -256,10 +256,12 @@ writ_reviewing_revert(struct writ_ledger *ledger, struct writ_reviewing *reviewi
 static enum writ_reason
 check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review)
 {
+    const struct writ_review_voter *voter = writ_review_voter(&review->story.review, r->by);
+
     if (!writ_view_is(r->digest, review->story.digest)) {
         return WRIT_REASON_REVIEW_MISMATCH;
     }
-    if (writ_review_voter(&review->story.review, r->by) == NULL) {
+    if (voter == NULL) {
         return WRIT_REASON_VOTE_NOT_ENTITLED;
     }
     if (r->vote == WRIT_REVIEW_NO_VOTE ||
@@ -267,7 +269,8 @@ check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review
         (r->confidence.ptr != NULL && !writ_review_is_confidence(r->confidence))) {
         return WRIT_REASON_VOTE_MALFORMED;
     }
-    return review->story.n >= WRIT_REVIEW_VOTES_MAX ? WRIT_REASON_REVIEW_CLOSED : WRIT_REASON_NONE;
+    return voter->votes >= writ_review_votes_each(&review->story.review) ? WRIT_REASON_REVIEW_CLOSED
+                                                                         : WRIT_REASON_NONE;
 }
 
 static enum writ_reason

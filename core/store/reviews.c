@@ -263,6 +263,7 @@ apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
         was->vote = *was->voter;
         was->voter->vote = event->vote;
         was->voter->voted_us = now_us;
+        was->voter->votes++;
     }
     story->n++;
     if (next != story->state) {

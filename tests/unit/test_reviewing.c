@@ -640,6 +640,36 @@ START_TEST(a_review_with_many_long_votes_survives_a_restart)
 }
 END_TEST
 
+START_TEST(a_voter_who_votes_again_and_again_takes_no_vote_of_the_others)
+{
+    struct writ_kit kit;
+    struct writ_arena *arena = writ_arena_new(ENTRY_MAX);
+    enum writ_review_state state = WRIT_REVIEW_ABSENT;
+    struct writ_review_told now;
+    const char *id;
+
+    kit_start(&kit);
+    id = opened(&kit, (struct ask_spec){0});
+    now = look(&kit, id, arena);
+    for (size_t i = 0; i < WRIT_REVIEW_VOTES_MAX / 3; i++) {
+        ck_assert_int_eq(
+            vote_as(&kit, id, "eve", now.digest, WRIT_REVIEW_REJECT, &state), WRIT_REASON_NONE);
+    }
+    for (size_t i = 0; i < WRIT_REVIEW_VOTES_MAX; i++) {
+        ck_assert_int_eq(vote_as(&kit, id, "eve", now.digest, WRIT_REVIEW_REJECT, &state),
+            WRIT_REASON_REVIEW_CLOSED);
+    }
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    ck_assert_int_eq(vote_as(&kit, id, "eve", now.digest, WRIT_REVIEW_REJECT, &state),
+        WRIT_REASON_REVIEW_CLOSED);
+    approve(&kit, id);
+    writ_arena_free(arena);
+    sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("reviewing",
     the_same_call_joins_the_review_that_is_open_and_another_call_opens_its_own,
     an_approved_call_is_granted_once_and_its_repeat_is_a_duplicate,
@@ -655,4 +685,5 @@ WRIT_UNIT_MAIN("reviewing",
     an_agent_has_so_many_calls_under_review_and_no_more,
     without_anybody_to_count_votes_nothing_is_put_under_review,
     voters_read_the_arguments_while_it_lives_and_the_records_for_ever,
-    a_review_with_many_long_votes_survives_a_restart)
+    a_review_with_many_long_votes_survives_a_restart,
+    a_voter_who_votes_again_and_again_takes_no_vote_of_the_others)
