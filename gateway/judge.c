@@ -469,6 +469,10 @@ draft_reason(const struct writ_call *call)
     if (call->verdict.answer != WRIT_POLICY_ALLOW) {
         return call->verdict.reason;
     }
+    /* voters are asked about the arguments: an answer to nothing would go past them */
+    if (call->verdict.approval != NULL && call->round.has_input && !call->round.follows) {
+        return WRIT_REASON_INPUT_NOT_AWAITED;
+    }
     /* a caller who names an approval where none is needed means another call */
     return call->continuation.ptr != NULL && call->verdict.approval == NULL
                ? WRIT_REASON_CONTINUATION_MISMATCH

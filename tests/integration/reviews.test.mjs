@@ -254,6 +254,23 @@ test('a request is held no longer than it should, and not for a client that has 
   await stopped;
 });
 
+test('nothing that the voters did not see goes upstream with a call that they approved', async (t) => {
+  const { up, gw } = await setUp(t);
+  for (const modern of [false, true]) {
+    const s = await openSession(gw, { token: DEV.token, modern });
+    const amount = modern ? 2 : 1;
+    const input = { inputResponses: { to: { action: 'accept', content: { iban: 'another' } } } };
+    const withInput = () => s.call('up__pay', { amount }, { params: input });
+    assert.equal((await withInput()).reason, 'input_not_awaited');
+    await approve(gw, await asks(s, { amount }));
+    assert.equal((await withInput()).reason, 'input_not_awaited');
+    assert.equal((await s.call('up__pay', { amount })).said, `ran ${amount}`);
+  }
+  assert.equal(up.calls.length, 2);
+  assert.ok(up.calls.every((call) => call.message.params.inputResponses === undefined));
+  gw.verify();
+});
+
 test('silence is told as such, and a new review may be asked for', async (t) => {
   const { up, gw } = await setUp(t, { review: { expires: '1s', redeem: '1s' } });
   const s = await openSession(gw, { token: DEV.token });
