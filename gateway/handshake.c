@@ -290,7 +290,7 @@ legs_done(struct writ_request *request, struct writ_legs *legs)
         if (legs->n == 0) {
             failed(request, WRIT_REASON_UPSTREAM_UNAVAILABLE);
         } else {
-            (void)writ_pass_answer(request, &legs->legs[0].answer);
+            writ_spread_tell(request, &legs->legs[0]);
         }
         return;
     }

@@ -3,7 +3,8 @@
  * them: the request ends when it is 0, and nothing is touched after that. A lane is not over while
  * its upcall is open, its timer set, or its ferry away. (2) What comes behind something that waits
  * (an answer that is away, an acknowledgement for those of the other lanes) waits in `behind`: the
- * events of one lane stay in their order. */
+ * events of one lane stay in their order. (3) What comes back while more is away waits in `ahead`,
+ * in the order in which it came back. */
 #include "gateway/lanes.h"
 
 #include "gateway/listen.h"
@@ -36,6 +37,7 @@ finish(struct writ_lanes *lanes)
     writ_listen_finish(lanes);
     for (size_t i = 0; i < lanes->n; i++) {
         writ_buf_wipe(&lanes->all[i].place);
+        writ_buf_wipe(&lanes->all[i].ahead);
         writ_buf_wipe(&lanes->all[i].behind);
     }
     if (lanes->resumes) {
@@ -110,32 +112,60 @@ write_out(struct writ_lanes *lanes, struct writ_view events)
     }
 }
 
-void
-writ_lanes_put(struct writ_lane *lane, const struct writ_sse_event *event)
+/* Where an event waits, or NULL: for nothing. */
+static struct writ_buf *
+waits_in(struct writ_lane *lane)
 {
-    struct writ_lanes *lanes = lane->lanes;
+    if (lane->back) {
+        return &lane->ahead;
+    }
+    return lane->away > 0 || writ_listen_holds(lane->lanes) ? &lane->behind : NULL;
+}
+
+static void
+put(struct writ_lanes *lanes, const struct writ_sse_event *event, struct writ_buf *waits)
+{
     writ_auto_buf text = writ_buf_make(WRIT_PASS_EVENT_MAX);
 
     if (!writ_is_ok(writ_sse_put(&text, event, NULL))) {
         lanes->whole = false;
         writ_lanes_cancel(lanes);
-    } else if (lane->away > 0 || writ_listen_holds(lanes)) {
-        writ_buf_put(&lane->behind, writ_buf_view(&text)); /* keeps (2) */
+    } else if (waits != NULL) {
+        writ_buf_put(waits, writ_buf_view(&text)); /* keeps (2) and (3) */
     } else {
         write_out(lanes, writ_buf_view(&text));
     }
 }
 
 void
+writ_lanes_put(struct writ_lane *lane, const struct writ_sse_event *event)
+{
+    put(lane->lanes, event, waits_in(lane));
+}
+
+void
+writ_lanes_say(struct writ_lanes *lanes, const struct writ_sse_event *event)
+{
+    put(lanes, event, NULL);
+}
+
+void
 writ_lanes_catch_up(struct writ_lane *lane)
 {
-    if (!writ_is_ok(writ_buf_check(&lane->behind, NULL))) {
+    if (lane->away > 0 || writ_listen_holds(lane->lanes)) {
+        return;
+    }
+    writ_buf_put(&lane->ahead, writ_buf_view(&lane->behind));
+    if (!writ_is_ok(writ_buf_check(&lane->behind, NULL)) ||
+        !writ_is_ok(writ_buf_check(&lane->ahead, NULL))) {
         lane->lanes->whole = false;
         writ_lanes_cancel(lane->lanes);
-    } else if (lane->behind.len > 0) {
-        write_out(lane->lanes, writ_buf_view(&lane->behind));
+    } else if (lane->ahead.len > 0) {
+        write_out(lane->lanes, writ_buf_view(&lane->ahead));
     }
+    writ_buf_wipe(&lane->ahead);
     writ_buf_wipe(&lane->behind);
+    lane->ahead = writ_buf_make(WRIT_PASS_EVENT_MAX);
     lane->behind = writ_buf_make(WRIT_PASS_EVENT_MAX);
 }
 
@@ -225,6 +255,7 @@ static void
 is_back(struct writ_lane *lane)
 {
     lane->away--;
+    lane->back = true;
     if (lane->away == 0 && lane->open) {
         writ_upcall_resume(&lane->upcall);
     }
@@ -233,6 +264,7 @@ is_back(struct writ_lane *lane)
 static void
 go_on_behind(struct writ_lane *lane)
 {
+    lane->back = false;
     if (lane->away > 0) {
         return;
     }
@@ -582,6 +614,7 @@ add(struct writ_lanes *lanes, struct writ_upstream *upstream)
         .lanes = lanes,
         .upstream = upstream,
         .place = writ_buf_make(PLACE_MAX),
+        .ahead = writ_buf_make(WRIT_PASS_EVENT_MAX),
         .behind = writ_buf_make(WRIT_PASS_EVENT_MAX),
         .again_us = AGAIN_US,
     };

@@ -25,8 +25,10 @@ struct writ_lane {
     int64_t again_us;
     unsigned conflicts;
     struct writ_buf place;  /* id of the last event */
-    struct writ_buf behind; /* events that wait, written out */
-    unsigned away;          /* answers that are being carried to their calls */
+    struct writ_buf ahead;  /* events that are back, and wait for what is away still */
+    struct writ_buf behind; /* events that came behind those, written out as well */
+    unsigned away;          /* answers and words about tasks that are elsewhere */
+    bool back;              /* what is put now comes from there */
     bool open;              /* its upcall */
     bool streams;           /* it has been a stream */
     bool again;             /* it is asked for again when it is over */
@@ -64,7 +66,10 @@ void writ_lanes_cancel(struct writ_lanes *lanes);
 /** Passes an event on, or keeps it behind what waits. */
 void writ_lanes_put(struct writ_lane *lane, const struct writ_sse_event *event);
 
-/** Passes on what was kept. */
+/** Passes an event of the whole stream on, before all that waits. */
+void writ_lanes_say(struct writ_lanes *lanes, const struct writ_sse_event *event);
+
+/** Passes on what was kept, when nothing is left that it waits for. */
 void writ_lanes_catch_up(struct writ_lane *lane);
 
 #endif

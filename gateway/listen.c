@@ -121,7 +121,7 @@ acknowledge(struct writ_lanes *lanes)
     }
     if (any && writ_is_ok(put_acknowledgement(&message, lanes))) {
         event.data = writ_buf_view(&message);
-        writ_lanes_put(&lanes->all[0], &event);
+        writ_lanes_say(lanes, &event);
     }
     for (size_t i = 0; i < lanes->n; i++) {
         writ_lanes_catch_up(&lanes->all[i]);

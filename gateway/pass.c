@@ -791,10 +791,9 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     }
 }
 
-/* Good, and not the response to this very request: it may be somebody else's. What is the response
- * goes on as it came. */
-static bool
-is_another_answer(const struct writ_request *request, const struct writ_upcall_answer *answer)
+bool
+writ_pass_is_another(const struct writ_request *request, struct writ_upstream *from,
+    const struct writ_upcall_answer *answer)
 {
     const struct writ_json *message = NULL;
     enum writ_pass_kind kind;
@@ -803,7 +802,7 @@ is_another_answer(const struct writ_request *request, const struct writ_upcall_a
         request->message.kind != WRIT_MCP_REQUEST) {
         return false;
     }
-    kind = read_message(request, request->upstream, answer->body, &message);
+    kind = read_message(request, from, answer->body, &message);
     writ_arena_reset(request->worker->scratch);
     return kind != WRIT_PASS_RESPONSE;
 }
@@ -816,7 +815,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     request->upcall_open = false;
     if (request->streaming) {
         writ_pass_close(request, answer->end == WRIT_UPCALL_ANSWERED);
-    } else if (is_another_answer(request, answer)) {
+    } else if (writ_pass_is_another(request, request->upstream, answer)) {
         (void)writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     } else {

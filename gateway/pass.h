@@ -127,6 +127,11 @@ WRIT_RESULT writ_pass_rewrite_id(
 WRIT_RESULT writ_pass_rewrite_at(const struct writ_json *message, const struct writ_view *path,
     size_t n, struct writ_view raw, struct writ_buf *ret);
 
+/** Whether a whole answer looks good and is not the response to this very request, by one strict
+ * parse: it may be somebody else's, or read in another way by the client, and must not be told. */
+bool writ_pass_is_another(const struct writ_request *request, struct writ_upstream *from,
+    const struct writ_upcall_answer *answer);
+
 /** Answers with an upstream's whole answer, or with the refusal that it stands for: only JSON
  * passes (of other answers from 400 to 499 the status alone), redirects and the upstream's own 401
  * and 403 do not (security.md H15). Ends the request. */

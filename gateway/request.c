@@ -16,8 +16,8 @@ static step_fn *const steps[WRIT_STEP_COUNT] = {
 void
 writ_request_go(struct writ_request *request, enum writ_step step)
 {
-    WRIT_INVARIANT(request->magic == REQUEST_MAGIC);
     while (step != WRIT_STEP_WAIT && step != WRIT_STEP_DONE) {
+        WRIT_INVARIANT(request->magic == REQUEST_MAGIC);
         step = steps[step](request);
     }
 }

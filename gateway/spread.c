@@ -46,6 +46,10 @@ copy_answer(struct writ_leg *leg, const struct writ_upcall_answer *answer)
             leg->response = NULL;
         }
     }
+    if (leg->response != NULL && request->message.id != NULL &&
+        !writ_json_equal(writ_json_get(leg->response, WRIT_LIT("id")), request->message.id)) {
+        leg->response = NULL; /* it may be somebody else's */
+    }
 }
 
 static void
@@ -193,6 +197,17 @@ writ_spread_answer(struct writ_request *request, struct writ_buf *body, struct w
         good ? writ_buf_view(body) : (struct writ_view){NULL, 0});
 }
 
+void
+writ_spread_tell(struct writ_request *request, const struct writ_leg *leg)
+{
+    if (writ_pass_is_another(request, leg->upstream, &leg->answer)) {
+        (void)writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+    } else {
+        (void)writ_pass_answer(request, &leg->answer);
+    }
+}
+
 /* No upstream gave what was asked for: the first one's own answer is passed on as it is. */
 static void
 answer_first(struct writ_request *request, struct writ_legs *legs)
@@ -203,7 +218,7 @@ answer_first(struct writ_request *request, struct writ_legs *legs)
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
         return;
     }
-    (void)writ_pass_answer(request, &legs->legs[0].answer);
+    writ_spread_tell(request, &legs->legs[0]);
 }
 
 static struct writ_write
@@ -697,7 +712,7 @@ all_done(struct writ_request *request, struct writ_legs *legs)
     for (size_t i = 0; i < legs->n; i++) {
         if (writ_spread_result(&legs->legs[i]) != NULL) {
             wipe_items(request);
-            (void)writ_pass_answer(request, &legs->legs[i].answer);
+            writ_spread_tell(request, &legs->legs[i]);
             return;
         }
     }
@@ -735,7 +750,7 @@ turn_done(struct writ_request *request, struct writ_legs *legs)
         leg = leg_that_answered(legs);
     }
     wipe_items(request);
-    (void)writ_pass_answer(request, &leg->answer);
+    writ_spread_tell(request, leg);
 }
 
 static enum writ_step

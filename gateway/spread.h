@@ -48,6 +48,10 @@ void writ_spread_again(struct writ_legs *legs, struct writ_leg *leg, struct writ
 /** The member `result` of a leg's response, or NULL. */
 const struct writ_json *writ_spread_result(const struct writ_leg *leg);
 
+/** Answers with a leg's answer as it is, but not with one that is not the response to the request
+ * (writ_pass_is_another). Ends the request. */
+void writ_spread_tell(struct writ_request *request, const struct writ_leg *leg);
+
 /** Writes a value with its members in their order and its numbers as they were written. */
 void writ_spread_put_verbatim(struct writ_write *w, const struct writ_json *value);
 

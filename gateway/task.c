@@ -358,12 +358,21 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
         request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
 }
 
+static enum writ_step
+malformed(struct writ_request *request)
+{
+    return writ_refusal_http(request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+}
+
 /* The answer's own bytes die with `end`. */
 static enum writ_step
 hold(struct asked *asked, const struct writ_upcall_answer *answer)
 {
     struct writ_arena *arena = asked->request->x->arena;
 
+    if (writ_pass_is_another(asked->request, asked->whose, answer)) {
+        return malformed(asked->request);
+    }
     asked->answer = *answer;
     asked->answer.content_type = copy_or_absent(answer->content_type, arena);
     asked->answer.retry_after = copy_or_absent(answer->retry_after, arena);
@@ -428,16 +437,18 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 
     request->upcall_open = false;
     step = hold(asked, answer);
-    if (step == WRIT_STEP_DONE) {
+    if (step == WRIT_STEP_DONE || answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 300) {
+        writ_request_go(request, step);
         return;
     }
     asked->list = parse(asked, asked->answer.body);
     tasks = writ_json_get_typed(
         writ_json_get(asked->list, WRIT_LIT("result")), WRIT_LIT("tasks"), WRIT_JSON_ARRAY);
     asked->listed = writ_arena_get(request->x->arena, LISTED_MAX * sizeof(*asked->listed));
-    if (tasks == NULL || asked->listed == NULL) {
-        asked->list = NULL;
-    } else {
+    if (asked->listed == NULL ||
+        (tasks == NULL && writ_json_get(asked->list, WRIT_LIT("error")) == NULL)) {
+        step = malformed(request); /* what is not looked at is not told */
+    } else if (tasks != NULL) {
         WRIT_JSON_EACH(task, tasks)
         {
             if (asked->listed_n < LISTED_MAX) {

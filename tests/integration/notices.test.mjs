@@ -96,6 +96,45 @@ test('2026-07-28: failed and cancelled tasks, rules for results, and notices whe
   x.gw.verify();
 });
 
+test('2026-07-28: notices that come at once keep their order, with what comes behind them', async (t) => {
+  const x = await setUp(t);
+  const streams = listens(x);
+  const ids = [];
+  for (let n = 0; n < 5; n++) ids.push(idOf(await begin(x.modern(), n)));
+  const heard = await listen(x.gw, x.modern(), ids);
+  await until(() => streams.length === 1, 'the subscription');
+  streams[0].raw([...ids.map((id) => x.tasks.notice(id, true, streams[0].id)), LIST_CHANGED].map((m) => `data: ${JSON.stringify(m)}\n\n`).join(''));
+  await heard.has('list_changed');
+  assert.deepEqual(told(heard), [...ids, 'list_changed']);
+  heard.leave();
+});
+
+test('2026-07-28, /mcp: a notice of a task waits for the acknowledgement', async (t) => {
+  const other = await startTasks(t), x = await setUp(t);
+  x.gw.configure({ ...x.gw.config, upstreams: { ...x.gw.config.upstreams, other: { http: other.up.url } } });
+  await x.gw.restart();
+  const id = idOf(await begin(x.modern(ada, '/mcp'), 1, 'up__work'));
+  const tag = (m) => ({ 'io.modelcontextprotocol/subscriptionId': m.id });
+  const open = (source, early) => {
+    const usual = source.up.onMessage;
+    source.up.onMessage = (m) => {
+      if (m.method !== 'subscriptions/listen') return usual(m);
+      const stream = m.stream();
+      early(m, stream);
+      setTimeout(() => stream.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { notifications: m.params.notifications, _meta: tag(m) } }), 300);
+      return true;
+    };
+  };
+  open(x, (m, stream) => stream.send(x.tasks.notice(id, true, m.id)));
+  open(other, () => {});
+  const heard = await listen(x.gw, x.modern(ada, '/mcp'), [id]);
+  await heard.has(id);
+  await heard.has('acknowledged');
+  await until(() => heard.messages.length === 2, 'both');
+  assert.deepEqual(heard.messages.map((m) => m.method.split('/').at(-1)), ['acknowledged', 'tasks']);
+  heard.leave();
+});
+
 test('2025-11-25: the status of a task on a GET reaches its agent alone, with the outcome of what came of it', async (t) => {
   const open = [];
   const onGet = (req, res) => {
