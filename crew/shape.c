@@ -56,8 +56,8 @@ read_invite(struct writ_scan *scan, const struct writ_json *object, struct writ_
     if (value != NULL) {
         list = writ_scan_memory(scan, value->count + 1, sizeof *list);
     }
-    WRIT_JSON_EACH(entry, list != NULL ? value : NULL)
-    {
+    for (const struct writ_json *entry = writ_json_first(value); list != NULL && entry != NULL;
+         entry = writ_json_next(value, entry)) {
         size_t at = writ_scan_enter_at(scan, n);
         list[n] = writ_view(NULL, 0);
         if (!read_invited(scan, entry, &list[n])) {

@@ -458,7 +458,7 @@ by_name(const void *a, const void *b)
 static const struct writ_yaml *
 nth_child(const struct writ_yaml *node, size_t n)
 {
-    const struct writ_yaml *child = node->first;
+    const struct writ_yaml *child = node != NULL ? node->first : NULL;
 
     for (; n > 0 && child != NULL; n--) {
         child = child->next;

@@ -110,10 +110,10 @@ writ_json_type(const struct writ_json *value)
 static inline const struct writ_json *
 writ_json_first(const struct writ_json *parent)
 {
-    enum writ_json_type type = writ_json_type(parent);
+    bool holds =
+        parent != NULL && (parent->type == WRIT_JSON_ARRAY || parent->type == WRIT_JSON_OBJECT);
 
-    return (type == WRIT_JSON_ARRAY || type == WRIT_JSON_OBJECT) && parent->count > 0 ? parent + 1
-                                                                                      : NULL;
+    return holds && parent->count > 0 ? parent + 1 : NULL;
 }
 
 /** The value that belongs to a member name. */
