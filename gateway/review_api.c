@@ -2,12 +2,10 @@
 
 #include "base/text.h"
 #include "evidence/write.h"
+#include "gateway/api.h"
 #include "policy/approval.h"
 
-#define MAGIC       0x72766170U
-#define ANSWER_MAX  ((size_t)64 << 20) /* bytes of an answer: records and arguments are bounded */
-#define PROBLEM_MAX 4096
-#define ENDPOINT    "/mcp" /* that tokens with an audience are for */
+#define MAGIC 0x72766170U
 
 enum deed { DEED_LIST = 0, DEED_READ, DEED_VOTE, DEED_WITHDRAW, DEED_CANCEL };
 
@@ -48,48 +46,10 @@ time_member(struct writ_write *w, struct writ_view name, int64_t us)
 }
 
 static void
-reply(struct writ_exchange *x, unsigned status, bool problem, const struct writ_buf *body)
-{
-    const struct writ_header headers[] = {
-        {WRIT_LIT("Content-Type"),
-            problem ? WRIT_LIT("application/problem+json") : WRIT_LIT("application/json")},
-        {WRIT_LIT("Cache-Control"), WRIT_LIT("no-store")},
-        {WRIT_LIT("X-Content-Type-Options"), WRIT_LIT("nosniff")},
-        {WRIT_LIT("WWW-Authenticate"), WRIT_LIT("Bearer")},
-    };
-    size_t count = status == 401 ? 4 : 3;
-
-    if (!writ_is_ok(writ_buf_check(body, NULL))) {
-        writ_exchange_reply(x, 500, NULL, 0, (struct writ_view){NULL, 0});
-        return;
-    }
-    writ_exchange_reply(x, status, headers, count, writ_buf_view(body));
-}
-
-/* RFC 9457 */
-static void
-problem(struct writ_exchange *x, unsigned status, enum writ_reason reason)
-{
-    writ_auto_buf body = writ_buf_make(PROBLEM_MAX);
-    struct writ_write w = writ_write_to(&body);
-
-    writ_write_object_begin(&w);
-    text_member(&w, WRIT_LIT("type"), WRIT_LIT("about:blank"));
-    text_member(&w, WRIT_LIT("title"), writ_reason_sentence(reason));
-    writ_write_name(&w, WRIT_LIT("status"));
-    writ_write_u64(&w, status);
-    text_member(&w, WRIT_LIT("reason"), writ_reason_name(reason));
-    text_member(&w, WRIT_LIT("hint"), writ_reason_hint(reason));
-    writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-    reply(x, status, true, &body);
-}
-
-static void
 refuse(struct asked *a, unsigned status, enum writ_reason reason)
 {
     writ_generation_drop(WRIT_TAKE(a->generation));
-    problem(a->x, status, reason);
+    writ_api_problem(a->x, status, reason);
 }
 
 static void
@@ -182,7 +142,7 @@ static void
 answer_list(struct asked *a)
 {
     const struct writ_entry_review_list *list = &a->entry.review_list;
-    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
 
     writ_write_object_begin(&w);
@@ -199,14 +159,14 @@ answer_list(struct asked *a)
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     writ_generation_drop(WRIT_TAKE(a->generation));
-    reply(a->x, 200, false, &body);
+    writ_api_reply(a->x, 200, &body);
 }
 
 static void
 answer_read(struct asked *a)
 {
     const struct writ_entry_review_get *get = &a->entry.review_get;
-    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
 
     writ_write_object_begin(&w);
@@ -226,7 +186,7 @@ answer_read(struct asked *a)
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     writ_generation_drop(WRIT_TAKE(a->generation));
-    reply(a->x, 200, false, &body);
+    writ_api_reply(a->x, 200, &body);
 }
 
 static unsigned
@@ -242,7 +202,7 @@ static void
 answer_event(struct asked *a)
 {
     const struct writ_entry_review *r = &a->entry.review;
-    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
 
     if (r->refused != WRIT_REASON_NONE) {
@@ -260,7 +220,7 @@ answer_event(struct asked *a)
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     writ_generation_drop(WRIT_TAKE(a->generation));
-    reply(a->x, 200, false, &body);
+    writ_api_reply(a->x, 200, &body);
 }
 
 static void submit(struct asked *a);
@@ -324,30 +284,16 @@ submit(struct asked *a)
 
 /* ---- what is asked ---- */
 
-/* False: nobody, and told. An agent that everybody is, is nobody here. */
+/* False: nobody, and told. */
 static bool
 authenticate(struct asked *a)
 {
-    const struct writ_identity_question question = {
-        .authorization = writ_exchange_header(a->x, WRIT_LIT("Authorization")),
-        .loopback = a->generation->config->admin_listen.loopback,
-        .endpoint = WRIT_LIT(ENDPOINT),
-    };
-    struct writ_identity_result identity = {.answer = WRIT_IDENTITY_MISSING};
+    enum writ_reason reason = writ_api_ask(a->x, a->worker, &a->agent);
 
-    if (question.authorization.ptr != NULL) {
-        writ_identity_ask(a->worker->identity, &question, a->x->arena, &identity);
+    if (reason != WRIT_REASON_NONE) {
+        refuse(a, writ_api_status(reason), reason);
     }
-    if (identity.answer == WRIT_IDENTITY_KNOWN) {
-        a->agent = identity.agent;
-        return true;
-    }
-    if (identity.answer == WRIT_IDENTITY_UNAVAILABLE) {
-        refuse(a, 503, WRIT_REASON_OVERLOADED);
-    } else {
-        refuse(a, 401, WRIT_REASON_UNAUTHENTICATED);
-    }
-    return false;
+    return reason == WRIT_REASON_NONE;
 }
 
 /* "/ID", "/ID/vote": what and which. False: there is nothing at that path. */
@@ -454,7 +400,7 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway)
     struct asked *a = writ_arena_get(x->arena, sizeof *a);
 
     if (a == NULL) {
-        problem(x, 503, WRIT_REASON_OVERLOADED);
+        writ_api_problem(x, 503, WRIT_REASON_OVERLOADED);
         return NULL;
     }
     *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(gateway, x->loop)};
