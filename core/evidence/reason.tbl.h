@@ -71,6 +71,27 @@
     X(INTERRUPTED_EXECUTION_UNKNOWN, interrupted_execution_unknown, WRIT_REASON_IN_GATEWAY,        \
         "an earlier attempt was interrupted; whether it ran is not known",                         \
         "find out at the target what happened; use another idempotency key to run it again")       \
+    X(AUTHORIZATION_UNKNOWN, authorization_unknown, WRIT_REASON_IN_GATEWAY,                        \
+        "there is no such authorization for this caller",                                          \
+        "the decision that /v1/before gave to this agent")                                         \
+    X(AUTHORIZATION_ALTERED, authorization_altered, WRIT_REASON_IN_GATEWAY,                        \
+        "the authorization is not the one that was recorded",                                      \
+        "send the decision as /v1/before gave it")                                                 \
+    X(AUTHORIZATION_UNUSED, authorization_unused, WRIT_REASON_IN_GATEWAY,                          \
+        "the call was allowed and not bound in time; whether it ran is not known",                 \
+        "bind a call right before it is made; use another idempotency key to run it again")        \
+    X(CALL_NOT_BOUND, call_not_bound, WRIT_REASON_IN_GATEWAY,                                      \
+        "the call was not bound, so it has no outcome but that it was not made",                   \
+        "bind a call right before it is made, or say that it was blocked")                         \
+    X(OUTCOME_MALFORMED, outcome_malformed, WRIT_REASON_IN_GATEWAY,                                \
+        "the outcome is not well formed",                                                          \
+        "a GovernanceOutcome with decision_id, intent_ref and outcome; error_type for an error")   \
+    X(OUTCOME_MISMATCH, outcome_mismatch, WRIT_REASON_IN_GATEWAY,                                  \
+        "the outcome does not join its decision",                                                  \
+        "intent_ref, idempotency_key, boundary_id and seq are those of the decision")              \
+    X(BOUNDARY_UNKNOWN, boundary_unknown, WRIT_REASON_IN_GATEWAY,                                  \
+        "there is no such run",                                                                    \
+        "a boundary_id under which a call was made")                                               \
     /* ---- verifying a credential, in the order of the checks */                                  \
     X(MISSING_CREDENTIAL, missing_credential, WRIT_REASON_IN_CREDENTIAL,                           \
         "there is no credential",                                                                  \

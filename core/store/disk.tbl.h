@@ -89,6 +89,7 @@
     X(SESSIONS, "SELECT hash, expires_us, tenant, boundary FROM session")                          \
     X(SESSIONS_EXPIRED, "DELETE FROM session WHERE expires_us <= ?")                               \
     X(WAIT_PUT, "INSERT INTO wait(leaf, name, kind, until_us) VALUES(?,?,?,?)")                    \
+    X(WAIT_BIND, "UPDATE wait SET kind = ?, until_us = ? WHERE leaf = ?")                          \
     X(WAIT_DROP, "DELETE FROM wait WHERE leaf = ?")                                                \
     X(WAITS, "SELECT leaf, name, kind, until_us FROM wait")                                        \
     X(REVIEW_PUT, "INSERT INTO review(id, leaf, name, arguments) VALUES(?,?,?,?)")                 \

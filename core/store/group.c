@@ -210,6 +210,8 @@ write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *
         return writ_waits_write_end(ledger, op->flight, err);
     case WRIT_OP_WAIT:
         return writ_waits_write(ledger, op, err);
+    case WRIT_OP_BIND:
+        return writ_waits_write_bind(ledger, op, err);
     case WRIT_OP_SEAL:
         return writ_sealing_write(ledger, op, err);
     case WRIT_OP_REVIEW:
@@ -303,6 +305,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err 
     case WRIT_OP_SESSION_DROP:
         writ_session_rows_finish(ledger, op);
         break;
+    case WRIT_OP_BIND: /* it is bound in memory already */
     case WRIT_OP_NONE:
         break;
     }
@@ -343,6 +346,8 @@ undo(struct writ_ledger *ledger, enum writ_code code)
             writ_grant_undo(ledger, op);
         } else if (op->kind == WRIT_OP_WAIT) {
             writ_waits_undo(ledger, op);
+        } else if (op->kind == WRIT_OP_BIND) {
+            writ_waits_undo_bind(ledger, op);
         } else if (op->kind == WRIT_OP_SEAL) {
             writ_sealing_undo(ledger, op);
         } else if (op->kind == WRIT_OP_REVIEW) {

@@ -129,6 +129,7 @@ enum writ_entry_kind {
     WRIT_ENTRY_OUTCOME,      /* records what became of a granted call */
     WRIT_ENTRY_WAIT,         /* a granted call has no outcome yet, and may outlive the process */
     WRIT_ENTRY_WAITING,      /* finds a call that waits */
+    WRIT_ENTRY_CALL,         /* finds a decision, and how far its call is */
     WRIT_ENTRY_SEAL,         /* ends a boundary */
     WRIT_ENTRY_REVIEW,       /* something happens to a review: a vote, a withdrawal, a cancel */
     WRIT_ENTRY_REVIEW_GET,   /* one review, with its records */
@@ -140,11 +141,14 @@ enum writ_entry_kind {
     WRIT_ENTRY_SESSION_DROP,
 };
 
-/** What a granted call waits for when its upstream has answered without ending it. */
+/** What a granted call waits for when its upstream has answered without ending it, or when its
+ * caller makes it himself. */
 enum writ_wait_kind {
     WRIT_WAIT_NONE = 0,
     WRIT_WAIT_INPUT, /* the client's input: a later decision follows */
     WRIT_WAIT_TASK,  /* the end of a task */
+    WRIT_WAIT_BIND,  /* that its caller binds it, right before he makes it */
+    WRIT_WAIT_RUN,   /* bound: that its caller says what became of it */
 };
 
 /** What a call claims. Make the digests with writ_ledger_claim. */
@@ -229,12 +233,15 @@ struct writ_entry_outcome {
     bool kept;             /* with code WRIT_E_IO: the ledger will write it as soon as it can */
 };
 
-/** WRIT_ENTRY_WAIT. The upstream has answered a granted call without ending it. Survives a restart.
- * At `until_us` a call that is still there gets the outcome `error` with error_type input_expired
- * or task_expired. */
+/** WRIT_ENTRY_WAIT. The upstream has answered a granted call without ending it, or the caller makes
+ * it himself. Survives a restart. At `until_us` a call that is still there gets the outcome `error`
+ * with error_type input_expired, task_expired, authorization_unused or
+ * interrupted_execution_unknown. A call that waits to be bound is bound once, by a RUN; that it was
+ * not bound in time proves nothing, and its claim stands. */
 struct writ_entry_wait {
-    uint64_t
-        leaf; /* of the decision, as granted; WRIT_E_INVALID: not in flight, or waits already */
+    /* of the decision, as granted; WRIT_E_INVALID: not in flight, or waits already (RUN: does not
+     * wait to be bound, or no longer) */
+    uint64_t leaf;
     enum writ_wait_kind kind;
     struct writ_digest name; /* made with writ_ledger_round or writ_ledger_task */
     int64_t until_us;        /* wall time */
@@ -250,6 +257,23 @@ struct writ_entry_waiting {
     struct writ_decision decision; /* as recorded; lives in the entry's arena */
     bool ended;                    /* a task that has its outcome */
     int64_t until_us;
+};
+
+/** How far a call is that its caller makes himself. Zero: nobody goes on with it. */
+enum writ_call_stage {
+    WRIT_CALL_OVER = 0, /* refused, or over, or not the caller's to make */
+    WRIT_CALL_BINDS,    /* it waits to be bound */
+    WRIT_CALL_RUNS,     /* it was bound, and has no outcome */
+};
+
+/** WRIT_ENTRY_CALL. Whose it is, is for the submitter to see. */
+struct writ_entry_call {
+    struct writ_view decision_id;
+
+    /* written by the ledger */
+    uint64_t leaf;
+    struct writ_decision decision; /* as recorded; lives in the entry's arena */
+    enum writ_call_stage stage;
 };
 
 /** WRIT_ENTRY_SEAL. Waits until no call of the boundary is in flight; from its submission on the
@@ -344,7 +368,8 @@ struct writ_entry_session {
  *   WRIT_E_INVALID  the draft is not a valid record, or the outcome's decision is not in flight
  *   WRIT_E_MISMATCH the outcome does not join its decision
  *   WRIT_E_ABSENT   SESSION_GET: no such session, or expired; SEAL: no record in that boundary;
- *                   WAITING: nothing waits under that name; REVIEW_GET: no such review
+ *                   WAITING: nothing waits under that name; REVIEW_GET: no such review;
+ *                   CALL: no such decision
  *   WRIT_E_LIMIT    a name, record, result or session is too long, or the table is full
  *   WRIT_E_NOMEM    memory or the arena is exhausted
  *   WRIT_E_BUSY     the ledger was closed first
@@ -363,6 +388,7 @@ struct writ_entry {
         struct writ_entry_outcome outcome;
         struct writ_entry_wait wait;
         struct writ_entry_waiting waiting;
+        struct writ_entry_call call;
         struct writ_entry_seal seal;
         struct writ_entry_review review;
         struct writ_entry_review_get review_get;

@@ -419,7 +419,7 @@ load_wait(struct loading *l)
     int64_t kind = writ_disk_int(disk, WRIT_SQL_WAITS, 2);
     struct writ_flight *flight = writ_flights_find(&l->ledger->flights, leaf);
 
-    if (name.len != WRIT_TAG_BYTES || (kind != WRIT_WAIT_INPUT && kind != WRIT_WAIT_TASK) ||
+    if (name.len != WRIT_TAG_BYTES || kind <= WRIT_WAIT_NONE || kind > WRIT_WAIT_RUN ||
         (flight == NULL && kind != WRIT_WAIT_TASK)) {
         CONTRADICTS(l, "record %llu cannot wait", (unsigned long long)leaf);
     }

@@ -57,6 +57,7 @@ enum writ_op_kind {
     WRIT_OP_OUTCOME,
     WRIT_OP_KEPT,
     WRIT_OP_WAIT,
+    WRIT_OP_BIND,
     WRIT_OP_SEAL,
     WRIT_OP_REVIEW,
     WRIT_OP_SESSION_PUT,
@@ -71,6 +72,7 @@ struct writ_op {
     struct writ_boundary *boundary;
     struct writ_flight *flight; /* granted by this decision; ended by this outcome; waits */
     struct writ_flight *before; /* the one that this decision follows, or NULL */
+    int64_t until_us;           /* BIND: of the wait, before */
     struct writ_reviewed *review;
     struct writ_reviews_before was; /* of the review */
     size_t row;                     /* its first row */

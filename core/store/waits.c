@@ -1,5 +1,6 @@
 #include "store/waits.h"
 
+#include "store/body.h"
 #include "store/ending.h"
 #include "store/group.h"
 
@@ -97,6 +98,40 @@ writ_waits_load(struct writ_waits *waits, struct writ_tag name, uint64_t leaf,
 
 /* ---- a call begins to wait ---- */
 
+/* Once: whoever comes after it finds a call that was bound. */
+static WRIT_RESULT
+bind_call(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_flight *flight)
+{
+    struct writ_wait *wait = flight->wait;
+    struct writ_op *op;
+
+    if (wait == NULL || wait->kind != WRIT_WAIT_BIND ||
+        wait->until_us <= writ_clock_wall_us(ledger->options.clock)) {
+        return (writ_result){WRIT_E_INVALID};
+    }
+    op = writ_group_op(ledger, WRIT_OP_BIND, entry);
+    op->flight = flight;
+    op->until_us = wait->until_us;
+    wait->kind = WRIT_WAIT_RUN;
+    wait->until_us = entry->wait.until_us;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_waits_write_bind(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_BIND, err, "iiu", (int64_t)WRIT_WAIT_RUN,
+        op->entry->wait.until_us, op->flight->leaf);
+}
+
+void
+writ_waits_undo_bind(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    (void)ledger;
+    op->flight->wait->kind = WRIT_WAIT_BIND;
+    op->flight->wait->until_us = op->until_us;
+}
+
 WRIT_RESULT
 writ_waits_enter(struct writ_ledger *ledger, struct writ_entry *entry)
 {
@@ -105,8 +140,14 @@ writ_waits_enter(struct writ_ledger *ledger, struct writ_entry *entry)
     struct writ_wait *wait;
     struct writ_op *op;
 
-    if (w->kind == WRIT_WAIT_NONE || flight == NULL || flight->ending || flight->wait != NULL ||
+    if (w->kind == WRIT_WAIT_NONE || flight == NULL || flight->ending ||
         flight->leaf >= ledger->next_leaf) {
+        return (writ_result){WRIT_E_INVALID};
+    }
+    if (w->kind == WRIT_WAIT_RUN) {
+        return bind_call(ledger, entry, flight);
+    }
+    if (flight->wait != NULL) {
         return (writ_result){WRIT_E_INVALID};
     }
     WRIT_TRY(make(&ledger->waits, writ_tag_of(&w->name), &wait, NULL));
@@ -176,6 +217,75 @@ writ_waits_find(struct writ_ledger *ledger, struct writ_entry *entry)
     return WRIT_DONE;
 }
 
+/* ---- a decision, and how far its call is ---- */
+
+static enum writ_call_stage
+stage_of(const struct writ_ledger *ledger, uint64_t leaf)
+{
+    const struct writ_flight *flight = writ_flights_find(&ledger->flights, leaf);
+
+    if (flight == NULL || flight->ending || flight->wait == NULL) {
+        return WRIT_CALL_OVER;
+    }
+    switch (flight->wait->kind) {
+    case WRIT_WAIT_BIND:
+        return WRIT_CALL_BINDS;
+    case WRIT_WAIT_RUN:
+        return WRIT_CALL_RUNS;
+    case WRIT_WAIT_NONE:
+    case WRIT_WAIT_INPUT:
+    case WRIT_WAIT_TASK:
+        break;
+    }
+    return WRIT_CALL_OVER;
+}
+
+/* The first record under the id: those of its outcome and its review come after it. */
+static WRIT_RESULT
+read_decision(struct writ_ledger *ledger, struct writ_entry_call *c, struct writ_arena *arena,
+    struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_view body = {NULL, 0};
+    bool row = false;
+    writ_result result =
+        writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", c->decision_id);
+
+    if (writ_is_ok(result) && row &&
+        writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_DECISION) {
+        c->leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
+        body = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), arena);
+        if (body.ptr == NULL) {
+            result = (writ_result){WRIT_E_NOMEM};
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_REVIEW_RECORDS);
+    WRIT_TRY(result);
+    if (body.ptr == NULL) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    return writ_body_decision(body, arena, &c->decision, err);
+}
+
+WRIT_RESULT
+writ_waits_call(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_err err = {0};
+    writ_result result;
+
+    if (entry->call.decision_id.len > WRIT_LEDGER_NAME_MAX) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    result = read_decision(ledger, &entry->call, entry->arena, &err);
+    if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
+        writ_group_trouble(ledger, &err);
+        result.code = WRIT_E_IO;
+    }
+    WRIT_TRY(result);
+    entry->call.stage = stage_of(ledger, entry->call.leaf);
+    return WRIT_DONE;
+}
+
 /* ---- its end ---- */
 
 WRIT_RESULT
@@ -204,6 +314,24 @@ writ_waits_finish_end(struct writ_ledger *ledger, struct writ_flight *flight)
     }
 }
 
+/* What a call is told to have come to when its time has passed. */
+static enum writ_reason
+given_up_as(enum writ_wait_kind kind)
+{
+    switch (kind) {
+    case WRIT_WAIT_TASK:
+        return WRIT_REASON_TASK_EXPIRED;
+    case WRIT_WAIT_BIND:
+        return WRIT_REASON_AUTHORIZATION_UNUSED;
+    case WRIT_WAIT_NONE:
+    case WRIT_WAIT_RUN:
+        return WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN;
+    case WRIT_WAIT_INPUT:
+        break;
+    }
+    return WRIT_REASON_INPUT_EXPIRED;
+}
+
 void
 writ_waits_sweep(struct writ_ledger *ledger)
 {
@@ -216,9 +344,7 @@ writ_waits_sweep(struct writ_ledger *ledger)
         ledger->waits.ring = wait->next;
         if (wait->until_us <= now_us && wait->flight != NULL && !wait->flight->ending) {
             /* what fails is tried again in the next round */
-            WRIT_IGNORE(writ_ending_given_up(ledger, wait->flight,
-                wait->kind == WRIT_WAIT_TASK ? WRIT_REASON_TASK_EXPIRED : WRIT_REASON_INPUT_EXPIRED,
-                NULL));
+            WRIT_IGNORE(writ_ending_given_up(ledger, wait->flight, given_up_as(wait->kind), NULL));
         }
     }
 }

@@ -1,5 +1,6 @@
 /* waits.h - granted calls whose upstream has answered without ending them: they wait for the
- * client's input, or for the end of a task.
+ * client's input, or for the end of a task. And those that their caller makes himself: they wait
+ * to be bound, and then for what became of them.
  *
  * A wait is found by its name, the digest of what the caller has to show; it has a row, so that it
  * survives a restart. A call that waits is in flight, its claim stands and its budgets are booked.
@@ -58,6 +59,12 @@ WRIT_RESULT writ_waits_write(
     struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
 void writ_waits_finish(struct writ_ledger *ledger, const struct writ_op *op);
 void writ_waits_undo(struct writ_ledger *ledger, const struct writ_op *op);
+/** WRIT_ENTRY_WAIT of kind RUN, which takes the place of a BIND. */
+WRIT_RESULT writ_waits_write_bind(
+    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
+void writ_waits_undo_bind(struct writ_ledger *ledger, const struct writ_op *op);
+/** WRIT_ENTRY_CALL. */
+WRIT_RESULT writ_waits_call(struct writ_ledger *ledger, struct writ_entry *entry);
 /** WRIT_ENTRY_WAITING. */
 WRIT_RESULT writ_waits_find(struct writ_ledger *ledger, struct writ_entry *entry);
 

@@ -67,6 +67,8 @@ prepare(struct writ_ledger *ledger, struct writ_entry *entry)
         return writ_waits_enter(ledger, entry);
     case WRIT_ENTRY_WAITING:
         return writ_waits_find(ledger, entry);
+    case WRIT_ENTRY_CALL:
+        return writ_waits_call(ledger, entry);
     case WRIT_ENTRY_REVIEW:
         return writ_reviewing_event(ledger, entry);
     case WRIT_ENTRY_REVIEW_GET:

@@ -367,6 +367,178 @@ START_TEST(of_two_calls_with_one_name_the_newest_is_found_first)
 }
 END_TEST
 
+/* ---- calls that their caller makes ---- */
+
+/* A call that was granted and waits to be bound. */
+static call *
+unbound(struct writ_kit *kit, spec s)
+{
+    call *c = writ_kit_granted(kit, s);
+
+    ck_assert_int_eq(writ_kit_wait(kit, c, WRIT_WAIT_BIND, named("call"), HOUR_US), WRIT_OK);
+    return c;
+}
+
+static enum writ_code
+bound(struct writ_kit *kit, call *c)
+{
+    return writ_kit_wait(kit, c, WRIT_WAIT_RUN, named("call"), HOUR_US);
+}
+
+/* How far the decision of that id is, or the code of why that is not told. */
+static enum writ_code
+stage(struct writ_kit *kit, struct writ_view decision_id, enum writ_call_stage *ret)
+{
+    struct writ_entry entry = {.kind = WRIT_ENTRY_CALL, .call = {.decision_id = decision_id}};
+    enum writ_code code;
+
+    entry.arena = writ_arena_new(1 << 20);
+    ck_assert_ptr_nonnull(entry.arena);
+    code = writ_kit_submit(kit, &entry);
+    if (code == WRIT_OK) {
+        ck_assert(writ_view_equal(entry.call.decision.decision_id.view, decision_id));
+        *ret = entry.call.stage;
+    }
+    writ_arena_free(entry.arena);
+    return code;
+}
+
+static void
+is_at(struct writ_kit *kit, const call *c, enum writ_call_stage expected)
+{
+    enum writ_call_stage got = WRIT_CALL_OVER;
+
+    ck_assert_int_eq(stage(kit, c->decision.decision_id.view, &got), WRIT_OK);
+    ck_assert_int_eq(got, expected);
+}
+
+START_TEST(a_call_is_bound_once_and_then_waits_for_its_outcome)
+{
+    struct writ_kit kit;
+    enum writ_call_stage untouched = WRIT_CALL_RUNS;
+    call *c;
+
+    writ_kit_start(&kit);
+    c = writ_kit_granted(&kit, (spec){0});
+    is_at(&kit, c, WRIT_CALL_OVER); /* it is the gateway's to make */
+    ck_assert_int_eq(bound(&kit, c), WRIT_E_INVALID);
+    ck_assert_int_eq(writ_kit_wait(&kit, c, WRIT_WAIT_BIND, named("call"), HOUR_US), WRIT_OK);
+    is_at(&kit, c, WRIT_CALL_BINDS);
+    ck_assert_int_eq(bound(&kit, c), WRIT_OK);
+    ck_assert_int_eq(bound(&kit, c), WRIT_E_INVALID);
+    ck_assert_int_eq(
+        writ_kit_wait(&kit, c, WRIT_WAIT_BIND, named("call"), HOUR_US), WRIT_E_INVALID);
+    is_at(&kit, c, WRIT_CALL_RUNS);
+    writ_kit_refused(&kit, (spec){0}, WRIT_REASON_DUPLICATE_IN_FLIGHT);
+    ck_assert_int_eq(writ_kit_end(&kit, c, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    is_at(&kit, c, WRIT_CALL_OVER);
+    ck_assert_int_eq(bound(&kit, c), WRIT_E_INVALID);
+    ck_assert_uint_eq(writ_kit_health(&kit).waits, 0);
+    ck_assert_int_eq(stage(&kit, WRIT_LIT("nobody"), &untouched), WRIT_E_ABSENT);
+    ck_assert_int_eq(untouched, WRIT_CALL_RUNS);
+    writ_kit_call_free(c);
+    verified(&kit, 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+static sem_t both;
+
+static void
+one_done(struct writ_entry *entry)
+{
+    (void)entry;
+    (void)sem_post(&both);
+}
+
+START_TEST(of_two_that_bind_a_call_in_one_group_one_does)
+{
+    struct writ_kit kit;
+    struct writ_entry entries[2], *list[2] = {&entries[0], &entries[1]};
+    call *c;
+
+    ck_assert_int_eq(sem_init(&both, 0, 0), 0);
+    writ_kit_start(&kit);
+    c = unbound(&kit, (spec){0});
+    for (int i = 0; i < 2; i++) {
+        entries[i] = (struct writ_entry){.kind = WRIT_ENTRY_WAIT,
+            .done = one_done,
+            .wait = {.leaf = c->leaf,
+                .kind = WRIT_WAIT_RUN,
+                .name = named("call"),
+                .until_us = WRIT_KIT_WALL_US + HOUR_US}};
+    }
+    ck_assert_ok(writ_ledger_submit(kit.ledger, list, 2));
+    for (int i = 0; i < 2; i++) {
+        while (sem_wait(&both) != 0) {
+        }
+    }
+    ck_assert_int_eq(entries[0].code, WRIT_OK);
+    ck_assert_int_eq(entries[1].code, WRIT_E_INVALID);
+    writ_kit_call_free(c);
+    writ_kit_wipe(&kit);
+    (void)sem_destroy(&both);
+}
+END_TEST
+
+START_TEST(a_call_of_its_caller_is_as_far_as_it_was_after_a_restart)
+{
+    struct writ_kit kit;
+    call *first, *second;
+
+    writ_kit_start(&kit);
+    first = unbound(&kit, (spec){0});
+    second = writ_kit_granted(&kit, (spec){.argument = "b"});
+    ck_assert_int_eq(
+        writ_kit_wait(&kit, second, WRIT_WAIT_BIND, named("second"), HOUR_US), WRIT_OK);
+    ck_assert_int_eq(bound(&kit, second), WRIT_OK);
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    is_at(&kit, first, WRIT_CALL_BINDS);
+    is_at(&kit, second, WRIT_CALL_RUNS);
+    ck_assert_int_eq(bound(&kit, first), WRIT_OK);
+    ck_assert_int_eq(bound(&kit, second), WRIT_E_INVALID);
+    ck_assert_int_eq(writ_kit_end(&kit, second, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    writ_kit_call_free(second);
+    writ_kit_call_free(first);
+    verified(&kit, 1);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* Silence proves nothing: the key stays taken. */
+START_TEST(a_call_of_its_caller_that_nobody_speaks_of_may_have_run)
+{
+    struct writ_kit kit;
+    call *first, *second;
+
+    writ_kit_start(&kit);
+    first = unbound(&kit, (spec){0});
+    second = writ_kit_granted(&kit, (spec){.argument = "b"});
+    ck_assert_int_eq(
+        writ_kit_wait(&kit, second, WRIT_WAIT_BIND, named("second"), HOUR_US), WRIT_OK);
+    ck_assert_int_eq(bound(&kit, second), WRIT_OK);
+    writ_kit_pass(&kit, 2 * HOUR_US);
+    ck_assert_int_eq(bound(&kit, first), WRIT_E_INVALID);
+    writ_kit_turn(&kit);
+    writ_kit_turn(&kit);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM body WHERE instr(bytes, "
+                                           "'\"error_type\":\"authorization_unused\"') > 0"),
+        1);
+    ck_assert_int_eq(
+        writ_kit_number(&kit, "SELECT count(*) FROM body WHERE instr(bytes, "
+                              "'\"error_type\":\"interrupted_execution_unknown\"') > 0"),
+        1);
+    writ_kit_refused(&kit, (spec){0}, WRIT_REASON_DUPLICATE_OUTCOME);
+    writ_kit_refused(&kit, (spec){.argument = "b"}, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN);
+    ck_assert_uint_eq(writ_kit_health(&kit).waits, 0);
+    writ_kit_call_free(second);
+    writ_kit_call_free(first);
+    verified(&kit, 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(names_differ_by_call_by_state_and_by_owner)
 {
     struct writ_digest call_a = named("a"), call_b = named("b"), names[8];
@@ -400,4 +572,8 @@ WRIT_UNIT_MAIN("waits", the_rounds_of_a_call_have_one_claim_and_one_outcome,
     a_task_whose_end_nobody_sees_gets_its_outcome_after_a_restart_too,
     all_rounds_draw_on_a_budget_once, as_many_calls_wait_as_the_limit_says,
     of_two_calls_with_one_name_the_newest_is_found_first,
+    a_call_is_bound_once_and_then_waits_for_its_outcome,
+    of_two_that_bind_a_call_in_one_group_one_does,
+    a_call_of_its_caller_is_as_far_as_it_was_after_a_restart,
+    a_call_of_its_caller_that_nobody_speaks_of_may_have_run,
     names_differ_by_call_by_state_and_by_owner)
