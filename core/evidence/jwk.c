@@ -19,7 +19,6 @@
 
 #define P256_BYTES      32
 #define P256_POINT      (1 + 2 * P256_BYTES) /* uncompressed: 04 || x || y */
-#define ED25519_BYTES   32
 #define RSA_BYTES_MAX   (WRIT_JWK_RSA_BITS_MOST / 8)
 #define RSA_E_LEAST     65537UL
 #define RSA_E_BITS_MOST 64   /* verifying takes time with the length of the exponent */
@@ -227,16 +226,24 @@ rsa_members(const EVP_PKEY *key, struct members *ret, struct writ_err *err)
 }
 
 static WRIT_RESULT
-ed_members(const EVP_PKEY *key, struct members *ret, struct writ_err *err)
+ed_bytes(const EVP_PKEY *key, uint8_t ret[WRIT_JWK_ED25519_BYTES], struct writ_err *err)
 {
-    uint8_t raw[ED25519_BYTES];
-    size_t len = sizeof(raw);
+    size_t len = WRIT_JWK_ED25519_BYTES;
 
-    if (EVP_PKEY_get_raw_public_key(key, raw, &len) != 1 || len != sizeof(raw)) {
+    if (EVP_PKEY_get_raw_public_key(key, ret, &len) != 1 || len != WRIT_JWK_ED25519_BYTES) {
         WRIT_FAIL(err, WRIT_E_INVALID, "Ed25519 key has no public half");
     }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+ed_members(const EVP_PKEY *key, struct members *ret, struct writ_err *err)
+{
+    uint8_t raw[WRIT_JWK_ED25519_BYTES];
+
+    WRIT_TRY(ed_bytes(key, raw, err));
     ret->x = writ_buf_make(TEXT_MAX);
-    writ_base64url_put(&ret->x, writ_view(raw, len));
+    writ_base64url_put(&ret->x, writ_view(raw, sizeof(raw)));
     return writ_buf_check(&ret->x, err);
 }
 
@@ -543,20 +550,27 @@ read_rsa(const struct writ_json *value, EVP_PKEY **ret, struct writ_err *err)
 }
 
 static WRIT_RESULT
-read_okp(const struct writ_json *value, EVP_PKEY **ret, struct writ_err *err)
+ed_pkey(struct writ_view bytes, EVP_PKEY **ret, struct writ_err *err)
 {
-    writ_auto_buf raw = writ_buf_make(ED25519_BYTES);
-
-    if (!writ_json_is(writ_json_get(value, WRIT_LIT("crv")), WRIT_LIT("Ed25519"))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "an OKP key is not of the curve Ed25519");
-    }
-    WRIT_TRY(read_bytes(value, "x", ED25519_BYTES, ED25519_BYTES, &raw, err));
-    *ret = EVP_PKEY_new_raw_public_key(
-        EVP_PKEY_ED25519, NULL, (const unsigned char *)raw.ptr, raw.len);
+    *ret = bytes.len != WRIT_JWK_ED25519_BYTES ? NULL
+                                               : EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL,
+                                                     (const unsigned char *)bytes.ptr, bytes.len);
     if (*ret == NULL) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the bytes of a key are not an Ed25519 key");
     }
     return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_okp(const struct writ_json *value, EVP_PKEY **ret, struct writ_err *err)
+{
+    writ_auto_buf raw = writ_buf_make(WRIT_JWK_ED25519_BYTES);
+
+    if (!writ_json_is(writ_json_get(value, WRIT_LIT("crv")), WRIT_LIT("Ed25519"))) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "an OKP key is not of the curve Ed25519");
+    }
+    WRIT_TRY(read_bytes(value, "x", WRIT_JWK_ED25519_BYTES, WRIT_JWK_ED25519_BYTES, &raw, err));
+    return ed_pkey(writ_buf_view(&raw), ret, err);
 }
 
 static WRIT_RESULT
@@ -724,4 +738,31 @@ writ_jwk_verify(const struct writ_jwk *key, struct writ_view input, struct writ_
         break;
     }
     WRIT_FAIL(err, WRIT_E_MISMATCH, "a key without algorithm verifies nothing");
+}
+
+WRIT_RESULT
+writ_jwk_of_ed25519(struct writ_view bytes, struct writ_jwk **ret, struct writ_err *err)
+{
+    WRIT_AUTO(EVP_PKEY *, pkey_freep) pkey = NULL;
+    writ_result result = ed_pkey(bytes, &pkey, err);
+
+    if (writ_is_ok(result)) {
+        result = writ_jwk_of(pkey, ret, err);
+    }
+    ERR_clear_error();
+    return result;
+}
+
+WRIT_RESULT
+writ_jwk_put_ed25519(const struct writ_jwk *key, struct writ_buf *buf, struct writ_err *err)
+{
+    uint8_t raw[WRIT_JWK_ED25519_BYTES];
+
+    if (key->alg != WRIT_JWK_ALG_EDDSA) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the key is no Ed25519 key, but one for %s",
+            writ_jwk_alg_name(key->alg));
+    }
+    WRIT_TRY(ed_bytes(key->key, raw, err));
+    writ_buf_put(buf, writ_view(raw, sizeof(raw)));
+    return writ_buf_check(buf, err);
 }

@@ -34,6 +34,8 @@ const char *writ_jwk_alg_name(enum writ_jwk_alg alg);
 /** The algorithm of exactly that name, or NONE. */
 enum writ_jwk_alg writ_jwk_alg_named(struct writ_view name);
 
+#define WRIT_JWK_ED25519_BYTES 32 /* RFC 8032 5.1.5 */
+
 struct writ_jwk;
 struct evp_pkey_st; /* OpenSSL's EVP_PKEY */
 
@@ -57,6 +59,17 @@ WRIT_RESULT writ_jwk_read(
 /** The public half of an OpenSSL key, its thumbprint as kid. `key` is borrowed for the call (its
  * reference count goes up). The same refusals as writ_jwk_read. */
 WRIT_RESULT writ_jwk_of(struct evp_pkey_st *key, struct writ_jwk **ret, struct writ_err *err);
+
+/** The Ed25519 key with these WRIT_JWK_ED25519_BYTES bytes, its thumbprint as kid. `ret` is new,
+ * free with writ_jwk_free; written only on success. WRIT_E_INVALID for bytes that are no key,
+ * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_jwk_of_ed25519(
+    struct writ_view bytes, struct writ_jwk **ret, struct writ_err *err);
+
+/** Appends the bytes of an Ed25519 key. WRIT_E_INVALID for a key of another algorithm, and what the
+ * buffer says. */
+WRIT_RESULT writ_jwk_put_ed25519(
+    const struct writ_jwk *key, struct writ_buf *buf, struct writ_err *err);
 
 /** One more owner; gives the key back. Any thread. */
 struct writ_jwk *writ_jwk_hold(const struct writ_jwk *key);

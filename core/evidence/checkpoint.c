@@ -1,0 +1,200 @@
+#include "evidence/checkpoint.h"
+
+#include "base/text.h"
+
+#define PROOF_HEAD WRIT_LIT("c2sp.org/tlog-proof@v1")
+#define EXTRA      WRIT_LIT("extra ")
+#define INDEX      WRIT_LIT("index ")
+
+/* Takes a line off the front of `rest`, without its newline; false when none ends. */
+static bool
+take_line(struct writ_view *rest, struct writ_view *ret)
+{
+    size_t len = writ_view_find(*rest, '\n');
+
+    if (len == rest->len) {
+        return false;
+    }
+    *ret = writ_view_sub(*rest, 0, len);
+    *rest = writ_view_sub(*rest, len + 1, rest->len);
+    return true;
+}
+
+static void
+put_line(struct writ_buf *buf, struct writ_view line)
+{
+    writ_buf_put(buf, line);
+    writ_buf_byte(buf, '\n');
+}
+
+static void
+put_digest(struct writ_buf *buf, const struct writ_digest *digest)
+{
+    writ_base64_put(buf, writ_view(digest->bytes, sizeof digest->bytes));
+    writ_buf_byte(buf, '\n');
+}
+
+static bool
+read_digest(struct writ_view line, struct writ_digest *ret)
+{
+    char room[WRIT_DIGEST_BYTES];
+    struct writ_buf bytes = writ_buf_over(room, sizeof room);
+
+    if (!writ_is_ok(writ_base64_read(line, &bytes)) || bytes.len != WRIT_DIGEST_BYTES) {
+        return false;
+    }
+    (void)writ_view_place(writ_buf_view(&bytes), (char *)ret->bytes);
+    return true;
+}
+
+/* ---- Checkpoints */
+
+void
+writ_checkpoint_put(struct writ_buf *buf, const struct writ_checkpoint *checkpoint)
+{
+    put_line(buf, checkpoint->origin);
+    writ_buf_u64(buf, checkpoint->size);
+    writ_buf_byte(buf, '\n');
+    put_digest(buf, &checkpoint->root);
+    writ_buf_put(buf, checkpoint->extensions);
+}
+
+static bool
+are_lines(struct writ_view lines)
+{
+    struct writ_view line;
+
+    while (lines.len > 0) {
+        if (!take_line(&lines, &line) || line.len == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+WRIT_RESULT
+writ_checkpoint_read(struct writ_view text, struct writ_checkpoint *ret, struct writ_err *err)
+{
+    struct writ_checkpoint checkpoint;
+    struct writ_view size, root;
+    writ_result result;
+
+    if (!take_line(&text, &checkpoint.origin) || checkpoint.origin.len == 0 ||
+        !take_line(&text, &size) || !take_line(&text, &root) || !are_lines(text)) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "a checkpoint is not the lines origin, size and root");
+    }
+    result = writ_text_u64(size, 0, WRIT_TREE_SIZE_MAX, &checkpoint.size);
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(err, result.code, "the size of a checkpoint is no number up to %llu",
+            (unsigned long long)WRIT_TREE_SIZE_MAX);
+    }
+    if (!read_digest(root, &checkpoint.root)) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "the root of a checkpoint is not 32 bytes in base64");
+    }
+    checkpoint.extensions = text;
+    *ret = checkpoint;
+    return WRIT_DONE;
+}
+
+/* ---- Proofs */
+
+void
+writ_checkpoint_proof_put(struct writ_buf *buf, const struct writ_checkpoint_proof *proof)
+{
+    put_line(buf, PROOF_HEAD);
+    if (proof->extra.len > 0) {
+        writ_buf_put(buf, EXTRA);
+        put_line(buf, proof->extra);
+    }
+    writ_buf_put(buf, INDEX);
+    writ_buf_u64(buf, proof->index);
+    writ_buf_byte(buf, '\n');
+    for (size_t i = 0; i < proof->inclusion.count; i++) {
+        put_digest(buf, &proof->inclusion.digests[i]);
+    }
+    writ_buf_byte(buf, '\n');
+    writ_buf_put(buf, proof->note);
+}
+
+static bool
+is_base64(struct writ_view text)
+{
+    writ_auto_buf bytes = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+
+    return writ_is_ok(writ_base64_read(text, &bytes));
+}
+
+/* The lines before the digests. */
+static WRIT_RESULT
+read_head(struct writ_view *text, struct writ_checkpoint_proof *ret, struct writ_err *err)
+{
+    struct writ_view line;
+
+    if (!take_line(text, &line) || !writ_view_equal(line, PROOF_HEAD)) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "a proof does not begin with " WRIT_VIEW_FMT,
+            WRIT_VIEW_ARG(PROOF_HEAD));
+    }
+    if (writ_view_has_prefix(*text, EXTRA)) {
+        if (!take_line(text, &line) ||
+            !is_base64(ret->extra = writ_view_sub(line, EXTRA.len, line.len))) {
+            WRIT_FAIL(err, WRIT_E_PARSE, "what a proof has as extra is not base64");
+        }
+    }
+    if (!take_line(text, &line) || !writ_view_has_prefix(line, INDEX) ||
+        !writ_is_ok(writ_text_u64(
+            writ_view_sub(line, INDEX.len, line.len), 0, WRIT_TREE_SIZE_MAX, &ret->index))) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "a proof has no line with the index of its leaf");
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_checkpoint_proof_read(
+    struct writ_view text, struct writ_checkpoint_proof *ret, struct writ_err *err)
+{
+    struct writ_checkpoint_proof proof = {0};
+    struct writ_view line;
+    bool has_line;
+
+    if (text.len > WRIT_NOTE_BYTES_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "a proof is longer than %zu bytes", WRIT_NOTE_BYTES_MAX);
+    }
+    WRIT_TRY(read_head(&text, &proof, err));
+    while ((has_line = take_line(&text, &line)) && line.len > 0) {
+        if (proof.inclusion.count == WRIT_TREE_PROOF_MAX) {
+            WRIT_FAIL(err, WRIT_E_LIMIT, "a proof has more than %d digests", WRIT_TREE_PROOF_MAX);
+        }
+        if (!read_digest(line, &proof.inclusion.digests[proof.inclusion.count++])) {
+            WRIT_FAIL(err, WRIT_E_PARSE, "digest %zu of a proof is not 32 bytes in base64",
+                proof.inclusion.count);
+        }
+    }
+    if (!has_line || text.len == 0) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "a proof has no checkpoint behind an empty line");
+    }
+    proof.note = text;
+    *ret = proof;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_checkpoint_proof_verify(const struct writ_checkpoint_proof *proof,
+    const struct writ_digest *leaf, const struct writ_note_key *key, struct writ_checkpoint *ret,
+    struct writ_err *err)
+{
+    struct writ_checkpoint checkpoint;
+    struct writ_note note;
+
+    WRIT_TRY(writ_note_read(proof->note, &note, err));
+    WRIT_TRY(writ_note_verify(&note, key, NULL, err));
+    WRIT_TRY(writ_checkpoint_read(note.text, &checkpoint, err));
+    if (!writ_view_equal(checkpoint.origin, writ_note_key_name(key))) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the checkpoint is of another log");
+    }
+    WRIT_TRY(writ_tree_check_inclusion(
+        leaf, proof->index, checkpoint.size, &proof->inclusion, &checkpoint.root, err));
+    if (ret != NULL) {
+        *ret = checkpoint;
+    }
+    return WRIT_DONE;
+}

@@ -1,0 +1,61 @@
+/* checkpoint.h - what a log says of itself, and proofs under it, as C2SP writes them.
+ *
+ * A checkpoint (c2sp.org/tlog-checkpoint) is the text of a signed note: the log's origin, the size
+ * of its tree, its root. A proof (c2sp.org/tlog-proof) is one file that shows a record to be in a
+ * log: index, inclusion, checkpoint, and cosignatures where there are.
+ *
+ * Pure functions; what is read is borrowed from the text. */
+#ifndef WRIT_EVIDENCE_CHECKPOINT_H
+#define WRIT_EVIDENCE_CHECKPOINT_H
+
+#include "evidence/note.h"
+#include "evidence/tree.h"
+
+struct writ_checkpoint {
+    struct writ_view origin; /* one line that is not empty */
+    uint64_t size;           /* leaves, at most WRIT_TREE_SIZE_MAX */
+    struct writ_digest root;
+    struct writ_view extensions; /* further lines, each with its newline; ours have none */
+};
+
+/** Appends the text, to be signed. */
+void writ_checkpoint_put(struct writ_buf *buf, const struct writ_checkpoint *checkpoint);
+
+/** Reads the text of a note. WRIT_E_PARSE, WRIT_E_LIMIT for a size beyond WRIT_TREE_SIZE_MAX. */
+WRIT_RESULT writ_checkpoint_read(
+    struct writ_view text, struct writ_checkpoint *ret, struct writ_err *err);
+
+/** One proof; see above. */
+struct writ_checkpoint_proof {
+    struct writ_view extra; /* base64 of what an application adds, which nothing vouches for; or
+                               empty */
+    uint64_t index;         /* of the leaf */
+    struct writ_tree_proof inclusion;
+    struct writ_view note; /* the signed checkpoint, byte for byte */
+};
+
+/** Appends the file. */
+void writ_checkpoint_proof_put(struct writ_buf *buf, const struct writ_checkpoint_proof *proof);
+
+/** Reads a file; nothing in it is verified. WRIT_E_PARSE, WRIT_E_LIMIT. */
+WRIT_RESULT writ_checkpoint_proof_read(
+    struct writ_view text, struct writ_checkpoint_proof *ret, struct writ_err *err);
+
+/**
+ * Verifies that the log of `key` holds the leaf.
+ *
+ * @param leaf  digest of the leaf (writ_tree_leaf)
+ * @param key   the log's; its name is the origin that the checkpoint must have
+ * @param ret   the checkpoint, borrowed from `proof`; may be NULL
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT    the checkpoint is not signed by that key
+ *         WRIT_E_MISMATCH  a signature, the origin or the inclusion does not hold
+ *         WRIT_E_PARSE     the note is no checkpoint
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_checkpoint_proof_verify(const struct writ_checkpoint_proof *proof,
+    const struct writ_digest *leaf, const struct writ_note_key *key, struct writ_checkpoint *ret,
+    struct writ_err *err);
+
+#endif
