@@ -96,6 +96,16 @@ COMMAND(ledger_export, "ledger export", "PATH BOUNDARY", 2, 2, "export a run or 
     "canonical bytes that are in the ledger, and a last line {kind: completeness, report}. Exit 1 "
     "when its decisions are not whole. With --json all of it is one JSON object.")
 VALUE(ledger_export, "tenant", "TENANT", "Of this tenant; needed when several have one of that name.")
+COMMAND(ledger_checkpoint, "ledger checkpoint", "PATH", 1, 1, "sign what the ledger holds now",
+    "Prints a checkpoint (c2sp.org/tlog-checkpoint): the origin of the ledger, the number of its "
+    "records, and the root of the tree over them (RFC 6962), signed with the ledger's key. Whoever "
+    "keeps one can show later that what it covers was changed or cut off. Works while a gateway "
+    "writes the ledger.")
+REQUIRED(ledger_checkpoint, "keys", "DIR", "The key directory.")
+COMMAND(ledger_key, "ledger key", "PATH", 1, 1, "print the keys that sign the ledger's checkpoints",
+    "One line for each key that verifies, that which signs first: a vkey of c2sp.org/signed-note, "
+    "<origin>+<id>+<key>. Give them to those who verify, by a way that they trust.")
+REQUIRED(ledger_key, "keys", "DIR", "The key directory.")
 COMMAND(review_list, "review list", "PATH", 1, 1, "list calls that are under review",
     "Reviews that live or have just ended, the oldest first: id, state, name, agent, tool and how many "
     "have voted. PATH is the ledger; a gateway may be writing it.")
@@ -106,12 +116,14 @@ COMMAND(review_replay, "review replay", "PATH ID", 2, 2, "compute the verdict of
     "Takes the terms and the votes out of the ledger, counts them again, and compares every event of the "
     "crew session with the one that was recorded, byte for byte. Exit 1 when there is no verdict or "
     "another one.")
-COMMAND(keys_new, "keys new", "", 0, 0, "make the first key of a purpose",
-    "Makes the key directory where there is none (mode 0700) and a new active key in it. The key "
-    "of the credentials never signs the ledger: each has a key of its own.")
+COMMAND(keys_new, "keys new", "", 0, 0, "make the keys that a gateway needs",
+    "Makes the key directory where there is none (mode 0700) and new active keys in it: one that "
+    "signs the credentials and one that signs the ledger's checkpoints, unless there is one already. "
+    "Neither ever does what the other is for. With --purpose only that key is made.")
 REQUIRED(keys_new, "dir", "DIR", "The key directory.")
-VALUE(keys_new, "purpose", "WHAT", "credential (the default) or ledger.")
-VALUE(keys_new, "alg", "ALG", "ES256 (the default), RS256 or EdDSA (Ed25519).")
+VALUE(keys_new, "purpose", "WHAT", "credential or ledger; both that are missing by default.")
+VALUE(keys_new, "alg", "ALG",
+    "For credentials: ES256 (the default), RS256 or EdDSA (Ed25519). A ledger is signed with EdDSA.")
 
 COMMAND(keys_list, "keys list", "", 0, 0, "show the keys and what each may do",
     "Opens no private key. States: active signs and verifies, verifying verifies what it signed "

@@ -35,6 +35,14 @@ purpose_of(const struct writ_cli *cli)
                                         : WRIT_KEY_PURPOSE_CREDENTIAL;
 }
 
+/* What a key of this purpose is for by default: checkpoints are signed with Ed25519 alone
+ * (c2sp.org/tlog-checkpoint). */
+static enum writ_jwk_alg
+alg_for(enum writ_key_purpose purpose)
+{
+    return purpose == WRIT_KEY_PURPOSE_LEDGER ? WRIT_JWK_ALG_EDDSA : WRIT_JWK_ALG_ES256;
+}
+
 /* --alg; `otherwise` without it, NONE for a word that is no algorithm. */
 static enum writ_jwk_alg
 alg_of(const struct writ_cli *cli, enum writ_jwk_alg otherwise)
@@ -55,8 +63,14 @@ purpose_is_right(const struct writ_cli *cli)
 static bool
 alg_is_right(const struct writ_cli *cli)
 {
-    if (alg_of(cli, WRIT_JWK_ALG_ES256) == WRIT_JWK_ALG_NONE) {
+    enum writ_jwk_alg alg = alg_of(cli, alg_for(purpose_of(cli)));
+
+    if (alg == WRIT_JWK_ALG_NONE) {
         (void)writ_cli_usage(cli, "--alg is none of ES256, RS256 and EdDSA");
+        return false;
+    }
+    if (purpose_of(cli) == WRIT_KEY_PURPOSE_LEDGER && alg != WRIT_JWK_ALG_EDDSA) {
+        (void)writ_cli_usage(cli, "a ledger is signed with EdDSA (Ed25519) alone");
         return false;
     }
     return true;
@@ -65,14 +79,13 @@ alg_is_right(const struct writ_cli *cli)
 /* ---- showing keys */
 
 static void
-write_key(struct writ_write *w, const struct writ_keyring_key *key)
+write_members(struct writ_write *w, const struct writ_keyring_key *key)
 {
     char created[WRIT_TIME_TEXT];
     char changed[WRIT_TIME_TEXT];
 
     writ_time_format(key->created_us, created);
     writ_time_format(key->changed_us, changed);
-    writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("kid"));
     writ_write_string(w, writ_jwk_kid(key->public));
     writ_write_name(w, WRIT_LIT("alg"));
@@ -85,6 +98,13 @@ write_key(struct writ_write *w, const struct writ_keyring_key *key)
     writ_write_string(w, writ_view_str(created));
     writ_write_name(w, WRIT_LIT("changed_at"));
     writ_write_string(w, writ_view_str(changed));
+}
+
+static void
+write_key(struct writ_write *w, const struct writ_keyring_key *key)
+{
+    writ_write_object_begin(w);
+    write_members(w, key);
     writ_write_object_end(w);
 }
 
@@ -99,24 +119,17 @@ put_row(struct writ_buf *ret, const struct writ_keyring_key *key)
         writ_keyring_purpose_name(key->purpose), writ_keyring_state_name(key->state), changed);
 }
 
-/* Answers with these keys: one object for one key, a list otherwise. */
+/* Answers with all keys. */
 static WRIT_RESULT
-show(const struct writ_cli *cli, const struct writ_keyring *ring,
-    const struct writ_keyring_key *only, struct writ_err *err)
+show_all(const struct writ_cli *cli, const struct writ_keyring *ring, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
     struct writ_write w = writ_write_to(&text);
 
     if (!cli->json) {
         for (size_t i = 0; i < writ_keyring_count(ring); i++) {
-            if (only == NULL || only == writ_keyring_key(ring, i)) {
-                put_row(&text, writ_keyring_key(ring, i));
-            }
+            put_row(&text, writ_keyring_key(ring, i));
         }
-    } else if (only != NULL) {
-        write_key(&w, only);
-        WRIT_TRY(writ_write_end(&w, err));
-        writ_buf_byte(&text, '\n');
     } else {
         writ_write_object_begin(&w);
         writ_write_name(&w, WRIT_LIT("keys"));
@@ -125,6 +138,35 @@ show(const struct writ_cli *cli, const struct writ_keyring *ring,
             write_key(&w, writ_keyring_key(ring, i));
         }
         writ_write_array_end(&w);
+        writ_write_object_end(&w);
+        WRIT_TRY(writ_write_end(&w, err));
+        writ_buf_byte(&text, '\n');
+    }
+    WRIT_TRY(writ_buf_check(&text, err));
+    writ_cli_put(writ_buf_view(&text));
+    return WRIT_DONE;
+}
+
+/* Answers with one key, and with that of the ledger which was made beside it, if one was. */
+static WRIT_RESULT
+show(const struct writ_cli *cli, const struct writ_keyring_key *key,
+    const struct writ_keyring_key *ledger, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    struct writ_write w = writ_write_to(&text);
+
+    if (!cli->json) {
+        put_row(&text, key);
+        if (ledger != NULL) {
+            put_row(&text, ledger);
+        }
+    } else {
+        writ_write_object_begin(&w);
+        write_members(&w, key);
+        if (ledger != NULL) {
+            writ_write_name(&w, WRIT_LIT("ledger"));
+            write_key(&w, ledger);
+        }
         writ_write_object_end(&w);
         WRIT_TRY(writ_write_end(&w, err));
         writ_buf_byte(&text, '\n');
@@ -148,25 +190,45 @@ find_active(const struct writ_keyring *ring, enum writ_key_purpose purpose)
 
 /* ---- the commands */
 
+/* Adds a first key to the ring. */
+static WRIT_RESULT
+add_key(const struct writ_cli *cli, struct writ_keydir *dir, enum writ_key_purpose purpose,
+    enum writ_jwk_alg alg, const struct writ_keyring_key **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_signer *, signer_freep) signer = NULL;
+
+    WRIT_TRY(writ_signer_new(alg, &signer, err));
+    WRIT_TRY(writ_keyring_add(
+        writ_keydir_ring(dir), purpose, signer, writ_clock_wall_us(cli->clock), err));
+    (void)WRIT_TAKE(signer);
+    *ret = find_active(writ_keydir_ring(dir), purpose);
+    return WRIT_DONE;
+}
+
+/* Without --purpose, what a gateway needs: of both purposes the key that is missing. */
 static WRIT_RESULT
 run_new(const struct writ_cli *cli, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_keydir *, dir_freep) dir = NULL;
-    WRIT_AUTO(struct writ_signer *, signer_freep) signer = NULL;
+    const struct writ_keyring_key *key = NULL, *ledger = NULL;
     enum writ_key_purpose purpose = purpose_of(cli);
+    bool both = !writ_cli_has(cli, "purpose");
 
     WRIT_TRY(writ_keydir_open(path_of(cli), true, &dir, err));
-    if (find_active(writ_keydir_ring(dir), purpose) != NULL) {
+    if (find_active(writ_keydir_ring(dir), purpose) == NULL) {
+        WRIT_TRY(add_key(cli, dir, purpose, alg_of(cli, alg_for(purpose)), &key, err));
+    }
+    if (both && find_active(writ_keydir_ring(dir), WRIT_KEY_PURPOSE_LEDGER) == NULL) {
+        WRIT_TRY(add_key(
+            cli, dir, WRIT_KEY_PURPOSE_LEDGER, alg_for(WRIT_KEY_PURPOSE_LEDGER), &ledger, err));
+    }
+    if (key == NULL && ledger == NULL) {
         WRIT_FAIL(err, WRIT_E_INVALID,
             "there is an active key for purpose %s already: use writ keys rotate",
             writ_keyring_purpose_name(purpose));
     }
-    WRIT_TRY(writ_signer_new(alg_of(cli, WRIT_JWK_ALG_ES256), &signer, err));
-    WRIT_TRY(writ_keyring_add(
-        writ_keydir_ring(dir), purpose, signer, writ_clock_wall_us(cli->clock), err));
-    (void)WRIT_TAKE(signer);
     WRIT_TRY(writ_keydir_save(dir, err));
-    return show(cli, writ_keydir_ring(dir), find_active(writ_keydir_ring(dir), purpose), err);
+    return key == NULL ? show(cli, ledger, NULL, err) : show(cli, key, ledger, err);
 }
 
 static WRIT_RESULT
@@ -175,7 +237,7 @@ run_list(const struct writ_cli *cli, struct writ_err *err)
     WRIT_AUTO(struct writ_keyring *, ring_freep) ring = NULL;
 
     WRIT_TRY(writ_keydir_list(path_of(cli), &ring, err));
-    return show(cli, ring, NULL, err);
+    return show_all(cli, ring, err);
 }
 
 static WRIT_RESULT
@@ -189,13 +251,13 @@ run_rotate(const struct writ_cli *cli, struct writ_err *err)
 
     WRIT_TRY(writ_keydir_open(path_of(cli), false, &dir, err));
     before = find_active(writ_keydir_ring(dir), purpose);
-    alg = alg_of(cli, before != NULL ? writ_jwk_alg(before->public) : WRIT_JWK_ALG_ES256);
+    alg = alg_of(cli, before != NULL ? writ_jwk_alg(before->public) : alg_for(purpose));
     WRIT_TRY(writ_signer_new(alg, &signer, err));
     WRIT_TRY(writ_keyring_rotate(
         writ_keydir_ring(dir), purpose, signer, writ_clock_wall_us(cli->clock), err));
     (void)WRIT_TAKE(signer);
     WRIT_TRY(writ_keydir_save(dir, err));
-    return show(cli, writ_keydir_ring(dir), find_active(writ_keydir_ring(dir), purpose), err);
+    return show(cli, find_active(writ_keydir_ring(dir), purpose), NULL, err);
 }
 
 static WRIT_RESULT
@@ -213,7 +275,7 @@ run_retire(const struct writ_cli *cli, struct writ_err *err)
     while (!writ_view_equal(writ_jwk_kid(writ_keyring_key(ring, i)->public), kid)) {
         i++; /* it is there: it was retired just now */
     }
-    return show(cli, ring, writ_keyring_key(ring, i), err);
+    return show(cli, writ_keyring_key(ring, i), NULL, err);
 }
 
 static WRIT_RESULT

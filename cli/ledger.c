@@ -2,7 +2,9 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "evidence/write.h"
+#include "store/keydir.h"
 #include "store/ledger.h"
+#include "store/proofs.h"
 #include "store/reader.h"
 #include "store/verify.h"
 
@@ -26,6 +28,24 @@ static void
 arena_release(struct writ_arena **arena)
 {
     writ_arena_free(*arena);
+}
+
+static void
+proofs_release(struct writ_proofs **proofs)
+{
+    writ_proofs_close(*proofs);
+}
+
+static void
+ring_release(struct writ_keyring **ring)
+{
+    writ_keyring_free(*ring);
+}
+
+static void
+note_key_release(struct writ_note_key **key)
+{
+    writ_note_key_free(*key);
 }
 
 static void
@@ -543,4 +563,135 @@ writ_command_ledger_export(const struct writ_cli *cli)
         return writ_cli_fail(cli, result, &err);
     }
     return report.whole ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+}
+
+/* ---- checkpoint, key ---- */
+
+static void
+checkpoint_json(struct writ_buf *out, const struct writ_checkpoint *head, struct writ_view note)
+{
+    struct writ_write w = writ_write_to(out);
+    char root[WRIT_DIGEST_TEXT];
+
+    writ_digest_text(&head->root, root);
+    writ_write_object_begin(&w);
+    put_member(&w, "origin", head->origin);
+    put_count(&w, "size", head->size);
+    put_member(&w, "root", writ_view_str(root));
+    put_member(&w, "checkpoint", note);
+    writ_write_object_end(&w);
+    (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
+    writ_buf_byte(out, '\n');
+}
+
+static WRIT_RESULT
+run_checkpoint(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
+    WRIT_AUTO(struct writ_proofs *, proofs_release) proofs = NULL;
+    writ_auto_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+    writ_auto_buf json = writ_buf_make(LINE_MAX);
+    const struct writ_signer *signer;
+    struct writ_checkpoint head;
+
+    WRIT_TRY(writ_keydir_load(writ_cli_get(cli, "keys").ptr, &ring, err));
+    signer = writ_keyring_active(ring, WRIT_KEY_PURPOSE_LEDGER);
+    if (signer == NULL) {
+        WRIT_FAIL(err, WRIT_E_ABSENT,
+            "no active key for the ledger in the key directory: make one with `writ keys new`");
+    }
+    WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, &proofs, err));
+    WRIT_TRY(writ_proofs_head(proofs, &head, err));
+    WRIT_TRY(writ_checkpoint_sign(&head, signer, &note, err));
+    if (cli->json) {
+        checkpoint_json(&json, &head, writ_buf_view(&note));
+        WRIT_TRY(writ_buf_check(&json, err));
+    }
+    writ_cli_put(writ_buf_view(cli->json ? &json : &note));
+    return WRIT_DONE;
+}
+
+/* Puts the keys of one state; those of another purpose or algorithm sign no checkpoint. */
+static WRIT_RESULT
+put_keys(struct writ_buf *out, const struct writ_keyring *ring, enum writ_key_state state,
+    struct writ_view origin, struct writ_err *err)
+{
+    for (size_t i = 0; i < writ_keyring_count(ring); i++) {
+        const struct writ_keyring_key *key = writ_keyring_key(ring, i);
+        WRIT_AUTO(struct writ_note_key *, note_key_release) named = NULL;
+
+        if (key->purpose != WRIT_KEY_PURPOSE_LEDGER || key->state != state ||
+            writ_jwk_alg(key->public) != WRIT_JWK_ALG_EDDSA) {
+            continue;
+        }
+        WRIT_TRY(writ_checkpoint_key(origin, key->public, &named, err));
+        writ_note_key_put(out, named);
+        writ_buf_byte(out, '\n');
+    }
+    return writ_buf_check(out, err);
+}
+
+static WRIT_RESULT
+key_json(struct writ_buf *out, struct writ_view lines, struct writ_err *err)
+{
+    struct writ_write w = writ_write_to(out);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("keys"));
+    writ_write_array_begin(&w);
+    while (lines.len > 0) {
+        size_t end = writ_view_find(lines, '\n');
+
+        writ_write_string(&w, writ_view_sub(lines, 0, end));
+        lines = writ_view_sub(lines, end + 1, lines.len);
+    }
+    writ_write_array_end(&w);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    writ_buf_byte(out, '\n');
+    return writ_buf_check(out, err);
+}
+
+static WRIT_RESULT
+run_key(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
+    WRIT_AUTO(struct writ_proofs *, proofs_release) proofs = NULL;
+    writ_auto_buf lines = writ_buf_make(LINE_MAX);
+    writ_auto_buf json = writ_buf_make(LINE_MAX);
+
+    WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
+    WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, &proofs, err));
+    WRIT_TRY(put_keys(&lines, ring, WRIT_KEY_STATE_ACTIVE, writ_proofs_origin(proofs), err));
+    WRIT_TRY(put_keys(&lines, ring, WRIT_KEY_STATE_VERIFYING, writ_proofs_origin(proofs), err));
+    if (lines.len == 0) {
+        WRIT_FAIL(err, WRIT_E_ABSENT,
+            "no key for the ledger in the key directory: make one with `writ keys new`");
+    }
+    if (cli->json) {
+        WRIT_TRY(key_json(&json, writ_buf_view(&lines), err));
+    }
+    writ_cli_put(writ_buf_view(cli->json ? &json : &lines));
+    return WRIT_DONE;
+}
+
+static enum writ_exit
+run(const struct writ_cli *cli, WRIT_RESULT (*fn)(const struct writ_cli *, struct writ_err *))
+{
+    struct writ_err err = {0};
+    writ_result result = fn(cli, &err);
+
+    return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
+}
+
+enum writ_exit
+writ_command_ledger_checkpoint(const struct writ_cli *cli)
+{
+    return run(cli, run_checkpoint);
+}
+
+enum writ_exit
+writ_command_ledger_key(const struct writ_cli *cli)
+{
+    return run(cli, run_key);
 }

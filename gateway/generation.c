@@ -21,6 +21,18 @@ check_alg(enum writ_jwk_alg wanted, const struct writ_jwk *key, struct writ_err 
     return WRIT_DONE;
 }
 
+/* Checkpoints are signed with Ed25519 alone (c2sp.org/tlog-checkpoint). */
+static writ_result
+check_ledger_key(const struct writ_signer *signer, struct writ_err *err)
+{
+    if (signer == NULL || writ_jwk_alg(writ_signer_jwk(signer)) != WRIT_JWK_ALG_EDDSA) {
+        WRIT_FAIL(err, WRIT_E_ABSENT,
+            "no active Ed25519 key for the ledger in the key directory: make one with `writ keys "
+            "new`");
+    }
+    return WRIT_DONE;
+}
+
 /* No such file: nothing was accepted. */
 static writ_result
 load_accepted(const struct writ_config *config, struct writ_definitions **ret, struct writ_err *err)
@@ -48,6 +60,8 @@ writ_generation_new(const struct writ_config *config, const struct writ_clock *c
         WRIT_FAIL(err, WRIT_E_ABSENT,
             "no active key for credentials in the key directory: make one with `writ keys new`");
     }
+    WRIT_TRY(
+        check_ledger_key(writ_keyring_active(generation->keyring, WRIT_KEY_PURPOSE_LEDGER), err));
     WRIT_TRY(check_alg(config->credential.alg, writ_signer_jwk(generation->signer), err));
     generation->jwks = writ_buf_make(JWKS_MAX);
     writ_keyring_jwks(&generation->jwks, generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL);

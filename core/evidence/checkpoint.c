@@ -49,6 +49,26 @@ read_digest(struct writ_view line, struct writ_digest *ret)
 
 /* ---- Checkpoints */
 
+static void
+key_freep(struct writ_note_key **key)
+{
+    writ_note_key_free(*key);
+}
+
+void
+writ_checkpoint_origin_put(struct writ_buf *buf, struct writ_view ledger_id)
+{
+    writ_buf_str(buf, "writ-ledger/");
+    writ_buf_put(buf, ledger_id);
+}
+
+WRIT_RESULT
+writ_checkpoint_key(struct writ_view origin, const struct writ_jwk *jwk, struct writ_note_key **ret,
+    struct writ_err *err)
+{
+    return writ_note_key_of(origin, WRIT_NOTE_ED25519, jwk, ret, err);
+}
+
 void
 writ_checkpoint_put(struct writ_buf *buf, const struct writ_checkpoint *checkpoint)
 {
@@ -57,6 +77,21 @@ writ_checkpoint_put(struct writ_buf *buf, const struct writ_checkpoint *checkpoi
     writ_buf_byte(buf, '\n');
     put_digest(buf, &checkpoint->root);
     writ_buf_put(buf, checkpoint->extensions);
+}
+
+WRIT_RESULT
+writ_checkpoint_sign(const struct writ_checkpoint *checkpoint, const struct writ_signer *signer,
+    struct writ_buf *buf, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_note_key *, key_freep) key = NULL;
+    writ_auto_buf text = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+
+    WRIT_TRY(writ_checkpoint_key(checkpoint->origin, writ_signer_jwk(signer), &key, err));
+    writ_checkpoint_put(&text, checkpoint);
+    WRIT_TRY(writ_buf_check(&text, err));
+    writ_buf_put(buf, writ_buf_view(&text));
+    writ_buf_byte(buf, '\n');
+    return writ_note_sign(writ_buf_view(&text), key, signer, 0, buf, err);
 }
 
 static bool

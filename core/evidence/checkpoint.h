@@ -21,6 +21,19 @@ struct writ_checkpoint {
 /** Appends the text, to be signed. */
 void writ_checkpoint_put(struct writ_buf *buf, const struct writ_checkpoint *checkpoint);
 
+/** Appends the origin of one of our ledgers: `writ-ledger/` and its id. */
+void writ_checkpoint_origin_put(struct writ_buf *buf, struct writ_view ledger_id);
+
+/** The key of a ledger under its origin, as which it signs and is trusted. `jwk` is borrowed for
+ * the call. `ret` is new, free with writ_note_key_free. As writ_note_key_of. */
+WRIT_RESULT writ_checkpoint_key(struct writ_view origin, const struct writ_jwk *jwk,
+    struct writ_note_key **ret, struct writ_err *err);
+
+/** Appends the signed note of a checkpoint. `signer` is an Ed25519 key. WRIT_E_INVALID for another
+ * or an origin that is no name, WRIT_E_NOMEM, WRIT_E_CRYPTO, and what the buffer says. */
+WRIT_RESULT writ_checkpoint_sign(const struct writ_checkpoint *checkpoint,
+    const struct writ_signer *signer, struct writ_buf *buf, struct writ_err *err);
+
 /** Reads the text of a note. WRIT_E_PARSE, WRIT_E_LIMIT for a size beyond WRIT_TREE_SIZE_MAX. */
 WRIT_RESULT writ_checkpoint_read(
     struct writ_view text, struct writ_checkpoint *ret, struct writ_err *err);

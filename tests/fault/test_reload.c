@@ -49,6 +49,8 @@ setup(void)
     ck_assert_ok(writ_keydir_open(keys, true, &dir, NULL));
     ck_assert_ok(writ_keyring_add(writ_keydir_ring(dir), WRIT_KEY_PURPOSE_CREDENTIAL,
         writ_keys_signer(WRIT_JWK_ALG_ES256), 1, NULL));
+    ck_assert_ok(writ_keyring_add(writ_keydir_ring(dir), WRIT_KEY_PURPOSE_LEDGER,
+        writ_keys_signer(WRIT_JWK_ALG_EDDSA), 1, NULL));
     ck_assert_ok(writ_keydir_save(dir, NULL));
     writ_keydir_close(dir);
     writ_kit_start(&kit);

@@ -23,16 +23,41 @@ function keys(command, dir, ...args) {
 const json = (command, dir, ...args) => JSON.parse(keys(command, dir, '--json', ...args).out);
 const pems = (dir) => readdirSync(dir).filter((name) => name.endsWith('.pem'));
 
-test('new makes a directory that nobody else can read, and one private key in it', () => {
+test('new makes a directory that nobody else can read, and the two keys that a gateway needs', () => {
   const dir = fresh();
   const made = json('new', dir);
   assert.match(made.kid, /^[A-Za-z0-9_-]{43}$/);
   assert.deepEqual([made.alg, made.purpose, made.state], ['ES256', 'credential', 'active']);
+  assert.deepEqual([made.ledger.alg, made.ledger.purpose, made.ledger.state], ['EdDSA', 'ledger', 'active']);
   assert.equal(statSync(dir).mode & 0o777, 0o700);
-  assert.deepEqual(readdirSync(dir).sort(), [`${made.kid}.pem`, 'keys.json'].sort());
+  assert.deepEqual(readdirSync(dir).sort(), [`${made.kid}.pem`, `${made.ledger.kid}.pem`, 'keys.json'].sort());
   for (const name of readdirSync(dir)) assert.equal(statSync(join(dir, name)).mode & 0o777, 0o600);
-  const key = createPrivateKey(readFileSync(join(dir, `${made.kid}.pem`)));
-  assert.equal(key.asymmetricKeyDetails.namedCurve, 'prime256v1');
+  const key = (kid) => createPrivateKey(readFileSync(join(dir, `${kid}.pem`)));
+  assert.equal(key(made.kid).asymmetricKeyDetails.namedCurve, 'prime256v1');
+  assert.equal(key(made.ledger.kid).asymmetricKeyType, 'ed25519');
+});
+
+test('new makes the one that is missing, and says when none is', () => {
+  for (const first of ['credential', 'ledger']) {
+    const dir = fresh();
+    const made = json('new', dir, '--purpose', first);
+    assert.deepEqual([made.purpose, made.ledger, pems(dir).length], [first, undefined, 1]);
+    const other = json('new', dir);
+    assert.deepEqual([other.purpose, other.ledger], [first === 'ledger' ? 'credential' : 'ledger', undefined]);
+    assert.deepEqual(json('list', dir).keys.map((k) => k.kid), [made.kid, other.kid]);
+    const again = keys('new', dir);
+    assert.equal(again.code, 3);
+    assert.match(again.err, /rotate/);
+  }
+});
+
+test('a ledger is signed with Ed25519 alone', () => {
+  const dir = fresh();
+  for (const command of ['new', 'rotate']) {
+    const run = keys(command, dir, '--purpose', 'ledger', '--alg', 'ES256');
+    assert.equal(run.code, 2);
+    assert.match(run.err, /EdDSA/);
+  }
 });
 
 test('RS256 keys have at least 2048 bits', () => {
@@ -45,20 +70,18 @@ test('RS256 keys have at least 2048 bits', () => {
 test('a purpose has one active key, and the purposes do not share it', () => {
   const dir = fresh();
   const credential = json('new', dir);
-  const again = keys('new', dir);
-  assert.equal(again.code, 3);
-  assert.match(again.err, /rotate/);
-  const ledger = json('new', dir, '--purpose', 'ledger', '--alg', 'EdDSA');
-  assert.notEqual(ledger.kid, credential.kid);
+  assert.equal(keys('new', dir, '--purpose', 'ledger').code, 3);
+  assert.equal(keys('new', dir, '--purpose', 'credential').code, 3);
+  assert.notEqual(credential.ledger.kid, credential.kid);
   const set = (...args) => JSON.parse(keys('jwks', dir, ...args).out).keys.map((k) => k.kid);
   assert.deepEqual(set(), [credential.kid]);
-  assert.deepEqual(set('--purpose', 'ledger'), [ledger.kid]);
+  assert.deepEqual(set('--purpose', 'ledger'), [credential.ledger.kid]);
   assert.equal(pems(dir).length, 2);
 });
 
 test('list tells what each key may do, and opens no private key', () => {
   const dir = fresh();
-  const first = json('new', dir);
+  const first = json('new', dir, '--purpose', 'credential');
   const second = json('rotate', dir);
   for (const name of pems(dir)) rmSync(join(dir, name));
   const list = json('list', dir).keys;
@@ -68,7 +91,7 @@ test('list tells what each key may do, and opens no private key', () => {
 
 test('rotate keeps the algorithm unless told otherwise, and leaves one private key', () => {
   const dir = fresh();
-  json('new', dir, '--alg', 'EdDSA');
+  json('new', dir, '--purpose', 'credential', '--alg', 'EdDSA');
   assert.equal(json('rotate', dir).alg, 'EdDSA');
   assert.equal(json('rotate', dir, '--alg', 'ES256').alg, 'ES256');
   assert.equal(pems(dir).length, 1);
@@ -101,7 +124,7 @@ const REFUSED = [
 for (const [what, damage, text] of REFUSED) {
   test(`${what} is refused, and said`, () => {
     const dir = fresh();
-    json('new', dir);
+    json('new', dir, '--purpose', 'credential');
     damage(dir);
     const run = keys('rotate', dir);
     assert.equal(run.code, 3, run.err);

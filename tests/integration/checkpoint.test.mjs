@@ -1,0 +1,98 @@
+// writ ledger checkpoint and key: what a ledger says of itself, checked with Node's own crypto.
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
+const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
+
+let folder;
+let path; // a ledger with calls in it: see ledger_sample.c
+let keys;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'writ-checkpoint-'));
+  path = join(folder, 'ledger.db');
+  keys = join(folder, 'keys');
+  assert.equal(spawnSync(SAMPLE, [path]).status, 0);
+  assert.equal(writ('keys', 'new', '--dir', keys).code, 0);
+});
+after(() => rmSync(folder, { recursive: true }));
+
+function writ(...args) {
+  const run = spawnSync(BIN, args, { encoding: 'utf8' });
+  return { code: run.status, out: run.stdout, err: run.stderr };
+}
+const checkpoint = (...args) => writ('ledger', 'checkpoint', path, '--keys', keys, ...args);
+const vkeys = () => writ('ledger', 'key', path, '--keys', keys).out.trim().split('\n');
+
+const sha256 = (...pieces) => pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest();
+const NODE = Buffer.from([1]);
+const LEAF = Buffer.from([0]);
+/** RFC 6962 2.1, word for word. */
+function root(leaves) {
+  if (leaves.length === 0) return sha256();
+  if (leaves.length === 1) return sha256(LEAF, leaves[0]);
+  let k = 1;
+  while (k * 2 < leaves.length) k *= 2;
+  return sha256(NODE, root(leaves.slice(0, k)), root(leaves.slice(k)));
+}
+
+/** Every record of the ledger, as bytes, in the order of the log. */
+function records() {
+  const lines = ['one', 'two'].flatMap((boundary) => writ('ledger', 'export', path, boundary).out.trim().split('\n'));
+  const found = lines.map((line) => /^\{"leaf":(\d+),"kind":"\w+","record":(.*)\}$/.exec(line)).filter(Boolean);
+  return found.sort((a, b) => a[1] - b[1]).map((match) => Buffer.from(match[2]));
+}
+
+/** The text of a note that one of these keys signed. */
+function opened(note, vkey) {
+  const [name, id, material] = /^(.*?)\+([0-9a-f]{8})\+(.*)$/.exec(vkey).slice(1);
+  const key = Buffer.from(material, 'base64');
+  assert.equal(key[0], 1);
+  assert.equal(sha256(`${name}\n`, key).subarray(0, 4).toString('hex'), id);
+  const [text, lines] = [note.slice(0, note.indexOf('\n\n') + 1), note.slice(note.indexOf('\n\n') + 2)];
+  const line = lines.split('\n').find((each) => each.startsWith(`\u2014 ${name} `));
+  const blob = Buffer.from(line.split(' ')[2], 'base64');
+  assert.equal(blob.subarray(0, 4).toString('hex'), id);
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: key.subarray(1).toString('base64url') };
+  assert.ok(verify(null, Buffer.from(text), createPublicKey({ key: jwk, format: 'jwk' }), blob.subarray(4)));
+  return text;
+}
+
+test('a checkpoint is a signed note over the tree of all records', () => {
+  const run = checkpoint();
+  assert.equal(run.code, 0, run.err);
+  const all = records();
+  assert.equal(all.length, 10);
+  const text = opened(run.out, vkeys()[0]);
+  const [origin, size, hash, rest] = text.split('\n');
+  assert.match(origin, /^writ-ledger\/[0-9a-f-]{36}$/);
+  assert.deepEqual([size, hash, rest], ['10', root(all).toString('base64'), '']);
+  const told = JSON.parse(checkpoint('--json').out);
+  assert.deepEqual(told, { origin, size: 10, root: `sha256:${root(all).toString('hex')}`, checkpoint: run.out });
+});
+
+test('after a rotation the new key signs, and the one before still verifies', () => {
+  const before = { note: checkpoint().out, key: vkeys()[0] };
+  assert.equal(writ('keys', 'rotate', '--dir', keys, '--purpose', 'ledger').code, 0);
+  assert.equal(vkeys().length, 2);
+  assert.equal(vkeys()[1], before.key);
+  assert.notEqual(vkeys()[0], before.key);
+  assert.equal(opened(checkpoint().out, vkeys()[0]), opened(before.note, before.key));
+  assert.deepEqual(JSON.parse(writ('ledger', 'key', path, '--keys', keys, '--json').out).keys, vkeys());
+});
+
+test('without a key of the ledger it is said how to make one', () => {
+  const dir = join(folder, 'other');
+  assert.equal(writ('keys', 'new', '--dir', dir, '--purpose', 'credential').code, 0);
+  for (const command of ['checkpoint', 'key']) {
+    const run = writ('ledger', command, path, '--keys', dir);
+    assert.equal(run.code, 3);
+    assert.match(run.err, /writ keys new/);
+  }
+  assert.equal(writ('ledger', 'checkpoint', path).code, 2);
+});
