@@ -2,8 +2,10 @@
 #include "cli/cli.h"
 
 #include "base/text.h"
-#include "evidence/credential.h"
+#include "evidence/digest.h"
+#include "evidence/jwks.h"
 #include "evidence/write.h"
+#include "writ/verify.h"
 
 #include <stdio.h>
 
@@ -26,17 +28,18 @@ static const struct writ_json_limits call_limits = {
 /* Everything that one verification reads. */
 struct inputs {
     struct writ_arena *arena;
-    struct writ_jwks *keys;
-    struct writ_buf call, token;
-    struct writ_credential_expect expect;
+    struct writ_verify *verify;
+    struct writ_buf text, token;
+    char params_hash[WRIT_DIGEST_TEXT];
+    struct writ_verify_call call;
 };
 
 static void
 inputs_wipe(struct inputs *in)
 {
-    writ_buf_wipe(&in->call);
+    writ_buf_wipe(&in->text);
     writ_buf_wipe(&in->token);
-    writ_jwks_free(in->keys);
+    writ_verify_free(in->verify);
     writ_arena_free(in->arena);
 }
 
@@ -51,11 +54,11 @@ read_keys(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
     writ_result result;
 
     WRIT_TRY(writ_cli_read(path, WRIT_JWKS_BYTES_MAX, &text, err));
-    result = writ_jwks_read(writ_buf_view(&text), &in->keys, &why);
+    WRIT_TRY(writ_verify_new(&in->verify, err));
+    result = writ_verify_keys(in->verify, writ_buf_view(&text), &why);
     if (!writ_is_ok(result)) {
         WRIT_FAIL(err, result.code, "%s: %s", path, why.text);
     }
-    in->expect.keys = in->keys;
     return WRIT_DONE;
 }
 
@@ -94,9 +97,9 @@ read_time(struct writ_view text, int64_t *ret, struct writ_err *err)
     WRIT_FAIL(err, WRIT_E_INVALID, "a time is neither seconds since 1970 nor of RFC 3339");
 }
 
-/* One member of the call into `expect`; false when it is not of its form. */
+/* One member of the call; false when it is not of its form. */
 static bool
-take_member(const struct writ_json *name, struct writ_credential_expect *expect,
+take_member(const struct writ_json *name, struct writ_verify_call *call,
     const struct writ_json **ret_arguments)
 {
     const struct writ_json *value = writ_json_value(name);
@@ -108,28 +111,28 @@ take_member(const struct writ_json *name, struct writ_credential_expect *expect,
         return writ_json_type(value) == WRIT_JSON_OBJECT;
     }
     if (writ_json_is(name, WRIT_LIT("at"))) {
-        return writ_is_ok(read_time(writ_json_text(value), &expect->now_s, NULL));
+        return writ_is_ok(read_time(writ_json_text(value), &call->now_s, NULL));
     }
     if (writ_json_is(name, WRIT_LIT("tenant"))) {
-        expect->any_tenant = false;
-        expect->tenant = text;
+        call->any_tenant = false;
+        call->tenant = text;
         return null || text.len > 0;
     }
     if (writ_json_is(name, WRIT_LIT("target_state_digest"))) {
-        expect->any_target_state = false;
-        expect->target_state = (struct writ_member_text){null ? WRIT_NULL : WRIT_PRESENT, text};
-        return null || text.len > 0;
+        call->any_target_state = false;
+        call->target_state_digest = text;
+        return null || writ_digest_is(text);
     }
     if (writ_json_is(name, WRIT_LIT("tool"))) {
-        expect->tool = text;
+        call->tool = text;
     } else if (writ_json_is(name, WRIT_LIT("aud"))) {
-        expect->audience = text;
+        call->audience = text;
     } else if (writ_json_is(name, WRIT_LIT("iss"))) {
-        expect->any_issuer = false;
-        expect->issuer = text;
+        call->any_issuer = false;
+        call->issuer = text;
     } else if (writ_json_is(name, WRIT_LIT("agent_id"))) {
-        expect->any_agent = false;
-        expect->agent_id = text;
+        call->any_agent = false;
+        call->agent_id = text;
     } else {
         return false;
     }
@@ -146,17 +149,17 @@ digest_arguments(const struct writ_json *arguments, struct writ_digest *ret, str
 }
 
 static WRIT_RESULT
-take_call(const struct writ_json *call, struct writ_credential_expect *expect, const char *path,
-    struct writ_err *err)
+take_call(const struct writ_json *call, struct inputs *in, const char *path, struct writ_err *err)
 {
     const struct writ_json *arguments = NULL;
+    struct writ_digest digest;
 
     if (writ_json_type(call) != WRIT_JSON_OBJECT) {
         WRIT_FAIL(err, WRIT_E_INVALID, "%s: not a JSON object", path);
     }
     WRIT_JSON_EACH(name, call)
     {
-        if (!take_member(name, expect, &arguments)) {
+        if (!take_member(name, &in->call, &arguments)) {
             writ_auto_buf shown = writ_buf_make(1024);
             writ_text_json_safe(&shown, writ_json_text(name), 64);
             WRIT_FAIL(err, WRIT_E_INVALID,
@@ -164,10 +167,13 @@ take_call(const struct writ_json *call, struct writ_credential_expect *expect, c
                 WRIT_VIEW_ARG(writ_buf_view(&shown)));
         }
     }
-    if (expect->tool.len == 0) {
+    if (in->call.tool.len == 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "%s: the member \"tool\" is missing", path);
     }
-    return digest_arguments(arguments, &expect->params_hash, err);
+    WRIT_TRY(digest_arguments(arguments, &digest, err));
+    writ_digest_text(&digest, in->params_hash);
+    in->call.params_hash = writ_view_str(in->params_hash);
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -178,13 +184,13 @@ read_call(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
     struct writ_err why = {0};
     writ_result result;
 
-    in->call = writ_buf_make(CALL_MAX + 1); /* more than the limit, to name it */
-    WRIT_TRY(writ_cli_read(path, CALL_MAX, &in->call, err));
-    result = writ_json_read(writ_buf_view(&in->call), &call_limits, in->arena, &call, &why);
+    in->text = writ_buf_make(CALL_MAX + 1); /* more than the limit, to name it */
+    WRIT_TRY(writ_cli_read(path, CALL_MAX, &in->text, err));
+    result = writ_json_read(writ_buf_view(&in->text), &call_limits, in->arena, &call, &why);
     if (!writ_is_ok(result)) {
         return writ_fail_at(err, result.code, why.offset, "%s: %s", path, why.text);
     }
-    return take_call(call, &in->expect, path, err);
+    return take_call(call, in, path, err);
 }
 
 /* A number of seconds, where the option is given. */
@@ -208,35 +214,34 @@ take_seconds(
 
 /* What the command line says goes before what the call says. */
 static bool
-take_options(const struct writ_cli *cli, struct writ_credential_expect *expect)
+take_options(const struct writ_cli *cli, struct writ_verify_call *call)
 {
     if (writ_cli_has(cli, "aud")) {
-        expect->audience = writ_cli_get(cli, "aud");
+        call->audience = writ_cli_get(cli, "aud");
     }
     if (writ_cli_has(cli, "iss")) {
-        expect->any_issuer = false;
-        expect->issuer = writ_cli_get(cli, "iss");
+        call->any_issuer = false;
+        call->issuer = writ_cli_get(cli, "iss");
     }
     if (writ_cli_has(cli, "at") &&
-        !writ_is_ok(read_time(writ_cli_get(cli, "at"), &expect->now_s, NULL))) {
+        !writ_is_ok(read_time(writ_cli_get(cli, "at"), &call->now_s, NULL))) {
         (void)writ_cli_usage(cli, "--at is neither seconds since 1970 nor a time of RFC 3339");
         return false;
     }
-    if (expect->audience.len == 0) {
+    if (call->audience.len == 0) {
         (void)writ_cli_usage(
             cli, "who the credential is for must be said: --aud, or \"aud\" in the call");
         return false;
     }
-    expect->typ = writ_cli_get(cli, "typ");
-    return take_seconds(cli, "skew", 0, WRIT_CREDENTIAL_SKEW_MAX_S, &expect->skew_s) &&
-           take_seconds(
-               cli, "max-lifetime", 1, WRIT_CREDENTIAL_LIFETIME_MAX_S, &expect->lifetime_max_s);
+    call->typ = writ_cli_get(cli, "typ");
+    return take_seconds(cli, "skew", 0, WRIT_VERIFY_SKEW_MAX_S, &call->skew_s) &&
+           take_seconds(cli, "max-lifetime", 1, WRIT_VERIFY_LIFETIME_S, &call->lifetime_max_s);
 }
 
 static WRIT_RESULT
 read_inputs(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
 {
-    in->expect = (struct writ_credential_expect){
+    in->call = (struct writ_verify_call){
         .any_issuer = true,
         .any_agent = true,
         .any_tenant = true,
@@ -255,28 +260,26 @@ read_inputs(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
 /* ---- answering */
 
 static WRIT_RESULT
-answer_json(const struct inputs *in, const struct writ_claims *claims, enum writ_reason why,
-    struct writ_err *err)
+answer_json(const struct inputs *in, const struct writ_verify_answer *answer, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(65536);
     struct writ_write w = writ_write_to(&text);
-    bool ok = why == WRIT_REASON_CREDENTIAL_OK;
     const char *left_out = "";
 
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("ok"));
-    writ_write_bool(&w, ok);
+    writ_write_bool(&w, answer->ok);
     writ_write_name(&w, WRIT_LIT("reason"));
-    writ_write_string(&w, ok ? WRIT_LIT("ok") : writ_reason_name(why));
+    writ_write_string(&w, writ_view_str(answer->reason));
     writ_write_name(&w, WRIT_LIT("sentence"));
-    writ_write_string(&w, writ_reason_sentence(why));
-    if (ok) {
+    writ_write_string(&w, writ_view_str(answer->sentence));
+    if (answer->ok) {
         writ_write_name(&w, WRIT_LIT("jti"));
-        writ_write_string(&w, claims->jti);
+        writ_write_string(&w, answer->jti);
         writ_write_name(&w, WRIT_LIT("exp"));
-        writ_write_i64(&w, claims->exp);
+        writ_write_i64(&w, answer->expires_at_s);
     }
-    if (writ_jwks_left_out(in->keys, &left_out) > 0) {
+    if (writ_verify_left_out(in->verify, &left_out) > 0) {
         writ_write_name(&w, WRIT_LIT("left_out"));
         writ_write_string(&w, writ_view_str(left_out));
     }
@@ -289,37 +292,31 @@ answer_json(const struct inputs *in, const struct writ_claims *claims, enum writ
 }
 
 static void
-answer_text(const struct inputs *in, enum writ_reason why)
+answer_text(const struct inputs *in, const struct writ_verify_answer *answer)
 {
     const char *left_out = "";
-    size_t count = writ_jwks_left_out(in->keys, &left_out);
+    size_t count = writ_verify_left_out(in->verify, &left_out);
 
-    if (why == WRIT_REASON_CREDENTIAL_OK) {
-        writ_cli_print("ok\n");
-        return;
-    }
-    writ_cli_print(WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(writ_reason_name(why)));
-    if (why == WRIT_REASON_UNKNOWN_KEY && count > 0) {
+    writ_cli_print("%s\n", answer->reason);
+    if (count > 0 && writ_view_is(writ_view_str(answer->reason), "unknown_key")) {
         (void)fprintf(stderr, "note: %zu of the keys cannot be used, the first because: %s\n",
             count, left_out);
     }
 }
 
 static WRIT_RESULT
-verify(const struct writ_cli *cli, const struct inputs *in, enum writ_reason *ret,
-    struct writ_err *err)
+verify(const struct writ_cli *cli, const struct inputs *in, bool *ret, struct writ_err *err)
 {
-    struct writ_claims claims = {0};
-    enum writ_reason why = WRIT_REASON_NONE;
+    WRIT_AUTO(struct writ_verify_answer, writ_verify_wipe) answer = {0};
 
-    WRIT_TRY(writ_credential_verify(
-        writ_buf_view(&in->token), &in->expect, in->arena, &claims, &why, err));
+    WRIT_TRY(
+        writ_verify_credential(in->verify, writ_buf_view(&in->token), &in->call, &answer, err));
     if (cli->json) {
-        WRIT_TRY(answer_json(in, &claims, why, err));
+        WRIT_TRY(answer_json(in, &answer, err));
     } else {
-        answer_text(in, why);
+        answer_text(in, &answer);
     }
-    *ret = why;
+    *ret = answer.ok;
     return WRIT_DONE;
 }
 
@@ -327,18 +324,18 @@ enum writ_exit
 writ_command_verify_credential(const struct writ_cli *cli)
 {
     WRIT_AUTO(struct inputs, inputs_wipe) in = {0};
-    enum writ_reason why = WRIT_REASON_NONE;
+    bool good = false;
     struct writ_err err = {0};
     writ_result result = read_inputs(cli, &in, &err);
 
-    if (writ_is_ok(result) && !take_options(cli, &in.expect)) {
+    if (writ_is_ok(result) && !take_options(cli, &in.call)) {
         return WRIT_EXIT_USAGE;
     }
     if (writ_is_ok(result)) {
-        result = verify(cli, &in, &why, &err);
+        result = verify(cli, &in, &good, &err);
     }
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);
     }
-    return why == WRIT_REASON_CREDENTIAL_OK ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+    return good ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
 }

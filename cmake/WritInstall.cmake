@@ -22,3 +22,9 @@ if(public_headers)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/writ.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
+if(TARGET writ-verify)
+    install(TARGETS writ-verify LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/writ-verify.pc.in writ-verify.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/writ-verify.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -45,6 +45,24 @@ function(writ_layer name folder)
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/closed)
 endfunction()
 
+# writ_shared(layer [BELOW layer...] [USES library...])
+#
+# libwrit-<layer>.so: the whole layer, and what it needs of those below. Only what its public header
+# declares can be seen from outside.
+function(writ_shared layer)
+    cmake_parse_arguments(PARSE_ARGV 1 SHARED "" "" "BELOW;USES")
+    if(NOT TARGET writ_${layer})
+        return()
+    endif()
+    writ_existing(below ${SHARED_BELOW})
+    add_library(writ-${layer} SHARED ${CMAKE_CURRENT_BINARY_DIR}/closed/main.c)
+    target_link_libraries(writ-${layer} PRIVATE
+        writ_flags $<LINK_LIBRARY:WHOLE_ARCHIVE,writ_${layer}> ${below} ${SHARED_USES})
+    target_link_options(writ-${layer} PRIVATE -Wl,--no-undefined)
+    set_target_properties(writ-${layer} PROPERTIES
+        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+endfunction()
+
 # writ_program(name folder [BELOW layer...] [USES library...])
 function(writ_program name folder)
     cmake_parse_arguments(PARSE_ARGV 2 PROGRAM "" "" "BELOW;USES")

@@ -15,6 +15,7 @@ below() {
 
 below core/base 'base'
 below core/evidence 'base|evidence'
+below core/verify 'base|evidence|verify'
 below core/store 'base|evidence|store'
 below policy 'base|evidence|policy'
 below crew 'base|evidence|crew'

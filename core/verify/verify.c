@@ -1,0 +1,215 @@
+/* verify.h on top of evidence/credential.h: what a tool server asks, in the words of the checks. */
+#include "writ/verify.h"
+
+#include "evidence/credential.h"
+
+#define TOKEN_ARENA_MAX ((size_t)65536)
+#define CALL_ARENA_MAX  ((size_t)512 << 20)
+#define CANONICAL_MAX                                                                              \
+    (6 * WRIT_VERIFY_ARGUMENTS_MAX) /* "1e20" has 21 digits: nothing grows more                    \
+                                     */
+
+_Static_assert(WRIT_VERIFY_SKEW_MAX_S == WRIT_CREDENTIAL_SKEW_MAX_S, "one limit");
+_Static_assert(WRIT_VERIFY_LIFETIME_S == WRIT_CREDENTIAL_LIFETIME_MAX_S, "one limit");
+
+static const struct writ_json_limits argument_limits = {
+    .bytes = WRIT_VERIFY_ARGUMENTS_MAX,
+    .depth = 64,
+    .values = (size_t)4 << 20,
+    .name_bytes = WRIT_VERIFY_ARGUMENTS_MAX,
+    .string_bytes = WRIT_VERIFY_ARGUMENTS_MAX,
+    .number_bytes = WRIT_NUMBER_MAX,
+};
+
+struct writ_verify {
+    struct writ_jwks *keys; /* NULL: none yet */
+};
+
+WRIT_RESULT
+writ_verify_new(struct writ_verify **ret, struct writ_err *err)
+{
+    struct writ_verify *verify = writ_alloc(sizeof *verify);
+
+    if (verify == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a verifier");
+    }
+    *ret = verify;
+    return WRIT_DONE;
+}
+
+void
+writ_verify_free(struct writ_verify *verify)
+{
+    if (verify != NULL) {
+        writ_jwks_free(verify->keys);
+        writ_free(verify);
+    }
+}
+
+WRIT_RESULT
+writ_verify_keys(struct writ_verify *verify, struct writ_view jwks, struct writ_err *err)
+{
+    struct writ_jwks *keys = NULL;
+
+    WRIT_TRY(writ_jwks_read(jwks, &keys, err));
+    writ_jwks_free(verify->keys);
+    verify->keys = keys;
+    return WRIT_DONE;
+}
+
+size_t
+writ_verify_left_out(const struct writ_verify *verify, const char **ret_why)
+{
+    *ret_why = "";
+    return verify->keys != NULL ? writ_jwks_left_out(verify->keys, ret_why) : 0;
+}
+
+/* ---- the call */
+
+static void
+arena_freep(struct writ_arena **arena)
+{
+    writ_arena_free(*arena);
+}
+
+static WRIT_RESULT
+digest_text(struct writ_view text, struct writ_digest *ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(CALL_ARENA_MAX);
+    const struct writ_json *value = NULL;
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the arguments");
+    }
+    WRIT_TRY(writ_json_read(text, &argument_limits, arena, &value, err));
+    if (writ_json_type(value) != WRIT_JSON_OBJECT) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the arguments are not a JSON object");
+    }
+    return writ_digest_json(value, CANONICAL_MAX, ret, err);
+}
+
+static WRIT_RESULT
+digest_arguments(const struct writ_verify_call *call, struct writ_digest *ret, struct writ_err *err)
+{
+    if (call->params_hash.len == 0) {
+        return digest_text(call->arguments.len > 0 ? call->arguments : WRIT_LIT("{}"), ret, err);
+    }
+    if (call->arguments.len > 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the call has both arguments and params_hash");
+    }
+    if (!writ_is_ok(writ_digest_read(call->params_hash, ret, NULL))) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "params_hash is no digest");
+    }
+    return WRIT_DONE;
+}
+
+/* `use` of the caller, whose words are our words. */
+static enum writ_credential_use
+ask_use(void *ctx, struct writ_view jti, int64_t until_s)
+{
+    const struct writ_verify_call *call = ctx;
+
+    switch (call->use(call->ctx, jti, until_s)) {
+    case WRIT_VERIFY_USE_FRESH:
+        return WRIT_CREDENTIAL_USE_FRESH;
+    case WRIT_VERIFY_USE_SPENT:
+        return WRIT_CREDENTIAL_USE_SPENT;
+    case WRIT_VERIFY_USE_UNKNOWN:
+        break;
+    }
+    return WRIT_CREDENTIAL_USE_UNKNOWN;
+}
+
+static WRIT_RESULT
+check_call(const struct writ_verify_call *call, struct writ_err *err)
+{
+    if (call->tool.len == 0 || call->audience.len == 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the call lacks the tool or the audience");
+    }
+    if (call->target_state_digest.len > 0 && !writ_digest_is(call->target_state_digest)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "target_state_digest is no digest");
+    }
+    return WRIT_DONE;
+}
+
+static struct writ_credential_expect
+expectation(const struct writ_verify *verify, const struct writ_verify_call *call,
+    const struct writ_digest *params_hash)
+{
+    return (struct writ_credential_expect){
+        .keys = verify->keys,
+        .issuer = call->issuer,
+        .any_issuer = call->any_issuer,
+        .audience = call->audience,
+        .typ = call->typ,
+        .tool = call->tool,
+        .agent_id = call->agent_id,
+        .any_agent = call->any_agent,
+        .tenant = call->tenant,
+        .any_tenant = call->any_tenant,
+        .params_hash = *params_hash,
+        .target_state = {call->target_state_digest.len > 0 ? WRIT_PRESENT : WRIT_NULL,
+            call->target_state_digest},
+        .any_target_state = call->any_target_state,
+        .now_s = call->now_s,
+        .skew_s = call->skew_s,
+        .lifetime_max_s = call->lifetime_max_s,
+        .use = call->use != NULL ? ask_use : NULL,
+        .ctx = (void *)(uintptr_t)call,
+    };
+}
+
+/* ---- the answer */
+
+static void
+put_claims(const struct writ_claims *claims, struct writ_verify_answer *ret)
+{
+    ret->jti = claims->jti;
+    ret->issuer = claims->iss;
+    ret->agent_id = claims->sub;
+    ret->tenant = claims->tenant;
+    ret->params_hash = claims->params_hash;
+    ret->target_state_digest = claims->target_state_digest;
+    ret->normalized_scope = claims->normalized_scope;
+    ret->idempotency_key = claims->idempotency_key;
+    ret->boundary_id = claims->boundary_id;
+    ret->issued_at_s = claims->iat;
+    ret->expires_at_s = claims->exp;
+}
+
+WRIT_RESULT
+writ_verify_credential(const struct writ_verify *verify, struct writ_view token,
+    const struct writ_verify_call *call, struct writ_verify_answer *ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(TOKEN_ARENA_MAX);
+    struct writ_credential_expect expect;
+    struct writ_verify_answer answer = {0};
+    struct writ_claims claims = {0};
+    enum writ_reason why = WRIT_REASON_NONE;
+    struct writ_digest params_hash;
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a token");
+    }
+    WRIT_TRY(check_call(call, err));
+    WRIT_TRY(digest_arguments(call, &params_hash, err));
+    expect = expectation(verify, call, &params_hash);
+    WRIT_TRY(writ_credential_verify(token, &expect, arena, &claims, &why, err));
+    answer.ok = why == WRIT_REASON_CREDENTIAL_OK;
+    answer.reason = answer.ok ? "ok" : writ_reason_name(why).ptr;
+    answer.sentence = writ_reason_sentence(why).ptr;
+    answer.hint = writ_reason_hint(why).ptr;
+    if (answer.ok) {
+        put_claims(&claims, &answer);
+        answer.memory = WRIT_TAKE(arena);
+    }
+    *ret = answer;
+    return WRIT_DONE;
+}
+
+void
+writ_verify_wipe(struct writ_verify_answer *answer)
+{
+    writ_arena_free(answer->memory);
+    *answer = (struct writ_verify_answer){0};
+}

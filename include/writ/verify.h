@@ -1,0 +1,150 @@
+/* verify.h - for a tool server: is this credential good for exactly this call?
+ *
+ *     struct writ_verify *verify = NULL;
+ *     struct writ_verify_answer answer = {0};
+ *     const struct writ_verify_call call = {
+ *         .tool = tool, .arguments = arguments, .audience = me,
+ *         .issuer = gateway, .any_agent = true, .any_tenant = true, .any_target_state = true,
+ *         .now_s = time(NULL), .use = use};
+ *
+ *     writ_verify_new(&verify, &err);
+ *     writ_verify_keys(verify, jwks, &err);
+ *     if (writ_verify_credential(verify, token, &call, &answer, &err).code == WRIT_OK && answer.ok)
+ *         run the call for answer.agent_id;
+ *     writ_verify_wipe(&answer);
+ *
+ * The answer is `ok` or the first reason that speaks against the credential, in this order:
+ *
+ *     missing_credential, malformed, unknown_key, bad_signature, wrong_issuer, wrong_audience,
+ *     not_yet_valid, expired, scope_mismatch, args_mismatch, state_drift, revoked, replayed
+ *
+ * Zero means no: a zeroed answer is not ok, a verifier without keys verifies nothing, and of a
+ * zeroed call no credential is good. What is not to be compared has to be left out by name
+ * (`any_...`).
+ *
+ * Nothing in here does I/O, has a clock or remembers which credentials were used: keys come from
+ * whoever fetched them, and `use` is the memory of the caller. Link with `pkg-config writ-verify`;
+ * nothing but libc and libcrypto is needed. */
+#ifndef WRIT_VERIFY_H
+#define WRIT_VERIFY_H
+
+#include "writ/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+#define WRIT_VERIFY_ARGUMENTS_MAX ((size_t)16 << 20) /* bytes of the arguments' text */
+#define WRIT_VERIFY_SKEW_MAX_S    60                 /* most that may be forgiven to clocks */
+#define WRIT_VERIFY_LIFETIME_S    3600 /* longest lifetime of a credential that is accepted */
+
+/** The keys of a gateway. */
+struct writ_verify;
+
+/** A verifier without keys. `ret` is new, free with writ_verify_free; written only on success.
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_verify_new(struct writ_verify **ret, struct writ_err *err);
+
+/** NULL is fine. */
+void writ_verify_free(struct writ_verify *verify);
+
+/**
+ * Takes a key set (RFC 7517 5), what the gateway publishes at /.well-known/jwks.json, in the place
+ * of the one before. On failure the one before goes on. Not while another thread verifies.
+ *
+ * @param jwks  borrowed for the call
+ *
+ * @return WRIT_OK          perhaps with keys that cannot be used: writ_verify_left_out
+ *         WRIT_E_PARSE     not strict JSON
+ *         WRIT_E_INVALID   no key set, or two keys with one kid
+ *         WRIT_E_MISMATCH  private or symmetric key material in it
+ *         WRIT_E_LIMIT     longer than 256 KiB, or more than 64 keys
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_verify_keys(
+    struct writ_verify *verify, struct writ_view jwks, struct writ_err *err);
+
+/** How many keys of the set cannot be used, and why the first of them cannot ("" when all can). */
+size_t writ_verify_left_out(const struct writ_verify *verify, const char **ret_why);
+
+/** What the caller remembers about a jti. Zero is the answer of someone who could not find out. */
+enum writ_verify_use {
+    WRIT_VERIFY_USE_UNKNOWN = 0,
+    WRIT_VERIFY_USE_FRESH, /* was not there, and is remembered from now on */
+    WRIT_VERIFY_USE_SPENT,
+};
+
+/** The call as it arrived, and whom it must come from. All views are borrowed for the call of
+ * writ_verify_credential. */
+struct writ_verify_call {
+    struct writ_view tool;        /* the tool's own name; needed */
+    struct writ_view arguments;   /* the JSON text of an object; empty: {} */
+    struct writ_view params_hash; /* in place of `arguments`, "sha256:...", for who has digested
+                                   * them (RFC 8785); empty: by `arguments` */
+    struct writ_view audience;    /* who the caller is: the `resource` of the upstream; needed */
+    struct writ_view issuer;      /* the gateway's `issuer` */
+    struct writ_view agent_id;
+    struct writ_view tenant;              /* empty: the credential must say null */
+    struct writ_view target_state_digest; /* as it is now, "sha256:..."; empty: it must say null */
+    struct writ_view typ;                 /* of the header; empty: "JWT", or none */
+    bool any_issuer;                      /* whoever has the keys may have issued it */
+    bool any_agent, any_tenant;
+    bool any_target_state; /* the caller cannot observe it */
+
+    int64_t now_s;          /* seconds since 1970 */
+    int64_t skew_s;         /* 0..WRIT_VERIFY_SKEW_MAX_S */
+    int64_t lifetime_max_s; /* longest exp - iat; 0: WRIT_VERIFY_LIFETIME_S */
+
+    /** Remembers a jti at least until `until_s` and tells whether it was there before, in one step
+     * that no other request can come between. Called last, once, and only for a credential that is
+     * good otherwise; jti is at most 256 bytes. NULL: somebody else sees to single use. */
+    enum writ_verify_use (*use)(void *ctx, struct writ_view jti, int64_t until_s);
+    void *ctx;
+};
+
+/** What was found out. Strings and views of claims live until writ_verify_wipe. */
+struct writ_verify_answer {
+    bool ok;
+    const char *reason;   /* "ok", or one of the names above; static */
+    const char *sentence; /* for people, without a value of the call; static */
+    const char *hint;     /* what to do; may be ""; static */
+
+    /* of a credential that is good; a view with ptr NULL where the claim is null */
+    struct writ_view jti; /* the decision_id */
+    struct writ_view issuer, agent_id, tenant;
+    struct writ_view params_hash, target_state_digest;
+    struct writ_view normalized_scope, idempotency_key, boundary_id;
+    int64_t issued_at_s, expires_at_s;
+    void *memory; /* of the views; for writ_verify_wipe alone */
+};
+
+/**
+ * Verifies a credential for a call.
+ *
+ * @param token  as it arrived; empty when there was none
+ * @param ret    zeroed or wiped; written only on success, wipe with writ_verify_wipe
+ *
+ * @return WRIT_OK         there is an answer: look at ret->ok
+ *         WRIT_E_INVALID  the call lacks tool or audience, has a digest that is none, or a number
+ *                         that is out of range; or its arguments are no JSON object
+ *         WRIT_E_PARSE    the arguments are not strict JSON (RFC 7493)
+ *         WRIT_E_LIMIT    the arguments are longer than WRIT_VERIFY_ARGUMENTS_MAX
+ *         WRIT_E_IO       `use` could not find out
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ *         Anything but WRIT_OK is no answer, and the call must be refused.
+ *
+ * Thread-safe while nobody changes the verifier. Does not block, but for `use`.
+ */
+WRIT_RESULT writ_verify_credential(const struct writ_verify *verify, struct writ_view token,
+    const struct writ_verify_call *call, struct writ_verify_answer *ret, struct writ_err *err);
+
+/** Frees what the answer's views point to and zeroes it. */
+void writ_verify_wipe(struct writ_verify_answer *answer);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif
