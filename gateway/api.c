@@ -6,7 +6,8 @@
 #define ENDPOINT    "/mcp" /* that tokens with an audience are for */
 
 enum writ_reason
-writ_api_ask(struct writ_exchange *x, struct writ_worker *worker, struct writ_agent *ret)
+writ_api_ask(struct writ_exchange *x, struct writ_worker *worker, struct writ_arena *arena,
+    struct writ_agent *ret)
 {
     const struct writ_identity_question question = {
         .authorization = writ_exchange_header(x, WRIT_LIT("Authorization")),
@@ -16,7 +17,7 @@ writ_api_ask(struct writ_exchange *x, struct writ_worker *worker, struct writ_ag
     struct writ_identity_result identity = {.answer = WRIT_IDENTITY_MISSING};
 
     if (question.authorization.ptr != NULL) {
-        writ_identity_ask(worker->identity, &question, x->arena, &identity);
+        writ_identity_ask(worker->identity, &question, arena, &identity);
     }
     if (identity.answer == WRIT_IDENTITY_KNOWN) {
         *ret = identity.agent;

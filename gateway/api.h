@@ -10,13 +10,14 @@
 /**
  * Who asks: by a bearer token of an entry of `agents`. An agent that everybody is, is nobody here.
  *
- * @param ret  written when the answer is WRIT_REASON_NONE; its views live in the arena of the
- *             exchange or in the worker's generation, which the caller holds as long as it uses it
+ * @param arena  of the exchange; a stream, which asks again, gives another one each time
+ * @param ret    written when the answer is WRIT_REASON_NONE; its views live in the arena or in the
+ *               worker's generation, which the caller holds as long as it uses it
  *
  * @return WRIT_REASON_NONE, or why not: UNAUTHENTICATED, OVERLOADED (keys cannot be had)
  */
-enum writ_reason writ_api_ask(
-    struct writ_exchange *x, struct writ_worker *worker, struct writ_agent *ret);
+enum writ_reason writ_api_ask(struct writ_exchange *x, struct writ_worker *worker,
+    struct writ_arena *arena, struct writ_agent *ret);
 
 /** The status that goes with what writ_api_ask refuses: 401, 503. */
 unsigned writ_api_status(enum writ_reason reason);

@@ -1,21 +1,20 @@
 #include "gateway/review_api.h"
 
-#include "base/text.h"
-#include "evidence/write.h"
 #include "gateway/api.h"
-#include "policy/approval.h"
+#include "gateway/review_answer.h"
+#include "gateway/review_stream.h"
+#include "gateway/review_viewer.h"
 
 #define MAGIC 0x72766170U
 
-enum deed { DEED_LIST = 0, DEED_READ, DEED_VOTE, DEED_WITHDRAW, DEED_CANCEL };
+enum deed { DEED_NONE = 0, DEED_READ, DEED_VOTE, DEED_WITHDRAW, DEED_CANCEL };
 
 /** One request; in the arena of its exchange. */
 struct asked {
     uint32_t magic;
     struct writ_exchange *x;
     struct writ_worker *worker;
-    struct writ_generation *generation; /* held until the answer */
-    struct writ_agent agent;
+    struct writ_review_viewer viewer; /* until the answer */
     enum deed deed;
     struct writ_view id;
     bool seen; /* CANCEL: the review was read, and the caller may */
@@ -23,144 +22,33 @@ struct asked {
     struct writ_post post;
 };
 
-/* ---- answers ---- */
-
-static void
-text_member(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    if (value.len > 0) {
-        writ_write_name(w, name);
-        writ_write_string(w, value);
-    }
-}
-
-static void
-time_member(struct writ_write *w, struct writ_view name, int64_t us)
-{
-    char text[WRIT_TIME_TEXT];
-
-    if (us != 0) {
-        writ_time_format(us, text);
-        text_member(w, name, writ_view_str(text));
-    }
-}
-
 static void
 refuse(struct asked *a, unsigned status, enum writ_reason reason)
 {
-    writ_generation_drop(WRIT_TAKE(a->generation));
+    writ_review_viewer_wipe(&a->viewer);
     writ_api_problem(a->x, status, reason);
 }
 
 static void
-put_voters(struct writ_write *w, const struct writ_review *review)
+reply(struct asked *a, const struct writ_buf *body)
 {
-    writ_write_name(w, WRIT_LIT("voters"));
-    writ_write_array_begin(w);
-    for (size_t i = 0; i < review->voters_n; i++) {
-        const struct writ_review_voter *voter = &review->voters[i];
-
-        writ_write_object_begin(w);
-        text_member(w, WRIT_LIT("id"), voter->id);
-        writ_write_name(w, WRIT_LIT("weight"));
-        writ_write_i64(w, voter->weight);
-        writ_write_name(w, WRIT_LIT("veto"));
-        writ_write_bool(w, voter->veto);
-        text_member(w, WRIT_LIT("vote"), writ_review_vote_name(voter->vote));
-        time_member(w, WRIT_LIT("voted_at"), voter->voted_us);
-        writ_write_object_end(w);
-    }
-    writ_write_array_end(w);
+    writ_review_viewer_wipe(&a->viewer);
+    writ_api_reply(a->x, 200, body);
 }
-
-static void
-put_told(struct writ_write *w, const struct writ_review_told *told)
-{
-    const struct writ_review *review = &told->review;
-
-    text_member(w, WRIT_LIT("id"), review->id);
-    text_member(w, WRIT_LIT("state"), writ_review_state_name(told->state));
-    text_member(w, WRIT_LIT("review"), review->name);
-    text_member(w, WRIT_LIT("agent_id"), review->agent_id);
-    text_member(w, WRIT_LIT("tenant"), review->tenant);
-    time_member(w, WRIT_LIT("opened_at"), review->opened_us);
-    time_member(w, WRIT_LIT("changed_at"), told->changed_us);
-    time_member(w, WRIT_LIT("expires_at"), told->until_us);
-    text_member(w, WRIT_LIT("review_digest"), writ_view_str(told->digest));
-    text_member(w, WRIT_LIT("intent_digest"), review->intent_digest);
-    text_member(w, WRIT_LIT("target_state_digest"), review->target_state_digest);
-    text_member(w, WRIT_LIT("engine"), review->engine);
-    text_member(w, WRIT_LIT("threshold"), review->threshold);
-    text_member(w, WRIT_LIT("quorum"), review->quorum);
-    put_voters(w, review);
-}
-
-/* ---- who may ---- */
 
 static struct writ_view
 subject_of(const struct asked *a)
 {
-    return writ_approval_subject(&a->agent);
-}
-
-static bool
-is_administrator(const struct asked *a, const struct writ_review *review)
-{
-    const struct writ_config *config = a->generation->config;
-
-    for (size_t i = 0; i < config->reviews_n; i++) {
-        const struct writ_review_config *row = &config->reviews[i];
-
-        for (size_t n = 0; writ_view_equal(row->name, review->name) && n < row->administrators.n;
-             n++) {
-            if (writ_view_equal(row->administrators.items[n], subject_of(a))) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool
-is_of_tenant(const struct asked *a, const struct writ_review *review)
-{
-    return a->agent.tenant.len == 0 || writ_view_equal(a->agent.tenant, review->tenant);
+    return writ_review_viewer_subject(&a->viewer);
 }
 
 static bool
 may_see(const struct asked *a, const struct writ_review *review)
 {
-    return is_of_tenant(a, review) &&
-           (writ_review_voter(review, subject_of(a)) != NULL || is_administrator(a, review) ||
-               (writ_view_equal(a->agent.id, review->agent_id) &&
-                   writ_view_equal(a->agent.tenant, review->tenant)));
+    return writ_review_viewer_sees(&a->viewer, review);
 }
 
 /* ---- what came back ---- */
-
-static void
-answer_list(struct asked *a)
-{
-    const struct writ_entry_review_list *list = &a->entry.review_list;
-    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
-    struct writ_write w = writ_write_to(&body);
-
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("reviews"));
-    writ_write_array_begin(&w);
-    for (size_t i = 0; i < list->n; i++) {
-        if (may_see(a, &list->items[i].review)) {
-            writ_write_object_begin(&w);
-            put_told(&w, &list->items[i]);
-            writ_write_object_end(&w);
-        }
-    }
-    writ_write_array_end(&w);
-    writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-    writ_generation_drop(WRIT_TAKE(a->generation));
-    writ_api_reply(a->x, 200, &body);
-}
 
 static void
 answer_read(struct asked *a)
@@ -170,7 +58,7 @@ answer_read(struct asked *a)
     struct writ_write w = writ_write_to(&body);
 
     writ_write_object_begin(&w);
-    put_told(&w, &get->told);
+    writ_review_answer_put(&w, &get->told);
     if (get->arguments.ptr != NULL) {
         writ_write_name(&w, WRIT_LIT("arguments"));
         writ_write_raw(&w, get->arguments);
@@ -185,8 +73,7 @@ answer_read(struct asked *a)
     writ_write_array_end(&w);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-    writ_generation_drop(WRIT_TAKE(a->generation));
-    writ_api_reply(a->x, 200, &body);
+    reply(a, &body);
 }
 
 static unsigned
@@ -216,11 +103,10 @@ answer_event(struct asked *a)
         return;
     }
     writ_write_object_begin(&w);
-    put_told(&w, &r->told);
+    writ_review_answer_put(&w, &r->told);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-    writ_generation_drop(WRIT_TAKE(a->generation));
-    writ_api_reply(a->x, 200, &body);
+    reply(a, &body);
 }
 
 static void submit(struct asked *a);
@@ -230,7 +116,7 @@ cancel(struct asked *a)
 {
     const struct writ_review *review = &a->entry.review_get.told.review;
 
-    if (!is_administrator(a, review)) {
+    if (!writ_review_viewer_administers(&a->viewer, review)) {
         refuse(a, 403, WRIT_REASON_VOTE_NOT_ENTITLED);
         return;
     }
@@ -250,8 +136,6 @@ back_on_loop(struct writ_post *post)
         refuse(a, 404, WRIT_REASON_REVIEW_UNKNOWN);
     } else if (a->entry.code != WRIT_OK) {
         refuse(a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
-    } else if (a->deed == DEED_LIST) {
-        answer_list(a);
     } else if (a->entry.kind == WRIT_ENTRY_REVIEW) {
         answer_event(a);
     } else if (!may_see(a, &a->entry.review_get.told.review)) {
@@ -284,18 +168,6 @@ submit(struct asked *a)
 
 /* ---- what is asked ---- */
 
-/* False: nobody, and told. */
-static bool
-authenticate(struct asked *a)
-{
-    enum writ_reason reason = writ_api_ask(a->x, a->worker, &a->agent);
-
-    if (reason != WRIT_REASON_NONE) {
-        refuse(a, writ_api_status(reason), reason);
-    }
-    return reason == WRIT_REASON_NONE;
-}
-
 /* "/ID", "/ID/vote": what and which. False: there is nothing at that path. */
 static bool
 read_path(struct asked *a)
@@ -316,8 +188,8 @@ read_path(struct asked *a)
     a->deed = writ_view_is(deed, "vote")       ? DEED_VOTE
               : writ_view_is(deed, "withdraw") ? DEED_WITHDRAW
               : writ_view_is(deed, "cancel")   ? DEED_CANCEL
-                                               : DEED_LIST;
-    return a->deed != DEED_LIST;
+                                               : DEED_NONE;
+    return a->deed != DEED_NONE;
 }
 
 /* A member that is a string, or not there; anything else is wrong. */
@@ -357,7 +229,8 @@ vote(struct asked *a)
     struct writ_entry_review r = {.event = WRIT_REVIEW_DO_VOTE,
         .id = a->id,
         .by = subject_of(a),
-        .tenant = a->agent.tenant.len > 0 ? a->agent.tenant : (struct writ_view){NULL, 0}};
+        .tenant =
+            a->viewer.agent.tenant.len > 0 ? a->viewer.agent.tenant : (struct writ_view){NULL, 0}};
 
     if (!read_vote(a, &r)) {
         refuse(a, 422, WRIT_REASON_VOTE_MALFORMED);
@@ -371,8 +244,7 @@ static void
 go(struct asked *a)
 {
     switch (a->deed) {
-    case DEED_LIST:
-        a->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_LIST};
+    case DEED_NONE:
         break;
     case DEED_READ:
     case DEED_CANCEL:
@@ -385,45 +257,30 @@ go(struct asked *a)
         a->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW,
             .review = {.event = WRIT_REVIEW_DO_WITHDRAW,
                 .id = a->id,
-                .by = a->agent.id,
-                .agent_id = a->agent.id,
-                .tenant = writ_view(
-                    a->agent.tenant.len > 0 ? a->agent.tenant.ptr : "", a->agent.tenant.len)}};
+                .by = a->viewer.agent.id,
+                .agent_id = a->viewer.agent.id,
+                .tenant =
+                    writ_view(a->viewer.agent.tenant.len > 0 ? a->viewer.agent.tenant.ptr : "",
+                        a->viewer.agent.tenant.len)}};
         break;
     }
     submit(a);
 }
 
-static struct asked *
-begin(struct writ_exchange *x, struct writ_gateway *gateway)
-{
-    struct asked *a = writ_arena_get(x->arena, sizeof *a);
-
-    if (a == NULL) {
-        writ_api_problem(x, 503, WRIT_REASON_OVERLOADED);
-        return NULL;
-    }
-    *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(gateway, x->loop)};
-    a->generation = writ_generation_hold(a->worker->generation);
-    return authenticate(a) ? a : NULL;
-}
-
-static void
-handle_list(struct writ_exchange *x, void *ctx)
-{
-    struct asked *a = begin(x, ctx);
-
-    if (a != NULL) {
-        go(a);
-    }
-}
-
 static void
 handle_one(struct writ_exchange *x, void *ctx)
 {
-    struct asked *a = begin(x, ctx);
+    struct asked *a = writ_arena_get(x->arena, sizeof *a);
+    enum writ_reason refused;
 
     if (a == NULL) {
+        writ_api_problem(x, 503, WRIT_REASON_OVERLOADED);
+        return;
+    }
+    *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(ctx, x->loop)};
+    refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
+    if (refused != WRIT_REASON_NONE) {
+        writ_api_problem(x, writ_api_status(refused), refused);
         return;
     }
     if (!read_path(a)) {
@@ -436,11 +293,8 @@ handle_one(struct writ_exchange *x, void *ctx)
 void
 writ_review_api_routes(struct writ_gateway *gateway, struct writ_route ret[WRIT_REVIEW_API_ROUTES])
 {
-    ret[0] = (struct writ_route){.path = WRIT_LIT("/v1/reviews"),
-        .methods = WRIT_ROUTE_GET,
-        .handler = handle_list,
-        .ctx = gateway};
-    ret[1] = (struct writ_route){.path = WRIT_LIT("/v1/reviews/"),
+    writ_review_stream_routes(gateway, ret);
+    ret[WRIT_REVIEW_STREAM_ROUTES] = (struct writ_route){.path = WRIT_LIT("/v1/reviews/"),
         .prefix = true,
         .methods = WRIT_ROUTE_GET | WRIT_ROUTE_POST,
         .json = true,

@@ -1,4 +1,5 @@
 #include "gateway/gateway.h"
+#include "gateway/review_stream.h"
 
 #define SCRATCH_MAX ((size_t)4 << 30) /* what is read has limits of its own, far below */
 
@@ -51,6 +52,7 @@ writ_worker_init(struct writ_worker *worker, size_t batch_max, const struct writ
 void
 writ_worker_wipe(struct writ_worker *worker)
 {
+    writ_review_stream_wipe(worker);
     for (size_t i = 0; i < worker->origins_n; i++) {
         writ_http_client_close(worker->origins[i].client);
         writ_buf_wipe(&worker->origins[i].origin);

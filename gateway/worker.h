@@ -13,6 +13,7 @@
 
 struct writ_gateway;
 struct writ_request;
+struct writ_review_stream;
 
 #define WRIT_PROBE_ORIGINS_MAX 16 /* servers that HTTP probes may ask, per loop */
 
@@ -39,6 +40,7 @@ struct writ_worker {
     struct writ_arena *scratch;   /* empty but while a function reads with it */
     bool ending;                  /* the gateway stops: nothing is waited for that need not be */
     struct writ_request *streams; /* those that end only when told: see stream.h */
+    struct writ_review_stream *review_streams; /* those who watch reviews */
     /* by the index of an upstream: learn.c */
     struct writ_shelf_view shelves[WRIT_UPSTREAMS_MAX];
     struct writ_request *learners[WRIT_UPSTREAMS_MAX]; /* who asked and who waits; NULL: nobody */

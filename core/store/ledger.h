@@ -133,9 +133,9 @@ enum writ_entry_kind {
     WRIT_ENTRY_SEAL,         /* ends a boundary */
     WRIT_ENTRY_REVIEW,       /* something happens to a review: a vote, a withdrawal, a cancel */
     WRIT_ENTRY_REVIEW_GET,   /* one review, with its records */
-    WRIT_ENTRY_REVIEW_LIST,  /* those that live */
     WRIT_ENTRY_REVIEW_RULES, /* what policy says from now on: reviews of other rules are outdated */
     WRIT_ENTRY_REVIEW_AWAIT, /* ends when a review is no longer open, or when its time is over */
+    WRIT_ENTRY_REVIEW_WATCH, /* ends when any review has changed, or when its time is over */
     WRIT_ENTRY_SESSION_PUT,  /* creates or replaces a session's row */
     WRIT_ENTRY_SESSION_GET,
     WRIT_ENTRY_SESSION_DROP,
@@ -326,16 +326,6 @@ struct writ_entry_review_get {
     struct writ_view arguments; /* canonical; ptr NULL: no longer kept */
 };
 
-/** WRIT_ENTRY_REVIEW_LIST. The oldest first. */
-struct writ_entry_review_list {
-    struct writ_view tenant; /* ptr NULL: of any */
-    struct writ_view voter;  /* ptr NULL: whoever votes */
-
-    /* written by the ledger */
-    const struct writ_review_told *items;
-    size_t n;
-};
-
 /** WRIT_ENTRY_REVIEW_RULES. They end within a second. */
 struct writ_entry_review_rules {
     const struct writ_view *rules; /* rules_digest of every approval that there is */
@@ -348,6 +338,20 @@ struct writ_entry_review_await {
     int64_t until_us; /* wall time; it may end up to a second later */
 
     enum writ_review_state state; /* written by the ledger; ABSENT: there is none (any more) */
+};
+
+/** WRIT_ENTRY_REVIEW_WATCH. Changes are counted by the place of their record in the log, so that a
+ * count holds over a restart. What is told is how a review stands: of two changes shortly after
+ * each other only the second may be seen. */
+struct writ_entry_review_watch {
+    uint64_t since;   /* changes up to there are known; 0: nothing is */
+    int64_t until_us; /* wall time; it may end up to a second later, with n 0 */
+
+    /* written by the ledger */
+    bool anew;   /* `since` is too old: these are all that live, and nothing else does */
+    uint64_t at; /* the next `since` */
+    const struct writ_review_told *items;
+    size_t n;
 };
 
 /** WRIT_ENTRY_SESSION_*. Not for the path of every call. */
@@ -392,8 +396,8 @@ struct writ_entry {
         struct writ_entry_seal seal;
         struct writ_entry_review review;
         struct writ_entry_review_get review_get;
-        struct writ_entry_review_list review_list;
         struct writ_entry_review_await review_await;
+        struct writ_entry_review_watch review_watch;
         struct writ_entry_review_rules review_rules;
         struct writ_entry_session session;
     };

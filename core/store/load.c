@@ -538,6 +538,9 @@ load(struct loading *l)
     WRIT_TRY(load_records(l));
     WRIT_TRY(load_waits(l));
     WRIT_TRY(load_reviews(l));
+    if (l->ledger->next_leaf > 0) {
+        l->ledger->reviews.changed = l->ledger->reviews.forgotten = l->ledger->next_leaf - 1;
+    }
     return interrupt_all(l);
 }
 

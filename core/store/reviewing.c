@@ -368,38 +368,6 @@ writ_reviewing_event(struct writ_ledger *ledger, struct writ_entry *entry)
 
 /* ---- looking ---- */
 
-static bool
-is_asked_for(const struct writ_entry_review_list *list, const struct writ_reviewed *review)
-{
-    const struct writ_review *terms = &review->story.review;
-
-    return !review->leaving && writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE &&
-           (list->tenant.ptr == NULL || writ_view_equal(list->tenant, terms->tenant)) &&
-           (list->voter.ptr == NULL || writ_review_voter(terms, list->voter) != NULL);
-}
-
-WRIT_RESULT
-writ_reviewing_list(struct writ_ledger *ledger, struct writ_entry *entry)
-{
-    struct writ_entry_review_list *list = &entry->review_list;
-    const struct writ_reviewed *review = ledger->reviews.ring;
-    struct writ_review_told *items =
-        writ_arena_get(entry->arena, (ledger->reviews.count + 1) * sizeof *items);
-    size_t n = 0;
-
-    if (items == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
-        if (is_asked_for(list, review)) {
-            WRIT_TRY(writ_reviews_tell(review, entry->arena, &items[n++], NULL));
-        }
-    }
-    list->items = items;
-    list->n = n;
-    return WRIT_DONE;
-}
-
 /* The records of one decision_id: the decision, and those of its review. */
 static WRIT_RESULT
 read_records(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_review_story *story,
@@ -540,6 +508,88 @@ writ_reviewing_await(struct writ_ledger *ledger, struct writ_entry *entry)
     entry->next = review->awaiting;
     review->awaiting = entry;
     return true;
+}
+
+static WRIT_RESULT
+add_changed(
+    const struct writ_reviewed *review, struct writ_entry *entry, struct writ_review_told *items)
+{
+    struct writ_entry_review_watch *watch = &entry->review_watch;
+    bool lives = !review->leaving && writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE;
+
+    if (watch->anew ? !lives : review->changed < watch->since) {
+        return WRIT_DONE;
+    }
+    return writ_reviews_tell(review, entry->arena, &items[watch->n++], NULL);
+}
+
+static WRIT_RESULT
+tell_changes(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    const struct writ_reviews *reviews = &ledger->reviews;
+    const struct writ_reviewed *review = reviews->ring;
+    struct writ_entry_review_watch *watch = &entry->review_watch;
+    struct writ_review_told *items =
+        writ_arena_get(entry->arena, (reviews->count + WRIT_REVIEWS_PAST) * sizeof *items);
+
+    if (items == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    watch->items = items;
+    for (size_t i = 0; !watch->anew && i < WRIT_REVIEWS_PAST; i++) {
+        if (reviews->past[i] != NULL) {
+            WRIT_TRY(add_changed(reviews->past[i], entry, items));
+        }
+    }
+    for (size_t i = 0; i < reviews->count; i++, review = review->next) {
+        WRIT_TRY(add_changed(review, entry, items));
+    }
+    return WRIT_DONE;
+}
+
+void
+writ_reviewing_watch(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    entry->next = ledger->reviews.watching;
+    ledger->reviews.watching = entry;
+}
+
+/* What the memory holds between two groups is on disk: only then is it told. */
+static bool
+ends_watch(struct writ_ledger *ledger, struct writ_entry *entry, int64_t now_us)
+{
+    struct writ_entry_review_watch *watch = &entry->review_watch;
+    const struct writ_reviews *reviews = &ledger->reviews;
+
+    watch->anew = watch->since <= reviews->forgotten || watch->since > reviews->changed + 1;
+    watch->at = reviews->changed + 1;
+    watch->n = 0;
+    if (!watch->anew && watch->since == watch->at) {
+        entry->code = WRIT_OK;
+        return watch->until_us <= now_us;
+    }
+    entry->code = tell_changes(ledger, entry).code;
+    return true;
+}
+
+void
+writ_reviewing_watched(struct writ_ledger *ledger, bool ending)
+{
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    struct writ_entry **at = &ledger->reviews.watching;
+
+    while (*at != NULL) {
+        struct writ_entry *entry = *at;
+
+        if (!ends_watch(ledger, entry, now_us) && !ending) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        entry->code = ending ? WRIT_E_BUSY : entry->code;
+        entry->next = ledger->over;
+        ledger->over = entry;
+    }
 }
 
 void

@@ -41,15 +41,19 @@ void writ_reviewing_settle(struct writ_ledger *ledger, struct writ_reviewing *re
 /** Takes it back. Nothing made: nothing happens. */
 void writ_reviewing_revert(struct writ_ledger *ledger, struct writ_reviewing *reviewing);
 
-/** WRIT_ENTRY_REVIEW, _GET, _LIST. */
+/** WRIT_ENTRY_REVIEW, _GET. */
 WRIT_RESULT writ_reviewing_event(struct writ_ledger *ledger, struct writ_entry *entry);
 WRIT_RESULT writ_reviewing_get(struct writ_ledger *ledger, struct writ_entry *entry);
-WRIT_RESULT writ_reviewing_list(struct writ_ledger *ledger, struct writ_entry *entry);
 
 /** WRIT_ENTRY_REVIEW_RULES. */
 WRIT_RESULT writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry);
 /** WRIT_ENTRY_REVIEW_AWAIT. True: it waits, and ends later; else its code is set. */
 bool writ_reviewing_await(struct writ_ledger *ledger, struct writ_entry *entry);
+/** WRIT_ENTRY_REVIEW_WATCH: it waits for the end of the turn at least. */
+void writ_reviewing_watch(struct writ_ledger *ledger, struct writ_entry *entry);
+/** Between two groups: ends those who watch and have something to be told, or no time left; all
+ * when the ledger is closed. */
+void writ_reviewing_watched(struct writ_ledger *ledger, bool ending);
 /** Ends all that wait, when the ledger is closed. */
 void writ_reviewing_end_all(struct writ_ledger *ledger, enum writ_code code);
 

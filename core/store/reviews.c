@@ -27,6 +27,11 @@ writ_reviews_wipe(struct writ_reviews *reviews)
     while (reviews->ring != NULL) {
         writ_reviews_remove(reviews, reviews->ring);
     }
+    for (size_t i = 0; i < WRIT_REVIEWS_PAST; i++) {
+        if (reviews->past[i] != NULL) {
+            writ_arena_free(WRIT_TAKE(reviews->past[i])->arena);
+        }
+    }
     writ_map_wipe(&reviews->by_id);
     writ_map_wipe(&reviews->by_name);
 }
@@ -94,8 +99,8 @@ link_last(struct writ_reviews *reviews, struct writ_reviewed *review)
     reviews->count++;
 }
 
-void
-writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review)
+static void
+unlink_one(struct writ_reviews *reviews, struct writ_reviewed *review)
 {
     writ_map_remove(&reviews->by_id, &review->by_id);
     writ_map_remove(&reviews->by_name, &review->by_name);
@@ -105,7 +110,31 @@ writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review)
     review->next->prev = review->prev;
     review->prev->next = review->next;
     reviews->count--;
+}
+
+void
+writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review)
+{
+    unlink_one(reviews, review);
+    if (review->changed > reviews->forgotten) {
+        reviews->forgotten = review->changed;
+    }
     writ_arena_free(review->arena); /* it lies in there itself */
+}
+
+void
+writ_reviews_outlive(struct writ_reviews *reviews, struct writ_reviewed *review)
+{
+    struct writ_reviewed **place = &reviews->past[reviews->past_next++ % WRIT_REVIEWS_PAST];
+
+    unlink_one(reviews, review);
+    if (*place != NULL) {
+        if ((*place)->changed > reviews->forgotten) {
+            reviews->forgotten = (*place)->changed;
+        }
+        writ_arena_free((*place)->arena);
+    }
+    *place = review;
 }
 
 static WRIT_RESULT
@@ -342,6 +371,7 @@ writ_reviews_settle(struct writ_ledger *ledger, const struct writ_reviews_change
         op->review = review;
         op->was = change->was;
         row = writ_group_row(ledger);
+        op->was.leaf = row->row.leaf;
         row->body_at = change->at;
         row->body_len = change->len;
         row->row.kind = WRIT_ROW_REVIEW;
@@ -442,8 +472,12 @@ writ_reviews_finish(struct writ_ledger *ledger, const struct writ_op *op)
 {
     let_boundary_go(ledger, op->review);
     writ_reviews_release(ledger, op->review, 0, WRIT_OK);
+    if (op->was.leaf > 0) {
+        op->review->changed = op->was.leaf;
+        ledger->reviews.changed = op->was.leaf;
+    }
     if (op->was.forget) {
-        writ_reviews_remove(&ledger->reviews, op->review);
+        writ_reviews_outlive(&ledger->reviews, op->review);
     }
 }
 
@@ -455,11 +489,43 @@ writ_reviews_undo(struct writ_ledger *ledger, const struct writ_op *op)
 
 /* ---- telling ---- */
 
+static WRIT_RESULT
+copy_view(struct writ_view *view, struct writ_arena *arena, struct writ_err *err)
+{
+    *view = writ_view_copy(*view, arena);
+    if (view->ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to tell of a review");
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+copy_review(const struct writ_review *from, struct writ_arena *arena, struct writ_review *ret,
+    struct writ_err *err)
+{
+    struct writ_view *views[] = {&ret->id, &ret->name, &ret->engine, &ret->threshold, &ret->quorum,
+        &ret->subject, &ret->tenant, &ret->agent_id, &ret->intent_digest, &ret->target_state_digest,
+        &ret->rules_digest};
+
+    *ret = *from;
+    ret->voters = writ_arena_get(arena, from->voters_n * sizeof *ret->voters);
+    if (ret->voters == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to tell of a review");
+    }
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        WRIT_TRY(copy_view(views[i], arena, err));
+    }
+    for (size_t i = 0; i < from->voters_n; i++) {
+        ret->voters[i] = from->voters[i];
+        WRIT_TRY(copy_view(&ret->voters[i].id, arena, err));
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
     struct writ_review_told *ret, struct writ_err *err)
 {
-    const struct writ_review *from = &review->story.review;
     struct writ_review_told told = {
         .state = review->story.state,
         .n = review->story.n,
@@ -467,12 +533,7 @@ writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
         .until_us = review->until_us,
     };
 
-    WRIT_TRY(copy_terms(from, arena, &told.review, err));
-    told.review.opened_us = from->opened_us;
-    for (size_t i = 0; i < from->voters_n; i++) {
-        told.review.voters[i].vote = from->voters[i].vote;
-        told.review.voters[i].voted_us = from->voters[i].voted_us;
-    }
+    WRIT_TRY(copy_review(&review->story.review, arena, &told.review, err));
     for (size_t i = 0; i < sizeof told.digest; i++) {
         told.digest[i] = review->story.digest[i];
     }
@@ -515,6 +576,7 @@ read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed
         if (writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_REVIEW) {
             WRIT_TRY(writ_reviews_hear(&review->story,
                 writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), review->arena, scratch, err));
+            review->changed = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
         }
         WRIT_TRY(writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err));
     }

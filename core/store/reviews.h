@@ -8,6 +8,8 @@
  * 3. While a review lives its boundary is not sealed: `in_flight` counts it.
  * 4. A review has a row as long as it is in the table; the row has the arguments while it lives.
  *
+ * 5. One that is forgotten right after its end stays in `past` for a while, for those who watch.
+ *
  * Memory is bounded: a table that is full takes no further review. One thread. */
 #ifndef WRIT_STORE_REVIEWS_H
 #define WRIT_STORE_REVIEWS_H
@@ -21,6 +23,7 @@
 #define WRIT_REVIEWS_SCRATCH (16 << 20)            /* to read one record of one */
 #define WRIT_REVIEWS_RECORDS 3                     /* records that one change makes at most */
 #define WRIT_REVIEWS_KEPT_US (INT64_C(3600000000)) /* so long an end is told to who asks again */
+#define WRIT_REVIEWS_PAST    256                   /* in `past` */
 
 struct writ_op;
 
@@ -31,6 +34,7 @@ struct writ_reviewed {
     struct writ_boundary *boundary;    /* of its decision, while it lives */
     uint64_t boundary_row, seq;        /* where its records stand */
     uint64_t leaf;                     /* of its decision */
+    uint64_t changed;                  /* leaf of its last record on disk */
     struct writ_review_story story;
     int64_t until_us;            /* wall time at which the state is over */
     bool leaving;                /* the present group takes it out: nobody finds it */
@@ -44,6 +48,11 @@ struct writ_reviews {
     struct writ_map by_id, by_name;
     size_t most, count;
     struct writ_reviewed *ring; /* the oldest */
+    struct writ_reviewed *past[WRIT_REVIEWS_PAST];
+    size_t past_next;
+    uint64_t changed;            /* leaf of the last change of any */
+    uint64_t forgotten;          /* later changes than this are all in the table or in `past` */
+    struct writ_entry *watching; /* WATCH entries, by `next` */
 };
 
 /** What a review was before a change: for undoing it. */
@@ -54,6 +63,7 @@ struct writ_reviews_before {
     struct writ_review_voter *voter, vote; /* NULL: no vote was changed */
     bool fresh;                            /* there was none */
     bool forget;                           /* it is taken out when the group is on disk */
+    uint64_t leaf;                         /* of the record; 0: there is none */
     struct writ_view arguments;            /* of a fresh one: for its row */
 };
 
@@ -102,6 +112,8 @@ WRIT_RESULT writ_reviews_add(struct writ_reviews *reviews, const struct writ_rev
     struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
 /** Takes it out and frees it; nobody waits for it any more. */
 void writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review);
+/** Takes out one that was told: its changes are over for those who watch. keeps (5) */
+void writ_reviews_outlive(struct writ_reviews *reviews, struct writ_reviewed *review);
 
 /**
  * Appends the record of an event to the bodies of the group and makes the change in memory.

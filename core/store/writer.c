@@ -73,8 +73,6 @@ prepare(struct writ_ledger *ledger, struct writ_entry *entry)
         return writ_reviewing_event(ledger, entry);
     case WRIT_ENTRY_REVIEW_GET:
         return writ_reviewing_get(ledger, entry);
-    case WRIT_ENTRY_REVIEW_LIST:
-        return writ_reviewing_list(ledger, entry);
     case WRIT_ENTRY_REVIEW_RULES:
         return writ_reviewing_rules(ledger, entry);
     case WRIT_ENTRY_SESSION_PUT:
@@ -85,6 +83,7 @@ prepare(struct writ_ledger *ledger, struct writ_entry *entry)
         return writ_session_rows_drop(ledger, entry);
     case WRIT_ENTRY_SEAL:
     case WRIT_ENTRY_REVIEW_AWAIT:
+    case WRIT_ENTRY_REVIEW_WATCH:
     case WRIT_ENTRY_NONE:
         break;
     }
@@ -139,6 +138,9 @@ one_group(struct writ_ledger *ledger, struct writ_entry *list)
             if (writ_reviewing_await(ledger, entry)) {
                 continue; /* ends with the review's state */
             }
+        } else if (entry->kind == WRIT_ENTRY_REVIEW_WATCH) {
+            writ_reviewing_watch(ledger, entry);
+            continue; /* ends with the next change */
         } else if (entry->kind == WRIT_ENTRY_SEAL) {
             if (writ_sealing_ask(ledger, entry)) {
                 continue; /* ends with its boundary */
@@ -371,6 +373,7 @@ writ_writer_run(void *arg)
             writ_sealing_end_all(ledger, WRIT_E_BUSY);
             writ_reviewing_end_all(ledger, WRIT_E_BUSY);
         }
+        writ_reviewing_watched(ledger, ledger->stopping);
         writ_writer_publish(ledger);
         tell_over(ledger);
     }

@@ -408,6 +408,98 @@ START_TEST(drift_and_another_policy_end_a_review_and_open_a_new_one_that_superse
 }
 END_TEST
 
+/* ---- watching */
+
+/** What a watch came to: the state of each review that it told of, and where it stands. */
+struct watched {
+    bool anew;
+    uint64_t at;
+    size_t n;
+    enum writ_review_state last;
+};
+
+static struct watched
+watched(struct writ_kit *kit, uint64_t since)
+{
+    struct writ_entry entry = {.kind = WRIT_ENTRY_REVIEW_WATCH, .review_watch = {.since = since}};
+    struct watched ret;
+
+    entry.arena = writ_arena_new(ENTRY_MAX);
+    ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
+    ret = (struct watched){
+        entry.review_watch.anew, entry.review_watch.at, entry.review_watch.n, WRIT_REVIEW_ABSENT};
+    if (ret.n > 0) {
+        ret.last = entry.review_watch.items[ret.n - 1].state;
+    }
+    writ_arena_free(entry.arena);
+    return ret;
+}
+
+START_TEST(who_watches_is_told_what_lives_and_then_each_change)
+{
+    struct writ_kit kit;
+    struct watched now;
+    const char *id;
+
+    kit_start(&kit);
+    now = watched(&kit, 0);
+    ck_assert(now.anew && now.n == 0 && now.at > 0);
+    id = opened(&kit, (struct ask_spec){0});
+    (void)opened(&kit, (struct ask_spec){.spec = {.argument = "b"}});
+    now = watched(&kit, now.at);
+    ck_assert(!now.anew && now.n == 2);
+    ck_assert_int_eq(watched(&kit, now.at).n, 0);
+    vote(&kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    now = watched(&kit, now.at);
+    ck_assert(!now.anew && now.n == 1);
+    ck_assert_int_eq(now.last, WRIT_REVIEW_OPEN);
+    ck_assert_uint_eq(watched(&kit, 0).n, 2);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(who_watches_is_told_of_an_end_also_when_the_review_is_forgotten_at_once)
+{
+    struct writ_kit kit;
+    struct asking *a;
+    struct watched before, now;
+    const char *id;
+
+    kit_start(&kit);
+    id = opened(&kit, (struct ask_spec){0});
+    approve(&kit, id);
+    before = watched(&kit, 0);
+    a = redeemed(&kit, (struct ask_spec){0});
+    ck_assert_int_eq(writ_kit_end(&kit, a->call, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    writ_kit_call_free(a->call);
+    ck_assert_uint_eq(writ_kit_health(&kit).reviews, 0);
+    now = watched(&kit, before.at);
+    ck_assert(!now.anew && now.n == 1);
+    ck_assert_int_eq(now.last, WRIT_REVIEW_REDEEMED);
+    ck_assert(watched(&kit, 0).n == 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(who_watched_before_a_restart_or_another_ledger_begins_anew)
+{
+    struct writ_kit kit;
+    struct watched before, now;
+
+    kit_start(&kit);
+    (void)opened(&kit, (struct ask_spec){0});
+    before = watched(&kit, 0);
+    (void)opened(&kit, (struct ask_spec){.spec = {.argument = "b"}});
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    now = watched(&kit, before.at);
+    ck_assert(now.anew && now.n == 2);
+    ck_assert_uint_eq(watched(&kit, now.at).n, 0);
+    ck_assert(watched(&kit, now.at + 1000).anew);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(a_continuation_must_be_of_this_very_call)
 {
     struct writ_kit kit;
@@ -686,4 +778,7 @@ WRIT_UNIT_MAIN("reviewing",
     without_anybody_to_count_votes_nothing_is_put_under_review,
     voters_read_the_arguments_while_it_lives_and_the_records_for_ever,
     a_review_with_many_long_votes_survives_a_restart,
-    a_voter_who_votes_again_and_again_takes_no_vote_of_the_others)
+    a_voter_who_votes_again_and_again_takes_no_vote_of_the_others,
+    who_watches_is_told_what_lives_and_then_each_change,
+    who_watches_is_told_of_an_end_also_when_the_review_is_forgotten_at_once,
+    who_watched_before_a_restart_or_another_ledger_begins_anew)
