@@ -92,6 +92,14 @@ put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view cr
     writ_write_object_end(w);
 }
 
+/* What the caller brought back to the gateway is nothing to the tool server. */
+static bool
+is_between_us(const struct writ_call *call, struct writ_view key)
+{
+    return call->returned.state.ptr != NULL &&
+           (writ_view_is(key, "requestState") || writ_view_is(key, "inputResponses"));
+}
+
 static void
 put_params(struct writ_write *w, const struct writ_request *request)
 {
@@ -107,6 +115,10 @@ put_params(struct writ_write *w, const struct writ_request *request)
     WRIT_JSON_EACH(name, request->message.params)
     {
         struct writ_view key = writ_json_string(name);
+
+        if (is_between_us(call, key)) {
+            continue;
+        }
         writ_write_name(w, key);
         if (writ_view_is(key, "_meta")) {
             put_meta(w, request->message.meta, credential);
@@ -150,8 +162,12 @@ write_message(const struct writ_request *request, struct writ_view *ret)
 static void
 on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
+    struct writ_request *request = upcall->ctx;
+
     (void)answer;
-    writ_pass_begin(upcall->ctx);
+    if (!request->streaming) { /* else it was held */
+        writ_pass_begin(request);
+    }
 }
 
 static struct writ_view

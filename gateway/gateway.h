@@ -34,6 +34,7 @@ struct writ_gateway {
     const struct writ_profile *profile;
     const struct writ_config *config; /* as at the start: listeners, upstreams, limits */
     struct writ_view issuer;          /* of credentials, where no configuration names one */
+    struct writ_view admin_url;       /* by the address that is bound; empty: no admin listener */
     struct writ_tokens *tokens;       /* what upstreams are shown, by their number */
     struct writ_upstream *upstreams[WRIT_UPSTREAMS_MAX];
     size_t upstreams_n;

@@ -249,6 +249,8 @@ make_session(struct writ_request *request, const struct writ_legs *legs, struct 
         request->worker->gateway->clock, &request->session, NULL));
     WRIT_TRY(fill_session(request->session, legs));
     WRIT_TRY(keep_client(request, legs));
+    request->session->elicits_url =
+        writ_mcp_elicits_url(writ_json_get(request->message.params, WRIT_LIT("capabilities")));
     writ_session_put(request->session, &row);
     WRIT_TRY(writ_buf_check(&row, NULL));
     *ret_row = writ_view_copy(writ_buf_view(&row), request->x->arena);

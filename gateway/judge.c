@@ -6,6 +6,7 @@
 #include "gateway/conclude.h"
 #include "gateway/review_ask.h"
 #include "gateway/review_hold.h"
+#include "gateway/review_return.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
 #include "gateway/wire.h"
@@ -266,9 +267,12 @@ writ_judge_call(struct writ_request *request)
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
     call->arguments = arguments != NULL ? arguments : &no_arguments;
     judge(request, call);
-    r = writ_round_read(request, &call->round);
-    if (!writ_is_ok(r)) {
-        return no_draft(request, r.code);
+    call->returned = writ_review_return_read(request);
+    if (call->returned.state.ptr == NULL) {
+        r = writ_round_read(request, &call->round);
+        if (!writ_is_ok(r)) {
+            return no_draft(request, r.code);
+        }
     }
     return writ_request_may_pass(request) && call->round.answers ? WRIT_STEP_ROUND
                                                                  : WRIT_STEP_LEARN;
@@ -460,6 +464,9 @@ draft_reason(const struct writ_call *call)
     if (call->round.fault != WRIT_REASON_NONE) {
         return call->round.fault;
     }
+    if (call->returned.fault != WRIT_REASON_NONE) {
+        return call->returned.fault;
+    }
     if (call->shadowed != WRIT_REASON_NONE) {
         return call->shadowed;
     }
@@ -474,9 +481,11 @@ draft_reason(const struct writ_call *call)
         return WRIT_REASON_INPUT_NOT_AWAITED;
     }
     /* a caller who names an approval where none is needed means another call */
-    return call->continuation.ptr != NULL && call->verdict.approval == NULL
-               ? WRIT_REASON_CONTINUATION_MISMATCH
-               : WRIT_REASON_NONE;
+    if ((call->continuation.ptr != NULL || call->returned.state.ptr != NULL) &&
+        call->verdict.approval == NULL) {
+        return WRIT_REASON_CONTINUATION_MISMATCH;
+    }
+    return WRIT_REASON_NONE;
 }
 
 static writ_result

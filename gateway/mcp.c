@@ -262,6 +262,14 @@ writ_mcp_is_legacy_version(struct writ_view version)
 }
 
 bool
+writ_mcp_elicits_url(const struct writ_json *capabilities)
+{
+    const struct writ_json *elicitation = writ_json_get(capabilities, WRIT_LIT("elicitation"));
+
+    return writ_json_get_typed(elicitation, WRIT_LIT("url"), WRIT_JSON_OBJECT) != NULL;
+}
+
+bool
 writ_mcp_is_governed(struct writ_view method)
 {
     return writ_view_is(method, "tools/call");

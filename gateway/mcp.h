@@ -89,6 +89,10 @@ bool writ_mcp_is_unambiguous(const struct writ_json *body);
 /** True for a revision of the older family, from 2024-11-05 on. */
 bool writ_mcp_is_legacy_version(struct writ_view version);
 
+/** True when a client's capabilities say that it can send a person to a URL (2025-11-25,
+ * client/elicitation). */
+bool writ_mcp_elicits_url(const struct writ_json *capabilities);
+
 /** True for a method whose calls are governed. */
 bool writ_mcp_is_governed(struct writ_view method);
 

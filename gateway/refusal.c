@@ -1,7 +1,11 @@
 #include "gateway/refusal.h"
 
 #include "evidence/write.h"
+#include "gateway/continuation.h"
+#include "gateway/pass.h"
 #include "gateway/resource.h"
+#include "gateway/review_tell.h"
+#include "gateway/review_url.h"
 
 #define RETRY_AFTER_MS 2000 /* what a caller that has to ask again is told */
 
@@ -62,6 +66,27 @@ reply(struct writ_exchange *x, unsigned status, const struct writ_header *header
     writ_exchange_reply(x, status, headers, count, writ_buf_view(body));
 }
 
+/* Ends the request. A stream that has begun has its status: there it is the last event. */
+static enum writ_step
+end_with(struct writ_request *request, unsigned status, const struct writ_header *headers,
+    size_t count, const struct writ_buf *body)
+{
+    const struct writ_sse_event last = {.kind = WRIT_SSE_EVENT,
+        .event = WRIT_LIT("message"),
+        .data = writ_buf_view(body),
+        .retry_ms = WRIT_SSE_NO_RETRY};
+    struct writ_exchange *x = request->x;
+
+    if (request->streaming) {
+        writ_pass_close(request, writ_is_ok(writ_buf_check(body, NULL)) &&
+                                     writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
+        return WRIT_STEP_DONE;
+    }
+    writ_request_finish(request);
+    reply(x, status, headers, count, body);
+    return WRIT_STEP_DONE;
+}
+
 enum writ_step
 writ_refusal_http(struct writ_request *request, unsigned status, int code, enum writ_reason reason,
     const char *text)
@@ -77,9 +102,7 @@ writ_refusal_http(struct writ_request *request, unsigned status, int code, enum 
         headers[count++] = (struct writ_header){WRIT_LIT("Retry-After"), WRIT_LIT("1")};
     }
     writ_metrics_mark(x->metrics, WRIT_VECTOR_REFUSALS, reason);
-    writ_request_finish(request);
-    reply(x, status, headers, count, &body);
-    return WRIT_STEP_DONE;
+    return end_with(request, status, headers, count, &body);
 }
 
 void
@@ -124,7 +147,6 @@ static enum writ_step
 reply_challenge(struct writ_request *request, unsigned status,
     const struct writ_resource_challenge *challenge, const struct writ_buf *body)
 {
-    struct writ_exchange *x = request->x;
     struct writ_header headers[2] = {json_type};
     size_t count = 1;
     writ_auto_buf text = writ_buf_make(WRIT_REFUSAL_MAX);
@@ -139,9 +161,7 @@ reply_challenge(struct writ_request *request, unsigned status,
         writ_resource_put_challenge(&resource, challenge, &text);
         headers[count++] = (struct writ_header){WRIT_LIT("WWW-Authenticate"), writ_buf_view(&text)};
     }
-    writ_request_finish(request);
-    reply(x, status, headers, count, body);
-    return WRIT_STEP_DONE;
+    return end_with(request, status, headers, count, body);
 }
 
 enum writ_step
@@ -189,8 +209,9 @@ put_prior(struct writ_write *w, const struct writ_prior *prior)
 
 /* Under which review the call is, in which state, and for how long. */
 static void
-put_review(struct writ_write *w, const struct writ_ask *ask)
+put_review(struct writ_write *w, const struct writ_request *request, const struct writ_ask *ask)
 {
+    writ_auto_buf url = writ_buf_make(WRIT_REVIEW_URL_MAX);
     char until[WRIT_TIME_TEXT];
 
     if (ask->id.ptr == NULL) {
@@ -201,15 +222,18 @@ put_review(struct writ_write *w, const struct writ_ask *ask)
     if (writ_review_phase(ask->state) == WRIT_REVIEW_LIVE) {
         writ_time_format(ask->until_us, until);
         member(w, WRIT_LIT("expires_at"), writ_view_str(until));
+        writ_review_url_put(&url, request->worker->gateway, writ_request_config(request), ask->id);
+        member(w, WRIT_LIT("review_url"), writ_buf_view(&url));
         writ_write_name(w, WRIT_LIT("retry_after_ms"));
         writ_write_i64(w, RETRY_AFTER_MS);
     }
 }
 
+/* The members of its data. */
 static void
-put_data(struct writ_write *w, const struct writ_refusal *refusal)
+put_facts(
+    struct writ_write *w, const struct writ_request *request, const struct writ_refusal *refusal)
 {
-    writ_write_object_begin(w);
     member(w, WRIT_LIT("reason"), writ_reason_name(refusal->reason));
     member(w, WRIT_LIT("decision_id"), refusal->decision_id);
     member(w, WRIT_LIT("constraint"), refusal->constraint);
@@ -219,25 +243,58 @@ put_data(struct writ_write *w, const struct writ_refusal *refusal)
         put_prior(w, refusal->prior);
     }
     if (refusal->ask != NULL) {
-        put_review(w, refusal->ask);
+        put_review(w, request, refusal->ask);
     }
     if (refusal->execution_unknown) {
         member(w, WRIT_LIT("execution"), WRIT_LIT("unknown"));
     }
     member(w, WRIT_LIT("hint"), writ_reason_hint(refusal->reason));
+}
+
+/* The same for programs, beside a result that is for people and models. */
+static void
+put_meta(
+    struct writ_write *w, const struct writ_request *request, const struct writ_refusal *refusal)
+{
+    writ_write_name(w, WRIT_LIT("_meta"));
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("io.writ/refusal"));
+    writ_write_object_begin(w);
+    put_facts(w, request, refusal);
+    writ_write_object_end(w);
     writ_write_object_end(w);
 }
 
 static void
-put_error(struct writ_write *w, const struct writ_refusal *refusal)
+put_error(struct writ_write *w, const struct writ_request *request,
+    const struct writ_refusal *refusal, enum writ_review_tell form)
 {
+    bool elicits = form == WRIT_REVIEW_TELL_ELICITATION;
+
     writ_write_name(w, WRIT_LIT("error"));
     writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("code"));
-    writ_write_i64(w, WRIT_REFUSAL_CODE);
+    writ_write_i64(w, elicits ? WRIT_REVIEW_TELL_CODE : WRIT_REFUSAL_CODE);
     member(w, WRIT_LIT("message"), writ_reason_sentence(refusal->reason));
     writ_write_name(w, WRIT_LIT("data"));
-    put_data(w, refusal);
+    writ_write_object_begin(w);
+    if (elicits) {
+        writ_review_tell_put_elicitations(w, request, refusal->ask);
+    }
+    put_facts(w, request, refusal);
+    writ_write_object_end(w);
+    writ_write_object_end(w);
+}
+
+/* It is no refusal to the protocol: the client asks a person, and comes back. */
+static void
+put_input_required(struct writ_write *w, const struct writ_request *request,
+    const struct writ_refusal *refusal, struct writ_view state)
+{
+    writ_write_name(w, WRIT_LIT("result"));
+    writ_write_object_begin(w);
+    writ_review_tell_put_input(w, request, refusal->ask, state);
+    put_meta(w, request, refusal);
     writ_write_object_end(w);
 }
 
@@ -260,11 +317,7 @@ put_result(
     if (request->message.era == WRIT_MCP_ERA_MODERN) {
         member(w, WRIT_LIT("resultType"), WRIT_LIT("complete"));
     }
-    writ_write_name(w, WRIT_LIT("_meta"));
-    writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("io.writ/refusal"));
-    put_data(w, refusal);
-    writ_write_object_end(w);
+    put_meta(w, request, refusal);
     writ_write_object_end(w);
 }
 
@@ -273,14 +326,22 @@ writ_refusal_put(
     struct writ_buf *buf, const struct writ_request *request, const struct writ_refusal *refusal)
 {
     const struct writ_call *call = request->call;
+    enum writ_review_tell form = writ_review_tell_form(request, refusal->ask);
+    writ_auto_buf state = writ_buf_make(WRIT_CONTINUATION_MAX);
     struct writ_write w = writ_write_to(buf);
 
+    if (form == WRIT_REVIEW_TELL_INPUT &&
+        !writ_is_ok(writ_review_tell_state(request, refusal->ask, &state))) {
+        form = WRIT_REVIEW_TELL_REFUSAL;
+    }
     envelope_begin(&w, request->message.id);
-    if (call != NULL && call->verdict.rule != NULL &&
-        call->verdict.rule->refusal == WRIT_REFUSAL_RESULT) {
+    if (form == WRIT_REVIEW_TELL_INPUT) {
+        put_input_required(&w, request, refusal, writ_buf_view(&state));
+    } else if (form == WRIT_REVIEW_TELL_REFUSAL && call != NULL && call->verdict.rule != NULL &&
+               call->verdict.rule->refusal == WRIT_REFUSAL_RESULT) {
         put_result(&w, request, refusal);
     } else {
-        put_error(&w, refusal);
+        put_error(&w, request, refusal, form);
     }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */

@@ -50,6 +50,13 @@ struct writ_round {
     int64_t number;                /* rounds before this one */
 };
 
+/** What a caller brings back that was told to (review_return.h). */
+struct writ_returned {
+    struct writ_view state; /* its requestState; ptr NULL: none of ours */
+    bool shown, declined;   /* a person has agreed to open the page of the review, or has not */
+    enum writ_reason fault; /* why it is not taken, or NONE */
+};
+
 /** What became of a governed call, and what the client is told. */
 struct writ_conclusion {
     enum writ_outcome_kind outcome;
@@ -83,6 +90,7 @@ struct writ_call {
     struct writ_digest definition; /* of the tool, when `defined` */
     bool defined, learned;         /* learned: the server's list was asked for, for this call */
     struct writ_round round;
+    struct writ_returned returned;
     struct writ_observed observed;
     struct writ_decision decision;
     struct writ_decision authorization; /* the decision as placed, which is bound and signed */
@@ -144,6 +152,7 @@ struct writ_request {
     struct writ_entry
         decided;           /* review_hold.c: that of the decision, while the verdict is awaited */
     int64_t hold_until_us; /* monotonic; 0: it has not been held yet */
+    int64_t hold_told_us;  /* when its caller was told last; 0: never */
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
     struct writ_request *learn_next;                 /* learn.c: who waits for the same list */
     void *part; /* of the module that has the request: spread.c, handshake.c */

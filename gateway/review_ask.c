@@ -1,5 +1,7 @@
 #include "gateway/review_ask.h"
 
+#include "gateway/review_return.h"
+
 #include "evidence/jcs.h"
 #include "policy/approval.h"
 
@@ -15,17 +17,17 @@ text_or_empty(const struct writ_member_text *member)
     return member->is == WRIT_PRESENT ? member->view : writ_view("", 0);
 }
 
-/* Nobody is left who could decide: the call is refused, and says so. */
+/* Nobody is asked: the draft becomes a deny that says why. */
 static writ_result
-refuse(struct writ_call *call, struct writ_arena *arena)
+refuse(struct writ_call *call, enum writ_reason reason, struct writ_arena *arena)
 {
     struct writ_extension *ours = &call->extension;
     struct writ_decision *d = &call->decision;
 
     d->decision = writ_decision_route_text(WRIT_DECISION_DENY);
-    d->reason = writ_member_text(writ_reason_sentence(WRIT_REASON_REVIEW_UNAVAILABLE));
-    ours->reason = writ_member_text(writ_reason_name(WRIT_REASON_REVIEW_UNAVAILABLE));
-    call->end.refusal = WRIT_REASON_REVIEW_UNAVAILABLE;
+    d->reason = writ_member_text(writ_reason_sentence(reason));
+    ours->reason = writ_member_text(writ_reason_name(reason));
+    call->end.refusal = reason;
     return writ_extension_make(ours, arena, &d->extensions, NULL);
 }
 
@@ -73,13 +75,18 @@ writ_review_ask_make(struct writ_request *request, struct writ_call *call)
     struct writ_decision *d = &call->decision;
     writ_result r = writ_approval_terms(
         call->verdict.approval, &request->agent, request->x->arena, &call->terms);
+    enum writ_reason fault;
 
-    if (r.code == WRIT_E_INVALID) {
-        return refuse(call, request->x->arena);
+    if (r.code == WRIT_E_INVALID) { /* nobody is left who could decide */
+        return refuse(call, WRIT_REASON_REVIEW_UNAVAILABLE, request->x->arena);
     }
     WRIT_TRY(r);
     WRIT_TRY(fill_terms(request, call));
     WRIT_TRY(make_ask(request, call));
+    fault = writ_review_return_check(request, call);
+    if (fault != WRIT_REASON_NONE) {
+        return refuse(call, fault, request->x->arena);
+    }
     d->decision = writ_decision_route_text(WRIT_DECISION_REQUIRE_APPROVAL);
     d->reason = writ_member_text(writ_reason_sentence(WRIT_REASON_APPROVAL_REQUIRED));
     call->end.refusal = WRIT_REASON_APPROVAL_REQUIRED;

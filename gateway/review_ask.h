@@ -9,7 +9,7 @@ bool writ_review_ask_needed(const struct writ_call *call);
 
 /**
  * Makes `call->ask` out of the draft, which becomes a `require_approval`; or, when nobody could
- * decide, a deny.
+ * decide or what the caller brings back is not for this call, a deny.
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE, WRIT_E_LIMIT  the arguments have no canonical form, or are too large

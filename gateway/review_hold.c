@@ -1,6 +1,7 @@
 #include "gateway/review_hold.h"
 
 #include "gateway/refusal.h"
+#include "gateway/review_tell.h"
 #include "policy/approval.h"
 
 #define CODE_SERVER (-32000)
@@ -8,19 +9,31 @@
 #define SLICE_US INT64_C(1000000) /* between two looks at the client and at the gateway */
 #define PROBE_MS 1000 /* after which a client that sent FIN is asked whether it is there */
 
+/* Who was told to come back, and does, is there when the verdict is: it is held in any case. A
+ * person who would not even look at the page does not wait. */
+static int64_t
+hold_us(const struct writ_call *call)
+{
+    const struct writ_approval *approval = call->verdict.approval;
+
+    return call->returned.declined            ? 0
+           : call->returned.state.ptr != NULL ? approval->hold_retry_us
+                                              : approval->hold_us;
+}
+
 bool
 writ_review_hold_wanted(struct writ_request *request)
 {
     const struct writ_call *call = request->call;
     int64_t now_us = writ_loop_now_us(request->x->loop);
 
-    if (!call->asks || call->verdict.approval->hold_us == 0 ||
-        request->entry.kind != WRIT_ENTRY_DECISION || request->entry.code != WRIT_OK ||
-        call->ask.state != WRIT_REVIEW_OPEN || request->x->gone || request->worker->ending) {
+    if (!call->asks || hold_us(call) == 0 || request->entry.kind != WRIT_ENTRY_DECISION ||
+        request->entry.code != WRIT_OK || call->ask.state != WRIT_REVIEW_OPEN || request->x->gone ||
+        request->worker->ending) {
         return false;
     }
     if (request->hold_until_us == 0) {
-        request->hold_until_us = now_us + call->verdict.approval->hold_us;
+        request->hold_until_us = now_us + hold_us(call);
         writ_exchange_probe(request->x, PROBE_MS);
     }
     return now_us < request->hold_until_us;
@@ -37,6 +50,7 @@ judge_again(struct writ_request *request)
     request->generation = writ_generation_hold(request->worker->generation);
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_NONE};
     request->call = NULL;
+    writ_shares_release(&request->worker->shares, &request->charge); /* it is counted again */
     step = writ_admit_agent(request);
     writ_generation_drop(before); /* what it knew of the agent is not used any more */
     if (step != WRIT_STEP_READ) {
@@ -70,6 +84,10 @@ writ_review_hold_wait(struct writ_request *request)
 
     if (!came_back) {
         request->decided = *entry;
+        writ_review_tell_begin(request);
+    }
+    writ_review_tell_progress(request);
+    if (!came_back) {
         return await(request);
     }
     request->entry = request->decided;

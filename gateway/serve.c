@@ -37,7 +37,7 @@
 #define ROWS_PER_SESSION 3
 #define MAX_ROUTES       (WRIT_UPSTREAMS_MAX + FIXED_ROUTES)
 #define PATH_MAX_BYTES   64
-#define ISSUER_MAX       512
+#define URL_MAX          512
 #define METADATA_MAX     65536
 
 struct serve {
@@ -52,7 +52,7 @@ struct serve {
     struct writ_route routes[MAX_ROUTES];
     size_t routes_n;
     struct writ_route admin_routes[WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES];
-    struct writ_buf issuer;
+    struct writ_buf issuer, admin_url;
     enum writ_ledger_state ledger_was; /* as the log has it */
     struct writ_tidy connections, sessions;
     sigset_t signals;
@@ -318,23 +318,19 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
     return WRIT_DONE;
 }
 
-/* By the address that was bound: a port of 0 is nobody's. */
+/* A URL by the address that was bound: a port of 0 is nobody's. */
 static writ_result
-make_issuer(struct serve *serve, struct writ_err *err)
+make_url(struct writ_view address, const struct writ_tls_config *tls,
+    const struct writ_listener *listener, struct writ_buf *ret, struct writ_err *err)
 {
-    const struct writ_config *config = serve->options->config;
-    struct writ_view address = config->listen.text;
-
     while (address.len > 0 && address.ptr[address.len - 1] != ':') {
         address.len--;
     }
-    serve->issuer = writ_buf_make(ISSUER_MAX);
-    writ_buf_str(&serve->issuer, config->tls.cert.len > 0 ? "https://" : "http://");
-    writ_buf_put(&serve->issuer, address);
-    writ_buf_u64(&serve->issuer, writ_listener_port(serve->gateway.listener));
-    WRIT_TRY(writ_buf_check(&serve->issuer, err));
-    serve->gateway.issuer = writ_buf_view(&serve->issuer);
-    return WRIT_DONE;
+    *ret = writ_buf_make(URL_MAX);
+    writ_buf_str(ret, tls->cert.len > 0 ? "https://" : "http://");
+    writ_buf_put(ret, address);
+    writ_buf_u64(ret, writ_listener_port(listener));
+    return writ_buf_check(ret, err);
 }
 
 static writ_result
@@ -351,14 +347,19 @@ open_listeners(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_admin_add(&gateway->admin, "issuers", issuers_are_known, gateway, err));
     WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
         &gateway->listener, err));
-    WRIT_TRY(make_issuer(serve, err));
+    WRIT_TRY(make_url(config->listen.text, &config->tls, gateway->listener, &serve->issuer, err));
+    gateway->issuer = writ_buf_view(&serve->issuer);
     if (config->admin_listen.text.len == 0) {
         return WRIT_DONE;
     }
     writ_admin_routes(&gateway->admin, serve->admin_routes);
     writ_review_api_routes(gateway, serve->admin_routes + WRIT_ADMIN_ROUTES);
-    return open_listener(serve, &config->admin_listen, &config->admin_tls, serve->admin_routes,
-        WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES, &gateway->admin_listener, err);
+    WRIT_TRY(open_listener(serve, &config->admin_listen, &config->admin_tls, serve->admin_routes,
+        WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES, &gateway->admin_listener, err));
+    WRIT_TRY(make_url(config->admin_listen.text, &config->admin_tls, gateway->admin_listener,
+        &serve->admin_url, err));
+    gateway->admin_url = writ_buf_view(&serve->admin_url);
+    return WRIT_DONE;
 }
 
 static writ_result
@@ -479,6 +480,7 @@ close_all(struct serve *serve)
     writ_generation_drop(serve->generation);
     writ_seen_wipe(&serve->seen);
     writ_buf_wipe(&serve->issuer);
+    writ_buf_wipe(&serve->admin_url);
     writ_free(gateway->workers);
     writ_free(serve->loops);
 }

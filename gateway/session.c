@@ -383,6 +383,10 @@ writ_session_put(const struct writ_session *session, struct writ_buf *ret)
     }
     writ_write_name(&w, WRIT_LIT("created_us"));
     writ_write_i64(&w, session->created_us);
+    if (session->elicits_url) {
+        writ_write_name(&w, WRIT_LIT("elicits_url"));
+        writ_write_bool(&w, true);
+    }
     put_member(&w, WRIT_LIT("endpoint"), session->endpoint);
     put_member(&w, WRIT_LIT("tenant"), session->tenant);
     writ_write_name(&w, WRIT_LIT("upstreams"));
@@ -449,6 +453,8 @@ read_row(const struct writ_json *row, struct writ_session *session, struct writ_
     if (writ_json_get(row, WRIT_LIT("client")) != NULL) {
         WRIT_TRY(read_member(row, WRIT_LIT("client"), session, &session->client, err));
     }
+    session->elicits_url =
+        writ_json_type(writ_json_get(row, WRIT_LIT("elicits_url"))) == WRIT_JSON_TRUE;
     return read_upstreams(row, session, err);
 }
 

@@ -174,8 +174,11 @@ writ_approval_read(struct writ_options *o, const struct writ_yaml *node,
     if (approval == NULL || node->type != WRIT_YAML_MAP || raw.review.len == 0) {
         return NULL;
     }
-    *approval =
-        (struct writ_approval){.review = review_named(config, raw.review), .hold_us = raw.hold_us};
+    *approval = (struct writ_approval){
+        .review = review_named(config, raw.review),
+        .hold_us = raw.hold_us,
+        .hold_retry_us = raw.hold_us > raw.hold_retry_us ? raw.hold_us : raw.hold_retry_us,
+    };
     if (approval->review == NULL) {
         WRIT_OPTION_FAULT(o, node, "no review is called \"" WRIT_VIEW_FMT "\"",
             WRIT_VIEW_ARG(writ_view_sub(raw.review, 0, 64)));

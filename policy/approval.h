@@ -13,6 +13,7 @@ struct writ_approval {
     const struct writ_review_config *review;
     const struct writ_constraint_set *when; /* NULL: every call */
     int64_t hold_us;                        /* how long a request waits for the verdict */
+    int64_t hold_retry_us;                  /* and one of a caller that was told to come back */
     struct writ_digest rules;               /* of the tool's rules, and of the review */
 };
 

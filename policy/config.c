@@ -455,28 +455,41 @@ check_hosts(struct loading *l)
     }
 }
 
-/* "https://gateway.example/writ" in two parts: clients look for what is announced between them
- * (RFC 9728 3.1). */
-static void
-read_public_url(struct loading *l)
+/* A URL that something is put behind; other people quote it. */
+static bool
+read_base_url(struct loading *l, const char *name, struct writ_view text, struct writ_url *ret)
 {
-    struct writ_view text = l->top.public_url;
-    struct writ_url url;
     bool odd = false;
 
     if (text.len == 0) {
-        return;
+        return false;
     }
     for (size_t i = 0; i < text.len; i++) { /* it stands in quotes in a header */
         odd = odd || text.ptr[i] == '"' || text.ptr[i] == '?' || text.ptr[i] == '#';
     }
-    if (odd || text.ptr[text.len - 1] == '/' || !writ_is_ok(writ_host_read_url(text, &url))) {
-        WRIT_OPTION_FAULT(&l->o, option_of(l->root, "public_url"),
+    if (odd || text.ptr[text.len - 1] == '/' || !writ_is_ok(writ_host_read_url(text, ret))) {
+        WRIT_OPTION_FAULT(&l->o, option_of(l->root, name),
             "wants an http or https URL without query, fragment and a slash at its end");
-        return;
+        return false;
     }
-    l->config->public_path = url.rest;
-    l->config->public_origin = writ_view_sub(text, 0, text.len - url.rest.len);
+    return true;
+}
+
+static void
+read_base_urls(struct loading *l)
+{
+    struct writ_view text = l->top.public_url;
+    struct writ_url url;
+
+    /* "https://gateway.example/writ" in two parts: clients look for what is announced between them
+     * (RFC 9728 3.1) */
+    if (read_base_url(l, "public_url", text, &url)) {
+        l->config->public_path = url.rest;
+        l->config->public_origin = writ_view_sub(text, 0, text.len - url.rest.len);
+    }
+    if (read_base_url(l, "admin_url", l->top.admin_url, &url)) {
+        l->config->admin_url = l->top.admin_url;
+    }
 }
 
 /* What SDKs and model APIs take in names. */
@@ -525,7 +538,7 @@ read_top(struct loading *l)
     check_hosts(l);
     read_store(l);
     read_separator(l);
-    read_public_url(l);
+    read_base_urls(l);
 }
 
 /* The digest over everything that can change a decision. */

@@ -86,6 +86,9 @@ TEXTS(top, "origins", origins, 64,
 TEXT(top, "public_url", public_url, 1, 1024, NONE,
     "The URL by which clients reach the gateway, without /mcp: behind a proxy, the proxy's. Their "
     "tokens are asked to be for it, and authorization servers are announced under it.")
+TEXT(top, "admin_url", admin_url, 1, 1024, NONE,
+    "The URL by which people reach the admin listener, without a slash at its end: callers are sent "
+    "to the page of their review there. http:// or https:// and the listener's address when left out.")
 TEXT(top, "issuer", issuer, 1, 512, NONE,
     "The iss of credentials, as a URL; http:// and the listener's address when left out.")
 TEXT(top, "keys", keys, 1, 4096, "keys", "Directory of signing keys, made by `writ keys new`.")
@@ -251,6 +254,9 @@ TEXT(approval, "review", review, 1, 128, REQUIRED, "Name of an entry of reviews.
 DURATION(approval, "hold", hold_us, 1 * MS, 10 * MINUTE, NONE,
     "How long a call that waits for its verdict is held open, before it is answered that it waits; it "
     "is answered at once when left out. The clients' own timeouts must be longer.")
+DURATION(approval, "hold_retry", hold_retry_us, 1 * MS, 10 * MINUTE, "30s",
+    "The same for a client that was told to come back (input_required) and does, so that it is there "
+    "when the verdict is; or hold, where that is longer.")
 NODE(approval, "when", when, SHAPE_CONSTRAINTS, NONE,
     "Only calls for which all of these hold; every call when left out. A call of which that cannot "
     "be told (an argument that is missing or of another type) needs the approval.")

@@ -19,7 +19,7 @@ struct writ_raw_top {
     struct writ_tls_config tls, admin_tls;
     int64_t loops;
     struct writ_views hosts, origins;
-    struct writ_view public_url, issuer, keys, store;
+    struct writ_view public_url, admin_url, issuer, keys, store;
     struct writ_view separator;
     int profile;
     const struct writ_yaml *agents, *upstreams, *tools, *reviews;
@@ -75,7 +75,7 @@ struct writ_raw_rule {
 
 struct writ_raw_approval {
     struct writ_view review;
-    int64_t hold_us;
+    int64_t hold_us, hold_retry_us;
     const struct writ_yaml *when;
 };
 

@@ -210,6 +210,9 @@
     X(APPROVAL_OUTDATED, approval_outdated, WRIT_REASON_IN_REVIEW,                                 \
         "the policy of the tool changed while the call was under review",                          \
         "repeat the call to have it judged by the policy as it is")                                \
+    X(CONTINUATION_INVALID, continuation_invalid, WRIT_REASON_IN_REVIEW,                           \
+        "the requestState is none of this gateway's, or its time is over",                         \
+        "repeat the call without requestState; one that is still under review joins its review")   \
     X(REVISION_REQUESTED, revision_requested, WRIT_REASON_IN_REVIEW,                               \
         "the reviewers ask for a changed call",                                                    \
         "see their feedback; a changed call is a new call")                                        \

@@ -1,69 +1,9 @@
 // Calls that need an approval: asked for, voted on over HTTP, redeemed, refused; over SIGKILL.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { until, writ } from '../support/gateway.mjs';
+import { ALICE, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, pay, setUp, vote } from '../support/reviews.mjs';
 import { openSession } from '../support/rpc.mjs';
-
-const DEV = bearer('dev', { tenant: 'acme', subject: 'alice' });
-const OTHER = bearer('other', { tenant: 'acme' });
-const ANN = bearer('ann', { tenant: 'acme' });
-const BOB = bearer('bob', { tenant: 'acme' });
-const EVE = bearer('eve', { tenant: 'acme' });
-const ALICE = bearer('alice-by-hand', { tenant: 'acme', subject: 'alice' });
-const FOREIGN = bearer('ann-elsewhere', { tenant: 'evil', subject: 'ann' });
-const OPS = bearer('ops', { tenant: 'acme' });
-const ALL = [DEV, OTHER, ANN, BOB, EVE, ALICE, FOREIGN, OPS];
-
-const pay = (approval, more = {}) => ({
-  scope: 'payments', approval,
-  arguments: [{ arg: 'amount', op: 'type', value: 'any' }, { arg: 'to', op: 'type', value: 'string', optional: true }], ...more,
-});
-
-const config = (up, more = {}) => ({
-  upstreams: { up: { http: up.url } }, agents: ALL.map((a) => a.entry),
-  reviews: { finance: { voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'eve', veto: true }, { id: 'alice' }], quorum: '2', administrators: ['ops'], ...more.review } },
-  tools: { 'up/pay': pay({ review: 'finance', ...more.approval }, more.rule) },
-  ...more.top,
-});
-
-async function setUp(t, more = {}) {
-  const up = await startUpstream(t);
-  const gw = await startGateway(t, config(up, more));
-  return { up, gw };
-}
-
-/** A request to the admin listener. */
-async function api(gw, who, path, body) {
-  const res = await fetch(`http://127.0.0.1:${gw.adminPort}/v1/reviews${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { ...(who && { authorization: `Bearer ${who.token}` }), ...(body !== undefined && { 'content-type': 'application/json' }) },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  return { status: res.status, json: await res.json().catch(() => undefined), type: res.headers.get('content-type') };
-}
-
-async function vote(gw, who, id, choice, more = {}) {
-  const { json } = await api(gw, ANN, `/${id}`);
-  return api(gw, who, `/${id}/vote`, { vote: choice, review_digest: json.review_digest, ...more });
-}
-
-/** All say yes. As long as one of them has a veto that is out, nothing is decided. */
-async function approve(gw, id) {
-  assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'open');
-  assert.equal((await vote(gw, BOB, id, 'approve')).json.state, 'open');
-  assert.equal((await vote(gw, EVE, id, 'approve')).json.state, 'approved');
-}
-
-/** A call that waits: its review's id. */
-async function asks(session, args) {
-  const answer = await session.call('up__pay', args);
-  assert.equal(answer.reason, 'approval_required');
-  assert.equal(answer.refusal.review_state, 'open');
-  assert.ok(answer.refusal.retry_after_ms > 0);
-  assert.ok(Date.parse(answer.refusal.expires_at) > Date.now());
-  return answer.refusal.continuation_id;
-}
 
 test('a call waits for its verdict, runs once after it, and everything is in the ledger', async (t) => {
   const { up, gw } = await setUp(t);

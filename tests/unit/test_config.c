@@ -158,6 +158,9 @@ static const struct fault faults[] = {
     {"public_url: https://gateway.example.com/x?y",
         "c.yaml:1: /public_url: wants an http or https URL without query, fragment and a slash at "
         "its end\n"},
+    {"admin_url: https://gateway.example.com/",
+        "c.yaml:1: /admin_url: wants an http or https URL without query, fragment and a slash at "
+        "its end\n"},
     {"upstreams: []", "c.yaml:1: /upstreams: wants a map of at most 256 upstreams\n"},
     {"upstreams: {a: {}}", "c.yaml:1: /upstreams/a: wants exactly one of stdio and http\n"},
     {"upstreams: {a: {stdio: [x], http: \"http://h\"}}",
