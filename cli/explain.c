@@ -301,6 +301,8 @@ put_review(const struct writ_approval *approval, struct writ_buf *ret)
     writ_buf_fmt(&text, "; " WRIT_VIEW_FMT ", threshold " WRIT_VIEW_FMT ", quorum " WRIT_VIEW_FMT,
         WRIT_VIEW_ARG(review->engine), WRIT_VIEW_ARG(review->threshold),
         WRIT_VIEW_ARG(review->quorum));
+    writ_buf_str(
+        &text, approval->hints_asked != 0 ? "; unless the tool is annotated otherwise" : "");
     put_line(ret, "review", writ_buf_view(&text));
 }
 

@@ -1,6 +1,7 @@
 #include "gateway/catalog.h"
 
 #include "evidence/jcs.h"
+#include "policy/approval.h"
 
 #include <stdlib.h>
 
@@ -51,7 +52,7 @@ writ_catalog_add(struct writ_catalog *catalog, const struct writ_json *item)
     struct writ_view name =
         writ_json_string(writ_json_get_typed(item, WRIT_LIT("name"), WRIT_JSON_STRING));
     writ_auto_buf text = writ_buf_make(WRIT_CATALOG_TOOL_MAX);
-    struct writ_catalog_tool tool = {.doubled = false};
+    struct writ_catalog_tool tool = {.hints = writ_approval_hints(item)};
 
     if (name.ptr == NULL) {
         return (writ_result){WRIT_E_INVALID};

@@ -20,6 +20,7 @@ struct writ_catalog_tool {
     struct writ_view text; /* the definition in canonical form */
     struct writ_digest digest;
     struct writ_params params; /* arguments that the head of a call says again */
+    unsigned hints;            /* its annotations: policy/approval.h */
     bool doubled;              /* listed again, with another definition */
 };
 

@@ -6,6 +6,7 @@
 #include "gateway/spread.h"
 
 #include "evidence/write.h"
+#include "policy/approval.h"
 
 #define LIST_BYTES_MAX       ((size_t)16 << 20) /* of one page of tools/list */
 #define LIST_VALUES          (1u << 20)
@@ -116,6 +117,22 @@ head_fault(const struct writ_request *request, const struct writ_params *params)
     return NULL;
 }
 
+/* An approval that only tools want which are annotated so. */
+static void
+ask_nobody_unless_annotated(struct writ_call *call, const struct writ_catalog_tool *tool)
+{
+    const struct writ_tool_rule *rule = call->verdict.rule;
+
+    if (rule == NULL || rule->approval == NULL ||
+        writ_approval_annotated(rule->approval, &tool->hints)) {
+        return;
+    }
+    call->verdict.approval = NULL;
+    if (call->shadowed == WRIT_REASON_APPROVAL_REQUIRED) {
+        call->shadowed = WRIT_REASON_NONE;
+    }
+}
+
 /* The definition goes into the record; one that is pinned and not accepted is a deny. */
 static enum writ_step
 use_definition(struct writ_request *request)
@@ -133,6 +150,7 @@ use_definition(struct writ_request *request)
         }
         call->definition = tool->digest;
         call->defined = true;
+        ask_nobody_unless_annotated(call, tool);
     }
     if (!writ_request_may_pass(request)) {
         return WRIT_STEP_DRAFT;

@@ -160,6 +160,54 @@ review_named(const struct writ_config *config, struct writ_view name)
     return NULL;
 }
 
+/* ---- annotations: what is asked of a tool, and what it says */
+
+static const struct hint {
+    struct writ_view name;
+    unsigned bit;
+    bool unsaid; /* what holds when nothing is said */
+} hints[] = {
+    {{"readOnlyHint", sizeof "readOnlyHint" - 1}, WRIT_HINT_READ_ONLY, false},
+    {{"destructiveHint", sizeof "destructiveHint" - 1}, WRIT_HINT_DESTRUCTIVE, true},
+    {{"idempotentHint", sizeof "idempotentHint" - 1}, WRIT_HINT_IDEMPOTENT, false},
+    {{"openWorldHint", sizeof "openWorldHint" - 1}, WRIT_HINT_OPEN_WORLD, true},
+};
+
+static void
+read_annotations(
+    const struct writ_yaml *node, const struct writ_raw_annotations *raw, struct writ_approval *ret)
+{
+    for (size_t i = 0; node != NULL && i < sizeof hints / sizeof *hints; i++) {
+        ret->hints_asked |= writ_yaml_get(node, hints[i].name) != NULL ? hints[i].bit : 0;
+    }
+    ret->hints = (raw->read_only ? WRIT_HINT_READ_ONLY : 0U) |
+                 (raw->destructive ? WRIT_HINT_DESTRUCTIVE : 0U) |
+                 (raw->idempotent ? WRIT_HINT_IDEMPOTENT : 0U) |
+                 (raw->open_world ? WRIT_HINT_OPEN_WORLD : 0U);
+}
+
+unsigned
+writ_approval_hints(const struct writ_json *definition)
+{
+    const struct writ_json *said = writ_json_get(definition, WRIT_LIT("annotations"));
+    unsigned found = 0;
+
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        enum writ_json_type type = writ_json_type(writ_json_get(said, hints[i].name));
+        bool holds = type == WRIT_JSON_TRUE || (type != WRIT_JSON_FALSE && hints[i].unsaid);
+
+        found |= holds ? hints[i].bit : 0;
+    }
+    /* what changes nothing destroys nothing */
+    return (found & WRIT_HINT_READ_ONLY) != 0 ? found & ~(unsigned)WRIT_HINT_DESTRUCTIVE : found;
+}
+
+bool
+writ_approval_annotated(const struct writ_approval *approval, const unsigned *said)
+{
+    return said == NULL || (*said & approval->hints_asked) == approval->hints;
+}
+
 const struct writ_approval *
 writ_approval_read(struct writ_options *o, const struct writ_yaml *node,
     const struct writ_yaml *entry, const struct writ_config *config,
@@ -182,6 +230,12 @@ writ_approval_read(struct writ_options *o, const struct writ_yaml *node,
     if (approval->review == NULL) {
         WRIT_OPTION_FAULT(o, node, "no review is called \"" WRIT_VIEW_FMT "\"",
             WRIT_VIEW_ARG(writ_view_sub(raw.review, 0, 64)));
+        return NULL;
+    }
+    read_annotations(writ_yaml_get(node, WRIT_LIT("annotations")), &raw.annotations, approval);
+    if ((approval->hints & WRIT_HINT_READ_ONLY) != 0 &&
+        (approval->hints & WRIT_HINT_DESTRUCTIVE) != 0) {
+        WRIT_OPTION_FAULT(o, node, "annotations: no tool is read-only and destructive");
         return NULL;
     }
     if (raw.when != NULL) {

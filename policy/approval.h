@@ -8,8 +8,17 @@
 
 #define WRIT_APPROVAL_REVIEWS_MAX 256 /* entries of `reviews` */
 
+/** What a tool's server says of it (2025-11-25, ToolAnnotations), as bits. */
+enum writ_hint {
+    WRIT_HINT_READ_ONLY = 1,
+    WRIT_HINT_DESTRUCTIVE = 2,
+    WRIT_HINT_IDEMPOTENT = 4,
+    WRIT_HINT_OPEN_WORLD = 8,
+};
+
 /** `approval` of a rule, compiled. */
 struct writ_approval {
+    unsigned hints_asked, hints; /* which of enum writ_hint have to be as they are in `hints` */
     const struct writ_review_config *review;
     const struct writ_constraint_set *when; /* NULL: every call */
     int64_t hold_us;                        /* how long a request waits for the verdict */
@@ -38,6 +47,13 @@ const struct writ_approval *writ_approval_read(struct writ_options *o, const str
  * missing, of another type than is asked for, or that cannot be evaluated is not clear. */
 bool writ_approval_needed(const struct writ_approval *approval, const struct writ_json *arguments,
     struct writ_arena *arena);
+
+/** The hints of a tool's definition; what it does not say, or not with true or false, is as MCP has
+ * it. */
+unsigned writ_approval_hints(const struct writ_json *definition);
+
+/** Whether calls of a tool with these hints need it. `hints` NULL: its definition is not known. */
+bool writ_approval_annotated(const struct writ_approval *approval, const unsigned *hints);
 
 /** The texts of `rules` of every approval of a configuration. WRIT_E_NOMEM. */
 WRIT_RESULT writ_approval_rules(

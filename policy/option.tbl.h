@@ -261,6 +261,21 @@ NODE(approval, "when", when, SHAPE_CONSTRAINTS, NONE,
     "Only calls for which all of these hold; every call when left out. A call of which that cannot "
     "be told (an argument that is missing or of another type) needs the approval.")
 
+INNER(approval, "annotations", annotations, annotations,
+    "Only calls of tools that are annotated so by their server; whatever the annotations when left "
+    "out. A tool whose definition is not known needs the approval.")
+
+SECTION(annotations, "annotations", struct writ_raw_annotations,
+    "What a tool's server says of it; all that are named have to be so. What it does not say is as "
+    "MCP has it: not read-only, destructive, not idempotent, open to the world. Hints are the "
+    "server's word: pin the tool, and another word refuses its calls.")
+SWITCH(annotations, "readOnlyHint", read_only, NONE, "The tool changes nothing.")
+SWITCH(annotations, "destructiveHint", destructive, NONE,
+    "The tool may destroy something; one that is read-only does not.")
+SWITCH(annotations, "idempotentHint", idempotent, NONE,
+    "Calling the tool twice does no more than calling it once.")
+SWITCH(annotations, "openWorldHint", open_world, NONE, "The tool reaches out of its own domain.")
+
 SECTION(review, "a review", struct writ_raw_review,
     "Who votes on a call, and what makes a verdict of the votes. It is fixed when a review opens.")
 NODE(review, "voters", voters, SHAPE_VOTERS, REQUIRED,

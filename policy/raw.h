@@ -73,8 +73,13 @@ struct writ_raw_rule {
     int64_t timeout_us;
 };
 
+struct writ_raw_annotations {
+    bool read_only, destructive, idempotent, open_world;
+};
+
 struct writ_raw_approval {
     struct writ_view review;
+    struct writ_raw_annotations annotations;
     int64_t hold_us, hold_retry_us;
     const struct writ_yaml *when;
 };

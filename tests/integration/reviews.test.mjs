@@ -1,9 +1,10 @@
 // Calls that need an approval: asked for, voted on over HTTP, redeemed, refused; over SIGKILL.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { until, writ } from '../support/gateway.mjs';
-import { ALICE, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, pay, setUp, vote } from '../support/reviews.mjs';
+import { startGateway, until, writ } from '../support/gateway.mjs';
+import { ALICE, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, config, pay, setUp, vote } from '../support/reviews.mjs';
 import { openSession } from '../support/rpc.mjs';
+import { startUpstream } from '../support/upstream.mjs';
 
 test('a call waits for its verdict, runs once after it, and everything is in the ledger', async (t) => {
   const { up, gw } = await setUp(t);
@@ -133,6 +134,29 @@ test('only what is clearly below the condition goes without an approval', async 
   assert.equal((await s.call('up__pay', { amount: 99.99 })).said, 'ran 1');
   for (const amount of [100, 1e9, '5', null, [1]]) await asks(s, { amount });
   assert.equal(up.calls.length, 1);
+});
+
+test('a tool is asked about by what its server says of it, and by what the arguments say', async (t) => {
+  let fails = false;
+  const tool = (name, annotations) => ({ name, inputSchema: { type: 'object' }, ...(annotations && { annotations }) });
+  const tools = [tool('pay'), tool('peek', { readOnlyHint: true }), tool('add', { destructiveHint: false }), tool('drop', { destructiveHint: true })];
+  const up = await startUpstream(t, { tools, onMessage: (a) => (fails && a.method === 'tools/list' ? (a.error(-32603, 'no'), true) : undefined) });
+  const approval = { review: 'finance', annotations: { destructiveHint: true } };
+  const rules = { pay: pay(approval), peek: pay(approval), add: pay(approval), drop: pay({ ...approval, when: [{ arg: 'amount', op: 'ge', value: 100 }] }), hidden: pay(approval) };
+  const gw = await startGateway(t, config(up, { top: { tools: Object.fromEntries(Object.entries(rules).map(([n, r]) => [`up/${n}`, r])) } }));
+  const s = await openSession(gw, { token: DEV.token });
+  const reason = async (name, amount) => (await s.call(`up__${name}`, { amount })).reason;
+  assert.deepEqual([await reason('pay', 1), await reason('peek', 1), await reason('add', 1)], ['approval_required', undefined, undefined]);
+  assert.deepEqual([await reason('drop', 99), await reason('drop', 100)], [undefined, 'approval_required'], 'both have to hold');
+  assert.equal(await reason('hidden', 1), 'approval_required', 'of a tool that its server does not list nothing is known');
+  const stranger = await s.call('up__peek', { amount: 2 }, { meta: { 'io.writ/continuationId': 'x' } });
+  assert.equal(stranger.reason, 'continuation_mismatch', 'there is nothing to resume');
+  // without any list, nothing is known of any tool
+  fails = true;
+  await gw.restart();
+  assert.equal((await s.call('up__peek', { amount: 3 })).reason, 'approval_required');
+  assert.equal(up.calls.length, 3);
+  gw.verify();
 });
 
 test('open reviews, votes, approvals and redemptions survive SIGKILL', async (t) => {

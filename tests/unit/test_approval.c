@@ -164,7 +164,86 @@ START_TEST(an_approval_names_a_review_that_there_is)
 }
 END_TEST
 
+/* Whether calls of the tool with that definition need it. */
+static bool
+needs_as(const char *annotations, const char *definition)
+{
+    writ_auto_arena arena = writ_value_arena();
+    writ_auto_buf approval = writ_buf_make(1024);
+    struct writ_config *config;
+    const struct writ_agent agent = {.id = WRIT_LIT("dev")};
+    struct writ_policy_call call = {&agent, WRIT_LIT("up"), WRIT_LIT("pay"), NULL};
+    struct writ_verdict verdict;
+    unsigned hints;
+    bool needed;
+
+    writ_buf_fmt(&approval, "{review: finance, annotations: %s}", annotations);
+    writ_buf_byte(&approval, '\0');
+    config = config_of(approval.ptr);
+    call.arguments = writ_value_of(arena, WRIT_LIT("{}"));
+    writ_policy_decide(config, &call, arena, &verdict);
+    hints = definition != NULL
+                ? writ_approval_hints(writ_value_of(arena, writ_view_str(definition)))
+                : 0;
+    needed = writ_approval_annotated(verdict.approval, definition != NULL ? &hints : NULL);
+    writ_config_drop(config);
+    return needed;
+}
+
+START_TEST(a_tool_is_what_its_annotations_say_and_else_what_mcp_takes_it_for)
+{
+    static const struct {
+        const char *wanted, *definition;
+        bool needed;
+    } rows[] = {
+        {"{destructiveHint: true}", "{}", true},
+        {"{destructiveHint: true}", "{\"annotations\":{}}", true},
+        {"{destructiveHint: true}", "{\"annotations\":{\"destructiveHint\":true}}", true},
+        {"{destructiveHint: true}", "{\"annotations\":{\"destructiveHint\":false}}", false},
+        {"{destructiveHint: true}", "{\"annotations\":{\"destructiveHint\":\"no\"}}", true},
+        {"{destructiveHint: true}", "{\"annotations\":{\"destructiveHint\":null}}", true},
+        {"{destructiveHint: true}", "{\"annotations\":{\"readOnlyHint\":true}}", false},
+        {"{destructiveHint: true}",
+            "{\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":true}}", false},
+        {"{destructiveHint: true}", "{\"annotations\":[{\"destructiveHint\":false}]}", true},
+        {"{destructiveHint: true}", NULL, true},
+        {"{readOnlyHint: false}", "{}", true},
+        {"{readOnlyHint: false}", "{\"annotations\":{\"readOnlyHint\":true}}", false},
+        {"{idempotentHint: false}", "{}", true},
+        {"{idempotentHint: false}", "{\"annotations\":{\"idempotentHint\":true}}", false},
+        {"{openWorldHint: true}", "{}", true},
+        {"{openWorldHint: true}", "{\"annotations\":{\"openWorldHint\":false}}", false},
+        {"{openWorldHint: true, destructiveHint: true}",
+            "{\"annotations\":{\"openWorldHint\":false}}", false},
+        {"{}", "{\"annotations\":{\"readOnlyHint\":true}}", true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_msg(needs_as(rows[i].wanted, rows[i].definition) == rows[i].needed, "row %zu", i);
+    }
+}
+END_TEST
+
+START_TEST(annotations_that_no_tool_can_have_are_refused)
+{
+    static const char *const bad[] = {"{readOnlyHint: true, destructiveHint: true}",
+        "{destructive: true}", "{destructiveHint: 1}", "[destructiveHint]"};
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        writ_auto_buf text = writ_buf_make(4096);
+        struct writ_config *config = NULL;
+
+        writ_buf_fmt(&text, HEAD "{review: finance, annotations: %s}}\n", bad[i]);
+        ck_assert_code(
+            writ_config_read(writ_buf_view(&text), "t.yaml", NULL, &config, NULL), WRIT_E_INVALID);
+        ck_assert_ptr_null(config);
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("approval", a_call_needs_it_unless_a_condition_clearly_does_not_hold,
     who_asks_is_not_among_the_voters_under_any_of_its_names,
     what_could_not_be_decided_is_refused_with_line_and_pointer,
-    an_approval_names_a_review_that_there_is)
+    an_approval_names_a_review_that_there_is,
+    a_tool_is_what_its_annotations_say_and_else_what_mcp_takes_it_for,
+    annotations_that_no_tool_can_have_are_refused)
