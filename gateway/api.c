@@ -1,24 +1,78 @@
 #include "gateway/api.h"
 
 #include "evidence/write.h"
+#include "gateway/logins.h"
 
 #define PROBLEM_MAX 4096
 #define ENDPOINT    "/mcp" /* that tokens with an audience are for */
 
+/* ---- where a request of a browser comes from ---- */
+
+/* Without the scheme, so that it also holds behind a proxy that speaks TLS: which hosts are served
+ * the listener has checked. */
+static bool
+is_own_origin(const struct writ_exchange *x, struct writ_view origin)
+{
+    struct writ_view host = writ_exchange_header(x, WRIT_LIT("Host"));
+    size_t at = writ_view_search(origin, WRIT_LIT("://"));
+
+    return host.len > 0 && at < origin.len &&
+           writ_view_equal_nocase(writ_view_sub(origin, at + 3, origin.len), host);
+}
+
 enum writ_reason
-writ_api_ask(struct writ_exchange *x, struct writ_worker *worker, struct writ_arena *arena,
+writ_api_origin(const struct writ_exchange *x, bool changes)
+{
+    struct writ_view origin = writ_exchange_header(x, WRIT_LIT("Origin"));
+    struct writ_view site = writ_exchange_header(x, WRIT_LIT("Sec-Fetch-Site"));
+
+    if ((origin.ptr == NULL ? changes : !is_own_origin(x, origin)) ||
+        (site.ptr != NULL && !writ_view_is(site, "same-origin"))) {
+        return WRIT_REASON_FORBIDDEN_ORIGIN;
+    }
+    return WRIT_REASON_NONE;
+}
+
+/* RFC 6265bis 4.1.3.2: with that prefix no other host and no plain connection can have set it. */
+struct writ_view
+writ_api_cookie_name(const struct writ_exchange *x)
+{
+    return x->peer->tls ? WRIT_LIT("__Host-writ") : WRIT_LIT("writ");
+}
+
+struct writ_view
+writ_api_cookie(const struct writ_exchange *x)
+{
+    struct writ_view name = writ_api_cookie_name(x);
+    struct writ_view rest = writ_exchange_header(x, WRIT_LIT("Cookie"));
+
+    while (rest.len > 0) {
+        size_t end = writ_view_find(rest, ';');
+        struct writ_view pair = writ_view_trim(writ_view_sub(rest, 0, end));
+        size_t equals = writ_view_find(pair, '=');
+
+        if (equals < pair.len && writ_view_equal(writ_view_sub(pair, 0, equals), name)) {
+            return writ_view_sub(pair, equals + 1, pair.len);
+        }
+        rest = writ_view_sub(rest, end + 1, rest.len);
+    }
+    return (struct writ_view){NULL, 0};
+}
+
+/* ---- who asks ---- */
+
+enum writ_reason
+writ_api_shown(struct writ_worker *worker, struct writ_view authorization, struct writ_arena *arena,
     struct writ_agent *ret)
 {
     const struct writ_identity_question question = {
-        .authorization = writ_exchange_header(x, WRIT_LIT("Authorization")),
+        .authorization = authorization,
         .loopback = worker->generation->config->admin_listen.loopback,
         .endpoint = WRIT_LIT(ENDPOINT),
     };
-    struct writ_identity_result identity = {.answer = WRIT_IDENTITY_MISSING};
+    struct writ_identity_result identity;
 
-    if (question.authorization.ptr != NULL) {
-        writ_identity_ask(worker->identity, &question, arena, &identity);
-    }
+    writ_identity_ask(worker->identity, &question, arena, &identity);
     if (identity.answer == WRIT_IDENTITY_KNOWN) {
         *ret = identity.agent;
         return WRIT_REASON_NONE;
@@ -27,11 +81,49 @@ writ_api_ask(struct writ_exchange *x, struct writ_worker *worker, struct writ_ar
                                                         : WRIT_REASON_UNAUTHENTICATED;
 }
 
+/* What somebody showed who is logged in. */
+static enum writ_reason
+find_login(struct writ_exchange *x, struct writ_worker *worker, struct writ_arena *arena,
+    struct writ_view *ret)
+{
+    struct writ_view cookie = writ_api_cookie(x);
+    struct writ_view key = writ_exchange_header(x, WRIT_LIT(WRIT_API_KEY));
+    enum writ_reason reason;
+
+    if (cookie.len == 0) {
+        return WRIT_REASON_UNAUTHENTICATED;
+    }
+    reason = writ_api_origin(x, x->method != WRIT_METHOD_GET);
+    if (reason != WRIT_REASON_NONE) {
+        return reason;
+    }
+    return writ_is_ok(writ_logins_find(worker->gateway->logins, cookie, key, arena, ret))
+               ? WRIT_REASON_NONE
+               : WRIT_REASON_UNAUTHENTICATED;
+}
+
+enum writ_reason
+writ_api_ask(struct writ_exchange *x, struct writ_worker *worker, struct writ_arena *arena,
+    struct writ_agent *ret)
+{
+    struct writ_view shown = writ_exchange_header(x, WRIT_LIT("Authorization"));
+    enum writ_reason reason = WRIT_REASON_NONE;
+
+    if (shown.ptr == NULL) {
+        reason = find_login(x, worker, arena, &shown);
+    }
+    return reason == WRIT_REASON_NONE ? writ_api_shown(worker, shown, arena, ret) : reason;
+}
+
 unsigned
 writ_api_status(enum writ_reason reason)
 {
-    return reason == WRIT_REASON_OVERLOADED ? 503 : 401;
+    return reason == WRIT_REASON_OVERLOADED         ? 503
+           : reason == WRIT_REASON_FORBIDDEN_ORIGIN ? 403
+                                                    : 401;
 }
+
+/* ---- answers ---- */
 
 static void
 reply(struct writ_exchange *x, unsigned status, struct writ_view type, const struct writ_buf *body)

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "gateway/fixed.h"
 #include "gateway/gateway.h"
+#include "gateway/login.h"
+#include "gateway/page.h"
 #include "gateway/pem.h"
 #include "gateway/reload.h"
 #include "gateway/review_api.h"
@@ -36,9 +38,11 @@
  * waits for the next look at what has expired: so the table of sessions is full first. */
 #define ROWS_PER_SESSION 3
 #define MAX_ROUTES       (WRIT_UPSTREAMS_MAX + FIXED_ROUTES)
-#define PATH_MAX_BYTES   64
-#define URL_MAX          512
-#define METADATA_MAX     65536
+#define ADMIN_ROUTES                                                                               \
+    (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_PAGE_ROUTES)
+#define PATH_MAX_BYTES 64
+#define URL_MAX        512
+#define METADATA_MAX   65536
 
 struct serve {
     struct writ_gateway gateway;
@@ -51,7 +55,7 @@ struct serve {
     char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
     struct writ_route routes[MAX_ROUTES];
     size_t routes_n;
-    struct writ_route admin_routes[WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES];
+    struct writ_route admin_routes[ADMIN_ROUTES];
     struct writ_buf issuer, admin_url;
     enum writ_ledger_state ledger_was; /* as the log has it */
     struct writ_tidy connections, sessions;
@@ -161,6 +165,21 @@ make_routes(struct serve *serve)
         .handler = serve_resource,
         .ctx = serve,
     };
+}
+
+static void
+make_admin_routes(struct serve *serve)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    struct writ_route *routes = serve->admin_routes;
+
+    writ_admin_routes(&gateway->admin, routes);
+    routes += WRIT_ADMIN_ROUTES;
+    writ_review_api_routes(gateway, routes);
+    routes += WRIT_REVIEW_API_ROUTES;
+    writ_login_routes(gateway, routes);
+    routes += WRIT_LOGIN_ROUTES;
+    writ_page_routes(routes);
 }
 
 /* ---- opening ---- */
@@ -352,10 +371,9 @@ open_listeners(struct serve *serve, struct writ_err *err)
     if (config->admin_listen.text.len == 0) {
         return WRIT_DONE;
     }
-    writ_admin_routes(&gateway->admin, serve->admin_routes);
-    writ_review_api_routes(gateway, serve->admin_routes + WRIT_ADMIN_ROUTES);
+    make_admin_routes(serve);
     WRIT_TRY(open_listener(serve, &config->admin_listen, &config->admin_tls, serve->admin_routes,
-        WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES, &gateway->admin_listener, err));
+        ADMIN_ROUTES, &gateway->admin_listener, err));
     WRIT_TRY(make_url(config->admin_listen.text, &config->admin_tls, gateway->admin_listener,
         &serve->admin_url, err));
     gateway->admin_url = writ_buf_view(&serve->admin_url);
@@ -384,6 +402,7 @@ open_all(struct serve *serve, struct writ_err *err)
         (unsigned)config->limits.tenant_percent);
     WRIT_TRY(writ_answers_new(&gateway->answers, err));
     WRIT_TRY(writ_owners_new(&gateway->owners, err));
+    WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(open_listeners(serve, err));
@@ -476,6 +495,7 @@ close_all(struct serve *serve)
     writ_sessions_free(gateway->sessions);
     writ_answers_free(gateway->answers);
     writ_owners_free(gateway->owners);
+    writ_logins_free(gateway->logins);
     writ_metrics_free(gateway->metrics);
     writ_generation_drop(serve->generation);
     writ_seen_wipe(&serve->seen);

@@ -1,0 +1,107 @@
+// api.js - what the page asks of the gateway, and who is logged in.
+import { exact, member } from './json.js';
+
+const KEY = 'writ-page'; // goes with the cookie; only pages of this origin can read it
+
+/** What the gateway said no with. */
+export class Refused extends Error {
+  constructor(status, problem) {
+    super(problem?.title ?? `The gateway answered with status ${status}.`);
+    this.status = status;
+    this.reason = problem?.reason ?? '';
+    this.hint = problem?.hint ?? '';
+  }
+}
+
+/** Fires 'out' when a request finds that nobody is logged in any more. */
+export const login = new EventTarget();
+
+function headers() {
+  const key = localStorage.getItem(KEY);
+  return key === null ? {} : { 'Writ-Page': key };
+}
+
+async function request(method, path, body) {
+  const options = { method, headers: headers(), cache: 'no-store', redirect: 'error', credentials: 'same-origin' };
+  if (body !== undefined) {
+    options.headers['Content-Type'] = 'application/json';
+    options.body = JSON.stringify(body);
+  }
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new Refused(0, { title: 'The gateway cannot be reached.' });
+  }
+  const text = await response.text();
+  let json;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined;
+  }
+  if (response.ok && json !== undefined) return { json, text };
+  throw new Refused(response.status, json);
+}
+
+async function asked(method, path, body) {
+  try {
+    return await request(method, path, body);
+  } catch (error) {
+    if (error.status === 401) login.dispatchEvent(new Event('out'));
+    throw error;
+  }
+}
+
+const query = (filter) => {
+  const params = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== '' && value !== undefined && value !== null));
+  return params.size === 0 ? '' : `?${params}`;
+};
+
+/** The logged-in person, or null. */
+export async function whoIsIn() {
+  if (localStorage.getItem(KEY) === null) return null;
+  try {
+    return (await request('GET', '/v1/session')).json;
+  } catch (error) {
+    if (error.status === 401 || error.status === 403) return null;
+    throw error;
+  }
+}
+
+export async function logIn(shown) {
+  const { json } = await request('POST', '/v1/session', shown);
+  localStorage.setItem(KEY, json.key);
+  return json;
+}
+
+export async function logOut() {
+  try {
+    await request('DELETE', '/v1/session');
+  } finally {
+    localStorage.removeItem(KEY);
+  }
+}
+
+/** The body of a stream of events that goes on after the event `last`. */
+export async function stream(path, last, signal) {
+  const response = await fetch(path, { headers: { ...headers(), Accept: 'text/event-stream', ...(last !== '' && { 'Last-Event-ID': last }) }, cache: 'no-store', signal });
+  if (!response.ok) throw new Refused(response.status, await response.json().catch(() => undefined));
+  return response.body;
+}
+
+/** One review; `arguments` as they were written, or undefined when they are no longer kept. */
+export async function review(id) {
+  const { json, text } = await asked('GET', `/v1/reviews/${encodeURIComponent(id)}`);
+  return { ...json, arguments: member(exact(text), 'arguments') };
+}
+
+export const act = async (id, deed, body = {}) => (await asked('POST', `/v1/reviews/${encodeURIComponent(id)}/${deed}`, body)).json;
+
+export const calls = async (filter) => (await asked('GET', `/v1/ledger${query(filter)}`)).json;
+
+/** The life of a call, and the very text of it. */
+export async function call(id) {
+  const { json, text } = await asked('GET', `/v1/ledger/${encodeURIComponent(id)}`);
+  return { ...json, exact: exact(text) };
+}

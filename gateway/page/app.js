@@ -1,0 +1,165 @@
+// app.js - which view is shown, who is logged in, and what is around it.
+import { login, logOut, whoIsIn } from './api.js';
+import { el, fill, say } from './dom.js';
+import { live, start, stop } from './live.js';
+import { name } from './shown.js';
+import { entrance } from './entrance.js';
+import { callView } from './call.js';
+import { ledgerView } from './ledger.js';
+import { reviewView } from './review.js';
+import { reviewsView } from './reviews.js';
+
+const IDLE_MS = 30 * 60 * 1000; // without a key or a pointer, then the person is taken to have left
+
+const main = document.getElementById('main');
+let person = null; // who is logged in
+let view = null; // { title, element, end() }
+let turn = 0; // so that a view that comes late does not take the place of a later one
+let idle = null;
+
+const ROUTES = [
+  [/^\/(?:reviews\/?)?$/, () => reviewsView(person)],
+  [/^\/reviews\/([^/]+)$/, (id) => reviewView(person, id)],
+  [/^\/ledger\/?$/, () => ledgerView(person, new URLSearchParams(location.search), go)],
+  [/^\/ledger\/([^/]+)$/, (id) => callView(person, id)],
+];
+
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function missing() {
+  return { title: 'Not found', element: el('section', {}, el('h1', { tabindex: '-1' }, 'There is nothing here'), el('p', {}, el('a', { href: '/reviews' }, 'To the reviews'))) };
+}
+
+function show(next, focus) {
+  view?.end?.();
+  view = next;
+  fill(main, next.element);
+  document.title = `${next.title} · Writ`;
+  for (const link of document.querySelectorAll('#nav a')) {
+    const here = location.pathname === '/' ? '/reviews' : location.pathname;
+    const own = link.getAttribute('href');
+    link.toggleAttribute('aria-current', here === own || here.startsWith(`${own}/`));
+    if (link.hasAttribute('aria-current')) link.setAttribute('aria-current', 'page');
+  }
+  if (focus) {
+    (main.querySelector('[data-first]') ?? main.querySelector('h1') ?? main).focus();
+    if (focus !== 'stay') window.scrollTo(0, 0);
+  }
+}
+
+function failed(error) {
+  return {
+    title: 'Refused',
+    element: el('section', {}, el('h1', { tabindex: '-1' }, error.status === 404 ? 'There is nothing here for you' : 'That did not work'),
+      el('p', {}, error.message), error.hint && el('p', { class: 'soft' }, error.hint),
+      error.status === 404 && el('p', { class: 'soft' }, 'It does not exist, or it is not for you to see.'),
+      el('p', {}, el('a', { href: '/reviews' }, 'To the reviews'))),
+  };
+}
+
+async function render(focus) {
+  const mine = ++turn;
+  if (person === null) {
+    show(entrance(enter), focus);
+    return;
+  }
+  const [route, found] = ROUTES.map(([pattern, build]) => [build, pattern.exec(location.pathname)]).find(([, match]) => match !== null) ?? [];
+  let next;
+  try {
+    next = route === undefined ? missing() : await route(...found.slice(1).map(decoded));
+  } catch (error) {
+    if (error.status === 401) return;
+    if (error.status === undefined) throw error;
+    next = failed(error);
+  }
+  if (mine === turn) show(next, focus);
+  else next.end?.();
+}
+
+/** Another address of the page. */
+function go(address, { replace = false, focus = true } = {}) {
+  history[replace ? 'replaceState' : 'pushState'](null, '', address);
+  return render(focus);
+}
+
+function around() {
+  const isIn = person !== null;
+  document.getElementById('nav').hidden = !isIn;
+  document.getElementById('who').hidden = !isIn;
+  fill(document.getElementById('name'), isIn ? [name(person.subject), person.tenant !== undefined && [' · ', name(person.tenant)]] : []);
+  if (!isIn) document.getElementById('waiting').hidden = true;
+}
+
+async function enter(who) {
+  person = who;
+  around();
+  rest();
+  await start();
+  await render(true);
+}
+
+function left(why) {
+  if (person === null) return;
+  person = null;
+  stop();
+  clearTimeout(idle);
+  around();
+  render(true);
+  if (why) say(why);
+}
+
+async function leave(why) {
+  stop();
+  try {
+    await logOut();
+  } catch {
+    // the key is gone: what the gateway still has of the login opens nothing
+  }
+  left(why);
+}
+
+function rest() {
+  clearTimeout(idle);
+  if (person !== null) idle = setTimeout(() => leave('You were logged out because nothing happened for 30 minutes.'), IDLE_MS);
+}
+
+document.addEventListener('click', (event) => {
+  const link = event.target.closest?.('a[href^="/"]');
+  if (link === null || link === undefined || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  go(link.getAttribute('href'));
+});
+document.querySelector('.skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  main.focus();
+});
+for (const kind of ['keydown', 'pointerdown', 'scroll']) addEventListener(kind, rest, { passive: true });
+addEventListener('popstate', () => render(true));
+document.getElementById('leave').addEventListener('click', () => leave('You are logged out.'));
+login.addEventListener('out', () => left('You are no longer logged in.'));
+live.addEventListener('reviews', ({ detail }) => {
+  const waiting = detail.filter((review) => review.state === 'open' && review.voters.some((voter) => voter.id === person?.subject && voter.vote === undefined)).length;
+  const badge = document.getElementById('waiting');
+  badge.hidden = waiting === 0;
+  fill(badge, String(waiting), el('span', { class: 'unseen' }, waiting === 1 ? ' waits for your vote' : ' wait for your vote'));
+});
+live.addEventListener('link', ({ detail: linked }) => {
+  const shown = document.getElementById('link');
+  shown.textContent = linked ? 'Live' : 'Not connected';
+  shown.classList.toggle('lost', !linked);
+  if (!linked) say('The gateway cannot be reached. What you see may be old.');
+});
+
+try {
+  person = await whoIsIn();
+} catch (error) {
+  show(failed(error), true);
+}
+if (person !== null) await enter(person);
+else if (view === null) await render(true);

@@ -1,0 +1,75 @@
+// call.js - the life of one call, as the ledger has it.
+import { call as read } from './api.js';
+import { el } from './dom.js';
+import { member } from './json.js';
+import { events, facts, tool } from './review.js';
+import { digest, name, pill, text, when } from './shown.js';
+import { tree } from './tree.js';
+
+function record(label, value) {
+  return value !== undefined && el('details', {}, el('summary', {}, label), tree(value));
+}
+
+function decided(decision, exact) {
+  const ours = decision.extensions?.writ ?? {};
+  return el('li', { class: 'event' }, decision.issued_at !== undefined ? when(decision.issued_at) : el('span', {}),
+    el('div', {}, el('p', {}, el('strong', {}, 'Decision '), pill(decision.decision)),
+      decision.reason !== undefined && el('p', {}, text(decision.reason)),
+      facts([
+        ['Reason', ours.reason !== undefined && text(ours.reason)],
+        ['Constraint that failed', ours.constraint !== undefined && text(ours.constraint)],
+        ['Scope', decision.normalized_scope !== undefined && text(decision.normalized_scope)],
+        ['Target', decision.target !== undefined && text(decision.target)],
+        ['Rules', decision.policy_refs?.length > 0 && text(decision.policy_refs.join(', '))],
+        ['Duplicate of', ours.first_decision_id !== undefined && el('a', { href: `/ledger/${encodeURIComponent(ours.first_decision_id)}` }, digest(ours.first_decision_id))],
+        ['Arguments', decision.params_hash !== undefined && digest(decision.params_hash)],
+        ['State of the target', typeof decision.target_state_digest === 'string' && digest(decision.target_state_digest)],
+      ]),
+      record('The record of the decision', exact)));
+}
+
+function credential(round) {
+  const { decision } = round;
+  if (!round.credential) return null;
+  return el('li', { class: 'event' }, when(decision.issued_at),
+    el('div', {}, el('p', {}, el('strong', {}, 'Credential'), ' for this one call'),
+      facts([['jti', digest(decision.decision_id)], ['Authorization ends', decision.expires_at && when(decision.expires_at)], ['Key of the call', decision.idempotency_key !== undefined && text(decision.idempotency_key)]])));
+}
+
+function ended(outcome, exact) {
+  return el('li', { class: 'event' }, when(outcome.completed_at),
+    el('div', {}, el('p', {}, el('strong', {}, 'Outcome '), pill(outcome.outcome)),
+      facts([
+        ['What went wrong', outcome.error_type && text(outcome.error_type)], ['', outcome.error_message && text(outcome.error_message)],
+        ['Result', typeof outcome.tool_output_hash === 'string' && digest(outcome.tool_output_hash)],
+      ]),
+      record('The record of the outcome', exact)));
+}
+
+function sealed(seal, exact) {
+  return el('li', { class: 'event' }, seal.sealed_at !== undefined ? when(seal.sealed_at) : el('span', {}),
+    el('div', {}, el('p', {}, el('strong', {}, 'Its run was sealed'), ` with ${seal.total} ${seal.total === 1 ? 'decision' : 'decisions'}`), record('The seal', exact)));
+}
+
+export async function callView(person, id) {
+  const life = await read(id);
+  const rounds = member(life.exact, 'rounds').items;
+  const last = life.rounds.at(-1);
+  return {
+    title: `${last.decision.tool} · Ledger`,
+    element: el('article', {},
+      el('p', { class: 'crumb' }, el('a', { href: '/ledger' }, 'Ledger')),
+      el('h1', { tabindex: '-1' }, tool(last.decision)),
+      el('div', { class: 'line state' }, pill(last.decision.decision), last.outcome !== undefined && pill(last.outcome.outcome)),
+      facts([
+        ['Agent', last.decision.agent_id !== undefined && name(last.decision.agent_id)], ['Tenant', life.tenant !== '' && name(life.tenant)], ['Run', text(life.boundary_id)], ['Decision', digest(last.decision.decision_id)],
+      ]),
+      el('section', { class: 'panel', 'aria-labelledby': 'life' }, el('h2', { id: 'life' }, 'Its life'),
+        el('ol', { class: 'events' },
+          life.rounds.map((round, i) => [
+            decided(round.decision, member(rounds[i], 'decision')), round.review && events(round.review), credential(round),
+            round.outcome && ended(round.outcome, member(rounds[i], 'outcome')),
+          ]),
+          life.seal && sealed(life.seal, member(life.exact, 'seal'))))),
+  };
+}

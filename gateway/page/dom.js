@@ -1,0 +1,26 @@
+// dom.js - elements out of tags, attributes and texts. Texts become text nodes and nothing else: the
+// page has no other way to show something (and the browser is told to refuse any other).
+
+/** An element. `attributes`: `on<event>` is a listener, `true` an empty attribute, null and false none. */
+export function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Puts new children in the place of all old ones. */
+export function fill(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+}
+
+/** Tells people who cannot see it what has just happened. */
+export function say(text) {
+  const said = document.getElementById('said');
+  said.textContent = '';
+  setTimeout(() => { said.textContent = text; }, 50); // the same text again is told again
+}

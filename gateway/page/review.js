@@ -1,0 +1,263 @@
+// review.js - one review: what is asked for, why a person is asked, what others said, and the vote.
+import { act, review as read } from './api.js';
+import { el, fill, say } from './dom.js';
+import { live } from './live.js';
+import { clock, digest, name, pill, text, when, word } from './shown.js';
+import { folded, tree } from './tree.js';
+
+const FEEDBACK_MAX = 4096; // bytes
+
+const CHOICES = [
+  ['approve', 'Approve', 'The call may be made, once, exactly as it stands here.'],
+  ['modify', 'Ask for changes', 'Not like this: say what should be different.'],
+  ['reject', 'Reject', 'The call must not be made.'],
+];
+
+const TOLD = {
+  approve: 'You approve.', modify: 'You ask for changes.', reject: 'You reject.',
+};
+
+const ENGINES = {
+  review: 'Approve counts 1, ask for changes ½, reject 0.',
+  weighted_consensus: 'The first opinion whose share is large enough decides.',
+  unanimous: 'All have to be of one opinion.',
+};
+
+const STATES = {
+  open: 'The call waits for the verdict.',
+  approved: 'The call may be made once; the caller has not come back for it yet.',
+  redeemed: 'The caller came back and the call was let through.',
+  rejected: 'The call was refused.',
+  revised: 'The call was refused; the caller was asked to change it.',
+  expired: 'There was no verdict in time: the call was refused.',
+  lapsed: 'It was approved, but the caller did not come back in time.',
+  withdrawn: 'Who asked for it has withdrawn it.',
+  cancelled: 'An administrator has ended it.',
+  outdated: 'The rules for this tool are others now.',
+  drifted: 'What the call is for has changed since it was approved.',
+};
+
+const EVENTS = {
+  open: 'The review opened', vote: 'Vote', accept: 'Approved', reject: 'Rejected', revise: 'Changes asked for', expire: 'Expired', lapse: 'Lapsed',
+  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call was let through', drift: 'The target had changed', outdate: 'The rules had changed',
+};
+
+/** The records of a review as a list; also part of the life of a call. */
+export function events(records) {
+  return records.map((record) => el('li', { class: 'event' },
+    when(record.at),
+    el('div', {},
+      el('p', {}, el('strong', {}, EVENTS[record.event] ?? word(record.event)), record.by !== undefined && [' by ', name(record.by)], record.vote !== undefined && [' ', pill(record.vote)]),
+      record.feedback !== undefined && el('blockquote', {}, text(record.feedback)),
+      record.reason !== undefined && el('p', { class: 'soft small' }, record.reason),
+      record.signature !== undefined && el('p', { class: 'soft small' }, 'signed by the voter’s own key'))));
+}
+
+/** Terms and what they mean, one under the other. */
+export function facts(rows) {
+  return el('dl', { class: 'facts' }, rows.filter((row) => row && row[1] !== undefined && row[1] !== null && row[1] !== false).map(([term, value]) => el('div', {}, el('dt', {}, term), el('dd', {}, value))));
+}
+
+export const tool = (decision) => [decision.extensions?.writ?.upstream !== undefined && [name(decision.extensions.writ.upstream), '/'], name(decision.tool)];
+
+function why(review) {
+  const { decision } = review;
+  return el('section', { class: 'panel', 'aria-labelledby': 'why' },
+    el('h2', { id: 'why' }, 'Why you are asked'),
+    decision.reason !== undefined && el('p', {}, text(decision.reason)),
+    facts([
+      ['Review', name(review.review)],
+      ['Scope', decision.normalized_scope !== undefined && text(decision.normalized_scope)],
+      ['Rules', decision.policy_refs?.length > 0 && el('ul', { class: 'plain' }, decision.policy_refs.map((ref) => el('li', {}, text(ref))))],
+      ['Role of who asks', decision.agent_role !== undefined && name(decision.agent_role)],
+      ['Run', decision.boundary_id !== undefined && text(decision.boundary_id)],
+    ]));
+}
+
+function target(review) {
+  const { decision } = review;
+  const lines = typeof review.difference === 'string' ? review.difference.split('\n').filter((line) => line !== '') : [];
+  if (decision.target === undefined && review.target_state_digest === undefined && lines.length === 0) return null;
+  return el('section', { class: 'panel', 'aria-labelledby': 'target' },
+    el('h2', { id: 'target' }, 'What it is for'),
+    facts([
+      ['Target', decision.target !== undefined && text(decision.target)],
+      ['Its state', review.target_state_digest !== undefined ? digest(review.target_state_digest) : 'not looked at'],
+    ]),
+    lines.length > 0 && [
+      el('h3', {}, 'What is different since the last decision'),
+      el('ul', { class: 'difference' }, lines.map((line) => el('li', { class: { '+': 'more', '-': 'less' }[line[0]] ?? 'other' }, text(line)))),
+    ]);
+}
+
+function numbers(review) {
+  const { decision } = review;
+  return el('details', { class: 'panel' }, el('summary', {}, 'Digests and ids'),
+    facts([
+      ['Review', digest(review.id)], ['Terms of the review', digest(review.review_digest)], ['Intent', digest(review.intent_digest)],
+      ['Arguments', decision.params_hash && digest(decision.params_hash)], ['Policy', decision.policy_digest && digest(decision.policy_digest)],
+      ['Tool’s definition', decision.extensions?.writ?.definition && digest(decision.extensions.writ.definition)],
+      ['In the ledger', el('a', { href: `/ledger/${encodeURIComponent(review.id)}` }, 'the life of this call')],
+    ]));
+}
+
+function votes(review) {
+  const said = new Map(review.records.filter((record) => record.event === 'vote').map((record) => [record.by, record.feedback]));
+  const cast = review.voters.filter((voter) => voter.vote !== undefined).length;
+  return [
+    el('h2', {}, 'Votes ', el('span', { class: 'count' }, `${cast} of ${review.voters.length}`)),
+    el('ul', { class: 'votes' }, review.voters.map((voter) => el('li', {},
+      el('div', { class: 'line' },
+        el('span', {}, name(voter.id), el('span', { class: 'soft small' }, voter.weight !== 1 && ` weight ${voter.weight}`, voter.veto && ' has a veto')),
+        voter.vote === undefined ? el('span', { class: 'pill plain' }, 'Not yet') : pill(voter.vote)),
+      voter.voted_at !== undefined && el('p', { class: 'soft small' }, when(voter.voted_at)),
+      said.get(voter.id) !== undefined && el('blockquote', {}, text(said.get(voter.id)))))),
+    el('p', { class: 'soft small' }, `${ENGINES[review.engine] ?? ''} Threshold ${review.threshold} of the votes cast, quorum ${review.quorum}. Silence never approves.`),
+  ];
+}
+
+function ballot(review, person, cast) {
+  const own = review.voters.find((voter) => voter.id === person.subject);
+  const fault = el('p', { class: 'fault', role: 'alert', id: 'vote-fault' });
+  const feedback = el('textarea', { id: 'feedback', rows: '3', 'aria-describedby': 'feedback-help' });
+  const button = el('button', { class: 'main' }, 'Cast your vote');
+  const radios = CHOICES.map(([value]) => el('input', { type: 'radio', name: 'vote', id: `vote-${value}`, value, 'aria-describedby': `about-${value}` }));
+  const form = el('form', { method: 'post', novalidate: true, class: 'ballot' },
+    el('fieldset', {}, el('legend', {}, 'Your vote'),
+      CHOICES.map(([value, label, about], i) => el('div', { class: `choice ${value}` }, radios[i], el('label', { for: `vote-${value}` }, label), el('p', { class: 'soft small', id: `about-${value}` }, about)))),
+    el('label', { for: 'feedback' }, 'Feedback'), feedback,
+    el('p', { class: 'soft small', id: 'feedback-help' }, 'Kept with your vote in the ledger, for the caller to read.'),
+    fault, button,
+    own?.vote !== undefined && el('p', { class: 'soft small' }, `You voted: ${CHOICES.find(([value]) => value === own.vote)[1].toLowerCase()}. Until the review closes you can vote anew; the last vote counts.`));
+  form.addEventListener('change', () => {
+    const chosen = CHOICES.find((_, i) => radios[i].checked);
+    if (chosen) button.textContent = `Cast your vote: ${chosen[1].toLowerCase()}`;
+  });
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const chosen = radios.find((radio) => radio.checked)?.value;
+    const said = feedback.value.trim();
+    const wrong = chosen === undefined ? ['Choose one of the three first.', radios[0]]
+      : chosen === 'modify' && said === '' ? ['Say what should be different.', feedback]
+        : new TextEncoder().encode(said).length > FEEDBACK_MAX ? [`The feedback is longer than ${FEEDBACK_MAX} bytes.`, feedback] : null;
+    fill(fault, wrong?.[0]);
+    if (wrong !== null) {
+      wrong[1].focus();
+      return;
+    }
+    button.disabled = true;
+    try {
+      await cast(chosen, said);
+    } catch (error) {
+      fill(fault, error.message, error.hint && ` ${error.hint}`);
+    } finally {
+      button.disabled = false;
+    }
+  });
+  return form;
+}
+
+function deeds(review, done) {
+  const fault = el('p', { class: 'fault', role: 'alert' });
+  const buttons = (review.may ?? []).filter((deed) => deed === 'withdraw' || deed === 'cancel').map((deed) => {
+    const button = el('button', { type: 'button', class: 'quiet' }, deed === 'withdraw' ? 'Withdraw the call' : 'End this review');
+    let sure = false;
+    button.addEventListener('click', async () => {
+      if (!sure) {
+        sure = true;
+        button.textContent = `${button.textContent}: press again to confirm`;
+        return;
+      }
+      button.disabled = true;
+      try {
+        await act(review.id, deed);
+        await done(deed === 'withdraw' ? 'Withdrawn.' : 'The review is ended.');
+      } catch (error) {
+        fill(fault, error.message);
+        button.disabled = false;
+      }
+    });
+    return button;
+  });
+  return buttons.length > 0 && el('div', { class: 'deeds' }, buttons, fault);
+}
+
+export async function reviewView(person, id) {
+  let review = await read(id);
+  const args = review.arguments;
+  const approved = review.review_digest; // what the vote is for: what was read when this was drawn
+  let ended = false;
+  const state = el('div', { class: 'line state' });
+  const voted = el('div', { class: 'panel' });
+  const box = el('div', { class: 'panel vote' });
+  const story = el('ol', { class: 'events' });
+  const shown = args === undefined ? el('p', { class: 'soft' }, 'The review is over: the arguments are no longer kept. The ledger has their digest.') : tree(args);
+  const heading = el('h1', { tabindex: '-1' }, tool(review.decision));
+
+  const head = () => fill(state, pill(review.state), el('span', { class: 'soft' }, STATES[review.state] ?? ''),
+    (review.state === 'open' || review.state === 'approved') && clock(review.expires_at, review.state === 'open' ? 'Expires in' : 'To be used within', 'Over since'));
+  const rest = () => {
+    fill(voted, votes(review));
+    fill(story, events(review.records));
+  };
+  const draw = () => {
+    const own = review.voters.find((voter) => voter.id === person.subject);
+    const hadFocus = box.contains(document.activeElement);
+    if (review.state === 'open' && own !== undefined) {
+      fill(box, ballot(review, person, cast), deeds(review, renew));
+    } else {
+      fill(box, el('h2', {}, review.state === 'open' ? 'You do not vote here' : 'Closed'),
+        el('p', { class: 'soft' }, review.state === 'open' ? 'You see this review because you asked for the call, or because you administer it.' : STATES[review.state] ?? ''), deeds(review, renew));
+    }
+    if (hadFocus) heading.focus();
+  };
+  const renew = async (told) => {
+    const before = review;
+    const fresh = await read(id);
+    if (ended) return;
+    review = fresh;
+    head();
+    rest();
+    if (told !== undefined || before.state !== review.state) draw();
+    if (before.state !== review.state) say(`${told ?? ''} ${word(review.state)}. ${STATES[review.state] ?? ''}`.trim());
+    else if (told !== undefined) say(told);
+  };
+  const cast = async (vote, feedback) => {
+    await act(id, 'vote', { review_digest: approved, vote, ...(feedback !== '' && { feedback }) });
+    await renew(`Your vote is recorded. ${TOLD[vote]}`);
+  };
+  const heard = ({ detail }) => {
+    const now = JSON.stringify([detail.state, detail.voters]);
+    if (detail.id === id && now !== JSON.stringify([review.state, review.voters])) renew().catch(() => {});
+  };
+
+  head();
+  rest();
+  draw();
+  live.addEventListener('review', heard);
+  const notice = el('p', { class: 'notice', hidden: true });
+  const count = () => {
+    const left = folded(shown);
+    notice.hidden = left === 0;
+    notice.textContent = left === 0 ? '' : `Not all of it is in view: ${left} ${left === 1 ? 'part is' : 'parts are'} folded.`;
+  };
+  shown.addEventListener('click', () => setTimeout(count));
+  count();
+  return {
+    title: `${review.decision.tool} · Review`,
+    element: el('article', { class: 'review' },
+      el('header', {}, el('p', { class: 'crumb' }, el('a', { href: '/reviews' }, 'Reviews')), heading, state,
+        el('p', {}, name(review.agent_id), review.tenant && [' of ', name(review.tenant)], ' asks for this call, ', clock(review.opened_at, 'in', ''))),
+      el('div', { class: 'columns' },
+        el('div', { class: 'read' },
+          el('section', { class: 'panel', 'aria-labelledby': 'arguments' }, el('h2', { id: 'arguments' }, 'Arguments'), notice, shown),
+          target(review), why(review)),
+        el('div', { class: 'decide' }, box, voted),
+        el('div', { class: 'after' },
+          el('section', { class: 'panel', 'aria-labelledby': 'history' }, el('h2', { id: 'history' }, 'What happened'), story), numbers(review)))),
+    end() {
+      ended = true;
+      live.removeEventListener('review', heard);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// shown.js - how texts, times and words of the records look.
+import { el } from './dom.js';
+import { pieces } from './text.js';
+
+/** A text of anybody's, by itself in its direction, with marks. */
+export function text(value, options = {}) {
+  return el(options.name ? 'bdi' : 'span', { class: `told${options.class ? ` ${options.class}` : ''}` }, pieces(String(value), options).map((piece) => {
+    if (piece.mark !== undefined) {
+      const mark = el('span', { class: 'mark', title: piece.about }, el('span', { 'aria-hidden': 'true' }, piece.mark), el('span', { class: 'unseen' }, ` (${piece.about}) `));
+      return piece.line ? [mark, '\n'] : mark;
+    }
+    return piece.about === undefined ? piece.text : el('span', { class: 'odd', title: piece.about }, piece.text);
+  }));
+}
+
+/** A name: of a tool, an agent, a run. */
+export const name = (value, options = {}) => text(value, { ...options, name: true });
+
+/** A digest or an id: all of it is there, the beginning is seen. */
+export function digest(value) {
+  return el('code', { class: 'digest', title: value }, text(value, { name: true }));
+}
+
+/** A point in time. */
+export function when(iso, options = {}) {
+  const date = new Date(iso);
+  const full = date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+  return el('time', { datetime: iso, title: iso }, options.short ? date.toLocaleString(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' }) : full);
+}
+
+/** "3 min" */
+export function span(ms) {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${String(s % 60).padStart(2, '0')} s`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.floor(s % 86400 / 3600)} h`;
+}
+
+/** How long ago, or how long still; goes on by itself while it is on the page. */
+export function clock(iso, before, after) {
+  const element = el('time', { datetime: iso, title: iso, class: 'clock' });
+  const at = Date.parse(iso);
+  const turn = () => {
+    const left = at - Date.now();
+    element.textContent = left > 0 ? `${before} ${span(left)}` : `${after ?? before} ${span(-left)}${after === undefined ? '' : ' ago'}`;
+  };
+  turn();
+  const timer = setInterval(() => (element.isConnected ? turn() : clearInterval(timer)), 1000);
+  return element;
+}
+
+const WORDS = {
+  open: 'Open', approved: 'Approved', redeemed: 'Redeemed', rejected: 'Rejected', revised: 'Changes asked for', expired: 'Expired', lapsed: 'Lapsed',
+  withdrawn: 'Withdrawn', cancelled: 'Cancelled', outdated: 'Outdated', drifted: 'Target changed',
+  allow: 'Allowed', deny: 'Denied', revise: 'Revise', require_approval: 'Needs approval',
+  executed: 'Executed', blocked: 'Blocked', error: 'Error', timeout: 'Timeout', approve: 'Approve', reject: 'Reject', modify: 'Changes',
+};
+const GOOD = new Set(['approved', 'redeemed', 'allow', 'executed', 'approve']);
+const BAD = new Set(['rejected', 'deny', 'reject', 'error', 'timeout', 'blocked']);
+const WAITING = new Set(['open', 'revised', 'revise', 'require_approval', 'modify']);
+
+/** A word of the records as a person says it. */
+export const word = (value) => WORDS[value] ?? String(value).replaceAll('_', ' ');
+
+/** The same in its colour; the word says it all, the colour only helps. */
+export function pill(value, prefix = '') {
+  const kind = GOOD.has(value) ? 'good' : BAD.has(value) ? 'bad' : WAITING.has(value) ? 'wait' : 'plain';
+  return el('span', { class: `pill ${kind}` }, prefix, word(value));
+}

@@ -1,0 +1,78 @@
+// text.js - texts of strangers, shown so that nothing in them hides: what cannot be seen, turns the
+// direction of writing, or looks like another letter is marked in its place.
+
+const NAMES = new Map([
+  [0x00, 'NUL'], [0x07, 'bell'], [0x08, 'backspace'], [0x09, 'tab'], [0x0a, 'line feed'], [0x0b, 'vertical tab'], [0x0c, 'form feed'],
+  [0x0d, 'carriage return'], [0x1b, 'escape'], [0x7f, 'delete'], [0x9b, 'control sequence'], [0xa0, 'no-break space'], [0xad, 'soft hyphen'],
+  [0x61c, 'Arabic letter mark'], [0x200b, 'zero width space'], [0x200c, 'zero width non-joiner'], [0x200d, 'zero width joiner'],
+  [0x200e, 'left-to-right mark'], [0x200f, 'right-to-left mark'], [0x2028, 'line separator'], [0x2029, 'paragraph separator'],
+  [0x202a, 'left-to-right embedding'], [0x202b, 'right-to-left embedding'], [0x202c, 'end of direction'], [0x202d, 'left-to-right override'],
+  [0x202e, 'right-to-left override'], [0x2060, 'word joiner'], [0x2066, 'left-to-right isolate'], [0x2067, 'right-to-left isolate'],
+  [0x2068, 'first strong isolate'], [0x2069, 'end of isolate'], [0x3000, 'ideographic space'], [0xfeff, 'byte order mark'],
+]);
+// control, format, unassigned, private, surrogate; separators; what is ignored; blanks that are letters
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/u;
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+const LATIN = /\p{Script=Latin}/u;
+const ALIKE = /[\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Lisu}]/u;
+const ASCII = /^[\x20-\x7e]+$/;
+
+const code = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+function describe(character) {
+  const point = character.codePointAt(0);
+  const name = NAMES.get(point) ?? (point >= 0xe0000 && point <= 0xe007f ? 'hidden tag' : undefined);
+  return name === undefined ? code(character) : `${code(character)} ${name}`;
+}
+
+// where words are that mix letters which look alike
+function mixed(text) {
+  const at = new Set();
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    if (!LATIN.test(word) || !ALIKE.test(word)) continue;
+    for (let i = index; i < index + word.length; i++) if (ALIKE.test(text[i])) at.add(i);
+  }
+  return at;
+}
+
+/**
+ * A text in pieces: { text } as it is, { mark, about } in the place of a character that cannot be seen
+ * ({ line: true } when it ends a line), { text, about } for one that is taken for another.
+ *
+ * @param name  it is a name: every letter beyond ASCII is told
+ */
+export function pieces(text, { name = false } = {}) {
+  const result = [];
+  const alike = mixed(text);
+  let plain = '';
+  const flush = () => {
+    if (plain !== '') result.push({ text: plain });
+    plain = '';
+  };
+  let at = 0;
+  for (const character of text) {
+    const folded = character.normalize('NFKC');
+    if (HIDDEN.test(character)) {
+      flush();
+      result.push({ mark: character === '\n' ? '↵' : character === '\t' ? '⇥' : code(character), about: describe(character), line: character === '\n' });
+    } else if (alike.has(at) || (folded !== character && ASCII.test(folded)) || (name && !ASCII.test(character))) {
+      flush();
+      result.push({ text: character, about: `${code(character)}, which is not in ASCII` });
+    } else {
+      plain += character;
+    }
+    at += character.length;
+  }
+  flush();
+  return result;
+}
+
+/** What a text holds that a reader should know of, as a sentence; empty when there is nothing. */
+export function warning(text) {
+  const kinds = new Set();
+  for (const piece of pieces(text)) {
+    if (piece.mark !== undefined && !piece.line && piece.mark !== '⇥') kinds.add('characters that cannot be seen');
+    else if (piece.text !== undefined && piece.about !== undefined) kinds.add('letters that look like others');
+  }
+  return kinds.size === 0 ? '' : `Has ${[...kinds].join(' and ')}; they are marked.`;
+}

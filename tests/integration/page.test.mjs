@@ -1,0 +1,353 @@
+// The page on which people decide, in a headless Chromium, against the real gateway: by keyboard, with
+// hostile texts, from hostile origins. WRIT_SCREENSHOTS=FOLDER makes the pictures of docs/page.md.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bearer, SOURCE, startGateway, until } from '../support/gateway.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+import { openSession } from '../support/rpc.mjs';
+import { hasBrowser, KEY, startBrowser } from '../support/browser.mjs';
+
+const DEV = bearer('dev', { tenant: 'acme', subject: 'alice' });
+const ANN = bearer('ann', { tenant: 'acme' });
+const BOB = bearer('bob', { tenant: 'acme' });
+const EVE = bearer('eve', { tenant: 'acme' });
+const FOREIGN = bearer('mallory', { tenant: 'other' });
+const ALL = [DEV, ANN, BOB, EVE, FOREIGN];
+const SKIP = hasBrowser() ? false : 'no Chromium: run scripts/deps test';
+const AXE = join(SOURCE, 'tests/support/npm/node_modules/axe-core/axe.min.js');
+
+const config = (up, more = {}) => ({
+  upstreams: { pay: { http: up.url } }, agents: ALL.map((agent) => agent.entry),
+  reviews: { finance: { voters: [{ id: 'ann' }, { id: 'bob', weight: 2 }, { id: 'eve', veto: true }], quorum: '2', administrators: ['eve'] } },
+  tools: { 'pay/transfer': { scope: 'payments', target: 'account:{to}', approval: { review: 'finance' }, arguments: [{ arg: '', op: 'type', value: 'any' }] } },
+  ...more,
+});
+
+async function setUp(t, more) {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, config(up, more));
+  return { up, gw, session: await openSession(gw, { token: DEV.token }), base: `http://127.0.0.1:${gw.adminPort}` };
+}
+
+/** A call that waits: its review's id. */
+async function asks(session, args) {
+  const answer = await session.call('pay__transfer', { to: 'x', ...args });
+  assert.equal(answer.reason, 'approval_required');
+  return answer.refusal.continuation_id;
+}
+
+const api = (base, who, path, body) => fetch(`${base}/v1${path}`, {
+  method: body === undefined ? 'GET' : 'POST',
+  headers: { authorization: `Bearer ${who.token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+  body: body === undefined ? undefined : JSON.stringify(body),
+}).then((response) => response.json());
+
+async function vote(base, who, id, choice, feedback) {
+  const { review_digest: digest } = await api(base, who, `/reviews/${id}`);
+  return api(base, who, `/reviews/${id}/vote`, { vote: choice, review_digest: digest, ...(feedback && { feedback }) });
+}
+
+/** A request as the page's own. */
+const asPage = (base, method, path, { cookie, key, body, headers } = {}) => fetch(base + path, {
+  method, body: body === undefined ? undefined : JSON.stringify(body),
+  headers: { origin: base, 'sec-fetch-site': 'same-origin', ...(body !== undefined && { 'content-type': 'application/json' }), ...(cookie && { cookie }), ...(key && { 'writ-page': key }), ...headers },
+});
+
+async function logIn(base, who) {
+  const response = await asPage(base, 'POST', '/v1/session', { body: { token: who.token } });
+  assert.equal(response.status, 200);
+  return { cookie: response.headers.get('set-cookie').split(';')[0], field: response.headers.get('set-cookie'), ...(await response.json()) };
+}
+
+/** Logs in on the page, by keyboard. */
+async function enter(browser, base, who, path = '/') {
+  await browser.open(base + path);
+  await browser.until(() => document.activeElement?.id === 'token');
+  await browser.press(...who.token, KEY.enter);
+  await browser.until(() => document.querySelector('#leave')?.offsetParent !== null && document.querySelector('#main h1') !== null);
+}
+
+/** What axe-core finds on the page as it is. */
+async function faults(browser) {
+  await browser.inject(readFileSync(AXE, 'utf8'));
+  const found = await browser.run(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+    .then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join(' | ')}`)));
+  return found;
+}
+
+test('every file of the page has the headers that keep others out', async (t) => {
+  const { base } = await setUp(t);
+  const types = { '/': /html/, '/reviews': /html/, '/reviews/any': /html/, '/ledger': /html/, '/ledger/any': /html/, '/page/app.js': /javascript/, '/page/page.css': /css/, '/page/icon.svg': /svg/ };
+  for (const [path, type] of Object.entries(types)) {
+    const { status, headers } = await fetch(base + path);
+    assert.equal(status, 200, path);
+    assert.match(headers.get('content-type'), type);
+    const policy = headers.get('content-security-policy');
+    assert.match(policy, /^default-src 'none';/);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.match(policy, /require-trusted-types-for 'script'/);
+    assert.doesNotMatch(policy, /unsafe|http|\*|data:/);
+    for (const [name, value] of [['x-content-type-options', 'nosniff'], ['cache-control', 'no-store'], ['x-frame-options', 'DENY'], ['cross-origin-resource-policy', 'same-origin']]) {
+      assert.equal(headers.get(name), value, `${path} ${name}`);
+    }
+    assert.equal(headers.get('access-control-allow-origin'), null);
+  }
+  const html = await (await fetch(`${base}/`)).text();
+  assert.doesNotMatch(html, /<style|style=|\son[a-z]+=|<script(?![^>]*src=)|https?:/);
+  assert.equal((await fetch(`${base}/page/other.js`)).status, 404);
+  assert.equal((await fetch(`${base}/page/..%2fapi.c`)).status, 400);
+  assert.equal((await fetch(`${base}/reviews`, { method: 'POST' })).status, 405);
+});
+
+test('a login is worth its token, needs cookie and key, and ends when it is told to', async (t) => {
+  const { gw, base } = await setUp(t);
+  for (const [body, status] of [[{ token: 'made-up' }, 401], [{ token: '' }, 401], [{ token: 7 }, 422], [{}, 422], [[], 422], [{ token: 'x'.repeat(9000) }, 422]]) {
+    const refused = await asPage(base, 'POST', '/v1/session', { body });
+    assert.equal(refused.status, status, JSON.stringify(body).slice(0, 40));
+    assert.equal(refused.headers.get('set-cookie'), null);
+  }
+  const ann = await logIn(base, ANN);
+  assert.match(ann.field, /^writ=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+  assert.equal(ann.subject, 'ann');
+  assert.equal(ann.tenant, 'acme');
+  const list = (options) => asPage(base, 'GET', '/v1/reviews', options).then((response) => response.status);
+  assert.equal(await list(ann), 200);
+  assert.equal(await list({ cookie: `a=b; ${ann.cookie}; c=d`, key: ann.key }), 200);
+  assert.equal(await list({ cookie: ann.cookie }), 401, 'a cookie that another port has seen opens nothing');
+  assert.equal(await list({ key: ann.key }), 401);
+  assert.equal(await list({ cookie: ann.cookie, key: (await logIn(base, BOB)).key }), 401);
+  assert.equal(await list({ cookie: `x${ann.cookie}`, key: ann.key }), 401);
+
+  const second = await logIn(base, ANN);
+  const out = await asPage(base, 'DELETE', '/v1/session', ann);
+  assert.equal(out.status, 200);
+  assert.match(out.headers.get('set-cookie'), /^writ=; .*Max-Age=0$/);
+  assert.equal(await list(ann), 401);
+  assert.equal(await list(second), 200);
+
+  await gw.reload({ ...gw.config, agents: gw.config.agents.filter(({ id }) => id !== 'ann') });
+  assert.equal(await list(second), 401, 'who is no longer in the configuration is out');
+});
+
+test('no other origin logs in, logs out, reads or votes', async (t) => {
+  const { gw, base, session } = await setUp(t);
+  const id = await asks(session, { amount: 1 });
+  const ann = await logIn(base, ANN);
+  const { review_digest: digest } = await (await asPage(base, 'GET', `/v1/reviews/${id}`, ann)).json();
+  const ballot = { vote: 'approve', review_digest: digest };
+  const foreign = [
+    { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, { origin: 'null', 'sec-fetch-site': 'cross-site' },
+    { origin: `http://127.0.0.1:${gw.port}`, 'sec-fetch-site': 'same-site' }, { origin: base, 'sec-fetch-site': 'cross-site' }, { origin: base, 'sec-fetch-site': 'none' },
+    { origin: `http://localhost:${gw.adminPort}`, 'sec-fetch-site': 'cross-site' }, { origin: `${base}.evil.example`, 'sec-fetch-site': 'cross-site' },
+  ];
+  for (const headers of foreign) {
+    const what = JSON.stringify(headers);
+    assert.equal((await asPage(base, 'POST', `/v1/reviews/${id}/vote`, { ...ann, body: ballot, headers })).status, 403, what);
+    assert.equal((await asPage(base, 'POST', '/v1/session', { body: { token: ANN.token }, headers })).status, 403, what);
+    assert.equal((await asPage(base, 'DELETE', '/v1/session', { ...ann, headers })).status, 403, what);
+    assert.equal((await asPage(base, 'GET', `/v1/reviews/${id}`, { ...ann, headers })).status, 403, what);
+  }
+  const bare = (headers) => fetch(`${base}/v1/reviews/${id}/vote`, { method: 'POST', body: JSON.stringify(ballot), headers: { cookie: ann.cookie, 'writ-page': ann.key, ...headers } });
+  assert.equal((await bare({ 'content-type': 'application/json' })).status, 403, 'a change without an Origin');
+  assert.equal((await bare({ 'content-type': 'text/plain', origin: base })).status, 415, 'what a form can send');
+  assert.equal((await api(base, ANN, `/reviews/${id}`)).records.length, 1, 'none of it is in the ledger');
+  assert.equal((await asPage(base, 'POST', `/v1/reviews/${id}/vote`, { ...ann, body: ballot })).status, 200);
+});
+
+test('a person logs in, reads and votes by keyboard alone, and sees what others do', { skip: SKIP }, async (t) => {
+  const { up, base, session } = await setUp(t);
+  const browser = await startBrowser(t);
+  await browser.open(`${base}/`);
+  await browser.until(() => document.activeElement?.id === 'token');
+  await browser.press(...'wrong', KEY.enter);
+  await browser.sees('This token is not accepted.');
+  await browser.press(...ANN.token, KEY.enter);
+  await browser.sees('Nothing waits.');
+
+  const id = await asks(session, { amount: 250, to: 'DE89' });
+  await browser.sees('Waiting for your vote');
+  assert.match(await browser.text('#waiting'), /^1/);
+  await browser.until(() => document.querySelector('#said').textContent === 'A new call waits for your vote.');
+  await browser.tabTo(`a[href="/reviews/${id}"]`);
+  await browser.press(KEY.enter);
+  await browser.until(() => document.activeElement?.tagName === 'H1' && document.activeElement.innerText === 'pay/transfer');
+  assert.equal(await browser.url(), `${base}/reviews/${id}`);
+  assert.match(await browser.text('dl.tree'), /amount\s+250\s+to\s+DE89/);
+
+  await browser.tabTo('.ballot button');
+  await browser.press(KEY.enter);
+  await browser.sees('Choose one of the three first.');
+  await browser.until(() => document.activeElement?.id === 'vote-approve');
+  await browser.press(KEY.down, KEY.tab, KEY.tab, KEY.enter);
+  await browser.sees('Say what should be different.');
+  await browser.until(() => document.activeElement?.id === 'feedback');
+  await browser.press(...'to acme, please');
+  await browser.press(KEY.tab, KEY.enter);
+  await browser.until(() => /Your vote is recorded. You ask for changes./.test(document.querySelector('#said').textContent));
+  assert.deepEqual((await api(base, ANN, `/reviews/${id}`)).voters.map(({ vote: cast }) => cast), ['modify', undefined, undefined]);
+  await browser.sees('You voted: ask for changes');
+
+  await vote(base, BOB, id, 'approve', 'fine with me');
+  await browser.sees('fine with me');
+  await browser.tabTo('#vote-approve');
+  await browser.press(KEY.space, KEY.tab, KEY.tab, KEY.enter);
+  await browser.until(() => document.querySelector('.votes').innerText.includes('Approve'));
+  assert.equal((await vote(base, EVE, id, 'approve')).state, 'approved');
+  await browser.until(() => document.querySelector('.state .pill').innerText === 'Approved' && document.querySelector('.ballot') === null);
+  await browser.until(() => /^Approved/.test(document.querySelector('#said').textContent));
+
+  assert.equal((await session.call('pay__transfer', { amount: 250, to: 'DE89' })).said, 'ran 1');
+  await browser.until(() => document.querySelector('.state .pill').innerText === 'Redeemed');
+  assert.equal(up.calls.length, 1);
+  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE' || level === 'WARNING').filter(({ message }) => !/401/.test(message)), []);
+});
+
+test('hostile texts are shown as what they are', { skip: SKIP }, async (t) => {
+  const { base, session } = await setUp(t);
+  const markup = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
+  let deep = { end: 'the bottom' };
+  for (let i = 0; i < 40; i++) deep = { [`level ${i}`]: deep };
+  const args = {
+    [markup]: markup, bidi: 'photo_\u202Egnp.exe\u202C', zero: 'pay\u200Bpal', escape: '\u001b[2J\u001b]0;x\u0007', tags: 'a\u{E0041}b', alike: 'p\u0430ypal', wide: '\uff50ay',
+    lines: 'one\ntwo\u2028three', number: 1.5, big: 9007199254740991, empty: '', none: null, deep, ['__proto__']: 'x', constructor: { prototype: markup },
+    long: `${'x'.repeat(50_000)}the end`, many: Array.from({ length: 500 }, (_, i) => i),
+  };
+  const id = await asks(session, args);
+  await vote(base, BOB, id, 'reject', `${markup} \u202Eevil`);
+  const browser = await startBrowser(t);
+  await enter(browser, base, ANN, `/reviews/${id}`);
+  await browser.sees('Arguments');
+  assert.equal(await browser.run(() => window.pwned ?? null), null);
+  assert.equal(await browser.run(() => document.querySelectorAll('main img, main script, main iframe').length), 0);
+  const shown = await browser.text('.read');
+  assert.ok(shown.includes(markup), 'as a name and as a value');
+  for (const mark of ['U+202E', 'U+202C', 'U+200B', 'U+001B', 'U+0007', 'U+E0041', 'U+2028', '↵', 'empty text', '9007199254740991', '__proto__', 'letters that look like others']) {
+    assert.ok(shown.includes(mark), mark);
+  }
+  assert.equal(await browser.run(() => [...document.querySelectorAll('.odd')].map((odd) => odd.textContent).join('')), '\u0430\uff50');
+  assert.equal(await browser.run(() => /[\u202a-\u202e\u200b\u001b]/.test(document.body.textContent)), false, 'none of them is on the page itself');
+  assert.ok((await browser.text('.votes')).includes(`${markup} U+202E`));
+
+  assert.ok(!shown.includes('the end') && !shown.includes('the bottom'));
+  assert.match(shown, /Not all of it is in view: \d+ parts are folded\./);
+  for (let i = 0; i < 100 && await browser.run(() => document.querySelectorAll('[data-folded]').length > 0); i++) {
+    await browser.run(() => document.querySelector('[data-folded]').click());
+  }
+  const whole = await browser.text('.read');
+  for (const part of ['the end', 'the bottom', '499']) assert.ok(whole.includes(part), part);
+  assert.doesNotMatch(whole, /Not all of it is in view/);
+  assert.equal(await browser.run(() => window.pwned ?? null), null);
+});
+
+test('a page of another origin gets nothing done in the browser of who is logged in', { skip: SKIP }, async (t) => {
+  const { base, session } = await setUp(t);
+  const id = await asks(session, { amount: 1 });
+  const { review_digest: digest } = await api(base, ANN, `/reviews/${id}`);
+  const seen = [];
+  const server = createServer((req, res) => {
+    seen.push(req.headers.cookie ?? '');
+    res.setHeader('content-type', 'text/html').end('<!doctype html><title>evil</title><p>hello');
+  });
+  await new Promise((resolve) => server.listen(0, resolve));
+  t.after(() => new Promise((resolve) => { server.closeAllConnections(); server.close(resolve); }));
+  const browser = await startBrowser(t);
+  await enter(browser, base, ANN);
+  for (const host of ['127.0.0.1', 'localhost']) {
+    await browser.open(`http://${host}:${server.address().port}/`);
+    const results = await browser.run(async (target, review, body) => {
+      const tries = [];
+      for (const [path, init] of [
+        [`/v1/reviews/${review}`, {}], [`/v1/reviews/${review}/vote`, { method: 'POST', body, headers: { 'content-type': 'application/json' } }],
+        [`/v1/reviews/${review}/vote`, { method: 'POST', body, mode: 'no-cors', headers: { 'content-type': 'text/plain' } }],
+        [`/v1/reviews/${review}/cancel`, { method: 'POST', body: '{}', mode: 'no-cors' }], ['/v1/session', { method: 'DELETE' }], ['/v1/session', {}],
+      ]) {
+        tries.push(await fetch(target + path, { credentials: 'include', ...init }).then((r) => r.type, (e) => e.name));
+      }
+      const frame = document.createElement('iframe');
+      frame.src = target;
+      document.body.append(frame);
+      await new Promise((resolve) => { frame.onload = resolve; setTimeout(resolve, 2000); });
+      const form = document.createElement('form');
+      Object.assign(form, { method: 'post', action: `${target}/v1/reviews/${review}/vote`, target: '_blank' });
+      form.append(Object.assign(document.createElement('input'), { name: body, value: '' }));
+      document.body.append(form);
+      form.submit();
+      return { tries, framed: frame.contentDocument === null ? 'foreign' : frame.contentDocument.body?.innerText ?? '' };
+    }, base, id, JSON.stringify({ vote: 'approve', review_digest: digest }));
+    assert.ok(results.tries.every((result) => result === 'TypeError' || result === 'opaque'), JSON.stringify(results));
+  }
+  assert.ok(seen.some((cookie) => cookie.includes('writ=')), 'the other port does get the cookie, which alone opens nothing');
+  assert.equal((await api(base, ANN, `/reviews/${id}`)).records.length, 1);
+  await browser.open(`${base}/reviews/${id}`);
+  await browser.until(() => document.querySelector('.ballot') !== null);
+});
+
+test('who is no longer logged in gets to the same place by logging in again', { skip: SKIP }, async (t) => {
+  const { base, gw, session } = await setUp(t);
+  const id = await asks(session, { amount: 1 });
+  const browser = await startBrowser(t);
+  await enter(browser, base, ANN, `/reviews/${id}`);
+  await browser.until(() => document.querySelector('.ballot') !== null);
+  await browser.run(() => localStorage.setItem('writ-page', 'another'));
+  await browser.click('#vote-approve');
+  await browser.click('.ballot button');
+  await browser.until(() => document.activeElement?.id === 'token');
+  assert.equal((await api(base, ANN, `/reviews/${id}`)).records.length, 1);
+  await browser.press(...ANN.token, KEY.enter);
+  await browser.until(() => document.querySelector('.ballot') !== null);
+  assert.equal(await browser.url(), `${base}/reviews/${id}`);
+
+  await gw.reload({ ...gw.config, agents: gw.config.agents.filter((agent) => agent.id !== 'ann') });
+  await browser.until(() => document.querySelector('#token') !== null);
+  await browser.press(...ANN.token, KEY.enter);
+  await browser.sees('This token is not accepted.');
+  await browser.press(...FOREIGN.token, KEY.enter);
+  await browser.sees('There is nothing here for you');
+  await browser.click('#leave');
+  await browser.until(() => document.querySelector('#token') !== null && localStorage.length === 0);
+  assert.deepEqual(await browser.cookies(), []);
+});
+
+test('nothing on the page keeps people out, in light and in dark, on a desk and on a phone', { skip: SKIP }, async (t) => {
+  const { base, session } = await setUp(t);
+  const folder = process.env.WRIT_SCREENSHOTS;
+  if (folder !== undefined) mkdirSync(folder, { recursive: true });
+  const picture = async (browser, name) => folder !== undefined && writeFileSync(join(folder, `${name}.png`), await browser.screenshot());
+  const id = await asks(session, {
+    amount: 2500.5, currency: 'EUR', to: 'DE89 3704 0044 0532 0130 00', note: 'Invoice 4711, second reminder.\nPlease pay today!\u202E',
+    lines: [{ text: 'Consulting', hours: 12 }, { text: 'p\u0430ypal fees', hours: 0 }],
+  });
+  await vote(base, BOB, id, 'modify', 'Is the second reminder real? The invoice was paid in October.');
+  await asks(session, { amount: 12, currency: 'EUR', to: 'acme', note: 'Stamps' });
+  const done = await asks(session, { amount: 7, to: 'acme' });
+  for (const who of [ANN, BOB, EVE]) await vote(base, who, done, 'approve');
+  await session.call('pay__transfer', { amount: 7, to: 'acme' });
+
+  const browser = await startBrowser(t);
+  await browser.size(1100, 820);
+  await browser.open(`${base}/`);
+  await browser.until(() => document.activeElement?.id === 'token');
+  for (const scheme of ['light', 'dark']) {
+    await browser.scheme(scheme);
+    assert.deepEqual(await faults(browser), [], `login, ${scheme}`);
+  }
+  await enter(browser, base, ANN);
+  const views = [['reviews', '/reviews', 'Stamps'], ['review', `/reviews/${id}`, 'What happened'], ['over', `/reviews/${done}`, 'no longer kept']];
+  for (const [name, path, text] of views) {
+    await browser.open(base + path);
+    await browser.sees(text);
+    for (const scheme of ['light', 'dark']) {
+      await browser.scheme(scheme);
+      await browser.size(1100, 820);
+      assert.deepEqual(await faults(browser), [], `${name}, ${scheme}`);
+      await picture(browser, `${name}-${scheme}`);
+      await browser.size(390, 844);
+      assert.deepEqual(await faults(browser), [], `${name}, ${scheme}, phone`);
+      assert.ok(await browser.run(() => document.documentElement.scrollWidth <= innerWidth), `${name} fits a phone`);
+      await picture(browser, `${name}-${scheme}-phone`);
+    }
+  }
+});

@@ -1,0 +1,182 @@
+#include "support/unit.h"
+
+#include "gateway/logins.h"
+
+struct hand {
+    struct writ_clock clock;
+    int64_t us;
+};
+
+static int64_t
+told(void *ctx)
+{
+    return ((struct hand *)ctx)->us;
+}
+
+static struct hand hand; /* the clock that the tests turn */
+
+static struct writ_logins *
+table(void)
+{
+    struct writ_logins *logins = NULL;
+
+    hand = (struct hand){.clock = {told, told, &hand}, .us = 1000};
+    ck_assert_ok(writ_logins_new(&hand.clock, &logins, NULL));
+    return logins;
+}
+
+static struct writ_digest
+agent(uint16_t n)
+{
+    return (struct writ_digest){{(uint8_t)n, (uint8_t)(n >> 8), 1}};
+}
+
+static struct writ_logins_pass
+open_for(struct writ_logins *logins, uint16_t n, const char *shown)
+{
+    const struct writ_digest who = agent(n);
+    struct writ_logins_pass pass;
+
+    ck_assert_ok(writ_logins_open(logins, &who, writ_view_str(shown), &pass, NULL));
+    return pass;
+}
+
+/* What was shown, or "" when nobody is found. */
+static bool
+finds(struct writ_logins *logins, const char *cookie, const char *key, const char *want)
+{
+    struct writ_arena *arena = writ_arena_new(65536);
+    struct writ_view shown = WRIT_LIT("untouched");
+    writ_result result =
+        writ_logins_find(logins, writ_view_str(cookie), writ_view_str(key), arena, &shown);
+    bool found = writ_is_ok(result);
+
+    ck_assert(found || result.code == WRIT_E_ABSENT);
+    ck_assert_view(shown, found ? want : "untouched");
+    writ_arena_free(arena);
+    return found;
+}
+
+static bool
+is_in(struct writ_logins *logins, const struct writ_logins_pass *pass, const char *shown)
+{
+    return finds(logins, pass->cookie, pass->key, shown);
+}
+
+START_TEST(a_login_is_found_by_its_cookie_and_its_key_together)
+{
+    struct writ_logins *logins = table();
+    struct writ_logins_pass a = open_for(logins, 1, "Bearer a"),
+                            b = open_for(logins, 2, "Bearer b");
+
+    ck_assert_uint_eq(writ_view_str(a.cookie).len, WRIT_LOGINS_TEXT - 1);
+    ck_assert_str_ne(a.cookie, a.key);
+    ck_assert(is_in(logins, &a, "Bearer a"));
+    ck_assert(is_in(logins, &b, "Bearer b"));
+    ck_assert(!finds(logins, a.cookie, b.key, ""));
+    ck_assert(!finds(logins, a.key, a.cookie, ""));
+    ck_assert(!finds(logins, a.cookie, "", ""));
+    ck_assert(!finds(logins, "", "", ""));
+    writ_logins_free(logins);
+    writ_logins_free(NULL);
+}
+END_TEST
+
+START_TEST(who_leaves_is_out_and_nobody_else)
+{
+    struct writ_logins *logins = table();
+    struct writ_logins_pass a = open_for(logins, 1, "Bearer a"),
+                            b = open_for(logins, 1, "Bearer b");
+
+    writ_logins_close(logins, writ_view_str(a.cookie), writ_view_str(b.key));
+    ck_assert(is_in(logins, &a, "Bearer a"));
+    writ_logins_close(logins, writ_view_str(a.cookie), writ_view_str(a.key));
+    writ_logins_close(logins, writ_view_str(a.cookie), writ_view_str(a.key));
+    ck_assert(!is_in(logins, &a, ""));
+    ck_assert(is_in(logins, &b, "Bearer b"));
+    writ_logins_free(logins);
+}
+END_TEST
+
+START_TEST(a_login_ends_when_it_is_idle_and_at_the_latest_after_its_life)
+{
+    struct writ_logins *logins = table();
+    struct writ_logins_pass a = open_for(logins, 1, "Bearer a"),
+                            b = open_for(logins, 2, "Bearer b");
+
+    ck_assert_int_eq(a.expires_us, 1000 + WRIT_LOGINS_LIFE_US);
+    hand.us += WRIT_LOGINS_IDLE_US - 1;
+    ck_assert(is_in(logins, &a, "Bearer a"));
+    hand.us += 1;
+    ck_assert(!is_in(logins, &b, ""));
+    for (hand.us = 1000; hand.us < 1000 + WRIT_LOGINS_LIFE_US; hand.us += WRIT_LOGINS_IDLE_US - 1) {
+        ck_assert(is_in(logins, &a, "Bearer a"));
+    }
+    hand.us = 1000 + WRIT_LOGINS_LIFE_US;
+    ck_assert(!is_in(logins, &a, ""));
+    writ_logins_free(logins);
+}
+END_TEST
+
+START_TEST(an_agent_has_its_share_and_its_oldest_makes_room)
+{
+    struct writ_logins *logins = table();
+    struct writ_logins_pass first = open_for(logins, 1, "Bearer 0"), last = first;
+
+    for (int i = 1; i < WRIT_LOGINS_EACH; i++) {
+        hand.us++;
+        last = open_for(logins, 1, "Bearer n");
+    }
+    ck_assert(is_in(logins, &first, "Bearer 0"));
+    hand.us++;
+    open_for(logins, 1, "Bearer x");
+    ck_assert(!is_in(logins, &first, ""));
+    ck_assert(is_in(logins, &last, "Bearer n"));
+    writ_logins_free(logins);
+}
+END_TEST
+
+START_TEST(a_full_table_takes_nobody_until_somebody_is_out)
+{
+    struct writ_logins *logins = table();
+    struct writ_logins_pass first = open_for(logins, 1, "Bearer 1"), pass = {{'u'}, {0}, 0};
+    const struct writ_digest late = agent(WRIT_LOGINS_MAX + 1);
+
+    for (uint16_t i = 2; i <= WRIT_LOGINS_MAX; i++) {
+        open_for(logins, i, "Bearer n");
+    }
+    ck_assert_code(writ_logins_open(logins, &late, WRIT_LIT("Bearer x"), &pass, NULL), WRIT_E_BUSY);
+    ck_assert_int_eq(pass.cookie[0], 'u');
+    writ_logins_close(logins, writ_view_str(first.cookie), writ_view_str(first.key));
+    ck_assert_ok(writ_logins_open(logins, &late, WRIT_LIT("Bearer x"), &pass, NULL));
+    writ_logins_free(logins);
+}
+END_TEST
+
+START_TEST(what_is_shown_has_a_length)
+{
+    struct writ_logins *logins = table();
+    const struct writ_digest who = agent(1);
+    struct writ_logins_pass pass = {{'u'}, {0}, 0};
+    writ_auto_buf shown = writ_buf_make(WRIT_LOGINS_SHOWN + 1);
+
+    ck_assert_code(
+        writ_logins_open(logins, &who, (struct writ_view){NULL, 0}, &pass, NULL), WRIT_E_INVALID);
+    for (size_t i = 0; i < WRIT_LOGINS_SHOWN; i++) {
+        writ_buf_byte(&shown, 't');
+    }
+    ck_assert_ok(writ_logins_open(logins, &who, writ_buf_view(&shown), &pass, NULL));
+    pass.cookie[0] = 'u';
+    writ_buf_byte(&shown, 't');
+    ck_assert_code(
+        writ_logins_open(logins, &who, writ_buf_view(&shown), &pass, NULL), WRIT_E_LIMIT);
+    ck_assert_int_eq(pass.cookie[0], 'u');
+    writ_logins_free(logins);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("logins", a_login_is_found_by_its_cookie_and_its_key_together,
+    who_leaves_is_out_and_nobody_else,
+    a_login_ends_when_it_is_idle_and_at_the_latest_after_its_life,
+    an_agent_has_its_share_and_its_oldest_makes_room,
+    a_full_table_takes_nobody_until_somebody_is_out, what_is_shown_has_a_length)
