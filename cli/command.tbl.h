@@ -166,6 +166,20 @@ VALUE(verify_credential, "skew", "SECONDS", "Difference of clocks to forgive; 0 
 VALUE(verify_credential, "max-lifetime", "SECONDS",
     "Longest lifetime to accept; 3600 by default, and at most.")
 
+COMMAND(verify_foreign, "verify foreign", "FILE...", 1, 65536, "check evidence in the format of others",
+    "Checks signed governance records, authorizations, grants and outcome records of the profile "
+    "vaara-v0, one JSON value in each file: what each is, whether its signatures and digests hold, "
+    "and what a gateway has to say to it. Together the files are one run: outcomes must belong to "
+    "its decisions, and nothing of it may be missing. Exit 1 when anything speaks against them. "
+    "docs/interop.md has the kinds of files and the deviations.")
+REQUIRED(verify_foreign, "profile", "NAME", "The format: vaara-v0.")
+VALUE(verify_foreign, "keys", "FILE",
+    "The public keys of whoever signed: one in PEM, or a JWKS. Without them no signature holds.")
+VALUE(verify_foreign, "secret", "FILE", "The bytes of the secret of HS256 signatures.")
+VALUE(verify_foreign, "revoked", "ID@TIME",
+    "Grants of this issuer, or under this secretVersion, count as revoked if they were issued at "
+    "this time or later.")
+
 /* what commands on crews take besides their operands */
 #define CREW_ENGINES(id)                                                                           \
     VALUE(id, "engines", "DIR", "Voting engines out of the shared objects of this folder.")
@@ -216,10 +230,11 @@ COMMAND(crew_vote, "crew vote", "ENGINE BALLOTS", 2, 2, "count votes",
     "engine. Exit 1 when nothing is resolved.")
 CREW_ENGINES(crew_vote)
 
-COMMAND(crew_vectors, "crew vectors", "DIR|FILE...", 1, 64, "run scenarios against the crew library",
-    "Runs scenario files of the format crew-vector/1, or all *.json of a folder, and compares every "
-    "event, snapshot and error with what the file expects. Names each file that differs, and where; "
-    "ends with a count. Exit 1 when one differs.")
+COMMAND(vectors_run, "vectors run", "DIR|FILE...", 1, 64, "run sets of test vectors",
+    "Computes every case of the files, or of all *.json below a folder, and compares what comes out "
+    "with what the case expects. An implementer can point it at files of their own: vectors/README.md "
+    "has the formats. Files of other formats are counted and left alone. Names each case that differs, "
+    "and where; ends with a count. Exit 1 when one differs, or when there was nothing to run.")
 
 #undef CREW_FILES
 #undef CREW_ENGINES

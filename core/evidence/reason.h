@@ -25,6 +25,7 @@ enum writ_reason_group {
     WRIT_REASON_IN_POLICY = 1 << 2,     /* deciding by the configuration */
     WRIT_REASON_IN_GATEWAY = 1 << 3,    /* everything around: framing, ledger, upstream */
     WRIT_REASON_IN_REVIEW = 1 << 4,     /* approval by a crew */
+    WRIT_REASON_IN_FOREIGN = 1 << 5,    /* verifying a grant of the profile vaara-v0 */
 };
 
 /** The name as it is written everywhere ("expired"); "none" for 0 and for a value out of range.

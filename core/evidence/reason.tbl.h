@@ -17,7 +17,8 @@
     X(DECISION_NOT_ALLOW, decision_not_allow, WRIT_REASON_IN_BINDING,                              \
         "the decision does not allow the call",                                                    \
         "only a decision `allow` authorizes; ask for a new decision")                              \
-    X(EXPIRED, expired, WRIT_REASON_IN_BINDING | WRIT_REASON_IN_CREDENTIAL,                        \
+    X(EXPIRED, expired,                                                                            \
+        WRIT_REASON_IN_BINDING | WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,               \
         "the authorization is not within its lifetime",                                            \
         "repeat the call to get a fresh authorization; check the clocks if it is new")             \
     X(AGENT_ID_MISMATCH, agent_id_mismatch, WRIT_REASON_IN_BINDING,                                \
@@ -93,16 +94,16 @@
         "there is no such run",                                                                    \
         "a boundary_id under which a call was made")                                               \
     /* ---- verifying a credential, in the order of the checks */                                  \
-    X(MISSING_CREDENTIAL, missing_credential, WRIT_REASON_IN_CREDENTIAL,                           \
+    X(MISSING_CREDENTIAL, missing_credential, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,  \
         "there is no credential",                                                                  \
         "make the call through the gateway")                                                       \
-    X(MALFORMED, malformed, WRIT_REASON_IN_CREDENTIAL,                                             \
+    X(MALFORMED, malformed, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,                    \
         "the credential is not well formed",                                                       \
         "a compact JWS with exactly the members that the gateway writes")                          \
     X(UNKNOWN_KEY, unknown_key, WRIT_REASON_IN_CREDENTIAL,                                         \
         "the credential was signed with a key that is not known here",                             \
         "fetch the gateway's key set again")                                                       \
-    X(BAD_SIGNATURE, bad_signature, WRIT_REASON_IN_CREDENTIAL,                                     \
+    X(BAD_SIGNATURE, bad_signature, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,            \
         "the signature of the credential is not valid", "")                                        \
     X(WRONG_ISSUER, wrong_issuer, WRIT_REASON_IN_CREDENTIAL,                                       \
         "the credential comes from another issuer", "")                                            \
@@ -111,19 +112,25 @@
     X(NOT_YET_VALID, not_yet_valid, WRIT_REASON_IN_CREDENTIAL,                                     \
         "the credential is not valid yet",                                                         \
         "check the clocks of gateway and verifier")                                                \
-    X(SCOPE_MISMATCH, scope_mismatch, WRIT_REASON_IN_CREDENTIAL,                                   \
+    X(SCOPE_MISMATCH, scope_mismatch, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,          \
         "the credential is for another tool, agent or tenant", "")                                 \
+    X(CAPABILITY_UNCOVERED, capability_uncovered, WRIT_REASON_IN_FOREIGN,                          \
+        "the call has an argument that no capability of the grant names", "")                      \
+    X(CAPABILITY_EXCEEDED, capability_exceeded, WRIT_REASON_IN_FOREIGN,                            \
+        "an argument is not within the capabilities of the grant", "")                             \
     X(ARGS_MISMATCH, args_mismatch, WRIT_REASON_IN_CREDENTIAL,                                     \
         "the credential is for other arguments", "")                                               \
     X(STATE_DRIFT, state_drift, WRIT_REASON_IN_CREDENTIAL,                                         \
         "the target is not in the state for which the credential was issued",                      \
         "repeat the call to get a credential for the state as it is")                              \
-    X(REVOKED, revoked, WRIT_REASON_IN_CREDENTIAL,                                                 \
+    X(REVOKED, revoked, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,                        \
         "the credential was revoked", "")                                                          \
+    X(BINDING_UNKNOWN, binding_unknown, WRIT_REASON_IN_FOREIGN,                                    \
+        "the grant is bound to an attestation that is not known here", "")                         \
     X(REPLAYED, replayed, WRIT_REASON_IN_CREDENTIAL,                                               \
         "the credential was used before",                                                          \
         "every call needs a credential of its own")                                                \
-    X(CREDENTIAL_OK, credential_ok, WRIT_REASON_IN_CREDENTIAL,                                     \
+    X(CREDENTIAL_OK, credential_ok, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,            \
         "the credential is for exactly this call", "")                                             \
     /* ---- policy */                                                                              \
     X(POLICY_OK, policy_ok, WRIT_REASON_IN_POLICY,                                                 \

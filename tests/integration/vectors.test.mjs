@@ -2,7 +2,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,15 +35,42 @@ function mintedAgain(script, folders) {
 
 test('vectors/digests and vectors/governance are minted again byte for byte', () =>
   mintedAgain('mint-governance.mjs', ['digests', 'governance']));
+test('vectors/vaara is minted again byte for byte', () => mintedAgain('mint-foreign.mjs', ['vaara']));
 test('vectors/crew is minted again byte for byte', () => mintedAgain('mint-crew.mjs', ['crew']));
 
 // All scenarios of a folder come out as they must.
 function pass(folder, least) {
-  const run = spawnSync(process.env.WRIT_BIN, ['crew', 'vectors', folder], { encoding: 'utf8', maxBuffer: 1 << 26 });
+  const run = spawnSync(process.env.WRIT_BIN, ['vectors', 'run', folder], { encoding: 'utf8', maxBuffer: 1 << 26 });
   assert.equal(run.status, 0, run.stdout);
-  const [, passed] = /(\d+) passed, 0 failed\n$/.exec(run.stdout);
+  const [, passed] = /(\d+) passed, 0 failed, 0 files of other formats\n$/.exec(run.stdout);
   assert.ok(Number(passed) >= least, run.stdout);
 }
+
+test('what there is to say about foreign evidence is what another implementation says', () => pass(join(SOURCE, 'vectors/vaara'), 110));
+
+test('a case that differs is named, and where; other formats are left alone, and nothing is no success', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'writ-vectors-'));
+  const run = (...args) => spawnSync(process.env.WRIT_BIN, ['vectors', 'run', ...args], { encoding: 'utf8' });
+  try {
+    const set = JSON.parse(readFileSync(join(SOURCE, 'vectors/vaara/receipts.json'), 'utf8'));
+    set.cases[1].expect.documents[0].holds = false;
+    writeFileSync(join(folder, 'set.json'), JSON.stringify(set));
+    writeFileSync(join(folder, 'other.json'), '{"format":"another/1"}');
+    writeFileSync(join(folder, 'none.json'), 'no JSON at all');
+    const text = run(folder);
+    assert.equal(text.status, 1);
+    assert.ok(text.stdout.includes(`set.json: ${set.cases[1].id}:\n~ /documents/0/holds false -> true\n`), text.stdout);
+    assert.match(text.stdout, /18 passed, 1 failed, 2 files of other formats\n$/);
+    const json = JSON.parse(run(folder, '--json').stdout);
+    assert.deepEqual([json.passed, json.skipped, json.failed.map(({ id }) => id)], [18, 2, [set.cases[1].id]]);
+    assert.equal(run(join(folder, 'other.json')).status, 1, 'a file that is named has to be a set');
+    rmSync(join(folder, 'set.json'));
+    assert.equal(run(folder).status, 1, 'nothing was run');
+    assert.equal(run(join(folder, 'absent')).status, 3);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 test('the crew library does what the model does, scenario by scenario', () => pass(join(SOURCE, 'vectors/crew'), 50));
 

@@ -129,6 +129,10 @@ put_page(struct writ_buf *page)
         "`missing_credential`, `malformed`, `unknown_key`, `bad_signature`, `wrong_issuer`,\n"
         "`wrong_audience`, `not_yet_valid`, `expired`, `scope_mismatch`, `args_mismatch`,\n"
         "`state_drift`, `revoked`, `replayed`; the first that fails is told.");
+    put_group(page, WRIT_REASON_IN_FOREIGN, "Verifying a grant of Vaara",
+        "With `writ verify foreign --profile vaara-v0`, in this order but for `expired`, which "
+        "comes\n"
+        "after `bad_signature`; the first that fails is told.");
     put_group(page, WRIT_REASON_IN_POLICY, "Policy", "What the configuration says about the call.");
     put_group(page, WRIT_REASON_IN_REVIEW, "Reviews", "When a call needs an approval.");
     put_group(page, WRIT_REASON_IN_GATEWAY, "The gateway",

@@ -1,0 +1,33 @@
+/* vector.h - the sets of vectors that `writ vectors run` knows, by their format.
+ *
+ * A file is {"format": "writ-.../1", ..., "cases": [{"id": ..., ..., "expect": ...}]}. What a set
+ * has in common stands beside its cases. A runner computes what `expect` should be;
+ * vectors/README.md says for each format what is in it. */
+#ifndef WRIT_CLI_VECTOR_H
+#define WRIT_CLI_VECTOR_H
+
+#include "evidence/json.h"
+
+/**
+ * Computes one case.
+ *
+ * @param set     the file; borrowed
+ * @param vector  the case, out of the same file
+ * @param arena   for this case
+ * @param ret     gets the JSON text that `expect` is compared with
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE  the case is not of its format
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+typedef writ_result writ_vector_fn(const struct writ_json *set, const struct writ_json *vector,
+    struct writ_arena *arena, struct writ_buf *ret, struct writ_err *err);
+
+/* WRIT_VECTOR_FORMATS(X): X(name, "format") */
+#define WRIT_VECTOR_FORMATS(X) X(foreign, "writ-foreign/1")
+
+#define WRIT_VECTOR_DECLARE(name, format) writ_vector_fn writ_vector_##name;
+WRIT_VECTOR_FORMATS(WRIT_VECTOR_DECLARE)
+#undef WRIT_VECTOR_DECLARE
+
+#endif

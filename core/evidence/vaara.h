@@ -1,0 +1,86 @@
+/* vaara.h - evidence of the Vaara broker, and of whoever speaks its profile vaara-v0.
+ *
+ * A document is one JSON value out of a file. What it is, is told by its members:
+ *
+ *     decision, outcome, seal  {record, signature}: the governance records of crewai.governance.*
+ *     authorization            {record, evidence}: a signed verdict bound to its evidence
+ *     grant                    a credential (vaara_grant.h) without a call: form and signature
+ *     call                     {credential, now, runtime_args, ...}: the verdict on a grant
+ *     binding                  {approved, candidate}: two decisions; may the second one run?
+ *     duplicate                {first, second}: two outcomes; may both be?
+ *     receipt                  everything else: an outcome record (vaara_receipt.h)
+ *
+ * writ_vaara_check looks at one; writ_vaara_join then at all of them together: whether outcomes
+ * belong to their decisions, authorizations to the grants that are there, and whether the run is
+ * whole. What a document says of its own expected verdict is not looked at. Pure. */
+#ifndef WRIT_EVIDENCE_VAARA_H
+#define WRIT_EVIDENCE_VAARA_H
+
+#include "evidence/binding.h"
+#include "evidence/completeness.h"
+#include "evidence/vaara_signature.h"
+
+enum writ_vaara_kind {
+    WRIT_VAARA_NONE = 0,
+    WRIT_VAARA_DECISION,
+    WRIT_VAARA_OUTCOME,
+    WRIT_VAARA_SEAL,
+    WRIT_VAARA_AUTHORIZATION,
+    WRIT_VAARA_GRANT,
+    WRIT_VAARA_CALL,
+    WRIT_VAARA_BINDING,
+    WRIT_VAARA_DUPLICATE,
+    WRIT_VAARA_RECEIPT,
+};
+
+/** "decision", ...; "" for NONE. Static storage. */
+const char *writ_vaara_kind_name(enum writ_vaara_kind kind);
+
+/** What the verifier brings. Zeroed: nothing is believed. Borrowed. */
+struct writ_vaara_terms {
+    struct writ_vaara_keys keys;
+    struct writ_view revoked; /* an issuer of grants, or a secretVersion; empty: none */
+    int64_t revoked_since_s;
+};
+
+/** What was found. Zero means no. */
+struct writ_vaara_finding {
+    enum writ_vaara_kind kind;
+    bool holds;                        /* nothing speaks against it, and its verdict is a yes */
+    bool authentic;                    /* every signature in it verifies; never set for a receipt */
+    enum writ_reason reason;           /* of grant, call, binding and duplicate; else NONE */
+    enum writ_binding_verdict verdict; /* of binding and duplicate */
+    uint32_t failed;                   /* of a receipt: its failed checks */
+    struct writ_faults *faults; /* in the arena; NULL: none. Their pointers begin in `record`,
+                                   those of an authorization and a call in the document */
+    const struct writ_json *document;
+};
+
+/** The verdict as the profile calls it ("ok" for a grant that is good, "revise" for a binding that
+ * has to be decided anew), or "" where there is none. Static storage. */
+struct writ_view writ_vaara_verdict(const struct writ_vaara_finding *finding);
+
+/**
+ * Looks at one document.
+ *
+ * @param document  borrowed as long as the finding is used
+ * @param arena     takes what the finding points at
+ *
+ * @return WRIT_OK  there is a finding, whatever the document is
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_vaara_check(const struct writ_json *document, const struct writ_vaara_terms *terms,
+    struct writ_arena *arena, struct writ_vaara_finding *ret, struct writ_err *err);
+
+/**
+ * Looks at all of them together, and takes `holds` from those against which that speaks.
+ *
+ * @param ret_any  there are decisions, authorizations or a seal, of which `ret` tells whether they
+ *                 are whole
+ *
+ * @return WRIT_OK, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_vaara_join(struct writ_vaara_finding *findings, size_t n, struct writ_arena *arena,
+    struct writ_completeness *ret, bool *ret_any, struct writ_err *err);
+
+#endif

@@ -1,0 +1,56 @@
+/* For every JSON value, as a document of the profile vaara-v0 and twice in one run: there is a
+ * finding, the same both times; nothing is authentic under keys that signed nothing; and what holds
+ * is a receipt, which nobody signs. */
+#include "support/fuzz.h"
+#include "support/token.h"
+
+#include "evidence/jwks.h"
+#include "evidence/vaara.h"
+#include "evidence/vaara_receipt.h"
+
+#define ARENA_MAX ((size_t)8 << 20)
+
+static struct writ_arena *arena;
+static struct writ_jwks *set;
+
+static void
+prepare(struct writ_vaara_terms *ret)
+{
+    if (arena == NULL) {
+        arena = writ_arena_new(ARENA_MAX);
+        WRIT_INVARIANT(arena != NULL);
+        WRIT_INVARIANT(writ_is_ok(writ_jwks_read(WRIT_LIT(WRIT_TOKEN_JWKS), &set, NULL)));
+    }
+    ret->keys.keys[ret->keys.count++] = writ_jwks_key(set, 0);
+    ret->keys.secret = WRIT_LIT("a secret that nobody signs with");
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct writ_vaara_terms terms = {0};
+    struct writ_vaara_finding findings[2];
+    struct writ_completeness report;
+    const struct writ_json *document = NULL;
+    bool any = true;
+
+    prepare(&terms);
+    if (writ_is_ok(writ_json_read(
+            writ_view(data, size), &writ_json_limits_default, arena, &document, NULL))) {
+        for (int i = 0; i < 2; i++) {
+            WRIT_INVARIANT(
+                writ_is_ok(writ_vaara_check(document, &terms, arena, &findings[i], NULL)));
+        }
+        WRIT_INVARIANT(writ_is_ok(writ_vaara_join(findings, 2, arena, &report, &any, NULL)));
+        for (int i = 0; i < 2; i++) {
+            WRIT_INVARIANT(!findings[i].authentic);
+            WRIT_INVARIANT(findings[i].kind == findings[0].kind);
+            WRIT_INVARIANT(
+                findings[i].holds == (findings[i].kind == WRIT_VAARA_RECEIPT &&
+                                         writ_vaara_receipt_conforms(findings[i].failed)));
+        }
+        WRIT_INVARIANT(!any);
+    }
+    writ_arena_reset(arena);
+    return 0;
+}
