@@ -7,7 +7,8 @@
 #include "gateway/review_tell.h"
 #include "gateway/review_url.h"
 
-#define RETRY_AFTER_MS 2000 /* what a caller that has to ask again is told */
+#define VOICES_MAX     16384 /* bytes of what voters said, in one refusal */
+#define RETRY_AFTER_MS 2000  /* what a caller that has to ask again is told */
 
 static const struct writ_header json_type = WRIT_HEADER_JSON;
 
@@ -207,6 +208,30 @@ put_prior(struct writ_write *w, const struct writ_prior *prior)
     }
 }
 
+/* What the voters said, as data: text of strangers', which whoever shows it escapes. */
+static void
+put_voices(struct writ_write *w, const struct writ_ask *ask)
+{
+    size_t left = VOICES_MAX;
+
+    if (ask->voices_n == 0) {
+        return;
+    }
+    writ_write_name(w, WRIT_LIT("feedback"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < ask->voices_n && ask->voices[i].feedback.len <= left; i++) {
+        const struct writ_ask_voice *voice = &ask->voices[i];
+
+        writ_write_object_begin(w);
+        member(w, WRIT_LIT("voter"), voice->voter);
+        member(w, WRIT_LIT("vote"), writ_review_vote_name(voice->vote));
+        member(w, WRIT_LIT("feedback"), voice->feedback);
+        writ_write_object_end(w);
+        left -= voice->feedback.len;
+    }
+    writ_write_array_end(w);
+}
+
 /* Under which review the call is, in which state, and for how long. */
 static void
 put_review(struct writ_write *w, const struct writ_request *request, const struct writ_ask *ask)
@@ -219,6 +244,7 @@ put_review(struct writ_write *w, const struct writ_request *request, const struc
     }
     member(w, WRIT_LIT("continuation_id"), ask->id);
     member(w, WRIT_LIT("review_state"), writ_review_state_name(ask->state));
+    put_voices(w, ask);
     if (writ_review_phase(ask->state) == WRIT_REVIEW_LIVE) {
         writ_time_format(ask->until_us, until);
         member(w, WRIT_LIT("expires_at"), writ_view_str(until));

@@ -136,8 +136,9 @@ writ_review_is_feedback(struct writ_view text)
     }
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
+        bool c1 = c == 0xc2 && (unsigned char)text.ptr[i + 1] < 0xa0; /* CSI in one character */
 
-        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) {
+        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f || c1) {
             return false;
         }
     }

@@ -174,6 +174,14 @@ struct writ_prior {
                                 none was stored or it is no longer kept */
 };
 
+#define WRIT_LEDGER_SAID_MAX 1024 /* bytes of a voter's feedback that the caller is told */
+
+/** What a voter said with its last vote, from the beginning. */
+struct writ_ask_voice {
+    struct writ_view voter, feedback;
+    enum writ_review_vote vote;
+};
+
 /** A draft `require_approval`, put under review: the call joins the review that is open for it,
  * opens one, is granted under one that approved it, or is told how it ended. */
 struct writ_ask {
@@ -185,7 +193,10 @@ struct writ_ask {
     /* written by the ledger, in the arena of the entry */
     enum writ_review_state state; /* of the review; ABSENT: it was not asked for one */
     struct writ_view id;
-    int64_t until_us; /* wall time at which that state is over */
+    int64_t until_us;                    /* wall time at which that state is over */
+    const struct writ_ask_voice *voices; /* of those who said something, when the verdict is against
+                                            the call */
+    size_t voices_n;
 };
 
 /** WRIT_ENTRY_DECISION. */

@@ -221,6 +221,9 @@ writ_reviewing_record(struct writ_ledger *ledger, struct writ_reviewing *reviewi
     if (writ_is_ok(result) && reviewing->review != NULL) {
         ask->state = reviewing->review->story.state;
         ask->until_us = reviewing->review->until_us;
+        if (holds(ask->state)) {
+            writ_reviews_voices(reviewing->review, arena, ask);
+        }
         ask->id = writ_view_copy(reviewing->review->story.review.id, arena);
         if (ask->id.ptr == NULL) {
             result = (writ_result){WRIT_E_NOMEM};
@@ -397,7 +400,7 @@ read_records(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_r
             get->decision = body;
         } else if (kind == WRIT_ROW_REVIEW) {
             records[get->records_n++] = body;
-            WRIT_TRY(writ_reviews_hear(story, body, entry->arena, scratch, err));
+            WRIT_TRY(writ_reviews_hear(story, body, NULL, entry->arena, scratch, err));
         }
         WRIT_TRY(writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err));
     }

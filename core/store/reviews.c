@@ -281,6 +281,7 @@ apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
         .fresh = event->event == WRIT_REVIEW_DO_OPEN,
         .forget = event->forget,
         .arguments = event->arguments,
+        .feedback = event->feedback,
     };
     if (event->event == WRIT_REVIEW_DO_OPEN) {
         story->review.opened_us = now_us;
@@ -406,6 +407,70 @@ writ_reviews_revert(struct writ_ledger *ledger, const struct writ_reviews_change
     }
 }
 
+/* ---- what voters say ---- */
+
+/* Without half a character at its end. */
+static struct writ_view
+cut(struct writ_view text)
+{
+    size_t n = text.len;
+
+    if (n > WRIT_LEDGER_SAID_MAX) {
+        n = WRIT_LEDGER_SAID_MAX;
+        while (n > 0 && ((unsigned char)text.ptr[n] & 0xC0) == 0x80) {
+            n--;
+        }
+    }
+    return writ_view_sub(text, 0, n);
+}
+
+/* Each voter has one place of the same size, however often it votes: memory is bounded. What there
+ * is no memory for is in the record, and the caller is not told. */
+static void
+remember(
+    struct writ_reviewed *review, const struct writ_review_voter *voter, struct writ_view feedback)
+{
+    const struct writ_review *terms = &review->story.review;
+    struct writ_view said = cut(feedback);
+    struct writ_reviews_said *place;
+
+    if (review->said == NULL && said.len > 0) {
+        review->said = writ_arena_get(review->arena, terms->voters_n * sizeof *review->said);
+        for (size_t i = 0; review->said != NULL && i < terms->voters_n; i++) {
+            review->said[i].len = 0;
+        }
+    }
+    if (review->said != NULL) {
+        place = &review->said[voter - terms->voters];
+        place->len = writ_view_place(said, place->text).len;
+    }
+}
+
+void
+writ_reviews_voices(
+    const struct writ_reviewed *review, struct writ_arena *arena, struct writ_ask *ret)
+{
+    const struct writ_review *terms = &review->story.review;
+    struct writ_ask_voice *voices = writ_arena_get(arena, terms->voters_n * sizeof *voices);
+    size_t n = 0;
+
+    for (size_t i = 0; voices != NULL && review->said != NULL && i < terms->voters_n; i++) {
+        struct writ_ask_voice voice = {.vote = terms->voters[i].vote};
+
+        if (review->said[i].len == 0) {
+            continue;
+        }
+        voice.voter = writ_view_copy(terms->voters[i].id, arena);
+        voice.feedback =
+            writ_view_copy(writ_view(review->said[i].text, review->said[i].len), arena);
+        if (voice.voter.ptr != NULL && voice.feedback.ptr != NULL) {
+            voices[n++] = voice;
+        }
+    }
+    ret->voices = voices;
+    ret->voices_n = n;
+}
+
 /* ---- those who wait for it ---- */
 
 void
@@ -471,6 +536,9 @@ void
 writ_reviews_finish(struct writ_ledger *ledger, const struct writ_op *op)
 {
     let_boundary_go(ledger, op->review);
+    if (op->was.voter != NULL) {
+        remember(op->review, op->was.voter, op->was.feedback);
+    }
     writ_reviews_release(ledger, op->review, 0, WRIT_OK);
     if (op->was.leaf > 0) {
         op->review->changed = op->was.leaf;
@@ -544,8 +612,9 @@ writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
 /* ---- from the disk ---- */
 
 WRIT_RESULT
-writ_reviews_hear(struct writ_review_story *story, struct writ_view body, struct writ_arena *arena,
-    struct writ_arena *scratch, struct writ_err *err)
+writ_reviews_hear(struct writ_review_story *story, struct writ_view body,
+    struct writ_reviewed *review, struct writ_arena *arena, struct writ_arena *scratch,
+    struct writ_err *err)
 {
     struct writ_arena *at = story->n == 0 ? arena : scratch; /* the terms last */
     struct writ_view text = writ_view_copy(body, at);
@@ -558,6 +627,9 @@ writ_reviews_hear(struct writ_review_story *story, struct writ_view body, struct
     WRIT_TRY(writ_body_json(text, at, &value, err));
     WRIT_TRY(writ_review_record_read(value, at, &record, err));
     WRIT_TRY(writ_review_story_add(story, &record, arena, err));
+    if (review != NULL && record.vote.is == WRIT_PRESENT) {
+        remember(review, writ_review_voter(&story->review, record.by.view), record.feedback.view);
+    }
     story->log = (struct writ_member_list){WRIT_ABSENT, NULL, 0};
     writ_arena_reset(scratch);
     return WRIT_DONE;
@@ -574,8 +646,9 @@ read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", id));
     while (row) {
         if (writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_REVIEW) {
-            WRIT_TRY(writ_reviews_hear(&review->story,
-                writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), review->arena, scratch, err));
+            WRIT_TRY(
+                writ_reviews_hear(&review->story, writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2),
+                    review, review->arena, scratch, err));
             review->changed = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
         }
         WRIT_TRY(writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err));

@@ -27,6 +27,12 @@
 
 struct writ_op;
 
+/** The feedback that a voter gave with its last vote, from the beginning. */
+struct writ_reviews_said {
+    size_t len;
+    char text[WRIT_LEDGER_SAID_MAX];
+};
+
 /** One review. */
 struct writ_reviewed {
     struct writ_map_node by_id, by_name;
@@ -41,7 +47,8 @@ struct writ_reviewed {
     bool outdated;               /* its rules are there no more: it ends with the next sweep */
     struct writ_entry *awaiting; /* AWAIT entries, by `next`; ended when it is no longer open */
     struct writ_view boundary_id;
-    struct writ_arena *arena; /* its own */
+    struct writ_reviews_said *said; /* by voter; NULL: nobody said anything */
+    struct writ_arena *arena;       /* its own */
 };
 
 struct writ_reviews {
@@ -65,6 +72,7 @@ struct writ_reviews_before {
     bool forget;                           /* it is taken out when the group is on disk */
     uint64_t leaf;                         /* of the record; 0: there is none */
     struct writ_view arguments;            /* of a fresh one: for its row */
+    struct writ_view feedback;             /* of a vote */
 };
 
 /** One record about to be made. */
@@ -143,6 +151,10 @@ WRIT_RESULT writ_reviews_tell(const struct writ_reviewed *review, struct writ_ar
 void writ_reviews_release(
     struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us, enum writ_code code);
 
+/** What the voters said, for the caller. Nothing where there is no memory. */
+void writ_reviews_voices(
+    const struct writ_reviewed *review, struct writ_arena *arena, struct writ_ask *ret);
+
 /* Ops, as group.c calls them. */
 WRIT_RESULT writ_reviews_write(
     struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
@@ -151,9 +163,11 @@ void writ_reviews_undo(struct writ_ledger *ledger, const struct writ_op *op);
 
 /** Adds the next record of the disk to a story. What lasts of it, the terms, is in `arena`; all
  * else is in `scratch`, which is empty again afterwards, so that the number of records and their
- * length do not count; the story has no log. As writ_body_json, writ_review_story_add. */
+ * length do not count; the story has no log. `review` remembers what its voters said; it may be
+ * NULL. As writ_body_json, writ_review_story_add. */
 WRIT_RESULT writ_reviews_hear(struct writ_review_story *story, struct writ_view body,
-    struct writ_arena *arena, struct writ_arena *scratch, struct writ_err *err);
+    struct writ_reviewed *review, struct writ_arena *arena, struct writ_arena *scratch,
+    struct writ_err *err);
 
 /** Puts a review of the disk into the table, out of its records. `boundary` NULL: it is sealed.
  * WRIT_E_MISMATCH, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */

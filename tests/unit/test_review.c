@@ -312,6 +312,10 @@ START_TEST(feedback_and_confidence_have_their_limits)
     ck_assert(writ_review_is_feedback(WRIT_LIT("<b>too much</b>\n\tsee <script>")));
     ck_assert(!writ_review_is_feedback(WRIT_LIT("\x1b[2J")));
     ck_assert(!writ_review_is_feedback(WRIT_LIT("\xff")));
+    ck_assert(!writ_review_is_feedback(WRIT_LIT("\xc2\x80")));
+    ck_assert(!writ_review_is_feedback(WRIT_LIT("a\xc2\x9b"
+                                                "31m")));
+    ck_assert(writ_review_is_feedback(WRIT_LIT("\xc2\xa0\xc3\xa9")));
     ck_assert(writ_review_is_confidence(WRIT_LIT("0")));
     ck_assert(writ_review_is_confidence(WRIT_LIT("0.75")));
     ck_assert(writ_review_is_confidence(WRIT_LIT("1.0")));

@@ -762,6 +762,67 @@ START_TEST(a_voter_who_votes_again_and_again_takes_no_vote_of_the_others)
 }
 END_TEST
 
+static enum writ_reason
+say(struct writ_kit *kit, const char *id, const char *by, enum writ_review_vote vote,
+    const char *feedback)
+{
+    struct writ_arena *arena = writ_arena_new(ENTRY_MAX);
+    struct writ_review_told now = look(kit, id, arena);
+    struct event e = sent(kit,
+        (struct writ_entry_review){.event = WRIT_REVIEW_DO_VOTE,
+            .id = writ_view_str(id),
+            .by = writ_view_str(by),
+            .digest = writ_view_str(now.digest),
+            .vote = vote,
+            .feedback = feedback != NULL ? writ_view_str(feedback) : (struct writ_view){NULL, 0}});
+    enum writ_reason refused = e.entry.review.refused;
+
+    ck_assert_int_eq(e.code, WRIT_OK);
+    writ_arena_free(e.entry.arena);
+    writ_arena_free(arena);
+    return refused;
+}
+
+/* "é" over the end of what is told: it is left out whole. */
+START_TEST(the_caller_is_told_what_each_voter_said_last_and_not_too_much_of_it)
+{
+    struct writ_kit kit;
+    char text[WRIT_LEDGER_SAID_MAX + 3];
+    const char *id;
+
+    for (size_t i = 0; i < sizeof text; i++) {
+        text[i] = 'x';
+    }
+    text[WRIT_LEDGER_SAID_MAX - 1] = '\xc3';
+    text[WRIT_LEDGER_SAID_MAX] = '\xa9';
+    text[WRIT_LEDGER_SAID_MAX + 2] = '\0';
+    kit_start(&kit);
+    id = opened(&kit, (struct ask_spec){.quorum = "3"});
+    ck_assert_int_eq(say(&kit, id, "ann", WRIT_REVIEW_APPROVE, "first"), WRIT_REASON_NONE);
+    ck_assert_int_eq(say(&kit, id, "ann", WRIT_REVIEW_REJECT, text), WRIT_REASON_NONE);
+    ck_assert_int_eq(say(&kit, id, "bob", WRIT_REVIEW_REJECT, "no"), WRIT_REASON_NONE);
+    ck_assert_int_eq(say(&kit, id, "bob", WRIT_REVIEW_REJECT, NULL), WRIT_REASON_NONE);
+    ck_assert_int_eq(say(&kit, id, "eve", WRIT_REVIEW_MODIFY, "half"), WRIT_REASON_NONE);
+    for (int again = 0; again < 2; again++) {
+        struct asking *a = asked(&kit, (struct ask_spec){.quorum = "3"});
+
+        ck_assert_int_eq(a->call->entry.decision.refused, WRIT_REASON_APPROVAL_REJECTED);
+        ck_assert_uint_eq(a->ask.voices_n, 2); /* who took its words back has none */
+        ck_assert_view(a->ask.voices[0].voter, "ann");
+        ck_assert_int_eq(a->ask.voices[0].vote, WRIT_REVIEW_REJECT);
+        ck_assert_uint_eq(a->ask.voices[0].feedback.len, WRIT_LEDGER_SAID_MAX - 1);
+        ck_assert(writ_view_has_prefix(writ_view_str(text), a->ask.voices[0].feedback));
+        ck_assert_view(a->ask.voices[1].voter, "eve");
+        ck_assert_view(a->ask.voices[1].feedback, "half");
+        writ_kit_call_free(a->call);
+        writ_kit_close(&kit);
+        writ_kit_open(&kit);
+    }
+    sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("reviewing",
     the_same_call_joins_the_review_that_is_open_and_another_call_opens_its_own,
     an_approved_call_is_granted_once_and_its_repeat_is_a_duplicate,
@@ -781,4 +842,5 @@ WRIT_UNIT_MAIN("reviewing",
     a_voter_who_votes_again_and_again_takes_no_vote_of_the_others,
     who_watches_is_told_what_lives_and_then_each_change,
     who_watches_is_told_of_an_end_also_when_the_review_is_forgotten_at_once,
-    who_watched_before_a_restart_or_another_ledger_begins_anew)
+    who_watched_before_a_restart_or_another_ledger_begins_anew,
+    the_caller_is_told_what_each_voter_said_last_and_not_too_much_of_it)
