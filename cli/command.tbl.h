@@ -230,6 +230,16 @@ COMMAND(crew_vote, "crew vote", "ENGINE BALLOTS", 2, 2, "count votes",
     "engine. Exit 1 when nothing is resolved.")
 CREW_ENGINES(crew_vote)
 
+COMMAND(records_plain, "records plain", "[FILE]", 0, 1, "print records as plain GovernanceDecision JSON",
+    "Takes what writ ledger export prints, from FILE or standard input, and prints the records alone, "
+    "one JSON object in a line: GovernanceDecision, GovernanceOutcome and GovernanceSeal of the "
+    "contract. What is ours is in the member extensions.")
+COMMAND(records_ours, "records ours", "[FILE]", 0, 1, "check plain records and print them in our form",
+    "Takes plain records, in lines, as a list or alone, however they are spelled, and prints "
+    "{kind, record} for each, in a line, record being its canonical form. A record that is not valid, or "
+    "has a digest that does not recompute, is not printed and told on standard error, with everything "
+    "that is wrong; exit 1. Members that nobody knows pass through.")
+
 COMMAND(vectors_run, "vectors run", "DIR|FILE...", 1, 64, "run sets of test vectors",
     "Computes every case of the files, or of all *.json below a folder, and compares what comes out "
     "with what the case expects. An implementer can point it at files of their own: vectors/README.md "

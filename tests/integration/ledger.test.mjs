@@ -143,3 +143,46 @@ test('verify counts, and names what is wrong with exit 1', () => {
   assert.equal(report.problems[0].leaf, 2);
   assert.equal(ledger('export', bad, 'one').code, 1);
 });
+
+// What `writ ledger export` gives of every run in a ledger, as lines.
+function exported(file) {
+  const runs = new Set(json('list', file, '--limit', '0').decisions.map((d) => JSON.stringify([d.tenant, d.boundary_id])));
+  return [...runs].flatMap((run) => {
+    const [tenant, boundary] = JSON.parse(run);
+    return ledger('export', file, boundary, ...(tenant ? ['--tenant', tenant] : [])).out.trim().split('\n');
+  });
+}
+const records = (command, input, ...args) => spawnSync(BIN, ['records', command, ...args], { encoding: 'utf8', input, maxBuffer: 1 << 26 });
+const bare = (line) => /^\{"leaf":\d+,"kind":"(\w+)","record":(.*)\}$/.exec(line); // bytes, not values
+
+test('records become plain GovernanceDecision JSON and come back byte for byte, however they were spelled', () => {
+  const lines = exported(path);
+  const kept = lines.map(bare).filter(Boolean).map(([, kind, record]) => `{"kind":"${kind}","record":${record}}`);
+  assert.ok(kept.length > 5, String(kept.length));
+  const plain = records('plain', lines.join('\n') + '\n');
+  assert.equal(plain.status, 0, plain.stderr);
+  const objects = plain.stdout.trim().split('\n').map((line) => JSON.parse(line));
+  assert.ok(objects.every((record) => !('kind' in record) && !('leaf' in record)));
+  const spelled = [plain.stdout, JSON.stringify(objects), JSON.stringify(objects, null, 2),
+    JSON.stringify(objects.map((record) => Object.fromEntries(Object.entries(record).reverse()))), JSON.stringify({ records: objects })];
+  for (const text of spelled) {
+    const back = records('ours', text);
+    assert.equal(back.status, 0, back.stderr);
+    assert.equal(back.stdout, kept.join('\n') + '\n');
+  }
+  assert.deepEqual(JSON.parse(records('ours', plain.stdout, '--json').stdout), { records: kept.map((line) => JSON.parse(line)) });
+  assert.equal(records('ours', JSON.stringify(objects[0], null, 1)).stdout, kept[0] + '\n');
+});
+
+test('a plain record that is not valid is told with all that is wrong, and not passed on', () => {
+  const [line] = records('plain', exported(path).join('\n') + '\n').stdout.split('\n');
+  const record = JSON.parse(line);
+  const stranger = { ...record, vendor: { any: ['thing', 1.5] } };
+  const wrong = { ...record, agent_id: 'somebody-else', seq: -1 };
+  const run = records('ours', JSON.stringify([stranger, wrong, { foo: 1 }]));
+  assert.equal(run.status, 1);
+  assert.deepEqual(JSON.parse(run.stdout).record, stranger, 'what nobody knows passes through');
+  assert.match(run.stderr, /^record 1: .*\/seq .*\nrecord 2: {2}is no decision, outcome, seal or review\n$/s);
+  assert.match(run.stderr, /\/intent_digest does not recompute/);
+  assert.equal(records('ours', 'no JSON').status, 3);
+});
