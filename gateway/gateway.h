@@ -14,6 +14,7 @@
 #include "gateway/answers.h"
 #include "gateway/listener.h"
 #include "gateway/logins.h"
+#include "gateway/lookups.h"
 #include "gateway/metrics.h"
 #include "gateway/owners.h"
 #include "gateway/resolver.h"
@@ -29,8 +30,9 @@ struct writ_gateway {
     struct writ_ledger *ledger;
     struct writ_sessions *sessions;
     struct writ_answers *answers;
-    struct writ_owners *owners; /* of resources */
-    struct writ_logins *logins; /* to the page */
+    struct writ_owners *owners;   /* of resources */
+    struct writ_logins *logins;   /* to the page */
+    struct writ_lookups *lookups; /* in the ledger */
     struct writ_metrics *metrics;
     struct writ_resolver *resolver;
     const struct writ_profile *profile;

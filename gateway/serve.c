@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "gateway/fixed.h"
 #include "gateway/gateway.h"
+#include "gateway/ledger_api.h"
 #include "gateway/login.h"
 #include "gateway/page.h"
 #include "gateway/pem.h"
@@ -39,7 +40,8 @@
 #define ROWS_PER_SESSION 3
 #define MAX_ROUTES       (WRIT_UPSTREAMS_MAX + FIXED_ROUTES)
 #define ADMIN_ROUTES                                                                               \
-    (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_PAGE_ROUTES)
+    (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
+        WRIT_PAGE_ROUTES)
 #define PATH_MAX_BYTES 64
 #define URL_MAX        512
 #define METADATA_MAX   65536
@@ -179,6 +181,8 @@ make_admin_routes(struct serve *serve)
     routes += WRIT_REVIEW_API_ROUTES;
     writ_login_routes(gateway, routes);
     routes += WRIT_LOGIN_ROUTES;
+    writ_ledger_api_routes(gateway, routes);
+    routes += WRIT_LEDGER_API_ROUTES;
     writ_page_routes(routes);
 }
 
@@ -403,6 +407,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_answers_new(&gateway->answers, err));
     WRIT_TRY(writ_owners_new(&gateway->owners, err));
     WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
+    WRIT_TRY(writ_lookups_new(config->store.ptr, &gateway->lookups, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(open_listeners(serve, err));
@@ -481,6 +486,7 @@ close_all(struct serve *serve)
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may have records left */
     }
+    writ_lookups_free(gateway->lookups);
     writ_tokens_free(gateway->tokens);
     writ_ledger_close(gateway->ledger);
     for (size_t i = 0; i < gateway->workers_n; i++) {

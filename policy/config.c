@@ -524,6 +524,7 @@ read_top(struct loading *l)
     c->loops = l->top.loops;
     c->hosts = l->top.hosts;
     c->origins = l->top.origins;
+    c->auditors = l->top.auditors;
     c->issuer = l->top.issuer;
     c->keys = l->top.keys;
     c->profile = profile != NULL && profile->type == WRIT_YAML_SCALAR ? profile->text

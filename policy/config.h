@@ -211,6 +211,7 @@ struct writ_config {
     struct writ_view public_origin; /* of public_url: "https://gateway.example"; empty = none */
     struct writ_view public_path;   /* what follows it: "" or "/writ" */
     struct writ_view admin_url; /* of the admin listener; empty = by the address that is bound */
+    struct writ_views auditors; /* roles that read every call of their tenant */
     struct writ_view separator; /* between the names of an upstream and of its tool */
     struct writ_view issuer;    /* `iss` of credentials; empty = by the address that is bound */
     struct writ_view keys;      /* key directory, NUL-terminated */

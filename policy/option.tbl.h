@@ -89,6 +89,9 @@ TEXT(top, "public_url", public_url, 1, 1024, NONE,
 TEXT(top, "admin_url", admin_url, 1, 1024, NONE,
     "The URL by which people reach the admin listener, without a slash at its end: callers are sent "
     "to the page of their review there. http:// or https:// and the listener's address when left out.")
+TEXTS(top, "auditors", auditors, 64,
+    "Roles of agents that may read every call of their tenant in the ledger, or of all tenants when they "
+    "have none, on the page and under /v1/ledger. Everybody else reads the calls that it made itself.")
 TEXT(top, "issuer", issuer, 1, 512, NONE,
     "The iss of credentials, as a URL; http:// and the listener's address when left out.")
 TEXT(top, "keys", keys, 1, 4096, "keys", "Directory of signing keys, made by `writ keys new`.")

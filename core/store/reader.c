@@ -8,7 +8,8 @@
 
 #define BUSY_US            5000000                     /* how long a reader waits for a lock */
 #define REVIEW_RECORDS_MAX (WRIT_REVIEW_VOTES_MAX + 8) /* votes, and what comes around them */
-#define RECORD_ARENA       (64 << 20)                  /* memory to read one record */
+#define REDEMPTION_NEAR    4 /* records that one entry makes, at most, beside its decision */
+#define RECORD_ARENA       (64 << 20) /* memory to read one record */
 
 _Static_assert(WRIT_READER_DECISION == (int)WRIT_ROW_DECISION &&
                    WRIT_READER_OUTCOME == (int)WRIT_ROW_OUTCOME &&
@@ -188,6 +189,10 @@ bind_filter(sqlite3_stmt *s, const struct writ_reader_filter *filter)
     if (rc == SQLITE_OK && filter->until_us != 0) {
         rc = sqlite3_bind_int64(s, 6, filter->until_us);
     }
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_bind_int64(
+            s, 7, filter->before_leaf != 0 ? (int64_t)filter->before_leaf : INT64_MAX);
+    }
     return rc;
 }
 
@@ -257,10 +262,10 @@ read_body(struct writ_reader *reader, uint64_t leaf, struct writ_arena *arena,
     return result;
 }
 
-/* Takes decision and outcome from the rows of one decision_id. */
+/* Takes decision and outcome from the rows of one decision_id, and where its review ended. */
 static WRIT_RESULT
 read_call(struct writ_reader *reader, struct writ_arena *arena, struct writ_reader_call *call,
-    uint64_t *boundary, struct writ_err *err)
+    uint64_t *boundary, uint64_t *review, struct writ_err *err)
 {
     sqlite3_stmt *s = reader->statements[SQL_CALL];
     bool row = false;
@@ -274,6 +279,8 @@ read_call(struct writ_reader *reader, struct writ_arena *arena, struct writ_read
             call->leaf = leaf;
             *boundary = (uint64_t)sqlite3_column_int64(s, 2);
             WRIT_TRY(copy_column(s, 3, arena, &call->decision, err));
+        } else if (kind == WRIT_ROW_REVIEW) {
+            *review = leaf;
         } else if (kind == WRIT_ROW_OUTCOME && !call->has_outcome) {
             call->has_outcome = true;
             call->outcome_leaf = leaf;
@@ -285,6 +292,35 @@ read_call(struct writ_reader *reader, struct writ_arena *arena, struct writ_read
         WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no decision of that id");
     }
     return WRIT_DONE;
+}
+
+/* What an approval is spent for, or what comes in its place, is recorded together with the end of
+ * its review. */
+static WRIT_RESULT
+read_redemption(struct writ_reader *reader, struct writ_view decision_id, uint64_t review,
+    struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_NEAR];
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(
+        s, 1, (int64_t)(review > REDEMPTION_NEAR ? review - REDEMPTION_NEAR : 0));
+    (void)sqlite3_bind_int64(s, 2, (int64_t)(review + REDEMPTION_NEAR));
+    result = next_row(reader, SQL_NEAR, &row, err);
+    while (writ_is_ok(result) && row && ret->ptr == NULL) {
+        struct writ_decision decision = {0};
+
+        if (writ_is_ok(writ_body_decision(column(s, 1), arena, &decision, NULL)) &&
+            writ_view_equal(decision.supersedes.view, decision_id)) {
+            result = copy_column(s, 0, arena, ret, err);
+        }
+        if (writ_is_ok(result)) {
+            result = next_row(reader, SQL_NEAR, &row, err);
+        }
+    }
+    end_rows(reader, SQL_NEAR);
+    return result;
 }
 
 static WRIT_RESULT
@@ -308,14 +344,17 @@ static WRIT_RESULT
 show(struct writ_reader *reader, struct writ_view decision_id, struct writ_arena *arena,
     struct writ_reader_call *call, struct writ_err *err)
 {
-    uint64_t boundary = 0;
+    uint64_t boundary = 0, review = 0;
     writ_result result;
 
     (void)bind_text(reader->statements[SQL_CALL], 1, decision_id);
-    result = read_call(reader, arena, call, &boundary, err);
+    result = read_call(reader, arena, call, &boundary, &review, err);
     end_rows(reader, SQL_CALL);
     WRIT_TRY(result);
     WRIT_TRY(read_successor(reader, arena, call, err));
+    if (call->superseded_by.ptr == NULL && review != 0) {
+        WRIT_TRY(read_redemption(reader, decision_id, review, arena, &call->superseded_by, err));
+    }
     WRIT_TRY(read_boundary(reader, boundary, arena, call, err));
     return call->sealed ? read_body(reader, call->seal_leaf, arena, &call->seal, err) : WRIT_DONE;
 }

@@ -29,6 +29,7 @@ struct writ_reader_filter {
     bool has_route; /* false: any verdict */
     enum writ_decision_route route;
     int64_t since_us, until_us; /* issued at or after, and before; 0: any */
+    uint64_t before_leaf;       /* with a smaller index; 0: any */
     size_t limit;               /* most decisions; 0: all */
 };
 

@@ -15,7 +15,7 @@
       "WHERE r.kind = 1 AND (?1 IS NULL OR b.tenant = ?1) "                                        \
       "AND (?2 IS NULL OR b.name = ?2) AND (?3 IS NULL OR r.agent_id = ?3) "                       \
       "AND (?4 IS NULL OR r.tool = ?4) AND (?5 IS NULL OR r.verdict = ?5) "                        \
-      "AND (?6 IS NULL OR r.time_us < ?6) ORDER BY r.leaf DESC")                                   \
+      "AND (?6 IS NULL OR r.time_us < ?6) AND r.leaf < ?7 ORDER BY r.leaf DESC")                   \
     X(CALL, "SELECT r.leaf, r.kind, r.boundary, "                                  \
       "line_at(y.bytes, r.leaf - y.leaf) FROM record AS r JOIN body AS y "                         \
       "ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) WHERE r.decision_id = ? ORDER BY r.leaf")                 \
@@ -23,6 +23,9 @@
     X(BOUNDARY_NAMED, "SELECT id, tenant, seal_leaf, first_leaf FROM boundary "                    \
       "WHERE name = ?1 AND (?2 IS NULL OR tenant = ?2)")                                           \
     X(SUCCESSOR, "SELECT decision_id FROM record WHERE about = ? AND kind = 1")                    \
+    X(NEAR, "SELECT r.decision_id, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r JOIN body AS y " \
+      "ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "                             \
+      "WHERE r.leaf >= ?1 AND r.leaf <= ?2 AND r.kind = 1 ORDER BY r.leaf")                        \
     X(BODY, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                         \
       "ORDER BY leaf DESC LIMIT 1")                                                                \
     X(REVIEWS, "SELECT id FROM review ORDER BY leaf")                                              \

@@ -28,12 +28,15 @@ function decided(decision, exact) {
       record('The record of the decision', exact)));
 }
 
-function credential(round) {
-  const { decision } = round;
-  if (!round.credential) return null;
+// what the tool server was shown, where it is one that is shown credentials
+function authorization({ decision, outcome }) {
+  if (decision.decision !== 'allow' || outcome?.outcome === 'blocked') return null;
   return el('li', { class: 'event' }, when(decision.issued_at),
-    el('div', {}, el('p', {}, el('strong', {}, 'Credential'), ' for this one call'),
-      facts([['jti', digest(decision.decision_id)], ['Authorization ends', decision.expires_at && when(decision.expires_at)], ['Key of the call', decision.idempotency_key !== undefined && text(decision.idempotency_key)]])));
+    el('div', {}, el('p', {}, el('strong', {}, 'Authorization'), ' for this one call'),
+      facts([
+        ['Credential (jti)', digest(decision.decision_id)], ['Until', decision.expires_at && when(decision.expires_at)],
+        ['Key', decision.idempotency_key !== undefined && text(decision.idempotency_key)],
+      ])));
 }
 
 function ended(outcome, exact) {
@@ -67,7 +70,7 @@ export async function callView(person, id) {
       el('section', { class: 'panel', 'aria-labelledby': 'life' }, el('h2', { id: 'life' }, 'Its life'),
         el('ol', { class: 'events' },
           life.rounds.map((round, i) => [
-            decided(round.decision, member(rounds[i], 'decision')), round.review && events(round.review), credential(round),
+            decided(round.decision, member(rounds[i], 'decision')), round.review && events(round.review), authorization(round),
             round.outcome && ended(round.outcome, member(rounds[i], 'outcome')),
           ]),
           life.seal && sealed(life.seal, member(life.exact, 'seal'))))),

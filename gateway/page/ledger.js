@@ -12,7 +12,7 @@ function row(call) {
     el('td', { role: 'cell', 'data-label': 'When' }, el('a', { href: `/ledger/${encodeURIComponent(call.decision_id)}` }, when(call.issued_at, { short: true }))),
     el('td', { role: 'cell', 'data-label': 'Tool' }, name(call.tool)),
     el('td', { role: 'cell', 'data-label': 'Decision' }, pill(call.decision)),
-    el('td', { role: 'cell', 'data-label': 'Outcome' }, call.outcome !== undefined ? pill(call.outcome) : call.superseded ? el('span', { class: 'soft' }, 'went on') : el('span', { class: 'soft' }, 'none yet')),
+    el('td', { role: 'cell', 'data-label': 'Outcome' }, call.outcome !== undefined ? pill(call.outcome) : call.superseded || call.decision === 'require_approval' ? el('span', { class: 'soft' }, 'by review') : el('span', { class: 'soft' }, 'none yet')),
     el('td', { role: 'cell', 'data-label': 'Agent' }, name(call.agent_id)),
     el('td', { role: 'cell', 'data-label': 'Run' }, el('span', { class: 'run' }, name(call.boundary_id)), el('span', { class: 'soft small' }, ` ${call.seq}`)));
 }

@@ -15,14 +15,16 @@ const ANN = bearer('ann', { tenant: 'acme' });
 const BOB = bearer('bob', { tenant: 'acme' });
 const EVE = bearer('eve', { tenant: 'acme' });
 const FOREIGN = bearer('mallory', { tenant: 'other' });
-const ALL = [DEV, ANN, BOB, EVE, FOREIGN];
+const AUDITOR = bearer('olga', { tenant: 'acme', role: 'auditor' });
+const CHIEF = bearer('chief', { role: 'auditor' });
+const ALL = [DEV, ANN, BOB, EVE, FOREIGN, AUDITOR, CHIEF];
 const SKIP = hasBrowser() ? false : 'no Chromium: run scripts/deps test';
 const AXE = join(SOURCE, 'tests/support/npm/node_modules/axe-core/axe.min.js');
 
 const config = (up, more = {}) => ({
-  upstreams: { pay: { http: up.url } }, agents: ALL.map((agent) => agent.entry),
+  upstreams: { pay: { http: up.url } }, agents: ALL.map((agent) => agent.entry), auditors: ['auditor'],
   reviews: { finance: { voters: [{ id: 'ann' }, { id: 'bob', weight: 2 }, { id: 'eve', veto: true }], quorum: '2', administrators: ['eve'] } },
-  tools: { 'pay/transfer': { scope: 'payments', target: 'account:{to}', approval: { review: 'finance' }, arguments: [{ arg: '', op: 'type', value: 'any' }] } },
+  tools: { 'pay/balance': { scope: 'accounts', duplicates: 'allow' }, 'pay/transfer': { scope: 'payments', target: 'account:{to}', approval: { review: 'finance' }, arguments: [{ arg: '', op: 'type', value: 'any' }] } },
   ...more,
 });
 
@@ -155,6 +157,79 @@ test('no other origin logs in, logs out, reads or votes', async (t) => {
   assert.equal((await bare({ 'content-type': 'text/plain', origin: base })).status, 415, 'what a form can send');
   assert.equal((await api(base, ANN, `/reviews/${id}`)).records.length, 1, 'none of it is in the ledger');
   assert.equal((await asPage(base, 'POST', `/v1/reviews/${id}/vote`, { ...ann, body: ballot })).status, 200);
+});
+
+test('the ledger is told to whom it is told, page by page', async (t) => {
+  const { base, gw, session } = await setUp(t);
+  const foreign = await openSession(gw, { token: FOREIGN.token });
+  const id = await asks(session, { amount: 1 });
+  for (const who of [ANN, BOB, EVE]) await vote(base, who, id, 'approve');
+  await session.call('pay__transfer', { amount: 1, to: 'x' });
+  for (let i = 0; i < 60; i++) await session.call('pay__balance', {});
+  await foreign.call('pay__balance', {});
+  await foreign.call('pay__unknown', {});
+  const status = (who, path) => fetch(`${base}/v1/ledger${path}`, { headers: who && { authorization: `Bearer ${who.token}` } }).then((response) => response.status);
+
+  const all = await api(base, CHIEF, '/ledger');
+  assert.equal(all.scope, 'all');
+  assert.equal(all.calls.length, 50);
+  assert.deepEqual([all.calls[0].tenant, all.calls[0].decision, all.calls[0].outcome], ['other', 'deny', 'blocked']);
+  const rest = await api(base, CHIEF, `/ledger?before=${all.next}`);
+  assert.equal(rest.calls.length, 14);
+  assert.equal(rest.next, undefined);
+  const ids = [...all.calls, ...rest.calls].map((call) => call.decision_id);
+  assert.deepEqual(ids, gw.decisions().map((call) => call.decision_id).reverse(), 'every one once, the newest first');
+
+  const own = await api(base, AUDITOR, '/ledger?q=TRANS');
+  assert.equal(own.scope, 'tenant');
+  assert.deepEqual(own.calls.map((call) => call.decision), ['allow', 'require_approval']);
+  assert.deepEqual((await api(base, AUDITOR, '/ledger?decision=require_approval')).calls.map((call) => call.decision_id), [id]);
+  assert.deepEqual((await api(base, AUDITOR, `/ledger?q=${id}`)).calls.length, 1);
+  assert.deepEqual((await api(base, AUDITOR, '/ledger?q=mallory')).calls, [], 'another tenant’s');
+  assert.equal((await api(base, FOREIGN, '/ledger')).calls.length, 2);
+  assert.equal((await api(base, DEV, '/ledger?q=transfer')).calls.length, 2);
+  assert.deepEqual((await api(base, ANN, '/ledger')).calls, []);
+  for (const bad of ['?decision=maybe', '?before=0', '?before=x', '?q=%00', `?q=${'x'.repeat(300)}`, '?q=a&q=b']) assert.equal(await status(CHIEF, bad), 422, bad);
+
+  const life = await api(base, AUDITOR, `/ledger/${own.calls[0].decision_id}`);
+  assert.deepEqual(life.rounds.map((round) => round.decision.decision), ['require_approval', 'allow']);
+  assert.deepEqual(life.rounds[0].review.map((record) => record.event), ['open', 'vote', 'vote', 'vote', 'accept', 'redeem']);
+  assert.equal(life.rounds[1].outcome.outcome, 'executed');
+  assert.deepEqual(await api(base, AUDITOR, `/ledger/${id}`), life, 'the same life by each of its ids');
+  assert.deepEqual(await api(base, DEV, `/ledger/${id}`), life, 'who asked');
+  assert.deepEqual(await api(base, ANN, `/ledger/${id}`), life, 'who voted');
+  assert.equal(await status(FOREIGN, `/${id}`), 404);
+  assert.equal(await status(ANN, `/${all.calls[5].decision_id}`), 404);
+  assert.equal(await status(CHIEF, '/none'), 404);
+  assert.equal(await status(undefined, ''), 401);
+  assert.equal(await status(undefined, `/${id}`), 401);
+});
+
+test('a person finds a call in the ledger and reads its life', { skip: SKIP }, async (t) => {
+  const { base, session } = await setUp(t);
+  const id = await asks(session, { amount: 1 });
+  for (const who of [ANN, BOB, EVE]) await vote(base, who, id, 'approve', `by ${who.id}`);
+  await session.call('pay__transfer', { amount: 1, to: 'x' });
+  for (let i = 0; i < 60; i++) await session.call('pay__balance', {});
+  const browser = await startBrowser(t);
+  await enter(browser, base, AUDITOR, '/ledger');
+  await browser.sees('Every call of your tenant.');
+  assert.equal(await browser.run(() => document.querySelectorAll('.calls tbody tr').length), 50);
+  await browser.tabTo('.pages a');
+  await browser.press(KEY.enter);
+  await browser.until(() => document.querySelectorAll('.calls tbody tr').length === 12);
+  await browser.command('POST', '/back', {});
+  await browser.until(() => document.querySelectorAll('.calls tbody tr').length === 50);
+  await browser.tabTo('#q');
+  await browser.press(...'transfer', KEY.enter);
+  await browser.until(() => document.querySelectorAll('.calls tbody tr').length === 2);
+  await browser.tabTo('.calls a');
+  await browser.press(KEY.enter);
+  await browser.until(() => document.querySelector('.events') !== null);
+  const life = await browser.text('.events');
+  assert.match(life, /Needs approval[^]*review opened[^]*by ann[^]*by bob[^]*by eve[^]*Approved[^]*Redeemed[^]*Allowed[^]*Authorization[^]*Executed/);
+  await browser.open(`${base}/ledger?decision=deny`);
+  await browser.sees('Nothing is found.');
 });
 
 test('a person logs in, reads and votes by keyboard alone, and sees what others do', { skip: SKIP }, async (t) => {
@@ -334,9 +409,17 @@ test('nothing on the page keeps people out, in light and in dark, on a desk and 
     await browser.scheme(scheme);
     assert.deepEqual(await faults(browser), [], `login, ${scheme}`);
   }
-  await enter(browser, base, ANN);
-  const views = [['reviews', '/reviews', 'Stamps'], ['review', `/reviews/${id}`, 'What happened'], ['over', `/reviews/${done}`, 'no longer kept']];
-  for (const [name, path, text] of views) {
+  const views = [
+    ['reviews', '/reviews', 'Stamps', ANN], ['review', `/reviews/${id}`, 'What happened', ANN], ['over', `/reviews/${done}`, 'no longer kept', ANN],
+    ['ledger', '/ledger', 'Every call', AUDITOR], ['call', `/ledger/${done}`, 'Its life', AUDITOR],
+  ];
+  let who = null;
+  for (const [name, path, text, person] of views) {
+    if (person !== who) {
+      if (who !== null) await browser.click('#leave');
+      await enter(browser, base, person);
+    }
+    who = person;
     await browser.open(base + path);
     await browser.sees(text);
     for (const scheme of ['light', 'dark']) {

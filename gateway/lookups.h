@@ -1,0 +1,33 @@
+/* lookups.h - questions about the ledger that wait for the disk: answered one after the other by a
+ * thread of its own, with a connection of its own, so that neither a loop nor the writer waits. */
+#ifndef WRIT_GATEWAY_LOOKUPS_H
+#define WRIT_GATEWAY_LOOKUPS_H
+
+#include "store/reader.h"
+
+#define WRIT_LOOKUPS_MAX 32 /* questions that wait */
+
+struct writ_lookups;
+
+/** One question. Lies in the memory of whoever asks until `work` is called. */
+struct writ_lookup {
+    /** On the thread of the lookups; blocks as it needs to, and tells the asker by itself.
+     * `reader` is NULL when the ledger cannot be opened. */
+    void (*work)(struct writ_lookup *lookup, struct writ_reader *reader);
+    void *ctx; /* for the asker */
+    struct writ_lookup *next;
+};
+
+/** Starts the thread. The ledger is opened with the first question.
+ * @param path  borrowed until writ_lookups_free
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_lookups_new(const char *path, struct writ_lookups **ret, struct writ_err *err);
+
+/** Ends the thread after what it is at; what waits is dropped without being called. NULL is fine.
+ */
+void writ_lookups_free(struct writ_lookups *lookups);
+
+/** Any thread. WRIT_E_BUSY when WRIT_LOOKUPS_MAX wait: refuse. */
+WRIT_RESULT writ_lookups_ask(struct writ_lookups *lookups, struct writ_lookup *lookup);
+
+#endif

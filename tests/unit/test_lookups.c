@@ -1,0 +1,99 @@
+#include "support/kit.h"
+#include "support/unit.h"
+
+#include "gateway/lookups.h"
+
+struct question {
+    struct writ_lookup lookup;
+    sem_t *asked, *go; /* the thread says that it has begun, and waits */
+    int order;
+    bool had_reader;
+};
+
+static _Atomic int answered;
+
+static void
+answer(struct writ_lookup *lookup, struct writ_reader *reader)
+{
+    struct question *question = lookup->ctx;
+
+    if (question->go != NULL) {
+        (void)sem_post(question->asked);
+        (void)sem_wait(question->go);
+    }
+    question->had_reader = reader != NULL;
+    question->order = ++answered;
+    if (question->go == NULL && question->asked != NULL) {
+        (void)sem_post(question->asked);
+    }
+}
+
+static struct writ_lookups *
+open_for(const char *path)
+{
+    struct writ_lookups *lookups = NULL;
+
+    answered = 0;
+    ck_assert_ok(writ_lookups_new(path, &lookups, NULL));
+    return lookups;
+}
+
+START_TEST(questions_are_answered_in_their_order_and_only_so_many_wait)
+{
+    struct writ_kit kit;
+    struct question questions[WRIT_LOOKUPS_MAX + 2] = {{.order = 0}};
+    struct writ_lookups *lookups;
+    sem_t asked, go;
+    size_t last = WRIT_LOOKUPS_MAX;
+
+    writ_kit_init(&kit);
+    lookups = open_for(kit.path);
+    ck_assert_int_eq(sem_init(&asked, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&go, 0, 0), 0);
+    for (size_t i = 0; i < WRIT_LOOKUPS_MAX + 2; i++) {
+        questions[i].lookup = (struct writ_lookup){.work = answer, .ctx = &questions[i]};
+    }
+    questions[0].asked = questions[last].asked = &asked;
+    questions[0].go = &go;
+    ck_assert_ok(writ_lookups_ask(lookups, &questions[0].lookup));
+    (void)sem_wait(&asked); /* it is being answered, so it does not wait any more */
+    for (size_t i = 1; i <= last; i++) {
+        ck_assert_ok(writ_lookups_ask(lookups, &questions[i].lookup));
+    }
+    ck_assert_code(writ_lookups_ask(lookups, &questions[last + 1].lookup), WRIT_E_BUSY);
+    (void)sem_post(&go);
+    (void)sem_wait(&asked);
+    for (size_t i = 0; i <= last; i++) {
+        ck_assert_int_eq(questions[i].order, (int)i + 1);
+        ck_assert(questions[i].had_reader);
+    }
+    writ_lookups_free(lookups);
+    ck_assert_int_eq(questions[last + 1].order, 0);
+    (void)sem_destroy(&asked);
+    (void)sem_destroy(&go);
+    writ_kit_wipe(&kit);
+    writ_lookups_free(NULL);
+}
+END_TEST
+
+START_TEST(without_a_ledger_there_is_no_reader)
+{
+    struct writ_kit kit;
+    sem_t asked;
+    struct writ_lookups *lookups = open_for("nowhere/ledger.db");
+    struct question question = {.asked = &asked};
+
+    writ_kit_init(&kit);
+    ck_assert_int_eq(sem_init(&asked, 0, 0), 0);
+    question.lookup = (struct writ_lookup){.work = answer, .ctx = &question};
+    ck_assert_ok(writ_lookups_ask(lookups, &question.lookup));
+    (void)sem_wait(&asked);
+    ck_assert(!question.had_reader);
+    writ_lookups_free(lookups);
+    (void)sem_destroy(&asked);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("lookups", questions_are_answered_in_their_order_and_only_so_many_wait,
+    without_a_ledger_there_is_no_reader)
