@@ -114,8 +114,29 @@ COMMAND(review_show, "review show", "PATH ID", 2, 2, "show one review",
     "the decision and all records as they stand in the ledger.")
 COMMAND(review_replay, "review replay", "PATH ID", 2, 2, "compute the verdict of a review again",
     "Takes the terms and the votes out of the ledger, counts them again, and compares every event of the "
-    "crew session with the one that was recorded, byte for byte. Exit 1 when there is no verdict or "
-    "another one.")
+    "crew session with the one that was recorded, byte for byte. The signatures of voters that have a "
+    "key in the terms are verified. Exit 1 when there is no verdict or another one, or a signature "
+    "does not hold.")
+#define REVIEW_CALLER(id)                                                                          \
+    REQUIRED(id, "token", "FILE", "File with the bearer token of an entry of agents.")             \
+    VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate.")
+
+COMMAND(review_vote, "review vote", "URL ID VOTE", 3, 3, "vote on a call that is under review",
+    "URL is that of the admin listener; VOTE is approve, reject or modify. The vote is bound to the "
+    "review as it is read right before, or to --digest. Voting again replaces the vote, as long as the "
+    "review is open. Exit 1 when the gateway refuses.")
+REVIEW_CALLER(review_vote)
+VALUE(review_vote, "digest", "DIGEST", "Vote only when this is the review_digest: what was looked at.")
+VALUE(review_vote, "feedback", "TEXT", "What is said with the vote, at most 4096 bytes; @FILE reads it from a file.")
+VALUE(review_vote, "confidence", "NUMBER", "How sure the voter is, from 0 to 1.")
+VALUE(review_vote, "key", "FILE", "Sign the vote with this private key (PEM).")
+COMMAND(review_withdraw, "review withdraw", "URL ID", 2, 2, "give up a call that is under review",
+    "For the agent that asked for the call. Exit 1 when the gateway refuses.")
+REVIEW_CALLER(review_withdraw)
+COMMAND(review_cancel, "review cancel", "URL ID", 2, 2, "end a review without a verdict",
+    "For an administrator of the review. Exit 1 when the gateway refuses.")
+REVIEW_CALLER(review_cancel)
+#undef REVIEW_CALLER
 COMMAND(keys_new, "keys new", "", 0, 0, "make the keys that a gateway needs",
     "Makes the key directory where there is none (mode 0700) and new active keys in it: one that "
     "signs the credentials and one that signs the ledger's checkpoints, unless there is one already. "

@@ -18,7 +18,8 @@ struct looking {
     struct writ_buf out;
     struct writ_reader_review found;
     struct writ_review_story story;
-    struct writ_view tool; /* of the call */
+    size_t votes, signatures; /* votes read, and those of voters with a key: each was verified */
+    struct writ_view tool;    /* of the call */
     struct writ_err err;
     writ_result failed;
 };
@@ -50,6 +51,7 @@ read_story(struct looking *l, struct writ_view id, bool before_verdict)
 
     l->story = (struct writ_review_story){0};
     l->found = (struct writ_reader_review){0};
+    l->votes = l->signatures = 0;
     WRIT_TRY(writ_reader_review(l->reader, id, l->arena, &l->found, &l->err));
     WRIT_TRY(
         writ_json_read(l->found.decision, &writ_json_limits_default, l->arena, &decision, &l->err));
@@ -62,6 +64,8 @@ read_story(struct looking *l, struct writ_view id, bool before_verdict)
             l->found.records[i], &writ_json_limits_default, l->arena, &value, &l->err));
         WRIT_TRY(writ_review_record_read(value, l->arena, &record, &l->err));
         WRIT_TRY(writ_review_story_add(&l->story, &record, l->arena, &l->err));
+        l->votes += record.vote.is == WRIT_PRESENT;
+        l->signatures += record.vote.is == WRIT_PRESENT && record.signature.is == WRIT_PRESENT;
         if (before_verdict && l->story.verdict != WRIT_REVIEW_DO_OPEN) {
             break;
         }
@@ -274,8 +278,9 @@ put_replay(struct looking *l, const struct writ_review_finding *again, bool same
     struct writ_write w;
 
     if (!l->cli->json) {
-        writ_buf_fmt(&l->out, "%s: " WRIT_VIEW_FMT ", %zu events", same ? "same" : "DIFFERENT",
-            WRIT_VIEW_ARG(writ_review_event_name(again->verdict)), again->log_n);
+        writ_buf_fmt(&l->out, "%s: " WRIT_VIEW_FMT ", %zu events, %zu votes (%zu signed)",
+            same ? "same" : "DIFFERENT", WRIT_VIEW_ARG(writ_review_event_name(again->verdict)),
+            again->log_n, l->votes, l->signatures);
         if (!same) {
             writ_buf_fmt(&l->out, "; recorded " WRIT_VIEW_FMT ", first difference in event %zu",
                 WRIT_VIEW_ARG(writ_review_event_name(l->story.verdict)), at);
@@ -289,6 +294,10 @@ put_replay(struct looking *l, const struct writ_review_finding *again, bool same
     writ_write_bool(&w, same);
     put_member(&w, "verdict", writ_review_event_name(again->verdict));
     put_member(&w, "recorded", writ_review_event_name(l->story.verdict));
+    writ_write_name(&w, WRIT_LIT("votes"));
+    writ_write_u64(&w, l->votes);
+    writ_write_name(&w, WRIT_LIT("signed"));
+    writ_write_u64(&w, l->signatures);
     writ_write_name(&w, WRIT_LIT("events"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < again->log_n; i++) {

@@ -203,8 +203,21 @@ append(struct curl_slist **list, const char *line)
     return longer != NULL;
 }
 
+static bool
+set_request(CURL *easy, const struct writ_fetch_request *request, struct curl_slist **headers)
+{
+    return append(headers, "Accept: application/json") &&
+           append(headers, "Expect:") && /* of 100-continue: what is sent is too short for it */
+           (request->type == NULL || append(headers, request->type)) &&
+           (request->authorization == NULL || append(headers, request->authorization)) &&
+           (request->ca_file == NULL ||
+               curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file) == CURLE_OK) &&
+           (request->body == NULL ||
+               curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body) == CURLE_OK);
+}
+
 WRIT_RESULT
-writ_fetch_post(const char *url, const struct writ_fetch_form *form, int64_t timeout_ms,
+writ_fetch_ask(const char *url, const struct writ_fetch_request *request, int64_t timeout_ms,
     const atomic_bool *stop, long *ret_status, struct writ_buf *ret, struct writ_err *err)
 {
     WRIT_AUTO(CURL *, easy_freep) easy = NULL;
@@ -214,12 +227,9 @@ writ_fetch_post(const char *url, const struct writ_fetch_form *form, int64_t tim
     (void)pthread_once(&once, init_library);
     WRIT_TRY(writ_fetch_check(url, err));
     easy = ready ? curl_easy_init() : NULL;
-    if (easy == NULL || !append(&headers, "Accept: application/json") ||
-        !append(&headers, "Expect:") || /* of 100-continue, which a form is too short for */
-        (form->authorization != NULL && !append(&headers, form->authorization)) ||
-        !set_options(easy, url, timeout_ms, stop, headers, ret) ||
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, form->fields) != CURLE_OK) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to post to " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
+    if (easy == NULL || !set_request(easy, request, &headers) ||
+        !set_options(easy, url, timeout_ms, stop, headers, ret)) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to ask " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
     }
     WRIT_TRY(perform(easy, url, ret, &status, err));
     *ret_status = status;

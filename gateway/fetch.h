@@ -1,5 +1,6 @@
 /* fetch.h - one GET or POST with libcurl, for what is not per call and comes from the
- * configuration: the key sets of issuers, tokens for upstreams.
+ * configuration: the key sets of issuers, tokens for upstreams; and for commands that talk to a
+ * gateway.
  *
  * https, or http to a loopback address; nothing else. No redirects, no proxies whatever the
  * environment says, no .netrc, no credentials in the URL; the certificate is verified. Time and
@@ -39,15 +40,18 @@ WRIT_RESULT writ_fetch_check(const char *url, struct writ_err *err);
 WRIT_RESULT writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop,
     struct writ_buf *ret, struct writ_err *err);
 
-/** A form to be posted. NUL-terminated; both hold secrets, which errors never show. */
-struct writ_fetch_form {
-    const char *fields;        /* application/x-www-form-urlencoded */
+/** What is asked. NUL-terminated; body and authorization hold secrets, which errors never show. */
+struct writ_fetch_request {
+    const char *body;          /* of a POST; NULL: a GET */
+    const char *type;          /* of the body: "Content-Type: ..."; NULL: a form, urlencoded */
     const char *authorization; /* a whole field, "Authorization: Basic ..."; NULL: none */
+    const char *ca_file;       /* PEM; NULL: the system's authorities */
 };
 
-/** Posts a form, and appends the body of the answer, whatever its status, which goes to
- * `ret_status`. Else as writ_fetch_get. */
-WRIT_RESULT writ_fetch_post(const char *url, const struct writ_fetch_form *form, int64_t timeout_ms,
-    const atomic_bool *stop, long *ret_status, struct writ_buf *ret, struct writ_err *err);
+/** Asks, and appends the body of the answer, whatever its status, which goes to `ret_status`. Else
+ * as writ_fetch_get. */
+WRIT_RESULT writ_fetch_ask(const char *url, const struct writ_fetch_request *request,
+    int64_t timeout_ms, const atomic_bool *stop, long *ret_status, struct writ_buf *ret,
+    struct writ_err *err);
 
 #endif

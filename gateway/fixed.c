@@ -22,6 +22,7 @@ struct number {
 #define NUMBER_replay(name, field)
 #define NUMBER_review(name, field)
 #define NUMBER_voter(name, field)
+#define NUMBER_reviewer(name, field) /* same_reviewers */
 #define NUMBER_result(name, field)
 #define NUMBER_state(name, field)
 #define NUMBER_budget(name, field)

@@ -1,6 +1,8 @@
 #include "gateway/review_answer.h"
 
 #include "base/text.h"
+#include "crew/prompt.h"
+#include "policy/reviewer.h"
 
 static void
 text_member(struct writ_write *w, struct writ_view name, struct writ_view value)
@@ -36,6 +38,12 @@ put_voters(struct writ_write *w, const struct writ_review *review)
         writ_write_i64(w, voter->weight);
         writ_write_name(w, WRIT_LIT("veto"));
         writ_write_bool(w, voter->veto);
+        if (voter->key.len > 0) {
+            writ_write_name(w, WRIT_LIT("key"));
+            writ_write_raw(w, voter->key);
+        }
+        writ_write_name(w, WRIT_LIT("votes"));
+        writ_write_u64(w, voter->votes);
         text_member(w, WRIT_LIT("vote"), writ_review_vote_name(voter->vote));
         time_member(w, WRIT_LIT("voted_at"), voter->voted_us);
         writ_write_object_end(w);
@@ -63,4 +71,58 @@ writ_review_answer_put(struct writ_write *w, const struct writ_review_told *told
     text_member(w, WRIT_LIT("threshold"), review->threshold);
     text_member(w, WRIT_LIT("quorum"), review->quorum);
     put_voters(w, review);
+}
+
+static struct writ_view
+member_of(const struct writ_json *decision, const char *name)
+{
+    return writ_json_string(writ_json_get(decision, writ_view_str(name)));
+}
+
+static WRIT_RESULT
+put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
+    const struct writ_json *decision, struct writ_view voter, const struct writ_config *config,
+    struct writ_err *err)
+{
+    const struct writ_reviewer_config *reviewer = writ_reviewer_find(config, voter);
+    const struct writ_prompt prompt = {
+        .voter = voter,
+        .review = get->told.review.name,
+        .instructions = reviewer != NULL ? reviewer->instructions : (struct writ_view){NULL, 0},
+        .digest = writ_view_str(get->told.digest),
+        .tool = member_of(decision, "tool"),
+        .agent_id = get->told.review.agent_id,
+        .target = member_of(decision, "target"),
+        .scope = member_of(decision, "normalized_scope"),
+        .reason = member_of(decision, "reason"),
+        .arguments = get->arguments,
+    };
+    writ_auto_buf text = writ_buf_make(WRIT_PROMPT_MAX);
+
+    WRIT_TRY(writ_prompt_put(&prompt, &text, err));
+    text_member(w, WRIT_LIT("prompt"), writ_buf_view(&text));
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_review_answer_put_call(struct writ_write *w, const struct writ_entry_review_get *get,
+    struct writ_view voter, const struct writ_config *config, struct writ_arena *arena,
+    struct writ_err *err)
+{
+    const struct writ_json *decision = NULL;
+
+    WRIT_TRY(writ_json_read(get->decision, &writ_json_limits_default, arena, &decision, err));
+    writ_review_answer_put(w, &get->told);
+    text_member(w, WRIT_LIT("tool"), member_of(decision, "tool"));
+    if (get->arguments.ptr != NULL) {
+        writ_write_name(w, WRIT_LIT("arguments"));
+        writ_write_raw(w, get->arguments);
+    }
+    if (get->arguments.ptr != NULL && get->told.state == WRIT_REVIEW_OPEN &&
+        writ_review_voter(&get->told.review, voter) != NULL) {
+        WRIT_TRY(put_prompt(w, get, decision, voter, config, err));
+    }
+    writ_write_name(w, WRIT_LIT("decision"));
+    writ_write_raw(w, get->decision);
+    return WRIT_DONE;
 }

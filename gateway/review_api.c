@@ -1,7 +1,9 @@
 #include "gateway/review_api.h"
 
+#include "crew/prompt.h"
 #include "gateway/api.h"
 #include "gateway/review_answer.h"
+#include "gateway/review_ballot.h"
 #include "gateway/review_stream.h"
 #include "gateway/review_viewer.h"
 
@@ -17,7 +19,7 @@ struct asked {
     struct writ_review_viewer viewer; /* until the answer */
     enum deed deed;
     struct writ_view id;
-    bool seen; /* CANCEL: the review was read, and the caller may */
+    bool seen; /* CANCEL, VOTE: the review was read, and the caller may see it */
     struct writ_entry entry;
     struct writ_post post;
 };
@@ -58,13 +60,11 @@ answer_read(struct asked *a)
     struct writ_write w = writ_write_to(&body);
 
     writ_write_object_begin(&w);
-    writ_review_answer_put(&w, &get->told);
-    if (get->arguments.ptr != NULL) {
-        writ_write_name(&w, WRIT_LIT("arguments"));
-        writ_write_raw(&w, get->arguments);
+    if (!writ_is_ok(writ_review_answer_put_call(
+            &w, get, subject_of(a), a->viewer.generation->config, a->x->arena, NULL))) {
+        refuse(a, 503, WRIT_REASON_OVERLOADED);
+        return;
     }
-    writ_write_name(&w, WRIT_LIT("decision"));
-    writ_write_raw(&w, get->decision);
     writ_write_name(&w, WRIT_LIT("records"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < get->records_n; i++) {
@@ -81,6 +81,8 @@ status_of(enum writ_reason reason)
 {
     return reason == WRIT_REASON_REVIEW_UNKNOWN      ? 404
            : reason == WRIT_REASON_VOTE_NOT_ENTITLED ? 403
+           : reason == WRIT_REASON_VOTE_UNSIGNED     ? 403
+           : reason == WRIT_REASON_VOTE_FORGED       ? 403
            : reason == WRIT_REASON_VOTE_MALFORMED    ? 422
                                                      : 409;
 }
@@ -110,6 +112,7 @@ answer_event(struct asked *a)
 }
 
 static void submit(struct asked *a);
+static void vote(struct asked *a);
 
 static void
 cancel(struct asked *a)
@@ -142,6 +145,9 @@ back_on_loop(struct writ_post *post)
         refuse(a, 404, WRIT_REASON_REVIEW_UNKNOWN);
     } else if (a->deed == DEED_CANCEL && !a->seen) {
         cancel(a);
+    } else if (a->deed == DEED_VOTE) {
+        a->seen = true;
+        vote(a);
     } else {
         answer_read(a);
     }
@@ -192,49 +198,35 @@ read_path(struct asked *a)
     return a->deed != DEED_NONE;
 }
 
-/* A member that is a string, or not there; anything else is wrong. */
+/* What a model answered is read with what it was shown. */
 static bool
-string_of(const struct writ_json *body, struct writ_view name, struct writ_view *ret)
+is_answer(struct asked *a)
 {
-    const struct writ_json *value = writ_json_get(body, name);
+    const struct writ_json *body = NULL;
 
-    *ret = writ_json_string(value);
-    return value == NULL || writ_json_type(value) == WRIT_JSON_STRING;
-}
-
-static bool
-read_vote(struct asked *a, struct writ_entry_review *ret)
-{
-    struct writ_json_limits limits = writ_json_limits_default;
-    const struct writ_json *body = NULL, *confidence;
-    struct writ_view vote;
-
-    limits.bytes = WRIT_REVIEW_API_BODY_MAX;
-    if (!writ_is_ok(writ_json_read(a->x->body, &limits, a->x->arena, &body, NULL)) ||
-        writ_json_type(body) != WRIT_JSON_OBJECT || !string_of(body, WRIT_LIT("vote"), &vote) ||
-        !string_of(body, WRIT_LIT("review_digest"), &ret->digest) ||
-        !string_of(body, WRIT_LIT("feedback"), &ret->feedback)) {
-        return false;
-    }
-    confidence = writ_json_get(body, WRIT_LIT("confidence"));
-    ret->confidence = writ_json_text(confidence);
-    ret->vote = writ_review_vote_find(vote);
-    return ret->vote != WRIT_REVIEW_NO_VOTE &&
-           (confidence == NULL || writ_review_is_confidence(ret->confidence));
+    return writ_is_ok(
+               writ_json_read(a->x->body, &writ_json_limits_default, a->x->arena, &body, NULL)) &&
+           writ_json_get(body, WRIT_LIT("answer")) != NULL;
 }
 
 static void
 vote(struct asked *a)
 {
-    struct writ_entry_review r = {.event = WRIT_REVIEW_DO_VOTE,
-        .id = a->id,
-        .by = subject_of(a),
-        .tenant =
-            a->viewer.agent.tenant.len > 0 ? a->viewer.agent.tenant : (struct writ_view){NULL, 0}};
+    const struct writ_entry_review_get *get = &a->entry.review_get;
+    struct writ_review_seat seat = {.voter = subject_of(a)};
+    struct writ_entry_review r;
 
-    if (!read_vote(a, &r)) {
+    if (a->seen) {
+        seat.digest = writ_view_copy(writ_view_str(get->told.digest), a->x->arena);
+        seat.whole = get->arguments.ptr != NULL && writ_prompt_is_whole(get->arguments);
+    }
+    if (!writ_is_ok(writ_review_ballot_read(a->x->body, &seat, a->x->arena, &r, NULL))) {
         refuse(a, 422, WRIT_REASON_VOTE_MALFORMED);
         return;
+    }
+    r.id = a->id;
+    if (a->viewer.agent.tenant.len > 0) {
+        r.tenant = a->viewer.agent.tenant;
     }
     a->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW, .review = r};
     submit(a);
@@ -251,8 +243,12 @@ go(struct asked *a)
         a->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_GET, .review_get = {.id = a->id}};
         break;
     case DEED_VOTE:
-        vote(a);
-        return;
+        if (!is_answer(a)) {
+            vote(a);
+            return;
+        }
+        a->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_GET, .review_get = {.id = a->id}};
+        break;
     case DEED_WITHDRAW:
         a->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW,
             .review = {.event = WRIT_REVIEW_DO_WITHDRAW,

@@ -238,8 +238,9 @@ writ_token_request_send(
 
     WRIT_TRY(find_endpoint(request, &url, &audience, err));
     WRIT_TRY(fill_form(request, audience, &form, &field, err));
-    WRIT_TRY(writ_fetch_post(url.ptr,
-        &(struct writ_fetch_form){form.ptr, request->signer == NULL ? field.ptr : NULL},
+    WRIT_TRY(writ_fetch_ask(url.ptr,
+        &(struct writ_fetch_request){
+            .body = form.ptr, .authorization = request->signer == NULL ? field.ptr : NULL},
         request->timeout_ms, request->stop, &status, &answer, err));
     return read_answer(url.ptr, status, writ_buf_view(&answer), ret, err);
 }

@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "base/text.h"
+#include "policy/reviewer.h"
 #include "policy/rule.h"
 
 #define SHARE_MAX 1000000 /* of the numbers of a fraction */
@@ -48,8 +49,20 @@ is_quorum(struct writ_view text, size_t voters)
 
 /* ---- reviews */
 
+static struct writ_voter_config
+voter_of(const struct writ_config *config, const struct writ_raw_voter *raw)
+{
+    const struct writ_reviewer_config *reviewer = writ_reviewer_find(config, raw->id);
+
+    return (struct writ_voter_config){.id = raw->id,
+        .weight = raw->weight,
+        .veto = raw->veto,
+        .key = reviewer != NULL ? reviewer->key : (struct writ_view){"", 0}};
+}
+
 static bool
-read_voters(struct writ_options *o, const struct writ_yaml *node, struct writ_review_config *ret)
+read_voters(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
+    struct writ_review_config *ret)
 {
     struct writ_voter_config *voters;
     int64_t weight = 0;
@@ -72,7 +85,7 @@ read_voters(struct writ_options *o, const struct writ_yaml *node, struct writ_re
                 WRIT_OPTION_FAULT(o, element, "is there twice");
             }
         }
-        voters[ret->voters_n++] = (struct writ_voter_config){raw.id, raw.weight, raw.veto};
+        voters[ret->voters_n++] = voter_of(config, &raw);
         weight += raw.weight;
     }
     ret->voters = voters;
@@ -90,8 +103,30 @@ engine_name(int engine)
                                                 : WRIT_LIT("review");
 }
 
+/* Of the review, and of how its voters are asked: that is a part of what policy says. */
 static WRIT_RESULT
-read_review(struct writ_options *o, const struct writ_yaml *node, struct writ_review_config *ret)
+digest_review(const struct writ_yaml *node, const struct writ_config *config,
+    struct writ_arena *arena, struct writ_review_config *ret)
+{
+    struct writ_view pieces[WRIT_REVIEW_VOTERS_MAX + 1];
+    struct writ_digest own;
+    size_t n = 1;
+
+    WRIT_TRY(writ_rule_digest(node, arena, &own));
+    pieces[0] = writ_view(own.bytes, WRIT_DIGEST_BYTES);
+    for (size_t i = 0; i < ret->voters_n; i++) {
+        const struct writ_reviewer_config *reviewer = writ_reviewer_find(config, ret->voters[i].id);
+
+        if (reviewer != NULL) {
+            pieces[n++] = writ_view(reviewer->digest.bytes, WRIT_DIGEST_BYTES);
+        }
+    }
+    return writ_digest_pieces(pieces, n, &ret->digest, NULL);
+}
+
+static WRIT_RESULT
+read_review(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
+    struct writ_review_config *ret)
 {
     struct writ_raw_review raw = {0};
 
@@ -103,7 +138,8 @@ read_review(struct writ_options *o, const struct writ_yaml *node, struct writ_re
         .lifetime_us = raw.lifetime_us,
         .redeem_us = raw.redeem_us,
         .administrators = raw.administrators};
-    if (node->type != WRIT_YAML_MAP || raw.voters == NULL || !read_voters(o, raw.voters, ret)) {
+    if (node->type != WRIT_YAML_MAP || raw.voters == NULL ||
+        !read_voters(o, raw.voters, config, ret)) {
         return WRIT_DONE; /* told */
     }
     if (node->key.len == 0 || node->key.len > 128) {
@@ -117,7 +153,7 @@ read_review(struct writ_options *o, const struct writ_yaml *node, struct writ_re
         WRIT_OPTION_FAULT(
             o, node, "quorum: wants a number of votes that the voters can reach, or a fraction");
     }
-    return writ_rule_digest(node, o->arena, &ret->digest);
+    return digest_review(node, config, o->arena, ret);
 }
 
 WRIT_RESULT
@@ -140,7 +176,7 @@ writ_approval_reviews(
     }
     WRIT_YAML_EACH(element, node)
     {
-        WRIT_TRY(read_review(o, element, &reviews[config->reviews_n]));
+        WRIT_TRY(read_review(o, element, config, &reviews[config->reviews_n]));
         config->reviews_n++;
     }
     config->reviews = reviews;
@@ -322,8 +358,13 @@ bool
 writ_approval_needed(const struct writ_approval *approval, const struct writ_json *arguments,
     struct writ_arena *arena)
 {
-    const struct writ_constraint_set *when = approval->when;
+    return writ_approval_may_hold(approval->when, arguments, arena);
+}
 
+bool
+writ_approval_may_hold(const struct writ_constraint_set *when, const struct writ_json *arguments,
+    struct writ_arena *arena)
+{
     for (size_t i = 0; when != NULL && i < when->n; i++) {
         const struct writ_constraint *c = &when->items[i];
 
@@ -405,7 +446,7 @@ writ_approval_terms(const struct writ_approval *approval, const struct writ_agen
 
         if (!writ_view_equal(voter->id, subject) && !writ_view_equal(voter->id, agent->id)) {
             voters[n++] = (struct writ_review_voter){
-                .id = voter->id, .weight = voter->weight, .veto = voter->veto};
+                .id = voter->id, .weight = voter->weight, .veto = voter->veto, .key = voter->key};
         }
     }
     *ret = (struct writ_review){.name = config->name,

@@ -55,6 +55,10 @@ unsigned writ_approval_hints(const struct writ_json *definition);
 /** Whether calls of a tool with these hints need it. `hints` NULL: its definition is not known. */
 bool writ_approval_annotated(const struct writ_approval *approval, const unsigned *hints);
 
+/** Whether all of these may hold: unless one of them clearly does not. NULL: they do. */
+bool writ_approval_may_hold(const struct writ_constraint_set *when,
+    const struct writ_json *arguments, struct writ_arena *arena);
+
 /** The texts of `rules` of every approval of a configuration. WRIT_E_NOMEM. */
 WRIT_RESULT writ_approval_rules(
     const struct writ_config *config, struct writ_arena *arena, struct writ_views *ret);

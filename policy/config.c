@@ -4,6 +4,7 @@
 #include "policy/authorization.h"
 #include "policy/host.h"
 #include "policy/approval.h"
+#include "policy/reviewer.h"
 #include "policy/rule.h"
 #include "policy/scopes.h"
 
@@ -570,6 +571,7 @@ read_all(struct loading *l, struct writ_view text)
     read_top(l);
     read_agents(l);
     read_upstreams(l);
+    WRIT_TRY(writ_reviewer_read(&l->o, l->top.reviewers, l->config, &l->owned->patterns));
     WRIT_TRY(writ_approval_reviews(&l->o, l->top.reviews, l->config));
     l->config->policy =
         writ_rule_read(&l->o, l->top.tools, &l->top.defaults, l->config, &l->owned->patterns);

@@ -147,6 +147,38 @@ struct writ_voter_config {
     struct writ_view id;
     int64_t weight;
     bool veto;
+    struct writ_view key; /* of its entry in `reviewers`; empty: none */
+};
+
+/** By what one of those who vote is asked. */
+enum writ_reviewer_kind {
+    WRIT_REVIEWER_ASKS = 0, /* by nothing: it asks, over HTTP */
+    WRIT_REVIEWER_WEBHOOK,
+    WRIT_REVIEWER_WORKER,
+    WRIT_REVIEWER_OPINIONS,
+};
+
+struct writ_opinion;
+
+/** One entry of `reviewers`. Texts that name files or programs are NUL-terminated. */
+struct writ_reviewer_config {
+    struct writ_view id; /* the subject */
+    enum writ_reviewer_kind kind;
+    struct writ_view
+        key; /* with which its votes are signed: canonical JSON of a JWK; empty: none */
+    struct writ_view instructions; /* for a model; may be empty */
+    int64_t timeout_us;
+    /* WEBHOOK */
+    struct writ_view url, path;  /* path with query, at least "/" */
+    struct writ_view secret, ca; /* files; ca may be empty */
+    /* WORKER */
+    struct writ_views argv, inherit;
+    struct writ_pairs environment;
+    struct writ_view directory; /* empty: ours */
+    /* OPINIONS */
+    const struct writ_opinion *opinions; /* reviewer.h */
+    size_t opinions_n;
+    struct writ_digest digest; /* of all that stands in the entry */
 };
 
 /** One entry of `reviews`. */
@@ -157,7 +189,7 @@ struct writ_review_config {
     const struct writ_voter_config *voters;
     size_t voters_n;
     struct writ_views administrators;
-    struct writ_digest digest; /* of all that stands in the entry */
+    struct writ_digest digest; /* of all that stands in the entry, and of its voters' own */
 };
 
 struct writ_limits {
@@ -221,6 +253,8 @@ struct writ_config {
     size_t agents_n;
     const struct writ_upstream_config *upstreams;
     size_t upstreams_n;
+    const struct writ_reviewer_config *reviewers;
+    size_t reviewers_n;
     const struct writ_review_config *reviews;
     size_t reviews_n;
     const struct writ_policy *policy; /* tools and defaults, compiled: policy.h */

@@ -32,6 +32,8 @@ static const struct writ_word on_error_words[] = {
 static const struct writ_word engine_words[] = {{"review", WRIT_RAW_ENGINE_REVIEW},
     {"unanimous", WRIT_RAW_ENGINE_UNANIMOUS}, {"weighted_consensus", WRIT_RAW_ENGINE_WEIGHTED},
     {NULL, 0}};
+static const struct writ_word vote_words[] = {{"approve", WRIT_RAW_VOTE_APPROVE},
+    {"reject", WRIT_RAW_VOTE_REJECT}, {"modify", WRIT_RAW_VOTE_MODIFY}, {NULL, 0}};
 static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PASS},
     {"error", WRIT_OUTPUT_ERROR_RECORD}, {"refuse", WRIT_OUTPUT_ERROR_REFUSE}, {NULL, 0}};
 static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};

@@ -107,6 +107,9 @@ NODE(top, "tools", tools, SHAPE_TOOLS, NONE,
     "What may be called: a rule, or a list of rules, for each upstream/tool or pattern.")
 NODE(top, "reviews", reviews, SHAPE_REVIEWS, NONE,
     "Who decides about calls that need an approval, and how, by name.")
+NODE(top, "reviewers", reviewers, SHAPE_REVIEWERS, NONE,
+    "How those are asked who vote in reviews, and the keys that they sign with, by their subject. "
+    "Who is not in here votes over HTTP, unsigned.")
 INNER(top, "defaults", defaults, defaults, "What holds where no rule says otherwise.")
 INNER(top, "limits", limits, limits, "How much of anything is taken.")
 INNER(top, "sessions", sessions, sessions, "Sessions and the boundaries of runs.")
@@ -300,6 +303,44 @@ SECTION(voter, "a voter", struct writ_raw_voter, "One of those who vote.")
 TEXT(voter, "id", id, 1, 256, REQUIRED, "The subject of an entry of agents, or its id.")
 COUNT(voter, "weight", weight, 0, 1000000, "1", "How much the vote counts.")
 SWITCH(voter, "veto", veto, "false", "Whether a reject of this voter decides at once.")
+
+SECTION(reviewer, "a reviewer", struct writ_raw_reviewer,
+    "How one of those who vote is asked: by at most one of webhook, worker and opinions.")
+INNER(reviewer, "key", key, voter_key,
+    "The public key that its votes have to be signed with, whatever way they come.")
+TEXT(reviewer, "webhook", webhook, 1, 2048, NONE,
+    "https URL (http on loopback) to which open reviews are posted, signed.")
+TEXT(reviewer, "secret", secret, 1, 4096, NONE,
+    "File with the secret of the webhook: whsec_ and base64 of 24 to 64 bytes.")
+TEXT(reviewer, "ca", ca, 1, 4096, NONE,
+    "PEM file of the authorities of the webhook's certificate; those of the system when left out.")
+TEXTS(reviewer, "worker", worker, 256,
+    "Program and arguments of a process that is sent open reviews as lines of JSON.")
+PAIRS(reviewer, "environment", environment, 256, "Environment of the worker, beside what it inherits.")
+TEXTS(reviewer, "inherit", inherit, 64, "Names of variables that the worker gets from the gateway.")
+TEXT(reviewer, "directory", directory, 1, 4096, NONE, "Working directory of the worker.")
+NODE(reviewer, "opinions", opinions, SHAPE_OPINIONS, NONE,
+    "Votes by rules: the first opinion that holds for a call is the vote; without one there is none.")
+TEXT(reviewer, "instructions", instructions, 1, 4096, NONE,
+    "What a model is told about how to vote, in the prompt that the gateway makes.")
+DURATION(reviewer, "timeout", timeout_us, 100 * MS, 1 * HOUR, "60s",
+    "How long the webhook or worker may take to answer once.")
+
+SECTION(voter_key, "a key", struct writ_raw_voter_key, "A public key as a JWK: EC (P-256) or OKP (Ed25519).")
+TEXT(voter_key, "kty", kty, 1, 16, NONE, "EC or OKP.")
+TEXT(voter_key, "crv", crv, 1, 16, NONE, "P-256 or Ed25519.")
+TEXT(voter_key, "x", x, 1, 128, NONE, "As in RFC 7518 and RFC 8037.")
+TEXT(voter_key, "y", y, 1, 128, NONE, "EC only.")
+TEXT(voter_key, "alg", alg, 1, 16, NONE, "ES256 or EdDSA; by the key when left out.")
+TEXT(voter_key, "use", use, 1, 16, NONE, "sig, when it is there.")
+TEXT(voter_key, "kid", kid, 1, 256, NONE, "Its thumbprint when left out.")
+
+SECTION(opinion, "an opinion", struct writ_raw_opinion, "A vote by a rule.")
+WORD(opinion, "vote", vote, vote_words, REQUIRED, "The vote: approve, modify or reject.")
+NODE(opinion, "when", when, SHAPE_CONSTRAINTS, NONE,
+    "For calls for which all of these hold; every call when left out. To approve, each of them must "
+    "hold; to reject or modify it is enough that none is known not to.")
+TEXT(opinion, "feedback", feedback, 1, 1024, NONE, "What is said with the vote.")
 
 SECTION(replay, "replay", struct writ_raw_replay, "How results are kept for duplicates: replay.")
 DURATION(replay, "ttl", ttl_us, 1 * SECOND, 30 * DAY, "10m", "How long a result is kept.")

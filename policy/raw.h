@@ -22,7 +22,7 @@ struct writ_raw_top {
     struct writ_view public_url, admin_url, issuer, keys, store;
     struct writ_view separator;
     int profile;
-    const struct writ_yaml *agents, *upstreams, *tools, *reviews;
+    const struct writ_yaml *agents, *upstreams, *tools, *reviews, *reviewers;
     struct writ_raw_defaults defaults;
     struct writ_limits limits;
     struct writ_sessions_config sessions;
@@ -103,6 +103,32 @@ struct writ_raw_voter {
     struct writ_view id;
     int64_t weight;
     bool veto;
+};
+
+struct writ_raw_voter_key {
+    struct writ_view kty, crv, x, y, alg, use, kid;
+};
+
+struct writ_raw_reviewer {
+    struct writ_raw_voter_key key;
+    struct writ_view webhook, secret, ca, directory, instructions;
+    struct writ_views worker, inherit;
+    struct writ_pairs environment;
+    const struct writ_yaml *opinions;
+    int64_t timeout_us;
+};
+
+enum writ_raw_vote {
+    WRIT_RAW_VOTE_NONE = 0,
+    WRIT_RAW_VOTE_APPROVE,
+    WRIT_RAW_VOTE_REJECT,
+    WRIT_RAW_VOTE_MODIFY,
+};
+
+struct writ_raw_opinion {
+    int vote;
+    const struct writ_yaml *when;
+    struct writ_view feedback;
 };
 
 struct writ_raw_replay {

@@ -700,6 +700,11 @@ writ_rule_canonical(const struct writ_raw_top *top, const struct writ_yaml *defa
         writ_buf_byte(ret, ',');
     }
     writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",");
+    if (top->reviewers != NULL) {
+        writ_buf_str(ret, "\"reviewers\":");
+        put_node(ret, top->reviewers, false, arena);
+        writ_buf_byte(ret, ',');
+    }
     if (top->reviews != NULL) {
         writ_buf_str(ret, "\"reviews\":");
         put_node(ret, top->reviews, false, arena);

@@ -4,6 +4,7 @@
 #include "evidence/write.h"
 #include "policy/option.h"
 #include "policy/output.h"
+#include "policy/reviewer.h"
 #include "policy/rule.h"
 
 #define COMPACT_MAX (512 * 1024) /* the schema before it is indented */
@@ -183,6 +184,14 @@ shape_members(struct writ_write *w, enum writ_shape shape)
         break;
     case WRIT_SHAPE_VOTERS:
         array_members(w, "voter", 1, WRIT_REVIEW_VOTERS_MAX);
+        break;
+    case WRIT_SHAPE_REVIEWERS:
+        string_member(w, "type", "object");
+        member(w, "additionalProperties");
+        ref(w, "reviewer");
+        break;
+    case WRIT_SHAPE_OPINIONS:
+        array_members(w, "opinion", 1, WRIT_OPINIONS_MAX);
         break;
     case WRIT_SHAPE_APPROVAL:
         ref_member(w, "approval");
@@ -686,10 +695,12 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_BUDGETS:
     case WRIT_SHAPE_REDACT:
     case WRIT_SHAPE_VOTERS:
+    case WRIT_SHAPE_OPINIONS:
         return "list of sections";
     case WRIT_SHAPE_UPSTREAMS:
     case WRIT_SHAPE_TOOLS:
     case WRIT_SHAPE_REVIEWS:
+    case WRIT_SHAPE_REVIEWERS:
         return "map of sections";
     case WRIT_SHAPE_STATE:
     case WRIT_SHAPE_REPLAY:

@@ -244,6 +244,12 @@
     X(VOTE_MALFORMED, vote_malformed, WRIT_REASON_IN_REVIEW,                                       \
         "the vote is not well formed",                                                             \
         "approve, reject or modify; feedback as text without control characters; confidence from 0 to 1")\
+    X(VOTE_UNSIGNED, vote_unsigned, WRIT_REASON_IN_REVIEW,                                         \
+        "the voter has a key, and its votes have to be signed with it",                            \
+        "send the vote as `signed`: see docs/reviews.md")                                          \
+    X(VOTE_FORGED, vote_forged, WRIT_REASON_IN_REVIEW,                                             \
+        "the signature of the vote does not hold, or is of another vote",                          \
+        "sign review_digest, voter, vote and the number of votes cast before, with the key of the terms") \
     /* ---- gateway: what arrives */                                                               \
     X(MALFORMED_HEAD, malformed_head, WRIT_REASON_IN_GATEWAY,                                      \
         "the head of the request is not well-formed HTTP/1.1",                                     \

@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "base/text.h"
+#include "evidence/jcs.h"
 #include "evidence/write.h"
 
 #define US_PER_MS   1000
@@ -225,6 +226,10 @@ put_voters(struct writ_write *w, const struct writ_review *review)
     for (size_t i = 0; i < review->voters_n; i++) {
         writ_write_object_begin(w);
         put_text(w, WRIT_LIT("id"), review->voters[i].id);
+        if (review->voters[i].key.len > 0) {
+            writ_write_name(w, WRIT_LIT("key"));
+            writ_write_raw(w, review->voters[i].key);
+        }
         writ_write_name(w, WRIT_LIT("veto"));
         writ_write_bool(w, review->voters[i].veto);
         writ_write_name(w, WRIT_LIT("weight"));
@@ -271,6 +276,22 @@ writ_review_digest(const struct writ_review *review, struct writ_digest *ret, st
 }
 
 static WRIT_RESULT
+read_key(const struct writ_json *voter, struct writ_arena *arena, struct writ_view *ret,
+    struct writ_err *err)
+{
+    const struct writ_json *key = writ_json_get(voter, WRIT_LIT("key"));
+    struct writ_buf text = writ_buf_in(arena, WRIT_REVIEW_KEY_MAX);
+
+    if (key == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_jcs_put(&text, key, err));
+    WRIT_TRY(writ_buf_check(&text, err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
 read_voters(const struct writ_json *list, struct writ_arena *arena, struct writ_review *ret,
     struct writ_err *err)
 {
@@ -295,6 +316,7 @@ read_voters(const struct writ_json *list, struct writ_arena *arena, struct writ_
                 WRIT_REVIEW_WEIGHT_MAX, &voter.weight))) {
             WRIT_FAIL(err, WRIT_E_PARSE, "a voter of a review has no weight");
         }
+        WRIT_TRY(read_key(item, arena, &voter.key, err));
         ret->voters[ret->voters_n++] = voter;
     }
     return WRIT_DONE;

@@ -20,6 +20,7 @@
 #define WRIT_REVIEW_FEEDBACK_MAX   4096    /* bytes of what a voter says with a vote */
 #define WRIT_REVIEW_CONFIDENCE_MAX 16      /* bytes of a confidence as it is written */
 #define WRIT_REVIEW_VOTES_MAX      1024    /* votes that one review takes, revisions included */
+#define WRIT_REVIEW_KEY_MAX        2048    /* bytes of a voter's key */
 #define WRIT_REVIEW_TERMS_MAX      65536   /* canonical bytes of the terms */
 
 /* ---- the machine */
@@ -82,6 +83,8 @@ struct writ_review_voter {
     struct writ_view id; /* the subject that has to vote; unique among them */
     int64_t weight;      /* 0 to WRIT_REVIEW_WEIGHT_MAX */
     bool veto;
+    struct writ_view
+        key; /* with which its votes are signed: canonical JSON of a JWK; empty: none */
     /* how it stands */
     enum writ_review_vote vote; /* the last one that was cast */
     int64_t voted_us;           /* when */

@@ -1,5 +1,39 @@
 #include "evidence/review_story.h"
 
+#include "evidence/ballot.h"
+
+#define SCRATCH_MAX ((size_t)1 << 20) /* to check one signature */
+
+static struct writ_view
+text_of(const struct writ_member_text *member)
+{
+    return member->is == WRIT_PRESENT ? member->view : writ_view("", 0);
+}
+
+/* keeps: who has a key has signed what it said */
+static WRIT_RESULT
+check_signature(const struct writ_review_story *story, const struct writ_review_voter *voter,
+    const struct writ_review_record *record, struct writ_err *err)
+{
+    const struct writ_ballot want = {.digest = writ_view_str(story->digest),
+        .voter = voter->id,
+        .vote = writ_review_vote_find(record->vote.view),
+        .feedback = text_of(&record->feedback),
+        .confidence = text_of(&record->confidence),
+        .revision = voter->votes};
+    struct writ_arena *scratch = writ_arena_new_small(SCRATCH_MAX);
+    writ_result result = {WRIT_E_NOMEM};
+
+    if (scratch != NULL) {
+        result = writ_ballot_check(text_of(&record->signature), voter->key, &want, scratch, err);
+    }
+    writ_arena_free(scratch);
+    if (!writ_is_ok(result) && result.code != WRIT_E_NOMEM && result.code != WRIT_E_CRYPTO) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a vote is not signed with the key of its voter");
+    }
+    return result;
+}
+
 /* keeps: votes are those of voters, in an open review, with the digest of its terms */
 static WRIT_RESULT
 take_vote(
@@ -14,6 +48,9 @@ take_vote(
     if (voter == NULL || vote == WRIT_REVIEW_NO_VOTE ||
         !writ_member_time(record->at.view, &voter->voted_us)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "a vote is of nobody who may vote, or is none");
+    }
+    if (voter->key.len > 0) {
+        WRIT_TRY(check_signature(story, voter, record, err));
     }
     voter->vote = vote;
     voter->votes++;

@@ -18,7 +18,7 @@ struct writ_review_story {
 
 /**
  * Adds the next record: the first one opens, each later one has to be possible where it stands, and
- * bound to the same terms.
+ * bound to the same terms. A vote of a voter whose key is in the terms has to be signed with it.
  *
  * @param record  borrowed as long as the story is used, with all that is in it
  *

@@ -5,6 +5,7 @@
  *    review; but what voters have said about the very call holds as long as it is remembered. */
 #include "store/reviewing.h"
 
+#include "evidence/ballot.h"
 #include "store/group.h"
 
 #define SWEEP_ARENA (1 << 20)
@@ -256,6 +257,33 @@ writ_reviewing_revert(struct writ_ledger *ledger, struct writ_reviewing *reviewi
 
 /* ---- somebody votes, or ends it ---- */
 
+/* Who has a key votes signed, by whatever way the vote came; else there is nothing to sign with. */
+static enum writ_reason
+check_signature(const struct writ_entry_review *r, const struct writ_reviewed *review,
+    const struct writ_review_voter *voter)
+{
+    const struct writ_ballot want = {.digest = writ_view_str(review->story.digest),
+        .voter = voter->id,
+        .vote = r->vote,
+        .feedback = r->feedback,
+        .confidence = r->confidence,
+        .revision = voter->votes};
+    struct writ_arena *scratch;
+    writ_result result = {WRIT_E_NOMEM};
+
+    if (voter->key.len == 0 || r->signature.ptr == NULL) {
+        return voter->key.len > 0         ? WRIT_REASON_VOTE_UNSIGNED
+               : r->signature.ptr != NULL ? WRIT_REASON_VOTE_FORGED
+                                          : WRIT_REASON_NONE;
+    }
+    scratch = writ_arena_new_small(WRIT_REVIEWS_SCRATCH);
+    if (scratch != NULL) {
+        result = writ_ballot_check(r->signature, voter->key, &want, scratch, NULL);
+    }
+    writ_arena_free(scratch);
+    return writ_is_ok(result) ? WRIT_REASON_NONE : WRIT_REASON_VOTE_FORGED;
+}
+
 static enum writ_reason
 check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review)
 {
@@ -272,8 +300,9 @@ check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review
         (r->confidence.ptr != NULL && !writ_review_is_confidence(r->confidence))) {
         return WRIT_REASON_VOTE_MALFORMED;
     }
-    return voter->votes >= writ_review_votes_each(&review->story.review) ? WRIT_REASON_REVIEW_CLOSED
-                                                                         : WRIT_REASON_NONE;
+    return voter->votes >= writ_review_votes_each(&review->story.review)
+               ? WRIT_REASON_REVIEW_CLOSED
+               : check_signature(r, review, voter);
 }
 
 static enum writ_reason

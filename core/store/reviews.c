@@ -586,6 +586,7 @@ copy_review(const struct writ_review *from, struct writ_arena *arena, struct wri
     for (size_t i = 0; i < from->voters_n; i++) {
         ret->voters[i] = from->voters[i];
         WRIT_TRY(copy_view(&ret->voters[i].id, arena, err));
+        WRIT_TRY(copy_view(&ret->voters[i].key, arena, err));
     }
     return WRIT_DONE;
 }

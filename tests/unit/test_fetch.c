@@ -210,15 +210,16 @@ START_TEST(a_form_is_posted_and_every_status_is_an_answer)
     static const struct peer_step refuses[] = {PEER_DO(READ),
         PEER_SAY(SEND, "HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\n{}"), PEER_DO(END)};
     struct peer *peer = peer_of(refuses);
-    const struct writ_fetch_form form = {"a=b&c=d", "Authorization: Basic eA=="};
-    const struct writ_fetch_form bare = {"", NULL};
+    const struct writ_fetch_request form = {
+        .body = "a=b&c=d", .authorization = "Authorization: Basic eA=="};
+    const struct writ_fetch_request bare = {.body = ""};
     writ_auto_buf body = writ_buf_make(BODY_MAX);
     struct writ_err err = {{0}, 0, 0};
     char request[1024];
     long status = 0;
 
     ck_assert_ok(
-        writ_fetch_post(url_of(peer, "127.0.0.1"), &form, 2000, NULL, &status, &body, NULL));
+        writ_fetch_ask(url_of(peer, "127.0.0.1"), &form, 2000, NULL, &status, &body, NULL));
     ck_assert_int_eq(status, 403);
     ck_assert_view(writ_buf_view(&body), "{}");
     peer_last(peer, request, sizeof request);
@@ -227,11 +228,11 @@ START_TEST(a_form_is_posted_and_every_status_is_an_answer)
     ck_assert_ptr_nonnull(strstr(request, "\r\n\r\na=b&c=d"));
     status = 77;
     ck_assert_code(
-        writ_fetch_post("http://issuer.example/", &form, 2000, NULL, &status, &body, &err),
+        writ_fetch_ask("http://issuer.example/", &form, 2000, NULL, &status, &body, &err),
         WRIT_E_INVALID);
     ck_assert_ptr_null(strstr(err.text, "eA=="));
     ck_assert_code(
-        writ_fetch_post("http://127.0.0.1:1/", &bare, 2000, NULL, &status, &body, NULL), WRIT_E_IO);
+        writ_fetch_ask("http://127.0.0.1:1/", &bare, 2000, NULL, &status, &body, NULL), WRIT_E_IO);
     ck_assert_int_eq(status, 77);
     peer_close(peer);
 }

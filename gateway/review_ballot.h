@@ -1,0 +1,38 @@
+/* review_ballot.h - a vote as it comes from outside, whatever way it came: over HTTP, in the answer
+ * of a webhook, in a line of a worker. A JSON object, which is one of
+ *
+ *   {"review_digest", "vote", "feedback"?, "confidence"?}   approve, reject or modify
+ *   {"review_digest"?, "answer"}   what a model answered to the prompt (crew/reply.h)
+ *   {"signed"}                     a JWS of the voter's own (evidence/ballot.h)
+ *
+ * Members that it does not know are skipped. Whether the voter may vote, and whether a signature
+ * holds, is for the ledger to say. */
+#ifndef WRIT_GATEWAY_REVIEW_BALLOT_H
+#define WRIT_GATEWAY_REVIEW_BALLOT_H
+
+#include "store/ledger.h"
+
+#define WRIT_REVIEW_BALLOT_MAX 131072 /* bytes of a vote */
+
+/** Whose vote it is, and on what. */
+struct writ_review_seat {
+    struct writ_view voter;
+    struct writ_view digest; /* of the terms, where they are known; else empty */
+    bool whole;              /* the prompt has the arguments whole */
+};
+
+/**
+ * Reads a vote.
+ *
+ * @param text  JSON; borrowed as long as `ret` is used
+ * @param ret   event, by, digest, vote, feedback, confidence and signature; views in the arena or
+ * in what is borrowed. Written only on success
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE, WRIT_E_LIMIT  it is no vote; err says why, without anything of it
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_review_ballot_read(struct writ_view text, const struct writ_review_seat *seat,
+    struct writ_arena *arena, struct writ_entry_review *ret, struct writ_err *err);
+
+#endif

@@ -1,0 +1,145 @@
+/* Votes that are signed by their voters. */
+#include "support/unit.h"
+
+#include "base/alloc.h"
+#include "evidence/ballot.h"
+
+#define ARENA_MAX (1 << 20)
+
+static struct writ_arena *arena;
+static struct writ_signer *signer;
+
+static void
+prepare(enum writ_jwk_alg alg)
+{
+    arena = writ_arena_new(ARENA_MAX);
+    ck_assert_ptr_nonnull(arena);
+    ck_assert_ok(writ_signer_new(alg, &signer, NULL));
+}
+
+static void
+finish(void)
+{
+    writ_signer_free(signer);
+    writ_arena_free(arena);
+}
+
+static struct writ_ballot
+usual(void)
+{
+    return (struct writ_ballot){.digest = WRIT_LIT("sha256:00"),
+        .voter = WRIT_LIT("ann"),
+        .vote = WRIT_REVIEW_APPROVE,
+        .feedback = WRIT_LIT("fine"),
+        .confidence = WRIT_LIT("0.9"),
+        .revision = 2};
+}
+
+static struct writ_view
+key(void)
+{
+    return writ_jwk_text(writ_signer_jwk(signer));
+}
+
+START_TEST(a_signed_vote_is_read_and_verified)
+{
+    static const enum writ_jwk_alg algs[] = {WRIT_JWK_ALG_ES256, WRIT_JWK_ALG_EDDSA};
+
+    for (size_t i = 0; i < 2; i++) {
+        writ_auto_buf token = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
+        struct writ_ballot want = usual(), got;
+
+        prepare(algs[i]);
+        ck_assert_ok(writ_ballot_sign(&want, signer, &token, NULL));
+        ck_assert_ok(writ_ballot_read(writ_buf_view(&token), arena, &got, NULL));
+        ck_assert_view(got.voter, "ann");
+        ck_assert_view(got.feedback, "fine");
+        ck_assert_int_eq(got.vote, WRIT_REVIEW_APPROVE);
+        ck_assert_uint_eq(got.revision, 2);
+        ck_assert_ok(writ_ballot_check(writ_buf_view(&token), key(), &want, arena, NULL));
+        finish();
+    }
+}
+END_TEST
+
+START_TEST(a_signed_vote_that_says_anything_else_is_refused)
+{
+    writ_auto_buf token = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
+    struct writ_ballot want = usual(), others[6];
+
+    prepare(WRIT_JWK_ALG_EDDSA);
+    ck_assert_ok(writ_ballot_sign(&want, signer, &token, NULL));
+    for (size_t i = 0; i < 6; i++) {
+        others[i] = usual();
+    }
+    others[0].digest = WRIT_LIT("sha256:01");
+    others[1].voter = WRIT_LIT("bob");
+    others[2].vote = WRIT_REVIEW_REJECT;
+    others[3].feedback = (struct writ_view){NULL, 0};
+    others[4].confidence = WRIT_LIT("0.91");
+    others[5].revision = 3;
+    for (size_t i = 0; i < 6; i++) {
+        ck_assert_code(writ_ballot_check(writ_buf_view(&token), key(), &others[i], arena, NULL),
+            WRIT_E_MISMATCH);
+    }
+    finish();
+}
+END_TEST
+
+START_TEST(another_key_another_typ_and_what_is_no_key_are_refused)
+{
+    writ_auto_buf token = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
+    writ_auto_buf jwt = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
+    struct writ_signer *other = NULL;
+    struct writ_ballot want = usual(), got = {.vote = WRIT_REVIEW_NO_VOTE};
+
+    prepare(WRIT_JWK_ALG_ES256);
+    ck_assert_ok(writ_signer_new(WRIT_JWK_ALG_ES256, &other, NULL));
+    ck_assert_ok(writ_ballot_sign(&want, other, &token, NULL));
+    ck_assert_code(
+        writ_ballot_check(writ_buf_view(&token), key(), &want, arena, NULL), WRIT_E_MISMATCH);
+    ck_assert_code(writ_ballot_check(writ_buf_view(&token), WRIT_LIT("{}"), &want, arena, NULL),
+        WRIT_E_INVALID);
+    ck_assert_ok(writ_jws_sign(signer, WRIT_LIT("JWT"),
+        WRIT_LIT("{\"review_digest\":\"sha256:00\",\"revision\":0,\"vote\":\"approve\",\"voter\":"
+                 "\"ann\"}"),
+        &jwt, NULL));
+    ck_assert_code(writ_ballot_read(writ_buf_view(&jwt), arena, &got, NULL), WRIT_E_PARSE);
+    ck_assert_int_eq(got.vote, WRIT_REVIEW_NO_VOTE);
+    writ_signer_free(other);
+    finish();
+}
+END_TEST
+
+START_TEST(a_payload_has_exactly_the_members_of_a_vote)
+{
+    static const char *const bad[] = {
+        "{\"review_digest\":\"d\",\"revision\":0,\"vote\":\"approve\",\"voter\":\"a\",\"more\":1}",
+        "{\"review_digest\":\"d\",\"revision\":-1,\"vote\":\"approve\",\"voter\":\"a\"}",
+        "{\"review_digest\":\"d\",\"revision\":\"0\",\"vote\":\"approve\",\"voter\":\"a\"}",
+        "{\"review_digest\":\"d\",\"vote\":\"approve\",\"voter\":\"a\"}",
+        "{\"review_digest\":\"d\",\"revision\":0,\"vote\":\"yes\",\"voter\":\"a\"}",
+        "{\"review_digest\":\"d\",\"revision\":0,\"voter\":\"a\"}",
+        "{\"review_digest\":1,\"revision\":0,\"vote\":\"approve\",\"voter\":\"a\"}",
+        "[]",
+    };
+
+    prepare(WRIT_JWK_ALG_EDDSA);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        writ_auto_buf token = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
+        struct writ_ballot got;
+
+        ck_assert_ok(
+            writ_jws_sign(signer, WRIT_LIT(WRIT_BALLOT_TYP), writ_view_str(bad[i]), &token, NULL));
+        ck_assert_msg(
+            writ_ballot_read(writ_buf_view(&token), arena, &got, NULL).code == WRIT_E_PARSE, "%s",
+            bad[i]);
+    }
+    finish();
+}
+END_TEST
+
+WRIT_UNIT_MAIN("ballot", a_signed_vote_is_read_and_verified,
+    a_signed_vote_that_says_anything_else_is_refused,
+    another_key_another_typ_and_what_is_no_key_are_refused,
+    a_payload_has_exactly_the_members_of_a_vote)
