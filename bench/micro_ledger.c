@@ -279,6 +279,21 @@ run(struct call *calls, size_t at_once, double seconds)
         cpu_of(RUSAGE_SELF) - cpu_of(RUSAGE_THREAD) - cpu);
 }
 
+static struct writ_keyring *
+ring_new(void)
+{
+    struct writ_keyring *ring = NULL;
+    struct writ_signer *signer = NULL;
+    struct writ_err err = {0};
+
+    if (!writ_is_ok(writ_keyring_new(&ring, &err)) ||
+        !writ_is_ok(writ_signer_new(WRIT_JWK_ALG_EDDSA, &signer, &err)) ||
+        !writ_is_ok(writ_keyring_add(ring, WRIT_KEY_PURPOSE_LEDGER, signer, 0, &err))) {
+        fail("keys", &err);
+    }
+    return ring;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -293,6 +308,7 @@ main(int argc, char **argv)
         (void)fprintf(stderr, "usage: micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]\n");
         return 2;
     }
+    options.keyring = ring_new();
     (void)snprintf(path, sizeof path, "%s/micro-%ld.db", argv[1], (long)getpid());
     bench.clock = writ_clock_system();
     bench.waits = malloc(WAITS_MAX * sizeof *bench.waits);

@@ -88,9 +88,12 @@ COMMAND(ledger_show, "ledger show", "PATH DECISION_ID", 2, 2, "show one call wit
     "Prints the decision, its outcome, and whether its run or session is sealed.")
 COMMAND(ledger_verify, "ledger verify", "PATH", 1, 1, "check every record",
     "Checks indexes, times, canonical bytes, validity, every digest, seq and running_count, that "
-    "each call has one decision and at most one outcome that joins it, and every seal. Names what "
+    "each call has one decision and at most one outcome that joins it, that the records of a review "
+    "follow from each other, every seal, the tree over all records and every checkpoint. Names what "
     "is wrong by the index of the record. Exit 1 when anything is. A suffix that was cut off "
-    "together with its seals stays invisible without a signed tree over the log.")
+    "together with its checkpoints is seen by who kept one: see ledger.pinned.")
+VALUE(ledger_verify, "keys", "DIR",
+    "The key directory: verifies the signature of every checkpoint. Nothing secret is opened.")
 COMMAND(ledger_export, "ledger export", "PATH BOUNDARY", 2, 2, "export a run or session",
     "Prints all records of the run or session as JSON lines {leaf, kind, record}, record being the "
     "canonical bytes that are in the ledger, and a last line {kind: completeness, report}. Exit 1 "

@@ -426,6 +426,8 @@ verify_json(struct writ_buf *out, const struct writ_verify_report *report)
     put_count(&w, "boundaries", report->boundaries);
     put_count(&w, "sealed", report->sealed);
     put_count(&w, "in_flight", report->in_flight);
+    put_count(&w, "checkpoints", report->checkpoints);
+    put_flag(&w, "signatures_verified", report->is_signed);
     put_count(&w, "problem_count", report->problems);
     writ_write_name(&w, WRIT_LIT("problems"));
     writ_write_array_begin(&w);
@@ -454,12 +456,28 @@ verify_text(struct writ_buf *out, const struct writ_verify_report *report)
             (unsigned long long)(report->problems - WRIT_VERIFY_PROBLEMS));
     }
     writ_buf_fmt(out,
-        "%s: %llu records: %llu decisions, %llu outcomes, %llu seals; %llu boundaries, %llu "
-        "sealed; %llu calls in flight\n",
+        "%s: %llu records: %llu decisions, %llu outcomes, %llu seals, %llu events of reviews; %llu "
+        "boundaries, %llu sealed; %llu calls in flight; %llu checkpoints, %s\n",
         report->problems == 0 ? "sound" : "NOT SOUND", (unsigned long long)report->records,
         (unsigned long long)report->decisions, (unsigned long long)report->outcomes,
-        (unsigned long long)report->seals, (unsigned long long)report->boundaries,
-        (unsigned long long)report->sealed, (unsigned long long)report->in_flight);
+        (unsigned long long)report->seals, (unsigned long long)report->reviews,
+        (unsigned long long)report->boundaries, (unsigned long long)report->sealed,
+        (unsigned long long)report->in_flight, (unsigned long long)report->checkpoints,
+        report->is_signed ? "all signed by its keys" : "signatures not verified (--keys)");
+}
+
+static WRIT_RESULT
+verify(const struct writ_cli *cli, struct writ_verify_report *report, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
+    struct writ_view keys = writ_cli_get(cli, "keys");
+    bool watched = !cli->json && isatty(STDERR_FILENO) != 0;
+
+    if (keys.ptr != NULL) {
+        WRIT_TRY(writ_keydir_list(keys.ptr, &ring, err));
+    }
+    return writ_verify_ledger(
+        writ_cli_operand(cli, 0).ptr, ring, watched ? show_progress : NULL, NULL, report, err);
 }
 
 enum writ_exit
@@ -468,9 +486,7 @@ writ_command_ledger_verify(const struct writ_cli *cli)
     writ_auto_buf out = writ_buf_make(LINE_MAX);
     struct writ_verify_report report = {0};
     struct writ_err err = {0};
-    bool watched = !cli->json && isatty(STDERR_FILENO) != 0;
-    writ_result result = writ_verify_ledger(
-        writ_cli_operand(cli, 0).ptr, watched ? show_progress : NULL, NULL, &report, &err);
+    writ_result result = verify(cli, &report, &err);
 
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);

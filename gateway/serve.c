@@ -22,6 +22,9 @@
 #include "gateway/seen.h"
 #include "gateway/stream.h"
 #include "gateway/tidy.h"
+#include "evidence/note.h"
+#include "store/keydir.h"
+#include "store/trusted.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -52,6 +55,7 @@ struct serve {
     struct writ_loop **loops;
     size_t started; /* loops that run */
     struct writ_generation *generation;
+    struct writ_keyring *ledger_keys; /* as they were at the start */
     struct writ_seen seen;
     struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
     char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
@@ -240,6 +244,7 @@ open_ledger(struct serve *serve, struct writ_err *err)
 {
     const struct writ_config *config = serve->options->config;
     struct writ_ledger_options options = writ_ledger_options_default;
+    writ_auto_buf pinned = writ_buf_make(WRIT_NOTE_BYTES_MAX);
 
     options.clock = serve->options->clock;
     options.queue_max = (size_t)config->limits.queue;
@@ -252,6 +257,13 @@ open_ledger(struct serve *serve, struct writ_err *err)
     options.clock_tolerance_us = config->ledger.clock_tolerance_us;
     options.busy_us = config->ledger.busy_timeout_us;
     options.judge = &writ_panel_judge;
+    WRIT_TRY(writ_keydir_load(config->keys.ptr, &serve->ledger_keys, err));
+    options.keyring = serve->ledger_keys;
+    if (config->ledger.pinned.len > 0) {
+        WRIT_TRY(
+            writ_trusted_load(config->ledger.pinned.ptr, WRIT_TRUSTED_UNWRITABLE, &pinned, err));
+        options.pinned = writ_buf_view(&pinned);
+    }
     WRIT_TRY(writ_ledger_open(config->store.ptr, &options, &serve->gateway.ledger, err));
     writ_review_rules_tell(serve->gateway.ledger, config);
     return WRIT_DONE;
@@ -489,6 +501,7 @@ close_all(struct serve *serve)
     writ_lookups_free(gateway->lookups);
     writ_tokens_free(gateway->tokens);
     writ_ledger_close(gateway->ledger);
+    writ_keyring_free(serve->ledger_keys);
     for (size_t i = 0; i < gateway->workers_n; i++) {
         writ_worker_wipe(&gateway->workers[i]);
     }

@@ -429,7 +429,8 @@ read_store(struct loading *l)
 
     if (writ_view_has_prefix(store, WRIT_LIT("sqlite://"))) {
         store = writ_view_sub(store, 9, store.len);
-    } else if (writ_view_search(store, WRIT_LIT("://")) < store.len) {
+    } else if (writ_view_search(store, WRIT_LIT("://")) < store.len ||
+               writ_view_has_prefix(store, WRIT_LIT("sqlite:"))) {
         WRIT_OPTION_FAULT(&l->o, option_of(l->root, "store"), "wants sqlite:// and a path");
     }
     if (store.len == 0 && l->top.store.len > 0) {
@@ -534,6 +535,9 @@ read_top(struct loading *l)
     c->sessions = l->top.sessions;
     c->credential = l->top.credential;
     c->ledger = l->top.ledger;
+    if (c->ledger.pinned.len > 0) {
+        c->ledger.pinned = joined(l, "", c->ledger.pinned);
+    }
     c->log = l->top.log;
     check_tls(l, &c->tls, "tls");
     check_tls(l, &c->admin_tls, "admin_tls");

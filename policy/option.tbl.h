@@ -470,6 +470,8 @@ DURATION(ledger, "clock_tolerance", clock_tolerance_us, 0, 10 * MINUTE, "2s",
     "How far the clock may step back before calls are refused.")
 DURATION(ledger, "busy_timeout", busy_timeout_us, 1 * MS, 5 * MINUTE, "2s",
     "How long a locked database is waited for.")
+TEXT(ledger, "pinned", pinned, 1, 4096, NONE,
+    "File with a checkpoint that the ledger must contain, or it is not opened.")
 
 SECTION(log, "log", struct writ_log_config, "What is logged; lines go to standard error.")
 WORD(log, "level", level, level_words, "info",

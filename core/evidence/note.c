@@ -352,6 +352,9 @@ writ_note_verify(const struct writ_note *note, const struct writ_note_key *key,
         struct line line;
 
         if (!read_line(take_line(&lines), &line) || !is_of(&line, key, &blob)) {
+            if (blob.failed == WRIT_E_NOMEM) { /* whose it is was not found out */
+                return writ_buf_check(&blob, err);
+            }
             continue;
         }
         WRIT_TRY(verify_blob(note->text, key, writ_buf_view(&blob), &time_s, err));

@@ -56,18 +56,42 @@ writ_tree_edge_count(const struct writ_tree_edge *edge)
 }
 
 WRIT_RESULT
-writ_tree_append(struct writ_tree_edge *edge, const struct writ_digest *leaf, struct writ_err *err)
+writ_tree_grow(struct writ_tree_edge *edge, const struct writ_digest *leaf, struct writ_buf *nodes,
+    struct writ_err *err)
 {
     struct writ_digest root = *leaf;
     size_t count = writ_tree_edge_count(edge);
 
     WRIT_TRY(check_size(edge->size + 1, err));
+    writ_buf_put(nodes, bytes_of(&root));
     for (uint64_t rest = edge->size; (rest & 1) != 0; rest >>= 1) {
         WRIT_TRY(writ_tree_node(&edge->roots[--count], &root, &root, err));
+        writ_buf_put(nodes, bytes_of(&root));
     }
     edge->roots[count] = root;
     edge->size++;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_tree_append(struct writ_tree_edge *edge, const struct writ_digest *leaf, struct writ_err *err)
+{
+    char room[WRIT_TREE_PROOF_MAX * WRIT_DIGEST_BYTES];
+    struct writ_buf nodes = writ_buf_over(room, sizeof room);
+
+    return writ_tree_grow(edge, leaf, &nodes, err);
+}
+
+uint64_t
+writ_tree_nodes(uint64_t size)
+{
+    return 2 * size - (uint64_t)__builtin_popcountll(size);
+}
+
+uint64_t
+writ_tree_last_leaf(unsigned level, uint64_t index)
+{
+    return ((index + 1) << level) - 1;
 }
 
 WRIT_RESULT

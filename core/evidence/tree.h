@@ -37,6 +37,19 @@ struct writ_tree_edge {
 WRIT_RESULT writ_tree_append(
     struct writ_tree_edge *edge, const struct writ_digest *leaf, struct writ_err *err);
 
+/** As writ_tree_append, and appends the digests of all nodes that are complete with it: of the
+ * leaf, then of those above it, upwards. What the buffer says is not looked at. */
+WRIT_RESULT writ_tree_grow(struct writ_tree_edge *edge, const struct writ_digest *leaf,
+    struct writ_buf *nodes, struct writ_err *err);
+
+/** How many nodes of a tree of so many leaves are complete, the leaves included: so many digests
+ * has writ_tree_grow appended from the first leaf on. `size` at most WRIT_TREE_SIZE_MAX. */
+uint64_t writ_tree_nodes(uint64_t size);
+
+/** The last leaf of the node `index` of `level`: with it the node is complete, and stands
+ * writ_tree_nodes(leaf) + level places behind the first leaf of all. */
+uint64_t writ_tree_last_leaf(unsigned level, uint64_t index);
+
 /** The root of the whole tree; of an empty one it is the digest of nothing. */
 WRIT_RESULT writ_tree_root(
     const struct writ_tree_edge *edge, struct writ_digest *ret, struct writ_err *err);

@@ -590,6 +590,103 @@ read_value(struct writ_check *v, struct writ_view body, const struct writ_json *
     return WRIT_DONE;
 }
 
+/* ---- the tree ---- */
+
+/* The head of the group that begins with the present record. */
+static WRIT_RESULT
+begin_group(struct writ_check *v, uint64_t leaf)
+{
+    struct writ_head head = {0};
+    writ_result found = writ_heads_at(&v->heads, leaf, NULL, &head, v->err);
+
+    if (found.code != WRIT_E_ABSENT) {
+        WRIT_TRY(found);
+    }
+    v->lost = found.code == WRIT_E_ABSENT || head.leaf != leaf || head.size <= leaf ||
+              v->edge.size != leaf;
+    expect(v, !v->lost, "no checkpoint is over it");
+    v->group_leaf = leaf;
+    v->group_end = head.size;
+    writ_buf_clear(&v->nodes);
+    return WRIT_DONE;
+}
+
+/* Names the records of the group that are other ones than the tree has. */
+static void
+name_changed(struct writ_check *v, struct writ_view stored)
+{
+    struct writ_view found = writ_buf_view(&v->nodes);
+    bool named = false;
+
+    for (uint64_t leaf = v->group_leaf; leaf < v->group_end; leaf++) {
+        size_t at = (size_t)(writ_tree_nodes(leaf) - writ_tree_nodes(v->group_leaf)) *
+                    (size_t)WRIT_DIGEST_BYTES;
+
+        if (!writ_view_equal(writ_view_sub(found, at, WRIT_DIGEST_BYTES),
+                writ_view_sub(stored, at, WRIT_DIGEST_BYTES))) {
+            writ_check_problem(v, leaf, "it is not the record that the tree has there");
+            named = true;
+        }
+    }
+    expect(v, named, "the nodes of the tree that are stored with its group are not those over it");
+}
+
+/* The group ends with the present record: its nodes are those that are stored, and its checkpoint
+ * has their root. After a change what is stored goes on, so that the next one is found too. */
+static WRIT_RESULT
+end_group(struct writ_check *v)
+{
+    struct writ_tree_source source = writ_heads_source(&v->heads);
+    struct writ_checkpoint checkpoint = {0};
+    struct writ_head head = {0};
+    struct writ_digest root;
+    writ_result believed;
+
+    WRIT_TRY(writ_heads_at(&v->heads, v->row.leaf, v->arena, &head, v->err));
+    v->report->checkpoints++;
+    expect(v, head.leaf == v->group_leaf && head.size == v->group_end,
+        "the checkpoint over it is not that of its group");
+    if (!writ_view_equal(head.nodes, writ_buf_view(&v->nodes))) {
+        writ_result edge = writ_tree_edge_of(&source, v->group_end, &v->edge, v->err);
+
+        name_changed(v, head.nodes);
+        v->lost = edge.code == WRIT_E_MISMATCH;
+        if (v->lost) {
+            return WRIT_DONE;
+        }
+        WRIT_TRY(edge);
+    }
+    believed = writ_heads_believe(&v->trust, head.note, v->report->is_signed, &checkpoint, v->err);
+    if (believed.code != WRIT_E_MISMATCH) {
+        WRIT_TRY(believed);
+    }
+    expect(v, writ_is_ok(believed), "its checkpoint is none of this ledger, or not signed by it");
+    WRIT_TRY(writ_tree_root(&v->edge, &root, v->err));
+    expect(v,
+        !writ_is_ok(believed) ||
+            (checkpoint.size == v->group_end && writ_digest_equal(&checkpoint.root, &root)),
+        "its checkpoint is over other records");
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+check_tree(struct writ_check *v, struct writ_view body, uint64_t leaf)
+{
+    struct writ_digest digest;
+
+    if (leaf == v->group_end && !v->lost) {
+        WRIT_TRY(begin_group(v, leaf));
+    }
+    if (v->lost || v->edge.size != leaf) {
+        v->lost = true;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_tree_leaf(body, &digest, v->err));
+    WRIT_TRY(writ_tree_grow(&v->edge, &digest, &v->nodes, v->err));
+    WRIT_TRY(writ_buf_check(&v->nodes, v->err));
+    return leaf + 1 == v->group_end ? end_group(v) : WRIT_DONE;
+}
+
 /* Every line of a row of bodies is that of a record. */
 static void
 check_bodies(struct writ_check *v, sqlite3_stmt *s)
@@ -603,15 +700,12 @@ check_bodies(struct writ_check *v, sqlite3_stmt *s)
     }
 }
 
-WRIT_RESULT
-writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
+static WRIT_RESULT
+check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
 {
     const struct writ_json *value = NULL;
     struct writ_err why = {0};
 
-    v->report->records++;
-    v->row.leaf = leaf;
-    check_bodies(v, s);
     if (!writ_is_ok(writ_disk_row(s, &v->row, &why))) {
         writ_check_problem(v, leaf, "it is not one that a ledger writes");
         return WRIT_DONE;
@@ -635,6 +729,16 @@ writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
         break;
     }
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
+{
+    v->report->records++;
+    v->row.leaf = leaf;
+    check_bodies(v, s);
+    WRIT_TRY(check_value(v, s, leaf));
+    return check_tree(v, writ_check_column(s, 12), leaf);
 }
 
 void

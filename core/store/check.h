@@ -6,6 +6,7 @@
 
 #include "evidence/record.h"
 #include "store/disk.h"
+#include "store/heads.h"
 #include "store/map.h"
 #include "store/verify.h"
 #include "store/verify.tbl.h"
@@ -27,6 +28,12 @@ struct writ_check {
     struct writ_buf scratch;
     struct writ_verify_report *report;
     int64_t before_us;
+    struct writ_heads heads;
+    struct writ_heads_trust trust;
+    struct writ_tree_edge edge;     /* of the records so far */
+    struct writ_buf nodes;          /* that are complete since the present group began */
+    uint64_t group_leaf, group_end; /* the present group, as its head says */
+    bool lost;                      /* there is no telling where the tree would go on */
     uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and behind its last line */
     struct writ_row row;
     struct writ_err *err;

@@ -8,6 +8,9 @@
  * its leaf up to the next row, one per line (lines.h): a row for each would cost as much as
  * everything else of a record. Everything else is small.
  *
+ * `head` has what a group ends with: the checkpoint over all records so far, and nodes of the tree
+ * (heads.h).
+ *
  *   record.kind     1 decision, 2 outcome, 3 seal, 4 event of a review
  *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal or a review
  *   record.flags    enum writ_row_flag
@@ -40,6 +43,8 @@
       "until_us INTEGER NOT NULL) STRICT")                                                         \
     X("CREATE TABLE review(id TEXT PRIMARY KEY, leaf INTEGER NOT NULL, name BLOB NOT NULL, "       \
       "arguments BLOB) STRICT, WITHOUT ROWID")                                                     \
+    X("CREATE TABLE head(leaf INTEGER PRIMARY KEY, size INTEGER NOT NULL, nodes BLOB NOT NULL, "    \
+      "note BLOB NOT NULL) STRICT")                                                                \
     X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL")
 
 /* The columns of a record, in the order of their parameters, and several records at once: each
@@ -60,6 +65,7 @@
       WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW ","                      \
       WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW)                         \
     X(APPEND_BODY, "INSERT INTO body(leaf, bytes) VALUES(?,?)")                                    \
+    X(APPEND_HEAD, "INSERT INTO head(leaf, size, nodes, note) VALUES(?,?,?,?)")                    \
     X(LAST_RECORD, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                  \
     X(RECORDS_FROM, "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "           \
       "decision_id, agent_id, tool, claim FROM record WHERE leaf >= ? ORDER BY leaf")              \

@@ -9,7 +9,9 @@
 #include "store/session_rows.h"
 #include "store/waits.h"
 
-#define ROWS_MAX 3 /* of one entry: a deny, its outcome, and what its review came to */
+/* nodes above all records of a group that one record can complete */
+#define NODES_MORE ((size_t)WRIT_TREE_LEVELS * WRIT_DIGEST_BYTES)
+#define ROWS_MAX   3 /* of one entry: a deny, its outcome, and what its review came to */
 
 WRIT_RESULT
 writ_group_init(struct writ_group *ret, size_t entries_max, struct writ_err *err)
@@ -17,6 +19,8 @@ writ_group_init(struct writ_group *ret, size_t entries_max, struct writ_err *err
     struct writ_group group = {.rows_max = ROWS_MAX * entries_max};
 
     group.bodies = writ_buf_make(WRIT_STORE_BODIES_MAX);
+    group.nodes = writ_buf_make(writ_tree_nodes(group.rows_max) * WRIT_DIGEST_BYTES + NODES_MORE);
+    group.note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     group.rows = writ_alloc(group.rows_max * sizeof *group.rows);
     group.ops = writ_alloc(group.rows_max * sizeof *group.ops);
     if (group.rows == NULL || group.ops == NULL) {
@@ -31,6 +35,8 @@ void
 writ_group_wipe(struct writ_group *group)
 {
     writ_buf_wipe(&group->bodies);
+    writ_buf_wipe(&group->nodes);
+    writ_buf_wipe(&group->note);
     writ_free(group->rows);
     writ_free(group->ops);
     *group = (struct writ_group){0};
@@ -164,6 +170,38 @@ write_rows(struct writ_ledger *ledger, struct writ_err *err)
     return write_bodies(ledger, err);
 }
 
+/* Lets the tree grow by the records of the group. */
+static WRIT_RESULT
+grow(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_group *group = &ledger->group;
+
+    writ_buf_clear(&group->nodes);
+    group->edge = ledger->edge;
+    for (size_t i = 0; i < group->rows_n; i++) {
+        struct writ_digest leaf;
+
+        WRIT_TRY(writ_tree_leaf(body_of(group, &group->rows[i]), &leaf, err));
+        WRIT_TRY(writ_tree_grow(&group->edge, &leaf, &group->nodes, err));
+    }
+    return writ_buf_check(&group->nodes, err);
+}
+
+static WRIT_RESULT
+write_head(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_group *group = &ledger->group;
+
+    if (group->rows_n == 0) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(grow(ledger, err));
+    writ_buf_clear(&group->note);
+    WRIT_TRY(writ_heads_sign(&ledger->trust, &group->edge, &group->note, err));
+    return writ_disk_run(&ledger->disk, WRIT_SQL_APPEND_HEAD, err, "uubb", ledger->edge.size,
+        group->edge.size, writ_buf_view(&group->nodes), writ_buf_view(&group->note));
+}
+
 static WRIT_RESULT
 write_boundaries(struct writ_ledger *ledger, struct writ_err *err)
 {
@@ -230,6 +268,7 @@ write_all(struct writ_ledger *ledger, struct writ_err *err)
 {
     WRIT_TRY(write_boundaries(ledger, err));
     WRIT_TRY(write_rows(ledger, err));
+    WRIT_TRY(write_head(ledger, err));
     WRIT_TRY(write_budgets(ledger, err));
     for (size_t i = 0; i < ledger->group.ops_n; i++) {
         WRIT_TRY(write_op(ledger, &ledger->group.ops[i], err));
@@ -318,6 +357,9 @@ finish(struct writ_ledger *ledger)
     struct writ_group *group = &ledger->group;
     struct writ_err err = {0};
 
+    if (group->rows_n > 0) {
+        ledger->edge = group->edge;
+    }
     ledger->next_leaf += group->rows_n;
     for (size_t i = 0; i < group->ops_n; i++) {
         if (!writ_is_ok(finish_op(ledger, &group->ops[i], &err))) {

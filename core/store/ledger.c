@@ -3,6 +3,7 @@
 #include "store/ending.h"
 #include "store/group.h"
 #include "store/load.h"
+#include "store/opening.h"
 #include "store/reviews.h"
 #include "store/store.h"
 #include "store/writer.h"
@@ -157,6 +158,7 @@ static void
 ledger_free(struct writ_ledger *ledger)
 {
     writ_fold_stop(ledger->fold);
+    writ_heads_trust_wipe(&ledger->trust);
     writ_ending_wipe(ledger);
     writ_reviews_wipe(&ledger->reviews);
     writ_waits_wipe(&ledger->waits);
@@ -270,13 +272,11 @@ writ_ledger_open(const char *path, const struct writ_ledger_options *options,
 {
     WRIT_AUTO(struct writ_ledger *, ledger_freep) ledger = NULL;
 
-    if (options == NULL) {
-        options = &writ_ledger_options_default;
-    }
     WRIT_TRY(check_options(options, err));
     WRIT_TRY(ledger_new(options, &ledger, err));
     WRIT_TRY(make_memory(ledger, err));
     WRIT_TRY(open_files(ledger, path, err));
+    WRIT_TRY(writ_opening_check(ledger, err));
     WRIT_TRY(writ_load_all(ledger, err));
     WRIT_TRY(start_threads(ledger, path, err));
     *ret = WRIT_TAKE(ledger);

@@ -12,6 +12,9 @@
  *   deny that it is, with its outcome `blocked`: the draft never stands in the log as allow.
  * - Records have contiguous indexes from 0 (`leaf`) and keep their canonical bytes, so that a tree
  *   can be built over them.
+ * - Each group ends with a checkpoint over all records so far, signed by the ledger's key, and the
+ *   next opening asks for it: what was cut off, rolled back behind a pinned checkpoint, or
+ * exchanged does not open.
  * - seq is contiguous from 0 within a boundary; times of records are strictly increasing.
  * - A sealed boundary has no granted call without an outcome and takes no further record.
  * - A call that was granted and has no outcome when the ledger opens gets the outcome `error`
@@ -35,6 +38,7 @@
 #include "base/clock.h"
 #include "evidence/budget.h"
 #include "evidence/duplicates.h"
+#include "evidence/keyring.h"
 #include "evidence/reason.h"
 #include "evidence/record.h"
 #include "evidence/review.h"
@@ -56,18 +60,22 @@ struct writ_ledger;
 /** How a ledger runs. Start from writ_ledger_options_default and change what differs. All are
  * range-checked by writ_ledger_open. */
 struct writ_ledger_options {
-    const struct writ_clock *clock;        /* borrowed until the ledger is closed */
-    size_t queue_max;                      /* entries waiting for the writer; outcomes always fit */
-    size_t group_max;                      /* entries of one group */
-    size_t claims_max;                     /* claims in memory, about 120 bytes each */
-    size_t agent_percent, tenant_percent;  /* of boundaries_max that one may have: shares.h */
-    size_t boundaries_max;                 /* open boundaries in memory, about 400 bytes each */
-    size_t in_flight_max;                  /* granted calls without an outcome */
-    size_t waits_max;                      /* those among them that wait, and tasks that ended */
-    size_t budgets_max;                    /* counters of budgets in memory */
-    size_t sessions_max;                   /* rows of the session table */
-    size_t reviews_max;                    /* reviews in memory, live or just over */
-    size_t reviews_agent_max;              /* live ones of one agent */
+    const struct writ_clock *clock;       /* borrowed until the ledger is closed */
+    size_t queue_max;                     /* entries waiting for the writer; outcomes always fit */
+    size_t group_max;                     /* entries of one group */
+    size_t claims_max;                    /* claims in memory, about 120 bytes each */
+    size_t agent_percent, tenant_percent; /* of boundaries_max that one may have: shares.h */
+    size_t boundaries_max;                /* open boundaries in memory, about 400 bytes each */
+    size_t in_flight_max;                 /* granted calls without an outcome */
+    size_t waits_max;                     /* those among them that wait, and tasks that ended */
+    size_t budgets_max;                   /* counters of budgets in memory */
+    size_t sessions_max;                  /* rows of the session table */
+    size_t reviews_max;                   /* reviews in memory, live or just over */
+    size_t reviews_agent_max;             /* live ones of one agent */
+    const struct writ_keyring *keyring;   /* its active key for the ledger signs; borrowed until the
+                                             ledger is closed */
+    struct writ_view pinned; /* a checkpoint that somebody kept, as a signed note: the ledger has to
+                                contain what it covers; borrowed for the opening; ptr NULL: none */
     const struct writ_review_judge *judge; /* counts votes; NULL: no call is put under review */
     int64_t results_max_bytes;             /* all results kept for replay; the oldest go first */
     int64_t claim_kept_us;                 /* how long a key is remembered: 24 h */
@@ -98,7 +106,7 @@ WRIT_RESULT writ_ledger_create(
  * and starts the writer.
  *
  * @param path     an existing ledger
- * @param options  copied; NULL for the defaults
+ * @param options  copied
  * @param ret      written only on success; close with writ_ledger_close
  *
  * Blocks, in proportion to the records of open boundaries and of the last `claim_kept_us`.
@@ -106,10 +114,11 @@ WRIT_RESULT writ_ledger_create(
  * @return WRIT_OK
  *         WRIT_E_ABSENT    there is no such file
  *         WRIT_E_INVALID   a symbolic link, no regular file, writable by others, in a directory
- *                          that others can write to; or an option out of range
+ *                          that others can write to; an option out of range; or no keyring with an
+ *                          active Ed25519 key for the ledger
  *         WRIT_E_PARSE     not a ledger, or of a newer version than this program
- *         WRIT_E_MISMATCH  its records contradict each other: see `writ ledger verify`
- *         WRIT_E_BUSY      another process has it open
+ *         WRIT_E_MISMATCH  its records contradict each other or its checkpoint, or it does not
+ * contain what is pinned: see `writ ledger verify` WRIT_E_BUSY      another process has it open
  *         WRIT_E_LIMIT     more claims, boundaries or budgets are live than the options admit
  *         WRIT_E_IO, WRIT_E_NOMEM
  */

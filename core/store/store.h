@@ -17,6 +17,7 @@
 #include "store/file.h"
 #include "store/flights.h"
 #include "store/fold.h"
+#include "store/heads.h"
 #include "store/ledger.h"
 #include "store/reviews.h"
 #include "store/waits.h"
@@ -84,6 +85,8 @@ struct writ_group {
     struct writ_op *ops;
     size_t rows_n, ops_n, rows_max;
     struct writ_buf bodies;        /* a line feed between two that follow each other */
+    struct writ_tree_edge edge;    /* of the tree with its records */
+    struct writ_buf nodes, note;   /* its row of `head` */
     struct writ_boundary *touched; /* boundaries that got a record, by next_touched */
     size_t results_before, sessions_before;
     int64_t results_bytes_before;
@@ -95,6 +98,9 @@ struct writ_ledger {
     struct writ_file file;
     struct writ_disk disk;
     struct writ_fold *fold;
+
+    struct writ_heads_trust trust;
+    struct writ_tree_edge edge; /* of the records that are on disk */
 
     uint64_t next_leaf, next_boundary;
     int64_t last_us; /* time of the last record; never goes back */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -150,6 +151,24 @@ write_all(int fd, const char *name, struct writ_view bytes, struct writ_err *err
         return writ_trusted_fail(err, errno, name, "cannot make durable");
     }
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_trusted_load(const char *path, mode_t forbidden, struct writ_buf *ret, struct writ_err *err)
+{
+    struct writ_view all = writ_view_str(path);
+    size_t name = all.len;
+    writ_auto_buf folder = writ_buf_make(PATH_MAX);
+    WRIT_AUTO(int, writ_trusted_close) dir = -1;
+
+    while (name > 0 && path[name - 1] != '/') {
+        name--;
+    }
+    writ_buf_put(&folder, name == 0 ? WRIT_LIT("./") : writ_view_sub(all, 0, name));
+    writ_buf_byte(&folder, '\0');
+    WRIT_TRY(writ_buf_check(&folder, err));
+    WRIT_TRY(writ_trusted_dir(folder.ptr, &dir, err));
+    return writ_trusted_read(dir, path + name, forbidden, ret, err);
 }
 
 writ_result

@@ -27,6 +27,11 @@ WRIT_RESULT writ_trusted_dir(const char *path, int *ret, struct writ_err *err);
 WRIT_RESULT writ_trusted_read(
     int dir, const char *name, mode_t forbidden, struct writ_buf *ret, struct writ_err *err);
 
+/** As writ_trusted_read, for a path: its folder is trusted too. WRIT_E_LIMIT also for a long one.
+ */
+WRIT_RESULT writ_trusted_load(
+    const char *path, mode_t forbidden, struct writ_buf *ret, struct writ_err *err);
+
 /** Puts a file into place as a whole, its bytes durable, readable by us alone. Its name is durable
  * after writ_trusted_sync. WRIT_E_LIMIT (the name), WRIT_E_IO. */
 WRIT_RESULT writ_trusted_write(

@@ -6,8 +6,9 @@
 #include "store/check.h"
 #include "store/file.h"
 
-#define BATCH        4096
-#define BUCKETS      16384 /* of each map: more entries only make it slower */
+#define BATCH        512
+#define NODES_MAX    (64 << 20) /* digests of one group */
+#define BUCKETS      16384      /* of each map: more entries only make it slower */
 #define BUSY_US      5000000
 #define RECORD_ARENA (128 << 20) /* memory to look at one record */
 
@@ -56,6 +57,9 @@ head(struct writ_check *v, int64_t *ret_last)
 
     WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_HEAD, &row, v->err));
     *ret_last = sqlite3_column_int64(s, 0);
+    if (sqlite3_column_int64(s, 4) != *ret_last + 1) {
+        writ_check_problem(v, 0, "the last checkpoint is not over all records");
+    }
     if (sqlite3_column_int64(s, 1) != *ret_last || sqlite3_column_int64(s, 2) < 0 ||
         sqlite3_column_int64(s, 3) < 0) {
         writ_check_problem(v, 0, "there are records without body or bodies without record");
@@ -87,7 +91,7 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
 /* ---- around it ---- */
 
 static WRIT_RESULT
-prepare(struct writ_check *v, const char *path)
+prepare(struct writ_check *v, const char *path, const struct writ_keyring *ring)
 {
     WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
 
@@ -102,6 +106,9 @@ prepare(struct writ_check *v, const char *path)
             return writ_disk_fault(v->db, rc, NULL, v->err);
         }
     }
+    WRIT_TRY(writ_heads_open(v->db, &v->heads, v->err));
+    WRIT_TRY(writ_heads_trust(v->db, ring, &v->trust, v->err));
+    v->report->is_signed = ring != NULL;
     v->arena = writ_arena_new(RECORD_ARENA);
     if (v->arena == NULL) {
         WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory to verify");
@@ -116,6 +123,9 @@ wipe(struct writ_check *v)
     writ_check_wipe(v);
     writ_arena_free(v->arena);
     writ_buf_wipe(&v->scratch);
+    writ_buf_wipe(&v->nodes);
+    writ_heads_trust_wipe(&v->trust);
+    writ_heads_close(&v->heads);
     for (int i = 0; i < WRIT_CHECK_SQL_COUNT; i++) {
         (void)sqlite3_finalize(v->statements[i]);
     }
@@ -123,8 +133,9 @@ wipe(struct writ_check *v)
 }
 
 WRIT_RESULT
-writ_verify_ledger(const char *path, bool (*progress)(void *ctx, uint64_t done, uint64_t all),
-    void *ctx, struct writ_verify_report *ret, struct writ_err *err)
+writ_verify_ledger(const char *path, const struct writ_keyring *ring,
+    bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
+    struct writ_verify_report *ret, struct writ_err *err)
 {
     struct writ_verify_report *report = writ_alloc(sizeof *report);
     struct writ_check v = {
@@ -132,6 +143,7 @@ writ_verify_ledger(const char *path, bool (*progress)(void *ctx, uint64_t done, 
         .before_us = INT64_MIN,
         .bodies = UINT64_MAX,
         .scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE),
+        .nodes = writ_buf_make(NODES_MAX),
         .err = err,
     };
     writ_result result;
@@ -139,7 +151,7 @@ writ_verify_ledger(const char *path, bool (*progress)(void *ctx, uint64_t done, 
     if (report == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to verify");
     }
-    result = prepare(&v, path);
+    result = prepare(&v, path, ring);
     if (writ_is_ok(result)) {
         result = check_all(&v, progress, ctx);
     }

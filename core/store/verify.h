@@ -5,15 +5,16 @@
  * the same. Each boundary: seq from 0 without a gap, running_count, nothing after its seal, and a
  * seal that counts and hashes what is there. Each call: a decision, at most one outcome that joins
  * it, none without a decision; what was refused did not run; what was granted was an allow, or
- * says that it was let through in shadow.
+ * says that it was let through in shadow. Each review: its records follow from each other. The
+ * tree: each record is the leaf that is stored, each checkpoint has the root that the records give,
+ * and is signed.
  *
- * What stays invisible without a signed tree over the log: a suffix that was cut off together with
- * the seals in it, a history that was written anew from its first record, and a change of members
- * that are in no digest (reason, target, evidence_refs and the like). */
+ * What only a checkpoint that somebody else kept can show: a suffix that was cut off together with
+ * its checkpoints. Without the keys also a history that was written anew, checkpoints and all. */
 #ifndef WRIT_STORE_VERIFY_H
 #define WRIT_STORE_VERIFY_H
 
-#include "base/bytes.h"
+#include "evidence/keyring.h"
 
 #define WRIT_VERIFY_PROBLEMS 100     /* problems that are told one by one */
 #define WRIT_VERIFY_LIVE_MAX 1000000 /* open boundaries, and calls without outcome, at one time */
@@ -27,6 +28,8 @@ struct writ_verify_problem {
 struct writ_verify_report {
     uint64_t records, decisions, outcomes, seals, reviews; /* looked at; reviews: their events */
     uint64_t boundaries, sealed;                           /* of them, sealed */
+    uint64_t checkpoints;                                  /* looked at */
+    bool is_signed;                                        /* and their signatures verified */
     uint64_t in_flight; /* granted and without outcome: no problem */
     uint64_t problems;  /* all of them */
     struct writ_verify_problem list[WRIT_VERIFY_PROBLEMS]; /* the first ones, in order of finding */
@@ -35,6 +38,7 @@ struct writ_verify_report {
 /**
  * Verifies the records that are there when it begins.
  *
+ * @param ring      keys of the ledger, whose signatures are asked for; NULL: of nobody
  * @param progress  called now and then, stops the work when it says false; may be NULL
  * @param ret       written also when there are problems: then ret->problems is above 0
  *
@@ -47,7 +51,7 @@ struct writ_verify_report {
  *         WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE (as writ_reader_open), WRIT_E_IO,
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
-WRIT_RESULT writ_verify_ledger(const char *path,
+WRIT_RESULT writ_verify_ledger(const char *path, const struct writ_keyring *ring,
     bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
     struct writ_verify_report *ret, struct writ_err *err);
 

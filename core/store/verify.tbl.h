@@ -6,7 +6,8 @@
 #define WRIT_VERIFY_STATEMENTS(X)                                                                  \
     X(HEAD, "SELECT coalesce(max(leaf), -1), coalesce((SELECT leaf + line_count(bytes) - 1 "       \
       "FROM body ORDER BY leaf DESC LIMIT 1), -1), "                                               \
-      "(SELECT coalesce(min(leaf), 0) FROM body), coalesce(min(leaf), 0) FROM record")             \
+      "(SELECT coalesce(min(leaf), 0) FROM body), coalesce(min(leaf), 0), "                        \
+      "coalesce((SELECT size FROM head ORDER BY leaf DESC LIMIT 1), 0) FROM record")             \
     X(RECORDS, "SELECT r.leaf, r.kind, r.boundary, r.seq, r.time_us, r.verdict, r.flags, r.about, "\
       "r.decision_id, r.agent_id, r.tool, r.claim, line_at(y.bytes, r.leaf - y.leaf), y.leaf, "     \
       "line_count(y.bytes) FROM record AS r LEFT JOIN body AS y "                                  \

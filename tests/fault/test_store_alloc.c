@@ -69,7 +69,7 @@ START_TEST(opening_and_recovering_works_or_fails_whole)
         ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record WHERE flags & 8"), 1);
         writ_kit_refused(&kit, (spec){.argument = "b"}, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN);
         writ_kit_close(&kit);
-        ck_assert_ok(writ_verify_ledger(kit.path, NULL, NULL, &report, NULL));
+        ck_assert_ok(writ_verify_ledger(kit.path, kit.ring, NULL, NULL, &report, NULL));
         ck_assert_uint_eq(report.problems, 0);
         writ_kit_wipe(&kit);
     }
@@ -87,7 +87,7 @@ START_TEST(verifying_says_all_or_that_it_could_not)
         writ_result result;
 
         writ_fault_arm(nth);
-        result = writ_verify_ledger(kit.path, NULL, NULL, &report, NULL);
+        result = writ_verify_ledger(kit.path, kit.ring, NULL, NULL, &report, NULL);
         reached = writ_fault_disarm();
         if (writ_is_ok(result)) {
             ck_assert_uint_eq(report.problems, 0);

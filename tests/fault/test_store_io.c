@@ -42,7 +42,7 @@ sound(struct writ_kit *kit, const char *where, long nth)
 {
     struct writ_verify_report report;
     struct writ_err err = {0};
-    writ_result verified = writ_verify_ledger(kit->path, NULL, NULL, &report, &err);
+    writ_result verified = writ_verify_ledger(kit->path, kit->ring, NULL, NULL, &report, &err);
 
     ck_assert_msg(writ_is_ok(verified), "%s %ld: %s", where, nth, err.text);
     ck_assert_msg(report.problems == 0, "%s %ld: record %llu: %s", where, nth,

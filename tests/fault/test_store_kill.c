@@ -248,7 +248,7 @@ check(struct trial *t, const char *where, long nth)
     check_rounds(t);
     writ_kit_run(&t->kit, (spec){.argument = "after", .boundary = "after"});
     writ_kit_close(&t->kit);
-    ck_assert_ok(writ_verify_ledger(t->kit.path, NULL, NULL, &report, NULL));
+    ck_assert_ok(writ_verify_ledger(t->kit.path, t->kit.ring, NULL, NULL, &report, NULL));
     ck_assert_msg(report.problems == 0, "%s %ld: record %llu: %s", where, nth,
         (unsigned long long)report.list[0].leaf, report.list[0].what);
     ck_assert_uint_eq(

@@ -241,8 +241,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         change_rows(data + 1, size - 1);
     }
-    sound =
-        writ_is_ok(writ_verify_ledger(kit.path, NULL, NULL, &report, NULL)) && report.problems == 0;
+    sound = writ_is_ok(writ_verify_ledger(kit.path, kit.ring, NULL, NULL, &report, NULL)) &&
+            report.problems == 0;
     check_reader(sound, report.decisions);
     if (data[0] % 4 < 2) {
         check_open();

@@ -24,6 +24,18 @@ mono_of(void *ctx)
     return atomic_fetch_add(&((struct writ_kit *)ctx)->mono_us, 1);
 }
 
+static struct writ_keyring *
+ring_new(void)
+{
+    struct writ_keyring *ring = NULL;
+    struct writ_signer *signer = NULL;
+
+    ck_assert_ok(writ_keyring_new(&ring, NULL));
+    ck_assert_ok(writ_signer_new(WRIT_JWK_ALG_EDDSA, &signer, NULL));
+    ck_assert_ok(writ_keyring_add(ring, WRIT_KEY_PURPOSE_LEDGER, signer, WRIT_KIT_WALL_US, NULL));
+    return ring;
+}
+
 void
 writ_kit_init(struct writ_kit *kit)
 {
@@ -40,6 +52,8 @@ writ_kit_init(struct writ_kit *kit)
     kit->clock = (struct writ_clock){wall_of, mono_of, kit};
     kit->options = writ_ledger_options_default;
     kit->options.clock = &kit->clock;
+    kit->ring = ring_new();
+    kit->options.keyring = kit->ring;
     kit->options.claims_max = 10000;
     kit->options.boundaries_max = 10000;
     kit->options.in_flight_max = 10000;
@@ -84,6 +98,8 @@ writ_kit_wipe(struct writ_kit *kit)
         (void)unlink(path);
     }
     (void)rmdir(kit->dir);
+    writ_keyring_free(kit->ring);
+    kit->ring = NULL;
 }
 
 void

@@ -15,7 +15,8 @@ struct writ_kit {
     char dir[64], path[96];
     _Atomic int64_t wall_us, mono_us; /* what the clock says; it moves by 1 when asked */
     struct writ_clock clock;
-    struct writ_ledger_options options; /* for writ_kit_open; set to defaults and the clock */
+    struct writ_keyring *ring;          /* one key, for the ledger */
+    struct writ_ledger_options options; /* for writ_kit_open; set to defaults, clock and ring */
     struct writ_ledger *ledger;         /* NULL while closed */
     _Atomic uint64_t made;              /* decision ids */
 };

@@ -113,6 +113,7 @@ static const struct fault faults[] = {
     {"tls: {cert: a}", "c.yaml:1: /tls: wants both cert and key\n"},
     {"admin_tls: {}", "c.yaml:1: /admin_tls: wants both cert and key\n"},
     {"store: postgres://x", "c.yaml:1: /store: wants sqlite:// and a path\n"},
+    {"store: sqlite:ledger.db", "c.yaml:1: /store: wants sqlite:// and a path\n"},
     {"store: sqlite://", "c.yaml:1: /store: lacks the path\n"},
     {"hosts: [Example.com]",
         "c.yaml:1: /hosts: element 0 is no host in lower case, maybe with a port\n"},

@@ -184,7 +184,7 @@ START_TEST(a_call_in_flight_when_the_ledger_opens_was_interrupted)
     writ_kit_open(&kit);
     writ_kit_refused(&kit, (spec){.key = "k"}, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN);
     writ_kit_run(&kit, (spec){.key = "k2"});
-    ck_assert_ok(writ_verify_ledger(kit.path, NULL, NULL, &report, NULL));
+    ck_assert_ok(writ_verify_ledger(kit.path, kit.ring, NULL, NULL, &report, NULL));
     ck_assert_uint_eq(report.problems, 0);
     writ_kit_call_free(c);
     writ_kit_wipe(&kit);

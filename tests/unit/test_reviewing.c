@@ -217,7 +217,7 @@ sound(struct writ_kit *kit)
 {
     struct writ_verify_report report;
 
-    ck_assert_ok(writ_verify_ledger(kit->path, NULL, NULL, &report, NULL));
+    ck_assert_ok(writ_verify_ledger(kit->path, kit->ring, NULL, NULL, &report, NULL));
     ck_assert_msg(report.problems == 0, "record %llu: %s", (unsigned long long)report.list[0].leaf,
         report.list[0].what);
 }

@@ -296,8 +296,38 @@ START_TEST(a_tree_is_not_older_than_itself)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("tree", a_tree_has_the_roots_that_others_found,
-    an_edge_that_grows_is_the_edge_that_a_source_gives,
+START_TEST(what_grows_leaves_its_nodes_where_they_are_found)
+{
+    struct forest forest = forest_of(LEAVES);
+    struct writ_tree_edge edge = {0}, appended = {0};
+    writ_auto_buf nodes = writ_buf_make(1 << 20);
+
+    for (uint64_t i = 0; i < LEAVES; i++) {
+        struct writ_digest leaf;
+
+        ck_assert_uint_eq(nodes.len, writ_tree_nodes(i) * WRIT_DIGEST_BYTES);
+        ck_assert_ok(forest_node(&forest, 0, i, &leaf, NULL));
+        ck_assert_ok(writ_tree_grow(&edge, &leaf, &nodes, NULL));
+        ck_assert_ok(writ_tree_append(&appended, &leaf, NULL));
+        ck_assert_mem_eq(edge.roots, appended.roots, sizeof edge.roots);
+    }
+    ck_assert_uint_eq(nodes.len, writ_tree_nodes(LEAVES) * WRIT_DIGEST_BYTES);
+    for (unsigned level = 0; UINT64_C(1) << level <= LEAVES; level++) {
+        for (uint64_t i = 0; (i + 1) << level <= LEAVES; i++) {
+            size_t at = (size_t)(writ_tree_nodes(writ_tree_last_leaf(level, i)) + level);
+            struct writ_digest node;
+
+            ck_assert_uint_eq(writ_tree_last_leaf(level, i), ((i + 1) << level) - 1);
+            ck_assert_ok(forest_node(&forest, level, i, &node, NULL));
+            ck_assert_mem_eq(nodes.ptr + at * WRIT_DIGEST_BYTES, node.bytes, WRIT_DIGEST_BYTES);
+        }
+    }
+    ck_assert_uint_eq(writ_tree_nodes(WRIT_TREE_SIZE_MAX), 2 * WRIT_TREE_SIZE_MAX - 53);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("tree", what_grows_leaves_its_nodes_where_they_are_found,
+    a_tree_has_the_roots_that_others_found, an_edge_that_grows_is_the_edge_that_a_source_gives,
     a_full_tree_takes_no_leaf_and_stays_as_it_is, there_is_no_proof_of_what_is_not,
     every_leaf_of_every_tree_is_proved_where_it_is_and_nowhere_else,
     a_size_of_nothing_includes_nothing,

@@ -56,7 +56,7 @@ verified(struct writ_kit *kit, uint64_t in_flight)
 {
     struct writ_verify_report report;
 
-    ck_assert_ok(writ_verify_ledger(kit->path, NULL, NULL, &report, NULL));
+    ck_assert_ok(writ_verify_ledger(kit->path, kit->ring, NULL, NULL, &report, NULL));
     ck_assert_msg(report.problems == 0, "record %llu: %s", (unsigned long long)report.list[0].leaf,
         report.list[0].what);
     ck_assert_uint_eq(report.in_flight, in_flight);

@@ -101,7 +101,7 @@ START_TEST(each_key_is_granted_exactly_once_whoever_asks)
         ck_assert_int_eq(atomic_load(&shared.granted[i]), 1);
     }
     writ_kit_close(&shared.kit);
-    ck_assert_ok(writ_verify_ledger(shared.kit.path, NULL, NULL, &report, NULL));
+    ck_assert_ok(writ_verify_ledger(shared.kit.path, shared.kit.ring, NULL, NULL, &report, NULL));
     ck_assert_uint_eq(report.problems, 0);
     ck_assert_uint_eq(report.decisions, THREADS * KEYS);
     writ_kit_wipe(&shared.kit);

@@ -1,0 +1,79 @@
+/* heads.h - the tree over the records, as the ledger keeps it (evidence/tree.h).
+ *
+ * Every group that appends records ends with a row of `head`: the signed checkpoint over all
+ * records up to its last one, and the digests of the nodes that are complete since the group
+ * before, in the order of writ_tree_grow. So a group costs the same however long the log is, and
+ * every node of every tree, and with it every proof, is found by a few looks into the table.
+ *
+ * Reading is for any connection. One thread's; everything blocks on the disk. */
+#ifndef WRIT_STORE_HEADS_H
+#define WRIT_STORE_HEADS_H
+
+#include "evidence/checkpoint.h"
+#include "evidence/keyring.h"
+
+#include <sqlite3.h>
+
+/** Who signs the checkpoints of a ledger, and whose signatures are believed. Zeroed: nobody. */
+struct writ_heads_trust {
+    struct writ_buf origin;
+    struct writ_note_key *keys[WRIT_KEYRING_KEYS_MAX]; /* of the ledger, in whatever state */
+    size_t keys_n;
+    const struct writ_signer
+        *signer;                     /* the active one, borrowed of the ring; NULL: there is none */
+    const struct writ_note_key *own; /* its public half, one of `keys` */
+};
+
+/** Reads the origin out of the ledger and takes the keys out of a ring (NULL: none), which outlives
+ * it. `ret` is written only on success; end with writ_heads_trust_wipe. WRIT_E_MISMATCH for a
+ * ledger without an id, WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_heads_trust(sqlite3 *db, const struct writ_keyring *ring,
+    struct writ_heads_trust *ret, struct writ_err *err);
+/** A zeroed one is fine. */
+void writ_heads_trust_wipe(struct writ_heads_trust *trust);
+
+/** Appends the signed checkpoint over a tree. WRIT_E_CRYPTO, and what the buffer says. */
+WRIT_RESULT writ_heads_sign(const struct writ_heads_trust *trust, const struct writ_tree_edge *edge,
+    struct writ_buf *note, struct writ_err *err);
+
+/**
+ * Reads a checkpoint of this ledger.
+ *
+ * @param signed  whether a believed signature is asked for
+ * @param ret     borrowed from `note`
+ *
+ * @return WRIT_OK
+ *         WRIT_E_MISMATCH  no checkpoint, of another ledger, or not signed by who is believed
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note,
+    bool is_signed, struct writ_checkpoint *ret, struct writ_err *err);
+
+/** The heads of a ledger, on somebody's connection. */
+struct writ_heads {
+    sqlite3 *db;
+    sqlite3_stmt *at;
+};
+
+WRIT_RESULT writ_heads_open(sqlite3 *db, struct writ_heads *ret, struct writ_err *err);
+/** Before the connection is closed. A zeroed one is fine. */
+void writ_heads_close(struct writ_heads *heads);
+
+/** One row. */
+struct writ_head {
+    uint64_t leaf, size;    /* the first record of its group; how many there are after it */
+    struct writ_view nodes; /* that are complete with the records from `leaf` on */
+    struct writ_view note;
+};
+
+/** The head of the group that record `leaf` is in; the last head of all for UINT64_MAX. Texts are
+ * in the arena; NULL: they are not read, and empty. WRIT_E_ABSENT when there is none, WRIT_E_BUSY,
+ * WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_heads_at(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena,
+    struct writ_head *ret, struct writ_err *err);
+
+/** The nodes that are stored, for proofs. It says WRIT_E_MISMATCH for one that should be there and
+ * is not. Borrowed until the heads are closed. */
+struct writ_tree_source writ_heads_source(struct writ_heads *heads);
+
+#endif
