@@ -204,6 +204,48 @@ VALUE(verify_foreign, "revoked", "ID@TIME",
     "Grants of this issuer, or under this secretVersion, count as revoked if they were issued at "
     "this time or later.")
 
+/* what every guard is told */
+#define GUARD_OPTIONS(id)                                                                          \
+    REQUIRED(id, "keys", "KEYS",                                                                   \
+        "The public keys of the gateway: a file, or a URL such as "                                \
+        "https://gateway.example.com/.well-known/jwks.json.")                                      \
+    REQUIRED(id, "aud", "URI", "Who the credentials must be for: `resource` of the upstream.")     \
+    REQUIRED(id, "used", "FILE", "Remembers which credentials were used: writ guard init.")        \
+    VALUE(id, "iss", "URI", "Who must have issued them; by default whoever has the keys.")         \
+    VALUE(id, "typ", "TYPE", "The typ of their header; JWT by default.")                           \
+    VALUE(id, "skew", "SECONDS", "Difference of clocks to forgive; 0 by default.")
+#define GUARD_LISTENS(id)                                                                          \
+    VALUE(id, "listen", "ADDRESS", "Where to listen; 127.0.0.1:9100 by default.")                  \
+    VALUE(id, "host", "NAME", "A further Host that is served, besides the address.")               \
+    VALUE(id, "header", "NAME", "The field that has the credential; Writ-Credential by default.")
+
+COMMAND(guard_init, "guard init", "PATH", 1, 1, "create the file of used credentials",
+    "A guard never creates one, so that a wrong path cannot make used credentials new. PATH must not "
+    "exist. The file gets mode 0600, takes 24 MiB, and never grows; guards of one machine may share it.")
+
+COMMAND(guard_http, "guard http", "URL", 1, 1, "let only calls with a credential through to a tool server",
+    "A reverse proxy in front of the MCP server URL (http://127.0.0.1:9000, without a path: paths are "
+    "passed on). A tools/call needs a credential for exactly this call that was not used before; what is "
+    "refused never reaches the server. Other messages pass. Ends with SIGTERM or SIGINT.")
+GUARD_LISTENS(guard_http)
+GUARD_OPTIONS(guard_http)
+
+COMMAND(guard_check, "guard check", "", 0, 0, "answer another proxy that asks whether a request may pass",
+    "Answers GET /check with 204, or with 401 or 403 and the reason in Writ-Reason, as the auth_request "
+    "of nginx wants it. The proxy says in Writ-Tool which tool is called, and, where it knows them, in "
+    "Writ-Params-Hash and Writ-Target-State the digests to compare; the claims come back in fields of the "
+    "answer. A credential is used up by a good answer.")
+GUARD_LISTENS(guard_check)
+GUARD_OPTIONS(guard_check)
+
+COMMAND(guard_stdio, "guard stdio", "-- CMD...", 1, 256,
+    "start a tool server and let only calls with a credential through to it",
+    "Stands between the standard streams of the client and those of the server. A tools/call needs a "
+    "credential in params._meta[\"io.writ/credential\"]. Ends when either of them does.")
+GUARD_OPTIONS(guard_stdio)
+#undef GUARD_OPTIONS
+#undef GUARD_LISTENS
+
 /* what commands on crews take besides their operands */
 #define CREW_ENGINES(id)                                                                           \
     VALUE(id, "engines", "DIR", "Voting engines out of the shared objects of this folder.")

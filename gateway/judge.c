@@ -51,29 +51,6 @@ no_draft(struct writ_request *request, enum writ_code code)
 
 /* ---- JUDGE: what is called ---- */
 
-/* The members that the specification gives a tools/call, to the letter. Any other would go upstream
- * without having been judged, and a parser there may take a look-alike for one of these
- * (security.md J2): it is refused, so that whoever needs it learns why it has no effect. */
-static bool
-params_are_known(const struct writ_json *params)
-{
-    static const char *const known[] = {
-        "name", "arguments", "_meta", "task", "inputResponses", "requestState"};
-
-    WRIT_JSON_EACH(name, params)
-    {
-        bool found = false;
-
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-            found = found || writ_view_is(writ_json_string(name), known[i]);
-        }
-        if (!found) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* "fs__write_file" on an endpoint for all, the tool's own name on an endpoint for one. */
 static void
 resolve_tool(struct writ_request *request, struct writ_call *call)
@@ -243,7 +220,8 @@ writ_judge_call(struct writ_request *request)
         return writ_refusal_http(request, 200, CODE_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
             "params must name a tool");
     }
-    if (request->message.name.len > NAME_MAX_BYTES || !params_are_known(request->message.params)) {
+    if (request->message.name.len > NAME_MAX_BYTES ||
+        !writ_mcp_params_are_known(request->message.params)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
             "params of a tools/call have no other members than name, arguments, _meta, task, "
             "inputResponses and requestState, and a name of at most 512 bytes");

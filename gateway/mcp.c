@@ -275,6 +275,29 @@ writ_mcp_is_governed(struct writ_view method)
     return writ_view_is(method, "tools/call");
 }
 
+/* The members that the specification gives a tools/call, to the letter. Any other would go upstream
+ * without having been judged, and a parser there may take a look-alike for one of these
+ * (security.md J2): it is refused, so that whoever needs it learns why it has no effect. */
+bool
+writ_mcp_params_are_known(const struct writ_json *params)
+{
+    static const char *const known[] = {
+        "name", "arguments", "_meta", "task", "inputResponses", "requestState"};
+
+    WRIT_JSON_EACH(name, params)
+    {
+        bool found = false;
+
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            found = found || writ_view_is(writ_json_string(name), known[i]);
+        }
+        if (!found) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static const struct writ_view base64_open = WRIT_LIT("=?base64?");
 static const struct writ_view base64_close = WRIT_LIT("?=");
 

@@ -96,6 +96,9 @@ bool writ_mcp_elicits_url(const struct writ_json *capabilities);
 /** True for a method whose calls are governed. */
 bool writ_mcp_is_governed(struct writ_view method);
 
+/** True when params of a tools/call have no other members than the specification knows. */
+bool writ_mcp_params_are_known(const struct writ_json *params);
+
 /** Decodes an Mcp-Name or Mcp-Param value: "=?base64?...?=" or the plain text
  * (specification 2026-07-28, basic/transports/streamable-http). Appends to `ret`. WRIT_E_PARSE. */
 WRIT_RESULT writ_mcp_header_decode(struct writ_view value, struct writ_buf *ret);

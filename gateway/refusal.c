@@ -34,9 +34,9 @@ envelope_begin(struct writ_write *w, const struct writ_json *id)
     }
 }
 
-static void
-put_http(struct writ_buf *buf, const struct writ_json *id, int code, enum writ_reason reason,
-    struct writ_view text)
+void
+writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int code,
+    enum writ_reason reason, struct writ_view text)
 {
     struct writ_write w = writ_write_to(buf);
 
@@ -97,7 +97,7 @@ writ_refusal_http(struct writ_request *request, unsigned status, int code, enum 
     size_t count = 1;
     writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
 
-    put_http(&body, request->message.id, code, reason,
+    writ_refusal_put_fault(&body, request->message.id, code, reason,
         text != NULL ? writ_view_str(text) : writ_reason_sentence(reason));
     if (status == 503 || status == 429) {
         headers[count++] = (struct writ_header){WRIT_LIT("Retry-After"), WRIT_LIT("1")};
@@ -109,7 +109,7 @@ writ_refusal_http(struct writ_request *request, unsigned status, int code, enum 
 void
 writ_refusal_put_error(struct writ_buf *buf, const struct writ_json *id, enum writ_reason reason)
 {
-    put_http(buf, id, WRIT_REFUSAL_CODE, reason, writ_reason_sentence(reason));
+    writ_refusal_put_fault(buf, id, WRIT_REFUSAL_CODE, reason, writ_reason_sentence(reason));
 }
 
 void
@@ -118,7 +118,7 @@ writ_refusal_overloaded(struct writ_exchange *x)
     const struct writ_header headers[2] = {json_type, {WRIT_LIT("Retry-After"), WRIT_LIT("1")}};
     writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
 
-    put_http(&body, NULL, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED,
+    writ_refusal_put_fault(&body, NULL, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED,
         writ_reason_sentence(WRIT_REASON_OVERLOADED));
     writ_metrics_mark(x->metrics, WRIT_VECTOR_REFUSALS, WRIT_REASON_OVERLOADED);
     reply(x, 503, headers, 2, &body);
@@ -177,7 +177,7 @@ writ_refusal_identity(struct writ_request *request, const struct writ_identity_r
     enum writ_reason reason = narrow ? WRIT_REASON_INSUFFICIENT_SCOPE : WRIT_REASON_UNAUTHENTICATED;
     writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
 
-    put_http(&body, NULL, WRIT_REFUSAL_CODE, reason, writ_reason_sentence(reason));
+    writ_refusal_put_fault(&body, NULL, WRIT_REFUSAL_CODE, reason, writ_reason_sentence(reason));
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, reason);
     return reply_challenge(request, identity_status(identity->answer), &challenge, &body);
 }

@@ -40,6 +40,10 @@ void writ_refusal_put(
 void writ_refusal_put_error(
     struct writ_buf *buf, const struct writ_json *id, enum writ_reason reason);
 
+/** The same with another code and text. */
+void writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int code,
+    enum writ_reason reason, struct writ_view text);
+
 /** Answers 503 before there is even a request. */
 void writ_refusal_overloaded(struct writ_exchange *x);
 

@@ -80,7 +80,8 @@ struct writ_credential_expect {
     bool any_agent;
     struct writ_view tenant; /* empty: the credential must say null */
     bool any_tenant;
-    struct writ_digest params_hash;       /* of the arguments as they are */
+    struct writ_digest params_hash; /* of the arguments as they are */
+    bool any_params; /* the verifier does not see them: somebody behind it compares the claim */
     struct writ_member_text target_state; /* PRESENT or NULL: as it is now; else never equal */
     bool any_target_state;                /* the verifier cannot observe it */
 

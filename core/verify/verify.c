@@ -91,6 +91,10 @@ digest_text(struct writ_view text, struct writ_digest *ret, struct writ_err *err
 static WRIT_RESULT
 digest_arguments(const struct writ_verify_call *call, struct writ_digest *ret, struct writ_err *err)
 {
+    if (call->any_arguments) {
+        *ret = (struct writ_digest){{0}};
+        return WRIT_DONE;
+    }
     if (call->params_hash.len == 0) {
         return digest_text(call->arguments.len > 0 ? call->arguments : WRIT_LIT("{}"), ret, err);
     }
@@ -148,6 +152,7 @@ expectation(const struct writ_verify *verify, const struct writ_verify_call *cal
         .tenant = call->tenant,
         .any_tenant = call->any_tenant,
         .params_hash = *params_hash,
+        .any_params = call->any_arguments,
         .target_state = {call->target_state_digest.len > 0 ? WRIT_PRESENT : WRIT_NULL,
             call->target_state_digest},
         .any_target_state = call->any_target_state,

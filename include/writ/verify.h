@@ -91,6 +91,7 @@ struct writ_verify_call {
     bool any_issuer;                      /* whoever has the keys may have issued it */
     bool any_agent, any_tenant;
     bool any_target_state; /* the caller cannot observe it */
+    bool any_arguments;    /* the caller does not see them: who does compares answer.params_hash */
 
     int64_t now_s;          /* seconds since 1970 */
     int64_t skew_s;         /* 0..WRIT_VERIFY_SKEW_MAX_S */

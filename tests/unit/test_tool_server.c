@@ -167,6 +167,10 @@ START_TEST(what_is_not_to_be_compared_is_left_out_by_name)
     ck_assert_str_eq(reason_for(WRIT_LIT(WRIT_TOKEN_TEXT), &call), "ok");
     call.any_target_state = true;
     ck_assert_str_eq(reason_for(WRIT_LIT(WRIT_TOKEN_TEXT), &call), "ok");
+    call.params_hash = (struct writ_view){NULL, 0};
+    ck_assert_str_eq(reason_for(WRIT_LIT(WRIT_TOKEN_TEXT), &call), "args_mismatch");
+    call.any_arguments = true;
+    ck_assert_str_eq(reason_for(WRIT_LIT(WRIT_TOKEN_TEXT), &call), "ok");
     teardown();
 }
 END_TEST

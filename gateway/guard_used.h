@@ -1,0 +1,51 @@
+/* guard_used.h - which credentials were used: a file of one fixed size, shared by every guard that
+ * opens it.
+ *
+ * A slot is taken before the call goes on, so that of two requests with one credential, wherever
+ * they arrive, one is refused. The file is mapped: what was written stays when the process is
+ * killed. It never grows; a slot is free again when its credential has expired; when there is no
+ * room the answer is that nobody knows, and the call is refused.
+ *
+ * What could be forgotten is refused instead: a credential from before the file was made (somebody
+ * may have removed the one before), from before the machine was started (what had not reached the
+ * disk is lost), or that is over already by a slot that was given away (the clock went back). */
+#ifndef WRIT_GATEWAY_GUARD_USED_H
+#define WRIT_GATEWAY_GUARD_USED_H
+
+#include "base/bytes.h"
+
+#include "writ/verify.h"
+
+#define WRIT_GUARD_USED_SLOTS                                                                      \
+    ((size_t)1 << 20)             /* credentials that live at once, at the very most */
+#define WRIT_GUARD_USED_BUCKET 64 /* slots in which one of them may lie */
+
+struct writ_guard_used;
+
+/** Makes an empty file, mode 0600, that must not exist. Blocks.
+ * WRIT_E_INVALID (it exists), WRIT_E_ABSENT (no such folder), WRIT_E_IO. */
+WRIT_RESULT writ_guard_used_make(const char *path, int64_t now_s, struct writ_err *err);
+
+/**
+ * Opens a file that was made.
+ *
+ * @param skew_s  by how much the clock of who issues credentials may be behind
+ * @param ret     new, close with writ_guard_used_close; written only on success
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT   there is none
+ *         WRIT_E_INVALID  not such a file, or others than its owner may write to it
+ *         WRIT_E_IO, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_guard_used_open(const char *path, int64_t now_s, int64_t skew_s,
+    struct writ_guard_used **ret, struct writ_err *err);
+
+/** NULL is fine. */
+void writ_guard_used_close(struct writ_guard_used *used);
+
+/** One use of a credential that is good otherwise.
+ * @param issued_s, until_s  its iat, and its exp with what is forgiven to clocks */
+enum writ_verify_use writ_guard_used_take(struct writ_guard_used *used, struct writ_view jti,
+    int64_t issued_s, int64_t until_s, int64_t now_s);
+
+#endif

@@ -1,0 +1,350 @@
+// `writ guard`: only calls with a credential that is good for exactly them reach the tool server, each once.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import { ANYBODY, BIN, startGateway, until, writ } from '../support/gateway.mjs';
+import { AUD, ISS, digest, guardFolder, issuer, startGuard } from '../support/guard.mjs';
+import { Caller, openSession } from '../support/rpc.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+
+const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
+const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };
+const ARGS = { to: 'DE89', amount: 12.5 };
+
+async function behind(t, options = {}) {
+  const up = await startUpstream(t, options);
+  const signer = await issuer();
+  const dir = await guardFolder(t, signer.jwks);
+  const guard = await startGuard(t, dir, ['http', up.url.replace('/mcp', '')]);
+  return { up, guard, dir, ...signer, caller: new Caller(guard) };
+}
+const reason = (answer) => answer.error?.data?.reason;
+
+test('a call with its credential runs, once; without one it never reaches the server', async (t) => {
+  const { up, mint, caller } = await behind(t);
+  const bare = await caller.call('pay', ARGS);
+  assert.deepEqual([bare.status, reason(bare)], [401, 'missing_credential']);
+  const token = await mint('pay', ARGS);
+  const good = await caller.call('pay', ARGS, { headers: { 'writ-credential': token } });
+  assert.deepEqual([good.status, good.said], [200, 'ran 1']);
+  const again = await caller.call('pay', ARGS, { headers: { 'writ-credential': token } });
+  assert.deepEqual([again.status, reason(again)], [403, 'replayed']);
+  assert.equal(up.calls.length, 1);
+  assert.deepEqual(up.calls[0].arguments, ARGS);
+  assert.equal(up.calls[0].headers['writ-credential'], token); // the server may look at it, too
+});
+
+test('in the body it is as good, over both protocol families', async (t) => {
+  const { up, guard, mint, caller } = await behind(t);
+  for (const each of [caller, new Caller(guard, { modern: true })]) {
+    const answer = await each.call('pay', ARGS, { meta: { 'io.writ/credential': await mint('pay', ARGS) } });
+    assert.equal(answer.status, 200, answer.text);
+  }
+  assert.equal(up.calls.length, 2);
+});
+
+test('every reason against a credential keeps the call away', async (t) => {
+  const { up, mint, caller } = await behind(t);
+  const stranger = await issuer();
+  const now = Math.floor(Date.now() / 1000);
+  const rows = [
+    ['malformed', 'x'], ['bad_signature', await stranger.mint('pay', ARGS)],
+    ['wrong_issuer', await mint('pay', ARGS, { iss: `${ISS}/` })],
+    ['wrong_audience', await mint('pay', ARGS, { aud: `${AUD}2` })],
+    ['not_yet_valid', await mint('pay', ARGS, { nbf: now + 600, exp: now + 700 })],
+    ['expired', await mint('pay', ARGS, { iat: now - 100, nbf: now - 100, exp: now - 1 })],
+    ['scope_mismatch', await mint('refund', ARGS)], ['args_mismatch', await mint('pay', { ...ARGS, amount: 13 })],
+    ['unknown_key', await (await issuer('other')).mint('pay', ARGS)],
+  ];
+  for (const [want, token] of rows) {
+    const answer = await caller.call('pay', ARGS, { headers: { 'writ-credential': token } });
+    assert.deepEqual([answer.status, reason(answer)], [403, want]);
+  }
+  assert.equal(up.calls.length, 0);
+});
+
+test('of many requests with one credential at once, exactly one reaches the server', async (t) => {
+  const { up, mint, caller } = await behind(t);
+  for (let round = 0; round < 10; round++) {
+    const token = await mint('pay', ARGS);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => caller.call('pay', ARGS, { headers: { 'writ-credential': token } })));
+    assert.equal(answers.filter((a) => a.status === 200).length, 1);
+    assert.equal(answers.filter((a) => reason(a) === 'replayed').length, 19);
+  }
+  assert.equal(up.calls.length, 10);
+});
+
+test('two guards that share a memory let a credential through once', async (t) => {
+  const { up, dir, guard, mint, caller } = await behind(t);
+  const other = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', '')]));
+  for (let round = 0; round < 10; round++) {
+    const headers = { 'writ-credential': await mint('pay', ARGS) };
+    const answers = await Promise.all([caller, other, caller, other].map((each) => each.call('pay', ARGS, { headers })));
+    assert.equal(answers.filter((a) => a.status === 200).length, 1);
+  }
+  assert.equal(up.calls.length, 10);
+  assert.equal(guard.gone, false);
+});
+
+test('what was used stays used when the guard is killed, at any moment', async (t) => {
+  const { up, guard, mint, caller } = await behind(t);
+  const size = statSync(guard.path('used')).size;
+  const tokens = [];
+  for (let round = 0; round < 5; round++) {
+    const batch = await Promise.all(Array.from({ length: 10 }, () => mint('pay', ARGS)));
+    tokens.push(...batch);
+    const sent = batch.map((token) => caller.call('pay', ARGS, { headers: { 'writ-credential': token } }).catch(() => {}));
+    await up.arrived(1 + round * 2);
+    await guard.stop('SIGKILL');
+    await Promise.all(sent);
+    await guard.start();
+    caller.gateway = guard;
+  }
+  const ran = new Set(up.calls.map((c) => c.credential));
+  assert.equal(ran.size, up.calls.length);
+  for (const token of tokens) {
+    const answer = await caller.call('pay', ARGS, { headers: { 'writ-credential': token } });
+    if (ran.has(token)) assert.equal(reason(answer), 'replayed');
+  }
+  const credentials = up.calls.map((c) => c.credential);
+  assert.equal(new Set(credentials).size, credentials.length);
+  assert.equal(statSync(guard.path('used')).size, size);
+});
+
+test('a memory that is missing, cut, of others, or made anew makes no used credential new', async (t) => {
+  const { dir, guard, mint, caller } = await behind(t);
+  const token = await mint('pay', ARGS);
+  assert.equal((await caller.call('pay', ARGS, { headers: { 'writ-credential': token } })).status, 200);
+  await guard.stop();
+  const args = (used) => ['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', join(dir, 'jwks.json'), '--aud', AUD, '--used', used];
+  assert.equal(writ(args(join(dir, 'none'))).code, 3);
+  assert.equal(writ(['guard', 'init', join(dir, 'used')]).code, 3); // there is one
+  spawnSync('chmod', ['666', join(dir, 'used')]);
+  assert.match(writ(args(join(dir, 'used'))).err, /others than its owner/);
+  spawnSync('rm', [join(dir, 'used')]);
+  writ(['guard', 'init', join(dir, 'used')]);
+  await guard.start();
+  caller.gateway = guard;
+  const after = await caller.call('pay', ARGS, { headers: { 'writ-credential': token } });
+  assert.equal(reason(after), 'replayed');
+  await guard.stop();
+  truncateSync(join(dir, 'used'), 4096);
+  assert.match(writ(args(join(dir, 'used'))).err, /not a file of used credentials/);
+});
+
+test('what could be read in two ways is refused', async (t) => {
+  const { up, mint, caller } = await behind(t);
+  const token = await mint('pay', ARGS);
+  const other = await mint('pay', ARGS);
+  const call = (extra) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: ARGS }, ...extra });
+  const headers = { 'writ-credential': token };
+  const text = (body) => JSON.stringify(body);
+  const rows = [
+    text([call()]), `${text(call())}${text(call())}`, text(call()).replace('"name"', '"name":"refund","name"'),
+    text(call({ Method: 'ping' })), text(call({ id: undefined })), text(call({ id: null })),
+    text(call({ params: { name: 'pay', Name: 'refund', arguments: ARGS } })), text(call({ params: { name: 'pay', arguments: [1] } })),
+    text(call({ params: { arguments: ARGS } })), '{"jsonrpc":"2.0"', '\ufeff{}',
+    text(call({ params: { name: 'pay', arguments: ARGS, _meta: { 'io.writ/credential': other } } })),
+  ];
+  for (const body of rows) {
+    const answer = await caller.post(body, { headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } });
+    assert.ok(answer.status >= 400, body);
+  }
+  for (const method of ['Tools/Call', 'tools/call ', 'tools\\/call2', 'x/y']) {
+    assert.equal((await caller.request(method, { name: 'pay', arguments: ARGS }, { headers })).error.code, -32601);
+  }
+  const mismatch = await caller.call('pay', ARGS, { headers: { ...headers, 'mcp-method': 'ping' } });
+  assert.equal(reason(mismatch), 'header_mismatch');
+  const twice = await new Promise((resolve, reject) => {
+    const body = text(call());
+    const req = http.request(`${caller.gateway.origin}/mcp`, { method: 'POST', headers: ['Host', `127.0.0.1:${caller.gateway.port}`, 'Content-Type', 'application/json',
+      'Writ-Credential', token, 'writ-credential', other, 'Content-Length', String(body.length)] }, (res) => resolve(res.statusCode));
+    req.on('error', reject).end(body);
+  });
+  assert.ok(twice === 403 || twice === 400, String(twice));
+  assert.equal(up.calls.length, 0);
+  assert.equal(up.arrivals.length, 0);
+});
+
+test('messages that call no tool pass; streams come as they are written', async (t) => {
+  const { up, caller } = await behind(t, { tools: ['pay'], onMessage: (a) => {
+    if (a.method !== 'resources/list') return undefined;
+    const stream = a.stream();
+    stream.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 1 } });
+    setTimeout(() => { stream.send({ jsonrpc: '2.0', id: a.id, result: { resources: [] } }); stream.end(); }, 50);
+    return true;
+  } });
+  await caller.open();
+  assert.equal(caller.session, 'up-1');
+  assert.deepEqual((await caller.request('tools/list')).result.tools.map((x) => x.name), ['pay']);
+  const listed = await caller.request('resources/list');
+  assert.ok(listed.isStream);
+  assert.equal(listed.messages.length, 2);
+  assert.equal((await caller.close()).status, 200);
+  assert.deepEqual(up.requests.map((r) => r.method), ['POST', 'POST', 'POST', 'POST', 'DELETE']);
+});
+
+test('a large answer reaches a slow client whole, and a server that is not there is a 502', async (t) => {
+  const big = 'x'.repeat(8 << 20);
+  const { up, caller, mint } = await behind(t, { onCall: (a) => a.text(big) });
+  const token = await mint('pay', ARGS);
+  const answer = await caller.call('pay', ARGS, { headers: { 'writ-credential': token }, onResponse: (res) => { res.pause(); setTimeout(() => res.resume(), 300); } });
+  assert.equal(answer.said.length, big.length);
+  await up.close();
+  const gone = await caller.call('pay', ARGS, { headers: { 'writ-credential': await mint('pay', ARGS) } });
+  assert.deepEqual([gone.status, reason(gone)], [502, 'upstream_unavailable']);
+});
+
+test('keys are fetched again for a credential of a key that is new', async (t) => {
+  const [old, fresh] = [await issuer('old'), await issuer('new')];
+  let keys = old.jwks;
+  let fetched = 0;
+  const server = http.createServer((req, res) => { fetched++; res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(keys)); }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const up = await startUpstream(t);
+  const guard = await startGuard(t, await guardFolder(t), ['http', up.url.replace('/mcp', '')], { keys: `http://127.0.0.1:${server.address().port}/jwks` });
+  const caller = new Caller(guard);
+  const run = async (of) => (await caller.call('pay', ARGS, { headers: { 'writ-credential': await of.mint('pay', ARGS) } })).status;
+  await until(() => fetched > 0, 'the first fetch');
+  assert.equal(await run(old), 200);
+  keys = { keys: [...fresh.jwks.keys, ...old.jwks.keys] };
+  await new Promise((r) => setTimeout(r, 1100)); // a key that was asked for a moment ago is not asked for again
+  assert.equal(await run(fresh), 200);
+  const made = await issuer('made-up');
+  const before = fetched;
+  await Promise.all(Array.from({ length: 20 }, () => run(made)));
+  assert.ok(fetched - before <= 2, `${fetched - before} fetches`);
+  assert.equal(up.calls.length, 2);
+});
+
+test('behind a real gateway the official everything server serves its calls, and nobody else\'s', async (t) => {
+  const probe = await startUpstream(t);
+  const port = probe.port;
+  await probe.close();
+  const everything = spawn(process.execPath, [join(npm.resolve('@modelcontextprotocol/server-everything/package.json'), '..', 'dist/index.js'), 'streamableHttp'],
+    { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
+  t.after(() => everything.kill('SIGKILL'));
+  await until(async () => (await fetch(`http://127.0.0.1:${port}/mcp`).catch(() => undefined)) !== undefined, 'the everything server');
+  const dir = await guardFolder(t);
+  const guardPort = await startUpstream(t).then(async (u) => { await u.close(); return u.port; });
+  const gw = await startGateway(t, { issuer: ISS, upstreams: { up: { http: `http://127.0.0.1:${guardPort}/mcp`, resource: AUD } }, tools: { 'up/*': ANY } });
+  await startGuard(t, dir, ['http', `http://127.0.0.1:${port}`], { keys: `${gw.origin}/.well-known/jwks.json`, listen: `127.0.0.1:${guardPort}` });
+  const client = await openSession(gw);
+  assert.ok((await client.request('tools/list')).result.tools.length > 3);
+  const answer = await client.call('up__echo', { message: 'hello' });
+  assert.equal(answer.said, 'Echo: hello', answer.text);
+  const past = await new Caller({ origin: `http://127.0.0.1:${guardPort}` }).open();
+  const refused = await past.call('echo', { message: 'hello' });
+  assert.deepEqual([refused.status, reason(refused)], [401, 'missing_credential']);
+});
+
+test('over stdio the official filesystem server writes for a good credential alone', async (t) => {
+  const signer = await issuer();
+  const dir = await guardFolder(t, signer.jwks);
+  mkdirSync(join(dir, 'files'));
+  const server = join(npm.resolve('@modelcontextprotocol/server-filesystem/package.json'), '..', 'dist/index.js');
+  const child = spawn(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used', '--', process.execPath, server, join(dir, 'files')],
+    { cwd: dir, stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  let id = 0;
+  const ask = async (method, params) => {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })}\n`);
+    for (;;) {
+      const { value } = await lines.next();
+      const message = JSON.parse(value);
+      if (message.id === id) return message;
+    }
+  };
+  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } });
+  child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+  assert.ok((await ask('tools/list', {})).result.tools.length > 3);
+  const args = { path: join(dir, 'files/a.txt'), content: 'written' };
+  const bare = await ask('tools/call', { name: 'write_file', arguments: args });
+  assert.equal(bare.error.data.reason, 'missing_credential');
+  const meta = { 'io.writ/credential': await signer.mint('write_file', args) };
+  const good = await ask('tools/call', { name: 'write_file', arguments: args, _meta: meta });
+  assert.match(good.result.content[0].text, /Successfully wrote/);
+  assert.equal(readFileSync(args.path, 'utf8'), 'written');
+  writeFileSync(args.path, 'touched');
+  const again = await ask('tools/call', { name: 'write_file', arguments: args, _meta: meta });
+  assert.equal(again.error.data.reason, 'replayed');
+  assert.equal(readFileSync(args.path, 'utf8'), 'touched');
+  child.stdin.write('{"jsonrpc":"2.0","id":77,"method":"tools/call"\n');
+  assert.equal(JSON.parse((await lines.next()).value).error.code, -32700);
+  child.stdin.end();
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
+});
+
+test('the guard stands between a gateway and its stdio server', async (t) => {
+  const dir = await guardFolder(t);
+  const server = join(npm.resolve('@modelcontextprotocol/server-memory/package.json'), '..', 'dist/index.js');
+  const gw = await startGateway(t, {
+    issuer: ISS, agents: [ANYBODY], tools: { 'mem/*': ANY },
+    upstreams: { mem: { resource: AUD, environment: { MEMORY_FILE_PATH: join(dir, 'memory.jsonl') }, credential: { meta: true },
+      stdio: [BIN, 'guard', 'stdio', '--keys', join(dir, 'jwks.json'), '--aud', AUD, '--iss', ISS, '--used', join(dir, 'used'), '--', process.execPath, server] } },
+  }, { prepare: (folder) => writeFileSync(join(dir, 'jwks.json'), writ(['keys', 'jwks', '--dir', join(folder, 'keys')]).out) });
+  const client = await openSession(gw);
+  const answer = await client.call('mem__create_entities', { entities: [{ name: 'writ', entityType: 'gateway', observations: ['guards'] }] });
+  assert.match(answer.said ?? answer.text, /guards/);
+});
+
+test('nginx asks the guard before it passes a request on', async (t) => {
+  if (spawnSync('nginx', ['-v']).error) return t.skip('nginx is not installed: scripts/deps test');
+  const page = readFileSync(join(process.env.WRIT_SOURCE_DIR ?? '.', 'docs/guard.md'), 'utf8');
+  const up = await startUpstream(t);
+  const signer = await issuer();
+  const dir = await guardFolder(t, signer.jwks);
+  const guard = await startGuard(t, dir, ['check']);
+  const port = await startUpstream(t).then(async (u) => { await u.close(); return u.port; });
+  const conf = /```nginx\n([^]*?)```/.exec(page)[1].replaceAll('127.0.0.1:9000', `127.0.0.1:${up.port}`)
+    .replaceAll('127.0.0.1:9200', `127.0.0.1:${guard.port}`).replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`);
+  writeFileSync(join(dir, 'nginx.conf'), conf);
+  const nginx = spawn('nginx', ['-p', dir, '-c', 'nginx.conf', '-e', 'nginx.log'], { stdio: 'inherit' });
+  t.after(() => nginx.kill('SIGKILL'));
+  await until(async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)) !== undefined, 'nginx');
+  const post = async (headers) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/transfer`, { method: 'POST', body: JSON.stringify(ARGS), headers: { 'content-type': 'application/json', ...headers } });
+    await answer.text();
+    return answer.status;
+  };
+  assert.equal(await post({}), 401);
+  assert.equal(await post({ 'writ-credential': await signer.mint('refund', ARGS) }), 403);
+  assert.equal(await post({ 'writ-credential': await (await issuer()).mint('transfer', ARGS) }), 403);
+  // what a client says in the proxy's words does not count
+  assert.equal(await post({ 'writ-credential': await signer.mint('refund', ARGS), 'writ-tool': 'refund' }), 403);
+  assert.equal(up.arrivals.length, 0);
+  const token = await signer.mint('transfer', ARGS);
+  assert.equal(await post({ 'writ-credential': token, 'writ-params-hash': 'sha256:x', 'writ-agent': 'somebody' }), 202);
+  assert.equal(await post({ 'writ-credential': token }), 403);
+  assert.equal(up.arrivals.length, 1);
+  const { headers, message } = up.arrivals[0];
+  assert.equal(headers['writ-params-hash'], digest(message)); // the server's own comparison
+  assert.equal(headers['writ-agent'], 'agent-1');
+  nginx.kill('SIGQUIT');
+  await once(nginx, 'exit');
+});
+
+test('a question that says more is compared more', async (t) => {
+  const signer = await issuer();
+  const guard = await startGuard(t, await guardFolder(t, signer.jwks), ['check']);
+  const state = digest({ balance: 7 });
+  const ask = async (headers) => {
+    const answer = await fetch(`${guard.origin}/check`, { headers });
+    return [answer.status, answer.headers.get('writ-reason') ?? 'ok'];
+  };
+  const token = () => signer.mint('pay', ARGS, { target_state_digest: state });
+  assert.deepEqual(await ask({ 'writ-credential': await token() }), [403, 'scope_mismatch']);
+  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-params-hash': digest({}) }), [403, 'args_mismatch']);
+  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-params-hash': 'x' }), [403, 'args_mismatch']);
+  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-target-state': digest({ balance: 8 }) }), [403, 'state_drift']);
+  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-params-hash': digest(ARGS), 'writ-target-state': state }), [204, 'ok']);
+  assert.equal((await fetch(`${guard.origin}/other`)).status, 404);
+});
