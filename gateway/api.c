@@ -158,19 +158,30 @@ text_member(struct writ_write *w, struct writ_view name, struct writ_view value)
 }
 
 void
-writ_api_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason)
+writ_api_put_problem(
+    struct writ_buf *ret, unsigned status, enum writ_reason reason, const char *detail)
 {
-    writ_auto_buf body = writ_buf_make(PROBLEM_MAX);
-    struct writ_write w = writ_write_to(&body);
+    struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
     text_member(&w, WRIT_LIT("type"), WRIT_LIT("about:blank"));
     text_member(&w, WRIT_LIT("title"), writ_reason_sentence(reason));
     writ_write_name(&w, WRIT_LIT("status"));
     writ_write_u64(&w, status);
+    if (detail != NULL) {
+        text_member(&w, WRIT_LIT("detail"), writ_view_str(detail));
+    }
     text_member(&w, WRIT_LIT("reason"), writ_reason_name(reason));
     text_member(&w, WRIT_LIT("hint"), writ_reason_hint(reason));
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+}
+
+void
+writ_api_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason)
+{
+    writ_auto_buf body = writ_buf_make(PROBLEM_MAX);
+
+    writ_api_put_problem(&body, status, reason, NULL);
     reply(x, status, WRIT_LIT("application/problem+json"), &body);
 }

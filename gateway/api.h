@@ -46,7 +46,12 @@ unsigned writ_api_status(enum writ_reason reason);
 /** Answers with JSON, which nobody keeps; a buffer that has failed is a 500. Ends the exchange. */
 void writ_api_reply(struct writ_exchange *x, unsigned status, const struct writ_buf *json);
 
-/** Answers with a problem (RFC 9457): the reason's sentence, name and hint. Ends the exchange. */
+/** Appends a problem (RFC 9457): the reason's sentence, name and hint, and what exactly (`detail`,
+ * NULL: nothing more). */
+void writ_api_put_problem(
+    struct writ_buf *ret, unsigned status, enum writ_reason reason, const char *detail);
+
+/** Answers with a problem. Ends the exchange. */
 void writ_api_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason);
 
 #endif

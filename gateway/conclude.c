@@ -5,6 +5,7 @@
 #include "gateway/conclude.h"
 
 #include "gateway/after.h"
+#include "gateway/hook.h"
 #include "gateway/ours.h"
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
@@ -257,6 +258,11 @@ writ_conclude_record(struct writ_request *request)
     if (end->outcome == WRIT_OUTCOME_ERROR) {
         call->outcome.error_type = writ_member_text(end->error_type);
     }
+    if (end->said != NULL) {
+        call->outcome.error_message = end->said->error_message;
+        call->outcome.extensions = end->said->extensions;
+        call->outcome.others = end->said->others;
+    }
     if (end->output_hash.len > 0) {
         call->outcome.tool_output_hash = writ_member_text(end->output_hash);
     }
@@ -339,13 +345,14 @@ refuse_without_words(struct writ_request *request)
     return WRIT_STEP_DONE;
 }
 
-static enum writ_step
-answer_refusal(struct writ_request *request)
+struct writ_refusal
+writ_conclude_refusal(const struct writ_request *request)
 {
     const struct writ_call *call = request->call;
     const struct writ_entry_decision *entry = &request->entry.decision;
     bool decided = request->entry.kind == WRIT_ENTRY_DECISION;
-    struct writ_refusal refusal = {
+
+    return (struct writ_refusal){
         .reason = call->end.refusal,
         .decision_id = call->decision.decision_id.view,
         .constraint = decided ? call->verdict.constraint : (struct writ_view){NULL, 0},
@@ -358,6 +365,12 @@ answer_refusal(struct writ_request *request)
             !decided && !call->end.not_sent &&
             (request->entry.code != WRIT_OK || call->end.outcome != WRIT_OUTCOME_EXECUTED),
     };
+}
+
+static enum writ_step
+answer_refusal(struct writ_request *request)
+{
+    const struct writ_refusal refusal = writ_conclude_refusal(request);
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
 
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
@@ -401,6 +414,9 @@ writ_conclude_answer(struct writ_request *request)
     struct writ_call *call = request->call;
     const struct writ_entry *entry = &request->entry;
 
+    if (request->endpoint->hook != WRIT_HOOK_NONE) {
+        return writ_hook_answer(request);
+    }
     if (entry->kind == WRIT_ENTRY_DECISION) {
         return entry->code == WRIT_OK && entry->decision.prior.result.ptr != NULL
                    ? answer_replay(request)

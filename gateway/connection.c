@@ -203,11 +203,13 @@ writ_connection_refuse(struct writ_connection *connection, const struct writ_fra
 {
     writ_auto_buf body = writ_buf_make(4096);
     writ_auto_buf all = writ_buf_make(8192);
+    struct writ_view type;
 
-    writ_incoming_put_refusal(fault, &body);
-    writ_buf_fmt(&all, "HTTP/1.1 %s\r\nConnection: close\r\nContent-Type: application/json\r\n",
-        status_line);
-    writ_buf_fmt(&all, "Content-Length: %zu\r\n\r\n", body.len);
+    type = writ_incoming_put_refusal(
+        connection->request != NULL ? connection->request->route : NULL, fault, &body);
+    writ_buf_fmt(&all, "HTTP/1.1 %s\r\nConnection: close\r\n", status_line);
+    writ_buf_fmt(&all, "Content-Type: " WRIT_VIEW_FMT "\r\nContent-Length: %zu\r\n\r\n",
+        WRIT_VIEW_ARG(type), body.len);
     writ_buf_put(&all, writ_buf_view(&body));
     writ_metrics_mark(connection->daemon->acceptor->metrics, WRIT_VECTOR_REFUSALS, fault->reason);
     writ_metrics_mark(

@@ -20,6 +20,7 @@ struct number {
 #define NUMBER_rule(name, field)     /* these are new with a reload */
 #define NUMBER_approval(name, field)
 #define NUMBER_replay(name, field)
+#define NUMBER_framework(name, field)
 #define NUMBER_review(name, field)
 #define NUMBER_voter(name, field)
 #define NUMBER_reviewer(name, field) /* same_reviewers */

@@ -25,7 +25,8 @@ writ_forward_sign(struct writ_request *request)
     const struct writ_credential_request wanted = {
         .decision = &call->authorization,
         .issuer = config->issuer.len > 0 ? config->issuer : request->worker->gateway->issuer,
-        .audience = writ_upstream_config(call->upstream)->resource,
+        .audience = call->framework != NULL ? call->framework->resource
+                                            : writ_upstream_config(call->upstream)->resource,
         .tenant = request->agent.tenant,
         .typ = config->credential.typ,
     };
@@ -35,7 +36,8 @@ writ_forward_sign(struct writ_request *request)
         return writ_conclude_unsent(request, WRIT_REASON_CREDENTIAL_FAILED);
     }
     call->credential = writ_buf_view(&token);
-    return writ_request_together(request, WRIT_STEP_FORWARD);
+    return writ_request_together(
+        request, call->framework != NULL ? WRIT_STEP_HAND : WRIT_STEP_FORWARD);
 }
 
 /* ---- FORWARD: the message ---- */

@@ -9,6 +9,7 @@
 #include "gateway/incoming.h"
 
 #include "base/text.h"
+#include "gateway/api.h"
 #include "gateway/connection.h"
 
 #define MAGIC             0x57494e43U
@@ -391,9 +392,14 @@ writ_incoming_answer(struct writ_incoming *request, unsigned status,
     writ_incoming_queue(request, status, response);
 }
 
-void
-writ_incoming_put_refusal(const struct writ_framing_fault *fault, struct writ_buf *ret)
+struct writ_view
+writ_incoming_put_refusal(
+    const struct writ_route *route, const struct writ_framing_fault *fault, struct writ_buf *ret)
 {
+    if (route != NULL && route->problems) {
+        writ_api_put_problem(ret, fault->status, fault->reason, fault->detail);
+        return WRIT_LIT("application/problem+json");
+    }
     writ_buf_fmt(ret, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,\"message\":",
         fault->status == 405 || fault->status == 415 ? -32000
         : fault->status < 500                        ? -32600
@@ -406,6 +412,7 @@ writ_incoming_put_refusal(const struct writ_framing_fault *fault, struct writ_bu
         writ_text_json(ret, writ_view_str(fault->detail));
     }
     writ_buf_str(ret, "}}}");
+    return WRIT_LIT("application/json");
 }
 
 void
@@ -413,10 +420,10 @@ writ_incoming_refuse(
     struct writ_incoming *request, const struct writ_framing_fault *fault, const char *allow)
 {
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX_BYTES);
-    struct writ_header headers[2] = {WRIT_HEADER_JSON};
+    struct writ_header headers[2] = {
+        {WRIT_LIT("Content-Type"), writ_incoming_put_refusal(request->route, fault, &body)}};
     size_t count = 1;
 
-    writ_incoming_put_refusal(fault, &body);
     if (allow != NULL) {
         headers[count++] = (struct writ_header){WRIT_LIT("Allow"), writ_view_str(allow)};
     }

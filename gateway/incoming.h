@@ -100,8 +100,10 @@ void writ_incoming_answer(struct writ_incoming *request, unsigned status,
 void writ_incoming_refuse(
     struct writ_incoming *request, const struct writ_framing_fault *fault, const char *allow);
 
-/** Appends the body of a refusal. */
-void writ_incoming_put_refusal(const struct writ_framing_fault *fault, struct writ_buf *ret);
+/** Appends the body of a refusal, as the route tells them (NULL: none is known yet), and gives its
+ * media type. */
+struct writ_view writ_incoming_put_refusal(
+    const struct writ_route *route, const struct writ_framing_fault *fault, struct writ_buf *ret);
 
 /** Queues a heartbeat if one is due. */
 void writ_incoming_beat(struct writ_incoming *request, int64_t now_us);

@@ -4,13 +4,15 @@
  * (duplicates, budgets, sealed boundaries, the clock) and records what it said; only what it
  * granted goes on to BIND, and only BIND makes a permit. */
 #include "gateway/conclude.h"
+#include "gateway/judge.h"
 #include "gateway/review_ask.h"
 #include "gateway/review_hold.h"
 #include "gateway/review_return.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
-#include "gateway/wire.h"
 #include "gateway/round.h"
+#include "gateway/stated.h"
+#include "gateway/wire.h"
 
 #include "base/id.h"
 #include "base/text.h"
@@ -18,7 +20,6 @@
 
 #define CODE_INVALID_PARAMS (-32602)
 #define CODE_INTERNAL       (-32603)
-#define NAME_MAX_BYTES      512 /* boundary ids, idempotency keys and tool names that are stated */
 #define ID_TEXT_MAX         2048
 
 static const struct writ_json no_arguments = {.type = WRIT_JSON_OBJECT, .span = 1};
@@ -79,58 +80,6 @@ resolve_tool(struct writ_request *request, struct writ_call *call)
 
 /* ---- JUDGE: in which run, under which key ---- */
 
-/* Runs that the gateway names itself: no caller puts a record there by stating the name. */
-static bool
-is_reserved(struct writ_view boundary_id)
-{
-    return writ_view_has_prefix(boundary_id, WRIT_LIT(WRIT_LEDGER_RESERVED)) ||
-           writ_view_has_prefix(boundary_id, WRIT_LIT("session:")) ||
-           writ_view_has_prefix(boundary_id, WRIT_LIT("agent:"));
-}
-
-/* A name that a caller states: 1..512 bytes without control characters, or not stated at all. */
-static bool
-stated_name(const struct writ_json *meta, struct writ_view member, struct writ_view *ret)
-{
-    const struct writ_json *value = writ_json_get(meta, member);
-    struct writ_view text = writ_json_string(value);
-
-    if (value == NULL) {
-        return true;
-    }
-    if (writ_json_type(value) != WRIT_JSON_STRING || text.len == 0 || text.len > NAME_MAX_BYTES) {
-        return false;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        if ((unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == 0x7f) {
-            return false;
-        }
-    }
-    *ret = text;
-    return true;
-}
-
-static bool
-stated_key(const struct writ_request *request, struct writ_view *ret)
-{
-    struct writ_view header = writ_exchange_header(request->x, WRIT_LIT("Idempotency-Key"));
-    struct writ_view meta = {NULL, 0};
-
-    if (!stated_name(request->message.meta, WRIT_LIT("io.writ/idempotencyKey"), &meta)) {
-        return false;
-    }
-    if (header.ptr == NULL) {
-        *ret = meta;
-        return true;
-    }
-    if (header.len == 0 || header.len > NAME_MAX_BYTES || !writ_text_is_utf8(header, NULL) ||
-        (meta.ptr != NULL && !writ_view_equal(header, meta))) {
-        return false;
-    }
-    *ret = header;
-    return true;
-}
-
 static writ_result
 window_name(const struct writ_request *request, int64_t start_us, struct writ_view *ret)
 {
@@ -175,8 +124,8 @@ choose_boundary(struct writ_request *request, struct writ_call *call, struct wri
 
 /* ---- JUDGE ---- */
 
-static void
-judge(struct writ_request *request, struct writ_call *call)
+void
+writ_judge_decide(struct writ_request *request, struct writ_call *call)
 {
     const struct writ_policy_call policy_call = {
         .agent = &request->agent,
@@ -185,7 +134,7 @@ judge(struct writ_request *request, struct writ_call *call)
         .arguments = call->arguments,
     };
 
-    if (call->upstream == NULL) {
+    if (call->upstream == NULL && call->framework == NULL) {
         call->verdict = (struct writ_verdict){.reason = WRIT_REASON_TOOL_NOT_LISTED};
         return;
     }
@@ -215,25 +164,27 @@ writ_judge_call(struct writ_request *request)
     if (call == NULL) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
-    *call = (struct writ_call){.observed = {.digest = {WRIT_NULL, {NULL, 0}}}};
+    *call = (struct writ_call){
+        .observed_to = WRIT_STEP_DRAFT, .observed = {.digest = {WRIT_NULL, {NULL, 0}}}};
     if (request->message.name.len == 0) { /* as servers say it: 200 */
         return writ_refusal_http(request, 200, CODE_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
             "params must name a tool");
     }
-    if (request->message.name.len > NAME_MAX_BYTES ||
+    if (request->message.name.len > WRIT_STATED_MAX_BYTES ||
         !writ_mcp_params_are_known(request->message.params)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
             "params of a tools/call have no other members than name, arguments, _meta, task, "
             "inputResponses and requestState, and a name of at most 512 bytes");
     }
-    if (!stated_key(request, &call->key)) {
+    if (!writ_stated_key(
+            request->x, request->message.meta, WRIT_LIT("io.writ/idempotencyKey"), &call->key)) {
         return invalid_params(request, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);
     }
-    if (!stated_name(request->message.meta, WRIT_LIT("io.writ/boundaryId"), &boundary) ||
-        is_reserved(boundary) ||
-        !stated_name(
+    if (!writ_stated_name(request->message.meta, WRIT_LIT("io.writ/boundaryId"), &boundary) ||
+        writ_stated_is_reserved(boundary) ||
+        !writ_stated_name(
             request->message.meta, WRIT_LIT("io.writ/targetStateDigest"), &call->stated_state) ||
-        !stated_name(
+        !writ_stated_name(
             request->message.meta, WRIT_LIT("io.writ/continuationId"), &call->continuation)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
             "io.writ/boundaryId, io.writ/targetStateDigest and io.writ/continuationId are strings "
@@ -244,7 +195,7 @@ writ_judge_call(struct writ_request *request)
     resolve_tool(request, call);
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
     call->arguments = arguments != NULL ? arguments : &no_arguments;
-    judge(request, call);
+    writ_judge_decide(request, call);
     call->returned = writ_review_return_read(request);
     if (call->returned.state.ptr == NULL) {
         r = writ_round_read(request, &call->round);
@@ -304,9 +255,11 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
         return (writ_result){WRIT_E_NOMEM};
     }
     WRIT_TRY(writ_id_new(request->worker->gateway->clock, id, NULL));
-    WRIT_TRY(writ_jcs_put(&request_id, request->message.id, NULL));
+    if (request->message.id != NULL) { /* a caller of the hook API need not name the request */
+        WRIT_TRY(writ_jcs_put(&request_id, request->message.id, NULL));
+    }
     d->decision_id = writ_member_text(writ_view(id, WRIT_ID_TEXT - 1));
-    d->request_id = writ_member_text(writ_buf_view(&request_id));
+    d->request_id = writ_member_text_or_absent(writ_buf_view(&request_id));
     d->agent_id = writ_member_text(agent->id);
     d->agent_role = writ_member_text_or_absent(agent->role);
     d->credential_scope = writ_member_text_or_absent(agent->credential_scope);
@@ -326,8 +279,8 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
     return digest_member(&config->policy_digest, arena, &d->policy_digest);
 }
 
-static writ_result
-hash_arguments(const struct writ_request *request, struct writ_member_text *ret)
+writ_result
+writ_judge_hash(const struct writ_request *request, struct writ_member_text *ret)
 {
     struct writ_digest digest;
 
@@ -341,7 +294,7 @@ identify(struct writ_request *request, struct writ_call *call, struct writ_decis
 {
     struct writ_arena *arena = request->x->arena;
 
-    WRIT_TRY(hash_arguments(request, &d->params_hash));
+    WRIT_TRY(writ_judge_hash(request, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(
         d, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
     if (call->round.follows) {
@@ -625,7 +578,7 @@ make_candidate(struct writ_request *request, const struct writ_decision *authori
         .target_state_digest = call->observed.digest,
     };
 
-    WRIT_TRY(hash_arguments(request, &candidate.params_hash));
+    WRIT_TRY(writ_judge_hash(request, &candidate.params_hash));
     WRIT_TRY(writ_binding_derive(
         &candidate, authorization, request->worker->gateway->profile, request->x->arena, NULL));
     *ret = candidate;
@@ -633,8 +586,8 @@ make_candidate(struct writ_request *request, const struct writ_decision *authori
 }
 
 /* Times of records are strictly increasing, so that of this one may be ahead of the clock. */
-static int64_t
-time_of_binding(const struct writ_request *request, const struct writ_decision *authorization)
+int64_t
+writ_judge_now(const struct writ_request *request, const struct writ_decision *authorization)
 {
     int64_t now_us = writ_clock_wall_us(request->worker->gateway->clock);
     int64_t issued_us = now_us;
@@ -664,7 +617,7 @@ writ_judge_bind(struct writ_request *request)
     if (!writ_is_ok(make_candidate(request, d, &candidate))) {
         return writ_conclude_unsent(request, WRIT_REASON_INTERNAL_ERROR);
     }
-    binding = writ_binding_check(d, &candidate, time_of_binding(request, d),
+    binding = writ_binding_check(d, &candidate, writ_judge_now(request, d),
         (struct writ_binding_lookup){granted_by_ledger, request});
     if (binding.verdict != WRIT_BINDING_ALLOW) {
         return writ_conclude_unsent(request, binding.reason);

@@ -47,7 +47,7 @@ observed(struct probe *probe, enum writ_reason fault, const struct writ_digest *
         copy.ptr != NULL ? WRIT_REASON_NONE : WRIT_REASON_TARGET_STATE_UNAVAILABLE;
     call->observed.digest =
         copy.ptr != NULL ? writ_member_text(copy) : (struct writ_member_text){WRIT_NULL, {NULL, 0}};
-    return WRIT_STEP_DRAFT;
+    return call->observed_to;
 }
 
 /* The target could not be read. */
@@ -403,14 +403,14 @@ writ_observe_start(struct writ_request *request)
 
     if (probe == NULL) {
         call->observed.fault = WRIT_REASON_TARGET_STATE_UNAVAILABLE;
-        return WRIT_STEP_DRAFT;
+        return call->observed_to;
     }
     *probe = (struct probe){.request = request};
     writ_metrics_count(request->x->metrics, WRIT_COUNTER_PROBES, 1);
     if (!writ_is_ok(writ_policy_probe(
             call->verdict.rule, call->arguments, request->x->arena, &probe->wanted, NULL))) {
         call->observed.fault = WRIT_REASON_TARGET_STATE_UNAVAILABLE;
-        return WRIT_STEP_DRAFT;
+        return call->observed_to;
     }
     switch (probe->wanted.probe->kind) {
     case WRIT_PROBE_TOOL:
@@ -422,5 +422,5 @@ writ_observe_start(struct writ_request *request)
         break;
     }
     call->observed.fault = WRIT_REASON_TARGET_STATE_UNAVAILABLE;
-    return WRIT_STEP_DRAFT;
+    return call->observed_to;
 }

@@ -1,6 +1,6 @@
 #include "gateway/refusal.h"
 
-#include "evidence/write.h"
+#include "gateway/api.h"
 #include "gateway/continuation.h"
 #include "gateway/pass.h"
 #include "gateway/resource.h"
@@ -10,7 +10,21 @@
 #define VOICES_MAX     16384 /* bytes of what voters said, in one refusal */
 #define RETRY_AFTER_MS 2000  /* what a caller that has to ask again is told */
 
-static const struct writ_header json_type = WRIT_HEADER_JSON;
+/* What is wrong with a message, as its endpoint tells faults. */
+struct fault {
+    unsigned status;
+    int code; /* JSON-RPC */
+    enum writ_reason reason;
+    const char *text; /* NULL: the reason's sentence */
+};
+
+static struct writ_header
+type_of(const struct writ_endpoint *endpoint)
+{
+    return endpoint->hook != WRIT_HOOK_NONE ? (struct writ_header){WRIT_LIT("Content-Type"),
+                                                  WRIT_LIT("application/problem+json")}
+                                            : (struct writ_header)WRIT_HEADER_JSON;
+}
 
 static void
 member(struct writ_write *w, struct writ_view name, struct writ_view value)
@@ -57,6 +71,18 @@ writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int cod
 }
 
 static void
+put_fault(struct writ_buf *buf, const struct writ_endpoint *endpoint, const struct writ_json *id,
+    const struct fault *fault)
+{
+    if (endpoint->hook != WRIT_HOOK_NONE) {
+        writ_api_put_problem(buf, fault->status, fault->reason, fault->text);
+        return;
+    }
+    writ_refusal_put_fault(buf, id, fault->code, fault->reason,
+        fault->text != NULL ? writ_view_str(fault->text) : writ_reason_sentence(fault->reason));
+}
+
+static void
 reply(struct writ_exchange *x, unsigned status, const struct writ_header *headers, size_t count,
     const struct writ_buf *body)
 {
@@ -93,12 +119,12 @@ writ_refusal_http(struct writ_request *request, unsigned status, int code, enum 
     const char *text)
 {
     struct writ_exchange *x = request->x;
-    struct writ_header headers[2] = {json_type};
+    const struct fault fault = {status, code, reason, text};
+    struct writ_header headers[2] = {type_of(request->endpoint)};
     size_t count = 1;
     writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
 
-    writ_refusal_put_fault(&body, request->message.id, code, reason,
-        text != NULL ? writ_view_str(text) : writ_reason_sentence(reason));
+    put_fault(&body, request->endpoint, request->message.id, &fault);
     if (status == 503 || status == 429) {
         headers[count++] = (struct writ_header){WRIT_LIT("Retry-After"), WRIT_LIT("1")};
     }
@@ -115,11 +141,11 @@ writ_refusal_put_error(struct writ_buf *buf, const struct writ_json *id, enum wr
 void
 writ_refusal_overloaded(struct writ_exchange *x)
 {
-    const struct writ_header headers[2] = {json_type, {WRIT_LIT("Retry-After"), WRIT_LIT("1")}};
+    const struct writ_header headers[2] = {
+        WRIT_HEADER_JSON, {WRIT_LIT("Retry-After"), WRIT_LIT("1")}};
     writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
 
-    writ_refusal_put_fault(&body, NULL, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED,
-        writ_reason_sentence(WRIT_REASON_OVERLOADED));
+    writ_refusal_put_error(&body, NULL, WRIT_REASON_OVERLOADED);
     writ_metrics_mark(x->metrics, WRIT_VECTOR_REFUSALS, WRIT_REASON_OVERLOADED);
     reply(x, 503, headers, 2, &body);
 }
@@ -148,7 +174,7 @@ static enum writ_step
 reply_challenge(struct writ_request *request, unsigned status,
     const struct writ_resource_challenge *challenge, const struct writ_buf *body)
 {
-    struct writ_header headers[2] = {json_type};
+    struct writ_header headers[2] = {type_of(request->endpoint)};
     size_t count = 1;
     writ_auto_buf text = writ_buf_make(WRIT_REFUSAL_MAX);
 
@@ -174,12 +200,16 @@ writ_refusal_identity(struct writ_request *request, const struct writ_identity_r
         .description = identity->description,
         .agent = narrow ? &identity->agent : NULL,
     };
-    enum writ_reason reason = narrow ? WRIT_REASON_INSUFFICIENT_SCOPE : WRIT_REASON_UNAUTHENTICATED;
+    const struct fault fault = {
+        .status = identity_status(identity->answer),
+        .code = WRIT_REFUSAL_CODE,
+        .reason = narrow ? WRIT_REASON_INSUFFICIENT_SCOPE : WRIT_REASON_UNAUTHENTICATED,
+    };
     writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
 
-    writ_refusal_put_fault(&body, NULL, WRIT_REFUSAL_CODE, reason, writ_reason_sentence(reason));
-    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, reason);
-    return reply_challenge(request, identity_status(identity->answer), &challenge, &body);
+    put_fault(&body, request->endpoint, NULL, &fault);
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, fault.reason);
+    return reply_challenge(request, fault.status, &challenge, &body);
 }
 
 enum writ_step
@@ -195,6 +225,24 @@ writ_refusal_step_up(struct writ_request *request, const struct writ_buf *body)
     return reply_challenge(request, 403, &challenge, body);
 }
 
+static struct writ_view
+waits_for(enum writ_wait_kind kind)
+{
+    switch (kind) {
+    case WRIT_WAIT_INPUT:
+        return WRIT_LIT("input");
+    case WRIT_WAIT_TASK:
+        return WRIT_LIT("task");
+    case WRIT_WAIT_BIND:
+        return WRIT_LIT("bind");
+    case WRIT_WAIT_RUN:
+        return WRIT_LIT("outcome");
+    case WRIT_WAIT_NONE:
+        break;
+    }
+    return writ_view(NULL, 0);
+}
+
 /* What became of the first call of a pair. */
 static void
 put_prior(struct writ_write *w, const struct writ_prior *prior)
@@ -202,10 +250,7 @@ put_prior(struct writ_write *w, const struct writ_prior *prior)
     member(w, WRIT_LIT("first_decision_id"), prior->decision_id);
     member(w, WRIT_LIT("first_outcome"),
         prior->in_flight ? WRIT_LIT("in_flight") : writ_outcome_kind_name(prior->outcome));
-    if (prior->waits != WRIT_WAIT_NONE) {
-        member(w, WRIT_LIT("first_waits_for"),
-            prior->waits == WRIT_WAIT_INPUT ? WRIT_LIT("input") : WRIT_LIT("task"));
-    }
+    member(w, WRIT_LIT("first_waits_for"), waits_for(prior->waits));
 }
 
 /* What the voters said, as data: text of strangers', which whoever shows it escapes. */
@@ -255,9 +300,8 @@ put_review(struct writ_write *w, const struct writ_request *request, const struc
     }
 }
 
-/* The members of its data. */
-static void
-put_facts(
+void
+writ_refusal_put_members(
     struct writ_write *w, const struct writ_request *request, const struct writ_refusal *refusal)
 {
     member(w, WRIT_LIT("reason"), writ_reason_name(refusal->reason));
@@ -286,7 +330,7 @@ put_meta(
     writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("io.writ/refusal"));
     writ_write_object_begin(w);
-    put_facts(w, request, refusal);
+    writ_refusal_put_members(w, request, refusal);
     writ_write_object_end(w);
     writ_write_object_end(w);
 }
@@ -307,7 +351,7 @@ put_error(struct writ_write *w, const struct writ_request *request,
     if (elicits) {
         writ_review_tell_put_elicitations(w, request, refusal->ask);
     }
-    put_facts(w, request, refusal);
+    writ_refusal_put_members(w, request, refusal);
     writ_write_object_end(w);
     writ_write_object_end(w);
 }

@@ -1,12 +1,14 @@
 /* refusal.h - how a client is told no. Reasons come from the one table (evidence/reason.tbl.h).
  *
- * Three forms: an HTTP status with a JSON-RPC error body, for what is wrong with the message (bad
- * framing, no identity, overload); HTTP 200 with a JSON-RPC error, for a governed call (403 and a
- * challenge, where a better token would help and can be had); a result with isError, for a
- * governed call whose rule is configured so. None of them holds a value of the call. */
+ * Requests of the hook API are answered with problems (RFC 9457). Else there are three forms: an
+ * HTTP status with a JSON-RPC error body, for what is wrong with the message (bad framing, no
+ * identity, overload); HTTP 200 with a JSON-RPC error, for a governed call (403 and a challenge,
+ * where a better token would help and can be had); a result with isError, for a governed call whose
+ * rule is configured so. None of them holds a value of the call. */
 #ifndef WRIT_GATEWAY_REFUSAL_H
 #define WRIT_GATEWAY_REFUSAL_H
 
+#include "evidence/write.h"
 #include "gateway/request.h"
 
 /** The one code of governed refusals: outside the range that JSON-RPC and MCP reserve. */
@@ -43,6 +45,10 @@ void writ_refusal_put_error(
 /** The same with another code and text. */
 void writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int code,
     enum writ_reason reason, struct writ_view text);
+
+/** Writes the members of what is told about a refused call, into an object that is begun. */
+void writ_refusal_put_members(
+    struct writ_write *w, const struct writ_request *request, const struct writ_refusal *refusal);
 
 /** Answers 503 before there is even a request. */
 void writ_refusal_overloaded(struct writ_exchange *x);

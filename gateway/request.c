@@ -1,5 +1,6 @@
 #include "gateway/request.h"
 
+#include "gateway/api.h"
 #include "gateway/refusal.h"
 #include "gateway/stream.h"
 
@@ -30,7 +31,11 @@ writ_request_start(struct writ_exchange *x, void *ctx)
     struct writ_request *request = writ_arena_get(x->arena, sizeof *request);
 
     if (request == NULL) {
-        writ_refusal_overloaded(x);
+        if (endpoint->hook != WRIT_HOOK_NONE) {
+            writ_api_problem(x, 503, WRIT_REASON_OVERLOADED);
+        } else {
+            writ_refusal_overloaded(x);
+        }
         return;
     }
     *request = (struct writ_request){

@@ -24,11 +24,21 @@ enum writ_step {
         WRIT_STEP_COUNT
 };
 
-/** One MCP endpoint of the listener: all upstreams, or one alone. */
+/** What is asked of the hook API (hook.h). */
+enum writ_hook_deed {
+    WRIT_HOOK_NONE = 0, /* it is not asked: MCP */
+    WRIT_HOOK_BEFORE,
+    WRIT_HOOK_BIND,
+    WRIT_HOOK_AFTER,
+    WRIT_HOOK_SEAL,
+};
+
+/** One endpoint of the listener: of MCP, for all upstreams or one alone, or of the hook API. */
 struct writ_endpoint {
     struct writ_gateway *gateway;
-    struct writ_view path;      /* "/mcp", "/mcp/fs" */
+    struct writ_view path;      /* "/mcp", "/mcp/fs": what tokens are for */
     struct writ_upstream *only; /* NULL: all, with names "upstream__tool" */
+    enum writ_hook_deed hook;
 };
 
 /** How the observation of a target's state ended. */
@@ -60,6 +70,7 @@ struct writ_returned {
 /** What became of a governed call, and what the client is told. */
 struct writ_conclusion {
     enum writ_outcome_kind outcome;
+    const struct writ_outcome *said;  /* what its caller says of a call that he made, or NULL */
     bool not_sent;                    /* nothing reached the upstream: the claim is released */
     struct writ_view error_type;      /* for outcome error; empty else */
     struct writ_view output_hash;     /* of the result, or empty */
@@ -76,7 +87,8 @@ struct writ_conclusion {
 
 /** The governed part of a request. */
 struct writ_call {
-    struct writ_upstream *upstream;
+    struct writ_upstream *upstream;                /* NULL: there is none, or a framework */
+    const struct writ_framework_config *framework; /* whose call its caller makes; or NULL */
     struct writ_view upstream_name, tool, wire_tool;
     const struct writ_json *arguments;
     struct writ_verdict verdict;
@@ -91,6 +103,7 @@ struct writ_call {
     bool defined, learned;         /* learned: the server's list was asked for, for this call */
     struct writ_round round;
     struct writ_returned returned;
+    enum writ_step observed_to; /* where it goes on when the state was observed */
     struct writ_observed observed;
     struct writ_decision decision;
     struct writ_decision authorization; /* the decision as placed, which is bound and signed */

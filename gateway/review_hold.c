@@ -59,7 +59,7 @@ judge_again(struct writ_request *request)
     if (request->session != NULL && !writ_session_is_of(request->session, &request->agent)) {
         return writ_refusal_http(request, 404, CODE_SERVER, WRIT_REASON_SESSION_UNKNOWN, NULL);
     }
-    return WRIT_STEP_JUDGE;
+    return request->endpoint->hook != WRIT_HOOK_NONE ? WRIT_STEP_HOOK : WRIT_STEP_JUDGE;
 }
 
 static enum writ_step

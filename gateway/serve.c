@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "gateway/fixed.h"
 #include "gateway/gateway.h"
+#include "gateway/hook.h"
 #include "gateway/ledger_api.h"
 #include "gateway/login.h"
 #include "gateway/page.h"
@@ -41,7 +42,7 @@
 /* A row outlives its session by half an idle time, in which another session takes its place, and
  * waits for the next look at what has expired: so the table of sessions is full first. */
 #define ROWS_PER_SESSION 3
-#define MAX_ROUTES       (WRIT_UPSTREAMS_MAX + FIXED_ROUTES)
+#define MAX_ROUTES       (WRIT_UPSTREAMS_MAX + FIXED_ROUTES + WRIT_HOOK_ROUTES)
 #define ADMIN_ROUTES                                                                               \
     (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
         WRIT_PAGE_ROUTES)
@@ -58,6 +59,7 @@ struct serve {
     struct writ_keyring *ledger_keys; /* as they were at the start */
     struct writ_seen seen;
     struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
+    struct writ_endpoint hooks[WRIT_HOOK_ROUTES];
     char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
     struct writ_route routes[MAX_ROUTES];
     size_t routes_n;
@@ -157,6 +159,9 @@ make_routes(struct serve *serve)
     for (size_t i = 0; i < serve->gateway.upstreams_n; i++) {
         add_endpoint(serve, i + 1, serve->gateway.upstreams[i]);
     }
+    writ_hook_routes(&serve->gateway, (size_t)serve->options->config->limits.body_bytes,
+        serve->hooks, serve->routes + serve->routes_n);
+    serve->routes_n += WRIT_HOOK_ROUTES;
     serve->routes[serve->routes_n++] = (struct writ_route){
         .path = WRIT_LIT("/.well-known/jwks.json"),
         .methods = WRIT_ROUTE_GET,

@@ -31,6 +31,13 @@
     X(CHECK,        writ_conclude_check,   "what came back: limits, digest, outcome")              \
     X(RECORD,       writ_conclude_record,  "the outcome, durable")                                 \
     X(ANSWER,       writ_conclude_answer,  "the result, or the refusal with its reason")           \
+    /* a call that its caller makes (the hook API): from HOOK to SIGN as above, then HAND */       \
+    X(HOOK,         writ_hook_read,        "what is asked: before, bind, after, seal")             \
+    X(HAND,         writ_hook_hand,        "the call is its caller's to make, durable")            \
+    X(LOOK,         writ_hook_bind_look,   "bind: the authorization, as it was recorded")          \
+    X(COMPARE,      writ_hook_bind_check,  "bind: the binding check; the call is made once")       \
+    X(JOIN,         writ_hook_after_join,  "after: an outcome and its decision")                   \
+    X(SEALED,       writ_hook_after_seal,  "seal: what became of it")                              \
     /* everything else */                                                                          \
     X(PASS,         writ_pass_start,       "to one upstream, as it came")                          \
     X(TASK,         writ_task_find,        "a question about a task: whose it is")                 \

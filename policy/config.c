@@ -387,8 +387,10 @@ read_upstreams(struct loading *l)
     size_t n = 0;
 
     if (node == NULL) {
-        writ_yaml_find(l->o.findings, WRIT_SEVERITY_WARNING, l->root,
-            "no upstreams: there is nothing to call");
+        if (l->top.frameworks == NULL) {
+            writ_yaml_find(l->o.findings, WRIT_SEVERITY_WARNING, l->root,
+                "no upstreams: there is nothing to call");
+        }
         return;
     }
     if (node->type != WRIT_YAML_MAP || node->count > UPSTREAMS_MAX) {
@@ -408,6 +410,52 @@ read_upstreams(struct loading *l)
     }
     l->config->upstreams = upstreams;
     l->config->upstreams_n = n;
+}
+
+/* ---- frameworks */
+
+static void
+read_framework(struct loading *l, const struct writ_yaml *node, struct writ_framework_config *ret)
+{
+    struct writ_raw_framework raw = {0};
+
+    writ_option_read(&l->o, WRIT_SECTION_framework, node, &raw);
+    *ret = (struct writ_framework_config){
+        .name = node->key,
+        .resource = raw.resource.len > 0 ? raw.resource : joined(l, "framework:", node->key),
+        .timeout_us = raw.timeout_us,
+    };
+    if (!is_upstream_name(node->key)) {
+        WRIT_OPTION_FAULT(&l->o, node, "the name of a framework is one as of an upstream");
+    } else if (writ_config_upstream(l->config, node->key) != NULL) {
+        WRIT_OPTION_FAULT(&l->o, node, "an upstream has this name");
+    }
+}
+
+static void
+read_frameworks(struct loading *l)
+{
+    const struct writ_yaml *node = l->top.frameworks;
+    struct writ_framework_config *frameworks;
+    size_t n = 0;
+
+    if (node == NULL) {
+        return;
+    }
+    if (node->type != WRIT_YAML_MAP || node->count > UPSTREAMS_MAX) {
+        WRIT_OPTION_FAULT(&l->o, node, "wants a map of at most %d frameworks", UPSTREAMS_MAX);
+        return;
+    }
+    frameworks = writ_option_memory(&l->o, node->count, sizeof *frameworks);
+    if (frameworks == NULL) {
+        return;
+    }
+    WRIT_YAML_EACH(member, node)
+    {
+        read_framework(l, member, &frameworks[n++]);
+    }
+    l->config->frameworks = frameworks;
+    l->config->frameworks_n = n;
 }
 
 /* ---- the rest of the file */
@@ -575,6 +623,7 @@ read_all(struct loading *l, struct writ_view text)
     read_top(l);
     read_agents(l);
     read_upstreams(l);
+    read_frameworks(l);
     WRIT_TRY(writ_reviewer_read(&l->o, l->top.reviewers, l->config, &l->owned->patterns));
     WRIT_TRY(writ_approval_reviews(&l->o, l->top.reviews, l->config));
     l->config->policy =
@@ -706,4 +755,23 @@ writ_config_upstream(const struct writ_config *config, struct writ_view name)
         }
     }
     return NULL;
+}
+
+const struct writ_framework_config *
+writ_config_framework(const struct writ_config *config, struct writ_view name)
+{
+    for (size_t i = 0; i < config->frameworks_n; i++) {
+        if (writ_view_equal(config->frameworks[i].name, name)) {
+            return &config->frameworks[i];
+        }
+    }
+    return NULL;
+}
+
+bool
+writ_config_runs_tools(const struct writ_config *config, struct writ_view name)
+{
+    return (config->upstreams_n == 0 && config->frameworks_n == 0) ||
+           writ_config_upstream(config, name) != NULL ||
+           writ_config_framework(config, name) != NULL;
 }

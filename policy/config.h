@@ -142,6 +142,14 @@ struct writ_upstream_config {
     struct writ_view ref;               /* "/upstreams/<name>", for messages */
 };
 
+/** One entry of `frameworks`: who runs tools itself. */
+struct writ_framework_config {
+    struct writ_view name; /* as that of an upstream, and of none */
+    struct writ_view
+        resource;       /* the audience of credentials: `resource`, else "framework:<name>" */
+    int64_t timeout_us; /* of one call, unless the tool's rule says otherwise */
+};
+
 /** One of those who vote, by subject. */
 struct writ_voter_config {
     struct writ_view id;
@@ -254,6 +262,8 @@ struct writ_config {
     size_t agents_n;
     const struct writ_upstream_config *upstreams;
     size_t upstreams_n;
+    const struct writ_framework_config *frameworks;
+    size_t frameworks_n;
     const struct writ_reviewer_config *reviewers;
     size_t reviewers_n;
     const struct writ_review_config *reviews;
@@ -301,5 +311,13 @@ void writ_config_drop(const struct writ_config *config);
 /** The upstream of that name, or NULL. */
 const struct writ_upstream_config *writ_config_upstream(
     const struct writ_config *config, struct writ_view name);
+
+/** The framework of that name, or NULL. */
+const struct writ_framework_config *writ_config_framework(
+    const struct writ_config *config, struct writ_view name);
+
+/** Whether somebody of that name runs tools. Where nobody is configured, everybody may be: such a
+ * file is a policy alone. */
+bool writ_config_runs_tools(const struct writ_config *config, struct writ_view name);
 
 #endif

@@ -103,8 +103,11 @@ TEXT(top, "separator", separator, 1, 8, "__",
     "Between the name of an upstream and that of its tool, on the endpoint of all upstreams.")
 NODE(top, "agents", agents, SHAPE_AGENTS, NONE, "Who may call, and how they show who they are.")
 NODE(top, "upstreams", upstreams, SHAPE_UPSTREAMS, NONE, "The tool servers, by name.")
+NODE(top, "frameworks", frameworks, SHAPE_FRAMEWORKS, NONE,
+    "Who runs tools without a server, and asks over the hook API (docs/hooks.md), by name.")
 NODE(top, "tools", tools, SHAPE_TOOLS, NONE,
-    "What may be called: a rule, or a list of rules, for each upstream/tool or pattern.")
+    "What may be called: a rule, or a list of rules, for each upstream/tool or pattern; a framework's "
+    "name stands for its upstream.")
 NODE(top, "reviews", reviews, SHAPE_REVIEWS, NONE,
     "Who decides about calls that need an approval, and how, by name.")
 NODE(top, "reviewers", reviewers, SHAPE_REVIEWERS, NONE,
@@ -196,6 +199,13 @@ SWITCH(upstream, "required", required, "false",
     "Whether a list of several upstreams fails when this one gives none; else it is named in _meta.")
 DURATION(upstream, "timeout", timeout_us, 1 * MS, 24 * HOUR, "5m",
     "How long a call may take, unless the tool's rule says otherwise.")
+
+SECTION(framework, "a framework", struct writ_raw_framework,
+    "A program that runs tools itself. Its tools are those of the rules under its name.")
+TEXT(framework, "resource", resource, 1, 2048, NONE,
+    "The aud of credentials; framework: and the name when left out.")
+DURATION(framework, "timeout", timeout_us, 1 * MS, 24 * HOUR, "5m",
+    "How long the outcome of a call is waited for after it was bound, unless the tool's rule says otherwise.")
 
 SECTION(attach, "credential of an upstream", struct writ_raw_attach,
     "Where the credential of a call is put.")

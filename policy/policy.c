@@ -46,9 +46,8 @@ reason_for_none(const struct writ_config *config, const struct writ_tool_entry *
     if (entry != NULL) {
         return WRIT_REASON_AGENT_NOT_PERMITTED;
     }
-    return config->upstreams_n > 0 && writ_config_upstream(config, upstream) == NULL
-               ? WRIT_REASON_UPSTREAM_NOT_LISTED
-               : WRIT_REASON_TOOL_NOT_LISTED;
+    return writ_config_runs_tools(config, upstream) ? WRIT_REASON_TOOL_NOT_LISTED
+                                                    : WRIT_REASON_UPSTREAM_NOT_LISTED;
 }
 
 const struct writ_tool_rule *

@@ -22,7 +22,7 @@ struct writ_raw_top {
     struct writ_view public_url, admin_url, issuer, keys, store;
     struct writ_view separator;
     int profile;
-    const struct writ_yaml *agents, *upstreams, *tools, *reviews, *reviewers;
+    const struct writ_yaml *agents, *upstreams, *frameworks, *tools, *reviews, *reviewers;
     struct writ_raw_defaults defaults;
     struct writ_limits limits;
     struct writ_sessions_config sessions;
@@ -38,6 +38,11 @@ struct writ_raw_agent {
     struct writ_views required_scopes, scopes;
     struct writ_claim_names claims;
     bool anonymous;
+};
+
+struct writ_raw_framework {
+    struct writ_view resource;
+    int64_t timeout_us;
 };
 
 struct writ_raw_attach {

@@ -43,11 +43,22 @@ split_name(struct writ_view name, struct writ_view *ret_upstream, struct writ_vi
 static bool
 check_upstream(struct making *m, const struct writ_yaml *node, struct writ_view name)
 {
-    if (m->config->upstreams_n == 0 || writ_config_upstream(m->config, name) != NULL) {
+    if (writ_config_runs_tools(m->config, name)) {
         return true;
     }
     WRIT_OPTION_FAULT(m->o, node, "no upstream is called \"" WRIT_VIEW_FMT "\"",
         WRIT_VIEW_ARG(writ_view_sub(name, 0, 64)));
+    return false;
+}
+
+/* A framework runs tools, and answers nothing. */
+static bool
+check_asked(struct making *m, const struct writ_yaml *node, struct writ_view name)
+{
+    if (writ_config_framework(m->config, name) == NULL) {
+        return true;
+    }
+    WRIT_OPTION_FAULT(m->o, node, "a framework cannot be asked for the state of a target");
     return false;
 }
 
@@ -85,10 +96,13 @@ read_probe_target(struct making *m, const struct writ_yaml *node, const struct w
             WRIT_OPTION_FAULT(m->o, tool, "wants upstream/tool");
             return false;
         }
-        return check_upstream(m, tool, ret->upstream);
+        return check_upstream(m, tool, ret->upstream) && check_asked(m, tool, ret->upstream);
     }
     ret->kind = resource != NULL ? WRIT_PROBE_RESOURCE : WRIT_PROBE_HTTP;
     ret->upstream = resource != NULL ? m->entry->upstream : writ_view(NULL, 0);
+    if (resource != NULL && !check_asked(m, resource, ret->upstream)) {
+        return false;
+    }
     ret->uri = writ_template_text(m->o, resource != NULL ? resource : http);
     return ret->uri != NULL && (resource != NULL || check_probe_url(m, http));
 }

@@ -109,13 +109,13 @@ tools_members(struct writ_write *w)
 }
 
 static void
-upstreams_members(struct writ_write *w)
+named_members(struct writ_write *w, const char *section)
 {
     string_member(w, "type", "object");
     member(w, "propertyNames");
     pattern(w, "^[A-Za-z0-9]([A-Za-z0-9]|[-_](?!_))*$");
     member(w, "additionalProperties");
-    ref(w, "upstream");
+    ref(w, section);
 }
 
 /* Constraints of a rule name their argument; within `each` they need not. */
@@ -145,7 +145,10 @@ shape_members(struct writ_write *w, enum writ_shape shape)
         array_members(w, "agent", 0, 4096);
         break;
     case WRIT_SHAPE_UPSTREAMS:
-        upstreams_members(w);
+        named_members(w, "upstream");
+        break;
+    case WRIT_SHAPE_FRAMEWORKS:
+        named_members(w, "framework");
         break;
     case WRIT_SHAPE_TOOLS:
         tools_members(w);
@@ -698,6 +701,7 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_OPINIONS:
         return "list of sections";
     case WRIT_SHAPE_UPSTREAMS:
+    case WRIT_SHAPE_FRAMEWORKS:
     case WRIT_SHAPE_TOOLS:
     case WRIT_SHAPE_REVIEWS:
     case WRIT_SHAPE_REVIEWERS:

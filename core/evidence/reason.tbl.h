@@ -90,6 +90,9 @@
     X(OUTCOME_MISMATCH, outcome_mismatch, WRIT_REASON_IN_GATEWAY,                                  \
         "the outcome does not join its decision",                                                  \
         "intent_ref, idempotency_key, boundary_id and seq are those of the decision")              \
+    X(CALLS_IN_FLIGHT, calls_in_flight, WRIT_REASON_IN_GATEWAY,                                    \
+        "calls of the run have no outcome yet, so it is not sealed",                               \
+        "say what became of them, or wait until their time has passed")                            \
     X(BOUNDARY_UNKNOWN, boundary_unknown, WRIT_REASON_IN_GATEWAY,                                  \
         "there is no such run",                                                                    \
         "a boundary_id under which a call was made")                                               \

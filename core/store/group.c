@@ -312,7 +312,7 @@ release_boundaries(struct writ_ledger *ledger, bool committed)
         } else {
             boundary->next_seq = boundary->before;
             if (boundary->fresh) {
-                writ_sealing_end(ledger, boundary, WRIT_E_IO, 0, 0);
+                writ_sealing_end(ledger, boundary, WRIT_E_IO, 0, 0, writ_view(NULL, 0));
                 writ_boundaries_remove(&ledger->boundaries, boundary);
             }
         }

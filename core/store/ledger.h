@@ -301,9 +301,14 @@ struct writ_entry_call {
  * stays closed, and is sealed as soon as that can be written. */
 struct writ_entry_seal {
     struct writ_view tenant, boundary_id;
+    bool of_agent; /* only while it is that agent's, who made its first call; else WRIT_E_ABSENT */
+    struct writ_view agent_id;
+    bool at_once; /* does not wait: while calls are in flight, WRIT_E_BUSY, and nothing is closed */
 
     uint64_t leaf; /* written by the ledger */
     uint64_t total;
+    size_t in_flight;        /* WRIT_E_BUSY with `at_once`: how many are; 0: the ledger is closed */
+    struct writ_view record; /* canonical, when the entry has an arena with room for it */
 };
 
 /** A review as it is told, in the arena of the entry. */

@@ -22,7 +22,7 @@ writ_sealing_ready(struct writ_ledger *ledger, struct writ_boundary *boundary)
 
 void
 writ_sealing_end(struct writ_ledger *ledger, struct writ_boundary *boundary, enum writ_code code,
-    uint64_t leaf, uint64_t total)
+    uint64_t leaf, uint64_t total, struct writ_view record)
 {
     while (boundary->seals != NULL) {
         struct writ_entry *entry = boundary->seals;
@@ -32,6 +32,8 @@ writ_sealing_end(struct writ_ledger *ledger, struct writ_boundary *boundary, enu
         if (code == WRIT_OK) {
             entry->seal.leaf = leaf;
             entry->seal.total = total;
+            entry->seal.record =
+                entry->arena != NULL ? writ_view_copy(record, entry->arena) : writ_view(NULL, 0);
         }
         entry->next = ledger->over;
         ledger->over = entry;
@@ -47,17 +49,37 @@ writ_sealing_end_all(struct writ_ledger *ledger, enum writ_code code)
         return;
     }
     do {
-        writ_sealing_end(ledger, boundary, code, 0, 0);
+        writ_sealing_end(ledger, boundary, code, 0, 0, writ_view(NULL, 0));
         boundary = boundary->next;
     } while (boundary != first);
 }
 
 /* ---- on demand ---- */
 
+static WRIT_RESULT
+read_record(struct writ_ledger *ledger, uint64_t leaf, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false;
+    writ_result result;
+
+    if (arena == NULL) {
+        return WRIT_DONE;
+    }
+    result = writ_disk_query(disk, WRIT_SQL_BODY_AT, &row, err, "u", leaf);
+    if (writ_is_ok(result) && row) {
+        *ret = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_BODY_AT, 0), arena);
+    }
+    writ_disk_end(disk, WRIT_SQL_BODY_AT);
+    return result;
+}
+
 /* What there is to say about a boundary that is not open: sealed long ago, or never there. */
 static WRIT_RESULT
-tell_sealed(struct writ_ledger *ledger, struct writ_entry_seal *seal, struct writ_err *err)
+tell_sealed(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_err *err)
 {
+    struct writ_entry_seal *seal = &entry->seal;
     struct writ_disk *disk = &ledger->disk;
     bool row = false;
     uint64_t leaf = 0;
@@ -78,7 +100,24 @@ tell_sealed(struct writ_ledger *ledger, struct writ_entry_seal *seal, struct wri
         seal->total = (uint64_t)writ_disk_int(disk, WRIT_SQL_RECORD_AT, 3);
     }
     writ_disk_end(disk, WRIT_SQL_RECORD_AT);
-    return result;
+    WRIT_TRY(result);
+    return read_record(ledger, leaf, entry->arena, &seal->record, err);
+}
+
+/* Whether that boundary may be sealed for who asks, now. */
+static enum writ_code
+may_seal(const struct writ_ledger *ledger, const struct writ_boundary *boundary,
+    struct writ_entry_seal *seal)
+{
+    if (seal->of_agent && !writ_shares_is_of(&ledger->boundaries.shares, &boundary->charge,
+                              seal->tenant, seal->agent_id)) {
+        return WRIT_E_ABSENT;
+    }
+    if (seal->at_once && boundary->in_flight > 0) {
+        seal->in_flight = boundary->in_flight;
+        return WRIT_E_BUSY;
+    }
+    return WRIT_OK;
 }
 
 bool
@@ -96,11 +135,15 @@ writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
     }
     boundary = writ_boundaries_find(&ledger->boundaries, tag, seal->tenant, seal->boundary_id);
     if (boundary == NULL) {
-        entry->code = tell_sealed(ledger, seal, &err).code;
+        entry->code = tell_sealed(ledger, entry, &err).code;
         if (entry->code == WRIT_E_IO || entry->code == WRIT_E_BUSY) {
             writ_group_trouble(ledger, &err);
             entry->code = WRIT_E_IO;
         }
+        return false;
+    }
+    entry->code = may_seal(ledger, boundary, seal);
+    if (entry->code != WRIT_OK) {
         return false;
     }
     boundary->sealing = true;
@@ -229,7 +272,8 @@ writ_sealing_write(struct writ_ledger *ledger, const struct writ_op *op, struct 
 void
 writ_sealing_finish(struct writ_ledger *ledger, const struct writ_op *op)
 {
-    const struct writ_row *row = &ledger->group.rows[op->row].row;
+    const struct writ_group_row *at = &ledger->group.rows[op->row];
+    const struct writ_row *row = &at->row;
     struct writ_boundary *boundary = op->boundary;
 
     while (boundary->holds != NULL) { /* keeps (3) */
@@ -238,7 +282,8 @@ writ_sealing_finish(struct writ_ledger *ledger, const struct writ_op *op)
         boundary->holds = hold->next;
         writ_claims_retire(&ledger->claims, hold, row->time_us, row->time_us);
     }
-    writ_sealing_end(ledger, boundary, WRIT_OK, row->leaf, row->seq);
+    writ_sealing_end(ledger, boundary, WRIT_OK, row->leaf, row->seq,
+        writ_view(ledger->group.bodies.ptr + at->body_at, at->body_len));
     writ_boundaries_remove(&ledger->boundaries, boundary);
 }
 
@@ -246,5 +291,5 @@ void
 writ_sealing_undo(struct writ_ledger *ledger, const struct writ_op *op)
 {
     put_back(ledger, op->boundary);
-    writ_sealing_end(ledger, op->boundary, WRIT_E_IO, 0, 0);
+    writ_sealing_end(ledger, op->boundary, WRIT_E_IO, 0, 0, writ_view(NULL, 0));
 }

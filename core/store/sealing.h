@@ -19,7 +19,7 @@ void writ_sealing_finish(struct writ_ledger *ledger, const struct writ_op *op);
 void writ_sealing_undo(struct writ_ledger *ledger, const struct writ_op *op);
 /** Lets the entries that wait for the seal of the boundary end with that code. */
 void writ_sealing_end(struct writ_ledger *ledger, struct writ_boundary *boundary,
-    enum writ_code code, uint64_t leaf, uint64_t total);
+    enum writ_code code, uint64_t leaf, uint64_t total, struct writ_view record);
 /** The same for all boundaries. */
 void writ_sealing_end_all(struct writ_ledger *ledger, enum writ_code code);
 

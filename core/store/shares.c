@@ -81,6 +81,16 @@ writ_shares_have_room(
            (of_tenant == NULL || of_tenant->held < shares->tenant_most);
 }
 
+bool
+writ_shares_is_of(const struct writ_shares *shares, const struct writ_charge *charge,
+    struct writ_view tenant, struct writ_view agent_id)
+{
+    struct writ_tag tag;
+
+    return charge->agent != NULL && writ_is_ok(tag_owner(tenant, &agent_id, &tag, NULL)) &&
+           find(shares, tag) == charge->agent;
+}
+
 static WRIT_RESULT
 hold(struct writ_shares *shares, struct writ_tag tag, struct writ_share **ret, struct writ_err *err)
 {

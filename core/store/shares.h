@@ -47,6 +47,10 @@ WRIT_RESULT writ_shares_charge(struct writ_shares *shares, struct writ_view tena
 WRIT_RESULT writ_shares_take(struct writ_shares *shares, struct writ_view tenant,
     struct writ_view agent_id, struct writ_charge *ret, struct writ_err *err);
 
+/** Whether the thing counts against that agent; false also when that cannot be found out. */
+bool writ_shares_is_of(const struct writ_shares *shares, const struct writ_charge *charge,
+    struct writ_view tenant, struct writ_view agent_id);
+
 /** Whether the thing that `charge` counts would make room for another one of this agent: it is its
  * own, or, where its tenant has no room, its tenant's. */
 bool writ_shares_would_help(const struct writ_shares *shares, const struct writ_charge *charge,

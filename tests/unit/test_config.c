@@ -267,6 +267,46 @@ START_TEST(names_of_upstreams_fit_the_wire)
 }
 END_TEST
 
+START_TEST(who_runs_tools_is_an_upstream_or_a_framework)
+{
+    static const char *const bad[] = {
+        "upstreams: {a: {stdio: [x]}}\nframeworks: {a: {}}",
+        "frameworks: {a__b: {}}",
+        "frameworks: {a: {http: x}}",
+        "frameworks: {a: {timeout: 0s}}",
+        "frameworks: [a]",
+        "frameworks: {a: {}}\ntools: {b/t: {scope: s}}",
+        "frameworks: {a: {}}\ntools: {a/t: {scope: s, state: {tool: a/stat}}}",
+        "frameworks: {a: {}}\ntools: {a/t: {scope: s, state: {resource: x}}}",
+    };
+    struct writ_config *config = NULL;
+    const struct writ_framework_config *framework;
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_msg(
+            !writ_is_ok(writ_config_read(writ_view_str(bad[i]), "c.yaml", NULL, &config, NULL)),
+            "%s", bad[i]);
+        ck_assert_ptr_null(config);
+    }
+    ck_assert_ok(writ_config_read(
+        WRIT_LIT("upstreams: {u: {stdio: [x]}}\n"
+                 "frameworks: {crew: {}, hub: {resource: 'urn:hub', timeout: 2s}}\n"
+                 "tools: {crew/t: {scope: s, state: {tool: u/stat}}, hub/*: {scope: s}}"),
+        "c.yaml", NULL, &config, NULL));
+    framework = writ_config_framework(config, WRIT_LIT("crew"));
+    ck_assert_ptr_nonnull(framework);
+    ck_assert(writ_view_is(framework->resource, "framework:crew"));
+    ck_assert_int_eq(framework->timeout_us, 300000000);
+    framework = writ_config_framework(config, WRIT_LIT("hub"));
+    ck_assert(writ_view_is(framework->resource, "urn:hub"));
+    ck_assert_int_eq(framework->timeout_us, 2000000);
+    ck_assert_ptr_null(writ_config_framework(config, WRIT_LIT("u")));
+    ck_assert(writ_config_runs_tools(config, WRIT_LIT("u")));
+    ck_assert(!writ_config_runs_tools(config, WRIT_LIT("x")));
+    writ_config_drop(config);
+}
+END_TEST
+
 START_TEST(all_faults_are_told_at_once)
 {
     writ_auto_buf found = writ_ruling_faults(WRIT_LIT("isuer: a\nloops: x\nloops: 2\n"
@@ -424,9 +464,9 @@ END_TEST
 
 WRIT_UNIT_MAIN("config", a_whole_file_is_read, what_is_left_out_has_its_default,
     an_empty_policy_denies_everything_and_warns, what_contradicts_itself_is_refused,
-    names_of_upstreams_fit_the_wire, all_faults_are_told_at_once,
-    a_refusal_names_the_first_fault_and_leaves_ret_alone, a_file_has_a_maximum,
-    a_file_is_loaded_by_name, the_last_reference_frees,
+    names_of_upstreams_fit_the_wire, who_runs_tools_is_an_upstream_or_a_framework,
+    all_faults_are_told_at_once, a_refusal_names_the_first_fault_and_leaves_ret_alone,
+    a_file_has_a_maximum, a_file_is_loaded_by_name, the_last_reference_frees,
     the_policy_digest_is_that_of_its_canonical_form,
     the_policy_digest_changes_with_what_can_change_a_decision,
     the_policy_digest_does_not_change_with_layout)

@@ -150,6 +150,56 @@ seal_in_flight(struct writ_kit *kit, struct writ_entry *seal, sem_t *done)
     return granted;
 }
 
+/* Seals "run" for an agent, at once; gives the code. */
+static enum writ_code
+seal_at_once(struct writ_kit *kit, const char *agent_id, struct writ_entry_seal *ret)
+{
+    struct writ_entry entry = {.kind = WRIT_ENTRY_SEAL,
+        .seal = {.tenant = WRIT_LIT("acme"),
+            .boundary_id = WRIT_LIT("run"),
+            .of_agent = true,
+            .agent_id = writ_view_str(agent_id),
+            .at_once = true}};
+    enum writ_code code;
+
+    entry.arena = writ_arena_new(1 << 16);
+    ck_assert_ptr_nonnull(entry.arena);
+    code = writ_kit_submit(kit, &entry);
+    if (code == WRIT_OK) {
+        ck_assert_uint_lt(entry.seal.record.len, WRIT_LEDGER_RECORD_MAX);
+        ck_assert(writ_view_search(entry.seal.record, WRIT_LIT("\"sealed\":true")) <
+                  entry.seal.record.len);
+    }
+    *ret = entry.seal;
+    writ_arena_free(entry.arena);
+    return code;
+}
+
+START_TEST(a_run_is_sealed_at_once_for_its_agent_or_not_at_all)
+{
+    struct writ_kit kit;
+    struct writ_entry_seal seal;
+    call *c;
+
+    writ_kit_start(&kit);
+    c = writ_kit_granted(&kit, (spec){.argument = "1"});
+    ck_assert_int_eq(seal_at_once(&kit, "agent", &seal), WRIT_E_BUSY);
+    ck_assert_uint_eq(seal.in_flight, 1);
+    writ_kit_run(&kit, (spec){.argument = "2"}); /* nothing was closed */
+    ck_assert_int_eq(writ_kit_end(&kit, c, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    ck_assert_int_eq(seal_at_once(&kit, "another", &seal), WRIT_E_ABSENT);
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    ck_assert_int_eq(seal_at_once(&kit, "another", &seal), WRIT_E_ABSENT);
+    ck_assert_int_eq(seal_at_once(&kit, "agent", &seal), WRIT_OK);
+    ck_assert_uint_eq(seal.total, 2);
+    ck_assert_int_eq(seal_at_once(&kit, "agent", &seal), WRIT_OK);
+    ck_assert_uint_eq(seal.total, 2);
+    writ_kit_call_free(c);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(a_seal_waits_for_the_calls_in_flight_and_lets_no_other_in)
 {
     struct writ_kit kit;
@@ -366,6 +416,7 @@ WRIT_UNIT_MAIN("sealing", a_seal_counts_the_decisions_and_hashes_their_ids,
     an_unknown_boundary_has_no_seal_and_a_sealed_one_keeps_its_own,
     a_call_under_a_sealed_boundary_is_refused_and_recorded_elsewhere,
     seq_and_running_count_go_on_after_a_restart,
+    a_run_is_sealed_at_once_for_its_agent_or_not_at_all,
     a_seal_waits_for_the_calls_in_flight_and_lets_no_other_in,
     a_seal_that_still_waits_ends_with_the_ledger, an_idle_boundary_is_sealed_and_one_in_use_is_not,
     idle_time_goes_on_while_the_ledger_is_closed,

@@ -1,0 +1,18 @@
+/* judge.h - what the steps of judging share with other steps. */
+#ifndef WRIT_GATEWAY_JUDGE_H
+#define WRIT_GATEWAY_JUDGE_H
+
+#include "gateway/request.h"
+
+/** Asks policy about a call whose upstream or framework, tool and arguments are set; shadow mode is
+ * noted. */
+void writ_judge_decide(struct writ_request *request, struct writ_call *call);
+
+/** The digest of the call's arguments. WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_judge_hash(const struct writ_request *request, struct writ_member_text *ret);
+
+/** The time at which an authorization is bound: the clock's, or issued_at, which may be ahead. */
+int64_t writ_judge_now(
+    const struct writ_request *request, const struct writ_decision *authorization);
+
+#endif
