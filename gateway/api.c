@@ -61,12 +61,13 @@ writ_api_cookie(const struct writ_exchange *x)
 
 /* ---- who asks ---- */
 
-enum writ_reason
-writ_api_shown(struct writ_worker *worker, struct writ_view authorization, struct writ_arena *arena,
-    struct writ_agent *ret)
+static enum writ_reason
+ask(struct writ_worker *worker, struct writ_view authorization, struct writ_view certificate,
+    struct writ_arena *arena, struct writ_agent *ret)
 {
     const struct writ_identity_question question = {
         .authorization = authorization,
+        .certificate = certificate,
         .loopback = worker->generation->config->admin_listen.loopback,
         .endpoint = WRIT_LIT(ENDPOINT),
     };
@@ -79,6 +80,24 @@ writ_api_shown(struct writ_worker *worker, struct writ_view authorization, struc
     }
     return identity.answer == WRIT_IDENTITY_UNAVAILABLE ? WRIT_REASON_OVERLOADED
                                                         : WRIT_REASON_UNAUTHENTICATED;
+}
+
+enum writ_reason
+writ_api_shown(const struct writ_exchange *x, struct writ_worker *worker, struct writ_view shown,
+    struct writ_arena *arena, struct writ_agent *ret)
+{
+    const struct writ_peer *peer = x->peer;
+    size_t scheme = WRIT_LIT(WRIT_API_CERTIFICATE).len;
+
+    if (!writ_view_has_prefix(shown, WRIT_LIT(WRIT_API_CERTIFICATE))) {
+        return ask(worker, shown, (struct writ_view){NULL, 0}, arena, ret);
+    }
+    /* the very certificate, on this connection too */
+    if (peer->certificate_name.len == 0 || peer->certificate_digest.len == 0 ||
+        !writ_view_equal(writ_view_sub(shown, scheme, shown.len), peer->certificate_digest)) {
+        return WRIT_REASON_UNAUTHENTICATED;
+    }
+    return ask(worker, (struct writ_view){NULL, 0}, peer->certificate_name, arena, ret);
 }
 
 /* What somebody showed who is logged in. */
@@ -107,12 +126,13 @@ writ_api_ask(struct writ_exchange *x, struct writ_worker *worker, struct writ_ar
     struct writ_agent *ret)
 {
     struct writ_view shown = writ_exchange_header(x, WRIT_LIT("Authorization"));
-    enum writ_reason reason = WRIT_REASON_NONE;
+    enum writ_reason reason;
 
-    if (shown.ptr == NULL) {
-        reason = find_login(x, worker, arena, &shown);
+    if (shown.ptr != NULL) {
+        return ask(worker, shown, (struct writ_view){NULL, 0}, arena, ret);
     }
-    return reason == WRIT_REASON_NONE ? writ_api_shown(worker, shown, arena, ret) : reason;
+    reason = find_login(x, worker, arena, &shown);
+    return reason == WRIT_REASON_NONE ? writ_api_shown(x, worker, shown, arena, ret) : reason;
 }
 
 unsigned

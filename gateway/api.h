@@ -10,8 +10,9 @@
 
 #include "gateway/gateway.h"
 
-#define WRIT_API_ANSWER_MAX ((size_t)64 << 20) /* bytes of an answer */
-#define WRIT_API_KEY        "Writ-Page"        /* the field with the key of a login */
+#define WRIT_API_ANSWER_MAX  ((size_t)64 << 20) /* bytes of an answer */
+#define WRIT_API_KEY         "Writ-Page"        /* the field with the key of a login */
+#define WRIT_API_CERTIFICATE "Certificate "     /* begins what a login by certificate shows */
 
 /**
  * Who asks: by a token of an entry of `agents`, or by a login. An agent that everybody is, is
@@ -27,9 +28,10 @@
 enum writ_reason writ_api_ask(struct writ_exchange *x, struct writ_worker *worker,
     struct writ_arena *arena, struct writ_agent *ret);
 
-/** The same for an Authorization field that is shown now. */
-enum writ_reason writ_api_shown(struct writ_worker *worker, struct writ_view authorization,
-    struct writ_arena *arena, struct writ_agent *ret);
+/** The same for what somebody shows who logs in: an Authorization field, or WRIT_API_CERTIFICATE
+ * and the digest of the client certificate that this connection must have. */
+enum writ_reason writ_api_shown(const struct writ_exchange *x, struct writ_worker *worker,
+    struct writ_view shown, struct writ_arena *arena, struct writ_agent *ret);
 
 /** WRIT_REASON_NONE when the request comes from a page of the gateway's own, else FORBIDDEN_ORIGIN.
  * With `changes` an Origin has to be there. */

@@ -504,6 +504,20 @@ ask_nobody(const struct writ_config *config, bool loopback, struct writ_identity
 }
 
 static void
+ask_certificate(
+    const struct writ_config *config, struct writ_view name, struct writ_identity_result *ret)
+{
+    answer_invalid(ret, "the certificate is nobody's");
+    for (size_t i = 0; i < config->agents_n; i++) {
+        const struct writ_identity_config *entry = &config->agents[i];
+        if (entry->kind == WRIT_IDENTITY_CERTIFICATE && writ_view_equal(entry->certificate, name)) {
+            answer_known(ret, &entry->agent);
+            return;
+        }
+    }
+}
+
+static void
 ask_token(struct writ_identity *identity, struct writ_view token, struct writ_view endpoint,
     struct writ_arena *arena, struct writ_identity_result *ret)
 {
@@ -547,6 +561,10 @@ writ_identity_ask(struct writ_identity *identity, const struct writ_identity_que
     static const struct writ_view scheme = {"Bearer ", sizeof("Bearer ") - 1};
     struct writ_view authorization = question->authorization, token;
 
+    if (authorization.ptr == NULL && question->certificate.len > 0) {
+        ask_certificate(identity->keys->config, question->certificate, ret);
+        return;
+    }
     if (authorization.ptr == NULL) {
         ask_nobody(identity->keys->config, question->loopback, ret);
         return;

@@ -6,6 +6,7 @@
  *   whose `aud` is that entry's, or the URL of the endpoint that was called (RFC 8707 2), signed by
  *   a key of that entry's issuer, within its lifetime, with the scopes that the entry wants of
  *   every token; claims map to the agent;
+ * - a client certificate that the listener has found right, by its name, for the page alone;
  * - anonymous, without any token, for listeners on loopback only.
  * A token that is there and is not accepted is invalid, also where anonymous callers are served:
  * nobody falls back to being nobody.
@@ -55,6 +56,8 @@ struct writ_identity_result {
 /** A request that asks to be let in. */
 struct writ_identity_question {
     struct writ_view authorization; /* value of the Authorization field; ptr NULL: there is none */
+    struct writ_view certificate;   /* name in a good client certificate, in the place of a token;
+                                     * empty: none is shown */
     bool loopback;                  /* the listener is on loopback (not the peer: a proxy may stand
                                      * between) */
     struct writ_view endpoint;      /* its path: "/mcp/fs"; must outlive the struct writ_identity */

@@ -73,12 +73,17 @@ answer_who(struct writ_exchange *x, struct writ_worker *worker)
     struct writ_agent agent;
     enum writ_reason reason = writ_api_ask(x, worker, x->arena, &agent);
 
-    if (reason != WRIT_REASON_NONE) {
+    if (reason != WRIT_REASON_NONE &&
+        (reason != WRIT_REASON_UNAUTHENTICATED || x->peer->certificate_name.len == 0)) {
         writ_api_problem(x, writ_api_status(reason), reason);
         return;
     }
     writ_write_object_begin(&w);
-    put_agent(&w, &agent);
+    if (reason == WRIT_REASON_NONE) {
+        put_agent(&w, &agent);
+    } else {
+        text_member(&w, WRIT_LIT("certificate"), x->peer->certificate_name);
+    }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     writ_api_reply(x, 200, &body);
@@ -86,7 +91,7 @@ answer_who(struct writ_exchange *x, struct writ_worker *worker)
 
 /* ---- in ---- */
 
-/* What the body shows, as an Authorization field. */
+/* What the body shows, as writ_api_shown takes it. */
 static bool
 read_shown(struct writ_exchange *x, struct writ_view *ret)
 {
@@ -99,10 +104,15 @@ read_shown(struct writ_exchange *x, struct writ_view *ret)
         return false;
     }
     token = writ_json_get(body, WRIT_LIT("token"));
-    writ_buf_str(&shown, SCHEME);
-    writ_buf_put(&shown, writ_view_trim(writ_json_string(token)));
+    if (writ_json_type(writ_json_get(body, WRIT_LIT("certificate"))) == WRIT_JSON_TRUE) {
+        writ_buf_str(&shown, WRIT_API_CERTIFICATE);
+        writ_buf_put(&shown, x->peer->certificate_digest);
+    } else if (writ_json_type(token) == WRIT_JSON_STRING) {
+        writ_buf_str(&shown, SCHEME);
+        writ_buf_put(&shown, writ_view_trim(writ_json_string(token)));
+    }
     *ret = writ_buf_view(&shown);
-    return writ_json_type(token) == WRIT_JSON_STRING && writ_is_ok(writ_buf_check(&shown, NULL));
+    return shown.len > 0 && writ_is_ok(writ_buf_check(&shown, NULL));
 }
 
 static WRIT_RESULT
@@ -135,7 +145,7 @@ log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker
         writ_api_problem(x, 422, WRIT_REASON_MALFORMED_REQUEST);
         return;
     }
-    reason = writ_api_shown(worker, shown, x->arena, &agent);
+    reason = writ_api_shown(x, worker, shown, x->arena, &agent);
     if (reason == WRIT_REASON_NONE && !writ_is_ok(enter(gateway, &agent, shown, &pass))) {
         reason = WRIT_REASON_OVERLOADED;
     }

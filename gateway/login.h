@@ -1,8 +1,8 @@
 /* login.h - logging in to the page, and out (logins.h says what a login is).
  *
- *   POST   /v1/session   {"token"}: a cookie, and in the answer the key that goes with it
- *   GET    /v1/session   who is logged in, and what they may see
- *   DELETE /v1/session   ends it
+ *   POST   /v1/session   {"token"}, or {"certificate": true} for that of the connection: a cookie,
+ * and in the answer the key that goes with it GET    /v1/session   who is logged in; else, where
+ * one is there, the name in the certificate DELETE /v1/session   ends it
  *
  * Only pages of the gateway's own origin may do any of it (api.h). */
 #ifndef WRIT_GATEWAY_LOGIN_H

@@ -54,10 +54,15 @@ identity_kind(const struct writ_raw_agent *raw, const struct writ_yaml *node)
     bool jwt = option_of(node, "issuer") != NULL || option_of(node, "jwks") != NULL ||
                option_of(node, "audience") != NULL || option_of(node, "claims") != NULL;
 
-    if (bearer + jwt + raw->anonymous != 1) {
+    bool certificate = option_of(node, "certificate") != NULL;
+
+    if (bearer + jwt + certificate + raw->anonymous != 1) {
         return WRIT_IDENTITY_NONE;
     }
-    return bearer ? WRIT_IDENTITY_BEARER : jwt ? WRIT_IDENTITY_JWT : WRIT_IDENTITY_ANONYMOUS;
+    return bearer        ? WRIT_IDENTITY_BEARER
+           : jwt         ? WRIT_IDENTITY_JWT
+           : certificate ? WRIT_IDENTITY_CERTIFICATE
+                         : WRIT_IDENTITY_ANONYMOUS;
 }
 
 static void
@@ -134,6 +139,7 @@ read_agent(struct loading *l, const struct writ_yaml *node, struct writ_identity
     *ret = (struct writ_identity_config){.kind = identity_kind(&raw, node),
         .agent = raw.agent,
         .bearer = raw.bearer,
+        .certificate = raw.certificate,
         .issuer = raw.issuer,
         .audience = raw.audience,
         .jwks = raw.jwks,
@@ -141,7 +147,8 @@ read_agent(struct loading *l, const struct writ_yaml *node, struct writ_identity
         .required_scopes = raw.required_scopes};
     switch (ret->kind) {
     case WRIT_IDENTITY_NONE:
-        WRIT_OPTION_FAULT(&l->o, node, "wants exactly one of bearer_sha256, issuer, anonymous");
+        WRIT_OPTION_FAULT(
+            &l->o, node, "wants exactly one of bearer_sha256, issuer, certificate, anonymous");
         return;
     case WRIT_IDENTITY_JWT:
         ret->claims.id = raw.claims.id.len > 0 ? raw.claims.id : WRIT_LIT("sub");
@@ -150,6 +157,12 @@ read_agent(struct loading *l, const struct writ_yaml *node, struct writ_identity
         return;
     case WRIT_IDENTITY_ANONYMOUS:
         check_anonymous(l, node);
+        break;
+    case WRIT_IDENTITY_CERTIFICATE:
+        if (l->config->admin_tls.client_ca.len == 0) {
+            WRIT_OPTION_FAULT(&l->o, option_of(node, "certificate"),
+                "wants admin_tls with client_ca: else nobody is asked for one");
+        }
         break;
     case WRIT_IDENTITY_BEARER:
         break;
@@ -171,6 +184,8 @@ same_identity(const struct writ_identity_config *a, const struct writ_identity_c
         return false;
     case WRIT_IDENTITY_BEARER:
         return writ_digest_equal(&a->bearer, &b->bearer);
+    case WRIT_IDENTITY_CERTIFICATE:
+        return writ_view_equal(a->certificate, b->certificate);
     case WRIT_IDENTITY_JWT:
         return writ_view_equal(a->issuer, b->issuer) && writ_view_equal(a->audience, b->audience);
     case WRIT_IDENTITY_ANONYMOUS:

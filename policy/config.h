@@ -60,9 +60,10 @@ struct writ_agent {
 
 enum writ_identity_kind {
     WRIT_IDENTITY_NONE = 0,
-    WRIT_IDENTITY_BEARER,    /* a static token, known by its SHA-256 */
-    WRIT_IDENTITY_JWT,       /* a JWT by issuer, audience and JWKS */
-    WRIT_IDENTITY_ANONYMOUS, /* everybody, on loopback listeners only */
+    WRIT_IDENTITY_BEARER,      /* a static token, known by its SHA-256 */
+    WRIT_IDENTITY_JWT,         /* a JWT by issuer, audience and JWKS */
+    WRIT_IDENTITY_CERTIFICATE, /* of who logs in to the page, by its name */
+    WRIT_IDENTITY_ANONYMOUS,   /* everybody, on loopback listeners only */
 };
 
 /** Which claim of a JWT gives which member of struct writ_agent: a name or a JSON Pointer. Empty:
@@ -75,8 +76,9 @@ struct writ_claim_names {
 /** One entry of `agents`. */
 struct writ_identity_config {
     enum writ_identity_kind kind;
-    struct writ_agent agent;                 /* BEARER, ANONYMOUS: who it is. JWT: without id */
-    struct writ_digest bearer;               /* BEARER: SHA-256 of the token's bytes */
+    struct writ_agent agent;      /* BEARER, CERTIFICATE, ANONYMOUS: who it is. JWT: without id */
+    struct writ_view certificate; /* CERTIFICATE: its first URI, else DNS, name */
+    struct writ_digest bearer;    /* BEARER: SHA-256 of the token's bytes */
     struct writ_view issuer, audience, jwks; /* JWT; jwks is a file or an https (loopback: http)
                                               * URL, else the issuer's metadata tell; no audience:
                                               * the endpoint's own URL */

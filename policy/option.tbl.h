@@ -127,8 +127,8 @@ TEXT(tls, "client_ca", client_ca, 1, 4096, NONE,
     "PEM file of the CA that client certificates must come from; none are asked for without it.")
 
 SECTION(agent, "an entry of agents", struct writ_raw_agent,
-    "One identity: a static token (bearer_sha256), tokens of an issuer (issuer), or everybody "
-    "(anonymous).")
+    "One identity: a static token (bearer_sha256), tokens of an issuer (issuer), a client certificate "
+    "on the page (certificate), or everybody (anonymous).")
 TEXT(agent, "id", agent.id, 1, 256, NONE, "The agent_id; with an issuer it comes from a claim.")
 TEXT(agent, "subject", agent.subject, 1, 256, NONE,
     "The person or system behind the agent, where several agents are one: who asks for a call does not "
@@ -141,6 +141,9 @@ TEXT(agent, "credential_tier", agent.credential_tier, 1, 256, NONE,
     "Kind of that authority, for its decisions.")
 DIGEST(agent, "bearer_sha256", bearer,
     "SHA-256 of a static bearer token, as 64 hex digits: printf %s TOKEN | sha256sum.")
+TEXT(agent, "certificate", certificate, 1, 256, NONE,
+    "Name in a client certificate of the admin listener, its first URI or else its first DNS name: who "
+    "shows it logs in to the page. Wants admin_tls with client_ca.")
 TEXT(agent, "issuer", issuer, 1, 512, NONE, "The iss that tokens must have.")
 TEXT(agent, "audience", audience, 1, 512, NONE,
     "The aud that tokens must have; when left out, the URL of the endpoint that is called: "

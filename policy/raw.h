@@ -34,6 +34,7 @@ struct writ_raw_top {
 struct writ_raw_agent {
     struct writ_agent agent;
     struct writ_digest bearer;
+    struct writ_view certificate;
     struct writ_view issuer, audience, jwks;
     struct writ_views required_scopes, scopes;
     struct writ_claim_names claims;

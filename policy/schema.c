@@ -544,7 +544,8 @@ op_rule(struct writ_write *w, const struct writ_op_row *op)
 static void
 section_extra(struct writ_write *w, enum writ_section section)
 {
-    static const char *const identities[] = {"bearer_sha256", "issuer", "anonymous", NULL};
+    static const char *const identities[] = {
+        "bearer_sha256", "issuer", "certificate", "anonymous", NULL};
     static const char *const upstreams[] = {"stdio", "http", NULL};
     static const char *const secrets[] = {"file", "variable", "key", NULL};
     static const char *const probes[] = {"tool", "resource", "http", NULL};

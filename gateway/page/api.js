@@ -58,11 +58,16 @@ const query = (filter) => {
   return params.size === 0 ? '' : `?${params}`;
 };
 
+/** The name in the certificate that the browser has shown, or null. */
+export let certificate = null;
+
 /** The logged-in person, or null. */
 export async function whoIsIn() {
-  if (localStorage.getItem(KEY) === null) return null;
+  if (localStorage.getItem(KEY) === null && location.protocol !== 'https:') return null;
   try {
-    return (await request('GET', '/v1/session')).json;
+    const { json } = await request('GET', '/v1/session');
+    certificate = json.certificate ?? null;
+    return json.agent_id === undefined ? null : json;
   } catch (error) {
     if (error.status === 401 || error.status === 403) return null;
     throw error;

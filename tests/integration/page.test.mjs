@@ -2,8 +2,11 @@
 // hostile texts, from hostile origins. WRIT_SCREENSHOTS=FOLDER makes the pictures of docs/page.md.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bearer, SOURCE, startGateway, until } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
@@ -106,7 +109,7 @@ test('every file of the page has the headers that keep others out', async (t) =>
 
 test('a login is worth its token, needs cookie and key, and ends when it is told to', async (t) => {
   const { gw, base } = await setUp(t);
-  for (const [body, status] of [[{ token: 'made-up' }, 401], [{ token: '' }, 401], [{ token: 7 }, 422], [{}, 422], [[], 422], [{ token: 'x'.repeat(9000) }, 422]]) {
+  for (const [body, status] of [[{ token: 'made-up' }, 401], [{ token: '' }, 401], [{ token: 7 }, 422], [{}, 422], [[], 422], [{ certificate: true }, 401], [{ token: 'x'.repeat(9000) }, 422]]) {
     const refused = await asPage(base, 'POST', '/v1/session', { body });
     assert.equal(refused.status, status, JSON.stringify(body).slice(0, 40));
     assert.equal(refused.headers.get('set-cookie'), null);
@@ -132,6 +135,54 @@ test('a login is worth its token, needs cookie and key, and ends when it is told
 
   await gw.reload({ ...gw.config, agents: gw.config.agents.filter(({ id }) => id !== 'ann') });
   assert.equal(await list(second), 401, 'who is no longer in the configuration is out');
+});
+
+test('over TLS the cookie is of this host alone, and a client certificate logs in', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'writ-certs-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  execFileSync(join(SOURCE, 'certs/make-dev-certs'), ['-d', join(dir, 'one')], { stdio: 'ignore' });
+  const tls = { cert: join(dir, 'one/server.pem'), key: join(dir, 'one/server.key'), client_ca: join(dir, 'one/ca.pem') };
+  const pem = (name) => readFileSync(join(dir, name));
+  const up = await startUpstream(t);
+  const plain = config(up);
+  const certified = { id: 'ann-by-certificate', subject: 'ann', tenant: 'acme', certificate: 'urn:writ:development-client' };
+  const gw = await startGateway(t, { ...plain, admin_tls: tls, agents: [...plain.agents, certified] });
+  const origin = `https://localhost:${gw.adminPort}`;
+  const ask = (method, path, { body, cookie, key, client = 'one', headers } = {}) => new Promise((resolve, reject) => {
+    const req = request(origin + path, {
+      method, agent: false, ca: pem('one/ca.pem'), ...(client && { cert: pem(`${client}/client.pem`), key: pem(`${client}/client.key`) }),
+      headers: { origin, 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...(key && { 'writ-page': key }), ...(body && { 'content-type': 'application/json' }), ...headers },
+    }, (res) => {
+      let text = '';
+      res.setEncoding('utf8').on('data', (d) => { text += d; }).on('end', () => resolve({ status: res.statusCode, json: text === '' ? undefined : JSON.parse(text), cookie: res.headers['set-cookie']?.[0] }));
+    });
+    req.on('error', reject).end(body && JSON.stringify(body));
+  });
+
+  assert.equal((await ask('GET', '/v1/session', { client: null }).catch(() => ({ status: 403 }))).status, 403);
+  assert.deepEqual((await ask('GET', '/v1/session')).json, { certificate: 'urn:writ:development-client' });
+  assert.equal((await ask('GET', '/v1/reviews')).status, 401, 'a certificate alone asks for nothing');
+  assert.equal((await ask('POST', '/v1/session', { body: { certificate: true }, headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } })).status, 403);
+  const login = await ask('POST', '/v1/session', { body: { certificate: true } });
+  assert.equal(login.status, 200);
+  assert.equal(login.json.subject, 'ann');
+  assert.match(login.cookie, /^__Host-writ=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
+  const pass = { cookie: login.cookie.split(';')[0], key: login.json.key };
+  assert.equal((await ask('GET', '/v1/reviews', pass)).status, 200);
+  assert.equal((await ask('GET', '/v1/reviews', { headers: { authorization: 'Certificate x' } })).status, 401);
+  assert.equal((await ask('GET', '/v1/reviews', { cookie: pass.cookie.replace('__Host-', ''), key: pass.key })).status, 401);
+
+  // another certificate of the same authority and name is another one
+  const renewed = join(dir, 'renewed');
+  cpSync(join(dir, 'one'), renewed, { recursive: true });
+  for (const file of ['client.pem', 'client.key', 'client.names']) rmSync(join(renewed, file), { force: true });
+  execFileSync(join(SOURCE, 'certs/make-dev-certs'), ['-d', renewed], { stdio: 'ignore' });
+  assert.equal((await ask('GET', '/v1/reviews', { ...pass, client: 'renewed' })).status, 401);
+  assert.equal((await ask('POST', '/v1/session', { body: { certificate: true }, client: 'renewed' })).status, 200);
+  await gw.reload({ ...gw.config, agents: plain.agents });
+  assert.equal((await ask('GET', '/v1/reviews', pass)).status, 401);
+  assert.equal((await ask('POST', '/v1/session', { body: { certificate: true } })).status, 401);
+  assert.equal((await ask('POST', '/v1/session', { body: { token: ANN.token } })).status, 200);
 });
 
 test('no other origin logs in, logs out, reads or votes', async (t) => {

@@ -120,8 +120,14 @@ static const struct fault faults[] = {
     {"origins: [https://a/b]",
         "c.yaml:1: /origins: element 0 is no origin such as https://app.example.com\n"},
     {"agents: {}", "c.yaml:1: /agents: wants a list of at most 4096 agents\n"},
-    {"agents: [{id: a}]",
-        "c.yaml:1: /agents/0: wants exactly one of bearer_sha256, issuer, anonymous\n"},
+    {"agents: [{id: a}]", "c.yaml:1: /agents/0: wants exactly one of bearer_sha256, issuer, "
+                          "certificate, anonymous\n"},
+    {"agents: [{id: a, certificate: x}]",
+        "c.yaml:1: /agents/0/certificate: wants admin_tls with client_ca: else nobody is asked for "
+        "one\n"},
+    {"admin_tls: {cert: a, key: b, client_ca: c}\n"
+     "agents: [{id: a, certificate: x}, {id: b, certificate: x}]",
+        "c.yaml:2: /agents/1: is known by the same as entry 0: who would it be?\n"},
     {"agents: [{anonymous: true}]", "c.yaml:1: /agents/0: lacks id: the agent_id\n"},
     {"agents: [{anonymous: true, id: a}, {anonymous: true, id: b}]",
         "c.yaml:1: /agents/1: is known by the same as entry 0: who would it be?\n"},
@@ -319,7 +325,7 @@ START_TEST(all_faults_are_told_at_once)
         "c.yaml:2: /loops: wants a whole number\n"
         "c.yaml:3: /loops: written twice; the first is on line 2\n"
         "c.yaml:4: /agents/0/id: written twice; the first is on line 4\n"
-        "c.yaml:4: /agents/0: wants exactly one of bearer_sha256, issuer, anonymous\n"
+        "c.yaml:4: /agents/0: wants exactly one of bearer_sha256, issuer, certificate, anonymous\n"
         "c.yaml:5: /upstreams/a/stdio/0: anchors (&name) are not supported: write the value out\n"
         "c.yaml:5: /upstreams/a/stdio/1: aliases (*name) are not supported: write the value out\n"
         "c.yaml:6: /tools/a~1t/scop: unknown option; did you mean \"scope\"?\n"

@@ -247,6 +247,35 @@ START_TEST(nobody_is_somebody_on_loopback_only_and_only_where_configured)
 }
 END_TEST
 
+static struct writ_identity_result
+ask_with(const char *certificate, const char *authorization)
+{
+    const struct writ_identity_question question = {.authorization = writ_view_str(authorization),
+        .certificate = writ_view_str(certificate),
+        .endpoint = endpoint};
+    struct writ_identity_result result;
+
+    writ_identity_ask(identity, &question, arena, &result);
+    return result;
+}
+
+START_TEST(a_certificate_is_known_by_its_whole_name_and_a_token_comes_first)
+{
+    setup_with("  - {id: ann, tenant: acme, certificate: 'urn:ann'}\n"
+               "admin_tls: {cert: a, key: b, client_ca: c}\n");
+    struct writ_identity_result result = ask_with("urn:ann", NULL);
+
+    ck_assert_int_eq(result.answer, WRIT_IDENTITY_KNOWN);
+    ck_assert_view(result.agent.id, "ann");
+    ck_assert_view(result.agent.tenant, "acme");
+    ck_assert_int_eq(ask_with("urn:ann2", NULL).answer, WRIT_IDENTITY_INVALID);
+    ck_assert_int_eq(ask_with("urn:an", NULL).answer, WRIT_IDENTITY_INVALID);
+    ck_assert_int_eq(ask_with(NULL, NULL).answer, WRIT_IDENTITY_MISSING);
+    ck_assert_int_eq(ask_with("urn:ann", "Bearer made-up").answer, WRIT_IDENTITY_INVALID);
+    teardown();
+}
+END_TEST
+
 START_TEST(a_jwt_gives_the_agent_by_its_claims)
 {
     struct writ_identity_result result;
@@ -591,6 +620,7 @@ END_TEST
 WRIT_UNIT_MAIN("identity", a_static_token_is_known_by_its_hash, another_token_is_invalid,
     what_is_no_bearer_field_is_told_apart,
     nobody_is_somebody_on_loopback_only_and_only_where_configured,
+    a_certificate_is_known_by_its_whole_name_and_a_token_comes_first,
     a_jwt_gives_the_agent_by_its_claims, a_jwt_that_is_not_right_is_invalid,
     skew_and_lifetime_have_exact_ends, a_jwt_needs_a_key_of_its_own_entry,
     a_token_of_another_kind_is_invalid, a_damaged_signature_is_invalid_also_after_the_genuine_one,
