@@ -262,6 +262,7 @@ open_ledger(struct serve *serve, struct writ_err *err)
     options.clock_tolerance_us = config->ledger.clock_tolerance_us;
     options.busy_us = config->ledger.busy_timeout_us;
     options.judge = &writ_panel_judge;
+    options.scrub_us = config->ledger.scrub_every_us;
     WRIT_TRY(writ_keydir_load(config->keys.ptr, &serve->ledger_keys, err));
     options.keyring = serve->ledger_keys;
     if (config->ledger.pinned.len > 0) {

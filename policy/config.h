@@ -237,6 +237,7 @@ struct writ_ledger_config {
     int64_t claims_kept_us;     /* how long a claim blocks a duplicate, at least */
     int64_t clock_tolerance_us; /* how far the wall clock may step back */
     int64_t busy_timeout_us;    /* how long a locked database is waited for */
+    int64_t scrub_every_us;     /* how often all of it is verified */
     struct writ_view pinned;    /* file with a checkpoint that it must contain; empty: none */
 };
 

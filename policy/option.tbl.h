@@ -483,6 +483,8 @@ DURATION(ledger, "clock_tolerance", clock_tolerance_us, 0, 10 * MINUTE, "2s",
     "How far the clock may step back before calls are refused.")
 DURATION(ledger, "busy_timeout", busy_timeout_us, 1 * MS, 5 * MINUTE, "2s",
     "How long a locked database is waited for.")
+DURATION(ledger, "scrub_every", scrub_every_us, 1 * SECOND, 366 * DAY, "24h",
+    "How often all records are verified beside the work; an edit that is found refuses every call.")
 TEXT(ledger, "pinned", pinned, 1, 4096, NONE,
     "File with a checkpoint that the ledger must contain, or it is not opened.")
 

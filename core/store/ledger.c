@@ -38,6 +38,7 @@ const struct writ_ledger_options writ_ledger_options_default = {
     .clock_tolerance_us = 2 * US_PER_S,
     .busy_us = US_PER_S / 4,
     .retry_us = US_PER_S / 2,
+    .scrub_us = DAY_US,
 };
 
 /* ---- options ---- */
@@ -81,6 +82,7 @@ static const struct time_option time_options[] = {
     OPTION(clock_tolerance_us, 0, DAY_US),
     OPTION(busy_us, 0, 60 * US_PER_S),
     OPTION(retry_us, US_PER_S / 1000, 3600 * US_PER_S),
+    OPTION(scrub_us, US_PER_S / 1000, 3660 * DAY_US),
 };
 
 static WRIT_RESULT
@@ -157,6 +159,7 @@ writ_ledger_create(const char *path, const struct writ_clock *clock, struct writ
 static void
 ledger_free(struct writ_ledger *ledger)
 {
+    writ_scrub_stop(ledger->scrub);
     writ_fold_stop(ledger->fold);
     writ_heads_trust_wipe(&ledger->trust);
     writ_ending_wipe(ledger);
@@ -257,6 +260,8 @@ static WRIT_RESULT
 start_threads(struct writ_ledger *ledger, const char *path, struct writ_err *err)
 {
     WRIT_TRY(writ_fold_start(path, ledger->options.busy_us, &ledger->fold, err));
+    WRIT_TRY(writ_scrub_start(
+        path, ledger->options.keyring, ledger->options.scrub_us, &ledger->scrub, err));
     ledger->ticked_us = ledger->pruned_us = writ_clock_mono_us(ledger->options.clock);
     writ_writer_publish(ledger);
     if (pthread_create(&ledger->thread, NULL, writ_writer_run, ledger) != 0) {

@@ -12,6 +12,8 @@
  *   deny that it is, with its outcome `blocked`: the draft never stands in the log as allow.
  * - Records have contiguous indexes from 0 (`leaf`) and keep their canonical bytes, so that a tree
  *   can be built over them.
+ * - All of it is verified beside the work, again and again; when something is not as it was
+ * written, nothing is accepted any more.
  * - Each group ends with a checkpoint over all records so far, signed by the ledger's key, and the
  *   next opening asks for it: what was cut off, rolled back behind a pinned checkpoint, or
  * exchanged does not open.
@@ -84,6 +86,7 @@ struct writ_ledger_options {
     int64_t clock_tolerance_us; /* how far the clock may step back */
     int64_t busy_us;            /* how long to wait for a lock that someone else holds */
     int64_t retry_us;           /* between attempts to recover while refusing */
+    int64_t scrub_us;           /* from one verification of the whole ledger to the next */
 };
 
 extern const struct writ_ledger_options writ_ledger_options_default;
@@ -479,7 +482,8 @@ struct writ_ledger_health {
     size_t queued;        /* entries waiting for the writer */
     size_t kept_outcomes; /* outcomes that could not be written yet */
     size_t claims, in_flight, waits, boundaries, budgets, sessions, reviews;
-    uint64_t wal_pages;     /* of the write-ahead log, since it was last folded in */
+    uint64_t scrubs;    /* verifications of all of it, since it was opened, that found nothing */
+    uint64_t wal_pages; /* of the write-ahead log, since it was last folded in */
     int64_t last_commit_us; /* duration of the last commit */
     int64_t last_time_us;   /* the time of the last record (the high-water mark) */
 };

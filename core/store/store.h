@@ -20,6 +20,7 @@
 #include "store/heads.h"
 #include "store/ledger.h"
 #include "store/reviews.h"
+#include "store/scrub.h"
 #include "store/waits.h"
 
 #include <pthread.h>
@@ -98,6 +99,8 @@ struct writ_ledger {
     struct writ_file file;
     struct writ_disk disk;
     struct writ_fold *fold;
+    struct writ_scrub *scrub;
+    uint64_t scrubs; /* passes of it that found nothing */
 
     struct writ_heads_trust trust;
     struct writ_tree_edge edge; /* of the records that are on disk */

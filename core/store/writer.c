@@ -286,6 +286,20 @@ fold(struct writ_ledger *ledger, bool idle)
     }
 }
 
+/* What the scrub found ends all work. */
+static void
+heed_scrub(struct writ_ledger *ledger)
+{
+    struct writ_err why = {0};
+    struct writ_scrub_state state = writ_scrub_look(ledger->scrub, &why);
+
+    ledger->scrubs = state.passes;
+    if (state.found && !ledger->disk.poisoned) {
+        ledger->disk.poisoned = true;
+        writ_group_trouble(ledger, &why);
+    }
+}
+
 static void
 tick(struct writ_ledger *ledger)
 {
@@ -339,6 +353,7 @@ writ_writer_publish(struct writ_ledger *ledger)
         .budgets = ledger->budgets.by_key.count,
         .sessions = ledger->sessions_n,
         .reviews = ledger->reviews.count,
+        .scrubs = ledger->scrubs,
         .wal_pages = ledger->disk.wal_pages,
         .last_commit_us = ledger->last_commit_us,
         .last_time_us = ledger->last_us,
@@ -361,6 +376,7 @@ writ_writer_run(void *arg)
         struct writ_entry *list = take_queue(ledger);
         bool idle = list == NULL;
 
+        heed_scrub(ledger);
         if (idle && ledger->refusing && !ledger->disk.poisoned) {
             recover(ledger);
         }

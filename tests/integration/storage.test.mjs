@@ -34,3 +34,18 @@ test('a database that somebody else has locked refuses calls, and takes them aga
   assert.equal(up.calls.filter((call) => call.arguments.n === 3).length, 1);
   gw.verify();
 });
+
+test('an edit behind the gateway\'s back is found, and no call goes through any more', async (t) => {
+  const { up, gw } = await setUp(t, { ledger: { scrub_every: '1s' } });
+  const s = await openSession(gw);
+  for (const n of [1, 2, 3]) assert.equal((await s.call('up__pay', { n })).status, 200);
+
+  const other = new DatabaseSync(gw.path('ledger.db'));
+  other.exec("UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"seq\":0', '\"seq\":9') AS BLOB) WHERE leaf = 0");
+  other.close();
+  await until(async () => (await s.call('up__pay', { n: 4 })).refusal?.reason === 'ledger_unavailable', 'the edit to be found');
+  const before = up.calls.length;
+  assert.equal((await s.call('up__pay', { n: 5 })).refusal.reason, 'ledger_unavailable');
+  assert.equal(up.calls.length, before);
+  assert.match((await gw.waitLog('ledger_poisoned')).why, /^the ledger was changed behind the gateway's back: record 0: /);
+});

@@ -1,0 +1,31 @@
+/* scrub.h - verifies the whole ledger again and again, beside the work (verify.h).
+ *
+ * A thread with a connection of its own that reads. It works a twentieth of the time, so that it
+ * holds nobody up; what it finds poisons the ledger, and the writer refuses from then on. */
+#ifndef WRIT_STORE_SCRUB_H
+#define WRIT_STORE_SCRUB_H
+
+#include "evidence/keyring.h"
+
+#define WRIT_SCRUB_FIRST_US (INT64_C(600) * 1000000) /* from the start to the first pass, at most  \
+                                                      */
+#define WRIT_SCRUB_REST 19 /* it rests so many times as long as it worked */
+
+struct writ_scrub;
+
+/** Starts the thread. `path` is copied, `ring` outlives it; a pass begins every `every_us`, or when
+ * the one before has ended. WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_scrub_start(const char *path, const struct writ_keyring *ring, int64_t every_us,
+    struct writ_scrub **ret, struct writ_err *err);
+/** Ends it in the middle of its work. NULL is fine. */
+void writ_scrub_stop(struct writ_scrub *scrub);
+
+struct writ_scrub_state {
+    bool found;      /* something is not as it was written */
+    uint64_t passes; /* that found nothing */
+};
+
+/** How far it is. Thread-safe. `err` gets what was found. */
+struct writ_scrub_state writ_scrub_look(struct writ_scrub *scrub, struct writ_err *err);
+
+#endif
