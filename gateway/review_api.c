@@ -52,6 +52,34 @@ may_see(const struct asked *a, const struct writ_review *review)
 
 /* ---- what came back ---- */
 
+/* What the viewer can do with it as it stands. */
+static void
+put_may(struct writ_write *w, const struct asked *a, const struct writ_review_told *told)
+{
+    const struct writ_review *review = &told->review;
+    const struct {
+        struct writ_view name;
+        enum writ_review_event event;
+        bool entitled;
+    } rows[] = {
+        {WRIT_LIT("vote"), WRIT_REVIEW_DO_VOTE, writ_review_voter(review, subject_of(a)) != NULL},
+        {WRIT_LIT("withdraw"), WRIT_REVIEW_DO_WITHDRAW,
+            writ_review_viewer_asked(&a->viewer, review)},
+        {WRIT_LIT("cancel"), WRIT_REVIEW_DO_CANCEL,
+            writ_review_viewer_administers(&a->viewer, review)},
+    };
+    enum writ_review_state next;
+
+    writ_write_name(w, WRIT_LIT("may"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].entitled && writ_review_move(told->state, rows[i].event, &next)) {
+            writ_write_string(w, rows[i].name);
+        }
+    }
+    writ_write_array_end(w);
+}
+
 static void
 answer_read(struct asked *a)
 {
@@ -65,6 +93,7 @@ answer_read(struct asked *a)
         refuse(a, 503, WRIT_REASON_OVERLOADED);
         return;
     }
+    put_may(&w, a, &get->told);
     writ_write_name(&w, WRIT_LIT("records"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < get->records_n; i++) {

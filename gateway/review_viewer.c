@@ -53,8 +53,8 @@ is_of_tenant(const struct writ_review_viewer *viewer, const struct writ_review *
     return viewer->agent.tenant.len == 0 || writ_view_equal(viewer->agent.tenant, review->tenant);
 }
 
-static bool
-has_asked(const struct writ_review_viewer *viewer, const struct writ_review *review)
+bool
+writ_review_viewer_asked(const struct writ_review_viewer *viewer, const struct writ_review *review)
 {
     return writ_view_equal(viewer->agent.id, review->agent_id) &&
            writ_view_equal(viewer->agent.tenant, review->tenant);
@@ -65,5 +65,6 @@ writ_review_viewer_sees(const struct writ_review_viewer *viewer, const struct wr
 {
     return is_of_tenant(viewer, review) &&
            (writ_review_voter(review, writ_review_viewer_subject(viewer)) != NULL ||
-               writ_review_viewer_administers(viewer, review) || has_asked(viewer, review));
+               writ_review_viewer_administers(viewer, review) ||
+               writ_review_viewer_asked(viewer, review));
 }

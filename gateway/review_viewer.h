@@ -28,6 +28,10 @@ struct writ_view writ_review_viewer_subject(const struct writ_review_viewer *vie
 bool writ_review_viewer_administers(
     const struct writ_review_viewer *viewer, const struct writ_review *review);
 
+/** Whether it asked for the call, and so may withdraw it. */
+bool writ_review_viewer_asked(
+    const struct writ_review_viewer *viewer, const struct writ_review *review);
+
 /** Whether it is told that there is such a review. */
 bool writ_review_viewer_sees(
     const struct writ_review_viewer *viewer, const struct writ_review *review);

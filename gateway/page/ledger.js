@@ -1,11 +1,12 @@
 // ledger.js - the calls in the ledger, the newest first: searched and turned page by page.
 import { calls } from './api.js';
-import { el } from './dom.js';
+import { el, fill } from './dom.js';
 import { name, pill, when } from './shown.js';
 
 const DECISIONS = ['', 'allow', 'deny', 'require_approval', 'revise'];
 const LABELS = { '': 'Any', allow: 'Allowed', deny: 'Denied', require_approval: 'Needs approval', revise: 'Revise' };
 const FILTERS = ['q', 'decision', 'before'];
+const EVERY_MS = 5000; // how often the first page is asked for again
 
 function row(call) {
   return el('tr', { role: 'row' },
@@ -40,7 +41,20 @@ export async function ledgerView(person, params, go) {
   const filter = Object.fromEntries(FILTERS.filter((key) => params.has(key)).map((key) => [key, params.get(key)]));
   const found = await calls(filter);
   const { before, ...rest } = filter;
+  const rows = el('tbody', { role: 'rowgroup' }, found.calls.map(row));
+  let last = JSON.stringify(found.calls);
+  const renew = async () => {
+    if (document.hidden) return;
+    const { calls: list } = await calls(filter).catch(() => ({}));
+    if (list === undefined || JSON.stringify(list) === last || !rows.isConnected) return;
+    last = JSON.stringify(list);
+    const focused = rows.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
+    fill(rows, list.map(row));
+    if (focused !== null) rows.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+  };
+  const timer = before === undefined && filter.q === undefined ? setInterval(renew, EVERY_MS) : null;
   return {
+    end: () => clearInterval(timer),
     title: 'Ledger',
     element: el('section', {},
       el('h1', { tabindex: '-1' }, 'Ledger'),
@@ -50,7 +64,7 @@ export async function ledgerView(person, params, go) {
         ? el('p', { class: 'nothing' }, found.next === undefined ? 'Nothing is found.' : 'Nothing is found so far.')
         : el('table', { class: 'calls', role: 'table' }, el('caption', { class: 'unseen' }, 'Calls, the newest first'),
           el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, ['When', 'Tool', 'Decision', 'Outcome', 'Agent', 'Run'].map((label) => el('th', { role: 'columnheader', scope: 'col' }, label)))),
-          el('tbody', { role: 'rowgroup' }, found.calls.map(row))),
+          rows),
       el('nav', { class: 'pages', 'aria-label': 'Pages' },
         before !== undefined && el('a', { href: address(rest) }, 'Newest'),
         found.next !== undefined && el('a', { href: address({ ...rest, before: String(found.next) }) }, found.calls.length === 0 ? 'Search further back' : 'Older'))),

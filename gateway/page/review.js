@@ -63,7 +63,7 @@ export const tool = (decision) => [decision.extensions?.writ?.upstream !== undef
 function why(review) {
   const { decision } = review;
   return el('section', { class: 'panel', 'aria-labelledby': 'why' },
-    el('h2', { id: 'why' }, 'Why you are asked'),
+    el('h2', { id: 'why' }, 'Why an approval is wanted'),
     decision.reason !== undefined && el('p', {}, text(decision.reason)),
     facts([
       ['Review', name(review.review)],
@@ -126,7 +126,7 @@ function ballot(review, person, cast) {
     el('fieldset', {}, el('legend', {}, 'Your vote'),
       CHOICES.map(([value, label, about], i) => el('div', { class: `choice ${value}` }, radios[i], el('label', { for: `vote-${value}` }, label), el('p', { class: 'soft small', id: `about-${value}` }, about)))),
     el('label', { for: 'feedback' }, 'Feedback'), feedback,
-    el('p', { class: 'soft small', id: 'feedback-help' }, 'Kept with your vote in the ledger, for the caller to read.'),
+    el('p', { class: 'soft small', id: 'feedback-help' }, 'Kept with your vote in the ledger, and told to the caller.'),
     fault, button,
     own?.vote !== undefined && el('p', { class: 'soft small' }, `You voted: ${CHOICES.find(([value]) => value === own.vote)[1].toLowerCase()}. Until the review closes you can vote anew; the last vote counts.`));
   form.addEventListener('change', () => {
@@ -159,7 +159,7 @@ function ballot(review, person, cast) {
 
 function deeds(review, done) {
   const fault = el('p', { class: 'fault', role: 'alert' });
-  const buttons = (review.may ?? []).filter((deed) => deed === 'withdraw' || deed === 'cancel').map((deed) => {
+  const buttons = review.may.filter((deed) => deed === 'withdraw' || deed === 'cancel').map((deed) => {
     const button = el('button', { type: 'button', class: 'quiet' }, deed === 'withdraw' ? 'Withdraw the call' : 'End this review');
     let sure = false;
     button.addEventListener('click', async () => {
@@ -201,9 +201,8 @@ export async function reviewView(person, id) {
     fill(story, events(review.records));
   };
   const draw = () => {
-    const own = review.voters.find((voter) => voter.id === person.subject);
     const hadFocus = box.contains(document.activeElement);
-    if (review.state === 'open' && own !== undefined) {
+    if (review.may.includes('vote')) {
       fill(box, ballot(review, person, cast), deeds(review, renew));
     } else {
       fill(box, el('h2', {}, review.state === 'open' ? 'You do not vote here' : 'Closed'),
@@ -247,7 +246,7 @@ export async function reviewView(person, id) {
     title: `${review.decision.tool} · Review`,
     element: el('article', { class: 'review' },
       el('header', {}, el('p', { class: 'crumb' }, el('a', { href: '/reviews' }, 'Reviews')), heading, state,
-        el('p', {}, name(review.agent_id), review.tenant && [' of ', name(review.tenant)], ' asks for this call, ', clock(review.opened_at, 'in', ''))),
+        el('p', {}, name(review.agent_id), review.tenant && [' of ', name(review.tenant)], ' asked for this call ', clock(review.opened_at, 'in', ''))),
       el('div', { class: 'columns' },
         el('div', { class: 'read' },
           el('section', { class: 'panel', 'aria-labelledby': 'arguments' }, el('h2', { id: 'arguments' }, 'Arguments'), notice, shown),

@@ -331,6 +331,27 @@ test('a person logs in, reads and votes by keyboard alone, and sees what others 
   assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE' || level === 'WARNING').filter(({ message }) => !/401/.test(message)), []);
 });
 
+test('who asked withdraws and who administers ends, after a second press', { skip: SKIP }, async (t) => {
+  const { base, session } = await setUp(t);
+  const [first, second] = [await asks(session, { amount: 1 }), await asks(session, { amount: 2 })];
+  assert.deepEqual((await api(base, ANN, `/reviews/${first}`)).may, ['vote']);
+  assert.deepEqual((await api(base, DEV, `/reviews/${first}`)).may, ['withdraw']);
+  assert.deepEqual((await api(base, EVE, `/reviews/${first}`)).may, ['vote', 'cancel']);
+  const browser = await startBrowser(t);
+  for (const [who, id, state] of [[DEV, first, 'withdrawn'], [EVE, second, 'cancelled']]) {
+    await enter(browser, base, who, `/reviews/${id}`);
+    await browser.tabTo('.deeds button');
+    await browser.press(KEY.enter);
+    await browser.sees('press again to confirm');
+    assert.equal((await api(base, ANN, `/reviews/${id}`)).state, 'open');
+    await browser.press(KEY.enter);
+    await browser.until(() => document.querySelector('.deeds button') === null);
+    assert.equal((await api(base, ANN, `/reviews/${id}`)).state, state);
+    await browser.click('#leave');
+  }
+  assert.deepEqual((await api(base, EVE, `/reviews/${second}`)).may, []);
+});
+
 test('hostile texts are shown as what they are', { skip: SKIP }, async (t) => {
   const { base, session } = await setUp(t);
   const markup = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
@@ -460,7 +481,7 @@ test('nothing on the page keeps people out, in light and in dark, on a desk and 
     await browser.scheme(scheme);
     assert.deepEqual(await faults(browser), [], `login, ${scheme}`);
   }
-  const views = [
+  const views = [ // the list is short
     ['reviews', '/reviews', 'Stamps', ANN], ['review', `/reviews/${id}`, 'What happened', ANN], ['over', `/reviews/${done}`, 'no longer kept', ANN],
     ['ledger', '/ledger', 'Every call', AUDITOR], ['call', `/ledger/${done}`, 'Its life', AUDITOR],
   ];
@@ -475,7 +496,7 @@ test('nothing on the page keeps people out, in light and in dark, on a desk and 
     await browser.sees(text);
     for (const scheme of ['light', 'dark']) {
       await browser.scheme(scheme);
-      await browser.size(1100, 820);
+      await browser.size(1100, name === 'reviews' ? 400 : 820);
       assert.deepEqual(await faults(browser), [], `${name}, ${scheme}`);
       await picture(browser, `${name}-${scheme}`);
       await browser.size(390, 844);

@@ -152,7 +152,7 @@ export async function startBrowser(t, { args = [] } = {}) {
         'goog:chromeOptions': {
           binary: BROWSER,
           // as root there is no sandbox to be had, and containers have little /dev/shm
-          args: ['--headless=new', '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--no-first-run', '--disable-background-networking', `--user-data-dir=${profile}/p`, '--window-size=1200,900', '--lang=en-US', ...args],
+          args: ['--headless=new', '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--no-first-run', '--disable-background-networking', `--user-data-dir=${profile}/p`, '--window-size=1200,900', '--hide-scrollbars', '--lang=en-US', ...args],
         },
       } },
     }),
