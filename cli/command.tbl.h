@@ -109,6 +109,12 @@ COMMAND(ledger_key, "ledger key", "PATH", 1, 1, "print the keys that sign the le
     "One line for each key that verifies, that which signs first: a vkey of c2sp.org/signed-note, "
     "<origin>+<id>+<key>. Give them to those who verify, by a way that they trust.")
 REQUIRED(ledger_key, "keys", "DIR", "The key directory.")
+COMMAND(receipt, "receipt", "DECISION_ID", 1, 1, "make the receipt of a call",
+    "Prints one JSON file (docs/receipts.md) with the records of the call, from its first decision to "
+    "its outcome, votes included, each with its proof under a checkpoint of now, and the keys of the "
+    "ledger. Whoever has one of the keys can verify it without the ledger: writ verify receipt.")
+REQUIRED(receipt, "ledger", "PATH", "The ledger; a gateway may be writing it.")
+REQUIRED(receipt, "keys", "DIR", "The key directory, whose ledger key signs the checkpoint.")
 COMMAND(review_list, "review list", "PATH", 1, 1, "list calls that are under review",
     "Reviews that live or have just ended, the oldest first: id, state, name, agent, tool and how many "
     "have voted. PATH is the ledger; a gateway may be writing it.")
@@ -173,6 +179,10 @@ COMMAND(keys_jwks, "keys jwks", "", 0, 0, "print the public keys as a JWKS (RFC 
 REQUIRED(keys_jwks, "dir", "DIR", "The key directory.")
 VALUE(keys_jwks, "purpose", "WHAT", "credential (the default) or ledger.")
 
+COMMAND(verify_receipt, "verify receipt", "FILE", 1, 1, "check a receipt without its ledger",
+    "Prints ok and what the receipt shows, or the first reason against it, in the order of "
+    "docs/receipts.md. Keys that the file itself names are not trusted. Exit 1 when it does not hold.")
+REQUIRED(verify_receipt, "key", "FILE", "Keys that are trusted, one a line, as writ ledger key prints them.")
 COMMAND(verify_credential, "verify credential", "", 0, 0, "check a credential against a call",
     "Prints ok, or the first reason against it, in the order of docs/credentials.md. The call is a "
     "JSON object: tool, arguments, and, where they are known and to be compared, aud, iss, "

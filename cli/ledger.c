@@ -43,12 +43,6 @@ ring_release(struct writ_keyring **ring)
 }
 
 static void
-note_key_release(struct writ_note_key **key)
-{
-    writ_note_key_free(*key);
-}
-
-static void
 put_member(struct writ_write *w, const char *name, struct writ_view text)
 {
     writ_write_name(w, writ_view_str(name));
@@ -627,26 +621,6 @@ run_checkpoint(const struct writ_cli *cli, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Puts the keys of one state; those of another purpose or algorithm sign no checkpoint. */
-static WRIT_RESULT
-put_keys(struct writ_buf *out, const struct writ_keyring *ring, enum writ_key_state state,
-    struct writ_view origin, struct writ_err *err)
-{
-    for (size_t i = 0; i < writ_keyring_count(ring); i++) {
-        const struct writ_keyring_key *key = writ_keyring_key(ring, i);
-        WRIT_AUTO(struct writ_note_key *, note_key_release) named = NULL;
-
-        if (key->purpose != WRIT_KEY_PURPOSE_LEDGER || key->state != state ||
-            writ_jwk_alg(key->public) != WRIT_JWK_ALG_EDDSA) {
-            continue;
-        }
-        WRIT_TRY(writ_checkpoint_key(origin, key->public, &named, err));
-        writ_note_key_put(out, named);
-        writ_buf_byte(out, '\n');
-    }
-    return writ_buf_check(out, err);
-}
-
 static WRIT_RESULT
 key_json(struct writ_buf *out, struct writ_view lines, struct writ_err *err)
 {
@@ -678,8 +652,7 @@ run_key(const struct writ_cli *cli, struct writ_err *err)
 
     WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
     WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, &proofs, err));
-    WRIT_TRY(put_keys(&lines, ring, WRIT_KEY_STATE_ACTIVE, writ_proofs_origin(proofs), err));
-    WRIT_TRY(put_keys(&lines, ring, WRIT_KEY_STATE_VERIFYING, writ_proofs_origin(proofs), err));
+    WRIT_TRY(writ_checkpoint_keys(ring, writ_proofs_origin(proofs), &lines, err));
     if (lines.len == 0) {
         WRIT_FAIL(err, WRIT_E_ABSENT,
             "no key for the ledger in the key directory: make one with `writ keys new`");

@@ -69,6 +69,34 @@ writ_checkpoint_key(struct writ_view origin, const struct writ_jwk *jwk, struct 
     return writ_note_key_of(origin, WRIT_NOTE_ED25519, jwk, ret, err);
 }
 
+/* Those of one state; keys of another purpose or algorithm sign no checkpoint. */
+static WRIT_RESULT
+put_keys(const struct writ_keyring *ring, enum writ_key_state state, struct writ_view origin,
+    struct writ_buf *buf, struct writ_err *err)
+{
+    for (size_t i = 0; i < writ_keyring_count(ring); i++) {
+        const struct writ_keyring_key *key = writ_keyring_key(ring, i);
+        WRIT_AUTO(struct writ_note_key *, key_freep) named = NULL;
+
+        if (key->purpose != WRIT_KEY_PURPOSE_LEDGER || key->state != state ||
+            writ_jwk_alg(key->public) != WRIT_JWK_ALG_EDDSA) {
+            continue;
+        }
+        WRIT_TRY(writ_checkpoint_key(origin, key->public, &named, err));
+        writ_note_key_put(buf, named);
+        writ_buf_byte(buf, '\n');
+    }
+    return writ_buf_check(buf, err);
+}
+
+WRIT_RESULT
+writ_checkpoint_keys(const struct writ_keyring *ring, struct writ_view origin, struct writ_buf *buf,
+    struct writ_err *err)
+{
+    WRIT_TRY(put_keys(ring, WRIT_KEY_STATE_ACTIVE, origin, buf, err));
+    return put_keys(ring, WRIT_KEY_STATE_VERIFYING, origin, buf, err);
+}
+
 void
 writ_checkpoint_put(struct writ_buf *buf, const struct writ_checkpoint *checkpoint)
 {
@@ -127,6 +155,40 @@ writ_checkpoint_read(struct writ_view text, struct writ_checkpoint *ret, struct 
         WRIT_FAIL(err, WRIT_E_PARSE, "the root of a checkpoint is not 32 bytes in base64");
     }
     checkpoint.extensions = text;
+    *ret = checkpoint;
+    return WRIT_DONE;
+}
+
+/* The first of the keys that signed. */
+static WRIT_RESULT
+find_signer(const struct writ_note *note, const struct writ_note_key *const *keys, size_t n,
+    const struct writ_note_key **ret, struct writ_err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        writ_result result = writ_note_verify(note, keys[i], NULL, err);
+
+        if (result.code != WRIT_E_ABSENT) {
+            *ret = keys[i];
+            return result;
+        }
+    }
+    WRIT_FAIL(err, WRIT_E_ABSENT, "the checkpoint is signed by none of the %zu keys", n);
+}
+
+WRIT_RESULT
+writ_checkpoint_verify(struct writ_view bytes, const struct writ_note_key *const *keys, size_t n,
+    struct writ_checkpoint *ret, struct writ_err *err)
+{
+    const struct writ_note_key *key = NULL;
+    struct writ_checkpoint checkpoint;
+    struct writ_note note;
+
+    WRIT_TRY(writ_note_read(bytes, &note, err));
+    WRIT_TRY(find_signer(&note, keys, n, &key, err));
+    WRIT_TRY(writ_checkpoint_read(note.text, &checkpoint, err));
+    if (!writ_view_equal(checkpoint.origin, writ_note_key_name(key))) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the checkpoint is of another log");
+    }
     *ret = checkpoint;
     return WRIT_DONE;
 }
@@ -209,27 +271,5 @@ writ_checkpoint_proof_read(
     }
     proof.note = text;
     *ret = proof;
-    return WRIT_DONE;
-}
-
-WRIT_RESULT
-writ_checkpoint_proof_verify(const struct writ_checkpoint_proof *proof,
-    const struct writ_digest *leaf, const struct writ_note_key *key, struct writ_checkpoint *ret,
-    struct writ_err *err)
-{
-    struct writ_checkpoint checkpoint;
-    struct writ_note note;
-
-    WRIT_TRY(writ_note_read(proof->note, &note, err));
-    WRIT_TRY(writ_note_verify(&note, key, NULL, err));
-    WRIT_TRY(writ_checkpoint_read(note.text, &checkpoint, err));
-    if (!writ_view_equal(checkpoint.origin, writ_note_key_name(key))) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "the checkpoint is of another log");
-    }
-    WRIT_TRY(writ_tree_check_inclusion(
-        leaf, proof->index, checkpoint.size, &proof->inclusion, &checkpoint.root, err));
-    if (ret != NULL) {
-        *ret = checkpoint;
-    }
     return WRIT_DONE;
 }

@@ -8,6 +8,7 @@
 #ifndef WRIT_EVIDENCE_CHECKPOINT_H
 #define WRIT_EVIDENCE_CHECKPOINT_H
 
+#include "evidence/keyring.h"
 #include "evidence/note.h"
 #include "evidence/tree.h"
 
@@ -29,6 +30,12 @@ void writ_checkpoint_origin_put(struct writ_buf *buf, struct writ_view ledger_id
 WRIT_RESULT writ_checkpoint_key(struct writ_view origin, const struct writ_jwk *jwk,
     struct writ_note_key **ret, struct writ_err *err);
 
+/** Appends the vkeys under which checkpoints of an origin verify, a line each, the active key of
+ * the ring first. Nothing when there is none. WRIT_E_INVALID for an origin that is no name,
+ * WRIT_E_NOMEM, WRIT_E_CRYPTO, and what the buffer says. */
+WRIT_RESULT writ_checkpoint_keys(const struct writ_keyring *ring, struct writ_view origin,
+    struct writ_buf *buf, struct writ_err *err);
+
 /** Appends the signed note of a checkpoint. `signer` is an Ed25519 key. WRIT_E_INVALID for another
  * or an origin that is no name, WRIT_E_NOMEM, WRIT_E_CRYPTO, and what the buffer says. */
 WRIT_RESULT writ_checkpoint_sign(const struct writ_checkpoint *checkpoint,
@@ -37,6 +44,22 @@ WRIT_RESULT writ_checkpoint_sign(const struct writ_checkpoint *checkpoint,
 /** Reads the text of a note. WRIT_E_PARSE, WRIT_E_LIMIT for a size beyond WRIT_TREE_SIZE_MAX. */
 WRIT_RESULT writ_checkpoint_read(
     struct writ_view text, struct writ_checkpoint *ret, struct writ_err *err);
+
+/**
+ * Verifies that one of these keys signed a checkpoint of its log, and reads it.
+ *
+ * @param bytes  the note; borrowed as long as `ret` is used
+ * @param keys   the logs'; the name of one is the origin that its checkpoints must have
+ * @param ret    written only on success
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT    it is signed by none of the keys
+ *         WRIT_E_MISMATCH  a signature of one of them does not hold, or its origin is not the key's
+ *         WRIT_E_PARSE     no note, or none of a checkpoint
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_checkpoint_verify(struct writ_view bytes, const struct writ_note_key *const *keys,
+    size_t n, struct writ_checkpoint *ret, struct writ_err *err);
 
 /** One proof; see above. */
 struct writ_checkpoint_proof {
@@ -53,22 +76,5 @@ void writ_checkpoint_proof_put(struct writ_buf *buf, const struct writ_checkpoin
 /** Reads a file; nothing in it is verified. WRIT_E_PARSE, WRIT_E_LIMIT. */
 WRIT_RESULT writ_checkpoint_proof_read(
     struct writ_view text, struct writ_checkpoint_proof *ret, struct writ_err *err);
-
-/**
- * Verifies that the log of `key` holds the leaf.
- *
- * @param leaf  digest of the leaf (writ_tree_leaf)
- * @param key   the log's; its name is the origin that the checkpoint must have
- * @param ret   the checkpoint, borrowed from `proof`; may be NULL
- *
- * @return WRIT_OK
- *         WRIT_E_ABSENT    the checkpoint is not signed by that key
- *         WRIT_E_MISMATCH  a signature, the origin or the inclusion does not hold
- *         WRIT_E_PARSE     the note is no checkpoint
- *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
- */
-WRIT_RESULT writ_checkpoint_proof_verify(const struct writ_checkpoint_proof *proof,
-    const struct writ_digest *leaf, const struct writ_note_key *key, struct writ_checkpoint *ret,
-    struct writ_err *err);
 
 #endif

@@ -26,6 +26,7 @@ enum writ_reason_group {
     WRIT_REASON_IN_GATEWAY = 1 << 3,    /* everything around: framing, ledger, upstream */
     WRIT_REASON_IN_REVIEW = 1 << 4,     /* approval by a crew */
     WRIT_REASON_IN_FOREIGN = 1 << 5,    /* verifying a grant of the profile vaara-v0 */
+    WRIT_REASON_IN_EVIDENCE = 1 << 6,   /* verifying receipts and bundles */
 };
 
 /** The name as it is written everywhere ("expired"); "none" for 0 and for a value out of range.

@@ -87,7 +87,7 @@
     X(OUTCOME_MALFORMED, outcome_malformed, WRIT_REASON_IN_GATEWAY,                                \
         "the outcome is not well formed",                                                          \
         "a GovernanceOutcome with decision_id, intent_ref and outcome; error_type for an error")   \
-    X(OUTCOME_MISMATCH, outcome_mismatch, WRIT_REASON_IN_GATEWAY,                                  \
+    X(OUTCOME_MISMATCH, outcome_mismatch, WRIT_REASON_IN_GATEWAY | WRIT_REASON_IN_EVIDENCE,        \
         "the outcome does not join its decision",                                                  \
         "intent_ref, idempotency_key, boundary_id and seq are those of the decision")              \
     X(CALLS_IN_FLIGHT, calls_in_flight, WRIT_REASON_IN_GATEWAY,                                    \
@@ -135,6 +135,25 @@
         "every call needs a credential of its own")                                                \
     X(CREDENTIAL_OK, credential_ok, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,            \
         "the credential is for exactly this call", "")                                             \
+    /* ---- verifying evidence, in the order of the checks */                                      \
+    X(EVIDENCE_MALFORMED, evidence_malformed, WRIT_REASON_IN_EVIDENCE,                             \
+        "the file is not of the form that was asked for",                                          \
+        "the file as it was written, byte for byte")                                               \
+    X(CHECKPOINT_UNSIGNED, checkpoint_unsigned, WRIT_REASON_IN_EVIDENCE,                           \
+        "the checkpoint is not signed by a key that is trusted here",                              \
+        "see writ ledger key at the operator for the keys of the ledger")                          \
+    X(CHECKPOINT_INVALID, checkpoint_invalid, WRIT_REASON_IN_EVIDENCE,                             \
+        "the checkpoint has a signature that does not hold, or is of another log", "")             \
+    X(RECORD_NOT_IN_LOG, record_not_in_log, WRIT_REASON_IN_EVIDENCE,                               \
+        "a record is not in the log, or not where the proof says", "")                             \
+    X(RECORD_INVALID, record_invalid, WRIT_REASON_IN_EVIDENCE,                                     \
+        "a record is not a valid one of its kind", "")                                             \
+    X(RECORD_DIGEST_MISMATCH, record_digest_mismatch, WRIT_REASON_IN_EVIDENCE,                     \
+        "a digest in a record is not what its members give", "")                                   \
+    X(RECORD_FOREIGN, record_foreign, WRIT_REASON_IN_EVIDENCE,                                     \
+        "a record does not belong to what the file is about", "")                                  \
+    X(EVIDENCE_OK, evidence_ok, WRIT_REASON_IN_EVIDENCE,                                           \
+        "everything in the file holds", "")                                                        \
     /* ---- policy */                                                                              \
     X(POLICY_OK, policy_ok, WRIT_REASON_IN_POLICY,                                                 \
         "the policy allows the call", "")                                                          \

@@ -4,7 +4,8 @@
  * log only grows. A connection of its own reads the ledger, also while a gateway writes it, and
  * holds nobody up.
  *
- * One thread's. Everything blocks on the disk. */
+ * One thread's. Everything blocks on the disk. Memory is a quarter of a byte for each record that
+ * was read, so that a proof reads no more than the records around its leaf. */
 #ifndef WRIT_STORE_PROOFS_H
 #define WRIT_STORE_PROOFS_H
 
@@ -33,5 +34,16 @@ struct writ_view writ_proofs_origin(const struct writ_proofs *proofs);
  */
 WRIT_RESULT writ_proofs_head(
     struct writ_proofs *proofs, struct writ_checkpoint *ret, struct writ_err *err);
+
+/** Proves that record `index` is in the tree of the first `size` records, which writ_proofs_head
+ * has read. WRIT_E_INVALID when there are not so many; WRIT_E_MISMATCH, WRIT_E_BUSY, WRIT_E_IO,
+ * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_proofs_inclusion(struct writ_proofs *proofs, uint64_t index, uint64_t size,
+    struct writ_tree_proof *ret, struct writ_err *err);
+
+/** Proves that the tree of the first `older` records became that of the first `size` by appending.
+ * As writ_proofs_inclusion. */
+WRIT_RESULT writ_proofs_consistency(struct writ_proofs *proofs, uint64_t older, uint64_t size,
+    struct writ_tree_proof *ret, struct writ_err *err);
 
 #endif

@@ -9,7 +9,8 @@
 #define BUSY_US            5000000                     /* how long a reader waits for a lock */
 #define REVIEW_RECORDS_MAX (WRIT_REVIEW_VOTES_MAX + 8) /* votes, and what comes around them */
 #define REDEMPTION_NEAR    4 /* records that one entry makes, at most, beside its decision */
-#define RECORD_ARENA       (64 << 20) /* memory to read one record */
+#define RECORD_ARENA       (64 << 20)        /* memory to read one record */
+#define STORY_ARENA        ((size_t)1 << 30) /* memory to read the decisions of one call */
 
 _Static_assert(WRIT_READER_DECISION == (int)WRIT_ROW_DECISION &&
                    WRIT_READER_OUTCOME == (int)WRIT_ROW_OUTCOME &&
@@ -372,6 +373,135 @@ writ_reader_show(struct writ_reader *reader, struct writ_view decision_id, struc
     if (writ_is_ok(result)) {
         *ret = call;
     }
+    return result;
+}
+
+/* ---- story ---- */
+
+/* The decision that a decision supersedes; empty when there is none, or it is not in this ledger.
+ */
+static WRIT_RESULT
+read_superseded(struct writ_reader *reader, struct writ_arena *arena, struct writ_view *id,
+    struct writ_err *err)
+{
+    struct writ_reader_call call = {0};
+    struct writ_decision decision = {0};
+    writ_result result;
+
+    WRIT_TRY(show(reader, *id, arena, &call, err));
+    result = writ_body_decision(call.decision, arena, &decision, err);
+    if (result.code == WRIT_E_PARSE || result.code == WRIT_E_LIMIT) {
+        WRIT_FAIL(
+            err, WRIT_E_MISMATCH, "record %llu is not readable", (unsigned long long)call.leaf);
+    }
+    WRIT_TRY(result);
+    *id = decision.supersedes.is == WRIT_PRESENT ? decision.supersedes.view : WRIT_LIT("");
+    return WRIT_DONE;
+}
+
+/* The decisions from this one back to the first of its call, in `path`. */
+static WRIT_RESULT
+find_path(struct writ_reader *reader, struct writ_arena *arena, struct writ_view id,
+    struct writ_view *path, size_t *ret_n, struct writ_err *err)
+{
+    size_t n = 0;
+
+    do {
+        writ_result result;
+
+        if (n == WRIT_READER_STORY_MAX) {
+            WRIT_FAIL(
+                err, WRIT_E_LIMIT, "the call has more than %d decisions", WRIT_READER_STORY_MAX);
+        }
+        path[n++] = id;
+        result = read_superseded(reader, arena, &id, err);
+        if (result.code == WRIT_E_ABSENT && n > 1) {
+            WRIT_FAIL(err, WRIT_E_MISMATCH, "a decision supersedes one that is not there");
+        }
+        WRIT_TRY(result);
+    } while (id.len > 0);
+    *ret_n = n;
+    return WRIT_DONE;
+}
+
+struct telling {
+    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record);
+    void *ctx;
+    bool goes_on;
+};
+
+/* Tells what is there about one decision. */
+static WRIT_RESULT
+tell_decision(
+    struct writ_reader *reader, struct writ_view id, struct telling *telling, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_CALL];
+    bool row = false;
+
+    (void)bind_text(s, 1, id);
+    WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    while (row && telling->goes_on) {
+        uint64_t leaf = (uint64_t)sqlite3_column_int64(s, 0);
+        int kind = sqlite3_column_int(s, 1);
+
+        telling->goes_on =
+            telling->each(telling->ctx, leaf, (enum writ_reader_kind)kind, column(s, 3));
+        WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    }
+    return WRIT_DONE;
+}
+
+/* Tells a call: along the path, which ends with its first decision, and on to its last round. */
+static WRIT_RESULT
+tell(struct writ_reader *reader, struct writ_arena *arena, const struct writ_view *path, size_t n,
+    struct telling *telling, struct writ_err *err)
+{
+    struct writ_view id = path[n - 1];
+    size_t told = 0;
+
+    while (id.len > 0 && telling->goes_on) {
+        struct writ_reader_call call = {0};
+        writ_result result;
+
+        if (told++ == WRIT_READER_STORY_MAX) {
+            WRIT_FAIL(
+                err, WRIT_E_LIMIT, "the call has more than %d decisions", WRIT_READER_STORY_MAX);
+        }
+        result = tell_decision(reader, id, telling, err);
+        end_rows(reader, SQL_CALL);
+        WRIT_TRY(result);
+        if (n > 1) {
+            id = path[--n - 1];
+            continue;
+        }
+        WRIT_TRY(show(reader, id, arena, &call, err));
+        id = call.superseded_by;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_reader_story(struct writ_reader *reader, struct writ_view decision_id,
+    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record),
+    void *ctx, struct writ_err *err)
+{
+    struct telling telling = {.each = each, .ctx = ctx, .goes_on = true};
+    struct writ_arena *arena = writ_arena_new(STORY_ARENA);
+    struct writ_view path[WRIT_READER_STORY_MAX];
+    writ_result result = {WRIT_E_NOMEM};
+    size_t n = 0;
+
+    if (arena != NULL) {
+        result = begin(reader, err);
+    }
+    if (writ_is_ok(result)) {
+        result = find_path(reader, arena, decision_id, path, &n, err);
+        if (writ_is_ok(result)) {
+            result = tell(reader, arena, path, n, &telling, err);
+        }
+        end(reader);
+    }
+    writ_arena_free(arena);
     return result;
 }
 

@@ -71,6 +71,32 @@ struct writ_reader_call {
 WRIT_RESULT writ_reader_show(struct writ_reader *reader, struct writ_view decision_id,
     struct writ_arena *arena, struct writ_reader_call *ret, struct writ_err *err);
 
+/** What a record is. */
+enum writ_reader_kind {
+    WRIT_READER_NONE = 0,
+    WRIT_READER_DECISION,
+    WRIT_READER_OUTCOME,
+    WRIT_READER_SEAL,
+    WRIT_READER_REVIEW,
+};
+
+#define WRIT_READER_STORY_MAX 1024 /* decisions of one call */
+
+/**
+ * Calls `each` for all records of the call that a decision belongs to: from the first decision that
+ * it supersedes, over several, to the last round that follows it; of each the decision first, then
+ * what is about it, in the order of the log. Until it says false.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT    no decision of that id
+ *         WRIT_E_LIMIT     more than WRIT_READER_STORY_MAX decisions
+ *         WRIT_E_MISMATCH  a record is not readable: see writ_verify_ledger
+ *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_reader_story(struct writ_reader *reader, struct writ_view decision_id,
+    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record),
+    void *ctx, struct writ_err *err);
+
 /** A review as the ledger has it. Texts are canonical records, in the arena. */
 struct writ_reader_review {
     struct writ_view decision;       /* that opened it */
@@ -88,15 +114,6 @@ WRIT_RESULT writ_reader_review(struct writ_reader *reader, struct writ_view id,
  * it says false. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_reader_reviews(struct writ_reader *reader,
     bool (*each)(void *ctx, struct writ_view id), void *ctx, struct writ_err *err);
-
-/** What a record is. */
-enum writ_reader_kind {
-    WRIT_READER_NONE = 0,
-    WRIT_READER_DECISION,
-    WRIT_READER_OUTCOME,
-    WRIT_READER_SEAL,
-    WRIT_READER_REVIEW,
-};
 
 /**
  * Calls `each` for all records of a boundary in the order of the log, and judges whether its

@@ -225,9 +225,22 @@ log_end(struct log *log)
 }
 
 static writ_result
+verify(const struct writ_checkpoint_proof *proof, const struct writ_digest *leaf,
+    const struct writ_note_key *key, struct writ_checkpoint *ret)
+{
+    struct writ_checkpoint checkpoint;
+
+    WRIT_TRY(writ_checkpoint_verify(proof->note, &key, 1, &checkpoint, NULL));
+    WRIT_TRY(writ_tree_check_inclusion(
+        leaf, proof->index, checkpoint.size, &proof->inclusion, &checkpoint.root, NULL));
+    *ret = checkpoint;
+    return WRIT_DONE;
+}
+
+static writ_result
 log_verify(const struct log *log, struct writ_checkpoint *ret)
 {
-    return writ_checkpoint_proof_verify(&log->proof, &log->leaf[INDEX], log->key, ret, NULL);
+    return verify(&log->proof, &log->leaf[INDEX], log->key, ret);
 }
 
 START_TEST(a_proof_holds_for_its_leaf_and_its_log_alone)
@@ -235,19 +248,23 @@ START_TEST(a_proof_holds_for_its_leaf_and_its_log_alone)
     struct log log = {0};
     struct log other = {0};
     struct writ_checkpoint checkpoint = {0};
+    const struct writ_note_key *keys[2];
 
     log_begin(&log);
     log_begin(&other);
-    ck_assert_ok(log_verify(&log, NULL));
     ck_assert_ok(log_verify(&log, &checkpoint));
     ck_assert_uint_eq(checkpoint.size, LEAVES);
+    ck_assert_code(verify(&log.proof, &log.leaf[INDEX], other.key, &checkpoint), WRIT_E_ABSENT);
+    ck_assert_code(verify(&log.proof, &log.leaf[0], log.key, &checkpoint), WRIT_E_MISMATCH);
+    keys[0] = other.key;
+    keys[1] = log.key;
+    ck_assert_ok(writ_checkpoint_verify(log.proof.note, keys, 2, &checkpoint, NULL));
     ck_assert_code(
-        writ_checkpoint_proof_verify(&log.proof, &log.leaf[INDEX], other.key, NULL, NULL),
-        WRIT_E_ABSENT);
-    ck_assert_code(writ_checkpoint_proof_verify(&log.proof, &log.leaf[0], log.key, NULL, NULL),
-        WRIT_E_MISMATCH);
+        writ_checkpoint_verify(log.proof.note, keys, 1, &checkpoint, NULL), WRIT_E_ABSENT);
+    ck_assert_code(
+        writ_checkpoint_verify(log.proof.note, keys, 0, &checkpoint, NULL), WRIT_E_ABSENT);
     log.proof.index--;
-    ck_assert_code(log_verify(&log, NULL), WRIT_E_MISMATCH);
+    ck_assert_code(log_verify(&log, &checkpoint), WRIT_E_MISMATCH);
     log_end(&other);
     log_end(&log);
 }
@@ -269,6 +286,7 @@ END_TEST
 START_TEST(every_changed_bit_of_a_proof_is_noticed)
 {
     struct log log = {0};
+    struct writ_checkpoint checkpoint;
     struct writ_buf file = writ_buf_make(TEXT_MAX);
 
     log_begin(&log);
@@ -278,11 +296,11 @@ START_TEST(every_changed_bit_of_a_proof_is_noticed)
 
         file.ptr[bit / 8] = (char)(file.ptr[bit / 8] ^ changed);
         ck_assert(!writ_is_ok(writ_checkpoint_proof_read(writ_buf_view(&file), &log.proof, NULL)) ||
-                  !writ_is_ok(log_verify(&log, NULL)));
+                  !writ_is_ok(log_verify(&log, &checkpoint)));
         file.ptr[bit / 8] = (char)(file.ptr[bit / 8] ^ changed);
     }
     ck_assert_ok(writ_checkpoint_proof_read(writ_buf_view(&file), &log.proof, NULL));
-    ck_assert_ok(log_verify(&log, NULL));
+    ck_assert_ok(log_verify(&log, &checkpoint));
     writ_buf_wipe(&file);
     log_end(&log);
 }

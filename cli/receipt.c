@@ -1,0 +1,48 @@
+/* writ receipt: one file that shows what became of a call. */
+#include "cli/cli.h"
+#include "store/keydir.h"
+#include "store/receipts.h"
+
+static void
+reader_release(struct writ_reader **reader)
+{
+    writ_reader_close(*reader);
+}
+
+static void
+proofs_release(struct writ_proofs **proofs)
+{
+    writ_proofs_close(*proofs);
+}
+
+static void
+ring_release(struct writ_keyring **ring)
+{
+    writ_keyring_free(*ring);
+}
+
+static WRIT_RESULT
+run(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
+    WRIT_AUTO(struct writ_reader *, reader_release) reader = NULL;
+    WRIT_AUTO(struct writ_proofs *, proofs_release) proofs = NULL;
+    writ_auto_buf receipt = writ_buf_make(WRIT_RECEIPT_BYTES_MAX);
+    const char *ledger = writ_cli_get(cli, "ledger").ptr;
+
+    WRIT_TRY(writ_keydir_load(writ_cli_get(cli, "keys").ptr, &ring, err));
+    WRIT_TRY(writ_reader_open(ledger, &reader, err));
+    WRIT_TRY(writ_proofs_open(ledger, &proofs, err));
+    WRIT_TRY(writ_receipts_make(reader, proofs, ring, writ_cli_operand(cli, 0), &receipt, err));
+    writ_cli_put(writ_buf_view(&receipt));
+    return WRIT_DONE;
+}
+
+enum writ_exit
+writ_command_receipt(const struct writ_cli *cli)
+{
+    struct writ_err err = {0};
+    writ_result result = run(cli, &err);
+
+    return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
+}

@@ -1,0 +1,65 @@
+#include "cli/trust.h"
+
+#define FILE_MAX ((size_t)WRIT_TRUST_KEYS_MAX * (WRIT_NOTE_KEY_TEXT_MAX + 2))
+
+void
+writ_trust_wipe(struct writ_trust *trust)
+{
+    for (size_t i = 0; i < trust->n; i++) {
+        writ_note_key_free(trust->keys[i]);
+    }
+    trust->n = 0;
+}
+
+static WRIT_RESULT
+read_line(struct writ_trust *trust, struct writ_view line, const char *path, int number,
+    struct writ_err *err)
+{
+    struct writ_err why = {0};
+    writ_result result;
+
+    if (trust->n == WRIT_TRUST_KEYS_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "%s: more than %d keys", path, WRIT_TRUST_KEYS_MAX);
+    }
+    result = writ_note_key_read(line, &trust->keys[trust->n], &why);
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(err, result.code, "%s:%d: %s", path, number, why.text);
+    }
+    trust->n++;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_lines(struct writ_trust *trust, struct writ_view text, const char *path, struct writ_err *err)
+{
+    for (int number = 1; text.len > 0; number++) {
+        size_t end = writ_view_find(text, '\n');
+        struct writ_view line = writ_view_trim(writ_view_sub(text, 0, end));
+
+        if (line.len > 0) {
+            WRIT_TRY(read_line(trust, line, path, number, err));
+        }
+        text = writ_view_sub(text, end + 1, text.len);
+    }
+    if (trust->n == 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: no key in it", path);
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_trust_read(const char *path, struct writ_trust *ret, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(FILE_MAX + 1); /* more than the limit, to name it */
+    struct writ_trust trust = {0};
+    writ_result result;
+
+    WRIT_TRY(writ_cli_read(path, FILE_MAX, &text, err));
+    result = read_lines(&trust, writ_buf_view(&text), path, err);
+    if (!writ_is_ok(result)) {
+        writ_trust_wipe(&trust);
+        return result;
+    }
+    *ret = trust;
+    return WRIT_DONE;
+}

@@ -1,0 +1,69 @@
+/* held.h - a record as somebody holds it outside of a ledger, of whatever kind: read strictly, and
+ * judged by itself. Receipts and bundles are made of such records.
+ *
+ * Pure but for the allocations; one thread's at a time; nothing blocks. */
+#ifndef WRIT_EVIDENCE_HELD_H
+#define WRIT_EVIDENCE_HELD_H
+
+#include "evidence/reason.h"
+#include "evidence/record.h"
+#include "evidence/review_record.h"
+
+struct writ_profile;
+
+enum writ_held_kind {
+    WRIT_HELD_NONE = 0,
+    WRIT_HELD_DECISION,
+    WRIT_HELD_OUTCOME,
+    WRIT_HELD_SEAL,
+    WRIT_HELD_REVIEW,
+};
+
+/** "decision", "outcome", "seal", "review"; "none". Static storage. */
+struct writ_view writ_held_kind_name(enum writ_held_kind kind);
+/** The kind of exactly that name, or NONE. */
+enum writ_held_kind writ_held_kind_named(struct writ_view name);
+
+/** A record. Views are borrowed from the arena and from what was read. */
+struct writ_held {
+    enum writ_held_kind kind;
+    struct writ_digest leaf; /* of its canonical form (tree.h) */
+    union {
+        struct writ_decision decision;
+        struct writ_outcome outcome;
+        struct writ_seal seal;
+        struct writ_review_record review;
+    };
+    const struct writ_profile *profile; /* of a decision */
+};
+
+/**
+ * Reads a record and judges what it says of itself: that its members are those of its kind and of
+ * their form, and that every digest in it is what its members give.
+ *
+ * @param value   borrowed as long as `ret` is used
+ * @param ret     written only when *ret_why is WRIT_REASON_EVIDENCE_OK
+ * @param ret_why EVIDENCE_OK, RECORD_INVALID or RECORD_DIGEST_MISMATCH; written on WRIT_OK
+ *
+ * @return WRIT_OK, whatever is wrong with it
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_held_read(const struct writ_json *value, enum writ_held_kind kind,
+    struct writ_arena *arena, struct writ_held *ret, enum writ_reason *ret_why,
+    struct writ_err *err);
+
+/**
+ * Judges whether an outcome is that of a decision (contract 4): that it joins it, and that its
+ * receipt_ref is what both give.
+ *
+ * @param ret_why  EVIDENCE_OK or OUTCOME_MISMATCH; written on WRIT_OK
+ *
+ * @return WRIT_OK, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_held_join(const struct writ_held *outcome, const struct writ_held *decision,
+    enum writ_reason *ret_why, struct writ_err *err);
+
+/** The decision that it is, or is about: its decision_id; the empty view for a seal. */
+struct writ_view writ_held_decision_id(const struct writ_held *held);
+
+#endif

@@ -1,0 +1,27 @@
+/* receipts.h - makes receipts (evidence/receipt.h) of calls that a ledger holds, also while a
+ * gateway writes it.
+ *
+ * One thread's. Everything blocks on the disk. */
+#ifndef WRIT_STORE_RECEIPTS_H
+#define WRIT_STORE_RECEIPTS_H
+
+#include "evidence/receipt.h"
+#include "store/proofs.h"
+#include "store/reader.h"
+
+/**
+ * Appends the receipt of the call that a decision belongs to, under a checkpoint of now.
+ *
+ * @param ring  its active ledger key signs; its public halves go along
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT    no decision of that id, or no ledger key
+ *         WRIT_E_LIMIT     more than WRIT_RECEIPT_RECORDS_MAX records, or a file that is too long
+ *         WRIT_E_MISMATCH  a record is not readable, or missing: see writ_verify_ledger
+ *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_receipts_make(struct writ_reader *reader, struct writ_proofs *proofs,
+    const struct writ_keyring *ring, struct writ_view decision_id, struct writ_buf *ret,
+    struct writ_err *err);
+
+#endif

@@ -1,0 +1,141 @@
+// writ receipt and writ verify receipt, against two verifiers that share no code with Writ.
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { BIN, SOURCE, writ } from '../support/gateway.mjs';
+import { DEV, approve, asks, setUp } from '../support/reviews.mjs';
+import { openSession } from '../support/rpc.mjs';
+
+const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
+const NODE_VERIFIER = join(SOURCE, 'tests/conformance/verify.mjs');
+const PYTHON_VERIFIER = join(SOURCE, 'tests/conformance/verify.py');
+const python = spawnSync('python3', ['-c', 'import hashlib, json']).status === 0;
+
+let folder;
+let path; // a ledger with calls in it: see ledger_sample.c
+let keys;
+let trusted;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'writ-receipts-'));
+  [path, keys, trusted] = ['ledger.db', 'keys', 'trusted'].map((name) => join(folder, name));
+  assert.equal(spawnSync(SAMPLE, [path]).status, 0);
+  assert.equal(writ(['keys', 'new', '--dir', keys]).code, 0);
+  writeFileSync(trusted, writ(['ledger', 'key', path, '--keys', keys]).out);
+});
+after(() => rmSync(folder, { recursive: true }));
+
+const decisions = () => JSON.parse(writ(['ledger', 'list', path, '--json']).out).decisions;
+function receiptOf(id, ledger = path, dir = keys) {
+  const run = writ(['receipt', id, '--ledger', ledger, '--keys', dir]);
+  assert.equal(run.code, 0, run.err);
+  return run.out;
+}
+
+/** What each verifier says of a receipt. */
+function verdicts(text, keysFile = trusted) {
+  const file = join(folder, 'receipt.json');
+  writeFileSync(file, text);
+  const first = (run) => run.stdout.split('\n')[0];
+  return {
+    writ: writ(['verify', 'receipt', file, '--key', keysFile]).out.split('\n')[0],
+    node: first(spawnSync(process.execPath, [NODE_VERIFIER, 'receipt', file, keysFile], { encoding: 'utf8' })),
+    python: python ? first(spawnSync('python3', [PYTHON_VERIFIER, 'receipt', file], { encoding: 'utf8' })) : undefined,
+  };
+}
+const ALL_OK = { writ: 'ok', node: 'ok', python: python ? 'ok' : undefined };
+
+test('every call has a receipt that three verifiers accept', () => {
+  for (const { decision_id, decision, outcome } of decisions()) {
+    const text = receiptOf(decision_id);
+    assert.deepEqual(verdicts(text), ALL_OK, decision_id);
+    const told = JSON.parse(writ(['verify', 'receipt', join(folder, 'receipt.json'), '--key', trusted, '--json']).out);
+    assert.deepEqual([told.ok, told.decision, told.outcome, told.decision_id], [true, decision, outcome, decision_id]);
+    assert.equal(told.size, 10);
+    const kinds = JSON.parse(text).records.map((r) => r.kind);
+    assert.deepEqual(kinds, outcome === null ? ['decision'] : ['decision', 'outcome']);
+  }
+});
+
+test('a proof in a receipt is a file of c2sp.org/tlog-proof, over the record as the ledger has it', () => {
+  const [{ decision_id, leaf }] = decisions();
+  const [entry] = JSON.parse(receiptOf(decision_id)).records;
+  assert.match(entry.proof, new RegExp(`^c2sp\\.org/tlog-proof@v1\\nindex ${leaf}\\n([A-Za-z0-9+/]{43}=\\n){2,4}\\nwrit-ledger/`));
+  assert.deepEqual(entry.record, JSON.parse(writ(['ledger', 'show', path, decision_id, '--json']).out).decision);
+});
+
+test('it may be written anew with other white space, and in another order of members', () => {
+  const file = JSON.parse(receiptOf(decisions()[1].decision_id));
+  assert.deepEqual(verdicts(JSON.stringify(Object.fromEntries(Object.entries(file).reverse()), null, 2)), ALL_OK);
+});
+
+test('all three refuse what was changed, for the same reason', () => {
+  const id = decisions().find((d) => d.outcome === 'executed').decision_id;
+  const other = JSON.parse(receiptOf(decisions()[2].decision_id));
+  const rows = [
+    ['record_not_in_log', (r) => { r.records[1].record.outcome = 'blocked'; }],
+    ['record_not_in_log', (r) => { r.records[0].record.reason = 'another'; }],
+    ['record_not_in_log', (r) => { r.records[0].record.more = null; }],
+    ['record_digest_mismatch', (r) => { r.records[0].record.tool = 'other'; }],
+    ['record_invalid', (r) => { r.records[0].record.decision = 'perhaps'; }],
+    ['record_not_in_log', (r) => { r.records[0].proof = r.records[0].proof.replace(/index \d+/, 'index 9'); }],
+    ['record_not_in_log', (r) => { [r.records[0].proof, r.records[1].proof] = [r.records[1].proof, r.records[0].proof]; }],
+    ['record_foreign', (r) => { r.records.shift(); }],
+    ['record_foreign', (r) => { r.records[1] = other.records[1]; r.records[1].proof = other.records[1].proof.replace(/writ-ledger[^]*/, r.records[0].proof.slice(r.records[0].proof.indexOf('writ-ledger'))); }],
+    ['evidence_malformed', (r) => { r.records[0].extra = 1; }],
+    ['evidence_malformed', (r) => { r.format = 'writ-receipt/2'; }],
+    ['evidence_malformed', (r) => { r.records = []; }],
+    ['evidence_malformed', (r) => { r.records[1].proof = r.records[1].proof.replace(/\n\n\u2014/, '\nmore\n\n\u2014'); }],
+  ];
+  for (const [reason, change] of rows) {
+    const receipt = JSON.parse(receiptOf(id));
+    change(receipt);
+    const want = { writ: reason, node: reason, python: python ? reason : undefined };
+    assert.deepEqual(verdicts(JSON.stringify(receipt)), want, String(change));
+  }
+});
+
+test('a checkpoint needs the signature of a key that is trusted', () => {
+  const text = receiptOf(decisions()[0].decision_id);
+  const strange = join(folder, 'strange');
+  const own = join(folder, 'own-keys');
+  assert.equal(writ(['keys', 'new', '--dir', own]).code, 0);
+  writeFileSync(strange, writ(['ledger', 'key', path, '--keys', own]).out);
+  for (const verifier of ['writ', 'node']) assert.equal(verdicts(text, strange)[verifier], 'checkpoint_unsigned');
+  // a note with a changed root, under the signature of the one before
+  const forged = text.replace(/(writ-ledger\/[0-9a-f-]+\\n10\\n).{44}/g, `$1${'A'.repeat(43)}=`);
+  assert.notEqual(forged, text);
+  for (const verifier of ['writ', 'node']) assert.equal(verdicts(forged)[verifier], 'checkpoint_invalid');
+  writeFileSync(strange, 'no key\n');
+  const run = writ(['verify', 'receipt', join(folder, 'receipt.json'), '--key', strange]);
+  assert.equal(run.code, 3);
+  assert.match(run.err, /strange:1: /);
+});
+
+test('receipts of before a rotation hold under the key of then', () => {
+  const before = { text: receiptOf(decisions()[0].decision_id), trusted: readFileSync(trusted, 'utf8') };
+  assert.equal(writ(['keys', 'rotate', '--dir', keys, '--purpose', 'ledger']).code, 0);
+  const text = receiptOf(decisions()[0].decision_id);
+  assert.equal(verdicts(text).writ, 'checkpoint_unsigned');
+  assert.deepEqual(verdicts(before.text), ALL_OK);
+  writeFileSync(trusted, writ(['ledger', 'key', path, '--keys', keys]).out);
+  assert.deepEqual(verdicts(text), ALL_OK);
+  assert.deepEqual(verdicts(before.text), ALL_OK);
+});
+
+test('the receipt of a call that was approved has the review, its votes and what was asked first', async (t) => {
+  const { gw } = await setUp(t);
+  const session = await openSession(gw, { token: DEV.token });
+  const id = await asks(session, { amount: 100 });
+  await approve(gw, id);
+  assert.equal((await session.call('up__pay', { amount: 100 })).said, 'ran 1');
+  const [allow] = gw.decisions(['--decision', 'allow']);
+  const own = join(folder, 'gateway-key');
+  writeFileSync(own, writ(['ledger', 'key', gw.path('ledger.db'), '--keys', gw.path('keys')]).out);
+  const text = receiptOf(allow.decision_id, gw.path('ledger.db'), gw.path('keys'));
+  const records = JSON.parse(text).records.map(({ kind, record }) => record.event ?? record.decision ?? record.outcome ?? kind);
+  assert.deepEqual(records.filter((r) => r !== 'blocked'), ['require_approval', 'open', 'vote', 'vote', 'vote', 'accept', 'redeem', 'allow', 'executed']);
+  assert.deepEqual(verdicts(text, own), ALL_OK);
+});
