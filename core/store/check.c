@@ -4,6 +4,7 @@
 #include "evidence/review_record.h"
 #include "store/body.h"
 #include "store/ledger.h"
+#include "store/reviews.h"
 
 #include <stdio.h>
 
@@ -24,6 +25,14 @@ struct call {
     struct run *run;
     bool granted, needs_outcome;
     uint64_t seq;
+};
+
+/** A review that is not over. */
+struct told {
+    struct writ_map_node by_id;
+    struct writ_review_story story;
+    bool is_broken;           /* said so: what follows cannot be judged */
+    struct writ_arena *arena; /* its own */
 };
 
 /* ---- what is wrong ---- */
@@ -542,10 +551,69 @@ check_seal(struct writ_check *v, const struct writ_json *value)
 
 /* ---- reviews ---- */
 
-/* What one record of a review says for itself; whether the records of a review follow from each
- * other is what `writ review replay` finds out. */
+static void
+told_free(struct writ_check *v, struct told *told)
+{
+    writ_map_remove(&v->told, &told->by_id);
+    writ_arena_free(told->arena); /* it lies in there itself */
+}
+
 static WRIT_RESULT
-check_review(struct writ_check *v, const struct writ_json *value)
+find_told(struct writ_check *v, struct writ_view id, struct told **ret)
+{
+    struct writ_arena *arena;
+    struct writ_digest digest;
+    struct told *told;
+
+    WRIT_TRY(writ_digest_bytes(id, &digest, v->err));
+    *ret = WRIT_MAP_OF(writ_map_find(&v->told, writ_tag_of(&digest)), struct told, by_id);
+    if (*ret != NULL) {
+        return WRIT_DONE;
+    }
+    if (v->told.count >= WRIT_VERIFY_REVIEWS_MAX) {
+        WRIT_FAIL(
+            v->err, WRIT_E_LIMIT, "more than %d reviews live at one time", WRIT_VERIFY_REVIEWS_MAX);
+    }
+    arena = writ_arena_new_small(WRIT_REVIEWS_ARENA);
+    told = arena == NULL ? NULL : writ_arena_get(arena, sizeof *told);
+    if (told == NULL) {
+        writ_arena_free(arena);
+        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    *told = (struct told){.arena = arena};
+    writ_map_add(&v->told, &told->by_id, writ_tag_of(&digest));
+    *ret = told;
+    return WRIT_DONE;
+}
+
+/* The record follows from those before it. `body` must not be in the arena of the record. */
+static WRIT_RESULT
+check_story(struct writ_check *v, struct writ_view body)
+{
+    struct told *told = NULL;
+    struct writ_err why = {0};
+    writ_result heard;
+
+    WRIT_TRY(find_told(v, v->row.decision_id, &told));
+    if (told->is_broken) {
+        return WRIT_DONE;
+    }
+    heard = writ_reviews_hear(&told->story, body, NULL, told->arena, v->arena, &why);
+    if (heard.code == WRIT_E_NOMEM || heard.code == WRIT_E_CRYPTO) {
+        WRIT_FAIL(v->err, heard.code, "%s", why.text);
+    }
+    if (!writ_is_ok(heard)) {
+        writ_check_problem(v, v->row.leaf, "its review: %s", why.text);
+        told->is_broken = true;
+    } else if (writ_review_phase(told->story.state) == WRIT_REVIEW_OVER) {
+        told_free(v, told);
+    }
+    return WRIT_DONE;
+}
+
+/* What the verdict was counted from is for `writ review replay` to count again. */
+static WRIT_RESULT
+check_review(struct writ_check *v, const struct writ_json *value, struct writ_view body)
 {
     struct writ_review_record record = {0};
     struct writ_faults faults = {0};
@@ -566,7 +634,7 @@ check_review(struct writ_check *v, const struct writ_json *value)
             same_time(&record.at, v->row.time_us) && run != NULL &&
             same_text(&record.boundary_id, run->name),
         "the columns beside the record say something else than the record");
-    return WRIT_DONE;
+    return check_story(v, body);
 }
 
 /* ---- any record ---- */
@@ -724,7 +792,7 @@ check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
     case WRIT_ROW_SEAL:
         return check_seal(v, value);
     case WRIT_ROW_REVIEW:
-        return check_review(v, value);
+        return check_review(v, value, writ_check_column(s, 12));
     case WRIT_ROW_NONE:
         break;
     }
@@ -783,6 +851,12 @@ writ_check_wipe(struct writ_check *v)
             run_free(v, WRIT_MAP_OF(v->runs.buckets[i], struct run, by_id));
         }
     }
+    for (size_t i = 0; i < v->told.bucket_count; i++) {
+        while (v->told.buckets[i] != NULL) {
+            told_free(v, WRIT_MAP_OF(v->told.buckets[i], struct told, by_id));
+        }
+    }
+    writ_map_wipe(&v->told);
     writ_map_wipe(&v->calls);
     writ_map_wipe(&v->runs);
 }

@@ -19,11 +19,12 @@ enum writ_check_statement {
 };
 
 /** A verification. `runs` has the boundaries that are open at the present record, `calls` the
- * decisions that have no outcome yet; both end with what ends them. */
+ * decisions that have no outcome yet, `told` the reviews that are not over; all end with what ends
+ * them. */
 struct writ_check {
     sqlite3 *db;
     sqlite3_stmt *statements[WRIT_CHECK_SQL_COUNT];
-    struct writ_map runs, calls;
+    struct writ_map runs, calls, told;
     struct writ_arena *arena; /* one record */
     struct writ_buf scratch;
     struct writ_verify_report *report;

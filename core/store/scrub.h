@@ -7,9 +7,10 @@
 
 #include "evidence/keyring.h"
 
-#define WRIT_SCRUB_FIRST_US (INT64_C(600) * 1000000) /* from the start to the first pass, at most  \
-                                                      */
-#define WRIT_SCRUB_REST 19 /* it rests so many times as long as it worked */
+#define WRIT_SCRUB_FIRST_US                                                                        \
+    (INT64_C(600) * 1000000) /* from the start to the first pass, at most                          \
+                              */
+#define WRIT_SCRUB_REST 19   /* it rests so many times as long as it worked */
 
 struct writ_scrub;
 

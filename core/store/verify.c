@@ -114,6 +114,7 @@ prepare(struct writ_check *v, const char *path, const struct writ_keyring *ring)
         WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory to verify");
     }
     WRIT_TRY(writ_map_init(&v->runs, BUCKETS, v->err));
+    WRIT_TRY(writ_map_init(&v->told, BUCKETS, v->err));
     return writ_map_init(&v->calls, BUCKETS, v->err);
 }
 

@@ -16,8 +16,9 @@
 
 #include "evidence/keyring.h"
 
-#define WRIT_VERIFY_PROBLEMS 100     /* problems that are told one by one */
-#define WRIT_VERIFY_LIVE_MAX 1000000 /* open boundaries, and calls without outcome, at one time */
+#define WRIT_VERIFY_PROBLEMS    100     /* problems that are told one by one */
+#define WRIT_VERIFY_REVIEWS_MAX 65536   /* reviews that live at one time */
+#define WRIT_VERIFY_LIVE_MAX    1000000 /* open boundaries, and calls without outcome, at one time */
 
 /** One thing that is wrong. */
 struct writ_verify_problem {
@@ -47,7 +48,7 @@ struct writ_verify_report {
  *
  * @return WRIT_OK  everything was looked at, whatever was found
  *         WRIT_E_BUSY     `progress` stopped it, or the ledger is locked
- *         WRIT_E_LIMIT    over WRIT_VERIFY_LIVE_MAX
+ *         WRIT_E_LIMIT    over WRIT_VERIFY_LIVE_MAX or WRIT_VERIFY_REVIEWS_MAX
  *         WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE (as writ_reader_open), WRIT_E_IO,
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

@@ -6,6 +6,9 @@
 #include "evidence/extension.h"
 #include "store/verify.h"
 
+#include <stdio.h>
+#include <string.h>
+
 typedef struct writ_kit_spec spec;
 typedef struct writ_kit_call call;
 
@@ -569,6 +572,38 @@ START_TEST(a_call_of_somebody_who_would_vote_on_it_is_refused)
 }
 END_TEST
 
+START_TEST(records_of_a_review_that_do_not_follow_from_each_other_are_found)
+{
+    static const struct {
+        const char *from, *to, *what;
+    } edits[] = {
+        {"\"n\":1", "\"n\":7", "its review: record 1 of a review is missing"},
+        {"\"by\":\"ann\"", "\"by\":\"zed\"", "its review: a vote is of nobody"},
+        {"\"review_digest\":\"sha256:", "\"review_digest\":\"sha256:0", "review"},
+    };
+
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        struct writ_verify_report report;
+        struct writ_kit kit;
+        char sql[256];
+
+        kit_start(&kit);
+        approve(&kit, opened(&kit, (struct ask_spec){0}));
+        writ_kit_close(&kit);
+        (void)snprintf(sql, sizeof sql,
+            "UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), '%s', '%s') AS BLOB) "
+            "WHERE leaf = 2",
+            edits[i].from, edits[i].to);
+        writ_kit_sql(&kit, sql);
+        ck_assert_ok(writ_verify_ledger(kit.path, kit.ring, NULL, NULL, &report, NULL));
+        ck_assert_msg(report.problems > 0 && report.list[0].leaf == 2 &&
+                          strstr(report.list[0].what, edits[i].what) != NULL,
+            "record %llu: %s", (unsigned long long)report.list[0].leaf, report.list[0].what);
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
 START_TEST(a_veto_ends_it_at_once)
 {
     struct writ_kit kit;
@@ -832,7 +867,8 @@ WRIT_UNIT_MAIN("reviewing",
     silence_never_approves_and_an_approval_does_not_last,
     drift_and_another_policy_end_a_review_and_open_a_new_one_that_supersedes,
     a_continuation_must_be_of_this_very_call, a_vote_counts_for_its_review_and_its_voter_alone,
-    a_call_of_somebody_who_would_vote_on_it_is_refused, a_veto_ends_it_at_once,
+    a_call_of_somebody_who_would_vote_on_it_is_refused,
+    records_of_a_review_that_do_not_follow_from_each_other_are_found, a_veto_ends_it_at_once,
     reviews_and_votes_survive_a_restart_at_every_point,
     an_end_that_was_not_told_yet_is_told_after_a_restart, the_end_of_a_run_ends_its_reviews,
     an_agent_has_so_many_calls_under_review_and_no_more,
