@@ -327,7 +327,7 @@ struct writ_review_told {
 /** WRIT_ENTRY_REVIEW. Who may do it is for the submitter to know, but that voters are those of the
  * terms. */
 struct writ_entry_review {
-    enum writ_review_event event; /* VOTE, WITHDRAW, CANCEL or OUTDATE */
+    enum writ_review_event event; /* VOTE, WITHDRAW, CANCEL, OUTDATE or DRIFT: what somebody does */
     struct writ_view id;
     struct writ_view tenant;   /* the review must be of it; ptr NULL: of any */
     struct writ_view agent_id; /* WITHDRAW: who asked; ptr NULL: not compared */
