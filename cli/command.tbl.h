@@ -99,22 +99,24 @@ COMMAND(ledger_export, "ledger export", "PATH BOUNDARY", 2, 2, "export a run or 
     "canonical bytes that are in the ledger, and a last line {kind: completeness, report}. Exit 1 "
     "when its decisions are not whole. With --json all of it is one JSON object.")
 VALUE(ledger_export, "tenant", "TENANT", "Of this tenant; needed when several have one of that name.")
-COMMAND(ledger_checkpoint, "ledger checkpoint", "PATH", 1, 1, "sign what the ledger holds now",
+COMMAND(ledger_checkpoint, "ledger checkpoint", "PATH", 1, 1, "print the last checkpoint",
     "Prints a checkpoint (c2sp.org/tlog-checkpoint): the origin of the ledger, the number of its "
     "records, and the root of the tree over them (RFC 6962), signed with the ledger's key. Whoever "
     "keeps one can show later that what it covers was changed or cut off. Works while a gateway "
     "writes the ledger.")
-REQUIRED(ledger_checkpoint, "keys", "DIR", "The key directory.")
+REQUIRED(ledger_checkpoint, "keys", "DIR",
+    "The key directory: one of its keys must have signed. Nothing secret is opened.")
 COMMAND(ledger_key, "ledger key", "PATH", 1, 1, "print the keys that sign the ledger's checkpoints",
     "One line for each key that verifies, that which signs first: a vkey of c2sp.org/signed-note, "
     "<origin>+<id>+<key>. Give them to those who verify, by a way that they trust.")
 REQUIRED(ledger_key, "keys", "DIR", "The key directory.")
 COMMAND(receipt, "receipt", "DECISION_ID", 1, 1, "make the receipt of a call",
     "Prints one JSON file (docs/receipts.md) with the records of the call, from its first decision to "
-    "its outcome, votes included, each with its proof under a checkpoint of now, and the keys of the "
+    "its outcome, votes included, each with its proof under the last checkpoint, and the keys of the "
     "ledger. Whoever has one of the keys can verify it without the ledger: writ verify receipt.")
 REQUIRED(receipt, "ledger", "PATH", "The ledger; a gateway may be writing it.")
-REQUIRED(receipt, "keys", "DIR", "The key directory, whose ledger key signs the checkpoint.")
+REQUIRED(receipt, "keys", "DIR",
+    "The key directory: one of its keys must have signed. Nothing secret is opened.")
 COMMAND(review_list, "review list", "PATH", 1, 1, "list calls that are under review",
     "Reviews that live or have just ended, the oldest first: id, state, name, agent, tool and how many "
     "have voted. PATH is the ledger; a gateway may be writing it.")

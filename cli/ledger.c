@@ -599,25 +599,18 @@ run_checkpoint(const struct writ_cli *cli, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
     WRIT_AUTO(struct writ_proofs *, proofs_release) proofs = NULL;
-    writ_auto_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     writ_auto_buf json = writ_buf_make(LINE_MAX);
-    const struct writ_signer *signer;
     struct writ_checkpoint head;
+    struct writ_view note;
 
-    WRIT_TRY(writ_keydir_load(writ_cli_get(cli, "keys").ptr, &ring, err));
-    signer = writ_keyring_active(ring, WRIT_KEY_PURPOSE_LEDGER);
-    if (signer == NULL) {
-        WRIT_FAIL(err, WRIT_E_ABSENT,
-            "no active key for the ledger in the key directory: make one with `writ keys new`");
-    }
-    WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, &proofs, err));
-    WRIT_TRY(writ_proofs_head(proofs, &head, err));
-    WRIT_TRY(writ_checkpoint_sign(&head, signer, &note, err));
+    WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
+    WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, ring, &proofs, err));
+    WRIT_TRY(writ_proofs_head(proofs, &head, &note, err));
     if (cli->json) {
-        checkpoint_json(&json, &head, writ_buf_view(&note));
+        checkpoint_json(&json, &head, note);
         WRIT_TRY(writ_buf_check(&json, err));
     }
-    writ_cli_put(writ_buf_view(cli->json ? &json : &note));
+    writ_cli_put(cli->json ? writ_buf_view(&json) : note);
     return WRIT_DONE;
 }
 
@@ -651,7 +644,7 @@ run_key(const struct writ_cli *cli, struct writ_err *err)
     writ_auto_buf json = writ_buf_make(LINE_MAX);
 
     WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
-    WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, &proofs, err));
+    WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, NULL, &proofs, err));
     WRIT_TRY(writ_checkpoint_keys(ring, writ_proofs_origin(proofs), &lines, err));
     if (lines.len == 0) {
         WRIT_FAIL(err, WRIT_E_ABSENT,

@@ -30,9 +30,9 @@ run(const struct writ_cli *cli, struct writ_err *err)
     writ_auto_buf receipt = writ_buf_make(WRIT_RECEIPT_BYTES_MAX);
     const char *ledger = writ_cli_get(cli, "ledger").ptr;
 
-    WRIT_TRY(writ_keydir_load(writ_cli_get(cli, "keys").ptr, &ring, err));
+    WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
     WRIT_TRY(writ_reader_open(ledger, &reader, err));
-    WRIT_TRY(writ_proofs_open(ledger, &proofs, err));
+    WRIT_TRY(writ_proofs_open(ledger, ring, &proofs, err));
     WRIT_TRY(writ_receipts_make(reader, proofs, ring, writ_cli_operand(cli, 0), &receipt, err));
     writ_cli_put(writ_buf_view(&receipt));
     return WRIT_DONE;

@@ -107,21 +107,6 @@ writ_checkpoint_put(struct writ_buf *buf, const struct writ_checkpoint *checkpoi
     writ_buf_put(buf, checkpoint->extensions);
 }
 
-WRIT_RESULT
-writ_checkpoint_sign(const struct writ_checkpoint *checkpoint, const struct writ_signer *signer,
-    struct writ_buf *buf, struct writ_err *err)
-{
-    WRIT_AUTO(struct writ_note_key *, key_freep) key = NULL;
-    writ_auto_buf text = writ_buf_make(WRIT_NOTE_BYTES_MAX);
-
-    WRIT_TRY(writ_checkpoint_key(checkpoint->origin, writ_signer_jwk(signer), &key, err));
-    writ_checkpoint_put(&text, checkpoint);
-    WRIT_TRY(writ_buf_check(&text, err));
-    writ_buf_put(buf, writ_buf_view(&text));
-    writ_buf_byte(buf, '\n');
-    return writ_note_sign(writ_buf_view(&text), key, signer, 0, buf, err);
-}
-
 static bool
 are_lines(struct writ_view lines)
 {

@@ -36,11 +36,6 @@ WRIT_RESULT writ_checkpoint_key(struct writ_view origin, const struct writ_jwk *
 WRIT_RESULT writ_checkpoint_keys(const struct writ_keyring *ring, struct writ_view origin,
     struct writ_buf *buf, struct writ_err *err);
 
-/** Appends the signed note of a checkpoint. `signer` is an Ed25519 key. WRIT_E_INVALID for another
- * or an origin that is no name, WRIT_E_NOMEM, WRIT_E_CRYPTO, and what the buffer says. */
-WRIT_RESULT writ_checkpoint_sign(const struct writ_checkpoint *checkpoint,
-    const struct writ_signer *signer, struct writ_buf *buf, struct writ_err *err);
-
 /** Reads the text of a note. WRIT_E_PARSE, WRIT_E_LIMIT for a size beyond WRIT_TREE_SIZE_MAX. */
 WRIT_RESULT writ_checkpoint_read(
     struct writ_view text, struct writ_checkpoint *ret, struct writ_err *err);

@@ -62,9 +62,11 @@ split(struct writ_view lines, struct writ_view *ret, size_t most)
 static WRIT_RESULT
 prove(struct making *m, struct writ_proofs *proofs, const struct writ_checkpoint *head)
 {
+    struct writ_tree_source source = writ_proofs_source(proofs);
+
     for (size_t i = 0; i < m->n; i++) {
-        WRIT_TRY(writ_proofs_inclusion(
-            proofs, m->records[i].index, head->size, &m->records[i].inclusion, m->err));
+        WRIT_TRY(writ_tree_prove_inclusion(
+            &source, m->records[i].index, head->size, &m->records[i].inclusion, m->err));
     }
     return WRIT_DONE;
 }
@@ -76,16 +78,10 @@ writ_receipts_make(struct writ_reader *reader, struct writ_proofs *proofs,
 {
     WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(RECORDS_ARENA);
     writ_auto_buf keys = writ_buf_make(KEYS_MAX);
-    writ_auto_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     struct making m = {.arena = arena, .failed = WRIT_DONE, .err = err};
-    const struct writ_signer *signer = writ_keyring_active(ring, WRIT_KEY_PURPOSE_LEDGER);
-    struct writ_view vkeys[WRIT_RECEIPT_KEYS_MAX];
+    struct writ_view vkeys[WRIT_RECEIPT_KEYS_MAX], note;
     struct writ_checkpoint head;
 
-    if (signer == NULL) {
-        WRIT_FAIL(err, WRIT_E_ABSENT,
-            "no active key for the ledger in the key directory: make one with `writ keys new`");
-    }
     m.records =
         arena == NULL ? NULL : writ_arena_get(arena, WRIT_RECEIPT_RECORDS_MAX * sizeof *m.records);
     if (m.records == NULL) {
@@ -93,11 +89,10 @@ writ_receipts_make(struct writ_reader *reader, struct writ_proofs *proofs,
     }
     WRIT_TRY(writ_reader_story(reader, decision_id, take_record, &m, err));
     WRIT_TRY(m.failed);
-    WRIT_TRY(writ_proofs_head(proofs, &head, err)); /* after the records: it covers them */
+    WRIT_TRY(writ_proofs_head(proofs, &head, &note, err)); /* after the records: it covers them */
     WRIT_TRY(prove(&m, proofs, &head));
-    WRIT_TRY(writ_checkpoint_sign(&head, signer, &note, err));
     WRIT_TRY(writ_checkpoint_keys(ring, head.origin, &keys, err));
-    writ_receipt_put(ret, vkeys, split(writ_buf_view(&keys), vkeys, WRIT_RECEIPT_KEYS_MAX),
-        writ_buf_view(&note), m.records, m.n);
+    writ_receipt_put(ret, vkeys, split(writ_buf_view(&keys), vkeys, WRIT_RECEIPT_KEYS_MAX), note,
+        m.records, m.n);
     return writ_buf_check(ret, err);
 }

@@ -10,14 +10,15 @@
 #include "store/reader.h"
 
 /**
- * Appends the receipt of the call that a decision belongs to, under a checkpoint of now.
+ * Appends the receipt of the call that a decision belongs to, under the ledger's last checkpoint.
  *
- * @param ring  its active ledger key signs; its public halves go along
+ * @param ring  that the proofs were opened with; its public halves go along
  *
  * @return WRIT_OK
- *         WRIT_E_ABSENT    no decision of that id, or no ledger key
+ *         WRIT_E_ABSENT    no decision of that id
  *         WRIT_E_LIMIT     more than WRIT_RECEIPT_RECORDS_MAX records, or a file that is too long
- *         WRIT_E_MISMATCH  a record is not readable, or missing: see writ_verify_ledger
+ *         WRIT_E_MISMATCH  a record is not readable or missing (see writ_verify_ledger), or the
+ *                          checkpoint is not signed by a key of the ring
  *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_receipts_make(struct writ_reader *reader, struct writ_proofs *proofs,

@@ -1,19 +1,23 @@
 /* ledger_sample.c - makes the ledger that ledger.test.mjs and docs/ledger.md look at:
- *     ledger_sample PATH [tampered]
+ *     ledger_sample PATH [tampered | KEYS]
  * Run "one", sealed: 0 an allow, executed; 2 an allow, timed out. Run "two": 5 a deny; 7 an allow
- * that was not sent; 9 an allow in flight. Tampered: record 2 says that it was the third. */
+ * that was not sent; 9 an allow in flight. Tampered: record 2 says that it was the third.
+ * KEYS: makes the key directory with the key of its checkpoints. */
 #include "support/kit.h"
 #include "support/unit.h"
 
+#include "store/keydir.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 typedef struct writ_kit_spec spec;
 
 static struct writ_kit kit;
 static bool tampered;
-static const char *target;
+static const char *target, *keys;
 
 /* Also from one file system to another. */
 static void
@@ -30,6 +34,25 @@ copy_to_target(void)
     }
     ck_assert_int_eq(fclose(to), 0);
     (void)fclose(from);
+}
+
+/* The ring goes away with the kit: its key is read once more. */
+static void
+keep_keys(void)
+{
+    struct writ_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
+    struct writ_keydir *dir = NULL;
+    struct writ_signer *signer = NULL;
+
+    ck_assert_ok(
+        writ_signer_put_pem(writ_keyring_active(kit.ring, WRIT_KEY_PURPOSE_LEDGER), &pem, NULL));
+    ck_assert_ok(writ_signer_read(writ_buf_view(&pem), &signer, NULL));
+    writ_buf_wipe_secret(&pem);
+    ck_assert_ok(writ_keydir_open(keys, true, &dir, NULL));
+    ck_assert_ok(writ_keyring_add(
+        writ_keydir_ring(dir), WRIT_KEY_PURPOSE_LEDGER, signer, WRIT_KIT_WALL_US, NULL));
+    ck_assert_ok(writ_keydir_save(dir, NULL));
+    writ_keydir_close(dir);
 }
 
 static void
@@ -62,6 +85,9 @@ START_TEST(fill)
                            "CAST(replace(CAST(bytes AS TEXT), '\"seq\":1', '\"seq\":2') AS BLOB) "
                            "WHERE leaf = 2");
     }
+    if (keys != NULL) {
+        keep_keys();
+    }
     copy_to_target();
     writ_kit_wipe(&kit);
 }
@@ -77,6 +103,7 @@ main(int argc, char **argv)
         return 2;
     }
     target = argv[1];
-    tampered = argc > 2;
+    tampered = argc > 2 && strcmp(argv[2], "tampered") == 0;
+    keys = argc > 2 && !tampered ? argv[2] : NULL;
     return writ_unit_run("sample", tests, 1);
 }
