@@ -159,7 +159,7 @@ VALUE(keys_new, "alg", "ALG",
 
 COMMAND(keys_list, "keys list", "", 0, 0, "show the keys and what each may do",
     "Opens no private key. States: active signs and verifies, verifying verifies what it signed "
-    "before, retired verifies nothing.")
+    "before, retired verifies nothing new, revoked is not believed at all.")
 REQUIRED(keys_list, "dir", "DIR", "The key directory.")
 
 COMMAND(keys_rotate, "keys rotate", "", 0, 0, "put a new key in the place of the active one",
@@ -175,11 +175,24 @@ COMMAND(keys_retire, "keys retire", "", 0, 0, "let a rotated key verify nothing 
 REQUIRED(keys_retire, "dir", "DIR", "The key directory.")
 REQUIRED(keys_retire, "kid", "KID", "The key, as writ keys list names it.")
 
+COMMAND(keys_revoke, "keys revoke", "", 0, 0, "let nobody believe a key any more",
+    "For a key that fell into other hands. What it signed is refused from now on, whatever time it "
+    "states; who asks about a time before --since still believes what was signed before. In the place of an "
+    "active key comes a new one, for which nobody vouches: who followed the rotations has to be given it "
+    "anew. A running gateway takes the change when it reloads (SIGHUP). A revoked key can be revoked once "
+    "more, since an earlier time.")
+REQUIRED(keys_revoke, "dir", "DIR", "The key directory.")
+REQUIRED(keys_revoke, "kid", "KID", "The key, as writ keys list names it.")
+VALUE(keys_revoke, "since", "TIME", "When it was lost (RFC 3339); now by default.")
+
 COMMAND(keys_jwks, "keys jwks", "", 0, 0, "print the public keys as a JWKS (RFC 7517)",
-    "Active and verifying keys of one purpose: what the gateway publishes at "
-    "/.well-known/jwks.json.")
+    "Active and verifying keys of one purpose, with the time in which each signs (nbf, exp), the kids "
+    "that are revoked, and the statements by which one key names the next: what the gateway publishes "
+    "at /.well-known/jwks.json.")
 REQUIRED(keys_jwks, "dir", "DIR", "The key directory.")
 VALUE(keys_jwks, "purpose", "WHAT", "credential (the default) or ledger.")
+FLAG(keys_jwks, "history",
+    "Retired and revoked keys too: to check what was signed long ago, not to let calls pass.")
 
 COMMAND(verify_receipt, "verify receipt", "FILE", 1, 1, "check a receipt without its ledger",
     "Prints ok and what the receipt shows, or the first reason against it, in the order of "
@@ -193,6 +206,9 @@ COMMAND(verify_credential, "verify credential", "", 0, 0, "check a credential ag
 REQUIRED(verify_credential, "jwks", "FILE", "The public keys of the gateway.")
 REQUIRED(verify_credential, "call", "FILE", "The call, as the tool server got it.")
 REQUIRED(verify_credential, "token", "FILE", "The credential.")
+VALUE(verify_credential, "pin", "FILE",
+    "A JWKS that was trusted before: of the public keys only those count that are in it, or that its "
+    "keys lead to by their statements of rotation.")
 VALUE(verify_credential, "at", "TIME",
     "Judge at this time: seconds since 1970, or RFC 3339. Now by default.")
 VALUE(verify_credential, "aud", "URI", "Who the credential must be for, if the call does not say.")
@@ -201,6 +217,13 @@ VALUE(verify_credential, "typ", "TYPE", "The typ of its header; JWT by default."
 VALUE(verify_credential, "skew", "SECONDS", "Difference of clocks to forgive; 0 by default.")
 VALUE(verify_credential, "max-lifetime", "SECONDS",
     "Longest lifetime to accept; 3600 by default, and at most.")
+
+COMMAND(verify_keys, "verify keys", "", 0, 0, "follow the rotations of keys from one that is trusted",
+    "Prints the keys of a JWKS that are in the one that was trusted before, or that its keys lead to: each "
+    "key that was rotated out has signed which key comes after it. Exit 1 when no key is left, or when "
+    "a key names two successors.")
+REQUIRED(verify_keys, "jwks", "FILE", "The public keys as they are now.")
+REQUIRED(verify_keys, "pin", "FILE", "A JWKS that was trusted before.")
 
 COMMAND(verify_foreign, "verify foreign", "FILE...", 1, 65536, "check evidence in the format of others",
     "Checks signed governance records, authorizations, grants and outcome records of the profile "

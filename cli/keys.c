@@ -78,6 +78,21 @@ alg_is_right(const struct writ_cli *cli)
 
 /* ---- showing keys */
 
+/* A time that not every key has. */
+static void
+write_time(struct writ_write *w, const char *name, int64_t wall_us)
+{
+    char text[WRIT_TIME_TEXT];
+
+    writ_write_name(w, writ_view_str(name));
+    if (wall_us == 0) {
+        writ_write_null(w);
+        return;
+    }
+    writ_time_format(wall_us, text);
+    writ_write_string(w, writ_view_str(text));
+}
+
 static void
 write_members(struct writ_write *w, const struct writ_keyring_key *key)
 {
@@ -98,6 +113,10 @@ write_members(struct writ_write *w, const struct writ_keyring_key *key)
     writ_write_string(w, writ_view_str(created));
     writ_write_name(w, WRIT_LIT("changed_at"));
     writ_write_string(w, writ_view_str(changed));
+    write_time(w, "signs_until", key->until_us);
+    write_time(w, "revoked_since", key->revoked_us);
+    writ_write_name(w, WRIT_LIT("vouched_for"));
+    writ_write_bool(w, key->rotation.len > 0);
 }
 
 static void
@@ -113,7 +132,8 @@ put_row(struct writ_buf *ret, const struct writ_keyring_key *key)
 {
     char changed[WRIT_TIME_TEXT];
 
-    writ_time_format(key->changed_us, changed);
+    /* of a revoked key it matters since when it is not believed, not when somebody noticed */
+    writ_time_format(key->revoked_us != 0 ? key->revoked_us : key->changed_us, changed);
     writ_buf_fmt(ret, WRIT_VIEW_FMT "  %-5s  %-10s  %-9s  since %.19sZ\n",
         WRIT_VIEW_ARG(writ_jwk_kid(key->public)), writ_jwk_alg_name(writ_jwk_alg(key->public)),
         writ_keyring_purpose_name(key->purpose), writ_keyring_state_name(key->state), changed);
@@ -260,22 +280,60 @@ run_rotate(const struct writ_cli *cli, struct writ_err *err)
     return show(cli, find_active(writ_keydir_ring(dir), purpose), NULL, err);
 }
 
+static const struct writ_keyring_key *
+find_kid(const struct writ_keyring *ring, struct writ_view kid)
+{
+    for (size_t i = 0; i < writ_keyring_count(ring); i++) {
+        if (writ_view_equal(writ_jwk_kid(writ_keyring_key(ring, i)->public), kid)) {
+            return writ_keyring_key(ring, i);
+        }
+    }
+    return NULL;
+}
+
 static WRIT_RESULT
 run_retire(const struct writ_cli *cli, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_keydir *, dir_freep) dir = NULL;
     struct writ_view kid = writ_cli_get(cli, "kid");
-    const struct writ_keyring *ring;
-    size_t i = 0;
 
     WRIT_TRY(writ_keydir_open(path_of(cli), false, &dir, err));
-    ring = writ_keydir_ring(dir);
     WRIT_TRY(writ_keyring_retire(writ_keydir_ring(dir), kid, writ_clock_wall_us(cli->clock), err));
     WRIT_TRY(writ_keydir_save(dir, err));
-    while (!writ_view_equal(writ_jwk_kid(writ_keyring_key(ring, i)->public), kid)) {
-        i++; /* it is there: it was retired just now */
+    return show(cli, find_kid(writ_keydir_ring(dir), kid), NULL, err);
+}
+
+/* --since; now without it. */
+static WRIT_RESULT
+since_of(const struct writ_cli *cli, int64_t now_us, int64_t *ret, struct writ_err *err)
+{
+    *ret = now_us;
+    if (writ_cli_has(cli, "since") &&
+        !writ_is_ok(writ_time_read(writ_cli_get(cli, "since"), ret))) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "--since is no time of RFC 3339");
     }
-    return show(cli, writ_keyring_key(ring, i), NULL, err);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+run_revoke(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keydir *, dir_freep) dir = NULL;
+    WRIT_AUTO(struct writ_signer *, signer_freep) fresh = NULL;
+    int64_t now_us = writ_clock_wall_us(cli->clock), since_us;
+    struct writ_view kid = writ_cli_get(cli, "kid");
+    const struct writ_keyring_key *key;
+
+    WRIT_TRY(since_of(cli, now_us, &since_us, err));
+    WRIT_TRY(writ_keydir_open(path_of(cli), false, &dir, err));
+    key = find_kid(writ_keydir_ring(dir), kid);
+    if (key != NULL && key->state == WRIT_KEY_STATE_ACTIVE) {
+        WRIT_TRY(writ_signer_new(writ_jwk_alg(key->public), &fresh, err));
+    }
+    WRIT_TRY(writ_keyring_revoke(writ_keydir_ring(dir), kid, since_us, fresh, now_us, err));
+    (void)WRIT_TAKE(fresh);
+    WRIT_TRY(writ_keydir_save(dir, err));
+    return show(cli, find_kid(writ_keydir_ring(dir), kid), NULL, err);
 }
 
 static WRIT_RESULT
@@ -285,7 +343,7 @@ run_jwks(const struct writ_cli *cli, struct writ_err *err)
     writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
 
     WRIT_TRY(writ_keydir_list(path_of(cli), &ring, err));
-    writ_keyring_jwks(&text, ring, purpose_of(cli));
+    writ_keyring_jwks(&text, ring, purpose_of(cli), writ_cli_has(cli, "history"));
     writ_buf_byte(&text, '\n');
     WRIT_TRY(writ_buf_check(&text, err));
     writ_cli_put(writ_buf_view(&text));
@@ -323,6 +381,12 @@ enum writ_exit
 writ_command_keys_retire(const struct writ_cli *cli)
 {
     return run(cli, run_retire);
+}
+
+enum writ_exit
+writ_command_keys_revoke(const struct writ_cli *cli)
+{
+    return run(cli, run_revoke);
 }
 
 enum writ_exit

@@ -62,6 +62,26 @@ read_keys(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* Keys that were trusted before: what they lead to is what is left. */
+static WRIT_RESULT
+read_pin(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
+{
+    const char *path = writ_cli_get(cli, "pin").ptr;
+    writ_auto_buf text = writ_buf_make(WRIT_JWKS_BYTES_MAX);
+    struct writ_err why = {0};
+    writ_result result;
+
+    if (!writ_cli_has(cli, "pin")) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_cli_read(path, WRIT_JWKS_BYTES_MAX, &text, err));
+    result = writ_verify_pin(in->verify, writ_buf_view(&text), &why);
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(err, result.code, "%s: %s", path, why.text);
+    }
+    return WRIT_DONE;
+}
+
 /* One token, with or without the line end that editors add. */
 static WRIT_RESULT
 read_token(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
@@ -253,6 +273,7 @@ read_inputs(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
     WRIT_TRY(read_keys(cli, in, err));
+    WRIT_TRY(read_pin(cli, in, err));
     WRIT_TRY(read_token(cli, in, err));
     return read_call(cli, in, err);
 }

@@ -64,7 +64,7 @@ writ_generation_new(const struct writ_config *config, const struct writ_clock *c
         check_ledger_key(writ_keyring_active(generation->keyring, WRIT_KEY_PURPOSE_LEDGER), err));
     WRIT_TRY(check_alg(config->credential.alg, writ_signer_jwk(generation->signer), err));
     generation->jwks = writ_buf_make(JWKS_MAX);
-    writ_keyring_jwks(&generation->jwks, generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL);
+    writ_keyring_jwks(&generation->jwks, generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL, false);
     WRIT_TRY(writ_buf_check(&generation->jwks, err));
     WRIT_TRY(writ_identity_keys_new(config, clock, log, &generation->issuers, err));
     WRIT_TRY(load_accepted(config, &generation->accepted, err));

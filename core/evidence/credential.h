@@ -9,8 +9,9 @@
  * A verifier is given what it knows of the call and gets the first reason that speaks against the
  * credential, in this order:
  *
- *     missing_credential, malformed, unknown_key, bad_signature, wrong_issuer, wrong_audience,
- *     not_yet_valid, expired, scope_mismatch, args_mismatch, state_drift, revoked, replayed
+ *     missing_credential, malformed, key_revoked, unknown_key, bad_signature, key_out_of_time,
+ *     wrong_issuer, wrong_audience, not_yet_valid, expired, scope_mismatch, args_mismatch,
+ *     state_drift, revoked, replayed
  *
  * `malformed` is every fault of structure or type, found before any key is looked at: not a compact
  * JWS of at most 8 KiB, header members besides alg, typ, kid, another typ, a claim missing, of

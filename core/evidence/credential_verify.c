@@ -90,6 +90,25 @@ signature_holds(struct verification *v, struct writ_err *err)
     return writ_jws_check(&v->jws, v->key, err);
 }
 
+/* Asked of a key that is not in the set any more too, so that whoever wonders is told why. */
+static writ_result
+key_not_revoked(struct verification *v, struct writ_err *err)
+{
+    int64_t since_s;
+
+    (void)err;
+    return holds(!writ_jwks_revoked(v->expect->keys, v->jws.kid, &since_s) ||
+                 (v->expect->now_s < since_s && v->claims.iat < since_s));
+}
+
+static writ_result
+key_signs_then(struct verification *v, struct writ_err *err)
+{
+    (void)err;
+    return holds(writ_window_judge(writ_jwks_window(v->expect->keys, v->key), v->claims.iat,
+                     v->expect->now_s, v->expect->skew_s) == WRIT_WINDOW_HOLDS);
+}
+
 static writ_result
 issuer_is_right(struct verification *v, struct writ_err *err)
 {
@@ -204,7 +223,8 @@ static const struct {
     enum writ_reason reason;
 } checks[] = {
     {present, WRIT_REASON_MISSING_CREDENTIAL}, {well_formed, WRIT_REASON_MALFORMED},
-    {key_known, WRIT_REASON_UNKNOWN_KEY}, {signature_holds, WRIT_REASON_BAD_SIGNATURE},
+    {key_not_revoked, WRIT_REASON_KEY_REVOKED}, {key_known, WRIT_REASON_UNKNOWN_KEY},
+    {signature_holds, WRIT_REASON_BAD_SIGNATURE}, {key_signs_then, WRIT_REASON_KEY_OUT_OF_TIME},
     {issuer_is_right, WRIT_REASON_WRONG_ISSUER}, {audience_is_right, WRIT_REASON_WRONG_AUDIENCE},
     {has_begun, WRIT_REASON_NOT_YET_VALID}, {has_not_ended, WRIT_REASON_EXPIRED},
     {scope_is_right, WRIT_REASON_SCOPE_MISMATCH}, {arguments_are_right, WRIT_REASON_ARGS_MISMATCH},

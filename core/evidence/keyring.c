@@ -2,15 +2,19 @@
  *
  * (1) A kid is in the ring at most once, whatever its purpose and state.
  * (2) A purpose has at most one active key; only active keys have private halves.
- * (3) States go forward only: active, verifying, retired. */
+ * (3) States go forward only: active, verifying, retired, revoked.
+ * (4) A key is revoked exactly when it says since when. */
 #include "evidence/keyring.h"
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "evidence/rotation.h"
 #include "evidence/write.h"
 
 #define RING_VERSION   1
 #define RING_ARENA_MAX ((size_t)4 << 20)
-#define RING_MEMBERS   5 /* of one key's record */
+#define RING_MEMBERS   5 /* of one key's record, besides those that not every key has */
+#define SECOND_US      1000000
 
 struct writ_keyring {
     struct writ_keyring_key keys[WRIT_KEYRING_KEYS_MAX];
@@ -37,6 +41,7 @@ static const char *const state_names[] = {
     [WRIT_KEY_STATE_ACTIVE] = "active",
     [WRIT_KEY_STATE_VERIFYING] = "verifying",
     [WRIT_KEY_STATE_RETIRED] = "retired",
+    [WRIT_KEY_STATE_REVOKED] = "revoked",
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -116,6 +121,7 @@ writ_keyring_free(struct writ_keyring *ring)
         for (size_t i = 0; i < ring->count; i++) {
             writ_jwk_free(ring->keys[i].public);
             writ_signer_free(ring->keys[i].signer);
+            writ_buf_wipe(&ring->keys[i].rotation);
         }
         writ_free(ring);
     }
@@ -203,6 +209,16 @@ put_key(struct writ_buf *buf, const struct writ_keyring_key *key)
     writ_write_raw(&w, writ_jwk_text(key->public));
     writ_write_name(&w, WRIT_LIT("purpose"));
     writ_write_string(&w, writ_view_str(writ_keyring_purpose_name(key->purpose)));
+    if (key->revoked_us != 0) {
+        put_time(&w, "revoked_since", key->revoked_us);
+    }
+    if (key->rotation.len > 0) {
+        writ_write_name(&w, WRIT_LIT("rotation"));
+        writ_write_string(&w, writ_buf_view(&key->rotation));
+    }
+    if (key->until_us != 0) {
+        put_time(&w, "signs_until", key->until_us);
+    }
     writ_write_name(&w, WRIT_LIT("state"));
     writ_write_string(&w, writ_view_str(writ_keyring_state_name(key->state)));
     writ_write_object_end(&w);
@@ -221,30 +237,56 @@ writ_keyring_put(struct writ_buf *buf, const struct writ_keyring *ring)
     writ_buf_str(buf, "\n]}\n");
 }
 
-static WRIT_RESULT
-read_key(const struct writ_json *value, struct writ_keyring_key *ret, struct writ_err *err)
+/* A time that not every key has; counts it. */
+static bool
+take_time(const struct writ_json *value, const char *name, size_t *members, int64_t *ret)
+{
+    const struct writ_json *time = writ_json_get(value, writ_view_str(name));
+
+    *members += time != NULL;
+    return time == NULL || (writ_is_ok(writ_time_read(writ_json_string(time), ret)) && *ret > 0);
+}
+
+/* Everything of a key's record but the key itself. */
+static bool
+take_record(const struct writ_json *value, struct writ_keyring_key *ret)
 {
     struct writ_view created = writ_json_string(writ_json_get(value, WRIT_LIT("created_at")));
     struct writ_view changed = writ_json_string(writ_json_get(value, WRIT_LIT("changed_at")));
-    struct writ_view purpose = writ_json_string(writ_json_get(value, WRIT_LIT("purpose")));
-    struct writ_view state = writ_json_string(writ_json_get(value, WRIT_LIT("state")));
-    struct writ_keyring_key key = {
-        .purpose = writ_keyring_purpose_named(purpose),
-        .state = state_named(state),
-    };
+    const struct writ_json *rotation = writ_json_get(value, WRIT_LIT("rotation"));
+    size_t members = RING_MEMBERS + (rotation != NULL);
+
+    ret->purpose =
+        writ_keyring_purpose_named(writ_json_string(writ_json_get(value, WRIT_LIT("purpose"))));
+    ret->state = state_named(writ_json_string(writ_json_get(value, WRIT_LIT("state"))));
+    return writ_json_type(value) == WRIT_JSON_OBJECT && ret->purpose != WRIT_KEY_PURPOSE_NONE &&
+           ret->state != WRIT_KEY_STATE_NONE &&
+           writ_is_ok(writ_time_read(created, &ret->created_us)) &&
+           writ_is_ok(writ_time_read(changed, &ret->changed_us)) &&
+           take_time(value, "signs_until", &members, &ret->until_us) &&
+           take_time(value, "revoked_since", &members, &ret->revoked_us) &&
+           (rotation == NULL || writ_json_string(rotation).len > 0) && value->count == members &&
+           (ret->state == WRIT_KEY_STATE_REVOKED) == (ret->revoked_us != 0); /* keeps (4) */
+}
+
+static WRIT_RESULT
+read_key(const struct writ_json *value, struct writ_keyring_key *ret, struct writ_err *err)
+{
+    struct writ_keyring_key key = {0};
     WRIT_AUTO(struct writ_jwk *, key_freep) public = NULL;
 
-    if (writ_json_type(value) != WRIT_JSON_OBJECT || value->count != RING_MEMBERS ||
-        key.purpose == WRIT_KEY_PURPOSE_NONE || key.state == WRIT_KEY_STATE_NONE ||
-        !writ_is_ok(writ_time_read(created, &key.created_us)) ||
-        !writ_is_ok(writ_time_read(changed, &key.changed_us))) {
+    if (!take_record(value, &key)) {
         WRIT_FAIL(err, WRIT_E_INVALID,
-            "keyring: a key has not exactly created_at, changed_at, jwk, purpose and state");
+            "keyring: a key has not exactly created_at, changed_at, jwk, purpose and state, and "
+            "what may go with them");
     }
     WRIT_TRY(writ_jwk_read(writ_json_get(value, WRIT_LIT("jwk")), &public, err));
     if (!writ_view_equal(writ_jwk_kid(public), writ_jwk_thumbprint(public))) {
         WRIT_FAIL(err, WRIT_E_INVALID, "keyring: a kid is not the thumbprint of its key");
     }
+    key.rotation = writ_buf_make(WRIT_JWS_BYTES_MAX);
+    writ_buf_put(&key.rotation, writ_json_string(writ_json_get(value, WRIT_LIT("rotation"))));
+    WRIT_TRY(writ_buf_check(&key.rotation, err));
     key.public = WRIT_TAKE(public);
     *ret = key;
     return WRIT_DONE;
@@ -265,12 +307,15 @@ read_keys(struct writ_keyring *ring, const struct writ_json *root, struct writ_e
     WRIT_JSON_EACH(value, keys)
     {
         struct writ_keyring_key key;
-        WRIT_AUTO(struct writ_jwk *, key_freep) public = NULL;
+        writ_result appended;
 
         WRIT_TRY(read_key(value, &key, err));
-        public = key.public;
-        WRIT_TRY(append(ring, &key, err));
-        (void)WRIT_TAKE(public);
+        appended = append(ring, &key, err);
+        if (!writ_is_ok(appended)) {
+            writ_jwk_free(key.public);
+            writ_buf_wipe(&key.rotation);
+            return appended;
+        }
     }
     return WRIT_DONE;
 }
@@ -332,19 +377,25 @@ writ_keyring_rotate(struct writ_keyring *ring, enum writ_key_purpose purpose,
     struct writ_signer *signer, int64_t now_us, struct writ_err *err)
 {
     struct writ_keyring_key *before = find_active(ring, purpose);
+    writ_auto_buf rotation = writ_buf_make(WRIT_JWS_BYTES_MAX);
     writ_result added;
 
-    if (before == NULL) {
+    if (before == NULL || before->signer == NULL) {
         WRIT_FAIL(err, WRIT_E_ABSENT, "there is no active key for purpose %s to rotate out",
             writ_keyring_purpose_name(purpose));
     }
+    WRIT_TRY(writ_rotation_make(before->signer, writ_signer_jwk(signer),
+        writ_view_str(writ_keyring_purpose_name(purpose)), now_us, &rotation, err));
     before->state = WRIT_KEY_STATE_VERIFYING;
     added = writ_keyring_add(ring, purpose, signer, now_us, err);
     if (!writ_is_ok(added)) {
         before->state = WRIT_KEY_STATE_ACTIVE; /* as if nothing had happened */
         return added;
     }
+    ring->keys[ring->count - 1].rotation = rotation;
+    rotation = (struct writ_buf){0};
     before->changed_us = now_us;
+    before->until_us = now_us + (int64_t)WRIT_KEYRING_GRACE_S * SECOND_US;
     writ_signer_free(before->signer);
     before->signer = NULL;
     return WRIT_DONE;
@@ -364,12 +415,52 @@ writ_keyring_retire(
         WRIT_FAIL(err, WRIT_E_INVALID, "this key is active: rotate first");
     case WRIT_KEY_STATE_NONE:
     case WRIT_KEY_STATE_RETIRED:
-        WRIT_FAIL(err, WRIT_E_INVALID, "this key is retired already");
+    case WRIT_KEY_STATE_REVOKED:
+        WRIT_FAIL(
+            err, WRIT_E_INVALID, "this key is %s already", writ_keyring_state_name(key->state));
     case WRIT_KEY_STATE_VERIFYING:
         break;
     }
     key->state = WRIT_KEY_STATE_RETIRED;
     key->changed_us = now_us;
+    if (key->until_us == 0 || key->until_us > now_us) {
+        key->until_us = now_us;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid, int64_t since_us,
+    struct writ_signer *fresh, int64_t now_us, struct writ_err *err)
+{
+    struct writ_keyring_key *key = find_kid(ring, kid);
+    struct writ_keyring_key was;
+    writ_result added = WRIT_DONE;
+
+    if (key == NULL) {
+        WRIT_FAIL(err, WRIT_E_ABSENT, "there is no key with this kid");
+    }
+    if (since_us <= 0 || since_us > now_us ||
+        (key->revoked_us != 0 && since_us >= key->revoked_us)) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "a key is revoked since a time that has been; a revoked one since an earlier time");
+    }
+    if ((fresh != NULL) != (key->state == WRIT_KEY_STATE_ACTIVE)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "an active key is revoked for a new one, others for none");
+    }
+    was = *key;
+    key->state = WRIT_KEY_STATE_REVOKED;
+    if (fresh != NULL) {
+        added = writ_keyring_add(ring, key->purpose, fresh, now_us, err);
+    }
+    if (!writ_is_ok(added)) {
+        *key = was; /* as if nothing had happened */
+        return added;
+    }
+    key->changed_us = now_us;
+    key->revoked_us = since_us;
+    writ_signer_free(key->signer);
+    key->signer = NULL;
     return WRIT_DONE;
 }
 
@@ -407,20 +498,79 @@ writ_keyring_find(
     return NULL;
 }
 
-void
-writ_keyring_jwks(
-    struct writ_buf *buf, const struct writ_keyring *ring, enum writ_key_purpose purpose)
+/* Cut to seconds: the first one whole, the last one too. */
+struct writ_window
+writ_keyring_window(const struct writ_keyring_key *key)
 {
-    const struct writ_jwk *keys[WRIT_KEYRING_KEYS_MAX];
-    size_t n = 0;
+    return (struct writ_window){
+        .from_s = key->created_us / SECOND_US,
+        .until_s = key->until_us != 0 ? key->until_us / SECOND_US : INT64_MAX,
+        .revoked_s = key->revoked_us != 0 ? key->revoked_us / SECOND_US : INT64_MAX,
+    };
+}
 
-    for (enum writ_key_state state = WRIT_KEY_STATE_ACTIVE; state <= WRIT_KEY_STATE_VERIFYING;
-         state++) {
-        for (size_t i = 0; i < ring->count; i++) {
-            if (verifies(&ring->keys[i], purpose) && ring->keys[i].state == state) {
-                keys[n++] = ring->keys[i].public;
-            }
+/* Appends the keys in that state; `n` counts what stands before. */
+static void
+put_keys(struct writ_buf *buf, const struct writ_keyring *ring, enum writ_key_purpose purpose,
+    enum writ_key_state state, size_t *n)
+{
+    for (size_t i = 0; i < ring->count; i++) {
+        const struct writ_keyring_key *key = &ring->keys[i];
+        if (key->purpose == purpose && key->state == state) {
+            struct writ_window window = writ_keyring_window(key);
+            writ_buf_str(buf, (*n)++ > 0 ? "," : "");
+            writ_window_put(buf, writ_jwk_text(key->public), &window);
         }
     }
-    writ_jwks_put(buf, keys, n);
+}
+
+static void
+put_revoked(struct writ_buf *buf, const struct writ_keyring *ring, enum writ_key_purpose purpose)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < ring->count; i++) {
+        const struct writ_keyring_key *key = &ring->keys[i];
+        if (key->purpose == purpose && key->revoked_us != 0) {
+            writ_buf_str(buf, n++ > 0 ? "," : ",\"revoked\":[");
+            writ_buf_fmt(buf, "{\"kid\":\"" WRIT_VIEW_FMT "\",\"revoked_at\":%lld}",
+                WRIT_VIEW_ARG(writ_jwk_kid(key->public)), /* a thumbprint: nothing to escape */
+                (long long)(key->revoked_us / SECOND_US));
+        }
+    }
+    writ_buf_str(buf, n > 0 ? "]" : "");
+}
+
+static void
+put_rotations(struct writ_buf *buf, const struct writ_keyring *ring, enum writ_key_purpose purpose)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < ring->count; i++) {
+        const struct writ_keyring_key *key = &ring->keys[i];
+        if (key->purpose == purpose && key->rotation.len > 0) {
+            writ_buf_str(buf, n++ > 0 ? "," : ",\"rotations\":[");
+            writ_text_json(buf, writ_buf_view(&key->rotation));
+        }
+    }
+    writ_buf_str(buf, n > 0 ? "]" : "");
+}
+
+void
+writ_keyring_jwks(struct writ_buf *buf, const struct writ_keyring *ring,
+    enum writ_key_purpose purpose, bool history)
+{
+    size_t n = 0;
+
+    writ_buf_str(buf, "{\"keys\":[");
+    put_keys(buf, ring, purpose, WRIT_KEY_STATE_ACTIVE, &n);
+    put_keys(buf, ring, purpose, WRIT_KEY_STATE_VERIFYING, &n);
+    if (history) {
+        put_keys(buf, ring, purpose, WRIT_KEY_STATE_RETIRED, &n);
+        put_keys(buf, ring, purpose, WRIT_KEY_STATE_REVOKED, &n);
+    }
+    writ_buf_byte(buf, ']');
+    put_revoked(buf, ring, purpose);
+    put_rotations(buf, ring, purpose);
+    writ_buf_byte(buf, '}');
 }

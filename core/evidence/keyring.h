@@ -5,9 +5,15 @@
  * one state:
  *     active     signs and verifies; at most one per purpose
  *     verifying  was rotated out; still verifies what it signed
- *     retired    verifies nothing any more; kept so that its kid is never taken for unknown
- * Transitions: new -> active, active -> verifying (rotate), verifying -> retired (retire). None
- * leads back.
+ *     retired    verifies nothing new; kept so that its kid is never taken for unknown, and so that
+ *                what it signed in its time can still be checked (writ_keyring_jwks, history)
+ *     revoked    fell into other hands: what it signed is not believed
+ * Transitions: new -> active, active -> verifying (rotate), verifying -> retired (retire), any of
+ * them -> revoked (revoke). None leads back.
+ *
+ * A key has a window (window.h): from when it was made until an hour after it was rotated out, so
+ * that a gateway has time to take the new one, and no longer than until it is retired. The key that
+ * is rotated out signs a statement of which key comes after it (rotation.h); the next key has it.
  *
  * A ring is changed by one thread, before it is shared; afterwards threads only read it. Nothing
  * here blocks. */
@@ -19,6 +25,7 @@
 
 #define WRIT_KEYRING_KEYS_MAX  64                   /* keys of a ring, retired ones included */
 #define WRIT_KEYRING_BYTES_MAX ((size_t)256 * 1024) /* longest text of a ring */
+#define WRIT_KEYRING_GRACE_S   3600                 /* how long a rotated key may go on signing */
 
 enum writ_key_purpose {
     WRIT_KEY_PURPOSE_NONE = 0,
@@ -31,21 +38,27 @@ enum writ_key_state {
     WRIT_KEY_STATE_ACTIVE,
     WRIT_KEY_STATE_VERIFYING,
     WRIT_KEY_STATE_RETIRED,
+    WRIT_KEY_STATE_REVOKED,
 };
 
 /** One key of a ring. Borrowed until the ring is changed or freed. */
 struct writ_keyring_key {
     enum writ_key_purpose purpose;
     enum writ_key_state state;
-    int64_t created_us; /* wall clock */
-    int64_t changed_us; /* when it got its state */
+    int64_t created_us;       /* wall clock */
+    int64_t changed_us;       /* when it got its state */
+    int64_t until_us;         /* what it signs later is not believed; 0: it has no end yet */
+    int64_t revoked_us;       /* revoked since then; 0: it is not */
+    struct writ_buf rotation; /* by which the key before it names it; empty: none did */
     struct writ_jwk *public;
     struct writ_signer *signer; /* the private half, where it is known; active keys only */
 };
 
 struct writ_keyring;
 
-/** "credential", "ledger"; "active", "verifying", "retired"; "" for NONE. Static storage. */
+/** "credential", "ledger"; "active", "verifying", "retired", "revoked"; "" for NONE. Static
+ * storage.
+ */
 const char *writ_keyring_purpose_name(enum writ_key_purpose purpose);
 const char *writ_keyring_state_name(enum writ_key_state state);
 /** The purpose of exactly that name, or NONE. */
@@ -84,8 +97,9 @@ WRIT_RESULT writ_keyring_adopt(
 WRIT_RESULT writ_keyring_add(struct writ_keyring *ring, enum writ_key_purpose purpose,
     struct writ_signer *signer, int64_t now_us, struct writ_err *err);
 
-/** Makes `signer` the active key (taken on success) and the one before verifying; its private half
- * is freed. WRIT_E_ABSENT when the purpose has no active key; else as writ_keyring_add. */
+/** Makes `signer` the active key (taken on success) and the one before verifying, which signs that
+ * this is the key after it; its private half is then freed. WRIT_E_ABSENT when the purpose has no
+ * active key, or its private half is not known; WRIT_E_CRYPTO; else as writ_keyring_add. */
 WRIT_RESULT writ_keyring_rotate(struct writ_keyring *ring, enum writ_key_purpose purpose,
     struct writ_signer *signer, int64_t now_us, struct writ_err *err);
 
@@ -93,6 +107,24 @@ WRIT_RESULT writ_keyring_rotate(struct writ_keyring *ring, enum writ_key_purpose
  * first) or retired already. */
 WRIT_RESULT writ_keyring_retire(
     struct writ_keyring *ring, struct writ_view kid, int64_t now_us, struct writ_err *err);
+
+/**
+ * Revokes a key from a time on. An active one is followed by `fresh`, which nobody vouches for: a
+ * statement of a key that others have is worth nothing.
+ *
+ * @param since_us  not later than now; of a key that is revoked already, earlier than before
+ * @param fresh     taken on success when the key is active; else NULL
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT   no such kid
+ *         WRIT_E_INVALID  since_us; or `fresh` is there though the key is not active, or is not
+ *                         though it is; else as writ_keyring_add
+ */
+WRIT_RESULT writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid, int64_t since_us,
+    struct writ_signer *fresh, int64_t now_us, struct writ_err *err);
+
+/** The window of a key. */
+struct writ_window writ_keyring_window(const struct writ_keyring_key *key);
 
 /** The key that signs for this purpose, or NULL when there is none or its private half is not
  * known. Borrowed until the ring is changed or freed. */
@@ -103,8 +135,12 @@ const struct writ_signer *writ_keyring_active(
 const struct writ_jwk *writ_keyring_find(
     const struct writ_keyring *ring, enum writ_key_purpose purpose, struct writ_view kid);
 
-/** Appends the JWKS of a purpose: active and verifying keys, active first. */
-void writ_keyring_jwks(
-    struct writ_buf *buf, const struct writ_keyring *ring, enum writ_key_purpose purpose);
+/** Appends the JWKS of a purpose: active and verifying keys, active first, each with its window;
+ * `revoked`, the kids that are revoked and since when; and `rotations`, the statements of all its
+ * keys. Revoked keys are not among `keys`, where other readers would believe them. With `history`
+ * they and the retired keys are there too, behind the others: for who checks what was signed long
+ * ago and looks at the windows, not for who lets calls pass. */
+void writ_keyring_jwks(struct writ_buf *buf, const struct writ_keyring *ring,
+    enum writ_key_purpose purpose, bool history);
 
 #endif

@@ -103,11 +103,17 @@
     X(MALFORMED, malformed, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,                    \
         "the credential is not well formed",                                                       \
         "a compact JWS with exactly the members that the gateway writes")                          \
+    X(KEY_REVOKED, key_revoked, WRIT_REASON_IN_CREDENTIAL,                                         \
+        "the key of the credential was revoked",                                                   \
+        "nothing that it signed is believed any more; repeat the call")                            \
     X(UNKNOWN_KEY, unknown_key, WRIT_REASON_IN_CREDENTIAL,                                         \
         "the credential was signed with a key that is not known here",                             \
         "fetch the gateway's key set again")                                                       \
     X(BAD_SIGNATURE, bad_signature, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,            \
         "the signature of the credential is not valid", "")                                        \
+    X(KEY_OUT_OF_TIME, key_out_of_time, WRIT_REASON_IN_CREDENTIAL,                                 \
+        "the credential says that it was signed at a time at which its key does not sign",         \
+        "the gateway has to take its new key (SIGHUP) soon after a rotation")                      \
     X(WRONG_ISSUER, wrong_issuer, WRIT_REASON_IN_CREDENTIAL,                                       \
         "the credential comes from another issuer", "")                                            \
     X(WRONG_AUDIENCE, wrong_audience, WRIT_REASON_IN_CREDENTIAL,                                   \

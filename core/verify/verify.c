@@ -2,6 +2,7 @@
 #include "writ/verify.h"
 
 #include "evidence/credential.h"
+#include "evidence/rotation.h"
 
 #define TOKEN_ARENA_MAX ((size_t)65536)
 #define CALL_ARENA_MAX  ((size_t)512 << 20)
@@ -54,6 +55,27 @@ writ_verify_keys(struct writ_verify *verify, struct writ_view jwks, struct writ_
     WRIT_TRY(writ_jwks_read(jwks, &keys, err));
     writ_jwks_free(verify->keys);
     verify->keys = keys;
+    return WRIT_DONE;
+}
+
+static void
+keys_freep(struct writ_jwks **keys)
+{
+    writ_jwks_free(*keys);
+}
+
+WRIT_RESULT
+writ_verify_pin(struct writ_verify *verify, struct writ_view trusted, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_jwks *, keys_freep) keys = WRIT_TAKE(verify->keys);
+    WRIT_AUTO(struct writ_jwks *, keys_freep) pin = NULL;
+
+    if (keys == NULL) {
+        return WRIT_DONE; /* no key is left of none */
+    }
+    WRIT_TRY(writ_jwks_read(trusted, &pin, err));
+    WRIT_TRY(writ_rotation_follow(keys, pin, err));
+    verify->keys = WRIT_TAKE(keys);
     return WRIT_DONE;
 }
 

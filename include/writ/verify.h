@@ -15,8 +15,9 @@
  *
  * The answer is `ok` or the first reason that speaks against the credential, in this order:
  *
- *     missing_credential, malformed, unknown_key, bad_signature, wrong_issuer, wrong_audience,
- *     not_yet_valid, expired, scope_mismatch, args_mismatch, state_drift, revoked, replayed
+ *     missing_credential, malformed, key_revoked, unknown_key, bad_signature, key_out_of_time,
+ *     wrong_issuer, wrong_audience, not_yet_valid, expired, scope_mismatch, args_mismatch,
+ *     state_drift, revoked, replayed
  *
  * Zero means no: a zeroed answer is not ok, a verifier without keys verifies nothing, and of a
  * zeroed call no credential is good. What is not to be compared has to be left out by name
@@ -64,6 +65,20 @@ void writ_verify_free(struct writ_verify *verify);
  */
 WRIT_RESULT writ_verify_keys(
     struct writ_verify *verify, struct writ_view jwks, struct writ_err *err);
+
+/**
+ * Leaves of the keys only those that are in `trusted`, a key set that was trusted before, or to
+ * which its keys lead: a key that is rotated out signs which key comes after it. So a set that
+ * anybody may have served is as good as the one that was had from a safe place. After
+ * writ_verify_keys.
+ *
+ * @return WRIT_OK          perhaps with no key left, and then no credential is good
+ *         WRIT_E_MISMATCH  a key names two successors; or as writ_verify_keys
+ *         WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ *         On failure no key is left.
+ */
+WRIT_RESULT writ_verify_pin(
+    struct writ_verify *verify, struct writ_view trusted, struct writ_err *err);
 
 /** How many keys of the set cannot be used, and why the first of them cannot ("" when all can). */
 size_t writ_verify_left_out(const struct writ_verify *verify, const char **ret_why);

@@ -1,8 +1,9 @@
 /* For every text: a set that is read, written and read again is the same set; no key has a kid
- * twice; what is written holds no secret, for it reads again. */
+ * twice; what is written holds no secret, for it reads again. Pinned to itself it keeps its keys.
+ */
 #include "support/fuzz.h"
 
-#include "evidence/jwks.h"
+#include "evidence/rotation.h"
 
 static void
 put_set(const struct writ_jwks *set, struct writ_buf *ret)
@@ -18,6 +19,16 @@ put_set(const struct writ_jwks *set, struct writ_buf *ret)
     WRIT_INVARIANT(writ_is_ok(writ_buf_check(ret, NULL)));
 }
 
+/* A set that is pinned to itself keeps its keys, unless one of them names two successors. */
+static void
+follow(struct writ_jwks *set, const struct writ_jwks *same)
+{
+    writ_result result = writ_rotation_follow(set, same, NULL);
+
+    WRIT_INVARIANT(writ_is_ok(result) || result.code == WRIT_E_MISMATCH);
+    WRIT_INVARIANT(writ_jwks_count(set) == writ_jwks_count(same));
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -31,6 +42,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         WRIT_INVARIANT(writ_is_ok(writ_jwks_read(writ_buf_view(&text), &same, NULL)));
         put_set(same, &again);
         WRIT_INVARIANT(writ_view_equal(writ_buf_view(&text), writ_buf_view(&again)));
+        follow(set, same);
     }
     writ_jwks_free(set);
     writ_jwks_free(same);

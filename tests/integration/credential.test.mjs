@@ -87,11 +87,17 @@ function verify({ jwks, token, call = CALL, at = BEGIN + 10, args = [] }) {
     '--call', file('call.json', call), '--at', String(at), '--aud', AUD, '--iss', ISS, ...args]);
 }
 
+// What the gateway publishes, of keys as old as the credentials of these tests.
+function published(dir, ...args) {
+  const set = JSON.parse(writ(['keys', 'jwks', '--dir', dir, ...args]).out);
+  return { ...set, keys: set.keys.map((key) => ({ ...key, nbf: BEGIN - 60 })) };
+}
+
 for (const alg of ['ES256', 'RS256', 'EdDSA']) {
   test(`jose and Node verify our ${alg} credentials against our JWKS`, async () => {
     const dir = join(folder, `ours-${alg}`);
     const kid = JSON.parse(writ(['keys', 'new', '--dir', dir, '--alg', alg, '--json']).out).kid;
-    const jwks = JSON.parse(writ(['keys', 'jwks', '--dir', dir]).out);
+    const jwks = published(dir);
     assert.equal(jwks.keys.length, 1);
     assert.equal(await jose.calculateJwkThumbprint(jwks.keys[0], 'sha256'), kid);
     const of = decision();
@@ -293,7 +299,7 @@ test('inputs that cannot be judged are failures and no verdict', async () => {
 
 test('a rotated key verifies what it signed until it is retired', () => {
   const dir = join(folder, 'rotated');
-  const jwks = () => JSON.parse(writ(['keys', 'jwks', '--dir', dir]).out);
+  const jwks = () => published(dir);
   const old = JSON.parse(writ(['keys', 'new', '--dir', dir, '--json']).out).kid;
   const token = issue(dir);
   assert.equal(verify({ jwks: jwks(), token }).out, 'ok\n');
@@ -309,4 +315,35 @@ test('a rotated key verifies what it signed until it is retired', () => {
   assert.equal(verify({ jwks: jwks(), token: issue(dir) }).out, 'ok\n');
   const text = readFileSync(join(dir, 'keys.json'), 'utf8');
   assert.doesNotMatch(text, /"d"|PRIVATE/);
+});
+
+test('a revoked key is not believed any more, and what it signed before is, by who asks about that time', () => {
+  const dir = join(folder, 'revoked');
+  const made = JSON.parse(writ(['keys', 'new', '--dir', dir, '--json']).out);
+  const token = issue(dir);
+  const since = new Date((BEGIN + 5) * 1000).toISOString();
+  const revoked = JSON.parse(writ(['keys', 'revoke', '--dir', dir, '--kid', made.kid, '--since', since, '--json']).out);
+  assert.deepEqual([revoked.state, Date.parse(revoked.revoked_since)], ['revoked', (BEGIN + 5) * 1000]);
+  const now = published(dir), history = published(dir, '--history');
+  assert.ok(!now.keys.some((key) => key.kid === made.kid), 'other readers do not look at revoked');
+  assert.deepEqual(now.revoked, [{ kid: made.kid, revoked_at: BEGIN + 5 }]);
+  assert.equal(verify({ jwks: now, token }).out, 'key_revoked\n');
+  assert.equal(verify({ jwks: history, token }).out, 'key_revoked\n', 'whatever time it states');
+  assert.equal(verify({ jwks: history, token, at: BEGIN + 4 }).out, 'ok\n', 'an audit');
+  assert.equal(verify({ jwks: now, token: issue(dir) }).out, 'ok\n', 'by the key that came after it');
+});
+
+test('a key signs in its time only', () => {
+  const dir = join(folder, 'windows');
+  writ(['keys', 'new', '--dir', dir]);
+  const token = issue(dir);
+  const [key] = published(dir).keys;
+  const judged = (over, args) => verify({ jwks: { keys: [{ ...key, ...over }] }, token, args }).out;
+  assert.equal(judged({ nbf: BEGIN, exp: BEGIN }), 'ok\n');
+  assert.equal(judged({ nbf: BEGIN + 1 }), 'key_out_of_time\n');
+  assert.equal(judged({ exp: BEGIN - 1 }), 'key_out_of_time\n');
+  assert.equal(judged({ exp: BEGIN - 1 }, ['--skew', '1']), 'ok\n');
+  assert.equal(judged({ revoked: { revoked_at: BEGIN + 20 } }), 'ok\n');
+  assert.equal(judged({ revoked: { revoked_at: BEGIN + 10 } }), 'key_revoked\n');
+  assert.equal(judged({ revoked: true }), 'unknown_key\n', 'what cannot be read is not believed');
 });

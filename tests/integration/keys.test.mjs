@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync,
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync,
   writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,7 +102,7 @@ test('public keys carry no private member', () => {
   const dir = fresh();
   json('new', dir);
   for (const key of JSON.parse(keys('jwks', dir).out).keys) {
-    assert.deepEqual(Object.keys(key), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+    assert.deepEqual(Object.keys(key), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y', 'nbf']);
   }
 });
 
@@ -151,4 +151,105 @@ test('mistakes of the command line', () => {
   mkdirSync(dir);
   assert.equal(keys('list', dir).code, 3); // nothing in it
   assert.equal(keys('retire', dir, '--kid', 'x').code, 3);
+});
+
+// ---- keys over time
+
+const file = (name, value) => {
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify(value));
+  return path;
+};
+const follow = (jwks, pin) => {
+  const run = spawnSync(BIN, ['verify', 'keys', '--jwks', file('now.json', jwks), '--pin', file('pin.json', pin), '--json'], { encoding: 'utf8' });
+  return [run.status, JSON.parse(run.stdout).keys.map((key) => key.kid)];
+};
+const jwks = (dir, ...args) => JSON.parse(keys('jwks', dir, ...args).out);
+
+test('who trusts one key is led to those that come after it, also over keys that are gone', () => {
+  const dir = fresh();
+  const a = json('new', dir, '--purpose', 'credential').kid, pin = jwks(dir);
+  const b = json('rotate', dir, '--alg', 'EdDSA').kid;
+  const c = json('rotate', dir, '--alg', 'RS256').kid;
+  assert.deepEqual(follow(jwks(dir), pin), [0, [c, a, b]]);
+  json('retire', dir, '--kid', a);
+  json('retire', dir, '--kid', b);
+  const now = jwks(dir);
+  assert.deepEqual(now.keys.map((key) => key.kid), [c]);
+  assert.deepEqual(follow(now, pin), [0, [c]]);
+  assert.deepEqual(follow(now, jwks(dir, '--history')), [0, [c]]);
+  assert.deepEqual(follow(jwks(dir, '--history'), pin), [0, [c, a, b]]);
+  assert.deepEqual(follow({ ...now, rotations: [...now.rotations].reverse() }, pin), [0, [c]], 'in any order');
+  assert.deepEqual(follow({ keys: now.keys }, pin), [1, []], 'nothing leads there');
+  assert.deepEqual(follow({ ...now, rotations: now.rotations.slice(1) }, pin), [1, []], 'a step is missing');
+  assert.deepEqual(json('list', dir).keys.map((key) => key.vouched_for), [false, true, true]);
+});
+
+test('a statement that was changed, or made by somebody else, leads nowhere', () => {
+  const dir = fresh(), other = fresh();
+  json('new', dir, '--purpose', 'credential');
+  const pin = jwks(dir);
+  json('rotate', dir);
+  json('new', other, '--purpose', 'credential');
+  json('rotate', other);
+  const now = jwks(dir), theirs = jwks(other);
+  const [statement] = now.rotations;
+  assert.deepEqual(follow({ ...theirs, rotations: now.rotations }, pin)[1], [], 'their keys under our statement');
+  assert.deepEqual(follow(theirs, pin), [1, []]);
+  const [head, body, signature] = statement.split('.');
+  const payload = JSON.parse(Buffer.from(body, 'base64url'));
+  const changed = Buffer.from(JSON.stringify({ ...payload, jwk: theirs.keys[0] })).toString('base64url');
+  assert.deepEqual(follow({ keys: theirs.keys, rotations: [`${head}.${changed}.${signature}`] }, pin), [1, []]);
+  const plain = Buffer.from(JSON.stringify({ alg: 'ES256', kid: pin.keys[0].kid, typ: 'JWT' })).toString('base64url');
+  assert.deepEqual(follow({ keys: now.keys, rotations: [`${plain}.${body}.${signature}`] }, pin)[1], [pin.keys[0].kid]);
+});
+
+test('a key that names two successors is followed to neither', () => {
+  const dir = fresh();
+  json('new', dir, '--purpose', 'credential');
+  const pin = jwks(dir), kept = readFileSync(join(dir, 'keys.json')), [pem] = pems(dir), secret = readFileSync(join(dir, pem));
+  json('rotate', dir);
+  const genuine = jwks(dir);
+  writeFileSync(join(dir, 'keys.json'), kept); // the thief has the private half
+  writeFileSync(join(dir, pem), secret, { mode: 0o600 });
+  json('rotate', dir);
+  const forged = jwks(dir);
+  const both = { keys: [...genuine.keys, ...forged.keys.slice(0, 1)], rotations: [...genuine.rotations, ...forged.rotations] };
+  assert.deepEqual(follow(both, pin), [1, []]);
+  assert.deepEqual(follow(genuine, pin)[0], 0);
+});
+
+test('revoke takes a key out of what is published, and nobody vouches for the one in its place', () => {
+  const dir = fresh();
+  const a = json('new', dir, '--purpose', 'credential').kid, pin = jwks(dir);
+  const revoked = json('revoke', dir, '--kid', a, '--since', '2026-01-02T03:04:05Z');
+  assert.deepEqual([revoked.kid, revoked.state, revoked.revoked_since], [a, 'revoked', '2026-01-02T03:04:05.000000Z']);
+  const now = jwks(dir);
+  assert.equal(now.keys.length, 1);
+  assert.notEqual(now.keys[0].kid, a);
+  assert.deepEqual([now.revoked, now.rotations], [[{ kid: a, revoked_at: 1767323045 }], undefined]);
+  assert.deepEqual(follow(now, pin), [1, []]);
+  assert.equal(pems(dir).length, 1, 'its private half is gone');
+  assert.ok(existsSync(join(dir, `${now.keys[0].kid}.pem`)));
+  assert.match(keys('list', dir).out, new RegExp(`${a} .* revoked +since 2026-01-02T03:04:05Z`));
+  const b = json('rotate', dir).kid;
+  assert.equal(keys('revoke', dir, '--kid', now.keys[0].kid).code, 0, 'one that was rotated out');
+  assert.deepEqual(jwks(dir).keys.map((key) => key.kid), [b]);
+  assert.deepEqual(jwks(dir, '--history').keys.map((key) => [key.kid, key.revoked?.revoked_at > 0]), [[b, false], [a, true], [now.keys[0].kid, true]]);
+  assert.equal(keys('revoke', dir, '--kid', a, '--since', '2026-01-01T00:00:00Z').code, 0, 'lost earlier than was thought');
+  assert.equal(keys('revoke', dir, '--kid', a, '--since', '2026-01-03T00:00:00Z').code, 3);
+  assert.equal(keys('revoke', dir, '--kid', b, '--since', '2999-01-01T00:00:00Z').code, 3);
+  assert.equal(keys('revoke', dir, '--kid', b, '--since', 'yesterday').code, 3);
+  assert.equal(keys('revoke', dir, '--kid', 'nobody').code, 3);
+  assert.equal(keys('retire', dir, '--kid', a).code, 3, 'no way leads back');
+  assert.deepEqual(jwks(dir).keys.map((key) => key.kid), [b]);
+});
+
+test('what follows a rotation is not vouched for by a key that was revoked by then', () => {
+  const dir = fresh();
+  const a = json('new', dir, '--purpose', 'credential').kid, pin = jwks(dir);
+  const b = json('rotate', dir).kid;
+  json('revoke', dir, '--kid', a, '--since', '2026-01-01T00:00:00Z');
+  assert.deepEqual(follow(jwks(dir), pin), [1, []]);
+  assert.deepEqual(jwks(dir).keys.map((key) => key.kid), [b]);
 });

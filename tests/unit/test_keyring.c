@@ -40,7 +40,7 @@ START_TEST(an_empty_ring_signs_and_verifies_nothing)
     ck_assert_uint_eq(writ_keyring_count(ring), 0);
     ck_assert_ptr_null(writ_keyring_active(ring, CREDENTIAL));
     ck_assert_ptr_null(writ_keyring_find(ring, CREDENTIAL, WRIT_LIT("")));
-    writ_keyring_jwks(&set, ring, CREDENTIAL);
+    writ_keyring_jwks(&set, ring, CREDENTIAL, false);
     ck_assert_view(writ_buf_view(&set), "{\"keys\":[]}");
     writ_keyring_free(ring);
     writ_keyring_free(NULL);
@@ -171,7 +171,7 @@ START_TEST(the_set_of_a_purpose_has_its_verifying_keys_active_first)
     rotate(ring, CREDENTIAL, 3);
     ck_assert_ok(
         writ_keyring_retire(ring, writ_jwk_kid(writ_keyring_key(ring, 0)->public), 4, NULL));
-    writ_keyring_jwks(&text, ring, CREDENTIAL);
+    writ_keyring_jwks(&text, ring, CREDENTIAL, false);
     ck_assert_ok(writ_jwks_read(writ_buf_view(&text), &set, NULL));
     ck_assert_uint_eq(writ_jwks_count(set), 2);
     ck_assert(writ_view_equal(writ_jwk_kid(writ_jwks_key(set, 0)),
@@ -230,6 +230,70 @@ START_TEST(a_private_half_goes_to_its_active_key_only)
 }
 END_TEST
 
+START_TEST(a_revoked_key_is_revoked_for_good_and_only_earlier)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_signer *fresh = writ_keys_signer(WRIT_JWK_ALG_ES256);
+    struct writ_view kid = add(ring, CREDENTIAL, 10);
+
+    ck_assert_code(writ_keyring_revoke(ring, WRIT_LIT("x"), 20, NULL, 30, NULL), WRIT_E_ABSENT);
+    ck_assert_code(writ_keyring_revoke(ring, kid, 20, NULL, 30, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_keyring_revoke(ring, kid, 31, fresh, 30, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_keyring_revoke(ring, kid, 0, fresh, 30, NULL), WRIT_E_INVALID);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->state, WRIT_KEY_STATE_ACTIVE);
+    ck_assert_ok(writ_keyring_revoke(ring, kid, 20, fresh, 30, NULL));
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->state, WRIT_KEY_STATE_REVOKED);
+    ck_assert_ptr_null(writ_keyring_key(ring, 0)->signer);
+    ck_assert_ptr_null(writ_keyring_find(ring, CREDENTIAL, kid));
+    ck_assert_ptr_eq(writ_keyring_active(ring, CREDENTIAL), fresh);
+    ck_assert_uint_eq(writ_keyring_key(ring, 1)->rotation.len, 0); /* nobody vouches for it */
+    ck_assert_code(writ_keyring_retire(ring, kid, 40, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_keyring_revoke(ring, kid, 20, NULL, 40, NULL), WRIT_E_INVALID);
+    ck_assert_ok(writ_keyring_revoke(ring, kid, 19, NULL, 40, NULL));
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->revoked_us, 19);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(a_failed_revocation_changes_nothing)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_signer *same = NULL;
+    struct writ_view kid = add(ring, CREDENTIAL, 10);
+    writ_auto_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
+
+    ck_assert_ok(writ_signer_put_pem(writ_keyring_active(ring, CREDENTIAL), &pem, NULL));
+    ck_assert_ok(writ_signer_read(writ_buf_view(&pem), &same, NULL));
+    ck_assert_code(writ_keyring_revoke(ring, kid, 20, same, 30, NULL), WRIT_E_INVALID);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->state, WRIT_KEY_STATE_ACTIVE);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->revoked_us, 0);
+    ck_assert_ptr_nonnull(writ_keyring_active(ring, CREDENTIAL));
+    writ_signer_free(same);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(a_window_ends_an_hour_after_a_rotation_or_when_the_key_is_retired)
+{
+    struct writ_keyring *ring = ring_new();
+    const int64_t second = 1000000, hour = (int64_t)WRIT_KEYRING_GRACE_S * second;
+
+    (void)add(ring, CREDENTIAL, second);
+    ck_assert_int_eq(writ_keyring_window(writ_keyring_key(ring, 0)).from_s, 1);
+    ck_assert_int_eq(writ_keyring_window(writ_keyring_key(ring, 0)).until_s, INT64_MAX);
+    rotate(ring, CREDENTIAL, 2 * second);
+    rotate(ring, CREDENTIAL, 3 * second);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->until_us, 2 * second + hour);
+    ck_assert_ok(
+        writ_keyring_retire(ring, writ_jwk_kid(writ_keyring_key(ring, 0)->public), 2 * hour, NULL));
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->until_us, 2 * second + hour);
+    ck_assert_ok(writ_keyring_retire(
+        ring, writ_jwk_kid(writ_keyring_key(ring, 1)->public), 4 * second, NULL));
+    ck_assert_int_eq(writ_keyring_key(ring, 1)->until_us, 4 * second);
+    writ_keyring_free(ring);
+}
+END_TEST
+
 #define X              "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
 #define KID            "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
 #define JWK(more)      "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" X "\"" more "}"
@@ -264,6 +328,17 @@ static const struct text_row texts[] = {
     {RING(ROW(JWK(""), ACTIVE) "," ROW(JWK(""), ACTIVE)), WRIT_E_INVALID},
     {RING(ROW(JWK(""), ACTIVE) "," ROW(JWK(""), "\"purpose\":\"ledger\",\"state\":\"retired\"")),
         WRIT_E_INVALID},
+    {RING(ROW(JWK(""), "\"purpose\":\"credential\",\"state\":\"verifying\","
+                       "\"signs_until\":\"2026-01-01T01:00:00Z\",\"rotation\":\"a.b.c\"")),
+        WRIT_OK},
+    {RING(ROW(JWK(""), ACTIVE ",\"rotation\":1")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), ACTIVE ",\"rotation\":\"\"")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), ACTIVE ",\"signs_until\":\"never\"")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), ACTIVE ",\"revoked_since\":\"2026-01-01T00:00:00Z\"")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), "\"purpose\":\"credential\",\"state\":\"revoked\"")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), "\"purpose\":\"credential\",\"state\":\"revoked\","
+                       "\"revoked_since\":\"2026-01-01T00:00:00Z\"")),
+        WRIT_OK},
     {RING("{\"created_at\":1,\"changed_at\":2,\"jwk\":" JWK("") "," ACTIVE "}"), WRIT_E_INVALID},
 };
 
@@ -308,4 +383,6 @@ WRIT_UNIT_MAIN("keyring", an_empty_ring_signs_and_verifies_nothing, a_purpose_ha
     states_only_go_forward, a_failed_rotation_changes_nothing, a_ring_has_a_largest_number_of_keys,
     the_set_of_a_purpose_has_its_verifying_keys_active_first,
     a_ring_that_is_written_is_read_as_it_was, a_private_half_goes_to_its_active_key_only,
+    a_revoked_key_is_revoked_for_good_and_only_earlier, a_failed_revocation_changes_nothing,
+    a_window_ends_an_hour_after_a_rotation_or_when_the_key_is_retired,
     only_text_of_exactly_this_form_is_a_ring, two_active_keys_of_one_purpose_are_refused_when_read)

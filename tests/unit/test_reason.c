@@ -78,9 +78,10 @@ START_TEST(the_reasons_of_the_contract_are_there)
         "tool_mismatch", "target_mismatch", "normalized_scope_mismatch", "exact_intent_mismatch",
         "continuation_mismatch", "idempotency_key_mismatch", "target_state_drift",
         "duplicate_outcome", "contract_binding_ok", "idempotency_key_reuse"};
-    static const char *const credential[] = {"missing_credential", "malformed", "unknown_key",
-        "bad_signature", "wrong_issuer", "wrong_audience", "not_yet_valid", "expired",
-        "scope_mismatch", "args_mismatch", "state_drift", "revoked", "replayed"};
+    static const char *const credential[] = {"missing_credential", "malformed", "key_revoked",
+        "unknown_key", "bad_signature", "key_out_of_time", "wrong_issuer", "wrong_audience",
+        "not_yet_valid", "expired", "scope_mismatch", "args_mismatch", "state_drift", "revoked",
+        "replayed"};
 
     for (size_t i = 0; i < sizeof binding / sizeof binding[0]; i++) {
         enum writ_reason reason = writ_reason_find(writ_view_str(binding[i]));
@@ -126,9 +127,10 @@ put_page(struct writ_buf *page)
         "Right before the call is made, in this order; the first that fails is told.");
     put_group(page, WRIT_REASON_IN_CREDENTIAL, "Verifying a credential",
         "At the tool server, or with `writ verify credential`. The checks come in the order\n"
-        "`missing_credential`, `malformed`, `unknown_key`, `bad_signature`, `wrong_issuer`,\n"
-        "`wrong_audience`, `not_yet_valid`, `expired`, `scope_mismatch`, `args_mismatch`,\n"
-        "`state_drift`, `revoked`, `replayed`; the first that fails is told.");
+        "`missing_credential`, `malformed`, `key_revoked`, `unknown_key`, `bad_signature`,\n"
+        "`key_out_of_time`, `wrong_issuer`, `wrong_audience`, `not_yet_valid`, `expired`,\n"
+        "`scope_mismatch`, `args_mismatch`, `state_drift`, `revoked`, `replayed`; the first that\n"
+        "fails is told.");
     put_group(page, WRIT_REASON_IN_FOREIGN, "Verifying a grant of Vaara",
         "With `writ verify foreign --profile vaara-v0`, in this order but for `expired`, which "
         "comes\n"
