@@ -141,6 +141,11 @@ document.querySelector('.skip').addEventListener('click', (event) => {
 });
 for (const kind of ['keydown', 'pointerdown', 'scroll']) addEventListener(kind, rest, { passive: true });
 addEventListener('popstate', () => render(true));
+addEventListener('storage', async () => { // another tab has logged in or out
+  const who = await whoIsIn().catch(() => person);
+  if (who === null) left('You are no longer logged in.');
+  else if (person === null) await enter(who);
+});
 document.getElementById('leave').addEventListener('click', () => leave('You are logged out.'));
 login.addEventListener('out', () => left('You are no longer logged in.'));
 live.addEventListener('reviews', ({ detail }) => {

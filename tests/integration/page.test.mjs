@@ -185,6 +185,23 @@ test('over TLS the cookie is of this host alone, and a client certificate logs i
   assert.equal((await ask('POST', '/v1/session', { body: { token: ANN.token } })).status, 200);
 });
 
+test('JSON and texts are read exactly', async () => {
+  const { exact } = await import(join(SOURCE, 'gateway/page/json.js'));
+  const { pieces, warning } = await import(join(SOURCE, 'gateway/page/text.js'));
+  const plain = (value) => (value.kind === 'object' ? value.members.map(([name, own]) => [name, plain(own)]) : value.kind === 'array' ? value.items.map(plain) : value.text);
+  assert.deepEqual(plain(exact(' {"b":1e400,"2":12345678901234567890,"b":-0.10,"1":[true,null,"\\u202e\\n",{}]} ')),
+    [['b', '1e400'], ['2', '12345678901234567890'], ['b', '-0.10'], ['1', ['true', 'null', '\u202e\n', []]]]);
+  for (const bad of ['', '{', '{"a" 1}', '[1,]', '01', '1 2', '"\n"', "'a'", 'nul', '{"a":1,}', '\u00a01']) assert.throws(() => exact(bad), SyntaxError, bad);
+  const shown = (text, options) => pieces(text, options).map((piece) => piece.mark ?? (piece.about ? `<${piece.text}>` : piece.text)).join('');
+  for (const [text, want, options] of [
+    ['plain text, üñí, 日本語, עברית', 'plain text, üñí, 日本語, עברית'], ['a\u202eb\u200d\u0000', 'aU+202EbU+200DU+0000'], ['\ud800x', 'U+D800x'], ['a\u00a0b\u3164\u2800', 'aU+00A0bU+3164U+2800'],
+    ['\u{e0041}\ufe0f\u00ad', 'U+E0041U+FE0FU+00AD'], ['p\u0430y \u0440\u0430\u0437', 'p<\u0430>y \u0440\u0430\u0437'], ['\uff41b', '<\uff41>b'], ['tab\there\n', 'tab⇥here↵'], ['\u0440\u0430\u0437', '<\u0440><\u0430><\u0437>', { name: true }],
+  ]) assert.equal(shown(text, options), want);
+  assert.equal(warning('two\nlines\tand a tab'), '');
+  assert.match(warning('\u202e'), /cannot be seen/);
+  assert.match(warning('p\u0430y'), /look like others/);
+});
+
 test('no other origin logs in, logs out, reads or votes', async (t) => {
   const { gw, base, session } = await setUp(t);
   const id = await asks(session, { amount: 1 });
@@ -254,6 +271,25 @@ test('the ledger is told to whom it is told, page by page', async (t) => {
   assert.equal(await status(CHIEF, '/none'), 404);
   assert.equal(await status(undefined, ''), 401);
   assert.equal(await status(undefined, `/${id}`), 401);
+});
+
+test('many people at once are served or told that it is too much, also while the gateway ends', async (t) => {
+  const { base, gw, session } = await setUp(t, { loops: 3 });
+  for (let i = 0; i < 5; i++) await session.call('pay__balance', {});
+  const [{ decision_id: id }] = gw.decisions();
+  const everybody = Array.from({ length: 150 }, async (_, i) => {
+    const login = await logIn(base, ALL[i % ALL.length]);
+    const answers = await Promise.all(['/v1/ledger', `/v1/ledger/${id}`, '/v1/reviews', '/v1/session'].map((path) => asPage(base, 'GET', path, login)));
+    for (const answer of answers) await answer.text();
+    await asPage(base, 'DELETE', '/v1/session', login);
+    return answers.map((answer) => answer.status);
+  });
+  const statuses = new Set((await Promise.all(everybody)).flat());
+  assert.ok(statuses.has(200));
+  assert.deepEqual([...statuses].filter((status) => ![200, 401, 404, 503].includes(status)), [], 'an agent’s ninth login ends its first');
+  const rest = Array.from({ length: 40 }, () => api(base, CHIEF, '/ledger').catch(() => null));
+  assert.equal((await gw.stop()).code, 0);
+  await Promise.all(rest);
 });
 
 test('a person finds a call in the ledger and reads its life', { skip: SKIP }, async (t) => {
