@@ -379,8 +379,8 @@ START_TEST(records_of_a_review_that_do_not_follow_from_each_other_are_found)
         struct writ_kit kit;
         char sql[256];
 
-        kit_start(&kit);
-        approve(&kit, opened(&kit, (struct ask_spec){0}));
+        writ_poll_start(&kit);
+        writ_poll_approve(&kit, writ_poll_opened(&kit, (struct writ_poll_spec){0}));
         writ_kit_close(&kit);
         (void)snprintf(sql, sizeof sql,
             "UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), '%s', '%s') AS BLOB) "
