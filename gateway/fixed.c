@@ -147,6 +147,25 @@ put_upstream(struct writ_buf *names, const struct writ_upstream_config *a,
     }
 }
 
+/* How those are reached who are asked about reviews; keys, opinions and instructions are new. */
+static bool
+same_reviewers(const struct writ_config *a, const struct writ_config *b)
+{
+    for (size_t i = 0; i < a->reviewers_n && i < b->reviewers_n; i++) {
+        const struct writ_reviewer_config *x = &a->reviewers[i], *y = &b->reviewers[i];
+
+        if (!writ_view_equal(x->id, y->id) || x->kind != y->kind ||
+            !writ_view_equal(x->url, y->url) || !writ_view_equal(x->secret, y->secret) ||
+            !writ_view_equal(x->ca, y->ca) || !same_views(&x->argv, &y->argv) ||
+            !same_views(&x->inherit, &y->inherit) ||
+            !same_pairs(&x->environment, &y->environment) ||
+            !writ_view_equal(x->directory, y->directory) || x->timeout_us != y->timeout_us) {
+            return false;
+        }
+    }
+    return a->reviewers_n == b->reviewers_n;
+}
+
 void
 writ_fixed_keep(
     const struct writ_config *running, struct writ_config *fresh, struct writ_buf *ret_names)
@@ -166,6 +185,9 @@ writ_fixed_keep(
     }
     if (running->log.level != fresh->log.level) {
         put_name(ret_names, "log.level", none, "");
+    }
+    if (!same_reviewers(running, fresh)) {
+        put_name(ret_names, "reviewers", none, "");
     }
     for (size_t i = 0; i < running->upstreams_n && i < fresh->upstreams_n; i++) {
         put_upstream(ret_names, &running->upstreams[i], &fresh->upstreams[i]);

@@ -10,18 +10,17 @@
 #include "gateway/stdio_hear.h"
 #include "gateway/stdio_route.h"
 #include "gateway/stdio_stream.h"
+#include "gateway/surroundings.h"
 
 #include "base/text.h"
 
 #include <stdlib.h>
 
-#define ENVIRONMENT_MAX (1u << 20) /* bytes */
-#define LIST_MAX        513        /* arguments, or variables, with the NULL after them */
-#define HELLO_MAX       (1u << 20)
-#define ASKED_MAX       65536
-#define BACKLOG_MAX     262144
-#define KEPT_MAX        65536
-#define IDLE_LOOKS      4 /* looks at an unused child before it is ended */
+#define HELLO_MAX   (1u << 20)
+#define ASKED_MAX   65536
+#define BACKLOG_MAX 262144
+#define KEPT_MAX    65536
+#define IDLE_LOOKS  4 /* looks at an unused child before it is ended */
 
 /* ---- the child */
 
@@ -139,53 +138,17 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
 static const struct writ_child_handler child_handler = {on_up, on_line, on_down, on_log};
 
 static writ_result
-environment_of(const struct writ_upstream_config *config, struct writ_buf *text, const char **list,
-    struct writ_err *err)
-{
-    size_t starts[LIST_MAX];
-    size_t n = 0;
-
-    WRIT_INVARIANT(config->inherit.n + config->environment.n < LIST_MAX); /* option.tbl.h */
-    for (size_t i = 0; i < config->inherit.n; i++) {
-        const char *value = getenv(config->inherit.items[i].ptr);
-        if (value != NULL) {
-            starts[n++] = text->len;
-            writ_buf_put(text, config->inherit.items[i]);
-            writ_buf_byte(text, '=');
-            writ_buf_put(text, writ_view_str(value));
-            writ_buf_byte(text, '\0');
-        }
-    }
-    for (size_t i = 0; i < config->environment.n; i++) {
-        starts[n++] = text->len;
-        writ_buf_put(text, config->environment.items[i].name);
-        writ_buf_byte(text, '=');
-        writ_buf_put(text, config->environment.items[i].value);
-        writ_buf_byte(text, '\0');
-    }
-    WRIT_TRY(writ_buf_check(text, err));
-    for (size_t i = 0; i < n; i++) {
-        list[i] = text->ptr + starts[i];
-    }
-    return WRIT_DONE;
-}
-
-static writ_result
 open_child(struct writ_instance *instance, struct writ_err *err)
 {
     const struct writ_upstream_config *config = instance->stdio->config;
-    const char *argv[LIST_MAX] = {NULL};
-    const char *environment[LIST_MAX] = {NULL};
-    writ_auto_buf text = writ_buf_make(ENVIRONMENT_MAX);
-    struct writ_child_options options = {.argv = argv,
-        .environment = environment,
+    WRIT_AUTO(struct writ_surroundings, writ_surroundings_wipe) around = {.argv = {NULL}};
+    struct writ_child_options options = {.argv = around.argv,
+        .environment = around.environment,
         .directory = config->directory.len > 0 ? config->directory.ptr : NULL,
         .line_max = (size_t)instance->stdio->gateway->config->limits.event_bytes};
 
-    for (size_t i = 0; i < config->stdio.n && i < LIST_MAX - 1; i++) {
-        argv[i] = config->stdio.items[i].ptr;
-    }
-    WRIT_TRY(environment_of(config, &text, environment, err));
+    WRIT_TRY(writ_surroundings_make(
+        &config->stdio, &config->inherit, &config->environment, &around, err));
     return writ_child_open(
         instance->stdio->loop, &options, &child_handler, instance, &instance->child, err);
 }

@@ -19,6 +19,7 @@
 #include "gateway/review_api.h"
 #include "gateway/review_rules.h"
 #include "gateway/request.h"
+#include "gateway/reviewers.h"
 #include "gateway/resource.h"
 #include "gateway/seen.h"
 #include "gateway/stream.h"
@@ -58,6 +59,7 @@ struct serve {
     struct writ_generation *generation;
     struct writ_keyring *ledger_keys; /* as they were at the start */
     struct writ_seen seen;
+    struct writ_reviewers *reviewers; /* NULL: there are none to be asked */
     struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
     struct writ_endpoint hooks[WRIT_HOOK_ROUTES];
     char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
@@ -428,6 +430,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_lookups_new(config->store.ptr, &gateway->lookups, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
+    WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
     WRIT_TRY(open_listeners(serve, err));
     for (; serve->started < gateway->workers_n; serve->started++) {
         WRIT_TRY(writ_loop_start(serve->loops[serve->started], err));
@@ -505,9 +508,11 @@ close_all(struct serve *serve)
         writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may have records left */
     }
     writ_lookups_free(gateway->lookups);
+    writ_reviewers_end(serve->reviewers);
     writ_tokens_free(gateway->tokens);
     writ_ledger_close(gateway->ledger);
     writ_keyring_free(serve->ledger_keys);
+    writ_reviewers_free(serve->reviewers);
     for (size_t i = 0; i < gateway->workers_n; i++) {
         writ_worker_wipe(&gateway->workers[i]);
     }

@@ -236,9 +236,6 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
         WRIT_OPTION_FAULT(o, node, "wants at most one of webhook, worker and opinions");
         return;
     }
-    if (ret->kind != WRIT_REVIEWER_ASKS) {
-        WRIT_OPTION_FAULT(o, node, "webhook, worker and opinions are not served yet");
-    }
     refuse_lost(o, node, ret->kind);
     if (key != NULL && opinions != NULL) {
         WRIT_OPTION_FAULT(o, key, "opinions of the gateway's own are not signed by somebody");

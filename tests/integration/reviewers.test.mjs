@@ -2,7 +2,8 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
-import { bearer, startGateway, until, writ, writeFileSync } from '../support/gateway.mjs';
+import { bearer, prepare, startGateway, until, writ, writeFileSync } from '../support/gateway.mjs';
+import { startHook, workerSource } from '../support/reviewers.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { openStream } from '../support/stream.mjs';
@@ -272,4 +273,131 @@ test('the prompt for a model fences what others wrote, and only an answer with i
   const of = (v) => api(gw, ANN, `/${long}/vote`, { review_digest: cut.review_digest, answer: `{"ballot":"${own}","vote":"${v}"}` });
   assert.equal((await of('approve')).status, 422, 'what was not shown is not approved');
   assert.equal((await of('reject')).status, 200);
+});
+
+/** A gateway whose voters are `reviewers`; a webhook's secret is put into a file first. */
+async function withReviewers(t, make, more = {}) {
+  const up = await startUpstream(t);
+  const gw = prepare(t, { upstreams: {}, tools: {}, agents: [] });
+  const reviewers = await make(gw);
+  const ids = Object.keys(reviewers);
+  gw.configure({ ...gw.config, ...config(up, { review: { voters: [...ids.map((id) => ({ id })), ...(more.voters ?? [])], quorum: String(more.quorum ?? ids.length), ...more.review }, top: { reviewers, ...more.top } }) });
+  await gw.start();
+  return { up, gw, session: await openSession(gw, { token: DEV.token }) };
+}
+
+const hookOf = (gw, name, hook, more = {}) => {
+  writeFileSync(gw.path(`${name}.secret`), `${hook.secret}\n`, { mode: 0o600 });
+  return { webhook: hook.url, secret: `${name}.secret`, ...more };
+};
+
+const workerOf = (gw, name, body, more = {}) => {
+  writeFileSync(gw.path(`${name}.cjs`), workerSource(body));
+  return { worker: [process.execPath, gw.path(`${name}.cjs`)], ...more };
+};
+
+const stateOf = async (gw, id) => (await api(gw, ANN, `/${id}`)).json;
+const decided = (gw, id, state) => until(async () => (await stateOf(gw, id)).state === state, `${id} to be ${state}`);
+
+test('rules, a webhook and a worker vote in one review, each as the voter that it is', async (t) => {
+  const hook = await startHook(t, (review) => ({ json: { review_digest: review.review_digest, vote: 'approve', feedback: 'by hook', confidence: 0.5 } }));
+  const { gw, session } = await withReviewers(t, (g) => ({
+    rules: { opinions: [{ vote: 'reject', when: [{ arg: 'amount', op: 'gt', value: 500 }], feedback: 'too much' }, { vote: 'approve', when: [{ arg: 'amount', op: 'le', value: 100 }] }] },
+    hook: hookOf(g, 'hook', hook),
+    worker: workerOf(g, 'worker', "if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve', feedback: process.env.SAID });", { environment: { SAID: 'by worker' } }),
+  }), { voters: [{ id: 'ann' }], quorum: 4 });
+
+  const id = await asks(session, { amount: 50 });
+  await until(async () => (await stateOf(gw, id)).voters.filter((v) => v.vote === 'approve').length === 3, 'all three');
+  const { records } = await stateOf(gw, id);
+  assert.deepEqual(records.filter((r) => r.event === 'vote').map((r) => [r.by, r.feedback]).sort(), [['hook', 'by hook'], ['rules', undefined], ['worker', 'by worker']]);
+  assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'approved');
+
+  const [delivery] = hook.got;
+  assert.deepEqual([delivery.genuine, delivery.type, delivery.id, delivery.path], [true, 'review.opened', id, '/hook?a=b']);
+  assert.deepEqual([delivery.data.voter, delivery.data.tool, delivery.data.arguments], ['hook', 'pay', { amount: 50 }]);
+  assert.match(delivery.data.prompt, /BEGIN CALL/);
+  assert.equal(JSON.stringify(delivery).includes(DEV.token), false);
+
+  const much = await asks(session, { amount: 501 });
+  await until(async () => (await stateOf(gw, much)).voters[0].vote === 'reject', 'the reject');
+  const untold = await asks(session, { amount: 300 });
+  const text = await asks(session, { amount: '50' });
+  await until(async () => (await stateOf(gw, text)).voters[0].vote === 'reject', 'a value of which it cannot be told is not approved');
+  assert.equal((await stateOf(gw, untold)).voters[0].vote, undefined, 'no opinion is no vote');
+  gw.verify();
+});
+
+test('a webhook that fails is asked again, and whatever it says that is no vote is none', async (t) => {
+  const bad = [
+    () => undefined,
+    () => ({ status: 500, json: { vote: 'approve' } }),
+    (r) => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, json: { review_digest: r.review_digest, vote: 'approve' } }),
+    () => ({ text: 'approve' }),
+    () => ({ json: { vote: 'approve' } }),
+    () => ({ json: { review_digest: `sha256:${'0'.repeat(64)}`, vote: 'approve' } }),
+    (r) => ({ json: { review_digest: r.review_digest, vote: 'approve', feedback: 'a\u001b[2J' } }),
+    () => ({ text: ' '.repeat(200_000) }),
+    (r) => ({ json: { answer: r.prompt } }),
+  ];
+  const hooks = await Promise.all(bad.map((b) => startHook(t, (review, n) => (n === 1 ? b(review) : { json: { review_digest: review.review_digest, vote: 'modify' } }))));
+  const { gw, session } = await withReviewers(t, (g) => Object.fromEntries(hooks.map((h, i) => [`hook${i}`, hookOf(g, `hook${i}`, h)])), { voters: [{ id: 'ann' }], quorum: bad.length + 1 });
+  const id = await asks(session, { amount: 1 });
+  await until(async () => (await stateOf(gw, id)).voters.filter((v) => v.vote === 'modify').length === bad.length, 'all to have voted');
+  assert.deepEqual((await stateOf(gw, id)).voters.map((v) => v.votes), [...bad.map(() => 1), 0], 'and nobody before');
+  assert.equal(gw.log.filter((l) => l.event === 'ballot_failed').length, bad.length);
+  assert.equal(new Set(hooks.flatMap((h) => h.got.map((d) => d.id))).size, 1, 'a retry has the same id');
+  assert.ok(hooks.every((h) => h.got.length === 2 && h.got.every((d) => d.genuine)));
+  assert.doesNotMatch(gw.logText, /whsec_|\\u001b/);
+});
+
+test('a webhook may vote later; after SIGKILL it is told again; when the review is over it is left alone', async (t) => {
+  const hook = await startHook(t, () => ({ status: 202 }));
+  const hanging = await startHook(t, () => new Promise(() => {}));
+  const { gw, session } = await withReviewers(t, (g) => ({ bob: hookOf(g, 'bob', hook), slow: hookOf(g, 'slow', hanging, { timeout: '1s' }) }), { voters: [{ id: 'ann' }], quorum: 2 });
+  const id = await asks(session, { amount: 1 });
+  await until(() => hook.got.length === 1, 'the first delivery');
+  await gw.restart('SIGKILL');
+  await until(() => hook.got.length === 2, 'the delivery after the restart');
+  assert.deepEqual(hook.got.map((d) => d.id), [id, id]);
+  await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.why === 'total_timeout'), 'one that hangs is given up');
+  const began = Date.now();
+  assert.equal((await api(gw, ANN, '')).status, 200);
+  assert.ok(Date.now() - began < 1000, 'and nobody waits for it');
+  assert.equal((await vote(gw, BOB, id, 'approve')).json.voters[0].vote, 'approve', 'the same voter by another way');
+  assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'approved');
+  assert.equal((await stateOf(gw, id)).voters.filter((v) => v.vote).length, 2, 'one voter, one vote');
+  const seen = hanging.got.length;
+  await new Promise((r) => setTimeout(r, 3500));
+  assert.ok(hanging.got.length <= seen + 1);
+});
+
+test('a worker that dies, floods, hangs or lies is bounded, and only its own votes count', async (t) => {
+  const { gw, session } = await withReviewers(t, (g) => ({
+    dies: workerOf(g, 'dies', `const fs = require('fs'); const f = ${JSON.stringify(g.path('died'))};
+      if (!fs.existsSync(f)) { fs.writeFileSync(f, ''); process.exit(3); } if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve' });`),
+    floods: workerOf(g, 'floods', `const fs = require('fs'); const f = ${JSON.stringify(g.path('flooded'))};
+      if (!fs.existsSync(f)) { fs.writeFileSync(f, ''); say('x'.repeat(300000)); } else if (review.type === 'review') { say('not json'); say('[]'); say({ id: 'other', vote: 'approve' }); say({ id: review.id, answer: 'Here: {"ballot":"' + /BEGIN CALL (\\w+)/.exec(review.prompt)[1] + '","vote":"Approve"}' }); }`),
+    hangs: workerOf(g, 'hangs', 'void review;', { timeout: '1s' }),
+    lies: workerOf(g, 'lies', "if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve', by: 'ann', voter: 'ann' });"),
+  }), { voters: [{ id: 'ann' }], quorum: 5 });
+  const id = await asks(session, { amount: 1 });
+  await until(async () => (await stateOf(gw, id)).voters.filter((v) => v.vote === 'approve').map((v) => v.id).join() === 'dies,floods,lies', 'three votes');
+  await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.reviewer === 'hangs' && l.why === 'timeout'), 'the timeout');
+  assert.ok(gw.log.some((l) => l.event === 'reviewer_ended' && l.reviewer === 'dies'));
+  assert.ok(gw.log.some((l) => l.event === 'reviewer_ended' && l.reviewer === 'floods' && l.why === 'line_too_long'));
+  await gw.stop();
+});
+
+test('a reviewer that has a key votes signed by its webhook, too', async (t) => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const hook = await startHook(t, (review, n) => {
+    const claims = { review_digest: review.review_digest, voter: 'hook', vote: 'approve', revision: 0 };
+    const input = `${Buffer.from('{"alg":"EdDSA","typ":"writ-vote"}').toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
+    return { json: n === 1 ? { review_digest: review.review_digest, vote: 'approve' } : { signed: `${input}.${sign(null, Buffer.from(input), privateKey).toString('base64url')}` } };
+  });
+  const { gw, session } = await withReviewers(t, (g) => ({ hook: hookOf(g, 'hook', hook, { key: publicKey.export({ format: 'jwk' }) }) }), { voters: [{ id: 'ann' }], quorum: 1, review: { threshold: '1' } });
+  const id = await asks(session, { amount: 1 });
+  await until(async () => (await stateOf(gw, id)).voters[0].vote === 'approve', 'the signed vote');
+  assert.ok(gw.log.some((l) => l.event === 'ballot_failed' && l.why === 'vote_unsigned'));
 });

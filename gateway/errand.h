@@ -1,0 +1,95 @@
+/* errand.h - one question to one reviewer about one review, and the two ways in which it goes out.
+ * For reviewers.c, reviewer_hook.c and reviewer_worker.c alone; on the first loop alone.
+ *
+ * The life of an errand: it WAITS until it is due and there is room, READS the review from the
+ * ledger, is OUT until its reviewer answers or fails, VOTES, and RESTS when there is nothing more
+ * to do until the review changes. A failed one WAITS again. */
+#ifndef WRIT_GATEWAY_ERRAND_H
+#define WRIT_GATEWAY_ERRAND_H
+
+#include "gateway/child.h"
+#include "gateway/reviewers.h"
+#include "gateway/review_ballot.h"
+
+#include <sys/queue.h>
+
+enum writ_errand_stage {
+    WRIT_ERRAND_WAITS = 0,
+    WRIT_ERRAND_READS,
+    WRIT_ERRAND_OUT,
+    WRIT_ERRAND_VOTES,
+    WRIT_ERRAND_RESTS,
+};
+
+struct writ_reviewer;
+
+struct writ_errand {
+    TAILQ_ENTRY(writ_errand) link;
+    struct writ_reviewer *reviewer;
+    enum writ_errand_stage stage;
+    bool over;                     /* it is freed as soon as nothing of it is under way */
+    bool seen;                     /* in the present list of all that live */
+    unsigned tries;                /* that failed */
+    int64_t due_us;                /* WAITS: when; OUT, to a worker: until when */
+    struct writ_view id;           /* of the review */
+    char digest[WRIT_DIGEST_TEXT]; /* of its terms */
+    bool whole;                    /* the prompt has its arguments whole */
+    struct writ_arena *own;        /* it lies in there itself */
+    struct writ_arena *arena;      /* of one try; NULL: none */
+    struct writ_entry entry;
+    struct writ_post post;
+    /* to a webhook */
+    struct writ_http_call *call;
+    unsigned status;
+    struct writ_buf answer;
+};
+
+struct writ_reviewer {
+    struct writ_reviewers *all;
+    const struct writ_reviewer_config *config; /* as at the start */
+    TAILQ_HEAD(writ_errands, writ_errand) errands;
+    size_t out; /* READS, OUT, VOTES */
+    struct writ_timer timer;
+    /* a webhook */
+    struct writ_http_client *client;
+    struct writ_buf secret;
+    /* a worker */
+    struct writ_child *child;
+};
+
+struct writ_reviewers {
+    struct writ_gateway *gateway;
+    struct writ_worker *worker; /* of the first loop */
+    struct writ_reviewer *list;
+    size_t n;
+    bool ending;
+    /* watching */
+    uint64_t at;
+    struct writ_arena *arena;
+    struct writ_entry entry;
+    struct writ_post post;
+    struct writ_timer again;
+};
+
+/** The reviewer has answered with what may be a vote. */
+void writ_errand_answered(struct writ_errand *errand, struct writ_view text);
+/** It will vote by another way, or not at all. */
+void writ_errand_rests(struct writ_errand *errand);
+/** It has not answered, or not so that it counts. `why`: static, a word or a few. */
+void writ_errand_failed(struct writ_errand *errand, const char *why);
+
+/* ---- the two ways: `json` is an object that tells the review, in the arena of the try */
+
+WRIT_RESULT writ_reviewer_hook_open(struct writ_reviewer *reviewer, struct writ_err *err);
+void writ_reviewer_hook_ask(struct writ_errand *errand, struct writ_view json);
+
+WRIT_RESULT writ_reviewer_worker_open(struct writ_reviewer *reviewer, struct writ_err *err);
+bool writ_reviewer_worker_is_up(const struct writ_reviewer *reviewer);
+void writ_reviewer_worker_ask(struct writ_errand *errand, struct writ_view json);
+/** Tells it that its answer is no longer wanted. */
+void writ_reviewer_worker_recall(struct writ_errand *errand);
+
+/** Goes on with what is due. From a callback of the loop. */
+void writ_reviewer_pump(struct writ_reviewer *reviewer);
+
+#endif
