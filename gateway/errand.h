@@ -1,5 +1,5 @@
-/* errand.h - one question to one reviewer about one review, and the two ways in which it goes out.
- * For reviewers.c, reviewer_hook.c and reviewer_worker.c alone; on the first loop alone.
+/* errand.h - one question to one reviewer about one review, for reviewers.c and the two ways
+ * in which it goes out, reviewer_hook.h and reviewer_worker.h. On the first loop alone.
  *
  * The life of an errand: it WAITS until it is due and there is room, READS the review from the
  * ledger, is OUT until its reviewer answers or fails, VOTES, and RESTS when there is nothing more
@@ -78,18 +78,7 @@ void writ_errand_rests(struct writ_errand *errand);
 /** It has not answered, or not so that it counts. `why`: static, a word or a few. */
 void writ_errand_failed(struct writ_errand *errand, const char *why);
 
-/* ---- the two ways: `json` is an object that tells the review, in the arena of the try */
-
-WRIT_RESULT writ_reviewer_hook_open(struct writ_reviewer *reviewer, struct writ_err *err);
-void writ_reviewer_hook_ask(struct writ_errand *errand, struct writ_view json);
-
-WRIT_RESULT writ_reviewer_worker_open(struct writ_reviewer *reviewer, struct writ_err *err);
-bool writ_reviewer_worker_is_up(const struct writ_reviewer *reviewer);
-void writ_reviewer_worker_ask(struct writ_errand *errand, struct writ_view json);
-/** Tells it that its answer is no longer wanted. */
-void writ_reviewer_worker_recall(struct writ_errand *errand);
-
-/** Goes on with what is due. From a callback of the loop. */
-void writ_reviewer_pump(struct writ_reviewer *reviewer);
+/** Goes on with what is due of a reviewer. From a callback of the loop. */
+void writ_errands_pump(struct writ_reviewer *reviewer);
 
 #endif

@@ -3,7 +3,7 @@
  * a parser of structured fields on their side. What comes back over the verified TLS connection to
  * the configured URL is that reviewer's answer. Redirects are no answers, and nothing is followed.
  */
-#include "gateway/errand.h"
+#include "gateway/reviewer_hook.h"
 
 #include "base/secret.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
  * id of its review. It is started at once, and again when it ends, with back-off; what it was asked
  * when it ended is a failed try, so that one review that it cannot bear does not stop the others.
  */
-#include "gateway/errand.h"
+#include "gateway/reviewer_worker.h"
 
 #include "gateway/surroundings.h"
 
@@ -14,7 +14,7 @@ static void
 on_up(void *ctx, struct writ_child *child)
 {
     (void)child;
-    writ_reviewer_pump(ctx);
+    writ_errands_pump(ctx);
 }
 
 static struct writ_errand *

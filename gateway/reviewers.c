@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "crew/prompt.h"
 #include "gateway/review_answer.h"
+#include "gateway/reviewer_hook.h"
+#include "gateway/reviewer_worker.h"
 #include "policy/reviewer.h"
 
 #define TRY_ARENA   ((size_t)64 << 20)
@@ -297,7 +299,7 @@ next_due(const struct writ_reviewer *reviewer, int64_t now_us)
 }
 
 void
-writ_reviewer_pump(struct writ_reviewer *reviewer)
+writ_errands_pump(struct writ_reviewer *reviewer)
 {
     struct writ_loop *loop = reviewer->all->worker->loop;
     int64_t now_us = writ_loop_now_us(loop), next_us;
@@ -322,7 +324,7 @@ writ_reviewer_pump(struct writ_reviewer *reviewer)
 static void
 pump_again(struct writ_timer *timer)
 {
-    writ_reviewer_pump(timer->ctx);
+    writ_errands_pump(timer->ctx);
 }
 
 static struct writ_errand *
@@ -436,7 +438,7 @@ look_at_all(struct writ_reviewer *reviewer, const struct writ_entry_review_watch
         done = look(reviewer, &now->items[i]) && done;
     }
     forget_unseen(reviewer);
-    writ_reviewer_pump(reviewer);
+    writ_errands_pump(reviewer);
     return done;
 }
 
