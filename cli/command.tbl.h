@@ -148,6 +148,22 @@ COMMAND(review_cancel, "review cancel", "URL ID", 2, 2, "end a review without a 
     "For an administrator of the review. Exit 1 when the gateway refuses.")
 REVIEW_CALLER(review_cancel)
 #undef REVIEW_CALLER
+COMMAND(hook, "hook", "", 0, 0, "govern the tool uses of a coding agent",
+    "For agents that run a command before and after each tool use: the event comes as JSON on standard "
+    "input (hook_event_name, session_id, tool_name, tool_input, tool_use_id, tool_response). Before a "
+    "use (PreToolUse, BeforeTool) the hook API of a gateway is asked for a decision, which is bound; "
+    "after it (PostToolUse, PostToolUseFailure, AfterTool) the gateway is told the outcome; SessionEnd "
+    "seals the run. Exit 0: nothing stands against the use, and the agent's own rules go on; {} on "
+    "standard output. Exit 2: it is not to be made, the reason on standard error, and as the agent's "
+    "JSON on standard output. There is no other exit code: whatever fails, a command line that is wrong "
+    "included, is a 2.")
+REQUIRED(hook, "url", "URL", "The gateway: https, or http to this machine.")
+REQUIRED(hook, "token", "FILE", "The bearer token of the agent.")
+REQUIRED(hook, "framework", "NAME", "The entry of frameworks under which the agent's tools have their rules.")
+REQUIRED(hook, "state", "DIR", "Where what was bound is noted until its outcome is told; made if it is not there, for its owner alone.")
+VALUE(hook, "ca", "FILE", "PEM file of the authority of an https URL; the system's when left out.")
+VALUE(hook, "timeout", "SECONDS", "For one answer of the gateway, 1 to 600; 30 when left out. The agent's own timeout for hooks must be longer.")
+
 COMMAND(keys_new, "keys new", "", 0, 0, "make the keys that a gateway needs",
     "Makes the key directory where there is none (mode 0700) and new active keys in it: one that "
     "signs the credentials and one that signs the ledger's checkpoints, unless there is one already. "

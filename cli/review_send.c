@@ -1,6 +1,7 @@
 /* writ review vote, withdraw, cancel: what is sent to the admin listener of a running gateway. */
 #include "base/secret.h"
 #include "base/text.h"
+#include "cli/bearer.h"
 #include "cli/cli.h"
 #include "evidence/ballot.h"
 #include "evidence/write.h"
@@ -8,7 +9,6 @@
 
 #define ARENA_MAX  ((size_t)256 << 20)
 #define ANSWER_MAX ((size_t)64 << 20)
-#define TOKEN_MAX  8192
 #define URL_MAX    4096
 #define TIMEOUT_MS 30000
 #define LINE_TEXT  200 /* bytes of a text in a line for people */
@@ -35,30 +35,14 @@ sending_wipe(struct sending *s)
 static WRIT_RESULT
 begin(struct sending *s, const struct writ_cli *cli)
 {
-    writ_auto_buf token = writ_buf_make(TOKEN_MAX);
-    struct writ_view text;
-
     *s = (struct sending){.cli = cli,
         .arena = writ_arena_new(ARENA_MAX),
-        .authorization = writ_buf_make(TOKEN_MAX + 64),
+        .authorization = writ_buf_make(WRIT_BEARER_FIELD_MAX),
         .answer = writ_buf_make(ANSWER_MAX)};
     if (s->arena == NULL) {
         WRIT_FAIL(&s->err, WRIT_E_NOMEM, "no memory to ask the gateway");
     }
-    WRIT_TRY(writ_cli_read(writ_cli_get(cli, "token").ptr, TOKEN_MAX, &token, &s->err));
-    text = writ_buf_view(&token);
-    while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r')) {
-        text.len--;
-    }
-    writ_buf_str(&s->authorization, "Authorization: Bearer ");
-    writ_buf_put(&s->authorization, text);
-    if (text.len == 0 || !writ_text_is_field(text)) {
-        writ_buf_wipe_secret(&token);
-        WRIT_FAIL(&s->err, WRIT_E_INVALID, "the file of the token has none");
-    }
-    writ_buf_byte(&s->authorization, '\0');
-    writ_buf_wipe_secret(&token);
-    return writ_buf_check(&s->authorization, &s->err);
+    return writ_bearer_read(writ_cli_get(cli, "token").ptr, &s->authorization, &s->err);
 }
 
 /* Bytes of an id that need no escape in a URL; others are no id of ours. */
