@@ -88,6 +88,8 @@ export async function logOut() {
   }
 }
 
+export const reviews = async () => (await asked('GET', '/v1/reviews')).json.reviews;
+
 /** The body of a stream of events that goes on after the event `last`. */
 export async function stream(path, last, signal) {
   const response = await fetch(path, { headers: { ...headers(), Accept: 'text/event-stream', ...(last !== '' && { 'Last-Event-ID': last }) }, cache: 'no-store', signal });

@@ -16,6 +16,7 @@ let person = null; // who is logged in
 let view = null; // { title, element, end() }
 let turn = 0; // so that a view that comes late does not take the place of a later one
 let idle = null;
+let waiting = 0; // reviews that wait for this person's vote
 
 const ROUTES = [
   [/^\/(?:reviews\/?)?$/, () => reviewsView(person)],
@@ -36,11 +37,15 @@ function missing() {
   return { title: 'Not found', element: el('section', {}, el('h1', { tabindex: '-1' }, 'There is nothing here'), el('p', {}, el('a', { href: '/reviews' }, 'To the reviews'))) };
 }
 
+function entitle() {
+  document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${view.title} · Writ`;
+}
+
 function show(next, focus) {
   view?.end?.();
   view = next;
   fill(main, next.element);
-  document.title = `${next.title} · Writ`;
+  entitle();
   for (const link of document.querySelectorAll('#nav a')) {
     const here = location.pathname === '/' ? '/reviews' : location.pathname;
     const own = link.getAttribute('href');
@@ -107,6 +112,7 @@ async function enter(who) {
 function left(why) {
   if (person === null) return;
   person = null;
+  waiting = 0;
   stop();
   clearTimeout(idle);
   around();
@@ -149,8 +155,9 @@ addEventListener('storage', async () => { // another tab has logged in or out
 document.getElementById('leave').addEventListener('click', () => leave('You are logged out.'));
 login.addEventListener('out', () => left('You are no longer logged in.'));
 live.addEventListener('reviews', ({ detail }) => {
-  const waiting = detail.filter((review) => review.state === 'open' && review.voters.some((voter) => voter.id === person?.subject && voter.vote === undefined)).length;
+  waiting = detail.filter((review) => review.state === 'open' && review.voters.some((voter) => voter.id === person?.subject && voter.vote === undefined)).length;
   const badge = document.getElementById('waiting');
+  if (view !== null) entitle();
   badge.hidden = waiting === 0;
   fill(badge, String(waiting), el('span', { class: 'unseen' }, waiting === 1 ? ' waits for your vote' : ' wait for your vote'));
 });

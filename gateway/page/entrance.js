@@ -12,6 +12,7 @@ export function entrance(enter) {
   const form = el('form', { class: 'panel login', method: 'post', novalidate: true },
     el('h1', { tabindex: '-1' }, 'Log in'),
     el('p', { class: 'soft' }, 'Here people decide about calls that agents want to make.'),
+    el('input', { type: 'text', name: 'username', autocomplete: 'username', value: 'Writ', hidden: true }), // for password managers
     el('label', { for: 'token' }, 'Your token'),
     token,
     el('p', { class: 'soft small', id: 'token-help' }, 'The one of your entry in the gateway’s configuration, or one of your identity provider. It is not kept in the browser.'),

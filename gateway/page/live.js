@@ -1,8 +1,11 @@
 // live.js - reviews as they change: the gateway's stream of events (docs/reviews.md, "Watching"),
 // while the page is seen. It is read with fetch, because an EventSource cannot show the login's key.
-import { login, stream } from './api.js';
+// A browser has few connections to a host, so a page that nobody looks at holds none, and asks for the
+// list from time to time, for the count in its title.
+import { login, reviews, stream } from './api.js';
 
 const AGAIN_MS = 2000; // after a stream that ended or could not be had
+const UNSEEN_MS = 15_000; // between two looks of a page that is not seen
 
 /** Fires 'reviews' with the live ones when any has changed, 'review' with each one that has, and
  * 'link' when the gateway was lost or found again. */
@@ -16,6 +19,7 @@ let last = ''; // id of the last event
 let reading = null; // AbortController of the stream
 let linked = null;
 let first = null; // called when the first list is there
+let unseen = null; // timer
 
 const isLive = (review) => review.state === 'open' || review.state === 'approved';
 
@@ -89,7 +93,17 @@ async function go() {
   }
 }
 
+async function glance() {
+  const list = await reviews().catch(() => null);
+  if (list === null || unseen === null) return;
+  known.clear();
+  for (const review of list) known.set(review.id, review);
+  tell();
+}
+
 function pause() {
+  clearInterval(unseen);
+  unseen = null;
   reading?.abort();
   reading = null;
 }
@@ -111,9 +125,9 @@ export function stop() {
   first = null;
 }
 
-// a browser has few connections to a host: pages that nobody looks at hold none
 document.addEventListener('visibilitychange', () => {
   if (first === null) return;
-  if (document.hidden) pause();
-  else if (reading === null) go();
+  pause();
+  if (document.hidden) unseen = setInterval(glance, UNSEEN_MS);
+  else go();
 });

@@ -6,12 +6,17 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { request } from 'node:https';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { bearer, SOURCE, startGateway, until } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { hasBrowser, KEY, startBrowser } from '../support/browser.mjs';
+
+const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
+const jose = await import(pathToFileURL(npm.resolve('jose')));
 
 const DEV = bearer('dev', { tenant: 'acme', subject: 'alice' });
 const ANN = bearer('ann', { tenant: 'acme' });
@@ -135,6 +140,23 @@ test('a login is worth its token, needs cookie and key, and ends when it is told
 
   await gw.reload({ ...gw.config, agents: gw.config.agents.filter(({ id }) => id !== 'ann') });
   assert.equal(await list(second), 401, 'who is no longer in the configuration is out');
+});
+
+test('a login with a token of an issuer ends when the token does', async (t) => {
+  const { publicKey, privateKey } = await jose.generateKeyPair('ES256');
+  const jwks = { keys: [{ ...await jose.exportJWK(publicKey), kid: 'k', alg: 'ES256', use: 'sig' }] };
+  const up = await startUpstream(t);
+  const plain = config(up);
+  const gw = await startGateway(t, { ...plain, agents: [...plain.agents, { issuer: 'https://idp.example', audience: 'writ', jwks: 'jwks.json', tenant: 'acme' }] },
+    { prepare: (dir) => writeFileSync(join(dir, 'jwks.json'), JSON.stringify(jwks)) });
+  const base = `http://127.0.0.1:${gw.adminPort}`;
+  const now = Math.floor(Date.now() / 1000);
+  const token = await new jose.SignJWT({ iss: 'https://idp.example', aud: 'writ', sub: 'ann', iat: now, exp: now + 1 }).setProtectedHeader({ alg: 'ES256', kid: 'k' }).sign(privateKey);
+  const login = await logIn(base, { token });
+  assert.equal(login.subject, 'ann');
+  assert.equal((await asPage(base, 'GET', '/v1/reviews', login)).status, 200);
+  await until(async () => (await asPage(base, 'GET', '/v1/reviews', login)).status === 401, 'the token to be over');
+  assert.equal((await asPage(base, 'POST', '/v1/session', { body: { token } })).status, 401);
 });
 
 test('over TLS the cookie is of this host alone, and a client certificate logs in', async (t) => {
@@ -332,6 +354,7 @@ test('a person logs in, reads and votes by keyboard alone, and sees what others 
   const id = await asks(session, { amount: 250, to: 'DE89' });
   await browser.sees('Waiting for your vote');
   assert.match(await browser.text('#waiting'), /^1/);
+  assert.equal(await browser.run(() => document.title), '(1) Reviews · Writ');
   await browser.until(() => document.querySelector('#said').textContent === 'A new call waits for your vote.');
   await browser.tabTo(`a[href="/reviews/${id}"]`);
   await browser.press(KEY.enter);
