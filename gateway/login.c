@@ -126,6 +126,21 @@ enter(struct writ_gateway *gateway, const struct writ_agent *agent, struct writ_
     return writ_logins_open(gateway->logins, &digest, shown, ret, NULL);
 }
 
+/* Who got in, and from where it was tried in vain. */
+static void
+note(const struct writ_exchange *x, struct writ_gateway *gateway, enum writ_reason reason,
+    const struct writ_agent *agent)
+{
+    if (reason == WRIT_REASON_NONE) {
+        WRIT_LOG(gateway->log, WRIT_LOG_INFO, "login", writ_log_text("agent_id", agent->id),
+            writ_log_text("tenant", agent->tenant), writ_log_text("peer", x->peer->address));
+    } else {
+        WRIT_LOG(gateway->log, WRIT_LOG_WARN, "login_refused",
+            writ_log_text("reason", writ_reason_name(reason)),
+            writ_log_text("peer", x->peer->address));
+    }
+}
+
 static void
 log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker *worker)
 {
@@ -146,6 +161,7 @@ log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker
         return;
     }
     reason = writ_api_shown(x, worker, shown, x->arena, &agent);
+    note(x, gateway, reason, &agent);
     if (reason == WRIT_REASON_NONE && !writ_is_ok(enter(gateway, &agent, shown, &pass))) {
         reason = WRIT_REASON_OVERLOADED;
     }

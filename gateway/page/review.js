@@ -38,8 +38,8 @@ const STATES = {
 };
 
 const EVENTS = {
-  open: 'The review opened', vote: 'Vote', accept: 'Approved', reject: 'Rejected', revise: 'Changes asked for', expire: 'Expired', lapse: 'Lapsed',
-  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call was let through', drift: 'The target had changed', outdate: 'The rules had changed',
+  open: 'The review opened', vote: 'Vote', accept: 'Approved', reject: 'Rejected', revise: 'Changes asked for', expire: 'Out of time',
+  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call was let through', drift: 'The target had changed', outdate: 'The rules had changed', join: 'Asked for again',
 };
 
 /** The records of a review as a list; also part of the life of a call. */
@@ -76,18 +76,13 @@ function why(review) {
 
 function target(review) {
   const { decision } = review;
-  const lines = typeof review.difference === 'string' ? review.difference.split('\n').filter((line) => line !== '') : [];
-  if (decision.target === undefined && review.target_state_digest === undefined && lines.length === 0) return null;
+  if (decision.target === undefined && review.target_state_digest === undefined) return null;
   return el('section', { class: 'panel', 'aria-labelledby': 'target' },
     el('h2', { id: 'target' }, 'What it is for'),
     facts([
       ['Target', decision.target !== undefined && text(decision.target)],
       ['Its state', review.target_state_digest !== undefined ? digest(review.target_state_digest) : 'not looked at'],
-    ]),
-    lines.length > 0 && [
-      el('h3', {}, 'What is different since the last decision'),
-      el('ul', { class: 'difference' }, lines.map((line) => el('li', { class: { '+': 'more', '-': 'less' }[line[0]] ?? 'other' }, text(line)))),
-    ]);
+    ]));
 }
 
 function numbers(review) {

@@ -131,6 +131,9 @@ test('a login is worth its token, needs cookie and key, and ends when it is told
   assert.equal(await list({ cookie: ann.cookie, key: (await logIn(base, BOB)).key }), 401);
   assert.equal(await list({ cookie: `x${ann.cookie}`, key: ann.key }), 401);
 
+  await until(() => gw.log.filter((line) => line.event === 'login_refused').length === 3, 'what was tried in vain');
+  assert.match(JSON.stringify(await gw.waitLog('login')), /"agent_id":"ann","tenant":"acme","peer":"127/);
+  assert.doesNotMatch(gw.logText, /made-up|token-of/);
   const second = await logIn(base, ANN);
   const out = await asPage(base, 'DELETE', '/v1/session', ann);
   assert.equal(out.status, 200);
@@ -222,6 +225,14 @@ test('JSON and texts are read exactly', async () => {
   assert.equal(warning('two\nlines\tand a tab'), '');
   assert.match(warning('\u202e'), /cannot be seen/);
   assert.match(warning('p\u0430y'), /look like others/);
+});
+
+test('every state and event of a review has its words on the page', () => {
+  const table = readFileSync(join(SOURCE, 'core/evidence/review.tbl.h'), 'utf8');
+  const source = readFileSync(join(SOURCE, 'gateway/page/review.js'), 'utf8');
+  const words = (name) => source.slice(source.indexOf(`const ${name} = {`), source.indexOf('};', source.indexOf(`const ${name} = {`)));
+  for (const [, state, phase] of table.matchAll(/X\([A-Z]+, ([a-z]+), (NONE|LIVE|OVER), /g)) if (phase !== 'NONE') assert.match(words('STATES'), new RegExp(`\\b${state}: '`));
+  for (const [, event] of table.matchAll(/X\([A-Z]+, ([a-z]+), "/g)) assert.match(words('EVENTS'), new RegExp(`\\b${event}: '`), event);
 });
 
 test('no other origin logs in, logs out, reads or votes', async (t) => {
