@@ -229,6 +229,44 @@ test('what was decided and bound survives SIGKILL, and nothing is bound twice', 
   gw.verify();
 });
 
+test('killed again and again in a storm of calls: none is bound twice, none ends twice, none is lost', async (t) => {
+  const { gw } = await setUp(t, { framework: { timeout: '2s' }, top: { loops: 2, credential: { lifetime: '2s' } } });
+  const bound = new Map(), ended = new Map(), allowed = new Set();
+  let going = true, n = 0;
+  const patiently = async (fn) => { // a caller whose connection breaks asks again
+    for (;;) {
+      try { return await fn(framework(gw)); } catch (error) { if (error.code === 'ERR_ASSERTION' || !going) throw error; }
+      await new Promise((r) => setTimeout(r, 20));
+    }
+  };
+  const count = (map, id) => map.set(id, (map.get(id) ?? 0) + 1);
+  const worker = async () => {
+    while (going) {
+      const what = args(n++);
+      const said = await patiently((f) => f.before(what));
+      if (said.verdict !== 'allow') continue; // the answer of a first try was lost
+      const { decision } = said;
+      allowed.add(decision.decision_id);
+      for (const verdict of await Promise.all([0, 1].map(() => patiently((f) => f.bind(decision, what))))) if (verdict.verdict === 'allow') count(bound, decision.decision_id);
+      const answers = await Promise.all([0, 1].map(() => patiently((f) => f.after(decision))));
+      for (const answer of answers) if (answer.status === 200) count(ended, decision.decision_id);
+    }
+  };
+  const workers = Array.from({ length: 6 }, () => worker().catch((error) => { if (going) throw error; }));
+  for (let i = 0; i < 4; i++) {
+    const had = n;
+    await until(() => n > had + 25, 'some calls');
+    await gw.restart('SIGKILL');
+  }
+  going = false;
+  await Promise.all(workers);
+  assert.ok(bound.size > 20);
+  for (const map of [bound, ended]) for (const [id, times] of map) assert.equal(times, 1, id);
+  for (const id of allowed) await until(() => gw.show(id).outcome, `the outcome of ${id}`);
+  for (const [id] of ended) assert.equal(gw.show(id).outcome.outcome, 'executed');
+  gw.verify();
+});
+
 test('a run is sealed by the agent that began it, when none of its calls is in flight', async (t) => {
   const { gw, crew } = await setUp(t);
   const { decision } = await crew.before({ ...args(), boundary_id: 'run' });
@@ -325,6 +363,11 @@ test('policy is asked again when a call is bound after a reload', async (t) => {
   const { decision } = await crew.before(args());
   assert.equal((await gw.reload({ ...gw.config, ...config({ rule: { arguments: [{ arg: 'path', op: 'eq', value: 'no' }, { arg: 'text', op: 'type', value: 'any' }] } }) })).event, 'reloaded');
   assert.equal((await crew.bind(decision, args())).reason, 'constraint_failed');
+  const reviews = { ok: { voters: [{ id: 'ann' }] } };
+  await gw.reload({ ...gw.config, ...config({ rule: { approval: { review: 'ok' } }, top: { reviews } }) });
+  assert.equal((await crew.bind(decision, args())).reason, 'approval_required');
+  await gw.reload({ ...gw.config, ...config({ top: { frameworks: { other: {} } }, tools: { 'crew/write': undefined, 'other/write': rule() } }) });
+  assert.equal((await crew.bind(decision, args())).reason, 'tool_mismatch', 'nobody of that name runs tools any more');
   await gw.reload({ ...gw.config, ...config() });
   assert.equal((await crew.bind(decision, args())).verdict, 'allow', 'it was not spent');
 });
