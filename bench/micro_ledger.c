@@ -1,6 +1,7 @@
 /* micro_ledger.c - what one record of the ledger costs.
  *
  *     micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]
+ *     micro_ledger DIRECTORY grow [RECORDS]
  *
  * Makes a ledger in DIRECTORY, which should lie on the disk that is asked about, and puts calls
  * through it as one loop of the gateway does: every turn submits what the last group has made
@@ -14,6 +15,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +24,9 @@
 #define CALLS_MAX  4096
 #define WAITS_MAX  4000000
 #define BOUNDARIES 16
+#define AT_ONCE    64
+#define GROW_FIRST 10000 /* records of the first row of `grow` */
+#define GROW_LOOK  50000 /* most records that a row of it is measured over */
 
 struct call {
     struct writ_entry entry;
@@ -41,6 +46,7 @@ struct bench {
     pthread_cond_t wake;
     struct call *ready;
     uint64_t records, refused;
+    bool growing;
     double *waits;
     size_t waits_n;
 };
@@ -123,6 +129,9 @@ draft(struct call *call, uint64_t n)
             .lifetime_us = 60000000,
             .claim = {.caller_stated = true}},
     };
+    if (bench.growing) { /* claims take memory while their run is open */
+        call->entry.decision.duplicates = WRIT_DUPLICATES_ALLOW;
+    }
     extension.tenant = writ_member_text(WRIT_LIT("acme"));
     extension.upstream = writ_member_text(WRIT_LIT("fs"));
     extension.profile = writ_member_text(writ_profile_default()->name);
@@ -257,6 +266,61 @@ report(size_t at_once, double seconds, double cpu)
         bench.refused > 0 ? " (some failed)" : "");
 }
 
+static size_t
+resident_kib(void)
+{
+    unsigned long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+
+    if (statm == NULL || fscanf(statm, "%*u %lu", &pages) != 1) {
+        pages = 0;
+    }
+    if (statm != NULL) {
+        (void)fclose(statm);
+    }
+    return pages * ((size_t)sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* What a record costs when there are 10^4, 10^5 and so on before it. */
+static void
+grow(struct call *calls, uint64_t most)
+{
+    struct writ_entry *entries[AT_ONCE];
+    uint64_t n = 0;
+    size_t ended = 0;
+
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        draft(&calls[i], n++);
+        entries[i] = &calls[i].entry;
+    }
+    submit(entries, AT_ONCE);
+    for (uint64_t size = GROW_FIRST; size <= most; size *= 10) {
+        uint64_t look = size / 2 < GROW_LOOK ? size / 2 : GROW_LOOK, from;
+        struct writ_ledger_health before, health;
+        double cpu;
+
+        while (bench.records < size - look) {
+            (void)turn(&n, true);
+        }
+        from = bench.records;
+        writ_ledger_health(bench.ledger, &before);
+        cpu = cpu_of(RUSAGE_SELF) - cpu_of(RUSAGE_THREAD);
+        while (bench.records < size) {
+            (void)turn(&n, true);
+        }
+        cpu = cpu_of(RUSAGE_SELF) - cpu_of(RUSAGE_THREAD) - cpu;
+        writ_ledger_health(bench.ledger, &health);
+        (void)printf("%9llu records: %.1f us CPU/record, %.1f records/group, %zu MiB resident\n",
+            (unsigned long long)size, cpu * 1e6 / (double)(bench.records - from),
+            (double)(health.records - before.records) / (double)(health.groups - before.groups),
+            resident_kib() / 1024);
+        (void)fflush(stdout);
+    }
+    while (ended < AT_ONCE) {
+        ended += turn(&n, false);
+    }
+}
+
 static void
 run(struct call *calls, size_t at_once, double seconds)
 {
@@ -297,7 +361,8 @@ ring_new(void)
 int
 main(int argc, char **argv)
 {
-    size_t at_once = argc > 2 ? (size_t)atoi(argv[2]) : 64;
+    bool growing = argc > 2 && strcmp(argv[2], "grow") == 0;
+    size_t at_once = argc > 2 && !growing ? (size_t)atoi(argv[2]) : AT_ONCE;
     double seconds = argc > 3 ? atof(argv[3]) : 3;
     struct writ_ledger_options options = writ_ledger_options_default;
     struct writ_err err = {0};
@@ -305,7 +370,8 @@ main(int argc, char **argv)
     char path[512];
 
     if (argc < 2 || at_once < 1 || at_once > CALLS_MAX || calls == NULL) {
-        (void)fprintf(stderr, "usage: micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]\n");
+        (void)fprintf(stderr, "usage: micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]\n"
+                              "       micro_ledger DIRECTORY grow [RECORDS]\n");
         return 2;
     }
     options.keyring = ring_new();
@@ -321,7 +387,12 @@ main(int argc, char **argv)
         !writ_is_ok(writ_ledger_open(path, &options, &bench.ledger, &err))) {
         fail("ledger", &err);
     }
-    run(calls, at_once, seconds);
+    bench.growing = growing;
+    if (growing) {
+        grow(calls, argc > 3 ? (uint64_t)atoll(argv[3]) : 1000000);
+    } else {
+        run(calls, at_once, seconds);
+    }
     writ_ledger_close(bench.ledger);
     (void)printf("ledger: %s\n", path);
     return 0;
