@@ -21,7 +21,8 @@
 
 struct writ_reviewers;
 
-/** Before the loops run. `ret` is NULL when nobody is configured. WRIT_E_ABSENT, WRIT_E_INVALID
+/** Before the loops run. `ret` stays as it is when nobody is to be asked; it is written on failure,
+ * too, so that what was opened is closed by who closes everything. WRIT_E_ABSENT, WRIT_E_INVALID
  * (secrets, authorities), WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviewers_open(
     struct writ_gateway *gateway, struct writ_reviewers **ret, struct writ_err *err);

@@ -2,7 +2,8 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
-import { bearer, prepare, startGateway, until, writ, writeFileSync } from '../support/gateway.mjs';
+import { spawnSync } from 'node:child_process';
+import { bearer, existsSync, prepare, readFileSync, startGateway, until, writ, writeFileSync } from '../support/gateway.mjs';
 import { startHook, workerSource } from '../support/reviewers.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { openSession } from '../support/rpc.mjs';
@@ -400,4 +401,47 @@ test('a reviewer that has a key votes signed by its webhook, too', async (t) => 
   const id = await asks(session, { amount: 1 });
   await until(async () => (await stateOf(gw, id)).voters[0].vote === 'approve', 'the signed vote');
   assert.ok(gw.log.some((l) => l.event === 'ballot_failed' && l.why === 'vote_unsigned'));
+});
+
+test('a gateway that stops lets go of streams, webhooks and workers, and leaves no process behind', async (t) => {
+  const hanging = await startHook(t, () => new Promise(() => {}));
+  const { gw, session } = await withReviewers(t, (g) => ({
+    slow: hookOf(g, 'slow', hanging),
+    hangs: workerOf(g, 'hangs', `require('fs').writeFileSync(${JSON.stringify(g.path('pids'))}, process.pid + ' ' + require('child_process').spawn('sleep', ['600']).pid);`),
+  }), { voters: [{ id: 'ann' }] });
+  await asks(session, { amount: 1 });
+  const stream = await watch(gw, ANN);
+  const polling = api(gw, ANN, `?after=${(await api(gw, ANN, '')).json.at}&wait=30`).catch(() => undefined);
+  await until(() => hanging.got.length === 1 && existsSync(gw.path('pids')), 'both to be asked');
+  const pids = readFileSync(gw.path('pids'), 'utf8').split(' ').map(Number);
+  assert.deepEqual(await gw.stop(), { code: 0, signal: null });
+  await stream.done();
+  await polling;
+  const runs = (pid) => { try { return process.kill(pid, 0); } catch { return false; } };
+  await until(() => !pids.some(runs), 'the worker and its child to be gone');
+  await gw.start();
+  await until(() => hanging.got.length === 2, 'and all begins again');
+  assert.equal((await gw.stop()).code, 0);
+});
+
+test('a webhook over TLS is who its certificate says, by the authority that is configured', async (t) => {
+  const run = (gw, ...args) => assert.equal(spawnSync('openssl', args, { cwd: gw.dir }).status, 0, args.join(' '));
+  const certificate = (gw, name, subject) => run(gw, 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
+    '-keyout', `${name}.key`, '-out', `${name}.crt`, '-subj', '/CN=hook', '-addext', `subjectAltName=${subject}`);
+  let good, other, named;
+  const answer = (review) => ({ json: { review_digest: review.review_digest, vote: 'approve' } });
+  const { gw, session } = await withReviewers(t, async (g) => {
+    certificate(g, 'good', 'IP:127.0.0.1');
+    certificate(g, 'other', 'IP:127.0.0.1');
+    certificate(g, 'named', 'DNS:elsewhere.example');
+    const tls = (name) => ({ key: readFileSync(g.path(`${name}.key`)), cert: readFileSync(g.path(`${name}.crt`)) });
+    good = await startHook(t, answer, tls('good'));
+    other = await startHook(t, answer, tls('other'));
+    named = await startHook(t, answer, tls('named'));
+    return { good: hookOf(g, 'good', good, { ca: 'good.crt' }), other: hookOf(g, 'other', other, { ca: 'good.crt' }), named: hookOf(g, 'named', named, { ca: 'named.crt' }) };
+  }, { voters: [{ id: 'ann' }], quorum: 4 });
+  const id = await asks(session, { amount: 1 });
+  await until(async () => (await stateOf(gw, id)).voters[0].vote === 'approve', 'the one that is who it should be');
+  await until(() => new Set(gw.log.filter((l) => l.event === 'ballot_failed' && l.why === 'tls_failed').map((l) => l.reviewer)).size === 2, 'the others to be refused');
+  assert.deepEqual([other.got.length, named.got.length], [0, 0], 'and told nothing');
 });

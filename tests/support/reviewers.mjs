@@ -1,14 +1,16 @@
 // reviewers.mjs - those who are asked for votes: a receiver of webhooks, and a worker.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import http from 'node:http';
+import https from 'node:https';
 import { once } from 'node:events';
 
 /** A receiver of webhooks. `answer(review, n)` gives { status?, json?, text?, headers? } for the nth
- * delivery, or a promise of it, or undefined: the connection is cut. What came is in `got`. */
-export async function startHook(t, answer) {
+ * delivery, or a promise of it, or undefined: the connection is cut. What came is in `got`. With `tls` (key
+ * and cert) it is https. */
+export async function startHook(t, answer, tls) {
   const secret = randomBytes(32);
   const got = [];
-  const server = http.createServer(async (req, res) => {
+  const serve = async (req, res) => {
     const chunks = [];
     for await (const chunk of req) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
@@ -23,11 +25,12 @@ export async function startHook(t, answer) {
     if (said === undefined) return req.socket.destroy();
     res.writeHead(said.status ?? 200, said.headers);
     return res.end(said.text ?? (said.json === undefined ? '' : JSON.stringify(said.json)));
-  });
+  };
+  const server = tls ? https.createServer(tls, serve) : http.createServer(serve);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => { server.closeAllConnections(); server.close(); });
-  return { url: `http://127.0.0.1:${server.address().port}/hook?a=b`, got, secret: `whsec_${secret.toString('base64')}` };
+  return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${server.address().port}/hook?a=b`, got, secret: `whsec_${secret.toString('base64')}` };
 }
 
 /** The source of a worker: `body` handles `review`, with `say(object)`. */

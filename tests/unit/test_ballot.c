@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "evidence/ballot.h"
+#include "evidence/review_story.h"
 
 #define ARENA_MAX (1 << 20)
 
@@ -139,7 +140,98 @@ START_TEST(a_payload_has_exactly_the_members_of_a_vote)
 }
 END_TEST
 
+/* ---- in the records of a review */
+
+static struct writ_review
+terms(struct writ_review_voter *ann)
+{
+    *ann = (struct writ_review_voter){.id = WRIT_LIT("ann"), .weight = 1, .key = key()};
+    return (struct writ_review){.id = WRIT_LIT("d-1"),
+        .name = WRIT_LIT("finance"),
+        .engine = WRIT_LIT("review"),
+        .threshold = WRIT_LIT("2/3"),
+        .quorum = WRIT_LIT("1"),
+        .lifetime_us = 1000000,
+        .redeem_us = 1000000,
+        .subject = WRIT_LIT("dev"),
+        .agent_id = WRIT_LIT("dev"),
+        .voters = ann,
+        .voters_n = 1};
+}
+
+static void
+begin_story(struct writ_review_story *story, char digest[WRIT_DIGEST_TEXT])
+{
+    struct writ_review_voter ann;
+    struct writ_review review = terms(&ann);
+    struct writ_buf text = writ_buf_in(arena, WRIT_REVIEW_TERMS_MAX);
+    const struct writ_json *value = NULL;
+    struct writ_digest sum;
+    struct writ_review_record record = {.decision_id = writ_member_text(review.id),
+        .event = writ_member_text(WRIT_LIT("open")),
+        .n = writ_member_number(0),
+        .state = writ_member_text(WRIT_LIT("open"))};
+
+    ck_assert_ok(writ_review_put_terms(&review, &text, NULL));
+    ck_assert_ok(
+        writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &value, NULL));
+    ck_assert_ok(writ_review_digest(&review, &sum, NULL));
+    writ_digest_text(&sum, digest);
+    record.review_digest = writ_member_text(writ_view_str(digest));
+    record.terms = (struct writ_member_object){WRIT_PRESENT, value, writ_buf_view(&text), NULL};
+    ck_assert_ok(writ_member_time_make(1000000, arena, &record.at, NULL));
+    ck_assert_ok(writ_review_story_add(story, &record, arena, NULL));
+}
+
+/* The code of a story with one vote of ann that is signed like this. */
+static enum writ_code
+told_with(struct writ_view signature)
+{
+    struct writ_review_story story = {.state = WRIT_REVIEW_ABSENT};
+    char digest[WRIT_DIGEST_TEXT];
+    struct writ_review_record record = {.by = writ_member_text(WRIT_LIT("ann")),
+        .decision_id = writ_member_text(WRIT_LIT("d-1")),
+        .event = writ_member_text(WRIT_LIT("vote")),
+        .n = writ_member_number(1),
+        .signature = writ_member_text_or_absent(signature),
+        .state = writ_member_text(WRIT_LIT("open")),
+        .vote = writ_member_text(WRIT_LIT("approve"))};
+
+    begin_story(&story, digest);
+    record.review_digest = writ_member_text(writ_view_str(digest));
+    ck_assert_ok(writ_member_time_make(2000000, arena, &record.at, NULL));
+    return writ_review_story_add(&story, &record, arena, NULL).code;
+}
+
+START_TEST(a_record_of_a_vote_that_its_voter_has_not_signed_does_not_hold)
+{
+    struct writ_signer *other = NULL;
+    struct writ_review_story story = {.state = WRIT_REVIEW_ABSENT};
+    char digest[WRIT_DIGEST_TEXT];
+    struct writ_ballot ballot = {.voter = WRIT_LIT("ann"), .vote = WRIT_REVIEW_APPROVE};
+    writ_auto_buf own = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
+    writ_auto_buf foreign = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
+    writ_auto_buf reject = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
+
+    prepare(WRIT_JWK_ALG_EDDSA);
+    ck_assert_ok(writ_signer_new(WRIT_JWK_ALG_EDDSA, &other, NULL));
+    begin_story(&story, digest);
+    ballot.digest = writ_view_str(digest);
+    ck_assert_ok(writ_ballot_sign(&ballot, signer, &own, NULL));
+    ck_assert_ok(writ_ballot_sign(&ballot, other, &foreign, NULL));
+    ballot.vote = WRIT_REVIEW_REJECT;
+    ck_assert_ok(writ_ballot_sign(&ballot, signer, &reject, NULL));
+    ck_assert_int_eq(told_with(writ_buf_view(&own)), WRIT_OK);
+    ck_assert_int_eq(told_with(writ_buf_view(&foreign)), WRIT_E_MISMATCH);
+    ck_assert_int_eq(told_with(writ_buf_view(&reject)), WRIT_E_MISMATCH);
+    ck_assert_int_eq(told_with((struct writ_view){NULL, 0}), WRIT_E_MISMATCH);
+    writ_signer_free(other);
+    finish();
+}
+END_TEST
+
 WRIT_UNIT_MAIN("ballot", a_signed_vote_is_read_and_verified,
     a_signed_vote_that_says_anything_else_is_refused,
     another_key_another_typ_and_what_is_no_key_are_refused,
-    a_payload_has_exactly_the_members_of_a_vote)
+    a_payload_has_exactly_the_members_of_a_vote,
+    a_record_of_a_vote_that_its_voter_has_not_signed_does_not_hold)
