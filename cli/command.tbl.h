@@ -94,11 +94,23 @@ COMMAND(ledger_verify, "ledger verify", "PATH", 1, 1, "check every record",
     "together with its checkpoints is seen by who kept one: see ledger.pinned.")
 VALUE(ledger_verify, "keys", "DIR",
     "The key directory: verifies the signature of every checkpoint. Nothing secret is opened.")
-COMMAND(ledger_export, "ledger export", "PATH BOUNDARY", 2, 2, "export a run or session",
+COMMAND(ledger_export, "ledger export", "PATH [BOUNDARY]", 1, 2, "export records, with their proofs",
     "Prints all records of the run or session as JSON lines {leaf, kind, record}, record being the "
     "canonical bytes that are in the ledger, and a last line {kind: completeness, report}. Exit 1 "
-    "when its decisions are not whole. With --json all of it is one JSON object.")
+    "when its decisions are not whole. With --json all of it is one JSON object. With --keys it is a "
+    "bundle (docs/receipts.md): of the run, of an agent, of a time, or of all, which writ verify "
+    "bundle checks without the ledger.")
 VALUE(ledger_export, "tenant", "TENANT", "Of this tenant; needed when several have one of that name.")
+VALUE(ledger_export, "keys", "DIR",
+    "Make a bundle under the last checkpoint, which a key of this directory must have signed. "
+    "Nothing secret is opened.")
+VALUE(ledger_export, "agent", "ID", "A bundle of the calls of this agent.")
+VALUE(ledger_export, "since", "TIME", "A bundle of records of this time or later.")
+VALUE(ledger_export, "until", "TIME", "A bundle of records of before this time.")
+VALUE(ledger_export, "at", "TIME", "Tell the phase of every decision in the bundle at this time.")
+VALUE(ledger_export, "redact", "NAMES",
+    "Withhold records of the bundle that have one of these members, such as target,error_message: "
+    "their digests stay, and all proofs hold.")
 COMMAND(ledger_checkpoint, "ledger checkpoint", "PATH", 1, 1, "print the last checkpoint",
     "Prints a checkpoint (c2sp.org/tlog-checkpoint): the origin of the ledger, the number of its "
     "records, and the root of the tree over them (RFC 6962), signed with the ledger's key. Whoever "
@@ -214,6 +226,11 @@ COMMAND(verify_receipt, "verify receipt", "FILE", 1, 1, "check a receipt without
     "Prints ok and what the receipt shows, or the first reason against it, in the order of "
     "docs/receipts.md. Keys that the file itself names are not trusted. Exit 1 when it does not hold.")
 REQUIRED(verify_receipt, "key", "FILE", "Keys that are trusted, one a line, as writ ledger key prints them.")
+COMMAND(verify_bundle, "verify bundle", "FILE", 1, 1, "check a bundle without its ledger",
+    "Reads FILE (- for standard input) once, line by line, and prints ok and what the bundle holds and "
+    "lacks, or the first reason against it and the number of the line, in the order of "
+    "docs/receipts.md. Exit 1 when it does not hold.")
+REQUIRED(verify_bundle, "key", "FILE", "Keys that are trusted, one a line, as writ ledger key prints them.")
 COMMAND(verify_credential, "verify credential", "", 0, 0, "check a credential against a call",
     "Prints ok, or the first reason against it, in the order of docs/credentials.md. The call is a "
     "JSON object: tool, arguments, and, where they are known and to be compared, aud, iss, "

@@ -1,6 +1,7 @@
 /* writ ledger ...: makes a ledger, and looks at one. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/exports.h"
 #include "evidence/write.h"
 #include "store/keydir.h"
 #include "store/ledger.h"
@@ -553,8 +554,12 @@ writ_command_ledger_export(const struct writ_cli *cli)
     struct listing listing = {.cli = cli, .begin = WRIT_LIT("{\"records\":["), .failed = WRIT_DONE};
     struct writ_completeness report = {0};
     struct writ_err err = {0};
-    writ_result result = writ_reader_open(writ_cli_operand(cli, 0).ptr, &reader, &err);
+    writ_result result;
 
+    if (writ_exports_is_asked(cli)) {
+        return writ_exports_bundle(cli);
+    }
+    result = writ_reader_open(writ_cli_operand(cli, 0).ptr, &reader, &err);
     if (writ_is_ok(result) && arena == NULL) {
         result = (writ_result){WRIT_E_NOMEM};
     }

@@ -1,14 +1,22 @@
-/* writ verify receipt ...: what somebody does who was handed evidence, as a tool. */
+/* writ verify receipt, bundle: what somebody does who was handed evidence, as a tool. */
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/trust.h"
+#include "evidence/bundle_check.h"
 #include "evidence/receipt.h"
 #include "evidence/write.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define ANSWER_MAX ((size_t)1 << 20)
 #define SAFE_MAX   200 /* bytes of one name in a line for people */
+#define READ_BYTES ((size_t)256 << 10)
+#define PROGRESS   ((uint64_t)16 << 20) /* bytes between two looks at how far it is */
 
 static void
 arena_freep(struct writ_arena **arena)
@@ -134,15 +142,248 @@ verify_receipt(const struct writ_cli *cli, enum writ_reason *ret, struct writ_er
     return WRIT_DONE;
 }
 
-enum writ_exit
-writ_command_verify_receipt(const struct writ_cli *cli)
+/* ---- bundle */
+
+struct lines {
+    const struct writ_cli *cli;
+    struct writ_bundle_check *check;
+    int fd;
+    uint64_t size, done, told; /* bytes; size 0: not known */
+    uint64_t number;           /* of the line */
+    struct writ_buf rest;      /* what was read, from the begin of a line on */
+    enum writ_reason why;
+    struct writ_err more;
+};
+
+static void
+check_freep(struct writ_bundle_check **check)
+{
+    writ_bundle_check_free(*check);
+}
+
+static void
+lines_wipe(struct lines *lines)
+{
+    if (lines->fd > STDERR_FILENO) {
+        (void)close(lines->fd);
+    }
+    writ_buf_wipe(&lines->rest);
+}
+
+static WRIT_RESULT
+lines_open(const char *path, struct lines *ret, struct writ_err *err)
+{
+    struct stat st;
+
+    ret->rest = writ_buf_make(WRIT_BUNDLE_LINE_MAX + READ_BYTES);
+    ret->fd = STDIN_FILENO;
+    if (!writ_view_is(writ_view_str(path), "-")) {
+        ret->fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    if (ret->fd < 0) {
+        WRIT_FAIL(err, errno == ENOENT ? WRIT_E_ABSENT : WRIT_E_IO, "%s: %s", path,
+            strerrordesc_np(errno));
+    }
+    if (fstat(ret->fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        ret->size = (uint64_t)st.st_size;
+    }
+    return WRIT_DONE;
+}
+
+/* On a terminal one line that is written over again. */
+static void
+show_progress(struct lines *lines, bool is_last)
+{
+    if (lines->cli->json || isatty(STDERR_FILENO) == 0 || lines->size == 0 ||
+        (!is_last && lines->done - lines->told < PROGRESS)) {
+        return;
+    }
+    lines->told = lines->done;
+    (void)fprintf(stderr, "\r%3u%%, line %llu%s", (unsigned)(100 * lines->done / lines->size),
+        (unsigned long long)lines->number, is_last ? "\n" : "");
+}
+
+/* Takes the lines that are there as a whole. */
+static WRIT_RESULT
+take_lines(struct lines *lines, struct writ_err *err)
+{
+    struct writ_view text = writ_buf_view(&lines->rest);
+    size_t end, taken = 0;
+
+    while ((end = writ_view_find(text, '\n')) < text.len) {
+        lines->number++;
+        WRIT_TRY(writ_bundle_check_line(
+            lines->check, writ_view_sub(text, 0, end), &lines->why, &lines->more));
+        if (lines->why != WRIT_REASON_EVIDENCE_OK) {
+            return WRIT_DONE;
+        }
+        text = writ_view_sub(text, end + 1, text.len);
+        taken += end + 1;
+    }
+    writ_buf_consume(&lines->rest, taken);
+    if (lines->rest.len > WRIT_BUNDLE_LINE_MAX) {
+        lines->number++;
+        lines->why = WRIT_REASON_EVIDENCE_MALFORMED;
+        (void)writ_fail(
+            &lines->more, WRIT_E_LIMIT, "a line is longer than %zu bytes", WRIT_BUNDLE_LINE_MAX);
+    }
+    (void)err;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_all(struct lines *lines, struct writ_err *err)
+{
+    lines->why = WRIT_REASON_EVIDENCE_OK;
+    for (;;) {
+        char *to = writ_buf_reserve(&lines->rest, READ_BYTES);
+        ssize_t n;
+
+        if (to == NULL) {
+            return writ_buf_check(&lines->rest, err);
+        }
+        n = read(lines->fd, to, READ_BYTES);
+        if (n < 0) {
+            WRIT_FAIL(err, WRIT_E_IO, "the bundle cannot be read: %s", strerrordesc_np(errno));
+        }
+        lines->rest.len += (size_t)n;
+        if (n == 0) {
+            show_progress(lines, true);
+            return WRIT_DONE;
+        }
+        lines->done += (uint64_t)n;
+        WRIT_TRY(take_lines(lines, err));
+        if (lines->why != WRIT_REASON_EVIDENCE_OK) {
+            return WRIT_DONE;
+        }
+        show_progress(lines, false);
+    }
+}
+
+static void
+bundle_counts(
+    struct writ_write *w, const struct writ_bundle_report *r, const struct writ_checkpoint *head)
+{
+    put_text(w, "origin", head->origin);
+    put_count(w, "size", head->size);
+    put_count(w, "records", r->records);
+    put_count(w, "decisions", r->decisions);
+    put_count(w, "outcomes", r->outcomes);
+    put_count(w, "seals", r->seals);
+    put_count(w, "review_events", r->reviews);
+    put_count(w, "withheld", r->withheld);
+    put_count(w, "skipped", r->skipped);
+    put_count(w, "skipped_inside", r->inside);
+    put_count(w, "unmatched_outcomes", r->unmatched);
+    put_count(w, "in_flight", r->in_flight);
+    put_count(w, "boundaries", r->boundaries);
+    put_count(w, "faulty", r->faulty);
+    put_count(w, "unsealed", r->unsealed);
+}
+
+static void
+bundle_json(struct writ_buf *out, const struct lines *lines, const struct writ_bundle_report *r,
+    const struct writ_checkpoint *head)
+{
+    bool ok = lines->why == WRIT_REASON_EVIDENCE_OK;
+    struct writ_write w = writ_write_to(out);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("ok"));
+    writ_write_bool(&w, ok);
+    put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(lines->why));
+    put_text(&w, "sentence", writ_reason_sentence(lines->why));
+    if (ok) {
+        bundle_counts(&w, r, head);
+    } else {
+        put_count(&w, "line", lines->number);
+        put_text(&w, "detail", writ_view_str(lines->more.text));
+    }
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_buf_byte(out, '\n');
+}
+
+static void
+bundle_text(
+    struct writ_buf *out, const struct writ_bundle_report *r, const struct writ_checkpoint *head)
+{
+    writ_buf_fmt(out,
+        "ok\nrecords   %llu: %llu decisions, %llu outcomes, %llu seals, %llu events of reviews; "
+        "%llu "
+        "withheld\n",
+        (unsigned long long)r->records, (unsigned long long)r->decisions,
+        (unsigned long long)r->outcomes, (unsigned long long)r->seals,
+        (unsigned long long)r->reviews, (unsigned long long)r->withheld);
+    writ_buf_fmt(out, "runs      %llu: %llu with faults, %llu unsealed\n",
+        (unsigned long long)r->boundaries, (unsigned long long)r->faulty,
+        (unsigned long long)r->unsealed);
+    writ_buf_fmt(out,
+        "lacks     %llu outcomes, %llu decisions of outcomes, %llu records in between\n",
+        (unsigned long long)r->in_flight, (unsigned long long)r->unmatched,
+        (unsigned long long)r->inside);
+    writ_buf_fmt(out, "log       " WRIT_VIEW_FMT ", %llu records\n", WRIT_VIEW_ARG(head->origin),
+        (unsigned long long)head->size);
+}
+
+static WRIT_RESULT
+verify_bundle(const struct writ_cli *cli, enum writ_reason *ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_trust, writ_trust_wipe) trust = {0};
+    WRIT_AUTO(struct writ_bundle_check *, check_freep) check = NULL;
+    WRIT_AUTO(struct lines, lines_wipe) lines = {.cli = cli, .fd = -1};
+    writ_auto_buf out = writ_buf_make(ANSWER_MAX);
+    struct writ_bundle_report report = {0};
+    struct writ_checkpoint head = {0};
+
+    WRIT_TRY(writ_trust_read(writ_cli_get(cli, "key").ptr, &trust, err));
+    WRIT_TRY(lines_open(writ_cli_operand(cli, 0).ptr, &lines, err));
+    WRIT_TRY(writ_bundle_check_new(
+        (const struct writ_note_key *const *)trust.keys, trust.n, &check, err));
+    lines.check = check;
+    WRIT_TRY(read_all(&lines, err));
+    if (lines.why == WRIT_REASON_EVIDENCE_OK &&
+        (!writ_bundle_check_ended(check, &report, &head) || lines.rest.len > 0)) {
+        lines.why = WRIT_REASON_EVIDENCE_MALFORMED;
+        (void)writ_fail(&lines.more, WRIT_E_INVALID, "the file is cut off");
+    }
+    if (cli->json) {
+        bundle_json(&out, &lines, &report, &head);
+    } else if (lines.why == WRIT_REASON_EVIDENCE_OK) {
+        bundle_text(&out, &report, &head);
+    } else {
+        writ_buf_fmt(&out, WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(writ_reason_name(lines.why)));
+        (void)fprintf(stderr, "line %llu: %s\n", (unsigned long long)lines.number, lines.more.text);
+    }
+    WRIT_TRY(writ_buf_check(&out, err));
+    writ_cli_put(writ_buf_view(&out));
+    *ret = lines.why;
+    return WRIT_DONE;
+}
+
+/* Runs one of them. */
+static enum writ_exit
+answer(const struct writ_cli *cli,
+    WRIT_RESULT (*fn)(const struct writ_cli *, enum writ_reason *, struct writ_err *))
 {
     enum writ_reason why = WRIT_REASON_NONE;
     struct writ_err err = {0};
-    writ_result result = verify_receipt(cli, &why, &err);
+    writ_result result = fn(cli, &why, &err);
 
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);
     }
     return why == WRIT_REASON_EVIDENCE_OK ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+}
+
+enum writ_exit
+writ_command_verify_receipt(const struct writ_cli *cli)
+{
+    return answer(cli, verify_receipt);
+}
+
+enum writ_exit
+writ_command_verify_bundle(const struct writ_cli *cli)
+{
+    return answer(cli, verify_bundle);
 }

@@ -74,12 +74,30 @@ writ_tree_grow(struct writ_tree_edge *edge, const struct writ_digest *leaf, stru
 }
 
 WRIT_RESULT
+writ_tree_append_node(struct writ_tree_edge *edge, unsigned level, const struct writ_digest *node,
+    struct writ_err *err)
+{
+    struct writ_digest root = *node;
+    size_t count = writ_tree_edge_count(edge);
+    uint64_t leaves;
+
+    if (level >= WRIT_TREE_LEVELS || edge->size % (leaves = UINT64_C(1) << level) != 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a tree of %llu leaves cannot go on with a node of level %u",
+            (unsigned long long)edge->size, level);
+    }
+    WRIT_TRY(check_size(edge->size + leaves, err));
+    for (uint64_t rest = edge->size >> level; (rest & 1) != 0; rest >>= 1) {
+        WRIT_TRY(writ_tree_node(&edge->roots[--count], &root, &root, err));
+    }
+    edge->roots[count] = root;
+    edge->size += leaves;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
 writ_tree_append(struct writ_tree_edge *edge, const struct writ_digest *leaf, struct writ_err *err)
 {
-    char room[WRIT_TREE_PROOF_MAX * WRIT_DIGEST_BYTES];
-    struct writ_buf nodes = writ_buf_over(room, sizeof room);
-
-    return writ_tree_grow(edge, leaf, &nodes, err);
+    return writ_tree_append_node(edge, 0, leaf, err);
 }
 
 uint64_t

@@ -37,6 +37,11 @@ struct writ_tree_edge {
 WRIT_RESULT writ_tree_append(
     struct writ_tree_edge *edge, const struct writ_digest *leaf, struct writ_err *err);
 
+/** Appends a complete subtree of 2^level leaves by its root. WRIT_E_INVALID where the tree can have
+ * none, WRIT_E_LIMIT. The edge is as it was on failure. */
+WRIT_RESULT writ_tree_append_node(struct writ_tree_edge *edge, unsigned level,
+    const struct writ_digest *node, struct writ_err *err);
+
 /** As writ_tree_append, and appends the digests of all nodes that are complete with it: of the
  * leaf, then of those above it, upwards. What the buffer says is not looked at. */
 WRIT_RESULT writ_tree_grow(struct writ_tree_edge *edge, const struct writ_digest *leaf,

@@ -1,0 +1,39 @@
+/* bundles.h - makes bundles (evidence/bundle.h) of what a ledger holds, also while a gateway writes
+ * it. Memory as there. One thread's; everything blocks on the disk. */
+#ifndef WRIT_STORE_BUNDLES_H
+#define WRIT_STORE_BUNDLES_H
+
+#include "evidence/bundle.h"
+#include "evidence/keyring.h"
+
+#define WRIT_BUNDLES_REDACTED_MAX 32 /* names of members */
+
+/** What to make. */
+struct writ_bundles_order {
+    const char *path;                /* of the ledger */
+    const struct writ_keyring *ring; /* one of its keys must have signed; they go along */
+    struct writ_bundle_select select;
+    struct writ_view redacted[WRIT_BUNDLES_REDACTED_MAX]; /* records that have one of these members,
+                                                             not null, are withheld */
+    size_t redacted_n;
+};
+
+/**
+ * Makes a bundle under the last checkpoint.
+ *
+ * @param put  takes the next lines; ends the work when it says false
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT    no record is selected
+ *         WRIT_E_INVALID   a time of the selection is none
+ *         WRIT_E_MISMATCH  a record is not valid, missing, or not that of the tree: see
+ *                          writ_verify_ledger; or no key of the ring signed
+ *         WRIT_E_BUSY      `put` ended it, or the ledger is locked
+ *         WRIT_E_LIMIT     over WRIT_BUNDLE_LIVE_MAX
+ *         WRIT_E_PARSE (as writ_reader_open), WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_bundles_make(const struct writ_bundles_order *order,
+    bool (*put)(void *ctx, struct writ_view lines), void *ctx, struct writ_bundle_report *ret,
+    struct writ_err *err);
+
+#endif

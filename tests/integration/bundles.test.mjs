@@ -1,0 +1,94 @@
+// writ ledger export --keys and writ verify bundle, as an auditor uses them.
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { BIN, writ } from '../support/gateway.mjs';
+
+const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
+
+let folder;
+let path; // a ledger with calls in it: see ledger_sample.c
+let keys;
+let trusted;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'writ-bundles-'));
+  [path, keys, trusted] = ['ledger.db', 'keys', 'trusted'].map((name) => join(folder, name));
+  assert.equal(spawnSync(SAMPLE, [path, keys]).status, 0);
+  writeFileSync(trusted, writ(['ledger', 'key', path, '--keys', keys]).out);
+});
+after(() => rmSync(folder, { recursive: true }));
+
+const exported = (...args) => writ(['ledger', 'export', path, ...args, '--keys', keys]);
+function verified(text) {
+  const file = join(folder, 'bundle.jsonl');
+  writeFileSync(file, text);
+  const run = writ(['verify', 'bundle', file, '--key', trusted, '--json']);
+  return { code: run.code, ...JSON.parse(run.out) };
+}
+const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
+
+test('a bundle of a run, of an agent, of a time and of all', () => {
+  const rows = [
+    [['one'], { records: 5, boundaries: 1, unsealed: 0, skipped: 5 }],
+    [['two'], { records: 5, boundaries: 1, unsealed: 1, in_flight: 1 }],
+    [['--agent', 'agent'], { records: 9, seals: 0 }],
+    [['--until', '2026-06-25T05:00:02.000001Z'], { records: 4, skipped_inside: 0 }],
+    [[], { records: 10, skipped: 0, boundaries: 2, faulty: 0, unsealed: 1 }],
+  ];
+  for (const [args, want] of rows) {
+    const run = exported(...args);
+    assert.equal(run.code, 0, run.err);
+    const told = verified(run.out);
+    assert.deepEqual([told.code, told.ok], [0, true]);
+    for (const [name, count] of Object.entries(want)) assert.equal(told[name], count, `${args}: ${name}`);
+  }
+});
+
+test('records are those of the ledger, byte for byte, and the last line names what is not sealed', () => {
+  const [head, ...rest] = lines(exported('two').out);
+  assert.deepEqual([head.format, head.select], ['writ-bundle/1', { boundary: 'two' }]);
+  const records = rest.filter((line) => line.record);
+  const plain = lines(writ(['ledger', 'export', path, 'two']).out).filter((line) => line.record);
+  assert.deepEqual(records, plain);
+  assert.deepEqual(rest.at(-1).boundaries_named, [{ boundary: 'two', tenant: 'acme', held: 3, sealed: false }]);
+});
+
+test('phases at a time, and records that are withheld', () => {
+  const at = (time) => Object.fromEntries(lines(exported('one', '--at', time).out)
+    .filter((line) => line.kind === 'phase').map((line) => [line.decision_id, line.phase]));
+  assert.deepEqual(Object.values(at('2026-06-25T05:00:00.000006Z')), ['fresh', 'unborn']);
+  assert.deepEqual(Object.values(at('2026-06-25T06:00:00Z')), ['consumed', 'consumed']);
+  const run = exported('--redact', 'error_type,reason');
+  assert.doesNotMatch(run.out, /not_sent/);
+  const told = verified(run.out);
+  assert.equal(told.ok, true);
+  assert.ok(told.withheld >= 1);
+});
+
+test('what was changed is told with the number of its line', () => {
+  const text = exported('one').out;
+  const told = verified(text.replace('"outcome":"timeout"', '"outcome":"executed"'));
+  assert.deepEqual([told.code, told.ok], [1, false]);
+  assert.equal(told.reason, 'record_not_in_log');
+  assert.deepEqual(verified(text.replace('"decision":"allow"', '"decision":"perhaps"')).reason, 'record_invalid');
+  const cut = verified(text.slice(0, text.lastIndexOf('{"kind":"end"')));
+  assert.deepEqual([cut.reason, cut.detail], ['evidence_malformed', 'the file is cut off']);
+  assert.equal(verified(`${text}{}\n`).reason, 'evidence_malformed');
+  assert.equal(verified('').reason, 'evidence_malformed');
+});
+
+test('from standard input, and mistakes of the command line', () => {
+  const run = spawnSync(BIN, ['verify', 'bundle', '-', '--key', trusted], { input: exported().out, encoding: 'utf8' });
+  assert.match(run.stdout, /^ok\nrecords {3}10: /);
+  assert.equal(run.stderr, '', 'progress is for terminals');
+  assert.equal(writ(['ledger', 'export', path]).code, 2, 'all of it needs --keys');
+  assert.equal(writ(['ledger', 'export', path, '--agent', 'a']).code, 2);
+  assert.equal(exported('--redact', ',').code, 2);
+  assert.equal(exported('--since', 'yesterday').code, 3);
+  assert.equal(exported('three').code, 3);
+  assert.equal(writ(['verify', 'bundle', join(folder, 'none'), '--key', trusted]).code, 3);
+  assert.ok(readFileSync(trusted, 'utf8').length > 0);
+});
