@@ -1,7 +1,9 @@
 // The ledger taken away from under a serving gateway: calls are refused, nothing is forwarded, nothing is lost,
-// and it goes on without a restart. What a failing disk does is in disk.test.mjs.
+// and it goes on without a restart. What was changed, cut off or put back while no gateway ran does not start.
+// What a failing disk does is in disk.test.mjs.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { startGateway, until } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
@@ -48,4 +50,58 @@ test('an edit behind the gateway\'s back is found, and no call goes through any 
   assert.equal((await s.call('up__pay', { n: 5 })).refusal.reason, 'ledger_unavailable');
   assert.equal(up.calls.length, before);
   assert.match((await gw.waitLog('ledger_poisoned')).why, /^the ledger was changed behind the gateway's back: record 0: /);
+});
+
+function edit(gw, ...statements) {
+  const db = new DatabaseSync(gw.path('ledger.db'));
+  for (const statement of statements) db.exec(statement);
+  db.close();
+}
+
+test('a ledger that was cut off or changed at its end does not start, and says why', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw);
+  for (const n of [1, 2, 3]) assert.equal((await s.call('up__pay', { n })).status, 200);
+  await gw.stop();
+  copyFileSync(gw.path('ledger.db'), gw.path('whole.db'));
+
+  for (const [change, word] of [
+    [['DELETE FROM record WHERE leaf = (SELECT max(leaf) FROM record)', 'DELETE FROM body WHERE leaf = (SELECT max(leaf) FROM body)'], /something was cut off/],
+    [['DELETE FROM head WHERE leaf = (SELECT max(leaf) FROM head)'], /something was cut off/],
+    [["UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), ':', ': ') AS BLOB) WHERE leaf = (SELECT max(leaf) FROM body)"], /is not the one that was signed/],
+    [["UPDATE head SET note = CAST(replace(CAST(note AS TEXT), 'writ-ledger/', 'writ-ledger/0') AS BLOB)"], /checkpoint is of another ledger/],
+  ]) {
+    copyFileSync(gw.path('whole.db'), gw.path('ledger.db'));
+    edit(gw, ...change);
+    await assert.rejects(gw.start(), word);
+  }
+  copyFileSync(gw.path('whole.db'), gw.path('ledger.db'));
+  await gw.start();
+  const verified = gw.ledger(['verify', '--keys', gw.path('keys')]);
+  assert.equal(verified.code, 0, verified.out);
+  assert.equal(JSON.parse(verified.out).signatures_verified, true);
+});
+
+test('a ledger that was put back to an older state does not start where a later checkpoint is pinned', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw);
+  assert.equal((await s.call('up__pay', { n: 1 })).status, 200);
+  await gw.stop();
+  copyFileSync(gw.path('ledger.db'), gw.path('older.db'));
+  await gw.start();
+  const again = await openSession(gw);
+  assert.equal((await again.call('up__pay', { n: 2 })).status, 200);
+  await gw.stop();
+  const { checkpoint } = JSON.parse(gw.ledger(['checkpoint', '--keys', gw.path('keys')]).out);
+  writeFileSync(gw.path('pinned.txt'), checkpoint, { mode: 0o600 });
+
+  gw.configure({ ...gw.config, ledger: { pinned: 'pinned.txt' } });
+  await gw.restart();
+  await gw.stop();
+  copyFileSync(gw.path('older.db'), gw.path('ledger.db'));
+  await assert.rejects(gw.start(), /the ledger was rolled back: it has \d+ records, and the pinned checkpoint is over \d+/);
+  chmodSync(gw.path('pinned.txt'), 0o666);
+  await assert.rejects(gw.start(), /pinned.txt/);
+  gw.configure({ ...gw.config, ledger: {} });
+  await gw.start(); // nothing tells it that there was more
 });
