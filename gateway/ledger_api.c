@@ -168,6 +168,30 @@ take_item(void *ctx, const struct writ_reader_item *item)
     return true;
 }
 
+static bool
+take_newest(void *ctx, const struct writ_reader_item *item)
+{
+    struct asked *a = ctx;
+
+    a->filter.before_leaf = item->leaf + 1;
+    return false;
+}
+
+/* However long the ledger is, one answer looks at so much of it. */
+static WRIT_RESULT
+bound(struct asked *a, struct writ_reader *reader)
+{
+    static const struct writ_reader_filter any = {0};
+
+    if (a->filter.before_leaf == 0) {
+        WRIT_TRY(writ_reader_list(reader, &any, take_newest, a, NULL));
+    }
+    if (a->filter.before_leaf > WRIT_LEDGER_API_SPAN) {
+        a->filter.from_leaf = a->filter.before_leaf - WRIT_LEDGER_API_SPAN;
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 list(struct asked *a, struct writ_reader *reader)
 {
@@ -181,8 +205,12 @@ list(struct asked *a, struct writ_reader *reader)
     text_member(&a->w, WRIT_LIT("scope"), names[a->scope]);
     writ_write_name(&a->w, WRIT_LIT("calls"));
     writ_write_array_begin(&a->w);
+    WRIT_TRY(bound(a, reader));
     WRIT_TRY(writ_reader_list(reader, &a->filter, take_item, a, NULL));
     writ_write_array_end(&a->w);
+    if (a->next == 0) {
+        a->next = a->filter.from_leaf;
+    }
     if (a->next != 0) {
         writ_write_name(&a->w, WRIT_LIT("next"));
         writ_write_u64(&a->w, a->next);

@@ -8,7 +8,8 @@
  * one whose role is among `auditors` sees those of its tenant, or of every tenant when it has none
  * itself. One call is also seen by who may see its review. To everybody else it does not exist.
  *
- * One page looks at WRIT_LEDGER_API_SCAN decisions at most; `next` says where to go on. */
+ * One answer looks at WRIT_LEDGER_API_SPAN records, and reads WRIT_LEDGER_API_SCAN decisions, at
+ * most; `next` says where to go on. */
 #ifndef WRIT_GATEWAY_LEDGER_API_H
 #define WRIT_GATEWAY_LEDGER_API_H
 
@@ -17,6 +18,7 @@
 #define WRIT_LEDGER_API_ROUTES     2
 #define WRIT_LEDGER_API_PAGE       50
 #define WRIT_LEDGER_API_SCAN       10000
+#define WRIT_LEDGER_API_SPAN       500000
 #define WRIT_LEDGER_API_WORDS_MAX  256 /* bytes of what is searched for */
 #define WRIT_LEDGER_API_ROUNDS_MAX 64  /* rounds of one call that are told */
 

@@ -194,6 +194,9 @@ bind_filter(sqlite3_stmt *s, const struct writ_reader_filter *filter)
         rc = sqlite3_bind_int64(
             s, 7, filter->before_leaf != 0 ? (int64_t)filter->before_leaf : INT64_MAX);
     }
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_bind_int64(s, 8, (int64_t)filter->from_leaf);
+    }
     return rc;
 }
 

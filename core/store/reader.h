@@ -28,9 +28,9 @@ struct writ_reader_filter {
     struct writ_view tenant, boundary_id, agent_id, tool;
     bool has_route; /* false: any verdict */
     enum writ_decision_route route;
-    int64_t since_us, until_us; /* issued at or after, and before; 0: any */
-    uint64_t before_leaf;       /* with a smaller index; 0: any */
-    size_t limit;               /* most decisions; 0: all */
+    int64_t since_us, until_us;      /* issued at or after, and before; 0: any */
+    uint64_t from_leaf, before_leaf; /* index at or after, and before; 0: any */
+    size_t limit;                    /* most decisions; 0: all */
 };
 
 /** One decision in a list. */

@@ -15,7 +15,8 @@
       "WHERE r.kind = 1 AND (?1 IS NULL OR b.tenant = ?1) "                                        \
       "AND (?2 IS NULL OR b.name = ?2) AND (?3 IS NULL OR r.agent_id = ?3) "                       \
       "AND (?4 IS NULL OR r.tool = ?4) AND (?5 IS NULL OR r.verdict = ?5) "                        \
-      "AND (?6 IS NULL OR r.time_us < ?6) AND r.leaf < ?7 ORDER BY r.leaf DESC")                   \
+      "AND (?6 IS NULL OR r.time_us < ?6) AND r.leaf >= ?8 AND r.leaf < ?7 "               \
+      "ORDER BY r.leaf DESC")                                                                       \
     X(CALL, "SELECT r.leaf, r.kind, r.boundary, "                                  \
       "line_at(y.bytes, r.leaf - y.leaf) FROM record AS r JOIN body AS y "                         \
       "ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) WHERE r.decision_id = ? ORDER BY r.leaf")                 \

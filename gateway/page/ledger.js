@@ -6,7 +6,7 @@ import { name, pill, when } from './shown.js';
 const DECISIONS = ['', 'allow', 'deny', 'require_approval', 'revise'];
 const LABELS = { '': 'Any', allow: 'Allowed', deny: 'Denied', require_approval: 'Needs approval', revise: 'Revise' };
 const FILTERS = ['q', 'decision', 'before'];
-const EVERY_MS = 5000; // how often the first page is asked for again
+const EVERY_MS = 10_000; // how often the first page is asked for again
 
 function row(call) {
   return el('tr', { role: 'row' },

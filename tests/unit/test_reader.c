@@ -84,6 +84,8 @@ START_TEST(a_list_is_filtered_and_newest_first)
     lists(reader, (struct writ_reader_filter){.limit = 2}, "6 4");
     lists(reader, (struct writ_reader_filter){.limit = 2, .before_leaf = 6}, "4 2");
     lists(reader, (struct writ_reader_filter){.before_leaf = 1}, "0");
+    lists(reader, (struct writ_reader_filter){.from_leaf = 2, .before_leaf = 6}, "4 2");
+    lists(reader, (struct writ_reader_filter){.from_leaf = 3}, "6 4");
     lists(reader, (struct writ_reader_filter){.tenant = WRIT_LIT("globex")}, "4");
     lists(reader, (struct writ_reader_filter){.boundary_id = WRIT_LIT("two")}, "2");
     lists(reader, (struct writ_reader_filter){.boundary_id = WRIT_LIT("run")}, "6 4 0");
