@@ -24,7 +24,17 @@ typedef writ_result writ_vector_fn(const struct writ_json *set, const struct wri
     struct writ_arena *arena, struct writ_buf *ret, struct writ_err *err);
 
 /* WRIT_VECTOR_FORMATS(X): X(name, "format") */
-#define WRIT_VECTOR_FORMATS(X) X(foreign, "writ-foreign/1")
+#define WRIT_VECTOR_FORMATS(X)                                                                     \
+    X(bindings, "writ-bindings/1")                                                                 \
+    X(canonical, "writ-canonical/1")                                                               \
+    X(checkpoints, "writ-checkpoints/1")                                                           \
+    X(completeness, "writ-completeness/1")                                                         \
+    X(credentials, "writ-credentials/1")                                                           \
+    X(decisions, "writ-decisions/1")                                                               \
+    X(digests, "writ-digests/1")                                                                   \
+    X(foreign, "writ-foreign/1")                                                                   \
+    X(outcomes, "writ-outcomes/1")                                                                 \
+    X(proofs, "writ-proofs/1")
 
 #define WRIT_VECTOR_DECLARE(name, format) writ_vector_fn writ_vector_##name;
 WRIT_VECTOR_FORMATS(WRIT_VECTOR_DECLARE)

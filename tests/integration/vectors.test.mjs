@@ -33,9 +33,10 @@ function mintedAgain(script, folders) {
   }
 }
 
-test('vectors/digests and vectors/governance are minted again byte for byte', () =>
-  mintedAgain('mint-governance.mjs', ['digests', 'governance']));
-test('vectors/vaara is minted again byte for byte', () => mintedAgain('mint-foreign.mjs', ['vaara']));
+for (const [script, ...folders] of [['mint-governance.mjs', 'canonical', 'digests', 'governance'], ['mint-foreign.mjs', 'vaara'],
+  ['mint-credentials.mjs', 'credentials'], ['mint-proofs.mjs', 'proofs']]) {
+  test(`vectors/${folders.join(', ')}: minted again byte for byte`, () => mintedAgain(script, folders));
+}
 test('vectors/crew is minted again byte for byte', () => mintedAgain('mint-crew.mjs', ['crew']));
 
 // All scenarios of a folder come out as they must.
@@ -46,7 +47,23 @@ function pass(folder, least) {
   assert.ok(Number(passed) >= least, run.stdout);
 }
 
-test('what there is to say about foreign evidence is what another implementation says', () => pass(join(SOURCE, 'vectors/vaara'), 110));
+for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 180], ['vaara', 110], ['credentials', 95], ['proofs', 350]]) {
+  test(`vectors/${folder}: ours is what another implementation says`, () => pass(join(SOURCE, 'vectors', folder), least));
+}
+
+test('every reason against a credential or a grant has its case, and every profile its digests', () => {
+  const read = (file) => JSON.parse(readFileSync(join(SOURCE, 'vectors', file), 'utf8'));
+  const page = readFileSync(join(SOURCE, 'docs/reasons.md'), 'utf8');
+  const listed = (title) => [...page.split(`## ${title}\n`)[1].split('\n## ')[0].matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const seen = (cases) => new Set(cases.map(({ expect }) => expect.reason ?? expect.documents?.[0].reason));
+  const credentials = seen(read('credentials/credentials.json').cases);
+  for (const name of listed('Verifying a credential')) assert.ok(credentials.has(name === 'credential_ok' ? 'ok' : name), name);
+  const grants = seen(read('vaara/grants.json').cases);
+  for (const name of listed('Verifying a grant of Vaara')) assert.ok(grants.has(name), name);
+  const bindings = seen(read('governance/bindings.json').cases);
+  for (const name of listed('The binding check')) assert.ok(bindings.has(name) || name === 'idempotency_key_reuse', name);
+  assert.deepEqual(readdirSync(join(SOURCE, 'vectors/digests')).filter((f) => f.endsWith('.json')).sort(), ['algovoi-v1.json', 'crewai-v1.json', 'vaara-v0.json']);
+});
 
 test('a case that differs is named, and where; other formats are left alone, and nothing is no success', () => {
   const folder = mkdtempSync(join(tmpdir(), 'writ-vectors-'));

@@ -1,28 +1,10 @@
-// Mints vectors/digests and vectors/governance: an independent writing of the governance contract,
+// Mints vectors/digests, vectors/governance and vectors/canonical: an independent writing of the governance contract,
 // with nothing but what Node has. The C tests read the files; this script shares no code with them.
 //
 //   tests/support/node tests/support/mint-governance.mjs [FOLDER]     (default: vectors)
 //
 // The output is the same byte for byte at every run.
-import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-// ---- RFC 8785: JavaScript is the language it was written after
-function jcs(value) {
-    if (Array.isArray(value)) {
-        return '[' + value.map(jcs).join(',') + ']';
-    }
-    if (value !== null && typeof value === 'object') {
-        const names = Object.keys(value).sort(); // by UTF-16 code units
-        return '{' + names.map((n) => JSON.stringify(n) + ':' + jcs(value[n])).join(',') + '}';
-    }
-    return JSON.stringify(value);
-}
-
-const sha256 = (text) => 'sha256:' + createHash('sha256').update(text, 'utf8').digest('hex');
-const H = (value) => sha256(jcs(value));
+import { H, jcs, sha256, write } from './mint.mjs';
 
 // ---- contract 2: derivations
 const pick = (record, names) =>
@@ -181,7 +163,7 @@ function digestSet(profile) {
             decision,
             outcome,
             result,
-            expected: {
+            expect: {
                 params_hash: full.params_hash,
                 intent_digest: full.intent_digest ?? null,
                 intent_ref: full.intent_ref ?? null,
@@ -192,7 +174,7 @@ function digestSet(profile) {
             },
         };
     });
-    return { profile: profile.name, cases };
+    return { format: 'writ-digests/1', profile: profile.name, cases };
 }
 
 // ---- vectors/governance/decisions.json, outcomes.json: records and the members at fault
@@ -214,7 +196,7 @@ const pointers = (names) => [...names].sort().map((n) => '/' + n);
 
 function decisionCases() {
     const cases = [];
-    const add = (id, record, faults) => cases.push({ id, record, faults: pointers(faults) });
+    const add = (id, record, faults) => cases.push({ id, record, expect: { faults: pointers(faults) } });
     for (const record of [allow, approval, deny, revise]) {
         const route = record.decision;
         add(`${route}: whole`, record, []);
@@ -277,7 +259,8 @@ const outcome = (decision, more) => ({
 function outcomeCases() {
     const cases = [];
     const add = (id, decision, record, faults, joins) =>
-        cases.push({ id, profile: 'crewai-v1', decision, record, faults: pointers(faults), joins });
+        cases.push({ id, profile: 'crewai-v1', decision, record,
+            expect: { faults: pointers(faults), joins } });
     add('executed', allow, outcome(allow), [], true);
     add('blocked', deny, outcome(deny, { outcome: 'blocked', tool_output_hash: null }), [], true);
     add('error', allow, outcome(allow, { outcome: 'error', error_type: 'upstream',
@@ -313,8 +296,8 @@ function bindingCases() {
     const candidate = Object.fromEntries(CANDIDATE.map((n) => [n, allow[n]]));
     const now = '2026-06-25T05:00:30Z';
     const add = (id, verdict, reason, change) =>
-        cases.push({ id, authorization: allow, candidate, now, outcomes: [], ...change, verdict,
-            reason });
+        cases.push({ id, authorization: allow, candidate, now, outcomes: [], ...change,
+            expect: { verdict, reason } });
     add('the exact call', 'allow', 'contract_binding_ok', {});
     for (const decision of [deny, revise, approval]) {
         add(decision.decision, 'deny', 'decision_not_allow', { authorization: decision });
@@ -428,7 +411,7 @@ function report(records, seal) {
 function completenessCases() {
     const cases = [];
     const add = (id, records, seal) =>
-        cases.push({ id, records, seal, report: report(records, seal) });
+        cases.push({ id, records, seal, expect: report(records, seal) });
     const record = (seq, more) =>
         ({ decision_id: `d-${seq}`, boundary_id: 'run-1', seq, running_count: seq + 1, ...more });
     const run = (...seqs) => seqs.map((s) => record(s));
@@ -466,18 +449,39 @@ function completenessCases() {
     return cases;
 }
 
-// ---- writing
-const folder = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '../../vectors');
-const files = {
-    'digests/crewai-v1.json': digestSet(crewai),
-    'digests/algovoi-v1.json': digestSet(algovoi),
-    'digests/vaara-v0.json': digestSet(vaara),
-    'governance/decisions.json': { cases: decisionCases() },
-    'governance/outcomes.json': { cases: outcomeCases() },
-    'governance/bindings.json': { cases: bindingCases() },
-    'governance/completeness.json': { cases: completenessCases() },
-};
-for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), JSON.stringify(content, null, 1) + '\n');
+// ---- vectors/canonical: RFC 8785, and what is refused because nobody could be sure of it
+function canonicalCases() {
+    const hex = (text) => Buffer.from(text, 'latin1').toString('hex');
+    const good = [
+        ['white space', ' { "b" : [ 1 , 2 ] ,\t"a" :\r\n null } '], ['a number alone', '7'], ['a text alone', '""'],
+        ['members by code units', '{"\u20ac":1,"\\r":2,"\ufb33":3,"1":4,"\ud83d\ude00":5,"\u0080":6,"\u00f6":7}'],
+        ['escapes that are needed', '"\\u0000\\u001f\\b\\f\\n\\r\\t\\"\\\\"'], ['escapes that are not', '"\\/\\u0041\\u20ac\\ud83d\\ude00\\u007f"'],
+        ['whole numbers', '[0,-0,1.0,1e2,100,-1.50,10E-1]'], ['large and small', '[1e21,1e20,123456789012345680000,1e-6,1e-7,5e-324,1.7976931348623157e308]'],
+        ['the last safe integers', '[9007199254740991,-9007199254740991,9007199254740992]'],
+        ['rounded to the nearest', '[0.1,0.10000000000000001,0.30000000000000004,4.35,1e23]'],
+        ['nothing in them', '[[],{},[[]],{"":{}}]'], ['composed and decomposed', '["\u00e9","e\u0301"]'],
+        ['names with escapes', '{"\\u0062":1,"a\\n":2}'],
+    ].map(([id, text]) => {
+        const canonical = jcs(JSON.parse(text));
+        return { id, text, expect: { canonical, digest: sha256(canonical) } };
+    });
+    const bad = [
+        ['nothing', ''], ['two values', '1 2'], ['a comma too many', '[1,]'], ['no quotes', '{a:1}'], ['single quotes', "'a'"], ['a comment', '1//'],
+        ['a name twice', '{"a":1,"a":1}'], ['a name twice, one escaped', '{"a":1,"\\u0061":2}'],
+        ['a lone surrogate', '"\\ud800"'], ['surrogates in the wrong order', '"\\ude00\\ud83d"'], ['a control character', '"\n"'],
+        ['an escape that there is not', '"\\x41"'], ['a leading zero', '01'], ['a plus sign', '+1'], ['no digit before the dot', '.5'], ['no digit after it', '1.'],
+        ['not a number', 'NaN'], ['too large', '1e309'], ['too small to be another than zero', '1e-400'],
+        ['an integer that no double is', '9007199254740993'], ['an integer with another canonical text', '1152921504606846976'], ['upper case', 'TRUE'],
+    ].map(([id, text]) => ({ id, text, expect: { canonical: null, digest: null } }));
+    const bytes = [['a byte order mark', '\xef\xbb\xbf1'], ['a byte that is no UTF-8', '"\xff"'], ['an overlong form', '"\xc0\xaf"'], ['a surrogate in UTF-8', '"\xed\xa0\x80"'],
+        ['half a character', '"\xe2\x82"'], ['a NUL behind the value', '1\0']].map(([id, text]) => ({ id, hex: hex(text), expect: { canonical: null, digest: null } }));
+    return [...good, ...bad, ...bytes];
 }
+
+// ---- writing
+for (const profile of [crewai, algovoi, vaara]) write(`digests/${profile.name}.json`, digestSet(profile));
+write('governance/decisions.json', { format: 'writ-decisions/1', cases: decisionCases() });
+write('governance/outcomes.json', { format: 'writ-outcomes/1', cases: outcomeCases() });
+write('governance/bindings.json', { format: 'writ-bindings/1', cases: bindingCases() });
+write('governance/completeness.json', { format: 'writ-completeness/1', cases: completenessCases() });
+write('canonical/canonical.json', { format: 'writ-canonical/1', cases: canonicalCases() });
