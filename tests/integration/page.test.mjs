@@ -235,8 +235,8 @@ test('every state and event of a review has its words on the page', () => {
   for (const [, event] of table.matchAll(/X\([A-Z]+, ([a-z]+), "/g)) assert.match(words('EVENTS'), new RegExp(`\\b${event}: '`), event);
 });
 
-test('no other origin logs in, logs out, reads or votes', async (t) => {
-  const { gw, base, session } = await setUp(t);
+test('no other origin logs in, logs out, reads or votes, also one that may call', async (t) => {
+  const { gw, base, session } = await setUp(t, { origins: ['https://evil.example'] });
   const id = await asks(session, { amount: 1 });
   const ann = await logIn(base, ANN);
   const { review_digest: digest } = await (await asPage(base, 'GET', `/v1/reviews/${id}`, ann)).json();
