@@ -122,6 +122,15 @@ COMMAND(ledger_key, "ledger key", "PATH", 1, 1, "print the keys that sign the le
     "One line for each key that verifies, that which signs first: a vkey of c2sp.org/signed-note, "
     "<origin>+<id>+<key>. Give them to those who verify, by a way that they trust.")
 REQUIRED(ledger_key, "keys", "DIR", "The key directory.")
+COMMAND(ledger_watch, "ledger watch", "URL", 1, 1, "follow a gateway's checkpoints",
+    "Asks the admin listener at URL again and again for its last checkpoint, and for the proof that it "
+    "only appends to the one seen before, which is kept in a file. Prints origin and size when there is "
+    "a new one. When a checkpoint is not signed by a key that is trusted, has fewer records "
+    "(ROLLBACK) or other ones (FORK), it says so and ends with exit 1.")
+REQUIRED(ledger_watch, "key", "FILE", "Keys that are trusted, one a line, as writ ledger key prints them.")
+REQUIRED(ledger_watch, "state", "FILE", "Where the last good checkpoint is kept; may be absent.")
+VALUE(ledger_watch, "every", "S", "Seconds between two looks; 10 by default.")
+FLAG(ledger_watch, "once", "Look once.")
 COMMAND(receipt, "receipt", "DECISION_ID", 1, 1, "make the receipt of a call",
     "Prints one JSON file (docs/receipts.md) with the records of the call, from its first decision to "
     "its outcome, votes included, each with its proof under the last checkpoint, and the keys of the "

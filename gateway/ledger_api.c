@@ -14,10 +14,12 @@
 #include "gateway/query.h"
 #include "gateway/review_viewer.h"
 #include "store/body.h"
+#include "store/receipts.h"
 
 #define MAGIC      0x6c617069U
 #define ARENA_MAX  ((size_t)128 << 20) /* memory to read the life of one call */
 #define NUMBER_MAX 20                  /* digits of a place in the log */
+#define RECEIPT    WRIT_LIT("/receipt")
 
 enum scope { SCOPE_OWN = 0, SCOPE_TENANT, SCOPE_ALL };
 
@@ -28,6 +30,9 @@ struct asked {
     struct writ_worker *worker;
     struct writ_review_viewer viewer; /* until the answer */
     enum scope scope;
+    bool wants_receipt;     /* of the call */
+    bool wants_checkpoint;  /* and nothing else */
+    uint64_t from;          /* with the proof that it appends to so many records */
     struct writ_view id;    /* of one call; empty: a page of the list */
     struct writ_view words; /* that are searched for; empty: none */
     struct writ_reader_filter filter;
@@ -343,6 +348,68 @@ tell_life(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
     return writ_write_end(&a->w, NULL);
 }
 
+/* ---- proofs ---- */
+
+static void
+proofs_freep(struct writ_proofs **proofs)
+{
+    writ_proofs_close(*proofs);
+}
+
+static WRIT_RESULT
+open_proofs(const struct asked *a, struct writ_proofs **ret)
+{
+    const struct writ_generation *generation = a->viewer.generation;
+
+    return writ_proofs_open(generation->config->store.ptr, generation->keyring, ret, NULL);
+}
+
+/* keeps (2): who does not see the call gets no receipt of it */
+static WRIT_RESULT
+tell_receipt(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
+{
+    WRIT_AUTO(struct writ_proofs *, proofs_freep) proofs = NULL;
+    struct round *rounds = writ_arena_get(arena, WRIT_LEDGER_API_ROUNDS_MAX * sizeof *rounds);
+    size_t n = 0;
+
+    if (rounds == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(gather(a, reader, arena, rounds, &n));
+    WRIT_TRY(open_proofs(a, &proofs));
+    return writ_receipts_make(reader, proofs, a->viewer.generation->keyring, a->id, &a->body, NULL);
+}
+
+static WRIT_RESULT
+tell_checkpoint(struct asked *a)
+{
+    WRIT_AUTO(struct writ_proofs *, proofs_freep) proofs = NULL;
+    struct writ_tree_proof proof = {0};
+    struct writ_tree_source source;
+    struct writ_checkpoint head;
+    struct writ_view note;
+    writ_auto_buf digest = writ_buf_make(2 * WRIT_DIGEST_BYTES);
+
+    WRIT_TRY(open_proofs(a, &proofs));
+    WRIT_TRY(writ_proofs_head(proofs, &head, &note, NULL));
+    source = writ_proofs_source(proofs);
+    if (a->from <= head.size) {
+        WRIT_TRY(writ_tree_prove_consistency(&source, a->from, head.size, &proof, NULL));
+    }
+    writ_write_object_begin(&a->w);
+    text_member(&a->w, WRIT_LIT("checkpoint"), note);
+    writ_write_name(&a->w, WRIT_LIT("consistency"));
+    writ_write_array_begin(&a->w);
+    for (size_t i = 0; i < proof.count; i++) {
+        writ_buf_clear(&digest);
+        writ_base64_put(&digest, writ_view(proof.digests[i].bytes, WRIT_DIGEST_BYTES));
+        writ_write_string(&a->w, writ_buf_view(&digest));
+    }
+    writ_write_array_end(&a->w);
+    writ_write_object_end(&a->w);
+    return writ_write_end(&a->w, NULL);
+}
+
 /* ---- from the loop to the thread and back ---- */
 
 static void
@@ -380,7 +447,10 @@ work(struct writ_lookup *lookup, struct writ_reader *reader)
     a->body = writ_buf_make(WRIT_API_ANSWER_MAX);
     a->w = writ_write_to(&a->body);
     if (arena != NULL) {
-        result = a->id.len > 0 ? tell_life(a, reader, arena) : list(a, reader);
+        result = a->wants_checkpoint ? tell_checkpoint(a)
+                 : a->wants_receipt  ? tell_receipt(a, reader, arena)
+                 : a->id.len > 0     ? tell_life(a, reader, arena)
+                                     : list(a, reader);
     }
     a->refused = result.code == WRIT_E_ABSENT ? WRIT_REASON_PATH_UNKNOWN
                  : writ_is_ok(result)         ? WRIT_REASON_NONE
@@ -478,9 +548,31 @@ handle_one(struct writ_exchange *x, void *ctx)
     if (a == NULL) {
         return;
     }
-    a->id = x->suffix;
+    a->wants_receipt = writ_view_has_suffix(x->suffix, RECEIPT);
+    a->id = writ_view_sub(x->suffix, 0, x->suffix.len - (a->wants_receipt ? RECEIPT.len : 0));
     if (a->id.len == 0 || a->id.len > WRIT_LEDGER_NAME_MAX) {
         refuse(a, 404, WRIT_REASON_PATH_UNKNOWN);
+        return;
+    }
+    ask(a);
+}
+
+static void
+handle_checkpoint(struct writ_exchange *x, void *ctx)
+{
+    struct asked *a = writ_arena_get(x->arena, sizeof *a);
+    struct writ_view from = {NULL, 0};
+
+    if (a == NULL) {
+        writ_api_problem(x, 503, WRIT_REASON_OVERLOADED);
+        return;
+    }
+    *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(ctx, x->loop)};
+    a->viewer.generation = writ_generation_hold(a->worker->generation);
+    a->wants_checkpoint = true;
+    if (!writ_is_ok(writ_query_get(x->query, WRIT_LIT("from"), NUMBER_MAX, x->arena, &from)) ||
+        (from.len > 0 && !writ_is_ok(writ_text_u64(from, 0, WRIT_TREE_SIZE_MAX, &a->from)))) {
+        refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
         return;
     }
     ask(a);
@@ -497,5 +589,9 @@ writ_ledger_api_routes(struct writ_gateway *gateway, struct writ_route ret[WRIT_
         .prefix = true,
         .methods = WRIT_ROUTE_GET,
         .handler = handle_one,
+        .ctx = gateway};
+    ret[2] = (struct writ_route){.path = WRIT_LIT("/checkpoint"),
+        .methods = WRIT_ROUTE_GET,
+        .handler = handle_checkpoint,
         .ctx = gateway};
 }

@@ -3,6 +3,9 @@
  *   GET /v1/ledger?q=&decision=&before=   calls, the newest first, WRIT_LEDGER_API_PAGE at a time
  *   GET /v1/ledger/ID                     the life of one: every round of it with its decision, its
  *                                         review and its outcome, and the seal of its run
+ *   GET /v1/ledger/ID/receipt             its receipt (evidence/receipt.h)
+ *   GET /checkpoint?from=N                {"checkpoint", "consistency"}: the last checkpoint, and
+ * the proof that it only appends to the first N records; for everybody, as it tells nothing of them
  *
  * Who asks is known as everywhere under /v1 (api.h). An agent sees the calls that it made itself;
  * one whose role is among `auditors` sees those of its tenant, or of every tenant when it has none
@@ -15,7 +18,7 @@
 
 #include "gateway/gateway.h"
 
-#define WRIT_LEDGER_API_ROUTES     2
+#define WRIT_LEDGER_API_ROUTES     3
 #define WRIT_LEDGER_API_PAGE       50
 #define WRIT_LEDGER_API_SCAN       10000
 #define WRIT_LEDGER_API_SPAN       500000

@@ -1,0 +1,99 @@
+// writ ledger watch against a real gateway, also one whose ledger was put back or written anew; and
+// receipts over the admin listener.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { bearer, existsSync, startGateway, writ } from '../support/gateway.mjs';
+import { openSession } from '../support/rpc.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+
+const DEV = bearer('dev', { tenant: 'acme' });
+const OTHER = bearer('other', { tenant: 'acme' });
+
+async function setUp(t) {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, {
+    upstreams: { up: { http: up.url } }, agents: [DEV.entry, OTHER.entry],
+    tools: { 'up/echo': { scope: 'all', duplicates: 'allow', arguments: [{ arg: '', op: 'type', value: 'any' }] } },
+  });
+  const key = gw.path('key.txt');
+  writeFileSync(key, writ(['ledger', 'key', gw.ledgerFile, '--keys', gw.path('keys')]).out);
+  return { gw, key };
+}
+async function calls(gw, n, from = 0) {
+  const session = await openSession(gw, { token: DEV.token });
+  for (let i = 0; i < n; i++) await session.call('up__echo', { n: from + i });
+}
+const watch = (gw, key) => writ(['ledger', 'watch', `http://127.0.0.1:${gw.adminPort}`, '--key', key, '--state', gw.path('seen.txt'), '--once']);
+const size = (run) => Number(run.out.split(' ')[1]);
+
+/** What the gateway has on disk, to be put back. */
+function keep(gw, to) {
+  for (const end of ['', '-wal']) {
+    if (existsSync(gw.ledgerFile + end)) copyFileSync(gw.ledgerFile + end, to + end);
+  }
+}
+function putBack(gw, from) {
+  for (const end of ['', '-wal', '-shm']) rmSync(gw.ledgerFile + end, { force: true });
+  for (const end of ['', '-wal']) if (existsSync(from + end)) copyFileSync(from + end, gw.ledgerFile + end);
+}
+
+test('a ledger that grows is followed; one that was put back is a rollback, and another future a fork', async (t) => {
+  const { gw, key } = await setUp(t);
+  await calls(gw, 2);
+  const first = watch(gw, key);
+  assert.equal(first.code, 0, first.err);
+  assert.match(first.out, /^writ-ledger\/[0-9a-f-]{36} \d+\n$/);
+  assert.equal(watch(gw, key).out, '', 'nothing new');
+  await gw.stop();
+  keep(gw, gw.path('copy.db'));
+  await gw.start();
+  await calls(gw, 3, 10);
+  const second = watch(gw, key);
+  assert.ok(size(second) > size(first));
+  const seen = readFileSync(gw.path('seen.txt'), 'utf8');
+  assert.equal(seen, writ(['ledger', 'checkpoint', gw.ledgerFile, '--keys', gw.path('keys')]).out);
+
+  await gw.stop();
+  putBack(gw, gw.path('copy.db'));
+  await gw.start();
+  const back = watch(gw, key);
+  assert.equal(back.code, 1);
+  assert.match(back.err, /^ROLLBACK: \d+ records, where there were \d+\n$/);
+  await calls(gw, 12, 100);
+  const fork = watch(gw, key);
+  assert.equal(fork.code, 1);
+  assert.match(fork.err, /^FORK: the \d+ records of now do not begin with the \d+ of then\n$/);
+  assert.equal(readFileSync(gw.path('seen.txt'), 'utf8'), seen, 'what was good stays');
+});
+
+test('a checkpoint of nobody who is trusted is told, and no gateway is no fork', async (t) => {
+  const { gw, key } = await setUp(t);
+  await calls(gw, 1);
+  assert.equal(writ(['keys', 'new', '--dir', gw.path('strange')]).code, 0);
+  const strange = gw.path('strange.txt');
+  writeFileSync(strange, writ(['ledger', 'key', gw.ledgerFile, '--keys', gw.path('strange')]).out);
+  const run = watch(gw, strange);
+  assert.deepEqual([run.code, existsSync(gw.path('seen.txt'))], [1, false]);
+  assert.match(run.err, /signed by none/);
+  await gw.stop();
+  assert.equal(watch(gw, key).code, 4);
+  assert.equal(writ(['ledger', 'watch', 'http://127.0.0.1:1', '--key', key, '--state', 'x', '--every', '0']).code, 2);
+});
+
+test('who sees a call gets its receipt from the admin listener', async (t) => {
+  const { gw, key } = await setUp(t);
+  await calls(gw, 2);
+  const [{ decision_id: id }] = gw.decisions();
+  const get = (who) => fetch(`http://127.0.0.1:${gw.adminPort}/v1/ledger/${id}/receipt`, { headers: who && { authorization: `Bearer ${who.token}` } });
+  const answer = await get(DEV);
+  assert.equal(answer.status, 200);
+  const file = gw.path('receipt.json');
+  writeFileSync(file, await answer.text());
+  assert.match(writ(['verify', 'receipt', file, '--key', key]).out, /^ok\ndecision {2}allow/);
+  assert.deepEqual([(await get(OTHER)).status, (await get()).status], [404, 401]);
+  const proof = await gw.admin('/checkpoint?from=1');
+  assert.equal(proof.status, 200);
+  assert.ok(JSON.parse(proof.text).consistency.length > 0);
+  assert.equal((await gw.admin('/checkpoint?from=x')).status, 422);
+});
