@@ -3,6 +3,8 @@
  * What goes upstream is written from the parsed value that was judged: members in the order of the
  * client, strings and numbers in canonical form, so that the upstream can read nothing else
  * (architecture.md 1) and sees no other order than it would directly. */
+#include "gateway/forward.h"
+
 #include "gateway/conclude.h"
 #include "gateway/ours.h"
 #include "gateway/pass.h"
@@ -17,8 +19,8 @@
 
 /* ---- SIGN ---- */
 
-enum writ_step
-writ_forward_sign(struct writ_request *request)
+writ_result
+writ_forward_credential(struct writ_request *request)
 {
     struct writ_call *call = request->call;
     const struct writ_config *config = writ_request_config(request);
@@ -32,12 +34,19 @@ writ_forward_sign(struct writ_request *request)
     };
     struct writ_buf token = writ_buf_in(request->x->arena, WRIT_JWS_BYTES_MAX);
 
-    if (!writ_is_ok(writ_credential_issue(request->generation->signer, &wanted, &token, NULL))) {
+    WRIT_TRY(writ_credential_issue(request->generation->signer, &wanted, &token, NULL));
+    call->credential = writ_buf_view(&token);
+    return WRIT_DONE;
+}
+
+enum writ_step
+writ_forward_sign(struct writ_request *request)
+{
+    if (!writ_is_ok(writ_forward_credential(request))) {
         return writ_conclude_unsent(request, WRIT_REASON_CREDENTIAL_FAILED);
     }
-    call->credential = writ_buf_view(&token);
     return writ_request_together(
-        request, call->framework != NULL ? WRIT_STEP_HAND : WRIT_STEP_FORWARD);
+        request, request->call->framework != NULL ? WRIT_STEP_HAND : WRIT_STEP_FORWARD);
 }
 
 /* ---- FORWARD: the message ---- */

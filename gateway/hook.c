@@ -2,6 +2,7 @@
 
 #include "gateway/api.h"
 #include "gateway/conclude.h"
+#include "gateway/forward.h"
 #include "gateway/hook_after.h"
 #include "gateway/hook_bind.h"
 #include "gateway/judge.h"
@@ -276,11 +277,44 @@ answer_allowed(struct writ_request *request)
     return writ_hook_reply(request, &w, &body);
 }
 
+/* An answer may be lost on its way: who asks again for a call that waits to be bound gets the same
+ * authorization. It is bound once, and its credential has the same jti. */
+static bool
+is_asked_again(const struct writ_entry *entry)
+{
+    return entry->kind == WRIT_ENTRY_DECISION && entry->code == WRIT_OK &&
+           entry->decision.refused == WRIT_REASON_DUPLICATE_IN_FLIGHT &&
+           entry->decision.prior.known && entry->decision.prior.waits == WRIT_WAIT_BIND;
+}
+
+enum writ_step
+writ_hook_again(struct writ_request *request)
+{
+    const struct writ_entry found = request->entry;
+    struct writ_call *call = request->call;
+
+    request->entry = request->decided;
+    if (found.code != WRIT_OK || found.call.stage != WRIT_CALL_BINDS) {
+        return answer_refused(request); /* it was bound meanwhile */
+    }
+    call->authorization = found.call.decision;
+    call->authorization.decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
+    if (!writ_is_ok(writ_forward_credential(request))) {
+        return answer_refused(request);
+    }
+    call->decision = found.call.decision;
+    return answer_allowed(request);
+}
+
 static enum writ_step
 answer_before(struct writ_request *request)
 {
     const struct writ_entry *entry = &request->entry;
 
+    if (is_asked_again(entry)) {
+        request->decided = *entry;
+        return writ_hook_find(request, entry->decision.prior.decision_id, WRIT_STEP_AGAIN);
+    }
     if (entry->kind != WRIT_ENTRY_WAIT) {
         return answer_refused(request);
     }

@@ -34,6 +34,7 @@
     /* a call that its caller makes (the hook API): from HOOK to SIGN as above, then HAND */       \
     X(HOOK,         writ_hook_read,        "what is asked: before, bind, after, seal")             \
     X(HAND,         writ_hook_hand,        "the call is its caller's to make, durable")            \
+    X(AGAIN,        writ_hook_again,       "before, asked again: the call that waits to be bound") \
     X(LOOK,         writ_hook_bind_look,   "bind: the authorization, as it was recorded")          \
     X(COMPARE,      writ_hook_bind_check,  "bind: the binding check; the call is made once")       \
     X(JOIN,         writ_hook_after_join,  "after: an outcome and its decision")                   \
