@@ -197,7 +197,12 @@ export async function reviewView(person, id) {
   };
   const draw = () => {
     const hadFocus = box.contains(document.activeElement);
-    if (review.may.includes('vote')) {
+    const own = review.voters.find((voter) => voter.id === person.subject);
+    if (review.may.includes('vote') && own?.key !== undefined) {
+      fill(box, el('h2', {}, 'Your votes are signed'),
+        el('p', { class: 'soft' }, 'They count with a signature of your own key alone, which this page does not have. Vote with:'),
+        el('pre', { class: 'command', tabindex: '0' }, `writ review vote ${location.origin} ${review.id} approve --token FILE --key FILE --digest ${review.review_digest}`), deeds(review, renew));
+    } else if (review.may.includes('vote')) {
       fill(box, ballot(review, person, cast), deeds(review, renew));
     } else {
       fill(box, el('h2', {}, review.state === 'open' ? 'You do not vote here' : 'Closed'),

@@ -3,6 +3,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { request } from 'node:https';
@@ -10,7 +11,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { bearer, SOURCE, startGateway, until } from '../support/gateway.mjs';
+import { bearer, SOURCE, startGateway, until, writ } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { hasBrowser, KEY, startBrowser } from '../support/browser.mjs';
@@ -420,6 +421,25 @@ test('who asked withdraws and who administers ends, after a second press', { ski
     await browser.click('#leave');
   }
   assert.deepEqual((await api(base, EVE, `/reviews/${second}`)).may, []);
+});
+
+test('who signs votes is told the command that does it', { skip: SKIP }, async (t) => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { x } = publicKey.export({ format: 'jwk' });
+  const { base, gw, session } = await setUp(t, { reviewers: { ann: { key: { kty: 'OKP', crv: 'Ed25519', x } } } });
+  writeFileSync(gw.path('ann.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  writeFileSync(gw.path('ann.token'), ANN.token, { mode: 0o600 });
+  const id = await asks(session, { amount: 1 });
+  const browser = await startBrowser(t);
+  await enter(browser, base, ANN, `/reviews/${id}`);
+  await browser.sees('Your votes are signed');
+  assert.deepEqual(await faults(browser), []);
+  const [program, ...args] = (await browser.text('.command')).split(' ');
+  assert.equal(program, 'writ');
+  const run = writ(args.map((arg, i) => (arg !== 'FILE' ? arg : args[i - 1] === '--key' ? 'ann.pem' : 'ann.token')), { cwd: gw.dir });
+  assert.equal(run.code, 0, run.err);
+  await browser.sees('signed by the voter’s own key');
+  assert.equal((await api(base, ANN, `/reviews/${id}`)).voters[0].vote, 'approve');
 });
 
 test('hostile texts are shown as what they are', { skip: SKIP }, async (t) => {
