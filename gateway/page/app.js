@@ -3,6 +3,7 @@ import { login, logOut, whoIsIn } from './api.js';
 import { el, fill, say } from './dom.js';
 import { live, start, stop } from './live.js';
 import { name } from './shown.js';
+import { pieces } from './text.js';
 import { entrance } from './entrance.js';
 import { callView } from './call.js';
 import { ledgerView } from './ledger.js';
@@ -38,7 +39,8 @@ function missing() {
 }
 
 function entitle() {
-  document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${view.title} · Writ`;
+  const title = pieces(view.title.slice(0, 100)).map((piece) => piece.mark ?? piece.text).join('');
+  document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Writ`;
 }
 
 function show(next, focus) {

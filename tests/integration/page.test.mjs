@@ -479,6 +479,31 @@ test('hostile texts are shown as what they are', { skip: SKIP }, async (t) => {
   assert.equal(await browser.run(() => window.pwned ?? null), null);
 });
 
+test('hostile names in the ledger are shown as what they are', { skip: SKIP }, async (t) => {
+  const { base, gw, session } = await setUp(t);
+  const markup = '<img src=x onerror="window.pwned=1">';
+  await session.call(`pay__${markup}\u202E`, {}, { boundary: `run ${markup}\u200B`, key: `key ${markup}` });
+  await session.call('pay__balance', {}, { boundary: `run ${markup}\u200B`, key: `key ${markup}` });
+  const ids = gw.decisions().map((call) => call.decision_id);
+  assert.equal(ids.length, 2);
+  const browser = await startBrowser(t);
+  await enter(browser, base, AUDITOR, '/ledger');
+  await browser.until(() => document.querySelectorAll('.calls tbody tr').length === 2);
+  const list = await browser.text('.calls');
+  for (const part of [`${markup}`, 'U+202E', `run ${markup}`]) assert.ok(list.includes(part), part);
+  for (const id of ids) {
+    await browser.open(`${base}/ledger/${id}`);
+    await browser.sees('Its life');
+    assert.ok((await browser.text('main')).includes(`run ${markup}`));
+    await browser.run(() => document.querySelectorAll('details').forEach((details) => { details.open = true; }));
+    assert.ok((await browser.text('main')).includes(`key ${markup}`));
+    assert.equal(await browser.run(() => document.querySelectorAll('main img').length + (window.pwned ?? 0)), 0);
+    assert.equal(await browser.run(() => /[\u202e\u200b]/.test(document.body.textContent)), false);
+  }
+  await browser.open(`${base}/ledger/${ids[0]}`);
+  await browser.until(() => document.title === '<img src=x onerror="window.pwned=1">U+202E · Ledger · Writ');
+});
+
 test('a page of another origin gets nothing done in the browser of who is logged in', { skip: SKIP }, async (t) => {
   const { base, session } = await setUp(t);
   const id = await asks(session, { amount: 1 });
