@@ -74,6 +74,16 @@ check_prompt(struct writ_view text)
                                         writ_view_str(token), true, arena, &reply, NULL)));
 }
 
+/* Nobody knows the token who writes a call. Its middle alone is looked for, because an escape may
+ * put hex digits before or after a part of it. */
+static bool
+knows_token(struct writ_view text)
+{
+    struct writ_view middle = writ_view_sub(writ_view_str(token), 6, WRIT_PROMPT_TOKEN - 7);
+
+    return writ_view_search(text, middle) < text.len;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -82,7 +92,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     prepare();
     check_answer(text);
     if (size <= WRIT_PROMPT_ARGUMENTS_MAX / 2 && writ_text_is_utf8(text, NULL) &&
-        writ_view_search(text, writ_view_str(token)) == text.len) {
+        !knows_token(text)) {
         check_prompt(text);
     }
     writ_arena_reset(arena);
