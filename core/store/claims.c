@@ -23,6 +23,7 @@ writ_claims_init(struct writ_claims *ret, size_t most, int64_t kept_us, int64_t 
     claims.slot_us = longest / (WRIT_CLAIMS_SLOTS / 2) + 1; /* keeps (3) */
     WRIT_TRY(writ_map_init(&claims.by_key, most, err));
     WRIT_TRY(writ_map_init(&claims.by_intent, most, err));
+    WRIT_TRY(writ_shares_init(&claims.shares, most, err));
     *ret = claims;
     claims = (struct writ_claims){0};
     return WRIT_DONE;
@@ -31,6 +32,14 @@ writ_claims_init(struct writ_claims *ret, size_t most, int64_t kept_us, int64_t 
 void
 writ_claims_wipe(struct writ_claims *claims)
 {
+    for (size_t i = 0; i < claims->by_key.bucket_count; i++) {
+        for (struct writ_map_node *at = claims->by_key.buckets[i]; at != NULL; at = at->next) {
+            struct writ_hold *hold = WRIT_MAP_OF(at, struct writ_hold, by_key);
+
+            writ_shares_release(&claims->shares, &hold->charge);
+        }
+    }
+    writ_shares_wipe(&claims->shares);
     while (claims->blocks != NULL) {
         struct writ_hold_block *block = claims->blocks;
 
@@ -76,9 +85,29 @@ more_spares(struct writ_claims *claims)
     }
 }
 
-struct writ_hold *
-writ_claims_add(struct writ_claims *claims, struct writ_tag key, struct writ_tag intent)
+WRIT_RESULT
+writ_claims_owner(struct writ_claims *claims, struct writ_view tenant, struct writ_view agent_id,
+    struct writ_owner *ret, struct writ_err *err)
 {
+    if (claims->recent_tenant.ptr != NULL && writ_view_equal(claims->recent_tenant, tenant) &&
+        writ_view_equal(claims->recent_agent, agent_id)) {
+        *ret = claims->recent;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_shares_owner(tenant, agent_id, ret, err));
+    if (tenant.len <= WRIT_CLAIMS_RECENT && agent_id.len <= WRIT_CLAIMS_RECENT - tenant.len) {
+        claims->recent = *ret;
+        claims->recent_tenant = writ_view_place(tenant, claims->recent_text);
+        claims->recent_agent = writ_view_place(agent_id, claims->recent_text + tenant.len);
+    }
+    return WRIT_DONE;
+}
+
+struct writ_hold *
+writ_claims_add(struct writ_claims *claims, struct writ_tag key, struct writ_tag intent,
+    const struct writ_owner *owner)
+{
+    struct writ_charge charge = {0};
     struct writ_hold *hold;
 
     if (claims->by_key.count >= claims->most) {
@@ -91,8 +120,12 @@ writ_claims_add(struct writ_claims *claims, struct writ_tag key, struct writ_tag
     if (hold == NULL) {
         return NULL;
     }
+    if (owner != NULL &&
+        !writ_is_ok(writ_shares_charge_to(&claims->shares, owner, &charge, NULL))) {
+        return NULL;
+    }
     claims->spare = hold->next;
-    *hold = (struct writ_hold){0};
+    *hold = (struct writ_hold){.charge = charge};
     writ_map_add(&claims->by_key, &hold->by_key, key);
     writ_map_add(&claims->by_intent, &hold->by_intent, intent);
     return hold;
@@ -114,6 +147,7 @@ hold_free(struct writ_claims *claims, struct writ_hold *hold)
 {
     writ_map_remove(&claims->by_key, &hold->by_key);
     writ_map_remove(&claims->by_intent, &hold->by_intent);
+    writ_shares_release(&claims->shares, &hold->charge);
     *hold = (struct writ_hold){.next = claims->spare};
     claims->spare = hold;
 }

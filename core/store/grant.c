@@ -28,6 +28,7 @@ struct judgement {
     int64_t lifetime_us;        /* of the record */
     enum writ_reason crowded;   /* why it cannot be opened, or NONE */
     struct writ_tag key, intent;
+    struct writ_owner owner; /* of its claim */
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];
     size_t bookings_n;
     bool granting;      /* false until every check has held */
@@ -287,12 +288,22 @@ check_claim(struct judgement *j)
 static enum writ_reason
 check_room(struct judgement *j)
 {
-    const struct writ_ledger *ledger = j->ledger;
+    struct writ_ledger *ledger = j->ledger;
     bool full = ledger->flights.count >= ledger->options.in_flight_max ||
                 (j->d->duplicates != WRIT_DUPLICATES_ALLOW &&
                     writ_claims_count(&ledger->claims) >= ledger->options.claims_max);
 
-    return full ? WRIT_REASON_OVERLOADED : WRIT_REASON_NONE;
+    if (full) {
+        return WRIT_REASON_OVERLOADED;
+    }
+    if (j->before != NULL || j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
+        return WRIT_REASON_NONE; /* it makes no claim */
+    }
+    j->failed = writ_claims_owner(
+        &ledger->claims, j->d->tenant, text_or_none(&j->d->draft->agent_id), &j->owner, &j->err);
+    return !writ_is_ok(j->failed) || writ_shares_have_room_for(&ledger->claims.shares, &j->owner)
+               ? WRIT_REASON_NONE
+               : WRIT_REASON_SHARE_EXCEEDED;
 }
 
 /* Last, because it books. */
@@ -691,7 +702,7 @@ take(struct judgement *j, uint64_t leaf, struct writ_flight **ret)
     if (j->before != NULL) {
         hand_over(ledger, j->before, flight);
     } else if (j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
-        struct writ_hold *hold = writ_claims_add(&ledger->claims, j->key, j->intent);
+        struct writ_hold *hold = writ_claims_add(&ledger->claims, j->key, j->intent, &j->owner);
 
         if (hold == NULL) {
             writ_flights_remove(&ledger->flights, flight);

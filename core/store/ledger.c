@@ -20,7 +20,7 @@ const struct writ_ledger_options writ_ledger_options_default = {
     .clock = NULL, /* the system's */
     .queue_max = 16384,
     .group_max = 512,
-    .claims_max = 2000000,
+    .claims_max = 4000000,
     .boundaries_max = 200000,
     .agent_percent = 50,
     .tenant_percent = 75,
@@ -217,6 +217,8 @@ make_memory(struct writ_ledger *ledger, struct writ_err *err)
 
     WRIT_TRY(writ_claims_init(&ledger->claims, options->claims_max, options->claim_kept_us,
         options->window_kept_us, err));
+    writ_shares_divide(&ledger->claims.shares, options->claims_max,
+        (unsigned)options->agent_percent, (unsigned)options->tenant_percent);
     WRIT_TRY(writ_boundaries_init(&ledger->boundaries, options->boundaries_max, err));
     writ_shares_divide(&ledger->boundaries.shares, options->boundaries_max,
         (unsigned)options->agent_percent, (unsigned)options->tenant_percent);

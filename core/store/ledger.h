@@ -65,8 +65,9 @@ struct writ_ledger_options {
     const struct writ_clock *clock;       /* borrowed until the ledger is closed */
     size_t queue_max;                     /* entries waiting for the writer; outcomes always fit */
     size_t group_max;                     /* entries of one group */
-    size_t claims_max;                    /* claims in memory, about 120 bytes each */
-    size_t agent_percent, tenant_percent; /* of boundaries_max that one may have: shares.h */
+    size_t claims_max;                    /* claims in memory, about 140 bytes each */
+    size_t agent_percent, tenant_percent; /* of boundaries_max and claims_max that one
+                                              may have: shares.h */
     size_t boundaries_max;                /* open boundaries in memory, about 400 bytes each */
     size_t in_flight_max;                 /* granted calls without an outcome */
     size_t waits_max;                     /* those among them that wait, and tasks that ended */

@@ -226,13 +226,19 @@ load_claim(struct loading *l, const struct writ_row *row, struct writ_flight *fl
 {
     struct writ_claims *claims = &l->ledger->claims;
     struct writ_hold *hold;
+    struct writ_owner owner;
 
     if (writ_claims_count(claims) >= claims->most) {
         WRIT_FAIL(
             l->err, WRIT_E_LIMIT, "more than %zu claims are live: raise the limit", claims->most);
     }
-    hold = writ_claims_add(
-        claims, writ_tag_read(row->claim), writ_tag_read(row->claim + 2 * WRIT_TAG_BYTES));
+    if (flight->boundary != l->past) { /* whose a sealed run was is not looked up */
+        WRIT_TRY(
+            writ_claims_owner(claims, flight->boundary->tenant, row->agent_id, &owner, l->err));
+    }
+    hold = writ_claims_add(claims, writ_tag_read(row->claim),
+        writ_tag_read(row->claim + 2 * WRIT_TAG_BYTES),
+        flight->boundary == l->past ? NULL : &owner);
     if (hold == NULL) {
         WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for the claims");
     }

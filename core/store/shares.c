@@ -64,21 +64,36 @@ find(const struct writ_shares *shares, struct writ_tag tag)
     return WRIT_MAP_OF(writ_map_find(&shares->owners, tag), struct writ_share, by_owner);
 }
 
+WRIT_RESULT
+writ_shares_owner(struct writ_view tenant, struct writ_view agent_id, struct writ_owner *ret,
+    struct writ_err *err)
+{
+    struct writ_owner owner;
+
+    WRIT_TRY(tag_owner(tenant, &agent_id, &owner.agent, err));
+    WRIT_TRY(tag_owner(tenant, NULL, &owner.tenant, err));
+    *ret = owner;
+    return WRIT_DONE;
+}
+
+bool
+writ_shares_have_room_for(const struct writ_shares *shares, const struct writ_owner *owner)
+{
+    const struct writ_share *of_agent = find(shares, owner->agent);
+    const struct writ_share *of_tenant = find(shares, owner->tenant);
+
+    return (of_agent == NULL || of_agent->held < shares->agent_most) &&
+           (of_tenant == NULL || of_tenant->held < shares->tenant_most);
+}
+
 bool
 writ_shares_have_room(
     const struct writ_shares *shares, struct writ_view tenant, struct writ_view agent_id)
 {
-    const struct writ_share *of_agent, *of_tenant;
-    struct writ_tag agent_tag, tenant_tag;
+    struct writ_owner owner;
 
-    if (!writ_is_ok(tag_owner(tenant, &agent_id, &agent_tag, NULL)) ||
-        !writ_is_ok(tag_owner(tenant, NULL, &tenant_tag, NULL))) {
-        return false;
-    }
-    of_agent = find(shares, agent_tag);
-    of_tenant = find(shares, tenant_tag);
-    return (of_agent == NULL || of_agent->held < shares->agent_most) &&
-           (of_tenant == NULL || of_tenant->held < shares->tenant_most);
+    return writ_is_ok(writ_shares_owner(tenant, agent_id, &owner, NULL)) &&
+           writ_shares_have_room_for(shares, &owner);
 }
 
 bool
@@ -118,23 +133,30 @@ let_go(struct writ_shares *shares, struct writ_share *share)
 }
 
 WRIT_RESULT
-writ_shares_charge(struct writ_shares *shares, struct writ_view tenant, struct writ_view agent_id,
+writ_shares_charge_to(struct writ_shares *shares, const struct writ_owner *owner,
     struct writ_charge *ret, struct writ_err *err)
 {
     struct writ_charge charge = {0};
-    struct writ_tag agent_tag, tenant_tag;
     writ_result held;
 
-    WRIT_TRY(tag_owner(tenant, &agent_id, &agent_tag, err));
-    WRIT_TRY(tag_owner(tenant, NULL, &tenant_tag, err));
-    WRIT_TRY(hold(shares, agent_tag, &charge.agent, err));
-    held = hold(shares, tenant_tag, &charge.tenant, err);
+    WRIT_TRY(hold(shares, owner->agent, &charge.agent, err));
+    held = hold(shares, owner->tenant, &charge.tenant, err);
     if (!writ_is_ok(held)) {
         let_go(shares, charge.agent);
         return held;
     }
     *ret = charge;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_shares_charge(struct writ_shares *shares, struct writ_view tenant, struct writ_view agent_id,
+    struct writ_charge *ret, struct writ_err *err)
+{
+    struct writ_owner owner;
+
+    WRIT_TRY(writ_shares_owner(tenant, agent_id, &owner, err));
+    return writ_shares_charge_to(shares, &owner, ret, err);
 }
 
 WRIT_RESULT

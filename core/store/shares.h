@@ -26,6 +26,15 @@ struct writ_charge {
     struct writ_share *agent, *tenant;
 };
 
+/** Whose a thing is: an agent of a tenant. */
+struct writ_owner {
+    struct writ_tag agent, tenant;
+};
+
+/** WRIT_E_CRYPTO. */
+WRIT_RESULT writ_shares_owner(struct writ_view tenant, struct writ_view agent_id,
+    struct writ_owner *ret, struct writ_err *err);
+
 /** WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_shares_init(struct writ_shares *ret, size_t most, struct writ_err *err);
 /** Other parts of the same `most`, in percent of it, from 1 to 100. */
@@ -37,6 +46,13 @@ void writ_shares_wipe(struct writ_shares *shares);
 /** True when the agent may hold one more; false also when that cannot be found out. */
 bool writ_shares_have_room(
     const struct writ_shares *shares, struct writ_view tenant, struct writ_view agent_id);
+
+/** The same for an owner that is known already. */
+bool writ_shares_have_room_for(const struct writ_shares *shares, const struct writ_owner *owner);
+
+/** Counts one thing, whether or not there is room. WRIT_E_NOMEM. */
+WRIT_RESULT writ_shares_charge_to(struct writ_shares *shares, const struct writ_owner *owner,
+    struct writ_charge *ret, struct writ_err *err);
 
 /** Counts one thing, whether or not there is room. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_shares_charge(struct writ_shares *shares, struct writ_view tenant,

@@ -10,7 +10,7 @@ static struct writ_hold *
 taken(struct writ_claims *claims, uint64_t key, bool caller_stated)
 {
     struct writ_hold *hold =
-        writ_claims_add(claims, writ_tag_number(key), writ_tag_number(key + 1000));
+        writ_claims_add(claims, writ_tag_number(key), writ_tag_number(key + 1000), NULL);
 
     ck_assert_ptr_nonnull(hold);
     hold->made_us = NOW;
@@ -47,14 +47,16 @@ START_TEST(a_full_table_takes_no_more_until_one_is_freed)
     for (uint64_t i = 0; i < 2000; i++) {
         writ_claims_link(&list, taken(&claims, i, true));
     }
-    ck_assert_ptr_null(writ_claims_add(&claims, writ_tag_number(9999), writ_tag_number(9999)));
+    ck_assert_ptr_null(
+        writ_claims_add(&claims, writ_tag_number(9999), writ_tag_number(9999), NULL));
     ck_assert_uint_eq(writ_claims_count(&claims), 2000);
     /* from the middle, the end and the head of the list */
     writ_claims_remove(&claims, &list, writ_claims_by_key(&claims, writ_tag_number(1000)));
     writ_claims_remove(&claims, &list, writ_claims_by_key(&claims, writ_tag_number(0)));
     writ_claims_remove(&claims, &list, writ_claims_by_key(&claims, writ_tag_number(1999)));
     ck_assert_uint_eq(writ_claims_count(&claims), 1997);
-    ck_assert_ptr_nonnull(writ_claims_add(&claims, writ_tag_number(9999), writ_tag_number(9999)));
+    ck_assert_ptr_nonnull(
+        writ_claims_add(&claims, writ_tag_number(9999), writ_tag_number(9999), NULL));
     writ_claims_wipe(&claims);
 }
 END_TEST
@@ -142,10 +144,10 @@ START_TEST(no_memory_takes_no_claim)
 
     ck_assert_ok(writ_claims_init(&claims, 10, KEPT, WINDOW, NULL));
     writ_fault_arm(1);
-    ck_assert_ptr_null(writ_claims_add(&claims, writ_tag_number(1), writ_tag_number(1)));
+    ck_assert_ptr_null(writ_claims_add(&claims, writ_tag_number(1), writ_tag_number(1), NULL));
     ck_assert(writ_fault_disarm());
     ck_assert_uint_eq(writ_claims_count(&claims), 0);
-    ck_assert_ptr_nonnull(writ_claims_add(&claims, writ_tag_number(1), writ_tag_number(1)));
+    ck_assert_ptr_nonnull(writ_claims_add(&claims, writ_tag_number(1), writ_tag_number(1), NULL));
     writ_claims_wipe(&claims);
     for (long nth = 1; nth <= 2; nth++) {
         writ_fault_arm(nth);
