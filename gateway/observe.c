@@ -19,6 +19,7 @@
 #define ANSWER_MAX    (1u << 20)
 #define CANONICAL_MAX (4u << 20)
 #define LINES_MAX     256
+#define SHOWN_MAX     65536 /* bytes of a state that voters are shown; a longer one is a digest */
 
 struct probe {
     struct writ_request *request;
@@ -74,9 +75,22 @@ has_all(const struct writ_json *value, const struct writ_views *select)
     return value != NULL;
 }
 
+/* Of a value: its digest, and its text for those who have to decide about the call. */
+static writ_result
+digest_value(struct writ_call *call, struct writ_arena *arena, const struct writ_json *value,
+    struct writ_digest *ret)
+{
+    writ_auto_buf text = writ_buf_make(SHOWN_MAX);
+
+    if (call->verdict.approval != NULL && writ_is_ok(writ_jcs_put(&text, value, NULL))) {
+        call->observed.text = writ_view_copy(writ_buf_view(&text), arena);
+    }
+    return writ_digest_json(value, CANONICAL_MAX, ret, NULL);
+}
+
 /* {pointer: value, ...}, made canonical by reading it once more. */
 static writ_result
-digest_selection(struct writ_arena *arena, const struct writ_json *value,
+digest_selection(struct writ_call *call, struct writ_arena *arena, const struct writ_json *value,
     const struct writ_views *select, struct writ_digest *ret)
 {
     writ_auto_buf text = writ_buf_make(CANONICAL_MAX);
@@ -84,7 +98,7 @@ digest_selection(struct writ_arena *arena, const struct writ_json *value,
     const struct writ_json *selection;
 
     if (select->n == 0) {
-        return writ_digest_json(value, CANONICAL_MAX, ret, NULL);
+        return digest_value(call, arena, value, ret);
     }
     writ_write_object_begin(&w);
     for (size_t i = 0; i < select->n; i++) {
@@ -95,7 +109,7 @@ digest_selection(struct writ_arena *arena, const struct writ_json *value,
     WRIT_TRY(writ_write_end(&w, NULL));
     WRIT_TRY(
         writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &selection, NULL));
-    return writ_digest_json(selection, CANONICAL_MAX, ret, NULL);
+    return digest_value(call, arena, selection, ret);
 }
 
 static enum writ_step
@@ -104,8 +118,8 @@ select_state(struct probe *probe, const struct writ_json *value)
     struct writ_digest digest;
     const struct writ_views *select = &probe->wanted.probe->select;
 
-    if (!has_all(value, select) ||
-        !writ_is_ok(digest_selection(probe->request->x->arena, value, select, &digest))) {
+    if (!has_all(value, select) || !writ_is_ok(digest_selection(probe->request->call,
+                                       probe->request->x->arena, value, select, &digest))) {
         return missing(probe, false);
     }
     return observed(probe, WRIT_REASON_NONE, &digest);

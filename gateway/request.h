@@ -44,6 +44,7 @@ struct writ_endpoint {
 /** How the observation of a target's state ended. */
 struct writ_observed {
     struct writ_member_text digest; /* NULL without a probe */
+    struct writ_view text;          /* what it is of, canonical; empty: not known, or too long */
     enum writ_reason fault;         /* NONE when it is good */
 };
 

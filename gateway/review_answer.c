@@ -2,7 +2,10 @@
 
 #include "base/text.h"
 #include "crew/prompt.h"
+#include "evidence/difference.h"
 #include "policy/reviewer.h"
+
+#define DIFFERENCE_MAX 65536 /* bytes of the lines of a difference */
 
 static void
 text_member(struct writ_write *w, struct writ_view name, struct writ_view value)
@@ -104,6 +107,34 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
     return WRIT_DONE;
 }
 
+/* The state of the target, where a probe gave it, and what is different from the one that the
+ * review before was about. It is the tool server's word: data, as the arguments are. */
+static WRIT_RESULT
+put_state(struct writ_write *w, const struct writ_entry_review_get *get, struct writ_arena *arena,
+    struct writ_err *err)
+{
+    const struct writ_json *before = NULL, *now = NULL;
+    writ_auto_buf lines = writ_buf_make(DIFFERENCE_MAX);
+
+    if (get->target_state.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    writ_write_name(w, WRIT_LIT("target_state"));
+    writ_write_raw(w, get->target_state);
+    if (get->state_before.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    writ_write_name(w, WRIT_LIT("target_state_before"));
+    writ_write_raw(w, get->state_before);
+    WRIT_TRY(writ_json_read(get->target_state, &writ_json_limits_default, arena, &now, err));
+    WRIT_TRY(writ_json_read(get->state_before, &writ_json_limits_default, arena, &before, err));
+    (void)writ_difference_put(before, now, &lines);
+    if (writ_is_ok(writ_buf_check(&lines, NULL))) { /* else it is told by the two states alone */
+        text_member(w, WRIT_LIT("target_state_difference"), writ_buf_view(&lines));
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_review_answer_put_call(struct writ_write *w, const struct writ_entry_review_get *get,
     struct writ_view voter, const struct writ_config *config, struct writ_arena *arena,
@@ -118,6 +149,7 @@ writ_review_answer_put_call(struct writ_write *w, const struct writ_entry_review
         writ_write_name(w, WRIT_LIT("arguments"));
         writ_write_raw(w, get->arguments);
     }
+    WRIT_TRY(put_state(w, get, arena, err));
     if (get->arguments.ptr != NULL && get->told.state == WRIT_REVIEW_OPEN &&
         writ_review_voter(&get->told.review, voter) != NULL) {
         WRIT_TRY(put_prompt(w, get, decision, voter, config, err));

@@ -64,6 +64,7 @@ make_ask(struct writ_request *request, struct writ_call *call)
     call->ask = (struct writ_ask){
         .terms = &call->terms,
         .arguments = writ_buf_view(&arguments),
+        .target_state = call->observed.text,
         .continuation = call->continuation,
     };
     return writ_ledger_review(&call->state_free, boundary, call->key, &call->ask.name, NULL);

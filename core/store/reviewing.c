@@ -7,8 +7,10 @@
 
 #include "evidence/ballot.h"
 #include "store/group.h"
+#include "store/showing.h"
 
-#define SWEEP_ARENA (1 << 20)
+#define SWEEP_ARENA  (1 << 20)
+#define SHOWING_HEAD 128 /* bytes of it besides its parts */
 
 /* ---- a call asks ---- */
 
@@ -126,20 +128,61 @@ writ_reviewing_ask(struct writ_ledger *ledger, const struct writ_entry_decision 
 
 /* ---- and is told ---- */
 
+/* What voters were shown of a review that is on disk, in the arena. Empty: there is nothing. */
+static WRIT_RESULT
+read_showing(struct writ_ledger *ledger, struct writ_view id, struct writ_arena *arena,
+    struct writ_showing *ret, struct writ_err *err)
+{
+    bool row = false;
+    writ_result result =
+        writ_disk_query(&ledger->disk, WRIT_SQL_REVIEW_ARGUMENTS, &row, err, "t", id);
+
+    *ret = (struct writ_showing){0};
+    if (writ_is_ok(result) && row) {
+        struct writ_view bytes = writ_disk_bytes(&ledger->disk, WRIT_SQL_REVIEW_ARGUMENTS, 0);
+
+        if (bytes.len > 0) {
+            *ret = writ_showing_read(writ_view_copy(bytes, arena));
+        }
+    }
+    writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_ARGUMENTS);
+    return result;
+}
+
+/* What the voters will be shown; with the state that the review before was about. */
+static WRIT_RESULT
+make_showing(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ_view before,
+    struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
+{
+    struct writ_showing showing = {.arguments = ask->arguments, .state = ask->target_state}, was;
+    struct writ_buf text;
+
+    if (before.ptr != NULL) {
+        WRIT_TRY(read_showing(ledger, before, arena, &was, err));
+        showing.before = was.state;
+    }
+    text = writ_buf_in(
+        arena, showing.arguments.len + showing.state.len + showing.before.len + SHOWING_HEAD);
+    writ_showing_put(&showing, &text);
+    WRIT_TRY(writ_buf_check(&text, err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 open_review(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
     const struct writ_entry_decision *d, uint64_t leaf, struct writ_boundary *boundary,
     struct writ_arena *arena, struct writ_err *err)
 {
-    const struct writ_reviews_event event = {
+    struct writ_reviews_event event = {
         .event = WRIT_REVIEW_DO_OPEN,
         .by = d->ask->terms->agent_id,
-        .arguments = d->ask->arguments,
         .reason = WRIT_REASON_APPROVAL_REQUIRED,
     };
     struct writ_reviewed *review = NULL;
     writ_result result;
 
+    WRIT_TRY(make_showing(ledger, d->ask, reviewing->before, arena, &event.arguments, err));
     WRIT_TRY(writ_reviews_add(
         &ledger->reviews, d->ask->terms, writ_tag_of(&d->ask->name), &review, err));
     review->boundary = boundary;
@@ -452,18 +495,14 @@ static WRIT_RESULT
 read_arguments(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_err *err)
 {
     struct writ_entry_review_get *get = &entry->review_get;
-    bool row = false;
-    writ_result result =
-        writ_disk_query(&ledger->disk, WRIT_SQL_REVIEW_ARGUMENTS, &row, err, "t", get->id);
+    static const struct writ_view none = {NULL, 0};
+    struct writ_showing showing;
 
-    if (writ_is_ok(result) && row) {
-        struct writ_view bytes = writ_disk_bytes(&ledger->disk, WRIT_SQL_REVIEW_ARGUMENTS, 0);
-
-        get->arguments =
-            bytes.len > 0 ? writ_view_copy(bytes, entry->arena) : (struct writ_view){NULL, 0};
-    }
-    writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_ARGUMENTS);
-    return result;
+    WRIT_TRY(read_showing(ledger, get->id, entry->arena, &showing, err));
+    get->arguments = showing.arguments.len > 0 ? showing.arguments : none;
+    get->target_state = showing.state.len > 0 ? showing.state : none;
+    get->state_before = showing.before.len > 0 ? showing.before : none;
+    return WRIT_DONE;
 }
 
 static void
@@ -494,7 +533,7 @@ writ_reviewing_get(struct writ_ledger *ledger, struct writ_entry *entry)
     result = read_records(ledger, entry, &story, scratch, &err);
     writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_RECORDS);
     writ_arena_free(scratch);
-    get->arguments = (struct writ_view){NULL, 0};
+    get->arguments = get->target_state = get->state_before = (struct writ_view){NULL, 0};
     if (writ_is_ok(result)) {
         result = story.n == 0 ? (writ_result){WRIT_E_ABSENT} : read_arguments(ledger, entry, &err);
     }

@@ -59,6 +59,13 @@ test('a target that changed while it was voted on is asked about anew as well', 
   const second = await asks(s, { amount: 1 });
   assert.notEqual(second, first);
   assert.equal(await state(gw, first), 'drifted');
+  const { json: now } = await api(gw, ANN, `/${second}`);
+  assert.deepEqual([now.target_state, now.target_state_before, now.target_state_difference], [{ '/version': 2 }, { '/version': 1 }, '~ /~1version 1 -> 2\n'], 'they see what changed');
+  assert.deepEqual(now.arguments, { amount: 1 });
+  await gw.restart('SIGKILL');
+  assert.deepEqual((await api(gw, ANN, `/${second}`)).json.target_state_difference, now.target_state_difference);
+  const { json: before } = await api(gw, ANN, `/${first}`);
+  assert.deepEqual([before.target_state, before.arguments], [undefined, undefined], 'no longer kept');
   assert.equal((await api(gw, ANN, `/${second}`)).json.voters.every((v) => v.vote === undefined), true, 'nobody has voted on it');
   assert.equal(up.of('pay').length, 0);
 });
