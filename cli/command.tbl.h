@@ -131,6 +131,14 @@ REQUIRED(ledger_watch, "key", "FILE", "Keys that are trusted, one a line, as wri
 REQUIRED(ledger_watch, "state", "FILE", "Where the last good checkpoint is kept; may be absent.")
 VALUE(ledger_watch, "every", "S", "Seconds between two looks; 10 by default.")
 FLAG(ledger_watch, "once", "Look once.")
+COMMAND(ledger_witness, "ledger witness", "PATH URL", 2, 2, "have a witness sign the last checkpoint",
+    "Sends the last checkpoint to the witness at URL (c2sp.org/tlog-witness), with the proof that the "
+    "log only appended to what the witness has seen. Prints the checkpoint with the signature of the "
+    "witness under it, which is verified. A witness that has seen more than the ledger has is told as "
+    "ROLLBACK.")
+REQUIRED(ledger_witness, "keys", "DIR",
+    "The key directory: one of its keys must have signed. Nothing secret is opened.")
+REQUIRED(ledger_witness, "witness", "FILE", "Keys of the witness, one a line: vkeys of type 4.")
 COMMAND(receipt, "receipt", "DECISION_ID", 1, 1, "make the receipt of a call",
     "Prints one JSON file (docs/receipts.md) with the records of the call, from its first decision to "
     "its outcome, votes included, each with its proof under the last checkpoint, and the keys of the "

@@ -2,10 +2,13 @@
 // receipts over the admin listener.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { bearer, existsSync, startGateway, writ } from '../support/gateway.mjs';
+import { BIN, bearer, existsSync, startGateway, writ } from '../support/gateway.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { startUpstream } from '../support/upstream.mjs';
+import { startWitness } from '../support/witness.mjs';
 
 const DEV = bearer('dev', { tenant: 'acme' });
 const OTHER = bearer('other', { tenant: 'acme' });
@@ -96,4 +99,44 @@ test('who sees a call gets its receipt from the admin listener', async (t) => {
   assert.equal(proof.status, 200);
   assert.ok(JSON.parse(proof.text).consistency.length > 0);
   assert.equal((await gw.admin('/checkpoint?from=x')).status, 422);
+});
+
+test('a witness signs what only grew, and knows of a rollback', async (t) => {
+  const { gw, key } = await setUp(t);
+  await calls(gw, 2);
+  const witness = await startWitness(t, readFileSync(key, 'utf8').split('\n')[0]);
+  writeFileSync(gw.path('witness.txt'), `${witness.vkey}\n`);
+  // not spawnSync: the witness is in this process
+  const ask = async () => {
+    const child = spawn(BIN, ['ledger', 'witness', gw.ledgerFile, witness.url, '--keys', gw.path('keys'), '--witness', gw.path('witness.txt')]);
+    const run = { out: '', err: '' };
+    child.stdout.setEncoding('utf8').on('data', (text) => { run.out += text; });
+    child.stderr.setEncoding('utf8').on('data', (text) => { run.err += text; });
+    [run.code] = await once(child, 'close');
+    return run;
+  };
+  const first = await ask();
+  assert.equal(first.code, 0, first.err);
+  const lines = first.out.trimEnd().split('\n');
+  const blob = Buffer.from(lines.at(-1).split(' ')[2], 'base64');
+  const text = `${lines.slice(0, 3).join('\n')}\n`;
+  assert.ok(witness.verify(`cosignature/v1\ntime ${blob.readBigUInt64BE(4)}\n${text}`, blob.subarray(12)));
+  const size = witness.seen.size;
+  await gw.stop();
+  keep(gw, gw.path('copy.db'));
+  await gw.start();
+  await calls(gw, 5, 10);
+  const grown = await ask();
+  assert.equal(grown.code, 0, grown.err);
+  assert.ok(witness.seen.size > size);
+
+  witness.forged = Buffer.alloc(64);
+  const forged = await ask();
+  assert.deepEqual([forged.code, forged.out], [3, '']);
+  witness.forged = undefined;
+  await gw.stop();
+  putBack(gw, gw.path('copy.db'));
+  const back = await ask();
+  assert.equal(back.code, 3);
+  assert.match(back.err, /ROLLBACK/);
 });
