@@ -1,0 +1,199 @@
+/* micro_bundle.c - how fast a bundle is verified, and in how much memory.
+ *
+ *     micro_bundle [RECORDS]
+ *
+ * Makes the records of calls with all members that a governed call has, two a call, in RUNS runs,
+ * and verifies the bundle of all of them while it is made, so that neither is ever whole in memory.
+ * Counted is the time of verifying alone, on one core. */
+#include "evidence/bundle_check.h"
+#include "evidence/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define RUNS    64
+#define RECORDS 100000
+#define BEGIN   INT64_C(1782363600000000) /* 2026-06-25T05:00:00Z */
+
+struct bench {
+    struct writ_arena *arena;
+    struct writ_buf body;
+    char id[64], run[32];
+    struct writ_decision decision;
+};
+
+static void
+check(writ_result result, const char *what, const struct writ_err *err)
+{
+    if (!writ_is_ok(result)) {
+        (void)fprintf(stderr, "micro_bundle: %s: %s\n", what, err->text);
+        exit(1);
+    }
+}
+
+static double
+now_s(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void
+describe(struct bench *b)
+{
+    static const struct writ_view refs[] = {{"tools/fs~1write_file#0", 22}};
+    static const char digest[] =
+        "sha256:2222222222222222222222222222222222222222222222222222222222222222";
+
+    b->decision = (struct writ_decision){
+        .decision_id = writ_member_text(writ_view_str(b->id)),
+        .decision = writ_decision_route_text(WRIT_DECISION_ALLOW),
+        .reason = writ_member_text(WRIT_LIT("the policy allows the call")),
+        .agent_id = writ_member_text(WRIT_LIT("researcher_01")),
+        .agent_role = writ_member_text(WRIT_LIT("researcher")),
+        .tool = writ_member_text(WRIT_LIT("write_file")),
+        .target = writ_member_text(WRIT_LIT("file:/srv/sandbox/notes/today.txt")),
+        .request_id = writ_member_text(WRIT_LIT("7")),
+        .normalized_scope = writ_member_text(WRIT_LIT("files/srv/sandbox/notes/today.txt")),
+        .params_hash = writ_member_text(writ_view_str(digest)),
+        .target_state_digest = writ_member_text(writ_view_str(digest)),
+        .idempotency_key = writ_member_text(writ_view_str(b->id)),
+        .policy_refs = writ_member_list(refs, 1),
+        .policy_digest = writ_member_text(writ_view_str(digest)),
+        .credential_scope = writ_member_text(WRIT_LIT("files-write")),
+        .credential_tier = writ_member_text(WRIT_LIT("service-account")),
+        .boundary_id = writ_member_text(writ_view_str(b->run)),
+    };
+}
+
+/* The text of record `n`: the decision of a call, then its outcome. */
+static struct writ_view
+record_of(struct bench *b, uint64_t n)
+{
+    const struct writ_profile *profile = writ_profile_default();
+    uint64_t call = n / 2;
+    struct writ_err err = {0};
+
+    writ_buf_clear(&b->body);
+    if (n % 2 == 0) {
+        writ_arena_reset(b->arena);
+        (void)snprintf(b->id, sizeof b->id, "d-%020llu", (unsigned long long)call);
+        (void)snprintf(b->run, sizeof b->run, "run-%llu", (unsigned long long)(call % RUNS));
+        describe(b);
+        check(writ_decision_derive(&b->decision, profile, b->arena, &err), "derive", &err);
+        check(writ_decision_place(
+                  &b->decision, profile, call / RUNS, BEGIN + (int64_t)n, 60000000, b->arena, &err),
+            "place", &err);
+        check(writ_decision_put(&b->decision, &b->body, &err), "put", &err);
+    } else {
+        struct writ_outcome outcome = writ_outcome_for(&b->decision, WRIT_OUTCOME_EXECUTED);
+
+        check(
+            writ_outcome_place(&outcome, &b->decision, profile, BEGIN + (int64_t)n, b->arena, &err),
+            "place", &err);
+        check(writ_outcome_put(&outcome, &b->body, &err), "put", &err);
+    }
+    return writ_buf_view(&b->body);
+}
+
+/* The checkpoint over all records, signed. */
+static struct writ_checkpoint
+sign(struct bench *b, uint64_t records, const struct writ_signer *signer,
+    const struct writ_note_key *key, struct writ_buf *note)
+{
+    struct writ_checkpoint head = {.origin = writ_note_key_name(key), .size = records};
+    struct writ_tree_edge edge = {0};
+    struct writ_err err = {0};
+    size_t end;
+
+    for (uint64_t n = 0; n < records; n++) {
+        struct writ_digest leaf;
+
+        check(writ_tree_leaf(record_of(b, n), &leaf, &err), "leaf", &err);
+        check(writ_tree_append(&edge, &leaf, &err), "append", &err);
+    }
+    check(writ_tree_root(&edge, &head.root, &err), "root", &err);
+    writ_checkpoint_put(note, &head);
+    end = note->len;
+    writ_buf_byte(note, '\n');
+    check(writ_note_sign(writ_view(note->ptr, end), key, signer, 0, note, &err), "sign", &err);
+    return head;
+}
+
+/* Verifies the lines that were made, and forgets them; gives the seconds that it took. */
+static double
+take(struct writ_bundle_check *checking, struct writ_buf *lines)
+{
+    struct writ_view text = writ_buf_view(lines);
+    double begin = now_s();
+
+    while (text.len > 0) {
+        size_t end = writ_view_find(text, '\n');
+        enum writ_reason why = WRIT_REASON_NONE;
+        struct writ_err err = {0};
+
+        check(writ_bundle_check_line(checking, writ_view_sub(text, 0, end), &why, &err), "line",
+            &err);
+        if (why != WRIT_REASON_EVIDENCE_OK) {
+            check((writ_result){WRIT_E_INVALID}, "refused", &err);
+        }
+        text = writ_view_sub(text, end + 1, text.len);
+    }
+    writ_buf_clear(lines);
+    return now_s() - begin;
+}
+
+int
+main(int argc, char **argv)
+{
+    uint64_t records = argc > 1 ? strtoull(argv[1], NULL, 10) : RECORDS;
+    struct bench b = {.arena = writ_arena_new(1 << 20), .body = writ_buf_make(1 << 20)};
+    struct writ_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX), out = writ_buf_make(1 << 30);
+    struct writ_bundle_select select = {0};
+    struct writ_bundle_report report;
+    struct writ_bundle_check *checking = NULL;
+    struct writ_bundle *bundle = NULL;
+    struct writ_signer *signer = NULL;
+    struct writ_note_key *key = NULL;
+    const struct writ_note_key *keys[1];
+    struct writ_checkpoint head;
+    enum writ_reason why = WRIT_REASON_NONE;
+    struct writ_err err = {0};
+    struct rusage usage;
+    double seconds = 0;
+
+    check(writ_signer_new(WRIT_JWK_ALG_EDDSA, &signer, &err), "key", &err);
+    check(writ_checkpoint_key(WRIT_LIT("writ-ledger/bench"), writ_signer_jwk(signer), &key, &err),
+        "key", &err);
+    keys[0] = key;
+    head = sign(&b, records, signer, key, &note);
+    check(writ_bundle_check_new(keys, 1, &checking, &err), "check", &err);
+    check(
+        writ_bundle_begin(&select, WRIT_LIT(""), writ_buf_view(&note), &head, &out, &bundle, &err),
+        "begin", &err);
+    for (uint64_t n = 0; n < records; n++) {
+        seconds += take(checking, &out);
+        check(writ_bundle_record(bundle, n % 2 == 0 ? WRIT_HELD_DECISION : WRIT_HELD_OUTCOME,
+                  record_of(&b, n), &out, &why, &err),
+            "record", &err);
+    }
+    check(writ_bundle_end(bundle, &out, &report, &why, &err), "end", &err);
+    seconds += take(checking, &out);
+    (void)getrusage(RUSAGE_SELF, &usage);
+    (void)printf("%llu records: %.0f a second and core, %.1f us each; resident %.1f MiB at most\n",
+        (unsigned long long)records, (double)records / seconds, seconds * 1e6 / (double)records,
+        (double)usage.ru_maxrss / 1024);
+    writ_bundle_check_free(checking);
+    writ_bundle_free(bundle);
+    writ_note_key_free(key);
+    writ_signer_free(signer);
+    writ_arena_free(b.arena);
+    writ_buf_wipe(&b.body);
+    writ_buf_wipe(&note);
+    writ_buf_wipe(&out);
+    return 0;
+}
