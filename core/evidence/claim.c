@@ -39,6 +39,9 @@ is_kind(enum writ_claim_kind kind, struct writ_view text)
         return writ_digest_is(text);
     case WRIT_CLAIM_DIGEST0:
         return text.ptr == NULL || writ_digest_is(text);
+    case WRIT_CLAIM_TEXTA:
+        return text.ptr == NULL || text.len > 0;
+    case WRIT_CLAIM_STATUS:
     case WRIT_CLAIM_NONE:
     case WRIT_CLAIM_SECONDS:
     case WRIT_CLAIM_COUNT:
@@ -79,6 +82,19 @@ read_details(const struct writ_json *value, struct writ_claim_details *ret)
 }
 
 static bool
+read_status(const struct writ_json *value, struct writ_claim_status *ret)
+{
+    const struct writ_json *list = writ_json_get(value, WRIT_LIT("status_list"));
+
+    return value == NULL ||
+           (writ_json_type(value) == WRIT_JSON_OBJECT && value->count == 1 &&
+               writ_json_type(list) == WRIT_JSON_OBJECT && list->count == 2 &&
+               writ_is_ok(writ_json_integer(
+                   writ_json_get(list, WRIT_LIT("idx")), 0, NUMBER_MAX, &ret->place)) &&
+               read_text(writ_json_get(list, WRIT_LIT("uri")), WRIT_CLAIM_TEXT, &ret->uri));
+}
+
+static bool
 read_row(const struct writ_claim_row *row, const struct writ_json *value, struct writ_claims *ret)
 {
     switch (row->kind) {
@@ -92,6 +108,10 @@ read_row(const struct writ_claim_row *row, const struct writ_json *value, struct
         return writ_is_ok(writ_json_integer(value, 0, NUMBER_MAX, writ_claim_number(ret, row)));
     case WRIT_CLAIM_DETAILS:
         return read_details(value, &ret->authorization_details);
+    case WRIT_CLAIM_TEXTA:
+        return value == NULL || read_text(value, WRIT_CLAIM_TEXT, writ_claim_text(ret, row));
+    case WRIT_CLAIM_STATUS:
+        return read_status(value, &ret->status);
     case WRIT_CLAIM_NONE:
         break;
     }
@@ -135,6 +155,7 @@ check_row(const struct writ_claim_row *row, struct writ_claims *claims)
     case WRIT_CLAIM_TEXT0:
     case WRIT_CLAIM_DIGEST:
     case WRIT_CLAIM_DIGEST0:
+    case WRIT_CLAIM_TEXTA:
         return is_kind(row->kind, *writ_claim_text(claims, row));
     case WRIT_CLAIM_SECONDS:
     case WRIT_CLAIM_COUNT:
@@ -143,6 +164,10 @@ check_row(const struct writ_claim_row *row, struct writ_claims *claims)
     case WRIT_CLAIM_DETAILS:
         return details->location.len > 0 && details->tool.len > 0 &&
                writ_digest_is(details->params_hash);
+    case WRIT_CLAIM_STATUS:
+        return claims->status.uri.ptr == NULL ||
+               (claims->status.uri.len > 0 && claims->status.place >= 0 &&
+                   claims->status.place <= NUMBER_MAX);
     case WRIT_CLAIM_NONE:
         break;
     }

@@ -2,6 +2,8 @@
  *
  * `authorization_details` is read as its one entry, which has exactly these members:
  *     {"locations":["<aud>"],"params_hash":"sha256:...","tool":"<tool>","type":"mcp_tool_call"}
+ * and `status` as
+ *     {"status_list":{"idx":<place>,"uri":"<of the list>"}}
  *
  * Pure functions; views are borrowed from what they were made from. */
 #ifndef WRIT_EVIDENCE_CLAIM_H
@@ -18,14 +20,22 @@ struct writ_claim_details {
     struct writ_view location, params_hash, tool;
 };
 
-/* One field per claim. Texts: ptr NULL for null. */
+/** Where a list of revoked credentials has this one (status_list.h). `uri` ptr NULL: nowhere. */
+struct writ_claim_status {
+    struct writ_view uri;
+    int64_t place;
+};
+
+/* One field per claim. Texts: ptr NULL for null, and for what is absent. */
 #define WRIT_CLAIM_TYPE_TEXT                      struct writ_view
 #define WRIT_CLAIM_TYPE_TEXT0                     struct writ_view
+#define WRIT_CLAIM_TYPE_TEXTA                     struct writ_view
 #define WRIT_CLAIM_TYPE_DIGEST                    struct writ_view
 #define WRIT_CLAIM_TYPE_DIGEST0                   struct writ_view
 #define WRIT_CLAIM_TYPE_SECONDS                   int64_t
 #define WRIT_CLAIM_TYPE_COUNT                     int64_t
 #define WRIT_CLAIM_TYPE_DETAILS                   struct writ_claim_details
+#define WRIT_CLAIM_TYPE_STATUS                    struct writ_claim_status
 #define WRIT_CLAIM_FIELD(claim, KIND, by, source) WRIT_CLAIM_TYPE_##KIND claim;
 #define WRIT_CLAIM_FIELD_R(claim, KIND, by)       WRIT_CLAIM_TYPE_##KIND claim;
 
@@ -42,6 +52,8 @@ enum writ_claim_kind {
     WRIT_CLAIM_SECONDS,
     WRIT_CLAIM_COUNT,
     WRIT_CLAIM_DETAILS,
+    WRIT_CLAIM_TEXTA,
+    WRIT_CLAIM_STATUS,
 };
 
 /** Who defines a claim. */

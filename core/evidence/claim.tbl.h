@@ -1,11 +1,12 @@
 /* claim.tbl.h - the claims of a credential, in canonical order (a test checks it). All of them are
- * there in every credential, and none of another type.
+ * there in every credential, but for those that say so, and none of another type.
  *
  * X(claim, KIND, by, source)
  *   KIND    TEXT     string, not empty           DIGEST   "sha256:" and 64 lower-case hex digits
  *           TEXT0    the same, or null           DIGEST0  the same, or null
  *           SECONDS  integer: seconds since 1970 (RFC 7519 2, NumericDate without fractions)
  *           COUNT    integer from 0              DETAILS  authorization_details (claim.h)
+ *           TEXTA    as TEXT, or absent          STATUS   its place in a list (claim.h), or absent
  *   by      JWT      RFC 7519 4.1 defines it     OURS     everything else
  *   source  the member of the placed decision (struct writ_decision) that the issuer takes it from
  * R(claim, KIND, by)  the issuer takes it from the request */
@@ -33,7 +34,9 @@
     X(policy_digest, DIGEST, OURS, policy_digest)                                                  \
     X(receipt_ref, DIGEST, OURS, receipt_ref)                                                      \
     X(seq, COUNT, OURS, seq)                                                                       \
+    R(status, STATUS, OURS)                                                                        \
     X(sub, TEXT, JWT, agent_id)                                                                    \
+    R(subject, TEXTA, OURS)                                                                        \
     X(target_state_digest, DIGEST0, OURS, target_state_digest)                                     \
     R(tenant, TEXT0, OURS)
 /* clang-format on */

@@ -60,6 +60,8 @@ take_claims(
     claims.iss = request->issuer;
     claims.aud = request->audience;
     claims.tenant = request->tenant.len > 0 ? request->tenant : writ_view(NULL, 0);
+    claims.subject = request->subject.len > 0 ? request->subject : writ_view(NULL, 0);
+    claims.status = request->status.uri.len > 0 ? request->status : (struct writ_claim_status){0};
     claims.authorization_details = (struct writ_claim_details){
         .location = request->audience,
         .params_hash = claims.params_hash,
@@ -89,10 +91,28 @@ put_details(const struct writ_claim_details *details, struct writ_buf *ret)
 }
 
 static void
+put_status(const struct writ_claim_status *status, struct writ_buf *ret)
+{
+    writ_buf_put(ret, WRIT_LIT("{\"status_list\":{\"idx\":"));
+    writ_buf_i64(ret, status->place);
+    writ_buf_put(ret, WRIT_LIT(",\"uri\":"));
+    writ_text_json(ret, status->uri);
+    writ_buf_put(ret, WRIT_LIT("}}"));
+}
+
+static bool
+is_absent(struct writ_claims *claims, const struct writ_claim_row *row)
+{
+    return (row->kind == WRIT_CLAIM_TEXTA && writ_claim_text(claims, row)->ptr == NULL) ||
+           (row->kind == WRIT_CLAIM_STATUS && claims->status.uri.ptr == NULL);
+}
+
+static void
 put_row(struct writ_claims *claims, const struct writ_claim_row *row, struct writ_buf *ret)
 {
     switch (row->kind) {
     case WRIT_CLAIM_TEXT:
+    case WRIT_CLAIM_TEXTA:
     case WRIT_CLAIM_DIGEST:
         writ_text_json(ret, *writ_claim_text(claims, row));
         break;
@@ -111,6 +131,9 @@ put_row(struct writ_claims *claims, const struct writ_claim_row *row, struct wri
     case WRIT_CLAIM_DETAILS:
         put_details(&claims->authorization_details, ret);
         break;
+    case WRIT_CLAIM_STATUS:
+        put_status(&claims->status, ret);
+        break;
     case WRIT_CLAIM_NONE:
         break;
     }
@@ -123,6 +146,9 @@ put_payload(struct writ_claims *claims, struct writ_buf *ret, struct writ_err *e
     char before = '{';
 
     for (const struct writ_claim_row *row = writ_claim_rows; row->kind != WRIT_CLAIM_NONE; row++) {
+        if (is_absent(claims, row)) {
+            continue;
+        }
         writ_buf_byte(ret, before);
         writ_buf_put(ret, row->key);
         put_row(claims, row, ret);
@@ -146,7 +172,8 @@ check_text(const struct writ_claims *claims, struct writ_err *err)
     struct writ_claims copy = *claims;
 
     for (const struct writ_claim_row *row = writ_claim_rows; row->kind != WRIT_CLAIM_NONE; row++) {
-        if (row->kind != WRIT_CLAIM_TEXT && row->kind != WRIT_CLAIM_TEXT0) {
+        if (row->kind != WRIT_CLAIM_TEXT && row->kind != WRIT_CLAIM_TEXT0 &&
+            row->kind != WRIT_CLAIM_TEXTA) {
             continue;
         }
         if (!writ_text_is_utf8(*writ_claim_text(&copy, row), NULL)) {
@@ -155,6 +182,9 @@ check_text(const struct writ_claims *claims, struct writ_err *err)
         if (row->by == WRIT_CLAIM_BY_JWT && has_nul(*writ_claim_text(&copy, row))) {
             WRIT_FAIL(err, WRIT_E_INVALID, "claim %s has a NUL in it", row->name);
         }
+    }
+    if (!writ_text_is_utf8(claims->status.uri, NULL)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "claim status is not UTF-8");
     }
     if (!writ_text_is_utf8(claims->authorization_details.tool, NULL)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "claim authorization_details is not UTF-8");

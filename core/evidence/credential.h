@@ -11,7 +11,7 @@
  *
  *     missing_credential, malformed, key_revoked, unknown_key, bad_signature, key_out_of_time,
  *     wrong_issuer, wrong_audience, not_yet_valid, expired, scope_mismatch, args_mismatch,
- *     state_drift, revoked, replayed
+ *     state_drift, status_unknown, revoked, replayed
  *
  * `malformed` is every fault of structure or type, found before any key is looked at: not a compact
  * JWS of at most 8 KiB, header members besides alg, typ, kid, another typ, a claim missing, of
@@ -30,6 +30,7 @@
 #include "evidence/digest.h"
 #include "evidence/jws.h"
 #include "evidence/reason.h"
+#include "evidence/status_list.h"
 
 #define WRIT_CREDENTIAL_TYP            "JWT" /* typ of the header unless configured */
 #define WRIT_CREDENTIAL_LIFETIME_MAX_S 3600  /* longest lifetime that is ever issued or accepted */
@@ -43,6 +44,8 @@ struct writ_credential_request {
     struct writ_view audience;            /* aud: the resource URI of the upstream */
     struct writ_view tenant;              /* empty: null */
     struct writ_view typ;                 /* empty: WRIT_CREDENTIAL_TYP */
+    struct writ_view subject;             /* who is behind the agent; empty: not said */
+    struct writ_claim_status status;      /* `uri` empty: no claim */
 };
 
 /**
@@ -90,8 +93,8 @@ struct writ_credential_expect {
     int64_t skew_s;         /* 0..WRIT_CREDENTIAL_SKEW_MAX_S */
     int64_t lifetime_max_s; /* longest exp - iat; 0: WRIT_CREDENTIAL_LIFETIME_MAX_S */
 
-    /** True for a credential that was revoked; may be NULL. */
-    bool (*revoked)(void *ctx, const struct writ_claims *claims);
+    /** What a list of revoked credentials says of it; NULL: nobody asks for it. */
+    enum writ_status (*status)(void *ctx, const struct writ_claims *claims);
     /** Remembers a jti at least until `until_s` and tells whether it was there before, in one step;
      * called last, once; NULL when somebody else sees to single use. */
     enum writ_credential_use (*use)(void *ctx, struct writ_view jti, int64_t until_s);

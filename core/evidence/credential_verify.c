@@ -11,6 +11,7 @@ struct verification {
     struct writ_jws jws;        /* from `well_formed` on */
     struct writ_claims claims;  /* likewise */
     const struct writ_jwk *key; /* from `key_known` on */
+    enum writ_status status;    /* from `status_is_known` on */
 };
 
 /* A check answers WRIT_OK (holds), WRIT_E_MISMATCH (does not), or that it could not tell. */
@@ -194,10 +195,19 @@ state_is_right(struct verification *v, struct writ_err *err)
 }
 
 static writ_result
+status_is_known(struct verification *v, struct writ_err *err)
+{
+    (void)err;
+    v->status = v->expect->status != NULL ? v->expect->status(v->expect->ctx, &v->claims)
+                                          : WRIT_STATUS_VALID;
+    return holds(v->status != WRIT_STATUS_UNKNOWN);
+}
+
+static writ_result
 not_revoked(struct verification *v, struct writ_err *err)
 {
     (void)err;
-    return holds(v->expect->revoked == NULL || !v->expect->revoked(v->expect->ctx, &v->claims));
+    return holds(v->status == WRIT_STATUS_VALID);
 }
 
 static writ_result
@@ -228,7 +238,8 @@ static const struct {
     {issuer_is_right, WRIT_REASON_WRONG_ISSUER}, {audience_is_right, WRIT_REASON_WRONG_AUDIENCE},
     {has_begun, WRIT_REASON_NOT_YET_VALID}, {has_not_ended, WRIT_REASON_EXPIRED},
     {scope_is_right, WRIT_REASON_SCOPE_MISMATCH}, {arguments_are_right, WRIT_REASON_ARGS_MISMATCH},
-    {state_is_right, WRIT_REASON_STATE_DRIFT}, {not_revoked, WRIT_REASON_REVOKED},
+    {state_is_right, WRIT_REASON_STATE_DRIFT}, {status_is_known, WRIT_REASON_STATUS_UNKNOWN},
+    {not_revoked, WRIT_REASON_REVOKED},
     {not_used, WRIT_REASON_REPLAYED}, /* last: it is burnt by asking */
 };
 

@@ -132,6 +132,9 @@
     X(STATE_DRIFT, state_drift, WRIT_REASON_IN_CREDENTIAL,                                         \
         "the target is not in the state for which the credential was issued",                      \
         "repeat the call to get a credential for the state as it is")                              \
+    X(STATUS_UNKNOWN, status_unknown, WRIT_REASON_IN_CREDENTIAL,                                   \
+        "whether the credential was revoked cannot be found out",                                  \
+        "see that the verifier has the gateway's current status list")                             \
     X(REVOKED, revoked, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,                        \
         "the credential was revoked", "")                                                          \
     X(BINDING_UNKNOWN, binding_unknown, WRIT_REASON_IN_FOREIGN,                                    \
@@ -349,6 +352,18 @@
     X(CLOCK_REGRESSION, clock_regression, WRIT_REASON_IN_GATEWAY,                                  \
         "the clock of the gateway went back",                                                      \
         "set the clock of the gateway's machine")                                                  \
+    X(KILLED, killed, WRIT_REASON_IN_GATEWAY,                                                      \
+        "an administrator has stopped calls of this agent, tool, tenant or policy",                \
+        "ask the administrator; it holds until it is lifted")                                      \
+    X(KILL_MALFORMED, kill_malformed, WRIT_REASON_IN_GATEWAY,                                      \
+        "what is to be stopped is not well formed",                                                \
+        "one of agent, tool, tenant and policy, its value, and a reason as text")                  \
+    X(KILL_UNKNOWN, kill_unknown, WRIT_REASON_IN_GATEWAY,                                          \
+        "there is no such stop for this caller",                                                   \
+        "see the list of those that hold")                                                         \
+    X(NOT_ADMINISTRATOR, not_administrator, WRIT_REASON_IN_GATEWAY,                                \
+        "the caller may not do this",                                                              \
+        "a subject that `administrators` of the configuration names")                              \
     X(CREDENTIAL_FAILED, credential_failed, WRIT_REASON_IN_GATEWAY,                                \
         "no credential could be issued for the call", "")                                          \
     X(UPSTREAM_UNAVAILABLE, upstream_unavailable, WRIT_REASON_IN_GATEWAY,                          \

@@ -4,8 +4,9 @@
 #include "evidence/credential.h"
 #include "evidence/rotation.h"
 
-#define TOKEN_ARENA_MAX ((size_t)65536)
-#define CALL_ARENA_MAX  ((size_t)512 << 20)
+#define TOKEN_ARENA_MAX  ((size_t)65536)
+#define STATUS_ARENA_MAX ((size_t)1 << 20)
+#define CALL_ARENA_MAX   ((size_t)512 << 20)
 #define CANONICAL_MAX                                                                              \
     (6 * WRIT_VERIFY_ARGUMENTS_MAX) /* "1e20" has 21 digits: nothing grows more                    \
                                      */
@@ -24,6 +25,9 @@ static const struct writ_json_limits argument_limits = {
 
 struct writ_verify {
     struct writ_jwks *keys; /* NULL: none yet */
+    bool needs_status;
+    struct writ_arena *memory; /* of the list */
+    struct writ_status_list list;
 };
 
 WRIT_RESULT
@@ -43,6 +47,7 @@ writ_verify_free(struct writ_verify *verify)
 {
     if (verify != NULL) {
         writ_jwks_free(verify->keys);
+        writ_arena_free(verify->memory);
         writ_free(verify);
     }
 }
@@ -79,6 +84,35 @@ writ_verify_pin(struct writ_verify *verify, struct writ_view trusted, struct wri
     return WRIT_DONE;
 }
 
+static void
+arena_freep(struct writ_arena **arena)
+{
+    writ_arena_free(*arena);
+}
+
+WRIT_RESULT
+writ_verify_status(struct writ_verify *verify, struct writ_view token, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_arena *, arena_freep) memory = writ_arena_new(STATUS_ARENA_MAX);
+    struct writ_status_list list;
+
+    verify->needs_status = true;
+    if (memory == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a status list");
+    }
+    if (token.len == 0) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_status_list_read(token, verify->keys, memory, &list, err));
+    if (list.issued_s < verify->list.issued_s) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the status list is older than the one before");
+    }
+    writ_arena_free(verify->memory);
+    verify->memory = WRIT_TAKE(memory);
+    verify->list = list;
+    return WRIT_DONE;
+}
+
 size_t
 writ_verify_left_out(const struct writ_verify *verify, const char **ret_why)
 {
@@ -87,12 +121,6 @@ writ_verify_left_out(const struct writ_verify *verify, const char **ret_why)
 }
 
 /* ---- the call */
-
-static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
 
 static WRIT_RESULT
 digest_text(struct writ_view text, struct writ_digest *ret, struct writ_err *err)
@@ -129,11 +157,31 @@ digest_arguments(const struct writ_verify_call *call, struct writ_digest *ret, s
     return WRIT_DONE;
 }
 
+/* One question, for the two below. */
+struct question {
+    const struct writ_verify *verify;
+    const struct writ_verify_call *call;
+};
+
+/* A list that is over, or another one, knows nothing. */
+static enum writ_status
+ask_status(void *ctx, const struct writ_claims *claims)
+{
+    const struct question *question = ctx;
+    const struct writ_status_list *list = &question->verify->list;
+
+    if (list->uri.ptr == NULL || !writ_view_equal(list->uri, claims->status.uri) ||
+        list->expires_s <= question->call->now_s - question->call->skew_s) {
+        return WRIT_STATUS_UNKNOWN;
+    }
+    return writ_status_list_at(list, claims->status.place);
+}
+
 /* `use` of the caller, whose words are our words. */
 static enum writ_credential_use
 ask_use(void *ctx, struct writ_view jti, int64_t until_s)
 {
-    const struct writ_verify_call *call = ctx;
+    const struct writ_verify_call *call = ((const struct question *)ctx)->call;
 
     switch (call->use(call->ctx, jti, until_s)) {
     case WRIT_VERIFY_USE_FRESH:
@@ -159,9 +207,11 @@ check_call(const struct writ_verify_call *call, struct writ_err *err)
 }
 
 static struct writ_credential_expect
-expectation(const struct writ_verify *verify, const struct writ_verify_call *call,
-    const struct writ_digest *params_hash)
+expectation(struct question *question, const struct writ_digest *params_hash)
 {
+    const struct writ_verify *verify = question->verify;
+    const struct writ_verify_call *call = question->call;
+
     return (struct writ_credential_expect){
         .keys = verify->keys,
         .issuer = call->issuer,
@@ -181,8 +231,9 @@ expectation(const struct writ_verify *verify, const struct writ_verify_call *cal
         .now_s = call->now_s,
         .skew_s = call->skew_s,
         .lifetime_max_s = call->lifetime_max_s,
+        .status = verify->needs_status ? ask_status : NULL,
         .use = call->use != NULL ? ask_use : NULL,
-        .ctx = (void *)(uintptr_t)call,
+        .ctx = question,
     };
 }
 
@@ -195,6 +246,7 @@ put_claims(const struct writ_claims *claims, struct writ_verify_answer *ret)
     ret->issuer = claims->iss;
     ret->agent_id = claims->sub;
     ret->tenant = claims->tenant;
+    ret->subject = claims->subject;
     ret->params_hash = claims->params_hash;
     ret->target_state_digest = claims->target_state_digest;
     ret->normalized_scope = claims->normalized_scope;
@@ -209,6 +261,7 @@ writ_verify_credential(const struct writ_verify *verify, struct writ_view token,
     const struct writ_verify_call *call, struct writ_verify_answer *ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(TOKEN_ARENA_MAX);
+    struct question question = {verify, call};
     struct writ_credential_expect expect;
     struct writ_verify_answer answer = {0};
     struct writ_claims claims = {0};
@@ -220,7 +273,7 @@ writ_verify_credential(const struct writ_verify *verify, struct writ_view token,
     }
     WRIT_TRY(check_call(call, err));
     WRIT_TRY(digest_arguments(call, &params_hash, err));
-    expect = expectation(verify, call, &params_hash);
+    expect = expectation(&question, &params_hash);
     WRIT_TRY(writ_credential_verify(token, &expect, arena, &claims, &why, err));
     answer.ok = why == WRIT_REASON_CREDENTIAL_OK;
     answer.reason = answer.ok ? "ok" : writ_reason_name(why).ptr;

@@ -17,7 +17,7 @@
  *
  *     missing_credential, malformed, key_revoked, unknown_key, bad_signature, key_out_of_time,
  *     wrong_issuer, wrong_audience, not_yet_valid, expired, scope_mismatch, args_mismatch,
- *     state_drift, revoked, replayed
+ *     state_drift, status_unknown, revoked, replayed
  *
  * Zero means no: a zeroed answer is not ok, a verifier without keys verifies nothing, and of a
  * zeroed call no credential is good. What is not to be compared has to be left out by name
@@ -80,6 +80,22 @@ WRIT_RESULT writ_verify_keys(
 WRIT_RESULT writ_verify_pin(
     struct writ_verify *verify, struct writ_view trusted, struct writ_err *err);
 
+/**
+ * Takes the gateway's list of revoked credentials (IETF Token Status List), a token that the keys
+ * have signed, in the place of the one before. From the first call on, also one that fails, a
+ * credential needs a place in a list that is current, and is `status_unknown` without. Without any
+ * call, whether it was revoked is not looked at. Not while another thread verifies.
+ *
+ * @param token  borrowed for the call; empty: there is none yet
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_LIMIT  not such a token, or an older one than the
+ * one that is there, which goes on WRIT_E_ABSENT, WRIT_E_MISMATCH  its key is not known, or its
+ * signature does not hold WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_verify_status(
+    struct writ_verify *verify, struct writ_view token, struct writ_err *err);
+
 /** How many keys of the set cannot be used, and why the first of them cannot ("" when all can). */
 size_t writ_verify_left_out(const struct writ_verify *verify, const char **ret_why);
 
@@ -129,6 +145,7 @@ struct writ_verify_answer {
     /* of a credential that is good; a view with ptr NULL where the claim is null */
     struct writ_view jti; /* the decision_id */
     struct writ_view issuer, agent_id, tenant;
+    struct writ_view subject; /* who is behind the agent, where the gateway says it */
     struct writ_view params_hash, target_state_digest;
     struct writ_view normalized_scope, idempotency_key, boundary_id;
     int64_t issued_at_s, expires_at_s;

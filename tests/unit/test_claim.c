@@ -13,7 +13,9 @@ static const char good[] =
     "\",\"decision_id\":\"id\",\"exp\":60,"
     "\"iat\":0,\"idempotency_key\":\"k\",\"intent_digest\":\"" D "\",\"intent_ref\":\"" D
     "\",\"iss\":\"i\",\"jti\":\"id\",\"nbf\":0,\"normalized_scope\":\"s\",\"params_hash\":\"" D
-    "\",\"policy_digest\":\"" D "\",\"receipt_ref\":\"" D "\",\"seq\":0,\"sub\":\"agent\","
+    "\",\"policy_digest\":\"" D "\",\"receipt_ref\":\"" D "\",\"seq\":0,"
+    "\"status\":{\"status_list\":{\"idx\":7,\"uri\":\"http://g/"
+    "\"}},\"sub\":\"agent\",\"subject\":\"alice\","
     "\"target_state_digest\":null,\"tenant\":null}";
 
 START_TEST(rows_are_in_canonical_order)
@@ -37,6 +39,9 @@ START_TEST(good_claims_are_read)
     ck_assert_int_eq(claims.exp, 60);
     ck_assert_ptr_null(claims.tenant.ptr);
     ck_assert_view(claims.sub, "agent");
+    ck_assert_view(claims.subject, "alice");
+    ck_assert_view(claims.status.uri, "http://g/");
+    ck_assert_int_eq(claims.status.place, 7);
     ck_assert_ok(writ_claim_check(&claims, NULL));
 }
 END_TEST
@@ -78,6 +83,10 @@ START_TEST(every_claim_is_needed_and_named_when_it_is_missing)
         struct writ_err err = {0};
         struct writ_view text;
 
+        if (row->kind == WRIT_CLAIM_TEXTA || row->kind == WRIT_CLAIM_STATUS) {
+            ck_assert_ok(read_with(row->name, NULL, &claims, &err)); /* these may be absent */
+            continue;
+        }
         ck_assert_msg(
             read_with(row->name, NULL, &claims, &err).code == WRIT_E_INVALID, "%s", row->name);
         ck_assert_int_eq(claims.exp, -7);
@@ -100,6 +109,18 @@ static const struct kind_row wrong[] = {
     {WRIT_CLAIM_TEXT, "true"},
     {WRIT_CLAIM_TEXT, "[\"a\"]"},
     {WRIT_CLAIM_TEXT, "{}"},
+    {WRIT_CLAIM_TEXTA, "null"},
+    {WRIT_CLAIM_TEXTA, "\"\""},
+    {WRIT_CLAIM_TEXTA, "1"},
+    {WRIT_CLAIM_STATUS, "null"},
+    {WRIT_CLAIM_STATUS, "7"},
+    {WRIT_CLAIM_STATUS, "{}"},
+    {WRIT_CLAIM_STATUS, "{\"status_list\":{\"idx\":-1,\"uri\":\"u\"}}"},
+    {WRIT_CLAIM_STATUS, "{\"status_list\":{\"idx\":1.5,\"uri\":\"u\"}}"},
+    {WRIT_CLAIM_STATUS, "{\"status_list\":{\"idx\":1,\"uri\":\"\"}}"},
+    {WRIT_CLAIM_STATUS, "{\"status_list\":{\"idx\":1}}"},
+    {WRIT_CLAIM_STATUS, "{\"status_list\":{\"idx\":1,\"uri\":\"u\",\"more\":1}}"},
+    {WRIT_CLAIM_STATUS, "{\"status_list\":{\"idx\":1,\"uri\":\"u\"},\"more\":1}"},
     {WRIT_CLAIM_TEXT0, "\"\""},
     {WRIT_CLAIM_TEXT0, "1"},
     {WRIT_CLAIM_TEXT0, "false"},
@@ -211,6 +232,7 @@ START_TEST(claims_that_were_made_are_held_to_the_same)
         switch (row->kind) {
         case WRIT_CLAIM_TEXT:
         case WRIT_CLAIM_TEXT0:
+        case WRIT_CLAIM_TEXTA:
         case WRIT_CLAIM_DIGEST:
         case WRIT_CLAIM_DIGEST0:
             *writ_claim_text(&claims, row) = WRIT_LIT("");
@@ -221,6 +243,9 @@ START_TEST(claims_that_were_made_are_held_to_the_same)
             break;
         case WRIT_CLAIM_DETAILS:
             claims.authorization_details.tool = WRIT_LIT("");
+            break;
+        case WRIT_CLAIM_STATUS:
+            claims.status.place = -1;
             break;
         case WRIT_CLAIM_NONE:
             break;

@@ -172,7 +172,39 @@ START_TEST(there_are_no_other_claims_and_no_other_header_members)
     while (writ_claim_rows[rows].kind != WRIT_CLAIM_NONE) {
         rows++;
     }
-    ck_assert_uint_eq(payload->count, rows);
+    ck_assert_uint_eq(
+        payload->count, rows - 2); /* nobody said who is behind the agent, or of a list */
+    ck_assert_ptr_null(writ_json_get(payload, WRIT_LIT("subject")));
+    ck_assert_ptr_null(writ_json_get(payload, WRIT_LIT("status")));
+    teardown();
+}
+END_TEST
+
+START_TEST(who_is_behind_the_agent_and_its_place_in_a_list_are_said_where_they_are_known)
+{
+    writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
+    struct writ_credential_request wanted;
+    struct writ_credential_expect expect;
+    struct writ_claims claims;
+    enum writ_reason why;
+
+    setup();
+    wanted = request();
+    wanted.subject = WRIT_LIT("alice \"a\"");
+    wanted.status = (struct writ_claim_status){WRIT_LIT("https://gateway.example/list"), 77};
+    ck_assert_ok(writ_credential_issue(signer, &wanted, &token, NULL));
+    expect = expectation();
+    ck_assert_ok(
+        writ_credential_verify(writ_buf_view(&token), &expect, arena, &claims, &why, NULL));
+    ck_assert_int_eq(why, WRIT_REASON_CREDENTIAL_OK);
+    ck_assert_view(claims.subject, "alice \"a\"");
+    ck_assert_view(claims.status.uri, "https://gateway.example/list");
+    ck_assert_int_eq(claims.status.place, 77);
+    wanted.subject = WRIT_LIT("\xff");
+    ck_assert_code(writ_credential_issue(signer, &wanted, &token, NULL), WRIT_E_INVALID);
+    wanted.subject = (struct writ_view){NULL, 0};
+    wanted.status.uri = WRIT_LIT("\xff");
+    ck_assert_code(writ_credential_issue(signer, &wanted, &token, NULL), WRIT_E_INVALID);
     teardown();
 }
 END_TEST
@@ -799,12 +831,20 @@ START_TEST(faults_of_the_header_are_malformed_whoever_signed)
 }
 END_TEST
 
-static bool
+static enum writ_status
 always_revoked(void *ctx, const struct writ_claims *claims)
 {
     (void)claims;
     (*(int *)ctx)++;
-    return true;
+    return WRIT_STATUS_REVOKED;
+}
+
+static enum writ_status
+never_known(void *ctx, const struct writ_claims *claims)
+{
+    (void)ctx;
+    (void)claims;
+    return WRIT_STATUS_UNKNOWN;
 }
 
 static enum writ_credential_use
@@ -830,7 +870,7 @@ START_TEST(the_first_reason_in_the_order_wins)
 
     setup();
     expect = expectation();
-    expect.revoked = always_revoked;
+    expect.status = always_revoked;
     expect.use = always_spent;
     expect.ctx = &asked;
     for (size_t right = 0; right < sizeof(order) / sizeof(order[0]); right++) {
@@ -845,7 +885,9 @@ START_TEST(the_first_reason_in_the_order_wins)
         ck_assert_int_eq(asked, right == 7 ? 1 : 0);
         ck_assert_str_eq(reason_of(forged(stranger, "JWT", changes), &expect), "unknown_key");
     }
-    expect.revoked = NULL;
+    expect.status = never_known;
+    ck_assert_str_eq(reason_of(issued(signer), &expect), "status_unknown");
+    expect.status = NULL;
     ck_assert_str_eq(reason_of(issued(signer), &expect), "replayed");
     ck_assert_int_eq(asked, 2);
     teardown();
@@ -1062,11 +1104,12 @@ START_TEST(a_token_of_every_length_fits_an_arena_of_64_kib)
 END_TEST
 
 WRIT_UNIT_MAIN("credential", what_is_issued_verifies, every_claim_is_that_of_the_decision,
-    there_are_no_other_claims_and_no_other_header_members, what_the_decision_does_not_have_is_null,
-    every_algorithm_signs_credentials, only_a_decision_that_allows_gets_one,
-    a_decision_that_lacks_a_claim_gets_none, an_issuer_and_an_audience_are_needed,
-    a_claim_that_would_be_cut_or_be_no_json_is_refused, a_lifetime_has_limits,
-    a_credential_has_a_longest_length, libjwt_assembles_the_same_bytes,
+    there_are_no_other_claims_and_no_other_header_members,
+    who_is_behind_the_agent_and_its_place_in_a_list_are_said_where_they_are_known,
+    what_the_decision_does_not_have_is_null, every_algorithm_signs_credentials,
+    only_a_decision_that_allows_gets_one, a_decision_that_lacks_a_claim_gets_none,
+    an_issuer_and_an_audience_are_needed, a_claim_that_would_be_cut_or_be_no_json_is_refused,
+    a_lifetime_has_limits, a_credential_has_a_longest_length, libjwt_assembles_the_same_bytes,
     libjwt_verifies_what_we_issue, we_verify_what_libjwt_issues,
     an_hmac_token_of_libjwt_keyed_with_the_public_pem_is_refused,
     each_claim_is_held_against_the_call, there_is_no_credential_where_there_is_no_text,
