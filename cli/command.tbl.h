@@ -289,6 +289,28 @@ VALUE(verify_foreign, "revoked", "ID@TIME",
     "Grants of this issuer, or under this secretVersion, count as revoked if they were issued at "
     "this time or later.")
 
+#define KILL_CALLER(id)                                                                            \
+    REQUIRED(id, "token", "FILE", "File with the bearer token of an administrator.")               \
+    VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate.")
+
+COMMAND(kill_pull, "kill pull", "URL KIND VALUE", 3, 3, "stop calls of an agent, tool, tenant or policy",
+    "URL is that of the admin listener; KIND is agent, tool, tenant or policy; VALUE is the agent_id, "
+    "upstream/tool, the tenant, or the digest of the policy. From then on no such call is allowed, and "
+    "credentials that were issued for such calls are on the list of revoked ones. It holds until it is lifted, "
+    "also over a restart. Exit 1 when the gateway refuses.")
+KILL_CALLER(kill_pull)
+REQUIRED(kill_pull, "reason", "TEXT", "Why, for people.")
+VALUE(kill_pull, "tenant", "TENANT", "Only calls of this tenant.")
+
+COMMAND(kill_list, "kill list", "URL", 1, 1, "show what is stopped",
+    "One line for each: id, since when, what, by whom and why.")
+KILL_CALLER(kill_list)
+
+COMMAND(kill_lift, "kill lift", "URL ID", 2, 2, "let calls go again that were stopped",
+    "Credentials that were revoked stay revoked. Exit 1 when the gateway refuses.")
+KILL_CALLER(kill_lift)
+#undef KILL_CALLER
+
 /* what every guard is told */
 #define GUARD_OPTIONS(id)                                                                          \
     REQUIRED(id, "keys", "KEYS",                                                                   \
@@ -298,7 +320,11 @@ VALUE(verify_foreign, "revoked", "ID@TIME",
     REQUIRED(id, "used", "FILE", "Remembers which credentials were used: writ guard init.")        \
     VALUE(id, "iss", "URI", "Who must have issued them; by default whoever has the keys.")         \
     VALUE(id, "typ", "TYPE", "The typ of their header; JWT by default.")                           \
-    VALUE(id, "skew", "SECONDS", "Difference of clocks to forgive; 0 by default.")
+    VALUE(id, "skew", "SECONDS", "Difference of clocks to forgive; 0 by default.")                 \
+    VALUE(id, "status", "LIST",                                                                    \
+        "The list of revoked credentials: a file, or the gateway's URL and "                       \
+        "/.well-known/writ-status-list. Then no credential is good without a current list that "   \
+        "has it.")
 #define GUARD_LISTENS(id)                                                                          \
     VALUE(id, "listen", "ADDRESS", "Where to listen; 127.0.0.1:9100 by default.")                  \
     VALUE(id, "host", "NAME", "A further Host that is served, besides the address.")               \

@@ -37,6 +37,7 @@ run(const struct writ_cli *cli, struct writ_guard_options *options)
     options->log = &log;
     options->clock = cli->clock;
     options->keys = writ_cli_get(cli, "keys").ptr;
+    options->status = writ_cli_get(cli, "status").ptr;
     options->audience = writ_cli_get(cli, "aud");
     options->used = writ_cli_get(cli, "used").ptr;
     options->issuer = writ_cli_get(cli, "iss");

@@ -15,25 +15,59 @@
 
 #define CREDENTIAL_META WRIT_LIT("io.writ/credential")
 
+#define US_PER_S     INT64_C(1000000)
 #define END_AFTER_US 250000 /* for a stream to end after its response */
 
 /* ---- SIGN ---- */
+
+/* Its place in the list of revoked credentials. WRIT_E_MISMATCH: a stop was pulled since the call
+ * was judged. */
+static WRIT_RESULT
+find_place(
+    const struct writ_request *request, struct writ_view issuer, struct writ_claim_status *ret)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_config *config = writ_request_config(request);
+    const struct writ_gateway *gateway = request->worker->gateway;
+    int64_t lasts_s = config->credential.lifetime_us / US_PER_S + 1;
+    char policy[WRIT_DIGEST_TEXT];
+    const struct writ_kill_call seen = {
+        .agent_id = request->agent.id,
+        .tenant = request->agent.tenant,
+        .upstream = call->upstream_name,
+        .tool = call->tool,
+        .policy = {policy, WRIT_DIGEST_TEXT - 1},
+    };
+    struct writ_buf uri = writ_buf_in(request->x->arena, issuer.len + sizeof WRIT_KILLS_WELL_KNOWN);
+
+    writ_digest_text(&config->policy_digest, policy);
+    writ_kills_put_uri(&uri, issuer);
+    WRIT_TRY(writ_buf_check(&uri, NULL));
+    if (!writ_kills_admit(gateway->kills, &seen,
+            writ_clock_wall_us(gateway->clock) / US_PER_S + lasts_s, &ret->place)) {
+        return (writ_result){WRIT_E_MISMATCH};
+    }
+    ret->uri = writ_buf_view(&uri);
+    return WRIT_DONE;
+}
 
 writ_result
 writ_forward_credential(struct writ_request *request)
 {
     struct writ_call *call = request->call;
     const struct writ_config *config = writ_request_config(request);
-    const struct writ_credential_request wanted = {
+    struct writ_credential_request wanted = {
         .decision = &call->authorization,
         .issuer = config->issuer.len > 0 ? config->issuer : request->worker->gateway->issuer,
         .audience = call->framework != NULL ? call->framework->resource
                                             : writ_upstream_config(call->upstream)->resource,
         .tenant = request->agent.tenant,
         .typ = config->credential.typ,
+        .subject = request->agent.subject,
     };
     struct writ_buf token = writ_buf_in(request->x->arena, WRIT_JWS_BYTES_MAX);
 
+    WRIT_TRY(find_place(request, wanted.issuer, &wanted.status));
     WRIT_TRY(writ_credential_issue(request->generation->signer, &wanted, &token, NULL));
     call->credential = writ_buf_view(&token);
     return WRIT_DONE;
@@ -42,8 +76,11 @@ writ_forward_credential(struct writ_request *request)
 enum writ_step
 writ_forward_sign(struct writ_request *request)
 {
-    if (!writ_is_ok(writ_forward_credential(request))) {
-        return writ_conclude_unsent(request, WRIT_REASON_CREDENTIAL_FAILED);
+    writ_result issued = writ_forward_credential(request);
+
+    if (!writ_is_ok(issued)) {
+        return writ_conclude_unsent(request,
+            issued.code == WRIT_E_MISMATCH ? WRIT_REASON_KILLED : WRIT_REASON_CREDENTIAL_FAILED);
     }
     return writ_request_together(
         request, request->call->framework != NULL ? WRIT_STEP_HAND : WRIT_STEP_FORWARD);

@@ -12,6 +12,7 @@
 #include "evidence/profile.h"
 #include "gateway/admin.h"
 #include "gateway/answers.h"
+#include "gateway/kills.h"
 #include "gateway/listener.h"
 #include "gateway/logins.h"
 #include "gateway/lookups.h"
@@ -28,6 +29,7 @@ struct writ_gateway {
     const struct writ_clock *clock;
     struct writ_log *log;
     struct writ_ledger *ledger;
+    struct writ_kills *kills;
     struct writ_sessions *sessions;
     struct writ_answers *answers;
     struct writ_owners *owners;   /* of resources */

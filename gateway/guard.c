@@ -15,17 +15,19 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#define US_PER_S       INT64_C(1000000)
-#define KEYS_EVERY_US  (60 * US_PER_S)
-#define KEYS_MAX       ((size_t)256 * 1024)
-#define CANONICAL_MAX  (6 * WRIT_GUARD_BODY_MAX)
-#define TICK_NS        100000000
-#define CODE_PARSE     (-32700)
-#define CODE_REQUEST   (-32600)
-#define CODE_NO_METHOD (-32601)
-#define CODE_PARAMS    (-32602)
+#define US_PER_S        INT64_C(1000000)
+#define KEYS_EVERY_US   (60 * US_PER_S)
+#define KEYS_MAX        ((size_t)256 * 1024)
+#define STATUS_EVERY_US US_PER_S
+#define STATUS_MAX      ((size_t)8192)
+#define CANONICAL_MAX   (6 * WRIT_GUARD_BODY_MAX)
+#define TICK_NS         100000000
+#define CODE_PARSE      (-32700)
+#define CODE_REQUEST    (-32600)
+#define CODE_NO_METHOD  (-32601)
+#define CODE_PARAMS     (-32602)
 
-enum place { PLACE_KEYS = 0 };
+enum place { PLACE_KEYS = 0, PLACE_STATUS };
 
 static const struct writ_json_limits message_limits = {
     .bytes = WRIT_GUARD_BODY_MAX,
@@ -129,6 +131,21 @@ writ_guard_forget(struct writ_guard *guard, struct writ_guard_ask *ask)
     }
 }
 
+/* A list that cannot be had or used leaves the one before, which is over soon. */
+static void
+told_status(struct writ_guard *guard, const struct writ_buf *text)
+{
+    struct writ_err err = {{0}, 0, 0};
+    bool good =
+        text == NULL || writ_is_ok(writ_verify_status(guard->verify, writ_buf_view(text), &err));
+
+    if (!good && !guard->status_refused) {
+        WRIT_LOG(guard->options->log, WRIT_LOG_ERROR, "status_refused",
+            writ_log_str("place", guard->options->status), writ_log_str("why", err.text));
+    }
+    guard->status_refused = !good;
+}
+
 /* Who waited for keys asks once more, whether there are new ones or not. */
 static void
 told(void *ctx, size_t place, const struct writ_buf *text)
@@ -136,7 +153,10 @@ told(void *ctx, size_t place, const struct writ_buf *text)
     struct writ_guard *guard = ctx;
     struct writ_err err = {{0}, 0, 0};
 
-    (void)place;
+    if (place == PLACE_STATUS) {
+        told_status(guard, text);
+        return;
+    }
     if (text != NULL && !writ_is_ok(writ_verify_keys(guard->verify, writ_buf_view(text), &err))) {
         WRIT_LOG(guard->options->log, WRIT_LOG_ERROR, "keys_refused",
             writ_log_str("place", guard->options->keys), writ_log_str("why", err.text));
@@ -306,10 +326,14 @@ open_guard(struct writ_guard *guard, struct writ_err *err)
     const struct writ_guard_options *options = guard->options;
     const struct writ_loop_options loop = {.clock = options->clock};
     const struct writ_guard_place places[WRIT_GUARD_KEYS_PLACES] = {
-        [PLACE_KEYS] = {options->keys, KEYS_MAX, KEYS_EVERY_US}};
+        [PLACE_KEYS] = {options->keys, KEYS_MAX, KEYS_EVERY_US},
+        [PLACE_STATUS] = {options->status, STATUS_MAX, STATUS_EVERY_US}};
 
     WRIT_TRY(writ_guard_used_open(options->used, now_s(guard), options->skew_s, &guard->used, err));
     WRIT_TRY(writ_verify_new(&guard->verify, err));
+    if (options->status != NULL) { /* from now on there has to be one */
+        WRIT_TRY(writ_verify_status(guard->verify, writ_view(NULL, 0), err));
+    }
     WRIT_TRY(writ_loop_new(&loop, &guard->loop, err));
     return writ_guard_keys_open(
         guard->loop, places, options->log, options->clock, told, guard, &guard->keys, err);

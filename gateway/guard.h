@@ -45,6 +45,7 @@ struct writ_guard_options {
     struct writ_view header;   /* that has the credential */
     struct writ_view typ;      /* empty: JWT */
     const char *keys;          /* a file or a URL */
+    const char *status;        /* the list of revoked credentials, likewise; NULL: not looked at */
     const char *used;          /* the file of guard_used.h */
     int64_t skew_s;
     struct writ_log *log;
@@ -77,6 +78,7 @@ struct writ_guard {
     struct writ_guard_used *used;
     struct writ_guard_keys *keys;
     struct writ_guard_ask *waiting; /* for keys that are being fetched */
+    bool status_refused;            /* as the log has it */
 };
 
 /** Runs until SIGTERM or SIGINT, or, over stdio, until the client or the server ends. What

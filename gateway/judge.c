@@ -124,6 +124,23 @@ choose_boundary(struct writ_request *request, struct writ_call *call, struct wri
 
 /* ---- JUDGE ---- */
 
+/* An administrator's stop is above every rule, and above shadow mode. */
+static bool
+is_stopped(const struct writ_request *request, const struct writ_call *call)
+{
+    char policy[WRIT_DIGEST_TEXT];
+    const struct writ_kill_call seen = {
+        .agent_id = request->agent.id,
+        .tenant = request->agent.tenant,
+        .upstream = call->upstream_name,
+        .tool = call->tool,
+        .policy = {policy, WRIT_DIGEST_TEXT - 1},
+    };
+
+    writ_digest_text(&writ_request_config(request)->policy_digest, policy);
+    return writ_kills_stops(request->worker->gateway->kills, &seen);
+}
+
 void
 writ_judge_decide(struct writ_request *request, struct writ_call *call)
 {
@@ -136,6 +153,10 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
 
     if (call->upstream == NULL && call->framework == NULL) {
         call->verdict = (struct writ_verdict){.reason = WRIT_REASON_TOOL_NOT_LISTED};
+        return;
+    }
+    if (is_stopped(request, call)) {
+        call->verdict = (struct writ_verdict){.reason = WRIT_REASON_KILLED};
         return;
     }
     writ_policy_decide(

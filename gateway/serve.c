@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "gateway/fixed.h"
 #include "gateway/gateway.h"
+#include "gateway/kill_api.h"
 #include "gateway/hook.h"
 #include "gateway/ledger_api.h"
 #include "gateway/login.h"
@@ -39,14 +40,14 @@
 #define DRAIN_US     10000000 /* for calls under way at the end */
 #define STOP_US      8000000  /* for children to end */
 #define BATCH_MAX    1024
-#define FIXED_ROUTES 3
+#define FIXED_ROUTES 4
 /* A row outlives its session by half an idle time, in which another session takes its place, and
  * waits for the next look at what has expired: so the table of sessions is full first. */
 #define ROWS_PER_SESSION 3
 #define MAX_ROUTES       (WRIT_UPSTREAMS_MAX + FIXED_ROUTES + WRIT_HOOK_ROUTES)
 #define ADMIN_ROUTES                                                                               \
     (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
-        WRIT_PAGE_ROUTES)
+        WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES)
 #define PATH_MAX_BYTES 64
 #define URL_MAX        512
 #define METADATA_MAX   65536
@@ -85,6 +86,30 @@ serve_jwks(struct writ_exchange *x, void *ctx)
 
     writ_exchange_reply(x, 200, headers, 2,
         writ_buf_view(&writ_gateway_worker(gateway, x->loop)->generation->jwks));
+}
+
+/* Which credentials were revoked: current as it is given away. */
+static void
+serve_status_list(struct writ_exchange *x, void *ctx)
+{
+    static const struct writ_header headers[] = {
+        {WRIT_LIT("Content-Type"), WRIT_LIT("application/statuslist+jwt")},
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("no-store")},
+    };
+    struct writ_gateway *gateway = ctx;
+    const struct writ_generation *generation = writ_gateway_worker(gateway, x->loop)->generation;
+    struct writ_view issuer = generation->config->issuer;
+    writ_auto_buf uri = writ_buf_make(URL_MAX + 64);
+    writ_auto_buf body = writ_buf_make(WRIT_JWS_BYTES_MAX);
+
+    writ_kills_put_uri(&uri, issuer.len > 0 ? issuer : gateway->issuer);
+    if (!writ_is_ok(writ_buf_check(&uri, NULL)) ||
+        !writ_is_ok(writ_kills_put_list(
+            gateway->kills, generation->signer, writ_buf_view(&uri), &body, NULL))) {
+        writ_exchange_reply(x, 503, NULL, 0, writ_view(NULL, 0));
+        return;
+    }
+    writ_exchange_reply(x, 200, headers, 2, writ_buf_view(&body));
 }
 
 /* What is told here is for pages of every origin; a header that clients send makes a browser ask
@@ -171,6 +196,13 @@ make_routes(struct serve *serve)
         .ctx = &serve->gateway,
     };
     serve->routes[serve->routes_n++] = (struct writ_route){
+        .path = WRIT_LIT(WRIT_KILLS_WELL_KNOWN),
+        .methods = WRIT_ROUTE_GET,
+        .any_origin = true,
+        .handler = serve_status_list,
+        .ctx = &serve->gateway,
+    };
+    serve->routes[serve->routes_n++] = (struct writ_route){
         .path = WRIT_LIT(WRIT_RESOURCE_WELL_KNOWN),
         .prefix = true,
         .methods = WRIT_ROUTE_GET | WRIT_ROUTE_OPTIONS,
@@ -195,6 +227,8 @@ make_admin_routes(struct serve *serve)
     writ_ledger_api_routes(gateway, routes);
     routes += WRIT_LEDGER_API_ROUTES;
     writ_page_routes(routes);
+    routes += WRIT_PAGE_ROUTES;
+    writ_kill_api_routes(gateway, routes);
 }
 
 /* ---- opening ---- */
@@ -419,6 +453,7 @@ open_all(struct serve *serve, struct writ_err *err)
     }
     WRIT_TRY(writ_generation_new(config, gateway->clock, gateway->log, &serve->generation, err));
     WRIT_TRY(open_ledger(serve, err));
+    WRIT_TRY(writ_kills_open(config->store.ptr, gateway->clock, &gateway->kills, err));
     WRIT_TRY(writ_seen_open(gateway, &serve->seen, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
         &gateway->sessions, err));
@@ -522,6 +557,7 @@ close_all(struct serve *serve)
     for (size_t i = 0; i < gateway->workers_n; i++) {
         writ_loop_free(serve->loops[i]);
     }
+    writ_kills_free(gateway->kills);
     writ_sessions_free(gateway->sessions);
     writ_answers_free(gateway->answers);
     writ_owners_free(gateway->owners);

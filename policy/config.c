@@ -590,6 +590,7 @@ read_top(struct loading *l)
     c->hosts = l->top.hosts;
     c->origins = l->top.origins;
     c->auditors = l->top.auditors;
+    c->administrators = l->top.administrators;
     c->issuer = l->top.issuer;
     c->keys = l->top.keys;
     c->profile = profile != NULL && profile->type == WRIT_YAML_SCALAR ? profile->text

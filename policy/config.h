@@ -256,11 +256,12 @@ struct writ_config {
     struct writ_view public_path;   /* what follows it: "" or "/writ" */
     struct writ_view admin_url; /* of the admin listener; empty = by the address that is bound */
     struct writ_views auditors; /* roles that read every call of their tenant */
-    struct writ_view separator; /* between the names of an upstream and of its tool */
-    struct writ_view issuer;    /* `iss` of credentials; empty = by the address that is bound */
-    struct writ_view keys;      /* key directory, NUL-terminated */
-    struct writ_view store;     /* path of the database, NUL-terminated (sqlite:// is taken off) */
-    struct writ_view profile;   /* derivation profile */
+    struct writ_views administrators; /* subjects that may stop calls */
+    struct writ_view separator;       /* between the names of an upstream and of its tool */
+    struct writ_view issuer;  /* `iss` of credentials; empty = by the address that is bound */
+    struct writ_view keys;    /* key directory, NUL-terminated */
+    struct writ_view store;   /* path of the database, NUL-terminated (sqlite:// is taken off) */
+    struct writ_view profile; /* derivation profile */
     const struct writ_identity_config *agents;
     size_t agents_n;
     const struct writ_upstream_config *upstreams;

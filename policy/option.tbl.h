@@ -92,6 +92,9 @@ TEXT(top, "admin_url", admin_url, 1, 1024, NONE,
 TEXTS(top, "auditors", auditors, 64,
     "Roles of agents that may read every call of their tenant in the ledger, or of all tenants when they "
     "have none, on the page and under /v1/ledger. Everybody else reads the calls that it made itself.")
+TEXTS(top, "administrators", administrators, 64,
+    "Subjects of agents that may stop calls of an agent, a tool, a tenant or under a policy (writ kill): of "
+    "their own tenant, or of all when they have none. Nobody may when left out.")
 TEXT(top, "issuer", issuer, 1, 512, NONE,
     "The iss of credentials, as a URL; http:// and the listener's address when left out.")
 TEXT(top, "keys", keys, 1, 4096, "keys", "Directory of signing keys, made by `writ keys new`.")

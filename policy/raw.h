@@ -18,7 +18,7 @@ struct writ_raw_top {
     struct writ_listen_address listen, admin_listen;
     struct writ_tls_config tls, admin_tls;
     int64_t loops;
-    struct writ_views hosts, origins, auditors;
+    struct writ_views hosts, origins, auditors, administrators;
     struct writ_view public_url, admin_url, issuer, keys, store;
     struct writ_view separator;
     int profile;

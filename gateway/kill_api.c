@@ -1,0 +1,364 @@
+#include "gateway/kill_api.h"
+
+#include "base/text.h"
+#include "evidence/credential.h"
+#include "evidence/write.h"
+#include "gateway/api.h"
+#include "policy/approval.h"
+
+#define US_PER_S INT64_C(1000000)
+#define LIFT     "/lift"
+
+/* One request. */
+struct asked {
+    struct writ_exchange *x;
+    struct writ_gateway *gateway;
+    struct writ_generation *generation;
+    struct writ_agent agent;
+};
+
+static void
+refuse(struct asked *a, unsigned status, enum writ_reason reason)
+{
+    writ_api_problem(a->x, status, reason);
+}
+
+/* False: nobody, and told. */
+static bool
+begin(struct asked *a, struct writ_exchange *x, struct writ_gateway *gateway)
+{
+    struct writ_worker *worker = writ_gateway_worker(gateway, x->loop);
+    enum writ_reason reason;
+
+    *a = (struct asked){.x = x, .gateway = gateway, .generation = worker->generation};
+    reason = writ_api_ask(x, worker, x->arena, &a->agent);
+    if (reason != WRIT_REASON_NONE) {
+        refuse(a, writ_api_status(reason), reason);
+        return false;
+    }
+    return true;
+}
+
+static bool
+is_administrator(const struct asked *a)
+{
+    const struct writ_views *all = &a->generation->config->administrators;
+
+    for (size_t i = 0; i < all->n; i++) {
+        if (writ_view_equal(all->items[i], writ_approval_subject(&a->agent))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+reply(struct asked *a, struct writ_write *w, const struct writ_buf *body)
+{
+    WRIT_IGNORE(writ_write_end(w, NULL)); /* the buffer remembers */
+    writ_api_reply(a->x, 200, body);
+}
+
+/* ---- stops */
+
+static void
+list(struct asked *a)
+{
+    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
+    struct writ_write w = writ_write_to(&body);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("kills"));
+    writ_kills_put(a->gateway->kills, a->agent.tenant, &w);
+    writ_write_object_end(&w);
+    reply(a, &w, &body);
+}
+
+/* Text that a person reads, or that names something: no control characters. */
+static bool
+read_text(const struct writ_json *body, struct writ_view name, size_t max, struct writ_view *ret)
+{
+    const struct writ_json *value = writ_json_get(body, name);
+
+    *ret = writ_json_string(value);
+    for (size_t i = 0; i < ret->len; i++) {
+        if ((unsigned char)ret->ptr[i] < 0x20 || ret->ptr[i] == 0x7f) {
+            return false;
+        }
+    }
+    return value == NULL || (ret->ptr != NULL && ret->len > 0 && ret->len <= max);
+}
+
+static bool
+read_kill(struct asked *a, struct writ_kill *ret)
+{
+    const struct writ_json *body = NULL;
+    struct writ_view by;
+
+    if (!writ_is_ok(
+            writ_json_read(a->x->body, &writ_json_limits_default, a->x->arena, &body, NULL)) ||
+        writ_json_type(body) != WRIT_JSON_OBJECT ||
+        !read_text(body, WRIT_LIT("by"), WRIT_KILLS_TEXT_MAX, &by) ||
+        !read_text(body, WRIT_LIT("value"), WRIT_KILLS_TEXT_MAX, &ret->value) ||
+        !read_text(body, WRIT_LIT("tenant"), WRIT_KILLS_TEXT_MAX, &ret->tenant) ||
+        !read_text(body, WRIT_LIT("reason"), WRIT_KILLS_REASON_MAX, &ret->reason)) {
+        return false;
+    }
+    WRIT_JSON_EACH(name, body)
+    {
+        struct writ_view key = writ_json_string(name);
+        if (!writ_view_is(key, "by") && !writ_view_is(key, "value") &&
+            !writ_view_is(key, "tenant") && !writ_view_is(key, "reason")) {
+            return false; /* what is not understood could have made it smaller */
+        }
+    }
+    ret->by = writ_kills_by_find(by);
+    return ret->by != WRIT_KILL_NONE && ret->value.len > 0 && ret->reason.len > 0 &&
+           (ret->by != WRIT_KILL_POLICY || writ_digest_is(ret->value)) &&
+           (ret->by != WRIT_KILL_TOOL || writ_view_find(ret->value, '/') < ret->value.len);
+}
+
+/* An administrator of a tenant stops calls of that tenant alone. */
+static bool
+is_within(const struct asked *a, struct writ_kill *kill)
+{
+    if (a->agent.tenant.len == 0) {
+        return true;
+    }
+    if (kill->by == WRIT_KILL_POLICY ||
+        (kill->by == WRIT_KILL_TENANT && !writ_view_equal(kill->value, a->agent.tenant)) ||
+        (kill->tenant.len > 0 && !writ_view_equal(kill->tenant, a->agent.tenant))) {
+        return false;
+    }
+    kill->tenant = a->agent.tenant;
+    return true;
+}
+
+static void
+tell(const struct asked *a, const char *event, const struct writ_kill *kill)
+{
+    WRIT_LOG(a->gateway->log, WRIT_LOG_WARN, event, writ_log_text("id", kill->id),
+        writ_log_text("by", writ_kills_by_name(kill->by)), writ_log_text("value", kill->value),
+        writ_log_text("tenant", kill->tenant), writ_log_text("who", kill->who));
+}
+
+static void
+pull(struct asked *a)
+{
+    struct writ_kill kill = {.who = writ_approval_subject(&a->agent)};
+    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
+    struct writ_write w = writ_write_to(&body);
+    struct writ_err err = {{0}, 0, 0};
+    char id[WRIT_ID_TEXT];
+    writ_result result;
+
+    if (!read_kill(a, &kill)) {
+        refuse(a, 422, WRIT_REASON_KILL_MALFORMED);
+        return;
+    }
+    if (!is_within(a, &kill)) {
+        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+        return;
+    }
+    result = writ_kills_pull(a->gateway->kills, &kill, id, &err);
+    if (result.code == WRIT_E_LIMIT || result.code == WRIT_E_INVALID) {
+        refuse(a, 409, WRIT_REASON_KILL_MALFORMED);
+        return;
+    }
+    kill.id = writ_view_str(id);
+    tell(a, "kill_pulled", &kill);
+    if (!writ_is_ok(result)) {
+        WRIT_LOG(a->gateway->log, WRIT_LOG_ERROR, "kill_not_durable", writ_log_text("id", kill.id),
+            writ_log_str("why", err.text));
+    }
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_string(&w, kill.id);
+    writ_write_name(&w, WRIT_LIT("durable"));
+    writ_write_bool(&w, writ_is_ok(result));
+    writ_write_object_end(&w);
+    reply(a, &w, &body);
+}
+
+static void
+handle_all(struct writ_exchange *x, void *ctx)
+{
+    struct asked a;
+
+    if (!begin(&a, x, ctx)) {
+        return;
+    }
+    if (!is_administrator(&a)) {
+        refuse(&a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+    } else if (x->method == WRIT_METHOD_GET) {
+        list(&a);
+    } else {
+        pull(&a);
+    }
+}
+
+static void
+handle_one(struct writ_exchange *x, void *ctx)
+{
+    struct asked a;
+    struct writ_kill kill;
+    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
+    struct writ_write w = writ_write_to(&body);
+    writ_result result;
+
+    if (!begin(&a, x, ctx)) {
+        return;
+    }
+    if (!is_administrator(&a)) {
+        refuse(&a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+        return;
+    }
+    kill = (struct writ_kill){.id = writ_view_sub(x->suffix, 0, writ_view_find(x->suffix, '/')),
+        .who = writ_approval_subject(&a.agent)};
+    if (!writ_view_is(writ_view_sub(x->suffix, kill.id.len, x->suffix.len), LIFT)) {
+        refuse(&a, 404, WRIT_REASON_PATH_UNKNOWN);
+        return;
+    }
+    result = writ_kills_lift(a.gateway->kills, kill.id, a.agent.tenant, NULL);
+    if (result.code == WRIT_E_ABSENT) {
+        refuse(&a, 404, WRIT_REASON_KILL_UNKNOWN);
+        return;
+    }
+    if (!writ_is_ok(result)) {
+        refuse(&a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
+        return;
+    }
+    tell(&a, "kill_lifted", &kill);
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_string(&w, kill.id);
+    writ_write_object_end(&w);
+    reply(&a, &w, &body);
+}
+
+/* ---- introspection */
+
+/* The value of `token` in a form; a credential has no byte that a form escapes. */
+static struct writ_view
+token_of(struct writ_view form)
+{
+    while (form.len > 0) {
+        struct writ_view pair = writ_view_sub(form, 0, writ_view_find(form, '&'));
+
+        if (writ_view_has_prefix(pair, WRIT_LIT("token="))) {
+            return writ_view_sub(pair, sizeof "token=" - 1, pair.len);
+        }
+        form = writ_view_sub(form, pair.len + 1, form.len);
+    }
+    return writ_view(NULL, 0);
+}
+
+static enum writ_status
+status_of(void *ctx, const struct writ_claims *claims)
+{
+    struct asked *a = ctx;
+
+    return claims->status.uri.ptr != NULL
+               ? writ_kills_status(a->gateway->kills, claims->status.place)
+               : WRIT_STATUS_UNKNOWN;
+}
+
+/* Whom and what a credential is for it says itself: asked is whether it is good. */
+static bool
+is_active(struct asked *a, struct writ_view token, const struct writ_jwks *keys,
+    const struct writ_json *payload)
+{
+    const struct writ_config *config = a->generation->config;
+    struct writ_claims claims = {0};
+    enum writ_reason why = WRIT_REASON_NONE;
+    struct writ_credential_expect expect = {
+        .keys = keys,
+        .issuer = config->issuer.len > 0 ? config->issuer : a->gateway->issuer,
+        .typ = config->credential.typ,
+        .any_agent = true,
+        .any_tenant = a->agent.tenant.len == 0,
+        .tenant = a->agent.tenant,
+        .any_params = true,
+        .any_target_state = true,
+        .now_s = writ_clock_wall_us(a->gateway->clock) / US_PER_S,
+        .status = status_of,
+        .ctx = a,
+    };
+
+    if (!writ_is_ok(writ_claim_read(payload, &claims, NULL))) {
+        return false;
+    }
+    expect.audience = claims.aud;
+    expect.tool = claims.authorization_details.tool;
+    return writ_is_ok(writ_credential_verify(token, &expect, a->x->arena, NULL, &why, NULL)) &&
+           why == WRIT_REASON_CREDENTIAL_OK;
+}
+
+static void
+introspect(struct writ_exchange *x, void *ctx)
+{
+    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
+    struct writ_write w = writ_write_to(&body);
+    const struct writ_json *payload = NULL;
+    struct writ_jwks *keys = NULL;
+    struct writ_view token;
+    struct writ_jws jws;
+    struct asked a;
+    bool active;
+
+    if (!begin(&a, x, ctx)) {
+        return;
+    }
+    if (!writ_header_has_type(writ_exchange_header(x, WRIT_LIT("Content-Type")),
+            WRIT_LIT("application/x-www-form-urlencoded"))) {
+        refuse(&a, 415, WRIT_REASON_MEDIA_TYPE_UNSUPPORTED);
+        return;
+    }
+    token = token_of(x->body);
+    active = writ_is_ok(writ_jws_read(token, x->arena, &jws, NULL)) &&
+             writ_is_ok(writ_jws_claims(&jws, x->arena, &payload, NULL)) &&
+             writ_is_ok(writ_jwks_read(writ_buf_view(&a.generation->jwks), &keys, NULL)) &&
+             is_active(&a, token, keys, payload);
+    writ_jwks_free(keys);
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("active"));
+    writ_write_bool(&w, active);
+    if (active) { /* RFC 7662 2.2: of what is not active nothing is told */
+        WRIT_JSON_EACH(name, payload)
+        {
+            writ_write_name(&w, writ_json_string(name));
+            writ_write_value(&w, writ_json_value(name));
+        }
+    }
+    writ_write_object_end(&w);
+    reply(&a, &w, &body);
+}
+
+void
+writ_kill_api_routes(struct writ_gateway *gateway, struct writ_route ret[WRIT_KILL_API_ROUTES])
+{
+    ret[0] = (struct writ_route){
+        .path = WRIT_LIT("/v1/kills"),
+        .methods = WRIT_ROUTE_GET | WRIT_ROUTE_POST,
+        .json = true,
+        .max_body_bytes = WRIT_KILL_API_BODY_MAX,
+        .handler = handle_all,
+        .ctx = gateway,
+    };
+    ret[1] = (struct writ_route){
+        .path = WRIT_LIT("/v1/kills/"),
+        .prefix = true,
+        .methods = WRIT_ROUTE_POST,
+        .json = true,
+        .max_body_bytes = WRIT_KILL_API_BODY_MAX,
+        .handler = handle_one,
+        .ctx = gateway,
+    };
+    ret[2] = (struct writ_route){
+        .path = WRIT_LIT("/v1/introspect"),
+        .methods = WRIT_ROUTE_POST,
+        .max_body_bytes = WRIT_KILL_API_BODY_MAX,
+        .handler = introspect,
+        .ctx = gateway,
+    };
+}

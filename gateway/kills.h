@@ -1,0 +1,114 @@
+/* kills.h - what administrators have stopped: calls of an agent, of a tool, of a tenant, under a
+ * policy.
+ *
+ * From the moment a stop is pulled no credential is issued for what it names, and those that were
+ * issued are on the list of revoked credentials (status_list.h) that tool servers look at. It holds
+ * until it is lifted, also over a restart: stops are a file beside the ledger. A stop works at once
+ * even when it cannot be written; it is not lifted when that cannot be.
+ *
+ * Credentials of the same agent, tenant, tool and policy share a place in the list, so that its
+ * size does not grow with the rate of calls. When more of them live than there are places, the rest
+ * share the last one, which every stop revokes. A place that was revoked is not used again before
+ * everything in it is over: what was stopped stays revoked when the stop is lifted. Of what an
+ * earlier run of the gateway issued nothing is known: a stop revokes all of it.
+ *
+ * Thread-safe: one lock. */
+#ifndef WRIT_GATEWAY_KILLS_H
+#define WRIT_GATEWAY_KILLS_H
+
+#include "base/id.h"
+#include "evidence/json.h"
+#include "evidence/signer.h"
+#include "evidence/status_list.h"
+#include "evidence/write.h"
+
+#define WRIT_KILLS_MAX        1024 /* stops that hold at once */
+#define WRIT_KILLS_TEXT_MAX   512  /* bytes of a value, a tenant, a name */
+#define WRIT_KILLS_REASON_MAX 1024 /* bytes of why */
+#define WRIT_KILLS_WELL_KNOWN "/.well-known/writ-status-list"
+
+/** What a stop names. Zero is nothing. */
+enum writ_kill_by {
+    WRIT_KILL_NONE = 0,
+    WRIT_KILL_AGENT,  /* its agent_id */
+    WRIT_KILL_TOOL,   /* "upstream/tool" */
+    WRIT_KILL_TENANT, /* its name */
+    WRIT_KILL_POLICY, /* its digest */
+};
+
+/** "agent", "tool", "tenant", "policy"; and back, NONE for another word. Static storage. */
+struct writ_view writ_kills_by_name(enum writ_kill_by by);
+enum writ_kill_by writ_kills_by_find(struct writ_view name);
+
+/** One stop. Views borrowed. */
+struct writ_kill {
+    struct writ_view id; /* given by writ_kills_pull */
+    enum writ_kill_by by;
+    struct writ_view value;
+    struct writ_view tenant; /* only calls of this tenant; empty: of any */
+    struct writ_view reason; /* for people */
+    struct writ_view who;    /* the administrator's subject */
+    int64_t at_us;
+};
+
+/** A call, as stops see it. */
+struct writ_kill_call {
+    struct writ_view agent_id, tenant, upstream, tool;
+    struct writ_view policy; /* its digest as text */
+};
+
+struct writ_kills;
+
+/** Opens the file beside the ledger `store`; makes it when there is none. WRIT_E_PARSE,
+ * WRIT_E_INVALID (not such a file, others can change it), WRIT_E_IO, WRIT_E_NOMEM. `ret` is new,
+ * free with writ_kills_free; written only on success. Blocks. */
+WRIT_RESULT writ_kills_open(const char *store, const struct writ_clock *clock,
+    struct writ_kills **ret, struct writ_err *err);
+
+/** NULL is fine. */
+void writ_kills_free(struct writ_kills *kills);
+
+/** True when a stop names the call. */
+bool writ_kills_stops(struct writ_kills *kills, const struct writ_kill_call *call);
+
+/** Gives the place of a credential in the list, which is over at `until_s`. False: a stop names the
+ * call, and there must be no credential. One step: what is not stopped here, a later stop revokes.
+ */
+bool writ_kills_admit(struct writ_kills *kills, const struct writ_kill_call *call, int64_t until_s,
+    int64_t *ret_place);
+
+/** What the list says of a place. */
+enum writ_status writ_kills_status(struct writ_kills *kills, int64_t place);
+
+/**
+ * Pulls a stop. It works from here on, whatever is returned but WRIT_E_INVALID and WRIT_E_LIMIT.
+ *
+ * @param kill    without id and at_us
+ * @param ret_id  gets its id
+ *
+ * @return WRIT_OK         it is durable
+ *         WRIT_E_INVALID  it names nothing, or a text is too long
+ *         WRIT_E_LIMIT    WRIT_KILLS_MAX
+ *         WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO  it is not durable: a restart forgets it
+ *
+ * Blocks for the disk.
+ */
+WRIT_RESULT writ_kills_pull(struct writ_kills *kills, const struct writ_kill *kill,
+    char ret_id[WRIT_ID_TEXT], struct writ_err *err);
+
+/** Lifts a stop, durably. With a tenant only one of that tenant. WRIT_E_ABSENT, WRIT_E_IO,
+ * WRIT_E_NOMEM: it holds as before. Blocks for the disk. */
+WRIT_RESULT writ_kills_lift(
+    struct writ_kills *kills, struct writ_view id, struct writ_view tenant, struct writ_err *err);
+
+/** Writes all stops as an array, those of a tenant when it is not empty. */
+void writ_kills_put(struct writ_kills *kills, struct writ_view tenant, struct writ_write *w);
+
+/** Appends the URI of the list of that issuer: what the claim `status` says. */
+void writ_kills_put_uri(struct writ_buf *buf, struct writ_view issuer);
+
+/** Appends the list as a signed token, made anew at most once a second unless something changed. */
+WRIT_RESULT writ_kills_put_list(struct writ_kills *kills, const struct writ_signer *signer,
+    struct writ_view uri, struct writ_buf *buf, struct writ_err *err);
+
+#endif

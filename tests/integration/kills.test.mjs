@@ -1,0 +1,235 @@
+// The kill switch: stops new credentials at once, revokes those that were issued, survives what may happen.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
+import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
+import { AUD, ISS, guardFolder, jose, startGuard } from '../support/guard.mjs';
+import { Caller, openSession } from '../support/rpc.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+
+const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };
+const AGENTS = [bearer('a1', { tenant: 'acme', subject: 'alice' }), bearer('a2', { tenant: 'acme' }), bearer('b1', { tenant: 'bolt' }),
+  bearer('root', { subject: 'rita' }), bearer('acme-admin', { tenant: 'acme', subject: 'adam' }), bearer('nobody')];
+const [A1, A2, B1, ROOT, ADAM, NOBODY] = AGENTS;
+
+async function world(t, options = {}) {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, { issuer: ISS, administrators: ['rita', 'adam'], agents: AGENTS.map((a) => a.entry),
+    upstreams: { up: { http: up.url, resource: AUD, ...options.upstream } }, tools: { 'up/*': ANY } });
+  for (const a of AGENTS) writeFileSync(gw.path(`token-${a.id}`), `${a.token}\n`, { mode: 0o600 });
+  const admin = `http://127.0.0.1:${gw.adminPort}`;
+  const api = async (who, path, body, headers = {}) => {
+    const answer = await fetch(admin + path, { method: body === undefined ? 'GET' : 'POST',
+      headers: { ...(who ? { authorization: `Bearer ${who.token}` } : {}), ...(typeof body === 'string' ? {} : { 'content-type': 'application/json' }), ...headers },
+      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body) });
+    return { status: answer.status, body: await answer.json() };
+  };
+  const pull = async (who, by, value, more = {}) => api(who, '/v1/kills', { by, value, reason: 'test', ...more });
+  const sessions = new Map();
+  const call = async (who, tool = 'pay', args = {}) => {
+    if (!sessions.has(who)) sessions.set(who, await openSession(gw, { token: who.token }));
+    const answer = await sessions.get(who).call(`up__${tool}`, { n: Math.random(), ...args });
+    return answer.said !== undefined ? 'ran' : answer.reason;
+  };
+  const list = async () => {
+    const answer = await fetch(`${gw.origin}/.well-known/writ-status-list`);
+    assert.equal(answer.headers.get('content-type'), 'application/statuslist+jwt');
+    return (await answer.text());
+  };
+  const introspect = async (token, who = ROOT) => (await api(who, '/v1/introspect', `token=${token}&token_type_hint=x`, { 'content-type': 'application/x-www-form-urlencoded' })).body;
+  return { up, gw, admin, api, pull, call, list, introspect, sessions };
+}
+
+// As a verifier of others reads the list: npm jose and zlib.
+async function revoked(w, token) {
+  const keys = jose.createLocalJWKSet(await (await fetch(`${w.gw.origin}/.well-known/jwks.json`)).json());
+  const { payload, protectedHeader } = await jose.jwtVerify(await w.list(), keys, { typ: 'statuslist+jwt', requiredClaims: ['sub', 'iat', 'exp', 'ttl'] });
+  assert.equal(protectedHeader.typ, 'statuslist+jwt');
+  const { idx, uri } = jose.decodeJwt(token).status.status_list;
+  assert.equal(payload.sub, uri);
+  assert.equal(uri, `${ISS}/.well-known/writ-status-list`);
+  assert.equal(payload.status_list.bits, 1);
+  return (inflateSync(Buffer.from(payload.status_list.lst, 'base64url'))[idx >> 3] >> (idx & 7) & 1) === 1;
+}
+
+const KINDS = [
+  ['agent', 'a1', { a1: 'killed', a2: 'ran', b1: 'ran' }],
+  ['tenant', 'acme', { a1: 'killed', a2: 'killed', b1: 'ran' }],
+  ['tool', 'up/pay', { a1: 'killed', a2: 'killed', b1: 'killed' }],
+];
+for (const [by, value, want] of KINDS) {
+  test(`a stop by ${by} refuses new calls, revokes what was issued, and nothing else`, async (t) => {
+    const w = await world(t);
+    for (const who of [A1, A2, B1]) assert.equal(await w.call(who), 'ran');
+    const tokens = Object.fromEntries(w.up.calls.map((c) => [jose.decodeJwt(c.credential).sub, c.credential]));
+    for (const token of Object.values(tokens)) assert.equal(await revoked(w, token), false);
+    const pulled = await w.pull(ROOT, by, value);
+    assert.deepEqual([pulled.status, pulled.body.durable], [200, true]);
+    for (const who of [A1, A2, B1]) {
+      assert.equal(await w.call(who), want[who.id], who.id);
+      assert.equal(await revoked(w, tokens[who.id]), want[who.id] === 'killed', who.id);
+      assert.equal((await w.introspect(tokens[who.id])).active, want[who.id] !== 'killed', who.id);
+    }
+    assert.equal(await w.call(A1, 'look'), by === 'tool' ? 'ran' : 'killed');
+    const lifted = await w.api(ROOT, `/v1/kills/${pulled.body.id}/lift`, {});
+    assert.equal(lifted.status, 200);
+    assert.equal(await w.call(A1), 'ran');
+    assert.equal(await revoked(w, tokens.a1), true); // what was revoked stays so
+    assert.equal(await revoked(w, w.up.calls.at(-1).credential), false);
+  });
+}
+
+test('a stop by policy holds until there is another one', async (t) => {
+  const w = await world(t);
+  assert.equal(await w.call(A1), 'ran');
+  const digest = jose.decodeJwt(w.up.calls[0].credential).policy_digest;
+  assert.equal((await w.pull(ROOT, 'policy', digest)).status, 200);
+  assert.equal(await w.call(A1), 'killed');
+  assert.equal(await w.call(B1), 'killed');
+  assert.equal((await w.gw.reload({ ...w.gw.config, tools: { 'up/*': { ...ANY, scope: 'other' } } })).event, 'reloaded');
+  assert.equal(await w.call(A1), 'ran');
+});
+
+test('the refusal is a decision in the ledger', async (t) => {
+  const w = await world(t);
+  await w.pull(ROOT, 'agent', 'a1');
+  assert.equal(await w.call(A1), 'killed');
+  const rows = JSON.parse(writ(['ledger', 'list', w.gw.ledgerFile, '--agent', 'a1', '--json']).out);
+  const shown = writ(['ledger', 'show', w.gw.ledgerFile, rows.decisions[0].decision_id, '--json']).out;
+  assert.match(shown, /"decision":"deny"/);
+  assert.match(shown, /killed/);
+  assert.equal(w.up.calls.length, 0);
+});
+
+test('a stop survives SIGKILL, and revokes what the run before had issued', async (t) => {
+  const w = await world(t);
+  for (const who of [A1, B1]) assert.equal(await w.call(who), 'ran');
+  const [of1, of2] = w.up.calls.map((c) => c.credential);
+  await w.pull(ROOT, 'agent', 'a1');
+  await w.gw.stop('SIGKILL');
+  await w.gw.start();
+  w.sessions.clear();
+  assert.equal(await w.call(A1), 'killed');
+  assert.equal(await w.call(B1), 'ran');
+  assert.equal(await revoked(w, of1), true);
+  assert.equal(await revoked(w, of2), true); // of that run nothing is known any more
+  assert.equal(await revoked(w, w.up.calls.at(-1).credential), false);
+  const file = join(w.gw.dir, 'ledger.db.kills.json');
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  // who cannot read what was stopped does not start
+  await w.gw.stop();
+  const text = readFileSync(file, 'utf8');
+  for (const bad of ['', '{}', text.slice(0, -2), text.replace('"agent"', '"colour"')]) {
+    writeFileSync(file, bad);
+    await assert.rejects(w.gw.start(), /did not start/, bad);
+  }
+  writeFileSync(file, text);
+  chmodSync(file, 0o666);
+  await assert.rejects(w.gw.start(), /did not start/);
+});
+
+test('only administrators pull it, those of a tenant for their tenant', async (t) => {
+  const w = await world(t);
+  const status = async (...args) => (await w.pull(...args)).status;
+  assert.equal(await status(null, 'agent', 'a1'), 401);
+  assert.equal(await status({ token: 'wrong' }, 'agent', 'a1'), 401);
+  for (const who of [NOBODY, A1, B1]) {
+    const refused = await w.pull(who, 'agent', 'a1');
+    assert.deepEqual([refused.status, refused.body.reason], [403, 'not_administrator']);
+    assert.equal((await w.api(who, '/v1/kills')).status, 403);
+  }
+  assert.equal(await status(ADAM, 'tenant', 'bolt'), 403);
+  assert.equal(await status(ADAM, 'policy', `sha256:${'0'.repeat(64)}`), 403);
+  assert.equal(await status(ADAM, 'agent', 'b1', { tenant: 'bolt' }), 403);
+  assert.equal(await status(ADAM, 'agent', 'b1'), 200); // an agent of that name in acme: there is none
+  assert.equal(await w.call(B1), 'ran');
+  const own = await w.pull(ADAM, 'tool', 'up/pay');
+  assert.equal(await w.call(A1), 'killed');
+  assert.equal(await w.call(B1), 'ran');
+  const roots = await w.pull(ROOT, 'agent', 'b1');
+  assert.equal((await w.api(ADAM, '/v1/kills')).body.kills.length, 2);
+  assert.equal((await w.api(ROOT, '/v1/kills')).body.kills.length, 3);
+  assert.equal((await w.api(ADAM, `/v1/kills/${roots.body.id}/lift`, {})).status, 404);
+  assert.equal((await w.api(NOBODY, `/v1/kills/${own.body.id}/lift`, {})).status, 403);
+  assert.equal((await w.api(ADAM, `/v1/kills/${own.body.id}/lift`, {})).status, 200);
+  assert.equal((await w.api(ADAM, `/v1/kills/${own.body.id}/lift`, {})).status, 404);
+  // without administrators nobody is one
+  await w.gw.reload({ ...w.gw.config, administrators: undefined });
+  assert.equal(await status(ROOT, 'agent', 'a1'), 403);
+});
+
+test('what is not understood is refused whole', async (t) => {
+  const w = await world(t);
+  for (const body of [{}, [], { by: 'agent', reason: 'x' }, { by: 'agent', value: '', reason: 'x' }, { by: 'colour', value: 'x', reason: 'x' },
+    { by: 'agent', value: 'a1' }, { by: 'tool', value: 'pay', reason: 'x' }, { by: 'policy', value: 'x', reason: 'x' }, { by: 'agent', value: 7, reason: 'x' },
+    { by: 'agent', value: 'a1', reason: 'x\n' }, { by: 'agent', value: 'a1', reason: 'x', until: 7 }, { by: 'agent', value: 'x'.repeat(513), reason: 'x' }]) {
+    const refused = await w.api(ROOT, '/v1/kills', body);
+    assert.deepEqual([refused.status, refused.body.reason], [422, 'kill_malformed'], JSON.stringify(body));
+  }
+  assert.deepEqual((await w.api(ROOT, '/v1/kills')).body.kills, []);
+});
+
+test('from the command line', async (t) => {
+  const w = await world(t);
+  // the gateway runs in another process: spawnSync does not keep it from answering
+  const token = w.gw.path('token-root');
+  const pulled = writ(['kill', 'pull', w.admin, 'agent', 'a1', '--token', token, '--reason', 'it went astray']);
+  assert.equal(pulled.code, 0, pulled.err);
+  const id = pulled.out.trim();
+  assert.match(id, /^[0-9a-f-]{36}$/);
+  assert.equal(await w.call(A1), 'killed');
+  const listed = writ(['kill', 'list', w.admin, '--token', token]);
+  assert.match(listed.out, new RegExp(`^${id}  \\S+  agent  a1  -  rita  it went astray\n$`));
+  const refused = writ(['kill', 'lift', w.admin, id, '--token', w.gw.path('token-nobody')]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /not_administrator/);
+  assert.equal(writ(['kill', 'lift', w.admin, id, '--token', token]).code, 0);
+  assert.equal(await w.call(A1), 'ran');
+  assert.equal(writ(['kill', 'pull', w.admin, 'agent', 'a1', '--token', token]).code, 2);
+});
+
+test('introspection tells what is in a credential that is good, and nothing else', async (t) => {
+  const w = await world(t);
+  await w.call(A1);
+  const token = w.up.calls[0].credential;
+  const told = await w.introspect(token);
+  assert.deepEqual(told, { active: true, ...jose.decodeJwt(token) });
+  assert.equal(told.subject, 'alice'); // who is behind the agent
+  assert.equal((await w.introspect(token, A2)).active, true); // of the same tenant
+  for (const [who, text] of [[B1, token], [ROOT, ''], [ROOT, 'x'], [ROOT, `${token.slice(0, -4)}AAAA`], [ROOT, await w.list()]]) {
+    assert.deepEqual(await w.introspect(text, who), { active: false });
+  }
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  assert.equal((await w.api(null, '/v1/introspect', `token=${token}`, form)).status, 401);
+  assert.equal((await w.api(ROOT, '/v1/introspect', '{}', { 'content-type': 'application/json' })).status, 415);
+});
+
+test('a guard that looks at the list lets nothing through that was stopped, and nothing at all without a list', async (t) => {
+  const w = await world(t);
+  for (const who of [A1, B1]) await w.call(who);
+  const [of1, ofB] = w.up.calls.map((c) => ({ token: c.credential, args: c.arguments }));
+  const dir = await guardFolder(t);
+  const target = await startUpstream(t);
+  const start = (status) => startGuard(t, dir, ['http', target.url.replace('/mcp', ''), '--status', status], { keys: `${w.gw.origin}/.well-known/jwks.json` });
+  const reason = async (guard, of) => {
+    const answer = await new Caller(guard).call('pay', of.args, { headers: { 'writ-credential': of.token } });
+    return answer.status === 200 ? 'ok' : answer.error.data.reason;
+  };
+  for (const who of [A1, B1]) await w.call(who); // issued after the file of used ones was made
+  const [fresh1, freshB] = w.up.calls.slice(2).map((c) => ({ token: c.credential, args: c.arguments }));
+  const blind = await start(join(dir, 'none'));
+  await until(() => blind.log.some((l) => l.event === 'fetch_failed'), 'the guard to miss its list');
+  assert.equal(await reason(blind, fresh1), 'status_unknown');
+  await blind.stop();
+  const guard = await start(`${w.gw.origin}/.well-known/writ-status-list`);
+  await until(async () => (await reason(guard, freshB)) !== 'status_unknown', 'the guard to have its list');
+  await w.pull(ROOT, 'agent', 'a1');
+  // one from before the guard's memory: it is asked whether it was revoked before it is asked whether it was used
+  await until(async () => (await reason(guard, of1)) === 'revoked', 'the guard to learn of the stop', 5000);
+  assert.equal(await reason(guard, fresh1), 'revoked');
+  assert.equal(target.calls.filter((c) => c.credential === fresh1.token).length, 0);
+  assert.equal(target.calls.filter((c) => c.credential === freshB.token).length, 1);
+  assert.equal(await reason(guard, ofB), 'replayed');
+});
