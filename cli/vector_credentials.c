@@ -7,16 +7,18 @@
 
 /* What the verifier remembers, as the case says. */
 struct memory {
-    bool revoked, used;
+    bool unlisted, revoked, used;
 };
 
-static bool
-is_revoked(void *ctx, const struct writ_claims *claims)
+static enum writ_status
+status(void *ctx, const struct writ_claims *claims)
 {
     const struct memory *memory = ctx;
 
     (void)claims;
-    return memory->revoked;
+    return memory->unlisted  ? WRIT_STATUS_UNKNOWN
+           : memory->revoked ? WRIT_STATUS_REVOKED
+                             : WRIT_STATUS_VALID;
 }
 
 static enum writ_credential_use
@@ -59,7 +61,8 @@ read_call(const struct writ_json *call, struct memory *memory, struct writ_crede
 {
     const struct writ_json *state = get(call, "target_state_digest");
 
-    *memory = (struct memory){is_true(get(call, "revoked")), is_true(get(call, "used"))};
+    *memory = (struct memory){is_true(get(call, "status_unknown")), is_true(get(call, "revoked")),
+        is_true(get(call, "used"))};
     *ret = (struct writ_credential_expect){
         .issuer = writ_json_string(get(call, "iss")),
         .any_issuer = get(call, "iss") == NULL,
@@ -72,7 +75,7 @@ read_call(const struct writ_json *call, struct memory *memory, struct writ_crede
         .target_state = {writ_json_type(state) == WRIT_JSON_NULL ? WRIT_NULL : WRIT_PRESENT,
             writ_json_string(state)},
         .any_target_state = state == NULL,
-        .revoked = is_revoked,
+        .status = status,
         .use = use,
         .ctx = memory,
     };

@@ -97,6 +97,7 @@ add('other arguments', 'args_mismatch', good, { arguments: { ...ARGS, amount: 12
 add('other arguments in the detail', 'args_mismatch', token(detail({ params_hash: H({}) })));
 add('another state', 'state_drift', good, { target_state_digest: H({ balance: 8 }) });
 add('a state that is gone', 'state_drift', good, { target_state_digest: null });
+add('no list has it', 'status_unknown', good, { status_unknown: true });
 add('revoked', 'revoked', good, { revoked: true });
 add('used before', 'replayed', good, { used: true });
 add('revoked comes before used', 'revoked', good, { revoked: true, used: true });
