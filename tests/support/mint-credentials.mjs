@@ -1,5 +1,5 @@
 // Mints vectors/credentials: credentials, the calls they arrive with, and the first reason against
-// each. Written from docs/credentials.md; shares no code with the C implementation.
+// each; and keys that lead to each other. Written from docs/credentials.md; shares no code with the C implementation.
 //
 //   tests/support/node tests/support/mint-credentials.mjs [FOLDER]     (default: vectors)
 import { createHmac } from 'node:crypto';
@@ -113,3 +113,45 @@ write('credentials/credentials.json', {
   },
   cases,
 });
+
+// ---- rotations: which keys are reached from those that were trusted
+const [A, B, C, D] = [es256('writ vectors: A'), ed25519('writ vectors: B'), rs256('writ vectors: C'), es256('writ vectors: D')];
+function rotation(before, after, { at = NOW, header = {}, purpose = 'credential', by = before } = {}) {
+  const head = base64url(jcs({ alg: before.alg, kid: before.kid, typ: 'writ-key-rotation', ...header }));
+  const body = base64url(jcs({ at: new Date(at * 1000).toISOString(), jwk: after.jwk, purpose }));
+  return `${head}.${body}.${base64url(by.sign(`${head}.${body}`))}`;
+}
+const AB = rotation(A, B), BC = rotation(B, C), CD = rotation(C, D);
+const followed = [];
+const follow = (id, present, rotations, reached, { pin = [A], revoked: lost, fork = false } = {}) => followed.push({
+  id, pin: { keys: pin.map(({ jwk }) => jwk) },
+  jwks: { keys: present.map(({ jwk }) => jwk), ...(rotations ? { rotations } : {}), ...(lost ? { revoked: lost } : {}) },
+  expect: { fork, keys: reached.map(({ kid }) => kid) },
+});
+follow('the key itself', [A], undefined, [A]);
+follow('a stranger', [D], undefined, []);
+follow('one step', [B, A], [AB], [B, A]);
+follow('three steps, over keys that are gone', [D], [AB, BC, CD], [D]);
+follow('in any order', [D], [CD, AB, BC], [D]);
+follow('from the middle', [D, C, B, A], [AB, BC, CD], [D, C], { pin: [C] });
+follow('nothing leads back', [A], [AB], [], { pin: [B] });
+follow('a step is missing', [D], [AB, CD], []);
+follow('nothing is trusted', [A, B], [AB], [], { pin: [] });
+follow('one key of two is reached', [B, D], [AB], [B]);
+follow('the same statement twice', [B], [AB, AB], [B]);
+follow('the same step said twice, at two times', [B], [AB, rotation(A, B, { at: NOW + 1 })], [B]);
+follow('signed by a stranger', [B], [rotation(A, B, { by: D })], []);
+follow('a stranger under its own kid', [B], [rotation(D, B)], []);
+follow('another typ', [B], [rotation(A, B, { header: { typ: 'JWT' } })], []);
+follow('no purpose', [B], [rotation(A, B, { purpose: '' })], []);
+follow('a header with more', [B], [rotation(A, B, { header: { jwk: D.jwk } })], []);
+follow('a changed successor', [D], [(() => { const [h, , s] = AB.split('.'), [, b] = rotation(A, D).split('.'); return `${h}.${b}.${s}`; })()], []);
+follow('no statement at all', [A], ['x', 'a.b.c', '..'], [A]);
+follow('a fork', [B, D], [AB, rotation(A, D)], [], { fork: true });
+follow('a fork further on', [C, D], [AB, BC, rotation(B, D)], [], { fork: true });
+follow('two successors where nobody gets to', [A, C, D], [rotation(B, C), rotation(B, D)], [A]);
+follow('revoked before it said so', [B], [AB], [], { revoked: [{ kid: A.kid, revoked_at: NOW - 1 }] });
+follow('revoked as it said so', [B], [AB], [], { revoked: [{ kid: A.kid, revoked_at: NOW }] });
+follow('revoked later', [B], [AB], [B], { revoked: [{ kid: A.kid, revoked_at: NOW + 1 }] });
+follow('a circle', [A, B], [AB, rotation(B, A)], [A, B]);
+write('credentials/rotations.json', { format: 'writ-rotations/1', cases: followed });
