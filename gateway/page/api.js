@@ -97,10 +97,12 @@ export async function stream(path, last, signal) {
   return response.body;
 }
 
-/** One review; `arguments` as they were written, or undefined when they are no longer kept. */
+/** One review; `arguments` and the states of the target as they were written, undefined where they are not (or no longer) kept. */
 export async function review(id) {
   const { json, text } = await asked('GET', `/v1/reviews/${encodeURIComponent(id)}`);
-  return { ...json, arguments: member(exact(text), 'arguments') };
+  const whole = exact(text);
+  const written = ['arguments', 'target_state', 'target_state_before'].map((name) => [name, member(whole, name)]);
+  return { ...json, ...Object.fromEntries(written) };
 }
 
 export const act = async (id, deed, body = {}) => (await asked('POST', `/v1/reviews/${encodeURIComponent(id)}/${deed}`, body)).json;

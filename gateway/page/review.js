@@ -1,9 +1,10 @@
 // review.js - one review: what is asked for, why a person is asked, what others said, and the vote.
 import { act, review as read } from './api.js';
+import { changes, difference } from './difference.js';
 import { el, fill, say } from './dom.js';
 import { live } from './live.js';
 import { clock, digest, name, pill, text, when, word } from './shown.js';
-import { folded, tree } from './tree.js';
+import { count, folded, tree } from './tree.js';
 
 const FEEDBACK_MAX = 4096; // bytes
 
@@ -74,15 +75,41 @@ function why(review) {
     ]));
 }
 
+/** Says how much of what is shown is folded, until nothing is. */
+function unread(shown) {
+  const notice = el('p', { class: 'notice', hidden: true });
+  const tell = () => {
+    const left = folded(shown);
+    notice.hidden = left === 0;
+    notice.textContent = left === 0 ? '' : `Not all of it is in view: ${left} ${left === 1 ? 'part is' : 'parts are'} folded.`;
+  };
+  shown.addEventListener('click', () => setTimeout(tell));
+  tell();
+  return notice;
+}
+
+function since(review) {
+  if (review.target_state_before === undefined) return null;
+  const found = changes(review.target_state_before, review.target_state);
+  return [
+    el('h3', {}, 'What changed since the review before ', el('span', { class: 'count' }, count(found.length, 'change', 'changes'))),
+    found.length === 0 ? el('p', {}, 'Nothing: it is as it was then.') : difference(found),
+  ];
+}
+
 function target(review) {
-  const { decision } = review;
+  const { decision, target_state: now } = review;
   if (decision.target === undefined && review.target_state_digest === undefined) return null;
+  const shown = now !== undefined && el('div', { class: 'target-state' }, since(review), el('h3', {}, 'Its state, as the tool’s server told it'), tree(now));
   return el('section', { class: 'panel', 'aria-labelledby': 'target' },
     el('h2', { id: 'target' }, 'What it is for'),
     facts([
       ['Target', decision.target !== undefined && text(decision.target)],
       ['Its state', review.target_state_digest !== undefined ? digest(review.target_state_digest) : 'not looked at'],
-    ]));
+    ]),
+    shown && unread(shown), shown,
+    !shown && review.target_state_digest !== undefined && el('p', { class: 'soft' }, review.arguments === undefined
+      ? 'The review is over: the text of the state is no longer kept.' : 'There is no text of the state: it is too long, or whoever looked gave the digest alone.'));
 }
 
 function numbers(review) {
@@ -234,14 +261,6 @@ export async function reviewView(person, id) {
   rest();
   draw();
   live.addEventListener('review', heard);
-  const notice = el('p', { class: 'notice', hidden: true });
-  const count = () => {
-    const left = folded(shown);
-    notice.hidden = left === 0;
-    notice.textContent = left === 0 ? '' : `Not all of it is in view: ${left} ${left === 1 ? 'part is' : 'parts are'} folded.`;
-  };
-  shown.addEventListener('click', () => setTimeout(count));
-  count();
   return {
     title: `${review.decision.tool} · Review`,
     element: el('article', { class: 'review' },
@@ -249,7 +268,7 @@ export async function reviewView(person, id) {
         el('p', {}, name(review.agent_id), review.tenant && [' of ', name(review.tenant)], ' asked for this call ', clock(review.opened_at, 'in', ''))),
       el('div', { class: 'columns' },
         el('div', { class: 'read' },
-          el('section', { class: 'panel', 'aria-labelledby': 'arguments' }, el('h2', { id: 'arguments' }, 'Arguments'), notice, shown),
+          el('section', { class: 'panel', 'aria-labelledby': 'arguments' }, el('h2', { id: 'arguments' }, 'Arguments'), unread(shown), shown),
           target(review), why(review)),
         el('div', { class: 'decide' }, box, voted),
         el('div', { class: 'after' },

@@ -10,9 +10,11 @@ const DEPTH_SHOWN = 10; // levels
 const NODES_SHOWN = 400; // values in all, before objects and lists are folded
 const STEP = 20_000; // characters that one press adds
 
-const count = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+/** "3 members" */
+export const count = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
-function fold(label, build) {
+/** A button that what `build` makes takes the place of. */
+export function fold(label, build) {
   const button = el('button', { type: 'button', class: 'fold', 'data-folded': true }, label);
   button.addEventListener('click', () => {
     const parts = [build()].flat().filter(Boolean);

@@ -228,6 +228,24 @@ test('JSON and texts are read exactly', async () => {
   assert.match(warning('p\u0430y'), /look like others/);
 });
 
+test('what changed is told place by place, and of texts what is not the same', async () => {
+  const { exact } = await import(join(SOURCE, 'gateway/page/json.js'));
+  const { changes } = await import(join(SOURCE, 'gateway/page/difference.js'));
+  const told = (before, after) => changes(exact(JSON.stringify(before)), exact(JSON.stringify(after)))
+    .map(({ path, before: was, after: is, head, tail }) => [path.join('.'), was?.text ?? was?.kind, is?.text ?? is?.kind, head, tail].map((part) => part ?? '-').join(' | '));
+  for (const [before, after, ...want] of [
+    [{ a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }],
+    [1, 'x', ' | 1 | x | - | -'], [{ a: 1, b: 2 }, { b: 3, c: {} }, 'a | 1 | - | - | -', 'b | 2 | 3 | - | -', 'c | - | object | - | -'],
+    [{ a: {} }, { a: [] }, 'a | object | array | - | -'], [{ a: [1, 2, 3] }, { a: [1, 5, 3] }, 'a.1 | 2 | 5 | - | -'],
+    [[1, 2, 3], [0, 1, 2, 3], '0 | - | 0 | - | -'], [[1, 2, 3], [3], '0 | 1 | - | - | -', '1 | 2 | - | - | -'], [['a', 'a'], ['a'], '1 | a | - | - | -'],
+    ['one\ntwo\nthree\n', 'one\n2\nthree\n', ' | two\n | 2\n | 1 line as before | 1 line as before'],
+    ['a\n', 'a\nb\n', ' | - | b\n | 1 line as before | -'], ['a\n', 'a', ' | a\n | a | - | -'], ['\n', '', ' | \n | - | - | -'],
+    [`${'x'.repeat(200)}1${'y'.repeat(200)}`, `${'x'.repeat(200)}2${'y'.repeat(200)}`,
+      ` | ${'x'.repeat(40)}1${'y'.repeat(40)} | ${'x'.repeat(40)}2${'y'.repeat(40)} | 160 characters as before | 160 characters as before`],
+  ]) assert.deepEqual(told(before, after), want);
+  assert.deepEqual(changes(exact('{"a":1.0}'), exact('{"a":1}')).length, 1, 'digits are compared, not numbers');
+});
+
 test('every state and event of a review has its words on the page', () => {
   const table = readFileSync(join(SOURCE, 'core/evidence/review.tbl.h'), 'utf8');
   const source = readFileSync(join(SOURCE, 'gateway/page/review.js'), 'utf8');
@@ -477,6 +495,56 @@ test('hostile texts are shown as what they are', { skip: SKIP }, async (t) => {
   for (const part of ['the end', 'the bottom', '499']) assert.ok(whole.includes(part), part);
   assert.doesNotMatch(whole, /Not all of it is in view/);
   assert.equal(await browser.run(() => window.pwned ?? null), null);
+});
+
+test('a voter reads the state of the target, and what changed since the review before', { skip: SKIP }, async (t) => {
+  const old = Array.from({ length: 90 }, (_, i) => `rule ${i}\n`);
+  const now = [...old.slice(0, 50), 'allow <b id="evil">all</b>\u202E\n', ...old.slice(51)];
+  let state = { owner: 'acme', rules: old.join(''), limit: 100, log: 'short' };
+  const up = await startUpstream(t, { onCall: (a) => (a.name === 'stat' ? a.result({ content: [], structuredContent: { account: state } }) : a.text('paid')) });
+  const plain = config(up);
+  const gw = await startGateway(t, { ...plain, tools: { ...plain.tools, 'pay/transfer': { ...plain.tools['pay/transfer'], state: { tool: 'pay/stat', arguments: {}, select: ['/account'], timeout: '2s' } } } });
+  const base = `http://127.0.0.1:${gw.adminPort}`;
+  const session = await openSession(gw, { token: DEV.token });
+  const first = await asks(session, { amount: 1 });
+  const browser = await startBrowser(t);
+  await enter(browser, base, ANN, `/reviews/${first}`);
+  await browser.until(() => document.querySelector('.target-state .tree') !== null);
+  const panel = '[aria-labelledby="target"]';
+  assert.match(await browser.text(panel), /Its state, as the tool’s server told it[^]*limit\s+100[^]*owner\s+acme/);
+  assert.doesNotMatch(await browser.text(panel), /What changed/, 'there is no review before');
+
+  for (const who of [ANN, BOB, EVE]) await vote(base, who, first, 'approve');
+  state = { owner: 'm\u0430llory', rules: now.join(''), log: 'l'.repeat(3000) };
+  for (let i = 0; i < 60; i++) state[`entry${i}`] = i;
+  const second = await asks(session, { amount: 1 });
+  assert.notEqual(second, first);
+  await browser.open(`${base}/reviews/${second}`);
+  await browser.sees('What changed since the review before');
+  const shown = await browser.text(panel);
+  assert.match(shown, /64 changes/);
+  assert.match(shown, /Not all of it is in view: \d+ parts are folded\./);
+  assert.match(shown, /entry0\s+\+ Added\s+0/);
+  assert.match(shown, /Show more \(24 changes left\)/);
+  for (let i = 0; i < 20 && await browser.run((at) => document.querySelector(`${at} [data-folded]`) !== null, panel); i++) {
+    await browser.run((at) => document.querySelector(`${at} [data-folded]`).click(), panel);
+  }
+  await browser.until((at) => document.querySelector(`${at} .notice`).hidden, panel);
+  const whole = await browser.text('.target-state');
+  assert.match(whole, /limit\s+− Removed\s+100/);
+  assert.match(whole, /owner\s+− Removed\s+acme\s+\+ Added\s+m\u0430llory\s+Has letters that look like others/);
+  assert.match(whole, /rules\s+… 50 lines as before …\s+− Removed\s+rule 50↵[^]{0,60}\+ Added\s+allow <b id="evil">all<\/b>U\+202E[^]*… 39 lines as before …/);
+  assert.equal(await browser.run(() => document.querySelector('#evil')), null);
+  assert.equal(await browser.run(() => document.querySelectorAll('.changes .change').length), 64);
+  for (const scheme of ['light', 'dark']) {
+    await browser.scheme(scheme);
+    assert.deepEqual(await faults(browser), [], scheme);
+  }
+  await browser.size(390, 844);
+  assert.ok(await browser.run(() => document.documentElement.scrollWidth <= innerWidth), 'it fits a phone');
+  await browser.open(`${base}/reviews/${first}`);
+  await browser.sees('the text of the state is no longer kept');
+  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
 });
 
 test('hostile names in the ledger are shown as what they are', { skip: SKIP }, async (t) => {
