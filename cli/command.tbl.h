@@ -122,6 +122,8 @@ COMMAND(ledger_key, "ledger key", "PATH", 1, 1, "print the keys that sign the le
     "One line for each key that verifies, that which signs first: a vkey of c2sp.org/signed-note, "
     "<origin>+<id>+<key>. Give them to those who verify, by a way that they trust.")
 REQUIRED(ledger_key, "keys", "DIR", "The key directory.")
+FLAG(ledger_key, "history",
+    "Retired keys too, for receipts of their time; and revoked ones, behind a #, which trusts none of them.")
 COMMAND(ledger_watch, "ledger watch", "URL", 1, 1, "follow a gateway's checkpoints",
     "Asks the admin listener at URL again and again for its last checkpoint, and for the proof that it "
     "only appends to the one seen before, which is kept in a file. Prints origin and size when there is "

@@ -619,8 +619,48 @@ run_checkpoint(const struct writ_cli *cli, struct writ_err *err)
     return WRIT_DONE;
 }
 
+static void
+key_freep(struct writ_note_key **key)
+{
+    writ_note_key_free(*key);
+}
+
+/* The revoked keys of the ledger, with `w` as members of an array; else as lines that no reader of
+ * keys takes for a key. */
 static WRIT_RESULT
-key_json(struct writ_buf *out, struct writ_view lines, struct writ_err *err)
+put_revoked(struct writ_buf *out, struct writ_write *w, const struct writ_keyring *ring,
+    struct writ_view origin, struct writ_err *err)
+{
+    for (size_t i = 0; i < writ_keyring_count(ring); i++) {
+        const struct writ_keyring_key *key = writ_keyring_key(ring, i);
+        WRIT_AUTO(struct writ_note_key *, key_freep) named = NULL;
+        char room[WRIT_NOTE_KEY_TEXT_MAX], since[WRIT_TIME_TEXT];
+        struct writ_buf vkey = writ_buf_over(room, sizeof room);
+
+        if (key->purpose != WRIT_KEY_PURPOSE_LEDGER || key->state != WRIT_KEY_STATE_REVOKED) {
+            continue;
+        }
+        WRIT_TRY(writ_checkpoint_key(origin, key->public, &named, err));
+        writ_note_key_put(&vkey, named);
+        WRIT_TRY(writ_buf_check(&vkey, err));
+        writ_time_format(key->revoked_us, since);
+        if (w == NULL) {
+            writ_buf_fmt(out, "# revoked since %s: " WRIT_VIEW_FMT "\n", since,
+                WRIT_VIEW_ARG(writ_buf_view(&vkey)));
+            continue;
+        }
+        writ_write_object_begin(w);
+        put_member(w, "key", writ_buf_view(&vkey));
+        put_member(w, "revoked_since", writ_view_str(since));
+        writ_write_object_end(w);
+    }
+    return WRIT_DONE;
+}
+
+/* `ring` NULL: nothing is said of revoked keys. */
+static WRIT_RESULT
+key_json(struct writ_buf *out, struct writ_view lines, const struct writ_keyring *ring,
+    struct writ_view origin, struct writ_err *err)
 {
     struct writ_write w = writ_write_to(out);
 
@@ -634,6 +674,12 @@ key_json(struct writ_buf *out, struct writ_view lines, struct writ_err *err)
         lines = writ_view_sub(lines, end + 1, lines.len);
     }
     writ_write_array_end(&w);
+    if (ring != NULL) {
+        writ_write_name(&w, WRIT_LIT("revoked"));
+        writ_write_array_begin(&w);
+        WRIT_TRY(put_revoked(out, &w, ring, origin, err));
+        writ_write_array_end(&w);
+    }
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     writ_buf_byte(out, '\n');
@@ -647,16 +693,22 @@ run_key(const struct writ_cli *cli, struct writ_err *err)
     WRIT_AUTO(struct writ_proofs *, proofs_release) proofs = NULL;
     writ_auto_buf lines = writ_buf_make(LINE_MAX);
     writ_auto_buf json = writ_buf_make(LINE_MAX);
+    bool history = writ_cli_has(cli, "history");
+    struct writ_view origin;
 
     WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
     WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, NULL, &proofs, err));
-    WRIT_TRY(writ_checkpoint_keys(ring, writ_proofs_origin(proofs), &lines, err));
+    origin = writ_proofs_origin(proofs);
+    WRIT_TRY(writ_checkpoint_keys(ring, origin, history, &lines, err));
     if (lines.len == 0) {
         WRIT_FAIL(err, WRIT_E_ABSENT,
             "no key for the ledger in the key directory: make one with `writ keys new`");
     }
     if (cli->json) {
-        WRIT_TRY(key_json(&json, writ_buf_view(&lines), err));
+        WRIT_TRY(key_json(&json, writ_buf_view(&lines), history ? ring : NULL, origin, err));
+    } else if (history) {
+        WRIT_TRY(put_revoked(&lines, NULL, ring, origin, err));
+        WRIT_TRY(writ_buf_check(&lines, err));
     }
     writ_cli_put(writ_buf_view(cli->json ? &json : &lines));
     return WRIT_DONE;

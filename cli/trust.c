@@ -1,6 +1,7 @@
 #include "cli/trust.h"
 
-#define FILE_MAX ((size_t)WRIT_TRUST_KEYS_MAX * (WRIT_NOTE_KEY_TEXT_MAX + 2))
+#define REMARK_MAX 64 /* what may stand before a key that is not trusted */
+#define FILE_MAX   ((size_t)WRIT_TRUST_KEYS_MAX * (WRIT_NOTE_KEY_TEXT_MAX + REMARK_MAX))
 
 void
 writ_trust_wipe(struct writ_trust *trust)
@@ -36,7 +37,7 @@ read_lines(struct writ_trust *trust, struct writ_view text, const char *path, st
         size_t end = writ_view_find(text, '\n');
         struct writ_view line = writ_view_trim(writ_view_sub(text, 0, end));
 
-        if (line.len > 0) {
+        if (line.len > 0 && line.ptr[0] != '#') {
             WRIT_TRY(read_line(trust, line, path, number, err));
         }
         text = writ_view_sub(text, end + 1, text.len);

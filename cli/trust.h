@@ -13,8 +13,9 @@ struct writ_trust {
     size_t n;
 };
 
-/** Reads vkeys, one a line; empty lines are left out. A file without any is refused. WRIT_E_INVALID
- * with the number of the line; WRIT_E_LIMIT for more than WRIT_TRUST_KEYS_MAX; as writ_cli_read. */
+/** Reads vkeys, one a line; empty lines, and those that begin with #, are left out. A file without
+ * any is refused. WRIT_E_INVALID with the number of the line; WRIT_E_LIMIT for more than
+ * WRIT_TRUST_KEYS_MAX; as writ_cli_read. */
 WRIT_RESULT writ_trust_read(const char *path, struct writ_trust *ret, struct writ_err *err);
 
 /** Frees them. */

@@ -90,11 +90,12 @@ put_keys(const struct writ_keyring *ring, enum writ_key_state state, struct writ
 }
 
 WRIT_RESULT
-writ_checkpoint_keys(const struct writ_keyring *ring, struct writ_view origin, struct writ_buf *buf,
-    struct writ_err *err)
+writ_checkpoint_keys(const struct writ_keyring *ring, struct writ_view origin, bool history,
+    struct writ_buf *buf, struct writ_err *err)
 {
     WRIT_TRY(put_keys(ring, WRIT_KEY_STATE_ACTIVE, origin, buf, err));
-    return put_keys(ring, WRIT_KEY_STATE_VERIFYING, origin, buf, err);
+    WRIT_TRY(put_keys(ring, WRIT_KEY_STATE_VERIFYING, origin, buf, err));
+    return history ? put_keys(ring, WRIT_KEY_STATE_RETIRED, origin, buf, err) : WRIT_DONE;
 }
 
 void

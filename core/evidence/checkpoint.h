@@ -31,10 +31,11 @@ WRIT_RESULT writ_checkpoint_key(struct writ_view origin, const struct writ_jwk *
     struct writ_note_key **ret, struct writ_err *err);
 
 /** Appends the vkeys under which checkpoints of an origin verify, a line each, the active key of
- * the ring first. Nothing when there is none. WRIT_E_INVALID for an origin that is no name,
- * WRIT_E_NOMEM, WRIT_E_CRYPTO, and what the buffer says. */
+ * the ring first. Nothing when there is none. With `history` the retired keys come behind them: for
+ * checkpoints of their time. Revoked ones are never among them. WRIT_E_INVALID for an origin that
+ * is no name, WRIT_E_NOMEM, WRIT_E_CRYPTO, and what the buffer says. */
 WRIT_RESULT writ_checkpoint_keys(const struct writ_keyring *ring, struct writ_view origin,
-    struct writ_buf *buf, struct writ_err *err);
+    bool history, struct writ_buf *buf, struct writ_err *err);
 
 /** Reads the text of a note. WRIT_E_PARSE, WRIT_E_LIMIT for a size beyond WRIT_TREE_SIZE_MAX. */
 WRIT_RESULT writ_checkpoint_read(

@@ -247,7 +247,7 @@ begin(struct making *m)
     struct writ_view note;
 
     WRIT_TRY(writ_proofs_head(m->proofs, &m->head, &note, m->err));
-    WRIT_TRY(writ_checkpoint_keys(m->order->ring, m->head.origin, &keys, m->err));
+    WRIT_TRY(writ_checkpoint_keys(m->order->ring, m->head.origin, false, &keys, m->err));
     return writ_bundle_begin(
         &m->order->select, writ_buf_view(&keys), note, &m->head, &m->out, &m->bundle, m->err);
 }

@@ -728,7 +728,8 @@ end_group(struct writ_check *v)
     if (believed.code != WRIT_E_MISMATCH) {
         WRIT_TRY(believed);
     }
-    expect(v, writ_is_ok(believed), "its checkpoint is none of this ledger, or not signed by it");
+    expect(v, writ_is_ok(believed),
+        "its checkpoint is none of this ledger, or not signed by a key that is believed");
     WRIT_TRY(writ_tree_root(&v->edge, &root, v->err));
     expect(v,
         !writ_is_ok(believed) ||

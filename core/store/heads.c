@@ -5,6 +5,7 @@
 #define ORIGIN_MAX 128
 
 static const char id_text[] = "SELECT value FROM meta WHERE name = 'ledger'";
+static const char time_text[] = "SELECT time_us FROM record WHERE leaf = ?";
 static const char at_text[] =
     "SELECT leaf, size, nodes, note FROM head WHERE leaf <= ? ORDER BY leaf DESC LIMIT 1";
 
@@ -56,15 +57,16 @@ take_keys(const struct writ_keyring *ring, struct writ_heads_trust *trust, struc
     trust->signer = writ_keyring_active(ring, WRIT_KEY_PURPOSE_LEDGER);
     for (size_t i = 0; i < writ_keyring_count(ring); i++) {
         const struct writ_keyring_key *key = writ_keyring_key(ring, i);
+        struct writ_heads_key *taken = &trust->keys[trust->keys_n];
 
         if (key->purpose != WRIT_KEY_PURPOSE_LEDGER ||
             writ_jwk_alg(key->public) != WRIT_JWK_ALG_EDDSA) {
             continue;
         }
-        WRIT_TRY(writ_checkpoint_key(
-            writ_buf_view(&trust->origin), key->public, &trust->keys[trust->keys_n], err));
+        WRIT_TRY(writ_checkpoint_key(writ_buf_view(&trust->origin), key->public, &taken->key, err));
+        taken->revoked_us = key->revoked_us;
         if (key->state == WRIT_KEY_STATE_ACTIVE) {
-            trust->own = trust->keys[trust->keys_n];
+            trust->own = taken->key;
         }
         trust->keys_n++;
     }
@@ -76,7 +78,7 @@ writ_heads_trust(sqlite3 *db, const struct writ_keyring *ring, struct writ_heads
     struct writ_err *err)
 {
     WRIT_AUTO(struct writ_heads_trust, writ_heads_trust_wipe)
-    trust = {.origin = writ_buf_make(ORIGIN_MAX)};
+    trust = {.db = db, .origin = writ_buf_make(ORIGIN_MAX)};
 
     WRIT_TRY(read_origin(db, &trust.origin, err));
     if (ring != NULL) {
@@ -91,7 +93,7 @@ void
 writ_heads_trust_wipe(struct writ_heads_trust *trust)
 {
     for (size_t i = 0; i < trust->keys_n; i++) {
-        writ_note_key_free(trust->keys[i]);
+        writ_note_key_free(trust->keys[i].key);
     }
     writ_buf_wipe(&trust->origin);
     *trust = (struct writ_heads_trust){0};
@@ -113,20 +115,61 @@ writ_heads_sign(const struct writ_heads_trust *trust, const struct writ_tree_edg
         writ_view(note->ptr + at, end - at), trust->own, trust->signer, 0, note, err);
 }
 
+/* The time of the last of the first `size` records; left alone when it is not there. */
+static WRIT_RESULT
+read_last_time(sqlite3 *db, uint64_t size, int64_t *ret, struct writ_err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc;
+
+    if (size == 0) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(prepare(db, time_text, &statement, err));
+    (void)sqlite3_bind_int64(statement, 1, (sqlite3_int64)(size - 1));
+    rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW) {
+        *ret = sqlite3_column_int64(statement, 0);
+    }
+    (void)sqlite3_finalize(statement);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+}
+
+/* Whether a key is believed for a checkpoint over `size` records, which it signed. */
+static WRIT_RESULT
+is_in_time(const struct writ_heads_trust *trust, const struct writ_heads_key *key, uint64_t size,
+    bool *ret, struct writ_err *err)
+{
+    int64_t last_us = INT64_MAX; /* without a time it is not from before */
+
+    if (key->revoked_us != 0) {
+        WRIT_TRY(read_last_time(trust->db, size, &last_us, err));
+    }
+    *ret = key->revoked_us == 0 || last_us < key->revoked_us;
+    return WRIT_DONE;
+}
+
 /* One signature of a key that is believed, and none that does not hold. */
 static WRIT_RESULT
-check_signed(
-    const struct writ_heads_trust *trust, const struct writ_note *note, struct writ_err *err)
+check_signed(const struct writ_heads_trust *trust, const struct writ_note *note, uint64_t size,
+    struct writ_err *err)
 {
-    bool is_signed = false;
+    bool is_signed = false, is_late = false;
 
     for (size_t i = 0; i < trust->keys_n; i++) {
-        writ_result verified = writ_note_verify(note, trust->keys[i], NULL, err);
+        writ_result verified = writ_note_verify(note, trust->keys[i].key, NULL, err);
+        bool believed;
 
         if (verified.code != WRIT_E_ABSENT) {
             WRIT_TRY(verified);
-            is_signed = true;
+            WRIT_TRY(is_in_time(trust, &trust->keys[i], size, &believed, err));
+            is_signed = is_signed || believed;
+            is_late = is_late || !believed;
         }
+    }
+    if (!is_signed && is_late) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "the checkpoint is signed by a key that was revoked, and not known to be older");
     }
     if (!is_signed) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "the checkpoint is not signed by a key of this ledger");
@@ -154,7 +197,7 @@ writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note, 
             WRIT_VIEW_ARG(head.origin));
     }
     if (is_signed) {
-        WRIT_TRY(check_signed(trust, &parts, err));
+        WRIT_TRY(check_signed(trust, &parts, head.size, err));
     }
     *ret = head;
     return WRIT_DONE;

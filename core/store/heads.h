@@ -14,17 +14,24 @@
 
 #include <sqlite3.h>
 
+/** A key that signs checkpoints, or did. */
+struct writ_heads_key {
+    struct writ_note_key *key;
+    int64_t revoked_us; /* not believed from then on; 0: it is not revoked */
+};
+
 /** Who signs the checkpoints of a ledger, and whose signatures are believed. Zeroed: nobody. */
 struct writ_heads_trust {
+    sqlite3 *db; /* borrowed: it knows the times of the records */
     struct writ_buf origin;
-    struct writ_note_key *keys[WRIT_KEYRING_KEYS_MAX]; /* of the ledger, in whatever state */
+    struct writ_heads_key keys[WRIT_KEYRING_KEYS_MAX]; /* of the ledger, in whatever state */
     size_t keys_n;
     const struct writ_signer
         *signer;                     /* the active one, borrowed of the ring; NULL: there is none */
     const struct writ_note_key *own; /* its public half, one of `keys` */
 };
 
-/** Reads the origin out of the ledger and takes the keys out of a ring (NULL: none), which outlives
+/** Reads the origin out of the ledger and takes the keys out of a ring (NULL: none); both outlive
  * it. `ret` is written only on success; end with writ_heads_trust_wipe. WRIT_E_MISMATCH for a
  * ledger without an id, WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_heads_trust(sqlite3 *db, const struct writ_keyring *ring,
@@ -39,12 +46,16 @@ WRIT_RESULT writ_heads_sign(const struct writ_heads_trust *trust, const struct w
 /**
  * Reads a checkpoint of this ledger.
  *
+ * A key that was revoked is believed for a checkpoint whose last record is older than that. A
+ * checkpoint has no time of its own; one over no records, or over more than there are, has none at
+ * all, and a revoked key is not believed for it.
+ *
  * @param signed  whether a believed signature is asked for
  * @param ret     borrowed from `note`
  *
  * @return WRIT_OK
  *         WRIT_E_MISMATCH  no checkpoint, of another ledger, or not signed by who is believed
- *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ *         WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note,
     bool is_signed, struct writ_checkpoint *ret, struct writ_err *err);

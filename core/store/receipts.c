@@ -91,7 +91,7 @@ writ_receipts_make(struct writ_reader *reader, struct writ_proofs *proofs,
     WRIT_TRY(m.failed);
     WRIT_TRY(writ_proofs_head(proofs, &head, &note, err)); /* after the records: it covers them */
     WRIT_TRY(prove(&m, proofs, &head));
-    WRIT_TRY(writ_checkpoint_keys(ring, head.origin, &keys, err));
+    WRIT_TRY(writ_checkpoint_keys(ring, head.origin, false, &keys, err));
     writ_receipt_put(ret, vkeys, split(writ_buf_view(&keys), vkeys, WRIT_RECEIPT_KEYS_MAX), note,
         m.records, m.n);
     return writ_buf_check(ret, err);

@@ -1,7 +1,7 @@
 // verify.mjs - verifies receipts with Node's own crypto, sharing no code with Writ. It was written
 // from docs/receipts.md, docs/evidence.md, RFC 6962, RFC 8785 and c2sp.org alone.
 //
-//     node verify.mjs receipt FILE KEYS      KEYS: trusted vkeys, one a line
+//     node verify.mjs receipt FILE KEYS      KEYS: trusted vkeys, one a line; # leaves a line out
 //
 // Prints ok, or the first reason against it. Digests are recomputed for the profile crewai-v1.
 import { createHash, createPublicKey, verify } from 'node:crypto';
@@ -165,7 +165,7 @@ const VERIFIERS = { receipt: verifyReceipt };
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [what, file, trusted] = process.argv.slice(2);
   try {
-    const keys = readFileSync(trusted, 'utf8').split('\n').filter(Boolean).map(vkey);
+    const keys = readFileSync(trusted, 'utf8').split('\n').filter((line) => line !== '' && line[0] !== '#').map(vkey);
     VERIFIERS[what](readFileSync(file, 'utf8'), keys);
     console.log('ok');
   } catch (error) {

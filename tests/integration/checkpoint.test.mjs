@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
@@ -83,6 +83,50 @@ test('after a rotation the key before still verifies what it signed', () => {
   assert.notEqual(vkeys()[0], before.key);
   assert.equal(checkpoint().out, before.note);
   assert.deepEqual(JSON.parse(writ('ledger', 'key', path, '--keys', keys, '--json').out).keys, vkeys());
+});
+
+test('a retired key is listed for what is old, and a revoked one behind a mark that trusts nobody', () => {
+  const list = () => JSON.parse(writ('keys', 'list', '--dir', keys, '--json').out).keys.filter((key) => key.purpose === 'ledger');
+  const history = (...args) => writ('ledger', 'key', path, '--keys', keys, '--history', ...args).out;
+  const [active, old] = vkeys();
+  assert.equal(history(), `${active}\n${old}\n`);
+  const { kid } = list().find((key) => key.state === 'verifying');
+  assert.equal(writ('keys', 'retire', '--dir', keys, '--kid', kid).code, 0);
+  assert.deepEqual(vkeys(), [active]);
+  assert.equal(history(), `${active}\n${old}\n`);
+  assert.deepEqual(JSON.parse(history('--json')), { keys: [active, old], revoked: [] });
+  assert.equal(checkpoint().code, 0);
+  assert.equal(writ('ledger', 'verify', path, '--keys', keys).code, 0);
+
+  const trusted = join(folder, 'trusted');
+  const id = JSON.parse(writ('ledger', 'list', path, '--json').out).decisions[0].decision_id;
+  const receipt = join(folder, 'receipt.json');
+  writeFileSync(receipt, writ('receipt', id, '--ledger', path, '--keys', keys).out);
+  const verdict = () => writ('verify', 'receipt', receipt, '--key', trusted).out.split('\n')[0];
+  writeFileSync(trusted, writ('ledger', 'key', path, '--keys', keys).out);
+  assert.equal(verdict(), 'checkpoint_unsigned');
+  writeFileSync(trusted, history());
+  assert.equal(verdict(), 'ok');
+
+  // revoked after all that is there: the ledger is believed as it is, who has a file alone trusts the key no more
+  assert.equal(writ('keys', 'revoke', '--dir', keys, '--kid', kid).code, 0);
+  const since = list().find((key) => key.kid === kid).revoked_since;
+  assert.equal(history(), `${active}\n# revoked since ${since}: ${old}\n`);
+  assert.deepEqual(JSON.parse(history('--json')), { keys: [active], revoked: [{ key: old, revoked_since: since }] });
+  assert.equal(checkpoint().code, 0);
+  writeFileSync(trusted, history());
+  assert.equal(verdict(), 'checkpoint_unsigned');
+  writeFileSync(trusted, history().replace(/# .*: /, ''));
+  assert.equal(verdict(), 'ok');
+
+  // revoked since before: what it signed is not believed
+  assert.equal(writ('keys', 'revoke', '--dir', keys, '--kid', kid, '--since', '2020-01-01T00:00:00Z').code, 0);
+  const run = checkpoint();
+  assert.deepEqual([run.code, run.out], [3, '']);
+  assert.match(run.err, /revoked/);
+  const verified = writ('ledger', 'verify', path, '--keys', keys);
+  assert.equal(verified.code, 1);
+  assert.match(verified.out + verified.err, /not signed by a key that is believed/);
 });
 
 test('of a ledger without records there is none, and another\'s is not passed on', () => {

@@ -201,6 +201,100 @@ roll_back(struct writ_kit *kit)
                       "DELETE FROM head WHERE leaf >= 2");
 }
 
+/* Revokes the key that signed so far; another one goes on. */
+static void
+revoke(struct writ_kit *kit, int64_t since_us)
+{
+    struct writ_jwk *public = writ_keyring_key(kit->ring, 0)->public;
+    struct writ_signer *fresh = NULL;
+
+    if (writ_keyring_key(kit->ring, 0)->state == WRIT_KEY_STATE_ACTIVE) {
+        ck_assert_ok(writ_signer_new(WRIT_JWK_ALG_EDDSA, &fresh, NULL));
+    }
+    ck_assert_ok(writ_keyring_revoke(kit->ring, writ_jwk_kid(public), since_us, fresh,
+        WRIT_KIT_WALL_US + WRIT_KIT_S * 3600, NULL));
+}
+
+START_TEST(a_revoked_key_is_believed_for_what_is_older_alone)
+{
+    struct writ_arena *arena = writ_arena_new(1 << 20);
+    struct writ_heads_trust trust = {0};
+    struct writ_checkpoint checkpoint = {.size = 77};
+    struct writ_err err = {0};
+    int64_t last_us, middle_us;
+    struct writ_view old;
+    struct writ_kit kit;
+    sqlite3 *db;
+
+    fill(&kit);
+    old = note_at(&kit, 5, arena);
+    last_us = writ_kit_number(&kit, "SELECT time_us FROM record WHERE leaf = 5");
+    middle_us = writ_kit_number(&kit, "SELECT time_us FROM record WHERE leaf = 3");
+    revoke(&kit, last_us + 1);
+    writ_kit_open(&kit);
+    writ_kit_run(&kit, (spec){.argument = "4"});
+    writ_kit_close(&kit);
+    writ_kit_open(&kit); /* the key after it signed meanwhile */
+    writ_kit_close(&kit);
+    revoke(&kit, last_us);
+    db = connection(&kit);
+    ck_assert_ok(writ_heads_trust(db, kit.ring, &trust, NULL));
+    ck_assert_code(writ_heads_believe(&trust, old, true, &checkpoint, &err), WRIT_E_MISMATCH);
+    ck_assert_msg(strstr(err.text, "revoked") != NULL, "%s", err.text);
+    ck_assert_uint_eq(checkpoint.size, 77);
+    ck_assert_ok(writ_heads_believe(&trust, note_at(&kit, 3, arena), true, &checkpoint, NULL));
+    ck_assert_ok(writ_heads_believe(&trust, note_at(&kit, 6, arena), true, &checkpoint, NULL));
+    writ_heads_trust_wipe(&trust);
+    revoke(&kit, middle_us);
+    ck_assert_ok(writ_heads_trust(db, kit.ring, &trust, NULL));
+    ck_assert_code(writ_heads_believe(&trust, note_at(&kit, 3, arena), true, &checkpoint, NULL),
+        WRIT_E_MISMATCH);
+    ck_assert_ok(writ_heads_believe(&trust, note_at(&kit, 2, arena), true, &checkpoint, NULL));
+    writ_heads_trust_wipe(&trust);
+    (void)sqlite3_close(db);
+    writ_kit_wipe(&kit);
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(what_a_revoked_key_signed_last_does_not_open)
+{
+    struct writ_arena *arena = writ_arena_new(1 << 20);
+    struct writ_kit kit;
+    int64_t last_us;
+
+    fill(&kit);
+    last_us = writ_kit_number(&kit, "SELECT max(time_us) FROM record");
+    revoke(&kit, last_us + 1);
+    kit.options.pinned = note_at(&kit, 5, arena);
+    roll_back(&kit); /* what is pinned is over records that are not there: it has no time */
+    refused(&kit, WRIT_E_MISMATCH, "revoked");
+    kit.options.pinned = (struct writ_view){0};
+    writ_kit_open(&kit);
+    writ_kit_close(&kit);
+    revoke(&kit, writ_kit_number(&kit, "SELECT max(time_us) FROM record"));
+    refused(&kit, WRIT_E_MISMATCH, "revoked");
+    writ_kit_wipe(&kit);
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(a_key_that_was_retired_is_still_believed)
+{
+    struct writ_signer *signer = NULL;
+    struct writ_kit kit;
+
+    fill(&kit);
+    ck_assert_ok(writ_signer_new(WRIT_JWK_ALG_EDDSA, &signer, NULL));
+    ck_assert_ok(
+        writ_keyring_rotate(kit.ring, WRIT_KEY_PURPOSE_LEDGER, signer, WRIT_KIT_WALL_US, NULL));
+    ck_assert_ok(writ_keyring_retire(
+        kit.ring, writ_jwk_kid(writ_keyring_key(kit.ring, 0)->public), WRIT_KIT_WALL_US, NULL));
+    writ_kit_open(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(what_is_pinned_has_to_be_there)
 {
     struct writ_arena *arena = writ_arena_new(1 << 20);
@@ -253,5 +347,6 @@ END_TEST
 WRIT_UNIT_MAIN("opening", every_group_ends_with_a_checkpoint_that_is_signed,
     a_node_of_every_level_is_found_and_no_other,
     what_does_not_fit_the_last_checkpoint_does_not_open, a_ledger_of_other_keys_does_not_open,
-    a_key_that_was_rotated_out_is_still_believed, what_is_pinned_has_to_be_there,
-    a_history_that_went_another_way_is_not_the_pinned_one)
+    a_key_that_was_rotated_out_is_still_believed, a_revoked_key_is_believed_for_what_is_older_alone,
+    what_a_revoked_key_signed_last_does_not_open, a_key_that_was_retired_is_still_believed,
+    what_is_pinned_has_to_be_there, a_history_that_went_another_way_is_not_the_pinned_one)
