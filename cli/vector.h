@@ -35,6 +35,7 @@ typedef writ_result writ_vector_fn(const struct writ_json *set, const struct wri
     X(foreign, "writ-foreign/1")                                                                   \
     X(outcomes, "writ-outcomes/1")                                                                 \
     X(proofs, "writ-proofs/1")                                                                     \
+    X(receipts, "writ-receipts/1")                                                                 \
     X(rotations, "writ-rotations/1")
 
 #define WRIT_VECTOR_DECLARE(name, format) writ_vector_fn writ_vector_##name;

@@ -34,7 +34,7 @@ function mintedAgain(script, folders) {
 }
 
 for (const [script, ...folders] of [['mint-governance.mjs', 'canonical', 'digests', 'governance'], ['mint-foreign.mjs', 'vaara'],
-  ['mint-credentials.mjs', 'credentials'], ['mint-proofs.mjs', 'proofs']]) {
+  ['mint-credentials.mjs', 'credentials'], ['mint-proofs.mjs', 'proofs'], ['mint-receipts.mjs', 'receipts']]) {
   test(`vectors/${folders.join(', ')}: minted again byte for byte`, () => mintedAgain(script, folders));
 }
 test('vectors/crew is minted again byte for byte', () => mintedAgain('mint-crew.mjs', ['crew']));
@@ -47,11 +47,11 @@ function pass(folder, least) {
   assert.ok(Number(passed) >= least, run.stdout);
 }
 
-for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 180], ['vaara', 110], ['credentials', 120], ['proofs', 350]]) {
+for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 180], ['vaara', 110], ['credentials', 120], ['proofs', 350], ['receipts', 54]]) {
   test(`vectors/${folder}: ours is what another implementation says`, () => pass(join(SOURCE, 'vectors', folder), least));
 }
 
-test('every reason against a credential or a grant has its case, and every profile its digests', () => {
+test('every reason against a credential, a grant or a receipt has its case, and every profile its digests', () => {
   const read = (file) => JSON.parse(readFileSync(join(SOURCE, 'vectors', file), 'utf8'));
   const page = readFileSync(join(SOURCE, 'docs/reasons.md'), 'utf8');
   const listed = (title) => [...page.split(`## ${title}\n`)[1].split('\n## ')[0].matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
@@ -60,6 +60,8 @@ test('every reason against a credential or a grant has its case, and every profi
   for (const name of listed('Verifying a credential')) assert.ok(credentials.has(name === 'credential_ok' ? 'ok' : name), name);
   const grants = seen(read('vaara/grants.json').cases);
   for (const name of listed('Verifying a grant of Vaara')) assert.ok(grants.has(name), name);
+  const receipts = seen(read('receipts/receipts.json').cases);
+  for (const name of listed('Verifying evidence')) assert.ok(receipts.has(name === 'evidence_ok' ? 'ok' : name), name);
   const bindings = seen(read('governance/bindings.json').cases);
   for (const name of listed('The binding check')) assert.ok(bindings.has(name) || name === 'idempotency_key_reuse', name);
   assert.deepEqual(readdirSync(join(SOURCE, 'vectors/digests')).filter((f) => f.endsWith('.json')).sort(), ['algovoi-v1.json', 'crewai-v1.json', 'vaara-v0.json']);
