@@ -100,6 +100,30 @@ put_member(struct writ_buf *out, const char *name, struct writ_view text, size_t
     writ_buf_byte(out, ',');
 }
 
+/* Of a text that may be long: the begin, and how much it is when that is not all of it. */
+static void
+put_begin(struct writ_buf *out, const char *name, struct writ_view text, size_t max)
+{
+    put_member(out, name, text, max);
+    if (text.len > max) {
+        writ_buf_fmt(out, "\"%s_bytes\":%zu,", name, text.len);
+    }
+}
+
+/* Where it is known. */
+static void
+put_state(const struct writ_prompt *p, struct writ_buf *out)
+{
+    if (p->target_state.len > WRIT_PROMPT_STATE_MAX) {
+        put_begin(out, "target_state_begins_with", p->target_state, WRIT_PROMPT_STATE_MAX);
+    } else if (p->target_state.len > 0) {
+        writ_buf_str(out, "\"target_state\":");
+        put_json(out, p->target_state);
+        writ_buf_byte(out, ',');
+    }
+    put_begin(out, "target_changed_since_the_review_before", p->difference, WRIT_PROMPT_STATE_MAX);
+}
+
 static void
 put_call(const struct writ_prompt *p, struct writ_buf *out)
 {
@@ -109,6 +133,7 @@ put_call(const struct writ_prompt *p, struct writ_buf *out)
     put_member(out, "target", p->target, WRIT_PROMPT_FIELD_MAX);
     put_member(out, "scope", p->scope, WRIT_PROMPT_FIELD_MAX);
     put_member(out, "reason", p->reason, WRIT_PROMPT_FIELD_MAX);
+    put_state(p, out);
     if (writ_prompt_is_whole(p->arguments)) {
         writ_buf_str(out, "\"arguments\":");
         put_json(out, p->arguments);

@@ -5,7 +5,7 @@
  * one JSON object in one line: no line of theirs can look like one of ours. `<`, `>`, `&` and
  * backquotes, and all characters that are not seen or change what is seen, are escaped. Its length
  * is capped; a call that is not shown whole cannot be approved by an answer to the prompt
- * (reply.h).
+ * (reply.h). The state of the target is not what is approved: when it is cut, its length is told.
  *
  * The token comes from the digest of the terms of the review, which have an id that was made after
  * the call was written: nothing in the call can know it. The same review gives the same prompt. */
@@ -14,9 +14,10 @@
 
 #include "base/bytes.h"
 
-#define WRIT_PROMPT_TOKEN         33                /* bytes of a token, with its NUL */
-#define WRIT_PROMPT_ARGUMENTS_MAX (32 << 10)        /* bytes of arguments that are shown */
-#define WRIT_PROMPT_FIELD_MAX     2048              /* bytes of any other text of theirs */
+#define WRIT_PROMPT_TOKEN         33         /* bytes of a token, with its NUL */
+#define WRIT_PROMPT_ARGUMENTS_MAX (32 << 10) /* bytes of arguments that are shown */
+#define WRIT_PROMPT_STATE_MAX     (16 << 10) /* of the target's state, and of its difference */
+#define WRIT_PROMPT_FIELD_MAX     2048       /* bytes of any other text of theirs */
 #define WRIT_PROMPT_MAX           ((size_t)1 << 20) /* bytes of a prompt: escapes take six for one */
 
 /** What is told. All borrowed for the call. */
@@ -26,7 +27,9 @@ struct writ_prompt {
     struct writ_view digest;        /* of the terms, as text */
     /* of the call */
     struct writ_view tool, agent_id, target, scope, reason;
-    struct writ_view arguments; /* canonical JSON */
+    struct writ_view arguments;    /* canonical JSON */
+    struct writ_view target_state; /* canonical JSON; empty: not known */
+    struct writ_view difference;   /* lines of difference.h from the state before; may be empty */
 };
 
 /** The token of a voter's ballot in a review, NUL-terminated. WRIT_E_CRYPTO. */

@@ -84,8 +84,8 @@ member_of(const struct writ_json *decision, const char *name)
 
 static WRIT_RESULT
 put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
-    const struct writ_json *decision, struct writ_view voter, const struct writ_config *config,
-    struct writ_err *err)
+    const struct writ_json *decision, struct writ_view difference, struct writ_view voter,
+    const struct writ_config *config, struct writ_err *err)
 {
     const struct writ_reviewer_config *reviewer = writ_reviewer_find(config, voter);
     const struct writ_prompt prompt = {
@@ -99,6 +99,8 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
         .scope = member_of(decision, "normalized_scope"),
         .reason = member_of(decision, "reason"),
         .arguments = get->arguments,
+        .target_state = get->target_state,
+        .difference = difference,
     };
     writ_auto_buf text = writ_buf_make(WRIT_PROMPT_MAX);
 
@@ -107,32 +109,43 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
     return WRIT_DONE;
 }
 
-/* The state of the target, where a probe gave it, and what is different from the one that the
- * review before was about. It is the tool server's word: data, as the arguments are. */
+/* What is different in the state of the target from the one that the review before was about, in
+ * `lines`. ptr NULL: not known, or so long that it is told by the two states alone. */
 static WRIT_RESULT
-put_state(struct writ_write *w, const struct writ_entry_review_get *get, struct writ_arena *arena,
-    struct writ_err *err)
+find_difference(const struct writ_entry_review_get *get, struct writ_arena *arena,
+    struct writ_buf *lines, struct writ_view *ret, struct writ_err *err)
 {
     const struct writ_json *before = NULL, *now = NULL;
-    writ_auto_buf lines = writ_buf_make(DIFFERENCE_MAX);
 
-    if (get->target_state.ptr == NULL) {
+    if (get->target_state.ptr == NULL || get->state_before.ptr == NULL) {
         return WRIT_DONE;
+    }
+    WRIT_TRY(writ_json_read(get->target_state, &writ_json_limits_default, arena, &now, err));
+    WRIT_TRY(writ_json_read(get->state_before, &writ_json_limits_default, arena, &before, err));
+    (void)writ_difference_put(before, now, lines);
+    if (writ_is_ok(writ_buf_check(lines, NULL))) {
+        *ret = writ_buf_view(lines);
+    }
+    return WRIT_DONE;
+}
+
+/* The state of the target, where a probe gave it, and what is different. It is the tool server's
+ * word: data, as the arguments are. */
+static void
+put_state(
+    struct writ_write *w, const struct writ_entry_review_get *get, struct writ_view difference)
+{
+    if (get->target_state.ptr == NULL) {
+        return;
     }
     writ_write_name(w, WRIT_LIT("target_state"));
     writ_write_raw(w, get->target_state);
     if (get->state_before.ptr == NULL) {
-        return WRIT_DONE;
+        return;
     }
     writ_write_name(w, WRIT_LIT("target_state_before"));
     writ_write_raw(w, get->state_before);
-    WRIT_TRY(writ_json_read(get->target_state, &writ_json_limits_default, arena, &now, err));
-    WRIT_TRY(writ_json_read(get->state_before, &writ_json_limits_default, arena, &before, err));
-    (void)writ_difference_put(before, now, &lines);
-    if (writ_is_ok(writ_buf_check(&lines, NULL))) { /* else it is told by the two states alone */
-        text_member(w, WRIT_LIT("target_state_difference"), writ_buf_view(&lines));
-    }
-    return WRIT_DONE;
+    text_member(w, WRIT_LIT("target_state_difference"), difference);
 }
 
 WRIT_RESULT
@@ -141,7 +154,10 @@ writ_review_answer_put_call(struct writ_write *w, const struct writ_entry_review
     struct writ_err *err)
 {
     const struct writ_json *decision = NULL;
+    struct writ_view difference = {NULL, 0};
+    writ_auto_buf lines = writ_buf_make(DIFFERENCE_MAX);
 
+    WRIT_TRY(find_difference(get, arena, &lines, &difference, err));
     WRIT_TRY(writ_json_read(get->decision, &writ_json_limits_default, arena, &decision, err));
     writ_review_answer_put(w, &get->told);
     text_member(w, WRIT_LIT("tool"), member_of(decision, "tool"));
@@ -149,10 +165,10 @@ writ_review_answer_put_call(struct writ_write *w, const struct writ_entry_review
         writ_write_name(w, WRIT_LIT("arguments"));
         writ_write_raw(w, get->arguments);
     }
-    WRIT_TRY(put_state(w, get, arena, err));
+    put_state(w, get, difference);
     if (get->arguments.ptr != NULL && get->told.state == WRIT_REVIEW_OPEN &&
         writ_review_voter(&get->told.review, voter) != NULL) {
-        WRIT_TRY(put_prompt(w, get, decision, voter, config, err));
+        WRIT_TRY(put_prompt(w, get, decision, difference, voter, config, err));
     }
     writ_write_name(w, WRIT_LIT("decision"));
     writ_write_raw(w, get->decision);

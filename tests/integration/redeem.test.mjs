@@ -62,6 +62,7 @@ test('a target that changed while it was voted on is asked about anew as well', 
   const { json: now } = await api(gw, ANN, `/${second}`);
   assert.deepEqual([now.target_state, now.target_state_before, now.target_state_difference], [{ '/version': 2 }, { '/version': 1 }, '~ /~1version 1 -> 2\n'], 'they see what changed');
   assert.deepEqual(now.arguments, { amount: 1 });
+  assert.ok(now.prompt.includes('"target_state":{"/version":2},"target_changed_since_the_review_before":"~ /~1version 1 -\\u003e 2\\n",'), now.prompt);
   await gw.restart('SIGKILL');
   assert.deepEqual((await api(gw, ANN, `/${second}`)).json.target_state_difference, now.target_state_difference);
   const { json: before } = await api(gw, ANN, `/${first}`);
