@@ -141,6 +141,10 @@ COMMAND(ledger_witness, "ledger witness", "PATH URL", 2, 2, "have a witness sign
 REQUIRED(ledger_witness, "keys", "DIR",
     "The key directory: one of its keys must have signed. Nothing secret is opened.")
 REQUIRED(ledger_witness, "witness", "FILE", "Keys of the witness, one a line: vkeys of type 4.")
+COMMAND(timestamp_query, "timestamp query", "CHECKPOINT", 1, 1,
+    "ask a time-stamping authority about a checkpoint",
+    "Prints the query (RFC 3161, in DER) for a stamp over the checkpoint in the file CHECKPOINT, byte for "
+    "byte, to be sent to an authority as application/timestamp-query. With --json it is in base64.")
 COMMAND(receipt, "receipt", "DECISION_ID", 1, 1, "make the receipt of a call",
     "Prints one JSON file (docs/receipts.md) with the records of the call, from its first decision to "
     "its outcome, votes included, each with its proof under the last checkpoint, and the keys of the "
@@ -250,6 +254,12 @@ COMMAND(verify_bundle, "verify bundle", "FILE", 1, 1, "check a bundle without it
     "lacks, or the first reason against it and the number of the line, in the order of "
     "docs/receipts.md. Exit 1 when it does not hold.")
 REQUIRED(verify_bundle, "key", "FILE", "Keys that are trusted, one a line, as writ ledger key prints them.")
+COMMAND(verify_timestamp, "verify timestamp", "CHECKPOINT RESPONSE", 2, 2,
+    "check the time stamp of a checkpoint",
+    "Prints ok and the time (UTC) at which the checkpoint in the file CHECKPOINT was there, as the "
+    "authority's RESPONSE (RFC 3161, in DER) says, or the first reason against it, in the order of "
+    "docs/receipts.md. Who signed the checkpoint is not looked at. Exit 1 when it does not hold.")
+REQUIRED(verify_timestamp, "ca", "FILE", "PEM file of the root certificates of the authorities that are trusted.")
 COMMAND(verify_credential, "verify credential", "", 0, 0, "check a credential against a call",
     "Prints ok, or the first reason against it, in the order of docs/credentials.md. The call is a "
     "JSON object: tool, arguments, and, where they are known and to be compared, aud, iss, "

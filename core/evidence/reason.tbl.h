@@ -161,6 +161,15 @@
         "a digest in a record is not what its members give", "")                                   \
     X(RECORD_FOREIGN, record_foreign, WRIT_REASON_IN_EVIDENCE,                                     \
         "a record does not belong to what the file is about", "")                                  \
+    X(TIMESTAMP_NOT_GRANTED, timestamp_not_granted, WRIT_REASON_IN_EVIDENCE,                       \
+        "the authority did not give a time stamp",                                                 \
+        "ask it again")                                                                            \
+    X(TIMESTAMP_MISMATCH, timestamp_mismatch, WRIT_REASON_IN_EVIDENCE,                             \
+        "the time stamp is not over this file",                                                    \
+        "the file that was stamped, byte for byte")                                                \
+    X(TIMESTAMP_UNTRUSTED, timestamp_untrusted, WRIT_REASON_IN_EVIDENCE,                           \
+        "the time stamp is not signed by an authority that is trusted here",                       \
+        "the root certificate of the authority; its certificates had to be valid at that time")    \
     X(EVIDENCE_OK, evidence_ok, WRIT_REASON_IN_EVIDENCE,                                           \
         "everything in the file holds", "")                                                        \
     /* ---- policy */                                                                              \
