@@ -160,6 +160,7 @@ main(int argc, char **argv)
     struct writ_signer *signer = NULL;
     struct writ_note_key *key = NULL;
     const struct writ_note_key *keys[1];
+    struct writ_checkpoint_trust trust = {.keys = keys, .keys_n = 1};
     struct writ_checkpoint head;
     enum writ_reason why = WRIT_REASON_NONE;
     struct writ_err err = {0};
@@ -171,7 +172,7 @@ main(int argc, char **argv)
         "key", &err);
     keys[0] = key;
     head = sign(&b, records, signer, key, &note);
-    check(writ_bundle_check_new(keys, 1, &checking, &err), "check", &err);
+    check(writ_bundle_check_new(&trust, &checking, &err), "check", &err);
     check(
         writ_bundle_begin(&select, WRIT_LIT(""), writ_buf_view(&note), &head, &out, &bundle, &err),
         "begin", &err);

@@ -111,6 +111,8 @@ VALUE(ledger_export, "at", "TIME", "Tell the phase of every decision in the bund
 VALUE(ledger_export, "redact", "NAMES",
     "Withhold records of the bundle that have one of these members, such as target,error_message: "
     "their digests stay, and all proofs hold.")
+VALUE(ledger_export, "checkpoint", "FILE",
+    "Make the bundle under this checkpoint, such as one that witnesses signed, of the records that it has.")
 COMMAND(ledger_checkpoint, "ledger checkpoint", "PATH", 1, 1, "print the last checkpoint",
     "Prints a checkpoint (c2sp.org/tlog-checkpoint): the origin of the ledger, the number of its "
     "records, and the root of the tree over them (RFC 6962), signed with the ledger's key. Whoever "
@@ -141,6 +143,8 @@ COMMAND(ledger_witness, "ledger witness", "PATH URL", 2, 2, "have a witness sign
 REQUIRED(ledger_witness, "keys", "DIR",
     "The key directory: one of its keys must have signed. Nothing secret is opened.")
 REQUIRED(ledger_witness, "witness", "FILE", "Keys of the witness, one a line: vkeys of type 4.")
+VALUE(ledger_witness, "checkpoint", "FILE",
+    "Have this one signed, and not the last, such as one that another witness signed before.")
 COMMAND(timestamp_query, "timestamp query", "CHECKPOINT", 1, 1,
     "ask a time-stamping authority about a checkpoint",
     "Prints the query (RFC 3161, in DER) for a stamp over the checkpoint in the file CHECKPOINT, byte for "
@@ -152,6 +156,8 @@ COMMAND(receipt, "receipt", "DECISION_ID", 1, 1, "make the receipt of a call",
 REQUIRED(receipt, "ledger", "PATH", "The ledger; a gateway may be writing it.")
 REQUIRED(receipt, "keys", "DIR",
     "The key directory: one of its keys must have signed. Nothing secret is opened.")
+VALUE(receipt, "checkpoint", "FILE",
+    "Make it under this checkpoint, such as one that witnesses signed; it must have the call's last record.")
 COMMAND(review_list, "review list", "PATH", 1, 1, "list calls that are under review",
     "Reviews that live or have just ended, the oldest first: id, state, name, agent, tool and how many "
     "have voted. PATH is the ledger; a gateway may be writing it.")
@@ -249,11 +255,19 @@ COMMAND(verify_receipt, "verify receipt", "FILE", 1, 1, "check a receipt without
     "Prints ok and what the receipt shows, or the first reason against it, in the order of "
     "docs/receipts.md. Keys that the file itself names are not trusted. Exit 1 when it does not hold.")
 REQUIRED(verify_receipt, "key", "FILE", "Keys that are trusted, one a line, as writ ledger key prints them.")
+VALUE(verify_receipt, "witness", "FILE",
+    "Keys of witnesses, one a line: vkeys of type 4. The checkpoint must be signed by them too.")
+VALUE(verify_receipt, "quorum", "N",
+    "So many of the witnesses must have signed; all by default. Keys of one name are one witness.")
 COMMAND(verify_bundle, "verify bundle", "FILE", 1, 1, "check a bundle without its ledger",
     "Reads FILE (- for standard input) once, line by line, and prints ok and what the bundle holds and "
     "lacks, or the first reason against it and the number of the line, in the order of "
     "docs/receipts.md. Exit 1 when it does not hold.")
 REQUIRED(verify_bundle, "key", "FILE", "Keys that are trusted, one a line, as writ ledger key prints them.")
+VALUE(verify_bundle, "witness", "FILE",
+    "Keys of witnesses, one a line: vkeys of type 4. The checkpoint must be signed by them too.")
+VALUE(verify_bundle, "quorum", "N",
+    "So many of the witnesses must have signed; all by default. Keys of one name are one witness.")
 COMMAND(verify_timestamp, "verify timestamp", "CHECKPOINT RESPONSE", 2, 2,
     "check the time stamp of a checkpoint",
     "Prints ok and the time (UTC) at which the checkpoint in the file CHECKPOINT was there, as the "

@@ -12,7 +12,8 @@ ring_release(struct writ_keyring **ring)
 bool
 writ_exports_is_asked(const struct writ_cli *cli)
 {
-    static const char *const names[] = {"keys", "agent", "since", "until", "at", "redact"};
+    static const char *const names[] = {
+        "keys", "agent", "since", "until", "at", "redact", "checkpoint"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (writ_cli_has(cli, names[i])) {
@@ -55,9 +56,19 @@ run(const struct writ_cli *cli, struct writ_bundles_order *order, struct writ_bu
     struct writ_err *err)
 {
     WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
+    writ_auto_buf note =
+        writ_buf_make(WRIT_NOTE_BYTES_MAX + 1); /* more than the limit, to name it */
 
     WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
     order->ring = ring;
+    if (writ_cli_has(cli, "checkpoint")) {
+        WRIT_TRY(
+            writ_cli_read(writ_cli_get(cli, "checkpoint").ptr, WRIT_NOTE_BYTES_MAX, &note, err));
+        if (note.len == 0) {
+            WRIT_FAIL(err, WRIT_E_INVALID, "the file of --checkpoint is empty");
+        }
+        order->checkpoint = writ_buf_view(&note);
+    }
     return writ_bundles_make(order, put, NULL, ret, err);
 }
 

@@ -28,11 +28,18 @@ run(const struct writ_cli *cli, struct writ_err *err)
     WRIT_AUTO(struct writ_reader *, reader_release) reader = NULL;
     WRIT_AUTO(struct writ_proofs *, proofs_release) proofs = NULL;
     writ_auto_buf receipt = writ_buf_make(WRIT_RECEIPT_BYTES_MAX);
+    writ_auto_buf note =
+        writ_buf_make(WRIT_NOTE_BYTES_MAX + 1); /* more than the limit, to name it */
     const char *ledger = writ_cli_get(cli, "ledger").ptr;
 
     WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
     WRIT_TRY(writ_reader_open(ledger, &reader, err));
     WRIT_TRY(writ_proofs_open(ledger, ring, &proofs, err));
+    if (writ_cli_has(cli, "checkpoint")) {
+        WRIT_TRY(
+            writ_cli_read(writ_cli_get(cli, "checkpoint").ptr, WRIT_NOTE_BYTES_MAX, &note, err));
+        WRIT_TRY(writ_proofs_pin(proofs, writ_buf_view(&note), err));
+    }
     WRIT_TRY(writ_receipts_make(reader, proofs, ring, writ_cli_operand(cli, 0), &receipt, err));
     writ_cli_put(writ_buf_view(&receipt));
     return WRIT_DONE;

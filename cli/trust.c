@@ -64,3 +64,19 @@ writ_trust_read(const char *path, struct writ_trust *ret, struct writ_err *err)
     *ret = trust;
     return WRIT_DONE;
 }
+
+WRIT_RESULT
+writ_trust_read_witnesses(const char *path, struct writ_trust *ret, struct writ_err *err)
+{
+    struct writ_trust trust = {0};
+
+    WRIT_TRY(writ_trust_read(path, &trust, err));
+    for (size_t i = 0; i < trust.n; i++) {
+        if (writ_note_key_type(trust.keys[i]) != WRIT_NOTE_COSIGNATURE) {
+            writ_trust_wipe(&trust);
+            WRIT_FAIL(err, WRIT_E_INVALID, "%s: a key is none of a witness (type 4)", path);
+        }
+    }
+    *ret = trust;
+    return WRIT_DONE;
+}

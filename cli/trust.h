@@ -18,6 +18,11 @@ struct writ_trust {
  * WRIT_TRUST_KEYS_MAX; as writ_cli_read. */
 WRIT_RESULT writ_trust_read(const char *path, struct writ_trust *ret, struct writ_err *err);
 
+/** As writ_trust_read, of witnesses: WRIT_E_INVALID for a key of another type than
+ * WRIT_NOTE_COSIGNATURE too. */
+WRIT_RESULT writ_trust_read_witnesses(
+    const char *path, struct writ_trust *ret, struct writ_err *err);
+
 /** Frees them. */
 void writ_trust_wipe(struct writ_trust *trust);
 

@@ -1,4 +1,5 @@
-/* writ-receipts/1: receipts, the keys that are trusted, and the first reason against each. */
+/* writ-receipts/1: receipts, the keys that are trusted, witnesses, and the first reason against
+ * each. */
 #include "cli/vector.h"
 #include "evidence/receipt.h"
 #include "evidence/write.h"
@@ -39,6 +40,8 @@ writ_vector_receipts(const struct writ_json *set, const struct writ_json *vector
         writ_json_get_typed(vector, WRIT_LIT("receipt"), WRIT_JSON_STRING);
     const struct writ_json *keys = writ_json_get_typed(vector, WRIT_LIT("keys"), WRIT_JSON_ARRAY);
     WRIT_AUTO(struct trusted, trusted_wipe) trusted = {0};
+    WRIT_AUTO(struct trusted, trusted_wipe) witnesses = {0};
+    struct writ_checkpoint_trust trust = {0};
     struct writ_write w = writ_write_to(ret);
     enum writ_reason why = WRIT_REASON_NONE;
     struct writ_receipt receipt;
@@ -49,8 +52,14 @@ writ_vector_receipts(const struct writ_json *set, const struct writ_json *vector
         WRIT_FAIL(err, WRIT_E_PARSE, "receipt is no text, or keys is no array");
     }
     WRIT_TRY(read_trusted(keys, &trusted, err));
-    WRIT_TRY(writ_receipt_verify(writ_json_string(text),
-        (const struct writ_note_key *const *)trusted.keys, trusted.n, arena, &receipt, &why, err));
+    trust.keys = (const struct writ_note_key *const *)trusted.keys;
+    trust.keys_n = trusted.n;
+    WRIT_TRY(read_trusted(
+        writ_json_get_typed(vector, WRIT_LIT("witnesses"), WRIT_JSON_ARRAY), &witnesses, err));
+    trust.witnesses = (const struct writ_note_key *const *)witnesses.keys;
+    trust.witnesses_n = witnesses.n;
+    trust.quorum = writ_checkpoint_witnesses(trust.witnesses, trust.witnesses_n);
+    WRIT_TRY(writ_receipt_verify(writ_json_string(text), &trust, arena, &receipt, &why, err));
     ok = why == WRIT_REASON_EVIDENCE_OK;
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("ok"));

@@ -38,6 +38,43 @@ put_count(struct writ_write *w, const char *name, uint64_t count)
     writ_write_u64(w, count);
 }
 
+/* Who must have signed the checkpoint, by the options. */
+struct signers {
+    struct writ_trust logs, witnesses;
+    struct writ_checkpoint_trust trust;
+};
+
+static void
+signers_wipe(struct signers *signers)
+{
+    writ_trust_wipe(&signers->logs);
+    writ_trust_wipe(&signers->witnesses);
+}
+
+static WRIT_RESULT
+signers_read(const struct writ_cli *cli, struct signers *ret, struct writ_err *err)
+{
+    struct writ_checkpoint_trust *trust = &ret->trust;
+    struct writ_view quorum = writ_cli_get(cli, "quorum");
+    uint64_t most, least;
+
+    WRIT_TRY(writ_trust_read(writ_cli_get(cli, "key").ptr, &ret->logs, err));
+    if (writ_cli_has(cli, "witness")) {
+        WRIT_TRY(writ_trust_read_witnesses(writ_cli_get(cli, "witness").ptr, &ret->witnesses, err));
+    }
+    trust->keys = (const struct writ_note_key *const *)ret->logs.keys;
+    trust->keys_n = ret->logs.n;
+    trust->witnesses = (const struct writ_note_key *const *)ret->witnesses.keys;
+    trust->witnesses_n = ret->witnesses.n;
+    most = least = writ_checkpoint_witnesses(trust->witnesses, trust->witnesses_n);
+    if (quorum.ptr != NULL && !writ_is_ok(writ_text_u64(quorum, 1, most, &least))) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "--quorum is a number from 1 to that of the witnesses, %llu",
+            (unsigned long long)most);
+    }
+    trust->quorum = (size_t)least;
+    return WRIT_DONE;
+}
+
 /* ---- receipt */
 
 static void
@@ -116,7 +153,7 @@ static WRIT_RESULT
 verify_receipt(const struct writ_cli *cli, enum writ_reason *ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(WRIT_RECEIPT_ARENA);
-    WRIT_AUTO(struct writ_trust, writ_trust_wipe) trust = {0};
+    WRIT_AUTO(struct signers, signers_wipe) signers = {0};
     writ_auto_buf text = writ_buf_make(WRIT_RECEIPT_BYTES_MAX + 1);
     writ_auto_buf out = writ_buf_make(ANSWER_MAX);
     struct writ_receipt receipt = {0};
@@ -125,10 +162,10 @@ verify_receipt(const struct writ_cli *cli, enum writ_reason *ret, struct writ_er
     if (arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
-    WRIT_TRY(writ_trust_read(writ_cli_get(cli, "key").ptr, &trust, err));
+    WRIT_TRY(signers_read(cli, &signers, err));
     WRIT_TRY(writ_cli_read(writ_cli_operand(cli, 0).ptr, WRIT_RECEIPT_BYTES_MAX, &text, err));
-    WRIT_TRY(writ_receipt_verify(writ_buf_view(&text),
-        (const struct writ_note_key *const *)trust.keys, trust.n, arena, &receipt, ret, &more));
+    WRIT_TRY(
+        writ_receipt_verify(writ_buf_view(&text), &signers.trust, arena, &receipt, ret, &more));
     if (cli->json) {
         receipt_json(&out, &receipt, *ret, &more);
     } else if (*ret == WRIT_REASON_EVIDENCE_OK) {
@@ -329,17 +366,16 @@ bundle_text(
 static WRIT_RESULT
 verify_bundle(const struct writ_cli *cli, enum writ_reason *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_trust, writ_trust_wipe) trust = {0};
+    WRIT_AUTO(struct signers, signers_wipe) signers = {0};
     WRIT_AUTO(struct writ_bundle_check *, check_freep) check = NULL;
     WRIT_AUTO(struct lines, lines_wipe) lines = {.cli = cli, .fd = -1};
     writ_auto_buf out = writ_buf_make(ANSWER_MAX);
     struct writ_bundle_report report = {0};
     struct writ_checkpoint head = {0};
 
-    WRIT_TRY(writ_trust_read(writ_cli_get(cli, "key").ptr, &trust, err));
+    WRIT_TRY(signers_read(cli, &signers, err));
     WRIT_TRY(lines_open(writ_cli_operand(cli, 0).ptr, &lines, err));
-    WRIT_TRY(writ_bundle_check_new(
-        (const struct writ_note_key *const *)trust.keys, trust.n, &check, err));
+    WRIT_TRY(writ_bundle_check_new(&signers.trust, &check, err));
     lines.check = check;
     WRIT_TRY(read_all(&lines, err));
     if (lines.why == WRIT_REASON_EVIDENCE_OK &&
@@ -368,8 +404,12 @@ answer(const struct writ_cli *cli,
 {
     enum writ_reason why = WRIT_REASON_NONE;
     struct writ_err err = {0};
-    writ_result result = fn(cli, &why, &err);
+    writ_result result;
 
+    if (writ_cli_has(cli, "quorum") && !writ_cli_has(cli, "witness")) {
+        return writ_cli_usage(cli, "--quorum needs --witness");
+    }
+    result = fn(cli, &why, &err);
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);
     }

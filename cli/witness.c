@@ -86,6 +86,12 @@ cosign(struct asking *a, struct writ_err *err)
         if (!writ_is_ok(writ_text_u64(said, 0, WRIT_TREE_SIZE_MAX, &old))) {
             WRIT_FAIL(err, WRIT_E_PARSE, "the witness does not say what it has seen");
         }
+        if (old > a->head.size && writ_cli_has(a->cli, "checkpoint")) {
+            WRIT_FAIL(err, WRIT_E_MISMATCH,
+                "the checkpoint is of %llu records, and the witness has seen %llu: take a newer "
+                "one",
+                (unsigned long long)a->head.size, (unsigned long long)old);
+        }
         if (old > a->head.size) {
             WRIT_FAIL(err, WRIT_E_MISMATCH,
                 "ROLLBACK: the ledger has %llu records, and the witness has seen %llu",
@@ -112,9 +118,6 @@ put_signed(const struct asking *a, struct writ_buf *ret, uint64_t *ret_time_s, s
     for (size_t i = 0; i < a->witness.n; i++) {
         writ_result result;
 
-        if (writ_note_key_type(a->witness.keys[i]) != WRIT_NOTE_COSIGNATURE) {
-            WRIT_FAIL(err, WRIT_E_INVALID, "a key of --witness is none of a witness (type 4)");
-        }
         result = writ_note_verify(&note, a->witness.keys[i], ret_time_s, err);
         if (result.code != WRIT_E_ABSENT) {
             return result;
@@ -127,12 +130,19 @@ static WRIT_RESULT
 run(struct asking *a, struct writ_err *err)
 {
     const struct writ_cli *cli = a->cli;
+    writ_auto_buf given =
+        writ_buf_make(WRIT_NOTE_BYTES_MAX + 1); /* more than the limit, to name it */
     writ_auto_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     uint64_t time_s = 0;
 
-    WRIT_TRY(writ_trust_read(writ_cli_get(cli, "witness").ptr, &a->witness, err));
+    WRIT_TRY(writ_trust_read_witnesses(writ_cli_get(cli, "witness").ptr, &a->witness, err));
     WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &a->ring, err));
     WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, a->ring, &a->proofs, err));
+    if (writ_cli_has(cli, "checkpoint")) {
+        WRIT_TRY(
+            writ_cli_read(writ_cli_get(cli, "checkpoint").ptr, WRIT_NOTE_BYTES_MAX, &given, err));
+        WRIT_TRY(writ_proofs_pin(a->proofs, writ_buf_view(&given), err));
+    }
     WRIT_TRY(writ_proofs_head(a->proofs, &a->head, &a->note, err));
     WRIT_TRY(cosign(a, err));
     WRIT_TRY(put_signed(a, &note, &time_s, err));

@@ -15,8 +15,7 @@ static const struct writ_json_limits limits = {
 };
 
 struct writ_bundle_check {
-    const struct writ_note_key *const *keys;
-    size_t keys_n;
+    const struct writ_checkpoint_trust *trust;
     struct writ_arena *arena;
     struct writ_buf note; /* of the first line */
     struct writ_checkpoint head;
@@ -29,8 +28,8 @@ struct writ_bundle_check {
 };
 
 WRIT_RESULT
-writ_bundle_check_new(const struct writ_note_key *const *keys, size_t keys_n,
-    struct writ_bundle_check **ret, struct writ_err *err)
+writ_bundle_check_new(
+    const struct writ_checkpoint_trust *trust, struct writ_bundle_check **ret, struct writ_err *err)
 {
     struct writ_bundle_check *c = writ_alloc(sizeof *c);
 
@@ -38,8 +37,7 @@ writ_bundle_check_new(const struct writ_note_key *const *keys, size_t keys_n,
         writ_free(c);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to verify a bundle");
     }
-    c->keys = keys;
-    c->keys_n = keys_n;
+    c->trust = trust;
     c->note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     c->expected = writ_buf_make(EXPECTED_MAX);
     c->body = writ_buf_make(WRIT_RECORD_MAX_BYTES);
@@ -129,21 +127,11 @@ static WRIT_RESULT
 read_checkpoint(struct writ_bundle_check *c, const struct writ_json *root,
     enum writ_reason *ret_why, struct writ_err *err)
 {
-    writ_result result;
-
     writ_buf_put(&c->note, writ_json_string(writ_json_get(root, WRIT_LIT("checkpoint"))));
     if (!writ_is_ok(writ_buf_check(&c->note, NULL))) {
         return malformed(ret_why, err, "the checkpoint is too long");
     }
-    result = writ_checkpoint_verify(writ_buf_view(&c->note), c->keys, c->keys_n, &c->head, err);
-    if (result.code == WRIT_E_NOMEM || result.code == WRIT_E_CRYPTO) {
-        return result;
-    }
-    *ret_why = writ_is_ok(result)               ? WRIT_REASON_EVIDENCE_OK
-               : result.code == WRIT_E_ABSENT   ? WRIT_REASON_CHECKPOINT_UNSIGNED
-               : result.code == WRIT_E_MISMATCH ? WRIT_REASON_CHECKPOINT_INVALID
-                                                : WRIT_REASON_EVIDENCE_MALFORMED;
-    return WRIT_DONE;
+    return writ_checkpoint_judge(writ_buf_view(&c->note), c->trust, &c->head, ret_why, err);
 }
 
 static WRIT_RESULT

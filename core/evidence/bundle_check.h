@@ -7,9 +7,9 @@
 
 struct writ_bundle_check;
 
-/** `keys` are trusted; borrowed until the end. `ret` is new, free with writ_bundle_check_free.
- * WRIT_E_NOMEM. */
-WRIT_RESULT writ_bundle_check_new(const struct writ_note_key *const *keys, size_t keys_n,
+/** `trust` says who must have signed the checkpoint; borrowed until the end. `ret` is new, free
+ * with writ_bundle_check_free. WRIT_E_NOMEM. */
+WRIT_RESULT writ_bundle_check_new(const struct writ_checkpoint_trust *trust,
     struct writ_bundle_check **ret, struct writ_err *err);
 /** NULL is fine. */
 void writ_bundle_check_free(struct writ_bundle_check *check);
@@ -18,8 +18,8 @@ void writ_bundle_check_free(struct writ_bundle_check *check);
  * Takes the next line, without its end.
  *
  * @param ret_why  EVIDENCE_OK: so far nothing speaks against the file; or the first reason:
- *                 EVIDENCE_MALFORMED, CHECKPOINT_UNSIGNED, CHECKPOINT_INVALID, RECORD_NOT_IN_LOG,
- *                 and those of writ_bundle_record. Written on WRIT_OK
+ *                 EVIDENCE_MALFORMED, those of writ_checkpoint_judge, RECORD_NOT_IN_LOG, and
+ *                 those of writ_bundle_record. Written on WRIT_OK
  * @param err      on WRIT_OK says more about the reason
  *
  * @return WRIT_OK, whatever is wrong

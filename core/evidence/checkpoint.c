@@ -179,6 +179,116 @@ writ_checkpoint_verify(struct writ_view bytes, const struct writ_note_key *const
     return WRIT_DONE;
 }
 
+/* ---- Witnesses */
+
+/* Whether one of the keys before it has its name. */
+static bool
+is_named_before(const struct writ_note_key *const *keys, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (writ_view_equal(writ_note_key_name(keys[i]), writ_note_key_name(keys[at]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t
+writ_checkpoint_witnesses(const struct writ_note_key *const *keys, size_t n)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        count += is_named_before(keys, i) ? 0 : 1;
+    }
+    return count;
+}
+
+/* Whether a witness signed, with any of its keys; none of its signatures may be wrong. */
+static WRIT_RESULT
+find_cosigned(const struct writ_note *note, const struct writ_checkpoint_trust *trust,
+    struct writ_view name, bool *ret, struct writ_err *err)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < trust->witnesses_n; i++) {
+        const struct writ_note_key *key = trust->witnesses[i];
+        writ_result result;
+
+        if (writ_note_key_type(key) != WRIT_NOTE_COSIGNATURE ||
+            !writ_view_equal(writ_note_key_name(key), name)) {
+            continue;
+        }
+        result = writ_note_verify(note, key, NULL, err);
+        if (writ_is_ok(result)) {
+            found = true;
+        } else if (result.code != WRIT_E_ABSENT) {
+            return result;
+        }
+    }
+    *ret = found;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+count_cosigned(struct writ_view bytes, const struct writ_checkpoint_trust *trust, size_t *ret,
+    struct writ_err *err)
+{
+    struct writ_note note;
+    size_t count = 0;
+
+    WRIT_TRY(writ_note_read(bytes, &note, err));
+    for (size_t i = 0; i < trust->witnesses_n; i++) {
+        bool signed_it = false;
+
+        if (!is_named_before(trust->witnesses, i)) {
+            WRIT_TRY(find_cosigned(
+                &note, trust, writ_note_key_name(trust->witnesses[i]), &signed_it, err));
+        }
+        count += signed_it ? 1 : 0;
+    }
+    *ret = count;
+    return WRIT_DONE;
+}
+
+/* The reason against a checkpoint that is given by what verifying it says. */
+static enum writ_reason
+reason_of(writ_result result)
+{
+    return writ_is_ok(result)               ? WRIT_REASON_EVIDENCE_OK
+           : result.code == WRIT_E_ABSENT   ? WRIT_REASON_CHECKPOINT_UNSIGNED
+           : result.code == WRIT_E_MISMATCH ? WRIT_REASON_CHECKPOINT_INVALID
+                                            : WRIT_REASON_EVIDENCE_MALFORMED;
+}
+
+WRIT_RESULT
+writ_checkpoint_judge(struct writ_view bytes, const struct writ_checkpoint_trust *trust,
+    struct writ_checkpoint *ret, enum writ_reason *ret_why, struct writ_err *err)
+{
+    struct writ_checkpoint checkpoint = {0};
+    size_t count = 0;
+    writ_result result =
+        writ_checkpoint_verify(bytes, trust->keys, trust->keys_n, &checkpoint, err);
+
+    if (writ_is_ok(result)) {
+        result = count_cosigned(bytes, trust, &count, err);
+    }
+    if (result.code == WRIT_E_NOMEM || result.code == WRIT_E_CRYPTO) {
+        return result;
+    }
+    *ret_why = reason_of(result);
+    if (*ret_why == WRIT_REASON_EVIDENCE_OK && count < trust->quorum) {
+        (void)writ_fail(err, WRIT_E_ABSENT,
+            "the checkpoint is signed by %zu witnesses, where %zu are asked for", count,
+            trust->quorum);
+        *ret_why = WRIT_REASON_CHECKPOINT_UNWITNESSED;
+    }
+    if (*ret_why == WRIT_REASON_EVIDENCE_OK) {
+        *ret = checkpoint;
+    }
+    return WRIT_DONE;
+}
+
 /* ---- Proofs */
 
 void

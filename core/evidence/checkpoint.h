@@ -10,6 +10,7 @@
 
 #include "evidence/keyring.h"
 #include "evidence/note.h"
+#include "evidence/reason.h"
 #include "evidence/tree.h"
 
 struct writ_checkpoint {
@@ -56,6 +57,35 @@ WRIT_RESULT writ_checkpoint_read(
  */
 WRIT_RESULT writ_checkpoint_verify(struct writ_view bytes, const struct writ_note_key *const *keys,
     size_t n, struct writ_checkpoint *ret, struct writ_err *err);
+
+/** Whom a verifier believes; all of it borrowed. Zeroed: nobody. */
+struct writ_checkpoint_trust {
+    const struct writ_note_key *const *keys; /* of logs: one of them will do */
+    size_t keys_n;
+    const struct writ_note_key *const *witnesses; /* of cosigners; keys of one name are one
+                                                     witness, and other types count for nothing */
+    size_t witnesses_n;
+    size_t quorum; /* how many witnesses must have signed, besides the log */
+};
+
+/** How many witnesses there are among keys: their different names. */
+size_t writ_checkpoint_witnesses(const struct writ_note_key *const *keys, size_t n);
+
+/**
+ * Says whether a checkpoint is to be believed, and reads it.
+ *
+ * @param bytes    the note; borrowed as long as `ret` is used
+ * @param ret      written only when *ret_why is EVIDENCE_OK
+ * @param ret_why  the first reason against it: EVIDENCE_MALFORMED, CHECKPOINT_UNSIGNED,
+ *                 CHECKPOINT_INVALID (of a witness's signature too), CHECKPOINT_UNWITNESSED; or
+ *                 EVIDENCE_OK. Written on WRIT_OK
+ * @param err      on WRIT_OK says more about the reason
+ *
+ * @return WRIT_OK, whatever is wrong with it
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_checkpoint_judge(struct writ_view bytes, const struct writ_checkpoint_trust *trust,
+    struct writ_checkpoint *ret, enum writ_reason *ret_why, struct writ_err *err);
 
 /** One proof; see above. */
 struct writ_checkpoint_proof {

@@ -153,6 +153,9 @@
         "see writ ledger key at the operator for the keys of the ledger")                          \
     X(CHECKPOINT_INVALID, checkpoint_invalid, WRIT_REASON_IN_EVIDENCE,                             \
         "the checkpoint has a signature that does not hold, or is of another log", "")             \
+    X(CHECKPOINT_UNWITNESSED, checkpoint_unwitnessed, WRIT_REASON_IN_EVIDENCE,                     \
+        "fewer witnesses signed the checkpoint than are asked for",                                \
+        "have it signed with writ ledger witness, and make the file under it with --checkpoint")   \
     X(RECORD_NOT_IN_LOG, record_not_in_log, WRIT_REASON_IN_EVIDENCE,                               \
         "a record is not in the log, or not where the proof says", "")                             \
     X(RECORD_INVALID, record_invalid, WRIT_REASON_IN_EVIDENCE,                                     \

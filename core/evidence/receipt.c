@@ -74,8 +74,7 @@ key_freep(struct writ_note_key **key)
 /* ---- verifying: each step says EVIDENCE_OK, or the first reason against the file */
 
 struct verifying {
-    const struct writ_note_key *const *keys;
-    size_t keys_n;
+    const struct writ_checkpoint_trust *trust;
     struct writ_arena *arena;
     struct writ_receipt receipt;
     struct writ_err *err;
@@ -108,18 +107,8 @@ read_form(const struct writ_json *root, const struct writ_json **ret_records)
 static WRIT_RESULT
 read_checkpoint(struct verifying *v, struct writ_view note, enum writ_reason *ret_why)
 {
-    writ_result result =
-        writ_checkpoint_verify(note, v->keys, v->keys_n, &v->receipt.checkpoint, v->err);
-
-    if (result.code == WRIT_E_NOMEM || result.code == WRIT_E_CRYPTO) {
-        return result;
-    }
     v->receipt.note = note;
-    *ret_why = writ_is_ok(result)               ? WRIT_REASON_EVIDENCE_OK
-               : result.code == WRIT_E_ABSENT   ? WRIT_REASON_CHECKPOINT_UNSIGNED
-               : result.code == WRIT_E_MISMATCH ? WRIT_REASON_CHECKPOINT_INVALID
-                                                : WRIT_REASON_EVIDENCE_MALFORMED;
-    return WRIT_DONE;
+    return writ_checkpoint_judge(note, v->trust, &v->receipt.checkpoint, ret_why, v->err);
 }
 
 /* A record and its proof; the first record's proof brings the checkpoint. */
@@ -261,11 +250,11 @@ verify(struct verifying *v, struct writ_view text, enum writ_reason *ret_why)
 }
 
 WRIT_RESULT
-writ_receipt_verify(struct writ_view text, const struct writ_note_key *const *keys, size_t keys_n,
+writ_receipt_verify(struct writ_view text, const struct writ_checkpoint_trust *trust,
     struct writ_arena *arena, struct writ_receipt *ret, enum writ_reason *ret_why,
     struct writ_err *err)
 {
-    struct verifying v = {.keys = keys, .keys_n = keys_n, .arena = arena, .err = err};
+    struct verifying v = {.trust = trust, .arena = arena, .err = err};
     enum writ_reason why = WRIT_REASON_NONE;
 
     WRIT_TRY(verify(&v, text, &why));

@@ -50,19 +50,19 @@ struct writ_receipt {
 /**
  * Verifies a file.
  *
- * @param keys     what is trusted: a checkpoint signed by one of them will do
+ * @param trust    who must have signed the checkpoint
  * @param ret      written only when *ret_why is EVIDENCE_OK
  * @param ret_why  the first reason against it, in this order: EVIDENCE_MALFORMED,
- *                 CHECKPOINT_UNSIGNED, CHECKPOINT_INVALID; for each record RECORD_INVALID,
- *                 RECORD_DIGEST_MISMATCH, RECORD_NOT_IN_LOG, RECORD_FOREIGN, OUTCOME_MISMATCH; or
- *                 EVIDENCE_OK. Written on WRIT_OK
+ *                 CHECKPOINT_UNSIGNED, CHECKPOINT_INVALID, CHECKPOINT_UNWITNESSED; for each record
+ *                 RECORD_INVALID, RECORD_DIGEST_MISMATCH, RECORD_NOT_IN_LOG, RECORD_FOREIGN,
+ * OUTCOME_MISMATCH; or EVIDENCE_OK. Written on WRIT_OK
  * @param err      on WRIT_OK says more about the reason
  *
  * @return WRIT_OK, whatever is wrong with it
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
-WRIT_RESULT writ_receipt_verify(struct writ_view text, const struct writ_note_key *const *keys,
-    size_t keys_n, struct writ_arena *arena, struct writ_receipt *ret, enum writ_reason *ret_why,
+WRIT_RESULT writ_receipt_verify(struct writ_view text, const struct writ_checkpoint_trust *trust,
+    struct writ_arena *arena, struct writ_receipt *ret, enum writ_reason *ret_why,
     struct writ_err *err);
 
 #endif

@@ -246,6 +246,9 @@ begin(struct making *m)
     writ_auto_buf keys = writ_buf_make(KEYS_MAX);
     struct writ_view note;
 
+    if (m->order->checkpoint.len > 0) {
+        WRIT_TRY(writ_proofs_pin(m->proofs, m->order->checkpoint, m->err));
+    }
     WRIT_TRY(writ_proofs_head(m->proofs, &m->head, &note, m->err));
     WRIT_TRY(writ_checkpoint_keys(m->order->ring, m->head.origin, false, &keys, m->err));
     return writ_bundle_begin(

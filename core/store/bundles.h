@@ -16,10 +16,11 @@ struct writ_bundles_order {
     struct writ_view redacted[WRIT_BUNDLES_REDACTED_MAX]; /* records that have one of these members,
                                                              not null, are withheld */
     size_t redacted_n;
+    struct writ_view checkpoint; /* made under this one, as with writ_proofs_pin; empty: the last */
 };
 
 /**
- * Makes a bundle under the last checkpoint.
+ * Makes a bundle under the last checkpoint, or the one that is ordered.
  *
  * @param put  takes the next lines; ends the work when it says false
  *
@@ -27,7 +28,7 @@ struct writ_bundles_order {
  *         WRIT_E_ABSENT    no record is selected
  *         WRIT_E_INVALID   a time of the selection is none
  *         WRIT_E_MISMATCH  a record is not valid, missing, or not that of the tree: see
- *                          writ_verify_ledger; or no key of the ring signed
+ *                          writ_verify_ledger; or no key of the ring signed, or as writ_proofs_pin
  *         WRIT_E_BUSY      `put` ended it, or the ledger is locked
  *         WRIT_E_LIMIT     over WRIT_BUNDLE_LIVE_MAX
  *         WRIT_E_PARSE (as writ_reader_open), WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO

@@ -12,6 +12,7 @@ struct writ_proofs {
     struct writ_heads heads;
     struct writ_heads_trust trust;
     struct writ_arena *arena; /* of the head */
+    struct writ_buf pinned;   /* the checkpoint that is taken for the last one; empty: none */
 };
 
 static void
@@ -28,6 +29,7 @@ writ_proofs_close(struct writ_proofs *proofs)
         writ_heads_close(&proofs->heads);
         (void)sqlite3_close(proofs->db);
         writ_arena_free(proofs->arena);
+        writ_buf_wipe(&proofs->pinned);
         writ_free(proofs);
     }
 }
@@ -42,6 +44,7 @@ writ_proofs_open(const char *path, const struct writ_keyring *ring, struct writ_
     if (proofs == NULL || (proofs->arena = writ_arena_new(HEAD_ARENA)) == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the tree of a ledger");
     }
+    proofs->pinned = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     WRIT_TRY(writ_file_name(path, &file, err));
     WRIT_TRY(writ_file_check(&file, err));
     WRIT_TRY(writ_disk_connect(path, true, BUSY_US, &proofs->db, err));
@@ -65,6 +68,13 @@ writ_proofs_head(struct writ_proofs *proofs, struct writ_checkpoint *ret,
     struct writ_head head = {0};
     writ_result result;
 
+    if (proofs->pinned.len > 0) {
+        WRIT_TRY(writ_heads_believe(
+            &proofs->trust, writ_buf_view(&proofs->pinned), true, &checkpoint, err));
+        *ret = checkpoint;
+        *ret_note = writ_buf_view(&proofs->pinned);
+        return WRIT_DONE;
+    }
     writ_arena_reset(proofs->arena);
     result = writ_heads_at(&proofs->heads, UINT64_MAX, proofs->arena, &head, err);
     if (result.code == WRIT_E_ABSENT) {
@@ -75,6 +85,32 @@ writ_proofs_head(struct writ_proofs *proofs, struct writ_checkpoint *ret,
     *ret = checkpoint;
     *ret_note = head.note;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_proofs_pin(struct writ_proofs *proofs, struct writ_view note, struct writ_err *err)
+{
+    struct writ_tree_source source = writ_proofs_source(proofs);
+    struct writ_checkpoint then, head;
+    struct writ_tree_edge edge;
+    struct writ_digest root;
+    struct writ_view last;
+
+    WRIT_TRY(writ_heads_believe(&proofs->trust, note, true, &then, err));
+    WRIT_TRY(writ_proofs_head(proofs, &head, &last, err));
+    if (then.size > head.size) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the checkpoint is of %llu records, and there are %llu",
+            (unsigned long long)then.size, (unsigned long long)head.size);
+    }
+    WRIT_TRY(writ_tree_edge_of(&source, then.size, &edge, err));
+    WRIT_TRY(writ_tree_root(&edge, &root, err));
+    if (!writ_digest_equal(&root, &then.root)) {
+        WRIT_FAIL(
+            err, WRIT_E_MISMATCH, "the checkpoint is of other records than those of the ledger");
+    }
+    writ_buf_clear(&proofs->pinned);
+    writ_buf_put(&proofs->pinned, note);
+    return writ_buf_check(&proofs->pinned, err);
 }
 
 struct writ_tree_source

@@ -23,7 +23,7 @@ void writ_proofs_close(struct writ_proofs *proofs);
 struct writ_view writ_proofs_origin(const struct writ_proofs *proofs);
 
 /**
- * Gives the last checkpoint: it is over all records that there are.
+ * Gives the last checkpoint: it is over all records that there are, or is the one that was pinned.
  *
  * @param ret, ret_note  what it says, and its bytes; borrowed until the next call
  *
@@ -34,6 +34,20 @@ struct writ_view writ_proofs_origin(const struct writ_proofs *proofs);
  */
 WRIT_RESULT writ_proofs_head(struct writ_proofs *proofs, struct writ_checkpoint *ret,
     struct writ_view *ret_note, struct writ_err *err);
+
+/**
+ * From now on an older checkpoint is the last one, such as one that witnesses signed in the
+ * meantime.
+ *
+ * @param note  copied; it may have more signatures
+ *
+ * @return WRIT_OK
+ *         WRIT_E_MISMATCH  it is no checkpoint, of more records than there are, or of other
+ *                          ones; or as writ_proofs_head
+ *         what else writ_proofs_head says
+ */
+WRIT_RESULT writ_proofs_pin(
+    struct writ_proofs *proofs, struct writ_view note, struct writ_err *err);
 
 /** The nodes of the tree. Borrowed until close. It says WRIT_E_MISMATCH for one that is missing. */
 struct writ_tree_source writ_proofs_source(struct writ_proofs *proofs);

@@ -65,6 +65,11 @@ prove(struct making *m, struct writ_proofs *proofs, const struct writ_checkpoint
     struct writ_tree_source source = writ_proofs_source(proofs);
 
     for (size_t i = 0; i < m->n; i++) {
+        if (m->records[i].index >= head->size) {
+            WRIT_FAIL(m->err, WRIT_E_MISMATCH,
+                "record %llu of the call is not in the checkpoint, which is of %llu records",
+                (unsigned long long)m->records[i].index, (unsigned long long)head->size);
+        }
         WRIT_TRY(writ_tree_prove_inclusion(
             &source, m->records[i].index, head->size, &m->records[i].inclusion, m->err));
     }

@@ -10,7 +10,8 @@
 #include "store/reader.h"
 
 /**
- * Appends the receipt of the call that a decision belongs to, under the ledger's last checkpoint.
+ * Appends the receipt of the call that a decision belongs to, under the ledger's last checkpoint or
+ * the one that was pinned.
  *
  * @param ring  that the proofs were opened with; its public halves go along
  *
@@ -18,7 +19,8 @@
  *         WRIT_E_ABSENT    no decision of that id
  *         WRIT_E_LIMIT     more than WRIT_RECEIPT_RECORDS_MAX records, or a file that is too long
  *         WRIT_E_MISMATCH  a record is not readable or missing (see writ_verify_ledger), or the
- *                          checkpoint is not signed by a key of the ring
+ *                          checkpoint is not signed by a key of the ring, or is from before the
+ *                          last record
  *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_receipts_make(struct writ_reader *reader, struct writ_proofs *proofs,

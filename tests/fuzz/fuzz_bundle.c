@@ -26,6 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct writ_note_key *key;
     const struct writ_note_key *keys[1];
+    struct writ_checkpoint_trust trust = {.keys = keys, .keys_n = 1};
     struct writ_bundle_check *check = NULL;
     struct writ_bundle_report report = {0};
     struct writ_checkpoint head = {0};
@@ -34,7 +35,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         WRIT_INVARIANT(writ_is_ok(writ_note_key_read(WRIT_LIT(WRIT_EVIDENCE_KEY), &key, NULL)));
     }
     keys[0] = key;
-    WRIT_INVARIANT(writ_is_ok(writ_bundle_check_new(keys, 1, &check, NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_bundle_check_new(&trust, &check, NULL)));
     if (take(check, writ_view(data, size)) == WRIT_REASON_EVIDENCE_OK &&
         writ_bundle_check_ended(check, &report, &head)) {
         WRIT_INVARIANT(head.size == WRIT_EVIDENCE_SIZE);

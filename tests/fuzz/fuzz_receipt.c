@@ -11,6 +11,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct writ_arena *arena;
     static struct writ_note_key *key;
     const struct writ_note_key *keys[1];
+    const struct writ_checkpoint_trust nobody = {0};
+    struct writ_checkpoint_trust trust = {.keys = keys, .keys_n = 1};
     struct writ_receipt receipt = {0}, again = {0};
     enum writ_reason why = WRIT_REASON_NONE, then = WRIT_REASON_NONE;
 
@@ -21,18 +23,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     keys[0] = key;
     WRIT_INVARIANT(writ_is_ok(
-        writ_receipt_verify(writ_view(data, size), keys, 1, arena, &receipt, &why, NULL)));
+        writ_receipt_verify(writ_view(data, size), &trust, arena, &receipt, &why, NULL)));
     WRIT_INVARIANT(why != WRIT_REASON_NONE);
     if (why == WRIT_REASON_EVIDENCE_OK) {
         WRIT_INVARIANT(receipt.checkpoint.size == WRIT_EVIDENCE_SIZE);
         WRIT_INVARIANT(receipt.decision_index < WRIT_EVIDENCE_SIZE);
         WRIT_INVARIANT(!receipt.has_outcome || receipt.outcome_index > receipt.decision_index);
     }
-    WRIT_INVARIANT(writ_is_ok(
-        writ_receipt_verify(writ_view(data, size), keys, 1, arena, &again, &then, NULL)));
+    WRIT_INVARIANT(
+        writ_is_ok(writ_receipt_verify(writ_view(data, size), &trust, arena, &again, &then, NULL)));
     WRIT_INVARIANT(why == then && again.decision_index == receipt.decision_index);
     WRIT_INVARIANT(writ_is_ok(
-        writ_receipt_verify(writ_view(data, size), NULL, 0, arena, &again, &then, NULL)));
+        writ_receipt_verify(writ_view(data, size), &nobody, arena, &again, &then, NULL)));
     WRIT_INVARIANT(then != WRIT_REASON_EVIDENCE_OK); /* nobody is trusted */
     writ_arena_reset(arena);
     return 0;

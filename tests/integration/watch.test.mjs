@@ -2,14 +2,16 @@
 // receipts over the admin listener.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { BIN, bearer, existsSync, startGateway, writ } from '../support/gateway.mjs';
+import { BIN, SOURCE, bearer, existsSync, startGateway, writ } from '../support/gateway.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { startWitness } from '../support/witness.mjs';
 
+const VERIFIER = join(SOURCE, 'tests/conformance/verify.mjs');
 const DEV = bearer('dev', { tenant: 'acme' });
 const OTHER = bearer('other', { tenant: 'acme' });
 
@@ -101,20 +103,22 @@ test('who sees a call gets its receipt from the admin listener', async (t) => {
   assert.equal((await gw.admin('/checkpoint?from=x')).status, 422);
 });
 
+/** Has a witness sign. Not spawnSync: the witness is in this process. */
+async function cosign(gw, witness, keys, more = []) {
+  const child = spawn(BIN, ['ledger', 'witness', gw.ledgerFile, witness.url, '--keys', gw.path('keys'), '--witness', keys, ...more]);
+  const run = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => { run.out += text; });
+  child.stderr.setEncoding('utf8').on('data', (text) => { run.err += text; });
+  [run.code] = await once(child, 'close');
+  return run;
+}
+
 test('a witness signs what only grew, and knows of a rollback', async (t) => {
   const { gw, key } = await setUp(t);
   await calls(gw, 2);
   const witness = await startWitness(t, readFileSync(key, 'utf8').split('\n')[0]);
   writeFileSync(gw.path('witness.txt'), `${witness.vkey}\n`);
-  // not spawnSync: the witness is in this process
-  const ask = async () => {
-    const child = spawn(BIN, ['ledger', 'witness', gw.ledgerFile, witness.url, '--keys', gw.path('keys'), '--witness', gw.path('witness.txt')]);
-    const run = { out: '', err: '' };
-    child.stdout.setEncoding('utf8').on('data', (text) => { run.out += text; });
-    child.stderr.setEncoding('utf8').on('data', (text) => { run.err += text; });
-    [run.code] = await once(child, 'close');
-    return run;
-  };
+  const ask = () => cosign(gw, witness, gw.path('witness.txt'));
   const first = await ask();
   assert.equal(first.code, 0, first.err);
   const lines = first.out.trimEnd().split('\n');
@@ -139,4 +143,63 @@ test('a witness signs what only grew, and knows of a rollback', async (t) => {
   const back = await ask();
   assert.equal(back.code, 3);
   assert.match(back.err, /ROLLBACK/);
+});
+
+test('receipts and bundles are under a checkpoint of witnesses, who are asked for by name and number', async (t) => {
+  const { gw, key } = await setUp(t);
+  const put = (name, text) => { writeFileSync(gw.path(name), text); return gw.path(name); };
+  await calls(gw, 2);
+  const log = readFileSync(key, 'utf8').split('\n')[0];
+  const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => startWitness(t, log, `${name}.example`)));
+  const all = put('all.txt', `${a.vkey}\n${b.vkey}\n${c.vkey}\n`);
+  const one = put('one.txt', `${a.vkey}\n${a.vkey}\n`); // twice the same is one witness
+  const both = put('both.txt', `${a.vkey}\n${b.vkey}\n`);
+  const first = await cosign(gw, a, one);
+  assert.equal(first.code, 0, first.err);
+  await calls(gw, 3, 10); // the log grows on, and the second witness signs the same
+  const second = await cosign(gw, b, both, ['--checkpoint', put('first.txt', first.out)]);
+  assert.equal(second.code, 0, second.err);
+  assert.ok(second.out.startsWith(first.out) && second.out.length > first.out.length);
+  const checkpoint = ['--checkpoint', put('cosigned.txt', second.out)];
+
+  const [id, late] = [gw.decisions().at(0).decision_id, gw.decisions().at(-1).decision_id];
+  const made = (id, more) => writ(['receipt', id, '--ledger', gw.ledgerFile, '--keys', gw.path('keys'), ...more]);
+  const receipt = made(id, checkpoint);
+  assert.equal(receipt.code, 0, receipt.err);
+  const bundle = writ(['ledger', 'export', gw.ledgerFile, '--keys', gw.path('keys'), ...checkpoint]);
+  assert.equal(bundle.code, 0, bundle.err);
+  const tooLate = made(late, checkpoint);
+  assert.equal(tooLate.code, 3);
+  assert.match(tooLate.err, /is not in the checkpoint/);
+
+  const files = { receipt: put('receipt.json', receipt.out), bundle: put('bundle.jsonl', bundle.out) };
+  const plain = { receipt: put('plain.json', made(id, []).out), bundle: put('plain.jsonl', writ(['ledger', 'export', gw.ledgerFile, '--keys', gw.path('keys')]).out) };
+  const damaged = (text) => text.replaceAll(/(a\.example .{60})(.)/g, (_, front, last) => `${front}${last === 'A' ? 'B' : 'A'}`);
+  const forged = { receipt: put('forged.json', damaged(receipt.out)), bundle: put('forged.jsonl', damaged(bundle.out)) };
+  for (const kind of ['receipt', 'bundle']) {
+    const said = (file, ...more) => {
+      const run = writ(['verify', kind, file, '--key', key, ...more]);
+      return [run.code, run.out.split('\n')[0]];
+    };
+    assert.deepEqual(said(files[kind]), [0, 'ok']);
+    assert.deepEqual(said(files[kind], '--witness', one), [0, 'ok']);
+    assert.deepEqual(said(files[kind], '--witness', both), [0, 'ok']);
+    assert.deepEqual(said(files[kind], '--witness', all), [1, 'checkpoint_unwitnessed']);
+    assert.deepEqual(said(files[kind], '--witness', all, '--quorum', '2'), [0, 'ok']);
+    assert.deepEqual(said(files[kind], '--witness', all, '--quorum', '3'), [1, 'checkpoint_unwitnessed']);
+    assert.deepEqual(said(plain[kind], '--witness', all, '--quorum', '1'), [1, 'checkpoint_unwitnessed']);
+    // who asks for no witness sees none; the last line of a bundle is over all before
+    assert.deepEqual(said(forged[kind])[1], kind === 'receipt' ? 'ok' : 'evidence_malformed');
+    assert.deepEqual(said(forged[kind], '--witness', all, '--quorum', '1'), [1, 'checkpoint_invalid']);
+    assert.deepEqual(said(files[kind], '--witness', all, '--quorum', '4')[0], 3);
+    assert.deepEqual(said(files[kind], '--witness', one, '--quorum', '0')[0], 3);
+    assert.deepEqual(said(files[kind], '--quorum', '1')[0], 2);
+    assert.deepEqual(said(files[kind], '--witness', key)[0], 3, 'the key of the log is none of a witness');
+  }
+  const node = spawnSync(process.execPath, [VERIFIER, 'receipt', files.receipt, key], { encoding: 'utf8' });
+  assert.equal(node.stdout.split('\n')[0], 'ok', node.stderr);
+  const older = put('other.txt', second.out.replace(/\n[^\n]{44}\n/, `\n${'A'.repeat(43)}=\n`));
+  assert.equal(made(id, ['--checkpoint', older]).code, 3, 'no checkpoint of this log');
+  a.seen.size = 1000;
+  assert.match((await cosign(gw, a, one, checkpoint)).err, /take a newer one/);
 });

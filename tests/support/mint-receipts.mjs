@@ -98,6 +98,21 @@ add('another root', 'checkpoint_invalid', receipt(LOG, [2, 3], { note: rewritten
 add('another size', 'checkpoint_invalid', receipt(LOG, [2, 3], { note: rewritten((text) => text.replace('\n6\n', '\n7\n')) }));
 add('a checkpoint of another log', 'checkpoint_invalid', receipt(LOG, [2, 3], { note: (leaves) => signed(body(leaves, ELSEWHERE)) }));
 
+// witnesses: c2sp.org/tlog-cosignature
+const WITNESS = 'witness.example', witness = ed25519('writ vectors: witness'), TIME = 1782363600;
+const cosigning = (k) => Buffer.concat([Buffer.from([4]), Buffer.from(k.jwk.x, 'base64url')]);
+const cosignerId = (k) => hash(`${WITNESS}\n`, cosigning(k)).subarray(0, 4);
+const W = `${WITNESS}+${cosignerId(witness).toString('hex')}+${cosigning(witness).toString('base64')}`;
+function cosigned(text, k = witness) {
+  const stamp = Buffer.alloc(8);
+  stamp.writeBigUInt64BE(BigInt(TIME));
+  return line(Buffer.concat([stamp, k.sign(`cosignature/v1\ntime ${TIME}\n${text}`)]), cosignerId(witness), WITNESS);
+}
+const witnessed = (id, reason, text) => cases.push({ id, receipt: text, keys: [vkey(log)], witnesses: [W], expect: { ok: reason === 'ok', reason } });
+witnessed('signed by the witness', 'ok', receipt(LOG, [2, 3], { note: (leaves) => signed(body(leaves)) + cosigned(body(leaves)) }));
+witnessed('not signed by the witness', 'checkpoint_unwitnessed', GOOD);
+witnessed('a stranger\'s signature under the witness\'s id', 'checkpoint_invalid', receipt(LOG, [2, 3], { note: (leaves) => signed(body(leaves)) + cosigned(body(leaves), stranger) }));
+
 // what was forged before it was signed: the operator did it
 const invalid = { ...FIRST, decision: 'maybe' };
 add('a decision with an unknown word', 'record_invalid', receipt([other, invalid], [1]));

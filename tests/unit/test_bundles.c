@@ -98,11 +98,12 @@ static enum writ_reason
 verify(struct bench *b, struct writ_view text, struct writ_bundle_report *ret)
 {
     const struct writ_note_key *key = b->key;
+    struct writ_checkpoint_trust trust = {.keys = &key, .keys_n = 1};
     struct writ_bundle_check *check = NULL;
     struct writ_checkpoint head;
     enum writ_reason why = WRIT_REASON_EVIDENCE_OK;
 
-    ck_assert_ok(writ_bundle_check_new(&key, 1, &check, NULL));
+    ck_assert_ok(writ_bundle_check_new(&trust, &check, NULL));
     while (text.len > 0 && why == WRIT_REASON_EVIDENCE_OK) {
         size_t end = writ_view_find(text, '\n');
 

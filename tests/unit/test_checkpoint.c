@@ -250,6 +250,85 @@ START_TEST(a_key_speaks_for_the_log_of_its_name_alone)
 }
 END_TEST
 
+/* Signs the log's checkpoint as a witness of this name. `ret` is its key. */
+static void
+cosign(struct log *log, const char *name, enum writ_note_type type, struct writ_note_key **ret)
+{
+    struct writ_signer *signer = NULL;
+    struct writ_note note;
+
+    ck_assert_ok(writ_signer_new(WRIT_JWK_ALG_EDDSA, &signer, NULL));
+    ck_assert_ok(writ_note_key_of(writ_view_str(name), type, writ_signer_jwk(signer), ret, NULL));
+    ck_assert_ok(writ_note_read(writ_buf_view(&log->note), &note, NULL));
+    ck_assert_ok(writ_note_sign(note.text, *ret, signer, 7, &log->note, NULL));
+    writ_signer_free(signer);
+}
+
+static enum writ_reason
+judged(const struct log *log, const struct writ_note_key *const *witnesses, size_t n, size_t quorum)
+{
+    const struct writ_note_key *key = log->key;
+    struct writ_checkpoint_trust trust = {&key, 1, witnesses, n, quorum};
+    struct writ_checkpoint checkpoint = {.size = 7};
+    enum writ_reason why = WRIT_REASON_NONE;
+
+    ck_assert_ok(writ_checkpoint_judge(writ_buf_view(&log->note), &trust, &checkpoint, &why, NULL));
+    ck_assert_uint_eq(checkpoint.size, why == WRIT_REASON_EVIDENCE_OK ? LEAVES : 7);
+    return why;
+}
+
+START_TEST(as_many_witnesses_sign_as_are_asked_for)
+{
+    struct log log = {0}, other = {0};
+    struct writ_note_key *made[5] = {0};
+    const struct writ_note_key *keys[5];
+
+    log_begin(&log);
+    log_begin(&other);
+    cosign(&log, "a.example", WRIT_NOTE_COSIGNATURE, &made[0]);
+    cosign(&log, "a.example", WRIT_NOTE_COSIGNATURE, &made[1]); /* after a rotation */
+    cosign(&other, "b.example", WRIT_NOTE_COSIGNATURE, &made[2]);
+    cosign(&log, "c.example", WRIT_NOTE_ED25519, &made[3]); /* as a log signs */
+    cosign(&log, "d.example", WRIT_NOTE_COSIGNATURE, &made[4]);
+    for (size_t i = 0; i < 5; i++) {
+        keys[i] = made[i];
+    }
+    ck_assert_uint_eq(writ_checkpoint_witnesses(keys, 0), 0);
+    ck_assert_uint_eq(writ_checkpoint_witnesses(keys, 5), 4);
+    ck_assert_int_eq(judged(&log, NULL, 0, 0), WRIT_REASON_EVIDENCE_OK);
+    ck_assert_int_eq(judged(&log, keys, 1, 1), WRIT_REASON_EVIDENCE_OK);
+    ck_assert_int_eq(judged(&log, keys, 2, 1), WRIT_REASON_EVIDENCE_OK);
+    ck_assert_int_eq(judged(&log, keys, 2, 2), WRIT_REASON_CHECKPOINT_UNWITNESSED);
+    ck_assert_int_eq(judged(&log, keys, 4, 2), WRIT_REASON_CHECKPOINT_UNWITNESSED);
+    ck_assert_int_eq(judged(&log, keys, 5, 2), WRIT_REASON_EVIDENCE_OK);
+    ck_assert_int_eq(judged(&log, keys, 5, 3), WRIT_REASON_CHECKPOINT_UNWITNESSED);
+    ck_assert_int_eq(judged(&log, NULL, 0, 1), WRIT_REASON_CHECKPOINT_UNWITNESSED);
+    for (size_t i = 0; i < 5; i++) {
+        writ_note_key_free(made[i]);
+    }
+    log_end(&other);
+    log_end(&log);
+}
+END_TEST
+
+START_TEST(a_false_signature_of_a_witness_is_worse_than_none)
+{
+    struct log log = {0};
+    struct writ_note_key *key = NULL;
+    const struct writ_note_key *keys[1];
+
+    log_begin(&log);
+    cosign(&log, "a.example", WRIT_NOTE_COSIGNATURE, &key);
+    keys[0] = key;
+    ck_assert_int_eq(judged(&log, keys, 1, 1), WRIT_REASON_EVIDENCE_OK);
+    log.note.ptr[log.note.len - 20] = log.note.ptr[log.note.len - 20] == 'A' ? 'B' : 'A';
+    ck_assert_int_eq(judged(&log, keys, 1, 1), WRIT_REASON_CHECKPOINT_INVALID);
+    ck_assert_int_eq(judged(&log, NULL, 0, 0), WRIT_REASON_EVIDENCE_OK); /* nobody asks for it */
+    writ_note_key_free(key);
+    log_end(&log);
+}
+END_TEST
+
 START_TEST(every_changed_bit_of_a_proof_is_noticed)
 {
     struct log log = {0};
@@ -276,4 +355,5 @@ END_TEST
 WRIT_UNIT_MAIN("checkpoint", a_checkpoint_is_read_and_written_alike,
     what_is_no_checkpoint_is_refused, a_proof_is_read_and_written_alike,
     what_is_no_proof_is_refused, a_proof_holds_for_its_leaf_and_its_log_alone,
-    a_key_speaks_for_the_log_of_its_name_alone, every_changed_bit_of_a_proof_is_noticed)
+    a_key_speaks_for_the_log_of_its_name_alone, as_many_witnesses_sign_as_are_asked_for,
+    a_false_signature_of_a_witness_is_worse_than_none, every_changed_bit_of_a_proof_is_noticed)

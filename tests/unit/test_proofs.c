@@ -170,6 +170,79 @@ START_TEST(a_checkpoint_that_nobody_trusted_signed_is_none)
 }
 END_TEST
 
+START_TEST(an_older_checkpoint_is_pinned_when_it_is_of_these_records)
+{
+    struct writ_checkpoint head, then;
+    struct writ_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+    struct writ_proofs *proofs, *others;
+    struct writ_kit kit, other;
+    struct writ_view last;
+
+    writ_kit_start(&kit);
+    writ_kit_start(&other);
+    writ_kit_run(&kit, (spec){.argument = "1"});
+    writ_kit_run(&other, (spec){.argument = "1"});
+    proofs = proofs_of(&kit);
+    others = proofs_of(&other);
+    ck_assert_ok(writ_proofs_head(proofs, &then, &last, NULL));
+    writ_buf_put(&note, last);
+    writ_buf_str(&note, "\xe2\x80\x94 witness.example AAAAAAAA\n"); /* of whom nobody knows */
+    then = head_of(proofs);
+    writ_kit_run(&kit, (spec){.argument = "2"});
+    ck_assert_uint_gt(head_of(proofs).size, then.size);
+    ck_assert_code(writ_proofs_pin(others, writ_buf_view(&note), NULL), WRIT_E_MISMATCH);
+    ck_assert_code(writ_proofs_pin(proofs, WRIT_LIT(""), NULL), WRIT_E_MISMATCH);
+    ck_assert_uint_gt(head_of(proofs).size, then.size);
+    ck_assert_ok(writ_proofs_pin(proofs, writ_buf_view(&note), NULL));
+    ck_assert_ok(writ_proofs_head(proofs, &head, &last, NULL));
+    ck_assert_uint_eq(head.size, then.size);
+    ck_assert(writ_digest_equal(&head.root, &then.root));
+    ck_assert(writ_view_equal(last, writ_buf_view(&note)));
+    writ_proofs_close(others);
+    writ_proofs_close(proofs);
+    writ_buf_wipe(&note);
+    writ_kit_wipe(&other);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* Signed as a ledger's own, and not of its records. */
+START_TEST(a_checkpoint_of_other_records_is_not_pinned)
+{
+    struct writ_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+    struct writ_buf text = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+    const struct writ_signer *signer;
+    struct writ_note_key *key = NULL;
+    struct writ_checkpoint head;
+    struct writ_proofs *proofs;
+    struct writ_kit kit;
+
+    writ_kit_start(&kit);
+    writ_kit_run(&kit, (spec){.argument = "1"});
+    proofs = proofs_of(&kit);
+    signer = writ_keyring_active(kit.ring, WRIT_KEY_PURPOSE_LEDGER);
+    ck_assert_ok(
+        writ_checkpoint_key(writ_proofs_origin(proofs), writ_signer_jwk(signer), &key, NULL));
+    for (int i = 0; i < 2; i++) {
+        head = head_of(proofs);
+        head.size += i == 0 ? 1 : 0;
+        head.root.bytes[0] ^= i == 0 ? 0 : 1;
+        writ_buf_clear(&text);
+        writ_buf_clear(&note);
+        writ_checkpoint_put(&text, &head);
+        writ_buf_put(&note, writ_buf_view(&text));
+        writ_buf_byte(&note, '\n');
+        ck_assert_ok(writ_note_sign(writ_buf_view(&text), key, signer, 0, &note, NULL));
+        ck_assert_code(writ_proofs_pin(proofs, writ_buf_view(&note), NULL), WRIT_E_MISMATCH);
+    }
+    writ_note_key_free(key);
+    writ_proofs_close(proofs);
+    writ_buf_wipe(&text);
+    writ_buf_wipe(&note);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(what_is_no_ledger_is_not_opened)
 {
     struct writ_proofs *proofs = NULL;
@@ -182,4 +255,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("proofs", an_empty_ledger_has_an_origin_and_no_checkpoint,
     the_head_is_that_of_the_ledger_that_is_being_written, proofs_hold_at_every_place,
-    a_checkpoint_that_nobody_trusted_signed_is_none, what_is_no_ledger_is_not_opened)
+    a_checkpoint_that_nobody_trusted_signed_is_none,
+    an_older_checkpoint_is_pinned_when_it_is_of_these_records,
+    a_checkpoint_of_other_records_is_not_pinned, what_is_no_ledger_is_not_opened)

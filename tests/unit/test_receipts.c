@@ -53,10 +53,11 @@ static enum writ_reason
 verify(struct bench *b, struct writ_view text, struct writ_receipt *ret)
 {
     const struct writ_note_key *key = b->key;
+    struct writ_checkpoint_trust trust = {.keys = &key, .keys_n = 1};
     enum writ_reason why = WRIT_REASON_NONE;
 
     writ_arena_reset(b->arena);
-    ck_assert_ok(writ_receipt_verify(text, &key, 1, b->arena, ret, &why, NULL));
+    ck_assert_ok(writ_receipt_verify(text, &trust, b->arena, ret, &why, NULL));
     return why;
 }
 
@@ -155,7 +156,8 @@ START_TEST(nothing_in_a_receipt_makes_a_key_trusted)
     ck_assert_code(make(&b, "d-000000000000", &none), WRIT_E_MISMATCH);
     ck_assert_int_eq(
         verify(&other, writ_buf_view(&text), &receipt), WRIT_REASON_CHECKPOINT_UNSIGNED);
-    ck_assert_ok(writ_receipt_verify(writ_buf_view(&text), NULL, 0, b.arena, &receipt, &why, NULL));
+    ck_assert_ok(writ_receipt_verify(
+        writ_buf_view(&text), &(struct writ_checkpoint_trust){0}, b.arena, &receipt, &why, NULL));
     ck_assert_int_eq(why, WRIT_REASON_CHECKPOINT_UNSIGNED);
     writ_buf_wipe(&text);
     bench_end(&other);
