@@ -202,6 +202,7 @@ find_seen(struct writ_identity *identity, const struct writ_digest *token,
 static bool
 copy_agent(const struct writ_agent *agent, struct writ_arena *arena, struct writ_agent *ret)
 {
+    *ret = (struct writ_agent){0}; /* what no token says is nobody's, not what was there before */
     for (size_t i = 0; i < WRIT_VERDICTS_FIELDS; i++) {
         struct writ_view copy = writ_view_copy(writ_verdicts_value(agent, i), arena);
         if (copy.ptr == NULL) {
