@@ -42,7 +42,7 @@ test('a tool server verifies the credential with the published keys, and every c
   const { keys: [key] } = await published(gw);
   assert.equal(protectedHeader.kid, key.kid);
   assert.equal(await jose.calculateJwkThumbprint(key), key.kid, 'RFC 7638');
-  assert.deepEqual(Object.keys(key).sort(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'], 'nothing private');
+  assert.deepEqual(Object.keys(key).sort(), ['alg', 'crv', 'kid', 'kty', 'nbf', 'use', 'x', 'y'], 'nothing private');
   const { decision } = gw.show(p.jti);
   assert.equal(p.exp - p.iat, 30);
   assert.equal(p.nbf, p.iat);
