@@ -1,0 +1,51 @@
+/* inquiry.h - what a command asks of the admin listener of a running gateway:
+ *
+ *     WRIT_AUTO(struct writ_inquiry, writ_inquiry_wipe) inquiry;
+ *     writ_result result = writ_inquiry_begin(&inquiry, cli);
+ *     ... writ_inquiry_ask(&inquiry, "/v1/...", body), look at inquiry.value ...
+ *     return writ_inquiry_end(&inquiry, result);
+ *
+ * The command has the URL of the listener as its first operand, and the options `token` and `ca`.
+ */
+#ifndef WRIT_CLI_INQUIRY_H
+#define WRIT_CLI_INQUIRY_H
+
+#include "cli/cli.h"
+#include "evidence/json.h"
+
+/** One command while it runs. */
+struct writ_inquiry {
+    const struct writ_cli *cli;
+    struct writ_arena *arena;
+    struct writ_buf authorization; /* a whole field; a secret */
+    struct writ_buf answer;
+    const struct writ_json *value; /* the answer, an object; until the next one */
+    bool refused;                  /* by the gateway, or because of what it says */
+    struct writ_err err;
+};
+
+/** Reads the token. `ret` is to be wiped also after a failure; why is in its `err`. As
+ * writ_bearer_read, WRIT_E_NOMEM. */
+WRIT_RESULT writ_inquiry_begin(struct writ_inquiry *ret, const struct writ_cli *cli);
+void writ_inquiry_wipe(struct writ_inquiry *inquiry);
+
+/** Whether all bytes of an id need no escape in a URL; others are no id of ours. */
+bool writ_inquiry_is_id(struct writ_view id);
+
+/**
+ * Asks for a path of the listener.
+ *
+ * @param body  JSON, NUL-terminated: a POST; NULL: a GET
+ *
+ * @return WRIT_OK          `answer` and `value` are there
+ *         WRIT_E_MISMATCH  refused; `err` has the reason of the problem (RFC 9457)
+ *         WRIT_E_IO        nobody answers, or no JSON
+ *         WRIT_E_LIMIT     the URL is too long
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_inquiry_ask(struct writ_inquiry *inquiry, const char *path, const char *body);
+
+/** Reports a failure, or with --json the answer. Gives the exit code; NEGATIVE when refused. */
+enum writ_exit writ_inquiry_end(const struct writ_inquiry *inquiry, writ_result result);
+
+#endif
