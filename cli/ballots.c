@@ -5,12 +5,6 @@
 
 #define TEXT_MAX ((size_t)64 << 20)
 
-static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 static writ_result
 fail_below(struct writ_err *err, writ_result result, const struct writ_crew_err *below)
 {
@@ -111,7 +105,7 @@ static WRIT_RESULT
 count_votes(const struct writ_json *ballots, const struct writ_json *votes, struct writ_view mode,
     const struct writ_crew_engines *engines, struct writ_ballots_result *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(TEXT_MAX);
+    writ_auto_arena arena = writ_arena_new(TEXT_MAX);
     WRIT_AUTO(struct entries, entries_wipe) entries = {0};
     const struct writ_json *electorate = writ_json_get(ballots, WRIT_LIT("electorate"));
     struct writ_crew_voting *voting = NULL;
@@ -172,7 +166,7 @@ count_rankings(const struct writ_json *ballots, const struct writ_json *rankings
     struct writ_view engine, const struct writ_crew_engines *engines,
     struct writ_ballots_result *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(TEXT_MAX);
+    writ_auto_arena arena = writ_arena_new(TEXT_MAX);
     writ_auto_buf winner = writ_buf_make(TEXT_MAX);
     struct writ_crew_ranking *list =
         arena != NULL ? writ_arena_get(arena, (rankings->count + 1) * sizeof *list) : NULL;

@@ -223,6 +223,16 @@ writ_cli_fail(const struct writ_cli *cli, writ_result result, const struct writ_
 }
 
 enum writ_exit
+writ_cli_do(const struct writ_cli *cli,
+    WRIT_RESULT (*work)(const struct writ_cli *cli, struct writ_err *err))
+{
+    struct writ_err err = {0};
+    writ_result result = work(cli, &err);
+
+    return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
+}
+
+enum writ_exit
 writ_cli_usage(const struct writ_cli *cli, const char *fmt, ...)
 {
     struct writ_err err = {0};

@@ -99,6 +99,10 @@ void writ_cli_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 enum writ_exit writ_cli_fail(
     const struct writ_cli *cli, writ_result result, const struct writ_err *err);
 
+/** Runs a command's work: reports a failure of it with writ_cli_fail. */
+enum writ_exit writ_cli_do(const struct writ_cli *cli,
+    WRIT_RESULT (*work)(const struct writ_cli *cli, struct writ_err *err));
+
 /** Reports a command line that the table cannot refuse by itself; WRIT_EXIT_USAGE. */
 enum writ_exit writ_cli_usage(const struct writ_cli *cli, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -3,12 +3,6 @@
 #include "store/bundles.h"
 #include "store/keydir.h"
 
-static void
-ring_release(struct writ_keyring **ring)
-{
-    writ_keyring_free(*ring);
-}
-
 bool
 writ_exports_is_asked(const struct writ_cli *cli)
 {
@@ -55,7 +49,7 @@ static WRIT_RESULT
 run(const struct writ_cli *cli, struct writ_bundles_order *order, struct writ_bundle_report *ret,
     struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
+    writ_auto_keyring ring = NULL;
     writ_auto_buf note =
         writ_buf_make(WRIT_NOTE_BYTES_MAX + 1); /* more than the limit, to name it */
 

@@ -5,12 +5,6 @@
 
 #define SECOND_US 1000000
 
-static void
-set_freep(struct writ_jwks **set)
-{
-    writ_jwks_free(*set);
-}
-
 static WRIT_RESULT
 read_set(
     const struct writ_cli *cli, const char *option, struct writ_jwks **ret, struct writ_err *err)
@@ -77,8 +71,8 @@ put_keys(const struct writ_cli *cli, const struct writ_jwks *set, struct writ_er
 enum writ_exit
 writ_command_verify_keys(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct writ_jwks *, set_freep) set = NULL;
-    WRIT_AUTO(struct writ_jwks *, set_freep) pin = NULL;
+    writ_auto_jwks set = NULL;
+    writ_auto_jwks pin = NULL;
     struct writ_err err = {0};
     writ_result result = read_set(cli, "jwks", &set, &err);
 

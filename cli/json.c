@@ -19,19 +19,13 @@ static const struct writ_json_limits limits = {
     .number_bytes = WRIT_NUMBER_MAX,
 };
 
-static void
-arena_release(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 /* Reads the operand, or standard input, and appends its canonical form. */
 static writ_result
 canonical_of_operand(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *err)
 {
     const char *path = cli->operand_count > 0 ? cli->operands[0] : "-";
     writ_auto_buf text = writ_buf_make(TEXT_MAX + 65536); /* more than the limit, to name it */
-    WRIT_AUTO(struct writ_arena *, arena_release) arena = writ_arena_new(ARENA_MAX);
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
     const struct writ_json *value;
 
     if (arena == NULL) {

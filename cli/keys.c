@@ -10,12 +10,6 @@ dir_freep(struct writ_keydir **dir)
 }
 
 static void
-ring_freep(struct writ_keyring **ring)
-{
-    writ_keyring_free(*ring);
-}
-
-static void
 signer_freep(struct writ_signer **signer)
 {
     writ_signer_free(*signer);
@@ -254,7 +248,7 @@ run_new(const struct writ_cli *cli, struct writ_err *err)
 static WRIT_RESULT
 run_list(const struct writ_cli *cli, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_keyring *, ring_freep) ring = NULL;
+    writ_auto_keyring ring = NULL;
 
     WRIT_TRY(writ_keydir_list(path_of(cli), &ring, err));
     return show_all(cli, ring, err);
@@ -339,7 +333,7 @@ run_revoke(const struct writ_cli *cli, struct writ_err *err)
 static WRIT_RESULT
 run_jwks(const struct writ_cli *cli, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_keyring *, ring_freep) ring = NULL;
+    writ_auto_keyring ring = NULL;
     writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
 
     WRIT_TRY(writ_keydir_list(path_of(cli), &ring, err));
@@ -350,47 +344,39 @@ run_jwks(const struct writ_cli *cli, struct writ_err *err)
     return WRIT_DONE;
 }
 
-static enum writ_exit
-run(const struct writ_cli *cli, WRIT_RESULT (*fn)(const struct writ_cli *, struct writ_err *))
-{
-    struct writ_err err = {0};
-    writ_result result = fn(cli, &err);
-
-    return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
-}
-
 enum writ_exit
 writ_command_keys_new(const struct writ_cli *cli)
 {
-    return purpose_is_right(cli) && alg_is_right(cli) ? run(cli, run_new) : WRIT_EXIT_USAGE;
+    return purpose_is_right(cli) && alg_is_right(cli) ? writ_cli_do(cli, run_new) : WRIT_EXIT_USAGE;
 }
 
 enum writ_exit
 writ_command_keys_list(const struct writ_cli *cli)
 {
-    return run(cli, run_list);
+    return writ_cli_do(cli, run_list);
 }
 
 enum writ_exit
 writ_command_keys_rotate(const struct writ_cli *cli)
 {
-    return purpose_is_right(cli) && alg_is_right(cli) ? run(cli, run_rotate) : WRIT_EXIT_USAGE;
+    return purpose_is_right(cli) && alg_is_right(cli) ? writ_cli_do(cli, run_rotate)
+                                                      : WRIT_EXIT_USAGE;
 }
 
 enum writ_exit
 writ_command_keys_retire(const struct writ_cli *cli)
 {
-    return run(cli, run_retire);
+    return writ_cli_do(cli, run_retire);
 }
 
 enum writ_exit
 writ_command_keys_revoke(const struct writ_cli *cli)
 {
-    return run(cli, run_revoke);
+    return writ_cli_do(cli, run_revoke);
 }
 
 enum writ_exit
 writ_command_keys_jwks(const struct writ_cli *cli)
 {
-    return purpose_is_right(cli) ? run(cli, run_jwks) : WRIT_EXIT_USAGE;
+    return purpose_is_right(cli) ? writ_cli_do(cli, run_jwks) : WRIT_EXIT_USAGE;
 }

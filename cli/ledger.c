@@ -20,30 +20,6 @@
 #define PROGRESS_EACH 65536
 
 static void
-reader_release(struct writ_reader **reader)
-{
-    writ_reader_close(*reader);
-}
-
-static void
-arena_release(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
-static void
-proofs_release(struct writ_proofs **proofs)
-{
-    writ_proofs_close(*proofs);
-}
-
-static void
-ring_release(struct writ_keyring **ring)
-{
-    writ_keyring_free(*ring);
-}
-
-static void
 put_member(struct writ_write *w, const char *name, struct writ_view text)
 {
     writ_write_name(w, writ_view_str(name));
@@ -256,7 +232,7 @@ read_filter(const struct writ_cli *cli, struct writ_reader_filter *ret, struct w
 enum writ_exit
 writ_command_ledger_list(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct writ_reader *, reader_release) reader = NULL;
+    writ_auto_reader reader = NULL;
     struct listing listing = {
         .cli = cli, .begin = WRIT_LIT("{\"decisions\":["), .failed = WRIT_DONE};
     struct writ_reader_filter filter;
@@ -361,8 +337,8 @@ show_text(struct writ_buf *out, const struct writ_reader_call *call, struct writ
 enum writ_exit
 writ_command_ledger_show(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct writ_reader *, reader_release) reader = NULL;
-    WRIT_AUTO(struct writ_arena *, arena_release) arena = writ_arena_new(SHOW_ARENA);
+    writ_auto_reader reader = NULL;
+    writ_auto_arena arena = writ_arena_new(SHOW_ARENA);
     writ_auto_buf out = writ_buf_make(2 * LINE_MAX);
     struct writ_reader_call call = {0};
     struct writ_err err = {0};
@@ -464,7 +440,7 @@ verify_text(struct writ_buf *out, const struct writ_verify_report *report)
 static WRIT_RESULT
 verify(const struct writ_cli *cli, struct writ_verify_report *report, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
+    writ_auto_keyring ring = NULL;
     struct writ_view keys = writ_cli_get(cli, "keys");
     bool watched = !cli->json && isatty(STDERR_FILENO) != 0;
 
@@ -549,8 +525,8 @@ export_end(
 enum writ_exit
 writ_command_ledger_export(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct writ_reader *, reader_release) reader = NULL;
-    WRIT_AUTO(struct writ_arena *, arena_release) arena = writ_arena_new(EXPORT_ARENA);
+    writ_auto_reader reader = NULL;
+    writ_auto_arena arena = writ_arena_new(EXPORT_ARENA);
     struct listing listing = {.cli = cli, .begin = WRIT_LIT("{\"records\":["), .failed = WRIT_DONE};
     struct writ_completeness report = {0};
     struct writ_err err = {0};
@@ -602,8 +578,8 @@ checkpoint_json(struct writ_buf *out, const struct writ_checkpoint *head, struct
 static WRIT_RESULT
 run_checkpoint(const struct writ_cli *cli, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
-    WRIT_AUTO(struct writ_proofs *, proofs_release) proofs = NULL;
+    writ_auto_keyring ring = NULL;
+    writ_auto_proofs proofs = NULL;
     writ_auto_buf json = writ_buf_make(LINE_MAX);
     struct writ_checkpoint head;
     struct writ_view note;
@@ -619,12 +595,6 @@ run_checkpoint(const struct writ_cli *cli, struct writ_err *err)
     return WRIT_DONE;
 }
 
-static void
-key_freep(struct writ_note_key **key)
-{
-    writ_note_key_free(*key);
-}
-
 /* The revoked keys of the ledger, with `w` as members of an array; else as lines that no reader of
  * keys takes for a key. */
 static WRIT_RESULT
@@ -633,7 +603,7 @@ put_revoked(struct writ_buf *out, struct writ_write *w, const struct writ_keyrin
 {
     for (size_t i = 0; i < writ_keyring_count(ring); i++) {
         const struct writ_keyring_key *key = writ_keyring_key(ring, i);
-        WRIT_AUTO(struct writ_note_key *, key_freep) named = NULL;
+        writ_auto_note_key named = NULL;
         char room[WRIT_NOTE_KEY_TEXT_MAX], since[WRIT_TIME_TEXT];
         struct writ_buf vkey = writ_buf_over(room, sizeof room);
 
@@ -689,8 +659,8 @@ key_json(struct writ_buf *out, struct writ_view lines, const struct writ_keyring
 static WRIT_RESULT
 run_key(const struct writ_cli *cli, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
-    WRIT_AUTO(struct writ_proofs *, proofs_release) proofs = NULL;
+    writ_auto_keyring ring = NULL;
+    writ_auto_proofs proofs = NULL;
     writ_auto_buf lines = writ_buf_make(LINE_MAX);
     writ_auto_buf json = writ_buf_make(LINE_MAX);
     bool history = writ_cli_has(cli, "history");
@@ -714,23 +684,14 @@ run_key(const struct writ_cli *cli, struct writ_err *err)
     return WRIT_DONE;
 }
 
-static enum writ_exit
-run(const struct writ_cli *cli, WRIT_RESULT (*fn)(const struct writ_cli *, struct writ_err *))
-{
-    struct writ_err err = {0};
-    writ_result result = fn(cli, &err);
-
-    return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
-}
-
 enum writ_exit
 writ_command_ledger_checkpoint(const struct writ_cli *cli)
 {
-    return run(cli, run_checkpoint);
+    return writ_cli_do(cli, run_checkpoint);
 }
 
 enum writ_exit
 writ_command_ledger_key(const struct writ_cli *cli)
 {
-    return run(cli, run_key);
+    return writ_cli_do(cli, run_key);
 }

@@ -3,30 +3,12 @@
 #include "store/keydir.h"
 #include "store/receipts.h"
 
-static void
-reader_release(struct writ_reader **reader)
-{
-    writ_reader_close(*reader);
-}
-
-static void
-proofs_release(struct writ_proofs **proofs)
-{
-    writ_proofs_close(*proofs);
-}
-
-static void
-ring_release(struct writ_keyring **ring)
-{
-    writ_keyring_free(*ring);
-}
-
 static WRIT_RESULT
 run(const struct writ_cli *cli, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_keyring *, ring_release) ring = NULL;
-    WRIT_AUTO(struct writ_reader *, reader_release) reader = NULL;
-    WRIT_AUTO(struct writ_proofs *, proofs_release) proofs = NULL;
+    writ_auto_keyring ring = NULL;
+    writ_auto_reader reader = NULL;
+    writ_auto_proofs proofs = NULL;
     writ_auto_buf receipt = writ_buf_make(WRIT_RECEIPT_BYTES_MAX);
     writ_auto_buf note =
         writ_buf_make(WRIT_NOTE_BYTES_MAX + 1); /* more than the limit, to name it */

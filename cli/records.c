@@ -30,12 +30,6 @@ struct records {
     uint64_t n, faulty;
 };
 
-static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 /* ---- one record */
 
 enum kind { KIND_NONE, KIND_DECISION, KIND_OUTCOME, KIND_SEAL, KIND_REVIEW };
@@ -178,7 +172,7 @@ take(struct records *run, const struct writ_json *value, struct writ_arena *aren
 static WRIT_RESULT
 take_lines(struct records *run, struct writ_view text, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(ARENA_MAX);
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
 
     if (arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
@@ -203,7 +197,7 @@ take_lines(struct records *run, struct writ_view text, struct writ_err *err)
 static WRIT_RESULT
 take_value(struct records *run, struct writ_view text, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(ARENA_MAX);
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
     const struct writ_json *value = NULL, *records;
 
     if (arena == NULL) {
@@ -225,7 +219,7 @@ take_value(struct records *run, struct writ_view text, struct writ_err *err)
 static bool
 is_lines(struct writ_view text)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(ARENA_MAX);
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
     struct writ_view first = writ_view_sub(text, 0, writ_view_find(text, '\n'));
     const struct writ_json *value = NULL;
 

@@ -26,12 +26,6 @@ tools_wipe(struct tools *tools)
     writ_buf_wipe(&tools->output);
 }
 
-static void
-arena_release(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 static WRIT_RESULT
 load(const char *store, enum writ_definitions_kind kind, struct writ_definitions **ret,
     struct writ_err *err)
@@ -200,7 +194,7 @@ put_difference(struct tools *tools, struct writ_view name, struct writ_buf *ret,
 {
     const struct writ_definition *seen = writ_definitions_find(tools->seen, name);
     const struct writ_definition *accepted = writ_definitions_find(tools->accepted, name);
-    WRIT_AUTO(struct writ_arena *, arena_release) arena = writ_arena_new(OUTPUT_MAX * 8);
+    writ_auto_arena arena = writ_arena_new(OUTPUT_MAX * 8);
     const struct writ_json *before, *after;
 
     if (arena == NULL) {

@@ -88,17 +88,11 @@ read_call(const struct writ_json *call, struct memory *memory, struct writ_crede
     return writ_digest_json(get(call, "arguments"), ARGUMENTS_MAX, &ret->params_hash, err);
 }
 
-static void
-set_freep(struct writ_jwks **set)
-{
-    writ_jwks_free(*set);
-}
-
 writ_result
 writ_vector_credentials(const struct writ_json *set, const struct writ_json *vector,
     struct writ_arena *arena, struct writ_buf *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_jwks *, set_freep) keys = NULL;
+    writ_auto_jwks keys = NULL;
     writ_auto_buf text = writ_buf_make(WRIT_JWKS_BYTES_MAX);
     struct writ_write w = writ_write_to(&text);
     struct writ_credential_expect expect;

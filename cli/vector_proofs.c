@@ -150,18 +150,12 @@ writ_vector_proofs(const struct writ_json *set, const struct writ_json *vector,
 
 /* ---- checkpoints */
 
-static void
-key_freep(struct writ_note_key **key)
-{
-    writ_note_key_free(*key);
-}
-
 /* "ok", with the time of a cosignature; or why not. */
 static WRIT_RESULT
 put_signature(struct writ_write *w, const struct writ_note *note, const struct writ_json *vkey,
     struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_note_key *, key_freep) key = NULL;
+    writ_auto_note_key key = NULL;
     char room[TEXT_MAX];
     struct writ_buf text = writ_buf_over(room, sizeof room);
     uint64_t time_s = 0;

@@ -3,12 +3,6 @@
 #include "evidence/rotation.h"
 #include "evidence/write.h"
 
-static void
-set_freep(struct writ_jwks **set)
-{
-    writ_jwks_free(*set);
-}
-
 static WRIT_RESULT
 read_set(const struct writ_json *value, struct writ_jwks **ret, struct writ_err *err)
 {
@@ -27,8 +21,8 @@ writ_result
 writ_vector_rotations(const struct writ_json *set, const struct writ_json *vector,
     struct writ_arena *arena, struct writ_buf *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_jwks *, set_freep) keys = NULL;
-    WRIT_AUTO(struct writ_jwks *, set_freep) pin = NULL;
+    writ_auto_jwks keys = NULL;
+    writ_auto_jwks pin = NULL;
     struct writ_write w = writ_write_to(ret);
     writ_result followed;
 

@@ -19,12 +19,6 @@
 #define PROGRESS   ((uint64_t)16 << 20) /* bytes between two looks at how far it is */
 
 static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
-static void
 put_text(struct writ_write *w, const char *name, struct writ_view text)
 {
     writ_write_name(w, writ_view_str(name));
@@ -152,7 +146,7 @@ receipt_text(struct writ_buf *out, const struct writ_receipt *receipt)
 static WRIT_RESULT
 verify_receipt(const struct writ_cli *cli, enum writ_reason *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(WRIT_RECEIPT_ARENA);
+    writ_auto_arena arena = writ_arena_new(WRIT_RECEIPT_ARENA);
     WRIT_AUTO(struct signers, signers_wipe) signers = {0};
     writ_auto_buf text = writ_buf_make(WRIT_RECEIPT_BYTES_MAX + 1);
     writ_auto_buf out = writ_buf_make(ANSWER_MAX);

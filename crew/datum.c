@@ -91,13 +91,6 @@ writ_datum_arena(size_t max)
                               : SIZE_MAX);
 }
 
-void
-writ_datum_arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-    *arena = NULL;
-}
-
 static WRIT_RESULT
 parse(struct writ_view json, size_t max, size_t depth, struct writ_arena *arena,
     const struct writ_json **ret, struct writ_crew_err *err)
@@ -135,7 +128,7 @@ writ_crew_value_read(struct writ_view json, const struct writ_crew_limits *limit
     struct writ_crew_value **ret, struct writ_crew_err *err)
 {
     size_t max = (limits != NULL ? limits : &writ_crew_limits_default)->event_bytes;
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_datum_arena(max);
+    writ_auto_arena arena = writ_datum_arena(max);
     const struct writ_json *value = NULL;
 
     if (arena == NULL) {

@@ -32,7 +32,6 @@ writ_datum_equal(const struct writ_crew_value *a, const struct writ_crew_value *
 
 /** An arena in which texts of `max` bytes can be read. NULL on no memory. */
 struct writ_arena *writ_datum_arena(size_t max);
-void writ_datum_arena_freep(struct writ_arena **arena);
 
 /**
  * Reads JSON text strictly.

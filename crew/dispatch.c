@@ -349,8 +349,8 @@ read_answer(struct writ_view answer, const struct options *options, size_t *ret)
 {
     struct writ_view text = trim(answer), array = first_array(text);
     size_t n = options->names.n;
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) parsed = writ_datum_arena(text.len);
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_arena parsed = writ_datum_arena(text.len);
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     const struct writ_json *value = NULL;
     struct naming *namings;
     bool *taken;
@@ -378,7 +378,7 @@ read_answer(struct writ_view answer, const struct options *options, size_t *ret)
 WRIT_RESULT
 writ_crew_prompt_parse(struct writ_view answer, const struct writ_view *list, size_t n, size_t *ret)
 {
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     struct options options = {.without = n};
     size_t *order = arena != NULL ? writ_arena_get(arena, (n + 1) * sizeof *order) : NULL;
 
@@ -444,7 +444,7 @@ writ_crew_dispatch(const struct writ_view *roles, const struct writ_view *answer
     struct writ_view engine, const struct writ_crew_engines *engines, size_t *ret,
     struct writ_crew_text *why, struct writ_crew_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     struct choice choice = {.arena = arena};
     struct writ_crew_ranking *rankings;
     size_t valid = 0;

@@ -276,7 +276,7 @@ writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines
     const struct writ_crew_ranking *rankings, size_t rankings_n, size_t *ret,
     struct writ_crew_text *why, struct writ_crew_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     struct writ_crew_text text = {NULL, 0};
     struct election e = {.candidates = candidates,
         .candidates_n = candidates_n,

@@ -386,7 +386,7 @@ WRIT_RESULT
 writ_crew_graph_build(
     const struct writ_crew_plan *plan, struct writ_crew_graph **ret, struct writ_crew_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     struct writ_names registry = {0};
     size_t roles = 0;
     const struct build build = {.plan = plan,

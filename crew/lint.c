@@ -128,7 +128,7 @@ WRIT_RESULT
 writ_crew_shape_lint(const struct writ_crew_shape *shape, const struct writ_crew_engines *engines,
     struct writ_crew_findings *errors, struct writ_crew_findings *warnings)
 {
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     writ_auto_buf own = {0};
     struct lint lint = {.shape = shape,
         .engines = engines,

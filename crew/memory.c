@@ -516,7 +516,7 @@ memory_retrieve(void *self, const struct writ_crew_scope *scope, struct writ_vie
 {
     const struct memory *memory = self;
     WRIT_AUTO(struct reading, reading_wipe) options = {0};
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) room = writ_arena_new(SIZE_MAX);
+    writ_auto_arena room = writ_arena_new(SIZE_MAX);
     writ_auto_datum agent_id = NULL;
     writ_auto_datum role = NULL;
     const struct writ_json *budget;

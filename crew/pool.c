@@ -216,7 +216,7 @@ WRIT_RESULT
 writ_crew_pool_read(const struct writ_crew_pool *pool, const struct writ_crew_filter *filter,
     struct writ_crew_value **ret)
 {
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     writ_auto_buf buf = writ_buf_make(SIZE_MAX);
     struct writ_write w = writ_write_to(&buf);
     const struct insight **found =
@@ -268,7 +268,7 @@ put_counts(struct writ_write *w, const char *member, struct writ_view *names, si
 WRIT_RESULT
 writ_crew_pool_statistics(const struct writ_crew_pool *pool, struct writ_crew_value **ret)
 {
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     writ_auto_buf buf = writ_buf_make(SIZE_MAX);
     struct writ_write w = writ_write_to(&buf);
     struct writ_view *names = NULL;

@@ -442,7 +442,7 @@ static WRIT_RESULT
 restore_nested(
     const struct restore *r, const struct writ_json *snapshot, const struct writ_json *phase)
 {
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     const struct writ_json *list = NULL;
     struct waits waits = {0};
 

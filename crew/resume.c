@@ -82,8 +82,7 @@ static WRIT_RESULT
 restore(struct writ_crew_session *session, struct writ_view snapshot, struct writ_crew_err *err)
 {
     struct writ_machine *m = writ_session_machine(session);
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep)
-    arena = writ_datum_arena(m->limits->snapshot_bytes);
+    writ_auto_arena arena = writ_datum_arena(m->limits->snapshot_bytes);
     const struct writ_json *value = NULL;
 
     if (arena == NULL) {

@@ -305,8 +305,7 @@ writ_crew_shape_read(struct writ_view json, const struct writ_crew_limits *limit
     struct writ_crew_findings *faults, struct writ_crew_shape **ret, struct writ_crew_err *err)
 {
     WRIT_AUTO(struct writ_crew_shape *, shape_freep) shape = writ_alloc(sizeof *shape);
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep)
-    text = writ_datum_arena(text_max(limits));
+    writ_auto_arena text = writ_datum_arena(text_max(limits));
     const struct writ_json *value = NULL;
     struct writ_scan scan;
 
@@ -377,8 +376,7 @@ writ_crew_agents_read(struct writ_view json, const struct writ_crew_limits *limi
     struct writ_crew_findings *faults, struct writ_crew_agents **ret, struct writ_crew_err *err)
 {
     WRIT_AUTO(struct writ_crew_agents *, agents_freep) agents = writ_alloc(sizeof *agents);
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep)
-    text = writ_datum_arena(text_max(limits));
+    writ_auto_arena text = writ_datum_arena(text_max(limits));
     const struct writ_json *value = NULL;
     struct writ_scan scan;
 

@@ -442,7 +442,7 @@ writ_crew_vote(const struct writ_crew_voting *voting, const struct writ_crew_eng
     const struct writ_crew_entry *entries, size_t n, size_t electorate,
     struct writ_crew_verdict *ret, struct writ_crew_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, writ_datum_arena_freep) arena = writ_arena_new(SIZE_MAX);
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     struct writ_crew_verdict verdict = {0};
     struct vote vote = {
         .voting = voting, .entries = entries, .n = n, .electorate = electorate, .arena = arena};

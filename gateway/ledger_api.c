@@ -350,12 +350,6 @@ tell_life(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
 
 /* ---- proofs ---- */
 
-static void
-proofs_freep(struct writ_proofs **proofs)
-{
-    writ_proofs_close(*proofs);
-}
-
 static WRIT_RESULT
 open_proofs(const struct asked *a, struct writ_proofs **ret)
 {
@@ -368,7 +362,7 @@ open_proofs(const struct asked *a, struct writ_proofs **ret)
 static WRIT_RESULT
 tell_receipt(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
 {
-    WRIT_AUTO(struct writ_proofs *, proofs_freep) proofs = NULL;
+    writ_auto_proofs proofs = NULL;
     struct round *rounds = writ_arena_get(arena, WRIT_LEDGER_API_ROUNDS_MAX * sizeof *rounds);
     size_t n = 0;
 
@@ -383,7 +377,7 @@ tell_receipt(struct asked *a, struct writ_reader *reader, struct writ_arena *are
 static WRIT_RESULT
 tell_checkpoint(struct asked *a)
 {
-    WRIT_AUTO(struct writ_proofs *, proofs_freep) proofs = NULL;
+    writ_auto_proofs proofs = NULL;
     struct writ_tree_proof proof = {0};
     struct writ_tree_source source;
     struct writ_checkpoint head;

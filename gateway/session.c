@@ -458,18 +458,12 @@ read_row(const struct writ_json *row, struct writ_session *session, struct writ_
     return read_upstreams(row, session, err);
 }
 
-static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 writ_result
 writ_session_read(
     struct writ_view id, struct writ_view value, struct writ_session **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_session *, session_freep) session = NULL;
-    WRIT_AUTO(struct writ_arena *, arena_freep) scratch = writ_arena_new(4 * SESSION_ARENA);
+    writ_auto_arena scratch = writ_arena_new(4 * SESSION_ARENA);
     const struct writ_json *row;
 
     if (scratch == NULL) {

@@ -135,17 +135,11 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
     }
 }
 
-static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 /* Not by its words: what is asked, and the texts of an answer, may have any names. */
 static bool
 is_response(struct writ_view data)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(64 * data.len + 65536);
+    writ_auto_arena arena = writ_arena_new(64 * data.len + 65536);
     struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *message;
 
@@ -196,7 +190,7 @@ feed_events(struct http_upcall *state, struct writ_http_call *http, struct writ_
 static bool
 begins_lines(const struct http_upcall *state, struct writ_view line)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(64 * line.len + 65536);
+    writ_auto_arena arena = writ_arena_new(64 * line.len + 65536);
     struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *message;
 

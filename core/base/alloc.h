@@ -50,6 +50,15 @@ struct writ_arena *writ_arena_new(size_t max) __attribute__((warn_unused_result)
 struct writ_arena *writ_arena_new_small(size_t max) __attribute__((warn_unused_result));
 void writ_arena_free(struct writ_arena *arena);
 
+/** Frees at the end of the scope: writ_auto_arena x = NULL; */
+#define writ_auto_arena WRIT_AUTO(struct writ_arena *, writ_arena_release)
+
+static inline void
+writ_arena_release(struct writ_arena **arena)
+{
+    writ_arena_free(*arena);
+}
+
 /** Forgets everything given so far and keeps the first block for the next use. */
 void writ_arena_reset(struct writ_arena *arena);
 

@@ -49,12 +49,6 @@ read_digest(struct writ_view line, struct writ_digest *ret)
 
 /* ---- Checkpoints */
 
-static void
-key_freep(struct writ_note_key **key)
-{
-    writ_note_key_free(*key);
-}
-
 void
 writ_checkpoint_origin_put(struct writ_buf *buf, struct writ_view ledger_id)
 {
@@ -76,7 +70,7 @@ put_keys(const struct writ_keyring *ring, enum writ_key_state state, struct writ
 {
     for (size_t i = 0; i < writ_keyring_count(ring); i++) {
         const struct writ_keyring_key *key = writ_keyring_key(ring, i);
-        WRIT_AUTO(struct writ_note_key *, key_freep) named = NULL;
+        writ_auto_note_key named = NULL;
 
         if (key->purpose != WRIT_KEY_PURPOSE_LEDGER || key->state != state ||
             writ_jwk_alg(key->public) != WRIT_JWK_ALG_EDDSA) {

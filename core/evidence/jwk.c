@@ -50,12 +50,6 @@ members_wipe(struct members *members)
 }
 
 static void
-key_freep(struct writ_jwk **key)
-{
-    writ_jwk_free(*key);
-}
-
-static void
 pkey_freep(EVP_PKEY **key)
 {
     EVP_PKEY_free(*key);
@@ -340,7 +334,7 @@ key_fill(struct writ_jwk *key, struct writ_view kid, struct members *members, st
 static WRIT_RESULT
 key_make(EVP_PKEY *pkey, struct writ_view kid, struct writ_jwk **ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_jwk *, key_freep) key = writ_alloc(sizeof(*key));
+    writ_auto_jwk key = writ_alloc(sizeof(*key));
     WRIT_AUTO(struct members, members_wipe) members = {0};
 
     if (key == NULL) {
@@ -594,7 +588,7 @@ static WRIT_RESULT
 read_key(const struct writ_json *value, struct writ_jwk **ret, struct writ_err *err)
 {
     WRIT_AUTO(EVP_PKEY *, pkey_freep) pkey = NULL;
-    WRIT_AUTO(struct writ_jwk *, key_freep) key = NULL;
+    writ_auto_jwk key = NULL;
     const struct writ_json *alg = writ_json_get(value, WRIT_LIT("alg"));
     struct writ_view kid;
 

@@ -77,6 +77,15 @@ struct writ_jwk *writ_jwk_hold(const struct writ_jwk *key);
 /** One owner less; the last one frees. Any thread. NULL is fine. */
 void writ_jwk_free(struct writ_jwk *key);
 
+/** Frees at the end of the scope: writ_auto_jwk x = NULL; */
+#define writ_auto_jwk WRIT_AUTO(struct writ_jwk *, writ_jwk_release)
+
+static inline void
+writ_jwk_release(struct writ_jwk **jwk)
+{
+    writ_jwk_free(*jwk);
+}
+
 enum writ_jwk_alg writ_jwk_alg(const struct writ_jwk *key);
 
 /** Borrowed until the key is freed. */

@@ -32,29 +32,11 @@ static const struct writ_json_limits set_limits = {
     .number_bytes = 32,
 };
 
-static void
-set_freep(struct writ_jwks **set)
-{
-    writ_jwks_free(*set);
-}
-
-static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
-static void
-key_freep(struct writ_jwk **key)
-{
-    writ_jwk_free(*key);
-}
-
 /* A key that is not for us is left out; one that cannot even be looked at fails the set. */
 static WRIT_RESULT
 set_add(struct writ_jwks *set, const struct writ_json *value, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_jwk *, key_freep) key = NULL;
+    writ_auto_jwk key = NULL;
     struct writ_window window = {0};
     struct writ_err why = {0};
     writ_result result = writ_jwk_read(value, &key, &why);
@@ -163,8 +145,8 @@ set_fill(struct writ_jwks *set, const struct writ_json *root, struct writ_err *e
 WRIT_RESULT
 writ_jwks_read(struct writ_view text, struct writ_jwks **ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(SET_ARENA_MAX);
-    WRIT_AUTO(struct writ_jwks *, set_freep) set = writ_alloc(sizeof(*set));
+    writ_auto_arena arena = writ_arena_new(SET_ARENA_MAX);
+    writ_auto_jwks set = writ_alloc(sizeof(*set));
     const struct writ_json *root = NULL;
 
     if (arena == NULL || set == NULL) {

@@ -41,6 +41,15 @@ WRIT_RESULT writ_jwks_read(struct writ_view text, struct writ_jwks **ret, struct
 
 void writ_jwks_free(struct writ_jwks *set);
 
+/** Frees at the end of the scope: writ_auto_jwks x = NULL; */
+#define writ_auto_jwks WRIT_AUTO(struct writ_jwks *, writ_jwks_release)
+
+static inline void
+writ_jwks_release(struct writ_jwks **jwks)
+{
+    writ_jwks_free(*jwks);
+}
+
 /** Usable keys. */
 size_t writ_jwks_count(const struct writ_jwks *set);
 

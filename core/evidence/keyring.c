@@ -46,24 +46,6 @@ static const char *const state_names[] = {
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-static void
-ring_freep(struct writ_keyring **ring)
-{
-    writ_keyring_free(*ring);
-}
-
-static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
-static void
-key_freep(struct writ_jwk **key)
-{
-    writ_jwk_free(*key);
-}
-
 const char *
 writ_keyring_purpose_name(enum writ_key_purpose purpose)
 {
@@ -273,7 +255,7 @@ static WRIT_RESULT
 read_key(const struct writ_json *value, struct writ_keyring_key *ret, struct writ_err *err)
 {
     struct writ_keyring_key key = {0};
-    WRIT_AUTO(struct writ_jwk *, key_freep) public = NULL;
+    writ_auto_jwk public = NULL;
 
     if (!take_record(value, &key)) {
         WRIT_FAIL(err, WRIT_E_INVALID,
@@ -323,8 +305,8 @@ read_keys(struct writ_keyring *ring, const struct writ_json *root, struct writ_e
 WRIT_RESULT
 writ_keyring_read(struct writ_view text, struct writ_keyring **ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(RING_ARENA_MAX);
-    WRIT_AUTO(struct writ_keyring *, ring_freep) ring = NULL;
+    writ_auto_arena arena = writ_arena_new(RING_ARENA_MAX);
+    writ_auto_keyring ring = NULL;
     const struct writ_json *root = NULL;
 
     if (arena == NULL) {
@@ -356,7 +338,7 @@ WRIT_RESULT
 writ_keyring_add(struct writ_keyring *ring, enum writ_key_purpose purpose,
     struct writ_signer *signer, int64_t now_us, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_jwk *, key_freep) public = writ_jwk_hold(writ_signer_jwk(signer));
+    writ_auto_jwk public = writ_jwk_hold(writ_signer_jwk(signer));
     struct writ_keyring_key key = {
         .purpose = purpose,
         .state = WRIT_KEY_STATE_ACTIVE,

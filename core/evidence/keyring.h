@@ -68,6 +68,15 @@ enum writ_key_purpose writ_keyring_purpose_named(struct writ_view name);
 WRIT_RESULT writ_keyring_new(struct writ_keyring **ret, struct writ_err *err);
 void writ_keyring_free(struct writ_keyring *ring);
 
+/** Frees at the end of the scope: writ_auto_keyring x = NULL; */
+#define writ_auto_keyring WRIT_AUTO(struct writ_keyring *, writ_keyring_release)
+
+static inline void
+writ_keyring_release(struct writ_keyring **keyring)
+{
+    writ_keyring_free(*keyring);
+}
+
 /**
  * Reads the public part of a ring: what writ_keyring_put wrote (keys.json).
  *

@@ -50,12 +50,6 @@ writ_note_check_name(struct writ_view name, struct writ_err *err)
 
 /* ---- Keys */
 
-static void
-key_freep(struct writ_note_key **key)
-{
-    writ_note_key_free(*key);
-}
-
 void
 writ_note_key_free(struct writ_note_key *key)
 {
@@ -98,7 +92,7 @@ WRIT_RESULT
 writ_note_key_of(struct writ_view name, enum writ_note_type type, const struct writ_jwk *jwk,
     struct writ_note_key **ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_note_key *, key_freep) key = NULL;
+    writ_auto_note_key key = NULL;
 
     WRIT_TRY(writ_note_check_name(name, err));
     if (!is_type(type)) {
@@ -135,19 +129,13 @@ writ_note_key_put(struct writ_buf *buf, const struct writ_note_key *key)
     writ_base64_put(buf, writ_buf_view(&key->material));
 }
 
-static void
-jwk_freep(struct writ_jwk **jwk)
-{
-    writ_jwk_free(*jwk);
-}
-
 /* `material` is the byte of the type and the key. */
 static WRIT_RESULT
 key_from(struct writ_view name, struct writ_view id, struct writ_view material,
     struct writ_note_key **ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_jwk *, jwk_freep) jwk = NULL;
-    WRIT_AUTO(struct writ_note_key *, key_freep) key = NULL;
+    writ_auto_jwk jwk = NULL;
+    writ_auto_note_key key = NULL;
     uint8_t stated[ID_BYTES];
 
     if (material.len == 0 || !is_type((unsigned char)material.ptr[0])) {

@@ -41,6 +41,15 @@ WRIT_RESULT writ_note_key_of(struct writ_view name, enum writ_note_type type,
 /** NULL is fine. */
 void writ_note_key_free(struct writ_note_key *key);
 
+/** Frees at the end of the scope: writ_auto_note_key x = NULL; */
+#define writ_auto_note_key WRIT_AUTO(struct writ_note_key *, writ_note_key_release)
+
+static inline void
+writ_note_key_release(struct writ_note_key **key)
+{
+    writ_note_key_free(*key);
+}
+
 /** Borrowed until the key is freed. */
 struct writ_view writ_note_key_name(const struct writ_note_key *key);
 enum writ_note_type writ_note_key_type(const struct writ_note_key *key);

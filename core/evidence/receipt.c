@@ -65,12 +65,6 @@ writ_receipt_put(struct writ_buf *buf, const struct writ_view *keys, size_t keys
     writ_buf_byte(buf, '\n');
 }
 
-static void
-key_freep(struct writ_note_key **key)
-{
-    writ_note_key_free(*key);
-}
-
 /* ---- verifying: each step says EVIDENCE_OK, or the first reason against the file */
 
 struct verifying {
@@ -201,7 +195,7 @@ check_keys(struct verifying *v, const struct writ_json *keys, enum writ_reason *
 {
     WRIT_JSON_EACH(value, keys)
     {
-        WRIT_AUTO(struct writ_note_key *, key_freep) key = NULL;
+        writ_auto_note_key key = NULL;
         writ_result result = writ_note_key_read(writ_json_string(value), &key, v->err);
 
         if (result.code == WRIT_E_NOMEM || result.code == WRIT_E_CRYPTO) {

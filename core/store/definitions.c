@@ -23,12 +23,6 @@ definitions_freep(struct writ_definitions **definitions)
     writ_definitions_free(*definitions);
 }
 
-static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 writ_result
 writ_definitions_new(struct writ_definitions **ret, struct writ_err *err)
 {
@@ -188,8 +182,7 @@ read_one(struct writ_view name, const struct writ_json *entry, struct writ_defin
 static WRIT_RESULT
 read_all(struct writ_view text, struct writ_definitions *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep)
-    scratch = writ_arena_new(64 * text.len + ((size_t)1 << 20));
+    writ_auto_arena scratch = writ_arena_new(64 * text.len + ((size_t)1 << 20));
     const struct writ_json *file, *tools;
     int64_t version;
 

@@ -27,12 +27,6 @@ struct writ_keydir {
 };
 
 static void
-ring_freep(struct writ_keyring **ring)
-{
-    writ_keyring_free(*ring);
-}
-
-static void
 signer_freep(struct writ_signer **signer)
 {
     writ_signer_free(*signer);
@@ -118,7 +112,7 @@ load_index(int dir, struct writ_keyring **ret, struct writ_err *err)
 static WRIT_RESULT
 load(int dir, bool secrets, struct writ_keyring **ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_keyring *, ring_freep) ring = NULL;
+    writ_auto_keyring ring = NULL;
 
     WRIT_TRY(load_index(dir, &ring, err));
     for (size_t i = 0; secrets && i < writ_keyring_count(ring); i++) {

@@ -15,12 +15,6 @@ struct writ_proofs {
     struct writ_buf pinned;   /* the checkpoint that is taken for the last one; empty: none */
 };
 
-static void
-proofs_freep(struct writ_proofs **proofs)
-{
-    writ_proofs_close(*proofs);
-}
-
 void
 writ_proofs_close(struct writ_proofs *proofs)
 {
@@ -38,7 +32,7 @@ WRIT_RESULT
 writ_proofs_open(const char *path, const struct writ_keyring *ring, struct writ_proofs **ret,
     struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_proofs *, proofs_freep) proofs = writ_alloc(sizeof *proofs);
+    writ_auto_proofs proofs = writ_alloc(sizeof *proofs);
     WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
 
     if (proofs == NULL || (proofs->arena = writ_arena_new(HEAD_ARENA)) == NULL) {

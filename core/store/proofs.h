@@ -19,6 +19,15 @@ WRIT_RESULT writ_proofs_open(const char *path, const struct writ_keyring *ring,
 /** NULL is fine. */
 void writ_proofs_close(struct writ_proofs *proofs);
 
+/** Frees at the end of the scope: writ_auto_proofs x = NULL; */
+#define writ_auto_proofs WRIT_AUTO(struct writ_proofs *, writ_proofs_release)
+
+static inline void
+writ_proofs_release(struct writ_proofs **proofs)
+{
+    writ_proofs_close(*proofs);
+}
+
 /** The origin of the ledger's checkpoints. Borrowed until close. */
 struct writ_view writ_proofs_origin(const struct writ_proofs *proofs);
 

@@ -38,16 +38,10 @@ struct writ_reader {
 
 /* ---- opening ---- */
 
-static void
-reader_freep(struct writ_reader **reader)
-{
-    writ_reader_close(*reader);
-}
-
 WRIT_RESULT
 writ_reader_open(const char *path, struct writ_reader **ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_reader *, reader_freep) reader = writ_alloc(sizeof *reader);
+    writ_auto_reader reader = writ_alloc(sizeof *reader);
     WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
 
     if (reader == NULL) {

@@ -23,6 +23,15 @@ WRIT_RESULT writ_reader_open(const char *path, struct writ_reader **ret, struct 
 /** NULL is fine. */
 void writ_reader_close(struct writ_reader *reader);
 
+/** Frees at the end of the scope: writ_auto_reader x = NULL; */
+#define writ_auto_reader WRIT_AUTO(struct writ_reader *, writ_reader_release)
+
+static inline void
+writ_reader_release(struct writ_reader **reader)
+{
+    writ_reader_close(*reader);
+}
+
 /** Which decisions. Zeroed: all. A view without ptr does not filter. */
 struct writ_reader_filter {
     struct writ_view tenant, boundary_id, agent_id, tool;

@@ -17,12 +17,6 @@ struct making {
     struct writ_err *err;
 };
 
-static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 static bool
 take_record(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
 {
@@ -81,7 +75,7 @@ writ_receipts_make(struct writ_reader *reader, struct writ_proofs *proofs,
     const struct writ_keyring *ring, struct writ_view decision_id, struct writ_buf *ret,
     struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(RECORDS_ARENA);
+    writ_auto_arena arena = writ_arena_new(RECORDS_ARENA);
     writ_auto_buf keys = writ_buf_make(KEYS_MAX);
     struct making m = {.arena = arena, .failed = WRIT_DONE, .err = err};
     struct writ_view vkeys[WRIT_RECEIPT_KEYS_MAX], note;

@@ -63,17 +63,11 @@ writ_verify_keys(struct writ_verify *verify, struct writ_view jwks, struct writ_
     return WRIT_DONE;
 }
 
-static void
-keys_freep(struct writ_jwks **keys)
-{
-    writ_jwks_free(*keys);
-}
-
 WRIT_RESULT
 writ_verify_pin(struct writ_verify *verify, struct writ_view trusted, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_jwks *, keys_freep) keys = WRIT_TAKE(verify->keys);
-    WRIT_AUTO(struct writ_jwks *, keys_freep) pin = NULL;
+    writ_auto_jwks keys = WRIT_TAKE(verify->keys);
+    writ_auto_jwks pin = NULL;
 
     if (keys == NULL) {
         return WRIT_DONE; /* no key is left of none */
@@ -84,16 +78,10 @@ writ_verify_pin(struct writ_verify *verify, struct writ_view trusted, struct wri
     return WRIT_DONE;
 }
 
-static void
-arena_freep(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 WRIT_RESULT
 writ_verify_status(struct writ_verify *verify, struct writ_view token, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) memory = writ_arena_new(STATUS_ARENA_MAX);
+    writ_auto_arena memory = writ_arena_new(STATUS_ARENA_MAX);
     struct writ_status_list list;
 
     verify->needs_status = true;
@@ -125,7 +113,7 @@ writ_verify_left_out(const struct writ_verify *verify, const char **ret_why)
 static WRIT_RESULT
 digest_text(struct writ_view text, struct writ_digest *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(CALL_ARENA_MAX);
+    writ_auto_arena arena = writ_arena_new(CALL_ARENA_MAX);
     const struct writ_json *value = NULL;
 
     if (arena == NULL) {
@@ -260,7 +248,7 @@ WRIT_RESULT
 writ_verify_credential(const struct writ_verify *verify, struct writ_view token,
     const struct writ_verify_call *call, struct writ_verify_answer *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_arena *, arena_freep) arena = writ_arena_new(TOKEN_ARENA_MAX);
+    writ_auto_arena arena = writ_arena_new(TOKEN_ARENA_MAX);
     struct question question = {verify, call};
     struct writ_credential_expect expect;
     struct writ_verify_answer answer = {0};

@@ -25,16 +25,10 @@ long_text(void)
     return text;
 }
 
-static void
-arena_release(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 static writ_result
 digest_text(struct writ_view text, struct writ_digest *ret)
 {
-    WRIT_AUTO(struct writ_arena *, arena_release) arena = writ_arena_new(ARENA_MAX);
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
     const struct writ_json *value;
 
     if (arena == NULL) {

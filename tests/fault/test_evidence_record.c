@@ -22,7 +22,7 @@ typedef writ_result (*operation)(struct writ_arena *arena, struct writ_buf *ret)
 static writ_result
 in_new_arena(operation run, struct writ_buf *ret)
 {
-    WRIT_AUTO(struct writ_arena *, writ_value_arena_free) arena = writ_arena_new(ARENA_MAX);
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
 
     return arena != NULL ? run(arena, ret) : (writ_result){WRIT_E_NOMEM};
 }
@@ -163,7 +163,7 @@ START_TEST(a_record_that_cannot_be_placed_stays_as_it_was)
 
     ck_assert_ok(writ_decision_derive(&draft, crewai(), plenty, NULL));
     for (size_t max = 0; max < 400; max += 8) {
-        WRIT_AUTO(struct writ_arena *, writ_value_arena_free) arena = writ_arena_new(max);
+        writ_auto_arena arena = writ_arena_new(max);
         struct writ_decision decision = draft;
         writ_result result = writ_decision_place(
             &decision, crewai(), 3, WRIT_SAMPLE_ISSUED_US, WRIT_SAMPLE_LIFETIME_US, arena, NULL);

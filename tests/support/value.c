@@ -18,12 +18,6 @@ writ_value_arena(void)
     return arena;
 }
 
-void
-writ_value_arena_free(struct writ_arena **arena)
-{
-    writ_arena_free(*arena);
-}
-
 const struct writ_json *
 writ_value_of(struct writ_arena *arena, struct writ_view text)
 {

@@ -6,11 +6,8 @@
 
 #include "evidence/json.h"
 
-/** An arena of 16 MiB that is freed at the end of the scope: writ_auto_arena arena = ...; */
-#define writ_auto_arena WRIT_AUTO(struct writ_arena *, writ_value_arena_free)
-
+/** An arena of 16 MiB. */
 struct writ_arena *writ_value_arena(void);
-void writ_value_arena_free(struct writ_arena **arena);
 
 /** The value of a JSON text; the text is copied into the arena. */
 const struct writ_json *writ_value_of(struct writ_arena *arena, struct writ_view text);

@@ -435,7 +435,7 @@ START_TEST(a_report_without_memory_is_no_report)
     ck_assert_ok(writ_completeness_add(set, &bare, NULL));
     want = report_of(set, plenty);
     for (size_t max = 0; max < 160; max += 8) {
-        WRIT_AUTO(struct writ_arena *, writ_value_arena_free) arena = writ_arena_new(max);
+        writ_auto_arena arena = writ_arena_new(max);
         writ_auto_buf got = writ_buf_make(4096);
         struct writ_completeness report = {.held = 77};
         writ_result result = writ_completeness_report(set, arena, &report, NULL);

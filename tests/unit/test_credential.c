@@ -40,7 +40,7 @@ teardown(void)
     writ_jwks_free(keys);
     writ_signer_free(signer);
     writ_signer_free(stranger);
-    writ_value_arena_free(&arena);
+    writ_arena_free(arena);
 }
 
 static struct writ_credential_request

@@ -113,7 +113,7 @@ START_TEST(an_extension_without_memory_leaves_ret_alone)
     struct writ_member_object made = {0};
 
     for (size_t max = 8; max < sizeof extension; max += 64) {
-        WRIT_AUTO(struct writ_arena *, writ_value_arena_free) arena = writ_arena_new(max);
+        writ_auto_arena arena = writ_arena_new(max);
         ck_assert_code(writ_extension_make(&extension, arena, &made, NULL), WRIT_E_NOMEM);
         ck_assert_int_eq(made.is, WRIT_ABSENT);
     }

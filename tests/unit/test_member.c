@@ -71,7 +71,7 @@ END_TEST
 
 START_TEST(a_time_without_memory_leaves_ret_alone)
 {
-    WRIT_AUTO(struct writ_arena *, writ_value_arena_free) arena = writ_arena_new(8);
+    writ_auto_arena arena = writ_arena_new(8);
     struct writ_member_text text = {0};
 
     ck_assert_code(writ_member_time_make(0, arena, &text, NULL), WRIT_E_NOMEM);

@@ -273,7 +273,7 @@ START_TEST(an_outcome_that_cannot_be_placed_stays_as_it_was)
     size_t failed = 0;
 
     for (size_t max = 0; max < 200; max += 8) {
-        WRIT_AUTO(struct writ_arena *, writ_value_arena_free) arena = writ_arena_new(max);
+        writ_auto_arena arena = writ_arena_new(max);
         writ_result result = writ_outcome_place(&outcome, &decision, CREWAI, 0, arena, NULL);
         if (writ_is_ok(result)) {
             ck_assert_int_eq(outcome.completed_at.is, WRIT_PRESENT);

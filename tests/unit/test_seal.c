@@ -98,7 +98,7 @@ END_TEST
 
 START_TEST(a_seal_without_memory_leaves_ret_alone)
 {
-    WRIT_AUTO(struct writ_arena *, writ_value_arena_free) arena = writ_arena_new(64);
+    writ_auto_arena arena = writ_arena_new(64);
     WRIT_AUTO(struct writ_seal_hash, writ_seal_hash_wipe) hash = {0};
     struct writ_seal seal = {0};
 
