@@ -198,7 +198,7 @@ list_body(const struct writ_request *request, struct writ_view cursor, struct wr
     writ_write_string(&w, WRIT_LIT("tools/list"));
     writ_write_name(&w, WRIT_LIT("params"));
     writ_write_object_begin(&w);
-    writ_pass_put_own_meta(&w, request);
+    writ_mcp_put_own_meta(&w, &request->message);
     if (cursor.ptr != NULL) {
         writ_write_name(&w, WRIT_LIT("cursor"));
         writ_write_string(&w, cursor);

@@ -351,3 +351,22 @@ writ_mcp_open(struct writ_write *w, const struct writ_json *id)
     writ_write_name(w, WRIT_LIT("id"));
     writ_write_value(w, id);
 }
+
+void
+writ_mcp_put_own_meta(struct writ_write *w, const struct writ_mcp_message *asked)
+{
+    if (asked->era != WRIT_MCP_ERA_MODERN) {
+        return;
+    }
+    writ_write_name(w, WRIT_LIT("_meta"));
+    writ_write_object_begin(w);
+    WRIT_JSON_EACH(name, asked->meta)
+    {
+        struct writ_view key = writ_json_string(name);
+        if (writ_view_has_prefix(key, WRIT_LIT("io.modelcontextprotocol/"))) {
+            writ_write_name(w, key);
+            writ_write_value(w, writ_json_value(name));
+        }
+    }
+    writ_write_object_end(w);
+}

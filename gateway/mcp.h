@@ -110,4 +110,8 @@ void writ_mcp_header_encode(struct writ_buf *buf, struct writ_view value);
  * caller's. */
 void writ_mcp_open(struct writ_write *w, const struct writ_json *id);
 
+/** Writes the member `_meta` of a message of our own that is sent on behalf of `asked`, where its
+ * revision wants one: its own words for version and capabilities, and nothing else of it. */
+void writ_mcp_put_own_meta(struct writ_write *w, const struct writ_mcp_message *asked);
+
 #endif

@@ -175,25 +175,6 @@ writ_pass_prepare_own(struct writ_request *request, struct writ_upstream *upstre
     return WRIT_DONE;
 }
 
-void
-writ_pass_put_own_meta(struct writ_write *w, const struct writ_request *request)
-{
-    if (request->message.era != WRIT_MCP_ERA_MODERN) {
-        return;
-    }
-    writ_write_name(w, WRIT_LIT("_meta"));
-    writ_write_object_begin(w);
-    WRIT_JSON_EACH(name, request->message.meta)
-    {
-        struct writ_view key = writ_json_string(name);
-        if (writ_view_has_prefix(key, WRIT_LIT("io.modelcontextprotocol/"))) {
-            writ_write_name(w, key);
-            writ_write_value(w, writ_json_value(name));
-        }
-    }
-    writ_write_object_end(w);
-}
-
 writ_result
 writ_pass_prepare_message(struct writ_request *request, struct writ_upstream *upstream,
     struct writ_view body, struct writ_mcp_message *message, struct writ_header *headers,

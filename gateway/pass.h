@@ -8,8 +8,6 @@
 
 #include "gateway/request.h"
 
-struct writ_write;
-
 #define WRIT_PASS_HEADERS_MAX 48
 
 /** Fills the upcall with what goes upstream beside the body: era, session, version, mirrored names
@@ -23,10 +21,6 @@ WRIT_RESULT writ_pass_prepare(struct writ_request *request, struct writ_upstream
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_pass_prepare_own(struct writ_request *request, struct writ_upstream *upstream,
     struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret);
-
-/** Writes the member `_meta` of a message of our own, where the client's revision wants one: the
- * client's own words for version and capabilities, and nothing else of it. */
-void writ_pass_put_own_meta(struct writ_write *w, const struct writ_request *request);
 
 /**
  * As writ_pass_prepare_own, for a whole message of our own: `body` is read again, so that what is

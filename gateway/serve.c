@@ -352,6 +352,10 @@ open_upstreams(struct serve *serve, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_LIMIT, "more than %d upstreams", WRIT_UPSTREAMS_MAX);
     }
     WRIT_TRY(writ_resolver_open(&gateway->resolver, err));
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        gateway->workers[i].probed.loop = gateway->workers[i].loop;
+        gateway->workers[i].probed.resolver = gateway->resolver;
+    }
     WRIT_TRY(writ_tokens_new(config, gateway->clock, gateway->log, &gateway->tokens, err));
     for (size_t i = 0; i < config->upstreams_n; i++) {
         WRIT_TRY(writ_upstream_open(gateway, &config->upstreams[i], &gateway->upstreams[i], err));

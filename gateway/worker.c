@@ -53,11 +53,7 @@ void
 writ_worker_wipe(struct writ_worker *worker)
 {
     writ_review_stream_wipe(worker);
-    for (size_t i = 0; i < worker->origins_n; i++) {
-        writ_http_client_close(worker->origins[i].client);
-        writ_buf_wipe(&worker->origins[i].origin);
-    }
-    worker->origins_n = 0;
+    writ_probe_get_close(&worker->probed);
     for (size_t i = 0; i < WRIT_UPSTREAMS_MAX; i++) {
         writ_shelf_forget(&worker->shelves[i]);
     }

@@ -3,10 +3,10 @@
 #define WRIT_GATEWAY_WORKER_H
 
 #include "gateway/generation.h"
-#include "gateway/http_client.h"
 #include "gateway/identity.h"
 #include "gateway/loop.h"
 #include "gateway/metrics.h"
+#include "gateway/probe_get.h"
 #include "gateway/upstream.h"
 #include "store/ledger.h"
 #include "store/shares.h"
@@ -14,14 +14,6 @@
 struct writ_gateway;
 struct writ_request;
 struct writ_review_stream;
-
-#define WRIT_PROBE_ORIGINS_MAX 16 /* servers that HTTP probes may ask, per loop */
-
-/** One server that HTTP probes ask, and the connections to it. */
-struct writ_probe_origin {
-    struct writ_buf origin;
-    struct writ_http_client *client;
-};
 
 /** One loop's own. Used from that loop's thread alone. */
 struct writ_worker {
@@ -45,8 +37,7 @@ struct writ_worker {
     struct writ_shelf_view shelves[WRIT_UPSTREAMS_MAX];
     struct writ_request *learners[WRIT_UPSTREAMS_MAX]; /* who asked and who waits; NULL: nobody */
     int64_t learn_after_us[WRIT_UPSTREAMS_MAX];
-    struct writ_probe_origin origins[WRIT_PROBE_ORIGINS_MAX];
-    size_t origins_n;
+    struct writ_probe_servers probed; /* by an HTTP GET */
 };
 
 /** Queues a record of this loop for the ledger; the batch goes out when the turn ends. The entry
