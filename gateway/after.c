@@ -1,7 +1,5 @@
 #include "gateway/after.h"
 
-#include "gateway/spread.h"
-
 #include "evidence/jcs.h"
 #include "evidence/write.h"
 #include "policy/output.h"
@@ -59,7 +57,7 @@ rewrite(struct writ_request *request, const struct writ_json *response, struct w
         if (writ_view_equal(writ_json_string(name), member)) {
             writ_write_raw(&w, text);
         } else {
-            writ_spread_put_verbatim(&w, writ_json_value(name));
+            writ_write_verbatim(&w, writ_json_value(name));
         }
     }
     writ_write_object_end(&w);

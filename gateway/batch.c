@@ -8,7 +8,6 @@
 #include "gateway/batch.h"
 
 #include "gateway/refusal.h"
-#include "gateway/spread.h"
 #include "gateway/sse.h"
 
 #include "evidence/write.h"
@@ -338,7 +337,7 @@ fill_part(struct batch *batch, struct part *part, const struct writ_json *messag
     if (part->x.arena == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    writ_spread_put_verbatim(&w, message);
+    writ_write_verbatim(&w, message);
     WRIT_TRY(writ_write_end(&w, NULL));
     part->x.body = writ_view_copy(writ_buf_view(&text), part->x.arena);
     return part->x.body.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};

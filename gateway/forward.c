@@ -88,37 +88,7 @@ writ_forward_sign(struct writ_request *request)
 
 /* ---- FORWARD: the message ---- */
 
-static void
-put_judged(struct writ_write *w, const struct writ_json *value)
-{
-    switch (writ_json_type(value)) {
-    case WRIT_JSON_ARRAY:
-        writ_write_array_begin(w);
-        WRIT_JSON_EACH(child, value)
-        {
-            put_judged(w, child);
-        }
-        writ_write_array_end(w);
-        return;
-    case WRIT_JSON_OBJECT:
-        writ_write_object_begin(w);
-        WRIT_JSON_EACH(name, value)
-        {
-            writ_write_name(w, writ_json_string(name));
-            put_judged(w, writ_json_value(name));
-        }
-        writ_write_object_end(w);
-        return;
-    case WRIT_JSON_NONE:
-    case WRIT_JSON_NULL:
-    case WRIT_JSON_FALSE:
-    case WRIT_JSON_TRUE:
-    case WRIT_JSON_NUMBER:
-    case WRIT_JSON_STRING:
-        writ_write_value(w, value);
-        return;
-    }
-}
+/* Numbers go on in their canonical form, so that no parser reads another one than was judged. */
 
 /* None of the client's names of ours goes on; only our credential is put there (ours.h). */
 static void
@@ -130,7 +100,7 @@ put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view cr
         struct writ_view key = writ_json_string(name);
         if (!writ_ours_is(key)) {
             writ_write_name(w, key);
-            put_judged(w, writ_json_value(name));
+            writ_write_ordered(w, writ_json_value(name));
         }
     }
     if (credential.len > 0) {
@@ -173,7 +143,7 @@ put_params(struct writ_write *w, const struct writ_request *request)
         } else if (writ_view_is(key, "name")) {
             writ_write_string(w, call->tool);
         } else {
-            put_judged(w, writ_json_value(name));
+            writ_write_ordered(w, writ_json_value(name));
         }
     }
     writ_write_object_end(w);

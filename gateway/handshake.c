@@ -75,7 +75,7 @@ put_capability(struct writ_write *w, const struct writ_legs *legs, struct writ_v
             if (writ_json_type(capability) == WRIT_JSON_OBJECT &&
                 !said_before(legs, i, name, writ_json_string(flag))) {
                 writ_write_name(w, writ_json_string(flag));
-                writ_spread_put_verbatim(w, writ_json_value(flag));
+                writ_write_verbatim(w, writ_json_value(flag));
             }
         }
     }
@@ -157,7 +157,7 @@ put_response(struct writ_buf *body, const struct writ_request *request,
     writ_mcp_open(&w, request->message.id);
     writ_write_name(&w, WRIT_LIT("result"));
     if (alone != NULL) {
-        writ_spread_put_verbatim(&w, writ_spread_result(alone));
+        writ_write_verbatim(&w, writ_spread_result(alone));
     } else {
         put_joined(&w, request, legs);
     }
@@ -232,7 +232,7 @@ keep_client(struct writ_request *request, const struct writ_legs *legs)
     if (!needed || request->message.params == NULL) {
         return WRIT_DONE;
     }
-    writ_spread_put_verbatim(&w, request->message.params);
+    writ_write_verbatim(&w, request->message.params);
     if (!writ_is_ok(writ_write_end(&w, NULL))) {
         return WRIT_DONE;
     }

@@ -3,7 +3,6 @@
 
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
-#include "gateway/spread.h"
 
 #include "evidence/write.h"
 #include "policy/approval.h"

@@ -1,6 +1,6 @@
 #include "gateway/listen.h"
 
-#include "gateway/spread.h"
+#include "gateway/pass.h"
 
 #include "evidence/write.h"
 
@@ -66,14 +66,14 @@ put_filter(struct writ_write *w, const struct writ_lanes *lanes)
         }
         writ_write_name(w, key);
         if (writ_json_type(wanted) != WRIT_JSON_ARRAY) {
-            writ_spread_put_verbatim(w, value);
+            writ_write_verbatim(w, value);
             continue;
         }
         writ_write_array_begin(w);
         WRIT_JSON_EACH(item, wanted)
         {
             if (granted(lanes, key, item) != NULL) {
-                writ_spread_put_verbatim(w, item);
+                writ_write_verbatim(w, item);
             }
         }
         writ_write_array_end(w);

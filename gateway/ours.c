@@ -1,7 +1,5 @@
 #include "gateway/ours.h"
 
-#include "gateway/spread.h"
-
 #include "evidence/write.h"
 
 static const struct writ_view prefix = WRIT_LIT("io.writ/");
@@ -67,7 +65,7 @@ put_meta(struct writ_write *w, const struct writ_json *meta)
     {
         if (!writ_ours_is(writ_json_string(name))) {
             writ_write_name(w, writ_json_string(name));
-            writ_spread_put_verbatim(w, writ_json_value(name));
+            writ_write_verbatim(w, writ_json_value(name));
         }
     }
     writ_write_object_end(w);
@@ -77,7 +75,7 @@ static void
 put_part(struct writ_write *w, const struct writ_json *part)
 {
     if (!part_has_ours(part)) {
-        writ_spread_put_verbatim(w, part);
+        writ_write_verbatim(w, part);
         return;
     }
     writ_write_object_begin(w);
@@ -87,7 +85,7 @@ put_part(struct writ_write *w, const struct writ_json *part)
         if (is_meta(name)) {
             put_meta(w, writ_json_value(name));
         } else {
-            writ_spread_put_verbatim(w, writ_json_value(name));
+            writ_write_verbatim(w, writ_json_value(name));
         }
     }
     writ_write_object_end(w);

@@ -3,7 +3,6 @@
 #include "gateway/ours.h"
 #include "gateway/place.h"
 #include "gateway/refusal.h"
-#include "gateway/spread.h"
 #include "gateway/task_word.h"
 #include "gateway/wire.h"
 
@@ -372,7 +371,7 @@ writ_pass_rewrite_id(
         if (writ_view_is(writ_json_string(name), "id")) {
             writ_write_raw(&w, id_json);
         } else {
-            writ_spread_put_verbatim(&w, writ_json_value(name));
+            writ_write_verbatim(&w, writ_json_value(name));
         }
     }
     writ_write_object_end(&w);
@@ -394,7 +393,7 @@ put_at(struct writ_write *w, const struct writ_json *object, const struct writ_v
         } else if (on_path && writ_json_type(value) == WRIT_JSON_OBJECT) {
             put_at(w, value, path + 1, n - 1, raw);
         } else {
-            writ_spread_put_verbatim(w, value);
+            writ_write_verbatim(w, value);
         }
     }
     writ_write_object_end(w);
@@ -480,7 +479,7 @@ put_data(const struct writ_upstream *from, const struct writ_json *message, stru
         return writ_pass_rewrite_id(message, writ_buf_view(&outward), ret);
     }
     w = writ_write_to(ret);
-    writ_spread_put_verbatim(&w, message);
+    writ_write_verbatim(&w, message);
     return writ_write_end(&w, NULL);
 }
 

@@ -126,40 +126,6 @@ writ_spread_result(const struct writ_leg *leg)
     return writ_json_get(leg->response, WRIT_LIT("result"));
 }
 
-void
-writ_spread_put_verbatim(struct writ_write *w, const struct writ_json *value)
-{
-    switch (writ_json_type(value)) {
-    case WRIT_JSON_NUMBER:
-        writ_write_raw(w, writ_json_text(value));
-        return;
-    case WRIT_JSON_ARRAY:
-        writ_write_array_begin(w);
-        WRIT_JSON_EACH(child, value)
-        {
-            writ_spread_put_verbatim(w, child);
-        }
-        writ_write_array_end(w);
-        return;
-    case WRIT_JSON_OBJECT:
-        writ_write_object_begin(w);
-        WRIT_JSON_EACH(name, value)
-        {
-            writ_write_name(w, writ_json_string(name));
-            writ_spread_put_verbatim(w, writ_json_value(name));
-        }
-        writ_write_object_end(w);
-        return;
-    case WRIT_JSON_NONE:
-    case WRIT_JSON_NULL:
-    case WRIT_JSON_FALSE:
-    case WRIT_JSON_TRUE:
-    case WRIT_JSON_STRING:
-        writ_write_value(w, value);
-        return;
-    }
-}
-
 static void
 wipe_items(struct writ_request *request)
 {
@@ -319,7 +285,7 @@ put_item(struct writ_leg *leg, const struct writ_json *item)
             put_wire_name(leg, writ_json_string(writ_json_value(name)), &wire);
             writ_write_string(&w, writ_buf_view(&wire));
         } else {
-            writ_spread_put_verbatim(&w, writ_json_value(name));
+            writ_write_verbatim(&w, writ_json_value(name));
         }
     }
     writ_write_object_end(&w);
@@ -387,7 +353,7 @@ page_body(struct writ_request *request, struct writ_view cursor)
     {
         if (!writ_view_is(writ_json_string(name), "cursor")) {
             writ_write_name(&w, writ_json_string(name));
-            writ_spread_put_verbatim(&w, writ_json_value(name));
+            writ_write_verbatim(&w, writ_json_value(name));
         }
     }
     if (cursor.ptr != NULL) {
@@ -439,7 +405,7 @@ put_others(struct writ_write *w, const struct writ_request *request, const struc
             continue;
         }
         writ_write_name(w, key);
-        writ_spread_put_verbatim(w, writ_json_value(name));
+        writ_write_verbatim(w, writ_json_value(name));
     }
     if (request->message.era == WRIT_MCP_ERA_MODERN ||
         writ_json_get(result, WRIT_LIT("cacheScope")) != NULL) {
@@ -476,7 +442,7 @@ put_list_meta(struct writ_write *w, const struct writ_legs *legs)
     WRIT_JSON_EACH(name, meta)
     {
         writ_write_name(w, writ_json_string(name));
-        writ_spread_put_verbatim(w, writ_json_value(name));
+        writ_write_verbatim(w, writ_json_value(name));
     }
     if (missing) {
         writ_write_name(w, WRIT_LIT("io.writ/unavailable"));

@@ -4,8 +4,6 @@
 
 #include "gateway/pass.h"
 
-struct writ_write;
-
 /** One upstream's part of it. */
 struct writ_leg {
     struct writ_request *request;
@@ -51,9 +49,6 @@ const struct writ_json *writ_spread_result(const struct writ_leg *leg);
 /** Answers with a leg's answer as it is, but not with one that is not the response to the request
  * (writ_pass_is_another). Ends the request. */
 void writ_spread_tell(struct writ_request *request, const struct writ_leg *leg);
-
-/** Writes a value with its members in their order and its numbers as they were written. */
-void writ_spread_put_verbatim(struct writ_write *w, const struct writ_json *value);
 
 /** Answers with one JSON message; where the endpoint has one upstream, and that answered with a
  * stream, as a stream. `more`: a field of the head, or none. Ends the request. */

@@ -5,7 +5,6 @@
 #include "gateway/stdio_ask.h"
 
 #include "gateway/line_list.h"
-#include "gateway/spread.h"
 #include "gateway/stdio_stream.h"
 
 #include "evidence/write.h"
@@ -41,7 +40,7 @@ put_ours(struct writ_write *w, struct writ_flight *flight, const struct writ_jso
         } else if (descends && writ_json_type(value) == WRIT_JSON_OBJECT) {
             put_ours(w, flight, value, depth + 1);
         } else {
-            writ_spread_put_verbatim(w, value);
+            writ_write_verbatim(w, value);
         }
     }
     writ_write_object_end(w);
@@ -58,7 +57,7 @@ remember(struct writ_buf *buf, const struct writ_json *value)
         return;
     }
     w = writ_write_to(buf);
-    writ_spread_put_verbatim(&w, value);
+    writ_write_verbatim(&w, value);
     if (!writ_is_ok(writ_write_end(&w, NULL))) {
         writ_buf_wipe(buf);
     }
@@ -144,7 +143,7 @@ verbatim(const struct writ_json *value, struct writ_buf *ret)
     if (value == NULL) {
         return (writ_result){WRIT_E_ABSENT};
     }
-    writ_spread_put_verbatim(&w, value);
+    writ_write_verbatim(&w, value);
     return writ_write_end(&w, NULL);
 }
 
@@ -348,7 +347,7 @@ answer_initialize(struct writ_flight *flight, const struct writ_json *message)
     writ_write_name(&w, WRIT_LIT("jsonrpc"));
     writ_write_string(&w, WRIT_LIT("2.0"));
     writ_write_name(&w, WRIT_LIT("id"));
-    writ_spread_put_verbatim(&w, writ_json_get(message, WRIT_LIT("id")));
+    writ_write_verbatim(&w, writ_json_get(message, WRIT_LIT("id")));
     writ_write_name(&w, WRIT_LIT("result"));
     writ_write_object_begin(&w);
     WRIT_JSON_EACH(name, result)
@@ -360,7 +359,7 @@ answer_initialize(struct writ_flight *flight, const struct writ_json *message)
             writ_view_compare(wanted, writ_json_string(value)) <= 0) {
             writ_write_string(&w, wanted);
         } else {
-            writ_spread_put_verbatim(&w, value);
+            writ_write_verbatim(&w, value);
         }
     }
     writ_write_object_end(&w);
@@ -437,7 +436,7 @@ writ_stdio_ask_answer_error(struct writ_flight *flight, const struct writ_json *
                    writ_json_get(error, WRIT_LIT("code")), INT64_MIN, INT64_MAX, &code)) &&
                code == CODE_VERSION;
 
-    writ_spread_put_verbatim(&w, error);
+    writ_write_verbatim(&w, error);
     writ_write_object_end(&w);
     if (writ_is_ok(writ_write_end(&w, NULL))) { /* a server of the stateless revision alone: 400 */
         writ_flight_answer(flight, old ? 400 : 200, writ_buf_view(&body));

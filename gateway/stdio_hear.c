@@ -7,7 +7,6 @@
 #include "gateway/instance.h"
 #include "gateway/line_list.h"
 #include "gateway/pass.h"
-#include "gateway/spread.h"
 #include "gateway/stdio_route.h"
 #include "gateway/stdio_stream.h"
 
@@ -237,7 +236,7 @@ has_subscribed(const struct writ_instance *instance, const struct writ_flight *l
     writ_buf_put(&wanted, writ_buf_view(&listener->scope));
     writ_buf_byte(&wanted, ' ');
     w = writ_write_to(&wanted);
-    writ_spread_put_verbatim(&w, uri);
+    writ_write_verbatim(&w, uri);
     if (!writ_is_ok(writ_write_end(&w, NULL))) {
         return false;
     }
@@ -366,7 +365,7 @@ reply(struct writ_instance *instance, const struct writ_json *request, int code,
     writ_write_name(&w, WRIT_LIT("jsonrpc"));
     writ_write_string(&w, WRIT_LIT("2.0"));
     writ_write_name(&w, WRIT_LIT("id"));
-    writ_spread_put_verbatim(&w, writ_json_get(request, WRIT_LIT("id")));
+    writ_write_verbatim(&w, writ_json_get(request, WRIT_LIT("id")));
     if (code == 0) {
         writ_write_name(&w, WRIT_LIT("result"));
         writ_write_object_begin(&w);
@@ -387,7 +386,7 @@ ask_session(struct writ_instance *instance, const struct writ_json *message, str
     writ_auto_buf id = writ_buf_make(NAME_MAX);
     struct writ_write w = writ_write_to(&id);
 
-    writ_spread_put_verbatim(&w, writ_json_get(message, WRIT_LIT("id")));
+    writ_write_verbatim(&w, writ_json_get(message, WRIT_LIT("id")));
     if (!writ_is_ok(writ_write_end(&w, NULL)) ||
         !writ_line_list_add(&instance->asked, writ_buf_view(&id))) {
         reply(instance, message, CODE_INTERNAL, "too many requests wait for the client");
@@ -509,7 +508,7 @@ keep_versions(struct writ_stdio *stdio, const struct writ_json *versions)
 
     writ_buf_clear(&stdio->versions);
     if (writ_json_type(versions) == WRIT_JSON_ARRAY) {
-        writ_spread_put_verbatim(&w, versions);
+        writ_write_verbatim(&w, versions);
         if (!writ_is_ok(writ_write_end(&w, NULL))) {
             writ_buf_clear(&stdio->versions);
         }
@@ -563,7 +562,7 @@ take_refusal(struct writ_instance *instance, const struct writ_json *error)
     stdio->legacy = WRIT_STDIO_NO;
     writ_buf_clear(&stdio->no_legacy);
     w = writ_write_to(&stdio->no_legacy);
-    writ_spread_put_verbatim(&w, error);
+    writ_write_verbatim(&w, error);
     if (writ_is_ok(writ_write_end(&w, NULL))) {
         settle(instance, WRIT_INSTANCE_MODERN);
     } else {
@@ -587,7 +586,7 @@ take_handshake(struct writ_instance *instance, const struct writ_json *message)
     }
     writ_buf_clear(&instance->initialized);
     w = writ_write_to(&instance->initialized);
-    writ_spread_put_verbatim(&w, result);
+    writ_write_verbatim(&w, result);
     if (!writ_is_ok(writ_write_end(&w, NULL))) {
         writ_instance_reject(instance, "the answer to initialize is too long");
         return;

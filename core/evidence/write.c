@@ -176,6 +176,60 @@ writ_write_raw(struct writ_write *w, struct writ_view json)
     writ_buf_put(w->buf, json);
 }
 
+/* Members in their order; a number as `put_number` writes it. */
+static void
+put_ordered(struct writ_write *w, const struct writ_json *value,
+    void (*put_number)(struct writ_write *w, const struct writ_json *number))
+{
+    switch (writ_json_type(value)) {
+    case WRIT_JSON_NUMBER:
+        put_number(w, value);
+        return;
+    case WRIT_JSON_ARRAY:
+        writ_write_array_begin(w);
+        WRIT_JSON_EACH(child, value)
+        {
+            put_ordered(w, child, put_number);
+        }
+        writ_write_array_end(w);
+        return;
+    case WRIT_JSON_OBJECT:
+        writ_write_object_begin(w);
+        WRIT_JSON_EACH(name, value)
+        {
+            writ_write_name(w, writ_json_string(name));
+            put_ordered(w, writ_json_value(name), put_number);
+        }
+        writ_write_object_end(w);
+        return;
+    case WRIT_JSON_NONE:
+    case WRIT_JSON_NULL:
+    case WRIT_JSON_FALSE:
+    case WRIT_JSON_TRUE:
+    case WRIT_JSON_STRING:
+        writ_write_value(w, value);
+        return;
+    }
+}
+
+static void
+put_digits(struct writ_write *w, const struct writ_json *number)
+{
+    writ_write_raw(w, writ_json_text(number));
+}
+
+void
+writ_write_ordered(struct writ_write *w, const struct writ_json *value)
+{
+    put_ordered(w, value, writ_write_value);
+}
+
+void
+writ_write_verbatim(struct writ_write *w, const struct writ_json *value)
+{
+    put_ordered(w, value, put_digits);
+}
+
 WRIT_RESULT
 writ_write_end(struct writ_write *w, struct writ_err *err)
 {

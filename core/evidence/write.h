@@ -49,6 +49,10 @@ void writ_write_bool(struct writ_write *w, bool value);
 void writ_write_null(struct writ_write *w);
 /** The canonical form of `value`. When it has none the buffer fails with WRIT_E_PARSE. */
 void writ_write_value(struct writ_write *w, const struct writ_json *value);
+/** `value` with its members in the order in which they came, strings and numbers canonical. */
+void writ_write_ordered(struct writ_write *w, const struct writ_json *value);
+/** The same with its numbers as they were written, whatever their size: for what is not ours. */
+void writ_write_verbatim(struct writ_write *w, const struct writ_json *value);
 /** JSON text that is known to be one well-formed value, as it is. */
 void writ_write_raw(struct writ_write *w, struct writ_view json);
 

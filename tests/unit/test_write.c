@@ -97,6 +97,44 @@ START_TEST(a_value_without_canonical_form_fails_the_text)
 }
 END_TEST
 
+START_TEST(members_keep_their_order_and_numbers_their_digits_where_that_is_wanted)
+{
+    static const struct {
+        void (*put)(struct writ_write *w, const struct writ_json *value);
+        const char *text;
+    } cases[] = {
+        {writ_write_ordered, "{\"b\":[1,{\"z\":\"\xc3\xa9\",\"y\":null}],\"a\":[true,100]}"},
+        {writ_write_verbatim, "{\"b\":[1.0,{\"z\":\"\xc3\xa9\",\"y\":null}],\"a\":[true,1E2]}"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_buf buf = writ_buf_make(TEXT_MAX);
+        struct writ_write w = writ_write_to(&buf);
+        cases[i].put(&w, writ_values_json("{ \"b\": [1.0, {\"z\": \"\\u00e9\", \"y\": null}], "
+                                          "\"a\": [true, 1E2] }"));
+        ck_assert_ok(writ_write_end(&w, NULL));
+        ck_assert_view(writ_buf_view(&buf), cases[i].text);
+    }
+}
+END_TEST
+
+START_TEST(a_number_without_canonical_form_is_written_verbatim_alone)
+{
+    writ_auto_buf verbatim = writ_buf_make(TEXT_MAX);
+    writ_auto_buf ordered = writ_buf_make(TEXT_MAX);
+    const struct writ_json *value = writ_values_json("[9007199254740993]");
+    struct writ_write w = writ_write_to(&verbatim);
+
+    writ_write_verbatim(&w, value);
+    ck_assert_ok(writ_write_end(&w, NULL));
+    ck_assert_view(writ_buf_view(&verbatim), "[9007199254740993]");
+
+    w = writ_write_to(&ordered);
+    writ_write_ordered(&w, value);
+    ck_assert_code(writ_write_end(&w, NULL), WRIT_E_PARSE);
+}
+END_TEST
+
 START_TEST(names_in_order_are_accepted_when_they_must_be)
 {
     writ_auto_buf buf = writ_buf_make(TEXT_MAX);
@@ -260,4 +298,6 @@ WRIT_UNIT_MAIN("write", commas_colons_and_brackets_are_put_where_they_belong,
     a_scalar_is_a_text_too, what_was_in_the_buffer_stays,
     a_failure_shows_at_the_end_whatever_came_after_it,
     a_value_without_canonical_form_fails_the_text, names_in_order_are_accepted_when_they_must_be,
-    a_misuse_stops_the_process, the_deepest_nesting_is_written)
+    members_keep_their_order_and_numbers_their_digits_where_that_is_wanted,
+    a_number_without_canonical_form_is_written_verbatim_alone, a_misuse_stops_the_process,
+    the_deepest_nesting_is_written)
