@@ -113,13 +113,18 @@ VALUE(ledger_export, "redact", "NAMES",
     "their digests stay, and all proofs hold.")
 VALUE(ledger_export, "checkpoint", "FILE",
     "Make the bundle under this checkpoint, such as one that witnesses signed, of the records that it has.")
-COMMAND(ledger_checkpoint, "ledger checkpoint", "PATH", 1, 1, "print the last checkpoint",
+COMMAND(ledger_checkpoint, "ledger checkpoint", "PATH", 1, 1, "print the last checkpoint, or send it",
     "Prints a checkpoint (c2sp.org/tlog-checkpoint): the origin of the ledger, the number of its "
     "records, and the root of the tree over them (RFC 6962), signed with the ledger's key. Whoever "
     "keeps one can show later that what it covers was changed or cut off. Works while a gateway "
     "writes the ledger.")
 REQUIRED(ledger_checkpoint, "keys", "DIR",
     "The key directory: one of its keys must have signed. Nothing secret is opened.")
+VALUE(ledger_checkpoint, "to", "WHERE",
+    "Put it into a file, whole or not at all, or post it to an https URL (http on loopback), and print "
+    "origin and size. A file is left as it is, with exit 3, when it holds something else than a "
+    "checkpoint that the ledger still contains.")
+VALUE(ledger_checkpoint, "ca", "FILE", "PEM file of the authorities of the URL's certificate.")
 COMMAND(ledger_key, "ledger key", "PATH", 1, 1, "print the keys that sign the ledger's checkpoints",
     "One line for each key that verifies, that which signs first: a vkey of c2sp.org/signed-note, "
     "<origin>+<id>+<key>. Give them to those who verify, by a way that they trust.")

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/exports.h"
 #include "evidence/write.h"
+#include "gateway/anchor.h"
 #include "store/keydir.h"
 #include "store/ledger.h"
 #include "store/proofs.h"
@@ -578,20 +579,31 @@ checkpoint_json(struct writ_buf *out, const struct writ_checkpoint *head, struct
 static WRIT_RESULT
 run_checkpoint(const struct writ_cli *cli, struct writ_err *err)
 {
+    const struct writ_anchor anchor = {
+        .to = writ_cli_get(cli, "to").ptr, .ca = writ_cli_get(cli, "ca").ptr};
     writ_auto_keyring ring = NULL;
     writ_auto_proofs proofs = NULL;
-    writ_auto_buf json = writ_buf_make(LINE_MAX);
+    writ_auto_buf out = writ_buf_make(LINE_MAX);
     struct writ_checkpoint head;
     struct writ_view note;
 
     WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
     WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, ring, &proofs, err));
-    WRIT_TRY(writ_proofs_head(proofs, &head, &note, err));
-    if (cli->json) {
-        checkpoint_json(&json, &head, note);
-        WRIT_TRY(writ_buf_check(&json, err));
+    if (anchor.to != NULL) {
+        WRIT_TRY(writ_anchor_send(&anchor, proofs, NULL, &head, &note, err));
+    } else {
+        WRIT_TRY(writ_proofs_head(proofs, &head, &note, err));
     }
-    writ_cli_put(cli->json ? writ_buf_view(&json) : note);
+    if (cli->json) {
+        checkpoint_json(&out, &head, note);
+    } else if (anchor.to != NULL) {
+        writ_buf_fmt(&out, WRIT_VIEW_FMT " %llu\n", WRIT_VIEW_ARG(head.origin),
+            (unsigned long long)head.size);
+    } else {
+        writ_buf_put(&out, note);
+    }
+    WRIT_TRY(writ_buf_check(&out, err));
+    writ_cli_put(writ_buf_view(&out));
     return WRIT_DONE;
 }
 
@@ -687,6 +699,9 @@ run_key(const struct writ_cli *cli, struct writ_err *err)
 enum writ_exit
 writ_command_ledger_checkpoint(const struct writ_cli *cli)
 {
+    if (writ_cli_has(cli, "ca") && !writ_anchor_is_url(writ_cli_get(cli, "to"))) {
+        return writ_cli_usage(cli, "--ca is for a URL");
+    }
     return writ_cli_do(cli, run_checkpoint);
 }
 

@@ -28,6 +28,7 @@ struct number {
 #define NUMBER_state(name, field)
 #define NUMBER_budget(name, field)
 #define NUMBER_credential(name, field)
+#define NUMBER_anchor(name, field) /* same_anchors */
 
 static const struct number numbers[] = {
 #define COUNT(section, name, field, ...)    NUMBER_##section(name, field)
@@ -166,6 +167,20 @@ same_reviewers(const struct writ_config *a, const struct writ_config *b)
     return a->reviewers_n == b->reviewers_n;
 }
 
+static bool
+same_anchors(const struct writ_ledger_config *a, const struct writ_ledger_config *b)
+{
+    for (size_t i = 0; i < a->anchors_n && i < b->anchors_n; i++) {
+        const struct writ_anchor_config *x = &a->anchors[i], *y = &b->anchors[i];
+
+        if (!writ_view_equal(x->to, y->to) || !writ_view_equal(x->ca, y->ca) ||
+            x->every_us != y->every_us) {
+            return false;
+        }
+    }
+    return a->anchors_n == b->anchors_n;
+}
+
 void
 writ_fixed_keep(
     const struct writ_config *running, struct writ_config *fresh, struct writ_buf *ret_names)
@@ -185,6 +200,9 @@ writ_fixed_keep(
     }
     if (running->log.level != fresh->log.level) {
         put_name(ret_names, "log.level", none, "");
+    }
+    if (!same_anchors(&running->ledger, &fresh->ledger)) {
+        put_name(ret_names, "ledger.anchors", none, "");
     }
     if (!same_reviewers(running, fresh)) {
         put_name(ret_names, "reviewers", none, "");

@@ -420,7 +420,8 @@ save(struct writ_kills *kills, const struct stop *left_out, struct writ_err *err
     writ_write_i64(&w, VERSION);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
-    WRIT_TRY(writ_trusted_write(kills->dir, kills->name.ptr, writ_buf_view(&text), err));
+    WRIT_TRY(writ_trusted_write(
+        kills->dir, kills->name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&text), err));
     return writ_trusted_sync(kills->dir, err);
 }
 

@@ -35,7 +35,7 @@ enum writ_vector {
     WRIT_VECTOR_COUNT_
 };
 
-#define WRIT_METRIC_SHARDS_MAX 256
+#define WRIT_METRIC_SHARDS_MAX 257 /* one for each loop, and that of the anchors */
 #define WRIT_METRIC_VALUES_MAX 192 /* of one vector */
 
 struct writ_metrics;

@@ -36,6 +36,9 @@ WRIT_METRIC_COUNTER(PROBES, "state_probes_total", "Observations of target state"
 WRIT_METRIC_COUNTER(REPLAYS, "replays_total", "Duplicates answered with a stored result")
 WRIT_METRIC_COUNTER(TASK_WORDS_DROPPED, "task_words_dropped_total",
     "Notices about tasks that were of no task of the client's agent")
+WRIT_METRIC_COUNTER(ANCHORED, "anchored_total", "Checkpoints that were sent to an anchor")
+WRIT_METRIC_COUNTER(
+    ANCHOR_FAILURES, "anchor_failures_total", "Attempts to send one that failed")
 WRIT_METRIC_COUNTER(SHADOWED, "shadowed_total", "Calls let through by shadow mode")
 
 WRIT_METRIC_GAUGE(CONNECTIONS_OPEN, "connections_open", "Connections that are open")

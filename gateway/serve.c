@@ -8,6 +8,7 @@
 
 #include "crew/panel.h"
 #include "base/text.h"
+#include "gateway/anchors.h"
 #include "gateway/fixed.h"
 #include "gateway/gateway.h"
 #include "gateway/kill_api.h"
@@ -60,6 +61,7 @@ struct serve {
     struct writ_generation *generation;
     struct writ_keyring *ledger_keys; /* as they were at the start */
     struct writ_seen seen;
+    struct writ_anchors *anchors;     /* NULL: there are none */
     struct writ_reviewers *reviewers; /* NULL: there are none to be asked */
     struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
     struct writ_endpoint hooks[WRIT_HOOK_ROUTES];
@@ -323,7 +325,7 @@ open_loops(struct serve *serve, struct writ_err *err)
     if (serve->loops == NULL || gateway->workers == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the loops");
     }
-    WRIT_TRY(writ_metrics_new(n, &gateway->metrics, err));
+    WRIT_TRY(writ_metrics_new(n + 1, &gateway->metrics, err)); /* the last one: of the anchors */
     writ_metrics_ask(gateway->metrics, WRIT_GAUGE_SESSIONS_OPEN, sessions_open, gateway->sessions);
     for (size_t i = 0; i < n; i++) {
         const struct writ_loop_options options = {
@@ -469,6 +471,8 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_lookups_new(config->store.ptr, &gateway->lookups, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
+    WRIT_TRY(writ_anchors_open(config, gateway->clock, gateway->log,
+        writ_metrics_shard(gateway->metrics, gateway->workers_n), &serve->anchors, err));
     WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
     WRIT_TRY(open_listeners(serve, err));
     for (; serve->started < gateway->workers_n; serve->started++) {
@@ -547,6 +551,7 @@ close_all(struct serve *serve)
         writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may have records left */
     }
     writ_lookups_free(gateway->lookups);
+    writ_anchors_free(serve->anchors);
     writ_reviewers_end(serve->reviewers);
     writ_tokens_free(gateway->tokens);
     writ_ledger_close(gateway->ledger);

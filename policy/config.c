@@ -576,6 +576,63 @@ read_separator(struct loading *l)
 }
 
 static void
+read_anchor(struct loading *l, const struct writ_yaml *node, struct writ_anchor_config *ret)
+{
+    struct writ_raw_anchor raw = {0};
+    bool url;
+
+    writ_option_read(&l->o, WRIT_SECTION_anchor, node, &raw);
+    url = is_url(raw.to);
+    if (url && !writ_host_is_protected(raw.to)) {
+        WRIT_OPTION_FAULT(
+            &l->o, option_of(node, "to"), "wants a file, an https URL, or an http URL on loopback");
+    }
+    if (raw.ca.len > 0 && !(url && writ_view_has_prefix(raw.to, WRIT_LIT("https:")))) {
+        WRIT_OPTION_FAULT(&l->o, option_of(node, "ca"), "is only for an https URL");
+    }
+    *ret = (struct writ_anchor_config){.to = raw.to, .ca = raw.ca, .every_us = raw.every_us};
+}
+
+static void
+read_anchors(struct loading *l, const struct writ_yaml *list)
+{
+    struct writ_anchor_config *anchors;
+    size_t n = 0;
+
+    if (list == NULL) {
+        return;
+    }
+    if (list->type != WRIT_YAML_LIST || list->count > WRIT_ANCHORS_MAX) {
+        WRIT_OPTION_FAULT(&l->o, list, "wants a list of at most %d anchors", WRIT_ANCHORS_MAX);
+        return;
+    }
+    anchors = writ_option_memory(&l->o, list->count, sizeof *anchors);
+    for (const struct writ_yaml *node = list->first; anchors != NULL && node != NULL;
+         node = node->next) {
+        read_anchor(l, node, &anchors[n++]);
+    }
+    l->config->ledger.anchors = anchors;
+    l->config->ledger.anchors_n = n;
+}
+
+static void
+read_ledger(struct loading *l)
+{
+    const struct writ_raw_ledger *raw = &l->top.ledger;
+
+    l->config->ledger = (struct writ_ledger_config){
+        .claims_kept_us = raw->claims_kept_us,
+        .clock_tolerance_us = raw->clock_tolerance_us,
+        .busy_timeout_us = raw->busy_timeout_us,
+        .scrub_every_us = raw->scrub_every_us,
+    };
+    if (raw->pinned.len > 0) {
+        l->config->ledger.pinned = joined(l, "", raw->pinned);
+    }
+    read_anchors(l, raw->anchors);
+}
+
+static void
 read_top(struct loading *l)
 {
     struct writ_config *c = l->config;
@@ -598,10 +655,7 @@ read_top(struct loading *l)
     c->limits = l->top.limits;
     c->sessions = l->top.sessions;
     c->credential = l->top.credential;
-    c->ledger = l->top.ledger;
-    if (c->ledger.pinned.len > 0) {
-        c->ledger.pinned = joined(l, "", c->ledger.pinned);
-    }
+    read_ledger(l);
     c->log = l->top.log;
     check_tls(l, &c->tls, "tls");
     check_tls(l, &c->admin_tls, "admin_tls");

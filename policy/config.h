@@ -22,6 +22,7 @@
 
 #define WRIT_CONFIG_BYTES_MAX  (4 * 1024 * 1024)   /* longest configuration file */
 #define WRIT_CONFIG_MEMORY_MAX (256 * 1024 * 1024) /* what one configuration may take in all */
+#define WRIT_ANCHORS_MAX       16                  /* entries of ledger.anchors */
 
 struct writ_views {
     const struct writ_view *items;
@@ -233,12 +234,21 @@ struct writ_credential_config {
     struct writ_view typ;
 };
 
+/** One entry of `ledger.anchors`. Views are NUL-terminated. */
+struct writ_anchor_config {
+    struct writ_view to; /* a file, or an https (loopback: http) URL */
+    struct writ_view ca; /* of a URL: PEM file; empty = the system's */
+    int64_t every_us;
+};
+
 struct writ_ledger_config {
     int64_t claims_kept_us;     /* how long a claim blocks a duplicate, at least */
     int64_t clock_tolerance_us; /* how far the wall clock may step back */
     int64_t busy_timeout_us;    /* how long a locked database is waited for */
     int64_t scrub_every_us;     /* how often all of it is verified */
     struct writ_view pinned;    /* file with a checkpoint that it must contain; empty: none */
+    const struct writ_anchor_config *anchors; /* where its checkpoints are kept */
+    size_t anchors_n;
 };
 
 struct writ_log_config {

@@ -47,6 +47,7 @@ enum writ_shape {
     WRIT_SHAPE_REVIEWERS,
     WRIT_SHAPE_OPINIONS,
     WRIT_SHAPE_APPROVAL,
+    WRIT_SHAPE_ANCHORS,
 };
 
 struct writ_word {

@@ -479,7 +479,7 @@ WORD(credential, "alg", alg, alg_words, NONE,
     "Signature algorithm that the active key must have; whatever it has when left out.")
 TEXT(credential, "typ", typ, 1, 64, "JWT", "The typ of its header.")
 
-SECTION(ledger, "ledger", struct writ_ledger_config, "Claims and time in the ledger.")
+SECTION(ledger, "ledger", struct writ_raw_ledger, "Claims and time in the ledger.")
 DURATION(ledger, "claims_kept", claims_kept_us, 10 * MINUTE, 366 * DAY, "24h",
     "How long a claim refuses duplicates at least.")
 DURATION(ledger, "clock_tolerance", clock_tolerance_us, 0, 10 * MINUTE, "2s",
@@ -490,6 +490,18 @@ DURATION(ledger, "scrub_every", scrub_every_us, 1 * SECOND, 366 * DAY, "24h",
     "How often all records are verified beside the work; an edit that is found refuses every call.")
 TEXT(ledger, "pinned", pinned, 1, 4096, NONE,
     "File with a checkpoint that the ledger must contain, or it is not opened.")
+NODE(ledger, "anchors", anchors, SHAPE_ANCHORS, NONE,
+    "Where the ledger's last checkpoint is kept, out of reach of who changes the ledger.")
+
+SECTION(anchor, "an entry of anchors", struct writ_raw_anchor,
+    "A place for checkpoints. What fails is told in the log, tried again, and stops no call.")
+TEXT(anchor, "to", to, 1, 4096, REQUIRED,
+    "A file, which never goes back to an older checkpoint, or an https URL (http on loopback), to "
+    "which checkpoints are posted.")
+TEXT(anchor, "ca", ca, 1, 4096, NONE,
+    "PEM file of the authorities of the URL's certificate; the system's when left out.")
+DURATION(anchor, "every", every_us, 1 * SECOND, 366 * DAY, "1m",
+    "How often it is looked whether there is a new checkpoint.")
 
 SECTION(log, "log", struct writ_log_config, "What is logged; lines go to standard error.")
 WORD(log, "level", level, level_words, "info",

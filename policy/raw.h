@@ -14,6 +14,17 @@ struct writ_raw_defaults {
     bool pin;
 };
 
+struct writ_raw_ledger {
+    int64_t claims_kept_us, clock_tolerance_us, busy_timeout_us, scrub_every_us;
+    struct writ_view pinned;
+    const struct writ_yaml *anchors;
+};
+
+struct writ_raw_anchor {
+    struct writ_view to, ca;
+    int64_t every_us;
+};
+
 struct writ_raw_top {
     struct writ_listen_address listen, admin_listen;
     struct writ_tls_config tls, admin_tls;
@@ -27,7 +38,7 @@ struct writ_raw_top {
     struct writ_limits limits;
     struct writ_sessions_config sessions;
     struct writ_credential_config credential;
-    struct writ_ledger_config ledger;
+    struct writ_raw_ledger ledger;
     struct writ_log_config log;
 };
 

@@ -199,6 +199,9 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_APPROVAL:
         ref_member(w, "approval");
         break;
+    case WRIT_SHAPE_ANCHORS:
+        array_members(w, "anchor", 0, WRIT_ANCHORS_MAX);
+        break;
     }
 }
 
@@ -700,6 +703,7 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_REDACT:
     case WRIT_SHAPE_VOTERS:
     case WRIT_SHAPE_OPINIONS:
+    case WRIT_SHAPE_ANCHORS:
         return "list of sections";
     case WRIT_SHAPE_UPSTREAMS:
     case WRIT_SHAPE_FRAMEWORKS:

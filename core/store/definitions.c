@@ -260,6 +260,7 @@ writ_definitions_save(const char *store, enum writ_definitions_kind kind,
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     WRIT_TRY(open_place(store, kind, &place, err));
-    WRIT_TRY(writ_trusted_write(place.dir, place.name.ptr, writ_buf_view(&text), err));
+    WRIT_TRY(writ_trusted_write(
+        place.dir, place.name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&text), err));
     return writ_trusted_sync(place.dir, err);
 }

@@ -212,7 +212,7 @@ save_private(int dir, const struct writ_keyring_key *key, struct writ_err *err)
     }
     (void)writ_buf_reserve(&pem, WRIT_SIGNER_PEM_MAX); /* so that it never moves: keeps (2) */
     WRIT_TRY(writ_signer_put_pem(key->signer, &pem, err));
-    return writ_trusted_write(dir, name.ptr, writ_buf_view(&pem), err);
+    return writ_trusted_write(dir, name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&pem), err);
 }
 
 /* A private key that signs no more can only be stolen. */
@@ -253,7 +253,7 @@ writ_keydir_save(struct writ_keydir *dir, struct writ_err *err)
     WRIT_TRY(writ_buf_check(&text, err));
     WRIT_TRY(each_key(dir, true, save_private, err));
     WRIT_TRY(writ_trusted_sync(dir->fd, err)); /* keeps (3) */
-    WRIT_TRY(writ_trusted_write(dir->fd, INDEX_NAME, writ_buf_view(&text), err));
+    WRIT_TRY(writ_trusted_write(dir->fd, INDEX_NAME, WRIT_TRUSTED_OURS, writ_buf_view(&text), err));
     WRIT_TRY(writ_trusted_sync(dir->fd, err));
     WRIT_TRY(each_key(dir, false, drop_private, err));
     return writ_trusted_sync(dir->fd, err);

@@ -82,7 +82,8 @@ writ_proofs_head(struct writ_proofs *proofs, struct writ_checkpoint *ret,
 }
 
 WRIT_RESULT
-writ_proofs_pin(struct writ_proofs *proofs, struct writ_view note, struct writ_err *err)
+writ_proofs_follow(struct writ_proofs *proofs, struct writ_view note, bool is_signed,
+    struct writ_checkpoint *ret, struct writ_err *err)
 {
     struct writ_tree_source source = writ_proofs_source(proofs);
     struct writ_checkpoint then, head;
@@ -90,18 +91,30 @@ writ_proofs_pin(struct writ_proofs *proofs, struct writ_view note, struct writ_e
     struct writ_digest root;
     struct writ_view last;
 
-    WRIT_TRY(writ_heads_believe(&proofs->trust, note, true, &then, err));
+    WRIT_TRY(writ_heads_believe(&proofs->trust, note, is_signed, &then, err));
     WRIT_TRY(writ_proofs_head(proofs, &head, &last, err));
     if (then.size > head.size) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "the checkpoint is of %llu records, and there are %llu",
-            (unsigned long long)then.size, (unsigned long long)head.size);
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "ROLLBACK: the ledger has %llu records, and the checkpoint is of %llu",
+            (unsigned long long)head.size, (unsigned long long)then.size);
     }
     WRIT_TRY(writ_tree_edge_of(&source, then.size, &edge, err));
     WRIT_TRY(writ_tree_root(&edge, &root, err));
     if (!writ_digest_equal(&root, &then.root)) {
-        WRIT_FAIL(
-            err, WRIT_E_MISMATCH, "the checkpoint is of other records than those of the ledger");
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "FORK: the ledger does not begin with the %llu records that the checkpoint is of",
+            (unsigned long long)then.size);
     }
+    *ret = then;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_proofs_pin(struct writ_proofs *proofs, struct writ_view note, struct writ_err *err)
+{
+    struct writ_checkpoint then;
+
+    WRIT_TRY(writ_proofs_follow(proofs, note, true, &then, err));
     writ_buf_clear(&proofs->pinned);
     writ_buf_put(&proofs->pinned, note);
     return writ_buf_check(&proofs->pinned, err);

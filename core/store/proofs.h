@@ -45,15 +45,26 @@ WRIT_RESULT writ_proofs_head(struct writ_proofs *proofs, struct writ_checkpoint 
     struct writ_view *ret_note, struct writ_err *err);
 
 /**
+ * Reads a checkpoint that somebody kept: what it is over is in the ledger, as it was.
+ *
+ * @param is_signed  whether a signature that is believed is asked for
+ * @param ret        borrowed from `note`
+ *
+ * @return WRIT_OK
+ *         WRIT_E_MISMATCH  it is no checkpoint, of more records than there are (ROLLBACK) or of
+ *                          other ones (FORK); or as writ_proofs_head
+ *         what else writ_proofs_head says
+ */
+WRIT_RESULT writ_proofs_follow(struct writ_proofs *proofs, struct writ_view note, bool is_signed,
+    struct writ_checkpoint *ret, struct writ_err *err);
+
+/**
  * From now on an older checkpoint is the last one, such as one that witnesses signed in the
  * meantime.
  *
  * @param note  copied; it may have more signatures
  *
- * @return WRIT_OK
- *         WRIT_E_MISMATCH  it is no checkpoint, of more records than there are, or of other
- *                          ones; or as writ_proofs_head
- *         what else writ_proofs_head says
+ * As writ_proofs_follow, whose signatures are asked for.
  */
 WRIT_RESULT writ_proofs_pin(
     struct writ_proofs *proofs, struct writ_view note, struct writ_err *err);

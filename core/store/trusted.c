@@ -154,12 +154,11 @@ write_all(int fd, const char *name, struct writ_view bytes, struct writ_err *err
 }
 
 WRIT_RESULT
-writ_trusted_load(const char *path, mode_t forbidden, struct writ_buf *ret, struct writ_err *err)
+writ_trusted_folder(const char *path, int *ret, const char **ret_name, struct writ_err *err)
 {
     struct writ_view all = writ_view_str(path);
     size_t name = all.len;
     writ_auto_buf folder = writ_buf_make(PATH_MAX);
-    WRIT_AUTO(int, writ_trusted_close) dir = -1;
 
     while (name > 0 && path[name - 1] != '/') {
         name--;
@@ -167,12 +166,24 @@ writ_trusted_load(const char *path, mode_t forbidden, struct writ_buf *ret, stru
     writ_buf_put(&folder, name == 0 ? WRIT_LIT("./") : writ_view_sub(all, 0, name));
     writ_buf_byte(&folder, '\0');
     WRIT_TRY(writ_buf_check(&folder, err));
-    WRIT_TRY(writ_trusted_dir(folder.ptr, &dir, err));
-    return writ_trusted_read(dir, path + name, forbidden, ret, err);
+    WRIT_TRY(writ_trusted_dir(folder.ptr, ret, err));
+    *ret_name = path + name;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_trusted_load(const char *path, mode_t forbidden, struct writ_buf *ret, struct writ_err *err)
+{
+    WRIT_AUTO(int, writ_trusted_close) dir = -1;
+    const char *name = NULL;
+
+    WRIT_TRY(writ_trusted_folder(path, &dir, &name, err));
+    return writ_trusted_read(dir, name, forbidden, ret, err);
 }
 
 writ_result
-writ_trusted_write(int dir, const char *name, struct writ_view bytes, struct writ_err *err)
+writ_trusted_write(
+    int dir, const char *name, mode_t mode, struct writ_view bytes, struct writ_err *err)
 {
     WRIT_AUTO(int, writ_trusted_close) fd = -1;
     writ_auto_buf beside = writ_buf_make(WRIT_TRUSTED_NAME_MAX + sizeof NEW_SUFFIX);
@@ -183,11 +194,14 @@ writ_trusted_write(int dir, const char *name, struct writ_view bytes, struct wri
     WRIT_TRY(writ_buf_check(&beside, err));
     (void)unlinkat(dir, beside.ptr, 0); /* left by a change that was cut short */
     fd = openat(
-        dir, beside.ptr, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        dir, beside.ptr, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, WRIT_TRUSTED_OURS);
     if (fd < 0) {
         return writ_trusted_fail(err, errno, name, "cannot create");
     }
     result = write_all(fd, name, bytes, err);
+    if (writ_is_ok(result) && mode != WRIT_TRUSTED_OURS && fchmod(fd, mode) != 0) {
+        result = writ_trusted_fail(err, errno, name, "cannot be shown to others");
+    }
     if (writ_is_ok(result) && renameat(dir, beside.ptr, dir, name) != 0) {
         result = writ_trusted_fail(err, errno, name, "cannot put into place");
     }

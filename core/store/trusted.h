@@ -15,12 +15,21 @@
 #define WRIT_TRUSTED_UNWRITABLE (S_IWGRP | S_IWOTH)
 #define WRIT_TRUSTED_PRIVATE    (S_IRWXG | S_IRWXO)
 
+/** The mode of a file that is written: for us alone, or for everybody to read. */
+#define WRIT_TRUSTED_OURS  (S_IRUSR | S_IWUSR)
+#define WRIT_TRUSTED_SHOWN (WRIT_TRUSTED_OURS | S_IRGRP | S_IROTH)
+
 /** Closes a descriptor that is open; for WRIT_AUTO. */
 void writ_trusted_close(int *fd);
 
 /** Opens a directory that others cannot write to, into `ret`: close it. WRIT_E_ABSENT,
  * WRIT_E_INVALID (a link, others may write, another's), WRIT_E_LIMIT, WRIT_E_IO. */
 WRIT_RESULT writ_trusted_dir(const char *path, int *ret, struct writ_err *err);
+
+/** As writ_trusted_dir, for the folder of a file. `ret_name` is the file's name in it, borrowed
+ * from `path`. WRIT_E_LIMIT also for a long path. */
+WRIT_RESULT writ_trusted_folder(
+    const char *path, int *ret, const char **ret_name, struct writ_err *err);
 
 /** Appends a regular file of the directory, of at most ret->max bytes, whose mode has nothing of
  * `forbidden`. As writ_trusted_dir. */
@@ -32,10 +41,11 @@ WRIT_RESULT writ_trusted_read(
 WRIT_RESULT writ_trusted_load(
     const char *path, mode_t forbidden, struct writ_buf *ret, struct writ_err *err);
 
-/** Puts a file into place as a whole, its bytes durable, readable by us alone. Its name is durable
- * after writ_trusted_sync. WRIT_E_LIMIT (the name), WRIT_E_IO. */
+/** Puts a file into place as a whole, its bytes durable, with that mode whatever the umask. Its
+ * name is durable after writ_trusted_sync. One writer of a name at a time. WRIT_E_LIMIT (the name),
+ * WRIT_E_IO. */
 WRIT_RESULT writ_trusted_write(
-    int dir, const char *name, struct writ_view bytes, struct writ_err *err);
+    int dir, const char *name, mode_t mode, struct writ_view bytes, struct writ_err *err);
 
 /** Makes the names of a directory durable. WRIT_E_IO. */
 WRIT_RESULT writ_trusted_sync(int dir, struct writ_err *err);

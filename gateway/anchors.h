@@ -1,0 +1,34 @@
+/* anchors.h - keeps sending the last checkpoint to where it is kept (`ledger.anchors`), beside the
+ * gateway's work, by a thread of its own. Each place is looked after by itself: what fails there is
+ * told in the log and counted, tried again after a pause that doubles, and holds up nothing else.
+ */
+#ifndef WRIT_GATEWAY_ANCHORS_H
+#define WRIT_GATEWAY_ANCHORS_H
+
+#include "base/log.h"
+#include "gateway/metrics.h"
+#include "policy/config.h"
+
+#define WRIT_ANCHORS_RETRY_US   INT64_C(1000000) /* after the first failure */
+#define WRIT_ANCHORS_LONGEST_US INT64_C(60000000)
+
+struct writ_anchors;
+
+/**
+ * Starts the thread; the first checkpoint is sent at once.
+ *
+ * @param config  the anchors, the store and the keys, which are read anew each time; outlives it
+ * @param shard   nobody else's
+ * @param ret     new, free with writ_anchors_free; NULL when there are no anchors; written only on
+ *                success
+ *
+ * WRIT_E_NOMEM, WRIT_E_INVALID (a URL that may not be asked).
+ */
+WRIT_RESULT writ_anchors_open(const struct writ_config *config, const struct writ_clock *clock,
+    struct writ_log *log, struct writ_metrics_shard *shard, struct writ_anchors **ret,
+    struct writ_err *err);
+
+/** Gives up what is under way. NULL is fine. */
+void writ_anchors_free(struct writ_anchors *anchors);
+
+#endif
