@@ -4,7 +4,6 @@
 #include "evidence/write.h"
 #include "policy/output.h"
 
-#define VALUES_MAX  (1u << 20)
 #define RESULT_ROOM 4096 /* canonical bytes that need no memory of their own */
 
 /* The canonical form of a value, and its digest in the request's arena; `ret_hash` stays as it is
@@ -30,16 +29,6 @@ hash(struct writ_request *request, const struct writ_json *value, struct writ_vi
         *ret_kept = writ_view_copy(writ_buf_view(&canonical), request->x->arena);
     }
     return canonical.len;
-}
-
-static writ_result
-read_again(const struct writ_request *request, struct writ_view text, const struct writ_json **ret)
-{
-    struct writ_json_limits limits = writ_json_limits_default;
-
-    limits.bytes = limits.string_bytes = text.len;
-    limits.values = VALUES_MAX;
-    return writ_json_read(text, &limits, request->x->arena, ret, NULL);
 }
 
 /* The message that came, with what is let through in the place of its result or error. */
@@ -85,7 +74,7 @@ take_changed(struct writ_request *request, const struct writ_json *response,
     const struct writ_json *value;
     struct writ_view after = {NULL, 0}, kept = {NULL, 0}, message;
 
-    if (!writ_is_ok(read_again(request, output->text, &value)) ||
+    if (!writ_is_ok(writ_mcp_parse(output->text, request->x->arena, &value)) ||
         !writ_is_ok(rewrite(request, response, member, output->text, &message))) {
         refuse(&call->end, WRIT_REASON_RESULT_RULE_FAILED);
         return;
@@ -182,7 +171,7 @@ writ_after_replay(struct writ_request *request, struct writ_view *result)
     if (rules == NULL) {
         return WRIT_REASON_NONE;
     }
-    if (!writ_is_ok(read_again(request, *result, &value))) {
+    if (!writ_is_ok(writ_mcp_parse(*result, request->x->arena, &value))) {
         return WRIT_REASON_RESULT_RULE_FAILED;
     }
     writ_output_apply(

@@ -7,7 +7,7 @@
 #include "gateway/after.h"
 #include "gateway/hook.h"
 #include "gateway/ours.h"
-#include "gateway/pass.h"
+#include "gateway/client_stream.h"
 #include "gateway/refusal.h"
 #include "gateway/round.h"
 #include "gateway/task.h"
@@ -297,7 +297,7 @@ end_stream(struct writ_request *request, struct writ_view message)
         .data = message,
         .retry_ms = WRIT_SSE_NO_RETRY};
 
-    writ_pass_close(request, writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
+    writ_client_stream_close(request, writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
 }
 
 /* One message to the client: as the last event of its stream, or as the body. Ends the request. */
@@ -309,7 +309,7 @@ deliver(struct writ_request *request, unsigned status, struct writ_view message,
     writ_metrics_observe(
         x->metrics, WRIT_HISTOGRAM_CALL_SECONDS, writ_loop_now_us(x->loop) - x->arrived_us);
     if (writ_resume_settle(request, message, request->call->end.refusal != WRIT_REASON_NONE)) {
-        writ_pass_close(request, true);
+        writ_client_stream_close(request, true);
         return WRIT_STEP_DONE;
     }
     if (request->streaming) {
@@ -341,7 +341,7 @@ refuse_without_words(struct writ_request *request)
     if (!request->streaming) {
         return writ_refusal_http(request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
     }
-    writ_pass_close(request, false);
+    writ_client_stream_close(request, false);
     return WRIT_STEP_DONE;
 }
 

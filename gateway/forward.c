@@ -7,7 +7,9 @@
 
 #include "gateway/conclude.h"
 #include "gateway/ours.h"
-#include "gateway/pass.h"
+#include "gateway/client_stream.h"
+#include "gateway/inspect.h"
+#include "gateway/upcall_request.h"
 #include "gateway/request.h"
 
 #include "evidence/credential.h"
@@ -184,7 +186,7 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 
     (void)answer;
     if (!request->streaming) { /* else it was held */
-        writ_pass_begin(request);
+        writ_client_stream_begin(request);
     }
 }
 
@@ -209,24 +211,24 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
     struct writ_request *request = upcall->ctx;
     struct writ_call *call = request->call;
-    writ_auto_buf data = writ_buf_make(WRIT_PASS_EVENT_MAX);
-    writ_auto_buf id = writ_buf_make(WRIT_PASS_EVENT_ID_MAX);
+    writ_auto_buf data = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
 
     if (call->answered) {
         return;
     }
     writ_resume_note(request, event);
-    switch (writ_pass_inspect(request, request->upstream, event, &data)) {
-    case WRIT_PASS_FOREIGN:
-    case WRIT_PASS_ANSWER:
+    switch (writ_inspect_event(request, request->upstream, event, &data)) {
+    case WRIT_INSPECTED_FOREIGN:
+    case WRIT_INSPECTED_ANSWER:
         return;
-    case WRIT_PASS_TASK:
-        writ_pass_task(request, event, writ_buf_view(&data));
+    case WRIT_INSPECTED_TASK:
+        writ_client_stream_task(request, event, writ_buf_view(&data));
         return;
-    case WRIT_PASS_OTHER:
-        writ_pass_event(request, event, writ_buf_view(&data));
+    case WRIT_INSPECTED_OTHER:
+        writ_client_stream_event(request, event, writ_buf_view(&data));
         return;
-    case WRIT_PASS_RESPONSE:
+    case WRIT_INSPECTED_RESPONSE:
         break;
     }
     call->answered = true;
@@ -236,7 +238,8 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
         request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
     call->last = *event;
     call->last.data = writ_view_copy(writ_buf_view(&data), request->x->arena);
-    call->last.id = copy_or_absent(writ_pass_event_id(request, event->id, &id), request->x->arena);
+    call->last.id =
+        copy_or_absent(writ_client_stream_event_id(request, event->id, &id), request->x->arena);
     call->last.event = copy_or_absent(event->event, request->x->arena);
 }
 
@@ -303,11 +306,12 @@ writ_forward_send(struct writ_request *request)
 {
     struct writ_call *call = request->call;
     const struct writ_upstream_config *to = writ_upstream_config(call->upstream);
-    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     struct writ_upcall_request *wanted = &request->upcall.request;
     const struct writ_tool_rule *rule = call->verdict.rule;
 
-    if (!writ_is_ok(writ_pass_prepare(request, call->upstream, call->tool, headers, wanted)) ||
+    if (!writ_is_ok(
+            writ_upcall_request_make(request, call->upstream, call->tool, headers, wanted)) ||
         !writ_is_ok(write_message(request, &wanted->body))) {
         return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
     }
@@ -329,7 +333,7 @@ writ_forward_send(struct writ_request *request)
     request->upcall.ctx = request;
     request->upstream = call->upstream;
     request->upcall_open = true;
-    writ_pass_watch_client(request);
+    writ_client_stream_watch(request);
     writ_upcall_start(call->upstream, request->worker, &request->upcall);
     return WRIT_STEP_WAIT;
 }

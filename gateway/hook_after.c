@@ -173,12 +173,9 @@ writ_hook_after_join(struct writ_request *request)
 static void
 put_result(struct writ_write *w, struct writ_request *request)
 {
-    struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *body = NULL;
 
-    limits.bytes = limits.string_bytes = request->call->last.data.len;
-    if (writ_is_ok(
-            writ_json_read(request->call->last.data, &limits, request->x->arena, &body, NULL))) {
+    if (writ_is_ok(writ_mcp_parse(request->call->last.data, request->x->arena, &body))) {
         writ_write_name(w, WRIT_LIT(MEMBER_KEPT));
         writ_write_value(w, writ_json_get(body, WRIT_LIT(MEMBER_KEPT)));
     }

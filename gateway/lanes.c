@@ -8,7 +8,10 @@
 #include "gateway/lanes.h"
 
 #include "gateway/listen.h"
+#include "gateway/client_stream.h"
+#include "gateway/inspect.h"
 #include "gateway/pass.h"
+#include "gateway/upcall_request.h"
 #include "gateway/place.h"
 #include "gateway/refusal.h"
 #include "gateway/task_word.h"
@@ -44,7 +47,7 @@ finish(struct writ_lanes *lanes)
         (void)atomic_fetch_sub(&request->session->resuming, 1);
     }
     if (request->streaming) {
-        writ_pass_close(request, lanes->whole);
+        writ_client_stream_close(request, lanes->whole);
     } else {
         (void)writ_pass_answer(request, &refusal);
     }
@@ -98,7 +101,7 @@ resume_all(struct writ_request *request)
 static void
 write_out(struct writ_lanes *lanes, struct writ_view events)
 {
-    writ_result r = writ_pass_write(lanes->request, events);
+    writ_result r = writ_client_stream_write(lanes->request, events);
 
     if (r.code == WRIT_E_BUSY) {
         for (size_t i = 0; i < lanes->n; i++) {
@@ -125,7 +128,7 @@ waits_in(struct writ_lane *lane)
 static void
 put(struct writ_lanes *lanes, const struct writ_sse_event *event, struct writ_buf *waits)
 {
-    writ_auto_buf text = writ_buf_make(WRIT_PASS_EVENT_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
 
     if (!writ_is_ok(writ_sse_put(&text, event, NULL))) {
         lanes->whole = false;
@@ -165,8 +168,8 @@ writ_lanes_catch_up(struct writ_lane *lane)
     }
     writ_buf_wipe(&lane->ahead);
     writ_buf_wipe(&lane->behind);
-    lane->ahead = writ_buf_make(WRIT_PASS_EVENT_MAX);
-    lane->behind = writ_buf_make(WRIT_PASS_EVENT_MAX);
+    lane->ahead = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    lane->behind = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
 }
 
 /* The id that the client gets: where it is in all lanes, or in the one that there is. */
@@ -305,7 +308,7 @@ carry(struct writ_lane *lane, const struct writ_digest *key, struct writ_view ev
         return false;
     }
     away->lane = lane;
-    away->id = writ_buf_make(WRIT_PASS_EVENT_ID_MAX);
+    away->id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
     away->ferry = (struct writ_ferry){
         .post = {.fn = writ_resume_arrive, .ctx = &away->ferry},
         .answers = request->worker->gateway->answers,
@@ -313,7 +316,7 @@ carry(struct writ_lane *lane, const struct writ_digest *key, struct writ_view ev
         .home = request->x->loop,
         .done = come_back,
         .ctx = away,
-        .message = writ_buf_make(WRIT_PASS_EVENT_MAX),
+        .message = writ_buf_make(WRIT_CLIENT_EVENT_MAX),
     };
     writ_buf_put(&away->id, event_id);
     writ_buf_put(&away->ferry.message, message);
@@ -424,13 +427,10 @@ judge_answer(struct writ_lane *lane, struct writ_view event_id, const struct wri
 static void
 take_answer(struct writ_lane *lane, struct writ_view event_id, struct writ_view message)
 {
-    struct writ_json_limits limits = writ_json_limits_default;
     struct writ_arena *scratch = writ_arena_new(64 * message.len + ANSWER_ARENA);
     const struct writ_json *value;
 
-    limits.bytes = limits.string_bytes = message.len;
-    limits.values = WRIT_PASS_EVENT_VALUES_MAX;
-    if (scratch != NULL && writ_is_ok(writ_json_read(message, &limits, scratch, &value, NULL))) {
+    if (scratch != NULL && writ_is_ok(writ_mcp_parse(message, scratch, &value))) {
         judge_answer(lane, event_id, writ_json_get(value, WRIT_LIT("id")), message);
     }
     writ_arena_free(scratch);
@@ -449,7 +449,7 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     lane->conflicts = 0;
     lane->again_us = AGAIN_US;
     if (!request->streaming) {
-        writ_pass_begin(request);
+        writ_client_stream_begin(request);
         request->room = resume_all;
     }
 }
@@ -458,26 +458,26 @@ static void
 on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
     struct writ_lane *lane = upcall->ctx;
-    writ_auto_buf data = writ_buf_make(WRIT_PASS_EVENT_MAX);
-    writ_auto_buf place = writ_buf_make(WRIT_PASS_EVENT_ID_MAX);
+    writ_auto_buf data = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    writ_auto_buf place = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
     struct writ_sse_event changed = *event;
-    enum writ_pass_kind kind =
-        writ_pass_inspect(lane->lanes->request, lane->upstream, event, &data);
+    enum writ_inspected kind =
+        writ_inspect_event(lane->lanes->request, lane->upstream, event, &data);
 
     if (event->retry_ms != WRIT_SSE_NO_RETRY) {
         lane->again_us =
             event->retry_ms > AGAIN_MIN_MS ? event->retry_ms * 1000 : AGAIN_MIN_MS * 1000;
     }
-    if (lane->lanes->over || kind == WRIT_PASS_FOREIGN) {
+    if (lane->lanes->over || kind == WRIT_INSPECTED_FOREIGN) {
         return;
     }
     if (event->kind == WRIT_SSE_EVENT) {
         changed.data = data.len > 0 ? writ_buf_view(&data) : event->data;
         changed.id = place_of(lane, event->id, &place);
     }
-    if (kind == WRIT_PASS_ANSWER) {
+    if (kind == WRIT_INSPECTED_ANSWER) {
         take_answer(lane, changed.id, changed.data);
-    } else if (kind == WRIT_PASS_TASK) {
+    } else if (kind == WRIT_INSPECTED_TASK) {
         (void)take_word(lane, writ_task_word_form(lane->lanes->request), NULL, &changed);
     } else if (!writ_listen_takes(lane, kind, &changed)) {
         writ_lanes_put(lane, &changed);
@@ -574,10 +574,10 @@ static void
 start(struct writ_lane *lane)
 {
     struct writ_request *request = lane->lanes->request;
-    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     struct writ_upcall_request *wanted = &lane->upcall.request;
-    bool prepared = writ_is_ok(
-        writ_pass_prepare(request, lane->upstream, (struct writ_view){NULL, 0}, headers, wanted));
+    bool prepared = writ_is_ok(writ_upcall_request_make(
+        request, lane->upstream, (struct writ_view){NULL, 0}, headers, wanted));
 
     if (!prepared) {
         wanted->headers_n = 0;
@@ -601,7 +601,7 @@ client_left(struct writ_exchange *x, void *ctx)
 
     (void)x;
     if (request->closing) { /* all lanes are over */
-        writ_pass_left(request);
+        writ_client_stream_left(request);
     } else {
         writ_lanes_cancel(request->part);
     }
@@ -614,8 +614,8 @@ add(struct writ_lanes *lanes, struct writ_upstream *upstream)
         .lanes = lanes,
         .upstream = upstream,
         .place = writ_buf_make(PLACE_MAX),
-        .ahead = writ_buf_make(WRIT_PASS_EVENT_MAX),
-        .behind = writ_buf_make(WRIT_PASS_EVENT_MAX),
+        .ahead = writ_buf_make(WRIT_CLIENT_EVENT_MAX),
+        .behind = writ_buf_make(WRIT_CLIENT_EVENT_MAX),
         .again_us = AGAIN_US,
     };
 }
@@ -681,7 +681,7 @@ writ_lanes_open(struct writ_request *request)
     }
     lanes->live = lanes->n;
     writ_exchange_on_gone(request->x, client_left, request);
-    writ_exchange_probe(request->x, WRIT_PASS_PROBE_MS);
+    writ_exchange_probe(request->x, WRIT_CLIENT_PROBE_MS);
     for (size_t i = 0; i < lanes->n; i++) { /* ends come in a later turn */
         start(&lanes->all[i]);
     }

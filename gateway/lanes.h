@@ -13,7 +13,7 @@
 #ifndef WRIT_GATEWAY_LANES_H
 #define WRIT_GATEWAY_LANES_H
 
-#include "gateway/pass.h"
+#include "gateway/request.h"
 
 struct writ_lanes;
 

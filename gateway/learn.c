@@ -1,7 +1,7 @@
 /* learn.c - LEARN: the tool's definition, before its call is judged further. */
 #include "gateway/learn.h"
 
-#include "gateway/pass.h"
+#include "gateway/upcall_request.h"
 #include "gateway/refusal.h"
 
 #include "evidence/write.h"
@@ -21,7 +21,7 @@ struct learner {
     struct writ_catalog *catalog;
     struct writ_upcall upcall;
     struct writ_mcp_message message;
-    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     size_t pages;
     uint64_t doubts;  /* when it began */
     int64_t stale_us; /* of the page that is too old first */
@@ -221,7 +221,7 @@ ask(struct learner *learner, struct writ_view cursor)
     struct writ_view body;
 
     WRIT_TRY(list_body(request, cursor, &body));
-    WRIT_TRY(writ_pass_prepare_message(
+    WRIT_TRY(writ_upcall_request_own(
         request, request->call->upstream, body, &learner->message, learner->headers, wanted));
     wanted->body_max = wanted->event_max = LIST_BYTES_MAX;
     wanted->timeout_us = wanted->total_us = TIMEOUT_US;

@@ -1,6 +1,6 @@
 #include "gateway/listen.h"
 
-#include "gateway/pass.h"
+#include "gateway/client_stream.h"
 
 #include "evidence/write.h"
 
@@ -184,18 +184,18 @@ takes_acknowledgement(struct writ_lane *lane, const struct writ_sse_event *event
 
 bool
 writ_listen_takes(
-    struct writ_lane *lane, enum writ_pass_kind kind, const struct writ_sse_event *event)
+    struct writ_lane *lane, enum writ_inspected kind, const struct writ_sse_event *event)
 {
     struct writ_lanes *lanes = lane->lanes;
 
     if (!is_merged(lanes)) {
         return false;
     }
-    if (kind != WRIT_PASS_RESPONSE) {
+    if (kind != WRIT_INSPECTED_RESPONSE) {
         return takes_acknowledgement(lane, event);
     }
     if (lanes->final.max == 0) {
-        lanes->final = writ_buf_make(WRIT_PASS_EVENT_MAX);
+        lanes->final = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
         writ_buf_put(&lanes->final, event->data);
     }
     lane->done = true;

@@ -9,6 +9,7 @@
 #ifndef WRIT_GATEWAY_LISTEN_H
 #define WRIT_GATEWAY_LISTEN_H
 
+#include "gateway/inspect.h"
 #include "gateway/lanes.h"
 
 /** Whether events wait for the acknowledgement. */
@@ -16,7 +17,7 @@ bool writ_listen_holds(const struct writ_lanes *lanes);
 
 /** Takes an event that the client does not get as it is. */
 bool writ_listen_takes(
-    struct writ_lane *lane, enum writ_pass_kind kind, const struct writ_sse_event *event);
+    struct writ_lane *lane, enum writ_inspected kind, const struct writ_sse_event *event);
 
 /** A lane is over. */
 void writ_listen_lane_ended(struct writ_lane *lane);

@@ -4,6 +4,8 @@
 
 #define ID_INTEGER_MAX ((int64_t)9007199254740991) /* 2^53 - 1 */
 
+#define SERVER_VALUES_MAX (1u << 20) /* of one message: bounds the memory that it costs */
+
 #define CODE_PARSE           (-32700)
 #define CODE_INVALID_REQUEST (-32600)
 #define CODE_INVALID_PARAMS  (-32602)
@@ -340,6 +342,24 @@ writ_mcp_header_encode(struct writ_buf *buf, struct writ_view value)
     writ_buf_put(buf, base64_open);
     writ_base64_put(buf, value);
     writ_buf_put(buf, base64_close);
+}
+
+struct writ_json_limits
+writ_mcp_limits(struct writ_view text)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+
+    limits.bytes = limits.string_bytes = text.len;
+    limits.values = SERVER_VALUES_MAX;
+    return limits;
+}
+
+writ_result
+writ_mcp_parse(struct writ_view text, struct writ_arena *arena, const struct writ_json **ret)
+{
+    const struct writ_json_limits limits = writ_mcp_limits(text);
+
+    return writ_json_read(text, &limits, arena, ret, NULL);
 }
 
 void

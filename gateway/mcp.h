@@ -106,6 +106,15 @@ WRIT_RESULT writ_mcp_header_decode(struct writ_view value, struct writ_buf *ret)
 /** Appends `value` as a header value, in the base64 form where it is not safe as it is. */
 void writ_mcp_header_encode(struct writ_buf *buf, struct writ_view value);
 
+/** Limits for the text of a message that a server sent, or that was made of one: its length was
+ * bounded as it came. */
+struct writ_json_limits writ_mcp_limits(struct writ_view text);
+
+/** Reads such a text. `ret` lies in the arena and borrows `text`. WRIT_E_PARSE, WRIT_E_LIMIT,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_mcp_parse(
+    struct writ_view text, struct writ_arena *arena, const struct writ_json **ret);
+
 /** Begins a JSON-RPC message with this id; its other members, and the end of the object, are the
  * caller's. */
 void writ_mcp_open(struct writ_write *w, const struct writ_json *id);

@@ -2,7 +2,7 @@
  *
  * The gateway itself asks (probe.h): a question has no decision, is counted apart, and carries
  * neither the client's credential nor ours. */
-#include "gateway/pass.h"
+#include "gateway/upcall_request.h"
 #include "gateway/probe.h"
 #include "gateway/request.h"
 
@@ -11,7 +11,7 @@ struct probe {
     struct writ_probe_request wanted;
     struct writ_upcall upcall;
     struct writ_mcp_message message;
-    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     struct writ_probe_get get;
 };
 
@@ -78,7 +78,7 @@ prepare_upcall(struct probe *probe, struct writ_upstream *upstream)
     if (copy.ptr == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    return writ_pass_prepare_message(
+    return writ_upcall_request_own(
         probe->request, upstream, copy, &probe->message, probe->headers, &probe->upcall.request);
 }
 

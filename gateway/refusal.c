@@ -2,7 +2,7 @@
 
 #include "gateway/api.h"
 #include "gateway/continuation.h"
-#include "gateway/pass.h"
+#include "gateway/client_stream.h"
 #include "gateway/resource.h"
 #include "gateway/review_tell.h"
 #include "gateway/review_url.h"
@@ -105,8 +105,9 @@ end_with(struct writ_request *request, unsigned status, const struct writ_header
     struct writ_exchange *x = request->x;
 
     if (request->streaming) {
-        writ_pass_close(request, writ_is_ok(writ_buf_check(body, NULL)) &&
-                                     writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
+        writ_client_stream_close(
+            request, writ_is_ok(writ_buf_check(body, NULL)) &&
+                         writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
         return WRIT_STEP_DONE;
     }
     writ_request_finish(request);

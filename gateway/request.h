@@ -157,9 +157,9 @@ struct writ_request {
     bool cancels;            /* the client's leaving cancels the upcall */
     bool streaming;          /* the answer to the client is a stream that has begun */
     struct writ_buf pending; /* events that the client's queue did not take yet */
-    struct writ_buf ahead;   /* pass.c: events that go before those of `pending` */
-    size_t words;            /* pass.c: notices about tasks that are not settled yet */
-    bool closing, cut;       /* pass.c: the stream ends behind `pending`, whole or cut */
+    struct writ_buf ahead;   /* client_stream.c: events that go before those of `pending` */
+    size_t words;            /* client_stream.c: notices about tasks that are not settled yet */
+    bool closing, cut;       /* client_stream.c: the stream ends behind `pending`, whole or cut */
     bool noted;              /* pass.c: the answer may come by GET */
     void (*room)(struct writ_request *request); /* the client takes events again */
     struct writ_call *call;                     /* governed calls */

@@ -1,7 +1,7 @@
 #include "gateway/review_tell.h"
 
 #include "gateway/continuation.h"
-#include "gateway/pass.h"
+#include "gateway/client_stream.h"
 #include "gateway/review_return.h"
 #include "gateway/review_url.h"
 
@@ -110,7 +110,7 @@ writ_review_tell_begin(struct writ_request *request)
 
     if (!request->streaming && !request->x->http_1_0 && request->endpoint->hook == WRIT_HOOK_NONE &&
         writ_view_search(accept, WRIT_LIT("text/event-stream")) < accept.len) {
-        writ_pass_begin(request);
+        writ_client_stream_begin(request);
     }
 }
 
@@ -161,5 +161,5 @@ writ_review_tell_progress(struct writ_request *request)
     }
     event.data = writ_buf_view(&data);
     WRIT_IGNORE(writ_sse_put(&request->pending, &event, NULL));
-    WRIT_IGNORE(writ_pass_write(request, (struct writ_view){NULL, 0}));
+    WRIT_IGNORE(writ_client_stream_write(request, (struct writ_view){NULL, 0}));
 }

@@ -1,9 +1,12 @@
 /* spread.c - SPREAD: lists merged and filtered, notices to all, a resource to whoever has it. */
 #include "gateway/spread.h"
 
+#include "gateway/client_stream.h"
 #include "gateway/cursor.h"
+#include "gateway/inspect.h"
 #include "gateway/learn.h"
 #include "gateway/ours.h"
+#include "gateway/pass.h"
 #include "gateway/refusal.h"
 #include "gateway/wire.h"
 
@@ -23,14 +26,7 @@ copy_answer(struct writ_leg *leg, const struct writ_upcall_answer *answer)
 {
     struct writ_request *request = leg->request;
     struct writ_arena *arena = request->x->arena;
-    const struct writ_json_limits limits = {
-        .bytes = (size_t)writ_request_config(request)->limits.response_bytes,
-        .depth = writ_json_limits_default.depth,
-        .values = 1u << 20,
-        .name_bytes = writ_json_limits_default.name_bytes,
-        .string_bytes = (size_t)writ_request_config(request)->limits.response_bytes,
-        .number_bytes = writ_json_limits_default.number_bytes,
-    };
+    const struct writ_json_limits limits = writ_mcp_limits(answer->body);
 
     leg->answer = *answer;
     leg->answer.body = writ_view_copy(answer->body, arena);
@@ -72,8 +68,8 @@ writ_spread_again(struct writ_legs *legs, struct writ_leg *leg, struct writ_view
     legs->open++;
     leg->asking = true;
     leg->upcall = (struct writ_upcall){.events = &leg_events, .ctx = leg};
-    if (!writ_is_ok(writ_pass_prepare(leg->request, leg->upstream, leg->request->message.name,
-            leg->headers, &leg->upcall.request))) {
+    if (!writ_is_ok(writ_upcall_request_make(leg->request, leg->upstream,
+            leg->request->message.name, leg->headers, &leg->upcall.request))) {
         leg->upcall.request.headers_n = 0;
     }
     leg->upcall.request.body = body;
@@ -155,7 +151,7 @@ writ_spread_answer(struct writ_request *request, struct writ_buf *body, struct w
 
     wipe_items(request);
     if (good && answers_as_stream(request)) {
-        writ_pass_answer_event(request, more, writ_buf_view(body));
+        writ_client_stream_answer(request, more, writ_buf_view(body));
         return;
     }
     writ_request_finish(request);
@@ -166,7 +162,7 @@ writ_spread_answer(struct writ_request *request, struct writ_buf *body, struct w
 void
 writ_spread_tell(struct writ_request *request, const struct writ_leg *leg)
 {
-    if (writ_pass_is_another(request, leg->upstream, &leg->answer)) {
+    if (writ_inspect_is_another(request, leg->upstream, &leg->answer)) {
         (void)writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     } else {

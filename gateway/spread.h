@@ -2,14 +2,14 @@
 #ifndef WRIT_GATEWAY_SPREAD_H
 #define WRIT_GATEWAY_SPREAD_H
 
-#include "gateway/pass.h"
+#include "gateway/upcall_request.h"
 
 /** One upstream's part of it. */
 struct writ_leg {
     struct writ_request *request;
     struct writ_upstream *upstream;
     struct writ_upcall upcall;
-    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     struct writ_upcall_answer answer; /* its views are copies in the request's arena */
     const struct writ_json *response; /* the parsed message, or NULL: none, or none that is JSON */
     struct writ_buf items;            /* lists: what this upstream has, as JSON, comma-separated */
@@ -47,7 +47,7 @@ void writ_spread_again(struct writ_legs *legs, struct writ_leg *leg, struct writ
 const struct writ_json *writ_spread_result(const struct writ_leg *leg);
 
 /** Answers with a leg's answer as it is, but not with one that is not the response to the request
- * (writ_pass_is_another). Ends the request. */
+ * (writ_inspect_is_another). Ends the request. */
 void writ_spread_tell(struct writ_request *request, const struct writ_leg *leg);
 
 /** Answers with one JSON message; where the endpoint has one upstream, and that answered with a

@@ -6,14 +6,13 @@
 
 #include "gateway/instance.h"
 #include "gateway/line_list.h"
-#include "gateway/pass.h"
+#include "gateway/rewrite.h"
 #include "gateway/stdio_route.h"
 #include "gateway/stdio_stream.h"
 
 #include "evidence/write.h"
 
 #define DISCOVER_US         2000000 /* for the answer to server/discover, before initialize is sent */
-#define VALUES_MAX          (1u << 20) /* of one line: bounds the memory that it costs */
 #define PROGRESS_MAX        (1u << 20)
 #define REPLY_MAX           65536
 #define NAME_MAX            65536
@@ -110,7 +109,7 @@ take_orphan_response(struct writ_instance *instance, const struct writ_json *mes
         writ_buf_make((size_t)instance->stdio->gateway->config->limits.response_bytes);
 
     if (orphan != NULL &&
-        writ_is_ok(writ_pass_rewrite_id(message, writ_buf_view(&orphan->client_id), &body))) {
+        writ_is_ok(writ_rewrite_id(message, writ_buf_view(&orphan->client_id), &body))) {
         writ_stdio_stream_respond_heir(instance, orphan, writ_buf_view(&body));
     }
 }
@@ -125,7 +124,7 @@ take_response(struct writ_instance *instance, const struct writ_json *message, u
         take_orphan_response(instance, message, id);
         return;
     }
-    if (!writ_is_ok(writ_pass_rewrite_id(message, writ_buf_view(&flight->client_id), &body))) {
+    if (!writ_is_ok(writ_rewrite_id(message, writ_buf_view(&flight->client_id), &body))) {
         writ_flight_break(flight, WRIT_UPCALL_TOO_LARGE, "result_too_large");
     } else {
         writ_stdio_stream_respond(
@@ -141,7 +140,7 @@ tell(struct writ_flight *flight, const struct writ_json *message, const struct w
 {
     writ_auto_buf body = writ_buf_make(PROGRESS_MAX);
 
-    return writ_is_ok(writ_pass_rewrite_at(message, path, n, raw, &body)) &&
+    return writ_is_ok(writ_rewrite_at(message, path, n, raw, &body)) &&
            writ_stdio_stream_tell(flight->instance, flight, writ_buf_view(&body));
 }
 
@@ -154,7 +153,7 @@ take_orphan_progress(struct writ_instance *instance, const struct writ_json *mes
     writ_auto_buf body = writ_buf_make(PROGRESS_MAX);
 
     if (orphan != NULL && orphan->client_token.len > 0 &&
-        writ_is_ok(writ_pass_rewrite_at(
+        writ_is_ok(writ_rewrite_at(
             message, progress_path, 2, writ_buf_view(&orphan->client_token), &body))) {
         writ_stdio_stream_tell_heir(instance, orphan, writ_buf_view(&body));
     }
@@ -646,11 +645,8 @@ writ_stdio_hear_line(struct writ_instance *instance, struct writ_view line)
 {
     struct writ_arena *scratch = writ_arena_new(64 * line.len + 65536);
     const struct writ_json *message = NULL;
-    struct writ_json_limits limits = writ_json_limits_default;
 
-    limits.bytes = limits.string_bytes = line.len;
-    limits.values = VALUES_MAX;
-    if (scratch == NULL || !writ_is_ok(writ_json_read(line, &limits, scratch, &message, NULL)) ||
+    if (scratch == NULL || !writ_is_ok(writ_mcp_parse(line, scratch, &message)) ||
         writ_json_type(message) != WRIT_JSON_OBJECT) {
         note(instance, "a line that is not JSON");
     } else {

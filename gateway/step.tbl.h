@@ -47,7 +47,7 @@
     X(REPORT,       writ_task_report,      "what its server answered")                             \
     X(SPREAD,       writ_spread_start,     "to several upstreams: lists merged, notices to all")   \
     X(HANDSHAKE,    writ_handshake_start,  "initialize and server/discover")                       \
-    X(REPLY,        writ_pass_reply,       "a client's answer to a server's request")              \
+    X(REPLY,        writ_reply_start,      "a client's answer to a server's request")              \
     X(STREAM,       writ_stream_open,      "GET and subscriptions/listen: streams of events")      \
     X(LEAVE,        writ_stream_leave,     "DELETE: the end of a session, and its seal")
 /* clang-format on */

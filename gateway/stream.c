@@ -5,6 +5,7 @@
 #include "gateway/lanes.h"
 #include "gateway/refusal.h"
 #include "gateway/session_row.h"
+#include "gateway/pass.h"
 #include "gateway/spread.h"
 
 #define CODE_SERVER   (-32000)

@@ -2,7 +2,11 @@
  * 2. An answer that ends the task is held until the outcome of its call is durable. */
 #include "gateway/task.h"
 
+#include "gateway/client_stream.h"
+#include "gateway/inspect.h"
 #include "gateway/pass.h"
+#include "gateway/rewrite.h"
+#include "gateway/upcall_request.h"
 #include "gateway/refusal.h"
 #include "gateway/round.h"
 #include "gateway/task_end.h"
@@ -35,7 +39,7 @@ struct asked {
     const struct writ_json **listed;
     size_t listed_n, looked_at, kept_n;
     struct writ_task_question question;
-    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     bool noted; /* the answer may come by GET */
 };
 
@@ -231,13 +235,9 @@ writ_task_find(struct writ_request *request)
 static const struct writ_json *
 parse(struct asked *asked, struct writ_view text)
 {
-    struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *value = NULL;
 
-    limits.bytes = limits.string_bytes = text.len;
-    limits.values = WRIT_PASS_EVENT_VALUES_MAX;
-    return writ_is_ok(writ_json_read(text, &limits, asked->request->x->arena, &value, NULL)) ? value
-                                                                                             : NULL;
+    return writ_is_ok(writ_mcp_parse(text, asked->request->x->arena, &value)) ? value : NULL;
 }
 
 static void
@@ -287,7 +287,7 @@ static void
 on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     (void)answer;
-    writ_pass_begin(upcall->ctx);
+    writ_client_stream_begin(upcall->ctx);
 }
 
 static void
@@ -326,8 +326,8 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     struct writ_request *request = upcall->ctx;
     struct asked *asked = request->part;
     struct writ_arena *arena = request->x->arena;
-    writ_auto_buf data = writ_buf_make(WRIT_PASS_EVENT_MAX);
-    writ_auto_buf id = writ_buf_make(WRIT_PASS_EVENT_ID_MAX);
+    writ_auto_buf data = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
 
     if (asked->answered) {
         return;
@@ -335,23 +335,23 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     if (event->id.len > 0) {
         note(asked);
     }
-    switch (writ_pass_inspect(request, request->upstream, event, &data)) {
-    case WRIT_PASS_FOREIGN:
-    case WRIT_PASS_ANSWER:
+    switch (writ_inspect_event(request, request->upstream, event, &data)) {
+    case WRIT_INSPECTED_FOREIGN:
+    case WRIT_INSPECTED_ANSWER:
         return;
-    case WRIT_PASS_TASK:
-        writ_pass_task(request, event, writ_buf_view(&data));
+    case WRIT_INSPECTED_TASK:
+        writ_client_stream_task(request, event, writ_buf_view(&data));
         return;
-    case WRIT_PASS_OTHER:
-        writ_pass_event(request, event, writ_buf_view(&data));
+    case WRIT_INSPECTED_OTHER:
+        writ_client_stream_event(request, event, writ_buf_view(&data));
         return;
-    case WRIT_PASS_RESPONSE:
+    case WRIT_INSPECTED_RESPONSE:
         break;
     }
     asked->answered = true;
     asked->last = *event;
     asked->last.data = writ_view_copy(writ_buf_view(&data), arena);
-    asked->last.id = copy_or_absent(writ_pass_event_id(request, event->id, &id), arena);
+    asked->last.id = copy_or_absent(writ_client_stream_event_id(request, event->id, &id), arena);
     asked->last.event = copy_or_absent(event->event, arena);
     request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
     writ_loop_timer_set(
@@ -370,7 +370,7 @@ hold(struct asked *asked, const struct writ_upcall_answer *answer)
 {
     struct writ_arena *arena = asked->request->x->arena;
 
-    if (writ_pass_is_another(asked->request, asked->whose, answer)) {
+    if (writ_inspect_is_another(asked->request, asked->whose, answer)) {
         return malformed(asked->request);
     }
     asked->answer = *answer;
@@ -400,7 +400,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     } else if (asked->answered && asked->last.data.ptr != NULL) {
         writ_request_go(request, learn(asked, &asked->last.data));
     } else {
-        writ_pass_close(request, answer->end == WRIT_UPCALL_ANSWERED && !asked->answered);
+        writ_client_stream_close(request, answer->end == WRIT_UPCALL_ANSWERED && !asked->answered);
     }
 }
 
@@ -412,15 +412,15 @@ ask_upstream(struct asked *asked, const struct writ_upcall_events *events)
 {
     struct writ_request *request = asked->request;
 
-    if (!writ_is_ok(writ_pass_prepare(request, asked->whose, request->message.name, asked->headers,
-            &request->upcall.request))) {
+    if (!writ_is_ok(writ_upcall_request_make(request, asked->whose, request->message.name,
+            asked->headers, &request->upcall.request))) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
     request->upcall.events = events;
     request->upcall.ctx = request;
     request->upstream = asked->whose;
     request->upcall_open = true;
-    writ_pass_watch_client(request);
+    writ_client_stream_watch(request);
     writ_upcall_start(asked->whose, request->worker, &request->upcall);
     return WRIT_STEP_WAIT;
 }
@@ -479,7 +479,7 @@ show_list(struct asked *asked)
     }
     writ_write_array_end(&w);
     if (!writ_is_ok(writ_write_end(&w, NULL)) ||
-        !writ_is_ok(writ_pass_rewrite_at(asked->list, path, 2, writ_buf_view(&tasks), &message))) {
+        !writ_is_ok(writ_rewrite_at(asked->list, path, 2, writ_buf_view(&tasks), &message))) {
         return writ_refusal_http(asked->request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
     asked->answer.body = writ_buf_view(&message);
@@ -538,7 +538,7 @@ writ_task_report(struct writ_request *request)
         return writ_refusal_http(request, 200, WRIT_REFUSAL_CODE, withheld, NULL);
     }
     if (withheld != WRIT_REASON_NONE) {
-        writ_pass_close(request, false);
+        writ_client_stream_close(request, false);
         return WRIT_STEP_DONE;
     }
     if (!request->streaming) {
@@ -549,9 +549,9 @@ writ_task_report(struct writ_request *request)
     }
     if (!writ_task_end_is_settled(&request->entry) ||
         !writ_is_ok(writ_sse_put(&request->pending, &asked->last, NULL))) {
-        writ_pass_close(request, false);
+        writ_client_stream_close(request, false);
         return WRIT_STEP_DONE;
     }
-    writ_pass_close(request, true);
+    writ_client_stream_close(request, true);
     return WRIT_STEP_DONE;
 }

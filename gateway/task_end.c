@@ -1,6 +1,7 @@
 #include "gateway/task_end.h"
 
 #include "gateway/after.h"
+#include "gateway/rewrite.h"
 
 #include "base/id.h"
 #include "evidence/jcs.h"
@@ -28,12 +29,9 @@ writ_task_end_form(enum writ_mcp_method method, enum writ_mcp_era era)
 static const struct writ_json *
 parse(const struct writ_task_end *end, struct writ_view text)
 {
-    struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *value = NULL;
 
-    limits.bytes = limits.string_bytes = text.len;
-    limits.values = WRIT_PASS_EVENT_VALUES_MAX;
-    return writ_is_ok(writ_json_read(text, &limits, end->arena, &value, NULL)) ? value : NULL;
+    return writ_is_ok(writ_mcp_parse(text, end->arena, &value)) ? value : NULL;
 }
 
 /* ---- the rules for results ---- */
@@ -101,8 +99,8 @@ take_changed(struct writ_task_end *end, const struct writ_json *message, const s
     const struct writ_json *told = parse(end, output->text);
     size_t bytes = 0;
 
-    if (told == NULL || !writ_is_ok(writ_pass_rewrite_at(
-                            message, value->path, value->depth, output->text, &changed))) {
+    if (told == NULL ||
+        !writ_is_ok(writ_rewrite_at(message, value->path, value->depth, output->text, &changed))) {
         return WRIT_REASON_RESULT_RULE_FAILED;
     }
     end->after_hash = hash(end, told, &bytes);
@@ -278,7 +276,7 @@ writ_task_end_ask(struct writ_request *request, struct writ_upstream *upstream, 
     struct writ_view body;
 
     WRIT_TRY(question_body(question->end, id, &body));
-    WRIT_TRY(writ_pass_prepare_message(
+    WRIT_TRY(writ_upcall_request_own(
         request, upstream, body, &question->message, question->headers, wanted));
     wanted->total_us = wanted->timeout_us;
     question->upcall.events = &question_events;

@@ -6,7 +6,7 @@
 #ifndef WRIT_GATEWAY_TASK_END_H
 #define WRIT_GATEWAY_TASK_END_H
 
-#include "gateway/pass.h"
+#include "gateway/upcall_request.h"
 
 /** Where a message says what became of a task. */
 enum writ_task_form {
@@ -60,7 +60,7 @@ struct writ_task_question {
     void (*done)(void *ctx);
     void *ctx;
     struct writ_mcp_message message;
-    struct writ_header headers[WRIT_PASS_HEADERS_MAX];
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     struct writ_upcall upcall;
 };
 

@@ -54,14 +54,9 @@ tell(struct held *held, const struct writ_sse_event *event)
 static const struct writ_json *
 parse(const struct held *held)
 {
-    struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *message = NULL;
 
-    limits.bytes = limits.string_bytes = held->event.data.len;
-    limits.values = WRIT_PASS_EVENT_VALUES_MAX;
-    return writ_is_ok(writ_json_read(held->event.data, &limits, held->arena, &message, NULL))
-               ? message
-               : NULL;
+    return writ_is_ok(writ_mcp_parse(held->event.data, held->arena, &message)) ? message : NULL;
 }
 
 /* The client waits for an answer, and for a notice it does not. */

@@ -5,7 +5,6 @@
 
 #include "gateway/gateway.h"
 #include "gateway/http_client.h"
-#include "gateway/pass.h"
 #include "gateway/stdio.h"
 #include "gateway/tokens.h"
 
@@ -140,12 +139,9 @@ static bool
 is_response(struct writ_view data)
 {
     writ_auto_arena arena = writ_arena_new(64 * data.len + 65536);
-    struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *message;
 
-    limits.bytes = limits.string_bytes = data.len;
-    limits.values = WRIT_PASS_EVENT_VALUES_MAX;
-    return arena != NULL && writ_is_ok(writ_json_read(data, &limits, arena, &message, NULL)) &&
+    return arena != NULL && writ_is_ok(writ_mcp_parse(data, arena, &message)) &&
            writ_json_get(message, WRIT_LIT("method")) == NULL &&
            (writ_json_get(message, WRIT_LIT("result")) != NULL ||
                writ_json_get(message, WRIT_LIT("error")) != NULL);
