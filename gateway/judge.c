@@ -124,9 +124,8 @@ choose_boundary(struct writ_request *request, struct writ_call *call, struct wri
 
 /* ---- JUDGE ---- */
 
-/* An administrator's stop is above every rule, and above shadow mode. */
-static bool
-is_stopped(const struct writ_request *request, const struct writ_call *call)
+bool
+writ_judge_is_stopped(const struct writ_request *request, const struct writ_call *call)
 {
     char policy[WRIT_DIGEST_TEXT];
     const struct writ_kill_call seen = {
@@ -155,7 +154,7 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
         call->verdict = (struct writ_verdict){.reason = WRIT_REASON_TOOL_NOT_LISTED};
         return;
     }
-    if (is_stopped(request, call)) {
+    if (writ_judge_is_stopped(request, call)) {
         call->verdict = (struct writ_verdict){.reason = WRIT_REASON_KILLED};
         return;
     }

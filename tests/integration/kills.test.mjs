@@ -81,6 +81,23 @@ for (const [by, value, want] of KINDS) {
   });
 }
 
+test('what was decided before a stop is not bound after it, over the hook API', async (t) => {
+  const gw = await startGateway(t, { administrators: ['rita'], agents: AGENTS.map((a) => a.entry),
+    frameworks: { crew: { resource: 'urn:crew' } }, tools: { 'crew/*': { ...ANY, scope: 'all', shadow: true }, 'crew/pay': ANY } });
+  const post = async (port, who, path, body) => (await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST',
+    headers: { authorization: `Bearer ${who.token}`, 'content-type': 'application/json' }, body: JSON.stringify(body) })).json();
+  for (const tool of ['crew/pay', 'crew/shadowed']) {
+    const { decision, verdict } = await post(gw.port, A1, '/v1/before', { tool, arguments: { n: 1 }, boundary_id: 'run' });
+    assert.equal(verdict, 'allow', tool);
+    const bind = () => post(gw.port, A1, '/v1/bind', { authorization: { decision_id: decision.decision_id }, tool, arguments: { n: 1 } });
+    const { id } = await post(gw.adminPort, ROOT, '/v1/kills', { by: 'agent', value: 'a1', reason: 'test' });
+    const refused = await bind();
+    assert.deepEqual([refused.verdict, refused.reason], ['deny', 'killed'], tool);
+    await post(gw.adminPort, ROOT, `/v1/kills/${id}/lift`, {});
+    assert.equal((await bind()).verdict, 'allow', `${tool}: the refusal has spent nothing`);
+  }
+});
+
 test('a stop by policy holds until there is another one', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(A1), 'ran');
