@@ -15,7 +15,8 @@ writ_bearer_read(const char *path, struct writ_buf *ret, struct writ_err *err)
         text.len--;
     }
     if (writ_is_ok(result) && (text.len == 0 || !writ_text_is_field(text))) {
-        result = writ_fail(err, WRIT_E_INVALID, "the file of the token has none");
+        result =
+            writ_fail(err, WRIT_E_INVALID, "%s: there is no token in it, alone on one line", path);
     }
     if (writ_is_ok(result)) {
         writ_buf_str(ret, "Authorization: Bearer ");

@@ -238,7 +238,9 @@ count_file(const struct writ_cli *cli, const struct writ_roster *crew,
     limits.bytes = limits.values = limits.string_bytes = SCENARIO_MAX;
     result = writ_cli_read(writ_cli_operand(cli, 1).ptr, SCENARIO_MAX, &text, err);
     if (writ_is_ok(result)) {
-        result = writ_json_read(writ_buf_view(&text), &limits, arena, &ballots, err);
+        result =
+            writ_fail_in(err, writ_json_read(writ_buf_view(&text), &limits, arena, &ballots, err),
+                writ_cli_operand(cli, 1).ptr);
     }
     if (writ_is_ok(result)) {
         result = writ_ballots_count(ballots, writ_cli_operand(cli, 0), crew->engines, ret, err);

@@ -44,8 +44,9 @@ read_call(struct story *s, struct writ_err *err)
     if (kept.ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
-    WRIT_TRY(writ_json_read(kept, &writ_json_limits_default, s->arena, &value, err));
-    return writ_case_call(value, s->config, s->arena, &s->call, err);
+    WRIT_TRY(writ_fail_in(
+        err, writ_json_read(kept, &writ_json_limits_default, s->arena, &value, err), path));
+    return writ_fail_in(err, writ_case_call(value, s->config, s->arena, &s->call, err), path);
 }
 
 /* The digests that a decision about this call would have. */

@@ -55,17 +55,18 @@ read_keys(struct foreign *f, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(WRIT_JWKS_BYTES_MAX);
     struct writ_vaara_keys *keys = &f->terms.keys;
+    const char *path = writ_cli_get(f->cli, "keys").ptr;
 
     if (!writ_cli_has(f->cli, "keys")) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_cli_read(writ_cli_get(f->cli, "keys").ptr, WRIT_JWKS_BYTES_MAX, &text, err));
+    WRIT_TRY(writ_cli_read(path, WRIT_JWKS_BYTES_MAX, &text, err));
     if (writ_view_has_prefix(writ_buf_view(&text), WRIT_LIT("-----"))) {
-        WRIT_TRY(writ_pem_read_key(writ_buf_view(&text), &f->single, err));
+        WRIT_TRY(writ_fail_in(err, writ_pem_read_key(writ_buf_view(&text), &f->single, err), path));
         keys->keys[keys->count++] = f->single;
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_jwks_read(writ_buf_view(&text), &f->set, err));
+    WRIT_TRY(writ_fail_in(err, writ_jwks_read(writ_buf_view(&text), &f->set, err), path));
     for (size_t i = 0; i < writ_jwks_count(f->set); i++) {
         keys->keys[keys->count++] = writ_jwks_key(f->set, i);
     }

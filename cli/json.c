@@ -32,8 +32,9 @@ canonical_of_operand(const struct writ_cli *cli, struct writ_buf *ret, struct wr
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
     WRIT_TRY(writ_cli_read(path, TEXT_MAX, &text, err));
-    WRIT_TRY(writ_json_read(writ_buf_view(&text), &limits, arena, &value, err));
-    return writ_jcs_put(ret, value, err);
+    WRIT_TRY(
+        writ_fail_in(err, writ_json_read(writ_buf_view(&text), &limits, arena, &value, err), path));
+    return writ_fail_in(err, writ_jcs_put(ret, value, err), path);
 }
 
 enum writ_exit

@@ -18,9 +18,10 @@ run(const struct writ_cli *cli, struct writ_err *err)
     WRIT_TRY(writ_reader_open(ledger, &reader, err));
     WRIT_TRY(writ_proofs_open(ledger, ring, &proofs, err));
     if (writ_cli_has(cli, "checkpoint")) {
-        WRIT_TRY(
-            writ_cli_read(writ_cli_get(cli, "checkpoint").ptr, WRIT_NOTE_BYTES_MAX, &note, err));
-        WRIT_TRY(writ_proofs_pin(proofs, writ_buf_view(&note), err));
+        const char *path = writ_cli_get(cli, "checkpoint").ptr;
+
+        WRIT_TRY(writ_cli_read(path, WRIT_NOTE_BYTES_MAX, &note, err));
+        WRIT_TRY(writ_fail_in(err, writ_proofs_pin(proofs, writ_buf_view(&note), err), path));
     }
     WRIT_TRY(writ_receipts_make(reader, proofs, ring, writ_cli_operand(cli, 0), &receipt, err));
     writ_cli_put(writ_buf_view(&receipt));

@@ -17,12 +17,13 @@
 static WRIT_RESULT
 read_checkpoint(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *err)
 {
+    const char *path = writ_cli_operand(cli, 0).ptr;
     struct writ_checkpoint checkpoint;
     struct writ_note note;
 
-    WRIT_TRY(writ_cli_read(writ_cli_operand(cli, 0).ptr, WRIT_NOTE_BYTES_MAX, ret, err));
-    WRIT_TRY(writ_note_read(writ_buf_view(ret), &note, err));
-    return writ_checkpoint_read(note.text, &checkpoint, err);
+    WRIT_TRY(writ_cli_read(path, WRIT_NOTE_BYTES_MAX, ret, err));
+    WRIT_TRY(writ_fail_in(err, writ_note_read(writ_buf_view(ret), &note, err), path));
+    return writ_fail_in(err, writ_checkpoint_read(note.text, &checkpoint, err), path);
 }
 
 static void

@@ -187,6 +187,15 @@ parse(const struct writ_definition *definition, struct writ_arena *arena,
     return writ_json_read(definition->text, &limits, arena, ret, err);
 }
 
+static WRIT_RESULT
+never_seen(struct writ_view name, struct writ_err *err)
+{
+    WRIT_FAIL(err, WRIT_E_ABSENT,
+        WRIT_VIEW_FMT
+        ": no such definition was seen: a gateway learns it when it is listed or called",
+        WRIT_VIEW_ARG(name));
+}
+
 /* From what was accepted to what was seen last. */
 static WRIT_RESULT
 put_difference(struct tools *tools, struct writ_view name, struct writ_buf *ret, size_t *ret_lines,
@@ -201,8 +210,7 @@ put_difference(struct tools *tools, struct writ_view name, struct writ_buf *ret,
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to compare definitions");
     }
     if (seen == NULL && accepted == NULL) {
-        WRIT_FAIL(err, WRIT_E_ABSENT,
-            "no definition of this tool was seen: a gateway learns it when it is listed or called");
+        return never_seen(name, err);
     }
     WRIT_TRY(parse(accepted, arena, &before, err));
     WRIT_TRY(parse(seen, arena, &after, err));
@@ -325,8 +333,7 @@ accept_all(struct tools *tools, struct writ_err *err)
         }
     }
     if (named == 0) {
-        WRIT_FAIL(err, WRIT_E_ABSENT,
-            "no definition of this tool was seen: a gateway learns it when it is listed or called");
+        return never_seen(pattern, err);
     }
     writ_buf_str(&tools->output, tools->cli->json ? "]}\n" : "");
     return writ_definitions_save(

@@ -56,7 +56,7 @@ read_state(struct watch *w, const char *path, struct writ_err *err)
         return WRIT_DONE;
     }
     WRIT_TRY(result);
-    return verify(w, writ_buf_view(&w->seen), &checkpoint, err);
+    return writ_fail_in(err, verify(w, writ_buf_view(&w->seen), &checkpoint, err), path);
 }
 
 /* Beside, then renamed: whoever reads it has the whole of one. */

@@ -139,9 +139,10 @@ run(struct asking *a, struct writ_err *err)
     WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &a->ring, err));
     WRIT_TRY(writ_proofs_open(writ_cli_operand(cli, 0).ptr, a->ring, &a->proofs, err));
     if (writ_cli_has(cli, "checkpoint")) {
-        WRIT_TRY(
-            writ_cli_read(writ_cli_get(cli, "checkpoint").ptr, WRIT_NOTE_BYTES_MAX, &given, err));
-        WRIT_TRY(writ_proofs_pin(a->proofs, writ_buf_view(&given), err));
+        const char *path = writ_cli_get(cli, "checkpoint").ptr;
+
+        WRIT_TRY(writ_cli_read(path, WRIT_NOTE_BYTES_MAX, &given, err));
+        WRIT_TRY(writ_fail_in(err, writ_proofs_pin(a->proofs, writ_buf_view(&given), err), path));
     }
     WRIT_TRY(writ_proofs_head(a->proofs, &a->head, &a->note, err));
     WRIT_TRY(cosign(a, err));

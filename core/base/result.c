@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void __attribute__((format(printf, 2, 0)))
 fill(struct writ_err *err, const char *fmt, va_list args)
@@ -38,6 +39,18 @@ writ_fail_at(struct writ_err *err, enum writ_code code, size_t offset, const cha
         err->offset = offset;
     }
     return (writ_result){code};
+}
+
+writ_result
+writ_fail_in(struct writ_err *err, writ_result result, const char *place)
+{
+    struct writ_err why;
+
+    if (writ_is_ok(result) || err == NULL || strncmp(err->text, place, strlen(place)) == 0) {
+        return result;
+    }
+    why = *err;
+    return writ_fail(err, result.code, "%s: %s", place, why.text);
 }
 
 const char *

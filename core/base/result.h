@@ -69,6 +69,11 @@ writ_result writ_fail(struct writ_err *err, enum writ_code code, const char *fmt
 writ_result writ_fail_at(struct writ_err *err, enum writ_code code, size_t offset, const char *fmt,
     ...) __attribute__((cold, format(printf, 4, 5)));
 
+/** Puts the place where it happened, such as the path of a file, before the text of a failure,
+ * unless it is there already; a success stays one. `err` may be NULL. */
+writ_result writ_fail_in(struct writ_err *err, writ_result result, const char *place)
+    __attribute__((warn_unused_result));
+
 /** The code as a lower-case word ("ok", "limit"): for messages and tests. Static storage. */
 const char *writ_code_name(enum writ_code code);
 

@@ -247,7 +247,8 @@ begin(struct making *m)
     struct writ_view note;
 
     if (m->order->checkpoint.len > 0) {
-        WRIT_TRY(writ_proofs_pin(m->proofs, m->order->checkpoint, m->err));
+        WRIT_TRY(writ_fail_in(
+            m->err, writ_proofs_pin(m->proofs, m->order->checkpoint, m->err), "the checkpoint"));
     }
     WRIT_TRY(writ_proofs_head(m->proofs, &m->head, &note, m->err));
     WRIT_TRY(writ_checkpoint_keys(m->order->ring, m->head.origin, false, &keys, m->err));

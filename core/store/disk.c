@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <string.h>
 
 #define CACHE_KIB   16384      /* of pages in memory */
 #define LENGTH_MAX  (16 << 20) /* bytes of one value that SQLite will make or read */
@@ -66,6 +67,7 @@ writ_result
 writ_disk_fault(sqlite3 *db, int rc, bool *ret_poison, struct writ_err *err)
 {
     enum writ_code code = WRIT_E_IO;
+    int system;
 
     if (ret_poison != NULL && !may_pass(rc)) {
         *ret_poison = true;
@@ -77,8 +79,9 @@ writ_disk_fault(sqlite3 *db, int rc, bool *ret_poison, struct writ_err *err)
     } else if ((rc & 0xff) == SQLITE_NOTADB) {
         code = WRIT_E_PARSE;
     }
-    WRIT_FAIL(err, code, "database: %s (%d), errno %d", sqlite3_errstr(rc), rc,
-        db == NULL ? 0 : sqlite3_system_errno(db));
+    system = db != NULL ? sqlite3_system_errno(db) : 0;
+    WRIT_FAIL(err, code, "database: %s (%d)%s%s", sqlite3_errstr(rc), rc, system != 0 ? ": " : "",
+        system != 0 ? strerrordesc_np(system) : "");
 }
 
 static writ_result
@@ -268,14 +271,15 @@ connect_prepared(const char *path, bool read_only, const char *vfs, int64_t busy
     struct writ_err *err)
 {
     sqlite3 *db = NULL;
-    writ_result result;
+    writ_result result = connect_to(
+        path, read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE, vfs, busy_us, &db, err);
 
-    WRIT_TRY(connect_to(
-        path, read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE, vfs, busy_us, &db, err));
-    result = prepare_connection(db, read_only, err);
+    if (writ_is_ok(result)) {
+        result = prepare_connection(db, read_only, err);
+    }
     if (!writ_is_ok(result)) {
         (void)sqlite3_close(db);
-        return result;
+        return writ_fail_in(err, result, path);
     }
     *ret = db;
     return WRIT_DONE;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <string.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -92,7 +93,7 @@ check_directory(const struct writ_file *file, struct writ_err *err)
 
     if (stat(path, &st) != 0) {
         WRIT_FAIL(err, errno == ENOENT ? WRIT_E_ABSENT : WRIT_E_IO,
-            "the directory of the ledger, %s, cannot be read (errno %d)", path, errno);
+            "the directory of the ledger, %s, cannot be read (%s)", path, strerrordesc_np(errno));
     }
     if (!S_ISDIR(st.st_mode)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "%s is not a directory", path);
@@ -111,12 +112,14 @@ writ_file_settle(const struct writ_file *file, struct writ_err *err)
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), synced;
 
     if (fd < 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "the directory %s cannot be opened (errno %d)", path, errno);
+        WRIT_FAIL(
+            err, WRIT_E_IO, "the directory %s cannot be opened (%s)", path, strerrordesc_np(errno));
     }
     synced = fsync(fd);
     (void)close(fd);
     if (synced != 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "the directory %s cannot be synced (errno %d)", path, errno);
+        WRIT_FAIL(
+            err, WRIT_E_IO, "the directory %s cannot be synced (%s)", path, strerrordesc_np(errno));
     }
     return WRIT_DONE;
 }
@@ -179,7 +182,7 @@ writ_file_lock(struct writ_file *file, struct writ_err *err)
 
     if (fd < 0) {
         WRIT_FAIL(err, errno == ELOOP ? WRIT_E_INVALID : WRIT_E_IO,
-            "the lock file %s cannot be opened (errno %d)", path, errno);
+            "the lock file %s cannot be opened (%s)", path, strerrordesc_np(errno));
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         int reason = errno;
@@ -202,8 +205,8 @@ writ_file_remember(struct writ_file *file, struct writ_err *err)
         struct stat st;
 
         if (lstat(file->paths[i].ptr, &st) != 0) {
-            WRIT_FAIL(err, WRIT_E_IO, "%s, %s, is not there (errno %d)", names[i],
-                file->paths[i].ptr, errno);
+            WRIT_FAIL(err, WRIT_E_IO, "%s, %s, is not there (%s)", names[i], file->paths[i].ptr,
+                strerrordesc_np(errno));
         }
         file->identity[i].device = st.st_dev;
         file->identity[i].inode = st.st_ino;
@@ -250,8 +253,8 @@ writ_file_same(struct writ_file *file, struct writ_err *err)
             continue;
         }
         if (lstat(file->paths[i].ptr, &st) != 0) {
-            WRIT_FAIL(
-                err, WRIT_E_IO, "%s, %s, has gone (errno %d)", names[i], file->paths[i].ptr, errno);
+            WRIT_FAIL(err, WRIT_E_IO, "%s, %s, has gone (%s)", names[i], file->paths[i].ptr,
+                strerrordesc_np(errno));
         }
         if (st.st_dev != file->identity[i].device || st.st_ino != file->identity[i].inode) {
             WRIT_FAIL(err, WRIT_E_IO, "%s, %s, was exchanged for another file", names[i],

@@ -132,7 +132,7 @@ writ_keydir_load(const char *path, struct writ_keyring **ret, struct writ_err *e
 
     WRIT_TRY(writ_trusted_dir(path, &fd, err));
     WRIT_TRY(lock_dir(fd, LOCK_SH, err));
-    return load(fd, true, ret, err);
+    return writ_fail_in(err, load(fd, true, ret, err), path);
 }
 
 WRIT_RESULT
@@ -142,7 +142,7 @@ writ_keydir_list(const char *path, struct writ_keyring **ret, struct writ_err *e
 
     WRIT_TRY(writ_trusted_dir(path, &fd, err));
     WRIT_TRY(lock_dir(fd, LOCK_SH, err));
-    return load(fd, false, ret, err);
+    return writ_fail_in(err, load(fd, false, ret, err), path);
 }
 
 /* ---- changing */
@@ -188,7 +188,7 @@ writ_keydir_open(const char *path, bool create, struct writ_keydir **ret, struct
         faccessat(dir->fd, INDEX_NAME, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) {
         result = writ_keyring_new(&dir->ring, err);
     }
-    WRIT_TRY(result);
+    WRIT_TRY(writ_fail_in(err, result, path));
     *ret = WRIT_TAKE(dir);
     return WRIT_DONE;
 }

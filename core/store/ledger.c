@@ -9,6 +9,7 @@
 #include "store/writer.h"
 
 #include <errno.h>
+#include <string.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,8 +121,8 @@ make_file(const struct writ_file *file, struct writ_err *err)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
 
     if (fd < 0) {
-        WRIT_FAIL(err, errno == EEXIST ? WRIT_E_INVALID : WRIT_E_IO,
-            "%s cannot be created (errno %d)", path, errno);
+        WRIT_FAIL(err, errno == EEXIST ? WRIT_E_INVALID : WRIT_E_IO, "%s cannot be created (%s)",
+            path, strerrordesc_np(errno));
     }
     (void)close(fd);
     return WRIT_DONE;

@@ -2,9 +2,12 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { openSync, closeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 
-const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
+const BIN = resolve(process.env.WRIT_BIN ?? 'build/dev/writ');
+const SOURCE = process.env.WRIT_SOURCE_DIR ?? '.';
 
 function writ(args, options = {}) {
   const run = spawnSync(BIN, args, { encoding: 'utf8', ...options });
@@ -66,6 +69,32 @@ for (const [what, args, text] of MISTAKES) {
     assert.ok(run.err.includes(text), run.err);
   });
 }
+
+// What is wrong with a file is told with its path, whichever command reads it.
+const FILES = [
+  ['json canon', (p) => [p]], ['json digest', (p) => [p]], ['explain', (p) => ['config/example.yaml', p]], ['explain', (p) => [p, '-']],
+  ['policy test', (p) => [p]], ['serve', (p) => [p]], ['ledger list', (p) => [p]], ['ledger verify', (p) => [p]], ['review list', (p) => [p]],
+  ['timestamp query', (p) => [p]], ['keys list', (p) => ['--dir', p]],
+  ['verify keys', (p) => ['--jwks', p, '--pin', p]], ['verify foreign', (p) => ['--profile', 'vaara-v0', '--keys', p, p]],
+  ['verify receipt', (p) => ['--key', p, p]], ['crew vote', (p) => ['majority', p]], ['crew check', (p) => [p]], ['vectors run', (p) => [p]],
+];
+test('what is wrong with a file is told with its path, and never with what is in it', (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'writ-cli-'));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const secret = 'hunter2-hunter2';
+  const path = join(dir, 'wrong');
+  for (const text of ['', secret, `{"a":1,"a":"${secret}"}`, `\u0000${secret}\u001b[31m`]) {
+    writeFileSync(path, text, { mode: 0o600 });
+    for (const [command, args] of FILES) {
+      const run = writ([...command.split(' '), ...args(path)], { cwd: SOURCE, input: '{}' });
+      const told = run.err + run.out;
+      const what = `writ ${command} of ${JSON.stringify(text)}: ${run.code} ${told}`;
+      assert.ok(run.code === 3 || run.code === 1, what);
+      assert.ok(told.includes(path), what);
+      assert.ok(!told.includes('hunter2') && !/[\u0000-\u0009\u000b-\u001f]/.test(told), what);
+    }
+  }
+});
 
 test('a mistake is reported as JSON when JSON was asked for, also after the mistake', () => {
   const run = writ(['help', '--nonsense', '--json']);

@@ -57,6 +57,28 @@ START_TEST(an_error_is_one_line_and_ends)
 }
 END_TEST
 
+START_TEST(a_failure_is_told_with_its_place_once)
+{
+    char place[2 * WRIT_ERR_TEXT];
+    struct writ_err err = {.text = "nothing", .line = 3, .offset = 7};
+
+    ck_assert_ok(writ_fail_in(&err, WRIT_DONE, "a.json"));
+    ck_assert_str_eq(err.text, "nothing");
+    for (int i = 0; i < 2; i++) {
+        ck_assert_code(writ_fail_in(&err, (writ_result){WRIT_E_PARSE}, "a.json"), WRIT_E_PARSE);
+        ck_assert_str_eq(err.text, "a.json: nothing");
+    }
+    ck_assert_uint_eq(err.line, 3);
+    ck_assert_uint_eq(err.offset, 7);
+    ck_assert_code(writ_fail_in(NULL, (writ_result){WRIT_E_IO}, "a.json"), WRIT_E_IO);
+
+    memset(place, 'x', sizeof place - 1);
+    place[sizeof place - 1] = '\0';
+    ck_assert_code(writ_fail_in(&err, (writ_result){WRIT_E_IO}, place), WRIT_E_IO);
+    ck_assert_uint_eq(strlen(err.text), WRIT_ERR_TEXT - 1);
+}
+END_TEST
+
 START_TEST(every_code_has_its_own_name)
 {
     for (int a = WRIT_E_UNSET; a <= WRIT_E_CRYPTO; a++) {
@@ -85,4 +107,5 @@ START_TEST(a_broken_invariant_stops_the_process)
 END_TEST
 
 WRIT_UNIT_MAIN("result", only_ok_is_ok, an_error_says_what_was_wrong, an_error_is_one_line_and_ends,
-    every_code_has_its_own_name, a_broken_invariant_stops_the_process)
+    a_failure_is_told_with_its_place_once, every_code_has_its_own_name,
+    a_broken_invariant_stops_the_process)
