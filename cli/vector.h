@@ -26,6 +26,7 @@ typedef writ_result writ_vector_fn(const struct writ_json *set, const struct wri
 /* WRIT_VECTOR_FORMATS(X): X(name, "format") */
 #define WRIT_VECTOR_FORMATS(X)                                                                     \
     X(bindings, "writ-bindings/1")                                                                 \
+    X(bundles, "writ-bundles/1")                                                                   \
     X(canonical, "writ-canonical/1")                                                               \
     X(checkpoints, "writ-checkpoints/1")                                                           \
     X(completeness, "writ-completeness/1")                                                         \

@@ -292,27 +292,6 @@ read_all(struct lines *lines, struct writ_err *err)
 }
 
 static void
-bundle_counts(
-    struct writ_write *w, const struct writ_bundle_report *r, const struct writ_checkpoint *head)
-{
-    put_text(w, "origin", head->origin);
-    put_count(w, "size", head->size);
-    put_count(w, "records", r->records);
-    put_count(w, "decisions", r->decisions);
-    put_count(w, "outcomes", r->outcomes);
-    put_count(w, "seals", r->seals);
-    put_count(w, "review_events", r->reviews);
-    put_count(w, "withheld", r->withheld);
-    put_count(w, "skipped", r->skipped);
-    put_count(w, "skipped_inside", r->inside);
-    put_count(w, "unmatched_outcomes", r->unmatched);
-    put_count(w, "in_flight", r->in_flight);
-    put_count(w, "boundaries", r->boundaries);
-    put_count(w, "faulty", r->faulty);
-    put_count(w, "unsealed", r->unsealed);
-}
-
-static void
 bundle_json(struct writ_buf *out, const struct lines *lines, const struct writ_bundle_report *r,
     const struct writ_checkpoint *head)
 {
@@ -325,7 +304,7 @@ bundle_json(struct writ_buf *out, const struct lines *lines, const struct writ_b
     put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(lines->why));
     put_text(&w, "sentence", writ_reason_sentence(lines->why));
     if (ok) {
-        bundle_counts(&w, r, head);
+        writ_bundle_check_put(&w, r, head);
     } else {
         put_count(&w, "line", lines->number);
         put_text(&w, "detail", writ_view_str(lines->more.text));

@@ -329,3 +329,24 @@ writ_bundle_check_ended(const struct writ_bundle_check *c, struct writ_bundle_re
     *ret_head = c->head;
     return true;
 }
+
+void
+writ_bundle_check_put(
+    struct writ_write *w, const struct writ_bundle_report *r, const struct writ_checkpoint *head)
+{
+    const struct {
+        const char *name;
+        uint64_t count;
+    } rows[] = {{"size", head->size}, {"records", r->records}, {"decisions", r->decisions},
+        {"outcomes", r->outcomes}, {"seals", r->seals}, {"review_events", r->reviews},
+        {"withheld", r->withheld}, {"skipped", r->skipped}, {"skipped_inside", r->inside},
+        {"unmatched_outcomes", r->unmatched}, {"in_flight", r->in_flight},
+        {"boundaries", r->boundaries}, {"faulty", r->faulty}, {"unsealed", r->unsealed}};
+
+    writ_write_name(w, WRIT_LIT("origin"));
+    writ_write_string(w, head->origin);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        writ_write_name(w, writ_view_str(rows[i].name));
+        writ_write_u64(w, rows[i].count);
+    }
+}

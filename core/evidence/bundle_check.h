@@ -4,6 +4,7 @@
 #define WRIT_EVIDENCE_BUNDLE_CHECK_H
 
 #include "evidence/bundle.h"
+#include "evidence/write.h"
 
 struct writ_bundle_check;
 
@@ -33,5 +34,10 @@ WRIT_RESULT writ_bundle_check_line(struct writ_bundle_check *check, struct writ_
  * line was taken: a file that ends there is cut off. */
 bool writ_bundle_check_ended(const struct writ_bundle_check *check, struct writ_bundle_report *ret,
     struct writ_checkpoint *ret_head);
+
+/** Writes what a bundle is as members of the object that `w` is in: origin and size of the log, and
+ * the counts, under the names that they have in its last line. */
+void writ_bundle_check_put(struct writ_write *w, const struct writ_bundle_report *report,
+    const struct writ_checkpoint *head);
 
 #endif

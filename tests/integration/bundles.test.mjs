@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { BIN, writ } from '../support/gateway.mjs';
+import { all, verdicts } from '../support/verifiers.mjs';
 
 const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
 
@@ -26,7 +27,9 @@ function verified(text) {
   const file = join(folder, 'bundle.jsonl');
   writeFileSync(file, text);
   const run = writ(['verify', 'bundle', file, '--key', trusted, '--json']);
-  return { code: run.code, ...JSON.parse(run.out) };
+  const told = JSON.parse(run.out);
+  assert.deepEqual(verdicts('bundle', file, trusted), all(told.reason));
+  return { code: run.code, ...told };
 }
 const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
 

@@ -5,14 +5,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { BIN, SOURCE, writ } from '../support/gateway.mjs';
+import { BIN, writ } from '../support/gateway.mjs';
 import { DEV, approve, asks, setUp } from '../support/reviews.mjs';
 import { openSession } from '../support/rpc.mjs';
+import { all, verdicts } from '../support/verifiers.mjs';
 
 const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
-const NODE_VERIFIER = join(SOURCE, 'tests/conformance/verify.mjs');
-const PYTHON_VERIFIER = join(SOURCE, 'tests/conformance/verify.py');
-const python = spawnSync('python3', ['-c', 'import hashlib, json']).status === 0;
 
 let folder;
 let path; // a ledger with calls in it: see ledger_sample.c
@@ -34,22 +32,17 @@ function receiptOf(id, ledger = path, dir = keys) {
 }
 
 /** What each verifier says of a receipt. */
-function verdicts(text, keysFile = trusted) {
+function said(text, keysFile = trusted) {
   const file = join(folder, 'receipt.json');
   writeFileSync(file, text);
-  const first = (run) => run.stdout.split('\n')[0];
-  return {
-    writ: writ(['verify', 'receipt', file, '--key', keysFile]).out.split('\n')[0],
-    node: first(spawnSync(process.execPath, [NODE_VERIFIER, 'receipt', file, keysFile], { encoding: 'utf8' })),
-    python: python ? first(spawnSync('python3', [PYTHON_VERIFIER, 'receipt', file], { encoding: 'utf8' })) : undefined,
-  };
+  return verdicts('receipt', file, keysFile);
 }
-const ALL_OK = { writ: 'ok', node: 'ok', python: python ? 'ok' : undefined };
+const ALL_OK = all('ok');
 
 test('every call has a receipt that three verifiers accept', () => {
   for (const { decision_id, decision, outcome } of decisions()) {
     const text = receiptOf(decision_id);
-    assert.deepEqual(verdicts(text), ALL_OK, decision_id);
+    assert.deepEqual(said(text), ALL_OK, decision_id);
     const told = JSON.parse(writ(['verify', 'receipt', join(folder, 'receipt.json'), '--key', trusted, '--json']).out);
     assert.deepEqual([told.ok, told.decision, told.outcome, told.decision_id], [true, decision, outcome, decision_id]);
     assert.equal(told.size, 10);
@@ -67,7 +60,7 @@ test('a proof in a receipt is a file of c2sp.org/tlog-proof, over the record as 
 
 test('it may be written anew with other white space, and in another order of members', () => {
   const file = JSON.parse(receiptOf(decisions()[1].decision_id));
-  assert.deepEqual(verdicts(JSON.stringify(Object.fromEntries(Object.entries(file).reverse()), null, 2)), ALL_OK);
+  assert.deepEqual(said(JSON.stringify(Object.fromEntries(Object.entries(file).reverse()), null, 2)), ALL_OK);
 });
 
 test('all three refuse what was changed, for the same reason', () => {
@@ -91,8 +84,7 @@ test('all three refuse what was changed, for the same reason', () => {
   for (const [reason, change] of rows) {
     const receipt = JSON.parse(receiptOf(id));
     change(receipt);
-    const want = { writ: reason, node: reason, python: python ? reason : undefined };
-    assert.deepEqual(verdicts(JSON.stringify(receipt)), want, String(change));
+    assert.deepEqual(said(JSON.stringify(receipt)), all(reason), String(change));
   }
 });
 
@@ -102,11 +94,11 @@ test('a checkpoint needs the signature of a key that is trusted', () => {
   const own = join(folder, 'own-keys');
   assert.equal(writ(['keys', 'new', '--dir', own]).code, 0);
   writeFileSync(strange, writ(['ledger', 'key', path, '--keys', own]).out);
-  for (const verifier of ['writ', 'node']) assert.equal(verdicts(text, strange)[verifier], 'checkpoint_unsigned');
+  assert.deepEqual(said(text, strange), all('checkpoint_unsigned'));
   // a note with a changed root, under the signature of the one before
   const forged = text.replace(/(writ-ledger\/[0-9a-f-]+\\n10\\n).{44}/g, `$1${'A'.repeat(43)}=`);
   assert.notEqual(forged, text);
-  for (const verifier of ['writ', 'node']) assert.equal(verdicts(forged)[verifier], 'checkpoint_invalid');
+  assert.deepEqual(said(forged), all('checkpoint_invalid'));
   writeFileSync(strange, 'no key\n');
   const run = writ(['verify', 'receipt', join(folder, 'receipt.json'), '--key', strange]);
   assert.equal(run.code, 3);
@@ -117,10 +109,10 @@ test('receipts hold under the key that signed, also when it was rotated out', ()
   const id = decisions()[0].decision_id;
   const before = readFileSync(trusted, 'utf8');
   assert.equal(writ(['keys', 'rotate', '--dir', keys, '--purpose', 'ledger']).code, 0);
-  assert.deepEqual(verdicts(receiptOf(id)), ALL_OK);
+  assert.deepEqual(said(receiptOf(id)), ALL_OK);
   writeFileSync(trusted, writ(['ledger', 'key', path, '--keys', keys]).out);
   assert.equal(readFileSync(trusted, 'utf8').split('\n')[1], before.trim());
-  assert.deepEqual(verdicts(receiptOf(id)), ALL_OK);
+  assert.deepEqual(said(receiptOf(id)), ALL_OK);
 });
 
 test('the receipt of a call that was approved has the review, its votes and what was asked first', async (t) => {
@@ -135,5 +127,5 @@ test('the receipt of a call that was approved has the review, its votes and what
   const text = receiptOf(allow.decision_id, gw.path('ledger.db'), gw.path('keys'));
   const records = JSON.parse(text).records.map(({ kind, record }) => record.event ?? record.decision ?? record.outcome ?? kind);
   assert.deepEqual(records.filter((r) => r !== 'blocked'), ['require_approval', 'open', 'vote', 'vote', 'vote', 'accept', 'redeem', 'allow', 'executed']);
-  assert.deepEqual(verdicts(text, own), ALL_OK);
+  assert.deepEqual(said(text, own), ALL_OK);
 });

@@ -6,12 +6,12 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { BIN, SOURCE, bearer, existsSync, startGateway, writ } from '../support/gateway.mjs';
+import { BIN, bearer, existsSync, startGateway, writ } from '../support/gateway.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { startUpstream } from '../support/upstream.mjs';
+import { all as say, verdicts } from '../support/verifiers.mjs';
 import { startWitness } from '../support/witness.mjs';
 
-const VERIFIER = join(SOURCE, 'tests/conformance/verify.mjs');
 const DEV = bearer('dev', { tenant: 'acme' });
 const OTHER = bearer('other', { tenant: 'acme' });
 
@@ -179,7 +179,9 @@ test('receipts and bundles are under a checkpoint of witnesses, who are asked fo
   for (const kind of ['receipt', 'bundle']) {
     const said = (file, ...more) => {
       const run = writ(['verify', kind, file, '--key', key, ...more]);
-      return [run.code, run.out.split('\n')[0]];
+      const word = run.out.split('\n')[0];
+      if (run.code < 2) assert.deepEqual(verdicts(kind, file, key, ...more), say(word), String(more));
+      return [run.code, word];
     };
     assert.deepEqual(said(files[kind]), [0, 'ok']);
     assert.deepEqual(said(files[kind], '--witness', one), [0, 'ok']);
@@ -196,8 +198,6 @@ test('receipts and bundles are under a checkpoint of witnesses, who are asked fo
     assert.deepEqual(said(files[kind], '--quorum', '1')[0], 2);
     assert.deepEqual(said(files[kind], '--witness', key)[0], 3, 'the key of the log is none of a witness');
   }
-  const node = spawnSync(process.execPath, [VERIFIER, 'receipt', files.receipt, key], { encoding: 'utf8' });
-  assert.equal(node.stdout.split('\n')[0], 'ok', node.stderr);
   const older = put('other.txt', second.out.replace(/\n[^\n]{44}\n/, `\n${'A'.repeat(43)}=\n`));
   assert.equal(made(id, ['--checkpoint', older]).code, 3, 'no checkpoint of this log');
   a.seen.size = 1000;
