@@ -34,7 +34,7 @@ function mintedAgain(script, folders) {
 }
 
 for (const [script, ...folders] of [['mint-governance.mjs', 'canonical', 'digests', 'governance'], ['mint-foreign.mjs', 'vaara'],
-  ['mint-credentials.mjs', 'credentials'], ['mint-proofs.mjs', 'proofs'], ['mint-receipts.mjs', 'receipts']]) {
+  ['mint-credentials.mjs', 'credentials'], ['mint-proofs.mjs', 'proofs'], ['mint-receipts.mjs', 'receipts'], ['mint-bundles.mjs', 'bundles']]) {
   test(`vectors/${folders.join(', ')}: minted again byte for byte`, () => mintedAgain(script, folders));
 }
 test('vectors/crew is minted again byte for byte', () => mintedAgain('mint-crew.mjs', ['crew']));
@@ -47,11 +47,21 @@ function pass(folder, least) {
   assert.ok(Number(passed) >= least, run.stdout);
 }
 
-for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 180], ['vaara', 110], ['credentials', 120], ['proofs', 350], ['receipts', 54]]) {
+for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 180], ['vaara', 110], ['credentials', 120], ['proofs', 350], ['receipts', 54], ['bundles', 195]]) {
   test(`vectors/${folder}: ours is what another implementation says`, () => pass(join(SOURCE, 'vectors', folder), least));
 }
 
-test('every reason against a credential, a grant or a receipt has its case, and every profile its digests', () => {
+test('two verifiers that share no code say of receipts and bundles what the vectors say', () => {
+  const verifiers = [[process.execPath, 'verify.mjs'], ...(spawnSync('python3', ['-c', 'import hashlib']).status === 0 ? [['python3', 'verify.py']] : [])];
+  for (const [program, script] of verifiers) {
+    for (const set of ['receipts', 'bundles']) {
+      const run = spawnSync(program, [join(SOURCE, 'tests/conformance', script), 'vectors', join(SOURCE, `vectors/${set}/${set}.json`)], { encoding: 'utf8' });
+      assert.match(run.stdout, /^\d+ passed, 0 failed\n$/, `${script}: ${set}`);
+    }
+  }
+});
+
+test('every reason against a credential, a grant, a receipt or a bundle has its case, and every profile its digests', () => {
   const read = (file) => JSON.parse(readFileSync(join(SOURCE, 'vectors', file), 'utf8'));
   const page = readFileSync(join(SOURCE, 'docs/reasons.md'), 'utf8');
   const listed = (title) => [...page.split(`## ${title}\n`)[1].split('\n## ')[0].matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
@@ -60,9 +70,11 @@ test('every reason against a credential, a grant or a receipt has its case, and 
   for (const name of listed('Verifying a credential')) assert.ok(credentials.has(name === 'credential_ok' ? 'ok' : name), name);
   const grants = seen(read('vaara/grants.json').cases);
   for (const name of listed('Verifying a grant of Vaara')) assert.ok(grants.has(name), name);
-  const receipts = seen(read('receipts/receipts.json').cases);
-  const ofReceipts = listed('Verifying evidence').filter((name) => !name.startsWith('timestamp_')); // integration.timestamp has those
-  for (const name of ofReceipts) assert.ok(receipts.has(name === 'evidence_ok' ? 'ok' : name), name);
+  const ofFiles = listed('Verifying evidence').filter((name) => !name.startsWith('timestamp_')); // integration.timestamp has those
+  for (const set of ['receipts', 'bundles']) {
+    const reasons = seen(read(`${set}/${set}.json`).cases);
+    for (const name of ofFiles) assert.ok(reasons.has(name === 'evidence_ok' ? 'ok' : name), `${set}: ${name}`);
+  }
   const bindings = seen(read('governance/bindings.json').cases);
   for (const name of listed('The binding check')) assert.ok(bindings.has(name) || name === 'idempotency_key_reuse', name);
   assert.deepEqual(readdirSync(join(SOURCE, 'vectors/digests')).filter((f) => f.endsWith('.json')).sort(), ['algovoi-v1.json', 'crewai-v1.json', 'vaara-v0.json']);
