@@ -89,6 +89,18 @@ read_text(const struct writ_json *body, struct writ_view name, size_t max, struc
     return value == NULL || (ret->ptr != NULL && ret->len > 0 && ret->len <= max);
 }
 
+/* "upstream/tool", whole, of an upstream or a framework that there is: whoever writes a pattern, or
+ * another name, thinks that something is stopped. */
+static bool
+is_tool_name(const struct asked *a, struct writ_view value)
+{
+    struct writ_view upstream = writ_view_sub(value, 0, writ_view_find(value, '/'));
+
+    return upstream.len + 1 < value.len && writ_view_find(value, '*') == value.len &&
+           (writ_gateway_upstream(a->gateway, upstream) != NULL ||
+               writ_config_framework(a->generation->config, upstream) != NULL);
+}
+
 static bool
 read_kill(struct asked *a, struct writ_kill *ret)
 {
@@ -115,7 +127,7 @@ read_kill(struct asked *a, struct writ_kill *ret)
     ret->by = writ_kills_by_find(by);
     return ret->by != WRIT_KILL_NONE && ret->value.len > 0 && ret->reason.len > 0 &&
            (ret->by != WRIT_KILL_POLICY || writ_digest_is(ret->value)) &&
-           (ret->by != WRIT_KILL_TOOL || writ_view_find(ret->value, '/') < ret->value.len);
+           (ret->by != WRIT_KILL_TOOL || is_tool_name(a, ret->value));
 }
 
 /* An administrator of a tenant stops calls of that tenant alone. */

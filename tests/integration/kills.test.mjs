@@ -180,7 +180,8 @@ test('only administrators pull it, those of a tenant for their tenant', async (t
 test('what is not understood is refused whole', async (t) => {
   const w = await world(t);
   for (const body of [{}, [], { by: 'agent', reason: 'x' }, { by: 'agent', value: '', reason: 'x' }, { by: 'colour', value: 'x', reason: 'x' },
-    { by: 'agent', value: 'a1' }, { by: 'tool', value: 'pay', reason: 'x' }, { by: 'policy', value: 'x', reason: 'x' }, { by: 'agent', value: 7, reason: 'x' },
+    { by: 'agent', value: 'a1' }, { by: 'tool', value: 'pay', reason: 'x' },
+    { by: 'tool', value: 'up/*', reason: 'x' }, { by: 'tool', value: 'up/', reason: 'x' }, { by: 'tool', value: 'upp/pay', reason: 'x' }, { by: 'policy', value: 'x', reason: 'x' }, { by: 'agent', value: 7, reason: 'x' },
     { by: 'agent', value: 'a1', reason: 'x\n' }, { by: 'agent', value: 'a1', reason: 'x', until: 7 }, { by: 'agent', value: 'x'.repeat(513), reason: 'x' }]) {
     const refused = await w.api(ROOT, '/v1/kills', body);
     assert.deepEqual([refused.status, refused.body.reason], [422, 'kill_malformed'], JSON.stringify(body));
