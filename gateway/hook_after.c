@@ -14,7 +14,22 @@
 #define FAULTS_MAX  1024
 #define MEMBER_KEPT "result" /* of the request, and of no record */
 
+/* What a record has of the ledger's alone, or not at all: also as a value of another type none of
+ * it is kept. */
+static const char *const not_said[] = {MEMBER_KEPT, "completed_at", "receipt_ref"};
+
 /* ---- after: what is told ---- */
+
+static bool
+is_said(struct writ_view name)
+{
+    for (size_t i = 0; i < sizeof not_said / sizeof *not_said; i++) {
+        if (writ_view_is(name, not_said[i])) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* The record's place and time are the ledger's to give; what is said of them is not looked at. */
 static writ_result
@@ -30,7 +45,7 @@ read_outcome(struct writ_request *request, struct writ_hook *hook)
         return (writ_result){WRIT_E_NOMEM};
     }
     for (size_t i = 0; i < o->others.count; i++) {
-        if (!writ_view_is(writ_json_string(o->others.names[i]), MEMBER_KEPT)) {
+        if (is_said(writ_json_string(o->others.names[i]))) {
             others[n++] = o->others.names[i];
         }
     }

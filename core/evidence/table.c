@@ -288,6 +288,11 @@ writ_table_put(
                writ_jcs_compare(writ_json_string(others->names[at]), row->name) < 0) {
             WRIT_TRY(put_other(others->names[at++], &first, ret, err));
         }
+        if (at < others->count && presence_of(row, record) != WRIT_WRONG &&
+            writ_view_equal(writ_json_string(others->names[at]), row->name)) {
+            /* what was read wrong was given a value: one name twice is no record */
+            WRIT_FAIL(err, WRIT_E_INVALID, "%s has two values", row->pointer);
+        }
         WRIT_TRY(put_row(row, record, &first, ret, err));
     }
     while (at < others->count) {

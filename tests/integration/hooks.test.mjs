@@ -205,6 +205,21 @@ test('an outcome belongs to a call that was bound, joins it, and comes once and 
   gw.verify();
 });
 
+test('whatever an outcome says of place, time and receipt, its record has the ledger’s, and stays sound', async (t) => {
+  const { gw, crew } = await setUp(t);
+  const said = [true, 7, {}, ['x'], null, 'x', 'sha256:0'];
+  for (const [i, value] of said.entries()) {
+    const { decision } = await crew.before(args(i));
+    await crew.bind(decision, args(i));
+    const { status, json } = await crew.after(decision, { completed_at: value, receipt_ref: value, mine: value });
+    assert.equal(status, 200);
+    assert.ok(Date.parse(json.outcome.completed_at) >= Date.parse(decision.issued_at));
+    assert.match(json.outcome.receipt_ref, /^sha256:[0-9a-f]{64}$/);
+    assert.deepEqual(json.outcome.mine, value, 'what nobody knows is kept');
+  }
+  assert.equal(gw.verify().outcomes, said.length);
+});
+
 test('a call that is not made after all frees its key; one that nobody speaks of keeps it', async (t) => {
   const { gw, crew } = await setUp(t, { framework: { timeout: '1s' }, top: { credential: { lifetime: '1s' } } });
   const first = await crew.before(args());

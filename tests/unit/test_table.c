@@ -288,7 +288,27 @@ START_TEST(both_flags_pass_through)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("table", every_table_is_in_canonical_order, a_record_is_written_in_canonical_form,
+START_TEST(a_member_that_was_read_wrong_and_given_a_value_is_not_written_twice)
+{
+    writ_auto_arena arena = writ_value_arena();
+    writ_auto_buf text = writ_buf_make(1024);
+    struct writ_outcome outcome;
+
+    ck_assert_ok(
+        writ_outcome_read(writ_value_of(arena, WRIT_LIT("{\"a\":1,\"completed_at\":true,\"z\":2}")),
+            arena, &outcome, NULL));
+    ck_assert_ok(writ_outcome_put(&outcome, &text, NULL));
+    ck_assert_view(writ_buf_view(&text), "{\"a\":1,\"completed_at\":true,\"z\":2}");
+
+    outcome.completed_at = writ_member_text(WRIT_LIT("2026-06-25T05:00:00Z"));
+    ck_assert_code(writ_outcome_put(&outcome, &text, NULL), WRIT_E_INVALID);
+    outcome.completed_at.is = WRIT_NULL;
+    ck_assert_code(writ_outcome_put(&outcome, &text, NULL), WRIT_E_INVALID);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("table", a_member_that_was_read_wrong_and_given_a_value_is_not_written_twice,
+    every_table_is_in_canonical_order, a_record_is_written_in_canonical_form,
     the_empty_record_stays_empty, null_and_absent_are_kept_apart,
     unknown_members_pass_through_in_their_place,
     members_of_a_wrong_type_pass_through_and_count_as_absent, an_integer_is_written_as_one,
