@@ -12,6 +12,7 @@
 
 #define ANSWER_MAX  ((size_t)4 << 20)
 #define FAULTS_MAX  1024
+#define OWN_VALUES  4096     /* of a record, for what the ledger adds to what is said */
 #define MEMBER_KEPT "result" /* of the request, and of no record */
 
 /* What a record has of the ledger's alone, or not at all: also as a value of another type none of
@@ -67,6 +68,21 @@ malformed(struct writ_request *request, const struct writ_faults *faults)
         writ_is_ok(writ_buf_check(&text, NULL)) ? text.ptr : NULL);
 }
 
+/* Whether a record with what is said in it is one that whoever checks the ledger reads: with the
+ * limits of records, whatever those of requests are. */
+static bool
+can_be_read(const struct writ_outcome *outcome, struct writ_arena *arena)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+    writ_auto_buf text = writ_buf_make(WRIT_RECORD_MAX_BYTES);
+    const struct writ_json *record;
+
+    limits.bytes = WRIT_RECORD_MAX_BYTES;
+    limits.values -= OWN_VALUES;
+    return writ_is_ok(writ_outcome_put(outcome, &text, NULL)) &&
+           writ_is_ok(writ_json_read(writ_buf_view(&text), &limits, arena, &record, NULL));
+}
+
 enum writ_step
 writ_hook_after_read(struct writ_request *request)
 {
@@ -86,6 +102,10 @@ writ_hook_after_read(struct writ_request *request)
     }
     if (faults.count > 0) {
         return malformed(request, &faults);
+    }
+    if (!can_be_read(o, request->x->arena)) {
+        return writ_hook_refuse(request, 422, WRIT_REASON_OUTCOME_MALFORMED,
+            "what is said beside result is too large or nested too deep for a record");
     }
     return writ_hook_find(request, o->decision_id.view, WRIT_STEP_JOIN);
 }

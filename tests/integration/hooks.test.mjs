@@ -220,6 +220,22 @@ test('whatever an outcome says of place, time and receipt, its record has the le
   assert.equal(gw.verify().outcomes, said.length);
 });
 
+test('an outcome that nobody could read in the ledger is refused, and may be told again', async (t) => {
+  const nested = (n) => JSON.parse(`${'['.repeat(n)}1${']'.repeat(n)}`);
+  // limits of requests may be greater than those of records
+  const { gw, crew } = await setUp(t, { top: { limits: { json_depth: 200, json_values: 1000000 } } });
+  const { decision } = await crew.before(args());
+  await crew.bind(decision, args());
+  for (const bad of [{ mine: Array(65520).fill(1) }, { mine: Array(100000).fill(1) }, { mine: nested(64) }, { extensions: { mine: nested(63) } },
+    { mine: 'x'.repeat(1 << 20) }]) {
+    const { status, json } = await crew.after(decision, bad);
+    assert.deepEqual([status, json.reason], [422, 'outcome_malformed'], JSON.stringify(bad).slice(0, 60));
+  }
+  const told = await crew.after(decision, { mine: nested(63), extensions: { mine: Array(61000).fill(1) }, result: nested(100) });
+  assert.equal(told.status, 200);
+  gw.verify();
+});
+
 test('a call that is not made after all frees its key; one that nobody speaks of keeps it', async (t) => {
   const { gw, crew } = await setUp(t, { framework: { timeout: '1s' }, top: { credential: { lifetime: '1s' } } });
   const first = await crew.before(args());
