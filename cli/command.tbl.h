@@ -356,6 +356,19 @@ KILL_CALLER(kill_lift)
         "The list of revoked credentials: a file, or the gateway's URL and "                       \
         "/.well-known/writ-status-list. Then no credential is good without a current list that "   \
         "has it.")
+/* what those are told that see calls */
+#define GUARD_STATE(id)                                                                            \
+    VALUE(id, "policy", "FILE",                                                                    \
+        "A configuration file, of the gateway or with `tools` alone. By `state` of the rules of "  \
+        "--upstream the target of a call is observed right before it, and compared with the "      \
+        "state that its credential is for.")                                                       \
+    VALUE(id, "upstream", "NAME", "What the tool server is called in --policy; needed with it.")   \
+    FLAG(id, "any-state",                                                                          \
+        "Where --policy has no state for a tool, let its calls through whatever state their "      \
+        "credential is for: the server compares it. Without this they are refused.")               \
+    FLAG(id, "open-probes",                                                                        \
+        "Let calls of the tools that --policy names in a state through without a credential: so "  \
+        "the gateway asks them. Anybody can then call them.")
 #define GUARD_LISTENS(id)                                                                          \
     VALUE(id, "listen", "ADDRESS", "Where to listen; 127.0.0.1:9100 by default.")                  \
     VALUE(id, "host", "NAME", "A further Host that is served, besides the address.")               \
@@ -371,6 +384,7 @@ COMMAND(guard_http, "guard http", "URL", 1, 1, "let only calls with a credential
     "refused never reaches the server. Other messages pass. Ends with SIGTERM or SIGINT.")
 GUARD_LISTENS(guard_http)
 GUARD_OPTIONS(guard_http)
+GUARD_STATE(guard_http)
 
 COMMAND(guard_check, "guard check", "", 0, 0, "answer another proxy that asks whether a request may pass",
     "Answers GET /check with 204, or with 401 or 403 and the reason in Writ-Reason, as the auth_request "
@@ -385,7 +399,9 @@ COMMAND(guard_stdio, "guard stdio", "-- CMD...", 1, 256,
     "Stands between the standard streams of the client and those of the server. A tools/call needs a "
     "credential in params._meta[\"io.writ/credential\"]. Ends when either of them does.")
 GUARD_OPTIONS(guard_stdio)
+GUARD_STATE(guard_stdio)
 #undef GUARD_OPTIONS
+#undef GUARD_STATE
 #undef GUARD_LISTENS
 
 /* what commands on crews take besides their operands */

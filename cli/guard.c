@@ -47,13 +47,29 @@ run(const struct writ_cli *cli, struct writ_guard_options *options)
     return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
 }
 
+/* Of those who see calls: how they observe the targets. */
 static enum writ_exit
-listen_and_run(const struct writ_cli *cli, struct writ_guard_options *options)
+observe_and_run(const struct writ_cli *cli, struct writ_guard_options *options)
+{
+    if (writ_cli_has(cli, "policy") != writ_cli_has(cli, "upstream")) {
+        return writ_cli_usage(cli, "--policy and --upstream go together");
+    }
+    if (writ_cli_has(cli, "open-probes") && !writ_cli_has(cli, "policy")) {
+        return writ_cli_usage(cli, "--open-probes needs --policy, which names the probes");
+    }
+    options->policy = writ_cli_get(cli, "policy").ptr;
+    options->name = writ_cli_get(cli, "upstream");
+    options->any_state = writ_cli_has(cli, "any-state");
+    options->open_probes = writ_cli_has(cli, "open-probes");
+    return run(cli, options);
+}
+
+static void
+listen_as_told(const struct writ_cli *cli, struct writ_guard_options *options)
 {
     options->listen = writ_cli_has(cli, "listen") ? writ_cli_get(cli, "listen") : WRIT_LIT(ADDRESS);
     options->host = writ_cli_get(cli, "host");
     options->header = writ_cli_has(cli, "header") ? writ_cli_get(cli, "header") : WRIT_LIT(HEADER);
-    return run(cli, options);
 }
 
 enum writ_exit
@@ -62,7 +78,8 @@ writ_command_guard_http(const struct writ_cli *cli)
     struct writ_guard_options options = {
         .form = WRIT_GUARD_HTTP, .upstream = writ_cli_operand(cli, 0)};
 
-    return listen_and_run(cli, &options);
+    listen_as_told(cli, &options);
+    return observe_and_run(cli, &options);
 }
 
 enum writ_exit
@@ -70,7 +87,8 @@ writ_command_guard_check(const struct writ_cli *cli)
 {
     struct writ_guard_options options = {.form = WRIT_GUARD_CHECK};
 
-    return listen_and_run(cli, &options);
+    listen_as_told(cli, &options);
+    return run(cli, &options);
 }
 
 enum writ_exit
@@ -82,5 +100,5 @@ writ_command_guard_stdio(const struct writ_cli *cli)
     for (int i = 0; i < cli->operand_count; i++) {
         argv[i] = cli->operands[i];
     }
-    return run(cli, &options);
+    return observe_and_run(cli, &options);
 }

@@ -50,7 +50,8 @@ struct writ_child {
     enum state state;
     struct writ_child_end end; /* why, while ENDING; all of it while a task is to tell it */
     bool stopping, signalled;
-    bool deaf; /* its output is not trusted any more */
+    bool finishing; /* stopping, and still heard */
+    bool deaf;      /* its output is not trusted any more */
     struct writ_spawned spawned;
     struct writ_watch in, out, err, status, process;
     struct writ_timer timer; /* next start, or next step of the end */
@@ -226,7 +227,8 @@ hand_line(struct writ_child *child, struct writ_view line)
 static bool
 wants_lines(const struct writ_child *child)
 {
-    return !child->deaf && !child->stopping && (child->state == UP || child->state == ENDING);
+    return !child->deaf && (!child->stopping || child->finishing) &&
+           (child->state == UP || child->state == ENDING);
 }
 
 static void
@@ -359,6 +361,8 @@ on_input(struct writ_watch *watch, uint32_t events)
     }
     if (!writ_line_queue_flush(&child->queue, child->spawned.in)) {
         begin_end(child, WRIT_CHILD_BROKEN_PIPE, false);
+    } else if (child->finishing && child->queue.bytes == 0) {
+        begin_end(child, WRIT_CHILD_STOPPED, false);
     }
 }
 
@@ -371,7 +375,7 @@ writ_child_send(struct writ_child *child, struct writ_view line, uint64_t *ret_t
     if (!writ_line_queue_takes(line)) {
         return (writ_result){WRIT_E_INVALID};
     }
-    if (child->state != UP) {
+    if (child->state != UP || child->stopping) {
         return (writ_result){WRIT_E_ABSENT};
     }
     r = writ_line_queue_send(&child->queue, child->spawned.in, line, ret_ticket, &broken);
@@ -493,6 +497,8 @@ on_timer(struct writ_timer *timer)
         start(child);
     } else if (child->state == ENDING) {
         next_step(child);
+    } else if (child->finishing) { /* it does not read what waits for it */
+        begin_end(child, WRIT_CHILD_STOPPED, false);
     }
 }
 
@@ -509,12 +515,29 @@ on_task(struct writ_task *task)
 }
 
 void
+writ_child_finish(struct writ_child *child)
+{
+    if (child->stopping || child->state != UP) {
+        writ_child_stop(child);
+        return;
+    }
+    child->stopping = child->finishing = true;
+    if (child->queue.bytes == 0) {
+        begin_end(child, WRIT_CHILD_STOPPED, false);
+    } else {
+        writ_loop_timer_set(
+            child->loop, &child->timer, writ_loop_now_us(child->loop) + child->options.grace_us);
+    }
+}
+
+void
 writ_child_stop(struct writ_child *child)
 {
-    if (child->stopping) {
+    if (child->stopping && !child->finishing) {
         return;
     }
     child->stopping = true;
+    child->finishing = false;
     if (has_process(child)) {
         begin_end(child, WRIT_CHILD_STOPPED, false);
         return;

@@ -108,6 +108,10 @@ void writ_child_reject(struct writ_child *child);
  * on_down comes with STOPPED when it is gone, also when it was not there. */
 void writ_child_stop(struct writ_child *child);
 
+/** As writ_child_stop, for one that is let finish: what waits is sent before the end of its input,
+ * and lines that it still says are handed over. writ_child_stop ends that. */
+void writ_child_finish(struct writ_child *child);
+
 /** Frees it. Stop it first and wait for on_down; else its group is killed here, and this waits for
  * the end of the process. NULL is fine. */
 void writ_child_close(struct writ_child *child);

@@ -7,6 +7,7 @@
 
 #include "evidence/write.h"
 #include "gateway/guard_http.h"
+#include "gateway/guard_look.h"
 #include "gateway/guard_stdio.h"
 #include "gateway/method.h"
 #include "gateway/refusal.h"
@@ -29,7 +30,7 @@
 
 enum place { PLACE_KEYS = 0, PLACE_STATUS };
 
-static const struct writ_json_limits message_limits = {
+const struct writ_json_limits writ_guard_message_limits = {
     .bytes = WRIT_GUARD_BODY_MAX,
     .depth = 64,
     .values = (size_t)1 << 20,
@@ -62,6 +63,7 @@ take(struct writ_guard *guard, const struct writ_verify_answer *answer)
     return WRIT_REASON_OVERLOADED;
 }
 
+/* All questions but the last. */
 static enum writ_reason
 judge(struct writ_guard *guard, struct writ_guard_ask *ask)
 {
@@ -82,27 +84,44 @@ judge(struct writ_guard *guard, struct writ_guard_ask *ask)
         .now_s = now_s(guard),
         .skew_s = options->skew_s,
     };
-    writ_result result =
-        writ_verify_credential(guard->verify, ask->token, &call, &ask->answer, &err);
+    writ_result result;
 
+    writ_verify_wipe(&ask->answer);
+    result = writ_verify_credential(guard->verify, ask->token, &call, &ask->answer, &err);
     if (!writ_is_ok(result)) {
         WRIT_LOG(options->log, WRIT_LOG_ERROR, "not_verified", writ_log_str("why", err.text));
         return WRIT_REASON_INTERNAL_ERROR;
     }
-    return ask->answer.ok ? take(guard, &ask->answer)
+    return ask->answer.ok ? WRIT_REASON_CREDENTIAL_OK
                           : writ_reason_find(writ_view_str(ask->answer.reason));
 }
 
 static void
 finish(struct writ_guard *guard, struct writ_guard_ask *ask)
 {
-    bool ok = ask->reason == WRIT_REASON_CREDENTIAL_OK;
+    bool ok;
 
+    if (ask->reason == WRIT_REASON_CREDENTIAL_OK) {
+        ask->reason = take(guard, &ask->answer);
+    }
+    ok = ask->reason == WRIT_REASON_CREDENTIAL_OK;
     ask->ok = ok; /* keeps (1) */
     WRIT_LOG(guard->options->log, ok ? WRIT_LOG_DEBUG : WRIT_LOG_WARN,
         ok ? "let_through" : "refused", writ_log_text("reason", writ_reason_name(ask->reason)),
         writ_log_text("tool", ask->tool), writ_log_text("jti", ask->answer.jti));
     ask->done(ask);
+}
+
+/* With what was judged: it is looked at the target, or it ends. */
+static void
+go_on(struct writ_guard *guard, struct writ_guard_ask *ask)
+{
+    if (ask->reason == WRIT_REASON_CREDENTIAL_OK && ask->call != NULL && !ask->state_is_known) {
+        ask->reason = writ_guard_look_start(guard, ask);
+    }
+    if (ask->reason != WRIT_REASON_NONE) {
+        finish(guard, ask);
+    }
 }
 
 void
@@ -115,10 +134,26 @@ writ_guard_ask(struct writ_guard *guard, struct writ_guard_ask *ask)
         guard->waiting = ask;
         return;
     }
+    go_on(guard, ask);
+}
+
+/* Time has passed since the ask was judged, so all of it is judged again. */
+void
+writ_guard_saw(
+    struct writ_guard *guard, struct writ_guard_ask *ask, const struct writ_probe_state *state)
+{
+    if (!state->known) {
+        ask->reason = WRIT_REASON_TARGET_STATE_UNAVAILABLE;
+    } else {
+        writ_digest_text(&state->digest, ask->seen);
+        ask->target_state = writ_view_str(ask->seen);
+        ask->state_is_known = true;
+        ask->reason = judge(guard, ask);
+    }
     finish(guard, ask);
 }
 
-void
+bool
 writ_guard_forget(struct writ_guard *guard, struct writ_guard_ask *ask)
 {
     for (struct writ_guard_ask **at = &guard->waiting; ask->waiting && *at != NULL;
@@ -126,9 +161,13 @@ writ_guard_forget(struct writ_guard *guard, struct writ_guard_ask *ask)
         if (*at == ask) {
             *at = ask->next;
             ask->waiting = false;
-            return;
+            return true;
         }
     }
+    if (ask->get.call != NULL) {
+        writ_probe_get_cancel(&ask->get);
+    }
+    return false;
 }
 
 /* A list that cannot be had or used leaves the one before, which is over soon. */
@@ -167,7 +206,7 @@ told(void *ctx, size_t place, const struct writ_buf *text)
         guard->waiting = ask->next;
         ask->waiting = false;
         ask->reason = judge(guard, ask);
-        finish(guard, ask); /* keeps (2) */
+        go_on(guard, ask); /* keeps (2) */
     }
 }
 
@@ -229,10 +268,20 @@ read_token(const struct writ_json *meta, struct writ_view head, struct writ_view
     return value == NULL || (body.ptr != NULL && (head.len == 0 || writ_view_equal(head, body)));
 }
 
-static enum writ_guard_way
-read_call(
-    const struct writ_mcp_message *message, struct writ_view token, struct writ_guard_message *ret)
+/* A question as the probes ask it, which only reads. */
+static bool
+is_open(const struct writ_guard *guard, struct writ_view tool, struct writ_view token)
 {
+    return guard->options->open_probes && guard->probes != NULL && token.len == 0 &&
+           writ_guard_probes_asks(guard->probes, tool);
+}
+
+static enum writ_guard_way
+read_call(const struct writ_guard *guard, struct writ_view token, struct writ_arena *arena,
+    struct writ_guard_message *ret)
+{
+    const struct writ_mcp_message *message = &ret->call;
+
     if (message->name.len == 0 || !writ_mcp_params_are_known(message->params)) {
         return refuse(ret, 400, CODE_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
             "params of a tools/call have a name, and no member that the specification has not");
@@ -247,19 +296,21 @@ read_call(
     }
     ret->ask.tool = message->name;
     ret->ask.params_hash = writ_view_str(ret->params_hash);
-    return WRIT_GUARD_CALL;
+    ret->ask.call = message;
+    ret->ask.arena = arena;
+    return is_open(guard, message->name, ret->ask.token) ? WRIT_GUARD_PASS : WRIT_GUARD_CALL;
 }
 
 enum writ_guard_way
-writ_guard_read(struct writ_view text, const struct writ_mcp_headers *headers,
-    struct writ_view token, struct writ_arena *arena, struct writ_guard_message *ret)
+writ_guard_read(const struct writ_guard *guard, struct writ_view text,
+    const struct writ_mcp_headers *headers, struct writ_view token, struct writ_arena *arena,
+    struct writ_guard_message *ret)
 {
     const struct writ_json *body = NULL;
-    struct writ_mcp_message message;
     struct writ_mcp_headers made;
 
     *ret = (struct writ_guard_message){0};
-    if (!writ_is_ok(writ_json_read(text, &message_limits, arena, &body, NULL))) {
+    if (!writ_is_ok(writ_json_read(text, &writ_guard_message_limits, arena, &body, NULL))) {
         return refuse(
             ret, 400, CODE_PARSE, WRIT_REASON_MALFORMED_REQUEST, "the message is no strict JSON");
     }
@@ -268,10 +319,14 @@ writ_guard_read(struct writ_view text, const struct writ_mcp_headers *headers,
         return refuse(ret, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, "no memory");
     }
     if (!writ_is_ok(
-            writ_mcp_classify(body, headers != NULL ? headers : &made, &message, &ret->fault))) {
+            writ_mcp_classify(body, headers != NULL ? headers : &made, &ret->call, &ret->fault))) {
         return WRIT_GUARD_REFUSE;
     }
-    switch (message.kind) {
+    if (writ_guard_look_is_ours(ret->id)) {
+        return refuse(ret, 400, CODE_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
+            "ids that begin with " WRIT_GUARD_LOOK_ID " are the guard's own");
+    }
+    switch (ret->call.kind) {
     case WRIT_MCP_RESPONSE:
         return WRIT_GUARD_PASS;
     case WRIT_MCP_REQUEST:
@@ -280,13 +335,13 @@ writ_guard_read(struct writ_view text, const struct writ_mcp_headers *headers,
     case WRIT_MCP_REFUSED:
         return refuse(ret, 400, CODE_REQUEST, WRIT_REASON_MALFORMED_REQUEST, "no message");
     }
-    if (writ_mcp_is_governed(message.method)) {
-        return read_call(&message, token, ret);
+    if (writ_mcp_is_governed(ret->call.method)) {
+        return read_call(guard, token, arena, ret);
     }
-    if (writ_method_find(message.method) != WRIT_MCP_UNKNOWN) {
+    if (writ_method_find(ret->call.method) != WRIT_MCP_UNKNOWN) {
         return WRIT_GUARD_PASS;
     }
-    if (message.kind == WRIT_MCP_NOTIFICATION) {
+    if (ret->call.kind == WRIT_MCP_NOTIFICATION) {
         return WRIT_GUARD_DROP;
     }
     return refuse(ret, 200, CODE_NO_METHOD, WRIT_REASON_MALFORMED_REQUEST,
@@ -334,7 +389,13 @@ open_guard(struct writ_guard *guard, struct writ_err *err)
     if (options->status != NULL) { /* from now on there has to be one */
         WRIT_TRY(writ_verify_status(guard->verify, writ_view(NULL, 0), err));
     }
+    if (options->policy != NULL) {
+        WRIT_TRY(writ_guard_probes_open(options->policy, options->name, &guard->probes, err));
+    }
     WRIT_TRY(writ_loop_new(&loop, &guard->loop, err));
+    WRIT_TRY(writ_resolver_open(&guard->resolver, err));
+    guard->probed.loop = guard->loop;
+    guard->probed.resolver = guard->resolver;
     return writ_guard_keys_open(
         guard->loop, places, options->log, options->clock, told, guard, &guard->keys, err);
 }
@@ -343,7 +404,9 @@ static void
 close_guard(struct writ_guard *guard)
 {
     writ_guard_keys_free(guard->keys);
+    writ_resolver_close(guard->resolver);
     writ_loop_free(guard->loop);
+    writ_guard_probes_close(guard->probes);
     writ_verify_free(guard->verify);
     writ_guard_used_close(guard->used);
 }
@@ -398,6 +461,7 @@ run_form(struct writ_guard *guard, const struct form *form, const sigset_t *sign
         WRIT_LOG(
             guard->options->log, WRIT_LOG_INFO, "stopped", writ_log_str("version", WRIT_VERSION));
     }
+    writ_probe_get_close(&guard->probed); /* who asks is still there */
     form->close(opened);
     return result;
 }

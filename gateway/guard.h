@@ -8,6 +8,9 @@
  * (guard_used.h); what is refused never reaches the server. Messages that call no tool pass when
  * their method is one that the gateway knows. What goes on are the bytes that came.
  *
+ * A credential may be bound to the state of the call's target. Then the guard looks at the target
+ * (guard_look.h), after all else is good and right before its jti is taken.
+ *
  * Three forms: a reverse proxy over HTTP (guard_http.h); a program that starts the server and
  * stands between its standard streams and the client's (guard_stdio.h); and an answer to the
  * question of another proxy, which has the head of a request alone (nginx auth_request). All have
@@ -19,12 +22,20 @@
 #include "evidence/digest.h"
 #include "gateway/exchange.h"
 #include "gateway/guard_keys.h"
+#include "gateway/guard_probes.h"
 #include "gateway/guard_used.h"
 #include "gateway/loop.h"
 #include "gateway/mcp.h"
+#include "gateway/probe.h"
+#include "gateway/probe_get.h"
 
 #define WRIT_GUARD_BODY_MAX ((size_t)16 << 20) /* bytes of one message */
 #define WRIT_GUARD_META     "io.writ/credential"
+
+#define WRIT_GUARD_LOOK_ID_MAX 48 /* bytes of the id of a question, with its end */
+
+/** What is read of a message, of a client or a server. */
+extern const struct writ_json_limits writ_guard_message_limits;
 
 enum writ_guard_form {
     WRIT_GUARD_NOTHING = 0,
@@ -47,6 +58,11 @@ struct writ_guard_options {
     const char *keys;          /* a file or a URL */
     const char *status;        /* the list of revoked credentials, likewise; NULL: not looked at */
     const char *used;          /* the file of guard_used.h */
+    /* HTTP, STDIO: */
+    const char *policy;    /* the file of guard_probes.h; NULL: nothing is observed */
+    struct writ_view name; /* of the server in that file */
+    bool any_state;        /* without a probe the server compares the state */
+    bool open_probes;      /* who asks as the probes do needs no credential */
     int64_t skew_s;
     struct writ_log *log;
     const struct writ_clock *clock;
@@ -58,7 +74,9 @@ struct writ_guard_ask {
     struct writ_view token, tool, params_hash; /* all needed, but for an empty token */
     struct writ_view target_state;             /* with `state_is_known`; empty: there is none */
     bool state_is_known;
-    bool any_arguments; /* who asks does not see them; no params_hash then */
+    bool any_arguments;                  /* who asks does not see them; no params_hash then */
+    const struct writ_mcp_message *call; /* NULL: who asks does not see it; not looked then */
+    struct writ_arena *arena;            /* with `call` */
     void (*done)(struct writ_guard_ask *ask);
     void *ctx;
     /* the answer */
@@ -68,6 +86,12 @@ struct writ_guard_ask {
     /* the guard's own */
     struct writ_guard_ask *next;
     bool waiting;
+    /* of looking */
+    struct writ_guard *guard;
+    struct writ_probe_request wanted;
+    char id[WRIT_GUARD_LOOK_ID_MAX]; /* of the question */
+    struct writ_probe_get get;
+    char seen[WRIT_DIGEST_TEXT];
 };
 
 /** A guard that runs. Used from its loop's thread alone. */
@@ -77,6 +101,12 @@ struct writ_guard {
     struct writ_verify *verify;
     struct writ_guard_used *used;
     struct writ_guard_keys *keys;
+    struct writ_guard_probes *probes; /* NULL: none */
+    struct writ_resolver *resolver;
+    struct writ_probe_servers probed; /* by an HTTP GET */
+    /** The form's: sends the question of an ask to the tool server and sees to the time that it may
+     * take; then writ_guard_look_told. A failure: nothing was sent. */
+    WRIT_RESULT (*look)(struct writ_guard_ask *ask, struct writ_view question);
     struct writ_guard_ask *waiting; /* for keys that are being fetched */
     bool status_refused;            /* as the log has it */
 };
@@ -89,8 +119,13 @@ WRIT_RESULT writ_guard_run(const struct writ_guard_options *options, struct writ
  * moment ago. */
 void writ_guard_ask(struct writ_guard *guard, struct writ_guard_ask *ask);
 
-/** Nobody waits for the answer any more; `done` is not called. */
-void writ_guard_forget(struct writ_guard *guard, struct writ_guard_ask *ask);
+/** Nobody waits for the answer any more, and `done` is not called. False: it is being looked, and
+ * `done` comes when that has ended. */
+bool writ_guard_forget(struct writ_guard *guard, struct writ_guard_ask *ask);
+
+/** The end of a look: goes on with the ask. */
+void writ_guard_saw(
+    struct writ_guard *guard, struct writ_guard_ask *ask, const struct writ_probe_state *state);
 
 /** What is to be done with a message. */
 enum writ_guard_way {
@@ -104,6 +139,7 @@ enum writ_guard_way {
 struct writ_guard_message {
     const struct writ_json *id; /* or NULL */
     struct writ_mcp_fault fault;
+    struct writ_mcp_message call; /* `ask` points here: a message stays where it was read */
     char params_hash[WRIT_DIGEST_TEXT];
     struct writ_guard_ask ask;
 };
@@ -111,12 +147,14 @@ struct writ_guard_message {
 /**
  * Reads a message.
  *
+ * @param guard    whose probes may be asked without a credential; not changed
  * @param text     borrowed as long as `ret`
  * @param headers  of its request; NULL: it has none (stdio)
  * @param token    of its head; empty: none there
  */
-enum writ_guard_way writ_guard_read(struct writ_view text, const struct writ_mcp_headers *headers,
-    struct writ_view token, struct writ_arena *arena, struct writ_guard_message *ret);
+enum writ_guard_way writ_guard_read(const struct writ_guard *guard, struct writ_view text,
+    const struct writ_mcp_headers *headers, struct writ_view token, struct writ_arena *arena,
+    struct writ_guard_message *ret);
 
 /** Appends the JSON-RPC error of a message that is refused. */
 void writ_guard_put_fault(struct writ_buf *buf, const struct writ_guard_message *message);

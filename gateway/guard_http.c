@@ -8,10 +8,10 @@
 #include "gateway/guard_http.h"
 
 #include "base/text.h"
+#include "gateway/guard_http_look.h"
 #include "gateway/http_client.h"
 #include "gateway/listener.h"
 #include "gateway/refusal.h"
-#include "gateway/resolver.h"
 
 #include <time.h>
 
@@ -25,7 +25,6 @@
 struct http {
     struct writ_guard *guard;
     struct writ_listener *listener;
-    struct writ_resolver *resolver;
     struct writ_http_client *client;
     struct writ_route route;
 };
@@ -35,6 +34,7 @@ struct proxied {
     struct http *http;
     struct writ_exchange *x;
     struct writ_guard_message message;
+    struct writ_guard_http_look *look; /* while the server is asked */
     struct writ_http_call *call;
     const struct writ_http_head *head; /* of the answer, until its end */
     struct writ_header fields[FIELDS_MAX];
@@ -298,6 +298,7 @@ asked(struct writ_guard_ask *ask)
 {
     struct proxied *p = ask->ctx;
 
+    p->look = NULL;
     writ_exchange_on_gone(p->x, NULL, NULL);
     if (ask->ok) {
         pass_on(p); /* keeps (1) */
@@ -330,8 +331,21 @@ gone_while_asking(struct writ_exchange *x, void *ctx)
 {
     struct proxied *p = ctx;
 
-    writ_guard_forget(p->http->guard, &p->message.ask);
-    writ_exchange_abort(x);
+    if (p->look != NULL) {
+        writ_guard_http_look_cancel(p->look); /* its end refuses the call */
+    } else if (writ_guard_forget(p->http->guard, &p->message.ask)) {
+        writ_exchange_abort(x);
+    }
+}
+
+/* The question goes the way of the call. */
+static WRIT_RESULT
+look(struct writ_guard_ask *ask, struct writ_view question)
+{
+    struct proxied *p = ask->ctx;
+
+    return writ_guard_http_look_start(
+        p->http->client, p->x, target_of(p->x), p->http->guard, ask, question, &p->look);
 }
 
 static void
@@ -359,7 +373,8 @@ handle_post(struct proxied *p)
         reply_fault(p);
         return;
     }
-    switch (writ_guard_read(p->x->body, &headers, token, p->x->arena, &p->message)) {
+    switch (
+        writ_guard_read(p->http->guard, p->x->body, &headers, token, p->x->arena, &p->message)) {
     case WRIT_GUARD_REFUSE:
         reply_fault(p);
         return;
@@ -493,8 +508,9 @@ open_client(struct http *http, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_INVALID,
             "the server is named without a path: the path of a request is passed on");
     }
-    WRIT_TRY(writ_resolver_open(&http->resolver, err));
-    return writ_http_client_open(http->guard->loop, http->resolver, &client, &http->client, err);
+    http->guard->look = look;
+    return writ_http_client_open(
+        http->guard->loop, http->guard->resolver, &client, &http->client, err);
 }
 
 WRIT_RESULT
@@ -568,6 +584,5 @@ writ_guard_http_close(void *form)
     }
     writ_http_client_close(http->client);
     writ_listener_free(http->listener);
-    writ_resolver_close(http->resolver);
     writ_free(http);
 }

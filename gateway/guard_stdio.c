@@ -3,10 +3,12 @@
  * Invariants:
  * (1) A line with a tools/call is sent from `asked` alone, with an ask that is ok.
  * (2) Standard output gets whole lines only: of the server as they came, and refusals.
- * (3) The server is started once: what it knew of its client is gone with it. */
+ * (3) The server is started once: what it knew of its client is gone with it.
+ * (4) An answer to a question of the guard's own never reaches the client. */
 #include "gateway/guard_stdio.h"
 
 #include "gateway/child.h"
+#include "gateway/guard_look.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -25,6 +27,9 @@ struct pipe {
     struct writ_watch input;
     struct writ_buf line; /* what was read of a line */
     bool too_long;        /* the line is thrown away until its end */
+    bool ended;           /* the client writes no more; what it wrote is still served */
+    size_t asking;        /* calls that are not settled */
+    struct call *looking; /* of these, for whom the server is asked */
     struct writ_post stopping;
     atomic_bool over;    /* one of the two has ended */
     atomic_bool stopped; /* the server is gone */
@@ -36,6 +41,8 @@ struct call {
     struct writ_arena *arena;
     struct writ_view line;
     struct writ_guard_message message;
+    struct writ_timer timer; /* of looking, as `next` */
+    struct call *next;
 };
 
 /* ---- to the client */
@@ -108,14 +115,73 @@ static void
 asked(struct writ_guard_ask *ask)
 {
     struct call *call = ask->ctx;
+    struct pipe *pipe = call->pipe;
 
     if (ask->ok) {
-        pass_on(call->pipe, &call->message, call->line); /* keeps (1) */
+        pass_on(pipe, &call->message, call->line); /* keeps (1) */
     } else {
-        put_refusal(call->pipe, &call->message, false);
+        put_refusal(pipe, &call->message, false);
     }
     writ_verify_wipe(&ask->answer);
     call_free(call);
+    if (--pipe->asking == 0 && pipe->ended) {
+        writ_child_finish(pipe->child);
+    }
+}
+
+/* ---- asking the server */
+
+static void
+stop_looking(struct call *call, struct writ_view answer)
+{
+    struct call **at = &call->pipe->looking;
+
+    while (*at != call) {
+        at = &(*at)->next;
+    }
+    *at = call->next;
+    writ_loop_timer_cancel(&call->timer);
+    writ_guard_look_told(call->pipe->guard, &call->message.ask, answer);
+}
+
+static void
+too_late(struct writ_timer *timer)
+{
+    stop_looking(timer->ctx, writ_view(NULL, 0));
+}
+
+static WRIT_RESULT
+look(struct writ_guard_ask *ask, struct writ_view question)
+{
+    struct call *call = ask->ctx;
+    struct pipe *pipe = call->pipe;
+    struct writ_loop *loop = pipe->guard->loop;
+    uint64_t ticket;
+
+    WRIT_TRY(writ_child_send(pipe->child, question, &ticket));
+    call->timer = (struct writ_timer){.fn = too_late, .ctx = call};
+    writ_loop_timer_set(loop, &call->timer, writ_loop_now_us(loop) + ask->wanted.probe->timeout_us);
+    call->next = pipe->looking;
+    pipe->looking = call;
+    return WRIT_DONE;
+}
+
+/* True: it is an answer to a question of the guard's own, also to one that is over. */
+static bool
+take_answer(struct pipe *pipe, struct writ_view line)
+{
+    enum writ_guard_answer answer = writ_guard_look_is_answer(NULL, line);
+
+    if (answer == WRIT_GUARD_NO_ANSWER) {
+        return false;
+    }
+    for (struct call *call = pipe->looking; call != NULL; call = call->next) {
+        if (writ_guard_look_is_answer(&call->message.ask, line) == WRIT_GUARD_ANSWER) {
+            stop_looking(call, line);
+            break;
+        }
+    }
+    return true; /* keeps (4) */
 }
 
 static void
@@ -131,7 +197,7 @@ take_line(struct pipe *pipe, struct writ_view line)
         return;
     }
     *call = (struct call){.pipe = pipe, .arena = arena, .line = copy};
-    switch (writ_guard_read(copy, NULL, writ_view(NULL, 0), arena, &call->message)) {
+    switch (writ_guard_read(pipe->guard, copy, NULL, writ_view(NULL, 0), arena, &call->message)) {
     case WRIT_GUARD_REFUSE:
         put_refusal(pipe, &call->message, true);
         break;
@@ -143,6 +209,7 @@ take_line(struct pipe *pipe, struct writ_view line)
     case WRIT_GUARD_CALL:
         call->message.ask.done = asked;
         call->message.ask.ctx = call;
+        pipe->asking++;
         writ_guard_ask(pipe->guard, &call->message.ask);
         return;
     }
@@ -202,7 +269,10 @@ on_input(struct writ_watch *watch, uint32_t events)
     }
     if (n <= 0) {
         writ_loop_unwatch(watch);
-        writ_child_stop(pipe->child); /* the end of its input, and time to go */
+        pipe->ended = true;
+        if (pipe->asking == 0) {
+            writ_child_finish(pipe->child); /* the end of its input, and time to go */
+        }
         return;
     }
     take_bytes(pipe, writ_view(bytes, (size_t)n));
@@ -228,8 +298,12 @@ on_up(void *ctx, struct writ_child *child)
 static void
 on_line(void *ctx, struct writ_child *child, struct writ_view line)
 {
+    struct pipe *pipe = ctx;
+
     (void)child;
-    put_with_end(ctx, line);
+    if (!take_answer(pipe, line)) {
+        put_with_end(pipe, line);
+    }
 }
 
 static void
@@ -278,6 +352,7 @@ writ_guard_stdio_open(struct writ_guard *guard, void **ret, struct writ_err *err
     *ret = pipe;
     pipe->guard = guard;
     pipe->line = writ_buf_make(WRIT_GUARD_BODY_MAX);
+    guard->look = look;
     return writ_child_open(guard->loop, &options, &child_handler, pipe, &pipe->child, err);
 }
 
@@ -322,8 +397,11 @@ writ_guard_stdio_close(void *form)
     while (pipe->guard->waiting != NULL) {
         struct writ_guard_ask *ask = pipe->guard->waiting;
 
-        writ_guard_forget(pipe->guard, ask);
+        (void)writ_guard_forget(pipe->guard, ask);
         call_free(ask->ctx);
+    }
+    while (pipe->looking != NULL) {
+        stop_looking(pipe->looking, writ_view(NULL, 0));
     }
     writ_child_close(pipe->child);
     writ_buf_wipe(&pipe->line);

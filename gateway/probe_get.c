@@ -30,6 +30,7 @@ on_end(void *ctx, struct writ_http_call *call, const struct writ_http_end *end)
     if (end->reason != WRIT_HTTP_OK || !writ_is_ok(writ_buf_check(&text, NULL))) {
         get->status = 0;
     }
+    get->call = NULL;
     get->text = (struct writ_buf){0};
     get->body = writ_buf_view(&text);
     get->done(get); /* `get` may be gone now */
@@ -105,6 +106,12 @@ writ_probe_get_start(struct writ_probe_servers *servers, struct writ_view url, i
     get->status = 0;
     get->text = writ_buf_make(WRIT_PROBE_ANSWER_MAX);
     return writ_http_client_send(client, &request, &handler, get, &get->call, NULL);
+}
+
+void
+writ_probe_get_cancel(struct writ_probe_get *get)
+{
+    writ_http_client_cancel(get->call);
 }
 
 void

@@ -36,12 +36,15 @@ struct writ_probe_get {
     struct writ_view body; /* borrowed for the call of `done` */
     /* its own */
     struct writ_buf text;
-    struct writ_http_call *call;
+    struct writ_http_call *call; /* NULL: nothing is asked */
 };
 
 /** Asks, with `done` and `ctx` set. WRIT_E_INVALID (a URL that is none), WRIT_E_LIMIT (too many
  * servers), WRIT_E_BUSY, WRIT_E_CRYPTO, WRIT_E_NOMEM: `done` is not called then. */
 WRIT_RESULT writ_probe_get_start(struct writ_probe_servers *servers, struct writ_view url,
     int64_t timeout_us, struct writ_probe_get *get);
+
+/** Gives up: `done` comes soon, and not from inside. */
+void writ_probe_get_cancel(struct writ_probe_get *get);
 
 #endif

@@ -12,6 +12,7 @@
 #define WRIT_POLICY_POLICY_H
 
 #include "evidence/budget.h"
+#include "evidence/digest.h"
 #include "evidence/duplicates.h"
 #include "evidence/json.h"
 #include "evidence/reason.h"
@@ -52,6 +53,7 @@ struct writ_state_probe {
     struct writ_views select;            /* JSON Pointers that count; none: everything counts */
     enum writ_probe_missing on_error;
     int64_t timeout_us;
+    struct writ_digest digest; /* of all that stands in it */
 };
 
 /** One rule: what one tool (or pattern of tools) may be called with, by whom. */

@@ -144,6 +144,10 @@ read_probe(struct making *m, const struct writ_yaml *node, struct writ_tool_rule
     if (raw.arguments != NULL) {
         probe->members = writ_template_object(m->o, raw.arguments);
     }
+    if (!writ_is_ok(writ_rule_digest(node, m->o->arena, &probe->digest))) {
+        m->o->nomem = true;
+        return false;
+    }
     rule->state = probe;
     return raw.arguments == NULL || probe->members != NULL;
 }

@@ -233,6 +233,46 @@ START_TEST(lines_go_both_ways)
 }
 END_TEST
 
+START_TEST(one_that_is_let_finish_is_sent_what_waits_and_is_heard)
+{
+    static char big[300000];
+    struct seen seen = {.stop_after_ups = 1};
+    uint64_t ticket = 0;
+
+    for (size_t i = 0; i < sizeof big; i++) {
+        big[i] = 'x';
+    }
+    open_shell(&seen, "sleep 0.2; wc -c; echo bye", (struct writ_child_options){0});
+    run(&seen);
+    ck_assert_ok(writ_child_send(seen.child, writ_view(big, sizeof big), &ticket));
+    writ_child_finish(seen.child);
+    ck_assert_code(writ_child_send(seen.child, WRIT_LIT("{}"), &ticket), WRIT_E_ABSENT);
+    run(&seen);
+    ck_assert_int_eq(seen.end.why, WRIT_CHILD_STOPPED);
+    ck_assert_view(writ_buf_view(&seen.text), "300001\nbye\n");
+    done(&seen);
+}
+END_TEST
+
+START_TEST(one_that_does_not_finish_is_ended)
+{
+    struct seen seen = {.stop_after_ups = 1};
+    static char big[300000];
+    uint64_t ticket = 0;
+
+    for (size_t i = 0; i < sizeof big; i++) {
+        big[i] = 'x';
+    }
+    open_shell(&seen, "exec sleep 60", (struct writ_child_options){.grace_us = 50 * MS});
+    run(&seen);
+    ck_assert_ok(writ_child_send(seen.child, writ_view(big, sizeof big), &ticket));
+    writ_child_finish(seen.child);
+    run(&seen);
+    ck_assert_int_eq(seen.end.why, WRIT_CHILD_STOPPED);
+    done(&seen);
+}
+END_TEST
+
 START_TEST(carriage_returns_and_empty_lines_are_not_lines)
 {
     struct seen seen = {0};
@@ -797,7 +837,8 @@ START_TEST(a_failed_allocation_is_a_failure_and_never_half_a_line)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("child", lines_go_both_ways, carriage_returns_and_empty_lines_are_not_lines,
+WRIT_UNIT_MAIN("child", lines_go_both_ways, one_that_is_let_finish_is_sent_what_waits_and_is_heard,
+    one_that_does_not_finish_is_ended, carriage_returns_and_empty_lines_are_not_lines,
     a_line_that_is_not_one_is_refused, a_large_line_passes_both_ways,
     every_line_arrives_before_the_end_and_half_a_line_does_not, a_line_has_a_limit,
     an_endless_line_is_cut_off_at_its_limit, a_child_that_does_not_read_fills_its_queue_and_no_more,
