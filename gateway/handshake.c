@@ -1,9 +1,9 @@
 /* handshake.c - HANDSHAKE: initialize opens a session with every upstream of the endpoint and one
  * with the client; server/discover tells what they can do. What one upstream alone says is passed
  * on as it is; of several it is joined. */
+#include "gateway/legs.h"
 #include "gateway/refusal.h"
 #include "gateway/session_row.h"
-#include "gateway/spread.h"
 
 #include "evidence/write.h"
 
@@ -18,7 +18,7 @@ count_results(const struct writ_legs *legs, const struct writ_leg **ret_first)
     size_t n = 0;
 
     for (size_t i = 0; i < legs->n; i++) {
-        if (writ_json_type(writ_spread_result(&legs->legs[i])) == WRIT_JSON_OBJECT) {
+        if (writ_json_type(writ_legs_result(&legs->legs[i])) == WRIT_JSON_OBJECT) {
             *ret_first = n == 0 ? &legs->legs[i] : *ret_first;
             n++;
         }
@@ -34,7 +34,7 @@ lowest_version(const struct writ_legs *legs)
 
     for (size_t i = 0; i < legs->n; i++) {
         struct writ_view version = writ_json_string(
-            writ_json_get(writ_spread_result(&legs->legs[i]), WRIT_LIT("protocolVersion")));
+            writ_json_get(writ_legs_result(&legs->legs[i]), WRIT_LIT("protocolVersion")));
         if (version.ptr != NULL && (lowest.ptr == NULL || writ_view_compare(version, lowest) < 0)) {
             lowest = version;
         }
@@ -45,7 +45,7 @@ lowest_version(const struct writ_legs *legs)
 static const struct writ_json *
 capability_of(const struct writ_leg *leg, struct writ_view name)
 {
-    return writ_json_get(writ_json_get(writ_spread_result(leg), WRIT_LIT("capabilities")), name);
+    return writ_json_get(writ_json_get(writ_legs_result(leg), WRIT_LIT("capabilities")), name);
 }
 
 /* True when an earlier upstream has the capability (and, with `flag`, the flag in it) as well. */
@@ -91,7 +91,7 @@ put_capabilities(struct writ_write *w, const struct writ_legs *legs)
     writ_write_object_begin(w);
     for (size_t i = 0; i < legs->n; i++) {
         const struct writ_json *all =
-            writ_json_get(writ_spread_result(&legs->legs[i]), WRIT_LIT("capabilities"));
+            writ_json_get(writ_legs_result(&legs->legs[i]), WRIT_LIT("capabilities"));
         WRIT_JSON_EACH(name, all)
         {
             if (!said_before(legs, i, writ_json_string(name), any)) {
@@ -157,7 +157,7 @@ put_response(struct writ_buf *body, const struct writ_request *request,
     writ_mcp_open(&w, request->message.id);
     writ_write_name(&w, WRIT_LIT("result"));
     if (alone != NULL) {
-        writ_write_verbatim(&w, writ_spread_result(alone));
+        writ_write_verbatim(&w, writ_legs_result(alone));
     } else {
         put_joined(&w, request, legs);
     }
@@ -182,7 +182,7 @@ answer(struct writ_request *request)
         }
         session = (struct writ_header){WRIT_LIT("Mcp-Session-Id"), writ_view(id, sizeof id - 1)};
     }
-    writ_spread_answer(request, &body, session);
+    writ_legs_answer(request, &body, session);
 }
 
 /* ---- the session ---- */
@@ -199,7 +199,7 @@ fill_session(struct writ_session *session, const struct writ_legs *legs)
     }
     for (size_t i = 0; i < legs->n; i++) {
         const struct writ_leg *leg = &legs->legs[i];
-        if (writ_spread_result(leg) == NULL) {
+        if (writ_legs_result(leg) == NULL) {
             continue;
         }
         upstreams[n].name =
@@ -292,7 +292,7 @@ legs_done(struct writ_request *request, struct writ_legs *legs)
         if (legs->n == 0) {
             failed(request, WRIT_REASON_UPSTREAM_UNAVAILABLE);
         } else {
-            writ_spread_tell(request, &legs->legs[0]);
+            writ_legs_tell(request, &legs->legs[0]);
         }
         return;
     }
@@ -343,7 +343,7 @@ writ_handshake_start(struct writ_request *request)
         failed(request, crowded);
         return WRIT_STEP_DONE;
     }
-    if (writ_spread_begin(request, request->x->body, legs_done) == NULL) {
+    if (writ_legs_begin(request, request->x->body, legs_done) == NULL) {
         return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
     return WRIT_STEP_WAIT;

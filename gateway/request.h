@@ -169,7 +169,7 @@ struct writ_request {
     int64_t hold_told_us;  /* when its caller was told last; 0: never */
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
     struct writ_request *learn_next;                 /* learn.c: who waits for the same list */
-    void *part; /* of the module that has the request: spread.c, handshake.c */
+    void *part; /* of the module that has the request, such as its legs */
 };
 
 /** The handler of the MCP routes: ctx is a struct writ_endpoint. */

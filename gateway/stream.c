@@ -3,10 +3,10 @@
 #include "gateway/stream.h"
 
 #include "gateway/lanes.h"
+#include "gateway/legs.h"
+#include "gateway/pass.h"
 #include "gateway/refusal.h"
 #include "gateway/session_row.h"
-#include "gateway/pass.h"
-#include "gateway/spread.h"
 
 #define CODE_SERVER   (-32000)
 #define CODE_INTERNAL (-32603)
@@ -44,7 +44,7 @@ writ_stream_leave(struct writ_request *request)
     struct writ_exchange *x = request->x;
 
     if (request->entry.kind != WRIT_ENTRY_SESSION_DROP) {
-        return writ_spread_begin(request, (struct writ_view){NULL, 0}, left) != NULL
+        return writ_legs_begin(request, (struct writ_view){NULL, 0}, left) != NULL
                    ? WRIT_STEP_WAIT
                    : writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
     }
