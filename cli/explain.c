@@ -126,7 +126,7 @@ member(struct writ_write *w, const char *name, struct writ_view text)
 static void
 member_of(struct writ_write *w, const char *name, const struct writ_member_text *text)
 {
-    member(w, name, text->is == WRIT_PRESENT ? text->view : writ_view(NULL, 0));
+    member(w, name, writ_member_view(text));
 }
 
 static void

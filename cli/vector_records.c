@@ -34,7 +34,7 @@ static void
 put_text(struct writ_write *w, const char *name, const struct writ_member_text *text)
 {
     writ_write_name(w, writ_view_str(name));
-    writ_write_string_or_null(w, text->is == WRIT_PRESENT ? text->view : writ_view(NULL, 0));
+    writ_write_string_or_null(w, writ_member_view(text));
 }
 
 /* H(value); null for null. */

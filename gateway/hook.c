@@ -99,8 +99,7 @@ writ_hook_is_of_tenant(const struct writ_request *request, const struct writ_dec
     struct writ_extension ours;
 
     return writ_is_ok(writ_extension_read(&decision->extensions, request->x->arena, &ours, NULL)) &&
-           writ_view_equal(ours.tenant.is == WRIT_PRESENT ? ours.tenant.view : writ_view(NULL, 0),
-               request->agent.tenant);
+           writ_view_equal(writ_member_view(&ours.tenant), request->agent.tenant);
 }
 
 /* What a probe tells an upstream of the gateway, in the place of a client that speaks MCP. */

@@ -140,10 +140,9 @@ look_at_result(struct writ_request *request, const struct writ_extension *ours)
     const struct writ_member_text *told = &hook->outcome.tool_output_hash;
 
     call->verdict.rule = writ_policy_find(writ_request_config(request), &request->agent,
-        ours->upstream.is == WRIT_PRESENT ? ours->upstream.view : writ_view(NULL, 0),
-        call->decision.tool.view, NULL);
+        writ_member_view(&ours->upstream), call->decision.tool.view, NULL);
     if (hook->result == NULL || call->verdict.rule == NULL) {
-        call->end.output_hash = told->is == WRIT_PRESENT ? told->view : writ_view(NULL, 0);
+        call->end.output_hash = writ_member_view(told);
         return true;
     }
     call->last.data = request->x->body;

@@ -12,12 +12,6 @@
 
 /* ---- the claims of a decision */
 
-static struct writ_view
-take_text(const struct writ_member_text *member)
-{
-    return member->is == WRIT_PRESENT ? member->view : writ_view(NULL, 0);
-}
-
 /* The whole second in which the time lies; -1 when there is no time. */
 static int64_t
 take_seconds(const struct writ_member_text *member)
@@ -37,10 +31,10 @@ take_count(const struct writ_member_number *member)
     return member->is == WRIT_PRESENT ? member->value : -1;
 }
 
-#define TAKE_TEXT(source)    take_text(&decision->source)
-#define TAKE_TEXT0(source)   take_text(&decision->source)
-#define TAKE_DIGEST(source)  take_text(&decision->source)
-#define TAKE_DIGEST0(source) take_text(&decision->source)
+#define TAKE_TEXT(source)    writ_member_view(&decision->source)
+#define TAKE_TEXT0(source)   writ_member_view(&decision->source)
+#define TAKE_DIGEST(source)  writ_member_view(&decision->source)
+#define TAKE_DIGEST0(source) writ_member_view(&decision->source)
 #define TAKE_SECONDS(source) take_seconds(&decision->source)
 #define TAKE_COUNT(source)   take_count(&decision->source)
 
@@ -65,7 +59,7 @@ take_claims(
     claims.authorization_details = (struct writ_claim_details){
         .location = request->audience,
         .params_hash = claims.params_hash,
-        .tool = take_text(&decision->tool),
+        .tool = writ_member_view(&decision->tool),
     };
     WRIT_TRY(writ_claim_check(&claims, err));
     if (claims.exp <= claims.iat || claims.exp - claims.iat > WRIT_CREDENTIAL_LIFETIME_MAX_S) {

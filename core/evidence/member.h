@@ -92,6 +92,13 @@ writ_member_text_or_absent(struct writ_view view)
     return (struct writ_member_text){view.len > 0 ? WRIT_PRESENT : WRIT_ABSENT, view};
 }
 
+/** Its text, borrowed as the member's; {NULL, 0} when it has none. */
+static inline struct writ_view
+writ_member_view(const struct writ_member_text *member)
+{
+    return member->is == WRIT_PRESENT ? member->view : writ_view(NULL, 0);
+}
+
 /** A present list; the items are borrowed as long as the record is used. */
 static inline struct writ_member_list
 writ_member_list(const struct writ_view *items, size_t count)

@@ -1,0 +1,114 @@
+#include "store/draft.h"
+
+#define DAY_TEXT 10 /* "2026-11-21" */
+
+WRIT_RESULT
+writ_draft_move_to_refused(struct writ_judgement *j)
+{
+    struct writ_decision *draft = j->d->draft;
+    size_t had = draft->evidence_refs.is == WRIT_PRESENT ? draft->evidence_refs.count : 0;
+    struct writ_view *refs = writ_arena_get(j->arena, (had + 1) * sizeof *refs);
+    writ_auto_buf text = writ_buf_make(WRIT_LEDGER_NAME_MAX + 16);
+    char day[WRIT_TIME_TEXT];
+
+    writ_buf_str(&text, "boundary:");
+    writ_buf_put(&text, draft->boundary_id.view);
+    WRIT_TRY(writ_buf_check(&text, &j->err));
+    if (refs == NULL) {
+        WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a refusal");
+    }
+    for (size_t i = 0; i < had; i++) {
+        refs[i] = draft->evidence_refs.items[i];
+    }
+    refs[had] = writ_view_copy(writ_buf_view(&text), j->arena);
+
+    writ_time_format(j->stamp_us, day);
+    writ_buf_clear(&text);
+    writ_buf_str(&text, WRIT_LEDGER_RESERVED "refused:");
+    writ_buf_put(&text, writ_view(day, DAY_TEXT));
+    WRIT_TRY(writ_buf_check(&text, &j->err));
+    j->name = writ_view_copy(writ_buf_view(&text), j->arena);
+    if (refs[had].ptr == NULL || j->name.ptr == NULL) {
+        WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a refusal");
+    }
+    draft->evidence_refs = writ_member_list(refs, had + 1);
+    draft->boundary_id = writ_member_text(j->name);
+    return writ_judgement_find_boundary(j);
+}
+
+/* What makes a new decision of a `revise`. */
+static const struct writ_view changed_call = {"argument_change", sizeof "argument_change" - 1};
+
+WRIT_RESULT
+writ_draft_deny(struct writ_judgement *j, enum writ_reason reason)
+{
+    struct writ_decision *draft = j->d->draft;
+    struct writ_extension extension = {0};
+
+    WRIT_TRY(writ_extension_read(&draft->extensions, j->arena, &extension, &j->err));
+    extension.reason = writ_member_text(writ_reason_name(reason));
+    extension.first_decision_id = writ_member_text_or_absent(j->d->prior.decision_id);
+    extension.shadow =
+        j->granting ? writ_member_flag(true) : (struct writ_member_flag){WRIT_ABSENT, false};
+    WRIT_TRY(writ_extension_make(&extension, j->arena, &draft->extensions, &j->err));
+    if (!j->granting) {
+        draft->supersedes = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+        if (j->reviewing.review != NULL && j->reviewing.answer == WRIT_REVIEWING_REFUSES) {
+            draft->supersedes = writ_member_text(j->review_id);
+            draft->continuation_id = draft->supersedes;
+        }
+    }
+    draft->decision = writ_decision_route_text(
+        reason == WRIT_REASON_REVISION_REQUESTED ? WRIT_DECISION_REVISE : WRIT_DECISION_DENY);
+    if (writ_decision_is(draft, WRIT_DECISION_REVISE)) {
+        draft->revalidate_if = writ_member_list(&changed_call, 1);
+    }
+    draft->reason = writ_member_text(writ_reason_sentence(reason));
+    j->d->refused = reason;
+    return WRIT_DONE;
+}
+
+/* Says in the record why: the draft that waits says that it does, and what ended the one before. */
+static WRIT_RESULT
+note_review(struct writ_judgement *j, enum writ_reason reason)
+{
+    struct writ_extension extension = {0};
+
+    WRIT_TRY(writ_extension_read(&j->d->draft->extensions, j->arena, &extension, &j->err));
+    extension.reason = writ_member_text_or_absent(
+        reason == WRIT_REASON_NONE ? (struct writ_view){NULL, 0} : writ_reason_name(reason));
+    return writ_extension_make(&extension, j->arena, &j->d->draft->extensions, &j->err);
+}
+
+WRIT_RESULT
+writ_draft_pend(struct writ_judgement *j)
+{
+    struct writ_decision *draft = j->d->draft;
+    const struct writ_reviewing *reviewing = &j->reviewing;
+
+    draft->continuation_id = draft->decision_id;
+    if (reviewing->before.ptr != NULL) { /* revalidated: the one before is another intent's */
+        draft->supersedes = writ_member_text(reviewing->before);
+    } else if (reviewing->review != NULL) {
+        draft->continuation_id = writ_member_text(j->review_id);
+    }
+    j->lifetime_us = j->d->ask->terms->lifetime_us;
+    if (reviewing->until_us > j->stamp_us && reviewing->before.ptr == NULL) {
+        j->lifetime_us = reviewing->until_us - j->stamp_us;
+    }
+    return note_review(j,
+        reviewing->reason != WRIT_REASON_NONE ? reviewing->reason : WRIT_REASON_APPROVAL_REQUIRED);
+}
+
+WRIT_RESULT
+writ_draft_approve(struct writ_judgement *j)
+{
+    struct writ_decision *draft = j->d->draft;
+
+    draft->decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
+    draft->reason = writ_member_text(writ_reason_sentence(WRIT_REASON_APPROVAL_GRANTED));
+    draft->continuation_id = writ_member_text(j->review_id);
+    draft->supersedes = draft->continuation_id;
+    j->lifetime_us = j->d->lifetime_us;
+    return note_review(j, WRIT_REASON_NONE);
+}

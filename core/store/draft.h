@@ -1,0 +1,24 @@
+/* draft.h - what becomes of the draft of a decision: the deny of a call that is refused, or what
+ * its review makes of it. Used by grant.c. All change the draft in place, with memory of the
+ * entry's arena, and fail with WRIT_E_NOMEM or WRIT_E_LIMIT; the entry is of no use then. */
+#ifndef WRIT_STORE_DRAFT_H
+#define WRIT_STORE_DRAFT_H
+
+#include "store/judgement.h"
+
+/** Makes it the deny with this reason, or the `revise` that the reason asks for. In shadow mode
+ * (`j->granting`) the call goes nevertheless, and the record says so. */
+WRIT_RESULT writ_draft_deny(struct writ_judgement *j, enum writ_reason reason);
+
+/** Moves it to the boundary of the day's refused calls, with boundary:<id> in its evidence_refs:
+ * for a boundary that is sealed, or that there is no room for. Also fails as
+ * writ_judgement_find_boundary. */
+WRIT_RESULT writ_draft_move_to_refused(struct writ_judgement *j);
+
+/** Makes it a call that waits for the verdict of `j->reviewing`, and says in the record why. */
+WRIT_RESULT writ_draft_pend(struct writ_judgement *j);
+
+/** Makes it the allow that was approved. */
+WRIT_RESULT writ_draft_approve(struct writ_judgement *j);
+
+#endif

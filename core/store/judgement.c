@@ -1,0 +1,371 @@
+#include "store/judgement.h"
+
+#include "store/group.h"
+#include "store/waits.h"
+
+/* ---- what is asked ---- */
+
+static bool
+has_text(const struct writ_member_text *member)
+{
+    return member->is == WRIT_PRESENT && member->view.len > 0 &&
+           member->view.len <= WRIT_LEDGER_NAME_MAX;
+}
+
+static WRIT_RESULT
+check_entry(const struct writ_entry_decision *d, struct writ_err *err)
+{
+    if (d->draft == NULL || d->profile == NULL || !has_text(&d->draft->decision_id) ||
+        !has_text(&d->draft->boundary_id)) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "a draft needs a decision_id and a boundary_id of up to %d "
+            "bytes, and a profile",
+            WRIT_LEDGER_NAME_MAX);
+    }
+    if (d->tenant.len > WRIT_LEDGER_NAME_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "a tenant has at most %d bytes", WRIT_LEDGER_NAME_MAX);
+    }
+    if (d->reservations_n > WRIT_RESERVATIONS_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "a call draws on at most %d budgets", WRIT_RESERVATIONS_MAX);
+    }
+    if (writ_boundaries_own(d->draft->boundary_id.view)) {
+        WRIT_FAIL(
+            err, WRIT_E_INVALID, "a boundary_id must not begin with %s", WRIT_LEDGER_RESERVED);
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_judgement_find_boundary(struct writ_judgement *j)
+{
+    struct writ_disk *disk = &j->ledger->disk;
+    bool row = false;
+
+    j->sealed = false;
+    j->boundary = writ_boundaries_recent(&j->ledger->boundaries, j->d->tenant, j->name);
+    if (j->boundary != NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_boundaries_tag(j->d->tenant, j->name, &j->tag, &j->err));
+    j->boundary = writ_boundaries_find(&j->ledger->boundaries, j->tag, j->d->tenant, j->name);
+    if (j->boundary != NULL) {
+        return WRIT_DONE;
+    }
+    writ_result asked =
+        writ_disk_query(disk, WRIT_SQL_BOUNDARY_FIND, &row, &j->err, "tt", j->name, j->d->tenant);
+    /* every open boundary is in memory, so a row says that it was sealed */
+    j->sealed = row;
+    writ_disk_end(disk, WRIT_SQL_BOUNDARY_FIND);
+    return asked;
+}
+
+/* Whether there is room for one more boundary, in the table and in the caller's share of it. */
+static void
+find_room(struct writ_judgement *j)
+{
+    const struct writ_boundaries *boundaries = &j->ledger->boundaries;
+
+    j->crowded = WRIT_REASON_NONE;
+    if (j->boundary != NULL || j->sealed) {
+        return;
+    }
+    if (writ_boundaries_full(boundaries)) {
+        j->crowded = WRIT_REASON_OVERLOADED;
+    } else if (!writ_shares_have_room(
+                   &boundaries->shares, j->d->tenant, writ_member_view(&j->d->draft->agent_id))) {
+        j->crowded = WRIT_REASON_SHARE_EXCEEDED;
+    }
+}
+
+WRIT_RESULT
+writ_judgement_begin(struct writ_judgement *j)
+{
+    WRIT_TRY(check_entry(j->d, &j->err));
+    j->name = j->d->draft->boundary_id.view;
+    WRIT_TRY(writ_judgement_find_boundary(j));
+    find_room(j);
+    j->stamp_us = writ_group_stamp(j->ledger);
+    j->lifetime_us = j->d->lifetime_us;
+    return WRIT_DONE;
+}
+
+/* ---- the checks, in their order ---- */
+
+static enum writ_reason
+check_clock(struct writ_judgement *j)
+{
+    bool back = j->wall_us < j->ledger->last_us - j->ledger->options.clock_tolerance_us;
+
+    return back ? WRIT_REASON_CLOCK_REGRESSION : WRIT_REASON_NONE;
+}
+
+static enum writ_reason
+check_boundary(struct writ_judgement *j)
+{
+    bool closed = j->sealed || (j->boundary != NULL && j->boundary->sealing);
+
+    return closed ? WRIT_REASON_BOUNDARY_SEALED : WRIT_REASON_NONE;
+}
+
+static enum writ_reason
+check_crowd(struct writ_judgement *j)
+{
+    return j->crowded;
+}
+
+/* Reads the decision_id of the first call, which has an outcome, from its record. */
+static WRIT_RESULT
+read_prior_id(struct writ_judgement *j, struct writ_prior *prior)
+{
+    struct writ_disk *disk = &j->ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, &row, &j->err, "u", prior->leaf);
+
+    if (writ_is_ok(result) && row) {
+        prior->decision_id = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_RECORD_AT, 8), j->arena);
+        if (prior->decision_id.ptr == NULL) {
+            result = (writ_result){WRIT_E_NOMEM};
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_RECORD_AT);
+    return result;
+}
+
+static WRIT_RESULT
+read_prior_result(struct writ_judgement *j, struct writ_prior *prior)
+{
+    struct writ_disk *disk = &j->ledger->disk;
+    bool row = false;
+    writ_result result =
+        writ_disk_query(disk, WRIT_SQL_RESULT_GET, &row, &j->err, "u", prior->leaf);
+
+    if (writ_is_ok(result) && row && writ_disk_int(disk, WRIT_SQL_RESULT_GET, 0) > j->stamp_us) {
+        prior->result = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_RESULT_GET, 1), j->arena);
+        if (prior->result.ptr == NULL) {
+            result = (writ_result){WRIT_E_NOMEM};
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_RESULT_GET);
+    return result;
+}
+
+static WRIT_RESULT
+tell_prior(struct writ_judgement *j, const struct writ_hold *hold)
+{
+    struct writ_prior *prior = &j->d->prior;
+
+    prior->known = true;
+    prior->leaf = hold->leaf;
+    prior->in_flight = hold->in_flight;
+    prior->outcome = (enum writ_outcome_kind)hold->outcome;
+    if (hold->in_flight) {
+        const struct writ_flight *flight = writ_flights_find(&j->ledger->flights, hold->leaf);
+
+        WRIT_INVARIANT(flight != NULL);
+        prior->waits = flight->wait != NULL ? flight->wait->kind : WRIT_WAIT_NONE;
+        prior->decision_id = writ_view_copy(flight->decision_id, j->arena);
+        return prior->decision_id.ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+    }
+    WRIT_TRY(read_prior_id(j, prior));
+    if (j->d->duplicates == WRIT_DUPLICATES_REPLAY && prior->outcome == WRIT_OUTCOME_EXECUTED) {
+        WRIT_TRY(read_prior_result(j, prior));
+    }
+    return WRIT_DONE;
+}
+
+/* The same call in the window beside the one it falls in. */
+static const struct writ_hold *
+find_beside(const struct writ_claims *claims, const struct writ_claim *wanted)
+{
+    const struct writ_hold *hold;
+
+    if (wanted->previous_since_us == 0) {
+        return NULL;
+    }
+    hold = writ_claims_by_key(claims, writ_tag_of(&wanted->next));
+    if (hold != NULL) { /* it began later and was here first */
+        return hold;
+    }
+    hold = writ_claims_by_key(claims, writ_tag_of(&wanted->previous));
+    return hold != NULL && !hold->in_flight && hold->made_us < wanted->previous_since_us ? NULL
+                                                                                         : hold;
+}
+
+/* The claim that stands in the way, if any (contract 6.8 and the paragraphs below it). */
+static const struct writ_hold *
+find_claim(const struct writ_judgement *j, bool *ret_reuse)
+{
+    const struct writ_claims *claims = &j->ledger->claims;
+    const struct writ_claim *wanted = &j->d->claim;
+    const struct writ_hold *hold = writ_claims_by_key(claims, j->key);
+
+    if (hold != NULL) {
+        *ret_reuse = !writ_tag_equal(hold->call, writ_tag_of(&wanted->call));
+        return hold;
+    }
+    hold = writ_claims_by_intent(claims, j->intent);
+    return hold != NULL ? hold : find_beside(claims, wanted);
+}
+
+/* The call that the draft goes on with waits for that, and for nobody else's turn. */
+static enum writ_reason
+check_round(struct writ_judgement *j)
+{
+    struct writ_flight *before = writ_flights_find(&j->ledger->flights, j->d->before);
+
+    if (!j->d->follows) {
+        return WRIT_REASON_NONE;
+    }
+    if (before == NULL || before->ending || before->boundary != j->boundary ||
+        before->wait == NULL || before->wait->kind != WRIT_WAIT_INPUT ||
+        before->wait->until_us <= j->stamp_us ||
+        !writ_view_equal(before->decision_id, j->d->draft->supersedes.view)) {
+        return WRIT_REASON_INPUT_NOT_AWAITED;
+    }
+    j->before = before;
+    return WRIT_REASON_NONE;
+}
+
+static enum writ_reason
+check_claim(struct writ_judgement *j)
+{
+    const struct writ_hold *hold;
+    bool reuse = false;
+
+    if (j->before != NULL) { /* it has the claim */
+        return WRIT_REASON_NONE;
+    }
+    if (j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
+        return WRIT_REASON_NONE;
+    }
+    j->key = writ_tag_of(&j->d->claim.key);
+    j->failed = writ_tag_intent(j->d->tenant, j->d->draft->intent_ref.view,
+        j->d->draft->idempotency_key.view, &j->intent, &j->err);
+    hold = writ_is_ok(j->failed) ? find_claim(j, &reuse) : NULL;
+    if (hold == NULL) {
+        return WRIT_REASON_NONE;
+    }
+    j->failed = tell_prior(j, hold);
+    if (reuse) {
+        return WRIT_REASON_IDEMPOTENCY_KEY_REUSE;
+    }
+    if (hold->in_flight) {
+        return WRIT_REASON_DUPLICATE_IN_FLIGHT;
+    }
+    return hold->interrupted ? WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN
+                             : WRIT_REASON_DUPLICATE_OUTCOME;
+}
+
+static enum writ_reason
+check_room(struct writ_judgement *j)
+{
+    struct writ_ledger *ledger = j->ledger;
+    bool full = ledger->flights.count >= ledger->options.in_flight_max ||
+                (j->d->duplicates != WRIT_DUPLICATES_ALLOW &&
+                    writ_claims_count(&ledger->claims) >= ledger->options.claims_max);
+
+    if (full) {
+        return WRIT_REASON_OVERLOADED;
+    }
+    if (j->before != NULL || j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
+        return WRIT_REASON_NONE; /* it makes no claim */
+    }
+    j->failed = writ_claims_owner(&ledger->claims, j->d->tenant,
+        writ_member_view(&j->d->draft->agent_id), &j->owner, &j->err);
+    return !writ_is_ok(j->failed) || writ_shares_have_room_for(&ledger->claims.shares, &j->owner)
+               ? WRIT_REASON_NONE
+               : WRIT_REASON_SHARE_EXCEEDED;
+}
+
+/* Last, because it books. */
+static enum writ_reason
+check_budgets(struct writ_judgement *j)
+{
+    size_t refused = 0;
+    writ_result booked;
+
+    if (j->before != NULL) { /* it has booked */
+        return WRIT_REASON_NONE;
+    }
+    booked = writ_budgets_book(&j->ledger->budgets, j->d->reservations, j->d->reservations_n,
+        j->stamp_us, j->bookings, &refused);
+
+    if (writ_is_ok(booked)) {
+        j->bookings_n = j->d->reservations_n;
+        return WRIT_REASON_NONE;
+    }
+    if (booked.code == WRIT_E_LIMIT) {
+        return WRIT_REASON_OVERLOADED;
+    }
+    if (booked.code != WRIT_E_MISMATCH) {
+        j->failed = booked;
+        return WRIT_REASON_NONE;
+    }
+    j->d->refused_by = j->d->reservations[refused].name;
+    j->granting = j->d->shadow;
+    return WRIT_REASON_BUDGET_EXCEEDED;
+}
+
+static enum writ_reason (*const checks[])(struct writ_judgement *) = {
+    check_clock,
+    check_boundary,
+    check_round,
+    check_crowd,
+    check_claim,
+    check_room,
+    check_budgets,
+};
+
+/* A call that could not run anyway is not put to anybody: these come before the review. */
+static enum writ_reason (*const checks_before_review[])(struct writ_judgement *) = {
+    check_clock,
+    check_boundary,
+    check_crowd,
+    check_claim,
+};
+
+/* The first reason that a check gives. WRIT_OK: `ret` is it, or NONE. */
+static WRIT_RESULT
+run(struct writ_judgement *j, enum writ_reason (*const *check)(struct writ_judgement *), size_t n,
+    enum writ_reason *ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        enum writ_reason reason = check[i](j);
+
+        WRIT_TRY(j->failed);
+        if (reason != WRIT_REASON_NONE) {
+            *ret = reason;
+            return WRIT_DONE;
+        }
+    }
+    *ret = WRIT_REASON_NONE;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_judgement_run(struct writ_judgement *j, enum writ_reason *ret)
+{
+    enum writ_reason reason;
+
+    WRIT_TRY(run(j, checks, sizeof checks / sizeof checks[0], &reason));
+    if (reason == WRIT_REASON_NONE) {
+        j->granting = true;
+    }
+    *ret = reason;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_judgement_before_review(struct writ_judgement *j, enum writ_reason *ret)
+{
+    return run(
+        j, checks_before_review, sizeof checks_before_review / sizeof checks_before_review[0], ret);
+}
+
+void
+writ_judgement_unbook(struct writ_judgement *j)
+{
+    writ_budgets_return(&j->ledger->budgets, j->bookings, j->bookings_n);
+    writ_budgets_end(j->bookings, j->bookings_n);
+    j->bookings_n = 0;
+}
