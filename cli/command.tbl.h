@@ -324,11 +324,12 @@ VALUE(verify_foreign, "revoked", "ID@TIME",
     REQUIRED(id, "token", "FILE", "File with the bearer token of an administrator.")               \
     VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate.")
 
-COMMAND(kill_pull, "kill pull", "URL KIND VALUE", 3, 3, "stop calls of an agent, tool, tenant or policy",
-    "URL is that of the admin listener; KIND is agent, tool, tenant or policy; VALUE is the agent_id, "
-    "upstream/tool, the tenant, or the digest of the policy. From then on no such call is allowed, and "
-    "credentials that were issued for such calls are on the list of revoked ones. It holds until it is lifted, "
-    "also over a restart. Exit 1 when the gateway refuses.")
+COMMAND(kill_pull, "kill pull", "URL KIND VALUE", 3, 3, "stop calls of an agent, tool, tenant or policy, or one credential",
+    "URL is that of the admin listener; KIND is agent, tool, tenant, policy or credential; VALUE is the "
+    "agent_id, upstream/tool, the tenant, the digest of the policy, or the credential's jti, which is the "
+    "decision_id. From then on no such call is allowed, and credentials that were issued for such calls are "
+    "on the list of revoked ones. It holds until it is lifted, also over a restart; that of a credential "
+    "until the credential is over. Exit 1 when the gateway refuses.")
 KILL_CALLER(kill_pull)
 REQUIRED(kill_pull, "reason", "TEXT", "Why, for people.")
 VALUE(kill_pull, "tenant", "TENANT", "Only calls of this tenant.")

@@ -39,6 +39,7 @@ find_place(
         .upstream = call->upstream_name,
         .tool = call->tool,
         .policy = {policy, WRIT_DIGEST_TEXT - 1},
+        .decision_id = call->authorization.decision_id.view,
     };
     struct writ_buf uri = writ_buf_in(request->x->arena, issuer.len + sizeof WRIT_KILLS_WELL_KNOWN);
 

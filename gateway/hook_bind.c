@@ -272,7 +272,7 @@ writ_hook_bind_check(struct writ_request *request)
     struct writ_call *call = request->call;
     struct writ_member_text said = writ_member_text_or_absent(call->stated_state);
 
-    if (writ_judge_is_stopped(request, call)) { /* since it was decided */
+    if (writ_judge_is_stopped(request, call, &call->decision)) { /* since it was decided */
         return verdict(request, WRIT_BINDING_DENY, WRIT_REASON_KILLED);
     }
     if (call->observed.fault != WRIT_REASON_NONE) {

@@ -124,20 +124,34 @@ choose_boundary(struct writ_request *request, struct writ_call *call, struct wri
 
 /* ---- JUDGE ---- */
 
-bool
-writ_judge_is_stopped(const struct writ_request *request, const struct writ_call *call)
+static bool
+is_stopped_under(const struct writ_request *request, const struct writ_call *call,
+    struct writ_view policy, struct writ_view decision_id)
 {
-    char policy[WRIT_DIGEST_TEXT];
     const struct writ_kill_call seen = {
         .agent_id = request->agent.id,
         .tenant = request->agent.tenant,
         .upstream = call->upstream_name,
         .tool = call->tool,
-        .policy = {policy, WRIT_DIGEST_TEXT - 1},
+        .policy = policy,
+        .decision_id = decision_id,
     };
 
-    writ_digest_text(&writ_request_config(request)->policy_digest, policy);
     return writ_kills_stops(request->worker->gateway->kills, &seen);
+}
+
+/* An administrator's stop is above every rule, and above shadow mode. */
+bool
+writ_judge_is_stopped(const struct writ_request *request, const struct writ_call *call,
+    const struct writ_decision *decided)
+{
+    static const struct writ_view none = {"", 0};
+    char policy[WRIT_DIGEST_TEXT];
+
+    writ_digest_text(&writ_request_config(request)->policy_digest, policy);
+    return is_stopped_under(request, call, writ_view(policy, WRIT_DIGEST_TEXT - 1), none) ||
+           (decided != NULL && is_stopped_under(request, call, decided->policy_digest.view,
+                                   decided->decision_id.view));
 }
 
 void
@@ -154,7 +168,7 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
         call->verdict = (struct writ_verdict){.reason = WRIT_REASON_TOOL_NOT_LISTED};
         return;
     }
-    if (writ_judge_is_stopped(request, call)) {
+    if (writ_judge_is_stopped(request, call, NULL)) {
         call->verdict = (struct writ_verdict){.reason = WRIT_REASON_KILLED};
         return;
     }

@@ -8,9 +8,10 @@
  * noted. */
 void writ_judge_decide(struct writ_request *request, struct writ_call *call);
 
-/** Whether an administrator stops this call, as writ_judge_decide is asked about it: that is above
- * every rule, and above shadow mode. */
-bool writ_judge_is_stopped(const struct writ_request *request, const struct writ_call *call);
+/** Whether an administrator has stopped the call: as it is now, or as what it was decided as (NULL:
+ * it is not decided yet). */
+bool writ_judge_is_stopped(const struct writ_request *request, const struct writ_call *call,
+    const struct writ_decision *decided);
 
 /** The digest of the call's arguments. WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_judge_hash(const struct writ_request *request, struct writ_member_text *ret);

@@ -2,11 +2,15 @@
 
 #include "base/text.h"
 #include "evidence/credential.h"
+#include "evidence/extension.h"
+#include "evidence/record.h"
 #include "evidence/write.h"
 #include "gateway/api.h"
 #include "policy/approval.h"
 
+#define MAGIC    0x6b66696eU
 #define US_PER_S INT64_C(1000000)
+#define OVER_US  ((WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S) * US_PER_S)
 #define LIFT     "/lift"
 
 /* One request. */
@@ -15,6 +19,20 @@ struct asked {
     struct writ_gateway *gateway;
     struct writ_generation *generation;
     struct writ_agent agent;
+};
+
+/* A stop of a credential. Between find and found it belongs to the thread of the lookups, with the
+ * arena of its exchange, which it lies in. */
+struct finding {
+    uint32_t magic;
+    struct asked asked; /* its generation is held */
+    struct writ_kill kill;
+    struct writ_kill_call issued;
+    int64_t issued_us;
+    struct writ_worker *worker;
+    struct writ_lookup lookup;
+    struct writ_post post;
+    enum writ_code code; /* ABSENT: no credential was issued as that, or not for this tenant */
 };
 
 static void
@@ -155,41 +173,141 @@ tell(const struct asked *a, const char *event, const struct writ_kill *kill)
 }
 
 static void
-pull(struct asked *a)
+pull(struct asked *a, struct writ_kill *kill)
 {
-    struct writ_kill kill = {.who = writ_approval_subject(&a->agent)};
     writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
     struct writ_err err = {{0}, 0, 0};
     char id[WRIT_ID_TEXT];
-    writ_result result;
+    writ_result result = writ_kills_pull(a->gateway->kills, kill, id, &err);
 
-    if (!read_kill(a, &kill)) {
-        refuse(a, 422, WRIT_REASON_KILL_MALFORMED);
-        return;
-    }
-    if (!is_within(a, &kill)) {
-        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
-        return;
-    }
-    result = writ_kills_pull(a->gateway->kills, &kill, id, &err);
     if (result.code == WRIT_E_LIMIT || result.code == WRIT_E_INVALID) {
         refuse(a, 409, WRIT_REASON_KILL_MALFORMED);
         return;
     }
-    kill.id = writ_view_str(id);
-    tell(a, "kill_pulled", &kill);
+    kill->id = writ_view_str(id);
+    tell(a, "kill_pulled", kill);
     if (!writ_is_ok(result)) {
-        WRIT_LOG(a->gateway->log, WRIT_LOG_ERROR, "kill_not_durable", writ_log_text("id", kill.id),
+        WRIT_LOG(a->gateway->log, WRIT_LOG_ERROR, "kill_not_durable", writ_log_text("id", kill->id),
             writ_log_str("why", err.text));
     }
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_string(&w, kill.id);
+    writ_write_string(&w, kill->id);
     writ_write_name(&w, WRIT_LIT("durable"));
     writ_write_bool(&w, writ_is_ok(result));
     writ_write_object_end(&w);
     reply(a, &w, &body);
+}
+
+/* ---- stops of one credential: what it was issued for is in the ledger */
+
+static void
+found(struct writ_post *post)
+{
+    struct finding *f = post->ctx;
+    struct asked *a = &f->asked;
+    struct writ_generation *held = a->generation; /* an answer takes the arena with it */
+
+    WRIT_INVARIANT(f->magic == MAGIC);
+    if (f->code == WRIT_E_ABSENT) {
+        refuse(a, 404, WRIT_REASON_AUTHORIZATION_UNKNOWN);
+    } else if (f->code != WRIT_OK) {
+        refuse(a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
+    } else if (f->issued_us + OVER_US < writ_clock_wall_us(a->gateway->clock)) {
+        refuse(a, 409, WRIT_REASON_EXPIRED);
+    } else {
+        f->kill.issued = &f->issued;
+        pull(a, &f->kill);
+    }
+    writ_generation_drop(held);
+}
+
+/* What the decision says of the call; WRIT_E_ABSENT when it let none go. */
+static WRIT_RESULT
+read_issued(struct finding *f, const struct writ_reader_call *call)
+{
+    struct writ_arena *arena = f->asked.x->arena;
+    const struct writ_json *value = NULL;
+    struct writ_extension ours = {0};
+    struct writ_decision d = {0};
+
+    WRIT_TRY(writ_json_read(call->decision, &writ_json_limits_default, arena, &value, NULL));
+    WRIT_TRY(writ_decision_read(value, arena, &d, NULL));
+    WRIT_TRY(writ_extension_read(&d.extensions, arena, &ours, NULL));
+    if (!writ_decision_is(&d, WRIT_DECISION_ALLOW) && ours.shadow.is != WRIT_PRESENT) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    WRIT_TRY(writ_time_read(d.issued_at.view, &f->issued_us));
+    f->issued = (struct writ_kill_call){
+        .agent_id = d.agent_id.view,
+        .tenant = call->tenant,
+        .upstream = ours.upstream.view,
+        .tool = d.tool.view,
+        .policy = d.policy_digest.view,
+        .decision_id = d.decision_id.view,
+    };
+    return WRIT_DONE;
+}
+
+/* On the thread of the lookups. */
+static void
+find(struct writ_lookup *lookup, struct writ_reader *reader)
+{
+    struct finding *f = lookup->ctx;
+    struct writ_reader_call call = {0};
+    writ_result result = {WRIT_E_IO};
+
+    if (reader != NULL) {
+        result = writ_reader_show(reader, f->kill.value, f->asked.x->arena, &call, NULL);
+    }
+    if (writ_is_ok(result) && f->kill.tenant.len > 0 &&
+        !writ_view_equal(f->kill.tenant, call.tenant)) {
+        result.code = WRIT_E_ABSENT;
+    }
+    if (writ_is_ok(result)) {
+        result = read_issued(f, &call);
+    }
+    f->code = result.code;
+    writ_loop_answer(f->worker->loop, &f->post);
+}
+
+static void
+pull_credential(const struct asked *a, const struct writ_kill *kill)
+{
+    struct finding *f = writ_arena_get(a->x->arena, sizeof *f);
+
+    if (f == NULL) {
+        writ_api_problem(a->x, 503, WRIT_REASON_OVERLOADED);
+        return;
+    }
+    *f = (struct finding){.magic = MAGIC,
+        .asked = *a,
+        .kill = *kill,
+        .worker = writ_gateway_worker(a->gateway, a->x->loop),
+        .lookup = {.work = find, .ctx = f},
+        .post = {.fn = found, .ctx = f}};
+    f->asked.generation = writ_generation_hold(a->generation);
+    if (!writ_is_ok(writ_lookups_ask(a->gateway->lookups, &f->lookup))) {
+        writ_generation_drop(a->generation);
+        writ_api_problem(a->x, 503, WRIT_REASON_OVERLOADED);
+    }
+}
+
+static void
+begin_pull(struct asked *a)
+{
+    struct writ_kill kill = {.who = writ_approval_subject(&a->agent)};
+
+    if (!read_kill(a, &kill)) {
+        refuse(a, 422, WRIT_REASON_KILL_MALFORMED);
+    } else if (!is_within(a, &kill)) {
+        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+    } else if (kill.by == WRIT_KILL_CREDENTIAL) {
+        pull_credential(a, &kill);
+    } else {
+        pull(a, &kill);
+    }
 }
 
 static void
@@ -205,7 +323,7 @@ handle_all(struct writ_exchange *x, void *ctx)
     } else if (x->method == WRIT_METHOD_GET) {
         list(&a);
     } else {
-        pull(&a);
+        begin_pull(&a);
     }
 }
 

@@ -65,6 +65,7 @@ static const struct writ_view by_names[] = {
     [WRIT_KILL_TOOL] = WRIT_LIT("tool"),
     [WRIT_KILL_TENANT] = WRIT_LIT("tenant"),
     [WRIT_KILL_POLICY] = WRIT_LIT("policy"),
+    [WRIT_KILL_CREDENTIAL] = WRIT_LIT("credential"),
 };
 
 struct writ_view
@@ -76,7 +77,7 @@ writ_kills_by_name(enum writ_kill_by by)
 enum writ_kill_by
 writ_kills_by_find(struct writ_view name)
 {
-    for (int by = WRIT_KILL_AGENT; by <= WRIT_KILL_POLICY; by++) {
+    for (int by = WRIT_KILL_AGENT; by <= WRIT_KILL_CREDENTIAL; by++) {
         if (writ_view_equal(by_names[by], name)) {
             return (enum writ_kill_by)by;
         }
@@ -117,6 +118,8 @@ names(const struct writ_kill *kill, const struct writ_kill_call *call)
         return writ_view_equal(kill->value, call->tenant);
     case WRIT_KILL_POLICY:
         return writ_view_equal(kill->value, call->policy);
+    case WRIT_KILL_CREDENTIAL:
+        return writ_view_equal(kill->value, call->decision_id);
     case WRIT_KILL_NONE:
         break;
     }
@@ -256,6 +259,26 @@ writ_kills_admit(struct writ_kills *kills, const struct writ_kill_call *call, in
     return place != NULL;
 }
 
+/* Whether credentials in a place are of what a stop names. */
+static bool
+revokes(const struct writ_kill *kill, const struct place *place)
+{
+    struct writ_view fields[FIELDS + 1];
+    const struct writ_kill_call call = {
+        .agent_id = field_at(place, 0),
+        .tenant = field_at(place, 1),
+        .upstream = field_at(place, 2),
+        .tool = field_at(place, 3),
+        .policy = field_at(place, 4),
+    };
+
+    if (kill->by != WRIT_KILL_CREDENTIAL) {
+        return names(kill, &call);
+    }
+    fields_of(kill->issued, fields);
+    return is_of(place, fields);
+}
+
 /* Under the lock: what was issued, and the stop names. */
 static void
 revoke(struct writ_kills *kills, const struct writ_kill *kill)
@@ -264,15 +287,8 @@ revoke(struct writ_kills *kills, const struct writ_kill *kill)
 
     for (size_t i = 0; i < PLACES; i++) {
         struct place *place = &kills->places[i];
-        const struct writ_kill_call call = {
-            .agent_id = field_at(place, 0),
-            .tenant = field_at(place, 1),
-            .upstream = field_at(place, 2),
-            .tool = field_at(place, 3),
-            .policy = field_at(place, 4),
-        };
 
-        if (place->until_s > now && (i == SHARED || names(kill, &call))) {
+        if (place->until_s > now && (i == SHARED || revokes(kill, place))) {
             place->revoked = true;
         }
     }
@@ -425,6 +441,32 @@ save(struct writ_kills *kills, const struct stop *left_out, struct writ_err *err
     return writ_trusted_sync(kills->dir, err);
 }
 
+static void
+take_out(struct writ_kills *kills, size_t i)
+{
+    struct stop *stop = &kills->stops[i];
+
+    writ_buf_wipe(&stop->text);
+    kills->stops_n--;
+    if (i != kills->stops_n) {
+        *stop = kills->stops[kills->stops_n];
+        stop->kill.id = writ_view(stop->id, stop->kill.id.len);
+    }
+}
+
+/* Under the lock: stops of credentials that are over. */
+static void
+forget(struct writ_kills *kills)
+{
+    for (size_t i = kills->stops_n; i-- > 0;) {
+        const struct writ_kill *kill = &kills->stops[i].kill;
+
+        if (kill->by == WRIT_KILL_CREDENTIAL && kill->at_us / US_PER_S + OVER_S < now_s(kills)) {
+            take_out(kills, i);
+        }
+    }
+}
+
 /* Copies a stop behind the others. */
 static WRIT_RESULT
 add(struct writ_kills *kills, const struct writ_kill *kill, struct writ_err *err)
@@ -457,6 +499,7 @@ add(struct writ_kills *kills, const struct writ_kill *kill, struct writ_err *err
         at += from[i].len;
     }
     stop->kill.id = writ_view_place(kill->id, stop->id);
+    stop->kill.issued = NULL; /* its places are known by now */
     kills->stops_n++;
     return WRIT_DONE;
 }
@@ -468,10 +511,15 @@ writ_kills_pull(struct writ_kills *kills, const struct writ_kill *kill, char ret
     struct writ_kill mine = *kill;
     writ_result result;
 
+    if (kill->by == WRIT_KILL_CREDENTIAL && kill->issued == NULL) {
+        WRIT_FAIL(
+            err, WRIT_E_INVALID, "a stop of a credential wants to know what it was issued for");
+    }
     WRIT_TRY(writ_id_new(kills->clock, ret_id, err));
     mine.id = writ_view_str(ret_id);
     mine.at_us = writ_clock_wall_us(kills->clock);
     (void)pthread_mutex_lock(&kills->lock);
+    forget(kills);
     result = add(kills, &mine, err);
     if (writ_is_ok(result)) {
         revoke(kills, &mine); /* keeps (1) */
@@ -500,12 +548,7 @@ writ_kills_lift(
         }
         result = save(kills, stop, err);
         if (writ_is_ok(result)) {
-            writ_buf_wipe(&stop->text);
-            kills->stops_n--;
-            if (i != kills->stops_n) {
-                *stop = kills->stops[kills->stops_n];
-                stop->kill.id = writ_view(stop->id, stop->kill.id.len);
-            }
+            take_out(kills, i);
         }
         break;
     }
@@ -517,6 +560,7 @@ void
 writ_kills_put(struct writ_kills *kills, struct writ_view tenant, struct writ_write *w)
 {
     (void)pthread_mutex_lock(&kills->lock);
+    forget(kills);
     writ_write_array_begin(w);
     for (size_t i = 0; i < kills->stops_n; i++) {
         const struct writ_kill *kill = &kills->stops[i].kill;

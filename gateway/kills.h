@@ -1,5 +1,5 @@
 /* kills.h - what administrators have stopped: calls of an agent, of a tool, of a tenant, under a
- * policy.
+ * policy; or one call that was allowed, by its credential.
  *
  * From the moment a stop is pulled no credential is issued for what it names, and those that were
  * issued are on the list of revoked credentials (status_list.h) that tool servers look at. It holds
@@ -11,6 +11,9 @@
  * share the last one, which every stop revokes. A place that was revoked is not used again before
  * everything in it is over: what was stopped stays revoked when the stop is lifted. Of what an
  * earlier run of the gateway issued nothing is known: a stop revokes all of it.
+ *
+ * A stop of one credential revokes those that share its place with it; new ones are issued all the
+ * same. It is over by itself when the credential is.
  *
  * Thread-safe: one lock. */
 #ifndef WRIT_GATEWAY_KILLS_H
@@ -30,15 +33,24 @@
 /** What a stop names. Zero is nothing. */
 enum writ_kill_by {
     WRIT_KILL_NONE = 0,
-    WRIT_KILL_AGENT,  /* its agent_id */
-    WRIT_KILL_TOOL,   /* "upstream/tool" */
-    WRIT_KILL_TENANT, /* its name */
-    WRIT_KILL_POLICY, /* its digest */
+    WRIT_KILL_AGENT,      /* its agent_id */
+    WRIT_KILL_TOOL,       /* "upstream/tool" */
+    WRIT_KILL_TENANT,     /* its name */
+    WRIT_KILL_POLICY,     /* its digest */
+    WRIT_KILL_CREDENTIAL, /* its jti, which is the decision_id */
 };
 
-/** "agent", "tool", "tenant", "policy"; and back, NONE for another word. Static storage. */
+/** "agent", "tool", "tenant", "policy", "credential"; and back, NONE for another word. Static
+ * storage. */
 struct writ_view writ_kills_by_name(enum writ_kill_by by);
 enum writ_kill_by writ_kills_by_find(struct writ_view name);
+
+/** A call, as stops see it. */
+struct writ_kill_call {
+    struct writ_view agent_id, tenant, upstream, tool;
+    struct writ_view policy;      /* its digest as text */
+    struct writ_view decision_id; /* empty: it is not decided yet */
+};
 
 /** One stop. Views borrowed. */
 struct writ_kill {
@@ -49,12 +61,8 @@ struct writ_kill {
     struct writ_view reason; /* for people */
     struct writ_view who;    /* the administrator's subject */
     int64_t at_us;
-};
-
-/** A call, as stops see it. */
-struct writ_kill_call {
-    struct writ_view agent_id, tenant, upstream, tool;
-    struct writ_view policy; /* its digest as text */
+    const struct writ_kill_call *issued; /* CREDENTIAL: the call that it was issued for; borrowed by
+                                            writ_kills_pull alone */
 };
 
 struct writ_kills;
@@ -87,7 +95,7 @@ enum writ_status writ_kills_status(struct writ_kills *kills, int64_t place);
  * @param ret_id  gets its id
  *
  * @return WRIT_OK         it is durable
- *         WRIT_E_INVALID  it names nothing, or a text is too long
+ *         WRIT_E_INVALID  it names nothing, or a text is too long, or `issued` is missing
  *         WRIT_E_LIMIT    WRIT_KILLS_MAX
  *         WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO  it is not durable: a restart forgets it
  *

@@ -365,11 +365,11 @@
         "the clock of the gateway went back",                                                      \
         "set the clock of the gateway's machine")                                                  \
     X(KILLED, killed, WRIT_REASON_IN_GATEWAY,                                                      \
-        "an administrator has stopped calls of this agent, tool, tenant or policy",                \
+        "an administrator has stopped the call, or those of this agent, tool, tenant or policy",   \
         "ask the administrator; it holds until it is lifted")                                      \
     X(KILL_MALFORMED, kill_malformed, WRIT_REASON_IN_GATEWAY,                                      \
         "what is to be stopped is not well formed",                                                \
-        "one of agent, tool, tenant and policy, its value, and a reason as text")                  \
+        "one of agent, tool, tenant, policy and credential, its value, and a reason as text")      \
     X(KILL_UNKNOWN, kill_unknown, WRIT_REASON_IN_GATEWAY,                                          \
         "there is no such stop for this caller",                                                   \
         "see the list of those that hold")                                                         \

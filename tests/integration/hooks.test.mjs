@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
-import { SOURCE, sha256, startGateway, until, writ } from '../support/gateway.mjs';
+import { SOURCE, bearer, sha256, startGateway, until, writ } from '../support/gateway.mjs';
 import { ANN, CREW, DOCUMENT, FOREIGN, MATE, ask, config, framework, rule, setUp } from '../support/hooks.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { openSession } from '../support/rpc.mjs';
@@ -47,6 +47,30 @@ test('before, bind, after and seal leave the records of any governed call', asyn
   assert.ok(run.whole);
   assert.deepEqual(run.seal, seal.json);
   gw.verify();
+});
+
+test('what was stopped after it was allowed is not bound: by agent, by policy, and one call by its credential', async (t) => {
+  const root = bearer('root');
+  const { gw, crew } = await setUp(t, { top: { administrators: ['root'], agents: [CREW.entry, root.entry] } });
+  const post = async (path, body) => {
+    const answer = await fetch(`http://127.0.0.1:${gw.adminPort}${path}`, { method: 'POST', body: JSON.stringify(body),
+      headers: { authorization: `Bearer ${root.token}`, 'content-type': 'application/json' } });
+    assert.equal(answer.status, 200, await answer.clone().text());
+    return answer.json();
+  };
+  const pull = (by, value) => post('/v1/kills', { by, value, reason: 'test' });
+  const [one, two, three] = [await crew.before(args(1)), await crew.before(args(2)), await crew.before(args(3))];
+  for (const [by, value] of [['agent', 'crew'], ['policy', one.decision.policy_digest], ['tool', 'crew/write']]) {
+    const { id } = await pull(by, value);
+    const refused = await crew.bind(one.decision, args(1));
+    assert.deepEqual([refused.verdict, refused.reason], ['deny', 'killed'], by);
+    await post(`/v1/kills/${id}/lift`, {});
+  }
+  assert.equal((await crew.bind(one.decision, args(1))).verdict, 'allow', 'nothing was spent');
+  await pull('credential', two.decision.decision_id);
+  assert.equal((await crew.bind(two.decision, args(2))).reason, 'killed');
+  assert.equal((await crew.bind(three.decision, args(3))).verdict, 'allow');
+  assert.equal((await crew.before(args(4))).verdict, 'allow');
 });
 
 test('the credential of an allow is for this call, at the configured resource', async (t) => {

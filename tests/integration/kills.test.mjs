@@ -21,7 +21,7 @@ async function world(t, options = {}) {
   for (const a of AGENTS) writeFileSync(gw.path(`token-${a.id}`), `${a.token}\n`, { mode: 0o600 });
   const admin = `http://127.0.0.1:${gw.adminPort}`;
   const api = async (who, path, body, headers = {}) => {
-    const answer = await fetch(admin + path, { method: body === undefined ? 'GET' : 'POST',
+    const answer = await fetch(`http://127.0.0.1:${gw.adminPort}${path}`, { method: body === undefined ? 'GET' : 'POST',
       headers: { ...(who ? { authorization: `Bearer ${who.token}` } : {}), ...(typeof body === 'string' ? {} : { 'content-type': 'application/json' }), ...headers },
       body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body) });
     return { status: answer.status, body: await answer.json() };
@@ -96,6 +96,60 @@ test('what was decided before a stop is not bound after it, over the hook API', 
     await post(gw.adminPort, ROOT, `/v1/kills/${id}/lift`, {});
     assert.equal((await bind()).verdict, 'allow', `${tool}: the refusal has spent nothing`);
   }
+});
+
+const jti = (token) => jose.decodeJwt(token).jti;
+test('one credential is revoked by its jti: list, introspection, and no call but those that share its place', async (t) => {
+  const w = await world(t);
+  for (const who of [A1, A2, B1]) assert.equal(await w.call(who), 'ran');
+  assert.equal(await w.call(A1, 'look'), 'ran');
+  const [of1, of2, ofB, other] = w.up.calls.map((c) => c.credential);
+  const pulled = await w.pull(ROOT, 'credential', jti(of1));
+  assert.deepEqual([pulled.status, pulled.body.durable], [200, true]);
+  assert.deepEqual(await Promise.all([of1, of2, ofB, other].map((token) => revoked(w, token))), [true, false, false, false]);
+  assert.deepEqual(await w.introspect(of1), { active: false });
+  assert.equal((await w.introspect(other)).active, true);
+  // the agent goes on, with credentials that are good
+  assert.equal(await w.call(A1), 'ran');
+  assert.equal(await revoked(w, w.up.calls.at(-1).credential), false);
+  const [stop] = (await w.api(ROOT, '/v1/kills')).body.kills;
+  assert.deepEqual([stop.by, stop.value, stop.who], ['credential', jti(of1), 'rita']);
+  // it stays revoked when the stop is lifted, and over SIGKILL
+  assert.equal((await w.api(ROOT, `/v1/kills/${pulled.body.id}/lift`, {})).status, 200);
+  assert.equal(await revoked(w, of1), true);
+  await w.pull(ROOT, 'credential', jti(of2));
+  await w.gw.stop('SIGKILL');
+  await w.gw.start();
+  w.sessions.clear();
+  for (const token of [of1, of2]) assert.deepEqual(await w.introspect(token), { active: false });
+  // that of a run before this one is found in the ledger, too
+  assert.equal((await w.pull(ROOT, 'credential', jti(ofB))).status, 200);
+  assert.equal(await w.call(B1), 'ran');
+});
+
+test('a credential is revoked by an administrator of its tenant, and only one that was issued', async (t) => {
+  const w = await world(t);
+  for (const who of [A1, B1]) assert.equal(await w.call(who), 'ran');
+  const [of1, ofB] = w.up.calls.map((c) => c.credential);
+  const refused = async (who, value, more) => {
+    const answer = await w.pull(who, 'credential', value, more);
+    return [answer.status, answer.body.reason];
+  };
+  const unknown = [404, 'authorization_unknown'];
+  assert.deepEqual(await refused(ADAM, jti(ofB)), unknown);
+  assert.deepEqual(await refused(ROOT, jti(ofB), { tenant: 'acme' }), unknown);
+  assert.deepEqual(await refused(ROOT, 'no-such-id'), unknown);
+  assert.deepEqual(await refused(A1, jti(of1)), [403, 'not_administrator']);
+  await w.pull(ROOT, 'tool', 'up/pay');
+  assert.equal(await w.call(A1), 'killed');
+  const denied = w.gw.decisions(['--decision', 'deny']).at(-1).decision_id;
+  assert.deepEqual(await refused(ROOT, denied), unknown, 'a call that was refused has no credential');
+  assert.equal((await w.pull(ADAM, 'credential', jti(of1))).status, 200);
+  assert.equal(await revoked(w, of1), true);
+  const leave = () => fetch(`${w.admin}/v1/kills`, { method: 'POST', signal: AbortSignal.timeout(1), headers: { authorization: `Bearer ${ROOT.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ by: 'credential', value: jti(of1), reason: 'test' }) });
+  await Promise.allSettled(Array.from({ length: 20 }, leave)); // who leaves before the answer harms nobody
+  assert.equal((await w.api(ROOT, '/v1/kills')).status, 200);
 });
 
 test('a stop by policy holds until there is another one', async (t) => {
@@ -191,6 +245,7 @@ test('what is not understood is refused whole', async (t) => {
 
 test('from the command line', async (t) => {
   const w = await world(t);
+  assert.equal(await w.call(B1), 'ran');
   // the gateway runs in another process: spawnSync does not keep it from answering
   const token = w.gw.path('token-root');
   const pulled = writ(['kill', 'pull', w.admin, 'agent', 'a1', '--token', token, '--reason', 'it went astray']);
@@ -206,6 +261,9 @@ test('from the command line', async (t) => {
   assert.equal(writ(['kill', 'lift', w.admin, id, '--token', token]).code, 0);
   assert.equal(await w.call(A1), 'ran');
   assert.equal(writ(['kill', 'pull', w.admin, 'agent', 'a1', '--token', token]).code, 2);
+  const one = writ(['kill', 'pull', w.admin, 'credential', jti(w.up.calls[0].credential), '--token', token, '--reason', 'it leaked']);
+  assert.equal(one.code, 0, one.err);
+  assert.equal(await revoked(w, w.up.calls[0].credential), true);
 });
 
 test('introspection tells what is in a credential that is good, and nothing else', async (t) => {
@@ -250,4 +308,12 @@ test('a guard that looks at the list lets nothing through that was stopped, and 
   assert.equal(target.calls.filter((c) => c.credential === fresh1.token).length, 0);
   assert.equal(target.calls.filter((c) => c.credential === freshB.token).length, 1);
   assert.equal(await reason(guard, ofB), 'replayed');
+  // one credential alone: the guard refuses it, and takes the next one of the same agent
+  await w.call(B1);
+  const leaked = w.up.calls.at(-1);
+  await w.pull(ROOT, 'credential', jti(leaked.credential));
+  await until(async () => (await reason(guard, ofB)) === 'revoked', 'the guard to learn of it', 5000); // in the same place
+  assert.equal(await reason(guard, { token: leaked.credential, args: leaked.arguments }), 'revoked');
+  await w.call(B1);
+  assert.equal(await reason(guard, { token: w.up.calls.at(-1).credential, args: w.up.calls.at(-1).arguments }), 'ok');
 });

@@ -26,16 +26,22 @@ open_again(void)
 }
 
 static void
-setup(void)
+setup_call(void)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    (void)snprintf(store, sizeof store, "%s/ledger.db", folder);
-    (void)snprintf(file, sizeof file, "%s.kills.json", store);
     call = (struct writ_kill_call){.agent_id = WRIT_LIT("a"),
         .tenant = WRIT_LIT("t"),
         .upstream = WRIT_LIT("up"),
         .tool = WRIT_LIT("x/y"),
         .policy = WRIT_LIT("p")};
+}
+
+static void
+setup(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    (void)snprintf(store, sizeof store, "%s/ledger.db", folder);
+    (void)snprintf(file, sizeof file, "%s.kills.json", store);
+    setup_call();
     open_again();
 }
 
@@ -204,6 +210,46 @@ START_TEST(when_there_are_no_places_left_the_last_one_is_shared)
 }
 END_TEST
 
+static writ_result
+pull_credential(const char *jti, const struct writ_kill_call *issued)
+{
+    const struct writ_kill kill = {.by = WRIT_KILL_CREDENTIAL,
+        .value = writ_view_str(jti),
+        .reason = WRIT_LIT("why"),
+        .issued = issued};
+    char id[WRIT_ID_TEXT];
+
+    return writ_kills_pull(kills, &kill, id, NULL);
+}
+
+START_TEST(a_stop_of_one_credential_revokes_its_place_and_lets_others_be_issued)
+{
+    int64_t place, other;
+
+    setup();
+    call.decision_id = WRIT_LIT("d-1");
+    place = admit();
+    call.tool = WRIT_LIT("z");
+    other = admit();
+    setup_call();
+    ck_assert_code(pull_credential("d-1", NULL), WRIT_E_INVALID);
+    ck_assert_int_eq(writ_kills_status(kills, place), WRIT_STATUS_VALID);
+    ck_assert_ok(pull_credential("d-1", &call));
+    ck_assert_int_eq(writ_kills_status(kills, place), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_kills_status(kills, other), WRIT_STATUS_VALID);
+    ck_assert(!writ_kills_stops(kills, &call));
+    ck_assert_int_ge(admit(), 0);
+    ck_assert_int_ne(admit(), place);
+    call.decision_id = WRIT_LIT("d-1");
+    ck_assert(writ_kills_stops(kills, &call));
+    ck_assert_int_lt(admit(), 0);
+    open_again();
+    ck_assert(writ_kills_stops(kills, &call));
+    ck_assert_int_eq(writ_kills_status(kills, place), WRIT_STATUS_REVOKED);
+    teardown();
+}
+END_TEST
+
 START_TEST(a_stop_that_cannot_be_written_works_and_says_so)
 {
     const struct writ_kill kill = {
@@ -288,5 +334,6 @@ WRIT_UNIT_MAIN("kills", a_stop_names_what_it_says_and_nothing_else,
     the_same_share_a_place_and_others_do_not,
     what_was_revoked_stays_so_when_the_stop_is_lifted_and_over_a_restart,
     without_a_stop_a_restart_revokes_nothing, when_there_are_no_places_left_the_last_one_is_shared,
+    a_stop_of_one_credential_revokes_its_place_and_lets_others_be_issued,
     a_stop_that_cannot_be_written_works_and_says_so, stops_have_limits,
     the_list_says_what_the_places_say)
