@@ -16,7 +16,7 @@
 
 static const struct writ_json_limits limits = {
     .bytes = WRIT_JSON_BYTES_MAX,
-    .depth = 64,
+    .depth = 64 + 4, /* a record, and what is around it */
     .values = WRIT_JSON_BYTES_MAX,
     .name_bytes = LINE_MAX,
     .string_bytes = LINE_MAX,

@@ -15,6 +15,7 @@
 #include "base/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define HELLO_MAX   (1u << 20)
 #define ASKED_MAX   65536
@@ -95,6 +96,23 @@ is_given_up(const struct writ_instance *instance)
     return instance->kind == WRIT_INSTANCE_SESSION && !instance->was_up;
 }
 
+/* Why a program could not be started is told in words as well. */
+static void
+log_end(const struct writ_stdio *stdio, const struct writ_child_end *end)
+{
+    bool started = end->why != WRIT_CHILD_NOT_STARTED;
+    const struct writ_log_field fields[] = {
+        writ_log_text("upstream", stdio->config->name),
+        writ_log_str("why", writ_child_why_name(end->why)),
+        writ_log_int("detail", end->detail),
+        writ_log_int("restart_us", end->restart_us),
+        writ_log_str("error", started ? "" : strerrordesc_np(end->detail)),
+    };
+
+    writ_log_write(stdio->gateway->log, WRIT_LOG_WARN, "upstream_ended", fields,
+        sizeof fields / sizeof *fields - (started ? 1 : 0));
+}
+
 static void
 on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
 {
@@ -109,10 +127,7 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
         writ_loop_defer(stdio->loop, &instance->free, WRIT_LOOP_SOON); /* keeps (1) */
         return;
     }
-    WRIT_LOG(stdio->gateway->log, WRIT_LOG_WARN, "upstream_ended",
-        writ_log_text("upstream", stdio->config->name),
-        writ_log_str("why", writ_child_why_name(end->why)), writ_log_int("detail", end->detail),
-        writ_log_int("restart_us", end->restart_us));
+    log_end(stdio, end);
     note_state(stdio);
     break_flights(instance, end->first_unsent, instance->failures >= WRIT_STDIO_FAILURES_MAX,
         writ_child_why_name(end->why));

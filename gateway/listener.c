@@ -254,6 +254,18 @@ open_acceptors(struct writ_listener *listener, struct writ_loop *const *loops, s
     return WRIT_DONE;
 }
 
+/* A gateway has two: which of them could not be opened is told by its address. */
+static writ_result
+fail_of(const struct writ_listener *listener, writ_result result, struct writ_err *err)
+{
+    writ_auto_buf address = writ_buf_make(listener->options.address.len + 1);
+
+    writ_buf_put(&address, listener->options.address);
+    writ_buf_byte(&address, '\0');
+    return writ_is_ok(writ_buf_check(&address, NULL)) ? writ_fail_in(err, result, address.ptr)
+                                                      : result;
+}
+
 /* ---- opening and closing */
 
 static void
@@ -285,6 +297,7 @@ writ_listener_open(const struct writ_listener_options *options, struct writ_loop
 {
     WRIT_AUTO(struct writ_certificate *, certificate_dropp) certificate = NULL;
     WRIT_AUTO(struct writ_listener *, listener_freep) listener = NULL;
+    writ_result result;
 
     WRIT_TRY(check_parser(err));
     if (loop_count == 0) {
@@ -304,7 +317,10 @@ writ_listener_open(const struct writ_listener_options *options, struct writ_loop
         WRIT_TRY(writ_certificate_load(&listener->options, &options->tls, &certificate, err));
         listener->tls = true;
     }
-    WRIT_TRY(open_acceptors(listener, loops, loop_count, certificate, err));
+    result = open_acceptors(listener, loops, loop_count, certificate, err);
+    if (!writ_is_ok(result)) {
+        return fail_of(listener, result, err);
+    }
     *ret = WRIT_TAKE(listener);
     return WRIT_DONE;
 }

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -217,4 +218,41 @@ test('a gateway with a faulty file does not start, and one that runs keeps what 
   assert.notEqual(line.event, 'reloaded');
   assert.match(JSON.stringify(line), /:1: \/tools\/u~1t\/scop: unknown option; did you mean/);
   assert.equal((await gateway.admin('/readyz')).status, 200);
+});
+
+test('what stands in the way of a start is told with its name', { timeout: 60000 }, async (t) => {
+  const taken = net.createServer().listen(0, '127.0.0.1');
+  t.after(() => taken.close());
+  await new Promise((r) => taken.once('listening', r));
+  const address = `127.0.0.1:${taken.address().port}`;
+  const prepared = (folder) => {
+    mkdirSync(join(folder, 'folder'), { mode: 0o700 });
+    writeFileSync(join(folder, 'text'), 'hunter2 and some more', { mode: 0o600 });
+    writeFileSync(join(folder, 'empty'), '', { mode: 0o600 });
+  };
+  for (const [config, told, change] of [
+    [{ listen: address }, `${address}: listener: cannot bind the address: Address already in use`],
+    [{ admin_listen: address }, `${address}: listener: cannot bind the address: Address already in use`],
+    [{ keys: 'none' }, 'none: cannot open the directory: No such file or directory'],
+    [{ keys: 'text' }, 'text: cannot open the directory: Not a directory'],
+    [{ keys: 'folder' }, 'folder: keys.json: cannot open: No such file or directory'],
+    [{}, 'keys: mode 0777 gives writing to others (chmod 700)', (g) => chmodSync(g.path('keys'), 0o777)],
+    [{ store: 'sqlite://none' }, 'there is no ledger at none; `writ ledger init` makes one'],
+    [{ store: 'sqlite://folder' }, 'the ledger, folder, is something else, not a regular file'],
+    [{ store: 'sqlite://text' }, 'text: database: file is not a database'],
+    [{ store: 'sqlite://empty' }, 'empty: the file is not a ledger'],
+    [{ tls: { cert: 'none', key: 'text' } }, 'none: cannot open: No such file or directory'],
+  ]) {
+    const gateway = prepare(t, { tools: {}, ...config }, { prepare: prepared });
+    change?.(gateway);
+    await assert.rejects(gateway.start(), /did not start/, told);
+    assert.ok(gateway.logText.includes(told), `${told}\n${gateway.logText}`);
+    assert.ok(!gateway.logText.includes('hunter2'), told);
+  }
+});
+
+test('a server over stdio that cannot be started is told with the reason in words', { timeout: 60000 }, async (t) => {
+  const gateway = await startGateway(t, { upstreams: { up: { stdio: ['/nonexistent/server'] } }, tools: {} });
+  const line = await gateway.waitLog('upstream_ended');
+  assert.deepEqual([line.upstream, line.why, line.error], ['up', 'not_started', 'No such file or directory']);
 });
