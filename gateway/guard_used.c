@@ -244,7 +244,7 @@ writ_guard_used_take(struct writ_guard_used *used, struct writ_view jti, int64_t
     }
     key[0] = writ_view_load64(digest.bytes);
     key[1] = writ_view_load64(digest.bytes + sizeof key[0]);
-    if (issued_s <= used->header->since_s + used->skew_s || until_s <= used->header->given_away_s) {
+    if (issued_s - used->skew_s <= used->header->since_s || until_s <= used->header->given_away_s) {
         answer = WRIT_VERIFY_USE_SPENT;
     } else {
         answer = take(used, key, until_s, now_s);

@@ -54,17 +54,25 @@ count(struct writ_view text, struct writ_view what)
     return n;
 }
 
-/* As arguments: a string of JSON, as canonical JSON has it. */
+/* As every text of others; where there is JSON, a string, as canonical JSON has it. */
 static void
 check_prompt(struct writ_view text)
 {
-    writ_auto_buf arguments = writ_buf_make(WRIT_PROMPT_MAX), out = writ_buf_make(WRIT_PROMPT_MAX);
-    struct writ_prompt prompt = {
-        .voter = WRIT_LIT("model"), .review = WRIT_LIT("r"), .digest = DIGEST, .tool = text};
+    writ_auto_buf json = writ_buf_make(WRIT_PROMPT_MAX), out = writ_buf_make(WRIT_PROMPT_MAX);
+    struct writ_prompt prompt = {.voter = WRIT_LIT("model"),
+        .review = WRIT_LIT("r"),
+        .digest = DIGEST,
+        .tool = text,
+        .agent_id = text,
+        .target = text,
+        .scope = text,
+        .reason = text,
+        .difference = text};
     struct writ_reply reply;
 
-    writ_text_json(&arguments, text);
-    prompt.arguments = writ_buf_view(&arguments);
+    writ_text_json(&json, text);
+    prompt.arguments = writ_buf_view(&json);
+    prompt.target_state = writ_buf_view(&json);
     WRIT_INVARIANT(writ_is_ok(writ_prompt_put(&prompt, &out, NULL)));
     WRIT_INVARIANT(count(writ_buf_view(&out), WRIT_LIT("\n-----")) == 2);
     WRIT_INVARIANT(count(writ_buf_view(&out), writ_view_str(token)) == 3);

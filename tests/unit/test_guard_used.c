@@ -75,6 +75,19 @@ START_TEST(what_was_issued_before_the_file_was_made_is_not_known_to_be_unused)
 END_TEST
 
 /* Another start of the machine, as the file remembers it: 8 bytes of magic, then its id. */
+/* However late that is: a clock may have been anywhere. */
+START_TEST(a_file_from_the_end_of_time_knows_no_credential_to_be_unused)
+{
+    setup();
+    writ_guard_used_close(used);
+    (void)unlink(path);
+    ck_assert_ok(writ_guard_used_make(path, INT64_MAX, NULL));
+    ck_assert_ok(writ_guard_used_open(path, NOW_S, 5, &used, NULL));
+    ck_assert_int_eq(take(1, NOW_S + 60, NOW_S), WRIT_VERIFY_USE_SPENT);
+    teardown();
+}
+END_TEST
+
 START_TEST(what_was_issued_before_the_machine_started_is_not_known_to_be_unused)
 {
     FILE *file;
@@ -163,6 +176,7 @@ END_TEST
 
 WRIT_UNIT_MAIN("guard_used", each_is_fresh_once_also_for_another_who_opened_the_file,
     what_was_issued_before_the_file_was_made_is_not_known_to_be_unused,
+    a_file_from_the_end_of_time_knows_no_credential_to_be_unused,
     what_was_issued_before_the_machine_started_is_not_known_to_be_unused,
     places_are_given_away_in_time_and_a_clock_that_goes_back_makes_nothing_new,
     when_there_is_no_room_nobody_knows,

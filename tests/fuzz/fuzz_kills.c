@@ -1,0 +1,147 @@
+/* A file of stops that was in other hands: it is refused, or read. Then every stop that it shows
+ * stops what it names, can be lifted by its id, and the file that is written in its place is read
+ * as the same stops. */
+#include "support/fuzz.h"
+
+#include "gateway/kills.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ARENA_MAX ((size_t)64 << 20)
+#define LIST_MAX  ((size_t)16 << 20)
+
+static char folder[] = "/dev/shm/writ-fuzz-kills-XXXXXX"; /* memory: every stop is synced */
+static char store[64], file[96];
+static struct writ_arena *arena;
+
+static void
+clean(void)
+{
+    (void)unlink(file);
+    (void)rmdir(folder);
+}
+
+static void
+prepare(const uint8_t *data, size_t size)
+{
+    int fd;
+
+    if (arena == NULL) {
+        arena = writ_arena_new(ARENA_MAX);
+        WRIT_INVARIANT(arena != NULL && mkdtemp(folder) != NULL);
+        (void)snprintf(store, sizeof store, "%s/ledger.db", folder);
+        (void)snprintf(file, sizeof file, "%s.kills.json", store);
+        (void)atexit(clean);
+    }
+    writ_arena_reset(arena);
+    fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, S_IRUSR | S_IWUSR);
+    WRIT_INVARIANT(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    (void)close(fd);
+}
+
+static void
+put(struct writ_kills *kills, struct writ_buf *ret)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    writ_kills_put(kills, writ_view(NULL, 0), &w);
+    WRIT_INVARIANT(writ_is_ok(writ_write_end(&w, NULL)));
+}
+
+static struct writ_view
+member(const struct writ_json *stop, struct writ_view name)
+{
+    return writ_json_string(writ_json_get(stop, name));
+}
+
+/* The call that a stop names, and no other one does that has nothing in common with it. */
+static struct writ_kill_call
+named(const struct writ_json *stop)
+{
+    struct writ_view value = member(stop, WRIT_LIT("value"));
+    struct writ_kill_call call = {.tenant = member(stop, WRIT_LIT("tenant"))};
+    size_t slash = writ_view_find(value, '/');
+
+    switch (writ_kills_by_find(member(stop, WRIT_LIT("by")))) {
+    case WRIT_KILL_AGENT:
+        call.agent_id = value;
+        break;
+    case WRIT_KILL_TOOL:
+        call.upstream = writ_view_sub(value, 0, slash);
+        call.tool = writ_view_sub(value, slash + 1, value.len);
+        break;
+    case WRIT_KILL_TENANT:
+        call.tenant = value;
+        break;
+    case WRIT_KILL_POLICY:
+        call.policy = value;
+        break;
+    case WRIT_KILL_NONE:
+        WRIT_INVARIANT(false);
+    }
+    return call;
+}
+
+static bool
+is_nameable(const struct writ_json *stop)
+{
+    enum writ_kill_by by = writ_kills_by_find(member(stop, WRIT_LIT("by")));
+    struct writ_view value = member(stop, WRIT_LIT("value"));
+    struct writ_view tenant = member(stop, WRIT_LIT("tenant"));
+
+    if (by == WRIT_KILL_TOOL) {
+        return writ_view_find(value, '/') < value.len;
+    }
+    return by != WRIT_KILL_TENANT || tenant.len == 0 || writ_view_equal(tenant, value);
+}
+
+static void
+check_stops(struct writ_kills *kills, struct writ_view list)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+    const struct writ_json *stops = NULL;
+
+    limits.bytes = LIST_MAX;
+    WRIT_INVARIANT(writ_is_ok(writ_json_read(list, &limits, arena, &stops, NULL)));
+    WRIT_JSON_EACH(stop, stops)
+    {
+        struct writ_kill_call call = named(stop);
+        int64_t place;
+
+        WRIT_INVARIANT(!is_nameable(stop) || writ_kills_stops(kills, &call));
+        WRIT_INVARIANT(!is_nameable(stop) || !writ_kills_admit(kills, &call, INT32_MAX, &place));
+    }
+    WRIT_JSON_EACH(stop, stops)
+    {
+        WRIT_INVARIANT(writ_is_ok(
+            writ_kills_lift(kills, member(stop, WRIT_LIT("id")), writ_view(NULL, 0), NULL)));
+    }
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    writ_auto_buf list = writ_buf_make(LIST_MAX), again = writ_buf_make(LIST_MAX);
+    struct writ_kills *kills = NULL;
+
+    prepare(data, size);
+    if (!writ_is_ok(writ_kills_open(store, writ_clock_system(), &kills, NULL))) {
+        WRIT_INVARIANT(kills == NULL);
+        return 0;
+    }
+    put(kills, &list);
+    writ_kills_free(kills);
+    kills = NULL;
+    WRIT_INVARIANT(writ_is_ok(writ_kills_open(store, writ_clock_system(), &kills, NULL)));
+    put(kills, &again);
+    WRIT_INVARIANT(writ_view_equal(writ_buf_view(&list), writ_buf_view(&again)));
+    check_stops(kills, writ_buf_view(&again));
+    writ_buf_clear(&again);
+    put(kills, &again);
+    WRIT_INVARIANT(writ_view_is(writ_buf_view(&again), "[]"));
+    writ_kills_free(kills);
+    return 0;
+}
