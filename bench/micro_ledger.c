@@ -1,15 +1,17 @@
 /* micro_ledger.c - what one record of the ledger costs.
  *
  *     micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]
- *     micro_ledger DIRECTORY grow [RECORDS]
+ *     micro_ledger DIRECTORY grow [RECORDS [RUNS]]
  *
- * Makes a ledger in DIRECTORY, which should lie on the disk that is asked about, and puts calls
+ * Makes a ledger in DIRECTORY, which should lie on the disk that is asked about, with its keys in
+ * DIRECTORY/keys, so that `writ ledger` can be asked about it afterwards, and puts calls
  * through it as one loop of the gateway does: every turn submits what the last group has made
  * possible, decisions of new calls and outcomes of granted ones. Two records per call, both durable
  * before the next step. Prints records per second, CPU of the ledger's threads per record, and how
  * long a record took from its submission. */
 #include "base/id.h"
 #include "evidence/profile.h"
+#include "store/keydir.h"
 #include "store/ledger.h"
 
 #include <pthread.h>
@@ -23,7 +25,7 @@
 #define CALL_ARENA (64 << 10)
 #define CALLS_MAX  4096
 #define WAITS_MAX  4000000
-#define BOUNDARIES 16
+#define RUNS       16
 #define AT_ONCE    64
 #define GROW_FIRST 10000 /* records of the first row of `grow` */
 #define GROW_LOOK  50000 /* most records that a row of it is measured over */
@@ -34,7 +36,7 @@ struct call {
     struct writ_outcome outcome;
     struct writ_arena *arena;
     int64_t submitted_us;
-    char id[WRIT_ID_TEXT], key[WRIT_ID_TEXT], boundary[16];
+    char id[WRIT_ID_TEXT], key[WRIT_ID_TEXT], boundary[32];
     char state_free[WRIT_DIGEST_TEXT];
     struct call *next;
 };
@@ -45,9 +47,9 @@ struct bench {
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     struct call *ready;
-    uint64_t records, refused;
+    uint64_t records, refused, runs;
     bool growing;
-    double *waits;
+    double *waits; /* not of a ledger that grows: they would be what its memory grows by */
     size_t waits_n;
 };
 
@@ -116,7 +118,7 @@ draft(struct call *call, uint64_t n)
         fail("id", &err);
     }
     (void)snprintf(
-        call->boundary, sizeof call->boundary, "run-%llu", (unsigned long long)(n % BOUNDARIES));
+        call->boundary, sizeof call->boundary, "run-%llu", (unsigned long long)(n % bench.runs));
     describe(call);
     call->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_DECISION,
@@ -215,7 +217,7 @@ turn(uint64_t *n, bool more)
 
         list = call->next;
         bench.records++;
-        if (bench.waits_n < WAITS_MAX) {
+        if (!bench.growing && bench.waits_n < WAITS_MAX) {
             bench.waits[bench.waits_n++] = (double)(now_us - call->submitted_us);
         }
         if (call->entry.kind == WRIT_ENTRY_DECISION && call->entry.decision.granted) {
@@ -343,16 +345,29 @@ run(struct call *calls, size_t at_once, double seconds)
         cpu_of(RUSAGE_SELF) - cpu_of(RUSAGE_THREAD) - cpu);
 }
 
+/* The keys of the directory, which is made when it is not there. */
 static struct writ_keyring *
-ring_new(void)
+keys_of(const char *directory)
 {
+    struct writ_keydir *dir = NULL;
     struct writ_keyring *ring = NULL;
     struct writ_signer *signer = NULL;
     struct writ_err err = {0};
+    char path[512];
 
-    if (!writ_is_ok(writ_keyring_new(&ring, &err)) ||
-        !writ_is_ok(writ_signer_new(WRIT_JWK_ALG_EDDSA, &signer, &err)) ||
-        !writ_is_ok(writ_keyring_add(ring, WRIT_KEY_PURPOSE_LEDGER, signer, 0, &err))) {
+    (void)snprintf(path, sizeof path, "%s/keys", directory);
+    if (!writ_is_ok(writ_keydir_open(path, true, &dir, &err))) {
+        fail("keys", &err);
+    }
+    if (writ_keyring_active(writ_keydir_ring(dir), WRIT_KEY_PURPOSE_LEDGER) == NULL &&
+        (!writ_is_ok(writ_signer_new(WRIT_JWK_ALG_EDDSA, &signer, &err)) ||
+            !writ_is_ok(writ_keyring_add(
+                writ_keydir_ring(dir), WRIT_KEY_PURPOSE_LEDGER, signer, 0, &err)) ||
+            !writ_is_ok(writ_keydir_save(dir, &err)))) {
+        fail("keys", &err);
+    }
+    writ_keydir_close(dir);
+    if (!writ_is_ok(writ_keydir_load(path, &ring, &err))) {
         fail("keys", &err);
     }
     return ring;
@@ -371,10 +386,10 @@ main(int argc, char **argv)
 
     if (argc < 2 || at_once < 1 || at_once > CALLS_MAX || calls == NULL) {
         (void)fprintf(stderr, "usage: micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]\n"
-                              "       micro_ledger DIRECTORY grow [RECORDS]\n");
+                              "       micro_ledger DIRECTORY grow [RECORDS [RUNS]]\n");
         return 2;
     }
-    options.keyring = ring_new();
+    options.keyring = keys_of(argv[1]);
     (void)snprintf(path, sizeof path, "%s/micro-%ld.db", argv[1], (long)getpid());
     bench.clock = writ_clock_system();
     bench.waits = malloc(WAITS_MAX * sizeof *bench.waits);
@@ -388,6 +403,7 @@ main(int argc, char **argv)
         fail("ledger", &err);
     }
     bench.growing = growing;
+    bench.runs = growing && argc > 4 ? strtoull(argv[4], NULL, 10) : RUNS;
     if (growing) {
         grow(calls, argc > 3 ? (uint64_t)atoll(argv[3]) : 1000000);
     } else {

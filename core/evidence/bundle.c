@@ -19,13 +19,19 @@ struct named {
     uint64_t total;
 };
 
+/** What is wrong with the seqs of a run. */
+struct flaws {
+    struct named missing, doubles, miscounted;
+};
+
 struct run {
     struct run *next, *newer;
-    struct writ_buf name, tenant;
     uint64_t next_seq, held;
-    struct named missing, doubles, miscounted;
+    struct flaws *flaws; /* NULL: none, as in most runs, of which there may be very many */
     struct writ_seal_hash ids;
     bool is_sealed, seal_differs;
+    struct writ_view name, tenant;
+    char text[];
 };
 
 struct call {
@@ -100,17 +106,26 @@ one_more(struct writ_bundle *b, struct writ_err *err)
 static bool
 is_faulty(const struct run *run)
 {
-    return run->missing.total > 0 || run->doubles.total > 0 || run->miscounted.total > 0 ||
-           run->seal_differs;
+    return run->flaws != NULL || run->seal_differs;
 }
 
 static void
 run_free(struct run *run)
 {
-    writ_buf_wipe(&run->name);
-    writ_buf_wipe(&run->tenant);
+    writ_free(run->flaws);
     writ_seal_hash_wipe(&run->ids);
     writ_free(run);
+}
+
+/* The flaws of a run that has one now. */
+static WRIT_RESULT
+run_flaws(struct run *run, struct flaws **ret, struct writ_err *err)
+{
+    if (run->flaws == NULL && (run->flaws = writ_alloc(sizeof *run->flaws)) == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what a run lacks");
+    }
+    *ret = run->flaws;
+    return WRIT_DONE;
 }
 
 /* The run of that name; of any tenant when `tenant` has no ptr. Of several, the one that `seal`
@@ -127,8 +142,8 @@ run_find(struct writ_bundle *b, struct writ_view tenant, struct writ_view name,
         struct writ_digest digest;
         char text[WRIT_DIGEST_TEXT];
 
-        if (!writ_view_equal(writ_buf_view(&run->name), name) ||
-            (tenant.ptr != NULL && !writ_view_equal(writ_buf_view(&run->tenant), tenant))) {
+        if (!writ_view_equal(run->name, name) ||
+            (tenant.ptr != NULL && !writ_view_equal(run->tenant, tenant))) {
             continue;
         }
         *ret = run;
@@ -154,17 +169,13 @@ run_add(struct writ_bundle *b, struct writ_view tenant, struct writ_view name, s
 
     WRIT_TRY(one_more(b, err));
     WRIT_TRY(bucket_of(name, &bucket, err));
-    run = writ_alloc(sizeof *run);
+    run = writ_alloc(sizeof *run + name.len + tenant.len);
     if (run == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a run");
     }
-    result = keep(&run->name, name, err);
-    if (writ_is_ok(result)) {
-        result = keep(&run->tenant, tenant, err);
-    }
-    if (writ_is_ok(result)) {
-        result = writ_seal_hash_init(&run->ids, err);
-    }
+    run->name = writ_view_place(name, run->text);
+    run->tenant = writ_view_place(tenant, run->text + name.len);
+    result = writ_seal_hash_init(&run->ids, err);
     if (!writ_is_ok(result)) {
         run_free(run);
         return result;
@@ -187,19 +198,31 @@ static WRIT_RESULT
 run_place(struct run *run, uint64_t seq, bool is_counted, struct writ_view decision_id,
     struct writ_err *err)
 {
+    struct flaws *flaws = NULL;
+
     run->held++;
+    if (!is_counted || seq != run->next_seq) {
+        WRIT_TRY(run_flaws(run, &flaws, err));
+    }
     if (!is_counted) {
-        name_it(&run->miscounted, seq, seq);
+        name_it(&flaws->miscounted, seq, seq);
     }
     if (seq < run->next_seq) {
-        name_it(&run->doubles, seq, seq);
+        name_it(&flaws->doubles, seq, seq);
         return WRIT_DONE;
     }
     if (seq > run->next_seq) {
-        name_it(&run->missing, run->next_seq, seq - 1);
+        name_it(&flaws->missing, run->next_seq, seq - 1);
     }
     run->next_seq = seq + 1;
     return writ_seal_hash_add(&run->ids, decision_id, err);
+}
+
+/* Whether every seq is there, once. */
+static bool
+has_all(const struct run *run)
+{
+    return run->flaws == NULL || (run->flaws->missing.total == 0 && run->flaws->doubles.total == 0);
 }
 
 static WRIT_RESULT
@@ -207,16 +230,17 @@ run_seal(struct run *run, const struct writ_seal *seal, struct writ_err *err)
 {
     uint64_t total = seal->total.is == WRIT_PRESENT ? (uint64_t)seal->total.value : 0;
     struct writ_digest digest;
+    struct flaws *flaws;
     char text[WRIT_DIGEST_TEXT];
 
     if (total > run->next_seq) {
-        name_it(&run->missing, run->next_seq, total - 1);
+        WRIT_TRY(run_flaws(run, &flaws, err));
+        name_it(&flaws->missing, run->next_seq, total - 1);
     }
     WRIT_TRY(writ_seal_hash_now(&run->ids, &digest, err));
     writ_digest_text(&digest, text);
     run->seal_differs = run->is_sealed || total < run->next_seq ||
-                        (run->missing.total == 0 && run->doubles.total == 0 &&
-                            !writ_view_is(seal->seal_hash.view, text));
+                        (has_all(run) && !writ_view_is(seal->seal_hash.view, text));
     run->is_sealed = true;
     return WRIT_DONE;
 }
@@ -858,9 +882,9 @@ put_run(struct writ_write *w, const struct run *run)
 {
     writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("boundary"));
-    writ_write_string(w, writ_buf_view(&run->name));
+    writ_write_string(w, run->name);
     writ_write_name(w, WRIT_LIT("tenant"));
-    writ_write_string(w, writ_buf_view(&run->tenant));
+    writ_write_string(w, run->tenant);
     put_count(w, "held", run->held);
     writ_write_name(w, WRIT_LIT("sealed"));
     writ_write_bool(w, run->is_sealed);
@@ -868,9 +892,11 @@ put_run(struct writ_write *w, const struct run *run)
         writ_write_name(w, WRIT_LIT("seal_differs"));
         writ_write_bool(w, true);
     }
-    put_named(w, "missing", &run->missing);
-    put_named(w, "double", &run->doubles);
-    put_named(w, "miscounted", &run->miscounted);
+    if (run->flaws != NULL) {
+        put_named(w, "missing", &run->flaws->missing);
+        put_named(w, "double", &run->flaws->doubles);
+        put_named(w, "miscounted", &run->flaws->miscounted);
+    }
     writ_write_object_end(w);
 }
 
