@@ -34,6 +34,7 @@ typedef writ_result writ_vector_fn(const struct writ_json *set, const struct wri
     X(decisions, "writ-decisions/1")                                                               \
     X(digests, "writ-digests/1")                                                                   \
     X(foreign, "writ-foreign/1")                                                                   \
+    X(ledgers, "writ-ledgers/1")                                                                   \
     X(outcomes, "writ-outcomes/1")                                                                 \
     X(proofs, "writ-proofs/1")                                                                     \
     X(receipts, "writ-receipts/1")                                                                 \

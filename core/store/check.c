@@ -811,13 +811,14 @@ writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
 }
 
 void
-writ_check_rest(struct writ_check *v, uint64_t last)
+writ_check_rest(struct writ_check *v, uint64_t last, uint64_t last_now)
 {
     for (size_t i = 0; i < v->runs.bucket_count; i++) {
         for (struct writ_map_node *at = v->runs.buckets[i]; at != NULL; at = at->next) {
             const struct run *run = WRIT_MAP_OF(at, struct run, by_id);
 
-            if (run->seal_leaf <= last) {
+            if (run->seal_leaf <= last ||
+                (run->seal_leaf > last_now && run->seal_leaf != UINT64_MAX)) {
                 writ_check_problem(
                     v, run->seal_leaf, "a boundary's seal should be here, and is not");
             }

@@ -54,8 +54,9 @@ struct writ_view writ_check_column(sqlite3_stmt *s, int at);
  * is wrong with it; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf);
 
-/** What is left when the last record was seen. */
-void writ_check_rest(struct writ_check *v, uint64_t last);
+/** What is left when the last record was seen. `last_now`: the last one that there is by now, in a
+ * ledger that is written meanwhile. */
+void writ_check_rest(struct writ_check *v, uint64_t last, uint64_t last_now);
 
 /** Frees what the checks remember. */
 void writ_check_wipe(struct writ_check *v);

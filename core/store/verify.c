@@ -68,10 +68,23 @@ head(struct writ_check *v, int64_t *ret_last)
     return WRIT_DONE;
 }
 
+/* The last record that there is by now: what a row of `boundary` named before is not beyond it. */
+static WRIT_RESULT
+read_last_now(struct writ_check *v, int64_t *ret)
+{
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_HEAD];
+    bool row = false;
+
+    WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_HEAD, &row, v->err));
+    *ret = sqlite3_column_int64(s, 0);
+    (void)sqlite3_reset(s);
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx)
 {
-    int64_t last = -1;
+    int64_t last = -1, last_now = -1;
     uint64_t leaf = 0;
 
     WRIT_TRY(head(v, &last));
@@ -84,7 +97,8 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
             WRIT_FAIL(v->err, WRIT_E_BUSY, "the verification was stopped");
         }
     }
-    writ_check_rest(v, (uint64_t)last);
+    WRIT_TRY(read_last_now(v, &last_now));
+    writ_check_rest(v, (uint64_t)last, (uint64_t)last_now);
     return WRIT_DONE;
 }
 

@@ -34,7 +34,7 @@ function mintedAgain(script, folders) {
 }
 
 for (const [script, ...folders] of [['mint-governance.mjs', 'canonical', 'digests', 'governance'], ['mint-foreign.mjs', 'vaara'],
-  ['mint-credentials.mjs', 'credentials'], ['mint-proofs.mjs', 'proofs'], ['mint-receipts.mjs', 'receipts'], ['mint-bundles.mjs', 'bundles']]) {
+  ['mint-credentials.mjs', 'credentials'], ['mint-proofs.mjs', 'proofs'], ['mint-receipts.mjs', 'receipts'], ['mint-bundles.mjs', 'bundles'], ['mint-ledgers.mjs', 'ledgers']]) {
   test(`vectors/${folders.join(', ')}: minted again byte for byte`, () => mintedAgain(script, folders));
 }
 test('vectors/crew is minted again byte for byte', () => mintedAgain('mint-crew.mjs', ['crew']));
@@ -47,7 +47,7 @@ function pass(folder, least) {
   assert.ok(Number(passed) >= least, run.stdout);
 }
 
-for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 180], ['vaara', 110], ['credentials', 120], ['proofs', 350], ['receipts', 54], ['bundles', 195]]) {
+for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 180], ['vaara', 110], ['credentials', 120], ['proofs', 350], ['receipts', 54], ['bundles', 195], ['ledgers', 123]]) {
   test(`vectors/${folder}: ours is what another implementation says`, () => pass(join(SOURCE, 'vectors', folder), least));
 }
 
