@@ -300,6 +300,11 @@ writ_vector_completeness(const struct writ_json *set, const struct writ_json *ve
         WRIT_TRY(writ_seal_read(sealed, arena, &seal, err));
         writ_completeness_seal(held, &seal);
     }
+    WRIT_JSON_EACH(value, writ_json_type(sealed) == WRIT_JSON_ARRAY ? sealed : NULL)
+    {
+        WRIT_TRY(writ_seal_read(value, arena, &seal, err));
+        writ_completeness_seal(held, &seal);
+    }
     WRIT_TRY(writ_completeness_report(held, arena, &report, err));
     return writ_completeness_put(&report, ret, err);
 }

@@ -251,7 +251,7 @@ function isMember({ form, nulls }, value, isNeeded) {
   if (value === null) return nulls === '!' || (nulls === '?' && !isNeeded);
   return FORMS[form](value) && !(isNeeded && (form === 'text' || form === 'list') && value.length === 0);
 }
-function isValid(kind, record) {
+export function isValid(kind, record) {
   const { choice, groups, rows } = TABLES[kind];
   if (!isObject(record) || depth(record) > RECORD_DEPTH) return false;
   const made = choice === null ? null : record[choice];

@@ -531,11 +531,16 @@ def with_digests(d, names=DIGESTS):
     return found
 
 
-def check_record(kind, record, body):
-    """A record of a kind is right by itself."""
+def check_form(kind, record, body):
+    """A record of a kind has its members."""
     if not isinstance(record, dict) or len(body.encode()) > RECORD_BYTES or is_deep(record, body, RECORD_DEPTH) or \
             not TABLES[kind].holds(record) or not RULES[kind](record):
         raise Refused("record_invalid")
+
+
+def check_record(kind, record, body):
+    """A record of a kind is right by itself."""
+    check_form(kind, record, body)
     if kind == "decision":
         found = with_digests(record)
         if any(record.get(name) not in (None, found[name]) for name in DIGESTS):

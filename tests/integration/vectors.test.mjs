@@ -47,7 +47,7 @@ function pass(folder, least) {
   assert.ok(Number(passed) >= least, run.stdout);
 }
 
-for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 180], ['vaara', 110], ['credentials', 120], ['proofs', 350], ['receipts', 54], ['bundles', 195], ['ledgers', 123]]) {
+for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 360], ['vaara', 110], ['credentials', 120], ['proofs', 350], ['receipts', 54], ['bundles', 195], ['ledgers', 123]]) {
   test(`vectors/${folder}: ours is what another implementation says`, () => pass(join(SOURCE, 'vectors', folder), least));
 }
 
@@ -58,6 +58,22 @@ test('two verifiers that share no code say of receipts and bundles what the vect
       const run = spawnSync(program, [join(SOURCE, 'tests/conformance', script), 'vectors', join(SOURCE, `vectors/${set}/${set}.json`)], { encoding: 'utf8' });
       assert.match(run.stdout, /^\d+ passed, 0 failed\n$/, `${script}: ${set}`);
     }
+  }
+});
+
+test('two verifiers that share no code know every member of a record', async () => {
+  const { isValid } = await import('../conformance/verify.mjs');
+  for (const kind of ['decision', 'outcome']) {
+    const file = join(SOURCE, `vectors/governance/${kind}s.json`), { cases } = JSON.parse(readFileSync(file, 'utf8'));
+    const wants = cases.map(({ expect }) => expect.faults.length === 0);
+    assert.deepEqual(cases.map(({ record }) => isValid(kind, record)), wants, kind);
+    const script = `import sys; sys.path.insert(0, sys.argv[1]); import verify
+for case in verify.parse(open(sys.argv[2]).read())["cases"]:
+    try: verify.check_form(sys.argv[3], case["record"], verify.canonical(case["record"])); print(1)
+    except verify.Refused: print(0)`;
+    const run = spawnSync('python3', ['-c', script, join(SOURCE, 'tests/conformance'), file, kind], { encoding: 'utf8', env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } });
+    if (run.error) continue; // no Python
+    assert.deepEqual(run.stdout.trim().split('\n').map((said) => said === '1'), wants, run.stderr);
   }
 });
 
@@ -78,6 +94,23 @@ test('every reason against a credential, a grant, a receipt or a bundle has its 
   const bindings = seen(read('governance/bindings.json').cases);
   for (const name of listed('The binding check')) assert.ok(bindings.has(name) || name === 'idempotency_key_reuse', name);
   assert.deepEqual(readdirSync(join(SOURCE, 'vectors/digests')).filter((f) => f.endsWith('.json')).sort(), ['algovoi-v1.json', 'crewai-v1.json', 'vaara-v0.json']);
+});
+
+test('every member of a decision and of an outcome has its fault, every route its record, and every flaw of a seal its run', () => {
+  const cases = (file) => JSON.parse(readFileSync(join(SOURCE, 'vectors/governance', file), 'utf8')).cases;
+  const members = readFileSync(join(SOURCE, 'core/evidence/record.tbl.h'), 'utf8');
+  for (const [macro, file, choice, choices] of [['DECISION', 'decisions.json', 'decision', ['allow', 'deny', 'require_approval', 'revise']],
+    ['OUTCOME', 'outcomes.json', 'outcome', ['executed', 'blocked', 'error', 'timeout']]]) {
+    const faults = new Set(cases(file).flatMap(({ expect }) => expect.faults));
+    const [, rows] = new RegExp(`define WRIT_${macro}_MEMBERS\\(X\\)([^]*?)\n\n`).exec(members);
+    const names = [...rows.matchAll(/X\((\w+), /g)].map(([, name]) => name);
+    assert.ok(names.length > 10);
+    for (const name of names) assert.ok(faults.has(`/${name}`), `${file}: ${name}`);
+    for (const word of choices) assert.ok(cases(file).some(({ record, expect }) => record[choice] === word && expect.faults.length === 0), `${file}: ${word}`);
+  }
+  const [, names] = /"sound", ("\w+"(?:, "\w+")*)\. Static/.exec(readFileSync(join(SOURCE, 'core/evidence/completeness.h'), 'utf8'));
+  const flaws = new Set(cases('completeness.json').map(({ expect }) => expect.seal));
+  for (const name of JSON.parse(`[${names}]`)) assert.ok(flaws.has(name), name);
 });
 
 test('a case that differs is named, and where; other formats are left alone, and nothing is no success', () => {

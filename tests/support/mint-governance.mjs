@@ -194,6 +194,34 @@ const needs = {
 };
 const pointers = (names) => [...names].sort().map((n) => '/' + n);
 
+// Every member of the contract: a value of its form, and whether it may be null.
+const TIME = '2026-06-25T05:00:30Z';
+const MEMBERS = {
+    agent_id: 'a', agent_role: 'a', boundary_id: 'a', continuation_id: [null], credential_scope: 'a',
+    credential_tier: 'a', decision: 'allow', decision_context_hash: H(1), decision_id: 'a', evidence_refs: ['a'],
+    expires_at: [null], extensions: {}, idempotency_key: 'a', intent_digest: H(1), intent_ref: H(1), issued_at: [null],
+    normalization_id: 'a', normalized_scope: 'a', params_hash: H(1), policy_digest: H(1), policy_refs: ['a'],
+    reason: 'a', receipt_ref: H(1), request_id: 'a', retrieved_policy_refs: ['a'], revalidate_if: ['a'],
+    running_count: 1, seq: 0, supersedes: [null], target: 'a', target_state_digest: [null], tool: 'a',
+};
+const OUTCOME_MEMBERS = {
+    boundary_id: 'a', completed_at: TIME, decision_id: 'a', error_message: [null], error_type: [null], extensions: {},
+    idempotency_key: [null], intent_ref: [null], outcome: 'blocked', receipt_ref: [null], seq: 0, tool_output_hash: [null],
+};
+/** Records in which one member is of another type, or null; and those that may be null. */
+function* misformed(record, members) {
+    for (const [name, value] of Object.entries(members)) {
+        const isNullable = Array.isArray(value) && value[0] === null;
+        const others = [true, 1.5, {}, []].filter((other) => JSON.stringify(other) !== JSON.stringify(value) &&
+            Array.isArray(other) <= !Array.isArray(value) && (!Array.isArray(other) || isNullable));
+        for (const other of others) yield [`${name} as ${JSON.stringify(other)}`, { ...record, [name]: other }, [name]];
+        yield [`${name} as null`, { ...record, [name]: null }, isNullable ? [] : [name]];
+        if (typeof value === 'string' && value.startsWith('sha256:')) {
+            yield [`${name} that is none`, { ...record, [name]: 'sha256:' }, [name]];
+        }
+    }
+}
+
 function decisionCases() {
     const cases = [];
     const add = (id, record, faults) => cases.push({ id, record, expect: { faults: pointers(faults) } });
@@ -241,6 +269,11 @@ function decisionCases() {
     add('end before begin', { ...allow, expires_at: '2026-06-25T05:00:00Z' }, ['expires_at']);
     add('unknown members', { ...allow, vendor: { x: 1 }, extensions: { acme: { y: [1.5] } } }, []);
     add('extensions that are none', { ...allow, extensions: [] }, ['extensions']);
+    // a deny needs so little that null is a fault only where null is one
+    const refused = without(deny, 'running_count', 'seq');
+    for (const [id, record, faults] of misformed(refused, MEMBERS)) {
+        add(`deny: ${id}`, record, faults);
+    }
     return cases;
 }
 
@@ -284,6 +317,11 @@ function outcomeCases() {
     add('of a deny without scope', scopeless, outcome(scopeless, { outcome: 'blocked' }), [], true);
     add('of a deny without scope, with an invented intent', scopeless,
         outcome(scopeless, { outcome: 'blocked', intent_ref }), [], false);
+    // an invalid member says nothing, so that the join rests on the others
+    for (const [id, record, faults] of misformed(outcome(allow), OUTCOME_MEMBERS)) {
+        const name = id.split(' ')[0];
+        add(id, allow, record, faults, !['decision_id', 'intent_ref'].includes(name));
+    }
     return cases;
 }
 
@@ -356,7 +394,10 @@ function bindingCases() {
 }
 
 // ---- vectors/governance/completeness.json
-function report(records, seal) {
+/** seals: null, one, or a list of them. */
+function report(records, seals) {
+    const list = [seals ?? []].flat(), seal = list.at(-1) ?? null;
+    const says = ({ boundary_id, total, seal_hash }) => jcs([boundary_id ?? null, total ?? null, seal_hash ?? null]);
     const numbered = records.filter((r) => Number.isInteger(r.seq) && r.seq >= 0);
     const seqs = numbered.map((r) => r.seq).sort((a, b) => a - b);
     const expected = Math.max(0, ...seqs.map((s) => s + 1), ...records.map((r) => r.running_count ?? 0),
@@ -397,6 +438,8 @@ function report(records, seal) {
             flaw = 'unbound';
         } else if (boundary && seal.boundary_id !== boundary) {
             flaw = 'foreign';
+        } else if (list.some((each) => says(each) !== says(seal))) {
+            flaw = 'second';
         } else if (!seal.boundary_id || seal.sealed !== true || !Number.isInteger(seal.total) ||
             (seal.final_seq !== undefined && seal.final_seq !== seal.total - 1)) {
             flaw = 'invalid';
@@ -444,6 +487,9 @@ function completenessCases() {
     add('a seal that contradicts itself', run(0, 1), sealOf(2, { final_seq: 2 }));
     add('a seal over other ids', run(0, 1), sealOf(2, { seal_hash: sha256('d-0d-2') }));
     add('a seal without hash', run(0, 1), without(sealOf(2), 'seal_hash'));
+    add('the same seal twice', run(0, 1), [sealOf(2), sealOf(2, { sealed_at: '2026-06-25T07:00:00Z' })]);
+    add('a seal, and one of more', run(0, 1), [sealOf(3), sealOf(2)]);
+    add('a seal, and one over other ids', run(0, 1), [sealOf(2), sealOf(2, { seal_hash: sha256('d-1d-0') })]);
     add('records without seq', [record(0), without(record(1), 'seq'), record(-1)], null);
     add('records without running count', [record(0), without(record(1), 'running_count')], null);
     return cases;
