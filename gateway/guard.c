@@ -47,12 +47,12 @@ now_s(const struct writ_guard *guard)
     return writ_clock_wall_us(guard->options->clock) / US_PER_S;
 }
 
-/* The last question: was it used? */
+/* The last question: was it used? Remembered as long as anybody who shares the file may take it. */
 static enum writ_reason
 take(struct writ_guard *guard, const struct writ_verify_answer *answer)
 {
     switch (writ_guard_used_take(guard->used, answer->jti, answer->issued_at_s,
-        answer->expires_at_s + guard->options->skew_s, now_s(guard))) {
+        answer->expires_at_s + WRIT_VERIFY_SKEW_MAX_S, now_s(guard))) {
     case WRIT_VERIFY_USE_FRESH:
         return WRIT_REASON_CREDENTIAL_OK;
     case WRIT_VERIFY_USE_SPENT:

@@ -16,6 +16,7 @@ struct fetched {
     struct writ_buf text; /* what is to be told */
     int64_t tried_us;     /* when it was begun last; 0: never */
     bool tried, got, failing;
+    bool under_way; /* it is being fetched, and that will be told */
 };
 
 struct writ_guard_keys {
@@ -81,6 +82,7 @@ static void
 note(struct writ_guard_keys *keys, struct fetched *fetched, bool got, struct writ_buf *text)
 {
     fetched->tried = true;
+    fetched->under_way = false;
     fetched->got = got;
     fetched->failing = !got;
     if (got) {
@@ -108,6 +110,7 @@ work(void *ctx, size_t i, const atomic_bool *stop)
 
     writ_background_lock(keys->background);
     fetched->tried_us = writ_background_now_us(keys->background);
+    fetched->under_way = true;
     was_failing = fetched->failing;
     writ_background_unlock(keys->background);
     got = writ_is_ok(get(&fetched->place, stop, &text, &err));
@@ -129,8 +132,9 @@ writ_guard_keys_hurry(struct writ_guard_keys *keys, size_t place)
 
     writ_background_lock(keys->background);
     now_us = writ_background_now_us(keys->background);
-    comes = fetched->place.place != NULL && now_us - fetched->tried_us >= HURRY_US;
-    if (comes) {
+    comes = fetched->under_way ||
+            (fetched->place.place != NULL && now_us - fetched->tried_us >= HURRY_US);
+    if (comes && !fetched->under_way) {
         fetched->job.due_us = now_us;
         writ_background_wake(keys->background);
     }

@@ -35,7 +35,8 @@ WRIT_RESULT writ_guard_keys_start(struct writ_guard_keys *keys, struct writ_err 
 /** NULL is fine. Blocks for a moment. */
 void writ_guard_keys_free(struct writ_guard_keys *keys);
 
-/** Asks for one before its time. False: it was fetched a moment ago, and nothing will be told. */
+/** Asks for one before its time, or waits for the fetch that is under way. False: it was fetched a
+ * moment ago, and nothing will be told. */
 bool writ_guard_keys_hurry(struct writ_guard_keys *keys, size_t place);
 
 #endif

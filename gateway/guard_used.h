@@ -44,7 +44,7 @@ WRIT_RESULT writ_guard_used_open(const char *path, int64_t now_s, int64_t skew_s
 void writ_guard_used_close(struct writ_guard_used *used);
 
 /** One use of a credential that is good otherwise.
- * @param issued_s, until_s  its iat, and its exp with what is forgiven to clocks */
+ * @param issued_s, until_s  its iat, and its exp with the most that anybody forgives to clocks */
 enum writ_verify_use writ_guard_used_take(struct writ_guard_used *used, struct writ_view jti,
     int64_t issued_s, int64_t until_s, int64_t now_s);
 

@@ -3,7 +3,8 @@
  *     is entered and its places revoked under one hold, too: no credential is between the two.
  * (2) A place that is revoked is given to nobody before its time is over.
  * (3) The places are in ranges, one for each of the last runs; a run gives places of its own range
- * alone. */
+ *     alone. Where an earlier run gave places of that range to credentials that may still live,
+ * they count as given to somebody unknown, whom every stop names. */
 #include "gateway/kills.h"
 
 #include "base/id.h"
@@ -21,7 +22,8 @@
 #define RANGES       4
 #define PLACES       (WRIT_STATUS_LIST_BYTES * 8 / RANGES) /* of one range */
 #define SHARED       (PLACES - 1)                          /* for those that find no place */
-#define WINDOW       32                                    /* places that one group may have */
+#define LATE         (PLACES - 2) /* likewise, while an earlier run may have given SHARED */
+#define WINDOW       32           /* places that one group may have */
 #define FIELDS       4
 #define OVER_S       (WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S)
 #define LIST_LASTS_S 60
@@ -32,6 +34,7 @@ struct place {
     struct writ_buf text; /* the fields, one after the other */
     uint16_t ends[FIELDS];
     bool revoked;
+    bool unknown;    /* an earlier run may have given it to somebody */
     int64_t until_s; /* when all credentials in it are over */
 };
 
@@ -50,8 +53,10 @@ struct writ_kills {
     struct stop *stops;   /* room for WRIT_KILLS_MAX */
     size_t stops_n;
     struct place places[PLACES];
-    int64_t range;    /* of this run */
-    int64_t others_s; /* until then, everything in other ranges is revoked */
+    int64_t range;           /* of this run */
+    int64_t began_s[RANGES]; /* when the last run of each range began */
+    int64_t longest_s;       /* that a credential of any run lived */
+    int64_t others_s;        /* until then, everything in other ranges is revoked */
     /* the list as it was signed last */
     struct writ_buf token;
     int64_t token_s;
@@ -148,6 +153,71 @@ writ_kills_stops(struct writ_kills *kills, const struct writ_kill_call *call)
     return stopped;
 }
 
+/* ---- the file */
+
+static void
+put_text(struct writ_write *w, struct writ_view name, struct writ_view text)
+{
+    if (text.len > 0) {
+        writ_write_name(w, name);
+        writ_write_string(w, text);
+    }
+}
+
+static void
+put_stop(struct writ_write *w, const struct writ_kill *kill)
+{
+    char at[WRIT_TIME_TEXT];
+
+    writ_time_format(kill->at_us, at);
+    writ_write_object_begin(w);
+    put_text(w, WRIT_LIT("at"), writ_view_str(at));
+    put_text(w, WRIT_LIT("by"), writ_kills_by_name(kill->by));
+    put_text(w, WRIT_LIT("id"), kill->id);
+    put_text(w, WRIT_LIT("reason"), kill->reason);
+    put_text(w, WRIT_LIT("tenant"), kill->tenant);
+    put_text(w, WRIT_LIT("value"), kill->value);
+    put_text(w, WRIT_LIT("who"), kill->who);
+    writ_write_object_end(w);
+}
+
+/* Under the lock. All stops but `left_out`. */
+static WRIT_RESULT
+save(struct writ_kills *kills, const struct stop *left_out, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(FILE_MAX);
+    struct writ_write w = writ_write_to(&text);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("began"));
+    writ_write_array_begin(&w);
+    for (size_t i = 0; i < RANGES; i++) {
+        writ_write_i64(&w, kills->began_s[i]);
+    }
+    writ_write_array_end(&w);
+    writ_write_name(&w, WRIT_LIT("kills"));
+    writ_write_array_begin(&w);
+    for (size_t i = 0; i < kills->stops_n; i++) {
+        if (&kills->stops[i] != left_out) {
+            put_stop(&w, &kills->stops[i].kill);
+        }
+    }
+    writ_write_array_end(&w);
+    writ_write_name(&w, WRIT_LIT("longest"));
+    writ_write_i64(&w, kills->longest_s);
+    writ_write_name(&w, WRIT_LIT("range"));
+    writ_write_i64(&w, kills->range);
+    writ_write_name(&w, WRIT_LIT("revoked_until"));
+    writ_write_i64(&w, kills->others_s);
+    writ_write_name(&w, WRIT_LIT("version"));
+    writ_write_i64(&w, VERSION);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    WRIT_TRY(writ_trusted_write(
+        kills->dir, kills->name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&text), err));
+    return writ_trusted_sync(kills->dir, err);
+}
+
 /* ---- places */
 
 static void
@@ -199,7 +269,7 @@ settle(struct place *place, const struct writ_view *fields)
 {
     writ_buf_wipe(&place->text);
     place->text = writ_buf_make(UINT16_MAX);
-    place->revoked = false;
+    place->revoked = place->unknown = false;
     place->until_s = 0;
     for (size_t i = 0; i <= FIELDS; i++) {
         writ_buf_put(&place->text, fields[i]);
@@ -214,11 +284,11 @@ settle(struct place *place, const struct writ_view *fields)
 static struct place *
 find_place(struct writ_kills *kills, const struct writ_view *fields, int64_t now)
 {
-    size_t from = hash(fields) % SHARED;
+    size_t from = hash(fields) % LATE;
     struct place *room = NULL;
 
     for (size_t i = 0; i < WINDOW; i++) {
-        struct place *place = &kills->places[(from + i) % SHARED];
+        struct place *place = &kills->places[(from + i) % LATE];
         bool over = place->until_s <= now;
 
         if (!over && !place->revoked && is_of(place, fields)) {
@@ -232,10 +302,30 @@ find_place(struct writ_kills *kills, const struct writ_view *fields, int64_t now
         return room;
     }
     room = &kills->places[SHARED];
-    if (room->revoked && room->until_s <= now) {
-        room->revoked = false;
+    if (room->unknown && room->until_s > now) {
+        room = &kills->places[LATE];
+    }
+    if (room->until_s <= now) {
+        room->revoked = room->unknown = false;
     }
     return room->revoked ? NULL : room;
+}
+
+/* Later runs have to know how long what this one issues may live. */
+static bool
+note_lifetime(struct writ_kills *kills, int64_t lifetime_s)
+{
+    int64_t before_s = kills->longest_s;
+
+    if (lifetime_s <= before_s) {
+        return true;
+    }
+    kills->longest_s = lifetime_s;
+    if (!writ_is_ok(save(kills, NULL, NULL))) {
+        kills->longest_s = before_s;
+        return false;
+    }
+    return true;
 }
 
 bool
@@ -244,11 +334,13 @@ writ_kills_admit(struct writ_kills *kills, const struct writ_kill_call *call, in
 {
     struct writ_view fields[FIELDS + 1];
     struct place *place = NULL;
+    int64_t now;
 
     fields_of(call, fields);
     (void)pthread_mutex_lock(&kills->lock); /* keeps (1) */
-    if (!stops(kills, call)) {
-        place = find_place(kills, fields, now_s(kills));
+    now = now_s(kills);
+    if (!stops(kills, call) && note_lifetime(kills, until_s - now)) {
+        place = find_place(kills, fields, now);
     }
     if (place != NULL) {
         until_s += WRIT_CREDENTIAL_SKEW_MAX_S;
@@ -288,7 +380,8 @@ revoke(struct writ_kills *kills, const struct writ_kill *kill)
     for (size_t i = 0; i < PLACES; i++) {
         struct place *place = &kills->places[i];
 
-        if (place->until_s > now && (i == SHARED || revokes(kill, place))) {
+        if (place->until_s > now &&
+            (i == SHARED || i == LATE || place->unknown || revokes(kill, place))) {
             place->revoked = true;
         }
     }
@@ -384,62 +477,7 @@ writ_kills_put_list(struct writ_kills *kills, const struct writ_signer *signer,
     return writ_is_ok(result) ? writ_buf_check(buf, err) : result;
 }
 
-/* ---- the file */
-
-static void
-put_text(struct writ_write *w, struct writ_view name, struct writ_view text)
-{
-    if (text.len > 0) {
-        writ_write_name(w, name);
-        writ_write_string(w, text);
-    }
-}
-
-static void
-put_stop(struct writ_write *w, const struct writ_kill *kill)
-{
-    char at[WRIT_TIME_TEXT];
-
-    writ_time_format(kill->at_us, at);
-    writ_write_object_begin(w);
-    put_text(w, WRIT_LIT("at"), writ_view_str(at));
-    put_text(w, WRIT_LIT("by"), writ_kills_by_name(kill->by));
-    put_text(w, WRIT_LIT("id"), kill->id);
-    put_text(w, WRIT_LIT("reason"), kill->reason);
-    put_text(w, WRIT_LIT("tenant"), kill->tenant);
-    put_text(w, WRIT_LIT("value"), kill->value);
-    put_text(w, WRIT_LIT("who"), kill->who);
-    writ_write_object_end(w);
-}
-
-/* Under the lock. All stops but `left_out`. */
-static WRIT_RESULT
-save(struct writ_kills *kills, const struct stop *left_out, struct writ_err *err)
-{
-    writ_auto_buf text = writ_buf_make(FILE_MAX);
-    struct writ_write w = writ_write_to(&text);
-
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("kills"));
-    writ_write_array_begin(&w);
-    for (size_t i = 0; i < kills->stops_n; i++) {
-        if (&kills->stops[i] != left_out) {
-            put_stop(&w, &kills->stops[i].kill);
-        }
-    }
-    writ_write_array_end(&w);
-    writ_write_name(&w, WRIT_LIT("range"));
-    writ_write_i64(&w, kills->range);
-    writ_write_name(&w, WRIT_LIT("revoked_until"));
-    writ_write_i64(&w, kills->others_s);
-    writ_write_name(&w, WRIT_LIT("version"));
-    writ_write_i64(&w, VERSION);
-    writ_write_object_end(&w);
-    WRIT_TRY(writ_write_end(&w, err));
-    WRIT_TRY(writ_trusted_write(
-        kills->dir, kills->name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&text), err));
-    return writ_trusted_sync(kills->dir, err);
-}
+/* ---- stops */
 
 static void
 take_out(struct writ_kills *kills, size_t i)
@@ -600,6 +638,44 @@ read_stop(struct writ_kills *kills, const struct writ_json *value, struct writ_e
     return add(kills, &kill, err);
 }
 
+static bool
+read_began(const struct writ_json *value, int64_t ret[RANGES])
+{
+    size_t i = 0;
+
+    if (writ_json_type(value) != WRIT_JSON_ARRAY) {
+        return false;
+    }
+    WRIT_JSON_EACH(one, value)
+    {
+        if (i == RANGES ||
+            !writ_is_ok(writ_json_integer(one, 0, INT64_MAX / US_PER_S, &ret[i++]))) {
+            return false;
+        }
+    }
+    return i == RANGES;
+}
+
+/* The next range is this run's. Its last run ended before the next one began, and what that issued
+ * may live for a while. */
+static void
+take_range(struct writ_kills *kills, int64_t last)
+{
+    int64_t now = now_s(kills), over_s;
+
+    kills->range = (last + 1) % RANGES;
+    over_s =
+        kills->began_s[(kills->range + 1) % RANGES] + kills->longest_s + WRIT_CREDENTIAL_SKEW_MAX_S;
+    for (size_t i = 0; kills->began_s[kills->range] > 0 && over_s > now && i < PLACES; i++) {
+        struct place *place = &kills->places[i];
+
+        place->unknown = i != LATE;
+        place->until_s = place->unknown ? over_s : 0;
+        place->revoked = place->unknown && kills->others_s > now;
+    }
+    kills->began_s[kills->range] = now;
+}
+
 static WRIT_RESULT
 read_file(struct writ_kills *kills, struct writ_view text, struct writ_err *err)
 {
@@ -621,6 +697,9 @@ read_file(struct writ_kills *kills, struct writ_view text, struct writ_err *err)
                 writ_json_integer(writ_json_get(file, WRIT_LIT("range")), 0, RANGES - 1, &range)) ||
             !writ_is_ok(writ_json_integer(writ_json_get(file, WRIT_LIT("revoked_until")), 0,
                 INT64_MAX / US_PER_S, &kills->others_s)) ||
+            !writ_is_ok(writ_json_integer(writ_json_get(file, WRIT_LIT("longest")), 0,
+                WRIT_CREDENTIAL_LIFETIME_MAX_S, &kills->longest_s)) ||
+            !read_began(writ_json_get(file, WRIT_LIT("began")), kills->began_s) ||
             writ_json_type(writ_json_get(file, WRIT_LIT("kills"))) != WRIT_JSON_ARRAY)) {
         result = writ_fail(err, WRIT_E_INVALID, "not a file of stops");
     }
@@ -630,7 +709,7 @@ read_file(struct writ_kills *kills, struct writ_view text, struct writ_err *err)
             result = writ_is_ok(result) ? read_stop(kills, value, err) : result;
         }
     }
-    kills->range = (range + 1) % RANGES;
+    take_range(kills, range);
     writ_arena_free(arena);
     return result;
 }
@@ -659,6 +738,7 @@ open_file(struct writ_kills *kills, const char *store, struct writ_err *err)
     WRIT_TRY(writ_trusted_dir(folder.ptr, &kills->dir, err));
     result = writ_trusted_read(kills->dir, kills->name.ptr, WRIT_TRUSTED_UNWRITABLE, &text, &why);
     if (result.code == WRIT_E_ABSENT) {
+        kills->began_s[0] = now_s(kills);
         return save(kills, NULL, err);
     }
     if (writ_is_ok(result)) {

@@ -10,7 +10,9 @@
  * size does not grow with the rate of calls. When more of them live than there are places, the rest
  * share the last one, which every stop revokes. A place that was revoked is not used again before
  * everything in it is over: what was stopped stays revoked when the stop is lifted. Of what an
- * earlier run of the gateway issued nothing is known: a stop revokes all of it.
+ * earlier run of the gateway issued nothing is known: a stop revokes all of it. A gateway that was
+ * started so often that such credentials live in its own places has one place for all that it
+ * issues itself, until they are over.
  *
  * A stop of one credential revokes those that share its place with it; new ones are issued all the
  * same. It is over by itself when the credential is.
@@ -80,8 +82,8 @@ void writ_kills_free(struct writ_kills *kills);
 bool writ_kills_stops(struct writ_kills *kills, const struct writ_kill_call *call);
 
 /** Gives the place of a credential in the list, which is over at `until_s`. False: a stop names the
- * call, and there must be no credential. One step: what is not stopped here, a later stop revokes.
- */
+ * call, or how long it lives cannot be written down, and there must be no credential. One step:
+ * what is not stopped here, a later stop revokes. */
 bool writ_kills_admit(struct writ_kills *kills, const struct writ_kill_call *call, int64_t until_s,
     int64_t *ret_place);
 

@@ -79,6 +79,9 @@ named(const struct writ_json *stop)
     case WRIT_KILL_POLICY:
         call.policy = value;
         break;
+    case WRIT_KILL_CREDENTIAL:
+        call.decision_id = value;
+        break;
     case WRIT_KILL_NONE:
         WRIT_INVARIANT(false);
     }

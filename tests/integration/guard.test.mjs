@@ -224,6 +224,39 @@ test('keys are fetched again for a credential of a key that is new', async (t) =
   assert.equal(up.calls.length, 2);
 });
 
+test('who comes while a new key is being fetched waits for it, as the first did', async (t) => {
+  const [old, fresh] = [await issuer('old'), await issuer('new')];
+  let keys = old.jwks;
+  let slow = 0;
+  const server = http.createServer((req, res) => setTimeout(() => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(keys)), slow)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const up = await startUpstream(t);
+  const guard = await startGuard(t, await guardFolder(t), ['http', up.url.replace('/mcp', '')], { keys: `http://127.0.0.1:${server.address().port}/jwks` });
+  const caller = new Caller(guard);
+  const run = async (of) => (await caller.call('pay', ARGS, { headers: { 'writ-credential': await of.mint('pay', ARGS) } })).status;
+  await until(async () => await run(old) === 200, 'the keys');
+  keys = { keys: [...fresh.jwks.keys, ...old.jwks.keys] };
+  slow = 500;
+  await new Promise((r) => setTimeout(r, 1100));
+  const first = run(fresh);
+  await new Promise((r) => setTimeout(r, 200));
+  assert.deepEqual(await Promise.all([first, run(fresh), run(fresh)]), [200, 200, 200]);
+});
+
+test('what was used stays used for a guard that forgives more to clocks', async (t) => {
+  const { dir, up, mint, caller } = await behind(t);
+  const headers = { 'writ-credential': await mint('pay', ARGS, { exp: Math.floor(Date.now() / 1000) + 1 }) };
+  const answer = await caller.call('pay', ARGS, { headers });
+  assert.equal(answer.status, 200, answer.text);
+  const lenient = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', ''), '--skew', '60']));
+  await new Promise((r) => setTimeout(r, 2500)); // over, but for the clocks
+  for (let i = 0; i < 70; i++) await caller.call('pay', ARGS, { headers: { 'writ-credential': await mint('pay', ARGS) } }); // who may get its place
+  assert.equal(reason(await caller.call('pay', ARGS, { headers })), 'expired');
+  assert.equal(reason(await lenient.call('pay', ARGS, { headers })), 'replayed');
+  assert.equal(up.calls.length, 71);
+});
+
 test('behind a real gateway the official everything server serves its calls, and nobody else\'s', async (t) => {
   const probe = await startUpstream(t);
   const port = probe.port;

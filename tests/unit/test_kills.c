@@ -105,11 +105,12 @@ START_TEST(a_stop_names_what_it_says_and_nothing_else)
         {WRIT_KILL_POLICY, "q", NULL, false},
     };
 
-    setup();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        int64_t place = admit();
+        int64_t place;
         struct writ_view id;
 
+        setup();
+        place = admit();
         ck_assert_int_ge(place, 0);
         ck_assert_int_eq(writ_kills_status(kills, place), WRIT_STATUS_VALID);
         id = pull(rows[i].by, rows[i].value, rows[i].tenant);
@@ -121,8 +122,8 @@ START_TEST(a_stop_names_what_it_says_and_nothing_else)
         ck_assert_int_eq(writ_kills_stops(kills, &call), rows[i].stops);
         ck_assert_ok(writ_kills_lift(kills, id, (struct writ_view){NULL, 0}, NULL));
         ck_assert(!writ_kills_stops(kills, &call));
+        teardown();
     }
-    teardown();
 }
 END_TEST
 
@@ -181,6 +182,40 @@ START_TEST(without_a_stop_a_restart_revokes_nothing)
 END_TEST
 
 /* More at once than there are places: the rest share one, and any stop revokes that. */
+/* So many runs that the next one has the range of this one. */
+static void
+open_until_the_same_range(void)
+{
+    for (int i = 0; i < 4; i++) {
+        open_again();
+    }
+}
+
+START_TEST(what_a_run_of_the_same_range_had_issued_is_revoked_and_stays_revoked)
+{
+    int64_t early, later;
+
+    setup();
+    early = admit();
+    open_until_the_same_range();
+    ck_assert_int_eq(writ_kills_status(kills, early), WRIT_STATUS_VALID);
+    call.agent_id = WRIT_LIT("b");
+    later = admit(); /* of somebody whom the stop does not name */
+    ck_assert_int_eq(later / PLACES, early / PLACES);
+    ck_assert_int_ne(later, early);
+    (void)pull(WRIT_KILL_AGENT, "a", NULL);
+    ck_assert_int_eq(writ_kills_status(kills, early), WRIT_STATUS_REVOKED);
+    open_until_the_same_range();
+    ck_assert_int_eq(writ_kills_status(kills, early), WRIT_STATUS_REVOKED);
+    later = admit();
+    ck_assert_int_ge(later, 0);
+    ck_assert_int_eq(writ_kills_status(kills, later), WRIT_STATUS_VALID);
+    (void)pull(WRIT_KILL_AGENT, "c", NULL);
+    ck_assert_int_eq(writ_kills_status(kills, later), WRIT_STATUS_REVOKED);
+    teardown();
+}
+END_TEST
+
 START_TEST(when_there_are_no_places_left_the_last_one_is_shared)
 {
     static int64_t places[3 * PLACES];
@@ -333,7 +368,9 @@ END_TEST
 WRIT_UNIT_MAIN("kills", a_stop_names_what_it_says_and_nothing_else,
     the_same_share_a_place_and_others_do_not,
     what_was_revoked_stays_so_when_the_stop_is_lifted_and_over_a_restart,
-    without_a_stop_a_restart_revokes_nothing, when_there_are_no_places_left_the_last_one_is_shared,
+    without_a_stop_a_restart_revokes_nothing,
+    what_a_run_of_the_same_range_had_issued_is_revoked_and_stays_revoked,
+    when_there_are_no_places_left_the_last_one_is_shared,
     a_stop_of_one_credential_revokes_its_place_and_lets_others_be_issued,
     a_stop_that_cannot_be_written_works_and_says_so, stops_have_limits,
     the_list_says_what_the_places_say)
