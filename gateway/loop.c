@@ -37,7 +37,8 @@ struct writ_loop {
 
     struct writ_timer *timers;
     bool in_timers;
-    struct writ_task phases[WRIT_LOOP_LAST + 1]; /* heads of circular lists */
+    struct writ_task phases[WRIT_LOOP_IDLE + 1]; /* heads of circular lists */
+    int64_t idle_since_us;                       /* when the first IDLE task was queued */
 
     _Atomic(struct writ_post *) inbox;
     atomic_size_t inbox_count;
@@ -206,6 +207,9 @@ writ_loop_defer(struct writ_loop *loop, struct writ_task *task, enum writ_phase 
     struct writ_task *head = &loop->phases[phase];
 
     if (!task->queued) {
+        if (phase == WRIT_LOOP_IDLE && list_is_empty(head)) {
+            loop->idle_since_us = loop->now_us;
+        }
         task->prev = head->prev;
         task->next = head;
         head->prev->next = task;
@@ -224,24 +228,41 @@ list_pop(struct writ_task *head)
 }
 
 static void
+run_list(struct writ_task *head)
+{
+    struct writ_task now;
+
+    if (list_is_empty(head)) {
+        return;
+    }
+    now = *head; /* what is queued from here on is for the next turn */
+    now.next->prev = now.prev->next = &now;
+    list_init(head);
+    while (!list_is_empty(&now)) {
+        struct writ_task *task = list_pop(&now);
+        task->fn(task);
+    }
+}
+
+static bool
+is_idle(const struct writ_loop *loop)
+{
+    return loop->events_end == 0 || loop->now_us - loop->idle_since_us >= WRIT_LOOP_IDLE_US ||
+           atomic_load(&loop->stopping);
+}
+
+static void
 run_tasks(struct writ_loop *loop)
 {
-    struct writ_task *soon = &loop->phases[WRIT_LOOP_SOON], *last = &loop->phases[WRIT_LOOP_LAST];
-    struct writ_task now;
+    struct writ_task *soon = &loop->phases[WRIT_LOOP_SOON];
 
     for (int i = 0; i < SOON_MAX && !list_is_empty(soon); i++) {
         struct writ_task *task = list_pop(soon);
         task->fn(task);
     }
-    if (list_is_empty(last)) {
-        return;
-    }
-    now = *last; /* what is queued from here on is for the next turn */
-    now.next->prev = now.prev->next = &now;
-    list_init(last);
-    while (!list_is_empty(&now)) {
-        struct writ_task *task = list_pop(&now);
-        task->fn(task);
+    run_list(&loop->phases[WRIT_LOOP_LAST]);
+    if (is_idle(loop)) {
+        run_list(&loop->phases[WRIT_LOOP_IDLE]);
     }
 }
 
@@ -367,9 +388,10 @@ wait_ms(const struct writ_loop *loop)
 {
     int64_t wait_us;
 
-    if (!list_is_empty(&loop->phases[WRIT_LOOP_SOON]) ||
-        !list_is_empty(&loop->phases[WRIT_LOOP_LAST])) {
-        return 0;
+    for (size_t i = 0; i < sizeof loop->phases / sizeof loop->phases[0]; i++) {
+        if (!list_is_empty(&loop->phases[i])) {
+            return 0;
+        }
     }
     if (loop->timers == NULL) {
         return -1;
@@ -498,8 +520,9 @@ writ_loop_new(const struct writ_loop_options *options, struct writ_loop **ret, s
     loop->mailbox_max = options->mailbox_max > 0 ? options->mailbox_max : WRIT_LOOP_MAILBOX_DEFAULT;
     loop->clock = options->clock != NULL ? options->clock : writ_clock_system();
     loop->now_us = writ_clock_mono_us(loop->clock);
-    list_init(&loop->phases[WRIT_LOOP_SOON]);
-    list_init(&loop->phases[WRIT_LOOP_LAST]);
+    for (size_t i = 0; i < sizeof loop->phases / sizeof loop->phases[0]; i++) {
+        list_init(&loop->phases[i]);
+    }
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (loop->epoll_fd < 0 || loop->wake_fd < 0 ||

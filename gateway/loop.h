@@ -5,8 +5,8 @@
  * hot path (architecture.md, "Time, threads, memory").
  *
  * One turn: wait; run what the descriptors, the mailbox and the timers ask for; then the SOON
- * tasks, until none is left; then the LAST tasks, once each (this is where a loop hands its records
- * to the ledger as one batch).
+ * tasks, until none is left; then the LAST tasks, once each; then, when nothing else was to do, the
+ * IDLE tasks (this is where a loop hands its records to the ledger as one batch).
  *
  * Everything here is for the loop's own thread, except where a function says "any thread". Watches,
  * timers, tasks and posts are members of their owner's struct: the loop never allocates for them,
@@ -113,7 +113,7 @@ void writ_loop_timer_set(struct writ_loop *loop, struct writ_timer *timer, int64
 /** Disarms; a timer that is not armed is fine. */
 void writ_loop_timer_cancel(struct writ_timer *timer);
 
-/* ---- work before the turn ends */
+/* ---- work for later */
 
 struct writ_task;
 typedef void writ_task_fn(struct writ_task *task);
@@ -121,9 +121,13 @@ typedef void writ_task_fn(struct writ_task *task);
 enum writ_phase {
     WRIT_LOOP_SOON = 0, /* after the events of this turn; SOON tasks may queue more of them */
     WRIT_LOOP_LAST,     /* after every SOON task */
+    WRIT_LOOP_IDLE,     /* after the LAST tasks of a turn that began with no event to handle */
 };
 
-/** Something to do once, later in this turn. */
+/* the most an IDLE task waits while every turn has events */
+#define WRIT_LOOP_IDLE_US 5000
+
+/** Something to do once: later in this turn, or when there is nothing else to do. */
 struct writ_task {
     writ_task_fn *fn; /* set by the owner before the first use */
     void *ctx;        /* for the owner */
@@ -131,8 +135,10 @@ struct writ_task {
     bool queued;
 };
 
-/** Queues the task for this turn, once: a task that is queued already stays where it is. A LAST
- * task queued by a LAST task runs in the next turn, which then does not wait. */
+/** Queues the task, once: a task that is queued already stays where it is. A LAST task queued by a
+ * LAST task runs in the next turn, which then does not wait; neither does one while an IDLE task is
+ * queued. IDLE tasks run together, WRIT_LOOP_IDLE_US after the first was queued at the latest: what
+ * is cheaper done for many at once is done for as many as come while the loop is busy. */
 void writ_loop_defer(struct writ_loop *loop, struct writ_task *task, enum writ_phase phase);
 
 /** Takes a task out of its queue; one that is not queued is fine. */

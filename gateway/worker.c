@@ -72,5 +72,5 @@ writ_worker_submit(struct writ_worker *worker, struct writ_entry *entry)
         flush_batch(&worker->flush);
     }
     worker->batch[worker->batch_n++] = entry;
-    writ_loop_defer(worker->loop, &worker->flush, WRIT_LOOP_LAST);
+    writ_loop_defer(worker->loop, &worker->flush, WRIT_LOOP_IDLE);
 }

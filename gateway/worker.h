@@ -24,7 +24,7 @@ struct writ_worker {
     struct writ_generation *generation; /* the current one */
     struct writ_identity *identity;     /* who is calling, by that generation */
     struct writ_shares shares;          /* whose requests are under way */
-    /* records of this turn, handed to the ledger as one batch when it ends */
+    /* records, handed to the ledger as one batch when the loop has nothing else to do */
     struct writ_task flush;
     struct writ_entry **batch;
     size_t batch_n, batch_cap;
@@ -40,9 +40,10 @@ struct writ_worker {
     struct writ_probe_servers probed; /* by an HTTP GET */
 };
 
-/** Queues a record of this loop for the ledger; the batch goes out when the turn ends. The entry
- * is the submitter's again when its `done` was called, on the loop's thread through `post`.
- * A ledger that takes no more fails the entry with WRIT_E_BUSY, in the same way. */
+/** Queues a record of this loop for the ledger; the batch goes out when it is full, or the loop has
+ * nothing else to do (WRIT_LOOP_IDLE): a group costs a sync and a signature, however many it has.
+ * The entry is the submitter's again when its `done` was called, on the loop's thread through
+ * `post`. A ledger that takes no more fails the entry with WRIT_E_BUSY, in the same way. */
 void writ_worker_submit(struct writ_worker *worker, struct writ_entry *entry);
 
 /** Prepares the batch of a worker, and the shares of `limits.in_flight`. WRIT_E_NOMEM,

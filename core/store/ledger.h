@@ -437,8 +437,8 @@ struct writ_entry {
 };
 
 /**
- * Hands entries over, all or none, in order. Call it once per turn of a loop with all that the
- * turn produced. Does not block.
+ * Hands entries over, all or none, in order. Call it with as many as came while the loop was busy:
+ * a group costs a sync and a signature, however many it has. Does not block.
  *
  * @return WRIT_OK      `done` will be called once for each
  *         WRIT_E_BUSY  the queue is full; none was taken. Entries of kind OUTCOME are never

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "gateway/loop.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -208,6 +209,98 @@ START_TEST(an_unwatched_descriptor_is_silent_also_for_events_of_this_turn)
 }
 END_TEST
 
+/* ---- idle tasks */
+
+struct busy {
+    struct pair pair;
+    struct writ_task idle;
+    struct writ_loop *loop;
+    int64_t now_us, step_us, ran_us; /* a clock that moves by a step each time it is read */
+    int turns, turns_busy;
+};
+
+static int64_t
+busy_clock(void *ctx)
+{
+    struct busy *busy = ctx;
+
+    return busy->now_us += busy->step_us;
+}
+
+static void
+count_turn(struct writ_watch *watch, uint32_t events)
+{
+    struct busy *busy = watch->ctx;
+    char byte;
+
+    (void)events;
+    if (++busy->turns == busy->turns_busy) {
+        ck_assert_int_eq(read(busy->pair.fds[0], &byte, 1), 1);
+    }
+}
+
+static void
+note_idle(struct writ_task *task)
+{
+    struct busy *busy = task->ctx;
+
+    busy->ran_us = writ_loop_now_us(busy->loop);
+    writ_loop_stop(busy->loop);
+}
+
+/* Runs a loop that has something to do in each of `turns_busy` turns, until an IDLE task has run.
+ */
+static struct busy
+stay_busy(int turns_busy, int64_t step_us)
+{
+    struct busy busy = {.turns_busy = turns_busy, .step_us = step_us};
+    struct writ_clock clock = {busy_clock, busy_clock, &busy};
+    struct writ_loop_options options = {.clock = &clock};
+
+    ck_assert_ok(writ_loop_new(&options, &busy.loop, NULL));
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, busy.pair.fds), 0);
+    ck_assert_ok(writ_loop_watch(
+        busy.loop, &busy.pair.watch, busy.pair.fds[0], EPOLLIN, count_turn, &busy, NULL));
+    ck_assert_int_eq(write(busy.pair.fds[1], "x", 1), 1);
+    busy.idle = (struct writ_task){.fn = note_idle, .ctx = &busy};
+    writ_loop_defer(busy.loop, &busy.idle, WRIT_LOOP_IDLE);
+    ck_assert_ok(writ_loop_run(busy.loop, NULL));
+
+    writ_loop_unwatch(&busy.pair.watch);
+    (void)close(busy.pair.fds[0]);
+    (void)close(busy.pair.fds[1]);
+    writ_loop_free(busy.loop);
+    return busy;
+}
+
+START_TEST(idle_tasks_wait_for_a_turn_without_events)
+{
+    ck_assert_int_eq(stay_busy(3, 0).turns, 3);
+}
+END_TEST
+
+START_TEST(idle_tasks_wait_no_longer_than_the_limit_however_busy_the_loop_is)
+{
+    struct busy busy = stay_busy(INT_MAX, WRIT_LOOP_IDLE_US / 5);
+
+    ck_assert_int_ge(busy.turns, 2);
+    ck_assert_int_ge(busy.ran_us, WRIT_LOOP_IDLE_US);
+    ck_assert_int_lt(busy.ran_us, 2 * WRIT_LOOP_IDLE_US);
+}
+END_TEST
+
+START_TEST(idle_tasks_run_before_a_loop_that_is_stopped_ends)
+{
+    struct writ_loop *loop = loop_of(0);
+    struct order o = {.task = {.fn = note_order, .ctx = &o}, .loop = loop, .clock = &(int){0}};
+
+    writ_loop_defer(loop, &o.task, WRIT_LOOP_IDLE);
+    turn(loop);
+    ck_assert_int_eq(o.at, 1);
+    writ_loop_free(loop);
+}
+END_TEST
+
 START_TEST(a_descriptor_that_cannot_be_watched_is_an_error_and_changes_nothing)
 {
     struct writ_loop *loop = loop_of(0);
@@ -335,7 +428,9 @@ END_TEST
 
 WRIT_UNIT_MAIN("loop", timers_fire_in_order_whatever_was_moved_or_cancelled,
     a_timer_that_sets_itself_does_not_keep_the_turn_alive,
-    last_tasks_run_after_every_soon_task_and_once_a_turn,
+    last_tasks_run_after_every_soon_task_and_once_a_turn, idle_tasks_wait_for_a_turn_without_events,
+    idle_tasks_wait_no_longer_than_the_limit_however_busy_the_loop_is,
+    idle_tasks_run_before_a_loop_that_is_stopped_ends,
     an_unwatched_descriptor_is_silent_also_for_events_of_this_turn,
     a_descriptor_that_cannot_be_watched_is_an_error_and_changes_nothing,
     a_loop_without_descriptors_or_memory_is_refused,
