@@ -493,6 +493,20 @@ test('a session that is in use does not end, whatever it is used for', async (t)
   gw.verify();
 });
 
+test('a session is of the endpoint where it was opened, in its process and after a restart', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
+  const own = await openSession(gw, { path: '/mcp/up' });
+  for (const again of [false, true]) {
+    if (again) await gw.restart();
+    for (const [session, path, tool] of [[s, '/mcp/up', 'pay'], [own, '/mcp', 'up__pay']]) {
+      const answer = await session.call(tool, { amount: 1 }, { path });
+      assert.deepEqual([answer.status, answer.reason], [404, 'session_unknown'], path);
+    }
+  }
+  assert.equal(up.calls.length, 0);
+  assert.ok((await own.call('pay', { amount: 1 })).result);
+});
+
 test('arguments as deep as the limit are forwarded, deeper ones refused, and nobody falls over', async (t) => {
   for (const depth of [64, 256]) {
     const { up, gw, s } = await setUp(t, { deep: { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] } }, { limits: { json_depth: depth } });

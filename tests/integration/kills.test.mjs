@@ -152,6 +152,24 @@ test('a credential is revoked by an administrator of its tenant, and only one th
   assert.equal((await w.api(ROOT, '/v1/kills')).status, 200);
 });
 
+test('a stop that is pulled while the state of the target is read stops that call', async (t) => {
+  const w = await world(t);
+  let go;
+  w.up.onCall = async (a) => {
+    if (a.name === 'stat') await new Promise((resolve) => { go = resolve; });
+    a.text(`of ${a.name}`);
+  };
+  await w.gw.reload({ ...w.gw.config, tools: { 'up/stat': ANY, 'up/pay': { ...ANY, state: { tool: 'up/stat', arguments: {} } } } });
+  const waiting = w.call(A1);
+  await until(() => go, 'the probe to reach the server');
+  await w.pull(ROOT, 'agent', 'a1');
+  go();
+  assert.equal(await waiting, 'killed');
+  assert.deepEqual(w.up.calls.map((c) => c.name), ['stat']);
+  const [decision] = w.gw.decisions();
+  assert.equal(decision.outcome, 'error', 'it was allowed, and not sent');
+});
+
 test('a stop by policy holds until there is another one', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(A1), 'ran');

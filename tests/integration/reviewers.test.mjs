@@ -194,6 +194,18 @@ test('votes, withdrawals and cancellations are sent by command', async (t) => {
   assert.equal(run.out, 'cancelled\n', run.err);
 });
 
+test('a file whose token would be more than one field is refused before anybody is asked, and not quoted', async (t) => {
+  const { gw, session } = await setUp(t);
+  const id = await asks(session, { amount: 1 });
+  for (const [i, text] of ['', '\n', `${ANN.token}\nX-Evil: 1`, `${ANN.token}\r\n\r\nGET / HTTP/1.1`, `${ANN.token}\u0000`, `${ANN.token}\u001b[31m`].entries()) {
+    const file = gw.path(`bad-${i}`);
+    writeFileSync(file, text);
+    const run = writ(['review', 'vote', '--token', file, `http://127.0.0.1:${gw.adminPort}`, id, 'approve']);
+    assert.deepEqual([run.code, run.out], [3, ''], run.err);
+    assert.ok(run.err.includes(file) && !run.err.includes(ANN.token), run.err);
+  }
+});
+
 test('who has a key votes signed and in no other way, and each signature is verified offline', async (t) => {
   const { gw, session: before } = await setUp(t);
   const ann = keyOf(gw, 'ann'), bob = keyOf(gw, 'bob', 'ec'), stranger = keyOf(gw, 'stranger');

@@ -2,7 +2,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { startGateway, until, writ } from '../support/gateway.mjs';
-import { ALICE, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, config, pay, setUp, vote } from '../support/reviews.mjs';
+import { ALICE, ALL, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, config, pay, setUp, vote } from '../support/reviews.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 
@@ -221,6 +221,19 @@ test('a request that is held open gets its result when the verdict is there', as
   assert.equal((await waiting).reason, 'approval_rejected');
   assert.equal(up.calls.length, 2);
   gw.verify();
+});
+
+test('a request that is held is whose it was: a token that became another agent’s does not go on with it', async (t) => {
+  const { up, gw } = await setUp(t, { approval: { hold: '20s' } });
+  const s = await openSession(gw, { token: DEV.token });
+  const waiting = s.call('up__pay', { amount: 1 });
+  const { id } = await until(async () => (await api(gw, ANN, '')).json.reviews[0], 'the review');
+  const agents = ALL.map((a) => (a === DEV ? { ...a.entry, id: 'mallory' } : a.entry));
+  assert.equal((await gw.reload({ ...gw.config, agents })).event, 'reloaded');
+  await approve(gw, id);
+  assert.equal((await waiting).reason, 'session_unknown');
+  assert.equal(up.calls.length, 0);
+  assert.deepEqual([...new Set(gw.decisions().map((d) => d.agent_id))], ['dev']);
 });
 
 test('a request is held no longer than it should, and not for a client that has left', async (t) => {
