@@ -400,6 +400,7 @@ verify_json(struct writ_buf *out, const struct writ_verify_report *report)
     put_count(&w, "in_flight", report->in_flight);
     put_count(&w, "checkpoints", report->checkpoints);
     put_flag(&w, "signatures_verified", report->is_signed);
+    put_count(&w, "late", report->late);
     put_count(&w, "problem_count", report->problems);
     writ_write_name(&w, WRIT_LIT("problems"));
     writ_write_array_begin(&w);
@@ -429,13 +430,18 @@ verify_text(struct writ_buf *out, const struct writ_verify_report *report)
     }
     writ_buf_fmt(out,
         "%s: %llu records: %llu decisions, %llu outcomes, %llu seals, %llu events of reviews; %llu "
-        "boundaries, %llu sealed; %llu calls in flight; %llu checkpoints, %s\n",
+        "boundaries, %llu sealed; %llu calls in flight; %llu checkpoints, %s",
         report->problems == 0 ? "sound" : "NOT SOUND", (unsigned long long)report->records,
         (unsigned long long)report->decisions, (unsigned long long)report->outcomes,
         (unsigned long long)report->seals, (unsigned long long)report->reviews,
         (unsigned long long)report->boundaries, (unsigned long long)report->sealed,
         (unsigned long long)report->in_flight, (unsigned long long)report->checkpoints,
         report->is_signed ? "all signed by its keys" : "signatures not verified (--keys)");
+    if (report->late > 0) {
+        writ_buf_fmt(out, "; %llu by one that was revoked by then, under a later one by another",
+            (unsigned long long)report->late);
+    }
+    writ_buf_byte(out, '\n');
 }
 
 static WRIT_RESULT

@@ -5,6 +5,8 @@
 #include "gateway/certificate.h"
 #include "gateway/fixed.h"
 #include "gateway/pem.h"
+#include "store/keydir.h"
+#include "store/ledger.h"
 
 /* What one loop is given; it frees it with what was before. */
 struct handover {
@@ -20,6 +22,7 @@ struct fresh {
     struct writ_config *config;
     struct writ_certificate *certificate, *admin_certificate; /* NULL: without TLS */
     struct writ_tokens_fresh *tokens;
+    struct writ_ledger_keys *ledger_keys;
     struct writ_generation *generation;
     struct handover *handovers; /* one for each loop */
 };
@@ -43,6 +46,7 @@ fresh_wipe(struct fresh *fresh)
     }
     writ_generation_drop(fresh->generation);
     writ_tokens_fresh_free(fresh->tokens);
+    writ_ledger_keys_free(fresh->ledger_keys);
     writ_certificate_drop(fresh->certificate);
     writ_certificate_drop(fresh->admin_certificate);
     writ_config_drop(fresh->config);
@@ -63,6 +67,18 @@ prepare_tls(const struct writ_listener *listener, const struct writ_tls_config *
     }
     WRIT_TRY(writ_pem_read(config, &pem, &tls, err));
     return writ_listener_prepare(listener, &tls, ret, err);
+}
+
+static writ_result
+prepare_ledger_keys(
+    const struct writ_config *config, struct writ_ledger_keys **ret, struct writ_err *err)
+{
+    writ_auto_keyring ring = NULL;
+
+    WRIT_TRY(writ_keydir_load(config->keys.ptr, &ring, err));
+    WRIT_TRY(writ_ledger_keys_new(ring, ret, err));
+    ring = NULL; /* taken */
+    return WRIT_DONE;
 }
 
 static writ_result
@@ -93,6 +109,7 @@ prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fres
         gateway->admin_listener, &fresh->config->admin_tls, &fresh->admin_certificate, err));
     WRIT_TRY(
         writ_generation_new(fresh->config, gateway->clock, gateway->log, &fresh->generation, err));
+    WRIT_TRY(prepare_ledger_keys(fresh->config, &fresh->ledger_keys, err));
     for (size_t i = 0; i < gateway->workers_n; i++) {
         WRIT_TRY(prepare_worker(fresh, &gateway->workers[i], err));
     }
@@ -127,6 +144,7 @@ take(struct writ_gateway *gateway, struct fresh *fresh)
         writ_listener_take(gateway->admin_listener, fresh->admin_certificate);
     }
     writ_tokens_take(gateway->tokens, WRIT_TAKE(fresh->tokens));
+    writ_ledger_rekey(gateway->ledger, WRIT_TAKE(fresh->ledger_keys));
     while (fresh->handovers != NULL) {
         struct handover *handover = fresh->handovers;
 

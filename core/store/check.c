@@ -699,6 +699,42 @@ name_changed(struct writ_check *v, struct writ_view stored)
     expect(v, named, "the nodes of the tree that are stored with its group are not those over it");
 }
 
+/* A checkpoint by a key that was revoked by then says nothing by itself. A later one that is
+ * believed is over the same records, and vouches for them: who has the lost key cannot have made
+ * it. */
+static void
+judge_late(struct writ_check *v, bool is_late)
+{
+    if (is_late) {
+        v->late_leaf = v->late == 0 ? v->row.leaf : v->late_leaf;
+        v->late++;
+    } else {
+        v->report->late += v->late;
+        v->late = 0;
+    }
+}
+
+static WRIT_RESULT
+believe(struct writ_check *v, struct writ_view note, struct writ_checkpoint *checkpoint,
+    bool *ret_is_read)
+{
+    bool is_signed = v->report->is_signed, is_late = false;
+    writ_result result = writ_heads_believe(&v->trust, note, is_signed, checkpoint, v->err);
+
+    if (result.code == WRIT_E_MISMATCH && is_signed && writ_heads_is_late(&v->trust, note)) {
+        is_late = true;
+        result = writ_heads_believe(&v->trust, note, false, checkpoint, v->err);
+    }
+    if (result.code != WRIT_E_MISMATCH) {
+        WRIT_TRY(result);
+        judge_late(v, is_late);
+    }
+    *ret_is_read = writ_is_ok(result);
+    expect(v, *ret_is_read,
+        "its checkpoint is none of this ledger, or not signed by a key that is believed");
+    return WRIT_DONE;
+}
+
 /* The group ends with the present record: its nodes are those that are stored, and its checkpoint
  * has their root. After a change what is stored goes on, so that the next one is found too. */
 static WRIT_RESULT
@@ -708,7 +744,7 @@ end_group(struct writ_check *v)
     struct writ_checkpoint checkpoint = {0};
     struct writ_head head = {0};
     struct writ_digest root;
-    writ_result believed;
+    bool is_read = false;
 
     WRIT_TRY(writ_heads_at(&v->heads, v->row.leaf, v->arena, &head, v->err));
     v->report->checkpoints++;
@@ -724,16 +760,10 @@ end_group(struct writ_check *v)
         }
         WRIT_TRY(edge);
     }
-    believed = writ_heads_believe(&v->trust, head.note, v->report->is_signed, &checkpoint, v->err);
-    if (believed.code != WRIT_E_MISMATCH) {
-        WRIT_TRY(believed);
-    }
-    expect(v, writ_is_ok(believed),
-        "its checkpoint is none of this ledger, or not signed by a key that is believed");
+    WRIT_TRY(believe(v, head.note, &checkpoint, &is_read));
     WRIT_TRY(writ_tree_root(&v->edge, &root, v->err));
     expect(v,
-        !writ_is_ok(believed) ||
-            (checkpoint.size == v->group_end && writ_digest_equal(&checkpoint.root, &root)),
+        !is_read || (checkpoint.size == v->group_end && writ_digest_equal(&checkpoint.root, &root)),
         "its checkpoint is over other records");
     return WRIT_DONE;
 }
@@ -813,6 +843,11 @@ writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
 void
 writ_check_rest(struct writ_check *v, uint64_t last, uint64_t last_now)
 {
+    if (v->late > 0) {
+        writ_check_problem(v, v->late_leaf,
+            "its checkpoint is not signed by a key that is believed: that one was revoked by then, "
+            "and no later checkpoint is by another");
+    }
     for (size_t i = 0; i < v->runs.bucket_count; i++) {
         for (struct writ_map_node *at = v->runs.buckets[i]; at != NULL; at = at->next) {
             const struct run *run = WRIT_MAP_OF(at, struct run, by_id);

@@ -34,6 +34,8 @@ struct writ_check {
     struct writ_tree_edge edge;     /* of the records so far */
     struct writ_buf nodes;          /* that are complete since the present group began */
     uint64_t group_leaf, group_end; /* the present group, as its head says */
+    uint64_t late, late_leaf;       /* checkpoints by a revoked key that none that is believed
+                                     * follows yet, and the first of them */
     bool lost;                      /* there is no telling where the tree would go on */
     uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and behind its last line */
     struct writ_row row;

@@ -66,6 +66,7 @@
       WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW)                         \
     X(APPEND_BODY, "INSERT INTO body(leaf, bytes) VALUES(?,?)")                                    \
     X(APPEND_HEAD, "INSERT INTO head(leaf, size, nodes, note) VALUES(?,?,?,?)")                    \
+    X(SIGN_HEAD, "UPDATE head SET note = ? WHERE leaf = ?")                                        \
     X(LAST_RECORD, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                  \
     X(RECORDS_FROM, "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "           \
       "decision_id, agent_id, tool, claim FROM record WHERE leaf >= ? ORDER BY leaf")              \

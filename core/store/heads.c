@@ -203,6 +203,23 @@ writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note, 
     return WRIT_DONE;
 }
 
+bool
+writ_heads_is_late(const struct writ_heads_trust *trust, struct writ_view note)
+{
+    struct writ_note parts = {0};
+
+    if (!writ_is_ok(writ_note_read(note, &parts, NULL))) {
+        return false;
+    }
+    for (size_t i = 0; i < trust->keys_n; i++) {
+        if (trust->keys[i].revoked_us != 0 &&
+            writ_is_ok(writ_note_verify(&parts, trust->keys[i].key, NULL, NULL))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- what is stored ---- */
 
 WRIT_RESULT

@@ -60,6 +60,9 @@ WRIT_RESULT writ_heads_sign(const struct writ_heads_trust *trust, const struct w
 WRIT_RESULT writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note,
     bool is_signed, struct writ_checkpoint *ret, struct writ_err *err);
 
+/** Whether a checkpoint that is not believed has a signature of a key that was revoked since. */
+bool writ_heads_is_late(const struct writ_heads_trust *trust, struct writ_view note);
+
 /** The heads of a ledger, on somebody's connection. */
 struct writ_heads {
     sqlite3 *db;

@@ -4,6 +4,7 @@
 #include "store/group.h"
 #include "store/load.h"
 #include "store/opening.h"
+#include "store/rekey.h"
 #include "store/reviews.h"
 #include "store/store.h"
 #include "store/writer.h"
@@ -163,6 +164,7 @@ ledger_free(struct writ_ledger *ledger)
     writ_scrub_stop(ledger->scrub);
     writ_fold_stop(ledger->fold);
     writ_heads_trust_wipe(&ledger->trust);
+    writ_rekey_wipe(ledger);
     writ_ending_wipe(ledger);
     writ_reviews_wipe(&ledger->reviews);
     writ_waits_wipe(&ledger->waits);
@@ -200,6 +202,7 @@ ledger_new(
     if (options->clock == NULL) {
         ledger->options.clock = writ_clock_system();
     }
+    ledger->handed = options->keyring;
     ledger->queue_end = &ledger->queue;
     ledger->kept_end = &ledger->kept;
     (void)pthread_mutex_init(&ledger->mutex, NULL);
@@ -285,6 +288,7 @@ writ_ledger_open(const char *path, const struct writ_ledger_options *options,
     WRIT_TRY(make_memory(ledger, err));
     WRIT_TRY(open_files(ledger, path, err));
     WRIT_TRY(writ_opening_check(ledger, err));
+    ledger->opened = ledger->edge.size;
     WRIT_TRY(writ_load_all(ledger, err));
     WRIT_TRY(start_threads(ledger, path, err));
     *ret = WRIT_TAKE(ledger);
@@ -303,6 +307,63 @@ writ_ledger_close(struct writ_ledger *ledger)
     (void)pthread_mutex_unlock(&ledger->mutex);
     (void)pthread_join(ledger->thread, NULL);
     ledger_free(ledger);
+}
+
+/* ---- other keys ---- */
+
+WRIT_RESULT
+writ_ledger_keys_new(struct writ_keyring *ring, struct writ_ledger_keys **ret, struct writ_err *err)
+{
+    const struct writ_signer *signer = writ_keyring_active(ring, WRIT_KEY_PURPOSE_LEDGER);
+    struct writ_ledger_keys *keys;
+
+    if (signer == NULL || writ_jwk_alg(writ_signer_jwk(signer)) != WRIT_JWK_ALG_EDDSA) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the ledger has no active Ed25519 key");
+    }
+    keys = writ_alloc(sizeof *keys);
+    if (keys == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the keys of the ledger");
+    }
+    keys->ring = ring;
+    *ret = keys;
+    return WRIT_DONE;
+}
+
+void
+writ_ledger_keys_free(struct writ_ledger_keys *keys)
+{
+    if (keys != NULL) {
+        writ_keyring_free(keys->ring);
+        writ_free(keys);
+    }
+}
+
+static bool
+are_same(const struct writ_keyring *a, const struct writ_keyring *b)
+{
+    writ_auto_buf one = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    writ_auto_buf other = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+
+    writ_keyring_put(&one, a);
+    writ_keyring_put(&other, b);
+    return writ_is_ok(writ_buf_check(&one, NULL)) && writ_is_ok(writ_buf_check(&other, NULL)) &&
+           writ_view_equal(writ_buf_view(&one), writ_buf_view(&other));
+}
+
+void
+writ_ledger_rekey(struct writ_ledger *ledger, struct writ_ledger_keys *keys)
+{
+    struct writ_ledger_keys *late = keys; /* nobody wants it any more */
+
+    if (!are_same(ledger->handed, keys->ring)) {
+        (void)pthread_mutex_lock(&ledger->mutex);
+        late = ledger->fresh;
+        ledger->fresh = keys;
+        ledger->handed = keys->ring;
+        (void)pthread_cond_signal(&ledger->wake);
+        (void)pthread_mutex_unlock(&ledger->mutex);
+    }
+    writ_ledger_keys_free(late);
 }
 
 /* ---- at any time ---- */

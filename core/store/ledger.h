@@ -75,8 +75,8 @@ struct writ_ledger_options {
     size_t sessions_max;                  /* rows of the session table */
     size_t reviews_max;                   /* reviews in memory, live or just over */
     size_t reviews_agent_max;             /* live ones of one agent */
-    const struct writ_keyring *keyring;   /* its active key for the ledger signs; borrowed until the
-                                             ledger is closed */
+    const struct writ_keyring *keyring;   /* its active key for the ledger signs, until others are
+                                             handed over; borrowed until the ledger is closed */
     struct writ_view pinned; /* a checkpoint that somebody kept, as a signed note: the ledger has to
                                 contain what it covers; borrowed for the opening; ptr NULL: none */
     const struct writ_review_judge *judge; /* counts votes; NULL: no call is put under review */
@@ -445,6 +445,26 @@ struct writ_entry {
  *                      refused for that
  */
 WRIT_RESULT writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **entries, size_t n);
+
+/** Keys that an open ledger shall take. */
+struct writ_ledger_keys;
+
+/** `ring` is taken on success; `ret` is new, free with writ_ledger_keys_free or hand it over.
+ * WRIT_E_INVALID when the ring has no active Ed25519 key for the ledger; WRIT_E_NOMEM. */
+WRIT_RESULT writ_ledger_keys_new(
+    struct writ_keyring *ring, struct writ_ledger_keys **ret, struct writ_err *err);
+/** NULL is fine. */
+void writ_ledger_keys_free(struct writ_ledger_keys *keys);
+
+/**
+ * Hands other keys over, which the ledger takes: every group that is submitted later is signed by
+ * the active one among them, and those are believed.
+ *
+ * When the key so far was revoked, the new one signs for all that was recorded since the ledger was
+ * opened. When what was there before is not believed any more, the ledger is poisoned, as it would
+ * not open. One thread at a time; does not block.
+ */
+void writ_ledger_rekey(struct writ_ledger *ledger, struct writ_ledger_keys *keys);
 
 /** Makes the digest that names a claim. WRIT_E_CRYPTO. Thread-safe. */
 WRIT_RESULT writ_ledger_claim(struct writ_view tenant, struct writ_view agent_id,

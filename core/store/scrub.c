@@ -62,15 +62,15 @@ rest_between(void *ctx, uint64_t done, uint64_t all)
 
 /* True when something was found. What could not be looked at is looked at the next time. */
 static bool
-pass(struct writ_scrub *scrub, bool *ret_whole, struct writ_err *why)
+pass(struct writ_scrub *scrub, const struct writ_keyring *ring, bool *ret_whole,
+    struct writ_err *why)
 {
     const struct writ_verify_problem *first = scrub->report.list;
     struct writ_err err = {0};
     writ_result result;
 
     scrub->worked_us = now();
-    result =
-        writ_verify_ledger(scrub->path, scrub->ring, rest_between, scrub, &scrub->report, &err);
+    result = writ_verify_ledger(scrub->path, ring, rest_between, scrub, &scrub->report, &err);
     *ret_whole = writ_is_ok(result) && scrub->report.problems == 0;
     if (result.code == WRIT_E_PARSE || result.code == WRIT_E_MISMATCH) {
         *why = err;
@@ -95,10 +95,11 @@ run(void *arg)
     while (rest(scrub, wait_us > 0 ? wait_us : 0) && !scrub->state.found) {
         struct writ_err why = {0};
         int64_t began_us = now();
+        const struct writ_keyring *ring = scrub->ring;
         bool whole = false, found;
 
         (void)pthread_mutex_unlock(&scrub->mutex);
-        found = pass(scrub, &whole, &why);
+        found = pass(scrub, ring, &whole, &why);
         (void)pthread_mutex_lock(&scrub->mutex);
         scrub->state.found = found;
         scrub->state.passes += whole ? 1 : 0;
@@ -136,6 +137,14 @@ writ_scrub_start(const char *path, const struct writ_keyring *ring, int64_t ever
     }
     *ret = scrub;
     return WRIT_DONE;
+}
+
+void
+writ_scrub_rekey(struct writ_scrub *scrub, const struct writ_keyring *ring)
+{
+    (void)pthread_mutex_lock(&scrub->mutex);
+    scrub->ring = ring;
+    (void)pthread_mutex_unlock(&scrub->mutex);
 }
 
 void

@@ -14,10 +14,12 @@
 
 struct writ_scrub;
 
-/** Starts the thread. `path` is copied, `ring` outlives it; a pass begins every `every_us`, or when
- * the one before has ended. WRIT_E_IO, WRIT_E_NOMEM. */
+/** Starts the thread. `path` is copied, every ring outlives it; a pass begins every `every_us`, or
+ * when the one before has ended. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_scrub_start(const char *path, const struct writ_keyring *ring, int64_t every_us,
     struct writ_scrub **ret, struct writ_err *err);
+/** From the next pass on these keys are believed. */
+void writ_scrub_rekey(struct writ_scrub *scrub, const struct writ_keyring *ring);
 /** Ends it in the middle of its work. NULL is fine. */
 void writ_scrub_stop(struct writ_scrub *scrub);
 

@@ -45,6 +45,12 @@ struct writ_kept {
     char body[];
 };
 
+/** Keys of the ledger that were handed over while it is open. */
+struct writ_ledger_keys {
+    struct writ_keyring *ring;
+    struct writ_ledger_keys *next;
+};
+
 /** A record of the present group. */
 struct writ_group_row {
     struct writ_row row;
@@ -103,7 +109,9 @@ struct writ_ledger {
     uint64_t scrubs; /* passes of it that found nothing */
 
     struct writ_heads_trust trust;
-    struct writ_tree_edge edge; /* of the records that are on disk */
+    struct writ_ledger_keys *keys; /* that were taken: the first one is `trust` made of */
+    uint64_t opened;               /* records that were there when it was opened */
+    struct writ_tree_edge edge;    /* of the records that are on disk */
 
     uint64_t next_leaf, next_boundary;
     int64_t last_us; /* time of the last record; never goes back */
@@ -133,6 +141,8 @@ struct writ_ledger {
     pthread_cond_t wake;
     struct writ_entry *queue, **queue_end; /* under mutex */
     size_t queued;                         /* under mutex; without outcomes */
+    struct writ_ledger_keys *fresh;        /* under mutex; to be taken */
+    const struct writ_keyring *handed;     /* the last one; of who hands them over */
     bool closing;                          /* under mutex */
     struct writ_ledger_health health;      /* under mutex; as of the last turn */
 };

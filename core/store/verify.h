@@ -7,7 +7,8 @@
  * it, none without a decision; what was refused did not run; what was granted was an allow, or
  * says that it was let through in shadow. Each review: its records follow from each other. The
  * tree: each record is the leaf that is stored, each checkpoint has the root that the records give,
- * and is signed.
+ * and is signed: by a key that is believed for it, or by one that was revoked by then, when a later
+ * one is over it that is believed.
  *
  * What only a checkpoint that somebody else kept can show: a suffix that was cut off together with
  * its checkpoints. Without the keys also a history that was written anew, checkpoints and all. */
@@ -31,6 +32,8 @@ struct writ_verify_report {
     uint64_t boundaries, sealed;                           /* of them, sealed */
     uint64_t checkpoints;                                  /* looked at */
     bool is_signed;                                        /* and their signatures verified */
+    uint64_t late;      /* of them, by a key that was revoked by then, and under a later one that is
+                           believed */
     uint64_t in_flight; /* granted and without outcome: no problem */
     uint64_t problems;  /* all of them */
     struct writ_verify_problem list[WRIT_VERIFY_PROBLEMS]; /* the first ones, in order of finding */

@@ -7,6 +7,7 @@
 #include "store/ending.h"
 #include "store/grant.h"
 #include "store/group.h"
+#include "store/rekey.h"
 #include "store/reviewing.h"
 #include "store/sealing.h"
 #include "store/session_rows.h"
@@ -377,6 +378,7 @@ writ_writer_run(void *arg)
         bool idle = list == NULL;
 
         heed_scrub(ledger);
+        writ_rekey_turn(ledger);
         if (idle && ledger->refusing && !ledger->disk.poisoned) {
             recover(ledger);
         }
