@@ -88,7 +88,7 @@ test('a file gets the checkpoint whole, for everybody to read, and follows the l
   assert.equal(first.out, `${note.split('\n')[0]} ${sizeOf(note)}\n`);
   assert.equal(statSync(to).mode & 0o777, 0o644);
   const key = vkey(writ(['ledger', 'key', gw.ledgerFile, '--keys', gw.path('keys')]).out.split('\n')[0]);
-  assert.equal(Number(signed(note, [key]).size), sizeOf(note));
+  assert.equal(Number(signed(note, { keys: [key] }).size), sizeOf(note));
   const before = statSync(to);
   assert.equal((await send(gw, to)).code, 0);
   assert.equal(statSync(to).ino, before.ino, 'what it has already is not written again');
