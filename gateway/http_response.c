@@ -43,6 +43,7 @@ struct writ_http_response {
     struct span at[WRIT_HTTP_FIELDS_MAX];
     struct writ_header fields[WRIT_HTTP_FIELDS_MAX];
     size_t count;
+    struct writ_http_head shown; /* what was told of the head */
 };
 
 const char *
@@ -322,8 +323,9 @@ on_headers_complete(llhttp_t *parser)
         return fail(r, WRIT_HTTP_BODY_TOO_LARGE, "Content-Length");
     }
     r->has_head = true;
+    r->shown = head;
     if (r->events->head != NULL) {
-        r->events->head(r->ctx, &head);
+        r->events->head(r->ctx, &r->shown);
     }
     return skips ? 1 : 0;
 }

@@ -50,6 +50,7 @@ struct writ_http_response;
 /** What the reader of a response does with it. Called from writ_http_response_feed and
  * writ_http_response_finish only. A NULL function is not called. */
 struct writ_http_response_events {
+    /** Borrowed until the next response begins or the reader is freed. */
     void (*head)(void *ctx, const struct writ_http_head *head);
     void (*body)(void *ctx, struct writ_view bytes); /* never empty */
 };

@@ -30,6 +30,7 @@ struct world {
 struct answer {
     struct world *world;
     struct writ_http_call *call;
+    const struct writ_http_head *head;
     unsigned status, heads, bodies;
     char type[64];
     struct writ_buf body;
@@ -134,6 +135,7 @@ on_head(void *ctx, struct writ_http_call *call, const struct writ_http_head *hea
     ck_assert(!a->ended && !a->no_more);
     ck_assert(writ_http_client_is_sent(call));
     a->heads++;
+    a->head = head;
     a->status = head->status;
     (void)writ_http_response_field(head, "content-type", &type);
     (void)snprintf(a->type, sizeof a->type, WRIT_VIEW_FMT, WRIT_VIEW_ARG(type));
@@ -188,6 +190,7 @@ on_end(void *ctx, struct writ_http_call *call, const struct writ_http_end *end)
 
     ck_assert_ptr_eq(a->call, call);
     ck_assert(!a->ended);
+    ck_assert(a->head == NULL || a->head->status == a->status); /* still there */
     a->ended = true;
     a->end = *end;
     writ_loop_timer_cancel(&a->resume);
