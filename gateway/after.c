@@ -1,5 +1,6 @@
 #include "gateway/after.h"
 
+#include "base/text.h"
 #include "evidence/jcs.h"
 #include "evidence/write.h"
 #include "policy/output.h"
@@ -139,12 +140,46 @@ writ_after_response(struct writ_request *request, const struct writ_json *respon
     }
 }
 
+static WRIT_RESULT
+put_said(const struct writ_json *name, struct writ_buf *ret)
+{
+    writ_buf_str(ret, ret->len > 1 ? "," : "");
+    writ_text_json(ret, writ_json_string(name));
+    writ_buf_byte(ret, ':');
+    return writ_jcs_put(ret, writ_json_value(name), NULL);
+}
+
+/* What a caller said stays beside what we have to say, {"writ":...}, in canonical order. */
+static WRIT_RESULT
+add_said(const struct writ_json *said, struct writ_arena *arena, struct writ_member_object *ret)
+{
+    struct writ_view own = writ_view_sub(ret->canonical, 1, ret->canonical.len - 2);
+    struct writ_buf text = writ_buf_in(arena, WRIT_RECORD_MAX_BYTES);
+    const struct writ_json *name = writ_json_sorted_first(said);
+
+    writ_buf_byte(&text, '{');
+    while (name != NULL && writ_jcs_compare(writ_json_string(name), WRIT_LIT("writ")) < 0) {
+        WRIT_TRY(put_said(name, &text));
+        name = writ_json_sorted_next(name);
+    }
+    writ_buf_str(&text, text.len > 1 ? "," : "");
+    writ_buf_put(&text, own);
+    for (; name != NULL; name = writ_json_sorted_next(name)) {
+        WRIT_TRY(put_said(name, &text));
+    }
+    writ_buf_byte(&text, '}');
+    WRIT_TRY(writ_buf_check(&text, NULL));
+    ret->canonical = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
 writ_result
 writ_after_extend(
     const struct writ_after_marks *marks, struct writ_arena *arena, struct writ_member_object *ret)
 {
     struct writ_extension ours = {
         .output_rules = writ_member_list(marks->rules.items, marks->rules.n)};
+    const struct writ_json *said = ret->is == WRIT_PRESENT ? ret->value : NULL;
 
     if (marks->rules.n == 0) {
         return WRIT_DONE;
@@ -158,7 +193,8 @@ writ_after_extend(
     if (marks->refused != WRIT_REASON_NONE) {
         ours.reason = writ_member_text(writ_reason_name(marks->refused));
     }
-    return writ_extension_make(&ours, arena, ret, NULL);
+    WRIT_TRY(writ_extension_make(&ours, arena, ret, NULL));
+    return said != NULL ? add_said(said, arena, ret) : WRIT_DONE;
 }
 
 enum writ_reason

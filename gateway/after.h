@@ -22,8 +22,9 @@ struct writ_after_marks {
     enum writ_reason refused;
 };
 
-/** Writes that into `extensions` of an outcome, if there is something to tell. WRIT_E_LIMIT,
- * WRIT_E_NOMEM. */
+/** Writes that into `extensions` of an outcome, if there is something to tell; what a caller said
+ * there (a parsed value without "writ") stays beside it. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_PARSE
+ * (a number of the caller's without canonical form). */
 WRIT_RESULT writ_after_extend(
     const struct writ_after_marks *marks, struct writ_arena *arena, struct writ_member_object *ret);
 

@@ -450,10 +450,14 @@ test('policy is asked again when a call is bound after a reload', async (t) => {
 
 test('rules for results hold for a result that is told', async (t) => {
   const { gw, crew } = await setUp(t, { rule: { result: { redact: [{ pattern: 'sk-[a-z0-9]+' }], content: ['text'] } } });
+  const said = { a: { z: 1, b: [] }, x: null, 'é': 1, 'w"': 2 };
   const run = async (n, result) => {
     const { decision } = await crew.before(args(n));
     await crew.bind(decision, args(n));
-    return { decision, ...(await crew.after(decision, { result })).json };
+    const answer = { decision, ...(await crew.after(decision, { result, extensions: said })).json };
+    const { writ: _, ...others } = answer.outcome.extensions;
+    assert.deepEqual(others, said, 'what the caller says beside it stays');
+    return answer;
   };
   const plain = await run(1, { content: [{ type: 'text', text: 'fine' }] });
   assert.equal(plain.result, undefined);
