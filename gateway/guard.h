@@ -32,8 +32,6 @@
 #define WRIT_GUARD_BODY_MAX ((size_t)16 << 20) /* bytes of one message */
 #define WRIT_GUARD_META     "io.writ/credential"
 
-#define WRIT_GUARD_LOOK_ID_MAX 48 /* bytes of the id of a question, with its end */
-
 /** What is read of a message, of a client or a server. */
 extern const struct writ_json_limits writ_guard_message_limits;
 
@@ -89,7 +87,7 @@ struct writ_guard_ask {
     /* of looking */
     struct writ_guard *guard;
     struct writ_probe_request wanted;
-    char id[WRIT_GUARD_LOOK_ID_MAX]; /* of the question */
+    char id[WRIT_PROBE_ID_MAX]; /* of the question */
     struct writ_probe_get get;
     char seen[WRIT_DIGEST_TEXT];
 };

@@ -1,12 +1,6 @@
 #include "gateway/guard_look.h"
 
-#include "base/id.h"
-#include "base/text.h"
-
-#define RANDOM_BYTES 16
 #define ANSWER_ARENA ((size_t)64 << 20)
-
-_Static_assert(sizeof WRIT_GUARD_LOOK_ID + 2 * RANDOM_BYTES <= WRIT_GUARD_LOOK_ID_MAX, "fits");
 
 /* ---- what was seen */
 
@@ -34,27 +28,13 @@ writ_guard_look_told(
 
 /* ---- the question */
 
-/* An id that neither a client nor an earlier question has. */
-static WRIT_RESULT
-make_id(char ret[WRIT_GUARD_LOOK_ID_MAX])
-{
-    unsigned char bytes[RANDOM_BYTES];
-    struct writ_buf id = writ_buf_over(ret, WRIT_GUARD_LOOK_ID_MAX);
-
-    WRIT_TRY(writ_random(bytes, sizeof bytes, NULL));
-    writ_buf_str(&id, WRIT_GUARD_LOOK_ID);
-    writ_hex_put(&id, bytes, sizeof bytes);
-    writ_buf_byte(&id, '\0');
-    return writ_buf_check(&id, NULL);
-}
-
 static WRIT_RESULT
 ask_server(struct writ_guard *guard, struct writ_guard_ask *ask)
 {
     writ_auto_buf question = writ_buf_make(WRIT_PROBE_QUESTION_MAX);
     struct writ_view copy;
 
-    WRIT_TRY(make_id(ask->id));
+    WRIT_TRY(writ_probe_make_id(WRIT_GUARD_LOOK_ID, ask->id));
     WRIT_TRY(writ_probe_put(&question, &ask->wanted, writ_view_str(ask->id), ask->call));
     copy = writ_view_copy(writ_buf_view(&question), ask->arena);
     if (copy.ptr == NULL) {

@@ -2,6 +2,7 @@
 #include "gateway/learn.h"
 
 #include "gateway/upcall_request.h"
+#include "gateway/probe.h"
 #include "gateway/refusal.h"
 
 #include "evidence/write.h"
@@ -187,12 +188,14 @@ list_body(const struct writ_request *request, struct writ_view cursor, struct wr
 {
     struct writ_buf body = writ_buf_in(request->x->arena, BODY_MAX + 6 * cursor.len);
     struct writ_write w = writ_write_to(&body);
+    char id[WRIT_PROBE_ID_MAX];
 
+    WRIT_TRY(writ_probe_make_id("writ-definitions-", id)); /* another loop may ask as well */
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("jsonrpc"));
     writ_write_string(&w, WRIT_LIT("2.0"));
     writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_string(&w, WRIT_LIT("writ-definitions"));
+    writ_write_string(&w, writ_view_str(id));
     writ_write_name(&w, WRIT_LIT("method"));
     writ_write_string(&w, WRIT_LIT("tools/list"));
     writ_write_name(&w, WRIT_LIT("params"));

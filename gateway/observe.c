@@ -65,15 +65,17 @@ upcall_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 
 static const struct writ_upcall_events probe_events = {.end = upcall_end};
 
-/* The probe's own message, as if a client had sent it: its id is nobody else's in that session. */
+/* The probe's own message, as if a client had sent it: its id is nobody else's in that session,
+ * also not that of another call's probe. */
 static writ_result
 prepare_upcall(struct probe *probe, struct writ_upstream *upstream)
 {
     writ_auto_buf body = writ_buf_make(WRIT_PROBE_QUESTION_MAX);
+    char id[WRIT_PROBE_ID_MAX];
     struct writ_view copy;
 
-    WRIT_TRY(
-        writ_probe_put(&body, &probe->wanted, WRIT_LIT("writ-probe"), &probe->request->message));
+    WRIT_TRY(writ_probe_make_id("writ-probe-", id));
+    WRIT_TRY(writ_probe_put(&body, &probe->wanted, writ_view_str(id), &probe->request->message));
     copy = writ_view_copy(writ_buf_view(&body), probe->request->x->arena);
     if (copy.ptr == NULL) {
         return (writ_result){WRIT_E_NOMEM};

@@ -1,12 +1,27 @@
 #include "gateway/probe.h"
 
+#include "base/id.h"
 #include "base/text.h"
 #include "evidence/jcs.h"
 
 #define CANONICAL_MAX (4u << 20)
 #define LINES_MAX     256
+#define RANDOM_BYTES  16
 
 /* ---- the question */
+
+writ_result
+writ_probe_make_id(const char *prefix, char ret[WRIT_PROBE_ID_MAX])
+{
+    unsigned char bytes[RANDOM_BYTES];
+    struct writ_buf id = writ_buf_over(ret, WRIT_PROBE_ID_MAX);
+
+    WRIT_TRY(writ_random(bytes, sizeof bytes, NULL));
+    writ_buf_str(&id, prefix);
+    writ_hex_put(&id, bytes, sizeof bytes);
+    writ_buf_byte(&id, '\0');
+    return writ_buf_check(&id, NULL);
+}
 
 struct writ_view
 writ_probe_method(const struct writ_probe_request *wanted)

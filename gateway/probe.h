@@ -18,6 +18,11 @@
 #define WRIT_PROBE_ANSWER_MAX   (1u << 20) /* bytes of an answer */
 #define WRIT_PROBE_QUESTION_MAX (4u << 20)
 #define WRIT_PROBE_SHOWN_MAX    65536 /* bytes of a state that is shown; a longer one is a digest */
+#define WRIT_PROBE_ID_MAX       64    /* bytes of the id of a question, with its end */
+
+/** Makes an id that nobody else has: `prefix`, of at most 31 bytes, and 128 random bits. Servers
+ * keep what they answer by the id, for all requests of a session. NUL-terminated. WRIT_E_CRYPTO. */
+WRIT_RESULT writ_probe_make_id(const char *prefix, char ret[WRIT_PROBE_ID_MAX]);
 
 /** What was found out. Zero: nothing. */
 struct writ_probe_state {

@@ -341,6 +341,28 @@ test('the state of a target by a tool: selected, recorded, signed, and compared 
   gw.verify();
 });
 
+test('probes at once in one session each get their own answer, of a server that keeps answers by the id', async (t) => {
+  const { up, s } = await setUp(t, {
+    write: { scope: 'files/{path}', arguments: [{ arg: 'path', op: 'type', value: 'string' }], state: { tool: 'up/stat', arguments: { file: '{path}' }, select: ['/of'], timeout: '2s' } },
+  });
+  const asked = [];
+  const open = new Map(); // as the official SDK does: of two requests with one id, the second gets what is said first
+  up.onCall = (a) => {
+    if (a.name !== 'stat') return a.text('written');
+    asked.push(a);
+    open.set(a.id, a);
+    if (asked.length < 4) return undefined;
+    for (const { id, arguments: { file } } of asked) {
+      open.get(id)?.result({ content: [], structuredContent: { of: file } });
+      open.delete(id);
+    }
+    return undefined;
+  };
+  const answers = await Promise.all(['a', 'b', 'c', 'd'].map((path) => s.call('up__write', { path })));
+  assert.deepEqual(answers.map((a) => a.said), Array(4).fill('written'));
+  for (const call of up.of('write')) assert.equal(claims(call).target_state_digest, digest({ '/of': call.arguments.path }));
+});
+
 test('a target that cannot be read is refused, or absent where the rule says so', async (t) => {
   const state = (on_error) => ({ tool: 'up/stat', arguments: { file: '{path}' }, select: ['/size'], on_error, timeout: '300ms' });
   const path = [{ arg: 'path', op: 'type', value: 'string' }];
