@@ -1,5 +1,5 @@
-// Bundles with one bit, one line or one member changed: writ and the two verifiers that share no code with it refuse each
-// of them, by the same word on the same line.
+// Writ and the two verifiers that share no code with it: what they say of bundles of random logs, and that they refuse
+// bundles with one bit, one line or one member changed by the same word on the same line.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { BIN, writ } from '../support/gateway.mjs';
 import { DEV, approve, asks, setUp } from '../support/reviews.mjs';
+import { KEY, randomBundle, randomly } from '../support/random-log.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { agreed } from '../support/verifiers.mjs';
 
@@ -66,6 +67,16 @@ function refused({ trusted }, files) {
   assert.equal(ok, 1, 'all but the one that is whole are refused');
   return reasons;
 }
+
+test('all three say the same of what random logs lack, byte for byte', () => {
+  const rnd = randomly(7), files = {};
+  for (let i = 0; i < 400; i++) {
+    const text = randomBundle(rnd);
+    if (text !== undefined) files[i] = Buffer.from(text);
+  }
+  assert.ok(Object.keys(files).length > 200);
+  assert.deepEqual(agreed([KEY], files), { ok: Object.keys(files).length });
+});
 
 test('any bit of a small bundle', () => {
   const bundle = exported(['--since', '2026-06-25T05:00:04Z', '--redact', 'boundary_id']);
