@@ -1,8 +1,10 @@
 /* writ/verify.h: what a tool server asks. */
+#include "support/keys.h"
 #include "support/token.h"
 #include "support/unit.h"
 
 #include "base/bytes.h"
+#include "evidence/status_list.h"
 #include "writ/verify.h"
 
 #include <string.h>
@@ -348,8 +350,140 @@ START_TEST(a_failed_allocation_is_never_a_good_credential)
 }
 END_TEST
 
+/* ---- the list of revoked credentials */
+
+#define LIST   "https://gateway.example.com/list"
+#define NOW_S  1000
+#define DIGEST "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+
+static struct writ_signer *signer, *stranger;
+
+/* A credential that is good at NOW_S, with its place in a list; NULL: none. */
+static void
+issue(const char *status, struct writ_buf *ret)
+{
+    writ_auto_buf payload = writ_buf_make(4096);
+
+    *ret = writ_buf_make(WRIT_JWS_BYTES_MAX);
+    writ_buf_fmt(&payload,
+        "{\"iss\":\"i\",\"aud\":\"me\",\"sub\":\"a\",\"iat\":%d,\"nbf\":%d,\"exp\":%d,\"jti\":"
+        "\"j\","
+        "\"decision_id\":\"j\",\"authorization_details\":[{\"type\":\"mcp_tool_call\",\"tool\":"
+        "\"pay\","
+        "\"locations\":[\"me\"],\"params_hash\":\"" DIGEST "\"}],\"params_hash\":\"" DIGEST "\","
+        "\"intent_ref\":\"" DIGEST "\",\"intent_digest\":\"" DIGEST "\",\"receipt_ref\":\"" DIGEST
+        "\",\"decision_context_hash\":\"" DIGEST "\",\"policy_digest\":\"" DIGEST
+        "\",\"target_state_digest\":null,\"normalized_scope\":\"s\",\"continuation_id\":null,"
+        "\"idempotency_key\":\"k\",\"boundary_id\":\"b\",\"seq\":0,\"tenant\":null%s%s}",
+        NOW_S, NOW_S, NOW_S + 60, status != NULL ? ",\"status\":" : "",
+        status != NULL ? status : "");
+    ck_assert_ok(writ_jws_sign(signer, WRIT_LIT("JWT"), writ_buf_view(&payload), ret, NULL));
+}
+
+/* Takes a list whose place 5 is revoked. */
+static enum writ_code
+take_list(const struct writ_signer *by, const char *uri, int64_t issued_s, int64_t expires_s)
+{
+    static char bits[16] = {1 << 5};
+    writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
+    const struct writ_status_list list = {.uri = writ_view_str(uri),
+        .bits = {bits, sizeof bits},
+        .issued_s = issued_s,
+        .expires_s = expires_s,
+        .ttl_s = 1,
+        .width = 1};
+
+    ck_assert_ok(writ_status_list_issue(by, &list, &token, NULL));
+    return writ_verify_status(verify, writ_buf_view(&token), NULL).code;
+}
+
+static const char *
+reason_at(const struct writ_buf *token, int64_t now_s, int64_t skew_s)
+{
+    const struct writ_verify_call call = {.tool = WRIT_LIT("pay"),
+        .audience = WRIT_LIT("me"),
+        .any_issuer = true,
+        .any_agent = true,
+        .any_tenant = true,
+        .any_arguments = true,
+        .now_s = now_s,
+        .skew_s = skew_s};
+
+    return reason_for(writ_buf_view(token), &call);
+}
+
+static void
+setup_list(void)
+{
+    writ_auto_buf jwks = writ_buf_make(WRIT_JWKS_BYTES_MAX);
+    const struct writ_jwk *key;
+
+    signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
+    stranger = writ_keys_signer(WRIT_JWK_ALG_ES256);
+    key = writ_signer_jwk(signer);
+    writ_jwks_put(&jwks, &key, 1);
+    ck_assert_ok(writ_verify_new(&verify, NULL));
+    ck_assert_ok(writ_verify_keys(verify, writ_buf_view(&jwks), NULL));
+}
+
+static void
+teardown_list(void)
+{
+    writ_signer_free(signer);
+    writ_signer_free(stranger);
+    writ_verify_free(verify);
+}
+
+START_TEST(whether_it_was_revoked_is_asked_of_the_list_that_it_names_while_that_is_current)
+{
+    writ_auto_buf good = {0}, bad = {0}, outside = {0}, none = {0}, other = {0};
+
+    setup_list();
+    issue("{\"status_list\":{\"idx\":4,\"uri\":\"" LIST "\"}}", &good);
+    issue("{\"status_list\":{\"idx\":5,\"uri\":\"" LIST "\"}}", &bad);
+    issue("{\"status_list\":{\"idx\":128,\"uri\":\"" LIST "\"}}", &outside);
+    issue("{\"status_list\":{\"idx\":4,\"uri\":\"" LIST "2\"}}", &other);
+    issue(NULL, &none);
+    ck_assert_str_eq(reason_at(&bad, NOW_S, 0), "ok"); /* nobody looks */
+    ck_assert_ok(writ_verify_status(verify, writ_view(NULL, 0), NULL));
+    ck_assert_str_eq(reason_at(&good, NOW_S, 0), "status_unknown");
+    ck_assert_int_eq(take_list(signer, LIST, NOW_S, NOW_S + 10), WRIT_OK);
+    ck_assert_str_eq(reason_at(&good, NOW_S, 0), "ok");
+    ck_assert_str_eq(reason_at(&bad, NOW_S, 0), "revoked");
+    ck_assert_str_eq(reason_at(&outside, NOW_S, 0), "status_unknown");
+    ck_assert_str_eq(reason_at(&other, NOW_S, 0), "status_unknown");
+    ck_assert_str_eq(reason_at(&none, NOW_S, 0), "status_unknown");
+    ck_assert_str_eq(reason_at(&good, NOW_S + 9, 0), "ok");
+    ck_assert_str_eq(reason_at(&good, NOW_S + 10, 0), "status_unknown");
+    ck_assert_str_eq(reason_at(&good, NOW_S + 10, 1), "ok");
+    teardown_list();
+}
+END_TEST
+
+START_TEST(a_list_that_is_older_or_of_somebody_else_does_not_take_the_place_of_a_good_one)
+{
+    writ_auto_buf bad = {0}, good = {0};
+
+    setup_list();
+    issue("{\"status_list\":{\"idx\":5,\"uri\":\"" LIST "\"}}", &bad);
+    issue("{\"status_list\":{\"idx\":4,\"uri\":\"" LIST "\"}}", &good);
+    ck_assert_int_eq(take_list(signer, LIST, NOW_S, NOW_S + 10), WRIT_OK);
+    ck_assert_int_eq(take_list(signer, LIST "2", NOW_S - 1, NOW_S + 60), WRIT_E_INVALID);
+    ck_assert_int_eq(take_list(stranger, LIST "2", NOW_S + 1, NOW_S + 60), WRIT_E_ABSENT);
+    ck_assert_code(writ_verify_status(verify, writ_buf_view(&good), NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_verify_status(verify, WRIT_LIT("x"), NULL), WRIT_E_PARSE);
+    ck_assert_str_eq(reason_at(&good, NOW_S, 0), "ok");
+    ck_assert_str_eq(reason_at(&bad, NOW_S, 0), "revoked");
+    ck_assert_int_eq(take_list(signer, LIST "2", NOW_S, NOW_S + 60), WRIT_OK);
+    ck_assert_str_eq(reason_at(&good, NOW_S, 0), "status_unknown");
+    teardown_list();
+}
+END_TEST
+
 WRIT_UNIT_MAIN("tool_server", a_good_credential_tells_what_it_is_for,
     every_difference_has_its_reason, what_is_not_to_be_compared_is_left_out_by_name,
     what_the_caller_remembers_is_asked_last, hostile_tokens_have_a_reason_and_use_nothing_up,
     hostile_keys_are_refused_and_the_ones_before_go_on, hostile_calls_are_no_answer,
-    arguments_have_a_longest_text, a_failed_allocation_is_never_a_good_credential)
+    arguments_have_a_longest_text, a_failed_allocation_is_never_a_good_credential,
+    whether_it_was_revoked_is_asked_of_the_list_that_it_names_while_that_is_current,
+    a_list_that_is_older_or_of_somebody_else_does_not_take_the_place_of_a_good_one)
