@@ -109,12 +109,17 @@ cosign(struct asking *a, struct writ_err *err)
 static WRIT_RESULT
 put_signed(const struct asking *a, struct writ_buf *ret, uint64_t *ret_time_s, struct writ_err *err)
 {
-    struct writ_note note;
+    struct writ_note note, asked;
 
+    WRIT_TRY(writ_note_read(a->note, &asked, err));
     writ_buf_put(ret, a->note);
     writ_buf_put(ret, writ_buf_view(&a->answer));
     WRIT_TRY(writ_buf_check(ret, err));
     WRIT_TRY(writ_note_read(writ_buf_view(ret), &note, err));
+    if (!writ_view_equal(
+            note.text, asked.text)) { /* a blank line makes a text of what it is under */
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the witness answered with more than signatures");
+    }
     for (size_t i = 0; i < a->witness.n; i++) {
         writ_result result;
 

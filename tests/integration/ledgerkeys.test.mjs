@@ -142,6 +142,27 @@ test('what was recorded between is signed by the next key even when no call foll
   await assert.rejects(w.start(), /revoked/);
 });
 
+test('keys that could not be taken because the database is locked are taken when it is not', async (t) => {
+  const w = await world(t, { ledger: { busy_timeout: '100ms' } });
+  assert.equal(await w.call(), 'ran');
+  w.keys('revoke', '--kid', w.active());
+  assert.equal(await w.call(), 'ran');
+  const other = new DatabaseSync(w.gw.ledgerFile);
+  other.exec('BEGIN IMMEDIATE');
+  assert.equal((await w.reload()).event, 'reloaded');
+  assert.equal(await w.call(), 'ledger_unavailable');
+  w.keys('rotate', '--purpose', 'ledger'); // newer ones come while those wait
+  assert.equal((await w.reload()).event, 'reloaded');
+  assert.equal(await w.call(), 'ledger_unavailable');
+  other.exec('ROLLBACK');
+  other.close();
+  await until(async () => (await w.call()) === 'ran', 'the ledger to be back');
+  assert.deepEqual(w.signers(), [numberOf(w.vkeys()[0])]);
+  assert.equal(w.verify().code, 0, w.verify().out);
+  await w.gw.stop();
+  await w.start();
+});
+
 test('a key that was lost before the gateway began is not made good by it: it refuses, and so does the next start', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(), 'ran');

@@ -113,6 +113,46 @@ async function cosign(gw, witness, keys, more = []) {
   return run;
 }
 
+test('a key that was revoked does not make forgotten what was seen under it', async (t) => {
+  const { gw, key } = await setUp(t);
+  await calls(gw, 2);
+  assert.equal(watch(gw, key).code, 0);
+  await gw.stop();
+  keep(gw, gw.path('copy.db'));
+  await gw.start();
+  await calls(gw, 3, 10);
+  assert.equal(watch(gw, key).code, 0);
+  const { kid } = JSON.parse(writ(['keys', 'list', '--dir', gw.path('keys'), '--json']).out).keys.find((one) => one.purpose === 'ledger');
+  assert.equal(writ(['keys', 'revoke', '--dir', gw.path('keys'), '--kid', kid]).code, 0);
+  assert.equal((await gw.reload(gw.config)).event, 'reloaded');
+  await calls(gw, 1, 20);
+  assert.match(watch(gw, key).err, /signed by none/, 'the next key is not known yet');
+  writeFileSync(key, writ(['ledger', 'key', gw.ledgerFile, '--keys', gw.path('keys'), '--history']).out);
+  const run = watch(gw, key);
+  assert.equal(run.code, 0, run.err);
+  const seen = readFileSync(gw.path('seen.txt'), 'utf8');
+  await gw.stop();
+  putBack(gw, gw.path('copy.db'));
+  await gw.start();
+  await calls(gw, 1, 30);
+  assert.match(watch(gw, key).err, /^ROLLBACK/);
+  assert.equal(readFileSync(gw.path('seen.txt'), 'utf8'), seen);
+  writeFileSync(gw.path('seen.txt'), 'nothing\n');
+  assert.equal(watch(gw, key).code, 3, 'what is no checkpoint is not taken for one');
+});
+
+test('a witness that answers with more than signatures is refused', async (t) => {
+  const { gw, key } = await setUp(t);
+  await calls(gw, 2);
+  const witness = await startWitness(t, readFileSync(key, 'utf8').split('\n')[0]);
+  writeFileSync(gw.path('witness.txt'), `${witness.vkey}\n`);
+  // what it was asked about becomes a part of another text, which it signs
+  witness.twist = (note) => `\nand more\n\n${witness.line(`${note}\nand more\n`)}`;
+  const run = await cosign(gw, witness, gw.path('witness.txt'));
+  assert.deepEqual([run.code, run.out], [3, '']);
+  assert.match(run.err, /more than signatures/);
+});
+
 test('a witness signs what only grew, and knows of a rollback', async (t) => {
   const { gw, key } = await setUp(t);
   await calls(gw, 2);

@@ -38,6 +38,16 @@ export async function startWitness(t, log, name = 'witness.example') {
   const known = vkey(log);
   const witness = { vkey: `${name}+${id.toString('hex')}+${material.toString('base64')}`, seen: { size: 0, root: sha256() } };
 
+  /** The signature line for a text. */
+  witness.line = (text) => {
+    const time = Buffer.alloc(8);
+    const seconds = Math.floor(Date.now() / 1000);
+    time.writeBigUInt64BE(BigInt(seconds));
+    const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${seconds}\n${text}`), privateKey);
+    return `\u2014 ${name} ${Buffer.concat([id, time, witness.forged ?? signature]).toString('base64')}\n`;
+  };
+
+  /** What it answers; `witness.twist`, of a checkpoint, is what a bad one answers. */
   function answer(body) {
     const at = body.indexOf('\n\n');
     const [old, ...path] = body.slice(0, at).split('\n');
@@ -48,11 +58,7 @@ export async function startWitness(t, log, name = 'witness.example') {
     if (Number(old.slice(4)) !== witness.seen.size) return [409, `${witness.seen.size}\n`, 'text/x.tlog.size'];
     if (!consistent(witness.seen.size, witness.seen.root, now.size, now.root, path.map((p) => Buffer.from(p, 'base64')))) return [422, ''];
     witness.seen = now;
-    const time = Buffer.alloc(8);
-    const seconds = Math.floor(Date.now() / 1000);
-    time.writeBigUInt64BE(BigInt(seconds));
-    const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${seconds}\n${text}`), privateKey);
-    return [200, `\u2014 ${name} ${Buffer.concat([id, time, witness.forged ?? signature]).toString('base64')}\n`];
+    return [200, witness.twist ? witness.twist(body.slice(at + 2)) : witness.line(text)];
   }
 
   const server = createServer(async (request, response) => {
