@@ -25,7 +25,7 @@ struct flaws {
 };
 
 struct run {
-    struct run *next, *newer;
+    struct run *next, *next_named, *newer;
     uint64_t next_seq, held;
     struct flaws *flaws; /* NULL: none, as in most runs, of which there may be very many */
     struct writ_seal_hash ids;
@@ -50,8 +50,9 @@ struct writ_bundle {
     struct writ_checkpoint head;
     struct writ_tree_edge edge;
     struct writ_digest_stream bytes;
-    struct writ_arena *arena; /* one record */
-    struct run *runs[BUCKETS], *oldest_run, *newest_run;
+    struct writ_arena *arena;                            /* one record */
+    struct run *runs[BUCKETS], *oldest_run, *newest_run; /* by tenant and name */
+    struct run *named[BUCKETS];                          /* by name, for seals */
     struct call *calls[BUCKETS], *oldest, *newest;
     size_t live;
     bool has_shown;       /* a record */
@@ -62,11 +63,13 @@ struct writ_bundle {
 /* ---- names ---- */
 
 static WRIT_RESULT
-bucket_of(struct writ_view key, size_t *ret, struct writ_err *err)
+bucket_of(struct writ_view of, struct writ_view key, size_t *ret, struct writ_err *err)
 {
+    uint64_t split = of.len;
+    const struct writ_view pieces[] = {writ_view(&split, sizeof split), of, key};
     struct writ_digest digest; /* nobody chooses what falls together */
 
-    WRIT_TRY(writ_digest_bytes(key, &digest, err));
+    WRIT_TRY(writ_digest_pieces(pieces, 3, &digest, err));
     *ret = (digest.bytes[0] | (size_t)digest.bytes[1] << 8) % BUCKETS;
     return WRIT_DONE;
 }
@@ -128,22 +131,38 @@ run_flaws(struct run *run, struct flaws **ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* The run of that name; of any tenant when `tenant` has no ptr. Of several, the one that `seal`
- * (ptr NULL: none) is of by its hash. */
+/* The run of that name of a tenant, or NULL. */
 static WRIT_RESULT
-run_find(struct writ_bundle *b, struct writ_view tenant, struct writ_view name,
-    struct writ_view seal, struct run **ret, struct writ_err *err)
+run_find(struct writ_bundle *b, struct writ_view tenant, struct writ_view name, struct run **ret,
+    struct writ_err *err)
+{
+    size_t bucket;
+
+    WRIT_TRY(bucket_of(tenant, name, &bucket, err));
+    *ret = b->runs[bucket];
+    while (*ret != NULL &&
+           !(writ_view_equal((*ret)->name, name) && writ_view_equal((*ret)->tenant, tenant))) {
+        *ret = (*ret)->next;
+    }
+    return WRIT_DONE;
+}
+
+/* The run of that name that `seal` (ptr NULL: it has none) is of by its hash, for it does not say
+ * whose it is: without a hash the newest of that name, else the oldest when there is no such run.
+ * NULL: none of that name. */
+static WRIT_RESULT
+run_of_seal(struct writ_bundle *b, struct writ_view name, struct writ_view seal, struct run **ret,
+    struct writ_err *err)
 {
     size_t bucket;
 
     *ret = NULL;
-    WRIT_TRY(bucket_of(name, &bucket, err));
-    for (struct run *run = b->runs[bucket]; run != NULL; run = run->next) {
+    WRIT_TRY(bucket_of(WRIT_LIT(""), name, &bucket, err));
+    for (struct run *run = b->named[bucket]; run != NULL; run = run->next_named) {
         struct writ_digest digest;
         char text[WRIT_DIGEST_TEXT];
 
-        if (!writ_view_equal(run->name, name) ||
-            (tenant.ptr != NULL && !writ_view_equal(run->tenant, tenant))) {
+        if (!writ_view_equal(run->name, name)) {
             continue;
         }
         *ret = run;
@@ -164,11 +183,12 @@ run_add(struct writ_bundle *b, struct writ_view tenant, struct writ_view name, s
     struct writ_err *err)
 {
     struct run *run;
-    size_t bucket;
+    size_t bucket, named;
     writ_result result;
 
     WRIT_TRY(one_more(b, err));
-    WRIT_TRY(bucket_of(name, &bucket, err));
+    WRIT_TRY(bucket_of(tenant, name, &bucket, err));
+    WRIT_TRY(bucket_of(WRIT_LIT(""), name, &named, err));
     run = writ_alloc(sizeof *run + name.len + tenant.len);
     if (run == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a run");
@@ -182,6 +202,8 @@ run_add(struct writ_bundle *b, struct writ_view tenant, struct writ_view name, s
     }
     run->next = b->runs[bucket];
     b->runs[bucket] = run;
+    run->next_named = b->named[named];
+    b->named[named] = run;
     if (b->newest_run != NULL) {
         b->newest_run->newer = run;
     } else {
@@ -260,7 +282,7 @@ static WRIT_RESULT
 call_find(struct writ_bundle *b, struct writ_view id, struct call **ret, size_t *bucket,
     struct writ_err *err)
 {
-    WRIT_TRY(bucket_of(id, bucket, err));
+    WRIT_TRY(bucket_of(WRIT_LIT(""), id, bucket, err));
     *ret = b->calls[*bucket];
     while (*ret != NULL && !writ_view_equal(writ_buf_view(&(*ret)->id), id)) {
         *ret = (*ret)->next;
@@ -305,7 +327,7 @@ call_drop(struct writ_bundle *b, struct call *call, struct writ_err *err)
     struct call **link;
     size_t bucket;
 
-    WRIT_TRY(bucket_of(writ_buf_view(&call->id), &bucket, err));
+    WRIT_TRY(bucket_of(WRIT_LIT(""), writ_buf_view(&call->id), &bucket, err));
     for (link = &b->calls[bucket]; *link != call; link = &(*link)->next) {
     }
     *link = call->next;
@@ -635,7 +657,7 @@ take_decision(struct writ_bundle *b, const struct writ_held *held, struct writ_v
 
     b->report.decisions++;
     if (d->boundary_id.is == WRIT_PRESENT && d->seq.is == WRIT_PRESENT) {
-        WRIT_TRY(run_find(b, tenant, d->boundary_id.view, writ_view(NULL, 0), &run, err));
+        WRIT_TRY(run_find(b, tenant, d->boundary_id.view, &run, err));
         if (run == NULL) {
             WRIT_TRY(run_add(b, tenant, d->boundary_id.view, &run, err));
         }
@@ -691,8 +713,7 @@ take_seal(struct writ_bundle *b, const struct writ_held *held, struct writ_err *
     struct run *run = NULL;
 
     b->report.seals++;
-    WRIT_TRY(run_find(
-        b, writ_view(NULL, 0), held->seal.boundary_id.view, held->seal.seal_hash.view, &run, err));
+    WRIT_TRY(run_of_seal(b, held->seal.boundary_id.view, held->seal.seal_hash.view, &run, err));
     if (run == NULL) {
         WRIT_TRY(run_add(b, WRIT_LIT(""), held->seal.boundary_id.view, &run, err));
     }
@@ -811,8 +832,7 @@ writ_bundle_withhold(struct writ_bundle *b, const struct writ_bundle_withheld *w
     b->report.withheld++;
     show(b);
     if (withheld->kind == WRIT_HELD_DECISION) {
-        WRIT_TRY(
-            run_find(b, withheld->tenant, withheld->boundary_id, writ_view(NULL, 0), &run, err));
+        WRIT_TRY(run_find(b, withheld->tenant, withheld->boundary_id, &run, err));
         if (run == NULL) {
             WRIT_TRY(run_add(b, withheld->tenant, withheld->boundary_id, &run, err));
         }
