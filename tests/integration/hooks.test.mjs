@@ -353,7 +353,10 @@ test('a run is sealed by the agent that began it, when none of its calls is in f
   assert.equal(await seal(MATE, 'run'), '404 boundary_unknown', 'of another agent');
   assert.equal(await seal(FOREIGN, 'run'), '404 boundary_unknown', 'of another tenant');
   assert.equal(await seal(CREW, 'none'), '404 boundary_unknown');
-  for (const own of ['session:x', 'agent:crew:2026', 'writ:refused:2026-11-22']) assert.equal(await seal(CREW, own), '404 boundary_unknown');
+  const elsewhere = (await crew.before(args(3))).decision;
+  await crew.after(elsewhere, { outcome: 'blocked' });
+  assert.match(elsewhere.boundary_id, /^agent:crew:/);
+  for (const own of [elsewhere.boundary_id, 'session:x', 'agent:crew:2026', 'writ:refused:2026-11-22']) assert.equal(await seal(CREW, own), '404 boundary_unknown');
   await crew.after(decision);
   const [, second] = gw.boundary('run', 'acme').decisions;
   await crew.after(second, { outcome: 'blocked' });
