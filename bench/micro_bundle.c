@@ -5,6 +5,8 @@
  * Makes the records of calls with all members that a governed call has, two a call, in RUNS runs
  * that all stay open, and verifies the bundle of all of them while it is made, so that neither is
  * ever whole in memory. Counted is the time of verifying alone, on one core. */
+#include "decision.h"
+
 #include "evidence/bundle_check.h"
 #include "evidence/profile.h"
 
@@ -43,34 +45,6 @@ now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void
-describe(struct bench *b)
-{
-    static const struct writ_view refs[] = {{"tools/fs~1write_file#0", 22}};
-    static const char digest[] =
-        "sha256:2222222222222222222222222222222222222222222222222222222222222222";
-
-    b->decision = (struct writ_decision){
-        .decision_id = writ_member_text(writ_view_str(b->id)),
-        .decision = writ_decision_route_text(WRIT_DECISION_ALLOW),
-        .reason = writ_member_text(WRIT_LIT("the policy allows the call")),
-        .agent_id = writ_member_text(WRIT_LIT("researcher_01")),
-        .agent_role = writ_member_text(WRIT_LIT("researcher")),
-        .tool = writ_member_text(WRIT_LIT("write_file")),
-        .target = writ_member_text(WRIT_LIT("file:/srv/sandbox/notes/today.txt")),
-        .request_id = writ_member_text(WRIT_LIT("7")),
-        .normalized_scope = writ_member_text(WRIT_LIT("files/srv/sandbox/notes/today.txt")),
-        .params_hash = writ_member_text(writ_view_str(digest)),
-        .target_state_digest = writ_member_text(writ_view_str(digest)),
-        .idempotency_key = writ_member_text(writ_view_str(b->id)),
-        .policy_refs = writ_member_list(refs, 1),
-        .policy_digest = writ_member_text(writ_view_str(digest)),
-        .credential_scope = writ_member_text(WRIT_LIT("files-write")),
-        .credential_tier = writ_member_text(WRIT_LIT("service-account")),
-        .boundary_id = writ_member_text(writ_view_str(b->run)),
-    };
-}
-
 /* The text of record `n`: the decision of a call, then its outcome. */
 static struct writ_view
 record_of(struct bench *b, uint64_t n)
@@ -84,7 +58,7 @@ record_of(struct bench *b, uint64_t n)
         writ_arena_reset(b->arena);
         (void)snprintf(b->id, sizeof b->id, "d-%020llu", (unsigned long long)call);
         (void)snprintf(b->run, sizeof b->run, "run-%llu", (unsigned long long)(call % b->runs));
-        describe(b);
+        b->decision = writ_bench_decision(b->id, b->id, b->run);
         check(writ_decision_derive(&b->decision, profile, b->arena, &err), "derive", &err);
         check(writ_decision_place(&b->decision, profile, call / b->runs, BEGIN + (int64_t)n,
                   60000000, b->arena, &err),

@@ -9,6 +9,8 @@
  * possible, decisions of new calls and outcomes of granted ones. Two records per call, both durable
  * before the next step. Prints records per second, CPU of the ledger's threads per record, and how
  * long a record took from its submission. */
+#include "decision.h"
+
 #include "base/id.h"
 #include "evidence/profile.h"
 #include "store/keydir.h"
@@ -74,38 +76,6 @@ on_done(struct writ_entry *entry)
     (void)pthread_mutex_unlock(&bench.mutex);
 }
 
-/* A decision with all members that a governed call of the gateway has. */
-static void
-describe(struct call *call)
-{
-    static const struct writ_view refs[] = {{"tools/fs~1write_file#0", 22}};
-    static const struct writ_view revalidate[] = {
-        {"argument_change", 15}, {"target_state_change", 19}, {"policy_version_change", 21}};
-    static const char digest[] =
-        "sha256:2222222222222222222222222222222222222222222222222222222222222222";
-
-    call->decision = (struct writ_decision){
-        .decision_id = writ_member_text(writ_view_str(call->id)),
-        .decision = writ_decision_route_text(WRIT_DECISION_ALLOW),
-        .reason = writ_member_text(WRIT_LIT("the policy allows the call")),
-        .agent_id = writ_member_text(WRIT_LIT("researcher_01")),
-        .agent_role = writ_member_text(WRIT_LIT("researcher")),
-        .tool = writ_member_text(WRIT_LIT("write_file")),
-        .target = writ_member_text(WRIT_LIT("file:/srv/sandbox/notes/today.txt")),
-        .request_id = writ_member_text(WRIT_LIT("7")),
-        .normalized_scope = writ_member_text(WRIT_LIT("files/srv/sandbox/notes/today.txt")),
-        .params_hash = writ_member_text(writ_view_str(digest)),
-        .target_state_digest = writ_member_text(writ_view_str(digest)),
-        .idempotency_key = writ_member_text(writ_view_str(call->key)),
-        .policy_refs = writ_member_list(refs, 1),
-        .revalidate_if = writ_member_list(revalidate, 3),
-        .policy_digest = writ_member_text(writ_view_str(digest)),
-        .credential_scope = writ_member_text(WRIT_LIT("files-write")),
-        .credential_tier = writ_member_text(WRIT_LIT("service-account")),
-        .boundary_id = writ_member_text(writ_view_str(call->boundary)),
-    };
-}
-
 static void
 draft(struct call *call, uint64_t n)
 {
@@ -119,7 +89,7 @@ draft(struct call *call, uint64_t n)
     }
     (void)snprintf(
         call->boundary, sizeof call->boundary, "run-%llu", (unsigned long long)(n % bench.runs));
-    describe(call);
+    call->decision = writ_bench_decision(call->id, call->key, call->boundary);
     call->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_DECISION,
         .done = on_done,

@@ -1,38 +1,50 @@
-# Files as bytes in a C file: a script for one run, and the function that has it run when a file
-# changes.
-if(CMAKE_SCRIPT_MODE_FILE)
-    # cmake -DFOLDER=... -DOUTPUT=... -P WritEmbed.cmake
-    file(GLOB names RELATIVE ${FOLDER} ${FOLDER}/*.html ${FOLDER}/*.css ${FOLDER}/*.js ${FOLDER}/*.svg)
-    list(SORT names)
-    set(bytes)
-    set(rows)
-    set(n 0)
-    foreach(name IN LISTS names)
-        file(READ ${FOLDER}/${name} hex HEX)
-        string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
-        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
-        string(APPEND bytes "static const unsigned char file_${n}[] = {\n${hex}};\n")
-        string(APPEND rows "    {WRIT_LIT(\"${name}\"), {(const char *)file_${n}, sizeof file_${n}}},\n")
-        math(EXPR n "${n} + 1")
-    endforeach()
-    file(WRITE ${OUTPUT} "#include \"gateway/page.h\"\n\n${bytes}
-const struct writ_page_file writ_page_files[] = {\n${rows}};
-const size_t writ_page_files_n = ${n};\n")
-    return()
-endif()
+# Files of the repository as bytes in the program. A change of one configures anew.
 include_guard()
-set(writ_embed_script ${CMAKE_CURRENT_LIST_FILE})
 
-# writ_embed(target folder) - the files of the folder are in the library.
-function(writ_embed target folder)
-    if(NOT IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+# writ_bytes(file ret) - the file as the elements of an array of C.
+function(writ_bytes file ret)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} hex HEX)
+    string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
+    set(${ret} "${bytes}" PARENT_SCOPE)
+endfunction()
+
+# writ_embed_page(target folder) - the files of the folder, as the table that gateway/page.h declares.
+function(writ_embed_page target folder)
+    set(from ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+    file(GLOB names CONFIGURE_DEPENDS RELATIVE ${from}
+        ${from}/*.html ${from}/*.css ${from}/*.js ${from}/*.svg)
+    if(NOT TARGET ${target} OR NOT names)
         return() # nothing to put in: what cannot be built yet is left out
     endif()
+    list(SORT names)
+    set(n 0)
+    foreach(name IN LISTS names)
+        writ_bytes(${from}/${name} bytes)
+        string(APPEND arrays "static const char file_${n}[] = {\n${bytes}};\n")
+        string(APPEND rows "    {WRIT_LIT(\"${name}\"), {file_${n}, sizeof file_${n}}},\n")
+        math(EXPR n "${n} + 1")
+    endforeach()
     set(output ${CMAKE_CURRENT_BINARY_DIR}/page_files.c)
-    file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*)
-    add_custom_command(OUTPUT ${output}
-        COMMAND ${CMAKE_COMMAND} -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR}/${folder} -DOUTPUT=${output}
-            -P ${writ_embed_script}
-        DEPENDS ${files} ${writ_embed_script} VERBATIM)
+    file(CONFIGURE OUTPUT ${output} CONTENT "#include \"gateway/page.h\"\n\n${arrays}
+const struct writ_page_file writ_page_files[] = {\n${rows}};
+const size_t writ_page_files_n = ${n};\n" @ONLY)
+    target_sources(${target} PRIVATE ${output})
+endfunction()
+
+# writ_embed_text(target file symbol) - the file as `const char symbol[]` and `const size_t
+# symbol_len`, which the header of the file's name declares.
+function(writ_embed_text target file symbol)
+    set(from ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    if(NOT TARGET ${target} OR NOT EXISTS ${from})
+        return()
+    endif()
+    get_filename_component(header ${file} NAME_WE)
+    writ_bytes(${from} bytes)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.c)
+    file(CONFIGURE OUTPUT ${output} CONTENT "#include \"gateway/${header}.h\"\n
+const char ${symbol}[] = {\n${bytes}};
+const size_t ${symbol}_len = sizeof ${symbol};\n" @ONLY)
     target_sources(${target} PRIVATE ${output})
 endfunction()

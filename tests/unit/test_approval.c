@@ -24,22 +24,31 @@ config_of(const char *approval)
     return config;
 }
 
+/* Of a call with these arguments, under a tool with that `approval`; borrows `*ret_config`. */
+static void
+decide(const char *approval, const char *arguments, struct writ_arena *arena,
+    struct writ_config **ret_config, struct writ_verdict *ret)
+{
+    static const struct writ_agent agent = {.id = WRIT_LIT("dev")};
+    struct writ_policy_call call = {&agent, WRIT_LIT("up"), WRIT_LIT("pay"), NULL};
+
+    *ret_config = config_of(approval);
+    call.arguments = writ_value_of(arena, writ_view_str(arguments));
+    writ_policy_decide(*ret_config, &call, arena, ret);
+}
+
 static bool
 needs(const char *when, const char *arguments)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf approval = writ_buf_make(1024);
     struct writ_config *config;
-    const struct writ_agent agent = {.id = WRIT_LIT("dev")};
-    struct writ_policy_call call = {&agent, WRIT_LIT("up"), WRIT_LIT("pay"), NULL};
     struct writ_verdict verdict;
     bool needed;
 
     writ_buf_fmt(&approval, "{review: finance%s%s}", when[0] != '\0' ? ", when: " : "", when);
     writ_buf_byte(&approval, '\0');
-    config = config_of(approval.ptr);
-    call.arguments = writ_value_of(arena, writ_view_str(arguments));
-    writ_policy_decide(config, &call, arena, &verdict);
+    decide(approval.ptr, arguments, arena, &config, &verdict);
     ck_assert_int_eq(verdict.answer, WRIT_POLICY_ALLOW);
     needed = verdict.approval != NULL;
     writ_config_drop(config);
@@ -171,17 +180,13 @@ needs_as(const char *annotations, const char *definition)
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf approval = writ_buf_make(1024);
     struct writ_config *config;
-    const struct writ_agent agent = {.id = WRIT_LIT("dev")};
-    struct writ_policy_call call = {&agent, WRIT_LIT("up"), WRIT_LIT("pay"), NULL};
     struct writ_verdict verdict;
     unsigned hints;
     bool needed;
 
     writ_buf_fmt(&approval, "{review: finance, annotations: %s}", annotations);
     writ_buf_byte(&approval, '\0');
-    config = config_of(approval.ptr);
-    call.arguments = writ_value_of(arena, WRIT_LIT("{}"));
-    writ_policy_decide(config, &call, arena, &verdict);
+    decide(approval.ptr, "{}", arena, &config, &verdict);
     hints = definition != NULL
                 ? writ_approval_hints(writ_value_of(arena, writ_view_str(definition)))
                 : 0;
