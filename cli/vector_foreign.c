@@ -95,15 +95,7 @@ put_report(struct writ_write *w, const struct writ_completeness *report)
     writ_write_u64(w, report->expected);
     writ_write_name(w, WRIT_LIT("sealed"));
     writ_write_bool(w, report->sealed);
-    writ_write_name(w, WRIT_LIT("missing"));
-    writ_write_array_begin(w);
-    for (size_t i = 0; i < report->missing_count; i++) {
-        writ_write_array_begin(w);
-        writ_write_u64(w, report->missing[i].first);
-        writ_write_u64(w, report->missing[i].last);
-        writ_write_array_end(w);
-    }
-    writ_write_array_end(w);
+    writ_completeness_put_missing(w, report);
     writ_write_object_end(w);
 }
 

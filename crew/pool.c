@@ -182,10 +182,8 @@ compare_insights(const void *a, const void *b)
 static void
 put_number(struct writ_write *w, const char *name, double number)
 {
-    char text[WRIT_JCS_NUMBER_TEXT];
-
     writ_write_name(w, writ_view_str(name));
-    writ_write_raw(w, writ_view(text, writ_jcs_number_text(number, text)));
+    writ_write_double(w, number);
 }
 
 static void

@@ -4,20 +4,13 @@
 #include "gateway/request.h"
 #include "gateway/session_row.h"
 
-#define CODE_PARSE           (-32700)
-#define CODE_INVALID_REQUEST (-32600)
-#define CODE_METHOD_UNKNOWN  (-32601)
-#define CODE_INTERNAL        (-32603)
-#define CODE_SESSION_UNKNOWN (-32001)
-#define CODE_SERVER          (-32000)
-
 /* Whatever one agent does, others are let in. */
 static enum writ_step
 crowded(struct writ_request *request, enum writ_code code)
 {
     bool shared = code == WRIT_E_LIMIT;
 
-    return writ_refusal_http(request, shared ? 429 : 503, CODE_INTERNAL,
+    return writ_refusal_http(request, shared ? 429 : 503, WRIT_RPC_INTERNAL_ERROR,
         shared ? WRIT_REASON_SHARE_EXCEEDED : WRIT_REASON_OVERLOADED, NULL);
 }
 
@@ -55,8 +48,8 @@ writ_admit_agent(struct writ_request *request)
     case WRIT_METHOD_NONE:
         break;
     }
-    return writ_refusal_http(
-        request, 405, CODE_SERVER, WRIT_REASON_MALFORMED_REQUEST, "the method is not allowed");
+    return writ_refusal_http(request, 405, WRIT_RPC_SERVER_ERROR, WRIT_REASON_MALFORMED_REQUEST,
+        "the method is not allowed");
 }
 
 static struct writ_json_limits
@@ -85,9 +78,10 @@ writ_admit_body(struct writ_request *request)
     }
     request->message.body = NULL;
     if (r.code == WRIT_E_NOMEM) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
-    return writ_refusal_http(request, r.code == WRIT_E_LIMIT ? 413 : 400, CODE_PARSE,
+    return writ_refusal_http(request, r.code == WRIT_E_LIMIT ? 413 : 400, WRIT_RPC_PARSE_ERROR,
         r.code == WRIT_E_LIMIT ? WRIT_REASON_REQUEST_TOO_LARGE : WRIT_REASON_MALFORMED_REQUEST,
         err.text);
 }
@@ -103,7 +97,8 @@ clear_ours(struct writ_request *request)
         copy = writ_view_copy(writ_buf_view(&text), request->x->arena);
     }
     if (copy.ptr == NULL) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     request->x->body = copy;
     return WRIT_STEP_READ;
@@ -140,7 +135,8 @@ writ_admit_message(struct writ_request *request)
 static enum writ_step
 session_unknown(struct writ_request *request)
 {
-    return writ_refusal_http(request, 404, CODE_SESSION_UNKNOWN, WRIT_REASON_SESSION_UNKNOWN, NULL);
+    return writ_refusal_http(
+        request, 404, WRIT_RPC_SESSION_NOT_FOUND, WRIT_REASON_SESSION_UNKNOWN, NULL);
 }
 
 /* A session serves the agent who opened it, on the endpoint where it was opened. */
@@ -153,7 +149,8 @@ use_session(struct writ_request *request, struct writ_session *session)
         return session_unknown(request);
     }
     if (request->method == WRIT_MCP_INITIALIZE) {
-        return writ_refusal_http(request, 400, CODE_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
+        return writ_refusal_http(request, 400, WRIT_RPC_INVALID_REQUEST,
+            WRIT_REASON_MALFORMED_REQUEST,
             "the session is initialized; a new one is asked for without an id");
     }
     writ_session_row_refresh(request->worker, session);
@@ -182,12 +179,13 @@ session_from_row(struct writ_request *request, struct writ_view id)
     }
     if (request->entry.code != WRIT_OK ||
         !writ_is_ok(writ_session_read(id, request->entry.session.value, &session, NULL))) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     atomic_store(&session->stored_us, request->entry.session.expires_us);
     if (!writ_is_ok(writ_sessions_add(sessions, session, writ_loop_now_us(request->x->loop)))) {
         writ_session_drop(session);
-        return writ_refusal_http(request, 503, CODE_INTERNAL,
+        return writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
             writ_sessions_crowded(sessions, &request->agent) == WRIT_REASON_SHARE_EXCEEDED
                 ? WRIT_REASON_SHARE_EXCEEDED
                 : WRIT_REASON_OVERLOADED,
@@ -201,7 +199,8 @@ ask_row(struct writ_request *request, struct writ_view id)
 {
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_SESSION_GET};
     if (!writ_is_ok(writ_session_hash(id, &request->entry.session.hash, NULL))) {
-        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
     }
     return writ_request_submit(request, WRIT_STEP_SESSION);
 }
@@ -213,7 +212,7 @@ session_missing(struct writ_request *request)
     struct writ_view version = writ_exchange_header(request->x, WRIT_LIT("MCP-Protocol-Version"));
 
     return writ_refusal_http(request, writ_view_is(version, WRIT_MCP_MODERN) ? 405 : 400,
-        CODE_SERVER, WRIT_REASON_SESSION_UNKNOWN, "a session id is required");
+        WRIT_RPC_SERVER_ERROR, WRIT_REASON_SESSION_UNKNOWN, "a session id is required");
 }
 
 enum writ_step
@@ -244,7 +243,7 @@ method_unknown(struct writ_request *request)
 {
     bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
 
-    return writ_refusal_http(request, modern ? 404 : 200, CODE_METHOD_UNKNOWN,
+    return writ_refusal_http(request, modern ? 404 : 200, WRIT_RPC_METHOD_NOT_FOUND,
         WRIT_REASON_MALFORMED_REQUEST, "Method not found");
 }
 

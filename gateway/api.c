@@ -168,8 +168,8 @@ writ_api_reply(struct writ_exchange *x, unsigned status, const struct writ_buf *
     reply(x, status, WRIT_LIT("application/json"), json);
 }
 
-static void
-text_member(struct writ_write *w, struct writ_view name, struct writ_view value)
+void
+writ_api_put_text(struct writ_write *w, struct writ_view name, struct writ_view value)
 {
     if (value.len > 0) {
         writ_write_name(w, name);
@@ -184,15 +184,15 @@ writ_api_put_problem(
     struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
-    text_member(&w, WRIT_LIT("type"), WRIT_LIT("about:blank"));
-    text_member(&w, WRIT_LIT("title"), writ_reason_sentence(reason));
+    writ_api_put_text(&w, WRIT_LIT("type"), WRIT_LIT("about:blank"));
+    writ_api_put_text(&w, WRIT_LIT("title"), writ_reason_sentence(reason));
     writ_write_name(&w, WRIT_LIT("status"));
     writ_write_u64(&w, status);
     if (detail != NULL) {
-        text_member(&w, WRIT_LIT("detail"), writ_view_str(detail));
+        writ_api_put_text(&w, WRIT_LIT("detail"), writ_view_str(detail));
     }
-    text_member(&w, WRIT_LIT("reason"), writ_reason_name(reason));
-    text_member(&w, WRIT_LIT("hint"), writ_reason_hint(reason));
+    writ_api_put_text(&w, WRIT_LIT("reason"), writ_reason_name(reason));
+    writ_api_put_text(&w, WRIT_LIT("hint"), writ_reason_hint(reason));
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
 }

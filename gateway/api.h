@@ -10,6 +10,8 @@
 
 #include "gateway/gateway.h"
 
+#include "evidence/write.h"
+
 #define WRIT_API_ANSWER_MAX  ((size_t)64 << 20) /* bytes of an answer */
 #define WRIT_API_KEY         "Writ-Page"        /* the field with the key of a login */
 #define WRIT_API_CERTIFICATE "Certificate "     /* begins what a login by certificate shows */
@@ -47,6 +49,9 @@ unsigned writ_api_status(enum writ_reason reason);
 
 /** Answers with JSON, which nobody keeps; a buffer that has failed is a 500. Ends the exchange. */
 void writ_api_reply(struct writ_exchange *x, unsigned status, const struct writ_buf *json);
+
+/** Writes a member with a text, unless that is empty. */
+void writ_api_put_text(struct writ_write *w, struct writ_view name, struct writ_view value);
 
 /** Appends a problem (RFC 9457): the reason's sentence, name and hint, and what exactly (`detail`,
  * NULL: nothing more). */

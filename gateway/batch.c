@@ -12,10 +12,8 @@
 
 #include "evidence/write.h"
 
-#define CODE_INVALID_REQUEST (-32600)
-#define CODE_INTERNAL        (-32603)
-#define ANSWERS_MAX          ((size_t)64 << 20)
-#define LAST_REVISION        "2025-03-26" /* that has batches */
+#define ANSWERS_MAX   ((size_t)64 << 20)
+#define LAST_REVISION "2025-03-26" /* that has batches */
 
 struct batch;
 
@@ -287,7 +285,8 @@ static const struct writ_exchange_hooks part_hooks = {.reply = part_reply,
 static enum writ_step
 refuse(struct writ_request *request, const char *text)
 {
-    return writ_refusal_http(request, 400, CODE_INVALID_REQUEST, WRIT_REASON_BATCH_REFUSED, text);
+    return writ_refusal_http(
+        request, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_BATCH_REFUSED, text);
 }
 
 /* Why it is refused, or NULL. The header says which revision the session has; without it, one that
@@ -389,7 +388,8 @@ writ_batch_start(struct writ_request *request)
         return refuse(request, fault);
     }
     if (!writ_is_ok(make_batch(request, &batch))) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     writ_exchange_on_gone(request->x, client_left, batch);
     writ_exchange_on_room(request->x, room_again, batch);

@@ -4,6 +4,7 @@
  *    nothing is flushed, and `ahead` is put before `pending` when the last one is. */
 #include "gateway/client_stream.h"
 
+#include "gateway/inspect.h"
 #include "gateway/place.h"
 #include "gateway/task_word.h"
 
@@ -256,4 +257,24 @@ writ_client_stream_task(
             request->words++ > 0 ? request->ahead : writ_buf_make(WRIT_CLIENT_EVENT_MAX);
         writ_upcall_pause(&request->upcall);
     }
+}
+
+bool
+writ_client_stream_pass(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
+{
+    switch (writ_inspect_event(request, request->upstream, event, ret)) {
+    case WRIT_INSPECTED_FOREIGN:
+    case WRIT_INSPECTED_ANSWER:
+        return false;
+    case WRIT_INSPECTED_TASK:
+        writ_client_stream_task(request, event, writ_buf_view(ret));
+        return false;
+    case WRIT_INSPECTED_OTHER:
+        writ_client_stream_event(request, event, writ_buf_view(ret));
+        return false;
+    case WRIT_INSPECTED_RESPONSE:
+        return true;
+    }
+    return false;
 }

@@ -25,6 +25,11 @@ void writ_client_stream_begin(struct writ_request *request);
 void writ_client_stream_answer(
     struct writ_request *request, struct writ_header more, struct writ_view message);
 
+/** Passes an event of the upcall on if it is for this client, unless it is the response: then true,
+ * `ret` gets its data as it goes on, and what becomes of it is the caller's. */
+bool writ_client_stream_pass(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret);
+
 /** Passes one event or comment of the upcall on, with `data` in place of its own. The upcall is
  * paused while the client is slow. */
 void writ_client_stream_event(

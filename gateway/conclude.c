@@ -5,9 +5,9 @@
 #include "gateway/conclude.h"
 
 #include "gateway/after.h"
+#include "gateway/client_stream.h"
 #include "gateway/hook.h"
 #include "gateway/ours.h"
-#include "gateway/client_stream.h"
 #include "gateway/refusal.h"
 #include "gateway/round.h"
 #include "gateway/task.h"

@@ -5,12 +5,11 @@
  * (architecture.md 1) and sees no other order than it would directly. */
 #include "gateway/forward.h"
 
+#include "gateway/client_stream.h"
 #include "gateway/conclude.h"
 #include "gateway/ours.h"
-#include "gateway/client_stream.h"
-#include "gateway/inspect.h"
-#include "gateway/upcall_request.h"
 #include "gateway/request.h"
+#include "gateway/upcall_request.h"
 
 #include "evidence/credential.h"
 #include "evidence/write.h"
@@ -219,18 +218,8 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
         return;
     }
     writ_resume_note(request, event);
-    switch (writ_inspect_event(request, request->upstream, event, &data)) {
-    case WRIT_INSPECTED_FOREIGN:
-    case WRIT_INSPECTED_ANSWER:
+    if (!writ_client_stream_pass(request, event, &data)) {
         return;
-    case WRIT_INSPECTED_TASK:
-        writ_client_stream_task(request, event, writ_buf_view(&data));
-        return;
-    case WRIT_INSPECTED_OTHER:
-        writ_client_stream_event(request, event, writ_buf_view(&data));
-        return;
-    case WRIT_INSPECTED_RESPONSE:
-        break;
     }
     call->answered = true;
     writ_loop_timer_cancel(&request->timer);

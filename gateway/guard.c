@@ -23,10 +23,6 @@
 #define STATUS_MAX      ((size_t)8192)
 #define CANONICAL_MAX   (6 * WRIT_GUARD_BODY_MAX)
 #define TICK_NS         100000000
-#define CODE_PARSE      (-32700)
-#define CODE_REQUEST    (-32600)
-#define CODE_NO_METHOD  (-32601)
-#define CODE_PARAMS     (-32602)
 
 enum place { PLACE_KEYS = 0, PLACE_STATUS };
 
@@ -283,11 +279,11 @@ read_call(const struct writ_guard *guard, struct writ_view token, struct writ_ar
     const struct writ_mcp_message *message = &ret->call;
 
     if (message->name.len == 0 || !writ_mcp_params_are_known(message->params)) {
-        return refuse(ret, 400, CODE_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
+        return refuse(ret, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
             "params of a tools/call have a name, and no member that the specification has not");
     }
     if (!hash_arguments(writ_json_get(message->params, WRIT_LIT("arguments")), ret->params_hash)) {
-        return refuse(ret, 400, CODE_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
+        return refuse(ret, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
             "arguments of a tools/call are an object");
     }
     if (!read_token(message->meta, token, &ret->ask.token)) {
@@ -311,8 +307,8 @@ writ_guard_read(const struct writ_guard *guard, struct writ_view text,
 
     *ret = (struct writ_guard_message){0};
     if (!writ_is_ok(writ_json_read(text, &writ_guard_message_limits, arena, &body, NULL))) {
-        return refuse(
-            ret, 400, CODE_PARSE, WRIT_REASON_MALFORMED_REQUEST, "the message is no strict JSON");
+        return refuse(ret, 400, WRIT_RPC_PARSE_ERROR, WRIT_REASON_MALFORMED_REQUEST,
+            "the message is no strict JSON");
     }
     ret->id = writ_mcp_id(body);
     if (headers == NULL && !writ_is_ok(made_headers(body, arena, &made))) {
@@ -323,7 +319,7 @@ writ_guard_read(const struct writ_guard *guard, struct writ_view text,
         return WRIT_GUARD_REFUSE;
     }
     if (writ_guard_look_is_ours(ret->id)) {
-        return refuse(ret, 400, CODE_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
+        return refuse(ret, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
             "ids that begin with " WRIT_GUARD_LOOK_ID " are the guard's own");
     }
     switch (ret->call.kind) {
@@ -333,7 +329,8 @@ writ_guard_read(const struct writ_guard *guard, struct writ_view text,
     case WRIT_MCP_NOTIFICATION:
         break;
     case WRIT_MCP_REFUSED:
-        return refuse(ret, 400, CODE_REQUEST, WRIT_REASON_MALFORMED_REQUEST, "no message");
+        return refuse(
+            ret, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST, "no message");
     }
     if (writ_mcp_is_governed(ret->call.method)) {
         return read_call(guard, token, arena, ret);
@@ -344,7 +341,7 @@ writ_guard_read(const struct writ_guard *guard, struct writ_view text,
     if (ret->call.kind == WRIT_MCP_NOTIFICATION) {
         return WRIT_GUARD_DROP;
     }
-    return refuse(ret, 200, CODE_NO_METHOD, WRIT_REASON_MALFORMED_REQUEST,
+    return refuse(ret, 200, WRIT_RPC_METHOD_NOT_FOUND, WRIT_REASON_MALFORMED_REQUEST,
         "the method is not known here, so it is not passed on");
 }
 

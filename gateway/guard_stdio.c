@@ -222,7 +222,8 @@ static void
 end_line(struct pipe *pipe)
 {
     static const struct writ_guard_message too_long = {
-        .fault = {413, -32600, WRIT_REASON_REQUEST_TOO_LARGE, "the line is too long"}};
+        .fault = {
+            413, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_REQUEST_TOO_LARGE, "the line is too long"}};
     struct writ_view line = writ_buf_view(&pipe->line);
 
     if (pipe->too_long) {

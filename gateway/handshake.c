@@ -7,8 +7,7 @@
 
 #include "evidence/write.h"
 
-#define ANSWER_MAX    (4u << 20)
-#define CODE_INTERNAL (-32603)
+#define ANSWER_MAX (4u << 20)
 
 /* ---- joining results ---- */
 
@@ -103,9 +102,9 @@ put_capabilities(struct writ_write *w, const struct writ_legs *legs)
 }
 
 static void
-put_server_info(struct writ_write *w)
+put_server_info(struct writ_write *w, struct writ_view name)
 {
-    writ_write_name(w, WRIT_LIT("serverInfo"));
+    writ_write_name(w, name);
     writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("name"));
     writ_write_string(w, WRIT_LIT("writ"));
@@ -121,7 +120,7 @@ put_joined(struct writ_write *w, const struct writ_request *request, const struc
     if (request->method == WRIT_MCP_INITIALIZE) {
         writ_write_name(w, WRIT_LIT("protocolVersion"));
         writ_write_string(w, lowest_version(legs));
-        put_server_info(w);
+        put_server_info(w, WRIT_LIT("serverInfo"));
     } else {
         writ_write_name(w, WRIT_LIT("resultType"));
         writ_write_string(w, WRIT_LIT("complete"));
@@ -135,13 +134,7 @@ put_joined(struct writ_write *w, const struct writ_request *request, const struc
         writ_write_string(w, WRIT_LIT("private"));
         writ_write_name(w, WRIT_LIT("_meta"));
         writ_write_object_begin(w);
-        writ_write_name(w, WRIT_LIT("io.modelcontextprotocol/serverInfo"));
-        writ_write_object_begin(w);
-        writ_write_name(w, WRIT_LIT("name"));
-        writ_write_string(w, WRIT_LIT("writ"));
-        writ_write_name(w, WRIT_LIT("version"));
-        writ_write_string(w, WRIT_LIT(WRIT_VERSION));
-        writ_write_object_end(w);
+        put_server_info(w, WRIT_LIT("io.modelcontextprotocol/serverInfo"));
         writ_write_object_end(w);
     }
     put_capabilities(w, legs);
@@ -262,7 +255,7 @@ failed(struct writ_request *request, enum writ_reason reason)
 {
     unsigned status = reason == WRIT_REASON_SHARE_EXCEEDED ? 429 : 503;
 
-    (void)writ_refusal_http(request, status, CODE_INTERNAL, reason, NULL);
+    (void)writ_refusal_http(request, status, WRIT_RPC_INTERNAL_ERROR, reason, NULL);
 }
 
 /* It takes its place before its row is written, so that nobody fills the ledger with rows of
@@ -344,7 +337,8 @@ writ_handshake_start(struct writ_request *request)
         return WRIT_STEP_DONE;
     }
     if (writ_legs_begin(request, request->x->body, legs_done) == NULL) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     return WRIT_STEP_WAIT;
 }

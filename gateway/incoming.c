@@ -401,9 +401,9 @@ writ_incoming_put_refusal(
         return WRIT_LIT("application/problem+json");
     }
     writ_buf_fmt(ret, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,\"message\":",
-        fault->status == 405 || fault->status == 415 ? -32000
-        : fault->status < 500                        ? -32600
-                                                     : -32603);
+        fault->status == 405 || fault->status == 415 ? WRIT_RPC_SERVER_ERROR
+        : fault->status < 500                        ? WRIT_RPC_INVALID_REQUEST
+                                                     : WRIT_RPC_INTERNAL_ERROR);
     writ_text_json(ret, writ_reason_sentence(fault->reason));
     writ_buf_str(ret, ",\"data\":{\"reason\":");
     writ_text_json(ret, writ_reason_name(fault->reason));

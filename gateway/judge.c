@@ -18,9 +18,7 @@
 #include "base/text.h"
 #include "evidence/jcs.h"
 
-#define CODE_INVALID_PARAMS (-32602)
-#define CODE_INTERNAL       (-32603)
-#define ID_TEXT_MAX         2048
+#define ID_TEXT_MAX 2048
 
 static const struct writ_json no_arguments = {.type = WRIT_JSON_OBJECT, .span = 1};
 
@@ -34,17 +32,19 @@ static const struct writ_view revalidate_if[] = {
 static enum writ_step
 invalid_params(struct writ_request *request, enum writ_reason reason, const char *text)
 {
-    return writ_refusal_http(request, 400, CODE_INVALID_PARAMS, reason, text);
+    return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS, reason, text);
 }
 
 static enum writ_step
 no_draft(struct writ_request *request, enum writ_code code)
 {
     if (code == WRIT_E_NOMEM) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     if (code == WRIT_E_CRYPTO) {
-        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
     }
     return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
         "the arguments have no canonical form, or are too large");
@@ -196,13 +196,14 @@ writ_judge_call(struct writ_request *request)
     writ_result r;
 
     if (call == NULL) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     *call = (struct writ_call){
         .observed_to = WRIT_STEP_DRAFT, .observed = {.digest = {WRIT_NULL, {NULL, 0}}}};
     if (request->message.name.len == 0) { /* as servers say it: 200 */
-        return writ_refusal_http(request, 200, CODE_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
-            "params must name a tool");
+        return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS,
+            WRIT_REASON_MALFORMED_REQUEST, "params must name a tool");
     }
     if (request->message.name.len > WRIT_STATED_MAX_BYTES ||
         !writ_mcp_params_are_known(request->message.params)) {
@@ -558,7 +559,8 @@ writ_judge_claim(struct writ_request *request)
     };
 
     if (!writ_is_ok(make_claim(request, call, &decision.claim))) {
-        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_DECISION, .decision = decision};
     return writ_request_submit(request, WRIT_STEP_BIND);

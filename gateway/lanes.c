@@ -7,16 +7,15 @@
  * in the order in which it came back. */
 #include "gateway/lanes.h"
 
-#include "gateway/listen.h"
 #include "gateway/client_stream.h"
 #include "gateway/inspect.h"
+#include "gateway/listen.h"
 #include "gateway/pass.h"
-#include "gateway/upcall_request.h"
 #include "gateway/place.h"
 #include "gateway/refusal.h"
 #include "gateway/task_word.h"
+#include "gateway/upcall_request.h"
 
-#define CODE_INTERNAL (-32603)
 #define PLACE_MAX     2048     /* bytes of an upstream's event id; a longer one is no place */
 #define AGAIN_US      1000000  /* before a lane is asked for again, when its server did not say */
 #define AGAIN_MIN_MS  50       /* at least, and */
@@ -666,7 +665,8 @@ writ_lanes_open(struct writ_request *request)
             .all = writ_arena_get(arena, (most + 1) * sizeof *lanes->all)};
     }
     if (lanes == NULL || lanes->all == NULL) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     choose(lanes);
     if (lanes->n == 0) {

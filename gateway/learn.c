@@ -1,20 +1,19 @@
 /* learn.c - LEARN: the tool's definition, before its call is judged further. */
 #include "gateway/learn.h"
 
-#include "gateway/upcall_request.h"
 #include "gateway/probe.h"
 #include "gateway/refusal.h"
+#include "gateway/upcall_request.h"
 
 #include "evidence/write.h"
 #include "policy/approval.h"
 
-#define LIST_BYTES_MAX       ((size_t)16 << 20) /* of one page of tools/list */
-#define LIST_VALUES          (1u << 20)
-#define PAGES_MAX            256
-#define CODE_HEADER_MISMATCH (-32020)
-#define BODY_MAX             65536
-#define TIMEOUT_US           5000000  /* for one page */
-#define AGAIN_US             30000000 /* at least, before a server is asked again */
+#define LIST_BYTES_MAX ((size_t)16 << 20) /* of one page of tools/list */
+#define LIST_VALUES    (1u << 20)
+#define PAGES_MAX      256
+#define BODY_MAX       65536
+#define TIMEOUT_US     5000000  /* for one page */
+#define AGAIN_US       30000000 /* at least, before a server is asked again */
 
 /* One request that asks; in the arena of its exchange. */
 struct learner {
@@ -146,7 +145,7 @@ use_definition(struct writ_request *request)
         const char *fault = head_fault(request, &tool->params);
         if (fault != NULL) {
             return writ_refusal_http(
-                request, 400, CODE_HEADER_MISMATCH, WRIT_REASON_HEADER_MISMATCH, fault);
+                request, 400, WRIT_RPC_HEADER_MISMATCH, WRIT_REASON_HEADER_MISMATCH, fault);
         }
         call->definition = tool->digest;
         call->defined = true;

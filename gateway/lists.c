@@ -11,9 +11,6 @@
 #define PAGES_ENOUGH 64         /* of one upstream's list, in one answer */
 #define BYTES_ENOUGH (4u << 20) /* the same */
 
-#define CODE_INTERNAL       (-32603)
-#define CODE_INVALID_PARAMS (-32602)
-
 static struct writ_view
 list_member(enum writ_mcp_method method)
 {
@@ -459,8 +456,8 @@ start_merged(struct writ_request *request)
     size_t from = 0;
 
     if (!read_cursor(request, &from, &cursor)) {
-        return writ_refusal_http(request, 200, CODE_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
-            "the cursor is of no list here");
+        return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS,
+            WRIT_REASON_MALFORMED_REQUEST, "the cursor is of no list here");
     }
     legs = writ_legs_make(request, from, lists_done);
     for (size_t i = 0; legs != NULL && i < legs->n; i++) {
@@ -480,7 +477,7 @@ start_merged(struct writ_request *request)
     if (legs != NULL) {
         writ_legs_wipe(request);
     }
-    return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+    return writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
 }
 
 /* The endpoint's only upstream is asked with the client's own message. */
@@ -490,7 +487,8 @@ start_filtered(struct writ_request *request)
     struct writ_legs *legs = writ_legs_begin(request, request->x->body, lists_done);
 
     if (legs == NULL) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     if (writ_json_get(request->message.params, WRIT_LIT("cursor")) == NULL) {
         begin_learning(&legs->legs[0]);

@@ -6,11 +6,6 @@
 
 #define SERVER_VALUES_MAX (1u << 20) /* of one message: bounds the memory that it costs */
 
-#define CODE_PARSE           (-32700)
-#define CODE_INVALID_REQUEST (-32600)
-#define CODE_INVALID_PARAMS  (-32602)
-#define CODE_HEADER_MISMATCH (-32020)
-
 /* The envelope is a closed set, compared exactly: a parser upstream that folds case must find
  * nothing that was not judged (security.md J2). */
 static const char *const envelope[] = {"jsonrpc", "id", "method", "params", "result", "error"};
@@ -27,13 +22,13 @@ refuse(
 static writ_result
 malformed(struct writ_mcp_fault *fault, const char *text)
 {
-    return refuse(fault, 400, CODE_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST, text);
+    return refuse(fault, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST, text);
 }
 
 static writ_result
 mismatch(struct writ_mcp_fault *fault, const char *text)
 {
-    return refuse(fault, 400, CODE_HEADER_MISMATCH, WRIT_REASON_HEADER_MISMATCH, text);
+    return refuse(fault, 400, WRIT_RPC_HEADER_MISMATCH, WRIT_REASON_HEADER_MISMATCH, text);
 }
 
 static bool
@@ -192,7 +187,7 @@ era_of(const struct writ_mcp_headers *headers, struct writ_mcp_message *message,
 
     if (claim != NULL) {
         if (writ_json_type(claim) != WRIT_JSON_STRING) {
-            return refuse(fault, 400, CODE_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
+            return refuse(fault, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
                 "_meta protocolVersion must be a string");
         }
         message->era = WRIT_MCP_ERA_MODERN;
@@ -204,7 +199,7 @@ era_of(const struct writ_mcp_headers *headers, struct writ_mcp_message *message,
     }
     if (message->kind == WRIT_MCP_REQUEST && header_modern &&
         !writ_view_is(message->method, "initialize")) {
-        return refuse(fault, 400, CODE_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
+        return refuse(fault, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
             "_meta protocolVersion is required by the revision that the header names");
     }
     message->era = message->kind == WRIT_MCP_NOTIFICATION && header_modern ? WRIT_MCP_ERA_MODERN
@@ -220,7 +215,7 @@ writ_mcp_classify(const struct writ_json *body, const struct writ_mcp_headers *h
     const struct writ_json *params;
 
     if (writ_json_type(body) == WRIT_JSON_ARRAY) {
-        return refuse(fault, 400, CODE_INVALID_REQUEST, WRIT_REASON_BATCH_REFUSED,
+        return refuse(fault, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_BATCH_REFUSED,
             "a batch is refused: send each message alone");
     }
     if (writ_json_type(body) != WRIT_JSON_OBJECT) {
@@ -242,7 +237,7 @@ writ_mcp_classify(const struct writ_json *body, const struct writ_mcp_headers *h
     WRIT_TRY(check_mirrors(headers, &message, fault));
 
     if (message.kind == WRIT_MCP_NOTIFICATION && writ_mcp_is_governed(message.method)) {
-        return refuse(fault, 400, CODE_INVALID_REQUEST, WRIT_REASON_REQUEST_WITHOUT_ID,
+        return refuse(fault, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_REQUEST_WITHOUT_ID,
             "a tools/call needs an id: without one it would run with nobody to answer to");
     }
     *ret = message;
@@ -369,7 +364,22 @@ writ_mcp_open(struct writ_write *w, const struct writ_json *id)
     writ_write_name(w, WRIT_LIT("jsonrpc"));
     writ_write_string(w, WRIT_LIT("2.0"));
     writ_write_name(w, WRIT_LIT("id"));
-    writ_write_value(w, id);
+    if (id != NULL) {
+        writ_write_value(w, id);
+    } else {
+        writ_write_null(w);
+    }
+}
+
+void
+writ_mcp_put_error(struct writ_write *w, enum writ_rpc_code code, const char *message)
+{
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("code"));
+    writ_write_i64(w, code);
+    writ_write_name(w, WRIT_LIT("message"));
+    writ_write_string(w, writ_view_str(message));
+    writ_write_object_end(w);
 }
 
 void

@@ -51,6 +51,21 @@ struct writ_mcp_message {
     struct writ_view name; /* what Mcp-Name mirrors: params.name, .uri or .taskId; or NULL */
 };
 
+/** Codes of errors: of JSON-RPC 2.0 (5.1), and of MCP's transports. Why Writ itself refused a call
+ * is told by WRIT_REFUSAL_CODE and its reason (refusal.h). */
+enum writ_rpc_code {
+    WRIT_RPC_PARSE_ERROR = -32700,
+    WRIT_RPC_INTERNAL_ERROR = -32603,
+    WRIT_RPC_INVALID_PARAMS = -32602,
+    WRIT_RPC_METHOD_NOT_FOUND = -32601,
+    WRIT_RPC_INVALID_REQUEST = -32600,
+    WRIT_RPC_UNSUPPORTED_VERSION = -32022, /* 2026-07-28 */
+    WRIT_RPC_MISSING_CAPABILITY = -32021,  /* 2026-07-28 */
+    WRIT_RPC_HEADER_MISMATCH = -32020,     /* 2026-07-28 */
+    WRIT_RPC_SESSION_NOT_FOUND = -32001,
+    WRIT_RPC_SERVER_ERROR = -32000,
+};
+
 /** Why a message is not one, in the words of JSON-RPC and HTTP. */
 struct writ_mcp_fault {
     int status; /* HTTP */
@@ -115,9 +130,12 @@ struct writ_json_limits writ_mcp_limits(struct writ_view text);
 WRIT_RESULT writ_mcp_parse(
     struct writ_view text, struct writ_arena *arena, const struct writ_json **ret);
 
-/** Begins a JSON-RPC message with this id; its other members, and the end of the object, are the
- * caller's. */
+/** Begins a JSON-RPC message with this id, NULL: null; its other members, and the end of the
+ * object, are the caller's. */
 void writ_mcp_open(struct writ_write *w, const struct writ_json *id);
+
+/** Writes an error of JSON-RPC without data. */
+void writ_mcp_put_error(struct writ_write *w, enum writ_rpc_code code, const char *message);
 
 /** Writes the member `_meta` of a message of our own that is sent on behalf of `asked`, where its
  * revision wants one: its own words for version and capabilities, and nothing else of it. */

@@ -2,9 +2,9 @@
  *
  * The gateway itself asks (probe.h): a question has no decision, is counted apart, and carries
  * neither the client's credential nor ours. */
-#include "gateway/upcall_request.h"
 #include "gateway/probe.h"
 #include "gateway/request.h"
+#include "gateway/upcall_request.h"
 
 struct probe {
     struct writ_request *request;

@@ -8,10 +8,6 @@
 #include "gateway/upcall_request.h"
 #include "gateway/wire.h"
 
-#define CODE_INVALID_REQUEST (-32600)
-#define CODE_INTERNAL        (-32603)
-#define CODE_INVALID_PARAMS  (-32602)
-
 /* ---- a whole answer ---- */
 
 static enum writ_step
@@ -218,7 +214,8 @@ writ_pass_send(struct writ_request *request, struct writ_upstream *upstream, str
 
     if (!writ_is_ok(
             writ_upcall_request_make(request, upstream, name, headers, &request->upcall.request))) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     request->upcall.request.body = body;
     request->upcall.events = &pass_events;
@@ -241,12 +238,12 @@ writ_pass_start(struct writ_request *request)
     }
     if (upstream == NULL) {
         return writ_refusal_http(
-            request, 200, CODE_INVALID_PARAMS, WRIT_REASON_UPSTREAM_NOT_LISTED, NULL);
+            request, 200, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_UPSTREAM_NOT_LISTED, NULL);
     }
     if (wire.ptr != NULL && !writ_view_equal(wire, name) &&
         !writ_is_ok(rename_body(request, wire, name, &body))) {
-        return writ_refusal_http(request, 400, CODE_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
-            "the message has no canonical form");
+        return writ_refusal_http(request, 400, WRIT_RPC_INVALID_REQUEST,
+            WRIT_REASON_MALFORMED_REQUEST, "the message has no canonical form");
     }
     return writ_pass_send(request, upstream,
         wire.ptr != NULL && request->message.name.ptr != NULL ? name : request->message.name, body);

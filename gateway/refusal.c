@@ -1,8 +1,8 @@
 #include "gateway/refusal.h"
 
 #include "gateway/api.h"
-#include "gateway/continuation.h"
 #include "gateway/client_stream.h"
+#include "gateway/continuation.h"
 #include "gateway/resource.h"
 #include "gateway/review_tell.h"
 #include "gateway/review_url.h"
@@ -35,26 +35,13 @@ member(struct writ_write *w, struct writ_view name, struct writ_view value)
     }
 }
 
-static void
-envelope_begin(struct writ_write *w, const struct writ_json *id)
-{
-    writ_write_object_begin(w);
-    member(w, WRIT_LIT("jsonrpc"), WRIT_LIT("2.0"));
-    writ_write_name(w, WRIT_LIT("id"));
-    if (id != NULL) {
-        writ_write_value(w, id);
-    } else {
-        writ_write_null(w);
-    }
-}
-
 void
 writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int code,
     enum writ_reason reason, struct writ_view text)
 {
     struct writ_write w = writ_write_to(buf);
 
-    envelope_begin(&w, id);
+    writ_mcp_open(&w, id);
     writ_write_name(&w, WRIT_LIT("error"));
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("code"));
@@ -405,7 +392,7 @@ writ_refusal_put(
         !writ_is_ok(writ_review_tell_state(request, refusal->ask, &state))) {
         form = WRIT_REVIEW_TELL_REFUSAL;
     }
-    envelope_begin(&w, request->message.id);
+    writ_mcp_open(&w, request->message.id);
     if (form == WRIT_REVIEW_TELL_INPUT) {
         put_input_required(&w, request, refusal, writ_buf_view(&state));
     } else if (form == WRIT_REVIEW_TELL_REFUSAL && call != NULL && call->verdict.rule != NULL &&

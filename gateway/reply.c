@@ -7,9 +7,6 @@
 
 #include "base/text.h"
 
-#define CODE_INTERNAL (-32603)
-#define CODE_SERVER   (-32000)
-
 #define ID_MAX 4096 /* bytes of the id of a server's request, with its upstream's name */
 
 writ_result
@@ -76,7 +73,7 @@ writ_reply_start(struct writ_request *request)
     struct writ_view copy;
 
     if (request->session == NULL) {
-        return writ_refusal_http(request, 400, CODE_SERVER, WRIT_REASON_MALFORMED_REQUEST,
+        return writ_refusal_http(request, 400, WRIT_RPC_SERVER_ERROR, WRIT_REASON_MALFORMED_REQUEST,
             "an answer belongs to a session");
     }
     if (upstream == NULL ||
@@ -85,7 +82,8 @@ writ_reply_start(struct writ_request *request)
     }
     copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
     if (copy.ptr == NULL) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     return writ_pass_send(request, upstream, (struct writ_view){NULL, 0}, copy);
 }

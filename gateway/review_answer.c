@@ -3,18 +3,10 @@
 #include "base/text.h"
 #include "crew/prompt.h"
 #include "evidence/difference.h"
+#include "gateway/api.h"
 #include "policy/reviewer.h"
 
 #define DIFFERENCE_MAX 65536 /* bytes of the lines of a difference */
-
-static void
-text_member(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    if (value.len > 0) {
-        writ_write_name(w, name);
-        writ_write_string(w, value);
-    }
-}
 
 static void
 time_member(struct writ_write *w, struct writ_view name, int64_t us)
@@ -23,7 +15,7 @@ time_member(struct writ_write *w, struct writ_view name, int64_t us)
 
     if (us != 0) {
         writ_time_format(us, text);
-        text_member(w, name, writ_view_str(text));
+        writ_api_put_text(w, name, writ_view_str(text));
     }
 }
 
@@ -36,7 +28,7 @@ put_voters(struct writ_write *w, const struct writ_review *review)
         const struct writ_review_voter *voter = &review->voters[i];
 
         writ_write_object_begin(w);
-        text_member(w, WRIT_LIT("id"), voter->id);
+        writ_api_put_text(w, WRIT_LIT("id"), voter->id);
         writ_write_name(w, WRIT_LIT("weight"));
         writ_write_i64(w, voter->weight);
         writ_write_name(w, WRIT_LIT("veto"));
@@ -47,7 +39,7 @@ put_voters(struct writ_write *w, const struct writ_review *review)
         }
         writ_write_name(w, WRIT_LIT("votes"));
         writ_write_u64(w, voter->votes);
-        text_member(w, WRIT_LIT("vote"), writ_review_vote_name(voter->vote));
+        writ_api_put_text(w, WRIT_LIT("vote"), writ_review_vote_name(voter->vote));
         time_member(w, WRIT_LIT("voted_at"), voter->voted_us);
         writ_write_object_end(w);
     }
@@ -59,20 +51,20 @@ writ_review_answer_put(struct writ_write *w, const struct writ_review_told *told
 {
     const struct writ_review *review = &told->review;
 
-    text_member(w, WRIT_LIT("id"), review->id);
-    text_member(w, WRIT_LIT("state"), writ_review_state_name(told->state));
-    text_member(w, WRIT_LIT("review"), review->name);
-    text_member(w, WRIT_LIT("agent_id"), review->agent_id);
-    text_member(w, WRIT_LIT("tenant"), review->tenant);
+    writ_api_put_text(w, WRIT_LIT("id"), review->id);
+    writ_api_put_text(w, WRIT_LIT("state"), writ_review_state_name(told->state));
+    writ_api_put_text(w, WRIT_LIT("review"), review->name);
+    writ_api_put_text(w, WRIT_LIT("agent_id"), review->agent_id);
+    writ_api_put_text(w, WRIT_LIT("tenant"), review->tenant);
     time_member(w, WRIT_LIT("opened_at"), review->opened_us);
     time_member(w, WRIT_LIT("changed_at"), told->changed_us);
     time_member(w, WRIT_LIT("expires_at"), told->until_us);
-    text_member(w, WRIT_LIT("review_digest"), writ_view_str(told->digest));
-    text_member(w, WRIT_LIT("intent_digest"), review->intent_digest);
-    text_member(w, WRIT_LIT("target_state_digest"), review->target_state_digest);
-    text_member(w, WRIT_LIT("engine"), review->engine);
-    text_member(w, WRIT_LIT("threshold"), review->threshold);
-    text_member(w, WRIT_LIT("quorum"), review->quorum);
+    writ_api_put_text(w, WRIT_LIT("review_digest"), writ_view_str(told->digest));
+    writ_api_put_text(w, WRIT_LIT("intent_digest"), review->intent_digest);
+    writ_api_put_text(w, WRIT_LIT("target_state_digest"), review->target_state_digest);
+    writ_api_put_text(w, WRIT_LIT("engine"), review->engine);
+    writ_api_put_text(w, WRIT_LIT("threshold"), review->threshold);
+    writ_api_put_text(w, WRIT_LIT("quorum"), review->quorum);
     put_voters(w, review);
 }
 
@@ -105,7 +97,7 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
     writ_auto_buf text = writ_buf_make(WRIT_PROMPT_MAX);
 
     WRIT_TRY(writ_prompt_put(&prompt, &text, err));
-    text_member(w, WRIT_LIT("prompt"), writ_buf_view(&text));
+    writ_api_put_text(w, WRIT_LIT("prompt"), writ_buf_view(&text));
     return WRIT_DONE;
 }
 
@@ -145,7 +137,7 @@ put_state(
     }
     writ_write_name(w, WRIT_LIT("target_state_before"));
     writ_write_raw(w, get->state_before);
-    text_member(w, WRIT_LIT("target_state_difference"), difference);
+    writ_api_put_text(w, WRIT_LIT("target_state_difference"), difference);
 }
 
 WRIT_RESULT
@@ -160,7 +152,7 @@ writ_review_answer_put_call(struct writ_write *w, const struct writ_entry_review
     WRIT_TRY(find_difference(get, arena, &lines, &difference, err));
     WRIT_TRY(writ_json_read(get->decision, &writ_json_limits_default, arena, &decision, err));
     writ_review_answer_put(w, &get->told);
-    text_member(w, WRIT_LIT("tool"), member_of(decision, "tool"));
+    writ_api_put_text(w, WRIT_LIT("tool"), member_of(decision, "tool"));
     if (get->arguments.ptr != NULL) {
         writ_write_name(w, WRIT_LIT("arguments"));
         writ_write_raw(w, get->arguments);

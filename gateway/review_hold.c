@@ -4,8 +4,6 @@
 #include "gateway/review_tell.h"
 #include "policy/approval.h"
 
-#define CODE_SERVER (-32000)
-
 #define SLICE_US INT64_C(1000000) /* between two looks at the client and at the gateway */
 #define PROBE_MS 1000 /* after which a client that sent FIN is asked whether it is there */
 
@@ -57,7 +55,8 @@ judge_again(struct writ_request *request)
         return step;
     }
     if (request->session != NULL && !writ_session_is_of(request->session, &request->agent)) {
-        return writ_refusal_http(request, 404, CODE_SERVER, WRIT_REASON_SESSION_UNKNOWN, NULL);
+        return writ_refusal_http(
+            request, 404, WRIT_RPC_SERVER_ERROR, WRIT_REASON_SESSION_UNKNOWN, NULL);
     }
     return request->endpoint->hook != WRIT_HOOK_NONE ? WRIT_STEP_HOOK : WRIT_STEP_JUDGE;
 }

@@ -1,7 +1,7 @@
 #include "gateway/review_tell.h"
 
-#include "gateway/continuation.h"
 #include "gateway/client_stream.h"
+#include "gateway/continuation.h"
 #include "gateway/review_return.h"
 #include "gateway/review_url.h"
 

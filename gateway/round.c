@@ -4,8 +4,6 @@
 
 #include "evidence/jcs.h"
 
-#define CODE_INTERNAL (-32603)
-
 /* ---- what the client brings ---- */
 
 static void
@@ -116,10 +114,12 @@ found(struct writ_request *request)
 
     if (entry->code == WRIT_OK) {
         if (!writ_is_ok(take(call, &entry->waiting, request->x->arena))) {
-            return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+            return writ_refusal_http(
+                request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
         }
     } else if (entry->code != WRIT_E_ABSENT) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     } else if (call->round.state.ptr != NULL) {
         /* without a state it may be a first call that answers ahead of the question */
         call->round.fault = WRIT_REASON_INPUT_NOT_AWAITED;

@@ -5,8 +5,6 @@
 
 #include "evidence/write.h"
 
-#define CODE_INTERNAL (-32603)
-
 /* ---- notices to all, and requests that any may answer ---- */
 
 static void
@@ -106,5 +104,6 @@ writ_spread_start(struct writ_request *request)
     }
     return writ_legs_begin(request, request->x->body, all_done) != NULL
                ? WRIT_STEP_WAIT
-               : writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+               : writ_refusal_http(
+                     request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
 }

@@ -14,9 +14,6 @@
 #define CANCEL_LINE_MAX 160
 #define LINE_MORE       65536    /* bytes that a line of ours may be longer than the message */
 #define LEFT_US         10000000 /* for a request that its client cancelled to be answered still */
-#define CODE_SERVER     (-32000)
-#define CODE_VERSION    (-32022)
-#define CODE_NO_SESSION (-32001)
 
 /* ---- to the child ---- */
 
@@ -384,28 +381,9 @@ begin_error(struct writ_buf *body, const struct writ_flight *flight)
     const struct writ_mcp_message *message = flight->request->message;
     struct writ_write w = writ_write_to(body);
 
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    if (message != NULL && message->id != NULL) {
-        writ_write_value(&w, message->id);
-    } else {
-        writ_write_raw(&w, WRIT_LIT("null"));
-    }
+    writ_mcp_open(&w, message != NULL ? message->id : NULL);
     writ_write_name(&w, WRIT_LIT("error"));
     return w;
-}
-
-static void
-put_code(struct writ_write *w, int code, const char *message)
-{
-    writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("code"));
-    writ_write_i64(w, code);
-    writ_write_name(w, WRIT_LIT("message"));
-    writ_write_string(w, writ_view_str(message));
-    writ_write_object_end(w);
 }
 
 void
@@ -414,7 +392,7 @@ writ_stdio_ask_error(struct writ_flight *flight, unsigned status, int code, cons
     writ_auto_buf body = writ_buf_make(8192);
     struct writ_write w = begin_error(&body, flight);
 
-    put_code(&w, code, text);
+    writ_mcp_put_error(&w, code, text);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     writ_flight_answer(flight, status, writ_buf_view(&body));
@@ -423,7 +401,7 @@ writ_stdio_ask_error(struct writ_flight *flight, unsigned status, int code, cons
 void
 writ_stdio_ask_forget(struct writ_flight *flight)
 {
-    writ_stdio_ask_error(flight, 404, CODE_NO_SESSION, "Session not found");
+    writ_stdio_ask_error(flight, 404, WRIT_RPC_SESSION_NOT_FOUND, "Session not found");
 }
 
 void
@@ -434,7 +412,7 @@ writ_stdio_ask_answer_error(struct writ_flight *flight, const struct writ_json *
     int64_t code = 0;
     bool old = writ_is_ok(writ_json_integer(
                    writ_json_get(error, WRIT_LIT("code")), INT64_MIN, INT64_MAX, &code)) &&
-               code == CODE_VERSION;
+               code == WRIT_RPC_UNSUPPORTED_VERSION;
 
     writ_write_verbatim(&w, error);
     writ_write_object_end(&w);
@@ -479,7 +457,7 @@ refuse_version(struct writ_flight *flight)
     w = begin_error(&body, flight);
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("code"));
-    writ_write_i64(&w, CODE_VERSION);
+    writ_write_i64(&w, WRIT_RPC_UNSUPPORTED_VERSION);
     writ_write_name(&w, WRIT_LIT("message"));
     writ_write_string(&w, WRIT_LIT("Unsupported protocol version"));
     writ_write_name(&w, WRIT_LIT("data"));
@@ -512,7 +490,7 @@ writ_stdio_ask_refuse(struct writ_stdio *stdio, struct writ_flight *flight)
     }
     if (modern) {
         writ_stdio_ask_error(
-            flight, 400, CODE_SERVER, "Bad Request: this server needs initialize first");
+            flight, 400, WRIT_RPC_SERVER_ERROR, "Bad Request: this server needs initialize first");
         return;
     }
     w = begin_error(&body, flight);

@@ -2,8 +2,6 @@
 
 #include "gateway/stdio_ask.h"
 
-#define CODE_SERVER (-32000)
-
 static struct writ_view
 next_of(struct writ_view *list)
 {
@@ -45,11 +43,12 @@ writ_stdio_door_refuses(struct writ_flight *flight)
         return false;
     }
     if (says_version && !writ_mcp_is_legacy_version(request->version)) {
-        writ_stdio_ask_error(flight, 400, CODE_SERVER, "Bad Request: Unsupported protocol version");
+        writ_stdio_ask_error(
+            flight, 400, WRIT_RPC_SERVER_ERROR, "Bad Request: Unsupported protocol version");
         return true;
     }
     if (flight->method == WRIT_METHOD_POST && !accepts_both(request->accept)) {
-        writ_stdio_ask_error(flight, 406, CODE_SERVER,
+        writ_stdio_ask_error(flight, 406, WRIT_RPC_SERVER_ERROR,
             "Not Acceptable: Client must accept both application/json and text/event-stream");
         return true;
     }

@@ -12,19 +12,14 @@
 
 #include "evidence/write.h"
 
-#define DISCOVER_US         2000000 /* for the answer to server/discover, before initialize is sent */
-#define PROGRESS_MAX        (1u << 20)
-#define REPLY_MAX           65536
-#define NAME_MAX            65536
-#define CODE_INVALID_PARAMS (-32602)
-#define CODE_NO_METHOD      (-32601)
-#define CODE_INTERNAL       (-32603)
-#define CODE_CAPABILITY     (-32021)
-#define CODE_VERSION        (-32022)
-#define NOTES_MAX           10 /* lines of the log about one child, a second */
-#define SECOND_US           INT64_C(1000000)
-#define LISTEN_ID           WRIT_LIT("io.modelcontextprotocol/subscriptionId")
-#define LOG_LEVEL           WRIT_LIT("io.modelcontextprotocol/logLevel")
+#define DISCOVER_US  2000000 /* for the answer to server/discover, before initialize is sent */
+#define PROGRESS_MAX (1u << 20)
+#define REPLY_MAX    65536
+#define NAME_MAX     65536
+#define NOTES_MAX    10 /* lines of the log about one child, a second */
+#define SECOND_US    INT64_C(1000000)
+#define LISTEN_ID    WRIT_LIT("io.modelcontextprotocol/subscriptionId")
+#define LOG_LEVEL    WRIT_LIT("io.modelcontextprotocol/logLevel")
 
 /* A child that says nothing but nonsense must not fill the log. */
 static void
@@ -90,11 +85,11 @@ status_of(const struct writ_instance *instance, const struct writ_flight *flight
             writ_json_pointer(message, WRIT_LIT("/error/code")), INT64_MIN, INT64_MAX, &code))) {
         return 200;
     }
-    if (code == CODE_NO_METHOD) {
+    if (code == WRIT_RPC_METHOD_NOT_FOUND) {
         return 404;
     }
-    return code == CODE_VERSION || code == CODE_CAPABILITY ||
-                   (code == CODE_INVALID_PARAMS &&
+    return code == WRIT_RPC_UNSUPPORTED_VERSION || code == WRIT_RPC_MISSING_CAPABILITY ||
+                   (code == WRIT_RPC_INVALID_PARAMS &&
                        !envelope_is_good(flight->request->message->meta))
                ? 400
                : 200;
@@ -340,18 +335,6 @@ take_notice(struct writ_instance *instance, const struct writ_json *message, str
 
 /* ---- requests of the child */
 
-static void
-put_error(struct writ_write *w, int code, const char *message)
-{
-    writ_write_name(w, WRIT_LIT("error"));
-    writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("code"));
-    writ_write_i64(w, code);
-    writ_write_name(w, WRIT_LIT("message"));
-    writ_write_string(w, writ_view_str(message));
-    writ_write_object_end(w);
-}
-
 /* In place of a client: code 0 is an empty result. */
 static void
 reply(struct writ_instance *instance, const struct writ_json *request, int code, const char *text)
@@ -370,7 +353,8 @@ reply(struct writ_instance *instance, const struct writ_json *request, int code,
         writ_write_object_begin(&w);
         writ_write_object_end(&w);
     } else {
-        put_error(&w, code, text);
+        writ_write_name(&w, WRIT_LIT("error"));
+        writ_mcp_put_error(&w, code, text);
     }
     writ_write_object_end(&w);
     if (writ_is_ok(writ_write_end(&w, NULL))) {
@@ -388,12 +372,12 @@ ask_session(struct writ_instance *instance, const struct writ_json *message, str
     writ_write_verbatim(&w, writ_json_get(message, WRIT_LIT("id")));
     if (!writ_is_ok(writ_write_end(&w, NULL)) ||
         !writ_line_list_add(&instance->asked, writ_buf_view(&id))) {
-        reply(instance, message, CODE_INTERNAL, "too many requests wait for the client");
+        reply(instance, message, WRIT_RPC_INTERNAL_ERROR, "too many requests wait for the client");
         return;
     }
     if (!tell_session(instance, line, true)) {
         (void)writ_line_list_take(&instance->asked, writ_buf_view(&id));
-        reply(instance, message, CODE_INTERNAL, "the client does not listen");
+        reply(instance, message, WRIT_RPC_INTERNAL_ERROR, "the client does not listen");
     }
 }
 
@@ -412,7 +396,7 @@ take_request(struct writ_instance *instance, const struct writ_json *message, st
         return;
     case WRIT_INSTANCE_COMMON:
     case WRIT_INSTANCE_SCOUT:
-        reply(instance, message, ping ? 0 : CODE_NO_METHOD, "Method not found");
+        reply(instance, message, ping ? 0 : WRIT_RPC_METHOD_NOT_FOUND, "Method not found");
         return;
     }
 }
@@ -523,7 +507,7 @@ take_discovery(struct writ_instance *instance, const struct writ_json *message)
     bool yes = writ_json_type(writ_json_get(message, WRIT_LIT("result"))) == WRIT_JSON_OBJECT ||
                (writ_is_ok(writ_json_integer(writ_json_pointer(message, WRIT_LIT("/error/code")),
                     INT64_MIN, INT64_MAX, &code)) &&
-                   code == CODE_VERSION);
+                   code == WRIT_RPC_UNSUPPORTED_VERSION);
 
     instance->stdio->modern = yes ? WRIT_STDIO_YES : WRIT_STDIO_NO;
     keep_versions(

@@ -14,7 +14,6 @@
 #define ORPHANS_MAX      64
 #define PRIME_AFTER_US   1000000
 #define RETRY_MS         1000
-#define CODE_SERVER      (-32000)
 
 writ_result
 writ_stdio_stream_init(struct writ_instance *instance)
@@ -275,7 +274,7 @@ static void
 refuse_lost(struct writ_flight *flight)
 {
     writ_stdio_ask_error(
-        flight, 400, CODE_SERVER, "Bad Request: nothing is known of this event any more");
+        flight, 400, WRIT_RPC_SERVER_ERROR, "Bad Request: nothing is known of this event any more");
 }
 
 /* The rest of a request's stream. */

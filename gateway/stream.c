@@ -8,9 +8,6 @@
 #include "gateway/refusal.h"
 #include "gateway/session_row.h"
 
-#define CODE_SERVER   (-32000)
-#define CODE_INTERNAL (-32603)
-
 /* ---- LEAVE ---- */
 
 /* The endpoint's only server, which has a session of its own, keeps it: it cannot read the request
@@ -46,12 +43,14 @@ writ_stream_leave(struct writ_request *request)
     if (request->entry.kind != WRIT_ENTRY_SESSION_DROP) {
         return writ_legs_begin(request, (struct writ_view){NULL, 0}, left) != NULL
                    ? WRIT_STEP_WAIT
-                   : writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+                   : writ_refusal_http(
+                         request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     /* only now: before, another request could have brought it back from its row */
     writ_sessions_remove(request->worker->gateway->sessions, &request->session->hash);
     if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     writ_request_finish(request);
     writ_exchange_reply(x, 200, NULL, 0, (struct writ_view){NULL, 0});
@@ -132,7 +131,7 @@ enum writ_step
 writ_stream_open(struct writ_request *request)
 {
     if (request->x->method == WRIT_METHOD_GET && !accepts_events(request)) {
-        return writ_refusal_http(request, 406, CODE_SERVER, WRIT_REASON_MALFORMED_REQUEST,
+        return writ_refusal_http(request, 406, WRIT_RPC_SERVER_ERROR, WRIT_REASON_MALFORMED_REQUEST,
             "Not Acceptable: Client must accept text/event-stream");
     }
     remember(request);

@@ -5,22 +5,20 @@
 #include "gateway/client_stream.h"
 #include "gateway/inspect.h"
 #include "gateway/pass.h"
-#include "gateway/rewrite.h"
-#include "gateway/upcall_request.h"
 #include "gateway/refusal.h"
+#include "gateway/rewrite.h"
 #include "gateway/round.h"
 #include "gateway/task_end.h"
+#include "gateway/upcall_request.h"
 
 #include "evidence/jcs.h"
 #include "evidence/write.h"
 
-#define CODE_INVALID_PARAMS (-32602)
-#define CODE_INTERNAL       (-32603)
-#define TASK_ID_MAX         1024   /* bytes of a task id */
-#define LISTED_MAX          1000   /* tasks of one list that are looked at; the rest is left out */
-#define OWN_BODY_MAX        65536  /* bytes of our own tasks/result */
-#define END_AFTER_US        250000 /* for a stream to end after its response */
-#define US_PER_MS           1000
+#define TASK_ID_MAX  1024   /* bytes of a task id */
+#define LISTED_MAX   1000   /* tasks of one list that are looked at; the rest is left out */
+#define OWN_BODY_MAX 65536  /* bytes of our own tasks/result */
+#define END_AFTER_US 250000 /* for a stream to end after its response */
+#define US_PER_MS    1000
 
 #define EXTENSION WRIT_LIT("io.modelcontextprotocol/tasks")
 
@@ -91,7 +89,8 @@ task_id(const struct writ_request *request)
 static enum writ_step
 not_found(struct writ_request *request)
 {
-    return writ_refusal_http(request, 200, CODE_INVALID_PARAMS, WRIT_REASON_TASK_NOT_FOUND, NULL);
+    return writ_refusal_http(
+        request, 200, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_TASK_NOT_FOUND, NULL);
 }
 
 /* The stateless revision has tasks for clients that declare them in the request (SEP-2663). */
@@ -122,7 +121,8 @@ undeclared(struct writ_request *request)
                      "\"io.modelcontextprotocol/tasks\":{}}}}}"));
     writ_write_object_end(&w);
     if (!writ_is_ok(writ_write_end(&w, NULL))) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     writ_request_finish(request);
     writ_exchange_reply(x, 400, &json, 1, writ_buf_view(&body));
@@ -159,7 +159,8 @@ ask_ledger(struct asked *asked)
     if (!writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id,
             writ_upstream_config(upstream)->name, task_id(request), &request->entry.waiting.name,
             NULL))) {
-        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
     }
     return writ_request_submit(request, WRIT_STEP_TASK);
 }
@@ -181,7 +182,8 @@ begin(struct writ_request *request)
     struct asked *asked = writ_arena_get(request->x->arena, sizeof *asked);
 
     if (asked == NULL) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     *asked = (struct asked){.request = request};
     request->part = asked;
@@ -197,7 +199,7 @@ begin(struct writ_request *request)
     }
     if (!is_bounded(request)) {
         return writ_refusal_http(
-            request, 400, CODE_INVALID_PARAMS, WRIT_REASON_REQUEST_TOO_LARGE, NULL);
+            request, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_REQUEST_TOO_LARGE, NULL);
     }
     return ask_ledger(asked);
 }
@@ -211,10 +213,11 @@ writ_task_find(struct writ_request *request)
         return begin(request);
     }
     if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     if (request->entry.code == WRIT_OK && asked->whose != NULL) {
-        return writ_refusal_http(request, 200, CODE_INVALID_PARAMS, WRIT_REASON_TASK_NOT_FOUND,
+        return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_TASK_NOT_FOUND,
             "two upstreams have a task of that id: ask on the path of the one that is meant");
     }
     if (request->entry.code == WRIT_OK) {
@@ -335,18 +338,8 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     if (event->id.len > 0) {
         note(asked);
     }
-    switch (writ_inspect_event(request, request->upstream, event, &data)) {
-    case WRIT_INSPECTED_FOREIGN:
-    case WRIT_INSPECTED_ANSWER:
+    if (!writ_client_stream_pass(request, event, &data)) {
         return;
-    case WRIT_INSPECTED_TASK:
-        writ_client_stream_task(request, event, writ_buf_view(&data));
-        return;
-    case WRIT_INSPECTED_OTHER:
-        writ_client_stream_event(request, event, writ_buf_view(&data));
-        return;
-    case WRIT_INSPECTED_RESPONSE:
-        break;
     }
     asked->answered = true;
     asked->last = *event;
@@ -379,7 +372,8 @@ hold(struct asked *asked, const struct writ_upcall_answer *answer)
     asked->answer.session = (struct writ_view){NULL, 0};
     asked->answer.body = copy_or_absent(answer->body, arena);
     if (answer->body.len > 0 && asked->answer.body.ptr == NULL) {
-        return writ_refusal_http(asked->request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            asked->request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     return answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 &&
                    asked->request->method != WRIT_MCP_TASKS_LIST
@@ -414,7 +408,8 @@ ask_upstream(struct asked *asked, const struct writ_upcall_events *events)
 
     if (!writ_is_ok(writ_upcall_request_make(request, asked->whose, request->message.name,
             asked->headers, &request->upcall.request))) {
-        return writ_refusal_http(request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     request->upcall.events = events;
     request->upcall.ctx = request;
@@ -480,7 +475,8 @@ show_list(struct asked *asked)
     writ_write_array_end(&w);
     if (!writ_is_ok(writ_write_end(&w, NULL)) ||
         !writ_is_ok(writ_rewrite_at(asked->list, path, 2, writ_buf_view(&tasks), &message))) {
-        return writ_refusal_http(asked->request, 503, CODE_INTERNAL, WRIT_REASON_OVERLOADED, NULL);
+        return writ_refusal_http(
+            asked->request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     asked->answer.body = writ_buf_view(&message);
     return WRIT_STEP_REPORT;
@@ -497,7 +493,7 @@ writ_task_filter(struct writ_request *request)
             asked->listed[asked->kept_n++] = asked->listed[asked->looked_at];
         } else if (request->entry.code != WRIT_E_ABSENT) {
             return writ_refusal_http(
-                request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+                request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
         }
         asked->looked_at++;
     }
@@ -510,7 +506,8 @@ writ_task_filter(struct writ_request *request)
             writ_upstream_config(asked->whose)->name,
             writ_json_string(writ_json_get(task, WRIT_LIT("taskId"))), &request->entry.waiting.name,
             NULL))) {
-        return writ_refusal_http(request, 500, CODE_INTERNAL, WRIT_REASON_INTERNAL_ERROR, NULL);
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
     }
     return writ_request_submit(request, WRIT_STEP_FILTER);
 }
@@ -544,8 +541,8 @@ writ_task_report(struct writ_request *request)
     if (!request->streaming) {
         return writ_task_end_is_settled(&request->entry)
                    ? writ_pass_answer(request, &asked->answer)
-                   : writ_refusal_http(
-                         request, 503, CODE_INTERNAL, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+                   : writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
+                         WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     if (!writ_task_end_is_settled(&request->entry) ||
         !writ_is_ok(writ_sse_put(&request->pending, &asked->last, NULL))) {

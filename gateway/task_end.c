@@ -9,9 +9,8 @@
 #include "evidence/write.h"
 #include "policy/output.h"
 
-#define CODE_INVALID_PARAMS (-32602)
-#define REWRITE_ROOM        65536
-#define QUESTION_MAX        65536 /* bytes of our own tasks/result */
+#define REWRITE_ROOM 65536
+#define QUESTION_MAX 65536 /* bytes of our own tasks/result */
 
 #define TASK_FAILED    WRIT_LIT("task_failed")
 #define TASK_CANCELLED WRIT_LIT("task_cancelled")
@@ -167,7 +166,7 @@ learn_result(struct writ_task_end *end, const struct value *value, bool is_error
     }
     if (!writ_is_ok(writ_json_integer(
             writ_json_get(value->json, WRIT_LIT("code")), INT32_MIN, INT32_MAX, &code)) ||
-        code == CODE_INVALID_PARAMS) {
+        code == WRIT_RPC_INVALID_PARAMS) {
         return WRIT_TASK_SAYS_NOTHING;
     }
     return failed(end, TASK_FAILED);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "evidence/pem.h"
 
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -68,17 +69,6 @@ attach(struct writ_tls *tls, SSL *ssl, int fd)
     return true;
 }
 
-/* a daemon has nobody to ask */
-static int
-refuse_passphrase(char *buf, int size, int writing, void *ctx)
-{
-    (void)buf;
-    (void)size;
-    (void)writing;
-    (void)ctx;
-    return -1;
-}
-
 static WRIT_RESULT
 load_ca(SSL_CTX *context, const char *ca_file, struct writ_err *err)
 {
@@ -103,7 +93,7 @@ load_certificate(SSL_CTX *context, const struct writ_tls_options *options, struc
     if (options->cert_file == NULL || options->key_file == NULL) {
         WRIT_FAIL(err, WRIT_E_CRYPTO, "a client certificate and its key belong together");
     }
-    SSL_CTX_set_default_passwd_cb(context, refuse_passphrase);
+    SSL_CTX_set_default_passwd_cb(context, writ_pem_refuse_passphrase);
     if (SSL_CTX_use_certificate_chain_file(context, options->cert_file) != 1 ||
         SSL_CTX_use_PrivateKey_file(context, options->key_file, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(context) != 1) {

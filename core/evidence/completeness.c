@@ -487,9 +487,8 @@ write_list(struct writ_write *w, struct writ_view name, const struct writ_comple
     writ_write_array_end(w);
 }
 
-/* Each gap as [first, last]. */
-static void
-write_missing(struct writ_write *w, const struct writ_completeness *report)
+void
+writ_completeness_put_missing(struct writ_write *w, const struct writ_completeness *report)
 {
     writ_write_name(w, WRIT_LIT("missing"));
     writ_write_array_begin(w);
@@ -517,7 +516,7 @@ writ_completeness_put(
     writ_write_name(&w, WRIT_LIT("held"));
     writ_write_u64(&w, report->held);
     write_list(&w, WRIT_LIT("miscounted"), &report->miscounted);
-    write_missing(&w, report);
+    writ_completeness_put_missing(&w, report);
     writ_write_name(&w, WRIT_LIT("missing_total"));
     writ_write_u64(&w, report->missing_total);
     writ_write_name(&w, WRIT_LIT("seal"));

@@ -8,6 +8,7 @@
 
 #include "evidence/decision.h"
 #include "evidence/seal.h"
+#include "evidence/write.h"
 
 /** Seqs from first to last, both included. */
 struct writ_seq_range {
@@ -99,5 +100,8 @@ struct writ_view writ_completeness_flaw_name(enum writ_seal_flaw flaw);
 /** Appends the report as one canonical JSON object. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
 WRIT_RESULT writ_completeness_put(
     const struct writ_completeness *report, struct writ_buf *ret, struct writ_err *err);
+
+/** Writes the member `missing`: each gap as [first, last]. */
+void writ_completeness_put_missing(struct writ_write *w, const struct writ_completeness *report);
 
 #endif

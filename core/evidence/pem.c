@@ -17,15 +17,15 @@ pkey_freep(EVP_PKEY **key)
     EVP_PKEY_free(*key);
 }
 
-/* Public keys are never encrypted: whoever would ask for a passphrase is told that there is none.
- */
-static int
-refuse_passphrase(char *buf, int size, int writing, void *arg)
+int
+writ_pem_refuse_passphrase(char *buf, int size, int writing, void *asked)
 {
     (void)buf;
     (void)size;
     (void)writing;
-    (void)arg;
+    if (asked != NULL) {
+        *(bool *)asked = true;
+    }
     return -1;
 }
 
@@ -42,7 +42,7 @@ writ_pem_read_key(struct writ_view text, struct writ_jwk **ret, struct writ_err 
     if (bio == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read a public key");
     }
-    key = PEM_read_bio_PUBKEY(bio, NULL, refuse_passphrase, NULL);
+    key = PEM_read_bio_PUBKEY(bio, NULL, writ_pem_refuse_passphrase, NULL);
     ERR_clear_error();
     if (key == NULL) {
         WRIT_FAIL(err, WRIT_E_PARSE, "not a PEM public key");

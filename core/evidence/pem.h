@@ -1,4 +1,4 @@
-/* pem.h - a public key out of a PEM file (RFC 7468 13), as other tools keep theirs. */
+/* pem.h - PEM files (RFC 7468), as other tools keep theirs: a public key out of one (13). */
 #ifndef WRIT_EVIDENCE_PEM_H
 #define WRIT_EVIDENCE_PEM_H
 
@@ -18,5 +18,9 @@
  *         WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_CRYPTO  as writ_jwk_of
  */
 WRIT_RESULT writ_pem_read_key(struct writ_view text, struct writ_jwk **ret, struct writ_err *err);
+
+/** For OpenSSL, in place of a terminal: there is no passphrase, since a daemon has nobody to ask.
+ * `asked`: NULL, or a bool that is set. */
+int writ_pem_refuse_passphrase(char *buf, int size, int writing, void *asked);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "evidence/digest.h"
 #include "evidence/ecdsa.h"
+#include "evidence/pem.h"
 #include "evidence/pkctx.h"
 
 #include <openssl/bio.h>
@@ -100,17 +101,6 @@ writ_signer_new(enum writ_jwk_alg alg, struct writ_signer **ret, struct writ_err
     return WRIT_DONE;
 }
 
-/* A daemon has nobody to ask: notes that somebody would have been asked. */
-static int
-refuse_passphrase(char *buf, int size, int writing, void *asked)
-{
-    (void)buf;
-    (void)size;
-    (void)writing;
-    *(bool *)asked = true;
-    return -1;
-}
-
 static WRIT_RESULT
 read_pem(struct writ_view pem, EVP_PKEY **ret, struct writ_err *err)
 {
@@ -120,7 +110,7 @@ read_pem(struct writ_view pem, EVP_PKEY **ret, struct writ_err *err)
     if (bio == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read a signing key");
     }
-    *ret = PEM_read_bio_PrivateKey(bio, NULL, refuse_passphrase, &asked);
+    *ret = PEM_read_bio_PrivateKey(bio, NULL, writ_pem_refuse_passphrase, &asked);
     if (*ret == NULL && asked) {
         WRIT_FAIL(err, WRIT_E_PARSE, "the signing key is encrypted: it must not be");
     }

@@ -1,6 +1,7 @@
 #include "evidence/timestamp.h"
 
 #include "evidence/digest.h"
+#include "evidence/pem.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -122,18 +123,6 @@ writ_timestamp_query(struct writ_view data, struct writ_buf *ret, struct writ_er
 
 /* ---- the authorities */
 
-/* Certificates are never encrypted: whoever would ask for a passphrase is told that there is none.
- */
-static int
-refuse_passphrase(char *buf, int size, int writing, void *arg)
-{
-    (void)buf;
-    (void)size;
-    (void)writing;
-    (void)arg;
-    return -1;
-}
-
 /* True when the last failure was that there is no further certificate. */
 static bool
 is_end_of_pem(void)
@@ -161,7 +150,7 @@ read_authorities(struct writ_view pem, X509_STORE **ret, struct writ_err *err)
     ERR_clear_error();
     for (;; count++) {
         WRIT_AUTO(X509 *, certificate_freep)
-        one = PEM_read_bio_X509(bio, NULL, refuse_passphrase, NULL);
+        one = PEM_read_bio_X509(bio, NULL, writ_pem_refuse_passphrase, NULL);
 
         if (one == NULL) {
             break;

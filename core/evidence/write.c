@@ -144,6 +144,14 @@ writ_write_i64(struct writ_write *w, int64_t value)
 }
 
 void
+writ_write_double(struct writ_write *w, double value)
+{
+    char text[WRIT_JCS_NUMBER_TEXT];
+
+    writ_write_raw(w, writ_view(text, writ_jcs_number_text(value, text)));
+}
+
+void
 writ_write_bool(struct writ_write *w, bool value)
 {
     value_begin(w);

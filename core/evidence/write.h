@@ -45,6 +45,8 @@ void writ_write_string_or_null(struct writ_write *w, struct writ_view text);
 /** An integer; beyond 2^53 it is written with all its digits and is then not canonical. */
 void writ_write_u64(struct writ_write *w, uint64_t value);
 void writ_write_i64(struct writ_write *w, int64_t value);
+/** A finite number, in its canonical form. */
+void writ_write_double(struct writ_write *w, double value);
 void writ_write_bool(struct writ_write *w, bool value);
 void writ_write_null(struct writ_write *w);
 /** The canonical form of `value`. When it has none the buffer fails with WRIT_E_PARSE. */
