@@ -242,7 +242,8 @@ START_TEST(one_that_is_let_finish_is_sent_what_waits_and_is_heard)
     for (size_t i = 0; i < sizeof big; i++) {
         big[i] = 'x';
     }
-    open_shell(&seen, "sleep 0.2; wc -c; echo bye", (struct writ_child_options){0});
+    open_shell(
+        &seen, "sleep 0.2; wc -c; echo bye", (struct writ_child_options){.grace_us = 60000 * MS});
     run(&seen);
     ck_assert_ok(writ_child_send(seen.child, writ_view(big, sizeof big), &ticket));
     writ_child_finish(seen.child);
