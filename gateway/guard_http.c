@@ -354,6 +354,7 @@ ask(struct proxied *p)
     p->message.ask.done = asked;
     p->message.ask.ctx = p;
     writ_exchange_on_gone(p->x, gone_while_asking, p);
+    writ_exchange_probe(p->x, PROBE_MS);
     writ_guard_ask(p->http->guard, &p->message.ask);
 }
 

@@ -41,7 +41,7 @@ async function behind(t, { rules = { 'bank/pay': { state: PROBE } }, more = [], 
 }
 
 test('a call goes on while its target is in the state that it was decided on, and not else', async (t) => {
-  const { up, bound, mint, pay } = await behind(t);
+  const { up, bound, mint, pay, guard } = await behind(t);
   const answer = await pay(bound(7));
   assert.deepEqual([answer.status, answer.said], [200, 'ran']);
   assert.deepEqual(up.of('stat').map((c) => c.arguments), [{ account: 'DE89' }]);
@@ -55,6 +55,7 @@ test('a call goes on while its target is in the state that it was decided on, an
   assert.equal((await pay(token)).status, 200, 'what was refused is not used up');
   assert.equal(reason(await pay(token)), 'replayed');
   assert.equal(up.of('pay').length, 2);
+  assert.equal((await guard.stop()).code, 0); // under the sanitizers: nothing is left over
 });
 
 test('it is asked only about a call whose credential is good otherwise', async (t) => {
@@ -121,6 +122,7 @@ test('a state that cannot be seen refuses the call', async (t) => {
     'no such member': (a) => a.result({ content: [], structuredContent: { Balance: 7 } }), 'a request': (a) => a.json({ ...good(a), method: 'ping' }),
     'too much': (a) => a.json({ ...good(a), more: 'x'.repeat(1 << 20) }), 'nothing, for too long': () => {},
     'a stream without it': (a) => a.stream().end(), 'a cut stream': (a) => { const s = a.stream(); s.raw(`data: ${JSON.stringify(good(a))}\n`); s.destroy(); },
+    'two types': (a) => a.bytes(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${JSON.stringify(good(a))}`),
     'a closed connection': (a) => a.destroy(),
   };
   const token = await bound(7);
@@ -203,7 +205,8 @@ test('a policy that tells no probes, or not one way of them, does not start', as
 
 test('a client that leaves while its target is looked at gets nothing run', async (t) => {
   const held = [];
-  const { up, bound, caller, pay, guard } = await behind(t, { options: { onCall: (a) => (a.name === 'stat' ? held.push(a) : a.text('ran')) } });
+  const { up, bound, caller, pay, guard } = await behind(t, { rules: { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } },
+    options: { onCall: (a) => (a.name === 'stat' ? held.push(a) : a.text('ran')) } });
   const token = await bound(7);
   const left = new AbortController();
   const sent = caller.call('pay', ARGS, { headers: { 'writ-credential': token }, signal: left.signal }).catch(() => {});
@@ -217,6 +220,22 @@ test('a client that leaves while its target is looked at gets nothing run', asyn
   assert.equal((await again).status, 200);
   assert.equal(up.of('pay').length, 1);
   assert.equal(guard.gone, false);
+});
+
+test('a client that leaves while a URL is asked ends the question', async (t) => {
+  let asked, closed;
+  const web = http.createServer((req) => { asked = true; req.socket.on('close', () => { closed = true; }); }).listen(0, '127.0.0.1');
+  await once(web, 'listening');
+  t.after(() => { web.closeAllConnections(); web.close(); });
+  const { up, bound, caller, guard } = await behind(t, { rules: { 'bank/pay': { state: { http: `http://127.0.0.1:${web.address().port}/{to}`, select: ['/balance'], timeout: '1m' } } } });
+  const left = new AbortController();
+  const sent = caller.call('pay', ARGS, { headers: { 'writ-credential': await bound(7) }, signal: left.signal }).catch(() => {});
+  await until(() => asked, 'the question');
+  left.abort();
+  await sent;
+  await until(() => closed, 'the end of the question');
+  assert.equal(up.calls.length, 0);
+  assert.equal((await guard.stop()).code, 0);
 });
 
 test('of many requests with one credential at once, all of which see the state, one runs', async (t) => {
