@@ -11,6 +11,17 @@ writ_stated_is_reserved(struct writ_view boundary_id)
            writ_view_has_prefix(boundary_id, WRIT_LIT("agent:"));
 }
 
+static bool
+is_name(struct writ_view text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == 0x7f) {
+            return false;
+        }
+    }
+    return text.len > 0 && text.len <= WRIT_STATED_MAX_BYTES;
+}
+
 bool
 writ_stated_name(const struct writ_json *object, struct writ_view member, struct writ_view *ret)
 {
@@ -20,14 +31,8 @@ writ_stated_name(const struct writ_json *object, struct writ_view member, struct
     if (value == NULL) {
         return true;
     }
-    if (writ_json_type(value) != WRIT_JSON_STRING || text.len == 0 ||
-        text.len > WRIT_STATED_MAX_BYTES) {
+    if (writ_json_type(value) != WRIT_JSON_STRING || !is_name(text)) {
         return false;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        if ((unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == 0x7f) {
-            return false;
-        }
     }
     *ret = text;
     return true;
@@ -47,7 +52,7 @@ writ_stated_key(const struct writ_exchange *x, const struct writ_json *object,
         *ret = stated;
         return true;
     }
-    if (header.len == 0 || header.len > WRIT_STATED_MAX_BYTES || !writ_text_is_utf8(header, NULL) ||
+    if (!is_name(header) || !writ_text_is_utf8(header, NULL) ||
         (stated.ptr != NULL && !writ_view_equal(header, stated))) {
         return false;
     }

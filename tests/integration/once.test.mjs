@@ -99,7 +99,7 @@ test('a key that is empty, too long, odd or stated twice differently is refused'
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   for (const [what, args] of [['empty', { key: '' }], ['too long', { key: 'x'.repeat(513) }], ['a number', { key: 5 }], ['null', { key: null }], ['control characters', { key: 'a\nb' }], ['NUL', { key: 'a\0b' }],
-    ['empty header', { keyHeader: '' }], ['long header', { keyHeader: 'x'.repeat(513) }], ['two that differ', { key: 'a', keyHeader: 'b' }]]) {
+    ['empty header', { keyHeader: '' }], ['long header', { keyHeader: 'x'.repeat(513) }], ['a tab in the header', { keyHeader: 'a\tb' }], ['no UTF-8 in the header', { keyHeader: 'a\xff' }], ['two that differ', { key: 'a', keyHeader: 'b' }]]) {
     const answer = await s.call('up__pay', { amount: 1 }, args);
     assert.equal(answer.status, 400, what);
     assert.equal(answer.reason, 'idempotency_key_invalid', what);
