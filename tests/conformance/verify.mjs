@@ -18,7 +18,7 @@ const malformed = () => refuse('evidence_malformed');
 
 // ---- JSON (RFC 8259) as evidence has it: names once, and only numbers that a double holds
 
-const RECORD_BYTES = 1 << 20, RECORD_DEPTH = 64;
+const RECORD_BYTES = 1 << 20, RECORD_DEPTH = 64, RECORD_NAME = 1024, RECORD_VALUES = 65536, NUMBER_BYTES = 64;
 const LINE_BYTES = RECORD_BYTES + 65536, LINE_DEPTH = 80;
 const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[[{}\]]|-?\d[\d.eE+-]*/g;
 
@@ -47,6 +47,7 @@ export function parse(text, most = LINE_DEPTH) {
     } else if (token === '}' || token === ']') {
       open.pop();
     } else if (string === undefined) {
+      if (token.length > NUMBER_BYTES) malformed();
       plain &&= /^-?\d{1,15}$/.test(token);
     } else if (colon !== undefined || string.includes('\\')) {
       const name = JSON.parse(string), names = open.at(-1);
@@ -65,7 +66,15 @@ export function canonical(value) {
   return `{${Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join()}}`;
 }
 const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof Number);
-const depth = (value) => (value === null || typeof value !== 'object' ? 0 : 1 + Object.values(value).reduce((most, each) => Math.max(most, depth(each)), 0));
+/** Whether a value is no deeper and has no more in it than a record of a bundle may; names count as values. */
+function fits(value, levels = RECORD_DEPTH, counted = { values: 0 }) {
+  if (++counted.values > RECORD_VALUES) return false;
+  if (value === null || typeof value !== 'object' || value instanceof Number) return true;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) return value.every((each) => fits(each, levels - 1, counted));
+  counted.values += Object.keys(value).length;
+  return Object.entries(value).every(([name, each]) => Buffer.byteLength(name) <= RECORD_NAME && fits(each, levels - 1, counted));
+}
 
 const sha256 = (...pieces) => pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest();
 const H = (value) => `sha256:${sha256(canonical(value)).toString('hex')}`;
@@ -253,7 +262,7 @@ function isMember({ form, nulls }, value, isNeeded) {
 }
 export function isValid(kind, record) {
   const { choice, groups, rows } = TABLES[kind];
-  if (!isObject(record) || depth(record) > RECORD_DEPTH) return false;
+  if (!isObject(record)) return false;
   const made = choice === null ? null : record[choice];
   if (!Object.values(groups).flat().includes(made)) return false;
   const known = rows.filter(({ name }) => name in record).length + (choice === null ? 0 : 1);
@@ -515,6 +524,7 @@ export class Bundle {
   record(kind, record) {
     const body = canonical(record), tenant = isObject(record) && typeof ours(record).tenant === 'string' ? ours(record).tenant : '';
     const line = `{"leaf":${this.edge.size},"kind":"${kind}","record":${body}}`;
+    if (!fits(record)) refuse('record_invalid');
     checkRecord(kind, record);
     this.edge.add(0, sha256(Buffer.from([0]), body));
     this.counts.records++;
@@ -602,6 +612,7 @@ export class BundleCheck {
   constructor(trust) { this.trust = trust; }
   line(raw) {
     this.number++;
+    if (raw.length > LINE_BYTES) malformed();
     const text = textOf(raw);
     let next = this.due.next();
     if (next.done) {
@@ -620,7 +631,7 @@ export class BundleCheck {
   end() { if (!this.hasEnded) malformed(); }
 }
 
-/** The lines of pieces of bytes; undefined for what is behind the last one, or longer than any. */
+/** The lines of pieces of bytes; undefined for what is behind the last one. */
 function* linesOf(pieces) {
   let rest = Buffer.alloc(0);
   for (const piece of pieces) {
@@ -628,7 +639,7 @@ function* linesOf(pieces) {
     rest = Buffer.concat([rest, piece]);
     for (let end; (end = rest.indexOf(10, from)) >= 0; from = end + 1) yield rest.subarray(from, end);
     rest = rest.subarray(from);
-    if (rest.length > LINE_BYTES) break;
+    if (rest.length > LINE_BYTES) yield rest; // longer than any: nobody asks for more
   }
   if (rest.length > 0) yield undefined;
 }

@@ -31,7 +31,7 @@ def malformed():
 
 # ---- JSON (RFC 8259) as evidence has it: names once, and only numbers that a double holds
 
-RECORD_BYTES, RECORD_DEPTH = 1 << 20, 64
+RECORD_BYTES, RECORD_DEPTH, RECORD_NAME, RECORD_VALUES = 1 << 20, 64, 1024, 65536
 LINE_BYTES, LINE_DEPTH = RECORD_BYTES + 65536, 80
 SAFE = 2 ** 53 - 1
 
@@ -76,6 +76,25 @@ def depth(value):
 
 def is_deep(value, text, most):
     return text.count("{") + text.count("[") > most and depth(value) > most
+
+
+def sizes(value):
+    """How many values there are in one, names among them, and the length of the longest name."""
+    parts = list(value.values() if isinstance(value, dict) else value) if isinstance(value, (dict, list)) else []
+    names = list(value) if isinstance(value, dict) else []
+    inside = list(map(sizes, parts))
+    return (1 + len(names) + sum(count for count, _ in inside),
+            max([len(name.encode()) for name in names] + [longest for _, longest in inside], default=0))
+
+
+def fits(record, body):
+    """Whether a record is no deeper and has no more in it than one of a bundle may."""
+    if is_deep(record, body, RECORD_DEPTH):
+        return False
+    if len(body) <= RECORD_VALUES and not re.search(r'"[^"]{256}', body):  # 256 characters have at most 1024 bytes
+        return True
+    count, longest = sizes(record)
+    return count <= RECORD_VALUES and longest <= RECORD_NAME
 
 
 READER = json.JSONDecoder(object_pairs_hook=unique, parse_int=read_number, parse_float=read_number,
@@ -533,7 +552,7 @@ def with_digests(d, names=DIGESTS):
 
 def check_form(kind, record, body):
     """A record of a kind has its members."""
-    if not isinstance(record, dict) or len(body.encode()) > RECORD_BYTES or is_deep(record, body, RECORD_DEPTH) or \
+    if not isinstance(record, dict) or len(body.encode()) > RECORD_BYTES or \
             not TABLES[kind].holds(record) or not RULES[kind](record):
         raise Refused("record_invalid")
 
@@ -802,6 +821,8 @@ class Bundle:
     def record(self, kind, record, body):
         """The lines of the next leaf, a record."""
         line = '{"leaf":%d,"kind":"%s","record":%s}' % (self.edge.size, kind, body)
+        if not fits(record, body):
+            raise Refused("record_invalid")
         check_record(kind, record, body)
         tenant = ours(record).get("tenant")
         tenant = tenant if is_text(tenant) else ""
@@ -938,6 +959,7 @@ def verify_bundle(file, trust):
         while True:
             raw = file.readline(LINE_BYTES + 1)
             if raw[-1:] != b"\n":  # nothing, or behind the last line, or longer than any
+                check.number += len(raw) > LINE_BYTES
                 break
             check.line(raw[:-1])
         if raw or not check.has_ended:

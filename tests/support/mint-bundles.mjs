@@ -233,6 +233,11 @@ add('no record', 'record_invalid', changed(1, (l) => l.replace(/,"record":.*$/, 
 add('a record of another kind', 'record_invalid', changed(2, (l) => l.replace('"kind":"outcome"', '"kind":"decision"')));
 add('a record of no kind', 'record_not_in_log', changed(2, (l) => l.replace('"kind":"outcome"', '"kind":"other"')), { expect: { line: 3 } });
 add('deeper than a record is', 'record_invalid', changed(1, (l) => l.replace('"tenant":"acme"', `"n":${'['.repeat(70)}${']'.repeat(70)},"tenant":"acme"`)));
+add('a longer name than a record has', 'record_invalid', changed(1, (l) => l.replace('"tenant":"acme"', `"${'n'.repeat(1025)}":1,"tenant":"acme"`)));
+add('as long a name as a record has', 'record_not_in_log', changed(1, (l) => l.replace('"tenant":"acme"', `"${'n'.repeat(1024)}":1,"tenant":"acme"`)));
+add('a longer number than any', 'evidence_malformed', changed(1, (l) => l.replace('"tenant":"acme"', `"n":0.${'1'.repeat(63)},"tenant":"acme"`)), { expect: { line: 2 } });
+add('more elements than a list has', 'record_invalid', edited(0, (v) => { v.policy_refs = Array(1025).fill(''); }));
+add('more members than a record has', 'record_invalid', edited(0, (v) => { for (let i = 0; i < 257; i++) v[`m${i}`] = 0; }));
 add('a record was removed', 'evidence_malformed', ALL.toSpliced(7, 1), { expect: { line: 8 } });
 const renumbered = (all) => all.map((l, n) => l.replace(/^\{"leaf":\d+/, `{"leaf":${n - 1}`));
 add('a record was removed, the others renumbered', 'record_not_in_log', renumbered(ALL.toSpliced(7, 1)), { expect: { line: 15 } });
