@@ -116,8 +116,8 @@ put_signed(const struct asking *a, struct writ_buf *ret, uint64_t *ret_time_s, s
     writ_buf_put(ret, writ_buf_view(&a->answer));
     WRIT_TRY(writ_buf_check(ret, err));
     WRIT_TRY(writ_note_read(writ_buf_view(ret), &note, err));
-    if (!writ_view_equal(
-            note.text, asked.text)) { /* a blank line makes a text of what it is under */
+    /* a blank line would make what was signed so far a part of another text */
+    if (!writ_view_equal(note.text, asked.text)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "the witness answered with more than signatures");
     }
     for (size_t i = 0; i < a->witness.n; i++) {

@@ -1,6 +1,7 @@
 #include "support/keys.h"
 #include "support/unit.h"
 
+#include "evidence/credential.h"
 #include "gateway/kills.h"
 
 #include <stdio.h>
@@ -245,6 +246,22 @@ START_TEST(when_there_are_no_places_left_the_last_one_is_shared)
 }
 END_TEST
 
+/* How many stops are listed. */
+static size_t
+held(void)
+{
+    writ_auto_buf text = writ_buf_make(1 << 20);
+    struct writ_write w = writ_write_to(&text);
+    size_t n = 0;
+
+    writ_kills_put(kills, writ_view(NULL, 0), &w);
+    ck_assert_ok(writ_write_end(&w, NULL));
+    for (size_t i = 0; i < text.len; i++) {
+        n += text.ptr[i] == '{';
+    }
+    return n;
+}
+
 static writ_result
 pull_credential(const char *jti, const struct writ_kill_call *issued)
 {
@@ -281,6 +298,49 @@ START_TEST(a_stop_of_one_credential_revokes_its_place_and_lets_others_be_issued)
     open_again();
     ck_assert(writ_kills_stops(kills, &call));
     ck_assert_int_eq(writ_kills_status(kills, place), WRIT_STATUS_REVOKED);
+    teardown();
+}
+END_TEST
+
+static int64_t later_s; /* how far the clock of the next test is ahead */
+
+static int64_t
+wall_of(void *ctx)
+{
+    (void)ctx;
+    return writ_clock_wall_us(writ_clock_system()) + later_s * 1000000;
+}
+
+static int64_t
+mono_of(void *ctx)
+{
+    (void)ctx;
+    return writ_clock_mono_us(writ_clock_system()) + later_s * 1000000;
+}
+
+/* However many were revoked, there is room for stops again when the credentials are over. */
+START_TEST(a_stop_of_a_credential_is_over_with_it)
+{
+    const struct writ_clock clock = {wall_of, mono_of, NULL};
+    int64_t over_s = WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S;
+
+    setup();
+    writ_kills_free(kills);
+    later_s = 0;
+    ck_assert_ok(writ_kills_open(store, &clock, &kills, NULL));
+    for (int i = 0; i < 3; i++) {
+        ck_assert_ok(pull_credential(i == 0 ? "d-0" : i == 1 ? "d-1" : "d-2", &call));
+    }
+    (void)pull(WRIT_KILL_AGENT, "b", NULL);
+    call.decision_id = WRIT_LIT("d-1");
+    later_s = over_s - 5;
+    ck_assert_uint_eq(held(), 4);
+    ck_assert(writ_kills_stops(kills, &call));
+    later_s = over_s + 5;
+    ck_assert_uint_eq(held(), 1);
+    ck_assert(!writ_kills_stops(kills, &call));
+    call.agent_id = WRIT_LIT("b");
+    ck_assert(writ_kills_stops(kills, &call));
     teardown();
 }
 END_TEST
@@ -372,5 +432,5 @@ WRIT_UNIT_MAIN("kills", a_stop_names_what_it_says_and_nothing_else,
     what_a_run_of_the_same_range_had_issued_is_revoked_and_stays_revoked,
     when_there_are_no_places_left_the_last_one_is_shared,
     a_stop_of_one_credential_revokes_its_place_and_lets_others_be_issued,
-    a_stop_that_cannot_be_written_works_and_says_so, stops_have_limits,
-    the_list_says_what_the_places_say)
+    a_stop_of_a_credential_is_over_with_it, a_stop_that_cannot_be_written_works_and_says_so,
+    stops_have_limits, the_list_says_what_the_places_say)
