@@ -186,6 +186,18 @@ test('a credential for a state, and no way to see it: refused, unless the server
   assert.equal((await refund(7)).status, 200);
 });
 
+test('tools that probes ask are open where that is said, and no others', async (t) => {
+  const rules = { 'bank/pay': { state: PROBE }, 'bank/refund': { state: { resource: 'account:{to}' } }, 'other/x': { state: { ...PROBE, tool: 'other/drop' } } };
+  const { up, bound, mint, pay, caller } = await behind(t, { rules, more: ['--open-probes'] });
+  assert.equal((await caller.call('stat', { account: 'x' })).result.structuredContent.balance, 7);
+  assert.equal(reason(await caller.call('stat', { account: 'x' }, { headers: { 'writ-credential': 'x' } })), 'malformed', 'who shows one is judged by it');
+  const token = await mint('stat', { account: 'x' });
+  for (const want of [200, 403]) assert.equal((await caller.call('stat', { account: 'x' }, { headers: { 'writ-credential': token } })).status, want);
+  for (const tool of ['pay', 'refund', 'Stat', 'stat ', 'drop', 'pay/stat']) assert.equal((await caller.call(tool, ARGS)).status, 401, tool);
+  assert.equal((await pay(bound(7))).status, 200);
+  assert.deepEqual(up.calls.map((c) => c.name), ['stat', 'stat', 'stat', 'pay']);
+});
+
 test('a policy that tells no probes, or not one way of them, does not start', async (t) => {
   const dir = await guardFolder(t, (await issuer()).jwks);
   const tries = (rules, more = []) => writ(['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', 'jwks.json', '--aud', AUD, '--used', 'used',
