@@ -35,6 +35,7 @@ struct writ_acceptor {
     struct writ_incoming *gone; /* their clients have left; their handlers have not answered */
     unsigned exchanges;         /* not answered yet */
     atomic_uint exchanges_seen; /* the same for other threads */
+    size_t bodies_bytes;        /* that requests hold */
     struct writ_linger *lingers;
     unsigned linger_count;
     bool draining, closing;

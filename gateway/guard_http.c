@@ -21,6 +21,7 @@
 #define DRAIN_STEPS 500 /* of 10 ms */
 #define PROBE_MS    1000
 #define CONNECTIONS 1024
+#define BODIES_MAX  (16 * WRIT_GUARD_BODY_MAX) /* of all that are not answered */
 
 struct http {
     struct writ_guard *guard;
@@ -549,6 +550,7 @@ writ_guard_http_open(struct writ_guard *guard, void **ret, struct writ_err *err)
         .clock = options->clock,
         .max_head_bytes = WRIT_HTTP_REQUEST_HEAD_MAX,
         .max_arena_bytes = ARENA_MAX,
+        .max_bodies_bytes = BODIES_MAX,
     };
     WRIT_TRY(writ_listener_open(&listener, &guard->loop, 1, &http->listener, err));
     WRIT_LOG(options->log, WRIT_LOG_INFO, "listening", writ_log_text("address", options->listen),

@@ -164,6 +164,7 @@ writ_incoming_free(struct writ_incoming *request)
         }
         request->link = NULL;
     }
+    acceptor->bodies_bytes -= request->body.len;
     connection->request = NULL;
     if (connection->closed) {
         writ_connection_free(connection);

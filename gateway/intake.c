@@ -244,7 +244,13 @@ static enum MHD_Result
 take_body(struct writ_incoming *request, const char *data, size_t *data_len)
 {
     static const struct writ_framing_fault large = {413, WRIT_REASON_REQUEST_TOO_LARGE, NULL};
+    static const struct writ_framing_fault full = {503, WRIT_REASON_OVERLOADED, NULL};
+    struct writ_acceptor *acceptor = request->acceptor;
 
+    if (*data_len > acceptor->options->max_bodies_bytes - acceptor->bodies_bytes) {
+        writ_connection_refuse(request->connection, &full, "503 Service Unavailable");
+        return MHD_NO;
+    }
     writ_buf_put(&request->body, writ_view(data, *data_len));
     if (request->body.failed == WRIT_E_LIMIT) {
         writ_connection_refuse(request->connection, &large, "413 Content Too Large");
@@ -252,6 +258,7 @@ take_body(struct writ_incoming *request, const char *data, size_t *data_len)
     if (!writ_is_ok(writ_buf_check(&request->body, NULL))) {
         return MHD_NO;
     }
+    acceptor->bodies_bytes += *data_len;
     *data_len = 0;
     /* the rest may be in the socket already, and its edge has been seen */
     writ_daemon_poke(request->connection->daemon, 1);

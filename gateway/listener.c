@@ -38,6 +38,7 @@ static const struct number sizes[] = {
     {SIZE_OPTION(max_head_bytes), 1024, 65536, 16384},
     {SIZE_OPTION(max_arena_bytes), 65536, INT64_MAX, 8 << 20},
     {SIZE_OPTION(max_queue_bytes), 1024, 64 << 20, 256 << 10},
+    {SIZE_OPTION(max_bodies_bytes), 65536, INT64_MAX, INT64_MAX},
 };
 
 static const struct number times[] = {

@@ -67,6 +67,7 @@ struct writ_listener_options {
     size_t max_head_bytes;    /* 1024 .. 65536, default 16384 */
     size_t max_arena_bytes;   /* of one exchange beyond its body, default 8 MiB */
     size_t max_queue_bytes;   /* of one stream, default 256 KiB */
+    size_t max_bodies_bytes;  /* of all requests of one loop, default no limit; more: 503 */
     unsigned max_connections; /* of one loop, default 4096 */
     unsigned max_exchanges;   /* unanswered ones of one loop, default 2048; more: 503 */
     int64_t head_timeout_ms;  /* from the first byte of a head to its end, default 10000 */

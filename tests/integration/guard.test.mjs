@@ -5,6 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
+import net from 'node:net';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
@@ -199,6 +200,28 @@ test('a large answer reaches a slow client whole, and a server that is not there
   await up.close();
   const gone = await caller.call('pay', ARGS, { headers: { 'writ-credential': await mint('pay', ARGS) } });
   assert.deepEqual([gone.status, reason(gone)], [502, 'upstream_unavailable']);
+});
+
+test('bodies of many who have no credential do not fill the memory', async (t) => {
+  const { up, guard, mint, caller } = await behind(t);
+  const piece = Buffer.alloc(1 << 20, 0x20);
+  const closed = [];
+  const sockets = Array.from({ length: 30 }, () => {
+    const socket = net.connect(guard.port, '127.0.0.1', () => {
+      socket.write(`POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${guard.port}\r\nContent-Type: application/json\r\nContent-Length: ${16 << 20}\r\n\r\n`);
+      for (let i = 0; i < 15; i++) socket.write(piece); // and never the rest
+    });
+    socket.on('error', () => {}).on('data', (d) => { if (/^HTTP\/1.1 503 /.test(d)) closed.push(socket); });
+    return socket;
+  });
+  await until(() => closed.length >= 12, 'the first refusals');
+  assert.ok(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${guard.child.pid}/status`, 'utf8'))[1]) < 400_000);
+  const busy = await caller.call('pay', { ...ARGS, more: 'x'.repeat(16 << 20) }).catch((e) => ({ status: e.code }));
+  assert.notEqual(busy.status, 200);
+  for (const socket of sockets) socket.destroy();
+  const headers = { 'writ-credential': await mint('pay', ARGS) };
+  await until(async () => (await caller.call('pay', ARGS, { headers }).catch(() => ({}))).status === 200, 'room');
+  assert.equal(up.calls.length, 1);
 });
 
 test('keys are fetched again for a credential of a key that is new', async (t) => {
