@@ -57,19 +57,16 @@ read_kind(const struct writ_json *value, struct writ_arena *arena, struct writ_h
     WRIT_FAIL(err, WRIT_E_PARSE, "a record of no kind");
 }
 
-/* The profile that a decision names in its extension, or the default one. */
+/* The profile that a decision names in its extension, or the default one. WRIT_E_LIMIT: too much of
+ * something is in the extension. */
 static WRIT_RESULT
 find_profile(struct writ_held *held, struct writ_arena *arena, struct writ_err *err)
 {
     struct writ_extension extension = {0};
-    writ_result read = writ_extension_read(&held->decision.extensions, arena, &extension, err);
 
-    if (read.code == WRIT_E_NOMEM) {
-        return read;
-    }
-    held->profile = writ_is_ok(read) && extension.profile.is == WRIT_PRESENT
-                        ? writ_profile_find(extension.profile.view)
-                        : NULL;
+    WRIT_TRY(writ_extension_read(&held->decision.extensions, arena, &extension, err));
+    held->profile =
+        extension.profile.is == WRIT_PRESENT ? writ_profile_find(extension.profile.view) : NULL;
     if (held->profile == NULL) {
         held->profile = writ_profile_default();
     }

@@ -389,7 +389,9 @@ check_decision(struct writ_check *v, const struct writ_json *value)
         expect(v, read, "it is not a decision");
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_extension_read(&decision.extensions, v->arena, &extension, v->err));
+    WRIT_TRY(
+        readable(v, writ_extension_read(&decision.extensions, v->arena, &extension, NULL), &read));
+    expect(v, read, "its extension has too much of something in it");
     writ_decision_validate(&decision, &faults);
     WRIT_TRY(writ_body_profile(&decision, v->arena, &profile, v->err));
     WRIT_TRY(writ_decision_recompute(&decision, profile, &faults, v->err));

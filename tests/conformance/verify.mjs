@@ -289,6 +289,12 @@ const PROFILES = {
 /** Members that go in as null when there are none; without any other there is no digest. */
 const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'policy_digest', 'credential_scope', 'credential_tier', 'policy_refs',
   'retrieved_policy_refs', 'revalidate_if'];
+/** Our own part of a decision: lists and members that nobody knows have the limits of a record. */
+const OURS = { budgets: 'list', constraint: 'text', definition: 'text', first_decision_id: 'text', input_digest: 'text', key_stated: 'flag', output_after: 'text',
+  output_before: 'text', output_rules: 'list', profile: 'text', reason: 'text', round: 'number', shadow: 'flag', state_free: 'text', tenant: 'text', trace_id: 'text',
+  upstream: 'text', wire_tool: 'text' };
+const isWithin = (part) => [part.budgets, part.output_rules].every((list) => !Array.isArray(list) || list.length <= 1024) &&
+  Object.entries(part).filter(([name, value]) => !Object.hasOwn(OURS, name) || (value !== null && !FORMS[OURS[name]](value))).length <= 256;
 const ours = (record) => (isObject(record.extensions?.writ) ? record.extensions.writ : {});
 
 function derived(names, from) {
@@ -310,6 +316,7 @@ function withDigests(d) {
 export function checkRecord(kind, record) {
   if (canonical(record).length > RECORD_BYTES || !isValid(kind, record)) refuse('record_invalid');
   if (kind !== 'decision') return;
+  if (!isWithin(ours(record))) refuse('record_invalid');
   const { found } = withDigests(record);
   for (const name of ['intent_digest', 'intent_ref', 'receipt_ref', 'decision_context_hash']) {
     if (record[name] !== undefined && record[name] !== found[name]) refuse('record_digest_mismatch');

@@ -528,6 +528,18 @@ def ours(record):
     return found if isinstance(found, dict) else {}
 
 
+# Our own part of a decision: lists and members that nobody knows have the limits of a record.
+OURS = dict(budgets="list", constraint="text", definition="text", first_decision_id="text", input_digest="text",
+            key_stated="flag", output_after="text", output_before="text", output_rules="list", profile="text", reason="text",
+            round="number", shadow="flag", state_free="text", tenant="text", trace_id="text", upstream="text", wire_tool="text")
+
+
+def is_within(part):
+    if any(isinstance(part.get(name), list) and len(part[name]) > 1024 for name in ("budgets", "output_rules")):
+        return False
+    return sum(name not in OURS or not (value is None or FORMS[OURS[name]](value)) for name, value in part.items()) <= 256
+
+
 def derived(names, record):
     values = dict(record, action_type=record.get("tool"), schema="crewai.governance.decision/v1")
     if record.get("issued_at") is not None:
@@ -561,6 +573,8 @@ def check_record(kind, record, body):
     """A record of a kind is right by itself."""
     check_form(kind, record, body)
     if kind == "decision":
+        if not is_within(ours(record)):
+            raise Refused("record_invalid")
         found = with_digests(record)
         if any(record.get(name) not in (None, found[name]) for name in DIGESTS):
             raise Refused("record_digest_mismatch")

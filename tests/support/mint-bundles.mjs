@@ -238,6 +238,10 @@ add('as long a name as a record has', 'record_not_in_log', changed(1, (l) => l.r
 add('a longer number than any', 'evidence_malformed', changed(1, (l) => l.replace('"tenant":"acme"', `"n":0.${'1'.repeat(63)},"tenant":"acme"`)), { expect: { line: 2 } });
 add('more elements than a list has', 'record_invalid', edited(0, (v) => { v.policy_refs = Array(1025).fill(''); }));
 add('more members than a record has', 'record_invalid', edited(0, (v) => { for (let i = 0; i < 257; i++) v[`m${i}`] = 0; }));
+const crowded = (n) => edited(0, (v) => { v.extensions = { writ: { tenant: 'acme', ...Object.fromEntries(Array.from({ length: n }, (_, i) => [`m${i}`, 0])) } }; });
+add('more members than our part of a record has', 'record_invalid', crowded(257));
+add('as many members as our part of a record has', 'record_not_in_log', crowded(256));
+add('more budgets than our part of a record has', 'record_invalid', edited(0, (v) => { v.extensions = { writ: { budgets: Array(1025).fill('') } }; }));
 add('a record was removed', 'evidence_malformed', ALL.toSpliced(7, 1), { expect: { line: 8 } });
 const renumbered = (all) => all.map((l, n) => l.replace(/^\{"leaf":\d+/, `{"leaf":${n - 1}`));
 add('a record was removed, the others renumbered', 'record_not_in_log', renumbered(ALL.toSpliced(7, 1)), { expect: { line: 15 } });

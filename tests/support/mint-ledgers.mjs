@@ -200,6 +200,7 @@ edited(0, named('why', (v) => { v.reason = 'because'; }), 0);
 edited(0, named('the tool', (v) => { v.tool = 'refund'; }), 0);
 edited(0, named('the arguments', (v) => { v.params_hash = H('x'); }), 0);
 edited(0, named('a digest', (v) => { v.receipt_ref = H('x'); }), 0);
+edited(0, named('more members than our part of it has', (v) => { for (let i = 0; i < 257; i++) v.extensions.writ[`m${i}`] = 0; }), 0);
 edited(1, named('what became of it', (v) => { v.outcome = 'timeout'; }), 1);
 edited(1, named('what came back', (v) => { v.tool_output_hash = H('x'); }), 1);
 edited(1, named('of which decision', (v) => { v.decision_id = 'd-two-0'; }), 1);
