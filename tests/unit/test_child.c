@@ -98,7 +98,7 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
     struct seen *seen = ctx;
 
     (void)child;
-    seen->logs++;
+    seen->logs += line.len > 0 ? 1 : 0; /* an empty one only tells what was dropped at the end */
     seen->dropped += dropped;
     seen->longest = line.len > seen->longest ? line.len : seen->longest;
     writ_buf_put(&seen->log, line);
@@ -426,7 +426,7 @@ START_TEST(a_flood_on_standard_error_is_drained_and_capped)
     ck_assert_view(writ_buf_view(&seen.text), "done\n");
     stop(&seen);
     ck_assert_int_ge(seen.logs, 10);
-    ck_assert_uint_eq(seen.dropped + (uint64_t)seen.logs, 50000000 / 11 + 1 + 1);
+    ck_assert_uint_eq(seen.dropped + (uint64_t)seen.logs, 50000000 / 11 + 1);
     done(&seen);
 }
 END_TEST
