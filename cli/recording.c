@@ -1,6 +1,7 @@
 #include "cli/recording.h"
 
 #include "base/text.h"
+#include "cli/put.h"
 #include "evidence/digest.h"
 #include "evidence/jcs.h"
 #include "evidence/write.h"
@@ -49,13 +50,6 @@ begin_line(struct writ_recording *recording)
 }
 
 static void
-put_text(struct writ_write *w, const char *name, struct writ_view text)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string(w, text);
-}
-
-static void
 put_number(struct writ_write *w, const char *name, double number)
 {
     writ_write_name(w, writ_view_str(name));
@@ -86,8 +80,8 @@ put_registry(struct writ_write *w, const struct writ_roster *roster)
     writ_write_array_begin(w);
     for (size_t at = 0; at < roster->nested_n; at++) {
         writ_write_object_begin(w);
-        put_text(w, "key", writ_buf_view(&roster->nested[at].key));
-        put_text(w, "shape", writ_buf_view(&roster->nested[at].text));
+        writ_put_text(w, "key", writ_buf_view(&roster->nested[at].key));
+        writ_put_text(w, "shape", writ_buf_view(&roster->nested[at].text));
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
@@ -99,13 +93,13 @@ put_head(struct writ_recording *recording, struct writ_err *err)
     const struct writ_roster *roster = recording->options.roster;
     struct writ_write w = begin_line(recording);
 
-    put_text(&w, "agents", writ_buf_view(&roster->agents_text));
-    put_text(&w, "crewId", recording->options.crew_id);
+    writ_put_text(&w, "agents", writ_buf_view(&roster->agents_text));
+    writ_put_text(&w, "crewId", recording->options.crew_id);
     put_number(&w, "defaultTimeoutMs", recording->options.default_timeout_ms);
-    put_text(&w, "format", WRIT_LIT(WRIT_RECORDING_FORMAT));
+    writ_put_text(&w, "format", WRIT_LIT(WRIT_RECORDING_FORMAT));
     put_registry(&w, roster);
-    put_text(&w, "shape", writ_buf_view(&roster->shape_text));
-    put_text(&w, "type", WRIT_LIT("log.opened"));
+    writ_put_text(&w, "shape", writ_buf_view(&roster->shape_text));
+    writ_put_text(&w, "type", WRIT_LIT("log.opened"));
     return end_line(recording, &w, err);
 }
 
@@ -215,7 +209,7 @@ start(struct writ_recording *recording, const struct writ_crew_value *input,
     put_json(&w, "input", input);
     put_json(&w, "task", task);
     put_number(&w, "ts", recording->now_ms);
-    put_text(&w, "type", WRIT_LIT("input.start"));
+    writ_put_text(&w, "type", WRIT_LIT("input.start"));
     WRIT_TRY(end_line(recording, &w, err));
     return put_events(recording, *ret, err);
 }
@@ -258,7 +252,7 @@ writ_recording_deliver(struct writ_recording *recording, double now_ms, struct w
         w = begin_line(recording);
         put_json(&w, "event", value);
         put_number(&w, "ts", now_ms);
-        put_text(&w, "type", WRIT_LIT("input.deliver"));
+        writ_put_text(&w, "type", WRIT_LIT("input.deliver"));
         result = end_line(recording, &w, err);
     }
     writ_crew_value_free(value);
@@ -279,7 +273,7 @@ writ_recording_tick(struct writ_recording *recording, double now_ms, struct writ
     }
     w = begin_line(recording);
     put_number(&w, "ts", now_ms);
-    put_text(&w, "type", WRIT_LIT("input.tick"));
+    writ_put_text(&w, "type", WRIT_LIT("input.tick"));
     WRIT_TRY(end_line(recording, &w, err));
     return put_events(recording, *ret, err);
 }
@@ -296,7 +290,7 @@ writ_recording_cancel(struct writ_recording *recording, double now_ms, struct wr
         &below, err));
     w = begin_line(recording);
     put_number(&w, "ts", now_ms);
-    put_text(&w, "type", WRIT_LIT("input.cancel"));
+    writ_put_text(&w, "type", WRIT_LIT("input.cancel"));
     WRIT_TRY(end_line(recording, &w, err));
     return put_events(recording, *ret, err);
 }
@@ -311,10 +305,11 @@ writ_recording_close(struct writ_recording *recording, struct writ_err *err)
     WRIT_TRY(writ_digest_stream_end(&recording->digest, &digest, err));
     writ_digest_text(&digest, text);
     w = begin_line(recording);
-    put_text(&w, "digest", writ_view_str(text));
+    writ_put_text(&w, "digest", writ_view_str(text));
     put_number(&w, "events", (double)recording->events);
-    put_text(&w, "status", writ_view_str(writ_crew_status_name(writ_recording_status(recording))));
-    put_text(&w, "type", WRIT_LIT("log.closed"));
+    writ_put_text(
+        &w, "status", writ_view_str(writ_crew_status_name(writ_recording_status(recording))));
+    writ_put_text(&w, "type", WRIT_LIT("log.closed"));
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     return recording->options.sink != NULL ? recording->options.sink(recording->options.user,

@@ -1,6 +1,7 @@
 /* writ review ...: looks at calls under review, and computes verdicts again. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/put.h"
 #include "crew/panel.h"
 #include "evidence/review_story.h"
 #include "evidence/write.h"
@@ -109,23 +110,16 @@ list_text(struct looking *l)
 }
 
 static void
-put_member(struct writ_write *w, const char *name, struct writ_view text)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string(w, text);
-}
-
-static void
 put_summary(struct looking *l, struct writ_write *w)
 {
     const struct writ_review *review = &l->story.review;
 
-    put_member(w, "id", review->id);
-    put_member(w, "state", writ_review_state_name(l->story.state));
-    put_member(w, "review", review->name);
-    put_member(w, "agent_id", review->agent_id);
-    put_member(w, "tool", l->tool);
-    put_member(w, "review_digest", writ_view_str(l->story.digest));
+    writ_put_text(w, "id", review->id);
+    writ_put_text(w, "state", writ_review_state_name(l->story.state));
+    writ_put_text(w, "review", review->name);
+    writ_put_text(w, "agent_id", review->agent_id);
+    writ_put_text(w, "tool", l->tool);
+    writ_put_text(w, "review_digest", writ_view_str(l->story.digest));
     writ_write_name(w, WRIT_LIT("votes"));
     writ_write_u64(w, votes_of(review));
     writ_write_name(w, WRIT_LIT("voters"));
@@ -292,8 +286,8 @@ put_replay(struct looking *l, const struct writ_review_finding *again, bool same
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("same"));
     writ_write_bool(&w, same);
-    put_member(&w, "verdict", writ_review_event_name(again->verdict));
-    put_member(&w, "recorded", writ_review_event_name(l->story.verdict));
+    writ_put_text(&w, "verdict", writ_review_event_name(again->verdict));
+    writ_put_text(&w, "recorded", writ_review_event_name(l->story.verdict));
     writ_write_name(&w, WRIT_LIT("votes"));
     writ_write_u64(&w, l->votes);
     writ_write_name(&w, WRIT_LIT("signed"));

@@ -4,6 +4,7 @@
 #include "evidence/timestamp.h"
 
 #include "cli/cli.h"
+#include "cli/put.h"
 #include "evidence/checkpoint.h"
 #include "evidence/write.h"
 
@@ -26,13 +27,6 @@ read_checkpoint(const struct writ_cli *cli, struct writ_buf *ret, struct writ_er
     return writ_fail_in(err, writ_checkpoint_read(note.text, &checkpoint, err), path);
 }
 
-static void
-put_text(struct writ_write *w, const char *name, struct writ_view text)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string(w, text);
-}
-
 static WRIT_RESULT
 query_json(struct writ_view query, struct writ_buf *ret, struct writ_err *err)
 {
@@ -42,7 +36,7 @@ query_json(struct writ_view query, struct writ_buf *ret, struct writ_err *err)
     writ_base64_put(&base64, query);
     WRIT_TRY(writ_buf_check(&base64, err));
     writ_write_object_begin(&w);
-    put_text(&w, "query", writ_buf_view(&base64));
+    writ_put_text(&w, "query", writ_buf_view(&base64));
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     writ_buf_byte(ret, '\n');
@@ -83,9 +77,9 @@ answer_json(struct writ_buf *out, const char *time, enum writ_reason why, const 
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("ok"));
     writ_write_bool(&w, ok);
-    put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(why));
-    put_text(&w, "sentence", writ_reason_sentence(why));
-    put_text(&w, ok ? "time" : "detail", writ_view_str(ok ? time : detail));
+    writ_put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(why));
+    writ_put_text(&w, "sentence", writ_reason_sentence(why));
+    writ_put_text(&w, ok ? "time" : "detail", writ_view_str(ok ? time : detail));
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     writ_buf_byte(out, '\n');

@@ -1,6 +1,7 @@
 /* writ verify receipt, bundle: what somebody does who was handed evidence, as a tool. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/put.h"
 #include "cli/trust.h"
 #include "evidence/bundle_check.h"
 #include "evidence/receipt.h"
@@ -17,20 +18,6 @@
 #define SAFE_MAX   200 /* bytes of one name in a line for people */
 #define READ_BYTES ((size_t)256 << 10)
 #define PROGRESS   ((uint64_t)16 << 20) /* bytes between two looks at how far it is */
-
-static void
-put_text(struct writ_write *w, const char *name, struct writ_view text)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string(w, text);
-}
-
-static void
-put_count(struct writ_write *w, const char *name, uint64_t count)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_u64(w, count);
-}
 
 /* Who must have signed the checkpoint, by the options. */
 struct signers {
@@ -82,27 +69,27 @@ receipt_json(struct writ_buf *out, const struct writ_receipt *receipt, enum writ
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("ok"));
     writ_write_bool(&w, ok);
-    put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(why));
-    put_text(&w, "sentence", writ_reason_sentence(why));
+    writ_put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(why));
+    writ_put_text(&w, "sentence", writ_reason_sentence(why));
     if (!ok) {
-        put_text(&w, "detail", writ_view_str(more->text));
+        writ_put_text(&w, "detail", writ_view_str(more->text));
     } else {
         writ_digest_text(&receipt->checkpoint.root, root);
-        put_text(&w, "decision_id", receipt->decision.decision.decision_id.view);
-        put_text(&w, "decision", receipt->decision.decision.decision.view);
-        put_count(&w, "decision_index", receipt->decision_index);
+        writ_put_text(&w, "decision_id", receipt->decision.decision.decision_id.view);
+        writ_put_text(&w, "decision", receipt->decision.decision.decision.view);
+        writ_put_count(&w, "decision_index", receipt->decision_index);
         writ_write_name(&w, WRIT_LIT("outcome"));
         if (receipt->has_outcome) {
             writ_write_string(&w, receipt->outcome.outcome.outcome.view);
-            put_count(&w, "outcome_index", receipt->outcome_index);
+            writ_put_count(&w, "outcome_index", receipt->outcome_index);
         } else {
             writ_write_null(&w);
         }
-        put_count(&w, "decisions", receipt->decisions);
-        put_count(&w, "review_events", receipt->reviews);
-        put_text(&w, "origin", receipt->checkpoint.origin);
-        put_count(&w, "size", receipt->checkpoint.size);
-        put_text(&w, "root", writ_view_str(root));
+        writ_put_count(&w, "decisions", receipt->decisions);
+        writ_put_count(&w, "review_events", receipt->reviews);
+        writ_put_text(&w, "origin", receipt->checkpoint.origin);
+        writ_put_count(&w, "size", receipt->checkpoint.size);
+        writ_put_text(&w, "root", writ_view_str(root));
     }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
@@ -301,13 +288,13 @@ bundle_json(struct writ_buf *out, const struct lines *lines, const struct writ_b
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("ok"));
     writ_write_bool(&w, ok);
-    put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(lines->why));
-    put_text(&w, "sentence", writ_reason_sentence(lines->why));
+    writ_put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(lines->why));
+    writ_put_text(&w, "sentence", writ_reason_sentence(lines->why));
     if (ok) {
         writ_bundle_check_put(&w, r, head);
     } else {
-        put_count(&w, "line", lines->number);
-        put_text(&w, "detail", writ_view_str(lines->more.text));
+        writ_put_count(&w, "line", lines->number);
+        writ_put_text(&w, "detail", writ_view_str(lines->more.text));
     }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */

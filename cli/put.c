@@ -1,0 +1,48 @@
+#include "cli/put.h"
+
+#include "base/text.h"
+
+#define SAFE_MAX 200 /* bytes of one name in a line for people */
+
+void
+writ_put_text(struct writ_write *w, const char *name, struct writ_view text)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_string(w, text);
+}
+
+void
+writ_put_text_or_null(struct writ_write *w, const char *name, struct writ_view text)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_string_or_null(w, text);
+}
+
+void
+writ_put_count(struct writ_write *w, const char *name, uint64_t count)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_u64(w, count);
+}
+
+void
+writ_put_flag(struct writ_write *w, const char *name, bool flag)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_bool(w, flag);
+}
+
+void
+writ_put_plain(struct writ_buf *line, struct writ_view name)
+{
+    bool plain = name.len > 0 && name.len <= SAFE_MAX;
+
+    for (size_t i = 0; i < name.len && plain; i++) {
+        plain = name.ptr[i] > ' ' && name.ptr[i] < 0x7f;
+    }
+    if (plain) {
+        writ_buf_put(line, name);
+    } else {
+        writ_text_json_safe(line, name, SAFE_MAX);
+    }
+}
