@@ -181,8 +181,12 @@ pull(struct asked *a, struct writ_kill *kill)
     char id[WRIT_ID_TEXT];
     writ_result result = writ_kills_pull(a->gateway->kills, kill, id, &err);
 
-    if (result.code == WRIT_E_LIMIT || result.code == WRIT_E_INVALID) {
-        refuse(a, 409, WRIT_REASON_KILL_MALFORMED);
+    if (result.code == WRIT_E_LIMIT) {
+        refuse(a, 409, WRIT_REASON_KILLS_FULL);
+        return;
+    }
+    if (result.code == WRIT_E_INVALID) {
+        refuse(a, 422, WRIT_REASON_KILL_MALFORMED);
         return;
     }
     kill->id = writ_view_str(id);

@@ -370,6 +370,9 @@
     X(KILL_MALFORMED, kill_malformed, WRIT_REASON_IN_GATEWAY,                                      \
         "what is to be stopped is not well formed",                                                \
         "one of agent, tool, tenant, policy and credential, its value, and a reason as text")      \
+    X(KILLS_FULL, kills_full, WRIT_REASON_IN_GATEWAY,                                              \
+        "as many stops hold as there can be",                                                      \
+        "lift those that are no longer wanted, or stop by tenant, tool or policy")                 \
     X(KILL_UNKNOWN, kill_unknown, WRIT_REASON_IN_GATEWAY,                                          \
         "there is no such stop for this caller",                                                   \
         "see the list of those that hold")                                                         \

@@ -261,6 +261,21 @@ test('what is not understood is refused whole', async (t) => {
   assert.deepEqual((await w.api(ROOT, '/v1/kills')).body.kills, []);
 });
 
+test('there can be 1024 stops; a further one is refused, and those that hold do', async (t) => {
+  const w = await world(t);
+  for (let i = 0; i < 1024; i += 64) {
+    const pulled = await Promise.all(Array.from({ length: 64 }, (_, at) => w.pull(ROOT, 'agent', `x${i + at}`)));
+    assert.deepEqual(pulled.map((answer) => answer.status), Array(64).fill(200));
+  }
+  const refused = await w.pull(ROOT, 'agent', 'a1');
+  assert.deepEqual([refused.status, refused.body.reason], [409, 'kills_full']);
+  assert.equal(await w.call(A1), 'ran');
+  const { kills } = (await w.api(ROOT, '/v1/kills')).body;
+  assert.equal((await w.api(ROOT, `/v1/kills/${kills[0].id}/lift`, {})).status, 200);
+  assert.equal((await w.pull(ROOT, 'agent', 'a1')).status, 200);
+  assert.equal(await w.call(A1), 'killed');
+});
+
 test('from the command line', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(B1), 'ran');
