@@ -14,7 +14,8 @@ const RULES = { 'up/pay': { scope: 'pay', arguments: ANY, timeout: '300ms' }, 'u
 
 test('no metric is declared and never counted', async (t) => {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: RULES });
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: RULES,
+    ledger: { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: 'missing/anchor.txt', every: '1s' }] } });
   const value = (name) => gw.metric(`writ_${name}`);
   const grows = async (name, by, act) => {
     const before = await value(name);
@@ -56,6 +57,8 @@ test('no metric is declared and never counted', async (t) => {
     up.onCall = (a) => { setTimeout(() => leave.abort(), 20); a.closed.then(() => {}); };
     await new Caller(gw, { modern: true }).call('up__pay', { n: 6 }, { signal: leave.signal }).catch(() => {});
   });
+
+  await until(async () => (await value('anchored_total')) > 0 && (await value('anchor_failures_total')) > 0, 'anchors, good and bad');
 
   const { text } = await gw.admin('/metrics');
   const table = readFileSync(join(SOURCE, 'gateway/metrics.tbl.h'), 'utf8');
