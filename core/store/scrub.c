@@ -18,6 +18,7 @@ struct writ_scrub {
     const struct writ_keyring *ring;
     int64_t every_us;
     int64_t worked_us; /* monotonic time at which the present piece of work began */
+    int fails;         /* passes in a row that could not be made; the thread's */
     bool stopping;
     struct writ_scrub_state state;
     struct writ_err why;
@@ -60,7 +61,26 @@ rest_between(void *ctx, uint64_t done, uint64_t all)
     return goes_on;
 }
 
-/* True when something was found. What could not be looked at is looked at the next time. */
+/* Whether it was the last of so many. A ledger that is locked, or one that is stopped, is no
+ * failure. */
+static bool
+failed(
+    struct writ_scrub *scrub, writ_result result, const struct writ_err *err, struct writ_err *why)
+{
+    if (writ_is_ok(result) || result.code == WRIT_E_BUSY) {
+        scrub->fails = 0;
+        return false;
+    }
+    if (++scrub->fails < WRIT_SCRUB_FAILS) {
+        return false;
+    }
+    (void)writ_fail(why, result.code, "the ledger could not be verified %d times in a row: %s",
+        WRIT_SCRUB_FAILS, err->text);
+    return true;
+}
+
+/* True when something was found. What could not be looked at is looked at the next time, not for
+ * ever. */
 static bool
 pass(struct writ_scrub *scrub, const struct writ_keyring *ring, bool *ret_whole,
     struct writ_err *why)
@@ -77,7 +97,7 @@ pass(struct writ_scrub *scrub, const struct writ_keyring *ring, bool *ret_whole,
         return true;
     }
     if (!writ_is_ok(result) || scrub->report.problems == 0) {
-        return false;
+        return failed(scrub, result, &err, why);
     }
     (void)writ_fail(why, WRIT_E_MISMATCH,
         "the ledger was changed behind the gateway's back: record %llu: %s",

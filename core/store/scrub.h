@@ -11,6 +11,8 @@
     (INT64_C(600) * 1000000) /* from the start to the first pass, at most                          \
                               */
 #define WRIT_SCRUB_REST 19   /* it rests so many times as long as it worked */
+#define WRIT_SCRUB_FAILS                                                                           \
+    3 /* passes in a row that could not be made: nobody knows what is in there, which is as bad */
 
 struct writ_scrub;
 
@@ -24,7 +26,7 @@ void writ_scrub_rekey(struct writ_scrub *scrub, const struct writ_keyring *ring)
 void writ_scrub_stop(struct writ_scrub *scrub);
 
 struct writ_scrub_state {
-    bool found;      /* something is not as it was written */
+    bool found;      /* something is not as it was written, or cannot be looked at */
     uint64_t passes; /* that found nothing */
 };
 

@@ -66,6 +66,7 @@ START_TEST(an_edit_that_it_finds_ends_all_work)
         "UPDATE record SET tool = 'other' WHERE leaf = 0",
         "UPDATE head SET note = (SELECT note FROM head WHERE leaf = 1) WHERE leaf = 0",
         "UPDATE meta SET value = '00000000-0000-4000-8000-000000000000' WHERE name = 'ledger'",
+        "UPDATE head SET note = zeroblob(17000000) WHERE leaf = 0", /* is not read at all */
     };
 
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
