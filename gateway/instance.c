@@ -7,6 +7,7 @@
 #include "gateway/instance.h"
 
 #include "gateway/stdio_ask.h"
+#include "gateway/stdio_greet.h"
 #include "gateway/stdio_hear.h"
 #include "gateway/stdio_route.h"
 #include "gateway/stdio_stream.h"
@@ -46,7 +47,7 @@ on_up(void *ctx, struct writ_child *child)
     WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_INFO, "upstream_started",
         writ_log_text("upstream", instance->stdio->config->name),
         writ_log_int("pid", writ_child_pid(child)));
-    writ_stdio_hear_begin(instance);
+    writ_stdio_greet_begin(instance);
 }
 
 static void

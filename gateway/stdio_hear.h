@@ -4,10 +4,6 @@
 
 #include "gateway/stdio_owner.h"
 
-/** Greets a child that has just started, or finds out what it speaks. One that does not answer in
- * time is started again. */
-void writ_stdio_hear_begin(struct writ_instance *instance);
-
 /** One line of the child. */
 void writ_stdio_hear_line(struct writ_instance *instance, struct writ_view line);
 
