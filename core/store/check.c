@@ -303,6 +303,27 @@ call_free(struct writ_check *v, struct call *call)
     writ_free(call);
 }
 
+/* A decision that follows another one is found by it: what the index hides is not seen by who asks
+ * what became of a call. */
+static WRIT_RESULT
+check_successor(struct writ_check *v)
+{
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_SUCCESSOR];
+    bool row = false;
+    writ_result result;
+
+    v->successors++;
+    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.about);
+    (void)sqlite3_bind_int64(s, 2, (int64_t)v->row.leaf);
+    result = writ_check_next(v, WRIT_CHECK_SQL_SUCCESSOR, &row, v->err);
+    if (writ_is_ok(result)) {
+        expect(v, row && sqlite3_column_int64(s, 0) == 1,
+            "the decision that it follows does not lead to it");
+    }
+    (void)sqlite3_reset(s);
+    return result;
+}
+
 /* A round goes on with a call of its boundary that was granted and has no outcome; that one will
  * have none. */
 static WRIT_RESULT
@@ -315,6 +336,7 @@ check_round(struct writ_check *v, const struct run *run, const struct writ_decis
     if ((v->row.flags & WRIT_ROW_FOLLOWS) == 0) {
         return WRIT_DONE;
     }
+    WRIT_TRY(check_successor(v));
     call =
         WRIT_MAP_OF(writ_map_find(&v->calls, writ_tag_number(v->row.about)), struct call, by_leaf);
     if (call == NULL || !call->granted || call->run != run) {

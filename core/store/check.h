@@ -37,6 +37,7 @@ struct writ_check {
     uint64_t late, late_leaf;       /* checkpoints by a revoked key that none that is believed
                                      * follows yet, and the first of them */
     bool lost;                      /* there is no telling where the tree would go on */
+    uint64_t successors;            /* decisions that follow another one */
     uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and behind its last line */
     struct writ_row row;
     struct writ_err *err;

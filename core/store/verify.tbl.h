@@ -1,4 +1,5 @@
-/* verify.tbl.h - the statements of a verification: X(NAME, text). */
+/* verify.tbl.h - the statements of a verification: X(NAME, text). `+leaf`: by the index that is
+ * looked at, and not by the leaf. */
 #ifndef WRIT_STORE_VERIFY_TBL_H
 #define WRIT_STORE_VERIFY_TBL_H
 
@@ -16,7 +17,9 @@
     X(BOUNDARY, "SELECT tenant, name, first_leaf, seal_leaf FROM boundary WHERE id = ?")           \
     X(BODY, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                         \
       "ORDER BY leaf DESC LIMIT 1")                                                                \
-    X(FIRST, "SELECT leaf FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1")
+    X(FIRST, "SELECT leaf FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1") \
+    X(SUCCESSOR, "SELECT count(*) FROM record WHERE kind = 1 AND about = ?1 AND +leaf = ?2")        \
+    X(SUCCESSORS, "SELECT count(*) FROM record WHERE kind = 1 AND about IS NOT NULL AND +leaf <= ?1")
 /* clang-format on */
 
 #endif
