@@ -84,8 +84,7 @@ date_of(int64_t days)
 }
 
 /* What the four digits of the year can say. */
-#define LEAST_US (-INT64_C(62167219200) * US_PER_S)     /* 0000-01-01T00:00:00Z */
-#define MOST_US  (INT64_C(253402300800) * US_PER_S - 1) /* 9999-12-31T23:59:59.999999Z */
+#define LEAST_US (-INT64_C(62167219200) * US_PER_S) /* 0000-01-01T00:00:00Z */
 
 /* Every record has times and every log line one: printf would cost more than their digests. */
 static void
@@ -105,7 +104,7 @@ writ_time_format(int64_t wall_us, char ret[WRIT_TIME_TEXT])
     struct date date;
 
     wall_us = wall_us < LEAST_US ? LEAST_US : wall_us;
-    wall_us = wall_us > MOST_US ? MOST_US : wall_us;
+    wall_us = wall_us > WRIT_TIME_MOST_US ? WRIT_TIME_MOST_US : wall_us;
     wall_us -= LEAST_US; /* so that the divisions below round down */
     us = wall_us % US_PER_S;
     s = wall_us / US_PER_S;

@@ -17,6 +17,8 @@ const struct writ_clock *writ_clock_system(void);
 int64_t writ_clock_wall_us(const struct writ_clock *clock);
 int64_t writ_clock_mono_us(const struct writ_clock *clock);
 
+#define WRIT_TIME_MOST_US INT64_C(253402300799999999) /* 9999-12-31T23:59:59.999999Z */
+
 #define WRIT_TIME_TEXT 28 /* "2026-11-21T22:20:00.123456Z" and NUL */
 
 /** ISO 8601 UTC with six digits below the second, always WRIT_TIME_TEXT - 1 bytes. */

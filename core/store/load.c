@@ -46,6 +46,10 @@ load_head(struct loading *l)
         ledger->last_us = writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 1);
     }
     writ_disk_end(disk, WRIT_SQL_LAST_RECORD);
+    if (ledger->last_us >= WRIT_TIME_MOST_US) { /* the next one could not be after it */
+        CONTRADICTS(l, "record %llu has a time that no clock shows: see `writ ledger verify`",
+            (unsigned long long)ledger->next_leaf - 1);
+    }
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_BOUNDARY_LAST, &row, l->err, ""));
     ledger->next_boundary = row ? (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARY_LAST, 0) + 1 : 1;
     writ_disk_end(disk, WRIT_SQL_BOUNDARY_LAST);

@@ -27,6 +27,8 @@ START_TEST(what_contradicts_itself_stops_the_start)
         "UPDATE record SET seq = 1 WHERE leaf = 3",
         "UPDATE record SET seq = 0 WHERE leaf = 5",
         "UPDATE record SET time_us = time_us - 5 WHERE leaf = 4",
+        "UPDATE record SET time_us = 0x7fffffffffffffff WHERE leaf = (SELECT max(leaf) FROM "
+        "record)",
         "UPDATE record SET kind = 7 WHERE leaf = 4",
         "UPDATE record SET claim = X'0102' WHERE leaf = 3",
         "UPDATE record SET decision_id = NULL WHERE leaf = 3",
