@@ -144,15 +144,10 @@ START_TEST(two_do_not_write_in_one_folder_at_a_time)
 {
     struct writ_checkpoint sent;
     struct place place;
-    char folder[512];
     int fd;
 
     place_init(&place);
-    (void)snprintf(folder, sizeof folder, "%s", place.path);
-    for (size_t at = sizeof folder; at-- > 0 && folder[at] != '/';) {
-        folder[at] = '\0';
-    }
-    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fd = open(place.kit.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(flock(fd, LOCK_EX), 0);
     ck_assert_code(send(&place, place.path, &sent), WRIT_E_BUSY);
