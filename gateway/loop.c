@@ -247,8 +247,7 @@ run_list(struct writ_task *head)
 static bool
 is_idle(const struct writ_loop *loop)
 {
-    return loop->events_end == 0 || loop->now_us - loop->idle_since_us >= WRIT_LOOP_IDLE_US ||
-           atomic_load(&loop->stopping);
+    return loop->events_end == 0 || loop->now_us - loop->idle_since_us >= WRIT_LOOP_IDLE_US;
 }
 
 static void
@@ -451,6 +450,7 @@ writ_loop_run(struct writ_loop *loop, struct writ_err *err)
         run_timers(loop);
         run_tasks(loop);
     } while (!atomic_exchange(&loop->stopping, false));
+    run_list(&loop->phases[WRIT_LOOP_IDLE]); /* the stop may have come after this turn looked */
     return r;
 }
 

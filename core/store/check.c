@@ -23,7 +23,7 @@ struct run {
 struct call {
     struct writ_map_node by_leaf;
     struct run *run;
-    bool granted, needs_outcome;
+    bool granted;
     uint64_t seq;
 };
 
@@ -298,7 +298,7 @@ read_decision(struct writ_check *v, struct writ_decision *ret, bool *ret_read)
 static void
 call_free(struct writ_check *v, struct call *call)
 {
-    call->run->calls -= call->needs_outcome ? 1 : 0;
+    call->run->calls--;
     writ_map_remove(&v->calls, &call->by_leaf);
     writ_free(call);
 }
@@ -355,8 +355,12 @@ check_round(struct writ_check *v, const struct run *run, const struct writ_decis
 static WRIT_RESULT
 await_outcome(struct writ_check *v, struct run *run)
 {
+    bool granted = (v->row.flags & WRIT_ROW_GRANTED) != 0;
     struct call *call;
 
+    if (!granted && v->row.verdict == WRIT_DECISION_REQUIRE_APPROVAL) {
+        return WRIT_DONE; /* only another decision comes of it */
+    }
     if (v->calls.count >= WRIT_VERIFY_LIVE_MAX) {
         WRIT_FAIL(v->err, WRIT_E_LIMIT, "more than %d calls have no outcome at one time",
             WRIT_VERIFY_LIVE_MAX);
@@ -366,10 +370,9 @@ await_outcome(struct writ_check *v, struct run *run)
         WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a call");
     }
     call->run = run;
-    call->granted = (v->row.flags & WRIT_ROW_GRANTED) != 0;
-    call->needs_outcome = v->row.verdict != WRIT_DECISION_REQUIRE_APPROVAL;
+    call->granted = granted;
     call->seq = v->row.seq;
-    run->calls += call->needs_outcome ? 1 : 0;
+    run->calls++;
     writ_map_add(&v->calls, &call->by_leaf, writ_tag_number(v->row.leaf));
     return WRIT_DONE;
 }
@@ -889,7 +892,7 @@ writ_check_rest(struct writ_check *v, uint64_t last, uint64_t last_now)
 
             if (call->granted) {
                 v->report->in_flight++;
-            } else if (call->needs_outcome) {
+            } else {
                 writ_check_problem(v, call->by_leaf.tag.low, "the refused call has no outcome");
             }
         }

@@ -121,6 +121,11 @@ run(void *arg)
         (void)pthread_mutex_unlock(&scrub->mutex);
         found = pass(scrub, ring, &whole, &why);
         (void)pthread_mutex_lock(&scrub->mutex);
+        if (found && scrub->ring != ring) { /* by keys of before: what is wrong is found anew */
+            scrub->fails = 0;
+            wait_us = 0;
+            continue;
+        }
         scrub->state.found = found;
         scrub->state.passes += whole ? 1 : 0;
         scrub->why = why;
