@@ -748,8 +748,10 @@ believe(struct writ_check *v, struct writ_view note, struct writ_checkpoint *che
     bool is_signed = v->report->is_signed, is_late = false;
     writ_result result = writ_heads_believe(&v->trust, note, is_signed, checkpoint, v->err);
 
-    if (result.code == WRIT_E_MISMATCH && is_signed && writ_heads_is_late(&v->trust, note)) {
-        is_late = true;
+    if (result.code == WRIT_E_MISMATCH && is_signed) {
+        WRIT_TRY(writ_heads_is_late(&v->trust, note, &is_late, v->err));
+    }
+    if (is_late) {
         result = writ_heads_believe(&v->trust, note, false, checkpoint, v->err);
     }
     if (result.code != WRIT_E_MISMATCH) {

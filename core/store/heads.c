@@ -203,21 +203,31 @@ writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note, 
     return WRIT_DONE;
 }
 
-bool
-writ_heads_is_late(const struct writ_heads_trust *trust, struct writ_view note)
+WRIT_RESULT
+writ_heads_is_late(
+    const struct writ_heads_trust *trust, struct writ_view note, bool *ret, struct writ_err *err)
 {
     struct writ_note parts = {0};
+    bool is_late = false;
 
     if (!writ_is_ok(writ_note_read(note, &parts, NULL))) {
-        return false;
+        *ret = false;
+        return WRIT_DONE;
     }
     for (size_t i = 0; i < trust->keys_n; i++) {
-        if (trust->keys[i].revoked_us != 0 &&
-            writ_is_ok(writ_note_verify(&parts, trust->keys[i].key, NULL, NULL))) {
-            return true;
+        writ_result verified = writ_note_verify(&parts, trust->keys[i].key, NULL, err);
+
+        if (verified.code == WRIT_E_NOMEM || verified.code == WRIT_E_CRYPTO) {
+            return verified;
         }
+        if (!writ_is_ok(verified) && verified.code != WRIT_E_ABSENT) {
+            *ret = false;
+            return WRIT_DONE;
+        }
+        is_late = is_late || (writ_is_ok(verified) && trust->keys[i].revoked_us != 0);
     }
-    return false;
+    *ret = is_late;
+    return WRIT_DONE;
 }
 
 /* ---- what is stored ---- */

@@ -60,8 +60,10 @@ WRIT_RESULT writ_heads_sign(const struct writ_heads_trust *trust, const struct w
 WRIT_RESULT writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note,
     bool is_signed, struct writ_checkpoint *ret, struct writ_err *err);
 
-/** Whether a checkpoint that is not believed has a signature of a key that was revoked since. */
-bool writ_heads_is_late(const struct writ_heads_trust *trust, struct writ_view note);
+/** Whether a checkpoint that is not believed has a signature of a key that was revoked since, and
+ * none of a key of the ledger that does not hold. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_heads_is_late(
+    const struct writ_heads_trust *trust, struct writ_view note, bool *ret, struct writ_err *err);
 
 /** The heads of a ledger, on somebody's connection. */
 struct writ_heads {

@@ -257,6 +257,49 @@ START_TEST(a_revoked_key_is_believed_for_what_is_older_alone)
 }
 END_TEST
 
+START_TEST(a_late_checkpoint_has_no_signature_that_does_not_hold)
+{
+    struct writ_arena *arena = writ_arena_new(1 << 20);
+    struct writ_buf both = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+    struct writ_heads_trust trust = {0};
+    struct writ_note parts, other;
+    struct writ_view late;
+    struct writ_kit kit;
+    bool is_late = false;
+    sqlite3 *db;
+
+    fill(&kit);
+    late = note_at(&kit, 5, arena);
+    revoke(&kit, writ_kit_number(&kit, "SELECT time_us FROM record WHERE leaf = 5"));
+    db = connection(&kit);
+    ck_assert_ok(writ_heads_trust(db, kit.ring, &trust, NULL));
+    ck_assert_ok(writ_heads_is_late(&trust, late, &is_late, NULL));
+    ck_assert(is_late);
+
+    /* the next key signed something else */
+    ck_assert_ok(writ_note_read(late, &parts, NULL));
+    ck_assert_ok(writ_note_read(note_at(&kit, 3, arena), &other, NULL));
+    writ_buf_put(&both, late);
+    ck_assert_ok(writ_note_sign(parts.text, trust.own, trust.signer, 0, &both, NULL));
+    ck_assert_ok(writ_heads_is_late(&trust, writ_buf_view(&both), &is_late, NULL));
+    ck_assert(is_late);
+    writ_buf_clear(&both);
+    writ_buf_put(&both, late);
+    ck_assert_ok(writ_note_sign(other.text, trust.own, trust.signer, 0, &both, NULL));
+    ck_assert_ok(writ_heads_is_late(&trust, writ_buf_view(&both), &is_late, NULL));
+    ck_assert(!is_late);
+
+    is_late = true;
+    ck_assert_ok(writ_heads_is_late(&trust, WRIT_LIT("no note"), &is_late, NULL));
+    ck_assert(!is_late);
+    writ_heads_trust_wipe(&trust);
+    (void)sqlite3_close(db);
+    writ_buf_wipe(&both);
+    writ_kit_wipe(&kit);
+    writ_arena_free(arena);
+}
+END_TEST
+
 START_TEST(what_a_revoked_key_signed_last_does_not_open)
 {
     struct writ_arena *arena = writ_arena_new(1 << 20);
@@ -348,5 +391,6 @@ WRIT_UNIT_MAIN("opening", every_group_ends_with_a_checkpoint_that_is_signed,
     a_node_of_every_level_is_found_and_no_other,
     what_does_not_fit_the_last_checkpoint_does_not_open, a_ledger_of_other_keys_does_not_open,
     a_key_that_was_rotated_out_is_still_believed, a_revoked_key_is_believed_for_what_is_older_alone,
+    a_late_checkpoint_has_no_signature_that_does_not_hold,
     what_a_revoked_key_signed_last_does_not_open, a_key_that_was_retired_is_still_believed,
     what_is_pinned_has_to_be_there, a_history_that_went_another_way_is_not_the_pinned_one)
