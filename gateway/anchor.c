@@ -31,12 +31,14 @@ lock(int dir, const char *path, struct writ_err *err)
     return writ_trusted_fail(err, errno, path, "cannot lock its folder");
 }
 
-/* How many records the checkpoint in the file is over; 0: there is none. */
+/* How many records the checkpoint in the file is over (0: there is none), and whether its
+ * signature is believed: it is not when its key was revoked since. */
 static WRIT_RESULT
-look(int dir, const char *name, struct writ_proofs *proofs, uint64_t *ret, struct writ_err *err)
+look(int dir, const char *name, struct writ_proofs *proofs, uint64_t *ret, bool *ret_believed,
+    struct writ_err *err)
 {
     writ_auto_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
-    struct writ_checkpoint then = {0};
+    struct writ_checkpoint then = {0}, again;
     struct writ_err why = {{0}, 0, 0};
     writ_result result = writ_trusted_read(dir, name, WRIT_TRUSTED_UNWRITABLE, &note, err);
 
@@ -48,7 +50,12 @@ look(int dir, const char *name, struct writ_proofs *proofs, uint64_t *ret, struc
     if (!writ_is_ok(result)) {
         WRIT_FAIL(err, result.code, "%s is left as it is: %s", name, why.text);
     }
+    result = writ_proofs_follow(proofs, writ_buf_view(&note), true, &again, err);
+    if (result.code != WRIT_E_MISMATCH) {
+        WRIT_TRY(result);
+    }
     *ret = then.size;
+    *ret_believed = writ_is_ok(result);
     return WRIT_DONE;
 }
 
@@ -59,12 +66,13 @@ send_to_file(const char *path, struct writ_proofs *proofs, struct writ_checkpoin
     WRIT_AUTO(int, writ_trusted_close) dir = -1;
     const char *name = NULL;
     uint64_t before = 0;
+    bool is_believed = false;
 
     WRIT_TRY(writ_trusted_folder(path, &dir, &name, err));
     WRIT_TRY(lock(dir, path, err));
-    WRIT_TRY(look(dir, name, proofs, &before, err));
+    WRIT_TRY(look(dir, name, proofs, &before, &is_believed, err));
     WRIT_TRY(writ_proofs_head(proofs, ret, ret_note, err));
-    if (before == ret->size) {
+    if (before == ret->size && is_believed) {
         return WRIT_DONE;
     }
     WRIT_TRY(writ_trusted_write(dir, name, WRIT_TRUSTED_SHOWN, *ret_note, err));

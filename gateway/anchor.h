@@ -25,8 +25,8 @@ struct writ_anchor {
 bool writ_anchor_is_url(struct writ_view to);
 
 /**
- * Sends the last checkpoint. When it is in the file already, with whatever signatures, the file
- * stays as it is.
+ * Sends the last checkpoint. When it is in the file already, under a signature that is believed,
+ * the file stays as it is.
  *
  * @param stop           given up soon after it becomes true; may be NULL
  * @param ret, ret_note  what it says, and its bytes; borrowed until the next call about `proofs`

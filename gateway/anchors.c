@@ -9,6 +9,7 @@
 struct place {
     const struct writ_anchor_config *config;
     uint64_t size; /* of the checkpoint that it has; 0: not known */
+    size_t len;    /* of its note, which at one size grows by the signature of another key */
     bool failing;
     struct writ_background_job job;
 };
@@ -47,11 +48,12 @@ send_new(const struct writ_anchors *anchors, struct place *place, const atomic_b
         return WRIT_DONE; /* nothing is recorded yet */
     }
     WRIT_TRY(result);
-    if (head.size == place->size) {
+    if (head.size == place->size && note.len == place->len) {
         return WRIT_DONE;
     }
     WRIT_TRY(writ_anchor_send(&anchor, proofs, stop, &head, &note, err));
     place->size = head.size;
+    place->len = note.len;
     writ_metrics_count(anchors->shard, WRIT_COUNTER_ANCHORED, 1);
     return WRIT_DONE;
 }

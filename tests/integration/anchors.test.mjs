@@ -269,6 +269,32 @@ test('a gateway keeps its anchors by itself, one that is down stops no call and 
   assert.equal((await gw.waitLog('restart_needed', from)).options, 'ledger.anchors');
 });
 
+test('when the key is revoked for a time before the anchor, the same checkpoint is sent under the next one', async (t) => {
+  const to = await receiver(t);
+  const gw = await world(t, { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: to.url, every: '1s' }] });
+  const file = gw.path('anchor.txt');
+  const kept = () => [readFileSync(file, 'utf8'), to.got.at(-1)?.text];
+  await calls(gw, 2);
+  await until(() => existsSync(file) && kept().every((text) => text === last(gw)), 'the anchors');
+  const [before] = kept();
+  const lost = JSON.parse(writ(['keys', 'list', '--dir', gw.path('keys'), '--json']).out).keys.find((key) => key.purpose === 'ledger' && key.state === 'active').kid;
+  assert.equal(writ(['keys', 'revoke', '--dir', gw.path('keys'), '--kid', lost, '--since', '2020-01-01T00:00:00Z']).code, 0);
+  assert.equal((await gw.reload(gw.config)).event, 'reloaded');
+  await until(() => last(gw) !== '', 'the second signature');
+  const after = last(gw);
+  assert.equal(sizeOf(after), sizeOf(before));
+  assert.ok(after.startsWith(before) && after.length > before.length, 'one signature more');
+  await until(() => kept().every((text) => text === after), 'the anchors under the next key');
+  const inode = statSync(file).ino;
+  const sent = to.got.length;
+  await new Promise((r) => setTimeout(r, 1500));
+  assert.deepEqual([statSync(file).ino, to.got.length], [inode, sent], 'once');
+
+  writeFileSync(file, before); // and by the command
+  assert.equal((await send(gw, file)).code, 0);
+  assert.equal(readFileSync(file, 'utf8'), after);
+});
+
 test('an anchor that never answers does not keep the gateway from ending', async (t) => {
   const server = createServer(() => {});
   server.listen(0, '127.0.0.1');
