@@ -1,7 +1,7 @@
 /* anchors.h - keeps sending the last checkpoint to where it is kept (`ledger.anchors`), beside the
- * gateway's work, by a thread of its own. Each place is looked after by itself: what fails there is
- * told in the log and counted, tried again after a pause that doubles, and holds up nothing else.
- */
+ * gateway's work, by a thread of its own, which serves all places in turn. What fails at one is
+ * told in the log and counted, and tried again after a pause that doubles. A place that does not
+ * answer holds up the others for WRIT_ANCHOR_TIMEOUT_MS (10 s) at most each time. */
 #ifndef WRIT_GATEWAY_ANCHORS_H
 #define WRIT_GATEWAY_ANCHORS_H
 
