@@ -335,7 +335,7 @@ gone_while_asking(struct writ_exchange *x, void *ctx)
     if (p->look != NULL) {
         writ_guard_http_look_cancel(p->look); /* its end refuses the call */
     } else if (writ_guard_forget(p->http->guard, &p->message.ask)) {
-        writ_exchange_abort(x);
+        writ_exchange_reply(x, 503, NULL, 0, writ_view(NULL, 0)); /* to nobody */
     }
 }
 

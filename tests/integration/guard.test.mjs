@@ -267,6 +267,46 @@ test('who comes while a new key is being fetched waits for it, as the first did'
   assert.deepEqual(await Promise.all([first, run(fresh), run(fresh)]), [200, 200, 200]);
 });
 
+for (const form of ['http', 'check']) {
+  test(`a client that leaves while keys are fetched takes nobody with it (guard ${form})`, async (t) => {
+    const [known, other] = [await issuer(), await issuer('other')];
+    let slow = 0;
+    let asked = 0;
+    const server = http.createServer((req, res) => {
+      asked++;
+      setTimeout(() => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(known.jwks)), slow);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const up = await startUpstream(t);
+    const guard = await startGuard(t, await guardFolder(t), form === 'http' ? ['http', up.url.replace('/mcp', '')] : ['check'],
+      { keys: `http://127.0.0.1:${server.address().port}/jwks` });
+    const caller = new Caller(guard);
+    const run = async (of) => {
+      const headers = { 'writ-credential': await of.mint('pay', ARGS) };
+      return form === 'http' ? (await caller.call('pay', ARGS, { headers })).status
+        : (await fetch(`${guard.origin}/check`, { headers: { 'writ-tool': 'pay', ...headers } })).status;
+    };
+    const good = form === 'http' ? 200 : 204;
+    await until(async () => await run(known) === good, 'the keys');
+    await new Promise((r) => setTimeout(r, 1100));
+    slow = 1000;
+    const before = asked;
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: ARGS } });
+    const head = form === 'http' ? `POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: ${body.length}`
+      : 'GET /check HTTP/1.1\r\nWrit-Tool: pay';
+    const socket = net.connect(guard.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(`${head}\r\nHost: 127.0.0.1:${guard.port}\r\nWrit-Credential: ${await other.mint('pay', ARGS)}\r\n\r\n${form === 'http' ? body : ''}`);
+    await until(() => asked > before, 'the question for keys');
+    socket.resetAndDestroy();
+    await new Promise((r) => setTimeout(r, 1500));
+    assert.equal(guard.gone, false, JSON.stringify(guard.log));
+    assert.equal(await run(known), good);
+    assert.deepEqual(await guard.stop(), { code: 0, signal: null });
+  });
+}
+
 test('what was used stays used for a guard that forgives more to clocks', async (t) => {
   const { dir, up, mint, caller } = await behind(t);
   const lenient = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', ''), '--skew', '3']));
