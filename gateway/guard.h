@@ -80,7 +80,7 @@ struct writ_guard_ask {
     /* the answer */
     bool ok;
     enum writ_reason reason;
-    struct writ_verify_answer answer; /* wiped after `done` */
+    struct writ_verify_answer answer; /* `done` wipes it */
     /* the guard's own */
     struct writ_guard_ask *next;
     bool waiting;

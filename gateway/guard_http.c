@@ -294,10 +294,21 @@ pass_on(struct proxied *p)
     writ_exchange_probe(p->x, PROBE_MS);
 }
 
+/* Out of the memory of the exchange, which is gone with its answer. */
+static struct writ_verify_answer
+take_answer(struct writ_guard_ask *ask)
+{
+    struct writ_verify_answer answer = ask->answer;
+
+    ask->answer = (struct writ_verify_answer){0};
+    return answer;
+}
+
 static void
 asked(struct writ_guard_ask *ask)
 {
     struct proxied *p = ask->ctx;
+    struct writ_verify_answer answer = take_answer(ask);
 
     p->look = NULL;
     writ_exchange_on_gone(p->x, NULL, NULL);
@@ -306,7 +317,7 @@ asked(struct writ_guard_ask *ask)
     } else {
         reply_no(p);
     }
-    writ_verify_wipe(&ask->answer);
+    writ_verify_wipe(&answer);
 }
 
 /* The one credential of the head. False: there are several. */
@@ -434,23 +445,23 @@ static void
 answered(struct writ_guard_ask *ask)
 {
     struct proxied *p = ask->ctx;
-    const struct writ_verify_answer *answer = &ask->answer;
+    struct writ_verify_answer answer = take_answer(ask);
 
     writ_exchange_on_gone(p->x, NULL, NULL);
     p->fields_n = 0;
     add(p, "Cache-Control", WRIT_LIT("no-store"));
     if (ask->ok) {
-        add(p, WRIT_GUARD_FIELD_AGENT, answer->agent_id);
-        add(p, WRIT_GUARD_FIELD_TENANT, answer->tenant);
-        add(p, WRIT_GUARD_FIELD_DECISION, answer->jti);
-        add(p, WRIT_GUARD_FIELD_PARAMS_HASH, answer->params_hash);
-        add(p, WRIT_GUARD_FIELD_STATE, answer->target_state_digest);
+        add(p, WRIT_GUARD_FIELD_AGENT, answer.agent_id);
+        add(p, WRIT_GUARD_FIELD_TENANT, answer.tenant);
+        add(p, WRIT_GUARD_FIELD_DECISION, answer.jti);
+        add(p, WRIT_GUARD_FIELD_PARAMS_HASH, answer.params_hash);
+        add(p, WRIT_GUARD_FIELD_STATE, answer.target_state_digest);
     } else {
         add(p, WRIT_GUARD_FIELD_REASON, writ_reason_name(ask->reason));
     }
     writ_exchange_reply(
         p->x, ask->ok ? 204 : status_of(ask->reason), p->fields, p->fields_n, writ_view(NULL, 0));
-    writ_verify_wipe(&ask->answer);
+    writ_verify_wipe(&answer);
 }
 
 static void
