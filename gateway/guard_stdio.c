@@ -19,7 +19,9 @@
 #define READ_BYTES  65536
 #define ARENA_MAX   ((size_t)256 << 20)
 #define REFUSAL_MAX 16384
-#define STOP_STEPS  800 /* of 10 ms */
+#define STOP_STEPS  800                        /* of 10 ms */
+#define HELD_MAX    (16 * WRIT_GUARD_BODY_MAX) /* of all calls that are not settled */
+#define CALL_BYTES  16384                      /* that a call takes besides its line */
 
 struct pipe {
     struct writ_guard *guard;
@@ -29,6 +31,7 @@ struct pipe {
     bool too_long;        /* the line is thrown away until its end */
     bool ended;           /* the client writes no more; what it wrote is still served */
     size_t asking;        /* calls that are not settled */
+    size_t held;          /* bytes that they take, at most HELD_MAX */
     struct call *looking; /* of these, for whom the server is asked */
     struct writ_post stopping;
     atomic_bool over;    /* one of the two has ended */
@@ -40,6 +43,7 @@ struct call {
     struct pipe *pipe;
     struct writ_arena *arena;
     struct writ_view line;
+    size_t held; /* its part of the pipe's; 0: it was never asked */
     struct writ_guard_message message;
     struct writ_timer timer; /* of looking, as `next` */
     struct call *next;
@@ -108,6 +112,7 @@ pass_on(struct pipe *pipe, const struct writ_guard_message *message, struct writ
 static void
 call_free(struct call *call)
 {
+    call->pipe->held -= call->held;
     writ_arena_free(call->arena); /* it lies in there itself */
 }
 
@@ -184,6 +189,27 @@ take_answer(struct pipe *pipe, struct writ_view line)
     return true; /* keeps (4) */
 }
 
+/* A call waits, for keys or the server, with the memory of its line; the client is not stopped. */
+static void
+ask(struct call *call)
+{
+    struct pipe *pipe = call->pipe;
+    size_t bytes = call->line.len + CALL_BYTES;
+
+    if (bytes > HELD_MAX - pipe->held) {
+        call->message.ask.reason = WRIT_REASON_OVERLOADED;
+        put_refusal(pipe, &call->message, false);
+        call_free(call);
+        return;
+    }
+    call->held = bytes;
+    pipe->held += bytes;
+    pipe->asking++;
+    call->message.ask.done = asked;
+    call->message.ask.ctx = call;
+    writ_guard_ask(pipe->guard, &call->message.ask);
+}
+
 static void
 take_line(struct pipe *pipe, struct writ_view line)
 {
@@ -207,10 +233,7 @@ take_line(struct pipe *pipe, struct writ_view line)
         pass_on(pipe, &call->message, copy);
         break;
     case WRIT_GUARD_CALL:
-        call->message.ask.done = asked;
-        call->message.ask.ctx = call;
-        pipe->asking++;
-        writ_guard_ask(pipe->guard, &call->message.ask);
+        ask(call);
         return;
     }
     call_free(call);

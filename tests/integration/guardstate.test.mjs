@@ -453,6 +453,25 @@ test('over stdio a client that has said all still gets its answers', async (t) =
   assert.deepEqual(await exited, [0, null]);
 });
 
+test('over stdio the calls that wait have a limit in bytes, and what is answered makes room', async (t) => {
+  const { heard, say, pay, answer, child, exited } = await stdio(t, `(m, say) => {
+    globalThis.held ??= [];
+    if (m.params?.name === 'stat') return held.push(m.id);
+    if (m.method === 'resources/read') { for (const id of held.splice(0)) say({ id, result: { structuredContent: { balance: 9 } } }); say({ id: m.id, result: {} }); }
+  }`, { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } });
+  const large = { ...ARGS, more: 'x'.repeat((16 << 20) - 32768) };
+  for (let id = 1; id <= 17; id++) await pay(id, 7, large);
+  assert.equal(reason(await answer(17)), 'overloaded');
+  assert.equal(heard.length, 1); // the others wait
+  say({ id: 'go', method: 'resources/read', params: { uri: 'x' } });
+  for (let id = 1; id <= 16; id++) assert.equal(reason(await answer(id)), 'state_drift');
+  await pay(18, 7, large);
+  say({ id: 'again', method: 'resources/read', params: { uri: 'x' } });
+  assert.equal(reason(await answer(18)), 'state_drift');
+  child.stdin.end();
+  assert.deepEqual(await exited, [0, null]);
+});
+
 test('over stdio a server that ends while it is asked ends the guard, and nothing ran', async (t) => {
   const { pay, answer, exited } = await stdio(t, '(m) => (m.params.name === "stat" ? process.exit(3) : 0)');
   await pay(1);
