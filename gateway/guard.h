@@ -9,7 +9,8 @@
  * their method is one that the gateway knows. What goes on are the bytes that came.
  *
  * A credential may be bound to the state of the call's target. Then the guard looks at the target
- * (guard_look.h), after all else is good and right before its jti is taken.
+ * (guard_look.h), after all else is good and right before its jti is taken: whether it was used is
+ * known only then, so a used one costs the server a question until it expires.
  *
  * Three forms: a reverse proxy over HTTP (guard_http.h); a program that starts the server and
  * stands between its standard streams and the client's (guard_stdio.h); and an answer to the
