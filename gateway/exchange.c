@@ -106,6 +106,7 @@ stream_read(void *cls, uint64_t position, char *to, size_t max)
 
     (void)position;
     if (request->failed) {
+        writ_daemon_poke(request->connection->daemon, 1); /* the connection has to be closed yet */
         return MHD_CONTENT_READER_END_WITH_ERROR;
     }
     if (writ_incoming_pending(request) > 0) {
