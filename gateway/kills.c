@@ -14,16 +14,19 @@
 
 #include <pthread.h>
 
-#define US_PER_S     INT64_C(1000000)
-#define VERSION      1
-#define SUFFIX       ".kills.json"
-#define FILE_MAX     ((size_t)8 << 20)
-#define ARENA_MAX    ((size_t)64 << 20)
-#define RANGES       4
-#define PLACES       (WRIT_STATUS_LIST_BYTES * 8 / RANGES) /* of one range */
-#define SHARED       (PLACES - 1)                          /* for those that find no place */
-#define LATE         (PLACES - 2) /* likewise, while an earlier run may have given SHARED */
-#define WINDOW       32           /* places that one group may have */
+#define US_PER_S  INT64_C(1000000)
+#define VERSION   1
+#define SUFFIX    ".kills.json"
+#define FILE_MAX  ((size_t)8 << 20)
+#define ARENA_MAX ((size_t)64 << 20)
+#define RANGES    4
+#define PLACES    (WRIT_STATUS_LIST_BYTES * 8 / RANGES) /* of one range */
+#define SHARED    (PLACES - 1)                          /* for those that find no place */
+/* Likewise, while an earlier run may have given SHARED: one for each second that a credential may
+ * live, so that of two runs that need one, each has its own. */
+#define LATES        (WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S + 1)
+#define COMMON       (PLACES - 1 - LATES) /* so many are given one by one */
+#define WINDOW       32                   /* places that one group may have */
 #define FIELDS       4
 #define OVER_S       (WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S)
 #define LIST_LASTS_S 60
@@ -280,15 +283,21 @@ settle(struct place *place, const struct writ_view *fields)
     return writ_is_ok(writ_buf_check(&place->text, NULL));
 }
 
+static size_t
+late_of(const struct writ_kills *kills)
+{
+    return COMMON + (size_t)(kills->began_s[kills->range] % LATES);
+}
+
 /* Its own place, else a new one, else the one that those share who find none. */
 static struct place *
 find_place(struct writ_kills *kills, const struct writ_view *fields, int64_t now)
 {
-    size_t from = hash(fields) % LATE;
+    size_t from = hash(fields) % COMMON;
     struct place *room = NULL;
 
     for (size_t i = 0; i < WINDOW; i++) {
-        struct place *place = &kills->places[(from + i) % LATE];
+        struct place *place = &kills->places[(from + i) % COMMON];
         bool over = place->until_s <= now;
 
         if (!over && !place->revoked && is_of(place, fields)) {
@@ -303,7 +312,7 @@ find_place(struct writ_kills *kills, const struct writ_view *fields, int64_t now
     }
     room = &kills->places[SHARED];
     if (room->unknown && room->until_s > now) {
-        room = &kills->places[LATE];
+        room = &kills->places[late_of(kills)];
     }
     if (room->until_s <= now) {
         room->revoked = room->unknown = false;
@@ -380,8 +389,7 @@ revoke(struct writ_kills *kills, const struct writ_kill *kill)
     for (size_t i = 0; i < PLACES; i++) {
         struct place *place = &kills->places[i];
 
-        if (place->until_s > now &&
-            (i == SHARED || i == LATE || place->unknown || revokes(kill, place))) {
+        if (place->until_s > now && (i >= COMMON || place->unknown || revokes(kill, place))) {
             place->revoked = true;
         }
     }
@@ -661,19 +669,20 @@ read_began(const struct writ_json *value, int64_t ret[RANGES])
 static void
 take_range(struct writ_kills *kills, int64_t last)
 {
-    int64_t now = now_s(kills), over_s;
+    int64_t now = now_s(kills), over_s, before_s;
 
     kills->range = (last + 1) % RANGES;
     over_s =
         kills->began_s[(kills->range + 1) % RANGES] + kills->longest_s + WRIT_CREDENTIAL_SKEW_MAX_S;
-    for (size_t i = 0; kills->began_s[kills->range] > 0 && over_s > now && i < PLACES; i++) {
+    before_s = kills->began_s[kills->range];
+    kills->began_s[kills->range] = now > before_s ? now : before_s + 1; /* no two are the same */
+    for (size_t i = 0; before_s > 0 && over_s > now && i < PLACES; i++) {
         struct place *place = &kills->places[i];
 
-        place->unknown = i != LATE;
+        place->unknown = i != late_of(kills);
         place->until_s = place->unknown ? over_s : 0;
         place->revoked = place->unknown && kills->others_s > now;
     }
-    kills->began_s[kills->range] = now;
 }
 
 static WRIT_RESULT

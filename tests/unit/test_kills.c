@@ -217,6 +217,48 @@ START_TEST(what_a_run_of_the_same_range_had_issued_is_revoked_and_stays_revoked)
 }
 END_TEST
 
+/* One that came late has no place of those before it: four starts more, and four more. */
+START_TEST(what_a_late_run_had_issued_stays_revoked_while_more_runs_come)
+{
+    int64_t first, late;
+
+    setup();
+    first = admit();
+    open_until_the_same_range();
+    late = admit();
+    ck_assert_int_ne(late, first);
+    (void)pull(WRIT_KILL_AGENT, "x", NULL); /* revokes what is shared */
+    ck_assert_int_eq(writ_kills_status(kills, late), WRIT_STATUS_REVOKED);
+    for (int i = 0; i < 3; i++) {
+        int64_t latest;
+
+        open_until_the_same_range();
+        latest = admit();
+        ck_assert_int_ge(latest, 0);
+        ck_assert_int_ne(latest, late);
+        ck_assert_int_eq(writ_kills_status(kills, latest), WRIT_STATUS_VALID);
+        ck_assert_int_eq(writ_kills_status(kills, late), WRIT_STATUS_REVOKED);
+    }
+    teardown();
+}
+END_TEST
+
+/* The same for a stop that comes only later: it names all that earlier runs may have issued. */
+START_TEST(a_stop_revokes_what_any_late_run_before_had_issued)
+{
+    int64_t late;
+
+    setup();
+    open_until_the_same_range();
+    late = admit();
+    open_until_the_same_range();
+    ck_assert_int_eq(writ_kills_status(kills, late), WRIT_STATUS_VALID);
+    (void)pull(WRIT_KILL_AGENT, "x", NULL);
+    ck_assert_int_eq(writ_kills_status(kills, late), WRIT_STATUS_REVOKED);
+    teardown();
+}
+END_TEST
+
 START_TEST(when_there_are_no_places_left_the_last_one_is_shared)
 {
     static int64_t places[3 * PLACES];
@@ -430,6 +472,8 @@ WRIT_UNIT_MAIN("kills", a_stop_names_what_it_says_and_nothing_else,
     what_was_revoked_stays_so_when_the_stop_is_lifted_and_over_a_restart,
     without_a_stop_a_restart_revokes_nothing,
     what_a_run_of_the_same_range_had_issued_is_revoked_and_stays_revoked,
+    what_a_late_run_had_issued_stays_revoked_while_more_runs_come,
+    a_stop_revokes_what_any_late_run_before_had_issued,
     when_there_are_no_places_left_the_last_one_is_shared,
     a_stop_of_one_credential_revokes_its_place_and_lets_others_be_issued,
     a_stop_of_a_credential_is_over_with_it, a_stop_that_cannot_be_written_works_and_says_so,
