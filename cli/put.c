@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 
+#include <stdio.h>
+
 #define SAFE_MAX 200 /* bytes of one name in a line for people */
 
 void
@@ -45,4 +47,11 @@ writ_put_plain(struct writ_buf *line, struct writ_view name)
     } else {
         writ_text_json_safe(line, name, SAFE_MAX);
     }
+}
+
+void
+writ_put_refusal(struct writ_buf *out, enum writ_reason why, const char *text)
+{
+    writ_buf_fmt(out, WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(writ_reason_name(why)));
+    (void)fprintf(stderr, "%s\n", text);
 }

@@ -110,8 +110,7 @@ run_verify(const struct writ_cli *cli, enum writ_reason *ret, struct writ_err *e
     } else if (*ret == WRIT_REASON_EVIDENCE_OK) {
         writ_buf_fmt(&out, "ok\ntime      %s\n", time);
     } else {
-        writ_buf_fmt(&out, WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(writ_reason_name(*ret)));
-        (void)fprintf(stderr, "%s\n", more.text);
+        writ_put_refusal(&out, *ret, more.text);
     }
     WRIT_TRY(writ_buf_check(&out, err));
     writ_cli_put(writ_buf_view(&out));

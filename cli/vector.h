@@ -23,6 +23,11 @@
 typedef writ_result writ_vector_fn(const struct writ_json *set, const struct writ_json *vector,
     struct writ_arena *arena, struct writ_buf *ret, struct writ_err *err);
 
+/** Appends the text of a value, `name` of a set or case, for readers that take text. WRIT_E_PARSE
+ * when `value` is NULL, WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_vector_text(
+    const struct writ_json *value, const char *name, struct writ_buf *ret, struct writ_err *err);
+
 /* WRIT_VECTOR_FORMATS(X): X(name, "format") */
 #define WRIT_VECTOR_FORMATS(X)                                                                     \
     X(bindings, "writ-bindings/1")                                                                 \

@@ -94,24 +94,19 @@ writ_vector_credentials(const struct writ_json *set, const struct writ_json *vec
 {
     writ_auto_jwks keys = NULL;
     writ_auto_buf text = writ_buf_make(WRIT_JWKS_BYTES_MAX);
-    struct writ_write w = writ_write_to(&text);
     struct writ_credential_expect expect;
+    struct writ_write w = writ_write_to(ret);
     enum writ_reason why = WRIT_REASON_NONE;
     struct memory memory;
     bool ok;
 
-    if (get(set, "jwks") == NULL) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "there is no jwks");
-    }
-    writ_write_value(&w, get(set, "jwks"));
-    WRIT_TRY(writ_write_end(&w, err));
+    WRIT_TRY(writ_vector_text(get(set, "jwks"), "jwks", &text, err));
     WRIT_TRY(writ_jwks_read(writ_buf_view(&text), &keys, err));
     WRIT_TRY(read_call(get(vector, "call"), &memory, &expect, err));
     expect.keys = keys;
     WRIT_TRY(writ_credential_verify(
         writ_json_string(get(vector, "token")), &expect, arena, NULL, &why, err));
     ok = why == WRIT_REASON_CREDENTIAL_OK;
-    w = writ_write_to(ret);
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("ok"));
     writ_write_bool(&w, ok);

@@ -62,13 +62,8 @@ static WRIT_RESULT
 read_ring(const struct writ_json *value, struct writ_keyring **ret, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
-    struct writ_write w = writ_write_to(&text);
 
-    if (value == NULL) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "keyring is missing");
-    }
-    writ_write_value(&w, value);
-    WRIT_TRY(writ_write_end(&w, err));
+    WRIT_TRY(writ_vector_text(value, "keyring", &text, err));
     return writ_keyring_read(writ_buf_view(&text), ret, err);
 }
 

@@ -7,13 +7,8 @@ static WRIT_RESULT
 read_set(const struct writ_json *value, struct writ_jwks **ret, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(WRIT_JWKS_BYTES_MAX);
-    struct writ_write w = writ_write_to(&text);
 
-    if (value == NULL) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "jwks or pin is missing");
-    }
-    writ_write_value(&w, value);
-    WRIT_TRY(writ_write_end(&w, err));
+    WRIT_TRY(writ_vector_text(value, "jwks or pin", &text, err));
     return writ_jwks_read(writ_buf_view(&text), ret, err);
 }
 

@@ -20,6 +20,19 @@
 #define SAFE_MAX    200
 #define FORMAT_CREW "crew-vector/1"
 
+WRIT_RESULT
+writ_vector_text(
+    const struct writ_json *value, const char *name, struct writ_buf *ret, struct writ_err *err)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    if (value == NULL) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "%s is missing", name);
+    }
+    writ_write_value(&w, value);
+    return writ_write_end(&w, err);
+}
+
 static const struct {
     const char *format;
     writ_vector_fn *run;

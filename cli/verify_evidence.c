@@ -152,8 +152,7 @@ verify_receipt(const struct writ_cli *cli, enum writ_reason *ret, struct writ_er
     } else if (*ret == WRIT_REASON_EVIDENCE_OK) {
         receipt_text(&out, &receipt);
     } else {
-        writ_buf_fmt(&out, WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(writ_reason_name(*ret)));
-        (void)fprintf(stderr, "%s\n", more.text);
+        writ_put_refusal(&out, *ret, more.text);
     }
     WRIT_TRY(writ_buf_check(&out, err));
     writ_cli_put(writ_buf_view(&out));
