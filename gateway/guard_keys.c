@@ -15,8 +15,9 @@ struct fetched {
     struct writ_background_job job;
     struct writ_buf text; /* what is to be told */
     int64_t tried_us;     /* when it was begun last; 0: never */
-    bool tried, got, failing;
-    bool under_way; /* it is being fetched, and that will be told */
+    bool under_way;       /* it is being fetched */
+    bool tried;           /* it was, and that is not told yet */
+    bool got, failing;
 };
 
 struct writ_guard_keys {
@@ -128,18 +129,18 @@ writ_guard_keys_hurry(struct writ_guard_keys *keys, size_t place)
 {
     struct fetched *fetched = &keys->fetched[place];
     int64_t now_us;
-    bool comes;
+    bool comes, due;
 
     writ_background_lock(keys->background);
     now_us = writ_background_now_us(keys->background);
-    comes = fetched->under_way ||
-            (fetched->place.place != NULL && now_us - fetched->tried_us >= HURRY_US);
-    if (comes && !fetched->under_way) {
+    comes = fetched->under_way || fetched->tried;
+    due = !comes && fetched->place.place != NULL && now_us - fetched->tried_us >= HURRY_US;
+    if (due) {
         fetched->job.due_us = now_us;
         writ_background_wake(keys->background);
     }
     writ_background_unlock(keys->background);
-    return comes;
+    return comes || due;
 }
 
 static void

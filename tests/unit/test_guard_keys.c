@@ -1,0 +1,57 @@
+#include "support/unit.h"
+
+#include "gateway/guard_keys.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static int told_n;
+static bool told_text;
+
+static int64_t
+stands_still(void *ctx)
+{
+    (void)ctx;
+    return 10;
+}
+
+static void
+note_told(void *ctx, size_t place, const struct writ_buf *text)
+{
+    told_n++;
+    told_text = place == 0 && text != NULL;
+    writ_loop_stop(ctx);
+}
+
+/* From the end of a fetch until the loop hears of it, who asks has to wait for it too. */
+START_TEST(what_was_fetched_and_is_not_told_yet_still_comes)
+{
+    const struct timespec moment = {.tv_nsec = 300000000};
+    const struct writ_clock clock = {stands_still, stands_still, NULL};
+    struct writ_guard_place places[WRIT_GUARD_KEYS_PLACES] = {0};
+    struct writ_loop_options options = {.clock = &clock};
+    struct writ_guard_keys *keys = NULL;
+    struct writ_loop *loop = NULL;
+    char path[] = "/tmp/writ-keys-XXXXXX";
+    int fd = mkstemp(path);
+
+    ck_assert_int_ge(fd, 0);
+    (void)close(fd);
+    ck_assert_ok(writ_loop_new(&options, &loop, NULL));
+    places[0] = (struct writ_guard_place){.place = path, .max = 64, .every_us = INT64_MAX / 2};
+    ck_assert_ok(writ_guard_keys_open(loop, places, NULL, &clock, note_told, loop, &keys, NULL));
+    ck_assert_ok(writ_guard_keys_start(keys, NULL));
+    (void)nanosleep(&moment, NULL); /* long enough for a file; what is under way comes as well */
+    ck_assert(writ_guard_keys_hurry(keys, 0));
+    ck_assert_ok(writ_loop_run(loop, NULL));
+    ck_assert_int_eq(told_n, 1);
+    ck_assert(told_text);
+    ck_assert(!writ_guard_keys_hurry(keys, 0)); /* told a moment ago */
+    writ_guard_keys_free(keys);
+    writ_loop_free(loop);
+    (void)unlink(path);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("guard_keys", what_was_fetched_and_is_not_told_yet_still_comes)
