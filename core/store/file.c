@@ -68,7 +68,8 @@ void
 writ_file_wipe(struct writ_file *file)
 {
     if (file->locked) {
-        (void)close(file->lock_fd); /* and with it the lock */
+        (void)close(file->database_fd); /* and with them the locks */
+        (void)close(file->lock_fd);
     }
     for (int i = 0; i < WRIT_FILE_PARTS; i++) {
         writ_buf_wipe(&file->paths[i]);
@@ -174,15 +175,16 @@ writ_file_check_new(const struct writ_file *file, struct writ_err *err)
     return WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_file_lock(struct writ_file *file, struct writ_err *err)
+static WRIT_RESULT
+take_lock(const struct writ_file *file, enum writ_file_part part, int flags, int *ret,
+    struct writ_err *err)
 {
-    const char *path = writ_file_path(file, WRIT_FILE_LOCK);
-    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const char *path = writ_file_path(file, part);
+    int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0) {
-        WRIT_FAIL(err, errno == ELOOP ? WRIT_E_INVALID : WRIT_E_IO,
-            "the lock file %s cannot be opened (%s)", path, strerrordesc_np(errno));
+        WRIT_FAIL(err, errno == ELOOP ? WRIT_E_INVALID : WRIT_E_IO, "%s, %s, cannot be opened (%s)",
+            names[part], path, strerrordesc_np(errno));
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         int reason = errno;
@@ -190,12 +192,43 @@ writ_file_lock(struct writ_file *file, struct writ_err *err)
         (void)close(fd);
         WRIT_FAIL(err, reason == EWOULDBLOCK ? WRIT_E_BUSY : WRIT_E_IO,
             reason == EWOULDBLOCK ? "another process has the ledger open (it holds %s)"
-                                  : "the lock file %s cannot be locked",
+                                  : "%s cannot be locked",
             path);
     }
-    file->lock_fd = fd;
-    file->locked = true;
+    *ret = fd;
     return WRIT_DONE;
+}
+
+/* SQLite finds the write-ahead log by the name of the database: each name has one of its own. */
+static WRIT_RESULT
+check_only_name(const struct writ_file *file, struct writ_err *err)
+{
+    const char *path = writ_file_path(file, WRIT_FILE_DATABASE);
+    struct stat st;
+
+    if (fstat(file->database_fd, &st) != 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "%s cannot be looked at", path);
+    }
+    if (st.st_nlink > 1) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "the ledger, %s, has another name, too (a hard link): copy it or remove one", path);
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_file_lock(struct writ_file *file, struct writ_err *err)
+{
+    writ_result r;
+
+    WRIT_TRY(take_lock(file, WRIT_FILE_LOCK, O_RDWR | O_CREAT, &file->lock_fd, err));
+    r = take_lock(file, WRIT_FILE_DATABASE, O_RDONLY, &file->database_fd, err);
+    if (!writ_is_ok(r)) {
+        (void)close(file->lock_fd);
+        return r;
+    }
+    file->locked = true;
+    return check_only_name(file, err);
 }
 
 WRIT_RESULT

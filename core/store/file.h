@@ -38,7 +38,7 @@ struct writ_file {
         struct timespec changed;
     } directory; /* as it was when the names in it were last found to be the same */
     bool locked;
-    int lock_fd; /* open while locked */
+    int lock_fd, database_fd; /* open while locked */
 };
 
 /** Makes the names of the files beside `path`. WRIT_E_LIMIT, WRIT_E_NOMEM. */
@@ -68,8 +68,16 @@ WRIT_RESULT writ_file_check_new(const struct writ_file *file, struct writ_err *e
 /** Makes a new database last: syncs its directory. WRIT_E_IO. */
 WRIT_RESULT writ_file_settle(const struct writ_file *file, struct writ_err *err);
 
-/** Takes the lock that keeps a second process out; the lock file is made when it is missing.
- * WRIT_E_BUSY when somebody has it, WRIT_E_INVALID for a symbolic link, WRIT_E_IO. */
+/**
+ * Takes the locks that keep a second process out: of the lock file, which is made when it is
+ * missing, and of the database itself, which may be reached by another path (a bind mount).
+ *
+ * @return WRIT_OK
+ *         WRIT_E_BUSY     somebody has one of them
+ *         WRIT_E_INVALID  a symbolic link; or a database with a second name (a hard link), under
+ *                         which another write-ahead log may lie
+ *         WRIT_E_IO       cannot be opened or locked
+ */
 WRIT_RESULT writ_file_lock(struct writ_file *file, struct writ_err *err);
 
 /** Notes which files these are, once all are open. WRIT_E_IO. */

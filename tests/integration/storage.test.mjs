@@ -3,9 +3,9 @@
 // What a failing disk does is in disk.test.mjs.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { startGateway, until } from '../support/gateway.mjs';
+import { startGateway, until, writ } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { openSession } from '../support/rpc.mjs';
 
@@ -104,4 +104,21 @@ test('a ledger that was put back to an older state does not start where a later 
   await assert.rejects(gw.start(), /pinned.txt/);
   gw.configure({ ...gw.config, ledger: {} });
   await gw.start(); // nothing tells it that there was more
+});
+
+test('a ledger has one gateway, whatever path leads to it', async (t) => {
+  const { up, gw } = await setUp(t);
+  const s = await openSession(gw);
+  assert.equal((await s.call('up__pay', { n: 1 }, { key: 'k' })).said, 'ran 1');
+  mkdirSync(gw.path('other'), { mode: 0o700 });
+  linkSync(gw.ledgerFile, gw.path('other/ledger.db'));
+  writeFileSync(gw.path('other.yaml'), JSON.stringify({ ...gw.config, store: 'sqlite://other/ledger.db' }));
+  const serve = (file) => writ(['serve', file], { cwd: gw.dir, timeout: 20_000 });
+  assert.match(serve('other.yaml').err, /another process has the ledger open/);
+  await gw.stop();
+  assert.match(serve('other.yaml').err, /has another name, too \(a hard link\)/);
+  rmSync(gw.path('other'), { recursive: true });
+  await gw.start();
+  assert.equal((await (await openSession(gw)).call('up__pay', { n: 1 }, { key: 'k' })).reason, 'duplicate_outcome');
+  assert.equal(up.calls.length, 1);
 });

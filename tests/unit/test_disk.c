@@ -223,9 +223,38 @@ START_TEST(a_lock_is_held_by_one_and_released_with_its_holder)
     ck_assert_ok(writ_file_name(kit.path, &second, NULL));
     ck_assert_ok(writ_file_lock(&first, NULL));
     ck_assert_code(writ_file_lock(&second, NULL), WRIT_E_BUSY);
+    ck_assert_int_eq(unlink(writ_file_path(&first, WRIT_FILE_LOCK)), 0);
+    ck_assert_code(writ_file_lock(&second, NULL), WRIT_E_BUSY); /* the database is locked, too */
     writ_file_wipe(&first);
     ck_assert_ok(writ_file_lock(&second, NULL));
     writ_file_wipe(&second);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(a_database_with_a_second_name_is_refused_under_both)
+{
+    struct writ_kit kit;
+    struct writ_file file = {0}, linked = {0};
+    char other[160];
+
+    writ_kit_init(&kit);
+    (void)snprintf(other, sizeof other, "%s.link", kit.path);
+    ck_assert_ok(writ_file_name(kit.path, &file, NULL));
+    ck_assert_ok(writ_file_name(other, &linked, NULL));
+    ck_assert_ok(writ_file_lock(&file, NULL));
+    ck_assert_int_eq(link(kit.path, other), 0);
+    ck_assert_code(writ_file_lock(&linked, NULL), WRIT_E_BUSY);
+    writ_file_wipe(&file);
+    ck_assert_code(writ_file_lock(&linked, NULL), WRIT_E_INVALID);
+    writ_file_wipe(&linked);
+    ck_assert_ok(writ_file_name(kit.path, &file, NULL));
+    ck_assert_code(writ_file_lock(&file, NULL), WRIT_E_INVALID);
+    writ_file_wipe(&file);
+    ck_assert_int_eq(unlink(other), 0);
+    ck_assert_ok(writ_file_name(kit.path, &file, NULL));
+    ck_assert_ok(writ_file_lock(&file, NULL));
+    writ_file_wipe(&file);
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -312,6 +341,6 @@ WRIT_UNIT_MAIN("disk", only_what_may_pass_by_itself_does_not_poison,
     a_record_reads_back_as_it_was_appended, records_are_appended_one_by_one_and_many_at_once,
     a_poisoned_log_does_nothing_more, a_reading_connection_writes_nothing,
     files_are_named_after_the_database, a_lock_is_held_by_one_and_released_with_its_holder,
-    a_lock_file_that_is_a_link_is_refused,
+    a_database_with_a_second_name_is_refused_under_both, a_lock_file_that_is_a_link_is_refused,
     while_nothing_changes_in_the_directory_one_look_is_enough,
     a_name_that_leads_elsewhere_is_noticed)
