@@ -1,6 +1,7 @@
 // report.mjs - from samples to rows, and from rows to the text of the report.
 
-function spread(values) {
+/** Median, least and most of some numbers. */
+export function spread(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return {
@@ -45,6 +46,10 @@ const NAMES = {
 };
 
 function head(about) {
+  const percent = part => (100 * part).toFixed(0);
+  const signature = about.signature_us
+    ? `- one ES256 signature, alone on core ${about.core} (\`openssl speed ecdsap256\`, after each round): ${range(about.signature_us, 1)} us\n`
+    : '';
   const notes = about.quick ? '\nA smoke test of a few seconds: the figures say nothing.\n' : '';
   return `# Side by side with nginx
 ${notes}
@@ -53,8 +58,9 @@ Written by \`bench/run\` on ${about.date}; [README.md](README.md) says what is m
 - ${about.writ} (${about.commit}), nginx ${about.nginx}, wrk ${about.wrk}, Linux ${about.kernel}
 - ${about.cpu}; the measured program on core ${about.core}, load and upstream on core ${about.otherCore}
 - ${about.rounds} alternating rounds of ${about.seconds} s each; load average ${about.load_before.toFixed(1)} before, ${about.load_after.toFixed(1)} after
+- the host took ${percent(about.stolen.median)} % of the processors' time (${percent(about.stolen.least)}-${percent(about.stolen.most)}) while it was measured
 - resident before the first request: nginx ${mib(about.resident_kib.nginx)} MiB, gateway ${mib(about.resident_kib.writ)} MiB
-
+${signature}
 Each cell is the median of the rounds and, in brackets, the least and the most. A ratio is taken
 within its round.
 

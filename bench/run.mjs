@@ -14,7 +14,7 @@ import { cpus, loadavg, release } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { markdown, summary } from './report.mjs';
+import { markdown, spread, summary } from './report.mjs';
 import { plot } from './plot.mjs';
 
 const root = resolve(import.meta.dirname, '..');
@@ -217,6 +217,22 @@ function residentKiB(pid) {
     .reduce((a, b) => a + b);
 }
 
+// What a hypervisor took from the machine: ticks of all processors, stolen and in all.
+function ticks() {
+  const all = readFileSync('/proc/stat', 'utf8').match(/^cpu +(.*)$/m)[1].split(' ').slice(0, 8).map(Number);
+  return { stolen: all[7], all: all.reduce((a, b) => a + b) };
+}
+
+// One ES256 signature, the dearest step of a governed call: how it compares to a request of nginx differs from
+// processor to processor, and on a shared one from hour to hour, and a governed call's ratio with it.
+function signatureUs() {
+  const said = execFileSync('taskset', ['-c', String(core), 'openssl', 'speed', '-seconds', '1', 'ecdsap256'],
+    { stdio: ['ignore', 'pipe', 'ignore'] }).toString();
+  const [signs] = said.trim().split('\n').at(-1).trim().split(/\s+/).slice(-2).map(Number); // sign/s verify/s
+  if (!(signs > 0)) throw new Error(`openssl speed said: ${said}`);
+  return 1e6 / signs;
+}
+
 // A refusal is an answer of status 200 too: what was governed is what the gateway says it allowed.
 async function counters(ports) {
   const text = await (await fetch(`http://127.0.0.1:${ports.admin}/metrics`)).text();
@@ -249,8 +265,10 @@ async function measure(work, ports, pids, token, target, conns) {
   const pid = target === 'nginx' ? pids.nginx : pids.writ;
   const before = await counters(ports);
   const cpuBefore = cpuNs(pid);
+  const ticksBefore = ticks();
   const got = await wrk(work, ports, token, target, conns, seconds);
   const cpu = cpuNs(pid) - cpuBefore;
+  const ticksAfter = ticks();
   checkCounters(target, got, before, await counters(ports));
   return {
     rps: got.requests / (got.us / 1e6),
@@ -258,6 +276,7 @@ async function measure(work, ports, pids, token, target, conns) {
     p50_us: got.p50_us,
     p99_us: got.p99_us,
     resident_kib: residentKiB(pid),
+    stolen: (ticksAfter.stolen - ticksBefore.stolen) / (ticksAfter.all - ticksBefore.all),
   };
 }
 
@@ -311,6 +330,7 @@ async function main() {
     about_.resident_kib = { nginx: residentKiB(pids.nginx), writ: residentKiB(pids.writ) };
 
     const samples = [];
+    const signatures = [];
     for (const conns of connections) {
       for (const target of targets) {
         await wrk(work, ports, token, target, conns, 1); // connections and caches are warm
@@ -322,9 +342,12 @@ async function main() {
           console.error(`${conns} connections, round ${round + 1}, ${target}: ` +
             `${sample.rps.toFixed(0)}/s, ${sample.cpu_us.toFixed(1)} us`);
         }
+        if (targets.includes('governed')) signatures.push(signatureUs());
       }
     }
     about_.load_after = loadavg()[0];
+    about_.stolen = spread(samples.map(sample => sample.stolen));
+    about_.signature_us = signatures.length ? spread(signatures) : null;
     const rows = summary(samples, connections, targets);
     mkdirSync(options.out, { recursive: true });
     writeFileSync(join(options.out, 'report.md'), markdown(about_, rows));
