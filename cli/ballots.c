@@ -74,8 +74,7 @@ read_voting(const struct writ_json *given, struct writ_view mode, struct writ_cr
     writ_result read;
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("mode"));
-    writ_write_string(&w, mode);
+    writ_write_text(&w, "mode", mode);
     WRIT_JSON_EACH(name, given)
     {
         writ_write_name(&w, writ_json_string(name));

@@ -18,14 +18,10 @@ put_finding(struct writ_write *w, const struct writ_finding *finding)
     bool warning = finding->severity == WRIT_SEVERITY_WARNING;
 
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("severity"));
-    writ_write_string(w, warning ? WRIT_LIT("warning") : WRIT_LIT("error"));
-    writ_write_name(w, WRIT_LIT("line"));
-    writ_write_u64(w, finding->line);
-    writ_write_name(w, WRIT_LIT("pointer"));
-    writ_write_string(w, finding->pointer);
-    writ_write_name(w, WRIT_LIT("message"));
-    writ_write_string(w, finding->message);
+    writ_write_text(w, "severity", warning ? WRIT_LIT("warning") : WRIT_LIT("error"));
+    writ_write_count(w, "line", finding->line);
+    writ_write_text(w, "pointer", finding->pointer);
+    writ_write_text(w, "message", finding->message);
     writ_write_object_end(w);
 }
 
@@ -36,14 +32,10 @@ put_summary(struct writ_write *w, const struct writ_config *config)
     char digest[WRIT_DIGEST_TEXT];
 
     writ_digest_text(&config->policy_digest, digest);
-    writ_write_name(w, WRIT_LIT("policy_digest"));
-    writ_write_string(w, writ_view_str(digest));
-    writ_write_name(w, WRIT_LIT("agents"));
-    writ_write_u64(w, config->agents_n);
-    writ_write_name(w, WRIT_LIT("upstreams"));
-    writ_write_u64(w, config->upstreams_n);
-    writ_write_name(w, WRIT_LIT("tools"));
-    writ_write_u64(w, config->policy->n);
+    writ_write_text(w, "policy_digest", writ_view_str(digest));
+    writ_write_count(w, "agents", config->agents_n);
+    writ_write_count(w, "upstreams", config->upstreams_n);
+    writ_write_count(w, "tools", config->policy->n);
 }
 
 static void
@@ -53,14 +45,10 @@ put_json(struct writ_view file, const struct writ_findings *findings,
     struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("file"));
-    writ_write_string(&w, file);
-    writ_write_name(&w, WRIT_LIT("valid"));
-    writ_write_bool(&w, config != NULL);
-    writ_write_name(&w, WRIT_LIT("errors"));
-    writ_write_u64(&w, findings->errors);
-    writ_write_name(&w, WRIT_LIT("warnings"));
-    writ_write_u64(&w, findings->warnings);
+    writ_write_text(&w, "file", file);
+    writ_write_flag(&w, "valid", config != NULL);
+    writ_write_count(&w, "errors", findings->errors);
+    writ_write_count(&w, "warnings", findings->warnings);
     writ_write_name(&w, WRIT_LIT("findings"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < findings->n; i++) {

@@ -35,12 +35,9 @@ put_lint(const struct writ_crew_findings *findings, const char *severity, bool j
             continue;
         }
         writ_write_object_begin(w);
-        writ_write_name(w, WRIT_LIT("severity"));
-        writ_write_string(w, writ_view_str(severity));
-        writ_write_name(w, WRIT_LIT("code"));
-        writ_write_string(w, writ_view_str(finding->code));
-        writ_write_name(w, WRIT_LIT("path"));
-        writ_write_string(w, finding->path);
+        writ_write_text(w, "severity", writ_view_str(severity));
+        writ_write_text(w, "code", writ_view_str(finding->code));
+        writ_write_text(w, "path", finding->path);
         writ_write_object_end(w);
     }
 }
@@ -65,8 +62,7 @@ tell_check(const struct writ_cli *cli, struct writ_roster *crew)
         put_lint(errors, "error", cli->json, &w);
         put_lint(warnings, "warning", cli->json, &w);
         writ_write_array_end(&w);
-        writ_write_name(&w, WRIT_LIT("valid"));
-        writ_write_bool(&w, built);
+        writ_write_flag(&w, "valid", built);
         writ_write_object_end(&w);
     }
     if (cli->json) {
@@ -209,14 +205,12 @@ put_verdict(const struct writ_cli *cli, const struct writ_ballots_result *verdic
         return;
     }
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("resolved"));
-    writ_write_bool(&w, verdict->resolved);
+    writ_write_flag(&w, "resolved", verdict->resolved);
     if (value.ptr != NULL) {
         writ_write_name(&w, WRIT_LIT("value"));
         writ_write_raw(&w, value);
     }
-    writ_write_name(&w, WRIT_LIT("why"));
-    writ_write_string(&w, writ_view(verdict->why.ptr, verdict->why.len));
+    writ_write_text(&w, "why", writ_view(verdict->why.ptr, verdict->why.len));
     writ_write_object_end(&w);
     writ_cli_put(writ_buf_view(&text));
     writ_cli_print("\n");

@@ -117,16 +117,9 @@ put_unlisted(const struct story *s, struct writ_buf *ret)
 /* ---- as JSON */
 
 static void
-member(struct writ_write *w, const char *name, struct writ_view text)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string_or_null(w, text);
-}
-
-static void
 member_of(struct writ_write *w, const char *name, const struct writ_member_text *text)
 {
-    member(w, name, writ_member_view(text));
+    writ_write_text_or_null(w, name, writ_member_view(text));
 }
 
 static void
@@ -139,9 +132,9 @@ write_constraints(const struct story *s, struct writ_write *w)
     writ_write_array_begin(w);
     for (size_t i = 0; set != NULL && i < set->n; i++) {
         writ_write_object_begin(w);
-        member(w, "constraint", set->items[i].name);
-        member(w, "result", writ_view_str(holds_word(s, &set->items[i])));
-        member(w, "accepted", set->items[i].accepted);
+        writ_write_text_or_null(w, "constraint", set->items[i].name);
+        writ_write_text_or_null(w, "result", writ_view_str(holds_word(s, &set->items[i])));
+        writ_write_text_or_null(w, "accepted", set->items[i].accepted);
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
@@ -162,12 +155,11 @@ write_budgets(const struct story *s, struct writ_write *w)
         writ_decimal_put(&limit, &r->limit);
         writ_digest_text(&r->key, key);
         writ_write_object_begin(w);
-        member(w, "budget", r->name);
-        member(w, "key", writ_view_str(key));
-        writ_write_name(w, WRIT_LIT("window_us"));
-        writ_write_i64(w, r->window_us);
-        member(w, "amount", writ_buf_view(&amount));
-        member(w, "limit", writ_buf_view(&limit));
+        writ_write_text_or_null(w, "budget", r->name);
+        writ_write_text_or_null(w, "key", writ_view_str(key));
+        writ_write_integer(w, "window_us", r->window_us);
+        writ_write_text_or_null(w, "amount", writ_buf_view(&amount));
+        writ_write_text_or_null(w, "limit", writ_buf_view(&limit));
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
@@ -176,8 +168,8 @@ write_budgets(const struct story *s, struct writ_write *w)
 static void
 write_digests(const struct story *s, struct writ_write *w)
 {
-    member(w, "policy_digest", writ_view_str(s->policy_digest));
-    member(w, "profile", s->config->profile);
+    writ_write_text_or_null(w, "policy_digest", writ_view_str(s->policy_digest));
+    writ_write_text_or_null(w, "profile", s->config->profile);
     member_of(w, "params_hash", &s->decision.params_hash);
     member_of(w, "target_state_digest", &s->decision.target_state_digest);
     member_of(w, "intent_digest", &s->decision.intent_digest);
@@ -193,9 +185,8 @@ write_rule(const struct writ_tool_rule *rule, struct writ_write *w)
     if (rule != NULL && rule->result != NULL) {
         writ_output_tell(rule->result, &text);
     }
-    writ_write_name(w, WRIT_LIT("pin"));
-    writ_write_bool(w, rule != NULL && rule->pin);
-    member(w, "result", text.len > 0 ? writ_buf_view(&text) : writ_view(NULL, 0));
+    writ_write_flag(w, "pin", rule != NULL && rule->pin);
+    writ_write_text_or_null(w, "result", text.len > 0 ? writ_buf_view(&text) : writ_view(NULL, 0));
 }
 
 static void
@@ -210,7 +201,7 @@ put_json(const struct story *s, struct writ_buf *ret)
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("verdict"));
     writ_write_raw(&w, writ_buf_view(&verdict));
-    member(
+    writ_write_text_or_null(
         &w, "unlisted_argument", unlisted.len > 0 ? writ_buf_view(&unlisted) : writ_view(NULL, 0));
     write_constraints(s, &w);
     write_budgets(s, &w);

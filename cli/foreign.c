@@ -166,10 +166,8 @@ write_faults(struct writ_write *w, const struct writ_faults *faults)
     writ_write_array_begin(w);
     for (size_t i = 0; faults != NULL && i < faults->count; i++) {
         writ_write_object_begin(w);
-        writ_write_name(w, WRIT_LIT("pointer"));
-        writ_write_string(w, writ_view_str(faults->list[i].pointer));
-        writ_write_name(w, WRIT_LIT("what"));
-        writ_write_string(w, writ_view_str(faults->list[i].what));
+        writ_write_text(w, "pointer", writ_view_str(faults->list[i].pointer));
+        writ_write_text(w, "what", writ_view_str(faults->list[i].what));
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
@@ -181,25 +179,19 @@ write_finding(struct writ_write *w, const char *path, const struct writ_vaara_fi
     struct writ_view verdict = writ_vaara_verdict(finding);
 
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("file"));
-    writ_write_string(w, writ_view_str(path));
-    writ_write_name(w, WRIT_LIT("kind"));
-    writ_write_string(w, writ_view_str(writ_vaara_kind_name(finding->kind)));
-    writ_write_name(w, WRIT_LIT("holds"));
-    writ_write_bool(w, finding->holds);
+    writ_write_text(w, "file", writ_view_str(path));
+    writ_write_text(w, "kind", writ_view_str(writ_vaara_kind_name(finding->kind)));
+    writ_write_flag(w, "holds", finding->holds);
     if (finding->kind == WRIT_VAARA_RECEIPT) {
         write_failed(w, "required_failed", finding, true);
         write_failed(w, "advisories", finding, false);
     } else {
-        writ_write_name(w, WRIT_LIT("authentic"));
-        writ_write_bool(w, finding->authentic);
+        writ_write_flag(w, "authentic", finding->authentic);
         write_faults(w, finding->faults);
     }
     if (verdict.len > 0) {
-        writ_write_name(w, WRIT_LIT("verdict"));
-        writ_write_string(w, verdict);
-        writ_write_name(w, WRIT_LIT("reason"));
-        writ_write_string(w, writ_reason_name(finding->reason));
+        writ_write_text(w, "verdict", verdict);
+        writ_write_text(w, "reason", writ_reason_name(finding->reason));
     }
     writ_write_object_end(w);
 }
@@ -221,8 +213,7 @@ answer_json(const struct foreign *f, struct writ_buf *text, struct writ_err *err
     struct writ_write w = writ_write_to(text);
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("ok"));
-    writ_write_bool(&w, holds(f));
+    writ_write_flag(&w, "ok", holds(f));
     writ_write_name(&w, WRIT_LIT("files"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < f->n; i++) {

@@ -142,15 +142,6 @@ name_note(struct hook *h)
 
 /* ---- the gateway ---- */
 
-static void
-member(struct writ_write *w, const char *name, struct writ_view text)
-{
-    if (text.len > 0) {
-        writ_write_name(w, writ_view_str(name));
-        writ_write_string(w, text);
-    }
-}
-
 /* Asks, and gives the answer as an object; a problem is told by its reason. */
 static WRIT_RESULT
 ask(struct hook *h, const char *deed, struct writ_buf *body, const struct writ_json **ret)
@@ -209,7 +200,7 @@ put_call(struct hook *h, struct writ_write *w)
     writ_buf_put(&tool, writ_cli_get(h->cli, "framework"));
     writ_buf_byte(&tool, '/');
     writ_buf_put(&tool, h->tool);
-    member(w, "tool", writ_buf_view(&tool));
+    writ_write_text_if(w, "tool", writ_buf_view(&tool));
     writ_write_name(w, WRIT_LIT("arguments"));
     writ_write_value(w, h->input);
 }
@@ -240,8 +231,8 @@ decide(struct hook *h, const struct writ_json **ret)
 
     writ_write_object_begin(&w);
     put_call(h, &w);
-    member(&w, "boundary_id", h->session);
-    member(&w, "idempotency_key", h->use);
+    writ_write_text_if(&w, "boundary_id", h->session);
+    writ_write_text_if(&w, "idempotency_key", h->use);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, &h->err));
     WRIT_TRY(ask(h, "before", &body, &answer));
@@ -279,7 +270,8 @@ note(struct hook *h, const struct writ_json *decision)
 
     writ_write_object_begin(&w);
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
-        member(&w, kept[i], writ_json_string(writ_json_get(decision, writ_view_str(kept[i]))));
+        writ_write_text_if(
+            &w, kept[i], writ_json_string(writ_json_get(decision, writ_view_str(kept[i]))));
     }
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, &h->err));
@@ -314,7 +306,7 @@ put_result(struct hook *h, struct writ_write *w)
     }
     WRIT_TRY(writ_digest_bytes(writ_buf_view(&result), &digest, &h->err));
     writ_digest_text(&digest, hash);
-    member(w, "tool_output_hash", writ_view_str(hash));
+    writ_write_text_if(w, "tool_output_hash", writ_view_str(hash));
     return WRIT_DONE;
 }
 
@@ -327,11 +319,13 @@ tell(struct hook *h, struct writ_view noted, const char *outcome, bool with_resu
 
     WRIT_TRY(writ_json_read(noted, &writ_json_limits_default, h->arena, &known, &h->err));
     writ_write_object_begin(&w);
-    member(&w, "decision_id", writ_json_string(writ_json_get(known, WRIT_LIT("decision_id"))));
-    member(&w, "intent_ref", writ_json_string(writ_json_get(known, WRIT_LIT("intent_ref"))));
-    member(&w, "outcome", writ_view_str(outcome));
+    writ_write_text_if(
+        &w, "decision_id", writ_json_string(writ_json_get(known, WRIT_LIT("decision_id"))));
+    writ_write_text_if(
+        &w, "intent_ref", writ_json_string(writ_json_get(known, WRIT_LIT("intent_ref"))));
+    writ_write_text_if(&w, "outcome", writ_view_str(outcome));
     if (h->event == EVENT_FAILED) {
-        member(&w, "error_type", WRIT_LIT("tool_error"));
+        writ_write_text_if(&w, "error_type", WRIT_LIT("tool_error"));
     }
     if (with_result) {
         WRIT_TRY(put_result(h, &w));
@@ -394,7 +388,7 @@ end(struct hook *h)
     const struct writ_json *answer = NULL;
 
     writ_write_object_begin(&w);
-    member(&w, "boundary_id", h->session);
+    writ_write_text_if(&w, "boundary_id", h->session);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, &h->err));
     WRIT_IGNORE(ask(h, "seal", &body, &answer));
@@ -445,14 +439,15 @@ put_deny(const struct hook *h, struct writ_view why)
 
     writ_write_object_begin(&w);
     if (h->decides) {
-        member(&w, "decision", h->event == EVENT_BEFORE ? WRIT_LIT("deny") : WRIT_LIT("block"));
-        member(&w, "reason", why);
+        writ_write_text_if(
+            &w, "decision", h->event == EVENT_BEFORE ? WRIT_LIT("deny") : WRIT_LIT("block"));
+        writ_write_text_if(&w, "reason", why);
     } else {
         writ_write_name(&w, WRIT_LIT("hookSpecificOutput"));
         writ_write_object_begin(&w);
-        member(&w, "hookEventName", WRIT_LIT("PreToolUse"));
-        member(&w, "permissionDecision", WRIT_LIT("deny"));
-        member(&w, "permissionDecisionReason", why);
+        writ_write_text_if(&w, "hookEventName", WRIT_LIT("PreToolUse"));
+        writ_write_text_if(&w, "permissionDecision", WRIT_LIT("deny"));
+        writ_write_text_if(&w, "permissionDecisionReason", why);
         writ_write_object_end(&w);
     }
     writ_write_object_end(&w);

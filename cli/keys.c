@@ -95,22 +95,15 @@ write_members(struct writ_write *w, const struct writ_keyring_key *key)
 
     writ_time_format(key->created_us, created);
     writ_time_format(key->changed_us, changed);
-    writ_write_name(w, WRIT_LIT("kid"));
-    writ_write_string(w, writ_jwk_kid(key->public));
-    writ_write_name(w, WRIT_LIT("alg"));
-    writ_write_string(w, writ_view_str(writ_jwk_alg_name(writ_jwk_alg(key->public))));
-    writ_write_name(w, WRIT_LIT("purpose"));
-    writ_write_string(w, writ_view_str(writ_keyring_purpose_name(key->purpose)));
-    writ_write_name(w, WRIT_LIT("state"));
-    writ_write_string(w, writ_view_str(writ_keyring_state_name(key->state)));
-    writ_write_name(w, WRIT_LIT("created_at"));
-    writ_write_string(w, writ_view_str(created));
-    writ_write_name(w, WRIT_LIT("changed_at"));
-    writ_write_string(w, writ_view_str(changed));
+    writ_write_text(w, "kid", writ_jwk_kid(key->public));
+    writ_write_text(w, "alg", writ_view_str(writ_jwk_alg_name(writ_jwk_alg(key->public))));
+    writ_write_text(w, "purpose", writ_view_str(writ_keyring_purpose_name(key->purpose)));
+    writ_write_text(w, "state", writ_view_str(writ_keyring_state_name(key->state)));
+    writ_write_text(w, "created_at", writ_view_str(created));
+    writ_write_text(w, "changed_at", writ_view_str(changed));
     write_time(w, "signs_until", key->until_us);
     write_time(w, "revoked_since", key->revoked_us);
-    writ_write_name(w, WRIT_LIT("vouched_for"));
-    writ_write_bool(w, key->rotation.len > 0);
+    writ_write_flag(w, "vouched_for", key->rotation.len > 0);
 }
 
 static void

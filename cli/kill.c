@@ -8,25 +8,16 @@
 #define PATH_MAX  4096
 #define LINE_TEXT 200 /* bytes of a text in a line for people */
 
-static void
-put(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    if (value.len > 0) {
-        writ_write_name(w, name);
-        writ_write_string(w, value);
-    }
-}
-
 static WRIT_RESULT
 put_stop(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *err)
 {
     struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
-    put(&w, WRIT_LIT("by"), writ_cli_operand(cli, 1));
-    put(&w, WRIT_LIT("value"), writ_cli_operand(cli, 2));
-    put(&w, WRIT_LIT("tenant"), writ_cli_get(cli, "tenant"));
-    put(&w, WRIT_LIT("reason"), writ_cli_get(cli, "reason"));
+    writ_write_text_if(&w, "by", writ_cli_operand(cli, 1));
+    writ_write_text_if(&w, "value", writ_cli_operand(cli, 2));
+    writ_write_text_if(&w, "tenant", writ_cli_get(cli, "tenant"));
+    writ_write_text_if(&w, "reason", writ_cli_get(cli, "reason"));
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     writ_buf_byte(ret, '\0');

@@ -31,7 +31,7 @@ writ_command_ledger_init(const struct writ_cli *cli)
         struct writ_write w = writ_write_to(&line);
 
         writ_write_object_begin(&w);
-        writ_put_text_or_null(&w, "created", path);
+        writ_write_text_or_null(&w, "created", path);
         writ_write_object_end(&w);
         (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
     } else {
@@ -70,25 +70,25 @@ verify_json(struct writ_buf *out, const struct writ_verify_report *report)
     struct writ_write w = writ_write_to(out);
 
     writ_write_object_begin(&w);
-    writ_put_flag(&w, "sound", report->problems == 0);
-    writ_put_count(&w, "records", report->records);
-    writ_put_count(&w, "decisions", report->decisions);
-    writ_put_count(&w, "outcomes", report->outcomes);
-    writ_put_count(&w, "seals", report->seals);
-    writ_put_count(&w, "review_events", report->reviews);
-    writ_put_count(&w, "boundaries", report->boundaries);
-    writ_put_count(&w, "sealed", report->sealed);
-    writ_put_count(&w, "in_flight", report->in_flight);
-    writ_put_count(&w, "checkpoints", report->checkpoints);
-    writ_put_flag(&w, "signatures_verified", report->is_signed);
-    writ_put_count(&w, "late", report->late);
-    writ_put_count(&w, "problem_count", report->problems);
+    writ_write_flag(&w, "sound", report->problems == 0);
+    writ_write_count(&w, "records", report->records);
+    writ_write_count(&w, "decisions", report->decisions);
+    writ_write_count(&w, "outcomes", report->outcomes);
+    writ_write_count(&w, "seals", report->seals);
+    writ_write_count(&w, "review_events", report->reviews);
+    writ_write_count(&w, "boundaries", report->boundaries);
+    writ_write_count(&w, "sealed", report->sealed);
+    writ_write_count(&w, "in_flight", report->in_flight);
+    writ_write_count(&w, "checkpoints", report->checkpoints);
+    writ_write_flag(&w, "signatures_verified", report->is_signed);
+    writ_write_count(&w, "late", report->late);
+    writ_write_count(&w, "problem_count", report->problems);
     writ_write_name(&w, WRIT_LIT("problems"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < report->problems && i < WRIT_VERIFY_PROBLEMS; i++) {
         writ_write_object_begin(&w);
-        writ_put_count(&w, "leaf", report->list[i].leaf);
-        writ_put_text_or_null(&w, "what", writ_view_str(report->list[i].what));
+        writ_write_count(&w, "leaf", report->list[i].leaf);
+        writ_write_text_or_null(&w, "what", writ_view_str(report->list[i].what));
         writ_write_object_end(&w);
     }
     writ_write_array_end(&w);
@@ -173,10 +173,10 @@ checkpoint_json(struct writ_buf *out, const struct writ_checkpoint *head, struct
 
     writ_digest_text(&head->root, root);
     writ_write_object_begin(&w);
-    writ_put_text_or_null(&w, "origin", head->origin);
-    writ_put_count(&w, "size", head->size);
-    writ_put_text_or_null(&w, "root", writ_view_str(root));
-    writ_put_text_or_null(&w, "checkpoint", note);
+    writ_write_text_or_null(&w, "origin", head->origin);
+    writ_write_count(&w, "size", head->size);
+    writ_write_text_or_null(&w, "root", writ_view_str(root));
+    writ_write_text_or_null(&w, "checkpoint", note);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
     writ_buf_byte(out, '\n');
@@ -238,8 +238,8 @@ put_revoked(struct writ_buf *out, struct writ_write *w, const struct writ_keyrin
             continue;
         }
         writ_write_object_begin(w);
-        writ_put_text_or_null(w, "key", writ_buf_view(&vkey));
-        writ_put_text_or_null(w, "revoked_since", writ_view_str(since));
+        writ_write_text_or_null(w, "key", writ_buf_view(&vkey));
+        writ_write_text_or_null(w, "revoked_since", writ_view_str(since));
         writ_write_object_end(w);
     }
     return WRIT_DONE;

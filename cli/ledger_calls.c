@@ -50,20 +50,20 @@ list_json(struct writ_buf *line, const struct writ_reader_item *item)
 
     writ_time_format(item->issued_at_us, issued);
     writ_write_object_begin(&w);
-    writ_put_count(&w, "leaf", item->leaf);
-    writ_put_text_or_null(&w, "decision_id", item->decision_id);
-    writ_put_text_or_null(&w, "decision", writ_decision_route_name(item->route));
-    writ_put_flag(&w, "granted", item->granted);
-    writ_put_text_or_null(&w, "outcome",
+    writ_write_count(&w, "leaf", item->leaf);
+    writ_write_text_or_null(&w, "decision_id", item->decision_id);
+    writ_write_text_or_null(&w, "decision", writ_decision_route_name(item->route));
+    writ_write_flag(&w, "granted", item->granted);
+    writ_write_text_or_null(&w, "outcome",
         item->has_outcome ? writ_outcome_kind_name(item->outcome) : writ_view(NULL, 0));
-    writ_put_flag(&w, "superseded", item->superseded);
-    writ_put_text_or_null(&w, "issued_at", writ_view_str(issued));
-    writ_put_text_or_null(&w, "tenant", item->tenant);
-    writ_put_text_or_null(&w, "agent_id", item->agent_id);
-    writ_put_text_or_null(&w, "tool", item->tool);
-    writ_put_text_or_null(&w, "boundary_id", item->boundary_id);
-    writ_put_count(&w, "seq", item->seq);
-    writ_put_flag(&w, "sealed", item->sealed);
+    writ_write_flag(&w, "superseded", item->superseded);
+    writ_write_text_or_null(&w, "issued_at", writ_view_str(issued));
+    writ_write_text_or_null(&w, "tenant", item->tenant);
+    writ_write_text_or_null(&w, "agent_id", item->agent_id);
+    writ_write_text_or_null(&w, "tool", item->tool);
+    writ_write_text_or_null(&w, "boundary_id", item->boundary_id);
+    writ_write_count(&w, "seq", item->seq);
+    writ_write_flag(&w, "sealed", item->sealed);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
 }
@@ -190,9 +190,9 @@ show_json(struct writ_buf *out, const struct writ_reader_call *call)
     struct writ_write w = writ_write_to(out);
 
     writ_write_object_begin(&w);
-    writ_put_count(&w, "leaf", call->leaf);
-    writ_put_text_or_null(&w, "tenant", call->tenant);
-    writ_put_text_or_null(&w, "boundary_id", call->boundary_id);
+    writ_write_count(&w, "leaf", call->leaf);
+    writ_write_text_or_null(&w, "tenant", call->tenant);
+    writ_write_text_or_null(&w, "boundary_id", call->boundary_id);
     put_record(&w, "decision", call->decision);
     writ_write_name(&w, WRIT_LIT("outcome_leaf"));
     if (call->has_outcome) {
@@ -201,8 +201,8 @@ show_json(struct writ_buf *out, const struct writ_reader_call *call)
         writ_write_null(&w);
     }
     put_record(&w, "outcome", call->outcome);
-    writ_put_text_or_null(&w, "superseded_by", call->superseded_by);
-    writ_put_flag(&w, "sealed", call->sealed);
+    writ_write_text_or_null(&w, "superseded_by", call->superseded_by);
+    writ_write_flag(&w, "sealed", call->sealed);
     put_record(&w, "seal", call->seal);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
@@ -306,8 +306,8 @@ export_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_vie
     writ_buf_put(&line, separator(listing));
     w = writ_write_to(&line);
     writ_write_object_begin(&w);
-    writ_put_count(&w, "leaf", leaf);
-    writ_put_text_or_null(&w, "kind", writ_view_str(kinds[kind]));
+    writ_write_count(&w, "leaf", leaf);
+    writ_write_text_or_null(&w, "kind", writ_view_str(kinds[kind]));
     put_record(&w, "record", record);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */

@@ -102,14 +102,10 @@ put_result(struct run *run, const struct writ_case *one, bool judged, bool passe
 
     writ_buf_str(&run->output, run->passed + run->failed > 1 ? "," : "");
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("name"));
-    writ_write_string_or_null(&w, one->name);
-    writ_write_name(&w, WRIT_LIT("line"));
-    writ_write_u64(&w, one->line);
-    writ_write_name(&w, WRIT_LIT("passed"));
-    writ_write_bool(&w, passed);
-    writ_write_name(&w, WRIT_LIT("difference"));
-    writ_write_string_or_null(&w, passed ? writ_view(NULL, 0) : why);
+    writ_write_text_or_null(&w, "name", one->name);
+    writ_write_count(&w, "line", one->line);
+    writ_write_flag(&w, "passed", passed);
+    writ_write_text_or_null(&w, "difference", passed ? writ_view(NULL, 0) : why);
     writ_write_name(&w, WRIT_LIT("verdict"));
     if (judged) {
         writ_case_put(verdict, &text);

@@ -7,34 +7,6 @@
 #define SAFE_MAX 200 /* bytes of one name in a line for people */
 
 void
-writ_put_text(struct writ_write *w, const char *name, struct writ_view text)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string(w, text);
-}
-
-void
-writ_put_text_or_null(struct writ_write *w, const char *name, struct writ_view text)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string_or_null(w, text);
-}
-
-void
-writ_put_count(struct writ_write *w, const char *name, uint64_t count)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_u64(w, count);
-}
-
-void
-writ_put_flag(struct writ_write *w, const char *name, bool flag)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_bool(w, flag);
-}
-
-void
 writ_put_plain(struct writ_buf *line, struct writ_view name)
 {
     bool plain = name.len > 0 && name.len <= SAFE_MAX;

@@ -50,13 +50,6 @@ begin_line(struct writ_recording *recording)
 }
 
 static void
-put_number(struct writ_write *w, const char *name, double number)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_double(w, number);
-}
-
-static void
 put_json(struct writ_write *w, const char *name, const struct writ_crew_value *value)
 {
     if (value != NULL) {
@@ -80,8 +73,8 @@ put_registry(struct writ_write *w, const struct writ_roster *roster)
     writ_write_array_begin(w);
     for (size_t at = 0; at < roster->nested_n; at++) {
         writ_write_object_begin(w);
-        writ_put_text(w, "key", writ_buf_view(&roster->nested[at].key));
-        writ_put_text(w, "shape", writ_buf_view(&roster->nested[at].text));
+        writ_write_text(w, "key", writ_buf_view(&roster->nested[at].key));
+        writ_write_text(w, "shape", writ_buf_view(&roster->nested[at].text));
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
@@ -93,13 +86,13 @@ put_head(struct writ_recording *recording, struct writ_err *err)
     const struct writ_roster *roster = recording->options.roster;
     struct writ_write w = begin_line(recording);
 
-    writ_put_text(&w, "agents", writ_buf_view(&roster->agents_text));
-    writ_put_text(&w, "crewId", recording->options.crew_id);
-    put_number(&w, "defaultTimeoutMs", recording->options.default_timeout_ms);
-    writ_put_text(&w, "format", WRIT_LIT(WRIT_RECORDING_FORMAT));
+    writ_write_text(&w, "agents", writ_buf_view(&roster->agents_text));
+    writ_write_text(&w, "crewId", recording->options.crew_id);
+    writ_write_number(&w, "defaultTimeoutMs", recording->options.default_timeout_ms);
+    writ_write_text(&w, "format", WRIT_LIT(WRIT_RECORDING_FORMAT));
     put_registry(&w, roster);
-    writ_put_text(&w, "shape", writ_buf_view(&roster->shape_text));
-    writ_put_text(&w, "type", WRIT_LIT("log.opened"));
+    writ_write_text(&w, "shape", writ_buf_view(&roster->shape_text));
+    writ_write_text(&w, "type", WRIT_LIT("log.opened"));
     return end_line(recording, &w, err);
 }
 
@@ -208,8 +201,8 @@ start(struct writ_recording *recording, const struct writ_crew_value *input,
     w = begin_line(recording);
     put_json(&w, "input", input);
     put_json(&w, "task", task);
-    put_number(&w, "ts", recording->now_ms);
-    writ_put_text(&w, "type", WRIT_LIT("input.start"));
+    writ_write_number(&w, "ts", recording->now_ms);
+    writ_write_text(&w, "type", WRIT_LIT("input.start"));
     WRIT_TRY(end_line(recording, &w, err));
     return put_events(recording, *ret, err);
 }
@@ -251,8 +244,8 @@ writ_recording_deliver(struct writ_recording *recording, double now_ms, struct w
     if (writ_is_ok(result)) {
         w = begin_line(recording);
         put_json(&w, "event", value);
-        put_number(&w, "ts", now_ms);
-        writ_put_text(&w, "type", WRIT_LIT("input.deliver"));
+        writ_write_number(&w, "ts", now_ms);
+        writ_write_text(&w, "type", WRIT_LIT("input.deliver"));
         result = end_line(recording, &w, err);
     }
     writ_crew_value_free(value);
@@ -272,8 +265,8 @@ writ_recording_tick(struct writ_recording *recording, double now_ms, struct writ
         return WRIT_DONE;
     }
     w = begin_line(recording);
-    put_number(&w, "ts", now_ms);
-    writ_put_text(&w, "type", WRIT_LIT("input.tick"));
+    writ_write_number(&w, "ts", now_ms);
+    writ_write_text(&w, "type", WRIT_LIT("input.tick"));
     WRIT_TRY(end_line(recording, &w, err));
     return put_events(recording, *ret, err);
 }
@@ -289,8 +282,8 @@ writ_recording_cancel(struct writ_recording *recording, double now_ms, struct wr
     WRIT_TRY(told(writ_crew_session_cancel(recording->session, WRIT_CREW_CANCELLED, ret, &below),
         &below, err));
     w = begin_line(recording);
-    put_number(&w, "ts", now_ms);
-    writ_put_text(&w, "type", WRIT_LIT("input.cancel"));
+    writ_write_number(&w, "ts", now_ms);
+    writ_write_text(&w, "type", WRIT_LIT("input.cancel"));
     WRIT_TRY(end_line(recording, &w, err));
     return put_events(recording, *ret, err);
 }
@@ -305,11 +298,11 @@ writ_recording_close(struct writ_recording *recording, struct writ_err *err)
     WRIT_TRY(writ_digest_stream_end(&recording->digest, &digest, err));
     writ_digest_text(&digest, text);
     w = begin_line(recording);
-    writ_put_text(&w, "digest", writ_view_str(text));
-    put_number(&w, "events", (double)recording->events);
-    writ_put_text(
+    writ_write_text(&w, "digest", writ_view_str(text));
+    writ_write_number(&w, "events", (double)recording->events);
+    writ_write_text(
         &w, "status", writ_view_str(writ_crew_status_name(writ_recording_status(recording))));
-    writ_put_text(&w, "type", WRIT_LIT("log.closed"));
+    writ_write_text(&w, "type", WRIT_LIT("log.closed"));
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     return recording->options.sink != NULL ? recording->options.sink(recording->options.user,

@@ -114,16 +114,14 @@ put_summary(struct looking *l, struct writ_write *w)
 {
     const struct writ_review *review = &l->story.review;
 
-    writ_put_text(w, "id", review->id);
-    writ_put_text(w, "state", writ_review_state_name(l->story.state));
-    writ_put_text(w, "review", review->name);
-    writ_put_text(w, "agent_id", review->agent_id);
-    writ_put_text(w, "tool", l->tool);
-    writ_put_text(w, "review_digest", writ_view_str(l->story.digest));
-    writ_write_name(w, WRIT_LIT("votes"));
-    writ_write_u64(w, votes_of(review));
-    writ_write_name(w, WRIT_LIT("voters"));
-    writ_write_u64(w, review->voters_n);
+    writ_write_text(w, "id", review->id);
+    writ_write_text(w, "state", writ_review_state_name(l->story.state));
+    writ_write_text(w, "review", review->name);
+    writ_write_text(w, "agent_id", review->agent_id);
+    writ_write_text(w, "tool", l->tool);
+    writ_write_text(w, "review_digest", writ_view_str(l->story.digest));
+    writ_write_count(w, "votes", votes_of(review));
+    writ_write_count(w, "voters", review->voters_n);
 }
 
 static bool
@@ -284,14 +282,11 @@ put_replay(struct looking *l, const struct writ_review_finding *again, bool same
     }
     w = writ_write_to(&l->out);
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("same"));
-    writ_write_bool(&w, same);
-    writ_put_text(&w, "verdict", writ_review_event_name(again->verdict));
-    writ_put_text(&w, "recorded", writ_review_event_name(l->story.verdict));
-    writ_write_name(&w, WRIT_LIT("votes"));
-    writ_write_u64(&w, l->votes);
-    writ_write_name(&w, WRIT_LIT("signed"));
-    writ_write_u64(&w, l->signatures);
+    writ_write_flag(&w, "same", same);
+    writ_write_text(&w, "verdict", writ_review_event_name(again->verdict));
+    writ_write_text(&w, "recorded", writ_review_event_name(l->story.verdict));
+    writ_write_count(&w, "votes", l->votes);
+    writ_write_count(&w, "signed", l->signatures);
     writ_write_name(&w, WRIT_LIT("events"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < again->log_n; i++) {

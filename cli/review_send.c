@@ -113,15 +113,6 @@ sign(struct writ_inquiry *s, const struct writ_json *review, struct writ_ballot 
     return result;
 }
 
-static void
-put_member(struct writ_write *w, const char *name, struct writ_view text)
-{
-    if (text.ptr != NULL) {
-        writ_write_name(w, writ_view_str(name));
-        writ_write_string(w, text);
-    }
-}
-
 static WRIT_RESULT
 put_vote(struct writ_inquiry *s, const struct writ_json *review, struct writ_ballot *ballot,
     struct writ_buf *ret)
@@ -132,11 +123,13 @@ put_vote(struct writ_inquiry *s, const struct writ_json *review, struct writ_bal
     writ_write_object_begin(&w);
     if (writ_cli_has(s->cli, "key")) {
         WRIT_TRY(sign(s, review, ballot, &token));
-        put_member(&w, "signed", writ_buf_view(&token));
+        writ_write_text(&w, "signed", writ_buf_view(&token));
     } else {
-        put_member(&w, "review_digest", ballot->digest);
-        put_member(&w, "vote", writ_review_vote_name(ballot->vote));
-        put_member(&w, "feedback", ballot->feedback);
+        writ_write_text(&w, "review_digest", ballot->digest);
+        writ_write_text(&w, "vote", writ_review_vote_name(ballot->vote));
+        if (ballot->feedback.ptr != NULL) {
+            writ_write_text(&w, "feedback", ballot->feedback);
+        }
         if (ballot->confidence.ptr != NULL) {
             writ_write_name(&w, WRIT_LIT("confidence"));
             writ_write_raw(&w, ballot->confidence);

@@ -544,8 +544,7 @@ tell(const struct run *run)
     struct writ_write w = writ_write_to(&text);
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("events"));
-    writ_write_u64(&w, run->events);
+    writ_write_count(&w, "events", run->events);
     if (run->resolved) {
         writ_write_name(&w, WRIT_LIT("output"));
         writ_write_raw(&w, writ_buf_view(&run->output));

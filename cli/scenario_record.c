@@ -25,8 +25,7 @@ static void
 put_flag(struct writ_write *w, const char *name, int flag)
 {
     if (flag >= 0) {
-        writ_write_name(w, writ_view_str(name));
-        writ_write_bool(w, flag > 0);
+        writ_write_flag(w, name, flag > 0);
     }
 }
 
@@ -143,8 +142,7 @@ writ_scenario_record_step(const struct writ_scenario_crew *crew,
         put_texts(&w, "pending", step->events);
     }
     if (step->has_resolved) {
-        writ_write_name(&w, WRIT_LIT("resolved"));
-        writ_write_string_or_null(&w, writ_crew_value_text(step->resolved));
+        writ_write_text_or_null(&w, "resolved", writ_crew_value_text(step->resolved));
     }
     if (step->has_result) {
         put_optional(&w, "result", writ_buf_view(&step->result), true);

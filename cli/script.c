@@ -164,10 +164,8 @@ put_failure(struct writ_write *w, struct writ_view message)
 {
     writ_write_name(w, WRIT_LIT("error"));
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("message"));
-    writ_write_string(w, message);
-    writ_write_name(w, WRIT_LIT("name"));
-    writ_write_string(w, WRIT_LIT("Scripted"));
+    writ_write_text(w, "message", message);
+    writ_write_text(w, "name", WRIT_LIT("Scripted"));
     writ_write_object_end(w);
 }
 
@@ -193,8 +191,7 @@ writ_script_answer(struct writ_script *script, const struct writ_step *step, str
     writ_write_name(&w, WRIT_LIT("type"));
     writ_write_string(
         &w, failed.ptr != NULL ? WRIT_LIT("agent.step.failed") : WRIT_LIT("agent.step.completed"));
-    writ_write_name(&w, WRIT_LIT("correlationId"));
-    writ_write_string(&w, writ_buf_view(&step->id));
+    writ_write_text(&w, "correlationId", writ_buf_view(&step->id));
     if (failed.ptr != NULL) {
         put_failure(&w, failed);
     } else {

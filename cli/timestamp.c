@@ -36,7 +36,7 @@ query_json(struct writ_view query, struct writ_buf *ret, struct writ_err *err)
     writ_base64_put(&base64, query);
     WRIT_TRY(writ_buf_check(&base64, err));
     writ_write_object_begin(&w);
-    writ_put_text(&w, "query", writ_buf_view(&base64));
+    writ_write_text(&w, "query", writ_buf_view(&base64));
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     writ_buf_byte(ret, '\n');
@@ -75,11 +75,10 @@ answer_json(struct writ_buf *out, const char *time, enum writ_reason why, const 
     struct writ_write w = writ_write_to(out);
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("ok"));
-    writ_write_bool(&w, ok);
-    writ_put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(why));
-    writ_put_text(&w, "sentence", writ_reason_sentence(why));
-    writ_put_text(&w, ok ? "time" : "detail", writ_view_str(ok ? time : detail));
+    writ_write_flag(&w, "ok", ok);
+    writ_write_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(why));
+    writ_write_text(&w, "sentence", writ_reason_sentence(why));
+    writ_write_text(&w, ok ? "time" : "detail", writ_view_str(ok ? time : detail));
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     writ_buf_byte(out, '\n');

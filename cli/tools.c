@@ -76,10 +76,8 @@ static void
 put_names(struct writ_write *w, struct writ_view name, const struct writ_definition *seen,
     const struct writ_definition *accepted)
 {
-    writ_write_name(w, WRIT_LIT("tool"));
-    writ_write_string(w, name);
-    writ_write_name(w, WRIT_LIT("state"));
-    writ_write_string(w, writ_view_str(state_of(seen, accepted)));
+    writ_write_text(w, "tool", name);
+    writ_write_text(w, "state", writ_view_str(state_of(seen, accepted)));
     put_digest(w, "seen", seen);
     put_digest(w, "accepted", accepted);
 }

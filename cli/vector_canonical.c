@@ -16,10 +16,8 @@ put_answer(const struct writ_buf *canonical, bool held, struct writ_buf *ret, st
     WRIT_TRY(writ_digest_bytes(writ_buf_view(canonical), &digest, err));
     writ_digest_text(&digest, text);
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("canonical"));
-    writ_write_string_or_null(&w, held ? writ_buf_view(canonical) : writ_view(NULL, 0));
-    writ_write_name(&w, WRIT_LIT("digest"));
-    writ_write_string_or_null(&w, held ? writ_view_str(text) : writ_view(NULL, 0));
+    writ_write_text_or_null(&w, "canonical", held ? writ_buf_view(canonical) : writ_view(NULL, 0));
+    writ_write_text_or_null(&w, "digest", held ? writ_view_str(text) : writ_view(NULL, 0));
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }

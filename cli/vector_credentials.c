@@ -108,10 +108,8 @@ writ_vector_credentials(const struct writ_json *set, const struct writ_json *vec
         writ_json_string(get(vector, "token")), &expect, arena, NULL, &why, err));
     ok = why == WRIT_REASON_CREDENTIAL_OK;
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("ok"));
-    writ_write_bool(&w, ok);
-    writ_write_name(&w, WRIT_LIT("reason"));
-    writ_write_string(&w, ok ? WRIT_LIT("ok") : writ_reason_name(why));
+    writ_write_flag(&w, "ok", ok);
+    writ_write_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(why));
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }

@@ -54,14 +54,10 @@ put_finding(struct writ_write *w, const struct writ_vaara_finding *finding)
     struct writ_view verdict = writ_vaara_verdict(finding);
 
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("kind"));
-    writ_write_string(w, writ_view_str(writ_vaara_kind_name(finding->kind)));
-    writ_write_name(w, WRIT_LIT("holds"));
-    writ_write_bool(w, finding->holds);
-    writ_write_name(w, WRIT_LIT("authentic"));
-    writ_write_bool(w, finding->authentic);
-    writ_write_name(w, WRIT_LIT("verdict"));
-    writ_write_string_or_null(w, verdict.len > 0 ? verdict : writ_view(NULL, 0));
+    writ_write_text(w, "kind", writ_view_str(writ_vaara_kind_name(finding->kind)));
+    writ_write_flag(w, "holds", finding->holds);
+    writ_write_flag(w, "authentic", finding->authentic);
+    writ_write_text_or_null(w, "verdict", verdict.len > 0 ? verdict : writ_view(NULL, 0));
     writ_write_name(w, WRIT_LIT("reason"));
     writ_write_string_or_null(
         w, verdict.len > 0 ? writ_reason_name(finding->reason) : writ_view(NULL, 0));
@@ -87,14 +83,10 @@ static void
 put_report(struct writ_write *w, const struct writ_completeness *report)
 {
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("whole"));
-    writ_write_bool(w, report->whole);
-    writ_write_name(w, WRIT_LIT("held"));
-    writ_write_u64(w, report->held);
-    writ_write_name(w, WRIT_LIT("expected"));
-    writ_write_u64(w, report->expected);
-    writ_write_name(w, WRIT_LIT("sealed"));
-    writ_write_bool(w, report->sealed);
+    writ_write_flag(w, "whole", report->whole);
+    writ_write_count(w, "held", report->held);
+    writ_write_count(w, "expected", report->expected);
+    writ_write_flag(w, "sealed", report->sealed);
     writ_completeness_put_missing(w, report);
     writ_write_object_end(w);
 }
@@ -120,8 +112,7 @@ put_all(const struct writ_vaara_finding *findings, size_t n, const struct writ_c
     } else {
         writ_write_null(&w);
     }
-    writ_write_name(&w, WRIT_LIT("ok"));
-    writ_write_bool(&w, ok);
+    writ_write_flag(&w, "ok", ok);
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }

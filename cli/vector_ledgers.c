@@ -99,8 +99,7 @@ put_verified(const char *path, const struct writ_keyring *ring, struct writ_writ
     for (size_t i = 0; i < report->problems && i < WRIT_VERIFY_PROBLEMS; i++) {
         first = report->list[i].leaf < first ? report->list[i].leaf : first;
     }
-    writ_write_name(w, WRIT_LIT("sound"));
-    writ_write_bool(w, report->problems == 0);
+    writ_write_flag(w, "sound", report->problems == 0);
     writ_write_name(w, WRIT_LIT("first"));
     if (report->problems == 0) {
         writ_write_null(w);
@@ -126,8 +125,7 @@ put_opens(const char *path, const struct writ_json *vector, const struct writ_cl
     if (!writ_is_ok(opened) && opened.code != WRIT_E_MISMATCH) {
         return opened;
     }
-    writ_write_name(w, WRIT_LIT("opens"));
-    writ_write_bool(w, writ_is_ok(opened));
+    writ_write_flag(w, "opens", writ_is_ok(opened));
     return WRIT_DONE;
 }
 

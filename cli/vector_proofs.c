@@ -31,8 +31,7 @@ put_hex(struct writ_write *w, const char *name, const struct writ_digest *digest
     struct writ_buf hex = writ_buf_over(room, sizeof room);
 
     writ_hex_put(&hex, digest->bytes, sizeof digest->bytes);
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string(w, writ_buf_view(&hex));
+    writ_write_text(w, name, writ_buf_view(&hex));
 }
 
 static WRIT_RESULT
@@ -71,8 +70,7 @@ put_holds(writ_result held, struct writ_buf *ret, struct writ_err *err)
         return held;
     }
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("holds"));
-    writ_write_bool(&w, writ_is_ok(held));
+    writ_write_flag(&w, "holds", writ_is_ok(held));
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }
@@ -185,13 +183,10 @@ put_checkpoint(struct writ_write *w, const struct writ_note *note)
         return;
     }
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("origin"));
-    writ_write_string(w, checkpoint.origin);
-    writ_write_name(w, WRIT_LIT("size"));
-    writ_write_u64(w, checkpoint.size);
+    writ_write_text(w, "origin", checkpoint.origin);
+    writ_write_count(w, "size", checkpoint.size);
     put_hex(w, "root", &checkpoint.root);
-    writ_write_name(w, WRIT_LIT("extensions"));
-    writ_write_string(w, checkpoint.extensions);
+    writ_write_text(w, "extensions", checkpoint.extensions);
     writ_write_object_end(w);
 }
 

@@ -86,10 +86,8 @@ put_verdict(struct writ_write *w, enum writ_reason why)
 {
     bool ok = why == WRIT_REASON_EVIDENCE_OK;
 
-    writ_write_name(w, WRIT_LIT("ok"));
-    writ_write_bool(w, ok);
-    writ_write_name(w, WRIT_LIT("reason"));
-    writ_write_string(w, ok ? WRIT_LIT("ok") : writ_reason_name(why));
+    writ_write_flag(w, "ok", ok);
+    writ_write_text(w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(why));
 }
 
 writ_result
@@ -191,8 +189,7 @@ writ_vector_bundles(const struct writ_json *set, const struct writ_json *vector,
     if (why == WRIT_REASON_EVIDENCE_OK) {
         writ_bundle_check_put(&w, &report, &head);
     } else {
-        writ_write_name(&w, WRIT_LIT("line"));
-        writ_write_u64(&w, lines);
+        writ_write_count(&w, "line", lines);
     }
     writ_write_object_end(&w);
     return writ_write_end(&w, err);

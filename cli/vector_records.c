@@ -33,8 +33,7 @@ read_profile(const struct writ_json *owner, const struct writ_profile **ret, str
 static void
 put_text(struct writ_write *w, const char *name, const struct writ_member_text *text)
 {
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string_or_null(w, writ_member_view(text));
+    writ_write_text_or_null(w, name, writ_member_view(text));
 }
 
 /* H(value); null for null. */
@@ -201,8 +200,7 @@ writ_vector_outcomes(const struct writ_json *set, const struct writ_json *vector
     w = writ_write_to(ret);
     writ_write_object_begin(&w);
     put_faults(&w, &faults);
-    writ_write_name(&w, WRIT_LIT("joins"));
-    writ_write_bool(&w, writ_is_ok(joined));
+    writ_write_flag(&w, "joins", writ_is_ok(joined));
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }
@@ -259,10 +257,8 @@ writ_vector_bindings(const struct writ_json *set, const struct writ_json *vector
     binding = writ_binding_check(&authorization, &candidate, now_us, writ_binding_outcomes(&held));
     w = writ_write_to(ret);
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("verdict"));
-    writ_write_string(&w, writ_binding_verdict_name(binding.verdict));
-    writ_write_name(&w, WRIT_LIT("reason"));
-    writ_write_string(&w, writ_reason_name(binding.reason));
+    writ_write_text(&w, "verdict", writ_binding_verdict_name(binding.verdict));
+    writ_write_text(&w, "reason", writ_reason_name(binding.reason));
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }

@@ -30,8 +30,7 @@ writ_vector_rotations(const struct writ_json *set, const struct writ_json *vecto
         return followed;
     }
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("fork"));
-    writ_write_bool(&w, !writ_is_ok(followed));
+    writ_write_flag(&w, "fork", !writ_is_ok(followed));
     writ_write_name(&w, WRIT_LIT("keys"));
     writ_write_array_begin(&w);
     for (size_t i = 0; writ_is_ok(followed) && i < writ_jwks_count(keys); i++) {

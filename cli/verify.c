@@ -288,21 +288,15 @@ answer_json(const struct inputs *in, const struct writ_verify_answer *answer, st
     const char *left_out = "";
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("ok"));
-    writ_write_bool(&w, answer->ok);
-    writ_write_name(&w, WRIT_LIT("reason"));
-    writ_write_string(&w, writ_view_str(answer->reason));
-    writ_write_name(&w, WRIT_LIT("sentence"));
-    writ_write_string(&w, writ_view_str(answer->sentence));
+    writ_write_flag(&w, "ok", answer->ok);
+    writ_write_text(&w, "reason", writ_view_str(answer->reason));
+    writ_write_text(&w, "sentence", writ_view_str(answer->sentence));
     if (answer->ok) {
-        writ_write_name(&w, WRIT_LIT("jti"));
-        writ_write_string(&w, answer->jti);
-        writ_write_name(&w, WRIT_LIT("exp"));
-        writ_write_i64(&w, answer->expires_at_s);
+        writ_write_text(&w, "jti", answer->jti);
+        writ_write_integer(&w, "exp", answer->expires_at_s);
     }
     if (writ_verify_left_out(in->verify, &left_out) > 0) {
-        writ_write_name(&w, WRIT_LIT("left_out"));
-        writ_write_string(&w, writ_view_str(left_out));
+        writ_write_text(&w, "left_out", writ_view_str(left_out));
     }
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));

@@ -67,29 +67,28 @@ receipt_json(struct writ_buf *out, const struct writ_receipt *receipt, enum writ
     char root[WRIT_DIGEST_TEXT];
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("ok"));
-    writ_write_bool(&w, ok);
-    writ_put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(why));
-    writ_put_text(&w, "sentence", writ_reason_sentence(why));
+    writ_write_flag(&w, "ok", ok);
+    writ_write_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(why));
+    writ_write_text(&w, "sentence", writ_reason_sentence(why));
     if (!ok) {
-        writ_put_text(&w, "detail", writ_view_str(more->text));
+        writ_write_text(&w, "detail", writ_view_str(more->text));
     } else {
         writ_digest_text(&receipt->checkpoint.root, root);
-        writ_put_text(&w, "decision_id", receipt->decision.decision.decision_id.view);
-        writ_put_text(&w, "decision", receipt->decision.decision.decision.view);
-        writ_put_count(&w, "decision_index", receipt->decision_index);
+        writ_write_text(&w, "decision_id", receipt->decision.decision.decision_id.view);
+        writ_write_text(&w, "decision", receipt->decision.decision.decision.view);
+        writ_write_count(&w, "decision_index", receipt->decision_index);
         writ_write_name(&w, WRIT_LIT("outcome"));
         if (receipt->has_outcome) {
             writ_write_string(&w, receipt->outcome.outcome.outcome.view);
-            writ_put_count(&w, "outcome_index", receipt->outcome_index);
+            writ_write_count(&w, "outcome_index", receipt->outcome_index);
         } else {
             writ_write_null(&w);
         }
-        writ_put_count(&w, "decisions", receipt->decisions);
-        writ_put_count(&w, "review_events", receipt->reviews);
-        writ_put_text(&w, "origin", receipt->checkpoint.origin);
-        writ_put_count(&w, "size", receipt->checkpoint.size);
-        writ_put_text(&w, "root", writ_view_str(root));
+        writ_write_count(&w, "decisions", receipt->decisions);
+        writ_write_count(&w, "review_events", receipt->reviews);
+        writ_write_text(&w, "origin", receipt->checkpoint.origin);
+        writ_write_count(&w, "size", receipt->checkpoint.size);
+        writ_write_text(&w, "root", writ_view_str(root));
     }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
@@ -285,15 +284,14 @@ bundle_json(struct writ_buf *out, const struct lines *lines, const struct writ_b
     struct writ_write w = writ_write_to(out);
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("ok"));
-    writ_write_bool(&w, ok);
-    writ_put_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(lines->why));
-    writ_put_text(&w, "sentence", writ_reason_sentence(lines->why));
+    writ_write_flag(&w, "ok", ok);
+    writ_write_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(lines->why));
+    writ_write_text(&w, "sentence", writ_reason_sentence(lines->why));
     if (ok) {
         writ_bundle_check_put(&w, r, head);
     } else {
-        writ_put_count(&w, "line", lines->number);
-        writ_put_text(&w, "detail", writ_view_str(lines->more.text));
+        writ_write_count(&w, "line", lines->number);
+        writ_write_text(&w, "detail", writ_view_str(lines->more.text));
     }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */

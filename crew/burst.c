@@ -1,7 +1,6 @@
 /* Events, written canonically: members in the order of their names. */
 #include "crew/burst.h"
 #include "crew/vec.h"
-#include "evidence/jcs.h"
 
 /* ---- the burst */
 
@@ -88,22 +87,6 @@ writ_burst_value(struct writ_write *w, const char *name, const struct writ_crew_
 }
 
 void
-writ_burst_number(struct writ_write *w, const char *name, double number)
-{
-    char text[WRIT_JCS_NUMBER_TEXT];
-
-    writ_write_name(w, writ_view_str(name));
-    writ_write_raw(w, writ_view(text, writ_jcs_number_text(number, text)));
-}
-
-void
-writ_burst_text(struct writ_write *w, const char *name, struct writ_view text)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string(w, text);
-}
-
-void
 writ_burst_id(struct writ_write *w, uint64_t id)
 {
     char text[WRIT_CORRELATION_TEXT];
@@ -121,13 +104,13 @@ put_id(struct writ_write *w, uint64_t id)
 static void
 put_agent(struct writ_write *w, const struct writ_machine *m, size_t agent)
 {
-    writ_burst_text(w, "agentId", writ_machine_agent(m, agent));
+    writ_write_text(w, "agentId", writ_machine_agent(m, agent));
 }
 
 static void
 put_role(struct writ_write *w, const struct writ_machine *m, size_t role)
 {
-    writ_burst_text(w, "roleId", writ_machine_role(m, role));
+    writ_write_text(w, "roleId", writ_machine_role(m, role));
 }
 
 static struct writ_write
@@ -143,8 +126,8 @@ begin(struct writ_machine *m)
 static void
 end_at(struct writ_machine *m, struct writ_write *w, double ts, const char *type)
 {
-    writ_burst_number(w, "ts", ts);
-    writ_burst_text(w, "type", writ_view_str(type));
+    writ_write_number(w, "ts", ts);
+    writ_write_text(w, "type", writ_view_str(type));
     writ_write_object_end(w);
     writ_burst_fail(m->burst, writ_write_end(w, NULL));
     writ_burst_end(m->burst);
@@ -175,7 +158,7 @@ writ_burst_started(struct writ_machine *m, struct writ_crew_value *task)
 {
     struct writ_write w = begin(m);
 
-    writ_burst_text(&w, "crewId", m->options.crew_id);
+    writ_write_text(&w, "crewId", m->options.crew_id);
     writ_burst_value(&w, "rootInput", m->input);
     writ_burst_value(&w, "task", task);
     end(m, &w, "crew.started");
@@ -202,7 +185,7 @@ writ_burst_requested(struct writ_machine *m, const struct writ_step *step, doubl
     writ_burst_value(&w, "role", step->role);
     put_role(&w, m, m->graph->agents[step->agent].role);
     if (step->timeout_ms >= 0) {
-        writ_burst_number(&w, "timeoutMs", step->timeout_ms);
+        writ_write_number(&w, "timeoutMs", step->timeout_ms);
     }
     end_at(m, &w, ts, "agent.step.requested");
 }
@@ -222,7 +205,7 @@ writ_burst_fixer(struct writ_machine *m, size_t agent, enum writ_shape_reason re
     struct writ_write w = begin(m);
 
     put_agent(&w, m, agent);
-    writ_burst_text(&w, "reason", writ_view_str(writ_burst_reason(reason)));
+    writ_write_text(&w, "reason", writ_view_str(writ_burst_reason(reason)));
     end(m, &w, "fixer.invoked");
 }
 
@@ -232,9 +215,9 @@ writ_burst_denied(struct writ_machine *m, struct writ_view from, struct writ_vie
 {
     struct writ_write w = begin(m);
 
-    writ_burst_text(&w, "action", writ_view_str(writ_crew_action_name(action)));
-    writ_burst_text(&w, "from", from);
-    writ_burst_text(&w, "to", to);
+    writ_write_text(&w, "action", writ_view_str(writ_crew_action_name(action)));
+    writ_write_text(&w, "from", from);
+    writ_write_text(&w, "to", to);
     end(m, &w, "permission.denied");
 }
 
@@ -243,7 +226,7 @@ writ_burst_resolved(struct writ_machine *m, size_t role, struct writ_crew_value 
 {
     struct writ_write w = begin(m);
 
-    writ_burst_text(&w, "mode", m->graph->shape->roles[role].voting.mode_text);
+    writ_write_text(&w, "mode", m->graph->shape->roles[role].voting.mode_text);
     writ_burst_value(&w, "resolved", value);
     put_role(&w, m, role);
     end(m, &w, "vote.resolved");
@@ -254,7 +237,7 @@ writ_burst_checkpoint(struct writ_machine *m, struct writ_view id)
 {
     struct writ_write w = begin(m);
 
-    writ_burst_text(&w, "checkpointId", id);
+    writ_write_text(&w, "checkpointId", id);
     end(m, &w, "checkpoint.taken");
 }
 
@@ -274,7 +257,7 @@ writ_burst_nested_started(struct writ_machine *m, size_t agent, struct writ_view
     struct writ_write w = begin(m);
 
     put_agent(&w, m, agent);
-    writ_burst_text(&w, "nestedName", name);
+    writ_write_text(&w, "nestedName", name);
     end(m, &w, "nested.crew.started");
 }
 
@@ -293,7 +276,7 @@ writ_burst_aborted(struct writ_machine *m, enum writ_crew_abort reason)
 {
     struct writ_write w = begin(m);
 
-    writ_burst_text(
+    writ_write_text(
         &w, "reason", reason == WRIT_CREW_TIMEOUT ? WRIT_LIT("timeout") : WRIT_LIT("cancelled"));
     end(m, &w, "crew.aborted");
 }
@@ -316,9 +299,9 @@ writ_burst_pending(struct writ_machine *m, const struct writ_step *step)
     put_id(&w, step->id);
     put_role(&w, m, m->graph->agents[step->agent].role);
     if (step->timeout_ms >= 0) {
-        writ_burst_number(&w, "timeoutMs", step->timeout_ms);
+        writ_write_number(&w, "timeoutMs", step->timeout_ms);
     }
-    writ_burst_number(&w, "ts", step->ts);
+    writ_write_number(&w, "ts", step->ts);
     writ_write_object_end(&w);
     writ_burst_fail(m->burst, writ_write_end(&w, NULL));
     writ_burst_end(m->burst);

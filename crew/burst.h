@@ -37,10 +37,8 @@ void writ_burst_pending(struct writ_machine *m, const struct writ_step *step);
 
 /** The reason in a word. */
 const char *writ_burst_reason(enum writ_shape_reason reason);
-/** Members of an event, or of a snapshot: a text, an optional value, a number. */
-void writ_burst_text(struct writ_write *w, const char *name, struct writ_view text);
+/** An optional value as a member of an event, or of a snapshot. */
 void writ_burst_value(struct writ_write *w, const char *name, const struct writ_crew_value *value);
-void writ_burst_number(struct writ_write *w, const char *name, double number);
 /** A correlation id, without a name. */
 void writ_burst_id(struct writ_write *w, uint64_t id);
 

@@ -118,8 +118,7 @@ static void
 write_text(struct writ_write *w, const char *name, struct writ_view text)
 {
     if (text.ptr != NULL) {
-        writ_write_name(w, writ_view_str(name));
-        writ_write_string(w, text);
+        writ_write_text(w, name, text);
     }
 }
 
@@ -136,8 +135,7 @@ snapshot_role(const struct writ_shape_role *role, struct writ_view system_prompt
     writ_write_name(&w, WRIT_LIT("capabilities"));
     writ_write_object_begin(&w);
     write_text(&w, "model", role->model);
-    writ_write_name(&w, WRIT_LIT("thinking_allowed"));
-    writ_write_bool(&w, role->thinking_allowed);
+    writ_write_flag(&w, "thinking_allowed", role->thinking_allowed);
     if (role->has_tools) {
         write_texts(&w, "tools", role->tools);
     }

@@ -279,13 +279,10 @@ fixer_input(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
 
     w.sorted = true;
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("failedAgentId"));
-    writ_write_string(&w, writ_machine_agent(m, agent));
-    writ_write_name(&w, WRIT_LIT("failedRoleId"));
-    writ_write_string(&w, writ_machine_role(m, m->phase.role));
+    writ_write_text(&w, "failedAgentId", writ_machine_agent(m, agent));
+    writ_write_text(&w, "failedRoleId", writ_machine_role(m, m->phase.role));
     writ_burst_value(&w, "lastOutput", last != NULL ? last->output : NULL);
-    writ_write_name(&w, WRIT_LIT("reason"));
-    writ_write_string(&w, writ_view_str(writ_burst_reason(reason)));
+    writ_write_text(&w, "reason", writ_view_str(writ_burst_reason(reason)));
     writ_burst_value(&w, "upstreamInput", m->input);
     writ_write_object_end(&w);
     writ_burst_fail(m->burst, writ_write_end(&w, NULL));

@@ -180,27 +180,17 @@ compare_insights(const void *a, const void *b)
 }
 
 static void
-put_number(struct writ_write *w, const char *name, double number)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_double(w, number);
-}
-
-static void
 put_insight(struct writ_write *w, const struct insight *insight)
 {
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("agentId"));
-    writ_write_string(w, insight->agent_id);
-    writ_write_name(w, WRIT_LIT("content"));
-    writ_write_string(w, insight->content);
-    put_number(w, "importance", insight->importance);
+    writ_write_text(w, "agentId", insight->agent_id);
+    writ_write_text(w, "content", insight->content);
+    writ_write_number(w, "importance", insight->importance);
     if (insight->metadata.ptr != NULL) {
         writ_write_name(w, WRIT_LIT("metadata"));
         writ_write_raw(w, insight->metadata);
     }
-    writ_write_name(w, WRIT_LIT("segment"));
-    writ_write_string(w, insight->segment);
+    writ_write_text(w, "segment", insight->segment);
     writ_write_name(w, WRIT_LIT("tags"));
     writ_write_array_begin(w);
     for (size_t at = 0; at < insight->tags_n; at++) {
@@ -289,9 +279,8 @@ writ_crew_pool_statistics(const struct writ_crew_pool *pool, struct writ_crew_va
         names[at] = pool->list[at].agent_id;
     }
     put_counts(&w, "agents", names, pool->n);
-    put_number(&w, "averageImportance", __builtin_isfinite(mean) ? mean : 0);
-    writ_write_name(&w, WRIT_LIT("insights"));
-    writ_write_u64(&w, pool->n);
+    writ_write_number(&w, "averageImportance", __builtin_isfinite(mean) ? mean : 0);
+    writ_write_count(&w, "insights", pool->n);
     for (size_t at = 0; at < pool->n; at++) {
         names[at] = pool->list[at].segment;
     }

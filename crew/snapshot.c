@@ -62,13 +62,11 @@ put_outputs(struct writ_write *w, const struct writ_machine *m)
         writ_write_array_begin(w);
         writ_write_string(w, writ_machine_agent(m, output->slot));
         writ_write_object_begin(w);
-        writ_burst_text(w, "agentId", writ_machine_agent(m, output->slot));
-        writ_write_name(w, WRIT_LIT("fault"));
-        writ_write_bool(w, output->fault);
+        writ_write_text(w, "agentId", writ_machine_agent(m, output->slot));
+        writ_write_flag(w, "fault", output->fault);
         writ_burst_value(w, "output", output->output);
         if (output->has_stalled) {
-            writ_write_name(w, WRIT_LIT("stalled"));
-            writ_write_bool(w, output->stalled);
+            writ_write_flag(w, "stalled", output->stalled);
         }
         writ_write_object_end(w);
         writ_write_array_end(w);
@@ -84,14 +82,14 @@ put_step(struct writ_write *w, const struct writ_machine *m, const struct writ_s
     writ_burst_value(w, "memexContext", step->memex);
     writ_write_name(w, WRIT_LIT("request"));
     writ_write_object_begin(w);
-    writ_burst_text(w, "agentId", writ_machine_agent(m, step->agent));
+    writ_write_text(w, "agentId", writ_machine_agent(m, step->agent));
     writ_write_name(w, WRIT_LIT("correlationId"));
     writ_burst_id(w, step->id);
-    writ_burst_text(w, "roleId", writ_machine_role(m, m->graph->agents[step->agent].role));
+    writ_write_text(w, "roleId", writ_machine_role(m, m->graph->agents[step->agent].role));
     if (step->timeout_ms >= 0) {
-        writ_burst_number(w, "timeoutMs", step->timeout_ms);
+        writ_write_number(w, "timeoutMs", step->timeout_ms);
     }
-    writ_burst_number(w, "ts", step->ts);
+    writ_write_number(w, "ts", step->ts);
     writ_write_object_end(w);
     writ_burst_value(w, "roleSnapshot", step->role);
     writ_write_object_end(w);
@@ -117,7 +115,7 @@ put_phase(struct writ_write *w, const struct writ_machine *m)
         }
     }
     writ_write_array_end(w);
-    writ_burst_text(w, "roleId", writ_machine_role(m, m->phase.role));
+    writ_write_text(w, "roleId", writ_machine_role(m, m->phase.role));
     writ_write_name(w, WRIT_LIT("terminalSeen"));
     writ_write_array_begin(w);
     for (size_t at = 0; at < m->phase.seen_n; at++) {
@@ -151,8 +149,8 @@ put_handle(struct writ_write *w, const struct writ_machine *m, const struct writ
     writ_write_array_end(w);
     writ_write_name(w, WRIT_LIT("innerSnapshot"));
     writ_write_raw(w, writ_buf_view(&inner));
-    writ_burst_text(w, "outerAgentId", writ_machine_agent(m, handle->agent));
-    writ_burst_text(w, "outerRoleId", writ_machine_role(m, m->graph->agents[handle->agent].role));
+    writ_write_text(w, "outerAgentId", writ_machine_agent(m, handle->agent));
+    writ_write_text(w, "outerRoleId", writ_machine_role(m, m->graph->agents[handle->agent].role));
     writ_write_object_end(w);
     return WRIT_DONE;
 }
@@ -181,7 +179,7 @@ put_snapshot(struct writ_machine *m, struct writ_buf *buf)
     w.sorted = true;
     writ_write_object_begin(&w);
     put_attempts(&w, m);
-    writ_burst_text(&w, "crewId", m->options.crew_id);
+    writ_write_text(&w, "crewId", m->options.crew_id);
     writ_burst_value(&w, "currentInput", m->input);
     put_phase(&w, m);
     writ_write_name(&w, WRIT_LIT("nested"));
@@ -190,12 +188,11 @@ put_snapshot(struct writ_machine *m, struct writ_buf *buf)
         WRIT_TRY(put_handle(&w, m, handle));
     }
     writ_write_array_end(&w);
-    writ_write_name(&w, WRIT_LIT("phaseIndex"));
-    writ_write_i64(&w, m->phase_index);
-    writ_burst_text(&w, "schema_version", WRIT_LIT("1.0"));
-    writ_burst_text(&w, "status", writ_view_str(writ_crew_status_name(m->status)));
+    writ_write_integer(&w, "phaseIndex", m->phase_index);
+    writ_write_text(&w, "schema_version", WRIT_LIT("1.0"));
+    writ_write_text(&w, "status", writ_view_str(writ_crew_status_name(m->status)));
     writ_burst_value(&w, "task", m->task);
-    writ_burst_number(&w, "ts", writ_burst_now(m));
+    writ_write_number(&w, "ts", writ_burst_now(m));
     writ_write_object_end(&w);
     return writ_write_end(&w, NULL);
 }

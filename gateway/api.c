@@ -169,30 +169,20 @@ writ_api_reply(struct writ_exchange *x, unsigned status, const struct writ_buf *
 }
 
 void
-writ_api_put_text(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    if (value.len > 0) {
-        writ_write_name(w, name);
-        writ_write_string(w, value);
-    }
-}
-
-void
 writ_api_put_problem(
     struct writ_buf *ret, unsigned status, enum writ_reason reason, const char *detail)
 {
     struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
-    writ_api_put_text(&w, WRIT_LIT("type"), WRIT_LIT("about:blank"));
-    writ_api_put_text(&w, WRIT_LIT("title"), writ_reason_sentence(reason));
-    writ_write_name(&w, WRIT_LIT("status"));
-    writ_write_u64(&w, status);
+    writ_write_text_if(&w, "type", WRIT_LIT("about:blank"));
+    writ_write_text_if(&w, "title", writ_reason_sentence(reason));
+    writ_write_count(&w, "status", status);
     if (detail != NULL) {
-        writ_api_put_text(&w, WRIT_LIT("detail"), writ_view_str(detail));
+        writ_write_text_if(&w, "detail", writ_view_str(detail));
     }
-    writ_api_put_text(&w, WRIT_LIT("reason"), writ_reason_name(reason));
-    writ_api_put_text(&w, WRIT_LIT("hint"), writ_reason_hint(reason));
+    writ_write_text_if(&w, "reason", writ_reason_name(reason));
+    writ_write_text_if(&w, "hint", writ_reason_hint(reason));
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
 }

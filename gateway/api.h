@@ -50,9 +50,6 @@ unsigned writ_api_status(enum writ_reason reason);
 /** Answers with JSON, which nobody keeps; a buffer that has failed is a 500. Ends the exchange. */
 void writ_api_reply(struct writ_exchange *x, unsigned status, const struct writ_buf *json);
 
-/** Writes a member with a text, unless that is empty. */
-void writ_api_put_text(struct writ_write *w, struct writ_view name, struct writ_view value);
-
 /** Appends a problem (RFC 9457): the reason's sentence, name and hint, and what exactly (`detail`,
  * NULL: nothing more). */
 void writ_api_put_problem(

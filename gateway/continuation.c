@@ -15,13 +15,6 @@ writ_continuation_is(struct writ_view text)
     return writ_view_has_prefix(text, WRIT_LIT(PREFIX));
 }
 
-static void
-member(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    writ_write_name(w, name);
-    writ_write_string(w, value);
-}
-
 writ_result
 writ_continuation_put(const struct writ_continuation *continuation,
     const struct writ_signer *signer, struct writ_buf *buf, struct writ_err *err)
@@ -32,12 +25,10 @@ writ_continuation_put(const struct writ_continuation *continuation,
 
     writ_digest_text(&continuation->call, call);
     writ_write_object_begin(&w);
-    member(&w, WRIT_LIT("call"), writ_view_str(call));
-    writ_write_name(&w, WRIT_LIT("exp"));
-    writ_write_i64(&w, continuation->expires_s);
-    member(&w, WRIT_LIT("review"), continuation->review);
-    writ_write_name(&w, WRIT_LIT("shown"));
-    writ_write_bool(&w, continuation->shown);
+    writ_write_text(&w, "call", writ_view_str(call));
+    writ_write_integer(&w, "exp", continuation->expires_s);
+    writ_write_text(&w, "review", continuation->review);
+    writ_write_flag(&w, "shown", continuation->shown);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     writ_buf_str(buf, PREFIX);

@@ -106,10 +106,8 @@ put_server_info(struct writ_write *w, struct writ_view name)
 {
     writ_write_name(w, name);
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("name"));
-    writ_write_string(w, WRIT_LIT("writ"));
-    writ_write_name(w, WRIT_LIT("version"));
-    writ_write_string(w, WRIT_LIT(WRIT_VERSION));
+    writ_write_text(w, "name", WRIT_LIT("writ"));
+    writ_write_text(w, "version", WRIT_LIT(WRIT_VERSION));
     writ_write_object_end(w);
 }
 
@@ -118,20 +116,16 @@ put_joined(struct writ_write *w, const struct writ_request *request, const struc
 {
     writ_write_object_begin(w);
     if (request->method == WRIT_MCP_INITIALIZE) {
-        writ_write_name(w, WRIT_LIT("protocolVersion"));
-        writ_write_string(w, lowest_version(legs));
+        writ_write_text(w, "protocolVersion", lowest_version(legs));
         put_server_info(w, WRIT_LIT("serverInfo"));
     } else {
-        writ_write_name(w, WRIT_LIT("resultType"));
-        writ_write_string(w, WRIT_LIT("complete"));
+        writ_write_text(w, "resultType", WRIT_LIT("complete"));
         writ_write_name(w, WRIT_LIT("supportedVersions"));
         writ_write_array_begin(w);
         writ_write_string(w, WRIT_LIT(WRIT_MCP_MODERN));
         writ_write_array_end(w);
-        writ_write_name(w, WRIT_LIT("ttlMs"));
-        writ_write_u64(w, 0);
-        writ_write_name(w, WRIT_LIT("cacheScope"));
-        writ_write_string(w, WRIT_LIT("private"));
+        writ_write_count(w, "ttlMs", 0);
+        writ_write_text(w, "cacheScope", WRIT_LIT("private"));
         writ_write_name(w, WRIT_LIT("_meta"));
         writ_write_object_begin(w);
         put_server_info(w, WRIT_LIT("io.modelcontextprotocol/serverInfo"));

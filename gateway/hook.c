@@ -29,21 +29,12 @@ writ_hook_refuse(
     return writ_refusal_http(request, status, 0, reason, text);
 }
 
-static void
-member(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    if (value.len > 0) {
-        writ_write_name(w, name);
-        writ_write_string(w, value);
-    }
-}
-
 void
 writ_hook_put_verdict(struct writ_write *w, struct writ_view verdict, enum writ_reason reason)
 {
     writ_write_object_begin(w);
-    member(w, WRIT_LIT("verdict"), verdict);
-    member(w, WRIT_LIT("message"), writ_reason_sentence(reason));
+    writ_write_text_if(w, "verdict", verdict);
+    writ_write_text_if(w, "message", writ_reason_sentence(reason));
 }
 
 enum writ_step
@@ -269,9 +260,9 @@ answer_allowed(struct writ_request *request)
     struct writ_write w = writ_write_to(&body);
 
     writ_hook_put_verdict(&w, WRIT_LIT("allow"), reason);
-    member(&w, WRIT_LIT("reason"), writ_reason_name(reason));
-    member(&w, WRIT_LIT("decision_id"), call->decision.decision_id.view);
-    member(&w, WRIT_LIT("credential"), call->credential);
+    writ_write_text_if(&w, "reason", writ_reason_name(reason));
+    writ_write_text_if(&w, "decision_id", call->decision.decision_id.view);
+    writ_write_text_if(&w, "credential", call->credential);
     put_record(&w, &call->decision);
     return writ_hook_reply(request, &w, &body);
 }

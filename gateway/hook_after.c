@@ -231,8 +231,7 @@ answer(struct writ_request *request)
         writ_write_null(&w);
     }
     if (call->end.refusal != WRIT_REASON_NONE) { /* of its result: the call has run */
-        writ_write_name(&w, WRIT_LIT("withheld"));
-        writ_write_string(&w, writ_reason_name(call->end.refusal));
+        writ_write_text(&w, "withheld", writ_reason_name(call->end.refusal));
     } else if (call->end.after_hash.len > 0) {
         put_result(&w, request);
     }

@@ -297,15 +297,6 @@ writ_hook_bind_check(struct writ_request *request)
 
 /* ---- the answer ---- */
 
-static void
-member(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    if (value.len > 0) {
-        writ_write_name(w, name);
-        writ_write_string(w, value);
-    }
-}
-
 static enum writ_step
 answer(struct writ_request *request, const struct writ_binding *binding)
 {
@@ -318,14 +309,14 @@ answer(struct writ_request *request, const struct writ_binding *binding)
         writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, binding->reason);
     }
     writ_hook_put_verdict(&w, writ_binding_verdict_name(binding->verdict), binding->reason);
-    member(&w, WRIT_LIT("reason"), writ_reason_name(binding->reason));
+    writ_write_text_if(&w, "reason", writ_reason_name(binding->reason));
     if (binding->verdict == WRIT_BINDING_ALLOW) {
         writ_time_format(writ_hook_of(request)->until_us, until);
-        member(&w, WRIT_LIT("decision_id"), call->decision.decision_id.view);
-        member(&w, WRIT_LIT("intent_ref"), call->decision.intent_ref.view);
-        member(&w, WRIT_LIT("outcome_due"), writ_view_str(until));
+        writ_write_text_if(&w, "decision_id", call->decision.decision_id.view);
+        writ_write_text_if(&w, "intent_ref", call->decision.intent_ref.view);
+        writ_write_text_if(&w, "outcome_due", writ_view_str(until));
     }
-    member(&w, WRIT_LIT("hint"), writ_reason_hint(binding->reason));
+    writ_write_text_if(&w, "hint", writ_reason_hint(binding->reason));
     return writ_hook_reply(request, &w, &body);
 }
 

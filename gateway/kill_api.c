@@ -196,10 +196,8 @@ pull(struct asked *a, struct writ_kill *kill)
             writ_log_str("why", err.text));
     }
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_string(&w, kill->id);
-    writ_write_name(&w, WRIT_LIT("durable"));
-    writ_write_bool(&w, writ_is_ok(result));
+    writ_write_text(&w, "id", kill->id);
+    writ_write_flag(&w, "durable", writ_is_ok(result));
     writ_write_object_end(&w);
     reply(a, &w, &body);
 }
@@ -364,8 +362,7 @@ handle_one(struct writ_exchange *x, void *ctx)
     }
     tell(&a, "kill_lifted", &kill);
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_string(&w, kill.id);
+    writ_write_text(&w, "id", kill.id);
     writ_write_object_end(&w);
     reply(&a, &w, &body);
 }
@@ -455,8 +452,7 @@ introspect(struct writ_exchange *x, void *ctx)
              is_active(&a, token, keys, payload);
     writ_jwks_free(keys);
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("active"));
-    writ_write_bool(&w, active);
+    writ_write_flag(&w, "active", active);
     if (active) { /* RFC 7662 2.2: of what is not active nothing is told */
         WRIT_JSON_EACH(name, payload)
         {

@@ -159,28 +159,19 @@ writ_kills_stops(struct writ_kills *kills, const struct writ_kill_call *call)
 /* ---- the file */
 
 static void
-put_text(struct writ_write *w, struct writ_view name, struct writ_view text)
-{
-    if (text.len > 0) {
-        writ_write_name(w, name);
-        writ_write_string(w, text);
-    }
-}
-
-static void
 put_stop(struct writ_write *w, const struct writ_kill *kill)
 {
     char at[WRIT_TIME_TEXT];
 
     writ_time_format(kill->at_us, at);
     writ_write_object_begin(w);
-    put_text(w, WRIT_LIT("at"), writ_view_str(at));
-    put_text(w, WRIT_LIT("by"), writ_kills_by_name(kill->by));
-    put_text(w, WRIT_LIT("id"), kill->id);
-    put_text(w, WRIT_LIT("reason"), kill->reason);
-    put_text(w, WRIT_LIT("tenant"), kill->tenant);
-    put_text(w, WRIT_LIT("value"), kill->value);
-    put_text(w, WRIT_LIT("who"), kill->who);
+    writ_write_text_if(w, "at", writ_view_str(at));
+    writ_write_text_if(w, "by", writ_kills_by_name(kill->by));
+    writ_write_text_if(w, "id", kill->id);
+    writ_write_text_if(w, "reason", kill->reason);
+    writ_write_text_if(w, "tenant", kill->tenant);
+    writ_write_text_if(w, "value", kill->value);
+    writ_write_text_if(w, "who", kill->who);
     writ_write_object_end(w);
 }
 
@@ -206,14 +197,10 @@ save(struct writ_kills *kills, const struct stop *left_out, struct writ_err *err
         }
     }
     writ_write_array_end(&w);
-    writ_write_name(&w, WRIT_LIT("longest"));
-    writ_write_i64(&w, kills->longest_s);
-    writ_write_name(&w, WRIT_LIT("range"));
-    writ_write_i64(&w, kills->range);
-    writ_write_name(&w, WRIT_LIT("revoked_until"));
-    writ_write_i64(&w, kills->others_s);
-    writ_write_name(&w, WRIT_LIT("version"));
-    writ_write_i64(&w, VERSION);
+    writ_write_integer(&w, "longest", kills->longest_s);
+    writ_write_integer(&w, "range", kills->range);
+    writ_write_integer(&w, "revoked_until", kills->others_s);
+    writ_write_integer(&w, "version", VERSION);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     WRIT_TRY(writ_trusted_write(

@@ -191,18 +191,14 @@ list_body(const struct writ_request *request, struct writ_view cursor, struct wr
 
     WRIT_TRY(writ_probe_make_id("writ-definitions-", id)); /* another loop may ask as well */
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_string(&w, writ_view_str(id));
-    writ_write_name(&w, WRIT_LIT("method"));
-    writ_write_string(&w, WRIT_LIT("tools/list"));
+    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
+    writ_write_text(&w, "id", writ_view_str(id));
+    writ_write_text(&w, "method", WRIT_LIT("tools/list"));
     writ_write_name(&w, WRIT_LIT("params"));
     writ_write_object_begin(&w);
     writ_mcp_put_own_meta(&w, &request->message);
     if (cursor.ptr != NULL) {
-        writ_write_name(&w, WRIT_LIT("cursor"));
-        writ_write_string(&w, cursor);
+        writ_write_text(&w, "cursor", cursor);
     }
     writ_write_object_end(&w);
     writ_write_object_end(&w);

@@ -86,13 +86,6 @@ sees(const struct asked *a, struct writ_view tenant, struct writ_view agent_id)
 
 /* ---- a page of the list ---- */
 
-static void
-text_member(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    writ_write_name(w, name);
-    writ_write_string(w, value);
-}
-
 static unsigned char
 lower(char c)
 {
@@ -136,22 +129,19 @@ put_item(struct writ_write *w, const struct writ_reader_item *item)
 
     writ_time_format(item->issued_at_us, issued);
     writ_write_object_begin(w);
-    text_member(w, WRIT_LIT("decision_id"), item->decision_id);
-    text_member(w, WRIT_LIT("decision"), writ_decision_route_name(item->route));
+    writ_write_text(w, "decision_id", item->decision_id);
+    writ_write_text(w, "decision", writ_decision_route_name(item->route));
     if (item->has_outcome) {
-        text_member(w, WRIT_LIT("outcome"), writ_outcome_kind_name(item->outcome));
+        writ_write_text(w, "outcome", writ_outcome_kind_name(item->outcome));
     }
-    writ_write_name(w, WRIT_LIT("superseded"));
-    writ_write_bool(w, item->superseded);
-    text_member(w, WRIT_LIT("issued_at"), writ_view_str(issued));
-    text_member(w, WRIT_LIT("tenant"), item->tenant);
-    text_member(w, WRIT_LIT("agent_id"), item->agent_id);
-    text_member(w, WRIT_LIT("tool"), item->tool);
-    text_member(w, WRIT_LIT("boundary_id"), item->boundary_id);
-    writ_write_name(w, WRIT_LIT("seq"));
-    writ_write_u64(w, item->seq);
-    writ_write_name(w, WRIT_LIT("sealed"));
-    writ_write_bool(w, item->sealed);
+    writ_write_flag(w, "superseded", item->superseded);
+    writ_write_text(w, "issued_at", writ_view_str(issued));
+    writ_write_text(w, "tenant", item->tenant);
+    writ_write_text(w, "agent_id", item->agent_id);
+    writ_write_text(w, "tool", item->tool);
+    writ_write_text(w, "boundary_id", item->boundary_id);
+    writ_write_count(w, "seq", item->seq);
+    writ_write_flag(w, "sealed", item->sealed);
     writ_write_object_end(w);
 }
 
@@ -207,7 +197,7 @@ list(struct asked *a, struct writ_reader *reader)
     };
 
     writ_write_object_begin(&a->w);
-    text_member(&a->w, WRIT_LIT("scope"), names[a->scope]);
+    writ_write_text(&a->w, "scope", names[a->scope]);
     writ_write_name(&a->w, WRIT_LIT("calls"));
     writ_write_array_begin(&a->w);
     WRIT_TRY(bound(a, reader));
@@ -217,8 +207,7 @@ list(struct asked *a, struct writ_reader *reader)
         a->next = a->filter.from_leaf;
     }
     if (a->next != 0) {
-        writ_write_name(&a->w, WRIT_LIT("next"));
-        writ_write_u64(&a->w, a->next);
+        writ_write_count(&a->w, "next", a->next);
     }
     writ_write_object_end(&a->w);
     return writ_write_end(&a->w, NULL);
@@ -332,8 +321,8 @@ tell_life(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
     WRIT_TRY(gather(a, reader, arena, rounds, &n));
     last = &rounds[n - 1].call;
     writ_write_object_begin(&a->w);
-    text_member(&a->w, WRIT_LIT("tenant"), last->tenant);
-    text_member(&a->w, WRIT_LIT("boundary_id"), last->boundary_id);
+    writ_write_text(&a->w, "tenant", last->tenant);
+    writ_write_text(&a->w, "boundary_id", last->boundary_id);
     writ_write_name(&a->w, WRIT_LIT("rounds"));
     writ_write_array_begin(&a->w);
     for (size_t i = 0; i < n; i++) {
@@ -391,7 +380,7 @@ tell_checkpoint(struct asked *a)
         WRIT_TRY(writ_tree_prove_consistency(&source, a->from, head.size, &proof, NULL));
     }
     writ_write_object_begin(&a->w);
-    text_member(&a->w, WRIT_LIT("checkpoint"), note);
+    writ_write_text(&a->w, "checkpoint", note);
     writ_write_name(&a->w, WRIT_LIT("consistency"));
     writ_write_array_begin(&a->w);
     for (size_t i = 0; i < proof.count; i++) {

@@ -87,10 +87,8 @@ put_acknowledgement(struct writ_buf *buf, const struct writ_lanes *lanes)
     struct writ_write w = writ_write_to(buf);
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("method"));
-    writ_write_string(&w, WRIT_LIT(ACKNOWLEDGED));
+    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
+    writ_write_text(&w, "method", WRIT_LIT(ACKNOWLEDGED));
     writ_write_name(&w, WRIT_LIT("params"));
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("_meta"));

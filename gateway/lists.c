@@ -159,8 +159,7 @@ page_body(struct writ_request *request, struct writ_view cursor)
     struct writ_write w = writ_write_to(&body);
 
     writ_mcp_open(&w, request->message.id);
-    writ_write_name(&w, WRIT_LIT("method"));
-    writ_write_string(&w, request->message.method);
+    writ_write_text(&w, "method", request->message.method);
     writ_write_name(&w, WRIT_LIT("params"));
     writ_write_object_begin(&w);
     WRIT_JSON_EACH(name, request->message.params)
@@ -171,8 +170,7 @@ page_body(struct writ_request *request, struct writ_view cursor)
         }
     }
     if (cursor.ptr != NULL) {
-        writ_write_name(&w, WRIT_LIT("cursor"));
-        writ_write_string(&w, cursor);
+        writ_write_text(&w, "cursor", cursor);
     }
     writ_write_object_end(&w);
     writ_write_object_end(&w);
@@ -223,8 +221,7 @@ put_others(struct writ_write *w, const struct writ_request *request, const struc
     }
     if (request->message.era == WRIT_MCP_ERA_MODERN ||
         writ_json_get(result, WRIT_LIT("cacheScope")) != NULL) {
-        writ_write_name(w, WRIT_LIT("cacheScope"));
-        writ_write_string(w, WRIT_LIT("private"));
+        writ_write_text(w, "cacheScope", WRIT_LIT("private"));
     }
 }
 
@@ -311,12 +308,10 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     writ_write_object_begin(&w);
     put_others(&w, request, legs->first);
     if (request->endpoint->only == NULL && legs->lives) {
-        writ_write_name(&w, WRIT_LIT("ttlMs"));
-        writ_write_u64(&w, any_incomplete(legs) ? 0 : (uint64_t)legs->ttl_ms);
+        writ_write_count(&w, "ttlMs", any_incomplete(legs) ? 0 : (uint64_t)legs->ttl_ms);
     }
     if (cursor.len > 0) {
-        writ_write_name(&w, WRIT_LIT("nextCursor"));
-        writ_write_string(&w, writ_buf_view(&cursor));
+        writ_write_text(&w, "nextCursor", writ_buf_view(&cursor));
     }
     writ_write_name(&w, list_member(request->method));
     writ_write_raw(&w, writ_buf_view(&items));

@@ -15,10 +15,10 @@
 static void
 put_agent(struct writ_write *w, const struct writ_agent *agent)
 {
-    writ_api_put_text(w, WRIT_LIT("agent_id"), agent->id);
-    writ_api_put_text(w, WRIT_LIT("subject"), writ_approval_subject(agent));
-    writ_api_put_text(w, WRIT_LIT("tenant"), agent->tenant);
-    writ_api_put_text(w, WRIT_LIT("role"), agent->role);
+    writ_write_text_if(w, "agent_id", agent->id);
+    writ_write_text_if(w, "subject", writ_approval_subject(agent));
+    writ_write_text_if(w, "tenant", agent->tenant);
+    writ_write_text_if(w, "role", agent->role);
 }
 
 /* The cookie is for this host alone, no script reads it, and no other site's page sends it. */
@@ -73,7 +73,7 @@ answer_who(struct writ_exchange *x, struct writ_worker *worker)
     if (reason == WRIT_REASON_NONE) {
         put_agent(&w, &agent);
     } else {
-        writ_api_put_text(&w, WRIT_LIT("certificate"), x->peer->certificate_name);
+        writ_write_text_if(&w, "certificate", x->peer->certificate_name);
     }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
@@ -163,8 +163,8 @@ log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker
     writ_time_format(pass.expires_us, expires);
     writ_write_object_begin(&w);
     put_agent(&w, &agent);
-    writ_api_put_text(&w, WRIT_LIT("key"), writ_view_str(pass.key));
-    writ_api_put_text(&w, WRIT_LIT("expires_at"), writ_view_str(expires));
+    writ_write_text_if(&w, "key", writ_view_str(pass.key));
+    writ_write_text_if(&w, "expires_at", writ_view_str(expires));
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     reply(x, 200, pass.cookie, &body);

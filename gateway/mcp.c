@@ -361,8 +361,7 @@ void
 writ_mcp_open(struct writ_write *w, const struct writ_json *id)
 {
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("jsonrpc"));
-    writ_write_string(w, WRIT_LIT("2.0"));
+    writ_write_text(w, "jsonrpc", WRIT_LIT("2.0"));
     writ_write_name(w, WRIT_LIT("id"));
     if (id != NULL) {
         writ_write_value(w, id);
@@ -375,10 +374,8 @@ void
 writ_mcp_put_error(struct writ_write *w, enum writ_rpc_code code, const char *message)
 {
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("code"));
-    writ_write_i64(w, code);
-    writ_write_name(w, WRIT_LIT("message"));
-    writ_write_string(w, writ_view_str(message));
+    writ_write_integer(w, "code", code);
+    writ_write_text(w, "message", writ_view_str(message));
     writ_write_object_end(w);
 }
 

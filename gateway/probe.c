@@ -37,23 +37,18 @@ writ_probe_put(struct writ_buf *buf, const struct writ_probe_request *wanted, st
     struct writ_write w = writ_write_to(buf);
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
-    writ_write_name(&w, WRIT_LIT("id"));
-    writ_write_string(&w, id);
-    writ_write_name(&w, WRIT_LIT("method"));
-    writ_write_string(&w, writ_probe_method(wanted));
+    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
+    writ_write_text(&w, "id", id);
+    writ_write_text(&w, "method", writ_probe_method(wanted));
     writ_write_name(&w, WRIT_LIT("params"));
     writ_write_object_begin(&w);
     writ_mcp_put_own_meta(&w, asked);
     if (wanted->probe->kind == WRIT_PROBE_TOOL) {
-        writ_write_name(&w, WRIT_LIT("name"));
-        writ_write_string(&w, wanted->probe->tool);
+        writ_write_text(&w, "name", wanted->probe->tool);
         writ_write_name(&w, WRIT_LIT("arguments"));
         writ_write_value(&w, wanted->arguments);
     } else {
-        writ_write_name(&w, WRIT_LIT("uri"));
-        writ_write_string(&w, wanted->uri);
+        writ_write_text(&w, "uri", wanted->uri);
     }
     writ_write_object_end(&w);
     writ_write_object_end(&w);

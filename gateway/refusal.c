@@ -26,15 +26,6 @@ type_of(const struct writ_endpoint *endpoint)
                                             : (struct writ_header)WRIT_HEADER_JSON;
 }
 
-static void
-member(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    if (value.len > 0) {
-        writ_write_name(w, name);
-        writ_write_string(w, value);
-    }
-}
-
 void
 writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int code,
     enum writ_reason reason, struct writ_view text)
@@ -44,13 +35,12 @@ writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int cod
     writ_mcp_open(&w, id);
     writ_write_name(&w, WRIT_LIT("error"));
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("code"));
-    writ_write_i64(&w, code);
-    member(&w, WRIT_LIT("message"), text);
+    writ_write_integer(&w, "code", code);
+    writ_write_text_if(&w, "message", text);
     writ_write_name(&w, WRIT_LIT("data"));
     writ_write_object_begin(&w);
-    member(&w, WRIT_LIT("reason"), writ_reason_name(reason));
-    member(&w, WRIT_LIT("hint"), writ_reason_hint(reason));
+    writ_write_text_if(&w, "reason", writ_reason_name(reason));
+    writ_write_text_if(&w, "hint", writ_reason_hint(reason));
     writ_write_object_end(&w);
     writ_write_object_end(&w);
     writ_write_object_end(&w);
@@ -235,10 +225,10 @@ waits_for(enum writ_wait_kind kind)
 static void
 put_prior(struct writ_write *w, const struct writ_prior *prior)
 {
-    member(w, WRIT_LIT("first_decision_id"), prior->decision_id);
-    member(w, WRIT_LIT("first_outcome"),
+    writ_write_text_if(w, "first_decision_id", prior->decision_id);
+    writ_write_text_if(w, "first_outcome",
         prior->in_flight ? WRIT_LIT("in_flight") : writ_outcome_kind_name(prior->outcome));
-    member(w, WRIT_LIT("first_waits_for"), waits_for(prior->waits));
+    writ_write_text_if(w, "first_waits_for", waits_for(prior->waits));
 }
 
 /* What the voters said, as data: text of strangers', which whoever shows it escapes. */
@@ -256,9 +246,9 @@ put_voices(struct writ_write *w, const struct writ_ask *ask)
         const struct writ_ask_voice *voice = &ask->voices[i];
 
         writ_write_object_begin(w);
-        member(w, WRIT_LIT("voter"), voice->voter);
-        member(w, WRIT_LIT("vote"), writ_review_vote_name(voice->vote));
-        member(w, WRIT_LIT("feedback"), voice->feedback);
+        writ_write_text_if(w, "voter", voice->voter);
+        writ_write_text_if(w, "vote", writ_review_vote_name(voice->vote));
+        writ_write_text_if(w, "feedback", voice->feedback);
         writ_write_object_end(w);
         left -= voice->feedback.len;
     }
@@ -275,16 +265,15 @@ put_review(struct writ_write *w, const struct writ_request *request, const struc
     if (ask->id.ptr == NULL) {
         return;
     }
-    member(w, WRIT_LIT("continuation_id"), ask->id);
-    member(w, WRIT_LIT("review_state"), writ_review_state_name(ask->state));
+    writ_write_text_if(w, "continuation_id", ask->id);
+    writ_write_text_if(w, "review_state", writ_review_state_name(ask->state));
     put_voices(w, ask);
     if (writ_review_phase(ask->state) == WRIT_REVIEW_LIVE) {
         writ_time_format(ask->until_us, until);
-        member(w, WRIT_LIT("expires_at"), writ_view_str(until));
+        writ_write_text_if(w, "expires_at", writ_view_str(until));
         writ_review_url_put(&url, request->worker->gateway, writ_request_config(request), ask->id);
-        member(w, WRIT_LIT("review_url"), writ_buf_view(&url));
-        writ_write_name(w, WRIT_LIT("retry_after_ms"));
-        writ_write_i64(w, RETRY_AFTER_MS);
+        writ_write_text_if(w, "review_url", writ_buf_view(&url));
+        writ_write_integer(w, "retry_after_ms", RETRY_AFTER_MS);
     }
 }
 
@@ -292,11 +281,11 @@ void
 writ_refusal_put_members(
     struct writ_write *w, const struct writ_request *request, const struct writ_refusal *refusal)
 {
-    member(w, WRIT_LIT("reason"), writ_reason_name(refusal->reason));
-    member(w, WRIT_LIT("decision_id"), refusal->decision_id);
-    member(w, WRIT_LIT("constraint"), refusal->constraint);
-    member(w, WRIT_LIT("accepted"), refusal->accepted);
-    member(w, WRIT_LIT("budget"), refusal->budget);
+    writ_write_text_if(w, "reason", writ_reason_name(refusal->reason));
+    writ_write_text_if(w, "decision_id", refusal->decision_id);
+    writ_write_text_if(w, "constraint", refusal->constraint);
+    writ_write_text_if(w, "accepted", refusal->accepted);
+    writ_write_text_if(w, "budget", refusal->budget);
     if (refusal->prior != NULL && refusal->prior->known) {
         put_prior(w, refusal->prior);
     }
@@ -304,9 +293,9 @@ writ_refusal_put_members(
         put_review(w, request, refusal->ask);
     }
     if (refusal->execution_unknown) {
-        member(w, WRIT_LIT("execution"), WRIT_LIT("unknown"));
+        writ_write_text_if(w, "execution", WRIT_LIT("unknown"));
     }
-    member(w, WRIT_LIT("hint"), writ_reason_hint(refusal->reason));
+    writ_write_text_if(w, "hint", writ_reason_hint(refusal->reason));
 }
 
 /* The same for programs, beside a result that is for people and models. */
@@ -331,9 +320,8 @@ put_error(struct writ_write *w, const struct writ_request *request,
 
     writ_write_name(w, WRIT_LIT("error"));
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("code"));
-    writ_write_i64(w, elicits ? WRIT_REVIEW_TELL_CODE : WRIT_REFUSAL_CODE);
-    member(w, WRIT_LIT("message"), writ_reason_sentence(refusal->reason));
+    writ_write_integer(w, "code", elicits ? WRIT_REVIEW_TELL_CODE : WRIT_REFUSAL_CODE);
+    writ_write_text_if(w, "message", writ_reason_sentence(refusal->reason));
     writ_write_name(w, WRIT_LIT("data"));
     writ_write_object_begin(w);
     if (elicits) {
@@ -366,14 +354,13 @@ put_result(
     writ_write_name(w, WRIT_LIT("content"));
     writ_write_array_begin(w);
     writ_write_object_begin(w);
-    member(w, WRIT_LIT("type"), WRIT_LIT("text"));
-    member(w, WRIT_LIT("text"), writ_reason_sentence(refusal->reason));
+    writ_write_text_if(w, "type", WRIT_LIT("text"));
+    writ_write_text_if(w, "text", writ_reason_sentence(refusal->reason));
     writ_write_object_end(w);
     writ_write_array_end(w);
-    writ_write_name(w, WRIT_LIT("isError"));
-    writ_write_bool(w, true);
+    writ_write_flag(w, "isError", true);
     if (request->message.era == WRIT_MCP_ERA_MODERN) {
-        member(w, WRIT_LIT("resultType"), WRIT_LIT("complete"));
+        writ_write_text_if(w, "resultType", WRIT_LIT("complete"));
     }
     put_meta(w, request, refusal);
     writ_write_object_end(w);

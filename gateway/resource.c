@@ -134,8 +134,7 @@ writ_resource_put_metadata(const struct writ_resource *resource, struct writ_buf
 
     put_url(resource, "", &url);
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("resource"));
-    writ_write_string(&w, writ_buf_view(&url));
+    writ_write_text(&w, "resource", writ_buf_view(&url));
     writ_write_name(&w, WRIT_LIT("authorization_servers"));
     put_issuers(resource->config, &w);
     put_scopes(resource, &w);

@@ -9,13 +9,13 @@
 #define DIFFERENCE_MAX 65536 /* bytes of the lines of a difference */
 
 static void
-time_member(struct writ_write *w, struct writ_view name, int64_t us)
+time_member(struct writ_write *w, const char *name, int64_t us)
 {
     char text[WRIT_TIME_TEXT];
 
     if (us != 0) {
         writ_time_format(us, text);
-        writ_api_put_text(w, name, writ_view_str(text));
+        writ_write_text_if(w, name, writ_view_str(text));
     }
 }
 
@@ -28,19 +28,16 @@ put_voters(struct writ_write *w, const struct writ_review *review)
         const struct writ_review_voter *voter = &review->voters[i];
 
         writ_write_object_begin(w);
-        writ_api_put_text(w, WRIT_LIT("id"), voter->id);
-        writ_write_name(w, WRIT_LIT("weight"));
-        writ_write_i64(w, voter->weight);
-        writ_write_name(w, WRIT_LIT("veto"));
-        writ_write_bool(w, voter->veto);
+        writ_write_text_if(w, "id", voter->id);
+        writ_write_integer(w, "weight", voter->weight);
+        writ_write_flag(w, "veto", voter->veto);
         if (voter->key.len > 0) {
             writ_write_name(w, WRIT_LIT("key"));
             writ_write_raw(w, voter->key);
         }
-        writ_write_name(w, WRIT_LIT("votes"));
-        writ_write_u64(w, voter->votes);
-        writ_api_put_text(w, WRIT_LIT("vote"), writ_review_vote_name(voter->vote));
-        time_member(w, WRIT_LIT("voted_at"), voter->voted_us);
+        writ_write_count(w, "votes", voter->votes);
+        writ_write_text_if(w, "vote", writ_review_vote_name(voter->vote));
+        time_member(w, "voted_at", voter->voted_us);
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
@@ -51,20 +48,20 @@ writ_review_answer_put(struct writ_write *w, const struct writ_review_told *told
 {
     const struct writ_review *review = &told->review;
 
-    writ_api_put_text(w, WRIT_LIT("id"), review->id);
-    writ_api_put_text(w, WRIT_LIT("state"), writ_review_state_name(told->state));
-    writ_api_put_text(w, WRIT_LIT("review"), review->name);
-    writ_api_put_text(w, WRIT_LIT("agent_id"), review->agent_id);
-    writ_api_put_text(w, WRIT_LIT("tenant"), review->tenant);
-    time_member(w, WRIT_LIT("opened_at"), review->opened_us);
-    time_member(w, WRIT_LIT("changed_at"), told->changed_us);
-    time_member(w, WRIT_LIT("expires_at"), told->until_us);
-    writ_api_put_text(w, WRIT_LIT("review_digest"), writ_view_str(told->digest));
-    writ_api_put_text(w, WRIT_LIT("intent_digest"), review->intent_digest);
-    writ_api_put_text(w, WRIT_LIT("target_state_digest"), review->target_state_digest);
-    writ_api_put_text(w, WRIT_LIT("engine"), review->engine);
-    writ_api_put_text(w, WRIT_LIT("threshold"), review->threshold);
-    writ_api_put_text(w, WRIT_LIT("quorum"), review->quorum);
+    writ_write_text_if(w, "id", review->id);
+    writ_write_text_if(w, "state", writ_review_state_name(told->state));
+    writ_write_text_if(w, "review", review->name);
+    writ_write_text_if(w, "agent_id", review->agent_id);
+    writ_write_text_if(w, "tenant", review->tenant);
+    time_member(w, "opened_at", review->opened_us);
+    time_member(w, "changed_at", told->changed_us);
+    time_member(w, "expires_at", told->until_us);
+    writ_write_text_if(w, "review_digest", writ_view_str(told->digest));
+    writ_write_text_if(w, "intent_digest", review->intent_digest);
+    writ_write_text_if(w, "target_state_digest", review->target_state_digest);
+    writ_write_text_if(w, "engine", review->engine);
+    writ_write_text_if(w, "threshold", review->threshold);
+    writ_write_text_if(w, "quorum", review->quorum);
     put_voters(w, review);
 }
 
@@ -97,7 +94,7 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
     writ_auto_buf text = writ_buf_make(WRIT_PROMPT_MAX);
 
     WRIT_TRY(writ_prompt_put(&prompt, &text, err));
-    writ_api_put_text(w, WRIT_LIT("prompt"), writ_buf_view(&text));
+    writ_write_text_if(w, "prompt", writ_buf_view(&text));
     return WRIT_DONE;
 }
 
@@ -137,7 +134,7 @@ put_state(
     }
     writ_write_name(w, WRIT_LIT("target_state_before"));
     writ_write_raw(w, get->state_before);
-    writ_api_put_text(w, WRIT_LIT("target_state_difference"), difference);
+    writ_write_text_if(w, "target_state_difference", difference);
 }
 
 WRIT_RESULT
@@ -152,7 +149,7 @@ writ_review_answer_put_call(struct writ_write *w, const struct writ_entry_review
     WRIT_TRY(find_difference(get, arena, &lines, &difference, err));
     WRIT_TRY(writ_json_read(get->decision, &writ_json_limits_default, arena, &decision, err));
     writ_review_answer_put(w, &get->told);
-    writ_api_put_text(w, WRIT_LIT("tool"), member_of(decision, "tool"));
+    writ_write_text_if(w, "tool", member_of(decision, "tool"));
     if (get->arguments.ptr != NULL) {
         writ_write_name(w, WRIT_LIT("arguments"));
         writ_write_raw(w, get->arguments);

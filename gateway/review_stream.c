@@ -94,10 +94,8 @@ reply(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
     struct writ_write w = writ_write_to(&body);
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("anew"));
-    writ_write_bool(&w, watch->anew);
-    writ_write_name(&w, WRIT_LIT("at"));
-    writ_write_u64(&w, watch->at);
+    writ_write_flag(&w, "anew", watch->anew);
+    writ_write_count(&w, "at", watch->at);
     writ_write_name(&w, WRIT_LIT("reviews"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < watch->n; i++) {

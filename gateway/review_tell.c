@@ -33,21 +33,14 @@ writ_review_tell_form(const struct writ_request *request, const struct writ_ask 
 }
 
 static void
-member(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    writ_write_name(w, name);
-    writ_write_string(w, value);
-}
-
-static void
 put_url(struct writ_write *w, const struct writ_request *request, const struct writ_ask *ask)
 {
     writ_auto_buf url = writ_buf_make(WRIT_REVIEW_URL_MAX);
 
     writ_review_url_put(&url, request->worker->gateway, writ_request_config(request), ask->id);
-    member(w, WRIT_LIT("mode"), WRIT_LIT("url"));
-    member(w, WRIT_LIT("url"), writ_buf_view(&url));
-    member(w, WRIT_LIT("message"),
+    writ_write_text(w, "mode", WRIT_LIT("url"));
+    writ_write_text(w, "url", writ_buf_view(&url));
+    writ_write_text(w, "message",
         WRIT_LIT("The call waits for an approval. This page shows it to those who decide."));
 }
 
@@ -71,13 +64,13 @@ void
 writ_review_tell_put_input(struct writ_write *w, const struct writ_request *request,
     const struct writ_ask *ask, struct writ_view state)
 {
-    member(w, WRIT_LIT("resultType"), WRIT_LIT("input_required"));
+    writ_write_text(w, "resultType", WRIT_LIT("input_required"));
     if (!request->call->returned.shown) {
         writ_write_name(w, WRIT_LIT("inputRequests"));
         writ_write_object_begin(w);
         writ_write_name(w, WRIT_REVIEW_RETURN_KEY);
         writ_write_object_begin(w);
-        member(w, WRIT_LIT("method"), WRIT_LIT("elicitation/create"));
+        writ_write_text(w, "method", WRIT_LIT("elicitation/create"));
         writ_write_name(w, WRIT_LIT("params"));
         writ_write_object_begin(w);
         put_url(w, request, ask);
@@ -85,7 +78,7 @@ writ_review_tell_put_input(struct writ_write *w, const struct writ_request *requ
         writ_write_object_end(w);
         writ_write_object_end(w);
     }
-    member(w, WRIT_LIT("requestState"), state);
+    writ_write_text(w, "requestState", state);
 }
 
 void
@@ -95,7 +88,7 @@ writ_review_tell_put_elicitations(
     writ_write_name(w, WRIT_LIT("elicitations"));
     writ_write_array_begin(w);
     writ_write_object_begin(w);
-    member(w, WRIT_LIT("elicitationId"), ask->id);
+    writ_write_text(w, "elicitationId", ask->id);
     put_url(w, request, ask);
     writ_write_object_end(w);
     writ_write_array_end(w);
@@ -127,15 +120,14 @@ put_progress(const struct writ_request *request, const struct writ_json *token, 
     writ_review_url_put(&message, request->worker->gateway, writ_request_config(request),
         request->decided.decision.ask->id);
     writ_write_object_begin(&w);
-    member(&w, WRIT_LIT("jsonrpc"), WRIT_LIT("2.0"));
-    member(&w, WRIT_LIT("method"), WRIT_LIT("notifications/progress"));
+    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
+    writ_write_text(&w, "method", WRIT_LIT("notifications/progress"));
     writ_write_name(&w, WRIT_LIT("params"));
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("progressToken"));
     writ_write_value(&w, token);
-    writ_write_name(&w, WRIT_LIT("progress"));
-    writ_write_i64(&w, -1 - left_us / US_PER_S);
-    member(&w, WRIT_LIT("message"), writ_buf_view(&message));
+    writ_write_integer(&w, "progress", -1 - left_us / US_PER_S);
+    writ_write_text(&w, "message", writ_buf_view(&message));
     writ_write_object_end(&w);
     writ_write_object_end(&w);
     return writ_write_end(&w, NULL);

@@ -183,10 +183,8 @@ put_review(struct writ_errand *errand, const struct writ_entry_review_get *get,
     struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("type"));
-    writ_write_string(&w, WRIT_LIT("review"));
-    writ_write_name(&w, WRIT_LIT("voter"));
-    writ_write_string(&w, voter);
+    writ_write_text(&w, "type", WRIT_LIT("review"));
+    writ_write_text(&w, "voter", voter);
     WRIT_TRY(writ_review_answer_put_call(&w, get, voter, config, errand->arena, NULL));
     writ_write_object_end(&w);
     return writ_write_end(&w, NULL);

@@ -363,39 +363,31 @@ writ_session_hash(struct writ_view id, struct writ_digest *ret, struct writ_err 
     return writ_digest_bytes(id, ret, err);
 }
 
-static void
-put_member(struct writ_write *w, struct writ_view name, struct writ_view value)
-{
-    writ_write_name(w, name);
-    writ_write_string(w, value);
-}
-
 void
 writ_session_put(const struct writ_session *session, struct writ_buf *ret)
 {
     struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
-    put_member(&w, WRIT_LIT("agent_id"), session->agent_id);
-    put_member(&w, WRIT_LIT("boundary_id"), session->boundary_id);
+    writ_write_text(&w, "agent_id", session->agent_id);
+    writ_write_text(&w, "boundary_id", session->boundary_id);
     if (session->client.len > 0) {
-        put_member(&w, WRIT_LIT("client"), session->client);
+        writ_write_text(&w, "client", session->client);
     }
-    writ_write_name(&w, WRIT_LIT("created_us"));
-    writ_write_i64(&w, session->created_us);
+    writ_write_integer(&w, "created_us", session->created_us);
     if (session->elicits_url) {
-        writ_write_name(&w, WRIT_LIT("elicits_url"));
-        writ_write_bool(&w, true);
+        writ_write_flag(&w, "elicits_url", true);
     }
-    put_member(&w, WRIT_LIT("endpoint"), session->endpoint);
-    put_member(&w, WRIT_LIT("tenant"), session->tenant);
+    writ_write_text(&w, "endpoint", session->endpoint);
+    writ_write_text(&w, "tenant", session->tenant);
     writ_write_name(&w, WRIT_LIT("upstreams"));
     writ_write_object_begin(&w);
     for (size_t i = 0; i < session->upstreams_n; i++) {
-        put_member(&w, session->upstreams[i].name, session->upstreams[i].session);
+        writ_write_name(&w, session->upstreams[i].name);
+        writ_write_string(&w, session->upstreams[i].session);
     }
     writ_write_object_end(&w);
-    put_member(&w, WRIT_LIT("version"), session->version);
+    writ_write_text(&w, "version", session->version);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
 }

@@ -341,8 +341,7 @@ answer_initialize(struct writ_flight *flight, const struct writ_json *message)
         return;
     }
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
     writ_write_name(&w, WRIT_LIT("id"));
     writ_write_verbatim(&w, writ_json_get(message, WRIT_LIT("id")));
     writ_write_name(&w, WRIT_LIT("result"));
@@ -456,16 +455,13 @@ refuse_version(struct writ_flight *flight)
     }
     w = begin_error(&body, flight);
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("code"));
-    writ_write_i64(&w, WRIT_RPC_UNSUPPORTED_VERSION);
-    writ_write_name(&w, WRIT_LIT("message"));
-    writ_write_string(&w, WRIT_LIT("Unsupported protocol version"));
+    writ_write_integer(&w, "code", WRIT_RPC_UNSUPPORTED_VERSION);
+    writ_write_text(&w, "message", WRIT_LIT("Unsupported protocol version"));
     writ_write_name(&w, WRIT_LIT("data"));
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("supported"));
     writ_write_raw(&w, writ_buf_view(&flight->stdio->versions));
-    writ_write_name(&w, WRIT_LIT("requested"));
-    writ_write_string(&w, version);
+    writ_write_text(&w, "requested", version);
     writ_write_object_end(&w);
     writ_write_object_end(&w);
     writ_write_object_end(&w);

@@ -336,8 +336,7 @@ reply(struct writ_instance *instance, const struct writ_json *request, int code,
     uint64_t ticket;
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("jsonrpc"));
-    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
     writ_write_name(&w, WRIT_LIT("id"));
     writ_write_verbatim(&w, writ_json_get(request, WRIT_LIT("id")));
     if (code == 0) {

@@ -71,18 +71,12 @@ put_assertion(const struct writ_token_request *request, struct writ_view audienc
 
     WRIT_TRY(writ_id_new(request->clock, jti, err));
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("iss"));
-    writ_write_string(&w, request->config->client_id);
-    writ_write_name(&w, WRIT_LIT("sub"));
-    writ_write_string(&w, request->config->client_id);
-    writ_write_name(&w, WRIT_LIT("aud"));
-    writ_write_string(&w, audience);
-    writ_write_name(&w, WRIT_LIT("jti"));
-    writ_write_string(&w, writ_view_str(jti));
-    writ_write_name(&w, WRIT_LIT("iat"));
-    writ_write_i64(&w, now_s);
-    writ_write_name(&w, WRIT_LIT("exp"));
-    writ_write_i64(&w, now_s + ASSERTION_S);
+    writ_write_text(&w, "iss", request->config->client_id);
+    writ_write_text(&w, "sub", request->config->client_id);
+    writ_write_text(&w, "aud", audience);
+    writ_write_text(&w, "jti", writ_view_str(jti));
+    writ_write_integer(&w, "iat", now_s);
+    writ_write_integer(&w, "exp", now_s + ASSERTION_S);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     WRIT_TRY(

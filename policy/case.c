@@ -306,37 +306,30 @@ writ_case_run(const struct writ_config *config, const struct writ_case *one,
     return WRIT_DONE;
 }
 
-static void
-put_text(struct writ_write *w, const char *name, struct writ_view text)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string_or_null(w, text);
-}
-
 void
 writ_case_put(const struct writ_verdict *verdict, struct writ_buf *ret)
 {
     struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
-    put_text(&w, "decision", writ_view_str(writ_case_decision(verdict)));
-    put_text(&w, "reason", writ_reason_name(writ_case_reason(verdict)));
-    put_text(&w, "rule", verdict->rule != NULL ? verdict->rule->ref : writ_view(NULL, 0));
+    writ_write_text_or_null(&w, "decision", writ_view_str(writ_case_decision(verdict)));
+    writ_write_text_or_null(&w, "reason", writ_reason_name(writ_case_reason(verdict)));
+    writ_write_text_or_null(
+        &w, "rule", verdict->rule != NULL ? verdict->rule->ref : writ_view(NULL, 0));
     writ_write_name(&w, WRIT_LIT("policy_refs"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < verdict->policy_refs.n; i++) {
         writ_write_string(&w, verdict->policy_refs.items[i]);
     }
     writ_write_array_end(&w);
-    put_text(&w, "normalized_scope", verdict->scope);
-    put_text(&w, "target", verdict->target);
-    put_text(&w, "constraint", verdict->constraint);
-    put_text(&w, "accepted", verdict->accepted);
+    writ_write_text_or_null(&w, "normalized_scope", verdict->scope);
+    writ_write_text_or_null(&w, "target", verdict->target);
+    writ_write_text_or_null(&w, "constraint", verdict->constraint);
+    writ_write_text_or_null(&w, "accepted", verdict->accepted);
     if (verdict->approval != NULL) {
-        put_text(&w, "review", verdict->approval->review->name);
+        writ_write_text_or_null(&w, "review", verdict->approval->review->name);
     }
-    writ_write_name(&w, WRIT_LIT("shadow"));
-    writ_write_bool(&w, verdict->shadow);
+    writ_write_flag(&w, "shadow", verdict->shadow);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
 }

@@ -75,20 +75,15 @@ budget_key(
     w.sorted = true;
     writ_write_object_begin(&w);
     if (budget->per_agent) {
-        writ_write_name(&w, WRIT_LIT("agent"));
-        writ_write_string(&w, call->agent->id);
+        writ_write_text(&w, "agent", call->agent->id);
     }
-    writ_write_name(&w, WRIT_LIT("budget"));
-    writ_write_string(&w, budget->name);
+    writ_write_text(&w, "budget", budget->name);
     if (budget->per_agent || budget->per_tenant) { /* agents of two tenants may share an id */
-        writ_write_name(&w, WRIT_LIT("tenant"));
-        writ_write_string(&w, call->agent->tenant);
+        writ_write_text(&w, "tenant", call->agent->tenant);
     }
     if (budget->per_tool) {
-        writ_write_name(&w, WRIT_LIT("tool"));
-        writ_write_string(&w, call->tool);
-        writ_write_name(&w, WRIT_LIT("upstream"));
-        writ_write_string(&w, call->upstream);
+        writ_write_text(&w, "tool", call->tool);
+        writ_write_text(&w, "upstream", call->upstream);
     }
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));

@@ -17,15 +17,6 @@ option_of(const struct writ_yaml *map, const char *name)
 
 /* ---- the key */
 
-static void
-put_member(struct writ_write *w, const char *name, struct writ_view text)
-{
-    if (text.len > 0) {
-        writ_write_name(w, writ_view_str(name));
-        writ_write_string(w, text);
-    }
-}
-
 static WRIT_RESULT
 make_key(const struct writ_raw_voter_key *raw, struct writ_arena *scratch, struct writ_jwk **ret,
     struct writ_err *err)
@@ -35,13 +26,13 @@ make_key(const struct writ_raw_voter_key *raw, struct writ_arena *scratch, struc
     const struct writ_json *value = NULL;
 
     writ_write_object_begin(&w);
-    put_member(&w, "kty", raw->kty);
-    put_member(&w, "crv", raw->crv);
-    put_member(&w, "x", raw->x);
-    put_member(&w, "y", raw->y);
-    put_member(&w, "alg", raw->alg);
-    put_member(&w, "use", raw->use);
-    put_member(&w, "kid", raw->kid);
+    writ_write_text_if(&w, "kty", raw->kty);
+    writ_write_text_if(&w, "crv", raw->crv);
+    writ_write_text_if(&w, "x", raw->x);
+    writ_write_text_if(&w, "y", raw->y);
+    writ_write_text_if(&w, "alg", raw->alg);
+    writ_write_text_if(&w, "use", raw->use);
+    writ_write_text_if(&w, "kid", raw->kid);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     WRIT_TRY(writ_json_read(writ_buf_view(&text), &writ_json_limits_default, scratch, &value, err));

@@ -116,11 +116,10 @@ writ_ballot_check(struct writ_view token, struct writ_view key, const struct wri
 }
 
 static void
-put_text(struct writ_write *w, struct writ_view name, struct writ_view text)
+put_given(struct writ_write *w, const char *name, struct writ_view text)
 {
     if (text.ptr != NULL) {
-        writ_write_name(w, name);
-        writ_write_string(w, text);
+        writ_write_text(w, name, text);
     }
 }
 
@@ -133,13 +132,12 @@ writ_ballot_sign(const struct writ_ballot *ballot, const struct writ_signer *sig
 
     w.sorted = true;
     writ_write_object_begin(&w);
-    put_text(&w, WRIT_LIT("confidence"), ballot->confidence);
-    put_text(&w, WRIT_LIT("feedback"), ballot->feedback);
-    put_text(&w, WRIT_LIT("review_digest"), ballot->digest);
-    writ_write_name(&w, WRIT_LIT("revision"));
-    writ_write_u64(&w, ballot->revision);
-    put_text(&w, WRIT_LIT("vote"), writ_review_vote_name(ballot->vote));
-    put_text(&w, WRIT_LIT("voter"), ballot->voter);
+    put_given(&w, "confidence", ballot->confidence);
+    put_given(&w, "feedback", ballot->feedback);
+    put_given(&w, "review_digest", ballot->digest);
+    writ_write_count(&w, "revision", ballot->revision);
+    put_given(&w, "vote", writ_review_vote_name(ballot->vote));
+    put_given(&w, "voter", ballot->voter);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     return writ_jws_sign(signer, WRIT_LIT(WRIT_BALLOT_TYP), writ_buf_view(&payload), ret, err);

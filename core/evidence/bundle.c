@@ -385,14 +385,10 @@ put_phase(struct writ_bundle *b, const struct call *call, const struct writ_outc
     phase = writ_phase_at(&decision.decision, &facts, b->at_us);
     w = writ_write_to(out);
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("kind"));
-    writ_write_string(&w, WRIT_LIT("phase"));
-    writ_write_name(&w, WRIT_LIT("decision_id"));
-    writ_write_string(&w, writ_buf_view(&call->id));
-    writ_write_name(&w, WRIT_LIT("phase"));
-    writ_write_string(&w, writ_phase_name(phase));
-    writ_write_name(&w, WRIT_LIT("whole"));
-    writ_write_bool(&w, call->run != NULL && !is_faulty(call->run));
+    writ_write_text(&w, "kind", WRIT_LIT("phase"));
+    writ_write_text(&w, "decision_id", writ_buf_view(&call->id));
+    writ_write_text(&w, "phase", writ_phase_name(phase));
+    writ_write_flag(&w, "whole", call->run != NULL && !is_faulty(call->run));
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     writ_buf_byte(out, '\n');
@@ -414,8 +410,7 @@ put_select(struct writ_write *w, const struct writ_bundle_select *select)
     writ_write_object_begin(w);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].value.ptr != NULL) {
-            writ_write_name(w, writ_view_str(rows[i].name));
-            writ_write_string(w, rows[i].value);
+            writ_write_text(w, rows[i].name, rows[i].value);
         }
     }
     writ_write_object_end(w);
@@ -438,10 +433,8 @@ put_begin(struct writ_bundle *b, struct writ_view keys, struct writ_view note, s
     size_t from = out->len;
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("format"));
-    writ_write_string(&w, WRIT_LIT("writ-bundle/1"));
-    writ_write_name(&w, WRIT_LIT("checkpoint"));
-    writ_write_string(&w, note);
+    writ_write_text(&w, "format", WRIT_LIT("writ-bundle/1"));
+    writ_write_text(&w, "checkpoint", note);
     writ_write_name(&w, WRIT_LIT("keys"));
     writ_write_array_begin(&w);
     while (keys.len > 0) {
@@ -463,10 +456,8 @@ static void
 begin_leaf(struct writ_write *w, const struct writ_bundle *b, struct writ_view kind)
 {
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("leaf"));
-    writ_write_u64(w, b->edge.size);
-    writ_write_name(w, WRIT_LIT("kind"));
-    writ_write_string(w, kind);
+    writ_write_count(w, "leaf", b->edge.size);
+    writ_write_text(w, "kind", kind);
 }
 
 static void
@@ -475,8 +466,7 @@ put_digest(struct writ_write *w, const struct writ_digest *digest)
     char text[WRIT_DIGEST_TEXT];
 
     writ_digest_text(digest, text);
-    writ_write_name(w, WRIT_LIT("digest"));
-    writ_write_string(w, writ_view_str(text));
+    writ_write_text(w, "digest", writ_view_str(text));
 }
 
 static void
@@ -812,20 +802,15 @@ writ_bundle_withhold(struct writ_bundle *b, const struct writ_bundle_withheld *w
     struct call *call = NULL;
 
     begin_leaf(&w, b, WRIT_LIT("withheld"));
-    writ_write_name(&w, WRIT_LIT("of"));
-    writ_write_string(&w, writ_held_kind_name(withheld->kind));
+    writ_write_text(&w, "of", writ_held_kind_name(withheld->kind));
     put_digest(&w, &withheld->leaf);
     if (withheld->decision_id.ptr != NULL) {
-        writ_write_name(&w, WRIT_LIT("decision_id"));
-        writ_write_string(&w, withheld->decision_id);
+        writ_write_text(&w, "decision_id", withheld->decision_id);
     }
     if (withheld->kind == WRIT_HELD_DECISION) {
-        writ_write_name(&w, WRIT_LIT("tenant"));
-        writ_write_string(&w, withheld->tenant);
-        writ_write_name(&w, WRIT_LIT("boundary_id"));
-        writ_write_string(&w, withheld->boundary_id);
-        writ_write_name(&w, WRIT_LIT("seq"));
-        writ_write_u64(&w, withheld->seq);
+        writ_write_text(&w, "tenant", withheld->tenant);
+        writ_write_text(&w, "boundary_id", withheld->boundary_id);
+        writ_write_count(&w, "seq", withheld->seq);
     }
     end_line(&w);
     WRIT_TRY(writ_tree_append(&b->edge, &withheld->leaf, err));
@@ -857,8 +842,7 @@ writ_bundle_node(struct writ_bundle *b, unsigned level, const struct writ_digest
     size_t from = out->len;
 
     begin_leaf(&w, b, WRIT_LIT("node"));
-    writ_write_name(&w, WRIT_LIT("level"));
-    writ_write_u64(&w, level);
+    writ_write_count(&w, "level", level);
     put_digest(&w, digest);
     end_line(&w);
     WRIT_TRY(writ_tree_append_node(&b->edge, level, digest, err));
@@ -870,13 +854,6 @@ writ_bundle_node(struct writ_bundle *b, unsigned level, const struct writ_digest
 /* ---- the end ---- */
 
 static void
-put_count(struct writ_write *w, const char *name, uint64_t count)
-{
-    writ_write_name(w, writ_view_str(name));
-    writ_write_u64(w, count);
-}
-
-static void
 put_named(struct writ_write *w, const char *name, const struct named *named)
 {
     if (named->total == 0) {
@@ -884,7 +861,7 @@ put_named(struct writ_write *w, const char *name, const struct named *named)
     }
     writ_write_name(w, writ_view_str(name));
     writ_write_object_begin(w);
-    put_count(w, "total", named->total);
+    writ_write_count(w, "total", named->total);
     writ_write_name(w, WRIT_LIT("seqs"));
     writ_write_array_begin(w);
     for (size_t i = 0; i < named->n; i++) {
@@ -901,16 +878,12 @@ static void
 put_run(struct writ_write *w, const struct run *run)
 {
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("boundary"));
-    writ_write_string(w, run->name);
-    writ_write_name(w, WRIT_LIT("tenant"));
-    writ_write_string(w, run->tenant);
-    put_count(w, "held", run->held);
-    writ_write_name(w, WRIT_LIT("sealed"));
-    writ_write_bool(w, run->is_sealed);
+    writ_write_text(w, "boundary", run->name);
+    writ_write_text(w, "tenant", run->tenant);
+    writ_write_count(w, "held", run->held);
+    writ_write_flag(w, "sealed", run->is_sealed);
     if (run->seal_differs) {
-        writ_write_name(w, WRIT_LIT("seal_differs"));
-        writ_write_bool(w, true);
+        writ_write_flag(w, "seal_differs", true);
     }
     if (run->flaws != NULL) {
         put_named(w, "missing", &run->flaws->missing);
@@ -950,24 +923,22 @@ put_end(struct writ_bundle *b, struct writ_buf *out, struct writ_err *err)
     WRIT_TRY(writ_digest_stream_now(&b->bytes, &digest, err));
     writ_hex_put(&hex, digest.bytes, sizeof digest.bytes);
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("kind"));
-    writ_write_string(&w, WRIT_LIT("end"));
-    put_count(&w, "records", r->records);
-    put_count(&w, "decisions", r->decisions);
-    put_count(&w, "outcomes", r->outcomes);
-    put_count(&w, "seals", r->seals);
-    put_count(&w, "review_events", r->reviews);
-    put_count(&w, "withheld", r->withheld);
-    put_count(&w, "skipped", r->skipped);
-    put_count(&w, "skipped_inside", r->inside);
-    put_count(&w, "unmatched_outcomes", r->unmatched);
-    put_count(&w, "in_flight", r->in_flight);
+    writ_write_text(&w, "kind", WRIT_LIT("end"));
+    writ_write_count(&w, "records", r->records);
+    writ_write_count(&w, "decisions", r->decisions);
+    writ_write_count(&w, "outcomes", r->outcomes);
+    writ_write_count(&w, "seals", r->seals);
+    writ_write_count(&w, "review_events", r->reviews);
+    writ_write_count(&w, "withheld", r->withheld);
+    writ_write_count(&w, "skipped", r->skipped);
+    writ_write_count(&w, "skipped_inside", r->inside);
+    writ_write_count(&w, "unmatched_outcomes", r->unmatched);
+    writ_write_count(&w, "in_flight", r->in_flight);
     put_runs(&w, b);
-    put_count(&w, "boundaries", r->boundaries);
-    put_count(&w, "faulty", r->faulty);
-    put_count(&w, "unsealed", r->unsealed);
-    writ_write_name(&w, WRIT_LIT("sha256"));
-    writ_write_string(&w, writ_buf_view(&hex));
+    writ_write_count(&w, "boundaries", r->boundaries);
+    writ_write_count(&w, "faulty", r->faulty);
+    writ_write_count(&w, "unsealed", r->unsealed);
+    writ_write_text(&w, "sha256", writ_buf_view(&hex));
     end_line(&w);
     return writ_buf_check(out, err);
 }

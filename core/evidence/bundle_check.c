@@ -343,10 +343,8 @@ writ_bundle_check_put(
         {"unmatched_outcomes", r->unmatched}, {"in_flight", r->in_flight},
         {"boundaries", r->boundaries}, {"faulty", r->faulty}, {"unsealed", r->unsealed}};
 
-    writ_write_name(w, WRIT_LIT("origin"));
-    writ_write_string(w, head->origin);
+    writ_write_text(w, "origin", head->origin);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        writ_write_name(w, writ_view_str(rows[i].name));
-        writ_write_u64(w, rows[i].count);
+        writ_write_count(w, rows[i].name, rows[i].count);
     }
 }

@@ -510,22 +510,18 @@ writ_completeness_put(
     w.sorted = true;
     writ_write_object_begin(&w);
     write_list(&w, WRIT_LIT("duplicates"), &report->duplicates);
-    writ_write_name(&w, WRIT_LIT("expected"));
-    writ_write_u64(&w, report->expected);
+    writ_write_count(&w, "expected", report->expected);
     write_list(&w, WRIT_LIT("foreign"), &report->foreign);
-    writ_write_name(&w, WRIT_LIT("held"));
-    writ_write_u64(&w, report->held);
+    writ_write_count(&w, "held", report->held);
     write_list(&w, WRIT_LIT("miscounted"), &report->miscounted);
     writ_completeness_put_missing(&w, report);
-    writ_write_name(&w, WRIT_LIT("missing_total"));
-    writ_write_u64(&w, report->missing_total);
+    writ_write_count(&w, "missing_total", report->missing_total);
     writ_write_name(&w, WRIT_LIT("seal"));
     writ_write_string_or_null(
         &w, report->sealed ? writ_completeness_flaw_name(report->seal_flaw) : writ_view(NULL, 0));
     write_list(&w, WRIT_LIT("unbound"), &report->unbound);
     write_list(&w, WRIT_LIT("unnumbered"), &report->unnumbered);
-    writ_write_name(&w, WRIT_LIT("whole"));
-    writ_write_bool(&w, report->whole);
+    writ_write_flag(&w, "whole", report->whole);
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }

@@ -259,15 +259,6 @@ key_members(const EVP_PKEY *key, enum writ_jwk_alg alg, struct members *ret, str
 
 /* ---- writing */
 
-static void
-put_member(struct writ_write *w, const char *name, struct writ_view value)
-{
-    if (value.len > 0) {
-        writ_write_name(w, writ_view_str(name));
-        writ_write_string(w, value);
-    }
-}
-
 /* The JWK; with `kid` empty only what enters the thumbprint (RFC 7638 3.2). */
 static WRIT_RESULT
 put_jwk(struct writ_buf *buf, enum writ_jwk_alg alg, const struct members *members,
@@ -279,15 +270,15 @@ put_jwk(struct writ_buf *buf, enum writ_jwk_alg alg, const struct members *membe
 
     w.sorted = true;
     writ_write_object_begin(&w);
-    put_member(&w, "alg", writ_view_str(whole ? alg_rows[alg].jose : NULL));
-    put_member(&w, "crv", writ_view_str(alg != WRIT_JWK_ALG_RS256 ? crv : NULL));
-    put_member(&w, "e", writ_buf_view(&members->e));
-    put_member(&w, "kid", kid);
-    put_member(&w, "kty", writ_view_str(alg_rows[alg].kty));
-    put_member(&w, "n", writ_buf_view(&members->n));
-    put_member(&w, "use", writ_view_str(whole ? "sig" : NULL));
-    put_member(&w, "x", writ_buf_view(&members->x));
-    put_member(&w, "y", writ_buf_view(&members->y));
+    writ_write_text_if(&w, "alg", writ_view_str(whole ? alg_rows[alg].jose : NULL));
+    writ_write_text_if(&w, "crv", writ_view_str(alg != WRIT_JWK_ALG_RS256 ? crv : NULL));
+    writ_write_text_if(&w, "e", writ_buf_view(&members->e));
+    writ_write_text_if(&w, "kid", kid);
+    writ_write_text_if(&w, "kty", writ_view_str(alg_rows[alg].kty));
+    writ_write_text_if(&w, "n", writ_buf_view(&members->n));
+    writ_write_text_if(&w, "use", writ_view_str(whole ? "sig" : NULL));
+    writ_write_text_if(&w, "x", writ_buf_view(&members->x));
+    writ_write_text_if(&w, "y", writ_buf_view(&members->y));
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }

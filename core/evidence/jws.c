@@ -158,12 +158,9 @@ put_header(const struct writ_jwk *key, struct writ_view typ, struct writ_buf *re
 
     w.sorted = true;
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("alg"));
-    writ_write_string(&w, writ_view_str(writ_jwk_alg_name(writ_jwk_alg(key))));
-    writ_write_name(&w, WRIT_LIT("kid"));
-    writ_write_string(&w, writ_jwk_kid(key));
-    writ_write_name(&w, WRIT_LIT("typ"));
-    writ_write_string(&w, typ);
+    writ_write_text(&w, "alg", writ_view_str(writ_jwk_alg_name(writ_jwk_alg(key))));
+    writ_write_text(&w, "kid", writ_jwk_kid(key));
+    writ_write_text(&w, "typ", typ);
     writ_write_object_end(&w);
     ended = writ_write_end(&w, NULL);
     (void)ended; /* the buffer remembers */

@@ -173,8 +173,7 @@ put_time(struct writ_write *w, const char *name, int64_t wall_us)
     char text[WRIT_TIME_TEXT];
 
     writ_time_format(wall_us, text);
-    writ_write_name(w, writ_view_str(name));
-    writ_write_string(w, writ_view_str(text));
+    writ_write_text(w, name, writ_view_str(text));
 }
 
 static void
@@ -189,20 +188,17 @@ put_key(struct writ_buf *buf, const struct writ_keyring_key *key)
     put_time(&w, "created_at", key->created_us);
     writ_write_name(&w, WRIT_LIT("jwk"));
     writ_write_raw(&w, writ_jwk_text(key->public));
-    writ_write_name(&w, WRIT_LIT("purpose"));
-    writ_write_string(&w, writ_view_str(writ_keyring_purpose_name(key->purpose)));
+    writ_write_text(&w, "purpose", writ_view_str(writ_keyring_purpose_name(key->purpose)));
     if (key->revoked_us != 0) {
         put_time(&w, "revoked_since", key->revoked_us);
     }
     if (key->rotation.len > 0) {
-        writ_write_name(&w, WRIT_LIT("rotation"));
-        writ_write_string(&w, writ_buf_view(&key->rotation));
+        writ_write_text(&w, "rotation", writ_buf_view(&key->rotation));
     }
     if (key->until_us != 0) {
         put_time(&w, "signs_until", key->until_us);
     }
-    writ_write_name(&w, WRIT_LIT("state"));
-    writ_write_string(&w, writ_view_str(writ_keyring_state_name(key->state)));
+    writ_write_text(&w, "state", writ_view_str(writ_keyring_state_name(key->state)));
     writ_write_object_end(&w);
     ended = writ_write_end(&w, NULL);
     (void)ended; /* the buffer remembers */

@@ -39,8 +39,7 @@ writ_receipt_put(struct writ_buf *buf, const struct writ_view *keys, size_t keys
     struct writ_write w = writ_write_to(buf);
 
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("format"));
-    writ_write_string(&w, WRIT_RECEIPT_FORMAT);
+    writ_write_text(&w, "format", WRIT_RECEIPT_FORMAT);
     writ_write_name(&w, WRIT_LIT("keys"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < keys_n; i++) {
@@ -51,8 +50,7 @@ writ_receipt_put(struct writ_buf *buf, const struct writ_view *keys, size_t keys
     writ_write_array_begin(&w);
     for (size_t i = 0; i < n; i++) {
         writ_write_object_begin(&w);
-        writ_write_name(&w, WRIT_LIT("kind"));
-        writ_write_string(&w, writ_held_kind_name(records[i].kind));
+        writ_write_text(&w, "kind", writ_held_kind_name(records[i].kind));
         writ_write_name(&w, WRIT_LIT("proof"));
         put_proof(&w, &records[i], note);
         writ_write_name(&w, WRIT_LIT("record"));

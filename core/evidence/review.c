@@ -212,28 +212,19 @@ writ_review_check(const struct writ_review *review, struct writ_err *err)
 }
 
 static void
-put_text(struct writ_write *w, struct writ_view name, struct writ_view text)
-{
-    writ_write_name(w, name);
-    writ_write_string(w, text);
-}
-
-static void
 put_voters(struct writ_write *w, const struct writ_review *review)
 {
     writ_write_name(w, WRIT_LIT("voters"));
     writ_write_array_begin(w);
     for (size_t i = 0; i < review->voters_n; i++) {
         writ_write_object_begin(w);
-        put_text(w, WRIT_LIT("id"), review->voters[i].id);
+        writ_write_text(w, "id", review->voters[i].id);
         if (review->voters[i].key.len > 0) {
             writ_write_name(w, WRIT_LIT("key"));
             writ_write_raw(w, review->voters[i].key);
         }
-        writ_write_name(w, WRIT_LIT("veto"));
-        writ_write_bool(w, review->voters[i].veto);
-        writ_write_name(w, WRIT_LIT("weight"));
-        writ_write_i64(w, review->voters[i].weight);
+        writ_write_flag(w, "veto", review->voters[i].veto);
+        writ_write_integer(w, "weight", review->voters[i].weight);
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
@@ -246,21 +237,19 @@ writ_review_put_terms(const struct writ_review *review, struct writ_buf *ret, st
 
     w.sorted = true;
     writ_write_object_begin(&w);
-    put_text(&w, WRIT_LIT("agent_id"), review->agent_id);
-    put_text(&w, WRIT_LIT("engine"), review->engine);
-    put_text(&w, WRIT_LIT("id"), review->id);
-    put_text(&w, WRIT_LIT("intent_digest"), review->intent_digest);
-    writ_write_name(&w, WRIT_LIT("lifetime_ms"));
-    writ_write_i64(&w, review->lifetime_us / US_PER_MS);
-    put_text(&w, WRIT_LIT("name"), review->name);
-    put_text(&w, WRIT_LIT("quorum"), review->quorum);
-    writ_write_name(&w, WRIT_LIT("redeem_ms"));
-    writ_write_i64(&w, review->redeem_us / US_PER_MS);
-    put_text(&w, WRIT_LIT("rules_digest"), review->rules_digest);
-    put_text(&w, WRIT_LIT("subject"), review->subject);
-    put_text(&w, WRIT_LIT("target_state_digest"), review->target_state_digest);
-    put_text(&w, WRIT_LIT("tenant"), review->tenant);
-    put_text(&w, WRIT_LIT("threshold"), review->threshold);
+    writ_write_text(&w, "agent_id", review->agent_id);
+    writ_write_text(&w, "engine", review->engine);
+    writ_write_text(&w, "id", review->id);
+    writ_write_text(&w, "intent_digest", review->intent_digest);
+    writ_write_integer(&w, "lifetime_ms", review->lifetime_us / US_PER_MS);
+    writ_write_text(&w, "name", review->name);
+    writ_write_text(&w, "quorum", review->quorum);
+    writ_write_integer(&w, "redeem_ms", review->redeem_us / US_PER_MS);
+    writ_write_text(&w, "rules_digest", review->rules_digest);
+    writ_write_text(&w, "subject", review->subject);
+    writ_write_text(&w, "target_state_digest", review->target_state_digest);
+    writ_write_text(&w, "tenant", review->tenant);
+    writ_write_text(&w, "threshold", review->threshold);
     put_voters(&w, review);
     writ_write_object_end(&w);
     return writ_write_end(&w, err);

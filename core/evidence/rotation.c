@@ -49,12 +49,10 @@ writ_rotation_make(const struct writ_signer *before, const struct writ_jwk *afte
     writ_time_format(at_us, at);
     w.sorted = true;
     writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("at"));
-    writ_write_string(&w, writ_view_str(at));
+    writ_write_text(&w, "at", writ_view_str(at));
     writ_write_name(&w, WRIT_LIT("jwk"));
     writ_write_raw(&w, writ_jwk_text(after));
-    writ_write_name(&w, WRIT_LIT("purpose"));
-    writ_write_string(&w, purpose);
+    writ_write_text(&w, "purpose", purpose);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     return writ_jws_sign(before, WRIT_LIT(WRIT_ROTATION_TYP), writ_buf_view(&payload), buf, err);

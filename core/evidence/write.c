@@ -238,6 +238,58 @@ writ_write_verbatim(struct writ_write *w, const struct writ_json *value)
     put_ordered(w, value, put_digits);
 }
 
+/* ---- members ---- */
+
+void
+writ_write_text(struct writ_write *w, const char *name, struct writ_view text)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_string(w, text);
+}
+
+void
+writ_write_text_if(struct writ_write *w, const char *name, struct writ_view text)
+{
+    if (text.len > 0) {
+        writ_write_text(w, name, text);
+    }
+}
+
+void
+writ_write_text_or_null(struct writ_write *w, const char *name, struct writ_view text)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_string_or_null(w, text);
+}
+
+void
+writ_write_count(struct writ_write *w, const char *name, uint64_t count)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_u64(w, count);
+}
+
+void
+writ_write_integer(struct writ_write *w, const char *name, int64_t value)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_i64(w, value);
+}
+
+void
+writ_write_number(struct writ_write *w, const char *name, double value)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_double(w, value);
+}
+
+void
+writ_write_flag(struct writ_write *w, const char *name, bool flag)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_bool(w, flag);
+}
+
 WRIT_RESULT
 writ_write_end(struct writ_write *w, struct writ_err *err)
 {

@@ -58,6 +58,20 @@ void writ_write_verbatim(struct writ_write *w, const struct writ_json *value);
 /** JSON text that is known to be one well-formed value, as it is. */
 void writ_write_raw(struct writ_write *w, struct writ_view json);
 
+/* Members, name and value at once. `name` is a C string, of any text that is UTF-8; with `sorted`
+ * it is borrowed until the object ends. */
+
+void writ_write_text(struct writ_write *w, const char *name, struct writ_view text);
+/** The same, and no member at all when `text` is empty. */
+void writ_write_text_if(struct writ_write *w, const char *name, struct writ_view text);
+/** The same, and null when `text.ptr` is NULL. */
+void writ_write_text_or_null(struct writ_write *w, const char *name, struct writ_view text);
+void writ_write_count(struct writ_write *w, const char *name, uint64_t count);
+void writ_write_integer(struct writ_write *w, const char *name, int64_t value);
+/** Finite. */
+void writ_write_number(struct writ_write *w, const char *name, double value);
+void writ_write_flag(struct writ_write *w, const char *name, bool flag);
+
 /** Ends the one value. WRIT_OK, or the first failure of the buffer; err may be NULL. */
 WRIT_RESULT writ_write_end(struct writ_write *w, struct writ_err *err);
 

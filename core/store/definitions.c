@@ -231,12 +231,10 @@ put_one(struct writ_write *w, const struct writ_definition *definition)
     writ_digest_text(&definition->digest, digest);
     writ_write_name(w, definition->name);
     writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("at"));
-    writ_write_string(w, definition->at);
+    writ_write_text(w, "at", definition->at);
     writ_write_name(w, WRIT_LIT("definition"));
     writ_write_raw(w, definition->text);
-    writ_write_name(w, WRIT_LIT("digest"));
-    writ_write_string(w, writ_view(digest, WRIT_DIGEST_TEXT - 1));
+    writ_write_text(w, "digest", writ_view(digest, WRIT_DIGEST_TEXT - 1));
     writ_write_object_end(w);
 }
 
@@ -255,8 +253,7 @@ writ_definitions_save(const char *store, enum writ_definitions_kind kind,
         put_one(&w, &definitions->items[i]);
     }
     writ_write_object_end(&w);
-    writ_write_name(&w, WRIT_LIT("version"));
-    writ_write_u64(&w, VERSION);
+    writ_write_count(&w, "version", VERSION);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     WRIT_TRY(open_place(store, kind, &place, err));

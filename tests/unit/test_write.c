@@ -47,6 +47,31 @@ START_TEST(commas_colons_and_brackets_are_put_where_they_belong)
 }
 END_TEST
 
+START_TEST(a_member_is_written_with_its_name)
+{
+    writ_auto_buf buf = writ_buf_make(TEXT_MAX);
+    struct writ_write w = writ_write_to(&buf);
+
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "a", WRIT_LIT("\n"));
+    writ_write_text(&w, "b", writ_view(NULL, 0));
+    writ_write_text_if(&w, "c", WRIT_LIT("x"));
+    writ_write_text_if(&w, "d", WRIT_LIT(""));
+    writ_write_text_if(&w, "e", writ_view(NULL, 0));
+    writ_write_text_or_null(&w, "f", WRIT_LIT(""));
+    writ_write_text_or_null(&w, "g", writ_view(NULL, 0));
+    writ_write_count(&w, "h", UINT64_MAX);
+    writ_write_integer(&w, "i", INT64_MIN);
+    writ_write_flag(&w, "j", true);
+    writ_write_number(&w, "k", 0.5);
+    writ_write_object_end(&w);
+    ck_assert_ok(writ_write_end(&w, NULL));
+    ck_assert_view(writ_buf_view(&buf),
+        "{\"a\":\"\\n\",\"b\":\"\",\"c\":\"x\",\"f\":\"\",\"g\":null,"
+        "\"h\":18446744073709551615,\"i\":-9223372036854775808,\"j\":true,\"k\":0.5}");
+}
+END_TEST
+
 START_TEST(a_scalar_is_a_text_too)
 {
     writ_auto_buf buf = writ_buf_make(TEXT_MAX);
@@ -295,7 +320,7 @@ START_TEST(the_deepest_nesting_is_written)
 END_TEST
 
 WRIT_UNIT_MAIN("write", commas_colons_and_brackets_are_put_where_they_belong,
-    a_scalar_is_a_text_too, what_was_in_the_buffer_stays,
+    a_member_is_written_with_its_name, a_scalar_is_a_text_too, what_was_in_the_buffer_stays,
     a_failure_shows_at_the_end_whatever_came_after_it,
     a_value_without_canonical_form_fails_the_text, names_in_order_are_accepted_when_they_must_be,
     members_keep_their_order_and_numbers_their_digits_where_that_is_wanted,
