@@ -7,7 +7,8 @@
 
 #include "evidence/write.h"
 
-#define ANSWER_MAX (4u << 20)
+#define ANSWER_MAX  (4u << 20)
+#define VERSION_MAX 64 /* bytes of a revision's name; those that there are have 10 */
 
 /* ---- joining results ---- */
 
@@ -274,6 +275,7 @@ legs_done(struct writ_request *request, struct writ_legs *legs)
 {
     const struct writ_leg *first = NULL;
     struct writ_view row = {NULL, 0};
+    writ_result made;
 
     if (count_results(legs, &first) == 0) {
         if (legs->n == 0) {
@@ -287,7 +289,13 @@ legs_done(struct writ_request *request, struct writ_legs *legs)
         answer(request);
         return;
     }
-    if (!writ_is_ok(make_session(request, legs, &row))) {
+    made = make_session(request, legs, &row);
+    if (made.code == WRIT_E_LIMIT) { /* by what the upstreams call revision and session */
+        (void)writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+        return;
+    }
+    if (!writ_is_ok(made)) {
         failed(request, WRIT_REASON_OVERLOADED);
         return;
     }
@@ -315,6 +323,12 @@ session_stored(struct writ_request *request)
     return WRIT_STEP_DONE;
 }
 
+static struct writ_view
+asked_version(const struct writ_request *request)
+{
+    return writ_json_string(writ_json_get(request->message.params, WRIT_LIT("protocolVersion")));
+}
+
 enum writ_step
 writ_handshake_start(struct writ_request *request)
 {
@@ -322,6 +336,10 @@ writ_handshake_start(struct writ_request *request)
 
     if (request->entry.kind == WRIT_ENTRY_SESSION_PUT) {
         return session_stored(request);
+    }
+    if (asked_version(request).len > VERSION_MAX) { /* an upstream may say it again */
+        return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS,
+            WRIT_REASON_MALFORMED_REQUEST, "protocolVersion is longer than 64 bytes");
     }
     crowded = request->method == WRIT_MCP_INITIALIZE
                   ? writ_sessions_crowded(request->worker->gateway->sessions, &request->agent)

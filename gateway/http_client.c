@@ -181,10 +181,29 @@ writ_http_client_open(struct writ_loop *loop, struct writ_resolver *resolver,
     return WRIT_DONE;
 }
 
+static void
+end_calls(struct writ_http_client *client, enum writ_http_reason reason)
+{
+    struct writ_http_conn *conn;
+    struct writ_http_call *call;
+
+    while ((conn = TAILQ_FIRST(&client->conns)) != NULL) {
+        writ_http_conn_fail(conn, reason, NULL);
+    }
+    while ((call = TAILQ_FIRST(&client->waiting)) != NULL) {
+        writ_http_call_end(call, reason, NULL);
+    }
+}
+
+void
+writ_http_client_expire(struct writ_http_client *client)
+{
+    end_calls(client, WRIT_HTTP_TOTAL_TIMEOUT);
+}
+
 void
 writ_http_client_close(struct writ_http_client *client)
 {
-    struct writ_http_conn *conn;
     struct writ_http_call *call;
 
     if (client == NULL) {
@@ -192,12 +211,7 @@ writ_http_client_close(struct writ_http_client *client)
     }
     client->closing = true;
     writ_http_pool_close(client);
-    while ((conn = TAILQ_FIRST(&client->conns)) != NULL) {
-        writ_http_conn_fail(conn, WRIT_HTTP_CANCELLED, NULL);
-    }
-    while ((call = TAILQ_FIRST(&client->waiting)) != NULL) {
-        writ_http_call_end(call, WRIT_HTTP_CANCELLED, NULL);
-    }
+    end_calls(client, WRIT_HTTP_CANCELLED);
     writ_loop_undefer(&client->finish_task);
     finish(&client->finish_task);
     while ((call = TAILQ_FIRST(&client->spare)) != NULL) {

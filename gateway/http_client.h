@@ -116,6 +116,9 @@ void writ_http_client_resume(struct writ_http_call *call);
  * before) comes later in this turn. */
 void writ_http_client_cancel(struct writ_http_call *call);
 
+/** The time of every call is over now: each ends with TOTAL_TIMEOUT, in this turn. */
+void writ_http_client_expire(struct writ_http_client *client);
+
 /** True once a byte of the request was handed over. */
 bool writ_http_client_is_sent(const struct writ_http_call *call);
 

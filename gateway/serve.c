@@ -36,10 +36,13 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
-#define TICK_US      1000000  /* how often the main thread looks around */
-#define SWEEP_TICKS  10       /* ticks between two sweeps of the sessions */
-#define DRAIN_US     10000000 /* for calls under way at the end */
-#define STOP_US      8000000  /* for children to end */
+#define TICK_US     1000000  /* how often the main thread looks around */
+#define SWEEP_TICKS 10       /* ticks between two sweeps of the sessions */
+#define DRAIN_US    10000000 /* for calls under way at the end */
+#define TELL_US                                                                                    \
+    2000000 /* for what is to be recorded and told of those that it was too short for              \
+             */
+#define STOP_US      8000000 /* for children to end */
 #define BATCH_MAX    1024
 #define FIXED_ROUTES 4
 /* A row outlives its session by half an idle time, in which another session takes its place, and
@@ -518,6 +521,20 @@ end_streams(struct writ_post *post)
     writ_stream_end_all(worker);
 }
 
+/* Of a call that goes on elsewhere it is recorded that its end is not known, and its client is
+ * told. */
+static void
+expire(struct writ_post *post)
+{
+    struct writ_worker *worker = post->ctx;
+    const struct writ_gateway *gateway = worker->gateway;
+
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        writ_upstream_expire(gateway->upstreams[i], worker);
+    }
+    writ_probe_get_close(&worker->probed);
+}
+
 static void
 drain(struct serve *serve)
 {
@@ -530,10 +547,16 @@ drain(struct serve *serve)
         writ_loop_answer(worker->loop, &worker->stopping);
     }
     wait_until(is_drained, serve, DRAIN_US);
+    for (size_t i = 0; i < gateway->workers_n && !is_drained(serve); i++) {
+        struct writ_worker *worker = &gateway->workers[i];
+        worker->expiring = (struct writ_post){.fn = expire, .ctx = worker};
+        writ_loop_answer(worker->loop, &worker->expiring);
+    }
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         writ_upstream_stop(gateway->upstreams[i]);
     }
     wait_until(upstreams_stopped, serve, STOP_US);
+    wait_until(is_drained, serve, TELL_US);
 }
 
 static void

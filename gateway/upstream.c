@@ -555,6 +555,14 @@ writ_upstream_open(struct writ_gateway *gateway, const struct writ_upstream_conf
 }
 
 void
+writ_upstream_expire(struct writ_upstream *upstream, const struct writ_worker *worker)
+{
+    if (worker->index < upstream->clients_n) {
+        writ_http_client_expire(upstream->clients[worker->index]);
+    }
+}
+
+void
 writ_upstream_stop(struct writ_upstream *upstream)
 {
     if (upstream->stdio != NULL) {

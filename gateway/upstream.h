@@ -140,6 +140,9 @@ struct writ_gateway;
 WRIT_RESULT writ_upstream_open(struct writ_gateway *gateway,
     const struct writ_upstream_config *config, struct writ_upstream **ret, struct writ_err *err);
 
+/** The time of what is under way over HTTP is over, whatever it was. From the worker's loop. */
+void writ_upstream_expire(struct writ_upstream *upstream, const struct writ_worker *worker);
+
 /** Asks a child to end, while the loops still run; writ_upstream_is_stopped says when it has. An
  * HTTP upstream has nothing to stop. Any thread. */
 void writ_upstream_stop(struct writ_upstream *upstream);

@@ -28,7 +28,7 @@ struct writ_worker {
     struct writ_task flush;
     struct writ_entry **batch;
     size_t batch_n, batch_cap;
-    struct writ_post stopping;
+    struct writ_post stopping, expiring;
     struct writ_arena *scratch;   /* empty but while a function reads with it */
     bool ending;                  /* the gateway stops: nothing is waited for that need not be */
     struct writ_request *streams; /* those that end only when told: see stream.h */

@@ -31,10 +31,19 @@ writ_shares_divide(
     shares->tenant_most = part_of(most, tenant_percent);
 }
 
+/* What was never released belonged to something that the end of the process cut short. */
 void
 writ_shares_wipe(struct writ_shares *shares)
 {
-    WRIT_INVARIANT(shares->owners.count == 0);
+    for (size_t i = 0; i < shares->owners.bucket_count; i++) {
+        while (shares->owners.buckets[i] != NULL) {
+            struct writ_share *share =
+                WRIT_MAP_OF(shares->owners.buckets[i], struct writ_share, by_owner);
+
+            writ_map_remove(&shares->owners, &share->by_owner);
+            writ_free(share);
+        }
+    }
     writ_map_wipe(&shares->owners);
     *shares = (struct writ_shares){0};
 }

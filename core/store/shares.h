@@ -40,7 +40,7 @@ WRIT_RESULT writ_shares_init(struct writ_shares *ret, size_t most, struct writ_e
 /** Other parts of the same `most`, in percent of it, from 1 to 100. */
 void writ_shares_divide(
     struct writ_shares *shares, size_t most, unsigned agent_percent, unsigned tenant_percent);
-/** Every charge must have been released. A zeroed one is fine. */
+/** Charges that were not released must not be any more. A zeroed one is fine. */
 void writ_shares_wipe(struct writ_shares *shares);
 
 /** True when the agent may hold one more; false also when that cannot be found out. */

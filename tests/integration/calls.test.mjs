@@ -6,7 +6,7 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bearer, sha256, startGateway, until, writ } from '../support/gateway.mjs';
 import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { Caller, LEGACY, openSession } from '../support/rpc.mjs';
 
 const AMOUNT = [{ arg: 'amount', op: 'type', value: 'number' }];
 
@@ -527,6 +527,21 @@ test('a session is of the endpoint where it was opened, in its process and after
   }
   assert.equal(up.calls.length, 0);
   assert.ok((await own.call('pay', { amount: 1 })).result);
+});
+
+test('what is too long to keep of a session opens none, and it is told whose it was', async (t) => {
+  const { up, gw } = await setUp(t, { 'up/pay': { scope: 'pay', arguments: AMOUNT } });
+  const c = new Caller(gw);
+  const open = (protocolVersion) => c.request('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } });
+  assert.equal((await open('x'.repeat(64))).status, 200);
+  const asked = up.arrivals.length;
+  const long = await open('x'.repeat(65));
+  assert.deepEqual([long.status, long.reason, up.arrivals.length], [400, 'malformed_request', asked]);
+  for (const [version, headers] of [['y'.repeat(20_000), {}], [LEGACY, { 'mcp-session-id': 'z'.repeat(20_000) }]]) {
+    up.onMessage = (a) => (a.method === 'initialize' ? (a.result({ protocolVersion: version, capabilities: {}, serverInfo: { name: 's', version: '1' } }, headers), true) : undefined);
+    const answer = await open(LEGACY);
+    assert.deepEqual([answer.status, answer.reason, answer.headers['mcp-session-id']], [502, 'upstream_malformed', undefined]);
+  }
 });
 
 test('arguments as deep as the limit are forwarded, deeper ones refused, and nobody falls over', async (t) => {

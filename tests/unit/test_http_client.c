@@ -725,6 +725,33 @@ START_TEST(a_call_that_got_no_connection_in_time_was_sent_nothing)
 }
 END_TEST
 
+static void
+expire(struct writ_timer *timer)
+{
+    writ_http_client_expire(timer->ctx);
+}
+
+START_TEST(when_the_client_says_so_the_time_of_every_call_is_over)
+{
+    static const struct peer_step holds[] = {PEER_DO(READ), PEER_DO(HANG)};
+    struct world w;
+    struct answer a = {0}, b = {0};
+    struct writ_http_request request = request_of("POST", "{}");
+    struct writ_timer timer = {.fn = expire};
+
+    open_with(&w, holds, (struct writ_http_options){.connections_max = 1});
+    timer.ctx = w.client;
+    send_request(&w, &a, &request);
+    send_request(&w, &b, &request);
+    writ_loop_timer_set(w.loop, &timer, writ_loop_now_us(w.loop) + 100 * MS);
+    run(&w);
+    expect_end(&a, WRIT_HTTP_TOTAL_TIMEOUT, WRIT_HTTP_SENT);
+    expect_end(&b, WRIT_HTTP_TOTAL_TIMEOUT, WRIT_HTTP_NOT_SENT);
+    ck_assert_uint_eq(writ_http_client_stats(w.client).open, 0);
+    close_world(&w);
+}
+END_TEST
+
 /* ---- flow control */
 
 START_TEST(a_paused_call_gets_nothing_and_loses_nothing)
@@ -1366,6 +1393,7 @@ WRIT_UNIT_MAIN("http_client", a_request_is_framed_anew_and_answered,
     an_upstream_that_is_not_there_was_sent_nothing, a_name_that_does_not_resolve_was_sent_nothing,
     a_name_resolves_once_and_all_its_addresses_are_tried, an_upstream_may_have_an_ipv6_address,
     every_deadline_has_its_own_reason, a_call_that_got_no_connection_in_time_was_sent_nothing,
+    when_the_client_says_so_the_time_of_every_call_is_over,
     a_paused_call_gets_nothing_and_loses_nothing,
     a_pause_does_not_count_as_idle_but_counts_for_the_total, a_stream_arrives_piece_by_piece,
     a_cancelled_call_ends_once_and_its_connection_is_closed, closing_the_client_ends_every_call,

@@ -53,6 +53,19 @@ START_TEST(an_agent_gets_a_half_and_a_tenant_three_quarters)
 }
 END_TEST
 
+START_TEST(what_was_not_released_ends_with_the_table)
+{
+    struct writ_shares shares = {0};
+
+    ck_assert_ok(writ_shares_init(&shares, 8, NULL));
+    (void)charged(&shares, "t", "a");
+    (void)charged(&shares, "t", "a");
+    (void)charged(&shares, "u", "b");
+    writ_shares_wipe(&shares); /* the sanitizers see what is left */
+    writ_shares_wipe(&shares);
+}
+END_TEST
+
 START_TEST(in_a_table_for_one_there_is_room_for_one)
 {
     static const size_t rows[][3] = {{1, 1, 1}, {2, 1, 2}, {3, 2, 3}, {4, 2, 3}, {5, 3, 4}};
@@ -136,5 +149,6 @@ START_TEST(a_thing_is_taken_if_the_parts_that_were_asked_for_have_room)
 END_TEST
 
 WRIT_UNIT_MAIN("shares", a_thing_is_taken_if_the_parts_that_were_asked_for_have_room,
-    an_agent_gets_a_half_and_a_tenant_three_quarters, in_a_table_for_one_there_is_room_for_one,
-    no_agent_is_taken_for_another_or_for_a_tenant, without_memory_nothing_is_counted)
+    an_agent_gets_a_half_and_a_tenant_three_quarters, what_was_not_released_ends_with_the_table,
+    in_a_table_for_one_there_is_room_for_one, no_agent_is_taken_for_another_or_for_a_tenant,
+    without_memory_nothing_is_counted)

@@ -1,0 +1,88 @@
+// SIGTERM while something is under way that does not end: what it is waiting for has ten seconds, then its
+// client is told, its outcome is recorded, and the gateway ends in order.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { startGateway, until } from '../support/gateway.mjs';
+import { Streams } from '../support/resumable.mjs';
+import { Caller, openSession } from '../support/rpc.mjs';
+import { post } from '../support/stream.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+
+const SCRIPTED = new URL('../support/stdio-server.mjs', import.meta.url).pathname;
+const RULE = { scope: 's', timeout: '60s', arguments: [{ arg: '', op: 'type', value: 'any' }] };
+const NOTICE = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 1 } };
+
+const setUp = async (t, options = {}, rule = RULE, top = {}) => {
+  const up = await startUpstream(t, options);
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url, timeout: '60s' } }, tools: { 'up/pay': rule }, ...top });
+  return { up, gw };
+};
+
+/** Each begins something, gives what is to be waited for, and says how that ends. */
+const CASES = {
+  'a call of which nothing comes': async (t) => {
+    const { up, gw } = await setUp(t, { onCall: () => {} });
+    const answer = (await openSession(gw)).call('up__pay', { n: 1 });
+    await up.arrived();
+    return { gw, answer, told: 'upstream_timeout', outcome: 'timeout' };
+  },
+  'a call whose stream has begun': async (t) => {
+    const { up, gw } = await setUp(t, { onCall: (a) => a.stream().send(NOTICE) });
+    const answer = new Caller(gw, { modern: true }).call('up__pay', { n: 1 });
+    await up.arrived();
+    return { gw, answer, told: 'upstream_timeout', outcome: 'timeout' };
+  },
+  'a call whose stream its client has left': async (t) => {
+    const streams = new Streams();
+    const { up, gw } = await setUp(t, { onGet: streams.onGet });
+    let stream;
+    up.onCall = (a) => { stream = streams.open(a); stream.send(NOTICE); };
+    const s = await openSession(gw, { path: '/mcp/up' });
+    const client = await post(gw, s, s.callMessage('pay', { n: 1 }));
+    await client.has('"data":1');
+    client.leave();
+    await stream.closed();
+    return { gw };
+  },
+  'a request that is not governed': async (t) => {
+    const { up, gw } = await setUp(t, { onMessage: (a) => (a.method === 'prompts/get' ? true : undefined) });
+    const answer = (await openSession(gw, { path: '/mcp/up' })).request('prompts/get', { name: 'p' });
+    await until(() => up.arrivals.some((a) => a.method === 'prompts/get'));
+    return { gw, answer, told: 'upstream_timeout' };
+  },
+  'the state of a target': async (t) => {
+    const slow = await startUpstream(t, { onGet: () => {} });
+    const { up, gw } = await setUp(t, {}, { ...RULE, state: { http: `http://127.0.0.1:${slow.port}/`, timeout: '60s' } });
+    const answer = new Caller(gw, { modern: true }).call('up__pay', { n: 1 });
+    await until(() => slow.requests.length > 0);
+    return { gw, answer, told: 'target_state_unavailable', outcome: 'blocked', after: () => assert.equal(up.calls.length, 0) };
+  },
+  'a call of a child': async (t) => {
+    const gw = await startGateway(t, { upstreams: { up: { stdio: [process.execPath, SCRIPTED, '/dev/null'] } }, tools: { 'up/act': RULE } });
+    const answer = (await openSession(gw)).call('up__act', { act: 'never' });
+    await until(() => gw.decisions().length > 0);
+    return { gw, answer, told: 'upstream_failed', outcome: 'error' };
+  },
+  'a ledger that somebody else has locked': async (t) => {
+    const { gw } = await setUp(t, {}, RULE, { ledger: { busy_timeout: '60s' } });
+    const caller = await openSession(gw);
+    const other = new DatabaseSync(gw.ledgerFile);
+    other.exec('BEGIN IMMEDIATE');
+    const answer = caller.call('up__pay', { n: 1 });
+    gw.exited.then(() => other.close());
+    return { gw, answer };
+  },
+};
+
+test('whatever is under way, it ends in order, and its client is told', async (t) => {
+  await Promise.all(Object.entries(CASES).map(async ([name, begin]) => {
+    const { gw, answer, told, outcome, after } = await begin(t);
+    const [end, got] = await Promise.all([gw.stop(), answer?.catch((error) => error)]);
+    assert.deepEqual(end, { code: 0, signal: null }, `${name}: ${gw.logText.slice(-500)}`);
+    if (told !== undefined) assert.equal(got.reason, told, `${name}: ${got.text ?? got}`);
+    if (outcome !== undefined) assert.equal(gw.show(gw.decisions().at(-1).decision_id).outcome?.outcome, outcome, name);
+    after?.();
+    gw.verify();
+  }));
+});
