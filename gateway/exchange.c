@@ -98,6 +98,20 @@ stream_send(struct writ_incoming *request, char *to, size_t max)
     return (ssize_t)bytes.len;
 }
 
+/* Where the end is the connection's as well, libmicrohttpd only marks it closed, and closes it when
+ * it comes by again: for certain only to one that has a timeout of its own. */
+static ssize_t
+stream_last(struct writ_incoming *request, ssize_t how)
+{
+    struct writ_connection *connection = request->connection;
+
+    if (request->failed || request->x.http_1_0) {
+        (void)MHD_set_connection_option(connection->mhd, MHD_CONNECTION_OPTION_TIMEOUT, 1U);
+    }
+    writ_daemon_poke(connection->daemon, 1);
+    return how;
+}
+
 /* libmicrohttpd asks for the next bytes of a stream. */
 static ssize_t
 stream_read(void *cls, uint64_t position, char *to, size_t max)
@@ -106,15 +120,13 @@ stream_read(void *cls, uint64_t position, char *to, size_t max)
 
     (void)position;
     if (request->failed) {
-        writ_daemon_poke(request->connection->daemon, 1); /* the connection has to be closed yet */
-        return MHD_CONTENT_READER_END_WITH_ERROR;
+        return stream_last(request, MHD_CONTENT_READER_END_WITH_ERROR);
     }
     if (writ_incoming_pending(request) > 0) {
         return stream_send(request, to, max);
     }
     if (request->ended) {
-        writ_daemon_poke(request->connection->daemon, 1);
-        return MHD_CONTENT_READER_END_OF_STREAM;
+        return stream_last(request, MHD_CONTENT_READER_END_OF_STREAM);
     }
     request->connection->suspended = true;
     MHD_suspend_connection(request->connection->mhd);

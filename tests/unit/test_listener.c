@@ -693,6 +693,31 @@ START_TEST(an_aborted_stream_has_no_end)
 }
 END_TEST
 
+/* libmicrohttpd looks at the connection that was idle for longest, and at what its sockets say. */
+START_TEST(a_stream_is_closed_at_its_end_also_beside_idle_connections)
+{
+    static const char *const streams[] = {"GET /t/abort HTTP/1.1\r\n" HOST "\r\n",
+        "GET /t/abort HTTP/1.0\r\n" HOST "\r\n",
+        "POST /t/events/2 HTTP/1.0\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"};
+    struct echo *echo = echo_start(1, standard);
+    int idle = raw_connect(echo_port(echo));
+    writ_auto_buf first = writ_buf_make(BUFFER_MAX);
+
+    ck_assert(raw_text(idle, GET));
+    ck_assert_uint_eq(raw_responses(idle, 1, &first), 1);
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        writ_auto_buf got = writ_buf_make(BUFFER_MAX);
+        int fd = raw_connect(echo_port(echo));
+        ck_assert(raw_text(fd, streams[i]));
+        ck_assert_msg(raw_drain(fd, &got), "%s", streams[i]);
+        WAIT_FOR(gauge(echo, WRIT_GAUGE_CONNECTIONS_OPEN) == 1);
+        (void)close(fd);
+    }
+    (void)close(idle);
+    echo_stop(echo);
+}
+END_TEST
+
 /* ---- time */
 
 static struct writ_listener_options
@@ -879,7 +904,7 @@ START_TEST(beyond_the_limits_clients_are_told_to_come_back)
     fds[3] = raw_connect(echo_port(echo));
     WAIT_FOR(gauge(echo, WRIT_GAUGE_CONNECTIONS_OPEN) == 4);
     ck_assert_uint_eq(raw_ask(echo_port(echo), WRIT_LIT(GET), &fifth), 503);
-    ck_assert_uint_eq(counter(echo, WRIT_COUNTER_CONNECTIONS_REFUSED), 1);
+    WAIT_FOR(counter(echo, WRIT_COUNTER_CONNECTIONS_REFUSED) == 1); /* counted after its answer */
     ck_assert_uint_eq(writ_listener_open_exchanges(echo->listener), 2);
     for (int i = 0; i < 4; i++) {
         raw_reset(fds[i]);
@@ -1047,6 +1072,7 @@ WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
     storms_of_resets_leave_nothing_behind, every_event_is_sent_when_it_is_written,
     a_silent_stream_beats_and_notices_who_leaves,
     a_stream_waits_for_a_slow_reader_and_loses_nothing, an_aborted_stream_has_no_end,
+    a_stream_is_closed_at_its_end_also_beside_idle_connections,
     slow_requests_are_cut_and_honest_ones_are_not, idle_connections_are_closed_after_their_time,
     a_client_that_does_not_read_is_cut, a_long_wait_for_an_answer_is_not_cut,
     idle_connections_do_not_keep_others_from_being_served, more_connections_than_one_daemon_takes,
