@@ -1,4 +1,4 @@
-/* reviewing.h - what is done with reviews: a call asks for one, voters vote, time passes. */
+/* reviewing.h - what reviews say to a call that asks, and what time does to them. */
 #ifndef WRIT_STORE_REVIEWING_H
 #define WRIT_STORE_REVIEWING_H
 
@@ -41,21 +41,8 @@ void writ_reviewing_settle(struct writ_ledger *ledger, struct writ_reviewing *re
 /** Takes it back. Nothing made: nothing happens. */
 void writ_reviewing_revert(struct writ_ledger *ledger, struct writ_reviewing *reviewing);
 
-/** WRIT_ENTRY_REVIEW, _GET. */
-WRIT_RESULT writ_reviewing_event(struct writ_ledger *ledger, struct writ_entry *entry);
-WRIT_RESULT writ_reviewing_get(struct writ_ledger *ledger, struct writ_entry *entry);
-
-/** WRIT_ENTRY_REVIEW_RULES. */
+/** WRIT_ENTRY_REVIEW_RULES: reviews under other rules than these end in this turn. */
 WRIT_RESULT writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry);
-/** WRIT_ENTRY_REVIEW_AWAIT. True: it waits, and ends later; else its code is set. */
-bool writ_reviewing_await(struct writ_ledger *ledger, struct writ_entry *entry);
-/** WRIT_ENTRY_REVIEW_WATCH: it waits for the end of the turn at least. */
-void writ_reviewing_watch(struct writ_ledger *ledger, struct writ_entry *entry);
-/** Between two groups: ends those who watch and have something to be told, or no time left; all
- * when the ledger is closed. */
-void writ_reviewing_watched(struct writ_ledger *ledger, bool ending);
-/** Ends all that wait, when the ledger is closed. */
-void writ_reviewing_end_all(struct writ_ledger *ledger, enum writ_code code);
 
 /** Ends what has had its time, or whose run ends; forgets what nobody asked for any more. A group
  * of its own. */

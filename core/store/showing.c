@@ -50,3 +50,27 @@ writ_showing_read(struct writ_view bytes)
         .state = writ_view_sub(rest, a, s),
         .before = writ_view_sub(rest, a + s, b)};
 }
+
+WRIT_RESULT
+writ_showing_find(struct writ_disk *disk, struct writ_view id, struct writ_arena *arena,
+    struct writ_showing *ret, struct writ_err *err)
+{
+    struct writ_view bytes = {NULL, 0};
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_REVIEW_ARGUMENTS, &row, err, "t", id);
+
+    if (writ_is_ok(result) && row) {
+        bytes = writ_disk_bytes(disk, WRIT_SQL_REVIEW_ARGUMENTS, 0);
+    }
+    if (bytes.len > 0) {
+        bytes = writ_view_copy(bytes, arena);
+        if (bytes.ptr == NULL) {
+            result = writ_fail(err, WRIT_E_NOMEM, "no memory for what voters are shown");
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_REVIEW_ARGUMENTS);
+    if (writ_is_ok(result)) {
+        *ret = bytes.len > 0 ? writ_showing_read(bytes) : (struct writ_showing){0};
+    }
+    return result;
+}

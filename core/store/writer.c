@@ -11,7 +11,9 @@
 #include "store/reviewing.h"
 #include "store/sealing.h"
 #include "store/session_rows.h"
+#include "store/voting.h"
 #include "store/waits.h"
+#include "store/watching.h"
 
 #include <errno.h>
 #include <time.h>
@@ -71,9 +73,9 @@ prepare(struct writ_ledger *ledger, struct writ_entry *entry)
     case WRIT_ENTRY_CALL:
         return writ_waits_call(ledger, entry);
     case WRIT_ENTRY_REVIEW:
-        return writ_reviewing_event(ledger, entry);
+        return writ_voting_event(ledger, entry);
     case WRIT_ENTRY_REVIEW_GET:
-        return writ_reviewing_get(ledger, entry);
+        return writ_watching_get(ledger, entry);
     case WRIT_ENTRY_REVIEW_RULES:
         return writ_reviewing_rules(ledger, entry);
     case WRIT_ENTRY_SESSION_PUT:
@@ -136,11 +138,11 @@ one_group(struct writ_ledger *ledger, struct writ_entry *list)
         if (!writing && entry->kind != WRIT_ENTRY_OUTCOME) {
             entry->code = WRIT_E_IO;
         } else if (entry->kind == WRIT_ENTRY_REVIEW_AWAIT) {
-            if (writ_reviewing_await(ledger, entry)) {
+            if (writ_watching_await(ledger, entry)) {
                 continue; /* ends with the review's state */
             }
         } else if (entry->kind == WRIT_ENTRY_REVIEW_WATCH) {
-            writ_reviewing_watch(ledger, entry);
+            writ_watching_add(ledger, entry);
             continue; /* ends with the next change */
         } else if (entry->kind == WRIT_ENTRY_SEAL) {
             if (writ_sealing_ask(ledger, entry)) {
@@ -389,9 +391,9 @@ writ_writer_run(void *arg)
         fold(ledger, idle);
         if (ledger->stopping) {
             writ_sealing_end_all(ledger, WRIT_E_BUSY);
-            writ_reviewing_end_all(ledger, WRIT_E_BUSY);
+            writ_watching_end_all(ledger, WRIT_E_BUSY);
         }
-        writ_reviewing_watched(ledger, ledger->stopping);
+        writ_watching_tell(ledger, ledger->stopping);
         writ_writer_publish(ledger);
         tell_over(ledger);
     }
