@@ -186,13 +186,10 @@ add_batch(struct making *m, int64_t *last, bool *ret_more)
     *ret_more = false;
     bind(m, *last);
     while ((rc = sqlite3_step(m->select)) == SQLITE_ROW) {
-        const void *bytes = sqlite3_column_blob(m->select, 2);
-
         *last = sqlite3_column_int64(m->select, 0);
         *ret_more = true;
-        WRIT_TRY(
-            add_record(m, (uint64_t)*last, (enum writ_held_kind)sqlite3_column_int(m->select, 1),
-                writ_view(bytes == NULL ? "" : bytes, (size_t)sqlite3_column_bytes(m->select, 2))));
+        WRIT_TRY(add_record(m, (uint64_t)*last,
+            (enum writ_held_kind)sqlite3_column_int(m->select, 1), writ_disk_column(m->select, 2)));
     }
     return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(m->db, rc, NULL, m->err);
 }

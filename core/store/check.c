@@ -90,14 +90,6 @@ writ_check_next(
     return WRIT_DONE;
 }
 
-struct writ_view
-writ_check_column(sqlite3_stmt *s, int at)
-{
-    const void *bytes = sqlite3_column_blob(s, at);
-
-    return bytes == NULL ? writ_view("", 0) : writ_view(bytes, (size_t)sqlite3_column_bytes(s, at));
-}
-
 /* ---- boundaries ---- */
 
 static void
@@ -111,7 +103,7 @@ run_free(struct writ_check *v, struct run *run)
 static WRIT_RESULT
 run_new(struct writ_check *v, sqlite3_stmt *s, struct run **ret)
 {
-    struct writ_view tenant = writ_check_column(s, 0), name = writ_check_column(s, 1);
+    struct writ_view tenant = writ_disk_column(s, 0), name = writ_disk_column(s, 1);
     struct run *run;
     writ_result hashed;
 
@@ -281,7 +273,7 @@ read_decision(struct writ_check *v, struct writ_decision *ret, bool *ret_read)
     (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.about);
     result = writ_check_next(v, WRIT_CHECK_SQL_BODY, &row, v->err);
     if (writ_is_ok(result) && row) {
-        body = writ_view_copy(writ_check_column(s, 0), v->arena);
+        body = writ_view_copy(writ_disk_column(s, 0), v->arena);
     }
     (void)sqlite3_reset(s);
     WRIT_TRY(result);
@@ -840,7 +832,7 @@ check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
     }
     expect(v, v->row.time_us > v->before_us, "its time is not after that of the record before");
     v->before_us = v->row.time_us;
-    WRIT_TRY(read_value(v, writ_check_column(s, 12), &value));
+    WRIT_TRY(read_value(v, writ_disk_column(s, 12), &value));
     if (value == NULL) {
         return WRIT_DONE;
     }
@@ -852,7 +844,7 @@ check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
     case WRIT_ROW_SEAL:
         return check_seal(v, value);
     case WRIT_ROW_REVIEW:
-        return check_review(v, value, writ_check_column(s, 12));
+        return check_review(v, value, writ_disk_column(s, 12));
     case WRIT_ROW_NONE:
         break;
     }
@@ -866,7 +858,7 @@ writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
     v->row.leaf = leaf;
     check_bodies(v, s);
     WRIT_TRY(check_value(v, s, leaf));
-    return check_tree(v, writ_check_column(s, 12), leaf);
+    return check_tree(v, writ_disk_column(s, 12), leaf);
 }
 
 void

@@ -50,8 +50,6 @@ void writ_check_problem(struct writ_check *v, uint64_t leaf, const char *fmt, ..
 /** Steps a statement: true in *ret when there is a row. */
 WRIT_RESULT writ_check_next(
     struct writ_check *v, enum writ_check_statement which, bool *ret, struct writ_err *err);
-/** Text or blob of a column; never NULL. */
-struct writ_view writ_check_column(sqlite3_stmt *s, int at);
 
 /** Looks at the record in the columns of RECORDS, which should be number `leaf`. WRIT_OK whatever
  * is wrong with it; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */

@@ -495,6 +495,14 @@ column_bytes(sqlite3_stmt *statement, int column)
 }
 
 struct writ_view
+writ_disk_column(sqlite3_stmt *statement, int column)
+{
+    struct writ_view bytes = column_bytes(statement, column);
+
+    return bytes.ptr == NULL ? WRIT_LIT("") : bytes;
+}
+
+struct writ_view
 writ_disk_bytes(struct writ_disk *disk, enum writ_statement statement, int column)
 {
     return column_bytes(disk->statements[statement], column);

@@ -130,6 +130,10 @@ int64_t writ_disk_int(struct writ_disk *disk, enum writ_statement statement, int
 /** Text or blob; borrowed until the statement goes on. */
 struct writ_view writ_disk_bytes(struct writ_disk *disk, enum writ_statement statement, int column);
 
+/** Text or blob of a column of any statement, empty for NULL; borrowed until the statement goes on.
+ */
+struct writ_view writ_disk_column(sqlite3_stmt *statement, int column);
+
 /** Reads the columns of RECORDS_FROM or RECORD_AT in `statement`. WRIT_E_MISMATCH when they are
  * not what a ledger writes. Views are borrowed until the statement goes on. */
 WRIT_RESULT writ_disk_row(sqlite3_stmt *statement, struct writ_row *ret, struct writ_err *err);

@@ -9,15 +9,6 @@ static const char time_text[] = "SELECT time_us FROM record WHERE leaf = ?";
 static const char at_text[] =
     "SELECT leaf, size, nodes, note FROM head WHERE leaf <= ? ORDER BY leaf DESC LIMIT 1";
 
-static struct writ_view
-column(sqlite3_stmt *statement, int at)
-{
-    const void *bytes = sqlite3_column_blob(statement, at);
-
-    return bytes == NULL ? writ_view("", 0)
-                         : writ_view(bytes, (size_t)sqlite3_column_bytes(statement, at));
-}
-
 static WRIT_RESULT
 prepare(sqlite3 *db, const char *text, sqlite3_stmt **ret, struct writ_err *err)
 {
@@ -37,7 +28,7 @@ read_origin(sqlite3 *db, struct writ_buf *ret, struct writ_err *err)
     WRIT_TRY(prepare(db, id_text, &statement, err));
     rc = sqlite3_step(statement);
     if (rc == SQLITE_ROW) {
-        writ_checkpoint_origin_put(ret, column(statement, 0));
+        writ_checkpoint_origin_put(ret, writ_disk_column(statement, 0));
     }
     (void)sqlite3_finalize(statement);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
@@ -278,8 +269,8 @@ read_head(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena, str
     if (arena == NULL) {
         return WRIT_DONE;
     }
-    head->nodes = writ_view_copy(column(heads->at, 2), arena);
-    head->note = writ_view_copy(column(heads->at, 3), arena);
+    head->nodes = writ_view_copy(writ_disk_column(heads->at, 2), arena);
+    head->note = writ_view_copy(writ_disk_column(heads->at, 3), arena);
     if (head->nodes.ptr == NULL || head->note.ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a checkpoint");
     }
@@ -304,7 +295,7 @@ writ_heads_at(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena,
 static bool
 copy_node(struct writ_heads *heads, uint64_t last, unsigned level, struct writ_digest *ret)
 {
-    struct writ_view nodes = column(heads->at, 2);
+    struct writ_view nodes = writ_disk_column(heads->at, 2);
     int64_t first = sqlite3_column_int64(heads->at, 0);
     uint64_t begin = first < 0 || (uint64_t)first > last ? last : (uint64_t)first;
     uint64_t at =

@@ -85,15 +85,6 @@ bind_text(sqlite3_stmt *statement, int at, struct writ_view text)
                : sqlite3_bind_text64(statement, at, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-static struct writ_view
-column(sqlite3_stmt *statement, int at)
-{
-    const void *bytes = sqlite3_column_blob(statement, at);
-
-    return bytes == NULL ? writ_view("", 0)
-                         : writ_view(bytes, (size_t)sqlite3_column_bytes(statement, at));
-}
-
 /* Steps: true in *ret_row when there is a row. */
 static WRIT_RESULT
 next_row(struct writ_reader *reader, enum statement which, bool *ret_row, struct writ_err *err)
@@ -137,7 +128,7 @@ static WRIT_RESULT
 copy_column(sqlite3_stmt *statement, int at, struct writ_arena *arena, struct writ_view *ret,
     struct writ_err *err)
 {
-    *ret = writ_view_copy(column(statement, at), arena);
+    *ret = writ_view_copy(writ_disk_column(statement, at), arena);
     if (ret->ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a record");
     }
@@ -151,11 +142,11 @@ item_of(sqlite3_stmt *s)
 {
     return (struct writ_reader_item){
         .leaf = (uint64_t)sqlite3_column_int64(s, 0),
-        .decision_id = column(s, 1),
-        .tenant = column(s, 2),
-        .boundary_id = column(s, 3),
-        .agent_id = column(s, 4),
-        .tool = column(s, 5),
+        .decision_id = writ_disk_column(s, 1),
+        .tenant = writ_disk_column(s, 2),
+        .boundary_id = writ_disk_column(s, 3),
+        .agent_id = writ_disk_column(s, 4),
+        .tool = writ_disk_column(s, 5),
         .route = (enum writ_decision_route)(sqlite3_column_int(s, 6) & 3),
         .granted = (sqlite3_column_int(s, 7) & WRIT_ROW_GRANTED) != 0,
         .seq = (uint64_t)sqlite3_column_int64(s, 8),
@@ -309,7 +300,7 @@ read_redemption(struct writ_reader *reader, struct writ_view decision_id, uint64
     while (writ_is_ok(result) && row && ret->ptr == NULL) {
         struct writ_decision decision = {0};
 
-        if (writ_is_ok(writ_body_decision(column(s, 1), arena, &decision, NULL)) &&
+        if (writ_is_ok(writ_body_decision(writ_disk_column(s, 1), arena, &decision, NULL)) &&
             writ_view_equal(decision.supersedes.view, decision_id)) {
             result = copy_column(s, 0, arena, ret, err);
         }
@@ -442,7 +433,7 @@ tell_decision(
         int kind = sqlite3_column_int(s, 1);
 
         telling->goes_on =
-            telling->each(telling->ctx, leaf, (enum writ_reader_kind)kind, column(s, 3));
+            telling->each(telling->ctx, leaf, (enum writ_reader_kind)kind, writ_disk_column(s, 3));
         WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
     }
     return WRIT_DONE;
@@ -579,7 +570,8 @@ writ_reader_reviews(struct writ_reader *reader, bool (*each)(void *ctx, struct w
     bool row = false;
     writ_result result = next_row(reader, SQL_REVIEWS, &row, err);
 
-    while (writ_is_ok(result) && row && each(ctx, column(reader->statements[SQL_REVIEWS], 0))) {
+    while (writ_is_ok(result) && row &&
+           each(ctx, writ_disk_column(reader->statements[SQL_REVIEWS], 0))) {
         result = next_row(reader, SQL_REVIEWS, &row, err);
     }
     end_rows(reader, SQL_REVIEWS);
@@ -667,7 +659,7 @@ export_records(struct exporting *x)
     while (row) {
         uint64_t leaf = (uint64_t)sqlite3_column_int64(s, 0);
         int kind = sqlite3_column_int(s, 1);
-        struct writ_view body = column(s, 2);
+        struct writ_view body = writ_disk_column(s, 2);
         writ_result counted;
 
         writ_arena_reset(x->scratch);
