@@ -189,6 +189,10 @@ pull(struct asked *a, struct writ_kill *kill)
         refuse(a, 422, WRIT_REASON_KILL_MALFORMED);
         return;
     }
+    if (!writ_is_ok(result) && result.code != WRIT_E_IO) { /* it stops nothing */
+        refuse(a, 503, WRIT_REASON_OVERLOADED);
+        return;
+    }
     kill->id = writ_view_str(id);
     tell(a, "kill_pulled", kill);
     if (!writ_is_ok(result)) {

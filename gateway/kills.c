@@ -542,22 +542,23 @@ writ_kills_pull(struct writ_kills *kills, const struct writ_kill *kill, char ret
     struct writ_err *err)
 {
     struct writ_kill mine = *kill;
+    char id[WRIT_ID_TEXT];
     writ_result result;
 
     if (kill->by == WRIT_KILL_CREDENTIAL && kill->issued == NULL) {
         WRIT_FAIL(
             err, WRIT_E_INVALID, "a stop of a credential wants to know what it was issued for");
     }
-    WRIT_TRY(writ_id_new(kills->clock, ret_id, err));
-    mine.id = writ_view_str(ret_id);
+    WRIT_TRY(writ_id_new(kills->clock, id, err));
+    mine.id = writ_view_str(id);
     mine.at_us = writ_clock_wall_us(kills->clock);
     (void)pthread_mutex_lock(&kills->lock);
     forget(kills);
     result = add(kills, &mine, err);
     if (writ_is_ok(result)) {
         revoke(kills, &mine); /* keeps (1) */
-        result = save(kills, NULL, err);
-        if (result.code == WRIT_E_LIMIT || result.code == WRIT_E_INVALID) {
+        (void)writ_view_place(writ_view(id, sizeof id), ret_id);
+        if (!writ_is_ok(save(kills, NULL, err))) {
             result.code = WRIT_E_IO; /* it works, and is not durable */
         }
     }

@@ -91,15 +91,16 @@ bool writ_kills_admit(struct writ_kills *kills, const struct writ_kill_call *cal
 enum writ_status writ_kills_status(struct writ_kills *kills, int64_t place);
 
 /**
- * Pulls a stop. It works from here on, whatever is returned but WRIT_E_INVALID and WRIT_E_LIMIT.
+ * Pulls a stop.
  *
  * @param kill    without id and at_us
- * @param ret_id  gets its id
+ * @param ret_id  gets its id, when it works
  *
- * @return WRIT_OK         it is durable
+ * @return WRIT_OK         it works from here on, and is durable
+ *         WRIT_E_IO       it works from here on, and is not durable: a restart forgets it
  *         WRIT_E_INVALID  it names nothing, or a text is too long, or `issued` is missing
  *         WRIT_E_LIMIT    WRIT_KILLS_MAX
- *         WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO  it is not durable: a restart forgets it
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO  it could not be taken in, and stops nothing
  *
  * Blocks for the disk.
  */
