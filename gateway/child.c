@@ -289,6 +289,44 @@ hand_log(void *ctx, struct writ_view line, uint64_t dropped)
     }
 }
 
+/* ---- whether it could be started */
+
+static void
+on_status(struct writ_watch *watch, uint32_t events)
+{
+    struct writ_child *child = watch->ctx;
+    int fault = 0;
+    ssize_t got = read(watch->fd, &fault, sizeof fault);
+
+    (void)events;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return;
+    }
+    drop_fd(&child->status, &child->spawned.status);
+    if (child->state != STARTING) {
+        return;
+    }
+    if (got == (ssize_t)sizeof fault) {
+        begin_end(child, WRIT_CHILD_NOT_STARTED, false);
+        child->end.detail = fault;
+        return;
+    }
+    child->state = UP;
+    child->up_since_us = writ_loop_now_us(child->loop);
+    if (child->handler->on_up != NULL) {
+        child->handler->on_up(child->ctx, child);
+    }
+}
+
+/* In one turn everything may be heard at once: this comes before what the other pipes say. */
+static void
+learn_start(struct writ_child *child)
+{
+    if (child->state == STARTING) {
+        on_status(&child->status, EPOLLIN);
+    }
+}
+
 /* ---- the pipes */
 
 /* One read. More: >0; nothing now: <0 with EAGAIN; end or fault otherwise. */
@@ -315,6 +353,7 @@ on_output(struct writ_watch *watch, uint32_t events)
     struct writ_child *child = watch->ctx;
 
     (void)events;
+    learn_start(child);
     if (is_over(read_once(child, watch->fd, take_output))) {
         drop_fd(&child->out, &child->spawned.out);
         if (child->state != ENDING) {
@@ -355,6 +394,10 @@ on_input(struct writ_watch *watch, uint32_t events)
 {
     struct writ_child *child = watch->ctx;
 
+    learn_start(child);
+    if (child->state == ENDING) {
+        return; /* its input is closed */
+    }
     if ((events & EPOLLERR) != 0) {
         begin_end(child, WRIT_CHILD_BROKEN_PIPE, false);
         return;
@@ -402,42 +445,13 @@ writ_child_recall(struct writ_child *child, uint64_t ticket)
 /* ---- starting */
 
 static void
-on_status(struct writ_watch *watch, uint32_t events)
-{
-    struct writ_child *child = watch->ctx;
-    int fault = 0;
-    ssize_t got = read(watch->fd, &fault, sizeof fault);
-
-    (void)events;
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
-        return;
-    }
-    drop_fd(&child->status, &child->spawned.status);
-    if (child->state != STARTING) {
-        return;
-    }
-    if (got == (ssize_t)sizeof fault) {
-        begin_end(child, WRIT_CHILD_NOT_STARTED, false);
-        child->end.detail = fault;
-        return;
-    }
-    child->state = UP;
-    child->up_since_us = writ_loop_now_us(child->loop);
-    if (child->handler->on_up != NULL) {
-        child->handler->on_up(child->ctx, child);
-    }
-}
-
-static void
 on_process(struct writ_watch *watch, uint32_t events)
 {
     struct writ_child *child = watch->ctx;
 
     (void)events;
     (void)kill(-child->spawned.pid, SIGKILL);
-    if (child->state == STARTING) {
-        on_status(&child->status, EPOLLIN); /* why it could not be started */
-    }
+    learn_start(child);
     if (child->state != ENDING) {
         begin_end(child, WRIT_CHILD_EXITED, false);
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SEEN_MAX    (1 << 20)
@@ -569,6 +570,33 @@ START_TEST(a_directory_that_is_not_there_is_told)
 }
 END_TEST
 
+static void
+nap(struct writ_task *task)
+{
+    const struct timespec moment = {.tv_nsec = 100000000};
+
+    (void)task;
+    (void)nanosleep(&moment, NULL);
+}
+
+/* All of its pipes are heard of in one turn, in any order. */
+START_TEST(why_it_was_not_started_is_told_also_when_it_is_over_by_then)
+{
+    static const char *const argv[] = {"/bin/true", NULL};
+    struct writ_child_options options = {
+        .directory = "/no/such", .pause_least_us = WATCHDOG_US, .pause_most_us = WATCHDOG_US};
+    struct writ_task busy = {.fn = nap};
+    struct seen seen = {.stop_after_downs = 1};
+
+    open_argv(&seen, argv, options);
+    writ_loop_defer(seen.loop, &busy, WRIT_LOOP_SOON); /* behind the start of the child */
+    run(&seen);
+    ck_assert_int_eq(seen.end.why, WRIT_CHILD_NOT_STARTED);
+    ck_assert_int_eq(seen.end.detail, ENOENT);
+    done(&seen);
+}
+END_TEST
+
 START_TEST(a_program_is_found_in_the_path_of_its_own_environment)
 {
     static const char *const environment[] = {"PATH=relative::/nowhere:/usr/bin:/bin", NULL};
@@ -849,6 +877,7 @@ WRIT_UNIT_MAIN("child", lines_go_both_ways, one_that_is_let_finish_is_sent_what_
     the_environment_is_a_few_names_and_what_is_configured,
     it_has_no_descriptor_signal_or_group_of_ours, a_plan_that_cannot_be_is_refused,
     a_program_that_cannot_be_started_is_told_with_its_reason, a_directory_that_is_not_there_is_told,
+    why_it_was_not_started_is_told_also_when_it_is_over_by_then,
     a_program_is_found_in_the_path_of_its_own_environment, every_end_has_its_reason,
     a_child_that_exits_at_once_is_started_ever_more_slowly,
     a_child_that_was_up_for_long_is_started_again_soon, many_short_lives_leave_nothing_behind,
