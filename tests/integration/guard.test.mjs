@@ -215,7 +215,8 @@ test('bodies of many who have no credential do not fill the memory', async (t) =
     return socket;
   });
   await until(() => closed.length >= 12, 'the first refusals');
-  assert.ok(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${guard.child.pid}/status`, 'utf8'))[1]) < 400_000);
+  const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${guard.child.pid}/status`, 'utf8'))[1]);
+  if (!process.env.WRIT_SANITIZED) assert.ok(rss < 400_000, `${rss} KiB`); // a sanitizer's memory is no measure
   const busy = await caller.call('pay', { ...ARGS, more: 'x'.repeat(16 << 20) }).catch((e) => ({ status: e.code }));
   assert.notEqual(busy.status, 200);
   for (const socket of sockets) socket.destroy();

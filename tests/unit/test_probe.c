@@ -25,24 +25,24 @@ make(enum writ_probe_kind kind, const char *first, const char *second)
     wanted = (struct writ_probe_request){.probe = &probe, .uri = WRIT_LIT("item:7")};
 }
 
-/* What a response says; "" when it says nothing. */
+/* What a response says; "" when it says nothing. `ret_shown` (NULL: it is not shown) gets the text.
+ */
 static const char *
-read_response(const char *answer, struct writ_view *ret_text)
+read_response(const char *answer, struct writ_buf *ret_shown)
 {
     static char text[WRIT_DIGEST_TEXT];
-    struct writ_arena *arena = writ_value_arena();
+    writ_auto_arena arena = writ_value_arena();
     struct writ_probe_state state = {.known = true};
 
-    writ_probe_read_response(&wanted, writ_view_str(answer), ret_text != NULL, arena, &state);
+    writ_probe_read_response(&wanted, writ_view_str(answer), ret_shown != NULL, arena, &state);
     text[0] = '\0';
     if (state.known) {
         writ_digest_text(&state.digest, text);
     }
-    if (ret_text != NULL) {
-        *ret_text = state.text;
+    if (ret_shown != NULL) {
+        writ_buf_put(ret_shown, state.text);
     } else {
         ck_assert_uint_eq(state.text.len, 0);
-        writ_arena_free(arena);
     }
     return text;
 }
@@ -137,12 +137,13 @@ END_TEST
 START_TEST(the_text_is_kept_where_it_is_shown_up_to_a_length)
 {
     writ_auto_buf answer = writ_buf_make(4 * WRIT_PROBE_SHOWN_MAX);
-    struct writ_view text;
+    writ_auto_buf shown = writ_buf_make(2 * WRIT_PROBE_SHOWN_MAX);
 
     make(WRIT_PROBE_TOOL, "/b", "/a");
-    check_is(read_response("{\"result\":{\"structuredContent\":{\"a\":1,\"b\":2.0}}}", &text),
+    check_is(read_response("{\"result\":{\"structuredContent\":{\"a\":1,\"b\":2.0}}}", &shown),
         "{\"/a\":1,\"/b\":2}");
-    ck_assert_view(text, "{\"/a\":1,\"/b\":2}");
+    ck_assert_view(writ_buf_view(&shown), "{\"/a\":1,\"/b\":2}");
+    writ_buf_clear(&shown);
     make(WRIT_PROBE_TOOL, "/a", NULL);
     writ_buf_str(&answer, "{\"result\":{\"structuredContent\":{\"a\":\"");
     for (size_t i = 0; i < WRIT_PROBE_SHOWN_MAX; i++) {
@@ -150,8 +151,8 @@ START_TEST(the_text_is_kept_where_it_is_shown_up_to_a_length)
     }
     writ_buf_str(&answer, "\"}}}");
     writ_buf_byte(&answer, '\0');
-    ck_assert_str_ne(read_response(answer.ptr, &text), "");
-    ck_assert_uint_eq(text.len, 0);
+    ck_assert_str_ne(read_response(answer.ptr, &shown), "");
+    ck_assert_uint_eq(shown.len, 0);
 }
 END_TEST
 
