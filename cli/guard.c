@@ -21,7 +21,7 @@ writ_command_guard_init(const struct writ_cli *cli)
 }
 
 static enum writ_exit
-run(const struct writ_cli *cli, struct writ_guard_options *options)
+run(const struct writ_cli *cli, struct writ_guard_options options)
 {
     struct writ_err err = {{0}, 0, 0};
     struct writ_log log;
@@ -34,16 +34,16 @@ run(const struct writ_cli *cli, struct writ_guard_options *options)
             cli, "--skew is not a number of seconds from 0 to %d", WRIT_VERIFY_SKEW_MAX_S);
     }
     writ_log_init(&log, STDERR_FILENO, WRIT_LOG_INFO, cli->clock);
-    options->log = &log;
-    options->clock = cli->clock;
-    options->keys = writ_cli_get(cli, "keys").ptr;
-    options->status = writ_cli_get(cli, "status").ptr;
-    options->audience = writ_cli_get(cli, "aud");
-    options->used = writ_cli_get(cli, "used").ptr;
-    options->issuer = writ_cli_get(cli, "iss");
-    options->typ = writ_cli_get(cli, "typ");
-    options->skew_s = (int64_t)skew_s;
-    result = writ_guard_run(options, &err);
+    options.log = &log;
+    options.clock = cli->clock;
+    options.keys = writ_cli_get(cli, "keys").ptr;
+    options.status = writ_cli_get(cli, "status").ptr;
+    options.audience = writ_cli_get(cli, "aud");
+    options.used = writ_cli_get(cli, "used").ptr;
+    options.issuer = writ_cli_get(cli, "iss");
+    options.typ = writ_cli_get(cli, "typ");
+    options.skew_s = (int64_t)skew_s;
+    result = writ_guard_run(&options, &err);
     return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
 }
 
@@ -61,7 +61,7 @@ observe_and_run(const struct writ_cli *cli, struct writ_guard_options *options)
     options->name = writ_cli_get(cli, "upstream");
     options->any_state = writ_cli_has(cli, "any-state");
     options->open_probes = writ_cli_has(cli, "open-probes");
-    return run(cli, options);
+    return run(cli, *options);
 }
 
 static void
@@ -88,7 +88,7 @@ writ_command_guard_check(const struct writ_cli *cli)
     struct writ_guard_options options = {.form = WRIT_GUARD_CHECK};
 
     listen_as_told(cli, &options);
-    return run(cli, &options);
+    return run(cli, options);
 }
 
 enum writ_exit

@@ -93,10 +93,13 @@ fail(struct run *run, writ_result result)
 static double
 now_ms(const struct run *run)
 {
+    int64_t ms;
+
     if (run->script != NULL) {
         return run->script_ms; /* there is no loop */
     }
-    return (double)(run->wall_ms + (writ_loop_now_us(run->loop) - run->mono_us) / 1000);
+    ms = run->wall_ms + (writ_loop_now_us(run->loop) - run->mono_us) / 1000;
+    return (double)ms;
 }
 
 /* ---- what the crew says */
