@@ -3,8 +3,9 @@
 #include "evidence/jcs.h"
 #include "evidence/review_record.h"
 #include "store/body.h"
+#include "store/check_story.h"
+#include "store/check_tree.h"
 #include "store/ledger.h"
-#include "store/reviews.h"
 
 #include <stdio.h>
 
@@ -27,14 +28,6 @@ struct call {
     uint64_t seq;
 };
 
-/** A review that is not over. */
-struct told {
-    struct writ_map_node by_id;
-    struct writ_review_story story;
-    bool is_broken;           /* said so: what follows cannot be judged */
-    struct writ_arena *arena; /* its own */
-};
-
 /* ---- what is wrong ---- */
 
 void
@@ -54,9 +47,8 @@ writ_check_problem(struct writ_check *v, uint64_t leaf, const char *fmt, ...)
     report->problems++;
 }
 
-/* Says so when `holds` is false. */
-static void
-expect(struct writ_check *v, bool holds, const char *what)
+void
+writ_check_expect(struct writ_check *v, bool holds, const char *what)
 {
     if (!holds) {
         writ_check_problem(v, v->row.leaf, "%s", what);
@@ -144,7 +136,7 @@ read_run(struct writ_check *v, struct run **ret)
     }
     WRIT_TRY(run_new(v, s, ret));
     v->report->boundaries++;
-    expect(v, (uint64_t)sqlite3_column_int64(s, 2) == v->row.leaf,
+    writ_check_expect(v, (uint64_t)sqlite3_column_int64(s, 2) == v->row.leaf,
         "the boundary does not begin where its row says, or goes on after its seal");
     return WRIT_DONE;
 }
@@ -201,17 +193,18 @@ check_claim(struct writ_check *v, const struct run *run, const struct writ_decis
     }
     WRIT_TRY(writ_tag_intent(
         run->tenant, decision->intent_ref.view, decision->idempotency_key.view, &intent, v->err));
-    expect(v, writ_tag_equal(intent, writ_tag_read(v->row.claim + 2 * WRIT_TAG_BYTES)),
+    writ_check_expect(v, writ_tag_equal(intent, writ_tag_read(v->row.claim + 2 * WRIT_TAG_BYTES)),
         "the claimed intent is not that of the record");
     if (extension->state_free.is == WRIT_PRESENT &&
         writ_is_ok(writ_digest_read(extension->state_free.view, &call, NULL))) {
-        expect(v, writ_tag_equal(writ_tag_of(&call), writ_tag_read(v->row.claim + WRIT_TAG_BYTES)),
+        writ_check_expect(v,
+            writ_tag_equal(writ_tag_of(&call), writ_tag_read(v->row.claim + WRIT_TAG_BYTES)),
             "the claimed call is not that of the record");
     }
     if (extension->upstream.is == WRIT_PRESENT) {
         WRIT_TRY(writ_ledger_claim(run->tenant, decision->agent_id.view, extension->upstream.view,
             decision->tool.view, decision->idempotency_key.view, &key, v->err));
-        expect(v, writ_tag_equal(writ_tag_of(&key), writ_tag_read(v->row.claim)),
+        writ_check_expect(v, writ_tag_equal(writ_tag_of(&key), writ_tag_read(v->row.claim)),
             "the claimed key is not that of the record");
     }
     return WRIT_DONE;
@@ -225,15 +218,16 @@ check_grant(struct writ_check *v, const struct writ_decision *decision,
     bool allowed = writ_decision_is(decision, WRIT_DECISION_ALLOW);
     bool shadow = extension->shadow.is == WRIT_PRESENT && extension->shadow.value;
 
-    expect(v, granted || !allowed, "an allow stands in the log for a call that was not granted");
-    expect(v, allowed || !granted || shadow, "a call was granted that was not allowed");
+    writ_check_expect(
+        v, granted || !allowed, "an allow stands in the log for a call that was not granted");
+    writ_check_expect(v, allowed || !granted || shadow, "a call was granted that was not allowed");
 }
 
 static void
 check_columns(struct writ_check *v, const struct run *run, const struct writ_decision *decision,
     const struct writ_extension *extension)
 {
-    expect(v,
+    writ_check_expect(v,
         same_text(&decision->decision_id, v->row.decision_id) &&
             same_text(&decision->agent_id, v->row.agent_id) &&
             same_text(&decision->tool, v->row.tool) &&
@@ -243,8 +237,8 @@ check_columns(struct writ_check *v, const struct run *run, const struct writ_dec
             same_time(&decision->issued_at, v->row.time_us) &&
             writ_decision_is(decision, (enum writ_decision_route)v->row.verdict),
         "the columns beside the record say something else than the record");
-    expect(v, same_number(&decision->seq, run->next_seq), "its seq does not follow");
-    expect(v, same_number(&decision->running_count, v->row.seq + 1),
+    writ_check_expect(v, same_number(&decision->seq, run->next_seq), "its seq does not follow");
+    writ_check_expect(v, same_number(&decision->running_count, v->row.seq + 1),
         "its running_count is not seq + 1");
 }
 
@@ -309,7 +303,7 @@ check_successor(struct writ_check *v)
     (void)sqlite3_bind_int64(s, 2, (int64_t)v->row.leaf);
     result = writ_check_next(v, WRIT_CHECK_SQL_SUCCESSOR, &row, v->err);
     if (writ_is_ok(result)) {
-        expect(v, row && sqlite3_column_int64(s, 0) == 1,
+        writ_check_expect(v, row && sqlite3_column_int64(s, 0) == 1,
             "the decision that it follows does not lead to it");
     }
     (void)sqlite3_reset(s);
@@ -337,7 +331,7 @@ check_round(struct writ_check *v, const struct run *run, const struct writ_decis
     }
     call_free(v, call);
     WRIT_TRY(read_decision(v, &before, &read));
-    expect(v,
+    writ_check_expect(v,
         !read || (decision->supersedes.is == WRIT_PRESENT &&
                      same_text(&before.decision_id, decision->supersedes.view)),
         "it does not name the decision that it follows");
@@ -382,7 +376,7 @@ check_index(struct writ_check *v)
         s, 1, id.ptr == NULL ? "" : id.ptr, id.len, SQLITE_STATIC, SQLITE_UTF8);
     result = writ_check_next(v, WRIT_CHECK_SQL_FIRST, &row, v->err);
     if (writ_is_ok(result)) {
-        expect(v, row && (uint64_t)sqlite3_column_int64(s, 0) == v->row.leaf,
+        writ_check_expect(v, row && (uint64_t)sqlite3_column_int64(s, 0) == v->row.leaf,
             "its decision_id is another record's too, or does not lead to it");
     }
     (void)sqlite3_reset(s);
@@ -403,12 +397,12 @@ check_decision(struct writ_check *v, const struct writ_json *value)
     WRIT_TRY(find_run(v, &run));
     WRIT_TRY(readable(v, writ_decision_read(value, v->arena, &decision, NULL), &read));
     if (!read || run == NULL) {
-        expect(v, read, "it is not a decision");
+        writ_check_expect(v, read, "it is not a decision");
         return WRIT_DONE;
     }
     WRIT_TRY(
         readable(v, writ_extension_read(&decision.extensions, v->arena, &extension, NULL), &read));
-    expect(v, read, "its extension has too much of something in it");
+    writ_check_expect(v, read, "its extension has too much of something in it");
     writ_decision_validate(&decision, &faults);
     WRIT_TRY(writ_body_profile(&decision, v->arena, &profile, v->err));
     WRIT_TRY(writ_decision_recompute(&decision, profile, &faults, v->err));
@@ -438,7 +432,7 @@ check_receipt(struct writ_check *v, const struct writ_outcome *outcome,
     if (complete) {
         writ_digest_text(&digest, text);
     }
-    expect(v,
+    writ_check_expect(v,
         complete ? same_text(&outcome->receipt_ref, writ_view_str(text))
                  : outcome->receipt_ref.is != WRIT_PRESENT,
         "/receipt_ref is not what its members give");
@@ -462,8 +456,8 @@ check_join(struct writ_check *v, const struct writ_outcome *outcome, const struc
     if (joined.code != WRIT_E_MISMATCH) {
         WRIT_TRY(joined);
     }
-    expect(v, writ_is_ok(joined), "it does not join its decision");
-    expect(v, call->granted || writ_outcome_is(outcome, WRIT_OUTCOME_BLOCKED),
+    writ_check_expect(v, writ_is_ok(joined), "it does not join its decision");
+    writ_check_expect(v, call->granted || writ_outcome_is(outcome, WRIT_OUTCOME_BLOCKED),
         "the call was refused and yet ran");
     return check_receipt(v, outcome, &decision, profile);
 }
@@ -473,7 +467,7 @@ check_outcome_columns(struct writ_check *v, const struct writ_outcome *outcome)
 {
     bool nothing_ran = (v->row.flags & WRIT_ROW_NOTHING_RAN) != 0;
 
-    expect(v,
+    writ_check_expect(v,
         same_text(&outcome->decision_id, v->row.decision_id) &&
             same_number(&outcome->seq, v->row.seq) &&
             same_time(&outcome->completed_at, v->row.time_us) &&
@@ -545,21 +539,21 @@ check_seal(struct writ_check *v, const struct writ_json *value)
     WRIT_TRY(read_seal_leaf(v, &seal_leaf));
     WRIT_TRY(readable(v, writ_seal_read(value, v->arena, &seal, NULL), &read));
     if (!read || run == NULL) {
-        expect(v, read, "it is not a seal");
+        writ_check_expect(v, read, "it is not a seal");
         return WRIT_DONE;
     }
     writ_seal_validate(&seal, &faults);
     expect_no_faults(v, &faults);
     WRIT_TRY(writ_seal_hash_now(&run->hash, &digest, v->err));
     writ_digest_text(&digest, text);
-    expect(v,
+    writ_check_expect(v,
         same_text(&seal.boundary_id, run->name) && same_number(&seal.total, v->row.seq) &&
             same_time(&seal.sealed_at, v->row.time_us) && seal_leaf == v->row.leaf,
         "the columns beside the seal say something else than the seal");
-    expect(v,
+    writ_check_expect(v,
         same_number(&seal.total, run->next_seq) && same_text(&seal.seal_hash, writ_view_str(text)),
         "the seal does not count or hash the decisions that are there");
-    expect(v, run->calls == 0, "a decision of the sealed boundary has no outcome");
+    writ_check_expect(v, run->calls == 0, "a decision of the sealed boundary has no outcome");
     v->report->sealed++;
     run->seal_leaf = UINT64_MAX;
     if (run->calls == 0) {
@@ -569,66 +563,6 @@ check_seal(struct writ_check *v, const struct writ_json *value)
 }
 
 /* ---- reviews ---- */
-
-static void
-told_free(struct writ_check *v, struct told *told)
-{
-    writ_map_remove(&v->told, &told->by_id);
-    writ_arena_free(told->arena); /* it lies in there itself */
-}
-
-static WRIT_RESULT
-find_told(struct writ_check *v, struct writ_view id, struct told **ret)
-{
-    struct writ_arena *arena;
-    struct writ_digest digest;
-    struct told *told;
-
-    WRIT_TRY(writ_digest_bytes(id, &digest, v->err));
-    *ret = WRIT_MAP_OF(writ_map_find(&v->told, writ_tag_of(&digest)), struct told, by_id);
-    if (*ret != NULL) {
-        return WRIT_DONE;
-    }
-    if (v->told.count >= WRIT_VERIFY_REVIEWS_MAX) {
-        WRIT_FAIL(
-            v->err, WRIT_E_LIMIT, "more than %d reviews live at one time", WRIT_VERIFY_REVIEWS_MAX);
-    }
-    arena = writ_arena_new_small(WRIT_REVIEWS_ARENA);
-    told = arena == NULL ? NULL : writ_arena_get(arena, sizeof *told);
-    if (told == NULL) {
-        writ_arena_free(arena);
-        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a review");
-    }
-    *told = (struct told){.arena = arena};
-    writ_map_add(&v->told, &told->by_id, writ_tag_of(&digest));
-    *ret = told;
-    return WRIT_DONE;
-}
-
-/* The record follows from those before it. `body` must not be in the arena of the record. */
-static WRIT_RESULT
-check_story(struct writ_check *v, struct writ_view body)
-{
-    struct told *told = NULL;
-    struct writ_err why = {0};
-    writ_result heard;
-
-    WRIT_TRY(find_told(v, v->row.decision_id, &told));
-    if (told->is_broken) {
-        return WRIT_DONE;
-    }
-    heard = writ_reviews_hear(&told->story, body, NULL, told->arena, v->arena, &why);
-    if (heard.code == WRIT_E_NOMEM || heard.code == WRIT_E_CRYPTO) {
-        WRIT_FAIL(v->err, heard.code, "%s", why.text);
-    }
-    if (!writ_is_ok(heard)) {
-        writ_check_problem(v, v->row.leaf, "its review: %s", why.text);
-        told->is_broken = true;
-    } else if (writ_review_phase(told->story.state) == WRIT_REVIEW_OVER) {
-        told_free(v, told);
-    }
-    return WRIT_DONE;
-}
 
 /* What the verdict was counted from is for `writ review replay` to count again. */
 static WRIT_RESULT
@@ -648,12 +582,12 @@ check_review(struct writ_check *v, const struct writ_json *value, struct writ_vi
     }
     writ_review_record_validate(&record, &faults);
     expect_no_faults(v, &faults);
-    expect(v,
+    writ_check_expect(v,
         same_text(&record.decision_id, v->row.decision_id) &&
             same_time(&record.at, v->row.time_us) && run != NULL &&
             same_text(&record.boundary_id, run->name),
         "the columns beside the record say something else than the record");
-    return check_story(v, body);
+    return writ_check_story_hear(v, body);
 }
 
 /* ---- any record ---- */
@@ -677,136 +611,6 @@ read_value(struct writ_check *v, struct writ_view body, const struct writ_json *
     return WRIT_DONE;
 }
 
-/* ---- the tree ---- */
-
-/* The head of the group that begins with the present record. */
-static WRIT_RESULT
-begin_group(struct writ_check *v, uint64_t leaf)
-{
-    struct writ_head head = {0};
-    writ_result found = writ_heads_at(&v->heads, leaf, NULL, &head, v->err);
-
-    if (found.code != WRIT_E_ABSENT) {
-        WRIT_TRY(found);
-    }
-    v->lost = found.code == WRIT_E_ABSENT || head.leaf != leaf || head.size <= leaf ||
-              v->edge.size != leaf;
-    expect(v, !v->lost, "no checkpoint is over it");
-    v->group_leaf = leaf;
-    v->group_end = head.size;
-    writ_buf_clear(&v->nodes);
-    return WRIT_DONE;
-}
-
-/* Names the records of the group that are other ones than the tree has. */
-static void
-name_changed(struct writ_check *v, struct writ_view stored)
-{
-    struct writ_view found = writ_buf_view(&v->nodes);
-    bool named = false;
-
-    for (uint64_t leaf = v->group_leaf; leaf < v->group_end; leaf++) {
-        size_t at = (size_t)(writ_tree_nodes(leaf) - writ_tree_nodes(v->group_leaf)) *
-                    (size_t)WRIT_DIGEST_BYTES;
-
-        if (!writ_view_equal(writ_view_sub(found, at, WRIT_DIGEST_BYTES),
-                writ_view_sub(stored, at, WRIT_DIGEST_BYTES))) {
-            writ_check_problem(v, leaf, "it is not the record that the tree has there");
-            named = true;
-        }
-    }
-    expect(v, named, "the nodes of the tree that are stored with its group are not those over it");
-}
-
-/* A checkpoint by a key that was revoked by then says nothing by itself. A later one that is
- * believed is over the same records, and vouches for them: who has the lost key cannot have made
- * it. */
-static void
-judge_late(struct writ_check *v, bool is_late)
-{
-    if (is_late) {
-        v->late_leaf = v->late == 0 ? v->row.leaf : v->late_leaf;
-        v->late++;
-    } else {
-        v->report->late += v->late;
-        v->late = 0;
-    }
-}
-
-static WRIT_RESULT
-believe(struct writ_check *v, struct writ_view note, struct writ_checkpoint *checkpoint,
-    bool *ret_is_read)
-{
-    bool is_signed = v->report->is_signed, is_late = false;
-    writ_result result = writ_heads_believe(&v->trust, note, is_signed, checkpoint, v->err);
-
-    if (result.code == WRIT_E_MISMATCH && is_signed) {
-        WRIT_TRY(writ_heads_is_late(&v->trust, note, &is_late, v->err));
-    }
-    if (is_late) {
-        result = writ_heads_believe(&v->trust, note, false, checkpoint, v->err);
-    }
-    if (result.code != WRIT_E_MISMATCH) {
-        WRIT_TRY(result);
-        judge_late(v, is_late);
-    }
-    *ret_is_read = writ_is_ok(result);
-    expect(v, *ret_is_read,
-        "its checkpoint is none of this ledger, or not signed by a key that is believed");
-    return WRIT_DONE;
-}
-
-/* The group ends with the present record: its nodes are those that are stored, and its checkpoint
- * has their root. After a change what is stored goes on, so that the next one is found too. */
-static WRIT_RESULT
-end_group(struct writ_check *v)
-{
-    struct writ_tree_source source = writ_heads_source(&v->heads);
-    struct writ_checkpoint checkpoint = {0};
-    struct writ_head head = {0};
-    struct writ_digest root;
-    bool is_read = false;
-
-    WRIT_TRY(writ_heads_at(&v->heads, v->row.leaf, v->arena, &head, v->err));
-    v->report->checkpoints++;
-    expect(v, head.leaf == v->group_leaf && head.size == v->group_end,
-        "the checkpoint over it is not that of its group");
-    if (!writ_view_equal(head.nodes, writ_buf_view(&v->nodes))) {
-        writ_result edge = writ_tree_edge_of(&source, v->group_end, &v->edge, v->err);
-
-        name_changed(v, head.nodes);
-        v->lost = edge.code == WRIT_E_MISMATCH;
-        if (v->lost) {
-            return WRIT_DONE;
-        }
-        WRIT_TRY(edge);
-    }
-    WRIT_TRY(believe(v, head.note, &checkpoint, &is_read));
-    WRIT_TRY(writ_tree_root(&v->edge, &root, v->err));
-    expect(v,
-        !is_read || (checkpoint.size == v->group_end && writ_digest_equal(&checkpoint.root, &root)),
-        "its checkpoint is over other records");
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-check_tree(struct writ_check *v, struct writ_view body, uint64_t leaf)
-{
-    struct writ_digest digest;
-
-    if (leaf == v->group_end && !v->lost) {
-        WRIT_TRY(begin_group(v, leaf));
-    }
-    if (v->lost || v->edge.size != leaf) {
-        v->lost = true;
-        return WRIT_DONE;
-    }
-    WRIT_TRY(writ_tree_leaf(body, &digest, v->err));
-    WRIT_TRY(writ_tree_grow(&v->edge, &digest, &v->nodes, v->err));
-    WRIT_TRY(writ_buf_check(&v->nodes, v->err));
-    return leaf + 1 == v->group_end ? end_group(v) : WRIT_DONE;
-}
-
 /* Every line of a row of bodies is that of a record. */
 static void
 check_bodies(struct writ_check *v, sqlite3_stmt *s)
@@ -814,7 +618,8 @@ check_bodies(struct writ_check *v, sqlite3_stmt *s)
     uint64_t bodies = (uint64_t)sqlite3_column_int64(s, 13);
 
     if (sqlite3_column_type(s, 13) != SQLITE_NULL && bodies != v->bodies) {
-        expect(v, bodies == v->bodies_end, "there are more bodies than records before it");
+        writ_check_expect(
+            v, bodies == v->bodies_end, "there are more bodies than records before it");
         v->bodies = bodies;
         v->bodies_end = bodies + (uint64_t)sqlite3_column_int64(s, 14);
     }
@@ -830,7 +635,8 @@ check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
         writ_check_problem(v, leaf, "it is not one that a ledger writes");
         return WRIT_DONE;
     }
-    expect(v, v->row.time_us > v->before_us, "its time is not after that of the record before");
+    writ_check_expect(
+        v, v->row.time_us > v->before_us, "its time is not after that of the record before");
     v->before_us = v->row.time_us;
     WRIT_TRY(read_value(v, writ_disk_column(s, 12), &value));
     if (value == NULL) {
@@ -858,17 +664,13 @@ writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
     v->row.leaf = leaf;
     check_bodies(v, s);
     WRIT_TRY(check_value(v, s, leaf));
-    return check_tree(v, writ_disk_column(s, 12), leaf);
+    return writ_check_tree_add(v, writ_disk_column(s, 12), leaf);
 }
 
 void
 writ_check_rest(struct writ_check *v, uint64_t last, uint64_t last_now)
 {
-    if (v->late > 0) {
-        writ_check_problem(v, v->late_leaf,
-            "its checkpoint is not signed by a key that is believed: that one was revoked by then, "
-            "and no later checkpoint is by another");
-    }
+    writ_check_tree_end(v);
     for (size_t i = 0; i < v->runs.bucket_count; i++) {
         for (struct writ_map_node *at = v->runs.buckets[i]; at != NULL; at = at->next) {
             const struct run *run = WRIT_MAP_OF(at, struct run, by_id);
@@ -909,12 +711,7 @@ writ_check_wipe(struct writ_check *v)
             run_free(v, WRIT_MAP_OF(v->runs.buckets[i], struct run, by_id));
         }
     }
-    for (size_t i = 0; i < v->told.bucket_count; i++) {
-        while (v->told.buckets[i] != NULL) {
-            told_free(v, WRIT_MAP_OF(v->told.buckets[i], struct told, by_id));
-        }
-    }
-    writ_map_wipe(&v->told);
+    writ_check_story_wipe(v);
     writ_map_wipe(&v->calls);
     writ_map_wipe(&v->runs);
 }

@@ -1,4 +1,5 @@
-/* check.h - the checks of one record after the other; verify.c walks the log with them.
+/* check.h - the checks of one record after the other; verify.c walks the log with them. Those of
+ * the tree are in check_tree.h, those of the reviews in check_story.h.
  *
  * Only core/store includes this. */
 #ifndef WRIT_STORE_CHECK_H
@@ -46,6 +47,9 @@ struct writ_check {
 /** Says that something is wrong. */
 void writ_check_problem(struct writ_check *v, uint64_t leaf, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/** Says `what` is wrong with the present record, unless `holds`. */
+void writ_check_expect(struct writ_check *v, bool holds, const char *what);
 
 /** Steps a statement: true in *ret when there is a row. */
 WRIT_RESULT writ_check_next(
