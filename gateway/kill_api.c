@@ -142,7 +142,7 @@ read_kill(struct asked *a, struct writ_kill *ret)
             return false; /* what is not understood could have made it smaller */
         }
     }
-    ret->by = writ_kills_by_find(by);
+    ret->by = writ_kill_by_find(by);
     return ret->by != WRIT_KILL_NONE && ret->value.len > 0 && ret->reason.len > 0 &&
            (ret->by != WRIT_KILL_POLICY || writ_digest_is(ret->value)) &&
            (ret->by != WRIT_KILL_TOOL || is_tool_name(a, ret->value));
@@ -168,7 +168,7 @@ static void
 tell(const struct asked *a, const char *event, const struct writ_kill *kill)
 {
     WRIT_LOG(a->gateway->log, WRIT_LOG_WARN, event, writ_log_text("id", kill->id),
-        writ_log_text("by", writ_kills_by_name(kill->by)), writ_log_text("value", kill->value),
+        writ_log_text("by", writ_kill_by_name(kill->by)), writ_log_text("value", kill->value),
         writ_log_text("tenant", kill->tenant), writ_log_text("who", kill->who));
 }
 

@@ -6,13 +6,8 @@
  * until it is lifted, also over a restart: stops are a file beside the ledger. A stop works at once
  * even when it cannot be written; it is not lifted when that cannot be.
  *
- * Credentials of the same agent, tenant, tool and policy share a place in the list, so that its
- * size does not grow with the rate of calls. When more of them live than there are places, the rest
- * share the last one, which every stop revokes. A place that was revoked is not used again before
- * everything in it is over: what was stopped stays revoked when the stop is lifted. Of what an
- * earlier run of the gateway issued nothing is known: a stop revokes all of it. A gateway that was
- * started so often that such credentials live in its own places has one place for all that it
- * issues itself, until they are over.
+ * Credentials of the same agent, tenant, tool and policy share a place in that list
+ * (revocations.h). What was stopped stays revoked when the stop is lifted.
  *
  * A stop of one credential revokes those that share its place with it; new ones are issued all the
  * same. It is over by itself when the credential is.
@@ -22,50 +17,14 @@
 #define WRIT_GATEWAY_KILLS_H
 
 #include "base/id.h"
-#include "evidence/json.h"
 #include "evidence/signer.h"
 #include "evidence/status_list.h"
-#include "evidence/write.h"
+#include "gateway/kill.h"
 
 #define WRIT_KILLS_MAX        1024 /* stops that hold at once */
 #define WRIT_KILLS_TEXT_MAX   512  /* bytes of a value, a tenant, a name */
 #define WRIT_KILLS_REASON_MAX 1024 /* bytes of why */
 #define WRIT_KILLS_WELL_KNOWN "/.well-known/writ-status-list"
-
-/** What a stop names. Zero is nothing. */
-enum writ_kill_by {
-    WRIT_KILL_NONE = 0,
-    WRIT_KILL_AGENT,      /* its agent_id */
-    WRIT_KILL_TOOL,       /* "upstream/tool" */
-    WRIT_KILL_TENANT,     /* its name */
-    WRIT_KILL_POLICY,     /* its digest */
-    WRIT_KILL_CREDENTIAL, /* its jti, which is the decision_id */
-};
-
-/** "agent", "tool", "tenant", "policy", "credential"; and back, NONE for another word. Static
- * storage. */
-struct writ_view writ_kills_by_name(enum writ_kill_by by);
-enum writ_kill_by writ_kills_by_find(struct writ_view name);
-
-/** A call, as stops see it. */
-struct writ_kill_call {
-    struct writ_view agent_id, tenant, upstream, tool;
-    struct writ_view policy;      /* its digest as text */
-    struct writ_view decision_id; /* empty: it is not decided yet */
-};
-
-/** One stop. Views borrowed. */
-struct writ_kill {
-    struct writ_view id; /* given by writ_kills_pull */
-    enum writ_kill_by by;
-    struct writ_view value;
-    struct writ_view tenant; /* only calls of this tenant; empty: of any */
-    struct writ_view reason; /* for people */
-    struct writ_view who;    /* the administrator's subject */
-    int64_t at_us;
-    const struct writ_kill_call *issued; /* CREDENTIAL: the call that it was issued for; borrowed by
-                                            writ_kills_pull alone */
-};
 
 struct writ_kills;
 

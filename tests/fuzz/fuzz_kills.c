@@ -65,7 +65,7 @@ named(const struct writ_json *stop)
     struct writ_kill_call call = {.tenant = member(stop, WRIT_LIT("tenant"))};
     size_t slash = writ_view_find(value, '/');
 
-    switch (writ_kills_by_find(member(stop, WRIT_LIT("by")))) {
+    switch (writ_kill_by_find(member(stop, WRIT_LIT("by")))) {
     case WRIT_KILL_AGENT:
         call.agent_id = value;
         break;
@@ -91,7 +91,7 @@ named(const struct writ_json *stop)
 static bool
 is_nameable(const struct writ_json *stop)
 {
-    enum writ_kill_by by = writ_kills_by_find(member(stop, WRIT_LIT("by")));
+    enum writ_kill_by by = writ_kill_by_find(member(stop, WRIT_LIT("by")));
     struct writ_view value = member(stop, WRIT_LIT("value"));
     struct writ_view tenant = member(stop, WRIT_LIT("tenant"));
 
