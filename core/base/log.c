@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 #define TAIL_MAX 64 /* what end_line appends */
@@ -15,6 +16,8 @@ writ_log_init(
     log->fd = fd;
     log->level = level;
     atomic_init(&log->lost, 0);
+    (void)pthread_mutex_init(&log->lock, NULL);
+    log->full = false;
 }
 
 struct writ_log_field
@@ -117,8 +120,18 @@ end_line(struct writ_buf *line, bool cut, unsigned long lost)
     writ_buf_str(line, "}\n");
 }
 
+/* A pipe that can be written takes a whole line: PIPE_BUF bytes (pipe(7)). */
 static bool
-send_line(int fd, struct writ_view line)
+find_room(struct writ_log *log)
+{
+    struct pollfd at = {.fd = log->fd, .events = POLLOUT};
+
+    log->full = log->fd >= 0 && poll(&at, 1, log->full ? 0 : WRIT_LOG_PATIENCE_MS) == 0;
+    return !log->full;
+}
+
+static bool
+write_all(int fd, struct writ_view line)
 {
     while (line.len > 0) {
         ssize_t sent = write(fd, line.ptr, line.len);
@@ -131,6 +144,17 @@ send_line(int fd, struct writ_view line)
         line = writ_view_sub(line, (size_t)sent, line.len);
     }
     return true;
+}
+
+static bool
+send_line(struct writ_log *log, struct writ_view line)
+{
+    bool sent;
+
+    (void)pthread_mutex_lock(&log->lock);
+    sent = find_room(log) && write_all(log->fd, line);
+    (void)pthread_mutex_unlock(&log->lock);
+    return sent;
 }
 
 void
@@ -158,7 +182,7 @@ writ_log_write(struct writ_log *log, enum writ_log_level level, const char *even
 
     lost = atomic_exchange(&log->lost, 0);
     end_line(&line, cut, lost);
-    if (!send_line(log->fd, writ_buf_view(&line))) {
+    if (!send_line(log, writ_buf_view(&line))) {
         (void)atomic_fetch_add(&log->lost, lost + 1);
     }
     errno = saved; /* a caller logs a failure and may still want to know it */

@@ -4,16 +4,19 @@
  * ends. A line holds digests and ids, never argument values, tokens or keys; whatever text a
  * stranger may have chosen (tool names, ids) is escaped, so that it can neither begin a line nor
  * reorder what a reader sees. Nothing here allocates or fails: a line that cannot be written is
- * counted, and the next one that can be tells how many were lost. */
+ * counted, and the next one that can be tells how many were lost. A pipe that is full because
+ * nobody reads it is waited for once, and loses lines until somebody does. */
 #ifndef WRIT_BASE_LOG_H
 #define WRIT_BASE_LOG_H
 
 #include "base/clock.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
-#define WRIT_LOG_LINE_MAX 4096 /* PIPE_BUF: so a line into a pipe is never mixed with another */
-#define WRIT_LOG_TEXT_MAX 1024 /* bytes of one text value that are shown */
+#define WRIT_LOG_LINE_MAX    4096 /* PIPE_BUF: so a line into a pipe is never mixed with another */
+#define WRIT_LOG_TEXT_MAX    1024 /* bytes of one text value that are shown */
+#define WRIT_LOG_PATIENCE_MS 1000 /* with who reads the log */
 
 enum writ_log_level {
     WRIT_LOG_ERROR = 0, /* a zeroed log still tells errors */
@@ -23,12 +26,14 @@ enum writ_log_level {
 };
 
 /** Where lines go. Owned by the caller. `fd` is borrowed. After writ_log_init any thread may use
- * it; there is no lock, because a line is one write. */
+ * it. */
 struct writ_log {
     const struct writ_clock *clock;
     int fd;
     enum writ_log_level level; /* the least urgent that is written */
     atomic_ulong lost;         /* lines that could not be written since the last that could */
+    pthread_mutex_t lock;      /* over looking for room for a line and writing it */
+    bool full;                 /* there was none; under the lock */
 };
 
 enum writ_log_kind {
@@ -54,7 +59,8 @@ struct writ_log_field writ_log_int(const char *key, int64_t value);
 struct writ_log_field writ_log_bool(const char *key, bool value);
 
 /** Writes one line: time, level, event, then the fields in order. Fields that do not fit
- * WRIT_LOG_LINE_MAX are left out and the line says "cut":true. Blocks as long as write(2) does. */
+ * WRIT_LOG_LINE_MAX are left out and the line says "cut":true. Blocks for at most
+ * WRIT_LOG_PATIENCE_MS, and not at all while nobody reads. */
 void writ_log_write(struct writ_log *log, enum writ_log_level level, const char *event,
     const struct writ_log_field *fields, size_t count);
 

@@ -446,3 +446,22 @@ test('a question that says more is compared more', async (t) => {
   assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-params-hash': digest(ARGS), 'writ-target-state': state }), [204, 'ok']);
   assert.equal((await fetch(`${guard.origin}/other`)).status, 404);
 });
+
+test('a log that nobody reads holds up no call, and one that is closed goes into no file', async (t) => {
+  const { jwks } = await issuer();
+  const dir = await guardFolder(t, jwks);
+  const made = readFileSync(join(dir, 'used')).subarray(0, 64);
+  for (const closed of ['', '2>&-']) {
+    const child = spawn('sh', ['-c', `exec "$0" guard stdio --keys jwks.json --aud a --iss b --used used -- cat ${closed}`, BIN], { cwd: dir, stdio: ['pipe', 'pipe', 'pipe'] });
+    t.after(() => child.kill('SIGKILL'));
+    const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    for (let id = 0; id < 1000; id++) { // each is a line of the log: more than a pipe holds
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'pay'.padEnd(100, 'x'), arguments: {} } })}\n`);
+      const { value } = await answers.next();
+      assert.equal(JSON.parse(value).error.data.reason, 'missing_credential');
+    }
+    child.stdin.end();
+    await once(child, 'exit');
+    assert.deepEqual(readFileSync(join(dir, 'used')).subarray(0, 64), made);
+  }
+});

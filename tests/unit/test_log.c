@@ -161,6 +161,34 @@ START_TEST(lost_lines_are_counted_by_the_next_one)
 }
 END_TEST
 
+START_TEST(a_pipe_that_nobody_reads_loses_lines_and_is_waited_for_once)
+{
+    struct fixture f = {0};
+    char full[4096] = {0};
+    int64_t began_us, waited_us;
+    int fds[2];
+
+    ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0); /* a write into it waits */
+    ck_assert_int_eq(fcntl(fds[1], F_SETPIPE_SZ, sizeof full), sizeof full);
+    ck_assert_int_eq(write(fds[1], full, sizeof full), sizeof full);
+    writ_log_init(&f.log, fds[1], WRIT_LOG_INFO, &fixed_clock);
+    f.out = fds[0];
+
+    began_us = writ_clock_mono_us(writ_clock_system());
+    writ_log_write(&f.log, WRIT_LOG_INFO, "lost", NULL, 0);
+    waited_us = writ_clock_mono_us(writ_clock_system()) - began_us;
+    ck_assert_int_ge(waited_us, WRIT_LOG_PATIENCE_MS * 1000 - 1000);
+    for (int i = 0; i < 100; i++) { /* a second each would be more than the test has */
+        writ_log_write(&f.log, WRIT_LOG_INFO, "lost", NULL, 0);
+    }
+    ck_assert_int_eq(read(f.out, full, sizeof full), sizeof full);
+    writ_log_write(&f.log, WRIT_LOG_INFO, "found", NULL, 0);
+    ck_assert_int_eq(fcntl(f.out, F_SETFL, O_NONBLOCK), 0);
+    ck_assert_ptr_nonnull(strstr(written(&f), "\"lines_lost\":101}"));
+    fixture_wipe(&f);
+}
+END_TEST
+
 START_TEST(nothing_is_allocated_for_a_line)
 {
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
@@ -217,4 +245,5 @@ END_TEST
 WRIT_UNIT_MAIN("log", a_line_is_one_json_object, less_urgent_lines_are_not_written,
     hostile_text_stays_inside_its_value, a_line_has_a_longest_length_and_says_when_it_was_cut,
     a_text_is_shown_up_to_its_limit, lost_lines_are_counted_by_the_next_one,
-    nothing_is_allocated_for_a_line, lines_of_threads_are_not_mixed, levels_have_names)
+    a_pipe_that_nobody_reads_loses_lines_and_is_waited_for_once, nothing_is_allocated_for_a_line,
+    lines_of_threads_are_not_mixed, levels_have_names)
