@@ -1,47 +1,13 @@
-/* (1) `edge` is the tree of all leaves so far; `bytes` the digest of all lines so far.
- * (2) `runs` has, in order, every run that a decision or a seal is of.
- * (3) `calls` has, in order, the decisions that may still get an outcome or a successor. */
+/* (1) `edge` is the tree of all leaves so far; `bytes` the digest of all lines so far. */
 #include "evidence/bundle.h"
 
 #include "base/clock.h"
+#include "evidence/bundle_live.h"
 #include "evidence/extension.h"
 #include "evidence/phase.h"
-#include "evidence/profile.h"
 #include "evidence/write.h"
 
-#define BUCKETS      65536
 #define RECORD_ARENA ((size_t)128 << 20)
-
-/* Numbers that are named, as far as there is room. */
-struct named {
-    uint64_t first[WRIT_BUNDLE_NAMED], last[WRIT_BUNDLE_NAMED];
-    size_t n;
-    uint64_t total;
-};
-
-/** What is wrong with the seqs of a run. */
-struct flaws {
-    struct named missing, doubles, miscounted;
-};
-
-struct run {
-    struct run *next, *next_named, *newer;
-    uint64_t next_seq, held;
-    struct flaws *flaws; /* NULL: none, as in most runs, of which there may be very many */
-    struct writ_seal_hash ids;
-    bool is_sealed, seal_differs;
-    struct writ_view name, tenant;
-    char text[];
-};
-
-struct call {
-    struct call *next, *older, *newer;
-    struct writ_buf id, body, outcome; /* body: empty when withheld */
-    const struct writ_profile *profile;
-    struct run *run; /* NULL: it names none */
-    bool waits;      /* for an approval: an outcome does not end it */
-    bool is_withheld;
-};
 
 struct writ_bundle {
     struct writ_bundle_select select;
@@ -50,293 +16,14 @@ struct writ_bundle {
     struct writ_checkpoint head;
     struct writ_tree_edge edge;
     struct writ_digest_stream bytes;
-    struct writ_arena *arena;                            /* one record */
-    struct run *runs[BUCKETS], *oldest_run, *newest_run; /* by tenant and name */
-    struct run *named[BUCKETS];                          /* by name, for seals */
-    struct call *calls[BUCKETS], *oldest, *newest;
-    size_t live;
+    struct writ_arena *arena; /* one record */
+    struct writ_bundle_live live;
     bool has_shown;       /* a record */
     uint64_t after_shown; /* leaves skipped since the last record that was shown */
     struct writ_bundle_report report;
 };
 
-/* ---- names ---- */
-
-static WRIT_RESULT
-bucket_of(struct writ_view of, struct writ_view key, size_t *ret, struct writ_err *err)
-{
-    uint64_t split = of.len;
-    const struct writ_view pieces[] = {writ_view(&split, sizeof split), of, key};
-    struct writ_digest digest; /* nobody chooses what falls together */
-
-    WRIT_TRY(writ_digest_pieces(pieces, 3, &digest, err));
-    *ret = (digest.bytes[0] | (size_t)digest.bytes[1] << 8) % BUCKETS;
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-keep(struct writ_buf *to, struct writ_view text, struct writ_err *err)
-{
-    *to = writ_buf_make(WRIT_RECORD_MAX_BYTES);
-    writ_buf_put(to, text);
-    return writ_buf_check(to, err);
-}
-
-static void
-name_it(struct named *named, uint64_t first, uint64_t last)
-{
-    if (named->n < WRIT_BUNDLE_NAMED) {
-        named->first[named->n] = first;
-        named->last[named->n] = last;
-        named->n++;
-    }
-    named->total += last - first + 1;
-}
-
-static WRIT_RESULT
-one_more(struct writ_bundle *b, struct writ_err *err)
-{
-    if (b->live == WRIT_BUNDLE_LIVE_MAX) {
-        WRIT_FAIL(
-            err, WRIT_E_LIMIT, "more than %d runs and calls at one time", WRIT_BUNDLE_LIVE_MAX);
-    }
-    b->live++;
-    return WRIT_DONE;
-}
-
-/* ---- runs ---- */
-
-static bool
-is_faulty(const struct run *run)
-{
-    return run->flaws != NULL || run->seal_differs;
-}
-
-static void
-run_free(struct run *run)
-{
-    writ_free(run->flaws);
-    writ_seal_hash_wipe(&run->ids);
-    writ_free(run);
-}
-
-/* The flaws of a run that has one now. */
-static WRIT_RESULT
-run_flaws(struct run *run, struct flaws **ret, struct writ_err *err)
-{
-    if (run->flaws == NULL && (run->flaws = writ_alloc(sizeof *run->flaws)) == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what a run lacks");
-    }
-    *ret = run->flaws;
-    return WRIT_DONE;
-}
-
-/* The run of that name of a tenant, or NULL. */
-static WRIT_RESULT
-run_find(struct writ_bundle *b, struct writ_view tenant, struct writ_view name, struct run **ret,
-    struct writ_err *err)
-{
-    size_t bucket;
-
-    WRIT_TRY(bucket_of(tenant, name, &bucket, err));
-    *ret = b->runs[bucket];
-    while (*ret != NULL &&
-           !(writ_view_equal((*ret)->name, name) && writ_view_equal((*ret)->tenant, tenant))) {
-        *ret = (*ret)->next;
-    }
-    return WRIT_DONE;
-}
-
-/* The run of that name that `seal` (ptr NULL: it has none) is of by its hash, for it does not say
- * whose it is: without a hash the newest of that name, else the oldest when there is no such run.
- * NULL: none of that name. */
-static WRIT_RESULT
-run_of_seal(struct writ_bundle *b, struct writ_view name, struct writ_view seal, struct run **ret,
-    struct writ_err *err)
-{
-    size_t bucket;
-
-    *ret = NULL;
-    WRIT_TRY(bucket_of(WRIT_LIT(""), name, &bucket, err));
-    for (struct run *run = b->named[bucket]; run != NULL; run = run->next_named) {
-        struct writ_digest digest;
-        char text[WRIT_DIGEST_TEXT];
-
-        if (!writ_view_equal(run->name, name)) {
-            continue;
-        }
-        *ret = run;
-        if (seal.ptr == NULL) {
-            break;
-        }
-        WRIT_TRY(writ_seal_hash_now(&run->ids, &digest, err));
-        writ_digest_text(&digest, text);
-        if (writ_view_is(seal, text)) {
-            break;
-        }
-    }
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-run_add(struct writ_bundle *b, struct writ_view tenant, struct writ_view name, struct run **ret,
-    struct writ_err *err)
-{
-    struct run *run;
-    size_t bucket, named;
-    writ_result result;
-
-    WRIT_TRY(one_more(b, err));
-    WRIT_TRY(bucket_of(tenant, name, &bucket, err));
-    WRIT_TRY(bucket_of(WRIT_LIT(""), name, &named, err));
-    run = writ_alloc(sizeof *run + name.len + tenant.len);
-    if (run == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a run");
-    }
-    run->name = writ_view_place(name, run->text);
-    run->tenant = writ_view_place(tenant, run->text + name.len);
-    result = writ_seal_hash_init(&run->ids, err);
-    if (!writ_is_ok(result)) {
-        run_free(run);
-        return result;
-    }
-    run->next = b->runs[bucket];
-    b->runs[bucket] = run;
-    run->next_named = b->named[named];
-    b->named[named] = run;
-    if (b->newest_run != NULL) {
-        b->newest_run->newer = run;
-    } else {
-        b->oldest_run = run;
-    }
-    b->newest_run = run;
-    b->report.boundaries++;
-    *ret = run;
-    return WRIT_DONE;
-}
-
-/* A decision, shown or withheld, has its place in its run. */
-static WRIT_RESULT
-run_place(struct run *run, uint64_t seq, bool is_counted, struct writ_view decision_id,
-    struct writ_err *err)
-{
-    struct flaws *flaws = NULL;
-
-    run->held++;
-    if (!is_counted || seq != run->next_seq) {
-        WRIT_TRY(run_flaws(run, &flaws, err));
-    }
-    if (!is_counted) {
-        name_it(&flaws->miscounted, seq, seq);
-    }
-    if (seq < run->next_seq) {
-        name_it(&flaws->doubles, seq, seq);
-        return WRIT_DONE;
-    }
-    if (seq > run->next_seq) {
-        name_it(&flaws->missing, run->next_seq, seq - 1);
-    }
-    run->next_seq = seq + 1;
-    return writ_seal_hash_add(&run->ids, decision_id, err);
-}
-
-/* Whether every seq is there, once. */
-static bool
-has_all(const struct run *run)
-{
-    return run->flaws == NULL || (run->flaws->missing.total == 0 && run->flaws->doubles.total == 0);
-}
-
-static WRIT_RESULT
-run_seal(struct run *run, const struct writ_seal *seal, struct writ_err *err)
-{
-    uint64_t total = seal->total.is == WRIT_PRESENT ? (uint64_t)seal->total.value : 0;
-    struct writ_digest digest;
-    struct flaws *flaws;
-    char text[WRIT_DIGEST_TEXT];
-
-    if (total > run->next_seq) {
-        WRIT_TRY(run_flaws(run, &flaws, err));
-        name_it(&flaws->missing, run->next_seq, total - 1);
-    }
-    WRIT_TRY(writ_seal_hash_now(&run->ids, &digest, err));
-    writ_digest_text(&digest, text);
-    run->seal_differs = run->is_sealed || total < run->next_seq ||
-                        (has_all(run) && !writ_view_is(seal->seal_hash.view, text));
-    run->is_sealed = true;
-    return WRIT_DONE;
-}
-
-/* ---- calls ---- */
-
-static void
-call_free(struct call *call)
-{
-    writ_buf_wipe(&call->id);
-    writ_buf_wipe(&call->body);
-    writ_buf_wipe(&call->outcome);
-    writ_free(call);
-}
-
-static WRIT_RESULT
-call_find(struct writ_bundle *b, struct writ_view id, struct call **ret, size_t *bucket,
-    struct writ_err *err)
-{
-    WRIT_TRY(bucket_of(WRIT_LIT(""), id, bucket, err));
-    *ret = b->calls[*bucket];
-    while (*ret != NULL && !writ_view_equal(writ_buf_view(&(*ret)->id), id)) {
-        *ret = (*ret)->next;
-    }
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-call_add(struct writ_bundle *b, struct writ_view id, struct writ_view body, struct call **ret,
-    struct writ_err *err)
-{
-    struct call *call, *same;
-    size_t bucket;
-    writ_result result;
-
-    WRIT_TRY(one_more(b, err));
-    WRIT_TRY(call_find(b, id, &same, &bucket, err));
-    call = writ_alloc(sizeof *call);
-    if (call == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a call");
-    }
-    result = keep(&call->id, id, err);
-    if (writ_is_ok(result)) {
-        result = keep(&call->body, body, err);
-    }
-    if (!writ_is_ok(result)) {
-        call_free(call);
-        return result;
-    }
-    call->next = b->calls[bucket];
-    b->calls[bucket] = call;
-    call->older = b->newest;
-    *(b->newest != NULL ? &b->newest->newer : &b->oldest) = call;
-    b->newest = call;
-    *ret = call;
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-call_drop(struct writ_bundle *b, struct call *call, struct writ_err *err)
-{
-    struct call **link;
-    size_t bucket;
-
-    WRIT_TRY(bucket_of(WRIT_LIT(""), writ_buf_view(&call->id), &bucket, err));
-    for (link = &b->calls[bucket]; *link != call; link = &(*link)->next) {
-    }
-    *link = call->next;
-    *(call->older != NULL ? &call->older->newer : &b->oldest) = call->newer;
-    *(call->newer != NULL ? &call->newer->older : &b->newest) = call->older;
-    call_free(call);
-    b->live--;
-    return WRIT_DONE;
-}
+/* ---- phases ---- */
 
 /* What was kept of a record that was good when it was kept. */
 static WRIT_RESULT
@@ -350,8 +37,8 @@ reread(struct writ_bundle *b, const struct writ_buf *body, const struct writ_jso
 }
 
 static WRIT_RESULT
-reread_decision(
-    struct writ_bundle *b, const struct call *call, struct writ_held *ret, struct writ_err *err)
+reread_decision(struct writ_bundle *b, const struct writ_bundle_call *call, struct writ_held *ret,
+    struct writ_err *err)
 {
     const struct writ_json *value = NULL;
 
@@ -362,8 +49,9 @@ reread_decision(
 
 /* Appends the phase of a call at the time that was asked for. */
 static WRIT_RESULT
-put_phase(struct writ_bundle *b, const struct call *call, const struct writ_outcome *outcome,
-    const struct writ_decision *successor, struct writ_buf *out, struct writ_err *err)
+put_phase(struct writ_bundle *b, const struct writ_bundle_call *call,
+    const struct writ_outcome *outcome, const struct writ_decision *successor, struct writ_buf *out,
+    struct writ_err *err)
 {
     struct writ_phase_facts facts = {.outcome = outcome, .successor = successor};
     struct writ_outcome kept = {0};
@@ -388,7 +76,7 @@ put_phase(struct writ_bundle *b, const struct call *call, const struct writ_outc
     writ_write_text(&w, "kind", WRIT_LIT("phase"));
     writ_write_text(&w, "decision_id", writ_buf_view(&call->id));
     writ_write_text(&w, "phase", writ_phase_name(phase));
-    writ_write_flag(&w, "whole", call->run != NULL && !is_faulty(call->run));
+    writ_write_flag(&w, "whole", call->run != NULL && !writ_bundle_live_is_faulty(call->run));
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     writ_buf_byte(out, '\n');
@@ -554,18 +242,7 @@ writ_bundle_free(struct writ_bundle *b)
     if (b == NULL) {
         return;
     }
-    while (b->oldest_run != NULL) {
-        struct run *run = b->oldest_run;
-
-        b->oldest_run = run->newer;
-        run_free(run);
-    }
-    while (b->oldest != NULL) {
-        struct call *call = b->oldest;
-
-        b->oldest = call->newer;
-        call_free(call);
-    }
+    writ_bundle_live_wipe(&b->live);
     writ_digest_stream_wipe(&b->bytes);
     writ_arena_free(b->arena);
     writ_buf_wipe(&b->texts);
@@ -641,28 +318,24 @@ take_decision(struct writ_bundle *b, const struct writ_held *held, struct writ_v
     struct writ_view body, struct writ_buf *out, struct writ_err *err)
 {
     const struct writ_decision *d = &held->decision;
-    struct run *run = NULL;
-    struct call *call;
-    size_t bucket;
+    struct writ_bundle_run *run = NULL;
+    struct writ_bundle_call *call;
 
     b->report.decisions++;
     if (d->boundary_id.is == WRIT_PRESENT && d->seq.is == WRIT_PRESENT) {
-        WRIT_TRY(run_find(b, tenant, d->boundary_id.view, &run, err));
-        if (run == NULL) {
-            WRIT_TRY(run_add(b, tenant, d->boundary_id.view, &run, err));
-        }
-        WRIT_TRY(run_place(run, (uint64_t)d->seq.value,
+        WRIT_TRY(writ_bundle_live_run(&b->live, tenant, d->boundary_id.view, &run, err));
+        WRIT_TRY(writ_bundle_live_place(run, (uint64_t)d->seq.value,
             d->running_count.is == WRIT_PRESENT && d->running_count.value == d->seq.value + 1,
             d->decision_id.view, err));
     }
     if (d->supersedes.is == WRIT_PRESENT) {
-        WRIT_TRY(call_find(b, d->supersedes.view, &call, &bucket, err));
+        WRIT_TRY(writ_bundle_live_find(&b->live, d->supersedes.view, &call, err));
         if (call != NULL) {
             WRIT_TRY(put_phase(b, call, NULL, d, out, err));
-            WRIT_TRY(call_drop(b, call, err));
+            WRIT_TRY(writ_bundle_live_drop(&b->live, call, err));
         }
     }
-    WRIT_TRY(call_add(b, d->decision_id.view, body, &call, err));
+    WRIT_TRY(writ_bundle_live_add(&b->live, d->decision_id.view, body, &call, err));
     call->profile = held->profile;
     call->run = run;
     call->waits = writ_decision_is(d, WRIT_DECISION_REQUIRE_APPROVAL);
@@ -674,11 +347,10 @@ take_outcome(struct writ_bundle *b, const struct writ_held *held, struct writ_vi
     struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err)
 {
     struct writ_held decision;
-    struct call *call;
-    size_t bucket;
+    struct writ_bundle_call *call;
 
     b->report.outcomes++;
-    WRIT_TRY(call_find(b, held->outcome.decision_id.view, &call, &bucket, err));
+    WRIT_TRY(writ_bundle_live_find(&b->live, held->outcome.decision_id.view, &call, err));
     if (call == NULL || call->outcome.len > 0) {
         b->report.unmatched++;
         return WRIT_DONE;
@@ -691,23 +363,10 @@ take_outcome(struct writ_bundle *b, const struct writ_held *held, struct writ_vi
         }
     }
     if (call->waits) {
-        return keep(&call->outcome, body, err);
+        return writ_bundle_live_keep(call, body, err);
     }
     WRIT_TRY(put_phase(b, call, &held->outcome, NULL, out, err));
-    return call_drop(b, call, err);
-}
-
-static WRIT_RESULT
-take_seal(struct writ_bundle *b, const struct writ_held *held, struct writ_err *err)
-{
-    struct run *run = NULL;
-
-    b->report.seals++;
-    WRIT_TRY(run_of_seal(b, held->seal.boundary_id.view, held->seal.seal_hash.view, &run, err));
-    if (run == NULL) {
-        WRIT_TRY(run_add(b, WRIT_LIT(""), held->seal.boundary_id.view, &run, err));
-    }
-    return run_seal(run, &held->seal, err);
+    return writ_bundle_live_drop(&b->live, call, err);
 }
 
 static WRIT_RESULT
@@ -731,7 +390,8 @@ take(struct writ_bundle *b, const struct writ_held *held, struct writ_view body,
     case WRIT_HELD_OUTCOME:
         return take_outcome(b, held, body, out, ret_why, err);
     case WRIT_HELD_SEAL:
-        return take_seal(b, held, err);
+        b->report.seals++;
+        return writ_bundle_live_seal(&b->live, &held->seal, err);
     case WRIT_HELD_REVIEW:
         b->report.reviews++;
         break;
@@ -797,9 +457,9 @@ writ_bundle_withhold(struct writ_bundle *b, const struct writ_bundle_withheld *w
     struct writ_buf *out, struct writ_err *err)
 {
     struct writ_write w = writ_write_to(out);
-    size_t from = out->len, bucket;
-    struct run *run = NULL;
-    struct call *call = NULL;
+    size_t from = out->len;
+    struct writ_bundle_run *run = NULL;
+    struct writ_bundle_call *call = NULL;
 
     begin_leaf(&w, b, WRIT_LIT("withheld"));
     writ_write_text(&w, "of", writ_held_kind_name(withheld->kind));
@@ -817,18 +477,16 @@ writ_bundle_withhold(struct writ_bundle *b, const struct writ_bundle_withheld *w
     b->report.withheld++;
     show(b);
     if (withheld->kind == WRIT_HELD_DECISION) {
-        WRIT_TRY(run_find(b, withheld->tenant, withheld->boundary_id, &run, err));
-        if (run == NULL) {
-            WRIT_TRY(run_add(b, withheld->tenant, withheld->boundary_id, &run, err));
-        }
-        WRIT_TRY(run_place(run, withheld->seq, true, withheld->decision_id, err));
-        WRIT_TRY(call_add(b, withheld->decision_id, WRIT_LIT(""), &call, err));
+        WRIT_TRY(
+            writ_bundle_live_run(&b->live, withheld->tenant, withheld->boundary_id, &run, err));
+        WRIT_TRY(writ_bundle_live_place(run, withheld->seq, true, withheld->decision_id, err));
+        WRIT_TRY(writ_bundle_live_add(&b->live, withheld->decision_id, WRIT_LIT(""), &call, err));
         call->is_withheld = true;
         call->run = run;
     } else if (withheld->kind == WRIT_HELD_OUTCOME) {
-        WRIT_TRY(call_find(b, withheld->decision_id, &call, &bucket, err));
+        WRIT_TRY(writ_bundle_live_find(&b->live, withheld->decision_id, &call, err));
         if (call != NULL) { /* what became of it is not shown */
-            WRIT_TRY(call_drop(b, call, err));
+            WRIT_TRY(writ_bundle_live_drop(&b->live, call, err));
         }
     }
     return written(b, out, from, err);
@@ -854,7 +512,7 @@ writ_bundle_node(struct writ_bundle *b, unsigned level, const struct writ_digest
 /* ---- the end ---- */
 
 static void
-put_named(struct writ_write *w, const char *name, const struct named *named)
+put_named(struct writ_write *w, const char *name, const struct writ_bundle_named *named)
 {
     if (named->total == 0) {
         return;
@@ -875,7 +533,7 @@ put_named(struct writ_write *w, const char *name, const struct named *named)
 }
 
 static void
-put_run(struct writ_write *w, const struct run *run)
+put_run(struct writ_write *w, const struct writ_bundle_run *run)
 {
     writ_write_object_begin(w);
     writ_write_text(w, "boundary", run->name);
@@ -899,12 +557,13 @@ put_runs(struct writ_write *w, struct writ_bundle *b)
 {
     size_t named = 0;
 
+    b->report.boundaries = b->live.runs_n;
     writ_write_name(w, WRIT_LIT("boundaries_named"));
     writ_write_array_begin(w);
-    for (const struct run *run = b->oldest_run; run != NULL; run = run->newer) {
-        b->report.faulty += is_faulty(run) ? 1 : 0;
+    for (const struct writ_bundle_run *run = b->live.oldest_run; run != NULL; run = run->newer) {
+        b->report.faulty += writ_bundle_live_is_faulty(run) ? 1 : 0;
         b->report.unsealed += run->is_sealed ? 0 : 1;
-        if ((is_faulty(run) || !run->is_sealed) && named < WRIT_BUNDLE_FAULTY) {
+        if ((writ_bundle_live_is_faulty(run) || !run->is_sealed) && named < WRIT_BUNDLE_FAULTY) {
             put_run(w, run);
             named++;
         }
@@ -949,7 +608,8 @@ put_calls(struct writ_bundle *b, struct writ_buf *out, struct writ_err *err)
 {
     size_t from = out->len;
 
-    for (const struct call *call = b->oldest; call != NULL; call = call->newer) {
+    for (const struct writ_bundle_call *call = b->live.oldest_call; call != NULL;
+         call = call->newer) {
         writ_arena_reset(b->arena);
         b->report.in_flight += call->outcome.len == 0 && !call->is_withheld ? 1 : 0;
         WRIT_TRY(put_phase(b, call, NULL, NULL, out, err));
