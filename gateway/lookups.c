@@ -85,16 +85,34 @@ writ_lookups_new(const char *path, struct writ_lookups **ret, struct writ_err *e
 }
 
 void
+writ_lookups_stop(struct writ_lookups *lookups)
+{
+    bool before;
+
+    (void)pthread_mutex_lock(&lookups->lock);
+    before = lookups->stop;
+    lookups->stop = true;
+    (void)pthread_cond_signal(&lookups->changed);
+    (void)pthread_mutex_unlock(&lookups->lock);
+    if (before) {
+        return;
+    }
+    (void)pthread_join(lookups->thread, NULL);
+    while (lookups->first != NULL) { /* no more come */
+        struct writ_lookup *lookup = lookups->first;
+
+        lookups->first = lookup->next;
+        lookup->work(lookup, NULL);
+    }
+}
+
+void
 writ_lookups_free(struct writ_lookups *lookups)
 {
     if (lookups == NULL) {
         return;
     }
-    (void)pthread_mutex_lock(&lookups->lock);
-    lookups->stop = true;
-    (void)pthread_cond_signal(&lookups->changed);
-    (void)pthread_mutex_unlock(&lookups->lock);
-    (void)pthread_join(lookups->thread, NULL);
+    writ_lookups_stop(lookups);
     writ_reader_close(lookups->reader);
     (void)pthread_cond_destroy(&lookups->changed);
     (void)pthread_mutex_destroy(&lookups->lock);
@@ -108,7 +126,7 @@ writ_lookups_ask(struct writ_lookups *lookups, struct writ_lookup *lookup)
 
     lookup->next = NULL;
     (void)pthread_mutex_lock(&lookups->lock);
-    taken = lookups->waiting < WRIT_LOOKUPS_MAX;
+    taken = lookups->waiting < WRIT_LOOKUPS_MAX && !lookups->stop;
     if (taken) {
         *lookups->last = lookup;
         lookups->last = &lookup->next;

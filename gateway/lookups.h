@@ -12,7 +12,7 @@ struct writ_lookups;
 /** One question. Lies in the memory of whoever asks until `work` is called. */
 struct writ_lookup {
     /** On the thread of the lookups; blocks as it needs to, and tells the asker by itself.
-     * `reader` is NULL when the ledger cannot be opened. */
+     * `reader` is NULL when the ledger cannot be opened, or is not read any more. */
     void (*work)(struct writ_lookup *lookup, struct writ_reader *reader);
     void *ctx; /* for the asker */
     struct writ_lookup *next;
@@ -23,11 +23,14 @@ struct writ_lookup {
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_lookups_new(const char *path, struct writ_lookups **ret, struct writ_err *err);
 
-/** Ends the thread after what it is at; what waits is dropped without being called. NULL is fine.
- */
+/** Ends the thread after what it is at; what waits is called without a reader, by who stops, and
+ * what comes is refused: nobody waits for ever. Once more does nothing. Blocks. */
+void writ_lookups_stop(struct writ_lookups *lookups);
+
+/** Stops before. NULL is fine. */
 void writ_lookups_free(struct writ_lookups *lookups);
 
-/** Any thread. WRIT_E_BUSY when WRIT_LOOKUPS_MAX wait: refuse. */
+/** Any thread. WRIT_E_BUSY when WRIT_LOOKUPS_MAX wait, or after the stop: refuse. */
 WRIT_RESULT writ_lookups_ask(struct writ_lookups *lookups, struct writ_lookup *lookup);
 
 #endif

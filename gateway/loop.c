@@ -450,6 +450,7 @@ writ_loop_run(struct writ_loop *loop, struct writ_err *err)
         run_timers(loop);
         run_tasks(loop);
     } while (!atomic_exchange(&loop->stopping, false));
+    run_inbox(loop); /* what was posted before the stop, behind the look of this turn */
     run_list(&loop->phases[WRIT_LOOP_IDLE]); /* the stop may have come after this turn looked */
     return r;
 }

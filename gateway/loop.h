@@ -45,7 +45,8 @@ WRIT_RESULT writ_loop_run(struct writ_loop *loop, struct writ_err *err);
 /** Runs the loop on a thread of its own, with every signal blocked there. WRIT_E_IO. */
 WRIT_RESULT writ_loop_start(struct writ_loop *loop, struct writ_err *err);
 
-/** Any thread, also a signal handler: the loop returns at the end of its current turn. */
+/** Any thread, also a signal handler: the loop returns at the end of its current turn, when it has
+ * done what was posted before. */
 void writ_loop_stop(struct writ_loop *loop);
 
 /** Waits for the thread of writ_loop_start. Blocks; not from the loop's own thread. Gives what

@@ -556,6 +556,7 @@ drain(struct serve *serve)
         writ_upstream_stop(gateway->upstreams[i]);
     }
     wait_until(upstreams_stopped, serve, STOP_US);
+    writ_lookups_stop(gateway->lookups); /* while the loops still hear what it answers */
     wait_until(is_drained, serve, TELL_US);
 }
 

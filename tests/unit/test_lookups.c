@@ -3,6 +3,8 @@
 
 #include "gateway/lookups.h"
 
+#include <pthread.h>
+
 struct question {
     struct writ_lookup lookup;
     sem_t *asked, *go; /* the thread says that it has begun, and waits */
@@ -95,5 +97,48 @@ START_TEST(without_a_ledger_there_is_no_reader)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("lookups", questions_are_answered_in_their_order_and_only_so_many_wait,
+static void *
+stop(void *lookups)
+{
+    writ_lookups_stop(lookups);
+    return NULL;
+}
+
+START_TEST(whoever_waits_when_it_stops_is_told)
+{
+    struct writ_kit kit;
+    struct question questions[3] = {{.order = 0}};
+    struct writ_lookups *lookups;
+    sem_t asked, go;
+    pthread_t thread;
+
+    writ_kit_init(&kit);
+    lookups = open_for(kit.path);
+    ck_assert_int_eq(sem_init(&asked, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&go, 0, 0), 0);
+    questions[0].asked = &asked;
+    questions[0].go = &go;
+    for (size_t i = 0; i < 3; i++) {
+        questions[i].lookup = (struct writ_lookup){.work = answer, .ctx = &questions[i]};
+    }
+    ck_assert_ok(writ_lookups_ask(lookups, &questions[0].lookup));
+    (void)sem_wait(&asked);
+    ck_assert_ok(writ_lookups_ask(lookups, &questions[1].lookup));
+    ck_assert_int_eq(pthread_create(&thread, NULL, stop, lookups), 0);
+    (void)sem_post(&go);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert(questions[0].had_reader);
+    ck_assert_int_eq(questions[1].order, 2);
+    ck_assert_code(writ_lookups_ask(lookups, &questions[2].lookup), WRIT_E_BUSY);
+    writ_lookups_stop(lookups);
+    ck_assert_int_eq(answered, 2);
+    writ_lookups_free(lookups);
+    (void)sem_destroy(&asked);
+    (void)sem_destroy(&go);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("lookups", whoever_waits_when_it_stops_is_told,
+    questions_are_answered_in_their_order_and_only_so_many_wait,
     without_a_ledger_there_is_no_reader)
