@@ -173,11 +173,12 @@ tell(const struct asked *a, const char *event, const struct writ_kill *kill)
 }
 
 static void
-pull(struct asked *a, struct writ_kill *kill)
+pull(struct asked *a, const struct writ_kill *kill)
 {
     writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
     struct writ_err err = {{0}, 0, 0};
+    struct writ_kill pulled;
     char id[WRIT_ID_TEXT];
     writ_result result = writ_kills_pull(a->gateway->kills, kill, id, &err);
 
@@ -193,14 +194,15 @@ pull(struct asked *a, struct writ_kill *kill)
         refuse(a, 503, WRIT_REASON_OVERLOADED);
         return;
     }
-    kill->id = writ_view_str(id);
-    tell(a, "kill_pulled", kill);
+    pulled = *kill;
+    pulled.id = writ_view_str(id);
+    tell(a, "kill_pulled", &pulled);
     if (!writ_is_ok(result)) {
-        WRIT_LOG(a->gateway->log, WRIT_LOG_ERROR, "kill_not_durable", writ_log_text("id", kill->id),
-            writ_log_str("why", err.text));
+        WRIT_LOG(a->gateway->log, WRIT_LOG_ERROR, "kill_not_durable",
+            writ_log_text("id", pulled.id), writ_log_str("why", err.text));
     }
     writ_write_object_begin(&w);
-    writ_write_text(&w, "id", kill->id);
+    writ_write_text(&w, "id", pulled.id);
     writ_write_flag(&w, "durable", writ_is_ok(result));
     writ_write_object_end(&w);
     reply(a, &w, &body);

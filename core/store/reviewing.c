@@ -216,13 +216,13 @@ change_for(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
         }
         return WRIT_DONE;
     case WRIT_REVIEWING_PENDS:
-        if (reviewing->before.ptr != NULL) {
+        if (reviewing->review != NULL && reviewing->before.ptr == NULL) {
+            return WRIT_DONE; /* joins it */
+        }
+        if (reviewing->review != NULL) {
             WRIT_TRY(end_before(ledger, reviewing, d->ask, now_us, arena, err));
         }
-        if (reviewing->review == NULL || reviewing->before.ptr != NULL) {
-            return open_review(ledger, reviewing, d, leaf, boundary, arena, err);
-        }
-        return WRIT_DONE;
+        return open_review(ledger, reviewing, d, leaf, boundary, arena, err);
     case WRIT_REVIEWING_REFUSES:
         return lives && reviewing->reason != WRIT_REASON_CONTINUATION_MISMATCH
                    ? end_before(ledger, reviewing, d->ask, now_us, arena, err)
