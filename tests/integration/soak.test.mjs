@@ -38,6 +38,7 @@ async function each(n, atOnce, fn) {
 /** What a round adds is gone again: pools fill in the first round, and the last is no larger than the second. */
 function assertFlat(name, rounds, t) {
   t.diagnostic(`${name}: kB after each round: ${rounds.join(', ')}`);
+  if (process.env.WRIT_SANITIZED) return; // its memory is no measure: what was freed stays in quarantine
   assert.ok(rounds.at(-1) <= Math.max(1.05 * rounds[1], rounds[1] + SLACK_KB), `${name}: ${rounds}`);
 }
 
