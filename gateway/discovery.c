@@ -119,19 +119,23 @@ take_member(const char *issuer, const char *member, struct writ_view text, struc
 }
 
 WRIT_RESULT
+writ_discovery_read(const char *issuer, const char *member, struct writ_view metadata,
+    struct writ_buf *ret, struct writ_err *err)
+{
+    writ_auto_arena arena = writ_arena_new(ARENA_BYTES);
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the metadata of %s", issuer);
+    }
+    return take_member(issuer, member, metadata, arena, ret, err);
+}
+
+WRIT_RESULT
 writ_discovery_find(const char *issuer, const char *member, int64_t timeout_ms,
     const atomic_bool *stop, struct writ_buf *ret, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(WRIT_DISCOVERY_BYTES_MAX);
-    struct writ_arena *arena;
-    writ_result found;
 
     WRIT_TRY(fetch_metadata(issuer, timeout_ms, stop, &text, err));
-    arena = writ_arena_new(ARENA_BYTES);
-    if (arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the metadata of %s", issuer);
-    }
-    found = take_member(issuer, member, writ_buf_view(&text), arena, ret, err);
-    writ_arena_free(arena);
-    return found;
+    return writ_discovery_read(issuer, member, writ_buf_view(&text), ret, err);
 }

@@ -37,4 +37,8 @@
 WRIT_RESULT writ_discovery_find(const char *issuer, const char *member, int64_t timeout_ms,
     const atomic_bool *stop, struct writ_buf *ret, struct writ_err *err);
 
+/** The same of metadata that are there: without WRIT_E_IO. Does not block. */
+WRIT_RESULT writ_discovery_read(const char *issuer, const char *member, struct writ_view metadata,
+    struct writ_buf *ret, struct writ_err *err);
+
 #endif

@@ -2,12 +2,12 @@
  * where, and what. It is refused, or opened. Then no credential is fresh twice while it lives,
  * whatever was in the slots, also not when the file is opened again in between. */
 #include "support/fuzz.h"
+#include "support/shelter.h"
 
 #include "gateway/guard_used.h"
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define NOW_S       INT64_C(1782363630)
@@ -17,16 +17,8 @@
 #define TOKENS      8
 #define ROUNDS_MAX  20000 /* with one file: what was taken in it stays */
 
-static char folder[] = "/dev/shm/writ-fuzz-used-XXXXXX";
 static char path[64];
 static uint8_t header[HEADER];
-
-static void
-clean(void)
-{
-    (void)unlink(path);
-    (void)rmdir(folder);
-}
 
 static void
 prepare(uint64_t round)
@@ -34,9 +26,7 @@ prepare(uint64_t round)
     int fd;
 
     if (path[0] == '\0') {
-        WRIT_INVARIANT(mkdtemp(folder) != NULL);
-        (void)snprintf(path, sizeof path, "%s/used", folder);
-        (void)atexit(clean);
+        (void)shelter_name("used", path, sizeof path);
     }
     if (round == 0) {
         (void)unlink(path);

@@ -2,44 +2,26 @@
  * stops what it names, can be lifted by its id, and the file that is written in its place is read
  * as the same stops. */
 #include "support/fuzz.h"
+#include "support/shelter.h"
 
 #include "gateway/kills.h"
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define LIST_MAX  ((size_t)16 << 20)
 
-static char folder[] = "/dev/shm/writ-fuzz-kills-XXXXXX"; /* memory: every stop is synced */
-static char store[64], file[96];
+static char store[64];
 static struct writ_arena *arena;
-
-static void
-clean(void)
-{
-    (void)unlink(file);
-    (void)rmdir(folder);
-}
 
 static void
 prepare(const uint8_t *data, size_t size)
 {
-    int fd;
-
     if (arena == NULL) {
         arena = writ_arena_new(ARENA_MAX);
-        WRIT_INVARIANT(arena != NULL && mkdtemp(folder) != NULL);
-        (void)snprintf(store, sizeof store, "%s/ledger.db", folder);
-        (void)snprintf(file, sizeof file, "%s.kills.json", store);
-        (void)atexit(clean);
+        WRIT_INVARIANT(arena != NULL);
     }
     writ_arena_reset(arena);
-    fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, S_IRUSR | S_IWUSR);
-    WRIT_INVARIANT(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-    (void)close(fd);
+    (void)shelter_name("ledger.db", store, sizeof store);
+    shelter_put("ledger.db.kills.json", writ_view(data, size)); /* memory: every stop is synced */
 }
 
 static void
