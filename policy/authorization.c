@@ -11,12 +11,6 @@ static const struct writ_view taken[] = {WRIT_LIT("accept"), WRIT_LIT("connectio
 
 static const struct writ_view taken_prefixes[] = {WRIT_LIT("mcp-"), WRIT_LIT("proxy-")};
 
-static const struct writ_yaml *
-option_of(const struct writ_yaml *map, const char *name)
-{
-    return writ_yaml_get(map, writ_view_str(name));
-}
-
 bool
 writ_authorization_is_header(struct writ_view name)
 {
@@ -59,7 +53,7 @@ check_header(struct writ_options *o, const struct writ_yaml *node,
     }
     for (size_t i = 0; i < raw->scheme.len; i++) {
         if (raw->scheme.ptr[i] <= ' ' || raw->scheme.ptr[i] > '~') {
-            WRIT_OPTION_FAULT(o, option_of(node, "scheme"), "wants one word, or \"\"");
+            WRIT_OPTION_FAULT(o, writ_option_of(node, "scheme"), "wants one word, or \"\"");
             return;
         }
     }
@@ -84,8 +78,9 @@ check_plain(struct writ_options *o, const struct writ_yaml *node)
         "key", "issuer", "token_endpoint", "scopes", "resource", NULL};
 
     for (size_t i = 0; names[i] != NULL; i++) {
-        if (option_of(node, names[i]) != NULL) {
-            WRIT_OPTION_FAULT(o, option_of(node, names[i]), "is only for tokens: with client_id");
+        if (writ_option_of(node, names[i]) != NULL) {
+            WRIT_OPTION_FAULT(
+                o, writ_option_of(node, names[i]), "is only for tokens: with client_id");
         }
     }
 }
@@ -105,9 +100,9 @@ check_client(
     if ((raw->issuer.len > 0) == (raw->token_endpoint.len > 0)) {
         WRIT_OPTION_FAULT(o, node, "client_id wants exactly one of issuer and token_endpoint");
     }
-    check_place(o, option_of(node, "issuer"), raw->issuer);
-    check_place(o, option_of(node, "token_endpoint"), raw->token_endpoint);
-    (void)writ_scopes_check(o, option_of(node, "scopes"), &raw->scopes);
+    check_place(o, writ_option_of(node, "issuer"), raw->issuer);
+    check_place(o, writ_option_of(node, "token_endpoint"), raw->token_endpoint);
+    (void)writ_scopes_check(o, writ_option_of(node, "scopes"), &raw->scopes);
 }
 
 static struct writ_view
@@ -136,7 +131,7 @@ const struct writ_authorization_config *
 writ_authorization_read(struct writ_options *o, const struct writ_yaml *node,
     const struct writ_raw_authorization *raw, const struct writ_upstream_config *to)
 {
-    const struct writ_yaml *own = option_of(node, "authorization");
+    const struct writ_yaml *own = writ_option_of(node, "authorization");
     struct writ_authorization_config *ret;
 
     if (own == NULL || own->type != WRIT_YAML_MAP) {

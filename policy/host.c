@@ -224,3 +224,9 @@ writ_host_is_protected(struct writ_view url)
            (read.tls || writ_view_is(read.host, "localhost") || writ_view_is(read.host, "::1") ||
                writ_view_has_prefix(read.host, WRIT_LIT("127.")));
 }
+
+bool
+writ_host_is_url(struct writ_view text)
+{
+    return writ_view_search(text, WRIT_LIT("://")) < text.len;
+}

@@ -25,6 +25,9 @@ struct writ_url {
 /** Reads a URL as strictly as told above. WRIT_E_PARSE. */
 WRIT_RESULT writ_host_read_url(struct writ_view text, struct writ_url *ret);
 
+/** True when the text names a scheme ("x://"); what else it is has not been looked at. */
+bool writ_host_is_url(struct writ_view text);
+
 /** True for an https URL, and for an http URL of a loopback address: what is sent there can be read
  * by nobody on the way. */
 bool writ_host_is_protected(struct writ_view url);

@@ -609,3 +609,24 @@ writ_option_read(
     }
     refuse_unknown(o, section, map);
 }
+
+const struct writ_yaml *
+writ_option_of(const struct writ_yaml *map, const char *name)
+{
+    return writ_yaml_get(map, writ_view_str(name));
+}
+
+struct writ_view
+writ_option_join(struct writ_options *o, const char *before, struct writ_view text)
+{
+    writ_auto_buf buf = writ_buf_make(text.len + 64);
+    struct writ_view kept = {NULL, 0};
+
+    writ_buf_str(&buf, before);
+    writ_buf_put(&buf, text);
+    if (writ_is_ok(writ_buf_check(&buf, NULL))) {
+        kept = writ_view_copy(writ_buf_view(&buf), o->arena);
+    }
+    o->nomem = o->nomem || kept.ptr == NULL;
+    return kept;
+}

@@ -103,6 +103,13 @@ void writ_option_read(
 #define WRIT_OPTION_WARN(o, node, ...)                                                             \
     writ_yaml_find((o)->findings, WRIT_SEVERITY_WARNING, (node), __VA_ARGS__)
 
+/** The option of that name in a section, NULL when it is left out or `map` is no map. */
+const struct writ_yaml *writ_option_of(const struct writ_yaml *map, const char *name);
+
+/** A copy of the two one after the other, in o->arena; ptr NULL (and o->nomem) without memory. */
+struct writ_view writ_option_join(
+    struct writ_options *o, const char *before, struct writ_view text);
+
 /** Memory for `n` objects of `size` bytes, or NULL (and o->nomem). At least one object. */
 void *writ_option_memory(struct writ_options *o, size_t n, size_t size);
 

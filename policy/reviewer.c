@@ -9,12 +9,6 @@
 
 #define KEY_ARENA (1 << 16)
 
-static const struct writ_yaml *
-option_of(const struct writ_yaml *map, const char *name)
-{
-    return writ_yaml_get(map, writ_view_str(name));
-}
-
 /* ---- the key */
 
 static WRIT_RESULT
@@ -85,7 +79,7 @@ read_webhook(struct writ_options *o, const struct writ_yaml *node,
 
     if (!writ_is_ok(writ_host_read_url(raw->webhook, &url)) ||
         !writ_host_is_protected(raw->webhook) || writ_view_find(url.rest, '#') < url.rest.len) {
-        WRIT_OPTION_FAULT(o, option_of(node, "webhook"),
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "webhook"),
             "wants an https URL (http on loopback) without userinfo and fragment");
         return;
     }
@@ -93,7 +87,7 @@ read_webhook(struct writ_options *o, const struct writ_yaml *node,
         WRIT_OPTION_FAULT(o, node, "a webhook wants the secret that it is signed with");
     }
     if (raw->ca.len > 0 && !url.tls) {
-        WRIT_OPTION_FAULT(o, option_of(node, "ca"), "has no effect on an http URL");
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "ca"), "has no effect on an http URL");
     }
     ret->path = with_slash(o, url.rest);
 }
@@ -186,7 +180,7 @@ refuse_lost(struct writ_options *o, const struct writ_yaml *node, enum writ_revi
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct writ_yaml *option = option_of(node, rows[i].name);
+        const struct writ_yaml *option = writ_option_of(node, rows[i].name);
 
         if (option != NULL && rows[i].kind != kind) {
             WRIT_OPTION_FAULT(o, option, "has no effect on a reviewer of this kind");
@@ -199,8 +193,10 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
     struct writ_compile_pattern **patterns)
 {
     struct writ_raw_reviewer raw = {0};
-    const struct writ_yaml *key = option_of(node, "key"), *opinions = option_of(node, "opinions");
-    bool webhook = option_of(node, "webhook") != NULL, worker = option_of(node, "worker") != NULL;
+    const struct writ_yaml *key = writ_option_of(node, "key"),
+                           *opinions = writ_option_of(node, "opinions");
+    bool webhook = writ_option_of(node, "webhook") != NULL,
+         worker = writ_option_of(node, "worker") != NULL;
 
     writ_option_read(o, WRIT_SECTION_reviewer, node, &raw);
     *ret = (struct writ_reviewer_config){.id = node->key,
@@ -237,7 +233,7 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
         read_webhook(o, node, &raw, ret);
     }
     if (worker && (raw.worker.n == 0 || raw.worker.items[0].len == 0)) {
-        WRIT_OPTION_FAULT(o, option_of(node, "worker"), "lacks a program");
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "worker"), "lacks a program");
     }
     if (opinions != NULL) {
         read_opinions(o, opinions, ret, patterns);
