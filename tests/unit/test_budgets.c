@@ -93,22 +93,37 @@ START_TEST(windows_are_aligned_to_the_epoch)
 }
 END_TEST
 
+/* One that holds. */
+static struct writ_booking
+booked(struct writ_budgets *budgets, const char *amount, int64_t now_us)
+{
+    struct writ_reservation wanted = draw(1, amount, "5");
+    struct writ_booking booking;
+    size_t refused;
+
+    ck_assert_ok(writ_budgets_book(budgets, &wanted, 1, now_us, &booking, &refused));
+    return booking;
+}
+
+static void
+give_back(struct writ_budgets *budgets, const struct writ_booking *booking)
+{
+    writ_budgets_return(budgets, booking, 1);
+    writ_budgets_end(booking, 1);
+}
+
 START_TEST(what_is_given_back_counts_only_in_its_own_window)
 {
     struct writ_budgets budgets = {0};
-    struct writ_reservation one = draw(1, "1", "5");
     struct writ_booking first, second;
-    size_t refused;
 
     ck_assert_ok(writ_budgets_init(&budgets, 10, NULL));
-    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, 5, &first, &refused));
-    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, 6, &second, &refused));
-    writ_budgets_return(&budgets, &second, 1);
-    writ_budgets_end(&second, 1);
+    first = booked(&budgets, "1", 5);
+    second = booked(&budgets, "1", 6);
+    give_back(&budgets, &second);
     spent_is(&budgets, "1");
-    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, MINUTE, &second, &refused));
-    writ_budgets_return(&budgets, &first, 1); /* of the window before */
-    writ_budgets_end(&first, 1);
+    (void)booked(&budgets, "1", MINUTE);
+    give_back(&budgets, &first); /* of the window before */
     spent_is(&budgets, "1");
     writ_budgets_commit(&budgets);
     writ_budgets_wipe(&budgets);
@@ -118,20 +133,23 @@ END_TEST
 START_TEST(a_group_that_is_rolled_back_leaves_no_trace)
 {
     struct writ_budgets budgets = {0};
-    struct writ_reservation one = draw(1, "1", "5");
     struct writ_booking first, second;
-    size_t refused;
 
     ck_assert_ok(writ_budgets_init(&budgets, 10, NULL));
-    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, 5, &first, &refused));
+    first = booked(&budgets, "2", 5);
     writ_budgets_commit(&budgets);
-    ck_assert_ok(writ_budgets_book(&budgets, &one, 1, MINUTE, &second, &refused));
+    second = booked(&budgets, "1", MINUTE);
     writ_budgets_return(&budgets, &first, 1);
     writ_budgets_end(&second, 1);
     writ_budgets_rollback(&budgets);
-    spent_is(&budgets, "1");
+    spent_is(&budgets, "2");
     ck_assert_int_eq(budgets.all->window, 0);
     ck_assert_uint_eq(budgets.all->booked, 1);
+    second = booked(&budgets, "1", 6);
+    give_back(&budgets, &first);
+    writ_budgets_end(&second, 1);
+    writ_budgets_rollback(&budgets);
+    spent_is(&budgets, "2");
     writ_budgets_wipe(&budgets);
 }
 END_TEST

@@ -82,6 +82,21 @@ START_TEST(a_retired_claim_ends_in_its_time_and_not_before)
 }
 END_TEST
 
+START_TEST(a_claim_stands_until_its_boundary_is_sealed_however_late_that_is)
+{
+    struct writ_claims claims = {0};
+
+    ck_assert_ok(writ_claims_init(&claims, 10, KEPT, WINDOW, NULL));
+    claims.ticked_us = NOW;
+    writ_claims_retire(&claims, taken(&claims, 1, true), NOW + 3 * KEPT / 2, NOW + KEPT);
+    writ_claims_tick(&claims, NOW + 3 * KEPT / 2 - 1, 100);
+    ck_assert_uint_eq(writ_claims_count(&claims), 1);
+    writ_claims_tick(&claims, NOW + 2 * KEPT, 100);
+    ck_assert_uint_eq(writ_claims_count(&claims), 0);
+    writ_claims_wipe(&claims);
+}
+END_TEST
+
 START_TEST(one_whose_time_has_passed_is_freed_at_once)
 {
     struct writ_claims claims = {0};
@@ -159,5 +174,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("claims", a_claim_is_found_by_key_and_by_intent,
     a_full_table_takes_no_more_until_one_is_freed, a_retired_claim_ends_in_its_time_and_not_before,
+    a_claim_stands_until_its_boundary_is_sealed_however_late_that_is,
     one_whose_time_has_passed_is_freed_at_once, no_jump_of_the_clock_ends_a_claim_early,
     a_tick_frees_a_bounded_number_and_the_next_goes_on, no_memory_takes_no_claim)

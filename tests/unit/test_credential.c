@@ -1072,6 +1072,64 @@ START_TEST(state_is_compared_as_it_is)
 }
 END_TEST
 
+/* Somebody behind the verifier compares one of the two. */
+START_TEST(who_does_not_see_the_arguments_wants_both_places_to_say_the_same)
+{
+    static const struct change one[] = {{"params_hash", OTHER}, {0}};
+    static const struct change both[] = {{"params_hash", OTHER},
+        {"authorization_details", DETAILS(AUDIENCE, OTHER, "customer_export")}, {0}};
+    struct writ_credential_expect expect;
+
+    setup();
+    expect = expectation();
+    expect.any_params = true;
+    ck_assert_str_eq(reason_of(issued(signer), &expect), "credential_ok");
+    ck_assert_str_eq(reason_of(forged(signer, "JWT", one), &expect), "args_mismatch");
+    ck_assert_str_eq(reason_of(forged(signer, "JWT", both), &expect), "credential_ok");
+    expect.any_params = false;
+    ck_assert_str_eq(reason_of(forged(signer, "JWT", both), &expect), "args_mismatch");
+    teardown();
+}
+END_TEST
+
+/* The keys of the test, of which the signer's is revoked as of then. */
+static struct writ_jwks *
+revoked_since(int64_t since_s)
+{
+    const struct writ_jwk *all[] = {writ_signer_jwk(signer)};
+    writ_auto_buf text = writ_buf_make(WRIT_JWKS_BYTES_MAX);
+    struct writ_jwks *set = NULL;
+
+    writ_jwks_put(&text, all, 1);
+    writ_buf_cut(&text, text.len - 1); /* the last brace */
+    writ_buf_fmt(&text, ",\"revoked\":[{\"kid\":\"" WRIT_VIEW_FMT "\",\"revoked_at\":%lld}]}",
+        WRIT_VIEW_ARG(writ_jwk_kid(all[0])), (long long)since_s);
+    ck_assert_ok(writ_jwks_read(writ_buf_view(&text), &set, NULL));
+    return set;
+}
+
+/* Whoever has the key can sign with any date: what was issued before is not believed either. */
+START_TEST(nothing_of_a_key_is_believed_from_its_revocation_on)
+{
+    static const struct {
+        int64_t since_s;
+        const char *reason;
+    } rows[] = {{BEGIN_S - 100, "key_revoked"}, {BEGIN_S + 10, "key_revoked"},
+        {BEGIN_S + 11, "credential_ok"}};
+
+    setup();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct writ_jwks *set = revoked_since(rows[i].since_s);
+        struct writ_credential_expect expect = expectation();
+
+        expect.keys = set;
+        ck_assert_str_eq(reason_of(issued(signer), &expect), rows[i].reason);
+        writ_jwks_free(set);
+    }
+    teardown();
+}
+END_TEST
+
 START_TEST(a_token_of_every_length_fits_an_arena_of_64_kib)
 {
     struct writ_arena *small = writ_arena_new(65536);
@@ -1119,4 +1177,6 @@ WRIT_UNIT_MAIN("credential", what_is_issued_verifies, every_claim_is_that_of_the
     a_jti_is_used_once_and_burnt_only_by_a_credential_that_holds,
     who_cannot_find_out_about_a_jti_has_no_answer, an_expectation_of_zeros_is_met_by_nothing,
     a_skew_is_forgiven_on_both_sides_to_the_second, an_expectation_has_limits,
-    state_is_compared_as_it_is, a_token_of_every_length_fits_an_arena_of_64_kib)
+    state_is_compared_as_it_is, who_does_not_see_the_arguments_wants_both_places_to_say_the_same,
+    nothing_of_a_key_is_believed_from_its_revocation_on,
+    a_token_of_every_length_fits_an_arena_of_64_kib)

@@ -132,6 +132,7 @@ START_TEST(what_is_not_used_for_the_idle_time_is_swept)
     ck_assert_ok(writ_sessions_add(sessions, quiet, 0));
     ck_assert_ok(writ_sessions_add(sessions, busy, 0));
     writ_session_drop(writ_sessions_find(sessions, writ_view_str(busy->id), 500));
+    ck_assert_ptr_null(writ_sessions_find(sessions, writ_view_str(quiet->id), 1000));
     ck_assert_uint_eq(writ_sessions_sweep(sessions, 999, &left), 0);
     ck_assert_uint_eq(left, 2);
     ck_assert_uint_eq(writ_sessions_sweep(sessions, 1000, &left), 1);
