@@ -96,10 +96,12 @@ struct writ_http_handler {
  * @param ret      the call, until its on_end returned
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  method, target or a field is not allowed: not a token, control bytes, or
- * a field that the client writes itself (Host, Content-Length, Connection, Transfer-Encoding, TE,
- * Trailer, Upgrade, Keep-Alive, Expect, Proxy-*) WRIT_E_LIMIT    the head is larger than
- * WRIT_HTTP_REQUEST_HEAD_MAX WRIT_E_BUSY     all connections are in use and waiting_max calls wait
+ *         WRIT_E_INVALID  method, target or a field is not allowed: not a token, control bytes,
+ *                         or a field that the client writes itself (Host, Content-Length, TE,
+ *                         Connection, Transfer-Encoding, Trailer, Upgrade, Keep-Alive, Expect,
+ *                         Proxy-*)
+ *         WRIT_E_LIMIT    the head is larger than WRIT_HTTP_REQUEST_HEAD_MAX
+ *         WRIT_E_BUSY     all connections are in use and waiting_max calls wait
  *         WRIT_E_NOMEM
  *         On failure nothing was sent and on_end is not called.
  */

@@ -430,12 +430,15 @@ read_stops(struct writ_kills *kills, const struct writ_json *list, struct writ_e
 }
 
 static WRIT_RESULT
-read_text(
-    struct writ_kills *kills, struct writ_view text, struct writ_arena *arena, struct writ_err *err)
+read_file(struct writ_kills *kills, struct writ_view text, struct writ_err *err)
 {
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
     struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *file = NULL;
 
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
+    }
     limits.bytes = FILE_MAX;
     WRIT_TRY(writ_json_read(text, &limits, arena, &file, err));
     if (!read_run(file, &kills->revocations)) {
@@ -444,20 +447,6 @@ read_text(
     WRIT_TRY(read_stops(kills, writ_json_get(file, WRIT_LIT("kills")), err));
     writ_revocations_follow(&kills->revocations, now_s(kills));
     return WRIT_DONE;
-}
-
-static WRIT_RESULT
-read_file(struct writ_kills *kills, struct writ_view text, struct writ_err *err)
-{
-    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
-    writ_result result;
-
-    if (arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
-    }
-    result = read_text(kills, text, arena, err);
-    writ_arena_free(arena);
-    return result;
 }
 
 static WRIT_RESULT

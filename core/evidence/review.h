@@ -114,8 +114,9 @@ struct writ_review {
  * Checks terms: names, weights, times, and that nobody votes twice or on a call of its own.
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  no voter, a name twice, the subject among the voters, a value out of
- * range WRIT_E_LIMIT    more than WRIT_REVIEW_VOTERS_MAX voters
+ *         WRIT_E_INVALID  no voter, a name twice, the subject among the voters, or a value that
+ *                         is out of range
+ *         WRIT_E_LIMIT    more than WRIT_REVIEW_VOTERS_MAX voters
  */
 WRIT_RESULT writ_review_check(const struct writ_review *review, struct writ_err *err);
 

@@ -1,4 +1,5 @@
-/* status_list.h - which credentials were revoked: a Token Status List (IETF OAuth Status List).
+/* status_list.h - which credentials were revoked: a Token Status List
+ * (draft-ietf-oauth-status-list).
  *
  * A credential has a claim `status` with the URI of a list and its place in it (claim.tbl.h). The
  * list is a JWT of its own (typ "statuslist+jwt"), signed with the key of the credentials:

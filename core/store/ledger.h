@@ -122,7 +122,8 @@ WRIT_RESULT writ_ledger_create(
  *                          active Ed25519 key for the ledger
  *         WRIT_E_PARSE     not a ledger, or of a newer version than this program
  *         WRIT_E_MISMATCH  its records contradict each other or its checkpoint, or it does not
- * contain what is pinned: see `writ ledger verify` WRIT_E_BUSY      another process has it open
+ *                          contain what is pinned: see `writ ledger verify`
+ *         WRIT_E_BUSY      another process has it open
  *         WRIT_E_LIMIT     more claims, boundaries or budgets are live than the options admit
  *         WRIT_E_IO, WRIT_E_NOMEM
  */

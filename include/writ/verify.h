@@ -70,7 +70,9 @@ WRIT_RESULT writ_verify_keys(
  * Leaves of the keys only those that are in `trusted`, a key set that was trusted before, or to
  * which its keys lead: a key that is rotated out signs which key comes after it. So a set that
  * anybody may have served is as good as the one that was had from a safe place. After
- * writ_verify_keys.
+ * writ_verify_keys. Not while another thread verifies.
+ *
+ * @param trusted  borrowed for the call
  *
  * @return WRIT_OK          perhaps with no key left, and then no credential is good
  *         WRIT_E_MISMATCH  a key names two successors; or as writ_verify_keys
@@ -81,7 +83,8 @@ WRIT_RESULT writ_verify_pin(
     struct writ_verify *verify, struct writ_view trusted, struct writ_err *err);
 
 /**
- * Takes the gateway's list of revoked credentials (IETF Token Status List), a token that the keys
+ * Takes the gateway's list of revoked credentials (Token Status List,
+ * draft-ietf-oauth-status-list), a token that the keys
  * have signed, in the place of the one before. From the first call on, also one that fails, a
  * credential needs a place in a list that is current, and is `status_unknown` without. Without any
  * call, whether it was revoked is not looked at. Not while another thread verifies.
@@ -89,9 +92,12 @@ WRIT_RESULT writ_verify_pin(
  * @param token  borrowed for the call; empty: there is none yet
  *
  * @return WRIT_OK
- *         WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_LIMIT  not such a token, or an older one than the
- * one that is there, which goes on WRIT_E_ABSENT, WRIT_E_MISMATCH  its key is not known, or its
- * signature does not hold WRIT_E_NOMEM, WRIT_E_CRYPTO
+ *         WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_LIMIT  not such a token, or one that is older
+ *                                                     than what is there
+ *         WRIT_E_ABSENT, WRIT_E_MISMATCH              its key is not known, or its signature
+ *                                                     does not hold
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ *         On failure the list before goes on.
  */
 WRIT_RESULT writ_verify_status(
     struct writ_verify *verify, struct writ_view token, struct writ_err *err);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# format.sh SOURCE - clang-format decides layout, but that of tables. scripts/format repairs it.
+# format.sh SOURCE - clang-format decides layout, but that of tables. scripts/format repairs it. It
+# runs a line of a comment that is too long into the next one: a list of codes must not be such text.
 set -eu
 cd "$1"
 
@@ -12,4 +13,9 @@ find core policy crew examples gateway cli include tests bench -name node_module
     echo "format: run scripts/format"
     exit 1
 }
+find core policy crew gateway cli include -name '*.h' -print0 | xargs -0 awk '
+    FNR == 1 || /^ \* *$/ || /\*\/ *$/ { in_codes = 0 }
+    in_codes && /^ \* [^ ]/ { print FILENAME ":" FNR ": a line of the list after @return begins at the margin"; bad = 1 }
+    / @return / { in_codes = 1 }
+    END { exit bad }'
 echo "format: ok"
