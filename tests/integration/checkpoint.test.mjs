@@ -1,25 +1,14 @@
 // writ ledger checkpoint and key: what a ledger says of itself, checked with Node's own crypto.
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BIN } from '../support/gateway.mjs';
+import { sampleLedger } from '../support/ledger.mjs';
 
-const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
-const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
-
-let folder;
-let path; // a ledger with calls in it: see ledger_sample.c
-let keys;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'writ-checkpoint-'));
-  path = join(folder, 'ledger.db');
-  keys = join(folder, 'keys');
-  assert.equal(spawnSync(SAMPLE, [path, keys]).status, 0);
-});
-after(() => rmSync(folder, { recursive: true }));
+const { folder, path, keys } = sampleLedger();
 
 function writ(...args) {
   const run = spawnSync(BIN, args, { encoding: 'utf8' });

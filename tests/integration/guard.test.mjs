@@ -225,43 +225,51 @@ test('bodies of many who have no credential do not fill the memory', async (t) =
   assert.equal(up.calls.length, 1);
 });
 
-test('keys are fetched again for a credential of a key that is new', async (t) => {
-  const [old, fresh] = [await issuer('old'), await issuer('new')];
-  let keys = old.jwks;
-  let fetched = 0;
-  const server = http.createServer((req, res) => { fetched++; res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(keys)); }).listen(0, '127.0.0.1');
+/** Serves a set of keys: what it serves and how slowly is the test's to change; how often it was asked. */
+async function keyServer(t, keys) {
+  const served = { keys, slow: 0, fetched: 0 };
+  const server = http.createServer((req, res) => {
+    served.fetched++;
+    setTimeout(() => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(served.keys)), served.slow);
+  }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
+  served.url = `http://127.0.0.1:${server.address().port}/jwks`;
+  return served;
+}
+
+/** A guard that trusts the keys of that server; `run` makes a call with a credential of an issuer. */
+async function withKeysOf(t, server) {
   const up = await startUpstream(t);
-  const guard = await startGuard(t, await guardFolder(t), ['http', up.url.replace('/mcp', '')], { keys: `http://127.0.0.1:${server.address().port}/jwks` });
+  const guard = await startGuard(t, await guardFolder(t), ['http', up.url.replace('/mcp', '')], { keys: server.url });
   const caller = new Caller(guard);
   const run = async (of) => (await caller.call('pay', ARGS, { headers: { 'writ-credential': await of.mint('pay', ARGS) } })).status;
-  await until(() => fetched > 0, 'the first fetch');
+  return { up, run };
+}
+
+test('keys are fetched again for a credential of a key that is new', async (t) => {
+  const [old, fresh] = [await issuer('old'), await issuer('new')];
+  const server = await keyServer(t, old.jwks);
+  const { up, run } = await withKeysOf(t, server);
+  await until(() => server.fetched > 0, 'the first fetch');
   assert.equal(await run(old), 200);
-  keys = { keys: [...fresh.jwks.keys, ...old.jwks.keys] };
+  server.keys = { keys: [...fresh.jwks.keys, ...old.jwks.keys] };
   await new Promise((r) => setTimeout(r, 1100)); // a key that was asked for a moment ago is not asked for again
   assert.equal(await run(fresh), 200);
   const made = await issuer('made-up');
-  const before = fetched;
+  const before = server.fetched;
   await Promise.all(Array.from({ length: 20 }, () => run(made)));
-  assert.ok(fetched - before <= 2, `${fetched - before} fetches`);
+  assert.ok(server.fetched - before <= 2, `${server.fetched - before} fetches`);
   assert.equal(up.calls.length, 2);
 });
 
 test('who comes while a new key is being fetched waits for it, as the first did', async (t) => {
   const [old, fresh] = [await issuer('old'), await issuer('new')];
-  let keys = old.jwks;
-  let slow = 0;
-  const server = http.createServer((req, res) => setTimeout(() => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(keys)), slow)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const up = await startUpstream(t);
-  const guard = await startGuard(t, await guardFolder(t), ['http', up.url.replace('/mcp', '')], { keys: `http://127.0.0.1:${server.address().port}/jwks` });
-  const caller = new Caller(guard);
-  const run = async (of) => (await caller.call('pay', ARGS, { headers: { 'writ-credential': await of.mint('pay', ARGS) } })).status;
+  const server = await keyServer(t, old.jwks);
+  const { run } = await withKeysOf(t, server);
   await until(async () => await run(old) === 200, 'the keys');
-  keys = { keys: [...fresh.jwks.keys, ...old.jwks.keys] };
-  slow = 500;
+  server.keys = { keys: [...fresh.jwks.keys, ...old.jwks.keys] };
+  server.slow = 500;
   await new Promise((r) => setTimeout(r, 1100));
   const first = run(fresh);
   await new Promise((r) => setTimeout(r, 200));
@@ -271,17 +279,10 @@ test('who comes while a new key is being fetched waits for it, as the first did'
 for (const form of ['http', 'check']) {
   test(`a client that leaves while keys are fetched takes nobody with it (guard ${form})`, async (t) => {
     const [known, other] = [await issuer(), await issuer('other')];
-    let slow = 0;
-    let asked = 0;
-    const server = http.createServer((req, res) => {
-      asked++;
-      setTimeout(() => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(known.jwks)), slow);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => server.close());
+    const server = await keyServer(t, known.jwks);
     const up = await startUpstream(t);
     const guard = await startGuard(t, await guardFolder(t), form === 'http' ? ['http', up.url.replace('/mcp', '')] : ['check'],
-      { keys: `http://127.0.0.1:${server.address().port}/jwks` });
+      { keys: server.url });
     const caller = new Caller(guard);
     const run = async (of) => {
       const headers = { 'writ-credential': await of.mint('pay', ARGS) };
@@ -291,15 +292,15 @@ for (const form of ['http', 'check']) {
     const good = form === 'http' ? 200 : 204;
     await until(async () => await run(known) === good, 'the keys');
     await new Promise((r) => setTimeout(r, 1100));
-    slow = 1000;
-    const before = asked;
+    server.slow = 1000;
+    const before = server.fetched;
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: ARGS } });
     const head = form === 'http' ? `POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: ${body.length}`
       : 'GET /check HTTP/1.1\r\nWrit-Tool: pay';
     const socket = net.connect(guard.port, '127.0.0.1');
     socket.on('error', () => {});
     socket.write(`${head}\r\nHost: 127.0.0.1:${guard.port}\r\nWrit-Credential: ${await other.mint('pay', ARGS)}\r\n\r\n${form === 'http' ? body : ''}`);
-    await until(() => asked > before, 'the question for keys');
+    await until(() => server.fetched > before, 'the question for keys');
     socket.resetAndDestroy();
     await new Promise((r) => setTimeout(r, 1500));
     assert.equal(guard.gone, false, JSON.stringify(guard.log));

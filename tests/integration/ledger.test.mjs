@@ -5,10 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-
-const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
-const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
+import { join } from 'node:path';
+import { BIN } from '../support/gateway.mjs';
+import { SAMPLE } from '../support/ledger.mjs';
 
 let folder;
 let path; // a ledger with calls in it: see ledger_sample.c

@@ -1,28 +1,15 @@
 // writ receipt and writ verify receipt, against two verifiers that share no code with Writ.
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { BIN, writ } from '../support/gateway.mjs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writ } from '../support/gateway.mjs';
+import { sampleLedger } from '../support/ledger.mjs';
 import { DEV, approve, asks, setUp } from '../support/reviews.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { all, verdicts } from '../support/verifiers.mjs';
 
-const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
-
-let folder;
-let path; // a ledger with calls in it: see ledger_sample.c
-let keys;
-let trusted;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'writ-receipts-'));
-  [path, keys, trusted] = ['ledger.db', 'keys', 'trusted'].map((name) => join(folder, name));
-  assert.equal(spawnSync(SAMPLE, [path, keys]).status, 0);
-  writeFileSync(trusted, writ(['ledger', 'key', path, '--keys', keys]).out);
-});
-after(() => rmSync(folder, { recursive: true }));
+const { folder, path, keys, trusted } = sampleLedger();
 
 const decisions = () => JSON.parse(writ(['ledger', 'list', path, '--json']).out).decisions;
 function receiptOf(id, ledger = path, dir = keys) {

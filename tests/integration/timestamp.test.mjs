@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { SAMPLE } from '../support/ledger.mjs';
 import { BIN, sha256, writ } from '../support/gateway.mjs';
 
-const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
 
 let folder;
 const at = (name) => join(folder, name);

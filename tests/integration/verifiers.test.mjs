@@ -1,28 +1,16 @@
 // Writ and the two verifiers that share no code with it: what they say of bundles of random logs, and that they refuse
 // bundles with one bit, one line or one member changed by the same word on the same line.
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { BIN, writ } from '../support/gateway.mjs';
+import { join } from 'node:path';
+import { writ } from '../support/gateway.mjs';
+import { sampleLedger } from '../support/ledger.mjs';
 import { DEV, approve, asks, setUp } from '../support/reviews.mjs';
 import { KEY, randomBundle, randomly } from '../support/random-log.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { agreed } from '../support/verifiers.mjs';
 
-const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
-
-let folder;
-let path; // a ledger with calls in it: see ledger_sample.c
-let keys;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'writ-verifiers-'));
-  [path, keys] = ['ledger.db', 'keys'].map((name) => join(folder, name));
-  assert.equal(spawnSync(SAMPLE, [path, keys]).status, 0);
-});
-after(() => rmSync(folder, { recursive: true }));
+const { path, keys } = sampleLedger();
 
 /** A bundle, and the keys of its ledger. */
 function exported(args, ledger = path, dir = keys) {
