@@ -581,6 +581,7 @@ put_end(struct writ_bundle *b, struct writ_buf *out, struct writ_err *err)
 
     WRIT_TRY(writ_digest_stream_now(&b->bytes, &digest, err));
     writ_hex_put(&hex, digest.bytes, sizeof digest.bytes);
+    WRIT_TRY(writ_buf_check(&hex, err));
     writ_write_object_begin(&w);
     writ_write_text(&w, "kind", WRIT_LIT("end"));
     writ_write_count(&w, "records", r->records);

@@ -127,10 +127,14 @@ static WRIT_RESULT
 read_checkpoint(struct writ_bundle_check *c, const struct writ_json *root,
     enum writ_reason *ret_why, struct writ_err *err)
 {
+    writ_result result;
+
     writ_buf_put(&c->note, writ_json_string(writ_json_get(root, WRIT_LIT("checkpoint"))));
-    if (!writ_is_ok(writ_buf_check(&c->note, NULL))) {
+    result = writ_buf_check(&c->note, err);
+    if (result.code == WRIT_E_LIMIT) {
         return malformed(ret_why, err, "the checkpoint is too long");
     }
+    WRIT_TRY(result);
     return writ_checkpoint_judge(writ_buf_view(&c->note), c->trust, &c->head, ret_why, err);
 }
 
@@ -227,9 +231,16 @@ take_record(struct writ_bundle_check *c, enum writ_held_kind kind, const struct 
     enum writ_reason *ret_why, struct writ_err *err)
 {
     const struct writ_json *record = writ_json_get(line, WRIT_LIT("record"));
+    writ_result result = {WRIT_E_INVALID};
 
     writ_buf_clear(&c->body);
-    if (record == NULL || !writ_is_ok(writ_jcs_put(&c->body, record, err))) {
+    if (record != NULL) {
+        result = writ_jcs_put(&c->body, record, err);
+    }
+    if (result.code == WRIT_E_NOMEM) {
+        return result;
+    }
+    if (!writ_is_ok(result)) {
         *ret_why = WRIT_REASON_RECORD_INVALID;
         return WRIT_DONE;
     }
