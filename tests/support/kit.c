@@ -344,6 +344,34 @@ writ_kit_run(struct writ_kit *kit, struct writ_kit_spec spec)
     writ_kit_call_free(call);
 }
 
+static void
+ended(struct writ_kit *kit, struct writ_kit_spec spec, enum writ_outcome_kind kind, const char *why)
+{
+    struct writ_kit_call *call = writ_kit_granted(kit, spec);
+
+    ck_assert_int_eq(writ_kit_end(kit, call, kind, why), WRIT_OK);
+    writ_kit_call_free(call);
+}
+
+void
+writ_kit_two_runs(struct writ_kit *kit, const char *agent)
+{
+    struct writ_kit_call *denied;
+
+    writ_kit_run(kit, (struct writ_kit_spec){.boundary = "one", .argument = "1"});
+    ended(kit, (struct writ_kit_spec){.boundary = "one", .argument = "2"}, WRIT_OUTCOME_TIMEOUT,
+        NULL);
+    ck_assert_int_eq(writ_kit_seal(kit, "one", NULL), WRIT_OK);
+    denied =
+        writ_kit_call(kit, (struct writ_kit_spec){.boundary = "two", .route = WRIT_DECISION_DENY});
+    ck_assert_int_eq(writ_kit_decide(kit, denied), WRIT_OK);
+    writ_kit_call_free(denied);
+    ended(kit, (struct writ_kit_spec){.boundary = "two", .agent = agent, .key = "k"},
+        WRIT_OUTCOME_ERROR, WRIT_OUTCOME_NOT_SENT);
+    writ_kit_call_free(
+        writ_kit_granted(kit, (struct writ_kit_spec){.boundary = "two", .argument = "3"}));
+}
+
 /* ---- rounds ---- */
 
 enum writ_code

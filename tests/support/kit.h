@@ -83,6 +83,10 @@ struct writ_kit_call *writ_kit_granted(struct writ_kit *kit, struct writ_kit_spe
 void writ_kit_refused(struct writ_kit *kit, struct writ_kit_spec spec, enum writ_reason reason);
 /** Grants and executes a call. */
 void writ_kit_run(struct writ_kit *kit, struct writ_kit_spec spec);
+/** Two boundaries, "one" sealed and "two" not: 0 allow, 1 executed, 2 allow, 3 timeout, 4 seal,
+ * 5 deny, 6 blocked, 7 allow with a stated key, of that agent (NULL: of the same), 8 not sent,
+ * 9 allow, in flight. */
+void writ_kit_two_runs(struct writ_kit *kit, const char *agent);
 
 /** Lets a granted call wait for input under a name, as long as that is good. */
 enum writ_code writ_kit_wait(struct writ_kit *kit, struct writ_kit_call *call,

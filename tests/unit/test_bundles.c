@@ -26,27 +26,6 @@ struct bench {
     struct writ_buf text;
 };
 
-/* Two runs, one sealed: 0 allow, 1 executed, 2 allow, 3 timeout, 4 seal, 5 deny, 6 blocked, 7 allow
- * of another agent, 8 not sent, 9 allow, in flight. */
-static void
-fill(struct writ_kit *kit)
-{
-    call *c;
-
-    writ_kit_run(kit, (spec){.boundary = "one", .argument = "1"});
-    c = writ_kit_granted(kit, (spec){.boundary = "one", .argument = "2"});
-    ck_assert_int_eq(writ_kit_end(kit, c, WRIT_OUTCOME_TIMEOUT, NULL), WRIT_OK);
-    writ_kit_call_free(c);
-    ck_assert_int_eq(writ_kit_seal(kit, "one", NULL), WRIT_OK);
-    c = writ_kit_call(kit, (spec){.boundary = "two", .route = WRIT_DECISION_DENY});
-    ck_assert_int_eq(writ_kit_decide(kit, c), WRIT_OK);
-    writ_kit_call_free(c);
-    c = writ_kit_granted(kit, (spec){.boundary = "two", .agent = "other", .key = "k"});
-    ck_assert_int_eq(writ_kit_end(kit, c, WRIT_OUTCOME_ERROR, WRIT_OUTCOME_NOT_SENT), WRIT_OK);
-    writ_kit_call_free(c);
-    writ_kit_call_free(writ_kit_granted(kit, (spec){.boundary = "two", .argument = "3"}));
-}
-
 static struct writ_signer *
 signer_of(struct writ_kit *kit)
 {
@@ -138,7 +117,7 @@ START_TEST(a_bundle_of_a_run_is_what_it_says)
     struct writ_bundle_report r;
 
     bench_begin(&b);
-    fill(&b.kit);
+    writ_kit_two_runs(&b.kit, "other");
     b.order.select.boundary_id = WRIT_LIT("one");
     r = made_and_verified(&b);
     ck_assert_uint_eq(r.records, 5);
@@ -164,7 +143,7 @@ START_TEST(a_bundle_of_an_agent_names_the_seqs_that_are_others)
     struct writ_bundle_report r;
 
     bench_begin(&b);
-    fill(&b.kit);
+    writ_kit_two_runs(&b.kit, "other");
     b.order.select.agent_id = WRIT_LIT("other");
     r = made_and_verified(&b);
     ck_assert_uint_eq(r.records, 2);
@@ -207,7 +186,7 @@ START_TEST(what_selects_nothing_is_no_bundle)
 
     bench_begin(&b);
     ck_assert_code(make(&b, &r), WRIT_E_ABSENT);
-    fill(&b.kit);
+    writ_kit_two_runs(&b.kit, "other");
     b.order.select.boundary_id = WRIT_LIT("three");
     ck_assert_code(make(&b, &r), WRIT_E_ABSENT);
     ck_assert_uint_eq(r.records, 7);
@@ -221,7 +200,7 @@ START_TEST(the_phase_of_every_decision_is_told)
     char text[WRIT_TIME_TEXT];
 
     bench_begin(&b);
-    fill(&b.kit);
+    writ_kit_two_runs(&b.kit, "other");
     writ_time_format(WRIT_KIT_WALL_US + WRIT_KIT_S, text);
     b.order.select.at = writ_view_str(text);
     (void)made_and_verified(&b);
@@ -240,7 +219,7 @@ START_TEST(what_is_withheld_leaves_its_digest_and_all_proofs_hold)
     struct writ_bundle_report r;
 
     bench_begin(&b);
-    fill(&b.kit);
+    writ_kit_two_runs(&b.kit, "other");
     b.order.redacted[0] = WRIT_LIT("error_type");
     b.order.redacted_n = 1;
     r = made_and_verified(&b);
@@ -262,7 +241,7 @@ START_TEST(every_changed_bit_of_a_bundle_is_noticed)
     struct writ_bundle_report r = {.records = 7};
 
     bench_begin(&b);
-    fill(&b.kit);
+    writ_kit_two_runs(&b.kit, "other");
     b.order.select.boundary_id = WRIT_LIT("two");
     b.order.select.at = WRIT_LIT("2026-06-25T05:00:10Z");
     b.order.redacted[0] = WRIT_LIT("error_type");
@@ -322,7 +301,7 @@ START_TEST(a_record_that_is_left_out_doubled_or_moved_is_noticed)
     size_t n;
 
     bench_begin(&b);
-    fill(&b.kit);
+    writ_kit_two_runs(&b.kit, "other");
     b.order.select.at = WRIT_LIT("2026-06-25T05:00:10Z");
     ck_assert_ok(make(&b, &r));
     n = lines_of(&b.text, lines, MADE_LINES);
@@ -396,7 +375,7 @@ START_TEST(a_bundle_needs_a_key_that_is_trusted)
 
     bench_begin(&b);
     bench_begin(&other);
-    fill(&b.kit);
+    writ_kit_two_runs(&b.kit, "other");
     ck_assert_ok(make(&b, &r));
     ck_assert_int_eq(verify(&other, writ_buf_view(&b.text), &r), WRIT_REASON_CHECKPOINT_UNSIGNED);
     b.order.ring = other.kit.ring;
@@ -415,7 +394,7 @@ START_TEST(records_that_were_not_asked_for_are_foreign)
     size_t n;
 
     bench_begin(&b);
-    fill(&b.kit);
+    writ_kit_two_runs(&b.kit, "other");
     b.order.select.boundary_id = WRIT_LIT("two");
     ck_assert_ok(make(&b, &r));
     (void)lines_of(&b.text, lines, 1);

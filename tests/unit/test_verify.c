@@ -21,34 +21,13 @@ verified(struct writ_kit *kit)
     return report;
 }
 
-/* Two boundaries, one sealed: 0 allow, 1 executed, 2 allow, 3 timeout, 4 seal, 5 deny, 6 blocked,
- * 7 allow with a stated key, 8 not sent, 9 allow, in flight. */
-static void
-fill(struct writ_kit *kit)
-{
-    call *c;
-
-    writ_kit_start(kit);
-    writ_kit_run(kit, (spec){.boundary = "one", .argument = "1"});
-    c = writ_kit_granted(kit, (spec){.boundary = "one", .argument = "2"});
-    ck_assert_int_eq(writ_kit_end(kit, c, WRIT_OUTCOME_TIMEOUT, NULL), WRIT_OK);
-    writ_kit_call_free(c);
-    ck_assert_int_eq(writ_kit_seal(kit, "one", NULL), WRIT_OK);
-    c = writ_kit_call(kit, (spec){.boundary = "two", .route = WRIT_DECISION_DENY});
-    ck_assert_int_eq(writ_kit_decide(kit, c), WRIT_OK);
-    writ_kit_call_free(c);
-    c = writ_kit_granted(kit, (spec){.boundary = "two", .key = "k"});
-    ck_assert_int_eq(writ_kit_end(kit, c, WRIT_OUTCOME_ERROR, WRIT_OUTCOME_NOT_SENT), WRIT_OK);
-    writ_kit_call_free(c);
-    writ_kit_call_free(writ_kit_granted(kit, (spec){.boundary = "two", .argument = "3"}));
-}
-
 START_TEST(a_ledger_as_it_is_written_is_sound)
 {
     struct writ_kit kit;
     struct writ_verify_report report;
 
-    fill(&kit);
+    writ_kit_start(&kit);
+    writ_kit_two_runs(&kit, NULL);
     report = verified(&kit); /* while it is open */
     ck_assert_msg(report.problems == 0, "record %llu: %s", (unsigned long long)report.list[0].leaf,
         report.list[0].what);
@@ -169,7 +148,8 @@ START_TEST(every_change_is_found_and_the_first_bad_record_named)
         struct writ_verify_report report;
         struct writ_kit kit;
 
-        fill(&kit);
+        writ_kit_start(&kit);
+        writ_kit_two_runs(&kit, NULL);
         writ_kit_close(&kit);
         writ_kit_sql(&kit, row->sql);
         report = verified(&kit);
@@ -345,7 +325,8 @@ START_TEST(a_verification_can_be_stopped)
     struct writ_verify_report report = {.records = 77};
     int asked = 0;
 
-    fill(&kit);
+    writ_kit_start(&kit);
+    writ_kit_two_runs(&kit, NULL);
     ck_assert_code(
         writ_verify_ledger(kit.path, kit.ring, stop_at_once, &asked, &report, NULL), WRIT_E_BUSY);
     ck_assert_int_eq(asked, 1);

@@ -481,17 +481,28 @@ START_TEST(of_two_that_bind_a_call_in_one_group_one_does)
 }
 END_TEST
 
+/* A ledger with two calls that their callers make: gives the one that waits to be bound, and the
+ * one that was. */
+static call *
+start_with_two(struct writ_kit *kit, call **ret_bound)
+{
+    call *first, *second;
+
+    writ_kit_start(kit);
+    first = unbound(kit, (spec){0});
+    second = writ_kit_granted(kit, (spec){.argument = "b"});
+    ck_assert_int_eq(writ_kit_wait(kit, second, WRIT_WAIT_BIND, named("second"), HOUR_US), WRIT_OK);
+    ck_assert_int_eq(bound(kit, second), WRIT_OK);
+    *ret_bound = second;
+    return first;
+}
+
 START_TEST(a_call_of_its_caller_is_as_far_as_it_was_after_a_restart)
 {
     struct writ_kit kit;
     call *first, *second;
 
-    writ_kit_start(&kit);
-    first = unbound(&kit, (spec){0});
-    second = writ_kit_granted(&kit, (spec){.argument = "b"});
-    ck_assert_int_eq(
-        writ_kit_wait(&kit, second, WRIT_WAIT_BIND, named("second"), HOUR_US), WRIT_OK);
-    ck_assert_int_eq(bound(&kit, second), WRIT_OK);
+    first = start_with_two(&kit, &second);
     writ_kit_close(&kit);
     writ_kit_open(&kit);
     is_at(&kit, first, WRIT_CALL_BINDS);
@@ -512,12 +523,7 @@ START_TEST(a_call_of_its_caller_that_nobody_speaks_of_may_have_run)
     struct writ_kit kit;
     call *first, *second;
 
-    writ_kit_start(&kit);
-    first = unbound(&kit, (spec){0});
-    second = writ_kit_granted(&kit, (spec){.argument = "b"});
-    ck_assert_int_eq(
-        writ_kit_wait(&kit, second, WRIT_WAIT_BIND, named("second"), HOUR_US), WRIT_OK);
-    ck_assert_int_eq(bound(&kit, second), WRIT_OK);
+    first = start_with_two(&kit, &second);
     writ_kit_pass(&kit, 2 * HOUR_US);
     ck_assert_int_eq(bound(&kit, first), WRIT_E_INVALID);
     writ_kit_turn(&kit);
