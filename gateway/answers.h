@@ -81,6 +81,8 @@ WRIT_RESULT writ_answers_note_task(struct writ_answers *answers, const struct wr
 void writ_answers_settle(struct writ_answers *answers, const struct writ_digest *key,
     const struct writ_request *call, const struct writ_digest *shown);
 
+/** What is known of an answer: UNKNOWN when nobody awaits or has had one by that key. Thread-safe.
+ */
 struct writ_answers_found writ_answers_find(
     struct writ_answers *answers, const struct writ_digest *key);
 

@@ -80,6 +80,7 @@ struct writ_flight {
 WRIT_RESULT writ_flight_new(struct writ_stdio *stdio, struct writ_worker *worker,
     struct writ_upcall *call, struct writ_flight **ret);
 
+/** From here on what comes is held back, until writ_flight_resume. */
 void writ_flight_pause(struct writ_flight *flight);
 
 /** What was held back comes from a later turn of the loop. */

@@ -25,6 +25,7 @@ void writ_review_viewer_wipe(struct writ_review_viewer *viewer);
 /** The subject behind it: as whom it votes. */
 struct writ_view writ_review_viewer_subject(const struct writ_review_viewer *viewer);
 
+/** Whether it is an administrator of that kind of review, by the present configuration. */
 bool writ_review_viewer_administers(
     const struct writ_review_viewer *viewer, const struct writ_review *review);
 

@@ -73,11 +73,13 @@ struct writ_section_row {
     const char *id, *title, *sentence;
 };
 
+/** The row of a section. Static storage. */
 const struct writ_section_row *writ_option_section(enum writ_section section);
 
 /** The settings of all sections in the order of the table. */
 const struct writ_setting *writ_option_settings(size_t *ret_n);
 
+/** True when the file cannot leave it out. */
 bool writ_option_is_required(const struct writ_setting *setting);
 
 /** Where readings go. `nomem` is set once memory ran out: what was read is then not complete. */

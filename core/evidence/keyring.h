@@ -93,7 +93,9 @@ WRIT_RESULT writ_keyring_read(
 /** Appends it: every key, without private halves. One line per key, for people and for diff. */
 void writ_keyring_put(struct writ_buf *buf, const struct writ_keyring *ring);
 
+/** How many keys it has, of every purpose and state. */
 size_t writ_keyring_count(const struct writ_keyring *ring);
+/** Key `i`, which is below the count; borrowed until the ring changes. */
 const struct writ_keyring_key *writ_keyring_key(const struct writ_keyring *ring, size_t i);
 
 /** Gives the private half of an active key to the ring, which takes `signer` on success.

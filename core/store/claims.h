@@ -50,8 +50,10 @@ WRIT_RESULT writ_claims_init(struct writ_claims *ret, size_t most, int64_t kept_
 /** Frees all claims. A zeroed table is fine. */
 void writ_claims_wipe(struct writ_claims *claims);
 
+/** How many are held. */
 size_t writ_claims_count(const struct writ_claims *claims);
 
+/** The claim of that key, or of that intent; NULL when nobody holds it. Belongs to the table. */
 struct writ_hold *writ_claims_by_key(const struct writ_claims *claims, struct writ_tag key);
 struct writ_hold *writ_claims_by_intent(const struct writ_claims *claims, struct writ_tag intent);
 

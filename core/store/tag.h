@@ -14,6 +14,7 @@ struct writ_tag {
     uint64_t high, low;
 };
 
+/** The first 16 bytes of a digest. */
 struct writ_tag writ_tag_of(const struct writ_digest *digest);
 /** A tag that is a number: leaf indexes. */
 struct writ_tag writ_tag_number(uint64_t number);
