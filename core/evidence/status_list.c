@@ -41,9 +41,12 @@ read_bits(
     writ_auto_buf packed = writ_buf_make(WRIT_JWS_BYTES_MAX);
     writ_auto_buf bits = writ_buf_make(WRIT_STATUS_LIST_BYTES_MAX);
 
-    if (!writ_is_ok(writ_base64url_read(text, &packed))) {
+    writ_result result = writ_base64url_read(text, &packed);
+
+    if (!writ_is_ok(result) && result.code != WRIT_E_NOMEM) {
         WRIT_FAIL(err, WRIT_E_PARSE, "status list: lst is not strict base64url");
     }
+    WRIT_TRY(result);
     WRIT_TRY(writ_inflate_read(writ_buf_view(&packed), &bits, err));
     *ret = writ_view_copy(writ_buf_view(&bits), arena);
     if (ret->ptr == NULL) {

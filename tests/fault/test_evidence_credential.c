@@ -7,6 +7,7 @@
 
 #include "evidence/credential.h"
 #include "evidence/keyring.h"
+#include "evidence/status_list.h"
 
 #define ARENA_MAX ((size_t)1 << 20)
 
@@ -138,6 +139,55 @@ START_TEST(a_key_set_is_whole_or_not_at_all)
 }
 END_TEST
 
+static const struct writ_status_list revoked = {.uri = WRIT_LIT("https://gateway.example/list"),
+    .bits = WRIT_LIT("\1\2\3"),
+    .issued_s = 100,
+    .expires_s = 160,
+    .ttl_s = 1,
+    .width = 1};
+
+static writ_result
+issue_list(struct writ_buf *ret)
+{
+    return writ_status_list_issue(signer, &revoked, ret, NULL);
+}
+
+static writ_result
+read_list(struct writ_buf *ret)
+{
+    const struct writ_jwk *all[1] = {writ_signer_jwk(signer)};
+    struct writ_status_list list = {.uri = {NULL, 0}};
+    struct writ_arena *own = writ_arena_new(ARENA_MAX);
+    struct writ_jwks *set = NULL;
+    writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX), text = writ_buf_make(ARENA_MAX);
+    writ_result result = {WRIT_E_NOMEM};
+
+    writ_jwks_put(&text, all, 1);
+    if (own != NULL && writ_is_ok(writ_buf_check(&text, NULL))) {
+        result = writ_jwks_read(writ_buf_view(&text), &set, NULL);
+    }
+    if (writ_is_ok(result)) {
+        result = issue_list(&token);
+    }
+    if (writ_is_ok(result)) {
+        result = writ_status_list_read(writ_buf_view(&token), set, own, &list, NULL);
+        writ_buf_put(ret, list.bits);
+    }
+    writ_jwks_free(set);
+    writ_arena_free(own);
+    return writ_is_ok(result) ? writ_buf_check(ret, NULL) : result;
+}
+
+/* What was revoked is in it, or it is no list. */
+START_TEST(a_list_of_revoked_credentials_is_whole_or_not_at_all)
+{
+    setup();
+    expect_same_or_error(issue_list);
+    expect_same_or_error(read_list);
+    teardown();
+}
+END_TEST
+
 #define RING                                                                                       \
     "{\"version\":1,\"keys\":[{\"created_at\":\"2026-01-01T00:00:00.000000Z\","                    \
     "\"changed_at\":\"2026-01-01T00:00:00.000000Z\",\"purpose\":\"credential\","                   \
@@ -180,4 +230,5 @@ START_TEST(a_ring_is_whole_or_not_at_all)
 END_TEST
 
 WRIT_UNIT_MAIN("credential under faults", a_credential_is_whole_or_not_at_all,
-    no_memory_is_no_verdict, a_key_set_is_whole_or_not_at_all, a_ring_is_whole_or_not_at_all)
+    no_memory_is_no_verdict, a_list_of_revoked_credentials_is_whole_or_not_at_all,
+    a_key_set_is_whole_or_not_at_all, a_ring_is_whole_or_not_at_all)
