@@ -51,7 +51,7 @@ struct writ_workers;
 
 /** Starts nothing yet: a process begins with the first step for it. `options` is copied, what it
  * points to borrowed until the workers are freed. `ret` is new, free with writ_workers_free;
- * written only on success. WRIT_E_NOMEM. */
+ * written only on success. WRIT_E_LIMIT (WRIT_WORKERS_ENV_MAX), WRIT_E_NOMEM. */
 WRIT_RESULT writ_workers_new(
     const struct writ_workers_options *options, struct writ_workers **ret, struct writ_err *err);
 /** Kills what is left. */
