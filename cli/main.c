@@ -5,23 +5,23 @@
 #include <unistd.h>
 
 /* Where a standard stream is closed, the next file that is opened would take its number, and get
- * what is written for people: a ledger, or a connection. */
-static void
+ * what is written for people: a ledger, or a connection. Writing stays refused, and is told. */
+static bool
 hold_standard_streams(void)
 {
-    int fd;
-
-    do {
-        fd = open("/dev/null", O_RDWR);
-    } while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0) {
-        (void)close(fd);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) {
+            return false;
+        }
     }
+    return true;
 }
 
 int
 main(int argc, char **argv)
 {
-    hold_standard_streams();
+    if (!hold_standard_streams()) { /* and nobody may be there to be told */
+        return WRIT_EXIT_ENVIRONMENT;
+    }
     return (int)writ_cli_run(argc, (const char *const *)argv);
 }

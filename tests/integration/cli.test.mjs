@@ -107,4 +107,5 @@ test('an answer that cannot be written is not a success', () => {
   const run = writ(['--help'], { stdio: ['ignore', full, 'pipe'] });
   closeSync(full);
   assert.equal(run.code, 4);
+  assert.equal(spawnSync('sh', ['-c', 'exec "$0" --help >&-', BIN]).status, 4); // closed is no other file's number
 });
