@@ -117,13 +117,28 @@ ask(struct writ_request *request)
     arm(request, look, LOOK_US);
 }
 
+static void tick(struct writ_timer *timer);
+
+/* The gateway may end meanwhile: it is looked at now and then. */
+static void
+wait_on(struct writ_request *request)
+{
+    int64_t until = until_us(request), ask_us = request->call->resume.ask_us;
+    int64_t left_us = (ask_us < until ? ask_us : until) - writ_loop_now_us(request->x->loop);
+
+    arm(request, tick, left_us < LOOK_US ? left_us : LOOK_US);
+}
+
 static void
 tick(struct writ_timer *timer)
 {
     struct writ_request *request = timer->ctx;
+    int64_t now_us = writ_loop_now_us(request->x->loop);
 
-    if (writ_loop_now_us(request->x->loop) >= until_us(request)) {
+    if (now_us >= until_us(request) || request->worker->expired) {
         nobody_asked(request);
+    } else if (now_us < request->call->resume.ask_us) {
+        wait_on(request);
     } else if (client_is_asking(request)) {
         wait_and_ask(request, ASK_AFTER_US);
     } else {
@@ -134,9 +149,8 @@ tick(struct writ_timer *timer)
 static void
 wait_and_ask(struct writ_request *request, int64_t after_us)
 {
-    int64_t left_us = until_us(request) - writ_loop_now_us(request->x->loop);
-
-    arm(request, tick, after_us < left_us ? after_us : left_us);
+    request->call->resume.ask_us = writ_loop_now_us(request->x->loop) + after_us;
+    wait_on(request);
 }
 
 /* ---- the stream has ended ---- */

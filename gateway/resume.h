@@ -19,6 +19,7 @@ struct writ_request;
 struct writ_resume {
     struct writ_buf id; /* of the last event that had one */
     int64_t retry_us;   /* what the server wants waited; 0: it did not say */
+    int64_t ask_us;     /* when the rest is asked for, by the clock of the loop */
     struct writ_digest key;
     bool noted;   /* in the table of answers, until it is settled */
     bool left;    /* the client has gone */

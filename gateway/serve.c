@@ -529,6 +529,7 @@ expire(struct writ_post *post)
     struct writ_worker *worker = post->ctx;
     const struct writ_gateway *gateway = worker->gateway;
 
+    worker->expired = true; /* nor does anything begin */
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         writ_upstream_expire(gateway->upstreams[i], worker);
     }

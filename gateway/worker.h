@@ -31,6 +31,7 @@ struct writ_worker {
     struct writ_post stopping, expiring;
     struct writ_arena *scratch;   /* empty but while a function reads with it */
     bool ending;                  /* the gateway stops: nothing is waited for that need not be */
+    bool expired;                 /* the time of all that is under way is over */
     struct writ_request *streams; /* those that end only when told: see stream.h */
     struct writ_review_stream *review_streams; /* those who watch reviews */
     /* by the index of an upstream: learn.c */

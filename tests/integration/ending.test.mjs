@@ -45,6 +45,16 @@ const CASES = {
     await stream.closed();
     return { gw };
   },
+  'a call whose server wants to be asked later for its rest': async (t) => {
+    const streams = new Streams();
+    const { up, gw } = await setUp(t, { onGet: streams.onGet });
+    let stream;
+    up.onCall = (a) => { stream = streams.open(a); stream.send(NOTICE, 'retry: 30000\n'); };
+    const answer = (await openSession(gw, { path: '/mcp/up' })).call('pay', { n: 1 });
+    await up.arrived();
+    await stream.hangUp();
+    return { gw, answer, told: 'upstream_timeout', outcome: 'timeout', after: () => assert.equal(stream.connections, 1) };
+  },
   'a request that is not governed': async (t) => {
     const { up, gw } = await setUp(t, { onMessage: (a) => (a.method === 'prompts/get' ? true : undefined) });
     const answer = (await openSession(gw, { path: '/mcp/up' })).request('prompts/get', { name: 'p' });
@@ -65,13 +75,13 @@ const CASES = {
     return { gw, answer, told: 'upstream_failed', outcome: 'error' };
   },
   'a ledger that somebody else has locked': async (t) => {
-    const { gw } = await setUp(t, {}, RULE, { ledger: { busy_timeout: '60s' } });
+    const { up, gw } = await setUp(t, {}, RULE, { ledger: { busy_timeout: '60s' } });
     const caller = await openSession(gw);
     const other = new DatabaseSync(gw.ledgerFile);
     other.exec('BEGIN IMMEDIATE');
     const answer = caller.call('up__pay', { n: 1 });
-    gw.exited.then(() => other.close());
-    return { gw, answer };
+    setTimeout(() => other.close(), 11_000); // the claim is granted, and there is no time left for the call
+    return { gw, answer, after: () => assert.equal(up.calls.length, 0) };
   },
 };
 
