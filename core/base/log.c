@@ -17,7 +17,7 @@ writ_log_init(
     log->level = level;
     atomic_init(&log->lost, 0);
     (void)pthread_mutex_init(&log->lock, NULL);
-    log->full = false;
+    log->patient_us = 0;
 }
 
 struct writ_log_field
@@ -125,9 +125,16 @@ static bool
 find_room(struct writ_log *log)
 {
     struct pollfd at = {.fd = log->fd, .events = POLLOUT};
+    int64_t now_us = writ_clock_mono_us(log->clock);
+    bool patient = now_us >= log->patient_us;
 
-    log->full = log->fd >= 0 && poll(&at, 1, log->full ? 0 : WRIT_LOG_PATIENCE_MS) == 0;
-    return !log->full;
+    if (log->fd < 0 || poll(&at, 1, patient ? WRIT_LOG_PATIENCE_MS : 0) == 1) {
+        return true; /* what is wrong with it, write(2) tells */
+    }
+    if (patient) {
+        log->patient_us = now_us + WRIT_LOG_PATIENCE_S * INT64_C(1000000);
+    }
+    return false;
 }
 
 static bool

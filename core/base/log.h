@@ -16,7 +16,8 @@
 
 #define WRIT_LOG_LINE_MAX    4096 /* PIPE_BUF: so a line into a pipe is never mixed with another */
 #define WRIT_LOG_TEXT_MAX    1024 /* bytes of one text value that are shown */
-#define WRIT_LOG_PATIENCE_MS 1000 /* with who reads the log */
+#define WRIT_LOG_PATIENCE_MS 1000 /* with who reads the log, */
+#define WRIT_LOG_PATIENCE_S  60   /* once in so long */
 
 enum writ_log_level {
     WRIT_LOG_ERROR = 0, /* a zeroed log still tells errors */
@@ -33,7 +34,7 @@ struct writ_log {
     enum writ_log_level level; /* the least urgent that is written */
     atomic_ulong lost;         /* lines that could not be written since the last that could */
     pthread_mutex_t lock;      /* over looking for room for a line and writing it */
-    bool full;                 /* there was none; under the lock */
+    int64_t patient_us;        /* when a full pipe is waited for again; under the lock */
 };
 
 enum writ_log_kind {
@@ -60,7 +61,8 @@ struct writ_log_field writ_log_bool(const char *key, bool value);
 
 /** Writes one line: time, level, event, then the fields in order. Fields that do not fit
  * WRIT_LOG_LINE_MAX are left out and the line says "cut":true. Blocks for at most
- * WRIT_LOG_PATIENCE_MS, and not at all while nobody reads. */
+ * WRIT_LOG_PATIENCE_MS in WRIT_LOG_PATIENCE_S while nobody reads; where another process fills the
+ * same pipe or terminal between our look and our write, as long as write(2) does. */
 void writ_log_write(struct writ_log *log, enum writ_log_level level, const char *event,
     const struct writ_log_field *fields, size_t count);
 
