@@ -192,8 +192,8 @@ take_lock(const struct writ_file *file, enum writ_file_part part, int flags, int
         (void)close(fd);
         WRIT_FAIL(err, reason == EWOULDBLOCK ? WRIT_E_BUSY : WRIT_E_IO,
             reason == EWOULDBLOCK ? "another process has the ledger open (it holds %s)"
-                                  : "%s cannot be locked",
-            path);
+                                  : "%s cannot be locked (%s): a ledger needs a local file system",
+            path, strerrordesc_np(reason));
     }
     *ret = fd;
     return WRIT_DONE;
@@ -204,14 +204,19 @@ static WRIT_RESULT
 check_only_name(const struct writ_file *file, struct writ_err *err)
 {
     const char *path = writ_file_path(file, WRIT_FILE_DATABASE);
-    struct stat st;
+    struct statx own, around;
 
-    if (fstat(file->database_fd, &st) != 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "%s cannot be looked at", path);
+    if (statx(file->database_fd, "", AT_EMPTY_PATH, STATX_NLINK | STATX_MNT_ID, &own) != 0 ||
+        statx(AT_FDCWD, file->directory.path.ptr, 0, STATX_MNT_ID, &around) != 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "%s cannot be looked at (%s)", path, strerrordesc_np(errno));
     }
-    if (st.st_nlink > 1) {
+    if (own.stx_nlink > 1) {
         WRIT_FAIL(err, WRIT_E_INVALID,
             "the ledger, %s, has another name, too (a hard link): copy it or remove one", path);
+    }
+    if (own.stx_mnt_id != around.stx_mnt_id) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "the ledger, %s, is mounted there by itself: mount the folder that it is in", path);
     }
     return WRIT_DONE;
 }

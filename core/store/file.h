@@ -70,12 +70,12 @@ WRIT_RESULT writ_file_settle(const struct writ_file *file, struct writ_err *err)
 
 /**
  * Takes the locks that keep a second process out: of the lock file, which is made when it is
- * missing, and of the database itself, which may be reached by another path (a bind mount).
+ * missing, and of the database itself, which may be reached by another path.
  *
  * @return WRIT_OK
  *         WRIT_E_BUSY     somebody has one of them
- *         WRIT_E_INVALID  a symbolic link; or a database with a second name (a hard link), under
- *                         which another write-ahead log may lie
+ *         WRIT_E_INVALID  a symbolic link; or a database with a second name (a hard link, a mount
+ *                         of the file alone), under which another write-ahead log may lie
  *         WRIT_E_IO       cannot be opened or locked
  */
 WRIT_RESULT writ_file_lock(struct writ_file *file, struct writ_err *err);

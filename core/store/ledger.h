@@ -118,7 +118,8 @@ WRIT_RESULT writ_ledger_create(
  * @return WRIT_OK
  *         WRIT_E_ABSENT    there is no such file
  *         WRIT_E_INVALID   a symbolic link, no regular file, writable by others, in a directory
- *                          that others can write to; an option out of range; or no keyring with an
+ *                          that others can write to; a hard link to it, or mounted apart from its
+ *                          directory; an option out of range; or no keyring with an
  *                          active Ed25519 key for the ledger
  *         WRIT_E_PARSE     not a ledger, or of a newer version than this program
  *         WRIT_E_MISMATCH  its records contradict each other or its checkpoint, or it does not
