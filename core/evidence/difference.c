@@ -23,11 +23,13 @@ put_value(struct writ_buf *ret, const struct writ_json *value)
 
     if (!writ_is_ok(writ_jcs_put(&text, value, NULL))) {
         writ_buf_str(ret, "(no canonical form)");
+        ret->failed = text.failed == WRIT_E_NOMEM ? WRIT_E_NOMEM : ret->failed;
         return;
     }
     if (writ_json_type(value) == WRIT_JSON_STRING) {
         writ_text_json_safe(&safe, writ_json_string(value), WRIT_DIFFERENCE_TEXT_MAX);
         writ_buf_put(ret, writ_buf_view(&safe));
+        ret->failed = safe.failed == WRIT_E_NOMEM ? WRIT_E_NOMEM : ret->failed;
         return;
     }
     for (size_t i = 0; i < text.len && i < WRIT_DIFFERENCE_TEXT_MAX; i++) {
