@@ -124,7 +124,7 @@ for (const secure of [false, true]) {
         await new Promise((resolve) => setTimeout(resolve, SOON_MS));
         assert.ok(call.open, 'the server still has the call');
         call.answer();
-        await client.has('ran');
+        await client.has('"ran"');
         assert.equal(outcomes(gw)[0].outcome, 'executed');
       });
     }
