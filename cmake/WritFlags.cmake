@@ -1,8 +1,10 @@
-# The language, the warnings, the hardening (security.md 1.10) and the sanitizers of every target.
+# The options of a build; the language, the warnings, the hardening (security.md 1.10) and the
+# sanitizers of every target.
 include_guard()
 include(CheckPIESupported)
 
 option(WRIT_WERROR "Warnings are errors (the presets set it)" OFF)
+option(WRIT_TESTS "Build the tests too (the presets for work set it)" OFF)
 option(WRIT_LTO "Link-time optimization" OFF)
 set(WRIT_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined")
 option(WRIT_FUZZ "Build the fuzzers with libFuzzer (clang only) in place of the other tests" OFF)

@@ -11,6 +11,20 @@ endif()
 file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/config/*.yaml)
 install(FILES ${examples} LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# An installation can be moved: its pkg-config files find it from where they are, unless a folder was
+# configured as absolute.
+set(WRIT_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+set(WRIT_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+set(WRIT_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+    file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+    set(WRIT_PC_PREFIX "\${pcfiledir}/${up}")
+    set(WRIT_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+    if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+        set(WRIT_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+    endif()
+endif()
+
 file(GLOB public_headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/writ/*.h)
 if(public_headers)
     install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/writ)

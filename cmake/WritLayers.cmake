@@ -15,8 +15,8 @@ endfunction()
 # writ_layer(name folder [BELOW layer...] [USES library...])
 #
 # The static library writ_<name> of all C files of the folder. `closed_<name>`, part of every
-# build, links the whole archive with the layers below it alone: a reference upwards is undefined
-# there, and the build fails.
+# build with tests, links the whole archive with the layers below it alone: a reference upwards is
+# undefined there, and the build fails.
 function(writ_layer name folder)
     cmake_parse_arguments(PARSE_ARGV 2 LAYER "" "" "BELOW;USES")
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.c)
@@ -41,6 +41,9 @@ function(writ_layer name folder)
     add_executable(closed_${name} ${CMAKE_CURRENT_BINARY_DIR}/closed/main.c)
     target_link_libraries(closed_${name} PRIVATE
         writ_flags $<LINK_LIBRARY:WHOLE_ARCHIVE,writ_${name}>)
+    if(NOT WRIT_TESTS)
+        set_target_properties(closed_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
     set_target_properties(closed_${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/closed)
 endfunction()

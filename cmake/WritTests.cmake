@@ -1,7 +1,6 @@
 # One line per kind of test; every file that is there is a test. Labels: unit, fault, conformance,
 # fuzz, integration, lint.
 include_guard()
-option(WRIT_TESTS "Build the tests" ON)
 if(NOT WRIT_TESTS)
     return()
 endif()
@@ -24,7 +23,7 @@ writ_existing(test_layers gateway policy crew store verify evidence base)
 pkg_check_modules(check QUIET IMPORTED_TARGET check>=0.15)
 pkg_check_modules(jwt QUIET IMPORTED_TARGET libjwt>=1.10) # the oracle of the credential tests
 if(NOT check_FOUND OR NOT jwt_FOUND)
-    message(FATAL_ERROR "check or libjwt is missing: run scripts/deps test, or configure with -DWRIT_TESTS=OFF")
+    message(FATAL_ERROR "check or libjwt is missing: run scripts/deps test, or configure without WRIT_TESTS")
 endif()
 
 # What tests share; tests include it as "support/<file>.h".

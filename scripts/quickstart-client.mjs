@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-const require = createRequire(new URL('../tests/support/npm/package.json', import.meta.url));
+const require = createRequire(new URL('npm/package.json', import.meta.url));
 const load = async name => import(pathToFileURL(require.resolve(name)));
 const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
 

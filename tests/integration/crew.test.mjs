@@ -2,9 +2,10 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { flags, install } from '../support/installation.mjs';
 
 const writ = process.env.WRIT_BIN;
 const source = process.env.WRIT_SOURCE_DIR;
@@ -136,14 +137,10 @@ test('votes and rankings are counted and explained', () => {
 });
 
 // Everything an example needs is what an installation has.
-function install(dir) {
+function prefixIn(dir) {
   const prefix = join(dir, 'prefix');
-  const installed = spawnSync('cmake', ['--install', process.env.WRIT_BUILD_DIR, '--prefix', prefix], { encoding: 'utf8' });
-  assert.equal(installed.status, 0, installed.stderr);
-  const config = readdirSync(prefix, { recursive: true }).find((name) => name.endsWith('writ.pc'));
-  const flags = spawnSync('pkg-config', [`--define-variable=prefix=${prefix}`, '--cflags', '--libs', join(prefix, config)], { encoding: 'utf8' });
-  assert.equal(flags.status, 0, flags.stderr);
-  return { prefix, flags: flags.stdout.trim().split(/\s+/) };
+  install(process.env.WRIT_BUILD_DIR, prefix);
+  return prefix;
 }
 
 test('the example of a consensus is built from what is installed, and reaches one', (t) => {
@@ -151,7 +148,7 @@ test('the example of a consensus is built from what is installed, and reaches on
   const dir = folder();
   const program = join(dir, 'consensus');
   const built = spawnSync('cc', ['-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Werror', '-o', program,
-    join(source, 'examples/consensus/consensus.c'), ...install(dir).flags], { encoding: 'utf8' });
+    join(source, 'examples/consensus/consensus.c'), ...flags(prefixIn(dir), 'writ')], { encoding: 'utf8' });
   assert.equal(built.status, 0, built.stderr);
   const ran = spawnSync(program, { encoding: 'utf8' });
   assert.equal(ran.status, 0, ran.stderr);
@@ -163,7 +160,7 @@ test('a plug-in is built from what is installed, and votes; what is broken is sk
   const dir = folder();
   const engines = join(dir, 'engines');
   mkdirSync(engines, { mode: 0o700 });
-  const { prefix } = install(dir);
+  const prefix = prefixIn(dir);
   const so = join(engines, 'ranked-pairs.so');
   const built = spawnSync('cc', ['-std=c11', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-o', so,
     join(source, 'examples/ranked-pairs/ranked_pairs.c'), `-I${join(prefix, 'include')}`], { encoding: 'utf8' });

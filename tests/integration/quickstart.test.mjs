@@ -3,7 +3,8 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,9 +20,9 @@ const freePort = () => new Promise(resolve => {
 });
 
 // Runs it; `until` (a text of its output) sends SIGINT to the whole group, as a terminal does.
-async function quickstart(args, until) {
+async function quickstart(args, { until, ports } = {}) {
   const env = { ...process.env, WRIT: process.env.WRIT_BIN, HOME_DIR: home,
-    PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
+    ...ports ?? { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) } };
   const child = spawn('bash', [join(source, 'scripts/quickstart'), ...args],
     { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '', sent = false;
@@ -54,11 +55,35 @@ test('quickstart shows an allowed, a refused and a duplicate call, and keeps its
 });
 
 test('Ctrl-C stops it, and the ledger is whole', async () => {
-  const { code, output } = await quickstart([], 'The gateway stays up');
+  const { code, output } = await quickstart([], { until: 'The gateway stays up' });
   assert.equal(code, 130, output);
   const after = await quickstart(['--no-wait']);
   assert.equal(after.code, 0, after.output);
   assert.equal(records(after.output), 28, after.output);
+});
+
+test('its own copy of the policy is what one edits, and is kept', async () => {
+  const config = join(home, 'quickstart.yaml');
+  const before = readFileSync(config, 'utf8');
+  writeFileSync(config, before.replace('value: 65536', 'value: 3'));
+  const { code, output } = await quickstart(['--no-wait'], { ports: {} }); // those of the copy
+  assert.notEqual(code, 0, output);
+  assert.match(output, /write a file inside the sandbox\n +refused: constraint_failed \(content max_length; accepted: .*3/);
+  assert.match(readFileSync(config, 'utf8'), /value: 3\}/);
+  writeFileSync(config, before);
+});
+
+test('a port that is taken is told with the variable that chooses another', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const taken = String(server.address().port);
+  for (const name of ['PORT', 'ADMIN_PORT']) {
+    const ports = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()), [name]: taken };
+    const { code, output } = await quickstart(['--no-wait'], { ports });
+    assert.equal(code, 1, output);
+    assert.match(output, new RegExp(`port ${taken} is taken\\. Choose another: ${name}=`));
+  }
+  server.close();
 });
 
 test('another argument is refused', async () => {

@@ -2,9 +2,10 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { flags, install, installed, must } from '../support/installation.mjs';
 
 const source = process.env.WRIT_SOURCE_DIR ?? process.cwd();
 const SKIP = /asan|tsan/.test(process.env.WRIT_BUILD_DIR ?? '') && 'a plain program cannot load sanitized libraries';
@@ -19,17 +20,11 @@ before(() => {
   if (SKIP) return;
   folder = mkdtempSync(join(tmpdir(), 'writ-toolserver-'));
   const prefix = join(folder, 'prefix');
-  const installed = spawnSync('cmake', ['--install', process.env.WRIT_BUILD_DIR, '--prefix', prefix], { encoding: 'utf8' });
-  assert.equal(installed.status, 0, installed.stderr);
-  const found = readdirSync(prefix, { recursive: true });
-  const config = found.find((name) => name.endsWith('writ-verify.pc'));
-  libraries = join(prefix, found.find((name) => /libwrit-verify\.so$/.test(name)), '..');
-  const flags = spawnSync('pkg-config', [`--define-variable=prefix=${prefix}`, '--cflags', '--libs', join(prefix, config)], { encoding: 'utf8' });
-  assert.equal(flags.status, 0, flags.stderr);
+  install(process.env.WRIT_BUILD_DIR, prefix);
+  libraries = dirname(installed(prefix, /libwrit-verify\.so$/));
   program = join(folder, 'tool_server');
-  const built = spawnSync('cc', ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-o', program,
-    join(source, 'examples/tool-server/tool_server.c'), ...flags.stdout.trim().split(/\s+/)], { encoding: 'utf8' });
-  assert.equal(built.status, 0, built.stderr);
+  must('cc', ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-o', program,
+    join(source, 'examples/tool-server/tool_server.c'), ...flags(prefix, 'writ-verify')]);
 });
 after(() => folder && rmSync(folder, { recursive: true }));
 

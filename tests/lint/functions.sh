@@ -2,10 +2,10 @@
 # functions.sh SOURCE - no function is longer than 80 lines (house style, "Comments"). The rows of
 # a table that stands in a function are not counted.
 set -eu
+. "$(dirname "$0")/tracked.inc"
 cd "$1"
 
-find core policy crew gateway cli tests bench -name node_modules -prune -o -name '*.c' -print 2>/dev/null |
-    sort | xargs awk '
+tracked core policy crew gateway cli tests bench | grep -zE '\.c$' | sort -z | xargs -0 awk '
     /^[A-Za-z_0-9]+\(/ {
         name = $0
         sub(/^START_TEST\(/, "", name)

@@ -2,12 +2,12 @@
 # readme.sh SOURCE - every folder has a README.md (house style, "The tree"). Those of the code name
 # each header of their folder, and each source without a header; what they name is there.
 set -eu
+. "$(dirname "$0")/tracked.inc"
 cd "$1"
 
-missing=$(find . -type d \( -name '.?*' -o -name build -o -name node_modules -o -name corpus \
-    -o -path './vectors/*/*' \) -prune -o -type d -print | while read -r folder; do
-    # a folder without files of its own has nothing to tell
-    [ -f "$folder/README.md" ] || [ -z "$(find "$folder" -maxdepth 1 -type f)" ] || echo "$folder"
+missing=$(tracked | tr '\0' '\n' | grep -vE '^\.|/corpus/|^vectors/[^/]*/[^/]*/' | sed 's|^[^/]*$|./&|; s|/[^/]*$||' |
+    sort -u | while read -r folder; do
+    [ -f "$folder/README.md" ] || echo "$folder"
 done)
 [ -z "$missing" ] || {
     echo "$missing" | sed 's/$/: README.md is missing/'
@@ -17,8 +17,7 @@ done)
 # by what the file is called without its ending: `jwk.h` tells of jwk.c too
 stem() { sed -E 's|.*/||; s/\.(tbl\.h|h|c)$//' | sort -u; }
 
-there=$(find . \( -name '.?*' -o -name build -o -name node_modules \) -prune -o -name '*.[ch]' -print |
-    sed 's|.*/||' | sort -u)
+there=$(tracked | tr '\0' '\n' | grep '\.[ch]$' | sed 's|.*/||' | sort -u)
 wrong=$(for folder in core/base core/evidence core/store core/verify policy crew crew/plugins gateway \
     cli include/writ tests/support; do
     # the sources of cli are commands, which its first lines tell how to find

@@ -1,0 +1,30 @@
+// installation.mjs - what is installed, as a third party finds it: a prefix, pkg-config.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Runs a program that must succeed; gives its output. */
+export function must(program, args, options = {}) {
+  const ran = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 26, ...options });
+  assert.equal(ran.status, 0, `${program} ${args.join(' ')}: ${ran.error ?? ''}\n${ran.stdout}\n${ran.stderr}`);
+  return ran.stdout;
+}
+
+/** Installs what is built in the folder below the prefix. */
+export function install(build, prefix) {
+  must('cmake', ['--install', build, '--prefix', prefix]);
+}
+
+/** Path of a file below the prefix, wherever its folders are. */
+export function installed(prefix, pattern) {
+  const found = readdirSync(prefix, { recursive: true }).find((name) => pattern.test(name));
+  assert.ok(found, `${pattern} is not installed`);
+  return join(prefix, found);
+}
+
+/** What a compiler has to be given for a package of the installation. */
+export function flags(prefix, name) {
+  const PKG_CONFIG_PATH = dirname(installed(prefix, new RegExp(`/${name}\\.pc$`)));
+  return must('pkg-config', ['--cflags', '--libs', name], { env: { ...process.env, PKG_CONFIG_PATH } }).trim().split(/\s+/);
+}
