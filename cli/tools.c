@@ -212,7 +212,7 @@ put_difference(struct tools *tools, struct writ_view name, struct writ_buf *ret,
     }
     WRIT_TRY(parse(accepted, arena, &before, err));
     WRIT_TRY(parse(seen, arena, &after, err));
-    *ret_lines = writ_difference_put(before, after, ret);
+    *ret_lines = writ_difference_put(before, after, SIZE_MAX, ret); /* nothing is left unseen */
     return WRIT_DONE;
 }
 

@@ -85,7 +85,7 @@ compare(const struct writ_json *expect, struct writ_view got, struct writ_arena 
     limits.values = GOT_MAX;
     WRIT_TRY(writ_json_read(got, &limits, arena, &value, err));
     if (!writ_json_equal(expect, value)) {
-        (void)writ_difference_put(expect, value, ret);
+        (void)writ_difference_put(expect, value, WRIT_DIFFERENCE_TEXT_MAX, ret);
     }
     return writ_buf_check(ret, err);
 }

@@ -111,7 +111,7 @@ find_difference(const struct writ_entry_review_get *get, struct writ_arena *aren
     }
     WRIT_TRY(writ_json_read(get->target_state, &writ_json_limits_default, arena, &now, err));
     WRIT_TRY(writ_json_read(get->state_before, &writ_json_limits_default, arena, &before, err));
-    (void)writ_difference_put(before, now, lines);
+    (void)writ_difference_put(before, now, WRIT_DIFFERENCE_TEXT_MAX, lines);
     if (writ_is_ok(writ_buf_check(lines, NULL))) {
         *ret = writ_buf_view(lines);
     }

@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include "base/hidden.h"
 #include "base/sixteen.h"
 
 #include <errno.h>
@@ -320,22 +321,27 @@ writ_text_is_field(struct writ_view text)
     return true;
 }
 
-/* Characters that can break a line or reorder what a reader of the log sees. */
-static bool
-is_unsafe(uint32_t point)
-{
-    return (point >= 0x7f && point <= 0x9f) || point == 0x061c || point == 0x200e ||
-           point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
-           (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
-}
-
 static void
-put_point(struct writ_buf *buf, uint32_t point)
+put_unit(struct writ_buf *buf, uint32_t unit)
 {
-    unsigned char be[2] = {(unsigned char)(point >> 8), (unsigned char)(point & 255)};
+    unsigned char be[2] = {(unsigned char)(unit >> 8), (unsigned char)(unit & 255)};
 
     writ_buf_str(buf, "\\u");
     writ_hex_put(buf, be, sizeof be);
+}
+
+/* JSON has two escapes for a character beyond U+FFFF (RFC 8259 7); people get its number. */
+static void
+put_point(struct writ_buf *buf, uint32_t point, bool json)
+{
+    if (point <= 0xffff) {
+        put_unit(buf, point);
+    } else if (json) {
+        put_unit(buf, 0xd800 + ((point - 0x10000) >> 10));
+        put_unit(buf, 0xdc00 + ((point - 0x10000) & 0x3ff));
+    } else {
+        writ_buf_fmt(buf, "\\u{%x}", point);
+    }
 }
 
 /* The text, safe for a line; `json`: inside of a string literal as well. */
@@ -355,10 +361,10 @@ put_safe(struct writ_buf *buf, struct writ_view text, size_t max, bool json)
             }
             writ_buf_byte(buf, '?');
             len = 1;
-        } else if (is_unsafe(point) || (!json && point < 0x20)) {
-            put_point(buf, point);
         } else if (json && needs_escape(rest.ptr[0])) {
             put_escape(buf, (unsigned char)rest.ptr[0]);
+        } else if (writ_hidden_kind(point) != WRIT_HIDDEN_NOT) {
+            put_point(buf, point, json);
         } else {
             writ_buf_put(buf, writ_view_sub(rest, 0, len));
         }

@@ -23,13 +23,14 @@ size_t writ_text_points(struct writ_view text);
  * must be UTF-8. The canonical form and every other JSON we write use this one. */
 void writ_text_json(struct writ_buf *buf, struct writ_view text);
 
-/** As writ_text_json for bytes of unknown origin (log lines): bytes that are not UTF-8, C1
- * controls, U+2028, U+2029, DEL and bidirectional controls are written as \uXXXX or '?', and the
- * text is cut after `max` input bytes. */
+/** As writ_text_json for bytes of unknown origin (log lines): characters that hide (hidden.h) are
+ * written as \uXXXX, bytes that are not UTF-8 as '?', and the text is cut after `max` input bytes.
+ */
 void writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max);
 
-/** The same without quotes, for people: nothing in it can break a line, reorder it or give a
- * terminal commands; quotes and backslashes stay as they are. */
+/** The same without quotes, for people: nothing in it can hide, break a line, reorder it or give a
+ * terminal commands; beyond U+FFFF \u{XXXXX} is written; quotes and backslashes stay as they are.
+ */
 void writ_text_safe(struct writ_buf *buf, struct writ_view text, size_t max);
 
 /** True when the bytes can be the value of an HTTP field as far as control bytes go: none but tab

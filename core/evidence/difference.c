@@ -9,38 +9,27 @@
 struct walk {
     struct writ_buf pointer; /* of where we are; a too long one is shown cut */
     struct writ_buf *ret;
+    size_t most; /* bytes of a value that are shown */
     size_t lines;
 };
 
 static void walk(struct walk *w, const struct writ_json *before, const struct writ_json *after);
 
-/* Canonical JSON is printable but for what terminals take for commands. */
+/* Canonical JSON, and what hides in it by its number. */
 static void
-put_value(struct writ_buf *ret, const struct writ_json *value)
+put_value(struct walk *w, const struct writ_json *value)
 {
     writ_auto_buf text = writ_buf_make(CANONICAL_MAX);
-    writ_auto_buf safe = writ_buf_make(8 * WRIT_DIFFERENCE_TEXT_MAX);
 
     if (!writ_is_ok(writ_jcs_put(&text, value, NULL))) {
-        writ_buf_str(ret, "(no canonical form)");
-        ret->failed = text.failed == WRIT_E_NOMEM ? WRIT_E_NOMEM : ret->failed;
+        writ_buf_str(w->ret, "(no canonical form)");
+        w->ret->failed = text.failed == WRIT_E_NOMEM ? WRIT_E_NOMEM : w->ret->failed;
         return;
     }
-    if (writ_json_type(value) == WRIT_JSON_STRING) {
-        writ_text_json_safe(&safe, writ_json_string(value), WRIT_DIFFERENCE_TEXT_MAX);
-        writ_buf_put(ret, writ_buf_view(&safe));
-        ret->failed = safe.failed == WRIT_E_NOMEM ? WRIT_E_NOMEM : ret->failed;
-        return;
+    writ_text_safe(w->ret, writ_buf_view(&text), w->most);
+    if (text.len > w->most) {
+        writ_buf_fmt(w->ret, "... (%zu bytes more)", text.len - w->most);
     }
-    for (size_t i = 0; i < text.len && i < WRIT_DIFFERENCE_TEXT_MAX; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if (c < 0x20 || c > 0x7e) {
-            writ_buf_fmt(ret, "\\x%02x", c);
-        } else {
-            writ_buf_byte(ret, (char)c);
-        }
-    }
-    writ_buf_str(ret, text.len > WRIT_DIFFERENCE_TEXT_MAX ? "..." : "");
 }
 
 static void
@@ -68,13 +57,13 @@ put_line(struct walk *w, const struct writ_json *before, const struct writ_json 
     writ_buf_str(w->ret, sign);
     put_pointer(w);
     if (before != NULL) {
-        put_value(w->ret, before);
+        put_value(w, before);
     }
     if (before != NULL && after != NULL) {
         writ_buf_str(w->ret, " -> ");
     }
     if (after != NULL) {
-        put_value(w->ret, after);
+        put_value(w, after);
     }
     writ_buf_byte(w->ret, '\n');
 }
@@ -154,10 +143,10 @@ walk(struct walk *w, const struct writ_json *before, const struct writ_json *aft
 }
 
 size_t
-writ_difference_put(
-    const struct writ_json *before, const struct writ_json *after, struct writ_buf *ret)
+writ_difference_put(const struct writ_json *before, const struct writ_json *after, size_t most,
+    struct writ_buf *ret)
 {
-    struct walk w = {.pointer = writ_buf_make(POINTER_MAX), .ret = ret};
+    struct walk w = {.pointer = writ_buf_make(POINTER_MAX), .ret = ret, .most = most};
 
     walk(&w, before, after);
     writ_buf_wipe(&w.pointer);

@@ -1,5 +1,6 @@
 // text.js - texts of strangers, shown so that nothing in them hides: what cannot be seen, turns the
 // direction of writing, or looks like another letter is marked in its place.
+import { HIDDEN } from './hidden.js';
 
 const NAMES = new Map([
   [0x00, 'NUL'], [0x07, 'bell'], [0x08, 'backspace'], [0x09, 'tab'], [0x0a, 'line feed'], [0x0b, 'vertical tab'], [0x0c, 'form feed'],
@@ -10,8 +11,6 @@ const NAMES = new Map([
   [0x202e, 'right-to-left override'], [0x2060, 'word joiner'], [0x2066, 'left-to-right isolate'], [0x2067, 'right-to-left isolate'],
   [0x2068, 'first strong isolate'], [0x2069, 'end of isolate'], [0x3000, 'ideographic space'], [0xfeff, 'byte order mark'],
 ]);
-// control, format, unassigned, private, surrogate; separators; what is ignored; blanks that are letters
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/u;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const LATIN = /\p{Script=Latin}/u;
 const ALIKE = /[\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Lisu}]/u;
@@ -19,9 +18,21 @@ const ASCII = /^[\x20-\x7e]+$/;
 
 const code = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
-function describe(character) {
+/** How a character hides, or undefined. */
+export function hides(character) {
   const point = character.codePointAt(0);
-  const name = NAMES.get(point) ?? (point >= 0xe0000 && point <= 0xe007f ? 'hidden tag' : undefined);
+  let low = 0, high = HIDDEN.length;
+  while (low < high) {
+    const middle = (low + high) >> 1, [first, last, kind] = HIDDEN[middle];
+    if (point > last) low = middle + 1;
+    else if (point < first) high = middle;
+    else return kind;
+  }
+  return undefined;
+}
+
+function describe(character) {
+  const name = NAMES.get(character.codePointAt(0)) ?? (hides(character) === 'tag' ? 'hidden tag' : undefined);
   return name === undefined ? code(character) : `${code(character)} ${name}`;
 }
 
@@ -52,7 +63,7 @@ export function pieces(text, { name = false } = {}) {
   let at = 0;
   for (const character of text) {
     const folded = character.normalize('NFKC');
-    if (HIDDEN.test(character)) {
+    if (hides(character) !== undefined) {
       flush();
       result.push({ mark: character === '\n' ? '↵' : character === '\t' ? '⇥' : code(character), about: describe(character), line: character === '\n' });
     } else if (alike.has(at) || (folded !== character && ASCII.test(folded)) || (name && !ASCII.test(character))) {

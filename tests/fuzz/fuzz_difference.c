@@ -49,8 +49,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         writ_view_sub(text, 0, end), &writ_json_limits_default, arena, &before, NULL));
     (void)!writ_is_ok(writ_json_read(
         writ_view_sub(text, end + 1, text.len), &writ_json_limits_default, arena, &after, NULL));
-    lines = writ_difference_put(before, after, &there);
-    WRIT_INVARIANT(lines == writ_difference_put(after, before, &back));
+    lines = writ_difference_put(before, after, WRIT_DIFFERENCE_TEXT_MAX, &there);
+    WRIT_INVARIANT(lines == writ_difference_put(after, before, WRIT_DIFFERENCE_TEXT_MAX, &back));
     WRIT_INVARIANT(
         (lines == 0) == ((before == NULL && after == NULL) ||
                             (before != NULL && after != NULL && writ_json_equal(before, after))));

@@ -47,7 +47,8 @@ START_TEST(every_place_that_differs_has_a_line)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         writ_auto_buf got = writ_buf_make(65536);
         size_t lines = 0;
-        size_t n = writ_difference_put(value_of(cases[i].before), value_of(cases[i].after), &got);
+        size_t n = writ_difference_put(
+            value_of(cases[i].before), value_of(cases[i].after), WRIT_DIFFERENCE_TEXT_MAX, &got);
         for (size_t c = 0; c < got.len; c++) {
             lines += got.ptr[c] == '\n';
         }
@@ -64,7 +65,8 @@ START_TEST(nothing_that_a_terminal_obeys_gets_through)
 
     setup();
     (void)writ_difference_put(value_of("{\"a\":\"x\"}"),
-        value_of("{\"a\":\"\\u001b[2J\\u202e\\n\",\"\\u001b\\n\":{\"k\":\"\\u009b\"}}"), &got);
+        value_of("{\"a\":\"\\u001b[2J\\u202e\\n\",\"\\u001b\\n\":{\"k\":\"\\u009b\"}}"),
+        WRIT_DIFFERENCE_TEXT_MAX, &got);
     for (size_t i = 0; i < got.len; i++) {
         unsigned char c = (unsigned char)got.ptr[i];
         ck_assert_msg((c >= 0x20 && c <= 0x7e) || (c == '\n' && i > 0), "byte %02x", c);
@@ -74,24 +76,47 @@ START_TEST(nothing_that_a_terminal_obeys_gets_through)
 }
 END_TEST
 
-START_TEST(long_values_are_cut)
+START_TEST(characters_that_hide_are_shown_by_their_number)
+{
+    static const struct {
+        const char *after, *want;
+    } cases[] = {
+        {"\"a\\u200bb\"", "+  \"a\\u200bb\"\n"},
+        {"\"\xf3\xa0\x81\x81\"", "+  \"\\u{e0041}\"\n"},
+        {"[\"\xef\xb8\x8f\xc2\xa0\"]", "+  [\"\\ufe0f\\u00a0\"]\n"},
+        {"\"\xc3\xa9\"", "+  \"\xc3\xa9\"\n"},
+    };
+
+    setup();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_buf got = writ_buf_make(65536);
+        (void)writ_difference_put(NULL, value_of(cases[i].after), SIZE_MAX, &got);
+        ck_assert_view(writ_buf_view(&got), cases[i].want);
+    }
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(long_values_are_cut_where_that_is_enough)
 {
     writ_auto_buf text = writ_buf_make(65536);
-    writ_auto_buf got = writ_buf_make(65536);
+    writ_auto_buf cut = writ_buf_make(65536), whole = writ_buf_make(65536);
 
     setup();
     writ_buf_str(&text, "{\"a\":[\"");
-    for (size_t i = 0; i < 3 * WRIT_DIFFERENCE_TEXT_MAX; i++) {
+    for (size_t i = 0; i < 3000; i++) {
         writ_buf_byte(&text, 'x');
     }
-    writ_buf_str(&text, "\"]}");
+    writ_buf_str(&text, "y\"]}");
     writ_buf_byte(&text, '\0');
-    ck_assert_uint_eq(writ_difference_put(NULL, value_of(text.ptr), &got), 1);
-    ck_assert_uint_lt(got.len, WRIT_DIFFERENCE_TEXT_MAX + 100);
-    ck_assert(writ_view_has_suffix(writ_buf_view(&got), WRIT_LIT("...\n")));
+    ck_assert_uint_eq(writ_difference_put(NULL, value_of(text.ptr), 1011, &cut), 1);
+    ck_assert(writ_view_has_suffix(writ_buf_view(&cut), WRIT_LIT("x... (2000 bytes more)\n")));
+    ck_assert_uint_eq(writ_difference_put(NULL, value_of(text.ptr), SIZE_MAX, &whole), 1);
+    ck_assert(writ_view_has_suffix(writ_buf_view(&whole), WRIT_LIT("xy\"]}\n")));
     writ_arena_free(arena);
 }
 END_TEST
 
 WRIT_UNIT_MAIN("difference", every_place_that_differs_has_a_line,
-    nothing_that_a_terminal_obeys_gets_through, long_values_are_cut)
+    nothing_that_a_terminal_obeys_gets_through, characters_that_hide_are_shown_by_their_number,
+    long_values_are_cut_where_that_is_enough)

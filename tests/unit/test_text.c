@@ -120,6 +120,8 @@ START_TEST(text_of_unknown_origin_cannot_leave_its_line)
         {"\xe2\x80\xa8\xe2\x80\xa9", "\"\\u2028\\u2029\""},
         {"\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f", "\"\\u202e\\u2066\\u200f\""},
         {"\xd8\x9c\xef\xbb\xbf", "\"\\u061c\\ufeff\""},
+        {"\xe2\x80\x8b\xef\xb8\x8f\xc2\xa0", "\"\\u200b\\ufe0f\\u00a0\""},
+        {"\xf3\xa0\x81\x81", "\"\\udb40\\udc41\""},
         {"\xff\xc3\x28", "\"?\?(\""},
         {"\xed\xa0\x80", "\"???\""},
         {"\xc3\xa9\xf0\x9f\x98\x80", "\"\xc3\xa9\xf0\x9f\x98\x80\""},
