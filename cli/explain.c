@@ -6,6 +6,7 @@
 #include "policy/approval.h"
 #include "policy/case.h"
 #include "policy/constraint.h"
+#include "policy/coverage.h"
 #include "policy/output.h"
 #include "policy/rule.h"
 
@@ -91,10 +92,11 @@ tell(struct story *s, struct writ_err *err)
 }
 
 static const char *
-holds_word(const struct story *s, const struct writ_constraint *constraint)
+holds_word(const struct story *s, const struct writ_constraint *constraint,
+    struct writ_constraint_failure *ret_failed)
 {
     switch (writ_constraint_holds(
-        s->verdict.rule->arguments, constraint, s->call.arguments, s->arena)) {
+        s->verdict.rule->arguments, constraint, s->call.arguments, s->arena, ret_failed)) {
     case WRIT_HOLDS_ERROR:
         return "error";
     case WRIT_HOLDS_NO:
@@ -110,7 +112,7 @@ static void
 put_unlisted(const struct story *s, struct writ_buf *ret)
 {
     if (s->verdict.rule != NULL && writ_json_first(s->call.arguments) != NULL) {
-        (void)writ_constraint_covers(s->verdict.rule->arguments, s->call.arguments, ret);
+        (void)writ_coverage_holds(s->verdict.rule->arguments, s->call.arguments, ret);
     }
 }
 
@@ -131,10 +133,15 @@ write_constraints(const struct story *s, struct writ_write *w)
     writ_write_name(w, WRIT_LIT("constraints"));
     writ_write_array_begin(w);
     for (size_t i = 0; set != NULL && i < set->n; i++) {
+        struct writ_constraint_failure failed;
+        const char *word = holds_word(s, &set->items[i], &failed);
+
         writ_write_object_begin(w);
         writ_write_text_or_null(w, "constraint", set->items[i].name);
-        writ_write_text_or_null(w, "result", writ_view_str(holds_word(s, &set->items[i])));
+        writ_write_text_or_null(w, "result", writ_view_str(word));
         writ_write_text_or_null(w, "accepted", set->items[i].accepted);
+        writ_write_text_or_null(w, "failed_argument", failed.argument);
+        writ_write_text_or_null(w, "failed_constraint", failed.constraint);
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
@@ -235,9 +242,15 @@ put_constraints(const struct story *s, struct writ_buf *ret)
         writ_buf_byte(ret, '\n');
     }
     for (size_t i = 0; i < set->n; i++) {
-        writ_buf_fmt(ret, "  %-6s " WRIT_VIEW_FMT ": " WRIT_VIEW_FMT "\n",
-            holds_word(s, &set->items[i]), WRIT_VIEW_ARG(set->items[i].name),
-            WRIT_VIEW_ARG(set->items[i].accepted));
+        struct writ_constraint_failure failed;
+        const char *word = holds_word(s, &set->items[i], &failed);
+
+        writ_buf_fmt(ret, "  %-6s " WRIT_VIEW_FMT ": " WRIT_VIEW_FMT "\n", word,
+            WRIT_VIEW_ARG(set->items[i].name), WRIT_VIEW_ARG(set->items[i].accepted));
+        if (set->items[i].op == WRIT_OP_EACH && failed.argument.len > 0) {
+            writ_buf_fmt(ret, "         at " WRIT_VIEW_FMT ": " WRIT_VIEW_FMT "\n",
+                WRIT_VIEW_ARG(failed.argument), WRIT_VIEW_ARG(failed.accepted));
+        }
     }
 }
 
@@ -308,8 +321,10 @@ put_text(const struct story *s, struct writ_buf *ret)
         WRIT_VIEW_ARG(writ_reason_name(writ_case_reason(v))),
         WRIT_VIEW_ARG(writ_reason_sentence(writ_case_reason(v))));
     put_review(v->approval, ret);
+    put_line(ret, "argument", v->argument);
     put_line(ret, "constraint", v->constraint);
     put_line(ret, "accepted", v->accepted);
+    put_line(ret, "hint", v->hint);
     for (size_t i = 0; i < v->policy_refs.n; i++) {
         put_line(ret, "policy_ref", v->policy_refs.items[i]);
     }

@@ -82,14 +82,33 @@ load(struct run *run, struct writ_err *err)
     return load_config(run, err);
 }
 
+/* " (constraint_failed, /amount: amount le)" */
 static void
-put_failure(struct run *run, const struct writ_case *one, struct writ_view why)
+put_verdict(struct writ_buf *ret, const struct writ_verdict *verdict)
+{
+    writ_buf_str(ret, " (");
+    writ_buf_put(ret, writ_reason_name(writ_case_reason(verdict)));
+    if (verdict->argument.len > 0 || verdict->constraint.len > 0) {
+        writ_buf_str(ret, ", ");
+        writ_buf_put(ret, verdict->argument);
+        writ_buf_str(ret, verdict->argument.len > 0 && verdict->constraint.len > 0 ? ": " : "");
+        writ_buf_put(ret, verdict->constraint);
+    }
+    writ_buf_byte(ret, ')');
+}
+
+static void
+put_failure(struct run *run, const struct writ_case *one, const struct writ_verdict *verdict,
+    struct writ_view why)
 {
     writ_buf_put(&run->output, writ_cli_operand(run->cli, 0));
     writ_buf_fmt(&run->output, ":%zu: failed: ", one->line);
     writ_buf_put(&run->output, one->name);
     writ_buf_str(&run->output, one->name.len > 0 ? ": " : "");
     writ_buf_put(&run->output, why);
+    if (verdict != NULL) {
+        put_verdict(&run->output, verdict);
+    }
     writ_buf_byte(&run->output, '\n');
 }
 
@@ -136,7 +155,7 @@ run_case(struct run *run, const struct writ_case *one, struct writ_err *err)
     if (run->cli->json) {
         put_result(run, one, writ_is_ok(result), passed, &verdict, why);
     } else if (!passed) {
-        put_failure(run, one, why);
+        put_failure(run, one, writ_is_ok(result) ? &verdict : NULL, why);
     }
     return WRIT_DONE;
 }

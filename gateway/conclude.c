@@ -355,8 +355,10 @@ writ_conclude_refusal(const struct writ_request *request)
     return (struct writ_refusal){
         .reason = call->end.refusal,
         .decision_id = call->decision.decision_id.view,
+        .argument = decided ? call->verdict.argument : (struct writ_view){NULL, 0},
         .constraint = decided ? call->verdict.constraint : (struct writ_view){NULL, 0},
         .accepted = decided ? call->verdict.accepted : (struct writ_view){NULL, 0},
+        .hint = decided ? call->verdict.hint : (struct writ_view){NULL, 0},
         .ask = decided && call->asks ? &call->ask : NULL,
         .budget = decided ? entry->refused_by : (struct writ_view){NULL, 0},
         .prior = decided && is_duplicate(call->end.refusal) ? &entry->prior : NULL,

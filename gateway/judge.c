@@ -388,6 +388,7 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
         .upstream = writ_member_text_or_absent(call->upstream_name),
         .wire_tool = writ_member_text_or_absent(call->wire_tool),
         .profile = writ_member_text(request->worker->gateway->profile->name),
+        .argument = writ_member_text_or_absent(call->verdict.argument),
         .constraint = writ_member_text_or_absent(call->verdict.constraint),
         .key_stated = writ_member_flag(call->key.ptr != NULL),
         .trace_id = writ_member_text_or_absent(trace_id(request)),

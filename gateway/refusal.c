@@ -283,6 +283,7 @@ writ_refusal_put_members(
 {
     writ_write_text_if(w, "reason", writ_reason_name(refusal->reason));
     writ_write_text_if(w, "decision_id", refusal->decision_id);
+    writ_write_text_if(w, "argument", refusal->argument);
     writ_write_text_if(w, "constraint", refusal->constraint);
     writ_write_text_if(w, "accepted", refusal->accepted);
     writ_write_text_if(w, "budget", refusal->budget);
@@ -295,7 +296,8 @@ writ_refusal_put_members(
     if (refusal->execution_unknown) {
         writ_write_text_if(w, "execution", WRIT_LIT("unknown"));
     }
-    writ_write_text_if(w, "hint", writ_reason_hint(refusal->reason));
+    writ_write_text_if(
+        w, "hint", refusal->hint.len > 0 ? refusal->hint : writ_reason_hint(refusal->reason));
 }
 
 /* The same for programs, beside a result that is for people and models. */

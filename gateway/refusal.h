@@ -21,8 +21,10 @@
 struct writ_refusal {
     enum writ_reason reason;
     struct writ_view decision_id;
+    struct writ_view argument;   /* JSON Pointer of the argument that it is about */
     struct writ_view constraint; /* "amount le" */
     struct writ_view accepted;   /* what would be accepted */
+    struct writ_view hint;       /* what is easily missed about that; else the reason's hint */
     struct writ_view budget;
     const struct writ_ask *ask;     /* what its review says; or NULL */
     const struct writ_prior *prior; /* duplicates: the first call; or NULL */

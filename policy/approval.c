@@ -368,7 +368,7 @@ writ_approval_may_hold(const struct writ_constraint_set *when, const struct writ
     for (size_t i = 0; when != NULL && i < when->n; i++) {
         const struct writ_constraint *c = &when->items[i];
 
-        if (writ_constraint_holds(when, c, arguments, arena) == WRIT_HOLDS_NO &&
+        if (writ_constraint_holds(when, c, arguments, arena, NULL) == WRIT_HOLDS_NO &&
             is_clear(c, value_at(arguments, &when->paths[c->path].tokens))) {
             return false;
         }

@@ -245,7 +245,7 @@ compare_all(const struct writ_json *expect, const struct writ_verdict *verdict,
     struct writ_buf *difference, struct writ_err *err)
 {
     static const char *const names[] = {
-        "decision", "reason", "constraint", "scope", "target", "shadow", NULL};
+        "decision", "reason", "argument", "constraint", "scope", "target", "shadow", NULL};
     const struct writ_json *shadow;
 
     WRIT_TRY(closed(expect, names, "expect", err));
@@ -254,6 +254,7 @@ compare_all(const struct writ_json *expect, const struct writ_verdict *verdict,
         writ_view_str(writ_case_decision(verdict)), difference);
     compare("reason", writ_json_get(expect, WRIT_LIT("reason")),
         writ_reason_name(writ_case_reason(verdict)), difference);
+    compare("argument", writ_json_get(expect, WRIT_LIT("argument")), verdict->argument, difference);
     compare("constraint", writ_json_get(expect, WRIT_LIT("constraint")), verdict->constraint,
         difference);
     compare("scope", writ_json_get(expect, WRIT_LIT("scope")), verdict->scope, difference);
@@ -274,8 +275,9 @@ check_expect(const struct writ_json *expect, struct writ_err *err)
     const struct writ_json *reason = writ_json_get(expect, WRIT_LIT("reason"));
 
     if (decision != NULL && !writ_json_is(decision, WRIT_LIT("allow")) &&
-        !writ_json_is(decision, WRIT_LIT("deny"))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "the expected decision is allow or deny");
+        !writ_json_is(decision, WRIT_LIT("deny")) &&
+        !writ_json_is(decision, WRIT_LIT("require_approval"))) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the expected decision is allow, deny or require_approval");
     }
     if (reason != NULL && writ_reason_find(writ_json_string(reason)) == WRIT_REASON_NONE) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the expected reason is none of docs/reasons.md");
@@ -324,6 +326,7 @@ writ_case_put(const struct writ_verdict *verdict, struct writ_buf *ret)
     writ_write_array_end(&w);
     writ_write_text_or_null(&w, "normalized_scope", verdict->scope);
     writ_write_text_or_null(&w, "target", verdict->target);
+    writ_write_text_or_null(&w, "argument", verdict->argument);
     writ_write_text_or_null(&w, "constraint", verdict->constraint);
     writ_write_text_or_null(&w, "accepted", verdict->accepted);
     if (verdict->approval != NULL) {

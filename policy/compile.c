@@ -9,7 +9,6 @@
 #define ACCEPTED_MAX   512  /* longest description of what would be accepted */
 #define VALUES_MAX     1024 /* values of in, not_in; entries of under, host_in */
 #define LENGTH_MAX     (1ULL << 40)
-#define EACH_DEPTH_MAX 4 /* each inside each */
 #define EACH_COUNT_MAX 4 /* each on one array */
 
 /* One set being made. */
@@ -522,8 +521,9 @@ static const struct writ_constraint_set *make_set(struct writ_options *o,
 static bool
 read_each(struct entry *e)
 {
-    if (e->m->depth == EACH_DEPTH_MAX) {
-        WRIT_OPTION_FAULT(e->m->o, e->raw.value, "`each` goes %d deep at most", EACH_DEPTH_MAX);
+    if (e->m->depth == WRIT_CONSTRAINT_DEPTH_MAX) {
+        WRIT_OPTION_FAULT(
+            e->m->o, e->raw.value, "`each` goes %d deep at most", WRIT_CONSTRAINT_DEPTH_MAX);
         return false;
     }
     e->c->value.each = make_set(e->m->o, e->raw.value, e->m->patterns, e->m->depth + 1);
@@ -604,9 +604,10 @@ check_arg(struct entry *e)
             "lacks arg: the argument that is meant (\"\" means all of them as one object)");
         return false;
     }
-    if (e->raw.optional && (e->raw.op == WRIT_OP_REQUIRED || e->raw.op == WRIT_OP_FORBIDDEN)) {
-        WRIT_OPTION_FAULT(e->m->o, e->node, "`%s` cannot be optional",
-            writ_op_row((enum writ_op)e->raw.op)->word);
+    if ((e->raw.optional || e->raw.nullable) &&
+        (e->raw.op == WRIT_OP_REQUIRED || e->raw.op == WRIT_OP_FORBIDDEN)) {
+        WRIT_OPTION_FAULT(e->m->o, e->node, "`%s` cannot be %s",
+            writ_op_row((enum writ_op)e->raw.op)->word, e->raw.optional ? "optional" : "nullable");
         return false;
     }
     return true;
@@ -639,9 +640,11 @@ read_entry(struct making *m, const struct writ_yaml *node)
     if (node->type != WRIT_YAML_MAP || e.raw.op == WRIT_OP_NONE) {
         return false;
     }
-    *e.c = (struct writ_constraint){.op = (enum writ_op)e.raw.op, .optional = e.raw.optional};
+    *e.c = (struct writ_constraint){
+        .op = (enum writ_op)e.raw.op, .optional = e.raw.optional, .nullable = e.raw.nullable};
     good = check_arg(&e);
     good = read_value(&e) && good;
+    writ_buf_str(&accepted, e.c->nullable ? ", or null" : "");
     if (!good || !writ_compile_arg(m->o, node, e.raw.arg, &tokens) ||
         !add_path(m, node, &tokens, &e.c->path) || !name_it(&e)) {
         return false;

@@ -1,11 +1,16 @@
 #include "policy/constraint.h"
 
 #include "base/text.h"
+#include "policy/coverage.h"
 #include "policy/glob.h"
 #include "policy/host.h"
 #include "policy/path.h"
+#include "policy/trail.h"
 #include "policy/value.h"
 #include "policy/yaml.h"
+
+#define POINTER_MAX (1 << 20) /* a name of each level of JSON */
+#define NAMES_MAX   8192      /* the names of all constraints around the one that failed */
 
 /* ---- finding arguments */
 
@@ -31,152 +36,78 @@ find(const struct writ_constraint_path *path, const struct writ_json *value)
     return value;
 }
 
-/* ---- closed coverage */
+/* ---- what failed */
 
-/* The places that speak of one value; more than fit speak of nothing, which refuses. */
-struct cover {
-    const struct writ_constraint_place *places[WRIT_CONSTRAINT_COVER_MAX];
+/* The constraint that does not hold, and those around it: innermost first. */
+struct failure {
+    struct {
+        const struct writ_constraint_set *set;
+        const struct writ_constraint *constraint;
+        size_t element; /* of the array, where a constraint inside `each` failed */
+    } levels[WRIT_CONSTRAINT_DEPTH_MAX + 1];
     size_t n;
 };
 
 static void
-cover_add(struct cover *cover, const struct writ_constraint_place *place)
+add_level(struct failure *failure, const struct writ_constraint_set *set,
+    const struct writ_constraint *constraint)
 {
-    if (cover->n < WRIT_CONSTRAINT_COVER_MAX) {
-        cover->places[cover->n++] = place;
-    }
+    failure->levels[failure->n].set = set;
+    failure->levels[failure->n].constraint = constraint;
+    failure->n++;
 }
 
 static void
-cover_child(struct cover *ret, const struct writ_constraint_place *place, struct writ_view token)
+put_failure(const struct failure *failure, struct writ_buf *pointer, struct writ_buf *name)
 {
-    for (const struct writ_constraint_place *child = place->children; child != NULL;
-         child = child->next) {
-        if (writ_view_equal(child->token, token)) {
-            cover_add(ret, child);
-            return;
+    for (size_t i = failure->n; i-- > 0;) {
+        const struct writ_constraint *c = failure->levels[i].constraint;
+        const struct writ_views *tokens = &failure->levels[i].set->paths[c->path].tokens;
+
+        for (size_t t = 0; t < tokens->n; t++) {
+            writ_buf_byte(pointer, '/');
+            writ_yaml_token(tokens->items[t], pointer);
         }
+        if (i > 0) {
+            writ_buf_byte(pointer, '/');
+            writ_buf_u64(pointer, failure->levels[i].element);
+        }
+        writ_buf_str(name, name->len > 0 ? ", " : "");
+        writ_buf_put(name, c->name);
     }
+}
+
+/* A copy in the arena, or `fallback` where there is none. */
+static struct writ_view
+keep(const struct writ_buf *text, struct writ_view fallback, struct writ_arena *arena)
+{
+    struct writ_view copy = {NULL, 0};
+
+    if (writ_is_ok(writ_buf_check(text, NULL))) {
+        copy = writ_view_copy(writ_buf_view(text), arena);
+    }
+    return copy.ptr != NULL ? copy : fallback;
+}
+
+static struct writ_view
+keep_pointer(struct writ_buf *pointer, struct writ_arena *arena)
+{
+    writ_buf_cut(pointer, writ_trail_cut(writ_buf_view(pointer)).len);
+    return keep(pointer, writ_view(NULL, 0), arena);
 }
 
 static void
-cover_element(struct cover *ret, const struct writ_constraint_place *place, size_t index)
+tell_failure(
+    const struct failure *failure, struct writ_arena *arena, struct writ_constraint_failure *ret)
 {
-    uint64_t number;
+    writ_auto_buf pointer = writ_buf_make(POINTER_MAX), name = writ_buf_make(NAMES_MAX);
+    const struct writ_constraint *inner = failure->levels[0].constraint;
 
-    for (const struct writ_constraint_place *child = place->children; child != NULL;
-         child = child->next) {
-        if (writ_is_ok(writ_text_u64(child->token, 0, UINT32_MAX, &number)) && number == index) {
-            cover_add(ret, child);
-        }
-    }
-    for (size_t i = 0; i < place->each_n; i++) {
-        cover_add(ret, &place->each[i]->root);
-    }
-}
-
-static bool
-any_whole(const struct cover *cover)
-{
-    for (size_t i = 0; i < cover->n; i++) {
-        if (cover->places[i]->whole) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
-any_named(const struct cover *cover)
-{
-    for (size_t i = 0; i < cover->n; i++) {
-        if (cover->places[i]->named) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* How a value was reached. */
-struct trail {
-    const struct trail *up;
-    struct writ_view name; /* of a member; ptr NULL: an element */
-    size_t index;
-};
-
-static void
-put_trail(const struct trail *trail, struct writ_buf *ret)
-{
-    if (trail->up != NULL) {
-        put_trail(trail->up, ret);
-        writ_buf_byte(ret, '/');
-        if (trail->name.ptr != NULL) {
-            writ_yaml_token(trail->name, ret);
-        } else {
-            writ_buf_u64(ret, trail->index);
-        }
-    }
-}
-
-static bool covers(const struct cover *cover, const struct writ_json *value,
-    const struct trail *trail, struct writ_buf *unlisted);
-
-static bool
-covers_children(const struct cover *cover, const struct writ_json *value, const struct trail *trail,
-    struct writ_buf *unlisted)
-{
-    bool array = writ_json_type(value) == WRIT_JSON_ARRAY;
-    struct trail step = {.up = trail};
-
-    for (const struct writ_json *child = writ_json_first(value); child != NULL;
-         child = writ_json_next(value, child)) {
-        struct cover below = {.n = 0};
-        step.name = writ_json_string(array ? NULL : child);
-        for (size_t i = 0; i < cover->n; i++) {
-            if (array) {
-                cover_element(&below, cover->places[i], step.index);
-            } else {
-                cover_child(&below, cover->places[i], step.name);
-            }
-        }
-        if (!covers(&below, array ? child : writ_json_value(child), &step, unlisted)) {
-            return false;
-        }
-        step.index++;
-    }
-    return true;
-}
-
-static bool
-covers(const struct cover *cover, const struct writ_json *value, const struct trail *trail,
-    struct writ_buf *unlisted)
-{
-    bool leaf = writ_json_first(value) == NULL;
-    bool hopeless = cover->n == 0; /* nothing speaks of what is inside either */
-
-    if (any_whole(cover)) {
-        return true;
-    }
-    if (!leaf && !hopeless) {
-        return covers_children(cover, value, trail, unlisted);
-    }
-    if (leaf && any_named(cover)) {
-        return true;
-    }
-    if (unlisted != NULL) {
-        put_trail(trail, unlisted);
-    }
-    return false;
-}
-
-bool
-writ_constraint_covers(
-    const struct writ_constraint_set *set, const struct writ_json *value, struct writ_buf *unlisted)
-{
-    struct cover cover = {.places = {&set->root}, .n = 1};
-    struct trail trail = {.up = NULL};
-
-    return covers(&cover, value, &trail, unlisted);
+    put_failure(failure, &pointer, &name);
+    ret->argument = keep_pointer(&pointer, arena);
+    ret->constraint = keep(&name, failure->levels[failure->n - 1].constraint->name, arena);
+    ret->accepted = inner->accepted;
+    ret->hint = inner->hint;
 }
 
 /* ---- ops */
@@ -422,31 +353,32 @@ holds_items(const struct writ_constraint *c, const struct writ_json *value)
 }
 
 static enum writ_holds holds_all(const struct writ_constraint_set *set,
-    const struct writ_json *value, struct writ_arena *arena,
-    const struct writ_constraint **ret_failed);
+    const struct writ_json *value, struct writ_arena *arena, struct failure *failure);
 
 static enum writ_holds
-holds_each(
-    const struct writ_constraint_set *set, const struct writ_json *array, struct writ_arena *arena)
+holds_each(const struct writ_constraint_set *set, const struct writ_json *array,
+    struct writ_arena *arena, struct failure *failure)
 {
-    const struct writ_constraint *ignored;
+    size_t index = 0;
 
     if (writ_json_type(array) != WRIT_JSON_ARRAY) {
         return WRIT_HOLDS_NO;
     }
     WRIT_JSON_EACH(element, array)
     {
-        enum writ_holds holds = holds_all(set, element, arena, &ignored);
+        enum writ_holds holds = holds_all(set, element, arena, failure);
         if (holds != WRIT_HOLDS_YES) {
+            failure->levels[failure->n].element = index; /* of the level that comes next */
             return holds;
         }
+        index++;
     }
     return WRIT_HOLDS_YES;
 }
 
 static enum writ_holds
-holds_present(
-    const struct writ_constraint *c, const struct writ_json *value, struct writ_arena *arena)
+holds_present(const struct writ_constraint *c, const struct writ_json *value,
+    struct writ_arena *arena, struct failure *failure)
 {
     switch (c->op) {
     case WRIT_OP_NONE:
@@ -477,7 +409,7 @@ holds_present(
     case WRIT_OP_HOST_IN:
         return holds_string(c, value, arena);
     case WRIT_OP_EACH:
-        return holds_each(c->value.each, value, arena);
+        return holds_each(c->value.each, value, arena, failure);
     case WRIT_OP_MIN_ITEMS:
     case WRIT_OP_MAX_ITEMS:
         return holds_items(c, value);
@@ -490,17 +422,27 @@ holds_present(
 }
 
 static enum writ_holds
-holds_one(const struct writ_constraint *c, const struct writ_json *value, struct writ_arena *arena)
+holds_one(const struct writ_constraint_set *set, const struct writ_constraint *c,
+    const struct writ_json *value, struct writ_arena *arena, struct failure *failure)
 {
+    enum writ_holds holds;
+
     if (value == NULL) {
-        return answer(c->optional || c->op == WRIT_OP_FORBIDDEN);
+        holds = answer(c->optional || c->op == WRIT_OP_FORBIDDEN);
+    } else if (c->nullable && writ_json_type(value) == WRIT_JSON_NULL) {
+        holds = WRIT_HOLDS_YES;
+    } else {
+        holds = holds_present(c, value, arena, failure);
     }
-    return holds_present(c, value, arena);
+    if (holds != WRIT_HOLDS_YES) {
+        add_level(failure, set, c);
+    }
+    return holds;
 }
 
 static enum writ_holds
 holds_all(const struct writ_constraint_set *set, const struct writ_json *value,
-    struct writ_arena *arena, const struct writ_constraint **ret_failed)
+    struct writ_arena *arena, struct failure *failure)
 {
     const struct writ_json *found[WRIT_CONSTRAINT_PATHS_MAX];
 
@@ -508,9 +450,9 @@ holds_all(const struct writ_constraint_set *set, const struct writ_json *value,
         found[i] = find(&set->paths[i], value);
     }
     for (size_t i = 0; i < set->n; i++) {
-        enum writ_holds holds = holds_one(&set->items[i], found[set->items[i].path], arena);
+        const struct writ_constraint *c = &set->items[i];
+        enum writ_holds holds = holds_one(set, c, found[c->path], arena, failure);
         if (holds != WRIT_HOLDS_YES) {
-            *ret_failed = &set->items[i];
             return holds;
         }
     }
@@ -520,26 +462,49 @@ holds_all(const struct writ_constraint_set *set, const struct writ_json *value,
 enum writ_holds
 writ_constraint_holds(const struct writ_constraint_set *set,
     const struct writ_constraint *constraint, const struct writ_json *arguments,
-    struct writ_arena *arena)
+    struct writ_arena *arena, struct writ_constraint_failure *ret_failed)
 {
-    return holds_one(constraint, find(&set->paths[constraint->path], arguments), arena);
+    struct failure failure = {.n = 0};
+    enum writ_holds holds =
+        holds_one(set, constraint, find(&set->paths[constraint->path], arguments), arena, &failure);
+
+    if (ret_failed != NULL) {
+        *ret_failed = (struct writ_constraint_failure){.argument = {NULL, 0}};
+        if (holds != WRIT_HOLDS_YES) {
+            tell_failure(&failure, arena, ret_failed);
+        }
+    }
+    return holds;
+}
+
+static bool
+is_covered(const struct writ_constraint_set *set, const struct writ_json *arguments,
+    struct writ_arena *arena, struct writ_view *ret_unlisted)
+{
+    writ_auto_buf unlisted = writ_buf_make(POINTER_MAX);
+
+    if (writ_json_first(arguments) == NULL || writ_coverage_holds(set, arguments, &unlisted)) {
+        return true;
+    }
+    *ret_unlisted = keep_pointer(&unlisted, arena);
+    return false;
 }
 
 enum writ_reason
 writ_constraint_check(const struct writ_constraint_set *set, const struct writ_json *arguments,
-    struct writ_arena *arena, const struct writ_constraint **ret_failed)
+    struct writ_arena *arena, struct writ_constraint_failure *ret_failed)
 {
-    *ret_failed = NULL;
-    if (writ_json_first(arguments) != NULL && !writ_constraint_covers(set, arguments, NULL)) {
+    struct failure failure = {.n = 0};
+    enum writ_holds holds;
+
+    *ret_failed = (struct writ_constraint_failure){.argument = {NULL, 0}};
+    if (!is_covered(set, arguments, arena, &ret_failed->argument)) {
         return WRIT_REASON_ARGUMENT_NOT_LISTED;
     }
-    switch (holds_all(set, arguments, arena, ret_failed)) {
-    case WRIT_HOLDS_ERROR:
-        return WRIT_REASON_CONSTRAINT_ERROR;
-    case WRIT_HOLDS_NO:
-        return WRIT_REASON_CONSTRAINT_FAILED;
-    case WRIT_HOLDS_YES:
+    holds = holds_all(set, arguments, arena, &failure);
+    if (holds == WRIT_HOLDS_YES) {
         return WRIT_REASON_POLICY_OK;
     }
-    return WRIT_REASON_CONSTRAINT_ERROR;
+    tell_failure(&failure, arena, ret_failed);
+    return holds == WRIT_HOLDS_NO ? WRIT_REASON_CONSTRAINT_FAILED : WRIT_REASON_CONSTRAINT_ERROR;
 }

@@ -8,9 +8,10 @@
  * `{arg: options, op: type, value: object}` names the object alone: its members have to be named
  * themselves. `{arg: "", op: type, value: any}` names all arguments, whatever they are.
  *
- * A constraint on an absent argument does not hold, unless it is optional or says forbidden. No op
- * holds for a value of another type than its own; numbers are compared exactly (value.h). What has
- * no answer (a limit hit, a number that cannot be held exactly) is an error, which denies.
+ * A constraint on an absent argument does not hold, unless it is optional or says forbidden; one on
+ * null does not either, unless it is nullable or its op asks for null. No op holds for a value of
+ * another type than its own; numbers are compared exactly (value.h). What has no answer (a limit
+ * hit, a number that cannot be held exactly) is an error, which denies.
  *
  * Sets are immutable; any number of threads may evaluate one. */
 #ifndef WRIT_POLICY_CONSTRAINT_H
@@ -26,6 +27,7 @@
 #define WRIT_CONSTRAINTS_MAX      256 /* constraints of one rule, or of one `each` */
 #define WRIT_CONSTRAINT_PATHS_MAX 64  /* different arguments that they name */
 #define WRIT_CONSTRAINT_COVER_MAX 8   /* ways in which one value may be named at once */
+#define WRIT_CONSTRAINT_DEPTH_MAX 4   /* each inside each */
 
 /** The members of `types`, as bits. */
 enum writ_constraint_type {
@@ -42,11 +44,12 @@ enum writ_constraint_type {
 /** One compiled entry of `arguments`. Which of the values is used depends on the op. */
 struct writ_constraint {
     enum writ_op op;
-    bool optional;
+    bool optional, nullable;
     bool spans;                /* glob: the pattern crosses slashes, so the text is a path */
     size_t path;               /* index into the paths of its set */
     struct writ_view name;     /* "amount le": for refusals */
     struct writ_view accepted; /* "a number not above 500.00" */
+    struct writ_view hint;     /* what is easily missed about it; mostly empty */
     union {
         const struct writ_json *json;       /* eq, ne; in, not_in: an array */
         struct writ_decimal bound;          /* lt, le, gt, ge */
@@ -87,12 +90,22 @@ enum writ_holds {
     WRIT_HOLDS_YES,
 };
 
+/** What a call does not satisfy, in words that hold no value of it. */
+struct writ_constraint_failure {
+    struct writ_view argument; /* JSON Pointer of what failed, or is not named: "/items/1/count" */
+    struct writ_view constraint; /* "items each, count le"; empty: nothing names the argument */
+    struct writ_view accepted;   /* "a number not above 10", by the innermost constraint */
+    struct writ_view hint;       /* what is easily missed about that one; mostly empty */
+};
+
 /**
  * Evaluates all constraints.
  *
  * @param arguments   an object
- * @param arena       working memory
- * @param ret_failed  the first constraint that does not hold; NULL for the other reasons
+ * @param arena       working memory, and for what is told
+ * @param ret_failed  the first constraint that does not hold, or the first leaf that is not named;
+ *                    zeroed when there is neither. On no memory `argument` stays empty and
+ *                    `constraint` is the outermost name
  *
  * @return WRIT_REASON_POLICY_OK            everything is named and all constraints hold
  *         WRIT_REASON_ARGUMENT_NOT_LISTED  some leaf is not named
@@ -100,16 +113,11 @@ enum writ_holds {
  */
 enum writ_reason writ_constraint_check(const struct writ_constraint_set *set,
     const struct writ_json *arguments, struct writ_arena *arena,
-    const struct writ_constraint **ret_failed);
+    struct writ_constraint_failure *ret_failed);
 
-/** Whether one constraint of `set` holds. */
+/** Whether one constraint of `set` holds. `ret_failed` (may be NULL) is written as above. */
 enum writ_holds writ_constraint_holds(const struct writ_constraint_set *set,
     const struct writ_constraint *constraint, const struct writ_json *arguments,
-    struct writ_arena *arena);
-
-/** True when every leaf of `value` is named. On false `unlisted` (may be NULL) gets the JSON
- * Pointer of the first leaf that is not. */
-bool writ_constraint_covers(const struct writ_constraint_set *set, const struct writ_json *value,
-    struct writ_buf *unlisted);
+    struct writ_arena *arena, struct writ_constraint_failure *ret_failed);
 
 #endif

@@ -406,6 +406,8 @@ WORD(constraint, "op", op, op_words, REQUIRED, "What is asked of it (docs/policy
 NODE(constraint, "value", value, SHAPE_VALUE, NONE, "What it is compared with.")
 SWITCH(constraint, "optional", optional, "false",
     "Whether the constraint also holds when the argument is absent.")
+SWITCH(constraint, "nullable", nullable, "false",
+    "Whether the constraint also holds when the argument is null.")
 
 SECTION(budget, "a budget", struct writ_raw_budget,
     "An amount per window: a number of calls, or the sum of a numeric argument.")

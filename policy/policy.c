@@ -246,7 +246,7 @@ static enum writ_reason
 judge(const struct writ_tool_rule *rule, const struct writ_policy_call *call,
     struct writ_arena *arena, struct writ_verdict *ret)
 {
-    const struct writ_constraint *failed = NULL;
+    struct writ_constraint_failure failed;
     enum writ_reason filled, reason;
 
     if (writ_json_type(call->arguments) != WRIT_JSON_OBJECT) {
@@ -258,12 +258,14 @@ judge(const struct writ_tool_rule *rule, const struct writ_policy_call *call,
         return WRIT_REASON_INSUFFICIENT_SCOPE;
     }
     reason = writ_constraint_check(rule->arguments, call->arguments, arena, &failed);
+    if (reason != WRIT_REASON_POLICY_OK) {
+        ret->argument = failed.argument;
+        ret->constraint = failed.constraint;
+        ret->accepted = failed.accepted;
+        ret->hint = failed.hint;
+    }
     if (reason == WRIT_REASON_ARGUMENT_NOT_LISTED) {
         tell_listed(rule->arguments, arena, &ret->accepted);
-    }
-    if (failed != NULL) {
-        ret->constraint = failed->name;
-        ret->accepted = failed->accepted;
     }
     if (reason != WRIT_REASON_POLICY_OK) {
         return reason;

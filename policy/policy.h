@@ -97,8 +97,10 @@ struct writ_verdict {
     bool shadow;                       /* rule->shadow: report the verdict, let the call go */
     struct writ_view scope;            /* normalized_scope; {NULL, 0} when it cannot be made */
     struct writ_view target;           /* {NULL, 0} when there is none */
+    struct writ_view argument;         /* JSON Pointer of the argument that it is about; or empty */
     struct writ_view constraint;       /* the failing entry, e.g. "amount le"; else empty */
     struct writ_view accepted;         /* what would be accepted, for the caller; may be empty */
+    struct writ_view hint;             /* what is easily missed about that; mostly empty */
     struct writ_views policy_refs;     /* rules that were evaluated; at least one */
     const struct writ_reservation *reservations; /* for the claim's transaction; allow only */
     size_t reservations_n;

@@ -175,7 +175,7 @@ struct writ_raw_constraint {
     struct writ_view arg; /* ptr NULL: left out */
     int op;               /* enum writ_op; WRIT_OP_NONE: faulty, and told */
     const struct writ_yaml *value;
-    bool optional;
+    bool optional, nullable;
 };
 
 struct writ_raw_budget {

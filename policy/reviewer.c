@@ -139,7 +139,8 @@ all_hold(const struct writ_constraint_set *when, const struct writ_json *argumen
     struct writ_arena *arena)
 {
     for (size_t i = 0; when != NULL && i < when->n; i++) {
-        if (writ_constraint_holds(when, &when->items[i], arguments, arena) != WRIT_HOLDS_YES) {
+        if (writ_constraint_holds(when, &when->items[i], arguments, arena, NULL) !=
+            WRIT_HOLDS_YES) {
             return false;
         }
     }

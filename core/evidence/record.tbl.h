@@ -108,6 +108,7 @@
 
 /* extensions.writ of our decisions and outcomes: all optional */
 #define WRIT_EXTENSION_MEMBERS(X)                                                                  \
+    X(argument, TEXT, NEVER, WRIT_NEED_NONE, "JSON Pointer of the argument that was refused")      \
     X(budgets, LIST, NEVER, WRIT_NEED_NONE, "names of the budgets from which it draws")            \
     X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \
     X(definition, DIGEST, NEVER, WRIT_NEED_NONE, "the tool's definition, as its server listed it") \

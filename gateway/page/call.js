@@ -18,6 +18,7 @@ function decided(decision, exact) {
       facts([
         ['Reason', ours.reason !== undefined && text(ours.reason)],
         ['Constraint that failed', ours.constraint !== undefined && text(ours.constraint)],
+        ['Argument that was refused', ours.argument !== undefined && text(ours.argument)],
         ['Scope', decision.normalized_scope !== undefined && text(decision.normalized_scope)],
         ['Target', decision.target !== undefined && text(decision.target)],
         ['Rules', decision.policy_refs?.length > 0 && text(decision.policy_refs.join(', '))],

@@ -9,6 +9,7 @@
 
 #include "evidence/jcs.h"
 #include "policy/constraint.h"
+#include "policy/coverage.h"
 #include "policy/pattern.h"
 #include "policy/policy.h"
 
@@ -55,14 +56,13 @@ judge(const struct writ_config *config, const struct writ_json *arguments)
 static void
 check_each(const struct writ_constraint_set *set, const struct writ_json *arguments)
 {
-    const struct writ_constraint *failed = NULL;
+    struct writ_constraint_failure failed;
 
-    WRIT_INVARIANT(
-        writ_json_first(arguments) == NULL || writ_constraint_covers(set, arguments, NULL));
+    WRIT_INVARIANT(writ_json_first(arguments) == NULL || writ_coverage_holds(set, arguments, NULL));
     WRIT_INVARIANT(writ_constraint_check(set, arguments, arena, &failed) == WRIT_REASON_POLICY_OK);
     for (size_t i = 0; i < set->n; i++) {
         WRIT_INVARIANT(
-            writ_constraint_holds(set, &set->items[i], arguments, arena) == WRIT_HOLDS_YES);
+            writ_constraint_holds(set, &set->items[i], arguments, arena, NULL) == WRIT_HOLDS_YES);
     }
 }
 

@@ -61,23 +61,29 @@ test('an allowed call arrives as it was judged, and leaves a decision and an out
 });
 
 test('a refusal says which constraint failed and what would be accepted, never the value', async (t) => {
-  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: '500.00' }, { arg: 'currency', op: 'in', value: ['EUR', 'USD'] }] } });
-  for (const [args, reason, constraint, secret] of [
-    [{ amount: 731.25, currency: 'EUR' }, 'constraint_failed', 'amount le', '731.25'],
-    [{ amount: 1, currency: 'canary-coin' }, 'constraint_failed', 'currency in', 'canary-coin'],
-    [{ amount: 1, currency: 'EUR', why: 'canary-why' }, 'argument_not_listed', undefined, 'canary-why'],
-    [{ amount: 1 }, 'constraint_failed', 'currency in', undefined],
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: '500.00' }, { arg: 'currency', op: 'in', value: ['EUR', 'USD'] },
+    { arg: 'splits', op: 'each', value: { arg: 'n', op: 'le', value: 10 }, optional: true }] } });
+  for (const [args, reason, constraint, secret, argument] of [
+    [{ amount: 731.25, currency: 'EUR' }, 'constraint_failed', 'amount le', '731.25', '/amount'],
+    [{ amount: 1, currency: 'canary-coin' }, 'constraint_failed', 'currency in', 'canary-coin', '/currency'],
+    [{ amount: 1, currency: 'EUR', why: 'canary-why' }, 'argument_not_listed', undefined, 'canary-why', '/why'],
+    [{ amount: 1 }, 'constraint_failed', 'currency in', undefined, '/currency'],
+    [{ amount: 1, currency: 'EUR', splits: [{ n: 1 }, { n: 99887 }] }, 'constraint_failed', 'splits each, n le', '99887', '/splits/1/n'],
+    [{ amount: 1, currency: 'EUR', splits: [{ n: 1, 'x/y': 'canary-xy' }] }, 'argument_not_listed', undefined, 'canary-xy', '/splits/0/x~1y'],
   ]) {
     const answer = await s.call('up__pay', args);
     assert.equal(answer.status, 200);
     assert.equal(answer.error.code, -31001);
     assert.equal(answer.reason, reason);
-    if (constraint) assert.equal(answer.refusal.constraint, constraint);
+    assert.equal(answer.refusal.constraint, constraint);
+    assert.equal(answer.refusal.argument, argument);
     if (constraint) assert.ok(answer.refusal.accepted);
     if (secret) assert.ok(!answer.text.includes(secret), answer.text);
     const { decision, outcome } = decided(gw, answer);
     assert.equal(decision.decision, 'deny');
     assert.equal(decision.extensions.writ.reason, reason);
+    assert.equal(decision.extensions.writ.argument, argument);
+    assert.equal(decision.extensions.writ.constraint, constraint);
     assert.equal(outcome.outcome, 'blocked');
     if (secret) assert.ok(!JSON.stringify(decision).includes(secret));
   }

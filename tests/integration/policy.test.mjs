@@ -131,6 +131,7 @@ class Dice {
       default: if (this.chance(0.3)) c.value = true;
     }
     if (!['required', 'forbidden'].includes(op) && this.chance(0.4)) c.optional = true;
+    if (!['required', 'forbidden'].includes(op) && this.chance(0.2)) c.nullable = true;
     return c;
   }
   rule() {
@@ -167,6 +168,7 @@ test('random policies decide random calls as the reference evaluator does', { ti
       tally[want.reason] = (tally[want.reason] ?? 0) + 1;
       const expect = { decision: want.decision, reason: want.reason };
       if (want.constraint) expect.constraint = want.constraint;
+      if (want.constraint) expect.argument = want.argument;
       if (want.scope !== null) expect.scope = want.scope;
       return { name: `seed ${seed + round}, case ${i}`, call: { agent: { id: 'x' }, tool: `u/t${n}`, arguments: args }, expect };
     });
@@ -246,6 +248,7 @@ test('explain shows what fails, and never the value', () => {
   assert.equal(run.code, 1);
   assert.match(run.out, /^deny: argument_not_listed/);
   assert.match(run.out, /fail +no constraint names \/memo/);
+  assert.match(run.out, /^argument +\/memo$/m);
   assert.match(run.out, /fail +amount le: a number not above 500\.00/);
   assert.match(run.out, /hold +currency in/);
   assert.doesNotMatch(run.out, /hunter2|777\.125/);
@@ -286,11 +289,40 @@ test('policy test fails with line, name and difference', () => {
   const cases = file('cases.yaml', `config: ${example}\ncases:\n- name: too much\n  call: {agent: batch, tool: pay/account, arguments: {account: 5}}\n  expect: allow\n- call: {agent: batch, tool: pay/account, arguments: {account: x}}\n  expect: allow\n`);
   const run = writ('policy', 'test', cases);
   assert.equal(run.code, 1);
-  assert.equal(run.out, `${cases}:3: failed: too much: decision is "deny", not "allow"\n1 passed, 1 failed\n`);
+  assert.equal(run.out, `${cases}:3: failed: too much: decision is "deny", not "allow" (constraint_failed, /account: account type)\n1 passed, 1 failed\n`);
   const told = JSON.parse(writ('policy', 'test', '--json', cases).out);
   assert.deepEqual([told.passed, told.failed], [1, 1]);
   assert.deepEqual(told.results.map((r) => r.passed), [false, true]);
   assert.equal(told.results[0].verdict.constraint, 'account type');
+});
+
+test('explain shows which element of a list fails, and why', () => {
+  const config = file('each.json', print({ tools: { 'u/t': { scope: 's', arguments: [
+    { arg: 'edits', op: 'each', value: [{ arg: 'old', op: 'max_length', value: 3 }, { arg: 'n', op: 'le', value: 10 }] }] } } }));
+  const call = (edits) => file('call.json', print({ agent: { id: 'x' }, tool: 'u/t', arguments: { edits } }));
+  const run = writ('explain', config, call([{ old: 'a', n: 1 }, { old: 'a', n: 70707 }]));
+  assert.match(run.out, /^argument +\/edits\/1\/n$/m);
+  assert.match(run.out, /^constraint +edits each, n le$/m);
+  assert.match(run.out, /^accepted +a number not above 10$/m);
+  assert.match(run.out, /fail +edits each: .*\n +at \/edits\/1\/n: a number not above 10\n/);
+  assert.doesNotMatch(run.out, /70707/);
+  const told = JSON.parse(writ('explain', '--json', config, call([{ old: 'abcd', n: 1 }])).out);
+  assert.deepEqual([told.verdict.argument, told.verdict.constraint], ['/edits/0/old', 'edits each, old max_length']);
+  assert.deepEqual(told.constraints.map((c) => [c.constraint, c.failed_argument, c.failed_constraint]),
+    [['edits each', '/edits/0/old', 'edits each, old max_length']]);
+  const unlisted = JSON.parse(writ('explain', '--json', config, call([{ old: 'a', n: 1, x: 1 }])).out);
+  assert.equal(unlisted.verdict.argument, '/edits/0/x');
+});
+
+test('policy test expects an approval, and says why a case failed', () => {
+  const config = file('approval.yaml', 'reviews: {money: {voters: [{id: ann}]}}\ntools:\n  u/pay:\n    scope: s\n    arguments: [{arg: amount, op: type, value: number}]\n    approval: {review: money, when: [{arg: amount, op: gt, value: 10}]}\n');
+  const call = (amount) => `{agent: {id: x}, tool: u/pay, arguments: {amount: ${amount}}}`;
+  const good = file('cases.yaml', `config: ${config}\ncases:\n- {call: ${call(11)}, expect: require_approval}\n- {call: ${call(11)}, expect: {decision: require_approval, reason: approval_required}}\n- {call: ${call(1)}, expect: {decision: allow}}\n`);
+  const run = writ('policy', 'test', good);
+  assert.equal(run.code, 0, run.err + run.out);
+  const bad = file('cases.yaml', `config: ${config}\ncases:\n- {call: ${call(1)}, expect: require_approval}\n- {call: ${call('x')}, expect: allow}\n`);
+  assert.equal(writ('policy', 'test', bad).out, `${bad}:3: failed: decision is "allow", not "require_approval" (policy_ok)\n`
+    + `${bad}:4: failed: decision is "deny", not "allow" (constraint_failed, /amount: amount type)\n0 passed, 2 failed\n`);
 });
 
 test('policy test can be given another configuration', () => {

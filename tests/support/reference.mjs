@@ -192,6 +192,7 @@ const OPS = {
 export function holds(constraint, value) {
   const found = find(value, constraint.arg);
   if (found === undefined) return constraint.optional === true || constraint.op === 'forbidden';
+  if (found === null && constraint.nullable) return true;
   return OPS[constraint.op](found, constraint.value);
 }
 
@@ -202,6 +203,23 @@ export function result(constraint, value) {
   } catch (error) {
     if (error instanceof NoAnswer) return 'error';
     throw error;
+  }
+}
+
+const pointer = (path) => path.map((t) => '/' + String(t).replaceAll('~', '~0').replaceAll('/', '~1')).join('');
+
+// What does not hold: [path of the argument, names of the constraints around it].
+function failed(constraint, value) {
+  const here = tokens(constraint.arg);
+  const names = [[constraint.arg, constraint.op].filter((word) => word).join(' ')];
+  const array = find(value, constraint.arg);
+  if (constraint.op !== 'each' || !Array.isArray(array)) return [here, names];
+  for (const [index, element] of array.entries()) {
+    const inner = listOf(constraint.value).find((c) => result(c, element) !== 'hold');
+    if (inner !== undefined) {
+      const [path, below] = failed(inner, element);
+      return [[...here, index, ...path], [...names, ...below]];
+    }
   }
 }
 
@@ -235,9 +253,7 @@ function names(constraints, value, path) {
 
 export const unlisted = (constraints, args) => {
   for (const path of leaves(args)) {
-    if (path.length > 0 && !names(constraints, args, path)) {
-      return '/' + path.map((t) => t.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
-    }
+    if (path.length > 0 && !names(constraints, args, path)) return pointer(path);
   }
   return null;
 };
@@ -261,16 +277,18 @@ export function fill(template, args) {
   return missing || Buffer.byteLength(text) > 4096 ? null : text;
 }
 
-/** {decision, reason, constraint, scope} of a call under one rule {scope, arguments}. */
+/** {decision, reason, argument, constraint, scope} of a call under one rule {scope, arguments}. */
 export function judge(rule, args) {
   const constraints = rule.arguments ?? [];
   const scope = fill(rule.scope, args);
-  const deny = (reason, constraint) => ({ decision: 'deny', reason, constraint, scope });
-  if (unlisted(constraints, args) !== null) return deny('argument_not_listed');
+  const deny = (reason, argument, constraint) => ({ decision: 'deny', reason, argument, constraint, scope });
+  const leaf = unlisted(constraints, args);
+  if (leaf !== null) return deny('argument_not_listed', leaf);
   for (const c of constraints) {
     const answer = result(c, args);
-    const name = `${c.arg} ${c.op}`;
-    if (answer !== 'hold') return deny(answer === 'fail' ? 'constraint_failed' : 'constraint_error', name);
+    if (answer === 'hold') continue;
+    const [path, names] = failed(c, args);
+    return deny(answer === 'fail' ? 'constraint_failed' : 'constraint_error', pointer(path), names.join(', '));
   }
   return scope === null ? deny('scope_missing') : { decision: 'allow', reason: 'policy_ok', scope };
 }

@@ -129,7 +129,7 @@ START_TEST(cases_pass_or_tell_the_difference)
             "\"policy_ok\", constraint is \"a le\", not \"x\", scope is \"s/6\", not \"yy\", "
             "target "
             "is \"t\", not \"z\", shadow is false"},
-        {WRIT_E_INVALID, false, "the expected decision is allow or deny"},
+        {WRIT_E_INVALID, false, "the expected decision is allow, deny or require_approval"},
         {WRIT_E_INVALID, false, "the expected reason is none of docs/reasons.md"},
         {WRIT_E_INVALID, false,
             "no agent \"nobody\" is configured; write {\"id\": ..., \"role\": ...}"},
@@ -230,7 +230,8 @@ START_TEST(a_verdict_is_one_json_object)
     ck_assert_view(writ_buf_view(&text),
         "{\"decision\":\"deny\",\"reason\":\"constraint_failed\",\"rule\":\"tools/u~1t#0\","
         "\"policy_refs\":[\"tools/u~1t#0\"],\"normalized_scope\":\"s/6\",\"target\":\"t\","
-        "\"constraint\":\"a le\",\"accepted\":\"a number not above 5\",\"shadow\":false}");
+        "\"argument\":\"/a\",\"constraint\":\"a le\",\"accepted\":\"a number not above "
+        "5\",\"shadow\":false}");
     writ_config_drop(config);
 }
 END_TEST

@@ -2,6 +2,7 @@
  * conformance/test_ops.c. */
 #include "policy/constraint.h"
 #include "policy/compile.h"
+#include "policy/coverage.h"
 #include "support/unit.h"
 #include "support/value.h"
 
@@ -26,18 +27,18 @@ START_TEST(the_first_constraint_that_does_not_hold_is_told)
     static const struct {
         const char *arguments;
         enum writ_reason reason;
-        int failed; /* its index, or -1 */
+        const char *failed;
     } cases[] = {
-        {"{\"a\":5,\"b\":\"x\"}", WRIT_REASON_POLICY_OK, -1},
-        {"{\"a\":6,\"b\":\"xyz\"}", WRIT_REASON_CONSTRAINT_FAILED, 0},
-        {"{\"a\":-1,\"b\":\"xyz\"}", WRIT_REASON_CONSTRAINT_FAILED, 1},
-        {"{\"a\":5,\"b\":\"xyz\"}", WRIT_REASON_CONSTRAINT_FAILED, 2},
-        {"{\"a\":5}", WRIT_REASON_CONSTRAINT_FAILED, 2},
-        {"{}", WRIT_REASON_CONSTRAINT_FAILED, 0},
+        {"{\"a\":5,\"b\":\"x\"}", WRIT_REASON_POLICY_OK, ""},
+        {"{\"a\":6,\"b\":\"xyz\"}", WRIT_REASON_CONSTRAINT_FAILED, "a le"},
+        {"{\"a\":-1,\"b\":\"xyz\"}", WRIT_REASON_CONSTRAINT_FAILED, "a ge"},
+        {"{\"a\":5,\"b\":\"xyz\"}", WRIT_REASON_CONSTRAINT_FAILED, "b max_length"},
+        {"{\"a\":5}", WRIT_REASON_CONSTRAINT_FAILED, "b max_length"},
+        {"{}", WRIT_REASON_CONSTRAINT_FAILED, "a le"},
         /* what is not listed comes before what fails, an error where it stands */
-        {"{\"a\":6,\"b\":\"xyz\",\"c\":1}", WRIT_REASON_ARGUMENT_NOT_LISTED, -1},
+        {"{\"a\":6,\"b\":\"xyz\",\"c\":1}", WRIT_REASON_ARGUMENT_NOT_LISTED, ""},
         {"{\"a\":1.00000000000000000000000000000000000001,\"b\":\"xyz\"}",
-            WRIT_REASON_CONSTRAINT_ERROR, 0},
+            WRIT_REASON_CONSTRAINT_ERROR, "a le"},
     };
     writ_auto_arena arena = writ_value_arena();
     const struct writ_constraint_set *set =
@@ -46,12 +47,12 @@ START_TEST(the_first_constraint_that_does_not_hold_is_told)
             arena);
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct writ_constraint *failed = &set->items[2];
+        struct writ_constraint_failure failed;
         ck_assert_int_eq(
             writ_constraint_check(
                 set, writ_value_of(arena, writ_view_str(cases[i].arguments)), arena, &failed),
             cases[i].reason);
-        ck_assert_ptr_eq(failed, cases[i].failed < 0 ? NULL : &set->items[cases[i].failed]);
+        ck_assert_view(failed.constraint, cases[i].failed);
     }
 }
 END_TEST
@@ -63,8 +64,10 @@ START_TEST(every_constraint_can_be_asked_alone)
         "[{arg: a, op: le, value: 5}, {arg: /b/0, op: eq, value: x, optional: true}]", arena);
     const struct writ_json *arguments = writ_value_of(arena, WRIT_LIT("{\"a\":6,\"b\":[\"x\"]}"));
 
-    ck_assert_int_eq(writ_constraint_holds(set, &set->items[0], arguments, arena), WRIT_HOLDS_NO);
-    ck_assert_int_eq(writ_constraint_holds(set, &set->items[1], arguments, arena), WRIT_HOLDS_YES);
+    ck_assert_int_eq(
+        writ_constraint_holds(set, &set->items[0], arguments, arena, NULL), WRIT_HOLDS_NO);
+    ck_assert_int_eq(
+        writ_constraint_holds(set, &set->items[1], arguments, arena, NULL), WRIT_HOLDS_YES);
 }
 END_TEST
 
@@ -84,10 +87,10 @@ START_TEST(more_ways_to_name_a_value_than_are_looked_at_refuse)
     }
     writ_buf_byte(&yaml, '\0');
     set = set_of(yaml.ptr, arena);
-    ck_assert(writ_constraint_covers(
+    ck_assert(writ_coverage_holds(
         set, writ_value_of(arena, WRIT_LIT("{\"a\":[[{\"m0\":1,\"m7\":1}]]}")), NULL));
-    ck_assert(!writ_constraint_covers(
-        set, writ_value_of(arena, WRIT_LIT("{\"a\":[[{\"m8\":1}]]}")), NULL));
+    ck_assert(
+        !writ_coverage_holds(set, writ_value_of(arena, WRIT_LIT("{\"a\":[[{\"m8\":1}]]}")), NULL));
 }
 END_TEST
 
@@ -95,7 +98,7 @@ START_TEST(an_empty_set_holds_for_no_arguments)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_constraint_set *set = set_of("[]", arena);
-    const struct writ_constraint *failed;
+    struct writ_constraint_failure failed;
 
     ck_assert_int_eq(
         writ_constraint_check(set, writ_value_of(arena, WRIT_LIT("{}")), arena, &failed),
@@ -103,6 +106,100 @@ START_TEST(an_empty_set_holds_for_no_arguments)
     ck_assert_int_eq(
         writ_constraint_check(set, writ_value_of(arena, WRIT_LIT("{\"\":null}")), arena, &failed),
         WRIT_REASON_ARGUMENT_NOT_LISTED);
+}
+END_TEST
+
+static void
+check_failure(const struct writ_constraint_set *set, const char *arguments, const char *argument,
+    const char *constraint, const char *accepted)
+{
+    writ_auto_arena arena = writ_value_arena();
+    struct writ_constraint_failure failed;
+
+    ck_assert_int_ne(
+        writ_constraint_check(set, writ_value_of(arena, writ_view_str(arguments)), arena, &failed),
+        WRIT_REASON_POLICY_OK);
+    ck_assert_view(failed.argument, argument);
+    ck_assert_view(failed.constraint, constraint);
+    ck_assert_view(failed.accepted, accepted);
+}
+
+START_TEST(a_failure_names_the_element_and_the_inner_constraint)
+{
+    writ_auto_arena arena = writ_value_arena();
+    const struct writ_constraint_set *set = set_of("- arg: edits\n"
+                                                   "  op: each\n"
+                                                   "  value:\n"
+                                                   "  - {arg: old, op: max_length, value: 3}\n"
+                                                   "  - arg: /a~1b/c\n"
+                                                   "    op: each\n"
+                                                   "    optional: true\n"
+                                                   "    value: {op: le, value: 10}\n"
+                                                   "- {arg: /o/x, op: eq, value: 1}\n",
+        arena);
+
+    check_failure(set, "{\"edits\":[{\"old\":\"abc\"},{\"old\":\"abcd\"}],\"o\":{\"x\":1}}",
+        "/edits/1/old", "edits each, old max_length", "a string of at most 3 characters");
+    check_failure(set, "{\"edits\":[{\"old\":\"a\",\"a/b\":{\"c\":[1,2,11]}}],\"o\":{\"x\":1}}",
+        "/edits/0/a~1b/c/2", "edits each, /a~1b/c each, le", "a number not above 10");
+    check_failure(set, "{\"edits\":[{\"a/b\":{\"c\":[]}}],\"o\":{\"x\":1}}", "/edits/0/old",
+        "edits each, old max_length", "a string of at most 3 characters");
+    check_failure(set, "{\"edits\":\"x\",\"o\":{\"x\":1}}", "/edits", "edits each",
+        "an array whose elements are each: a string of at most 3 characters, and an array whose "
+        "elements are each: a number not above 10");
+    check_failure(set, "{\"edits\":[],\"o\":{\"x\":2}}", "/o/x", "/o/x eq", "exactly 1");
+    check_failure(
+        set, "{\"edits\":[{\"old\":\"a\",\"new~\":1}],\"o\":{\"x\":1}}", "/edits/0/new~0", "", "");
+}
+END_TEST
+
+START_TEST(a_pointer_that_is_too_long_is_cut_between_names)
+{
+    writ_auto_arena arena = writ_value_arena();
+    writ_auto_buf text = writ_buf_make(8192);
+    const struct writ_constraint_set *set =
+        set_of("[{arg: /o/b, op: eq, value: 1, optional: true}]", arena);
+    struct writ_constraint_failure failed;
+
+    writ_buf_str(&text, "{\"o\":{\"");
+    for (int i = 0; i < 600; i++) {
+        writ_buf_byte(&text, 'n');
+    }
+    writ_buf_str(&text, "\":1}}");
+    (void)writ_constraint_check(set, writ_value_of(arena, writ_buf_view(&text)), arena, &failed);
+    ck_assert_view(failed.argument, "/o");
+}
+END_TEST
+
+START_TEST(null_satisfies_a_nullable_constraint_alone)
+{
+    static const struct {
+        const char *arguments;
+        enum writ_reason reason;
+    } cases[] = {
+        {"{\"a\":null,\"b\":[null,\"x\"]}", WRIT_REASON_POLICY_OK},
+        {"{\"a\":\"xy\",\"b\":null}", WRIT_REASON_POLICY_OK},
+        {"{\"a\":\"xyz\",\"b\":[]}", WRIT_REASON_CONSTRAINT_FAILED},
+        {"{\"a\":0,\"b\":[]}", WRIT_REASON_CONSTRAINT_FAILED},
+        {"{\"a\":[null],\"b\":[]}", WRIT_REASON_ARGUMENT_NOT_LISTED},
+        {"{\"b\":[]}", WRIT_REASON_CONSTRAINT_FAILED}, /* absent is not null */
+        {"{\"a\":null,\"b\":[],\"c\":null}", WRIT_REASON_CONSTRAINT_FAILED},
+    };
+    writ_auto_arena arena = writ_value_arena();
+    const struct writ_constraint_set *set =
+        set_of("[{arg: a, op: max_length, value: 2, nullable: true}, "
+               "{arg: b, op: each, value: {op: eq, value: x, nullable: true}, nullable: true}, "
+               "{arg: c, op: le, value: 1, optional: true}]",
+            arena);
+    struct writ_constraint_failure failed;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ck_assert_msg(
+            writ_constraint_check(set, writ_value_of(arena, writ_view_str(cases[i].arguments)),
+                arena, &failed) == cases[i].reason,
+            "%s", cases[i].arguments);
+    }
+    ck_assert_view(set->items[0].accepted, "a string of at most 2 characters, or null");
 }
 END_TEST
 
@@ -123,4 +220,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("constraint", the_first_constraint_that_does_not_hold_is_told,
     every_constraint_can_be_asked_alone, more_ways_to_name_a_value_than_are_looked_at_refuse,
-    an_empty_set_holds_for_no_arguments, an_op_that_is_none_has_no_word)
+    an_empty_set_holds_for_no_arguments, a_failure_names_the_element_and_the_inner_constraint,
+    a_pointer_that_is_too_long_is_cut_between_names, null_satisfies_a_nullable_constraint_alone,
+    an_op_that_is_none_has_no_word)
