@@ -122,6 +122,7 @@
     X(reason, TEXT, NEVER, WRIT_NEED_NONE, "the reason's name")                                    \
     X(round, COUNT, NEVER, WRIT_NEED_NONE, "rounds of the same call that came before")             \
     X(shadow, FLAG, NEVER, WRIT_NEED_NONE, "the call was made whatever the verdict says")          \
+    X(showing, DIGEST, NEVER, WRIT_NEED_NONE, "what the voters of the review are shown")           \
     X(state_free, DIGEST, NEVER, WRIT_NEED_NONE, "the call without the target's state")            \
     X(tenant, TEXT, NEVER, WRIT_NEED_NONE, "tenant of the agent")                                  \
     X(trace_id, TEXT, NEVER, WRIT_NEED_NONE, "trace of the request (W3C Trace Context)")           \

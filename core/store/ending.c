@@ -8,6 +8,7 @@
 
 #include "store/body.h"
 #include "store/group.h"
+#include "store/results.h"
 #include "store/sealing.h"
 #include "store/waits.h"
 
@@ -224,53 +225,11 @@ writ_ending_wipe(struct writ_ledger *ledger)
 
 /* ---- on disk ---- */
 
-/* Makes room for a result to be kept: the oldest go first. */
-static WRIT_RESULT
-evict(struct writ_ledger *ledger, size_t bytes, struct writ_err *err)
-{
-    struct writ_disk *disk = &ledger->disk;
-    int64_t most = ledger->options.results_max_bytes - (int64_t)bytes;
-
-    while (ledger->results_n > 0 &&
-           (ledger->results_bytes > most || ledger->results_n >= WRIT_LEDGER_RESULTS_MAX)) {
-        bool row = false;
-        writ_result result = writ_disk_query(disk, WRIT_SQL_RESULTS_FIRST, &row, err, "");
-        int64_t length =
-            writ_is_ok(result) && row ? writ_disk_int(disk, WRIT_SQL_RESULTS_FIRST, 0) : 0;
-
-        writ_disk_end(disk, WRIT_SQL_RESULTS_FIRST);
-        WRIT_TRY(result);
-        if (!row) {
-            ledger->results_n = 0;
-            ledger->results_bytes = 0;
-            break;
-        }
-        WRIT_TRY(writ_disk_run(disk, WRIT_SQL_RESULTS_OLDEST, err, ""));
-        ledger->results_n--;
-        ledger->results_bytes -= length;
-    }
-    return WRIT_DONE;
-}
-
 WRIT_RESULT
 writ_ending_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
-    const struct writ_entry_outcome *o = &op->entry->outcome;
-    const struct writ_row *row = &ledger->group.rows[op->row].row;
-    int64_t bytes = (int64_t)o->result.len;
-
     WRIT_TRY(writ_waits_write_end(ledger, op->flight, err));
-    if (o->result_ttl_us <= 0 || op->flight->hold == NULL ||
-        row->verdict != WRIT_OUTCOME_EXECUTED || o->result.len > WRIT_LEDGER_RESULT_MAX ||
-        bytes > ledger->options.results_max_bytes) {
-        return WRIT_DONE;
-    }
-    WRIT_TRY(evict(ledger, o->result.len, err));
-    WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_RESULT_PUT, err, "uib", row->about,
-        row->time_us + o->result_ttl_us, o->result));
-    ledger->results_n++;
-    ledger->results_bytes += bytes;
-    return WRIT_DONE;
+    return writ_results_write(ledger, op, err);
 }
 
 void

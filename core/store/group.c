@@ -116,6 +116,22 @@ writ_group_trouble(struct writ_ledger *ledger, const struct writ_err *err)
     ledger->why = *err;
 }
 
+writ_result
+writ_group_poison(struct writ_ledger *ledger, uint64_t leaf, const char *what, struct writ_err *err)
+{
+    struct writ_err why = {0};
+    writ_result result = writ_fail(&why, WRIT_E_IO,
+        "the ledger was changed behind the gateway's back: record %llu: %s",
+        (unsigned long long)leaf, what);
+
+    ledger->disk.poisoned = true;
+    writ_group_trouble(ledger, &why);
+    if (err != NULL) {
+        *err = why;
+    }
+    return result;
+}
+
 /* ---- writing ---- */
 
 static struct writ_view

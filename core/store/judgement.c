@@ -1,6 +1,7 @@
 #include "store/judgement.h"
 
 #include "store/group.h"
+#include "store/results.h"
 #include "store/waits.h"
 
 /* ---- what is asked ---- */
@@ -132,24 +133,6 @@ read_prior_id(struct writ_judgement *j, struct writ_prior *prior)
 }
 
 static WRIT_RESULT
-read_prior_result(struct writ_judgement *j, struct writ_prior *prior)
-{
-    struct writ_disk *disk = &j->ledger->disk;
-    bool row = false;
-    writ_result result =
-        writ_disk_query(disk, WRIT_SQL_RESULT_GET, &row, &j->err, "u", prior->leaf);
-
-    if (writ_is_ok(result) && row && writ_disk_int(disk, WRIT_SQL_RESULT_GET, 0) > j->stamp_us) {
-        prior->result = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_RESULT_GET, 1), j->arena);
-        if (prior->result.ptr == NULL) {
-            result = (writ_result){WRIT_E_NOMEM};
-        }
-    }
-    writ_disk_end(disk, WRIT_SQL_RESULT_GET);
-    return result;
-}
-
-static WRIT_RESULT
 tell_prior(struct writ_judgement *j, const struct writ_hold *hold)
 {
     struct writ_prior *prior = &j->d->prior;
@@ -168,7 +151,8 @@ tell_prior(struct writ_judgement *j, const struct writ_hold *hold)
     }
     WRIT_TRY(read_prior_id(j, prior));
     if (j->d->duplicates == WRIT_DUPLICATES_REPLAY && prior->outcome == WRIT_OUTCOME_EXECUTED) {
-        WRIT_TRY(read_prior_result(j, prior));
+        WRIT_TRY(writ_results_find(j->ledger, prior->leaf, prior->decision_id, j->stamp_us,
+            j->arena, &prior->result, &j->err));
     }
     return WRIT_DONE;
 }

@@ -5,6 +5,7 @@
 #include "store/file.h"
 #include "evidence/review.h"
 #include "store/reader.tbl.h"
+#include "store/showing.h"
 
 #define BUSY_US            5000000                     /* how long a reader waits for a lock */
 #define REVIEW_RECORDS_MAX (WRIT_REVIEW_VOTES_MAX + 8) /* votes, and what comes around them */
@@ -531,6 +532,7 @@ read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *
     struct writ_reader_review *review, struct writ_err *err)
 {
     sqlite3_stmt *s = reader->statements[SQL_REVIEW];
+    struct writ_view shown = {NULL, 0};
     bool row = false;
     writ_result result;
 
@@ -541,10 +543,15 @@ read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *
     (void)bind_text(s, 1, id);
     result = next_row(reader, SQL_REVIEW, &row, err);
     if (writ_is_ok(result) && row && sqlite3_column_type(s, 0) != SQLITE_NULL) {
-        result = copy_column(s, 0, arena, &review->arguments, err);
+        result = copy_column(s, 0, arena, &shown, err);
     }
     end_rows(reader, SQL_REVIEW);
-    return result;
+    WRIT_TRY(result);
+    if (shown.len > 0) {
+        WRIT_TRY(writ_showing_check(review->records[0], shown, arena, err));
+        review->arguments = writ_showing_read(shown).arguments;
+    }
+    return WRIT_DONE;
 }
 
 WRIT_RESULT

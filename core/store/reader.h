@@ -114,7 +114,8 @@ struct writ_reader_review {
     struct writ_view arguments; /* of the call; ptr NULL: no longer kept */
 };
 
-/** The review of that id. WRIT_E_ABSENT when there is none; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY,
+/** The review of that id. WRIT_E_ABSENT when there is none; WRIT_E_MISMATCH when the arguments are
+ * not those that its first record has the digest of; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY,
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_reader_review(struct writ_reader *reader, struct writ_view id,
     struct writ_arena *arena, struct writ_reader_review *ret, struct writ_err *err);

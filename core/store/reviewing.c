@@ -136,7 +136,7 @@ make_showing(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ
     struct writ_buf text;
 
     if (before.ptr != NULL) {
-        WRIT_TRY(writ_showing_find(&ledger->disk, before, arena, &was, err));
+        WRIT_TRY(writ_showing_find(ledger, before, true, arena, &was, err));
         showing.before = was.state;
     }
     text = writ_buf_in(

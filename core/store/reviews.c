@@ -1,5 +1,6 @@
 #include "store/reviews.h"
 
+#include "evidence/extension.h"
 #include "store/body.h"
 #include "store/ending.h"
 #include "store/group.h"
@@ -229,6 +230,24 @@ write_terms(const struct writ_review *review, struct writ_arena *arena,
     return WRIT_DONE;
 }
 
+/* What voters will be shown is kept beside the records: they have its digest. */
+static WRIT_RESULT
+note_showing(struct writ_view bytes, struct writ_arena *arena, struct writ_member_object *ret,
+    struct writ_err *err)
+{
+    struct writ_extension extension = {0};
+    struct writ_digest digest;
+    char text[WRIT_DIGEST_TEXT];
+
+    WRIT_TRY(writ_digest_bytes(bytes, &digest, err));
+    writ_digest_text(&digest, text);
+    extension.showing = writ_member_text(writ_view_copy(writ_view_str(text), arena));
+    if (extension.showing.view.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    return writ_extension_make(&extension, arena, ret, err);
+}
+
 static WRIT_RESULT
 put_record(struct writ_ledger *ledger, const struct writ_reviewed *review,
     const struct writ_reviews_event *event, enum writ_review_state next, int64_t now_us,
@@ -258,6 +277,7 @@ put_record(struct writ_ledger *ledger, const struct writ_reviewed *review,
     }
     if (event->event == WRIT_REVIEW_DO_OPEN) {
         WRIT_TRY(write_terms(&review->story.review, arena, &record.terms, err));
+        WRIT_TRY(note_showing(event->arguments, arena, &record.extensions, err));
     }
     writ_review_record_validate(&record, &faults);
     if (faults.count > 0) {

@@ -3,6 +3,10 @@
 #include "store/showing.h"
 
 #include "base/text.h"
+#include "evidence/extension.h"
+#include "evidence/review_record.h"
+#include "store/body.h"
+#include "store/group.h"
 
 #define PARTS 3
 
@@ -52,8 +56,52 @@ writ_showing_read(struct writ_view bytes)
 }
 
 WRIT_RESULT
-writ_showing_find(struct writ_disk *disk, struct writ_view id, struct writ_arena *arena,
-    struct writ_showing *ret, struct writ_err *err)
+writ_showing_check(struct writ_view opening, struct writ_view bytes, struct writ_arena *arena,
+    struct writ_err *err)
+{
+    struct writ_review_record record = {0};
+    struct writ_extension extension = {0};
+    const struct writ_json *value = NULL;
+    struct writ_digest digest;
+    char text[WRIT_DIGEST_TEXT];
+
+    WRIT_TRY(writ_body_json(opening, arena, &value, err));
+    WRIT_TRY(writ_review_record_read(value, arena, &record, err));
+    WRIT_TRY(writ_extension_read(&record.extensions, arena, &extension, err));
+    WRIT_TRY(writ_digest_bytes(bytes, &digest, err));
+    writ_digest_text(&digest, text);
+    if (extension.showing.is != WRIT_PRESENT || !writ_view_is(extension.showing.view, text)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "what voters are shown is not what the record that opened the review has the digest "
+            "of");
+    }
+    return WRIT_DONE;
+}
+
+/* The record that opened the review. */
+static WRIT_RESULT
+find_opening(struct writ_disk *disk, struct writ_view id, struct writ_arena *arena,
+    uint64_t *ret_leaf, struct writ_view *ret, struct writ_err *err)
+{
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", id);
+
+    while (writ_is_ok(result) && row &&
+           writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) != WRIT_ROW_REVIEW) {
+        result = writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err);
+    }
+    if (writ_is_ok(result) && row) {
+        *ret_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
+        *ret = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), arena);
+        result = ret->ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+    }
+    writ_disk_end(disk, WRIT_SQL_REVIEW_RECORDS);
+    return result;
+}
+
+static WRIT_RESULT
+read_row(struct writ_disk *disk, struct writ_view id, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err)
 {
     struct writ_view bytes = {NULL, 0};
     bool row = false;
@@ -69,8 +117,30 @@ writ_showing_find(struct writ_disk *disk, struct writ_view id, struct writ_arena
         }
     }
     writ_disk_end(disk, WRIT_SQL_REVIEW_ARGUMENTS);
-    if (writ_is_ok(result)) {
-        *ret = bytes.len > 0 ? writ_showing_read(bytes) : (struct writ_showing){0};
-    }
+    *ret = bytes;
     return result;
+}
+
+WRIT_RESULT
+writ_showing_find(struct writ_ledger *ledger, struct writ_view id, bool lives,
+    struct writ_arena *arena, struct writ_showing *ret, struct writ_err *err)
+{
+    struct writ_view bytes = {NULL, 0}, opening = {NULL, 0};
+    uint64_t leaf = 0;
+    writ_result result;
+
+    WRIT_TRY(read_row(&ledger->disk, id, arena, &bytes, err));
+    if (bytes.len == 0 && !lives) {
+        *ret = (struct writ_showing){0};
+        return WRIT_DONE;
+    }
+    WRIT_TRY(find_opening(&ledger->disk, id, arena, &leaf, &opening, err));
+    result = writ_showing_check(opening, bytes, arena, err);
+    if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_PARSE) {
+        return writ_group_poison(
+            ledger, leaf, "what its voters are shown is not what it has the digest of", err);
+    }
+    WRIT_TRY(result);
+    *ret = writ_showing_read(bytes);
+    return WRIT_DONE;
 }

@@ -4,7 +4,7 @@
 #ifndef WRIT_STORE_SHOWING_H
 #define WRIT_STORE_SHOWING_H
 
-#include "store/disk.h"
+#include "store/store.h"
 
 /** Each is canonical JSON, or empty: not known. Borrowed. */
 struct writ_showing {
@@ -18,9 +18,22 @@ void writ_showing_put(const struct writ_showing *showing, struct writ_buf *ret);
  * form are arguments, and nothing else. */
 struct writ_showing writ_showing_read(struct writ_view bytes);
 
-/** What the voters of the review `id` were shown, from its row, in the arena; all empty when there
- * is none any more. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. Blocks. */
-WRIT_RESULT writ_showing_find(struct writ_disk *disk, struct writ_view id, struct writ_arena *arena,
-    struct writ_showing *ret, struct writ_err *err);
+/** Compares what is kept with the record that opened the review, which has its digest
+ * (extensions.writ.showing). WRIT_E_MISMATCH, WRIT_E_PARSE: it is not what voters were to be shown;
+ * WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_showing_check(struct writ_view opening, struct writ_view bytes,
+    struct writ_arena *arena, struct writ_err *err);
+
+/**
+ * What the voters of a review are shown, from its row, in the arena. It is compared with the record
+ * that opened the review each time: a row that was changed is not shown, and poisons the ledger.
+ *
+ * @param lives  it is not over: there must be something
+ * @param ret    all empty when it is over and nothing is kept any more
+ *
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. Blocks.
+ */
+WRIT_RESULT writ_showing_find(struct writ_ledger *ledger, struct writ_view id, bool lives,
+    struct writ_arena *arena, struct writ_showing *ret, struct writ_err *err);
 
 #endif

@@ -42,13 +42,14 @@ read_records(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_r
 }
 
 static WRIT_RESULT
-read_arguments(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_err *err)
+read_arguments(
+    struct writ_ledger *ledger, struct writ_entry *entry, bool lives, struct writ_err *err)
 {
     struct writ_entry_review_get *get = &entry->review_get;
     static const struct writ_view none = {NULL, 0};
     struct writ_showing showing;
 
-    WRIT_TRY(writ_showing_find(&ledger->disk, get->id, entry->arena, &showing, err));
+    WRIT_TRY(writ_showing_find(ledger, get->id, lives, entry->arena, &showing, err));
     get->arguments = showing.arguments.len > 0 ? showing.arguments : none;
     get->target_state = showing.state.len > 0 ? showing.state : none;
     get->state_before = showing.before.len > 0 ? showing.before : none;
@@ -85,7 +86,9 @@ writ_watching_get(struct writ_ledger *ledger, struct writ_entry *entry)
     writ_arena_free(scratch);
     get->arguments = get->target_state = get->state_before = (struct writ_view){NULL, 0};
     if (writ_is_ok(result)) {
-        result = story.n == 0 ? (writ_result){WRIT_E_ABSENT} : read_arguments(ledger, entry, &err);
+        result = story.n == 0 ? (writ_result){WRIT_E_ABSENT}
+                              : read_arguments(ledger, entry,
+                                    writ_review_phase(story.state) == WRIT_REVIEW_LIVE, &err);
     }
     if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
         writ_group_trouble(ledger, &err);

@@ -40,8 +40,13 @@ static void
 run_with_result(struct writ_kit *kit, spec s, struct writ_view result, int64_t ttl_us)
 {
     call *c = writ_kit_granted(kit, s);
+    struct writ_digest digest;
+    char hash[WRIT_DIGEST_TEXT];
 
     writ_kit_outcome(c, WRIT_OUTCOME_EXECUTED, NULL);
+    ck_assert_ok(writ_digest_bytes(result, &digest, NULL));
+    writ_digest_text(&digest, hash);
+    c->outcome.tool_output_hash = writ_member_text(writ_view_str(hash));
     c->entry.outcome.result = result;
     c->entry.outcome.result_ttl_us = ttl_us;
     ck_assert_int_eq(submit(kit, c), WRIT_OK);
@@ -324,6 +329,56 @@ START_TEST(a_stored_result_comes_back_for_its_time_and_over_a_restart)
 }
 END_TEST
 
+/* A row of `result` that somebody else changed is never told as the result of the first call. */
+START_TEST(replay_of_a_changed_result_poisons)
+{
+    static const char *const edits[] = {
+        "UPDATE result SET bytes = x'7b7d'",
+        "UPDATE result SET leaf = 102 - leaf; UPDATE result SET leaf = leaf - 100",
+        "UPDATE result SET bytes = x''",
+    };
+
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        struct writ_kit kit;
+        call *c;
+
+        writ_kit_start(&kit);
+        run_with_result(&kit, (spec){.argument = "1"}, WRIT_LIT("{\"x\":1}"), 100 * WRIT_KIT_S);
+        run_with_result(&kit, (spec){.argument = "2"}, WRIT_LIT("{\"x\":2}"), 100 * WRIT_KIT_S);
+        writ_kit_close(&kit);
+        writ_kit_sql(&kit, edits[i]);
+        writ_kit_open(&kit);
+        c = writ_kit_call(&kit, (spec){.argument = "1",
+                                    .route = WRIT_DECISION_ALLOW,
+                                    .duplicates = WRIT_DUPLICATES_REPLAY});
+        ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_E_IO);
+        ck_assert(!c->entry.decision.granted);
+        ck_assert_ptr_null(c->entry.decision.prior.result.ptr);
+        ck_assert_int_eq(writ_kit_health(&kit).state, WRIT_LEDGER_POISONED);
+        ck_assert_ptr_nonnull(strstr(writ_kit_health(&kit).why.text, "record 0: its kept result"));
+        writ_kit_call_free(c);
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
+START_TEST(result_without_a_digest_is_not_kept)
+{
+    struct writ_kit kit;
+    call *c;
+
+    writ_kit_start(&kit);
+    c = writ_kit_granted(&kit, (spec){0});
+    writ_kit_outcome(c, WRIT_OUTCOME_EXECUTED, NULL);
+    c->entry.outcome.result = WRIT_LIT("{}");
+    c->entry.outcome.result_ttl_us = 100 * WRIT_KIT_S;
+    ck_assert_int_eq(submit(&kit, c), WRIT_OK);
+    writ_kit_call_free(c);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM result"), 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(no_result_is_kept_for_calls_that_did_not_say_so_or_did_not_run)
 {
     struct writ_kit kit;
@@ -386,6 +441,7 @@ WRIT_UNIT_MAIN("ending", a_call_has_one_outcome, two_outcomes_in_one_group_are_o
     many_interrupted_calls_are_recovered_in_several_groups,
     an_outcome_that_cannot_be_written_is_kept_and_goes_first,
     a_kept_outcome_gives_its_budget_back_when_it_is_written,
-    a_stored_result_comes_back_for_its_time_and_over_a_restart,
+    a_stored_result_comes_back_for_its_time_and_over_a_restart, replay_of_a_changed_result_poisons,
+    result_without_a_digest_is_not_kept,
     no_result_is_kept_for_calls_that_did_not_say_so_or_did_not_run,
     results_make_room_for_newer_ones)

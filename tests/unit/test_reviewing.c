@@ -496,6 +496,33 @@ START_TEST(without_anybody_to_count_votes_nothing_is_put_under_review)
 }
 END_TEST
 
+START_TEST(review_get_of_changed_arguments_poisons)
+{
+    static const char *const edits[] = {
+        "UPDATE review SET arguments = CAST(replace(arguments, '100', '999') AS BLOB)",
+        "UPDATE review SET arguments = NULL",
+        "UPDATE review SET arguments = x''",
+    };
+
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        struct writ_kit kit;
+        struct writ_entry entry = {.kind = WRIT_ENTRY_REVIEW_GET};
+
+        writ_poll_start(&kit);
+        entry.review_get.id = writ_view_str(writ_poll_opened(&kit, (struct writ_poll_spec){0}));
+        entry.arena = writ_arena_new(WRIT_POLL_ARENA);
+        writ_kit_close(&kit);
+        writ_kit_sql(&kit, edits[i]);
+        writ_kit_open(&kit);
+        ck_assert_int_eq(writ_kit_submit(&kit, &entry), WRIT_E_IO);
+        ck_assert_ptr_null(entry.review_get.arguments.ptr);
+        ck_assert_int_eq(writ_kit_health(&kit).state, WRIT_LEDGER_POISONED);
+        writ_arena_free(entry.arena);
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
 START_TEST(voters_read_the_arguments_while_it_lives_and_the_records_for_ever)
 {
     struct writ_kit kit;
@@ -667,6 +694,7 @@ WRIT_UNIT_MAIN("reviewing",
     an_end_that_was_not_told_yet_is_told_after_a_restart, the_end_of_a_run_ends_its_reviews,
     an_agent_has_so_many_calls_under_review_and_no_more,
     without_anybody_to_count_votes_nothing_is_put_under_review,
+    review_get_of_changed_arguments_poisons,
     voters_read_the_arguments_while_it_lives_and_the_records_for_ever,
     a_review_with_many_long_votes_survives_a_restart,
     a_voter_who_votes_again_and_again_takes_no_vote_of_the_others,
