@@ -27,6 +27,7 @@
 #include "gateway/stream.h"
 #include "gateway/tidy.h"
 #include "evidence/note.h"
+#include "policy/rule.h"
 #include "store/keydir.h"
 #include "store/trusted.h"
 
@@ -302,6 +303,7 @@ open_ledger(struct serve *serve, struct writ_err *err)
     options.boundary_idle_us = config->sessions.idle_expires_us;
     options.clock_tolerance_us = config->ledger.clock_tolerance_us;
     options.busy_us = config->ledger.busy_timeout_us;
+    options.budget_window_us = writ_rule_longest_window(config->policy);
     options.judge = &writ_panel_judge;
     options.scrub_us = config->ledger.scrub_every_us;
     WRIT_TRY(writ_keydir_load(config->keys.ptr, &serve->ledger_keys, err));

@@ -502,6 +502,23 @@ collect_budgets(const struct writ_policy *policy, struct named_budget *ret)
     return n;
 }
 
+int64_t
+writ_rule_longest_window(const struct writ_policy *policy)
+{
+    int64_t longest_us = 0;
+
+    for (size_t i = 0; i < policy->n; i++) {
+        for (size_t r = 0; r < policy->entries[i].rules_n; r++) {
+            const struct writ_tool_rule *rule = &policy->entries[i].rules[r];
+            for (size_t b = 0; b < rule->budgets_n; b++) {
+                longest_us = rule->budgets[b].window_us > longest_us ? rule->budgets[b].window_us
+                                                                     : longest_us;
+            }
+        }
+    }
+    return longest_us;
+}
+
 /* Budgets that share a counter must agree about it. */
 static bool
 check_budgets(struct making *m, const struct writ_policy *policy)

@@ -51,6 +51,9 @@ const struct writ_policy *writ_rule_read(struct writ_options *o, const struct wr
     const struct writ_raw_defaults *defaults, const struct writ_config *upstreams,
     struct writ_compile_pattern **patterns);
 
+/** The longest window of any budget; 0: there is none. */
+int64_t writ_rule_longest_window(const struct writ_policy *policy);
+
 /** The entry for a tool: the exact one, else the first pattern that matches; NULL when none. */
 const struct writ_tool_entry *writ_rule_entry(
     const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool);

@@ -7,7 +7,7 @@
 WRIT_RESULT
 writ_budgets_init(struct writ_budgets *ret, size_t most, struct writ_err *err)
 {
-    struct writ_budgets budgets = {.most = most, .next_id = 1};
+    struct writ_budgets budgets = {.most = most};
 
     WRIT_TRY(writ_map_init(&budgets.by_key, most, err));
     *ret = budgets;
@@ -48,19 +48,53 @@ counter_add(struct writ_budgets *budgets, struct writ_tag tag, int64_t window_us
     return WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_budgets_load(struct writ_budgets *budgets, struct writ_tag tag, uint64_t id, int64_t window_us,
-    int64_t window, const struct writ_decimal *spent, struct writ_err *err)
+/* One key with two windows is two counters. */
+static struct writ_tag
+tag_with(struct writ_tag key, int64_t window_us)
 {
-    struct writ_counter *counter;
+    key.low ^= (uint64_t)window_us;
+    return key;
+}
 
-    WRIT_TRY(counter_add(budgets, tag, window_us, &counter, err));
-    counter->id = id;
-    counter->window = window;
-    counter->spent = *spent;
-    if (id >= budgets->next_id) {
-        budgets->next_id = id + 1;
+struct writ_tag
+writ_budgets_tag(const struct writ_counter *counter)
+{
+    return tag_with(counter->by_key.tag, counter->window_us);
+}
+
+struct writ_counter *
+writ_budgets_find(const struct writ_budgets *budgets, struct writ_tag key, int64_t window_us)
+{
+    return WRIT_MAP_OF(
+        writ_map_find(&budgets->by_key, tag_with(key, window_us)), struct writ_counter, by_key);
+}
+
+/* The counter of a budget, also a new one. */
+static WRIT_RESULT
+counter_of(struct writ_budgets *budgets, struct writ_tag key, int64_t window_us,
+    struct writ_counter **ret, struct writ_err *err)
+{
+    *ret = writ_budgets_find(budgets, key, window_us);
+    if (*ret != NULL) {
+        return WRIT_DONE;
     }
+    return counter_add(budgets, tag_with(key, window_us), window_us, ret, err);
+}
+
+WRIT_RESULT
+writ_budgets_count(struct writ_budgets *budgets, struct writ_tag key, int64_t window_us,
+    int64_t window, const struct writ_decimal *amount, struct writ_err *err)
+{
+    struct writ_counter *counter = NULL;
+    struct writ_decimal spent;
+
+    WRIT_TRY(counter_of(budgets, key, window_us, &counter, err));
+    counter->window = window;
+    if (!writ_is_ok(writ_decimal_add(&counter->spent, amount, &spent))) {
+        WRIT_FAIL(
+            err, WRIT_E_MISMATCH, "the records take more out of a budget than can be counted");
+    }
+    counter->spent = spent;
     return WRIT_DONE;
 }
 
@@ -79,21 +113,6 @@ touch(struct writ_budgets *budgets, struct writ_counter *counter)
 }
 
 static WRIT_RESULT
-counter_of(
-    struct writ_budgets *budgets, const struct writ_reservation *wanted, struct writ_counter **ret)
-{
-    /* one key with two windows is two counters */
-    struct writ_tag tag = writ_tag_of(&wanted->key);
-
-    tag.low ^= (uint64_t)wanted->window_us;
-    *ret = WRIT_MAP_OF(writ_map_find(&budgets->by_key, tag), struct writ_counter, by_key);
-    if (*ret != NULL) {
-        return WRIT_DONE;
-    }
-    return counter_add(budgets, tag, wanted->window_us, ret, NULL);
-}
-
-static WRIT_RESULT
 book_one(struct writ_budgets *budgets, const struct writ_reservation *wanted, int64_t now_us,
     struct writ_booking *ret)
 {
@@ -104,7 +123,7 @@ book_one(struct writ_budgets *budgets, const struct writ_reservation *wanted, in
     if (wanted->window_us <= 0 || wanted->amount.negative || wanted->limit.negative) {
         return (writ_result){WRIT_E_INVALID};
     }
-    WRIT_TRY(counter_of(budgets, wanted, &counter));
+    WRIT_TRY(counter_of(budgets, writ_tag_of(&wanted->key), wanted->window_us, &counter, NULL));
     window = now_us / wanted->window_us;
     touch(budgets, counter);
     if (counter->window != window) {
@@ -192,29 +211,17 @@ stale(const struct writ_counter *counter, int64_t now_us)
            counter->window < now_us / counter->window_us;
 }
 
-WRIT_RESULT
-writ_budgets_stale(const struct writ_budgets *budgets, int64_t now_us,
-    WRIT_RESULT (*row)(void *ctx, uint64_t id, struct writ_err *err), void *ctx,
-    struct writ_err *err)
-{
-    for (struct writ_counter *counter = budgets->all; counter != NULL;
-         counter = counter->next_all) {
-        if (counter->id != 0 && stale(counter, now_us)) {
-            WRIT_TRY(row(ctx, counter->id, err));
-        }
-    }
-    return WRIT_DONE;
-}
-
-void
-writ_budgets_prune(struct writ_budgets *budgets, int64_t now_us)
+/* Frees the counters that are `gone`. */
+static void
+sweep(struct writ_budgets *budgets, bool (*gone)(const struct writ_counter *counter, int64_t value),
+    int64_t value)
 {
     struct writ_counter **at = &budgets->all;
 
     while (*at != NULL) {
         struct writ_counter *counter = *at;
 
-        if (!stale(counter, now_us)) {
+        if (!gone(counter, value)) {
             at = &counter->next_all;
             continue;
         }
@@ -222,4 +229,22 @@ writ_budgets_prune(struct writ_budgets *budgets, int64_t now_us)
         writ_map_remove(&budgets->by_key, &counter->by_key);
         writ_free(counter);
     }
+}
+
+void
+writ_budgets_prune(struct writ_budgets *budgets, int64_t now_us)
+{
+    sweep(budgets, stale, now_us);
+}
+
+static bool
+is_longer(const struct writ_counter *counter, int64_t window_us)
+{
+    return counter->booked == 0 && !counter->touched && counter->window_us > window_us;
+}
+
+void
+writ_budgets_drop(struct writ_budgets *budgets, int64_t window_us)
+{
+    sweep(budgets, is_longer, window_us);
 }

@@ -1,5 +1,5 @@
 /* budgets.h - what has been taken out of each budget in its present window, in the memory of the
- * writer. Each counter has a row that is written in the transaction of the calls that moved it.
+ * writer. The disk has no counters: they are counted out of the signed records (charges.h).
  *
  * Windows are aligned to the epoch. A counter whose window has passed counts from 0 again. What a
  * call has booked is given back only into the window it came from. One thread. */
@@ -14,7 +14,6 @@ struct writ_counter {
     struct writ_map_node by_key;
     struct writ_counter *next_all;     /* all of them */
     struct writ_counter *next_touched; /* those that the present group moved */
-    uint64_t id;                       /* its row; 0: none yet */
     int64_t window_us;
     int64_t window; /* number of the window that `spent` counts */
     struct writ_decimal spent;
@@ -35,7 +34,6 @@ struct writ_booking {
 struct writ_budgets {
     struct writ_map by_key;
     size_t most;
-    uint64_t next_id;
     struct writ_counter *all;
     struct writ_counter *touched;
 };
@@ -44,9 +42,19 @@ struct writ_budgets {
 WRIT_RESULT writ_budgets_init(struct writ_budgets *ret, size_t most, struct writ_err *err);
 void writ_budgets_wipe(struct writ_budgets *budgets);
 
-/** Adds a counter that has a row. WRIT_E_LIMIT, WRIT_E_NOMEM. */
-WRIT_RESULT writ_budgets_load(struct writ_budgets *budgets, struct writ_tag tag, uint64_t id,
-    int64_t window_us, int64_t window, const struct writ_decimal *spent, struct writ_err *err);
+/** The tag of the key of its budget. */
+struct writ_tag writ_budgets_tag(const struct writ_counter *counter);
+/** The counter of a budget, or NULL. */
+struct writ_counter *writ_budgets_find(
+    const struct writ_budgets *budgets, struct writ_tag key, int64_t window_us);
+
+/** Counts what a record says: adds `amount`, which may be negative, to what is spent in that
+ * window. For one window length always the same window. WRIT_E_MISMATCH: the sum cannot be kept
+ * exactly; WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_budgets_count(struct writ_budgets *budgets, struct writ_tag key, int64_t window_us,
+    int64_t window, const struct writ_decimal *amount, struct writ_err *err);
+/** Forgets the counters with a longer window than that, which no call has booked on. */
+void writ_budgets_drop(struct writ_budgets *budgets, int64_t window_us);
 
 /**
  * Books all reservations of a call, or none.
@@ -78,13 +86,8 @@ void writ_budgets_commit(struct writ_budgets *budgets);
 /** Ends the group: all counters are as they were before it. */
 void writ_budgets_rollback(struct writ_budgets *budgets);
 
-/** Tells the row of every counter that is of no more use: its window has passed and no call in
- * flight booked on it. Stops at the first failure and gives it back. */
-WRIT_RESULT writ_budgets_stale(const struct writ_budgets *budgets, int64_t now_us,
-    WRIT_RESULT (*row)(void *ctx, uint64_t id, struct writ_err *err), void *ctx,
-    struct writ_err *err);
-
-/** Forgets the counters that writ_budgets_stale told for the same time. */
+/** Forgets the counters that are of no more use: their window has passed, and no call in flight
+ * booked on them. */
 void writ_budgets_prune(struct writ_budgets *budgets, int64_t now_us);
 
 #endif

@@ -3,6 +3,7 @@
 #include "evidence/jcs.h"
 #include "evidence/review_record.h"
 #include "store/body.h"
+#include "store/charges.h"
 #include "store/check_story.h"
 #include "store/check_tree.h"
 #include "store/ledger.h"
@@ -409,6 +410,8 @@ check_decision(struct writ_check *v, const struct writ_json *value)
     expect_no_faults(v, &faults);
     check_columns(v, run, &decision, &extension);
     check_grant(v, &decision, &extension);
+    writ_check_expect(v, writ_charges_are_good(&extension, v->row.time_us),
+        "its charges are not readable, or of another time");
     WRIT_TRY(check_claim(v, run, &decision, &extension));
     WRIT_TRY(check_index(v));
     WRIT_TRY(check_round(v, run, &decision));

@@ -646,3 +646,32 @@ writ_disk_row(sqlite3_stmt *statement, struct writ_row *ret, struct writ_err *er
     *ret = row;
     return WRIT_DONE;
 }
+
+WRIT_RESULT
+writ_disk_since(
+    struct writ_disk *disk, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err)
+{
+    uint64_t low = 0, high = n;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        bool row = false;
+        writ_result result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, &row, err, "u", middle);
+        int64_t time_us =
+            writ_is_ok(result) && row ? writ_disk_int(disk, WRIT_SQL_RECORD_AT, 4) : 0;
+
+        writ_disk_end(disk, WRIT_SQL_RECORD_AT);
+        WRIT_TRY(result);
+        if (!row) {
+            WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is missing: see `writ ledger verify`",
+                (unsigned long long)middle);
+        }
+        if (time_us < since_us) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *ret = low;
+    return WRIT_DONE;
+}

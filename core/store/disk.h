@@ -16,7 +16,7 @@
 #include <sqlite3.h>
 
 #define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
-#define WRIT_DISK_VERSION     3          /* user_version: a change of the tables is a new one */
+#define WRIT_DISK_VERSION     4          /* user_version: a change of the tables is a new one */
 #define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS */
 #define WRIT_DISK_CLAIM_BYTES 48         /* key, call, intent: 16 bytes each */
 
@@ -133,6 +133,11 @@ struct writ_view writ_disk_bytes(struct writ_disk *disk, enum writ_statement sta
 /** Text or blob of a column of any statement, empty for NULL; borrowed until the statement goes on.
  */
 struct writ_view writ_disk_column(sqlite3_stmt *statement, int column);
+
+/** The first of `n` records made at or after `since_us`, or `n`: times grow with the index.
+ * WRIT_E_MISMATCH when one is missing, WRIT_E_IO, WRIT_E_BUSY. */
+WRIT_RESULT writ_disk_since(
+    struct writ_disk *disk, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err);
 
 /** Reads the columns of RECORDS_FROM or RECORD_AT in `statement`. WRIT_E_MISMATCH when they are
  * not what a ledger writes. Views are borrowed until the statement goes on. */

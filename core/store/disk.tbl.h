@@ -32,8 +32,6 @@
       "first_leaf INTEGER NOT NULL, seal_leaf INTEGER) STRICT")                                    \
     X("CREATE UNIQUE INDEX boundary_name ON boundary(name, tenant)")                               \
     X("CREATE INDEX boundary_open ON boundary(id) WHERE seal_leaf IS NULL")                        \
-    X("CREATE TABLE budget(id INTEGER PRIMARY KEY, tag BLOB NOT NULL, window_us INTEGER NOT NULL, "\
-      "window INTEGER NOT NULL, spent TEXT NOT NULL) STRICT")                                      \
     X("CREATE TABLE result(leaf INTEGER PRIMARY KEY, expires_us INTEGER NOT NULL, "                \
       "bytes BLOB NOT NULL) STRICT")                                                               \
     X("CREATE TABLE session(hash BLOB PRIMARY KEY, value BLOB NOT NULL, "                          \
@@ -74,15 +72,15 @@
       "decision_id, agent_id, tool, claim FROM record WHERE leaf = ?")                             \
     X(BODY_AT, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                      \
       "ORDER BY leaf DESC LIMIT 1")                                                                \
+    X(BODIES_FROM, "SELECT leaf, bytes FROM body WHERE leaf >= "                                   \
+      "(SELECT coalesce(max(leaf), 0) FROM body WHERE leaf <= ?) ORDER BY leaf")                   \
+    X(DECISION_LEAF, "SELECT leaf FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1")        \
     X(BOUNDARY_ADD, "INSERT INTO boundary(id, tenant, name, first_leaf) VALUES(?,?,?,?)")          \
     X(BOUNDARY_SEAL, "UPDATE boundary SET seal_leaf = ? WHERE id = ? AND seal_leaf IS NULL")       \
     X(BOUNDARY_FIND, "SELECT id, seal_leaf FROM boundary WHERE name = ? AND tenant = ?")           \
     X(BOUNDARIES_OPEN, "SELECT id, tenant, name, first_leaf FROM boundary "                        \
       "WHERE seal_leaf IS NULL ORDER BY id")                                                       \
     X(BOUNDARY_LAST, "SELECT max(id) FROM boundary")                                               \
-    X(BUDGET_PUT, "REPLACE INTO budget(id, tag, window_us, window, spent) VALUES(?,?,?,?,?)")      \
-    X(BUDGET_DROP, "DELETE FROM budget WHERE id = ?")                                              \
-    X(BUDGETS, "SELECT id, tag, window_us, window, spent FROM budget")                             \
     X(RESULT_PUT, "REPLACE INTO result(leaf, expires_us, bytes) VALUES(?,?,?)")                    \
     X(RESULT_GET, "SELECT expires_us, bytes FROM result WHERE leaf = ?")                           \
     X(RESULTS_OLDEST, "DELETE FROM result WHERE leaf = (SELECT min(leaf) FROM result)")            \

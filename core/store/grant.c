@@ -5,6 +5,7 @@
  * 3. What is changed in memory is in the op, and undone with it. */
 #include "store/grant.h"
 
+#include "store/charges.h"
 #include "store/draft.h"
 #include "store/group.h"
 #include "store/judgement.h"
@@ -77,6 +78,7 @@ write_decision(struct writ_judgement *j)
     struct writ_faults faults = {0};
     bool lives = j->granting || writ_decision_is(draft, WRIT_DECISION_REQUIRE_APPROVAL);
 
+    WRIT_TRY(writ_charges_note(j));
     WRIT_TRY(writ_decision_place(draft, j->d->profile, j->boundary->next_seq, j->stamp_us,
         lives ? j->lifetime_us : 0, j->arena, &j->err));
     writ_decision_validate(draft, &faults);

@@ -232,27 +232,6 @@ write_boundaries(struct writ_ledger *ledger, struct writ_err *err)
 }
 
 static WRIT_RESULT
-write_budgets(struct writ_ledger *ledger, struct writ_err *err)
-{
-    for (struct writ_counter *counter = ledger->budgets.touched; counter != NULL;
-         counter = counter->next_touched) {
-        writ_auto_buf spent = writ_buf_make(WRIT_DECIMAL_PUT_MAX);
-        uint8_t tag[WRIT_TAG_BYTES];
-
-        if (counter->id == 0) {
-            counter->id = ledger->budgets.next_id++;
-        }
-        writ_tag_put(counter->by_key.tag, tag);
-        writ_decimal_put(&spent, &counter->spent);
-        WRIT_TRY(writ_buf_check(&spent, err));
-        WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_BUDGET_PUT, err, "ubiit", counter->id,
-            writ_view(tag, sizeof tag), counter->window_us, counter->window,
-            writ_buf_view(&spent)));
-    }
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
 write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
     switch (op->kind) {
@@ -285,7 +264,6 @@ write_all(struct writ_ledger *ledger, struct writ_err *err)
     WRIT_TRY(write_boundaries(ledger, err));
     WRIT_TRY(write_rows(ledger, err));
     WRIT_TRY(write_head(ledger, err));
-    WRIT_TRY(write_budgets(ledger, err));
     for (size_t i = 0; i < ledger->group.ops_n; i++) {
         WRIT_TRY(write_op(ledger, &ledger->group.ops[i], err));
     }

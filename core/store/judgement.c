@@ -1,5 +1,6 @@
 #include "store/judgement.h"
 
+#include "store/charges.h"
 #include "store/group.h"
 #include "store/results.h"
 #include "store/waits.h"
@@ -270,6 +271,12 @@ check_budgets(struct writ_judgement *j)
 
     if (j->before != NULL) { /* it has booked */
         return WRIT_REASON_NONE;
+    }
+    for (size_t i = 0; i < j->d->reservations_n; i++) {
+        j->failed = writ_charges_know(j->ledger, j->d->reservations[i].window_us, &j->err);
+        if (!writ_is_ok(j->failed)) {
+            return WRIT_REASON_NONE;
+        }
     }
     booked = writ_budgets_book(&j->ledger->budgets, j->d->reservations, j->d->reservations_n,
         j->stamp_us, j->bookings, &refused);

@@ -81,6 +81,7 @@ static const struct time_option time_options[] = {
     OPTION(claim_kept_us, US_PER_S / 1000, 3660 * DAY_US),
     OPTION(window_kept_us, US_PER_S / 1000, 3660 * DAY_US),
     OPTION(boundary_idle_us, US_PER_S / 1000, 3660 * DAY_US),
+    OPTION(budget_window_us, 0, 3660 * DAY_US),
     OPTION(clock_tolerance_us, 0, DAY_US),
     OPTION(busy_us, 0, 60 * US_PER_S),
     OPTION(retry_us, US_PER_S / 1000, 3600 * US_PER_S),

@@ -84,6 +84,9 @@ struct writ_ledger_options {
     int64_t claim_kept_us;                 /* how long a key is remembered: 24 h */
     int64_t window_kept_us;     /* the same for an implicit key whose boundary is sealed */
     int64_t boundary_idle_us;   /* a boundary without calls for so long is sealed */
+    int64_t budget_window_us;   /* the longest window of a budget that is known; 0: of none. What
+                                   was taken in it is counted at the opening, and not by the first
+                                   call */
     int64_t clock_tolerance_us; /* how far the clock may step back */
     int64_t busy_us;            /* how long to wait for a lock that someone else holds */
     int64_t retry_us;           /* between attempts to recover while refusing */

@@ -6,6 +6,7 @@
  * but the file may have been in other hands since: whatever does not fit stops the start. */
 #include "store/load.h"
 
+#include "store/charges.h"
 #include "store/ending.h"
 #include "store/reviews.h"
 
@@ -112,41 +113,6 @@ load_boundaries(struct loading *l)
         }
     }
     writ_disk_end(disk, WRIT_SQL_BOUNDARIES_OPEN);
-    return result;
-}
-
-static WRIT_RESULT
-load_budget(struct loading *l)
-{
-    struct writ_disk *disk = &l->ledger->disk;
-    uint64_t id = (uint64_t)writ_disk_int(disk, WRIT_SQL_BUDGETS, 0);
-    struct writ_view tag = writ_disk_bytes(disk, WRIT_SQL_BUDGETS, 1);
-    int64_t window_us = writ_disk_int(disk, WRIT_SQL_BUDGETS, 2);
-    struct writ_decimal spent;
-
-    if (tag.len != WRIT_TAG_BYTES || window_us <= 0 ||
-        !writ_is_ok(writ_decimal_read(writ_disk_bytes(disk, WRIT_SQL_BUDGETS, 4), &spent))) {
-        CONTRADICTS(l, "row %llu of the budgets is not readable", (unsigned long long)id);
-    }
-    return writ_budgets_load(&l->ledger->budgets, writ_tag_read((const uint8_t *)tag.ptr), id,
-        window_us, writ_disk_int(disk, WRIT_SQL_BUDGETS, 3), &spent, l->err);
-}
-
-static WRIT_RESULT
-load_budgets(struct loading *l)
-{
-    struct writ_disk *disk = &l->ledger->disk;
-    bool row = false;
-    writ_result result = writ_disk_query(disk, WRIT_SQL_BUDGETS, &row, l->err, "");
-
-    while (writ_is_ok(result) && row) {
-        result = load_budget(l);
-        if (writ_is_ok(result)) {
-            result = writ_disk_next(disk, WRIT_SQL_BUDGETS, &row, l->err);
-        }
-    }
-    writ_disk_end(disk, WRIT_SQL_BUDGETS);
-    writ_budgets_prune(&l->ledger->budgets, l->wall_us);
     return result;
 }
 
@@ -388,36 +354,6 @@ load_records(struct loading *l)
     return WRIT_DONE;
 }
 
-/* The first record made at or after `since_us`: times grow with the index. */
-static WRIT_RESULT
-find_time(struct loading *l, int64_t since_us, uint64_t *ret)
-{
-    struct writ_disk *disk = &l->ledger->disk;
-    uint64_t low = 0, high = l->ledger->next_leaf;
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        bool row = false;
-        writ_result result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, &row, l->err, "u", middle);
-        int64_t time_us =
-            writ_is_ok(result) && row ? writ_disk_int(disk, WRIT_SQL_RECORD_AT, 4) : 0;
-
-        writ_disk_end(disk, WRIT_SQL_RECORD_AT);
-        WRIT_TRY(result);
-        if (!row) {
-            CONTRADICTS(
-                l, "record %llu is missing: see `writ ledger verify`", (unsigned long long)middle);
-        }
-        if (time_us < since_us) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *ret = low;
-    return WRIT_DONE;
-}
-
 /* ---- what was in flight ---- */
 
 static WRIT_RESULT
@@ -540,9 +476,9 @@ load(struct loading *l)
                                                                        : options->window_kept_us;
 
     WRIT_TRY(load_head(l));
-    WRIT_TRY(find_time(l, l->wall_us - kept_us, &l->first_leaf));
+    WRIT_TRY(writ_disk_since(
+        &l->ledger->disk, l->ledger->next_leaf, l->wall_us - kept_us, &l->first_leaf, l->err));
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */
-    WRIT_TRY(load_budgets(l));
     WRIT_TRY(load_sessions(l));
     WRIT_TRY(load_results(l));
     WRIT_TRY(load_records(l));
@@ -551,6 +487,7 @@ load(struct loading *l)
     if (l->ledger->next_leaf > 0) {
         l->ledger->reviews.changed = l->ledger->reviews.forgotten = l->ledger->next_leaf - 1;
     }
+    WRIT_TRY(writ_charges_know(l->ledger, options->budget_window_us, l->err));
     return interrupt_all(l);
 }
 

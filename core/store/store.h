@@ -118,6 +118,7 @@ struct writ_ledger {
     struct writ_claims claims;
     struct writ_boundaries boundaries;
     struct writ_budgets budgets;
+    int64_t charges_us;      /* windows up to this length are counted: charges.h */
     struct writ_map flights; /* struct writ_flight by leaf */
     struct writ_waits waits;
     struct writ_reviews reviews;

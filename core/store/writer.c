@@ -166,12 +166,6 @@ one_group(struct writ_ledger *ledger, struct writ_entry *list)
 /* ---- what is done from time to time ---- */
 
 static WRIT_RESULT
-drop_budget(void *ctx, uint64_t id, struct writ_err *err)
-{
-    return writ_disk_run(ctx, WRIT_SQL_BUDGET_DROP, err, "u", id);
-}
-
-static WRIT_RESULT
 count_rows(struct writ_ledger *ledger, struct writ_err *err)
 {
     struct writ_disk *disk = &ledger->disk;
@@ -194,11 +188,10 @@ delete_expired(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err)
 
     WRIT_TRY(writ_disk_run(disk, WRIT_SQL_SESSIONS_EXPIRED, err, "i", now_us));
     WRIT_TRY(writ_disk_run(disk, WRIT_SQL_RESULTS_EXPIRED, err, "i", now_us));
-    WRIT_TRY(writ_waits_stale(ledger, now_us, err));
-    return writ_budgets_stale(&ledger->budgets, now_us, drop_budget, disk, err);
+    return writ_waits_stale(ledger, now_us, err);
 }
 
-/* Deletes rows of sessions, results and budgets that have expired. */
+/* Deletes rows of sessions, results and waits that have expired; forgets budgets. */
 static WRIT_RESULT
 prune(struct writ_ledger *ledger, struct writ_err *err)
 {
@@ -207,6 +200,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
     int before = sqlite3_total_changes(disk->db);
     writ_result result;
 
+    writ_budgets_prune(&ledger->budgets, now_us);
     WRIT_TRY(writ_file_same(&ledger->file, err));
     WRIT_TRY(writ_disk_begin(disk, err));
     result = delete_expired(ledger, now_us, err);
@@ -215,7 +209,6 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
         return result;
     }
     WRIT_TRY(writ_disk_commit(disk, err));
-    writ_budgets_prune(&ledger->budgets, now_us);
     writ_waits_prune(ledger, now_us);
     return count_rows(ledger, err);
 }

@@ -54,6 +54,7 @@ writ_kit_init(struct writ_kit *kit)
     kit->options.clock = &kit->clock;
     kit->ring = ring_new();
     kit->options.keyring = kit->ring;
+    kit->options.budget_window_us = WRIT_KIT_S * 86400 * 366;
     kit->options.claims_max = 10000;
     kit->options.boundaries_max = 10000;
     kit->options.in_flight_max = 10000;

@@ -100,7 +100,7 @@ START_TEST(what_is_not_a_ledger_is_refused)
     static const char *const changes[] = {
         "PRAGMA application_id = 0",
         "PRAGMA user_version = 1",
-        "PRAGMA user_version = 4",
+        "PRAGMA user_version = 5",
         "PRAGMA user_version = 0",
         "CREATE TABLE more(x)",
         "DROP INDEX boundary_open",
@@ -146,12 +146,12 @@ says_of_version(const char *pragma, const char *says)
 
 START_TEST(a_ledger_of_another_version_says_what_to_do)
 {
-    ck_assert_int_eq(WRIT_DISK_VERSION, 3); /* else the texts below are others */
-    says_of_version("PRAGMA user_version = 2",
-        "the ledger has version 2, and this program reads version 3: keep it with the older writ "
+    ck_assert_int_eq(WRIT_DISK_VERSION, 4); /* else the texts below are others */
+    says_of_version("PRAGMA user_version = 3",
+        "the ledger has version 3, and this program reads version 4: keep it with the older writ "
         "that wrote it, and begin a new one with `writ ledger init`");
-    says_of_version("PRAGMA user_version = 4",
-        "the ledger has version 4, and this program reads version 3: use the newer writ that wrote "
+    says_of_version("PRAGMA user_version = 5",
+        "the ledger has version 5, and this program reads version 4: use the newer writ that wrote "
         "it");
 }
 END_TEST

@@ -1,0 +1,389 @@
+/* 1. A charge counts when its window is the present one. It is counted once: by writ_budgets_book
+ *    when it is made, or here; `charges_us` says up to which window length all of them are counted.
+ * 2. Additions and subtractions commute, so an outcome may be met before, or without, the decision
+ *    whose charges it gives back. */
+#include "store/charges.h"
+
+#include "base/text.h"
+#include "store/body.h"
+#include "store/lines.h"
+
+#define TEXT_MAX      (2 * WRIT_TAG_BYTES + WRIT_DECIMAL_PUT_MAX + 64)
+#define CHARGES_ARENA (16 << 20) /* to read one record */
+#define NUMBER_MOST   ((uint64_t)INT64_MAX)
+
+static const struct writ_view held = {"held", sizeof "held" - 1};
+
+struct charge {
+    struct writ_tag tag; /* of the budget's key */
+    int64_t window_us, window;
+    struct writ_decimal amount;
+    bool held;
+};
+
+/* ---- texts ---- */
+
+static WRIT_RESULT
+put_charge(const struct writ_booking *booking, bool is_held, struct writ_arena *arena,
+    struct writ_view *ret)
+{
+    writ_auto_buf text = writ_buf_make(TEXT_MAX);
+    struct writ_tag tag = writ_budgets_tag(booking->counter);
+    uint8_t bytes[WRIT_TAG_BYTES];
+
+    writ_tag_put(tag, bytes);
+    writ_hex_put(&text, bytes, sizeof bytes);
+    writ_buf_fmt(
+        &text, " %lld %lld ", (long long)booking->counter->window_us, (long long)booking->window);
+    writ_decimal_put(&text, &booking->amount);
+    if (is_held) {
+        writ_buf_byte(&text, ' ');
+        writ_buf_put(&text, held);
+    }
+    WRIT_TRY(writ_buf_check(&text, NULL));
+    *ret = writ_view_copy(writ_buf_view(&text), arena);
+    return ret->ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_charges_note(struct writ_judgement *j)
+{
+    struct writ_decision *draft = j->d->draft;
+    bool is_held = j->before != NULL;
+    const struct writ_booking *bookings = is_held ? j->before->bookings : j->bookings;
+    size_t n = !j->granting ? 0 : is_held ? j->before->bookings_n : j->bookings_n;
+    struct writ_extension extension = {0};
+    struct writ_view *items;
+
+    if (n == 0) {
+        return WRIT_DONE;
+    }
+    items = writ_arena_get(j->arena, n * sizeof *items);
+    if (items == NULL) {
+        WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for the charges of a call");
+    }
+    for (size_t i = 0; i < n; i++) {
+        WRIT_TRY(put_charge(&bookings[i], is_held, j->arena, &items[i]));
+    }
+    WRIT_TRY(writ_extension_read(&draft->extensions, j->arena, &extension, &j->err));
+    extension.charges = writ_member_list(items, n);
+    return writ_extension_make(&extension, j->arena, &draft->extensions, &j->err);
+}
+
+/* Takes what stands before the next space off the front. */
+static struct writ_view
+take_word(struct writ_view *rest)
+{
+    size_t end = writ_view_find(*rest, ' ');
+    struct writ_view word = writ_view_sub(*rest, 0, end);
+
+    *rest = writ_view_sub(*rest, end < rest->len ? end + 1 : rest->len, SIZE_MAX);
+    return word;
+}
+
+static bool
+read_charge(struct writ_view text, struct charge *ret)
+{
+    uint8_t bytes[WRIT_TAG_BYTES];
+    uint64_t window_us = 0, window = 0;
+    struct writ_view tag = take_word(&text);
+
+    if (!writ_is_ok(writ_hex_read(tag, bytes, sizeof bytes)) ||
+        !writ_is_ok(writ_text_u64(take_word(&text), 1, NUMBER_MOST, &window_us)) ||
+        !writ_is_ok(writ_text_u64(take_word(&text), 0, NUMBER_MOST, &window)) ||
+        !writ_is_ok(writ_decimal_read(take_word(&text), &ret->amount)) || ret->amount.negative ||
+        (text.len > 0 && !writ_view_equal(text, held))) {
+        return false;
+    }
+    ret->tag = writ_tag_read(bytes);
+    ret->window_us = (int64_t)window_us;
+    ret->window = (int64_t)window;
+    ret->held = text.len > 0;
+    return true;
+}
+
+bool
+writ_charges_are_good(const struct writ_extension *extension, int64_t issued_us)
+{
+    struct charge charge = {0};
+
+    for (size_t i = 0; extension->charges.is == WRIT_PRESENT && i < extension->charges.count; i++) {
+        if (!read_charge(extension->charges.items[i], &charge) ||
+            (charge.held ? charge.window > issued_us / charge.window_us
+                         : charge.window != issued_us / charge.window_us)) {
+            return false;
+        }
+    }
+    return extension->charges.is == WRIT_ABSENT || extension->charges.is == WRIT_PRESENT;
+}
+
+/* ---- counting ---- */
+
+struct counting {
+    struct writ_ledger *ledger;
+    struct writ_arena *arena;    /* one record */
+    int64_t known_us, window_us; /* windows that are longer than the first, up to the second */
+    int64_t now_us;
+    struct writ_err *err;
+};
+
+enum direction {
+    TAKEN = 0, /* by a decision: but not what it holds already */
+    GIVEN_BACK,
+};
+
+static WRIT_RESULT
+count_one(struct counting *c, const struct charge *charge, enum direction direction)
+{
+    struct writ_decimal amount = charge->amount;
+
+    if (charge->window_us <= c->known_us || charge->window_us > c->window_us ||
+        charge->window != c->now_us / charge->window_us || (direction == TAKEN && charge->held)) {
+        return WRIT_DONE; /* keeps (1) */
+    }
+    if (direction == GIVEN_BACK) {
+        amount = writ_decimal_negate(&amount);
+    }
+    return writ_budgets_count(
+        &c->ledger->budgets, charge->tag, charge->window_us, charge->window, &amount, c->err);
+}
+
+static WRIT_RESULT
+unreadable(const struct counting *c, uint64_t leaf)
+{
+    WRIT_FAIL(c->err, WRIT_E_MISMATCH,
+        "record %llu has charges that are not readable: see `writ ledger verify`",
+        (unsigned long long)leaf);
+}
+
+/* The charges of a granted decision; none of any other. */
+static WRIT_RESULT
+read_charges(struct counting *c, uint64_t leaf, struct writ_view body, struct writ_member_list *ret)
+{
+    struct writ_decision decision = {0};
+    struct writ_extension extension = {0};
+    int64_t issued_us = 0;
+
+    *ret = (struct writ_member_list){WRIT_ABSENT, NULL, 0};
+    WRIT_TRY(writ_body_decision(body, c->arena, &decision, c->err));
+    WRIT_TRY(writ_extension_read(&decision.extensions, c->arena, &extension, c->err));
+    if (!writ_decision_is(&decision, WRIT_DECISION_ALLOW) &&
+        !(extension.shadow.is == WRIT_PRESENT && extension.shadow.value)) {
+        return WRIT_DONE;
+    }
+    if (decision.issued_at.is != WRIT_PRESENT ||
+        !writ_member_time(decision.issued_at.view, &issued_us) ||
+        !writ_charges_are_good(&extension, issued_us)) {
+        return unreadable(c, leaf);
+    }
+    *ret = extension.charges;
+    return WRIT_DONE;
+}
+
+/* In canonical JSON a quote within a text is escaped, so what does not contain this has no such
+ * member. */
+static bool
+may_have_charges(struct writ_view body)
+{
+    return writ_view_search(body, WRIT_LIT("\"charges\":[")) < body.len;
+}
+
+static WRIT_RESULT
+count_decision(struct counting *c, uint64_t leaf, struct writ_view body, enum direction direction)
+{
+    struct writ_member_list charges = {WRIT_ABSENT, NULL, 0};
+    struct charge charge = {0};
+
+    WRIT_TRY(read_charges(c, leaf, body, &charges));
+    for (size_t i = 0; charges.is == WRIT_PRESENT && i < charges.count; i++) {
+        (void)read_charge(charges.items[i], &charge); /* it is: writ_charges_are_good */
+        WRIT_TRY(count_one(c, &charge, direction));
+    }
+    return WRIT_DONE;
+}
+
+/* A copy of the body of a record; empty: there is none. */
+static WRIT_RESULT
+read_body(struct counting *c, uint64_t leaf, struct writ_view *ret)
+{
+    struct writ_disk *disk = &c->ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_BODY_AT, &row, c->err, "u", leaf);
+
+    *ret = (struct writ_view){NULL, 0};
+    if (writ_is_ok(result) && row) {
+        *ret = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_BODY_AT, 0), c->arena);
+        result = ret->ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+    }
+    writ_disk_end(disk, WRIT_SQL_BODY_AT);
+    return result;
+}
+
+static WRIT_RESULT
+find_decision(struct counting *c, struct writ_view decision_id, bool *ret_found, uint64_t *ret)
+{
+    struct writ_disk *disk = &c->ledger->disk;
+    writ_result result =
+        writ_disk_query(disk, WRIT_SQL_DECISION_LEAF, ret_found, c->err, "t", decision_id);
+
+    if (writ_is_ok(result) && *ret_found) {
+        *ret = (uint64_t)writ_disk_int(disk, WRIT_SQL_DECISION_LEAF, 0);
+    }
+    writ_disk_end(disk, WRIT_SQL_DECISION_LEAF);
+    return result;
+}
+
+static bool
+may_give_back(struct writ_view body)
+{
+    return writ_view_search(body, WRIT_LIT("\"outcome\":\"blocked\"")) < body.len ||
+           writ_view_search(body, WRIT_LIT("\"not_sent\"")) < body.len;
+}
+
+static WRIT_RESULT
+count_outcome(struct counting *c, struct writ_view body)
+{
+    const struct writ_json *value = NULL;
+    struct writ_outcome outcome = {0};
+    struct writ_view decision = {NULL, 0};
+    uint64_t leaf = 0;
+    bool found = false;
+
+    WRIT_TRY(writ_body_json(body, c->arena, &value, c->err));
+    if (writ_json_get(value, WRIT_LIT("outcome")) == NULL) {
+        return WRIT_DONE; /* another record that says one of these words */
+    }
+    WRIT_TRY(writ_outcome_read(value, c->arena, &outcome, c->err));
+    if (!writ_outcome_nothing_ran(&outcome) || outcome.decision_id.is != WRIT_PRESENT) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(find_decision(c, outcome.decision_id.view, &found, &leaf));
+    if (!found) {
+        return WRIT_DONE; /* verification tells of that */
+    }
+    WRIT_TRY(read_body(c, leaf, &decision));
+    return may_have_charges(decision) ? count_decision(c, leaf, decision, GIVEN_BACK) : WRIT_DONE;
+}
+
+static WRIT_RESULT
+count_lines(struct counting *c, uint64_t leaf, struct writ_view lines, uint64_t from)
+{
+    for (;; leaf++) {
+        size_t end = writ_view_find(lines, '\n');
+        struct writ_view body = writ_view_sub(lines, 0, end);
+
+        if (leaf >= from) {
+            writ_arena_reset(c->arena);
+            if (may_have_charges(body)) {
+                WRIT_TRY(count_decision(c, leaf, body, TAKEN));
+            } else if (may_give_back(body)) {
+                WRIT_TRY(count_outcome(c, body));
+            }
+        }
+        if (end >= lines.len) {
+            return WRIT_DONE;
+        }
+        lines = writ_view_sub(lines, end + 1, SIZE_MAX);
+    }
+}
+
+static WRIT_RESULT
+count_records(struct counting *c, uint64_t from)
+{
+    struct writ_disk *disk = &c->ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_BODIES_FROM, &row, c->err, "u", from);
+
+    while (writ_is_ok(result) && row) {
+        result = count_lines(c, (uint64_t)writ_disk_int(disk, WRIT_SQL_BODIES_FROM, 0),
+            writ_disk_bytes(disk, WRIT_SQL_BODIES_FROM, 1), from);
+        if (writ_is_ok(result)) {
+            result = writ_disk_next(disk, WRIT_SQL_BODIES_FROM, &row, c->err);
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_BODIES_FROM);
+    return result;
+}
+
+/* ---- calls in flight ---- */
+
+static WRIT_RESULT
+book_flight(struct counting *c, struct writ_flight *flight)
+{
+    struct writ_member_list charges = {WRIT_ABSENT, NULL, 0};
+    struct writ_view body = {NULL, 0};
+    struct charge charge = {0};
+
+    writ_arena_reset(c->arena);
+    WRIT_TRY(read_body(c, flight->leaf, &body));
+    if (!may_have_charges(body)) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(read_charges(c, flight->leaf, body, &charges));
+    for (size_t i = 0; charges.is == WRIT_PRESENT && i < charges.count; i++) {
+        struct writ_counter *counter;
+
+        (void)read_charge(charges.items[i], &charge);
+        counter = writ_budgets_find(&c->ledger->budgets, charge.tag, charge.window_us);
+        if (charge.window_us <= c->known_us || charge.window_us > c->window_us || counter == NULL ||
+            counter->window != charge.window || flight->bookings_n == WRIT_RESERVATIONS_MAX) {
+            continue;
+        }
+        counter->booked++;
+        flight->bookings[flight->bookings_n++] =
+            (struct writ_booking){counter, charge.window, charge.amount};
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+book_flights(struct counting *c)
+{
+    struct writ_map *flights = &c->ledger->flights;
+
+    for (size_t i = 0; i < flights->bucket_count; i++) {
+        for (struct writ_map_node *node = flights->buckets[i]; node != NULL; node = node->next) {
+            struct writ_flight *flight = WRIT_MAP_OF(node, struct writ_flight, by_leaf);
+
+            if (flight->leaf < c->ledger->opened) { /* of a process before this one */
+                WRIT_TRY(book_flight(c, flight));
+            }
+        }
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err *err)
+{
+    struct counting c = {.ledger = ledger,
+        .known_us = ledger->charges_us,
+        .window_us = window_us,
+        .now_us = writ_clock_wall_us(ledger->options.clock),
+        .err = err};
+    uint64_t from = 0;
+    writ_result result;
+
+    if (window_us <= ledger->charges_us) {
+        return WRIT_DONE;
+    }
+    if (ledger->last_us > c.now_us) {
+        c.now_us = ledger->last_us;
+    }
+    c.arena = writ_arena_new(CHARGES_ARENA);
+    if (c.arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to count budgets");
+    }
+    result = writ_disk_since(&ledger->disk, ledger->next_leaf, c.now_us - window_us, &from, err);
+    if (writ_is_ok(result)) {
+        result = count_records(&c, from);
+    }
+    if (writ_is_ok(result)) {
+        ledger->charges_us = window_us;
+        result = book_flights(&c); /* one that gets none gives nothing back */
+    } else {
+        writ_budgets_drop(&ledger->budgets, c.known_us);
+    }
+    writ_arena_free(c.arena);
+    return result;
+}

@@ -1,0 +1,33 @@
+/* charges.h - what calls took out of budgets, as their signed decisions say it.
+ *
+ * A granted decision that was booked has extensions.writ.charges, one text for each budget:
+ *
+ *     TAG WINDOW_US WINDOW AMOUNT
+ *
+ * TAG: the first 16 bytes of the budget's key in hex; WINDOW_US: how long a window is; WINDOW: the
+ * number of the window, floor(issued_at / WINDOW_US); AMOUNT: a decimal. A decision that goes on
+ * with a call that was booked before repeats its charges with ` held` behind them: they count once.
+ * An outcome that proves that nothing ran gives back what its decision was charged.
+ *
+ * So the counters (budgets.h) are not kept on disk: they are counted again out of the bodies of the
+ * records, when the ledger is opened or when a call draws on a budget with a longer window than any
+ * before. One thread. Blocks, in proportion to the records of the longest window. */
+#ifndef WRIT_STORE_CHARGES_H
+#define WRIT_STORE_CHARGES_H
+
+#include "evidence/extension.h"
+#include "store/judgement.h"
+
+/** Writes the charges of the call that is granted, or none, into the draft. WRIT_E_NOMEM,
+ * WRIT_E_LIMIT. */
+WRIT_RESULT writ_charges_note(struct writ_judgement *j);
+
+/** Counts, out of the records, all that was taken in the present windows of up to `window_us`, and
+ * gives calls in flight their bookings back. What is known already is not counted again.
+ * WRIT_E_MISMATCH, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err *err);
+
+/** True when charges are readable, or there are none, and are those of that time. */
+bool writ_charges_are_good(const struct writ_extension *extension, int64_t issued_us);
+
+#endif
