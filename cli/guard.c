@@ -43,7 +43,11 @@ run(const struct writ_cli *cli, struct writ_guard_options options)
     options.issuer = writ_cli_get(cli, "iss");
     options.typ = writ_cli_get(cli, "typ");
     options.skew_s = (int64_t)skew_s;
-    result = writ_guard_run(&options, &err);
+    result = writ_log_start(&log, &err);
+    if (writ_is_ok(result)) {
+        result = writ_guard_run(&options, &err);
+        writ_log_stop(&log);
+    }
     return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
 }
 

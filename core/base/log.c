@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <unistd.h>
 
 #define TAIL_MAX 64 /* what end_line appends */
 
@@ -18,6 +17,19 @@ writ_log_init(
     atomic_init(&log->lost, 0);
     (void)pthread_mutex_init(&log->lock, NULL);
     log->patient_us = 0;
+    log->backlog = NULL;
+}
+
+writ_result
+writ_log_start(struct writ_log *log, struct writ_err *err)
+{
+    return writ_backlog_new(log->fd, &log->lost, &log->backlog, err);
+}
+
+void
+writ_log_stop(struct writ_log *log)
+{
+    writ_backlog_free(WRIT_TAKE(log->backlog));
 }
 
 struct writ_log_field
@@ -138,28 +150,15 @@ find_room(struct writ_log *log)
 }
 
 static bool
-write_all(int fd, struct writ_view line)
-{
-    while (line.len > 0) {
-        ssize_t sent = write(fd, line.ptr, line.len);
-        if (sent < 0 && errno == EINTR) {
-            continue;
-        }
-        if (sent <= 0) {
-            return false;
-        }
-        line = writ_view_sub(line, (size_t)sent, line.len);
-    }
-    return true;
-}
-
-static bool
 send_line(struct writ_log *log, struct writ_view line)
 {
     bool sent;
 
+    if (log->backlog != NULL) {
+        return writ_backlog_put(log->backlog, line);
+    }
     (void)pthread_mutex_lock(&log->lock);
-    sent = find_room(log) && write_all(log->fd, line);
+    sent = find_room(log) && writ_backlog_write(log->fd, line);
     (void)pthread_mutex_unlock(&log->lock);
     return sent;
 }

@@ -4,11 +4,15 @@
  * ends. A line holds digests and ids, never argument values, tokens or keys; whatever text a
  * stranger may have chosen (tool names, ids) is escaped, so that it can neither begin a line nor
  * reorder what a reader sees. Nothing here allocates or fails: a line that cannot be written is
- * counted, and the next one that can be tells how many were lost. A pipe that is full because
- * nobody reads it is waited for once, and loses lines until somebody does. */
+ * counted, and the next one that can be tells how many were lost.
+ *
+ * A program that serves calls writ_log_start: from then on a thread of its own writes the lines
+ * (backlog.h), and no caller waits for the reader of the log. Before it, a pipe that is full
+ * because nobody reads it is waited for once, and loses lines until somebody does. */
 #ifndef WRIT_BASE_LOG_H
 #define WRIT_BASE_LOG_H
 
+#include "base/backlog.h"
 #include "base/clock.h"
 
 #include <pthread.h>
@@ -31,10 +35,11 @@ enum writ_log_level {
 struct writ_log {
     const struct writ_clock *clock;
     int fd;
-    enum writ_log_level level; /* the least urgent that is written */
-    atomic_ulong lost;         /* lines that could not be written since the last that could */
-    pthread_mutex_t lock;      /* over looking for room for a line and writing it */
-    int64_t patient_us;        /* when a full pipe is waited for again; under the lock */
+    enum writ_log_level level;    /* the least urgent that is written */
+    atomic_ulong lost;            /* lines that could not be written since the last that could */
+    pthread_mutex_t lock;         /* over looking for room for a line and writing it */
+    int64_t patient_us;           /* when a full pipe is waited for again; under the lock */
+    struct writ_backlog *backlog; /* of lines that its thread writes; NULL: callers write */
 };
 
 enum writ_log_kind {
@@ -54,15 +59,24 @@ struct writ_log_field {
 void writ_log_init(
     struct writ_log *log, int fd, enum writ_log_level level, const struct writ_clock *clock);
 
+/** From now on a thread writes the lines, until writ_log_stop. While one thread uses the log.
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_log_start(struct writ_log *log, struct writ_err *err);
+
+/** Writes what waits and ends the thread; nothing where none was started. While one thread uses the
+ * log. Waits for at most WRIT_BACKLOG_END_MS for a reader that does not read. */
+void writ_log_stop(struct writ_log *log);
+
 struct writ_log_field writ_log_text(const char *key, struct writ_view value);
 struct writ_log_field writ_log_str(const char *key, const char *value);
 struct writ_log_field writ_log_int(const char *key, int64_t value);
 struct writ_log_field writ_log_bool(const char *key, bool value);
 
 /** Writes one line: time, level, event, then the fields in order. Fields that do not fit
- * WRIT_LOG_LINE_MAX are left out and the line says "cut":true. Blocks for at most
- * WRIT_LOG_PATIENCE_MS in WRIT_LOG_PATIENCE_S while nobody reads; where another process fills the
- * same pipe or terminal between our look and our write, as long as write(2) does. */
+ * WRIT_LOG_LINE_MAX are left out and the line says "cut":true. Does not block after writ_log_start.
+ * Without it, blocks for at most WRIT_LOG_PATIENCE_MS in WRIT_LOG_PATIENCE_S while nobody reads;
+ * where another process fills the same pipe or terminal between our look and our write, as long as
+ * write(2) does. */
 void writ_log_write(struct writ_log *log, enum writ_log_level level, const char *event,
     const struct writ_log_field *fields, size_t count);
 
