@@ -156,10 +156,10 @@ writ_cli_print(const char *fmt, ...)
     va_end(args);
 }
 
-static enum writ_exit
-exit_of(enum writ_code code)
+enum writ_exit
+writ_cli_exit(writ_result result)
 {
-    switch (code) {
+    switch (result.code) {
     case WRIT_OK:
         return WRIT_EXIT_OK;
     case WRIT_E_INVALID:
@@ -219,7 +219,7 @@ writ_cli_fail(const struct writ_cli *cli, writ_result result, const struct writ_
         err = &unnamed;
     }
     complain(cli, result.code, err);
-    return exit_of(result.code);
+    return writ_cli_exit(result);
 }
 
 enum writ_exit

@@ -99,6 +99,9 @@ void writ_cli_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 enum writ_exit writ_cli_fail(
     const struct writ_cli *cli, writ_result result, const struct writ_err *err);
 
+/** The exit code that goes with `result`; nothing is reported. */
+enum writ_exit writ_cli_exit(writ_result result);
+
 /** Runs a command's work: reports a failure of it with writ_cli_fail. */
 enum writ_exit writ_cli_do(const struct writ_cli *cli,
     WRIT_RESULT (*work)(const struct writ_cli *cli, struct writ_err *err));

@@ -2,6 +2,7 @@
 
 #include "evidence/write.h"
 #include "gateway/logins.h"
+#include "gateway/tally.h"
 
 #define PROBLEM_MAX 4096
 #define ENDPOINT    "/mcp" /* that tokens with an audience are for */
@@ -63,7 +64,7 @@ writ_api_cookie(const struct writ_exchange *x)
 
 static enum writ_reason
 ask(struct writ_worker *worker, struct writ_view authorization, struct writ_view certificate,
-    struct writ_arena *arena, struct writ_agent *ret)
+    struct writ_arena *arena, struct writ_identity_result *ret)
 {
     const struct writ_identity_question question = {
         .authorization = authorization,
@@ -71,15 +72,13 @@ ask(struct writ_worker *worker, struct writ_view authorization, struct writ_view
         .loopback = worker->generation->config->admin_listen.loopback,
         .endpoint = WRIT_LIT(ENDPOINT),
     };
-    struct writ_identity_result identity;
 
-    writ_identity_ask(worker->identity, &question, arena, &identity);
-    if (identity.answer == WRIT_IDENTITY_KNOWN) {
-        *ret = identity.agent;
+    writ_identity_ask(worker->identity, &question, arena, ret);
+    if (ret->answer == WRIT_IDENTITY_KNOWN) {
         return WRIT_REASON_NONE;
     }
-    return identity.answer == WRIT_IDENTITY_UNAVAILABLE ? WRIT_REASON_OVERLOADED
-                                                        : WRIT_REASON_UNAUTHENTICATED;
+    return ret->answer == WRIT_IDENTITY_UNAVAILABLE ? WRIT_REASON_OVERLOADED
+                                                    : WRIT_REASON_UNAUTHENTICATED;
 }
 
 enum writ_reason
@@ -88,16 +87,22 @@ writ_api_shown(const struct writ_exchange *x, struct writ_worker *worker, struct
 {
     const struct writ_peer *peer = x->peer;
     size_t scheme = WRIT_LIT(WRIT_API_CERTIFICATE).len;
+    struct writ_identity_result identity;
+    enum writ_reason reason;
 
     if (!writ_view_has_prefix(shown, WRIT_LIT(WRIT_API_CERTIFICATE))) {
-        return ask(worker, shown, (struct writ_view){NULL, 0}, arena, ret);
+        reason = ask(worker, shown, (struct writ_view){NULL, 0}, arena, &identity);
+        *ret = identity.agent;
+        return reason;
     }
     /* the very certificate, on this connection too */
     if (peer->certificate_name.len == 0 || peer->certificate_digest.len == 0 ||
         !writ_view_equal(writ_view_sub(shown, scheme, shown.len), peer->certificate_digest)) {
         return WRIT_REASON_UNAUTHENTICATED;
     }
-    return ask(worker, (struct writ_view){NULL, 0}, peer->certificate_name, arena, ret);
+    reason = ask(worker, (struct writ_view){NULL, 0}, peer->certificate_name, arena, &identity);
+    *ret = identity.agent;
+    return reason;
 }
 
 /* What somebody showed who is logged in. */
@@ -126,10 +131,16 @@ writ_api_ask(struct writ_exchange *x, struct writ_worker *worker, struct writ_ar
     struct writ_agent *ret)
 {
     struct writ_view shown = writ_exchange_header(x, WRIT_LIT("Authorization"));
+    struct writ_identity_result identity;
     enum writ_reason reason;
 
     if (shown.ptr != NULL) {
-        return ask(worker, shown, (struct writ_view){NULL, 0}, arena, ret);
+        reason = ask(worker, shown, (struct writ_view){NULL, 0}, arena, &identity);
+        if (reason != WRIT_REASON_NONE) {
+            writ_tally_stranger(worker, x, &identity);
+        }
+        *ret = identity.agent;
+        return reason;
     }
     reason = find_login(x, worker, arena, &shown);
     return reason == WRIT_REASON_NONE ? writ_api_shown(x, worker, shown, arena, ret) : reason;

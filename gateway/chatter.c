@@ -1,31 +1,24 @@
 #include "gateway/chatter.h"
 
-#define SECOND_US (INT64_C(1000) * 1000)
-
 void
 writ_chatter_init(
     struct writ_chatter *ret, size_t line_max, unsigned rate, writ_chatter_fn *fn, void *ctx)
 {
-    *ret = (struct writ_chatter){
-        .fn = fn, .ctx = ctx, .line = writ_buf_make(line_max), .line_max = line_max, .rate = rate};
+    *ret = (struct writ_chatter){.fn = fn,
+        .ctx = ctx,
+        .line = writ_buf_make(line_max),
+        .line_max = line_max,
+        .rate = {.per_s = rate}};
 }
 
 static void
 hand_over(struct writ_chatter *chatter, int64_t now_us)
 {
-    uint64_t dropped = chatter->dropped;
+    uint64_t dropped;
 
-    if (now_us - chatter->window_us >= SECOND_US) {
-        chatter->window_us = now_us;
-        chatter->count = 0;
+    if (writ_rate_take(&chatter->rate, now_us, &dropped)) {
+        chatter->fn(chatter->ctx, writ_buf_view(&chatter->line), dropped);
     }
-    if (chatter->count >= chatter->rate) {
-        chatter->dropped++;
-        return;
-    }
-    chatter->count++;
-    chatter->dropped = 0;
-    chatter->fn(chatter->ctx, writ_buf_view(&chatter->line), dropped);
 }
 
 void
@@ -53,9 +46,9 @@ writ_chatter_flush(struct writ_chatter *chatter, int64_t now_us)
         hand_over(chatter, now_us);
         writ_buf_clear(&chatter->line);
     }
-    if (chatter->dropped > 0) {
-        chatter->fn(chatter->ctx, WRIT_LIT(""), chatter->dropped);
-        chatter->dropped = 0;
+    if (chatter->rate.dropped > 0) {
+        chatter->fn(chatter->ctx, WRIT_LIT(""), chatter->rate.dropped);
+        chatter->rate.dropped = 0;
     }
 }
 

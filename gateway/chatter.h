@@ -4,6 +4,7 @@
 #define WRIT_GATEWAY_CHATTER_H
 
 #include "base/bytes.h"
+#include "gateway/rate.h"
 
 /** One line, borrowed; `dropped` lines before it were not handed over. */
 typedef void writ_chatter_fn(void *ctx, struct writ_view line, uint64_t dropped);
@@ -14,9 +15,7 @@ struct writ_chatter {
     void *ctx;
     struct writ_buf line;
     size_t line_max;
-    unsigned rate, count; /* lines per second; in this one */
-    int64_t window_us;
-    uint64_t dropped;
+    struct writ_rate rate;
 };
 
 /** `line_max` bytes of a line are kept, `rate` lines a second handed to `fn`. */

@@ -298,8 +298,9 @@ writ_hook_bind_check(struct writ_request *request)
 /* ---- the answer ---- */
 
 static enum writ_step
-answer(struct writ_request *request, const struct writ_binding *binding)
+answer(struct writ_request *request)
 {
+    const struct writ_binding *binding = &writ_hook_of(request)->binding;
     const struct writ_call *call = request->call;
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
@@ -324,13 +325,13 @@ enum writ_step
 writ_hook_bind_answer(struct writ_request *request)
 {
     const struct writ_entry *entry = &request->entry;
-    struct writ_binding binding = writ_hook_of(request)->binding;
 
     if (entry->kind == WRIT_ENTRY_WAIT && entry->code == WRIT_E_INVALID) {
         /* somebody was faster; keeps (2) */
-        binding = (struct writ_binding){.reason = WRIT_REASON_DUPLICATE_OUTCOME};
+        writ_hook_of(request)->binding =
+            (struct writ_binding){.reason = WRIT_REASON_DUPLICATE_OUTCOME};
     } else if (entry->kind == WRIT_ENTRY_WAIT && entry->code != WRIT_OK) {
         return writ_hook_refuse(request, 503, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
-    return answer(request, &binding);
+    return answer(request);
 }

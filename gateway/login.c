@@ -119,16 +119,19 @@ enter(struct writ_gateway *gateway, const struct writ_agent *agent, struct writ_
 
 /* Who got in, and from where it was tried in vain. */
 static void
-note(const struct writ_exchange *x, struct writ_gateway *gateway, enum writ_reason reason,
+note(const struct writ_exchange *x, struct writ_worker *worker, enum writ_reason reason,
     const struct writ_agent *agent)
 {
+    struct writ_log *log = worker->gateway->log;
+    uint64_t dropped;
+
     if (reason == WRIT_REASON_NONE) {
-        WRIT_LOG(gateway->log, WRIT_LOG_INFO, "login", writ_log_text("agent_id", agent->id),
+        WRIT_LOG(log, WRIT_LOG_INFO, "login", writ_log_text("agent_id", agent->id),
             writ_log_text("tenant", agent->tenant), writ_log_text("peer", x->peer->address));
-    } else {
-        WRIT_LOG(gateway->log, WRIT_LOG_WARN, "login_refused",
+    } else if (writ_rate_take(&worker->strangers, writ_loop_now_us(x->loop), &dropped)) {
+        WRIT_LOG(log, WRIT_LOG_WARN, "login_refused",
             writ_log_text("reason", writ_reason_name(reason)),
-            writ_log_text("peer", x->peer->address));
+            writ_log_text("peer", x->peer->address), writ_log_int("dropped", (int64_t)dropped));
     }
 }
 
@@ -152,7 +155,7 @@ log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker
         return;
     }
     reason = writ_api_shown(x, worker, shown, x->arena, &agent);
-    note(x, gateway, reason, &agent);
+    note(x, worker, reason, &agent);
     if (reason == WRIT_REASON_NONE && !writ_is_ok(enter(gateway, &agent, shown, &pass))) {
         reason = WRIT_REASON_OVERLOADED;
     }

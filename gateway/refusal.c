@@ -6,6 +6,7 @@
 #include "gateway/resource.h"
 #include "gateway/review_tell.h"
 #include "gateway/review_url.h"
+#include "gateway/tally.h"
 
 #define VOICES_MAX     16384 /* bytes of what voters said, in one refusal */
 #define RETRY_AFTER_MS 2000  /* what a caller that has to ask again is told */
@@ -107,6 +108,7 @@ writ_refusal_http(struct writ_request *request, unsigned status, int code, enum 
         headers[count++] = (struct writ_header){WRIT_LIT("Retry-After"), WRIT_LIT("1")};
     }
     writ_metrics_mark(x->metrics, WRIT_VECTOR_REFUSALS, reason);
+    request->refused = reason;
     return end_with(request, status, headers, count, &body);
 }
 
@@ -187,6 +189,7 @@ writ_refusal_identity(struct writ_request *request, const struct writ_identity_r
 
     put_fault(&body, request->endpoint, NULL, &fault);
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, fault.reason);
+    writ_tally_stranger(request->worker, request->x, identity);
     return reply_challenge(request, fault.status, &challenge, &body);
 }
 
@@ -203,8 +206,8 @@ writ_refusal_step_up(struct writ_request *request, const struct writ_buf *body)
     return reply_challenge(request, 403, &challenge, body);
 }
 
-static struct writ_view
-waits_for(enum writ_wait_kind kind)
+struct writ_view
+writ_refusal_wait_name(enum writ_wait_kind kind)
 {
     switch (kind) {
     case WRIT_WAIT_INPUT:
@@ -228,7 +231,7 @@ put_prior(struct writ_write *w, const struct writ_prior *prior)
     writ_write_text_if(w, "first_decision_id", prior->decision_id);
     writ_write_text_if(w, "first_outcome",
         prior->in_flight ? WRIT_LIT("in_flight") : writ_outcome_kind_name(prior->outcome));
-    writ_write_text_if(w, "first_waits_for", waits_for(prior->waits));
+    writ_write_text_if(w, "first_waits_for", writ_refusal_wait_name(prior->waits));
 }
 
 /* What the voters said, as data: text of strangers', which whoever shows it escapes. */

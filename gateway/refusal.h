@@ -48,6 +48,9 @@ void writ_refusal_put_error(
 void writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int code,
     enum writ_reason reason, struct writ_view text);
 
+/** What a call waits for, as a word: input, task, bind, outcome; empty for none. */
+struct writ_view writ_refusal_wait_name(enum writ_wait_kind kind);
+
 /** Writes the members of what is told about a refused call, into an object that is begun. */
 void writ_refusal_put_members(
     struct writ_write *w, const struct writ_request *request, const struct writ_refusal *refusal);

@@ -3,6 +3,7 @@
 #include "gateway/api.h"
 #include "gateway/refusal.h"
 #include "gateway/stream.h"
+#include "gateway/tally.h"
 
 #define REQUEST_MAGIC 0x77726571u /* "wreq" */
 
@@ -53,6 +54,7 @@ void
 writ_request_finish(struct writ_request *request)
 {
     WRIT_INVARIANT(!request->upcall_open && request->words == 0);
+    writ_tally_end(request);
     writ_stream_forget(request);
     if (request->call != NULL) {
         writ_resume_forget(request);

@@ -169,7 +169,8 @@ struct writ_request {
     int64_t hold_told_us;  /* when its caller was told last; 0: never */
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
     struct writ_request *learn_next;                 /* learn.c: who waits for the same list */
-    void *part; /* of the module that has the request, such as its legs */
+    void *part;               /* of the module that has the request, such as its legs */
+    enum writ_reason refused; /* by writ_refusal_http; NONE: it was not */
 };
 
 /** The handler of the MCP routes: ctx is a struct writ_endpoint. */

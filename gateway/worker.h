@@ -7,6 +7,7 @@
 #include "gateway/loop.h"
 #include "gateway/metrics.h"
 #include "gateway/probe_get.h"
+#include "gateway/rate.h"
 #include "gateway/upstream.h"
 #include "store/ledger.h"
 #include "store/shares.h"
@@ -39,6 +40,7 @@ struct writ_worker {
     struct writ_request *learners[WRIT_UPSTREAMS_MAX]; /* who asked and who waits; NULL: nobody */
     int64_t learn_after_us[WRIT_UPSTREAMS_MAX];
     struct writ_probe_servers probed; /* by an HTTP GET */
+    struct writ_rate strangers;       /* lines about refused tokens */
 };
 
 /** Queues a record of this loop for the ledger; the batch goes out when it is full, or the loop has

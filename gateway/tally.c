@@ -1,0 +1,212 @@
+#include "gateway/tally.h"
+
+#include "gateway/hook.h"
+#include "gateway/refusal.h"
+
+#define FIELDS_MAX 24
+
+/* The members of one line, as far as they are known. */
+struct line {
+    struct writ_log_field fields[FIELDS_MAX];
+    size_t n;
+};
+
+static void
+put(struct line *line, struct writ_log_field field)
+{
+    WRIT_INVARIANT(line->n < FIELDS_MAX);
+    line->fields[line->n++] = field;
+}
+
+static void
+put_text(struct line *line, const char *key, struct writ_view text)
+{
+    if (text.len > 0) {
+        put(line, writ_log_text(key, text));
+    }
+}
+
+static void
+put_flag(struct line *line, const char *key, bool value)
+{
+    if (value) {
+        put(line, writ_log_bool(key, true));
+    }
+}
+
+static void
+put_reason(struct line *line, enum writ_reason reason)
+{
+    if (reason != WRIT_REASON_NONE) {
+        put_text(line, "reason", writ_reason_name(reason));
+    }
+}
+
+static void
+put_agent(struct line *line, const struct writ_request *request)
+{
+    put_text(line, "agent_id", request->agent.id);
+    put_text(line, "tenant", request->agent.tenant);
+}
+
+static void
+put_time(struct line *line, const struct writ_request *request)
+{
+    struct writ_exchange *x = request->x;
+
+    put(line, writ_log_int("duration_us", writ_loop_now_us(x->loop) - x->arrived_us));
+}
+
+static void
+write_line(const struct writ_request *request, const char *event, const struct line *line)
+{
+    writ_log_write(request->worker->gateway->log, WRIT_LOG_INFO, event, line->fields, line->n);
+}
+
+/* ---- a governed call ---- */
+
+static bool
+is_decided(const struct writ_call *call)
+{
+    return call->decision.decision_id.view.len > 0;
+}
+
+static bool
+is_bound(const struct writ_request *request)
+{
+    return request->endpoint->hook == WRIT_HOOK_BIND && request->refused == WRIT_REASON_NONE;
+}
+
+static struct writ_view
+verdict_of(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+
+    if (is_bound(request)) {
+        return writ_binding_verdict_name(writ_hook_of(request)->binding.verdict);
+    }
+    return is_decided(call) && call->decision.decision.view.len > 0 ? call->decision.decision.view
+                                                                    : WRIT_LIT("deny");
+}
+
+static enum writ_reason
+reason_of(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+
+    if (request->refused != WRIT_REASON_NONE) {
+        return request->refused;
+    }
+    if (is_bound(request)) {
+        return writ_hook_of(request)->binding.reason;
+    }
+    if (call->end.refusal != WRIT_REASON_NONE) {
+        return call->end.refusal;
+    }
+    return call->shadowed != WRIT_REASON_NONE ? call->shadowed : call->verdict.reason;
+}
+
+/* What the ledger has of the call's end: an outcome, or what it waits for. */
+static void
+put_end(struct line *line, const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_entry *entry = &request->entry;
+
+    if (entry->kind == WRIT_ENTRY_OUTCOME) {
+        put_text(line, "outcome",
+            entry->code == WRIT_OK ? writ_outcome_kind_name(call->end.outcome)
+                                   : WRIT_LIT("not_recorded"));
+        if (call->end.said == NULL) { /* else it is a text of the caller's */
+            put_text(line, "error_type", call->end.error_type);
+        }
+    } else if (entry->kind == WRIT_ENTRY_WAIT && entry->code == WRIT_OK) {
+        put_text(line, "waits_for", writ_refusal_wait_name(entry->wait.kind));
+    } else if (entry->kind == WRIT_ENTRY_DECISION && entry->code == WRIT_OK) {
+        put_text(line, "budget", entry->decision.refused_by);
+        put_flag(line, "replayed",
+            entry->decision.prior.result.ptr != NULL &&
+                call->end.refusal == entry->decision.refused); /* else its rules withheld it */
+    }
+}
+
+static const char *
+way_of(const struct writ_request *request)
+{
+    switch (request->endpoint->hook) {
+    case WRIT_HOOK_BEFORE:
+        return "before";
+    case WRIT_HOOK_BIND:
+        return "bind";
+    case WRIT_HOOK_AFTER:
+        return "after";
+    case WRIT_HOOK_NONE:
+    case WRIT_HOOK_SEAL:
+        break;
+    }
+    return "mcp";
+}
+
+static void
+log_call(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    struct line line = {.n = 0};
+
+    put_text(&line, "decision_id", call->decision.decision_id.view);
+    put_agent(&line, request);
+    put_text(&line, "upstream", call->upstream_name);
+    put_text(&line, "tool", call->tool.len > 0 ? call->tool : call->decision.tool.view);
+    put(&line, writ_log_str("by", way_of(request)));
+    put_text(&line, "verdict", verdict_of(request));
+    put_reason(&line, reason_of(request));
+    put_text(&line, "constraint", call->verdict.constraint);
+    put_flag(&line, "shadow", call->shadowed != WRIT_REASON_NONE);
+    put_text(&line, "review", call->asks ? call->ask.id : (struct writ_view){NULL, 0});
+    put_end(&line, request);
+    put_time(&line, request);
+    write_line(request, "call", &line);
+}
+
+/* ---- what was no call ---- */
+
+static void
+log_refused(const struct writ_request *request)
+{
+    struct line line = {.n = 0};
+
+    put_agent(&line, request);
+    put_reason(&line, request->refused);
+    put_text(&line, "path", request->endpoint->path);
+    put_text(&line, "method", request->message.method);
+    put_time(&line, request);
+    write_line(request, "refused", &line);
+}
+
+void
+writ_tally_end(const struct writ_request *request)
+{
+    if (request->worker->gateway->log->level < WRIT_LOG_INFO) {
+        return;
+    }
+    if (request->call != NULL) {
+        log_call(request);
+    } else if (request->refused != WRIT_REASON_NONE) {
+        log_refused(request);
+    }
+}
+
+void
+writ_tally_stranger(struct writ_worker *worker, const struct writ_exchange *x,
+    const struct writ_identity_result *identity)
+{
+    uint64_t dropped;
+
+    if (identity->answer == WRIT_IDENTITY_MISSING ||
+        !writ_rate_take(&worker->strangers, writ_loop_now_us(x->loop), &dropped)) {
+        return;
+    }
+    WRIT_LOG(worker->gateway->log, WRIT_LOG_WARN, "token_refused",
+        writ_log_str("why", identity->description), writ_log_text("path", x->path),
+        writ_log_text("peer", x->peer->address), writ_log_int("dropped", (int64_t)dropped));
+}

@@ -1,0 +1,123 @@
+// What the operator reads: one line for each governed call, whatever way it came and however it
+// ended; nothing of its values; and nothing that waits for the reader of the log.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SOURCE, bearer, startGateway, until } from '../support/gateway.mjs';
+import { CREW, setUp } from '../support/hooks.mjs';
+import { startUpstream } from '../support/upstream.mjs';
+import { openSession } from '../support/rpc.mjs';
+
+const SECRET = 'sk-value-of-the-call';
+const ANY = [{ arg: 'n', op: 'type', value: 'any' }, { arg: 'note', op: 'type', value: 'any', optional: true }];
+const TOOLS = {
+  'up/pay': { scope: 'pay', arguments: [{ arg: 'n', op: 'le', value: 10 }, ANY[1]] },
+  'up/shadow': { scope: 's', arguments: [{ arg: 'n', op: 'lt', value: 0 }, ANY[1]], shadow: true },
+  'up/again': { scope: 'a', arguments: ANY, duplicates: 'replay' },
+  'up/spend': { scope: 'b', arguments: ANY, budgets: [{ name: 'day', per: ['agent'], window: '24h', sum: { arg: 'n', max: 5 } }] },
+};
+
+const calls = (gw) => gw.log.filter((l) => l.event === 'call');
+
+/** The line of the call that `act` makes: exactly one. */
+async function lineOf(gw, act) {
+  const from = calls(gw).length;
+  await act();
+  await until(() => calls(gw).length > from, 'the line of a call');
+  const lines = calls(gw).slice(from);
+  assert.equal(lines.length, 1, JSON.stringify(lines));
+  assert.equal(lines[0].level, 'info');
+  assert.ok(Number.isInteger(lines[0].duration_us) && lines[0].duration_us > 0);
+  return lines[0];
+}
+
+const only = (line, expected) => assert.deepEqual(
+  Object.fromEntries(Object.keys(expected).map((k) => [k, line[k]])), expected, JSON.stringify(line));
+
+test('each governed call has one line: who, what, verdict, reason, constraint, outcome, and no value', async (t) => {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: TOOLS });
+  const s = await openSession(gw);
+  const call = (tool, n) => lineOf(gw, () => s.call(`up__${tool}`, { n, note: SECRET }));
+
+  let line = await call('pay', 1);
+  only(line, { agent_id: 'dev', tenant: 'local', upstream: 'up', tool: 'pay', by: 'mcp', verdict: 'allow', reason: 'policy_ok', outcome: 'executed' });
+  assert.equal(gw.show(line.decision_id).decision.tool, 'pay', 'the line names the record');
+  line = await call('pay', 11);
+  only(line, { verdict: 'deny', reason: 'constraint_failed', constraint: 'n le', outcome: undefined });
+  only(await call('pay', 1), { verdict: 'deny', reason: 'duplicate_outcome' });
+  only(await call('shadow', 1), { verdict: 'deny', shadow: true, reason: 'constraint_failed', outcome: 'executed' });
+  await call('again', 1);
+  only(await call('again', 1), { replayed: true });
+  await call('spend', 5);
+  only(await call('spend', 1), { verdict: 'deny', reason: 'budget_exceeded', budget: 'day' });
+  only(await call('nothing', 1), { verdict: 'deny', reason: 'tool_not_listed', tool: 'nothing' });
+  up.onCall = (a) => a.error(-1, SECRET);
+  only(await call('pay', 2), { verdict: 'allow', outcome: 'error', error_type: 'upstream_error' });
+  up.onCall = (a) => a.reset();
+  only(await call('pay', 3), { verdict: 'allow', reason: 'upstream_failed', outcome: 'error' });
+
+  const from = gw.log.length;
+  await s.request('no/such/method', {});
+  only(await gw.waitLog('refused', from), { agent_id: 'dev', reason: 'malformed_request', path: '/mcp', method: 'no/such/method' });
+  assert.doesNotMatch(gw.logText, new RegExp(SECRET));
+  assert.ok(gw.log.every((l) => l.event !== 'not_json'));
+});
+
+test('calls that their caller makes have a line at each of their steps', async (t) => {
+  const { gw, crew } = await setUp(t);
+  const args = { arguments: { path: '/tmp/1', text: SECRET } };
+  const who = { agent_id: CREW.id, tenant: 'acme', tool: 'write' };
+  let decision;
+
+  only(await lineOf(gw, async () => { ({ decision } = await crew.before(args)); }), { ...who, upstream: 'crew', by: 'before', verdict: 'allow', waits_for: 'bind' });
+  only(await lineOf(gw, () => crew.bind(decision, args)), { ...who, by: 'bind', verdict: 'allow', reason: 'contract_binding_ok', waits_for: 'outcome', decision_id: decision.decision_id });
+  only(await lineOf(gw, () => crew.bind(decision, args)), { ...who, by: 'bind', verdict: 'deny', reason: 'duplicate_outcome' });
+  only(await lineOf(gw, () => crew.after(decision, { outcome: 'error', error_type: SECRET })), { ...who, by: 'after', outcome: 'error', error_type: undefined });
+  assert.doesNotMatch(gw.logText, new RegExp(SECRET));
+});
+
+test('refused tokens are warned of, so many a second, and never shown', async (t) => {
+  const up = await startUpstream(t);
+  const ann = bearer('ann');
+  const gw = await startGateway(t, { agents: [ann.entry], administrators: ['ann'], upstreams: { up: { http: up.url } }, tools: TOOLS });
+  const post = (url, token) => fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) } });
+  const refused = () => gw.log.filter((l) => l.event === 'token_refused');
+
+  await post(gw.url); // no token: nothing to warn of
+  await post(gw.url, SECRET);
+  only(await gw.waitLog('token_refused'), { level: 'warn', path: '/mcp', dropped: 0 });
+  await post(`http://127.0.0.1:${gw.adminPort}/v1/kills`, SECRET);
+  await until(() => refused().length === 2, 'the line about the admin listener');
+  assert.match(refused()[1].peer, /^127\.0\.0\.1:\d+$/);
+  let sent = 2;
+  await until(async () => { // a flood within one second, then one more in another
+    for (let i = 0; i < 50; i++, sent++) await post(gw.url, SECRET);
+    return refused().some((l) => l.dropped > 0);
+  }, 'a line that says how many there were');
+  assert.ok(refused().length < sent);
+  assert.doesNotMatch(gw.logText, new RegExp(SECRET));
+});
+
+test('a log that stands still holds up no call and loses no line', async (t) => {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/see': { scope: 's', arguments: ANY, duplicates: 'allow' } } });
+  const s = await openSession(gw);
+  const CALLS = 400; // more lines than a pipe holds
+
+  gw.child.stderr.pause();
+  for (let i = 0; i < CALLS; i++) await s.call('up__see', { n: i });
+  gw.child.stderr.resume();
+  await until(() => calls(gw).length === CALLS, 'the line of every call');
+  assert.ok(gw.log.every((l) => l.lines_lost === undefined));
+});
+
+test('the page of the log has every event, and no other', () => {
+  const sources = [...readdirSync(join(SOURCE, 'gateway')).filter((f) => f.endsWith('.c') && !f.startsWith('guard')).map((f) => `gateway/${f}`), 'cli/serve.c']
+    .map((f) => readFileSync(join(SOURCE, f), 'utf8')).join('\n');
+  const page = readFileSync(join(SOURCE, 'docs/monitoring.md'), 'utf8').split('### All events')[1].split('\n## ')[0];
+  const told = [...page.matchAll(/^\| (`.*?) \|/gm)].flatMap((row) => [...row[1].matchAll(/`([a-z_]+)`/g)].map((m) => m[1]));
+  assert.deepEqual(told.filter((e) => !sources.includes(`"${e}"`)), [], 'events that are never logged');
+  for (const event of [...sources.matchAll(/WRIT_LOG\([^;]*?WRIT_LOG_[A-Z]+,\s*"([a-z_]+)"/g)].map((m) => m[1])) assert.ok(told.includes(event), event);
+});
