@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "evidence/jcs.h"
 
+#define US_PER_S    INT64_C(1000000)
 #define ID_TEXT_MAX 2048
 
 static const struct writ_json no_arguments = {.type = WRIT_JSON_OBJECT, .span = 1};
@@ -377,6 +378,28 @@ trace_id(const struct writ_request *request)
                : writ_view(NULL, 0);
 }
 
+static enum writ_duplicates
+duplicates_of(const struct writ_call *call)
+{
+    const struct writ_tool_rule *rule = call->verdict.rule;
+
+    return rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID;
+}
+
+/* For how long the ledger will claim the key if it grants the call: what the record says of it. */
+static struct writ_member_number
+claim_seconds(const struct writ_request *request, const struct writ_call *call, bool is_allowed)
+{
+    const struct writ_config *config = writ_request_config(request);
+    int64_t kept_us =
+        call->key.ptr != NULL ? config->ledger.claims_kept_us : 2 * config->sessions.window_us;
+
+    if (!is_allowed || call->round.follows || duplicates_of(call) == WRIT_DUPLICATES_ALLOW) {
+        return (struct writ_member_number){WRIT_ABSENT, 0};
+    }
+    return writ_member_number((kept_us + US_PER_S - 1) / US_PER_S);
+}
+
 static writ_result
 extend(struct writ_request *request, struct writ_call *call, enum writ_reason refused,
     struct writ_decision *d)
@@ -390,7 +413,10 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
         .profile = writ_member_text(request->worker->gateway->profile->name),
         .argument = writ_member_text_or_absent(call->verdict.argument),
         .constraint = writ_member_text_or_absent(call->verdict.constraint),
+        .claim_seconds = claim_seconds(
+            request, call, refused == WRIT_REASON_NONE || call->shadowed != WRIT_REASON_NONE),
         .key_stated = writ_member_flag(call->key.ptr != NULL),
+        .duplicates = writ_member_text(writ_duplicates_word(duplicates_of(call))),
         .trace_id = writ_member_text_or_absent(trace_id(request)),
         .budgets = budget_names(request, call),
     };
@@ -554,7 +580,7 @@ writ_judge_claim(struct writ_request *request)
         .follows = call->round.follows,
         .before = call->round.before,
         .ask = call->asks ? &call->ask : NULL,
-        .duplicates = rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID,
+        .duplicates = duplicates_of(call),
         .reservations = call->verdict.reservations,
         .reservations_n = call->verdict.reservations_n,
     };

@@ -1,12 +1,23 @@
 /* duplicates.h - what becomes of the second call of an identical pair. It stands here because
- * policy (which configures it) and store (which does it) do not know each other. */
+ * policy (which configures it), store (which does it) and the record (which says it) share it. */
 #ifndef WRIT_EVIDENCE_DUPLICATES_H
 #define WRIT_EVIDENCE_DUPLICATES_H
+
+#include "base/bytes.h"
 
 enum writ_duplicates {
     WRIT_DUPLICATES_FORBID = 0, /* refused with what became of the first */
     WRIT_DUPLICATES_REPLAY,     /* answered with the first one's stored result */
     WRIT_DUPLICATES_ALLOW,      /* runs: for tools that only read */
 };
+
+/** The word of a record's extensions.writ.duplicates. */
+static inline struct writ_view
+writ_duplicates_word(enum writ_duplicates duplicates)
+{
+    return duplicates == WRIT_DUPLICATES_ALLOW    ? WRIT_LIT("allow")
+           : duplicates == WRIT_DUPLICATES_REPLAY ? WRIT_LIT("replay")
+                                                  : WRIT_LIT("forbid");
+}
 
 #endif

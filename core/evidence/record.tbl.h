@@ -111,8 +111,10 @@
     X(argument, TEXT, NEVER, WRIT_NEED_NONE, "JSON Pointer of the argument that was refused")      \
     X(budgets, LIST, NEVER, WRIT_NEED_NONE, "names of the budgets from which it draws")            \
     X(charges, LIST, NEVER, WRIT_NEED_NONE, "what it took out of budgets: core/store/charges.h")   \
+    X(claim_seconds, COUNT, NEVER, WRIT_NEED_NONE, "so long no other call is granted its key")     \
     X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \
     X(definition, DIGEST, NEVER, WRIT_NEED_NONE, "the tool's definition, as its server listed it") \
+    X(duplicates, TEXT, NEVER, WRIT_NEED_NONE, "forbid, replay or allow: what a second call gets") \
     X(first_decision_id, TEXT, NEVER, WRIT_NEED_NONE, "the call of which this is a duplicate")     \
     X(input_digest, DIGEST, NEVER, WRIT_NEED_NONE, "inputResponses and requestState of the call")  \
     X(key_stated, FLAG, NEVER, WRIT_NEED_NONE, "the caller stated the idempotency key")            \

@@ -1,9 +1,11 @@
 #include "store/check.h"
 
+#include "evidence/duplicates.h"
 #include "evidence/jcs.h"
 #include "evidence/review_record.h"
 #include "store/body.h"
 #include "store/charges.h"
+#include "store/check_once.h"
 #include "store/check_story.h"
 #include "store/check_tree.h"
 #include "store/ledger.h"
@@ -21,12 +23,18 @@ struct run {
     char text[];
 };
 
+/** What a call has claimed. */
+struct claimed {
+    bool is;
+    struct writ_tag key;
+};
+
 /** A decision without outcome. */
 struct call {
     struct writ_map_node by_leaf;
     struct run *run;
     bool granted;
-    uint64_t seq;
+    struct claimed claimed;
 };
 
 /* ---- what is wrong ---- */
@@ -181,66 +189,50 @@ same_number(const struct writ_member_number *member, uint64_t number)
     return member->is == WRIT_PRESENT && member->value >= 0 && (uint64_t)member->value == number;
 }
 
-/* The claim in the columns is the one that the members give. */
-static WRIT_RESULT
-check_claim(struct writ_check *v, const struct run *run, const struct writ_decision *decision,
-    const struct writ_extension *extension)
-{
-    struct writ_digest key, call;
-    struct writ_tag intent;
-
-    if (v->row.claim == NULL) {
-        return WRIT_DONE;
-    }
-    WRIT_TRY(writ_tag_intent(
-        run->tenant, decision->intent_ref.view, decision->idempotency_key.view, &intent, v->err));
-    writ_check_expect(v, writ_tag_equal(intent, writ_tag_read(v->row.claim + 2 * WRIT_TAG_BYTES)),
-        "the claimed intent is not that of the record");
-    if (extension->state_free.is == WRIT_PRESENT &&
-        writ_is_ok(writ_digest_read(extension->state_free.view, &call, NULL))) {
-        writ_check_expect(v,
-            writ_tag_equal(writ_tag_of(&call), writ_tag_read(v->row.claim + WRIT_TAG_BYTES)),
-            "the claimed call is not that of the record");
-    }
-    if (extension->upstream.is == WRIT_PRESENT) {
-        WRIT_TRY(writ_ledger_claim(run->tenant, decision->agent_id.view, extension->upstream.view,
-            decision->tool.view, decision->idempotency_key.view, &key, v->err));
-        writ_check_expect(v, writ_tag_equal(writ_tag_of(&key), writ_tag_read(v->row.claim)),
-            "the claimed key is not that of the record");
-    }
-    return WRIT_DONE;
-}
-
+/* A call that was granted has a claim, unless it may run again or goes on with one that has: what
+ * the record says of its claim is what had to be done. */
 static void
-check_grant(struct writ_check *v, const struct writ_decision *decision,
-    const struct writ_extension *extension)
+check_due(
+    struct writ_check *v, const struct writ_said *said, const struct writ_extension *extension)
 {
-    bool granted = (v->row.flags & WRIT_ROW_GRANTED) != 0;
-    bool allowed = writ_decision_is(decision, WRIT_DECISION_ALLOW);
-    bool shadow = extension->shadow.is == WRIT_PRESENT && extension->shadow.value;
+    bool granted = (said->row.flags & WRIT_ROW_GRANTED) != 0;
+    bool follows = (v->row.flags & WRIT_ROW_FOLLOWS) != 0;
+    struct writ_view duplicates = writ_member_view(&extension->duplicates);
+    bool many = writ_view_equal(duplicates, writ_duplicates_word(WRIT_DUPLICATES_ALLOW));
 
-    writ_check_expect(
-        v, granted || !allowed, "an allow stands in the log for a call that was not granted");
-    writ_check_expect(v, allowed || !granted || shadow, "a call was granted that was not allowed");
+    if (granted) {
+        writ_check_expect(v,
+            many || writ_view_equal(duplicates, writ_duplicates_word(WRIT_DUPLICATES_FORBID)) ||
+                writ_view_equal(duplicates, writ_duplicates_word(WRIT_DUPLICATES_REPLAY)),
+            "it was granted and does not say what a second call gets");
+    }
+    writ_check_expect(v, (said->row.claim != NULL) == (granted && !follows && !many),
+        "it has a claim that is not due, or none where one is");
 }
 
 static void
 check_columns(struct writ_check *v, const struct run *run, const struct writ_decision *decision,
-    const struct writ_extension *extension)
+    const struct writ_said *said)
 {
     writ_check_expect(v,
-        same_text(&decision->decision_id, v->row.decision_id) &&
-            same_text(&decision->agent_id, v->row.agent_id) &&
-            same_text(&decision->tool, v->row.tool) &&
-            same_text(&decision->boundary_id, run->name) &&
-            (extension->tenant.is != WRIT_PRESENT || same_text(&extension->tenant, run->tenant)) &&
-            same_number(&decision->seq, v->row.seq) &&
-            same_time(&decision->issued_at, v->row.time_us) &&
-            writ_decision_is(decision, (enum writ_decision_route)v->row.verdict),
+        writ_said_same(said, &v->row) && writ_view_equal(said->boundary_id, run->name) &&
+            writ_view_equal(said->tenant, run->tenant),
         "the columns beside the record say something else than the record");
     writ_check_expect(v, same_number(&decision->seq, run->next_seq), "its seq does not follow");
     writ_check_expect(v, same_number(&decision->running_count, v->row.seq + 1),
         "its running_count is not seq + 1");
+}
+
+/* What a ledger would not write is told; anything else that stands in the way is an error. */
+static WRIT_RESULT
+tell(struct writ_check *v, writ_result said, bool *ret)
+{
+    if (said.code != WRIT_E_MISMATCH) {
+        WRIT_TRY(said);
+    }
+    *ret = writ_is_ok(said);
+    writ_check_expect(v, *ret, "no ledger writes such a record");
+    return WRIT_DONE;
 }
 
 /* Tells what cannot be read from what could not be read for want of memory. */
@@ -311,17 +303,45 @@ check_successor(struct writ_check *v)
     return result;
 }
 
+/* A decision that goes on with no other one replaces none that waits: what it replaces is a call
+ * that was not granted. */
+static WRIT_RESULT
+check_first(struct writ_check *v, const struct writ_decision *decision)
+{
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_FIRST];
+    struct writ_view before = writ_member_view(&decision->supersedes);
+    const struct call *call = NULL;
+    bool row = false;
+    writ_result result;
+
+    if (before.len == 0) {
+        return WRIT_DONE;
+    }
+    (void)sqlite3_bind_text64(s, 1, before.ptr, before.len, SQLITE_STATIC, SQLITE_UTF8);
+    result = writ_check_next(v, WRIT_CHECK_SQL_FIRST, &row, v->err);
+    if (writ_is_ok(result) && row) {
+        call = WRIT_MAP_OF(
+            writ_map_find(&v->calls, writ_tag_number((uint64_t)sqlite3_column_int64(s, 0))),
+            struct call, by_leaf);
+    }
+    (void)sqlite3_reset(s);
+    writ_check_expect(v, call == NULL || !call->granted,
+        "it replaces a call that is under way, and its columns do not say so");
+    return result;
+}
+
 /* A round goes on with a call of its boundary that was granted and has no outcome; that one will
  * have none. */
 static WRIT_RESULT
-check_round(struct writ_check *v, const struct run *run, const struct writ_decision *decision)
+check_round(struct writ_check *v, const struct run *run, const struct writ_decision *decision,
+    struct claimed *claimed)
 {
     struct writ_decision before = {0};
     struct call *call;
     bool read = false;
 
     if ((v->row.flags & WRIT_ROW_FOLLOWS) == 0) {
-        return WRIT_DONE;
+        return check_first(v, decision);
     }
     WRIT_TRY(check_successor(v));
     call =
@@ -330,6 +350,7 @@ check_round(struct writ_check *v, const struct run *run, const struct writ_decis
         writ_check_problem(v, v->row.leaf, "it follows a decision that does not wait");
         return WRIT_DONE;
     }
+    *claimed = call->claimed;
     call_free(v, call);
     WRIT_TRY(read_decision(v, &before, &read));
     writ_check_expect(v,
@@ -340,7 +361,7 @@ check_round(struct writ_check *v, const struct run *run, const struct writ_decis
 }
 
 static WRIT_RESULT
-await_outcome(struct writ_check *v, struct run *run)
+await_outcome(struct writ_check *v, struct run *run, const struct claimed *claimed)
 {
     bool granted = (v->row.flags & WRIT_ROW_GRANTED) != 0;
     struct call *call;
@@ -358,7 +379,7 @@ await_outcome(struct writ_check *v, struct run *run)
     }
     call->run = run;
     call->granted = granted;
-    call->seq = v->row.seq;
+    call->claimed = *claimed;
     run->calls++;
     writ_map_add(&v->calls, &call->by_leaf, writ_tag_number(v->row.leaf));
     return WRIT_DONE;
@@ -392,7 +413,9 @@ check_decision(struct writ_check *v, const struct writ_json *value)
     struct writ_faults faults = {0};
     const struct writ_profile *profile = NULL;
     struct run *run = NULL;
-    bool read = false;
+    struct claimed claimed = {0};
+    struct writ_said said;
+    bool read = false, told = false;
 
     v->report->decisions++;
     WRIT_TRY(find_run(v, &run));
@@ -408,14 +431,18 @@ check_decision(struct writ_check *v, const struct writ_json *value)
     WRIT_TRY(writ_body_profile(&decision, v->arena, &profile, v->err));
     WRIT_TRY(writ_decision_recompute(&decision, profile, &faults, v->err));
     expect_no_faults(v, &faults);
-    check_columns(v, run, &decision, &extension);
-    check_grant(v, &decision, &extension);
     writ_check_expect(v, writ_charges_are_good(&extension, v->row.time_us),
         "its charges are not readable, or of another time");
-    WRIT_TRY(check_claim(v, run, &decision, &extension));
+    WRIT_TRY(tell(v, writ_said_decision(&decision, &extension, &said, NULL), &told));
+    if (told) {
+        check_columns(v, run, &decision, &said);
+        check_due(v, &said, &extension);
+        WRIT_TRY(writ_check_once_claim(v, &said));
+        claimed = (struct claimed){said.row.claim != NULL, writ_tag_read(said.tags)};
+    }
     WRIT_TRY(check_index(v));
-    WRIT_TRY(check_round(v, run, &decision));
-    WRIT_TRY(await_outcome(v, run));
+    WRIT_TRY(check_round(v, run, &decision, &claimed));
+    WRIT_TRY(await_outcome(v, run, &claimed));
     run->next_seq++;
     return writ_seal_hash_add(&run->hash, v->row.decision_id, v->err);
 }
@@ -465,18 +492,16 @@ check_join(struct writ_check *v, const struct writ_outcome *outcome, const struc
     return check_receipt(v, outcome, &decision, profile);
 }
 
-static void
+static WRIT_RESULT
 check_outcome_columns(struct writ_check *v, const struct writ_outcome *outcome)
 {
-    bool nothing_ran = (v->row.flags & WRIT_ROW_NOTHING_RAN) != 0;
+    struct writ_said said;
+    bool told = false;
 
-    writ_check_expect(v,
-        same_text(&outcome->decision_id, v->row.decision_id) &&
-            same_number(&outcome->seq, v->row.seq) &&
-            same_time(&outcome->completed_at, v->row.time_us) &&
-            writ_outcome_is(outcome, (enum writ_outcome_kind)v->row.verdict) &&
-            nothing_ran == writ_outcome_nothing_ran(outcome),
+    WRIT_TRY(tell(v, writ_said_outcome(outcome, &said, NULL), &told));
+    writ_check_expect(v, !told || writ_said_same(&said, &v->row),
         "the columns beside the record say something else than the record");
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -497,12 +522,15 @@ check_outcome(struct writ_check *v, const struct writ_json *value)
     }
     writ_outcome_validate(&outcome, &faults);
     expect_no_faults(v, &faults);
-    check_outcome_columns(v, &outcome);
+    WRIT_TRY(check_outcome_columns(v, &outcome));
     if (call == NULL) {
         writ_check_problem(v, v->row.leaf, "its decision does not exist or has an outcome already");
         return WRIT_DONE;
     }
     result = check_join(v, &outcome, call);
+    if (call->claimed.is && writ_outcome_nothing_ran(&outcome)) {
+        writ_check_once_release(v, call->claimed.key);
+    }
     call_free(v, call);
     return result;
 }
@@ -628,6 +656,16 @@ check_bodies(struct writ_check *v, sqlite3_stmt *s)
     }
 }
 
+/* What a seal or a review does not have is not beside it either. */
+static void
+expect_bare(struct writ_check *v)
+{
+    writ_check_expect(v,
+        v->row.verdict == 0 && v->row.flags == 0 && v->row.claim == NULL &&
+            v->row.agent_id.len == 0 && v->row.tool.len == 0,
+        "there are columns beside the record that it cannot have");
+}
+
 static WRIT_RESULT
 check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
 {
@@ -651,8 +689,10 @@ check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
     case WRIT_ROW_OUTCOME:
         return check_outcome(v, value);
     case WRIT_ROW_SEAL:
+        expect_bare(v);
         return check_seal(v, value);
     case WRIT_ROW_REVIEW:
+        expect_bare(v);
         return check_review(v, value, writ_disk_column(s, 12));
     case WRIT_ROW_NONE:
         break;
@@ -715,6 +755,7 @@ writ_check_wipe(struct writ_check *v)
         }
     }
     writ_check_story_wipe(v);
+    writ_check_once_wipe(v);
     writ_map_wipe(&v->calls);
     writ_map_wipe(&v->runs);
 }

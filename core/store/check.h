@@ -39,6 +39,11 @@ struct writ_check {
                                      * follows yet, and the first of them */
     bool lost;                      /* there is no telling where the tree would go on */
     uint64_t successors;            /* decisions that follow another one */
+    struct {
+        struct writ_map keys; /* that are claimed at the present record */
+        unsigned halvings;
+        uint64_t drawn;
+    } once;                      /* check_once.h */
     uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and behind its last line */
     struct writ_row row;
     struct writ_err *err;

@@ -17,7 +17,7 @@ writ_claims_init(struct writ_claims *ret, size_t most, int64_t kept_us, int64_t 
     struct writ_err *err)
 {
     WRIT_AUTO(struct writ_claims, writ_claims_wipe)
-    claims = {.most = most, .kept_us = kept_us, .window_kept_us = window_kept_us};
+    claims = {.most = most};
     int64_t longest = kept_us > window_kept_us ? kept_us : window_kept_us;
 
     claims.slot_us = longest / (WRIT_CLAIMS_SLOTS / 2) + 1; /* keeps (3) */
@@ -171,10 +171,7 @@ void
 writ_claims_retire(
     struct writ_claims *claims, struct writ_hold *hold, int64_t sealed_us, int64_t now_us)
 {
-    /* an implicit key contains its boundary, and that takes no call any more; the window after it
-     * still asks for the key for a while */
-    int64_t kept = hold->caller_stated ? claims->kept_us : claims->window_kept_us;
-    int64_t until = hold->made_us + kept;
+    int64_t until = hold->made_us + hold->kept_us;
     int64_t farthest = now_us + claims->slot_us * (WRIT_CLAIMS_SLOTS - 2);
 
     until = until > sealed_us ? until : sealed_us;

@@ -24,7 +24,7 @@ struct writ_hold {
     uint64_t leaf;                 /* of the decision */
     int64_t made_us;
     int64_t until_us; /* on the wheel: when it ends */
-    bool caller_stated;
+    int64_t kept_us;  /* how long it is kept, at least */
     bool in_flight;
     bool interrupted; /* its outcome was written by recovery */
     uint8_t outcome;  /* enum writ_outcome_kind, once not in flight */
@@ -37,7 +37,7 @@ struct writ_claims {
     struct writ_view recent_tenant, recent_agent; /* in `recent_text`; tenant.ptr NULL: none yet */
     char recent_text[WRIT_CLAIMS_RECENT];
     size_t most;
-    int64_t kept_us, window_kept_us, slot_us;
+    int64_t slot_us;
     int64_t ticked_us; /* slots that end before are empty */
     struct writ_hold *slots[WRIT_CLAIMS_SLOTS];
     struct writ_hold *spare; /* freed nodes, by `next` */

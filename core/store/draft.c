@@ -1,6 +1,10 @@
 #include "store/draft.h"
 
+#include "evidence/duplicates.h"
+#include "evidence/extension.h"
+
 #define DAY_TEXT 10 /* "2026-11-21" */
+#define US_PER_S INT64_C(1000000)
 
 WRIT_RESULT
 writ_draft_move_to_refused(struct writ_judgement *j)
@@ -48,8 +52,6 @@ writ_draft_deny(struct writ_judgement *j, enum writ_reason reason)
     WRIT_TRY(writ_extension_read(&draft->extensions, j->arena, &extension, &j->err));
     extension.reason = writ_member_text(writ_reason_name(reason));
     extension.first_decision_id = writ_member_text_or_absent(j->d->prior.decision_id);
-    extension.shadow =
-        j->granting ? writ_member_flag(true) : (struct writ_member_flag){WRIT_ABSENT, false};
     WRIT_TRY(writ_extension_make(&extension, j->arena, &draft->extensions, &j->err));
     if (!j->granting) {
         draft->supersedes = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
@@ -111,4 +113,54 @@ writ_draft_approve(struct writ_judgement *j)
     draft->supersedes = draft->continuation_id;
     j->lifetime_us = j->d->lifetime_us;
     return note_review(j, WRIT_REASON_NONE);
+}
+
+/* ---- the claim ---- */
+
+int64_t
+writ_draft_claim_seconds(const struct writ_judgement *j)
+{
+    const struct writ_ledger_options *options = &j->ledger->options;
+    /* an implicit key contains its boundary; the window after it still asks for it for a while */
+    int64_t kept_us = j->d->claim.caller_stated ? options->claim_kept_us : options->window_kept_us;
+
+    if (!j->granting || j->before != NULL || j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
+        return 0;
+    }
+    return (kept_us + US_PER_S - 1) / US_PER_S;
+}
+
+static bool
+says(const struct writ_extension *extension, struct writ_view duplicates, int64_t seconds,
+    bool shadow, bool key_stated)
+{
+    bool has_seconds = extension->claim_seconds.is == WRIT_PRESENT;
+
+    return writ_view_equal(writ_member_view(&extension->duplicates), duplicates) &&
+           has_seconds == (seconds > 0) &&
+           (!has_seconds || extension->claim_seconds.value == seconds) &&
+           (extension->shadow.is == WRIT_PRESENT && extension->shadow.value) == shadow &&
+           (extension->key_stated.is == WRIT_PRESENT && extension->key_stated.value) == key_stated;
+}
+
+WRIT_RESULT
+writ_draft_tell_claim(struct writ_judgement *j)
+{
+    struct writ_decision *draft = j->d->draft;
+    struct writ_extension extension = {0};
+    struct writ_view duplicates = writ_duplicates_word(j->d->duplicates);
+    int64_t seconds = writ_draft_claim_seconds(j);
+    bool shadow = j->granting && !writ_decision_is(draft, WRIT_DECISION_ALLOW);
+
+    WRIT_TRY(writ_extension_read(&draft->extensions, j->arena, &extension, &j->err));
+    if (says(&extension, duplicates, seconds, shadow, j->d->claim.caller_stated)) {
+        return WRIT_DONE; /* as it was drafted */
+    }
+    extension.duplicates = writ_member_text(duplicates);
+    extension.claim_seconds =
+        seconds > 0 ? writ_member_number(seconds) : (struct writ_member_number){WRIT_ABSENT, 0};
+    extension.shadow =
+        shadow ? writ_member_flag(true) : (struct writ_member_flag){WRIT_ABSENT, false};
+    extension.key_stated = writ_member_flag(j->d->claim.caller_stated);
+    return writ_extension_make(&extension, j->arena, &draft->extensions, &j->err);
 }

@@ -21,4 +21,11 @@ WRIT_RESULT writ_draft_pend(struct writ_judgement *j);
 /** Makes it the allow that was approved. */
 WRIT_RESULT writ_draft_approve(struct writ_judgement *j);
 
+/** How long the claim stands that the grant makes, in whole seconds; 0: it makes none. */
+int64_t writ_draft_claim_seconds(const struct writ_judgement *j);
+
+/** Says in the record whether it was granted against its verdict, what a second call gets, and for
+ * how long its key is claimed: what was done follows from what is signed. */
+WRIT_RESULT writ_draft_tell_claim(struct writ_judgement *j);
+
 #endif

@@ -12,6 +12,8 @@
 #include "store/reviewing.h"
 #include "store/waits.h"
 
+#define US_PER_S INT64_C(1000000)
+
 /* ---- a call that asks for an approval ---- */
 
 static WRIT_RESULT
@@ -79,6 +81,7 @@ write_decision(struct writ_judgement *j)
     bool lives = j->granting || writ_decision_is(draft, WRIT_DECISION_REQUIRE_APPROVAL);
 
     WRIT_TRY(writ_charges_note(j));
+    WRIT_TRY(writ_draft_tell_claim(j));
     WRIT_TRY(writ_decision_place(draft, j->d->profile, j->boundary->next_seq, j->stamp_us,
         lives ? j->lifetime_us : 0, j->arena, &j->err));
     writ_decision_validate(draft, &faults);
@@ -238,7 +241,7 @@ take(struct writ_judgement *j, uint64_t leaf, struct writ_flight **ret)
         hold->call = writ_tag_of(&j->d->claim.call);
         hold->leaf = leaf;
         hold->made_us = j->stamp_us;
-        hold->caller_stated = j->d->claim.caller_stated;
+        hold->kept_us = writ_draft_claim_seconds(j) * US_PER_S;
         hold->in_flight = true;
         writ_claims_link(&j->boundary->holds, hold);
         flight->hold = hold;

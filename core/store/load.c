@@ -1,13 +1,15 @@
 /* Makes the memory of the writer out of the disk: open boundaries, claims, calls in flight,
  * budgets.
  *
- * Only the narrow columns are read, from the first record that still matters: the oldest of an open
- * boundary, or of the time for which claims are kept. What is read was written by this program,
- * but the file may have been in other hands since: whatever does not fit stops the start. */
+ * Records are read from the first one that still matters: the oldest of an open boundary, or of
+ * the time for which claims are kept, and the one before it, which shows that it is the first. What
+ * is read was written by this program, but the file may have been in other hands since: a record
+ * counts for what its signed body says (reread.h), and whatever does not fit stops the start. */
 #include "store/load.h"
 
 #include "store/charges.h"
 #include "store/ending.h"
+#include "store/reread.h"
 #include "store/reviews.h"
 
 /** Boundaries by their row, while loading. */
@@ -22,7 +24,7 @@ struct loading {
     size_t open_n, open_cap;
     struct writ_boundary *past; /* stands for every boundary that is sealed */
     uint64_t first_leaf;
-    int64_t before_us; /* time of the record before */
+    int64_t since_us; /* records before are of no interest by their time */
     int64_t wall_us, mono_us;
     struct writ_err *err;
 };
@@ -95,6 +97,7 @@ load_boundary(struct loading *l)
     boundary->active_us = l->mono_us;
     if (boundary->first_leaf < l->first_leaf) {
         l->first_leaf = boundary->first_leaf;
+        l->since_us = INT64_MAX; /* it is the first one for another reason than its time */
     }
     return note_open(l, boundary);
 }
@@ -192,7 +195,8 @@ find_open(const struct loading *l, uint64_t id)
 }
 
 static WRIT_RESULT
-load_claim(struct loading *l, const struct writ_row *row, struct writ_flight *flight)
+load_claim(struct loading *l, const struct writ_row *row, const struct writ_said *said,
+    struct writ_flight *flight)
 {
     struct writ_claims *claims = &l->ledger->claims;
     struct writ_hold *hold;
@@ -215,7 +219,7 @@ load_claim(struct loading *l, const struct writ_row *row, struct writ_flight *fl
     hold->call = writ_tag_read(row->claim + WRIT_TAG_BYTES);
     hold->leaf = row->leaf;
     hold->made_us = row->time_us;
-    hold->caller_stated = (row->flags & WRIT_ROW_CALLER_STATED) != 0;
+    hold->kept_us = said->claimed_us;
     hold->in_flight = true;
     writ_claims_link(&flight->boundary->holds, hold);
     flight->hold = hold;
@@ -223,38 +227,62 @@ load_claim(struct loading *l, const struct writ_row *row, struct writ_flight *fl
 }
 
 /* Takes over what the decision before had: its claim, and its place in flight. */
-static void
-load_followed(struct loading *l, const struct writ_row *row, struct writ_flight *flight)
+static WRIT_RESULT
+load_followed(struct loading *l, const struct writ_row *row, const struct writ_said *said,
+    struct writ_flight *flight)
 {
     struct writ_flight *before = writ_flights_find(&l->ledger->flights, row->about);
 
     if (before == NULL) { /* older than what matters */
-        return;
+        return WRIT_DONE;
+    }
+    if (!writ_view_equal(before->decision_id, said->supersedes)) {
+        CONTRADICTS(l, "record %llu does not name the decision that it follows",
+            (unsigned long long)row->leaf);
     }
     flight->hold = before->hold;
     if (flight->hold != NULL) {
         flight->hold->leaf = row->leaf;
     }
     writ_flights_remove(&l->ledger->flights, before);
+    return WRIT_DONE;
+}
+
+/* The decision stands in the boundary that it names, and next in it. */
+static WRIT_RESULT
+place_decision(struct loading *l, const struct writ_row *row, const struct writ_said *said,
+    struct writ_boundary *boundary)
+{
+    struct writ_boundary *named;
+    struct writ_tag tag;
+
+    WRIT_TRY(writ_boundaries_tag(said->tenant, said->boundary_id, &tag, l->err));
+    named = writ_boundaries_find(&l->ledger->boundaries, tag, said->tenant, said->boundary_id);
+    if (named != (boundary == l->past ? NULL : boundary)) {
+        CONTRADICTS(l, "record %llu stands in another boundary than the one that it names",
+            (unsigned long long)row->leaf);
+    }
+    if (named == NULL) {
+        return WRIT_DONE;
+    }
+    if (row->seq == 0) {
+        WRIT_TRY(writ_boundaries_charge(&l->ledger->boundaries, boundary, row->agent_id, l->err));
+    }
+    if (row->seq != boundary->next_seq || row->decision_id.ptr == NULL) {
+        CONTRADICTS(l, "record %llu does not follow in its boundary: see `writ ledger verify`",
+            (unsigned long long)row->leaf);
+    }
+    boundary->next_seq++;
+    return writ_seal_hash_add(&boundary->hash, row->decision_id, l->err);
 }
 
 static WRIT_RESULT
-load_decision(struct loading *l, const struct writ_row *row, struct writ_boundary *boundary)
+load_decision(struct loading *l, const struct writ_row *row, const struct writ_said *said,
+    struct writ_boundary *boundary)
 {
     struct writ_flight *flight;
 
-    if (boundary != l->past) {
-        if (row->seq == 0) {
-            WRIT_TRY(
-                writ_boundaries_charge(&l->ledger->boundaries, boundary, row->agent_id, l->err));
-        }
-        if (row->seq != boundary->next_seq || row->decision_id.ptr == NULL) {
-            CONTRADICTS(l, "record %llu does not follow in its boundary: see `writ ledger verify`",
-                (unsigned long long)row->leaf);
-        }
-        boundary->next_seq++;
-        WRIT_TRY(writ_seal_hash_add(&boundary->hash, row->decision_id, l->err));
-    }
+    WRIT_TRY(place_decision(l, row, said, boundary));
     if ((row->flags & WRIT_ROW_GRANTED) == 0) {
         return WRIT_DONE;
     }
@@ -267,20 +295,23 @@ load_decision(struct loading *l, const struct writ_row *row, struct writ_boundar
         WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for calls in flight");
     }
     if ((row->flags & WRIT_ROW_FOLLOWS) != 0) {
-        load_followed(l, row, flight);
-        return WRIT_DONE;
+        return load_followed(l, row, said, flight);
     }
-    return row->claim == NULL ? WRIT_DONE : load_claim(l, row, flight);
+    return row->claim == NULL ? WRIT_DONE : load_claim(l, row, said, flight);
 }
 
-static void
-load_outcome(struct loading *l, const struct writ_row *row)
+static WRIT_RESULT
+load_outcome(struct loading *l, const struct writ_row *row, const struct writ_boundary *boundary)
 {
     struct writ_flight *flight = writ_flights_find(&l->ledger->flights, row->about);
     struct writ_hold *hold = flight == NULL ? NULL : flight->hold;
 
-    if (flight == NULL) { /* of a decision that was not granted, or older than what matters */
-        return;
+    if (flight == NULL && (boundary == l->past || row->verdict == WRIT_OUTCOME_BLOCKED)) {
+        return WRIT_DONE; /* of a decision that was not granted, or older than what matters */
+    }
+    if (flight == NULL || !writ_view_equal(flight->decision_id, row->decision_id)) {
+        CONTRADICTS(l, "record %llu is the outcome of another call: see `writ ledger verify`",
+            (unsigned long long)row->leaf);
     }
     if (hold != NULL && (row->flags & WRIT_ROW_NOTHING_RAN) != 0) {
         writ_claims_remove(&l->ledger->claims, &flight->boundary->holds, hold);
@@ -290,38 +321,37 @@ load_outcome(struct loading *l, const struct writ_row *row)
         hold->interrupted = (row->flags & WRIT_ROW_INTERRUPTED) != 0;
     }
     writ_flights_remove(&l->ledger->flights, flight);
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
-load_row(struct loading *l, uint64_t leaf)
+load_row(struct loading *l, const struct writ_row *row, const struct writ_said *said)
 {
-    struct writ_disk *disk = &l->ledger->disk;
-    struct writ_boundary *boundary;
-    struct writ_row row;
+    struct writ_boundary *boundary = find_open(l, row->boundary);
 
-    WRIT_TRY(writ_disk_row(disk->statements[WRIT_SQL_RECORDS_FROM], &row, l->err));
-    if (row.leaf != leaf || row.time_us <= l->before_us) {
-        CONTRADICTS(l, "record %llu is missing or out of order: see `writ ledger verify`",
-            (unsigned long long)leaf);
+    if (row->leaf < l->first_leaf) { /* it shows that what comes before is of no interest */
+        if (row->time_us >= l->since_us) {
+            CONTRADICTS(l, "records before %llu have other times than they say",
+                (unsigned long long)l->first_leaf);
+        }
+        return WRIT_DONE;
     }
-    l->before_us = row.time_us;
-    boundary = find_open(l, row.boundary);
     if (boundary == NULL) {
         boundary = l->past;
     } else {
-        int64_t ago_us = l->wall_us - row.time_us;
+        int64_t ago_us = l->wall_us - row->time_us;
 
         boundary->active_us = l->mono_us - (ago_us > 0 ? ago_us : 0);
     }
-    switch (row.kind) {
+    switch (row->kind) {
     case WRIT_ROW_DECISION:
-        return load_decision(l, &row, boundary);
+        return load_decision(l, row, said, boundary);
     case WRIT_ROW_OUTCOME:
-        load_outcome(l, &row);
-        break;
+        return load_outcome(l, row, boundary);
     case WRIT_ROW_SEAL:
         if (boundary != l->past) {
-            CONTRADICTS(l, "record %llu seals a boundary that is open", (unsigned long long)leaf);
+            CONTRADICTS(
+                l, "record %llu seals a boundary that is open", (unsigned long long)row->leaf);
         }
         break;
     case WRIT_ROW_REVIEW: /* read with their review, and only when that is still of interest */
@@ -332,24 +362,34 @@ load_row(struct loading *l, uint64_t leaf)
 }
 
 static WRIT_RESULT
+replay(struct loading *l, struct writ_reread *records)
+{
+    struct writ_said said;
+    struct writ_row row;
+    bool has_row = false;
+
+    WRIT_TRY(
+        writ_reread_begin(records, l->ledger, l->first_leaf > 0 ? l->first_leaf - 1 : 0, l->err));
+    WRIT_TRY(writ_reread_next(records, &row, &has_row, &said, l->err));
+    while (has_row) {
+        WRIT_TRY(load_row(l, &row, &said));
+        WRIT_TRY(writ_reread_next(records, &row, &has_row, &said, l->err));
+    }
+    return writ_reread_end(records, l->ledger, l->err);
+}
+
+static WRIT_RESULT
 load_records(struct loading *l)
 {
-    struct writ_disk *disk = &l->ledger->disk;
-    uint64_t leaf = l->first_leaf;
-    bool row = false;
-    writ_result result = writ_disk_query(disk, WRIT_SQL_RECORDS_FROM, &row, l->err, "u", leaf);
+    struct writ_reread records = {0};
+    writ_result result = replay(l, &records);
 
-    while (writ_is_ok(result) && row) {
-        result = load_row(l, leaf++);
-        if (writ_is_ok(result)) {
-            result = writ_disk_next(disk, WRIT_SQL_RECORDS_FROM, &row, l->err);
-        }
-    }
-    writ_disk_end(disk, WRIT_SQL_RECORDS_FROM);
+    writ_reread_wipe(&records);
     WRIT_TRY(result);
-    if (leaf != l->ledger->next_leaf) {
-        CONTRADICTS(l, "records are missing before %llu: see `writ ledger verify`",
-            (unsigned long long)l->ledger->next_leaf);
+    for (size_t i = 0; i < l->open_n; i++) {
+        if (l->open[i].boundary->next_seq == 0) {
+            CONTRADICTS(l, "an open boundary has no record: see `writ ledger verify`");
+        }
     }
     return WRIT_DONE;
 }
@@ -476,8 +516,9 @@ load(struct loading *l)
                                                                        : options->window_kept_us;
 
     WRIT_TRY(load_head(l));
+    l->since_us = l->wall_us - kept_us;
     WRIT_TRY(writ_disk_since(
-        &l->ledger->disk, l->ledger->next_leaf, l->wall_us - kept_us, &l->first_leaf, l->err));
+        &l->ledger->disk, l->ledger->next_leaf, l->since_us, &l->first_leaf, l->err));
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */
     WRIT_TRY(load_sessions(l));
     WRIT_TRY(load_results(l));

@@ -529,8 +529,8 @@ def ours(record):
 
 
 # Our own part of a decision: lists and members that nobody knows have the limits of a record.
-OURS = dict(budgets="list", constraint="text", definition="text", first_decision_id="text", input_digest="text",
-            key_stated="flag", output_after="text", output_before="text", output_rules="list", profile="text", reason="text",
+OURS = dict(budgets="list", claim_seconds="number", constraint="text", definition="text", duplicates="text",
+            first_decision_id="text", input_digest="text", key_stated="flag", output_after="text", output_before="text", output_rules="list", profile="text", reason="text",
             round="number", shadow="flag", state_free="text", tenant="text", trace_id="text", upstream="text", wire_tool="text")
 
 

@@ -31,18 +31,29 @@ function tag(...texts) { // 16 bytes of the digest of the texts, behind the leng
 const claimOf = (d) => Buffer.concat([tag(TENANT, d.agent_id, UPSTREAM, d.tool, d.idempotency_key),
   Buffer.from(d.extensions.writ.state_free.slice(7), 'hex').subarray(0, 16), tag(TENANT, d.intent_ref, d.idempotency_key)]).toString('base64');
 
-function decide(run, boundary, seq, second, over = {}) {
+function decide(run, boundary, seq, second, over = {}, ours = {}) {
   const id = `d-${run}-${seq}`, idempotency_key = `key-${id}`;
   const d = decision({ decision_id: id, idempotency_key, boundary_id: run, seq, running_count: seq + 1, issued_at: at(second), ...over });
   const { agent_id, tool, normalized_scope, params_hash } = d;
-  d.extensions = { writ: { tenant: TENANT, upstream: UPSTREAM, state_free: H({ agent_id, normalized_scope, params_hash, tenant: TENANT, tool, upstream: UPSTREAM }) } };
   const isGranted = d.decision === 'allow';
+  d.extensions = { writ: { duplicates: 'forbid', key_stated: true, ...(isGranted && { claim_seconds: 86400 }), tenant: TENANT, upstream: UPSTREAM,
+    state_free: H({ agent_id, normalized_scope, params_hash, tenant: TENANT, tool, upstream: UPSTREAM }), ...ours } };
   return { value: d, columns: { kind: 1, boundary, seq, time_us: us(at(second)), verdict: ROUTES.indexOf(d.decision), flags: isGranted ? 3 : 0, decision_id: id, agent_id, tool,
     ...(isGranted && { claim: claimOf(d) }) } };
 }
+/** Without a claim, in the record and beside it. */
+function unclaimed({ value, columns: { claim, flags, ...columns } }) {
+  const { claim_seconds, ...writ } = value.extensions.writ;
+  return { value: { ...value, extensions: { writ } }, columns: { ...columns, flags: 1 } };
+}
+/** Without a word of what a second call gets. */
+function unsaid({ value, columns }) {
+  const { duplicates, ...writ } = value.extensions.writ;
+  return { value: { ...value, extensions: { writ } }, columns };
+}
 function end({ value: d, columns: { boundary, seq } }, about, second, over = {}) {
   const o = outcome(d, { completed_at: at(second), ...over });
-  return { value: o, columns: { kind: 2, boundary, seq, time_us: us(at(second)), verdict: ENDS.indexOf(o.outcome), flags: o.outcome === 'blocked' ? 4 : 0, about, decision_id: d.decision_id } };
+  return { value: o, columns: { kind: 2, boundary, seq, time_us: us(at(second)), verdict: ENDS.indexOf(o.outcome), flags: o.outcome === 'blocked' || o.error_type === 'not_sent' ? 4 : 0, about, decision_id: d.decision_id } };
 }
 const idsOf = (decisions) => `sha256:${hash(...decisions.map(({ value }) => value.decision_id)).toString('hex')}`;
 function seal(run, boundary, decisions, second, over = {}) {
@@ -184,7 +195,7 @@ const nodes = (leaf, change, of) => changed((rows) => { const row = rows.head.fi
 const flipped = (n) => (bytes) => { bytes[n] ^= 1; return bytes; };
 add('the leaf of a record was changed in the tree', { opens: true, first: 5 }, nodes(5, flipped(0)));
 add('a node over records was changed in the tree', { opens: true, first: 3 }, nodes(2, flipped(64)));
-add('the node that has half of all records was changed', { opens: true, first: 3 }, nodes(2, flipped(96)));
+add('the node that has half of all records was changed', { opens: false, first: 3 }, nodes(2, flipped(96)));
 add('the same, where it is at the right edge', { opens: false, first: 3 }, nodes(2, flipped(96), tables(upTo(5))));
 add('the last leaf was changed in the tree', { opens: false, first: 7 }, nodes(7, flipped(0)));
 add('the nodes of the last group were cut off', { opens: false, first: 7 }, nodes(7, () => Buffer.alloc(0)));
@@ -206,9 +217,9 @@ edited(1, named('what came back', (v) => { v.tool_output_hash = H('x'); }), 1);
 edited(1, named('of which decision', (v) => { v.decision_id = 'd-two-0'; }), 1);
 edited(2, named('what was decided', (v) => { v.decision = 'allow'; }), 2);
 edited(2, named('its seq', (v) => { v.seq = 2; v.running_count = 3; }), 2);
-edited(4, named('the total', (v) => { v.total = 3; v.final_seq = 2; }), 4);
-edited(4, named('its hash', (v) => { v.seal_hash = H('x'); }), 4);
-edited(5, named('its time', (v) => { v.issued_at = '2026-06-25T05:00:06.5Z'; }), 5);
+edited(4, named('the total', (v) => { v.total = 3; v.final_seq = 2; }), 4, false);
+edited(4, named('its hash', (v) => { v.seal_hash = H('x'); }), 4, false);
+edited(5, named('its time', (v) => { v.issued_at = '2026-06-25T05:00:06.5Z'; }), 5, false);
 edited(7, named('the last one', (v) => { v.tool_output_hash = H('x'); }), 7, false);
 edited(0, (text) => `${text} `, 0, true, 'a space behind record 0');
 edited(0, (text) => text.replace('"allow"', '"\\u0061llow"'), 0, true, 'record 0 is written in another way');
@@ -219,13 +230,13 @@ edited(0, (text) => `${text}\n{}`, 1, true, 'a line more behind record 0');
 const rows = (id, verdict, change) => add(id, verdict, changed(change));
 rows('a record was removed', { opens: true, first: 1 }, (r) => { for (const table of ['record', 'body', 'head']) drop(r, table, 1); });
 rows('a record was removed, its body and checkpoint left', { opens: true, first: 1 }, (r) => drop(r, 'record', 1));
-rows('a body was removed', { opens: true, first: 4 }, (r) => drop(r, 'body', 4));
+rows('a body was removed', { opens: false, first: 4 }, (r) => drop(r, 'body', 4));
 const swap = (a, b) => (r) => {
   const [x, y] = [a, b].map((leaf) => bodyAt(r, leaf).bytes.split('\n')[leaf - bodyAt(r, leaf).leaf]);
   edit(a, () => y)(r);
   edit(b, () => x)(r);
 };
-rows('the bodies of two records were swapped', { opens: true, first: 5 }, swap(5, 6));
+rows('the bodies of two records were swapped', { opens: false, first: 5 }, swap(5, 6));
 rows('two records were swapped', { opens: true, first: 1 }, (r) => {
   swap(1, 2)(r);
   const [x, y] = [recordAt(r, 1), recordAt(r, 2)];
@@ -255,10 +266,34 @@ column(1, 'about', 2, 1);
 column(1, 'verdict', 3, 1);
 column(5, 'seq', 1, 5, false);
 column(5, 'boundary', 1, 4, false);
-column(4, 'seq', 3, 4);
+column(4, 'seq', 3, 4, false);
+column(0, 'claim', null, 0, true, ', to none');
+column(5, 'claim', null, 5, false, ', to none');
+column(5, 'flags', 1, 5, false, ', to a key that nobody stated');
+column(6, 'flags', 17, 0, false, ', to go on with none');
+column(6, 'claim', claimOf(A.value), 6, false, ', to that of another call');
+column(7, 'flags', 8, 7, false);
+
+// ---- one key, two calls
+/** A third call of run "two", after C and D have ended. */
+const THIRD = (second, over, ours) => decide('two', 2, 2, second, over, ours);
+const twice = (id, verdict, third, { first = C, ended = {} } = {}) => add(id, verdict, tables([...upTo(4), [first, D], [end(first, 5, 8, ended)], [third]]));
+const SAME = { idempotency_key: C.value.idempotency_key };
+twice('two calls have one key', { opens: true, first: 8 }, THIRD(9, SAME));
+twice('two calls have one key, and the first may run again', { opens: false, first: 5 }, THIRD(9, SAME), { first: decide('two', 2, 0, 6, SAME, { duplicates: 'allow' }) });
+twice('two calls have one key, and both may run again', sound, unclaimed(THIRD(9, SAME, { duplicates: 'allow' })), { first: unclaimed(decide('two', 2, 0, 6, {}, { duplicates: 'allow' })) });
+twice('a key once more, when its claim is over', sound, THIRD(9, SAME), { first: decide('two', 2, 0, 6, {}, { claim_seconds: 3 }) });
+twice('a key once more, before its claim is over', { opens: true, first: 8 }, THIRD(9, SAME), { first: decide('two', 2, 0, 6, {}, { claim_seconds: 4 }) });
+twice('a key once more, since nothing ran', sound, THIRD(9, SAME), { ended: { outcome: 'error', error_type: 'not_sent', tool_output_hash: null } });
+twice('a key once more, of another agent', sound, THIRD(9, { ...SAME, agent_id: 'agent:other' }));
+twice('a call that does not say what a second one gets', { opens: true, first: 8 }, unsaid(THIRD(9)));
+twice('a call that says what there is not', { opens: true, first: 8 }, THIRD(9, {}, { duplicates: 'perhaps' }));
+twice('a call without a claim that was due', { opens: true, first: 8 }, unclaimed(THIRD(9)));
+twice('a refused call with a claim', { opens: false, first: 8 }, THIRD(9, { decision: 'deny', reason: 'no' }, { claim_seconds: 5 }));
+
 const boundary = (id, n, change, first, opens = true) => rows(`of a run: ${id}`, { opens, first }, (r) => change(r.boundary[n], r));
 boundary('another tenant', 0, (b) => { b.tenant = 'evil'; }, 0);
-boundary('another name', 1, (b) => { b.name = 'other'; }, 5);
+boundary('another name', 1, (b) => { b.name = 'other'; }, 5, false);
 boundary('another beginning', 1, (b) => { b.first_leaf = 6; }, 5, false);
 boundary('its seal forgotten', 0, (b) => { delete b.seal_leaf; }, 4, false);
 boundary('a seal that is none', 1, (b) => { b.seal_leaf = 7; }, 7);
@@ -270,12 +305,12 @@ const broken = (record, change) => ({ ...record, value: plain(change({ ...record
 signedBy('signed: a digest that does not recompute', 0, [[broken(A, (v) => ({ ...v, receipt_ref: H('x') }))]]);
 signedBy('signed: a decision without a member that it needs', 0, [[broken(A, (v) => ({ ...v, policy_refs: [] }))]]);
 signedBy('signed: an outcome that does not join', 1, [[A], [broken(end(A, 0, 2), (v) => ({ ...v, idempotency_key: 'x' }))]]);
-signedBy('signed: an outcome of nothing', 1, [[A], [end(C, 5, 8)]]);
-signedBy('signed: two outcomes', 2, [[A], [end(A, 0, 2)], [end(A, 0, 3)]]);
-signedBy('signed: what was refused ran', 1, [[decide('one', 1, 0, 1, { decision: 'deny' })], [end(decide('one', 1, 0, 1, { decision: 'deny' }), 0, 2)]]);
+signedBy('signed: an outcome of nothing', 1, [[A], [end(C, 5, 8)]], false);
+signedBy('signed: two outcomes', 2, [[A], [end(A, 0, 2)], [end(A, 0, 3)]], false);
+signedBy('signed: what was refused ran', 1, [[decide('one', 1, 0, 1, { decision: 'deny' })], [end(decide('one', 1, 0, 1, { decision: 'deny' }), 0, 2)]], false);
 signedBy('signed: what was refused has no outcome', 0, [[decide('one', 1, 0, 1, { decision: 'deny' })]]);
 const unasked = decide('one', 1, 0, 1);
-signedBy('signed: an allow that was not granted', 0, [[{ ...unasked, columns: { ...unasked.columns, flags: 0, claim: undefined } }], [end(unasked, 0, 2, { outcome: 'blocked' })]]);
+signedBy('signed: an allow that was not granted', 0, [[{ ...unasked, columns: { ...unasked.columns, flags: 0, claim: undefined } }], [end(unasked, 0, 2, { outcome: 'blocked' })]], false);
 signedBy('signed: a seq is missing', 1, [[A], [decide('one', 1, 2, 2)]], false);
 signedBy('signed: a seq is double', 1, [[A], [{ ...decide('one', 1, 0, 2, { decision_id: 'd-y' }) }].map((d) => ({ ...d, columns: { ...d.columns, decision_id: 'd-y' } }))], false);
 signedBy('signed: two decisions with one id', 1, [[A], [broken({ ...decide('one', 1, 1, 2), columns: { ...decide('one', 1, 1, 2).columns, decision_id: 'd-one-0' } }, (v) => ({ ...v, decision_id: 'd-one-0' }))]]);

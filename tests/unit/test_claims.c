@@ -14,7 +14,7 @@ taken(struct writ_claims *claims, uint64_t key, bool caller_stated)
 
     ck_assert_ptr_nonnull(hold);
     hold->made_us = NOW;
-    hold->caller_stated = caller_stated;
+    hold->kept_us = caller_stated ? KEPT : WINDOW;
     return hold;
 }
 
