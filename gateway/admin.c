@@ -19,6 +19,21 @@ answer_health(struct writ_exchange *x, void *ctx)
     writ_exchange_reply(x, 200, text_headers, 2, WRIT_LIT("ok\n"));
 }
 
+/* Appends what is missing, in brackets. */
+static bool
+look(const struct writ_admin_check *check, const struct writ_loop *loop, struct writ_buf *names)
+{
+    writ_auto_buf missing = writ_buf_make(ADMIN_TEXT_MAX);
+    bool holds = check->holds(check->ctx, loop, &missing);
+
+    if (!holds && missing.len > 0) {
+        writ_buf_str(names, " (");
+        writ_buf_put(names, writ_buf_view(&missing));
+        writ_buf_str(names, ")");
+    }
+    return holds;
+}
+
 static void
 answer_ready(struct writ_exchange *x, void *ctx)
 {
@@ -28,9 +43,12 @@ answer_ready(struct writ_exchange *x, void *ctx)
 
     for (size_t i = 0; i < admin->check_count; i++) {
         const struct writ_admin_check *check = &admin->checks[i];
-        bool holds = check->holds(check->ctx, x->loop);
+        writ_auto_buf missing = writ_buf_make(ADMIN_TEXT_MAX);
+        bool holds = look(check, x->loop, &missing);
         ready = ready && holds;
-        writ_buf_fmt(&text, "%s: %s\n", check->name, holds ? "ok" : "not ready");
+        writ_buf_fmt(&text, "%s: %s", check->name, holds ? "ok" : "not ready");
+        writ_buf_put(&text, writ_buf_view(&missing));
+        writ_buf_byte(&text, '\n');
     }
     if (admin->check_count == 0) {
         writ_buf_str(&text, "ok\n");
@@ -39,6 +57,24 @@ answer_ready(struct writ_exchange *x, void *ctx)
         ready = false;
     }
     writ_exchange_reply(x, ready ? 200 : 503, text_headers, 2, writ_buf_view(&text));
+}
+
+bool
+writ_admin_is_ready(
+    const struct writ_admin *admin, const struct writ_loop *loop, struct writ_buf *ret_missing)
+{
+    bool ready = true;
+
+    for (size_t i = 0; i < admin->check_count; i++) {
+        writ_auto_buf names = writ_buf_make(ADMIN_TEXT_MAX);
+        if (!look(&admin->checks[i], loop, &names)) {
+            writ_buf_str(ret_missing, ready ? "" : ", ");
+            writ_buf_str(ret_missing, admin->checks[i].name);
+            writ_buf_put(ret_missing, writ_buf_view(&names));
+            ready = false;
+        }
+    }
+    return ready;
 }
 
 static void
@@ -56,8 +92,8 @@ answer_metrics(struct writ_exchange *x, void *ctx)
 }
 
 WRIT_RESULT
-writ_admin_add(struct writ_admin *admin, const char *name,
-    bool (*holds)(void *ctx, const struct writ_loop *loop), void *ctx, struct writ_err *err)
+writ_admin_add(struct writ_admin *admin, const char *name, writ_admin_holds *holds, void *ctx,
+    struct writ_err *err)
 {
     if (admin->check_count == WRIT_ADMIN_CHECKS_MAX) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "more than %d conditions of readiness", WRIT_ADMIN_CHECKS_MAX);

@@ -1,10 +1,10 @@
 /* admin.h - the routes of the admin listener: is it alive, is it ready, what did it count.
  *
  *   GET /healthz   200 as long as the loop turns
- *   GET /readyz    200 when every check holds, else 503 and the names of those that do not
+ *   GET /readyz    200 when every check holds, else 503 and what is missing for those that do not
  *   GET /metrics   Prometheus text format
  *
- * Nothing here tells a secret: names of checks and sums only. */
+ * Nothing here tells a secret: names of checks and upstreams, and sums. */
 #ifndef WRIT_GATEWAY_ADMIN_H
 #define WRIT_GATEWAY_ADMIN_H
 
@@ -14,10 +14,15 @@
 #define WRIT_ADMIN_ROUTES     3
 #define WRIT_ADMIN_CHECKS_MAX 16
 
-/** One condition of readiness. `holds` is called on the thread of `loop` and must not block. */
+/** Whether a condition of readiness holds. Called on the thread of `loop`, or with NULL by the
+ * owner of the checks; must not block. What is missing it may name in `ret_names`: names of the
+ * configuration alone. */
+typedef bool writ_admin_holds(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_names);
+
+/** One condition of readiness. */
 struct writ_admin_check {
     const char *name; /* lower-case word, static */
-    bool (*holds)(void *ctx, const struct writ_loop *loop);
+    writ_admin_holds *holds;
     void *ctx;
 };
 
@@ -29,8 +34,13 @@ struct writ_admin {
 };
 
 /** Adds a condition. WRIT_E_LIMIT. Before the listener opens. */
-WRIT_RESULT writ_admin_add(struct writ_admin *admin, const char *name,
-    bool (*holds)(void *ctx, const struct writ_loop *loop), void *ctx, struct writ_err *err);
+WRIT_RESULT writ_admin_add(struct writ_admin *admin, const char *name, writ_admin_holds *holds,
+    void *ctx, struct writ_err *err);
+
+/** Whether every condition holds. Appends the names of those that do not:
+ * "upstreams (fs, git), issuers". */
+bool writ_admin_is_ready(
+    const struct writ_admin *admin, const struct writ_loop *loop, struct writ_buf *ret_missing);
 
 /** Fills the routes of a listener that serves `admin`. */
 void writ_admin_routes(struct writ_admin *admin, struct writ_route ret[WRIT_ADMIN_ROUTES]);

@@ -61,6 +61,7 @@ struct writ_child {
     struct writ_line_queue queue;
     struct writ_buf line;
     struct writ_chatter chatter;
+    struct writ_buf said; /* the end of what this start wrote to standard error */
     char input[INPUT_BYTES];
 };
 
@@ -149,9 +150,14 @@ tell_down(struct writ_child *child)
 {
     struct writ_child_end end = child->end;
 
+    end.said = writ_buf_view(&child->said);
+    while (end.said.len > 0 && end.said.ptr[end.said.len - 1] == '\n') {
+        end.said.len--;
+    }
     if (child->handler->on_down != NULL) {
         child->handler->on_down(child->ctx, child, &end);
     }
+    writ_buf_clear(&child->said);
 }
 
 /* sets the pause before the next start: twice the last one, unless it was up for long */
@@ -276,6 +282,15 @@ take_output(struct writ_child *child, struct writ_view input)
 static void
 take_log(struct writ_child *child, struct writ_view input)
 {
+    struct writ_view last = input;
+
+    if (last.len > WRIT_CHILD_SAID_MAX) {
+        last = writ_view_sub(last, last.len - WRIT_CHILD_SAID_MAX, WRIT_CHILD_SAID_MAX);
+    }
+    if (child->said.len + last.len > WRIT_CHILD_SAID_MAX) {
+        writ_buf_consume(&child->said, child->said.len + last.len - WRIT_CHILD_SAID_MAX);
+    }
+    writ_buf_put(&child->said, last);
     writ_chatter_take(&child->chatter, input, writ_loop_now_us(child->loop));
 }
 
@@ -604,6 +619,7 @@ writ_child_open(struct writ_loop *loop, const struct writ_child_options *options
     child->timer = (struct writ_timer){.fn = on_timer, .ctx = child};
     child->task = (struct writ_task){.fn = on_task, .ctx = child};
     child->line = writ_buf_make(child->options.line_max);
+    child->said = writ_buf_make(WRIT_CHILD_SAID_MAX);
     writ_chatter_init(
         &child->chatter, child->options.log_line_max, child->options.log_rate, hand_log, child);
     writ_line_queue_init(&child->queue, child->options.queue_max);
@@ -626,6 +642,7 @@ writ_child_close(struct writ_child *child)
         reap(child);
     }
     writ_buf_wipe(&child->line);
+    writ_buf_wipe(&child->said);
     writ_chatter_wipe(&child->chatter);
     writ_spawn_plan_free(child->plan);
     writ_free(child);

@@ -19,6 +19,8 @@
 
 #define WRIT_CHILD_ENVIRONMENT_MAX 256 /* variables in all */
 
+#define WRIT_CHILD_SAID_MAX 1000
+
 struct writ_child;
 
 /** What to start and how. Zero takes the default that is named; everything is copied. */
@@ -57,6 +59,8 @@ struct writ_child_end {
     int detail;
     uint64_t first_unsent; /* lines with this ticket or a later one were not sent, not one byte */
     int64_t restart_us;    /* the pause before the next start; 0 after stop */
+    struct writ_view said; /* the last WRIT_CHILD_SAID_MAX bytes of its standard error, without the
+                              last LF; borrowed */
 };
 
 /** What the owner does with it. A NULL function is not called. */

@@ -18,11 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELLO_MAX   (1u << 20)
-#define ASKED_MAX   65536
-#define BACKLOG_MAX 262144
-#define KEPT_MAX    65536
-#define IDLE_LOOKS  4 /* looks at an unused child before it is ended */
+#define HELLO_MAX      (1u << 20)
+#define ASKED_MAX      65536
+#define BACKLOG_MAX    262144
+#define KEPT_MAX       65536
+#define END_FIELDS_MAX 8
+#define IDLE_LOOKS     4 /* looks at an unused child before it is ended */
 
 /* ---- the child */
 
@@ -97,21 +98,30 @@ is_given_up(const struct writ_instance *instance)
     return instance->kind == WRIT_INSTANCE_SESSION && !instance->was_up;
 }
 
-/* Why a program could not be started is told in words as well. */
+/* Of a server that did not come up, its last words too: it has been told of no call. */
 static void
-log_end(const struct writ_stdio *stdio, const struct writ_child_end *end)
+log_end(const struct writ_instance *instance, const struct writ_child_end *end, bool was_up)
 {
+    const struct writ_upstream_config *config = instance->stdio->config;
     bool started = end->why != WRIT_CHILD_NOT_STARTED;
-    const struct writ_log_field fields[] = {
-        writ_log_text("upstream", stdio->config->name),
+    struct writ_log_field fields[END_FIELDS_MAX] = {
+        writ_log_text("upstream", config->name),
+        writ_log_text("program", config->stdio.items[0]),
         writ_log_str("why", writ_child_why_name(end->why)),
         writ_log_int("detail", end->detail),
         writ_log_int("restart_us", end->restart_us),
-        writ_log_str("error", started ? "" : strerrordesc_np(end->detail)),
     };
+    size_t n = 5;
 
-    writ_log_write(stdio->gateway->log, WRIT_LOG_WARN, "upstream_ended", fields,
-        sizeof fields / sizeof *fields - (started ? 1 : 0));
+    if (!was_up) {
+        fields[n++] = writ_log_int("failures", instance->failures);
+    }
+    if (!started) {
+        fields[n++] = writ_log_str("error", strerrordesc_np(end->detail));
+    } else if (!was_up && end->said.len > 0) {
+        fields[n++] = writ_log_text("said", end->said);
+    }
+    writ_log_write(instance->stdio->gateway->log, WRIT_LOG_WARN, "upstream_ended", fields, n);
 }
 
 static void
@@ -120,15 +130,17 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     struct writ_instance *instance = ctx;
     struct writ_stdio *stdio = instance->stdio;
 
+    bool was_up = instance->state == WRIT_INSTANCE_UP;
+
     (void)child;
-    instance->failures += instance->state != WRIT_INSTANCE_UP ? 1 : 0;
+    instance->failures += was_up ? 0 : 1;
     instance->state = WRIT_INSTANCE_DOWN;
     writ_loop_timer_cancel(&instance->handshake);
     if (end->why == WRIT_CHILD_STOPPED) {
         writ_loop_defer(stdio->loop, &instance->free, WRIT_LOOP_SOON); /* keeps (1) */
         return;
     }
-    log_end(stdio, end);
+    log_end(instance, end, was_up);
     note_state(stdio);
     break_flights(instance, end->first_unsent, instance->failures >= WRIT_STDIO_FAILURES_MAX,
         writ_child_why_name(end->why));

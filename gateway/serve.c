@@ -17,6 +17,7 @@
 #include "gateway/login.h"
 #include "gateway/page.h"
 #include "gateway/pem.h"
+#include "gateway/ready.h"
 #include "gateway/reload.h"
 #include "gateway/review_api.h"
 #include "gateway/review_rules.h"
@@ -37,9 +38,10 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
-#define TICK_US     1000000  /* how often the main thread looks around */
-#define SWEEP_TICKS 10       /* ticks between two sweeps of the sessions */
-#define DRAIN_US    10000000 /* for calls under way at the end */
+#define TICK_US       1000000  /* how often the main thread looks around */
+#define EARLY_TICK_US 50000    /* the same while the gateway is not ready */
+#define SWEEP_TICKS   10       /* ticks between two sweeps of the sessions */
+#define DRAIN_US      10000000 /* for calls under way at the end */
 #define TELL_US                                                                                    \
     2000000 /* for what is to be recorded and told of those that it was too short for              \
              */
@@ -74,6 +76,7 @@ struct serve {
     size_t routes_n;
     struct writ_route admin_routes[ADMIN_ROUTES];
     struct writ_buf issuer, admin_url;
+    struct writ_ready ready;
     enum writ_ledger_state ledger_was; /* as the log has it */
     struct writ_tidy connections, sessions;
     sigset_t signals;
@@ -239,47 +242,6 @@ make_admin_routes(struct serve *serve)
 
 /* ---- opening ---- */
 
-static bool
-ledger_is_ready(void *ctx, const struct writ_loop *loop)
-{
-    struct writ_gateway *gateway = ctx;
-    struct writ_ledger_health health;
-
-    (void)loop;
-    writ_ledger_health(gateway->ledger, &health);
-    return health.state == WRIT_LEDGER_READY;
-}
-
-/* By the generation of the loop that asks: nobody takes it away meanwhile. keeps (3) */
-static bool
-issuers_are_known(void *ctx, const struct writ_loop *loop)
-{
-    return writ_identity_keys_ready(writ_gateway_worker(ctx, loop)->generation->issuers);
-}
-
-static bool
-tokens_are_there(void *ctx, const struct writ_loop *loop)
-{
-    const struct writ_gateway *gateway = ctx;
-
-    (void)loop;
-    return writ_tokens_ready(gateway->tokens);
-}
-
-static bool
-upstreams_are_up(void *ctx, const struct writ_loop *loop)
-{
-    const struct writ_gateway *gateway = ctx;
-
-    (void)loop;
-    for (size_t i = 0; i < gateway->upstreams_n; i++) {
-        if (!writ_upstream_is_up(gateway->upstreams[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static int64_t
 sessions_open(void *ctx)
 {
@@ -429,10 +391,8 @@ open_listeners(struct serve *serve, struct writ_err *err)
 
     make_routes(serve);
     gateway->admin.metrics = gateway->metrics;
-    WRIT_TRY(writ_admin_add(&gateway->admin, "ledger", ledger_is_ready, gateway, err));
-    WRIT_TRY(writ_admin_add(&gateway->admin, "upstreams", upstreams_are_up, gateway, err));
-    WRIT_TRY(writ_admin_add(&gateway->admin, "tokens", tokens_are_there, gateway, err));
-    WRIT_TRY(writ_admin_add(&gateway->admin, "issuers", issuers_are_known, gateway, err));
+    serve->ready = (struct writ_ready){.gateway = gateway, .generation = &serve->generation};
+    WRIT_TRY(writ_ready_open(&serve->ready, err));
     WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
         &gateway->listener, err));
     WRIT_TRY(make_url(config->listen.text, &config->tls, gateway->listener, &serve->issuer, err));
@@ -688,9 +648,11 @@ static void
 wait_for_end(struct serve *serve)
 {
     const struct timespec tick = {.tv_sec = TICK_US / 1000000};
+    const struct timespec early = {.tv_nsec = EARLY_TICK_US * 1000L};
 
     for (unsigned ticks = 1;; ticks++) {
-        int signal = sigtimedwait(&serve->signals, NULL, &tick);
+        bool ready = writ_ready_look(&serve->ready);
+        int signal = sigtimedwait(&serve->signals, NULL, ready ? &tick : &early);
         if (signal == SIGTERM || signal == SIGINT) {
             return;
         }
@@ -748,7 +710,7 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
     serve->ledger_was = WRIT_LEDGER_READY;
     r = open_all(serve, err);
     if (writ_is_ok(r)) {
-        WRIT_LOG(options->log, WRIT_LOG_INFO, "ready", writ_log_str("version", WRIT_VERSION));
+        WRIT_LOG(options->log, WRIT_LOG_INFO, "serving", writ_log_str("version", WRIT_VERSION));
         wait_for_end(serve);
         drain(serve);
         writ_seen_keep(&serve->gateway, &serve->seen);

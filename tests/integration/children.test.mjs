@@ -226,6 +226,9 @@ test('a child that cannot start leaves the others alone, and readiness says so',
   await until(async () => (await new Caller(gw).call('up__act', { act: 'echo', say: 'x' }, { key: `${Math.random()}` })).said === 'x', 'the good one to be up');
   const ready = await gw.admin('/readyz');
   assert.equal(ready.status, 503);
+  assert.match(ready.text, /^upstreams: not ready \(gone, quits\)$/m, 'by name');
+  assert.match((await gw.waitLog('not_ready')).missing, /^upstreams \(gone, quits\)$/);
+  assert.ok(gw.log.every((l) => l.event !== 'ready'), 'ready is said when it is');
   assert.equal((await gw.admin('/healthz')).status, 200);
   const s = await openSession(gw);
   for (const name of ['gone__act', 'quits__act']) {
@@ -234,4 +237,38 @@ test('a child that cannot start leaves the others alone, and readiness says so',
     assert.equal(gw.show(answer.refusal.decision_id).outcome.error_type, 'not_sent');
   }
   assert.ok(gw.log.filter((l) => /child/.test(l.event)).length < 60, 'restarts back off');
+});
+
+test('a child that does not start says why: program, how often, and its last words, escaped and bounded', async (t) => {
+  const dir = folder(t);
+  const says = join(dir, 'says.mjs');
+  writeFileSync(says, 'process.stderr.write("x".repeat(5000) + "\\n\\x1b[31mno licence for \\u202eserver\\n"); process.exitCode = 7;');
+  const gw = await startGateway(t, {
+    upstreams: { gone: { stdio: ['/nonexistent/server'] }, says: { stdio: [NODE, says] }, script: { stdio: [NODE, join(dir, 'missing.mjs')] } }, tools: {},
+  });
+  const ended = (upstream, failures) => gw.waitLog('upstream_ended', 0, (l) => l.upstream === upstream && l.failures === failures);
+  const gone = await ended('gone', 2);
+  assert.deepEqual([gone.level, gone.program, gone.why, gone.error], ['warn', '/nonexistent/server', 'not_started', 'No such file or directory']);
+  const spoke = await ended('says', 2);
+  assert.deepEqual([spoke.program, spoke.why, spoke.detail], [NODE, 'exited', 7]);
+  assert.match(spoke.said, /no licence for .server$/);
+  assert.ok(spoke.said.length <= 1000);
+  assert.match((await ended('script', 1)).said, /Cannot find module .*missing\.mjs/, 'a script that is missing, by name');
+  assert.doesNotMatch(gw.logText, /[^\n\x20-\x7e]/, 'every line is plain text');
+});
+
+test('a gateway says that it is ready when its children are up, and again after they were not', async (t) => {
+  const dir = folder(t);
+  const record = join(dir, 'record');
+  writeFileSync(record, '');
+  const gw = await startGateway(t, { upstreams: { up: { stdio: [NODE, SCRIPTED, record] } }, tools: { 'up/act': ACT } });
+  await gw.waitLog('ready');
+  const order = gw.log.map((l) => l.event);
+  assert.ok(order.indexOf('upstream_started') < order.indexOf('ready'));
+  assert.equal((await gw.admin('/readyz')).status, 200);
+  const from = gw.log.length;
+  await (await openSession(gw)).call('up__act', { act: 'stderr' });
+  process.kill(gw.log.find((l) => l.event === 'upstream_started').pid, 'SIGKILL');
+  const end = await gw.waitLog('upstream_ended', from, (l) => l.why === 'killed');
+  assert.equal(end.said, undefined, 'what a server says that was up may be of a call');
 });

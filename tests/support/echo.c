@@ -267,11 +267,12 @@ handle_any(struct writ_exchange *x, void *ctx)
 }
 
 static bool
-is_ready(void *ctx, const struct writ_loop *loop)
+is_ready(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_names)
 {
     struct echo *echo = ctx;
 
     (void)loop;
+    (void)ret_names;
     return atomic_load(&echo->ready);
 }
 

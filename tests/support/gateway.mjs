@@ -63,7 +63,7 @@ class Gateway {
     writeFileSync(this.configFile, typeof config === 'string' ? config : JSON.stringify(config, null, 1));
   }
 
-  /** Starts the program and waits until it says that it is ready. */
+  /** Starts the program and waits until it says that it serves. */
   async start() {
     const from = this.log.length;
     const { command = BIN, before = [], env = {} } = this.options;
@@ -93,7 +93,7 @@ class Gateway {
     };
     child.stderr.setEncoding('utf8').on('data', take);
     child.stdout.setEncoding('utf8').on('data', take);
-    await until(() => this.gone || this.log.slice(from).some((l) => l.event === 'ready'), 'the gateway to be ready', this.options.patience);
+    await until(() => this.gone || this.log.slice(from).some((l) => l.event === 'serving'), 'the gateway to serve', this.options.patience);
     if (this.gone) {
       throw new Error(`the gateway did not start: ${JSON.stringify(await this.exited)}\n${this.logText.slice(-2000)}`);
     }
