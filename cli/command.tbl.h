@@ -329,7 +329,8 @@ COMMAND(kill_pull, "kill pull", "URL KIND VALUE", 3, 3, "stop calls of an agent,
     "agent_id, upstream/tool, the tenant, the digest of the policy, or the credential's jti, which is the "
     "decision_id. From then on no such call is allowed, and credentials that were issued for such calls are "
     "on the list of revoked ones. It holds until it is lifted, also over a restart; that of a credential "
-    "until the credential is over. Exit 1 when the gateway refuses.")
+    "until the credential is over. Prints the id of the stop and what it stops; a stop that names nothing that "
+    "the gateway knows is warned of. Exit 1 when the gateway refuses.")
 KILL_CALLER(kill_pull)
 REQUIRED(kill_pull, "reason", "TEXT", "Why, for people.")
 VALUE(kill_pull, "tenant", "TENANT", "Only calls of this tenant.")

@@ -3,6 +3,8 @@
 #include "cli/inquiry.h"
 #include "evidence/write.h"
 
+#include <stdio.h>
+
 #define KILLS     "/v1/kills"
 #define BODY_MAX  32768
 #define PATH_MAX  4096
@@ -24,15 +26,32 @@ put_stop(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *err)
     return writ_buf_check(ret, err);
 }
 
+static bool
+is_true(const struct writ_json *answer, const char *name)
+{
+    return writ_json_type(writ_json_get(answer, writ_view_str(name))) == WRIT_JSON_TRUE;
+}
+
 static void
 print_pulled(const struct writ_json *answer)
 {
-    bool durable = writ_json_type(writ_json_get(answer, WRIT_LIT("durable"))) == WRIT_JSON_TRUE;
-    writ_auto_buf id = writ_buf_make(LINE_TEXT);
+    writ_auto_buf line = writ_buf_make(16 * LINE_TEXT);
 
-    writ_text_safe(&id, writ_json_string(writ_json_get(answer, WRIT_LIT("id"))), LINE_TEXT);
-    writ_cli_print(WRIT_VIEW_FMT "%s\n", WRIT_VIEW_ARG(writ_buf_view(&id)),
-        durable ? "" : "  works, but could not be written: a restart forgets it");
+    writ_text_safe(&line, writ_json_string(writ_json_get(answer, WRIT_LIT("id"))), LINE_TEXT);
+    writ_buf_str(&line, "  stops ");
+    writ_text_safe(
+        &line, writ_json_string(writ_json_get(answer, WRIT_LIT("stops"))), 2 * LINE_TEXT);
+    writ_buf_str(&line,
+        is_true(answer, "durable") ? "\n" : "; it could not be written: a restart forgets it\n");
+    writ_cli_put(writ_buf_view(&line));
+    if (!is_true(answer, "known")) {
+        (void)fputs("writ kill pull: warning: the stop holds, but names nothing that the gateway "
+                    "knows: it is "
+                    "not in the configuration, and none of the last 100000 calls was of it. "
+                    "Compare the name, "
+                    "and lift the stop if it is wrong.\n",
+            stderr);
+    }
 }
 
 enum writ_exit

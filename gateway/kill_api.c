@@ -6,6 +6,7 @@
 #include "evidence/record.h"
 #include "evidence/write.h"
 #include "gateway/api.h"
+#include "gateway/kill_known.h"
 #include "policy/approval.h"
 
 #define MAGIC    0x6b66696eU
@@ -33,6 +34,17 @@ struct finding {
     struct writ_lookup lookup;
     struct writ_post post;
     enum writ_code code; /* ABSENT: no credential was issued as that, or not for this tenant */
+};
+
+/* A stop that was pulled, while the ledger is asked whether it names anything. */
+struct sighting {
+    uint32_t magic;
+    struct asked asked;
+    struct writ_kill kill; /* in the arena of the request */
+    bool durable, known;
+    struct writ_worker *worker;
+    struct writ_lookup lookup;
+    struct writ_post post;
 };
 
 static void
@@ -173,10 +185,77 @@ tell(const struct asked *a, const char *event, const struct writ_kill *kill)
 }
 
 static void
-pull(struct asked *a, const struct writ_kill *kill)
+answer_pulled(struct asked *a, const struct writ_kill *kill, bool durable, bool known)
 {
     writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
+    writ_auto_buf stops = writ_buf_make(WRIT_API_ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
+
+    writ_kill_known_put(kill, &stops);
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "id", kill->id);
+    writ_write_flag(&w, "durable", durable);
+    writ_write_text(&w, "stops", writ_buf_view(&stops));
+    writ_write_flag(&w, "known", known);
+    writ_write_object_end(&w);
+    reply(a, &w, &body);
+}
+
+/* ---- whether what is stopped was ever seen: the ledger knows, and the stop works meanwhile */
+
+static void
+seen(struct writ_post *post)
+{
+    struct sighting *s = post->ctx;
+    struct writ_generation *held = s->asked.generation; /* an answer takes the arena with it */
+
+    WRIT_INVARIANT(s->magic == MAGIC);
+    if (!s->known) {
+        WRIT_LOG(s->asked.gateway->log, WRIT_LOG_WARN, "kill_unknown",
+            writ_log_text("id", s->kill.id), writ_log_text("by", writ_kill_by_name(s->kill.by)),
+            writ_log_text("value", s->kill.value), writ_log_text("tenant", s->kill.tenant));
+    }
+    answer_pulled(&s->asked, &s->kill, s->durable, s->known);
+    writ_generation_drop(held);
+}
+
+/* On the thread of the lookups. */
+static void
+look(struct writ_lookup *lookup, struct writ_reader *reader)
+{
+    struct sighting *s = lookup->ctx;
+
+    s->known = writ_kill_known_is_seen(reader, &s->kill);
+    writ_loop_answer(s->worker->loop, &s->post);
+}
+
+/* False: it cannot be looked up now. */
+static bool
+look_whether_seen(const struct asked *a, const struct writ_kill *kill, bool durable)
+{
+    struct sighting *s = writ_arena_get(a->x->arena, sizeof *s);
+
+    if (s == NULL) {
+        return false;
+    }
+    *s = (struct sighting){.magic = MAGIC,
+        .asked = *a,
+        .kill = *kill,
+        .durable = durable,
+        .worker = writ_gateway_worker(a->gateway, a->x->loop),
+        .lookup = {.work = look, .ctx = s},
+        .post = {.fn = seen, .ctx = s}};
+    s->asked.generation = writ_generation_hold(a->generation);
+    if (!writ_is_ok(writ_lookups_ask(a->gateway->lookups, &s->lookup))) {
+        writ_generation_drop(s->asked.generation);
+        return false;
+    }
+    return true;
+}
+
+static void
+pull(struct asked *a, const struct writ_kill *kill)
+{
     struct writ_err err = {{0}, 0, 0};
     struct writ_kill pulled;
     char id[WRIT_ID_TEXT];
@@ -195,17 +274,16 @@ pull(struct asked *a, const struct writ_kill *kill)
         return;
     }
     pulled = *kill;
-    pulled.id = writ_view_str(id);
+    pulled.id = writ_view_copy(writ_view_str(id), a->x->arena);
     tell(a, "kill_pulled", &pulled);
     if (!writ_is_ok(result)) {
         WRIT_LOG(a->gateway->log, WRIT_LOG_ERROR, "kill_not_durable",
             writ_log_text("id", pulled.id), writ_log_str("why", err.text));
     }
-    writ_write_object_begin(&w);
-    writ_write_text(&w, "id", pulled.id);
-    writ_write_flag(&w, "durable", writ_is_ok(result));
-    writ_write_object_end(&w);
-    reply(a, &w, &body);
+    if (writ_kill_known_is_configured(a->generation->config, &pulled) ||
+        !look_whether_seen(a, &pulled, writ_is_ok(result))) {
+        answer_pulled(a, &pulled, writ_is_ok(result), true);
+    }
 }
 
 /* ---- stops of one credential: what it was issued for is in the ledger */

@@ -283,8 +283,8 @@ test('from the command line', async (t) => {
   const token = w.gw.path('token-root');
   const pulled = writ(['kill', 'pull', w.admin, 'agent', 'a1', '--token', token, '--reason', 'it went astray']);
   assert.equal(pulled.code, 0, pulled.err);
-  const id = pulled.out.trim();
-  assert.match(id, /^[0-9a-f-]{36}$/);
+  const [, id] = pulled.out.match(/^([0-9a-f-]{36})  stops calls of agent a1\n$/);
+  assert.equal(pulled.err, '');
   assert.equal(await w.call(A1), 'killed');
   const listed = writ(['kill', 'list', w.admin, '--token', token]);
   assert.match(listed.out, new RegExp(`^${id}  \\S+  agent  a1  -  rita  it went astray\n$`));
@@ -296,6 +296,7 @@ test('from the command line', async (t) => {
   assert.equal(writ(['kill', 'pull', w.admin, 'agent', 'a1', '--token', token]).code, 2);
   const one = writ(['kill', 'pull', w.admin, 'credential', jti(w.up.calls[0].credential), '--token', token, '--reason', 'it leaked']);
   assert.equal(one.code, 0, one.err);
+  assert.match(one.out, /  stops the call of credential /);
   assert.equal(await revoked(w, w.up.calls[0].credential), true);
 });
 
@@ -349,4 +350,33 @@ test('a guard that looks at the list lets nothing through that was stopped, and 
   assert.equal(await reason(guard, { token: leaked.credential, args: leaked.arguments }), 'revoked');
   await w.call(B1);
   assert.equal(await reason(guard, { token: w.up.calls.at(-1).credential, args: w.up.calls.at(-1).arguments }), 'ok');
+});
+
+test('a stop of what nothing knows holds, and says that it names nothing', async (t) => {
+  const w = await world(t);
+  assert.equal(await w.call(B1), 'ran');
+  const pulled = async (by, value, more = {}, who = ROOT) => {
+    const { status, body } = await w.pull(who, by, value, more);
+    assert.equal(status, 200);
+    return body;
+  };
+  for (const [by, value, more, stops] of [
+    ['agent', 'a11', {}, 'calls of agent a11'], ['tenant', 'acm', {}, 'calls of all agents of tenant acm'],
+    ['agent', 'a1', { tenant: 'bolt' }, 'calls of agent a1, in tenant bolt'], ['policy', `sha256:${'0'.repeat(64)}`, {}, `calls under policy sha256:${'0'.repeat(64)}`],
+  ]) {
+    const body = await pulled(by, value, more);
+    assert.deepEqual([body.known, body.stops], [false, stops]);
+    await w.gw.waitLog('kill_unknown', 0, (l) => l.value === value && l.level === 'warn');
+  }
+  for (const [by, value, more] of [['agent', 'a1', {}], ['tenant', 'acme', {}], ['agent', 'a1', { tenant: 'acme' }], ['tool', 'up/pay', {}]]) {
+    assert.equal((await pulled(by, value, more)).known, true, `${by} ${value}`);
+  }
+  // no longer in the configuration, but the ledger has a call of it; a tenant learns nothing of others
+  await w.gw.reload({ ...w.gw.config, agents: AGENTS.filter((a) => a !== B1).map((a) => a.entry) });
+  assert.equal((await pulled('agent', 'b1')).known, true);
+  assert.equal((await pulled('agent', 'b1', {}, ADAM)).known, false);
+  const token = w.gw.path('token-root');
+  const run = writ(['kill', 'pull', w.admin, 'agent', 'a111', '--token', token, '--reason', 'a typing error']);
+  assert.equal(run.code, 0);
+  assert.match(run.err, /warning: the stop holds, but names nothing/);
 });
