@@ -58,9 +58,12 @@ derive(struct story *s, struct writ_err *err)
     struct writ_decision *d = &s->decision;
     struct writ_digest digest;
 
+    writ_digest_text(&s->config->policy_digest, s->policy_digest);
+    if (s->verdict.reason == WRIT_REASON_NUMBER_NOT_EXACT) {
+        return WRIT_DONE; /* a decision about it has none */
+    }
     WRIT_TRY(writ_digest_json(s->call.arguments, CANONICAL_MAX, &digest, err));
     writ_digest_text(&digest, s->params_hash);
-    writ_digest_text(&s->config->policy_digest, s->policy_digest);
     d->agent_id = writ_member_text(s->call.agent.id);
     d->tool = writ_member_text(s->call.tool);
     d->normalized_scope = writ_member_text_or_absent(s->verdict.scope);

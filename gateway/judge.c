@@ -330,6 +330,9 @@ identify(struct writ_request *request, struct writ_call *call, struct writ_decis
 {
     struct writ_arena *arena = request->x->arena;
 
+    if (call->verdict.reason == WRIT_REASON_NUMBER_NOT_EXACT) {
+        return WRIT_DONE; /* refused: there is no one value to make digests of */
+    }
     WRIT_TRY(writ_judge_hash(request, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(
         d, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
@@ -436,7 +439,9 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
     if (call->round.follows) {
         ours->round = (struct writ_member_number){WRIT_PRESENT, call->round.number};
     }
-    WRIT_TRY(digest_member(&call->state_free, request->x->arena, &ours->state_free));
+    if (d->params_hash.is == WRIT_PRESENT) {
+        WRIT_TRY(digest_member(&call->state_free, request->x->arena, &ours->state_free));
+    }
     return writ_extension_make(ours, request->x->arena, &d->extensions, NULL);
 }
 

@@ -9,8 +9,7 @@
 #include "policy/value.h"
 #include "policy/yaml.h"
 
-#define POINTER_MAX (1 << 20) /* a name of each level of JSON */
-#define NAMES_MAX   8192      /* the names of all constraints around the one that failed */
+#define NAMES_MAX 8192 /* the names of all constraints around the one that failed */
 
 /* ---- finding arguments */
 
@@ -77,35 +76,28 @@ put_failure(const struct failure *failure, struct writ_buf *pointer, struct writ
     }
 }
 
-/* A copy in the arena, or `fallback` where there is none. */
+/* A copy in the arena, or the outermost name where there is no memory for all of them. */
 static struct writ_view
-keep(const struct writ_buf *text, struct writ_view fallback, struct writ_arena *arena)
+keep_name(const struct writ_buf *name, const struct failure *failure, struct writ_arena *arena)
 {
     struct writ_view copy = {NULL, 0};
 
-    if (writ_is_ok(writ_buf_check(text, NULL))) {
-        copy = writ_view_copy(writ_buf_view(text), arena);
+    if (writ_is_ok(writ_buf_check(name, NULL))) {
+        copy = writ_view_copy(writ_buf_view(name), arena);
     }
-    return copy.ptr != NULL ? copy : fallback;
-}
-
-static struct writ_view
-keep_pointer(struct writ_buf *pointer, struct writ_arena *arena)
-{
-    writ_buf_cut(pointer, writ_trail_cut(writ_buf_view(pointer)).len);
-    return keep(pointer, writ_view(NULL, 0), arena);
+    return copy.ptr != NULL ? copy : failure->levels[failure->n - 1].constraint->name;
 }
 
 static void
 tell_failure(
     const struct failure *failure, struct writ_arena *arena, struct writ_constraint_failure *ret)
 {
-    writ_auto_buf pointer = writ_buf_make(POINTER_MAX), name = writ_buf_make(NAMES_MAX);
+    writ_auto_buf pointer = writ_buf_make(WRIT_TRAIL_TEXT_MAX), name = writ_buf_make(NAMES_MAX);
     const struct writ_constraint *inner = failure->levels[0].constraint;
 
     put_failure(failure, &pointer, &name);
-    ret->argument = keep_pointer(&pointer, arena);
-    ret->constraint = keep(&name, failure->levels[failure->n - 1].constraint->name, arena);
+    ret->argument = writ_trail_keep(&pointer, arena);
+    ret->constraint = keep_name(&name, failure, arena);
     ret->accepted = inner->accepted;
     ret->hint = inner->hint;
 }
@@ -203,7 +195,7 @@ compares(enum writ_op op, int order)
 static enum writ_holds
 holds_bound(const struct writ_constraint *c, const struct writ_json *value)
 {
-    struct writ_amount amount;
+    struct writ_decimal amount;
 
     if (writ_json_type(value) != WRIT_JSON_NUMBER) {
         return WRIT_HOLDS_NO;
@@ -211,22 +203,18 @@ holds_bound(const struct writ_constraint *c, const struct writ_json *value)
     if (!writ_is_ok(writ_value_amount(value, &amount))) {
         return WRIT_HOLDS_ERROR;
     }
-    if (!compares(c->op, writ_decimal_compare(&amount.written, &c->value.bound))) {
-        return WRIT_HOLDS_NO;
-    }
-    return answer(!amount.differ ||
-                  compares(c->op, writ_decimal_compare(&amount.forwarded, &c->value.bound)));
+    return answer(compares(c->op, writ_decimal_compare(&amount, &c->value.bound)));
 }
 
 static enum writ_holds
 holds_number_type(unsigned types, const struct writ_json *value)
 {
-    struct writ_amount amount;
+    struct writ_decimal amount;
 
     if ((types & WRIT_CONSTRAINT_NUMBER) != 0 || (types & WRIT_CONSTRAINT_INTEGER) == 0) {
         return answer((types & WRIT_CONSTRAINT_NUMBER) != 0);
     }
-    return writ_is_ok(writ_value_amount(value, &amount)) ? answer(writ_value_is_integer(&amount))
+    return writ_is_ok(writ_value_amount(value, &amount)) ? answer(amount.exponent >= 0)
                                                          : WRIT_HOLDS_ERROR;
 }
 
@@ -481,12 +469,12 @@ static bool
 is_covered(const struct writ_constraint_set *set, const struct writ_json *arguments,
     struct writ_arena *arena, struct writ_view *ret_unlisted)
 {
-    writ_auto_buf unlisted = writ_buf_make(POINTER_MAX);
+    writ_auto_buf unlisted = writ_buf_make(WRIT_TRAIL_TEXT_MAX);
 
     if (writ_json_first(arguments) == NULL || writ_coverage_holds(set, arguments, &unlisted)) {
         return true;
     }
-    *ret_unlisted = keep_pointer(&unlisted, arena);
+    *ret_unlisted = writ_trail_keep(&unlisted, arena);
     return false;
 }
 

@@ -2,9 +2,11 @@
 
 #include "evidence/write.h"
 #include "policy/approval.h"
+#include "policy/exact.h"
 #include "policy/rule.h"
 #include "policy/scopes.h"
 #include "policy/template.h"
+#include "policy/trail.h"
 #include "policy/value.h"
 
 #define KEY_PREIMAGE_MAX (16 * 1024) /* names of a budget's key */
@@ -99,13 +101,13 @@ argument_at(const struct writ_json *value, const struct writ_views *tokens)
     return value;
 }
 
-/* The amount a call draws: of what was written and what is forwarded the greater. */
+/* The amount a call draws. */
 static enum writ_reason
 budget_amount(
     const struct writ_budget *budget, const struct writ_json *arguments, struct writ_decimal *ret)
 {
     const struct writ_json *value = argument_at(arguments, &budget->tokens);
-    struct writ_amount amount;
+    struct writ_decimal amount;
 
     if (budget->counts_calls) {
         *ret = writ_decimal_of(1);
@@ -117,11 +119,10 @@ budget_amount(
     if (!writ_is_ok(writ_value_amount(value, &amount))) {
         return WRIT_REASON_CONSTRAINT_ERROR;
     }
-    if (amount.written.negative || amount.forwarded.negative) { /* it would give budget back */
+    if (amount.negative) { /* it would give budget back */
         return WRIT_REASON_CONSTRAINT_FAILED;
     }
-    *ret = writ_decimal_compare(&amount.written, &amount.forwarded) > 0 ? amount.written
-                                                                        : amount.forwarded;
+    *ret = amount;
     return WRIT_REASON_POLICY_OK;
 }
 
@@ -132,6 +133,7 @@ reserve(const struct writ_budget *budget, const struct writ_policy_call *call,
     enum writ_reason reason = budget_amount(budget, call->arguments, &ret->amount);
 
     if (reason != WRIT_REASON_POLICY_OK) {
+        verdict->argument = budget->pointer;
         verdict->constraint = budget->arg;
         verdict->accepted = WRIT_LIT("a number, not negative, for the budget");
         return reason;
@@ -141,6 +143,7 @@ reserve(const struct writ_budget *budget, const struct writ_policy_call *call,
     ret->counts_calls = budget->counts_calls;
     ret->limit = budget->limit;
     if (writ_decimal_compare(&ret->amount, &ret->limit) > 0) { /* whatever the ledger says */
+        verdict->argument = budget->pointer;
         verdict->constraint = budget->name;
         return WRIT_REASON_BUDGET_EXCEEDED;
     }
@@ -242,6 +245,21 @@ tell_scopes(const struct writ_views *scopes, struct writ_arena *arena, struct wr
     }
 }
 
+/* Before anything is compared: a number has one value, in every rule and for the tool. */
+static bool
+are_exact(const struct writ_json *arguments, struct writ_arena *arena, struct writ_verdict *ret)
+{
+    writ_auto_buf inexact = writ_buf_make(WRIT_TRAIL_TEXT_MAX);
+
+    if (writ_exact_holds(arguments, &inexact)) {
+        return true;
+    }
+    ret->argument = writ_trail_keep(&inexact, arena);
+    ret->accepted = WRIT_LIT("a number that a double holds with the digits it is written with");
+    ret->shadow = false; /* what would be let go is another call */
+    return false;
+}
+
 static enum writ_reason
 judge(const struct writ_tool_rule *rule, const struct writ_policy_call *call,
     struct writ_arena *arena, struct writ_verdict *ret)
@@ -251,6 +269,9 @@ judge(const struct writ_tool_rule *rule, const struct writ_policy_call *call,
 
     if (writ_json_type(call->arguments) != WRIT_JSON_OBJECT) {
         return WRIT_REASON_ARGUMENTS_NOT_AN_OBJECT;
+    }
+    if (!are_exact(call->arguments, arena, ret)) {
+        return WRIT_REASON_NUMBER_NOT_EXACT;
     }
     filled = fill_both(rule, call->arguments, arena, ret);
     if (!writ_scopes_has_all(call->agent->scopes, &rule->scopes)) {

@@ -94,7 +94,7 @@ struct writ_verdict {
     enum writ_policy_answer answer;
     enum writ_reason reason;           /* why not; for allow the table's word for an allowed call */
     const struct writ_tool_rule *rule; /* the rule that decided; NULL when none matched */
-    bool shadow;                       /* rule->shadow: report the verdict, let the call go */
+    bool shadow;                       /* report the verdict, let the call go */
     struct writ_view scope;            /* normalized_scope; {NULL, 0} when it cannot be made */
     struct writ_view target;           /* {NULL, 0} when there is none */
     struct writ_view argument;         /* JSON Pointer of the argument that it is about; or empty */

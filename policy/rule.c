@@ -8,6 +8,7 @@
 #include "policy/output.h"
 #include "policy/scopes.h"
 #include "policy/template.h"
+#include "policy/trail.h"
 #include "policy/value.h"
 
 #include <stdlib.h>
@@ -173,6 +174,21 @@ read_per(struct making *m, const struct writ_yaml *node, const struct writ_views
     return true;
 }
 
+/* The argument of a sum as a JSON Pointer, for refusals. */
+static bool
+put_pointer(struct making *m, struct writ_budget *ret)
+{
+    writ_auto_buf pointer = writ_buf_make(REF_MAX * 2);
+
+    for (size_t i = 0; i < ret->tokens.n; i++) {
+        writ_buf_byte(&pointer, '/');
+        writ_yaml_token(ret->tokens.items[i], &pointer);
+    }
+    ret->pointer = writ_trail_keep(&pointer, m->o->arena);
+    m->o->nomem = m->o->nomem || ret->pointer.ptr == NULL;
+    return !m->o->nomem;
+}
+
 static bool
 read_sum(struct making *m, const struct writ_yaml *node, struct writ_budget *ret)
 {
@@ -188,7 +204,7 @@ read_sum(struct making *m, const struct writ_yaml *node, struct writ_budget *ret
         return false;
     }
     ret->arg = raw.arg;
-    return true;
+    return put_pointer(m, ret);
 }
 
 /* "tools/fs~1write_file#0" or, with a tail, "tools/fs~1write_file#0/budgets/1" */

@@ -17,6 +17,7 @@ struct writ_budget {
     bool counts_calls;
     struct writ_decimal limit;
     struct writ_view arg;     /* sums: as written */
+    struct writ_view pointer; /* sums: as a JSON Pointer; calls: empty */
     struct writ_views tokens; /* sums: the argument */
 };
 

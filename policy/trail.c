@@ -17,12 +17,17 @@ writ_trail_put(const struct writ_trail *trail, struct writ_buf *ret)
 }
 
 struct writ_view
-writ_trail_cut(struct writ_view pointer)
+writ_trail_keep(const struct writ_buf *pointer, struct writ_arena *arena)
 {
-    while (pointer.len > WRIT_TRAIL_MAX) {
-        do {
-            pointer.len--;
-        } while (pointer.ptr[pointer.len] != '/');
+    struct writ_view text = writ_buf_view(pointer);
+
+    if (!writ_is_ok(writ_buf_check(pointer, NULL))) {
+        return writ_view(NULL, 0);
     }
-    return pointer;
+    while (text.len > WRIT_TRAIL_MAX) {
+        do {
+            text.len--;
+        } while (text.ptr[text.len] != '/');
+    }
+    return writ_view_copy(text, arena);
 }

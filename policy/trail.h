@@ -4,7 +4,8 @@
 
 #include "base/bytes.h"
 
-#define WRIT_TRAIL_MAX 512 /* bytes of a pointer that a refusal names */
+#define WRIT_TRAIL_MAX      512       /* bytes of a pointer that a refusal names */
+#define WRIT_TRAIL_TEXT_MAX (1 << 20) /* bytes of any pointer: a name of each level of JSON */
 
 /** One step down to a value; the first one, without `up`, is the arguments themselves. */
 struct writ_trail {
@@ -16,8 +17,8 @@ struct writ_trail {
 /** Appends the pointer, whole. */
 void writ_trail_put(const struct writ_trail *trail, struct writ_buf *ret);
 
-/** The pointer, or where it is longer than WRIT_TRAIL_MAX that of the nearest value around its
- * place which is not. */
-struct writ_view writ_trail_cut(struct writ_view pointer);
+/** A copy of the pointer in the arena, or where it is longer than WRIT_TRAIL_MAX of that of the
+ * nearest value around its place which is not. {NULL, 0} on no memory. */
+struct writ_view writ_trail_keep(const struct writ_buf *pointer, struct writ_arena *arena);
 
 #endif

@@ -4,10 +4,6 @@
 #include "evidence/jcs.h"
 #include "evidence/write.h"
 
-/* A decimal of up to DBL_DIG digits survives a double when it is far from its ends. */
-#define SAFE_COEFFICIENT 1000000000000000
-#define SAFE_EXPONENT    290
-
 /* ---- from YAML */
 
 static bool
@@ -174,35 +170,13 @@ writ_value_length(
 
 /* ---- comparing */
 
-static bool
-survives_a_double(const struct writ_decimal *a)
-{
-    return a->coefficient < SAFE_COEFFICIENT && a->exponent < SAFE_EXPONENT &&
-           a->exponent > -SAFE_EXPONENT;
-}
-
 WRIT_RESULT
-writ_value_amount(const struct writ_json *number, struct writ_amount *ret)
+writ_value_amount(const struct writ_json *number, struct writ_decimal *ret)
 {
-    char text[WRIT_JCS_NUMBER_TEXT];
-    struct writ_amount amount;
-
-    WRIT_TRY(writ_decimal_read(writ_json_text(number), &amount.written));
-    amount.forwarded = amount.written;
-    amount.differ = false;
-    if (!survives_a_double(&amount.written)) {
-        size_t len = writ_jcs_number_text(number->number, text);
-        WRIT_TRY(writ_decimal_read(writ_view(text, len), &amount.forwarded));
-        amount.differ = writ_decimal_compare(&amount.written, &amount.forwarded) != 0;
+    if (!writ_jcs_is_exact(number)) {
+        return (writ_result){WRIT_E_LIMIT};
     }
-    *ret = amount;
-    return WRIT_DONE;
-}
-
-bool
-writ_value_is_integer(const struct writ_amount *amount)
-{
-    return amount->written.exponent >= 0 && amount->forwarded.exponent >= 0;
+    return writ_decimal_read(writ_json_text(number), ret);
 }
 
 bool
@@ -215,14 +189,13 @@ writ_value_same_type(const struct writ_json *a, const struct writ_json *b)
     return left == right;
 }
 
-/* What is equal as written is equal as forwarded. */
 static enum writ_same
-same_number(const struct writ_json *a, const struct writ_json *b)
+same_number(const struct writ_json *wanted, const struct writ_json *value)
 {
     struct writ_decimal left, right;
 
-    if (!writ_is_ok(writ_decimal_read(writ_json_text(a), &left)) ||
-        !writ_is_ok(writ_decimal_read(writ_json_text(b), &right))) {
+    if (!writ_is_ok(writ_decimal_read(writ_json_text(wanted), &left)) ||
+        !writ_is_ok(writ_value_amount(value, &right))) {
         return WRIT_SAME_UNKNOWN;
     }
     return writ_decimal_compare(&left, &right) == 0 ? WRIT_SAME_YES : WRIT_SAME_NO;
@@ -259,8 +232,10 @@ same_object(const struct writ_json *a, const struct writ_json *b)
 }
 
 enum writ_same
-writ_value_same(const struct writ_json *a, const struct writ_json *b)
+writ_value_same(const struct writ_json *wanted, const struct writ_json *value)
 {
+    const struct writ_json *a = wanted, *b = value;
+
     if (writ_json_type(a) != writ_json_type(b)) {
         return WRIT_SAME_NO;
     }

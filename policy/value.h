@@ -4,8 +4,8 @@
  * YAML readers disagree (`no`, `~`, `012`, `1_000`, `12:30`, `.5`, a date) it is refused and has to
  * be put in quotes. A quoted scalar is a string.
  *
- * Numbers are compared as decimals, never as doubles. What counts is what was written and also
- * what would be forwarded, its canonical form: a number holds only when both do. */
+ * Numbers are compared as decimals, never as doubles. A number of a call that is not what its
+ * canonical form says (exact.h) has no answer: it is another number once it is forwarded. */
 #ifndef WRIT_POLICY_VALUE_H
 #define WRIT_POLICY_VALUE_H
 
@@ -26,18 +26,9 @@ bool writ_value_number(
 bool writ_value_length(
     struct writ_options *o, const struct writ_yaml *node, uint64_t most, uint64_t *ret);
 
-/** What a number of an argument is. */
-struct writ_amount {
-    struct writ_decimal written;   /* its source text */
-    struct writ_decimal forwarded; /* its canonical form; mostly the same */
-    bool differ;                   /* whether these two do */
-};
-
-/** WRIT_E_LIMIT when it cannot be held exactly. `number` must be a number. */
-WRIT_RESULT writ_value_amount(const struct writ_json *number, struct writ_amount *ret);
-
-/** True when the amount is a whole number. */
-bool writ_value_is_integer(const struct writ_amount *amount);
+/** A number of a call. WRIT_E_LIMIT when it is not what would be forwarded, or cannot be held
+ * exactly. `number` must be a number. */
+WRIT_RESULT writ_value_amount(const struct writ_json *number, struct writ_decimal *ret);
 
 enum writ_same {
     WRIT_SAME_UNKNOWN = 0, /* a number cannot be held exactly: an error, neither yes nor no */
@@ -45,8 +36,9 @@ enum writ_same {
     WRIT_SAME_YES,
 };
 
-/** Whether both have the same type and value; numbers exactly, objects in any member order. */
-enum writ_same writ_value_same(const struct writ_json *a, const struct writ_json *b);
+/** Whether a value of a call has the type and value that configuration wants; numbers exactly,
+ * objects in any member order. */
+enum writ_same writ_value_same(const struct writ_json *wanted, const struct writ_json *value);
 
 /** True when both have the same type, true and false being one. */
 bool writ_value_same_type(const struct writ_json *a, const struct writ_json *b);

@@ -118,22 +118,41 @@ denotes(struct writ_view literal, struct writ_view digits, int point)
     return seen >= digits.len && (seen == 0 || scale == point);
 }
 
-/* What jcs.h promises: no number is rounded in silence that would be another integer or zero. */
 static bool
-has_canonical_form(const struct writ_json *node)
+is_spelled_as_integer(struct writ_view literal)
 {
-    struct writ_view literal = writ_json_text(node);
-    double size = fabs(node->number);
+    for (size_t i = 0; i < literal.len; i++) {
+        if (literal.ptr[i] != '-' && (literal.ptr[i] < '0' || literal.ptr[i] > '9')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+writ_jcs_is_exact(const struct writ_json *number)
+{
+    struct writ_view literal = writ_json_text(number);
+    double size = fabs(number->number);
     char digits[WRIT_SHORTEST_DIGITS];
     int count = 0, point = 0;
 
-    if (size > 0 && size < EXACT_BELOW) {
-        return true;
+    if (size < EXACT_BELOW && is_spelled_as_integer(literal)) {
+        return true; /* nearly every number */
     }
     if (size > 0) {
         count = writ_shortest_digits(size, digits, &point);
     }
     return denotes(literal, writ_view(digits, (size_t)count), point);
+}
+
+/* What jcs.h promises: no number is rounded in silence that would be another integer or zero. */
+static bool
+has_canonical_form(const struct writ_json *node)
+{
+    double size = fabs(node->number);
+
+    return (size > 0 && size < EXACT_BELOW) || writ_jcs_is_exact(node);
 }
 
 /* ---- values */

@@ -12,7 +12,8 @@
  * - one that is not zero but nearer to zero than to any other double (1e-400) is refused.
  * So no two integers share a canonical form, and reading a canonical text again never fails.
  * Other fractions are rounded to the nearest double, as RFC 8785 has it (0.10000000000000001 is
- * written 0.1): what was rounded is what is judged, digested and forwarded. */
+ * written 0.1). Policy refuses calls with such numbers (writ_jcs_is_exact), so that what is judged
+ * is what is forwarded. */
 #ifndef WRIT_EVIDENCE_JCS_H
 #define WRIT_EVIDENCE_JCS_H
 
@@ -39,6 +40,12 @@ WRIT_RESULT writ_jcs_put(struct writ_buf *buf, const struct writ_json *value, st
  * that is judged. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
 WRIT_RESULT writ_jcs_put_rounded(
     struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
+
+/** Whether a number says what its canonical form says: its literal, read exactly, is the decimal
+ * that ECMAScript prints for its double. 0.1, 1.0, 1e2 and 9007199254740994 do;
+ * 0.10000000000000001, 99.9999999999999999999 and 9007199254740993 do not: whoever compares the
+ * literal compares another number than the one that is forwarded. */
+bool writ_jcs_is_exact(const struct writ_json *number);
 
 #define WRIT_JCS_NUMBER_TEXT 32
 

@@ -192,6 +192,9 @@
         "a token with the scopes that the challenge names")                                        \
     X(ARGUMENTS_NOT_AN_OBJECT, arguments_not_an_object, WRIT_REASON_IN_POLICY,                     \
         "the arguments of a tool call must be an object", "a JSON object, or none at all")         \
+    X(NUMBER_NOT_EXACT, number_not_exact, WRIT_REASON_IN_POLICY,                                   \
+        "a number of the call would reach the tool as another number than was written",            \
+        "send the nearest number that a double holds (99.9, not 99.9000000000000001), or a string where the tool takes one") \
     X(ARGUMENT_NOT_LISTED, argument_not_listed, WRIT_REASON_IN_POLICY,                             \
         "the call has an argument that the policy does not name",                                  \
         "leave the argument out, or add a constraint for it to the policy")                        \

@@ -96,6 +96,36 @@ test('a refusal says which constraint failed and what would be accepted, never t
   gw.verify();
 });
 
+test('a number that the tool would read as another one is refused, whatever the rule asks', async (t) => {
+  const amount = (op, value) => ({ scope: 'pay', arguments: [{ arg: 'amount', op, value }] });
+  const { up, gw, s } = await setUp(t, {
+    ne: amount('ne', 100), not_in: amount('not_in', [1, 100]), lt: amount('lt', 100), each: { scope: 'pay', arguments: [{ arg: 'amounts', op: 'each', value: { op: 'ne', value: 100 } }] },
+    any: { scope: 'pay', arguments: [{ arg: '', op: 'type', value: 'any' }] },
+    shadow: { ...amount('ne', 100), shadow: true },
+    scoped: { ...amount('type', 'number'), scope: 'pay/{amount}' },
+    spend: { ...amount('type', 'number'), budgets: [{ window: '1h', sum: { arg: 'amount', max: 1000 } }] },
+    asked: { ...amount('type', 'number'), approval: { review: 'money', when: [{ arg: 'amount', op: 'eq', value: 100 }] } },
+  }, { reviews: { money: { voters: [{ id: 'ann' }] } } });
+  for (const source of ['99.9999999999999999999', '100.00000000000000000001', '9007199254740993', '0.10000000000000001', '1e-400']) {
+    for (const tool of ['ne', 'not_in', 'lt', 'each', 'any', 'shadow', 'scoped', 'spend', 'asked']) {
+      const n = JSON.rawJSON(source);
+      const answer = await s.call(`up__${tool}`, tool === 'each' ? { amounts: [1, n] } : { amount: n });
+      assert.equal(answer.status, 200);
+      assert.deepEqual([answer.reason, answer.refusal.argument], ['number_not_exact', tool === 'each' ? '/amounts/1' : '/amount'], `${tool} ${source}`);
+      assert.ok(!answer.text.includes(source), answer.text);
+      const { decision, outcome } = decided(gw, answer);
+      assert.deepEqual([decision.decision, decision.params_hash, outcome.outcome], ['deny', undefined, 'blocked']);
+      assert.equal(decision.extensions.writ.reason, 'number_not_exact');
+    }
+  }
+  assert.equal(up.calls.length, 0);
+  assert.equal((await s.call('up__asked', { amount: 100 })).reason, 'approval_required');
+  for (const n of ['100.5', '1.0', '1e2', '500.01', '0.1', '9007199254740994']) {
+    assert.equal((await s.call('up__any', { amount: JSON.rawJSON(n) })).said, `ran ${up.calls.length}`, n);
+  }
+  gw.verify();
+});
+
 test('a refusal can be a result that the model sees', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], refusal: 'result' } });
   for (const caller of [s, new Caller(gw, { modern: true })]) {

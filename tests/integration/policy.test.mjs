@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
-import { judge, parse, print, result, unlisted } from '../support/reference.mjs';
+import { Num, isExact, judge, parse, print, result, unlisted } from '../support/reference.mjs';
 
 const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? '.';
@@ -180,10 +180,30 @@ test('random policies decide random calls as the reference evaluator does', { ti
     }
   }
   // the run means something only when every kind of answer came up
-  for (const reason of ['policy_ok', 'argument_not_listed', 'constraint_failed', 'constraint_error', 'scope_missing']) {
+  for (const reason of ['policy_ok', 'argument_not_listed', 'constraint_failed', 'number_not_exact', 'scope_missing']) {
     assert.ok(tally[reason] > 0, `${reason}: ${print(tally)}`);
   }
   assert.ok(tally.policy_ok > ROUNDS * 20, print(tally)); // the seed decides how many: 50 to 120 as a rule
+});
+
+test('numbers as clients print them are exact; too many digits are refused', () => {
+  const dice = new Dice(Number(process.env.WRIT_SEED ?? Date.now() % 1e9));
+  const bits = new DataView(new ArrayBuffer(8));
+  const double = () => {
+    for (let i = 0; i < 8; i++) bits.setUint8(i, dice.below(256));
+    return Number.isFinite(bits.getFloat64(0)) ? bits.getFloat64(0) : double();
+  };
+  const config = file('numbers.json', print({ tools: { 'u/t': { scope: 's', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } } }));
+  const ask = (source, expect) => ({ call: { agent: { id: 'x' }, tool: 'u/t', arguments: { n: new Num(source) } }, expect });
+  const cases = [];
+  for (let i = 0; i < 2000; i++) {
+    const n = dice.pick([double, () => dice.below(1e6) / 100, () => dice.below(1e9) / 1e4, () => dice.next(), () => 2 ** 53 * dice.next() * 1000])();
+    cases.push(ask(JSON.stringify(n), 'allow'), ask(n.toExponential(), 'allow'));
+    const printed = n.toPrecision(17); // as %.17g of C
+    cases.push(ask(printed.replace(/^0+(?=\d)/, ''), isExact(new Num(printed)) ? 'allow' : { decision: 'deny', reason: 'number_not_exact' }));
+  }
+  const run = writ('policy', 'test', file('numbers.cases.json', print({ config, cases })));
+  assert.equal(run.code, 0, run.out.slice(0, 2000) + run.err);
 });
 
 test('what host_in accepts, the URL parser of browsers sends to a listed host', () => {

@@ -40,21 +40,24 @@ function exact(source) {
 
 const compare = ([a, b], [c, d]) => (a * d < c * b ? -1 : a * d > c * b ? 1 : 0);
 
-// What was written and what would be forwarded.
-const amounts = (num) => [exact(num.source), exact(String(Number(num.source)))];
+// A number of a call: what was written has to be what would be forwarded.
+export const isExact = (num) => compare(fraction(num.source), fraction(String(Number(num.source)))) === 0;
+function amount(num) {
+  if (!isExact(num)) throw new NoAnswer();
+  return exact(num.source);
+}
 
 // ---- values
 
 const typeOf = (v) =>
   v === null ? 'null' : v instanceof Num ? 'number' : Array.isArray(v) ? 'array' : typeof v;
 
+// Of a value of a call and one that a policy wants.
 function same(a, b) {
   if (typeOf(a) !== typeOf(b)) return false;
   switch (typeOf(a)) {
-    case 'number': {
-      const [[aw, af], [bw, bf]] = [amounts(a), amounts(b)];
-      return compare(aw, bw) === 0 && compare(af, bf) === 0;
-    }
+    case 'number':
+      return compare(amount(a), exact(b.source)) === 0;
     case 'array':
       return a.length === b.length && a.every((x, i) => same(x, b[i]));
     case 'object':
@@ -161,7 +164,7 @@ const bound = (v) => exact(v instanceof Num ? v.source : v);
 const length = (v) => Number(v instanceof Num ? v.source : v);
 const listOf = (v) => (Array.isArray(v) ? v : [v]);
 const onString = (fn) => (v, c) => typeof v === 'string' && fn(v, c);
-const onNumber = (fn) => (v, c) => v instanceof Num && amounts(v).every((a) => fn(compare(a, bound(c))));
+const onNumber = (fn) => (v, c) => v instanceof Num && fn(compare(amount(v), bound(c)));
 
 const OPS = {
   eq: (v, c) => same(v, c),
@@ -174,7 +177,7 @@ const OPS = {
   ge: onNumber((o) => o >= 0),
   type: (v, c) =>
     listOf(c).some((t) => t === 'any' || t === typeOf(v)) ||
-    (listOf(c).includes('integer') && v instanceof Num && amounts(v).every(([n, d]) => n % d === 0n)),
+    (listOf(c).includes('integer') && v instanceof Num && amount(v)[0] % amount(v)[1] === 0n),
   min_length: onString((v, c) => [...v].length >= length(c)),
   max_length: onString((v, c) => [...v].length <= length(c)),
   prefix: onString((v, c) => v.startsWith(c)),
@@ -277,9 +280,21 @@ export function fill(template, args) {
   return missing || Buffer.byteLength(text) > 4096 ? null : text;
 }
 
+// Where the first number is that is not what would be forwarded.
+function inexact(value, path = []) {
+  if (value instanceof Num) return isExact(value) ? undefined : path;
+  const inside = Array.isArray(value) ? value.entries() : typeOf(value) === 'object' ? Object.entries(value) : [];
+  for (const [key, child] of inside) {
+    const found = inexact(child, [...path, key]);
+    if (found !== undefined) return found;
+  }
+}
+
 /** {decision, reason, argument, constraint, scope} of a call under one rule {scope, arguments}. */
 export function judge(rule, args) {
   const constraints = rule.arguments ?? [];
+  const number = inexact(args);
+  if (number !== undefined) return { decision: 'deny', reason: 'number_not_exact', argument: pointer(number), scope: null };
   const scope = fill(rule.scope, args);
   const deny = (reason, argument, constraint) => ({ decision: 'deny', reason, argument, constraint, scope });
   const leaf = unlisted(constraints, args);

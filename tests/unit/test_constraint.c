@@ -1,6 +1,7 @@
 /* constraint.h: what is told about a call. What each op accepts, and coverage, are in
  * conformance/test_ops.c. */
 #include "policy/constraint.h"
+#include "evidence/jcs.h"
 #include "policy/compile.h"
 #include "policy/coverage.h"
 #include "support/unit.h"
@@ -171,6 +172,70 @@ START_TEST(a_pointer_that_is_too_long_is_cut_between_names)
 }
 END_TEST
 
+/* Literals around values of which a double holds one alone. */
+static const char *const literals[] = {"100", "1e2", "100.00", "99.9999999999999999999",
+    "100.00000000000000000001", "99.99999999999999", "100.00000000000001", "0.1",
+    "0.10000000000000001", "0.09999999999999999999", "9007199254740992", "9007199254740993",
+    "9007199254740994", "-0", "0", "1e-400", "5e-324", "4e-324",
+    "1.00000000000000000000000000000000000000001"}; /* the last has more than configuration may */
+
+static const struct writ_json *
+forwarded(const struct writ_json *arguments, struct writ_arena *arena)
+{
+    struct writ_buf text = writ_buf_in(arena, 4096);
+
+    ck_assert_ok(writ_jcs_put_rounded(&text, arguments, NULL));
+    return writ_value_of(arena, writ_buf_view(&text));
+}
+
+static void
+check_literal(const struct writ_constraint_set *set, const char *literal, struct writ_arena *arena)
+{
+    struct writ_buf text = writ_buf_in(arena, 4096);
+    const struct writ_json *written, *read;
+
+    writ_buf_fmt(&text, "{\"a\":%s,\"l\":[1,{\"n\":%s}]}", literal, literal);
+    written = writ_value_of(arena, writ_buf_view(&text));
+    read = forwarded(written, arena);
+    for (size_t i = 0; i < set->n; i++) {
+        enum writ_holds left = writ_constraint_holds(set, &set->items[i], written, arena, NULL);
+        ck_assert_msg(left == WRIT_HOLDS_ERROR ||
+                          left == writ_constraint_holds(set, &set->items[i], read, arena, NULL),
+            "%.*s: %s", WRIT_VIEW_ARG(set->items[i].name), literal);
+    }
+}
+
+START_TEST(an_answer_about_what_was_written_is_one_about_what_is_forwarded)
+{
+    for (size_t b = 0; b + 1 < sizeof literals / sizeof literals[0]; b++) {
+        writ_auto_arena arena = writ_value_arena();
+        writ_auto_buf yaml = writ_buf_make(8192);
+        const struct writ_constraint_set *set;
+
+        for (enum writ_op op = WRIT_OP_EQ; op <= WRIT_OP_GE; op++) {
+            const char *word = writ_op_row(op)->word;
+            bool list = op == WRIT_OP_IN || op == WRIT_OP_NOT_IN;
+            const char *open = list ? "[7, " : "", *close = list ? "]" : "";
+            writ_buf_fmt(
+                &yaml, "- {arg: a, op: %s, value: %s%s%s}\n", word, open, literals[b], close);
+            writ_buf_fmt(
+                &yaml, "- {arg: /l/1/n, op: %s, value: %s%s%s}\n", word, open, literals[b], close);
+        }
+        writ_buf_fmt(&yaml, "- {arg: l, op: eq, value: [1, {n: %s}]}\n", literals[b]);
+        writ_buf_fmt(&yaml, "- {arg: l, op: ne, value: [1, {n: %s}]}\n", literals[b]);
+        writ_buf_fmt(&yaml,
+            "- {arg: l, op: each, value: {arg: n, op: ne, value: %s, optional: true}}\n",
+            literals[b]);
+        writ_buf_str(&yaml, "- {arg: a, op: type, value: integer}\n");
+        writ_buf_byte(&yaml, '\0');
+        set = set_of(yaml.ptr, arena);
+        for (size_t i = 0; i < sizeof literals / sizeof literals[0]; i++) {
+            check_literal(set, literals[i], arena);
+        }
+    }
+}
+END_TEST
+
 START_TEST(null_satisfies_a_nullable_constraint_alone)
 {
     static const struct {
@@ -222,4 +287,4 @@ WRIT_UNIT_MAIN("constraint", the_first_constraint_that_does_not_hold_is_told,
     every_constraint_can_be_asked_alone, more_ways_to_name_a_value_than_are_looked_at_refuse,
     an_empty_set_holds_for_no_arguments, a_failure_names_the_element_and_the_inner_constraint,
     a_pointer_that_is_too_long_is_cut_between_names, null_satisfies_a_nullable_constraint_alone,
-    an_op_that_is_none_has_no_word)
+    an_answer_about_what_was_written_is_one_about_what_is_forwarded, an_op_that_is_none_has_no_word)

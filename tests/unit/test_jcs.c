@@ -145,6 +145,28 @@ START_TEST(a_number_that_would_become_another_is_refused)
 }
 END_TEST
 
+START_TEST(a_number_is_exact_when_its_canonical_text_says_the_same)
+{
+    static const struct {
+        const char *text;
+        bool exact;
+    } cases[] = {{"0", true}, {"-0", true}, {"0.0", true}, {"0e9", true}, {"7", true}, {"-7", true},
+        {"1.0", true}, {"1e2", true}, {"100.00", true}, {"1E+2", true}, {"0.1", true},
+        {"500.01", true}, {"-0.001", true}, {"1e-7", true}, {"1.5e300", true}, {"5e-324", true},
+        {"9007199254740991", true}, {"9007199254740994", true}, {"1234567890123456800", true},
+        {"0.30000000000000004", true}, {"0.3333333333333333", true}, {"0.33333333333333331", false},
+        {"0.10000000000000001", false}, {"99.9999999999999999999", false},
+        {"100.00000000000000001", false}, {"-99.9999999999999999999", false},
+        {"9007199254740993", false}, {"1234567890123456789", false}, {"1e-400", false},
+        {"4e-324", false}, {"9.999999999999999", false}, {"1.00000000000000000001", false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ck_assert_msg(writ_jcs_is_exact(writ_values_json(cases[i].text)) == cases[i].exact, "%s",
+            cases[i].text);
+    }
+}
+END_TEST
+
 START_TEST(a_number_that_stays_the_same_passes_however_it_is_spelled)
 {
     static const struct {
@@ -251,6 +273,7 @@ END_TEST
 WRIT_UNIT_MAIN("jcs", white_space_order_and_spelling_do_not_matter, strings_have_the_fewest_escapes,
     names_are_sorted_by_utf16_units, numbers_are_printed_as_ecmascript_prints_them,
     a_number_that_would_become_another_is_refused,
+    a_number_is_exact_when_its_canonical_text_says_the_same,
     a_number_that_stays_the_same_passes_however_it_is_spelled,
     a_buffer_that_is_too_small_is_a_limit, names_compare_as_utf16_does,
     what_is_no_value_stops_the_process)

@@ -1,0 +1,16 @@
+/* exact.h - does every number of a call reach the tool as it was written?
+ *
+ * What is forwarded is the canonical form, whose numbers are doubles. One that was written with
+ * more digits than a double keeps has two values: a rule would compare the one (`ne 100` holds for
+ * 99.9999999999999999999), and the tool would read the other (100). Policy refuses such a call
+ * before it compares anything, so that there is one value for every rule, budget, review and
+ * digest. */
+#ifndef WRIT_POLICY_EXACT_H
+#define WRIT_POLICY_EXACT_H
+
+#include "evidence/json.h"
+
+/** True when they all do. On false `inexact` gets the JSON Pointer of the first that does not. */
+bool writ_exact_holds(const struct writ_json *value, struct writ_buf *inexact);
+
+#endif
