@@ -302,7 +302,7 @@ test('a budget counts what ran or may have run, for each whom it counts, within 
       'up/each': { scope: 's', arguments: AMOUNT, budgets: [{ per: ['agent'], window: '1h', calls: 2 }] },
       'up/tenant': { scope: 's', arguments: AMOUNT, budgets: [{ per: ['tenant'], window: '1h', calls: 2 }] },
       'up/soon': { scope: 's', arguments: AMOUNT, budgets: [{ window: '3s', calls: 1 }] },
-      'up/limit': { scope: 's', arguments: [{ arg: 'amount', op: 'le', value: 5 }], budgets: [{ window: '1h', calls: 2 }], timeout: '200ms' },
+      'up/limit': { scope: 's', arguments: [{ arg: 'amount', op: 'le', value: 5 }], budgets: [{ window: '1h', calls: 2 }], timeout: '2s' },
     },
   });
   const [sa, sb, sc] = await Promise.all([a, b, c].map((x) => openSession(gw, { token: x.token })));
@@ -537,9 +537,9 @@ test('an idle session ends, is sealed, and a run that ended takes no more calls'
 });
 
 test('a session that is in use does not end, whatever it is used for', async (t) => {
-  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } }, { sessions: { idle_expires: '2s' } });
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } }, { sessions: { idle_expires: '4s' } });
   assert.ok((await s.call('up__pay', { amount: 1 })).result);
-  for (const pause of [700, 1400, 700, 1400]) { // never idle for as long as two seconds
+  for (const pause of [700, 1400, 700, 1400]) { // never idle for as long as four seconds
     await sleep(pause);
     assert.equal((await s.request('ping')).status, 200);
   }

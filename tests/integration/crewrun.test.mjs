@@ -123,6 +123,7 @@ for (const shared of [[], ['--shared']]) {
 test('a worker that is dead, mute or talks nonsense fails its agent', () => {
   const dir = folder();
   const shape = put(dir, 'shape.json', { ...SHAPE, roles: [role('a', 2, { first_input: true }), role('z', 1, { final_output: true })] });
+  const mute = ['sleep 60', 'yes 1>&2', 'exec <&-; sleep 60', 'exec >&-; sleep 60'];
   for (const [command, why] of [
     ['no-such-program', /worker ended with status 127/],
     ['exit 3', /worker ended with status 3/],
@@ -134,13 +135,13 @@ test('a worker that is dead, mute or talks nonsense fails its agent', () => {
     ['echo []; cat', /no answer: not a JSON object/],
     ['echo {}; cat', /not asked for this correlationId/],
     ['head -c 2000000 /dev/zero | tr "\\0" a; sleep 60', /line of more than 1048576 bytes/],
-    ["exec <&-; sleep 60", /closed its input or output|no answer in time/],
-    ["exec >&-; sleep 60", /closed its input or output|no answer in time/],
+    ['exec <&-; sleep 60', /closed its input or output|no answer in time/],
+    ['exec >&-; sleep 60', /closed its input or output|no answer in time/],
     ['sleep 60', /no answer in time/],
     ['yes 1>&2', /no answer in time/],
   ]) {
     const log = join(dir, `log-${Math.random()}`);
-    const ran = run('run', shape, '--agents', command, '--timeout', '400', '--log', log);
+    const ran = run('run', shape, '--agents', command, '--timeout', mute.includes(command) ? '400' : '60000', '--log', log);
     assert.equal(ran.status, 1, `${command}: ${ran.stderr}`);
     assert.match(ran.stdout, why, command);
     assert.match(ran.stdout, /completed without a value\n$|aborted/, command);
@@ -156,20 +157,27 @@ test('an answer counts for the agent whose process gave it, and a late one does 
   const thief = worker(dir, `
     if (e.agentId === 'a-1') {
       fs.writeFileSync('${dir}/id', e.correlationId);
-      setTimeout(answer, 1500, 'mine');
+      const stolen = setInterval(() => {
+        if (fs.existsSync('${dir}/stolen')) answer('mine', clearInterval(stolen));
+      }, 5);
     } else if (e.agentId === 'a-2') {
       while (!fs.existsSync('${dir}/id') || fs.readFileSync('${dir}/id').length < 16);
       say({ type: 'agent.step.completed', correlationId: fs.readFileSync('${dir}/id', 'utf8'), output: 'stolen' });
+      fs.writeFileSync('${dir}/stolen', '');
     } else answer(e.input);`);
   const ran = run('run', shape, '--agents', thief);
   assert.match(ran.stdout, /"a-2" fails: .*not asked for this correlationId/);
   assert.match(ran.stdout, /completed: "mine"/);
 
+  // the shared worker is there before the time of a-1 begins; it answers when that is over
   const late = worker(dir, `
-    if (e.type === 'agent.step.timed_out') process.stderr.write('expired ' + e.correlationId.length + '\\n');
-    else if (e.agentId === 'a-1') setTimeout(() => answer('late'), 600);
-    else answer('in time');`);
-  const ran2 = run('run', shape, '--agents', late, '--timeout', '300', '--shared');
+    if (e.type === 'agent.step.timed_out') {
+      process.stderr.write('expired ' + e.correlationId.length + '\\n');
+      answer('late');
+    } else if (e.agentId !== 'a-1') answer('in time');`);
+  const shape2 = put(dir, 'shape2.json', { ...SHAPE, roles: [role('first', 1, { first_input: true }),
+    role('a', 2, { execution: { timeout_ms: 2000, voting: { mode: 'unanimous' } } }), role('z', 1, { final_output: true })] });
+  const ran2 = run('run', shape2, '--agents', late, '--shared');
   assert.match(ran2.stdout, /"a-1" fails: no answer in time\n {2}vote, "unanimous": "in time"/);
   assert.match(ran2.stderr, /expired 16/);
 });

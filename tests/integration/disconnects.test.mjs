@@ -14,9 +14,10 @@ import { startUpstream } from '../support/upstream.mjs';
 import { Streams } from '../support/resumable.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
 
-const RULES = { 'up/work': { scope: 'work', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } };
+// no call ends by itself while a test waits for what ends it
+const RULES = { 'up/work': { scope: 'work', timeout: '60s', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } };
 const notice = (data) => ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
-const SOON_MS = 1500; // a probe, and what it draws
+const SOON_MS = 1500; // a probe, and what it draws: for what must not happen
 
 let certs;
 before(() => {
@@ -100,10 +101,8 @@ for (const secure of [false, true]) {
       test(`a ${era} client that leaves ${where}: ${era === 'modern' ? 'cancelled at once' : 'not cancelled'}`, async (t) => {
         const { up, gw, call, client } = await begin(t);
         client.socket.destroy();
-        const left = Date.now();
         if (era === 'modern') {
           await until(() => !call.open, 'the server to see the call closed');
-          assert.ok(Date.now() - left < SOON_MS, `it took ${Date.now() - left} ms`);
           await until(() => outcomes(gw)[0], 'the outcome');
           assert.equal(outcomes(gw)[0].outcome, 'error');
           assert.equal(outcomes(gw)[0].error_type, 'client_gone');
@@ -140,9 +139,7 @@ for (const secure of [false, true]) {
     const client = await request(gw, secure, c.headers(body), body);
     await client.has('one');
     client.socket.destroy();
-    const left = Date.now();
     await stream.closed();
-    assert.ok(Date.now() - left < SOON_MS, `it took ${Date.now() - left} ms`);
     stream.send({ jsonrpc: '2.0', id: body.id, result: { content: [] } });
     stream.end();
     await until(() => outcomes(gw)[0], 'the outcome');

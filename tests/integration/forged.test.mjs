@@ -227,8 +227,9 @@ test('keys that hang, are huge or are none change nothing, and hold nobody up', 
   await ready(gw);
   const token = await issuer.sign();
   assert.equal((await call(gw, token)).status, 200);
+  let hanging;
   const bad = [
-    ['hangs', () => {}],
+    ['hangs', (res) => { hanging = res; }],
     ['10 MB', (res) => res.end(`{"keys":[],"x":"${'x'.repeat(10_000_000)}"}`)],
     ['10 MB by pieces', (res) => { res.writeHead(200); const more = () => { if (!res.destroyed && res.write('x'.repeat(65536))) setImmediate(more); else res.once('drain', more); }; more(); }],
     ['private keys', async (res) => res.end(JSON.stringify({ keys: [await jose.exportJWK(issuer.keys[0].privateKey)] }))],
@@ -241,13 +242,12 @@ test('keys that hang, are huge or are none change nothing, and hold nobody up', 
     const line = await gw.reload(gw.config); // a new generation fetches at once
     assert.equal(line.event, 'reloaded');
     await until(() => issuer.count('/jwks') > n, what);
-    const before = Date.now();
     // the keys that are known go on, whatever the fetch is doing
     assert.equal((await call(gw, token)).status, 200, what);
     assert.equal((await call(gw, await issuer.sign({ sub: what }))).status, 200, what);
     assert.equal((await call(gw, await steady.sign())).status, 200, what);
     assert.equal((await call(gw, await issuer.sign({}, { kid: 'unknown' }))).status, 401, what);
-    assert.ok(Date.now() - before < 3000, what);
+    if (what === 'hangs') assert.ok(!hanging.destroyed, 'the fetch is still under way');
     assert.equal((await gw.admin('/readyz')).status, 200);
   }
   // an issuer that was not known before a reload has no keys before it gives some

@@ -262,7 +262,7 @@ test('of many requests with one credential at once, all of which see the state, 
 });
 
 test('time goes on while it is looked: a credential that expires meanwhile is not good any more', async (t) => {
-  const { up, mint, pay } = await behind(t, { options: { onCall: (a) => (a.name === 'stat'
+  const { up, mint, pay } = await behind(t, { rules: { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } }, options: { onCall: (a) => (a.name === 'stat'
     ? setTimeout(() => a.result({ content: [], structuredContent: { balance: 7 } }), 1500) : a.text('ran')) } });
   const now = Math.floor(Date.now() / 1000);
   const token = mint('pay', ARGS, { exp: now + 1, target_state_digest: digest({ '/balance': 7 }) });
@@ -399,7 +399,7 @@ test('over stdio: a file that changes between decision and guard is not written'
 });
 
 /** A guard over stdio in front of `source`, a scripted server. */
-async function stdio(t, source, rules = { 'bank/pay': { state: { ...PROBE, timeout: '500ms' } } }) {
+async function stdio(t, source, rules = { 'bank/pay': { state: { ...PROBE, timeout: '3s' } } }) {
   const signer = await issuer();
   const dir = await guardFolder(t, signer.jwks);
   writeFileSync(join(dir, 'server.mjs'), `import { createInterface } from 'node:readline';
@@ -421,7 +421,7 @@ createInterface({ input: process.stdin }).on('line', (line) => { const m = JSON.
 test('over stdio the client sees no question of the guard, no answer to one, and can forge none', async (t) => {
   const { heard, say, pay, answer, child, exited } = await stdio(t, `(m, say) => {
     const p = m.params ?? {};
-    if (p.name === 'stat' && p.arguments.account === 'slow') return setTimeout(() => say({ id: m.id, result: { structuredContent: { balance: 7 } } }), 1200);
+    if (p.name === 'stat' && p.arguments.account === 'slow') return setTimeout(() => say({ id: m.id, result: { structuredContent: { balance: 7 } } }), 4000);
     if (p.name === 'stat') { say({ method: 'notifications/message', params: { level: 'info', data: m.id } }); return say({ id: m.id, result: { structuredContent: { balance: 7 } } }); }
     if (p.name === 'pay') return say({ id: m.id, result: { content: [{ type: 'text', text: 'ran' }] } });
     if (m.id !== undefined) say({ id: m.id, result: { structuredContent: { balance: 9 }, echo: 'writ-guard-' } });
@@ -436,7 +436,7 @@ test('over stdio the client sees no question of the guard, no answer to one, and
   assert.equal((await answer(3)).result.echo, 'writ-guard-');
   assert.equal((await answer('writ-guard-x')).error.code, -32600);
   assert.equal(reason(await answer('slow')), 'target_state_unavailable');
-  await new Promise((r) => setTimeout(r, 1000)); // the answer that comes too late
+  await new Promise((r) => setTimeout(r, 1500)); // the answer that comes too late
   assert.deepEqual(heard.filter((m) => m.method === undefined).map((m) => m.id).sort(), [1, 2, 3, 'slow', 'writ-guard-x'].sort());
   child.stdin.end();
   assert.deepEqual(await exited, [0, null]);

@@ -261,7 +261,7 @@ test('an outcome that nobody could read in the ledger is refused, and may be tol
 });
 
 test('a call that is not made after all frees its key; one that nobody speaks of keeps it', async (t) => {
-  const { gw, crew } = await setUp(t, { framework: { timeout: '1s' }, top: { credential: { lifetime: '1s' } } });
+  const { gw, crew } = await setUp(t, { framework: { timeout: '4s' }, top: { credential: { lifetime: '4s' } } });
   const first = await crew.before(args());
   const second = await crew.before(args());
   assert.deepEqual([second.verdict, second.decision], ['allow', first.decision], 'an answer that was lost is told again');
@@ -284,7 +284,7 @@ test('a call that is not made after all frees its key; one that nobody speaks of
 });
 
 test('what was decided and bound survives SIGKILL, and nothing is bound twice', async (t) => {
-  const { gw, crew } = await setUp(t, { framework: { timeout: '3s' } });
+  const { gw, crew } = await setUp(t, { framework: { timeout: '10s' } });
   const open = (await crew.before(args(1))).decision;
   const bound = (await crew.before(args(2))).decision;
   const lost = (await crew.before(args(3))).decision;

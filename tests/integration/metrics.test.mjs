@@ -8,7 +8,7 @@ import { startUpstream } from '../support/upstream.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
 
 const ANY = [{ arg: 'n', op: 'type', value: 'any' }];
-const RULES = { 'up/pay': { scope: 'pay', arguments: ANY, timeout: '300ms' }, 'up/again': { scope: 'a', arguments: ANY, duplicates: 'replay' },
+const RULES = { 'up/pay': { scope: 'pay', arguments: ANY, timeout: '2s' }, 'up/again': { scope: 'a', arguments: ANY, duplicates: 'replay' },
   'up/shadow': { scope: 's', arguments: [{ arg: 'n', op: 'lt', value: 0 }], shadow: true },
   'up/seen': { scope: 's', arguments: ANY, duplicates: 'allow', state: { tool: 'up/look' } } };
 

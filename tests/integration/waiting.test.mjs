@@ -109,7 +109,7 @@ test('a person who will not look is not waited for, and nothing is lost', async 
     const asked = await first(c, { amount });
     const began = Date.now();
     const told = await again(c, { amount }, asked.result.requestState, { inputResponses: { [KEY]: { action } } });
-    assert.ok(Date.now() - began < 5000, 'at once');
+    assert.ok(Date.now() - began < 15_000, 'not held');
     assert.deepEqual([told.error.code, told.reason], [-31001, 'approval_required']);
     assert.equal(told.refusal.continuation_id, asked.refusal.continuation_id);
     await approve(gw, told.refusal.continuation_id);
@@ -273,12 +273,11 @@ test('SDK v1 and v2 without elicitation wait on one request that is held', async
     await client.connect(transport);
     const progress = [];
     // a timeout far below the wait: progress is what keeps the call alive
-    const calling = callTool(client, { name: 'up__pay', arguments: { amount: i } }, { timeout: 6500, resetTimeoutOnProgress: true, onprogress: (p) => progress.push(p.progress) });
+    const calling = callTool(client, { name: 'up__pay', arguments: { amount: i } }, { timeout: 9000, resetTimeoutOnProgress: true, onprogress: (p) => progress.push(p.progress) });
     const { id } = await openReview(gw);
-    await new Promise((r) => setTimeout(r, i === 0 ? 8000 : 200));
+    await until(() => progress.length >= (i === 0 ? 3 : 1), 'progress');
     await approve(gw, id);
     assert.equal((await calling).content[0].text, `ran ${i + 1}`);
-    assert.ok(progress.length >= (i === 0 ? 2 : 1));
     await client.close();
   }
   assert.equal(up.calls.length, 3);
