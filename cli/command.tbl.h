@@ -306,11 +306,12 @@ COMMAND(verify_keys, "verify keys", "", 0, 0, "follow the rotations of keys from
 REQUIRED(verify_keys, "jwks", "FILE", "The public keys as they are now.")
 REQUIRED(verify_keys, "pin", "FILE", "A JWKS that was trusted before.")
 
-COMMAND(verify_foreign, "verify foreign", "FILE...", 1, 65536, "check evidence in the format of others",
-    "Checks signed governance records, authorizations, grants and outcome records of the profile "
-    "vaara-v0, one JSON value in each file: what each is, whether its signatures and digests hold, "
-    "and what a gateway has to say to it. Together the files are one run: outcomes must belong to "
-    "its decisions, and nothing of it may be missing. Exit 1 when anything speaks against them. "
+COMMAND(verify_foreign, "verify foreign", "FILE|DIR...", 1, 65536, "check evidence in the format of others",
+    "Checks signed governance records, authorizations, grants, verdicts, attestations and outcome "
+    "records of the profile vaara-v0, one JSON value in each file: what each is, whether its signatures "
+    "and digests hold, and what a gateway has to say to it. A folder stands for its *.json files. "
+    "Together the files are one set: records must belong to the same call where they say so, a call has "
+    "one outcome, and nothing of a run may be missing. Exit 1 when anything speaks against them. "
     "docs/interop.md has the kinds of files and the deviations.")
 REQUIRED(verify_foreign, "profile", "NAME", "The format: vaara-v0.")
 VALUE(verify_foreign, "keys", "FILE",

@@ -1,14 +1,18 @@
 /* writ verify foreign: evidence in the formats of others. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/roster.h"
 #include "evidence/jwks.h"
 #include "evidence/pem.h"
 #include "evidence/vaara.h"
 #include "evidence/vaara_receipt.h"
 #include "evidence/write.h"
 
+#include <sys/stat.h>
+
 #define FILE_MAX    ((size_t)16 << 20)
 #define ARENA_MAX   ((size_t)2 << 30)
+#define FILES_MAX   ((size_t)65536)
 #define SECRET_MAX  ((size_t)4096)
 #define ANSWER_MAX  ((size_t)256 << 20)
 #define PROFILE     "vaara-v0"
@@ -33,6 +37,7 @@ struct foreign {
     struct writ_jwk *single; /* --keys, when it is PEM */
     struct writ_buf secret;
     struct writ_vaara_terms terms;
+    const char **paths; /* the operands, and the files of those that are folders */
     struct writ_vaara_finding *findings;
     size_t n;
     struct writ_completeness report;
@@ -124,12 +129,52 @@ read_document(
     return writ_vaara_check(document, &f->terms, f->arena, ret, err);
 }
 
+static writ_result
+add_path(void *user, const char *path, struct writ_view stem, struct writ_err *err)
+{
+    struct foreign *f = user;
+    struct writ_view copy = writ_view_copy(writ_view_str(path), f->arena);
+
+    (void)stem;
+    if (f->n == FILES_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "more than %zu files", FILES_MAX);
+    }
+    if (copy.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
+    }
+    f->paths[f->n++] = copy.ptr;
+    return WRIT_DONE;
+}
+
+/* A folder stands for its *.json files, by name. */
+static WRIT_RESULT
+list(struct foreign *f, const char *operand, struct writ_err *err)
+{
+    struct stat about;
+    size_t found = 0;
+
+    if (stat(operand, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        return add_path(f, operand, writ_view_str(operand), err);
+    }
+    WRIT_TRY(writ_roster_folder(operand, add_path, f, &found, err));
+    if (found == 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: the folder has no *.json file", operand);
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 look(struct foreign *f, struct writ_err *err)
 {
-    f->n = (size_t)f->cli->operand_count;
     f->arena = writ_arena_new(ARENA_MAX);
-    f->findings = f->arena != NULL ? writ_arena_get(f->arena, f->n * sizeof *f->findings) : NULL;
+    f->paths = f->arena != NULL ? writ_arena_get(f->arena, FILES_MAX * sizeof *f->paths) : NULL;
+    if (f->paths == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
+    }
+    for (int i = 0; i < f->cli->operand_count; i++) {
+        WRIT_TRY(list(f, f->cli->operands[i], err));
+    }
+    f->findings = writ_arena_get(f->arena, f->n * sizeof *f->findings);
     if (f->findings == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
@@ -137,7 +182,7 @@ look(struct foreign *f, struct writ_err *err)
     WRIT_TRY(read_secret(f, err));
     WRIT_TRY(read_revoked(f, err));
     for (size_t i = 0; i < f->n; i++) {
-        WRIT_TRY(read_document(f, f->cli->operands[i], &f->findings[i], err));
+        WRIT_TRY(read_document(f, f->paths[i], &f->findings[i], err));
     }
     return writ_vaara_join(f->findings, f->n, f->arena, &f->report, &f->has_report, err);
 }
@@ -182,12 +227,11 @@ write_finding(struct writ_write *w, const char *path, const struct writ_vaara_fi
     writ_write_text(w, "file", writ_view_str(path));
     writ_write_text(w, "kind", writ_view_str(writ_vaara_kind_name(finding->kind)));
     writ_write_flag(w, "holds", finding->holds);
-    if (finding->kind == WRIT_VAARA_RECEIPT) {
+    writ_write_flag(w, "authentic", finding->authentic);
+    write_faults(w, finding->faults);
+    if (writ_vaara_is_record(finding->kind)) {
         write_failed(w, "required_failed", finding, true);
         write_failed(w, "advisories", finding, false);
-    } else {
-        writ_write_flag(w, "authentic", finding->authentic);
-        write_faults(w, finding->faults);
     }
     if (verdict.len > 0) {
         writ_write_text(w, "verdict", verdict);
@@ -217,7 +261,7 @@ answer_json(const struct foreign *f, struct writ_buf *text, struct writ_err *err
     writ_write_name(&w, WRIT_LIT("files"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < f->n; i++) {
-        write_finding(&w, f->cli->operands[i], &f->findings[i]);
+        write_finding(&w, f->paths[i], &f->findings[i]);
     }
     writ_write_array_end(&w);
     writ_write_name(&w, WRIT_LIT("completeness"));
@@ -275,7 +319,7 @@ static WRIT_RESULT
 answer_text(const struct foreign *f, struct writ_buf *text, struct writ_err *err)
 {
     for (size_t i = 0; i < f->n; i++) {
-        writ_buf_fmt(text, "%s: %s %s", f->cli->operands[i], f->findings[i].holds ? "ok" : "no",
+        writ_buf_fmt(text, "%s: %s %s", f->paths[i], f->findings[i].holds ? "ok" : "no",
             writ_vaara_kind_name(f->findings[i].kind));
         put_why(text, &f->findings[i]);
         writ_buf_byte(text, '\n');

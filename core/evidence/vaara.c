@@ -1,18 +1,17 @@
 #include "evidence/vaara.h"
 
-#include "evidence/profile.h"
+#include "base/number.h"
 #include "evidence/vaara_grant.h"
+#include "evidence/vaara_read.h"
 #include "evidence/vaara_receipt.h"
-
-#include <stdlib.h>
 
 #define COUNT(array)    (sizeof(array) / sizeof((array)[0]))
 #define SCHEMA_DECISION "crewai.governance.decision/v1"
 #define SCHEMA_OUTCOME  "crewai.governance.outcome/v1"
 #define SCHEMA_SEAL     "crewai.governance.seal/v1"
 #define SCHEMA_EVIDENCE "vaara.authorization/v0"
-#define EVIDENCE_MAX    ((size_t)1 << 20)        /* canonical bytes */
-#define TIME_MS_MAX     INT64_C(253402300799999) /* the last instant of the year 9999 */
+#define NOW_MAX_S       253402300799.0    /* the year 9999 */
+#define EVIDENCE_MAX    ((size_t)1 << 20) /* canonical bytes */
 
 static const char *const kind_names[] = {
     [WRIT_VAARA_NONE] = "",
@@ -24,6 +23,8 @@ static const char *const kind_names[] = {
     [WRIT_VAARA_CALL] = "call",
     [WRIT_VAARA_BINDING] = "binding",
     [WRIT_VAARA_DUPLICATE] = "duplicate",
+    [WRIT_VAARA_VERDICT] = "verdict",
+    [WRIT_VAARA_ATTESTATION] = "attestation",
     [WRIT_VAARA_RECEIPT] = "receipt",
 };
 
@@ -31,6 +32,13 @@ const char *
 writ_vaara_kind_name(enum writ_vaara_kind kind)
 {
     return kind_names[kind];
+}
+
+bool
+writ_vaara_is_record(enum writ_vaara_kind kind)
+{
+    return kind == WRIT_VAARA_VERDICT || kind == WRIT_VAARA_ATTESTATION ||
+           kind == WRIT_VAARA_RECEIPT;
 }
 
 struct writ_view
@@ -51,107 +59,12 @@ writ_vaara_verdict(const struct writ_vaara_finding *finding)
     case WRIT_VAARA_OUTCOME:
     case WRIT_VAARA_SEAL:
     case WRIT_VAARA_AUTHORIZATION:
+    case WRIT_VAARA_VERDICT:
+    case WRIT_VAARA_ATTESTATION:
     case WRIT_VAARA_RECEIPT:
         break;
     }
     return WRIT_LIT("");
-}
-
-static const struct writ_profile *
-profile(void)
-{
-    return writ_profile_find(WRIT_LIT("vaara-v0"));
-}
-
-/* ---- findings */
-
-static WRIT_RESULT
-fault(struct writ_vaara_finding *finding, struct writ_arena *arena, const char *pointer,
-    const char *what, struct writ_err *err)
-{
-    if (finding->faults == NULL) {
-        finding->faults = writ_arena_get(arena, sizeof *finding->faults);
-        if (finding->faults == NULL) {
-            WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what is wrong with a record");
-        }
-        *finding->faults = (struct writ_faults){0};
-    }
-    writ_faults_add(finding->faults, pointer, what);
-    finding->holds = false;
-    return WRIT_DONE;
-}
-
-/* Faults that were collected elsewhere. */
-static WRIT_RESULT
-fault_all(struct writ_vaara_finding *finding, struct writ_arena *arena,
-    const struct writ_faults *faults, struct writ_err *err)
-{
-    for (size_t i = 0; i < faults->count; i++) {
-        WRIT_TRY(fault(finding, arena, faults->list[i].pointer, faults->list[i].what, err));
-    }
-    return WRIT_DONE;
-}
-
-/* ---- their members in ours */
-
-static const struct writ_json *
-at(const struct writ_json *value, const char *pointer)
-{
-    return writ_json_pointer(value, writ_view_str(pointer));
-}
-
-static struct writ_member_text
-text_at(const struct writ_json *record, const char *pointer)
-{
-    const struct writ_json *value = at(record, pointer);
-
-    if (writ_json_type(value) == WRIT_JSON_STRING) {
-        return writ_member_text(writ_json_string(value));
-    }
-    return (struct writ_member_text){value == NULL                             ? WRIT_ABSENT
-                                     : writ_json_type(value) == WRIT_JSON_NULL ? WRIT_NULL
-                                                                               : WRIT_WRONG,
-        {NULL, 0}};
-}
-
-static struct writ_member_number
-number_at(const struct writ_json *record, const char *pointer)
-{
-    int64_t number;
-
-    if (writ_is_ok(writ_json_integer(at(record, pointer), 0, WRIT_DECISION_SEQ_MAX, &number))) {
-        return writ_member_number(number);
-    }
-    return (struct writ_member_number){WRIT_ABSENT, 0};
-}
-
-static WRIT_RESULT
-read_decision(const struct writ_json *record, struct writ_arena *arena, struct writ_decision *ret,
-    struct writ_err *err)
-{
-    int64_t ms;
-
-    WRIT_TRY(writ_decision_read(record, arena, ret, err));
-    ret->tool = text_at(record, "/action_type");
-    ret->boundary_id = text_at(record, "/completeness/boundaryId");
-    ret->seq = number_at(record, "/completeness/seq");
-    ret->running_count = number_at(record, "/completeness/runningCount");
-    ret->issued_at = (struct writ_member_text){WRIT_ABSENT, {NULL, 0}};
-    if (writ_is_ok(writ_json_integer(at(record, "/timestamp_ms"), 0, TIME_MS_MAX, &ms))) {
-        return writ_member_time_make(ms * 1000, arena, &ret->issued_at, err);
-    }
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-read_outcome(const struct writ_json *record, struct writ_arena *arena, struct writ_outcome *ret,
-    struct writ_err *err)
-{
-    WRIT_TRY(writ_outcome_read(record, arena, ret, err));
-    ret->outcome = text_at(record, "/status");
-    ret->boundary_id = text_at(record, "/completeness/boundaryId");
-    ret->seq = number_at(record, "/completeness/seq");
-    return WRIT_DONE;
 }
 
 /* ---- records: which members there must be */
@@ -217,6 +130,10 @@ static const struct needed authorization_needs[] = {
     {"/evidence/reason", NEED_TEXT},
     {"/evidence/grantFingerprint", NEED_DIGEST},
     {"/evidence/argsCommitment", NEED_DIGEST},
+};
+
+/* of an authorization that has one: the broker need not number them */
+static const struct needed place_needs[] = {
     {"/evidence/completeness/boundaryId", NEED_TEXT},
     {"/evidence/completeness/seq", NEED_COUNT},
     {"/evidence/completeness/runningCount", NEED_COUNT},
@@ -263,8 +180,9 @@ check_needs(struct writ_vaara_finding *finding, const struct writ_json *record,
     const struct needed *needs, size_t n, struct writ_arena *arena, struct writ_err *err)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!is_needed(at(record, needs[i].pointer), needs[i].need)) {
-            WRIT_TRY(fault(finding, arena, needs[i].pointer, "is missing or not of its form", err));
+        if (!is_needed(writ_vaara_read_at(record, needs[i].pointer), needs[i].need)) {
+            WRIT_TRY(writ_vaara_read_fault(
+                finding, arena, needs[i].pointer, "is missing or not of its form", err));
         }
     }
     return WRIT_DONE;
@@ -284,7 +202,8 @@ check_signed(struct writ_vaara_finding *finding, const struct writ_vaara_terms *
     }
     if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_PARSE) {
         finding->authentic = false;
-        return fault(finding, arena, "/signature", "does not hold under any key", err);
+        return writ_vaara_read_fault(
+            finding, arena, "/signature", "does not hold under any key", err);
     }
     return result;
 }
@@ -294,7 +213,7 @@ check_signed(struct writ_vaara_finding *finding, const struct writ_vaara_terms *
 static enum writ_vaara_kind
 wrapper_kind(const struct writ_json *wrapper)
 {
-    const struct writ_json *schema = at(wrapper, "/record/schema");
+    const struct writ_json *schema = writ_vaara_read_at(wrapper, "/record/schema");
 
     return writ_json_is(schema, WRIT_LIT(SCHEMA_DECISION))  ? WRIT_VAARA_DECISION
            : writ_json_is(schema, WRIT_LIT(SCHEMA_OUTCOME)) ? WRIT_VAARA_OUTCOME
@@ -310,15 +229,15 @@ check_decision(struct writ_vaara_finding *finding, const struct writ_json *recor
     struct writ_faults faults = {0};
 
     WRIT_TRY(check_needs(finding, record, decision_needs, COUNT(decision_needs), arena, err));
-    WRIT_TRY(read_decision(record, arena, &decision, err));
+    WRIT_TRY(writ_vaara_read_decision(record, arena, &decision, err));
     if (!writ_decision_is(&decision, WRIT_DECISION_ALLOW) &&
         !writ_decision_is(&decision, WRIT_DECISION_DENY) &&
         !writ_decision_is(&decision, WRIT_DECISION_REVISE) &&
         !writ_decision_is(&decision, WRIT_DECISION_REQUIRE_APPROVAL)) {
-        WRIT_TRY(fault(finding, arena, "/decision", "is no verdict", err));
+        WRIT_TRY(writ_vaara_read_fault(finding, arena, "/decision", "is no verdict", err));
     }
-    WRIT_TRY(writ_decision_recompute(&decision, profile(), &faults, err));
-    return fault_all(finding, arena, &faults, err);
+    WRIT_TRY(writ_decision_recompute(&decision, writ_vaara_read_profile(), &faults, err));
+    return writ_vaara_read_faults(finding, arena, &faults, err);
 }
 
 static WRIT_RESULT
@@ -326,8 +245,8 @@ check_seal(struct writ_vaara_finding *finding, const struct writ_json *record,
     struct writ_arena *arena, struct writ_err *err)
 {
     WRIT_TRY(check_needs(finding, record, seal_needs, COUNT(seal_needs), arena, err));
-    if (writ_json_type(at(record, "/sealed")) != WRIT_JSON_TRUE) {
-        return fault(finding, arena, "/sealed", "is not true", err);
+    if (writ_json_type(writ_vaara_read_at(record, "/sealed")) != WRIT_JSON_TRUE) {
+        return writ_vaara_read_fault(finding, arena, "/sealed", "is not true", err);
     }
     return WRIT_DONE;
 }
@@ -343,7 +262,8 @@ check_wrapper(struct writ_vaara_finding *finding, const struct writ_json *wrappe
 
     if (record == NULL || wrapper_kind(wrapper) != want) {
         finding->authentic = false;
-        return fault(finding, arena, "/schema", "is not that of a record of this kind", err);
+        return writ_vaara_read_fault(
+            finding, arena, "/schema", "is not that of a record of this kind", err);
     }
     WRIT_TRY(check_signed(finding, terms, WRIT_LIT("ES256"), record, NULL, 0,
         writ_json_get(wrapper, WRIT_LIT("signature")), arena, err));
@@ -360,6 +280,8 @@ check_wrapper(struct writ_vaara_finding *finding, const struct writ_json *wrappe
     case WRIT_VAARA_CALL:
     case WRIT_VAARA_BINDING:
     case WRIT_VAARA_DUPLICATE:
+    case WRIT_VAARA_VERDICT:
+    case WRIT_VAARA_ATTESTATION:
     case WRIT_VAARA_RECEIPT:
         break;
     }
@@ -370,6 +292,23 @@ check_wrapper(struct writ_vaara_finding *finding, const struct writ_json *wrappe
 
 static const char *const authorization_signed[] = {
     "alg", "backLink", "decisionDerived", "issuerAsserted", "version"};
+
+/* The evidence has the words of the broker, the record those of its envelope: a call that was
+ * refused is `deny` there and `block` here. */
+static bool
+says_the_same(const struct writ_json *document)
+{
+    const struct writ_json *verdict = writ_vaara_read_at(document, "/evidence/verdict");
+    const struct writ_json *decision =
+        writ_vaara_read_at(document, "/record/decisionDerived/decision");
+
+    return ((writ_json_is(verdict, WRIT_LIT("allow")) &&
+                writ_json_is(decision, WRIT_LIT("allow"))) ||
+               (writ_json_is(verdict, WRIT_LIT("deny")) &&
+                   writ_json_is(decision, WRIT_LIT("block")))) &&
+           writ_json_equal(writ_vaara_read_at(document, "/record/decisionDerived/reason"),
+               writ_vaara_read_at(document, "/evidence/reason"));
+}
 
 static WRIT_RESULT
 check_authorization(struct writ_vaara_finding *finding, const struct writ_vaara_terms *terms,
@@ -393,33 +332,52 @@ check_authorization(struct writ_vaara_finding *finding, const struct writ_vaara_
         writ_json_get(record, WRIT_LIT("signature")), arena, err));
     WRIT_TRY(check_needs(
         finding, document, authorization_needs, COUNT(authorization_needs), arena, err));
-    if (!writ_json_is(at(document, "/evidence/schema"), WRIT_LIT(SCHEMA_EVIDENCE)) ||
-        !writ_json_is(at(document, "/record/decisionDerived/evidenceRef/schema"),
-            WRIT_LIT(SCHEMA_EVIDENCE))) {
-        WRIT_TRY(fault(finding, arena, "/evidence/schema", "is none that is known", err));
-    }
     if (!writ_json_is(
-            at(document, "/record/decisionDerived/evidenceRef/digest"), writ_view_str(text))) {
-        WRIT_TRY(fault(finding, arena, "/evidence", "is not what the record is bound to", err));
+            writ_vaara_read_at(document, "/evidence/schema"), WRIT_LIT(SCHEMA_EVIDENCE)) ||
+        !writ_json_is(writ_vaara_read_at(document, "/record/decisionDerived/evidenceRef/schema"),
+            WRIT_LIT(SCHEMA_EVIDENCE))) {
+        WRIT_TRY(writ_vaara_read_fault(
+            finding, arena, "/evidence/schema", "is none that is known", err));
     }
-    if (!writ_json_equal(
-            at(document, "/record/decisionDerived/decision"), at(document, "/evidence/verdict")) ||
-        !writ_json_equal(
-            at(document, "/record/decisionDerived/reason"), at(document, "/evidence/reason"))) {
-        WRIT_TRY(fault(finding, arena, "/evidence/verdict", "is another than the record's", err));
+    if (!writ_json_is(writ_vaara_read_at(document, "/record/decisionDerived/evidenceRef/digest"),
+            writ_view_str(text))) {
+        WRIT_TRY(writ_vaara_read_fault(
+            finding, arena, "/evidence", "is not what the record is bound to", err));
+    }
+    if (writ_vaara_read_at(document, "/evidence/completeness") != NULL) {
+        WRIT_TRY(check_needs(finding, document, place_needs, COUNT(place_needs), arena, err));
+    }
+    if (!says_the_same(document)) {
+        WRIT_TRY(writ_vaara_read_fault(
+            finding, arena, "/evidence/verdict", "is another than the record's", err));
     }
     return WRIT_DONE;
 }
 
 /* ---- cases */
 
+/* Seconds, which may have a fraction. */
+static bool
+read_now(const struct writ_json *now, int64_t *ret_us)
+{
+    double seconds;
+
+    if (writ_json_type(now) != WRIT_JSON_NUMBER ||
+        !writ_is_ok(writ_number_read(writ_json_text(now), &seconds)) || seconds < 0 ||
+        seconds > NOW_MAX_S) {
+        return false;
+    }
+    *ret_us = (int64_t)(seconds * 1e6);
+    return true;
+}
+
 static WRIT_RESULT
 check_call(struct writ_vaara_finding *finding, const struct writ_vaara_terms *terms,
     struct writ_arena *arena, struct writ_err *err)
 {
     const struct writ_json *document = finding->document;
-    struct writ_member_text tool = text_at(document, "/runtime_tool_name");
-    struct writ_member_text tenant = text_at(document, "/runtime_tenant_id");
+    struct writ_member_text tool = writ_vaara_read_text(document, "/runtime_tool_name");
+    struct writ_member_text tenant = writ_vaara_read_text(document, "/runtime_tenant_id");
     struct writ_vaara_call call = {
         .args = writ_json_get_typed(document, WRIT_LIT("runtime_args"), WRIT_JSON_OBJECT),
         .tool = tool.view,
@@ -430,13 +388,15 @@ check_call(struct writ_vaara_finding *finding, const struct writ_vaara_terms *te
         .revoked_since_s = terms->revoked_since_s,
     };
 
-    if (call.args == NULL || tool.is != WRIT_PRESENT || tenant.is != WRIT_PRESENT ||
-        !writ_is_ok(
-            writ_json_integer(at(document, "/now"), 0, WRIT_DECISION_SEQ_MAX, &call.now_s))) {
+    if (call.args == NULL || tool.is != WRIT_PRESENT || tenant.is != WRIT_PRESENT) {
         finding->authentic = false;
-        return fault(finding, arena, "",
-            "is no call: runtime_args, runtime_tool_name, runtime_tenant_id or now is not there",
-            err);
+        return writ_vaara_read_fault(finding, arena, "",
+            "is no call: runtime_args, runtime_tool_name or runtime_tenant_id is not there", err);
+    }
+    if (!read_now(writ_vaara_read_at(document, "/now"), &call.now_us)) {
+        finding->authentic = false;
+        return writ_vaara_read_fault(
+            finding, arena, "/now", "is not a number of seconds since 1970", err);
     }
     WRIT_TRY(writ_vaara_grant_verify(writ_json_get(document, WRIT_LIT("credential")), &terms->keys,
         &call, &finding->reason, err));
@@ -465,8 +425,10 @@ check_binding(struct writ_vaara_finding *finding, const struct writ_vaara_terms 
     if (finding->faults != NULL) {
         return WRIT_DONE; /* what is not sound has no verdict but no */
     }
-    WRIT_TRY(read_decision(at(approved, "/record"), arena, &authorization, err));
-    WRIT_TRY(read_decision(at(candidate, "/record"), arena, &other, err));
+    WRIT_TRY(writ_vaara_read_decision(
+        writ_vaara_read_at(approved, "/record"), arena, &authorization, err));
+    WRIT_TRY(
+        writ_vaara_read_decision(writ_vaara_read_at(candidate, "/record"), arena, &other, err));
     call = (struct writ_candidate){
         .agent_id = other.agent_id,
         .tool = other.tool,
@@ -502,8 +464,8 @@ check_duplicate(struct writ_vaara_finding *finding, const struct writ_vaara_term
     if (finding->faults != NULL) {
         return WRIT_DONE;
     }
-    WRIT_TRY(read_outcome(at(first, "/record"), arena, &done, err));
-    WRIT_TRY(read_outcome(at(second, "/record"), arena, &again, err));
+    WRIT_TRY(writ_vaara_read_outcome(writ_vaara_read_at(first, "/record"), arena, &done, err));
+    WRIT_TRY(writ_vaara_read_outcome(writ_vaara_read_at(second, "/record"), arena, &again, err));
     if (lookup.find(lookup.ctx, again.intent_ref.view, again.idempotency_key.view) ==
         WRIT_BINDING_FREE) {
         finding->verdict = WRIT_BINDING_ALLOW;
@@ -525,12 +487,50 @@ check_grant(
     return WRIT_DONE;
 }
 
+/* ---- verdicts, attestations, receipts */
+
+static const char *const attestation_signed[] = {
+    "alg", "issuerAsserted", "payloadDerived", "plannerDeclared", "version"};
+static const char *const receipt_signed[] = {
+    "alg", "backLink", "outcomeDerived", "receiptAsserted", "version"};
+
+static const struct {
+    enum writ_vaara_kind kind;
+    enum writ_vaara_record sort;
+    const char *const *signed_members;
+} records[] = {
+    {WRIT_VAARA_VERDICT, WRIT_VAARA_RECORD_DECISION, authorization_signed},
+    {WRIT_VAARA_ATTESTATION, WRIT_VAARA_RECORD_ATTESTATION, attestation_signed},
+    {WRIT_VAARA_RECEIPT, WRIT_VAARA_RECORD_OUTCOME, receipt_signed},
+};
+_Static_assert(COUNT(authorization_signed) == COUNT(receipt_signed) &&
+                   COUNT(attestation_signed) == COUNT(receipt_signed),
+    "each sort of record signs as many members");
+
+/* The signature is judged when the record conforms and somebody gave a key of its algorithm. */
 static WRIT_RESULT
-check_receipt(struct writ_vaara_finding *finding, struct writ_err *err)
+check_record(struct writ_vaara_finding *finding, const struct writ_vaara_terms *terms,
+    struct writ_arena *arena, struct writ_err *err)
 {
-    WRIT_TRY(writ_vaara_receipt_check(finding->document, &finding->failed, err));
+    const struct writ_json *document = finding->document;
+    struct writ_view alg = writ_json_string(writ_json_get(document, WRIT_LIT("alg")));
+    size_t i = 0;
+
+    while (records[i].kind != finding->kind) {
+        i++;
+    }
+    WRIT_TRY(writ_vaara_receipt_check(document, records[i].sort, &finding->failed, err));
     finding->holds = writ_vaara_receipt_conforms(finding->failed);
-    finding->authentic = false;
+    finding->authentic = finding->holds && writ_vaara_signature_judges(&terms->keys, alg);
+    if (finding->authentic) {
+        WRIT_TRY(check_signed(finding, terms, alg, document, records[i].signed_members,
+            COUNT(receipt_signed), writ_json_get(document, WRIT_LIT("signature")), arena, err));
+    }
+    if (finding->kind == WRIT_VAARA_RECEIPT &&
+        writ_vaara_read_at(document, "/decisionDerived") != NULL) {
+        return writ_vaara_read_fault(
+            finding, arena, "/decisionDerived", "stands in a record of an outcome", err);
+    }
     return WRIT_DONE;
 }
 
@@ -554,8 +554,17 @@ kind_of(const struct writ_json *document)
         return WRIT_VAARA_RECEIPT;
     }
     for (size_t i = 0; i < COUNT(shapes); i++) {
-        if (at(document, shapes[i].first) != NULL && at(document, shapes[i].second) != NULL) {
+        if (writ_vaara_read_at(document, shapes[i].first) != NULL &&
+            writ_vaara_read_at(document, shapes[i].second) != NULL) {
             return shapes[i].kind;
+        }
+    }
+    if (writ_vaara_read_at(document, "/outcomeDerived") == NULL) {
+        if (writ_vaara_read_at(document, "/decisionDerived") != NULL) {
+            return WRIT_VAARA_VERDICT;
+        }
+        if (writ_vaara_read_at(document, "/payloadDerived") != NULL) {
+            return WRIT_VAARA_ATTESTATION;
         }
     }
     return wrapper_kind(document) != WRIT_VAARA_NONE ? wrapper_kind(document) : WRIT_VAARA_RECEIPT;
@@ -594,186 +603,14 @@ writ_vaara_check(const struct writ_json *document, const struct writ_vaara_terms
     case WRIT_VAARA_DUPLICATE:
         result = check_duplicate(&finding, terms, arena, err);
         break;
+    case WRIT_VAARA_VERDICT:
+    case WRIT_VAARA_ATTESTATION:
     case WRIT_VAARA_RECEIPT:
     case WRIT_VAARA_NONE:
-        result = check_receipt(&finding, err);
+        result = check_record(&finding, terms, arena, err);
         break;
     }
     WRIT_TRY(result);
     *ret = finding;
-    return WRIT_DONE;
-}
-
-/* ---- all of them together */
-
-/* A decision and what has been found to belong to it. */
-struct held {
-    struct writ_decision decision;
-    bool has_outcome;
-};
-
-struct joining {
-    struct writ_arena *arena;
-    struct held *held; /* by decision_id */
-    size_t held_n;
-    struct writ_digest *grants;
-    size_t grants_n;
-    struct writ_completeness_set *set;
-    bool any;
-};
-
-static int
-by_id(const void *a, const void *b)
-{
-    const struct held *left = a, *right = b;
-
-    return writ_view_compare(left->decision.decision_id.view, right->decision.decision_id.view);
-}
-
-/* What is in the evidence of an authorization about its place. */
-static struct writ_decision
-placed(const struct writ_json *evidence)
-{
-    return (struct writ_decision){
-        .boundary_id = text_at(evidence, "/completeness/boundaryId"),
-        .seq = number_at(evidence, "/completeness/seq"),
-        .running_count = number_at(evidence, "/completeness/runningCount"),
-    };
-}
-
-static WRIT_RESULT
-collect(struct joining *j, const struct writ_vaara_finding *finding, struct writ_err *err)
-{
-    const struct writ_json *record = writ_json_get(finding->document, WRIT_LIT("record"));
-    struct writ_decision place;
-    struct writ_seal seal;
-
-    if (!finding->authentic) {
-        return WRIT_DONE; /* what somebody else may have made fills no gap */
-    }
-    switch (finding->kind) {
-    case WRIT_VAARA_DECISION:
-        WRIT_TRY(read_decision(record, j->arena, &j->held[j->held_n].decision, err));
-        j->held[j->held_n].has_outcome = false;
-        j->any = true;
-        return writ_completeness_add(j->set, &j->held[j->held_n++].decision, err);
-    case WRIT_VAARA_AUTHORIZATION:
-        place = placed(at(finding->document, "/evidence"));
-        j->any = true;
-        return writ_completeness_add(j->set, &place, err);
-    case WRIT_VAARA_SEAL:
-        WRIT_TRY(writ_seal_read(record, j->arena, &seal, err));
-        seal.boundary_id = text_at(record, "/boundaryId");
-        writ_completeness_seal(j->set, &seal);
-        j->any = true;
-        return WRIT_DONE;
-    case WRIT_VAARA_GRANT:
-        return finding->holds
-                   ? writ_vaara_grant_fingerprint(finding->document, &j->grants[j->grants_n++], err)
-                   : WRIT_DONE;
-    case WRIT_VAARA_NONE:
-    case WRIT_VAARA_OUTCOME:
-    case WRIT_VAARA_CALL:
-    case WRIT_VAARA_BINDING:
-    case WRIT_VAARA_DUPLICATE:
-    case WRIT_VAARA_RECEIPT:
-        break;
-    }
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-join_outcome(struct joining *j, struct writ_vaara_finding *finding, struct writ_err *err)
-{
-    const struct writ_json *record = writ_json_get(finding->document, WRIT_LIT("record"));
-    struct held key = {.decision = {.decision_id = text_at(record, "/decision_id")}};
-    struct held *held;
-    struct writ_outcome outcome;
-    writ_result joined;
-
-    if (!finding->authentic) {
-        return WRIT_DONE;
-    }
-    held = j->held_n > 0 ? bsearch(&key, j->held, j->held_n, sizeof key, by_id) : NULL;
-    if (held == NULL) {
-        return fault(finding, j->arena, "/decision_id", "names no decision that is here", err);
-    }
-    WRIT_TRY(read_outcome(record, j->arena, &outcome, err));
-    joined = writ_outcome_join(&outcome, &held->decision, profile(), err);
-    if (!writ_is_ok(joined) && joined.code != WRIT_E_MISMATCH) {
-        return joined;
-    }
-    if (!writ_is_ok(joined) ||
-        !writ_member_text_equal(&outcome.receipt_ref, &held->decision.receipt_ref, false)) {
-        WRIT_TRY(fault(finding, j->arena, "/intent_ref", "does not join its decision", err));
-    }
-    if (held->has_outcome) {
-        WRIT_TRY(fault(finding, j->arena, "/decision_id", "has another outcome already", err));
-    }
-    held->has_outcome = true;
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-join_authorization(
-    const struct joining *j, struct writ_vaara_finding *finding, struct writ_err *err)
-{
-    const struct writ_json *fingerprint = at(finding->document, "/evidence/grantFingerprint");
-    char text[WRIT_DIGEST_TEXT];
-
-    for (size_t i = 0; i < j->grants_n; i++) {
-        writ_digest_text(&j->grants[i], text);
-        if (writ_json_is(fingerprint, writ_view_str(text))) {
-            return WRIT_DONE;
-        }
-    }
-    if (j->grants_n == 0) {
-        return WRIT_DONE; /* nobody said which grants there are */
-    }
-    return fault(
-        finding, j->arena, "/evidence/grantFingerprint", "is of no grant that is here", err);
-}
-
-static WRIT_RESULT
-join_all(struct joining *j, struct writ_vaara_finding *findings, size_t n, struct writ_err *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        WRIT_TRY(collect(j, &findings[i], err));
-    }
-    qsort(j->held, j->held_n, sizeof *j->held, by_id);
-    for (size_t i = 0; i < n; i++) {
-        if (findings[i].kind == WRIT_VAARA_OUTCOME) {
-            WRIT_TRY(join_outcome(j, &findings[i], err));
-        } else if (findings[i].kind == WRIT_VAARA_AUTHORIZATION) {
-            WRIT_TRY(join_authorization(j, &findings[i], err));
-        }
-    }
-    return WRIT_DONE;
-}
-
-static void
-set_freep(struct writ_completeness_set **set)
-{
-    writ_completeness_free(*set);
-}
-
-WRIT_RESULT
-writ_vaara_join(struct writ_vaara_finding *findings, size_t n, struct writ_arena *arena,
-    struct writ_completeness *ret, bool *ret_any, struct writ_err *err)
-{
-    WRIT_AUTO(struct writ_completeness_set *, set_freep) set = writ_completeness_new(n + 1);
-    struct joining j = {
-        .arena = arena,
-        .held = writ_arena_get(arena, (n + 1) * sizeof *j.held),
-        .grants = writ_arena_get(arena, (n + 1) * sizeof *j.grants),
-        .set = set,
-    };
-
-    if (set == NULL || j.held == NULL || j.grants == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to look at the records together");
-    }
-    WRIT_TRY(join_all(&j, findings, n, err));
-    WRIT_TRY(writ_completeness_report(set, arena, ret, err));
-    *ret_any = j.any;
     return WRIT_DONE;
 }

@@ -8,11 +8,14 @@
  *     call                     {credential, now, runtime_args, ...}: the verdict on a grant
  *     binding                  {approved, candidate}: two decisions; may the second one run?
  *     duplicate                {first, second}: two outcomes; may both be?
+ *     verdict                  {decisionDerived, backLink, ...}: whether a call may be made
+ *     attestation              {payloadDerived, plannerDeclared, ...}: what was asked for
  *     receipt                  everything else: an outcome record (vaara_receipt.h)
  *
  * writ_vaara_check looks at one; writ_vaara_join then at all of them together: whether outcomes
- * belong to their decisions, authorizations to the grants that are there, and whether the run is
- * whole. What a document says of its own expected verdict is not looked at. Pure. */
+ * belong to their decisions, authorizations to the grants that are there, records to the call that
+ * they back-link to, each call has one outcome, and the run is whole. What a document says of its
+ * own expected verdict is not looked at. Pure. */
 #ifndef WRIT_EVIDENCE_VAARA_H
 #define WRIT_EVIDENCE_VAARA_H
 
@@ -30,6 +33,8 @@ enum writ_vaara_kind {
     WRIT_VAARA_CALL,
     WRIT_VAARA_BINDING,
     WRIT_VAARA_DUPLICATE,
+    WRIT_VAARA_VERDICT,
+    WRIT_VAARA_ATTESTATION,
     WRIT_VAARA_RECEIPT,
 };
 
@@ -47,14 +52,17 @@ struct writ_vaara_terms {
 struct writ_vaara_finding {
     enum writ_vaara_kind kind;
     bool holds;                        /* nothing speaks against it, and its verdict is a yes */
-    bool authentic;                    /* every signature in it verifies; never set for a receipt */
+    bool authentic;                    /* every signature in it verifies */
     enum writ_reason reason;           /* of grant, call, binding and duplicate; else NONE */
     enum writ_binding_verdict verdict; /* of binding and duplicate */
-    uint32_t failed;                   /* of a receipt: its failed checks */
+    uint32_t failed;                   /* of verdict, attestation and receipt: failed checks */
     struct writ_faults *faults; /* in the arena; NULL: none. Their pointers begin in `record`,
                                    those of an authorization and a call in the document */
     const struct writ_json *document;
 };
+
+/** True for a kind whose checks have ids (vaara_receipt.h). */
+bool writ_vaara_is_record(enum writ_vaara_kind kind);
 
 /** The verdict as the profile calls it ("ok" for a grant that is good, "revise" for a binding that
  * has to be decided anew), or "" where there is none. Static storage. */
@@ -75,8 +83,8 @@ WRIT_RESULT writ_vaara_check(const struct writ_json *document, const struct writ
 /**
  * Looks at all of them together, and takes `holds` from those against which that speaks.
  *
- * @param ret_any  there are decisions, authorizations or a seal, of which `ret` tells whether they
- *                 are whole
+ * @param ret_any  there are decisions, authorizations with a place or a seal, of which `ret` tells
+ *                 whether they are whole
  *
  * @return WRIT_OK, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

@@ -164,11 +164,11 @@ signature_holds(struct verification *v, struct writ_err *err)
 static writ_result
 is_in_time(struct verification *v, struct writ_err *err)
 {
-    int64_t now_s = v->call->now_s;
+    int64_t begin_us = (v->iat_s - WRIT_VAARA_GRANT_SKEW_S) * SECOND_US;
+    int64_t end_us = (v->iat_s + v->lifetime_s + WRIT_VAARA_GRANT_SKEW_S) * SECOND_US;
 
     (void)err;
-    return holds(now_s >= v->iat_s - WRIT_VAARA_GRANT_SKEW_S &&
-                 now_s - v->iat_s <= v->lifetime_s + WRIT_VAARA_GRANT_SKEW_S);
+    return holds(v->call->now_us >= begin_us && v->call->now_us <= end_us);
 }
 
 /* H({"digest": H(args)}) */

@@ -27,7 +27,7 @@ struct writ_vaara_call {
     const struct writ_json *args; /* an object */
     struct writ_view tool, tenant;
     const struct writ_json *known; /* array of the attestation digests that are known */
-    int64_t now_s;
+    int64_t now_us;
     struct writ_view revoked; /* an issuer, or the secretVersion of a key; empty: none */
     int64_t revoked_since_s;  /* what it issued from then on counts as revoked */
 };

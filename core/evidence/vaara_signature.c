@@ -16,6 +16,21 @@ writ_vaara_signature_knows(struct writ_view alg)
     return writ_view_is(alg, "ES256") || writ_view_is(alg, "RS256") || writ_view_is(alg, "HS256");
 }
 
+bool
+writ_vaara_signature_judges(const struct writ_vaara_keys *keys, struct writ_view alg)
+{
+    if (writ_view_is(alg, "HS256")) {
+        return keys->secret.len > 0;
+    }
+    for (size_t i = 0; i < keys->count; i++) {
+        if (writ_vaara_signature_knows(alg) &&
+            writ_jwk_alg(keys->keys[i]) == writ_jwk_alg_named(alg)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 WRIT_RESULT
 writ_vaara_signature_input(const struct writ_json *object, const char *const *names, size_t count,
     struct writ_buf *ret, struct writ_err *err)

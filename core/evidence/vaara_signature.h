@@ -21,6 +21,9 @@ struct writ_vaara_keys {
 /** True for the algorithms of the profile: "ES256", "RS256", "HS256". */
 bool writ_vaara_signature_knows(struct writ_view alg);
 
+/** True when there is a key, or the secret, of that algorithm: so a signature can be judged. */
+bool writ_vaara_signature_judges(const struct writ_vaara_keys *keys, struct writ_view alg);
+
 /**
  * Whether `signature` (lower-case hexadecimal) is one with `alg` over the canonical form of those
  * members of `object` that are named and there; of all of it when `count` is 0.

@@ -1,9 +1,10 @@
 /* The corpora of Vaara: governance_decision_v0, contiguity_v0, credential_binding_v0 and
  * record_conformance_v0, each with the results that its expected.json says.
  *
- * The corpora are under another licence than this project and no part of it. The test reads them
- * from $WRIT_SHARED_VECTORS or from ../shared/vectors/external beside the checkout, and is skipped
- * (exit code 77) where there is neither. vectors/vaara is our own set in the same formats. */
+ * record_conformance_v0 is in vectors/. The others are under AGPL-3.0 and no part of this project:
+ * they are read from $WRIT_SHARED_VECTORS or from ../shared/vectors/external beside the checkout,
+ * where they are. vectors/vaara is our own set in the same formats, and has a case for all that
+ * they check. */
 #include "support/unit.h"
 #include "support/value.h"
 
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SKIPPED   77
 #define PATH_MAX_ 4096
 #define FILES_MAX 64
 #define SECRET    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" /* of the corpus: 32 bytes */
@@ -26,7 +26,7 @@
 #define GD "vaara-governance-decision-v0/"
 #define CG "vaara-contiguity-v0/"
 #define CB "vaara-credential-binding-v0/"
-#define RC "vaara-record-conformance-v0/"
+#define RC WRIT_VECTORS "/vaara-record-conformance-v0/"
 
 /* The folder of the corpora: set by main. */
 static char corpora[PATH_MAX_];
@@ -37,7 +37,7 @@ path_of(const char *name)
 {
     struct writ_buf path = writ_buf_make(PATH_MAX_);
 
-    writ_buf_fmt(&path, "%s/%s", corpora, name);
+    writ_buf_fmt(&path, "%s%s%s", name[0] == '/' ? "" : corpora, name[0] == '/' ? "" : "/", name);
     writ_buf_byte(&path, '\0');
     ck_assert_ok(writ_buf_check(&path, NULL));
     return path;
@@ -78,8 +78,13 @@ key_of(const char *name)
 static struct writ_vaara_finding
 check(struct writ_arena *arena, const struct writ_jwk *key, const char *name)
 {
-    struct writ_vaara_terms terms = {.keys = {.secret = WRIT_LIT(SECRET)}};
+    struct writ_vaara_terms terms = {0};
     struct writ_vaara_finding finding;
+
+    /* the signatures of record_conformance_v0 are made up */
+    if (!writ_view_has_prefix(writ_view_str(name), WRIT_LIT(RC))) {
+        terms.keys.secret = WRIT_LIT(SECRET);
+    }
 
     if (key != NULL) {
         terms.keys.keys[terms.keys.count++] = key;
@@ -272,7 +277,7 @@ expect_grant(
         .known = writ_value_of(arena,
             WRIT_LIT(
                 "[\"sha256:abababababababababababababababababababababababababababababababab\"]")),
-        .now_s = 1781784005, /* 2026-06-18T12:00:05Z */
+        .now_us = INT64_C(1781784005000000), /* 2026-06-18T12:00:05Z */
     };
     enum writ_reason why = WRIT_REASON_NONE;
 
@@ -355,20 +360,20 @@ corpora_at(const char *folder)
 int
 main(void)
 {
-    const TTest *const tests[] = {the_binding_cases_have_the_expected_verdicts,
-        the_unicode_scope_has_the_expected_intent, streams_are_as_complete_as_expected,
+    const TTest *const tests[] = {records_conform_as_expected,
+        the_binding_cases_have_the_expected_verdicts, the_unicode_scope_has_the_expected_intent,
+        streams_are_as_complete_as_expected,
         dropped_authorizations_are_missed_and_all_belong_to_the_grant,
-        grants_have_the_expected_verdicts, the_grant_with_capabilities_bounds_a_call,
-        records_conform_as_expected};
+        grants_have_the_expected_verdicts, the_grant_with_capabilities_bounds_a_call};
     const char *stated = getenv("WRIT_SHARED_VECTORS");
+    bool all = corpora_at(stated != NULL ? stated : WRIT_SOURCE_DIR "/../shared/vectors/external");
 
-    if (stated != NULL && !corpora_at(stated)) {
+    if (stated != NULL && !all) {
         (void)printf("the corpora are not at %s, as WRIT_SHARED_VECTORS says\n", corpora);
         return EXIT_FAILURE;
     }
-    if (stated == NULL && !corpora_at(WRIT_SOURCE_DIR "/../shared/vectors/external")) {
-        (void)printf("SKIPPED: the corpora are not at %s\n", corpora);
-        return SKIPPED;
+    if (!all) {
+        (void)printf("only record_conformance_v0: the other corpora are not at %s\n", corpora);
     }
-    return writ_unit_run("vaara", tests, sizeof tests / sizeof tests[0]);
+    return writ_unit_run("vaara", tests, all ? sizeof tests / sizeof tests[0] : 1);
 }

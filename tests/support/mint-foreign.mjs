@@ -9,6 +9,7 @@ const SECRET = 'a secret of the vectors, 32 bytes';
 const ec = es256('writ vectors: vaara'), rsa = rs256('writ vectors: vaara'), stranger = es256('writ vectors: nobody');
 const hmac = (text, secret = SECRET) => createHmac('sha256', secret).update(text).digest('hex');
 const hex = (signature) => Buffer.from(signature).toString('hex');
+const clean = (value) => JSON.parse(JSON.stringify(value)); // without members that are undefined
 const without = (object, ...names) => Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 
 // ---- what a document comes to, as the runner tells it
@@ -85,7 +86,10 @@ const grantCases = [
   ['a signature of another length', call({ ...grant(), signature: grant().signature + '00' }), 'bad_signature'],
   ['upper case', call({ ...grant(), signature: grant().signature.toUpperCase() }), 'bad_signature'],
   ['the last second', call(grant(), { now: NOW + 90 }), 'credential_ok'],
+  ['a fraction of a second', call(grant(), { now: NOW + 30.5 }), 'credential_ok'],
+  ['a fraction of a second later', call(grant(), { now: NOW + 90.001 }), 'expired'],
   ['a second later', call(grant(), { now: NOW + 91 }), 'expired'],
+  ['a fraction too far in the future', call(grant(), { now: NOW - 30.001 }), 'expired'],
   ['as far in the future as may be', call(grant(), { now: NOW - 30 }), 'credential_ok'],
   ['further in the future', call(grant(), { now: NOW - 31 }), 'expired'],
   ['another tool', call(grant(), { runtime_tool_name: 'write_file' }), 'scope_mismatch'],
@@ -125,7 +129,10 @@ grantCases.push(
     expect: together([found('call', true, { reason: 'credential_ok', verdict: 'ok' })]) },
   { id: 'another was revoked', revoked: 'someone@2026-06-24T00:00:00Z', documents: [call(grant())],
     expect: together([found('call', true, { reason: 'credential_ok', verdict: 'ok' })]) },
-  { id: 'no call at all', documents: [without(call(grant()), 'now')], expect: together([found('call', false, { authentic: false, faults: [''], verdict: 'none', reason: 'none' })]) },
+  ...[['no time', without(call(grant()), 'now'), '/now'], ['a time as a text', call(grant(), { now: '5' }), '/now'],
+    ['a time before 1970', call(grant(), { now: -1 }), '/now']].map(([id, document, fault]) => (
+    { id, documents: [document], expect: together([found('call', false, { authentic: false, faults: [fault], verdict: 'none', reason: 'none' })]) })),
+  { id: 'no tool', documents: [without(call(grant()), 'runtime_tool_name')], expect: together([found('call', false, { authentic: false, faults: [''], verdict: 'none', reason: 'none' })]) },
   { id: 'a grant alone', documents: [grant()], expect: together([found('grant', true, { reason: 'credential_ok', verdict: 'ok' })]) },
   { id: 'a grant alone, changed', documents: [{ ...grant(), alg: 'ES256' }],
     expect: together([found('grant', false, { authentic: false, reason: 'bad_signature', verdict: 'bad_signature' })]) });
@@ -205,10 +212,10 @@ const bindingCases = [
 const G = capable();
 const FINGERPRINT = sha256(payload(G));
 function authorization(seq, over = {}, record = {}) {
-  const evidence = {
+  const evidence = clean({
     schema: 'vaara.authorization/v0', verdict: 'allow', reason: 'ok', toolName: 'read_file', tenantId: 'acme', grantFingerprint: FINGERPRINT,
     argsCommitment: commitment(PAY), capabilities: CAPABILITIES, completeness: { boundaryId: 'broker', seq, runningCount: seq + 1 }, ...over,
-  };
+  });
   const body = {
     version: 1, alg: 'ES256', backLink: { attestationDigest: KNOWN, attestationNonce: 'n-1' },
     decisionDerived: {
@@ -228,26 +235,40 @@ const authorizationCases = [
   ['with another grant', [grant(), authorization(0)], [GOOD, found('authorization', false, { faults: ['/evidence/grantFingerprint'] })], report(true, 1, 1, [], false)],
   ['other evidence', [swapped], [found('authorization', false, { faults: ['/evidence'] })], report(true, 1, 1, [], false)],
   ['evidence of another verdict', [authorization(0, { verdict: 'deny' })], [found('authorization', false, { faults: ['/evidence/verdict'] })], report(true, 1, 1, [], false)],
+  ['refused: deny in the evidence, block in the record', [authorization(0, { verdict: 'deny', reason: 'capability_exceeded' }, { decision: 'block', reason: 'capability_exceeded' })], [A], report(true, 1, 1, [], false)],
+  ['the words of the evidence in the record', [authorization(0, { verdict: 'deny' }, { decision: 'deny' })], [found('authorization', false, { faults: ['/evidence/verdict'] })], report(true, 1, 1, [], false)],
+  ['the words of the record in the evidence', [authorization(0, { verdict: 'block' }, { decision: 'block' })], [found('authorization', false, { faults: ['/evidence/verdict'] })], report(true, 1, 1, [], false)],
+  ['refused for another reason', [authorization(0, { verdict: 'deny', reason: 'revoked' }, { decision: 'block', reason: 'expired' })], [found('authorization', false, { faults: ['/evidence/verdict'] })], report(true, 1, 1, [], false)],
+  ['without a place in a run', [authorization(0, { completeness: undefined })], [A], null],
+  ['half a place', [authorization(0, { completeness: { seq: 0, runningCount: 1 } })], [found('authorization', false, { faults: ['/evidence/completeness/boundaryId'] })], report(true, 1, 1, [], false)],
+  ['a grant for another tool', [G, authorization(0, { toolName: 'write_file' })], [GOOD, found('authorization', false, { faults: ['/evidence/toolName'] })], report(true, 1, 1, [], false)],
+  ['other capabilities than the grant has', [G, authorization(0, { capabilities: CAPABILITIES.slice(1) })], [GOOD, found('authorization', false, { faults: ['/evidence/capabilities'] })], report(true, 1, 1, [], false)],
   ['a changed record', [{ ...authorization(0), record: { ...authorization(0).record, version: 2 } }], [found('authorization', false, forged)], null],
 ].map(([id, documents, expected, completeness]) => ({ id, documents, expect: together(expected, completeness) }));
 
 // ---- outcome records
 const PROJECTION = '{"deleted":true}';
-const receipt = (over = {}, outcome = {}, of = {}) => ({
+const signed = (body, by = ec) => ({ ...clean(body), signature: hex(by.sign(jcs(clean(body)))) });
+const issuer = (nonce) => ({ alg: 'ES256', iat: '2026-06-25T05:00:06Z', iss: 'broker', nonce, secretVersion: 'v1', sub: 'agent' });
+const receipt = (over = {}, outcome = {}, of = {}) => ({ ...signed({
   version: 1, alg: 'ES256', backLink: { attestationDigest: KNOWN, attestationNonce: 'n-1' },
   outcomeDerived: {
     status: 'executed', completedAt: '2026-06-25T05:00:06Z', decisionDigest: KNOWN,
     resultCommitment: { projection: PROJECTION, projectionDigest: sha256(PROJECTION) }, ...outcome,
   },
-  receiptAsserted: { alg: 'ES256', iat: '2026-06-25T05:00:06Z', iss: 'broker', nonce: 'r-1', secretVersion: 'v1', sub: 'agent', ...of },
-  signature: hash('r').toString('hex') + hash('s').toString('hex'), ...over,
-});
-const ADVICE = ['refused_has_no_result', 'signature_length'];
+  receiptAsserted: { ...issuer('r-1'), ...of },
+  ...without(over, 'signature'),
+}), ...over });
+const ADVICE = ['refused_has_no_result', 'riskScore_is_string', 'signature_length'];
 const receiptCases = [
   ['as it should be', receipt(), []],
   ['refused, without result', receipt({ outcomeDerived: { status: 'refused', completedAt: 'now' } }), []],
   ['refused, with a result', receipt({}, { status: 'refused' }), ['refused_has_no_result']],
-  ['a short signature', receipt({ signature: 'ab' }), ['signature_length']],
+  ['a short signature', receipt({ signature: 'ab' }), ['signature_length'], '/signature'],
+  ['changed after it was signed', { ...receipt(), outcomeDerived: { status: 'refused', completedAt: 'now' } }, [], '/signature'],
+  ['a commitment by reference', receipt({}, { resultCommitment: { ref: 'urn:result', digest: KNOWN, canonicalization: 'jcs' } }), []],
+  ['a reference without digest', receipt({}, { resultCommitment: { ref: 'urn:result' } }), ['result_commitment_shape']],
+  ['an outcome and a decision in one', { ...receipt(), decisionDerived: { decision: 'allow', decidedAt: 'now' } }, [], '/decisionDerived'],
   ['a list', [], ['top_level_object']],
   ['null', null, ['top_level_object']],
   ['nothing in it', {}, ['alg_supported', 'back_link_present', 'outcome_present', 'receipt_asserted_present', 'signature_hex', 'version']],
@@ -263,10 +284,67 @@ const receiptCases = [
   ['a commitment without projection', receipt({}, { resultCommitment: { projectionDigest: KNOWN } }), ['result_commitment_shape']],
   ['a commitment that is no digest', receipt({}, { resultCommitment: { projection: PROJECTION, projectionDigest: 'x' } }), ['result_commitment_digest_format']],
   ['a commitment to something else', receipt({}, { resultCommitment: { projection: PROJECTION, projectionDigest: KNOWN } }), ['result_commitment_self_consistent']],
-].map(([id, document, failed]) => ({
-  id, documents: [document],
-  expect: together([found('receipt', failed.every((name) => ADVICE.includes(name)), { authentic: false, failed })]),
-}));
+].map(([id, document, failed, fault]) => {
+  const conforms = failed.every((name) => ADVICE.includes(name));
+  const more = { authentic: conforms && fault !== '/signature', failed, faults: fault ? [fault] : [] };
+  return { id, documents: [document], expect: together([found('receipt', conforms && !fault, more)]) };
+});
+
+// ---- the records of a call together
+const attestation = (nonce, over = {}) => signed({
+  version: 1, alg: 'ES256', plannerDeclared: { intent: 'to read a report' },
+  payloadDerived: { toolCalls: [{ name: 'read_file', serverFingerprint: 'fs', args: { projection: '{}', projectionDigest: sha256('{}') } }] },
+  issuerAsserted: { ...issuer(nonce), expSeconds: 60 }, ...over,
+});
+const ATTESTED = ['a-1', 'a-2'].map((nonce) => attestation(nonce));
+const linkTo = (a) => ({ backLink: { attestationDigest: H(a), attestationNonce: a.issuerAsserted.nonce } });
+const decided = (a, word = 'allow', over = {}, more = {}) => signed({
+  version: 1, alg: 'ES256', ...linkTo(a), decisionDerived: { decision: word, decidedAt: '2026-06-25T05:00:05Z', reason: 'ok', ...over },
+  issuerAsserted: issuer(`d-${word}-${a.issuerAsserted.nonce}`), ...more,
+});
+const ended = (a, d, outcome = {}) => receipt(linkTo(a), { decisionDigest: d && H(d), ...outcome });
+const DECIDED = ATTESTED.map((a) => decided(a));
+const ENDED = ATTESTED.map((a, i) => ended(a, DECIDED[i]));
+const OK = { attestation: found('attestation', true), verdict: found('verdict', true), receipt: found('receipt', true), authorization: A };
+const not = (kind, fault) => found(kind, false, { faults: [fault] });
+const unfit = (kind, ...failed) => found(kind, false, { authentic: false, failed });
+const blocked = decided(ATTESTED[0], 'block');
+const authorized = authorization(0, { completeness: undefined });
+const ofAuthorized = (over = {}) => receipt({}, { decisionDigest: H(authorized.record), ...over });
+const callCases = [
+  ['two whole calls', [...ATTESTED, ...DECIDED, ...ENDED], [OK.attestation, OK.attestation, OK.verdict, OK.verdict, OK.receipt, OK.receipt]],
+  ['in another order', [ENDED[1], DECIDED[0], ATTESTED[1], ENDED[0], ATTESTED[0], DECIDED[1]], [OK.receipt, OK.verdict, OK.attestation, OK.receipt, OK.attestation, OK.verdict]],
+  ['a decision that a person has to take', [decided(ATTESTED[0], 'escalate')], [OK.verdict]],
+  ['one call twice', [ENDED[0], ENDED[0]], [OK.receipt, not('receipt', '/backLink')]],
+  ['two ends of one call', [DECIDED[0], ENDED[0], ended(ATTESTED[0], DECIDED[0], { status: 'errored' })], [OK.verdict, OK.receipt, not('receipt', '/backLink')]],
+  ['outcomes that were exchanged', [...ATTESTED, ...DECIDED, ended(ATTESTED[0], DECIDED[1]), ended(ATTESTED[1], DECIDED[0])],
+    [OK.attestation, OK.attestation, OK.verdict, OK.verdict, not('receipt', '/outcomeDerived/decisionDigest'), not('receipt', '/outcomeDerived/decisionDigest')]],
+  ['an outcome of a decision about another call', [DECIDED[1], ended(ATTESTED[0], DECIDED[1])], [OK.verdict, not('receipt', '/outcomeDerived/decisionDigest')]],
+  ['an outcome of a decision that is not here', [DECIDED[0], ended(ATTESTED[0], decided(ATTESTED[0], 'allow', { reason: 'other' }))], [OK.verdict, not('receipt', '/outcomeDerived/decisionDigest')]],
+  ['an outcome alone', [ENDED[0]], [OK.receipt]],
+  ['an outcome that names no decision', [DECIDED[0], ended(ATTESTED[0])], [OK.verdict, OK.receipt]],
+  ['the nonce of another attestation', [ATTESTED[0], decided(ATTESTED[0], 'allow', {}, { backLink: { ...linkTo(ATTESTED[0]).backLink, attestationNonce: 'a-2' } })],
+    [OK.attestation, not('verdict', '/backLink/attestationNonce')]],
+  ['two nonces of one attestation', [DECIDED[0], receipt({ backLink: { ...linkTo(ATTESTED[0]).backLink, attestationNonce: 'a-2' } }, { decisionDigest: H(DECIDED[0]) })],
+    [OK.verdict, not('receipt', '/backLink/attestationNonce')]],
+  ['of no attestation that is here', [ATTESTED[0], DECIDED[1]], [OK.attestation, not('verdict', '/backLink/attestationDigest')]],
+  ['it ran although it was refused', [blocked, ended(ATTESTED[0], blocked)], [OK.verdict, not('receipt', '/outcomeDerived/status')]],
+  ['it was refused, as decided', [blocked, ended(ATTESTED[0], blocked, { status: 'refused', resultCommitment: undefined })], [OK.verdict, OK.receipt]],
+  ['refused at first, then allowed', [blocked, DECIDED[0], ENDED[0]], [OK.verdict, OK.verdict, OK.receipt]],
+  ['an outcome of an authorization', [authorized, ofAuthorized()], [OK.authorization, OK.receipt]],
+  ['an authorization of another call', [authorized, DECIDED[0], ended(ATTESTED[0], authorized.record)], [OK.authorization, OK.verdict, not('receipt', '/outcomeDerived/decisionDigest')]],
+  ['a forged outcome takes no place', [signed(without(ENDED[0], 'signature'), stranger), ENDED[0]], [found('receipt', false, forged), OK.receipt]],
+  ['a decision with a number for a risk', [decided(ATTESTED[0], 'allow', { riskScore: 0.5 })], [found('verdict', true, { failed: ['riskScore_is_string'] })]],
+  ['a verdict of other words', [decided(ATTESTED[0], 'deny')], [unfit('verdict', 'decision_valid')]],
+  ['a decision without time', [decided(ATTESTED[0], 'allow', { decidedAt: 5 })], [unfit('verdict', 'decided_at_type')]],
+  ['a decision of nobody', [without(DECIDED[0], 'issuerAsserted')], [unfit('verdict', 'issuer_asserted_present')]],
+  ['a decision by another algorithm', [decided(ATTESTED[0], 'allow', {}, { issuerAsserted: { ...issuer('d'), alg: 'RS256' } })], [unfit('verdict', 'issuer_asserted_alg_matches')]],
+  ['a decision about nothing', [{ ...DECIDED[0], decisionDerived: null }], [unfit('verdict', 'decision_present')]],
+  ['an attestation of no call', [attestation('a-1', { payloadDerived: { toolCalls: [] } })], [unfit('attestation', 'payload_derived_present')]],
+  ['an attestation without intent', [without(ATTESTED[0], 'plannerDeclared')], [unfit('attestation', 'planner_declared_present')]],
+  ['an attestation of a call without arguments', [attestation('a-1', { payloadDerived: { toolCalls: [{ name: 'x', serverFingerprint: 'y' }] } })], [unfit('attestation', 'tool_calls_shape')]],
+  ['a changed attestation', [{ ...ATTESTED[0], plannerDeclared: { intent: 'else' } }], [found('attestation', false, forged)]],
+].map(([id, documents, expected]) => ({ id, documents, expect: together(expected) }));
 
 const set = (cases) => ({ format: 'writ-foreign/1', profile: 'vaara-v0', keys: [ec.jwk, rsa.jwk], secret: SECRET, cases });
 write('vaara/grants.json', set(grantCases));
@@ -274,3 +352,4 @@ write('vaara/records.json', set(recordCases));
 write('vaara/bindings.json', set(bindingCases));
 write('vaara/authorizations.json', set(authorizationCases));
 write('vaara/receipts.json', set(receiptCases));
+write('vaara/calls.json', set(callCases));
