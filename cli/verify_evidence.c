@@ -316,6 +316,10 @@ bundle_text(
         "lacks     %llu outcomes, %llu decisions of outcomes, %llu records in between\n",
         (unsigned long long)r->in_flight, (unsigned long long)r->unmatched,
         (unsigned long long)r->inside);
+    if (r->twice > 0) {
+        writ_buf_fmt(out, "twice     %llu calls under a key that another one had claimed\n",
+            (unsigned long long)r->twice);
+    }
     writ_buf_fmt(out, "log       " WRIT_VIEW_FMT ", %llu records\n", WRIT_VIEW_ARG(head->origin),
         (unsigned long long)head->size);
 }

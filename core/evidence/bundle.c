@@ -313,11 +313,45 @@ is_selected(const struct writ_bundle *b, const struct writ_held *held, struct wr
                (b->select.tenant.ptr == NULL || writ_view_equal(b->select.tenant, tenant)));
 }
 
+/* Names the second call of one key. */
+static void
+put_twice(struct writ_bundle *b, struct writ_view decision_id, uint64_t first, struct writ_buf *out)
+{
+    struct writ_write w = writ_write_to(out);
+
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "kind", WRIT_LIT("twice"));
+    writ_write_text(&w, "decision_id", decision_id);
+    writ_write_count(&w, "first", first);
+    end_line(&w);
+    b->report.twice++;
+}
+
 static WRIT_RESULT
-take_decision(struct writ_bundle *b, const struct writ_held *held, struct writ_view tenant,
-    struct writ_view body, struct writ_buf *out, struct writ_err *err)
+take_claim(struct writ_bundle *b, const struct writ_decision *d,
+    const struct writ_extension *extension, struct writ_bundle_claim *claim, struct writ_buf *out,
+    struct writ_err *err)
+{
+    bool is_twice = false;
+    uint64_t first = 0;
+
+    WRIT_TRY(writ_bundle_keys_claim(
+        &b->live.keys, d, extension, b->edge.size - 1, claim, &is_twice, &first, err));
+    if (is_twice) {
+        put_twice(b, d->decision_id.view, first, out);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+take_decision(struct writ_bundle *b, const struct writ_held *held,
+    const struct writ_extension *extension, struct writ_view body, struct writ_buf *out,
+    struct writ_err *err)
 {
     const struct writ_decision *d = &held->decision;
+    struct writ_view tenant =
+        extension->tenant.is == WRIT_PRESENT ? extension->tenant.view : WRIT_LIT("");
+    struct writ_bundle_claim claim = {0};
     struct writ_bundle_run *run = NULL;
     struct writ_bundle_call *call;
 
@@ -332,12 +366,15 @@ take_decision(struct writ_bundle *b, const struct writ_held *held, struct writ_v
         WRIT_TRY(writ_bundle_live_find(&b->live, d->supersedes.view, &call, err));
         if (call != NULL) {
             WRIT_TRY(put_phase(b, call, NULL, d, out, err));
+            claim = call->claim; /* a round goes on under it */
             WRIT_TRY(writ_bundle_live_drop(&b->live, call, err));
         }
     }
+    WRIT_TRY(take_claim(b, d, extension, &claim, out, err));
     WRIT_TRY(writ_bundle_live_add(&b->live, d->decision_id.view, body, &call, err));
     call->profile = held->profile;
     call->run = run;
+    call->claim = claim;
     call->waits = writ_decision_is(d, WRIT_DECISION_REQUIRE_APPROVAL);
     return WRIT_DONE;
 }
@@ -365,6 +402,9 @@ take_outcome(struct writ_bundle *b, const struct writ_held *held, struct writ_vi
     if (call->waits) {
         return writ_bundle_live_keep(call, body, err);
     }
+    if (writ_outcome_nothing_ran(&held->outcome)) {
+        writ_bundle_keys_release(&b->live.keys, &call->claim);
+    }
     WRIT_TRY(put_phase(b, call, &held->outcome, NULL, out, err));
     return writ_bundle_live_drop(&b->live, call, err);
 }
@@ -386,7 +426,7 @@ take(struct writ_bundle *b, const struct writ_held *held, struct writ_view body,
     }
     switch (held->kind) {
     case WRIT_HELD_DECISION:
-        return take_decision(b, held, tenant, body, out, err);
+        return take_decision(b, held, &extension, body, out, err);
     case WRIT_HELD_OUTCOME:
         return take_outcome(b, held, body, out, ret_why, err);
     case WRIT_HELD_SEAL:
@@ -486,6 +526,7 @@ writ_bundle_withhold(struct writ_bundle *b, const struct writ_bundle_withheld *w
     } else if (withheld->kind == WRIT_HELD_OUTCOME) {
         WRIT_TRY(writ_bundle_live_find(&b->live, withheld->decision_id, &call, err));
         if (call != NULL) { /* what became of it is not shown */
+            writ_bundle_keys_release(&b->live.keys, &call->claim);
             WRIT_TRY(writ_bundle_live_drop(&b->live, call, err));
         }
     }
@@ -594,6 +635,7 @@ put_end(struct writ_bundle *b, struct writ_buf *out, struct writ_err *err)
     writ_write_count(&w, "skipped_inside", r->inside);
     writ_write_count(&w, "unmatched_outcomes", r->unmatched);
     writ_write_count(&w, "in_flight", r->in_flight);
+    writ_write_count(&w, "twice", r->twice);
     put_runs(&w, b);
     writ_write_count(&w, "boundaries", r->boundaries);
     writ_write_count(&w, "faulty", r->faulty);

@@ -12,10 +12,11 @@
  *     {"leaf":8,"kind":"node","level":3,"digest":"sha256:..."}
  *     {"leaf":16,"kind":"withheld","of":"outcome","digest":"sha256:...","decision_id":"..."}
  *     {"kind":"phase","decision_id":"...","phase":"consumed","whole":true}
+ *     {"kind":"twice","decision_id":"...","first":7}
  *     {"kind":"end",...,"sha256":"<of all lines before>"}
  *
- * Memory grows with the number of runs, and of the calls that are under way at one time; not with
- * that of records. One thread's; nothing blocks. */
+ * Memory grows with the number of runs, and of the calls that are under way and the keys that are
+ * claimed at one time; not with that of records. One thread's; nothing blocks. */
 #ifndef WRIT_EVIDENCE_BUNDLE_H
 #define WRIT_EVIDENCE_BUNDLE_H
 
@@ -42,6 +43,7 @@ struct writ_bundle_report {
     uint64_t inside;     /* of them, between the first and the last record of the bundle */
     uint64_t unmatched;  /* outcomes whose decision is not shown */
     uint64_t in_flight;  /* decisions that could have an outcome and have none shown */
+    uint64_t twice;      /* decisions whose key another call had claimed */
     uint64_t boundaries; /* runs that a decision or a seal is of */
     uint64_t faulty;     /* of them: a seq missing, double or miscounted, or another seal */
     uint64_t unsealed;   /* of them */

@@ -351,7 +351,7 @@ writ_bundle_check_put(
     } rows[] = {{"size", head->size}, {"records", r->records}, {"decisions", r->decisions},
         {"outcomes", r->outcomes}, {"seals", r->seals}, {"review_events", r->reviews},
         {"withheld", r->withheld}, {"skipped", r->skipped}, {"skipped_inside", r->inside},
-        {"unmatched_outcomes", r->unmatched}, {"in_flight", r->in_flight},
+        {"unmatched_outcomes", r->unmatched}, {"in_flight", r->in_flight}, {"twice", r->twice},
         {"boundaries", r->boundaries}, {"faulty", r->faulty}, {"unsealed", r->unsealed}};
 
     writ_write_text(w, "origin", head->origin);

@@ -331,4 +331,5 @@ writ_bundle_live_wipe(struct writ_bundle_live *live)
         live->oldest_call = call->newer;
         call_free(call);
     }
+    writ_bundle_keys_wipe(&live->keys);
 }

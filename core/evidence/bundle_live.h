@@ -1,12 +1,14 @@
 /* bundle_live.h - what a bundle has to remember between two of its lines: the runs, with what their
  * seqs lack, and the calls that are under way. bundle.h is what is made of it.
  *
- * Grows with both, never with the number of records; at most WRIT_BUNDLE_LIVE_MAX of them. Nobody
+ * Grows with both, and with the keys that are claimed, never with the number of records; at most
+ * WRIT_BUNDLE_LIVE_MAX runs and calls. Nobody
  * can choose names that fall together: tables are by digest. One thread's; nothing blocks. */
 #ifndef WRIT_EVIDENCE_BUNDLE_LIVE_H
 #define WRIT_EVIDENCE_BUNDLE_LIVE_H
 
 #include "evidence/bundle.h"
+#include "evidence/bundle_keys.h"
 #include "evidence/profile.h"
 
 #define WRIT_BUNDLE_LIVE_BUCKETS 65536
@@ -45,6 +47,7 @@ struct writ_bundle_call {
     struct writ_bundle_run *run;        /* NULL: it names none */
     bool waits;                         /* for an approval: an outcome does not end it */
     bool is_withheld;
+    struct writ_bundle_claim claim;
 };
 
 /** Zero-initialise. Both lists are in the order in which they came. */
@@ -55,6 +58,7 @@ struct writ_bundle_live {
     struct writ_bundle_call *calls[WRIT_BUNDLE_LIVE_BUCKETS];
     struct writ_bundle_call *oldest_call, *newest_call;
     size_t runs_n, calls_n;
+    struct writ_bundle_keys keys;
 };
 
 /** Frees all of it. */

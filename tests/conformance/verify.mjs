@@ -430,6 +430,31 @@ function phaseAt({ decision: made, issued_at, expires_at, continuation_id }, out
   return made === 'allow' ? 'fresh' : 'pending';
 }
 
+/** The keys that calls have claimed: each for as long as its decision says, unless nothing ran. */
+class Keys {
+  claims = new Map();
+  now; // the latest decision that claimed one
+  crowd = 1024;
+
+  claim(record, leaf) {
+    const { claim_seconds: seconds, tenant, upstream } = ours(record), { agent_id, tool, idempotency_key, issued_at } = record;
+    const at = isAbsent(issued_at) ? undefined : time(issued_at);
+    if (!isCount(seconds) || at === undefined) return undefined;
+    const key = JSON.stringify([tenant, agent_id, upstream, tool, idempotency_key].map((value) => (typeof value === 'string' ? value : '')));
+    if (this.now === undefined || at > this.now) this.now = at;
+    const before = this.claims.get(key);
+    this.#forget();
+    this.claims.set(key, { leaf, until: at + BigInt(Math.min(seconds, 253402300800)) * 1000000n });
+    return { claim: { key, leaf }, first: before && before.until > this.now ? before.leaf : undefined };
+  }
+  #forget() { // what is over takes no memory
+    if (this.claims.size < this.crowd) return;
+    for (const [key, { until }] of this.claims) if (until <= this.now) this.claims.delete(key);
+    this.crowd = Math.max(1024, 2 * this.claims.size);
+  }
+  release(claim) { if (claim && this.claims.get(claim.key)?.leaf === claim.leaf) this.claims.delete(claim.key); }
+}
+
 export class Bundle {
   edge = new Edge();
   bytes = createHash('sha256');
@@ -438,9 +463,10 @@ export class Bundle {
   order = new Set(); // of the calls, the oldest first
   inOrder = []; // of the runs
   counts = { records: 0, decisions: 0, outcomes: 0, seals: 0, review_events: 0, withheld: 0, skipped: 0, skipped_inside: 0, unmatched_outcomes: 0, in_flight: 0,
-    boundaries: 0, faulty: 0, unsealed: 0 };
+    twice: 0, boundaries: 0, faulty: 0, unsealed: 0 };
   behind = 0; // leaves that were skipped since the last one that was not
   hasShown = false;
+  keysOf = new Keys();
 
   constructor(select, keys, head) {
     const at = (name) => (select[name] === undefined ? undefined : anyTime(select[name]) ?? malformed());
@@ -505,8 +531,13 @@ export class Bundle {
       lines.push(...this.#phase(before, undefined, record));
       this.#dropCall(before);
     }
+    const claimed = this.keysOf.claim(record, this.edge.size - 1);
+    if (claimed?.first !== undefined) {
+      lines.push(JSON.stringify({ kind: 'twice', decision_id: id, first: claimed.first }));
+      this.counts.twice++;
+    }
     const kept = Object.fromEntries(KEPT.filter((name) => name in record).map((name) => [name, record[name]]));
-    this.#addCall(id, { id, run, decision: { ...kept, extensions: { writ: { profile: ours({ extensions }).profile } } } });
+    this.#addCall(id, { id, run, claim: claimed?.claim ?? before?.claim, decision: { ...kept, extensions: { writ: { profile: ours({ extensions }).profile } } } });
     return lines;
   }
   #outcome(record) {
@@ -518,6 +549,7 @@ export class Bundle {
       call.outcome = { completed_at: record.completed_at };
       return [];
     }
+    if (record.outcome === 'blocked' || (record.outcome === 'error' && record.error_type === 'not_sent')) this.keysOf.release(call.claim);
     const lines = this.#phase(call, record);
     this.#dropCall(call);
     return lines;
@@ -555,6 +587,7 @@ export class Bundle {
       run.place(seq, true, decision_id);
       this.#addCall(decision_id, { id: decision_id, run });
     } else if (of === 'outcome' && this.#call(decision_id)) { // what became of it is not shown
+      this.keysOf.release(this.#call(decision_id).claim);
       this.#dropCall(this.#call(decision_id));
     }
     return this.#written([line]);

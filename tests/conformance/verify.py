@@ -718,8 +718,38 @@ def phase_at(d, outcome_at, successor, at):
 
 
 class Call:
-    def __init__(self, decision_id, run, decision=None):
+    def __init__(self, decision_id, run, decision=None, claim=None):
         self.id, self.run, self.decision, self.outcome_at = decision_id, run, decision, None
+        self.claim = claim
+
+
+class Keys:
+    """The keys that calls have claimed: each for as long as its decision says, unless nothing ran."""
+
+    def __init__(self):
+        self.claims, self.now, self.crowd = {}, None, 1024
+
+    def claim(self, record, leaf):
+        """What a decision claims, and the leaf of the call that had claimed it."""
+        part = ours(record)
+        seconds, at = part.get("claim_seconds"), record.get("issued_at")
+        at = None if at is None else time(at)
+        if not is_count(seconds) or at is None:
+            return None, None
+        names = [part.get("tenant"), record.get("agent_id"), part.get("upstream"), record.get("tool"),
+                 record.get("idempotency_key")]
+        key = tuple(name if is_text(name) else "" for name in names)
+        self.now = at if self.now is None else max(at, self.now)
+        before = self.claims.get(key)
+        if len(self.claims) >= self.crowd:  # what is over takes no memory
+            self.claims = {key: claim for key, claim in self.claims.items() if claim[1] > self.now}
+            self.crowd = max(1024, 2 * len(self.claims))
+        self.claims[key] = leaf, at + min(int(seconds), 253402300800) * 1000000
+        return (key, leaf), before[0] if before and before[1] > self.now else None
+
+    def release(self, claim):
+        if claim and self.claims.get(claim[0], (None,))[0] == claim[1]:
+            del self.claims[claim[0]]
 
 
 class Bundle:
@@ -734,8 +764,9 @@ class Bundle:
         self.runs, self.in_order = {}, []  # by name, the oldest first; all of them
         self.calls, self.order = {}, {}  # by decision_id, the oldest first; all of them
         self.counts = dict.fromkeys(("records", "decisions", "outcomes", "seals", "review_events", "withheld", "skipped",
-                                     "skipped_inside", "unmatched_outcomes", "in_flight", "boundaries", "faulty",
-                                     "unsealed"), 0)
+                                     "skipped_inside", "unmatched_outcomes", "in_flight", "twice", "boundaries",
+                                     "faulty", "unsealed"), 0)
+        self.keys_of = Keys()
         self.behind, self.has_shown = 0, False  # leaves that were skipped since the last one that was not
 
     def written(self, lines):
@@ -808,9 +839,13 @@ class Bundle:
         if before:
             lines = self.phase(before, successor=record)
             self.drop_call(before)
+        claim, first = self.keys_of.claim(record, self.edge.size - 1)
+        if first is not None:
+            lines.append(plain({"kind": "twice", "decision_id": record["decision_id"], "first": first}))
+            self.counts["twice"] += 1
         kept = {name: record[name] for name in KEPT if name in record}
         kept["extensions"] = {"writ": {"profile": ours(record).get("profile")}}
-        self.add_call(Call(record["decision_id"], run, kept))
+        self.add_call(Call(record["decision_id"], run, kept, claim or (before and before.claim)))
         return lines
 
     def outcome(self, record):
@@ -824,6 +859,8 @@ class Bundle:
         if call.decision and call.decision["decision"] == "require_approval":  # an outcome does not end it
             call.outcome_at = record["completed_at"]
             return []
+        if record["outcome"] == "blocked" or (record["outcome"] == "error" and record.get("error_type") == "not_sent"):
+            self.keys_of.release(call.claim)
         lines = self.phase(call, outcome_at=record["completed_at"])
         self.drop_call(call)
         return lines
@@ -869,6 +906,7 @@ class Bundle:
             run.place(seq, True, decision_id)
             self.add_call(Call(decision_id, run))
         elif of == "outcome" and self.call(decision_id):  # what became of it is not shown
+            self.keys_of.release(self.call(decision_id).claim)
             self.drop_call(self.call(decision_id))
         return self.written([plain(line)])
 

@@ -108,6 +108,31 @@ add('an outcome whose decision is not shown', 'ok', linesOf(LOG, { ...of(LOG[1],
 add('two outcomes', 'ok', linesOf([A, end(A, 2), end(A, 3)]), { expect: { unmatched_outcomes: 1 } });
 add('two outcomes of one that waits', 'ok', linesOf([P, end(P, 7), end(P, 8)], { select: { at: at(9) } }), { expect: { unmatched_outcomes: 1 } });
 add('two decisions with one id', 'ok', linesOf([A, A, end(A, 2)], { select: { at: at(9) } }), { expect: { in_flight: 1, faulty: 1 } });
+// ---- one key, two calls
+const claims = (over = {}, ours = {}) => ({ idempotency_key: 'one-key', ...ext('acme', { upstream: 'fs', duplicates: 'forbid', claim_seconds: 60, ...ours }), ...over });
+{
+  const first = decide('one', 0, 1, claims()), twice = (id, ...records) => add(id, 'ok', linesOf([first, ...records]));
+  const second = (second, over, ours) => decide('one', 1, second, claims(over, ours));
+  twice('two calls of one key', end(first, 2), second(3));
+  twice('two calls of one key, the first one under way', second(3));
+  twice('three calls of one key', end(first, 2), second(3), decide('two', 0, 4, claims()));
+  twice('a key once more, since nothing ran', end(first, 2, { outcome: 'error', error_type: 'not_sent', tool_output_hash: null }), second(3));
+  twice('a key once more, since its call was refused after all', end(first, 2, { outcome: 'blocked', tool_output_hash: null }), second(3));
+  twice('a key once more, of another agent', end(first, 2), second(3, { agent_id: 'agent:other' }));
+  twice('a key once more, of another tenant', end(first, 2), second(3, {}, { tenant: 'other' }));
+  twice('a key once more, of another server', end(first, 2), second(3, {}, { upstream: 'other' }));
+  twice('a key once more, of a tool that may run again', end(first, 2), second(3, {}, { duplicates: 'allow', claim_seconds: undefined }));
+  const short = decide('one', 0, 1, claims({}, { claim_seconds: 2 })), next = second(4), late = decide('one', 1, 3, claims());
+  add('a key once more, when its claim is over', 'ok', linesOf([short, end(short, 2), late]));
+  add('a key once more, one microsecond before its claim is over', 'ok', linesOf([short, end(short, 2), decide('one', 1, 2, claims({ issued_at: '2026-06-25T05:00:02.999999Z' }))]));
+  const round = second(3, { supersedes: first.value.decision_id }, { claim_seconds: undefined, round: 1 });
+  twice('a round of the call under its claim, and another call of its key', round, end(round, 4), decide('two', 0, 5, claims()));
+  twice('a round of the call that did not run, and another call of its key', round, end(round, 4, { outcome: 'error', error_type: 'not_sent', tool_output_hash: null }), decide('two', 0, 5, claims()));
+  add('a claim that ends never', 'ok', linesOf([decide('one', 0, 1, claims({}, { claim_seconds: 2 ** 53 - 1 })), next]));
+  add('a claim that is no number of seconds', 'ok', linesOf([decide('one', 0, 1, claims({}, { claim_seconds: -1 })), next]));
+  add('a second call of a key that is not named', 'evidence_malformed', forged([first, end(first, 2), second(3)]));
+}
+
 add('names and numbers that sort in another way', 'ok', linesOf([decide('one\u2028\u{1f600}', 0, 1, { target: '\ud83d\ude00 \ue000', extensions: { '\u{1f600}': 1e21, '\ue000': -0.5, '\u00e9': 1e-7, 2: [1.5e300, 0], 10: { z: 4.5, a: 9007199254740992 } } })]));
 for (const profile of ['algovoi-v1', 'vaara-v0']) {
   const d = decision({ decision_id: 'd-x', issued_at: at(1), ...ext('acme', { profile }) }), pick = (names) => Object.fromEntries(names.map((name) => [name, d[name] ?? null]));
