@@ -290,7 +290,7 @@ writ_admit_route(struct writ_request *request)
     case WRIT_ROUTE_CALL:
         return WRIT_STEP_JUDGE;
     case WRIT_ROUTE_HANDSHAKE:
-        return only && request->method == WRIT_MCP_DISCOVER ? WRIT_STEP_PASS : WRIT_STEP_HANDSHAKE;
+        return WRIT_STEP_HANDSHAKE;
     case WRIT_ROUTE_NAMED:
     case WRIT_ROUTE_URI:
     case WRIT_ROUTE_COMPLETE:
@@ -299,8 +299,8 @@ writ_admit_route(struct writ_request *request)
     case WRIT_ROUTE_ALL:
     case WRIT_ROUTE_LOCAL:
         return only ? WRIT_STEP_PASS : WRIT_STEP_SPREAD;
-    case WRIT_ROUTE_LIST: /* lists are filtered by policy, also those of one upstream */
-        return only && request->method != WRIT_MCP_TOOLS_LIST ? WRIT_STEP_PASS : WRIT_STEP_SPREAD;
+    case WRIT_ROUTE_LIST: /* what hides is taken out, also of what one upstream lists */
+        return WRIT_STEP_SPREAD;
     case WRIT_ROUTE_SINGLE:
         return only ? WRIT_STEP_PASS : route_unknown(request);
     case WRIT_ROUTE_STREAM:

@@ -1,5 +1,6 @@
 #include "gateway/catalog.h"
 
+#include "base/hidden.h"
 #include "evidence/jcs.h"
 #include "policy/approval.h"
 
@@ -52,6 +53,7 @@ writ_catalog_add(struct writ_catalog *catalog, const struct writ_json *item)
     struct writ_view name =
         writ_json_string(writ_json_get_typed(item, WRIT_LIT("name"), WRIT_JSON_STRING));
     writ_auto_buf text = writ_buf_make(WRIT_CATALOG_TOOL_MAX);
+    writ_auto_buf visible = writ_buf_make(WRIT_CATALOG_TOOL_MAX);
     struct writ_catalog_tool tool = {.hints = writ_approval_hints(item)};
 
     if (name.ptr == NULL) {
@@ -59,6 +61,7 @@ writ_catalog_add(struct writ_catalog *catalog, const struct writ_json *item)
     }
     WRIT_TRY(writ_jcs_put(&text, item, NULL));
     WRIT_TRY(writ_digest_bytes(writ_buf_view(&text), &tool.digest, NULL));
+    tool.hides = writ_hidden_strip(&visible, writ_buf_view(&text));
     tool.name = writ_view_copy(name, catalog->arena);
     tool.text = writ_view_copy(writ_buf_view(&text), catalog->arena);
     if (tool.name.ptr == NULL || tool.text.ptr == NULL) {
@@ -105,8 +108,8 @@ writ_catalog_seal(struct writ_catalog *catalog)
     join_doubles(catalog);
 }
 
-const struct writ_catalog_tool *
-writ_catalog_find(const struct writ_catalog *catalog, struct writ_view name)
+static const struct writ_catalog_tool *
+find(const struct writ_catalog *catalog, struct writ_view name)
 {
     size_t low = 0, high = catalog != NULL ? catalog->n : 0;
 
@@ -115,12 +118,28 @@ writ_catalog_find(const struct writ_catalog *catalog, struct writ_view name)
         const struct writ_catalog_tool *tool = &catalog->tools[middle];
         int order = writ_view_compare(tool->name, name);
         if (order == 0) {
-            return tool->doubled ? NULL : tool;
+            return tool;
         }
         low = order < 0 ? middle + 1 : low;
         high = order < 0 ? high : middle;
     }
     return NULL;
+}
+
+const struct writ_catalog_tool *
+writ_catalog_find(const struct writ_catalog *catalog, struct writ_view name)
+{
+    const struct writ_catalog_tool *tool = find(catalog, name);
+
+    return tool != NULL && !tool->doubled ? tool : NULL;
+}
+
+bool
+writ_catalog_is_doubled(const struct writ_catalog *catalog, struct writ_view name)
+{
+    const struct writ_catalog_tool *tool = find(catalog, name);
+
+    return tool != NULL && tool->doubled;
 }
 
 bool

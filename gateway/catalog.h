@@ -22,6 +22,7 @@ struct writ_catalog_tool {
     struct writ_params params; /* arguments that the head of a call says again */
     unsigned hints;            /* its annotations: policy/approval.h */
     bool doubled;              /* listed again, with another definition */
+    size_t hides;              /* characters in it that a reader does not see */
 };
 
 struct writ_catalog {
@@ -51,6 +52,9 @@ void writ_catalog_seal(struct writ_catalog *catalog);
 /** The tool of that name, or NULL: not listed, or doubled. `catalog` may be NULL. */
 const struct writ_catalog_tool *writ_catalog_find(
     const struct writ_catalog *catalog, struct writ_view name);
+
+/** Whether the name has two definitions. `catalog` may be NULL. */
+bool writ_catalog_is_doubled(const struct writ_catalog *catalog, struct writ_view name);
 
 /** True when both list the same tools with the same definitions. Either may be NULL: lists none. */
 bool writ_catalog_equal(const struct writ_catalog *a, const struct writ_catalog *b);

@@ -145,7 +145,8 @@ put_response(struct writ_buf *body, const struct writ_request *request,
     writ_mcp_open(&w, request->message.id);
     writ_write_name(&w, WRIT_LIT("result"));
     if (alone != NULL) {
-        writ_write_verbatim(&w, writ_legs_result(alone));
+        writ_metrics_count(request->x->metrics, WRIT_COUNTER_CHARACTERS_HIDDEN,
+            writ_write_visible(&w, writ_legs_result(alone)));
     } else {
         put_joined(&w, request, legs);
     }

@@ -156,6 +156,10 @@ use_definition(struct writ_request *request)
     }
     call->observed.fault = writ_learn_judge(request, call->verdict.rule, call->upstream_name,
         call->tool, tool != NULL ? &tool->digest : NULL);
+    if (call->upstream != NULL &&
+        writ_catalog_is_doubled(catalog_of(request, call->upstream), call->tool)) {
+        call->observed.fault = WRIT_REASON_DEFINITION_AMBIGUOUS;
+    }
     return call->observed.fault == WRIT_REASON_NONE && call->verdict.rule->state != NULL
                ? WRIT_STEP_OBSERVE
                : WRIT_STEP_DRAFT;

@@ -114,6 +114,7 @@ writ_legs_wipe(struct writ_request *request)
     for (size_t i = 0; i < legs->n; i++) {
         writ_catalog_drop(WRIT_TAKE(legs->legs[i].catalog));
         writ_buf_wipe(&legs->legs[i].items);
+        writ_listed_wipe(&legs->legs[i].listed);
     }
 }
 

@@ -4,6 +4,7 @@
 #ifndef WRIT_GATEWAY_LEGS_H
 #define WRIT_GATEWAY_LEGS_H
 
+#include "gateway/listed.h"
 #include "gateway/upcall_request.h"
 
 struct writ_write;
@@ -20,7 +21,9 @@ struct writ_leg {
     struct writ_upcall_answer answer; /* its views are copies in the request's arena */
     const struct writ_json *response; /* the parsed message, or NULL: none, or none that is JSON */
     struct writ_buf items;            /* lists: what this upstream has, as JSON, comma-separated */
+    struct writ_listed listed;        /* lists of tools: which items those are */
     size_t items_n, pages;
+    size_t hidden;                /* lists: characters that were left out */
     bool asking;                  /* an answer is awaited, or has come and was not looked at */
     bool incomplete;              /* lists: it failed to give its list, or a page of it */
     struct writ_catalog *catalog; /* lists of tools: what is being learned, or NULL */

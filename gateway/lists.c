@@ -6,6 +6,7 @@
 #include "gateway/refusal.h"
 #include "gateway/wire.h"
 
+#include "base/hidden.h"
 #include "evidence/write.h"
 
 #define PAGES_ENOUGH 64         /* of one upstream's list, in one answer */
@@ -26,24 +27,34 @@ list_member(enum writ_mcp_method method)
 
 /* ---- an item ---- */
 
+/* By what an item is asked for: it cannot be shown as another. */
+static bool
+has_hiding_name(const struct writ_json *item)
+{
+    static const struct writ_view members[] = {
+        WRIT_LIT("name"), WRIT_LIT("uri"), WRIT_LIT("uriTemplate")};
+
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        struct writ_view name = writ_json_string(writ_json_get(item, members[i]));
+        writ_auto_buf seen = writ_buf_make(name.len);
+        if (writ_hidden_strip(&seen, name) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A list shows only what the caller may call. */
 static bool
-is_shown(const struct writ_leg *leg, const struct writ_json *item)
+is_callable(const struct writ_leg *leg, struct writ_view name, const struct writ_digest *digest)
 {
     struct writ_request *request = leg->request;
-    struct writ_view name = writ_json_string(writ_json_get(item, WRIT_LIT("name")));
     struct writ_view upstream = writ_upstream_config(leg->upstream)->name;
     const struct writ_tool_rule *rule;
-    struct writ_digest digest;
-    bool known;
 
-    if (request->method != WRIT_MCP_TOOLS_LIST) {
-        return true;
-    }
-    known = writ_is_ok(writ_learn_notice(request, leg->upstream, item, &digest));
     rule = writ_policy_find(writ_request_config(request), &request->agent, upstream, name, NULL);
     return rule != NULL && (rule->shadow || writ_learn_judge(request, rule, upstream, name,
-                                                known ? &digest : NULL) == WRIT_REASON_NONE);
+                                                digest) == WRIT_REASON_NONE);
 }
 
 static bool
@@ -99,11 +110,45 @@ put_item(struct writ_leg *leg, const struct writ_json *item)
             put_wire_name(leg, writ_json_string(writ_json_value(name)), &wire);
             writ_write_string(&w, writ_buf_view(&wire));
         } else {
-            writ_write_verbatim(&w, writ_json_value(name));
+            leg->hidden += writ_write_visible(&w, writ_json_value(name));
         }
     }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+}
+
+/* Tools that are not shown are noted as well: another may have their name. */
+static void
+take_tool(struct writ_leg *leg, const struct writ_json *item)
+{
+    struct writ_listed_item listed = {
+        .name = writ_json_string(writ_json_get(item, WRIT_LIT("name")))};
+    bool known = writ_is_ok(writ_learn_notice(leg->request, leg->upstream, item, &listed.digest));
+
+    if (!known || listed.name.ptr == NULL) {
+        return;
+    }
+    listed.start = leg->items.len + (leg->items_n > 0 ? 1 : 0);
+    if (has_hiding_name(item)) {
+        writ_metrics_count(leg->request->x->metrics, WRIT_COUNTER_DEFINITIONS_HIDDEN, 1);
+    } else if (is_callable(leg, listed.name, &listed.digest)) {
+        put_item(leg, item);
+        listed.len = leg->items.len - listed.start;
+    }
+    if (!writ_is_ok(writ_listed_add(&leg->listed, &listed))) {
+        leg->items.failed = WRIT_E_NOMEM;
+    }
+}
+
+static void
+take_item(struct writ_leg *leg, const struct writ_json *item)
+{
+    if (leg->request->method == WRIT_MCP_TOOLS_LIST) {
+        take_tool(leg, item);
+    } else if (!has_hiding_name(item)) {
+        put_item(leg, item);
+        note_owner(leg, item);
+    }
 }
 
 /* A definition that cannot be learned makes the list of tools one that was not seen whole. */
@@ -144,9 +189,8 @@ take_page(struct writ_leg *leg, const struct writ_json *result)
     WRIT_JSON_EACH(item, items)
     {
         learn_item(leg, item);
-        if (writ_json_type(item) == WRIT_JSON_OBJECT && is_shown(leg, item)) {
-            put_item(leg, item);
-            note_owner(leg, item);
+        if (writ_json_type(item) == WRIT_JSON_OBJECT) {
+            take_item(leg, item);
         }
     }
 }
@@ -288,6 +332,19 @@ cut_list(struct writ_legs *legs, struct writ_buf *ret_cursor)
     return legs->n;
 }
 
+/* What was left out of the lists is counted. */
+static void
+join_items(struct writ_request *request, struct writ_legs *legs)
+{
+    for (size_t i = 0; i < legs->n; i++) {
+        size_t hidden = 0;
+        writ_listed_join(&legs->legs[i].listed, &legs->legs[i].items, &hidden);
+        writ_metrics_count(request->x->metrics, WRIT_COUNTER_DEFINITIONS_HIDDEN, hidden);
+        writ_metrics_count(
+            request->x->metrics, WRIT_COUNTER_CHARACTERS_HIDDEN, legs->legs[i].hidden);
+    }
+}
+
 static void
 answer_list(struct writ_request *request, struct writ_legs *legs)
 {
@@ -297,6 +354,7 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     writ_auto_buf items = writ_buf_make(WRIT_LEGS_ANSWER_MAX);
     struct writ_write w = writ_legs_response(request, &body);
 
+    join_items(request, legs);
     writ_buf_byte(&items, '[');
     for (size_t i = 0; i < told; i++) {
         if (legs->legs[i].items.len > 0) {

@@ -39,6 +39,10 @@ WRIT_METRIC_COUNTER(TASK_WORDS_DROPPED, "task_words_dropped_total",
 WRIT_METRIC_COUNTER(ANCHORED, "anchored_total", "Checkpoints that were sent to an anchor")
 WRIT_METRIC_COUNTER(
     ANCHOR_FAILURES, "anchor_failures_total", "Attempts to send one that failed")
+WRIT_METRIC_COUNTER(DEFINITIONS_HIDDEN, "definitions_hidden_total",
+    "Tools left out of lists: two of one name, or a name with characters that cannot be seen")
+WRIT_METRIC_COUNTER(CHARACTERS_HIDDEN, "characters_hidden_total",
+    "Characters that cannot be seen, left out of lists and instructions")
 WRIT_METRIC_COUNTER(SHADOWED, "shadowed_total", "Calls let through by shadow mode")
 
 WRIT_METRIC_GAUGE(CONNECTIONS_OPEN, "connections_open", "Connections that are open")

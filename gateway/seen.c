@@ -23,7 +23,8 @@ writ_seen_wipe(struct writ_seen *seen)
 }
 
 static void
-tell(const struct writ_gateway *gateway, const struct writ_definition *definition, bool changed)
+tell(const struct writ_gateway *gateway, const struct writ_definition *definition, bool changed,
+    size_t hides)
 {
     char digest[WRIT_DIGEST_TEXT];
 
@@ -31,6 +32,17 @@ tell(const struct writ_gateway *gateway, const struct writ_definition *definitio
     WRIT_LOG(gateway->log, changed ? WRIT_LOG_WARN : WRIT_LOG_DEBUG,
         changed ? "definition_changed" : "definition_seen", writ_log_text("tool", definition->name),
         writ_log_str("digest", digest));
+    if (hides > 0) {
+        WRIT_LOG(gateway->log, WRIT_LOG_WARN, "definition_hides",
+            writ_log_text("tool", definition->name), writ_log_int("characters", (int64_t)hides));
+    }
+}
+
+static void
+tell_doubled(const struct writ_gateway *gateway, struct writ_view upstream, struct writ_view tool)
+{
+    WRIT_LOG(gateway->log, WRIT_LOG_WARN, "definition_ambiguous",
+        writ_log_text("upstream", upstream), writ_log_text("tool", tool));
 }
 
 static writ_result
@@ -54,7 +66,7 @@ put_tool(const struct writ_gateway *gateway, struct writ_view upstream,
     if (before != NULL && writ_digest_equal(&before->digest, &definition.digest)) {
         definition.at = before->at;
     } else {
-        tell(gateway, &definition, before != NULL);
+        tell(gateway, &definition, before != NULL, tool->hides);
     }
     return writ_definitions_put(ret, &definition, NULL);
 }
@@ -86,8 +98,11 @@ put_upstream(const struct writ_gateway *gateway, size_t index, const struct writ
         return put_old(name, seen, ret);
     }
     for (size_t i = 0; i < catalog->n && writ_is_ok(r); i++) {
-        r = catalog->tools[i].doubled ? WRIT_DONE
-                                      : put_tool(gateway, name, &catalog->tools[i], seen, ret);
+        if (!catalog->tools[i].doubled) {
+            r = put_tool(gateway, name, &catalog->tools[i], seen, ret);
+        } else if (*ret_version != seen->versions[index]) {
+            tell_doubled(gateway, name, catalog->tools[i].name);
+        }
     }
     writ_catalog_drop(catalog);
     return r;

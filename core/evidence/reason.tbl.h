@@ -216,6 +216,9 @@
     X(DEFINITION_UNKNOWN, definition_unknown, WRIT_REASON_IN_POLICY,                               \
         "the tool is pinned, and its server does not say what it is",                              \
         "try again when the tool server lists the tool")                                           \
+    X(DEFINITION_AMBIGUOUS, definition_ambiguous, WRIT_REASON_IN_POLICY,                           \
+        "the tool server lists two definitions under the tool's name",                             \
+        "the operator of the tool server gives each tool a name of its own")                       \
     X(DEFINITION_NOT_ACCEPTED, definition_not_accepted, WRIT_REASON_IN_POLICY,                     \
         "the tool is pinned, and its definition was not accepted yet",                             \
         "an operator accepts it with writ tools accept")                                           \

@@ -4,6 +4,7 @@
  * (2) Failures stay in the buffer: nothing here looks at them before writ_write_end. */
 #include "evidence/write.h"
 
+#include "base/hidden.h"
 #include "base/text.h"
 #include "evidence/jcs.h"
 
@@ -236,6 +237,65 @@ void
 writ_write_verbatim(struct writ_write *w, const struct writ_json *value)
 {
     put_ordered(w, value, put_digits);
+}
+
+static size_t
+put_visible_string(struct writ_write *w, struct writ_view text)
+{
+    writ_auto_buf seen = writ_buf_make(text.len);
+    size_t left_out = writ_hidden_strip(&seen, text);
+
+    writ_write_string(w, writ_buf_view(&seen));
+    w->buf->failed = seen.failed == WRIT_E_NOMEM ? WRIT_E_NOMEM : w->buf->failed;
+    return left_out;
+}
+
+static size_t
+put_visible_member(struct writ_write *w, const struct writ_json *name)
+{
+    writ_auto_buf seen = writ_buf_make(writ_json_string(name).len);
+    size_t left_out = writ_hidden_strip(&seen, writ_json_string(name));
+
+    if (left_out > 0) {
+        return left_out;
+    }
+    writ_write_name(w, writ_json_string(name));
+    return writ_write_visible(w, writ_json_value(name));
+}
+
+size_t
+writ_write_visible(struct writ_write *w, const struct writ_json *value)
+{
+    size_t left_out = 0;
+
+    switch (writ_json_type(value)) {
+    case WRIT_JSON_STRING:
+        return put_visible_string(w, writ_json_string(value));
+    case WRIT_JSON_ARRAY:
+        writ_write_array_begin(w);
+        WRIT_JSON_EACH(child, value)
+        {
+            left_out += writ_write_visible(w, child);
+        }
+        writ_write_array_end(w);
+        return left_out;
+    case WRIT_JSON_OBJECT:
+        writ_write_object_begin(w);
+        WRIT_JSON_EACH(name, value)
+        {
+            left_out += put_visible_member(w, name);
+        }
+        writ_write_object_end(w);
+        return left_out;
+    case WRIT_JSON_NONE:
+    case WRIT_JSON_NULL:
+    case WRIT_JSON_FALSE:
+    case WRIT_JSON_TRUE:
+    case WRIT_JSON_NUMBER:
+        writ_write_verbatim(w, value);
+        break;
+    }
+    return 0;
 }
 
 /* ---- members ---- */

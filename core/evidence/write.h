@@ -55,6 +55,9 @@ void writ_write_value(struct writ_write *w, const struct writ_json *value);
 void writ_write_ordered(struct writ_write *w, const struct writ_json *value);
 /** The same with its numbers as they were written, whatever their size: for what is not ours. */
 void writ_write_verbatim(struct writ_write *w, const struct writ_json *value);
+/** The same without the characters that a reader does not see (base/hidden.h), and without members
+ * whose name has some. Gives how many characters were left out. */
+size_t writ_write_visible(struct writ_write *w, const struct writ_json *value);
 /** JSON text that is known to be one well-formed value, as it is. */
 void writ_write_raw(struct writ_write *w, struct writ_view json);
 
