@@ -201,8 +201,15 @@ writ_api_put_problem(
 void
 writ_api_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason)
 {
+    writ_api_problem_about(x, status, reason, NULL);
+}
+
+void
+writ_api_problem_about(
+    struct writ_exchange *x, unsigned status, enum writ_reason reason, const char *detail)
+{
     writ_auto_buf body = writ_buf_make(PROBLEM_MAX);
 
-    writ_api_put_problem(&body, status, reason, NULL);
+    writ_api_put_problem(&body, status, reason, detail);
     reply(x, status, WRIT_LIT("application/problem+json"), &body);
 }

@@ -58,4 +58,8 @@ void writ_api_put_problem(
 /** Answers with a problem. Ends the exchange. */
 void writ_api_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason);
 
+/** The same, and what exactly. */
+void writ_api_problem_about(
+    struct writ_exchange *x, unsigned status, enum writ_reason reason, const char *detail);
+
 #endif

@@ -20,6 +20,7 @@ struct asked {
     enum deed deed;
     struct writ_view id;
     bool seen; /* CANCEL, VOTE: the review was read, and the caller may see it */
+    bool late; /* the review does not live: it is read, to tell one that is over from none */
     struct writ_entry entry;
     struct writ_post post;
 };
@@ -116,6 +117,9 @@ status_of(enum writ_reason reason)
                                                      : 409;
 }
 
+static void submit(struct asked *a);
+static void vote(struct asked *a);
+
 static void
 answer_event(struct asked *a)
 {
@@ -126,8 +130,15 @@ answer_event(struct asked *a)
     if (r->refused != WRIT_REASON_NONE) {
         enum writ_reason reason = r->refused;
 
+        if (reason == WRIT_REASON_REVIEW_UNKNOWN) {
+            a->late = true;
+            a->entry =
+                (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_GET, .review_get = {.id = a->id}};
+            submit(a);
+            return;
+        }
         /* who may not even see it is not told that it is there */
-        if (reason != WRIT_REASON_REVIEW_UNKNOWN && !may_see(a, &r->told.review)) {
+        if (!may_see(a, &r->told.review)) {
             reason = WRIT_REASON_REVIEW_UNKNOWN;
         }
         refuse(a, status_of(reason), reason);
@@ -139,9 +150,6 @@ answer_event(struct asked *a)
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     reply(a, &body);
 }
-
-static void submit(struct asked *a);
-static void vote(struct asked *a);
 
 static void
 cancel(struct asked *a)
@@ -172,6 +180,8 @@ back_on_loop(struct writ_post *post)
         answer_event(a);
     } else if (!may_see(a, &a->entry.review_get.told.review)) {
         refuse(a, 404, WRIT_REASON_REVIEW_UNKNOWN);
+    } else if (a->late) {
+        refuse(a, 409, WRIT_REASON_REVIEW_CLOSED);
     } else if (a->deed == DEED_CANCEL && !a->seen) {
         cancel(a);
     } else if (a->deed == DEED_VOTE) {
@@ -244,13 +254,15 @@ vote(struct asked *a)
     const struct writ_entry_review_get *get = &a->entry.review_get;
     struct writ_review_seat seat = {.voter = subject_of(a)};
     struct writ_entry_review r;
+    struct writ_err err = {{0}, 0, 0};
 
     if (a->seen) {
         seat.digest = writ_view_copy(writ_view_str(get->told.digest), a->x->arena);
         seat.whole = get->arguments.ptr != NULL && writ_prompt_is_whole(get->arguments);
     }
-    if (!writ_is_ok(writ_review_ballot_read(a->x->body, &seat, a->x->arena, &r, NULL))) {
-        refuse(a, 422, WRIT_REASON_VOTE_MALFORMED);
+    if (!writ_is_ok(writ_review_ballot_read(a->x->body, &seat, a->x->arena, &r, &err))) {
+        writ_review_viewer_wipe(&a->viewer);
+        writ_api_problem_about(a->x, 422, WRIT_REASON_VOTE_MALFORMED, err.text);
         return;
     }
     r.id = a->id;

@@ -1,8 +1,11 @@
 #include "gateway/review_ballot.h"
 
+#include "base/text.h"
 #include "crew/prompt.h"
 #include "crew/reply.h"
 #include "evidence/ballot.h"
+
+#define MEMBER_SHOWN 64 /* bytes of a member's name in an error */
 
 /* A member that is a string, or {NULL, 0} without it. False: it is something else. */
 static bool
@@ -71,6 +74,36 @@ read_signed(struct writ_view token, struct writ_arena *arena, struct writ_entry_
     return WRIT_DONE;
 }
 
+/* Each form has members of its own; one that is not looked at might be what the voter meant. */
+static WRIT_RESULT
+check_members(const struct writ_json *body, struct writ_err *err)
+{
+    static const struct writ_view plain[] = {
+        WRIT_LIT("review_digest"), WRIT_LIT("vote"), WRIT_LIT("feedback"), WRIT_LIT("confidence")};
+    static const struct writ_view answer[] = {WRIT_LIT("review_digest"), WRIT_LIT("answer")};
+    static const struct writ_view token[] = {WRIT_LIT("signed")};
+    bool answers = writ_json_get(body, answer[1]) != NULL;
+    bool is_signed = writ_json_get(body, token[0]) != NULL;
+    const struct writ_view *known = is_signed ? token : answers ? answer : plain;
+    size_t n = is_signed ? 1 : answers ? 2 : 4;
+
+    WRIT_JSON_EACH(name, body)
+    {
+        writ_auto_buf shown = writ_buf_make(MEMBER_SHOWN * 8);
+        size_t i = 0;
+        while (i < n && !writ_view_equal(writ_json_string(name), known[i])) {
+            i++;
+        }
+        if (i == n) {
+            writ_text_safe(&shown, writ_json_string(name), MEMBER_SHOWN);
+            WRIT_FAIL(err, WRIT_E_PARSE,
+                "such a vote has no member \"" WRIT_VIEW_FMT "\": remove it",
+                WRIT_VIEW_ARG(writ_buf_view(&shown)));
+        }
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_review_ballot_read(struct writ_view text, const struct writ_review_seat *seat,
     struct writ_arena *arena, struct writ_entry_review *ret, struct writ_err *err)
@@ -93,6 +126,7 @@ writ_review_ballot_read(struct writ_view text, const struct writ_review_seat *se
         1) {
         WRIT_FAIL(err, WRIT_E_PARSE, "there is not exactly one of vote, answer and signed");
     }
+    WRIT_TRY(check_members(body, err));
     if (answer.ptr != NULL && r.digest.ptr == NULL) {
         r.digest = seat->digest; /* the token binds it */
     }

@@ -293,6 +293,9 @@
     X(VOTE_MALFORMED, vote_malformed, WRIT_REASON_IN_REVIEW,                                       \
         "the vote is not well formed",                                                             \
         "approve, reject or modify; feedback as text without control characters; confidence from 0 to 1")\
+    X(VOTES_USED_UP, votes_used_up, WRIT_REASON_IN_REVIEW,                                         \
+        "the voter has cast all the votes that it has in this review",                             \
+        "its last vote stands")                                                                    \
     X(VOTE_UNSIGNED, vote_unsigned, WRIT_REASON_IN_REVIEW,                                         \
         "the voter has a key, and its votes have to be signed with it",                            \
         "send the vote as `signed`: see docs/reviews.md")                                          \

@@ -157,12 +157,6 @@ writ_review_voter(const struct writ_review *review, struct writ_view id)
     return NULL;
 }
 
-uint64_t
-writ_review_votes_each(const struct writ_review *review)
-{
-    return WRIT_REVIEW_VOTES_MAX / (review->voters_n > 0 ? review->voters_n : 1);
-}
-
 /* ---- terms */
 
 static bool

@@ -20,6 +20,7 @@
 #define WRIT_REVIEW_FEEDBACK_MAX   4096    /* bytes of what a voter says with a vote */
 #define WRIT_REVIEW_CONFIDENCE_MAX 16      /* bytes of a confidence as it is written */
 #define WRIT_REVIEW_VOTES_MAX      1024    /* votes that one review takes, revisions included */
+#define WRIT_REVIEW_VOTES_EACH     16      /* votes that each voter has: it changes its mind */
 #define WRIT_REVIEW_KEY_MAX        2048    /* bytes of a voter's key */
 #define WRIT_REVIEW_TERMS_MAX      65536   /* canonical bytes of the terms */
 
@@ -141,10 +142,6 @@ WRIT_RESULT writ_review_read_terms(const struct writ_json *value, struct writ_ar
 /** The digest of the terms: what a vote is bound to. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_review_digest(
     const struct writ_review *review, struct writ_digest *ret, struct writ_err *err);
-
-/** Votes that each voter has: its share of WRIT_REVIEW_VOTES_MAX, so that none takes the others' by
- * voting anew. */
-uint64_t writ_review_votes_each(const struct writ_review *review);
 
 /** The voter of that name, or NULL. */
 struct writ_review_voter *writ_review_voter(const struct writ_review *review, struct writ_view id);

@@ -45,9 +45,8 @@ check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review
         (r->confidence.ptr != NULL && !writ_review_is_confidence(r->confidence))) {
         return WRIT_REASON_VOTE_MALFORMED;
     }
-    return voter->votes >= writ_review_votes_each(&review->story.review)
-               ? WRIT_REASON_REVIEW_CLOSED
-               : check_signature(r, review, voter);
+    return voter->votes >= WRIT_REVIEW_VOTES_EACH ? WRIT_REASON_VOTES_USED_UP
+                                                  : check_signature(r, review, voter);
 }
 
 /* What somebody can do to a review. The rest follows: from votes, from time, from its call. */

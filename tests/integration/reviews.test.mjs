@@ -114,6 +114,40 @@ test('what voters say reaches the caller as data, whatever it looks like, and no
   gw.verify();
 });
 
+test('a vote has the members of its form alone, and a voter so many votes', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  const { json: one } = await api(gw, ANN, `/${id}`);
+  const good = { review_digest: one.review_digest, vote: 'reject', feedback: 'no', confidence: 0.5 };
+  const cast = (body) => api(gw, ANN, `/${id}/vote`, body);
+  for (const [body, member] of [[{ ...good, confidance: 1 }, 'confidance'], [{ ...good, on: 'x' }, 'on'], [{ answer: '{}', feedback: 'no' }, 'feedback'],
+    [{ signed: 'x', review_digest: one.review_digest }, 'review_digest'], [{ ...good, 'a\u202e': 1 }, 'a\\u202e']]) {
+    const { status, json } = await cast(body);
+    assert.deepEqual([status, json.reason], [422, 'vote_malformed'], member);
+    assert.ok(json.detail.includes(`"${member}"`), json.detail);
+  }
+  for (let i = 0; i < 16; i++) assert.equal((await cast(good)).status, 200);
+  const { status, json } = await cast(good);
+  assert.deepEqual([status, json.reason], [409, 'votes_used_up']);
+  assert.equal((await vote(gw, BOB, id, 'approve')).status, 200, 'the others have theirs');
+  gw.verify();
+});
+
+test('a vote on a review that is over is too late, also when its call was made', async (t) => {
+  const { gw, up } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  for (const who of [ANN, BOB, EVE]) assert.equal((await vote(gw, who, id, 'approve')).status, 200);
+  const { json: one } = await api(gw, ANN, `/${id}`);
+  assert.ok((await s.call('up__pay', { amount: 1 })).result);
+  assert.equal(up.calls.length, 1);
+  const cast = async (who, at = id) => { const { status, json } = await api(gw, who, `/${at}/vote`, { vote: 'reject', review_digest: one.review_digest }); return [status, json.reason]; };
+  assert.deepEqual(await cast(ANN), [409, 'review_closed']);
+  assert.deepEqual(await cast(OTHER), [404, 'review_unknown'], 'who may not see it is not told');
+  assert.deepEqual(await cast(ANN, '01999999-0000-7000-8000-000000000000'), [404, 'review_unknown']);
+});
+
 test('a vote counts for its review, its voter and its tenant alone', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw, { token: DEV.token });

@@ -550,7 +550,7 @@ START_TEST(voters_read_the_arguments_while_it_lives_and_the_records_for_ever)
 }
 END_TEST
 
-/* More than one review's memory holds at once, and far fewer than it takes. */
+/* As many as a voter has. */
 START_TEST(a_review_with_many_long_votes_survives_a_restart)
 {
     struct writ_kit kit;
@@ -565,7 +565,7 @@ START_TEST(a_review_with_many_long_votes_survives_a_restart)
     writ_poll_start(&kit);
     id = writ_poll_opened(&kit, (struct writ_poll_spec){0});
     now = writ_poll_look(&kit, id, arena);
-    for (size_t i = 0; i < 200; i++) {
+    for (size_t i = 0; i < WRIT_REVIEW_VOTES_EACH; i++) {
         struct writ_poll_event e =
             writ_poll_sent(&kit, (struct writ_entry_review){.event = WRIT_REVIEW_DO_VOTE,
                                      .id = writ_view_str(id),
@@ -599,18 +599,18 @@ START_TEST(a_voter_who_votes_again_and_again_takes_no_vote_of_the_others)
     writ_poll_start(&kit);
     id = writ_poll_opened(&kit, (struct writ_poll_spec){0});
     now = writ_poll_look(&kit, id, arena);
-    for (size_t i = 0; i < WRIT_REVIEW_VOTES_MAX / 3; i++) {
+    for (size_t i = 0; i < WRIT_REVIEW_VOTES_EACH; i++) {
         ck_assert_int_eq(writ_poll_vote_as(&kit, id, "eve", now.digest, WRIT_REVIEW_REJECT, &state),
             WRIT_REASON_NONE);
     }
-    for (size_t i = 0; i < WRIT_REVIEW_VOTES_MAX; i++) {
+    for (size_t i = 0; i < WRIT_REVIEW_VOTES_EACH; i++) {
         ck_assert_int_eq(writ_poll_vote_as(&kit, id, "eve", now.digest, WRIT_REVIEW_REJECT, &state),
-            WRIT_REASON_REVIEW_CLOSED);
+            WRIT_REASON_VOTES_USED_UP);
     }
     writ_kit_close(&kit);
     writ_kit_open(&kit);
     ck_assert_int_eq(writ_poll_vote_as(&kit, id, "eve", now.digest, WRIT_REVIEW_REJECT, &state),
-        WRIT_REASON_REVIEW_CLOSED);
+        WRIT_REASON_VOTES_USED_UP);
     writ_poll_approve(&kit, id);
     writ_arena_free(arena);
     writ_poll_sound(&kit);
