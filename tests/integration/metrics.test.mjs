@@ -10,10 +10,12 @@ import { Caller, openSession } from '../support/rpc.mjs';
 const ANY = [{ arg: 'n', op: 'type', value: 'any' }];
 const RULES = { 'up/pay': { scope: 'pay', arguments: ANY, timeout: '2s' }, 'up/again': { scope: 'a', arguments: ANY, duplicates: 'replay' },
   'up/shadow': { scope: 's', arguments: [{ arg: 'n', op: 'lt', value: 0 }], shadow: true },
+  'up/look': { scope: 's', arguments: ANY },
   'up/seen': { scope: 's', arguments: ANY, duplicates: 'allow', state: { tool: 'up/look' } } };
 
 test('no metric is declared and never counted', async (t) => {
-  const up = await startUpstream(t);
+  const twice = ['', 'Other.'].map((description) => ({ name: 'twice', description, inputSchema: { type: 'object' } }));
+  const up = await startUpstream(t, { tools: [{ name: 'look', description: 'hidden\u200b', inputSchema: { type: 'object' } }, ...twice] });
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: RULES,
     ledger: { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: 'missing/anchor.txt', every: '1s' }] } });
   const value = (name) => gw.metric(`writ_${name}`);
@@ -45,6 +47,8 @@ test('no metric is declared and never counted', async (t) => {
   await s.call('up__pay', { n: 4 }); // an error is an answer
   assert.equal(await value('upstream_failures_total'), 2);
   await grows('replays_total', 1, async () => { for (let i = 0; i < 2; i++) await s.call('up__again', { n: 1 }); });
+  await grows('characters_hidden_total', 1, () => s.request('tools/list'));
+  await grows('definitions_hidden_total', 2, () => s.request('tools/list'));
   await grows('shadowed_total', 1, () => s.call('up__shadow', { n: 1 }));
   await grows('state_probes_total', 1, () => s.call('up__seen', { n: 1 }));
   await grows('refusals_total{reason="duplicate_outcome"}', 1, () => s.call('up__pay', { n: 1 }));
