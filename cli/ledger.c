@@ -76,6 +76,7 @@ verify_json(struct writ_buf *out, const struct writ_verify_report *report)
     writ_write_count(&w, "outcomes", report->outcomes);
     writ_write_count(&w, "seals", report->seals);
     writ_write_count(&w, "review_events", report->reviews);
+    writ_write_count(&w, "facts", report->facts);
     writ_write_count(&w, "boundaries", report->boundaries);
     writ_write_count(&w, "sealed", report->sealed);
     writ_write_count(&w, "in_flight", report->in_flight);
@@ -110,13 +111,14 @@ verify_text(struct writ_buf *out, const struct writ_verify_report *report)
             (unsigned long long)(report->problems - WRIT_VERIFY_PROBLEMS));
     }
     writ_buf_fmt(out,
-        "%s: %llu records: %llu decisions, %llu outcomes, %llu seals, %llu events of reviews; %llu "
-        "boundaries, %llu sealed; %llu calls in flight; %llu checkpoints, %s",
+        "%s: %llu records: %llu decisions, %llu outcomes, %llu seals, %llu events of reviews, %llu "
+        "facts; %llu boundaries, %llu sealed; %llu calls in flight; %llu checkpoints, %s",
         report->problems == 0 ? "sound" : "NOT SOUND", (unsigned long long)report->records,
         (unsigned long long)report->decisions, (unsigned long long)report->outcomes,
         (unsigned long long)report->seals, (unsigned long long)report->reviews,
-        (unsigned long long)report->boundaries, (unsigned long long)report->sealed,
-        (unsigned long long)report->in_flight, (unsigned long long)report->checkpoints,
+        (unsigned long long)report->facts, (unsigned long long)report->boundaries,
+        (unsigned long long)report->sealed, (unsigned long long)report->in_flight,
+        (unsigned long long)report->checkpoints,
         report->is_signed ? "all signed by its keys" : "signatures not verified (--keys)");
     if (report->late > 0) {
         writ_buf_fmt(out, "; %llu by one that was revoked by then, under a later one by another",

@@ -11,8 +11,8 @@
 #include <pthread.h>
 
 #define US_PER_S     INT64_C(1000000)
-#define VERSION      1
-#define SUFFIX       ".kills.json"
+#define VERSION      2
+#define SUFFIX       ".places.json"
 #define FILE_MAX     ((size_t)8 << 20)
 #define ARENA_MAX    ((size_t)64 << 20)
 #define OVER_S       (WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S)
@@ -28,6 +28,7 @@ struct stop {
 
 struct writ_kills {
     const struct writ_clock *clock;
+    struct writ_kills_log log;
     pthread_mutex_t lock;
     int dir;
     struct writ_buf name; /* of the file, NUL-terminated */
@@ -73,9 +74,9 @@ writ_kills_stops(struct writ_kills *kills, const struct writ_kill_call *call)
 
 /* ---- the file */
 
-/* Under the lock. All stops but `left_out`. */
+/* Under the lock. */
 static WRIT_RESULT
-save(struct writ_kills *kills, const struct stop *left_out, struct writ_err *err)
+save(struct writ_kills *kills, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(FILE_MAX);
     struct writ_write w = writ_write_to(&text);
@@ -85,14 +86,6 @@ save(struct writ_kills *kills, const struct stop *left_out, struct writ_err *err
     writ_write_array_begin(&w);
     for (size_t i = 0; i < WRIT_REVOCATIONS_RANGES; i++) {
         writ_write_i64(&w, kills->revocations.began_s[i]);
-    }
-    writ_write_array_end(&w);
-    writ_write_name(&w, WRIT_LIT("kills"));
-    writ_write_array_begin(&w);
-    for (size_t i = 0; i < kills->stops_n; i++) {
-        if (&kills->stops[i] != left_out) {
-            writ_kill_put(&kills->stops[i].kill, &w);
-        }
     }
     writ_write_array_end(&w);
     writ_write_integer(&w, "longest", kills->revocations.longest_s);
@@ -118,7 +111,7 @@ note_lifetime(struct writ_kills *kills, int64_t lifetime_s)
         return true;
     }
     kills->revocations.longest_s = lifetime_s;
-    if (!writ_is_ok(save(kills, NULL, NULL))) {
+    if (!writ_is_ok(save(kills, NULL))) {
         kills->revocations.longest_s = before_s;
         return false;
     }
@@ -280,6 +273,30 @@ add(struct writ_kills *kills, const struct writ_kill *kill, struct writ_err *err
     return WRIT_DONE;
 }
 
+static WRIT_RESULT
+record_pulled(struct writ_kills *kills, const struct writ_kill *kill, struct writ_err *err)
+{
+    writ_auto_buf data = writ_buf_make(FILE_MAX);
+    struct writ_write w = writ_write_to(&data);
+
+    writ_kill_put(kill, &w);
+    WRIT_TRY(writ_write_end(&w, err));
+    return kills->log.write(kills->log.ctx, WRIT_FACT_KILL_PULLED, writ_buf_view(&data), err);
+}
+
+static WRIT_RESULT
+record_lifted(struct writ_kills *kills, struct writ_view id, struct writ_err *err)
+{
+    writ_auto_buf data = writ_buf_make(FILE_MAX);
+    struct writ_write w = writ_write_to(&data);
+
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "id", id);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    return kills->log.write(kills->log.ctx, WRIT_FACT_KILL_LIFTED, writ_buf_view(&data), err);
+}
+
 WRIT_RESULT
 writ_kills_pull(struct writ_kills *kills, const struct writ_kill *kill, char ret_id[WRIT_ID_TEXT],
     struct writ_err *err)
@@ -303,9 +320,10 @@ writ_kills_pull(struct writ_kills *kills, const struct writ_kill *kill, char ret
         writ_revocations_revoke(&kills->revocations, &mine, mine.at_us / US_PER_S);
         kills->changed = true;
         (void)writ_view_place(writ_view(id, sizeof id), ret_id);
-        if (!writ_is_ok(save(kills, NULL, err))) {
+        if (!writ_is_ok(record_pulled(kills, &mine, err))) {
             result.code = WRIT_E_IO; /* it works, and is not durable */
         }
+        WRIT_IGNORE(save(kills, NULL)); /* what it revokes follows from the record as well */
     }
     (void)pthread_mutex_unlock(&kills->lock);
     return result;
@@ -325,7 +343,7 @@ writ_kills_lift(
             (tenant.len > 0 && !writ_view_equal(tenant, stop->kill.tenant))) {
             continue;
         }
-        result = save(kills, stop, err);
+        result = record_lifted(kills, stop->kill.id, err);
         if (writ_is_ok(result)) {
             take_out(kills, i);
         }
@@ -374,7 +392,7 @@ read_stop(struct writ_kills *kills, const struct writ_json *value, struct writ_e
 
     if (!writ_is_ok(writ_time_read(text_of(value, WRIT_LIT("at")), &kill.at_us)) ||
         kill.id.len == 0) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "a stop in it has no id or no time");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a stop was recorded without id or time");
     }
     return add(kills, &kill, err);
 }
@@ -416,41 +434,33 @@ read_run(const struct writ_json *file, struct writ_revocations *r)
            read_began(writ_json_get(file, WRIT_LIT("began")), r->began_s);
 }
 
-static WRIT_RESULT
-read_stops(struct writ_kills *kills, const struct writ_json *list, struct writ_err *err)
+/* False: it is not a file that says it. */
+static bool
+read_file(struct writ_view text, struct writ_revocations *ret)
 {
-    if (writ_json_type(list) != WRIT_JSON_ARRAY) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "not a file of stops");
-    }
-    WRIT_JSON_EACH(stop, list)
-    {
-        WRIT_TRY(read_stop(kills, stop, err));
-    }
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-read_file(struct writ_kills *kills, struct writ_view text, struct writ_err *err)
-{
-    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
     struct writ_json_limits limits = writ_json_limits_default;
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
     const struct writ_json *file = NULL;
 
-    if (arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
-    }
     limits.bytes = FILE_MAX;
-    WRIT_TRY(writ_json_read(text, &limits, arena, &file, err));
-    if (!read_run(file, &kills->revocations)) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "not a file of stops");
+    return arena != NULL && writ_is_ok(writ_json_read(text, &limits, arena, &file, NULL)) &&
+           read_run(file, ret);
+}
+
+/* Nothing is known of earlier runs: whatever they issued may live, in any place. */
+static void
+expect_worst(struct writ_revocations *r, int64_t now)
+{
+    for (size_t i = 0; i < WRIT_REVOCATIONS_RANGES; i++) {
+        r->began_s[i] = now;
     }
-    WRIT_TRY(read_stops(kills, writ_json_get(file, WRIT_LIT("kills")), err));
-    writ_revocations_follow(&kills->revocations, now_s(kills));
-    return WRIT_DONE;
+    r->longest_s = WRIT_CREDENTIAL_LIFETIME_MAX_S;
+    r->range = 0;
+    r->others_s = now + OVER_S;
 }
 
 static WRIT_RESULT
-open_file(struct writ_kills *kills, const char *store, struct writ_err *err)
+open_file(struct writ_kills *kills, const char *store, bool first, struct writ_err *err)
 {
     struct writ_view path = writ_view_str(store);
     writ_auto_buf folder = writ_buf_make(WRIT_TRUSTED_NAME_MAX * 16);
@@ -472,22 +482,23 @@ open_file(struct writ_kills *kills, const char *store, struct writ_err *err)
     WRIT_TRY(writ_buf_check(&kills->name, err));
     WRIT_TRY(writ_trusted_dir(folder.ptr, &kills->dir, err));
     result = writ_trusted_read(kills->dir, kills->name.ptr, WRIT_TRUSTED_UNWRITABLE, &text, &why);
-    if (result.code == WRIT_E_ABSENT) {
+    if (result.code == WRIT_E_ABSENT && first) {
         writ_revocations_begin(&kills->revocations, now_s(kills));
-        return save(kills, NULL, err);
+        return save(kills, err);
     }
-    if (writ_is_ok(result)) {
-        result = read_file(kills, writ_buf_view(&text), &why);
-    }
-    if (!writ_is_ok(result)) {
+    if (!writ_is_ok(result) && result.code != WRIT_E_ABSENT) {
         WRIT_FAIL(err, result.code, "%s: %s", kills->name.ptr, why.text);
     }
-    return save(kills, NULL, err); /* the range is this run's */
+    if (!writ_is_ok(result) || !read_file(writ_buf_view(&text), &kills->revocations)) {
+        expect_worst(&kills->revocations, now_s(kills));
+    }
+    writ_revocations_follow(&kills->revocations, now_s(kills));
+    return save(kills, err); /* the range is this run's */
 }
 
 WRIT_RESULT
-writ_kills_open(const char *store, const struct writ_clock *clock, struct writ_kills **ret,
-    struct writ_err *err)
+writ_kills_open(const char *store, const struct writ_clock *clock, const struct writ_kills_log *log,
+    bool first, struct writ_kills **ret, struct writ_err *err)
 {
     struct writ_kills *kills = writ_alloc(sizeof *kills);
     writ_result result;
@@ -497,19 +508,44 @@ writ_kills_open(const char *store, const struct writ_clock *clock, struct writ_k
     }
     kills->dir = -1;
     kills->clock = clock;
+    kills->log = *log;
     kills->stops = writ_alloc(WRIT_KILLS_MAX * sizeof *kills->stops);
     if (kills->stops == NULL || pthread_mutex_init(&kills->lock, NULL) != 0) {
         writ_free(kills->stops);
         writ_free(kills);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
     }
-    result = open_file(kills, store, err);
+    result = open_file(kills, store, first, err);
     if (!writ_is_ok(result)) {
         writ_kills_free(kills);
         return result;
     }
     *ret = kills;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_kills_hear(struct writ_kills *kills, const struct writ_fact *fact, struct writ_err *err)
+{
+    int64_t over_s = fact->at_us / US_PER_S + OVER_S;
+
+    if (fact->event == WRIT_FACT_KILL_LIFTED) {
+        for (size_t i = 0; i < kills->stops_n; i++) {
+            if (writ_view_equal(kills->stops[i].kill.id, text_of(fact->data, WRIT_LIT("id")))) {
+                take_out(kills, i);
+                break;
+            }
+        }
+        return WRIT_DONE;
+    }
+    if (fact->event != WRIT_FACT_KILL_PULLED) {
+        return WRIT_DONE;
+    }
+    if (over_s > now_s(kills) && over_s > kills->revocations.others_s) {
+        kills->revocations.others_s = over_s; /* what it revoked stays so, whatever the file says */
+    }
+    forget(kills);
+    return read_stop(kills, fact->data, err);
 }
 
 void

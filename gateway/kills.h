@@ -3,8 +3,8 @@
  *
  * From the moment a stop is pulled no credential is issued for what it names, and those that were
  * issued are on the list of revoked credentials (status_list.h) that tool servers look at. It holds
- * until it is lifted, also over a restart: stops are a file beside the ledger. A stop works at once
- * even when it cannot be written; it is not lifted when that cannot be.
+ * until it is lifted, also over a restart: stops are records of the ledger (evidence/fact.h). A
+ * stop works at once even when it cannot be written; it is not lifted when that cannot be.
  *
  * Credentials of the same agent, tenant, tool and policy share a place in that list
  * (revocations.h). What was stopped stays revoked when the stop is lifted.
@@ -17,6 +17,7 @@
 #define WRIT_GATEWAY_KILLS_H
 
 #include "base/id.h"
+#include "evidence/fact.h"
 #include "evidence/signer.h"
 #include "evidence/status_list.h"
 #include "gateway/kill.h"
@@ -28,11 +29,25 @@
 
 struct writ_kills;
 
-/** Opens the file beside the ledger `store`; makes it when there is none. WRIT_E_PARSE,
- * WRIT_E_INVALID (not such a file, others can change it), WRIT_E_IO, WRIT_E_NOMEM. `ret` is new,
- * free with writ_kills_free; written only on success. Blocks. */
+/** Where stops are recorded: the ledger. */
+struct writ_kills_log {
+    /** Records a fact; it is durable when this gives WRIT_OK. Blocks. */
+    WRIT_RESULT(*write)
+    (void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
+    void *ctx;
+};
+
+/** Opens the file beside the ledger `store` that has the ranges of places (revocations.h). Without
+ * it, or when it is not readable, everything that earlier runs issued counts as if it lived,
+ * unless `first` says that there was none. WRIT_E_INVALID (others can change the file), WRIT_E_IO,
+ * WRIT_E_NOMEM. `ret` is new, free with writ_kills_free; written only on success. Blocks. */
 WRIT_RESULT writ_kills_open(const char *store, const struct writ_clock *clock,
-    struct writ_kills **ret, struct writ_err *err);
+    const struct writ_kills_log *log, bool first, struct writ_kills **ret, struct writ_err *err);
+
+/** Takes in what was recorded before: call it with every fact of the ledger, in their order, before
+ * anything else. WRIT_E_MISMATCH: no stop is recorded so; WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_kills_hear(
+    struct writ_kills *kills, const struct writ_fact *fact, struct writ_err *err);
 
 /** NULL is fine. */
 void writ_kills_free(struct writ_kills *kills);

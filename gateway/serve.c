@@ -13,6 +13,7 @@
 #include "gateway/gateway.h"
 #include "gateway/kill_api.h"
 #include "gateway/hook.h"
+#include "gateway/journal.h"
 #include "gateway/ledger_api.h"
 #include "gateway/login.h"
 #include "gateway/page.h"
@@ -30,6 +31,7 @@
 #include "evidence/note.h"
 #include "policy/rule.h"
 #include "store/keydir.h"
+#include "store/reader.h"
 #include "store/trusted.h"
 
 #include <signal.h>
@@ -409,6 +411,27 @@ open_listeners(struct serve *serve, struct writ_err *err)
     return WRIT_DONE;
 }
 
+static WRIT_RESULT
+hear_fact(void *ctx, const struct writ_fact *fact, struct writ_err *err)
+{
+    return writ_kills_hear(ctx, fact, err);
+}
+
+/* What was stopped before is in the ledger. */
+static writ_result
+open_kills(struct writ_gateway *gateway, struct writ_err *err)
+{
+    const struct writ_kills_log log = {writ_journal_write, gateway->ledger};
+    struct writ_ledger_health health;
+    writ_auto_reader reader = NULL;
+
+    writ_ledger_health(gateway->ledger, &health);
+    WRIT_TRY(writ_kills_open(gateway->config->store.ptr, gateway->clock, &log, health.records == 0,
+        &gateway->kills, err));
+    WRIT_TRY(writ_reader_open(gateway->config->store.ptr, &reader, err));
+    return writ_reader_facts(reader, hear_fact, gateway->kills, err);
+}
+
 static writ_result
 open_all(struct serve *serve, struct writ_err *err)
 {
@@ -424,7 +447,7 @@ open_all(struct serve *serve, struct writ_err *err)
     }
     WRIT_TRY(writ_generation_new(config, gateway->clock, gateway->log, &serve->generation, err));
     WRIT_TRY(open_ledger(serve, err));
-    WRIT_TRY(writ_kills_open(config->store.ptr, gateway->clock, &gateway->kills, err));
+    WRIT_TRY(open_kills(gateway, err));
     WRIT_TRY(writ_seen_open(gateway, &serve->seen, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
         &gateway->sessions, err));

@@ -1,6 +1,7 @@
 #include "store/check.h"
 
 #include "evidence/duplicates.h"
+#include "evidence/fact.h"
 #include "evidence/jcs.h"
 #include "evidence/review_record.h"
 #include "store/body.h"
@@ -621,6 +622,28 @@ check_review(struct writ_check *v, const struct writ_json *value, struct writ_vi
     return writ_check_story_hear(v, body);
 }
 
+/* ---- facts ---- */
+
+static void
+check_fact(struct writ_check *v, const struct writ_json *value)
+{
+    struct writ_fact fact = {0};
+
+    v->report->facts++;
+    if (!writ_is_ok(writ_fact_read(value, &fact, NULL))) {
+        writ_check_problem(v, v->row.leaf, "it is not a fact that a ledger writes");
+        return;
+    }
+    writ_check_expect(v,
+        fact.at_us == v->row.time_us && fact.n == v->row.seq && v->row.boundary == 0 &&
+            v->row.verdict == 0 && v->row.flags == 0 && v->row.about == 0 &&
+            v->row.decision_id.ptr == NULL && v->row.agent_id.ptr == NULL &&
+            v->row.tool.ptr == NULL && v->row.claim == NULL,
+        "the columns beside the fact say something else than the fact");
+    writ_check_expect(v, fact.n == v->facts, "a fact before it is missing");
+    v->facts = fact.n + 1;
+}
+
 /* ---- any record ---- */
 
 /* The value of the present record, when its bytes are canonical. */
@@ -694,6 +717,9 @@ check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
     case WRIT_ROW_REVIEW:
         expect_bare(v);
         return check_review(v, value, writ_disk_column(s, 12));
+    case WRIT_ROW_FACT:
+        check_fact(v, value);
+        break;
     case WRIT_ROW_NONE:
         break;
     }

@@ -44,6 +44,7 @@ struct writ_check {
         unsigned halvings;
         uint64_t drawn;
     } once;                      /* check_once.h */
+    uint64_t facts;              /* seen so far */
     uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and behind its last line */
     struct writ_row row;
     struct writ_err *err;

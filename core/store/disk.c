@@ -635,7 +635,7 @@ writ_disk_row(sqlite3_stmt *statement, struct writ_row *ret, struct writ_err *er
     struct writ_view claim = column_bytes(statement, 11);
     int kind = sqlite3_column_int(statement, 1);
 
-    if (kind < WRIT_ROW_DECISION || kind > WRIT_ROW_REVIEW ||
+    if (kind < WRIT_ROW_DECISION || kind > WRIT_ROW_FACT ||
         (claim.len != 0 && claim.len != WRIT_DISK_CLAIM_BYTES) || row.verdict < 0 ||
         row.verdict > 3) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is not one that a ledger writes",

@@ -26,6 +26,7 @@ enum writ_row_kind {
     WRIT_ROW_OUTCOME,
     WRIT_ROW_SEAL,
     WRIT_ROW_REVIEW,
+    WRIT_ROW_FACT,
 };
 
 enum writ_row_flag {

@@ -11,7 +11,8 @@
  * `head` has what a group ends with: the checkpoint over all records so far, and nodes of the tree
  * (heads.h).
  *
- *   record.kind     1 decision, 2 outcome, 3 seal, 4 event of a review
+ *   record.kind     1 decision, 2 outcome, 3 seal, 4 event of a review, 5 fact (facts.h)
+ *   record.seq      a fact: its number
  *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal or a review
  *   record.flags    enum writ_row_flag
  *   record.about    an outcome: leaf of its decision; a decision that follows: leaf of the one before
@@ -43,7 +44,8 @@
       "arguments BLOB) STRICT, WITHOUT ROWID")                                                     \
     X("CREATE TABLE head(leaf INTEGER PRIMARY KEY, size INTEGER NOT NULL, nodes BLOB NOT NULL, "    \
       "note BLOB NOT NULL) STRICT")                                                                \
-    X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL")
+    X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL") \
+    X("CREATE INDEX record_fact ON record(leaf) WHERE kind = 5")
 
 /* The columns of a record, in the order of their parameters, and several records at once: each
  * execution of a statement costs about as much as inserting a row by it. OR ROLLBACK, because what
@@ -105,6 +107,9 @@
     X(REVIEW_RECORDS, "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r " \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.decision_id = ? ORDER BY r.leaf")                                                   \
+    X(FACTS, "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                  \
+      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
+      "WHERE r.kind = 5 ORDER BY r.leaf")                                                          \
     X(SESSION_COUNT, "SELECT count(*) FROM session")                                               \
     X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)")
 /* clang-format on */

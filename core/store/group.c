@@ -4,6 +4,7 @@
 #include "store/group.h"
 
 #include "store/ending.h"
+#include "store/facts.h"
 #include "store/grant.h"
 #include "store/sealing.h"
 #include "store/session_rows.h"
@@ -249,6 +250,7 @@ write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *
         return writ_sealing_write(ledger, op, err);
     case WRIT_OP_REVIEW:
         return writ_reviews_write(ledger, op, err);
+    case WRIT_OP_FACT: /* its record is all */
     case WRIT_OP_SESSION_PUT:
     case WRIT_OP_SESSION_DROP:
         return writ_session_rows_write(ledger, op, err);
@@ -339,6 +341,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err 
         writ_session_rows_finish(ledger, op);
         break;
     case WRIT_OP_BIND: /* it is bound in memory already */
+    case WRIT_OP_FACT:
     case WRIT_OP_NONE:
         break;
     }
@@ -388,6 +391,8 @@ undo(struct writ_ledger *ledger, enum writ_code code)
             writ_sealing_undo(ledger, op);
         } else if (op->kind == WRIT_OP_REVIEW) {
             writ_reviews_undo(ledger, op);
+        } else if (op->kind == WRIT_OP_FACT) {
+            writ_facts_undo(ledger);
         }
         if (op->entry != NULL) {
             op->entry->code = code;

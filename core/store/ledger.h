@@ -40,6 +40,7 @@
 #include "base/clock.h"
 #include "evidence/budget.h"
 #include "evidence/duplicates.h"
+#include "evidence/fact.h"
 #include "evidence/keyring.h"
 #include "evidence/reason.h"
 #include "evidence/record.h"
@@ -154,6 +155,7 @@ enum writ_entry_kind {
     WRIT_ENTRY_REVIEW_RULES, /* what policy says from now on: reviews of other rules are outdated */
     WRIT_ENTRY_REVIEW_AWAIT, /* ends when a review is no longer open, or when its time is over */
     WRIT_ENTRY_REVIEW_WATCH, /* ends when any review has changed, or when its time is over */
+    WRIT_ENTRY_FACT,         /* records what belongs to no call: a stop, a loss */
     WRIT_ENTRY_SESSION_PUT,  /* creates or replaces a session's row */
     WRIT_ENTRY_SESSION_GET,
     WRIT_ENTRY_SESSION_DROP,
@@ -391,6 +393,14 @@ struct writ_entry_review_watch {
     size_t n;
 };
 
+/** WRIT_ENTRY_FACT. Read with writ_reader_facts. */
+struct writ_entry_fact {
+    enum writ_fact_event event;
+    struct writ_view data; /* a canonical object */
+
+    uint64_t leaf; /* written by the ledger */
+};
+
 /** WRIT_ENTRY_SESSION_*. Not for the path of every call. */
 struct writ_entry_session {
     struct writ_digest hash;      /* of the session id */
@@ -437,6 +447,7 @@ struct writ_entry {
         struct writ_entry_review_watch review_watch;
         struct writ_entry_review_rules review_rules;
         struct writ_entry_session session;
+        struct writ_entry_fact fact;
     };
     struct writ_entry *next; /* the ledger's own */
 };

@@ -9,6 +9,7 @@
 
 #include "store/charges.h"
 #include "store/ending.h"
+#include "store/facts.h"
 #include "store/reread.h"
 #include "store/reviews.h"
 
@@ -354,6 +355,7 @@ load_row(struct loading *l, const struct writ_row *row, const struct writ_said *
                 l, "record %llu seals a boundary that is open", (unsigned long long)row->leaf);
         }
         break;
+    case WRIT_ROW_FACT:   /* read apart: facts.h */
     case WRIT_ROW_REVIEW: /* read with their review, and only when that is still of interest */
     case WRIT_ROW_NONE:
         break;
@@ -520,6 +522,7 @@ load(struct loading *l)
     WRIT_TRY(writ_disk_since(
         &l->ledger->disk, l->ledger->next_leaf, l->since_us, &l->first_leaf, l->err));
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */
+    WRIT_TRY(writ_facts_load(l->ledger, l->err));
     WRIT_TRY(load_sessions(l));
     WRIT_TRY(load_results(l));
     WRIT_TRY(load_records(l));

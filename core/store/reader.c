@@ -494,6 +494,50 @@ writ_reader_story(struct writ_reader *reader, struct writ_view decision_id,
     return result;
 }
 
+/* ---- facts ---- */
+
+static WRIT_RESULT
+tell_fact(sqlite3_stmt *s, uint64_t n, struct writ_arena *arena,
+    WRIT_RESULT (*each)(void *ctx, const struct writ_fact *fact, struct writ_err *err), void *ctx,
+    struct writ_err *err)
+{
+    const struct writ_json *value = NULL;
+    struct writ_fact fact = {0};
+
+    if (!writ_is_ok(writ_body_json(writ_disk_column(s, 1), arena, &value, NULL)) ||
+        !writ_is_ok(writ_fact_read(value, &fact, NULL)) || fact.n != n) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "fact %llu of the ledger is missing or not readable: see `writ ledger verify`",
+            (unsigned long long)n);
+    }
+    return each(ctx, &fact, err);
+}
+
+WRIT_RESULT
+writ_reader_facts(struct writ_reader *reader,
+    WRIT_RESULT (*each)(void *ctx, const struct writ_fact *fact, struct writ_err *err), void *ctx,
+    struct writ_err *err)
+{
+    struct writ_arena *arena = writ_arena_new(RECORD_ARENA);
+    bool row = false;
+    writ_result result;
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read the ledger");
+    }
+    result = next_row(reader, SQL_FACTS, &row, err);
+    for (uint64_t n = 0; writ_is_ok(result) && row; n++) {
+        writ_arena_reset(arena);
+        result = tell_fact(reader->statements[SQL_FACTS], n, arena, each, ctx, err);
+        if (writ_is_ok(result)) {
+            result = next_row(reader, SQL_FACTS, &row, err);
+        }
+    }
+    end_rows(reader, SQL_FACTS);
+    writ_arena_free(arena);
+    return result;
+}
+
 /* ---- reviews ---- */
 
 static WRIT_RESULT

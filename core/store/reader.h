@@ -7,6 +7,7 @@
 #define WRIT_STORE_READER_H
 
 #include "evidence/completeness.h"
+#include "evidence/fact.h"
 #include "evidence/record.h"
 
 #define WRIT_READER_EXPORT_MAX (1U << 24) /* decisions of one export */
@@ -105,6 +106,18 @@ enum writ_reader_kind {
 WRIT_RESULT writ_reader_story(struct writ_reader *reader, struct writ_view decision_id,
     bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record),
     void *ctx, struct writ_err *err);
+
+/**
+ * Tells all facts (evidence/fact.h), in their order.
+ *
+ * @param each  stops the reading when it fails; what it is given is borrowed for the call
+ *
+ * WRIT_E_MISMATCH: one is missing, or not readable; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, and what
+ * `each` gives.
+ */
+WRIT_RESULT writ_reader_facts(struct writ_reader *reader,
+    WRIT_RESULT (*each)(void *ctx, const struct writ_fact *fact, struct writ_err *err), void *ctx,
+    struct writ_err *err);
 
 /** A review as the ledger has it. Texts are canonical records, in the arena. */
 struct writ_reader_review {

@@ -1,6 +1,7 @@
 #include "store/said.h"
 
 #include "evidence/duplicates.h"
+#include "evidence/fact.h"
 #include "evidence/review_record.h"
 #include "evidence/seal.h"
 #include "store/body.h"
@@ -206,6 +207,16 @@ read_review(const struct writ_json *value, struct writ_arena *arena, struct writ
 }
 
 static WRIT_RESULT
+read_fact(const struct writ_json *value, struct writ_said *ret, struct writ_err *err)
+{
+    struct writ_fact fact = {0};
+
+    WRIT_TRY(writ_fact_read(value, &fact, err));
+    *ret = (struct writ_said){.row = {.kind = WRIT_ROW_FACT, .seq = fact.n, .time_us = fact.at_us}};
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
 read_value(const struct writ_json *value, struct writ_arena *arena, struct writ_said *ret,
     struct writ_err *err)
 {
@@ -217,6 +228,9 @@ read_value(const struct writ_json *value, struct writ_arena *arena, struct writ_
     }
     if (writ_json_get(value, WRIT_LIT("sealed")) != NULL) {
         return read_seal(value, arena, ret, err);
+    }
+    if (writ_json_get(value, WRIT_LIT("data")) != NULL) {
+        return read_fact(value, ret, err);
     }
     return read_review(value, arena, ret, err);
 }

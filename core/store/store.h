@@ -68,6 +68,7 @@ enum writ_op_kind {
     WRIT_OP_BIND,
     WRIT_OP_SEAL,
     WRIT_OP_REVIEW,
+    WRIT_OP_FACT,
     WRIT_OP_SESSION_PUT,
     WRIT_OP_SESSION_DROP,
 };
@@ -114,7 +115,8 @@ struct writ_ledger {
     struct writ_tree_edge edge;    /* of the records that are on disk */
 
     uint64_t next_leaf, next_boundary;
-    int64_t last_us; /* time of the last record; never goes back */
+    uint64_t facts_n; /* the next one's number */
+    int64_t last_us;  /* time of the last record; never goes back */
     struct writ_claims claims;
     struct writ_boundaries boundaries;
     struct writ_budgets budgets;

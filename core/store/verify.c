@@ -81,17 +81,18 @@ read_last_now(struct writ_check *v, int64_t *ret)
     return WRIT_DONE;
 }
 
-/* No other decision is found as a successor than those that were looked at. */
+/* An index finds no other records than those that were looked at. */
 static WRIT_RESULT
-check_successors(struct writ_check *v, int64_t last)
+check_count(struct writ_check *v, enum writ_check_statement which, int64_t last, uint64_t wanted,
+    const char *what)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_SUCCESSORS];
+    sqlite3_stmt *s = v->statements[which];
     bool row = false;
 
     (void)sqlite3_bind_int64(s, 1, last);
-    WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_SUCCESSORS, &row, v->err));
-    if (sqlite3_column_int64(s, 0) != (int64_t)v->successors) {
-        writ_check_problem(v, 0, "the index of decisions that follow others is not theirs");
+    WRIT_TRY(writ_check_next(v, which, &row, v->err));
+    if (sqlite3_column_int64(s, 0) != (int64_t)wanted) {
+        writ_check_problem(v, 0, "%s", what);
     }
     (void)sqlite3_reset(s);
     return WRIT_DONE;
@@ -113,7 +114,10 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
             WRIT_FAIL(v->err, WRIT_E_BUSY, "the verification was stopped");
         }
     }
-    WRIT_TRY(check_successors(v, last));
+    WRIT_TRY(check_count(v, WRIT_CHECK_SQL_SUCCESSORS, last, v->successors,
+        "the index of decisions that follow others is not theirs"));
+    WRIT_TRY(check_count(
+        v, WRIT_CHECK_SQL_FACTS, last, v->report->facts, "the index of facts is not theirs"));
     WRIT_TRY(read_last_now(v, &last_now));
     writ_check_rest(v, (uint64_t)last, (uint64_t)last_now);
     return WRIT_DONE;

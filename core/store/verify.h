@@ -29,6 +29,7 @@ struct writ_verify_problem {
 
 struct writ_verify_report {
     uint64_t records, decisions, outcomes, seals, reviews; /* looked at; reviews: their events */
+    uint64_t facts;                                        /* that belong to no call */
     uint64_t boundaries, sealed;                           /* of them, sealed */
     uint64_t checkpoints;                                  /* looked at */
     bool is_signed;                                        /* and their signatures verified */

@@ -19,7 +19,8 @@
       "ORDER BY leaf DESC LIMIT 1")                                                                \
     X(FIRST, "SELECT leaf FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1") \
     X(SUCCESSOR, "SELECT count(*) FROM record WHERE kind = 1 AND about = ?1 AND +leaf = ?2")        \
-    X(SUCCESSORS, "SELECT count(*) FROM record WHERE kind = 1 AND about IS NOT NULL AND +leaf <= ?1")
+    X(SUCCESSORS, "SELECT count(*) FROM record WHERE kind = 1 AND about IS NOT NULL AND +leaf <= ?1") \
+    X(FACTS, "SELECT count(*) FROM record WHERE kind = 5 AND leaf <= ?1")
 /* clang-format on */
 
 #endif

@@ -5,6 +5,7 @@
 #include "store/writer.h"
 
 #include "store/ending.h"
+#include "store/facts.h"
 #include "store/grant.h"
 #include "store/group.h"
 #include "store/rekey.h"
@@ -78,6 +79,8 @@ prepare(struct writ_ledger *ledger, struct writ_entry *entry)
         return writ_watching_get(ledger, entry);
     case WRIT_ENTRY_REVIEW_RULES:
         return writ_reviewing_rules(ledger, entry);
+    case WRIT_ENTRY_FACT:
+        return writ_facts_enter(ledger, entry);
     case WRIT_ENTRY_SESSION_PUT:
         return writ_session_rows_put(ledger, entry);
     case WRIT_ENTRY_SESSION_GET:

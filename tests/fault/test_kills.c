@@ -1,6 +1,7 @@
 /* Fails the allocations of what administrators do to stops: a stop that was told to work works, one
  * that was told to be durable is there after a restart, and nothing of those before is lost. */
 #include "support/keys.h"
+#include "support/memo.h"
 #include "support/unit.h"
 #include "support/value.h"
 
@@ -17,6 +18,7 @@
 
 static char folder[64], store[96], file[128];
 static struct writ_kills *kills;
+static struct writ_memo memo;
 
 static int64_t
 stands_still(void *ctx)
@@ -32,7 +34,7 @@ open_again(void)
 {
     writ_kills_free(kills);
     kills = NULL;
-    return writ_kills_open(store, &still, &kills, NULL);
+    return writ_memo_open(&memo, store, &still, &kills, NULL);
 }
 
 static writ_result
@@ -82,7 +84,7 @@ setup(void)
     (void)snprintf(folder, sizeof folder, "/tmp/writ-kills-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     (void)snprintf(store, sizeof store, "%s/ledger.db", folder);
-    (void)snprintf(file, sizeof file, "%s.kills.json", store);
+    (void)snprintf(file, sizeof file, "%s.places.json", store);
     ck_assert_ok(open_again());
     ck_assert_ok(pull("before", id));
 }
@@ -92,6 +94,7 @@ teardown(void)
 {
     writ_kills_free(kills);
     kills = NULL;
+    writ_memo_wipe(&memo);
     (void)unlink(file);
     (void)rmdir(folder);
 }

@@ -180,6 +180,7 @@ outcomes(struct writ_kit *kit, int number, const char *condition)
 static void
 check_calls(struct trial *t)
 {
+    struct writ_reservation probe;
     int64_t granted = 0;
 
     for (int i = 0; i < CALLS; i++) {
@@ -198,9 +199,16 @@ check_calls(struct trial *t)
         }
     }
     /* the budget knows of exactly the calls that may have run */
-    ck_assert_int_eq(
-        writ_kit_number(&t->kit, "SELECT coalesce(sum(CAST(spent AS INTEGER)), 0) FROM budget"),
-        granted);
+    probe = *spec_of(0).reservations;
+    probe.limit = writ_decimal_of(granted);
+    writ_kit_refused(&t->kit,
+        (spec){
+            .argument = "probe", .boundary = "probe", .reservations = &probe, .reservations_n = 1},
+        WRIT_REASON_BUDGET_EXCEEDED);
+    probe.limit = writ_decimal_of(granted + 1);
+    writ_kit_run(&t->kit,
+        (spec){
+            .argument = "probe", .boundary = "probe", .reservations = &probe, .reservations_n = 1});
 }
 
 /* Of a call of two rounds: one that was told to wait waits, unless the next round was granted, and

@@ -1,9 +1,11 @@
-/* A file of stops that was in other hands: it is refused, or read. Then every stop that it shows
- * stops what it names, can be lifted by its id, and the file that is written in its place is read
- * as the same stops. */
+/* Records of stops that were in other hands: they are refused, or read. Then every stop that it
+ * shows stops what it names, can be lifted by its id, and what is recorded is read again as the
+ * same stops. */
 #include "support/fuzz.h"
+#include "support/memo.h"
 #include "support/shelter.h"
 
+#include "evidence/jcs.h"
 #include "gateway/kills.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
@@ -11,6 +13,7 @@
 
 static char store[64];
 static struct writ_arena *arena;
+static struct writ_memo memo;
 
 static void
 prepare(const uint8_t *data, size_t size)
@@ -21,7 +24,7 @@ prepare(const uint8_t *data, size_t size)
     }
     writ_arena_reset(arena);
     (void)shelter_name("ledger.db", store, sizeof store);
-    shelter_put("ledger.db.kills.json", writ_view(data, size)); /* memory: every stop is synced */
+    shelter_put("ledger.db.places.json", writ_view(data, size));
 }
 
 static void
@@ -106,6 +109,31 @@ check_stops(struct writ_kills *kills, struct writ_view list)
     }
 }
 
+/* The members of `kills` as the facts of a ledger. False: there are none, or too many. */
+static bool
+recorded(const uint8_t *data, size_t size)
+{
+    const struct writ_json *file = NULL;
+
+    memo.clock = writ_clock_system();
+    if (!writ_is_ok(
+            writ_json_read(writ_view(data, size), &writ_json_limits_default, arena, &file, NULL))) {
+        return false;
+    }
+    WRIT_JSON_EACH(stop, writ_json_get(file, WRIT_LIT("kills")))
+    {
+        writ_auto_buf text = writ_buf_make(1 << 20);
+
+        if (writ_json_type(stop) != WRIT_JSON_OBJECT ||
+            !writ_is_ok(writ_jcs_put(&text, stop, NULL)) || memo.n + 8 > WRIT_MEMO_MAX / 2 ||
+            !writ_is_ok(
+                writ_memo_write(&memo, WRIT_FACT_KILL_PULLED, writ_buf_view(&text), NULL))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -113,14 +141,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct writ_kills *kills = NULL;
 
     prepare(data, size);
-    if (!writ_is_ok(writ_kills_open(store, writ_clock_system(), &kills, NULL))) {
+    if (!recorded(data, size) ||
+        !writ_is_ok(writ_memo_open(&memo, store, writ_clock_system(), &kills, NULL))) {
         WRIT_INVARIANT(kills == NULL);
+        writ_memo_wipe(&memo);
         return 0;
     }
     put(kills, &list);
     writ_kills_free(kills);
     kills = NULL;
-    WRIT_INVARIANT(writ_is_ok(writ_kills_open(store, writ_clock_system(), &kills, NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_memo_open(&memo, store, writ_clock_system(), &kills, NULL)));
     put(kills, &again);
     WRIT_INVARIANT(writ_view_equal(writ_buf_view(&list), writ_buf_view(&again)));
     check_stops(kills, writ_buf_view(&again));
@@ -128,5 +158,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put(kills, &again);
     WRIT_INVARIANT(writ_view_is(writ_buf_view(&again), "[]"));
     writ_kills_free(kills);
+    writ_memo_wipe(&memo);
     return 0;
 }

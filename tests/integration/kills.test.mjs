@@ -1,8 +1,9 @@
 // The kill switch: stops new credentials at once, revokes those that were issued, survives what may happen.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { inflateSync } from 'node:zlib';
 import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
 import { AUD, ISS, guardFolder, jose, startGuard } from '../support/guard.mjs';
@@ -205,18 +206,48 @@ test('a stop survives SIGKILL, and revokes what the run before had issued', asyn
   assert.equal(await revoked(w, of1), true);
   assert.equal(await revoked(w, of2), true); // of that run nothing is known any more
   assert.equal(await revoked(w, w.up.calls.at(-1).credential), false);
-  const file = join(w.gw.dir, 'ledger.db.kills.json');
+  assert.deepEqual(readdirSync(w.gw.dir).filter((name) => name.includes('kills')), [], 'no file says what is stopped');
+  const file = join(w.gw.dir, 'ledger.db.places.json');
   assert.equal(statSync(file).mode & 0o777, 0o600);
-  // who cannot read what was stopped does not start
   await w.gw.stop();
-  const text = readFileSync(file, 'utf8');
-  for (const bad of ['', '{}', text.slice(0, -2), text.replace('"agent"', '"colour"')]) {
-    writeFileSync(file, bad);
-    await assert.rejects(w.gw.start(), /did not start/, bad);
-  }
-  writeFileSync(file, text);
   chmodSync(file, 0o666);
   await assert.rejects(w.gw.start(), /did not start/);
+});
+
+test('whatever becomes of the file of places, what was stopped and revoked stays so', async (t) => {
+  const w = await world(t);
+  assert.equal(await w.call(A1), 'ran');
+  const old = w.up.calls[0].credential;
+  await w.pull(ROOT, 'agent', 'a1');
+  const file = join(w.gw.dir, 'ledger.db.places.json');
+  for (const damage of [() => rmSync(file), () => writeFileSync(file, ''), () => writeFileSync(file, '{}'),
+    () => writeFileSync(file, readFileSync(file, 'utf8').replace(/"revoked_until":\d+/, '"revoked_until":0')),
+    () => writeFileSync(file, readFileSync(file, 'utf8').replace(/"longest":\d+/, '"longest":0'))]) {
+    await w.gw.stop();
+    damage();
+    await w.gw.start();
+    w.sessions.clear();
+    assert.equal(await w.call(A1), 'killed', String(damage));
+    assert.equal(await revoked(w, old), true, String(damage));
+  }
+});
+
+test('a stop that was taken out of the ledger is missed', async (t) => {
+  const w = await world(t);
+  await w.pull(ROOT, 'agent', 'a1');
+  await w.pull(ROOT, 'agent', 'b1');
+  await w.gw.stop();
+  const edit = (sql) => {
+    const db = new DatabaseSync(w.gw.path('ledger.db'));
+    db.exec(sql);
+    db.close();
+  };
+  edit('UPDATE record SET kind = 4 WHERE leaf = (SELECT min(leaf) FROM record WHERE kind = 5)');
+  await assert.rejects(w.gw.start(), /did not start/);
+  edit('UPDATE record SET kind = 5 WHERE kind = 4');
+  await w.gw.start();
+  w.sessions.clear();
+  assert.equal(await w.call(A1), 'killed');
 });
 
 test('only administrators pull it, those of a tenant for their tenant', async (t) => {

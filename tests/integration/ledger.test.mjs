@@ -130,7 +130,7 @@ test('export has every record of a run and says that it is whole', () => {
 test('verify counts, and names what is wrong with exit 1', () => {
   const sound = ledger('verify', path);
   assert.equal(sound.code, 0);
-  assert.equal(sound.out, 'sound: 10 records: 5 decisions, 4 outcomes, 1 seals, 0 events of reviews; 2 boundaries, 1 sealed; 1 calls in flight; 9 checkpoints, signatures not verified (--keys)\n');
+  assert.equal(sound.out, 'sound: 10 records: 5 decisions, 4 outcomes, 1 seals, 0 events of reviews, 0 facts; 2 boundaries, 1 sealed; 1 calls in flight; 9 checkpoints, signatures not verified (--keys)\n');
   const bad = join(folder, 'bad.db');
   assert.equal(spawnSync(SAMPLE, [bad, 'tampered']).status, 0);
   const run = ledger('verify', bad);

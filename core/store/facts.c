@@ -1,0 +1,92 @@
+/* `facts_n` is the number of the next one. It grows when a record is prepared, and goes back when
+ * its group fails. */
+#include "store/facts.h"
+
+#include "store/body.h"
+#include "store/group.h"
+
+#define FACTS_ARENA (8 << 20) /* to read one */
+
+WRIT_RESULT
+writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_entry_fact *f = &entry->fact;
+    struct writ_buf *bodies = &ledger->group.bodies;
+    size_t before = bodies->len, at;
+    int64_t now_us = writ_group_stamp(ledger);
+    struct writ_group_row *row;
+    writ_result result;
+
+    if (f->event == WRIT_FACT_NONE || f->data.len == 0) {
+        return (writ_result){WRIT_E_INVALID};
+    }
+    at = writ_group_body(ledger);
+    result = writ_fact_put(f->event, ledger->facts_n, now_us, f->data, bodies, NULL);
+    if (writ_is_ok(result) && bodies->len - at > WRIT_LEDGER_RECORD_MAX) {
+        result = (writ_result){WRIT_E_LIMIT};
+    }
+    if (!writ_is_ok(result)) {
+        writ_buf_cut(bodies, before);
+        return result;
+    }
+    (void)writ_group_op(ledger, WRIT_OP_FACT, entry);
+    row = writ_group_row(ledger);
+    row->body_at = at;
+    row->body_len = bodies->len - at;
+    row->row.kind = WRIT_ROW_FACT;
+    row->row.seq = ledger->facts_n++;
+    row->row.time_us = now_us;
+    f->leaf = row->row.leaf;
+    return WRIT_DONE;
+}
+
+void
+writ_facts_undo(struct writ_ledger *ledger)
+{
+    ledger->facts_n--;
+}
+
+static WRIT_RESULT
+load_one(struct writ_ledger *ledger, struct writ_view body, struct writ_arena *arena,
+    struct writ_err *err)
+{
+    const struct writ_json *value = NULL;
+    struct writ_fact fact = {0};
+
+    WRIT_TRY(writ_body_json(body, arena, &value, err));
+    WRIT_TRY(writ_fact_read(value, &fact, err));
+    if (fact.n != ledger->facts_n) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "fact %llu is missing: see `writ ledger verify`",
+            (unsigned long long)ledger->facts_n);
+    }
+    ledger->facts_n++;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_facts_load(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_arena *arena = writ_arena_new(FACTS_ARENA);
+    bool row = false;
+    writ_result result;
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
+    }
+    result = writ_disk_query(disk, WRIT_SQL_FACTS, &row, err, "");
+    while (writ_is_ok(result) && row) {
+        writ_arena_reset(arena);
+        result = load_one(ledger, writ_disk_bytes(disk, WRIT_SQL_FACTS, 1), arena, err);
+        if (result.code == WRIT_E_PARSE || result.code == WRIT_E_LIMIT) {
+            result = writ_fail(err, WRIT_E_MISMATCH, "record %llu is not a fact that is readable",
+                (unsigned long long)writ_disk_int(disk, WRIT_SQL_FACTS, 0));
+        }
+        if (writ_is_ok(result)) {
+            result = writ_disk_next(disk, WRIT_SQL_FACTS, &row, err);
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_FACTS);
+    writ_arena_free(arena);
+    return result;
+}

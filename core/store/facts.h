@@ -1,0 +1,19 @@
+/* facts.h - records that belong to no call and no run (evidence/fact.h), in the writer.
+ *
+ * Their rows are of kind 5, in boundary 0, which no run has. `record_fact` finds them. Their number
+ * n is checked when they are read: one that was taken out is missed. One thread. */
+#ifndef WRIT_STORE_FACTS_H
+#define WRIT_STORE_FACTS_H
+
+#include "store/store.h"
+
+/** WRIT_ENTRY_FACT: appends the record to the present group. WRIT_E_INVALID, WRIT_E_LIMIT,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry);
+void writ_facts_undo(struct writ_ledger *ledger);
+
+/** Reads all of them, when the ledger opens: how many there are, and what the writer itself has to
+ * know. WRIT_E_MISMATCH: one is missing, or not readable; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_facts_load(struct writ_ledger *ledger, struct writ_err *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* memo.h - facts (evidence/fact.h) in memory, in place of a ledger. */
+#ifndef WRIT_TESTS_MEMO_H
+#define WRIT_TESTS_MEMO_H
+
+#include "gateway/kills.h"
+
+#define WRIT_MEMO_MAX 64
+
+/** Zeroed: none yet. */
+struct writ_memo {
+    struct writ_buf texts[WRIT_MEMO_MAX]; /* canonical records */
+    size_t n;
+    bool fails; /* nothing can be recorded */
+    const struct writ_clock *clock;
+};
+
+void writ_memo_wipe(struct writ_memo *memo);
+/** As a writ_kills_log wants it; `ctx` is the memo. */
+WRIT_RESULT writ_memo_write(
+    void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
+/** Opens with the memo as its log, and lets it hear what was recorded; NULL when that fails. */
+WRIT_RESULT writ_memo_open(struct writ_memo *memo, const char *store,
+    const struct writ_clock *clock, struct writ_kills **ret, struct writ_err *err);
+
+#endif
