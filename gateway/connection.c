@@ -1,18 +1,27 @@
 /* connection.c
  *
- * Invariant: a connection lives until libmicrohttpd has closed it and its request, if any, was
- * freed. */
+ * Invariants:
+ *  (1) a connection lives until libmicrohttpd has closed it and its request, if any, was freed.
+ *  (2) only libmicrohttpd closes its descriptor. A connection that is cut gets a timeout of its own
+ * there: libmicrohttpd then looks at it in every run and closes it when a second passes without a
+ * byte. The socket is shut down, so that no more bytes come.
+ *  (3) a body that stands still has its connection suspended until bytes come. libmicrohttpd 0.9.75
+ * would try to go on with it in every run: one whose chunk line fills the read buffer is never
+ * read from again, and is always said to be work. */
 #include "gateway/connection.h"
 
 #include "gateway/linger.h"
 
 #include <gnutls/gnutls.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define CONNECTION_MAGIC 0x57434f4eU
+#define CUT_TIMEOUT_S    1U      /* the least that libmicrohttpd has */
 #define DRAIN_GRACE_US   1000000 /* an idle connection is closed then, when the listener drains */
 #define PROBE_AGAIN_US   15000000
 #define INTERIM          "HTTP/1.1 100 Continue\r\n\r\n"
@@ -69,19 +78,30 @@ show_fin(struct writ_connection *connection)
 }
 
 static void
+resume(struct writ_connection *connection)
+{
+    if (connection->suspended) {
+        connection->suspended = false;
+        connection->held = false;
+        MHD_resume_connection(connection->mhd);
+    }
+}
+
+static void
 on_watch(struct writ_watch *watch, uint32_t events)
 {
     struct writ_connection *connection = watch->ctx;
-    struct writ_incoming *request = connection->request;
 
     if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
-        if (request != NULL && request->state >= WRIT_INCOMING_OPEN) {
-            writ_connection_cut(connection);
-        } else {
-            connection->dead = true;
-            writ_daemon_poke(connection->daemon, 1);
-        }
+        writ_connection_cut(connection);
         return;
+    }
+    if (connection->held) {
+        resume(connection);
+        writ_daemon_poke(connection->daemon, 1);
+    }
+    if ((events & EPOLLRDHUP) == 0) {
+        return; /* bytes, which a held connection waited for once */
     }
     connection->fin = true;
     if (connection->probe_after_us >= 0) {
@@ -166,8 +186,9 @@ writ_connection_set_phase(
     }
 }
 
-/* libmicrohttpd has no call that closes a connection: it sees that the socket is shut down, and a
- * request that failed is refused at its next callback. */
+/* libmicrohttpd has no call that closes a connection. It sees that the socket is shut down, and a
+ * request that failed is refused at its next callback; a connection of which it waits for neither
+ * is closed by its timeout. keeps (2) */
 void
 writ_connection_cut(struct writ_connection *connection)
 {
@@ -176,10 +197,8 @@ writ_connection_cut(struct writ_connection *connection)
     }
     connection->dead = true;
     (void)shutdown(connection->fd, SHUT_RDWR);
-    if (connection->suspended) {
-        connection->suspended = false;
-        MHD_resume_connection(connection->mhd);
-    }
+    (void)MHD_set_connection_option(connection->mhd, MHD_CONNECTION_OPTION_TIMEOUT, CUT_TIMEOUT_S);
+    resume(connection);
     writ_daemon_poke(connection->daemon, 2);
 }
 
@@ -220,6 +239,62 @@ writ_connection_refuse(struct writ_connection *connection, const struct writ_fra
     }
 }
 
+/* How many bytes libmicrohttpd has taken from the socket so far, and how many wait there. */
+static bool
+count_bytes(const struct writ_connection *connection, uint64_t *ret_taken, int *ret_waiting)
+{
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+
+    if (ioctl(connection->fd, FIONREAD, ret_waiting) != 0 ||
+        getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
+        return false;
+    }
+    *ret_taken = info.tcpi_bytes_received - (uint64_t)*ret_waiting;
+    return true;
+}
+
+/* keeps (3) */
+static void
+hold(struct writ_connection *connection)
+{
+    if (writ_is_ok(writ_loop_rewatch(&connection->watch, EPOLLIN | EPOLLRDHUP | EPOLLET, NULL))) {
+        connection->suspended = true;
+        connection->held = true;
+        MHD_suspend_connection(connection->mhd);
+    }
+}
+
+/* Bytes that libmicrohttpd leaves in the socket although it has run are behind a chunk line or a
+ * trailer that does not fit into its buffer: nothing can come of that request. */
+static void
+look_at_body(struct writ_connection *connection)
+{
+    static const struct writ_framing_fault large = {
+        431, WRIT_REASON_HEAD_TOO_LARGE, "a chunk line or the trailer"};
+    uint64_t taken = 0;
+    int waiting = 0;
+
+    if (connection->suspended || !count_bytes(connection, &taken, &waiting)) {
+        return;
+    }
+    if (taken != connection->taken) {
+        connection->taken = taken;
+        connection->ignored = waiting > 0;
+    } else if (waiting == 0) {
+        hold(connection);
+    } else if (connection->ignored) {
+        writ_connection_refuse(connection, &large, "431 Request Header Fields Too Large");
+        writ_connection_cut(connection);
+        return;
+    } else {
+        connection->ignored = true;
+    }
+    if (waiting > 0) {
+        writ_daemon_poke(connection->daemon, 1);
+    }
+}
+
 static void
 expire(struct writ_connection *connection)
 {
@@ -245,12 +320,15 @@ writ_connection_sweep(struct writ_connection *connection, int64_t now_us)
     struct writ_incoming *request = connection->request;
 
     if (connection->dead) {
-        writ_daemon_poke(connection->daemon, 1);
+        writ_daemon_visit(connection->daemon);
         return;
     }
     if (connection->deadline_us > 0 && now_us >= connection->deadline_us) {
         expire(connection);
         return;
+    }
+    if (connection->phase == WRIT_CONNECTION_BODY) {
+        look_at_body(connection);
     }
     if (request != NULL && request->state == WRIT_INCOMING_STREAM) {
         writ_incoming_beat(request, now_us);

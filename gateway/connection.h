@@ -34,6 +34,9 @@ struct writ_connection {
     bool closed;         /* libmicrohttpd has closed it; freed when its request is */
     bool refused;        /* our answer may meet unread bytes */
     bool suspended;
+    bool held;      /* suspended because its body stands still; the watch waits for bytes */
+    uint64_t taken; /* bytes that libmicrohttpd has taken from the socket, at the last sweep */
+    bool ignored;   /* bytes waited in the socket at the last sweep */
     bool certificate_checked;
     struct writ_peer peer;
     struct writ_view local; /* our side's address, when the listener has a wildcard; or empty */
@@ -54,7 +57,8 @@ void writ_connection_set_phase(
 /** Looks at deadlines and heartbeats. */
 void writ_connection_sweep(struct writ_connection *connection, int64_t now_us);
 
-/** Ends it at once, whatever it does. */
+/** Ends it, whatever it does and whatever its client does: the socket is shut down now, and closed
+ * within two seconds. */
 void writ_connection_cut(struct writ_connection *connection);
 
 /** Sends a probe `after_us` after the client's FIN; see writ_exchange_probe. */

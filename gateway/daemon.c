@@ -6,7 +6,8 @@
  *
  * Exchanges that wait without being suspended (connection.c, 4) keep the daemon's list of ready
  * connections from ever being empty; only without them does "no timeout" mean work. With them, a
- * timer looks after what nobody poked for. */
+ * timer looks after what nobody poked for. "No timeout" is also what a daemon says of a connection
+ * with which it cannot go on (connection.c, 3), so runs that it asks for itself become rare. */
 #include "gateway/daemon.h"
 
 #include "gateway/connection.h"
@@ -17,6 +18,7 @@
 #define RUNS_MAX      32   /* of all daemons together in one go: then other events have a turn */
 #define SPINS_MAX     8    /* runs in a row that the daemon asked for itself */
 #define POKE_AFTER_US 5000 /* the timer that looks after the rest */
+#define REST_MAX_US   250000
 #define POOL_EXTRA                                                                                 \
     10240             /* bytes of a connection's memory beyond the head: an answer's head          \
                          (4096) and a record for each field (56) */
@@ -139,6 +141,16 @@ writ_daemon_poke(struct writ_daemon *daemon, unsigned runs)
         daemon->runs = runs;
     }
     daemon->spins = 0;
+    daemon->rest_us = POKE_AFTER_US;
+    writ_loop_defer(daemon->acceptor->loop, &daemon->acceptor->run, WRIT_LOOP_SOON);
+}
+
+void
+writ_daemon_visit(struct writ_daemon *daemon)
+{
+    if (daemon->runs == 0) {
+        daemon->runs = 1;
+    }
     writ_loop_defer(daemon->acceptor->loop, &daemon->acceptor->run, WRIT_LOOP_SOON);
 }
 
@@ -152,21 +164,34 @@ has_work(struct writ_daemon *daemon)
 }
 
 static void
-run_once(struct writ_daemon *daemon)
+run_later(struct writ_daemon *daemon, int64_t after_us)
 {
     struct writ_acceptor *acceptor = daemon->acceptor;
+    int64_t at = writ_loop_now_us(acceptor->loop) + after_us;
 
+    if (!acceptor->poke.armed || acceptor->poke.due_us > at) {
+        writ_loop_timer_set(acceptor->loop, &acceptor->poke, at);
+    }
+}
+
+static void
+run_once(struct writ_daemon *daemon)
+{
     daemon->runs--;
     (void)MHD_run(daemon->mhd);
     if (daemon->runs > 0) {
         return;
     }
-    if (daemon->waiting == 0 && daemon->spins < SPINS_MAX && has_work(daemon)) {
+    if (daemon->waiting > 0) {
+        run_later(daemon, POKE_AFTER_US);
+    } else if (!has_work(daemon)) {
+        return;
+    } else if (daemon->spins < SPINS_MAX) {
         daemon->spins++;
         daemon->runs = 1;
-    } else if ((daemon->waiting > 0 || has_work(daemon)) && !acceptor->poke.armed) {
-        writ_loop_timer_set(
-            acceptor->loop, &acceptor->poke, writ_loop_now_us(acceptor->loop) + POKE_AFTER_US);
+    } else {
+        run_later(daemon, daemon->rest_us);
+        daemon->rest_us = daemon->rest_us < REST_MAX_US / 2 ? daemon->rest_us * 2 : REST_MAX_US;
     }
 }
 
@@ -216,7 +241,8 @@ writ_daemon_on_timer(struct writ_timer *timer)
 
     for (struct writ_daemon *daemon = acceptor->daemons; daemon != NULL; daemon = daemon->next) {
         if (daemon->runs > 0 || daemon->waiting > 0 || has_work(daemon)) {
-            writ_daemon_poke(daemon, 1);
+            daemon->spins = 0;
+            writ_daemon_visit(daemon);
         }
     }
 }

@@ -20,6 +20,7 @@ struct writ_daemon {
     unsigned answering; /* answers queued and not yet out */
     unsigned runs;      /* how often the daemon has to run before the turn may end */
     unsigned spins;     /* runs in a row that nobody asked for */
+    int64_t rest_us;    /* until the next one, when they were too many */
     struct writ_certificate *certificate; /* NULL: plain HTTP */
     bool retired;                         /* takes no new connections; stops when it has none */
     struct writ_daemon *next;
@@ -32,8 +33,11 @@ struct writ_daemon *writ_daemon_find(struct writ_acceptor *acceptor);
 WRIT_RESULT writ_daemon_try(const struct writ_listener_options *options,
     const struct writ_certificate *certificate, struct writ_err *err);
 
-/** Has the daemon run at least `runs` times before the turn ends. */
+/** Has the daemon run at least `runs` times before the turn ends, because it has work. */
 void writ_daemon_poke(struct writ_daemon *daemon, unsigned runs);
+
+/** Has the daemon run once, so that it looks at its timeouts. */
+void writ_daemon_visit(struct writ_daemon *daemon);
 
 /** What `run` and `poke` of the acceptor do. */
 void writ_daemon_on_task(struct writ_task *task);

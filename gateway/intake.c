@@ -324,9 +324,6 @@ wait_more(struct writ_incoming *request)
     struct writ_connection *connection = request->connection;
     int64_t waited = writ_loop_now_us(request->acceptor->loop) - request->x.arrived_us;
 
-    if (request->failed) {
-        return MHD_NO;
-    }
     if (request->waiting &&
         (connection->daemon->certificate != NULL || waited >= WAIT_SUSPEND_US)) {
         request->waiting = false;
@@ -348,8 +345,8 @@ writ_intake_on_access(void *cls, struct MHD_Connection *mhd, const char *url, co
     (void)cls;
     (void)mhd;
     (void)url;
-    if (request == NULL) {
-        return MHD_NO; /* there was no memory for it */
+    if (request == NULL || request->failed) {
+        return MHD_NO; /* there was no memory for it, or it was cut */
     }
     switch (request->state) {
     case WRIT_INCOMING_HEAD:

@@ -1,3 +1,6 @@
+/* linger.c
+ *
+ * Invariant: the list is in the order of the begins, the newest first. */
 #include "gateway/linger.h"
 
 #include "gateway/acceptor.h"
@@ -8,16 +11,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LINGERS_MAX      256        /* at once, per loop; more are closed at once */
-#define LINGER_US        1000000    /* how long */
-#define LINGER_BYTES_MAX (1U << 20) /* how much is thrown away */
-#define LINGER_PIECE     16384
+#define LINGERS_MAX      256         /* at once, per loop */
+#define LINGER_US        30000000    /* how long, in all */
+#define SILENCE_US       2000000     /* how long without a byte */
+#define LINGER_BYTES_MAX (64U << 20) /* how much is thrown away */
+#define LINGER_PIECE     (1U << 20)  /* of this in one turn */
 
 struct writ_linger {
     struct writ_acceptor *acceptor;
     struct writ_watch watch;
     struct writ_timer timer;
     int fd;
+    int64_t end_us; /* whatever the client does */
     size_t bytes;
     struct writ_linger *next, **link;
 };
@@ -37,6 +42,27 @@ linger_end(struct writ_linger *linger)
 }
 
 static void
+end_oldest(struct writ_acceptor *acceptor)
+{
+    struct writ_linger *oldest = acceptor->lingers;
+
+    while (oldest->next != NULL) {
+        oldest = oldest->next;
+    }
+    linger_end(oldest);
+}
+
+static void
+wait_for_bytes(struct writ_linger *linger)
+{
+    struct writ_loop *loop = linger->acceptor->loop;
+    int64_t silent_us = writ_loop_now_us(loop) + SILENCE_US;
+
+    writ_loop_timer_set(
+        loop, &linger->timer, silent_us < linger->end_us ? silent_us : linger->end_us);
+}
+
+static void
 on_timer(struct writ_timer *timer)
 {
     linger_end(timer->ctx);
@@ -46,12 +72,13 @@ static void
 on_bytes(struct writ_watch *watch, uint32_t events)
 {
     struct writ_linger *linger = watch->ctx;
-    char piece[LINGER_PIECE];
-    ssize_t n = recv(linger->fd, piece, sizeof piece, MSG_DONTWAIT);
+    /* tcp(7): bytes of a stream are thrown away with MSG_TRUNC, and copied nowhere */
+    ssize_t n = recv(linger->fd, NULL, LINGER_PIECE, MSG_DONTWAIT | MSG_TRUNC);
 
     (void)events;
     if (n > 0) {
         linger->bytes += (size_t)n;
+        wait_for_bytes(linger);
     }
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR) ||
         linger->bytes > LINGER_BYTES_MAX) {
@@ -67,7 +94,7 @@ writ_linger_begin(struct writ_acceptor *acceptor, int fd)
     int own;
 
     if (acceptor->linger_count >= LINGERS_MAX) {
-        return;
+        end_oldest(acceptor);
     }
     own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0) {
@@ -84,8 +111,8 @@ writ_linger_begin(struct writ_acceptor *acceptor, int fd)
     linger->acceptor = acceptor;
     linger->fd = own;
     linger->timer = (struct writ_timer){.fn = on_timer, .ctx = linger};
-    writ_loop_timer_set(
-        acceptor->loop, &linger->timer, writ_loop_now_us(acceptor->loop) + LINGER_US);
+    linger->end_us = writ_loop_now_us(acceptor->loop) + LINGER_US;
+    wait_for_bytes(linger);
     linger->next = acceptor->lingers;
     linger->link = &acceptor->lingers;
     if (linger->next != NULL) {

@@ -351,6 +351,18 @@ writ_loop_watch(struct writ_loop *loop, struct writ_watch *watch, int fd, uint32
     return WRIT_DONE;
 }
 
+WRIT_RESULT
+writ_loop_rewatch(struct writ_watch *watch, uint32_t events, struct writ_err *err)
+{
+    struct epoll_event event = {.events = events, .data.ptr = watch};
+
+    WRIT_INVARIANT(watch->active);
+    if (epoll_ctl(watch->loop->epoll_fd, EPOLL_CTL_MOD, watch->fd, &event) != 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "cannot change a watch: errno %d", errno);
+    }
+    return WRIT_DONE;
+}
+
 void
 writ_loop_unwatch(struct writ_watch *watch)
 {

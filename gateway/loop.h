@@ -86,6 +86,10 @@ struct writ_watch {
 WRIT_RESULT writ_loop_watch(struct writ_loop *loop, struct writ_watch *watch, int fd,
     uint32_t events, writ_watch_fn *fn, void *ctx, struct writ_err *err);
 
+/** Changes what an active watch waits for. What is ready now is reported in the next turn, also to
+ * an edge-triggered watch. WRIT_E_IO. */
+WRIT_RESULT writ_loop_rewatch(struct writ_watch *watch, uint32_t events, struct writ_err *err);
+
 /** Ends it; do this before closing the descriptor. `fn` is not called again, not even for events
  * of this turn. An inactive watch is fine. */
 void writ_loop_unwatch(struct writ_watch *watch);

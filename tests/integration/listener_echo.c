@@ -1,5 +1,6 @@
 /* The listener of tests/support/echo.h as a program: prints its port, ends with its standard input.
- * Usage: listener_echo [LOOPS] [CERTIFICATE KEY [CLIENT_CA]] */
+ * Usage: listener_echo [LOOPS] [CERTIFICATE KEY [CLIENT_CA]]
+ * ECHO_TIMEOUT_MS in its environment is every timeout that the listener has. */
 #include "support/echo.h"
 
 #include "base/text.h"
@@ -26,6 +27,8 @@ main(int argc, char **argv)
 {
     writ_auto_buf certificate, key, client_ca;
     struct writ_listener_options options = {0};
+    const char *patience = getenv("ECHO_TIMEOUT_MS");
+    int64_t timeout_ms = patience != NULL ? atoi(patience) : 0;
     struct echo *echo;
     char byte;
 
@@ -33,6 +36,10 @@ main(int argc, char **argv)
     options.tls.key = pem_of(argc > 3 ? argv[3] : NULL, &key);
     options.tls.client_ca = pem_of(argc > 4 ? argv[4] : NULL, &client_ca);
     options.tls.client_required = argc > 4;
+    options.head_timeout_ms = timeout_ms;
+    options.body_timeout_ms = timeout_ms;
+    options.idle_timeout_ms = timeout_ms;
+    options.write_timeout_ms = timeout_ms;
     echo = echo_start(argc > 1 ? (size_t)atoi(argv[1]) : 1, options);
     (void)printf("%u\n", echo_port(echo));
     (void)fflush(stdout);

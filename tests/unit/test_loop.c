@@ -209,6 +209,37 @@ START_TEST(an_unwatched_descriptor_is_silent_also_for_events_of_this_turn)
 }
 END_TEST
 
+static void
+count_event(struct writ_watch *watch, uint32_t events)
+{
+    struct pair *pair = watch->ctx;
+
+    (void)events;
+    pair->events++;
+}
+
+START_TEST(writ_loop_rewatch_reports_what_is_ready_now)
+{
+    struct writ_loop *loop = loop_of(0);
+    struct pair a = {0};
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, a.fds), 0);
+    ck_assert_ok(
+        writ_loop_watch(loop, &a.watch, a.fds[0], EPOLLRDHUP | EPOLLET, count_event, &a, NULL));
+    ck_assert_int_eq(write(a.fds[1], "x", 1), 1);
+    turn(loop);
+    ck_assert_int_eq(a.events, 0);
+    ck_assert_ok(writ_loop_rewatch(&a.watch, EPOLLIN | EPOLLRDHUP | EPOLLET, NULL));
+    turn(loop);
+    turn(loop);
+    ck_assert_int_eq(a.events, 1);
+    writ_loop_unwatch(&a.watch);
+    (void)close(a.fds[0]);
+    (void)close(a.fds[1]);
+    writ_loop_free(loop);
+}
+END_TEST
+
 /* ---- idle tasks */
 
 struct busy {
@@ -432,6 +463,7 @@ WRIT_UNIT_MAIN("loop", timers_fire_in_order_whatever_was_moved_or_cancelled,
     idle_tasks_wait_no_longer_than_the_limit_however_busy_the_loop_is,
     idle_tasks_run_before_a_loop_that_is_stopped_ends,
     an_unwatched_descriptor_is_silent_also_for_events_of_this_turn,
+    writ_loop_rewatch_reports_what_is_ready_now,
     a_descriptor_that_cannot_be_watched_is_an_error_and_changes_nothing,
     a_loop_without_descriptors_or_memory_is_refused,
     posts_of_many_threads_all_arrive_each_thread_in_order,
