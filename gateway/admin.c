@@ -106,9 +106,8 @@ void
 writ_admin_routes(struct writ_admin *admin, struct writ_route ret[WRIT_ADMIN_ROUTES])
 {
     const struct writ_route routes[WRIT_ADMIN_ROUTES] = {
-        /* those who ask for health address machines by any name */
-        {.path = WRIT_LIT("/healthz"), .handler = answer_health, .any_host = true},
-        {.path = WRIT_LIT("/readyz"), .handler = answer_ready, .any_host = true},
+        {.path = WRIT_LIT("/healthz"), .handler = answer_health},
+        {.path = WRIT_LIT("/readyz"), .handler = answer_ready},
         {.path = WRIT_LIT("/metrics"), .handler = answer_metrics},
     };
 

@@ -12,6 +12,8 @@
 #include "gateway/connection.h"
 
 #define WAIT_SUSPEND_US  50000 /* an exchange that waits longer has its connection suspended */
+#define HOST_HINT        "Host: allow it with the option hosts (guard: --host)"
+#define ORIGIN_HINT      "Origin: allow it with the option origins"
 #define BODY_FIRST_BYTES 65536 /* most that is set aside on the word of Content-Length */
 
 /* ---- the head */
@@ -149,19 +151,16 @@ check_caller(struct writ_incoming *request, const struct writ_framing *framing,
         REFUSE(fault, 403, CERTIFICATE_REQUIRED, NULL);
     }
     request->route = writ_site_route(site, framing->path);
-    if (request->route != NULL && request->route->any_host) {
-        return true;
-    }
     if (!writ_site_host_allowed(
             site, framing->host, connection->local, connection->peer.loopback)) {
-        REFUSE(fault, 403, FORBIDDEN_ORIGIN, "Host");
+        REFUSE(fault, 403, FORBIDDEN_ORIGIN, HOST_HINT);
     }
     if (request->route != NULL && request->route->any_origin) {
         return true;
     }
     if (framing->origin.ptr != NULL && !writ_site_origin_allowed(site, framing->origin,
                                            connection->local, connection->peer.loopback)) {
-        REFUSE(fault, 403, FORBIDDEN_ORIGIN, "Origin");
+        REFUSE(fault, 403, FORBIDDEN_ORIGIN, ORIGIN_HINT);
     }
     return true;
 }
@@ -206,7 +205,9 @@ fill_exchange(struct writ_incoming *request, const struct writ_framing *framing)
     x->method = framing->method;
     x->path = framing->path;
     x->query = framing->query;
-    x->suffix = writ_view_sub(framing->path, request->route->path.len, framing->path.len);
+    if (request->route->prefix) {
+        x->suffix = writ_view_sub(framing->path, request->route->path.len, framing->path.len);
+    }
     x->http_1_0 = framing->http_1_0;
     x->arrived_us = writ_loop_now_us(x->loop);
     request->body.max = request->route->max_body_bytes;

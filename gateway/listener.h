@@ -32,10 +32,10 @@ typedef void writ_exchange_handler(struct writ_exchange *x, void *ctx);
 struct writ_route {
     struct writ_view path; /* exact, or with `prefix` this and what follows it */
     bool prefix;           /* the rest is x->suffix */
+    bool slash;            /* the path with a '/' behind it is the same */
     unsigned methods;      /* WRIT_ROUTE_* ; another method is a 405 with Allow */
     bool json;             /* a POST must be application/json (UTF-8), else 415 */
     bool problems;         /* what is refused is told as a problem of RFC 9457 */
-    bool any_host;         /* do not check Host and Origin (health of the admin listener) */
     bool any_origin;       /* do not check Origin: what is there is for everybody to read */
     size_t max_body_bytes; /* more is a 413; 0: no body at all */
     writ_exchange_handler *handler; /* called on the loop's thread */

@@ -182,6 +182,7 @@ add_endpoint(struct serve *serve, size_t index, struct writ_upstream *only)
         .gateway = &serve->gateway, .path = writ_view(serve->paths[index], path.len), .only = only};
     serve->routes[serve->routes_n++] = (struct writ_route){
         .path = endpoint->path,
+        .slash = true,
         .methods = WRIT_ROUTE_POST | WRIT_ROUTE_GET | WRIT_ROUTE_DELETE,
         .json = true,
         .max_body_bytes = (size_t)serve->options->config->limits.body_bytes,

@@ -22,8 +22,10 @@ writ_site_route(const struct writ_site *site, struct writ_view path)
 {
     for (size_t i = 0; i < site->route_count; i++) {
         const struct writ_route *route = &site->routes[i];
-        if (route->prefix ? writ_view_has_prefix(path, route->path)
-                          : writ_view_equal(path, route->path)) {
+        bool begins = writ_view_has_prefix(path, route->path);
+        struct writ_view rest = writ_view_sub(path, route->path.len, path.len);
+        if (begins &&
+            (route->prefix || rest.len == 0 || (route->slash && writ_view_is(rest, "/")))) {
             return route;
         }
     }

@@ -351,7 +351,8 @@
         "the caller is not known",                                                                 \
         "a bearer token of a configured agent")                                                    \
     X(FORBIDDEN_ORIGIN, forbidden_origin, WRIT_REASON_IN_GATEWAY,                                  \
-        "the Host or Origin of the request is not accepted here", "")                              \
+        "the Host or Origin of the request is not accepted here",                                  \
+        "add the name to the option hosts, or the page's origin to origins")                       \
     X(SESSION_UNKNOWN, session_unknown, WRIT_REASON_IN_GATEWAY,                                    \
         "the session does not exist or belongs to another caller",                                 \
         "initialize a new session")                                                                \

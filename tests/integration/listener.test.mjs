@@ -67,6 +67,7 @@ test('bad framing gets one answer on either listener, and what follows it is not
   for (const [bytes, status] of [
     [get('/metrics', 'Content-Length: 3\r\n') + 'abc', 400], [get('/metrics', 'X : y\r\n'), 400],
     [get('/metrics').replace('localhost', 'evil.example'), 403], [get('/nothing'), 404],
+    [get('/healthz').replace('localhost', 'evil.example'), 403], [get('/readyz', 'Origin: http://evil.example\r\n'), 403],
     [get('/healthz').replace('GET', 'POST'), 405], [get('/%68ealthz'), 400],
   ]) {
     const text = await sendRaw(gw.adminPort, bytes + get('/healthz'));
@@ -76,6 +77,18 @@ test('bad framing gets one answer on either listener, and what follows it is not
   assert.equal(up.calls.length, 0);
   assert.ok(await gw.metric('writ_refusals_total{reason="malformed_head"}') > 5);
   assert.equal((await gw.admin('/healthz')).status, 200);
+});
+
+test('a slash at the end of an endpoint changes nothing, and a 403 names the option', async (t) => {
+  const { up, gw } = await start(t);
+  for (const path of ['/mcp/', '/mcp/up/']) {
+    const caller = await openSession(gw, { path });
+    assert.match((await caller.call(path === '/mcp/' ? 'up__run' : 'run', { n: 1 })).said, /^ran/);
+  }
+  assert.equal(up.calls.length, 2);
+  const { whole } = call(gw);
+  assert.match(await sendRaw(gw.port, whole.replace('Host: 127.0.0.1', 'Host: evil.example')), /"detail":"Host: [^"]*\bhosts\b/);
+  assert.match(await sendRaw(gw.port, whole.replace('Host:', 'Origin: http://evil.example\r\nHost:')), /"detail":"Origin: [^"]*\borigins\b/);
 });
 
 test('slow, idle and silent clients are cut, and others are served meanwhile', async (t) => {

@@ -372,7 +372,8 @@ START_TEST(a_refusal_says_why_in_the_shape_of_json_rpc)
     (void)raw_ask(echo_port(echo), WRIT_LIT("GET /t/ok HTTP/1.1\r\nHost: evil\r\n\r\n"), &got);
     ck_assert(contains(&got, "Content-Type: application/json\r\n"));
     ck_assert(contains(&got, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"));
-    ck_assert(contains(&got, "\"data\":{\"reason\":\"forbidden_origin\",\"detail\":\"Host\"}}}"));
+    ck_assert(contains(&got, "\"data\":{\"reason\":\"forbidden_origin\",\"detail\":\"Host: "
+                             "allow it with the option hosts (guard: --host)\"}}}"));
     ck_assert_uint_eq(
         writ_metrics_vector_sum(echo->metrics, WRIT_VECTOR_REFUSALS, WRIT_REASON_FORBIDDEN_ORIGIN),
         1);
@@ -1031,9 +1032,8 @@ START_TEST(the_admin_routes_tell_health_readiness_and_metrics)
     struct writ_view text;
     size_t line = 0;
 
-    ck_assert_uint_eq(raw_ask(echo_port(echo),
-                          WRIT_LIT("GET /healthz HTTP/1.1\r\nHost: any.name\r\n\r\n"), &health),
-        200);
+    ck_assert_uint_eq(
+        raw_ask(echo_port(echo), WRIT_LIT("GET /healthz HTTP/1.1\r\n" HOST "\r\n"), &health), 200);
     ck_assert_uint_eq(
         raw_ask(echo_port(echo), WRIT_LIT("GET /readyz HTTP/1.1\r\n" HOST "\r\n"), &ready), 503);
     ck_assert(contains(&ready, "ledger: not ready\n"));
@@ -1049,11 +1049,26 @@ START_TEST(the_admin_routes_tell_health_readiness_and_metrics)
     ck_assert_msg(exposition_is_valid(text, &line), "line %zu", line);
     ck_assert(exposition_value(text, "writ_requests_total") == 4.0);
     ck_assert(exposition_value(text, "writ_responses_total{class=\"5xx\"}") == 1.0);
-    writ_buf_clear(&metrics);
-    ck_assert_uint_eq(
-        raw_ask(echo_port(echo), WRIT_LIT("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
-            &metrics),
-        403);
+    echo_stop(echo);
+}
+END_TEST
+
+START_TEST(the_admin_routes_refuse_another_host_or_origin)
+{
+    static const char *const paths[] = {"/healthz", "/readyz", "/metrics"};
+    static const char *const fields[] = {
+        "Host: evil.example\r\n", HOST "Origin: http://evil.example\r\n"};
+    struct echo *echo = echo_start(1, standard);
+
+    atomic_store(&echo->ready, true);
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; k < 2; k++) {
+            writ_auto_buf request = writ_buf_make(BUFFER_MAX), got = writ_buf_make(BUFFER_MAX);
+
+            writ_buf_fmt(&request, "GET %s HTTP/1.1\r\n%s\r\n", paths[i], fields[k]);
+            ck_assert_uint_eq(raw_ask(echo_port(echo), writ_buf_view(&request), &got), 403);
+        }
+    }
     echo_stop(echo);
 }
 END_TEST
@@ -1079,4 +1094,5 @@ WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
     every_loop_serves, beyond_the_limits_clients_are_told_to_come_back,
     draining_finishes_what_was_begun, closing_frees_what_nobody_answered,
     what_cannot_be_listened_on_is_an_error, ipv6_and_wildcards_work,
-    the_admin_routes_tell_health_readiness_and_metrics)
+    the_admin_routes_tell_health_readiness_and_metrics,
+    the_admin_routes_refuse_another_host_or_origin)

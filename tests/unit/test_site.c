@@ -91,6 +91,22 @@ START_TEST(an_origin_is_known_or_of_an_allowed_host)
 }
 END_TEST
 
+START_TEST(a_slash_at_the_end_is_the_same_path_where_the_route_says_so)
+{
+    static const struct writ_route routes[] = {
+        {.path = WRIT_LIT("/mcp"), .slash = true},
+        {.path = WRIT_LIT("/metrics")},
+    };
+    struct writ_site site = {.routes = routes, .route_count = 2};
+
+    ck_assert_ptr_eq(writ_site_route(&site, WRIT_LIT("/mcp")), &routes[0]);
+    ck_assert_ptr_eq(writ_site_route(&site, WRIT_LIT("/mcp/")), &routes[0]);
+    ck_assert_ptr_null(writ_site_route(&site, WRIT_LIT("/mcp//")));
+    ck_assert_ptr_null(writ_site_route(&site, WRIT_LIT("/mcp/x")));
+    ck_assert_ptr_null(writ_site_route(&site, WRIT_LIT("/metrics/")));
+}
+END_TEST
+
 START_TEST(the_first_route_that_fits_is_taken)
 {
     static const struct writ_route routes[] = {
@@ -110,4 +126,4 @@ END_TEST
 WRIT_UNIT_MAIN("site", a_loopback_listener_answers_to_the_names_of_loopback,
     a_configured_host_is_met_with_its_port_if_it_has_one,
     a_wildcard_answers_to_the_address_that_was_reached, an_origin_is_known_or_of_an_allowed_host,
-    the_first_route_that_fits_is_taken)
+    a_slash_at_the_end_is_the_same_path_where_the_route_says_so, the_first_route_that_fits_is_taken)
