@@ -6,6 +6,7 @@
 
 #define DASH            WRIT_LIT("\xe2\x80\x94 ") /* U+2014 and a space: what a signature begins with */
 #define ID_BYTES        4
+#define UNKNOWN_KEY_MAX ((size_t)8 << 10) /* bytes of a key of a type that is not ours */
 #define TIME_BYTES      8
 #define SIGNATURE_BYTES 64
 #define BLOB_MAX        (ID_BYTES + TIME_BYTES + SIGNATURE_BYTES)
@@ -153,6 +154,25 @@ key_from(struct writ_view name, struct writ_view id, struct writ_view material,
     }
     *ret = WRIT_TAKE(key);
     return WRIT_DONE;
+}
+
+bool
+writ_note_key_is_unknown(struct writ_view text, struct writ_view *ret_name)
+{
+    writ_auto_buf material = writ_buf_make(UNKNOWN_KEY_MAX);
+    struct writ_view name = writ_view_sub(text, 0, writ_view_find(text, '+'));
+    struct writ_view rest = writ_view_sub(text, name.len + 1, text.len);
+    struct writ_view id = writ_view_sub(rest, 0, writ_view_find(rest, '+'));
+    uint8_t stated[ID_BYTES];
+
+    if (!writ_is_ok(writ_note_check_name(name, NULL)) ||
+        !writ_is_ok(writ_hex_read(id, stated, ID_BYTES)) ||
+        !writ_is_ok(writ_base64_read(writ_view_sub(rest, id.len + 1, rest.len), &material)) ||
+        material.len == 0 || is_type((unsigned char)writ_buf_view(&material).ptr[0])) {
+        return false;
+    }
+    *ret_name = name;
+    return true;
 }
 
 WRIT_RESULT

@@ -26,6 +26,10 @@ enum writ_note_type {
 
 struct writ_note_key;
 
+/** True for a vkey of a type that is not ours, such as ML-DSA-44: nothing can be verified with it,
+ * and it is no mistake. `ret_name` is its name; borrowed from `text`. */
+bool writ_note_key_is_unknown(struct writ_view text, struct writ_view *ret_name);
+
 /** Reads a vkey. `ret` is new, free with writ_note_key_free; written only on success. WRIT_E_LIMIT,
  * WRIT_E_PARSE when it is none, WRIT_E_INVALID for a type that is not ours or a key that is none,
  * WRIT_E_MISMATCH when its identifier is not its key's, WRIT_E_NOMEM, WRIT_E_CRYPTO. */

@@ -117,7 +117,7 @@ read_record(struct verifying *v, const struct writ_json *value, struct writ_held
 
     if (record == NULL || kind == WRIT_HELD_NONE || kind == WRIT_HELD_SEAL ||
         value->count != RECORD_MEMBERS ||
-        !writ_is_ok(writ_checkpoint_proof_read(text, &proof, v->err)) || proof.extra.len > 0) {
+        !writ_is_ok(writ_checkpoint_proof_read(text, &proof, v->err))) {
         *ret_why = against(v, WRIT_REASON_EVIDENCE_MALFORMED, "a record is not of the form of one");
         return WRIT_DONE;
     }

@@ -4,7 +4,8 @@
 //     node verify.mjs receipt|bundle FILE KEYS [--witness KEYS] [--quorum N]
 //     node verify.mjs vectors FILE                  a set of vectors/receipts or vectors/bundles
 //
-// KEYS: trusted vkeys, one a line; # leaves a line out. A FILE of - is standard input. Prints ok, or the first reason
+// It needs Node.js 22 or later. KEYS: trusted vkeys, one a line; # leaves a line out, and so does a type that is not known.
+// A FILE of - is standard input. Ends with 0 when the file holds, 1 when not, 2 when that could not be told. Prints ok, or the first reason
 // against the file; of a bundle also the number of the line, or what its records are. A bundle is read once, line by line:
 // memory grows with its runs and with the calls that are under way, not with its records.
 import { createHash, createPublicKey, verify } from 'node:crypto';
@@ -99,6 +100,13 @@ export function vkey(text) {
   return { name, id, type: all[0], key: all.subarray(1) };
 }
 
+/** The name of a vkey of a type that is not known here, such as ML-DSA-44: nothing can be verified with it. */
+function unknown(text) {
+  const [, name, , material] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
+  const all = Buffer.from(material ?? '', 'base64');
+  return all.length > 0 && all.toString('base64') === material && NAME.test(name) && ![LOG, WITNESS].includes(all[0]) ? name : undefined;
+}
+
 function ed25519(key, message, signature) {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: key.toString('base64url') };
   return verify(null, message, createPublicKey({ key: jwk, format: 'jwk' }), signature);
@@ -182,11 +190,11 @@ class Edge {
   root() { return this.size === 0 ? sha256() : this.roots.reduceRight((right, left) => node(left, right)); }
 }
 
-/** c2sp.org/tlog-proof, without extra data. */
+/** c2sp.org/tlog-proof. Nothing vouches for its extra data, so it is passed over. */
 function tlogProof(text) {
   const at = text.indexOf('\n\n');
   const [head, ...lines] = text.slice(0, at).split('\n');
-  if (lines[0] === 'extra ') lines.shift();
+  if (lines[0]?.startsWith('extra ') && Buffer.from(lines[0].slice(6), 'base64').toString('base64') === lines[0].slice(6)) lines.shift();
   const [index, ...path] = lines;
   if (Buffer.byteLength(text) > NOTE_BYTES || at < 0 || head !== 'c2sp.org/tlog-proof@v1' || !index?.startsWith('index ') || path.length > 54) malformed();
   return { index: decimal(index.slice(6)), path: path.map((digest) => bytes(digest, 32)), note: text.slice(at + 2) };
@@ -719,10 +727,11 @@ export function verdict(what, pieces, trust) {
   }
 }
 
-/** How many witnesses must have signed: those that are asked for, or all. */
-function trustOf(keys, witnesses, quorum) {
-  const most = new Set(witnesses.map(({ name }) => name)).size, least = Number(quorum ?? most);
-  if (witnesses.some(({ type }) => type !== WITNESS) || !(least <= most) || (quorum !== undefined && !(least >= 1))) throw new Error('no such quorum');
+/** How many witnesses must have signed: those that are asked for, or all, also those whose keys are of no known type. */
+function trustOf(keys, witnesses, quorum, strangers = []) {
+  const names = new Set(witnesses.map(({ name }) => name)), most = names.size;
+  const least = Number(quorum ?? new Set([...names, ...strangers]).size);
+  if (witnesses.some(({ type }) => type !== WITNESS) || (quorum !== undefined && !(least >= 1 && least <= most))) throw new Error('no such quorum');
   return { keys, witnesses, quorum: least };
 }
 
@@ -739,15 +748,30 @@ function runVectors(path) {
   return differs.length === 0;
 }
 
-const keysOf = (path) => readFileSync(path, 'utf8').split('\n').map((line) => line.trim()).filter((line) => line !== '' && line[0] !== '#').map(vkey);
+const keyLinesOf = (path) => readFileSync(path, 'utf8').split('\n').map((line) => line.trim()).filter((line) => line !== '' && line[0] !== '#');
+const keysOf = (lines) => lines.filter((line) => unknown(line) === undefined).map(vkey);
 
 function main() {
   const { positionals: [what, file, trusted], values } = parseArgs({ allowPositionals: true, options: { witness: { type: 'string' }, quorum: { type: 'string' } } });
   if (what === 'vectors') return runVectors(file);
   if (!['receipt', 'bundle'].includes(what) || trusted === undefined) throw new Error('usage: verify.mjs receipt|bundle FILE KEYS [--witness KEYS] [--quorum N]');
-  const { ok, reason, ...more } = verdict(what, piecesOf(file), trustOf(keysOf(trusted), values.witness ? keysOf(values.witness) : [], values.quorum));
+  const witnesses = values.witness ? keyLinesOf(values.witness) : [];
+  const trust = trustOf(keysOf(keyLinesOf(trusted)), keysOf(witnesses), values.quorum, witnesses.map(unknown).filter((name) => name !== undefined));
+  const { ok, reason, ...more } = verdict(what, piecesOf(file), trust);
   console.log(`${reason}${what === 'bundle' ? `\n${JSON.stringify(more)}` : ''}`);
   return ok;
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) process.exitCode = main() ? 0 : 1;
+/** Runs main: 0 holds, 1 does not, 2 could not be told. */
+function run() {
+  try {
+    // what a number looked like in the text: without it none can be judged
+    if (JSON.parse('1', (name, value, context) => context?.source) !== '1') throw new Error(`needs Node.js 22 or later; this is ${process.version}`);
+    return main() ? 0 : 1;
+  } catch (error) {
+    console.error(`verify.mjs: ${error instanceof Refused ? 'a key is not a vkey' : error.message}`);
+    return 2;
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) process.exitCode = run();

@@ -361,11 +361,18 @@ class Edge:
         return functools.reduce(lambda right, left: node(left, right), reversed(self.roots)) if self.roots else sha256()
 
 
+def is_base64(text):
+    try:
+        return base64.b64encode(base64.b64decode(text, validate=True)).decode() == text
+    except ValueError:
+        return False
+
+
 def tlog_proof(text):
-    """c2sp.org/tlog-proof, without extra data."""
+    """c2sp.org/tlog-proof. Nothing vouches for its extra data, so it is passed over."""
     head, found, rest = text.partition("\n\n")
     first, *lines = head.split("\n")
-    if lines[:1] == ["extra "]:
+    if lines and lines[0].startswith("extra ") and is_base64(lines[0][6:]):
         lines.pop(0)
     if len(text.encode()) > NOTE_BYTES or not found or first != "c2sp.org/tlog-proof@v1" or not lines or \
             not lines[0].startswith("index ") or len(lines) > 55:
@@ -1025,13 +1032,22 @@ def verify_bundle(file, trust):
 
 # ---- the command
 
+def unknown(text):
+    """The name of a vkey of a type that is not known here, such as ML-DSA-44: nothing can be verified with it."""
+    found = re.fullmatch(r"([^+]+)\+([0-9a-f]{8})\+(.+)", text)
+    if found and is_name(found[1]) and is_base64(found[3]) and base64.b64decode(found[3])[0] not in (1, WITNESS):
+        return found[1]
+    return None
+
+
 class Trust:
     """Who must have signed a checkpoint: one of the keys, and so many witnesses."""
 
     def __init__(self, keys, witnesses, quorum=None):
-        self.keys, self.witnesses = list(map(Key, keys)), list(map(Key, witnesses))
-        most = len({key.name for key in self.witnesses})
-        self.quorum = most if quorum is None else quorum
+        self.keys, self.witnesses = ([Key(text) for text in some if unknown(text) is None] for some in (keys, witnesses))
+        names = {key.name for key in self.witnesses}
+        most = len(names)
+        self.quorum = len(names | set(filter(None, map(unknown, witnesses)))) if quorum is None else quorum
         if any(key.type != WITNESS for key in self.witnesses) or not (quorum is None or 1 <= quorum <= most):
             raise SystemExit("no such quorum, or a key that is none of a witness")
 

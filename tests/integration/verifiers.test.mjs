@@ -2,13 +2,16 @@
 // bundles with one bit, one line or one member changed by the same word on the same line.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writ } from '../support/gateway.mjs';
+import { SOURCE, writ } from '../support/gateway.mjs';
 import { sampleLedger } from '../support/ledger.mjs';
 import { DEV, approve, asks, setUp } from '../support/reviews.mjs';
 import { KEY, randomBundle, randomly } from '../support/random-log.mjs';
 import { openSession } from '../support/rpc.mjs';
-import { agreed } from '../support/verifiers.mjs';
+import { NODE_VERIFIER, agreed, all, verdicts } from '../support/verifiers.mjs';
 
 const { path, keys } = sampleLedger();
 
@@ -91,5 +94,33 @@ test('bundles of a gateway with calls that were approved, repeated and refused',
     const bundle = exported(args, gw.path('ledger.db'), gw.path('keys'));
     refused(bundle, withChangedBits(bundle.text, 997));
     refused(bundle, withChangedLines(bundle.text));
+  }
+});
+
+test('a key of a type that is not known does no harm, and none is taken to have signed', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'writ-trust-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const { cases } = JSON.parse(readFileSync(join(SOURCE, 'vectors/receipts/receipts.json'), 'utf8'));
+  const { receipt, keys: [key], witnesses: [witness] } = cases.find(({ id }) => id === 'signed by the witness');
+  const put = (name, ...lines) => { writeFileSync(join(folder, name), `${lines.join('\n')}\n`); return join(folder, name); };
+  const strange = (name) => `${name}+0123abcd+${Buffer.concat([Buffer.of(6), Buffer.alloc(1312, 7)]).toString('base64')}`; // ML-DSA-44
+  const file = put('receipt.json', receipt), ours = witness.split('+')[0];
+  const told = (trusted, ...witnesses) => verdicts('receipt', file, trusted, ...witnesses);
+  const log = put('log', strange('log.example'), key);
+  assert.deepEqual(told(log, '--witness', put('both', strange(ours), witness)), all('ok'));
+  assert.deepEqual(told(log, '--witness', put('other', witness, strange('other.example'))), all('checkpoint_unwitnessed'));
+  assert.deepEqual(told(log, '--witness', join(folder, 'other'), '--quorum', '1'), all('ok'));
+  const none = writ(['verify', 'receipt', file, '--key', put('none', strange('log.example'))]);
+  assert.match(none.err, /none: no key of a known type in it/);
+});
+
+test('verify.mjs says which Node.js it needs, and what it cannot read', () => {
+  const run = (...args) => spawnSync(process.execPath, args, { encoding: 'utf8' });
+  const old = run('--import', 'data:text/javascript,const p=JSON.parse;JSON.parse=(t,f)=>p(t,f%26%26((k,v)=>f(k,v)))', NODE_VERIFIER, 'receipt', 'x', 'y');
+  assert.deepEqual([old.status, old.stderr], [2, `verify.mjs: needs Node.js 22 or later; this is ${process.version}\n`]);
+  for (const [args, said] of [[['receipt', '/nowhere', '/nowhere'], /^verify.mjs: ENOENT.*\n$/], [['receipt'], /^verify.mjs: usage: /], [['receipt', NODE_VERIFIER, NODE_VERIFIER], /^verify.mjs: a key is not a vkey\n$/]]) {
+    const ran = run(NODE_VERIFIER, ...args);
+    assert.equal(ran.status, 2);
+    assert.match(ran.stderr, said);
   }
 });

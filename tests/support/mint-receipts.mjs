@@ -38,6 +38,9 @@ add('names the keys of its log', 'ok', receipt(LOG, [2, 3], { keys: [vkey(after)
 add('other white space', 'ok', JSON.stringify(JSON.parse(GOOD), null, 2));
 
 add('nothing', 'evidence_malformed', '');
+add('a proof with extra data', 'ok', GOOD.replace('\\nindex 2', '\\nextra YW55dGhpbmc=\\nindex 2'));
+add('extra data that is not base64', 'evidence_malformed', GOOD.replace('\\nindex 2', '\\nextra *\\nindex 2'));
+add('extra data twice', 'evidence_malformed', GOOD.replace('\\nindex 2', '\\nextra YQ==\\nextra YQ==\\nindex 2'));
 add('cut off', 'evidence_malformed', GOOD.slice(0, -10));
 add('another format', 'evidence_malformed', GOOD.replace('writ-receipt/1', 'writ-receipt/2'));
 add('a member that nobody knows', 'evidence_malformed', GOOD.replace('{"format"', '{"more":1,"format"'));
