@@ -59,7 +59,7 @@ writ_hook_bind_read(struct writ_request *request)
     }
     if (!read_stated(hook)) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
-            "what a candidate states are strings of 1 to 512 bytes");
+            "what a candidate states are strings of 1 to 512 bytes that can all be seen");
     }
     if (!writ_hook_call(request, &step)) {
         return step;

@@ -224,7 +224,8 @@ writ_judge_call(struct writ_request *request)
             request->message.meta, WRIT_LIT("io.writ/continuationId"), &call->continuation)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
             "io.writ/boundaryId, io.writ/targetStateDigest and io.writ/continuationId are strings "
-            "of 1 to 512 bytes, and no boundary begins with writ:, session: or agent:");
+            "of 1 to 512 bytes that can all be seen, and no boundary begins with writ:, session: "
+            "or agent:");
     }
     call->stated_boundary = boundary;
     request->call = call;

@@ -1,6 +1,6 @@
 #include "gateway/stated.h"
 
-#include "base/text.h"
+#include "base/hidden.h"
 #include "store/ledger.h"
 
 bool
@@ -11,15 +11,11 @@ writ_stated_is_reserved(struct writ_view boundary_id)
            writ_view_has_prefix(boundary_id, WRIT_LIT("agent:"));
 }
 
+/* What can be read where it is shown: two names that look alike are the same name. */
 static bool
 is_name(struct writ_view text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        if ((unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == 0x7f) {
-            return false;
-        }
-    }
-    return text.len > 0 && text.len <= WRIT_STATED_MAX_BYTES;
+    return text.len > 0 && text.len <= WRIT_STATED_MAX_BYTES && !writ_hidden_in(text);
 }
 
 bool
@@ -52,8 +48,7 @@ writ_stated_key(const struct writ_exchange *x, const struct writ_json *object,
         *ret = stated;
         return true;
     }
-    if (!is_name(header) || !writ_text_is_utf8(header, NULL) ||
-        (stated.ptr != NULL && !writ_view_equal(header, stated))) {
+    if (!is_name(header) || (stated.ptr != NULL && !writ_view_equal(header, stated))) {
         return false;
     }
     *ret = header;

@@ -8,8 +8,9 @@
 #define WRIT_STATED_MAX_BYTES                                                                      \
     512 /* boundary ids, idempotency keys and tool names that are stated */
 
-/** A name that a caller states: 1 to WRIT_STATED_MAX_BYTES bytes without control characters, or not
- * stated at all, and then `ret` stays as it is. False: something else is there.
+/** A name that a caller states: 1 to WRIT_STATED_MAX_BYTES bytes without characters that hide
+ * (base/hidden.h), or not stated at all, and then `ret` stays as it is. False: something else is
+ * there.
  *
  * @param object  may be NULL
  * @param ret     borrowed from it */

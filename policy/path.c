@@ -1,5 +1,9 @@
 #include "policy/path.h"
 
+#include "base/hidden.h"
+#include "base/text.h"
+#include "policy/fold.tbl.h"
+
 #define DECODE_ROUNDS 4 /* %25252e: deeper nesting is refused */
 
 /* The next component of `rest` between slashes; false at the end. */
@@ -30,8 +34,8 @@ has_control(struct writ_view text)
     return false;
 }
 
-bool
-writ_path_is_devious(struct writ_view text)
+static bool
+is_plainly_devious(struct writ_view text)
 {
     struct writ_view part;
 
@@ -44,25 +48,6 @@ writ_path_is_devious(struct writ_view text)
         }
     }
     return false;
-}
-
-bool
-writ_path_is_normal(struct writ_view path)
-{
-    struct writ_view rest = path, part;
-    size_t len = 0;
-
-    if (path.len == 0 || path.len > WRIT_PATH_MAX || path.ptr[0] != '/' ||
-        writ_path_is_devious(path)) {
-        return false;
-    }
-    while (component(&rest, &part)) {
-        if (writ_view_is(part, ".")) {
-            return false;
-        }
-        len += part.len + 1;
-    }
-    return path.len == len || path.len == 1; /* no slash too many */
 }
 
 /* ---- what a path would be if somebody decoded it */
@@ -93,25 +78,72 @@ hex_number(struct writ_view text, size_t digits)
     return value;
 }
 
-struct fold {
-    struct writ_view from;
-    char to;
+/* Some characters of UTF-8, as bytes. */
+struct piece {
+    char bytes[4];
+    size_t len;
 };
 
-/* Look-alikes, and the overlong UTF-8 forms that percent escapes can spell. */
-static const struct fold folds[] = {
-    {{"\xef\xbc\x8e", 3}, '.'}, /* U+FF0E full-width full stop */
-    {{"\xef\xb9\x92", 3}, '.'}, /* U+FE52 small full stop */
-    {{"\xe2\x80\xa4", 3}, '.'}, /* U+2024 one dot leader */
-    {{"\xef\xbc\x8f", 3}, '/'}, /* U+FF0F full-width solidus */
-    {{"\xe2\x81\x84", 3}, '/'}, /* U+2044 fraction slash */
-    {{"\xe2\x88\x95", 3}, '/'}, /* U+2215 division slash */
-    {{"\xe2\xa7\xb8", 3}, '/'}, /* U+29F8 big solidus */
-    {{"\xef\xbc\xbc", 3}, '/'}, /* U+FF3C full-width reverse solidus */
-    {{"\xef\xb9\xa8", 3}, '/'}, /* U+FE68 small reverse solidus */
-    {{"\xe2\x88\x96", 3}, '/'}, /* U+2216 set minus */
-    {{"\xe2\xa7\xb5", 3}, '/'}, /* U+29F5 reverse solidus operator */
-    {{"\xc0\xae", 2}, '.'},     /* overlong forms, RFC 3629 10 */
+static struct piece
+piece_of(const char *text)
+{
+    struct piece piece = {.len = 0};
+
+    for (; text[piece.len] != '\0'; piece.len++) {
+        piece.bytes[piece.len] = text[piece.len];
+    }
+    return piece;
+}
+
+static const struct {
+    uint32_t first, last;
+    char to;
+} folds[] = {
+#define ROW(first, last, to) {first, last, to},
+    WRIT_FOLDS(ROW)
+#undef ROW
+};
+
+/* What a code point is after folding; false when it stays as it is. */
+static bool
+fold(uint32_t point, struct piece *ret)
+{
+    if (point >= 0x80 && writ_hidden_kind(point) != WRIT_HIDDEN_NOT &&
+        writ_hidden_kind(point) != WRIT_HIDDEN_CONTROL) {
+        *ret = piece_of(""); /* some file systems leave it out of names */
+        return true;
+    }
+    switch (point) {
+    case 0x2025: /* two dot leader */
+    case 0xfe30: /* the same for vertical text */
+        *ret = piece_of("..");
+        return true;
+    case 0x2026: /* ellipsis */
+    case 0xfe19:
+        *ret = piece_of("...");
+        return true;
+    case 0x215f: /* fraction numerator one: NFKC makes a fraction slash of it */
+        *ret = piece_of("1/");
+        return true;
+    default:
+        break;
+    }
+    for (size_t i = 0; point >= 0x80 && i < sizeof folds / sizeof folds[0]; i++) {
+        if (point >= folds[i].first && point <= folds[i].last) {
+            *ret = (struct piece){
+                .bytes = {(char)(folds[i].to + (int)(point - folds[i].first))}, .len = 1};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The overlong UTF-8 forms that percent escapes can spell (RFC 3629 10). */
+static const struct {
+    struct writ_view from;
+    char to;
+} overlong[] = {
+    {{"\xc0\xae", 2}, '.'},
     {{"\xc0\xaf", 2}, '/'},
     {{"\xc1\x9c", 2}, '/'},
     {{"\xe0\x80\xae", 3}, '.'},
@@ -121,40 +153,56 @@ static const struct fold folds[] = {
     {{"\xf0\x80\x80\xaf", 4}, '/'},
 };
 
-/* One unit at the start of `text` and how many bytes it takes: an escape is decoded, a look-alike
- * is folded, anything else is the byte itself. */
+/* The escape at the start of `text`, %2e or %u002e; 0 when there is none. */
 static size_t
-decode_unit(struct writ_view text, char *ret)
+decode_escape(struct writ_view text, struct piece *ret)
 {
-    int value;
+    int value = hex_number(writ_view_sub(text, 1, 2), 2);
+    uint32_t point;
 
-    *ret = text.ptr[0];
-    if (text.ptr[0] == '%') {
-        value = hex_number(writ_view_sub(text, 1, 2), 2);
-        if (value >= 0) {
-            *ret = (char)value;
-            return 3;
-        }
-        value = text.len > 1 && (text.ptr[1] | 0x20) == 'u'
-                    ? hex_number(writ_view_sub(text, 2, 4), 4)
-                    : -1;
-        if (value >= 0) { /* %u002e; the full-width forms are 0xfee0 above ASCII */
-            *ret = (char)(value > 0xff00 && value < 0xff5f ? value - 0xfee0 : value);
-            return 6;
-        }
-        return 1;
+    if (value >= 0) {
+        *ret = (struct piece){.bytes = {(char)value}, .len = 1};
+        return 3;
     }
-    for (size_t i = 0; (unsigned char)text.ptr[0] >= 0x80 && i < sizeof folds / sizeof folds[0];
-         i++) {
-        if (writ_view_has_prefix(text, folds[i].from)) {
-            *ret = folds[i].to;
-            return folds[i].from.len;
-        }
+    value =
+        text.len > 1 && (text.ptr[1] | 0x20) == 'u' ? hex_number(writ_view_sub(text, 2, 4), 4) : -1;
+    if (value < 0) {
+        return 0;
     }
-    return 1;
+    point = (uint32_t)value;
+    if (point < 0x80) {
+        *ret = (struct piece){.bytes = {(char)point}, .len = 1};
+    } else if (!fold(point, ret)) {
+        *ret = piece_of("_"); /* some other character */
+    }
+    return 6;
 }
 
-/* In place: the result is never longer. True when something changed. */
+/* One unit at the start of `text` and how many bytes it takes: an escape is decoded, a look-alike
+ * is folded; 0 when it is a byte that stays. */
+static size_t
+decode_unit(struct writ_view text, struct piece *ret)
+{
+    uint32_t point = 0;
+    size_t len;
+
+    if (text.ptr[0] == '%') {
+        return decode_escape(text, ret);
+    }
+    if ((unsigned char)text.ptr[0] < 0x80) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof overlong / sizeof overlong[0]; i++) {
+        if (writ_view_has_prefix(text, overlong[i].from)) {
+            *ret = (struct piece){.bytes = {overlong[i].to}, .len = 1};
+            return overlong[i].from.len;
+        }
+    }
+    len = writ_text_character(text, &point);
+    return len > 0 && fold(point, ret) ? len : 0;
+}
+
+/* In place: a unit is never longer than what it stands for. True when something changed. */
 static bool
 decode_round(char *bytes, size_t *len)
 {
@@ -162,11 +210,14 @@ decode_round(char *bytes, size_t *len)
     bool changed = false;
 
     while (from < *len) {
-        char unit;
-        size_t taken = decode_unit(writ_view(bytes + from, *len - from), &unit);
-        changed = changed || taken > 1;
-        bytes[to++] = unit == '\\' ? '/' : unit;
-        from += taken;
+        struct piece piece = {.bytes = {bytes[from]}, .len = 1};
+        size_t taken = decode_unit(writ_view(bytes + from, *len - from), &piece);
+
+        changed = changed || taken > 0;
+        for (size_t i = 0; i < piece.len; i++) {
+            bytes[to++] = (char)(piece.bytes[i] == '\\' ? '/' : piece.bytes[i]);
+        }
+        from += taken > 0 ? taken : 1;
     }
     *len = to;
     return changed;
@@ -179,6 +230,9 @@ is_disguised(struct writ_view path)
     char bytes[WRIT_PATH_MAX];
     size_t len = path.len;
 
+    if (len > sizeof bytes) {
+        return true;
+    }
     for (size_t i = 0; i < len; i++) {
         bytes[i] = path.ptr[i];
     }
@@ -186,7 +240,7 @@ is_disguised(struct writ_view path)
         if (!decode_round(bytes, &len)) {
             return false;
         }
-        if (writ_path_is_devious(writ_view(bytes, len))) {
+        if (is_plainly_devious(writ_view(bytes, len))) {
             return true;
         }
     }
@@ -205,13 +259,40 @@ needs_decoding(struct writ_view path)
 }
 
 bool
+writ_path_is_devious(struct writ_view text)
+{
+    return is_plainly_devious(text) || (needs_decoding(text) && is_disguised(text));
+}
+
+/* ---- what is asked of a path */
+
+bool
+writ_path_is_normal(struct writ_view path)
+{
+    struct writ_view rest = path, part;
+    size_t len = 0;
+
+    if (path.len == 0 || path.len > WRIT_PATH_MAX || path.ptr[0] != '/' ||
+        writ_path_is_devious(path)) {
+        return false;
+    }
+    while (component(&rest, &part)) {
+        if (writ_view_is(part, ".")) {
+            return false;
+        }
+        len += part.len + 1;
+    }
+    return path.len == len || path.len == 1; /* no slash too many */
+}
+
+bool
 writ_path_is_under(struct writ_view path, struct writ_view directory)
 {
     struct writ_view rest = path, part, wanted;
 
     if (path.len == 0 || path.len > WRIT_PATH_MAX || path.ptr[0] != '/' ||
         writ_view_has_prefix(path, WRIT_LIT("//")) || /* POSIX leaves its meaning open */
-        writ_path_is_devious(path) || (needs_decoding(path) && is_disguised(path))) {
+        writ_path_is_devious(path)) {
         return false;
     }
     while (component(&directory, &wanted)) {

@@ -3,9 +3,10 @@
  * Lexical: nothing is looked up, so symbolic links are out of sight (docs/policy.md says so). A
  * path must be absolute; doubled slashes and `.` components are normalized away; a `..` component,
  * NUL, any control character, a backslash, or `//` at the front is refused, also where it would
- * appear only once somebody decoded percent escapes or folded look-alikes of the dot and the slash
- * (full-width forms and their like). What is inside is decided by whole components, so
- * /srv/sandbox-evil is not under /srv/sandbox; the directory itself is. */
+ * appear only once somebody decoded percent escapes, folded what NFKC and the code pages of Windows
+ * make a dot, a slash or an escape of (fold.tbl.h), or left out characters that hide. What is
+ * inside is decided by whole components, so /srv/sandbox-evil is not under /srv/sandbox; the
+ * directory itself is. */
 #ifndef WRIT_POLICY_PATH_H
 #define WRIT_POLICY_PATH_H
 
@@ -19,8 +20,9 @@ bool writ_path_is_normal(struct writ_view path);
 /** True when `path` is acceptable, as told above, and `directory` (normal) contains it. */
 bool writ_path_is_under(struct writ_view path, struct writ_view directory);
 
-/** True when a component of `text` is `..`, or there is a backslash or control character in it:
- * for patterns that span components. Nothing is decoded first. */
+/** True when a component of `text` is `..`, or there is a backslash or control character in it,
+ * also in disguise, as told above; a text in need of decoding that is longer than WRIT_PATH_MAX is.
+ * For patterns and templates that span components. */
 bool writ_path_is_devious(struct writ_view text);
 
 #endif

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
-import { Num, isExact, judge, parse, print, result, unlisted } from '../support/reference.mjs';
+import { Num, folded, isExact, judge, parse, print, result, unlisted } from '../support/reference.mjs';
 
 const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? '.';
@@ -204,6 +204,43 @@ test('numbers as clients print them are exact; too many digits are refused', () 
   }
   const run = writ('policy', 'test', file('numbers.cases.json', print({ config, cases })));
   assert.equal(run.code, 0, run.out.slice(0, 2000) + run.err);
+});
+
+test('no character that folds to a dot, a slash or an escape leads out of a directory', () => {
+  const config = file('folds.json', print({ tools: { 'u/under': { scope: 's', arguments: [{ arg: 'p', op: 'under', value: '/srv/box' }] },
+    'u/glob': { scope: 's', arguments: [{ arg: 'p', op: 'glob', value: '/srv/box/**' }] } } }));
+  const escaped = (text) => [...Buffer.from(text)].map((b) => '%' + b.toString(16).padStart(2, '0')).join('');
+  const leadsOut = (path) => /[\\]|^(.*\/)?\.\.(\/.*)?$/s.test(path);
+  const cases = [];
+  const ask = (p) => cases.push({ name: JSON.stringify(p), call: { agent: { id: 'x' }, tool: `u/${cases.length % 2 ? 'under' : 'glob'}`, arguments: { p } }, expect: 'deny' });
+  for (let point = 0x80; point <= 0x10ffff; point++) {
+    if (point >= 0xd800 && point < 0xe000) continue;
+    const c = String.fromCodePoint(point);
+    if (folded(c) === c || (folded(c).length > 0 && !/[./\\%0-9a-fu]/i.test(folded(c)))) continue;
+    for (const p of [`/srv/box/${c}/x`, `/srv/box/${c}${c}/x`, `/srv/box/.${c}/x`, `/srv/box/.${c}./x`, `/srv/box/x${c}../../../etc`, `/srv/box/..${c}etc`]) {
+      if (!leadsOut(folded(p))) continue;
+      ask(p);
+      ask(p.replaceAll(c, escaped(c)));
+      ask(p.replaceAll(c, escaped(c).replaceAll('%', '%25')));
+      if (c.length === 1) ask(p.replaceAll(c, `%u${point.toString(16).padStart(4, '0')}`));
+    }
+    for (const p of [`/srv/box/${c}2e%2e/x`, `/srv/box/%${c}e%${c}e/x`, `/srv/box/%2${c}%2${c}/x`]) {
+      if (leadsOut(decodeURIComponent(folded(p).replace(/%(?![0-7][0-9a-f])/gi, '_')))) ask(p);
+    }
+  }
+  assert.ok(cases.length > 3000, `${cases.length}`);
+  while (cases.length > 0) {
+    const run = writ('policy', 'test', file('folds.cases.json', print({ config, cases: cases.splice(0, 10000) })));
+    assert.equal(run.code, 0, run.out.slice(0, 3000) + run.err);
+  }
+});
+
+test('names with accents, emoji and other scripts are paths like any other', () => {
+  const config = file('names.json', print({ tools: { 'u/t': { scope: 's', arguments: [{ arg: 'p', op: 'under', value: '/srv/box' }, { arg: 'p', op: 'glob', value: '/srv/**' }] } } }));
+  const names = ['größe.txt', '日本語。txt', '50％オフ', '50% off', '👨\u200d👩\u200d👧.png', '☕\ufe0f', 'نم\u200cی', 'a…b', '½ cup', '…', 'v1․2', '①.md', 'x²', '¥100', 'a／b', '100%é', '𝟐𝐞'];
+  const cases = names.map((name) => ({ name, call: { agent: { id: 'x' }, tool: 'u/t', arguments: { p: `/srv/box/${name}` } }, expect: 'allow' }));
+  const run = writ('policy', 'test', file('names.cases.json', print({ config, cases })));
+  assert.equal(run.code, 0, run.out + run.err);
 });
 
 test('what host_in accepts, the URL parser of browsers sends to a listed host', () => {

@@ -80,23 +80,25 @@ const differs = (value, others) => {
 // ---- paths, hosts, patterns
 
 const CONTROL = /[\u0000-\u001f\u007f\u0080-\u009f]/u;
-const devious = (text) => CONTROL.test(text) || text.includes('\\') || text.split('/').includes('..');
+const devious = (text) => CONTROL.test(text) || text.includes('\\') || text.split('/').includes('..')
+  || (/[%\u{80}-\u{10ffff}]/u.test(text) && (Buffer.byteLength(text) > 4096 || disguised(text)));
 
 // On the bytes of a text, as a string of Latin-1.
 const bytesOf = (text) => Buffer.from(text).toString('latin1');
-const DOTS = [...['\uff0e', '\ufe52', '\u2024'].map(bytesOf), '\xc0\xae', '\xe0\x80\xae', '\xf0\x80\x80\xae'];
-const SLASHES = [...[...'\uff0f\u2044\u2215\u29f8\uff3c\ufe68\u2216\u29f5'].map(bytesOf),
-  '\xc0\xaf', '\xc1\x9c', '\xe0\x80\xaf', '\xe0\x81\x9c', '\xf0\x80\x80\xaf', '\\'];
+const OVERLONG = [['\xc0\xae', '.'], ['\xe0\x80\xae', '.'], ['\xf0\x80\x80\xae', '.'],
+  ['\xc0\xaf', '/'], ['\xc1\x9c', '/'], ['\xe0\x80\xaf', '/'], ['\xe0\x81\x9c', '/'], ['\xf0\x80\x80\xaf', '/']];
+
+/** What a normalizing file system or framework may make of a name: NFKC, look-alikes, nothing that is not seen. */
+export const folded = (text) => text.normalize('NFKC').replace(/[\p{DI}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
+  .replace(/[\u2044\u2215\u29f8\u2216\u29f5\\]/g, '/').replace(/[\u3002\uff61]/g, '.').replace(/[\u00a5\u20a9]/g, '/');
 
 function decodedOnce(bytes) {
-  const escape = (_, hex) => {
-    const value = parseInt(hex, 16);
-    return String.fromCharCode((value > 0xff00 && value < 0xff5f ? value - 0xfee0 : value) & 0xff);
-  };
   let text = bytes;
-  for (const dots of DOTS) text = text.replaceAll(dots, '.');
-  for (const slashes of SLASHES) text = text.replaceAll(slashes, '/');
-  return text.replace(/%([0-9a-f]{2})|%u([0-9a-f]{4})/gi, (all, two, four) => escape(all, two ?? four));
+  for (const [from, to] of OVERLONG) text = text.replaceAll(from, to);
+  text = text.replace(/%([0-9a-f]{2})|%u([0-9a-f]{4})/gi, (_, two, four) =>
+    (two ? String.fromCharCode(parseInt(two, 16)) : bytesOf(String.fromCharCode(parseInt(four, 16)))));
+  const characters = Buffer.from(text, 'latin1').toString();
+  return characters.includes('\ufffd') ? text : bytesOf(folded(characters));
 }
 
 const deviousBytes = (bytes) => /[\x00-\x1f\x7f\\]|\xc2[\x80-\x9f]/.test(bytes) || bytes.split('/').includes('..');
@@ -114,7 +116,7 @@ function disguised(path) {
 
 function under(path, directory) {
   if (Buffer.byteLength(path) > 4096 || !path.startsWith('/') || path.startsWith('//')) return false;
-  if (devious(path) || (/[%\u0080-\uffff]/u.test(path) && disguised(path))) return false;
+  if (devious(path)) return false;
   const parts = path.split('/').filter((p) => p !== '' && p !== '.');
   const wanted = directory.split('/').filter((p) => p !== '');
   return wanted.every((p, i) => parts[i] === p);

@@ -27,6 +27,10 @@ START_TEST(dot_dot_backslashes_and_controls_are_devious)
     } cases[] = {{{"a/b", 3}, false}, {{"", 0}, false}, {{"..a", 3}, false}, {{"a..", 3}, false},
         {{"...", 3}, false}, {{".", 1}, false}, {{"..", 2}, true}, {{"../a", 4}, true},
         {{"a/..", 4}, true}, {{"a/../b", 6}, true}, {{"a\\b", 3}, true}, {{"a\0b", 3}, true},
+        {{"a/%2e%2E/b", 10}, true}, {{"\xe2\x80\xa5/b", 5}, true}, {{"\xef\xb8\xb0", 3}, true},
+        {{"a/.\xe2\x80\x8b.", 7}, true}, {{"a/%e2%80%a5", 11}, true},
+        {{"a/%25e2%2580%25a5", 17}, true}, {{"a/.%u200b.", 10}, true},
+        {{"a\xef\xbc\x8f..", 6}, true}, {{"\xe2\x80\xa6", 3}, false}, {{"caf\xc3\xa9", 5}, false},
         {{"\x1f", 1}, true}, {{"\x20", 1}, false}, {{"\xc2\x9f", 2}, true},
         {{"\xc2\xa0", 2}, false}};
 

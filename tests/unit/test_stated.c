@@ -19,6 +19,11 @@ START_TEST(a_stated_name_is_a_text_that_can_be_shown_or_is_not_there)
         {"{\"a\":[\"x\"]}", false, NULL},
         {"{\"a\":\"x\\ny\"}", false, NULL},
         {"{\"a\":\"\\u007f\"}", false, NULL},
+        {"{\"a\":\"run\\u202e1\"}", false, NULL},       /* turns what follows around */
+        {"{\"a\":\"run\\u200b1\"}", false, NULL},       /* looks like run1 */
+        {"{\"a\":\"run\\u00a01\"}", false, NULL},       /* looks like a space */
+        {"{\"a\":\"run\\udb40\\udc31\"}", false, NULL}, /* a tag */
+        {"{\"a\":\"a\\u0085b\"}", false, NULL},
         {"{\"A\":\"x\"}", true, NULL},
     };
 
