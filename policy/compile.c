@@ -425,6 +425,22 @@ read_pattern(struct entry *e)
     return true;
 }
 
+/* Unlike git and shells, which let such a pattern match in the directory itself. */
+static void
+warn_directory(struct entry *e)
+{
+    struct writ_view pattern = e->raw.value->text;
+
+    if (writ_view_search(pattern, WRIT_LIT("/**/")) < pattern.len ||
+        writ_view_has_prefix(pattern, WRIT_LIT("**/"))) {
+        e->c->hint = WRIT_LIT("the pattern matches below the directory of its **, not in the "
+                              "directory itself: /a/**/*.txt matches /a/b/x.txt and not /a/x.txt");
+        WRIT_OPTION_WARN(e->m->o, e->raw.value,
+            "does not match in the directory itself: /a/**/*.txt matches /a/b/x.txt and not "
+            "/a/x.txt. Use /a/**.txt for both");
+    }
+}
+
 static bool
 read_glob(struct entry *e)
 {
@@ -443,6 +459,7 @@ read_glob(struct entry *e)
     writ_buf_str(e->accepted, "a string like ");
     writ_buf_put(e->accepted, writ_view_sub(e->raw.value->text, 0, 200));
     writ_buf_str(e->accepted, e->c->spans ? ", without .. or backslash" : "");
+    warn_directory(e);
     return true;
 }
 

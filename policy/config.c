@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "policy/agents.h"
 #include "policy/approval.h"
+#include "policy/doubts.h"
 #include "policy/host.h"
 #include "policy/reviewer.h"
 #include "policy/rule.h"
@@ -251,6 +252,7 @@ read_all(struct loading *l, struct writ_view text)
     WRIT_TRY(writ_approval_reviews(&l->o, l->top.reviews, l->config));
     l->config->policy =
         writ_rule_read(&l->o, l->top.tools, &l->top.defaults, l->config, &l->owned->patterns);
+    writ_doubts_warn(&l->o, l->root, &l->top, l->config);
     if (l->top.tools == NULL) {
         WRIT_OPTION_WARN(&l->o, l->root, "no tools: every call is denied");
     }

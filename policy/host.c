@@ -222,7 +222,7 @@ writ_host_is_protected(struct writ_view url)
 
     return writ_is_ok(writ_host_read_url(url, &read)) &&
            (read.tls || writ_view_is(read.host, "localhost") || writ_view_is(read.host, "::1") ||
-               writ_view_has_prefix(read.host, WRIT_LIT("127.")));
+               (is_ipv4(read.host) && writ_view_has_prefix(read.host, WRIT_LIT("127."))));
 }
 
 bool

@@ -224,10 +224,21 @@ read_text(struct writ_options *o, const struct writ_setting *s, const struct wri
     *ret = node->text;
 }
 
+/* "allow, deny" */
+static void
+put_words(const char *const *words, size_t n, struct writ_buf *ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        writ_buf_str(ret, i > 0 ? ", " : "");
+        writ_buf_str(ret, words[i]);
+    }
+}
+
 static void
 read_word(
     struct writ_options *o, const struct writ_setting *s, const struct writ_yaml *node, int *ret)
 {
+    writ_auto_buf list = writ_buf_make(WRIT_FINDING_TEXT_MAX);
     const char *words[NAMES_MAX];
     const char *nearest;
     size_t n = 0;
@@ -242,11 +253,12 @@ read_word(
         }
         words[n++] = w->word;
     }
+    put_words(words, n, &list);
     nearest = writ_option_nearest(node->text, words, n);
-    WRIT_OPTION_FAULT(o, node, "does not know \"%.*s\"%s%s%s",
+    WRIT_OPTION_FAULT(o, node, "does not know \"%.*s\"%s%s%s Use one of: " WRIT_VIEW_FMT,
         (int)writ_view_sub(node->text, 0, 64).len, node->text.ptr,
         nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-        nearest != NULL ? "\"?" : "");
+        nearest != NULL ? "\"?" : ".", WRIT_VIEW_ARG(writ_buf_view(&list)));
 }
 
 static void

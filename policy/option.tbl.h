@@ -188,6 +188,8 @@ COUNT(upstream, "children", children, 1, 4096, "64", "Most children of a stdio u
 DURATION(upstream, "idle", idle_us, 100 * MS, 24 * HOUR, "10m",
     "A child that nobody used for so long is ended; the next message starts another.")
 TEXT(upstream, "http", http, 1, 2048, NONE, "URL of a server that speaks over HTTP.")
+SWITCH(upstream, "insecure", insecure, "false",
+    "Whether the URL may be plain http beyond loopback: only in a network of your own, such as that of a composition.")
 TEXT(upstream, "ca", ca, 1, 4096, NONE,
     "PEM file of the CA of an https URL; the system's when left out.")
 COUNT(upstream, "connections", connections, 1, 65536, "256",
@@ -372,6 +374,8 @@ TEXTS(result, "content", content, 64,
     "or a media type of images and audio such as image/*; every kind when left out.")
 NODE(result, "redact", redact, SHAPE_REDACT, NONE,
     "Patterns that are replaced in every text of a result.")
+SWITCH(result, "default_redact", default_redact, "true",
+    "Whether the redact of defaults holds as well; false for a tool whose job is a secret.")
 TEXTS(result, "remove", remove, 64,
     "JSON Pointers into the result, such as /structuredContent/secret, of members that are left out.")
 WORD(result, "is_error", is_error, is_error_words, NONE,

@@ -173,7 +173,8 @@ writ_output_compile(struct writ_options *o, const struct writ_yaml *node,
     };
     good = check_content(o, node, &raw.content);
     good = check_remove(o, node, &raw.remove) && good;
-    good = read_redactions(o, raw.redact, defaults, patterns, rules) && good;
+    good = read_redactions(o, raw.redact, raw.default_redact ? defaults : NULL, patterns, rules) &&
+           good;
     good = join_removals(o, &raw.remove, defaults, rules) && good;
     return good && !o->nomem ? rules : NULL;
 }

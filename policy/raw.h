@@ -78,7 +78,7 @@ struct writ_raw_upstream {
     int sharing;
     struct writ_raw_attach credential;
     struct writ_raw_authorization authorization;
-    bool required;
+    bool required, insecure;
 };
 
 struct writ_raw_rule {
@@ -157,6 +157,7 @@ struct writ_raw_result {
     struct writ_views content, remove;
     const struct writ_yaml *redact;
     int is_error;
+    bool default_redact;
 };
 
 struct writ_raw_redact {

@@ -3,6 +3,7 @@
 #include "policy/approval.h"
 #include "base/text.h"
 #include "evidence/jcs.h"
+#include "policy/doubts.h"
 #include "policy/glob.h"
 #include "policy/host.h"
 #include "policy/output.h"
@@ -361,12 +362,6 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
 }
 
 static bool
-is_for_everybody(const struct writ_tool_rule *rule)
-{
-    return rule->agents.n + rule->roles.n + rule->tenants.n == 0;
-}
-
-static bool
 read_rules(struct making *m, const struct writ_yaml *node)
 {
     bool many = node->type == WRIT_YAML_LIST;
@@ -384,15 +379,15 @@ read_rules(struct making *m, const struct writ_yaml *node)
         return false;
     }
     for (const struct writ_yaml *one = many ? node->first : node; at < n; one = one->next, at++) {
-        if (at > 0 && good && is_for_everybody(&rules[at - 1])) {
-            WRIT_OPTION_WARN(m->o, one, "is never reached: the rule before it is for everybody");
-        }
         good = read_rule(m, one, at, &rules[at]) && good;
         refs[at] = good ? rules[at].ref : writ_view(NULL, 0);
     }
     m->entry->rules = rules;
     m->entry->rules_n = n;
     m->entry->refs = (struct writ_views){refs, n};
+    if (good) {
+        writ_doubts_rules(m->o, node, m->config, m->entry);
+    }
     return good;
 }
 
@@ -586,7 +581,9 @@ writ_rule_read(struct writ_options *o, const struct writ_yaml *tools,
     }
     WRIT_YAML_EACH(node, tools)
     {
-        good = read_entry(&m, node, &entries[at++]) && good;
+        good = read_entry(&m, node, &entries[at]) && good;
+        writ_doubts_pattern(o, node, entries, at, &entries[at]);
+        at++;
     }
     *policy = (struct writ_policy){.entries = entries, .n = n};
     return good && index_entries(o, policy, entries) && check_budgets(&m, policy) ? policy : NULL;

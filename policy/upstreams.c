@@ -54,6 +54,11 @@ read_http(struct writ_options *o, const struct writ_yaml *node, const struct wri
     ret->path = writ_view_has_prefix(url.rest, WRIT_LIT("/")) ? url.rest
                                                               : writ_option_join(o, "/", url.rest);
     ret->credential_header = raw->credential.header;
+    if (!raw->insecure && !writ_host_is_protected(raw->http)) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "http"),
+            "is plain http beyond loopback, where others can read and change calls. Use https, or "
+            "say insecure: true for a network of your own");
+    }
     if (raw->ca.len > 0 && !url.tls) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "ca"), "has no effect on an http URL");
     }
@@ -63,7 +68,8 @@ static void
 read_stdio(
     struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_upstream *raw)
 {
-    static const char *const only_http[] = {"ca", "connections", "connect_timeout", NULL};
+    static const char *const only_http[] = {
+        "ca", "connections", "connect_timeout", "insecure", NULL};
     const struct writ_yaml *program = writ_option_of(node, "stdio");
     const struct writ_yaml *header = writ_option_of(writ_option_of(node, "credential"), "header");
     bool nameless = raw->stdio.n > 0 && raw->stdio.items[0].len == 0;

@@ -43,7 +43,10 @@ START_TEST(what_is_no_constraint_is_refused)
 {
     static const struct example examples[] = {
         {"- {arg: a, op: lte, value: 5}",
-            "f:1: /0/op: does not know \"lte\"; did you mean \"lt\"?\n"},
+            "f:1: /0/op: does not know \"lte\"; did you mean \"lt\"? Use one of: eq, ne, in, "
+            "not_in, lt, le, gt, ge, type, min_length, max_length, prefix, suffix, matches, glob, "
+            "under, "
+            "host_in, each, min_items, max_items, required, forbidden\n"},
         {"- {arg: a, value: 5}", "f:1: /0: lacks op: What is asked of it (docs/policy.md).\n"},
         {"- {arg: a, op: le}", "f:1: /0: lacks value: what `le` compares with\n"},
         {"- {op: le, value: 5}", "f:1: /0: lacks arg: the argument that is meant (\"\" "

@@ -70,7 +70,8 @@ END_TEST
 
 START_TEST(what_is_left_out_has_its_default)
 {
-    struct writ_config *c = writ_ruling_config("upstreams: {u: {http: \"http://h/p?q\"}}\n");
+    struct writ_config *c =
+        writ_ruling_config("upstreams: {u: {insecure: true, http: \"http://h/p?q\"}}\n");
 
     ck_assert_view(c->listen.text, "127.0.0.1:8700");
     ck_assert_uint_eq(c->admin_listen.text.len, 0);
@@ -170,8 +171,16 @@ static const struct fault faults[] = {
         "its end\n"},
     {"upstreams: []", "c.yaml:1: /upstreams: wants a map of at most 256 upstreams\n"},
     {"upstreams: {a: {}}", "c.yaml:1: /upstreams/a: wants exactly one of stdio and http\n"},
-    {"upstreams: {a: {stdio: [x], http: \"http://h\"}}",
+    {"upstreams: {a: {stdio: [x], http: \"https://h\"}}",
         "c.yaml:1: /upstreams/a: wants exactly one of stdio and http\n"},
+    {"upstreams: {a: {http: \"http://10.0.0.7:3001/mcp\"}}",
+        "c.yaml:1: /upstreams/a/http: is plain http beyond loopback, where others can read and "
+        "change calls. Use https, or say insecure: true for a network of your own\n"},
+    {"upstreams: {a: {http: \"http://127.evil.example/\"}}",
+        "c.yaml:1: /upstreams/a/http: is plain http beyond loopback, where others can read and "
+        "change calls. Use https, or say insecure: true for a network of your own\n"},
+    {"upstreams: {a: {stdio: [x], insecure: true}}",
+        "c.yaml:1: /upstreams/a/insecure: is only for upstreams that speak over HTTP\n"},
     {"upstreams: {a: {stdio: []}}", "c.yaml:1: /upstreams/a/stdio: lacks a program\n"},
     {"upstreams: {a: {stdio: x}}",
         "c.yaml:1: /upstreams/a/stdio: wants a list of texts; this is a text\n"},
@@ -179,19 +188,20 @@ static const struct fault faults[] = {
         "c.yaml:1: /upstreams/a/ca: is only for upstreams that speak over HTTP\n"},
     {"upstreams: {a: {stdio: [x], credential: {header: y}}}",
         "c.yaml:1: /upstreams/a/credential/header: is only for upstreams that speak over HTTP\n"},
-    {"upstreams: {a: {http: \"http://h\", inherit: [y]}}",
+    {"upstreams: {a: {http: \"https://h\", inherit: [y]}}",
         "c.yaml:1: /upstreams/a/inherit: is only for upstreams that speak over stdio\n"},
     {"upstreams: {a: {http: \"http://u@h/\"}}", "c.yaml:1: /upstreams/a/http: wants an http or "
                                                 "https URL without userinfo and fragment\n"},
-    {"upstreams: {a: {http: \"http://h/#f\"}}", "c.yaml:1: /upstreams/a/http: wants an http or "
-                                                "https URL without userinfo and fragment\n"},
-    {"upstreams: {a: {http: \"http://h/\", ca: c}}",
+    {"upstreams: {a: {insecure: true, http: \"http://h/#f\"}}",
+        "c.yaml:1: /upstreams/a/http: wants an http or "
+        "https URL without userinfo and fragment\n"},
+    {"upstreams: {a: {insecure: true, http: \"http://h/\", ca: c}}",
         "c.yaml:1: /upstreams/a/ca: has no effect on an http URL\n"},
-    {"upstreams: {a: {http: \"http://h/\", credential: {header: \"a b\"}}}",
+    {"upstreams: {a: {insecure: true, http: \"http://h/\", credential: {header: \"a b\"}}}",
         "c.yaml:1: /upstreams/a/credential: header wants a header's name\n"},
     {"upstreams: {a: {stdio: [x], authorization: {file: f}}}",
         "c.yaml:1: /upstreams/a/authorization: is only for upstreams that speak over HTTP\n"},
-    {"upstreams: {a: {http: \"http://h/\", authorization: {}}}",
+    {"upstreams: {a: {insecure: true, http: \"http://h/\", authorization: {}}}",
         "c.yaml:1: /upstreams/a/authorization: wants exactly one of file, variable and key\n"},
     {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, variable: v}}}",
         "c.yaml:1: /upstreams/a/authorization: wants exactly one of file, variable and key\n"},
@@ -225,6 +235,57 @@ static const struct fault faults[] = {
     {"upstreams: {a: {stdio: [x]}}\ntools: {b/t: {scope: s}}",
         "c.yaml:2: /tools/b~1t: no upstream is called \"b\"\n"},
 };
+
+START_TEST(plain_http_needs_loopback_or_a_word)
+{
+    struct writ_config *c = writ_ruling_config(
+        "upstreams: {a: {http: \"http://10.0.0.7:3001/mcp\", insecure: true}, b: {http: "
+        "\"http://localhost:3001/mcp\"}, c: {http: \"http://[::1]/\"}, d: {http: "
+        "\"http://127.9.9.9/\"}}\n");
+
+    ck_assert_uint_eq(c->upstreams_n, 4);
+    writ_config_drop(c);
+}
+END_TEST
+
+START_TEST(what_a_configuration_leaves_open_is_warned_of)
+{
+    static const struct fault doubts[] = {
+        {"listen: 0.0.0.0:1", "c.yaml:1: /listen: warning: listens beyond loopback without TLS: "
+                              "others on the way can read tokens and calls\n"
+                              "c.yaml:1: /listen: warning: listens beyond loopback without hosts: "
+                              "name those under which clients reach it\n"},
+        {"listen: 0.0.0.0:1\nhosts: [a]\ntls: {cert: c, key: k}", ""},
+        {"listen: 127.0.0.1:1\nadmin_listen: \"[::1]:2\"", ""},
+        {"admin_listen: 10.0.0.1:2", "c.yaml:1: /admin_listen: warning: listens beyond loopback "
+                                     "without TLS: others on the way can read tokens and calls\n"},
+        {"admin_listen: 10.0.0.1:2\nadmin_tls: {cert: c, key: k}", ""},
+        {"reviews: {r: {voters: [{id: ann}, {id: dev}, {id: zed}]}}\nreviewers: {ann: {}}",
+            "c.yaml:1: /reviews/r/voters: warning: \"zed\" can never vote: it is neither in agents "
+            "nor in reviewers\n"},
+        {"tools: {u/t: {scope: s, agents: [dev, dave], roles: [op], tenants: [x]}}",
+            "c.yaml:1: /tools/u~1t/agents: warning: no entry of agents can be \"dave\"\n"
+            "c.yaml:1: /tools/u~1t/tenants: warning: no entry of agents can be \"x\"\n"},
+    };
+
+    for (size_t i = 0; i < sizeof doubts / sizeof doubts[0]; i++) {
+        writ_auto_buf yaml = writ_buf_make(4000);
+        writ_auto_buf found = {0};
+
+        writ_buf_fmt(&yaml,
+            "%s\nagents: [{id: dev, role: op, tenant: acme, bearer_sha256: "
+            "\"0000000000000000000000000000000000000000000000000000000000000000\"}]\n",
+            doubts[i].yaml);
+        writ_buf_str(&yaml, "upstreams: {u: {stdio: [x]}}\n");
+        writ_buf_str(&yaml, writ_view_has_prefix(writ_view_str(doubts[i].yaml), WRIT_LIT("tools"))
+                                ? ""
+                                : "tools: {u/t: {scope: s}}\n");
+        writ_buf_byte(&yaml, '\0');
+        found = writ_ruling_warnings(yaml.ptr);
+        ck_assert_str_eq(found.ptr, doubts[i].found);
+    }
+}
+END_TEST
 
 /* Without the warnings about what the example leaves out. */
 static void
@@ -469,7 +530,8 @@ START_TEST(the_policy_digest_does_not_change_with_layout)
 END_TEST
 
 WRIT_UNIT_MAIN("config", a_whole_file_is_read, what_is_left_out_has_its_default,
-    an_empty_policy_denies_everything_and_warns, what_contradicts_itself_is_refused,
+    an_empty_policy_denies_everything_and_warns, plain_http_needs_loopback_or_a_word,
+    what_a_configuration_leaves_open_is_warned_of, what_contradicts_itself_is_refused,
     names_of_upstreams_fit_the_wire, who_runs_tools_is_an_upstream_or_a_framework,
     all_faults_are_told_at_once, a_refusal_names_the_first_fault_and_leaves_ret_alone,
     a_file_has_a_maximum, a_file_is_loaded_by_name, the_last_reference_frees,

@@ -86,5 +86,23 @@ START_TEST(entries_are_hosts_in_lower_case)
 }
 END_TEST
 
+START_TEST(http_is_protected_on_loopback_alone)
+{
+    static const struct {
+        const char *url;
+        bool good;
+    } cases[] = {{"https://example.com/", true}, {"http://localhost:1/", true},
+        {"http://127.0.0.1/", true}, {"http://127.9.9.9:80/x", true}, {"http://[::1]:7/", true},
+        {"http://example.com/", false}, {"http://127.example.com/", false},
+        {"http://127.0.0.1.example.com/", false}, {"http://10.0.0.1/", false},
+        {"http://localhost.example.com/", false}, {"http://[::2]/", false}, {"x", false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ck_assert_msg(writ_host_is_protected(writ_view_str(cases[i].url)) == cases[i].good, "%s",
+            cases[i].url);
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("host", a_url_is_taken_apart, a_refused_url_leaves_ret_alone,
-    url_and_host_have_maxima, entries_are_hosts_in_lower_case)
+    url_and_host_have_maxima, entries_are_hosts_in_lower_case, http_is_protected_on_loopback_alone)

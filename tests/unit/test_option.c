@@ -122,9 +122,10 @@ static const struct fault faults[] = {
     {"limits: {idle_timeout: 2d}",
         "c.yaml:1: /limits/idle_timeout: is out of range: wants 100ms to 1d\n"},
     {"limits: 5", "c.yaml:1: /limits: wants a map of options; this is a text\n"},
-    {"log: {level: verbose}", "c.yaml:1: /log/level: does not know \"verbose\"\n"},
-    {"log: {level: inof}",
-        "c.yaml:1: /log/level: does not know \"inof\"; did you mean \"info\"?\n"},
+    {"log: {level: verbose}",
+        "c.yaml:1: /log/level: does not know \"verbose\". Use one of: error, warn, info, debug\n"},
+    {"log: {level: inof}", "c.yaml:1: /log/level: does not know \"inof\"; did you mean \"info\"? "
+                           "Use one of: error, warn, info, debug\n"},
     {"log: {levle: info}", "c.yaml:1: /log/levle: unknown option; did you mean \"level\"?\n"},
     {"xyzzy: 1", "c.yaml:1: /xyzzy: unknown option\n"},
     {"issuer: \"a\\nb\"", "c.yaml:1: /issuer: has a control character at byte 1\n"},

@@ -148,6 +148,20 @@ START_TEST(the_defaults_come_first_and_a_rule_has_the_last_word)
 }
 END_TEST
 
+START_TEST(a_rule_can_do_without_the_redact_of_the_defaults)
+{
+    const struct writ_output_rules *rules;
+    writ_auto_buf told = writ_buf_make(4096);
+
+    begin();
+    rules = rules_of("{\"default_redact\":false,\"redact\":[{\"pattern\":y}]}",
+        "{\"remove\":[/a],\"redact\":[{\"pattern\":x}]}");
+    writ_output_tell(rules, &told);
+    ck_assert_view(writ_buf_view(&told), "remove /a, redact y");
+    finish();
+}
+END_TEST
+
 START_TEST(of_an_error_only_texts_are_replaced)
 {
     struct writ_output output;
@@ -184,4 +198,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("output", what_is_let_through_is_what_the_rules_say,
     what_cannot_be_judged_is_withheld, the_defaults_come_first_and_a_rule_has_the_last_word,
-    of_an_error_only_texts_are_replaced, without_memory_nothing_is_let_through)
+    a_rule_can_do_without_the_redact_of_the_defaults, of_an_error_only_texts_are_replaced,
+    without_memory_nothing_is_let_through)

@@ -22,8 +22,8 @@ static const struct fault faults[] = {
         "c.yaml:4: /tools/u~1t/1: wants a map of options; this is a text\n"},
     {"u/t: {scope: \"{a\"}",
         "c.yaml:4: /tools/u~1t/scope: has a { that does not begin {argument}\n"},
-    {"u/t: {scope: s, duplicates: maybe}",
-        "c.yaml:4: /tools/u~1t/duplicates: does not know \"maybe\"\n"},
+    {"u/t: {scope: s, duplicates: maybe}", "c.yaml:4: /tools/u~1t/duplicates: does not know "
+                                           "\"maybe\". Use one of: forbid, replay, allow\n"},
     {"u/t: {scope: s, state: {}}",
         "c.yaml:4: /tools/u~1t/state: wants exactly one of tool, resource and http\n"},
     {"u/t: {scope: s, state: {tool: u/r, http: \"http://h/\"}}",
@@ -77,6 +77,10 @@ START_TEST(what_is_no_rule_is_refused)
 }
 END_TEST
 
+#define HIDDEN(rule, by)                                                                           \
+    "c.yaml:4: /tools/u~1t/" rule ": warning: is never reached: rule " by                          \
+    " of the list is for all of its callers\n"
+
 static const struct fault doubts[] = {
     {"u/t: {target: x}",
         "c.yaml:4: /tools/u~1t: warning: has no scope: every call is refused (scope_missing)\n"},
@@ -84,8 +88,25 @@ static const struct fault doubts[] = {
         "c.yaml:4: /tools/u~1t/replay: warning: has no effect without duplicates: replay\n"},
     {"u/t: {scope: s, shadow: true}",
         "c.yaml:4: /tools/u~1t: warning: shadow: calls go through whatever the verdict is\n"},
-    {"u/t: [{scope: s}, {scope: s, roles: [a]}]", "c.yaml:4: /tools/u~1t/1: warning: is never "
-                                                  "reached: the rule before it is for everybody\n"},
+    {"u/t: [{scope: s}, {scope: s, roles: [a]}]", HIDDEN("1", "1")},
+    {"u/t: [{scope: s}, {scope: s}]", HIDDEN("1", "1")},
+    {"u/t: [{scope: s, roles: [a, b]}, {scope: s, roles: [c]}, {scope: s, roles: [b]}]",
+        HIDDEN("2", "1")},
+    {"u/t: [{scope: s, roles: [a]}, {scope: s, roles: [a], tenants: [x]}]", HIDDEN("1", "1")},
+    {"u/t: [{scope: s, roles: [a], tenants: [x]}, {scope: s, roles: [a]}]", ""},
+    {"u/t: [{scope: s, agents: [a]}, {scope: s, roles: [a]}]", ""},
+    {"\"u/*\": {scope: s}\n  u/read_*: {scope: s}\n  u/read_x: {scope: s}",
+        "c.yaml:5: /tools/u~1read_*: warning: is never reached: \"u/*\" stands before it and "
+        "matches "
+        "the same tools\n"},
+    {"u/read_*: {scope: s}\n  \"u/read_[ab]?\": {scope: s}\n  u/reap_*: {scope: s}",
+        "c.yaml:5: /tools/u~1read_[ab]?: warning: is never reached: \"u/read_*\" stands before it "
+        "and matches the same tools\n"},
+    {"u/read_*: {scope: s}\n  u/*: {scope: s}\n  u/**: {scope: s}", ""},
+    {"u/t: {scope: s, arguments: [{arg: p, op: glob, value: \"/a/**/*.txt\"}]}",
+        "c.yaml:4: /tools/u~1t/arguments/0/value: warning: does not match in the directory itself: "
+        "/a/**/*.txt matches /a/b/x.txt and not /a/x.txt. Use /a/**.txt for both\n"},
+    {"u/t: {scope: s, arguments: [{arg: p, op: glob, value: \"/a/**\"}]}", ""},
     {"u/t: [{scope: s, roles: [a]}, {scope: s}]", ""},
 };
 
