@@ -80,6 +80,8 @@
     X(BOUNDARY_ADD, "INSERT INTO boundary(id, tenant, name, first_leaf) VALUES(?,?,?,?)")          \
     X(BOUNDARY_SEAL, "UPDATE boundary SET seal_leaf = ? WHERE id = ? AND seal_leaf IS NULL")       \
     X(BOUNDARY_FIND, "SELECT id, seal_leaf FROM boundary WHERE name = ? AND tenant = ?")           \
+    X(BOUNDARY_SEALED, "SELECT b.tenant, b.name, r.leaf, r.kind, r.boundary FROM boundary AS b "    \
+      "JOIN record AS r ON r.leaf = b.seal_leaf WHERE b.id = ?")                                   \
     X(BOUNDARIES_OPEN, "SELECT id, tenant, name, first_leaf FROM boundary "                        \
       "WHERE seal_leaf IS NULL ORDER BY id")                                                       \
     X(BOUNDARY_LAST, "SELECT max(id) FROM boundary")                                               \

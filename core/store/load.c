@@ -249,6 +249,45 @@ load_followed(struct loading *l, const struct writ_row *row, const struct writ_s
     return WRIT_DONE;
 }
 
+/* The row of a boundary that is not open, as the statement stands at it, is that of a record that
+ * names it, and it has its seal, there or behind. */
+static bool
+is_sealed(const struct loading *l, const struct writ_row *row, const struct writ_said *said)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    uint64_t seal = (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARY_SEALED, 2);
+    bool ends = row->kind == WRIT_ROW_SEAL;
+
+    return (ends ||
+               writ_view_equal(writ_disk_bytes(disk, WRIT_SQL_BOUNDARY_SEALED, 0), said->tenant)) &&
+           writ_view_equal(writ_disk_bytes(disk, WRIT_SQL_BOUNDARY_SEALED, 1), said->boundary_id) &&
+           writ_disk_int(disk, WRIT_SQL_BOUNDARY_SEALED, 3) == WRIT_ROW_SEAL &&
+           (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARY_SEALED, 4) == row->boundary &&
+           (ends ? seal == row->leaf : seal > row->leaf);
+}
+
+/* A boundary that its row calls sealed has a seal: a claim stands as long as its boundary is open.
+ */
+static WRIT_RESULT
+check_sealed(struct loading *l, const struct writ_row *row, const struct writ_said *said)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    bool found = false;
+    writ_result result =
+        writ_disk_query(disk, WRIT_SQL_BOUNDARY_SEALED, &found, l->err, "u", row->boundary);
+
+    found = writ_is_ok(result) && found && is_sealed(l, row, said);
+    writ_disk_end(disk, WRIT_SQL_BOUNDARY_SEALED);
+    WRIT_TRY(result);
+    if (!found) {
+        CONTRADICTS(l,
+            "the boundary of record %llu is called sealed, and is not: see `writ ledger "
+            "verify`",
+            (unsigned long long)row->leaf);
+    }
+    return WRIT_DONE;
+}
+
 /* The decision stands in the boundary that it names, and next in it. */
 static WRIT_RESULT
 place_decision(struct loading *l, const struct writ_row *row, const struct writ_said *said,
@@ -264,7 +303,7 @@ place_decision(struct loading *l, const struct writ_row *row, const struct writ_
             (unsigned long long)row->leaf);
     }
     if (named == NULL) {
-        return WRIT_DONE;
+        return check_sealed(l, row, said);
     }
     if (row->seq == 0) {
         WRIT_TRY(writ_boundaries_charge(&l->ledger->boundaries, boundary, row->agent_id, l->err));
@@ -354,7 +393,7 @@ load_row(struct loading *l, const struct writ_row *row, const struct writ_said *
             CONTRADICTS(
                 l, "record %llu seals a boundary that is open", (unsigned long long)row->leaf);
         }
-        break;
+        return check_sealed(l, row, said);
     case WRIT_ROW_FACT:   /* read apart: facts.h */
     case WRIT_ROW_REVIEW: /* read with their review, and only when that is still of interest */
     case WRIT_ROW_NONE:

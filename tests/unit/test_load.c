@@ -80,6 +80,36 @@ START_TEST(what_contradicts_itself_stops_the_start)
 }
 END_TEST
 
+/* A claim stands at least as long as its run is open: that is not ended by an edit. */
+START_TEST(a_run_that_is_called_sealed_has_a_seal)
+{
+    static const char *const changes[] = {
+        "UPDATE boundary SET seal_leaf = 4 WHERE name = 'two'",
+        "UPDATE boundary SET seal_leaf = 2 WHERE name = 'two'",
+        "UPDATE boundary SET seal_leaf = 99 WHERE name = 'two'",
+        "UPDATE boundary SET name = 'uno' WHERE name = 'one'",
+        "UPDATE boundary SET tenant = 'globex' WHERE name = 'one'",
+        "DELETE FROM boundary WHERE name = 'one'",
+    };
+
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        struct writ_ledger *ledger = NULL;
+        struct writ_kit kit;
+
+        writ_kit_start(&kit);
+        writ_kit_run(&kit, (spec){.boundary = "one"});
+        ck_assert_int_eq(writ_kit_seal(&kit, "one", NULL), WRIT_OK);
+        writ_kit_run(&kit, (spec){.boundary = "two"});
+        writ_kit_close(&kit);
+        writ_kit_sql(&kit, changes[i]);
+        ck_assert_msg(
+            writ_ledger_open(kit.path, &kit.options, &ledger, NULL).code == WRIT_E_MISMATCH, "%s",
+            changes[i]);
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
 START_TEST(a_refused_start_leaves_the_ledger_as_it_was)
 {
     struct writ_kit kit;
@@ -145,6 +175,7 @@ START_TEST(budgets_of_windows_that_have_passed_are_forgotten)
 END_TEST
 
 WRIT_UNIT_MAIN("load", what_contradicts_itself_stops_the_start,
-    a_refused_start_leaves_the_ledger_as_it_was, records_older_than_what_matters_are_not_looked_at,
+    a_run_that_is_called_sealed_has_a_seal, a_refused_start_leaves_the_ledger_as_it_was,
+    records_older_than_what_matters_are_not_looked_at,
     a_clock_behind_the_log_keeps_claims_all_the_same,
     budgets_of_windows_that_have_passed_are_forgotten)
