@@ -73,6 +73,9 @@ VALUE(tools_accept, "digest", "DIGEST",
 COMMAND(ledger_init, "ledger init", "PATH", 1, 1, "create an empty ledger",
     "The gateway never creates one, so that a wrong path cannot begin an empty history. PATH must "
     "not exist; its directory must not be writable by everybody. The file gets mode 0600.")
+VALUE(ledger_init, "origin", "NAME",
+    "The name of the ledger in its checkpoints and keys, such as example.com/ledger: one that no other "
+    "ledger ever has. writ-ledger/ and a random id by default.")
 COMMAND(ledger_list, "ledger list", "PATH", 1, 1, "list decisions, newest first",
     "Works while a gateway writes the ledger. Without --limit the newest 50 are listed. Times are "
     "RFC 3339, such as 2026-06-25T05:00:00Z.")

@@ -22,7 +22,8 @@ writ_command_ledger_init(const struct writ_cli *cli)
     struct writ_view path = writ_cli_operand(cli, 0);
     writ_auto_buf line = writ_buf_make(LINE_MAX);
     struct writ_err err = {0};
-    writ_result result = writ_ledger_create(path.ptr, cli->clock, &err);
+    writ_result result =
+        writ_ledger_create(path.ptr, writ_cli_get(cli, "origin"), cli->clock, &err);
 
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);

@@ -339,7 +339,25 @@ writ_disk_close(struct writ_disk *disk)
 /* ---- creating ---- */
 
 static WRIT_RESULT
-write_schema(sqlite3 *db, const struct writ_clock *clock, struct writ_err *err)
+write_origin(sqlite3 *db, struct writ_view origin, struct writ_err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(
+        db, "INSERT INTO meta(name, value) VALUES('origin', ?)", -1, &statement, NULL);
+
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_bind_text(statement, 1, origin.ptr, (int)origin.len, SQLITE_STATIC);
+    }
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(statement);
+    }
+    (void)sqlite3_finalize(statement);
+    return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+}
+
+static WRIT_RESULT
+write_schema(
+    sqlite3 *db, struct writ_view origin, const struct writ_clock *clock, struct writ_err *err)
 {
     char id[WRIT_ID_TEXT], created[WRIT_TIME_TEXT];
     writ_auto_buf meta = writ_buf_make(512);
@@ -355,29 +373,31 @@ write_schema(sqlite3 *db, const struct writ_clock *clock, struct writ_err *err)
         id, created, WRIT_DISK_APPLICATION, WRIT_DISK_VERSION);
     writ_buf_byte(&meta, '\0');
     WRIT_TRY(writ_buf_check(&meta, err));
-    return execute(db, meta.ptr, err);
+    WRIT_TRY(execute(db, meta.ptr, err));
+    return origin.len > 0 ? write_origin(db, origin, err) : WRIT_DONE;
 }
 
 static WRIT_RESULT
-fill_new(sqlite3 *db, const struct writ_clock *clock, struct writ_err *err)
+fill_new(sqlite3 *db, struct writ_view origin, const struct writ_clock *clock, struct writ_err *err)
 {
     WRIT_TRY(execute(db, "PRAGMA page_size=4096", err));
     WRIT_TRY(execute(db, "PRAGMA journal_mode=WAL", err));
     WRIT_TRY(execute(db, "PRAGMA synchronous=FULL", err));
     WRIT_TRY(execute(db, "BEGIN IMMEDIATE", err));
-    WRIT_TRY(write_schema(db, clock, err));
+    WRIT_TRY(write_schema(db, origin, clock, err));
     return execute(db, "COMMIT", err);
 }
 
 WRIT_RESULT
-writ_disk_create(const char *path, const struct writ_clock *clock, struct writ_err *err)
+writ_disk_create(
+    const char *path, struct writ_view origin, const struct writ_clock *clock, struct writ_err *err)
 {
     sqlite3 *db = NULL;
     writ_result result;
     int rc;
 
     WRIT_TRY(connect_to(path, SQLITE_OPEN_READWRITE, NULL, 0, &db, err));
-    result = fill_new(db, clock, err);
+    result = fill_new(db, origin, clock, err);
     rc = sqlite3_close(db); /* folds the write-ahead log in and removes it */
     if (writ_is_ok(result) && rc != SQLITE_OK) {
         return writ_disk_fault(NULL, rc, NULL, err);

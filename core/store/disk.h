@@ -68,10 +68,10 @@ struct writ_disk {
     bool wal_anew;      /* it has begun at its beginning since this was last set to false */
 };
 
-/** Creates the database in an empty file: settings, schema, a random id. WRIT_E_IO, _NOMEM,
- * _CRYPTO. */
-WRIT_RESULT writ_disk_create(
-    const char *path, const struct writ_clock *clock, struct writ_err *err);
+/** Creates the database in an empty file: settings, schema, a random id, and the origin of its
+ * checkpoints unless that is empty. WRIT_E_IO, _NOMEM, _CRYPTO. */
+WRIT_RESULT writ_disk_create(const char *path, struct writ_view origin,
+    const struct writ_clock *clock, struct writ_err *err);
 
 /**
  * Opens the database to write. `ret` must stay where it is until it is closed.

@@ -1,10 +1,12 @@
 #include "store/heads.h"
 
 #include "store/disk.h"
+#include "store/ledger.h"
 
-#define ORIGIN_MAX 128
+#define ORIGIN_MAX WRIT_LEDGER_ORIGIN_MAX
 
-static const char id_text[] = "SELECT value FROM meta WHERE name = 'ledger'";
+static const char id_text[] = "SELECT value, name = 'origin' FROM meta "
+                              "WHERE name IN ('ledger', 'origin') ORDER BY name DESC LIMIT 1";
 static const char time_text[] = "SELECT time_us FROM record WHERE leaf = ?";
 static const char at_text[] =
     "SELECT leaf, size, nodes, note FROM head WHERE leaf <= ? ORDER BY leaf DESC LIMIT 1";
@@ -27,7 +29,9 @@ read_origin(sqlite3 *db, struct writ_buf *ret, struct writ_err *err)
 
     WRIT_TRY(prepare(db, id_text, &statement, err));
     rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW) {
+    if (rc == SQLITE_ROW && sqlite3_column_int(statement, 1) != 0) {
+        writ_buf_put(ret, writ_disk_column(statement, 0)); /* the name that it was given */
+    } else if (rc == SQLITE_ROW) {
         writ_checkpoint_origin_put(ret, writ_disk_column(statement, 0));
     }
     (void)sqlite3_finalize(statement);

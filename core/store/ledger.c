@@ -1,5 +1,6 @@
 #include "store/ledger.h"
 
+#include "evidence/note.h"
 #include "store/ending.h"
 #include "store/group.h"
 #include "store/load.h"
@@ -139,15 +140,22 @@ remove_files(const struct writ_file *file)
 }
 
 WRIT_RESULT
-writ_ledger_create(const char *path, const struct writ_clock *clock, struct writ_err *err)
+writ_ledger_create(
+    const char *path, struct writ_view origin, const struct writ_clock *clock, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
     writ_result result;
 
+    if (origin.len > 0) {
+        WRIT_TRY(writ_note_check_name(origin, err));
+    }
+    if (origin.len > WRIT_LEDGER_ORIGIN_MAX) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "an origin has at most %d bytes", WRIT_LEDGER_ORIGIN_MAX);
+    }
     WRIT_TRY(writ_file_name(path, &file, err));
     WRIT_TRY(writ_file_check_new(&file, err));
     WRIT_TRY(make_file(&file, err));
-    result = writ_disk_create(path, clock, err);
+    result = writ_disk_create(path, origin, clock, err);
     if (writ_is_ok(result)) {
         result = writ_file_settle(&file, err);
     }

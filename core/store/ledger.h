@@ -46,6 +46,7 @@
 #include "evidence/record.h"
 #include "evidence/review.h"
 
+#define WRIT_LEDGER_ORIGIN_MAX  128       /* bytes of the name in its checkpoints */
 #define WRIT_LEDGER_NAME_MAX    1024      /* bytes of a tenant, boundary_id or decision_id */
 #define WRIT_LEDGER_RECORD_MAX  (1 << 20) /* canonical bytes of one record */
 #define WRIT_LEDGER_RESULT_MAX  (8 << 20) /* bytes of one result kept for replay */
@@ -99,15 +100,16 @@ extern const struct writ_ledger_options writ_ledger_options_default;
 /**
  * Creates an empty ledger (`writ ledger init`); the daemon never does.
  *
- * @param path  must not exist; its directory must, and be writable by its owner alone (or sticky)
+ * @param path    must not exist; its directory must, and be writable by its owner alone (or sticky)
+ * @param origin  the name in its checkpoints and of its keys; empty: `writ-ledger/` and its id
  *
  * The file has mode 0600. Blocks. Returns
  *         WRIT_OK
- *         WRIT_E_INVALID  something is there already, or the directory is open to others
- *         WRIT_E_IO
+ *         WRIT_E_INVALID  something is there already, the directory is open to others, or the
+ * origin is longer than WRIT_LEDGER_ORIGIN_MAX or no name (writ_note_check_name) WRIT_E_IO
  */
-WRIT_RESULT writ_ledger_create(
-    const char *path, const struct writ_clock *clock, struct writ_err *err);
+WRIT_RESULT writ_ledger_create(const char *path, struct writ_view origin,
+    const struct writ_clock *clock, struct writ_err *err);
 
 /**
  * Opens a ledger, rebuilds what the writer keeps in memory, gives interrupted calls their outcome

@@ -182,7 +182,7 @@ writ_rows_create(const char *path, const struct writ_json *all, const struct wri
 {
     WRIT_AUTO(sqlite3 *, close_db) db = NULL;
 
-    WRIT_TRY(writ_ledger_create(path, clock, err));
+    WRIT_TRY(writ_ledger_create(path, (struct writ_view){0}, clock, err));
     WRIT_TRY(writ_disk_connect(path, false, 0, &db, err));
     WRIT_TRY(run(db, "BEGIN", err));
     WRIT_TRY(put_id(db, writ_json_get(all, WRIT_LIT("ledger")), err));

@@ -35,7 +35,7 @@ START_TEST(creating_makes_a_whole_ledger_or_nothing)
         writ_kit_init(&kit);
         ck_assert_int_eq(unlink(kit.path), 0);
         writ_fault_arm(nth);
-        result = writ_ledger_create(kit.path, &kit.clock, NULL);
+        result = writ_ledger_create(kit.path, (struct writ_view){0}, &kit.clock, NULL);
         reached = writ_fault_disarm();
         if (writ_is_ok(result)) {
             writ_kit_open(&kit);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BIN } from '../support/gateway.mjs';
 import { sampleLedger } from '../support/ledger.mjs';
@@ -127,6 +127,16 @@ test('of a ledger without records there is none, and another\'s is not passed on
   const run = writ('ledger', 'checkpoint', path, '--keys', own);
   assert.deepEqual([run.code, run.out], [3, '']);
   assert.match(run.err, /not signed by a key/);
+});
+
+test('a ledger has the name that it was given, and none that is no name', () => {
+  const named = join(folder, 'named.db'), other = join(folder, 'other.db');
+  assert.equal(writ('ledger', 'init', named, '--origin', "example.com/it's").code, 0);
+  assert.match(writ('ledger', 'key', named, '--keys', keys).out, /^example\.com\/it's\+[0-9a-f]{8}\+/);
+  for (const origin of ['a b', 'a+b', 'x'.repeat(129)]) assert.equal(writ('ledger', 'init', other, '--origin', origin).code, 3, origin);
+  assert.equal(existsSync(other), false);
+  assert.equal(writ('ledger', 'init', other, '--origin', 'x'.repeat(128)).code, 0);
+  assert.match(writ('ledger', 'key', other, '--keys', keys).out, /^x{128}\+/);
 });
 
 test('without a key of the ledger it is said how to make one', () => {

@@ -59,7 +59,7 @@ writ_kit_init(struct writ_kit *kit)
     kit->options.boundaries_max = 10000;
     kit->options.in_flight_max = 10000;
     kit->options.budgets_max = 10000;
-    writ_result made = writ_ledger_create(kit->path, &kit->clock, &err);
+    writ_result made = writ_ledger_create(kit->path, (struct writ_view){0}, &kit->clock, &err);
     ck_assert_msg(writ_is_ok(made), "create: %s", err.text);
 }
 

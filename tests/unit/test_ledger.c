@@ -55,15 +55,18 @@ START_TEST(nothing_is_created_over_something)
     char path[PATH];
 
     writ_kit_init(&kit);
-    ck_assert_code(writ_ledger_create(kit.path, &kit.clock, NULL), WRIT_E_INVALID);
+    ck_assert_code(
+        writ_ledger_create(kit.path, (struct writ_view){0}, &kit.clock, NULL), WRIT_E_INVALID);
     ck_assert_int_eq(opened(kit.path, &kit.options), WRIT_OK);
     (void)snprintf(path, sizeof path, "%s/other.db", kit.dir);
     ck_assert_int_eq(symlink(kit.path, path), 0);
-    ck_assert_code(writ_ledger_create(path, &kit.clock, NULL), WRIT_E_INVALID);
+    ck_assert_code(
+        writ_ledger_create(path, (struct writ_view){0}, &kit.clock, NULL), WRIT_E_INVALID);
     ck_assert_int_eq(unlink(path), 0);
     (void)snprintf(path, sizeof path, "%s/none/ledger.db", kit.dir);
-    ck_assert_code(writ_ledger_create(path, &kit.clock, NULL), WRIT_E_ABSENT);
-    ck_assert_code(writ_ledger_create("", &kit.clock, NULL), WRIT_E_LIMIT);
+    ck_assert_code(
+        writ_ledger_create(path, (struct writ_view){0}, &kit.clock, NULL), WRIT_E_ABSENT);
+    ck_assert_code(writ_ledger_create("", (struct writ_view){0}, &kit.clock, NULL), WRIT_E_LIMIT);
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -169,7 +172,8 @@ START_TEST(what_others_can_write_to_is_refused)
     ck_assert_int_eq(chmod(kit.path, 0600), 0);
     ck_assert_int_eq(chmod(kit.dir, 01777), 0);
     ck_assert_int_eq(opened(kit.path, &kit.options), WRIT_E_INVALID);
-    ck_assert_code(writ_ledger_create(kit.path, &kit.clock, NULL), WRIT_E_INVALID);
+    ck_assert_code(
+        writ_ledger_create(kit.path, (struct writ_view){0}, &kit.clock, NULL), WRIT_E_INVALID);
     ck_assert_int_eq(chmod(kit.dir, 0700), 0);
 
     (void)snprintf(path, sizeof path, "%s/link.db", kit.dir);
