@@ -387,6 +387,9 @@ duplicates_of(const struct writ_call *call)
 {
     const struct writ_tool_rule *rule = call->verdict.rule;
 
+    if (call->repeats) {
+        return WRIT_DUPLICATES_ALLOW;
+    }
     return rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID;
 }
 

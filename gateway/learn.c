@@ -160,6 +160,8 @@ use_definition(struct writ_request *request)
         writ_catalog_is_doubled(catalog_of(request, call->upstream), call->tool)) {
         call->observed.fault = WRIT_REASON_DEFINITION_AMBIGUOUS;
     }
+    call->repeats = tool != NULL && call->observed.fault == WRIT_REASON_NONE &&
+                    call->verdict.rule->repeats_reads && (tool->hints & WRIT_HINT_READ_ONLY) != 0;
     return call->observed.fault == WRIT_REASON_NONE && call->verdict.rule->state != NULL
                ? WRIT_STEP_OBSERVE
                : WRIT_STEP_DRAFT;

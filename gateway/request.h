@@ -114,6 +114,7 @@ struct writ_call {
     struct writ_review terms;           /* of the review that it needs, when `asks` */
     struct writ_ask ask;
     bool asks;
+    bool repeats; /* duplicates: auto, and the tool only reads */
     struct writ_permit permit;
     struct writ_view credential;
     struct writ_outcome outcome;

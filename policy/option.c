@@ -24,7 +24,8 @@ static const struct writ_word sharing_words[] = {
     {"session", WRIT_SHARING_SESSION}, {"all", WRIT_SHARING_ALL}, {NULL, 0}};
 
 static const struct writ_word duplicates_words[] = {{"forbid", WRIT_DUPLICATES_FORBID},
-    {"replay", WRIT_DUPLICATES_REPLAY}, {"allow", WRIT_DUPLICATES_ALLOW}, {NULL, 0}};
+    {"replay", WRIT_DUPLICATES_REPLAY}, {"allow", WRIT_DUPLICATES_ALLOW},
+    {"auto", WRIT_RAW_DUPLICATES_AUTO}, {NULL, 0}};
 static const struct writ_word refusal_words[] = {
     {"error", WRIT_REFUSAL_ERROR}, {"result", WRIT_REFUSAL_RESULT}, {NULL, 0}};
 static const struct writ_word on_error_words[] = {

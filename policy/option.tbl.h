@@ -259,8 +259,8 @@ NODE(rule, "arguments", arguments, SHAPE_CONSTRAINTS, NONE,
 NODE(rule, "approval", approval, SHAPE_APPROVAL, NONE,
     "Which review has to approve a call that the rule allows.")
 NODE(rule, "budgets", budgets, SHAPE_BUDGETS, NONE, "What calls may use up over time.")
-WORD(rule, "duplicates", duplicates, duplicates_words, "forbid",
-    "What the second of two identical calls gets: forbid, replay, or allow (for reading tools).")
+WORD(rule, "duplicates", duplicates, duplicates_words, NONE,
+    "What the second of two identical calls gets: forbid, replay, allow, or auto; that of defaults when left out.")
 NODE(rule, "replay", replay, SHAPE_REPLAY, NONE, "How results are kept for duplicates: replay.")
 SWITCH(
     rule, "shadow", shadow, "false", "Record the verdict and let the call through whatever it is.")
@@ -438,6 +438,11 @@ WORD(defaults, "unlisted_argument", unlisted_argument, deny_words, "deny",
 NODE(defaults, "result", result, SHAPE_RESULT, NONE,
     "What of results is let through: redact and remove besides those of a rule, the others where a "
     "rule says nothing.")
+WORD(defaults, "duplicates", duplicates, duplicates_words, "auto",
+    "What the second of two identical calls gets where a rule says nothing. auto: it runs if the tool says "
+    "readOnlyHint: true and is pinned, or believe_annotations is true; else it is refused.")
+SWITCH(defaults, "believe_annotations", believe_annotations, "false",
+    "Whether duplicates: auto believes what servers say of tools that are not pinned.")
 SWITCH(defaults, "pin", pin, "false",
     "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
 

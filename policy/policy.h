@@ -70,6 +70,7 @@ struct writ_tool_rule {
     const struct writ_budget *budgets;
     size_t budgets_n;
     enum writ_duplicates duplicates;
+    bool repeats_reads; /* FORBID, but a tool that says readOnlyHint may run again */
     enum writ_refusal_form refusal;
     bool shadow;           /* the verdict is recorded, the call goes through anyway */
     bool pin;              /* only with the accepted definition of the tool */

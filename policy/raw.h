@@ -4,14 +4,18 @@
 #ifndef WRIT_POLICY_RAW_H
 #define WRIT_POLICY_RAW_H
 
+#include "evidence/duplicates.h"
 #include "policy/config.h"
 #include "policy/op.h"
 #include "policy/yaml.h"
 
+/** `duplicates: auto`, beside enum writ_duplicates. */
+#define WRIT_RAW_DUPLICATES_AUTO (WRIT_DUPLICATES_ALLOW + 1)
+
 struct writ_raw_defaults {
-    int unlisted_tool, unlisted_argument;
+    int unlisted_tool, unlisted_argument, duplicates;
     const struct writ_yaml *result;
-    bool pin;
+    bool pin, believe_annotations;
 };
 
 struct writ_raw_ledger {

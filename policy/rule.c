@@ -301,13 +301,33 @@ read_approval(struct making *m, const struct writ_yaml *node, struct writ_tool_r
 
 /* ---- rules */
 
+static int
+duplicates_of(const struct making *m, const struct writ_yaml *node, const struct writ_raw_rule *raw)
+{
+    return writ_yaml_get(node, WRIT_LIT("duplicates")) != NULL ? raw->duplicates
+                                                               : m->defaults->duplicates;
+}
+
+/* Of auto the word of a tool's server decides, where an operator accepted it or policy believes it.
+ */
+static void
+set_duplicates(const struct making *m, const struct writ_yaml *node,
+    const struct writ_raw_rule *raw, struct writ_tool_rule *ret)
+{
+    int duplicates = duplicates_of(m, node, raw);
+    bool is_auto = duplicates == WRIT_RAW_DUPLICATES_AUTO;
+
+    ret->duplicates = is_auto ? WRIT_DUPLICATES_FORBID : (enum writ_duplicates)duplicates;
+    ret->repeats_reads = is_auto && (ret->pin || m->defaults->believe_annotations);
+}
+
 static void
 warn_rule(struct making *m, const struct writ_yaml *node, const struct writ_raw_rule *raw)
 {
     if (writ_yaml_get(node, WRIT_LIT("scope")) == NULL) {
         WRIT_OPTION_WARN(m->o, node, "has no scope: every call is refused (scope_missing)");
     }
-    if (raw->replay != NULL && raw->duplicates != WRIT_DUPLICATES_REPLAY) {
+    if (raw->replay != NULL && duplicates_of(m, node, raw) != WRIT_DUPLICATES_REPLAY) {
         WRIT_OPTION_WARN(m->o, raw->replay, "has no effect without duplicates: replay");
     }
     if (raw->shadow) {
@@ -342,13 +362,13 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
         .roles = raw.roles,
         .tenants = raw.tenants,
         .scopes = raw.scopes,
-        .duplicates = (enum writ_duplicates)raw.duplicates,
         .refusal = (enum writ_refusal_form)raw.refusal,
         .shadow = raw.shadow,
         .pin = writ_yaml_get(node, WRIT_LIT("pin")) != NULL ? raw.pin : m->defaults->pin,
         .timeout_us = raw.timeout_us,
         .replay_ttl_us = replay.ttl_us,
         .replay_bytes = replay.bytes};
+    set_duplicates(m, node, &raw, ret);
     ret->ref = make_ref(m, index, NULL, 0);
     good = read_templates(m, node, ret);
     good = writ_scopes_check(m->o, writ_yaml_get(node, WRIT_LIT("scopes")), &raw.scopes) && good;

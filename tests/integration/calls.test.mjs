@@ -126,6 +126,30 @@ test('a number that the tool would read as another one is refused, whatever the 
   gw.verify();
 });
 
+test('duplicates: auto lets a tool run again that only reads, where policy believes its server', async (t) => {
+  const tool = (name, annotations) => ({ name, inputSchema: { type: 'object' }, ...(annotations && { annotations }) });
+  const tools = [tool('peek', { readOnlyHint: true }), tool('pay', { readOnlyHint: false }), tool('mute'), tool('once', { readOnlyHint: true }), tool('odd', { readOnlyHint: 'true' })];
+  const rule = (more) => ({ scope: 's', arguments: AMOUNT, ...more });
+  const rules = { peek: rule(), pay: rule(), mute: rule(), once: rule({ duplicates: 'forbid' }), odd: rule(), hidden: rule() };
+  const again = async (config) => {
+    const { up, gw, s } = await setUp(t, rules, config, { tools });
+    const answers = [];
+    for (const name of Object.keys(rules)) {
+      await s.call(`up__${name}`, { amount: 1 });
+      const answer = await s.call(`up__${name}`, { amount: 1 });
+      answers.push(answer.reason ?? 'ran');
+      if (answer.reason === undefined) assert.equal(gw.show(claims(up.calls.at(-1)).jti).decision.extensions.writ.duplicates, 'allow');
+    }
+    gw.verify();
+    return answers;
+  };
+  const no = 'duplicate_outcome';
+  assert.deepEqual(await again({ defaults: { believe_annotations: true } }), ['ran', no, no, no, no, no]);
+  assert.deepEqual(await again({}), [no, no, no, no, no, no], 'the word of a server alone is not enough');
+  assert.deepEqual(await again({ defaults: { believe_annotations: true, duplicates: 'forbid' } }), [no, no, no, no, no, no]);
+  assert.deepEqual(await again({ defaults: { duplicates: 'allow' } }), ['ran', 'ran', 'ran', no, 'ran', 'ran']);
+});
+
 test('a refusal can be a result that the model sees', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], refusal: 'result' } });
   for (const caller of [s, new Caller(gw, { modern: true })]) {

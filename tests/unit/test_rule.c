@@ -23,7 +23,7 @@ static const struct fault faults[] = {
     {"u/t: {scope: \"{a\"}",
         "c.yaml:4: /tools/u~1t/scope: has a { that does not begin {argument}\n"},
     {"u/t: {scope: s, duplicates: maybe}", "c.yaml:4: /tools/u~1t/duplicates: does not know "
-                                           "\"maybe\". Use one of: forbid, replay, allow\n"},
+                                           "\"maybe\". Use one of: forbid, replay, allow, auto\n"},
     {"u/t: {scope: s, state: {}}",
         "c.yaml:4: /tools/u~1t/state: wants exactly one of tool, resource and http\n"},
     {"u/t: {scope: s, state: {tool: u/r, http: \"http://h/\"}}",
@@ -124,6 +124,41 @@ START_TEST(doubtful_rules_are_warned_of)
 }
 END_TEST
 
+START_TEST(auto_forbids_unless_the_word_of_the_server_counts)
+{
+    static const struct {
+        const char *defaults, *rule;
+        enum writ_duplicates duplicates;
+        bool repeats_reads;
+    } cases[] = {
+        {"{}", "", WRIT_DUPLICATES_FORBID, false},
+        {"{}", ", pin: true", WRIT_DUPLICATES_FORBID, true},
+        {"{believe_annotations: true}", "", WRIT_DUPLICATES_FORBID, true},
+        {"{believe_annotations: true}", ", duplicates: forbid", WRIT_DUPLICATES_FORBID, false},
+        {"{duplicates: forbid, pin: true}", "", WRIT_DUPLICATES_FORBID, false},
+        {"{duplicates: forbid, pin: true}", ", duplicates: auto", WRIT_DUPLICATES_FORBID, true},
+        {"{duplicates: replay}", "", WRIT_DUPLICATES_REPLAY, false},
+        {"{duplicates: allow}", ", duplicates: auto", WRIT_DUPLICATES_FORBID, false},
+    };
+    static const struct writ_agent agent = {.id = {"dev", 3}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_buf yaml = writ_buf_make(4000);
+        struct writ_config *config;
+        const struct writ_tool_rule *rule;
+
+        writ_buf_fmt(
+            &yaml, "defaults: %s\ntools:\n  u/t: {scope: s%s}\n", cases[i].defaults, cases[i].rule);
+        writ_buf_byte(&yaml, '\0');
+        config = writ_ruling_config(yaml.ptr);
+        rule = writ_policy_find(config, &agent, WRIT_LIT("u"), WRIT_LIT("t"), NULL);
+        ck_assert_int_eq(rule->duplicates, cases[i].duplicates);
+        ck_assert_msg(rule->repeats_reads == cases[i].repeats_reads, "case %zu", i);
+        writ_config_drop(config);
+    }
+}
+END_TEST
+
 START_TEST(the_exact_name_wins_and_then_the_first_pattern)
 {
     struct writ_config *config = writ_ruling_config("tools:\n"
@@ -208,5 +243,6 @@ START_TEST(rules_and_budgets_have_maxima)
 END_TEST
 
 WRIT_UNIT_MAIN("rule", what_is_no_rule_is_refused, doubtful_rules_are_warned_of,
+    auto_forbids_unless_the_word_of_the_server_counts,
     the_exact_name_wins_and_then_the_first_pattern, many_tools_are_all_found,
     rules_and_budgets_have_maxima)
