@@ -53,6 +53,9 @@ answer_ready(struct writ_exchange *x, void *ctx)
     if (admin->check_count == 0) {
         writ_buf_str(&text, "ok\n");
     }
+    if (admin->remarks != NULL) {
+        admin->remarks(admin->remarks_ctx, x->loop, &text);
+    }
     if (!writ_is_ok(writ_buf_check(&text, NULL))) {
         ready = false;
     }

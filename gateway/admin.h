@@ -31,6 +31,9 @@ struct writ_admin {
     struct writ_metrics *metrics;
     struct writ_admin_check checks[WRIT_ADMIN_CHECKS_MAX];
     size_t check_count;
+    /* or NULL: appends lines to /readyz that do not change its status; as `holds` */
+    void (*remarks)(void *ctx, const struct writ_loop *loop, struct writ_buf *ret);
+    void *remarks_ctx;
 };
 
 /** Adds a condition. WRIT_E_LIMIT. Before the listener opens. */

@@ -139,6 +139,7 @@ put_upstream(struct writ_buf *names, const struct writ_upstream_config *a,
         {".credential.header", writ_view_equal(a->credential_header, b->credential_header)},
         {".credential.meta", a->credential_meta == b->credential_meta},
         {".timeout", a->timeout_us == b->timeout_us},
+        {".list_timeout", a->list_timeout_us == b->list_timeout_us},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

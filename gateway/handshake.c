@@ -82,6 +82,20 @@ put_capability(struct writ_write *w, const struct writ_legs *legs, struct writ_v
     writ_write_object_end(w);
 }
 
+/* One that is late may have tools, which a client would not ask for otherwise. */
+static void
+put_late_tools(struct writ_write *w, const struct writ_legs *legs)
+{
+    static const struct writ_view any = {NULL, 0};
+
+    if (writ_legs_any_incomplete(legs) && !said_before(legs, legs->n, WRIT_LIT("tools"), any)) {
+        writ_write_name(w, WRIT_LIT("tools"));
+        writ_write_object_begin(w);
+        writ_write_flag(w, "listChanged", true);
+        writ_write_object_end(w);
+    }
+}
+
 static void
 put_capabilities(struct writ_write *w, const struct writ_legs *legs)
 {
@@ -89,6 +103,7 @@ put_capabilities(struct writ_write *w, const struct writ_legs *legs)
 
     writ_write_name(w, WRIT_LIT("capabilities"));
     writ_write_object_begin(w);
+    put_late_tools(w, legs);
     for (size_t i = 0; i < legs->n; i++) {
         const struct writ_json *all =
             writ_json_get(writ_legs_result(&legs->legs[i]), WRIT_LIT("capabilities"));
@@ -113,6 +128,23 @@ put_server_info(struct writ_write *w, struct writ_view name)
 }
 
 static void
+put_meta(struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
+{
+    bool modern = request->method != WRIT_MCP_INITIALIZE;
+
+    if (!modern && !writ_legs_any_incomplete(legs)) {
+        return;
+    }
+    writ_write_name(w, WRIT_LIT("_meta"));
+    writ_write_object_begin(w);
+    if (modern) {
+        put_server_info(w, WRIT_LIT("io.modelcontextprotocol/serverInfo"));
+    }
+    writ_legs_put_unavailable(w, legs);
+    writ_write_object_end(w);
+}
+
+static void
 put_joined(struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
 {
     writ_write_object_begin(w);
@@ -127,12 +159,9 @@ put_joined(struct writ_write *w, const struct writ_request *request, const struc
         writ_write_array_end(w);
         writ_write_count(w, "ttlMs", 0);
         writ_write_text(w, "cacheScope", WRIT_LIT("private"));
-        writ_write_name(w, WRIT_LIT("_meta"));
-        writ_write_object_begin(w);
-        put_server_info(w, WRIT_LIT("io.modelcontextprotocol/serverInfo"));
-        writ_write_object_end(w);
     }
     put_capabilities(w, legs);
+    put_meta(w, request, legs);
     writ_write_object_end(w);
 }
 
@@ -164,7 +193,7 @@ answer(struct writ_request *request)
     struct writ_header session = {0};
     char id[WRIT_SESSION_ID_TEXT];
 
-    put_response(&body, request, legs, n == 1 ? first : NULL);
+    put_response(&body, request, legs, n == 1 && !writ_request_is_merged(request) ? first : NULL);
     if (request->session != NULL) {
         for (size_t i = 0; i < sizeof id; i++) {
             id[i] = request->session->id[i];
@@ -175,6 +204,14 @@ answer(struct writ_request *request)
 }
 
 /* ---- the session ---- */
+
+/* A child that is started still: it joins the session when it is up. */
+static bool
+comes_late(const struct writ_leg *leg)
+{
+    return leg->cut && leg->answer.end == WRIT_UPCALL_TIMEOUT &&
+           writ_upstream_config(leg->upstream)->kind == WRIT_UPSTREAM_STDIO;
+}
 
 static writ_result
 fill_session(struct writ_session *session, const struct writ_legs *legs)
@@ -188,12 +225,14 @@ fill_session(struct writ_session *session, const struct writ_legs *legs)
     }
     for (size_t i = 0; i < legs->n; i++) {
         const struct writ_leg *leg = &legs->legs[i];
-        if (writ_legs_result(leg) == NULL) {
+        bool here = writ_legs_result(leg) != NULL;
+        if (!here && !comes_late(leg)) {
             continue;
         }
         upstreams[n].name =
             writ_view_copy(writ_upstream_config(leg->upstream)->name, session->arena);
-        upstreams[n].session = writ_view_copy(leg->answer.session, session->arena);
+        upstreams[n].session = writ_view_copy(
+            here ? leg->answer.session : leg->upcall.request.session, session->arena);
         if (upstreams[n].name.ptr == NULL || upstreams[n].session.ptr == NULL) {
             return (writ_result){WRIT_E_NOMEM};
         }
@@ -278,6 +317,9 @@ legs_done(struct writ_request *request, struct writ_legs *legs)
     struct writ_view row = {NULL, 0};
     writ_result made;
 
+    for (size_t i = 0; i < legs->n; i++) {
+        legs->legs[i].incomplete = writ_legs_gave_nothing(&legs->legs[i]);
+    }
     if (count_results(legs, &first) == 0) {
         if (legs->n == 0) {
             failed(request, WRIT_REASON_UPSTREAM_UNAVAILABLE);
@@ -349,9 +391,5 @@ writ_handshake_start(struct writ_request *request)
         failed(request, crowded);
         return WRIT_STEP_DONE;
     }
-    if (writ_legs_begin(request, request->x->body, legs_done) == NULL) {
-        return writ_refusal_http(
-            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
-    }
-    return WRIT_STEP_WAIT;
+    return writ_legs_begin(request, request->x->body, legs_done);
 }

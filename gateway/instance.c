@@ -419,11 +419,11 @@ writ_instance_came_up(struct writ_instance *instance)
     instance->state = WRIT_INSTANCE_UP;
     instance->failures = 0;
     atomic_store(&instance->stdio->state, WRIT_STDIO_UP);
-    if (instance->was_up || instance->lost) {
+    if (instance->was_up || instance->lost || instance->late) {
         writ_stdio_ask_again(instance); /* keeps (3) */
     }
     instance->was_up = true;
-    instance->lost = false;
+    instance->lost = instance->late = false;
     begin_waiting(instance);
 }
 

@@ -6,6 +6,11 @@
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
 
+#include "base/id.h"
+#include "evidence/write.h"
+
+#define MINTED_BYTES 32 /* of randomness in the id of a child's session */
+
 static void
 copy_answer(struct writ_leg *leg, const struct writ_upcall_answer *answer)
 {
@@ -39,7 +44,15 @@ leg_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     struct writ_leg *leg = upcall->ctx;
     struct writ_legs *legs = leg->request->part;
 
+    writ_loop_timer_cancel(&leg->timer);
     copy_answer(leg, answer);
+    if (leg->cut && answer->end == WRIT_UPCALL_CANCELLED) {
+        leg->answer.end = WRIT_UPCALL_TIMEOUT;
+        writ_metrics_count(leg->request->worker->metrics, WRIT_COUNTER_UPSTREAM_FAILURES, 1);
+    }
+    if (leg->answer.end == WRIT_UPCALL_TIMEOUT && writ_request_is_merged(leg->request)) {
+        writ_upstream_was_silent(leg->upstream, leg->request->worker);
+    }
     if (--legs->open == 0) {
         legs->done(leg->request, legs);
     }
@@ -47,19 +60,109 @@ leg_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 
 static const struct writ_upcall_events leg_events = {.end = leg_end};
 
-void
+/* ---- one that says nothing */
+
+/* A server that begins its answer in time may take longer for the rest of it. */
+static void
+leg_is_late(struct writ_timer *timer)
+{
+    struct writ_leg *leg = timer->ctx;
+    struct writ_loop *loop = leg->request->worker->loop;
+
+    if (leg->upcall.begun && writ_loop_now_us(loop) < leg->due_us) {
+        writ_loop_timer_set(loop, &leg->timer, leg->due_us);
+        return;
+    }
+    leg->cut = true;
+    writ_upcall_cancel(&leg->upcall, leg->request->method != WRIT_MCP_INITIALIZE);
+}
+
+static void
+limit(struct writ_leg *leg)
+{
+    const struct writ_upstream_config *config = writ_upstream_config(leg->upstream);
+    struct writ_upcall_request *request = &leg->upcall.request;
+    struct writ_loop *loop = leg->request->worker->loop;
+    int64_t now_us = writ_loop_now_us(loop);
+
+    if (!writ_request_is_merged(leg->request)) {
+        request->total_us = request->timeout_us;
+        return;
+    }
+    request->timeout_us = config->list_timeout_us;
+    request->total_us = WRIT_UPSTREAM_LIST_TIMES * config->list_timeout_us;
+    leg->since_us = leg->pages == 0 ? now_us : leg->since_us;
+    leg->due_us = now_us + request->total_us;
+    leg->timer = (struct writ_timer){.fn = leg_is_late, .ctx = leg};
+    writ_loop_timer_set(loop, &leg->timer, now_us + config->list_timeout_us);
+}
+
+bool
+writ_legs_is_long(const struct writ_leg *leg)
+{
+    return writ_request_is_merged(leg->request) &&
+           writ_loop_now_us(leg->request->worker->loop) - leg->since_us >=
+               writ_upstream_config(leg->upstream)->list_timeout_us;
+}
+
+/* A session keeps the upstreams that it was opened with, so all are asked for it. Notifications and
+ * the end of a session are news that an upstream should not miss. */
+static bool
+is_left_out(struct writ_leg *leg)
+{
+    const struct writ_request *request = leg->request;
+
+    leg->answer = (struct writ_upcall_answer){.sent = WRIT_NOT_SENT};
+    leg->response = NULL;
+    if (!writ_request_is_merged(request)) {
+        return false;
+    }
+    if (request->session != NULL &&
+        !writ_session_has(request->session, writ_upstream_config(leg->upstream)->name)) {
+        return true;
+    }
+    leg->answer.end = WRIT_UPCALL_TIMEOUT;
+    return request->message.kind == WRIT_MCP_REQUEST && request->method != WRIT_MCP_INITIALIZE &&
+           !writ_upstream_lets(leg->upstream, request->worker);
+}
+
+/* The id of a child's session is known before the child has answered, so that the client's session
+ * has the child also when it comes up late. */
+static struct writ_view
+mint_session(const struct writ_leg *leg)
+{
+    const struct writ_upstream_config *config = writ_upstream_config(leg->upstream);
+    struct writ_buf text = writ_buf_in(leg->request->x->arena, 2 * MINTED_BYTES);
+    unsigned char random[MINTED_BYTES];
+
+    if (config->kind != WRIT_UPSTREAM_STDIO || config->sharing != WRIT_SHARING_SESSION ||
+        !writ_is_ok(writ_random(random, sizeof random, NULL))) {
+        return (struct writ_view){NULL, 0};
+    }
+    writ_base64url_put(&text, writ_view(random, sizeof random));
+    return writ_buf_view(&text);
+}
+
+bool
 writ_legs_ask(struct writ_legs *legs, struct writ_leg *leg, struct writ_view body)
 {
-    legs->open++;
     leg->asking = true;
+    if (is_left_out(leg)) {
+        return false;
+    }
+    legs->open++;
     leg->upcall = (struct writ_upcall){.events = &leg_events, .ctx = leg};
     if (!writ_is_ok(writ_upcall_request_make(leg->request, leg->upstream,
             leg->request->message.name, leg->headers, &leg->upcall.request))) {
         leg->upcall.request.headers_n = 0;
     }
     leg->upcall.request.body = body;
-    leg->upcall.request.total_us = leg->upcall.request.timeout_us;
+    if (leg->request->method == WRIT_MCP_INITIALIZE) {
+        leg->upcall.request.session = mint_session(leg);
+    }
+    limit(leg);
     writ_upcall_start(leg->upstream, leg->request->worker, &leg->upcall);
+    return true;
 }
 
 struct writ_legs *
@@ -88,16 +191,68 @@ writ_legs_make(struct writ_request *request, size_t from,
     return legs;
 }
 
-struct writ_legs *
+enum writ_step
+writ_legs_wait(struct writ_request *request)
+{
+    struct writ_legs *legs = request->part;
+
+    if (legs->open == 0) {
+        legs->done(request, legs); /* it answers, or asks others */
+    }
+    return WRIT_STEP_WAIT;
+}
+
+enum writ_step
 writ_legs_begin(struct writ_request *request, struct writ_view body,
     void (*done)(struct writ_request *request, struct writ_legs *legs))
 {
     struct writ_legs *legs = writ_legs_make(request, 0, done);
 
-    for (size_t i = 0; legs != NULL && i < legs->n; i++) {
-        writ_legs_ask(legs, &legs->legs[i], body); /* ends come in a later turn */
+    if (legs == NULL) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
-    return legs;
+    for (size_t i = 0; i < legs->n; i++) {
+        (void)writ_legs_ask(legs, &legs->legs[i], body); /* ends come in a later turn */
+    }
+    return writ_legs_wait(request);
+}
+
+bool
+writ_legs_gave_nothing(const struct writ_leg *leg)
+{
+    const struct writ_upcall_answer *answer = &leg->answer;
+
+    return answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 500 ||
+           (answer->status < 300 && writ_legs_result(leg) == NULL &&
+               writ_json_get(leg->response, WRIT_LIT("error")) == NULL);
+}
+
+bool
+writ_legs_any_incomplete(const struct writ_legs *legs)
+{
+    for (size_t i = 0; i < legs->n; i++) {
+        if (legs->legs[i].incomplete) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void
+writ_legs_put_unavailable(struct writ_write *w, const struct writ_legs *legs)
+{
+    if (!writ_legs_any_incomplete(legs)) {
+        return;
+    }
+    writ_write_name(w, WRIT_LIT("io.writ/unavailable"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < legs->n; i++) {
+        if (legs->legs[i].incomplete) {
+            writ_write_string(w, writ_upstream_config(legs->legs[i].upstream)->name);
+        }
+    }
+    writ_write_array_end(w);
 }
 
 const struct writ_json *

@@ -1,5 +1,10 @@
 /* legs.h - one message of a client to several upstreams at once, and their answers together.
  *
+ * Where there are several, none waits for long for another: each has its `list_timeout` to begin
+ * its answer and WRIT_UPSTREAM_LIST_TIMES as long in all; then it is given up, and the answer is
+ * made of the others. One that is known to be silent (breaker.h), or that the client's session was
+ * opened without, is not asked. The only upstream of an endpoint has its `timeout`.
+ *
  * Legs lie in the arena of their request, as its `part`. Used from the request's loop. */
 #ifndef WRIT_GATEWAY_LEGS_H
 #define WRIT_GATEWAY_LEGS_H
@@ -24,8 +29,11 @@ struct writ_leg {
     struct writ_listed listed;        /* lists of tools: which items those are */
     size_t items_n, pages;
     size_t hidden;                /* lists: characters that were left out */
+    struct writ_timer timer;      /* several: until it is given up */
+    int64_t since_us, due_us;     /* when it was asked first; when it must have ended */
     bool asking;                  /* an answer is awaited, or has come and was not looked at */
-    bool incomplete;              /* lists: it failed to give its list, or a page of it */
+    bool cut;                     /* it was given up */
+    bool incomplete;              /* it failed to give its part, or a page of its list */
     struct writ_catalog *catalog; /* lists of tools: what is being learned, or NULL */
     uint64_t doubts;              /* when it was asked for */
     int64_t stale_us;             /* when the first of its pages is too old */
@@ -47,13 +55,30 @@ struct writ_legs {
 struct writ_legs *writ_legs_make(struct writ_request *request, size_t from,
     void (*done)(struct writ_request *request, struct writ_legs *legs));
 
-/** Makes legs for all and sends them `body`. NULL: no memory, and nothing was sent. */
-struct writ_legs *writ_legs_begin(struct writ_request *request, struct writ_view body,
+/** Makes legs for all and sends them `body`; then as writ_legs_wait. Refuses without memory. */
+enum writ_step writ_legs_begin(struct writ_request *request, struct writ_view body,
     void (*done)(struct writ_request *request, struct writ_legs *legs));
 
 /** Sends `body` on one leg, for the first time or once more (the next page of a list). It lives as
- * long as the request. */
-void writ_legs_ask(struct writ_legs *legs, struct writ_leg *leg, struct writ_view body);
+ * long as the request. False: the leg is not asked, and its answer says so. */
+bool writ_legs_ask(struct writ_legs *legs, struct writ_leg *leg, struct writ_view body);
+
+/** WAIT, when legs were asked. Calls `done` now if none of them could be. */
+enum writ_step writ_legs_wait(struct writ_request *request);
+
+/** Whether a leg was asked for so long that no further page is waited for. */
+bool writ_legs_is_long(const struct writ_leg *leg);
+
+/** Whether a leg brought neither a result nor the word that there is none: a JSON-RPC error says
+ * that; a silence, a broken answer or a server in trouble does not. */
+bool writ_legs_gave_nothing(const struct writ_leg *leg);
+
+/** Writes the member io.writ/unavailable of an answer's _meta: the upstreams whose legs are
+ * incomplete. Nothing when none is. */
+void writ_legs_put_unavailable(struct writ_write *w, const struct writ_legs *legs);
+
+/** Whether a leg is incomplete. */
+bool writ_legs_any_incomplete(const struct writ_legs *legs);
 
 /** The member `result` of a leg's response, or NULL; borrowed until the leg is asked again. */
 const struct writ_json *writ_legs_result(const struct writ_leg *leg);

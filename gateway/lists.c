@@ -233,16 +233,14 @@ ask_next_page(struct writ_legs *legs, struct writ_leg *leg, const struct writ_js
         return;
     }
     if (writ_json_type(cursor) == WRIT_JSON_STRING &&
-        (leg->pages >= PAGES_ENOUGH || leg->items.len >= BYTES_ENOUGH)) {
+        (leg->pages >= PAGES_ENOUGH || leg->items.len >= BYTES_ENOUGH || writ_legs_is_long(leg))) {
         leg->next = writ_json_string(cursor); /* in the arena */
         return;
     }
     if (writ_json_type(cursor) == WRIT_JSON_STRING) {
         body = page_body(leg->request, writ_json_string(cursor));
     }
-    if (body.ptr != NULL) {
-        writ_legs_ask(legs, leg, body);
-    } else {
+    if (body.ptr == NULL || !writ_legs_ask(legs, leg, body)) {
         leg->incomplete = true;
     }
 }
@@ -269,17 +267,6 @@ put_others(struct writ_write *w, const struct writ_request *request, const struc
     }
 }
 
-static bool
-any_incomplete(const struct writ_legs *legs)
-{
-    for (size_t i = 0; i < legs->n; i++) {
-        if (legs->legs[i].incomplete) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* An upstream whose list is not there, or not whole, is named; it does not break the list of the
  * others. */
 static void
@@ -287,9 +274,8 @@ put_list_meta(struct writ_write *w, const struct writ_legs *legs)
 {
     const struct writ_json *meta =
         writ_json_get_typed(legs->first, WRIT_LIT("_meta"), WRIT_JSON_OBJECT);
-    bool missing = any_incomplete(legs);
 
-    if (meta == NULL && !missing) {
+    if (meta == NULL && !writ_legs_any_incomplete(legs)) {
         return;
     }
     writ_write_name(w, WRIT_LIT("_meta"));
@@ -299,16 +285,7 @@ put_list_meta(struct writ_write *w, const struct writ_legs *legs)
         writ_write_name(w, writ_json_string(name));
         writ_write_verbatim(w, writ_json_value(name));
     }
-    if (missing) {
-        writ_write_name(w, WRIT_LIT("io.writ/unavailable"));
-        writ_write_array_begin(w);
-        for (size_t i = 0; i < legs->n; i++) {
-            if (legs->legs[i].incomplete) {
-                writ_write_string(w, writ_upstream_config(legs->legs[i].upstream)->name);
-            }
-        }
-        writ_write_array_end(w);
-    }
+    writ_legs_put_unavailable(w, legs);
     writ_write_object_end(w);
 }
 
@@ -366,7 +343,7 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     writ_write_object_begin(&w);
     put_others(&w, request, legs->first);
     if (request->endpoint->only == NULL && legs->lives) {
-        writ_write_count(&w, "ttlMs", any_incomplete(legs) ? 0 : (uint64_t)legs->ttl_ms);
+        writ_write_count(&w, "ttlMs", writ_legs_any_incomplete(legs) ? 0 : (uint64_t)legs->ttl_ms);
     }
     if (cursor.len > 0) {
         writ_write_text(&w, "nextCursor", writ_buf_view(&cursor));
@@ -378,17 +355,6 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     writ_legs_answer(request, &body, (struct writ_header){0});
-}
-
-/* No list, and also no word that there is none: an error in JSON-RPC says that, a silence, a
- * broken answer or a server in trouble does not. A later page has no such excuse. */
-static bool
-gave_nothing(const struct writ_leg *leg)
-{
-    const struct writ_upcall_answer *answer = &leg->answer;
-
-    return leg->pages > 0 || answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 500 ||
-           (answer->status < 300 && writ_json_get(leg->response, WRIT_LIT("error")) == NULL);
 }
 
 /* What is told as one is good for as long as the part that is good for the shortest time. */
@@ -413,7 +379,8 @@ take_answer(struct writ_legs *legs, struct writ_leg *leg)
     const struct writ_json *result = writ_legs_result(leg);
 
     if (writ_json_type(result) != WRIT_JSON_OBJECT) {
-        leg->incomplete = leg->incomplete || gave_nothing(leg);
+        /* on a later page the word that there is no list is no excuse */
+        leg->incomplete = leg->incomplete || leg->pages > 0 || writ_legs_gave_nothing(leg);
         return;
     }
     take_page(leg, result);
@@ -519,25 +486,21 @@ start_merged(struct writ_request *request)
             begin_learning(&legs->legs[i]);
         }
         if (body.ptr != NULL) {
-            writ_legs_ask(legs, &legs->legs[i], body);
+            (void)writ_legs_ask(legs, &legs->legs[i], body);
         } else {
             legs->legs[i].incomplete = true;
         }
     }
-    if (legs != NULL && legs->open > 0) {
-        return WRIT_STEP_WAIT;
-    }
-    if (legs != NULL) {
-        writ_legs_wipe(request);
-    }
-    return writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    return legs != NULL ? writ_legs_wait(request)
+                        : writ_refusal_http(
+                              request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
 }
 
 /* The endpoint's only upstream is asked with the client's own message. */
 static enum writ_step
 start_filtered(struct writ_request *request)
 {
-    struct writ_legs *legs = writ_legs_begin(request, request->x->body, lists_done);
+    struct writ_legs *legs = writ_legs_make(request, 0, lists_done);
 
     if (legs == NULL) {
         return writ_refusal_http(
@@ -546,7 +509,8 @@ start_filtered(struct writ_request *request)
     if (writ_json_get(request->message.params, WRIT_LIT("cursor")) == NULL) {
         begin_learning(&legs->legs[0]);
     }
-    return WRIT_STEP_WAIT;
+    (void)writ_legs_ask(legs, &legs->legs[0], request->x->body);
+    return writ_legs_wait(request);
 }
 
 enum writ_step

@@ -49,6 +49,8 @@ WRIT_METRIC_GAUGE(CONNECTIONS_OPEN, "connections_open", "Connections that are op
 WRIT_METRIC_GAUGE(EXCHANGES_OPEN, "exchanges_open", "Requests without an answer yet")
 WRIT_METRIC_GAUGE(STREAMS_OPEN, "streams_open", "Streams that are open")
 WRIT_METRIC_GAUGE(SESSIONS_OPEN, "sessions_open", "MCP sessions that are open")
+WRIT_METRIC_GAUGE(UPSTREAMS_SILENT, "upstreams_silent",
+    "Upstreams that are left out of lists for now, because they did not answer in time")
 
 WRIT_METRIC_HISTOGRAM(
     REQUEST_SECONDS, "request_seconds", "From the end of a request's head to its answer")

@@ -57,6 +57,22 @@ issuers_are_known(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_
     return writ_identity_keys_ready(generation->issuers);
 }
 
+/* One that is silent does not make the gateway unready: the others are served without it. */
+static void
+name_silent_upstreams(void *ctx, const struct writ_loop *loop, struct writ_buf *ret)
+{
+    const struct writ_ready *ready = ctx;
+    const struct writ_gateway *gateway = ready->gateway;
+
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        if (writ_upstream_is_left_out(gateway->upstreams[i], writ_loop_now_us(loop))) {
+            writ_buf_str(ret, "upstream ");
+            writ_buf_put(ret, writ_upstream_config(gateway->upstreams[i])->name);
+            writ_buf_str(ret, ": silent\n");
+        }
+    }
+}
+
 WRIT_RESULT
 writ_ready_open(struct writ_ready *ready, struct writ_err *err)
 {
@@ -70,6 +86,8 @@ writ_ready_open(struct writ_ready *ready, struct writ_err *err)
         {"issuers", issuers_are_known},
     };
 
+    ready->gateway->admin.remarks = name_silent_upstreams;
+    ready->gateway->admin.remarks_ctx = ready;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         WRIT_TRY(
             writ_admin_add(&ready->gateway->admin, checks[i].name, checks[i].holds, ready, err));

@@ -246,6 +246,18 @@ make_admin_routes(struct serve *serve)
 /* ---- opening ---- */
 
 static int64_t
+upstreams_silent(void *ctx)
+{
+    const struct writ_gateway *gateway = ctx;
+    int64_t now_us = writ_clock_mono_us(gateway->clock), n = 0;
+
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        n += writ_upstream_is_left_out(gateway->upstreams[i], now_us) ? 1 : 0;
+    }
+    return n;
+}
+
+static int64_t
 sessions_open(void *ctx)
 {
     return (int64_t)writ_sessions_count(ctx);
@@ -297,6 +309,7 @@ open_loops(struct serve *serve, struct writ_err *err)
     }
     WRIT_TRY(writ_metrics_new(n + 1, &gateway->metrics, err)); /* the last one: of the anchors */
     writ_metrics_ask(gateway->metrics, WRIT_GAUGE_SESSIONS_OPEN, sessions_open, gateway->sessions);
+    writ_metrics_ask(gateway->metrics, WRIT_GAUGE_UPSTREAMS_SILENT, upstreams_silent, gateway);
     for (size_t i = 0; i < n; i++) {
         const struct writ_loop_options options = {
             .index = (unsigned)i, .clock = serve->options->clock};

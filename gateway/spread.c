@@ -28,16 +28,23 @@ all_done(struct writ_request *request, struct writ_legs *legs)
 
 /* ---- what somebody has, and nobody has said who ---- */
 
-/* The first word, rather than a silence. */
+/* None has it. That one was not found is no answer while another could not be asked: it may be
+ * there. The first word otherwise. */
 static struct writ_leg *
-leg_that_answered(struct writ_legs *legs)
+leg_to_tell(struct writ_legs *legs)
 {
+    struct writ_leg *told = NULL;
+
     for (size_t i = 0; i < legs->n; i++) {
-        if (legs->legs[i].answer.end == WRIT_UPCALL_ANSWERED) {
-            return &legs->legs[i];
+        struct writ_leg *leg = &legs->legs[i];
+        if (leg->answer.end == WRIT_UPCALL_TIMEOUT) {
+            return leg;
+        }
+        if (told == NULL && leg->answer.end == WRIT_UPCALL_ANSWERED) {
+            told = leg;
         }
     }
-    return &legs->legs[0];
+    return told != NULL ? told : &legs->legs[0];
 }
 
 /* One after the other, in the order of the configuration, until one has it. */
@@ -50,13 +57,15 @@ turn_done(struct writ_request *request, struct writ_legs *legs)
 
     if (writ_legs_result(leg) != NULL) {
         writ_owners_note(request->worker->gateway->owners, uri, writ_upstream_index(leg->upstream));
-    } else if (legs->turn + 1 < legs->n) {
-        writ_legs_ask(legs, &legs->legs[++legs->turn], request->x->body);
+        writ_legs_tell(request, leg);
         return;
-    } else {
-        leg = leg_that_answered(legs);
     }
-    writ_legs_tell(request, leg);
+    while (legs->turn + 1 < legs->n) {
+        if (writ_legs_ask(legs, &legs->legs[++legs->turn], request->x->body)) {
+            return;
+        }
+    }
+    writ_legs_tell(request, leg_to_tell(legs));
 }
 
 static enum writ_step
@@ -68,8 +77,8 @@ start_turns(struct writ_request *request)
         return writ_refusal_http(
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
     }
-    writ_legs_ask(legs, &legs->legs[0], request->x->body);
-    return WRIT_STEP_WAIT;
+    (void)writ_legs_ask(legs, &legs->legs[0], request->x->body);
+    return writ_legs_wait(request);
 }
 
 /* By the gateway itself. */
@@ -102,8 +111,5 @@ writ_spread_start(struct writ_request *request)
         request->method == WRIT_MCP_COMPLETE) {
         return start_turns(request);
     }
-    return writ_legs_begin(request, request->x->body, all_done) != NULL
-               ? WRIT_STEP_WAIT
-               : writ_refusal_http(
-                     request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    return writ_legs_begin(request, request->x->body, all_done);
 }

@@ -111,10 +111,24 @@ flight_times_out(struct writ_timer *timer)
     writ_flight_break(flight, WRIT_UPCALL_TIMEOUT, "timeout");
 }
 
+/* Its session is opened without waiting for it: the rest of the handshake is ours, and the client
+ * learns from a notice that there is more to list. */
+static void
+join_late(struct writ_flight *flight)
+{
+    struct writ_instance *instance = flight->instance;
+
+    if (flight->name == WRIT_MCP_INITIALIZE && instance != NULL &&
+        instance->kind == WRIT_INSTANCE_SESSION && instance->state != WRIT_INSTANCE_UP) {
+        instance->greeted = instance->late = true;
+    }
+}
+
 void
 writ_stdio_ask_cancel(struct writ_flight *flight, bool tell)
 {
     if (!flight->over) {
+        join_late(flight);
         if (tell || !writ_stdio_stream_leave(flight)) {
             give_up(flight, tell);
         }
@@ -195,30 +209,34 @@ ask_anew(struct writ_instance *instance, const char *method, const char *open,
     (void)say(instance, &line);
 }
 
+/* To a session that was opened before its server was up, whatever it has is new; nothing of it is
+ * gone. */
 static void
 keep_news(struct writ_instance *instance)
 {
     static const struct {
-        const char *flag, *line;
+        const char *late, *again, *line;
     } news[] = {
-        {"/capabilities/tools/listChanged",
+        {"/capabilities/tools", "/capabilities/tools/listChanged",
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"},
-        {"/capabilities/prompts/listChanged",
+        {"/capabilities/prompts", "/capabilities/prompts/listChanged",
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/prompts/list_changed\"}"},
-        {"/capabilities/resources/listChanged",
+        {"/capabilities/resources", "/capabilities/resources/listChanged",
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/list_changed\"}"},
-        {"/capabilities/logging",
+        {"/none", "/capabilities/logging",
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":"
             "\"warning\",\"logger\":\"writ\",\"data\":\"The server was started again: what it "
             "remembered of this session is gone.\"}}"},
     };
     struct writ_arena *scratch = writ_arena_new(INITIALIZE_MAX);
     const struct writ_json *said = NULL;
+    bool again = instance->was_up || instance->lost;
 
     if (scratch != NULL && writ_is_ok(writ_json_read(writ_buf_view(&instance->initialized),
                                &writ_json_limits_default, scratch, &said, NULL))) {
         for (size_t i = 0; i < sizeof news / sizeof *news; i++) {
-            const struct writ_json *flag = writ_json_pointer(said, writ_view_str(news[i].flag));
+            const struct writ_json *flag =
+                writ_json_pointer(said, writ_view_str(again ? news[i].again : news[i].late));
             if (writ_json_type(flag) == WRIT_JSON_TRUE ||
                 writ_json_type(flag) == WRIT_JSON_OBJECT) {
                 (void)writ_line_list_add(&instance->backlog, writ_view_str(news[i].line));

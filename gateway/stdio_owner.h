@@ -61,6 +61,7 @@ struct writ_instance {
     struct writ_buf initialized; /* the child's result of it */
     bool greeted;                /* notifications/initialized is ours to send */
     bool lost;                   /* it takes the place of one that its session had used */
+    bool late;                   /* its session was opened before it was up */
     bool was_up, ending;
     unsigned failures; /* starts that did not come up, one after the other */
     int64_t noted_us;  /* when the log was last begun anew about what it says */

@@ -5,11 +5,8 @@
 #include "gateway/stdio_ask.h"
 #include "gateway/stdio_door.h"
 
-#include "base/id.h"
-
 #define FLIGHTS_MAX   4096 /* requests at once, those that wait for a child included */
 #define LISTENERS_MAX 1024 /* GET streams at once */
-#define KEY_BYTES     32   /* of randomness in the id of a session */
 #define KEY_MAX       65536
 #define EVERYBODY     WRIT_LIT("*")
 
@@ -37,19 +34,16 @@ static writ_result
 put_key(const struct writ_stdio *stdio, const struct writ_flight *flight,
     enum writ_instance_kind kind, struct writ_buf *ret)
 {
-    unsigned char random[KEY_BYTES];
-
     if (kind != WRIT_INSTANCE_SESSION && stdio->config->sharing == WRIT_SHARING_ALL) {
         writ_buf_put(ret, EVERYBODY);
     } else if (kind != WRIT_INSTANCE_SESSION) {
         writ_buf_put(ret, flight->request->agent->tenant);
         writ_buf_byte(ret, '\0');
         writ_buf_put(ret, flight->request->agent->id);
-    } else if (flight->name == WRIT_MCP_INITIALIZE) {
-        WRIT_TRY(writ_random(random, sizeof random, NULL));
-        writ_base64url_put(ret, writ_view(random, sizeof random));
-    } else {
+    } else if (flight->request->session.len > 0) { /* of initialize: new for it (legs.c) */
         writ_buf_put(ret, flight->request->session);
+    } else {
+        return (writ_result){WRIT_E_NOMEM};
     }
     return writ_buf_check(ret, NULL);
 }

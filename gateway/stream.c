@@ -41,10 +41,7 @@ writ_stream_leave(struct writ_request *request)
     struct writ_exchange *x = request->x;
 
     if (request->entry.kind != WRIT_ENTRY_SESSION_DROP) {
-        return writ_legs_begin(request, (struct writ_view){NULL, 0}, left) != NULL
-                   ? WRIT_STEP_WAIT
-                   : writ_refusal_http(
-                         request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+        return writ_legs_begin(request, (struct writ_view){NULL, 0}, left);
     }
     /* only now: before, another request could have brought it back from its row */
     writ_sessions_remove(request->worker->gateway->sessions, &request->session->hash);

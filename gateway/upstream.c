@@ -3,6 +3,7 @@
  * (2) After `end` nothing of the upcall is touched: its state has no way back to it. */
 #include "gateway/upstream.h"
 
+#include "gateway/breaker.h"
 #include "gateway/gateway.h"
 #include "gateway/http_client.h"
 #include "gateway/stdio.h"
@@ -18,6 +19,7 @@ struct writ_upstream {
     size_t clients_n;
     size_t index;
     struct writ_shelf shelf;
+    struct writ_breaker breaker;
 };
 
 /* The state of an upcall over HTTP. */
@@ -52,11 +54,28 @@ is_failure(enum writ_upcall_end end)
     return true;
 }
 
+/* Whether the server itself has answered: for a child the gateway answers notifications, and may
+ * answer initialize. */
+static bool
+has_spoken(const struct writ_upcall *call, const struct writ_upcall_answer *answer)
+{
+    const struct writ_mcp_message *message = call->request.message;
+
+    return answer->end == WRIT_UPCALL_ANSWERED &&
+           (call->upstream->stdio == NULL ||
+               (message != NULL && message->kind == WRIT_MCP_REQUEST &&
+                   !writ_view_is(message->method, "initialize")));
+}
+
 void
 writ_upcall_end(struct writ_upcall *call, const struct writ_upcall_answer *answer)
 {
     struct writ_metrics_shard *metrics = call->worker->metrics;
 
+    if (has_spoken(call, answer) && writ_breaker_answered(&call->upstream->breaker)) {
+        WRIT_LOG(call->worker->gateway->log, WRIT_LOG_INFO, "upstream_answers",
+            writ_log_text("upstream", call->upstream->config->name));
+    }
     if (is_failure(answer->end)) {
         writ_metrics_count(metrics, WRIT_COUNTER_UPSTREAM_FAILURES, 1);
     }
@@ -107,6 +126,7 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
         .event_bytes = state->call->request.event_max};
 
     state->answer.status = head->status;
+    state->call->begun = true;
     if (head->status == 401 && state->shown != NULL) {
         struct writ_upstream *upstream = state->call->upstream;
         writ_tokens_refused(upstream->tokens, upstream->index, state->shown);
@@ -123,6 +143,7 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
         !writ_header_has_type(state->answer.content_type, WRIT_LIT("text/event-stream"))) {
         return;
     }
+    state->call->begun = false; /* the answer is one of its events */
     state->answer.is_stream = true;
     state->sse = writ_sse_new(&limits);
     if (state->sse == NULL) {
@@ -152,6 +173,7 @@ static void
 keep_response(struct http_upcall *state, const struct writ_sse_event *event)
 {
     if (event->kind == WRIT_SSE_EVENT && is_response(event->data)) {
+        state->call->begun = true;
         writ_buf_clear(&state->body);
         writ_buf_put(&state->body, event->data);
         state->answer.content_type = WRIT_LIT("application/json");
@@ -442,6 +464,7 @@ writ_upcall_start(
     call->worker = worker;
     call->started_us = writ_loop_now_us(worker->loop);
     call->state = NULL;
+    call->begun = false;
     r = upstream->stdio != NULL ? writ_stdio_start(upstream->stdio, worker, call)
                                 : http_start(upstream, worker, call);
     if (!writ_is_ok(r)) {
@@ -613,4 +636,29 @@ bool
 writ_upstream_is_up(const struct writ_upstream *upstream)
 {
     return upstream->stdio == NULL || writ_stdio_is_up(upstream->stdio);
+}
+
+/* ---- what is asked of several upstreams at once */
+
+bool
+writ_upstream_lets(struct writ_upstream *upstream, const struct writ_worker *worker)
+{
+    return writ_breaker_lets(&upstream->breaker, writ_loop_now_us(worker->loop),
+        WRIT_UPSTREAM_LIST_TIMES * upstream->config->list_timeout_us);
+}
+
+void
+writ_upstream_was_silent(struct writ_upstream *upstream, const struct writ_worker *worker)
+{
+    if (writ_breaker_silent(&upstream->breaker, writ_loop_now_us(worker->loop))) {
+        WRIT_LOG(worker->gateway->log, WRIT_LOG_WARN, "upstream_silent",
+            writ_log_text("upstream", upstream->config->name),
+            writ_log_str("why", "it is left out of lists until it answers"));
+    }
+}
+
+bool
+writ_upstream_is_left_out(const struct writ_upstream *upstream, int64_t now_us)
+{
+    return writ_breaker_is_open(&upstream->breaker, now_us);
 }

@@ -100,7 +100,8 @@ struct writ_upcall {
     struct writ_upstream *upstream; /* set by writ_upcall_start, as the next two */
     struct writ_worker *worker;
     int64_t started_us;
-    void *state;             /* the transport's own; NULL when there is none any more */
+    void *state; /* the transport's own; NULL when there is none any more */
+    bool begun;  /* a part of the answer itself is here, of HTTP its head or its event */
     struct writ_task unsent; /* its end, when it could not be begun */
     enum writ_code refused;  /* why */
 };
@@ -132,6 +133,19 @@ struct writ_shelf *writ_upstream_shelf(struct writ_upstream *upstream);
 
 /** Whether it can be called right now: an HTTP upstream always, a child while it is up. */
 bool writ_upstream_is_up(const struct writ_upstream *upstream);
+
+/** Whether a request that many upstreams are asked with may go to this one (breaker.h), now and as
+ * long as its `list_timeout` allows. */
+bool writ_upstream_lets(struct writ_upstream *upstream, const struct writ_worker *worker);
+
+/** Such a request was not answered in time. An answer to any request is noted by itself. */
+void writ_upstream_was_silent(struct writ_upstream *upstream, const struct writ_worker *worker);
+
+/** Whether it is left out of such requests at this time (monotonic). Any thread. */
+bool writ_upstream_is_left_out(const struct writ_upstream *upstream, int64_t now_us);
+
+/** How much longer than its list_timeout the whole of such an answer may take. */
+#define WRIT_UPSTREAM_LIST_TIMES 5
 
 struct writ_gateway;
 

@@ -141,8 +141,9 @@ struct writ_upstream_config {
     bool credential_meta;               /* put the credential into params._meta */
     bool required;                      /* a list without its part is none */
     int64_t timeout_us;                 /* of one call, unless the tool's rule says otherwise */
-    int64_t refresh_us;                 /* age of definitions that are still good */
-    struct writ_view ref;               /* "/upstreams/<name>", for messages */
+    int64_t list_timeout_us; /* for its part of an answer of several upstreams to begin */
+    int64_t refresh_us;      /* age of definitions that are still good */
+    struct writ_view ref;    /* "/upstreams/<name>", for messages */
 };
 
 /** One entry of `frameworks`: who runs tools itself. */

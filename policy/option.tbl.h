@@ -196,6 +196,9 @@ COUNT(upstream, "connections", connections, 1, 65536, "256",
     "Most connections to an http upstream, for each loop, beside those of GET and listen streams.")
 DURATION(upstream, "connect_timeout", connect_timeout_us, 1 * MS, 10 * MINUTE, "5s",
     "How long connecting may take.")
+DURATION(upstream, "list_timeout", list_timeout_us, 10 * MS, 10 * MINUTE, "2s",
+    "On the endpoint of all upstreams: how long the others wait for this one to begin its answer to a "
+    "handshake, a list or a read. Calls have timeout.")
 TEXT(upstream, "resource", resource, 1, 2048, NONE,
     "The aud of credentials; the URL, or stdio: and the name, when left out.")
 INNER(upstream, "credential", credential, attach, "How the credential goes with a call.")

@@ -77,7 +77,8 @@ struct writ_raw_upstream {
     struct writ_pairs environment;
     struct writ_views inherit;
     struct writ_view directory, http, ca, resource;
-    int64_t connections, connect_timeout_us, timeout_us, children, idle_us, start_timeout_us;
+    int64_t connections, connect_timeout_us, list_timeout_us, timeout_us, children, idle_us,
+        start_timeout_us;
     int64_t refresh_us;
     int sharing;
     struct writ_raw_attach credential;

@@ -105,6 +105,7 @@ read_upstream(
         .connect_timeout_us = raw.connect_timeout_us,
         .credential_meta = raw.credential.meta,
         .timeout_us = raw.timeout_us,
+        .list_timeout_us = raw.list_timeout_us,
         .refresh_us = raw.refresh_us,
         .required = raw.required,
         .ref = writ_option_join(o, "/upstreams/", node->key)};

@@ -67,7 +67,8 @@ START_TEST(the_rest_keeps_its_value_and_is_told)
     struct writ_config *running = config_of(RUNNING);
     struct writ_config *fresh = config_of(AGENTS
         "upstreams: {fs: {stdio: [server, a], environment: {A: b}, inherit: [C], directory: /d,\n"
-        "  timeout: 9s, credential: {meta: false}}, web: {http: 'http://x.example/mcp',\n"
+        "  timeout: 9s, list_timeout: 9s, credential: {meta: false}}, web: {http: "
+        "'http://x.example/mcp',\n"
         "  connections: 3, connect_timeout: 1s, resource: r, credential: {header: X}}}\n"
         "hosts: [a, b]\norigins: []\nlimits: {body: 2MiB, sessions: 3}\nlog: {level: debug}\n"
         "sessions: {window: 1m}\nledger: {busy_timeout: 1s}\ncredential: {lifetime: 9s}\n");
@@ -78,7 +79,8 @@ START_TEST(the_rest_keeps_its_value_and_is_told)
     ck_assert_view(writ_buf_view(&names),
         "limits.body, limits.sessions, sessions.window, ledger.busy_timeout, hosts, origins, "
         "log.level, upstreams.fs.environment, upstreams.fs.inherit, upstreams.fs.directory, "
-        "upstreams.fs.credential.meta, upstreams.fs.timeout, upstreams.web.connections, "
+        "upstreams.fs.credential.meta, upstreams.fs.timeout, upstreams.fs.list_timeout, "
+        "upstreams.web.connections, "
         "upstreams.web.connect_timeout, upstreams.web.resource, "
         "upstreams.web.credential.header");
     ck_assert_int_eq(fresh->limits.body_bytes, 1 << 20);
