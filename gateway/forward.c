@@ -313,6 +313,7 @@ writ_forward_send(struct writ_request *request)
         wanted->timeout_us = rule->timeout_us;
     }
     wanted->total_us = call->total_us = wanted->timeout_us;
+    wanted->once = true;
     if (request->worker->expired) { /* nobody would hear what came of it */
         return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
     }

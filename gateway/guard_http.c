@@ -275,6 +275,7 @@ pass_on(struct proxied *p)
         .fields = p->fields,
         .body = p->x->body,
         .body_max = WRIT_HTTP_UNLIMITED,
+        .fresh_us = WRIT_HTTP_FRESH_US, /* a credential is good for one call */
         .endless = p->x->method == WRIT_METHOD_GET,
     };
 

@@ -1,6 +1,10 @@
 #include "gateway/http_call.h"
 
-#define SPARE_CALLS_MAX 64
+#include "base/text.h"
+
+#define SPARE_CALLS_MAX  64
+#define KEPT_SECONDS_MAX 86400 /* longer is not believed */
+#define SECOND_US        INT64_C(1000000)
 
 void
 writ_http_call_end(struct writ_http_call *call, enum writ_http_reason reason, const char *detail)
@@ -106,11 +110,38 @@ writ_http_call_requeue(struct writ_http_call *call)
 
 /* ---- what the response's reader tells */
 
+/* Keep-Alive: timeout=N (RFC 2068 19.7.1.1) is how long the server waits for the next request. Its
+ * answer was on its way for a while, and the request will be. */
+static int64_t
+kept_by(const struct writ_http_head *head, int64_t keep_us)
+{
+    struct writ_view rest = {NULL, 0};
+    uint64_t seconds;
+
+    (void)writ_http_response_field(head, "Keep-Alive", &rest);
+    while (rest.len > 0) {
+        size_t comma = writ_view_find(rest, ',');
+        struct writ_view item = writ_view_trim(writ_view_sub(rest, 0, comma));
+        size_t equals = writ_view_find(item, '=');
+        rest = writ_view_sub(rest, comma + 1, SIZE_MAX);
+        if (writ_view_equal_nocase(writ_view_sub(item, 0, equals), WRIT_LIT("timeout")) &&
+            writ_is_ok(writ_text_u64(
+                writ_view_sub(item, equals + 1, SIZE_MAX), 0, KEPT_SECONDS_MAX, &seconds))) {
+            return (int64_t)seconds * SECOND_US -
+                   (seconds > 1 ? SECOND_US : (int64_t)seconds * SECOND_US / 2);
+        }
+    }
+    return keep_us;
+}
+
 static void
 forward_head(void *ctx, const struct writ_http_head *head)
 {
     struct writ_http_call *call = ctx;
 
+    if (call->state == WRIT_HTTP_CALL_BUSY) {
+        call->conn->keep_us = kept_by(head, call->client->options.keep_us);
+    }
     if (call->state == WRIT_HTTP_CALL_BUSY && call->handler->on_head != NULL) {
         call->handler->on_head(call->ctx, call, head);
     }
@@ -171,6 +202,7 @@ writ_http_call_prepare(struct writ_http_call *call, const struct writ_http_reque
     call->body_max = request->body_max;
     call->head_us = request->head_us;
     call->idle_us = request->idle_us;
+    call->fresh_us = request->fresh_us;
     call->total_due_us = writ_http_parts_after(client, request->total_us);
     writ_buf_clear(&call->head);
     return writ_http_request_put(&call->head, request, &client->origin, err);

@@ -9,7 +9,7 @@
 #define CONNECTIONS_DEFAULT 256
 #define WAITING_DEFAULT     1024
 #define CONNECT_US_DEFAULT  (INT64_C(5) * 1000 * 1000)
-#define KEEP_US_DEFAULT     (INT64_C(30) * 1000 * 1000)
+#define KEEP_US_DEFAULT     (INT64_C(4) * 1000 * 1000)
 #define ADDRESS_US_DEFAULT  (INT64_C(30) * 1000 * 1000)
 
 /* the one place where calls and connections that ended are let go: keeps (1) and (3) */
@@ -60,7 +60,7 @@ writ_http_client_send(struct writ_http_client *client, const struct writ_http_re
     }
     client->endless += call->endless ? 1 : 0;
     *ret = call;
-    conn = TAILQ_EMPTY(&client->waiting) ? writ_http_pool_take(client) : NULL;
+    conn = TAILQ_EMPTY(&client->waiting) ? writ_http_pool_take(client, call) : NULL;
     if (conn != NULL) {
         writ_http_conn_attach(conn, call);
     } else {

@@ -23,6 +23,9 @@
 #define WRIT_HTTP_REQUEST_HEAD_MAX 65536 /* bytes of a request head */
 #define WRIT_HTTP_CHUNK_BYTES      65536 /* most bytes of one on_body */
 
+/** For `fresh_us`: well below the time after which servers close idle connections. */
+#define WRIT_HTTP_FRESH_US INT64_C(1000000)
+
 struct writ_http_client;
 struct writ_http_call;
 
@@ -37,8 +40,9 @@ struct writ_http_options {
     size_t idle_max;        /* kept open without a call; 0: connections_max */
     size_t waiting_max;     /* calls that wait for a connection; 0: 1024 */
     int64_t connect_us;     /* to resolve, connect, shake hands, or get a free connection; 0: 5 s */
-    int64_t keep_us;        /* how long an idle connection is kept; 0: 30 s */
-    int64_t address_us;     /* how long resolved addresses are believed; 0: 30 s */
+    int64_t keep_us;    /* how long an idle connection is kept, unless its server says how long it
+                         * keeps it; 0: 4 s, since many servers close theirs after 5 s in silence */
+    int64_t address_us; /* how long resolved addresses are believed; 0: 30 s */
 };
 
 /** Opens a client; nothing is connected before the first call. Files are read here.
@@ -62,6 +66,9 @@ struct writ_http_request {
     int64_t head_us;       /* from writing to the whole response head; 0: no limit */
     int64_t idle_us;       /* between two pieces of the body while not paused; 0: no limit */
     int64_t total_us;      /* from send to the end; 0: no limit */
+    int64_t fresh_us; /* a connection that was idle for longer is not good enough, and a new one is
+                       * made: what the server closes while the request is on its way is lost, and
+                       * nothing is sent twice; 0: any idle one */
     bool endless; /* a stream without an end: it has a connection of its own beside connections_max,
                    * so that streams that wait for events do not starve calls */
 };

@@ -52,10 +52,10 @@ writ_http_conn_rest(struct writ_http_conn *conn)
     struct writ_http_client *client = conn->client;
 
     conn->idle = true;
+    conn->rested_us = writ_loop_now_us(client->loop);
     TAILQ_INSERT_HEAD(&client->idle, conn, idle_link);
     client->stats.idle++;
-    writ_loop_timer_set(
-        client->loop, &conn->timer, writ_loop_now_us(client->loop) + client->options.keep_us);
+    writ_loop_timer_set(client->loop, &conn->timer, conn->rested_us + conn->keep_us);
 }
 
 void
@@ -110,7 +110,7 @@ conn_complete(struct writ_http_conn *conn)
     struct writ_http_call *call = conn->call;
     bool keep = writ_http_response_keeps_open(call->response) && !conn->write_broken &&
                 call->written == call->head.len + call->body.len && !client->closing &&
-                client->stats.idle < client->options.idle_max;
+                client->stats.idle < client->options.idle_max && conn->keep_us > 0;
 
     writ_http_call_end(call, WRIT_HTTP_OK, NULL);
     if (!keep) {
@@ -403,6 +403,7 @@ writ_http_conn_new(struct writ_http_client *client, struct writ_socket *socket)
     }
     conn->client = client;
     conn->socket = socket;
+    conn->keep_us = client->options.keep_us;
     conn->timer = (struct writ_timer){.fn = conn_timer, .ctx = conn};
     conn->task = (struct writ_task){.fn = conn_go_on, .ctx = conn};
     conn->rest = writ_buf_make(WRIT_HTTP_CHUNK_BYTES);

@@ -41,7 +41,7 @@ struct writ_http_call {
     size_t written; /* of head and body together */
     bool sent, no_body, paused, held, complete, endless;
     uint64_t body_max;
-    int64_t head_us, idle_us, total_due_us, phase_due_us;
+    int64_t head_us, idle_us, total_due_us, phase_due_us, fresh_us;
     struct writ_timer timer; /* while WAITING */
     struct writ_http_response *response;
     struct writ_http_end end;
@@ -58,6 +58,8 @@ struct writ_http_conn {
     struct writ_http_call *call;
     struct writ_buf rest; /* read, and held back by a pause, from rest_at on */
     size_t rest_at;
+    int64_t keep_us;   /* how long it may be idle */
+    int64_t rested_us; /* when it became idle */
     bool used, idle, dead, write_broken;
     TAILQ_ENTRY(writ_http_conn) link; /* in conns, or in doomed */
     TAILQ_ENTRY(writ_http_conn) idle_link;

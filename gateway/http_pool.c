@@ -10,12 +10,19 @@ struct writ_http_dialing {
     TAILQ_ENTRY(writ_http_dialing) link;
 };
 
+static bool
+is_fresh(const struct writ_http_conn *conn, const struct writ_http_call *call)
+{
+    return call->fresh_us == 0 ||
+           writ_loop_now_us(conn->client->loop) - conn->rested_us <= call->fresh_us;
+}
+
 struct writ_http_conn *
-writ_http_pool_take(struct writ_http_client *client)
+writ_http_pool_take(struct writ_http_client *client, const struct writ_http_call *call)
 {
     struct writ_http_conn *conn;
 
-    while ((conn = TAILQ_FIRST(&client->idle)) != NULL) {
+    while ((conn = TAILQ_FIRST(&client->idle)) != NULL && is_fresh(conn, call)) {
         if (writ_socket_peek(conn->socket) == WRIT_SOCKET_AGAIN) {
             return conn;
         }
@@ -128,17 +135,39 @@ has_addresses(struct writ_http_client *client)
     return false;
 }
 
+/* In the order in which they wait; one for which no idle connection is fresh enough keeps none from
+ * the others. */
+static void
+attach_idle(struct writ_http_client *client)
+{
+    struct writ_http_call *call = TAILQ_FIRST(&client->waiting), *next;
+
+    for (; call != NULL && !TAILQ_EMPTY(&client->idle); call = next) {
+        struct writ_http_conn *conn = writ_http_pool_take(client, call);
+        next = TAILQ_NEXT(call, link);
+        if (conn != NULL) {
+            writ_http_conn_attach(conn, call);
+        }
+    }
+}
+
+/* For one more connection. Idle ones that are good enough for no call that waits make room. */
+static bool
+has_room(struct writ_http_client *client)
+{
+    size_t most = client->options.connections_max + client->endless;
+
+    while (client->stats.open + client->stats.connecting >= most && !TAILQ_EMPTY(&client->idle)) {
+        writ_http_conn_close(TAILQ_LAST(&client->idle, writ_http_conns));
+    }
+    return client->stats.open + client->stats.connecting < most;
+}
+
 void
 writ_http_pool_dispatch(struct writ_http_client *client)
 {
-    struct writ_http_conn *conn;
-
-    while (!TAILQ_EMPTY(&client->waiting) && (conn = writ_http_pool_take(client)) != NULL) {
-        writ_http_conn_attach(conn, TAILQ_FIRST(&client->waiting));
-    }
-    while (client->stats.waiting > client->stats.connecting &&
-           client->stats.open + client->stats.connecting <
-               client->options.connections_max + client->endless &&
+    attach_idle(client);
+    while (client->stats.waiting > client->stats.connecting && has_room(client) &&
            has_addresses(client)) {
         if (!dial_one(client)) {
             fail_oldest(client, WRIT_HTTP_NO_RESOURCES, "no memory to connect");

@@ -5,9 +5,10 @@
 
 #include "gateway/http_parts.h"
 
-/** An idle connection that is alive as far as can be seen, the last one that was used; it stays
- * among the idle ones until it is attached. NULL: there is none. */
-struct writ_http_conn *writ_http_pool_take(struct writ_http_client *client);
+/** An idle connection for a call that is alive as far as can be seen, the last one that was used;
+ * it stays among the idle ones until it is attached. NULL: there is none that is fresh enough. */
+struct writ_http_conn *writ_http_pool_take(
+    struct writ_http_client *client, const struct writ_http_call *call);
 
 /** Gives idle connections to calls that wait, and connects for the rest, up to connections_max. */
 void writ_http_pool_dispatch(struct writ_http_client *client);

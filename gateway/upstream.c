@@ -408,6 +408,7 @@ http_send(struct writ_upstream *upstream, struct writ_worker *worker, struct wri
         .head_us = call->request.timeout_us,
         .idle_us = call->request.timeout_us,
         .total_us = call->request.total_us,
+        .fresh_us = call->request.once ? WRIT_HTTP_FRESH_US : 0,
         .endless = call->request.timeout_us == 0,
     };
 

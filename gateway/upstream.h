@@ -59,9 +59,10 @@ struct writ_upcall_request {
     size_t event_max;   /* longest event of a stream */
     int64_t timeout_us; /* to the head and between events of a stream; 0: none */
     int64_t total_us;   /* in all; 0: none */
-    bool lines;         /* a JSON body may be several messages, one a line: then it is a stream */
-    const char *scope;  /* which client: keeps stdio ids, progress and streams of clients apart;
-                         * the session id, or NULL for one request alone */
+    bool once;  /* a governed call: lost, it cannot be sent again (http_client.h, fresh_us) */
+    bool lines; /* a JSON body may be several messages, one a line: then it is a stream */
+    const char *scope; /* which client: keeps stdio ids, progress and streams of clients apart;
+                        * the session id, or NULL for one request alone */
     const struct writ_agent *agent; /* on whose behalf */
     struct writ_view client; /* params of the session's initialize, or empty: what a stdio server
                               * that was started again is told */

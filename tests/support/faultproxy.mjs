@@ -2,6 +2,31 @@
 // and an upstream, and knows nothing of what passes.
 import net from 'node:net';
 
+/** A wire that takes `ms` in each direction, and on which the end of a connection that the server
+ * closes is on its way until the client has sent more. Ends with the test. */
+export async function startWire(t, target, ms) {
+  const sockets = new Set();
+  const server = net.createServer((near) => {
+    const far = net.connect(target, '127.0.0.1');
+    let ended = false;
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => sockets.delete(socket));
+    }
+    far.on('data', (bytes) => setTimeout(() => near.write(bytes), ms));
+    far.on('close', () => { ended = true; });
+    near.on('data', (bytes) => setTimeout(() => (ended ? near.destroy() : far.write(bytes)), ms));
+    near.on('close', () => far.destroy());
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${server.address().port}/mcp`;
+}
+
 /** Where a plan strikes: after `at` bytes of one direction since it was armed. */
 class FaultProxy {
   constructor(target) {

@@ -318,6 +318,70 @@ START_TEST(a_connection_is_reused_and_no_request_is_repeated)
 }
 END_TEST
 
+static struct answer
+call_fresh(struct world *w, int64_t fresh_us)
+{
+    struct writ_http_request request = request_of("POST", "{}");
+    struct answer a = {0};
+
+    request.fresh_us = fresh_us;
+    send_request(w, &a, &request);
+    run(w);
+    return a;
+}
+
+START_TEST(send_with_fresh_us_takes_no_connection_that_was_idle_for_longer)
+{
+    struct world w;
+    struct answer a;
+
+    open_with(&w, serve_hi, (struct writ_http_options){.connections_max = 1});
+    a = call_once(&w);
+    expect_ok(&a, "hi");
+    a = call_fresh(&w, 60 * 1000 * MS); /* a minute */
+    expect_ok(&a, "hi");
+    ck_assert_uint_eq(peer_connections(w.peer), 1);
+    run_for(&w, 5 * MS);
+    a = call_fresh(&w, 1 * MS); /* the idle one makes room for it */
+    expect_ok(&a, "hi");
+    ck_assert_uint_eq(peer_connections(w.peer), 2);
+    ck_assert_uint_eq(writ_http_client_stats(w.client).open, 1);
+    run_for(&w, 5 * MS);
+    a = call_once(&w); /* any will do */
+    expect_ok(&a, "hi");
+    ck_assert_uint_eq(peer_connections(w.peer), 2);
+    close_world(&w);
+}
+END_TEST
+
+START_TEST(a_connection_is_kept_no_longer_than_its_server_says)
+{
+    static const struct {
+        const char *field;
+        bool kept;
+    } rows[] = {{"Keep-Alive: timeout=0\r\n", false}, {"keep-alive: max=9, Timeout = 0\r\n", true},
+        {"keep-alive: max=9 , Timeout=0\r\n", false}, {"Keep-Alive: timeout=1\r\n", true},
+        {"Keep-Alive: timeout=999999999999999999999\r\n", true},
+        {"Keep-Alive: timeout=-1\r\n", true}, {"Keep-Alive:\r\n", true}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+        struct peer_step script[] = {PEER_DO(READ), PEER_SAY(SEND, text), PEER_DO(AGAIN)};
+        struct world w;
+        struct answer a;
+
+        (void)snprintf(text, sizeof text, OK "%sContent-Length: 2\r\n\r\nhi", rows[i].field);
+        open_world(&w, script);
+        a = call_once(&w);
+        expect_end(&a, WRIT_HTTP_OK, WRIT_HTTP_SENT);
+        wipe(&a);
+        ck_assert_msg(
+            writ_http_client_stats(w.client).idle == (rows[i].kept ? 1 : 0), "%s", rows[i].field);
+        close_world(&w);
+    }
+}
+END_TEST
+
 START_TEST(many_calls_share_few_connections)
 {
     static struct answer a[200];
@@ -1384,7 +1448,9 @@ END_TEST
 
 WRIT_UNIT_MAIN("http_client", a_request_is_framed_anew_and_answered,
     a_connection_is_reused_and_no_request_is_repeated, many_calls_share_few_connections,
-    a_full_queue_refuses, every_kind_of_answer_has_its_end_and_none_is_asked_for_twice,
+    send_with_fresh_us_takes_no_connection_that_was_idle_for_longer,
+    a_connection_is_kept_no_longer_than_its_server_says, a_full_queue_refuses,
+    every_kind_of_answer_has_its_end_and_none_is_asked_for_twice,
     statuses_and_methods_without_a_body_keep_the_connection,
     a_pooled_connection_that_died_is_replaced_before_anything_is_sent,
     the_look_before_writing_finds_what_the_loop_has_not_seen_yet,
