@@ -15,13 +15,15 @@ const RULE = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], d
 const LIMIT = { timeout: 90_000 };
 const UNAVAILABLE = 'io.writ/unavailable';
 const silence = () => true;
+const HASTY = { list_timeout: '200ms' }; // for one that never answers
+const SHORT = { list_timeout: '2s' }; // for one that answers at first, also on a busy machine
 const SCRIPTED = new URL('../support/stdio-server.mjs', import.meta.url).pathname;
 
 async function setUp(t, servers, config = {}) {
   const ups = {};
   for (const [name, options] of Object.entries(servers)) if (!options.config?.stdio) ups[name] = await startUpstream(t, options);
   const gw = await startGateway(t, {
-    upstreams: Object.fromEntries(Object.keys(servers).map((n) => [n, { timeout: '24h', ...(ups[n] && { http: ups[n].url, connect_timeout: '10m' }), list_timeout: '200ms', ...servers[n].config }])),
+    upstreams: Object.fromEntries(Object.keys(servers).map((n) => [n, { timeout: '24h', ...(ups[n] && { http: ups[n].url, connect_timeout: '10m' }), list_timeout: '20s', ...servers[n].config }])),
     tools: Object.fromEntries(Object.keys(servers).map((n) => [`${n}/**`, RULE])), ...config,
   });
   return { ups, gw };
@@ -33,7 +35,7 @@ const list = async (s) => {
 };
 
 test('a handshake, lists and reads do not wait for one that never answers', LIMIT, async (t) => {
-  const { ups, gw } = await setUp(t, { b: { onMessage: silence }, a: { tools: ['x'], capabilities: { tools: {}, resources: {}, logging: {} }, onMessage: (m) => (m.method === 'resources/read' ? (m.result({ contents: [{ uri: m.params.uri, text: 'a' }] }), true) : m.method === 'logging/setLevel' ? (m.result({}), true) : undefined) } });
+  const { ups, gw } = await setUp(t, { b: { onMessage: silence, config: HASTY }, a: { tools: ['x'], capabilities: { tools: {}, resources: {}, logging: {} }, onMessage: (m) => (m.method === 'resources/read' ? (m.result({ contents: [{ uri: m.params.uri, text: 'a' }] }), true) : m.method === 'logging/setLevel' ? (m.result({}), true) : undefined) } });
   const s = await openSession(gw);
   assert.deepEqual(s.opened.result._meta[UNAVAILABLE], ['b']);
   assert.deepEqual(s.opened.result.serverInfo.name, 'writ', 'the answer is that of several');
@@ -52,7 +54,7 @@ test('a handshake, lists and reads do not wait for one that never answers', LIMI
 });
 
 test('one that was silent is left out for a while, in metrics and readyz, until it answers', LIMIT, async (t) => {
-  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'] } });
+  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT } });
   const s = await openSession(gw);
   assert.deepEqual(await list(s), [['a__x', 'b__y'], undefined]);
   assert.doesNotMatch((await gw.admin('/readyz')).text, /silent/);
@@ -73,7 +75,7 @@ test('one that was silent is left out for a while, in metrics and readyz, until 
 });
 
 test('with all of them silent the client is told, and one that is required breaks the list', LIMIT, async (t) => {
-  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: { required: true } } });
+  const { ups, gw } = await setUp(t, { a: { tools: ['x'], config: SHORT }, b: { tools: ['y'], config: { required: true, ...SHORT } } });
   const s = await openSession(gw);
   ups.b.onMessage = silence;
   for (let i = 0; i < 3; i++) assert.equal((await s.request('tools/list')).reason, 'upstream_unavailable');
@@ -82,7 +84,7 @@ test('with all of them silent the client is told, and one that is required break
     const answer = await s.request(method);
     assert.deepEqual([answer.status, answer.reason], [503, 'upstream_unavailable']);
   }
-  const { gw: none } = await setUp(t, { a: { onMessage: silence }, b: { onMessage: silence } });
+  const { gw: none } = await setUp(t, { a: { onMessage: silence, config: HASTY }, b: { onMessage: silence, config: HASTY } });
   const c = new Caller(none), m = new Caller(none, { modern: true });
   const opened = await c.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } });
   assert.deepEqual([opened.status, opened.reason], [504, 'upstream_timeout']);
@@ -95,7 +97,7 @@ test('with all of them silent the client is told, and one that is required break
 });
 
 test('that others do not have a resource is not said while one could not be asked', LIMIT, async (t) => {
-  const { ups, gw } = await setUp(t, { a: {}, b: {} });
+  const { ups, gw } = await setUp(t, { a: {}, b: { config: SHORT } });
   const s = await openSession(gw);
   assert.equal((await s.request('resources/read', { uri: 'x:y' })).error.code, -32601);
   ups.b.onMessage = silence;
@@ -103,7 +105,7 @@ test('that others do not have a resource is not said while one could not be aske
 });
 
 test('an endpoint of one upstream waits as long as the upstream may take', LIMIT, async (t) => {
-  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: {} });
+  const { ups, gw } = await setUp(t, { a: { tools: ['x'], config: HASTY }, b: {} });
   ups.a.onMessage = (m) => (m.method === 'tools/list' ? sleep(1000).then(() => undefined) : undefined);
   const alone = await openSession(gw, { path: '/mcp/a' });
   assert.deepEqual((await alone.request('tools/list')).result.tools.map((x) => x.name), ['x']);
@@ -152,7 +154,7 @@ test('a stream that says only that it is there is no answer', LIMIT, async (t) =
     m.closed.then(() => clearInterval(timer));
     return true;
   };
-  const { gw } = await setUp(t, { a: { tools: ['x'] }, b: { onMessage: alive } });
+  const { gw } = await setUp(t, { a: { tools: ['x'] }, b: { onMessage: alive, config: SHORT } });
   assert.deepEqual(await list(await openSession(gw)), [['a__x'], ['b']]);
 });
 
@@ -160,7 +162,7 @@ test('a child that starts slowly joins the session when it is up, and its client
   const script = 'until [ -e "$1/go" ]; do sleep 0.05; done; exec "$2" "$3" "$1/record"';
   const dir = mkdtempSync(join(tmpdir(), 'writ-silent-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const { gw } = await setUp(t, { a: { tools: ['x'] }, slow: { config: { stdio: ['/bin/sh', '-c', script, 'sh', dir, process.execPath, SCRIPTED] } } });
+  const { gw } = await setUp(t, { a: { tools: ['x'] }, slow: { config: { stdio: ['/bin/sh', '-c', script, 'sh', dir, process.execPath, SCRIPTED], ...SHORT } } });
   const s = await openSession(gw);
   assert.deepEqual(s.opened.result._meta[UNAVAILABLE], ['slow']);
   assert.deepEqual(await list(s), [['a__x'], ['slow']]);
@@ -177,7 +179,7 @@ test('a child that starts slowly joins the session when it is up, and its client
 });
 
 test('a child that never answers holds up no session', LIMIT, async (t) => {
-  const { gw } = await setUp(t, { a: { tools: ['x'] }, mute: { config: { stdio: ['/bin/sh', '-c', 'exec sleep 1000'], start_timeout: '10m' } } });
+  const { gw } = await setUp(t, { a: { tools: ['x'] }, mute: { config: { stdio: ['/bin/sh', '-c', 'exec sleep 1000'], start_timeout: '10m', ...HASTY } } });
   for (let i = 0; i < 3; i++) {
     const s = await openSession(gw);
     assert.deepEqual(await list(s), [['a__x'], ['mute']]);

@@ -115,6 +115,7 @@ START_TEST(a_server_that_does_not_shake_hands_costs_only_its_share_of_the_time)
     add(&addresses, "127.0.0.1", peer_port(peer));
     told = dial(&addresses, 0, tls, 200 * MS);
     ck_assert_int_eq(told.result.reason, WRIT_HTTP_CONNECT_TIMEOUT);
+    peer_await_connections(peer, 2); /* its thread may be late */
     ck_assert_uint_eq(peer_connections(peer), 2);
     writ_tls_close(tls);
     peer_close(peer);
