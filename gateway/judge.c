@@ -99,13 +99,16 @@ window_name(const struct writ_request *request, int64_t start_us, struct writ_vi
 
 /* The run that the caller names, else the session, else a window of the agent's time; a duplicate
  * is looked for in the windows beside it as well, so that its edges are no loophole. */
-static writ_result
-choose_boundary(struct writ_request *request, struct writ_call *call, struct writ_view stated)
+writ_result
+writ_judge_run(struct writ_request *request)
 {
+    struct writ_call *call = request->call;
+    struct writ_view stated = call->stated_boundary;
     int64_t window_us = writ_request_config(request)->sessions.window_us;
     int64_t now_us = writ_clock_wall_us(request->worker->gateway->clock);
     int64_t start_us = now_us - now_us % window_us;
 
+    call->next_boundary_id = call->previous_boundary_id = (struct writ_view){NULL, 0};
     if (call->round.follows) { /* all rounds stand in one run */
         call->boundary_id = call->round.previous.boundary_id.view;
         return WRIT_DONE;
@@ -507,7 +510,7 @@ writ_judge_draft(struct writ_request *request)
     writ_result r;
 
     /* after the probe: a window that was chosen before it may be over */
-    r = choose_boundary(request, call, call->stated_boundary);
+    r = writ_judge_run(request);
     if (!writ_is_ok(r)) {
         return no_draft(request, r.code);
     }

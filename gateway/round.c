@@ -1,5 +1,6 @@
 #include "gateway/round.h"
 
+#include "gateway/judge.h"
 #include "gateway/refusal.h"
 
 #include "evidence/jcs.h"
@@ -60,33 +61,43 @@ writ_round_read(const struct writ_request *request, struct writ_round *ret)
 static writ_result
 name_of(struct writ_request *request, struct writ_digest *ret)
 {
-    const struct writ_call *call = request->call;
+    struct writ_call *call = request->call;
     struct writ_decision identity = {
         .agent_id = writ_member_text(request->agent.id),
         .tool = writ_member_text(call->tool),
         .normalized_scope = writ_member_text_or_absent(call->verdict.scope),
     };
-    struct writ_digest digest;
-    char text[WRIT_DIGEST_TEXT];
 
-    WRIT_TRY(writ_digest_json(
-        call->arguments, (size_t)writ_request_config(request)->limits.body_bytes, &digest, NULL));
-    writ_digest_text(&digest, text);
-    identity.params_hash = writ_member_text(writ_view_str(text));
+    WRIT_TRY(writ_judge_hash(request, &identity.params_hash));
     WRIT_TRY(writ_decision_state_free(
-        &identity, request->agent.tenant, call->upstream_name, &digest, NULL));
-    return writ_ledger_round(&digest, call->round.state, ret, NULL);
+        &identity, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
+    return writ_ledger_round(&call->state_free, call->round.state, ret, NULL);
 }
 
-/* Whether the key and the run that the caller states are those of the call that it goes on with. */
-static bool
-fits(const struct writ_call *call)
+/* The run and the key that the caller states are those of the call that it goes on with. Of equal
+ * calls that wait, one that states no key goes on with the one that stated none either. */
+static writ_result
+state_which(struct writ_request *request, struct writ_entry_waiting *ret)
 {
-    const struct writ_decision *previous = &call->round.previous;
+    const struct writ_call *call = request->call;
+    struct writ_view runs[WRIT_WAITING_KEYS];
+    struct writ_member_text key;
 
-    return (call->key.ptr == NULL || writ_view_equal(call->key, previous->idempotency_key.view)) &&
-           (call->stated_boundary.ptr == NULL ||
-               writ_view_equal(call->stated_boundary, previous->boundary_id.view));
+    ret->boundary = call->stated_boundary;
+    ret->keyed = call->key.ptr != NULL;
+    if (ret->keyed) {
+        ret->keys[ret->keys_n++] = call->key;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_judge_run(request));
+    runs[0] = call->boundary_id;
+    runs[1] = call->next_boundary_id;
+    runs[2] = call->previous_boundary_id;
+    for (size_t i = 0; i < WRIT_WAITING_KEYS && runs[i].ptr != NULL; i++) {
+        WRIT_TRY(writ_decision_auto_key(runs[i], &call->state_free, request->x->arena, &key, NULL));
+        ret->keys[ret->keys_n++] = key.view;
+    }
+    return WRIT_DONE;
 }
 
 static writ_result
@@ -99,10 +110,6 @@ take(struct writ_call *call, struct writ_entry_waiting *found, struct writ_arena
     call->round.before = found->leaf;
     call->round.previous = found->decision;
     call->round.number = (extension.round.is == WRIT_PRESENT ? extension.round.value : 0) + 1;
-    if (!fits(call)) {
-        call->round.follows = false;
-        call->round.fault = WRIT_REASON_INPUT_NOT_AWAITED;
-    }
     return WRIT_DONE;
 }
 
@@ -140,6 +147,9 @@ writ_round_find(struct writ_request *request)
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
     request->entry.waiting.name = round->name;
+    if (!writ_is_ok(state_which(request, &request->entry.waiting))) {
+        return WRIT_STEP_DRAFT;
+    }
     return writ_request_submit(request, WRIT_STEP_ROUND);
 }
 

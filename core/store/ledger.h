@@ -281,10 +281,17 @@ struct writ_entry_wait {
     int64_t until_us;        /* wall time */
 };
 
-/** WRIT_ENTRY_WAITING. Finds what waits under a name, the newest first; a task also after its
- * outcome, until its time has passed. */
+#define WRIT_WAITING_KEYS 3 /* of a caller that states none: of its window and those beside it */
+
+/** WRIT_ENTRY_WAITING. Finds what waits under a name; a task also after its outcome, until its time
+ * has passed. Equal calls wait under one name when their upstream gave no state: of those of the
+ * run, one under a given key comes before any other, and the newest before an older one. */
 struct writ_entry_waiting {
     struct writ_digest name;
+    struct writ_view boundary;                /* only of this run; ptr NULL: of any */
+    struct writ_view keys[WRIT_WAITING_KEYS]; /* idempotency keys */
+    size_t keys_n;                            /* 0: any will do */
+    bool keyed;                               /* only under one of the keys */
 
     /* written by the ledger */
     uint64_t leaf;

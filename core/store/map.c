@@ -87,6 +87,17 @@ writ_map_find(const struct writ_map *map, struct writ_tag tag)
     return node;
 }
 
+struct writ_map_node *
+writ_map_hidden(const struct writ_map_node *node)
+{
+    struct writ_map_node *next = node->next;
+
+    while (next != NULL && !writ_tag_equal(next->tag, node->tag)) {
+        next = next->next;
+    }
+    return next;
+}
+
 void
 writ_map_add(struct writ_map *map, struct writ_map_node *node, struct writ_tag tag)
 {

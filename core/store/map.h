@@ -38,6 +38,8 @@ void writ_map_wipe(struct writ_map *map);
 
 /** The node last added with this tag, or NULL. */
 struct writ_map_node *writ_map_find(const struct writ_map *map, struct writ_tag tag);
+/** The one with the same tag that this one hides, or NULL. */
+struct writ_map_node *writ_map_hidden(const struct writ_map_node *node);
 /** Adds a node; one with the same tag is hidden until this one is removed. */
 void writ_map_add(struct writ_map *map, struct writ_map_node *node, struct writ_tag tag);
 /** Removes a node that is in the map. */

@@ -187,30 +187,105 @@ writ_waits_undo(struct writ_ledger *ledger, const struct writ_op *op)
 
 /* ---- finding one ---- */
 
-static struct writ_wait *
-find(const struct writ_waits *waits, const struct writ_digest *name)
+static WRIT_RESULT
+read_decision_of(struct writ_ledger *ledger, const struct writ_wait *wait, struct writ_arena *arena,
+    struct writ_decision *ret)
 {
-    return WRIT_MAP_OF(
-        writ_map_find(&waits->by_name, writ_tag_of(name)), struct writ_wait, by_name);
+    struct writ_err err = {0};
+    writ_result result = writ_ending_decision(ledger, wait->leaf, arena, ret, &err);
+
+    if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
+        writ_group_trouble(ledger, &err);
+        result.code = WRIT_E_IO;
+    }
+    return result;
+}
+
+static WRIT_RESULT
+tag_key(struct writ_view key, struct writ_tag *ret)
+{
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_bytes(key, &digest, NULL));
+    *ret = writ_tag_of(&digest);
+    return WRIT_DONE;
+}
+
+/* Of each wait the decision is read once, however often its like is looked for. */
+static WRIT_RESULT
+learn_key(struct writ_ledger *ledger, struct writ_wait *wait, struct writ_arena *arena)
+{
+    struct writ_decision decision;
+
+    if (wait->keyed) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(read_decision_of(ledger, wait, arena, &decision));
+    WRIT_TRY(tag_key(decision.idempotency_key.view, &wait->key));
+    wait->keyed = true;
+    return WRIT_DONE;
+}
+
+static bool
+has_one_of(const struct writ_wait *wait, const struct writ_tag *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (writ_tag_equal(wait->key, keys[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_candidate(
+    const struct writ_ledger *ledger, const struct writ_wait *wait, struct writ_view boundary)
+{
+    return wait->until_us > writ_clock_wall_us(ledger->options.clock) &&
+           (boundary.ptr == NULL ||
+               (wait->flight != NULL && writ_view_equal(wait->flight->boundary->name, boundary)));
+}
+
+static WRIT_RESULT
+find(struct writ_ledger *ledger, const struct writ_entry_waiting *w, struct writ_arena *arena,
+    struct writ_wait **ret)
+{
+    struct writ_map_node *node = writ_map_find(&ledger->waits.by_name, writ_tag_of(&w->name));
+    struct writ_tag keys[WRIT_WAITING_KEYS];
+    struct writ_wait *other = NULL;
+
+    for (size_t i = 0; i < w->keys_n; i++) {
+        WRIT_TRY(tag_key(w->keys[i], &keys[i]));
+    }
+    for (; node != NULL; node = writ_map_hidden(node)) {
+        struct writ_wait *wait = WRIT_MAP_OF(node, struct writ_wait, by_name);
+        if (!is_candidate(ledger, wait, w->boundary)) {
+            continue;
+        }
+        if (w->keys_n > 0) {
+            WRIT_TRY(learn_key(ledger, wait, arena));
+        }
+        if (w->keys_n == 0 || has_one_of(wait, keys, w->keys_n)) {
+            *ret = wait;
+            return WRIT_DONE;
+        }
+        other = other != NULL ? other : wait;
+    }
+    if (other == NULL || w->keyed) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    *ret = other;
+    return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_waits_find(struct writ_ledger *ledger, struct writ_entry *entry)
 {
     struct writ_entry_waiting *w = &entry->waiting;
-    const struct writ_wait *wait = find(&ledger->waits, &w->name);
-    struct writ_err err = {0};
-    writ_result result;
+    struct writ_wait *wait = NULL;
 
-    if (wait == NULL || wait->until_us <= writ_clock_wall_us(ledger->options.clock)) {
-        return (writ_result){WRIT_E_ABSENT};
-    }
-    result = writ_ending_decision(ledger, wait->leaf, entry->arena, &w->decision, &err);
-    if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
-        writ_group_trouble(ledger, &err);
-        result.code = WRIT_E_IO;
-    }
-    WRIT_TRY(result);
+    WRIT_TRY(find(ledger, w, entry->arena, &wait));
+    WRIT_TRY(read_decision_of(ledger, wait, entry->arena, &w->decision));
     w->leaf = wait->leaf;
     w->ended = wait->flight == NULL || wait->flight->ending;
     w->until_us = wait->until_us;

@@ -27,7 +27,9 @@ struct writ_wait {
     struct writ_flight *flight;    /* keeps (2) */
     uint64_t leaf;                 /* of the decision */
     enum writ_wait_kind kind;
-    int64_t until_us; /* wall time */
+    int64_t until_us;    /* wall time */
+    struct writ_tag key; /* of its idempotency key, once it was asked for */
+    bool keyed;
 };
 
 struct writ_waits {

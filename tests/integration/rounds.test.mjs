@@ -85,6 +85,27 @@ test('an upstream that gives no state is answered with inputResponses alone', as
   gw.verify();
 });
 
+test('equal calls that wait without a state are told apart by key, run and agent', async (t) => {
+  const { up, gw, of } = await setUp(t, asks(1, { state: null }), { tools: { 'up/*': { scope: 's', arguments: any, duplicates: 'forbid' } } });
+  const ways = [[of(ada), {}], [of(ada), { key: 'one' }], [of(ada), { key: 'two' }], [of(ada), { boundary: 'run-1' }], [of(ada), { boundary: 'run-2' }], [of(ada), { key: 'one-in-3', boundary: 'run-3' }], [of(bob), { key: 'one' }]];
+  const asked = [];
+  for (const [caller, options] of ways) asked.push(await caller.call('greet', { n: 1 }, options));
+  const waiting = gw.decisions();
+  assert.equal(waiting.length, ways.length);
+  await gw.restart(); // what waits is found again, as it was
+  for (const i of [1, 3, 0, 6, 5, 2, 4]) { // none of them is the newest that waits
+    const [caller, options] = ways[i];
+    const answer = await caller.call('greet', { n: 1 }, { ...options, ...next(asked[i], `person ${i}`) });
+    assert.equal(answer.said, `hello person ${i}`, answer.text);
+    const { decision } = gw.show(gw.decisions().at(-1).decision_id);
+    assert.equal(decision.supersedes, waiting[i].decision_id);
+    assert.equal(decision.idempotency_key, gw.show(waiting[i].decision_id).decision.idempotency_key);
+  }
+  assert.equal(up.calls.length, 2 * ways.length);
+  assert.deepEqual(gw.decisions().map((d) => d.outcome), [...ways.map(() => null), ...ways.map(() => 'executed')]);
+  gw.verify();
+});
+
 test('a plain repeat of a call that waits is a duplicate, and is told what for', async (t) => {
   const { up, gw, caller } = await setUp(t, asks(1));
   const first = await caller.call('greet');
