@@ -62,6 +62,23 @@ static const struct writ_upcall_events leg_events = {.end = leg_end};
 
 /* ---- one that says nothing */
 
+/* A client that connects to children that are all being started has nothing without one of them. */
+static bool
+is_waited_for(const struct writ_leg *leg)
+{
+    const struct writ_upstream_config *config = writ_upstream_config(leg->upstream);
+    const struct writ_legs *legs = leg->request->part;
+    int64_t waited_us = writ_loop_now_us(leg->request->worker->loop) - leg->since_us;
+
+    for (size_t i = 0; i < legs->n; i++) {
+        if (writ_legs_result(&legs->legs[i]) != NULL) {
+            return false;
+        }
+    }
+    return config->kind == WRIT_UPSTREAM_STDIO && waited_us < config->start_timeout_us &&
+           writ_method_route(leg->request->method) == WRIT_ROUTE_HANDSHAKE;
+}
+
 /* A server that begins its answer in time may take longer for the rest of it. */
 static void
 leg_is_late(struct writ_timer *timer)
@@ -71,6 +88,11 @@ leg_is_late(struct writ_timer *timer)
 
     if (leg->upcall.begun && writ_loop_now_us(loop) < leg->due_us) {
         writ_loop_timer_set(loop, &leg->timer, leg->due_us);
+        return;
+    }
+    if (is_waited_for(leg)) {
+        writ_loop_timer_set(loop, &leg->timer,
+            writ_loop_now_us(loop) + writ_upstream_config(leg->upstream)->list_timeout_us);
         return;
     }
     leg->cut = true;
@@ -93,6 +115,9 @@ limit(struct writ_leg *leg)
     request->total_us = WRIT_UPSTREAM_LIST_TIMES * config->list_timeout_us;
     leg->since_us = leg->pages == 0 ? now_us : leg->since_us;
     leg->due_us = now_us + request->total_us;
+    if (config->kind == WRIT_UPSTREAM_STDIO) {
+        request->timeout_us = request->total_us = config->timeout_us; /* the timer alone decides */
+    }
     leg->timer = (struct writ_timer){.fn = leg_is_late, .ctx = leg};
     writ_loop_timer_set(loop, &leg->timer, now_us + config->list_timeout_us);
 }

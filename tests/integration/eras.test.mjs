@@ -129,7 +129,7 @@ for (const [eras, { modern, told: code, asks }] of Object.entries(FOREIGN)) {
 
 test('one endpoint with a server of each family: each client sees those that it can speak with', async (t) => {
   const gw = await startGateway(t, {
-    upstreams: Object.fromEntries(['legacy', 'modern', 'both'].map((eras) => [eras, { stdio: [process.execPath, SERVER, eras, eras] }])),
+    upstreams: Object.fromEntries(['legacy', 'modern', 'both'].map((eras) => [eras, { stdio: [process.execPath, SERVER, eras, eras], list_timeout: '60s' }])),
     tools: Object.fromEntries(['legacy', 'modern', 'both'].map((eras) => [`${eras}/echo`, ANY])),
   });
   const { Client } = await sdk2();

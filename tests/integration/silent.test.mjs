@@ -178,6 +178,17 @@ test('a child that starts slowly joins the session when it is up, and its client
   stream.leave();
 });
 
+test('with nothing but children that start slowly the handshake waits for the first of them', LIMIT, async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'writ-silent-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const child = (name) => ({ config: { stdio: ['/bin/sh', '-c', 'sleep 2; exec "$1" "$2" "$3"', 'sh', process.execPath, SCRIPTED, join(dir, name)], start_timeout: '60s', ...HASTY } });
+  const { gw } = await setUp(t, { a: child('a'), b: child('b') });
+  const s = await openSession(gw);
+  assert.equal(s.opened.result.capabilities.tools !== undefined, true);
+  assert.equal((await s.call('a__act', { act: 'echo', say: 'hello' })).said, 'hello');
+  assert.equal((await s.call('b__act', { act: 'echo', say: 'hello' })).said, 'hello', 'late or not, it is part of the session');
+});
+
 test('a child that never answers holds up no session', LIMIT, async (t) => {
   const { gw } = await setUp(t, { a: { tools: ['x'] }, mute: { config: { stdio: ['/bin/sh', '-c', 'exec sleep 1000'], start_timeout: '10m', ...HASTY } } });
   for (let i = 0; i < 3; i++) {
