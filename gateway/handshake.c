@@ -1,6 +1,7 @@
 /* handshake.c - HANDSHAKE: initialize opens a session with every upstream of the endpoint and one
  * with the client; server/discover tells what they can do. What one upstream alone says is passed
  * on as it is; of several it is joined. */
+#include "gateway/abilities.h"
 #include "gateway/legs.h"
 #include "gateway/refusal.h"
 #include "gateway/session_row.h"
@@ -277,8 +278,8 @@ make_session(struct writ_request *request, const struct writ_legs *legs, struct 
         request->worker->gateway->clock, &request->session, NULL));
     WRIT_TRY(fill_session(request->session, legs));
     WRIT_TRY(keep_client(request, legs));
-    request->session->elicits_url =
-        writ_mcp_elicits_url(writ_json_get(request->message.params, WRIT_LIT("capabilities")));
+    request->session->abilities =
+        writ_abilities_read(writ_json_get(request->message.params, WRIT_LIT("capabilities")));
     writ_session_put(request->session, &row);
     WRIT_TRY(writ_buf_check(&row, NULL));
     *ret_row = writ_view_copy(writ_buf_view(&row), request->x->arena);

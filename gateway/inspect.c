@@ -1,5 +1,6 @@
 #include "gateway/inspect.h"
 
+#include "gateway/abilities.h"
 #include "gateway/ours.h"
 #include "gateway/reply.h"
 #include "gateway/rewrite.h"
@@ -107,6 +108,26 @@ read_message(const struct writ_request *request, struct writ_upstream *from, str
     return kind_of(request, *ret);
 }
 
+/* A client that did not say at initialize that it takes such a request does not get it, nor does
+ * one without a session, which could not answer: the server is answered in its stead. */
+static bool
+is_undeclared(
+    const struct writ_request *request, struct writ_upstream *from, const struct writ_json *message)
+{
+    unsigned abilities = request->session != NULL ? request->session->abilities : 0;
+    int code;
+
+    if (writ_json_get(message, WRIT_LIT("id")) == NULL ||
+        writ_json_get(message, WRIT_LIT("method")) == NULL) {
+        return false;
+    }
+    code = writ_abilities_refuse(abilities, message);
+    if (code != 0 && request->session != NULL) {
+        writ_reply_refuse(request, from, message, code);
+    }
+    return code != 0;
+}
+
 enum writ_inspected
 writ_inspect_event(const struct writ_request *request, struct writ_upstream *from,
     const struct writ_sse_event *event, struct writ_buf *ret)
@@ -120,6 +141,9 @@ writ_inspect_event(const struct writ_request *request, struct writ_upstream *fro
         return WRIT_INSPECTED_OTHER; /* an empty one tells the client where to go on from */
     }
     kind = read_message(request, from, event->data, &message);
+    if (kind == WRIT_INSPECTED_OTHER && is_undeclared(request, from, message)) {
+        kind = WRIT_INSPECTED_FOREIGN;
+    }
     if (kind != WRIT_INSPECTED_FOREIGN &&
         (!writ_is_ok(writ_ours_clear(&limits, request->worker->scratch, &text, &message)) ||
             !writ_is_ok(put_data(from, message, ret)))) {

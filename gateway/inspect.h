@@ -16,8 +16,9 @@ enum writ_inspected {
 
 /**
  * Tells them apart (security.md H14). FOREIGN is what is no message, a message that other parsers
- * may read in another way, a response to something else, and a request of a server on a stream of
- * the stateless revision, which has none. A response on a GET is an ANSWER where the client asks
+ * may read in another way, a response to something else, a request of a server on a stream of
+ * the stateless revision, which has none, and one for which the client declared no capability: that
+ * is answered with an error in its stead. A response on a GET is an ANSWER where the client asks
  * for the rest of an earlier stream, and FOREIGN else.
  *
  * @param from  whose event it is

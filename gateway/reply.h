@@ -16,4 +16,8 @@
 WRIT_RESULT writ_reply_put_id(
     const struct writ_upstream *upstream, const struct writ_json *id, struct writ_buf *ret_json);
 
+/** Answers a server's request with an error, in the stead of the client of a session. */
+void writ_reply_refuse(const struct writ_request *request, struct writ_upstream *upstream,
+    const struct writ_json *message, int code);
+
 #endif

@@ -1,5 +1,7 @@
 #include "gateway/review_tell.h"
 
+#include "gateway/abilities.h"
+
 #include "gateway/client_stream.h"
 #include "gateway/continuation.h"
 #include "gateway/review_return.h"
@@ -26,7 +28,7 @@ writ_review_tell_form(const struct writ_request *request, const struct writ_ask 
                    ? WRIT_REVIEW_TELL_INPUT
                    : WRIT_REVIEW_TELL_REFUSAL;
     }
-    return session != NULL && session->elicits_url &&
+    return session != NULL && (session->abilities & WRIT_ABLE_URL) != 0 &&
                    writ_view_compare(session->version, WRIT_LIT(SINCE_URL)) >= 0
                ? WRIT_REVIEW_TELL_ELICITATION
                : WRIT_REVIEW_TELL_REFUSAL;

@@ -4,6 +4,8 @@
  * (3) `lock` is held for the table's chains, count and shares only. */
 #include "gateway/session.h"
 
+#include "gateway/abilities.h"
+
 #include "base/id.h"
 #include "base/text.h"
 #include "evidence/json.h"
@@ -369,15 +371,13 @@ writ_session_put(const struct writ_session *session, struct writ_buf *ret)
     struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
+    writ_write_count(&w, "abilities", session->abilities);
     writ_write_text(&w, "agent_id", session->agent_id);
     writ_write_text(&w, "boundary_id", session->boundary_id);
     if (session->client.len > 0) {
         writ_write_text(&w, "client", session->client);
     }
     writ_write_integer(&w, "created_us", session->created_us);
-    if (session->elicits_url) {
-        writ_write_flag(&w, "elicits_url", true);
-    }
     writ_write_text(&w, "endpoint", session->endpoint);
     writ_write_text(&w, "tenant", session->tenant);
     writ_write_name(&w, WRIT_LIT("upstreams"));
@@ -433,6 +433,8 @@ read_upstreams(const struct writ_json *row, struct writ_session *session, struct
 static writ_result
 read_row(const struct writ_json *row, struct writ_session *session, struct writ_err *err)
 {
+    int64_t abilities;
+
     WRIT_TRY(read_member(row, WRIT_LIT("agent_id"), session, &session->agent_id, err));
     WRIT_TRY(read_member(row, WRIT_LIT("boundary_id"), session, &session->boundary_id, err));
     WRIT_TRY(read_member(row, WRIT_LIT("endpoint"), session, &session->endpoint, err));
@@ -445,8 +447,10 @@ read_row(const struct writ_json *row, struct writ_session *session, struct writ_
     if (writ_json_get(row, WRIT_LIT("client")) != NULL) {
         WRIT_TRY(read_member(row, WRIT_LIT("client"), session, &session->client, err));
     }
-    session->elicits_url =
-        writ_json_type(writ_json_get(row, WRIT_LIT("elicits_url"))) == WRIT_JSON_TRUE;
+    if (writ_is_ok(writ_json_integer(
+            writ_json_get(row, WRIT_LIT("abilities")), 0, WRIT_ABLE_ALL, &abilities))) {
+        session->abilities = (unsigned)abilities;
+    }
     return read_upstreams(row, session, err);
 }
 

@@ -39,7 +39,7 @@ struct writ_session {
     struct writ_view version;  /* negotiated revision */
     struct writ_view client;   /* params of the client's initialize, as JSON, where a server over
                                 * stdio must be told them again; empty: longer than is kept */
-    bool elicits_url;          /* its client can send a person to a URL */
+    unsigned abilities;        /* what may be asked of its client (abilities.h) */
     const struct writ_session_upstream *upstreams;
     size_t upstreams_n;
     int64_t created_us;             /* wall */
