@@ -8,8 +8,9 @@
 
 #include "evidence/write.h"
 
-#define ANSWER_MAX  (4u << 20)
-#define VERSION_MAX 64 /* bytes of a revision's name; those that there are have 10 */
+#define ANSWER_MAX       (4u << 20)
+#define INSTRUCTIONS_MAX (16u << 10) /* bytes of what all upstreams say for the model together */
+#define VERSION_MAX      64          /* bytes of a revision's name; those that there are have 10 */
 
 /* ---- joining results ---- */
 
@@ -145,6 +146,51 @@ put_meta(struct writ_write *w, const struct writ_request *request, const struct 
     writ_write_object_end(w);
 }
 
+/* ---- what they say for the model ---- */
+
+/* Each line is marked as said by the upstream, so that none can speak in the name of another. */
+static void
+quote(struct writ_buf *text, struct writ_view said, size_t most)
+{
+    size_t taken = said.len < most ? said.len : most;
+    struct writ_view rest;
+
+    while (taken < said.len && ((unsigned char)said.ptr[taken] & 0xC0) == 0x80) {
+        taken--; /* whole characters */
+    }
+    rest = writ_view_sub(said, 0, taken);
+    while (rest.len > 0) {
+        size_t end = writ_view_find(rest, '\n');
+        writ_buf_str(text, "> ");
+        writ_buf_put(text, writ_view_sub(rest, 0, end));
+        writ_buf_byte(text, '\n');
+        rest = writ_view_sub(rest, end < rest.len ? end + 1 : end, SIZE_MAX);
+    }
+    writ_buf_str(text, taken < said.len ? "> [cut]\n" : "");
+}
+
+static void
+put_instructions(struct writ_write *w, const struct writ_legs *legs)
+{
+    writ_auto_buf text = writ_buf_make(ANSWER_MAX);
+    size_t most = INSTRUCTIONS_MAX / (legs->n > 0 ? legs->n : 1);
+
+    for (size_t i = 0; i < legs->n; i++) {
+        struct writ_view said = writ_json_string(
+            writ_json_get(writ_legs_result(&legs->legs[i]), WRIT_LIT("instructions")));
+        if (said.len > 0) {
+            writ_buf_str(&text, text.len > 0 ? "\n" : "");
+            writ_buf_str(&text, "The server ");
+            writ_buf_put(&text, writ_upstream_config(legs->legs[i].upstream)->name);
+            writ_buf_str(&text, " says:\n");
+            quote(&text, said, most);
+        }
+    }
+    if (text.len > 0 && writ_is_ok(writ_buf_check(&text, NULL))) {
+        writ_write_text(w, "instructions", writ_buf_view(&text));
+    }
+}
+
 static void
 put_joined(struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
 {
@@ -162,6 +208,7 @@ put_joined(struct writ_write *w, const struct writ_request *request, const struc
         writ_write_text(w, "cacheScope", WRIT_LIT("private"));
     }
     put_capabilities(w, legs);
+    put_instructions(w, legs);
     put_meta(w, request, legs);
     writ_write_object_end(w);
 }
