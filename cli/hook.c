@@ -26,7 +26,8 @@
 #define URL_MAX     4096
 #define TIMEOUT_S   30
 #define TIMEOUT_MAX 600
-#define LINE_TEXT   600 /* bytes of a text that people or a model see */
+#define MESSAGE_MAX 8192 /* bytes of why a call is refused */
+#define LINE_TEXT   600  /* bytes of a text that people or a model see */
 #define EXIT_GO     WRIT_EXIT_OK
 #define EXIT_STOP   WRIT_EXIT_USAGE /* 2 */
 
@@ -57,6 +58,7 @@ struct hook {
     struct writ_view name, session, tool, use;
     const struct writ_json *input;
     char note[WRIT_NOTED_NAME]; /* under which the use is noted */
+    struct writ_view told;      /* why the gateway refuses, safe to show; in the arena */
     struct writ_err err;
 };
 
@@ -205,21 +207,23 @@ put_call(struct hook *h, struct writ_write *w)
     writ_write_value(w, h->input);
 }
 
-/* Why not, for the model and its user: "reason: sentence (hint)". */
+/* Why not, for the model and its user: the reason's name, and the gateway's text. */
 static WRIT_RESULT
 refused(struct hook *h, const struct writ_json *answer)
 {
-    static const char *const parts[] = {"reason", "message", "hint", "review_url"};
-    writ_auto_buf text = writ_buf_make(4 * 4 * LINE_TEXT);
+    static const char *const parts[] = {"reason", "message"};
+    struct writ_buf text = writ_buf_in(h->arena, 2 * 8 * MESSAGE_MAX);
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         struct writ_view part = writ_json_string(writ_json_get(answer, writ_view_str(parts[i])));
         if (part.len > 0) {
             writ_buf_str(&text, text.len > 0 ? "; " : "");
-            writ_text_safe(&text, part, LINE_TEXT);
+            writ_text_safe(&text, part, MESSAGE_MAX);
         }
     }
-    WRIT_FAIL(&h->err, WRIT_E_MISMATCH, WRIT_VIEW_FMT, WRIT_VIEW_ARG(writ_buf_view(&text)));
+    WRIT_TRY(writ_buf_check(&text, &h->err));
+    h->told = writ_buf_view(&text);
+    WRIT_FAIL(&h->err, WRIT_E_MISMATCH, "the gateway refuses the call");
 }
 
 static WRIT_RESULT
@@ -434,7 +438,7 @@ say(int fd, struct writ_view text)
 static void
 put_deny(const struct hook *h, struct writ_view why)
 {
-    writ_auto_buf line = writ_buf_make(64 * LINE_TEXT);
+    writ_auto_buf line = writ_buf_make(4 * 8 * MESSAGE_MAX);
     struct writ_write w = writ_write_to(&line);
 
     writ_write_object_begin(&w);
@@ -463,7 +467,7 @@ writ_command_hook(const struct writ_cli *cli)
     h = {.cli = cli,
         .arena = writ_arena_new(ARENA_MAX),
         .authorization = writ_buf_make(WRIT_BEARER_FIELD_MAX)};
-    writ_auto_buf why = writ_buf_make(32 * LINE_TEXT);
+    writ_auto_buf why = writ_buf_make(2 * 8 * MESSAGE_MAX + 32 * LINE_TEXT);
 
     (void)signal(SIGPIPE, SIG_IGN);
     if (writ_is_ok(run(&h))) {
@@ -471,7 +475,11 @@ writ_command_hook(const struct writ_cli *cli)
         return EXIT_GO;
     }
     writ_buf_str(&why, "writ: ");
-    writ_text_safe(&why, writ_view_str(h.err.text), 8 * LINE_TEXT);
+    if (h.told.len > 0) {
+        writ_buf_put(&why, h.told);
+    } else {
+        writ_text_safe(&why, writ_view_str(h.err.text), 8 * LINE_TEXT);
+    }
     put_deny(&h, writ_buf_view(&why));
     writ_buf_byte(&why, '\n');
     say(STDERR_FILENO, writ_buf_view(&why));

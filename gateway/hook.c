@@ -8,6 +8,7 @@
 #include "gateway/judge.h"
 #include "gateway/openapi.h"
 #include "gateway/stated.h"
+#include "gateway/refusal_text.h"
 
 #include "base/text.h"
 #include "evidence/extension.h"
@@ -30,11 +31,11 @@ writ_hook_refuse(
 }
 
 void
-writ_hook_put_verdict(struct writ_write *w, struct writ_view verdict, enum writ_reason reason)
+writ_hook_put_verdict(struct writ_write *w, struct writ_view verdict, struct writ_view message)
 {
     writ_write_object_begin(w);
     writ_write_text_if(w, "verdict", verdict);
-    writ_write_text_if(w, "message", writ_reason_sentence(reason));
+    writ_write_text_if(w, "message", message);
 }
 
 enum writ_step
@@ -236,6 +237,7 @@ answer_refused(struct writ_request *request)
     const struct writ_call *call = request->call;
     const struct writ_refusal refusal = writ_conclude_refusal(request);
     bool decided = request->entry.kind == WRIT_ENTRY_DECISION;
+    writ_auto_buf text = writ_buf_make(WRIT_REFUSAL_TEXT_MAX);
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
 
@@ -243,8 +245,9 @@ answer_refused(struct writ_request *request)
         return writ_hook_refuse(request, 503, refusal.reason, NULL);
     }
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
+    writ_refusal_text_put(&text, request, &refusal);
     writ_hook_put_verdict(
-        &w, decided ? call->decision.decision.view : WRIT_LIT("deny"), refusal.reason);
+        &w, decided ? call->decision.decision.view : WRIT_LIT("deny"), writ_buf_view(&text));
     writ_refusal_put_members(&w, request, &refusal);
     put_record(&w, &call->decision);
     return writ_hook_reply(request, &w, &body);
@@ -259,7 +262,7 @@ answer_allowed(struct writ_request *request)
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
 
-    writ_hook_put_verdict(&w, WRIT_LIT("allow"), reason);
+    writ_hook_put_verdict(&w, WRIT_LIT("allow"), writ_reason_sentence(reason));
     writ_write_text_if(&w, "reason", writ_reason_name(reason));
     writ_write_text_if(&w, "decision_id", call->decision.decision_id.view);
     writ_write_text_if(&w, "credential", call->credential);

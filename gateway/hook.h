@@ -49,8 +49,9 @@ bool writ_hook_knows(const struct writ_json *body, const char *const *known);
  * @param ret_step  written then */
 bool writ_hook_call(struct writ_request *request, enum writ_step *ret_step);
 
-/** Begins an answer: an object with the members verdict, message, and those of the refusal. */
-void writ_hook_put_verdict(struct writ_write *w, struct writ_view verdict, enum writ_reason reason);
+/** Begins an answer: an object with the members verdict and message. */
+void writ_hook_put_verdict(
+    struct writ_write *w, struct writ_view verdict, struct writ_view message);
 
 /** Answers 200 with what was written, and ends the request. */
 enum writ_step writ_hook_reply(

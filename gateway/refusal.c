@@ -3,6 +3,7 @@
 #include "gateway/api.h"
 #include "gateway/client_stream.h"
 #include "gateway/continuation.h"
+#include "gateway/refusal_text.h"
 #include "gateway/resource.h"
 #include "gateway/review_tell.h"
 #include "gateway/review_url.h"
@@ -322,11 +323,13 @@ put_error(struct writ_write *w, const struct writ_request *request,
     const struct writ_refusal *refusal, enum writ_review_tell form)
 {
     bool elicits = form == WRIT_REVIEW_TELL_ELICITATION;
+    writ_auto_buf text = writ_buf_make(WRIT_REFUSAL_TEXT_MAX);
 
+    writ_refusal_text_put(&text, request, refusal);
     writ_write_name(w, WRIT_LIT("error"));
     writ_write_object_begin(w);
     writ_write_integer(w, "code", elicits ? WRIT_REVIEW_TELL_CODE : WRIT_REFUSAL_CODE);
-    writ_write_text_if(w, "message", writ_reason_sentence(refusal->reason));
+    writ_write_text_if(w, "message", writ_buf_view(&text));
     writ_write_name(w, WRIT_LIT("data"));
     writ_write_object_begin(w);
     if (elicits) {
@@ -349,18 +352,21 @@ put_input_required(struct writ_write *w, const struct writ_request *request,
     writ_write_object_end(w);
 }
 
-/* For hosts that show a model only results: the sentence as text, the data beside it. */
+/* For hosts that show a model only results: why, as text, and the data beside it. */
 static void
 put_result(
     struct writ_write *w, const struct writ_request *request, const struct writ_refusal *refusal)
 {
+    writ_auto_buf text = writ_buf_make(WRIT_REFUSAL_TEXT_MAX);
+
+    writ_refusal_text_put(&text, request, refusal);
     writ_write_name(w, WRIT_LIT("result"));
     writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("content"));
     writ_write_array_begin(w);
     writ_write_object_begin(w);
     writ_write_text_if(w, "type", WRIT_LIT("text"));
-    writ_write_text_if(w, "text", writ_reason_sentence(refusal->reason));
+    writ_write_text_if(w, "text", writ_buf_view(&text));
     writ_write_object_end(w);
     writ_write_array_end(w);
     writ_write_flag(w, "isError", true);

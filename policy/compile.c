@@ -241,9 +241,12 @@ read_json(struct entry *e)
     }
     e->c->value.json = value;
     warn_value(e, value);
-    writ_buf_str(
-        e->accepted, e->c->op == WRIT_OP_EQ ? "exactly " : "a value of the same type other than ");
-    put_json(e->accepted, value);
+    if (e->c->op == WRIT_OP_EQ) {
+        writ_buf_str(e->accepted, "exactly ");
+        put_json(e->accepted, value);
+    } else { /* what is denied is not told */
+        writ_buf_str(e->accepted, "a value of the same type that the policy does not deny");
+    }
     return true;
 }
 
@@ -270,9 +273,12 @@ read_jsons(struct entry *e)
             break; /* one warning for a list is enough */
         }
     }
-    writ_buf_str(
-        e->accepted, e->c->op == WRIT_OP_IN ? "one of " : "a value of the same type and none of ");
-    put_json(e->accepted, value);
+    if (e->c->op == WRIT_OP_IN) {
+        writ_buf_str(e->accepted, "one of ");
+        put_json(e->accepted, value);
+    } else { /* what is denied is not told */
+        writ_buf_str(e->accepted, "a value of the same type that the policy does not deny");
+    }
     return true;
 }
 

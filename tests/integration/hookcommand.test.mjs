@@ -62,7 +62,8 @@ test('a use that is refused stops with 2, and its reason is told to the model an
   const { gw } = await start(t);
   const refused = await hook(gw, pre('Bash', { command: 'rm -rf /' }));
   assert.equal(refused.code, 2);
-  assert.match(refused.err, /^writ: constraint_failed; /);
+  assert.match(refused.err, /^writ: constraint_failed; .*; argument "\/command"; constraint: command matches; accepted: a string that matches, as a whole, ls.*\. Hint: /);
+  assert.doesNotMatch(refused.err, /rm -rf/);
   assert.deepEqual(Object.keys(refused.json), ['hookSpecificOutput'], 'nothing that an agent does not know');
   assert.deepEqual(refused.json.hookSpecificOutput, { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: refused.err.trimEnd() });
   const gemini = await hook(gw, pre('Write', { path: '/etc/passwd' }, { hook_event_name: 'BeforeTool', tool_use_id: undefined }));
