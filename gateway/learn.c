@@ -14,6 +14,7 @@
 #define BODY_MAX       65536
 #define TIMEOUT_US     5000000  /* for one page */
 #define AGAIN_US       30000000 /* at least, before a server is asked again */
+#define FRESH_US       5000000  /* how old the definition of a pinned tool may be at its call */
 
 /* One request that asks; in the arena of its exchange. */
 struct learner {
@@ -23,7 +24,8 @@ struct learner {
     struct writ_mcp_message message;
     struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     size_t pages;
-    uint64_t doubts;  /* when it began */
+    uint64_t doubts; /* when it began */
+    int64_t asked_us;
     int64_t stale_us; /* of the page that is too old first */
 };
 
@@ -301,7 +303,7 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
         struct writ_shelf *shelf = writ_upstream_shelf(learner->request->call->upstream);
         writ_catalog_seal(learner->catalog);
         writ_shelf_put(shelf, WRIT_TAKE(learner->catalog));
-        writ_shelf_settle(shelf, learner->doubts, learner->stale_us);
+        writ_shelf_settle(shelf, learner->doubts, learner->asked_us, learner->stale_us);
     }
     writ_catalog_drop(WRIT_TAKE(learner->catalog));
     go_on(learner->request, good);
@@ -324,6 +326,7 @@ start(struct writ_request *request)
         return use_definition(request);
     }
     *learner = (struct learner){.request = request,
+        .asked_us = writ_loop_now_us(request->x->loop),
         .stale_us = INT64_MAX,
         .doubts = writ_shelf_doubts(writ_upstream_shelf(request->call->upstream))};
     if (!writ_is_ok(writ_catalog_new(&learner->catalog)) ||
@@ -337,21 +340,26 @@ start(struct writ_request *request)
 
 /* ---- LEARN */
 
-/* Whoever is refused anyway does not make the gateway ask. */
+/* A call that is refused anyway does not make the gateway ask. A server may change a definition and
+ * not say so: what is known of a pinned tool is of the last seconds. One that does not answer is
+ * asked after a while, unless it said that its list is another. */
 static bool
 has_to_ask(const struct writ_request *request)
 {
     const struct writ_call *call = request->call;
-    size_t index;
+    int64_t now_us = writ_loop_now_us(request->x->loop);
+    struct writ_shelf *shelf;
+    bool may_ask;
 
-    if (call->upstream == NULL || call->learned || !writ_request_may_pass(request) ||
-        !writ_shelf_is_doubtful(
-            writ_upstream_shelf(call->upstream), writ_loop_now_us(request->x->loop))) {
+    if (call->upstream == NULL || call->learned || !writ_request_may_pass(request)) {
         return false;
     }
-    index = writ_upstream_index(call->upstream);
-    return call->verdict.rule->pin ||
-           writ_loop_now_us(request->x->loop) >= request->worker->learn_after_us[index];
+    shelf = writ_upstream_shelf(call->upstream);
+    may_ask = now_us >= request->worker->learn_after_us[writ_upstream_index(call->upstream)];
+    if (writ_shelf_is_doubtful(shelf, now_us)) {
+        return call->verdict.rule->pin || may_ask;
+    }
+    return call->verdict.rule->pin && may_ask && now_us - writ_shelf_asked_us(shelf) >= FRESH_US;
 }
 
 enum writ_step

@@ -3,9 +3,9 @@
  * A catalog is learned in four ways: before the first call to a server (the step LEARN asks for
  * its list in the client's own session), from lists that pass on their way to a client, and again
  * after the server said that its list has changed, or when what is known is too old (`refresh` of
- * the upstream, or sooner by the ttlMs of the list). One request asks for a loop; others that need
- * the same wait for it. A server that does not tell is asked again after a while; calls of tools
- * that are not pinned go on without. */
+ * the upstream, or sooner by the ttlMs of the list; for a pinned tool after 5 seconds). One request
+ * asks for a loop; others that need the same wait for it. A server that does not tell is asked
+ * again after a while; calls of tools that are not pinned go on without. */
 #ifndef WRIT_GATEWAY_LEARN_H
 #define WRIT_GATEWAY_LEARN_H
 

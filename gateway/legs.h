@@ -36,6 +36,7 @@ struct writ_leg {
     bool incomplete;              /* it failed to give its part, or a page of its list */
     struct writ_catalog *catalog; /* lists of tools: what is being learned, or NULL */
     uint64_t doubts;              /* when it was asked for */
+    int64_t asked_us;             /* the same, monotonic */
     int64_t stale_us;             /* when the first of its pages is too old */
     struct writ_view next;        /* lists: where it goes on, when this is enough for one answer */
 };

@@ -177,7 +177,7 @@ learn_list(struct writ_leg *leg)
     }
     writ_catalog_seal(leg->catalog);
     writ_shelf_put(shelf, WRIT_TAKE(leg->catalog));
-    writ_shelf_settle(shelf, leg->doubts, leg->stale_us);
+    writ_shelf_settle(shelf, leg->doubts, leg->asked_us, leg->stale_us);
 }
 
 static void
@@ -462,6 +462,7 @@ begin_learning(struct writ_leg *leg)
 {
     if (leg->request->method == WRIT_MCP_TOOLS_LIST) {
         leg->doubts = writ_shelf_doubts(writ_upstream_shelf(leg->upstream));
+        leg->asked_us = writ_loop_now_us(leg->request->x->loop);
         WRIT_IGNORE(writ_catalog_new(&leg->catalog)); /* without memory nothing is learned */
     }
 }

@@ -79,10 +79,17 @@ writ_shelf_doubts(struct writ_shelf *shelf)
 }
 
 void
-writ_shelf_settle(struct writ_shelf *shelf, uint64_t doubts, int64_t stale_us)
+writ_shelf_settle(struct writ_shelf *shelf, uint64_t doubts, int64_t asked_us, int64_t stale_us)
 {
+    atomic_store(&shelf->asked_us, asked_us);
     atomic_store(&shelf->stale_us, stale_us);
     atomic_store(&shelf->settled, doubts);
+}
+
+int64_t
+writ_shelf_asked_us(struct writ_shelf *shelf)
+{
+    return atomic_load_explicit(&shelf->asked_us, memory_order_relaxed);
 }
 
 bool

@@ -16,6 +16,7 @@ struct writ_shelf {
     atomic_uint_least64_t doubts;  /* times that the list was said or seen to be another */
     atomic_uint_least64_t settled; /* doubts that had come when the current one was asked for */
     atomic_int_least64_t stale_us; /* when the current one is too old; monotonic */
+    atomic_int_least64_t asked_us; /* when it was asked for */
 };
 
 /** What one loop saw last. Zeroed: nothing. That loop's thread alone. */
@@ -46,9 +47,13 @@ void writ_shelf_doubt(struct writ_shelf *shelf);
 /** How many doubts there were: look before asking for the list. Any thread. */
 uint64_t writ_shelf_doubts(struct writ_shelf *shelf);
 
-/** The list that was asked for after so many doubts was put there: those are over, until
- * `stale_us`. Any thread. */
-void writ_shelf_settle(struct writ_shelf *shelf, uint64_t doubts, int64_t stale_us);
+/** The list that was asked for at `asked_us`, after so many doubts, was put there: those are over,
+ * until `stale_us`. Any thread. */
+void writ_shelf_settle(
+    struct writ_shelf *shelf, uint64_t doubts, int64_t asked_us, int64_t stale_us);
+
+/** When the current list was asked for. Any thread. */
+int64_t writ_shelf_asked_us(struct writ_shelf *shelf);
 
 /** Whether it has to be asked for: it is doubtful or too old, or nothing was learned. Any thread.
  */

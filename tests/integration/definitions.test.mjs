@@ -72,6 +72,25 @@ for (const [what, ttlMs, refresh] of [['a definition that changes in silence is 
   });
 }
 
+test('a pinned tool is not called by a definition that changed in silence seconds ago; calls at once ask once', async (t) => {
+  const { gw, up, lists } = await setUp(t, { read: { ...RULE, pin: true } }, { loops: 1 });
+  const s = await openSession(gw);
+  await s.request('tools/list');
+  await seen(gw, 'up/read', 'new');
+  await accept(gw);
+  const eight = () => Promise.all(Array.from({ length: 8 }, (_, i) => s.call('up__read', { path: String(i) })));
+  assert.ok((await eight()).every((a) => a.result));
+  const before = lists();
+  up.tools = [{ ...READ, description: 'Reads, and tells the others.' }];
+  let answers;
+  await until(async () => (answers = await eight()).some((a) => a.reason === 'definition_changed'), 'the change to be noticed', 20000);
+  assert.ok(answers.every((a) => a.reason === 'definition_changed'), 'all that waited');
+  assert.equal(lists(), before + 1);
+  assert.ok((await eight()).every((a) => a.reason === 'definition_changed'));
+  assert.ok(lists() <= before + 2, 'not in every call');
+  gw.verify();
+});
+
 test('a list of many pages is learned whole; many first calls at once ask once', async (t) => {
   const all = Array.from({ length: 30 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' }, description: `number ${i}` }));
   const pages = (a) => {

@@ -63,10 +63,11 @@ START_TEST(a_list_is_good_for_its_time)
     struct writ_shelf shelf;
 
     ck_assert_ok(writ_shelf_init(&shelf, NULL));
-    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 100);
+    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 50, 100);
+    ck_assert_int_eq(writ_shelf_asked_us(&shelf), 50);
     ck_assert(!writ_shelf_is_doubtful(&shelf, 99));
     ck_assert(writ_shelf_is_doubtful(&shelf, 100));
-    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 200);
+    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 50, 200);
     ck_assert(!writ_shelf_is_doubtful(&shelf, 100));
     writ_shelf_wipe(&shelf);
 }
@@ -79,14 +80,14 @@ START_TEST(a_doubt_that_comes_while_the_list_is_asked_for_stays)
 
     ck_assert_ok(writ_shelf_init(&shelf, NULL));
     ck_assert(writ_shelf_is_doubtful(&shelf, 10)); /* nothing was learned */
-    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 100);
+    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 50, 100);
     ck_assert(!writ_shelf_is_doubtful(&shelf, 10));
     writ_shelf_doubt(&shelf);
     doubts = writ_shelf_doubts(&shelf);
     writ_shelf_doubt(&shelf);
-    writ_shelf_settle(&shelf, doubts, 100);
+    writ_shelf_settle(&shelf, doubts, 50, 100);
     ck_assert(writ_shelf_is_doubtful(&shelf, 10));
-    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 100);
+    writ_shelf_settle(&shelf, writ_shelf_doubts(&shelf), 50, 100);
     ck_assert(!writ_shelf_is_doubtful(&shelf, 10));
     writ_shelf_wipe(&shelf);
 }
