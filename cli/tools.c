@@ -189,8 +189,9 @@ static WRIT_RESULT
 never_seen(struct writ_view name, struct writ_err *err)
 {
     WRIT_FAIL(err, WRIT_E_ABSENT,
-        WRIT_VIEW_FMT
-        ": no such definition was seen: a gateway learns it when it is listed or called",
+        WRIT_VIEW_FMT ": no such definition was seen. A running gateway notes a tool when it is "
+                      "listed or called, and "
+                      "writes that down within two seconds: list or call it, then run this again.",
         WRIT_VIEW_ARG(name));
 }
 
@@ -333,7 +334,8 @@ accept_all(struct tools *tools, struct writ_err *err)
     if (named == 0) {
         return never_seen(pattern, err);
     }
-    writ_buf_str(&tools->output, tools->cli->json ? "]}\n" : "");
+    writ_buf_str(&tools->output,
+        tools->cli->json ? "]}\n" : "Send SIGHUP to a running gateway, so that it takes this.\n");
     return writ_definitions_save(
         tools->config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, tools->accepted, err);
 }
