@@ -76,7 +76,7 @@ read_signed(struct writ_view token, struct writ_arena *arena, struct writ_entry_
 
 /* Each form has members of its own; one that is not looked at might be what the voter meant. */
 static WRIT_RESULT
-check_members(const struct writ_json *body, struct writ_err *err)
+check_members(const struct writ_json *body, bool asked, struct writ_err *err)
 {
     static const struct writ_view plain[] = {
         WRIT_LIT("review_digest"), WRIT_LIT("vote"), WRIT_LIT("feedback"), WRIT_LIT("confidence")};
@@ -94,7 +94,7 @@ check_members(const struct writ_json *body, struct writ_err *err)
         while (i < n && !writ_view_equal(writ_json_string(name), known[i])) {
             i++;
         }
-        if (i == n) {
+        if (i == n && !(asked && writ_view_is(writ_json_string(name), "id"))) {
             writ_text_safe(&shown, writ_json_string(name), MEMBER_SHOWN);
             WRIT_FAIL(err, WRIT_E_PARSE,
                 "such a vote has no member \"" WRIT_VIEW_FMT "\": remove it",
@@ -126,7 +126,7 @@ writ_review_ballot_read(struct writ_view text, const struct writ_review_seat *se
         1) {
         WRIT_FAIL(err, WRIT_E_PARSE, "there is not exactly one of vote, answer and signed");
     }
-    WRIT_TRY(check_members(body, err));
+    WRIT_TRY(check_members(body, seat->asked, err));
     if (answer.ptr != NULL && r.digest.ptr == NULL) {
         r.digest = seat->digest; /* the token binds it */
     }

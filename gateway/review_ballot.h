@@ -19,6 +19,7 @@ struct writ_review_seat {
     struct writ_view voter;
     struct writ_view digest; /* of the terms, where they are known; else empty */
     bool whole;              /* the prompt has the arguments whole */
+    bool asked; /* the answer of a reviewer: beside the vote it has the review's `id` */
 };
 
 /**

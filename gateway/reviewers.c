@@ -134,7 +134,8 @@ writ_errand_answered(struct writ_errand *errand, struct writ_view text)
 {
     const struct writ_review_seat seat = {.voter = errand->reviewer->config->id,
         .digest = writ_view_str(errand->digest),
-        .whole = errand->whole};
+        .whole = errand->whole,
+        .asked = true};
     struct writ_view kept = writ_view_copy(text, errand->arena);
     struct writ_entry_review r = {.event = WRIT_REVIEW_DO_VOTE};
 
