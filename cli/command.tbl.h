@@ -134,6 +134,16 @@ COMMAND(ledger_key, "ledger key", "PATH", 1, 1, "print the keys that sign the le
 REQUIRED(ledger_key, "keys", "DIR", "The key directory.")
 FLAG(ledger_key, "history",
     "Retired keys too, for receipts of their time; and revoked ones, behind a #, which trusts none of them.")
+COMMAND(ledger_resume, "ledger resume", "CONFIG", 1, 1, "go on with a ledger that lost records",
+    "For a ledger that was put back from a copy, while no gateway runs. Ends every run, review and call in "
+    "flight that it has, forgets its sessions, records the loss, and replaces what `ledger.remember` and the "
+    "files of `ledger.anchors` have; the former files stay, as NAME.lost-TIME. For `ledger.claims_kept` the "
+    "gateway then refuses calls whose key may have been used in the lost time (`ledger_resumed`).")
+FLAG(ledger_resume, "acknowledge-loss", "Calls that the ledger lost were looked for at their targets. Required.")
+COMMAND(ledger_release, "ledger release", "CONFIG UPSTREAM/TOOL", 2, 2,
+    "let a tool run again after a loss",
+    "Records that no call of the tool in the lost time can do harm when it runs again: after a "
+    "`ledger resume` its calls are no longer refused with `ledger_resumed`. While no gateway runs.")
 COMMAND(ledger_watch, "ledger watch", "URL", 1, 1, "follow a gateway's checkpoints",
     "Asks the admin listener at URL again and again for its last checkpoint, and for the proof that it "
     "only appends to the one seen before, which is kept in a file. Prints origin and size when there is "

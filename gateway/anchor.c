@@ -34,8 +34,8 @@ lock(int dir, const char *path, struct writ_err *err)
 /* How many records the checkpoint in the file is over (0: there is none), and whether its
  * signature is believed: it is not when its key was revoked since. */
 static WRIT_RESULT
-look(int dir, const char *name, struct writ_proofs *proofs, uint64_t *ret, bool *ret_believed,
-    struct writ_err *err)
+look(const struct writ_anchor *anchor, int dir, const char *name, struct writ_proofs *proofs,
+    uint64_t *ret, bool *ret_believed, struct writ_err *err)
 {
     writ_auto_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     struct writ_checkpoint then = {0}, again;
@@ -47,6 +47,17 @@ look(int dir, const char *name, struct writ_proofs *proofs, uint64_t *ret, bool 
     }
     WRIT_TRY(result);
     result = writ_proofs_follow(proofs, writ_buf_view(&note), false, &then, &why);
+    if (result.code == WRIT_E_MISMATCH) {
+        bool believed = false;
+
+        WRIT_TRY(writ_proofs_believes(proofs, writ_buf_view(&note), &believed, err));
+        if (anchor->own && !believed) {
+            return WRIT_DONE;
+        }
+        if (anchor->ret_alarm != NULL) {
+            *anchor->ret_alarm = believed;
+        }
+    }
     if (!writ_is_ok(result)) {
         WRIT_FAIL(err, result.code, "%s is left as it is: %s", name, why.text);
     }
@@ -60,22 +71,26 @@ look(int dir, const char *name, struct writ_proofs *proofs, uint64_t *ret, bool 
 }
 
 static WRIT_RESULT
-send_to_file(const char *path, struct writ_proofs *proofs, struct writ_checkpoint *ret,
-    struct writ_view *ret_note, struct writ_err *err)
+send_to_file(const struct writ_anchor *anchor, struct writ_proofs *proofs,
+    struct writ_checkpoint *ret, struct writ_view *ret_note, struct writ_err *err)
 {
+    const char *path = anchor->to;
     WRIT_AUTO(int, writ_trusted_close) dir = -1;
     const char *name = NULL;
     uint64_t before = 0;
     bool is_believed = false;
 
     WRIT_TRY(writ_trusted_folder(path, &dir, &name, err));
-    WRIT_TRY(lock(dir, path, err));
-    WRIT_TRY(look(dir, name, proofs, &before, &is_believed, err));
+    if (!anchor->own) {
+        WRIT_TRY(lock(dir, path, err));
+    }
+    WRIT_TRY(look(anchor, dir, name, proofs, &before, &is_believed, err));
     WRIT_TRY(writ_proofs_head(proofs, ret, ret_note, err));
     if (before == ret->size && is_believed) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_trusted_write(dir, name, WRIT_TRUSTED_SHOWN, *ret_note, err));
+    WRIT_TRY(writ_trusted_write(
+        dir, name, anchor->own ? WRIT_TRUSTED_OURS : WRIT_TRUSTED_SHOWN, *ret_note, err));
     return writ_trusted_sync(dir, err);
 }
 
@@ -116,7 +131,7 @@ writ_anchor_send(const struct writ_anchor *anchor, struct writ_proofs *proofs,
         WRIT_TRY(writ_proofs_head(proofs, &head, &note, err));
         WRIT_TRY(post(anchor, note, stop, err));
     } else {
-        WRIT_TRY(send_to_file(anchor->to, proofs, &head, &note, err));
+        WRIT_TRY(send_to_file(anchor, proofs, &head, &note, err));
     }
     *ret = head;
     *ret_note = note;

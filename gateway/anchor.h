@@ -19,6 +19,10 @@
 struct writ_anchor {
     const char *to; /* an https URL (http on loopback), else a file */
     const char *ca; /* of a URL: PEM; NULL: the system's authorities */
+    bool own;       /* a file of ours alone: no other process writes in its folder at that name, and
+                       what is no checkpoint of the ledger is replaced */
+    bool *ret_alarm; /* set to true when the file has a checkpoint that is believed, and the ledger
+                        is not what that is over (ROLLBACK, FORK); NULL: not asked for */
 };
 
 /** Whether it is sent to a URL. */

@@ -7,7 +7,8 @@
 #include "store/keydir.h"
 
 struct place {
-    const struct writ_anchor_config *config;
+    struct writ_anchor_config config;
+    bool own;      /* what the gateway itself remembers by */
     uint64_t size; /* of the checkpoint that it has; 0: not known */
     size_t len;    /* of its note, which at one size grows by the signature of another key */
     bool failing;
@@ -16,6 +17,7 @@ struct place {
 
 struct writ_anchors {
     const struct writ_config *config;
+    struct writ_ledger *ledger;
     struct writ_log *log;
     struct writ_metrics_shard *shard;
     struct writ_background *background;
@@ -34,7 +36,11 @@ static WRIT_RESULT
 send_new(const struct writ_anchors *anchors, struct place *place, const atomic_bool *stop,
     struct writ_err *err)
 {
-    const struct writ_anchor anchor = {.to = place->config->to.ptr, .ca = place->config->ca.ptr};
+    bool alarm = false;
+    const struct writ_anchor anchor = {.to = place->config.to.ptr,
+        .ca = place->config.ca.ptr,
+        .own = place->own,
+        .ret_alarm = &alarm};
     writ_auto_keyring ring = NULL;
     writ_auto_proofs proofs = NULL;
     struct writ_checkpoint head = {0};
@@ -51,10 +57,16 @@ send_new(const struct writ_anchors *anchors, struct place *place, const atomic_b
     if (head.size == place->size && note.len == place->len) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_anchor_send(&anchor, proofs, stop, &head, &note, err));
+    result = writ_anchor_send(&anchor, proofs, stop, &head, &note, err);
+    if (alarm) {
+        writ_ledger_distrust(anchors->ledger, err);
+    }
+    WRIT_TRY(result);
     place->size = head.size;
     place->len = note.len;
-    writ_metrics_count(anchors->shard, WRIT_COUNTER_ANCHORED, 1);
+    if (!place->own) {
+        writ_metrics_count(anchors->shard, WRIT_COUNTER_ANCHORED, 1);
+    }
     return WRIT_DONE;
 }
 
@@ -62,7 +74,7 @@ send_new(const struct writ_anchors *anchors, struct place *place, const atomic_b
 static void
 tell(const struct writ_anchors *anchors, struct place *place, bool failed, const char *why)
 {
-    struct writ_view to = place->config->to;
+    struct writ_view to = place->config.to;
 
     to = writ_view_sub(to, 0, (size_t)writ_fetch_named(to.ptr));
     if (failed) {
@@ -88,7 +100,7 @@ look(void *ctx, size_t i, const atomic_bool *stop)
         writ_background_failed(
             anchors->background, &place->job, WRIT_ANCHORS_RETRY_US, WRIT_ANCHORS_LONGEST_US);
     } else {
-        writ_background_succeeded(anchors->background, &place->job, place->config->every_us);
+        writ_background_succeeded(anchors->background, &place->job, place->config.every_us);
     }
     writ_background_unlock(anchors->background);
     if (atomic_load(stop)) {
@@ -109,22 +121,20 @@ job_of(void *ctx, size_t i)
 }
 
 WRIT_RESULT
-writ_anchors_open(const struct writ_config *config, const struct writ_clock *clock,
-    struct writ_log *log, struct writ_metrics_shard *shard, struct writ_anchors **ret,
-    struct writ_err *err)
+writ_anchors_open(const struct writ_config *config, struct writ_ledger *ledger,
+    const struct writ_clock *clock, struct writ_log *log, struct writ_metrics_shard *shard,
+    struct writ_anchors **ret, struct writ_err *err)
 {
-    size_t n = config->ledger.anchors_n;
+    size_t n = config->ledger.anchors_n + 1;
     WRIT_AUTO(struct writ_anchors *, anchors_freep) anchors = NULL;
     struct writ_background_options options = {.clock = clock, .n = n, .job = job_of, .work = look};
 
-    if (n == 0) {
-        return WRIT_DONE;
-    }
     anchors = writ_alloc(sizeof *anchors + n * sizeof anchors->places[0]);
     if (anchors == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for anchors");
     }
     anchors->config = config;
+    anchors->ledger = ledger;
     anchors->log = log;
     anchors->shard = shard;
     options.ctx = anchors;
@@ -132,10 +142,13 @@ writ_anchors_open(const struct writ_config *config, const struct writ_clock *clo
     for (; anchors->n < n; anchors->n++) {
         struct place *place = &anchors->places[anchors->n];
 
-        place->config = &config->ledger.anchors[anchors->n];
+        place->own = anchors->n == config->ledger.anchors_n;
+        place->config = place->own ? (struct writ_anchor_config){.to = config->ledger.remember,
+                                         .every_us = WRIT_ANCHORS_REMEMBER_US}
+                                   : config->ledger.anchors[anchors->n];
         place->job.due_us = writ_background_now_us(anchors->background);
-        if (writ_anchor_is_url(place->config->to)) {
-            WRIT_TRY(writ_fetch_check(place->config->to.ptr, err));
+        if (!place->own && writ_anchor_is_url(place->config.to)) {
+            WRIT_TRY(writ_fetch_check(place->config.to.ptr, err));
         }
     }
     WRIT_TRY(writ_background_start(anchors->background, err));
@@ -148,6 +161,11 @@ writ_anchors_free(struct writ_anchors *anchors)
 {
     if (anchors != NULL) {
         writ_background_free(anchors->background);
+        if (anchors->n > anchors->config->ledger.anchors_n) { /* all were made */
+            /* what is not remembered now is what the last run wrote since it was last */
+            WRIT_IGNORE(
+                send_new(anchors, &anchors->places[anchors->config->ledger.anchors_n], NULL, NULL));
+        }
         writ_free(anchors);
     }
 }

@@ -205,6 +205,9 @@ writ_fixed_keep(
     if (!same_anchors(&running->ledger, &fresh->ledger)) {
         put_name(ret_names, "ledger.anchors", none, "");
     }
+    if (!writ_view_equal(running->ledger.remember, fresh->ledger.remember)) {
+        put_name(ret_names, "ledger.remember", none, "");
+    }
     if (!same_reviewers(running, fresh)) {
         put_name(ret_names, "reviewers", none, "");
     }

@@ -6,7 +6,6 @@
  * (3) A generation is replaced on each loop by that loop; the main thread holds the current one. */
 #include "gateway/serve.h"
 
-#include "crew/panel.h"
 #include "base/text.h"
 #include "gateway/anchors.h"
 #include "gateway/fixed.h"
@@ -15,6 +14,7 @@
 #include "gateway/hook.h"
 #include "gateway/journal.h"
 #include "gateway/ledger_api.h"
+#include "gateway/ledgers.h"
 #include "gateway/login.h"
 #include "gateway/page.h"
 #include "gateway/pem.h"
@@ -28,8 +28,6 @@
 #include "gateway/seen.h"
 #include "gateway/stream.h"
 #include "gateway/tidy.h"
-#include "evidence/note.h"
-#include "policy/rule.h"
 #include "store/keydir.h"
 #include "store/reader.h"
 #include "store/trusted.h"
@@ -50,10 +48,7 @@
 #define STOP_US      8000000 /* for children to end */
 #define BATCH_MAX    1024
 #define FIXED_ROUTES 4
-/* A row outlives its session by half an idle time, in which another session takes its place, and
- * waits for the next look at what has expired: so the table of sessions is full first. */
-#define ROWS_PER_SESSION 3
-#define MAX_ROUTES       (WRIT_UPSTREAMS_MAX + FIXED_ROUTES + WRIT_HOOK_ROUTES)
+#define MAX_ROUTES   (WRIT_UPSTREAMS_MAX + FIXED_ROUTES + WRIT_HOOK_ROUTES)
 #define ADMIN_ROUTES                                                                               \
     (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
         WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES)
@@ -267,30 +262,9 @@ static writ_result
 open_ledger(struct serve *serve, struct writ_err *err)
 {
     const struct writ_config *config = serve->options->config;
-    struct writ_ledger_options options = writ_ledger_options_default;
-    writ_auto_buf pinned = writ_buf_make(WRIT_NOTE_BYTES_MAX);
 
-    options.clock = serve->options->clock;
-    options.queue_max = (size_t)config->limits.queue;
-    options.agent_percent = (size_t)config->limits.agent_percent;
-    options.tenant_percent = (size_t)config->limits.tenant_percent;
-    options.sessions_max = ROWS_PER_SESSION * (size_t)config->limits.sessions;
-    options.claim_kept_us = config->ledger.claims_kept_us;
-    options.window_kept_us = 2 * config->sessions.window_us;
-    options.boundary_idle_us = config->sessions.idle_expires_us;
-    options.clock_tolerance_us = config->ledger.clock_tolerance_us;
-    options.busy_us = config->ledger.busy_timeout_us;
-    options.budget_window_us = writ_rule_longest_window(config->policy);
-    options.judge = &writ_panel_judge;
-    options.scrub_us = config->ledger.scrub_every_us;
-    WRIT_TRY(writ_keydir_load(config->keys.ptr, &serve->ledger_keys, err));
-    options.keyring = serve->ledger_keys;
-    if (config->ledger.pinned.len > 0) {
-        WRIT_TRY(
-            writ_trusted_load(config->ledger.pinned.ptr, WRIT_TRUSTED_UNWRITABLE, &pinned, err));
-        options.pinned = writ_buf_view(&pinned);
-    }
-    WRIT_TRY(writ_ledger_open(config->store.ptr, &options, &serve->gateway.ledger, err));
+    WRIT_TRY(writ_ledgers_open(
+        config, serve->options->clock, false, &serve->ledger_keys, &serve->gateway.ledger, err));
     writ_review_rules_tell(serve->gateway.ledger, config);
     return WRIT_DONE;
 }
@@ -473,7 +447,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_lookups_new(config->store.ptr, &gateway->lookups, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
-    WRIT_TRY(writ_anchors_open(config, gateway->clock, gateway->log,
+    WRIT_TRY(writ_anchors_open(config, gateway->ledger, gateway->clock, gateway->log,
         writ_metrics_shard(gateway->metrics, gateway->workers_n), &serve->anchors, err));
     WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
     WRIT_TRY(open_listeners(serve, err));

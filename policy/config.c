@@ -183,6 +183,10 @@ read_ledger(struct loading *l)
     if (raw->pinned.len > 0) {
         l->config->ledger.pinned = writ_option_join(&l->o, "", raw->pinned);
     }
+    l->config->ledger.remember =
+        raw->remember.len > 0
+            ? writ_option_join(&l->o, "", raw->remember)
+            : writ_option_join(&l->o, l->config->store.ptr, WRIT_LIT(".remembered"));
     read_anchors(l, raw->anchors);
 }
 
@@ -209,12 +213,12 @@ read_top(struct loading *l)
     c->limits = l->top.limits;
     c->sessions = l->top.sessions;
     c->credential = l->top.credential;
-    read_ledger(l);
+    read_store(l);
+    read_ledger(l); /* after its place is known */
     c->log = l->top.log;
     check_tls(l, &c->tls, "tls");
     check_tls(l, &c->admin_tls, "admin_tls");
     check_hosts(l);
-    read_store(l);
     read_separator(l);
     read_base_urls(l);
 }

@@ -248,6 +248,7 @@ struct writ_ledger_config {
     int64_t busy_timeout_us;    /* how long a locked database is waited for */
     int64_t scrub_every_us;     /* how often all of it is verified */
     struct writ_view pinned;    /* file with a checkpoint that it must contain; empty: none */
+    struct writ_view remember;  /* file in which its last checkpoint is kept */
     const struct writ_anchor_config *anchors; /* where its checkpoints are kept */
     size_t anchors_n;
 };

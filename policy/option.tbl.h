@@ -502,6 +502,9 @@ DURATION(ledger, "busy_timeout", busy_timeout_us, 1 * MS, 5 * MINUTE, "2s",
     "How long a locked database is waited for.")
 DURATION(ledger, "scrub_every", scrub_every_us, 1 * SECOND, 366 * DAY, "24h",
     "How often all records are verified beside the work; an edit that is found refuses every call.")
+TEXT(ledger, "remember", remember, 1, 4096, NONE,
+    "File in which the gateway keeps the last checkpoint, to see that the ledger was put back from a copy; "
+    "beside the ledger (`ledger.db.remembered`) when left out. Keep it out of backups.")
 TEXT(ledger, "pinned", pinned, 1, 4096, NONE,
     "File with a checkpoint that the ledger must contain, or it is not opened.")
 NODE(ledger, "anchors", anchors, SHAPE_ANCHORS, NONE,

@@ -20,7 +20,7 @@ struct writ_raw_defaults {
 
 struct writ_raw_ledger {
     int64_t claims_kept_us, clock_tolerance_us, busy_timeout_us, scrub_every_us;
-    struct writ_view pinned;
+    struct writ_view pinned, remember;
     const struct writ_yaml *anchors;
 };
 

@@ -368,6 +368,10 @@
     X(BOUNDARY_SEALED, boundary_sealed, WRIT_REASON_IN_GATEWAY,                                    \
         "the run or session of the call has ended",                                                \
         "start a new session or name another run")                                                 \
+    X(LEDGER_RESUMED, ledger_resumed, WRIT_REASON_IN_GATEWAY,                                      \
+        "the ledger lost records, and the call may have been made in that time",                   \
+        "find out at the target whether it was made; call in a new session, or ask an operator to " \
+        "release the tool")                                                                        \
     X(LEDGER_UNAVAILABLE, ledger_unavailable, WRIT_REASON_IN_GATEWAY,                              \
         "the call cannot be recorded, so it is not made",                                          \
         "try again later")                                                                         \

@@ -96,6 +96,7 @@
     X(SESSION_GET, "SELECT value, expires_us FROM session WHERE hash = ?")                         \
     X(SESSION_DROP, "DELETE FROM session WHERE hash = ?")                                          \
     X(SESSIONS, "SELECT hash, expires_us, tenant, boundary FROM session")                          \
+    X(SESSIONS_CLEAR, "DELETE FROM session")                                                       \
     X(SESSIONS_EXPIRED, "DELETE FROM session WHERE expires_us <= ?")                               \
     X(WAIT_PUT, "INSERT INTO wait(leaf, name, kind, until_us) VALUES(?,?,?,?)")                    \
     X(WAIT_BIND, "UPDATE wait SET kind = ?, until_us = ? WHERE leaf = ?")                          \

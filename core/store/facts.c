@@ -4,6 +4,7 @@
 
 #include "store/body.h"
 #include "store/group.h"
+#include "store/resuming.h"
 
 #define FACTS_ARENA (8 << 20) /* to read one */
 
@@ -60,7 +61,7 @@ load_one(struct writ_ledger *ledger, struct writ_view body, struct writ_arena *a
             (unsigned long long)ledger->facts_n);
     }
     ledger->facts_n++;
-    return WRIT_DONE;
+    return writ_resuming_hear(ledger, &fact, err);
 }
 
 WRIT_RESULT

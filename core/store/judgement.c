@@ -3,6 +3,7 @@
 #include "store/charges.h"
 #include "store/group.h"
 #include "store/results.h"
+#include "store/resuming.h"
 #include "store/waits.h"
 
 /* ---- what is asked ---- */
@@ -228,7 +229,8 @@ check_claim(struct writ_judgement *j)
         j->d->draft->idempotency_key.view, &j->intent, &j->err);
     hold = writ_is_ok(j->failed) ? find_claim(j, &reuse) : NULL;
     if (hold == NULL) {
-        return WRIT_REASON_NONE;
+        return writ_is_ok(j->failed) && writ_resuming_doubts(j) ? WRIT_REASON_LEDGER_RESUMED
+                                                                : WRIT_REASON_NONE;
     }
     j->failed = tell_prior(j, hold);
     if (reuse) {

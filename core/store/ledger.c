@@ -19,6 +19,8 @@
 #define US_PER_S ((int64_t)1000000)
 #define DAY_US   (86400 * US_PER_S)
 
+#define RELEASED_MAX ((size_t)4 << 20) /* bytes of the names of released tools */
+
 const struct writ_ledger_options writ_ledger_options_default = {
     .clock = NULL, /* the system's */
     .queue_max = 16384,
@@ -182,6 +184,7 @@ ledger_free(struct writ_ledger *ledger)
     writ_claims_wipe(&ledger->claims);
     writ_budgets_wipe(&ledger->budgets);
     writ_group_wipe(&ledger->group);
+    writ_buf_wipe(&ledger->released);
     writ_disk_close(&ledger->disk);
     writ_file_wipe(&ledger->file); /* last: the lock is held until everything is closed */
     (void)pthread_cond_destroy(&ledger->wake);
@@ -212,6 +215,7 @@ ledger_new(
         ledger->options.clock = writ_clock_system();
     }
     ledger->handed = options->keyring;
+    ledger->released = writ_buf_make(RELEASED_MAX);
     ledger->queue_end = &ledger->queue;
     ledger->kept_end = &ledger->kept;
     (void)pthread_mutex_init(&ledger->mutex, NULL);
@@ -376,6 +380,18 @@ writ_ledger_rekey(struct writ_ledger *ledger, struct writ_ledger_keys *keys)
 }
 
 /* ---- at any time ---- */
+
+void
+writ_ledger_distrust(struct writ_ledger *ledger, const struct writ_err *why)
+{
+    (void)pthread_mutex_lock(&ledger->mutex);
+    if (!ledger->distrusted) {
+        ledger->distrusted = true;
+        ledger->distrust = *why;
+    }
+    (void)pthread_cond_signal(&ledger->wake);
+    (void)pthread_mutex_unlock(&ledger->mutex);
+}
 
 WRIT_RESULT
 writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **entries, size_t n)

@@ -61,6 +61,13 @@
 /** An open ledger and its writer thread. */
 struct writ_ledger;
 
+/** A checkpoint that was kept outside the ledger. */
+struct writ_ledger_memory {
+    struct writ_view note; /* a signed note */
+    bool own; /* by us alone: one that cannot be read, or of another ledger, refuses too.
+                 Else what is not signed by who is believed is passed over */
+};
+
 /** How a ledger runs. Start from writ_ledger_options_default and change what differs. All are
  * range-checked by writ_ledger_open. */
 struct writ_ledger_options {
@@ -81,6 +88,10 @@ struct writ_ledger_options {
                                              handed over; borrowed until the ledger is closed */
     struct writ_view pinned; /* a checkpoint that somebody kept, as a signed note: the ledger has to
                                 contain what it covers; borrowed for the opening; ptr NULL: none */
+    const struct writ_ledger_memory *remembered; /* checkpoints that it is known to have had;
+                                                    borrowed for the opening */
+    size_t remembered_n;
+    bool resume; /* it may lack what is remembered or pinned: see writ_ledger_open */
     const struct writ_review_judge *judge; /* counts votes; NULL: no call is put under review */
     int64_t results_max_bytes;             /* all results kept for replay; the oldest go first */
     int64_t claim_kept_us;                 /* how long a key is remembered: 24 h */
@@ -118,6 +129,12 @@ WRIT_RESULT writ_ledger_create(const char *path, struct writ_view origin,
  * @param path     an existing ledger
  * @param options  copied
  * @param ret      written only on success; close with writ_ledger_close
+ *
+ * With `resume` it opens although records were lost: all calls in flight, reviews and runs of
+ * before end, sessions are forgotten, and the loss is recorded (WRIT_FACT_RESUMED). From then on,
+ * for `claim_kept_us`, a call that claims a key is refused with LEDGER_RESUMED, because the keys of
+ * the lost time are not known: unless its key is that of a session or window that began later, or
+ * its tool was released (WRIT_FACT_RELEASED, with {"tool":"upstream/tool"}).
  *
  * Blocks, in proportion to the records of open boundaries and of the last `claim_kept_us`.
  *
@@ -490,6 +507,10 @@ void writ_ledger_keys_free(struct writ_ledger_keys *keys);
  * not open. One thread at a time; does not block.
  */
 void writ_ledger_rekey(struct writ_ledger *ledger, struct writ_ledger_keys *keys);
+
+/** Something outside shows that the ledger is not what it was: it is poisoned, with that reason.
+ * Thread-safe; does not block. */
+void writ_ledger_distrust(struct writ_ledger *ledger, const struct writ_err *why);
 
 /** Makes the digest that names a claim. WRIT_E_CRYPTO. Thread-safe. */
 WRIT_RESULT writ_ledger_claim(struct writ_view tenant, struct writ_view agent_id,

@@ -11,6 +11,7 @@
 #include "store/ending.h"
 #include "store/facts.h"
 #include "store/reread.h"
+#include "store/resuming.h"
 #include "store/reviews.h"
 
 /** Boundaries by their row, while loading. */
@@ -535,7 +536,7 @@ interrupt_all(struct loading *l)
         for (struct writ_map_node *node = flights->buckets[i]; node != NULL; node = node->next) {
             struct writ_flight *flight = WRIT_MAP_OF(node, struct writ_flight, by_leaf);
 
-            if (flight->wait != NULL) {
+            if (flight->wait != NULL && !l->ledger->options.resume) {
                 continue;
             }
             if (flight->boundary == l->past) {
@@ -562,6 +563,9 @@ load(struct loading *l)
         &l->ledger->disk, l->ledger->next_leaf, l->since_us, &l->first_leaf, l->err));
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */
     WRIT_TRY(writ_facts_load(l->ledger, l->err));
+    if (options->resume) {
+        WRIT_TRY(writ_resuming_forget_sessions(l->ledger, l->err));
+    }
     WRIT_TRY(load_sessions(l));
     WRIT_TRY(load_results(l));
     WRIT_TRY(load_records(l));
@@ -593,6 +597,9 @@ writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
     if (writ_is_ok(result)) {
         retire_past(&l);
         result = writ_ending_flush(ledger);
+        if (writ_is_ok(result) && ledger->options.resume) {
+            result = writ_resuming_end_all(ledger);
+        }
         if (!writ_is_ok(result) && err != NULL) {
             *err = ledger->why;
         }

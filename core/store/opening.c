@@ -100,6 +100,68 @@ check_pinned(struct opening *o)
     return WRIT_DONE;
 }
 
+#define RESUME_HINT                                                                                \
+    ". Calls that it lost could run again: find out what is missing, and see `writ ledger resume`"
+
+/* What is remembered is in the ledger, as it was. */
+static WRIT_RESULT
+compare(struct opening *o, const struct writ_checkpoint *had)
+{
+    struct writ_tree_source source = writ_heads_source(&o->heads);
+    struct writ_ledger *ledger = o->ledger;
+    struct writ_tree_edge edge;
+    struct writ_digest root;
+
+    if (had->size > ledger->had) {
+        ledger->had = had->size;
+    }
+    if (ledger->options.resume) {
+        return WRIT_DONE;
+    }
+    if (had->size > ledger->edge.size) {
+        REFUSE(o, "ROLLBACK: the ledger has %llu records, and had %llu" RESUME_HINT,
+            (unsigned long long)ledger->edge.size, (unsigned long long)had->size);
+    }
+    WRIT_TRY(writ_tree_edge_of(&source, had->size, &edge, o->err));
+    WRIT_TRY(writ_tree_root(&edge, &root, o->err));
+    if (!writ_digest_equal(&root, &had->root)) {
+        REFUSE(o, "FORK: the ledger does not begin with the %llu records that it had" RESUME_HINT,
+            (unsigned long long)had->size);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+check_remembered(struct opening *o)
+{
+    const struct writ_ledger *ledger = o->ledger;
+
+    for (size_t i = 0; i < ledger->options.remembered_n; i++) {
+        const struct writ_ledger_memory *memory = &ledger->options.remembered[i];
+        struct writ_checkpoint had = {0};
+        writ_result result =
+            writ_heads_believe(&ledger->trust, memory->note, !memory->own, &had, o->err);
+
+        if (result.code == WRIT_E_MISMATCH && memory->own && !ledger->options.resume) {
+            REFUSE(o, "FORK: what is remembered is no checkpoint of this ledger" RESUME_HINT);
+        }
+        if (result.code == WRIT_E_MISMATCH) {
+            continue;
+        }
+        WRIT_TRY(result);
+        WRIT_TRY(compare(o, &had));
+    }
+    return WRIT_DONE;
+}
+
+/* All that is known of it from outside. */
+static WRIT_RESULT
+check_outside(struct opening *o)
+{
+    WRIT_TRY(check_remembered(o));
+    return o->ledger->options.resume ? WRIT_DONE : check_pinned(o);
+}
+
 static WRIT_RESULT
 check(struct opening *o)
 {
@@ -109,7 +171,7 @@ check(struct opening *o)
     WRIT_TRY(count_records(o, &records));
     result = writ_heads_at(&o->heads, UINT64_MAX, o->arena, &o->head, o->err);
     if (result.code == WRIT_E_ABSENT && records == 0) {
-        return check_pinned(o);
+        return check_outside(o);
     }
     if (result.code == WRIT_E_ABSENT || (writ_is_ok(result) && o->head.size != records)) {
         REFUSE(o,
@@ -122,7 +184,7 @@ check(struct opening *o)
     for (uint64_t leaf = o->head.leaf; leaf < o->head.size; leaf++) {
         WRIT_TRY(check_record(o, leaf));
     }
-    return check_pinned(o);
+    return check_outside(o);
 }
 
 static WRIT_RESULT

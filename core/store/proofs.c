@@ -110,6 +110,20 @@ writ_proofs_follow(struct writ_proofs *proofs, struct writ_view note, bool is_si
 }
 
 WRIT_RESULT
+writ_proofs_believes(
+    struct writ_proofs *proofs, struct writ_view note, bool *ret, struct writ_err *err)
+{
+    struct writ_checkpoint checkpoint;
+    writ_result result = writ_heads_believe(&proofs->trust, note, true, &checkpoint, err);
+
+    if (result.code != WRIT_E_MISMATCH) {
+        WRIT_TRY(result);
+    }
+    *ret = writ_is_ok(result);
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
 writ_proofs_pin(struct writ_proofs *proofs, struct writ_view note, struct writ_err *err)
 {
     struct writ_checkpoint then;

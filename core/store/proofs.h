@@ -58,6 +58,11 @@ WRIT_RESULT writ_proofs_head(struct writ_proofs *proofs, struct writ_checkpoint 
 WRIT_RESULT writ_proofs_follow(struct writ_proofs *proofs, struct writ_view note, bool is_signed,
     struct writ_checkpoint *ret, struct writ_err *err);
 
+/** Whether a note is a checkpoint of this ledger that is signed by who is believed; what it is over
+ * does not matter. WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_proofs_believes(
+    struct writ_proofs *proofs, struct writ_view note, bool *ret, struct writ_err *err);
+
 /**
  * From now on an older checkpoint is the last one, such as one that witnesses signed in the
  * meantime.

@@ -194,6 +194,33 @@ writ_sealing_sweep(struct writ_ledger *ledger)
     }
 }
 
+WRIT_RESULT
+writ_sealing_all(struct writ_ledger *ledger)
+{
+    int64_t wall_us = writ_clock_wall_us(ledger->options.clock);
+    size_t open = ledger->boundaries.by_name.count;
+    size_t left = 0;
+
+    for (size_t i = 0; i < open; i++) {
+        struct writ_boundary *boundary = writ_boundaries_sweep(&ledger->boundaries);
+
+        if (!is_of_today(boundary, ledger->last_us > wall_us ? ledger->last_us : wall_us)) {
+            boundary->sealing = true;
+            left++;
+            writ_sealing_ready(ledger, boundary);
+        }
+    }
+    while (ledger->ready != NULL) {
+        open = ledger->boundaries.by_name.count;
+        writ_sealing_commit(ledger);
+        if (open == ledger->boundaries.by_name.count) { /* none could be sealed */
+            break;
+        }
+        left -= open - ledger->boundaries.by_name.count;
+    }
+    return left == 0 ? WRIT_DONE : (writ_result){WRIT_E_IO};
+}
+
 /* ---- the group ---- */
 
 static WRIT_RESULT

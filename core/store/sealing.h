@@ -11,6 +11,9 @@ bool writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry);
 void writ_sealing_ready(struct writ_ledger *ledger, struct writ_boundary *boundary);
 /** Closes boundaries that have been idle for too long. */
 void writ_sealing_sweep(struct writ_ledger *ledger);
+/** Closes and seals all that are open, but that of today's refused calls. WRIT_E_IO: something of
+ * them is in flight, or cannot be written. */
+WRIT_RESULT writ_sealing_all(struct writ_ledger *ledger);
 /** Seals what can be sealed, in a group of its own. */
 void writ_sealing_commit(struct writ_ledger *ledger);
 WRIT_RESULT writ_sealing_write(

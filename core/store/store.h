@@ -115,8 +115,12 @@ struct writ_ledger {
     struct writ_tree_edge edge;    /* of the records that are on disk */
 
     uint64_t next_leaf, next_boundary;
-    uint64_t facts_n; /* the next one's number */
-    int64_t last_us;  /* time of the last record; never goes back */
+    uint64_t facts_n;         /* the next one's number */
+    uint64_t had;             /* records that it is known to have had */
+    int64_t resumed_us;       /* when it went on after a loss; 0: it never did */
+    struct writ_buf released; /* tools whose keys of the lost time count as unused, each behind a
+                                 line feed and before one */
+    int64_t last_us;          /* time of the last record; never goes back */
     struct writ_claims claims;
     struct writ_boundaries boundaries;
     struct writ_budgets budgets;
@@ -147,6 +151,8 @@ struct writ_ledger {
     struct writ_ledger_keys *fresh;        /* under mutex; to be taken */
     const struct writ_keyring *handed;     /* the last one; of who hands them over */
     bool closing;                          /* under mutex */
+    bool distrusted;                       /* under mutex */
+    struct writ_err distrust;              /* under mutex */
     struct writ_ledger_health health;      /* under mutex; as of the last turn */
 };
 

@@ -299,6 +299,23 @@ heed_scrub(struct writ_ledger *ledger)
     }
 }
 
+/* So does what somebody outside found. */
+static void
+heed_distrust(struct writ_ledger *ledger)
+{
+    struct writ_err why = {0};
+    bool found;
+
+    (void)pthread_mutex_lock(&ledger->mutex);
+    found = ledger->distrusted;
+    why = ledger->distrust;
+    (void)pthread_mutex_unlock(&ledger->mutex);
+    if (found && !ledger->disk.poisoned) {
+        ledger->disk.poisoned = true;
+        writ_group_trouble(ledger, &why);
+    }
+}
+
 static void
 tick(struct writ_ledger *ledger)
 {
@@ -376,6 +393,7 @@ writ_writer_run(void *arg)
         bool idle = list == NULL;
 
         heed_scrub(ledger);
+        heed_distrust(ledger);
         writ_rekey_turn(ledger);
         if (idle && ledger->refusing && !ledger->disk.poisoned) {
             recover(ledger);

@@ -1,0 +1,140 @@
+/* A key is known to be unused when it could not be made before the loss: that of a session, which
+ * began later since all of before were forgotten, or of a window of time whose look back does not
+ * reach it. Who states a key, or names a run, may have done so before. */
+#include "store/resuming.h"
+
+#include "evidence/extension.h"
+#include "evidence/write.h"
+#include "store/facts.h"
+#include "store/group.h"
+#include "store/reviewing.h"
+#include "store/sealing.h"
+
+#define DATA_MAX 256
+
+WRIT_RESULT
+writ_resuming_forget_sessions(struct writ_ledger *ledger, struct writ_err *err)
+{
+    writ_result result;
+
+    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
+    result = writ_disk_run(&ledger->disk, WRIT_SQL_SESSIONS_CLEAR, err, "");
+    if (!writ_is_ok(result)) {
+        writ_disk_rollback(&ledger->disk);
+        return result;
+    }
+    return writ_disk_commit(&ledger->disk, err);
+}
+
+static size_t
+live_reviews(const struct writ_reviews *reviews)
+{
+    const struct writ_reviewed *review = reviews->ring;
+    size_t n = 0;
+
+    for (size_t i = 0; i < reviews->count; i++, review = review->next) {
+        n += writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE;
+    }
+    return n;
+}
+
+/* Each sweep ends as many as one group holds. */
+static WRIT_RESULT
+end_reviews(struct writ_ledger *ledger)
+{
+    struct writ_reviewed *review = ledger->reviews.ring;
+
+    for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
+        review->outdated = true;
+    }
+    for (size_t left = live_reviews(&ledger->reviews), now; left > 0; left = now) {
+        writ_reviewing_sweep(ledger);
+        now = live_reviews(&ledger->reviews);
+        if (now == left) {
+            return (writ_result){WRIT_E_IO};
+        }
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+record_loss(struct writ_ledger *ledger)
+{
+    writ_auto_buf data = writ_buf_make(DATA_MAX);
+    struct writ_write w = writ_write_to(&data);
+    struct writ_entry entry = {.kind = WRIT_ENTRY_FACT};
+
+    writ_write_object_begin(&w);
+    writ_write_count(&w, "had", ledger->had);
+    writ_write_count(&w, "has", ledger->opened);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    entry.fact.event = WRIT_FACT_RESUMED;
+    entry.fact.data = writ_buf_view(&data);
+    WRIT_TRY(writ_facts_enter(ledger, &entry));
+    return writ_group_commit(ledger);
+}
+
+WRIT_RESULT
+writ_resuming_end_all(struct writ_ledger *ledger)
+{
+    WRIT_TRY(end_reviews(ledger));
+    WRIT_TRY(writ_sealing_all(ledger));
+    return record_loss(ledger);
+}
+
+WRIT_RESULT
+writ_resuming_hear(struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err)
+{
+    if (fact->event == WRIT_FACT_RESUMED) { /* of an earlier loss nothing is released any more */
+        ledger->resumed_us = fact->at_us;
+        writ_buf_clear(&ledger->released);
+    } else if (fact->event == WRIT_FACT_RELEASED) {
+        writ_buf_byte(&ledger->released, '\n');
+        writ_buf_put(
+            &ledger->released, writ_json_string(writ_json_get(fact->data, WRIT_LIT("tool"))));
+        writ_buf_byte(&ledger->released, '\n');
+    }
+    return writ_buf_check(&ledger->released, err);
+}
+
+/* "\nfs/write_file\n": no name has a line feed in it. */
+static bool
+is_released(struct writ_judgement *j)
+{
+    const struct writ_decision *draft = j->d->draft;
+    struct writ_extension extension = {0};
+    writ_auto_buf name = writ_buf_make(WRIT_LEDGER_NAME_MAX * 2);
+
+    if (j->ledger->released.len == 0 ||
+        !writ_is_ok(writ_extension_read(&draft->extensions, j->arena, &extension, NULL))) {
+        return false;
+    }
+    writ_buf_byte(&name, '\n');
+    writ_buf_put(&name, writ_member_view(&extension.upstream));
+    writ_buf_byte(&name, '/');
+    writ_buf_put(&name, writ_member_view(&draft->tool));
+    writ_buf_byte(&name, '\n');
+    return writ_is_ok(writ_buf_check(&name, NULL)) &&
+           writ_view_search(writ_buf_view(&j->ledger->released), writ_buf_view(&name)) <
+               j->ledger->released.len;
+}
+
+static bool
+began_later(const struct writ_judgement *j)
+{
+    const struct writ_claim *claim = &j->d->claim;
+
+    return !claim->caller_stated &&
+           (j->d->held_until_us > 0 || claim->previous_since_us > j->ledger->resumed_us);
+}
+
+bool
+writ_resuming_doubts(struct writ_judgement *j)
+{
+    const struct writ_ledger *ledger = j->ledger;
+
+    return ledger->resumed_us > 0 &&
+           j->stamp_us < ledger->resumed_us + ledger->options.claim_kept_us && !began_later(j) &&
+           !is_released(j);
+}
