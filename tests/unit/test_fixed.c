@@ -3,7 +3,7 @@
 #include "gateway/fixed.h"
 
 #define AGENTS   "agents: [{anonymous: true, id: dev}]\n"
-#define UPSTREAM "upstreams: {fs: {stdio: [server, a]}, web: {http: 'http://x.example/mcp'}}\n"
+#define UPSTREAM "upstreams: {fs: {stdio: [server, a]}, web: {http: 'https://x.example/mcp'}}\n"
 #define RUNNING  AGENTS UPSTREAM "hosts: [a]\norigins: ['https://a']\nlimits: {body: 1MiB}\n"
 
 static struct writ_config *
@@ -41,11 +41,11 @@ START_TEST(what_only_a_restart_can_take_is_refused_by_name)
         {RUNNING "tls: {cert: a, key: b}\n", "switching tls on or off:"},
         {RUNNING "admin_tls: {cert: a, key: b}\n", "switching admin_tls on or off:"},
         {AGENTS "upstreams: {fs: {stdio: [server, a]}}\n", "upstream"},
-        {AGENTS "upstreams: {fs: {stdio: [server]}, web: {http: 'http://x.example/mcp'}}\n",
+        {AGENTS "upstreams: {fs: {stdio: [server]}, web: {http: 'https://x.example/mcp'}}\n",
             "upstream"},
-        {AGENTS "upstreams: {fs: {stdio: [server, a]}, web: {http: 'http://y.example/mcp'}}\n",
+        {AGENTS "upstreams: {fs: {stdio: [server, a]}, web: {http: 'https://y.example/mcp'}}\n",
             "upstream"},
-        {AGENTS "upstreams: {fs: {stdio: [server, a]}, wob: {http: 'http://x.example/mcp'}}\n",
+        {AGENTS "upstreams: {fs: {stdio: [server, a]}, wob: {http: 'https://x.example/mcp'}}\n",
             "upstream"},
     };
 
@@ -68,7 +68,7 @@ START_TEST(the_rest_keeps_its_value_and_is_told)
     struct writ_config *fresh = config_of(AGENTS
         "upstreams: {fs: {stdio: [server, a], environment: {A: b}, inherit: [C], directory: /d,\n"
         "  timeout: 9s, list_timeout: 9s, credential: {meta: false}}, web: {http: "
-        "'http://x.example/mcp',\n"
+        "'https://x.example/mcp',\n"
         "  connections: 3, connect_timeout: 1s, resource: r, credential: {header: X}}}\n"
         "hosts: [a, b]\norigins: []\nlimits: {body: 2MiB, sessions: 3}\nlog: {level: debug}\n"
         "sessions: {window: 1m}\nledger: {busy_timeout: 1s}\ncredential: {lifetime: 9s}\n");
