@@ -6,6 +6,7 @@
 #include "gateway/refusal.h"
 #include "gateway/session_row.h"
 
+#include "base/hidden.h"
 #include "evidence/write.h"
 
 #define ANSWER_MAX       (4u << 20)
@@ -170,9 +171,10 @@ quote(struct writ_buf *text, struct writ_view said, size_t most)
 }
 
 static void
-put_instructions(struct writ_write *w, const struct writ_legs *legs)
+put_instructions(
+    struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
 {
-    writ_auto_buf text = writ_buf_make(ANSWER_MAX);
+    writ_auto_buf text = writ_buf_make(ANSWER_MAX), seen = writ_buf_make(ANSWER_MAX);
     size_t most = INSTRUCTIONS_MAX / (legs->n > 0 ? legs->n : 1);
 
     for (size_t i = 0; i < legs->n; i++) {
@@ -187,7 +189,9 @@ put_instructions(struct writ_write *w, const struct writ_legs *legs)
         }
     }
     if (text.len > 0 && writ_is_ok(writ_buf_check(&text, NULL))) {
-        writ_write_text(w, "instructions", writ_buf_view(&text));
+        writ_metrics_count(request->x->metrics, WRIT_COUNTER_CHARACTERS_HIDDEN,
+            writ_hidden_strip(&seen, writ_buf_view(&text)));
+        writ_write_text(w, "instructions", writ_buf_view(&seen));
     }
 }
 
@@ -208,7 +212,7 @@ put_joined(struct writ_write *w, const struct writ_request *request, const struc
         writ_write_text(w, "cacheScope", WRIT_LIT("private"));
     }
     put_capabilities(w, legs);
-    put_instructions(w, legs);
+    put_instructions(w, request, legs);
     put_meta(w, request, legs);
     writ_write_object_end(w);
 }
