@@ -323,6 +323,23 @@ open_upstreams(struct serve *serve, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* Which option asks for the address, and on which line. */
+static writ_result
+in_option(const struct serve *serve, const struct writ_listen_address *address, writ_result result,
+    struct writ_err *err)
+{
+    const struct writ_config *config = serve->options->config;
+    writ_auto_buf place = writ_buf_make(PATH_MAX_BYTES);
+
+    writ_buf_put(&place, config->file);
+    if (address->line > 0) {
+        writ_buf_fmt(&place, ":%zu", address->line);
+    }
+    writ_buf_str(&place, address == &config->listen ? ": listen" : ": admin_listen");
+    writ_buf_byte(&place, '\0');
+    return writ_is_ok(writ_buf_check(&place, NULL)) ? writ_fail_in(err, result, place.ptr) : result;
+}
+
 static writ_result
 open_listener(struct serve *serve, const struct writ_listen_address *address,
     const struct writ_tls_config *tls, const struct writ_route *routes, size_t routes_n,
@@ -350,7 +367,8 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
     };
 
     WRIT_TRY(writ_pem_read(tls, &pem, &options.tls, err));
-    WRIT_TRY(writ_listener_open(&options, serve->loops, serve->gateway.workers_n, ret, err));
+    WRIT_TRY(in_option(serve, address,
+        writ_listener_open(&options, serve->loops, serve->gateway.workers_n, ret, err), err));
     WRIT_LOG(serve->options->log, WRIT_LOG_INFO, "listening",
         writ_log_text("address", address->text), writ_log_int("port", writ_listener_port(*ret)),
         writ_log_bool("tls", tls->cert.len > 0),

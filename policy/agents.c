@@ -101,7 +101,7 @@ read_agent(struct writ_options *o, const struct writ_config *config, const struc
         .certificate = raw.certificate,
         .issuer = raw.issuer,
         .audience = raw.audience,
-        .jwks = raw.jwks,
+        .jwks = writ_host_is_url(raw.jwks) ? raw.jwks : writ_option_path(o, raw.jwks),
         .claims = raw.claims,
         .required_scopes = raw.required_scopes};
     switch (ret->kind) {

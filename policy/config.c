@@ -53,7 +53,7 @@ read_store(struct loading *l)
     if (store.len == 0 && l->top.store.len > 0) {
         WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "store"), "lacks the path");
     }
-    l->config->store = writ_option_join(&l->o, "", store);
+    l->config->store = writ_option_join(&l->o, "", writ_option_path(&l->o, store));
 }
 
 static void
@@ -144,7 +144,9 @@ read_anchor(struct loading *l, const struct writ_yaml *node, struct writ_anchor_
     if (raw.ca.len > 0 && !(url && writ_view_has_prefix(raw.to, WRIT_LIT("https:")))) {
         WRIT_OPTION_FAULT(&l->o, writ_option_of(node, "ca"), "is only for an https URL");
     }
-    *ret = (struct writ_anchor_config){.to = raw.to, .ca = raw.ca, .every_us = raw.every_us};
+    *ret = (struct writ_anchor_config){.to = url ? raw.to : writ_option_path(&l->o, raw.to),
+        .ca = raw.ca,
+        .every_us = raw.every_us};
 }
 
 static void
@@ -305,8 +307,8 @@ tell_first(const struct writ_findings *findings, const char *file, writ_result r
 }
 
 static WRIT_RESULT
-read_config(struct writ_view text, const char *file, struct writ_findings *findings,
-    struct writ_config_owner **ret)
+read_config(struct writ_view text, const char *file, struct writ_view folder,
+    struct writ_findings *findings, struct writ_config_owner **ret)
 {
     WRIT_AUTO(struct writ_config_owner *, owned_freep) owned = writ_alloc(sizeof *owned);
     struct loading l = {.owned = owned};
@@ -322,7 +324,7 @@ read_config(struct writ_view text, const char *file, struct writ_findings *findi
     atomic_init(&owned->references, 1);
     l.config = &owned->config;
     l.config->owner = owned;
-    l.o = (struct writ_options){.arena = owned->arena, .findings = findings};
+    l.o = (struct writ_options){.arena = owned->arena, .findings = findings, .folder = folder};
     owned->config.file = writ_view_copy(writ_view_str(file), owned->arena);
     if (owned->config.file.ptr == NULL) {
         return (writ_result){WRIT_E_NOMEM};
@@ -332,14 +334,14 @@ read_config(struct writ_view text, const char *file, struct writ_findings *findi
     return WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_config_read(struct writ_view text, const char *file, struct writ_findings *findings,
-    struct writ_config **ret, struct writ_err *err)
+static WRIT_RESULT
+read_from(struct writ_view text, const char *file, struct writ_view folder,
+    struct writ_findings *findings, struct writ_config **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) own = {0};
     struct writ_findings *used = findings != NULL ? findings : &own;
     struct writ_config_owner *owned = NULL;
-    writ_result result = read_config(text, file, used, &owned);
+    writ_result result = read_config(text, file, folder, used, &owned);
 
     writ_findings_sort(used);
     if (!writ_is_ok(result)) {
@@ -350,13 +352,22 @@ writ_config_read(struct writ_view text, const char *file, struct writ_findings *
 }
 
 WRIT_RESULT
+writ_config_read(struct writ_view text, const char *file, struct writ_findings *findings,
+    struct writ_config **ret, struct writ_err *err)
+{
+    return read_from(text, file, writ_view(NULL, 0), findings, ret, err);
+}
+
+WRIT_RESULT
 writ_config_load(const char *path, struct writ_findings *findings, struct writ_config **ret,
     struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(WRIT_CONFIG_BYTES_MAX);
+    writ_auto_buf folder = writ_buf_make(WRIT_TEXT_PATH_MAX);
 
     WRIT_TRY(writ_text_file(path, WRIT_CONFIG_BYTES_MAX, &text, err));
-    return writ_config_read(writ_buf_view(&text), path, findings, ret, err);
+    WRIT_TRY(writ_text_folder(path, &folder, err));
+    return read_from(writ_buf_view(&text), path, writ_buf_view(&folder), findings, ret, err);
 }
 
 const struct writ_config *

@@ -44,6 +44,7 @@ struct writ_listen_address {
     struct writ_view host; /* NUL-terminated literal address, without brackets */
     uint16_t port;         /* 0: the system picks one */
     bool ipv6, loopback;
+    size_t line; /* of the file, for messages; 0: it is the default */
 };
 
 /** PEM files of a listener. */
@@ -295,7 +296,7 @@ struct writ_config {
 };
 
 /**
- * Reads a configuration.
+ * Reads a configuration. Paths in it stay as they are written.
  *
  * @param text      the file's bytes, borrowed for the call
  * @param file      its name, for messages
@@ -314,7 +315,8 @@ struct writ_config {
 WRIT_RESULT writ_config_read(struct writ_view text, const char *file,
     struct writ_findings *findings, struct writ_config **ret, struct writ_err *err);
 
-/** Reads the file `path` and then as writ_config_read; also WRIT_E_ABSENT, WRIT_E_IO. */
+/** Reads the file `path` and then as writ_config_read, with its relative paths made absolute: they
+ * begin at the folder of the file. Also WRIT_E_ABSENT, WRIT_E_IO. */
 WRIT_RESULT writ_config_load(const char *path, struct writ_findings *findings,
     struct writ_config **ret, struct writ_err *err);
 

@@ -66,6 +66,8 @@ static const struct writ_section_row sections[WRIT_SECTION_COUNT] = {
 static const struct writ_setting settings[] = {
 #define TEXT(of, name, field, low, high, back, text)                                               \
     {ROW(of, TEXT, name, field, back, text), .least = (low), .most = (high)},
+#define PATH(of, name, field, low, high, back, text)                                               \
+    {ROW(of, PATH, name, field, back, text), .least = (low), .most = (high)},
 #define WORD(of, name, field, list, back, text)                                                    \
     {ROW(of, WORD, name, field, back, text), .words = (list)},
 #define SWITCH(of, name, field, back, text) {ROW(of, SWITCH, name, field, back, text)},
@@ -233,6 +235,14 @@ put_words(const char *const *words, size_t n, struct writ_buf *ret)
         writ_buf_str(ret, i > 0 ? ", " : "");
         writ_buf_str(ret, words[i]);
     }
+}
+
+static void
+read_path(struct writ_options *o, const struct writ_setting *s, const struct writ_yaml *node,
+    struct writ_view *ret)
+{
+    read_text(o, s, node, ret);
+    *ret = writ_option_path(o, *ret);
 }
 
 static void
@@ -488,6 +498,7 @@ read_address(struct writ_options *o, const struct writ_yaml *node, struct writ_l
         return;
     }
     result = writ_option_address(node->text, o->arena, ret);
+    ret->line = node->line;
     if (result.code == WRIT_E_NOMEM) {
         o->nomem = true;
     } else if (!writ_is_ok(result)) {
@@ -515,6 +526,9 @@ read_setting(
     switch (s->kind) {
     case WRIT_SETTING_TEXT:
         read_text(o, s, node, field);
+        break;
+    case WRIT_SETTING_PATH:
+        read_path(o, s, node, field);
         break;
     case WRIT_SETTING_WORD:
         read_word(o, s, node, field);
@@ -632,11 +646,29 @@ writ_option_of(const struct writ_yaml *map, const char *name)
 struct writ_view
 writ_option_join(struct writ_options *o, const char *before, struct writ_view text)
 {
-    writ_auto_buf buf = writ_buf_make(text.len + 64);
+    writ_auto_buf buf = writ_buf_make(writ_view_str(before).len + text.len);
     struct writ_view kept = {NULL, 0};
 
     writ_buf_str(&buf, before);
     writ_buf_put(&buf, text);
+    if (writ_is_ok(writ_buf_check(&buf, NULL))) {
+        kept = writ_view_copy(writ_buf_view(&buf), o->arena);
+    }
+    o->nomem = o->nomem || kept.ptr == NULL;
+    return kept;
+}
+
+struct writ_view
+writ_option_path(struct writ_options *o, struct writ_view path)
+{
+    writ_auto_buf buf = writ_buf_make(o->folder.len + path.len);
+    struct writ_view kept = {NULL, 0};
+
+    if (path.len == 0 || path.ptr[0] == '/' || o->folder.len == 0) {
+        return path;
+    }
+    writ_buf_put(&buf, o->folder);
+    writ_buf_put(&buf, path);
     if (writ_is_ok(writ_buf_check(&buf, NULL))) {
         kept = writ_view_copy(writ_buf_view(&buf), o->arena);
     }

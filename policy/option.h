@@ -12,6 +12,7 @@ enum writ_section {
 
 enum writ_setting_kind {
     WRIT_SETTING_TEXT = 0,
+    WRIT_SETTING_PATH,
     WRIT_SETTING_WORD,
     WRIT_SETTING_SWITCH,
     WRIT_SETTING_COUNT,
@@ -87,6 +88,7 @@ struct writ_options {
     struct writ_arena *arena;
     struct writ_findings *findings;
     bool nomem;
+    struct writ_view folder; /* of the file, with a '/' at its end; empty: paths stay as written */
 };
 
 /**
@@ -111,6 +113,10 @@ const struct writ_yaml *writ_option_of(const struct writ_yaml *map, const char *
 /** A copy of the two one after the other, in o->arena; ptr NULL (and o->nomem) without memory. */
 struct writ_view writ_option_join(
     struct writ_options *o, const char *before, struct writ_view text);
+
+/** The path, relative to the folder of the file when it is not absolute; in o->arena. Empty stays
+ * empty. ptr NULL (and o->nomem) without memory. */
+struct writ_view writ_option_path(struct writ_options *o, struct writ_view path);
 
 /** Memory for `n` objects of `size` bytes, or NULL (and o->nomem). At least one object. */
 void *writ_option_memory(struct writ_options *o, size_t n, size_t size);

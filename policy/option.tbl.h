@@ -4,6 +4,8 @@
  * SECTION(id, "title", struct, "sentence")  a map with a fixed set of members, read into `struct`
  * then one row for each option of it; `section` is the id, `field` the member of the struct:
  * TEXT(section, "name", field, least, most, fallback, "sentence")   bytes; no control characters
+ * PATH(section, "name", field, least, most, fallback, "sentence")   a text: a file or folder,
+ *                                                relative to the folder of the configuration file
  * WORD(section, "name", field, words, fallback, "sentence")         one of a list (option.c)
  * SWITCH(section, "name", field, fallback, "sentence")              true or false
  * COUNT(section, "name", field, least, most, fallback, "sentence")  a number
@@ -25,6 +27,9 @@
 #endif
 #ifndef TEXT
 #define TEXT(...)
+#endif
+#ifndef PATH
+#define PATH(...)
 #endif
 #ifndef WORD
 #define WORD(...)
@@ -97,9 +102,9 @@ TEXTS(top, "administrators", administrators, 64,
     "their own tenant, or of all when they have none. Nobody may when left out.")
 TEXT(top, "issuer", issuer, 1, 512, NONE,
     "The iss of credentials, as a URL; http:// and the listener's address when left out.")
-TEXT(top, "keys", keys, 1, 4096, "keys", "Directory of signing keys, made by `writ keys new`.")
+PATH(top, "keys", keys, 1, 4096, "keys", "Directory of signing keys, made by `writ keys new`.")
 TEXT(top, "store", store, 1, 4096, "sqlite://ledger.db",
-    "The ledger, made by `writ ledger init`: sqlite:// and a path.")
+    "The ledger, made by `writ ledger init`: sqlite:// and a path, relative to the folder of this file.")
 WORD(top, "profile", profile, profile_words, "crewai-v1",
     "How digests are derived (docs/policy.md).")
 TEXT(top, "separator", separator, 1, 8, "__",
@@ -124,9 +129,9 @@ INNER(top, "ledger", ledger, ledger, "Claims and time in the ledger.")
 INNER(top, "log", log, log, "What is logged; lines go to standard error.")
 
 SECTION(tls, "tls", struct writ_tls_config, "TLS of a listener; 1.2 and 1.3.")
-TEXT(tls, "cert", cert, 1, 4096, NONE, "PEM file of the server's certificate chain.")
-TEXT(tls, "key", key, 1, 4096, NONE, "PEM file of the server's key.")
-TEXT(tls, "client_ca", client_ca, 1, 4096, NONE,
+PATH(tls, "cert", cert, 1, 4096, NONE, "PEM file of the server's certificate chain.")
+PATH(tls, "key", key, 1, 4096, NONE, "PEM file of the server's key.")
+PATH(tls, "client_ca", client_ca, 1, 4096, NONE,
     "PEM file of the CA that client certificates must come from; none are asked for without it.")
 
 SECTION(agent, "an entry of agents", struct writ_raw_agent,
@@ -178,7 +183,7 @@ PAIRS(upstream, "environment", environment, 256,
     "Environment variables of the child, besides a small fixed set.")
 TEXTS(upstream, "inherit", inherit, 64,
     "Names of the gateway's own environment variables that the child gets as well.")
-TEXT(upstream, "directory", directory, 1, 4096, NONE, "Working directory of the child.")
+PATH(upstream, "directory", directory, 1, 4096, NONE, "Working directory of the child.")
 WORD(upstream, "sharing", sharing, sharing_words, "session",
     "session: each session has a child of its own, and so have the requests of each agent that come "
     "without one. all: one child serves everybody, and is told that its clients can do nothing.")
@@ -190,7 +195,7 @@ DURATION(upstream, "idle", idle_us, 100 * MS, 24 * HOUR, "10m",
 TEXT(upstream, "http", http, 1, 2048, NONE, "URL of a server that speaks over HTTP.")
 SWITCH(upstream, "insecure", insecure, "false",
     "Whether the URL may be plain http beyond loopback: only in a network of your own, such as that of a composition.")
-TEXT(upstream, "ca", ca, 1, 4096, NONE,
+PATH(upstream, "ca", ca, 1, 4096, NONE,
     "PEM file of the CA of an https URL; the system's when left out.")
 COUNT(upstream, "connections", connections, 1, 65536, "256",
     "Most connections to an http upstream, for each loop, beside those of GET and listen streams.")
@@ -227,11 +232,11 @@ SWITCH(attach, "meta", meta, "true", "Whether params._meta[\"io.writ/credential\
 SECTION(authorization, "authorization of an upstream", struct writ_raw_authorization,
     "A secret that is shown with every request, or, with client_id, tokens of an authorization "
     "server by the grant of client credentials. Files are read again at a reload.")
-TEXT(authorization, "file", file, 1, 4096, NONE,
+PATH(authorization, "file", file, 1, 4096, NONE,
     "File of the secret, which others must not be able to read: what is shown, or the client's.")
 TEXT(authorization, "variable", variable, 1, 256, NONE,
     "Environment variable of the secret, in place of a file.")
-TEXT(authorization, "key", key, 1, 4096, NONE,
+PATH(authorization, "key", key, 1, 4096, NONE,
     "PEM file of a private key, in place of the client's secret (private_key_jwt).")
 TEXT(authorization, "header", header, 1, 128, "Authorization", "HTTP header that shows it.")
 TEXT(authorization, "scheme", scheme, 0, 64, "Bearer",
@@ -331,15 +336,15 @@ INNER(reviewer, "key", key, voter_key,
     "The public key that its votes have to be signed with, whatever way they come.")
 TEXT(reviewer, "webhook", webhook, 1, 2048, NONE,
     "https URL (http on loopback) to which open reviews are posted, signed.")
-TEXT(reviewer, "secret", secret, 1, 4096, NONE,
+PATH(reviewer, "secret", secret, 1, 4096, NONE,
     "File with the secret of the webhook: whsec_ and base64 of 24 to 64 bytes.")
-TEXT(reviewer, "ca", ca, 1, 4096, NONE,
+PATH(reviewer, "ca", ca, 1, 4096, NONE,
     "PEM file of the authorities of the webhook's certificate; those of the system when left out.")
 TEXTS(reviewer, "worker", worker, 256,
     "Program and arguments of a process that is sent open reviews as lines of JSON.")
 PAIRS(reviewer, "environment", environment, 256, "Environment of the worker, beside what it inherits.")
 TEXTS(reviewer, "inherit", inherit, 64, "Names of variables that the worker gets from the gateway.")
-TEXT(reviewer, "directory", directory, 1, 4096, NONE, "Working directory of the worker.")
+PATH(reviewer, "directory", directory, 1, 4096, NONE, "Working directory of the worker.")
 NODE(reviewer, "opinions", opinions, SHAPE_OPINIONS, NONE,
     "Votes by rules: the first opinion that holds for a call is the vote; without one there is none.")
 TEXT(reviewer, "instructions", instructions, 1, 4096, NONE,
@@ -502,10 +507,10 @@ DURATION(ledger, "busy_timeout", busy_timeout_us, 1 * MS, 5 * MINUTE, "2s",
     "How long a locked database is waited for.")
 DURATION(ledger, "scrub_every", scrub_every_us, 1 * SECOND, 366 * DAY, "24h",
     "How often all records are verified beside the work; an edit that is found refuses every call.")
-TEXT(ledger, "remember", remember, 1, 4096, NONE,
+PATH(ledger, "remember", remember, 1, 4096, NONE,
     "File in which the gateway keeps the last checkpoint, to see that the ledger was put back from a copy; "
     "beside the ledger (`ledger.db.remembered`) when left out. Keep it out of backups.")
-TEXT(ledger, "pinned", pinned, 1, 4096, NONE,
+PATH(ledger, "pinned", pinned, 1, 4096, NONE,
     "File with a checkpoint that the ledger must contain, or it is not opened.")
 NODE(ledger, "anchors", anchors, SHAPE_ANCHORS, NONE,
     "Where the ledger's last checkpoint is kept, out of reach of who changes the ledger.")
@@ -515,7 +520,7 @@ SECTION(anchor, "an entry of anchors", struct writ_raw_anchor,
 TEXT(anchor, "to", to, 1, 4096, REQUIRED,
     "A file, which never goes back to an older checkpoint, or an https URL (http on loopback), to "
     "which checkpoints are posted.")
-TEXT(anchor, "ca", ca, 1, 4096, NONE,
+PATH(anchor, "ca", ca, 1, 4096, NONE,
     "PEM file of the authorities of the URL's certificate; the system's when left out.")
 DURATION(anchor, "every", every_us, 1 * SECOND, 366 * DAY, "1m",
     "How often it is looked whether there is a new checkpoint.")
@@ -526,6 +531,7 @@ WORD(log, "level", level, level_words, "info",
 
 #undef SECTION
 #undef TEXT
+#undef PATH
 #undef WORD
 #undef SWITCH
 #undef COUNT

@@ -272,6 +272,7 @@ kind_members(struct writ_write *w, const struct writ_setting *s)
 {
     switch (s->kind) {
     case WRIT_SETTING_TEXT:
+    case WRIT_SETTING_PATH:
         text_members(w, s);
         break;
     case WRIT_SETTING_WORD:
@@ -673,6 +674,8 @@ kind_name(const struct writ_setting *s)
     switch (s->kind) {
     case WRIT_SETTING_TEXT:
         return "text";
+    case WRIT_SETTING_PATH:
+        return "path";
     case WRIT_SETTING_WORD:
         return "word";
     case WRIT_SETTING_SWITCH:
@@ -790,7 +793,7 @@ writ_schema_manual(struct writ_buf *ret, struct writ_err *err)
         "A duration is a number and a unit: `500ms`, `60s`, `10m`, `24h`, `7d`. A size is a number "
         "of bytes,\nor one with a unit: `65536`, `64KiB`, `4MiB`. Texts need quotes only where "
         "YAML "
-        "wants them.\n");
+        "wants them. A path is\nrelative to the folder of the configuration file.\n");
     for (int section = WRIT_SECTION_top; section < WRIT_SECTION_COUNT; section++) {
         manual_section(ret, (enum writ_section)section);
     }

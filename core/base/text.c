@@ -452,6 +452,26 @@ read_rest(int fd, size_t max, struct writ_buf *ret)
 }
 
 WRIT_RESULT
+writ_text_folder(const char *path, struct writ_buf *ret, struct writ_err *err)
+{
+    char here[WRIT_TEXT_PATH_MAX];
+    struct writ_view folder = writ_view_str(path);
+
+    while (folder.len > 0 && folder.ptr[folder.len - 1] != '/') {
+        folder.len--;
+    }
+    if (path[0] != '/') {
+        if (getcwd(here, sizeof here) == NULL) {
+            WRIT_FAIL(err, WRIT_E_IO, "the working directory: %s", strerrordesc_np(errno));
+        }
+        writ_buf_str(ret, here);
+        writ_buf_str(ret, here[1] != '\0' ? "/" : ""); /* but for the root */
+    }
+    writ_buf_put(ret, folder);
+    return writ_buf_check(ret, err);
+}
+
+WRIT_RESULT
 writ_text_file(const char *path, size_t max, struct writ_buf *ret, struct writ_err *err)
 {
     WRIT_AUTO(int, close_fd) fd = -1;

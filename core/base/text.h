@@ -37,6 +37,12 @@ void writ_text_safe(struct writ_buf *buf, struct writ_view text, size_t max);
  * (RFC 9110 5.5). */
 bool writ_text_is_field(struct writ_view text);
 
+#define WRIT_TEXT_PATH_MAX 8192
+
+/** Appends the absolute path of the folder that `path` is in, with a '/' at its end; links stay as
+ * they are. WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_text_folder(const char *path, struct writ_buf *ret, struct writ_err *err);
+
 /** Reads a whole regular file of at most `max` bytes. WRIT_E_ABSENT, WRIT_E_LIMIT, WRIT_E_IO. */
 WRIT_RESULT writ_text_file(
     const char *path, size_t max, struct writ_buf *ret, struct writ_err *err);

@@ -125,24 +125,40 @@ load(int dir, bool secrets, struct writ_keyring **ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_keydir_load(const char *path, struct writ_keyring **ret, struct writ_err *err)
+static WRIT_RESULT
+open_and_load(const char *path, bool secrets, struct writ_keyring **ret, struct writ_err *err)
 {
     WRIT_AUTO(int, writ_trusted_close) fd = -1;
 
     WRIT_TRY(writ_trusted_dir(path, &fd, err));
     WRIT_TRY(lock_dir(fd, LOCK_SH, err));
-    return writ_fail_in(err, load(fd, true, ret, err), path);
+    return writ_fail_in(err, load(fd, secrets, ret, err), path);
+}
+
+/* Of a directory without keys: what makes them. */
+static WRIT_RESULT
+with_hint(writ_result result, const char *path, struct writ_err *err)
+{
+    struct writ_err why = {0};
+
+    if (result.code == WRIT_E_ABSENT && err != NULL) {
+        why = *err;
+        return writ_fail(
+            err, result.code, "%s. Make the keys with: writ keys new --dir %s", why.text, path);
+    }
+    return result;
+}
+
+WRIT_RESULT
+writ_keydir_load(const char *path, struct writ_keyring **ret, struct writ_err *err)
+{
+    return with_hint(open_and_load(path, true, ret, err), path, err);
 }
 
 WRIT_RESULT
 writ_keydir_list(const char *path, struct writ_keyring **ret, struct writ_err *err)
 {
-    WRIT_AUTO(int, writ_trusted_close) fd = -1;
-
-    WRIT_TRY(writ_trusted_dir(path, &fd, err));
-    WRIT_TRY(lock_dir(fd, LOCK_SH, err));
-    return writ_fail_in(err, load(fd, false, ret, err), path);
+    return with_hint(open_and_load(path, false, ret, err), path, err);
 }
 
 /* ---- changing */

@@ -176,9 +176,15 @@ writ_trusted_load(const char *path, mode_t forbidden, struct writ_buf *ret, stru
 {
     WRIT_AUTO(int, writ_trusted_close) dir = -1;
     const char *name = NULL;
+    struct writ_err why = {0};
+    writ_result result;
 
     WRIT_TRY(writ_trusted_folder(path, &dir, &name, err));
-    return writ_trusted_read(dir, name, forbidden, ret, err);
+    result = writ_trusted_read(dir, name, forbidden, ret, &why);
+    if (!writ_is_ok(result)) { /* whose text begins with the name alone */
+        WRIT_FAIL(err, result.code, "%.*s%s", (int)(name - path), path, why.text);
+    }
+    return WRIT_DONE;
 }
 
 writ_result

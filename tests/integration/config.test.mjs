@@ -231,14 +231,14 @@ test('what stands in the way of a start is told with its name', { timeout: 60000
     writeFileSync(join(folder, 'empty'), '', { mode: 0o600 });
   };
   for (const [config, told, change] of [
-    [{ listen: address }, `${address}: listener: cannot bind the address: Address already in use`],
-    [{ admin_listen: address }, `${address}: listener: cannot bind the address: Address already in use`],
-    [{ keys: 'none' }, 'none: cannot open the directory: No such file or directory'],
+    [{ listen: address }, `/writ.yaml:2: listen: ${address}: listener: cannot bind the address: Address already in use`],
+    [{ admin_listen: address }, `/writ.yaml:3: admin_listen: ${address}: listener: cannot bind the address: Address already in use`],
+    [{ keys: 'none' }, 'none: cannot open the directory: No such file or directory. Make the keys with: writ keys new --dir /'],
     [{ keys: 'text' }, 'text: cannot open the directory: Not a directory'],
     [{ keys: 'folder' }, 'folder: keys.json: cannot open: No such file or directory'],
     [{}, 'keys: mode 0777 gives writing to others (chmod 700)', (g) => chmodSync(g.path('keys'), 0o777)],
-    [{ store: 'sqlite://none' }, 'there is no ledger at none; `writ ledger init` makes one'],
-    [{ store: 'sqlite://folder' }, 'the ledger, folder, is something else, not a regular file'],
+    [{ store: 'sqlite://none' }, '/none; `writ ledger init` makes one'],
+    [{ store: 'sqlite://folder' }, '/folder, is something else, not a regular file'],
     [{ store: 'sqlite://text' }, 'text: database: file is not a database'],
     [{ store: 'sqlite://empty' }, 'empty: the file is not a ledger'],
     [{ tls: { cert: 'none', key: 'text' } }, 'none: cannot open: No such file or directory'],
@@ -255,4 +255,35 @@ test('a server over stdio that cannot be started is told with the reason in word
   const gateway = await startGateway(t, { upstreams: { up: { stdio: ['/nonexistent/server'] } }, tools: {} });
   const line = await gateway.waitLog('upstream_ended');
   assert.deepEqual([line.upstream, line.why, line.error], ['up', 'not_started', 'No such file or directory']);
+});
+
+test('paths in a file begin at its folder, wherever the program is started', { timeout: 60000 }, async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'writ-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const name = 'etc'.repeat(40); // a long one: a path is as long as it is
+  const etc = join(dir, name);
+  mkdirSync(join(etc, 'more'), { recursive: true, mode: 0o700 });
+  writ('keys', 'new', '--dir', join(etc, 'keys'));
+  writ('ledger', 'init', join(etc, 'more/ledger.db'));
+  const said = (config, file = `${name}/writ.yaml`, cwd = dir) => {
+    writeFileSync(join(etc, 'writ.yaml'), JSON.stringify({ listen: '127.0.0.1:0', tools: {}, store: 'sqlite://more/ledger.db', ...config }));
+    const run = spawnSync(BIN, ['serve', file], { cwd, encoding: 'utf8', timeout: 20000 });
+    return run.stderr.split('\n').filter(Boolean).map((l) => JSON.parse(l)).find((l) => l.event === 'not_started').why;
+  };
+  const none = (path) => `${join(etc, path)}: cannot open`;
+  const up = { http: 'https://127.0.0.1:1/mcp' };
+  for (const [what, config] of Object.entries({
+    keys: { keys: 'none-keys' }, store: { store: 'sqlite://none-store' }, cert: { tls: { cert: 'none-cert', key: 'none-key' } },
+    admin: { admin_listen: '127.0.0.1:0', admin_tls: { cert: 'none-admin', key: 'none-key' } },
+    jwks: { agents: [{ issuer: 'https://i.example', audience: 'a', jwks: 'none-jwks', tenant: 't' }] },
+    ca: { upstreams: { up: { ...up, ca: 'none-ca' } } },
+    file: { upstreams: { up: { ...up, authorization: { file: 'none-file' } } } },
+    pinned: { ledger: { pinned: 'none-pinned' } },
+  })) {
+    const why = said(config);
+    assert.match(why, new RegExp(`${etc}/none-`), `${what}: ${why}`);
+    assert.equal(said(config, join(etc, 'writ.yaml'), '/'), why.replaceAll(`${name}/writ.yaml`, join(etc, 'writ.yaml')), `${what}: the same from anywhere`);
+  }
+  assert.ok(said({ keys: join(dir, 'none') }).startsWith(`${dir}/none: cannot open`), 'an absolute path stays');
+  assert.ok(said({ keys: 'none-keys' }).startsWith(none('none-keys')));
 });
