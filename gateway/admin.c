@@ -87,6 +87,9 @@ answer_metrics(struct writ_exchange *x, void *ctx)
     writ_auto_buf text = writ_buf_make(ADMIN_TEXT_MAX);
 
     writ_metrics_put(admin->metrics, &text);
+    if (admin->put_more != NULL) {
+        admin->put_more(admin->more, &text);
+    }
     if (!writ_is_ok(writ_buf_check(&text, NULL))) {
         writ_exchange_reply(x, 500, text_headers, 2, WRIT_LIT("no memory\n"));
         return;

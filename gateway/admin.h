@@ -29,6 +29,8 @@ struct writ_admin_check {
 /** What the admin routes answer from. Owned by the caller, outlives the listener. */
 struct writ_admin {
     struct writ_metrics *metrics;
+    void (*put_more)(const void *ctx, struct writ_buf *ret); /* further metrics; NULL: none */
+    const void *more;                                        /* its ctx */
     struct writ_admin_check checks[WRIT_ADMIN_CHECKS_MAX];
     size_t check_count;
     /* or NULL: appends lines to /readyz that do not change its status; as `holds` */

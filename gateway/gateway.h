@@ -13,6 +13,7 @@
 #include "gateway/admin.h"
 #include "gateway/answers.h"
 #include "gateway/kills.h"
+#include "gateway/labels.h"
 #include "gateway/listener.h"
 #include "gateway/logins.h"
 #include "gateway/lookups.h"
@@ -36,6 +37,7 @@ struct writ_gateway {
     struct writ_logins *logins;   /* to the page */
     struct writ_lookups *lookups; /* in the ledger */
     struct writ_metrics *metrics;
+    struct writ_labels *labels; /* counts by upstream and tool */
     struct writ_resolver *resolver;
     const struct writ_profile *profile;
     const struct writ_config *config; /* as at the start: listeners, upstreams, limits */

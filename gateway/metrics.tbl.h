@@ -4,8 +4,9 @@
  * WRIT_METRIC_GAUGE(NAME, text, help)              goes up and down
  * WRIT_METRIC_HISTOGRAM(NAME, text, help)          seconds
  * WRIT_METRIC_VECTOR(NAME, text, label, set, help) a counter per value of an enumeration
+ * WRIT_METRIC_LABELS(NAME, text, type, labels, help)  labels of the configuration's names: labels.c
  *
- * The name on the wire is "writ_" and the text. A vector's `set` names the enumeration: its values
+ * docs/monitoring.md has every row; a test compares. The name on the wire is "writ_" and the text. A vector's `set` names the enumeration: its values
  * and their texts are in metrics.c. */
 #ifndef WRIT_METRIC_COUNTER
 #define WRIT_METRIC_COUNTER(NAME, text, help)
@@ -15,6 +16,9 @@
 #endif
 #ifndef WRIT_METRIC_HISTOGRAM
 #define WRIT_METRIC_HISTOGRAM(NAME, text, help)
+#endif
+#ifndef WRIT_METRIC_LABELS
+#define WRIT_METRIC_LABELS(NAME, text, type, labels, help)
 #endif
 #ifndef WRIT_METRIC_VECTOR
 #define WRIT_METRIC_VECTOR(NAME, text, label, set, help)
@@ -52,6 +56,11 @@ WRIT_METRIC_GAUGE(SESSIONS_OPEN, "sessions_open", "MCP sessions that are open")
 WRIT_METRIC_GAUGE(UPSTREAMS_SILENT, "upstreams_silent",
     "Upstreams that are left out of lists for now, because they did not answer in time")
 
+WRIT_METRIC_GAUGE(LEDGER_RECORDS, "ledger_records", "Records in the ledger")
+WRIT_METRIC_GAUGE(LEDGER_QUEUED, "ledger_queued", "Records that wait to be written")
+WRIT_METRIC_GAUGE(CLAIMS, "claims", "Calls that are remembered so that they do not run twice")
+WRIT_METRIC_GAUGE(REVIEWS_OPEN, "reviews_open", "Reviews that are open, or were over a moment ago")
+
 WRIT_METRIC_HISTOGRAM(
     REQUEST_SECONDS, "request_seconds", "From the end of a request's head to its answer")
 WRIT_METRIC_HISTOGRAM(CALL_SECONDS, "call_seconds", "The same for governed calls")
@@ -65,6 +74,13 @@ WRIT_METRIC_VECTOR(
     REFUSALS, "refusals_total", "reason", REASON, "Requests and calls refused, by reason")
 WRIT_METRIC_VECTOR(STATUS, "responses_total", "class", STATUS, "Answers by class of status")
 
+WRIT_METRIC_LABELS(BUILD, "build_info", "gauge", "version", "The build: always 1")
+WRIT_METRIC_LABELS(UPSTREAM_UP, "upstream_up", "gauge", "upstream",
+    "1 while an upstream can be called, else 0")
+WRIT_METRIC_LABELS(CALLS, "calls_total", "counter", "upstream, tool, verdict",
+    "Governed calls by the rule that decided")
+
+#undef WRIT_METRIC_LABELS
 #undef WRIT_METRIC_COUNTER
 #undef WRIT_METRIC_GAUGE
 #undef WRIT_METRIC_HISTOGRAM

@@ -253,6 +253,66 @@ upstreams_silent(void *ctx)
 }
 
 static int64_t
+ledger_records(void *ctx)
+{
+    struct writ_ledger_health health;
+
+    writ_ledger_health(ctx, &health);
+    return (int64_t)health.records;
+}
+
+static int64_t
+ledger_queued(void *ctx)
+{
+    struct writ_ledger_health health;
+
+    writ_ledger_health(ctx, &health);
+    return (int64_t)health.queued;
+}
+
+static int64_t
+claims(void *ctx)
+{
+    struct writ_ledger_health health;
+
+    writ_ledger_health(ctx, &health);
+    return (int64_t)health.claims;
+}
+
+static int64_t
+reviews_open(void *ctx)
+{
+    struct writ_ledger_health health;
+
+    writ_ledger_health(ctx, &health);
+    return (int64_t)health.reviews;
+}
+
+static void
+ask_ledger(struct writ_gateway *gateway)
+{
+    static const struct {
+        enum writ_gauge gauge;
+        int64_t (*ask)(void *ctx);
+    } asked[] = {
+        {WRIT_GAUGE_LEDGER_RECORDS, ledger_records},
+        {WRIT_GAUGE_LEDGER_QUEUED, ledger_queued},
+        {WRIT_GAUGE_CLAIMS, claims},
+        {WRIT_GAUGE_REVIEWS_OPEN, reviews_open},
+    };
+
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        writ_metrics_ask(gateway->metrics, asked[i].gauge, asked[i].ask, gateway->ledger);
+    }
+}
+
+static void
+put_labels(const void *ctx, struct writ_buf *ret)
+{
+    writ_labels_put(ctx, ret);
+}
+
+static int64_t
 sessions_open(void *ctx)
 {
     return (int64_t)writ_sessions_count(ctx);
@@ -399,6 +459,9 @@ open_listeners(struct serve *serve, struct writ_err *err)
 
     make_routes(serve);
     gateway->admin.metrics = gateway->metrics;
+    gateway->admin.put_more = put_labels;
+    gateway->admin.more = gateway;
+    ask_ledger(gateway);
     serve->ready = (struct writ_ready){.gateway = gateway, .generation = &serve->generation};
     WRIT_TRY(writ_ready_open(&serve->ready, err));
     WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
@@ -459,6 +522,7 @@ open_all(struct serve *serve, struct writ_err *err)
         &gateway->sessions, err));
     writ_sessions_divide(gateway->sessions, (unsigned)config->limits.agent_percent,
         (unsigned)config->limits.tenant_percent);
+    WRIT_TRY(writ_labels_new(&gateway->labels, err));
     WRIT_TRY(writ_answers_new(&gateway->answers, err));
     WRIT_TRY(writ_owners_new(&gateway->owners, err));
     WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
@@ -588,6 +652,7 @@ close_all(struct serve *serve)
     writ_owners_free(gateway->owners);
     writ_logins_free(gateway->logins);
     writ_metrics_free(gateway->metrics);
+    writ_labels_free(gateway->labels);
     writ_generation_drop(serve->generation);
     writ_seen_wipe(&serve->seen);
     writ_buf_wipe(&serve->issuer);

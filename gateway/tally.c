@@ -183,15 +183,34 @@ log_refused(const struct writ_request *request)
     write_line(request, "refused", &line);
 }
 
+static void
+count_call(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    bool known = call->upstream != NULL || call->framework != NULL;
+    enum writ_decision_route route = WRIT_DECISION_DENY;
+
+    for (enum writ_decision_route r = WRIT_DECISION_DENY; r <= WRIT_DECISION_REVISE; r++) {
+        route = writ_decision_is(&call->decision, r) ? r : route;
+    }
+    writ_labels_count(request->worker->gateway->labels,
+        known ? call->upstream_name : (struct writ_view){NULL, 0}, call->verdict.rule, route);
+}
+
 void
 writ_tally_end(const struct writ_request *request)
 {
-    if (request->worker->gateway->log->level < WRIT_LOG_INFO) {
-        return;
-    }
+    bool told = request->worker->gateway->log->level >= WRIT_LOG_INFO;
+
     if (request->call != NULL) {
-        log_call(request);
-    } else if (request->refused != WRIT_REASON_NONE) {
+        enum writ_hook_deed way = request->endpoint->hook;
+        if (way == WRIT_HOOK_NONE || way == WRIT_HOOK_BEFORE) { /* one call, once */
+            count_call(request);
+        }
+        if (told) {
+            log_call(request);
+        }
+    } else if (told && request->refused != WRIT_REASON_NONE) {
         log_refused(request);
     }
 }

@@ -69,9 +69,42 @@ test('no metric is declared and never counted', async (t) => {
   const names = [...table.matchAll(/^WRIT_METRIC_[A-Z]+\(\s*[A-Z_]+,\s*"([a-z_]+)"/gm)].map((m) => m[1]);
   assert.ok(names.length > 20);
   // driven in listener.test.mjs (a refused connection, TLS) and notices.test.mjs (tasks); gauges may be 0 again
-  const quiet = ['connections_refused_total', 'tls_failures_total', 'streams_open', 'task_words_dropped_total'];
+  const quiet = ['ledger_queued', 'reviews_open', 'connections_refused_total', 'tls_failures_total', 'streams_open', 'task_words_dropped_total'];
   for (const name of names.filter((n) => !quiet.includes(n))) {
     const lines = text.split('\n').filter((l) => l.startsWith(`writ_${name}`));
     assert.ok(lines.some((l) => Number(l.split(' ').at(-1)) > 0), `${name} never counted: ${lines}`);
   }
+});
+
+const TABLE = readFileSync(join(SOURCE, 'gateway/metrics.tbl.h'), 'utf8');
+
+test('docs/monitoring.md has every metric with its type, labels and sentence', () => {
+  const rows = [...TABLE.matchAll(/^WRIT_METRIC_([A-Z]+)\(([^;]*?)\)$/gms)].map(([, kind, args]) => {
+    const texts = [...args.matchAll(/"([^"]*)"/g)].map((m) => m[1]);
+    const [name, type, labels, help] = kind === 'LABELS' ? texts
+      : kind === 'VECTOR' ? [texts[0], 'counter', texts[1], texts[2]] : [texts[0], kind.toLowerCase(), '', texts[1]];
+    return `| \`writ_${name}\` | ${type} | ${labels === '' ? '' : labels.split(', ').map((l) => `\`${l}\``).join(', ')} | ${help} |`;
+  });
+  const page = readFileSync(join(SOURCE, 'docs/monitoring.md'), 'utf8').split('\n## Metrics')[1];
+  assert.deepEqual(page.split('\n').filter((l) => l.startsWith('| `')), rows);
+});
+
+test('calls are counted by the upstream and tool of the configuration, never by a name of the caller', async (t) => {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url }, gone: { stdio: ['/nonexistent/server'] } },
+    tools: { 'up/pay': { scope: 's', arguments: ANY }, 'up/re*': { scope: 's', arguments: [{ arg: 'n', op: 'lt', value: 5 }], duplicates: 'allow' } } });
+  const s = await openSession(gw);
+  for (const [tool, n] of [['up__pay', 1], ['up__read', 1], ['up__rest', 9], ['up__evil"\n', 1], ['up__other', 1], ['nowhere__pay', 1]]) await s.call(tool, { n });
+  const calls = async (labels) => gw.metric(`writ_calls_total{${labels}}`);
+  assert.equal(await calls('upstream="up",tool="pay",verdict="allow"'), 1);
+  assert.equal(await calls('upstream="up",tool="re*",verdict="allow"'), 1);
+  assert.equal(await calls('upstream="up",tool="re*",verdict="deny"'), 1);
+  assert.equal(await calls('upstream="up",tool="unlisted",verdict="deny"'), 2);
+  const { text } = await gw.admin('/metrics');
+  assert.doesNotMatch(text, /evil|other|nowhere/);
+  assert.match(text, /^writ_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
+  assert.equal(await gw.metric('writ_upstream_up{upstream="up"}'), 1);
+  assert.equal(await gw.metric('writ_upstream_up{upstream="gone"}'), 0);
+  assert.equal(await gw.metric('writ_ledger_records'), JSON.parse(gw.ledger(['verify']).out).records);
+  assert.ok(await gw.metric('writ_claims') >= 1);
 });
