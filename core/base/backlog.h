@@ -12,7 +12,7 @@
 
 #define WRIT_BACKLOG_MAX      ((size_t)1 << 20) /* bytes that wait to be written */
 #define WRIT_BACKLOG_PIECE    4096 /* PIPE_BUF: a writable pipe takes so much at once (pipe(7)) */
-#define WRIT_BACKLOG_PAUSE_MS 5    /* between two writes: lines that come meanwhile share one */
+#define WRIT_BACKLOG_PAUSE_MS 20   /* between two writes: lines that come meanwhile share one */
 #define WRIT_BACKLOG_END_MS   1000 /* how long the end waits for a reader that does not read */
 
 struct writ_backlog;

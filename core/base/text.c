@@ -344,6 +344,20 @@ put_point(struct writ_buf *buf, uint32_t point, bool json)
     }
 }
 
+/* How many bytes at the front are printable ASCII that no literal escapes: nearly all of what is
+ * logged. */
+static size_t
+plain_run(struct writ_view text)
+{
+    size_t n = 0;
+
+    while (n < text.len && text.ptr[n] >= 0x20 && text.ptr[n] < 0x7f && text.ptr[n] != '"' &&
+           text.ptr[n] != '\\') {
+        n++;
+    }
+    return n;
+}
+
 /* The text, safe for a line; `json`: inside of a string literal as well. */
 static void
 put_safe(struct writ_buf *buf, struct writ_view text, size_t max, bool json)
@@ -352,8 +366,11 @@ put_safe(struct writ_buf *buf, struct writ_view text, size_t max, bool json)
 
     while (rest.len > 0) {
         uint32_t point;
-        size_t len = writ_text_character(rest, &point);
-        if (len == 0) {
+        size_t plain = plain_run(rest);
+        size_t len = plain > 0 ? plain : writ_text_character(rest, &point);
+        if (plain > 0) {
+            writ_buf_put(buf, writ_view_sub(rest, 0, plain));
+        } else if (len == 0) {
             /* a character that only the cut broke is left out, not shown as a bad byte */
             if (rest.len < 4 && text.len > max &&
                 writ_text_character(writ_view(rest.ptr, text.len - (max - rest.len)), &point) > 0) {
