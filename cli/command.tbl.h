@@ -77,13 +77,17 @@ VALUE(ledger_init, "origin", "NAME",
     "The name of the ledger in its checkpoints and keys, such as example.com/ledger: one that no other "
     "ledger ever has. writ-ledger/ and a random id by default.")
 COMMAND(ledger_list, "ledger list", "PATH", 1, 1, "list decisions, newest first",
-    "Works while a gateway writes the ledger. Without --limit the newest 50 are listed. Times are "
+    "Works while a gateway writes the ledger. Each line has time, verdict (shadow: it was recorded, and the "
+    "call went on), outcome (in_flight: the call may run), agent, upstream, tool, reason of a refusal, run and "
+    "decision. Without --limit the newest 50 are listed. Times are "
     "RFC 3339, such as 2026-06-25T05:00:00Z.")
 VALUE(ledger_list, "tenant", "TENANT", "Only decisions of this tenant.")
 VALUE(ledger_list, "boundary", "ID", "Only decisions of this run or session.")
 VALUE(ledger_list, "agent", "ID", "Only decisions about calls of this agent.")
 VALUE(ledger_list, "tool", "NAME", "Only decisions about this tool, by the upstream's own name.")
 VALUE(ledger_list, "decision", "VERDICT", "Only allow, deny, require_approval or revise.")
+VALUE(ledger_list, "reason", "NAME", "Only refusals with this reason.")
+VALUE(ledger_list, "outcome", "OUTCOME", "Only executed, error, blocked, timeout, in_flight or replaced.")
 VALUE(ledger_list, "since", "TIME", "Only decisions made at this time or later.")
 VALUE(ledger_list, "until", "TIME", "Only decisions made before this time.")
 VALUE(ledger_list, "limit", "N", "List at most N decisions; 0 lists all.")

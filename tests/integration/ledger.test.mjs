@@ -79,12 +79,16 @@ test('list filters, newest first', () => {
   assert.equal(all[4].sealed, true);
   assert.equal(all[0].sealed, false);
   const lines = ledger('list', path).out.trimEnd().split('\n');
-  assert.equal(lines.length, 5);
-  assert.match(lines[0], /allow +in flight +agent +write_file +two +d-/);
+  assert.equal(lines.length, 6);
+  assert.match(lines[0], /^TIME +VERDICT +OUTCOME +AGENT +UPSTREAM +TOOL +REASON +RUN +DECISION$/);
+  assert.match(lines[1], /allow +in_flight +agent +(-|\S+) +write_file +- +two +d-/);
+  assert.deepEqual(list('--outcome', 'in_flight').map((d) => d.leaf), [9]);
+  assert.deepEqual(list('--outcome', 'executed').map((d) => d.leaf), [0]);
+  assert.deepEqual(list('--outcome', 'error', '--limit', '1').map((d) => d.leaf), [7], 'a limit is of what is listed');
 });
 
 test('list refuses options that say nothing', () => {
-  for (const args of [['--decision', 'maybe'], ['--since', 'yesterday'], ['--until', '2026'], ['--limit', '-1'], ['--limit', 'many']]) {
+  for (const args of [['--decision', 'maybe'], ['--outcome', 'good'], ['--reason', 'whim'], ['--since', 'yesterday'], ['--until', '2026'], ['--limit', '-1'], ['--limit', 'many']]) {
     const run = ledger('list', path, ...args);
     assert.equal(run.code, 2, args.join(' '));
     assert.equal(run.out, '');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCE, bearer, startGateway, until } from '../support/gateway.mjs';
+import { SOURCE, bearer, startGateway, until, writ } from '../support/gateway.mjs';
 import { CREW, setUp } from '../support/hooks.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { openSession } from '../support/rpc.mjs';
@@ -57,6 +57,16 @@ test('each governed call has one line: who, what, verdict, reason, constraint, o
   only(await call('pay', 2), { verdict: 'allow', outcome: 'error', error_type: 'upstream_error' });
   up.onCall = (a) => a.reset();
   only(await call('pay', 3), { verdict: 'allow', reason: 'upstream_failed', outcome: 'error' });
+
+  // the same in the ledger, by reason; what was refused is not in flight
+  const listed = (...args) => gw.decisions(args);
+  assert.deepEqual(listed('--reason', 'constraint_failed').map((d) => [d.upstream, d.tool, d.reason, d.shadow, d.decision]),
+    [['up', 'pay', 'constraint_failed', false, 'deny'], ['up', 'shadow', 'constraint_failed', true, 'deny']]);
+  assert.deepEqual(listed('--outcome', 'in_flight'), []);
+  const text = writ(['ledger', 'list', gw.ledgerFile, '--reason', 'constraint_failed']).out.split('\n');
+  assert.match(text[0], /^TIME +VERDICT +OUTCOME/);
+  assert.match(text[1], /  shadow    executed   dev  up  shadow  constraint_failed  /);
+  assert.match(text[2], /  deny      \S+ +dev  up  pay  constraint_failed  /);
 
   const from = gw.log.length;
   await s.request('no/such/method', {});
