@@ -23,15 +23,24 @@ open_files(const struct writ_cli *cli, struct writ_roster *roster, struct writ_e
 /* ---- crew check */
 
 static void
+put_finding(const char *severity, const struct writ_crew_finding *finding)
+{
+    writ_auto_buf line = writ_buf_make(OUTPUT_MAX);
+
+    writ_buf_fmt(&line, "%s: %s", severity, finding->path.len > 0 ? "" : "the shape");
+    writ_text_safe(&line, finding->path, finding->path.len);
+    writ_buf_fmt(&line, ": %s\n", finding->code);
+    writ_cli_put(writ_buf_view(&line));
+}
+
+static void
 put_lint(const struct writ_crew_findings *findings, const char *severity, bool json,
     struct writ_write *w)
 {
     for (size_t at = 0; at < writ_crew_findings_count(findings); at++) {
         const struct writ_crew_finding *finding = writ_crew_findings_at(findings, at);
         if (!json) {
-            writ_cli_print("%s: %s" WRIT_VIEW_FMT "%s%s\n", severity,
-                finding->path.len > 0 ? "" : "the shape", WRIT_VIEW_ARG(finding->path), ": ",
-                finding->code);
+            put_finding(severity, finding);
             continue;
         }
         writ_write_object_begin(w);
@@ -197,11 +206,12 @@ put_verdict(const struct writ_cli *cli, const struct writ_ballots_result *verdic
 
     if (!cli->json) {
         writ_cli_put(writ_view(verdict->why.ptr, verdict->why.len));
-        writ_cli_print("%s" WRIT_VIEW_FMT "\n",
-            !verdict->resolved  ? "no value"
-            : value.ptr == NULL ? "resolved: no output"
-                                : "resolved: ",
-            WRIT_VIEW_ARG(value));
+        writ_buf_str(&text, !verdict->resolved  ? "no value"
+                            : value.ptr == NULL ? "resolved: no output"
+                                                : "resolved: ");
+        writ_text_safe(&text, value, value.len);
+        writ_buf_byte(&text, '\n');
+        writ_cli_put(writ_buf_view(&text));
         return;
     }
     writ_write_object_begin(&w);

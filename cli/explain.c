@@ -1,4 +1,5 @@
 /* writ explain: how a call would be decided, and why. */
+#include "base/text.h"
 #include "cli/cli.h"
 #include "evidence/decision.h"
 #include "evidence/profile.h"
@@ -228,7 +229,9 @@ static void
 put_line(struct writ_buf *ret, const char *name, struct writ_view text)
 {
     if (text.len > 0) {
-        writ_buf_fmt(ret, "%-20s " WRIT_VIEW_FMT "\n", name, WRIT_VIEW_ARG(text));
+        writ_buf_fmt(ret, "%-20s ", name);
+        writ_text_safe(ret, text, text.len);
+        writ_buf_byte(ret, '\n');
     }
 }
 
@@ -241,7 +244,7 @@ put_constraints(const struct story *s, struct writ_buf *ret)
     put_unlisted(s, &unlisted);
     if (unlisted.len > 0) {
         writ_buf_str(ret, "  fail   no constraint names ");
-        writ_buf_put(ret, writ_buf_view(&unlisted));
+        writ_text_safe(ret, writ_buf_view(&unlisted), unlisted.len);
         writ_buf_byte(ret, '\n');
     }
     for (size_t i = 0; i < set->n; i++) {
@@ -251,8 +254,9 @@ put_constraints(const struct story *s, struct writ_buf *ret)
         writ_buf_fmt(ret, "  %-6s " WRIT_VIEW_FMT ": " WRIT_VIEW_FMT "\n", word,
             WRIT_VIEW_ARG(set->items[i].name), WRIT_VIEW_ARG(set->items[i].accepted));
         if (set->items[i].op == WRIT_OP_EACH && failed.argument.len > 0) {
-            writ_buf_fmt(ret, "         at " WRIT_VIEW_FMT ": " WRIT_VIEW_FMT "\n",
-                WRIT_VIEW_ARG(failed.argument), WRIT_VIEW_ARG(failed.accepted));
+            writ_buf_str(ret, "         at ");
+            writ_text_safe(ret, failed.argument, failed.argument.len);
+            writ_buf_fmt(ret, ": " WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(failed.accepted));
         }
     }
 }

@@ -331,14 +331,10 @@ show_record(struct writ_buf *out, struct writ_view title, uint64_t leaf, struct 
     }
     WRIT_JSON_EACH(name, value)
     {
-        struct writ_write w;
-
         writ_buf_str(out, "  ");
         writ_put_plain(out, writ_json_string(name));
         writ_buf_byte(out, ' ');
-        w = writ_write_to(out);
-        writ_write_value(&w, writ_json_value(name));
-        (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
+        writ_put_json(out, writ_json_value(name));
         writ_buf_byte(out, '\n');
     }
 }

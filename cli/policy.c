@@ -1,4 +1,5 @@
 /* writ policy ...: test cases for policies. */
+#include "base/text.h"
 #include "cli/cli.h"
 #include "evidence/write.h"
 #include "policy/case.h"
@@ -90,9 +91,9 @@ put_verdict(struct writ_buf *ret, const struct writ_verdict *verdict)
     writ_buf_put(ret, writ_reason_name(writ_case_reason(verdict)));
     if (verdict->argument.len > 0 || verdict->constraint.len > 0) {
         writ_buf_str(ret, ", ");
-        writ_buf_put(ret, verdict->argument);
+        writ_text_safe(ret, verdict->argument, verdict->argument.len);
         writ_buf_str(ret, verdict->argument.len > 0 && verdict->constraint.len > 0 ? ": " : "");
-        writ_buf_put(ret, verdict->constraint);
+        writ_text_safe(ret, verdict->constraint, verdict->constraint.len);
     }
     writ_buf_byte(ret, ')');
 }
@@ -103,9 +104,9 @@ put_failure(struct run *run, const struct writ_case *one, const struct writ_verd
 {
     writ_buf_put(&run->output, writ_cli_operand(run->cli, 0));
     writ_buf_fmt(&run->output, ":%zu: failed: ", one->line);
-    writ_buf_put(&run->output, one->name);
+    writ_text_safe(&run->output, one->name, one->name.len);
     writ_buf_str(&run->output, one->name.len > 0 ? ": " : "");
-    writ_buf_put(&run->output, why);
+    writ_text_safe(&run->output, why, why.len);
     if (verdict != NULL) {
         put_verdict(&run->output, verdict);
     }

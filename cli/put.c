@@ -1,6 +1,7 @@
 #include "cli/put.h"
 
 #include "base/text.h"
+#include "evidence/write.h"
 
 #include <stdio.h>
 
@@ -19,6 +20,19 @@ writ_put_plain(struct writ_buf *line, struct writ_view name)
     } else {
         writ_text_json_safe(line, name, SAFE_MAX);
     }
+}
+
+void
+writ_put_json(struct writ_buf *line, const struct writ_json *value)
+{
+    writ_auto_buf text = writ_buf_make(line->max);
+    struct writ_write w = writ_write_to(&text);
+
+    writ_write_value(&w, value);
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        line->failed = text.failed;
+    }
+    writ_text_safe(line, writ_buf_view(&text), text.len);
 }
 
 void

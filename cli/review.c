@@ -196,7 +196,7 @@ show_text(struct looking *l)
     }
     if (l->found.arguments.ptr != NULL) {
         writ_buf_str(&l->out, "arguments ");
-        writ_buf_put(&l->out, l->found.arguments);
+        writ_text_safe(&l->out, l->found.arguments, l->found.arguments.len);
         writ_buf_byte(&l->out, '\n');
     }
 }

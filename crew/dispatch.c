@@ -1,4 +1,5 @@
 /* Choosing the handler of a task by asking the agents (semantics 16.2 to 16.4). */
+#include "base/hidden.h"
 #include "base/shortest.h"
 #include "base/text.h"
 #include "crew/datum.h"
@@ -8,24 +9,42 @@
 
 /* ---- the prompt */
 
-/* The first characters of a task, so that nothing in them ends the fence around them. */
+/* The first characters of a task, without those that a model reads and people do not see. */
+static void
+put_begin(struct writ_buf *buf, struct writ_view text)
+{
+    writ_auto_buf begin = writ_buf_make(4 * WRIT_CREW_DESCRIPTION_MAX);
+    uint32_t point = 0;
+
+    for (size_t n = 0; n < WRIT_CREW_DESCRIPTION_MAX && text.len > 0; n++) {
+        size_t len = writ_text_character(text, &point);
+        /* what is not UTF-8 is a question mark */
+        writ_buf_put(&begin, len == 0 ? WRIT_LIT("?") : writ_view_sub(text, 0, len));
+        text = writ_view_sub(text, len == 0 ? 1 : len, text.len);
+    }
+    (void)writ_hidden_strip(buf, writ_buf_view(&begin));
+    if (begin.failed != WRIT_E_UNSET) {
+        buf->failed = begin.failed;
+    }
+}
+
+/* Nothing in it ends the fence around it. */
 static void
 put_fenced(struct writ_buf *buf, struct writ_view text)
 {
-    uint32_t point = 0;
-    size_t len;
+    writ_auto_buf begin = writ_buf_make(4 * WRIT_CREW_DESCRIPTION_MAX);
 
-    for (size_t n = 0; n < WRIT_CREW_DESCRIPTION_MAX && text.len > 0; n++) {
-        len = writ_text_character(text, &point);
-        if (len == 0) {
-            writ_buf_byte(buf, '?'); /* not UTF-8 */
-            len = 1;
-        } else if (point == '<' || point == '>' || point == '&') {
-            writ_buf_str(buf, point == '<' ? "&lt;" : point == '>' ? "&gt;" : "&amp;");
+    put_begin(&begin, text);
+    if (begin.failed != WRIT_E_UNSET) {
+        buf->failed = begin.failed;
+    }
+    for (size_t at = 0; at < begin.len; at++) {
+        char c = begin.ptr[at];
+        if (c == '<' || c == '>' || c == '&') {
+            writ_buf_str(buf, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");
         } else {
-            writ_buf_put(buf, writ_view_sub(text, 0, len));
+            writ_buf_byte(buf, c);
         }
-        text = writ_view_sub(text, len, text.len);
     }
 }
 

@@ -1,46 +1,15 @@
 #include "crew/prompt.h"
 
+#include "base/hidden.h"
 #include "base/text.h"
 #include "evidence/digest.h"
 
-/** Code points that are not seen, or change how others are seen; by Unicode's Default_Ignorable_
- * Code_Point and Bidi_Control, with controls, separators and what is nobody's. */
-static const struct {
-    uint32_t first, last;
-} unseen[] = {
-    {0x7f, 0xa0},
-    {0xad, 0xad},
-    {0x34f, 0x34f},
-    {0x61c, 0x61c},
-    {0x115f, 0x1160},
-    {0x17b4, 0x17b5},
-    {0x180b, 0x180f},
-    {0x2000, 0x200f},
-    {0x2028, 0x202f},
-    {0x205f, 0x206f},
-    {0x3000, 0x3000},
-    {0x3164, 0x3164},
-    {0xe000, 0xf8ff},
-    {0xfe00, 0xfe0f},
-    {0xfeff, 0xfeff},
-    {0xffa0, 0xffa0},
-    {0xfff0, 0xffff},
-    {0x1d173, 0x1d17a},
-    {0xe0000, 0x10ffff},
-};
-
+/* What looks like markup or a fence, and what hides. */
 static bool
 is_escaped(uint32_t point)
 {
-    if (point == '<' || point == '>' || point == '&' || point == '`') {
-        return true;
-    }
-    for (size_t i = 0; i < sizeof unseen / sizeof unseen[0]; i++) {
-        if (point >= unseen[i].first && point <= unseen[i].last) {
-            return true;
-        }
-    }
-    return false;
+    return point == '<' || point == '>' || point == '&' || point == '`' ||
+           writ_hidden_kind(point) != WRIT_HIDDEN_NOT;
 }
 
 static void
@@ -54,7 +23,8 @@ put_escape(struct writ_buf *out, uint32_t point)
     }
 }
 
-/* JSON text: what has to be escaped stands in its strings alone. */
+/* JSON text in one line: what has to be escaped stands in its strings alone, and a control outside
+ * of them is a space. */
 static void
 put_json(struct writ_buf *out, struct writ_view json)
 {
@@ -62,7 +32,9 @@ put_json(struct writ_buf *out, struct writ_view json)
         uint32_t point = 0xfffd;
         size_t len = writ_text_character(json, &point);
 
-        if (len == 0 || is_escaped(point)) {
+        if (point < 0x20) {
+            writ_buf_byte(out, ' ');
+        } else if (len == 0 || is_escaped(point)) {
             put_escape(out, point);
         } else {
             writ_buf_put(out, writ_view_sub(json, 0, len));

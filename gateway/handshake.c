@@ -7,6 +7,7 @@
 #include "gateway/session_row.h"
 
 #include "base/hidden.h"
+#include "base/text.h"
 #include "evidence/write.h"
 
 #define ANSWER_MAX       (4u << 20)
@@ -149,6 +150,27 @@ put_meta(struct writ_write *w, const struct writ_request *request, const struct 
 
 /* ---- what they say for the model ---- */
 
+/* The first line without its end; `ret_next`: where the next one begins. Every character at which
+ * a reader begins a line is an end; the others of them are controls, and stripped. */
+static struct writ_view
+first_line(struct writ_view text, size_t *ret_next)
+{
+    size_t at = 0, len = 0;
+
+    for (; at<text.len; at += len> 0 ? len : 1) {
+        uint32_t point = 0;
+        len = writ_text_character(writ_view_sub(text, at, text.len), &point);
+        if (point == '\n' || point == '\r' || writ_hidden_kind(point) == WRIT_HIDDEN_LINE) {
+            break;
+        }
+    }
+    *ret_next = at + (at < text.len ? len : 0);
+    if (writ_view_has_prefix(writ_view_sub(text, at, text.len), WRIT_LIT("\r\n"))) {
+        ++*ret_next;
+    }
+    return writ_view_sub(text, 0, at);
+}
+
 /* Each line is marked as said by the upstream, so that none can speak in the name of another. */
 static void
 quote(struct writ_buf *text, struct writ_view said, size_t most)
@@ -161,11 +183,11 @@ quote(struct writ_buf *text, struct writ_view said, size_t most)
     }
     rest = writ_view_sub(said, 0, taken);
     while (rest.len > 0) {
-        size_t end = writ_view_find(rest, '\n');
+        size_t next = 0;
         writ_buf_str(text, "> ");
-        writ_buf_put(text, writ_view_sub(rest, 0, end));
+        writ_buf_put(text, first_line(rest, &next));
         writ_buf_byte(text, '\n');
-        rest = writ_view_sub(rest, end < rest.len ? end + 1 : end, SIZE_MAX);
+        rest = writ_view_sub(rest, next, rest.len);
     }
     writ_buf_str(text, taken < said.len ? "> [cut]\n" : "");
 }

@@ -1,5 +1,7 @@
 #include "policy/findings.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,16 +61,6 @@ writ_findings_sort(struct writ_findings *findings)
     }
 }
 
-/* One line, whatever the keys of a file are. */
-static void
-put_plain(struct writ_buf *ret, struct writ_view text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        bool control = (unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == 0x7f;
-        writ_buf_byte(ret, control ? '?' : text.ptr[i]);
-    }
-}
-
 static void
 put_one(const struct writ_finding *item, struct writ_view file, struct writ_buf *ret)
 {
@@ -79,11 +71,11 @@ put_one(const struct writ_finding *item, struct writ_view file, struct writ_buf 
     }
     writ_buf_str(ret, ": ");
     if (item->pointer.len > 0) {
-        put_plain(ret, item->pointer);
+        writ_text_safe(ret, item->pointer, item->pointer.len);
         writ_buf_str(ret, ": ");
     }
     writ_buf_str(ret, item->severity == WRIT_SEVERITY_WARNING ? "warning: " : "");
-    writ_buf_put(ret, item->message);
+    writ_text_safe(ret, item->message, item->message.len);
     writ_buf_byte(ret, '\n');
 }
 

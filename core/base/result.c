@@ -1,19 +1,44 @@
 #include "base/result.h"
 
+#include "base/hidden.h"
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A message is one line wherever it ends up, and all of it is seen: a character that hides is a
+ * question mark. A character that only the cut broke is left out. */
+static void
+keep_seen(char *text, bool is_cut)
+{
+    struct writ_view rest = writ_view_str(text);
+
+    while (rest.len > 0) {
+        uint32_t point = 0;
+        size_t len = writ_text_character(rest, &point);
+        size_t step = len > 0 ? len : 1;
+        if (len == 0 && is_cut && rest.len < 4) {
+            break;
+        }
+        if (len == 0 || writ_hidden_kind(point) != WRIT_HIDDEN_NOT) {
+            *text++ = '?';
+        } else {
+            memmove(text, rest.ptr, len);
+            text += len;
+        }
+        rest = writ_view_sub(rest, step, rest.len);
+    }
+    *text = '\0';
+}
+
 static void __attribute__((format(printf, 2, 0)))
 fill(struct writ_err *err, const char *fmt, va_list args)
 {
-    (void)vsnprintf(err->text, sizeof err->text, fmt, args);
-    for (char *c = err->text; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            *c = '?'; /* a message is one line wherever it ends up */
-        }
-    }
+    int len = vsnprintf(err->text, sizeof err->text, fmt, args);
+
+    keep_seen(err->text, len >= (int)sizeof err->text);
 }
 
 writ_result

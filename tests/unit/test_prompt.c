@@ -122,6 +122,18 @@ START_TEST(what_is_not_seen_or_reorders_is_escaped)
 }
 END_TEST
 
+START_TEST(the_one_table_says_what_hides)
+{
+    /* an Arabic number sign, a Hangul filler, an Ogham space, an unassigned one, a format of
+     * shorthand; and a line between two tokens */
+    writ_auto_buf out =
+        prompt_of("{\"a\":\n\"\xd8\x80\xe1\x85\x9f\xe1\x9a\x80\xcd\xb8\xf0\x9b\xb2\xa0\"}", "t");
+
+    ck_assert_uint_eq(
+        count(writ_buf_view(&out), "{\"a\": \"\\u0600\\u115f\\u1680\\u0378\\ud82f\\udca0\"}"), 1);
+}
+END_TEST
+
 START_TEST(arguments_are_shown_up_to_a_length_and_what_is_cut_is_said)
 {
     for (int over = 0; over < 2; over++) {
@@ -212,6 +224,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("prompt", the_call_stands_as_one_line_of_json_between_two_lines_with_the_token,
     text_that_imitates_the_prompt_stays_inside_of_the_call, what_is_not_seen_or_reorders_is_escaped,
-    arguments_are_shown_up_to_a_length_and_what_is_cut_is_said, the_worst_text_of_each_length_fits,
-    the_state_of_the_target_is_data_up_to_a_length,
+    the_one_table_says_what_hides, arguments_are_shown_up_to_a_length_and_what_is_cut_is_said,
+    the_worst_text_of_each_length_fits, the_state_of_the_target_is_data_up_to_a_length,
     each_voter_and_each_review_has_a_token_of_its_own)

@@ -50,10 +50,16 @@ START_TEST(an_error_is_one_line_and_ends)
 
     (void)writ_fail(&err, WRIT_E_IO, "a\nb\x1b\x7f");
     ck_assert_str_eq(err.text, "a?b??");
+    /* NEL, right-to-left override, zero width space, a line separator, a tag, half a character */
+    (void)writ_fail(&err, WRIT_E_IO,
+        "M\xc3\xbcller \xc2\x85\xe2\x80\xae\xe2\x80\x8b\xe2\x80\xa8\xf3\xa0\x81\x81 \xe2\x80.");
+    ck_assert_str_eq(err.text, "M\xc3\xbcller ????? ??.");
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     (void)writ_fail(&err, WRIT_E_IO, "%s", text);
     ck_assert_uint_eq(strlen(err.text), WRIT_ERR_TEXT - 1);
+    (void)writ_fail(&err, WRIT_E_IO, "%.*s\xf0\x9f\x98\x80", WRIT_ERR_TEXT - 3, text);
+    ck_assert_uint_eq(strlen(err.text), WRIT_ERR_TEXT - 3);
 }
 END_TEST
 
