@@ -396,7 +396,8 @@ KILL_CALLER(kill_lift)
 
 COMMAND(guard_init, "guard init", "PATH", 1, 1, "create the file of used credentials",
     "A guard never creates one, so that a wrong path cannot make used credentials new. PATH must not "
-    "exist. The file gets mode 0600, takes 24 MiB, and never grows; guards of one machine may share it.")
+    "exist. It and its seal, PATH.seal, get mode 0600, take 25 MiB, and never grow; guards of one machine may "
+    "share them.")
 
 COMMAND(guard_http, "guard http", "URL", 1, 1, "let only calls with a credential through to a tool server",
     "A reverse proxy in front of the MCP server URL (http://127.0.0.1:9000, without a path: paths are "

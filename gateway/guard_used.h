@@ -6,6 +6,11 @@
  * killed. It never grows; a slot is free again when its credential has expired; when there is no
  * room the answer is that nobody knows, and the call is refused.
  *
+ * Beside it lies PATH.seal with a digest of each part. What one of the two files does not bear out
+ * is not believed: a guard does not start with a part that was changed, zeroed, put back or cut,
+ * nor without one of the files; a running one answers that nobody knows. Who can write both files
+ * can make a used credential unused.
+ *
  * What could be forgotten is refused instead: a credential from before the file was made (somebody
  * may have removed the one before), from before the machine was started (what had not reached the
  * disk is lost), or that is over already by a slot that was given away (the clock went back). */
@@ -22,7 +27,7 @@
 
 struct writ_guard_used;
 
-/** Makes an empty file, mode 0600, that must not exist. Blocks.
+/** Makes an empty file and its seal, mode 0600, that must not exist. Blocks.
  * WRIT_E_INVALID (it exists), WRIT_E_ABSENT (no such folder), WRIT_E_IO. */
 WRIT_RESULT writ_guard_used_make(const char *path, int64_t now_s, struct writ_err *err);
 
@@ -33,8 +38,9 @@ WRIT_RESULT writ_guard_used_make(const char *path, int64_t now_s, struct writ_er
  * @param ret     new, close with writ_guard_used_close; written only on success
  *
  * @return WRIT_OK
- *         WRIT_E_ABSENT   there is none
+ *         WRIT_E_ABSENT   one of the two files is not there
  *         WRIT_E_INVALID  not such a file, or others than its owner may write to it
+ *         WRIT_E_MISMATCH file and seal do not belong to each other as they are
  *         WRIT_E_IO, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_guard_used_open(const char *path, int64_t now_s, int64_t skew_s,

@@ -1,6 +1,7 @@
-/* A file of used credentials whose bytes somebody has changed, four bytes of the input a change:
- * where, and what. It is refused, or opened. Then no credential is fresh twice while it lives,
- * whatever was in the slots, also not when the file is opened again in between. */
+/* A file of used credentials, or its seal, some of whose bytes somebody has changed: four bytes of
+ * the input a change, where, and what. It is refused, or opened. Then no credential that was used
+ * before is fresh, whatever was changed, none is fresh twice, also not when the file is opened
+ * again in between, and with the bytes back nothing that was used is fresh either. */
 #include "support/fuzz.h"
 #include "support/shelter.h"
 
@@ -13,92 +14,149 @@
 #define NOW_S       INT64_C(1782363630)
 #define HEADER      4096
 #define SLOT        24
+#define SEAL_HEAD   256 /* of the seal: what is before the digests of buckets */
 #define CHANGES_MAX 64
-#define TOKENS      8
-#define ROUNDS_MAX  20000 /* with one file: what was taken in it stays */
+#define TOKENS      4
+#define ROUNDS_MAX  2000 /* with one file: what was taken in it stays */
 
-static char path[64];
-static uint8_t header[HEADER];
+struct change {
+    off_t at;
+    uint8_t was;
+};
 
+static char path[64], seal[72];
+static off_t sizes[2];
+static off_t used_slot; /* of the credential that is used in all rounds */
+
+static enum writ_verify_use
+take(struct writ_guard_used *used, int i, uint64_t round, int64_t now_s)
+{
+    char jti[48];
+
+    (void)snprintf(jti, sizeof jti, "%d-%llu", i, (unsigned long long)round);
+    return writ_guard_used_take(used, writ_view_str(jti), NOW_S, NOW_S + 60, now_s);
+}
+
+static off_t
+find_slot(void)
+{
+    int fd = open(path, O_RDONLY);
+    off_t at = HEADER;
+    uint64_t key = 0;
+
+    WRIT_INVARIANT(fd >= 0);
+    while (key == 0) {
+        WRIT_INVARIANT(pread(fd, &key, sizeof key, at) == (ssize_t)sizeof key);
+        at += SLOT;
+    }
+    (void)close(fd);
+    return at - SLOT;
+}
+
+/* A file in which one credential was used. */
 static void
 prepare(uint64_t round)
 {
-    int fd;
+    struct writ_guard_used *used = NULL;
 
     if (path[0] == '\0') {
         (void)shelter_name("used", path, sizeof path);
+        (void)shelter_name("used.seal", seal, sizeof seal);
     }
     if (round == 0) {
         (void)unlink(path);
+        (void)unlink(seal);
         WRIT_INVARIANT(writ_is_ok(writ_guard_used_make(path, NOW_S - 1000, NULL)));
-        fd = open(path, O_RDONLY);
-        WRIT_INVARIANT(fd >= 0 && read(fd, header, sizeof header) == (ssize_t)sizeof header);
-        (void)close(fd);
+        WRIT_INVARIANT(writ_is_ok(writ_guard_used_open(path, NOW_S, 5, &used, NULL)));
+        WRIT_INVARIANT(take(used, 0, 0, NOW_S) == WRIT_VERIFY_USE_FRESH);
+        writ_guard_used_close(used);
+        used_slot = find_slot();
     }
 }
 
-/* Where the change lies: in the header, or in a slot. Gives the place in the file. */
+/* Where the change lies: in the header or the head of the seal, in the slot that is used, or
+ * anywhere. */
 static off_t
-place_of(const uint8_t *change)
+place_of(const uint8_t *input, bool in_seal)
 {
-    size_t at = (size_t)change[1] << 8 | change[2];
+    off_t at = (off_t)(input[1] << 8 | input[2]);
 
-    if (change[0] == 0) {
-        return (off_t)(at % HEADER);
+    if (input[0] < 64) {
+        return at % (in_seal ? SEAL_HEAD : 64);
     }
-    return (off_t)(HEADER + (((size_t)(change[0] - 1) << 16 | at) * SLOT / 8 * 8) %
-                                (WRIT_GUARD_USED_SLOTS * SLOT));
+    if (input[0] < 160 && !in_seal) {
+        return used_slot + at % SLOT;
+    }
+    return (((off_t)input[0] << 16 | at) * SLOT) % sizes[in_seal ? 1 : 0];
 }
 
 static void
-change(const uint8_t *data, size_t n)
+change_all(const uint8_t *data, size_t n, bool in_seal, struct change *ret)
 {
-    int fd = open(path, O_WRONLY);
+    int fd = open(in_seal ? seal : path, O_RDWR);
 
-    WRIT_INVARIANT(fd >= 0 && pwrite(fd, header, sizeof header, 0) == (ssize_t)sizeof header);
+    WRIT_INVARIANT(fd >= 0);
+    sizes[in_seal ? 1 : 0] = lseek(fd, 0, SEEK_END);
     for (size_t i = 0; i < n; i++) {
-        WRIT_INVARIANT(pwrite(fd, &data[4 * i + 3], 1, place_of(data + 4 * i)) == 1);
+        ret[i] = (struct change){.at = place_of(data + 4 * i, in_seal)};
+        WRIT_INVARIANT(pread(fd, &ret[i].was, 1, ret[i].at) == 1);
+        WRIT_INVARIANT(pwrite(fd, &data[4 * i + 3], 1, ret[i].at) == 1);
     }
     (void)close(fd);
 }
 
 static void
+undo_all(const struct change *changes, size_t n, bool in_seal)
+{
+    int fd = open(in_seal ? seal : path, O_RDWR);
+
+    for (size_t i = n; i > 0; i--) {
+        WRIT_INVARIANT(pwrite(fd, &changes[i - 1].was, 1, changes[i - 1].at) == 1);
+    }
+    (void)close(fd);
+}
+
+/* Gives whether it opens. */
+static bool
 check(uint64_t round)
 {
     struct writ_guard_used *used = NULL;
-    enum writ_verify_use first[TOKENS];
-    char jti[TOKENS][48];
+    enum writ_verify_use first[TOKENS + 1];
 
     if (!writ_is_ok(writ_guard_used_open(path, NOW_S, 5, &used, NULL))) {
-        return;
+        return false;
     }
-    for (int i = 0; i < TOKENS; i++) {
-        (void)snprintf(jti[i], sizeof jti[i], "%d-%llu", i, (unsigned long long)round);
-        first[i] = writ_guard_used_take(used, writ_view_str(jti[i]), NOW_S, NOW_S + 60, NOW_S);
-        WRIT_INVARIANT(writ_guard_used_take(used, writ_view_str(jti[i]), NOW_S, NOW_S + 60,
-                           NOW_S) != WRIT_VERIFY_USE_FRESH);
+    WRIT_INVARIANT(take(used, 0, 0, NOW_S) != WRIT_VERIFY_USE_FRESH);
+    for (int i = 1; i <= TOKENS; i++) {
+        first[i] = take(used, i, round, NOW_S);
+        WRIT_INVARIANT(take(used, i, round, NOW_S) != WRIT_VERIFY_USE_FRESH);
     }
     writ_guard_used_close(used);
     used = NULL;
-    WRIT_INVARIANT(writ_is_ok(writ_guard_used_open(path, NOW_S + 1, 5, &used, NULL)));
-    for (int i = 0; i < TOKENS; i++) {
-        enum writ_verify_use second =
-            writ_guard_used_take(used, writ_view_str(jti[i]), NOW_S, NOW_S + 60, NOW_S + 59);
-
-        WRIT_INVARIANT(second != WRIT_VERIFY_USE_FRESH || first[i] == WRIT_VERIFY_USE_UNKNOWN);
+    if (!writ_is_ok(writ_guard_used_open(path, NOW_S + 1, 5, &used, NULL))) {
+        return false;
+    }
+    for (int i = 1; i <= TOKENS; i++) {
+        WRIT_INVARIANT(take(used, i, round, NOW_S + 59) != WRIT_VERIFY_USE_FRESH ||
+                       first[i] == WRIT_VERIFY_USE_UNKNOWN);
     }
     writ_guard_used_close(used);
+    return true;
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static uint64_t round;
-    size_t n = size / 4 < CHANGES_MAX ? size / 4 : CHANGES_MAX;
+    struct change changes[CHANGES_MAX];
+    bool in_seal = size > 0 && (data[0] & 1) != 0;
+    size_t n = size > 0 ? (size - 1) / 4 : 0;
 
+    n = n < CHANGES_MAX ? n : CHANGES_MAX;
     prepare(round);
-    change(data, n);
-    check(round);
-    round = (round + 1) % ROUNDS_MAX;
+    change_all(size > 0 ? data + 1 : data, n, in_seal, changes);
+    (void)check(round + 1);
+    undo_all(changes, n, in_seal);
+    round = check(round + 2) ? (round + 2) % ROUNDS_MAX : 0;
     return 0;
 }

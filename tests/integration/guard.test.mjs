@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import { createRequire } from 'node:module';
@@ -129,6 +129,10 @@ test('a memory that is missing, cut, of others, or made anew makes no used crede
   spawnSync('chmod', ['666', join(dir, 'used')]);
   assert.match(writ(args(join(dir, 'used'))).err, /others than its owner/);
   spawnSync('rm', [join(dir, 'used')]);
+  assert.match(writ(args(join(dir, 'used'))).err, /cannot be opened.*writ guard init/);
+  assert.match(writ(['guard', 'init', join(dir, 'used')]).err, /used\.seal: cannot be made/); // the seal of the one before
+  assert.equal(existsSync(join(dir, 'used')), false);
+  spawnSync('rm', [join(dir, 'used.seal')]);
   writ(['guard', 'init', join(dir, 'used')]);
   await guard.start();
   caller.gateway = guard;
@@ -137,6 +141,44 @@ test('a memory that is missing, cut, of others, or made anew makes no used crede
   await guard.stop();
   truncateSync(join(dir, 'used'), 4096);
   assert.match(writ(args(join(dir, 'used'))).err, /not a file of used credentials/);
+});
+
+test('what was used and is edited, put back or cut in the file is refused, not believed', async (t) => {
+  const { dir, up, guard, mint, caller } = await behind(t);
+  const [used, seal] = [join(dir, 'used'), join(dir, 'used.seal')];
+  const args = ['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', join(dir, 'jwks.json'), '--aud', AUD, '--used', used];
+  const before = readFileSync(used);
+  const token = await mint('pay', ARGS);
+  assert.equal((await caller.call('pay', ARGS, { headers: { 'writ-credential': token } })).status, 200);
+  const after = readFileSync(used), sealed = readFileSync(seal);
+  writeFileSync(used, before, { flag: 'r+' }); // while the guard runs
+  const refused = await caller.call('pay', ARGS, { headers: { 'writ-credential': token } });
+  assert.deepEqual([refused.status, reason(refused)], [503, 'overloaded']);
+  assert.equal(up.calls.length, 1);
+  await guard.stop();
+  const edits = {
+    'the file of before': () => writeFileSync(used, before),
+    'a zeroed file': () => writeFileSync(used, Buffer.alloc(after.length)),
+    'a file cut short': () => truncateSync(used, after.length - 24),
+    'an empty file': () => truncateSync(used, 0),
+    'no file': () => rmSync(used),
+    'a seal cut short': () => truncateSync(seal, sealed.length - 32),
+    'a zeroed seal': () => writeFileSync(seal, Buffer.alloc(sealed.length)),
+    'no seal': () => rmSync(seal),
+  };
+  for (const [name, edit] of Object.entries(edits)) {
+    writeFileSync(used, after, { mode: 0o600 });
+    writeFileSync(seal, sealed, { mode: 0o600 });
+    edit();
+    const { code, err } = writ(args);
+    assert.equal(code, 3, name);
+    assert.match(err, /writ guard init/, name);
+  }
+  writeFileSync(used, after, { mode: 0o600 });
+  writeFileSync(seal, sealed, { mode: 0o600 });
+  await guard.start();
+  caller.gateway = guard;
+  assert.equal(reason(await caller.call('pay', ARGS, { headers: { 'writ-credential': token } })), 'replayed');
 });
 
 test('what could be read in two ways is refused', async (t) => {
