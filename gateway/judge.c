@@ -282,6 +282,17 @@ compare_stated_state(struct writ_call *call)
     }
 }
 
+/* The id as JSON. A caller chose it, and the record is shown: characters that hide are escaped. */
+static writ_result
+put_request_id(struct writ_buf *ret, const struct writ_json *id)
+{
+    if (writ_json_type(id) != WRIT_JSON_STRING) {
+        return writ_jcs_put(ret, id, NULL);
+    }
+    writ_text_json_safe(ret, writ_json_string(id), ID_TEXT_MAX);
+    return writ_buf_check(ret, NULL);
+}
+
 static writ_result
 describe(struct writ_request *request, struct writ_call *call, struct writ_decision *d)
 {
@@ -296,7 +307,7 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
     }
     WRIT_TRY(writ_id_new(request->worker->gateway->clock, id, NULL));
     if (request->message.id != NULL) { /* a caller of the hook API need not name the request */
-        WRIT_TRY(writ_jcs_put(&request_id, request->message.id, NULL));
+        WRIT_TRY(put_request_id(&request_id, request->message.id));
     }
     d->decision_id = writ_member_text(writ_view(id, WRIT_ID_TEXT - 1));
     d->request_id = writ_member_text_or_absent(writ_buf_view(&request_id));

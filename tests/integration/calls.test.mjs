@@ -60,6 +60,20 @@ test('an allowed call arrives as it was judged, and leaves a decision and an out
   gw.verify();
 });
 
+test('an id of a request with characters that hide is answered as it is, and escaped in the record', async (t) => {
+  const { gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
+  for (const [i, id] of ['a\u202eb', 'tag\u{e0041}', '\u200b', 'del\x7f\u0085', 'line\u2028\n"\\', 'seen \u00e9 \u4e2d'].entries()) {
+    const answer = await s.call('up__pay', { amount: i }, { id });
+    assert.equal(answer.message.id, id);
+    const { decision_id } = gw.decisions().at(-1);
+    const { request_id } = gw.show(decision_id).decision;
+    assert.equal(JSON.parse(request_id), id);
+    assert.match(request_id, /^[\x20-\x7e\u00e9\u4e2d]+$/, id);
+    assert.doesNotMatch(writ(['ledger', 'show', gw.ledgerFile, decision_id]).out, /[\x7f-\x9f\u200b\u2028\u202e]|\u{e0041}/u);
+  }
+  gw.verify();
+});
+
 test('a refusal says which constraint failed and what would be accepted, never the value', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: '500.00' }, { arg: 'currency', op: 'in', value: ['EUR', 'USD'] },
     { arg: 'splits', op: 'each', value: { arg: 'n', op: 'le', value: 10 }, optional: true }] } });
