@@ -32,6 +32,11 @@ bool writ_host_is_url(struct writ_view text);
  * by nobody on the way. */
 bool writ_host_is_protected(struct writ_view url);
 
+/** What is said of a URL that is not, where a word could allow it. */
+#define WRIT_HOST_PLAIN(what)                                                                      \
+    "is plain http beyond loopback, where others can read and change " what                        \
+    ". Use https, or say insecure: true for a network of your own"
+
 /** True for an entry of `host_in`: "example.com", "*.example.com" (any host below it, not itself),
  * "127.0.0.1", "[::1]", each maybe with ":port". In lower case. */
 bool writ_host_is_entry(struct writ_view entry);

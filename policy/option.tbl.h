@@ -402,6 +402,8 @@ TEXT(state, "tool", tool, 1, 256, NONE, "A tool that only reads, as upstream/too
 TEXT(state, "resource", resource, 1, 2048, NONE,
     "Template of the URI of an MCP resource of the same upstream.")
 TEXT(state, "http", http, 1, 2048, NONE, "Template of a URL for a GET.")
+SWITCH(state, "insecure", insecure, "false",
+    "Whether the URL may be plain http beyond loopback: only in a network of your own.")
 NODE(state, "arguments", arguments, SHAPE_TEMPLATES, NONE,
     "Arguments of the tool; texts in it are templates.")
 TEXTS(state, "select", select, 64,

@@ -174,6 +174,7 @@ struct writ_raw_state {
     const struct writ_yaml *arguments;
     struct writ_views select;
     int on_error;
+    bool insecure;
     int64_t timeout_us;
 };
 

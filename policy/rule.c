@@ -65,7 +65,7 @@ check_asked(struct making *m, const struct writ_yaml *node, struct writ_view nam
 }
 
 static bool
-check_probe_url(struct making *m, const struct writ_yaml *node)
+check_probe_url(struct making *m, const struct writ_yaml *node, bool insecure)
 {
     struct writ_view text = node->text;
     struct writ_url url;
@@ -75,6 +75,10 @@ check_probe_url(struct making *m, const struct writ_yaml *node)
         !writ_view_has_prefix(url.rest, WRIT_LIT("/"))) {
         WRIT_OPTION_FAULT(m->o, node,
             "wants an http or https URL whose host and first slash come before any {argument}");
+        return false;
+    }
+    if (!insecure && !writ_host_is_protected(text)) {
+        WRIT_OPTION_FAULT(m->o, node, WRIT_HOST_PLAIN("the state"));
         return false;
     }
     return true;
@@ -92,6 +96,11 @@ read_probe_target(struct making *m, const struct writ_yaml *node, const struct w
         WRIT_OPTION_FAULT(m->o, node, "wants exactly one of tool, resource and http");
         return false;
     }
+    if (http == NULL && writ_yaml_get(node, WRIT_LIT("insecure")) != NULL) {
+        WRIT_OPTION_FAULT(
+            m->o, writ_yaml_get(node, WRIT_LIT("insecure")), "is only for a state over http");
+        return false;
+    }
     if (tool != NULL) {
         ret->kind = WRIT_PROBE_TOOL;
         if (!split_name(raw->tool, &ret->upstream, &ret->tool)) {
@@ -106,7 +115,7 @@ read_probe_target(struct making *m, const struct writ_yaml *node, const struct w
         return false;
     }
     ret->uri = writ_template_text(m->o, resource != NULL ? resource : http);
-    return ret->uri != NULL && (resource != NULL || check_probe_url(m, http));
+    return ret->uri != NULL && (resource != NULL || check_probe_url(m, http, raw->insecure));
 }
 
 static bool

@@ -55,9 +55,7 @@ read_http(struct writ_options *o, const struct writ_yaml *node, const struct wri
                                                               : writ_option_join(o, "/", url.rest);
     ret->credential_header = raw->credential.header;
     if (!raw->insecure && !writ_host_is_protected(raw->http)) {
-        WRIT_OPTION_FAULT(o, writ_option_of(node, "http"),
-            "is plain http beyond loopback, where others can read and change calls. Use https, or "
-            "say insecure: true for a network of your own");
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "http"), WRIT_HOST_PLAIN("calls"));
     }
     if (raw->ca.len > 0 && !url.tls) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "ca"), "has no effect on an http URL");

@@ -241,7 +241,9 @@ START_TEST(plain_http_needs_loopback_or_a_word)
     struct writ_config *c = writ_ruling_config(
         "upstreams: {a: {http: \"http://10.0.0.7:3001/mcp\", insecure: true}, b: {http: "
         "\"http://localhost:3001/mcp\"}, c: {http: \"http://[::1]/\"}, d: {http: "
-        "\"http://127.9.9.9/\"}}\n");
+        "\"http://127.9.9.9/\"}}\ntools:\n  a/t: {scope: s, state: {http: "
+        "\"http://10.0.0.7/{x}\", insecure: true}}\n  a/u: {scope: s, state: {http: "
+        "\"http://localhost:9/{x}\"}}\n");
 
     ck_assert_uint_eq(c->upstreams_n, 4);
     writ_config_drop(c);

@@ -39,6 +39,14 @@ static const struct fault faults[] = {
     {"u/t: {scope: s, state: {http: \"http://{host}/\"}}",
         "c.yaml:4: /tools/u~1t/state/http: wants an http or https URL whose host and first slash "
         "come before any {argument}\n"},
+    {"u/t: {scope: s, state: {http: \"http://10.0.0.7:9/{a}\"}}",
+        "c.yaml:4: /tools/u~1t/state/http: is plain http beyond loopback, where others can read "
+        "and change the state. Use https, or say insecure: true for a network of your own\n"},
+    {"u/t: {scope: s, state: {http: \"http://127.evil.example/\"}}",
+        "c.yaml:4: /tools/u~1t/state/http: is plain http beyond loopback, where others can read "
+        "and change the state. Use https, or say insecure: true for a network of your own\n"},
+    {"u/t: {scope: s, state: {tool: u/r, insecure: true}}",
+        "c.yaml:4: /tools/u~1t/state/insecure: is only for a state over http\n"},
     {"u/t: {scope: s, state: {http: \"http://h{a}\"}}",
         "c.yaml:4: /tools/u~1t/state/http: wants an http or https URL whose host and first slash "
         "come before any {argument}\n"},
