@@ -112,8 +112,7 @@ static bool
 is_new(const struct writ_gateway *gateway, const struct writ_seen *seen)
 {
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
-        if (atomic_load(&writ_upstream_shelf(gateway->upstreams[i])->version) !=
-            seen->versions[i]) {
+        if (writ_shelf_version(writ_upstream_shelf(gateway->upstreams[i])) != seen->versions[i]) {
             return true;
         }
     }

@@ -25,6 +25,7 @@
 #include "gateway/request.h"
 #include "gateway/reviewers.h"
 #include "gateway/resource.h"
+#include "gateway/repeats.h"
 #include "gateway/seen.h"
 #include "gateway/stream.h"
 #include "gateway/tidy.h"
@@ -64,6 +65,7 @@ struct serve {
     struct writ_generation *generation;
     struct writ_keyring *ledger_keys; /* as they were at the start */
     struct writ_seen seen;
+    struct writ_repeats repeats;
     struct writ_anchors *anchors;     /* NULL: there are none */
     struct writ_reviewers *reviewers; /* NULL: there are none to be asked */
     struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
@@ -655,6 +657,7 @@ close_all(struct serve *serve)
     writ_labels_free(gateway->labels);
     writ_generation_drop(serve->generation);
     writ_seen_wipe(&serve->seen);
+    writ_repeats_wipe(&serve->repeats);
     writ_buf_wipe(&serve->issuer);
     writ_buf_wipe(&serve->admin_url);
     writ_free(gateway->workers);
@@ -760,6 +763,7 @@ wait_for_end(struct serve *serve)
             sweep(serve);
         }
         writ_seen_keep(&serve->gateway, &serve->seen);
+        writ_repeats_tell(&serve->gateway, serve->generation, &serve->repeats);
     }
 }
 

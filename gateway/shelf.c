@@ -34,10 +34,16 @@ writ_shelf_hold(struct writ_shelf *shelf, uint64_t *ret_version)
     return catalog;
 }
 
+uint64_t
+writ_shelf_version(struct writ_shelf *shelf)
+{
+    return atomic_load_explicit(&shelf->version, memory_order_acquire);
+}
+
 const struct writ_catalog *
 writ_shelf_look(struct writ_shelf *shelf, struct writ_shelf_view *view)
 {
-    if (atomic_load_explicit(&shelf->version, memory_order_acquire) != view->version) {
+    if (writ_shelf_version(shelf) != view->version) {
         writ_catalog_drop(view->catalog);
         view->catalog = writ_shelf_hold(shelf, &view->version);
     }

@@ -41,6 +41,9 @@ void writ_shelf_put(struct writ_shelf *shelf, struct writ_catalog *catalog);
 /** The current catalog, held, or NULL; and its version. Any thread. */
 struct writ_catalog *writ_shelf_hold(struct writ_shelf *shelf, uint64_t *ret_version);
 
+/** That version, to see whether there is another one. Any thread. */
+uint64_t writ_shelf_version(struct writ_shelf *shelf);
+
 /** The list has changed, or may have: it is to be asked for again. Any thread. */
 void writ_shelf_doubt(struct writ_shelf *shelf);
 

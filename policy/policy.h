@@ -71,6 +71,7 @@ struct writ_tool_rule {
     size_t budgets_n;
     enum writ_duplicates duplicates;
     bool repeats_reads; /* FORBID, but a tool that says readOnlyHint may run again */
+    bool doubts_reads;  /* FORBID by auto: what the tool's server says of it is not believed */
     enum writ_refusal_form refusal;
     bool shadow;           /* the verdict is recorded, the call goes through anyway */
     bool pin;              /* only with the accepted definition of the tool */

@@ -328,6 +328,7 @@ set_duplicates(const struct making *m, const struct writ_yaml *node,
 
     ret->duplicates = is_auto ? WRIT_DUPLICATES_FORBID : (enum writ_duplicates)duplicates;
     ret->repeats_reads = is_auto && (ret->pin || m->defaults->believe_annotations);
+    ret->doubts_reads = is_auto && !ret->repeats_reads;
 }
 
 static void
@@ -637,6 +638,20 @@ writ_rule_entry(const struct writ_policy *policy, struct writ_view upstream, str
         }
     }
     return NULL;
+}
+
+bool
+writ_rule_doubts_reads(
+    const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool)
+{
+    const struct writ_tool_entry *entry = writ_rule_entry(policy, upstream, tool);
+
+    for (size_t i = 0; entry != NULL && i < entry->rules_n; i++) {
+        if (entry->rules[i].doubts_reads) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- the preimage of policy_digest */

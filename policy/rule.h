@@ -59,6 +59,11 @@ int64_t writ_rule_longest_window(const struct writ_policy *policy);
 const struct writ_tool_entry *writ_rule_entry(
     const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool);
 
+/** Whether a rule for the tool has duplicates: auto and does not believe its server: a tool that
+ * only reads is then refused the second time, though no rule says so. */
+bool writ_rule_doubts_reads(
+    const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool);
+
 /**
  * Appends everything that can change a decision, as canonical JSON: the preimage of policy_digest.
  *     {"policy":"writ-policy-v1","tools":[{"rules":[...],"tool":"fs/write_file"},...]}

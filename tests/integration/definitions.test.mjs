@@ -332,3 +332,36 @@ for (const pin of [false, true]) {
     gw.verify();
   });
 }
+
+test('a tool that only reads may run again when it is pinned; where its server is not believed, the log says so once', async (t) => {
+  const PEEK = { ...READ, name: 'peek', annotations: { readOnlyHint: true } };
+  const LOOK = { ...PEEK, name: 'look' };
+  const auto = { scope: 's', arguments: ANY };
+  const rules = { peek: { ...auto, pin: true }, look: auto, 'w*': auto, said: { ...auto, duplicates: 'forbid' } };
+  const { gw, up } = await setUp(t, rules, {}, { tools: [PEEK, LOOK, WRITE, { ...PEEK, name: 'said' }] });
+  const told = (from = 0) => gw.log.slice(from).filter((l) => l.event === 'repeats_refused').map((l) => [l.level, l.upstream, l.tool]);
+  const s = await openSession(gw);
+  await s.request('tools/list');
+  await seen(gw, 'up/peek', 'new');
+  await gw.waitLog('repeats_refused');
+  const from = gw.log.length;
+  await accept(gw, 'up/peek');
+  const twice = async (tool) => {
+    assert.ok((await s.call(`up__${tool}`, { path: 'a' })).result, tool);
+    return (await s.call(`up__${tool}`, { path: 'a' })).reason;
+  };
+  assert.equal(await twice('peek'), undefined);
+  assert.equal(up.calls.length, 2, 'the second identical read ran');
+  assert.equal(decided(gw).extensions.writ.duplicates, 'allow');
+  for (const tool of ['look', 'write', 'said']) assert.equal(await twice(tool), 'duplicate_outcome', tool);
+  await gw.waitLog('repeats_refused', from);
+  up.tools = [PEEK, { ...LOOK, description: 'Looks.' }, WRITE, { ...PEEK, name: 'said' }];
+  await s.request('tools/list');
+  await gw.waitLog('definition_changed', from);
+  await gw.reload({ ...gw.config, defaults: { believe_annotations: true } });
+  assert.deepEqual(told(from), [['warn', 'up', 'look']], 'once, whatever the list and the calls do');
+  const after = gw.log.length;
+  assert.equal(await twice('look'), undefined);
+  assert.deepEqual(told(after), []);
+  gw.verify();
+});

@@ -137,16 +137,18 @@ START_TEST(auto_forbids_unless_the_word_of_the_server_counts)
     static const struct {
         const char *defaults, *rule;
         enum writ_duplicates duplicates;
-        bool repeats_reads;
+        bool repeats_reads, doubts_reads;
     } cases[] = {
-        {"{}", "", WRIT_DUPLICATES_FORBID, false},
-        {"{}", ", pin: true", WRIT_DUPLICATES_FORBID, true},
-        {"{believe_annotations: true}", "", WRIT_DUPLICATES_FORBID, true},
-        {"{believe_annotations: true}", ", duplicates: forbid", WRIT_DUPLICATES_FORBID, false},
-        {"{duplicates: forbid, pin: true}", "", WRIT_DUPLICATES_FORBID, false},
-        {"{duplicates: forbid, pin: true}", ", duplicates: auto", WRIT_DUPLICATES_FORBID, true},
-        {"{duplicates: replay}", "", WRIT_DUPLICATES_REPLAY, false},
-        {"{duplicates: allow}", ", duplicates: auto", WRIT_DUPLICATES_FORBID, false},
+        {"{}", "", WRIT_DUPLICATES_FORBID, false, true},
+        {"{}", ", pin: true", WRIT_DUPLICATES_FORBID, true, false},
+        {"{believe_annotations: true}", "", WRIT_DUPLICATES_FORBID, true, false},
+        {"{believe_annotations: true}", ", duplicates: forbid", WRIT_DUPLICATES_FORBID, false,
+            false},
+        {"{duplicates: forbid, pin: true}", "", WRIT_DUPLICATES_FORBID, false, false},
+        {"{duplicates: forbid, pin: true}", ", duplicates: auto", WRIT_DUPLICATES_FORBID, true,
+            false},
+        {"{duplicates: replay}", "", WRIT_DUPLICATES_REPLAY, false, false},
+        {"{duplicates: allow}", ", duplicates: auto", WRIT_DUPLICATES_FORBID, false, true},
     };
     static const struct writ_agent agent = {.id = {"dev", 3}};
 
@@ -162,6 +164,9 @@ START_TEST(auto_forbids_unless_the_word_of_the_server_counts)
         rule = writ_policy_find(config, &agent, WRIT_LIT("u"), WRIT_LIT("t"), NULL);
         ck_assert_int_eq(rule->duplicates, cases[i].duplicates);
         ck_assert_msg(rule->repeats_reads == cases[i].repeats_reads, "case %zu", i);
+        ck_assert_msg(writ_rule_doubts_reads(config->policy, WRIT_LIT("u"), WRIT_LIT("t")) ==
+                          cases[i].doubts_reads,
+            "case %zu", i);
         writ_config_drop(config);
     }
 }
