@@ -311,7 +311,8 @@ VALUE(verify_credential, "at", "TIME",
     "Judge at this time: seconds since 1970, or RFC 3339. Now by default.")
 VALUE(verify_credential, "aud", "URI", "Who the credential must be for, if the call does not say.")
 VALUE(verify_credential, "iss", "URI", "Who must have issued it; by default whoever has the keys.")
-VALUE(verify_credential, "typ", "TYPE", "The typ of its header; JWT by default.")
+VALUE(verify_credential, "typ", "TYPE",
+    "The typ of its header, `credential.typ` of the gateway; writ-credential+jwt by default.")
 VALUE(verify_credential, "skew", "SECONDS", "Difference of clocks to forgive; 0 by default.")
 VALUE(verify_credential, "max-lifetime", "SECONDS",
     "Longest lifetime to accept; 3600 by default, and at most.")
@@ -370,7 +371,8 @@ KILL_CALLER(kill_lift)
     REQUIRED(id, "aud", "URI", "Who the credentials must be for: `resource` of the upstream.")     \
     REQUIRED(id, "used", "FILE", "Remembers which credentials were used: writ guard init.")        \
     VALUE(id, "iss", "URI", "Who must have issued them; by default whoever has the keys.")         \
-    VALUE(id, "typ", "TYPE", "The typ of their header; JWT by default.")                           \
+    VALUE(id, "typ", "TYPE",                                                                       \
+        "The typ of their header, `credential.typ` of the gateway; writ-credential+jwt by default.")\
     VALUE(id, "skew", "SECONDS", "Difference of clocks to forgive; 0 by default.")                 \
     VALUE(id, "status", "LIST",                                                                    \
         "The list of revoked credentials: a file, or the gateway's URL and "                       \

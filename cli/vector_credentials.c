@@ -67,6 +67,7 @@ read_call(const struct writ_json *call, struct memory *memory, struct writ_crede
         .issuer = writ_json_string(get(call, "iss")),
         .any_issuer = get(call, "iss") == NULL,
         .audience = writ_json_string(get(call, "aud")),
+        .typ = writ_json_string(get(call, "typ")),
         .tool = writ_json_string(get(call, "tool")),
         .agent_id = writ_json_string(get(call, "agent_id")),
         .any_agent = get(call, "agent_id") == NULL,

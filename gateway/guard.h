@@ -53,7 +53,7 @@ struct writ_guard_options {
     struct writ_view audience; /* the `resource` of the upstream, at the gateway */
     struct writ_view issuer;   /* empty: whoever has the keys */
     struct writ_view header;   /* that has the credential */
-    struct writ_view typ;      /* empty: JWT */
+    struct writ_view typ;      /* of their header; empty: writ-credential+jwt */
     const char *keys;          /* a file or a URL */
     const char *status;        /* the list of revoked credentials, likewise; NULL: not looked at */
     const char *used;          /* the file of guard_used.h */

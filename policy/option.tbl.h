@@ -498,7 +498,8 @@ DURATION(
     credential, "lifetime", lifetime_us, 1 * SECOND, 10 * MINUTE, "60s", "How long it is good.")
 WORD(credential, "alg", alg, alg_words, NONE,
     "Signature algorithm that the active key must have; whatever it has when left out.")
-TEXT(credential, "typ", typ, 1, 64, "JWT", "The typ of its header.")
+TEXT(credential, "typ", typ, 1, 64, "writ-credential+jwt",
+    "The typ of its header. JWT is for verifiers that take no other; tell every verifier of it.")
 
 SECTION(ledger, "ledger", struct writ_raw_ledger, "Claims and time in the ledger.")
 DURATION(ledger, "claims_kept", claims_kept_us, 10 * MINUTE, 366 * DAY, "24h",

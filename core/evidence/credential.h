@@ -32,8 +32,9 @@
 #include "evidence/reason.h"
 #include "evidence/status_list.h"
 
-#define WRIT_CREDENTIAL_TYP            "JWT" /* typ of the header unless configured */
-#define WRIT_CREDENTIAL_LIFETIME_MAX_S 3600  /* longest lifetime that is ever issued or accepted */
+/* typ of the header unless configured: RFC 8725 3.11 */
+#define WRIT_CREDENTIAL_TYP            "writ-credential+jwt"
+#define WRIT_CREDENTIAL_LIFETIME_MAX_S 3600 /* longest lifetime that is ever issued or accepted */
 #define WRIT_CREDENTIAL_SKEW_MAX_S     60  /* largest difference of clocks that may be configured */
 #define WRIT_CREDENTIAL_ID_MAX         256 /* longest jti: who remembers them needs a bound */
 
@@ -77,7 +78,7 @@ struct writ_credential_expect {
     struct writ_view issuer;
     bool any_issuer; /* the keys alone say who issued it */
     struct writ_view audience;
-    struct writ_view typ; /* empty: WRIT_CREDENTIAL_TYP, and then a header without typ will do */
+    struct writ_view typ; /* of the header, exactly; empty: WRIT_CREDENTIAL_TYP */
 
     struct writ_view tool;
     struct writ_view agent_id;

@@ -52,14 +52,11 @@ present(struct verification *v, struct writ_err *err)
     return holds(v->token.len > 0);
 }
 
+/* A token of any other kind, or of none, is no credential (RFC 8725 3.11). */
 static bool
 typ_is_right(struct writ_view typ, struct writ_view want)
 {
-    if (want.len == 0) {
-        /* "JWT" says nothing that the rest does not say, so its absence does not either */
-        return typ.ptr == NULL || writ_view_is(typ, WRIT_CREDENTIAL_TYP);
-    }
-    return writ_view_equal(typ, want);
+    return writ_view_equal(typ, want.len > 0 ? want : WRIT_LIT(WRIT_CREDENTIAL_TYP));
 }
 
 static writ_result

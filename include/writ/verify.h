@@ -124,7 +124,7 @@ struct writ_verify_call {
     struct writ_view agent_id;
     struct writ_view tenant;              /* empty: the credential must say null */
     struct writ_view target_state_digest; /* as it is now, "sha256:..."; empty: it must say null */
-    struct writ_view typ;                 /* of the header; empty: "JWT", or none */
+    struct writ_view typ;                 /* of the header; empty: "writ-credential+jwt" */
     bool any_issuer;                      /* whoever has the keys may have issued it */
     bool any_agent, any_tenant;
     bool any_target_state; /* the caller cannot observe it */

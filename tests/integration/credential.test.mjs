@@ -104,10 +104,10 @@ for (const alg of ['ES256', 'RS256', 'EdDSA']) {
     const token = issue(dir, of);
 
     const { payload, protectedHeader } = await jose.jwtVerify(token, jose.createLocalJWKSet(jwks), {
-      issuer: ISS, audience: AUD, typ: 'JWT', algorithms: [alg], currentDate: new Date((BEGIN + 10) * 1000),
+      issuer: ISS, audience: AUD, typ: 'writ-credential+jwt', algorithms: [alg], currentDate: new Date((BEGIN + 10) * 1000),
       requiredClaims: Object.keys(claims()),
     });
-    assert.deepEqual(protectedHeader, { alg, kid, typ: 'JWT' });
+    assert.deepEqual(protectedHeader, { alg, kid, typ: 'writ-credential+jwt' });
     assert.deepEqual(payload, claims({
       jti: of.decision_id, decision_id: of.decision_id, intent_digest: of.intent_digest,
       intent_ref: of.intent_ref, receipt_ref: of.receipt_ref, decision_context_hash: of.decision_context_hash,
@@ -129,7 +129,7 @@ async function foreign(alg, change = {}, header = {}) {
   const { publicKey, privateKey } = await jose.generateKeyPair(alg, { extractable: true });
   const jwk = { ...await jose.exportJWK(publicKey), kid: 'theirs', use: 'sig', alg };
   const token = await new jose.SignJWT(claims(change))
-    .setProtectedHeader({ alg, kid: 'theirs', typ: 'JWT', ...header }).sign(privateKey);
+    .setProtectedHeader({ alg, kid: 'theirs', typ: 'writ-credential+jwt', ...header }).sign(privateKey);
   return { jwks: { keys: [jwk] }, token, privateKey, jwk };
 }
 
@@ -158,6 +158,8 @@ const REASONS = [
   ['malformed', {}, { crit: ['exp'], exp: 1 }],
   ['malformed', {}, { jku: 'http://127.0.0.1:1/' }],
   ['malformed', {}, { typ: 'at+jwt' }],
+  ['malformed', {}, { typ: 'JWT' }],
+  ['malformed', {}, { typ: undefined }],
   ['malformed', { exp: BEGIN + 10 * 365 * 86400 }],
   ['unknown_key', {}, { kid: 'theirs2' }],
   ['wrong_issuer', { iss: ISS.slice(0, -1) }],
@@ -180,7 +182,7 @@ for (const [reason, change, header] of REASONS) {
     const { publicKey, privateKey } = await jose.generateKeyPair('ES256');
     const jwks = { keys: [{ ...await jose.exportJWK(publicKey), kid: 'theirs' }] };
     const token = await new jose.CompactSign(Buffer.from(JSON.stringify(claims(change))))
-      .setProtectedHeader({ alg: 'ES256', kid: 'theirs', typ: 'JWT', ...header })
+      .setProtectedHeader({ alg: 'ES256', kid: 'theirs', typ: 'writ-credential+jwt', ...header })
       .sign(privateKey, { crit: { exp: true } });
     const run = verify({ jwks, token });
     assert.deepEqual([run.code, run.out], [1, `${reason}\n`], run.err);
@@ -191,9 +193,9 @@ test('bad_signature: another key under the same kid, an unsigned token, a MAC wi
   const mine = await foreign('ES256');
   const stranger = await foreign('ES256');
   const [head, body] = mine.token.split('.');
-  const none = Buffer.from(JSON.stringify({ alg: 'none', kid: 'theirs', typ: 'JWT' })).toString('base64url');
+  const none = Buffer.from(JSON.stringify({ alg: 'none', kid: 'theirs', typ: 'writ-credential+jwt' })).toString('base64url');
   const pem = await jose.exportSPKI(await jose.importJWK(mine.jwk, 'ES256'));
-  const mac = await new jose.SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'theirs', typ: 'JWT' })
+  const mac = await new jose.SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'theirs', typ: 'writ-credential+jwt' })
     .sign(new TextEncoder().encode(pem));
   for (const token of [stranger.token, `${none}.${body}.`, `${head}.${body}.`, mac]) {
     const run = verify({ jwks: mine.jwks, token });
@@ -252,7 +254,8 @@ test('time, audience and issuer may be in the call, and options go before them',
   assert.equal(run({ ...call, iss: undefined }), 'ok\n');
   assert.equal(run(call, '--max-lifetime', '59'), 'malformed\n');
   assert.equal(run(call, '--max-lifetime', '60'), 'ok\n');
-  assert.equal(run(call, '--typ', 'writ+jwt'), 'malformed\n');
+  assert.equal(run(call, '--typ', 'JWT'), 'malformed\n');
+  assert.equal(run(call, '--typ', 'writ-credential+jwt'), 'ok\n');
 });
 
 test('answers as JSON', async () => {

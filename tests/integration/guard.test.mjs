@@ -70,6 +70,17 @@ test('every reason against a credential keeps the call away', async (t) => {
   assert.equal(up.calls.length, 0);
 });
 
+test('a token of another kind is no credential, but where the guard is told of that kind', async (t) => {
+  const { up, dir, mint, caller } = await behind(t);
+  const told = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', ''), '--typ', 'JWT']));
+  for (const [by, typ, want] of [[caller, 'JWT', 'malformed'], [caller, 'at+jwt', 'malformed'], [caller, undefined, undefined],
+    [told, undefined, 'malformed'], [told, 'at+jwt', 'malformed'], [told, 'JWT', undefined]]) {
+    const answer = await by.call('pay', ARGS, { headers: { 'writ-credential': await mint('pay', ARGS, {}, typ) } });
+    assert.equal(reason(answer), want, `${typ}: ${answer.text}`);
+  }
+  assert.equal(up.calls.length, 2);
+});
+
 test('of many requests with one credential at once, exactly one reaches the server', async (t) => {
   const { up, mint, caller } = await behind(t);
   for (let round = 0; round < 10; round++) {

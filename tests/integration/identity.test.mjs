@@ -185,7 +185,7 @@ test('the upstream can check what it gets, against the keys that the gateway pub
   assert.equal(published.status, 200);
   const text = await published.text();
   const iss = jose.decodeJwt(credential).iss;
-  const { payload } = await jose.jwtVerify(credential, jose.createLocalJWKSet(JSON.parse(text)), { issuer: iss, audience: up.url, algorithms: ['ES256'], typ: 'JWT' });
+  const { payload } = await jose.jwtVerify(credential, jose.createLocalJWKSet(JSON.parse(text)), { issuer: iss, audience: up.url, algorithms: ['ES256'], typ: 'writ-credential+jwt' });
   assert.equal(payload.sub, 'dev');
   assert.ok(payload.exp - payload.iat <= 60);
 

@@ -17,7 +17,7 @@ const [A1, A2, B1, ROOT, ADAM, NOBODY] = AGENTS;
 
 async function world(t, options = {}) {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, { issuer: ISS, administrators: ['rita', 'adam'], agents: AGENTS.map((a) => a.entry),
+  const gw = await startGateway(t, { issuer: ISS, ...options.gateway, administrators: ['rita', 'adam'], agents: AGENTS.map((a) => a.entry),
     upstreams: { up: { http: up.url, resource: AUD, ...options.upstream } }, tools: { 'up/*': ANY } });
   for (const a of AGENTS) writeFileSync(gw.path(`token-${a.id}`), `${a.token}\n`, { mode: 0o600 });
   const admin = `http://127.0.0.1:${gw.adminPort}`;
@@ -345,6 +345,16 @@ test('introspection tells what is in a credential that is good, and nothing else
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   assert.equal((await w.api(null, '/v1/introspect', `token=${token}`, form)).status, 401);
   assert.equal((await w.api(ROOT, '/v1/introspect', '{}', { 'content-type': 'application/json' })).status, 415);
+});
+
+test('credential.typ is in the head of every credential, and introspection knows it', async (t) => {
+  for (const [config, typ] of [[{}, 'writ-credential+jwt'], [{ credential: { typ: 'JWT' } }, 'JWT']]) {
+    const w = await world(t, { gateway: config });
+    await w.call(A1);
+    const token = w.up.calls[0].credential;
+    assert.equal(jose.decodeProtectedHeader(token).typ, typ);
+    assert.equal((await w.introspect(token)).active, true);
+  }
 });
 
 test('a guard that looks at the list lets nothing through that was stopped, and nothing at all without a list', async (t) => {

@@ -73,12 +73,12 @@ for (const [name, program, args, skip] of recipes) {
     const now = Math.floor(Date.now() / 1000);
     const good = await signer.mint('pay', ARGS);
     const [head, body, signature] = good.split('.');
-    const none = Buffer.from('{"alg":"none","kid":"k1","typ":"JWT"}').toString('base64url');
+    const none = Buffer.from('{"alg":"none","kid":"k1","typ":"writ-credential+jwt"}').toString('base64url');
     const changes = [{ iss: `${ISS}/` }, { aud: `${AUD}/` }, { aud: [AUD, 'x'] }, { exp: now - 1 }, { nbf: now + 100 }, { iat: now + 100 },
       { exp: now + 10000 }, { exp: undefined }, { jti: undefined }, { params_hash: 'sha256:x' },
       { authorization_details: [] }, { authorization_details: [{ type: 'other', tool: 'pay', locations: [AUD] }] }];
     const tokens = ['', 'x', `${none}.${body}.`, `${head}.${body}.`, `${head}.${body}.${signature.slice(0, -4)}AAAA`, await stranger.mint('pay', ARGS),
-      await (await issuer('other')).mint('pay', ARGS), ...await Promise.all(changes.map((c) => signer.mint('pay', ARGS, c)))];
+      await (await issuer('other')).mint('pay', ARGS), await signer.mint('pay', ARGS, {}, 'JWT'), await signer.mint('pay', ARGS, {}, 'at+jwt'), ...await Promise.all(changes.map((c) => signer.mint('pay', ARGS, c)))];
     const lines = run(dir, [...tokens.map((token) => ({ token, tool: 'pay', args: ARGS })),
       { token: good, tool: 'pay', args: ARGS, state: 'sha256:drifted' }, { token: good, tool: 'pay', args: ARGS }]);
     for (const [i, line] of lines.slice(0, -1).entries()) assert.match(line, /^no: /, `${i}: ${line}`);

@@ -29,7 +29,7 @@ test('a tool server verifies the credential with the published keys, and every c
   const verified = [];
   up.onCall = async (a) => { // as a tool server would: before it does anything
     const keys = jose.createRemoteJWKSet(new URL(`${gw.origin}/.well-known/jwks.json`));
-    const { payload, protectedHeader } = await jose.jwtVerify(a.credential, keys, { issuer: 'https://gateway.example', audience: up.url, algorithms: ['ES256'], typ: 'JWT', requiredClaims: ['exp', 'jti', 'sub'] });
+    const { payload, protectedHeader } = await jose.jwtVerify(a.credential, keys, { issuer: 'https://gateway.example', audience: up.url, algorithms: ['ES256'], typ: 'writ-credential+jwt', requiredClaims: ['exp', 'jti', 'sub'] });
     assert.equal(payload.params_hash, digest(a.arguments), 'the arguments are those that were judged');
     verified.push({ payload, protectedHeader });
     a.text('verified');

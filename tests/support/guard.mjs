@@ -22,7 +22,7 @@ export const digest = (value) => `sha256:${createHash('sha256').update(JSON.stri
 export async function issuer(kid = 'k1') {
   const { publicKey, privateKey } = await jose.generateKeyPair('ES256', { extractable: true });
   const jwks = { keys: [{ ...await jose.exportJWK(publicKey), kid, use: 'sig', alg: 'ES256' }] };
-  const mint = (tool, args = {}, change = {}) => {
+  const mint = (tool, args = {}, change = {}, typ = 'writ-credential+jwt') => {
     const now = Math.floor(Date.now() / 1000);
     const jti = change.jti ?? randomUUID();
     const hash = digest(args);
@@ -34,7 +34,7 @@ export async function issuer(kid = 'k1') {
       policy_digest: some, target_state_digest: null, normalized_scope: 's', continuation_id: null,
       idempotency_key: 'k', boundary_id: 'b', seq: 0, tenant: 'acme', ...change,
     };
-    return new jose.SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' }).sign(privateKey);
+    return new jose.SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid, typ }).sign(privateKey);
   };
   return { jwks, mint };
 }

@@ -7,7 +7,7 @@ import { H, base64url, ed25519, es256, jcs, rs256, write } from './mint.mjs';
 
 const keys = { ES256: es256('writ vectors: credentials'), RS256: rs256('writ vectors: credentials'), EdDSA: ed25519('writ vectors: credentials') };
 const stranger = es256('writ vectors: a stranger'), revoked = es256('writ vectors: revoked'), bounded = es256('writ vectors: bounded');
-const NOW = 1782363600, AUD = 'https://tools.example/mcp', ISS = 'https://gateway.example', ARGS = { amount: 12.5, to: 'DE89' };
+const NOW = 1782363600, AUD = 'https://tools.example/mcp', TYP = 'writ-credential+jwt', ISS = 'https://gateway.example', ARGS = { amount: 12.5, to: 'DE89' };
 const STATE = H({ balance: 7 });
 const without = (object, ...names) => Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 
@@ -21,7 +21,7 @@ const detail = (over) => ({ authorization_details: [{ ...CLAIMS.authorization_de
 const CALL = { tool: 'pay', arguments: ARGS, aud: AUD, iss: ISS, agent_id: 'agent:payer', tenant: 'acme', target_state_digest: STATE, now: NOW + 10 };
 
 function token(claims = {}, { by = keys.ES256, header = {}, payload, signature } = {}) {
-  const head = base64url(jcs({ alg: by.alg, kid: by.kid, typ: 'JWT', ...header }));
+  const head = base64url(jcs({ alg: by.alg, kid: by.kid, typ: TYP, ...header }));
   const body = base64url(payload ?? JSON.stringify({ ...CLAIMS, ...claims }));
   return `${head}.${body}.${base64url(signature ?? by.sign(`${head}.${body}`))}`;
 }
@@ -35,10 +35,12 @@ const good = token();
 for (const by of Object.values(keys)) add(`good, ${by.alg}`, 'ok', token({}, { by }));
 add('nothing is compared that is not known', 'ok', good, {}, { call: { tool: 'pay', arguments: ARGS, aud: AUD, now: NOW + 10 } });
 add('claims that nobody knows', 'ok', token({ more: { any: [1.5] } }));
-add('no typ', 'ok', (() => {
+const noTyp = (() => {
   const head = base64url(jcs({ alg: 'ES256', kid: keys.ES256.kid })), body = base64url(JSON.stringify(CLAIMS));
   return `${head}.${body}.${base64url(keys.ES256.sign(`${head}.${body}`))}`;
-})());
+})();
+const jwt = token({}, { header: { typ: 'JWT' } });
+add('the typ of a gateway that is configured so', 'ok', jwt, { typ: 'JWT' });
 add('arguments in another order', 'ok', good, { arguments: { to: 'DE89', amount: 12.5 } });
 add('no arguments are {}', 'ok', token({ params_hash: H({}), ...detail({ params_hash: H({}) }) }), { arguments: undefined });
 add('no tenant, no state', 'ok', token({ tenant: null, target_state_digest: null }), { tenant: null, target_state_digest: null });
@@ -48,7 +50,11 @@ for (const [id, text] of [['no token', 'x'], ['two parts', good.split('.').slice
   ['not base64url', good.replace(/.$/, '+')], ['too long', `${'a'.repeat(8193)}`]]) add(id, 'malformed', text);
 for (const name of Object.keys(CLAIMS)) add(`without ${name}`, 'malformed', dropped(name));
 for (const [id, header] of [['crit', { crit: ['exp'] }], ['a key of its own', { jwk: keys.ES256.jwk }], ['a place to fetch one', { jku: 'https://evil.example' }], ['another typ', { typ: 'at+jwt' }],
+  ['JWT', { typ: 'JWT' }], ['a typ with its prefix', { typ: `application/${TYP}` }], ['typ in capitals', { typ: TYP.toUpperCase() }], ['typ of a status list', { typ: 'statuslist+jwt' }],
   ['typ of a rotation', { typ: 'writ-key-rotation' }]]) add(`header: ${id}`, 'malformed', token({}, { header }));
+add('no typ', 'malformed', noTyp);
+add('no typ, where another is expected', 'malformed', noTyp, { typ: 'JWT' });
+add('the usual typ, where another is expected', 'malformed', good, { typ: 'JWT' });
 for (const [id, claims] of [['exp as a text', { exp: '1782363660' }], ['exp with a fraction', { exp: NOW + 60.5 }], ['a jti of another decision', { jti: 'd-2' }], ['aud as a list', { aud: [AUD] }],
   ['params_hash that is no digest', { params_hash: 'sha256:00' }], ['a lifetime of more than an hour', { exp: NOW + 3601 }], ['two details', { authorization_details: [...CLAIMS.authorization_details, {}] }],
   ['another type of detail', detail({ type: 'payment' })], ['a detail with more', detail({ more: 1 })], ['an empty sub', { sub: '' }], ['seq below zero', { seq: -1 }]]) add(id, 'malformed', token(claims));
@@ -67,7 +73,7 @@ add('without signature', 'bad_signature', token({}, { signature: '' }));
 add('alg none', 'bad_signature', token({}, { header: { alg: 'none' }, signature: '' }));
 add('alg of another key', 'bad_signature', token({}, { header: { alg: 'EdDSA' } }));
 add('a MAC by the public key', 'bad_signature', (() => {
-  const head = base64url(jcs({ alg: 'HS256', kid: keys.ES256.kid, typ: 'JWT' })), body = base64url(JSON.stringify(CLAIMS));
+  const head = base64url(jcs({ alg: 'HS256', kid: keys.ES256.kid, typ: TYP })), body = base64url(JSON.stringify(CLAIMS));
   return `${head}.${body}.${createHmac('sha256', keys.ES256.pem).update(`${head}.${body}`).digest('base64url')}`;
 })());
 add('a changed payload', 'bad_signature', (() => {

@@ -82,7 +82,7 @@ START_TEST(what_is_left_out_has_its_default)
     ck_assert_int_eq(c->sessions.window_us, 600000000);
     ck_assert_int_eq(c->credential.lifetime_us, 60000000);
     ck_assert_int_eq(c->credential.alg, WRIT_JWK_ALG_NONE);
-    ck_assert_view(c->credential.typ, "JWT");
+    ck_assert_view(c->credential.typ, "writ-credential+jwt");
     ck_assert_int_eq(c->ledger.claims_kept_us, 86400000000LL);
     ck_assert_int_eq(c->log.level, WRIT_LOG_INFO);
     ck_assert_view(c->upstreams[0].path, "/p?q");

@@ -73,16 +73,23 @@ expectation(void)
     return expect;
 }
 
-/* The token of the sample; lives in the arena. */
+/* The token of the sample with this typ; lives in the arena. */
 static struct writ_view
-issued(const struct writ_signer *by)
+issued_as(const char *typ, const struct writ_signer *by)
 {
     writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
     struct writ_credential_request wanted = request();
     struct writ_err err = {0};
 
+    wanted.typ = writ_view_str(typ);
     ck_assert_msg(writ_is_ok(writ_credential_issue(by, &wanted, &token, &err)), "%s", err.text);
     return writ_view_copy(writ_buf_view(&token), arena);
+}
+
+static struct writ_view
+issued(const struct writ_signer *by)
+{
+    return issued_as("", by);
 }
 
 static const char *
@@ -166,7 +173,7 @@ START_TEST(there_are_no_other_claims_and_no_other_header_members)
 
     setup();
     ck_assert_ok(writ_jws_read(issued(signer), arena, &jws, NULL));
-    ck_assert_view(jws.typ, "JWT");
+    ck_assert_view(jws.typ, WRIT_CREDENTIAL_TYP);
     ck_assert(writ_view_equal(jws.kid, writ_jwk_thumbprint(writ_signer_jwk(signer))));
     ck_assert_ok(writ_jws_claims(&jws, arena, &payload, NULL));
     while (writ_claim_rows[rows].kind != WRIT_CLAIM_NONE) {
@@ -463,6 +470,7 @@ put_public_pem(struct writ_buf *ret)
     writ_keys_public_pem(writ_buf_view(&pem), ret);
 }
 
+/* libjwt 1.10 takes no typ but JWT, so this is what `credential.typ` is for. */
 START_TEST(libjwt_verifies_what_we_issue)
 {
     writ_auto_buf pem = writ_buf_make(4096);
@@ -473,6 +481,8 @@ START_TEST(libjwt_verifies_what_we_issue)
     setup();
     put_public_pem(&pem);
     token = issued(signer);
+    ck_assert_int_ne(jwt_decode(&jwt, token.ptr, (const unsigned char *)pem.ptr, (int)pem.len), 0);
+    token = issued_as("JWT", signer);
     ck_assert_int_eq(jwt_decode(&jwt, token.ptr, (const unsigned char *)pem.ptr, (int)pem.len), 0);
     ck_assert_int_eq(jwt_get_alg(jwt), JWT_ALG_ES256);
     ck_assert_str_eq(jwt_get_grant(jwt, "iss"), ISSUER);
@@ -499,6 +509,7 @@ START_TEST(we_verify_what_libjwt_issues)
 
     setup();
     expect = expectation();
+    expect.typ = WRIT_LIT("JWT");
     ck_assert_ok(writ_jcs_put(&claims, payload_of(issued(signer)), NULL));
     writ_buf_byte(&claims, '\0');
     ck_assert_ok(writ_signer_put_pem(signer, &pem, NULL));
@@ -530,6 +541,7 @@ START_TEST(an_hmac_token_of_libjwt_keyed_with_the_public_pem_is_refused)
 
     setup();
     expect = expectation();
+    expect.typ = WRIT_LIT("JWT");
     put_public_pem(&pem);
     ck_assert_ok(writ_jcs_put(&claims, payload_of(issued(signer)), NULL));
     writ_buf_byte(&claims, '\0');
@@ -685,7 +697,8 @@ START_TEST(each_claim_is_held_against_the_call)
     setup();
     for (size_t i = 0; i < sizeof(claim_rows) / sizeof(claim_rows[0]); i++) {
         struct writ_credential_expect expect = expectation();
-        const char *got = reason_of(forged(signer, "JWT", claim_rows[i].changes), &expect);
+        const char *got =
+            reason_of(forged(signer, WRIT_CREDENTIAL_TYP, claim_rows[i].changes), &expect);
 
         ck_assert_msg(strcmp(got, claim_rows[i].reason) == 0, "%s: %s", claim_rows[i].what, got);
         writ_arena_reset(arena);
@@ -717,7 +730,8 @@ START_TEST(a_key_that_is_not_in_the_set_is_unknown)
 
     setup();
     expect = expectation();
-    ck_assert_str_eq(reason_of(forged(stranger, "JWT", none), &expect), "unknown_key");
+    ck_assert_str_eq(
+        reason_of(forged(stranger, WRIT_CREDENTIAL_TYP, none), &expect), "unknown_key");
     expect.keys = NULL;
     ck_assert_str_eq(reason_of(issued(signer), &expect), "unknown_key");
     teardown();
@@ -738,7 +752,8 @@ START_TEST(a_signature_by_another_key_under_a_known_kid_is_bad)
         struct writ_jws jws;
 
         ck_assert_ok(writ_jws_read(issued(signer), arena, &jws, NULL));
-        writ_buf_fmt(&header, "{\"alg\":\"%s\",\"kid\":\"" WRIT_VIEW_FMT "\",\"typ\":\"JWT\"}",
+        writ_buf_fmt(&header,
+            "{\"alg\":\"%s\",\"kid\":\"" WRIT_VIEW_FMT "\",\"typ\":\"" WRIT_CREDENTIAL_TYP "\"}",
             algs[i], WRIT_VIEW_ARG(jws.kid));
         writ_base64url_put(&token, writ_buf_view(&header));
         writ_buf_byte(&token, '.');
@@ -760,13 +775,18 @@ START_TEST(typ_is_that_of_our_credentials)
     static const struct {
         const char *typ, *want, *reason;
     } rows[] = {
-        {"JWT", "", "credential_ok"},
-        {"jwt", "", "malformed"},
+        {"writ-credential+jwt", "", "credential_ok"},
+        {"writ-credential+JWT", "", "malformed"},
+        {"application/writ-credential+jwt", "", "malformed"},
+        {"JWT", "", "malformed"},
         {"at+jwt", "", "malformed"},
+        {"statuslist+jwt", "", "malformed"},
         {"", "", "malformed"},
-        {"JWT", "writ+jwt", "malformed"},
-        {"writ+jwt", "writ+jwt", "credential_ok"},
-        {"writ+jwt", "", "malformed"},
+        {"JWT", "JWT", "credential_ok"},
+        {"jwt", "JWT", "malformed"},
+        {"", "JWT", "malformed"},
+        {"writ-credential+jwt", "JWT", "malformed"},
+        {"writ-credential+jwt", "writ-credential+jwt", "credential_ok"},
     };
     const struct change none[] = {{0}};
 
@@ -803,21 +823,24 @@ with_header(const char *before_kid, const char *after_kid)
     return writ_view_copy(writ_buf_view(&token), arena);
 }
 
+#define TYPED "{\"alg\":\"ES256\",\"typ\":\"" WRIT_CREDENTIAL_TYP "\",\"kid\":\""
+
 START_TEST(faults_of_the_header_are_malformed_whoever_signed)
 {
     static const struct {
         const char *before, *after, *reason;
     } rows[] = {
-        {"{\"alg\":\"ES256\",\"kid\":\"", "\"}", "credential_ok"}, /* no typ */
-        {"{\"alg\":\"ES256\",\"kid\":\"", "\",\"crit\":[\"x\"],\"x\":1}", "malformed"},
-        {"{\"alg\":\"ES256\",\"kid\":\"", "\",\"jku\":\"http://127.0.0.1/\"}", "malformed"},
-        {"{\"alg\":\"ES256\",\"kid\":\"", "\",\"jwk\":{}}", "malformed"},
-        {"{\"alg\":\"ES256\",\"kid\":\"", "\",\"b64\":true}", "malformed"},
-        {"{\"alg\":\"ES256\",\"alg\":\"ES256\",\"kid\":\"", "\"}", "malformed"},
-        {"{\"kid\":\"", "\"}", "malformed"},
-        {"{\"alg\":\"ES256\",\"kid\":[\"", "\"]}", "malformed"},
+        {TYPED, "\"}", "credential_ok"},
+        {"{\"alg\":\"ES256\",\"kid\":\"", "\"}", "malformed"}, /* no typ */
+        {TYPED, "\",\"crit\":[\"x\"],\"x\":1}", "malformed"},
+        {TYPED, "\",\"jku\":\"http://127.0.0.1/\"}", "malformed"},
+        {TYPED, "\",\"jwk\":{}}", "malformed"},
+        {TYPED, "\",\"b64\":true}", "malformed"},
+        {TYPED, "\",\"alg\":\"ES256\"}", "malformed"},
+        {"{\"typ\":\"writ-credential+jwt\",\"kid\":\"", "\"}", "malformed"},
+        {"{\"alg\":\"ES256\",\"typ\":\"writ-credential+jwt\",\"kid\":[\"", "\"]}", "malformed"},
         {"{\"alg\":\"ES256\",\"typ\":\"", "\"}", "malformed"}, /* no kid */
-        {"{\"alg\":\"ES256\",\"typ\":\"JWT\",\"kid\":\"x", "\"}", "unknown_key"},
+        {TYPED "x", "\"}", "unknown_key"},
     };
 
     setup();
@@ -881,9 +904,11 @@ START_TEST(the_first_reason_in_the_order_wins)
         if (right == sizeof(wrong) / sizeof(wrong[0])) {
             changes[0] = (struct change){0};
         }
-        ck_assert_str_eq(reason_of(forged(signer, "JWT", changes), &expect), order[right]);
+        ck_assert_str_eq(
+            reason_of(forged(signer, WRIT_CREDENTIAL_TYP, changes), &expect), order[right]);
         ck_assert_int_eq(asked, right == 7 ? 1 : 0);
-        ck_assert_str_eq(reason_of(forged(stranger, "JWT", changes), &expect), "unknown_key");
+        ck_assert_str_eq(
+            reason_of(forged(stranger, WRIT_CREDENTIAL_TYP, changes), &expect), "unknown_key");
     }
     expect.status = never_known;
     ck_assert_str_eq(reason_of(issued(signer), &expect), "status_unknown");
@@ -931,8 +956,10 @@ START_TEST(a_jti_is_used_once_and_burnt_only_by_a_credential_that_holds)
     expect.use = remember;
     expect.ctx = &memory;
     token = issued(signer);
-    ck_assert_str_eq(reason_of(forged(stranger, "JWT", other_args), &expect), "unknown_key");
-    ck_assert_str_eq(reason_of(forged(signer, "JWT", other_args), &expect), "args_mismatch");
+    ck_assert_str_eq(
+        reason_of(forged(stranger, WRIT_CREDENTIAL_TYP, other_args), &expect), "unknown_key");
+    ck_assert_str_eq(
+        reason_of(forged(signer, WRIT_CREDENTIAL_TYP, other_args), &expect), "args_mismatch");
     ck_assert_int_eq(memory.asked, 0);
     ck_assert_str_eq(reason_of(token, &expect), "credential_ok");
     ck_assert_int_eq(memory.until_s, END_S + 3);
@@ -1084,10 +1111,12 @@ START_TEST(who_does_not_see_the_arguments_wants_both_places_to_say_the_same)
     expect = expectation();
     expect.any_params = true;
     ck_assert_str_eq(reason_of(issued(signer), &expect), "credential_ok");
-    ck_assert_str_eq(reason_of(forged(signer, "JWT", one), &expect), "args_mismatch");
-    ck_assert_str_eq(reason_of(forged(signer, "JWT", both), &expect), "credential_ok");
+    ck_assert_str_eq(reason_of(forged(signer, WRIT_CREDENTIAL_TYP, one), &expect), "args_mismatch");
+    ck_assert_str_eq(
+        reason_of(forged(signer, WRIT_CREDENTIAL_TYP, both), &expect), "credential_ok");
     expect.any_params = false;
-    ck_assert_str_eq(reason_of(forged(signer, "JWT", both), &expect), "args_mismatch");
+    ck_assert_str_eq(
+        reason_of(forged(signer, WRIT_CREDENTIAL_TYP, both), &expect), "args_mismatch");
     teardown();
 }
 END_TEST

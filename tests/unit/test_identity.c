@@ -393,7 +393,8 @@ END_TEST
 
 START_TEST(a_token_of_another_kind_is_invalid)
 {
-    static const char *const kinds[] = {"logout+jwt", "dpop+jwt", "id+jwt", "JWT2", ""};
+    static const char *const kinds[] = {
+        "logout+jwt", "dpop+jwt", "id+jwt", "JWT2", "writ-credential+jwt", ""};
 
     setup();
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

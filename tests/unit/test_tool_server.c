@@ -377,7 +377,8 @@ issue(const char *status, struct writ_buf *ret)
         "\"idempotency_key\":\"k\",\"boundary_id\":\"b\",\"seq\":0,\"tenant\":null%s%s}",
         NOW_S, NOW_S, NOW_S + 60, status != NULL ? ",\"status\":" : "",
         status != NULL ? status : "");
-    ck_assert_ok(writ_jws_sign(signer, WRIT_LIT("JWT"), writ_buf_view(&payload), ret, NULL));
+    ck_assert_ok(
+        writ_jws_sign(signer, WRIT_LIT("writ-credential+jwt"), writ_buf_view(&payload), ret, NULL));
 }
 
 /* Takes a list whose place 5 is revoked. */
