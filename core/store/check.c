@@ -386,9 +386,9 @@ await_outcome(struct writ_check *v, struct run *run, const struct claimed *claim
     return WRIT_DONE;
 }
 
-/* Every decision is found by its id, and no other has it. */
+/* Leaf and seq of the first record with the present decision_id; UINT64_MAX both: there is none. */
 static WRIT_RESULT
-check_index(struct writ_check *v)
+find_first(struct writ_check *v, uint64_t *ret_leaf, uint64_t *ret_seq)
 {
     sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_FIRST];
     struct writ_view id = v->row.decision_id;
@@ -398,12 +398,23 @@ check_index(struct writ_check *v)
     (void)sqlite3_bind_text64(
         s, 1, id.ptr == NULL ? "" : id.ptr, id.len, SQLITE_STATIC, SQLITE_UTF8);
     result = writ_check_next(v, WRIT_CHECK_SQL_FIRST, &row, v->err);
-    if (writ_is_ok(result)) {
-        writ_check_expect(v, row && (uint64_t)sqlite3_column_int64(s, 0) == v->row.leaf,
-            "its decision_id is another record's too, or does not lead to it");
-    }
+    row = writ_is_ok(result) && row;
+    *ret_leaf = row ? (uint64_t)sqlite3_column_int64(s, 0) : UINT64_MAX;
+    *ret_seq = row ? (uint64_t)sqlite3_column_int64(s, 1) : UINT64_MAX;
     (void)sqlite3_reset(s);
     return result;
+}
+
+/* Every decision is found by its id, and no other has it. */
+static WRIT_RESULT
+check_index(struct writ_check *v)
+{
+    uint64_t leaf = 0, seq = 0;
+
+    WRIT_TRY(find_first(v, &leaf, &seq));
+    writ_check_expect(
+        v, leaf == v->row.leaf, "its decision_id is another record's too, or does not lead to it");
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -528,6 +539,8 @@ check_outcome(struct writ_check *v, const struct writ_json *value)
         writ_check_problem(v, v->row.leaf, "its decision does not exist or has an outcome already");
         return WRIT_DONE;
     }
+    writ_check_expect(v, writ_tag_equal(call->run->by_id.tag, writ_tag_number(v->row.boundary)),
+        "it stands in another boundary than its decision");
     result = check_join(v, &outcome, call);
     if (call->claimed.is && writ_outcome_nothing_ran(&outcome)) {
         writ_check_once_release(v, call->claimed.key);
@@ -603,10 +616,12 @@ check_review(struct writ_check *v, const struct writ_json *value, struct writ_vi
     struct writ_review_record record = {0};
     struct writ_faults faults = {0};
     struct run *run = NULL;
+    uint64_t leaf = 0, seq = 0;
     bool read = false;
 
     v->report->reviews++;
     WRIT_TRY(find_run(v, &run));
+    WRIT_TRY(find_first(v, &leaf, &seq));
     WRIT_TRY(readable(v, writ_review_record_read(value, v->arena, &record, NULL), &read));
     if (!read) {
         writ_check_problem(v, v->row.leaf, "it is no record of a review");
@@ -616,7 +631,7 @@ check_review(struct writ_check *v, const struct writ_json *value, struct writ_vi
     expect_no_faults(v, &faults);
     writ_check_expect(v,
         same_text(&record.decision_id, v->row.decision_id) &&
-            same_time(&record.at, v->row.time_us) && run != NULL &&
+            same_time(&record.at, v->row.time_us) && run != NULL && v->row.seq == seq &&
             same_text(&record.boundary_id, run->name),
         "the columns beside the record say something else than the record");
     return writ_check_story_hear(v, body);

@@ -17,7 +17,7 @@
     X(BOUNDARY, "SELECT tenant, name, first_leaf, seal_leaf FROM boundary WHERE id = ?")           \
     X(BODY, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                         \
       "ORDER BY leaf DESC LIMIT 1")                                                                \
-    X(FIRST, "SELECT leaf FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1") \
+    X(FIRST, "SELECT leaf, seq FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1")            \
     X(SUCCESSOR, "SELECT count(*) FROM record WHERE kind = 1 AND about = ?1 AND +leaf = ?2")        \
     X(SUCCESSORS, "SELECT count(*) FROM record WHERE kind = 1 AND about IS NOT NULL AND +leaf <= ?1") \
     X(FACTS, "SELECT count(*) FROM record WHERE kind = 5 AND leaf <= ?1")
