@@ -180,12 +180,20 @@ REQUIRED(receipt, "keys", "DIR",
     "The key directory: one of its keys must have signed. Nothing secret is opened.")
 VALUE(receipt, "checkpoint", "FILE",
     "Make it under this checkpoint, such as one that witnesses signed; it must have the call's last record.")
-COMMAND(review_list, "review list", "PATH", 1, 1, "list calls that are under review",
+#define REVIEW_SOURCE(id)                                                                          \
+    VALUE(id, "token", "FILE", "File with the bearer token of an entry of agents; for a URL.")     \
+    VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for a URL.")
+
+COMMAND(review_list, "review list", "PATH|URL", 1, 1, "list calls that are under review",
     "Reviews that live or have just ended, the oldest first: id, state, name, agent, tool and how many "
-    "have voted. PATH is the ledger; a gateway may be writing it.")
-COMMAND(review_show, "review show", "PATH ID", 2, 2, "show one review",
+    "have voted. PATH is the ledger; a gateway may be writing it. URL is that of an admin listener, "
+    "which gives those that live and that the caller sees. Exit 1 when the gateway refuses.")
+REVIEW_SOURCE(review_list)
+COMMAND(review_show, "review show", "PATH|URL ID", 2, 2, "show one review",
     "Its terms, its votes and what became of it; the arguments of the call while it lives. With --json "
-    "the decision and all records as they stand in the ledger.")
+    "the decision and all records as they stand in the ledger. Exit 1 when the gateway refuses.")
+REVIEW_SOURCE(review_show)
+#undef REVIEW_SOURCE
 COMMAND(review_replay, "review replay", "PATH ID", 2, 2, "compute the verdict of a review again",
     "Takes the terms and the votes out of the ledger, counts them again, and compares every event of the "
     "crew session with the one that was recorded, byte for byte. The signatures of voters that have a "

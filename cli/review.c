@@ -1,20 +1,25 @@
-/* writ review ...: looks at calls under review, and computes verdicts again. */
+/* writ review ...: looks at calls under review, in a ledger or at a running gateway, and computes
+ * verdicts again. */
 #include "base/text.h"
-#include "cli/cli.h"
+#include "cli/inquiry.h"
 #include "cli/put.h"
 #include "crew/panel.h"
+#include "evidence/jcs.h"
 #include "evidence/review_story.h"
 #include "evidence/write.h"
+#include "gateway/anchor.h"
 #include "store/reader.h"
 
 #define REVIEW_ARENA ((size_t)64 << 20)
 #define OUT_MAX      ((size_t)64 << 20)
+#define PATH_MAX     4096
 #define LINE_TEXT    200 /* bytes of a text in a line for people */
 
 /** One command while it runs. */
 struct looking {
     const struct writ_cli *cli;
-    struct writ_reader *reader;
+    struct writ_reader *reader; /* of the ledger; NULL: a gateway is asked */
+    struct writ_inquiry inquiry;
     struct writ_arena *arena;
     struct writ_buf out;
     struct writ_reader_review found;
@@ -29,19 +34,118 @@ static void
 looking_wipe(struct looking *l)
 {
     writ_reader_close(l->reader);
+    writ_inquiry_wipe(&l->inquiry);
     writ_arena_free(l->arena);
     writ_buf_wipe(&l->out);
 }
 
 static WRIT_RESULT
-begin(struct looking *l, const struct writ_cli *cli)
+begin(struct looking *l, const struct writ_cli *cli, bool is_url)
 {
     *l = (struct looking){.cli = cli, .out = writ_buf_make(OUT_MAX), .failed = WRIT_DONE};
     l->arena = writ_arena_new(REVIEW_ARENA);
     if (l->arena == NULL) {
         WRIT_FAIL(&l->err, WRIT_E_NOMEM, "no memory to read reviews");
     }
+    if (is_url) {
+        return writ_inquiry_begin(&l->inquiry, cli);
+    }
     return writ_reader_open(writ_cli_operand(cli, 0).ptr, &l->reader, &l->err);
+}
+
+static bool
+is_url(const struct writ_cli *cli)
+{
+    return writ_anchor_is_url(writ_cli_operand(cli, 0));
+}
+
+/* Whether the options fit what is asked: a gateway wants a token, a ledger knows none. */
+static bool
+is_usable(const struct writ_cli *cli)
+{
+    if (is_url(cli)) {
+        if (!writ_cli_has(cli, "token")) {
+            (void)writ_cli_usage(cli, "a URL needs --token FILE");
+            return false;
+        }
+    } else if (writ_cli_has(cli, "token") || writ_cli_has(cli, "ca")) {
+        (void)writ_cli_usage(cli, "--token and --ca are for a URL");
+        return false;
+    }
+    return true;
+}
+
+static enum writ_exit
+finish(struct looking *l, writ_result result)
+{
+    if (writ_is_ok(result)) {
+        result = writ_buf_check(&l->out, &l->err);
+    }
+    if (!writ_is_ok(result)) {
+        enum writ_exit code = writ_cli_fail(
+            l->cli, result, l->inquiry.err.text[0] != '\0' ? &l->inquiry.err : &l->err);
+
+        return l->inquiry.refused ? WRIT_EXIT_NEGATIVE : code;
+    }
+    writ_cli_put(writ_buf_view(&l->out));
+    return WRIT_EXIT_OK;
+}
+
+/* ---- reading ---- */
+
+/* A member of the gateway's answer as it stands in the ledger. */
+static WRIT_RESULT
+take_canonical(struct looking *l, const struct writ_json *value, struct writ_view *ret)
+{
+    struct writ_buf text = writ_buf_in(l->arena, OUT_MAX);
+
+    WRIT_TRY(writ_jcs_put(&text, value, &l->err));
+    WRIT_TRY(writ_buf_check(&text, &l->err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
+static size_t
+count_of(const struct writ_json *list)
+{
+    return list != NULL ? list->count : 0;
+}
+
+/* The same as is read out of a ledger: its records, from which the rest is computed. */
+static WRIT_RESULT
+ask_review(struct looking *l, struct writ_view id)
+{
+    writ_auto_buf path = writ_buf_make(PATH_MAX);
+    const struct writ_json *arguments, *records;
+    struct writ_view *items;
+    size_t n = 0;
+
+    if (!writ_inquiry_is_id(id)) {
+        WRIT_FAIL(&l->err, WRIT_E_INVALID, "this is no id of a review");
+    }
+    writ_buf_fmt(&path, "/v1/reviews/" WRIT_VIEW_FMT "%c", WRIT_VIEW_ARG(id), '\0');
+    WRIT_TRY(writ_buf_check(&path, &l->err));
+    WRIT_TRY(writ_inquiry_ask(&l->inquiry, path.ptr, NULL));
+    records = writ_json_get_typed(l->inquiry.value, WRIT_LIT("records"), WRIT_JSON_ARRAY);
+    arguments = writ_json_get(l->inquiry.value, WRIT_LIT("arguments"));
+    items = writ_arena_get(l->arena, (count_of(records) + 1) * sizeof *items);
+    if (items == NULL) {
+        WRIT_FAIL(&l->err, WRIT_E_NOMEM, "no memory to read reviews");
+    }
+    WRIT_JSON_EACH(record, records)
+    {
+        WRIT_TRY(take_canonical(l, record, &items[n++]));
+    }
+    if (n == 0) {
+        WRIT_FAIL(&l->err, WRIT_E_IO, "an answer without records: is this the admin listener?");
+    }
+    if (arguments != NULL) {
+        WRIT_TRY(take_canonical(l, arguments, &l->found.arguments));
+    }
+    l->found.records = items;
+    l->found.records_n = n;
+    return take_canonical(
+        l, writ_json_get(l->inquiry.value, WRIT_LIT("decision")), &l->found.decision);
 }
 
 /* Reads one review out of its records; `before_verdict`: only what came before the verdict. */
@@ -53,7 +157,8 @@ read_story(struct looking *l, struct writ_view id, bool before_verdict)
     l->story = (struct writ_review_story){0};
     l->found = (struct writ_reader_review){0};
     l->votes = l->signatures = 0;
-    WRIT_TRY(writ_reader_review(l->reader, id, l->arena, &l->found, &l->err));
+    WRIT_TRY(l->reader == NULL ? ask_review(l, id)
+                               : writ_reader_review(l->reader, id, l->arena, &l->found, &l->err));
     WRIT_TRY(
         writ_json_read(l->found.decision, &writ_json_limits_default, l->arena, &decision, &l->err));
     l->tool = writ_json_string(writ_json_get(decision, WRIT_LIT("tool")));
@@ -147,26 +252,67 @@ list_one(void *ctx, struct writ_view id)
     return true;
 }
 
+/* Whether it failed only because the review is no longer there; then that is forgotten. */
+static bool
+is_gone(struct looking *l)
+{
+    struct writ_inquiry *inquiry = &l->inquiry;
+
+    if (!inquiry->refused || !writ_view_has_prefix(writ_view_str(inquiry->err.text),
+                                 writ_reason_name(WRIT_REASON_REVIEW_UNKNOWN))) {
+        return false;
+    }
+    inquiry->refused = false;
+    inquiry->err = (struct writ_err){0};
+    return true;
+}
+
+/* Those that live, as the caller sees them. One that ends between two answers is left out. */
+static WRIT_RESULT
+list_asked(struct looking *l)
+{
+    struct writ_view *ids;
+    const struct writ_json *reviews;
+    size_t n = 0;
+
+    WRIT_TRY(writ_inquiry_ask(&l->inquiry, "/v1/reviews", NULL));
+    reviews = writ_json_get_typed(l->inquiry.value, WRIT_LIT("reviews"), WRIT_JSON_ARRAY);
+    ids = writ_arena_get(l->arena, (count_of(reviews) + 1) * sizeof *ids);
+    if (ids == NULL) {
+        WRIT_FAIL(&l->err, WRIT_E_NOMEM, "no memory to read reviews");
+    }
+    WRIT_JSON_EACH(review, reviews)
+    {
+        ids[n] = writ_view_copy(writ_json_string(writ_json_get(review, WRIT_LIT("id"))), l->arena);
+        n += ids[n].len > 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!list_one(l, ids[i]) && !is_gone(l)) {
+            return l->failed;
+        }
+    }
+    l->failed = WRIT_DONE;
+    return WRIT_DONE;
+}
+
 enum writ_exit
 writ_command_review_list(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct looking, looking_wipe) l;
-    writ_result result = begin(&l, cli);
+    WRIT_AUTO(struct looking, looking_wipe) l = {0};
+    writ_result result;
 
+    if (!is_usable(cli)) {
+        return WRIT_EXIT_USAGE;
+    }
+    result = begin(&l, cli, is_url(cli));
     writ_buf_str(&l.out, cli->json ? "[" : "");
     if (writ_is_ok(result)) {
-        result = writ_reader_reviews(l.reader, list_one, &l, &l.err);
+        result =
+            l.reader == NULL ? list_asked(&l) : writ_reader_reviews(l.reader, list_one, &l, &l.err);
     }
     result = writ_is_ok(result) ? l.failed : result;
     writ_buf_str(&l.out, cli->json ? "]\n" : "");
-    if (writ_is_ok(result)) {
-        result = writ_buf_check(&l.out, &l.err);
-    }
-    if (!writ_is_ok(result)) {
-        return writ_cli_fail(cli, result, &l.err);
-    }
-    writ_cli_put(writ_buf_view(&l.out));
-    return WRIT_EXIT_OK;
+    return finish(&l, result);
 }
 
 /* ---- show ---- */
@@ -228,9 +374,13 @@ show_json(struct looking *l)
 enum writ_exit
 writ_command_review_show(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct looking, looking_wipe) l;
-    writ_result result = begin(&l, cli);
+    WRIT_AUTO(struct looking, looking_wipe) l = {0};
+    writ_result result;
 
+    if (!is_usable(cli)) {
+        return WRIT_EXIT_USAGE;
+    }
+    result = begin(&l, cli, is_url(cli));
     if (writ_is_ok(result)) {
         result = read_story(&l, writ_cli_operand(cli, 1), false);
     }
@@ -240,13 +390,8 @@ writ_command_review_show(const struct writ_cli *cli)
         } else {
             show_text(&l);
         }
-        result = writ_buf_check(&l.out, &l.err);
     }
-    if (!writ_is_ok(result)) {
-        return writ_cli_fail(cli, result, &l.err);
-    }
-    writ_cli_put(writ_buf_view(&l.out));
-    return WRIT_EXIT_OK;
+    return finish(&l, result);
 }
 
 /* ---- replay ---- */
@@ -322,7 +467,7 @@ writ_command_review_replay(const struct writ_cli *cli)
 {
     WRIT_AUTO(struct looking, looking_wipe) l;
     bool same = false;
-    writ_result result = begin(&l, cli);
+    writ_result result = begin(&l, cli, false);
 
     if (writ_is_ok(result)) {
         result = replay(&l, &same);

@@ -1,7 +1,7 @@
 // Calls that need an approval: asked for, voted on over HTTP, redeemed, refused; over SIGKILL.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startGateway, until, writ } from '../support/gateway.mjs';
+import { startGateway, until, writ, writeFileSync } from '../support/gateway.mjs';
 import { ALICE, ALL, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, config, pay, setUp, vote } from '../support/reviews.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
 import { startUpstream } from '../support/upstream.mjs';
@@ -49,6 +49,41 @@ test('a call waits for its verdict, runs once after it, and everything is in the
   assert.match(writ(['review', 'show', gw.path('ledger.db'), id]).out, /redeemed[^]*voter "ann" weight 1: approve/);
   assert.match(writ(['review', 'list', gw.path('ledger.db')]).out, /^\S+ {2}open {2}"finance" "dev" "pay" 0 of 3 have voted\n$/);
   gw.verify();
+});
+
+test('list and show ask a gateway as they read a ledger', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+  const ids = [await asks(s, { amount: 100, to: 'x' }), await asks(s, { amount: 101 })];
+  await vote(gw, ANN, ids[0], 'reject', { feedback: 'é' });
+  const url = `http://127.0.0.1:${gw.adminPort}`;
+  const token = (who) => {
+    writeFileSync(gw.path(`${who.entry.id}.token`), who.token, { mode: 0o600 });
+    return gw.path(`${who.entry.id}.token`);
+  };
+  const both = (command, ...more) => {
+    const [there, here] = [[url, ...more, '--token', token(ANN)], [gw.path('ledger.db'), ...more]].map((args) => writ(['review', command, ...args]));
+    assert.deepEqual([there.code, there.out], [0, here.out], there.err);
+    return there.out;
+  };
+  for (const more of [[], ['--json']]) {
+    both('list', ...more);
+    for (const id of ids) both('show', id, ...more);
+  }
+  assert.match(both('show', ids[0]), /voter "ann" weight 1: reject[^]*arguments \{"amount":100,"to":"x"\}/);
+  assert.equal(JSON.parse(both('list', '--json')).length, 2);
+
+  const other = writ(['review', 'list', url, '--token', token(OTHER)]);
+  assert.deepEqual([other.code, other.out], [0, ''], 'who does not see a review is not told of it');
+  const unseen = writ(['review', 'show', url, ids[0], '--token', token(OTHER)]);
+  assert.deepEqual([unseen.code, unseen.out], [1, '']);
+  assert.match(unseen.err, /review_unknown/);
+  for (const args of [['list', url], ['list', gw.path('ledger.db'), '--token', token(ANN)]]) assert.equal(writ(['review', ...args]).code, 2);
+  assert.equal(writ(['review', 'show', url, '../x', '--token', token(ANN)]).code, 3);
+
+  for (const who of [BOB, EVE]) await vote(gw, who, ids[0], 'reject');
+  both('show', ids[0]);
+  assert.equal(JSON.parse(writ(['review', 'list', url, '--token', token(ANN), '--json']).out).length, 1);
 });
 
 test('rejected, revised, withdrawn, cancelled and vetoed: each is told in its own word', async (t) => {
