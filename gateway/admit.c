@@ -1,5 +1,6 @@
 /* admit.c - the first steps of every request: who, what, in which session, along which path. */
 #include "gateway/ours.h"
+#include "gateway/pass.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
 #include "gateway/session_row.h"
@@ -238,27 +239,33 @@ writ_admit_session(struct writ_request *request)
 
 /* ---- the path ---- */
 
-static enum writ_step
-method_unknown(struct writ_request *request)
+/* What the stateless revision has no more (2026-07-28); a server says so by itself where there is
+ * one alone. */
+static bool
+is_gone(const struct writ_request *request)
 {
-    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
-
-    return writ_refusal_http(request, modern ? 404 : 200, WRIT_RPC_METHOD_NOT_FOUND,
-        WRIT_REASON_MALFORMED_REQUEST, "Method not found");
+    return request->message.era == WRIT_MCP_ERA_MODERN && request->endpoint->only == NULL &&
+           (request->method == WRIT_MCP_PING || request->method == WRIT_MCP_SET_LEVEL ||
+               request->method == WRIT_MCP_RESOURCES_SUBSCRIBE ||
+               request->method == WRIT_MCP_RESOURCES_UNSUBSCRIBE);
 }
 
-/* Notifications and answers that nobody waits for get a 202, whether or not we know them. */
-static enum writ_step
-route_unknown(struct writ_request *request)
+/* Several upstreams have one answer to what they speak, and it is ours: that of server/discover. A
+ * revision of the older family is known, or the one that its session has agreed on. */
+static bool
+is_version_taken(const struct writ_request *request)
 {
-    struct writ_exchange *x = request->x;
+    struct writ_view named = writ_exchange_header(request->x, WRIT_LIT("MCP-Protocol-Version"));
 
-    if (request->message.kind == WRIT_MCP_REQUEST) {
-        return method_unknown(request);
+    if (request->endpoint->only != NULL || request->message.kind != WRIT_MCP_REQUEST ||
+        request->method == WRIT_MCP_INITIALIZE || named.ptr == NULL) {
+        return true;
     }
-    writ_request_finish(request);
-    writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
-    return WRIT_STEP_DONE;
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
+        return writ_view_is(named, WRIT_MCP_MODERN);
+    }
+    return writ_mcp_is_legacy_version(named) ||
+           (request->session != NULL && writ_view_equal(request->session->version, named));
 }
 
 /* The stateless revision has no tasks/result and tasks/list, the older one no tasks/update
@@ -284,9 +291,16 @@ writ_admit_route(struct writ_request *request)
     if (request->message.kind == WRIT_MCP_RESPONSE) {
         return WRIT_STEP_REPLY;
     }
+    if (!is_version_taken(request)) {
+        return writ_refusal_version(request);
+    }
+    if (is_gone(request)) {
+        return writ_pass_unknown(request);
+    }
     switch (writ_method_route(request->method)) {
     case WRIT_ROUTE_UNKNOWN:
-        return route_unknown(request);
+        return writ_method_may_pass(request->message.method) ? WRIT_STEP_PASS
+                                                             : writ_pass_unknown(request);
     case WRIT_ROUTE_CALL:
         return WRIT_STEP_JUDGE;
     case WRIT_ROUTE_HANDSHAKE:
@@ -302,11 +316,11 @@ writ_admit_route(struct writ_request *request)
     case WRIT_ROUTE_LIST: /* what hides is taken out, also of what one upstream lists */
         return WRIT_STEP_SPREAD;
     case WRIT_ROUTE_SINGLE:
-        return only ? WRIT_STEP_PASS : route_unknown(request);
+        return only ? WRIT_STEP_PASS : writ_pass_unknown(request);
     case WRIT_ROUTE_STREAM:
         return WRIT_STEP_STREAM;
     case WRIT_ROUTE_TASK:
-        return is_of_era(request) ? WRIT_STEP_TASK : route_unknown(request);
+        return is_of_era(request) ? WRIT_STEP_TASK : writ_pass_unknown(request);
     }
-    return route_unknown(request);
+    return writ_pass_unknown(request);
 }

@@ -8,6 +8,7 @@
 
 #include "evidence/write.h"
 
+#define PROGRESS_MAX (1u << 20) /* bytes of a notice of progress */
 #define TASK_NOTICES "notifications/tasks"
 
 /* Of a string or an integer: what a client may answer (reply.c). */
@@ -68,9 +69,49 @@ kind_of(const struct writ_request *request, const struct writ_json *message)
                : WRIT_INSPECTED_FOREIGN;
 }
 
+static bool
+is_own_progress(const struct writ_request *request, const struct writ_json *message)
+{
+    return request->progress > 0 &&
+           writ_json_is(
+               writ_json_get(message, WRIT_LIT("method")), WRIT_LIT("notifications/progress")) &&
+           writ_json_equal(writ_json_pointer(message, WRIT_LIT("/params/progressToken")),
+               writ_json_get(request->message.meta, WRIT_LIT("progressToken")));
+}
+
+/* The tool's own progress goes on where that of the time before it ended. */
+static writ_result
+put_progress(
+    const struct writ_request *request, const struct writ_json *message, struct writ_buf *ret)
+{
+    static const struct writ_view path[] = {WRIT_LIT("params")};
+    const struct writ_json *params = writ_json_get(message, WRIT_LIT("params"));
+    writ_auto_buf moved = writ_buf_make(PROGRESS_MAX);
+    struct writ_write w = writ_write_to(&moved);
+
+    writ_write_object_begin(&w);
+    WRIT_JSON_EACH(name, params)
+    {
+        const struct writ_json *value = writ_json_value(name);
+        struct writ_view key = writ_json_string(name);
+        bool counts = writ_view_is(key, "progress") || writ_view_is(key, "total");
+
+        writ_write_name(&w, key);
+        if (counts && writ_json_type(value) == WRIT_JSON_NUMBER) {
+            writ_write_double(&w, request->progress + value->number);
+        } else {
+            writ_write_verbatim(&w, value);
+        }
+    }
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    return writ_rewrite_at(message, path, 1, writ_buf_view(&moved), ret);
+}
+
 /* The data of an event that goes on. */
 static writ_result
-put_data(const struct writ_upstream *from, const struct writ_json *message, struct writ_buf *ret)
+put_data(const struct writ_request *request, const struct writ_upstream *from,
+    const struct writ_json *message, struct writ_buf *ret)
 {
     const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
     writ_auto_buf outward = writ_buf_make(WRIT_REPLY_ID_JSON_MAX);
@@ -79,6 +120,9 @@ put_data(const struct writ_upstream *from, const struct writ_json *message, stru
     if (id != NULL && writ_json_get(message, WRIT_LIT("method")) != NULL) {
         WRIT_TRY(writ_reply_put_id(from, id, &outward));
         return writ_rewrite_id(message, writ_buf_view(&outward), ret);
+    }
+    if (is_own_progress(request, message)) {
+        return put_progress(request, message, ret);
     }
     w = writ_write_to(ret);
     writ_write_verbatim(&w, message);
@@ -146,7 +190,7 @@ writ_inspect_event(const struct writ_request *request, struct writ_upstream *fro
     }
     if (kind != WRIT_INSPECTED_FOREIGN &&
         (!writ_is_ok(writ_ours_clear(&limits, request->worker->scratch, &text, &message)) ||
-            !writ_is_ok(put_data(from, message, ret)))) {
+            !writ_is_ok(put_data(request, from, message, ret)))) {
         kind = WRIT_INSPECTED_FOREIGN;
     }
     writ_arena_reset(request->worker->scratch);

@@ -1,6 +1,7 @@
 #include "gateway/mcp.h"
 
 #include "evidence/jcs.h"
+#include "gateway/method.h"
 
 #define ID_INTEGER_MAX ((int64_t)9007199254740991) /* 2^53 - 1 */
 
@@ -145,6 +146,18 @@ writ_mcp_mirrored_name(struct writ_view method, const struct writ_json *params)
     return (struct writ_view){NULL, 0};
 }
 
+/* An extension may have the header or not: where it is there, it says again what the rest says. */
+static struct writ_view
+extension_name(struct writ_view method, const struct writ_json *params)
+{
+    struct writ_view name = writ_json_string(writ_json_get(params, WRIT_LIT("name")));
+
+    if (writ_method_find(method) != WRIT_MCP_UNKNOWN) {
+        return (struct writ_view){NULL, 0};
+    }
+    return name.ptr != NULL ? name : writ_json_string(writ_json_get(params, WRIT_LIT("uri")));
+}
+
 static bool
 header_equals(struct writ_view header, struct writ_view text)
 {
@@ -233,6 +246,9 @@ writ_mcp_classify(const struct writ_json *body, const struct writ_mcp_headers *h
         return malformed(fault, "params._meta must be an object");
     }
     message.name = writ_mcp_mirrored_name(message.method, params);
+    if (headers->name.ptr != NULL && message.name.ptr == NULL) {
+        message.name = extension_name(message.method, params);
+    }
     WRIT_TRY(era_of(headers, &message, fault));
     WRIT_TRY(check_mirrors(headers, &message, fault));
 

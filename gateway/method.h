@@ -6,7 +6,7 @@
 #include "gateway/method.tbl.h"
 
 enum writ_mcp_method {
-    WRIT_MCP_UNKNOWN = 0, /* no row: answered as unknown, never forwarded */
+    WRIT_MCP_UNKNOWN = 0, /* no row: an extension, or nothing (writ_method_may_pass) */
 #define WRIT_METHOD_ENUM(NAME, wire, route) WRIT_MCP_##NAME,
     WRIT_METHODS(WRIT_METHOD_ENUM)
 #undef WRIT_METHOD_ENUM
@@ -31,6 +31,10 @@ enum writ_mcp_route {
 
 /** The method of that name, compared byte by byte. */
 enum writ_mcp_method writ_method_find(struct writ_view name);
+
+/** Whether a method without a row may go to an upstream. Not one that is a row's but for its case
+ * or what stands between its letters, not one that has to do with tools, and only plain names. */
+bool writ_method_may_pass(struct writ_view name);
 
 /** Where it goes. */
 enum writ_mcp_route writ_method_route(enum writ_mcp_method method);

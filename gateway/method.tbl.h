@@ -1,7 +1,8 @@
-/* method.tbl.h - every MCP method that the gateway lets pass, and what it does with it.
+/* method.tbl.h - every MCP method that the gateway knows, and what it does with it.
  *
- * X(NAME, "wire", route). A method without a row is unknown here and is answered so; it is never
- * forwarded, because a server may match names more loosely than we do (security.md D9, J2).
+ * X(NAME, "wire", route). A method without a row goes to one upstream as it came, where the request
+ * says to which, unless a server that matches names more loosely than we do could take it for one
+ * of these or for a way to run a tool (writ_method_may_pass; security.md D9, J2).
  *
  *   LOCAL     answered by the gateway         HANDSHAKE  opens or describes: initialize, discover
  *   CALL      governed                        NAMED      to the upstream that params.name names
@@ -38,7 +39,7 @@
     X(TASKS_RESULT,          "tasks/result",                       TASK)                           \
     X(TASKS_LIST,            "tasks/list",                         TASK)                           \
     X(TASKS_UPDATE,          "tasks/update",                       TASK)                           \
-    X(TASKS_CANCEL,          "tasks/cancel",                       TASK)  
+    X(TASKS_CANCEL,          "tasks/cancel",                       TASK)
 /* clang-format on */
 
 #endif

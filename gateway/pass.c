@@ -149,6 +149,25 @@ static const struct writ_upcall_events pass_events = {
 
 /* ---- PASS ---- */
 
+enum writ_step
+writ_pass_unknown(struct writ_request *request)
+{
+    struct writ_exchange *x = request->x;
+    bool elsewhere = request->endpoint->only == NULL && request->method == WRIT_MCP_UNKNOWN &&
+                     writ_method_may_pass(request->message.method);
+
+    if (request->message.kind == WRIT_MCP_REQUEST) {
+        return writ_refusal_http(request, request->message.era == WRIT_MCP_ERA_MODERN ? 404 : 200,
+            WRIT_RPC_METHOD_NOT_FOUND, WRIT_REASON_MALFORMED_REQUEST,
+            elsewhere ? "Method not found: nothing in the message says which server is meant; send "
+                        "it to the endpoint of that server, /mcp/NAME"
+                      : "Method not found");
+    }
+    writ_request_finish(request); /* nobody waits for an answer */
+    writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
+    return WRIT_STEP_DONE;
+}
+
 /* What a message names by a URI: a resource, or the template that is to be completed. */
 static struct writ_view
 uri_of(const struct writ_request *request)
@@ -157,12 +176,15 @@ uri_of(const struct writ_request *request)
         request->method == WRIT_MCP_COMPLETE ? WRIT_LIT("/ref/uri") : WRIT_LIT("/uri")));
 }
 
-/* What it names by a name: a prompt, or a tool. */
+/* What it names by a name: a prompt, or what an extension has. */
 static struct writ_view
 name_of(const struct writ_request *request)
 {
     if (writ_method_route(request->method) == WRIT_ROUTE_URI) {
         return (struct writ_view){NULL, 0};
+    }
+    if (request->method == WRIT_MCP_UNKNOWN) {
+        return writ_json_string(writ_json_get(request->message.params, WRIT_LIT("name")));
     }
     return request->method == WRIT_MCP_COMPLETE
                ? writ_json_string(writ_json_pointer(request->message.params, WRIT_LIT("/ref/name")))
@@ -233,6 +255,9 @@ writ_pass_start(struct writ_request *request)
     struct writ_view name, wire = name_of(request), body = request->x->body;
     struct writ_upstream *upstream = choose_upstream(request, &name);
 
+    if (upstream == NULL && request->method == WRIT_MCP_UNKNOWN) {
+        return writ_pass_unknown(request); /* it may do anything: no server is asked by guess */
+    }
     if (upstream == NULL && wire.ptr == NULL && uri_of(request).ptr != NULL) {
         return WRIT_STEP_SPREAD; /* nobody has said whose it is */
     }

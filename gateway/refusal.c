@@ -9,6 +9,7 @@
 #include "gateway/review_url.h"
 #include "gateway/tally.h"
 
+#define VERSION_MAX    64    /* bytes of a revision's name that are said again */
 #define VOICES_MAX     16384 /* bytes of what voters said, in one refusal */
 #define RETRY_AFTER_MS 2000  /* what a caller that has to ask again is told */
 
@@ -28,9 +29,10 @@ type_of(const struct writ_endpoint *endpoint)
                                             : (struct writ_header)WRIT_HEADER_JSON;
 }
 
-void
-writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int code,
-    enum writ_reason reason, struct writ_view text)
+/* Begins an error up to the members of its data, which go on. */
+static struct writ_write
+begin_fault(struct writ_buf *buf, const struct writ_json *id, int code, enum writ_reason reason,
+    struct writ_view text)
 {
     struct writ_write w = writ_write_to(buf);
 
@@ -43,6 +45,15 @@ writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int cod
     writ_write_object_begin(&w);
     writ_write_text_if(&w, "reason", writ_reason_name(reason));
     writ_write_text_if(&w, "hint", writ_reason_hint(reason));
+    return w;
+}
+
+void
+writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int code,
+    enum writ_reason reason, struct writ_view text)
+{
+    struct writ_write w = begin_fault(buf, id, code, reason, text);
+
     writ_write_object_end(&w);
     writ_write_object_end(&w);
     writ_write_object_end(&w);
@@ -92,6 +103,43 @@ end_with(struct writ_request *request, unsigned status, const struct writ_header
     writ_request_finish(request);
     reply(x, status, headers, count, body);
     return WRIT_STEP_DONE;
+}
+
+/* What of the data the revision asks for (2026-07-28, UnsupportedProtocolVersionError). */
+static void
+put_versions(struct writ_buf *buf, const struct writ_request *request, const char *text)
+{
+    struct writ_view asked =
+        writ_json_string(writ_json_get(request->message.meta, WRIT_LIT(WRIT_META_VERSION)));
+    struct writ_write w = begin_fault(buf, request->message.id, WRIT_RPC_UNSUPPORTED_VERSION,
+        WRIT_REASON_MALFORMED_REQUEST, writ_view_str(text));
+
+    writ_write_name(&w, WRIT_LIT("supported"));
+    writ_write_array_begin(&w);
+    writ_write_string(&w, WRIT_LIT(WRIT_MCP_MODERN));
+    writ_write_array_end(&w);
+    writ_write_text(&w, "requested", asked.len <= VERSION_MAX ? asked : WRIT_LIT("longer"));
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+}
+
+enum writ_step
+writ_refusal_version(struct writ_request *request)
+{
+    static const char text[] = "MCP-Protocol-Version names a revision that is not spoken here";
+    const struct writ_header headers[1] = {WRIT_HEADER_JSON};
+    writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
+
+    if (request->message.era != WRIT_MCP_ERA_MODERN) {
+        return writ_refusal_http(
+            request, 400, WRIT_RPC_SERVER_ERROR, WRIT_REASON_MALFORMED_REQUEST, text);
+    }
+    put_versions(&body, request, text);
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, WRIT_REASON_MALFORMED_REQUEST);
+    request->refused = WRIT_REASON_MALFORMED_REQUEST;
+    return end_with(request, 400, headers, 1, &body);
 }
 
 enum writ_step

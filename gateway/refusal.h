@@ -36,6 +36,10 @@ struct writ_refusal {
 enum writ_step writ_refusal_http(struct writ_request *request, unsigned status, int code,
     enum writ_reason reason, const char *text);
 
+/** Answers 400 for a revision that the endpoint does not speak, in the words of the request's own
+ * family, and ends the request. */
+enum writ_step writ_refusal_version(struct writ_request *request);
+
 /** Appends the JSON-RPC message of a governed refusal, in the form its rule asks for. */
 void writ_refusal_put(
     struct writ_buf *buf, const struct writ_request *request, const struct writ_refusal *refusal);

@@ -167,7 +167,9 @@ struct writ_request {
     struct writ_entry
         decided;           /* review_hold.c: that of the decision, while the verdict is awaited */
     int64_t hold_until_us; /* monotonic; 0: it has not been held yet */
+    int64_t hold_from_us;  /* monotonic, when it began */
     int64_t hold_told_us;  /* when its caller was told last; 0: never */
+    double progress;       /* of the tool's own progress, what its caller was told before */
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
     struct writ_request *learn_next;                 /* learn.c: who waits for the same list */
     void *part;               /* of the module that has the request, such as its legs */

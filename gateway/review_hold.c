@@ -31,6 +31,7 @@ writ_review_hold_wanted(struct writ_request *request)
         return false;
     }
     if (request->hold_until_us == 0) {
+        request->hold_from_us = now_us;
         request->hold_until_us = now_us + hold_us(call);
         writ_exchange_probe(request->x, PROBE_MS);
     }

@@ -109,12 +109,12 @@ writ_review_tell_begin(struct writ_request *request)
     }
 }
 
-/* The number has to grow, also when the tool begins to count at 0 afterwards: so what is left of
- * the time is counted up to 0. */
+/* Seconds, of those for which it is held. */
 static WRIT_RESULT
-put_progress(const struct writ_request *request, const struct writ_json *token, int64_t left_us,
+put_progress(const struct writ_request *request, const struct writ_json *token, double waited,
     struct writ_buf *ret)
 {
+    double whole = (double)(request->hold_until_us - request->hold_from_us) / US_PER_S;
     writ_auto_buf message = writ_buf_make(WRIT_REVIEW_URL_MAX);
     struct writ_write w = writ_write_to(ret);
 
@@ -128,7 +128,8 @@ put_progress(const struct writ_request *request, const struct writ_json *token, 
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("progressToken"));
     writ_write_value(&w, token);
-    writ_write_integer(&w, "progress", -1 - left_us / US_PER_S);
+    writ_write_number(&w, "progress", waited);
+    writ_write_number(&w, "total", whole);
     writ_write_text(&w, "message", writ_buf_view(&message));
     writ_write_object_end(&w);
     writ_write_object_end(&w);
@@ -140,6 +141,7 @@ writ_review_tell_progress(struct writ_request *request)
 {
     const struct writ_json *token = writ_json_get(request->message.meta, WRIT_LIT("progressToken"));
     int64_t now_us = writ_loop_now_us(request->x->loop);
+    double waited = (double)((now_us - request->hold_from_us) / US_PER_S);
     writ_auto_buf data = writ_buf_make(PROGRESS_MAX);
     struct writ_sse_event event = {
         .kind = WRIT_SSE_EVENT, .event = WRIT_LIT("message"), .retry_ms = WRIT_SSE_NO_RETRY};
@@ -150,9 +152,10 @@ writ_review_tell_progress(struct writ_request *request)
         return;
     }
     request->hold_told_us = now_us;
-    if (!writ_is_ok(put_progress(request, token, request->hold_until_us - now_us, &data))) {
+    if (!writ_is_ok(put_progress(request, token, waited, &data))) {
         return; /* a notification may be lost */
     }
+    request->progress = waited + 1; /* a tool begins to count at 0, and the number has to grow */
     event.data = writ_buf_view(&data);
     WRIT_IGNORE(writ_sse_put(&request->pending, &event, NULL));
     WRIT_IGNORE(writ_client_stream_write(request, (struct writ_view){NULL, 0}));

@@ -1,5 +1,6 @@
 // The official conformance suite, every scenario of both frozen sets of requirements (the unscored
-// ones too), directly and through the gateway: what passes there passes here, and nothing fails.
+// ones too), directly and through the gateway, at the endpoint of each server and at that of all of
+// them: what passes there passes here, and nothing fails.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -9,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { startGateway } from '../support/gateway.mjs';
 import { resolve } from '../support/npm/peers.mjs';
+import { startSuiteNames } from '../support/suite-names.mjs';
 import { startSuiteServer } from '../support/suite-server.mjs';
 
 const SUITE = resolve('@modelcontextprotocol/conformance/dist/index.js');
@@ -28,6 +30,7 @@ const EXPECTED_FAILURES = [];
 const KEEPS = { closes: false };
 const CHOICES = {
   up: { 'server-sse-polling': KEEPS },
+  all: { 'server-sse-polling': KEEPS },
   child: { 'server-sse-polling': KEEPS, 'server-sse-multiple-streams': { json: true } },
 };
 
@@ -65,7 +68,7 @@ const failed = (results) => Object.entries(results).filter(([, counts]) => !coun
 
 let cleanups = [];
 const scope = { after: (fn) => cleanups.push(fn) };
-const direct = {};
+const direct = {}, urls = {};
 let gw;
 
 before(async () => {
@@ -73,6 +76,8 @@ before(async () => {
   gw = await startGateway(scope, {
     upstreams: { up: { http: up.url }, child: { stdio: [process.execPath, STDIO] } }, tools: { 'up/*': any, 'child/*': any },
   });
+  for (const name of ['up', 'child']) urls[name] = `${gw.origin}/mcp/${name}`;
+  urls.all = await startSuiteNames(scope, `${gw.origin}/mcp`, 'up__');
   for (const revision of Object.keys(REVISIONS)) direct[revision] = await all(up.url, revision);
 });
 
@@ -86,14 +91,14 @@ for (const [revision, count] of Object.entries(REVISIONS)) {
     assert.deepEqual(failed(direct[revision]), []);
   });
 
-  for (const [name, over] of [['up', 'http'], ['child', 'stdio']]) {
-    test(`${revision}: every scenario has the same result through the gateway, with an upstream over ${over}`, async () => {
+  for (const [name, what] of [['up', 'an upstream over http'], ['child', 'an upstream over stdio'], ['all', 'both of them at one endpoint']]) {
+    test(`${revision}: every scenario has the same result through the gateway, with ${what}`, async () => {
       const wanted = { ...direct[revision] };
       for (const [scenario, options] of revision === '2025-11-25' ? Object.entries(CHOICES[name]) : []) {
         wanted[scenario] = await chosen(revision, scenario, options);
         assert.notEqual(wanted[scenario], direct[revision][scenario], `${scenario} needs no exception any more`);
       }
-      const through = await all(`${gw.origin}/mcp/${name}`, revision);
+      const through = await all(urls[name], revision);
       assert.deepEqual(failed(through), EXPECTED_FAILURES);
       assert.deepEqual(through, wanted);
     });

@@ -151,6 +151,14 @@ test('a session of 2025-11-25 whose client can open URLs gets URLElicitationRequ
 
 test('a request that is held is kept alive, says so to who asked for progress, and then runs', async (t) => {
   const { up, gw } = await setUp(t, { approval: { hold: '30s' } });
+  up.onCall = (m, n) => {
+    if (m.meta?.progressToken === undefined) return m.text(`ran ${n}`);
+    const stream = m.stream();
+    for (const progress of [0, 0.5]) stream.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: m.meta.progressToken, progress, total: 4, message: 'the tool' } });
+    stream.send({ jsonrpc: '2.0', id: m.id, result: { ...(m.modern ? { resultType: 'complete' } : {}), content: [{ type: 'text', text: `ran ${n}` }] } });
+    stream.end();
+    return true;
+  };
   for (const [amount, caller] of [[1, await openSession(gw, { token: DEV.token })], [2, modernCaller(gw)]]) {
     const waiting = caller.call('up__pay', { amount }, { meta: { progressToken: `p${amount}` } });
     const { id } = await openReview(gw);
@@ -159,13 +167,18 @@ test('a request that is held is kept alive, says so to who asked for progress, a
     const done = await waiting;
     assert.equal(done.said, `ran ${amount}`);
     assert.ok(done.isStream);
-    const told = done.messages.filter((m) => m.method === 'notifications/progress').map((m) => m.params);
+    const all = done.messages.filter((m) => m.method === 'notifications/progress').map((m) => m.params);
+    const told = all.slice(0, -2), own = all.slice(-2);
     assert.ok(told.length >= 2, 'at once, and again');
     for (const p of told) {
       assert.equal(p.progressToken, `p${amount}`);
       assert.match(p.message, new RegExp(`/reviews/${id}$`));
     }
-    assert.ok(told.every((p, i) => p.progress < 0 && (i === 0 || p.progress > told[i - 1].progress)), 'it grows, and leaves room for the tool');
+    assert.equal(told[0].progress, 0);
+    assert.ok(told.every((p) => p.total === 30), 'for so long it is held');
+    assert.ok(all.every((p, i) => i === 0 || p.progress > all[i - 1].progress), 'it grows, also when the tool begins to count at 0');
+    const base = own[0].progress;
+    assert.deepEqual(own.map(({ message, ...p }) => p), [{ progressToken: `p${amount}`, progress: base, total: base + 4 }, { progressToken: `p${amount}`, progress: base + 0.5, total: base + 4 }]);
   }
   // one that wants JSON alone is held without a stream
   const plain = modernCaller(gw);
