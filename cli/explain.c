@@ -8,6 +8,7 @@
 #include "policy/case.h"
 #include "policy/constraint.h"
 #include "policy/coverage.h"
+#include "policy/exact.h"
 #include "policy/output.h"
 #include "policy/rule.h"
 
@@ -60,7 +61,7 @@ derive(struct story *s, struct writ_err *err)
     struct writ_digest digest;
 
     writ_digest_text(&s->config->policy_digest, s->policy_digest);
-    if (s->verdict.reason == WRIT_REASON_NUMBER_NOT_EXACT) {
+    if (!writ_exact_holds(s->call.arguments, NULL)) {
         return WRIT_DONE; /* a decision about it has none */
     }
     WRIT_TRY(writ_digest_json(s->call.arguments, CANONICAL_MAX, &digest, err));

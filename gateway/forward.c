@@ -90,7 +90,9 @@ writ_forward_sign(struct writ_request *request)
 
 /* ---- FORWARD: the message ---- */
 
-/* Numbers go on in their canonical form, so that no parser reads another one than was judged. */
+/* Numbers go on in their canonical form, so that no parser reads another one than was judged: of
+ * the arguments, and of input, whose digest is recorded. Others go on as they were written: they
+ * were not judged, and not all of them have that form. */
 
 /* None of the client's names of ours goes on; only our credential is put there (ours.h). */
 static void
@@ -102,7 +104,7 @@ put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view cr
         struct writ_view key = writ_json_string(name);
         if (!writ_ours_is(key)) {
             writ_write_name(w, key);
-            writ_write_ordered(w, writ_json_value(name));
+            writ_write_verbatim(w, writ_json_value(name));
         }
     }
     if (credential.len > 0) {
@@ -144,6 +146,8 @@ put_params(struct writ_write *w, const struct writ_request *request)
             put_meta(w, request->message.meta, credential);
         } else if (writ_view_is(key, "name")) {
             writ_write_string(w, call->tool);
+        } else if (writ_view_is(key, "task")) {
+            writ_write_verbatim(w, writ_json_value(name));
         } else {
             writ_write_ordered(w, writ_json_value(name));
         }

@@ -17,6 +17,7 @@
 #include "base/id.h"
 #include "base/text.h"
 #include "evidence/jcs.h"
+#include "policy/exact.h"
 
 #define US_PER_S    INT64_C(1000000)
 #define ID_TEXT_MAX 2048
@@ -345,8 +346,8 @@ identify(struct writ_request *request, struct writ_call *call, struct writ_decis
 {
     struct writ_arena *arena = request->x->arena;
 
-    if (call->verdict.reason == WRIT_REASON_NUMBER_NOT_EXACT) {
-        return WRIT_DONE; /* refused: there is no one value to make digests of */
+    if (call->verdict.answer == WRIT_POLICY_DENY && !writ_exact_holds(call->arguments, NULL)) {
+        return WRIT_DONE; /* for whatever reason: there is no one value to make digests of */
     }
     WRIT_TRY(writ_judge_hash(request, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(

@@ -10,7 +10,9 @@ is_exact(const struct writ_json *value, const struct writ_trail *trail, struct w
     struct writ_trail step = {.up = trail};
 
     if (writ_json_type(value) == WRIT_JSON_NUMBER && !writ_jcs_is_exact(value)) {
-        writ_trail_put(trail, inexact);
+        if (inexact != NULL) {
+            writ_trail_put(trail, inexact);
+        }
         return false;
     }
     for (const struct writ_json *child = writ_json_first(value); child != NULL;

@@ -10,7 +10,8 @@
 
 #include "evidence/json.h"
 
-/** True when they all do. On false `inexact` gets the JSON Pointer of the first that does not. */
+/** True when they all do. On false `inexact` (which may be NULL) gets the JSON Pointer of the first
+ * that does not. */
 bool writ_exact_holds(const struct writ_json *value, struct writ_buf *inexact);
 
 #endif

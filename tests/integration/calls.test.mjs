@@ -140,6 +140,24 @@ test('a number that the tool would read as another one is refused, whatever the 
   gw.verify();
 });
 
+test('a call that is refused anyway has its record whatever its numbers; numbers that are not judged go on as they are', async (t) => {
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
+  const n = JSON.rawJSON('9007199254740993');
+  const refused = async (answer, reason) => {
+    assert.deepEqual([answer.status, answer.reason], [200, reason]);
+    const { decision } = decided(gw, answer);
+    assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.params_hash], ['deny', reason, undefined]);
+  };
+  for (const tool of ['up__nothing', 'nowhere__pay']) await refused(await s.call(tool, { amount: n }), 'tool_not_listed');
+  for (const place of ['x', 'progressToken']) {
+    assert.equal((await s.call('up__pay', { amount: up.calls.length }, { meta: { [place]: n } })).said, `ran ${up.calls.length}`);
+    assert.match(up.bytes, new RegExp(`"${place}":9007199254740993[,}]`));
+  }
+  assert.equal((await s.call('up__pay', { amount: 7 }, { params: { task: { ttl: JSON.rawJSON('1e-400') } } })).said, `ran ${up.calls.length}`);
+  assert.match(up.bytes, /"ttl":1e-400}/);
+  gw.verify();
+});
+
 test('duplicates: auto lets a tool run again that only reads, where policy believes its server', async (t) => {
   const tool = (name, annotations) => ({ name, inputSchema: { type: 'object' }, ...(annotations && { annotations }) });
   const tools = [tool('peek', { readOnlyHint: true }), tool('pay', { readOnlyHint: false }), tool('mute'), tool('once', { readOnlyHint: true }), tool('odd', { readOnlyHint: 'true' })];

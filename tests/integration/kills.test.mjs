@@ -82,6 +82,16 @@ for (const [by, value, want] of KINDS) {
   });
 }
 
+test('a call of a stopped agent has its record whatever its numbers', async (t) => {
+  const w = await world(t);
+  assert.equal(await w.call(A1), 'ran');
+  assert.ok((await w.pull(ROOT, 'agent', 'a1')).status < 300);
+  assert.equal(await w.call(A1, 'pay', { n: JSON.rawJSON('9007199254740993') }), 'killed');
+  const { decision } = w.gw.show(w.gw.decisions().at(-1).decision_id);
+  assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.params_hash], ['deny', 'killed', undefined]);
+  w.gw.verify();
+});
+
 test('what was decided before a stop is not bound after it, over the hook API', async (t) => {
   const gw = await startGateway(t, { administrators: ['rita'], agents: AGENTS.map((a) => a.entry),
     frameworks: { crew: { resource: 'urn:crew' } }, tools: { 'crew/*': { ...ANY, scope: 'all', shadow: true }, 'crew/pay': ANY } });
