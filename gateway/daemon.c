@@ -1,10 +1,10 @@
 /* daemon.c
  *
  * A daemon in external-epoll mode forgets to say that it has work: after a connection was resumed,
- * after an answer was queued, and for bytes that it has already seen. So whoever gives it work says
- * how many more runs it takes (writ_daemon_poke), and the daemon runs it before the turn ends.
+ * after an answer was queued, and for bytes that it has already seen. So what gives it work says
+ * how many more runs it takes (writ_daemon_poke), and the daemon runs before the turn ends.
  *
- * Exchanges that wait without being suspended (connection.c, 4) keep the daemon's list of ready
+ * Exchanges that wait without being suspended (intake.c, 3) keep the daemon's list of ready
  * connections from ever being empty; only without them does "no timeout" mean work. With them, a
  * timer looks after what nobody poked for. "No timeout" is also what a daemon says of a connection
  * with which it cannot go on (connection.c, 3), so runs that it asks for itself become rare. */

@@ -269,6 +269,7 @@ take_body(struct writ_incoming *request, const char *data, size_t *data_len)
 struct trailers {
     struct writ_view head; /* where the head is */
     bool harmless;
+    bool any;
 };
 
 static enum MHD_Result
@@ -278,6 +279,7 @@ check_trailer(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_
     struct trailers *trailers = cls;
 
     (void)kind;
+    trailers->any = true;
     /* when the end of a chunked body comes in two pieces, libmicrohttpd 0.9.75 lists the last field
      * of the head once more, as a trailer */
     if ((uintptr_t)name >= (uintptr_t)trailers->head.ptr &&
@@ -298,12 +300,17 @@ open_exchange(struct writ_incoming *request)
         400, WRIT_REASON_MALFORMED_HEAD, "a trailer field that may not be one"};
     struct writ_connection *connection = request->connection;
     struct writ_acceptor *acceptor = request->acceptor;
-    struct trailers trailers = {request->raw, true};
+    struct trailers trailers = {request->raw, true, false};
 
     (void)MHD_get_connection_values_n(connection->mhd, MHD_FOOTER_KIND, check_trailer, &trailers);
     if (!trailers.harmless) {
         writ_incoming_refuse(request, &trailer, NULL);
         return request->failed ? MHD_NO : MHD_YES;
+    }
+    if (trailers.any) {
+        /* libmicrohttpd 0.9.75 ends a trailer at a line that begins with ':', and leaves no trace
+         * of it: the rest may be no request, so it is not read */
+        connection->refused = true;
     }
     request->x.body = writ_buf_view(&request->body);
     request->state = WRIT_INCOMING_OPEN;

@@ -4,8 +4,8 @@
  * Where libmicrohttpd forgives what its application cannot see, the reader here forgives the same
  * and no more (docs/security-limits.md): what a chunk extension holds, a bare LF in the lines of a
  * chunked body and before a request line, a line that begins with NUL in place of an empty one
- * there, NUL LF in place of CR LF in a head. So this fuzzer also shows that the list there is
- * whole. */
+ * there, one that begins with ':' at the end of a trailer, NUL LF in place of CR LF in a head. So
+ * this fuzzer also shows that the list there is whole. A request with a trailer is the last one. */
 #include "support/fuzz.h"
 
 #include "base/text.h"
@@ -115,11 +115,14 @@ static bool
 read_trailers(struct writ_view *rest)
 {
     struct writ_view line;
+    bool any = false;
 
     while (take_lax_line(rest, &line)) {
-        if (is_empty(line)) {
+        if (is_empty(line) || (any && line.ptr[0] == ':')) {
+            *rest = any ? (struct writ_view){0} : *rest;
             return true;
         }
+        any = true;
     }
     return false;
 }

@@ -203,6 +203,7 @@ describe('connections that are held', { concurrency: true }, () => {
       await survives(server, unfinished('/t/echo'), 'gone', { more: 12, stopped: round % 2 === 1 });
       sizes.push(residentPages(server.pid));
     }
+    if (process.env.WRIT_SANITIZED) return; // its memory is no measure: what was freed stays in quarantine
     assert.ok(Math.max(...sizes.slice(3)) - Math.max(...sizes.slice(0, 3)) < 512, `pages: ${sizes}`);
   });
 

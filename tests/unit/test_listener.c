@@ -344,6 +344,26 @@ START_TEST(what_is_refused_gets_one_answer_and_nothing_after_it_is_read)
 }
 END_TEST
 
+START_TEST(nothing_behind_a_trailer_is_read)
+{
+    static const char *const trailers[] = {
+        "X: y\r\n\r\n", "X: y\r\n:\r\n", "X: y\r\n:\n", "X: y\n: z\r\n", "X: y\r\nZ: z\r\n:z\r\n"};
+
+    for (size_t i = 0; i < sizeof trailers / sizeof trailers[0]; i++) {
+        struct echo *echo = echo_start(1, standard);
+        writ_auto_buf sent = writ_buf_make(BUFFER_MAX), got = writ_buf_make(BUFFER_MAX);
+
+        writ_buf_fmt(&sent, POST "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n%s" GET GET,
+            trailers[i]);
+        ck_assert_uint_eq(raw_ask(echo_port(echo), writ_buf_view(&sent), &got), 200);
+        ck_assert_msg(raw_count(writ_buf_view(&got)) == 1, "%zu: %.*s", i, (int)got.len, got.ptr);
+        ck_assert(contains(&got, "Connection: close\r\n"));
+        ck_assert_uint_eq(atomic_load(&echo->handled), 1);
+        echo_stop(echo);
+    }
+}
+END_TEST
+
 START_TEST(a_nul_in_a_head_is_refused_wherever_it_is)
 {
     static const char whole[] = "GET /t/ok HTTP/1.1\r\nHost: localhost\r\nX: abc\r\n\r\n";
@@ -1078,7 +1098,7 @@ WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
     bodies_of_every_size_come_back_whole, http_1_0_is_answered_and_closed,
     a_client_that_waits_for_continue_gets_it, the_head_is_handed_over_as_it_was_sent,
     a_field_that_would_split_the_answer_is_never_written, the_fields_of_an_answer_are_limited,
-    what_is_refused_gets_one_answer_and_nothing_after_it_is_read,
+    what_is_refused_gets_one_answer_and_nothing_after_it_is_read, nothing_behind_a_trailer_is_read,
     a_nul_in_a_head_is_refused_wherever_it_is, a_refusal_says_why_in_the_shape_of_json_rpc,
     a_body_is_limited_by_its_route, a_head_is_limited_and_the_client_is_told,
     many_fields_are_refused, a_half_closed_client_gets_its_answer,
