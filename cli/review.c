@@ -26,6 +26,7 @@ struct looking {
     struct writ_review_story story;
     size_t votes, signatures; /* votes read, and those of voters with a key: each was verified */
     struct writ_view tool;    /* of the call */
+    const struct writ_json *conditions; /* that want the approval, as a gateway tells its voters */
     struct writ_err err;
     writ_result failed;
 };
@@ -128,6 +129,7 @@ ask_review(struct looking *l, struct writ_view id)
     WRIT_TRY(writ_inquiry_ask(&l->inquiry, path.ptr, NULL));
     records = writ_json_get_typed(l->inquiry.value, WRIT_LIT("records"), WRIT_JSON_ARRAY);
     arguments = writ_json_get(l->inquiry.value, WRIT_LIT("arguments"));
+    l->conditions = writ_json_get(l->inquiry.value, WRIT_LIT("conditions"));
     items = writ_arena_get(l->arena, (count_of(records) + 1) * sizeof *items);
     if (items == NULL) {
         WRIT_FAIL(&l->err, WRIT_E_NOMEM, "no memory to read reviews");
@@ -318,6 +320,14 @@ writ_command_review_list(const struct writ_cli *cli)
 /* ---- show ---- */
 
 static void
+put_text_of(struct writ_buf *out, const struct writ_json *value, const char *name)
+{
+    struct writ_view text = writ_json_string(writ_json_get(value, writ_view_str(name)));
+
+    writ_text_safe(out, text, text.len);
+}
+
+static void
 show_text(struct looking *l)
 {
     const struct writ_review *review = &l->story.review;
@@ -340,6 +350,16 @@ show_text(struct looking *l)
             WRIT_VIEW_ARG(voter->vote == WRIT_REVIEW_NO_VOTE ? WRIT_LIT("silent")
                                                              : writ_review_vote_name(voter->vote)));
     }
+    WRIT_JSON_EACH(condition, l->conditions)
+    {
+        writ_buf_str(&l->out, "condition ");
+        put_text_of(&l->out, condition, "condition");
+        writ_buf_str(&l->out, ": ");
+        put_text_of(&l->out, condition, "wants");
+        writ_buf_str(&l->out, " (");
+        put_text_of(&l->out, condition, "found");
+        writ_buf_str(&l->out, ")\n");
+    }
     if (l->found.arguments.ptr != NULL) {
         writ_buf_str(&l->out, "arguments ");
         writ_text_safe(&l->out, l->found.arguments, l->found.arguments.len);
@@ -357,6 +377,10 @@ show_json(struct looking *l)
     if (l->found.arguments.ptr != NULL) {
         writ_write_name(&w, WRIT_LIT("arguments"));
         writ_write_raw(&w, l->found.arguments);
+    }
+    if (l->conditions != NULL) {
+        writ_write_name(&w, WRIT_LIT("conditions"));
+        writ_write_value(&w, l->conditions);
     }
     writ_write_name(&w, WRIT_LIT("decision"));
     writ_write_raw(&w, l->found.decision);

@@ -70,6 +70,7 @@ function why(review) {
       ['Review', name(review.review)],
       ['Scope', decision.normalized_scope !== undefined && text(decision.normalized_scope)],
       ['Rules', decision.policy_refs?.length > 0 && el('ul', { class: 'plain' }, decision.policy_refs.map((ref) => el('li', {}, text(ref))))],
+      ['Conditions', review.conditions?.length > 0 && el('ul', { class: 'plain' }, review.conditions.map((c) => el('li', {}, text(c.condition), ': ', text(c.wants), ' (', c.found, ')')))],
       ['Role of who asks', decision.agent_role !== undefined && name(decision.agent_role)],
       ['Run', decision.boundary_id !== undefined && text(decision.boundary_id)],
     ]));

@@ -86,6 +86,25 @@ test('list and show ask a gateway as they read a ledger', async (t) => {
   assert.equal(JSON.parse(writ(['review', 'list', url, '--token', token(ANN), '--json']).out).length, 1);
 });
 
+test('voters see the conditions that want the approval, and who asks does not', async (t) => {
+  const when = [{ arg: 'amount', op: 'ge', value: 100 }, { arg: 'to', op: 'prefix', value: 'DE' }];
+  const { gw } = await setUp(t, { approval: { when } });
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 250 });
+  const wanted = [
+    { condition: 'amount ge', wants: 'a number not below 100', found: 'holds' },
+    { condition: 'to prefix', wants: 'a string that begins with DE', found: 'cannot be told' },
+  ];
+  assert.deepEqual((await api(gw, ANN, `/${id}`)).json.conditions, wanted);
+  writeFileSync(gw.path('ann.token'), ANN.token, { mode: 0o600 });
+  const show = (...more) => writ(['review', 'show', `http://127.0.0.1:${gw.adminPort}`, id, '--token', gw.path('ann.token'), ...more]).out;
+  assert.match(show(), /^condition amount ge: a number not below 100 \(holds\)\ncondition to prefix: .*\(cannot be told\)$/m);
+  assert.deepEqual(JSON.parse(show('--json')).conditions, wanted);
+  const told = JSON.stringify([await api(gw, DEV, `/${id}`), await s.call('up__pay', { amount: 250 })]);
+  assert.doesNotMatch(told, /conditions|not below|amount ge/, 'who asks would stay below them');
+  assert.doesNotMatch(JSON.stringify(gw.show(id)), /not below|amount ge/, 'nor by the record, which it sees');
+});
+
 test('rejected, revised, withdrawn, cancelled and vetoed: each is told in its own word', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw, { token: DEV.token });
