@@ -298,10 +298,10 @@ const PROFILES = {
 const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'policy_digest', 'credential_scope', 'credential_tier', 'policy_refs',
   'retrieved_policy_refs', 'revalidate_if'];
 /** Our own part of a decision: lists and members that nobody knows have the limits of a record. */
-const OURS = { budgets: 'list', claim_seconds: 'number', constraint: 'text', definition: 'text', duplicates: 'text', first_decision_id: 'text', input_digest: 'text',
-  key_stated: 'flag', output_after: 'text', output_before: 'text', output_rules: 'list', profile: 'text', reason: 'text', round: 'number', shadow: 'flag', state_free: 'text', tenant: 'text', trace_id: 'text',
-  upstream: 'text', wire_tool: 'text' };
-const isWithin = (part) => [part.budgets, part.output_rules].every((list) => !Array.isArray(list) || list.length <= 1024) &&
+const OURS = { argument: 'text', budgets: 'list', charges: 'list', claim_seconds: 'number', constraint: 'text', definition: 'text', duplicates: 'text',
+  first_decision_id: 'text', input_digest: 'text', key_stated: 'flag', output_after: 'text', output_before: 'text', output_rules: 'list', profile: 'text',
+  reason: 'text', round: 'number', shadow: 'flag', showing: 'text', state_free: 'text', tenant: 'text', trace_id: 'text', upstream: 'text', wire_tool: 'text' };
+const isWithin = (part) => [part.budgets, part.charges, part.output_rules].every((list) => !Array.isArray(list) || list.length <= 1024) &&
   Object.entries(part).filter(([name, value]) => !Object.hasOwn(OURS, name) || (value !== null && !FORMS[OURS[name]](value))).length <= 256;
 const ours = (record) => (isObject(record.extensions?.writ) ? record.extensions.writ : {});
 

@@ -536,13 +536,14 @@ def ours(record):
 
 
 # Our own part of a decision: lists and members that nobody knows have the limits of a record.
-OURS = dict(budgets="list", claim_seconds="number", constraint="text", definition="text", duplicates="text",
-            first_decision_id="text", input_digest="text", key_stated="flag", output_after="text", output_before="text", output_rules="list", profile="text", reason="text",
-            round="number", shadow="flag", state_free="text", tenant="text", trace_id="text", upstream="text", wire_tool="text")
+OURS = dict(argument="text", budgets="list", charges="list", claim_seconds="number", constraint="text", definition="text",
+            duplicates="text", first_decision_id="text", input_digest="text", key_stated="flag", output_after="text",
+            output_before="text", output_rules="list", profile="text", reason="text", round="number", shadow="flag",
+            showing="text", state_free="text", tenant="text", trace_id="text", upstream="text", wire_tool="text")
 
 
 def is_within(part):
-    if any(isinstance(part.get(name), list) and len(part[name]) > 1024 for name in ("budgets", "output_rules")):
+    if any(isinstance(part.get(name), list) and len(part[name]) > 1024 for name in ("budgets", "charges", "output_rules")):
         return False
     return sum(name not in OURS or not (value is None or FORMS[OURS[name]](value)) for name, value in part.items()) <= 256
 

@@ -263,10 +263,18 @@ add('as long a name as a record has', 'record_not_in_log', changed(1, (l) => l.r
 add('a longer number than any', 'evidence_malformed', changed(1, (l) => l.replace('"tenant":"acme"', `"n":0.${'1'.repeat(63)},"tenant":"acme"`)), { expect: { line: 2 } });
 add('more elements than a list has', 'record_invalid', edited(0, (v) => { v.policy_refs = Array(1025).fill(''); }));
 add('more members than a record has', 'record_invalid', edited(0, (v) => { for (let i = 0; i < 257; i++) v[`m${i}`] = 0; }));
-const crowded = (n) => edited(0, (v) => { v.extensions = { writ: { tenant: 'acme', ...Object.fromEntries(Array.from({ length: n }, (_, i) => [`m${i}`, 0])) } }; });
+const crowded = (n, ours = { tenant: 'acme' }) => edited(0, (v) => { v.extensions = { writ: { ...ours, ...Object.fromEntries(Array.from({ length: n }, (_, i) => [`m${i}`, 0])) } }; });
 add('more members than our part of a record has', 'record_invalid', crowded(257));
 add('as many members as our part of a record has', 'record_not_in_log', crowded(256));
+const TEXTS = ['argument', 'constraint', 'definition', 'duplicates', 'first_decision_id', 'input_digest', 'output_after', 'output_before', 'reason', 'showing', 'state_free',
+  'tenant', 'trace_id', 'upstream', 'wire_tool'];
+const OURS = { ...Object.fromEntries(TEXTS.map((name) => [name, 'x'])), profile: null, claim_seconds: -1, round: 0, key_stated: true, shadow: false, budgets: [], charges: [], output_rules: [] };
+add('as many members, and all of ours', 'record_not_in_log', crowded(256, OURS));
+for (const [name, value] of [['argument', 1], ['showing', []], ['charges', 'x'], ['charges', [1]], ['round', 0.5], ['shadow', 1]]) {
+  add(`as many members, and ${name} as ${JSON.stringify(value)}`, 'record_invalid', crowded(256, { ...OURS, [name]: value }));
+}
 add('more budgets than our part of a record has', 'record_invalid', edited(0, (v) => { v.extensions = { writ: { budgets: Array(1025).fill('') } }; }));
+add('more charges than our part of a record has', 'record_invalid', edited(0, (v) => { v.extensions = { writ: { charges: Array(1025).fill('') } }; }));
 add('a record was removed', 'evidence_malformed', ALL.toSpliced(7, 1), { expect: { line: 8 } });
 const renumbered = (all) => all.map((l, n) => l.replace(/^\{"leaf":\d+/, `{"leaf":${n - 1}`));
 add('a record was removed, the others renumbered', 'record_not_in_log', renumbered(ALL.toSpliced(7, 1)), { expect: { line: 15 } });
