@@ -550,8 +550,8 @@ test('a voter reads the state of the target, and what changed since the review b
 test('hostile names in the ledger are shown as what they are', { skip: SKIP }, async (t) => {
   const { base, gw, session } = await setUp(t);
   const markup = '<img src=x onerror="window.pwned=1">';
-  await session.call(`pay__${markup}\u202E`, {}, { boundary: `run ${markup}\u200B`, key: `key ${markup}` });
-  await session.call('pay__balance', {}, { boundary: `run ${markup}\u200B`, key: `key ${markup}` });
+  await session.call(`pay__${markup}\u202E`, {}, { boundary: `run ${markup}`, key: `key ${markup}` });
+  await session.call('pay__balance', {}, { boundary: `run ${markup}`, key: `key ${markup}` });
   const ids = gw.decisions().map((call) => call.decision_id);
   assert.equal(ids.length, 2);
   const browser = await startBrowser(t);

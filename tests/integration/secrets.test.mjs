@@ -105,19 +105,25 @@ test('what a call holds: arguments, names, results, errors, headers, tokens', as
     await s.request('tools/list', { cursor: canary('argument') }, { headers }),
   ];
   assert.equal(up.calls.length, 5);
-  for (const [i, answer] of refusals.entries()) nowhere(secrets, [[`refusal ${i}`, answer.text + JSON.stringify(answer.headers)]]);
+  // a caller is told which of its arguments no rule names, and the record says it: a name, never a value
+  const { name, ...values } = secrets;
+  assert.deepEqual(refusals.flatMap((answer, i) => (found({ name }, answer.text).length > 0 ? [i] : [])), [1]);
+  for (const [i, answer] of refusals.entries()) nowhere(values, [[`refusal ${i}`, answer.text + JSON.stringify(answer.headers)]]);
   const raw = await sendRaw(gw.port, `GET /x?key=${canary('query')} HTTP/1.1\r\nHost: 127.0.0.1:${gw.port}\r\nCookie: ${canary('cookie')}\r\nCookie : ${canary('cookie')}\r\nConnection: close\r\n\r\n`);
   nowhere(secrets, [['a malformed request', raw]]);
   assert.equal(answers.filter((a) => a.text.includes(canary('result'))).length, 2); // they were there to be found
 
   // a client's own headers stay here, whatever they are
   nowhere(planted('token', 'cookie', 'custom', 'basic', 'query', 'rubbish'), [['upstream', up.bytes]]);
-  const places = [['log', gw.logText], ...await admin(gw), ...ledgerOutputs(gw), ...files(gw)];
-  nowhere(secrets, places);
+  const seen = [['log', gw.logText], ...await admin(gw)];
+  const places = [...seen, ...ledgerOutputs(gw), ...files(gw)];
+  nowhere(secrets, seen);
+  nowhere(values, places);
   // who has a session's id is its client: the log, the metrics and the ledger do without
   nowhere({ session: spellings(s.session) }, places);
   await gw.stop();
-  nowhere(secrets, [['log', gw.logText], ...files(gw)]);
+  nowhere(secrets, [['log', gw.logText]]);
+  nowhere(values, files(gw));
 });
 
 test('what the configuration holds: tokens, URLs, the environment of children, probes', async (t) => {
@@ -140,7 +146,7 @@ test('what the configuration holds: tokens, URLs, the environment of children, p
       asks: { http: up.url, authorization: { client_id: 'writ', token_endpoint: `http://127.0.0.1:1/token?secret=${canary('token-url')}`, file: 'client.secret' } },
       dead: { http: `http://127.0.0.1:1/mcp?secret=${canary('upstream')}` },
       child: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/stdio-server.mjs'), join(dir, 'record'), canary('argv')], environment: { SECRET: canary('environment') } },
-      lost: { stdio: [join(dir, canary('argv')), canary('argv')], environment: { SECRET: canary('environment') } },
+      lost: { stdio: [join(dir, 'lost'), canary('argv')], environment: { SECRET: canary('environment') } },
     },
     tools: {
       ...RULES,
