@@ -476,7 +476,7 @@ COUNT(limits, "queue", queue, 1, 1000000, "8192", "Records that wait for the led
 COUNT(limits, "sessions", sessions, 1, 10000000, "16384",
     "Sessions at once, in all.")
 COUNT(limits, "agent_share", agent_percent, 1, 100, "50",
-    "Percent of the sessions, open runs, claims, requests at once and children of a stdio upstream "
+    "Percent of the sessions, open runs, requests at once and children of a stdio upstream "
     "that one agent may have.")
 COUNT(limits, "tenant_share", tenant_percent, 1, 100, "75", "The same for one tenant.")
 DURATION(limits, "idle_timeout", idle_timeout_us, 100 * MS, 24 * HOUR, "75s",

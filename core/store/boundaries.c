@@ -5,15 +5,13 @@
 WRIT_RESULT
 writ_boundaries_init(struct writ_boundaries *ret, size_t most, struct writ_err *err)
 {
-    struct writ_boundaries boundaries = {.most = most};
+    WRIT_AUTO(struct writ_boundaries, writ_boundaries_wipe) boundaries = {.most = most};
 
     WRIT_TRY(writ_map_init(&boundaries.by_name, most, err));
-    writ_result shared = writ_shares_init(&boundaries.shares, most, err);
-    if (!writ_is_ok(shared)) {
-        writ_map_wipe(&boundaries.by_name);
-        return shared;
-    }
+    WRIT_TRY(writ_map_init(&boundaries.by_id, most, err));
+    WRIT_TRY(writ_shares_init(&boundaries.shares, most, err));
     *ret = boundaries;
+    boundaries = (struct writ_boundaries){0};
     return WRIT_DONE;
 }
 
@@ -24,6 +22,7 @@ writ_boundaries_wipe(struct writ_boundaries *boundaries)
         writ_boundaries_remove(boundaries, boundaries->ring);
     }
     writ_map_wipe(&boundaries->by_name);
+    writ_map_wipe(&boundaries->by_id);
     writ_shares_wipe(&boundaries->shares);
     *boundaries = (struct writ_boundaries){0};
 }
@@ -138,9 +137,39 @@ writ_boundaries_charge(struct writ_boundaries *boundaries, struct writ_boundary 
 }
 
 void
+writ_boundaries_number(
+    struct writ_boundaries *boundaries, struct writ_boundary *boundary, uint64_t id)
+{
+    boundary->id = id;
+    writ_map_add(&boundaries->by_id, &boundary->by_id, writ_tag_number(id));
+}
+
+struct writ_boundary *
+writ_boundaries_at(const struct writ_boundaries *boundaries, uint64_t id)
+{
+    return WRIT_MAP_OF(
+        writ_map_find(&boundaries->by_id, writ_tag_number(id)), struct writ_boundary, by_id);
+}
+
+uint64_t
+writ_boundaries_oldest(const struct writ_boundaries *boundaries)
+{
+    const struct writ_boundary *boundary = boundaries->ring;
+    uint64_t oldest = UINT64_MAX;
+
+    for (size_t i = 0; i < boundaries->by_name.count; i++, boundary = boundary->next) {
+        oldest = boundary->id < oldest ? boundary->id : oldest;
+    }
+    return oldest;
+}
+
+void
 writ_boundaries_remove(struct writ_boundaries *boundaries, struct writ_boundary *boundary)
 {
     writ_map_remove(&boundaries->by_name, &boundary->by_name);
+    if (boundary->id != 0) {
+        writ_map_remove(&boundaries->by_id, &boundary->by_id);
+    }
     boundaries->own -= writ_boundaries_own(boundary->name) ? 1 : 0;
     writ_shares_release(&boundaries->shares, &boundary->charge);
     if (boundaries->recent == boundary) {

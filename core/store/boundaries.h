@@ -11,24 +11,22 @@
 
 #define WRIT_BOUNDARIES_OWN 4096 /* boundaries that the ledger names itself, beside the others */
 
-struct writ_hold;
 struct writ_entry;
 
 /** One open boundary. */
 struct writ_boundary {
-    struct writ_map_node by_name;
+    struct writ_map_node by_name, by_id;
     struct writ_boundary *next, *prev;  /* all open ones, in a ring */
     struct writ_boundary *next_ready;   /* ones that can be sealed now */
     struct writ_boundary *next_touched; /* ones that the present group appended to */
 
-    uint64_t id; /* its row */
+    uint64_t id; /* its row; 0: none yet */
     uint64_t first_leaf;
     uint64_t next_seq;
     struct writ_seal_hash hash; /* of the ids of its committed decisions */
     size_t in_flight;           /* granted calls without an outcome */
     int64_t active_us;          /* monotonic time of its last record */
     int64_t held_until_us;      /* wall time; a session keeps it open until then */
-    struct writ_hold *holds;    /* its claims */
     struct writ_entry *seals;   /* wait for its seal, by `next` */
     struct writ_charge charge;  /* of who opened it */
     bool sealing;               /* takes no further call */
@@ -43,7 +41,7 @@ struct writ_boundary {
 };
 
 struct writ_boundaries {
-    struct writ_map by_name;
+    struct writ_map by_name, by_id;
     size_t most, own; /* own: of all, those with names of the ledger's own */
     struct writ_shares shares;
     struct writ_boundary *ring;   /* any one of them: where the next sweep goes on */
@@ -80,12 +78,20 @@ WRIT_RESULT writ_boundaries_add(struct writ_boundaries *boundaries, struct writ_
     struct writ_view tenant, struct writ_view name, struct writ_boundary **ret,
     struct writ_err *err);
 
+/** Gives it the number of its row. */
+void writ_boundaries_number(
+    struct writ_boundaries *boundaries, struct writ_boundary *boundary, uint64_t id);
+/** The open boundary with that number, or NULL. */
+struct writ_boundary *writ_boundaries_at(const struct writ_boundaries *boundaries, uint64_t id);
+/** The lowest number of an open one; UINT64_MAX: none is open. Looks at all of them. */
+uint64_t writ_boundaries_oldest(const struct writ_boundaries *boundaries);
+
 /** Counts a boundary into the share of who opened it, once; the ledger's own into nobody's.
  * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_boundaries_charge(struct writ_boundaries *boundaries,
     struct writ_boundary *boundary, struct writ_view agent_id, struct writ_err *err);
 
-/** Removes and frees one that has no claims and no waiting entries. */
+/** Removes and frees one that has no waiting entries. */
 void writ_boundaries_remove(struct writ_boundaries *boundaries, struct writ_boundary *boundary);
 
 /** Takes the next boundary of the sweep, or NULL when there is none. */

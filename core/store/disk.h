@@ -16,7 +16,7 @@
 #include <sqlite3.h>
 
 #define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
-#define WRIT_DISK_VERSION     4          /* user_version: a change of the tables is a new one */
+#define WRIT_DISK_VERSION     5          /* user_version: a change of the tables is a new one */
 #define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS */
 #define WRIT_DISK_CLAIM_BYTES 48         /* key, call, intent: 16 bytes each */
 

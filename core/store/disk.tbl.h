@@ -11,6 +11,8 @@
  * `head` has what a group ends with: the checkpoint over all records so far, and nodes of the tree
  * (heads.h).
  *
+ * `segment` has blocks of claims (once.h), made anew from the records when the ledger opens.
+ *
  *   record.kind     1 decision, 2 outcome, 3 seal, 4 event of a review, 5 fact (facts.h)
  *   record.seq      a fact: its number
  *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal or a review
@@ -44,6 +46,7 @@
       "arguments BLOB) STRICT, WITHOUT ROWID")                                                     \
     X("CREATE TABLE head(leaf INTEGER PRIMARY KEY, size INTEGER NOT NULL, nodes BLOB NOT NULL, "    \
       "note BLOB NOT NULL) STRICT")                                                                \
+    X("CREATE TABLE segment(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT")                  \
     X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL") \
     X("CREATE INDEX record_fact ON record(leaf) WHERE kind = 5")
 
@@ -114,6 +117,9 @@
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.kind = 5 ORDER BY r.leaf")                                                          \
     X(SESSION_COUNT, "SELECT count(*) FROM session")                                               \
+    X(SEGMENT_PUT, "REPLACE INTO segment(id, bytes) VALUES(?,?)")                                  \
+    X(SEGMENT_BLOCK, "SELECT bytes FROM segment WHERE id = ?")                                     \
+    X(SEGMENT_DROP, "DELETE FROM segment WHERE id >= ? AND id < ?")                                \
     X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)")
 /* clang-format on */
 

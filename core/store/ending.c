@@ -241,11 +241,10 @@ writ_ending_finish(struct writ_ledger *ledger, const struct writ_op *op)
     struct writ_hold *hold = flight->hold;
 
     if (hold != NULL && (row->flags & WRIT_ROW_NOTHING_RAN) != 0) {
-        writ_claims_remove(&ledger->claims, &boundary->holds, hold);
+        writ_claims_remove(&ledger->claims, hold);
     } else if (hold != NULL) {
-        hold->in_flight = false;
-        hold->outcome = (uint8_t)row->verdict;
-        hold->interrupted = (row->flags & WRIT_ROW_INTERRUPTED) != 0;
+        writ_claims_conclude(
+            &ledger->claims, hold, (uint8_t)row->verdict, (row->flags & WRIT_ROW_INTERRUPTED) != 0);
     }
     boundary->active_us = writ_clock_mono_us(ledger->options.clock);
     writ_waits_finish_end(ledger, flight);

@@ -185,7 +185,7 @@ open_boundary(struct writ_judgement *j)
     }
     WRIT_TRY(writ_boundaries_add(
         &j->ledger->boundaries, j->tag, j->d->tenant, j->name, &boundary, &j->err));
-    boundary->id = j->ledger->next_boundary++;
+    writ_boundaries_number(&j->ledger->boundaries, boundary, j->ledger->next_boundary++);
     boundary->fresh = true;
     boundary->active_us = writ_clock_mono_us(j->ledger->options.clock);
     j->boundary = boundary;
@@ -199,7 +199,7 @@ pass_on(struct writ_flight *from, struct writ_flight *to)
 {
     to->hold = from->hold;
     if (to->hold != NULL) {
-        to->hold->leaf = to->leaf;
+        to->hold->held.leaf = to->leaf;
     }
     for (size_t i = 0; i < from->bookings_n; i++) {
         to->bookings[i] = from->bookings[i];
@@ -232,19 +232,17 @@ take(struct writ_judgement *j, uint64_t leaf, struct writ_flight **ret)
     if (j->before != NULL) {
         hand_over(ledger, j->before, flight);
     } else if (j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
-        struct writ_hold *hold = writ_claims_add(&ledger->claims, j->key, j->intent, &j->owner);
+        struct writ_held held = {.call = writ_tag_of(&j->d->claim.call),
+            .leaf = leaf,
+            .boundary = j->boundary->id,
+            .made_us = j->stamp_us,
+            .kept_us = writ_draft_claim_seconds(j) * US_PER_S};
 
-        if (hold == NULL) {
+        flight->hold = writ_claims_add(&ledger->claims, j->key, j->intent, &held);
+        if (flight->hold == NULL) {
             writ_flights_remove(&ledger->flights, flight);
             WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a claim");
         }
-        hold->call = writ_tag_of(&j->d->claim.call);
-        hold->leaf = leaf;
-        hold->made_us = j->stamp_us;
-        hold->kept_us = writ_draft_claim_seconds(j) * US_PER_S;
-        hold->in_flight = true;
-        writ_claims_link(&j->boundary->holds, hold);
-        flight->hold = hold;
     }
     for (size_t i = 0; i < j->bookings_n; i++) {
         flight->bookings[i] = j->bookings[i];
@@ -405,7 +403,7 @@ writ_grant_undo(struct writ_ledger *ledger, const struct writ_op *op)
     }
     if (op->flight != NULL) {
         if (op->flight->hold != NULL) {
-            writ_claims_remove(&ledger->claims, &op->boundary->holds, op->flight->hold);
+            writ_claims_remove(&ledger->claims, op->flight->hold);
         }
         writ_flights_remove(&ledger->flights, op->flight);
     }

@@ -135,16 +135,16 @@ read_prior_id(struct writ_judgement *j, struct writ_prior *prior)
 }
 
 static WRIT_RESULT
-tell_prior(struct writ_judgement *j, const struct writ_hold *hold)
+tell_prior(struct writ_judgement *j, const struct writ_held *held)
 {
     struct writ_prior *prior = &j->d->prior;
 
     prior->known = true;
-    prior->leaf = hold->leaf;
-    prior->in_flight = hold->in_flight;
-    prior->outcome = (enum writ_outcome_kind)hold->outcome;
-    if (hold->in_flight) {
-        const struct writ_flight *flight = writ_flights_find(&j->ledger->flights, hold->leaf);
+    prior->leaf = held->leaf;
+    prior->in_flight = held->in_flight;
+    prior->outcome = (enum writ_outcome_kind)held->outcome;
+    if (held->in_flight) {
+        const struct writ_flight *flight = writ_flights_find(&j->ledger->flights, held->leaf);
 
         WRIT_INVARIANT(flight != NULL);
         prior->waits = flight->wait != NULL ? flight->wait->kind : WRIT_WAIT_NONE;
@@ -159,38 +159,44 @@ tell_prior(struct writ_judgement *j, const struct writ_hold *hold)
     return WRIT_DONE;
 }
 
-/* The same call in the window beside the one it falls in. */
-static const struct writ_hold *
-find_beside(const struct writ_claims *claims, const struct writ_claim *wanted)
+/* A claim that stands. */
+static WRIT_RESULT
+find(struct writ_judgement *j, enum writ_segment_kind kind, struct writ_tag tag, int64_t since_us,
+    struct writ_held *ret, bool *ret_found)
 {
-    const struct writ_hold *hold;
+    return writ_once_find(j->ledger, kind, tag, since_us, j->stamp_us, ret, ret_found, &j->err);
+}
 
-    if (wanted->previous_since_us == 0) {
-        return NULL;
+/* The same call in the window beside the one it falls in. */
+static WRIT_RESULT
+find_beside(struct writ_judgement *j, struct writ_held *ret, bool *ret_found)
+{
+    const struct writ_claim *wanted = &j->d->claim;
+    int64_t since_us = wanted->previous_since_us;
+
+    if (since_us == 0) {
+        return WRIT_DONE;
     }
-    hold = writ_claims_by_key(claims, writ_tag_of(&wanted->next));
-    if (hold != NULL) { /* it began later and was here first */
-        return hold;
+    WRIT_TRY(find(j, WRIT_SEGMENT_KEY, writ_tag_of(&wanted->next), 0, ret, ret_found));
+    if (*ret_found) { /* it began later and was here first */
+        return WRIT_DONE;
     }
-    hold = writ_claims_by_key(claims, writ_tag_of(&wanted->previous));
-    return hold != NULL && !hold->in_flight && hold->made_us < wanted->previous_since_us ? NULL
-                                                                                         : hold;
+    WRIT_TRY(find(j, WRIT_SEGMENT_KEY, writ_tag_of(&wanted->previous), since_us, ret, ret_found));
+    *ret_found = *ret_found && (ret->in_flight || ret->made_us >= since_us);
+    return WRIT_DONE;
 }
 
 /* The claim that stands in the way, if any (contract 6.8 and the paragraphs below it). */
-static const struct writ_hold *
-find_claim(const struct writ_judgement *j, bool *ret_reuse)
+static WRIT_RESULT
+find_claim(struct writ_judgement *j, struct writ_held *ret, bool *ret_found, bool *ret_reuse)
 {
-    const struct writ_claims *claims = &j->ledger->claims;
-    const struct writ_claim *wanted = &j->d->claim;
-    const struct writ_hold *hold = writ_claims_by_key(claims, j->key);
-
-    if (hold != NULL) {
-        *ret_reuse = !writ_tag_equal(hold->call, writ_tag_of(&wanted->call));
-        return hold;
+    WRIT_TRY(find(j, WRIT_SEGMENT_KEY, j->key, 0, ret, ret_found));
+    if (*ret_found) {
+        *ret_reuse = !writ_tag_equal(ret->call, writ_tag_of(&j->d->claim.call));
+        return WRIT_DONE;
     }
-    hold = writ_claims_by_intent(claims, j->intent);
-    return hold != NULL ? hold : find_beside(claims, wanted);
+    WRIT_TRY(find(j, WRIT_SEGMENT_INTENT, j->intent, 0, ret, ret_found));
+    return *ret_found ? WRIT_DONE : find_beside(j, ret, ret_found);
 }
 
 /* The call that the draft goes on with waits for that, and for nobody else's turn. */
@@ -212,56 +218,47 @@ check_round(struct writ_judgement *j)
     return WRIT_REASON_NONE;
 }
 
+/* Looks for a claim, and tells what it is of. */
+static WRIT_RESULT
+look_for_claim(struct writ_judgement *j, struct writ_held *ret, bool *ret_found, bool *ret_reuse)
+{
+    j->key = writ_tag_of(&j->d->claim.key);
+    WRIT_TRY(writ_tag_intent(j->d->tenant, j->d->draft->intent_ref.view,
+        j->d->draft->idempotency_key.view, &j->intent, &j->err));
+    WRIT_TRY(find_claim(j, ret, ret_found, ret_reuse));
+    return *ret_found ? tell_prior(j, ret) : WRIT_DONE;
+}
+
 static enum writ_reason
 check_claim(struct writ_judgement *j)
 {
-    const struct writ_hold *hold;
-    bool reuse = false;
+    struct writ_held held = {0};
+    bool found = false, reuse = false;
 
-    if (j->before != NULL) { /* it has the claim */
-        return WRIT_REASON_NONE;
+    if (j->before != NULL || j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
+        return WRIT_REASON_NONE; /* it has the claim, or makes none */
     }
-    if (j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
-        return WRIT_REASON_NONE;
-    }
-    j->key = writ_tag_of(&j->d->claim.key);
-    j->failed = writ_tag_intent(j->d->tenant, j->d->draft->intent_ref.view,
-        j->d->draft->idempotency_key.view, &j->intent, &j->err);
-    hold = writ_is_ok(j->failed) ? find_claim(j, &reuse) : NULL;
-    if (hold == NULL) {
+    j->failed = look_for_claim(j, &held, &found, &reuse);
+    if (!writ_is_ok(j->failed) || !found) {
         return writ_is_ok(j->failed) && writ_resuming_doubts(j) ? WRIT_REASON_LEDGER_RESUMED
                                                                 : WRIT_REASON_NONE;
     }
-    j->failed = tell_prior(j, hold);
     if (reuse) {
         return WRIT_REASON_IDEMPOTENCY_KEY_REUSE;
     }
-    if (hold->in_flight) {
+    if (held.in_flight) {
         return WRIT_REASON_DUPLICATE_IN_FLIGHT;
     }
-    return hold->interrupted ? WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN
-                             : WRIT_REASON_DUPLICATE_OUTCOME;
+    return held.interrupted ? WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN
+                            : WRIT_REASON_DUPLICATE_OUTCOME;
 }
 
 static enum writ_reason
 check_room(struct writ_judgement *j)
 {
-    struct writ_ledger *ledger = j->ledger;
-    bool full = ledger->flights.count >= ledger->options.in_flight_max ||
-                (j->d->duplicates != WRIT_DUPLICATES_ALLOW &&
-                    writ_claims_count(&ledger->claims) >= ledger->options.claims_max);
+    bool full = j->ledger->flights.count >= j->ledger->options.in_flight_max;
 
-    if (full) {
-        return WRIT_REASON_OVERLOADED;
-    }
-    if (j->before != NULL || j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
-        return WRIT_REASON_NONE; /* it makes no claim */
-    }
-    j->failed = writ_claims_owner(&ledger->claims, j->d->tenant,
-        writ_member_view(&j->d->draft->agent_id), &j->owner, &j->err);
-    return !writ_is_ok(j->failed) || writ_shares_have_room_for(&ledger->claims.shares, &j->owner)
-               ? WRIT_REASON_NONE
-               : WRIT_REASON_SHARE_EXCEEDED;
+    return full ? WRIT_REASON_OVERLOADED : WRIT_REASON_NONE;
 }
 
 /* Last, because it books. */

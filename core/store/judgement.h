@@ -26,7 +26,6 @@ struct writ_judgement {
     int64_t lifetime_us;        /* of the record */
     enum writ_reason crowded;   /* why it cannot be opened, or NONE */
     struct writ_tag key, intent;
-    struct writ_owner owner; /* of its claim */
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];
     size_t bookings_n;
     bool granting;      /* false until every check has held */

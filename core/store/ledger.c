@@ -25,7 +25,8 @@ const struct writ_ledger_options writ_ledger_options_default = {
     .clock = NULL, /* the system's */
     .queue_max = 16384,
     .group_max = 512,
-    .claims_max = 4000000,
+    .segment_claims = 4096,
+    .segment_merge = WRIT_MAKING_MERGE,
     .boundaries_max = 200000,
     .agent_percent = 50,
     .tenant_percent = 75,
@@ -67,7 +68,8 @@ struct time_option {
 static const struct size_option size_options[] = {
     OPTION(queue_max, 1, 1 << 24),
     OPTION(group_max, 1, 1 << 14),
-    OPTION(claims_max, 1, 1 << 28),
+    OPTION(segment_claims, 1, 1 << 20),
+    OPTION(segment_merge, 2, WRIT_MAKING_MERGE),
     OPTION(boundaries_max, 1, 1 << 24),
     OPTION(agent_percent, 1, 100),
     OPTION(tenant_percent, 1, 100),
@@ -182,6 +184,7 @@ ledger_free(struct writ_ledger *ledger)
     writ_flights_wipe(&ledger->flights);
     writ_boundaries_wipe(&ledger->boundaries);
     writ_claims_wipe(&ledger->claims);
+    writ_once_wipe(&ledger->once);
     writ_budgets_wipe(&ledger->budgets);
     writ_group_wipe(&ledger->group);
     writ_buf_wipe(&ledger->released);
@@ -232,10 +235,8 @@ make_memory(struct writ_ledger *ledger, struct writ_err *err)
 {
     const struct writ_ledger_options *options = &ledger->options;
 
-    WRIT_TRY(writ_claims_init(&ledger->claims, options->claims_max, options->claim_kept_us,
-        options->window_kept_us, err));
-    writ_shares_divide(&ledger->claims.shares, options->claims_max,
-        (unsigned)options->agent_percent, (unsigned)options->tenant_percent);
+    WRIT_TRY(writ_claims_init(
+        &ledger->claims, options->in_flight_max + 2 * options->segment_claims, err));
     WRIT_TRY(writ_boundaries_init(&ledger->boundaries, options->boundaries_max, err));
     writ_shares_divide(&ledger->boundaries.shares, options->boundaries_max,
         (unsigned)options->agent_percent, (unsigned)options->tenant_percent);

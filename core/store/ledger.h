@@ -74,9 +74,9 @@ struct writ_ledger_options {
     const struct writ_clock *clock;       /* borrowed until the ledger is closed */
     size_t queue_max;                     /* entries waiting for the writer; outcomes always fit */
     size_t group_max;                     /* entries of one group */
-    size_t claims_max;                    /* claims in memory, about 140 bytes each */
-    size_t agent_percent, tenant_percent; /* of boundaries_max and claims_max that one
-                                              may have: shares.h */
+    size_t segment_claims;                /* so many claims are written to the disk at once */
+    size_t segment_merge;                 /* so many segments of them become one */
+    size_t agent_percent, tenant_percent; /* of boundaries_max that one may have: shares.h */
     size_t boundaries_max;                /* open boundaries in memory, about 400 bytes each */
     size_t in_flight_max;                 /* granted calls without an outcome */
     size_t waits_max;                     /* those among them that wait, and tasks that ended */
@@ -148,7 +148,7 @@ WRIT_RESULT writ_ledger_create(const char *path, struct writ_view origin,
  *         WRIT_E_MISMATCH  its records contradict each other or its checkpoint, or it does not
  *                          contain what is pinned: see `writ ledger verify`
  *         WRIT_E_BUSY      another process has it open
- *         WRIT_E_LIMIT     more claims, boundaries or budgets are live than the options admit
+ *         WRIT_E_LIMIT     more boundaries or budgets are live than the options admit
  *         WRIT_E_IO, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_ledger_open(const char *path, const struct writ_ledger_options *options,

@@ -14,16 +14,8 @@
 #include "store/resuming.h"
 #include "store/reviews.h"
 
-/** Boundaries by their row, while loading. */
-struct by_id {
-    struct writ_boundary *boundary;
-    uint64_t id;
-};
-
 struct loading {
     struct writ_ledger *ledger;
-    struct by_id *open; /* sorted by id */
-    size_t open_n, open_cap;
     struct writ_boundary *past; /* stands for every boundary that is sealed */
     uint64_t first_leaf;
     int64_t since_us; /* records before are of no interest by their time */
@@ -62,27 +54,6 @@ load_head(struct loading *l)
 }
 
 static WRIT_RESULT
-note_open(struct loading *l, struct writ_boundary *boundary)
-{
-    if (l->open_n == l->open_cap) {
-        size_t cap = l->open_cap == 0 ? 64 : l->open_cap * 2;
-        struct by_id *grown = writ_alloc(cap * sizeof *grown);
-
-        if (grown == NULL) {
-            WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for %zu boundaries", cap);
-        }
-        for (size_t i = 0; i < l->open_n; i++) {
-            grown[i] = l->open[i];
-        }
-        writ_free(l->open);
-        l->open = grown;
-        l->open_cap = cap;
-    }
-    l->open[l->open_n++] = (struct by_id){boundary, boundary->id};
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
 load_boundary(struct loading *l)
 {
     struct writ_ledger *ledger = l->ledger;
@@ -94,14 +65,15 @@ load_boundary(struct loading *l)
 
     WRIT_TRY(writ_boundaries_tag(tenant, name, &tag, l->err));
     WRIT_TRY(writ_boundaries_add(&ledger->boundaries, tag, tenant, name, &boundary, l->err));
-    boundary->id = (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARIES_OPEN, 0);
+    writ_boundaries_number(
+        &ledger->boundaries, boundary, (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARIES_OPEN, 0));
     boundary->first_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARIES_OPEN, 3);
     boundary->active_us = l->mono_us;
     if (boundary->first_leaf < l->first_leaf) {
         l->first_leaf = boundary->first_leaf;
         l->since_us = INT64_MAX; /* it is the first one for another reason than its time */
     }
-    return note_open(l, boundary);
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -176,55 +148,21 @@ load_results(struct loading *l)
 
 /* ---- the log ---- */
 
-static struct writ_boundary *
-find_open(const struct loading *l, uint64_t id)
-{
-    size_t low = 0, high = l->open_n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (l->open[middle].id == id) {
-            return l->open[middle].boundary;
-        }
-        if (l->open[middle].id < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return NULL;
-}
-
 static WRIT_RESULT
 load_claim(struct loading *l, const struct writ_row *row, const struct writ_said *said,
     struct writ_flight *flight)
 {
-    struct writ_claims *claims = &l->ledger->claims;
-    struct writ_hold *hold;
-    struct writ_owner owner;
+    struct writ_held held = {.call = writ_tag_read(row->claim + WRIT_TAG_BYTES),
+        .leaf = row->leaf,
+        .boundary = row->boundary,
+        .made_us = row->time_us,
+        .kept_us = said->claimed_us};
 
-    if (writ_claims_count(claims) >= claims->most) {
-        WRIT_FAIL(
-            l->err, WRIT_E_LIMIT, "more than %zu claims are live: raise the limit", claims->most);
-    }
-    if (flight->boundary != l->past) { /* whose a sealed run was is not looked up */
-        WRIT_TRY(
-            writ_claims_owner(claims, flight->boundary->tenant, row->agent_id, &owner, l->err));
-    }
-    hold = writ_claims_add(claims, writ_tag_read(row->claim),
-        writ_tag_read(row->claim + 2 * WRIT_TAG_BYTES),
-        flight->boundary == l->past ? NULL : &owner);
-    if (hold == NULL) {
+    flight->hold = writ_claims_add(&l->ledger->claims, writ_tag_read(row->claim),
+        writ_tag_read(row->claim + 2 * WRIT_TAG_BYTES), &held);
+    if (flight->hold == NULL) {
         WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for the claims");
     }
-    hold->call = writ_tag_read(row->claim + WRIT_TAG_BYTES);
-    hold->leaf = row->leaf;
-    hold->made_us = row->time_us;
-    hold->kept_us = said->claimed_us;
-    hold->in_flight = true;
-    writ_claims_link(&flight->boundary->holds, hold);
-    flight->hold = hold;
     return WRIT_DONE;
 }
 
@@ -244,7 +182,7 @@ load_followed(struct loading *l, const struct writ_row *row, const struct writ_s
     }
     flight->hold = before->hold;
     if (flight->hold != NULL) {
-        flight->hold->leaf = row->leaf;
+        flight->hold->held.leaf = row->leaf;
     }
     writ_flights_remove(&l->ledger->flights, before);
     return WRIT_DONE;
@@ -355,11 +293,10 @@ load_outcome(struct loading *l, const struct writ_row *row, const struct writ_bo
             (unsigned long long)row->leaf);
     }
     if (hold != NULL && (row->flags & WRIT_ROW_NOTHING_RAN) != 0) {
-        writ_claims_remove(&l->ledger->claims, &flight->boundary->holds, hold);
+        writ_claims_remove(&l->ledger->claims, hold);
     } else if (hold != NULL) {
-        hold->in_flight = false;
-        hold->outcome = (uint8_t)row->verdict;
-        hold->interrupted = (row->flags & WRIT_ROW_INTERRUPTED) != 0;
+        writ_claims_conclude(&l->ledger->claims, hold, (uint8_t)row->verdict,
+            (row->flags & WRIT_ROW_INTERRUPTED) != 0);
     }
     writ_flights_remove(&l->ledger->flights, flight);
     return WRIT_DONE;
@@ -368,7 +305,7 @@ load_outcome(struct loading *l, const struct writ_row *row, const struct writ_bo
 static WRIT_RESULT
 load_row(struct loading *l, const struct writ_row *row, const struct writ_said *said)
 {
-    struct writ_boundary *boundary = find_open(l, row->boundary);
+    struct writ_boundary *boundary = writ_boundaries_at(&l->ledger->boundaries, row->boundary);
 
     if (row->leaf < l->first_leaf) { /* it shows that what comes before is of no interest */
         if (row->time_us >= l->since_us) {
@@ -403,6 +340,23 @@ load_row(struct loading *l, const struct writ_row *row, const struct writ_said *
     return WRIT_DONE;
 }
 
+/* Claims go to the disk as they do later, so that memory has some of them at a time. */
+static WRIT_RESULT
+make_room(struct loading *l, struct writ_reread *records)
+{
+    struct writ_ledger *ledger = l->ledger;
+
+    if (ledger->claims.concluded < ledger->options.segment_claims) {
+        return WRIT_DONE;
+    }
+    writ_reread_rest(records);
+    writ_once_sweep(ledger, l->wall_us);
+    WRIT_TRY(writ_once_work(ledger, SIZE_MAX, l->err));
+    /* no reader needs what is in the write-ahead log: it is folded in and begun anew */
+    (void)sqlite3_wal_checkpoint_v2(ledger->disk.db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 replay(struct loading *l, struct writ_reread *records)
 {
@@ -415,6 +369,7 @@ replay(struct loading *l, struct writ_reread *records)
     WRIT_TRY(writ_reread_next(records, &row, &has_row, &said, l->err));
     while (has_row) {
         WRIT_TRY(load_row(l, &row, &said));
+        WRIT_TRY(make_room(l, records));
         WRIT_TRY(writ_reread_next(records, &row, &has_row, &said, l->err));
     }
     return writ_reread_end(records, l->ledger, l->err);
@@ -423,13 +378,14 @@ replay(struct loading *l, struct writ_reread *records)
 static WRIT_RESULT
 load_records(struct loading *l)
 {
+    struct writ_boundaries *boundaries = &l->ledger->boundaries;
     struct writ_reread records = {0};
     writ_result result = replay(l, &records);
 
     writ_reread_wipe(&records);
     WRIT_TRY(result);
-    for (size_t i = 0; i < l->open_n; i++) {
-        if (l->open[i].boundary->next_seq == 0) {
+    for (size_t i = 0; i < boundaries->by_name.count; i++) {
+        if (writ_boundaries_sweep(boundaries)->next_seq == 0) {
             CONTRADICTS(l, "an open boundary has no record: see `writ ledger verify`");
         }
     }
@@ -493,7 +449,7 @@ load_review(struct loading *l)
         CONTRADICTS(l, "record %llu cannot be under review", (unsigned long long)leaf);
     }
     return writ_reviews_load(l->ledger, id, writ_tag_read((const uint8_t *)name.ptr), leaf,
-        find_open(l, decision.boundary), &decision, l->err);
+        writ_boundaries_at(&l->ledger->boundaries, decision.boundary), &decision, l->err);
 }
 
 static WRIT_RESULT
@@ -511,20 +467,6 @@ load_reviews(struct loading *l)
     }
     writ_disk_end(disk, WRIT_SQL_REVIEWS);
     return result;
-}
-
-static void
-retire_past(struct loading *l)
-{
-    struct writ_claims *claims = &l->ledger->claims;
-
-    claims->ticked_us = l->wall_us;
-    while (l->past->holds != NULL) {
-        struct writ_hold *hold = l->past->holds;
-
-        l->past->holds = hold->next;
-        writ_claims_retire(claims, hold, 0, l->wall_us);
-    }
 }
 
 static WRIT_RESULT
@@ -557,6 +499,7 @@ load(struct loading *l)
     int64_t kept_us = options->claim_kept_us > options->window_kept_us ? options->claim_kept_us
                                                                        : options->window_kept_us;
 
+    WRIT_TRY(writ_once_begin(l->ledger, l->err));
     WRIT_TRY(load_head(l));
     l->since_us = l->wall_us - kept_us;
     WRIT_TRY(writ_disk_since(
@@ -595,7 +538,7 @@ writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
     }
     result = load(&l);
     if (writ_is_ok(result)) {
-        retire_past(&l);
+        writ_once_sweep(ledger, l.wall_us);
         result = writ_ending_flush(ledger);
         if (writ_is_ok(result) && ledger->options.resume) {
             result = writ_resuming_end_all(ledger);
@@ -605,6 +548,5 @@ writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
         }
     }
     writ_free(l.past);
-    writ_free(l.open);
     return result;
 }

@@ -5,6 +5,21 @@
 
 #define CONTRADICTS(err, ...) WRIT_FAIL((err), WRIT_E_MISMATCH, __VA_ARGS__)
 
+/* Stands at the record behind those that were read. */
+static WRIT_RESULT
+stand(struct writ_reread *reread, struct writ_err *err)
+{
+    struct writ_disk *disk = reread->disk;
+    uint64_t leaf = reread->edge.size;
+
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_RECORDS_FROM, &reread->has_row, err, "u", leaf));
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_BODIES_FROM, &reread->has_lines, err, "u", leaf));
+    reread->lines = writ_view(NULL, 0);
+    reread->standing = true;
+    reread->taken = false;
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_reread_begin(
     struct writ_reread *ret, struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err)
@@ -21,10 +36,15 @@ writ_reread_begin(
     WRIT_TRY(writ_heads_open(ledger->disk.db, &ret->heads, err));
     source = writ_heads_source(&ret->heads);
     WRIT_TRY(writ_tree_edge_of(&source, leaf, &ret->edge, err));
-    WRIT_TRY(writ_disk_query(&ledger->disk, WRIT_SQL_RECORDS_FROM, &ret->has_row, err, "u", leaf));
-    WRIT_TRY(writ_disk_query(&ledger->disk, WRIT_SQL_BODIES_FROM, &ret->has_lines, err, "u", leaf));
-    ret->lines = writ_view(NULL, 0);
-    return WRIT_DONE;
+    return stand(ret, err);
+}
+
+void
+writ_reread_rest(struct writ_reread *reread)
+{
+    writ_disk_end(reread->disk, WRIT_SQL_RECORDS_FROM);
+    writ_disk_end(reread->disk, WRIT_SQL_BODIES_FROM);
+    reread->standing = false;
 }
 
 /* The next row of bodies. */
@@ -113,9 +133,12 @@ writ_reread_next(struct writ_reread *reread, struct writ_row *ret, bool *ret_row
     struct writ_disk *disk = reread->disk;
     uint64_t leaf = reread->edge.size;
 
-    if (leaf > 0 && reread->before_us != INT64_MIN) {
+    if (!reread->standing) {
+        WRIT_TRY(stand(reread, err));
+    } else if (reread->taken) {
         WRIT_TRY(writ_disk_next(disk, WRIT_SQL_RECORDS_FROM, &reread->has_row, err));
     }
+    reread->taken = true;
     *ret_row = reread->has_row;
     if (!reread->has_row) {
         return WRIT_DONE;
@@ -154,8 +177,7 @@ void
 writ_reread_wipe(struct writ_reread *reread)
 {
     if (reread->disk != NULL) {
-        writ_disk_end(reread->disk, WRIT_SQL_RECORDS_FROM);
-        writ_disk_end(reread->disk, WRIT_SQL_BODIES_FROM);
+        writ_reread_rest(reread);
     }
     writ_heads_close(&reread->heads);
     writ_buf_wipe(&reread->nodes);

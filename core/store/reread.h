@@ -22,6 +22,8 @@ struct writ_reread {
     uint64_t line_leaf;
     int64_t before_us; /* time of the record before */
     bool has_row, has_lines;
+    bool standing; /* the statements stand at what comes next, or behind the last one read */
+    bool taken;    /* the row was given */
 };
 
 /** Begins before record `leaf` of a ledger whose last checkpoint was looked at (`edge`). End with
@@ -41,6 +43,10 @@ WRIT_RESULT writ_reread_begin(
  */
 WRIT_RESULT writ_reread_next(struct writ_reread *reread, struct writ_row *ret, bool *ret_row,
     struct writ_said *ret_said, struct writ_err *err);
+
+/** Lets go of the disk until the next record is wanted, so that the connection can do other things
+ * meanwhile. What was said before is borrowed no longer. */
+void writ_reread_rest(struct writ_reread *reread);
 
 /** The records were those of the last checkpoint. WRIT_E_MISMATCH: they were others; WRIT_E_CRYPTO.
  */

@@ -2,7 +2,7 @@
  *    when besides none of its calls is in flight and nothing of it is being written.
  * 2. Seals are written in groups of their own, so that the hash they carry is over decisions that
  *    are on disk.
- * 3. With its seal a boundary leaves the memory; its claims go on the wheel (claims.h). */
+ * 3. With its seal a boundary leaves the memory. */
 #include "store/sealing.h"
 
 #include "store/group.h"
@@ -303,12 +303,6 @@ writ_sealing_finish(struct writ_ledger *ledger, const struct writ_op *op)
     const struct writ_row *row = &at->row;
     struct writ_boundary *boundary = op->boundary;
 
-    while (boundary->holds != NULL) { /* keeps (3) */
-        struct writ_hold *hold = boundary->holds;
-
-        boundary->holds = hold->next;
-        writ_claims_retire(&ledger->claims, hold, row->time_us, row->time_us);
-    }
     writ_sealing_end(ledger, boundary, WRIT_OK, row->leaf, row->seq,
         writ_view(ledger->group.bodies.ptr + at->body_at, at->body_len));
     writ_boundaries_remove(&ledger->boundaries, boundary);

@@ -12,13 +12,13 @@
 #include "evidence/profile.h"
 #include "store/boundaries.h"
 #include "store/budgets.h"
-#include "store/claims.h"
 #include "store/disk.h"
 #include "store/file.h"
 #include "store/flights.h"
 #include "store/fold.h"
 #include "store/heads.h"
 #include "store/ledger.h"
+#include "store/once.h"
 #include "store/reviews.h"
 #include "store/scrub.h"
 #include "store/waits.h"
@@ -31,7 +31,8 @@
 #define WRIT_STORE_BODIES_MAX (WRIT_STORE_BODIES_SOFT + 4 * WRIT_LEDGER_RECORD_MAX)
 #define WRIT_STORE_LINES_MAX  (16 << 10) /* bytes of bodies in one row that takes another one */
 #define WRIT_STORE_SEALS      64         /* boundaries sealed in one group */
-#define WRIT_STORE_SWEEP      1024       /* boundaries or claims looked at in one tick */
+#define WRIT_STORE_SWEEP      1024       /* boundaries looked at in one tick */
+#define WRIT_STORE_SEGMENTS   16         /* slices of segments written by one tick */
 #define WRIT_STORE_TICK_US    1000000    /* between looks at what has expired */
 #define WRIT_STORE_PRUNE_US   60000000   /* between looks at rows that have expired */
 #define WRIT_STORE_FOLD_PAGES 1024       /* of the write-ahead log: time to fold it in */
@@ -122,6 +123,7 @@ struct writ_ledger {
                                  line feed and before one */
     int64_t last_us;          /* time of the last record; never goes back */
     struct writ_claims claims;
+    struct writ_once once;
     struct writ_boundaries boundaries;
     struct writ_budgets budgets;
     int64_t charges_us;      /* windows up to this length are counted: charges.h */

@@ -158,6 +158,7 @@ one_group(struct writ_ledger *ledger, struct writ_entry *list)
         end = &entry->next;
     }
     if (writing) {
+        (void)writ_once_turn(ledger, ledger->group.rows_n);
         (void)writ_group_commit(ledger).code; /* the entries say it */
     } else {
         writ_group_abandon(ledger, WRIT_E_IO);
@@ -317,7 +318,7 @@ heed_distrust(struct writ_ledger *ledger)
 }
 
 static void
-tick(struct writ_ledger *ledger)
+tick(struct writ_ledger *ledger, bool idle)
 {
     int64_t mono_us = writ_clock_mono_us(ledger->options.clock);
     struct writ_err err = {0};
@@ -327,8 +328,7 @@ tick(struct writ_ledger *ledger)
     }
     if (mono_us - ledger->ticked_us >= WRIT_STORE_TICK_US) {
         ledger->ticked_us = mono_us;
-        writ_claims_tick(
-            &ledger->claims, writ_clock_wall_us(ledger->options.clock), WRIT_STORE_SWEEP * 8);
+        writ_once_sweep(ledger, writ_clock_wall_us(ledger->options.clock));
         writ_waits_sweep(ledger);
         if (ledger->kept != NULL) {
             WRIT_IGNORE(writ_ending_flush(ledger)); /* what is left is still kept */
@@ -350,6 +350,10 @@ tick(struct writ_ledger *ledger)
             writ_group_trouble(ledger, &err);
         }
     }
+    if (idle && !ledger->refusing &&
+        !writ_is_ok(writ_once_work(ledger, WRIT_STORE_SEGMENTS, &err))) {
+        writ_group_trouble(ledger, &err);
+    }
 }
 
 void
@@ -362,7 +366,7 @@ writ_writer_publish(struct writ_ledger *ledger)
         .records = ledger->next_leaf,
         .groups = ledger->groups,
         .kept_outcomes = ledger->kept_n,
-        .claims = writ_claims_count(&ledger->claims),
+        .claims = writ_once_count(ledger),
         .in_flight = ledger->flights.count,
         .waits = ledger->waits.by_name.count,
         .boundaries = ledger->boundaries.by_name.count,
@@ -401,7 +405,7 @@ writ_writer_run(void *arg)
         while (list != NULL) {
             list = one_group(ledger, list);
         }
-        tick(ledger);
+        tick(ledger, idle);
         fold(ledger, idle);
         if (ledger->stopping) {
             writ_sealing_end_all(ledger, WRIT_E_BUSY);

@@ -55,7 +55,7 @@ writ_kit_init(struct writ_kit *kit)
     kit->ring = ring_new();
     kit->options.keyring = kit->ring;
     kit->options.budget_window_us = WRIT_KIT_S * 86400 * 366;
-    kit->options.claims_max = 10000;
+    kit->options.segment_claims = kit->options.segment_merge = 2; /* claims go to the disk soon */
     kit->options.boundaries_max = 10000;
     kit->options.in_flight_max = 10000;
     kit->options.budgets_max = 10000;

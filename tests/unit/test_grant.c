@@ -507,54 +507,6 @@ END_TEST
 
 /* ---- limits ---- */
 
-START_TEST(a_full_table_of_claims_refuses_calls_and_takes_no_memory)
-{
-    struct writ_kit kit;
-
-    writ_kit_init(&kit);
-    kit.options.claims_max = 2;
-    writ_kit_open(&kit);
-    writ_kit_run(&kit, (spec){.argument = "1"});
-    writ_kit_run(&kit, (spec){.argument = "2", .agent = "second"});
-    writ_kit_refused(&kit, (spec){.argument = "3", .agent = "third"}, WRIT_REASON_OVERLOADED);
-    writ_kit_refused(
-        &kit, (spec){.argument = "2", .agent = "second"}, WRIT_REASON_DUPLICATE_OUTCOME);
-    ck_assert_uint_eq(writ_kit_health(&kit).claims, 2);
-    writ_kit_wipe(&kit);
-}
-END_TEST
-
-START_TEST(an_agent_and_a_tenant_have_their_share_of_the_claims)
-{
-    struct writ_kit kit;
-    call *c;
-
-    writ_kit_init(&kit);
-    kit.options.claims_max = 4; /* of them 2 for an agent, and 3 for a tenant */
-    writ_kit_open(&kit);
-    writ_kit_run(&kit, (spec){.argument = "1"});
-    c = writ_kit_granted(&kit, (spec){.argument = "2"});
-    writ_kit_refused(&kit, (spec){.argument = "3"}, WRIT_REASON_SHARE_EXCEEDED);
-    writ_kit_run(&kit, (spec){.argument = "3", .duplicates = WRIT_DUPLICATES_ALLOW});
-    /* a claim that is released makes room */
-    ck_assert_int_eq(writ_kit_end(&kit, c, WRIT_OUTCOME_ERROR, WRIT_OUTCOME_NOT_SENT), WRIT_OK);
-    writ_kit_call_free(c);
-    writ_kit_run(&kit, (spec){.argument = "3"});
-    writ_kit_refused(&kit, (spec){.argument = "4"}, WRIT_REASON_SHARE_EXCEEDED);
-    writ_kit_run(&kit, (spec){.argument = "4", .agent = "second"});
-    writ_kit_refused(&kit, (spec){.argument = "5", .agent = "third"}, WRIT_REASON_SHARE_EXCEEDED);
-    /* and over a restart */
-    writ_kit_close(&kit);
-    writ_kit_open(&kit);
-    writ_kit_refused(&kit, (spec){.argument = "6"}, WRIT_REASON_SHARE_EXCEEDED);
-    writ_kit_refused(&kit, (spec){.argument = "7", .agent = "third"}, WRIT_REASON_SHARE_EXCEEDED);
-    writ_kit_run(&kit, (spec){.argument = "8", .tenant = "globex", .boundary = "theirs"});
-    writ_kit_refused(&kit, (spec){.argument = "9", .tenant = "globex", .boundary = "theirs"},
-        WRIT_REASON_OVERLOADED);
-    writ_kit_wipe(&kit);
-}
-END_TEST
-
 START_TEST(so_many_calls_are_in_flight_and_no_more)
 {
     struct writ_kit kit;
@@ -791,9 +743,7 @@ WRIT_UNIT_MAIN("grant", an_allowed_call_is_granted_and_recorded_with_its_place,
     under_shadow_an_exceeded_budget_is_recorded_and_granted,
     times_of_records_strictly_increase_even_when_the_clock_stands_still,
     a_clock_that_steps_back_refuses_calls_until_it_has_caught_up,
-    an_outcome_is_taken_whatever_the_clock_says,
-    a_full_table_of_claims_refuses_calls_and_takes_no_memory,
-    an_agent_and_a_tenant_have_their_share_of_the_claims, so_many_calls_are_in_flight_and_no_more,
+    an_outcome_is_taken_whatever_the_clock_says, so_many_calls_are_in_flight_and_no_more,
     so_many_boundaries_are_open_and_no_more,
     an_agent_opens_its_share_of_boundaries_and_others_theirs,
     shares_of_boundaries_outlive_a_restart,

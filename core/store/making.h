@@ -1,0 +1,45 @@
+/* making.h - a segment that is being made, out of claims in memory or of other segments.
+ *
+ * For once.h. One thread, the writer's. */
+#ifndef WRIT_STORE_MAKING_H
+#define WRIT_STORE_MAKING_H
+
+#include "store/segment.h"
+
+#define WRIT_MAKING_MERGE 8  /* segments that become one, at most */
+#define WRIT_MAKING_SLICE 64 /* blocks that a transaction gets, at most */
+
+struct writ_ledger;
+
+/** Entries in their order: of a segment, block by block, or of memory. */
+struct writ_making_source {
+    struct writ_segment *segment; /* NULL: `entries` are all */
+    uint8_t *entries;
+    size_t n, at;
+    size_t block; /* the next one */
+};
+
+/** A segment that is being made. Zeroed: none is. */
+struct writ_making {
+    struct writ_segment *made; /* NULL: none */
+    struct writ_making_source sources[WRIT_MAKING_MERGE];
+    size_t sources_n;
+    size_t holds;                     /* of the first claims in memory, which it takes over */
+    uint8_t *bytes;                   /* blocks that are not on disk yet */
+    size_t first;                     /* the number of the first of them */
+    size_t ready, tail;               /* blocks; entries of the one behind them */
+    uint8_t last[WRIT_SEGMENT_ENTRY]; /* the entry before the next one */
+    bool ended;
+};
+
+/** Begins to make one of the sources, which have `entries_max` entries at most. False on no memory:
+ * it is zeroed then. */
+bool writ_making_begin(struct writ_making *build, uint64_t id, size_t entries_max);
+/** Makes blocks until there are so many, WRIT_MAKING_SLICE at most. WRIT_E_IO, WRIT_E_BUSY,
+ * WRIT_E_NOMEM, WRIT_E_CRYPTO: it cannot go on. */
+WRIT_RESULT writ_making_blocks(
+    struct writ_ledger *ledger, struct writ_making *build, size_t most, struct writ_err *err);
+/** Frees all but the segment, and zeroes it. */
+void writ_making_wipe(struct writ_making *build);
+
+#endif

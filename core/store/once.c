@@ -1,0 +1,480 @@
+/* 1. A claim is in memory until the segment that has it is on the disk, whole.
+ * 2. A segment is in the list until the one that it was merged into is on the disk, whole; its
+ *    blocks are deleted after that. */
+#include "store/once.h"
+
+#include "store/group.h"
+
+#include <stdlib.h>
+
+#define BLOCK_BITS   24  /* of a row's number: the block's; the rest is the segment's */
+#define DELETE_SLICE 256 /* blocks deleted by one transaction */
+#define SLICE_LEAST  8   /* blocks of a build for a group, and one more for so many records */
+#define SLICE_PER    4
+#define DUE_PARTS    8 /* of that time: between looks at claims that an open boundary keeps */
+#define SPAN_PARTS   4 /* a merge spans at most this part of the time for which claims are kept */
+
+static void
+poison(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_err why = {0};
+
+    (void)writ_fail(
+        &why, WRIT_E_IO, "the ledger was changed behind the gateway's back: %s", err->text);
+    *err = why;
+    ledger->disk.poisoned = true;
+    writ_group_trouble(ledger, &why);
+}
+
+static int64_t
+longest_us(const struct writ_ledger *ledger)
+{
+    const struct writ_ledger_options *o = &ledger->options;
+
+    return o->claim_kept_us > o->window_kept_us ? o->claim_kept_us : o->window_kept_us;
+}
+
+bool
+writ_once_stands(const struct writ_ledger *ledger, const struct writ_held *held, int64_t now_us)
+{
+    return held->in_flight || held->made_us + held->kept_us > now_us ||
+           writ_boundaries_at(&ledger->boundaries, held->boundary) != NULL;
+}
+
+/* ---- blocks on the disk ---- */
+
+static uint64_t
+row_of(const struct writ_segment *segment, size_t block)
+{
+    return segment->id << BLOCK_BITS | block;
+}
+
+WRIT_RESULT
+writ_once_read(struct writ_ledger *ledger, const struct writ_segment *segment, size_t block,
+    uint8_t ret[WRIT_SEGMENT_BLOCK], size_t *ret_len, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_err why = {0};
+    bool row = false;
+    writ_result result =
+        writ_disk_query(disk, WRIT_SQL_SEGMENT_BLOCK, &row, &why, "u", row_of(segment, block));
+
+    if (writ_is_ok(result)) {
+        struct writ_view bytes =
+            row ? writ_disk_bytes(disk, WRIT_SQL_SEGMENT_BLOCK, 0) : writ_view("", 0);
+
+        result = writ_segment_check(segment, block, bytes, &why);
+        if (writ_is_ok(result)) {
+            (void)writ_view_place(bytes, (char *)ret);
+            *ret_len = bytes.len;
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_SEGMENT_BLOCK);
+    if (result.code == WRIT_E_MISMATCH) {
+        poison(ledger, &why);
+        result.code = WRIT_E_IO;
+    }
+    if (!writ_is_ok(result) && err != NULL) {
+        *err = why;
+    }
+    return result;
+}
+
+/* ---- looking ---- */
+
+static WRIT_RESULT
+find_in(struct writ_ledger *ledger, const struct writ_segment *segment, enum writ_segment_kind kind,
+    struct writ_tag tag, struct writ_held *ret, bool *ret_found, struct writ_err *err)
+{
+    uint8_t bytes[WRIT_SEGMENT_BLOCK];
+    size_t len = 0;
+
+    for (size_t block = writ_segment_seek(segment, tag);
+         !*ret_found && writ_segment_goes_on(segment, tag, block); block++) {
+        const uint8_t *entry;
+
+        WRIT_TRY(writ_once_read(ledger, segment, block, bytes, &len, err));
+        entry = writ_segment_search(writ_view(bytes, len), kind, tag);
+        if (entry != NULL) {
+            writ_segment_read(entry, ret);
+            *ret_found = true;
+        }
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_once_find(struct writ_ledger *ledger, enum writ_segment_kind kind, struct writ_tag tag,
+    int64_t since_us, int64_t now_us, struct writ_held *ret, bool *ret_found, struct writ_err *err)
+{
+    const struct writ_hold *hold = kind == WRIT_SEGMENT_KEY
+                                       ? writ_claims_by_key(&ledger->claims, tag)
+                                       : writ_claims_by_intent(&ledger->claims, tag);
+
+    *ret_found = hold != NULL && writ_once_stands(ledger, &hold->held, now_us);
+    if (*ret_found) {
+        *ret = hold->held;
+        return WRIT_DONE;
+    }
+    for (const struct writ_segment *segment = ledger->once.list; segment != NULL && !*ret_found;
+         segment = segment->next) {
+        if (segment->newest_us >= since_us && writ_segment_may_have(segment, tag)) {
+            WRIT_TRY(find_in(ledger, segment, kind, tag, ret, ret_found, err));
+            *ret_found = *ret_found && writ_once_stands(ledger, ret, now_us);
+        }
+    }
+    return WRIT_DONE;
+}
+
+size_t
+writ_once_count(const struct writ_ledger *ledger)
+{
+    return writ_claims_count(&ledger->claims) + ledger->once.entries / 2;
+}
+
+/* ---- a segment is made ---- */
+
+static void
+put_gone(struct writ_once *once, struct writ_segment *segment)
+{
+    struct writ_segment **end = &once->gone;
+
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    segment->next = NULL;
+    *end = segment;
+}
+
+/* What was written of it is deleted; nothing else has changed. */
+static void
+give_up(struct writ_ledger *ledger, struct writ_making *build)
+{
+    if (build->made != NULL) {
+        put_gone(&ledger->once, build->made);
+    }
+    writ_making_wipe(build);
+}
+
+/* The entries of the first claims in memory that stand. */
+static void
+begin_flush(struct writ_ledger *ledger, size_t holds)
+{
+    struct writ_making *build = &ledger->once.flush;
+    uint8_t *entries = writ_alloc(2 * holds * WRIT_SEGMENT_ENTRY);
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    const struct writ_hold *hold = ledger->claims.first;
+    size_t n = 0;
+
+    if (entries == NULL) {
+        return; /* tried again in the next turn */
+    }
+    for (size_t i = 0; i < holds; i++, hold = hold->next) {
+        if (writ_once_stands(ledger, &hold->held, now_us)) {
+            writ_segment_put(WRIT_SEGMENT_KEY, hold->by_key.tag, &hold->held,
+                entries + n++ * WRIT_SEGMENT_ENTRY);
+            writ_segment_put(WRIT_SEGMENT_INTENT, hold->by_intent.tag, &hold->held,
+                entries + n++ * WRIT_SEGMENT_ENTRY);
+        }
+    }
+    qsort(entries, n, WRIT_SEGMENT_ENTRY, writ_segment_order);
+    *build = (struct writ_making){
+        .sources = {{.entries = entries, .n = n}}, .sources_n = 1, .holds = holds};
+    (void)writ_making_begin(build, ledger->once.next_id++, n);
+}
+
+/* Begins to make one of `n` segments in the list, from `first` on. */
+static void
+begin_merge(struct writ_ledger *ledger, struct writ_segment *first, size_t n, size_t level)
+{
+    struct writ_making *build = &ledger->once.merge;
+    size_t entries = 0;
+
+    for (size_t i = 0; i < n; i++, first = first->next) {
+        build->sources[i] = (struct writ_making_source){.segment = first};
+        entries += first->entries;
+    }
+    build->sources_n = n;
+    if (writ_making_begin(build, ledger->once.next_id++, entries)) {
+        build->made->level = level;
+    }
+}
+
+/* ---- what there is to do ---- */
+
+/* The first of so many segments in a row that are of one level, and were not made too far apart. */
+static struct writ_segment *
+find_mergeable(const struct writ_ledger *ledger)
+{
+    int64_t span_us = longest_us(ledger) / SPAN_PARTS;
+    size_t merge = ledger->options.segment_merge;
+
+    for (struct writ_segment *first = ledger->once.list; first != NULL; first = first->next) {
+        const struct writ_segment *last = first;
+        size_t n = 1;
+
+        while (n < merge && last->next != NULL && last->next->level == first->level) {
+            last = last->next;
+            n++;
+        }
+        if (n == merge && last->newest_us - first->oldest_us <= span_us) {
+            return first;
+        }
+    }
+    return NULL;
+}
+
+static void
+take_out(struct writ_once *once, struct writ_segment *segment)
+{
+    struct writ_segment **at = &once->list;
+
+    while (*at != segment) {
+        at = &(*at)->next;
+    }
+    *at = segment->next;
+    once->entries -= segment->entries;
+    put_gone(once, segment);
+}
+
+/* Drops what stands no more. A segment with claims of boundaries that may be open is made anew, out
+ * of these. */
+static void
+look_for_due(struct writ_ledger *ledger)
+{
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    struct writ_segment *segment = ledger->once.list;
+
+    while (segment != NULL && segment->due_us > now_us) {
+        segment = segment->next;
+    }
+    if (segment == NULL) {
+        return;
+    }
+    if (writ_boundaries_oldest(&ledger->boundaries) > segment->boundary_most) {
+        take_out(&ledger->once, segment);
+    } else {
+        begin_merge(ledger, segment, 1, segment->level);
+    }
+}
+
+static void
+begin(struct writ_ledger *ledger)
+{
+    struct writ_once *once = &ledger->once;
+    size_t claims = ledger->options.segment_claims;
+
+    if (once->flush.made == NULL && ledger->claims.concluded >= claims) {
+        begin_flush(ledger, claims);
+    }
+    if (once->merge.made == NULL) {
+        struct writ_segment *first = find_mergeable(ledger);
+
+        if (first != NULL) {
+            begin_merge(ledger, first, ledger->options.segment_merge, first->level + 1);
+        } else {
+            look_for_due(ledger);
+        }
+    }
+}
+
+static void
+advance(struct writ_ledger *ledger, struct writ_making *build, size_t most)
+{
+    struct writ_err err = {0};
+
+    if (build->made != NULL && !writ_is_ok(writ_making_blocks(ledger, build, most, &err))) {
+        give_up(ledger, build); /* begun again in a later turn */
+    }
+}
+
+bool
+writ_once_turn(struct writ_ledger *ledger, size_t records)
+{
+    struct writ_once *once = &ledger->once;
+    size_t most = SLICE_LEAST + records / SLICE_PER;
+
+    begin(ledger);
+    most = most < WRIT_MAKING_SLICE ? most : WRIT_MAKING_SLICE;
+    advance(ledger, &once->flush, most);
+    advance(ledger, &once->merge, most);
+    return once->flush.made != NULL || once->merge.made != NULL || once->gone != NULL;
+}
+
+/* ---- on disk ---- */
+
+static WRIT_RESULT
+write_build(struct writ_ledger *ledger, const struct writ_making *build, struct writ_err *err)
+{
+    for (size_t i = 0; i < build->ready; i++) {
+        size_t block = build->first + i;
+        size_t n = build->made->entries - block * WRIT_SEGMENT_ENTRIES;
+
+        n = n < WRIT_SEGMENT_ENTRIES ? n : WRIT_SEGMENT_ENTRIES;
+        WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub",
+            row_of(build->made, block),
+            writ_view(build->bytes + i * WRIT_SEGMENT_BLOCK, n * WRIT_SEGMENT_ENTRY)));
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_once_write(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_once *once = &ledger->once;
+
+    WRIT_TRY(write_build(ledger, &once->flush, err));
+    WRIT_TRY(write_build(ledger, &once->merge, err));
+    once->deleting = once->deleted;
+    if (once->gone != NULL) {
+        size_t end = once->deleted + DELETE_SLICE;
+
+        once->deleting = end < once->gone->blocks_n ? end : once->gone->blocks_n;
+        WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uu",
+            row_of(once->gone, once->deleted), row_of(once->gone, once->deleting)));
+    }
+    return WRIT_DONE;
+}
+
+/* Puts a segment that is on disk in its place: before `next`, NULL: at the end. */
+static void
+put_in(struct writ_once *once, struct writ_segment *made, const struct writ_segment *next)
+{
+    struct writ_segment **at = &once->list;
+
+    while (*at != next) {
+        at = &(*at)->next;
+    }
+    made->next = *at;
+    *at = made;
+    once->entries += made->entries;
+}
+
+/* Its blocks are on disk: it takes the place of what it was made of. */
+static void
+complete(struct writ_ledger *ledger, struct writ_making *build)
+{
+    struct writ_once *once = &ledger->once;
+    struct writ_segment *made = WRIT_TAKE(build->made);
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+
+    if (made->due_us <= now_us) { /* kept for the sake of open boundaries: looked at from time to
+                                     time */
+        made->due_us = now_us + longest_us(ledger) / DUE_PARTS + 1;
+    }
+    if (made->entries > 0) {
+        put_in(once, made, build->sources[0].segment);
+    } else {
+        writ_segment_free(made);
+    }
+    for (size_t i = 0; i < build->sources_n; i++) {
+        if (build->sources[i].segment != NULL) {
+            take_out(once, build->sources[i].segment); /* keeps (2) */
+        }
+    }
+    for (size_t i = 0; i < build->holds; i++) {
+        writ_claims_remove(&ledger->claims, ledger->claims.first); /* keeps (1) */
+    }
+    writ_making_wipe(build);
+}
+
+static void
+build_written(struct writ_ledger *ledger, struct writ_making *build)
+{
+    build->first += build->ready;
+    build->ready = 0;
+    if (build->made != NULL && build->ended) {
+        complete(ledger, build);
+    }
+}
+
+void
+writ_once_written(struct writ_ledger *ledger)
+{
+    struct writ_once *once = &ledger->once;
+    struct writ_segment *gone = once->gone;
+
+    once->deleted = once->deleting;
+    if (gone != NULL && once->deleted == gone->blocks_n) {
+        once->gone = gone->next;
+        once->deleted = once->deleting = 0;
+        writ_segment_free(gone);
+    }
+    build_written(ledger, &once->flush);
+    build_written(ledger, &once->merge);
+}
+
+WRIT_RESULT
+writ_once_work(struct writ_ledger *ledger, size_t slices, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+
+    for (size_t i = 0; i < slices && writ_once_turn(ledger, WRIT_MAKING_SLICE * SLICE_PER); i++) {
+        writ_result result;
+
+        WRIT_TRY(writ_file_same(&ledger->file, err));
+        WRIT_TRY(writ_disk_begin(disk, err));
+        result = writ_once_write(ledger, err);
+        if (!writ_is_ok(result)) {
+            writ_disk_rollback(disk);
+            return result;
+        }
+        WRIT_TRY(writ_disk_commit(disk, err));
+        writ_once_written(ledger);
+    }
+    return WRIT_DONE;
+}
+
+/* ---- in memory ---- */
+
+void
+writ_once_sweep(struct writ_ledger *ledger, int64_t now_us)
+{
+    struct writ_hold *hold = ledger->claims.first;
+
+    while (hold != NULL && ledger->once.flush.made == NULL) { /* a flush counts them */
+        struct writ_hold *next = hold->next;
+
+        if (!writ_once_stands(ledger, &hold->held, now_us)) {
+            writ_claims_remove(&ledger->claims, hold);
+        }
+        hold = next;
+    }
+}
+
+WRIT_RESULT
+writ_once_begin(struct writ_ledger *ledger, struct writ_err *err)
+{
+    writ_result result;
+
+    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
+    result = writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "ui", UINT64_C(0), INT64_MAX);
+    if (!writ_is_ok(result)) {
+        writ_disk_rollback(&ledger->disk);
+        return result;
+    }
+    return writ_disk_commit(&ledger->disk, err);
+}
+
+static void
+list_wipe(struct writ_segment *list)
+{
+    while (list != NULL) {
+        struct writ_segment *next = list->next;
+
+        writ_segment_free(list);
+        list = next;
+    }
+}
+
+void
+writ_once_wipe(struct writ_once *once)
+{
+    writ_segment_free(once->flush.made);
+    writ_segment_free(once->merge.made);
+    writ_making_wipe(&once->flush);
+    writ_making_wipe(&once->merge);
+    list_wipe(once->list);
+    list_wipe(once->gone);
+    *once = (struct writ_once){0};
+}

@@ -1,0 +1,67 @@
+/* once.h - which keys are taken: claims in memory (claims.h), and segments of older ones on the
+ * disk (segment.h).
+ *
+ * Claims of calls that have their outcome are written as a segment when enough of them wait;
+ * segments are merged by their size, and dropped when nothing in them stands any more. All of it
+ * happens in slices that the writer adds to its transactions: memory has the calls in flight, a
+ * few thousand claims, and some bytes for each of the others. A segment is begun anew when the
+ * ledger opens, out of the signed records, and each block is compared with its digest when it is
+ * read: what was changed on the disk poisons the ledger, and frees no key.
+ *
+ * One thread, the writer's; the disk is the ledger's. */
+#ifndef WRIT_STORE_ONCE_H
+#define WRIT_STORE_ONCE_H
+
+#include "store/making.h"
+
+struct writ_once {
+    struct writ_segment *list;       /* from the oldest */
+    struct writ_segment *gone;       /* whose blocks are to be deleted */
+    size_t deleted, deleting;        /* blocks of the first of them: are, and will be */
+    struct writ_making flush, merge; /* a merge may take long: memory does not wait for it */
+    uint64_t next_id;
+    size_t entries; /* of all segments */
+};
+
+/** Frees everything. A zeroed one is fine. */
+void writ_once_wipe(struct writ_once *once);
+
+/** How many claims are remembered, about: those whose time has passed count until they are dropped.
+ */
+size_t writ_once_count(const struct writ_ledger *ledger);
+
+/**
+ * Looks for a claim that stands.
+ *
+ * @param since_us  claims that were made before may be left out
+ *
+ * @return WRIT_OK
+ *         WRIT_E_IO      also when a segment was changed: the ledger is poisoned then
+ *         WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_once_find(struct writ_ledger *ledger, enum writ_segment_kind kind,
+    struct writ_tag tag, int64_t since_us, int64_t now_us, struct writ_held *ret, bool *ret_found,
+    struct writ_err *err);
+
+/** Whether a claim is of a call in flight, or its time has not passed, or its boundary is open. */
+bool writ_once_stands(
+    const struct writ_ledger *ledger, const struct writ_held *held, int64_t now_us);
+/** Copies a block of a segment. Fails as writ_once_find. */
+WRIT_RESULT writ_once_read(struct writ_ledger *ledger, const struct writ_segment *segment,
+    size_t block, uint8_t ret[WRIT_SEGMENT_BLOCK], size_t *ret_len, struct writ_err *err);
+
+/** Prepares the next slice of what there is to do, as much as suits a group of so many records.
+ * True when there is something to write. */
+bool writ_once_turn(struct writ_ledger *ledger, size_t records);
+/** Writes it, in a transaction. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_once_write(struct writ_ledger *ledger, struct writ_err *err);
+/** The transaction is on disk. (When it is not, the slice is written with the next one.) */
+void writ_once_written(struct writ_ledger *ledger);
+/** All that there is to do, in transactions of its own, at most `slices` of them. */
+WRIT_RESULT writ_once_work(struct writ_ledger *ledger, size_t slices, struct writ_err *err);
+/** Frees claims in memory whose time has passed. */
+void writ_once_sweep(struct writ_ledger *ledger, int64_t now_us);
+/** Empties the table, before the records are read again. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_once_begin(struct writ_ledger *ledger, struct writ_err *err);
+
+#endif

@@ -1,0 +1,210 @@
+#include "support/unit.h"
+
+#include "store/segment.h"
+
+#include <stdlib.h>
+
+#define CLAIMS 1000
+
+static uint64_t state = 7;
+
+static uint64_t
+random_next(void)
+{
+    state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = (state ^ state >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static struct writ_tag
+random_tag(void)
+{
+    return (struct writ_tag){random_next(), random_next()};
+}
+
+static struct writ_held
+random_held(void)
+{
+    return (struct writ_held){
+        .call = random_tag(),
+        .leaf = random_next() >> 1,
+        .boundary = random_next() >> 20,
+        .made_us = (int64_t)(random_next() >> 10),
+        .kept_us = (int64_t)(random_next() >> 32) * 1000000,
+        .interrupted = random_next() % 2 == 0,
+        .outcome = (uint8_t)(random_next() % 5),
+    };
+}
+
+static void
+is_same(const struct writ_held *a, const struct writ_held *b)
+{
+    ck_assert(writ_tag_equal(a->call, b->call));
+    ck_assert_uint_eq(a->leaf, b->leaf);
+    ck_assert_uint_eq(a->boundary, b->boundary);
+    ck_assert_int_eq(a->made_us, b->made_us);
+    ck_assert_int_eq(a->kept_us, b->kept_us);
+    ck_assert_uint_eq(a->outcome, b->outcome);
+    ck_assert(a->interrupted == b->interrupted && a->in_flight == b->in_flight);
+}
+
+START_TEST(an_entry_says_all_of_a_claim_and_the_latest_of_a_tag_comes_first)
+{
+    uint8_t one[WRIT_SEGMENT_ENTRY], other[WRIT_SEGMENT_ENTRY];
+    struct writ_held held, read;
+    struct writ_tag tag = random_tag();
+
+    for (size_t i = 0; i < 100; i++) {
+        held = random_held();
+        writ_segment_put(WRIT_SEGMENT_KEY, tag, &held, one);
+        writ_segment_read(one, &read);
+        is_same(&read, &held);
+        held.leaf++;
+        writ_segment_put(WRIT_SEGMENT_KEY, tag, &held, other);
+        ck_assert_int_gt(writ_segment_order(one, other), 0);
+        ck_assert(writ_segment_same(one, other));
+        writ_segment_put(WRIT_SEGMENT_INTENT, tag, &held, other);
+        ck_assert_int_lt(writ_segment_order(one, other), 0);
+        ck_assert(!writ_segment_same(one, other));
+    }
+}
+END_TEST
+
+/* ---- a segment against a list ---- */
+
+struct model {
+    struct writ_tag key, intent;
+    struct writ_held held;
+};
+
+static uint8_t entries[2 * CLAIMS * WRIT_SEGMENT_ENTRY];
+
+static struct writ_segment *
+made_of(const struct model *model)
+{
+    struct writ_segment *segment = writ_segment_new((size_t)2 * CLAIMS);
+
+    ck_assert_ptr_nonnull(segment);
+    for (size_t i = 0; i < CLAIMS; i++) {
+        writ_segment_put(
+            WRIT_SEGMENT_KEY, model[i].key, &model[i].held, entries + 2 * i * WRIT_SEGMENT_ENTRY);
+        writ_segment_put(WRIT_SEGMENT_INTENT, model[i].intent, &model[i].held,
+            entries + (2 * i + 1) * WRIT_SEGMENT_ENTRY);
+    }
+    qsort(entries, (size_t)2 * CLAIMS, WRIT_SEGMENT_ENTRY, writ_segment_order);
+    for (size_t at = 0; at < (size_t)2 * CLAIMS; at += WRIT_SEGMENT_ENTRIES) {
+        size_t n = (size_t)2 * CLAIMS - at;
+
+        ck_assert_ok(writ_segment_add(segment, entries + at * WRIT_SEGMENT_ENTRY,
+            n < WRIT_SEGMENT_ENTRIES ? n : WRIT_SEGMENT_ENTRIES, NULL));
+    }
+    return segment;
+}
+
+static struct writ_view
+block_of(size_t block)
+{
+    size_t at = block * WRIT_SEGMENT_BLOCK;
+    size_t left = sizeof entries - at;
+
+    return writ_view(entries + at, left < WRIT_SEGMENT_BLOCK ? left : WRIT_SEGMENT_BLOCK);
+}
+
+static bool
+found(const struct writ_segment *segment, enum writ_segment_kind kind, struct writ_tag tag,
+    struct writ_held *ret)
+{
+    for (size_t block = writ_segment_seek(segment, tag); writ_segment_goes_on(segment, tag, block);
+         block++) {
+        const uint8_t *entry;
+
+        ck_assert_ok(writ_segment_check(segment, block, block_of(block), NULL));
+        entry = writ_segment_search(block_of(block), kind, tag);
+        if (entry != NULL) {
+            writ_segment_read(entry, ret);
+            return true;
+        }
+    }
+    return false;
+}
+
+START_TEST(a_segment_finds_what_is_in_it_and_nothing_else)
+{
+    static struct model model[CLAIMS];
+    struct writ_segment *segment;
+    struct writ_held held;
+    size_t maybe = 0;
+
+    for (size_t i = 0; i < CLAIMS; i++) {
+        model[i] = (struct model){random_tag(), random_tag(), random_held()};
+        if (i % 10 > 0) { /* many tags with the same upper half: also across blocks */
+            model[i].key.high = model[i - 1].key.high;
+        }
+        model[i].held.kept_us = 5000000;
+    }
+    segment = made_of(model);
+    ck_assert_uint_eq(segment->entries, 2 * CLAIMS);
+    for (size_t i = 0; i < CLAIMS; i++) {
+        ck_assert(writ_segment_may_have(segment, model[i].key));
+        ck_assert(found(segment, WRIT_SEGMENT_KEY, model[i].key, &held));
+        is_same(&held, &model[i].held);
+        ck_assert(!found(segment, WRIT_SEGMENT_INTENT, model[i].key, &held));
+        ck_assert(writ_segment_may_have(segment, model[i].intent));
+        ck_assert(found(segment, WRIT_SEGMENT_INTENT, model[i].intent, &held));
+        is_same(&held, &model[i].held);
+        ck_assert_int_ge(model[i].held.made_us, segment->oldest_us);
+        ck_assert_int_le(model[i].held.made_us, segment->newest_us);
+        ck_assert_int_le(model[i].held.made_us + 5000000, segment->due_us);
+        ck_assert_uint_le(model[i].held.boundary, segment->boundary_most);
+    }
+    for (size_t i = 0; i < 10 * CLAIMS; i++) {
+        struct writ_tag other = random_tag();
+
+        maybe += writ_segment_may_have(segment, other) ? 1 : 0;
+        ck_assert(!found(segment, WRIT_SEGMENT_KEY, other, &held));
+    }
+    ck_assert_uint_lt(maybe, 10 * CLAIMS * 3 / 100); /* the filter spares nearly all reads */
+    writ_segment_free(segment);
+}
+END_TEST
+
+START_TEST(a_block_that_differs_in_any_way_is_noticed)
+{
+    static struct model model[CLAIMS];
+    struct writ_segment *segment;
+    size_t last;
+
+    for (size_t i = 0; i < CLAIMS; i++) {
+        model[i] = (struct model){random_tag(), random_tag(), random_held()};
+    }
+    segment = made_of(model);
+    last = segment->blocks_n - 1;
+    ck_assert_ok(writ_segment_check(segment, last, block_of(last), NULL));
+    ck_assert_code(writ_segment_check(segment, last, block_of(0), NULL), WRIT_E_MISMATCH);
+    ck_assert_code(writ_segment_check(segment, 0, writ_view("", 0), NULL), WRIT_E_MISMATCH);
+    ck_assert_code(writ_segment_check(segment, 0, writ_view(entries, WRIT_SEGMENT_ENTRY), NULL),
+        WRIT_E_MISMATCH);
+    for (size_t i = 0; i < WRIT_SEGMENT_BLOCK; i += 7) {
+        entries[i] ^= 1;
+        ck_assert_code(writ_segment_check(segment, 0, block_of(0), NULL), WRIT_E_MISMATCH);
+        entries[i] ^= 1;
+    }
+    writ_segment_free(segment);
+}
+END_TEST
+
+START_TEST(without_memory_there_is_no_segment)
+{
+    for (long n = 1; n <= 3; n++) {
+        writ_fault_arm(n);
+        ck_assert_ptr_null(writ_segment_new(100));
+        ck_assert(writ_fault_disarm());
+    }
+}
+END_TEST
+
+WRIT_UNIT_MAIN("segment", an_entry_says_all_of_a_claim_and_the_latest_of_a_tag_comes_first,
+    a_segment_finds_what_is_in_it_and_nothing_else, a_block_that_differs_in_any_way_is_noticed,
+    without_memory_there_is_no_segment)
