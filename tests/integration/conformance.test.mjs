@@ -25,12 +25,13 @@ const EXPECTED_FAILURES = [];
  * Where the transport lets a server choose, what the gateway chooses is compared with a server that
  * chooses the same: a call's stream that the server closes half-way is gone on with by the gateway, so
  * that its client sees one stream; and over stdio there are no streams, the gateway makes them: JSON
- * unless an answer takes long. Scenario -> how that server is started.
+ * unless an answer takes long; and lists of several servers are joined to one answer, which is JSON.
+ * Scenario -> how that server is started.
  */
 const KEEPS = { closes: false };
 const CHOICES = {
   up: { 'server-sse-polling': KEEPS },
-  all: { 'server-sse-polling': KEEPS },
+  all: { 'server-sse-polling': KEEPS, 'server-sse-multiple-streams': { json: true } },
   child: { 'server-sse-polling': KEEPS, 'server-sse-multiple-streams': { json: true } },
 };
 
