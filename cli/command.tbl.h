@@ -64,9 +64,11 @@ COMMAND(tools_diff, "tools diff", "CONFIG UPSTREAM/TOOL", 2, 2,
     "when there is no difference, 1 when there is one.")
 COMMAND(tools_accept, "tools accept", "CONFIG UPSTREAM/TOOL", 2, 2,
     "accept the definition of a tool as it was seen last",
-    "Shows the difference to what was accepted before and stores the definition beside the ledger. "
+    "Shows the difference to what was accepted before and stores the definition beside the ledger, "
+    "signed with its key. "
     "The name may be a pattern as in a policy, such as fs/read_*. Calls of pinned tools are refused "
-    "until their definition is accepted; a running gateway takes it when it reloads (SIGHUP).")
+    "until their definition is accepted; a running gateway takes it, and records that in the ledger, "
+    "when it reloads (SIGHUP), another one when it starts.")
 VALUE(tools_accept, "digest", "DIGEST",
     "Accept only this definition: what was looked at before, whatever was seen since.")
 

@@ -3,9 +3,10 @@
 #include "cli/cli.h"
 #include "evidence/difference.h"
 #include "evidence/write.h"
+#include "gateway/accepted.h"
 #include "policy/config.h"
 #include "policy/glob.h"
-#include "store/definitions.h"
+#include "store/keydir.h"
 
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define SAFE_MAX   200 /* bytes of one name in a line for people */
@@ -13,6 +14,7 @@
 struct tools {
     const struct writ_cli *cli;
     struct writ_config *config;
+    struct writ_keyring *keys;
     struct writ_definitions *seen, *accepted;
     struct writ_buf output;
 };
@@ -21,27 +23,30 @@ static void
 tools_wipe(struct tools *tools)
 {
     writ_config_drop(tools->config);
+    writ_keyring_free(tools->keys);
     writ_definitions_free(tools->seen);
     writ_definitions_free(tools->accepted);
     writ_buf_wipe(&tools->output);
 }
 
 static WRIT_RESULT
-load(const char *store, enum writ_definitions_kind kind, struct writ_definitions **ret,
-    struct writ_err *err)
+open_tools(struct tools *tools, bool signs, struct writ_err *err)
 {
-    writ_result r = writ_definitions_load(store, kind, ret, err);
+    const struct writ_config *config;
+    writ_result r;
 
-    return r.code == WRIT_E_ABSENT ? writ_definitions_new(ret, err) : r;
-}
-
-static WRIT_RESULT
-open_tools(struct tools *tools, struct writ_err *err)
-{
     tools->output = writ_buf_make(OUTPUT_MAX);
     WRIT_TRY(writ_config_load(writ_cli_operand(tools->cli, 0).ptr, NULL, &tools->config, err));
-    WRIT_TRY(load(tools->config->store.ptr, WRIT_DEFINITIONS_SEEN, &tools->seen, err));
-    return load(tools->config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, &tools->accepted, err);
+    config = tools->config;
+    WRIT_TRY(signs ? writ_keydir_load(config->keys.ptr, &tools->keys, err)
+                   : writ_keydir_list(config->keys.ptr, &tools->keys, err));
+    r = writ_definitions_load(
+        config->store.ptr, WRIT_DEFINITIONS_SEEN, tools->keys, &tools->seen, err);
+    if (r.code == WRIT_E_ABSENT) {
+        r = writ_definitions_new(&tools->seen, err);
+    }
+    WRIT_TRY(r);
+    return writ_accepted_load(config->store.ptr, tools->keys, NULL, &tools->accepted, err);
 }
 
 /* ---- what is told about one tool */
@@ -160,7 +165,7 @@ writ_command_tools_list(const struct writ_cli *cli)
 {
     WRIT_AUTO(struct tools, tools_wipe) tools = {.cli = cli};
     struct writ_err err = {0};
-    writ_result result = open_tools(&tools, &err);
+    writ_result result = open_tools(&tools, false, &err);
 
     if (writ_is_ok(result)) {
         list_all(&tools);
@@ -176,7 +181,7 @@ parse(const struct writ_definition *definition, struct writ_arena *arena,
 {
     struct writ_json_limits limits = writ_json_limits_default;
 
-    if (definition == NULL) {
+    if (definition == NULL || definition->text.len == 0) {
         *ret = NULL;
         return WRIT_DONE;
     }
@@ -210,6 +215,10 @@ put_difference(struct tools *tools, struct writ_view name, struct writ_buf *ret,
     }
     if (seen == NULL && accepted == NULL) {
         return never_seen(name, err);
+    }
+    if (seen != NULL && accepted != NULL && writ_digest_equal(&seen->digest, &accepted->digest)) {
+        *ret_lines = 0; /* also when the text of what was accepted is not known any more */
+        return WRIT_DONE;
     }
     WRIT_TRY(parse(accepted, arena, &before, err));
     WRIT_TRY(parse(seen, arena, &after, err));
@@ -245,7 +254,7 @@ writ_command_tools_diff(const struct writ_cli *cli)
     writ_auto_buf lines = writ_buf_make(OUTPUT_MAX);
     struct writ_err err = {0};
     size_t n = 0;
-    writ_result result = open_tools(&tools, &err);
+    writ_result result = open_tools(&tools, false, &err);
 
     if (writ_is_ok(result)) {
         result = put_difference(&tools, writ_cli_operand(cli, 1), &lines, &n, &err);
@@ -288,6 +297,21 @@ check_digest(const struct tools *tools, const struct writ_definition *seen, stru
     return WRIT_DONE;
 }
 
+/* Later than what was accepted before of this tool, wherever the clock went: a gateway takes what
+ * is later. */
+static int64_t
+time_after(const struct tools *tools, struct writ_view name)
+{
+    const struct writ_definition *before = writ_definitions_find(tools->accepted, name);
+    int64_t now_us = writ_clock_wall_us(tools->cli->clock), before_us;
+
+    if (before != NULL && writ_is_ok(writ_time_read(before->at, &before_us)) &&
+        before_us >= now_us) {
+        return before_us + 1;
+    }
+    return now_us;
+}
+
 static WRIT_RESULT
 accept_one(
     struct tools *tools, const struct writ_definition *seen, bool further, struct writ_err *err)
@@ -311,7 +335,7 @@ accept_one(
         writ_buf_byte(&tools->output, '\n');
         writ_buf_put(&tools->output, writ_buf_view(&lines));
     }
-    writ_time_format(writ_clock_wall_us(tools->cli->clock), now);
+    writ_time_format(time_after(tools, seen->name), now);
     accepted.at = writ_view(now, WRIT_TIME_TEXT - 1);
     return writ_definitions_put(tools->accepted, &accepted, err);
 }
@@ -322,7 +346,7 @@ accept_all(struct tools *tools, struct writ_err *err)
     struct writ_view pattern = writ_cli_operand(tools->cli, 1);
     size_t named = 0, start;
 
-    WRIT_TRY(open_tools(tools, err));
+    WRIT_TRY(open_tools(tools, true, err));
     writ_buf_str(&tools->output, tools->cli->json ? "{\"accepted\":[" : "");
     start = tools->output.len;
     for (size_t i = 0; i < tools->seen->n; i++) {
@@ -336,8 +360,8 @@ accept_all(struct tools *tools, struct writ_err *err)
     }
     writ_buf_str(&tools->output,
         tools->cli->json ? "]}\n" : "Send SIGHUP to a running gateway, so that it takes this.\n");
-    return writ_definitions_save(
-        tools->config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, tools->accepted, err);
+    return writ_definitions_save(tools->config->store.ptr, WRIT_DEFINITIONS_ACCEPTED,
+        tools->accepted, writ_keyring_active(tools->keys, WRIT_KEY_PURPOSE_LEDGER), err);
 }
 
 enum writ_exit

@@ -1,5 +1,6 @@
 #include "gateway/generation.h"
 
+#include "gateway/accepted.h"
 #include "store/keydir.h"
 
 #define JWKS_MAX (256 * 1024)
@@ -33,15 +34,6 @@ check_ledger_key(const struct writ_signer *signer, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* No such file: nothing was accepted. */
-static writ_result
-load_accepted(const struct writ_config *config, struct writ_definitions **ret, struct writ_err *err)
-{
-    writ_result r = writ_definitions_load(config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, ret, err);
-
-    return r.code == WRIT_E_ABSENT ? writ_definitions_new(ret, err) : r;
-}
-
 writ_result
 writ_generation_new(const struct writ_config *config, const struct writ_clock *clock,
     struct writ_log *log, struct writ_generation **ret, struct writ_err *err)
@@ -67,9 +59,16 @@ writ_generation_new(const struct writ_config *config, const struct writ_clock *c
     writ_keyring_jwks(&generation->jwks, generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL, false);
     WRIT_TRY(writ_buf_check(&generation->jwks, err));
     WRIT_TRY(writ_identity_keys_new(config, clock, log, &generation->issuers, err));
-    WRIT_TRY(load_accepted(config, &generation->accepted, err));
     *ret = WRIT_TAKE(generation);
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_generation_accept(
+    struct writ_generation *generation, struct writ_ledger *ledger, struct writ_err *err)
+{
+    return writ_accepted_load(
+        generation->config->store.ptr, generation->keyring, ledger, &generation->accepted, err);
 }
 
 struct writ_generation *

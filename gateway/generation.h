@@ -8,6 +8,7 @@
 #include "gateway/identity.h"
 #include "policy/config.h"
 #include "store/definitions.h"
+#include "store/ledger.h"
 
 #include <stdatomic.h>
 
@@ -19,17 +20,22 @@ struct writ_generation {
     const struct writ_signer *signer; /* the active credential key of the ring */
     struct writ_buf jwks;             /* its public keys, as they are published */
     struct writ_identity_keys *issuers;
-    struct writ_definitions *accepted; /* definitions of pinned tools */
+    struct writ_definitions *accepted; /* definitions of pinned tools; NULL: none yet */
     atomic_uint holders;
     struct writ_generation
         *before; /* what it replaced: the main thread's, until nobody else holds it */
 };
 
-/** Makes a generation of a configuration: opens the key directory, reads the issuers' keys and
- * the accepted definitions. Held once. Blocks for files. As writ_keydir_open,
- * writ_identity_keys_new and writ_definitions_load. `config` is held. */
+/** Makes a generation of a configuration: opens the key directory and reads the issuers' keys.
+ * Nothing is accepted yet. Held once. Blocks for files. As writ_keydir_open and
+ * writ_identity_keys_new. `config` is held. */
 WRIT_RESULT writ_generation_new(const struct writ_config *config, const struct writ_clock *clock,
     struct writ_log *log, struct writ_generation **ret, struct writ_err *err);
+
+/** Once, before it is used: reads what was accepted, and records what is new of it. Blocks. As
+ * writ_accepted_load. */
+WRIT_RESULT writ_generation_accept(
+    struct writ_generation *generation, struct writ_ledger *ledger, struct writ_err *err);
 
 /** One more hold; gives it back. Any thread. */
 struct writ_generation *writ_generation_hold(struct writ_generation *generation);

@@ -113,7 +113,7 @@ prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fres
     for (size_t i = 0; i < gateway->workers_n; i++) {
         WRIT_TRY(prepare_worker(fresh, &gateway->workers[i], err));
     }
-    return WRIT_DONE;
+    return writ_generation_accept(fresh->generation, gateway->ledger, err);
 }
 
 /* ---- what cannot ---- */

@@ -1,11 +1,12 @@
 #include "gateway/seen.h"
 
 writ_result
-writ_seen_open(const struct writ_gateway *gateway, struct writ_seen *ret, struct writ_err *err)
+writ_seen_open(const struct writ_gateway *gateway, const struct writ_keyring *keys,
+    struct writ_seen *ret, struct writ_err *err)
 {
     struct writ_definitions *definitions = NULL;
-    writ_result r =
-        writ_definitions_load(gateway->config->store.ptr, WRIT_DEFINITIONS_SEEN, &definitions, err);
+    writ_result r = writ_definitions_load(
+        gateway->config->store.ptr, WRIT_DEFINITIONS_SEEN, keys, &definitions, err);
 
     if (r.code == WRIT_E_ABSENT) {
         r = writ_definitions_new(&definitions, err);
@@ -120,7 +121,8 @@ is_new(const struct writ_gateway *gateway, const struct writ_seen *seen)
 }
 
 static writ_result
-keep(const struct writ_gateway *gateway, struct writ_seen *seen, struct writ_err *err)
+keep(const struct writ_gateway *gateway, const struct writ_keyring *keys, struct writ_seen *seen,
+    struct writ_err *err)
 {
     struct writ_seen fresh = {.definitions = NULL};
     writ_result r = writ_definitions_new(&fresh.definitions, err);
@@ -129,8 +131,8 @@ keep(const struct writ_gateway *gateway, struct writ_seen *seen, struct writ_err
         r = put_upstream(gateway, i, seen, fresh.definitions, &fresh.versions[i]);
     }
     if (writ_is_ok(r)) {
-        r = writ_definitions_save(
-            gateway->config->store.ptr, WRIT_DEFINITIONS_SEEN, fresh.definitions, err);
+        r = writ_definitions_save(gateway->config->store.ptr, WRIT_DEFINITIONS_SEEN,
+            fresh.definitions, writ_keyring_active(keys, WRIT_KEY_PURPOSE_LEDGER), err);
     }
     if (!writ_is_ok(r)) {
         /* not again before there is something new */
@@ -146,11 +148,12 @@ keep(const struct writ_gateway *gateway, struct writ_seen *seen, struct writ_err
 }
 
 void
-writ_seen_keep(const struct writ_gateway *gateway, struct writ_seen *seen)
+writ_seen_keep(
+    const struct writ_gateway *gateway, const struct writ_keyring *keys, struct writ_seen *seen)
 {
     struct writ_err err = {{0}, 0, 0};
 
-    if (is_new(gateway, seen) && !writ_is_ok(keep(gateway, seen, &err))) {
+    if (is_new(gateway, seen) && !writ_is_ok(keep(gateway, keys, seen, &err))) {
         WRIT_LOG(
             gateway->log, WRIT_LOG_ERROR, "definitions_not_kept", writ_log_str("why", err.text));
     }

@@ -12,12 +12,13 @@ struct writ_seen {
 };
 
 /** Reads the file; none is there at first. As writ_definitions_load. */
-WRIT_RESULT writ_seen_open(
-    const struct writ_gateway *gateway, struct writ_seen *ret, struct writ_err *err);
+WRIT_RESULT writ_seen_open(const struct writ_gateway *gateway, const struct writ_keyring *keys,
+    struct writ_seen *ret, struct writ_err *err);
 
-/** Writes the file anew when something was learned since, and tells in the log which definitions
- * are others than before, and that it could not be written. */
-void writ_seen_keep(const struct writ_gateway *gateway, struct writ_seen *seen);
+/** Writes the file anew, signed by the ledger's active key, when something was learned since, and
+ * tells in the log which definitions are others than before, and that it could not be written. */
+void writ_seen_keep(
+    const struct writ_gateway *gateway, const struct writ_keyring *keys, struct writ_seen *seen);
 
 /** A zeroed one is fine. */
 void writ_seen_wipe(struct writ_seen *seen);

@@ -519,7 +519,8 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_generation_new(config, gateway->clock, gateway->log, &serve->generation, err));
     WRIT_TRY(open_ledger(serve, err));
     WRIT_TRY(open_kills(gateway, err));
-    WRIT_TRY(writ_seen_open(gateway, &serve->seen, err));
+    WRIT_TRY(writ_generation_accept(serve->generation, gateway->ledger, err));
+    WRIT_TRY(writ_seen_open(gateway, serve->generation->keyring, &serve->seen, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
         &gateway->sessions, err));
     writ_sessions_divide(gateway->sessions, (unsigned)config->limits.agent_percent,
@@ -762,7 +763,7 @@ wait_for_end(struct serve *serve)
         if (ticks % SWEEP_TICKS == 0) {
             sweep(serve);
         }
-        writ_seen_keep(&serve->gateway, &serve->seen);
+        writ_seen_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
         writ_repeats_tell(&serve->gateway, serve->generation, &serve->repeats);
     }
 }
@@ -811,7 +812,7 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
         WRIT_LOG(options->log, WRIT_LOG_INFO, "serving", writ_log_str("version", WRIT_VERSION));
         wait_for_end(serve);
         drain(serve);
-        writ_seen_keep(&serve->gateway, &serve->seen);
+        writ_seen_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
         WRIT_LOG(options->log, WRIT_LOG_INFO, "stopped", writ_log_str("version", WRIT_VERSION));
     }
     close_all(serve);

@@ -12,10 +12,11 @@
 
 /* X(NAME, name): what happened. `data` is given by who records it. */
 #define WRIT_FACTS(X)                                                                              \
-    X(KILL_PULLED, kill_pulled) /* a stop: gateway/kill.h */                                       \
-    X(KILL_LIFTED, kill_lifted) /* {id} */                                                         \
-    X(RESUMED, resumed)         /* {had, has}: records, before and after a loss */                 \
-    X(RELEASED, released)       /* {tool}: its keys of the lost time count as unused */
+    X(KILL_PULLED, kill_pulled)     /* a stop: gateway/kill.h */                                   \
+    X(KILL_LIFTED, kill_lifted)     /* {id} */                                                     \
+    X(RESUMED, resumed)             /* {had, has}: records, before and after a loss */             \
+    X(RELEASED, released)           /* {tool}: its keys of the lost time count as unused */        \
+    X(TOOL_ACCEPTED, tool_accepted) /* {accepted, digest, tool}: a definition, and when */
 
 enum writ_fact_event {
     WRIT_FACT_NONE = 0,

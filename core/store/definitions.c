@@ -1,10 +1,11 @@
 #include "store/definitions.h"
 
 #include "evidence/jcs.h"
+#include "evidence/jws.h"
 #include "evidence/write.h"
 #include "store/trusted.h"
 
-#define VERSION    1
+#define VERSION    2
 #define PATH_BYTES 4200
 #define FIRST_CAP  64
 
@@ -65,9 +66,10 @@ place_of(const struct writ_definitions *definitions, struct writ_view name)
 const struct writ_definition *
 writ_definitions_find(const struct writ_definitions *definitions, struct writ_view name)
 {
-    size_t at = place_of(definitions, name);
+    size_t at = definitions != NULL ? place_of(definitions, name) : 0;
 
-    return at < definitions->n && writ_view_equal(definitions->items[at].name, name)
+    return definitions != NULL && at < definitions->n &&
+                   writ_view_equal(definitions->items[at].name, name)
                ? &definitions->items[at]
                : NULL;
 }
@@ -116,6 +118,107 @@ writ_definitions_put(struct writ_definitions *definitions, const struct writ_def
     return WRIT_DONE;
 }
 
+/* ---- the signature */
+
+static const struct {
+    const char *suffix, *typ, *hint;
+} kinds[] = {
+    [WRIT_DEFINITIONS_SEEN] = {".seen.json", "writ-definitions-seen",
+        "Remove the file: the gateway writes it again"},
+    [WRIT_DEFINITIONS_ACCEPTED] = {".accepted.json", "writ-definitions-accepted",
+        "Remove the file: what a gateway has taken stays accepted; run `writ tools accept` for the "
+        "rest"},
+};
+
+static WRIT_RESULT
+digest_all(
+    const struct writ_definitions *definitions, struct writ_digest *ret, struct writ_err *err)
+{
+    const struct writ_view end = {"", 1};
+    struct writ_digest_stream stream;
+
+    WRIT_TRY(writ_digest_stream_init(&stream, err));
+    for (size_t i = 0; i < definitions->n; i++) {
+        const struct writ_definition *one = &definitions->items[i];
+
+        if (one->text.len == 0) {
+            continue;
+        }
+        WRIT_TRY(writ_digest_stream_add(&stream, one->name, err));
+        WRIT_TRY(writ_digest_stream_add(&stream, end, err));
+        WRIT_TRY(writ_digest_stream_add(&stream, one->at, err));
+        WRIT_TRY(writ_digest_stream_add(&stream, end, err));
+        WRIT_TRY(writ_digest_stream_add(
+            &stream, writ_view((const char *)one->digest.bytes, sizeof one->digest.bytes), err));
+    }
+    return writ_digest_stream_end(&stream, ret, err);
+}
+
+static WRIT_RESULT
+sign(const struct writ_definitions *definitions, enum writ_definitions_kind kind,
+    const struct writ_signer *signer, struct writ_buf *ret, struct writ_err *err)
+{
+    writ_auto_buf payload = writ_buf_make(WRIT_JWS_BYTES_MAX);
+    struct writ_write w = writ_write_to(&payload);
+    char text[WRIT_DIGEST_TEXT];
+    struct writ_digest digest;
+
+    if (signer == NULL) {
+        WRIT_FAIL(err, WRIT_E_ABSENT, "there is no active key of the ledger to sign with");
+    }
+    WRIT_TRY(digest_all(definitions, &digest, err));
+    writ_digest_text(&digest, text);
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "digest", writ_view(text, WRIT_DIGEST_TEXT - 1));
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    return writ_jws_sign(signer, writ_view_str(kinds[kind].typ), writ_buf_view(&payload), ret, err);
+}
+
+/* A key that was retired has signed in its time: the file is not written again with each key. */
+static const struct writ_jwk *
+find_key(const struct writ_keyring *keys, struct writ_view kid)
+{
+    for (size_t i = 0; i < writ_keyring_count(keys); i++) {
+        const struct writ_keyring_key *key = writ_keyring_key(keys, i);
+
+        if (key->purpose == WRIT_KEY_PURPOSE_LEDGER && key->state != WRIT_KEY_STATE_REVOKED &&
+            writ_view_equal(writ_jwk_kid(key->public), kid)) {
+            return key->public;
+        }
+    }
+    return NULL;
+}
+
+static WRIT_RESULT
+check_signature(const struct writ_definitions *definitions, struct writ_view token,
+    enum writ_definitions_kind kind, const struct writ_keyring *keys, struct writ_err *err)
+{
+    writ_auto_arena arena = writ_arena_new(16 * WRIT_JWS_BYTES_MAX);
+    const struct writ_json *claims = NULL;
+    const struct writ_jwk *key;
+    struct writ_digest digest, stated;
+    struct writ_jws jws;
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to check a signature");
+    }
+    WRIT_TRY(writ_jws_read(token, arena, &jws, err));
+    key = find_key(keys, jws.kid);
+    if (key == NULL || !writ_view_equal(jws.typ, writ_view_str(kinds[kind].typ))) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "no key of the ledger signed it as this file");
+    }
+    WRIT_TRY(writ_jws_check(&jws, key, err));
+    WRIT_TRY(writ_jws_claims(&jws, arena, &claims, err));
+    WRIT_TRY(digest_all(definitions, &digest, err));
+    WRIT_TRY(writ_digest_read(
+        writ_json_string(writ_json_get(claims, WRIT_LIT("digest"))), &stated, err));
+    if (!writ_digest_equal(&digest, &stated)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "it was changed after it was signed");
+    }
+    return WRIT_DONE;
+}
+
 /* ---- the file */
 
 struct place {
@@ -147,7 +250,7 @@ open_place(
     writ_buf_put(&ret->folder, end > 0 ? writ_view_sub(path, 0, end) : WRIT_LIT("."));
     writ_buf_byte(&ret->folder, '\0');
     writ_buf_put(&ret->name, writ_view_sub(path, end, SIZE_MAX));
-    writ_buf_str(&ret->name, kind == WRIT_DEFINITIONS_SEEN ? ".seen.json" : ".accepted.json");
+    writ_buf_str(&ret->name, kinds[kind].suffix);
     writ_buf_byte(&ret->name, '\0');
     WRIT_TRY(writ_buf_check(&ret->folder, err));
     WRIT_TRY(writ_buf_check(&ret->name, err));
@@ -180,10 +283,12 @@ read_one(struct writ_view name, const struct writ_json *entry, struct writ_defin
 }
 
 static WRIT_RESULT
-read_all(struct writ_view text, struct writ_definitions *ret, struct writ_err *err)
+read_all(struct writ_view text, enum writ_definitions_kind kind, const struct writ_keyring *keys,
+    struct writ_definitions *ret, struct writ_err *err)
 {
     writ_auto_arena scratch = writ_arena_new(64 * text.len + ((size_t)1 << 20));
     const struct writ_json *file, *tools;
+    struct writ_view signature;
     int64_t version;
 
     if (scratch == NULL) {
@@ -199,12 +304,16 @@ read_all(struct writ_view text, struct writ_definitions *ret, struct writ_err *e
     {
         WRIT_TRY(read_one(writ_json_string(name), writ_json_value(name), ret, err));
     }
-    return WRIT_DONE;
+    signature = writ_json_string(writ_json_get(file, WRIT_LIT("signature")));
+    if (signature.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "it is not signed");
+    }
+    return check_signature(ret, signature, kind, keys, err);
 }
 
 writ_result
 writ_definitions_load(const char *store, enum writ_definitions_kind kind,
-    struct writ_definitions **ret, struct writ_err *err)
+    const struct writ_keyring *keys, struct writ_definitions **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct place, place_wipe) place = {.dir = -1};
     WRIT_AUTO(struct writ_definitions *, definitions_freep) made = NULL;
@@ -215,9 +324,10 @@ writ_definitions_load(const char *store, enum writ_definitions_kind kind,
     WRIT_TRY(open_place(store, kind, &place, err));
     WRIT_TRY(writ_trusted_read(place.dir, place.name.ptr, WRIT_TRUSTED_UNWRITABLE, &text, err));
     WRIT_TRY(writ_definitions_new(&made, err));
-    r = read_all(writ_buf_view(&text), made, &why);
+    r = read_all(writ_buf_view(&text), kind, keys, made, &why);
     if (!writ_is_ok(r)) {
-        WRIT_FAIL(err, r.code, "%s: %s", place.name.ptr, why.text);
+        WRIT_FAIL(err, r.code == WRIT_E_ABSENT ? WRIT_E_MISMATCH : r.code, "%s: %s. %s.",
+            place.name.ptr, why.text, kinds[kind].hint);
     }
     *ret = WRIT_TAKE(made);
     return WRIT_DONE;
@@ -240,17 +350,23 @@ put_one(struct writ_write *w, const struct writ_definition *definition)
 
 writ_result
 writ_definitions_save(const char *store, enum writ_definitions_kind kind,
-    const struct writ_definitions *definitions, struct writ_err *err)
+    const struct writ_definitions *definitions, const struct writ_signer *signer,
+    struct writ_err *err)
 {
     WRIT_AUTO(struct place, place_wipe) place = {.dir = -1};
     writ_auto_buf text = writ_buf_make(WRIT_DEFINITIONS_BYTES_MAX);
+    writ_auto_buf signature = writ_buf_make(WRIT_JWS_BYTES_MAX);
     struct writ_write w = writ_write_to(&text);
 
+    WRIT_TRY(sign(definitions, kind, signer, &signature, err));
     writ_write_object_begin(&w);
+    writ_write_text(&w, "signature", writ_buf_view(&signature));
     writ_write_name(&w, WRIT_LIT("tools"));
     writ_write_object_begin(&w);
     for (size_t i = 0; i < definitions->n; i++) {
-        put_one(&w, &definitions->items[i]);
+        if (definitions->items[i].text.len > 0) {
+            put_one(&w, &definitions->items[i]);
+        }
     }
     writ_write_object_end(&w);
     writ_write_count(&w, "version", VERSION);

@@ -3,14 +3,20 @@
  *
  * Both are files beside the ledger, <ledger>.accepted.json and <ledger>.seen.json, readable by us
  * alone and trusted as keys are (trusted.h):
- *     {"tools":{"fs/read_file":{"at":"<time>","definition":{...},"digest":"sha256:..."},...},
- *      "version":1}
- * A digest that is not its definition's, another version and any other doubt refuse the whole file.
+ *     {"signature":"<JWS>",
+ *      "tools":{"fs/read_file":{"at":"<time>","definition":{...},"digest":"sha256:..."},...},
+ *      "version":2}
+ * A key of the ledger signs the digest of all names, times and digests; the typ of the JWS says
+ * which of the two files it is. A digest that is not its definition's, a signature by a key that is
+ * not the ledger's or was revoked, another version and any other doubt refuse the whole file. An
+ * older file that was put back has a good signature: what must not go back is in the ledger
+ * (gateway/accepted.h).
  */
 #ifndef WRIT_STORE_DEFINITIONS_H
 #define WRIT_STORE_DEFINITIONS_H
 
 #include "evidence/digest.h"
+#include "evidence/keyring.h"
 
 #define WRIT_DEFINITIONS_MAX       16384              /* tools in one file */
 #define WRIT_DEFINITIONS_BYTES_MAX ((size_t)64 << 20) /* of one file */
@@ -24,7 +30,7 @@ enum writ_definitions_kind {
 struct writ_definition {
     struct writ_view name; /* "upstream/tool" */
     struct writ_digest digest;
-    struct writ_view text; /* the definition in canonical form */
+    struct writ_view text; /* the definition in canonical form; empty: it is not known */
     struct writ_view at;   /* RFC 3339: when it was accepted, or seen first */
 };
 
@@ -51,7 +57,7 @@ void writ_definitions_free(struct writ_definitions *definitions);
 WRIT_RESULT writ_definitions_put(struct writ_definitions *definitions,
     const struct writ_definition *definition, struct writ_err *err);
 
-/** The one of that name, or NULL. */
+/** The one of that name, or NULL. NULL has none. */
 const struct writ_definition *writ_definitions_find(
     const struct writ_definitions *definitions, struct writ_view name);
 
@@ -59,19 +65,22 @@ const struct writ_definition *writ_definitions_find(
  * Reads the file beside a ledger. Blocks.
  *
  * @param store  path of the ledger, NUL-terminated
+ * @param keys   with the keys of the ledger
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT    there is no such file
  *         WRIT_E_INVALID   it, or its directory, cannot be trusted, or it has another form
- *         WRIT_E_MISMATCH  a digest is not its definition's
+ *         WRIT_E_MISMATCH  a digest is not its definition's, or no key of the ledger signed this
  *         WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_definitions_load(const char *store, enum writ_definitions_kind kind,
-    struct writ_definitions **ret, struct writ_err *err);
+    const struct writ_keyring *keys, struct writ_definitions **ret, struct writ_err *err);
 
-/** Puts the file into place as a whole, durable. Blocks. WRIT_E_INVALID, WRIT_E_LIMIT,
- * WRIT_E_NOMEM, WRIT_E_IO. */
+/** Signs the definitions whose texts are known, and puts the file into place as a whole, durable.
+ * Blocks. WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO; WRIT_E_ABSENT
+ * without a signer. */
 WRIT_RESULT writ_definitions_save(const char *store, enum writ_definitions_kind kind,
-    const struct writ_definitions *definitions, struct writ_err *err);
+    const struct writ_definitions *definitions, const struct writ_signer *signer,
+    struct writ_err *err);
 
 #endif
