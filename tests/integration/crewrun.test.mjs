@@ -154,16 +154,20 @@ test('an answer counts for the agent whose process gave it, and a late one does 
   const shape = put(dir, 'shape.json', { ...SHAPE, roles: [role('a', 2, { first_input: true, execution: { voting: { mode: 'unanimous' } } }),
     role('z', 1, { final_output: true })] });
   // a-1 says in a file what it was asked for; a-2 answers in its place
+  // the thief may be ended for its answer before it can say that it was heard
   const thief = worker(dir, `
+    const read = (name) => (fs.existsSync('${dir}/' + name) ? fs.readFileSync('${dir}/' + name, 'utf8') : '');
+    const ended = (pid) => { try { return pid.endsWith('.') && !process.kill(parseInt(pid), 0); } catch { return true; } };
     if (e.agentId === 'a-1') {
       fs.writeFileSync('${dir}/id', e.correlationId);
       const stolen = setInterval(() => {
-        if (fs.existsSync('${dir}/stolen')) answer('mine', clearInterval(stolen));
+        if (read('stolen') === 'yes' || ended(read('thief'))) answer('mine', clearInterval(stolen));
       }, 5);
     } else if (e.agentId === 'a-2') {
-      while (!fs.existsSync('${dir}/id') || fs.readFileSync('${dir}/id').length < 16);
-      say({ type: 'agent.step.completed', correlationId: fs.readFileSync('${dir}/id', 'utf8'), output: 'stolen' });
-      fs.writeFileSync('${dir}/stolen', '');
+      while (read('id').length < 16);
+      fs.writeFileSync('${dir}/thief', process.pid + '.');
+      say({ type: 'agent.step.completed', correlationId: read('id'), output: 'stolen' });
+      fs.writeFileSync('${dir}/stolen', 'yes');
     } else answer(e.input);`);
   const ran = run('run', shape, '--agents', thief);
   assert.match(ran.stdout, /"a-2" fails: .*not asked for this correlationId/);
