@@ -2,6 +2,7 @@
  *
  *     micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]
  *     micro_ledger DIRECTORY grow [RECORDS [RUNS]]
+ *     micro_ledger DIRECTORY claims [RECORDS [RUNS]]     the same with a key for each call
  *
  * Makes a ledger in DIRECTORY, which should lie on the disk that is asked about, with its keys in
  * DIRECTORY/keys, so that `writ ledger` can be asked about it afterwards, and puts calls
@@ -50,7 +51,7 @@ struct bench {
     pthread_cond_t wake;
     struct call *ready;
     uint64_t records, refused, runs;
-    bool growing;
+    bool growing, claiming;
     double *waits; /* not of a ledger that grows: they would be what its memory grows by */
     size_t waits_n;
 };
@@ -101,7 +102,7 @@ draft(struct call *call, uint64_t n)
             .lifetime_us = 60000000,
             .claim = {.caller_stated = true}},
     };
-    if (bench.growing) { /* claims take memory while their run is open */
+    if (bench.growing && !bench.claiming) { /* claims are written to the disk too */
         call->entry.decision.duplicates = WRIT_DUPLICATES_ALLOW;
     }
     extension.tenant = writ_member_text(WRIT_LIT("acme"));
@@ -282,10 +283,11 @@ grow(struct call *calls, uint64_t most)
         }
         cpu = cpu_of(RUSAGE_SELF) - cpu_of(RUSAGE_THREAD) - cpu;
         writ_ledger_health(bench.ledger, &health);
-        (void)printf("%9llu records: %.1f us CPU/record, %.1f records/group, %zu MiB resident\n",
+        (void)printf(
+            "%9llu records: %.1f us CPU/record, %.1f records/group, %zu claims, %zu MiB resident\n",
             (unsigned long long)size, cpu * 1e6 / (double)(bench.records - from),
             (double)(health.records - before.records) / (double)(health.groups - before.groups),
-            resident_kib() / 1024);
+            health.claims, resident_kib() / 1024);
         (void)fflush(stdout);
     }
     while (ended < AT_ONCE) {
@@ -366,7 +368,8 @@ reopen(const char *path, const struct writ_ledger_options *options)
 int
 main(int argc, char **argv)
 {
-    bool growing = argc > 2 && strcmp(argv[2], "grow") == 0;
+    bool claiming = argc > 2 && strcmp(argv[2], "claims") == 0;
+    bool growing = claiming || (argc > 2 && strcmp(argv[2], "grow") == 0);
     size_t at_once = argc > 2 && !growing ? (size_t)atoi(argv[2]) : AT_ONCE;
     double seconds = argc > 3 ? atof(argv[3]) : 3;
     struct writ_ledger_options options = writ_ledger_options_default;
@@ -376,7 +379,7 @@ main(int argc, char **argv)
 
     if (argc < 2 || at_once < 1 || at_once > CALLS_MAX || calls == NULL) {
         (void)fprintf(stderr, "usage: micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]\n"
-                              "       micro_ledger DIRECTORY grow [RECORDS [RUNS]]\n");
+                              "       micro_ledger DIRECTORY grow|claims [RECORDS [RUNS]]\n");
         return 2;
     }
     options.keyring = keys_of(argv[1]);
@@ -394,6 +397,7 @@ main(int argc, char **argv)
         fail("ledger", &err);
     }
     bench.growing = growing;
+    bench.claiming = claiming;
     bench.runs = growing && argc > 4 ? strtoull(argv[4], NULL, 10) : RUNS;
     if (growing) {
         grow(calls, argc > 3 ? (uint64_t)atoll(argv[3]) : 1000000);
