@@ -349,6 +349,12 @@ VALUE(verify_foreign, "revoked", "ID@TIME",
     "Grants of this issuer, or under this secretVersion, count as revoked if they were issued at "
     "this time or later.")
 
+COMMAND(budget_list, "budget list", "CONFIG", 1, 1, "show what the budgets have left",
+    "Counts what the calls in the ledger took out of the budgets of the configuration in their present "
+    "windows, as the gateway counts it. Works while a gateway writes the ledger. Each line has the budget, what is used, "
+    "left and allowed, when all of it is free again (the end of the window), and whose counter it is: agent, "
+    "tenant, upstream and tool, as far as the budget is kept per them. A budget that no call drew on has one line.")
+
 #define KILL_CALLER(id)                                                                            \
     REQUIRED(id, "token", "FILE", "File with the bearer token of an administrator.")               \
     VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate.")

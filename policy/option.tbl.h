@@ -430,7 +430,7 @@ TEXT(budget, "name", name, 1, 128, NONE,
 TEXTS(budget, "per", per, 3,
     "One counter for each agent, tenant, tool, or combination of them; one for all when left out.")
 DURATION(
-    budget, "window", window_us, 1 * SECOND, 366 * DAY, REQUIRED, "Length of the sliding window.")
+    budget, "window", window_us, 1 * SECOND, 366 * DAY, REQUIRED, "Length of a window. Windows follow each other from 1970 on.")
 COUNT(budget, "calls", calls, 0, 1000000000000LL, NONE, "Most calls in a window.")
 NODE(budget, "sum", sum, SHAPE_SUM, NONE, "Most that an argument may add up to in a window.")
 

@@ -67,8 +67,8 @@ writ_policy_find(const struct writ_config *config, const struct writ_agent *agen
 
 /* ---- budgets */
 
-static WRIT_RESULT
-budget_key(
+WRIT_RESULT
+writ_policy_budget_key(
     const struct writ_budget *budget, const struct writ_policy_call *call, struct writ_digest *ret)
 {
     writ_auto_buf preimage = writ_buf_make(KEY_PREIMAGE_MAX);
@@ -147,8 +147,8 @@ reserve(const struct writ_budget *budget, const struct writ_policy_call *call,
         verdict->constraint = budget->name;
         return WRIT_REASON_BUDGET_EXCEEDED;
     }
-    return writ_is_ok(budget_key(budget, call, &ret->key)) ? WRIT_REASON_POLICY_OK
-                                                           : WRIT_REASON_POLICY_ERROR;
+    return writ_is_ok(writ_policy_budget_key(budget, call, &ret->key)) ? WRIT_REASON_POLICY_OK
+                                                                       : WRIT_REASON_POLICY_ERROR;
 }
 
 static enum writ_reason

@@ -134,6 +134,11 @@ const struct writ_tool_rule *writ_policy_find(const struct writ_config *config,
 void writ_policy_decide(const struct writ_config *config, const struct writ_policy_call *call,
     struct writ_arena *arena, struct writ_verdict *ret);
 
+/** The key of the counter that a call draws on: of `call` agent (id and tenant), upstream and tool.
+ * WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_policy_budget_key(
+    const struct writ_budget *budget, const struct writ_policy_call *call, struct writ_digest *ret);
+
 /** What to ask for the target's state, with the call's arguments filled in. */
 struct writ_probe_request {
     const struct writ_state_probe *probe;

@@ -6,20 +6,11 @@
 
 #include "base/text.h"
 #include "store/body.h"
+#include "store/charge.h"
 #include "store/lines.h"
 
 #define TEXT_MAX      (2 * WRIT_TAG_BYTES + WRIT_DECIMAL_PUT_MAX + 64)
 #define CHARGES_ARENA (16 << 20) /* to read one record */
-#define NUMBER_MOST   ((uint64_t)INT64_MAX)
-
-static const struct writ_view held = {"held", sizeof "held" - 1};
-
-struct charge {
-    struct writ_tag tag; /* of the budget's key */
-    int64_t window_us, window;
-    struct writ_decimal amount;
-    bool held;
-};
 
 /* ---- texts ---- */
 
@@ -28,18 +19,13 @@ put_charge(const struct writ_booking *booking, bool is_held, struct writ_arena *
     struct writ_view *ret)
 {
     writ_auto_buf text = writ_buf_make(TEXT_MAX);
-    struct writ_tag tag = writ_budgets_tag(booking->counter);
-    uint8_t bytes[WRIT_TAG_BYTES];
+    const struct writ_budget_charge charge = {.tag = writ_budgets_tag(booking->counter),
+        .window_us = booking->counter->window_us,
+        .window = booking->window,
+        .amount = booking->amount,
+        .held = is_held};
 
-    writ_tag_put(tag, bytes);
-    writ_hex_put(&text, bytes, sizeof bytes);
-    writ_buf_fmt(
-        &text, " %lld %lld ", (long long)booking->counter->window_us, (long long)booking->window);
-    writ_decimal_put(&text, &booking->amount);
-    if (is_held) {
-        writ_buf_byte(&text, ' ');
-        writ_buf_put(&text, held);
-    }
+    writ_charge_put(&charge, &text);
     WRIT_TRY(writ_buf_check(&text, NULL));
     *ret = writ_view_copy(writ_buf_view(&text), arena);
     return ret->ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
@@ -70,45 +56,13 @@ writ_charges_note(struct writ_judgement *j)
     return writ_extension_make(&extension, j->arena, &draft->extensions, &j->err);
 }
 
-/* Takes what stands before the next space off the front. */
-static struct writ_view
-take_word(struct writ_view *rest)
-{
-    size_t end = writ_view_find(*rest, ' ');
-    struct writ_view word = writ_view_sub(*rest, 0, end);
-
-    *rest = writ_view_sub(*rest, end < rest->len ? end + 1 : rest->len, SIZE_MAX);
-    return word;
-}
-
-static bool
-read_charge(struct writ_view text, struct charge *ret)
-{
-    uint8_t bytes[WRIT_TAG_BYTES];
-    uint64_t window_us = 0, window = 0;
-    struct writ_view tag = take_word(&text);
-
-    if (!writ_is_ok(writ_hex_read(tag, bytes, sizeof bytes)) ||
-        !writ_is_ok(writ_text_u64(take_word(&text), 1, NUMBER_MOST, &window_us)) ||
-        !writ_is_ok(writ_text_u64(take_word(&text), 0, NUMBER_MOST, &window)) ||
-        !writ_is_ok(writ_decimal_read(take_word(&text), &ret->amount)) || ret->amount.negative ||
-        (text.len > 0 && !writ_view_equal(text, held))) {
-        return false;
-    }
-    ret->tag = writ_tag_read(bytes);
-    ret->window_us = (int64_t)window_us;
-    ret->window = (int64_t)window;
-    ret->held = text.len > 0;
-    return true;
-}
-
 bool
 writ_charges_are_good(const struct writ_extension *extension, int64_t issued_us)
 {
-    struct charge charge = {0};
+    struct writ_budget_charge charge = {0};
 
     for (size_t i = 0; extension->charges.is == WRIT_PRESENT && i < extension->charges.count; i++) {
-        if (!read_charge(extension->charges.items[i], &charge) ||
+        if (!writ_charge_read(extension->charges.items[i], &charge) ||
             (charge.held ? charge.window > issued_us / charge.window_us
                          : charge.window != issued_us / charge.window_us)) {
             return false;
@@ -133,7 +87,7 @@ enum direction {
 };
 
 static WRIT_RESULT
-count_one(struct counting *c, const struct charge *charge, enum direction direction)
+count_one(struct counting *c, const struct writ_budget_charge *charge, enum direction direction)
 {
     struct writ_decimal amount = charge->amount;
 
@@ -192,11 +146,11 @@ static WRIT_RESULT
 count_decision(struct counting *c, uint64_t leaf, struct writ_view body, enum direction direction)
 {
     struct writ_member_list charges = {WRIT_ABSENT, NULL, 0};
-    struct charge charge = {0};
+    struct writ_budget_charge charge = {0};
 
     WRIT_TRY(read_charges(c, leaf, body, &charges));
     for (size_t i = 0; charges.is == WRIT_PRESENT && i < charges.count; i++) {
-        (void)read_charge(charges.items[i], &charge); /* it is: writ_charges_are_good */
+        (void)writ_charge_read(charges.items[i], &charge); /* it is: writ_charges_are_good */
         WRIT_TRY(count_one(c, &charge, direction));
     }
     return WRIT_DONE;
@@ -312,7 +266,7 @@ book_flight(struct counting *c, struct writ_flight *flight)
 {
     struct writ_member_list charges = {WRIT_ABSENT, NULL, 0};
     struct writ_view body = {NULL, 0};
-    struct charge charge = {0};
+    struct writ_budget_charge charge = {0};
 
     writ_arena_reset(c->arena);
     WRIT_TRY(read_body(c, flight->leaf, &body));
@@ -323,7 +277,7 @@ book_flight(struct counting *c, struct writ_flight *flight)
     for (size_t i = 0; charges.is == WRIT_PRESENT && i < charges.count; i++) {
         struct writ_counter *counter;
 
-        (void)read_charge(charges.items[i], &charge);
+        (void)writ_charge_read(charges.items[i], &charge);
         counter = writ_budgets_find(&c->ledger->budgets, charge.tag, charge.window_us);
         if (charge.window_us <= c->known_us || charge.window_us > c->window_us || counter == NULL ||
             counter->window != charge.window || flight->bookings_n == WRIT_RESERVATIONS_MAX) {

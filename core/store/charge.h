@@ -1,0 +1,21 @@
+/* charge.h - one text of extensions.writ.charges: what a call took out of a budget (charges.h).
+ * Pure. */
+#ifndef WRIT_STORE_CHARGE_H
+#define WRIT_STORE_CHARGE_H
+
+#include "base/decimal.h"
+#include "store/tag.h"
+
+struct writ_budget_charge {
+    struct writ_tag tag; /* of the budget's key */
+    int64_t window_us, window;
+    struct writ_decimal amount;
+    bool held;
+};
+
+/** Appends the text. A failure stays in the buffer. */
+void writ_charge_put(const struct writ_budget_charge *charge, struct writ_buf *ret);
+/** False: this is not the text of a charge. */
+bool writ_charge_read(struct writ_view text, struct writ_budget_charge *ret);
+
+#endif
