@@ -93,6 +93,10 @@ VALUE(ledger_list, "outcome", "OUTCOME", "Only executed, error, blocked, timeout
 VALUE(ledger_list, "since", "TIME", "Only decisions made at this time or later.")
 VALUE(ledger_list, "until", "TIME", "Only decisions made before this time.")
 VALUE(ledger_list, "limit", "N", "List at most N decisions; 0 lists all.")
+FLAG(ledger_list, "follow",
+    "List the oldest first, and go on with decisions as they are recorded; one that was in_flight comes again when "
+    "it has ended. --limit is for what was there before. Ends with SIGINT or SIGTERM. With --json each line is one "
+    "JSON object.")
 COMMAND(ledger_show, "ledger show", "PATH DECISION_ID", 2, 2, "show one call with its records",
     "Prints the decision, its outcome, and whether its run or session is sealed.")
 COMMAND(ledger_verify, "ledger verify", "PATH", 1, 1, "check every record",

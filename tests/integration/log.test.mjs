@@ -2,9 +2,10 @@
 // ended; nothing of its values; and nothing that waits for the reader of the log.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCE, bearer, startGateway, until, writ } from '../support/gateway.mjs';
+import { BIN, SOURCE, bearer, startGateway, until, writ } from '../support/gateway.mjs';
 import { CREW, setUp } from '../support/hooks.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { openSession } from '../support/rpc.mjs';
@@ -130,4 +131,34 @@ test('the page of the log has every event, and no other', () => {
   const told = [...page.matchAll(/^\| (`.*?) \|/gm)].flatMap((row) => [...row[1].matchAll(/`([a-z_]+)`/g)].map((m) => m[1]));
   assert.deepEqual(told.filter((e) => !sources.includes(`"${e}"`)), [], 'events that are never logged');
   for (const event of [...sources.matchAll(/WRIT_LOG\([^;]*?WRIT_LOG_[A-Z]+,\s*"([a-z_]+)"/g)].map((m) => m[1])) assert.ok(told.includes(event), event);
+});
+
+test('ledger list --follow: what was there, then each decision as it comes and again when it has ended', async (t) => {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: TOOLS });
+  const s = await openSession(gw);
+  await s.call('up__pay', { n: 1 });
+  await s.call('up__pay', { n: 11 });
+  const child = spawn(BIN, ['ledger', 'list', gw.ledgerFile, '--follow', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => child.on('exit', (...how) => resolve(how)));
+  t.after(() => child.kill('SIGKILL'));
+  let text = '';
+  child.stdout.on('data', (d) => { text += d; });
+  const lines = () => text.split('\n').slice(0, -1).map((line) => JSON.parse(line));
+  const seen = () => lines().map((l) => [l.tool, l.decision, l.outcome].join(' '));
+  await until(() => lines().length === 2, 'what was there before');
+  assert.deepEqual(seen(), ['pay allow executed', 'pay deny blocked'], 'the oldest first');
+
+  let answer;
+  up.onCall = (a) => { answer = a; };
+  const call = s.call('up__pay', { n: 2 });
+  await until(() => lines().length === 3, 'a call in flight');
+  answer.text('done');
+  await call;
+  await until(() => lines().length === 4, 'its end');
+  assert.deepEqual(seen().slice(2), ['pay allow ', 'pay allow executed']);
+  assert.equal(lines()[2].decision_id, lines()[3].decision_id);
+  child.kill('SIGINT');
+  assert.deepEqual(await ended, [0, null]);
+  assert.equal(lines().length, 4);
 });
