@@ -55,6 +55,7 @@ struct writ_reviewer {
     struct writ_buf secret;
     /* a worker */
     struct writ_child *child;
+    bool told; /* this start of it got a review */
 };
 
 struct writ_reviewers {

@@ -7,7 +7,7 @@
  * (4) An answer to a question of the guard's own never reaches the client. */
 #include "gateway/guard_stdio.h"
 
-#include "gateway/child.h"
+#include "gateway/child_log.h"
 #include "gateway/guard_look.h"
 
 #include <errno.h>
@@ -336,9 +336,10 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     struct pipe *pipe = ctx;
 
     if (end->why != WRIT_CHILD_STOPPED) {
-        WRIT_LOG(pipe->guard->options->log, WRIT_LOG_ERROR, "server_ended",
-            writ_log_str("why", writ_child_why_name(end->why)),
-            writ_log_int("detail", end->detail));
+        struct writ_log_field fields[WRIT_CHILD_LOG_FIELDS];
+        size_t n = writ_child_log_end(end, true, fields); /* its lines are told in any case */
+
+        writ_log_write(pipe->guard->options->log, WRIT_LOG_ERROR, "server_ended", fields, n);
         writ_loop_unwatch(&pipe->input);
         writ_child_stop(child); /* keeps (3) */
     } else {

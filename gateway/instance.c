@@ -6,6 +6,7 @@
  *     its session goes on with the same boundary, so that a call is not run twice. */
 #include "gateway/instance.h"
 
+#include "gateway/child_log.h"
 #include "gateway/stdio_ask.h"
 #include "gateway/stdio_greet.h"
 #include "gateway/stdio_hear.h"
@@ -22,7 +23,7 @@
 #define ASKED_MAX      65536
 #define BACKLOG_MAX    262144
 #define KEPT_MAX       65536
-#define END_FIELDS_MAX 8
+#define END_FIELDS_MAX (4 + WRIT_CHILD_LOG_FIELDS)
 #define IDLE_LOOKS     4 /* looks at an unused child before it is ended */
 
 /* ---- the child */
@@ -103,24 +104,17 @@ static void
 log_end(const struct writ_instance *instance, const struct writ_child_end *end, bool was_up)
 {
     const struct writ_upstream_config *config = instance->stdio->config;
-    bool started = end->why != WRIT_CHILD_NOT_STARTED;
     struct writ_log_field fields[END_FIELDS_MAX] = {
         writ_log_text("upstream", config->name),
         writ_log_text("program", config->stdio.items[0]),
-        writ_log_str("why", writ_child_why_name(end->why)),
-        writ_log_int("detail", end->detail),
         writ_log_int("restart_us", end->restart_us),
     };
-    size_t n = 5;
+    size_t n = 3;
 
     if (!was_up) {
         fields[n++] = writ_log_int("failures", instance->failures);
     }
-    if (!started) {
-        fields[n++] = writ_log_str("error", strerrordesc_np(end->detail));
-    } else if (!was_up && end->said.len > 0) {
-        fields[n++] = writ_log_text("said", end->said);
-    }
+    n += writ_child_log_end(end, !was_up, fields + n);
     writ_log_write(instance->stdio->gateway->log, WRIT_LOG_WARN, "upstream_ended", fields, n);
 }
 

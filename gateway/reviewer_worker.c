@@ -4,6 +4,7 @@
  */
 #include "gateway/reviewer_worker.h"
 
+#include "gateway/child_log.h"
 #include "gateway/surroundings.h"
 
 #define LINE_ARENA ((size_t)4 << 20) /* to find out which review a line is for */
@@ -13,8 +14,11 @@
 static void
 on_up(void *ctx, struct writ_child *child)
 {
+    struct writ_reviewer *reviewer = ctx;
+
     (void)child;
-    writ_errands_pump(ctx);
+    reviewer->told = false;
+    writ_errands_pump(reviewer);
 }
 
 static struct writ_errand *
@@ -50,6 +54,20 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     }
 }
 
+/* Of one that was told of no call, its last words too. */
+static void
+log_end(const struct writ_reviewer *reviewer, const struct writ_child_end *end)
+{
+    struct writ_log_field fields[3 + WRIT_CHILD_LOG_FIELDS] = {
+        writ_log_text("reviewer", reviewer->config->id),
+        writ_log_text("program", reviewer->config->argv.items[0]),
+        writ_log_int("restart_us", end->restart_us),
+    };
+    size_t n = 3 + writ_child_log_end(end, !reviewer->told, fields + 3);
+
+    writ_log_write(reviewer->all->gateway->log, WRIT_LOG_WARN, "reviewer_ended", fields, n);
+}
+
 static void
 on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
 {
@@ -57,10 +75,7 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     struct writ_errand *errand, *next;
 
     (void)child;
-    WRIT_LOG(reviewer->all->gateway->log, WRIT_LOG_WARN, "reviewer_ended",
-        writ_log_text("reviewer", reviewer->config->id),
-        writ_log_str("why", writ_child_why_name(end->why)), writ_log_int("detail", end->detail),
-        writ_log_int("restart_us", end->restart_us));
+    log_end(reviewer, end);
     for (errand = TAILQ_FIRST(&reviewer->errands); errand != NULL; errand = next) {
         next = TAILQ_NEXT(errand, link);
         if (errand->stage == WRIT_ERRAND_OUT) {
@@ -112,6 +127,7 @@ writ_reviewer_worker_ask(struct writ_errand *errand, struct writ_view json)
     uint64_t ticket = 0;
 
     errand->due_us = writ_loop_now_us(reviewer->all->worker->loop) + reviewer->config->timeout_us;
+    reviewer->told = true;
     if (!writ_is_ok(writ_child_send(reviewer->child, json, &ticket))) {
         writ_errand_failed(errand, "not_sent");
     }

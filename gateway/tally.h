@@ -1,10 +1,12 @@
 /* tally.h - what the operator learns of requests: one line in the log for each governed call, where
- * its request ends; lines for what was refused before it was a call.
+ * its request ends; another one when it went on as a task, and the task has ended; lines for what
+ * was refused before it was a call.
  *
- *   call           info  MCP and the hook API: who called which tool, the verdict, what became of
- * it refused        info  a message that never became a governed call, and why token_refused  warn
- * a token that was shown and not accepted; at most WRIT_TALLY_STRANGERS_S a second and loop, the
- * next line says how many more there were
+ *   - call (info): MCP and the hook API: who called which tool, the verdict, what became of it
+ *   - task_ended (info): the outcome of a call that went on as a task
+ *   - refused (info): a message that never became a governed call, and why
+ *   - token_refused (warn): a token that was shown and not accepted; at most
+ *     WRIT_TALLY_STRANGERS_S a second and loop, the next line says how many more there were
  *
  * A line has ids, names and reasons, never a value of a call or a part of a token. Nothing waits
  * for the log (log.h). */
@@ -12,11 +14,17 @@
 #define WRIT_GATEWAY_TALLY_H
 
 #include "gateway/request.h"
+#include "gateway/task_end.h"
 
 #define WRIT_TALLY_STRANGERS_S 10
 
 /** Right before the request is answered for good; for every request. */
 void writ_tally_end(const struct writ_request *request);
+
+/** The outcome of a task that this request learned of; the entry is that of writ_task_end_record,
+ * back from the ledger. Nothing for another entry, or when somebody else has recorded it. */
+void writ_tally_task(const struct writ_request *request, const struct writ_task_end *end,
+    const struct writ_entry *entry);
 
 /** A caller whose token was not accepted. Nothing for one who showed none. */
 void writ_tally_stranger(struct writ_worker *worker, const struct writ_exchange *x,

@@ -8,6 +8,7 @@
 #include "gateway/refusal.h"
 #include "gateway/rewrite.h"
 #include "gateway/round.h"
+#include "gateway/tally.h"
 #include "gateway/task_end.h"
 #include "gateway/upcall_request.h"
 
@@ -531,6 +532,7 @@ writ_task_report(struct writ_request *request)
     struct asked *asked = request->part;
     enum writ_reason withheld = asked->withheld;
 
+    writ_tally_task(request, &asked->end, &request->entry);
     if (withheld != WRIT_REASON_NONE && !request->streaming) {
         return writ_refusal_http(request, 200, WRIT_REFUSAL_CODE, withheld, NULL);
     }

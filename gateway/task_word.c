@@ -1,6 +1,7 @@
 #include "gateway/task_word.h"
 
 #include "gateway/refusal.h"
+#include "gateway/tally.h"
 
 #define ARENA_ROOM ((size_t)1 << 20)
 
@@ -109,6 +110,7 @@ submit(struct held *held, void (*next)(struct held *held))
 static void
 recorded(struct held *held)
 {
+    writ_tally_task(held->request, &held->end, &held->entry);
     if (!writ_task_end_is_settled(&held->entry)) {
         held->withheld = WRIT_REASON_LEDGER_UNAVAILABLE;
     }

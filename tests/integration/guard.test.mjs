@@ -435,6 +435,18 @@ test('over stdio the official filesystem server writes for a good credential alo
   assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
+test('a guard whose stdio server does not start says why', async (t) => {
+  const dir = await guardFolder(t, (await issuer()).jwks);
+  const end = (...server) => {
+    const run = spawnSync(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used', '--', ...server], { cwd: dir, encoding: 'utf8' });
+    return run.stderr.trimEnd().split('\n').map((line) => JSON.parse(line)).find((l) => l.event === 'server_ended');
+  };
+  const spoke = end('sh', '-c', 'echo "no licence" >&2; exit 3');
+  assert.deepEqual([spoke.level, spoke.why, spoke.detail, spoke.said], ['error', 'exited', 3, 'no licence']);
+  const gone = end('/nonexistent/server');
+  assert.deepEqual([gone.why, gone.error], ['not_started', 'No such file or directory']);
+});
+
 test('the guard stands between a gateway and its stdio server', async (t) => {
   const dir = await guardFolder(t);
   const server = join(npm.resolve('@modelcontextprotocol/server-memory/package.json'), '..', 'dist/index.js');

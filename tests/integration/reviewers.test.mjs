@@ -386,9 +386,11 @@ test('a webhook may vote later; after SIGKILL it is told again; when the review 
 test('a worker that dies, floods, hangs or lies is bounded, and only its own votes count', async (t) => {
   const { gw, session } = await withReviewers(t, (g) => ({
     dies: workerOf(g, 'dies', `const fs = require('fs'); const f = ${JSON.stringify(g.path('died'))};
-      if (!fs.existsSync(f)) { fs.writeFileSync(f, ''); process.exit(3); } if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve' });`),
+      if (!fs.existsSync(f)) { fs.writeFileSync(f, ''); console.error(JSON.stringify(review)); process.exit(3); } if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve' });`),
     floods: workerOf(g, 'floods', `const fs = require('fs'); const f = ${JSON.stringify(g.path('flooded'))};
       if (!fs.existsSync(f)) { fs.writeFileSync(f, ''); say('x'.repeat(300000)); } else if (review.type === 'review') { say('not json'); say('[]'); say({ id: 'other', vote: 'approve' }); say({ id: review.id, answer: 'Here: {"ballot":"' + /BEGIN CALL (\\w+)/.exec(review.prompt)[1] + '","vote":"Approve"}' }); }`),
+    mute: { worker: ['sh', '-c', 'printf "one\\n\\033[31mno model\\n" >&2; exit 4'] },
+    gone: { worker: ['/nonexistent/reviewer'] },
     hangs: workerOf(g, 'hangs', 'void review;', { timeout: '1s' }),
     lies: workerOf(g, 'lies', "if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve', by: 'ann', voter: 'ann' });"),
   }), { voters: [{ id: 'ann' }], quorum: 5 });
@@ -396,7 +398,12 @@ test('a worker that dies, floods, hangs or lies is bounded, and only its own vot
   await until(async () => (await stateOf(gw, id)).voters.filter((v) => v.vote === 'approve').map((v) => v.id).join() === 'dies,floods', 'two votes');
   await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.reviewer === 'lies' && l.why === 'no_vote'), 'members that a vote does not have');
   await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.reviewer === 'hangs' && l.why === 'timeout'), 'the timeout');
-  assert.ok(gw.log.some((l) => l.event === 'reviewer_ended' && l.reviewer === 'dies'));
+  const ended = (reviewer) => gw.log.find((l) => l.event === 'reviewer_ended' && l.reviewer === reviewer);
+  assert.equal(ended('dies').detail, 3);
+  assert.equal(ended('dies').said, undefined, 'one that was told of a call may say its values');
+  assert.deepEqual([ended('mute').program, ended('mute').detail], ['sh', 4]);
+  assert.match(ended('mute').said, /^one.*no model$/s);
+  assert.deepEqual([ended('gone').why, ended('gone').error], ['not_started', 'No such file or directory']);
   assert.ok(gw.log.some((l) => l.event === 'reviewer_ended' && l.reviewer === 'floods' && l.why === 'line_too_long'));
   await gw.stop();
 });

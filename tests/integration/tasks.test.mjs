@@ -18,6 +18,10 @@ test('2026-07-28: the outcome of a call is recorded when its task is seen to hav
   const result = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] };
   tasks.end(id, 'completed', { result });
   for (let i = 0; i < 2; i++) assert.deepEqual((await ask(caller, 'tasks/get', id)).result.result, result);
+  const line = await gw.waitLog('task_ended');
+  const { decision } = gw.show(line.decision_id);
+  assert.deepEqual([line.level, line.agent_id, line.upstream, line.tool, line.outcome, line.error_type],
+    ['info', decision.agent_id, 'up', decision.tool, 'executed', undefined]);
   const [outcome] = outcomes(gw);
   assert.equal(outcome.outcome, 'executed');
   assert.equal(outcome.tool_output_hash, digest(result));
