@@ -11,6 +11,26 @@ sed -n 's/^COPY \([a-z][^ ]*\) .*/\1/p' docker/Dockerfile | while read -r source
     }
 done
 
+# what a stage begins with, and what is copied from one, is there
+for file in docker/Dockerfile docker/*.Dockerfile; do
+    stages=$(sed -n 's/^FROM .* AS \([a-z]*\)$/\1/p' "$file")
+    sed -n 's/^FROM \([^ ]*\).*/\1/p' "$file" | while read -r image; do
+        case " writ debian:12 debian:12-slim node:24-bookworm-slim " in
+        *" $image "*) ;;
+        *)
+            echo "docker: $file begins with $image, which docker/test does not know"
+            exit 1
+            ;;
+        esac
+    done
+    sed -n 's/^COPY --from=\([^ ]*\) .*/\1/p' "$file" | while read -r stage; do
+        echo "$stages" | grep -qx -- "$stage" || {
+            echo "docker: $file copies from $stage, which is no stage of it"
+            exit 1
+        }
+    done
+done
+
 program=${WRIT_BIN:-}
 if [ -x "$program" ] && command -v dpkg >/dev/null && command -v readelf >/dev/null; then
     readelf -d "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r library; do
