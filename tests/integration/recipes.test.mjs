@@ -64,6 +64,7 @@ for (const [name, program, args, skip] of recipes) {
       { token, tool: 'pay', args: got }, { token, tool: 'pay', args: got }]),
     ['no: scope_mismatch', 'no: args_mismatch', 'allowed for dev', 'no: replayed']);
     assert.deepEqual(run(dir, [{ token, tool: 'pay', args: got }]), ['no: replayed']); // another process
+    assert.deepEqual(run(dir, ['', null].map((none) => ({ token: none, tool: 'pay', args: got }))), ['no: missing_credential', 'no: missing_credential']);
   });
 
   test(`${name}: nothing else is good`, { skip }, async (t) => {
