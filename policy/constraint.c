@@ -278,12 +278,8 @@ holds_glob(const struct writ_constraint *c, struct writ_view text)
 static enum writ_holds
 holds_under(const struct writ_views *directories, struct writ_view path)
 {
-    for (size_t i = 0; i < directories->n; i++) {
-        if (writ_path_is_under(path, directories->items[i])) {
-            return WRIT_HOLDS_YES;
-        }
-    }
-    return WRIT_HOLDS_NO;
+    return writ_path_is_under(path, directories->items, directories->n) ? WRIT_HOLDS_YES
+                                                                        : WRIT_HOLDS_NO;
 }
 
 static enum writ_holds

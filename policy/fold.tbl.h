@@ -3,7 +3,7 @@
  * dots of domain names, and the two signs that code pages of Windows have for the backslash.
  * integration/policy.test.mjs holds the table against NFKC.
  *
- * X(first, last, to): the range goes to the ASCII characters from `to` on */
+ * X(first, last, to), in order: the range goes to the ASCII characters from `to` on */
 #ifndef WRIT_POLICY_FOLD_TBL_H
 #define WRIT_POLICY_FOLD_TBL_H
 

@@ -108,6 +108,8 @@ static const struct {
 static bool
 fold(uint32_t point, struct piece *ret)
 {
+    size_t low = 0, high = sizeof folds / sizeof folds[0];
+
     if (point >= 0x80 && writ_hidden_kind(point) != WRIT_HIDDEN_NOT &&
         writ_hidden_kind(point) != WRIT_HIDDEN_CONTROL) {
         *ret = piece_of(""); /* some file systems leave it out of names */
@@ -128,10 +130,15 @@ fold(uint32_t point, struct piece *ret)
     default:
         break;
     }
-    for (size_t i = 0; point >= 0x80 && i < sizeof folds / sizeof folds[0]; i++) {
-        if (point >= folds[i].first && point <= folds[i].last) {
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (point > folds[middle].last) {
+            low = middle + 1;
+        } else if (point < folds[middle].first) {
+            high = middle;
+        } else {
             *ret = (struct piece){
-                .bytes = {(char)(folds[i].to + (int)(point - folds[i].first))}, .len = 1};
+                .bytes = {(char)(folds[middle].to + (int)(point - folds[middle].first))}, .len = 1};
             return true;
         }
     }
@@ -285,16 +292,12 @@ writ_path_is_normal(struct writ_view path)
     return path.len == len || path.len == 1; /* no slash too many */
 }
 
-bool
-writ_path_is_under(struct writ_view path, struct writ_view directory)
+/* By whole components; `.` and doubled slashes count for nothing. */
+static bool
+contains(struct writ_view directory, struct writ_view path)
 {
     struct writ_view rest = path, part, wanted;
 
-    if (path.len == 0 || path.len > WRIT_PATH_MAX || path.ptr[0] != '/' ||
-        writ_view_has_prefix(path, WRIT_LIT("//")) || /* POSIX leaves its meaning open */
-        writ_path_is_devious(path)) {
-        return false;
-    }
     while (component(&directory, &wanted)) {
         do {
             if (!component(&rest, &part)) {
@@ -306,4 +309,20 @@ writ_path_is_under(struct writ_view path, struct writ_view directory)
         }
     }
     return true;
+}
+
+bool
+writ_path_is_under(struct writ_view path, const struct writ_view *directories, size_t n)
+{
+    if (path.len == 0 || path.len > WRIT_PATH_MAX || path.ptr[0] != '/' ||
+        writ_view_has_prefix(path, WRIT_LIT("//")) || /* POSIX leaves its meaning open */
+        writ_path_is_devious(path)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (contains(directories[i], path)) {
+            return true;
+        }
+    }
+    return false;
 }

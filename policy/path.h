@@ -17,8 +17,9 @@
 /** True for an absolute path in normal form: a directory that configuration may name. */
 bool writ_path_is_normal(struct writ_view path);
 
-/** True when `path` is acceptable, as told above, and `directory` (normal) contains it. */
-bool writ_path_is_under(struct writ_view path, struct writ_view directory);
+/** True when `path` is acceptable, as told above, and one of the `n` directories (normal) contains
+ * it. The disguises are looked through once, however many directories there are. */
+bool writ_path_is_under(struct writ_view path, const struct writ_view *directories, size_t n);
 
 /** True when a component of `text` is `..`, or there is a backslash or control character in it,
  * also in disguise, as told above; a text in need of decoding that is longer than WRIT_PATH_MAX is.

@@ -40,6 +40,21 @@ START_TEST(dot_dot_backslashes_and_controls_are_devious)
 }
 END_TEST
 
+static const struct writ_view d = {"/d", 2};
+
+START_TEST(one_of_the_directories_contains_the_path)
+{
+    static const struct writ_view directories[] = {{"/a/b", 4}, {"/d", 2}, {"/e", 2}};
+
+    ck_assert(writ_path_is_under(WRIT_LIT("/d/x"), directories, 3));
+    ck_assert(writ_path_is_under(WRIT_LIT("/a/./b//x"), directories, 3));
+    ck_assert(!writ_path_is_under(WRIT_LIT("/a/x"), directories, 3));
+    ck_assert(!writ_path_is_under(WRIT_LIT("/e/../d"), directories, 3));
+    ck_assert(!writ_path_is_under(WRIT_LIT("/d/x"), directories, 1));
+    ck_assert(!writ_path_is_under(WRIT_LIT("/d/x"), directories, 0));
+}
+END_TEST
+
 START_TEST(a_path_has_a_maximum)
 {
     writ_auto_buf path = writ_buf_make(WRIT_PATH_MAX + 1);
@@ -48,21 +63,21 @@ START_TEST(a_path_has_a_maximum)
     while (path.len < WRIT_PATH_MAX) {
         writ_buf_byte(&path, 'x');
     }
-    ck_assert(writ_path_is_under(writ_buf_view(&path), WRIT_LIT("/d")));
+    ck_assert(writ_path_is_under(writ_buf_view(&path), &d, 1));
     ck_assert(writ_path_is_normal(writ_buf_view(&path)));
     writ_buf_byte(&path, 'x');
-    ck_assert(!writ_path_is_under(writ_buf_view(&path), WRIT_LIT("/d")));
+    ck_assert(!writ_path_is_under(writ_buf_view(&path), &d, 1));
     ck_assert(!writ_path_is_normal(writ_buf_view(&path)));
 }
 END_TEST
 
 START_TEST(escapes_nested_deeper_than_anybody_decodes_are_refused)
 {
-    ck_assert(writ_path_is_under(WRIT_LIT("/d/%252525"), WRIT_LIT("/d")));
-    ck_assert(!writ_path_is_under(WRIT_LIT("/d/%2525252525"), WRIT_LIT("/d")));
+    ck_assert(writ_path_is_under(WRIT_LIT("/d/%252525"), &d, 1));
+    ck_assert(!writ_path_is_under(WRIT_LIT("/d/%2525252525"), &d, 1));
 }
 END_TEST
 
 WRIT_UNIT_MAIN("path", a_directory_of_the_configuration_is_absolute_and_normal,
-    dot_dot_backslashes_and_controls_are_devious, a_path_has_a_maximum,
-    escapes_nested_deeper_than_anybody_decodes_are_refused)
+    dot_dot_backslashes_and_controls_are_devious, one_of_the_directories_contains_the_path,
+    a_path_has_a_maximum, escapes_nested_deeper_than_anybody_decodes_are_refused)
