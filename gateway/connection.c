@@ -265,8 +265,8 @@ hold(struct writ_connection *connection)
     }
 }
 
-/* Bytes that libmicrohttpd leaves in the socket although it has run are behind a chunk line or a
- * trailer that does not fit into its buffer: nothing can come of that request. */
+/* Bytes or a FIN that libmicrohttpd leaves in the socket although it has run are behind a chunk
+ * line or a trailer that does not fit into its buffer: nothing can come of that request. */
 static void
 look_at_body(struct writ_connection *connection)
 {
@@ -281,7 +281,7 @@ look_at_body(struct writ_connection *connection)
     if (taken != connection->taken) {
         connection->taken = taken;
         connection->ignored = waiting > 0;
-    } else if (waiting == 0) {
+    } else if (waiting == 0 && !connection->fin) {
         hold(connection);
     } else if (connection->ignored) {
         writ_connection_refuse(connection, &large, "431 Request Header Fields Too Large");
@@ -290,7 +290,7 @@ look_at_body(struct writ_connection *connection)
     } else {
         connection->ignored = true;
     }
-    if (waiting > 0) {
+    if (waiting > 0 || connection->fin) {
         writ_daemon_poke(connection->daemon, 1);
     }
 }

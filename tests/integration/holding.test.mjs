@@ -147,6 +147,14 @@ describe('connections that are held', { concurrency: true }, () => {
     });
   }
 
+  test('a body that fills the buffer ends with its client, long before its deadline', async (t) => {
+    for (const files of [undefined, certificates(t)]) {
+      const server = await startEcho(t, { files, timeoutMs: 600_000 });
+      assert.equal(await ask(server), 200);
+      await survives(server, exact('/t/echo', 26_050, 26_450), 'gone', { more: 1 });
+    }
+  });
+
   test('a handshake that does not go on is cut', async (t) => {
     const server = await startEcho(t, { files: certificates(t), timeoutMs: 1000 });
     await ask(server);
