@@ -32,15 +32,15 @@ async function calls(gw, n, from = 0) {
 const watch = (gw, key) => writ(['ledger', 'watch', `http://127.0.0.1:${gw.adminPort}`, '--key', key, '--state', gw.path('seen.txt'), '--once']);
 const size = (run) => Number(run.out.split(' ')[1]);
 
-/** What the gateway has on disk, to be put back. */
+/** What the gateway has on disk, with what it remembers, to be put back: it cannot notice that by itself. */
 function keep(gw, to) {
-  for (const end of ['', '-wal']) {
+  for (const end of ['', '-wal', '.remembered']) {
     if (existsSync(gw.ledgerFile + end)) copyFileSync(gw.ledgerFile + end, to + end);
   }
 }
 function putBack(gw, from) {
-  for (const end of ['', '-wal', '-shm']) rmSync(gw.ledgerFile + end, { force: true });
-  for (const end of ['', '-wal']) if (existsSync(from + end)) copyFileSync(from + end, gw.ledgerFile + end);
+  for (const end of ['', '-wal', '-shm', '.remembered']) rmSync(gw.ledgerFile + end, { force: true });
+  for (const end of ['', '-wal', '.remembered']) if (existsSync(from + end)) copyFileSync(from + end, gw.ledgerFile + end);
 }
 
 test('a ledger that grows is followed; one that was put back is a rollback, and another future a fork', async (t) => {
