@@ -8,6 +8,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { ANYBODY, BIN, startGateway, until, writ } from '../support/gateway.mjs';
 import { AUD, ISS, digest, guardFolder, issuer, startGuard } from '../support/guard.mjs';
@@ -437,13 +438,16 @@ test('over stdio the official filesystem server writes for a good credential alo
 
 test('a guard whose stdio server does not start says why', async (t) => {
   const dir = await guardFolder(t, (await issuer()).jwks);
-  const end = (...server) => {
-    const run = spawnSync(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used', '--', ...server], { cwd: dir, encoding: 'utf8' });
-    return run.stderr.trimEnd().split('\n').map((line) => JSON.parse(line)).find((l) => l.event === 'server_ended');
+  const end = async (...server) => { // its client stays: a guard that lost both says nothing of its server
+    const guard = spawn(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used', '--', ...server], { cwd: dir });
+    const log = text(guard.stderr);
+    await once(guard, 'exit');
+    guard.stdin.destroy();
+    return (await log).trimEnd().split('\n').map((line) => JSON.parse(line)).find((l) => l.event === 'server_ended');
   };
-  const spoke = end('sh', '-c', 'echo "no licence" >&2; exit 3');
+  const spoke = await end('sh', '-c', 'echo "no licence" >&2; exit 3');
   assert.deepEqual([spoke.level, spoke.why, spoke.detail, spoke.said], ['error', 'exited', 3, 'no licence']);
-  const gone = end('/nonexistent/server');
+  const gone = await end('/nonexistent/server');
   assert.deepEqual([gone.why, gone.error], ['not_started', 'No such file or directory']);
 });
 

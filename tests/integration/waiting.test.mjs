@@ -230,9 +230,9 @@ test('SDK v2 of 2026-07-28 waits for the verdict by itself, over several rounds'
   assert.equal((await calling).content[0].text, 'ran 1');
   assert.deepEqual(people.opened, [`http://127.0.0.1:${gw.adminPort}/reviews/${id}`], 'asked once');
   // a verdict against it is told as an error of the call
-  const refused = client.callTool({ name: 'up__pay', arguments: { amount: 2 } });
+  const refused = assert.rejects(client.callTool({ name: 'up__pay', arguments: { amount: 2 } }), (e) => e.code === -31001 && e.data.reason === 'approval_rejected');
   await vote(gw, EVE, (await openReview(gw)).id, 'reject');
-  await assert.rejects(refused, (e) => e.code === -31001 && e.data.reason === 'approval_rejected');
+  await refused;
   await client.close();
   assert.equal(up.calls.length, 1);
   gw.verify();
