@@ -350,7 +350,7 @@ make_room(struct loading *l, struct writ_reread *records)
         return WRIT_DONE;
     }
     writ_reread_rest(records);
-    writ_once_sweep(ledger, l->wall_us);
+    writ_once_sweep(ledger);
     WRIT_TRY(writ_once_work(ledger, SIZE_MAX, l->err));
     /* no reader needs what is in the write-ahead log: it is folded in and begun anew */
     (void)sqlite3_wal_checkpoint_v2(ledger->disk.db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
@@ -501,7 +501,9 @@ load(struct loading *l)
 
     WRIT_TRY(writ_once_begin(l->ledger, l->err));
     WRIT_TRY(load_head(l));
-    l->since_us = l->wall_us - kept_us;
+    /* not from the clock, which may be ahead and go back: every later call is after the last record
+     */
+    l->since_us = l->ledger->last_us - kept_us;
     WRIT_TRY(writ_disk_since(
         &l->ledger->disk, l->ledger->next_leaf, l->since_us, &l->first_leaf, l->err));
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */
@@ -538,7 +540,7 @@ writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
     }
     result = load(&l);
     if (writ_is_ok(result)) {
-        writ_once_sweep(ledger, l.wall_us);
+        writ_once_sweep(ledger);
         result = writ_ending_flush(ledger);
         if (writ_is_ok(result) && ledger->options.resume) {
             result = writ_resuming_end_all(ledger);

@@ -1,4 +1,5 @@
-/* 1. What is left out stands no more: its time has passed, and its boundary is sealed.
+/* 1. What is left out stands no more: its time has passed by `last_us`, and its boundary is
+ *    sealed.
  * 2. Of two entries of one tag the later one counts: the earlier one stood no more when it was
  * made.
  */
@@ -96,7 +97,7 @@ end_block(struct writ_making *build, struct writ_err *err)
 
 static WRIT_RESULT
 take_entry(struct writ_ledger *ledger, struct writ_making *build, const uint8_t *entry,
-    int64_t now_us, struct writ_err *err)
+    struct writ_err *err)
 {
     uint8_t *end =
         build->bytes + build->ready * WRIT_SEGMENT_BLOCK + build->tail * WRIT_SEGMENT_ENTRY;
@@ -105,7 +106,7 @@ take_entry(struct writ_ledger *ledger, struct writ_making *build, const uint8_t 
     struct writ_held held;
 
     writ_segment_read(entry, &held);
-    if (again || !writ_once_stands(ledger, &held, now_us)) { /* keeps (1) */
+    if (again || !writ_once_stands(ledger, &held, ledger->last_us)) { /* keeps (1) */
         return WRIT_DONE;
     }
     (void)writ_view_place(writ_view(entry, WRIT_SEGMENT_ENTRY), (char *)end);
@@ -117,7 +118,6 @@ WRIT_RESULT
 writ_making_blocks(
     struct writ_ledger *ledger, struct writ_making *build, size_t most, struct writ_err *err)
 {
-    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
     const uint8_t *entry;
 
     while (!build->ended && build->ready < most) {
@@ -126,7 +126,7 @@ writ_making_blocks(
             WRIT_TRY(end_block(build, err));
             build->ended = true;
         } else {
-            WRIT_TRY(take_entry(ledger, build, entry, now_us, err));
+            WRIT_TRY(take_entry(ledger, build, entry, err));
         }
     }
     return WRIT_DONE;

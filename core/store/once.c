@@ -1,6 +1,8 @@
 /* 1. A claim is in memory until the segment that has it is on the disk, whole.
  * 2. A segment is in the list until the one that it was merged into is on the disk, whole; its
- *    blocks are deleted after that. */
+ *    blocks are deleted after that.
+ * 3. A claim is left out, or freed, only when its time has passed by `last_us`, which every later
+ *    call comes after. The clock may show a time for a while and then go back. */
 #include "store/once.h"
 
 #include "store/group.h"
@@ -162,7 +164,6 @@ begin_flush(struct writ_ledger *ledger, size_t holds)
 {
     struct writ_making *build = &ledger->once.flush;
     uint8_t *entries = writ_alloc(2 * holds * WRIT_SEGMENT_ENTRY);
-    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
     const struct writ_hold *hold = ledger->claims.first;
     size_t n = 0;
 
@@ -170,7 +171,7 @@ begin_flush(struct writ_ledger *ledger, size_t holds)
         return; /* tried again in the next turn */
     }
     for (size_t i = 0; i < holds; i++, hold = hold->next) {
-        if (writ_once_stands(ledger, &hold->held, now_us)) {
+        if (writ_once_stands(ledger, &hold->held, ledger->last_us)) { /* keeps (3) */
             writ_segment_put(WRIT_SEGMENT_KEY, hold->by_key.tag, &hold->held,
                 entries + n++ * WRIT_SEGMENT_ENTRY);
             writ_segment_put(WRIT_SEGMENT_INTENT, hold->by_intent.tag, &hold->held,
@@ -242,10 +243,9 @@ take_out(struct writ_once *once, struct writ_segment *segment)
 static void
 look_for_due(struct writ_ledger *ledger)
 {
-    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
     struct writ_segment *segment = ledger->once.list;
 
-    while (segment != NULL && segment->due_us > now_us) {
+    while (segment != NULL && segment->due_us > ledger->last_us) { /* keeps (3) */
         segment = segment->next;
     }
     if (segment == NULL) {
@@ -356,11 +356,10 @@ complete(struct writ_ledger *ledger, struct writ_making *build)
 {
     struct writ_once *once = &ledger->once;
     struct writ_segment *made = WRIT_TAKE(build->made);
-    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
 
-    if (made->due_us <= now_us) { /* kept for the sake of open boundaries: looked at from time to
-                                     time */
-        made->due_us = now_us + longest_us(ledger) / DUE_PARTS + 1;
+    if (made->due_us <= ledger->last_us) { /* kept for the sake of open boundaries: looked at from
+                                     time to time */
+        made->due_us = ledger->last_us + longest_us(ledger) / DUE_PARTS + 1;
     }
     if (made->entries > 0) {
         put_in(once, made, build->sources[0].segment);
@@ -428,14 +427,14 @@ writ_once_work(struct writ_ledger *ledger, size_t slices, struct writ_err *err)
 /* ---- in memory ---- */
 
 void
-writ_once_sweep(struct writ_ledger *ledger, int64_t now_us)
+writ_once_sweep(struct writ_ledger *ledger)
 {
     struct writ_hold *hold = ledger->claims.first;
 
     while (hold != NULL && ledger->once.flush.made == NULL) { /* a flush counts them */
         struct writ_hold *next = hold->next;
 
-        if (!writ_once_stands(ledger, &hold->held, now_us)) {
+        if (!writ_once_stands(ledger, &hold->held, ledger->last_us)) { /* keeps (3) */
             writ_claims_remove(&ledger->claims, hold);
         }
         hold = next;

@@ -60,7 +60,7 @@ void writ_once_written(struct writ_ledger *ledger);
 /** All that there is to do, in transactions of its own, at most `slices` of them. */
 WRIT_RESULT writ_once_work(struct writ_ledger *ledger, size_t slices, struct writ_err *err);
 /** Frees claims in memory whose time has passed. */
-void writ_once_sweep(struct writ_ledger *ledger, int64_t now_us);
+void writ_once_sweep(struct writ_ledger *ledger);
 /** Empties the table, before the records are read again. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_once_begin(struct writ_ledger *ledger, struct writ_err *err);
 

@@ -328,7 +328,7 @@ tick(struct writ_ledger *ledger, bool idle)
     }
     if (mono_us - ledger->ticked_us >= WRIT_STORE_TICK_US) {
         ledger->ticked_us = mono_us;
-        writ_once_sweep(ledger, writ_clock_wall_us(ledger->options.clock));
+        writ_once_sweep(ledger);
         writ_waits_sweep(ledger);
         if (ledger->kept != NULL) {
             WRIT_IGNORE(writ_ending_flush(ledger)); /* what is left is still kept */

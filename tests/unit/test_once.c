@@ -140,6 +140,51 @@ START_TEST(segments_are_dropped_when_nothing_in_them_stands)
 }
 END_TEST
 
+/* The clock shows another time for a while, in which nothing is recorded. */
+static void
+jump(struct writ_kit *kit, int64_t by_us, bool closed)
+{
+    if (closed) {
+        writ_kit_close(kit);
+    }
+    atomic_fetch_add(&kit->wall_us, by_us);
+    if (closed) {
+        writ_kit_open(kit);
+    }
+    for (int i = 0; i < 10; i++) { /* the writer does what is due */
+        atomic_fetch_add(&kit->mono_us, 2 * WRIT_KIT_S);
+        writ_kit_turn(kit);
+    }
+    atomic_fetch_add(&kit->wall_us, -by_us);
+}
+
+static void
+frees_nothing(int calls, bool closed)
+{
+    struct writ_kit kit;
+
+    start(&kit);
+    for (int i = 0; i < calls; i++) {
+        writ_kit_run(&kit, (spec){.key = key_of(i)});
+    }
+    ck_assert_int_eq(writ_kit_seal(&kit, "run", NULL), WRIT_OK);
+    jump(&kit, 2 * kit.options.claim_kept_us, closed);
+    for (int i = 0; i < calls; i++) {
+        (void)refused(
+            &kit, (spec){.key = key_of(i), .boundary = "later"}, WRIT_REASON_DUPLICATE_OUTCOME);
+    }
+    writ_kit_wipe(&kit);
+}
+
+START_TEST(a_clock_that_jumps_ahead_and_back_frees_no_key)
+{
+    frees_nothing(2, false); /* in memory */
+    frees_nothing(2, true);
+    frees_nothing(CALLS, false); /* on the disk */
+    frees_nothing(CALLS, true);
+}
+END_TEST
+
 static void
 poisons(const char *sql)
 {
@@ -261,4 +306,5 @@ END_TEST
 WRIT_UNIT_MAIN("once", a_key_on_the_disk_is_taken_as_one_in_memory_is,
     segments_are_dropped_when_nothing_in_them_stands,
     a_block_that_was_changed_poisons_the_ledger_and_frees_no_key,
+    a_clock_that_jumps_ahead_and_back_frees_no_key,
     whatever_happens_a_key_is_taken_as_long_as_it_should_be)
