@@ -114,7 +114,10 @@ void
 writ_group_trouble(struct writ_ledger *ledger, const struct writ_err *err)
 {
     ledger->refusing = true;
-    ledger->why = *err;
+    if (!ledger->why_stays) {
+        ledger->why = *err;
+    }
+    ledger->why_stays = ledger->disk.poisoned;
 }
 
 writ_result

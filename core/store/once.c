@@ -285,6 +285,9 @@ advance(struct writ_ledger *ledger, struct writ_making *build, size_t most)
 
     if (build->made != NULL && !writ_is_ok(writ_making_blocks(ledger, build, most, &err))) {
         give_up(ledger, build); /* begun again in a later turn */
+        if (ledger->disk.poisoned) {
+            writ_group_trouble(ledger, &err);
+        }
     }
 }
 

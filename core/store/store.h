@@ -140,8 +140,9 @@ struct writ_ledger {
     int64_t ticked_us, pruned_us; /* monotonic */
     int64_t last_commit_us;
     uint64_t groups;
-    bool refusing; /* the last write failed */
-    bool stopping; /* seen by the writer */
+    bool refusing;  /* the last write failed */
+    bool why_stays; /* `why` says what poisoned the ledger: what comes of that is no news */
+    bool stopping;  /* seen by the writer */
     struct writ_err why;
 
     pthread_t thread;

@@ -218,6 +218,34 @@ START_TEST(a_block_that_was_changed_poisons_the_ledger_and_frees_no_key)
 }
 END_TEST
 
+START_TEST(a_merge_that_finds_a_changed_block_says_so)
+{
+    uint64_t leaves[CALLS];
+    struct writ_kit kit;
+    struct writ_ledger_health health;
+
+    start(&kit);
+    run_all(&kit, leaves);
+    settle(&kit);
+    writ_kit_sql(&kit, "UPDATE segment SET bytes = x''");
+    writ_kit_pass(&kit, 2 * kit.options.claim_kept_us); /* its run is open: they are made anew */
+    for (int i = 0; i < 4; i++) { /* the first of them finds it, and the others come after */
+        call *c = writ_kit_call(&kit, (spec){.boundary = "later",
+                                          .route = WRIT_DECISION_ALLOW,
+                                          .duplicates = WRIT_DUPLICATES_ALLOW});
+
+        (void)writ_kit_decide(&kit, c);
+        ck_assert(i == 0 || !c->entry.decision.granted);
+        writ_kit_call_free(c);
+    }
+    health = writ_kit_health(&kit);
+    ck_assert_int_eq(health.state, WRIT_LEDGER_POISONED);
+    ck_assert_msg(strstr(health.why.text, "changed behind the gateway's back: block") != NULL, "%s",
+        health.why.text);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 /* ---- against a model ---- */
 
 #define KEYS   12
@@ -306,5 +334,5 @@ END_TEST
 WRIT_UNIT_MAIN("once", a_key_on_the_disk_is_taken_as_one_in_memory_is,
     segments_are_dropped_when_nothing_in_them_stands,
     a_block_that_was_changed_poisons_the_ledger_and_frees_no_key,
-    a_clock_that_jumps_ahead_and_back_frees_no_key,
+    a_clock_that_jumps_ahead_and_back_frees_no_key, a_merge_that_finds_a_changed_block_says_so,
     whatever_happens_a_key_is_taken_as_long_as_it_should_be)
