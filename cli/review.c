@@ -13,6 +13,7 @@
 #define REVIEW_ARENA ((size_t)64 << 20)
 #define OUT_MAX      ((size_t)64 << 20)
 #define PATH_MAX     4096
+#define REVIEWS      "{\"reviews\":["
 #define LINE_TEXT    200 /* bytes of a text in a line for people */
 
 /** One command while it runs. */
@@ -242,7 +243,7 @@ list_one(void *ctx, struct writ_view id)
         return false;
     }
     if (l->cli->json) {
-        writ_buf_str(&l->out, l->out.len > 1 ? "," : "");
+        writ_buf_str(&l->out, l->out.len > sizeof REVIEWS - 1 ? "," : "");
         w = writ_write_to(&l->out);
         writ_write_object_begin(&w);
         put_summary(l, &w);
@@ -307,13 +308,13 @@ writ_command_review_list(const struct writ_cli *cli)
         return WRIT_EXIT_USAGE;
     }
     result = begin(&l, cli, is_url(cli));
-    writ_buf_str(&l.out, cli->json ? "[" : "");
+    writ_buf_str(&l.out, cli->json ? REVIEWS : "");
     if (writ_is_ok(result)) {
         result =
             l.reader == NULL ? list_asked(&l) : writ_reader_reviews(l.reader, list_one, &l, &l.err);
     }
     result = writ_is_ok(result) ? l.failed : result;
-    writ_buf_str(&l.out, cli->json ? "]\n" : "");
+    writ_buf_str(&l.out, cli->json ? "]}\n" : "");
     return finish(&l, result);
 }
 

@@ -274,9 +274,10 @@ writ_command_vectors_run(const struct writ_cli *cli)
         return writ_cli_fail(cli, result, &err);
     }
     if (cli->json) {
-        writ_cli_print("{\"failed\":[" WRIT_VIEW_FMT "],\"passed\":%llu,\"skipped\":%llu}\n",
+        writ_cli_print("{\"failures\":[" WRIT_VIEW_FMT
+                       "],\"passed\":%llu,\"failed\":%llu,\"skipped\":%llu}\n",
             WRIT_VIEW_ARG(writ_buf_view(&run.report)), (unsigned long long)run.passed,
-            (unsigned long long)run.skipped);
+            (unsigned long long)run.failed, (unsigned long long)run.skipped);
     } else {
         writ_cli_put(writ_buf_view(&run.report));
         writ_cli_print("%llu passed, %llu failed, %llu files of other formats\n",

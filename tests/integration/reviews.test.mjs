@@ -71,7 +71,7 @@ test('list and show ask a gateway as they read a ledger', async (t) => {
     for (const id of ids) both('show', id, ...more);
   }
   assert.match(both('show', ids[0]), /voter "ann" weight 1: reject[^]*arguments \{"amount":100,"to":"x"\}/);
-  assert.equal(JSON.parse(both('list', '--json')).length, 2);
+  assert.equal(JSON.parse(both('list', '--json')).reviews.length, 2);
 
   const other = writ(['review', 'list', url, '--token', token(OTHER)]);
   assert.deepEqual([other.code, other.out], [0, ''], 'who does not see a review is not told of it');
@@ -83,7 +83,7 @@ test('list and show ask a gateway as they read a ledger', async (t) => {
 
   for (const who of [BOB, EVE]) await vote(gw, who, ids[0], 'reject');
   both('show', ids[0]);
-  assert.equal(JSON.parse(writ(['review', 'list', url, '--token', token(ANN), '--json']).out).length, 1);
+  assert.equal(JSON.parse(writ(['review', 'list', url, '--token', token(ANN), '--json']).out).reviews.length, 1);
 });
 
 test('voters see the conditions that want the approval, and who asks does not', async (t) => {

@@ -127,7 +127,7 @@ test('a case that differs is named, and where; other formats are left alone, and
     assert.ok(text.stdout.includes(`set.json: ${set.cases[1].id}:\n~ /documents/0/holds false -> true\n`), text.stdout);
     assert.match(text.stdout, /22 passed, 1 failed, 2 files of other formats\n$/);
     const json = JSON.parse(run(folder, '--json').stdout);
-    assert.deepEqual([json.passed, json.skipped, json.failed.map(({ id }) => id)], [22, 2, [set.cases[1].id]]);
+    assert.deepEqual([json.passed, json.skipped, json.failures.map(({ id }) => id)], [22, 2, [set.cases[1].id]]);
     assert.equal(run(join(folder, 'other.json')).status, 1, 'a file that is named has to be a set');
     rmSync(join(folder, 'set.json'));
     assert.equal(run(folder).status, 1, 'nothing was run');
