@@ -313,16 +313,13 @@ writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err
     struct counting c = {.ledger = ledger,
         .known_us = ledger->charges_us,
         .window_us = window_us,
-        .now_us = writ_clock_wall_us(ledger->options.clock),
+        .now_us = ledger->last_us, /* not the clock: it may be ahead, and go back */
         .err = err};
     uint64_t from = 0;
     writ_result result;
 
     if (window_us <= ledger->charges_us) {
         return WRIT_DONE;
-    }
-    if (ledger->last_us > c.now_us) {
-        c.now_us = ledger->last_us;
     }
     c.arena = writ_arena_new(CHARGES_ARENA);
     if (c.arena == NULL) {

@@ -204,7 +204,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
     int before = sqlite3_total_changes(disk->db);
     writ_result result;
 
-    writ_budgets_prune(&ledger->budgets, now_us);
+    writ_budgets_prune(&ledger->budgets, ledger->last_us); /* the clock may be ahead, and go back */
     WRIT_TRY(writ_file_same(&ledger->file, err));
     WRIT_TRY(writ_disk_begin(disk, err));
     result = delete_expired(ledger, now_us, err);

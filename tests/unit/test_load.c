@@ -169,6 +169,9 @@ START_TEST(budgets_of_windows_that_have_passed_are_forgotten)
     fill(&kit);
     writ_kit_pass(&kit, 3600 * WRIT_KIT_S);
     writ_kit_open(&kit);
+    writ_kit_run(&kit, (spec){.key = "later", .boundary = "later"}); /* it shows that they have */
+    atomic_fetch_add(&kit.mono_us, 120 * WRIT_KIT_S);
+    writ_kit_turn(&kit);
     ck_assert_uint_eq(writ_kit_health(&kit).budgets, 0);
     writ_kit_wipe(&kit);
 }

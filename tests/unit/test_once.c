@@ -218,6 +218,26 @@ START_TEST(a_block_that_was_changed_poisons_the_ledger_and_frees_no_key)
 }
 END_TEST
 
+START_TEST(a_clock_that_jumps_ahead_and_back_frees_no_budget)
+{
+    struct writ_reservation hourly = writ_kit_budget();
+    spec what = {.reservations = &hourly, .reservations_n = 1, .duplicates = WRIT_DUPLICATES_ALLOW};
+
+    for (int closed = 0; closed < 2; closed++) {
+        struct writ_kit kit;
+
+        start(&kit);
+        for (int i = 0; i < 9; i++) {
+            writ_kit_run(&kit, what);
+        }
+        atomic_fetch_add(&kit.mono_us, 120 * WRIT_KIT_S); /* looked at again */
+        jump(&kit, 7200 * WRIT_KIT_S, closed == 1);
+        (void)refused(&kit, what, WRIT_REASON_BUDGET_EXCEEDED);
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
 START_TEST(a_merge_that_finds_a_changed_block_says_so)
 {
     uint64_t leaves[CALLS];
@@ -334,5 +354,6 @@ END_TEST
 WRIT_UNIT_MAIN("once", a_key_on_the_disk_is_taken_as_one_in_memory_is,
     segments_are_dropped_when_nothing_in_them_stands,
     a_block_that_was_changed_poisons_the_ledger_and_frees_no_key,
-    a_clock_that_jumps_ahead_and_back_frees_no_key, a_merge_that_finds_a_changed_block_says_so,
+    a_clock_that_jumps_ahead_and_back_frees_no_key,
+    a_clock_that_jumps_ahead_and_back_frees_no_budget, a_merge_that_finds_a_changed_block_says_so,
     whatever_happens_a_key_is_taken_as_long_as_it_should_be)
