@@ -58,7 +58,8 @@ static const struct fault faults[] = {
     {"u/t: {scope: s, budgets: [{window: 1h}]}",
         "c.yaml:4: /tools/u~1t/budgets/0: wants exactly one of calls and sum\n"},
     {"u/t: {scope: s, budgets: [{calls: 1}]}",
-        "c.yaml:4: /tools/u~1t/budgets/0: lacks window: Length of a window. Windows follow each other from 1970 on.\n"},
+        "c.yaml:4: /tools/u~1t/budgets/0: lacks window: Length of a window. Windows follow each "
+        "other from 1970 on.\n"},
     {"u/t: {scope: s, budgets: [{window: 1h, calls: 1, per: [agent, agent]}]}",
         "c.yaml:4: /tools/u~1t/budgets/0/per: wants agent, tenant and tool, each once at most\n"},
     {"u/t: {scope: s, budgets: [{window: 1h, calls: 1, per: [role]}]}",
