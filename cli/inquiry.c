@@ -32,8 +32,8 @@ writ_inquiry_wipe(struct writ_inquiry *inquiry)
     writ_arena_free(inquiry->arena);
 }
 
-bool
-writ_inquiry_is_id(struct writ_view id)
+static bool
+is_id(struct writ_view id)
 {
     for (size_t i = 0; i < id.len; i++) {
         char c = id.ptr[i];
@@ -43,6 +43,17 @@ writ_inquiry_is_id(struct writ_view id)
         }
     }
     return id.len > 0;
+}
+
+WRIT_RESULT
+writ_inquiry_check_id(struct writ_view id, const char *what, struct writ_err *err)
+{
+    if (!is_id(id)) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "not the id of %s: an id has letters, digits and hyphens only. Copy it from the list",
+            what);
+    }
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT

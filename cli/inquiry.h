@@ -29,8 +29,14 @@ struct writ_inquiry {
 WRIT_RESULT writ_inquiry_begin(struct writ_inquiry *ret, const struct writ_cli *cli);
 void writ_inquiry_wipe(struct writ_inquiry *inquiry);
 
-/** Whether all bytes of an id need no escape in a URL; others are no id of ours. */
-bool writ_inquiry_is_id(struct writ_view id);
+/**
+ * Checks an id that becomes a part of a URL: one or more letters, digits and hyphens.
+ *
+ * @param what  what the id names, such as "a review", for the error
+ *
+ * @return WRIT_OK, or WRIT_E_INVALID with `err` filled
+ */
+WRIT_RESULT writ_inquiry_check_id(struct writ_view id, const char *what, struct writ_err *err);
 
 /**
  * Asks for a path of the listener.

@@ -113,10 +113,11 @@ writ_command_kill_lift(const struct writ_cli *cli)
     WRIT_AUTO(struct writ_inquiry, writ_inquiry_wipe) inquiry = {0};
     struct writ_view id = writ_cli_operand(cli, 1);
     writ_auto_buf path = writ_buf_make(PATH_MAX);
+    struct writ_err err = {0};
     writ_result result;
 
-    if (!writ_inquiry_is_id(id)) {
-        return writ_cli_usage(cli, "this is no id of a stop");
+    if (!writ_is_ok(writ_inquiry_check_id(id, "a stop", &err))) {
+        return writ_cli_usage(cli, "%s", err.text);
     }
     writ_buf_fmt(&path, KILLS "/" WRIT_VIEW_FMT "/lift%c", WRIT_VIEW_ARG(id), '\0');
     result = writ_inquiry_begin(&inquiry, cli);

@@ -122,9 +122,7 @@ ask_review(struct looking *l, struct writ_view id)
     struct writ_view *items;
     size_t n = 0;
 
-    if (!writ_inquiry_is_id(id)) {
-        WRIT_FAIL(&l->err, WRIT_E_INVALID, "this is no id of a review");
-    }
+    WRIT_TRY(writ_inquiry_check_id(id, "a review", &l->err));
     writ_buf_fmt(&path, "/v1/reviews/" WRIT_VIEW_FMT "%c", WRIT_VIEW_ARG(id), '\0');
     WRIT_TRY(writ_buf_check(&path, &l->err));
     WRIT_TRY(writ_inquiry_ask(&l->inquiry, path.ptr, NULL));
@@ -255,7 +253,7 @@ list_one(void *ctx, struct writ_view id)
     return true;
 }
 
-/* Whether it failed only because the review is no longer there; then that is forgotten. */
+/* True when the gateway answered that it has no such review; clears that error. */
 static bool
 is_gone(struct looking *l)
 {

@@ -15,9 +15,7 @@ ask(struct writ_inquiry *s, const char *deed, const char *body)
     struct writ_view id = writ_cli_operand(s->cli, 1);
     writ_auto_buf path = writ_buf_make(PATH_MAX);
 
-    if (!writ_inquiry_is_id(id)) {
-        WRIT_FAIL(&s->err, WRIT_E_INVALID, "this is no id of a review");
-    }
+    WRIT_TRY(writ_inquiry_check_id(id, "a review", &s->err));
     writ_buf_fmt(&path, "/v1/reviews/" WRIT_VIEW_FMT "%s%c", WRIT_VIEW_ARG(id), deed, '\0');
     WRIT_TRY(writ_buf_check(&path, &s->err));
     return writ_inquiry_ask(s, path.ptr, body);

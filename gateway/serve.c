@@ -254,41 +254,20 @@ upstreams_silent(void *ctx)
     return n;
 }
 
-static int64_t
-ledger_records(void *ctx)
-{
-    struct writ_ledger_health health;
-
-    writ_ledger_health(ctx, &health);
-    return (int64_t)health.records;
-}
-
-static int64_t
-ledger_queued(void *ctx)
-{
-    struct writ_ledger_health health;
-
-    writ_ledger_health(ctx, &health);
-    return (int64_t)health.queued;
-}
-
-static int64_t
-claims(void *ctx)
-{
-    struct writ_ledger_health health;
-
-    writ_ledger_health(ctx, &health);
-    return (int64_t)health.claims;
-}
-
-static int64_t
-reviews_open(void *ctx)
-{
-    struct writ_ledger_health health;
-
-    writ_ledger_health(ctx, &health);
-    return (int64_t)health.reviews;
-}
+/* One number of the ledger's health, as a gauge asks for it. */
+#define LEDGER_GAUGE(name, member)                                                                 \
+    static int64_t name(void *ctx)                                                                 \
+    {                                                                                              \
+        struct writ_ledger_health health;                                                          \
+                                                                                                   \
+        writ_ledger_health(ctx, &health);                                                          \
+        return (int64_t)health.member;                                                             \
+    }
+LEDGER_GAUGE(ledger_records, records)
+LEDGER_GAUGE(ledger_queued, queued)
+LEDGER_GAUGE(claims, claims)
+LEDGER_GAUGE(reviews_open, reviews)
+#undef LEDGER_GAUGE
 
 static void
 ask_ledger(struct writ_gateway *gateway)
