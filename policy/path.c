@@ -34,6 +34,30 @@ has_control(struct writ_view text)
     return false;
 }
 
+/* True when software could read the component as `..`: Windows cuts off spaces and dots (`+` is a
+ * space in a form), servers in Java cut off what follows `;`, NTFS has streams behind `:`, and a
+ * URL ends its path at `?` or `#`. `...` without a space is a name. */
+static bool
+is_parent(struct writ_view part)
+{
+    size_t dots = 0, spaces = 0;
+
+    for (size_t i = 0; i < part.len; i++) {
+        char c = part.ptr[i];
+        if (c == ';' || c == ':' || c == '?' || c == '#') {
+            break;
+        }
+        if (c == '.') {
+            dots++;
+        } else if (c == ' ' || c == '+') {
+            spaces++;
+        } else {
+            return false;
+        }
+    }
+    return dots == 2 || (dots > 2 && spaces > 0);
+}
+
 static bool
 is_plainly_devious(struct writ_view text)
 {
@@ -43,14 +67,14 @@ is_plainly_devious(struct writ_view text)
         return true;
     }
     while (component(&text, &part)) {
-        if (writ_view_is(part, "..")) {
+        if (is_parent(part)) {
             return true;
         }
     }
     return false;
 }
 
-/* ---- what a path would be if somebody decoded it */
+/* ---- what a path becomes when software decodes it */
 
 static int
 hex_value(char c)
@@ -78,7 +102,7 @@ hex_number(struct writ_view text, size_t digits)
     return value;
 }
 
-/* Some characters of UTF-8, as bytes. */
+/* Some characters, as bytes. */
 struct piece {
     char bytes[4];
     size_t len;
@@ -127,6 +151,13 @@ fold(uint32_t point, struct piece *ret)
     case 0x215f: /* fraction numerator one: NFKC makes a fraction slash of it */
         *ret = piece_of("1/");
         return true;
+    case 0x2047: /* two question marks */
+    case 0x2048: /* question and exclamation mark */
+        *ret = piece_of("?");
+        return true;
+    case 0x2a74: /* double colon equal */
+        *ret = piece_of("::=");
+        return true;
     default:
         break;
     }
@@ -143,6 +174,21 @@ fold(uint32_t point, struct piece *ret)
         }
     }
     return false;
+}
+
+/* The character that an escape names. Only what a piece of a path can be matters. */
+static struct piece
+piece_of_point(uint32_t point)
+{
+    struct piece piece;
+
+    if (point < 0x80) {
+        return (struct piece){.bytes = {(char)point}, .len = 1};
+    }
+    if (point < 0xa0) {
+        return piece_of("\x7f"); /* C1: as refused as any control character */
+    }
+    return fold(point, &piece) ? piece : piece_of("_");
 }
 
 /* The overlong UTF-8 forms that percent escapes can spell (RFC 3629 10). */
@@ -165,7 +211,6 @@ static size_t
 decode_escape(struct writ_view text, struct piece *ret)
 {
     int value = hex_number(writ_view_sub(text, 1, 2), 2);
-    uint32_t point;
 
     if (value >= 0) {
         *ret = (struct piece){.bytes = {(char)value}, .len = 1};
@@ -176,17 +221,69 @@ decode_escape(struct writ_view text, struct piece *ret)
     if (value < 0) {
         return 0;
     }
-    point = (uint32_t)value;
-    if (point < 0x80) {
-        *ret = (struct piece){.bytes = {(char)point}, .len = 1};
-    } else if (!fold(point, ret)) {
-        *ret = piece_of("_"); /* some other character */
-    }
+    *ret = piece_of_point((uint32_t)value);
     return 6;
 }
 
-/* One unit at the start of `text` and how many bytes it takes: an escape is decoded, a look-alike
- * is folded; 0 when it is a byte that stays. */
+static const struct {
+    const char *name;
+    uint32_t point;
+} entities[] = {
+#define ROW(name, point) {name, point},
+    WRIT_ENTITIES(ROW)
+#undef ROW
+};
+
+/* The number behind `&#`, in decimal or behind an x in hexadecimal; 0 when there is none. */
+static size_t
+decode_number(struct writ_view text, struct piece *ret)
+{
+    bool hex = text.len > 2 && (text.ptr[2] | 0x20) == 'x';
+    size_t first = hex ? 3 : 2, at = first;
+    uint32_t point = 0;
+
+    for (; at < text.len; at++) {
+        int digit = hex_value(text.ptr[at]);
+        if (digit < 0 || (digit > 9 && !hex)) {
+            break;
+        }
+        if (point <= 0x10ffff) { /* a larger number names no character, whatever follows */
+            point = point * (hex ? 16 : 10) + (uint32_t)digit;
+        }
+    }
+    if (at == first) {
+        return 0;
+    }
+    *ret = piece_of_point(point);
+    return at + (at < text.len && text.ptr[at] == ';' ? 1 : 0);
+}
+
+/* The HTML entity at the start of `text`, &#46; or &period;, also without its `;` where parsers of
+ * HTML read it so; 0 when there is none. */
+static size_t
+decode_entity(struct writ_view text, struct piece *ret)
+{
+    if (text.len > 1 && text.ptr[1] == '#') {
+        return decode_number(text, ret);
+    }
+    for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++) {
+        struct writ_view name, rest = writ_view_sub(text, 1, text.len);
+
+        if (rest.len == 0 || rest.ptr[0] != entities[i].name[0]) {
+            continue; /* nearly every row: a long text may be full of ampersands */
+        }
+        name = writ_view_str(entities[i].name);
+        if (writ_view_has_prefix(rest, name)) {
+            rest = writ_view_sub(rest, name.len, rest.len);
+            *ret = piece_of_point(entities[i].point);
+            return 1 + name.len + (rest.len > 0 && rest.ptr[0] == ';' ? 1 : 0);
+        }
+    }
+    return 0;
+}
+
+/* One unit at the start of `text` and how many bytes it takes: an escape or entity is decoded, a
+ * look-alike is folded; 0 when it is a byte that stays. */
 static size_t
 decode_unit(struct writ_view text, struct piece *ret)
 {
@@ -195,6 +292,9 @@ decode_unit(struct writ_view text, struct piece *ret)
 
     if (text.ptr[0] == '%') {
         return decode_escape(text, ret);
+    }
+    if (text.ptr[0] == '&') {
+        return decode_entity(text, ret);
     }
     if ((unsigned char)text.ptr[0] < 0x80) {
         return 0;
@@ -230,7 +330,7 @@ decode_round(char *bytes, size_t *len)
     return changed;
 }
 
-/* keeps "also where it would appear only once somebody decoded it" */
+/* keeps "also where it appears only after decoding" */
 static bool
 is_disguised(struct writ_view path)
 {
@@ -257,8 +357,12 @@ is_disguised(struct writ_view path)
 static bool
 needs_decoding(struct writ_view path)
 {
+    struct piece piece;
+
     for (size_t i = 0; i < path.len; i++) {
-        if (path.ptr[i] == '%' || (unsigned char)path.ptr[i] >= 0x80) {
+        char c = path.ptr[i];
+        if (c == '%' || (unsigned char)c >= 0x80 ||
+            (c == '&' && decode_entity(writ_view_sub(path, i, path.len), &piece) > 0)) {
             return true;
         }
     }

@@ -1,12 +1,13 @@
 /* path.h - is a path inside a directory? For the op `under` (security.md J5).
  *
  * Lexical: nothing is looked up, so symbolic links are out of sight (docs/policy.md says so). A
- * path must be absolute; doubled slashes and `.` components are normalized away; a `..` component,
- * NUL, any control character, a backslash, or `//` at the front is refused, also where it would
- * appear only once somebody decoded percent escapes, folded what NFKC and the code pages of Windows
- * make a dot, a slash or an escape of (fold.tbl.h), or left out characters that hide. What is
- * inside is decided by whole components, so /srv/sandbox-evil is not under /srv/sandbox; the
- * directory itself is. */
+ * path must be absolute; doubled slashes and `.` components are normalized away. Refused are NUL,
+ * any control character, a backslash, `//` at the front, and a component that is `..` or that
+ * software could read as `..`: `..` with spaces or dots around (`.. `), or followed by `;`, `:`,
+ * `?` or `#`. The same holds for what appears only after software decoded percent escapes and HTML
+ * entities, folded what NFKC and the code pages of Windows make a piece of a path (fold.tbl.h), or
+ * left out characters that hide. What is inside is decided by whole components, so
+ * /srv/sandbox-evil is not under /srv/sandbox; the directory itself is. */
 #ifndef WRIT_POLICY_PATH_H
 #define WRIT_POLICY_PATH_H
 
@@ -21,9 +22,9 @@ bool writ_path_is_normal(struct writ_view path);
  * it. The disguises are looked through once, however many directories there are. */
 bool writ_path_is_under(struct writ_view path, const struct writ_view *directories, size_t n);
 
-/** True when a component of `text` is `..`, or there is a backslash or control character in it,
- * also in disguise, as told above; a text in need of decoding that is longer than WRIT_PATH_MAX is.
- * For patterns and templates that span components. */
+/** True when a component of `text` is or reads as `..`, or there is a backslash or control
+ * character in it, also in disguise, as told above; a text in need of decoding that is longer than
+ * WRIT_PATH_MAX is. For patterns and templates that span components. */
 bool writ_path_is_devious(struct writ_view text);
 
 #endif

@@ -80,8 +80,17 @@ const differs = (value, others) => {
 // ---- paths, hosts, patterns
 
 const CONTROL = /[\u0000-\u001f\u007f\u0080-\u009f]/u;
-const devious = (text) => CONTROL.test(text) || text.includes('\\') || text.split('/').includes('..')
-  || (/[%\u{80}-\u{10ffff}]/u.test(text) && (Buffer.byteLength(text) > 4096 || disguised(text)));
+// `..` as Windows (spaces, dots), forms (+), Java (;), NTFS (:) and URLs (? #) read it
+const isParent = (part) => /^[ +]*\.[ +]*\.[ +]*(?:[;:?#].*)?$/s.test(part)
+  || /^(?=[^;:?#]*\.[^;:?#]*\.)(?=[^;:?#]*[ +])[. +]+(?:[;:?#].*)?$/s.test(part);
+const climbs = (text) => text.split('/').some(isParent);
+const ENTITY = /&#[xX]([0-9a-fA-F]+);?|&#([0-9]+);?|&(?:(amp|AMP|nbsp|shy|yen);?|([A-Za-z0-9]+);)/g;
+const NAMED = { amp: '&', AMP: '&', nbsp: '\u00a0', shy: '\u00ad', yen: '\u00a5', period: '.', nldr: '\u2025', sol: '/',
+  bsol: '\\', setminus: '\u2216', Backslash: '\u2216', frasl: '\u2044', num: '#', percnt: '%', plus: '+', semi: ';', colon: ':', Colone: '\u2a74',
+  quest: '?', Tab: '\t', NewLine: '\n', ZeroWidthSpace: '\u200b', zwj: '\u200d', hellip: '\u2026', ensp: '\u2002' };
+const ofPoint = (point) => (point <= 0x10ffff && (point < 0xd800 || point > 0xdfff) ? String.fromCodePoint(point) : '_');
+const devious = (text) => CONTROL.test(text) || text.includes('\\') || climbs(text)
+  || ((/[%\u{80}-\u{10ffff}]/u.test(text) || unentitled(bytesOf(text)) !== bytesOf(text)) && (Buffer.byteLength(text) > 4096 || disguised(text)));
 
 // On the bytes of a text, as a string of Latin-1.
 const bytesOf = (text) => Buffer.from(text).toString('latin1');
@@ -92,8 +101,16 @@ const OVERLONG = [['\xc0\xae', '.'], ['\xe0\x80\xae', '.'], ['\xf0\x80\x80\xae',
 export const folded = (text) => text.normalize('NFKC').replace(/[\p{DI}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
   .replace(/[\u2044\u2215\u29f8\u2216\u29f5\\]/g, '/').replace(/[\u3002\uff61]/g, '.').replace(/[\u00a5\u20a9]/g, '/');
 
+function unentitled(bytes) {
+  return bytes.replace(ENTITY, (all, hex, decimal, short, name) => {
+    if (hex ?? decimal) return bytesOf(ofPoint(hex ? parseInt(hex, 16) : Number(decimal)));
+    const named = NAMED[short ?? name];
+    return named === undefined ? all : bytesOf(named);
+  });
+}
+
 function decodedOnce(bytes) {
-  let text = bytes;
+  let text = unentitled(bytes);
   for (const [from, to] of OVERLONG) text = text.replaceAll(from, to);
   text = text.replace(/%([0-9a-f]{2})|%u([0-9a-f]{4})/gi, (_, two, four) =>
     (two ? String.fromCharCode(parseInt(two, 16)) : bytesOf(String.fromCharCode(parseInt(four, 16)))));
@@ -101,7 +118,7 @@ function decodedOnce(bytes) {
   return characters.includes('\ufffd') ? text : bytesOf(folded(characters));
 }
 
-const deviousBytes = (bytes) => /[\x00-\x1f\x7f\\]|\xc2[\x80-\x9f]/.test(bytes) || bytes.split('/').includes('..');
+const deviousBytes = (bytes) => /[\x00-\x1f\x7f\\]|\xc2[\x80-\x9f]/.test(bytes) || climbs(bytes);
 
 function disguised(path) {
   let text = bytesOf(path);

@@ -55,6 +55,51 @@ START_TEST(one_of_the_directories_contains_the_path)
 }
 END_TEST
 
+START_TEST(what_software_reads_as_dot_dot_is_devious)
+{
+    static const char *const cases[] = {".. ", " ..", "..+", ".. .", "... ", ". .", "..;", "..;a=b",
+        ".. ;", "..:$DATA", "..::$INDEX_ALLOCATION", "..?", "..#x", "..%20", "..%3b", "..%3a$DATA",
+        "..\xef\xbc\x9b", "..\xe3\x80\x80", "..\xe2\xa9\xb4", "..\xe2\x81\x87", "&#46;&#46;",
+        "&#46&#046", "&#x2e;&#X2E;", "&period;.", "..&sol;", "..&bsol;x", ".&shy.", "&nldr;",
+        "..&semi;", "&amp;#46;.", "%26%2346;.", "a&#0;", "a&Tab;", "a&#133;"};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_buf inside = writ_buf_make(64);
+
+        ck_assert_msg(writ_path_is_devious(writ_view_str(cases[i])), "%s", cases[i]);
+        writ_buf_fmt(&inside, "a/%s/b", cases[i]);
+        ck_assert_msg(writ_path_is_devious(writ_buf_view(&inside)), "%s inside", cases[i]);
+    }
+}
+END_TEST
+
+START_TEST(names_with_dots_separators_or_entities_are_not_devious)
+{
+    static const char *const cases[] = {"notes.", "notes ", "v1..v2", "a;b", "a:b", "..a;b", "...",
+        "....", "...;x", ".. a", ". x .", ". ", ".;x", "a?b", "#1", "C++", "+", "R&D", "R&D;x", "&",
+        "&#", "&#x;", "&#65;", "a&amp;b", "a&#46;b", "&hellip;", "&period;x", "&nosuch;&nosuch;",
+        "&#99999999999999999999;", "&ic&ic", "%26"};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ck_assert_msg(!writ_path_is_devious(writ_view_str(cases[i])), "%s", cases[i]);
+    }
+}
+END_TEST
+
+START_TEST(a_long_text_with_an_ampersand_that_is_not_an_entity_is_not_devious)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_PATH_MAX + 16);
+
+    writ_buf_str(&text, "a&b=c&");
+    while (text.len <= WRIT_PATH_MAX) {
+        writ_buf_byte(&text, 'x');
+    }
+    ck_assert(!writ_path_is_devious(writ_buf_view(&text)));
+    writ_buf_str(&text, "&#46;");
+    ck_assert(writ_path_is_devious(writ_buf_view(&text)));
+}
+END_TEST
+
 START_TEST(a_path_has_a_maximum)
 {
     writ_auto_buf path = writ_buf_make(WRIT_PATH_MAX + 1);
@@ -71,13 +116,18 @@ START_TEST(a_path_has_a_maximum)
 }
 END_TEST
 
-START_TEST(escapes_nested_deeper_than_anybody_decodes_are_refused)
+START_TEST(escapes_nested_more_than_four_deep_are_refused)
 {
     ck_assert(writ_path_is_under(WRIT_LIT("/d/%252525"), &d, 1));
     ck_assert(!writ_path_is_under(WRIT_LIT("/d/%2525252525"), &d, 1));
+    ck_assert(writ_path_is_under(WRIT_LIT("/d/&amp;amp;amp;"), &d, 1));
+    ck_assert(!writ_path_is_under(WRIT_LIT("/d/&amp;amp;amp;amp;amp;"), &d, 1));
 }
 END_TEST
 
 WRIT_UNIT_MAIN("path", a_directory_of_the_configuration_is_absolute_and_normal,
-    dot_dot_backslashes_and_controls_are_devious, one_of_the_directories_contains_the_path,
-    a_path_has_a_maximum, escapes_nested_deeper_than_anybody_decodes_are_refused)
+    dot_dot_backslashes_and_controls_are_devious, what_software_reads_as_dot_dot_is_devious,
+    names_with_dots_separators_or_entities_are_not_devious,
+    a_long_text_with_an_ampersand_that_is_not_an_entity_is_not_devious,
+    one_of_the_directories_contains_the_path, a_path_has_a_maximum,
+    escapes_nested_more_than_four_deep_are_refused)
