@@ -1,6 +1,6 @@
 #include "evidence/status_list.h"
 
-#include "evidence/inflate.h"
+#include "evidence/deflate.h"
 #include "evidence/write.h"
 
 #define NUMBER_MAX ((INT64_C(1) << 53) - 1)
@@ -15,8 +15,7 @@ writ_status_list_issue(const struct writ_signer *signer, const struct writ_statu
     writ_auto_buf text = writ_buf_make(2 * list->bits.len + 1024);
     struct writ_write w = writ_write_to(&payload);
 
-    writ_inflate_put_stored(&packed, list->bits);
-    WRIT_TRY(writ_buf_check(&packed, err));
+    WRIT_TRY(writ_deflate_put(&packed, list->bits, err));
     writ_base64url_put(&text, writ_buf_view(&packed));
     WRIT_TRY(writ_buf_check(&text, err));
     writ_write_object_begin(&w);
@@ -47,7 +46,7 @@ read_bits(
         WRIT_FAIL(err, WRIT_E_PARSE, "status list: lst is not strict base64url");
     }
     WRIT_TRY(result);
-    WRIT_TRY(writ_inflate_read(writ_buf_view(&packed), &bits, err));
+    WRIT_TRY(writ_deflate_read(writ_buf_view(&packed), &bits, err));
     *ret = writ_view_copy(writ_buf_view(&bits), arena);
     if (ret->ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a status list");

@@ -25,7 +25,7 @@
  *
  * Nothing in here does I/O, has a clock or remembers which credentials were used: keys come from
  * whoever fetched them, and `use` is the memory of the caller. Link with `pkg-config writ-verify`;
- * nothing but libc and libcrypto is needed. */
+ * it needs libc, OpenSSL's libcrypto and zlib. */
 #ifndef WRIT_VERIFY_H
 #define WRIT_VERIFY_H
 

@@ -155,6 +155,14 @@ test('the example of a consensus is built from what is installed, and reaches on
   assert.match(ran.stdout, /round 1: REQUEST_REVISION[^]*the proposer reads: .*roll back.*rehearsal[^]*round 2: ACCEPT[^]*"finalOutput":"draft 2"[^]*\nconsensus\n$/);
 });
 
+test('pkg-config names every library that the archives need', (t) => {
+  if (process.env.WRIT_SANITIZED) return t.skip('a plain program cannot link sanitized libraries');
+  const dir = folder();
+  const built = spawnSync('cc', ['-o', join(dir, 'whole'), put(dir, 'whole.c', 'int main(void) { return 0; }\n'),
+    '-Wl,--whole-archive', ...flags(prefixIn(dir), 'writ'), '-Wl,--no-whole-archive'], { encoding: 'utf8' });
+  assert.equal(built.status, 0, built.stderr);
+});
+
 // As a third party would: installed headers, pkg-config, a compiler.
 test('a plug-in is built from what is installed, and votes; what is broken is skipped and named', () => {
   const dir = folder();

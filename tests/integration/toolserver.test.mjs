@@ -15,11 +15,11 @@ const AUD = 'http://127.0.0.1:9000/mcp';
 const ISS = 'https://gateway.example.com';
 const ARGUMENTS = '{"currency":"EUR","amount":1.25e1,"to":"DE89370400440532013000"}';
 
-let folder, program, libraries;
+let folder, prefix, program, libraries;
 before(() => {
   if (SKIP) return;
   folder = mkdtempSync(join(tmpdir(), 'writ-toolserver-'));
-  const prefix = join(folder, 'prefix');
+  prefix = join(folder, 'prefix');
   install(process.env.WRIT_BUILD_DIR, prefix);
   libraries = dirname(installed(prefix, /libwrit-verify\.so$/));
   program = join(folder, 'tool_server');
@@ -60,10 +60,13 @@ test('it gives the first reason against what is not good', { skip: SKIP }, () =>
   assert.equal(run([call], { jwks: '{"keys":[{"kty":"oct","k":"AAAA"}]}' }).code, 1);
 });
 
-test('the library needs libc and libcrypto, and shows the functions of its header alone', { skip: SKIP }, () => {
+test('the library needs libc, libcrypto and zlib, and shows the functions of its header alone', { skip: SKIP }, () => {
   const library = join(libraries, 'libwrit-verify.so');
   const needed = spawnSync('readelf', ['-d', library], { encoding: 'utf8' }).stdout;
-  assert.deepEqual([...needed.matchAll(/NEEDED.*\[(.*?)\]/g)].map((m) => m[1].replace(/\.so.*/, '')).filter((n) => !n.startsWith('ld-')).sort(), ['libc', 'libcrypto']);
+  assert.deepEqual([...needed.matchAll(/NEEDED.*\[(.*?)\]/g)].map((m) => m[1].replace(/\.so.*/, '')).filter((n) => !n.startsWith('ld-')).sort(), ['libc', 'libcrypto', 'libz']);
+  const named = (...options) => flags(prefix, 'writ-verify', ...options).filter((flag) => flag.startsWith('-l'));
+  assert.deepEqual(named(), ['-lwrit-verify']);
+  assert.ok(['-lcrypto', '-lz'].every((flag) => named('--static').includes(flag)), named('--static').join(' '));
   const shown = spawnSync('nm', ['-D', '--defined-only', library], { encoding: 'utf8' }).stdout;
   const header = readFileSync(join(source, 'include/writ/verify.h'), 'utf8');
   const declared = [...header.matchAll(/^(?:WRIT_RESULT|void|size_t) (writ_verify_\w+)\(/gm)].map((m) => m[1]);

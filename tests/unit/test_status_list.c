@@ -2,9 +2,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/inflate.h"
 #include "evidence/status_list.h"
-#include "evidence/write.h"
 
 #include <string.h>
 
@@ -148,51 +146,5 @@ START_TEST(what_is_no_list_is_refused)
 }
 END_TEST
 
-/* Any cut is an error, and any changed bit that is not one of those that fill the last byte. */
-START_TEST(what_is_cut_or_changed_is_not_inflated)
-{
-    static const unsigned char packed[] = {
-        0x78, 0xda, 0xdb, 0xb9, 0x18, 0x00, 0x02, 0x17, 0x01, 0x5d};
-    writ_auto_buf got = writ_buf_make(1000);
-
-    ck_assert_ok(writ_inflate_read(writ_view(packed, sizeof packed), &got, NULL));
-    for (size_t i = 0; i < sizeof packed; i++) {
-        writ_buf_clear(&got);
-        ck_assert_code(writ_inflate_read(writ_view(packed, i), &got, NULL), WRIT_E_PARSE);
-    }
-    for (size_t bit = 16; bit < sizeof packed * 8; bit++) {
-        unsigned char other[sizeof packed];
-
-        memcpy(other, packed, sizeof other);
-        other[bit / 8] = (unsigned char)(other[bit / 8] ^ 1U << bit % 8);
-        writ_buf_clear(&got);
-        ck_assert_msg(!writ_is_ok(writ_inflate_read(writ_view(other, sizeof other), &got, NULL)) ||
-                          writ_view_equal(writ_buf_view(&got), writ_view("\xb9\xa3", 2)),
-            "bit %zu", bit);
-    }
-}
-END_TEST
-
-START_TEST(what_is_put_is_inflated_and_has_a_longest_size)
-{
-    static char bytes[200000];
-    writ_auto_buf packed = writ_buf_make(400000), got = writ_buf_make(sizeof bytes);
-    writ_auto_buf small = writ_buf_make(sizeof bytes - 1), empty = writ_buf_make(100);
-
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (char)(i * i >> 3);
-    }
-    writ_inflate_put_stored(&packed, writ_view(bytes, sizeof bytes));
-    ck_assert_ok(writ_inflate_read(writ_buf_view(&packed), &got, NULL));
-    ck_assert(writ_view_equal(writ_buf_view(&got), writ_view(bytes, sizeof bytes)));
-    ck_assert_code(writ_inflate_read(writ_buf_view(&packed), &small, NULL), WRIT_E_LIMIT);
-    writ_buf_clear(&got);
-    writ_inflate_put_stored(&empty, writ_view(NULL, 0));
-    ck_assert_ok(writ_inflate_read(writ_buf_view(&empty), &got, NULL));
-    ck_assert_uint_eq(got.len, 0);
-}
-END_TEST
-
 WRIT_UNIT_MAIN("status_list", what_is_issued_is_read_at_every_place, lists_of_others_are_read,
-    what_is_no_list_is_refused, what_is_cut_or_changed_is_not_inflated,
-    what_is_put_is_inflated_and_has_a_longest_size)
+    what_is_no_list_is_refused)
