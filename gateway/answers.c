@@ -61,19 +61,34 @@ writ_answers_free(struct writ_answers *answers)
     writ_free(answers);
 }
 
-writ_result
-writ_answers_key(const struct writ_session *session, struct writ_view upstream,
-    const struct writ_json *id, struct writ_digest *ret)
+/* `what` keeps ids and tokens apart: no JSON begins as it does. */
+static writ_result
+make_key(const struct writ_session *session, struct writ_view upstream, const char *what,
+    const struct writ_json *value, struct writ_digest *ret)
 {
     writ_auto_buf text = writ_buf_make(KEY_MAX);
 
     writ_buf_str(&text, session->id);
     writ_buf_byte(&text, ' ');
     writ_buf_put(&text, upstream);
-    writ_buf_byte(&text, ' ');
-    WRIT_TRY(writ_jcs_put(&text, id, NULL));
+    writ_buf_str(&text, what);
+    WRIT_TRY(writ_jcs_put(&text, value, NULL));
     WRIT_TRY(writ_buf_check(&text, NULL));
     return writ_digest_bytes(writ_buf_view(&text), ret, NULL);
+}
+
+writ_result
+writ_answers_key(const struct writ_session *session, struct writ_view upstream,
+    const struct writ_json *id, struct writ_digest *ret)
+{
+    return make_key(session, upstream, " ", id, ret);
+}
+
+writ_result
+writ_answers_progress_key(const struct writ_session *session, struct writ_view upstream,
+    const struct writ_json *token, struct writ_digest *ret)
+{
+    return make_key(session, upstream, " progress ", token, ret);
 }
 
 /* ---- under the lock */
@@ -189,6 +204,25 @@ writ_answers_note_task(struct writ_answers *answers, const struct writ_digest *k
         .state = WRIT_ANSWERS_TASK, .task = *task, .method = method};
 
     return note(answers, key, &found, NULL);
+}
+
+writ_result
+writ_answers_note_progress(
+    struct writ_answers *answers, const struct writ_digest *key, double moved)
+{
+    const struct writ_answers_found found = {.state = WRIT_ANSWERS_PROGRESS, .moved = moved};
+    struct entry *entry;
+    writ_result r = WRIT_DONE;
+
+    (void)pthread_mutex_lock(&answers->lock);
+    entry = lookup(answers, key);
+    if (entry != NULL) {
+        entry->found = found;
+    } else if (moved > 0) {
+        r = add(answers, key, &found, NULL);
+    }
+    (void)pthread_mutex_unlock(&answers->lock);
+    return r;
 }
 
 void

@@ -31,6 +31,7 @@ enum writ_answers_state {
     WRIT_ANSWERS_FREE,        /* a request that is not governed */
     WRIT_ANSWERS_TASK,        /* a question about a task, whose answer may end it */
     WRIT_ANSWERS_SETTLED,     /* a governed call that has ended: `shown` is the answer it had */
+    WRIT_ANSWERS_PROGRESS,    /* no answer: notices of progress, which are moved by `moved` */
 };
 
 struct writ_answers_found {
@@ -39,6 +40,7 @@ struct writ_answers_found {
     struct writ_digest shown;  /* SETTLED: SHA-256 of the message; of zeros: the client had none */
     struct writ_digest task;   /* TASK: its name in the ledger, and what was asked */
     enum writ_mcp_method method;
+    double moved; /* PROGRESS: what is added to the numbers of the upstream; 0 else */
 };
 
 /** An answer on its way from the stream where it came to the loop of its call, and what the client
@@ -75,6 +77,16 @@ WRIT_RESULT writ_answers_note(struct writ_answers *answers, const struct writ_di
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_answers_note_task(struct writ_answers *answers, const struct writ_digest *key,
     const struct writ_digest *task, enum writ_mcp_method method);
+
+/** Names the notices of progress with that token. As writ_answers_key. */
+WRIT_RESULT writ_answers_progress_key(const struct writ_session *session, struct writ_view upstream,
+    const struct writ_json *token, struct writ_digest *ret);
+
+/** Notes that notices of progress which come on another stream are moved, as those on the call's
+ * own stream are (inspect.h); 0: they are not, whatever an earlier call with that token had. Kept
+ * beyond the end of the call, because its events may be asked for once more. WRIT_E_NOMEM. */
+WRIT_RESULT writ_answers_note_progress(
+    struct writ_answers *answers, const struct writ_digest *key, double moved);
 
 /** A governed call has ended; `shown` is the digest of the message that its client was sent, or
  * NULL. On the call's loop. */

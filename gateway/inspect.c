@@ -69,25 +69,39 @@ kind_of(const struct writ_request *request, const struct writ_json *message)
                : WRIT_INSPECTED_FOREIGN;
 }
 
-static bool
-is_own_progress(const struct writ_request *request, const struct writ_json *message)
+/* What is added to the numbers of a notice of progress. On a GET it belongs to an earlier call,
+ * whose stream was lost. */
+static double
+moved_by(const struct writ_request *request, const struct writ_upstream *from,
+    const struct writ_json *message)
 {
-    return request->progress > 0 &&
-           writ_json_is(
-               writ_json_get(message, WRIT_LIT("method")), WRIT_LIT("notifications/progress")) &&
-           writ_json_equal(writ_json_pointer(message, WRIT_LIT("/params/progressToken")),
-               writ_json_get(request->message.meta, WRIT_LIT("progressToken")));
+    const struct writ_json *token = writ_json_pointer(message, WRIT_LIT("/params/progressToken"));
+    struct writ_digest key;
+
+    if (!writ_json_is(
+            writ_json_get(message, WRIT_LIT("method")), WRIT_LIT("notifications/progress"))) {
+        return 0;
+    }
+    if (request->progress > 0 &&
+        writ_json_equal(token, writ_json_get(request->message.meta, WRIT_LIT("progressToken")))) {
+        return request->progress;
+    }
+    if (request->x->method != WRIT_METHOD_GET || token == NULL ||
+        !writ_is_ok(writ_answers_progress_key(
+            request->session, writ_upstream_config(from)->name, token, &key))) {
+        return 0;
+    }
+    return writ_answers_find(request->worker->gateway->answers, &key).moved;
 }
 
 /* The tool's own progress goes on where that of the time before it ended. */
 static writ_result
-put_progress(
-    const struct writ_request *request, const struct writ_json *message, struct writ_buf *ret)
+put_progress(double moved, const struct writ_json *message, struct writ_buf *ret)
 {
     static const struct writ_view path[] = {WRIT_LIT("params")};
     const struct writ_json *params = writ_json_get(message, WRIT_LIT("params"));
-    writ_auto_buf moved = writ_buf_make(PROGRESS_MAX);
-    struct writ_write w = writ_write_to(&moved);
+    writ_auto_buf text = writ_buf_make(PROGRESS_MAX);
+    struct writ_write w = writ_write_to(&text);
 
     writ_write_object_begin(&w);
     WRIT_JSON_EACH(name, params)
@@ -98,14 +112,14 @@ put_progress(
 
         writ_write_name(&w, key);
         if (counts && writ_json_type(value) == WRIT_JSON_NUMBER) {
-            writ_write_double(&w, request->progress + value->number);
+            writ_write_double(&w, moved + value->number);
         } else {
             writ_write_verbatim(&w, value);
         }
     }
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
-    return writ_rewrite_at(message, path, 1, writ_buf_view(&moved), ret);
+    return writ_rewrite_at(message, path, 1, writ_buf_view(&text), ret);
 }
 
 /* The data of an event that goes on. */
@@ -115,14 +129,15 @@ put_data(const struct writ_request *request, const struct writ_upstream *from,
 {
     const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
     writ_auto_buf outward = writ_buf_make(WRIT_REPLY_ID_JSON_MAX);
+    double moved = moved_by(request, from, message);
     struct writ_write w;
 
     if (id != NULL && writ_json_get(message, WRIT_LIT("method")) != NULL) {
         WRIT_TRY(writ_reply_put_id(from, id, &outward));
         return writ_rewrite_id(message, writ_buf_view(&outward), ret);
     }
-    if (is_own_progress(request, message)) {
-        return put_progress(request, message, ret);
+    if (moved > 0) {
+        return put_progress(moved, message, ret);
     }
     w = writ_write_to(ret);
     writ_write_verbatim(&w, message);

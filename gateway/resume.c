@@ -36,6 +36,20 @@ client_is_asking(const struct writ_request *request)
 
 /* ---- where to go on from ---- */
 
+/* A client that was told of its wait goes on from there also where it asks for the rest itself. */
+static void
+enter_progress(struct writ_request *request)
+{
+    const struct writ_json *token = writ_json_get(request->message.meta, WRIT_LIT("progressToken"));
+    struct writ_digest key;
+
+    if (token != NULL && writ_is_ok(writ_answers_progress_key(
+                             request->session, request->call->upstream_name, token, &key))) {
+        WRIT_IGNORE(writ_answers_note_progress(
+            request->worker->gateway->answers, &key, request->progress)); /* no memory: unmoved */
+    }
+}
+
 static void
 enter(struct writ_request *request)
 {
@@ -49,6 +63,7 @@ enter(struct writ_request *request)
         return;
     }
     resume->noted = true;
+    enter_progress(request);
 }
 
 void

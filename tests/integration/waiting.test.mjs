@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { until, writ } from '../support/gateway.mjs';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
 import { ALL, ANN, DEV, EVE, OTHER, api, approve, setUp, vote } from '../support/reviews.mjs';
+import { Streams } from '../support/resumable.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
+import { get, post } from '../support/stream.mjs';
 
 const CAN_URL = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } } };
 const KEY = 'io.writ/review';
@@ -194,6 +196,39 @@ test('a request that is held is kept alive, says so to who asked for progress, a
   await vote(gw, EVE, id, 'reject');
   assert.equal((await last).reason, 'unauthenticated');
   assert.equal(up.calls.length, 3);
+  gw.verify();
+});
+
+test('progress of a call that was held goes on from its wait also on the GET of a client that lost the stream', async (t) => {
+  const { up, gw } = await setUp(t, { approval: { hold: '30s' } });
+  const streams = new Streams();
+  up.options.onGet = streams.onGet;
+  const step = (progress) => ({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'p', progress, total: 4, message: 'the tool' } });
+  let stream;
+  up.onCall = (m) => { stream = streams.open(m).send(step(0)); };
+  const told = (from) => from.messages.filter((m) => m.params?.message === 'the tool').map((m) => [m.params.progress, m.params.total]);
+
+  const s = await openSession(gw, { token: DEV.token });
+  const body = s.callMessage('up__pay', { amount: 1 }, { meta: { progressToken: 'p' } });
+  const client = await post(gw, s, body);
+  await client.has('waits for an approval');
+  await approve(gw, (await openReview(gw)).id);
+  await client.has('the tool');
+  const [[begun, total]] = told(client);
+  assert.ok(begun > client.messages.findLast((m) => /waits for/.test(m.params?.message)).params.progress);
+  client.leave();
+  stream.send(step(0.5));
+  const last = client.events.findLast((e) => e.id).id;
+  const rest = await get(gw, s, last);
+  await rest.has('the tool');
+  stream.send({ jsonrpc: '2.0', id: body.id, result: { content: [{ type: 'text', text: 'ran' }] } });
+  stream.end();
+  await rest.done();
+  assert.deepEqual(told(rest), [[begun + 0.5, total]]);
+  assert.equal(rest.messages.at(-1).result.content[0].text, 'ran');
+  const again = await get(gw, s, last); // the call has ended, and its events are asked for once more
+  await again.done();
+  assert.deepEqual(told(again), told(rest));
   gw.verify();
 });
 

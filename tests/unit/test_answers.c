@@ -196,6 +196,27 @@ START_TEST(a_key_is_of_one_session_one_upstream_and_one_id)
 }
 END_TEST
 
+START_TEST(progress_is_moved_by_what_was_noted_last_and_its_key_is_none_of_an_id)
+{
+    struct writ_session session = {.id = "s1"};
+    writ_auto_arena arena = writ_value_arena();
+    const struct writ_json *one = writ_value_of(arena, WRIT_LIT("1"));
+    struct writ_digest id, key;
+
+    begin();
+    ck_assert_ok(writ_answers_key(&session, WRIT_LIT("fs"), one, &id));
+    ck_assert_ok(writ_answers_progress_key(&session, WRIT_LIT("fs"), one, &key));
+    ck_assert(!writ_digest_equal(&key, &id));
+    ck_assert_ok(writ_answers_note_progress(answers, &key, 0));
+    ck_assert_int_eq(state(&key), WRIT_ANSWERS_UNKNOWN);
+    ck_assert_ok(writ_answers_note_progress(answers, &key, 2.5));
+    ck_assert_double_eq(writ_answers_find(answers, &key).moved, 2.5);
+    ck_assert_ok(writ_answers_note_progress(answers, &key, 0));
+    ck_assert_double_eq(writ_answers_find(answers, &key).moved, 0);
+    end();
+}
+END_TEST
+
 WRIT_UNIT_MAIN("answers", a_call_is_awaited_until_it_is_settled,
     a_call_that_ended_without_an_answer_has_shown_nothing,
     what_is_not_governed_never_takes_the_place_of_what_is,
@@ -203,4 +224,5 @@ WRIT_UNIT_MAIN("answers", a_call_is_awaited_until_it_is_settled,
     an_id_that_is_used_again_leaves_neither_call_to_be_found,
     an_answer_is_carried_to_a_call_that_awaits_it_and_to_no_other,
     the_oldest_of_those_that_ended_are_forgotten_first_and_those_that_run_never,
-    a_key_is_of_one_session_one_upstream_and_one_id)
+    a_key_is_of_one_session_one_upstream_and_one_id,
+    progress_is_moved_by_what_was_noted_last_and_its_key_is_none_of_an_id)
