@@ -109,9 +109,19 @@ put_upstream(const struct writ_gateway *gateway, size_t index, const struct writ
     return r;
 }
 
-static bool
-is_new(const struct writ_gateway *gateway, const struct writ_seen *seen)
+static struct writ_view
+active_kid(const struct writ_keyring *keys)
 {
+    return writ_jwk_kid(writ_signer_jwk(writ_keyring_active(keys, WRIT_KEY_PURPOSE_LEDGER)));
+}
+
+static bool
+is_new(const struct writ_gateway *gateway, const struct writ_keyring *keys,
+    const struct writ_seen *seen)
+{
+    if (seen->definitions->n > 0 && !writ_view_equal(writ_view_str(seen->kid), active_kid(keys))) {
+        return true;
+    }
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         if (writ_shelf_version(writ_upstream_shelf(gateway->upstreams[i])) != seen->versions[i]) {
             return true;
@@ -127,6 +137,7 @@ keep(const struct writ_gateway *gateway, const struct writ_keyring *keys, struct
     struct writ_seen fresh = {.definitions = NULL};
     writ_result r = writ_definitions_new(&fresh.definitions, err);
 
+    (void)writ_view_place(active_kid(keys), fresh.kid);
     for (size_t i = 0; i < gateway->upstreams_n && writ_is_ok(r); i++) {
         r = put_upstream(gateway, i, seen, fresh.definitions, &fresh.versions[i]);
     }
@@ -139,6 +150,7 @@ keep(const struct writ_gateway *gateway, const struct writ_keyring *keys, struct
         for (size_t i = 0; i < gateway->upstreams_n; i++) {
             seen->versions[i] = fresh.versions[i];
         }
+        (void)writ_view_place(active_kid(keys), seen->kid);
         writ_seen_wipe(&fresh);
         return r;
     }
@@ -153,7 +165,7 @@ writ_seen_keep(
 {
     struct writ_err err = {{0}, 0, 0};
 
-    if (is_new(gateway, seen) && !writ_is_ok(keep(gateway, keys, seen, &err))) {
+    if (is_new(gateway, keys, seen) && !writ_is_ok(keep(gateway, keys, seen, &err))) {
         WRIT_LOG(
             gateway->log, WRIT_LOG_ERROR, "definitions_not_kept", writ_log_str("why", err.text));
     }

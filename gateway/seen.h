@@ -9,14 +9,16 @@
 struct writ_seen {
     struct writ_definitions *definitions;  /* as the file has them */
     uint64_t versions[WRIT_UPSTREAMS_MAX]; /* of the shelves that are in it */
+    char kid[WRIT_JWK_THUMBPRINT_TEXT];    /* of the key that signed it; empty: as it was found */
 };
 
 /** Reads the file; none is there at first. As writ_definitions_load. */
 WRIT_RESULT writ_seen_open(const struct writ_gateway *gateway, const struct writ_keyring *keys,
     struct writ_seen *ret, struct writ_err *err);
 
-/** Writes the file anew, signed by the ledger's active key, when something was learned since, and
- * tells in the log which definitions are others than before, and that it could not be written. */
+/** Writes the file, signed by the ledger's active key, when something was learned since or that key
+ * is another one (a start refuses what a revoked key signed). Logs which definitions are others
+ * than before, and that it could not be written. */
 void writ_seen_keep(
     const struct writ_gateway *gateway, const struct writ_keyring *keys, struct writ_seen *seen);
 

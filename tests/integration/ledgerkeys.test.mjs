@@ -2,7 +2,7 @@
 // recorded before, between and after is believed as far as the keys say.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
 import { openSession } from '../support/rpc.mjs';
@@ -11,7 +11,7 @@ import { startUpstream } from '../support/upstream.mjs';
 const DEV = bearer('dev', { tenant: 'acme' });
 
 async function world(t, config = {}) {
-  const up = await startUpstream(t);
+  const up = await startUpstream(t, { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] });
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, agents: [DEV.entry],
     tools: { 'up/echo': { scope: 'all', duplicates: 'allow', arguments: [{ arg: '', op: 'type', value: 'any' }] } }, ...config });
   const w = { gw };
@@ -84,6 +84,9 @@ test('a key that is revoked under load is left with a reload: nothing is refused
   const w = await world(t, { ledger: { scrub_every: '1s' } });
   for (let i = 0; i < 3; i++) assert.equal(await w.call(), 'ran');
   const [first] = w.vkeys();
+  const seen = w.gw.path('ledger.db.seen.json');
+  assert.ok((await w.session.request('tools/list')).result.tools.length > 0);
+  await until(() => existsSync(seen), 'what was seen, signed by the first key');
   let calls = 0, ending = false;
   const load = (async () => { for (; !ending; calls++) assert.equal(await w.call(), 'ran'); })();
   const some = async () => { const until20 = calls + 20; await until(() => calls > until20, 'calls'); };
