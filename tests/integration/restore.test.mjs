@@ -147,6 +147,7 @@ test('a gateway whose own anchor shows a rollback grants nothing more', async (t
   putBack(w.gw, files);
   for (const f of ['anchor.txt', 'ledger.db.remembered']) rmSync(w.gw.path(f));
   await w.gw.start(); // nothing outside is left that knows
+  await until(() => existsSync(w.gw.path('anchor.txt')), 'what it sends at its start');
   writeFileSync(w.gw.path('anchor.txt'), later);
   const from = w.gw.log.length;
   await w.call(5, { key: 'k5' }); // there is something new to send

@@ -129,7 +129,8 @@ class World {
       const now = await this.look();
       if (now === whole) return 'nothing';
       if (now.includes('"ledger_unavailable"')) return 'use';
-      assert.deepEqual(JSON.parse(now).calls.filter((c) => whole !== undefined && !JSON.parse(whole).calls.includes(c)), [], 'a call ran that would not have run');
+      const more = JSON.parse(now).calls.filter((c) => whole !== undefined && !JSON.parse(whole).calls.includes(c));
+      assert.deepEqual(more, [], `a call ran that would not have run\n${now}\nbefore: ${whole}`);
       return now;
     } finally {
       await gw.stop('SIGKILL');

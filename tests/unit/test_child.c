@@ -660,7 +660,7 @@ START_TEST(a_child_that_was_up_for_long_is_started_again_soon)
 {
     struct seen seen = {.stop_after_downs = 3};
 
-    open_shell(&seen, "sleep 0.03",
+    open_shell(&seen, "sleep 0.3",
         (struct writ_child_options){
             .pause_least_us = 5 * MS, .pause_most_us = 5000 * MS, .settled_us = 20 * MS});
     run(&seen);
