@@ -26,7 +26,7 @@ static WRIT_RESULT
 open_it(const struct writ_cli *cli, bool resume, struct resuming *r, struct writ_err *err)
 {
     WRIT_TRY(writ_config_load(writ_cli_operand(cli, 0).ptr, NULL, &r->config, err));
-    return writ_ledgers_open(r->config, cli->clock, resume, &r->keys, &r->ledger, err);
+    return writ_ledgers_open(r->config, cli->clock, resume, NULL, &r->keys, &r->ledger, err);
 }
 
 static void

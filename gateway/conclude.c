@@ -360,7 +360,7 @@ writ_conclude_refusal(const struct writ_request *request)
         .accepted = decided ? call->verdict.accepted : (struct writ_view){NULL, 0},
         .hint = decided ? call->verdict.hint : (struct writ_view){NULL, 0},
         .ask = decided && call->asks ? &call->ask : NULL,
-        .budget = decided ? entry->refused_by : (struct writ_view){NULL, 0},
+        .budget = decided ? entry->exceeded.budget : (struct writ_view){NULL, 0},
         .prior = decided && is_duplicate(call->end.refusal) ? &entry->prior : NULL,
         /* also what ran and is not on disk: told nothing, a client would think that it did not */
         .execution_unknown =

@@ -87,7 +87,8 @@ set_options(const struct writ_config *config, struct writ_ledger_options *ret)
 
 WRIT_RESULT
 writ_ledgers_open(const struct writ_config *config, const struct writ_clock *clock, bool resume,
-    struct writ_keyring **ret_keys, struct writ_ledger **ret, struct writ_err *err)
+    const struct writ_ledger_reports *reports, struct writ_keyring **ret_keys,
+    struct writ_ledger **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct memories, memories_wipe) memories = {.n = 0};
     struct writ_ledger_options options = writ_ledger_options_default;
@@ -96,6 +97,7 @@ writ_ledgers_open(const struct writ_config *config, const struct writ_clock *clo
     set_options(config, &options);
     options.clock = clock;
     options.resume = resume;
+    options.reports = reports;
     WRIT_TRY(writ_keydir_load(config->keys.ptr, ret_keys, err));
     options.keyring = *ret_keys;
     if (config->ledger.pinned.len > 0) {

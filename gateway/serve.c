@@ -28,6 +28,7 @@
 #include "gateway/repeats.h"
 #include "gateway/seen.h"
 #include "gateway/stream.h"
+#include "gateway/tally.h"
 #include "gateway/tidy.h"
 #include "store/keydir.h"
 #include "store/reader.h"
@@ -63,6 +64,7 @@ struct serve {
     struct writ_loop **loops;
     size_t started; /* loops that run */
     struct writ_generation *generation;
+    struct writ_ledger_reports reports;
     struct writ_keyring *ledger_keys; /* as they were at the start */
     struct writ_seen seen;
     struct writ_repeats repeats;
@@ -304,8 +306,9 @@ open_ledger(struct serve *serve, struct writ_err *err)
 {
     const struct writ_config *config = serve->options->config;
 
-    WRIT_TRY(writ_ledgers_open(
-        config, serve->options->clock, false, &serve->ledger_keys, &serve->gateway.ledger, err));
+    serve->reports = (struct writ_ledger_reports){writ_tally_given_up, &serve->gateway};
+    WRIT_TRY(writ_ledgers_open(config, serve->options->clock, false, &serve->reports,
+        &serve->ledger_keys, &serve->gateway.ledger, err));
     writ_review_rules_tell(serve->gateway.ledger, config);
     return WRIT_DONE;
 }

@@ -3,12 +3,15 @@
 #include "gateway/hook.h"
 #include "gateway/refusal.h"
 
+#include "policy/rule.h"
+
 #define FIELDS_MAX 24
 
-/* The members of one line, as far as they are known. */
+/* The members of one line, as far as they are known, and what was made into text for them. */
 struct line {
     struct writ_log_field fields[FIELDS_MAX];
     size_t n;
+    char limit[WRIT_DECIMAL_PUT_MAX], used[WRIT_DECIMAL_PUT_MAX], time[WRIT_TIME_TEXT];
 };
 
 static void
@@ -106,6 +109,36 @@ reason_of(const struct writ_request *request)
     return call->shadowed != WRIT_REASON_NONE ? call->shadowed : call->verdict.reason;
 }
 
+/* The text stays in `memory`. */
+static void
+put_amount(struct line *line, const char *key, const struct writ_decimal *amount, char *memory)
+{
+    writ_auto_buf text = writ_buf_over(memory, WRIT_DECIMAL_PUT_MAX);
+
+    writ_decimal_put(&text, amount);
+    put_text(line, key, writ_buf_view(&text));
+}
+
+/* The budget that refused the call, in numbers that its caller does not see (docs/policy.md). An
+ * amount above the limit was refused by policy: the ledger was not asked what is used. */
+static void
+put_exceeded(
+    struct line *line, const struct writ_exceeded *exceeded, const struct writ_budget *too_small)
+{
+    if (too_small != NULL) {
+        put_text(line, "budget", too_small->name);
+        put_amount(line, "budget_limit", &too_small->limit, line->limit);
+    }
+    if (exceeded->budget.ptr == NULL) {
+        return;
+    }
+    put_text(line, "budget", exceeded->budget);
+    put_amount(line, "budget_limit", &exceeded->limit, line->limit);
+    put_amount(line, "budget_used", &exceeded->used, line->used);
+    writ_time_format(exceeded->frees_us, line->time);
+    put_text(line, "budget_frees_at", writ_view_str(line->time));
+}
+
 /* What the ledger has of the call's end: an outcome, or what it waits for. */
 static void
 put_end(struct line *line, const struct writ_request *request)
@@ -123,7 +156,7 @@ put_end(struct line *line, const struct writ_request *request)
     } else if (entry->kind == WRIT_ENTRY_WAIT && entry->code == WRIT_OK) {
         put_text(line, "waits_for", writ_refusal_wait_name(entry->wait.kind));
     } else if (entry->kind == WRIT_ENTRY_DECISION && entry->code == WRIT_OK) {
-        put_text(line, "budget", entry->decision.refused_by);
+        put_exceeded(line, &entry->decision.exceeded, call->verdict.too_small);
         put_flag(line, "replayed",
             entry->decision.prior.result.ptr != NULL &&
                 call->end.refusal == entry->decision.refused); /* else its rules withheld it */
@@ -187,6 +220,24 @@ writ_tally_task(const struct writ_request *request, const struct writ_task_end *
         entry->code == WRIT_OK ? writ_outcome_kind_name(end->kind) : WRIT_LIT("not_recorded"));
     put_text(&line, "error_type", writ_member_view(&end->outcome.error_type));
     write_line(request, "task_ended", &line);
+}
+
+void
+writ_tally_given_up(void *ctx, const struct writ_decision *decision,
+    const struct writ_extension *ours, enum writ_reason reason)
+{
+    struct writ_gateway *gateway = ctx;
+    struct line line = {.n = 0};
+
+    put_text(&line, "decision_id", decision->decision_id.view);
+    put_text(&line, "agent_id", decision->agent_id.view);
+    put_text(&line, "tenant", writ_member_view(&ours->tenant));
+    put_text(&line, "upstream", writ_member_view(&ours->upstream));
+    put_text(&line, "tool", decision->tool.view);
+    put_text(&line, "outcome", writ_outcome_kind_name(WRIT_OUTCOME_ERROR));
+    put_text(&line, "error_type", writ_reason_name(reason));
+    writ_log_write(gateway->log, WRIT_LOG_INFO,
+        reason == WRIT_REASON_TASK_EXPIRED ? "task_ended" : "wait_expired", line.fields, line.n);
 }
 
 /* ---- what was no call ---- */

@@ -4,6 +4,7 @@
  *
  *   - call (info): MCP and the hook API: who called which tool, the verdict, what became of it
  *   - task_ended (info): the outcome of a call that went on as a task
+ *   - wait_expired (info): the outcome of a call that waited for input, or for its caller
  *   - refused (info): a message that never became a governed call, and why
  *   - token_refused (warn): a token that was shown and not accepted; at most
  *     WRIT_TALLY_STRANGERS_S a second and loop, the next line says how many more there were
@@ -25,6 +26,11 @@ void writ_tally_end(const struct writ_request *request);
  * back from the ledger. Nothing for another entry, or when somebody else has recorded it. */
 void writ_tally_task(const struct writ_request *request, const struct writ_task_end *end,
     const struct writ_entry *entry);
+
+/** The outcome of a call that waited until its time had passed, as the ledger reports it
+ * (writ_ledger_reports). `ctx` is the gateway. Any thread. */
+void writ_tally_given_up(void *ctx, const struct writ_decision *decision,
+    const struct writ_extension *ours, enum writ_reason reason);
 
 /** A caller whose token was not accepted. Nothing for one who showed none. */
 void writ_tally_stranger(struct writ_worker *worker, const struct writ_exchange *x,

@@ -145,6 +145,7 @@ reserve(const struct writ_budget *budget, const struct writ_policy_call *call,
     if (writ_decimal_compare(&ret->amount, &ret->limit) > 0) { /* whatever the ledger says */
         verdict->argument = budget->pointer;
         verdict->constraint = budget->name;
+        verdict->too_small = budget;
         return WRIT_REASON_BUDGET_EXCEEDED;
     }
     return writ_is_ok(writ_policy_budget_key(budget, call, &ret->key)) ? WRIT_REASON_POLICY_OK

@@ -106,6 +106,7 @@ struct writ_verdict {
     struct writ_views policy_refs;     /* rules that were evaluated; at least one */
     const struct writ_reservation *reservations; /* for the claim's transaction; allow only */
     size_t reservations_n;
+    const struct writ_budget *too_small;  /* its limit is below the amount of this call alone */
     const struct writ_approval *approval; /* an allow that needs it first; NULL: needs none */
 };
 

@@ -149,7 +149,7 @@ writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
 
 static WRIT_RESULT
 keep(struct writ_ledger *ledger, struct writ_flight *flight, const struct writ_row *row,
-    struct writ_view body)
+    struct writ_view body, enum writ_reason given_up)
 {
     struct writ_kept *kept = writ_alloc(sizeof *kept + body.len);
 
@@ -157,6 +157,7 @@ keep(struct writ_ledger *ledger, struct writ_flight *flight, const struct writ_r
         return (writ_result){WRIT_E_NOMEM};
     }
     kept->flight = flight;
+    kept->given_up = given_up;
     kept->row = *row;
     kept->row.body = writ_view_place(body, kept->body);
     *ledger->kept_end = kept;
@@ -175,8 +176,29 @@ writ_ending_undo(struct writ_ledger *ledger, const struct writ_op *op)
     /* poisoned: nothing will be written any more; recovery will say "interrupted" when the ledger
      * is opened. No memory: the submitter may try again */
     op->flight->ending = false;
-    op->entry->outcome.kept =
-        !ledger->disk.poisoned && writ_is_ok(keep(ledger, op->flight, &row->row, body));
+    op->entry->outcome.kept = !ledger->disk.poisoned && writ_is_ok(keep(ledger, op->flight,
+                                                            &row->row, body, WRIT_REASON_NONE));
+}
+
+/* On disk. A decision that cannot be read now is not reported: the record has its outcome. */
+static void
+report(struct writ_ledger *ledger, const struct writ_kept *kept)
+{
+    const struct writ_ledger_reports *reports = ledger->options.reports;
+    struct writ_decision decision = {0};
+    struct writ_extension ours = {0};
+    struct writ_arena *arena;
+
+    if (reports == NULL || kept->given_up == WRIT_REASON_NONE) {
+        return;
+    }
+    arena = writ_arena_new(RECOVERY_ARENA);
+    if (arena != NULL &&
+        writ_is_ok(writ_ending_decision(ledger, kept->row.about, arena, &decision, NULL)) &&
+        writ_is_ok(writ_extension_read(&decision.extensions, arena, &ours, NULL))) {
+        reports->given_up(reports->ctx, &decision, &ours, kept->given_up);
+    }
+    writ_arena_free(arena);
 }
 
 static void
@@ -252,6 +274,7 @@ writ_ending_finish(struct writ_ledger *ledger, const struct writ_op *op)
     writ_sealing_ready(ledger, boundary);
     if (op->kind == WRIT_OP_KEPT) {
         WRIT_INVARIANT(ledger->kept == op->kept);
+        report(ledger, op->kept);
         kept_pop(ledger);
     }
 }
@@ -300,7 +323,8 @@ give_up(struct writ_ledger *ledger, struct writ_flight *flight, enum writ_reason
     outcome.error_message = writ_member_text(writ_reason_sentence(reason));
     WRIT_TRY(write_outcome(&outcome, flight, &decision, profile, now_us, arena, &body, err));
     row = row_of(flight, &outcome, now_us);
-    return keep(ledger, flight, &row, writ_buf_view(&body));
+    return keep(ledger, flight, &row, writ_buf_view(&body),
+        flight->wait != NULL ? reason : WRIT_REASON_NONE);
 }
 
 WRIT_RESULT

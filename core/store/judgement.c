@@ -261,6 +261,19 @@ check_room(struct writ_judgement *j)
     return full ? WRIT_REASON_OVERLOADED : WRIT_REASON_NONE;
 }
 
+static void
+tell_exceeded(struct writ_judgement *j, const struct writ_reservation *r)
+{
+    const struct writ_counter *counter =
+        writ_budgets_find(&j->ledger->budgets, writ_tag_of(&r->key), r->window_us);
+
+    WRIT_INVARIANT(counter != NULL); /* booking on it was tried */
+    j->d->exceeded = (struct writ_exceeded){.budget = r->name,
+        .limit = r->limit,
+        .used = counter->spent,
+        .frees_us = (counter->window + 1) * counter->window_us};
+}
+
 /* Last, because it books. */
 static enum writ_reason
 check_budgets(struct writ_judgement *j)
@@ -291,7 +304,7 @@ check_budgets(struct writ_judgement *j)
         j->failed = booked;
         return WRIT_REASON_NONE;
     }
-    j->d->refused_by = j->d->reservations[refused].name;
+    tell_exceeded(j, &j->d->reservations[refused]);
     j->granting = j->d->shadow;
     return WRIT_REASON_BUDGET_EXCEEDED;
 }

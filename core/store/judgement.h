@@ -43,7 +43,7 @@ WRIT_RESULT writ_judgement_begin(struct writ_judgement *j);
 WRIT_RESULT writ_judgement_find_boundary(struct writ_judgement *j);
 
 /** All checks. NONE: `j->granting` is set, and `j->bookings` are booked. What stands in the way is
- * told in `j->d->prior` and `refused_by`. WRIT_E_NOMEM, WRIT_E_CRYPTO, WRIT_E_IO, WRIT_E_BUSY. */
+ * told in `j->d->prior` and `exceeded`. WRIT_E_NOMEM, WRIT_E_CRYPTO, WRIT_E_IO, WRIT_E_BUSY. */
 WRIT_RESULT writ_judgement_run(struct writ_judgement *j, enum writ_reason *ret);
 
 /** Those that come before a review is asked; nothing is booked. Fails as writ_judgement_run. */

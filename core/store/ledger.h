@@ -40,6 +40,7 @@
 #include "base/clock.h"
 #include "evidence/budget.h"
 #include "evidence/duplicates.h"
+#include "evidence/extension.h"
 #include "evidence/fact.h"
 #include "evidence/keyring.h"
 #include "evidence/reason.h"
@@ -66,6 +67,16 @@ struct writ_ledger_memory {
     struct writ_view note; /* a signed note */
     bool own; /* by us alone: one that cannot be read, or of another ledger, refuses too.
                  Else what is not signed by who is believed is passed over */
+};
+
+/** What the ledger does by itself and reports to the program. The writer's thread calls; nothing
+ * here may block or call the ledger. */
+struct writ_ledger_reports {
+    /** A call that waited has its outcome on disk, because its time has passed: `error`, with the
+     * name of `reason` as error_type. Borrowed for the call. */
+    void (*given_up)(void *ctx, const struct writ_decision *decision,
+        const struct writ_extension *ours, enum writ_reason reason);
+    void *ctx;
 };
 
 /** How a ledger runs. Start from writ_ledger_options_default and change what differs. All are
@@ -103,7 +114,9 @@ struct writ_ledger_options {
     int64_t clock_tolerance_us; /* how far the clock may step back */
     int64_t busy_us;            /* how long to wait for a lock that someone else holds */
     int64_t retry_us;           /* between attempts to recover while refusing */
-    int64_t scrub_us;           /* from one verification of the whole ledger to the next */
+    const struct writ_ledger_reports *reports; /* borrowed until the ledger is closed; may be NULL
+                                                */
+    int64_t scrub_us; /* from one verification of the whole ledger to the next */
 };
 
 extern const struct writ_ledger_options writ_ledger_options_default;
@@ -239,6 +252,13 @@ struct writ_ask {
     size_t voices_n;
 };
 
+/** The budget that refused a call. */
+struct writ_exceeded {
+    struct writ_view budget; /* its name; ptr NULL: none did */
+    struct writ_decimal limit, used;
+    int64_t frees_us; /* wall time: the end of the window that was looked at */
+};
+
 /** WRIT_ENTRY_DECISION. */
 struct writ_entry_decision {
     struct writ_decision *draft; /* with decision_id and boundary_id; the writer gives it its place
@@ -263,11 +283,11 @@ struct writ_entry_decision {
     struct writ_ask *ask; /* of a `require_approval`; NULL: of any other draft */
 
     /* written by the ledger */
-    bool granted;                /* the one word that lets a call go upstream */
-    enum writ_reason refused;    /* why the ledger made a deny of it; NONE: the draft stands */
-    struct writ_view refused_by; /* BUDGET_EXCEEDED: the budget's name */
-    struct writ_prior prior;     /* for duplicates */
-    uint64_t leaf;               /* index of the decision's record */
+    bool granted;                  /* the one word that lets a call go upstream */
+    enum writ_reason refused;      /* why the ledger made a deny of it; NONE: the draft stands */
+    struct writ_exceeded exceeded; /* BUDGET_EXCEEDED */
+    struct writ_prior prior;       /* for duplicates */
+    uint64_t leaf;                 /* index of the decision's record */
 };
 
 /** WRIT_ENTRY_OUTCOME. The ledger gives it its place: completed_at and receipt_ref. One that proves

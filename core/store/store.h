@@ -42,6 +42,8 @@
 struct writ_kept {
     struct writ_kept *next;
     struct writ_flight *flight;
+    enum writ_reason
+        given_up;        /* the call waited until its time had passed; NONE: another outcome */
     struct writ_row row; /* without leaf */
     char body[];
 };

@@ -277,6 +277,11 @@ test('a call that is not made after all frees its key; one that nobody speaks of
   const outcome = (decision) => until(() => gw.show(decision.decision_id).outcome, 'an outcome');
   assert.equal((await outcome(third.decision)).error_type, 'interrupted_execution_unknown');
   assert.equal((await outcome(lost.decision)).error_type, 'authorization_unused');
+  const expired = await until(() => {
+    const lines = gw.log.filter((l) => l.event === 'wait_expired');
+    return lines.length === 2 && Object.fromEntries(lines.map((l) => [l.decision_id, l.error_type]));
+  }, 'a line of each');
+  assert.deepEqual([expired[third.decision.decision_id], expired[lost.decision.decision_id]], ['interrupted_execution_unknown', 'authorization_unused']);
   assert.equal((await crew.before(args())).reason, 'interrupted_execution_unknown');
   assert.equal((await crew.before(args(2))).reason, 'duplicate_outcome', 'silence proves nothing');
   assert.equal((await crew.after(third.decision)).json.reason, 'duplicate_outcome', 'too late');

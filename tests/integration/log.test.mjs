@@ -51,8 +51,12 @@ test('each governed call has one line: who, what, verdict, reason, constraint, o
   only(await call('shadow', 1), { verdict: 'deny', shadow: true, reason: 'constraint_failed', outcome: 'executed' });
   await call('again', 1);
   only(await call('again', 1), { replayed: true });
-  await call('spend', 5);
-  only(await call('spend', 1), { verdict: 'deny', reason: 'budget_exceeded', budget: 'day' });
+  await call('spend', 4.5);
+  line = await call('spend', 1);
+  only(line, { verdict: 'deny', reason: 'budget_exceeded', budget: 'day', budget_limit: '5', budget_used: '4.5' });
+  const frees = Date.parse(line.budget_frees_at);
+  assert.ok(frees % 86_400_000 === 0 && frees > Date.parse(line.time) && frees - Date.parse(line.time) <= 86_400_000, line.budget_frees_at);
+  only(await call('spend', 6), { verdict: 'deny', reason: 'budget_exceeded', budget: 'day', budget_limit: '5', budget_used: undefined, budget_frees_at: undefined });
   only(await call('nothing', 1), { verdict: 'deny', reason: 'tool_not_listed', tool: 'nothing' });
   up.onCall = (a) => a.error(-1, SECRET);
   only(await call('pay', 2), { verdict: 'allow', outcome: 'error', error_type: 'upstream_error' });

@@ -207,6 +207,8 @@ test('a round that nobody answers ends, with an outcome that says so', async (t)
   const { outcome } = gw.show(gw.decisions()[0].decision_id);
   assert.equal(outcome.outcome, 'error');
   assert.equal(outcome.error_type, 'input_expired');
+  const line = await gw.waitLog('wait_expired');
+  assert.deepEqual([line.decision_id, line.tool, line.error_type], [outcome.decision_id, 'greet', 'input_expired']);
   assert.equal((await caller.call('greet', {}, next(first))).reason, 'input_not_awaited');
   assert.equal((await caller.call('greet')).reason, 'duplicate_outcome');
   assert.equal(up.calls.length, 1);

@@ -107,8 +107,13 @@ for (const family of ['modern', 'legacy']) {
     const id = idOf(await begin(caller));
     await until(() => outcomes(gw)[0] !== null, 'the outcome');
     assert.deepEqual([outcomes(gw)[0].outcome, outcomes(gw)[0].error_type], ['error', 'task_expired']);
+    const line = await gw.waitLog('task_ended');
+    const { decision } = gw.show(line.decision_id);
+    assert.deepEqual([line.level, line.agent_id, line.tenant, line.upstream, line.tool, line.outcome, line.error_type],
+      ['info', decision.agent_id, decision.extensions.writ.tenant, 'up', decision.tool, 'error', 'task_expired']);
     tasks.end(id, 'completed', { result: { content: [] } });
     assert.equal((await ask(caller, 'tasks/get', id)).reason, 'task_not_found');
+    assert.equal(gw.log.filter((l) => l.event === 'task_ended').length, 1);
     gw.verify();
   });
 

@@ -348,7 +348,13 @@ START_TEST(a_budget_is_spent_call_by_call_and_names_itself)
     writ_kit_run(&kit, (spec){.argument = "2", .reservations = &budget, .reservations_n = 1});
     c = decided(&kit, (spec){.argument = "3", .reservations = &budget, .reservations_n = 1});
     refused(c, WRIT_REASON_BUDGET_EXCEEDED);
-    ck_assert_view(c->entry.decision.refused_by, "calls");
+    ck_assert_view(c->entry.decision.exceeded.budget, "calls");
+    ck_assert_int_eq(writ_decimal_compare(&c->entry.decision.exceeded.limit, &budget.limit), 0);
+    ck_assert_int_eq(writ_decimal_compare(&c->entry.decision.exceeded.used, &budget.limit), 0);
+    ck_assert_int_eq(c->entry.decision.exceeded.frees_us % budget.window_us, 0);
+    ck_assert_int_gt(c->entry.decision.exceeded.frees_us, atomic_load(&kit.wall_us));
+    ck_assert_int_le(
+        c->entry.decision.exceeded.frees_us, atomic_load(&kit.wall_us) + budget.window_us);
     writ_kit_call_free(c);
     writ_kit_pass(&kit, 60 * WRIT_KIT_S);
     writ_kit_run(&kit, (spec){.argument = "3", .reservations = &budget, .reservations_n = 1});
