@@ -2,7 +2,6 @@
 #include "cli/scenario_step.h"
 
 #include "cli/scenario_record.h"
-#include "evidence/bridge.h"
 #include "evidence/jcs.h"
 
 #define TEXT_MAX WRIT_SCENARIO_TEXT_MAX
@@ -238,25 +237,20 @@ op_store(struct writ_scenario_crew *crew, struct writ_scenario_step *step)
     }
 }
 
-/* Reads as ECMAScript does, of duplicate members the last: what is tested is the canonical form. */
 static void
 op_canonicalize(struct writ_scenario_crew *crew, struct writ_scenario_step *step)
 {
-    struct writ_view text = writ_scenario_member_text(step->json, "text");
-    json_auto_t *read = json_loadb(
-        text.ptr, text.len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
-    struct writ_arena *arena = writ_arena_new(TEXT_MAX);
-    const struct writ_json *value = NULL;
+    struct writ_crew_value *value = NULL;
+    struct writ_crew_err err = {0};
 
     (void)crew;
-    step->has_result = read != NULL && arena != NULL &&
-                       writ_is_ok(writ_bridge_from_jansson(
-                           read, &writ_json_limits_default, arena, &value, NULL)) &&
-                       writ_is_ok(writ_jcs_put_rounded(&step->result, value, NULL));
-    if (!step->has_result) {
-        step->error = "non_finite";
-    }
-    writ_arena_free(arena);
+    step->has_result = !failed(step,
+        writ_crew_value_read(writ_scenario_member_text(step->json, "text"), NULL, &value, &err),
+        &err);
+    writ_buf_put(&step->result, writ_crew_value_text(value));
+    step->is_duplicate =
+        writ_view_has_prefix(writ_view_str(err.err.text), WRIT_LIT("duplicate member name"));
+    writ_crew_value_free(value);
 }
 
 static void

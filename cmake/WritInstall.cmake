@@ -36,9 +36,11 @@ if(public_headers)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/writ.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
-if(TARGET writ-verify)
-    install(TARGETS writ-verify LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/writ-verify.pc.in writ-verify.pc @ONLY)
-    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/writ-verify.pc
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-endif()
+foreach(library verify jansson)
+    if(TARGET writ-${library})
+        install(TARGETS writ-${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/writ-${library}.pc.in writ-${library}.pc @ONLY)
+        install(FILES ${CMAKE_CURRENT_BINARY_DIR}/writ-${library}.pc
+            DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    endif()
+endforeach()

@@ -18,7 +18,7 @@ set(test_environment WRIT_VECTORS=${CMAKE_CURRENT_SOURCE_DIR}/vectors
 if(WRIT_SANITIZE)
     list(APPEND test_environment WRIT_SANITIZED=1) # its memory is no measure
 endif()
-writ_existing(test_layers gateway policy crew store verify evidence base)
+writ_existing(test_layers gateway policy crew store verify jansson evidence base)
 
 pkg_check_modules(check QUIET IMPORTED_TARGET check>=0.15)
 pkg_check_modules(jwt QUIET IMPORTED_TARGET libjwt>=1.10) # the oracle of the credential tests
@@ -34,9 +34,16 @@ target_include_directories(writ_test_support PUBLIC ${test_root} ${CMAKE_CURRENT
 target_compile_definitions(writ_test_support PUBLIC
     WRIT_VECTORS="${CMAKE_CURRENT_SOURCE_DIR}/vectors"
     WRIT_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
-target_link_libraries(writ_test_support PUBLIC ${test_layers} PkgConfig::check PkgConfig::jwt
-    writ::jansson writ::sqlite writ::ssl writ::crypto writ::curl writ::yaml Threads::Threads m
-    PRIVATE writ_flags)
+target_link_libraries(writ_test_support PUBLIC ${test_layers} PkgConfig::check
+    writ::sqlite writ::ssl writ::crypto writ::curl writ::yaml Threads::Threads m
+    PRIVATE writ::jansson writ_flags)
+
+# What single tests link besides.
+set(test_uses_unit_credential PkgConfig::jwt)
+set(test_uses_unit_jansson writ::jansson)
+set(test_uses_unit_log writ::jansson)
+set(test_uses_fault_jansson writ::jansson)
+set(test_uses_fuzz_text writ::jansson)
 
 function(writ_test_properties name label timeout_s)
     # 77: the test says that what it needs is not here; ctest shows it as skipped
@@ -52,7 +59,8 @@ function(writ_check_tests kind)
         get_filename_component(stem ${source} NAME_WE)
         string(REGEX REPLACE "^test_" "" module ${stem})
         add_executable(${kind}_${module} ${source})
-        target_link_libraries(${kind}_${module} PRIVATE writ_flags writ_test_support)
+        target_link_libraries(${kind}_${module} PRIVATE
+            writ_flags writ_test_support ${test_uses_${kind}_${module}})
         set_target_properties(${kind}_${module} PROPERTIES
             RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
         add_test(NAME ${kind}.${module} COMMAND ${kind}_${module})
@@ -68,7 +76,8 @@ function(writ_fuzz_tests)
         string(REGEX REPLACE "^fuzz_" "" module ${stem})
         set(corpus ${test_root}/fuzz/corpus/${module})
         add_executable(${stem} ${source})
-        target_link_libraries(${stem} PRIVATE writ_flags writ_test_support)
+        target_link_libraries(${stem} PRIVATE
+            writ_flags writ_test_support ${test_uses_${stem}})
         set_target_properties(${stem} PROPERTIES
             RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz)
         if(WRIT_FUZZ)

@@ -59,16 +59,3 @@ test('it gives the first reason against what is not good', { skip: SKIP }, () =>
   assert.equal(first([`transfer\t{"a":1,"a":2}\t${TOKEN}`]), 'no answer');
   assert.equal(run([call], { jwks: '{"keys":[{"kty":"oct","k":"AAAA"}]}' }).code, 1);
 });
-
-test('the library needs libc, libcrypto and zlib, and shows the functions of its header alone', { skip: SKIP }, () => {
-  const library = join(libraries, 'libwrit-verify.so');
-  const needed = spawnSync('readelf', ['-d', library], { encoding: 'utf8' }).stdout;
-  assert.deepEqual([...needed.matchAll(/NEEDED.*\[(.*?)\]/g)].map((m) => m[1].replace(/\.so.*/, '')).filter((n) => !n.startsWith('ld-')).sort(), ['libc', 'libcrypto', 'libz']);
-  const named = (...options) => flags(prefix, 'writ-verify', ...options).filter((flag) => flag.startsWith('-l'));
-  assert.deepEqual(named(), ['-lwrit-verify']);
-  assert.ok(['-lcrypto', '-lz'].every((flag) => named('--static').includes(flag)), named('--static').join(' '));
-  const shown = spawnSync('nm', ['-D', '--defined-only', library], { encoding: 'utf8' }).stdout;
-  const header = readFileSync(join(source, 'include/writ/verify.h'), 'utf8');
-  const declared = [...header.matchAll(/^(?:WRIT_RESULT|void|size_t) (writ_verify_\w+)\(/gm)].map((m) => m[1]);
-  assert.deepEqual([...shown.matchAll(/ T (\w+)/g)].map((m) => m[1]).sort(), declared.sort());
-});

@@ -16,6 +16,7 @@ below() {
 below core/base 'base'
 below core/evidence 'base|evidence'
 below core/verify 'base|evidence|verify'
+below core/jansson 'base|evidence'
 below core/store 'base|evidence|store'
 below policy 'base|evidence|policy'
 below crew 'base|evidence|crew'

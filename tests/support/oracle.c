@@ -1,9 +1,9 @@
 #include "support/oracle.h"
 
-#include "evidence/bridge.h"
 #include "evidence/jcs.h"
+#include "writ/jansson.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #define CANONICAL_MAX ((size_t)1 << 24)
 
@@ -36,44 +36,43 @@ has_long_integer(const struct writ_json *value)
     return false;
 }
 
-/* The jansson value of both must be the same: json_equal compares integers exactly, reals as
- * doubles, and objects without order. */
-static const char *
-compare_values(const struct writ_json *ours, const json_t *theirs)
+/* jansson's value, written, has the canonical form. */
+static bool
+is_written_as(const json_t *value, struct writ_view canonical)
 {
-    json_t *crossed = NULL;
-    const char *verdict = NULL;
+    char *text = NULL;
+    size_t len = 0;
+    bool same = writ_is_ok(writ_jansson_write(value, &text, &len, NULL)) &&
+                writ_view_equal(writ_view(text, len), canonical);
 
-    if (!writ_is_ok(writ_bridge_to_jansson(ours, &crossed, NULL))) {
-        return "our value does not cross to jansson";
-    }
-    if (!json_equal(crossed, theirs)) {
-        verdict = "the values differ";
-    }
-    json_decref(crossed);
-    return verdict;
+    free(text);
+    return same;
 }
 
-/* And back: jansson's value, crossed to ours, has our canonical form (or neither has one). */
+/* What has a canonical form crosses to jansson and back; `theirs` is what jansson itself has read,
+ * or NULL. json_equal compares integers exactly, reals as doubles, and objects without order. */
 static const char *
-compare_canonical(const struct writ_json *ours, const json_t *theirs, struct writ_arena *arena)
+compare_crossing(struct writ_view text, const struct writ_json *ours, const json_t *theirs)
 {
-    writ_auto_buf a = writ_buf_make(CANONICAL_MAX), b = writ_buf_make(CANONICAL_MAX);
-    struct writ_json_limits limits = writ_json_limits_default;
-    const struct writ_json *crossed;
+    writ_auto_buf canonical = writ_buf_make(CANONICAL_MAX);
+    bool has_form = writ_is_ok(writ_jcs_put(&canonical, ours, NULL));
+    json_auto_t *crossed = NULL;
 
-    limits.bytes = CANONICAL_MAX;
-    if (!writ_is_ok(writ_jcs_put(&a, ours, NULL))) {
+    if (writ_is_ok(writ_jansson_read(text, &crossed, NULL)) != has_form) {
+        return has_form ? "our value does not cross to jansson"
+                        : "a value without a canonical form crosses to jansson";
+    }
+    if (!has_form) {
         return NULL;
     }
-    if (!writ_is_ok(writ_bridge_from_jansson(theirs, &limits, arena, &crossed, NULL))) {
-        return "jansson's value does not cross to ours";
+    if (theirs != NULL && !json_equal(crossed, theirs)) {
+        return "the values differ";
     }
-    if (!writ_is_ok(writ_jcs_put(&b, crossed, NULL))) {
-        return "jansson's value has no canonical form";
+    if (theirs != NULL && !is_written_as(theirs, writ_buf_view(&canonical))) {
+        return "jansson's value is written in another form";
     }
-    return writ_view_equal(writ_buf_view(&a), writ_buf_view(&b)) ? NULL
-                                                                 : "the canonical forms differ";
+    return is_written_as(crossed, writ_buf_view(&canonical)) ? NULL
+                                                             : "our value does not cross back";
 }
 
 const char *
@@ -92,9 +91,9 @@ writ_oracle_disagrees(struct writ_view text, struct writ_arena *arena)
         verdict = has_name_with_nul(ours) || has_long_integer(ours) ? NULL : "only we accept it";
     } else if (theirs != NULL && !writ_is_ok(result)) {
         verdict = writ_view_find(text, '\0') < text.len ? NULL : "only jansson accepts it";
-    } else if (theirs != NULL) {
-        verdict = compare_values(ours, theirs);
-        verdict = verdict == NULL ? compare_canonical(ours, theirs, arena) : verdict;
+    }
+    if (verdict == NULL && writ_is_ok(result)) {
+        verdict = compare_crossing(text, ours, theirs);
     }
     json_decref(theirs);
     return verdict;

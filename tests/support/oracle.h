@@ -11,7 +11,9 @@
  * - U+0000 in member names, which jansson refuses;
  * - nesting and lengths beyond our limits;
  * - a raw NUL outside a string, which jansson takes for the end of the text.
- * jansson is told to accept scalars and U+0000 and to refuse duplicates.
+ * jansson accepts scalars and U+0000 here and refuses duplicates.
+ * What we accept crosses to jansson and back (writ/jansson.h) if it has a canonical form, which it
+ * keeps, and is refused there if it has none.
  *
  * @return NULL when they agree or differ as allowed, else what they disagree about (static text)
  */

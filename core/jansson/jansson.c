@@ -1,15 +1,25 @@
-#include "evidence/bridge.h"
+/* jansson.h: a json_t is written as text, and that text is read by our own reader; a text is read
+ * by our own reader, and a json_t is made of what it read. So nothing crosses that the reader or
+ * the canonical form refuses. */
+#include "writ/jansson.h"
 
 #include "base/text.h"
 #include "evidence/jcs.h"
 
-/* ---- to jansson */
+/* Memory for the nodes of a text: each value and each member name has a byte of its own in it. */
+#define ARENA_MAX(bytes) (65 * (bytes) + 65536)
 
-static void
-json_release(json_t **value)
-{
-    json_decref(*value);
-}
+_Static_assert(WRIT_JANSSON_BYTES_MAX == WRIT_JSON_BYTES_MAX, "one limit");
+_Static_assert(WRIT_JANSSON_DEPTH_MAX == WRIT_JSON_DEPTH_MAX, "one limit");
+
+static const struct writ_json_limits limits = {
+    .bytes = WRIT_JANSSON_BYTES_MAX,
+    .depth = WRIT_JANSSON_DEPTH_MAX,
+    .values = WRIT_JANSSON_BYTES_MAX,
+    .name_bytes = WRIT_JANSSON_BYTES_MAX,
+    .string_bytes = WRIT_JANSSON_BYTES_MAX,
+    .number_bytes = WRIT_NUMBER_MAX,
+};
 
 static writ_result
 no_memory(struct writ_err *err)
@@ -17,24 +27,41 @@ no_memory(struct writ_err *err)
     WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a JSON value");
 }
 
+/* Reads a text and appends its canonical form to `canonical`. */
 static writ_result
-number_to(const struct writ_json *value, json_t **ret, struct writ_err *err)
+read_canonical(struct writ_view text, struct writ_arena *arena, struct writ_buf *canonical,
+    const struct writ_json **ret, struct writ_err *err)
+{
+    const struct writ_json *value = NULL;
+
+    if (arena == NULL) {
+        return no_memory(err);
+    }
+    WRIT_TRY(writ_json_read(text, &limits, arena, &value, err));
+    WRIT_TRY(writ_jcs_put(canonical, value, err));
+    *ret = value;
+    return WRIT_DONE;
+}
+
+/* ---- text to json_t */
+
+static writ_result make_value(const struct writ_json *value, json_t **ret, struct writ_err *err);
+
+/* The number has a canonical form, so its double is its value where it is not an integer. */
+static json_t *
+make_number(const struct writ_json *value)
 {
     int64_t integer;
-    writ_result result = writ_json_integer(value, INT64_MIN, INT64_MAX, &integer);
 
-    if (result.code == WRIT_E_LIMIT) {
-        WRIT_FAIL_AT(
-            err, WRIT_E_PARSE, value->at, "integer of more than 64 bits at byte %u", value->at);
-    }
-    *ret = writ_is_ok(result) ? json_integer(integer) : json_real(value->number);
-    return *ret != NULL ? WRIT_DONE : no_memory(err);
+    return writ_is_ok(writ_json_integer(value, INT64_MIN, INT64_MAX, &integer))
+               ? json_integer(integer)
+               : json_real(value->number);
 }
 
 static writ_result
-array_to(const struct writ_json *value, json_t **ret, struct writ_err *err)
+make_array(const struct writ_json *value, json_t **ret, struct writ_err *err)
 {
-    WRIT_AUTO(json_t *, json_release) array = json_array();
+    json_auto_t *array = json_array();
 
     if (array == NULL) {
         return no_memory(err);
@@ -42,7 +69,7 @@ array_to(const struct writ_json *value, json_t **ret, struct writ_err *err)
     WRIT_JSON_EACH(element, value)
     {
         json_t *item = NULL;
-        WRIT_TRY(writ_bridge_to_jansson(element, &item, err));
+        WRIT_TRY(make_value(element, &item, err));
         if (json_array_append_new(array, item) != 0) { /* steals item, also on failure */
             return no_memory(err);
         }
@@ -52,9 +79,9 @@ array_to(const struct writ_json *value, json_t **ret, struct writ_err *err)
 }
 
 static writ_result
-object_to(const struct writ_json *value, json_t **ret, struct writ_err *err)
+make_object(const struct writ_json *value, json_t **ret, struct writ_err *err)
 {
-    WRIT_AUTO(json_t *, json_release) object = json_object();
+    json_auto_t *object = json_object();
 
     if (object == NULL) {
         return no_memory(err);
@@ -62,7 +89,7 @@ object_to(const struct writ_json *value, json_t **ret, struct writ_err *err)
     WRIT_JSON_EACH(name, value)
     {
         json_t *item = NULL;
-        WRIT_TRY(writ_bridge_to_jansson(writ_json_value(name), &item, err));
+        WRIT_TRY(make_value(writ_json_value(name), &item, err));
         if (json_object_setn_new(object, name->ptr, name->len, item) != 0) {
             return no_memory(err);
         }
@@ -71,8 +98,8 @@ object_to(const struct writ_json *value, json_t **ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_bridge_to_jansson(const struct writ_json *value, json_t **ret, struct writ_err *err)
+static writ_result
+make_value(const struct writ_json *value, json_t **ret, struct writ_err *err)
 {
     json_t *made = NULL;
 
@@ -90,16 +117,16 @@ writ_bridge_to_jansson(const struct writ_json *value, json_t **ret, struct writ_
         made = json_true();
         break;
     case WRIT_JSON_NUMBER:
-        WRIT_TRY(number_to(value, &made, err));
+        made = make_number(value);
         break;
     case WRIT_JSON_STRING:
         made = json_stringn(value->ptr, value->len);
         break;
     case WRIT_JSON_ARRAY:
-        WRIT_TRY(array_to(value, &made, err));
+        WRIT_TRY(make_array(value, &made, err));
         break;
     case WRIT_JSON_OBJECT:
-        WRIT_TRY(object_to(value, &made, err));
+        WRIT_TRY(make_object(value, &made, err));
         break;
     }
     if (made == NULL) {
@@ -109,7 +136,22 @@ writ_bridge_to_jansson(const struct writ_json *value, json_t **ret, struct writ_
     return WRIT_DONE;
 }
 
-/* ---- from jansson */
+WRIT_RESULT
+writ_jansson_read(struct writ_view text, json_t **ret, struct writ_err *err)
+{
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX(text.len));
+    writ_auto_buf canonical = writ_buf_make(WRIT_JANSSON_BYTES_MAX);
+    const struct writ_json *value = NULL;
+
+    if (text.ptr == NULL) {
+        *ret = NULL;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(read_canonical(text, arena, &canonical, &value, err));
+    return make_value(value, ret, err);
+}
+
+/* ---- json_t to text */
 
 static writ_result put_value(
     struct writ_buf *buf, const json_t *value, size_t depth, struct writ_err *err);
@@ -183,18 +225,25 @@ put_value(struct writ_buf *buf, const json_t *value, size_t depth, struct writ_e
 }
 
 WRIT_RESULT
-writ_bridge_from_jansson(const json_t *value, const struct writ_json_limits *limits,
-    struct writ_arena *arena, const struct writ_json **ret, struct writ_err *err)
+writ_jansson_write(const json_t *value, char **ret, size_t *ret_len, struct writ_err *err)
 {
-    writ_auto_buf text = writ_buf_make(limits->bytes);
-    size_t depth = limits->depth < WRIT_JSON_DEPTH_MAX ? limits->depth : WRIT_JSON_DEPTH_MAX;
-    struct writ_view kept;
+    writ_auto_buf text = writ_buf_make(WRIT_JANSSON_BYTES_MAX);
+    writ_auto_buf canonical = writ_buf_make(WRIT_JANSSON_BYTES_MAX);
+    writ_auto_arena arena = NULL;
+    const struct writ_json *read = NULL;
 
-    WRIT_TRY(put_value(&text, value, depth, err));
-    WRIT_TRY(writ_buf_check(&text, err));
-    kept = writ_view_copy(writ_buf_view(&text), arena);
-    if (kept.ptr == NULL) {
-        return no_memory(err);
+    if (value == NULL) {
+        *ret = NULL;
+        *ret_len = 0;
+        return WRIT_DONE;
     }
-    return writ_json_read(kept, limits, arena, ret, err);
+    WRIT_TRY(put_value(&text, value, WRIT_JANSSON_DEPTH_MAX, err));
+    WRIT_TRY(writ_buf_check(&text, err));
+    arena = writ_arena_new(ARENA_MAX(text.len));
+    WRIT_TRY(read_canonical(writ_buf_view(&text), arena, &canonical, &read, err));
+    writ_buf_byte(&canonical, '\0');
+    WRIT_TRY(writ_buf_check(&canonical, err));
+    *ret_len = canonical.len - 1;
+    *ret = WRIT_TAKE(canonical.ptr);
+    return WRIT_DONE;
 }
