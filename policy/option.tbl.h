@@ -22,6 +22,7 @@
  * it. Whoever includes this defines the rows he wants; the others are empty, and all of them are
  * undefined again at the end. */
 
+/* clang-format off */
 #ifndef SECTION
 #define SECTION(...)
 #endif
@@ -503,7 +504,8 @@ TEXT(credential, "typ", typ, 1, 64, "writ-credential+jwt",
 
 SECTION(ledger, "ledger", struct writ_raw_ledger, "Claims and time in the ledger.")
 DURATION(ledger, "claims_kept", claims_kept_us, 10 * MINUTE, 366 * DAY, "24h",
-    "How long a claim refuses duplicates at least.")
+    "How long a claim refuses duplicates at least. Claims that were made keep the time of their "
+    "record.")
 DURATION(ledger, "clock_tolerance", clock_tolerance_us, 0, 10 * MINUTE, "2s",
     "How far the clock may step back before calls are refused.")
 DURATION(ledger, "busy_timeout", busy_timeout_us, 1 * MS, 5 * MINUTE, "2s",
@@ -556,3 +558,4 @@ WORD(log, "level", level, level_words, "info",
 #undef MINUTE
 #undef HOUR
 #undef DAY
+/* clang-format on */

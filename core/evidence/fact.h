@@ -16,7 +16,8 @@
     X(KILL_LIFTED, kill_lifted)     /* {id} */                                                     \
     X(RESUMED, resumed)             /* {had, has}: records, before and after a loss */             \
     X(RELEASED, released)           /* {tool}: its keys of the lost time count as unused */        \
-    X(TOOL_ACCEPTED, tool_accepted) /* {accepted, digest, tool}: a definition, and when */
+    X(TOOL_ACCEPTED, tool_accepted) /* {accepted, digest, tool}: a definition, and when */         \
+    X(KEPT, kept)                   /* {seconds}: from here on no claim is made for longer */
 
 enum writ_fact_event {
     WRIT_FACT_NONE = 0,

@@ -4,6 +4,7 @@
 
 #include "store/body.h"
 #include "store/group.h"
+#include "store/keeping.h"
 #include "store/resuming.h"
 
 #define FACTS_ARENA (8 << 20) /* to read one */
@@ -47,13 +48,51 @@ writ_facts_undo(struct writ_ledger *ledger)
     ledger->facts_n--;
 }
 
-static WRIT_RESULT
-load_one(struct writ_ledger *ledger, struct writ_view body, struct writ_arena *arena,
-    struct writ_err *err)
+WRIT_RESULT
+writ_facts_record(struct writ_ledger *ledger, enum writ_fact_event event, struct writ_view data)
 {
+    struct writ_entry entry = {.kind = WRIT_ENTRY_FACT, .fact = {.event = event, .data = data}};
+
+    WRIT_TRY(writ_facts_enter(ledger, &entry));
+    return writ_group_commit(ledger);
+}
+
+/* ---- reading ---- */
+
+/* The body is the one that was signed at its place: a fact may be older than the records that a
+ * start reads again. */
+static WRIT_RESULT
+check_signed(const struct writ_ledger *ledger, const struct writ_tree_source *source, uint64_t leaf,
+    struct writ_view body, struct writ_err *err)
+{
+    struct writ_tree_proof proof;
+    struct writ_digest digest, root;
+    writ_result result;
+
+    WRIT_TRY(writ_tree_leaf(body, &digest, err));
+    WRIT_TRY(writ_tree_root(&ledger->edge, &root, err));
+    result = writ_tree_prove_inclusion(source, leaf, ledger->edge.size, &proof, err);
+    if (writ_is_ok(result)) {
+        result = writ_tree_check_inclusion(&digest, leaf, ledger->edge.size, &proof, &root, err);
+    }
+    if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_INVALID) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "record %llu is not the one that was signed: see `writ ledger verify`",
+            (unsigned long long)leaf);
+    }
+    return result;
+}
+
+static WRIT_RESULT
+load_one(struct writ_ledger *ledger, const struct writ_tree_source *source,
+    struct writ_arena *arena, struct writ_err *err)
+{
+    uint64_t leaf = (uint64_t)writ_disk_int(&ledger->disk, WRIT_SQL_FACTS, 0);
+    struct writ_view body = writ_disk_bytes(&ledger->disk, WRIT_SQL_FACTS, 1);
     const struct writ_json *value = NULL;
     struct writ_fact fact = {0};
 
+    WRIT_TRY(check_signed(ledger, source, leaf, body, err));
     WRIT_TRY(writ_body_json(body, arena, &value, err));
     WRIT_TRY(writ_fact_read(value, &fact, err));
     if (fact.n != ledger->facts_n) {
@@ -61,24 +100,21 @@ load_one(struct writ_ledger *ledger, struct writ_view body, struct writ_arena *a
             (unsigned long long)ledger->facts_n);
     }
     ledger->facts_n++;
+    WRIT_TRY(writ_keeping_hear(ledger, &fact, err));
     return writ_resuming_hear(ledger, &fact, err);
 }
 
-WRIT_RESULT
-writ_facts_load(struct writ_ledger *ledger, struct writ_err *err)
+static WRIT_RESULT
+load_all(struct writ_ledger *ledger, const struct writ_tree_source *source,
+    struct writ_arena *arena, struct writ_err *err)
 {
     struct writ_disk *disk = &ledger->disk;
-    struct writ_arena *arena = writ_arena_new(FACTS_ARENA);
     bool row = false;
-    writ_result result;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_FACTS, &row, err, "");
 
-    if (arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
-    }
-    result = writ_disk_query(disk, WRIT_SQL_FACTS, &row, err, "");
     while (writ_is_ok(result) && row) {
         writ_arena_reset(arena);
-        result = load_one(ledger, writ_disk_bytes(disk, WRIT_SQL_FACTS, 1), arena, err);
+        result = load_one(ledger, source, arena, err);
         if (result.code == WRIT_E_PARSE || result.code == WRIT_E_LIMIT) {
             result = writ_fail(err, WRIT_E_MISMATCH, "record %llu is not a fact that is readable",
                 (unsigned long long)writ_disk_int(disk, WRIT_SQL_FACTS, 0));
@@ -88,6 +124,26 @@ writ_facts_load(struct writ_ledger *ledger, struct writ_err *err)
         }
     }
     writ_disk_end(disk, WRIT_SQL_FACTS);
+    return result;
+}
+
+WRIT_RESULT
+writ_facts_load(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_arena *arena = writ_arena_new(FACTS_ARENA);
+    struct writ_heads heads = {0};
+    writ_result result = arena == NULL
+                             ? writ_fail(err, WRIT_E_NOMEM, "no memory to open the ledger")
+                             : writ_heads_open(ledger->disk.db, &heads, err);
+
+    if (writ_is_ok(result)) {
+        struct writ_tree_source source = writ_heads_source(&heads);
+
+        writ_keeping_begin(ledger);
+        result = load_all(ledger, &source, arena, err);
+        writ_keeping_end(ledger);
+    }
+    writ_heads_close(&heads);
     writ_arena_free(arena);
     return result;
 }

@@ -1,7 +1,8 @@
 /* facts.h - records that belong to no call and no run (evidence/fact.h), in the writer.
  *
- * Their rows are of kind 5, in boundary 0, which no run has. `record_fact` finds them. Their number
- * n is checked when they are read: one that was taken out is missed. One thread. */
+ * Their rows are of kind 5, in boundary 0, which no run has. `record_fact` finds them. When they
+ * are read, each is compared with the signed tree, and their number n is checked: one that was
+ * taken out is missed when another follows it. One thread. */
 #ifndef WRIT_STORE_FACTS_H
 #define WRIT_STORE_FACTS_H
 
@@ -12,8 +13,14 @@
 WRIT_RESULT writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry);
 void writ_facts_undo(struct writ_ledger *ledger);
 
-/** Reads all of them, when the ledger opens: how many there are, and what the writer itself has to
- * know. WRIT_E_MISMATCH: one is missing, or not readable; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+/** Records one in a group of its own, while the ledger opens. What fails is in ledger->why.
+ * WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_facts_record(
+    struct writ_ledger *ledger, enum writ_fact_event event, struct writ_view data);
+
+/** Reads all of them, when the ledger opens and its edge and last time are known: how many there
+ * are, and what the writer itself has to know. WRIT_E_MISMATCH: one is missing, not the one that
+ * was signed, or not readable; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_facts_load(struct writ_ledger *ledger, struct writ_err *err);
 
 #endif

@@ -6,8 +6,8 @@
  *
  * What it promises:
  * - A key is granted once (contract 6.8, 7): two calls under one key, from any threads, before
- *   and after a crash, never both run, for as long as the claim is kept (`claim_kept_us`, and at
- *   least the life of its boundary).
+ *   and after a crash, never both run, for as long as the claim is kept (`claim_kept_us` of the
+ *   time when it was made, and at least the life of its boundary).
  * - A refusal by the ledger (duplicate, budget, sealed boundary, clock) is itself recorded, as the
  *   deny that it is, with its outcome `blocked`: the draft never stands in the log as allow.
  * - Records have contiguous indexes from 0 (`leaf`) and keep their canonical bytes, so that a tree
@@ -105,7 +105,7 @@ struct writ_ledger_options {
     bool resume; /* it may lack what is remembered or pinned: see writ_ledger_open */
     const struct writ_review_judge *judge; /* counts votes; NULL: no call is put under review */
     int64_t results_max_bytes;             /* all results kept for replay; the oldest go first */
-    int64_t claim_kept_us;                 /* how long a key is remembered: 24 h */
+    int64_t claim_kept_us;      /* how long a key is remembered that is claimed from now on: 24 h */
     int64_t window_kept_us;     /* the same for an implicit key whose boundary is sealed */
     int64_t boundary_idle_us;   /* a boundary without calls for so long is sealed */
     int64_t budget_window_us;   /* the longest window of a budget that is known; 0: of none. What
@@ -145,11 +145,16 @@ WRIT_RESULT writ_ledger_create(const char *path, struct writ_view origin,
  *
  * With `resume` it opens although records were lost: all calls in flight, reviews and runs of
  * before end, sessions are forgotten, and the loss is recorded (WRIT_FACT_RESUMED). From then on,
- * for `claim_kept_us`, a call that claims a key is refused with LEDGER_RESUMED, because the keys of
- * the lost time are not known: unless its key is that of a session or window that began later, or
- * its tool was released (WRIT_FACT_RELEASED, with {"tool":"upstream/tool"}).
+ * for as long as a claim of before can stand, a call that claims a key is refused with
+ * LEDGER_RESUMED, because the keys of the lost time are not known: unless its key is that of a
+ * session or window that began later, or its tool was released (WRIT_FACT_RELEASED, with
+ * {"tool":"upstream/tool"}).
  *
- * Blocks, in proportion to the records of open boundaries and of the last `claim_kept_us`.
+ * Claims stand for as long as their records say. When the longest of `claim_kept_us` and
+ * `window_kept_us` is another one than before, that is recorded first (WRIT_FACT_KEPT).
+ *
+ * Blocks, in proportion to the records of open boundaries and of the longest time for which a claim
+ * can still stand.
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT    there is no such file

@@ -10,6 +10,7 @@
 #include "store/charges.h"
 #include "store/ending.h"
 #include "store/facts.h"
+#include "store/keeping.h"
 #include "store/reread.h"
 #include "store/resuming.h"
 #include "store/reviews.h"
@@ -22,6 +23,8 @@ struct loading {
     int64_t wall_us, mono_us;
     struct writ_err *err;
 };
+
+#define US_PER_S INT64_C(1000000)
 
 /* calls without an outcome while reading: also those whose outcome comes later in the log */
 #define IN_FLIGHT_FACTOR 4
@@ -158,6 +161,13 @@ load_claim(struct loading *l, const struct writ_row *row, const struct writ_said
         .made_us = row->time_us,
         .kept_us = said->claimed_us};
 
+    if (held.kept_us > l->ledger->claims_kept_us &&
+        held.made_us > l->ledger->last_us - held.kept_us) { /* others like it may be further back */
+        CONTRADICTS(l,
+            "record %llu claims its key for %lld seconds, longer than the ledger notes: see `writ "
+            "ledger verify`, or start once with ledger.claims_kept at least so long",
+            (unsigned long long)row->leaf, (long long)(held.kept_us / US_PER_S));
+    }
     flight->hold = writ_claims_add(&l->ledger->claims, writ_tag_read(row->claim),
         writ_tag_read(row->claim + 2 * WRIT_TAG_BYTES), &held);
     if (flight->hold == NULL) {
@@ -496,18 +506,16 @@ static WRIT_RESULT
 load(struct loading *l)
 {
     const struct writ_ledger_options *options = &l->ledger->options;
-    int64_t kept_us = options->claim_kept_us > options->window_kept_us ? options->claim_kept_us
-                                                                       : options->window_kept_us;
 
     WRIT_TRY(writ_once_begin(l->ledger, l->err));
     WRIT_TRY(load_head(l));
+    WRIT_TRY(writ_facts_load(l->ledger, l->err));
     /* not from the clock, which may be ahead and go back: every later call is after the last record
      */
-    l->since_us = l->ledger->last_us - kept_us;
+    l->since_us = l->ledger->last_us - l->ledger->claims_kept_us;
     WRIT_TRY(writ_disk_since(
         &l->ledger->disk, l->ledger->next_leaf, l->since_us, &l->first_leaf, l->err));
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */
-    WRIT_TRY(writ_facts_load(l->ledger, l->err));
     if (options->resume) {
         WRIT_TRY(writ_resuming_forget_sessions(l->ledger, l->err));
     }
@@ -544,6 +552,9 @@ writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
         result = writ_ending_flush(ledger);
         if (writ_is_ok(result) && ledger->options.resume) {
             result = writ_resuming_end_all(ledger);
+        }
+        if (writ_is_ok(result)) { /* after a loss: its keys are doubted for the time before */
+            result = writ_keeping_record(ledger);
         }
         if (!writ_is_ok(result) && err != NULL) {
             *err = ledger->why;

@@ -28,14 +28,6 @@ poison(struct writ_ledger *ledger, struct writ_err *err)
     writ_group_trouble(ledger, &why);
 }
 
-static int64_t
-longest_us(const struct writ_ledger *ledger)
-{
-    const struct writ_ledger_options *o = &ledger->options;
-
-    return o->claim_kept_us > o->window_kept_us ? o->claim_kept_us : o->window_kept_us;
-}
-
 bool
 writ_once_stands(const struct writ_ledger *ledger, const struct writ_held *held, int64_t now_us)
 {
@@ -207,7 +199,7 @@ begin_merge(struct writ_ledger *ledger, struct writ_segment *first, size_t n, si
 static struct writ_segment *
 find_mergeable(const struct writ_ledger *ledger)
 {
-    int64_t span_us = longest_us(ledger) / SPAN_PARTS;
+    int64_t span_us = ledger->claims_kept_us / SPAN_PARTS;
     size_t merge = ledger->options.segment_merge;
 
     for (struct writ_segment *first = ledger->once.list; first != NULL; first = first->next) {
@@ -362,7 +354,7 @@ complete(struct writ_ledger *ledger, struct writ_making *build)
 
     if (made->due_us <= ledger->last_us) { /* kept for the sake of open boundaries: looked at from
                                      time to time */
-        made->due_us = ledger->last_us + longest_us(ledger) / DUE_PARTS + 1;
+        made->due_us = ledger->last_us + ledger->claims_kept_us / DUE_PARTS + 1;
     }
     if (made->entries > 0) {
         put_in(once, made, build->sources[0].segment);

@@ -62,17 +62,13 @@ record_loss(struct writ_ledger *ledger)
 {
     writ_auto_buf data = writ_buf_make(DATA_MAX);
     struct writ_write w = writ_write_to(&data);
-    struct writ_entry entry = {.kind = WRIT_ENTRY_FACT};
 
     writ_write_object_begin(&w);
     writ_write_count(&w, "had", ledger->had);
     writ_write_count(&w, "has", ledger->opened);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
-    entry.fact.event = WRIT_FACT_RESUMED;
-    entry.fact.data = writ_buf_view(&data);
-    WRIT_TRY(writ_facts_enter(ledger, &entry));
-    return writ_group_commit(ledger);
+    return writ_facts_record(ledger, WRIT_FACT_RESUMED, writ_buf_view(&data));
 }
 
 WRIT_RESULT
@@ -134,7 +130,6 @@ writ_resuming_doubts(struct writ_judgement *j)
 {
     const struct writ_ledger *ledger = j->ledger;
 
-    return ledger->resumed_us > 0 &&
-           j->stamp_us < ledger->resumed_us + ledger->options.claim_kept_us && !began_later(j) &&
-           !is_released(j);
+    return ledger->resumed_us > 0 && j->stamp_us < ledger->resumed_us + ledger->claims_kept_us &&
+           !began_later(j) && !is_released(j);
 }

@@ -124,6 +124,8 @@ struct writ_ledger {
     struct writ_buf released; /* tools whose keys of the lost time count as unused, each behind a
                                  line feed and before one */
     int64_t last_us;          /* time of the last record; never goes back */
+    int64_t claims_noted_us;  /* the longest claim that the ledger notes it makes: keeping.h */
+    int64_t claims_kept_us;   /* the longest claim that can still stand */
     struct writ_claims claims;
     struct writ_once once;
     struct writ_boundaries boundaries;

@@ -1,8 +1,10 @@
 /* ledger_sample.c - makes the ledger that ledger.test.mjs and docs/ledger.md look at:
- *     ledger_sample PATH [tampered | KEYS]
+ *     ledger_sample PATH [tampered | KEYS [aged]]
  * Run "one", sealed: 0 an allow, executed; 2 an allow, timed out. Run "two": 5 a deny; 7 an allow
  * that was not sent; 9 an allow in flight. Tampered: record 2 says that it was the third.
- * KEYS: makes the key directory with the key of its checkpoints. */
+ * KEYS: makes the key directory with the key of its checkpoints. Aged: in place of that, the call
+ * "k" of three hours ago, whose run is sealed, and the call "l" of an hour ago, whose run is open.
+ */
 #include "support/kit.h"
 #include "support/unit.h"
 
@@ -16,7 +18,7 @@
 typedef struct writ_kit_spec spec;
 
 static struct writ_kit kit;
-static bool tampered;
+static bool tampered, aged;
 static const char *target, *keys;
 
 /* Also from one file system to another. */
@@ -65,7 +67,22 @@ end(spec s, enum writ_outcome_kind kind, const char *error_type)
     writ_kit_pass(&kit, WRIT_KIT_S);
 }
 
-START_TEST(fill)
+static void
+fill_aged(void)
+{
+    const int64_t hour_us = 3600 * WRIT_KIT_S;
+
+    writ_kit_init(&kit);
+    atomic_store(&kit.wall_us, writ_clock_wall_us(writ_clock_system()) - 3 * hour_us);
+    writ_kit_open(&kit);
+    end((spec){.boundary = "one", .key = "k"}, WRIT_OUTCOME_EXECUTED, NULL);
+    ck_assert_int_eq(writ_kit_seal(&kit, "one", NULL), WRIT_OK);
+    writ_kit_pass(&kit, 2 * hour_us);
+    end((spec){.boundary = "two", .key = "l"}, WRIT_OUTCOME_EXECUTED, NULL);
+}
+
+static void
+fill_runs(void)
 {
     struct writ_kit_call *deny;
 
@@ -79,6 +96,15 @@ START_TEST(fill)
     writ_kit_pass(&kit, WRIT_KIT_S);
     end((spec){.boundary = "two", .argument = "3"}, WRIT_OUTCOME_ERROR, WRIT_OUTCOME_NOT_SENT);
     writ_kit_call_free(writ_kit_granted(&kit, (spec){.boundary = "two", .argument = "4"}));
+}
+
+START_TEST(fill)
+{
+    if (aged) {
+        fill_aged();
+    } else {
+        fill_runs();
+    }
     writ_kit_close(&kit);
     if (tampered) {
         writ_kit_sql(&kit, "UPDATE record SET seq = 2 WHERE leaf = 2; UPDATE body SET bytes = "
@@ -105,5 +131,6 @@ main(int argc, char **argv)
     target = argv[1];
     tampered = argc > 2 && strcmp(argv[2], "tampered") == 0;
     keys = argc > 2 && !tampered ? argv[2] : NULL;
+    aged = argc > 3 && strcmp(argv[3], "aged") == 0;
     return writ_unit_run("sample", tests, 1);
 }

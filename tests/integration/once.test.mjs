@@ -2,8 +2,13 @@
 // any point. The upstream counts what it got.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bearer, startGateway, until } from '../support/gateway.mjs';
+import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
+import { SAMPLE } from '../support/ledger.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
 
@@ -364,6 +369,25 @@ test('a gateway that is killed while the call runs does not send it again after 
   }
   assert.equal((await session.call('up__pay', { amount: 3 })).said, 'ran 3', 'the session goes on');
   once(up, gw, 3);
+});
+
+test('a claim stands for the time that its record says, whatever the options say later', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'writ-'));
+  assert.equal(spawnSync(SAMPLE, [join(dir, 'ledger.db'), join(dir, 'keys'), 'aged']).status, 0); // "k" is three hours old
+  assert.equal(writ(['keys', 'new', '--dir', join(dir, 'keys')]).code, 0);
+  const up = await startUpstream(t, { tools: [{ name: 'write_file', inputSchema: { type: 'object' } }] });
+  const agent = bearer('agent', { tenant: 'acme' });
+  const gw = await startGateway(t, { agents: [agent.entry], upstreams: { fs: { http: up.url } }, ledger: { claims_kept: '10m' },
+    tools: { 'fs/write_file': { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] } } }, { dir });
+  const call = (key) => new Caller(gw, { token: agent.token }).call('fs__write_file', {}, { key, boundary: 'later' });
+  for (let starts = 0; starts < 2; starts++) {
+    for (const key of ['k', 'l']) assert.equal((await call(key)).reason, 'idempotency_key_reuse', key);
+    await gw.restart();
+  }
+  assert.equal((await call('new')).said, 'ran 1');
+  const seconds = gw.decisions(['--decision', 'allow']).map((d) => gw.show(d.decision_id).decision.extensions.writ.claim_seconds);
+  assert.deepEqual(seconds, [86400, 86400, 600]);
+  assert.equal(gw.verify().facts, 1, 'the time is noted once');
 });
 
 test('a gateway that is killed at any moment runs each call at most once', async (t) => {

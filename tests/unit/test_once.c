@@ -2,6 +2,8 @@
 #include "support/kit.h"
 #include "support/unit.h"
 
+#include "store/verify.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -266,14 +268,192 @@ START_TEST(a_merge_that_finds_a_changed_block_says_so)
 }
 END_TEST
 
+/* ---- options that change ---- */
+
+#define HOUR_US   (3600 * WRIT_KIT_S)
+#define MINUTE_US (60 * WRIT_KIT_S)
+
+/* Opens it again with claims that are kept for so long. */
+static void
+reopen(struct writ_kit *kit, int64_t claim_kept_us, int64_t window_kept_us)
+{
+    writ_kit_close(kit);
+    kit->options.claim_kept_us = claim_kept_us;
+    kit->options.window_kept_us = window_kept_us;
+    writ_kit_open(kit);
+}
+
+static int64_t
+facts(struct writ_kit *kit)
+{
+    return writ_kit_number(kit, "SELECT count(*) FROM record WHERE kind = 5");
+}
+
+static void
+verified(struct writ_kit *kit, bool sound)
+{
+    struct writ_verify_report report = {0};
+
+    ck_assert_ok(writ_verify_ledger(kit->path, kit->ring, NULL, NULL, &report, NULL));
+    ck_assert_msg((report.problems == 0) == sound, "%s", report.list[0].what);
+}
+
+static void
+start_keeping(struct writ_kit *kit, int64_t claim_kept_us, int64_t window_kept_us)
+{
+    writ_kit_init(kit);
+    kit->options.boundary_idle_us = INT64_C(3000) * 86400 * WRIT_KIT_S;
+    kit->options.claim_kept_us = claim_kept_us;
+    kit->options.window_kept_us = window_kept_us;
+    writ_kit_open(kit);
+}
+
+START_TEST(open_with_a_shorter_time_keeps_claims_as_long_as_their_records_say)
+{
+    const spec again = {.key = "k", .boundary = "later"};
+    struct writ_kit kit;
+
+    start_keeping(&kit, 24 * HOUR_US, HOUR_US);
+    writ_kit_run(&kit, (spec){.key = "k"});
+    ck_assert_int_eq(writ_kit_seal(&kit, "run", NULL), WRIT_OK);
+    ck_assert_int_eq(facts(&kit), 0); /* the time that holds unless a fact says another one */
+    for (int i = 1; i <= 11; i++) {   /* the last one 22 hours later */
+        writ_kit_pass(&kit, 2 * HOUR_US);
+        writ_kit_run(&kit, (spec){.key = key_of(i), .boundary = "between"});
+        reopen(&kit, 10 * MINUTE_US, MINUTE_US);
+        (void)refused(&kit, again, WRIT_REASON_DUPLICATE_OUTCOME);
+        ck_assert_int_eq(facts(&kit), 1);
+    }
+    ck_assert_int_eq(writ_kit_seal(&kit, "between", NULL), WRIT_OK);
+    writ_kit_pass(&kit, 3 * HOUR_US);
+    reopen(&kit, 10 * MINUTE_US, MINUTE_US);
+    writ_kit_run(&kit, again);
+    writ_kit_run(&kit, (spec){.key = key_of(2), .boundary = "later"}); /* claimed for 10 minutes */
+    verified(&kit, true);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(open_with_a_shorter_window_keeps_claims_as_long_as_their_records_say)
+{
+    const spec next = {.boundary = "w2", .previous = "w1", .previous_since_us = 1};
+    struct writ_kit kit;
+
+    start_keeping(&kit, HOUR_US, 48 * HOUR_US);
+    writ_kit_run(&kit, (spec){.boundary = "w1"});
+    ck_assert_int_eq(writ_kit_seal(&kit, "w1", NULL), WRIT_OK);
+    for (int i = 0; i < 2; i++) {
+        writ_kit_pass(&kit, 20 * HOUR_US);
+        writ_kit_run(&kit, (spec){.key = key_of(i), .boundary = "between"});
+        reopen(&kit, HOUR_US, MINUTE_US);
+        (void)refused(&kit, next, WRIT_REASON_DUPLICATE_OUTCOME);
+    }
+    verified(&kit, true);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(open_with_a_longer_time_changes_no_claim_that_was_made)
+{
+    struct writ_kit kit;
+
+    start_keeping(&kit, 10 * MINUTE_US, 10 * MINUTE_US);
+    writ_kit_run(&kit, (spec){.key = "short"});
+    ck_assert_int_eq(writ_kit_seal(&kit, "run", NULL), WRIT_OK);
+    reopen(&kit, 240 * HOUR_US, MINUTE_US);
+    (void)refused(&kit, (spec){.key = "short", .boundary = "b"}, WRIT_REASON_DUPLICATE_OUTCOME);
+    writ_kit_run(&kit, (spec){.key = "long", .boundary = "b"});
+    ck_assert_int_eq(writ_kit_seal(&kit, "b", NULL), WRIT_OK);
+    writ_kit_pass(&kit, 11 * MINUTE_US);
+    writ_kit_run(&kit, (spec){.key = "short", .boundary = "c"});
+    ck_assert_int_eq(writ_kit_seal(&kit, "c", NULL), WRIT_OK);
+    writ_kit_pass(&kit, 200 * HOUR_US);
+    writ_kit_run(&kit, (spec){.key = "other", .boundary = "d"});
+    reopen(&kit, 10 * MINUTE_US, MINUTE_US); /* longer than a day, and than what holds now */
+    (void)refused(&kit, (spec){.key = "long", .boundary = "d"}, WRIT_REASON_DUPLICATE_OUTCOME);
+    reopen(&kit, 20 * MINUTE_US, MINUTE_US);
+    (void)refused(&kit, (spec){.key = "long", .boundary = "d"}, WRIT_REASON_DUPLICATE_OUTCOME);
+    ck_assert_int_eq(facts(&kit), 4);
+    verified(&kit, true);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(resume_with_a_shorter_time_doubts_keys_for_the_longer_one)
+{
+    struct writ_kit kit;
+
+    start_keeping(&kit, 24 * HOUR_US, HOUR_US);
+    writ_kit_run(&kit, (spec){.key = "k"});
+    kit.options.resume = true;
+    reopen(&kit, 10 * MINUTE_US, MINUTE_US);
+    kit.options.resume = false;
+    for (int i = 0; i < 2; i++) {
+        reopen(&kit, 10 * MINUTE_US, MINUTE_US);
+        writ_kit_pass(&kit, 10 * HOUR_US);
+        writ_kit_refused(&kit, (spec){.key = "lost", .boundary = "b"}, WRIT_REASON_LEDGER_RESUMED);
+    }
+    writ_kit_pass(&kit, 5 * HOUR_US);
+    writ_kit_run(&kit, (spec){.key = "lost", .boundary = "b"});
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+static void
+does_not_open(struct writ_kit *kit, const char *word)
+{
+    struct writ_ledger *ledger = NULL;
+    struct writ_err err = {0};
+
+    ck_assert_code(writ_ledger_open(kit->path, &kit->options, &ledger, &err), WRIT_E_MISMATCH);
+    ck_assert_msg(strstr(err.text, word) != NULL, "%s", err.text);
+    verified(kit, false);
+}
+
+/* The fact is older than the records that a start reads by the time that it does not say. */
+START_TEST(a_changed_fact_of_that_time_is_found)
+{
+    static const struct {
+        const char *sql, *word;
+    } changes[] = {
+        {"UPDATE body SET bytes = CAST(replace(bytes, '864000}', '864}') AS BLOB)", "signed"},
+        {"UPDATE body SET bytes = CAST(replace(bytes, '\"kept\"', '\"released\"') AS BLOB)",
+            "signed"},
+        {"UPDATE record SET leaf = -1 WHERE kind = 5", "longer than"},
+        {"DELETE FROM record WHERE kind = 5", "longer than"},
+        {"UPDATE record SET kind = 2 WHERE kind = 5", "longer than"},
+        {"DELETE FROM body WHERE leaf = 0", "longer than"},
+        {"UPDATE head SET nodes = zeroblob(length(nodes)) WHERE leaf = 1", "signed"},
+    };
+
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        struct writ_kit kit;
+
+        start_keeping(&kit, 240 * HOUR_US, HOUR_US);
+        for (int run = 0; run < 4; run++) {
+            writ_kit_run(&kit, (spec){.key = key_of(run), .boundary = key_of(run)});
+            ck_assert_int_eq(writ_kit_seal(&kit, key_of(run), NULL), WRIT_OK);
+            writ_kit_pass(&kit, 20 * HOUR_US);
+        }
+        writ_kit_close(&kit);
+        ck_assert_int_eq(writ_kit_number(&kit, "SELECT leaf FROM record WHERE kind = 5"), 0);
+        kit.options.claim_kept_us = HOUR_US;
+        writ_kit_sql(&kit, changes[i].sql);
+        does_not_open(&kit, changes[i].word);
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
 /* ---- against a model ---- */
 
-#define KEYS   12
-#define STEPS  400
-#define KEPT_S 10
+#define KEYS  12
+#define STEPS 400
+
+static const int64_t kept_s[] = {4, 10, 40}; /* no multiple of what passes at once */
 
 struct model {
-    int64_t made_us[KEYS]; /* 0: free */
+    int64_t until_us[KEYS]; /* 0: free */
     int run_of[KEYS];
     int run;
 };
@@ -297,8 +477,7 @@ run_name(int run)
 static bool
 stands(const struct writ_kit *kit, const struct model *m, int key)
 {
-    return m->made_us[key] != 0 &&
-           (m->run_of[key] == m->run || m->made_us[key] + KEPT_S * WRIT_KIT_S > kit->wall_us);
+    return m->until_us[key] != 0 && (m->run_of[key] == m->run || m->until_us[key] > kit->wall_us);
 }
 
 static void
@@ -314,7 +493,7 @@ call_by_model(struct writ_kit *kit, struct model *m, int key, bool sent)
         ck_assert_int_eq(writ_kit_end(kit, c, sent ? WRIT_OUTCOME_EXECUTED : WRIT_OUTCOME_ERROR,
                              sent ? NULL : WRIT_OUTCOME_NOT_SENT),
             WRIT_OK);
-        m->made_us[key] = sent ? kit->wall_us : 0;
+        m->until_us[key] = sent ? kit->wall_us + kit->options.claim_kept_us : 0;
         m->run_of[key] = m->run;
     }
     writ_kit_call_free(c);
@@ -327,9 +506,10 @@ START_TEST(whatever_happens_a_key_is_taken_as_long_as_it_should_be)
     struct writ_kit kit;
 
     writ_kit_init(&kit);
-    kit.options.claim_kept_us = kit.options.window_kept_us = KEPT_S * WRIT_KIT_S;
+    kit.options.claim_kept_us = kit.options.window_kept_us = 10 * WRIT_KIT_S;
     kit.options.boundary_idle_us = INT64_C(3000) * 86400 * WRIT_KIT_S;
     writ_kit_open(&kit);
+    writ_kit_pass(&kit, 48 * HOUR_US); /* no claim of the day before it can stand */
     for (int i = 0; i < STEPS; i++) {
         uint32_t what = roll(&state, 20);
 
@@ -343,8 +523,9 @@ START_TEST(whatever_happens_a_key_is_taken_as_long_as_it_should_be)
         } else if (what == 18) {
             writ_kit_turn(&kit);
         } else {
-            writ_kit_close(&kit);
-            writ_kit_open(&kit);
+            int64_t us = kept_s[roll(&state, 3)] * WRIT_KIT_S;
+
+            reopen(&kit, us, us);
         }
     }
     writ_kit_wipe(&kit);
@@ -356,4 +537,8 @@ WRIT_UNIT_MAIN("once", a_key_on_the_disk_is_taken_as_one_in_memory_is,
     a_block_that_was_changed_poisons_the_ledger_and_frees_no_key,
     a_clock_that_jumps_ahead_and_back_frees_no_key,
     a_clock_that_jumps_ahead_and_back_frees_no_budget, a_merge_that_finds_a_changed_block_says_so,
+    open_with_a_shorter_time_keeps_claims_as_long_as_their_records_say,
+    open_with_a_shorter_window_keeps_claims_as_long_as_their_records_say,
+    open_with_a_longer_time_changes_no_claim_that_was_made,
+    resume_with_a_shorter_time_doubts_keys_for_the_longer_one, a_changed_fact_of_that_time_is_found,
     whatever_happens_a_key_is_taken_as_long_as_it_should_be)
