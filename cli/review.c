@@ -27,7 +27,7 @@ struct looking {
     struct writ_review_story story;
     size_t votes, signatures; /* votes read, and those of voters with a key: each was verified */
     struct writ_view tool;    /* of the call */
-    const struct writ_json *conditions; /* that want the approval, as a gateway tells its voters */
+    const struct writ_json *conditions; /* that want the approval; NULL: none, or not kept */
     struct writ_err err;
     writ_result failed;
 };
@@ -157,12 +157,17 @@ read_story(struct looking *l, struct writ_view id, bool before_verdict)
 
     l->story = (struct writ_review_story){0};
     l->found = (struct writ_reader_review){0};
+    l->conditions = NULL;
     l->votes = l->signatures = 0;
     WRIT_TRY(l->reader == NULL ? ask_review(l, id)
                                : writ_reader_review(l->reader, id, l->arena, &l->found, &l->err));
     WRIT_TRY(
         writ_json_read(l->found.decision, &writ_json_limits_default, l->arena, &decision, &l->err));
     l->tool = writ_json_string(writ_json_get(decision, WRIT_LIT("tool")));
+    if (l->found.conditions.len > 0) {
+        WRIT_TRY(writ_json_read(
+            l->found.conditions, &writ_json_limits_default, l->arena, &l->conditions, &l->err));
+    }
     for (size_t i = 0; i < l->found.records_n; i++) {
         const struct writ_json *value = NULL;
         struct writ_review_record record = {0};

@@ -150,6 +150,7 @@ use_definition(struct writ_request *request)
                 request, 400, WRIT_RPC_HEADER_MISMATCH, WRIT_REASON_HEADER_MISMATCH, fault);
         }
         call->definition = tool->digest;
+        call->hints = tool->hints;
         call->defined = true;
         ask_nobody_unless_annotated(call, tool);
     }

@@ -101,6 +101,7 @@ struct writ_call {
     struct writ_view stated_state;                           /* digest that the caller expects */
     struct writ_digest state_free;
     struct writ_digest definition; /* of the tool, when `defined` */
+    unsigned hints;                /* of that definition: enum writ_hint */
     bool defined, learned;         /* learned: the server's list was asked for, for this call */
     struct writ_round round;
     struct writ_returned returned;

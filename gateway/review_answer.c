@@ -4,7 +4,6 @@
 #include "crew/prompt.h"
 #include "evidence/difference.h"
 #include "gateway/api.h"
-#include "policy/conditions.h"
 #include "policy/reviewer.h"
 
 #define DIFFERENCE_MAX 65536 /* bytes of the lines of a difference */
@@ -99,24 +98,6 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
     return WRIT_DONE;
 }
 
-/* Why the rule wants an approval: for who decides, since who asks would stay below it. */
-static WRIT_RESULT
-put_conditions(struct writ_write *w, const struct writ_entry_review_get *get,
-    const struct writ_json *decision, const struct writ_config *config, struct writ_arena *arena,
-    struct writ_err *err)
-{
-    const struct writ_json *arguments = NULL;
-
-    WRIT_TRY(writ_json_read(get->arguments, &writ_json_limits_default, arena, &arguments, err));
-    WRIT_JSON_EACH(ref, writ_json_get(decision, WRIT_LIT("policy_refs")))
-    {
-        writ_conditions_put(
-            w, config, writ_json_string(ref), get->told.review.rules_digest, arguments, arena);
-        break; /* a rule that wants an approval is the one that was evaluated */
-    }
-    return WRIT_DONE;
-}
-
 /* What is different in the state of the target from the one that the review before was about, in
  * `lines`. ptr NULL: not known, or so long that it is told by the two states alone. */
 static WRIT_RESULT
@@ -175,8 +156,9 @@ writ_review_answer_put_call(struct writ_write *w, const struct writ_entry_review
         writ_write_raw(w, get->arguments);
     }
     put_state(w, get, difference);
-    if (get->arguments.ptr != NULL && votes) {
-        WRIT_TRY(put_conditions(w, get, decision, config, arena, err));
+    if (get->conditions.ptr != NULL && votes) { /* the agent that asked would stay below them */
+        writ_write_name(w, WRIT_LIT("conditions"));
+        writ_write_raw(w, get->conditions);
     }
     if (get->arguments.ptr != NULL && votes && get->told.state == WRIT_REVIEW_OPEN) {
         WRIT_TRY(put_prompt(w, get, decision, difference, voter, config, err));

@@ -4,6 +4,7 @@
 
 #include "evidence/jcs.h"
 #include "policy/approval.h"
+#include "policy/conditions.h"
 
 bool
 writ_review_ask_needed(const struct writ_call *call)
@@ -54,17 +55,20 @@ make_ask(struct writ_request *request, struct writ_call *call)
 {
     struct writ_buf arguments =
         writ_buf_in(request->x->arena, (size_t)writ_request_config(request)->limits.body_bytes);
-    struct writ_view boundary = call->boundary_id;
+    struct writ_view boundary = call->boundary_id, conditions;
 
     if (call->previous_boundary_id.ptr != NULL) { /* a window of time: any later one will do */
         boundary = (struct writ_view){NULL, 0};
     }
     WRIT_TRY(writ_jcs_put(&arguments, call->arguments, NULL));
     WRIT_TRY(writ_buf_check(&arguments, NULL));
+    WRIT_TRY(writ_conditions_make(call->verdict.approval, call->defined ? &call->hints : NULL,
+        call->arguments, request->x->arena, &conditions, NULL));
     call->ask = (struct writ_ask){
         .terms = &call->terms,
         .arguments = writ_buf_view(&arguments),
         .target_state = call->observed.text,
+        .conditions = conditions,
         .continuation = call->continuation,
     };
     return writ_ledger_review(&call->state_free, boundary, call->key, &call->ask.name, NULL);

@@ -238,6 +238,17 @@ writ_approval_hints(const struct writ_json *definition)
     return (found & WRIT_HINT_READ_ONLY) != 0 ? found & ~(unsigned)WRIT_HINT_DESTRUCTIVE : found;
 }
 
+struct writ_view
+writ_approval_hint_name(enum writ_hint hint)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        if (hints[i].bit == (unsigned)hint) {
+            return hints[i].name;
+        }
+    }
+    return writ_view("", 0);
+}
+
 bool
 writ_approval_annotated(const struct writ_approval *approval, const unsigned *said)
 {

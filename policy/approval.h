@@ -52,6 +52,9 @@ bool writ_approval_needed(const struct writ_approval *approval, const struct wri
  * it. */
 unsigned writ_approval_hints(const struct writ_json *definition);
 
+/** "readOnlyHint" and so on. Static storage. */
+struct writ_view writ_approval_hint_name(enum writ_hint hint);
+
 /** Whether calls of a tool with these hints need it. `hints` NULL: its definition is not known. */
 bool writ_approval_annotated(const struct writ_approval *approval, const unsigned *hints);
 

@@ -1,51 +1,53 @@
 #include "policy/conditions.h"
 
-#include "policy/approval.h"
+#include "evidence/write.h"
 #include "policy/constraint.h"
-#include "policy/rule.h"
 
-/* NULL: there is no such rule, or it says something else than it did for the review. */
-static const struct writ_approval *
-find_approval(const struct writ_config *config, struct writ_view ref, struct writ_view rules_digest)
+#define CONDITIONS_MAX (1 << 20) /* bytes of all of them */
+
+static void
+put_one(struct writ_write *w, struct writ_view name, struct writ_view wants, bool holds)
 {
-    for (size_t i = 0; i < config->policy->n; i++) {
-        const struct writ_tool_entry *entry = &config->policy->entries[i];
-
-        for (size_t n = 0; n < entry->rules_n; n++) {
-            const struct writ_approval *approval = entry->rules[n].approval;
-            char text[WRIT_DIGEST_TEXT];
-
-            if (approval == NULL || !writ_view_equal(entry->rules[n].ref, ref)) {
-                continue;
-            }
-            writ_digest_text(&approval->rules, text);
-            return writ_view_is(rules_digest, text) ? approval : NULL;
-        }
-    }
-    return NULL;
+    writ_write_object_begin(w);
+    writ_write_text(w, "condition", name);
+    writ_write_text(w, "found", holds ? WRIT_LIT("holds") : WRIT_LIT("cannot be told"));
+    writ_write_text(w, "wants", wants);
+    writ_write_object_end(w);
 }
 
-void
-writ_conditions_put(struct writ_write *w, const struct writ_config *config, struct writ_view ref,
-    struct writ_view rules_digest, const struct writ_json *arguments, struct writ_arena *arena)
+static void
+put_hints(struct writ_write *w, const struct writ_approval *approval, bool known)
 {
-    const struct writ_approval *approval = find_approval(config, ref, rules_digest);
-    const struct writ_constraint_set *when = approval != NULL ? approval->when : NULL;
-
-    if (when == NULL) {
-        return;
+    for (unsigned bit = WRIT_HINT_READ_ONLY; bit <= WRIT_HINT_OPEN_WORLD; bit <<= 1) {
+        if ((approval->hints_asked & bit) != 0) {
+            put_one(w, writ_approval_hint_name(bit),
+                (approval->hints & bit) != 0 ? WRIT_LIT("true") : WRIT_LIT("false"), known);
+        }
     }
-    writ_write_name(w, WRIT_LIT("conditions"));
-    writ_write_array_begin(w);
-    for (size_t i = 0; i < when->n; i++) {
+}
+
+WRIT_RESULT
+writ_conditions_make(const struct writ_approval *approval, const unsigned *hints,
+    const struct writ_json *arguments, struct writ_arena *arena, struct writ_view *ret,
+    struct writ_err *err)
+{
+    const struct writ_constraint_set *when = approval->when;
+    struct writ_buf text = writ_buf_in(arena, CONDITIONS_MAX);
+    struct writ_write w = writ_write_to(&text);
+
+    if (when == NULL && approval->hints_asked == 0) {
+        *ret = writ_view("", 0);
+        return WRIT_DONE;
+    }
+    writ_write_array_begin(&w);
+    put_hints(&w, approval, hints != NULL);
+    for (size_t i = 0; when != NULL && i < when->n; i++) {
         const struct writ_constraint *c = &when->items[i];
-        bool holds = writ_constraint_holds(when, c, arguments, arena, NULL) == WRIT_HOLDS_YES;
-
-        writ_write_object_begin(w);
-        writ_write_text(w, "condition", c->name);
-        writ_write_text(w, "wants", c->accepted);
-        writ_write_text(w, "found", holds ? WRIT_LIT("holds") : WRIT_LIT("cannot be told"));
-        writ_write_object_end(w);
+        put_one(&w, c->name, c->accepted,
+            writ_constraint_holds(when, c, arguments, arena, NULL) == WRIT_HOLDS_YES);
     }
-    writ_write_array_end(w);
+    writ_write_array_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
 }

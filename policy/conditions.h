@@ -1,22 +1,24 @@
-/* conditions.h - why a rule wanted an approval, for those who decide. A caller is not told: who
- * knows the conditions stays below them. */
+/* conditions.h - why a rule wanted an approval, for voters and operators. Callers do not see it: an
+ * agent that knows the conditions stays below them. */
 #ifndef WRIT_POLICY_CONDITIONS_H
 #define WRIT_POLICY_CONDITIONS_H
 
-#include "evidence/write.h"
-#include "policy/config.h"
+#include "evidence/json.h"
+#include "policy/approval.h"
 
 /**
- * The member `conditions` of an object that is open: each entry of the rule's `approval.when`, and
- * whether it holds or could not be told. Nothing when the rule has none, or is not the same any
- * more.
+ * The conditions under which a call needs the approval, as a canonical JSON array of {condition,
+ * found, wants}: each hint of `approval.annotations`, then each entry of `approval.when`, and
+ * whether it holds or could not be told.
  *
- * @param ref           the rule: policy_refs of the decision
- * @param rules_digest  of the terms of the review
- * @param arguments     of the call
+ * @param hints      of the tool's definition; NULL: it is not known
+ * @param arguments  of the call
+ * @param ret        in the arena; empty when the rule wants it for every call
+ *
+ * WRIT_E_LIMIT, WRIT_E_NOMEM.
  */
-void writ_conditions_put(struct writ_write *w, const struct writ_config *config,
-    struct writ_view ref, struct writ_view rules_digest, const struct writ_json *arguments,
-    struct writ_arena *arena);
+WRIT_RESULT writ_conditions_make(const struct writ_approval *approval, const unsigned *hints,
+    const struct writ_json *arguments, struct writ_arena *arena, struct writ_view *ret,
+    struct writ_err *err);
 
 #endif

@@ -246,6 +246,8 @@ struct writ_ask {
     struct writ_digest name;         /* made with writ_ledger_review */
     struct writ_view arguments;      /* canonical; kept while voters may read them */
     struct writ_view target_state;   /* canonical, kept with them; empty: not known */
+    struct writ_view conditions;     /* that want the approval, canonical, kept with them; may be
+                                        empty */
     struct writ_view continuation;   /* the review that the caller names; ptr NULL: none */
 
     /* written by the ledger, in the arena of the entry */
@@ -408,9 +410,10 @@ struct writ_entry_review_get {
 
     /* written by the ledger */
     struct writ_review_told told;
-    struct writ_view target_state;   /* while it lives: of which it is about; ptr NULL: not known */
-    struct writ_view state_before;   /* that the review before it was about; ptr NULL: not known */
-    struct writ_view decision;       /* record of the decision that opened it */
+    struct writ_view target_state; /* while it lives: of which it is about; ptr NULL: not known */
+    struct writ_view state_before; /* that the review before it was about; ptr NULL: not known */
+    struct writ_view conditions; /* while it lives: those that want the approval; ptr NULL: none */
+    struct writ_view decision;   /* record of the decision that opened it */
     const struct writ_view *records; /* its own, in their order */
     size_t records_n;
     struct writ_view arguments; /* canonical; ptr NULL: no longer kept */

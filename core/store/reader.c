@@ -577,6 +577,7 @@ read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *
 {
     sqlite3_stmt *s = reader->statements[SQL_REVIEW];
     struct writ_view shown = {NULL, 0};
+    struct writ_showing showing;
     bool row = false;
     writ_result result;
 
@@ -593,7 +594,9 @@ read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *
     WRIT_TRY(result);
     if (shown.len > 0) {
         WRIT_TRY(writ_showing_check(review->records[0], shown, arena, err));
-        review->arguments = writ_showing_read(shown).arguments;
+        showing = writ_showing_read(shown);
+        review->arguments = showing.arguments;
+        review->conditions = showing.conditions;
     }
     return WRIT_DONE;
 }

@@ -124,7 +124,9 @@ struct writ_reader_review {
     struct writ_view decision;       /* that opened it */
     const struct writ_view *records; /* its own, in their order; at least one */
     size_t records_n;
-    struct writ_view arguments; /* of the call; ptr NULL: no longer kept */
+    struct writ_view arguments;  /* of the call; ptr NULL: no longer kept */
+    struct writ_view conditions; /* that want the approval, as JSON; empty: none, or no longer kept
+                                  */
 };
 
 /** The review of that id. WRIT_E_ABSENT when there is none; WRIT_E_MISMATCH when the arguments are

@@ -5,10 +5,12 @@
  *    review; but what voters have said about the very call holds as long as it is remembered. */
 #include "store/reviewing.h"
 
+#include "base/id.h"
 #include "store/group.h"
 #include "store/showing.h"
 
 #define SWEEP_ARENA  (1 << 20)
+#define SALT_BYTES   16
 #define SHOWING_HEAD 128 /* bytes of it besides its parts */
 
 /* ---- a call asks ---- */
@@ -127,20 +129,36 @@ writ_reviewing_ask(struct writ_ledger *ledger, const struct writ_entry_decision 
 
 /* ---- and is told ---- */
 
+static WRIT_RESULT
+make_salt(struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
+{
+    unsigned char bytes[SALT_BYTES];
+    struct writ_buf text = writ_buf_in(arena, 2 * SALT_BYTES);
+
+    WRIT_TRY(writ_random(bytes, sizeof bytes, err));
+    writ_hex_put(&text, bytes, sizeof bytes);
+    WRIT_TRY(writ_buf_check(&text, err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
 /* What the voters will be shown; with the state that the review before was about. */
 static WRIT_RESULT
 make_showing(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ_view before,
     struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
-    struct writ_showing showing = {.arguments = ask->arguments, .state = ask->target_state}, was;
+    struct writ_showing showing = {
+        .arguments = ask->arguments, .state = ask->target_state, .conditions = ask->conditions};
+    struct writ_showing was;
     struct writ_buf text;
 
     if (before.ptr != NULL) {
         WRIT_TRY(writ_showing_find(ledger, before, true, arena, &was, err));
         showing.before = was.state;
     }
-    text = writ_buf_in(
-        arena, showing.arguments.len + showing.state.len + showing.before.len + SHOWING_HEAD);
+    WRIT_TRY(make_salt(arena, &showing.salt, err));
+    text = writ_buf_in(arena, showing.arguments.len + showing.state.len + showing.before.len +
+                                  showing.conditions.len + showing.salt.len + SHOWING_HEAD);
     writ_showing_put(&showing, &text);
     WRIT_TRY(writ_buf_check(&text, err));
     *ret = writ_buf_view(&text);

@@ -1,5 +1,6 @@
-/* "13 2 0" and a line feed, then the three texts without anything between them: none of them has to
- * be parsed, however large it is. Arguments begin with '{', so they are never taken for this. */
+/* "13 2 0 0 32" and a line feed, then the five texts without anything between them: none of them
+ * has to be parsed, however large it is. Arguments begin with '{', so they are never taken for
+ * this. Rows that earlier builds wrote have the first three texts. */
 #include "store/showing.h"
 
 #include "base/text.h"
@@ -8,12 +9,14 @@
 #include "store/body.h"
 #include "store/group.h"
 
-#define PARTS 3
+#define PARTS       5
+#define PARTS_LEAST 3
 
 void
 writ_showing_put(const struct writ_showing *showing, struct writ_buf *ret)
 {
-    const struct writ_view parts[PARTS] = {showing->arguments, showing->state, showing->before};
+    const struct writ_view parts[PARTS] = {
+        showing->arguments, showing->state, showing->before, showing->conditions, showing->salt};
 
     for (size_t i = 0; i < PARTS; i++) {
         writ_buf_u64(ret, parts[i].len);
@@ -24,18 +27,17 @@ writ_showing_put(const struct writ_showing *showing, struct writ_buf *ret)
     }
 }
 
-/* Takes the length that stands before `end` off the front. */
+/* Takes the next length off the head line. */
 static bool
-take_length(struct writ_view *head, char end, size_t most, size_t *ret)
+take_length(struct writ_view *line, size_t most, size_t *ret)
 {
-    size_t at = writ_view_find(*head, end);
+    size_t at = writ_view_find(*line, ' ');
     uint64_t length = 0;
 
-    if (at >= head->len ||
-        !writ_is_ok(writ_text_u64(writ_view_sub(*head, 0, at), 0, most, &length))) {
+    if (!writ_is_ok(writ_text_u64(writ_view_sub(*line, 0, at), 0, most, &length))) {
         return false;
     }
-    *head = writ_view_sub(*head, at + 1, head->len);
+    *line = writ_view_sub(*line, at + 1, line->len);
     *ret = (size_t)length;
     return true;
 }
@@ -43,16 +45,21 @@ take_length(struct writ_view *head, char end, size_t most, size_t *ret)
 struct writ_showing
 writ_showing_read(struct writ_view bytes)
 {
-    struct writ_view rest = bytes;
-    size_t a = 0, s = 0, b = 0;
+    size_t end = writ_view_find(bytes, '\n'), n = 0, sum = 0, lengths[PARTS] = {0};
+    struct writ_view line = writ_view_sub(bytes, 0, end), parts[PARTS];
+    struct writ_view rest = writ_view_sub(bytes, end + 1, bytes.len);
 
-    if (!take_length(&rest, ' ', bytes.len, &a) || !take_length(&rest, ' ', bytes.len, &s) ||
-        !take_length(&rest, '\n', bytes.len, &b) || a + s + b != rest.len) {
+    while (line.len > 0 && n < PARTS && take_length(&line, bytes.len, &lengths[n])) {
+        sum += lengths[n++];
+    }
+    if (line.len > 0 || (n != PARTS && n != PARTS_LEAST) || end == bytes.len || sum != rest.len) {
         return (struct writ_showing){.arguments = bytes};
     }
-    return (struct writ_showing){.arguments = writ_view_sub(rest, 0, a),
-        .state = writ_view_sub(rest, a, s),
-        .before = writ_view_sub(rest, a + s, b)};
+    for (size_t i = 0; i < PARTS; i++) {
+        parts[i] = writ_view_sub(rest, 0, lengths[i]);
+        rest = writ_view_sub(rest, lengths[i], rest.len);
+    }
+    return (struct writ_showing){parts[0], parts[1], parts[2], parts[3], parts[4]};
 }
 
 WRIT_RESULT

@@ -1,6 +1,9 @@
 /* showing.h - what the voters of a review are shown besides its records, as it is kept in its row
- * while it lives: the arguments of the call, the state of its target, and the state that the review
- * before it was about. */
+ * while it lives: the arguments of the call, the state of its target, the state that the review
+ * before it was about, and the conditions that want the approval.
+ *
+ * The record that opened the review has the digest of it all, and the agent that asked may read
+ * that record. Random bytes among what is digested keep it from guessing the conditions. */
 #ifndef WRIT_STORE_SHOWING_H
 #define WRIT_STORE_SHOWING_H
 
@@ -8,7 +11,8 @@
 
 /** Each is canonical JSON, or empty: not known. Borrowed. */
 struct writ_showing {
-    struct writ_view arguments, state, before;
+    struct writ_view arguments, state, before, conditions;
+    struct writ_view salt; /* random text */
 };
 
 /** Appends it. What fails stays in the buffer. */

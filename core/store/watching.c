@@ -53,6 +53,7 @@ read_arguments(
     get->arguments = showing.arguments.len > 0 ? showing.arguments : none;
     get->target_state = showing.state.len > 0 ? showing.state : none;
     get->state_before = showing.before.len > 0 ? showing.before : none;
+    get->conditions = showing.conditions.len > 0 ? showing.conditions : none;
     return WRIT_DONE;
 }
 
@@ -84,7 +85,8 @@ writ_watching_get(struct writ_ledger *ledger, struct writ_entry *entry)
     result = read_records(ledger, entry, &story, scratch, &err);
     writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_RECORDS);
     writ_arena_free(scratch);
-    get->arguments = get->target_state = get->state_before = (struct writ_view){NULL, 0};
+    get->arguments = get->target_state = (struct writ_view){NULL, 0};
+    get->state_before = get->conditions = (struct writ_view){NULL, 0};
     if (writ_is_ok(result)) {
         result = story.n == 0 ? (writ_result){WRIT_E_ABSENT}
                               : read_arguments(ledger, entry,

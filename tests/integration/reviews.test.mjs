@@ -1,6 +1,7 @@
 // Calls that need an approval: asked for, voted on over HTTP, redeemed, refused; over SIGKILL.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
 import { startGateway, until, writ, writeFileSync } from '../support/gateway.mjs';
 import { ALICE, ALL, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, config, pay, setUp, vote } from '../support/reviews.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
@@ -100,9 +101,47 @@ test('voters see the conditions that want the approval, and who asks does not', 
   const show = (...more) => writ(['review', 'show', `http://127.0.0.1:${gw.adminPort}`, id, '--token', gw.path('ann.token'), ...more]).out;
   assert.match(show(), /^condition amount ge: a number not below 100 \(holds\)\ncondition to prefix: .*\(cannot be told\)$/m);
   assert.deepEqual(JSON.parse(show('--json')).conditions, wanted);
+  // the operator, from the file
+  const kept = (...more) => writ(['review', 'show', gw.ledgerFile, id, ...more]).out;
+  assert.equal(kept(), show());
+  assert.deepEqual(JSON.parse(kept('--json')).conditions, wanted);
   const told = JSON.stringify([await api(gw, DEV, `/${id}`), await s.call('up__pay', { amount: 250 })]);
   assert.doesNotMatch(told, /conditions|not below|amount ge/, 'who asks would stay below them');
   assert.doesNotMatch(JSON.stringify(gw.show(id)), /not below|amount ge/, 'nor by the record, which it sees');
+  // an edit of the condition is not believed
+  await gw.stop();
+  const db = new DatabaseSync(gw.ledgerFile);
+  db.exec("UPDATE review SET arguments = CAST(replace(CAST(arguments AS TEXT), 'not below 100', 'not below 900') AS BLOB)");
+  db.close();
+  const edited = writ(['review', 'show', gw.ledgerFile, id]);
+  assert.notEqual(edited.code, 0);
+  assert.match(edited.err, /what voters are shown is not what/);
+});
+
+test('annotations that want the approval are named to voters and to the operator', async (t) => {
+  const tools = [{ name: 'pay', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } }];
+  const up = await startUpstream(t, { tools });
+  const when = [{ arg: 'amount', op: 'ge', value: 100 }];
+  const rule = pay({ review: 'finance', annotations: { destructiveHint: true, openWorldHint: true }, when });
+  const gw = await startGateway(t, config(up, { top: { tools: { 'up/pay': rule, 'up/hidden': rule } } }));
+  const s = await openSession(gw, { token: DEV.token });
+  const conditions = async (tool) => {
+    const { reason, said, message } = await s.call(`up__${tool}`, { amount: 100 });
+    assert.equal(reason, 'approval_required');
+    assert.doesNotMatch(`${said}${message}`, /Hint: true|not below/, 'the agent does not see them');
+    const { reviews } = (await api(gw, ANN, '')).json;
+    const { id } = reviews.find((r) => r.tool === tool) ?? reviews.at(-1);
+    const seen = (await api(gw, ANN, `/${id}`)).json.conditions;
+    assert.deepEqual(JSON.parse(writ(['review', 'show', gw.ledgerFile, id, '--json']).out).conditions, seen);
+    return seen;
+  };
+  const wanted = (found) => [
+    { condition: 'destructiveHint', wants: 'true', found },
+    { condition: 'openWorldHint', wants: 'true', found },
+    { condition: 'amount ge', wants: 'a number not below 100', found: 'holds' },
+  ];
+  assert.deepEqual(await conditions('pay'), wanted('holds'));
+  assert.deepEqual(await conditions('hidden'), wanted('cannot be told'), 'its server does not list it');
 });
 
 test('rejected, revised, withdrawn, cancelled and vetoed: each is told in its own word', async (t) => {

@@ -5,19 +5,21 @@
 START_TEST(what_was_put_is_read_part_by_part)
 {
     static const struct {
-        const char *arguments, *state, *before;
+        const char *arguments, *state, *before, *conditions, *salt;
     } rows[] = {
-        {"{}", "", ""},
-        {"{\"a\":1}", "{\"/v\":2}", "{\"/v\":1}"},
-        {"{\"a\":\"1 2 3\\n\"}", "null", ""},
-        {"{}", "", "3 1 1\n"},
+        {"{}", "", "", "", "00"},
+        {"{\"a\":1}", "{\"/v\":2}", "{\"/v\":1}", "[{}]", "ff"},
+        {"{\"a\":\"1 2 3\\n\"}", "null", "", "[]", ""},
+        {"{}", "", "3 1 1\n", "", "1 2\n"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         writ_auto_buf text = writ_buf_make(4096);
         const struct writ_showing put = {.arguments = writ_view_str(rows[i].arguments),
             .state = writ_view_str(rows[i].state),
-            .before = writ_view_str(rows[i].before)};
+            .before = writ_view_str(rows[i].before),
+            .conditions = writ_view_str(rows[i].conditions),
+            .salt = writ_view_str(rows[i].salt)};
         struct writ_showing got;
 
         writ_showing_put(&put, &text);
@@ -25,14 +27,28 @@ START_TEST(what_was_put_is_read_part_by_part)
         ck_assert_view(got.arguments, rows[i].arguments);
         ck_assert_view(got.state, rows[i].state);
         ck_assert_view(got.before, rows[i].before);
+        ck_assert_view(got.conditions, rows[i].conditions);
+        ck_assert_view(got.salt, rows[i].salt);
     }
+}
+END_TEST
+
+START_TEST(a_row_of_an_earlier_build_has_three_parts)
+{
+    struct writ_showing got = writ_showing_read(WRIT_LIT("2 3 1\n{}[1]5"));
+
+    ck_assert_view(got.arguments, "{}");
+    ck_assert_view(got.state, "[1]");
+    ck_assert_view(got.before, "5");
+    ck_assert_uint_eq(got.conditions.len + got.salt.len, 0);
 }
 END_TEST
 
 START_TEST(bytes_of_another_form_are_arguments)
 {
     static const char *const texts[] = {"", "{\"a\":1}", "2 0\n{}", "2 0 0\n{", "2 0 0\n{}x",
-        "-1 0 0\n{}", "2 0 0 {}", "99999999999999999999 0 0\n{}", "a b c\n{}"};
+        "-1 0 0\n{}", "2 0 0 {}", "99999999999999999999 0 0\n{}", "a b c\n{}", "2\n{}",
+        "2 0 0 0\n{}", "2 0 0 0 0 0\n{}", "2  0\n{}", "1 1 0 0 1\n{}", "\n"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct writ_showing got = writ_showing_read(writ_view_str(texts[i]));
@@ -43,4 +59,5 @@ START_TEST(bytes_of_another_form_are_arguments)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("showing", what_was_put_is_read_part_by_part, bytes_of_another_form_are_arguments)
+WRIT_UNIT_MAIN("showing", what_was_put_is_read_part_by_part,
+    a_row_of_an_earlier_build_has_three_parts, bytes_of_another_form_are_arguments)
