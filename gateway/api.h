@@ -1,5 +1,4 @@
-/* api.h - what all requests under /v1 of the admin listener share: who asks, and how answers and
- * faults look.
+/* api.h - who asks: what all requests under /v1 of the admin listener share.
  *
  * Who asks shows a bearer token, or is logged in to the page (logins.h): a cookie, and the key that
  * goes with it in WRIT_API_KEY. What a browser sends with a cookie has to come from a page of the
@@ -8,13 +7,11 @@
 #ifndef WRIT_GATEWAY_API_H
 #define WRIT_GATEWAY_API_H
 
+#include "gateway/api_answer.h"
 #include "gateway/gateway.h"
 
-#include "evidence/write.h"
-
-#define WRIT_API_ANSWER_MAX  ((size_t)64 << 20) /* bytes of an answer */
-#define WRIT_API_KEY         "Writ-Page"        /* the field with the key of a login */
-#define WRIT_API_CERTIFICATE "Certificate "     /* begins what a login by certificate shows */
+#define WRIT_API_KEY         "Writ-Page"    /* the field with the key of a login */
+#define WRIT_API_CERTIFICATE "Certificate " /* begins what a login by certificate shows */
 
 /**
  * Who asks: by a token of an entry of `agents`, or by a login. An agent that everybody is, is
@@ -46,20 +43,5 @@ struct writ_view writ_api_cookie(const struct writ_exchange *x);
 
 /** The status that goes with what is refused above: 401, 403, 503. */
 unsigned writ_api_status(enum writ_reason reason);
-
-/** Answers with JSON, which nobody keeps; a buffer that has failed is a 500. Ends the exchange. */
-void writ_api_reply(struct writ_exchange *x, unsigned status, const struct writ_buf *json);
-
-/** Appends a problem (RFC 9457): the reason's sentence, name and hint, and what exactly (`detail`,
- * NULL: nothing more). */
-void writ_api_put_problem(
-    struct writ_buf *ret, unsigned status, enum writ_reason reason, const char *detail);
-
-/** Answers with a problem. Ends the exchange. */
-void writ_api_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason);
-
-/** The same, and what exactly. */
-void writ_api_problem_about(
-    struct writ_exchange *x, unsigned status, enum writ_reason reason, const char *detail);
 
 #endif

@@ -22,9 +22,10 @@
 #include "gateway/resolver.h"
 #include "gateway/session.h"
 #include "gateway/tokens.h"
-#include "gateway/upstream.h"
 #include "gateway/worker.h"
 #include "policy/config.h"
+
+struct writ_upstream;
 
 struct writ_gateway {
     const struct writ_clock *clock;
@@ -55,9 +56,5 @@ struct writ_gateway {
 /** The worker of the running loop. */
 struct writ_worker *writ_gateway_worker(
     const struct writ_gateway *gateway, const struct writ_loop *loop);
-
-/** The upstream of that name, or NULL. */
-struct writ_upstream *writ_gateway_upstream(
-    const struct writ_gateway *gateway, struct writ_view name);
 
 #endif

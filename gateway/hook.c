@@ -1,6 +1,6 @@
 #include "gateway/hook.h"
 
-#include "gateway/api.h"
+#include "gateway/api_answer.h"
 #include "gateway/conclude.h"
 #include "gateway/forward.h"
 #include "gateway/hook_after.h"
@@ -48,7 +48,7 @@ writ_hook_reply(struct writ_request *request, struct writ_write *w, const struct
     writ_metrics_observe(
         x->metrics, WRIT_HISTOGRAM_CALL_SECONDS, writ_loop_now_us(x->loop) - x->arrived_us);
     writ_request_finish(request);
-    writ_api_reply(x, 200, body);
+    writ_api_answer_json(x, 200, body);
     return WRIT_STEP_DONE;
 }
 

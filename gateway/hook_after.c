@@ -2,7 +2,7 @@
 #include "gateway/hook_after.h"
 
 #include "gateway/after.h"
-#include "gateway/api.h"
+#include "gateway/api_answer.h"
 #include "gateway/stated.h"
 
 #include "base/text.h"
@@ -307,6 +307,6 @@ writ_hook_after_seal(struct writ_request *request)
     }
     writ_buf_put(&body, entry->seal.record);
     writ_request_finish(request);
-    writ_api_reply(x, 200, &body);
+    writ_api_answer_json(x, 200, &body);
     return WRIT_STEP_DONE;
 }

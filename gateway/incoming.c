@@ -9,7 +9,8 @@
 #include "gateway/incoming.h"
 
 #include "base/text.h"
-#include "gateway/api.h"
+#include "gateway/api_answer.h"
+#include "gateway/mcp.h"
 #include "gateway/connection.h"
 
 #define MAGIC             0x57494e43U
@@ -398,7 +399,7 @@ writ_incoming_put_refusal(
     const struct writ_route *route, const struct writ_framing_fault *fault, struct writ_buf *ret)
 {
     if (route != NULL && route->problems) {
-        writ_api_put_problem(ret, fault->status, fault->reason, fault->detail);
+        writ_api_answer_put_problem(ret, fault->status, fault->reason, fault->detail);
         return WRIT_LIT("application/problem+json");
     }
     writ_buf_fmt(ret, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,\"message\":",

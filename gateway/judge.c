@@ -64,7 +64,7 @@ resolve_tool(struct writ_request *request, struct writ_call *call)
     call->wire_tool = call->tool = request->message.name;
     call->upstream = request->endpoint->only;
     if (call->upstream == NULL && writ_wire_split(separator, call->wire_tool, &name, &own)) {
-        call->upstream = writ_gateway_upstream(worker->gateway, name);
+        call->upstream = writ_upstream_find(worker->gateway, name);
         call->tool = own;
     }
     if (call->upstream == NULL) {

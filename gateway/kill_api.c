@@ -7,6 +7,7 @@
 #include "evidence/write.h"
 #include "gateway/api.h"
 #include "gateway/kill_known.h"
+#include "gateway/upstream.h"
 #include "policy/approval.h"
 
 #define MAGIC    0x6b66696eU
@@ -50,7 +51,7 @@ struct sighting {
 static void
 refuse(struct asked *a, unsigned status, enum writ_reason reason)
 {
-    writ_api_problem(a->x, status, reason);
+    writ_api_answer_problem(a->x, status, reason);
 }
 
 /* False: nobody, and told. */
@@ -86,7 +87,7 @@ static void
 reply(struct asked *a, struct writ_write *w, const struct writ_buf *body)
 {
     WRIT_IGNORE(writ_write_end(w, NULL)); /* the buffer remembers */
-    writ_api_reply(a->x, 200, body);
+    writ_api_answer_json(a->x, 200, body);
 }
 
 /* ---- stops */
@@ -127,7 +128,7 @@ is_tool_name(const struct asked *a, struct writ_view value)
     struct writ_view upstream = writ_view_sub(value, 0, writ_view_find(value, '/'));
 
     return upstream.len + 1 < value.len && writ_view_find(value, '*') == value.len &&
-           (writ_gateway_upstream(a->gateway, upstream) != NULL ||
+           (writ_upstream_find(a->gateway, upstream) != NULL ||
                writ_config_framework(a->generation->config, upstream) != NULL);
 }
 
@@ -364,7 +365,7 @@ pull_credential(const struct asked *a, const struct writ_kill *kill)
     struct finding *f = writ_arena_get(a->x->arena, sizeof *f);
 
     if (f == NULL) {
-        writ_api_problem(a->x, 503, WRIT_REASON_OVERLOADED);
+        writ_api_answer_problem(a->x, 503, WRIT_REASON_OVERLOADED);
         return;
     }
     *f = (struct finding){.magic = MAGIC,
@@ -376,7 +377,7 @@ pull_credential(const struct asked *a, const struct writ_kill *kill)
     f->asked.generation = writ_generation_hold(a->generation);
     if (!writ_is_ok(writ_lookups_ask(a->gateway->lookups, &f->lookup))) {
         writ_generation_drop(a->generation);
-        writ_api_problem(a->x, 503, WRIT_REASON_OVERLOADED);
+        writ_api_answer_problem(a->x, 503, WRIT_REASON_OVERLOADED);
     }
 }
 

@@ -1,7 +1,5 @@
 #include "gateway/labels.h"
 
-#include "gateway/gateway.h"
-
 #include <pthread.h>
 
 #define PLACES           (WRIT_LABELS_MAX * 2)
@@ -191,15 +189,15 @@ put_calls(struct writ_labels *labels, struct writ_buf *ret)
 }
 
 void
-writ_labels_put(const struct writ_gateway *gateway, struct writ_buf *ret)
+writ_labels_put(struct writ_labels *labels, const struct writ_labels_upstream *upstreams, size_t n,
+    struct writ_buf *ret)
 {
     put_row(ret, LABELS_BUILD);
     writ_buf_fmt(ret, "%s{version=\"" WRIT_VERSION "\"} 1\n", rows[LABELS_BUILD].name);
     put_row(ret, LABELS_UPSTREAM_UP);
-    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+    for (size_t i = 0; i < n; i++) {
         writ_buf_fmt(ret, "%s{upstream=\"" WRIT_VIEW_FMT "\"} %d\n", rows[LABELS_UPSTREAM_UP].name,
-            WRIT_VIEW_ARG(writ_upstream_config(gateway->upstreams[i])->name),
-            writ_upstream_is_up(gateway->upstreams[i]) ? 1 : 0);
+            WRIT_VIEW_ARG(upstreams[i].name), upstreams[i].up ? 1 : 0);
     }
-    put_calls(gateway->labels, ret);
+    put_calls(labels, ret);
 }

@@ -15,8 +15,13 @@
 
 #define WRIT_LABELS_MAX 1024
 
-struct writ_gateway;
 struct writ_labels;
+
+/** Whether one upstream is up. */
+struct writ_labels_upstream {
+    struct writ_view name;
+    bool up;
+};
 
 /** WRIT_E_NOMEM. `ret` is new, free with writ_labels_free; written only on success. */
 WRIT_RESULT writ_labels_new(struct writ_labels **ret, struct writ_err *err);
@@ -27,7 +32,8 @@ void writ_labels_free(struct writ_labels *labels);
 void writ_labels_count(struct writ_labels *labels, struct writ_view upstream,
     const struct writ_tool_rule *rule, enum writ_decision_route verdict);
 
-/** Appends all of them in the Prometheus text format. */
-void writ_labels_put(const struct writ_gateway *gateway, struct writ_buf *ret);
+/** Appends all of them, and the state of `n` upstreams, in the Prometheus text format. */
+void writ_labels_put(struct writ_labels *labels, const struct writ_labels_upstream *upstreams,
+    size_t n, struct writ_buf *ret);
 
 #endif

@@ -632,7 +632,7 @@ choose(struct writ_lanes *lanes)
         only = gateway->upstreams[0];
     }
     if (only == NULL && last.len > 0 && !writ_place_is_merged(last)) {
-        only = writ_gateway_upstream(gateway, writ_place_upstream(last, &id));
+        only = writ_upstream_find(gateway, writ_place_upstream(last, &id));
     }
     lanes->merged = only == NULL;
     for (size_t i = 0; i < gateway->upstreams_n; i++) {

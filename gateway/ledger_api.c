@@ -400,7 +400,7 @@ refuse(struct asked *a, unsigned status, enum writ_reason reason)
 {
     writ_buf_wipe(&a->body);
     writ_review_viewer_wipe(&a->viewer);
-    writ_api_problem(a->x, status, reason);
+    writ_api_answer_problem(a->x, status, reason);
 }
 
 static void
@@ -415,7 +415,7 @@ back_on_loop(struct writ_post *post)
     }
     struct writ_buf body = a->body; /* the exchange takes its arena with it */
     writ_review_viewer_wipe(&a->viewer);
-    writ_api_reply(a->x, 200, &body);
+    writ_api_answer_json(a->x, 200, &body);
     writ_buf_wipe(&body);
 }
 
@@ -461,13 +461,13 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway)
     enum writ_reason refused;
 
     if (a == NULL) {
-        writ_api_problem(x, 503, WRIT_REASON_OVERLOADED);
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return NULL;
     }
     *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(gateway, x->loop)};
     refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
     if (refused != WRIT_REASON_NONE) {
-        writ_api_problem(x, writ_api_status(refused), refused);
+        writ_api_answer_problem(x, writ_api_status(refused), refused);
         return NULL;
     }
     a->scope = scope_of(&a->viewer);
@@ -547,7 +547,7 @@ handle_checkpoint(struct writ_exchange *x, void *ctx)
     struct writ_view from = {NULL, 0};
 
     if (a == NULL) {
-        writ_api_problem(x, 503, WRIT_REASON_OVERLOADED);
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return;
     }
     *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(ctx, x->loop)};

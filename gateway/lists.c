@@ -452,7 +452,7 @@ read_cursor(struct writ_request *request, size_t *ret_from, struct writ_view *re
     if (!writ_is_ok(writ_cursor_read(writ_json_string(cursor), &room, &name, ret_cursor))) {
         return false;
     }
-    upstream = writ_gateway_upstream(request->worker->gateway, name);
+    upstream = writ_upstream_find(request->worker->gateway, name);
     *ret_from = upstream != NULL ? writ_upstream_index(upstream) : 0;
     return upstream != NULL;
 }

@@ -66,7 +66,7 @@ answer_who(struct writ_exchange *x, struct writ_worker *worker)
 
     if (reason != WRIT_REASON_NONE &&
         (reason != WRIT_REASON_UNAUTHENTICATED || x->peer->certificate_name.len == 0)) {
-        writ_api_problem(x, writ_api_status(reason), reason);
+        writ_api_answer_problem(x, writ_api_status(reason), reason);
         return;
     }
     writ_write_object_begin(&w);
@@ -77,7 +77,7 @@ answer_who(struct writ_exchange *x, struct writ_worker *worker)
     }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-    writ_api_reply(x, 200, &body);
+    writ_api_answer_json(x, 200, &body);
 }
 
 /* ---- in ---- */
@@ -147,11 +147,11 @@ log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker
     char expires[WRIT_TIME_TEXT];
 
     if (reason != WRIT_REASON_NONE) {
-        writ_api_problem(x, writ_api_status(reason), reason);
+        writ_api_answer_problem(x, writ_api_status(reason), reason);
         return;
     }
     if (!read_shown(x, &shown)) {
-        writ_api_problem(x, 422, WRIT_REASON_MALFORMED_REQUEST);
+        writ_api_answer_problem(x, 422, WRIT_REASON_MALFORMED_REQUEST);
         return;
     }
     reason = writ_api_shown(x, worker, shown, x->arena, &agent);
@@ -160,7 +160,7 @@ log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker
         reason = WRIT_REASON_OVERLOADED;
     }
     if (reason != WRIT_REASON_NONE) {
-        writ_api_problem(x, writ_api_status(reason), reason);
+        writ_api_answer_problem(x, writ_api_status(reason), reason);
         return;
     }
     writ_time_format(pass.expires_us, expires);
@@ -183,7 +183,7 @@ log_out(struct writ_exchange *x, struct writ_gateway *gateway)
     enum writ_reason reason = writ_api_origin(x, true);
 
     if (reason != WRIT_REASON_NONE) {
-        writ_api_problem(x, writ_api_status(reason), reason);
+        writ_api_answer_problem(x, writ_api_status(reason), reason);
         return;
     }
     writ_logins_close(

@@ -89,7 +89,7 @@ ask_upstream(struct probe *probe)
 {
     struct writ_request *request = probe->request;
     struct writ_upstream *upstream =
-        writ_gateway_upstream(request->worker->gateway, probe->wanted.probe->upstream);
+        writ_upstream_find(request->worker->gateway, probe->wanted.probe->upstream);
 
     if (upstream == NULL || !writ_is_ok(prepare_upcall(probe, upstream))) {
         return unavailable(request);

@@ -205,7 +205,7 @@ choose_upstream(struct writ_request *request, struct writ_view *ret_name)
     }
     if (name.ptr != NULL) {
         return writ_wire_split(writ_request_config(request)->separator, name, &upstream, ret_name)
-                   ? writ_gateway_upstream(gateway, upstream)
+                   ? writ_upstream_find(gateway, upstream)
                    : NULL;
     }
     owner = uri.ptr != NULL ? writ_owners_find(gateway->owners, uri) : WRIT_OWNERS_NONE;

@@ -1,5 +1,7 @@
 #include "gateway/ready.h"
 
+#include "gateway/upstream.h"
+
 #define NAMES_MAX     8192
 #define PATIENT_LOOKS 20 /* at the start, before it is said that something is missing */
 

@@ -1,6 +1,6 @@
 #include "gateway/refusal.h"
 
-#include "gateway/api.h"
+#include "gateway/api_answer.h"
 #include "gateway/client_stream.h"
 #include "gateway/continuation.h"
 #include "gateway/refusal_text.h"
@@ -65,7 +65,7 @@ put_fault(struct writ_buf *buf, const struct writ_endpoint *endpoint, const stru
     const struct fault *fault)
 {
     if (endpoint->hook != WRIT_HOOK_NONE) {
-        writ_api_put_problem(buf, fault->status, fault->reason, fault->text);
+        writ_api_answer_put_problem(buf, fault->status, fault->reason, fault->text);
         return;
     }
     writ_refusal_put_fault(buf, id, fault->code, fault->reason,

@@ -2,6 +2,7 @@
  * was told is remembered by name, so that a list that changes does not tell it again. */
 #include "gateway/repeats.h"
 
+#include "gateway/upstream.h"
 #include "policy/approval.h"
 #include "policy/rule.h"
 

@@ -32,7 +32,7 @@ inward_id(struct writ_request *request, struct writ_buf *ret_id_json)
     struct writ_view text = writ_json_string(request->message.id);
     size_t slash = writ_view_find(text, '/');
     struct writ_upstream *upstream =
-        writ_gateway_upstream(request->worker->gateway, writ_view_sub(text, 0, slash));
+        writ_upstream_find(request->worker->gateway, writ_view_sub(text, 0, slash));
     struct writ_view kind = writ_view_sub(text, slash, 3);
     struct writ_view id = writ_view_sub(text, slash + 3, SIZE_MAX);
 

@@ -1,6 +1,6 @@
 #include "gateway/request.h"
 
-#include "gateway/api.h"
+#include "gateway/api_answer.h"
 #include "gateway/refusal.h"
 #include "gateway/stream.h"
 #include "gateway/tally.h"
@@ -33,7 +33,7 @@ writ_request_start(struct writ_exchange *x, void *ctx)
 
     if (request == NULL) {
         if (endpoint->hook != WRIT_HOOK_NONE) {
-            writ_api_problem(x, 503, WRIT_REASON_OVERLOADED);
+            writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         } else {
             writ_refusal_overloaded(x);
         }

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "crew/prompt.h"
 #include "evidence/difference.h"
-#include "gateway/api.h"
+#include "gateway/api_answer.h"
 #include "policy/reviewer.h"
 
 #define DIFFERENCE_MAX 65536 /* bytes of the lines of a difference */

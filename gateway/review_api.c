@@ -29,14 +29,14 @@ static void
 refuse(struct asked *a, unsigned status, enum writ_reason reason)
 {
     writ_review_viewer_wipe(&a->viewer);
-    writ_api_problem(a->x, status, reason);
+    writ_api_answer_problem(a->x, status, reason);
 }
 
 static void
 reply(struct asked *a, const struct writ_buf *body)
 {
     writ_review_viewer_wipe(&a->viewer);
-    writ_api_reply(a->x, 200, body);
+    writ_api_answer_json(a->x, 200, body);
 }
 
 static struct writ_view
@@ -262,7 +262,7 @@ vote(struct asked *a)
     }
     if (!writ_is_ok(writ_review_ballot_read(a->x->body, &seat, a->x->arena, &r, &err))) {
         writ_review_viewer_wipe(&a->viewer);
-        writ_api_problem_about(a->x, 422, WRIT_REASON_VOTE_MALFORMED, err.text);
+        writ_api_answer_problem_about(a->x, 422, WRIT_REASON_VOTE_MALFORMED, err.text);
         return;
     }
     r.id = a->id;
@@ -311,13 +311,13 @@ handle_one(struct writ_exchange *x, void *ctx)
     enum writ_reason refused;
 
     if (a == NULL) {
-        writ_api_problem(x, 503, WRIT_REASON_OVERLOADED);
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return;
     }
     *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(ctx, x->loop)};
     refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
     if (refused != WRIT_REASON_NONE) {
-        writ_api_problem(x, writ_api_status(refused), refused);
+        writ_api_answer_problem(x, writ_api_status(refused), refused);
         return;
     }
     if (!read_path(a)) {

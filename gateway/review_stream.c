@@ -107,7 +107,7 @@ reply(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     leave(s);
-    writ_api_reply(s->x, 200, &body);
+    writ_api_answer_json(s->x, 200, &body);
 }
 
 static WRIT_RESULT
@@ -273,7 +273,7 @@ refuse(struct writ_review_stream *s, unsigned status, enum writ_reason reason)
         end(s);
     } else {
         leave(s);
-        writ_api_problem(s->x, status, reason);
+        writ_api_answer_problem(s->x, status, reason);
     }
 }
 
@@ -339,11 +339,11 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway, bool waits)
     enum writ_reason refused = writ_review_viewer_ask(worker, x, x->arena, &viewer);
 
     if (refused != WRIT_REASON_NONE) {
-        writ_api_problem(x, writ_api_status(refused), refused);
+        writ_api_answer_problem(x, writ_api_status(refused), refused);
         return NULL;
     }
     if (s == NULL || (waits && is_one_too_many(worker, writ_review_viewer_subject(&viewer)))) {
-        writ_api_problem(x, 503, WRIT_REASON_OVERLOADED);
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return NULL;
     }
     *s = (struct writ_review_stream){.magic = MAGIC,
@@ -364,7 +364,7 @@ handle_list(struct writ_exchange *x, void *ctx)
     struct writ_review_stream *s;
 
     if (!read_query(x->query, &after, &wait_s)) {
-        writ_api_problem(x, 404, WRIT_REASON_PATH_UNKNOWN);
+        writ_api_answer_problem(x, 404, WRIT_REASON_PATH_UNKNOWN);
         return;
     }
     s = begin(x, ctx, wait_s > 0);

@@ -1,5 +1,7 @@
 #include "gateway/seen.h"
 
+#include "gateway/upstream.h"
+
 writ_result
 writ_seen_open(const struct writ_gateway *gateway, const struct writ_keyring *keys,
     struct writ_seen *ret, struct writ_err *err)

@@ -23,6 +23,7 @@
 #include "gateway/review_api.h"
 #include "gateway/review_rules.h"
 #include "gateway/request.h"
+#include "gateway/review_stream.h"
 #include "gateway/reviewers.h"
 #include "gateway/resource.h"
 #include "gateway/repeats.h"
@@ -292,7 +293,16 @@ ask_ledger(struct writ_gateway *gateway)
 static void
 put_labels(const void *ctx, struct writ_buf *ret)
 {
-    writ_labels_put(ctx, ret);
+    const struct writ_gateway *gateway = ctx;
+    struct writ_labels_upstream upstreams[WRIT_UPSTREAMS_MAX];
+
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        upstreams[i] = (struct writ_labels_upstream){
+            .name = writ_upstream_config(gateway->upstreams[i])->name,
+            .up = writ_upstream_is_up(gateway->upstreams[i]),
+        };
+    }
+    writ_labels_put(gateway->labels, upstreams, gateway->upstreams_n, ret);
 }
 
 static int64_t
@@ -623,6 +633,7 @@ close_all(struct serve *serve)
     writ_keyring_free(serve->ledger_keys);
     writ_reviewers_free(serve->reviewers);
     for (size_t i = 0; i < gateway->workers_n; i++) {
+        writ_review_stream_wipe(&gateway->workers[i]);
         writ_worker_wipe(&gateway->workers[i]);
     }
     writ_listener_free(gateway->listener);

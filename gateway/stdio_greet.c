@@ -10,8 +10,7 @@
 void
 writ_stdio_greet_doubt_tools(const struct writ_stdio *stdio)
 {
-    writ_shelf_doubt(
-        writ_upstream_shelf(writ_gateway_upstream(stdio->gateway, stdio->config->name)));
+    writ_shelf_doubt(writ_upstream_shelf(writ_upstream_find(stdio->gateway, stdio->config->name)));
 }
 
 static void

@@ -7,7 +7,7 @@
  *   - wait_expired (info): the outcome of a call that waited for input, or for its caller
  *   - refused (info): a message that never became a governed call, and why
  *   - token_refused (warn): a token that was shown and not accepted; at most
- *     WRIT_TALLY_STRANGERS_S a second and loop, the next line says how many more there were
+ *     WRIT_WORKER_STRANGERS_S a second and loop, the next line says how many more there were
  *
  * A line has ids, names and reasons, never a value of a call or a part of a token. Nothing waits
  * for the log (log.h). */
@@ -16,8 +16,6 @@
 
 #include "gateway/request.h"
 #include "gateway/task_end.h"
-
-#define WRIT_TALLY_STRANGERS_S 10
 
 /** Right before the request is answered for good; for every request. */
 void writ_tally_end(const struct writ_request *request);

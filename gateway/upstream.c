@@ -663,3 +663,14 @@ writ_upstream_is_left_out(const struct writ_upstream *upstream, int64_t now_us)
 {
     return writ_breaker_is_open(&upstream->breaker, now_us);
 }
+
+struct writ_upstream *
+writ_upstream_find(const struct writ_gateway *gateway, struct writ_view name)
+{
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        if (writ_view_equal(writ_upstream_config(gateway->upstreams[i])->name, name)) {
+            return gateway->upstreams[i];
+        }
+    }
+    return NULL;
+}

@@ -22,9 +22,8 @@
 #include "gateway/sse.h"
 #include "policy/config.h"
 
-#define WRIT_UPSTREAMS_MAX 64
-
 struct writ_upstream;
+struct writ_gateway;
 struct writ_upcall;
 struct writ_worker;
 
@@ -166,5 +165,8 @@ bool writ_upstream_is_stopped(const struct writ_upstream *upstream);
 /** Closes connections and frees; call after the loops have ended, or before they ran. NULL is
  * fine. */
 void writ_upstream_close(struct writ_upstream *upstream);
+
+/** The upstream of that name, or NULL. */
+struct writ_upstream *writ_upstream_find(const struct writ_gateway *gateway, struct writ_view name);
 
 #endif

@@ -1,6 +1,4 @@
 #include "gateway/gateway.h"
-#include "gateway/review_stream.h"
-#include "gateway/tally.h"
 
 #define SCRATCH_MAX ((size_t)4 << 30) /* what is read has limits of its own, far below */
 
@@ -46,7 +44,7 @@ writ_worker_init(struct writ_worker *worker, size_t batch_max, const struct writ
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a loop's batch of records");
     }
     worker->batch_cap = batch_max;
-    worker->strangers.per_s = WRIT_TALLY_STRANGERS_S;
+    worker->strangers.per_s = WRIT_WORKER_STRANGERS_S;
     worker->flush = (struct writ_task){.fn = flush_batch, .ctx = worker};
     return WRIT_DONE;
 }
@@ -54,7 +52,6 @@ writ_worker_init(struct writ_worker *worker, size_t batch_max, const struct writ
 void
 writ_worker_wipe(struct writ_worker *worker)
 {
-    writ_review_stream_wipe(worker);
     writ_probe_get_close(&worker->probed);
     for (size_t i = 0; i < WRIT_UPSTREAMS_MAX; i++) {
         writ_shelf_forget(&worker->shelves[i]);

@@ -8,9 +8,11 @@
 #include "gateway/metrics.h"
 #include "gateway/probe_get.h"
 #include "gateway/rate.h"
-#include "gateway/upstream.h"
+#include "gateway/shelf.h"
 #include "store/ledger.h"
 #include "store/shares.h"
+
+#define WRIT_WORKER_STRANGERS_S 10 /* lines about refused tokens, a second */
 
 struct writ_gateway;
 struct writ_request;

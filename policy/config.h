@@ -22,7 +22,8 @@
 
 #define WRIT_CONFIG_BYTES_MAX  (4 * 1024 * 1024)   /* longest configuration file */
 #define WRIT_CONFIG_MEMORY_MAX (256 * 1024 * 1024) /* what one configuration may take in all */
-#define WRIT_ANCHORS_MAX       16                  /* entries of ledger.anchors */
+#define WRIT_UPSTREAMS_MAX     256 /* entries of upstreams; likewise of frameworks */
+#define WRIT_ANCHORS_MAX       16  /* entries of ledger.anchors */
 
 struct writ_views {
     const struct writ_view *items;

@@ -6,8 +6,7 @@
 #include "policy/option.h"
 #include "policy/raw.h"
 
-#define WRIT_UPSTREAMS_MAX      256 /* entries of `upstreams`; likewise of `frameworks` */
-#define WRIT_UPSTREAMS_NAME_MAX 32  /* bytes of the name of one */
+#define WRIT_UPSTREAMS_NAME_MAX 32 /* bytes of the name of one */
 
 /** Reads `upstreams` of the file (none, and no frameworks, is a warning) into the configuration,
  * whose separator is read already. What is wrong is told in o->findings. */

@@ -174,3 +174,19 @@ test('lists that policy filters are private for caches', async (t) => {
     assert.equal(result.cacheScope, 'private', path);
   }
 });
+
+test('as many upstreams as `writ check` accepts are served', async (t) => {
+  const up = await startUpstream(t, { tools: ['x'] });
+  const name = (i) => `u${String(i).padStart(3, '0')}`;
+  const each = (n, entry) => Object.fromEntries(Array.from({ length: n }, (_, i) => entry(name(i))));
+  const all = (n) => ({ upstreams: each(n, (u) => [u, { http: up.url }]), tools: each(n, (u) => [`${u}/**`, RULE]) });
+  const gw = await startGateway(t, all(256));
+  const s = await openSession(gw);
+  const listed = await names(s);
+  for (let i = 0; i < 256; i++) assert.ok(listed.includes(`${name(i)}__x`), name(i));
+  assert.ok((await s.call('u255__x')).result);
+  writeFileSync(gw.path('more.yaml'), JSON.stringify(all(257)));
+  const told = writ(['check', gw.path('more.yaml')]);
+  assert.equal(told.code, 1);
+  assert.match(told.err + told.out, /upstreams.*at most 256/s);
+});
