@@ -7,6 +7,7 @@
 
 #include "gateway/client_stream.h"
 #include "gateway/conclude.h"
+#include "gateway/meet.h"
 #include "gateway/ours.h"
 #include "gateway/request.h"
 #include "gateway/upcall_request.h"
@@ -78,8 +79,12 @@ writ_forward_credential(struct writ_request *request)
 enum writ_step
 writ_forward_sign(struct writ_request *request)
 {
-    writ_result issued = writ_forward_credential(request);
+    writ_result issued;
 
+    if (writ_meet_is_late(request, request->call->upstream)) { /* it does not know the session */
+        return writ_conclude_unsent(request, writ_meet_fault(request));
+    }
+    issued = writ_forward_credential(request);
     if (!writ_is_ok(issued)) {
         return writ_conclude_unsent(request,
             issued.code == WRIT_E_MISMATCH ? WRIT_REASON_KILLED : WRIT_REASON_CREDENTIAL_FAILED);

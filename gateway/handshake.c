@@ -279,59 +279,56 @@ answer(struct writ_request *request)
 
 /* ---- the session ---- */
 
-/* A child that is started still: it joins the session when it is up. */
+/* A child that is not up: it joins the session when it is, and is then told what the client said
+ * (stdio_greet.h). */
 static bool
 comes_late(const struct writ_leg *leg)
 {
-    return leg->cut && leg->answer.end == WRIT_UPCALL_TIMEOUT &&
+    return writ_legs_gave_nothing(leg) &&
            writ_upstream_config(leg->upstream)->kind == WRIT_UPSTREAM_STDIO;
+}
+
+static writ_result
+fill_upstream(const struct writ_leg *leg, struct writ_session *session)
+{
+    struct writ_session_upstream *upstream = &session->upstreams[session->upstreams_n];
+    bool here = writ_legs_result(leg) != NULL;
+
+    if (!here && !writ_legs_gave_nothing(leg)) {
+        return WRIT_DONE; /* it has said that it takes no part */
+    }
+    upstream->name = writ_view_copy(writ_upstream_config(leg->upstream)->name, session->arena);
+    upstream->session = writ_view_copy(here              ? leg->answer.session
+                                       : comes_late(leg) ? leg->upcall.request.session
+                                                         : (struct writ_view){NULL, 0},
+        session->arena);
+    atomic_init(&upstream->part, here || comes_late(leg) ? WRIT_SESSION_HERE : WRIT_SESSION_LATE);
+    session->upstreams_n++;
+    return upstream->name.ptr != NULL && upstream->session.ptr != NULL
+               ? WRIT_DONE
+               : (writ_result){WRIT_E_NOMEM};
 }
 
 static writ_result
 fill_session(struct writ_session *session, const struct writ_legs *legs)
 {
-    struct writ_session_upstream *upstreams =
-        writ_arena_get(session->arena, (legs->n + 1) * sizeof *upstreams);
-    size_t n = 0;
-
-    if (upstreams == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
+    WRIT_TRY(writ_session_make_room(session, legs->n));
     for (size_t i = 0; i < legs->n; i++) {
-        const struct writ_leg *leg = &legs->legs[i];
-        bool here = writ_legs_result(leg) != NULL;
-        if (!here && !comes_late(leg)) {
-            continue;
-        }
-        upstreams[n].name =
-            writ_view_copy(writ_upstream_config(leg->upstream)->name, session->arena);
-        upstreams[n].session = writ_view_copy(
-            here ? leg->answer.session : leg->upcall.request.session, session->arena);
-        if (upstreams[n].name.ptr == NULL || upstreams[n].session.ptr == NULL) {
-            return (writ_result){WRIT_E_NOMEM};
-        }
-        n++;
+        WRIT_TRY(fill_upstream(&legs->legs[i], session));
     }
-    session->upstreams = upstreams;
-    session->upstreams_n = n;
     session->version = writ_view_copy(lowest_version(legs), session->arena);
     return session->version.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
 }
 
-/* What a server over stdio must be told again, should it be started again. */
+/* What a server must be told that is started again or joins late. */
 static writ_result
-keep_client(struct writ_request *request, const struct writ_legs *legs)
+keep_client(struct writ_request *request)
 {
     struct writ_session *session = request->session;
     writ_auto_buf client = writ_buf_make(WRIT_SESSION_CLIENT_MAX);
     struct writ_write w = writ_write_to(&client);
-    bool needed = false;
 
-    for (size_t i = 0; i < legs->n; i++) {
-        needed =
-            needed || writ_upstream_config(legs->legs[i].upstream)->kind == WRIT_UPSTREAM_STDIO;
-    }
-    if (!needed || request->message.params == NULL) {
+    if (request->message.params == NULL) {
         return WRIT_DONE;
     }
     writ_write_verbatim(&w, request->message.params);
@@ -342,6 +339,19 @@ keep_client(struct writ_request *request, const struct writ_legs *legs)
     return session->client.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
 }
 
+/* What the client said is kept as far as the row has room for it. */
+static writ_result
+put_row(struct writ_session *session, struct writ_buf *ret)
+{
+    writ_session_put(session, ret);
+    if (!writ_is_ok(writ_buf_check(ret, NULL)) && session->client.len > 0) {
+        session->client = (struct writ_view){NULL, 0};
+        writ_buf_clear(ret);
+        writ_session_put(session, ret);
+    }
+    return writ_buf_check(ret, NULL);
+}
+
 static writ_result
 make_session(struct writ_request *request, const struct writ_legs *legs, struct writ_view *ret_row)
 {
@@ -350,11 +360,10 @@ make_session(struct writ_request *request, const struct writ_legs *legs, struct 
     WRIT_TRY(writ_session_new(&request->agent, request->endpoint->path,
         request->worker->gateway->clock, &request->session, NULL));
     WRIT_TRY(fill_session(request->session, legs));
-    WRIT_TRY(keep_client(request, legs));
+    WRIT_TRY(keep_client(request));
     request->session->abilities =
         writ_abilities_read(writ_json_get(request->message.params, WRIT_LIT("capabilities")));
-    writ_session_put(request->session, &row);
-    WRIT_TRY(writ_buf_check(&row, NULL));
+    WRIT_TRY(put_row(request->session, &row));
     *ret_row = writ_view_copy(writ_buf_view(&row), request->x->arena);
     return ret_row->ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
 }

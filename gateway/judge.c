@@ -244,8 +244,7 @@ writ_judge_call(struct writ_request *request)
             return no_draft(request, r.code);
         }
     }
-    return writ_request_may_pass(request) && call->round.answers ? WRIT_STEP_ROUND
-                                                                 : WRIT_STEP_LEARN;
+    return writ_request_may_pass(request) && call->round.answers ? WRIT_STEP_ROUND : WRIT_STEP_LATE;
 }
 
 /* ---- DRAFT: the record ---- */

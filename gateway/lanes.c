@@ -10,6 +10,7 @@
 #include "gateway/client_stream.h"
 #include "gateway/inspect.h"
 #include "gateway/listen.h"
+#include "gateway/meet.h"
 #include "gateway/pass.h"
 #include "gateway/place.h"
 #include "gateway/refusal.h"
@@ -638,8 +639,9 @@ choose(struct writ_lanes *lanes)
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         struct writ_upstream *upstream = gateway->upstreams[i];
         struct writ_view name = writ_upstream_config(upstream)->name;
-        if (only != NULL ? upstream != only
-                         : !lanes->listens && !writ_session_has(request->session, name)) {
+        if ((only != NULL && upstream != only) ||
+            (!lanes->listens && (only == NULL ? !writ_session_has(request->session, name)
+                                              : writ_meet_is_late(request, upstream)))) {
             continue;
         }
         add(lanes, upstream);

@@ -1,6 +1,7 @@
 /* learn.c - LEARN: the tool's definition, before its call is judged further. */
 #include "gateway/learn.h"
 
+#include "gateway/meet.h"
 #include "gateway/probe.h"
 #include "gateway/refusal.h"
 #include "gateway/upcall_request.h"
@@ -352,7 +353,8 @@ has_to_ask(const struct writ_request *request)
     struct writ_shelf *shelf;
     bool may_ask;
 
-    if (call->upstream == NULL || call->learned || !writ_request_may_pass(request)) {
+    if (call->upstream == NULL || call->learned || !writ_request_may_pass(request) ||
+        writ_meet_is_late(request, call->upstream)) {
         return false;
     }
     shelf = writ_upstream_shelf(call->upstream);

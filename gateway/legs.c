@@ -2,6 +2,7 @@
 
 #include "gateway/client_stream.h"
 #include "gateway/inspect.h"
+#include "gateway/meet.h"
 #include "gateway/ours.h"
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
@@ -39,23 +40,30 @@ copy_answer(struct writ_leg *leg, const struct writ_upcall_answer *answer)
 }
 
 static void
-leg_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+end_leg(struct writ_leg *leg)
 {
-    struct writ_leg *leg = upcall->ctx;
     struct writ_legs *legs = leg->request->part;
 
     writ_loop_timer_cancel(&leg->timer);
-    copy_answer(leg, answer);
-    if (leg->cut && answer->end == WRIT_UPCALL_CANCELLED) {
-        leg->answer.end = WRIT_UPCALL_TIMEOUT;
-        writ_metrics_count(leg->request->worker->metrics, WRIT_COUNTER_UPSTREAM_FAILURES, 1);
-    }
     if (leg->answer.end == WRIT_UPCALL_TIMEOUT && writ_request_is_merged(leg->request)) {
         writ_upstream_was_silent(leg->upstream, leg->request->worker);
     }
     if (--legs->open == 0) {
         legs->done(leg->request, legs);
     }
+}
+
+static void
+leg_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_leg *leg = upcall->ctx;
+
+    copy_answer(leg, answer);
+    if (leg->cut && answer->end == WRIT_UPCALL_CANCELLED) {
+        leg->answer.end = WRIT_UPCALL_TIMEOUT;
+        writ_metrics_count(leg->request->worker->metrics, WRIT_COUNTER_UPSTREAM_FAILURES, 1);
+    }
+    end_leg(leg);
 }
 
 static const struct writ_upcall_events leg_events = {.end = leg_end};
@@ -130,6 +138,16 @@ writ_legs_is_long(const struct writ_leg *leg)
                writ_upstream_config(leg->upstream)->list_timeout_us;
 }
 
+static bool
+takes_part(struct writ_leg *leg)
+{
+    const struct writ_request *request = leg->request;
+
+    return request->session == NULL ||
+           writ_session_has(request->session, writ_upstream_config(leg->upstream)->name) ||
+           (request->message.kind == WRIT_MCP_REQUEST && writ_meet_is_late(request, leg->upstream));
+}
+
 /* A session keeps the upstreams that it was opened with, so all are asked for it. Notifications and
  * the end of a session are news that an upstream should not miss. */
 static bool
@@ -142,8 +160,7 @@ is_left_out(struct writ_leg *leg)
     if (!writ_request_is_merged(request)) {
         return false;
     }
-    if (request->session != NULL &&
-        !writ_session_has(request->session, writ_upstream_config(leg->upstream)->name)) {
+    if (!takes_part(leg)) {
         return true;
     }
     leg->answer.end = WRIT_UPCALL_TIMEOUT;
@@ -168,25 +185,82 @@ mint_session(const struct writ_leg *leg)
     return writ_buf_view(&text);
 }
 
-bool
-writ_legs_ask(struct writ_legs *legs, struct writ_leg *leg, struct writ_view body)
+static void
+send_leg(struct writ_leg *leg)
 {
-    leg->asking = true;
-    if (is_left_out(leg)) {
-        return false;
-    }
-    legs->open++;
     leg->upcall = (struct writ_upcall){.events = &leg_events, .ctx = leg};
     if (!writ_is_ok(writ_upcall_request_make(leg->request, leg->upstream,
             leg->request->message.name, leg->headers, &leg->upcall.request))) {
         leg->upcall.request.headers_n = 0;
     }
-    leg->upcall.request.body = body;
+    leg->upcall.request.body = leg->body;
     if (leg->request->method == WRIT_MCP_INITIALIZE) {
         leg->upcall.request.session = mint_session(leg);
     }
     limit(leg);
     writ_upcall_start(leg->upstream, leg->request->worker, &leg->upcall);
+}
+
+/* ---- one that missed the session's initialize */
+
+static void
+leg_met(struct writ_late_wait *wait)
+{
+    struct writ_leg *leg = wait->ctx;
+
+    writ_loop_timer_cancel(&leg->timer);
+    if (writ_meet_is_late(leg->request, leg->upstream)) {
+        leg->answer = wait->answer;
+        end_leg(leg);
+    } else {
+        send_leg(leg);
+    }
+}
+
+static void
+leg_is_not_met(struct writ_timer *timer)
+{
+    struct writ_leg *leg = timer->ctx;
+
+    writ_late_leave(&leg->late);
+    leg->answer = (struct writ_upcall_answer){.end = WRIT_UPCALL_TIMEOUT, .sent = WRIT_NOT_SENT};
+    end_leg(leg);
+}
+
+/* False: no memory. */
+static bool
+meet_leg(struct writ_leg *leg)
+{
+    const struct writ_upstream_config *config = writ_upstream_config(leg->upstream);
+    struct writ_worker *worker = leg->request->worker;
+
+    leg->late = (struct writ_late_wait){.done = leg_met, .ctx = leg};
+    if (!writ_is_ok(writ_late_start(worker, leg->request->session, leg->upstream, &leg->late))) {
+        return false;
+    }
+    leg->timer = (struct writ_timer){.fn = leg_is_not_met, .ctx = leg};
+    writ_loop_timer_set(
+        worker->loop, &leg->timer, writ_loop_now_us(worker->loop) + config->list_timeout_us);
+    return true;
+}
+
+bool
+writ_legs_ask(struct writ_legs *legs, struct writ_leg *leg, struct writ_view body)
+{
+    leg->asking = true;
+    leg->body = body;
+    if (is_left_out(leg)) {
+        return false;
+    }
+    if (writ_meet_is_late(leg->request, leg->upstream)) {
+        leg->answer.end = WRIT_UPCALL_BROKEN;
+        if (!meet_leg(leg)) {
+            return false;
+        }
+    } else {
+        send_leg(leg);
+    }
+    legs->open++;
     return true;
 }
 

@@ -2,8 +2,10 @@
  *
  * Where there are several, none waits for long for another: each has its `list_timeout` to begin
  * its answer and WRIT_UPSTREAM_LIST_TIMES as long in all; then it is given up, and the answer is
- * made of the others. One that is known to be silent (breaker.h), or that the client's session was
- * opened without, is not asked. The only upstream of an endpoint has its `timeout`.
+ * made of the others. One that is known to be silent (breaker.h), or that takes no part in the
+ * client's session, is not asked. One that missed the session's initialize joins it first (late.h),
+ * for a request, and has its `list_timeout` for that. The only upstream of an endpoint has its
+ * `timeout`.
  *
  * Legs lie in the arena of their request, as its `part`. Used from the request's loop. */
 #ifndef WRIT_GATEWAY_LEGS_H
@@ -22,6 +24,8 @@ struct writ_leg {
     struct writ_request *request;
     struct writ_upstream *upstream;
     struct writ_upcall upcall;
+    struct writ_late_wait late; /* before the upcall: it joins the session */
+    struct writ_view body;      /* what is sent then */
     struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     struct writ_upcall_answer answer; /* its views are copies in the request's arena */
     const struct writ_json *response; /* the parsed message, or NULL: none, or none that is JSON */

@@ -2,6 +2,7 @@
  *
  * The gateway itself asks (probe.h): a question has no decision, is counted apart, and carries
  * neither the client's credential nor ours. */
+#include "gateway/meet.h"
 #include "gateway/probe.h"
 #include "gateway/request.h"
 #include "gateway/upcall_request.h"
@@ -91,7 +92,11 @@ ask_upstream(struct probe *probe)
     struct writ_upstream *upstream =
         writ_upstream_find(request->worker->gateway, probe->wanted.probe->upstream);
 
-    if (upstream == NULL || !writ_is_ok(prepare_upcall(probe, upstream))) {
+    if (writ_meet_is_due(request, upstream)) {
+        return writ_meet_start(request, upstream, WRIT_STEP_OBSERVE);
+    }
+    if (upstream == NULL || writ_meet_is_late(request, upstream) ||
+        !writ_is_ok(prepare_upcall(probe, upstream))) {
         return unavailable(request);
     }
     probe->upcall.request.body_max = probe->upcall.request.event_max = WRIT_PROBE_ANSWER_MAX;

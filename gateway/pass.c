@@ -3,6 +3,7 @@
 
 #include "gateway/client_stream.h"
 #include "gateway/inspect.h"
+#include "gateway/meet.h"
 #include "gateway/refusal.h"
 #include "gateway/rewrite.h"
 #include "gateway/upcall_request.h"
@@ -264,6 +265,12 @@ writ_pass_start(struct writ_request *request)
     if (upstream == NULL) {
         return writ_refusal_http(
             request, 200, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_UPSTREAM_NOT_LISTED, NULL);
+    }
+    if (writ_meet_is_due(request, upstream)) {
+        return writ_meet_start(request, upstream, WRIT_STEP_PASS);
+    }
+    if (writ_meet_is_late(request, upstream)) {
+        return writ_meet_refuse(request);
     }
     if (wire.ptr != NULL && !writ_view_equal(wire, name) &&
         !writ_is_ok(rename_body(request, wire, name, &body))) {

@@ -1,6 +1,7 @@
 /* reply.c - REPLY: a client's answer to a server's request. */
 #include "gateway/reply.h"
 
+#include "gateway/meet.h"
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
 #include "gateway/rewrite.h"
@@ -36,7 +37,7 @@ inward_id(struct writ_request *request, struct writ_buf *ret_id_json)
     struct writ_view kind = writ_view_sub(text, slash, 3);
     struct writ_view id = writ_view_sub(text, slash + 3, SIZE_MAX);
 
-    if (upstream == NULL ||
+    if (upstream == NULL || writ_meet_is_late(request, upstream) ||
         (request->endpoint->only != NULL && request->endpoint->only != upstream)) {
         return NULL;
     }

@@ -9,6 +9,7 @@
 #include "evidence/binding.h"
 #include "evidence/record.h"
 #include "gateway/gateway.h"
+#include "gateway/late.h"
 #include "gateway/mcp.h"
 #include "gateway/method.h"
 #include "gateway/resume.h"
@@ -173,6 +174,7 @@ struct writ_request {
     double progress;       /* of the tool's own progress, what its caller was told before */
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
     struct writ_request *learn_next;                 /* learn.c: who waits for the same list */
+    struct writ_late late;                           /* of the upstream that it is waiting for */
     void *part;               /* of the module that has the request, such as its legs */
     enum writ_reason refused; /* by writ_refusal_http; NONE: it was not */
 };

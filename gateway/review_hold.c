@@ -49,6 +49,7 @@ judge_again(struct writ_request *request)
     request->generation = writ_generation_hold(request->worker->generation);
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_NONE};
     request->call = NULL;
+    request->late = (struct writ_late){0};                           /* it may be there by now */
     writ_shares_release(&request->worker->shares, &request->charge); /* it is counted again */
     step = writ_admit_agent(request);
     writ_generation_drop(before); /* what it knew of the agent is not used any more */

@@ -131,7 +131,7 @@ found(struct writ_request *request)
         /* without a state it may be a first call that answers ahead of the question */
         call->round.fault = WRIT_REASON_INPUT_NOT_AWAITED;
     }
-    return WRIT_STEP_LEARN;
+    return WRIT_STEP_LATE;
 }
 
 enum writ_step

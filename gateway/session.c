@@ -1,6 +1,7 @@
 /* Invariants:
  * (1) A session in the table is held once by the table; it is freed when the last hold is dropped.
- * (2) Nothing of a session changes once it was added, but for its atomic members.
+ * (2) Nothing of a session changes once it was added, but for its atomic members and the id of an
+ * upstream that joins: one thread writes it, between JOINS and HERE, and others read it when HERE.
  * (3) `lock` is held for the table's chains, count and shares only. */
 #include "gateway/session.h"
 
@@ -10,6 +11,7 @@
 #include "base/text.h"
 #include "evidence/json.h"
 #include "evidence/write.h"
+#include "store/ledger.h"
 
 #include <pthread.h>
 
@@ -324,10 +326,30 @@ void
 writ_session_drop(struct writ_session *session)
 {
     if (session != NULL && atomic_fetch_sub(&session->holders, 1) == 1) {
+        for (size_t i = 0; i < session->upstreams_n; i++) {
+            writ_free(session->upstreams[i].joined);
+        }
         writ_arena_free(session->arena);
         writ_wipe(session->id, sizeof session->id);
         writ_free(session);
     }
+}
+
+writ_result
+writ_session_make_room(struct writ_session *session, size_t n)
+{
+    struct writ_session_upstream *upstreams =
+        writ_arena_get(session->arena, (n + 1) * sizeof *upstreams);
+
+    if (upstreams == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t i = 0; i <= n; i++) {
+        upstreams[i] = (struct writ_session_upstream){.joined = NULL};
+    }
+    session->upstreams = upstreams;
+    session->upstreams_n = 0;
+    return WRIT_DONE;
 }
 
 bool
@@ -337,32 +359,115 @@ writ_session_is_of(const struct writ_session *session, const struct writ_agent *
            writ_view_equal(session->agent_id, agent->id);
 }
 
+/* Of one that is here, or of one that is late. */
+static struct writ_session_upstream *
+find_upstream(
+    const struct writ_session *session, struct writ_view name, enum writ_session_part part)
+{
+    for (size_t i = 0; session != NULL && i < session->upstreams_n; i++) {
+        struct writ_session_upstream *upstream = &session->upstreams[i];
+        if (atomic_load(&upstream->part) == (int)part && writ_view_equal(upstream->name, name)) {
+            return upstream;
+        }
+    }
+    return NULL;
+}
+
 bool
 writ_session_has(const struct writ_session *session, struct writ_view name)
 {
-    for (size_t i = 0; i < session->upstreams_n; i++) {
-        if (writ_view_equal(session->upstreams[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
+    return find_upstream(session, name, WRIT_SESSION_HERE) != NULL;
+}
+
+bool
+writ_session_is_late(const struct writ_session *session, struct writ_view name)
+{
+    return (find_upstream(session, name, WRIT_SESSION_LATE) != NULL ||
+               find_upstream(session, name, WRIT_SESSION_JOINS) != NULL) &&
+           !writ_session_has(session, name);
 }
 
 struct writ_view
 writ_session_upstream(const struct writ_session *session, struct writ_view name)
 {
-    for (size_t i = 0; session != NULL && i < session->upstreams_n; i++) {
-        if (writ_view_equal(session->upstreams[i].name, name)) {
-            return session->upstreams[i].session;
-        }
+    const struct writ_session_upstream *found = find_upstream(session, name, WRIT_SESSION_HERE);
+
+    return found != NULL ? found->session : (struct writ_view){NULL, 0};
+}
+
+/* A character has at most six bytes in JSON. */
+static bool
+has_room_for(const struct writ_session *session, struct writ_view id)
+{
+    writ_auto_buf row = writ_buf_make(WRIT_LEDGER_SESSION_MAX);
+
+    writ_session_put(session, &row);
+    return writ_is_ok(writ_buf_check(&row, NULL)) && id.len <= WRIT_LEDGER_SESSION_MAX / 6 &&
+           row.len + 6 * id.len + sizeof "\"\":," <= WRIT_LEDGER_SESSION_MAX;
+}
+
+writ_result
+writ_session_join(struct writ_session *session, struct writ_view name, struct writ_view id)
+{
+    struct writ_session_upstream *upstream = find_upstream(session, name, WRIT_SESSION_LATE);
+    int late = WRIT_SESSION_LATE;
+    char *copy;
+
+    if (upstream == NULL) {
+        return (writ_result){WRIT_E_ABSENT};
     }
-    return (struct writ_view){NULL, 0};
+    if (!has_room_for(session, id)) {
+        return (writ_result){WRIT_E_LIMIT};
+    }
+    copy = writ_alloc(id.len + 1);
+    if (copy == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t i = 0; i < id.len; i++) {
+        copy[i] = id.ptr[i];
+    }
+    if (!atomic_compare_exchange_strong(&upstream->part, &late, WRIT_SESSION_JOINS)) {
+        writ_free(copy);
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    upstream->joined = copy;
+    upstream->session = writ_view(copy, id.len);
+    atomic_store(&upstream->part, WRIT_SESSION_HERE); /* keeps (2) */
+    atomic_store(&session->stored_us, 0);
+    return WRIT_DONE;
 }
 
 writ_result
 writ_session_hash(struct writ_view id, struct writ_digest *ret, struct writ_err *err)
 {
     return writ_digest_bytes(id, ret, err);
+}
+
+static void
+put_late(struct writ_write *w, const struct writ_session *session)
+{
+    writ_write_name(w, WRIT_LIT("late"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < session->upstreams_n; i++) {
+        if (writ_session_is_late(session, session->upstreams[i].name)) {
+            writ_write_string(w, session->upstreams[i].name);
+        }
+    }
+    writ_write_array_end(w);
+}
+
+static void
+put_upstreams(struct writ_write *w, const struct writ_session *session)
+{
+    writ_write_name(w, WRIT_LIT("upstreams"));
+    writ_write_object_begin(w);
+    for (size_t i = 0; i < session->upstreams_n; i++) {
+        if (atomic_load(&session->upstreams[i].part) == WRIT_SESSION_HERE) {
+            writ_write_name(w, session->upstreams[i].name);
+            writ_write_string(w, session->upstreams[i].session);
+        }
+    }
+    writ_write_object_end(w);
 }
 
 void
@@ -379,14 +484,9 @@ writ_session_put(const struct writ_session *session, struct writ_buf *ret)
     }
     writ_write_integer(&w, "created_us", session->created_us);
     writ_write_text(&w, "endpoint", session->endpoint);
+    put_late(&w, session);
     writ_write_text(&w, "tenant", session->tenant);
-    writ_write_name(&w, WRIT_LIT("upstreams"));
-    writ_write_object_begin(&w);
-    for (size_t i = 0; i < session->upstreams_n; i++) {
-        writ_write_name(&w, session->upstreams[i].name);
-        writ_write_string(&w, session->upstreams[i].session);
-    }
-    writ_write_object_end(&w);
+    put_upstreams(&w, session);
     writ_write_text(&w, "version", session->version);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
@@ -405,29 +505,38 @@ read_member(const struct writ_json *row, struct writ_view name, struct writ_sess
 }
 
 static writ_result
+read_late(const struct writ_json *late, struct writ_session *session, struct writ_err *err)
+{
+    WRIT_JSON_EACH(name, late)
+    {
+        struct writ_session_upstream *upstream = &session->upstreams[session->upstreams_n];
+        WRIT_TRY(copy_into(session, writ_json_string(name), &upstream->name, err));
+        atomic_init(&upstream->part, WRIT_SESSION_LATE);
+        session->upstreams_n++;
+    }
+    return WRIT_DONE;
+}
+
+/* A row of a version that knew no late ones has none. */
+static writ_result
 read_upstreams(const struct writ_json *row, struct writ_session *session, struct writ_err *err)
 {
     const struct writ_json *all = writ_json_get_typed(row, WRIT_LIT("upstreams"), WRIT_JSON_OBJECT);
-    struct writ_session_upstream *upstreams;
-    size_t n = 0;
+    const struct writ_json *late = writ_json_get_typed(row, WRIT_LIT("late"), WRIT_JSON_ARRAY);
 
     if (all == NULL) {
         WRIT_FAIL(err, WRIT_E_PARSE, "a session's row lacks its upstreams");
     }
-    upstreams = writ_arena_get(session->arena, (all->count + 1) * sizeof *upstreams);
-    if (upstreams == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a session");
-    }
+    WRIT_TRY(writ_session_make_room(session, all->count + (late != NULL ? late->count : 0)));
     WRIT_JSON_EACH(name, all)
     {
-        WRIT_TRY(copy_into(session, writ_json_string(name), &upstreams[n].name, err));
-        WRIT_TRY(copy_into(
-            session, writ_json_string(writ_json_value(name)), &upstreams[n].session, err));
-        n++;
+        struct writ_session_upstream *upstream = &session->upstreams[session->upstreams_n];
+        WRIT_TRY(copy_into(session, writ_json_string(name), &upstream->name, err));
+        WRIT_TRY(
+            copy_into(session, writ_json_string(writ_json_value(name)), &upstream->session, err));
+        session->upstreams_n++;
     }
-    session->upstreams = upstreams;
-    session->upstreams_n = n;
-    return WRIT_DONE;
+    return read_late(late, session, err);
 }
 
 static writ_result

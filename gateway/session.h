@@ -2,9 +2,9 @@
  *
  * The gateway mints its own session id for every initialize, so that a session belongs to one
  * principal and one boundary, and keeps behind it the session ids of the upstreams. A session is
- * immutable but for when and how it is used; many loops may hold it at once. Its row in the
- * ledger's session table lets it (and with it the boundary, and so the duplicate check) outlive a
- * restart; the row is on disk before the client learns the id.
+ * immutable but for when and how it is used, and for the upstreams that join it late; many loops
+ * may hold it at once. Its row in the ledger's session table lets it (and with it the boundary, and
+ * so the duplicate check) outlive a restart; the row is on disk before the client learns the id.
  *
  * A session id is a secret of its client: logs and records have the boundary_id instead. */
 #ifndef WRIT_GATEWAY_SESSION_H
@@ -24,10 +24,19 @@
 
 struct writ_sessions;
 
+/** Whether an upstream takes part in a session. */
+enum writ_session_part {
+    WRIT_SESSION_HERE = 0, /* it has answered initialize */
+    WRIT_SESSION_JOINS,    /* writ_session_join is about to write its id */
+    WRIT_SESSION_LATE,     /* it missed initialize, and joins when it can be asked (late.h) */
+};
+
 /** What one upstream said to this session's initialize. */
 struct writ_session_upstream {
     struct writ_view name;
-    struct writ_view session; /* its own session id; empty: it has none */
+    struct writ_view session; /* its own session id; empty: it has none. Read when it is HERE */
+    atomic_int part;          /* enum writ_session_part */
+    char *joined;             /* the bytes of `session`, where it joined late; owned */
 };
 
 /** One session. All members but the atomic ones are constant once it was added. */
@@ -37,16 +46,17 @@ struct writ_session {
     struct writ_view boundary_id, tenant, agent_id;
     struct writ_view endpoint; /* path it was opened on: "/mcp" or "/mcp/fs" */
     struct writ_view version;  /* negotiated revision */
-    struct writ_view client;   /* params of the client's initialize, as JSON, where a server over
-                                * stdio must be told them again; empty: longer than is kept */
+    struct writ_view client;   /* params of the client's initialize, as JSON, for a server that is
+                                * started again or joins late; empty: longer than is kept */
     unsigned abilities;        /* what may be asked of its client (abilities.h) */
-    const struct writ_session_upstream *upstreams;
+    struct writ_session_upstream *upstreams;
     size_t upstreams_n;
     int64_t created_us;             /* wall */
     struct writ_arena *arena;       /* owns all of the above */
     atomic_int_least64_t seen_us;   /* monotonic */
     atomic_int_least64_t stored_us; /* wall time until which its row is good */
     atomic_uint holders;
+    atomic_bool left;          /* its client has ended it: its row is not written any more */
     atomic_uint resuming;      /* streams of it that are being gone on with by GET */
     struct writ_session *next; /* the table's, as the next one */
     struct writ_charge charge;
@@ -63,12 +73,15 @@ void writ_sessions_free(struct writ_sessions *sessions);
 
 /**
  * A new session with a random id and boundary, held once by the caller, not yet in the table.
- * Fill version and upstreams (from its arena) before adding it.
+ * Fill version and upstreams (writ_session_make_room) before adding it.
  *
  * @return WRIT_OK, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_session_new(const struct writ_agent *agent, struct writ_view endpoint,
     const struct writ_clock *clock, struct writ_session **ret, struct writ_err *err);
+
+/** Room for `n` upstreams, from its arena; upstreams_n is 0. Before it is added. WRIT_E_NOMEM. */
+WRIT_RESULT writ_session_make_room(struct writ_session *session, size_t n);
 
 /** Why the agent cannot open one more session (OVERLOADED, SHARE_EXCEEDED), or NONE. Any thread. */
 enum writ_reason writ_sessions_crowded(
@@ -100,10 +113,28 @@ void writ_session_drop(struct writ_session *session);
 /** True when `agent` is who opened it. */
 bool writ_session_is_of(const struct writ_session *session, const struct writ_agent *agent);
 
-/** Whether that upstream answered the session's initialize. */
+/** Whether that upstream answered the session's initialize, or has joined since. Any thread. */
 bool writ_session_has(const struct writ_session *session, struct writ_view name);
 
-/** The upstream's own session id, or the empty view. */
+/** Whether that upstream missed the session's initialize and has not joined. Any thread. */
+bool writ_session_is_late(const struct writ_session *session, struct writ_view name);
+
+/**
+ * An upstream that is late joins the session. Its row is to be stored again.
+ *
+ * @param id  its own session id, or empty; copied
+ *
+ * @return WRIT_OK        writ_session_has and _upstream say so from now on
+ *         WRIT_E_ABSENT  it is not late: another thread was faster
+ *         WRIT_E_LIMIT   the session's row would be longer than a row may be
+ *         WRIT_E_NOMEM
+ *
+ * Any thread.
+ */
+WRIT_RESULT writ_session_join(
+    struct writ_session *session, struct writ_view name, struct writ_view id);
+
+/** The upstream's own session id, or the empty view. Any thread. */
 struct writ_view writ_session_upstream(const struct writ_session *session, struct writ_view name);
 
 /** SHA-256 of a session id as a client sent it. WRIT_E_CRYPTO. */

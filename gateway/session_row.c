@@ -92,7 +92,7 @@ writ_session_row_refresh(struct writ_worker *worker, struct writ_session *sessio
     int64_t until_us = writ_clock_wall_us(clock) + lifetime_us(idle_us);
     struct detached *detached;
 
-    if (until_us - stored_us < idle_us / 2 ||
+    if (atomic_load(&session->left) || until_us - stored_us < idle_us / 2 ||
         !atomic_compare_exchange_strong(&session->stored_us, &stored_us, until_us)) {
         return; /* fresh enough, or somebody else is about to */
     }
@@ -102,6 +102,10 @@ writ_session_row_refresh(struct writ_worker *worker, struct writ_session *sessio
         return;
     }
     writ_session_put(session, &detached->row);
+    if (!writ_is_ok(writ_buf_check(&detached->row, NULL))) {
+        detached_free(detached); /* the one that is there is good for what it says */
+        return;
+    }
     writ_session_row_put(&detached->entry, session, writ_buf_view(&detached->row), clock, idle_us);
     detached_submit(worker, detached);
 }

@@ -20,6 +20,7 @@
     /* a governed call */                                                                          \
     X(JUDGE,        writ_judge_call,       "tool, boundary, key; then policy")                     \
     X(ROUND,        writ_round_find,       "input for a call that waits: which one")               \
+    X(LATE,         writ_meet_upstream,        "an upstream that missed initialize joins the session") \
     X(LEARN,        writ_learn_tool,       "what its server says that the tool is; the head agrees")\
     X(OBSERVE,      writ_observe_start,    "the state of the target, by its probe")                \
     X(DRAFT,        writ_judge_draft,      "the decision record and its digests")                  \

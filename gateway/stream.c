@@ -29,6 +29,7 @@ left(struct writ_request *request, struct writ_legs *legs)
         (void)writ_pass_answer(request, &legs->legs[0].answer);
         return;
     }
+    atomic_store(&request->session->left, true);
     writ_session_row_seal(request->worker, request->session);
     request->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_SESSION_DROP, .session = {.hash = request->session->hash}};

@@ -4,6 +4,7 @@
 
 #include "gateway/client_stream.h"
 #include "gateway/inspect.h"
+#include "gateway/meet.h"
 #include "gateway/pass.h"
 #include "gateway/refusal.h"
 #include "gateway/rewrite.h"
@@ -213,6 +214,9 @@ writ_task_find(struct writ_request *request)
     if (asked == NULL) {
         return begin(request);
     }
+    if (asked->whose != NULL && request->late.tried == asked->whose) {
+        return ask_upstream(asked, &task_events);
+    }
     if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
@@ -407,6 +411,12 @@ ask_upstream(struct asked *asked, const struct writ_upcall_events *events)
 {
     struct writ_request *request = asked->request;
 
+    if (writ_meet_is_due(request, asked->whose)) {
+        return writ_meet_start(request, asked->whose, WRIT_STEP_TASK);
+    }
+    if (writ_meet_is_late(request, asked->whose)) {
+        return writ_meet_refuse(request);
+    }
     if (!writ_is_ok(writ_upcall_request_make(request, asked->whose, request->message.name,
             asked->headers, &request->upcall.request))) {
         return writ_refusal_http(

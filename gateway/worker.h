@@ -17,6 +17,7 @@
 struct writ_gateway;
 struct writ_request;
 struct writ_review_stream;
+struct writ_late_join;
 
 /** One loop's own. Used from that loop's thread alone. */
 struct writ_worker {
@@ -36,6 +37,7 @@ struct writ_worker {
     bool ending;                  /* the gateway stops: nothing is waited for that need not be */
     bool expired;                 /* the time of all that is under way is over */
     struct writ_request *streams; /* those that end only when told: see stream.h */
+    struct writ_late_join *joins; /* late.c */
     struct writ_review_stream *review_streams; /* those who watch reviews */
     /* by the index of an upstream: learn.c */
     struct writ_shelf_view shelves[WRIT_UPSTREAMS_MAX];

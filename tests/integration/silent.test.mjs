@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startGateway } from '../support/gateway.mjs';
+import { startGateway, until } from '../support/gateway.mjs';
+import { startSdkUpstream } from '../support/sdk-upstream.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
 import { get } from '../support/stream.mjs';
@@ -42,7 +43,7 @@ test('a handshake, lists and reads do not wait for one that never answers', LIMI
   assert.deepEqual(await list(s), [['a__x'], ['b']]);
   assert.equal((await s.request('resources/read', { uri: 'x:y' })).result.contents[0].text, 'a');
   assert.ok((await s.request('logging/setLevel', { level: 'info' })).result);
-  assert.deepEqual(ups.b.arrivals.map((m) => m.method), ['initialize'], 'the session was opened without it');
+  assert.ok(ups.b.arrivals.every((m) => m.method === 'initialize'), 'nothing else is sent before it takes part in the session');
   assert.equal((await s.call('a__x')).said, 'ran 1');
   assert.equal((await s.close()).status, 200);
 
@@ -197,4 +198,170 @@ test('a child that never answers holds up no session', LIMIT, async (t) => {
     assert.equal((await s.close()).status, 200);
   }
   assert.deepEqual(await list(new Caller(gw, { modern: true })), [['a__x'], ['mute']]);
+});
+
+// ---- upstreams that missed the handshake of a session, and join it
+
+const CAPABLE = { capabilities: { roots: {} } };
+const methods = (up) => up.arrivals.map((m) => m.method);
+const outcomes = (gw) => gw.decisions().map((d) => gw.show(d.decision_id).outcome).filter((o) => o);
+
+/** A session that was opened while `b` was silent. */
+async function openLate(t, { b = {}, config = {}, options = CAPABLE } = {}) {
+  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y', 'z'], config: SHORT, ...b } }, config);
+  ups.b.onMessage = silence;
+  const s = await openSession(gw, options);
+  assert.deepEqual(s.opened.result._meta[UNAVAILABLE], ['b']);
+  ups.b.onMessage = undefined;
+  ups.b.clear();
+  return { up: ups.b, gw, s };
+}
+
+test('an upstream that missed the handshake is greeted before a call, once, and the call has its session', LIMIT, async (t) => {
+  const { up, gw, s } = await openLate(t, { config: { loops: 1 } });
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => s.call('b__y', { i })));
+  assert.deepEqual(answers.map((a) => a.said).sort(), Array.from({ length: 8 }, (_, i) => `ran ${i + 1}`));
+  assert.deepEqual(methods(up).slice(0, 2), ['initialize', 'notifications/initialized']);
+  assert.equal(methods(up).filter((m) => m === 'initialize').length, 1);
+  const [hello, ...rest] = up.arrivals;
+  assert.deepEqual(hello.params, { ...CAPABLE, clientInfo: { name: 'test', version: '1' }, protocolVersion: '2025-11-25' }, 'what the client said');
+  assert.equal(hello.headers['mcp-session-id'], undefined);
+  for (const m of rest) assert.deepEqual([m.headers['mcp-session-id'], m.headers['mcp-protocol-version']], ['up-1', '2025-11-25'], m.method);
+  assert.equal((await s.close()).status, 200);
+  assert.equal(up.requests.at(-1).method, 'DELETE');
+  assert.equal(up.requests.at(-1).headers['mcp-session-id'], 'up-1');
+  gw.verify();
+});
+
+test('with several loops whoever is late to greet ends the session that it was given', LIMIT, async (t) => {
+  const { up, s } = await openLate(t, { config: { loops: 4 } });
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => s.call('b__y', { i })));
+  assert.ok(answers.every((a) => /^ran/.test(a.said)));
+  const used = new Set(up.calls.map((m) => m.headers['mcp-session-id']));
+  assert.equal(used.size, 1, 'all calls are in one session');
+  const opened = methods(up).filter((m) => m === 'initialize').length;
+  await until(() => up.requests.filter((r) => r.method === 'DELETE').length === opened - 1, 'the other sessions to be ended');
+  assert.ok(up.requests.filter((r) => r.method === 'DELETE').every((r) => !used.has(r.headers['mcp-session-id'])));
+});
+
+test('lists, reads, prompts and other requests wait for an upstream that missed the handshake to join', LIMIT, async (t) => {
+  const messages = {
+    list: async (s) => assert.deepEqual(await list(s), [['a__x', 'b__y', 'b__z'], undefined]),
+    read: async (s) => assert.equal((await s.request('resources/read', { uri: 'x:y' })).result.contents[0].text, 'b'),
+    prompt: async (s) => assert.deepEqual((await s.request('prompts/get', { name: 'b__p' })).result.messages, []),
+  };
+  for (const [name, ask] of Object.entries(messages)) {
+    const { up, s } = await openLate(t);
+    up.onMessage = (m) => ({
+      'resources/read': () => m.result({ contents: [{ uri: m.params.uri, text: 'b' }] }),
+      'prompts/get': () => m.result({ messages: [] }),
+    }[m.method]?.(), ['resources/read', 'prompts/get'].includes(m.method) ? true : undefined);
+    await ask(s);
+    assert.deepEqual(methods(up).slice(0, 2), ['initialize', 'notifications/initialized'], name);
+    assert.ok(up.arrivals.slice(1).every((m) => m.headers['mcp-session-id'] === 'up-1'), name);
+  }
+});
+
+test('one that cannot join is sent nothing of a call, and the refusal and the outcome say so', LIMIT, async (t) => {
+  const { up, gw, s } = await openLate(t);
+  const initialize = (answer) => (m) => (m.method === 'initialize' ? (answer(m), true) : undefined);
+  const ways = {
+    'another revision': initialize((m) => m.result({ protocolVersion: '2025-03-26', capabilities: {}, serverInfo: { name: 'b', version: '1' } }, { 'mcp-session-id': 'unused' })),
+    'no revision': initialize((m) => m.result({})),
+    'an error': initialize((m) => m.error(-32603, 'no')),
+    'another id': initialize((m) => m.json({ jsonrpc: '2.0', id: 7, result: { protocolVersion: m.params.protocolVersion, capabilities: {} } })),
+    rubbish: initialize((m) => m.json('{"jsonrpc":')),
+    'no JSON': initialize((m) => { m.res.writeHead(200, { 'content-type': 'text/html' }); m.res.end('<html>'); }),
+    'status 500': initialize((m) => m.json('{}', 500)),
+    'a broken connection': initialize((m) => m.destroy()),
+    'an initialized that it does not take': (m) => (m.method === 'notifications/initialized' ? (m.json('{}', 404), true) : undefined),
+  };
+  for (const [way, onMessage] of Object.entries(ways)) {
+    up.clear();
+    up.onMessage = onMessage;
+    const call = await s.call('b__y', { n: 1 });
+    assert.equal(call.reason, 'upstream_unavailable', way);
+    assert.ok(up.arrivals.every((m) => ['initialize', 'notifications/initialized'].includes(m.method)), way);
+    assert.deepEqual([outcomes(gw).at(-1).outcome, outcomes(gw).at(-1).error_type], ['error', 'not_sent'], way);
+    const prompt = await s.request('prompts/get', { name: 'b__p' });
+    assert.deepEqual([prompt.status, prompt.reason], [503, 'upstream_unavailable'], way);
+    assert.deepEqual(await list(s), [['a__x'], ['b']], way);
+  }
+  up.onMessage = initialize((m) => m.json('{}', 401));
+  assert.equal((await s.call('b__y', { n: 1 })).reason, 'upstream_unauthorized');
+  await until(() => up.requests.some((r) => r.method === 'DELETE'), 'the session that is not used to be ended');
+  up.clear();
+  up.onMessage = undefined;
+  assert.equal((await s.call('b__y', { n: 1 })).said, 'ran 1', 'nothing of it ran before: its key is free');
+  gw.verify();
+});
+
+test('who was late and who has joined outlives the gateway', LIMIT, async (t) => {
+  const { up, gw, s } = await openLate(t);
+  await gw.restart('SIGKILL');
+  assert.deepEqual(await list(s), [['a__x', 'b__y', 'b__z'], undefined]);
+  assert.deepEqual(up.arrivals[0].params, { ...CAPABLE, clientInfo: { name: 'test', version: '1' }, protocolVersion: '2025-11-25' });
+  await s.call('b__y'); // the row was stored before the outcome of a later call
+  await gw.restart('SIGKILL');
+  up.clear();
+  assert.equal((await s.call('b__z')).said, 'ran 1');
+  assert.ok(!methods(up).includes('initialize'));
+  assert.equal(up.calls[0].headers['mcp-session-id'], 'up-1');
+  gw.verify();
+});
+
+test('a server of the official SDK that was down joins the sessions of its clients when it is up', LIMIT, async (t) => {
+  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { config: SHORT } });
+  const { port } = ups.b;
+  await ups.b.close();
+  const sessions = [await openSession(gw, CAPABLE), await openSession(gw)];
+  for (const s of sessions) assert.deepEqual([s.opened.result._meta[UNAVAILABLE], await list(s)], [['b'], [['a__x'], ['b']]]);
+  assert.equal((await sessions[0].call('b__echo', { message: 'x' })).reason, 'upstream_unavailable');
+  const sdk = await startSdkUpstream(t, { port });
+  assert.equal((await sessions[0].call('b__echo', { message: 'hello' })).said, 'Echo: hello');
+  assert.equal((await sessions[1].request('resources/read', { uri: 'test://note' })).result.contents[0].text, 'a note');
+  assert.ok((await list(sessions[1]))[0].includes('b__echo'));
+  assert.equal(sdk.sessions.size, 2, 'a session of its own for each');
+  assert.equal((await sessions[0].close()).status, 200);
+  assert.equal(sdk.sessions.size, 1);
+  const modern = new Caller(gw, { modern: true });
+  assert.equal((await modern.call('b__echo', { message: 'hello' })).said, 'Echo: hello', 'the stateless revision has nothing to miss');
+  gw.verify();
+});
+
+test('a child that could not be started joins when it can', LIMIT, async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'writ-silent-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const script = '[ -e "$1/go" ] || exit 1; exec "$2" "$3" "$1/record"';
+  const { gw } = await setUp(t, { a: { tools: ['x'] }, c: { config: { stdio: ['/bin/sh', '-c', script, 'sh', dir, process.execPath, SCRIPTED], ...SHORT } } });
+  const s = await openSession(gw);
+  assert.deepEqual(s.opened.result._meta[UNAVAILABLE], ['c']);
+  writeFileSync(join(dir, 'go'), '');
+  await until(async () => (await s.call('c__act', { act: 'echo', say: 'hello' })).said === 'hello', 'the child to be called');
+  assert.deepEqual(await list(s), [['a__x', 'c__act', 'c__hidden'], undefined]);
+});
+
+test('a probe, and a question about a task, make an upstream join as well', LIMIT, async (t) => {
+  const probed = { ...RULE, state: { tool: 'b/stat', select: ['/size'] } };
+  const { up, gw, s } = await openLate(t, { config: { tools: { 'a/x': probed, 'b/**': RULE } } });
+  const stat = (m) => m.result({ content: [{ type: 'text', text: '{"size":1}' }], structuredContent: { size: 1 } });
+  up.onMessage = (m) => (m.method === 'initialize' ? (m.json('{}', 500), true) : undefined);
+  assert.equal((await s.call('a__x')).reason, 'target_state_unavailable');
+  assert.deepEqual(new Set(methods(up)), new Set(['initialize']));
+  up.onMessage = undefined;
+  up.onCall = stat;
+  assert.equal((await s.call('a__x')).said, 'ran 1');
+  assert.equal(up.calls[0].headers['mcp-session-id'], 'up-1');
+
+  const task = { taskId: 't1', status: 'working', createdAt: '2026-01-01T00:00:00Z', lastUpdatedAt: '2026-01-01T00:00:00Z', ttl: 60000 };
+  up.onCall = (m) => m.result({ task });
+  assert.equal((await s.call('b__y', {}, { params: { task: { ttl: 60000 } } })).result.task.taskId, 't1');
+  up.onMessage = silence;
+  const other = await openSession(gw);
+  assert.deepEqual(other.opened.result._meta[UNAVAILABLE], ['b']);
+  up.clear();
+  up.onMessage = (m) => (m.method === 'tasks/get' ? (m.result(task), true) : undefined);
+  assert.equal((await other.request('tasks/get', { taskId: 't1' })).result.status, 'working');
+  assert.deepEqual(methods(up), ['initialize', 'notifications/initialized', 'tasks/get']);
+  assert.equal(up.arrivals[2].headers['mcp-session-id'], 'up-2');
 });

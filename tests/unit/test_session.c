@@ -1,6 +1,8 @@
 #include "support/unit.h"
 #include "support/value.h"
 
+#include "store/ledger.h"
+
 #include "gateway/session.h"
 
 static struct writ_agent
@@ -148,8 +150,8 @@ END_TEST
 START_TEST(a_row_brings_back_the_same_session)
 {
     struct writ_session *made = session("tenant \"q\"", "agent"), *back = NULL;
-    const struct writ_session_upstream upstreams[] = {
-        {WRIT_LIT("fs"), WRIT_LIT("")}, {WRIT_LIT("pay"), WRIT_LIT("abc/\\\"d")}};
+    struct writ_session_upstream upstreams[] = {{.name = WRIT_LIT("fs"), .session = WRIT_LIT("")},
+        {.name = WRIT_LIT("pay"), .session = WRIT_LIT("abc/\\\"d")}};
     writ_auto_buf row = writ_buf_make(65536);
 
     made->upstreams = upstreams;
@@ -191,8 +193,81 @@ START_TEST(a_row_that_is_none_makes_no_session)
 }
 END_TEST
 
+/* With one upstream that is there and two that are late. */
+static struct writ_session *
+late_session(void)
+{
+    struct writ_session *made = session("tenant", "agent");
+
+    ck_assert_ok(writ_session_make_room(made, 3));
+    made->upstreams[0].name = WRIT_LIT("here");
+    made->upstreams[1].name = WRIT_LIT("late");
+    made->upstreams[2].name = WRIT_LIT("later");
+    atomic_store(&made->upstreams[1].part, WRIT_SESSION_LATE);
+    atomic_store(&made->upstreams[2].part, WRIT_SESSION_LATE);
+    made->upstreams_n = 3;
+    return made;
+}
+
+START_TEST(an_upstream_that_is_late_joins_once_and_its_row_is_stored_again)
+{
+    struct writ_session *made = late_session();
+
+    ck_assert(writ_session_is_late(made, WRIT_LIT("late")));
+    ck_assert(!writ_session_has(made, WRIT_LIT("late")));
+    ck_assert_ptr_null(writ_session_upstream(made, WRIT_LIT("late")).ptr);
+    atomic_store(&made->stored_us, 77);
+    ck_assert_ok(writ_session_join(made, WRIT_LIT("late"), WRIT_LIT("up-1")));
+    ck_assert_int_eq(atomic_load(&made->stored_us), 0);
+    ck_assert(writ_session_has(made, WRIT_LIT("late")));
+    ck_assert(!writ_session_is_late(made, WRIT_LIT("late")));
+    ck_assert_view(writ_session_upstream(made, WRIT_LIT("late")), "up-1");
+    ck_assert_code(writ_session_join(made, WRIT_LIT("late"), WRIT_LIT("up-2")), WRIT_E_ABSENT);
+    ck_assert_code(writ_session_join(made, WRIT_LIT("here"), WRIT_LIT("up-2")), WRIT_E_ABSENT);
+    ck_assert_code(writ_session_join(made, WRIT_LIT("none"), WRIT_LIT("up-2")), WRIT_E_ABSENT);
+    ck_assert_view(writ_session_upstream(made, WRIT_LIT("late")), "up-1");
+    writ_session_drop(made);
+}
+END_TEST
+
+START_TEST(a_row_knows_who_is_late_and_who_has_joined)
+{
+    struct writ_session *made = late_session(), *back = NULL;
+    writ_auto_buf row = writ_buf_make(65536);
+
+    ck_assert_ok(writ_session_join(made, WRIT_LIT("late"), WRIT_LIT("up-1")));
+    writ_session_put(made, &row);
+    ck_assert_ok(writ_session_read(writ_view_str(made->id), writ_buf_view(&row), &back, NULL));
+    ck_assert(writ_session_has(back, WRIT_LIT("here")));
+    ck_assert_view(writ_session_upstream(back, WRIT_LIT("late")), "up-1");
+    ck_assert(writ_session_is_late(back, WRIT_LIT("later")));
+    ck_assert_ok(writ_session_join(back, WRIT_LIT("later"), WRIT_LIT("")));
+    ck_assert(writ_session_has(back, WRIT_LIT("later")));
+    writ_session_drop(made);
+    writ_session_drop(back);
+}
+END_TEST
+
+START_TEST(an_id_that_a_row_has_no_room_for_does_not_join)
+{
+    struct writ_session *made = late_session();
+    writ_auto_buf id = writ_buf_make(WRIT_LEDGER_SESSION_MAX);
+
+    for (size_t i = 0; i < WRIT_LEDGER_SESSION_MAX / 6; i++) {
+        writ_buf_byte(&id, '\\');
+    }
+    ck_assert_code(writ_session_join(made, WRIT_LIT("late"), writ_buf_view(&id)), WRIT_E_LIMIT);
+    ck_assert(writ_session_is_late(made, WRIT_LIT("late")));
+    ck_assert_ok(writ_session_join(
+        made, WRIT_LIT("late"), writ_view_sub(writ_buf_view(&id), 0, id.len / 2)));
+    writ_session_drop(made);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("session", ids_and_boundaries_are_never_the_same_twice,
     a_session_is_found_by_its_whole_id_only, a_session_belongs_to_one_agent_of_one_tenant,
     the_table_takes_its_maximum_and_no_more, an_agent_has_a_share_of_the_table,
     what_is_not_used_for_the_idle_time_is_swept, a_row_brings_back_the_same_session,
-    a_row_that_is_none_makes_no_session)
+    a_row_that_is_none_makes_no_session,
+    an_upstream_that_is_late_joins_once_and_its_row_is_stored_again,
+    a_row_knows_who_is_late_and_who_has_joined, an_id_that_a_row_has_no_room_for_does_not_join)
