@@ -222,6 +222,9 @@ writ_hook_bind_look(struct writ_request *request)
     }
     ask_policy(request);
     if (!writ_is_ok(make_candidate(request, &call->decision))) {
+        if (call->verdict.reason == WRIT_REASON_NUMBER_NOT_EXACT) {
+            return writ_hook_refuse(request, 422, WRIT_REASON_NUMBER_NOT_EXACT, NULL);
+        }
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
             "the arguments have no canonical form, or are too large");
     }

@@ -168,6 +168,7 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
         .tool = call->tool,
         .arguments = call->arguments,
     };
+    struct writ_view inexact;
 
     if (call->upstream == NULL && call->framework == NULL) {
         call->verdict = (struct writ_verdict){.reason = WRIT_REASON_TOOL_NOT_LISTED};
@@ -179,6 +180,10 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
     }
     writ_policy_decide(
         writ_request_config(request), &policy_call, request->x->arena, &call->verdict);
+    if (call->verdict.answer == WRIT_POLICY_ALLOW && call->returned.state.ptr == NULL &&
+        !writ_round_is_exact(request, &inexact)) {
+        writ_policy_refuse_number(inexact, &call->verdict);
+    }
     /* shadow mode lets go what can be named at all: without a scope nothing can be bound */
     if (call->verdict.answer == WRIT_POLICY_DENY && call->verdict.shadow &&
         call->verdict.scope.ptr != NULL) {
@@ -236,8 +241,8 @@ writ_judge_call(struct writ_request *request)
     resolve_tool(request, call);
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
     call->arguments = arguments != NULL ? arguments : &no_arguments;
-    writ_judge_decide(request, call);
     call->returned = writ_review_return_read(request);
+    writ_judge_decide(request, call);
     if (call->returned.state.ptr == NULL) {
         r = writ_round_read(request, &call->round);
         if (!writ_is_ok(r)) {

@@ -4,6 +4,8 @@
 #include "gateway/refusal.h"
 
 #include "evidence/jcs.h"
+#include "policy/exact.h"
+#include "policy/trail.h"
 
 /* ---- what the client brings ---- */
 
@@ -34,6 +36,27 @@ digest_input(
     return writ_digest_bytes(writ_buf_view(&text), ret, NULL);
 }
 
+static bool
+is_exact(const struct writ_request *request, const char *name, struct writ_view *ret)
+{
+    const struct writ_json *value = writ_json_get(request->message.params, writ_view_str(name));
+    writ_auto_buf pointer = writ_buf_make(WRIT_TRAIL_TEXT_MAX);
+
+    writ_buf_byte(&pointer, '/');
+    writ_buf_str(&pointer, name);
+    if (value == NULL || writ_exact_holds(value, &pointer)) {
+        return true;
+    }
+    *ret = writ_trail_keep(&pointer, request->x->arena);
+    return false;
+}
+
+bool
+writ_round_is_exact(const struct writ_request *request, struct writ_view *ret)
+{
+    return is_exact(request, "inputResponses", ret) && is_exact(request, "requestState", ret);
+}
+
 writ_result
 writ_round_read(const struct writ_request *request, struct writ_round *ret)
 {
@@ -41,8 +64,9 @@ writ_round_read(const struct writ_request *request, struct writ_round *ret)
     const struct writ_json *responses = writ_json_get(params, WRIT_LIT("inputResponses"));
     const struct writ_json *state = writ_json_get(params, WRIT_LIT("requestState"));
     struct writ_round round = {0};
+    struct writ_view inexact;
 
-    if (responses == NULL && state == NULL) {
+    if ((responses == NULL && state == NULL) || !writ_round_is_exact(request, &inexact)) {
         *ret = round;
         return WRIT_DONE;
     }

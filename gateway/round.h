@@ -13,12 +13,17 @@
 
 #define WRIT_ROUND_INPUT_MAX ((size_t)1 << 20) /* canonical bytes of what a client answers */
 
+/** Whether every number in inputResponses and requestState reaches the server as it was written.
+ * Else `ret` is the place of the first that does not, as a JSON Pointer into params, in the
+ * request's arena. */
+bool writ_round_is_exact(const struct writ_request *request, struct writ_view *ret);
+
 /**
- * Reads inputResponses and requestState of a call and makes their digest for the record.
+ * Reads inputResponses and requestState of a call and makes their digest for the record. Numbers
+ * that are not exact have none: their call is refused, and its record has no digest of them.
  *
  * @return WRIT_OK
  *         WRIT_E_LIMIT  longer than WRIT_ROUND_INPUT_MAX
- *         WRIT_E_PARSE  without canonical form
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_round_read(const struct writ_request *request, struct writ_round *ret);

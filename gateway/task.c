@@ -13,14 +13,17 @@
 #include "gateway/task_end.h"
 #include "gateway/upcall_request.h"
 
+#include "base/text.h"
 #include "evidence/jcs.h"
 #include "evidence/write.h"
+#include "policy/trail.h"
 
-#define TASK_ID_MAX  1024   /* bytes of a task id */
-#define LISTED_MAX   1000   /* tasks of one list that are looked at; the rest is left out */
-#define OWN_BODY_MAX 65536  /* bytes of our own tasks/result */
-#define END_AFTER_US 250000 /* for a stream to end after its response */
-#define US_PER_MS    1000
+#define TASK_ID_MAX      1024 /* bytes of a task id */
+#define LISTED_MAX       1000 /* tasks of one list that are looked at; the rest is left out */
+#define INEXACT_TEXT_MAX 8192
+#define OWN_BODY_MAX     65536  /* bytes of our own tasks/result */
+#define END_AFTER_US     250000 /* for a stream to end after its response */
+#define US_PER_MS        1000
 
 #define EXTENSION WRIT_LIT("io.modelcontextprotocol/tasks")
 
@@ -167,7 +170,7 @@ ask_ledger(struct asked *asked)
     return writ_request_submit(request, WRIT_STEP_TASK);
 }
 
-/* What a task is told while it runs is as bounded as the input of a call (round.h). */
+/* What a task is sent while it runs is as bounded as the input of a call (round.h). */
 static bool
 is_bounded(const struct writ_request *request)
 {
@@ -179,9 +182,23 @@ is_bounded(const struct writ_request *request)
 }
 
 static enum writ_step
+refuse_inexact(struct writ_request *request, struct writ_view pointer)
+{
+    struct writ_buf text = writ_buf_in(request->x->arena, INEXACT_TEXT_MAX);
+
+    writ_buf_put(&text, writ_reason_sentence(WRIT_REASON_NUMBER_NOT_EXACT));
+    writ_buf_str(&text, "; at ");
+    writ_text_json_safe(&text, pointer, WRIT_TRAIL_MAX);
+    writ_buf_byte(&text, '\0');
+    return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_NUMBER_NOT_EXACT,
+        writ_is_ok(writ_buf_check(&text, NULL)) ? text.ptr : NULL);
+}
+
+static enum writ_step
 begin(struct writ_request *request)
 {
     struct asked *asked = writ_arena_get(request->x->arena, sizeof *asked);
+    struct writ_view inexact;
 
     if (asked == NULL) {
         return writ_refusal_http(
@@ -198,6 +215,9 @@ begin(struct writ_request *request)
     }
     if (task_id(request).len == 0 || task_id(request).len > TASK_ID_MAX) {
         return not_found(request);
+    }
+    if (!writ_round_is_exact(request, &inexact)) {
+        return refuse_inexact(request, inexact);
     }
     if (!is_bounded(request)) {
         return writ_refusal_http(

@@ -246,6 +246,14 @@ tell_scopes(const struct writ_views *scopes, struct writ_arena *arena, struct wr
     }
 }
 
+static void
+tell_inexact(struct writ_view pointer, struct writ_verdict *ret)
+{
+    ret->argument = pointer;
+    ret->accepted = WRIT_LIT("a number that a double holds with the digits it is written with");
+    ret->shadow = false; /* what would be let go is another call */
+}
+
 /* Before anything is compared: a number has one value, in every rule and for the tool. */
 static bool
 are_exact(const struct writ_json *arguments, struct writ_arena *arena, struct writ_verdict *ret)
@@ -255,9 +263,7 @@ are_exact(const struct writ_json *arguments, struct writ_arena *arena, struct wr
     if (writ_exact_holds(arguments, &inexact)) {
         return true;
     }
-    ret->argument = writ_trail_keep(&inexact, arena);
-    ret->accepted = WRIT_LIT("a number that a double holds with the digits it is written with");
-    ret->shadow = false; /* what would be let go is another call */
+    tell_inexact(writ_trail_keep(&inexact, arena), ret);
     return false;
 }
 
@@ -293,6 +299,16 @@ judge(const struct writ_tool_rule *rule, const struct writ_policy_call *call,
         return reason;
     }
     return filled != WRIT_REASON_POLICY_OK ? filled : reserve_all(rule, call, arena, ret);
+}
+
+void
+writ_policy_refuse_number(struct writ_view pointer, struct writ_verdict *ret)
+{
+    tell_inexact(pointer, ret);
+    ret->answer = WRIT_POLICY_DENY;
+    ret->reason = WRIT_REASON_NUMBER_NOT_EXACT;
+    ret->approval = NULL;
+    ret->reservations_n = 0;
 }
 
 void

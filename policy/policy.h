@@ -135,6 +135,10 @@ const struct writ_tool_rule *writ_policy_find(const struct writ_config *config,
 void writ_policy_decide(const struct writ_config *config, const struct writ_policy_call *call,
     struct writ_arena *arena, struct writ_verdict *ret);
 
+/** Makes the verdict a deny (number_not_exact) about the number at `pointer`: for a number that
+ * goes to the tool beside the arguments. Shadow mode does not override it. */
+void writ_policy_refuse_number(struct writ_view pointer, struct writ_verdict *ret);
+
 /** The key of the counter that a call draws on: of `call` agent (id and tenant), upstream and tool.
  * WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_policy_budget_key(

@@ -163,6 +163,7 @@ test('a forged authorization, one of nobody and one of another tenant bind nothi
   assert.equal(await bind({ ...decision, decision_id: decision.decision_id.replace(/.$/, (c) => (c === '0' ? '1' : '0')) }), 'authorization_unknown');
   assert.equal(await bind({ decision_id: 'x'.repeat(5000) }), 'authorization_unknown');
   assert.equal(await bind(decision, FOREIGN), 'authorization_unknown', 'nobody of another tenant is told that it is there');
+  assert.equal((await crew.bind(decision, { arguments: { path: JSON.rawJSON('9007199254740993') } })).reason, 'number_not_exact');
   assert.equal((await crew.bind({ decision_id: decision.decision_id }, args())).verdict, 'allow', 'its name alone will do');
   gw.verify();
 });

@@ -241,6 +241,23 @@ test('what a client answers is bounded', async (t) => {
   gw.verify();
 });
 
+test('a number that the server would read as another one is refused, with its place', async (t) => {
+  const { up, gw, caller } = await setUp(t, asks(1));
+  const first = await caller.call('greet');
+  for (const source of ['9007199254740993', '0.10000000000000001', '1e-400']) {
+    const inexact = await caller.call('greet', {}, next(first, JSON.rawJSON(source)));
+    assert.equal(inexact.status, 200);
+    assert.deepEqual([inexact.reason, inexact.refusal.argument], ['number_not_exact', '/inputResponses/name/content/name']);
+    assert.ok(!inexact.text.includes(source), inexact.text);
+    const { decision, outcome } = gw.show(inexact.refusal.decision_id);
+    assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.extensions.writ.input_digest, outcome.outcome], ['deny', 'number_not_exact', undefined, 'blocked']);
+  }
+  assert.equal((await caller.call('greet', {}, { params: { requestState: JSON.rawJSON('9007199254740993') } })).refusal.argument, '/requestState');
+  assert.equal(up.calls.length, 1);
+  assert.equal((await caller.call('greet', {}, next(first))).said, 'hello Ada', 'the call still waits');
+  gw.verify();
+});
+
 test('a round of which nothing was sent can be answered again', async (t) => {
   const { up, gw, caller } = await setUp(t, asks(1));
   const first = await caller.call('greet');

@@ -169,6 +169,11 @@ test('what a task is told is bounded, and passed on', async (t) => {
   const id = idOf(await begin(caller));
   const most = (1 << 20) - JSON.stringify({ a: '' }).length;
   assert.equal((await ask(caller, 'tasks/update', id, { inputResponses: { a: 'x'.repeat(most + 1) } })).status, 400);
+  for (const source of ['9007199254740993', '0.10000000000000001']) {
+    const inexact = await ask(caller, 'tasks/update', id, { inputResponses: { a: { content: { n: [1, JSON.rawJSON(source)] } } } });
+    assert.deepEqual([inexact.status, inexact.reason], [400, 'number_not_exact']);
+    assert.match(inexact.error.message, /; at "\/inputResponses\/a\/content\/n\/1"$/);
+  }
   assert.equal(up.arrivals.filter((m) => m.method === 'tasks/update').length, 0);
   assert.equal((await ask(caller, 'tasks/update', id, { inputResponses: { a: 'x'.repeat(most) } })).error, undefined);
   assert.equal(tasks.all.get(id).given.a.length, most);
