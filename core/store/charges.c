@@ -1,5 +1,6 @@
 /* 1. A charge counts when its window is the present one. It is counted once: by writ_budgets_book
  *    when it is made, or here; `charges_us` says up to which window length all of them are counted.
+ *    Every record of it is one that was signed (reread.h), and so is the time of the one before it.
  * 2. Additions and subtractions commute, so an outcome may be met before, or without, the decision
  *    whose charges it gives back. */
 #include "store/charges.h"
@@ -7,7 +8,7 @@
 #include "base/text.h"
 #include "store/body.h"
 #include "store/charge.h"
-#include "store/lines.h"
+#include "store/reread.h"
 
 #define TEXT_MAX      (2 * WRIT_TAG_BYTES + WRIT_DECIMAL_PUT_MAX + 64)
 #define CHARGES_ARENA (16 << 20) /* to read one record */
@@ -78,6 +79,8 @@ struct counting {
     struct writ_arena *arena;    /* one record */
     int64_t known_us, window_us; /* windows that are longer than the first, up to the second */
     int64_t now_us;
+    uint64_t leaf; /* of the present record */
+    uint64_t from; /* the first record of the longest window: charges before it count no more */
     struct writ_err *err;
 };
 
@@ -90,6 +93,7 @@ static WRIT_RESULT
 count_one(struct counting *c, const struct writ_budget_charge *charge, enum direction direction)
 {
     struct writ_decimal amount = charge->amount;
+    writ_result result;
 
     if (charge->window_us <= c->known_us || charge->window_us > c->window_us ||
         charge->window != c->now_us / charge->window_us || (direction == TAKEN && charge->held)) {
@@ -98,21 +102,34 @@ count_one(struct counting *c, const struct writ_budget_charge *charge, enum dire
     if (direction == GIVEN_BACK) {
         amount = writ_decimal_negate(&amount);
     }
-    return writ_budgets_count(
+    result = writ_budgets_count(
         &c->ledger->budgets, charge->tag, charge->window_us, charge->window, &amount, c->err);
+    /* a sum that cannot be kept exactly is no contradiction of the ledger */
+    return result.code == WRIT_E_MISMATCH ? (writ_result){WRIT_E_LIMIT} : result;
 }
 
 static WRIT_RESULT
 unreadable(const struct counting *c, uint64_t leaf)
 {
     WRIT_FAIL(c->err, WRIT_E_MISMATCH,
-        "record %llu has charges that are not readable: see `writ ledger verify`",
+        "record %llu is not readable, or its charges are not: see `writ ledger verify`",
         (unsigned long long)leaf);
 }
 
-/* The charges of a granted decision; none of any other. */
 static WRIT_RESULT
-read_charges(struct counting *c, uint64_t leaf, struct writ_view body, struct writ_member_list *ret)
+unlike(const struct counting *c, uint64_t leaf)
+{
+    WRIT_FAIL(c->err, WRIT_E_MISMATCH,
+        "the columns beside record %llu say something else than the record: see `writ ledger "
+        "verify`",
+        (unsigned long long)leaf);
+}
+
+/* The charges of a granted decision; none of any other. `decision_id` is the one that it has to
+ * have; ptr NULL: any. */
+static WRIT_RESULT
+read_charges(struct counting *c, uint64_t leaf, struct writ_view body, struct writ_view decision_id,
+    struct writ_member_list *ret)
 {
     struct writ_decision decision = {0};
     struct writ_extension extension = {0};
@@ -120,6 +137,10 @@ read_charges(struct counting *c, uint64_t leaf, struct writ_view body, struct wr
 
     *ret = (struct writ_member_list){WRIT_ABSENT, NULL, 0};
     WRIT_TRY(writ_body_decision(body, c->arena, &decision, c->err));
+    if (decision_id.ptr != NULL &&
+        !writ_view_equal(writ_member_view(&decision.decision_id), decision_id)) {
+        return unlike(c, leaf);
+    }
     WRIT_TRY(writ_extension_read(&decision.extensions, c->arena, &extension, c->err));
     if (!writ_decision_is(&decision, WRIT_DECISION_ALLOW) &&
         !(extension.shadow.is == WRIT_PRESENT && extension.shadow.value)) {
@@ -143,12 +164,13 @@ may_have_charges(struct writ_view body)
 }
 
 static WRIT_RESULT
-count_decision(struct counting *c, uint64_t leaf, struct writ_view body, enum direction direction)
+count_decision(struct counting *c, uint64_t leaf, struct writ_view body,
+    struct writ_view decision_id, enum direction direction)
 {
     struct writ_member_list charges = {WRIT_ABSENT, NULL, 0};
     struct writ_budget_charge charge = {0};
 
-    WRIT_TRY(read_charges(c, leaf, body, &charges));
+    WRIT_TRY(read_charges(c, leaf, body, decision_id, &charges));
     for (size_t i = 0; charges.is == WRIT_PRESENT && i < charges.count; i++) {
         (void)writ_charge_read(charges.items[i], &charge); /* it is: writ_charges_are_good */
         WRIT_TRY(count_one(c, &charge, direction));
@@ -213,50 +235,64 @@ count_outcome(struct counting *c, struct writ_view body)
     }
     WRIT_TRY(find_decision(c, outcome.decision_id.view, &found, &leaf));
     if (!found) {
-        return WRIT_DONE; /* verification tells of that */
+        return unlike(c, c->leaf);
+    }
+    if (leaf < c->from) {
+        return WRIT_DONE;
     }
     WRIT_TRY(read_body(c, leaf, &decision));
-    return may_have_charges(decision) ? count_decision(c, leaf, decision, GIVEN_BACK) : WRIT_DONE;
+    return may_have_charges(decision)
+               ? count_decision(c, leaf, decision, outcome.decision_id.view, GIVEN_BACK)
+               : WRIT_DONE;
 }
 
 static WRIT_RESULT
-count_lines(struct counting *c, uint64_t leaf, struct writ_view lines, uint64_t from)
+count_body(struct counting *c, struct writ_view body)
 {
-    for (;; leaf++) {
-        size_t end = writ_view_find(lines, '\n');
-        struct writ_view body = writ_view_sub(lines, 0, end);
-
-        if (leaf >= from) {
-            writ_arena_reset(c->arena);
-            if (may_have_charges(body)) {
-                WRIT_TRY(count_decision(c, leaf, body, TAKEN));
-            } else if (may_give_back(body)) {
-                WRIT_TRY(count_outcome(c, body));
-            }
-        }
-        if (end >= lines.len) {
-            return WRIT_DONE;
-        }
-        lines = writ_view_sub(lines, end + 1, SIZE_MAX);
+    if (may_have_charges(body)) {
+        return count_decision(c, c->leaf, body, writ_view(NULL, 0), TAKEN);
     }
+    return may_give_back(body) ? count_outcome(c, body) : WRIT_DONE;
+}
+
+/* The record before the first one shows that it is the first. */
+static WRIT_RESULT
+check_before(struct counting *c, struct writ_view body)
+{
+    struct writ_said said;
+
+    WRIT_TRY(writ_said_read(body, c->arena, &said, c->err));
+    if (said.row.time_us >= c->now_us - c->window_us) {
+        WRIT_FAIL(c->err, WRIT_E_MISMATCH, "records before %llu have other times than they say",
+            (unsigned long long)c->from);
+    }
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
-count_records(struct counting *c, uint64_t from)
+count_all(struct counting *c, struct writ_reread *records)
 {
-    struct writ_disk *disk = &c->ledger->disk;
-    bool row = false;
-    writ_result result = writ_disk_query(disk, WRIT_SQL_BODIES_FROM, &row, c->err, "u", from);
+    struct writ_view body;
 
-    while (writ_is_ok(result) && row) {
-        result = count_lines(c, (uint64_t)writ_disk_int(disk, WRIT_SQL_BODIES_FROM, 0),
-            writ_disk_bytes(disk, WRIT_SQL_BODIES_FROM, 1), from);
-        if (writ_is_ok(result)) {
-            result = writ_disk_next(disk, WRIT_SQL_BODIES_FROM, &row, c->err);
-        }
+    c->leaf = c->from > 0 ? c->from - 1 : 0;
+    WRIT_TRY(writ_reread_begin(records, c->ledger, c->leaf, c->err));
+    for (; c->leaf < c->ledger->edge.size; c->leaf++) {
+        writ_arena_reset(c->arena);
+        WRIT_TRY(writ_reread_body(records, &body, c->err));
+        WRIT_TRY(c->leaf < c->from ? check_before(c, body) : count_body(c, body));
     }
-    writ_disk_end(disk, WRIT_SQL_BODIES_FROM);
-    return result;
+    return writ_reread_end(records, c->ledger, c->err);
+}
+
+static WRIT_RESULT
+count_records(struct counting *c)
+{
+    struct writ_reread records = {0};
+    writ_result result = count_all(c, &records);
+
+    writ_reread_wipe(&records);
+    return result.code == WRIT_E_PARSE || result.code == WRIT_E_INVALID ? unreadable(c, c->leaf)
+                                                                        : result;
 }
 
 /* ---- calls in flight ---- */
@@ -273,7 +309,7 @@ book_flight(struct counting *c, struct writ_flight *flight)
     if (!may_have_charges(body)) {
         return WRIT_DONE;
     }
-    WRIT_TRY(read_charges(c, flight->leaf, body, &charges));
+    WRIT_TRY(read_charges(c, flight->leaf, body, flight->decision_id, &charges));
     for (size_t i = 0; charges.is == WRIT_PRESENT && i < charges.count; i++) {
         struct writ_counter *counter;
 
@@ -299,7 +335,8 @@ book_flights(struct counting *c)
         for (struct writ_map_node *node = flights->buckets[i]; node != NULL; node = node->next) {
             struct writ_flight *flight = WRIT_MAP_OF(node, struct writ_flight, by_leaf);
 
-            if (flight->leaf < c->ledger->opened) { /* of a process before this one */
+            if (flight->leaf < c->ledger->opened && flight->leaf >= c->from) {
+                /* of a process before this one */
                 WRIT_TRY(book_flight(c, flight));
             }
         }
@@ -315,7 +352,6 @@ writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err
         .window_us = window_us,
         .now_us = ledger->last_us, /* not the clock: it may be ahead, and go back */
         .err = err};
-    uint64_t from = 0;
     writ_result result;
 
     if (window_us <= ledger->charges_us) {
@@ -325,9 +361,9 @@ writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err
     if (c.arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to count budgets");
     }
-    result = writ_disk_since(&ledger->disk, ledger->next_leaf, c.now_us - window_us, &from, err);
+    result = writ_disk_since(&ledger->disk, ledger->next_leaf, c.now_us - window_us, &c.from, err);
     if (writ_is_ok(result)) {
-        result = count_records(&c, from);
+        result = count_records(&c);
     }
     if (writ_is_ok(result)) {
         ledger->charges_us = window_us;

@@ -10,8 +10,9 @@
  * An outcome that proves that nothing ran gives back what its decision was charged.
  *
  * So the counters (budgets.h) are not kept on disk: they are counted again out of the bodies of the
- * records, when the ledger is opened or when a call draws on a budget with a longer window than any
- * before. One thread. Blocks, in proportion to the records of the longest window. */
+ * records, as they were signed, when the ledger is opened or when a call draws on a budget with a
+ * longer window than any before. One thread. Blocks, in proportion to the records of the longest
+ * window. */
 #ifndef WRIT_STORE_CHARGES_H
 #define WRIT_STORE_CHARGES_H
 
@@ -24,7 +25,8 @@ WRIT_RESULT writ_charges_note(struct writ_judgement *j);
 
 /** Counts, out of the records, all that was taken in the present windows of up to `window_us`, and
  * gives calls in flight their bookings back. What is known already is not counted again.
- * WRIT_E_MISMATCH, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+ * WRIT_E_MISMATCH: the records are not those that were signed, or contradict each other;
+ * WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err *err);
 
 /** True when charges are readable, or there are none, and are those of that time. */

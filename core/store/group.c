@@ -121,15 +121,26 @@ writ_group_trouble(struct writ_ledger *ledger, const struct writ_err *err)
 }
 
 writ_result
+writ_group_changed(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_err why = {0};
+    writ_result result = writ_fail(
+        &why, WRIT_E_IO, "the ledger was changed behind the gateway's back: %s", err->text);
+
+    *err = why;
+    ledger->disk.poisoned = true;
+    writ_group_trouble(ledger, &why);
+    return result;
+}
+
+writ_result
 writ_group_poison(struct writ_ledger *ledger, uint64_t leaf, const char *what, struct writ_err *err)
 {
     struct writ_err why = {0};
-    writ_result result = writ_fail(&why, WRIT_E_IO,
-        "the ledger was changed behind the gateway's back: record %llu: %s",
-        (unsigned long long)leaf, what);
+    writ_result result;
 
-    ledger->disk.poisoned = true;
-    writ_group_trouble(ledger, &why);
+    (void)writ_fail(&why, WRIT_E_IO, "record %llu: %s", (unsigned long long)leaf, what);
+    result = writ_group_changed(ledger, &why);
     if (err != NULL) {
         *err = why;
     }

@@ -30,6 +30,9 @@ WRIT_RESULT writ_group_commit(struct writ_ledger *ledger);
 void writ_group_abandon(struct writ_ledger *ledger, enum writ_code code);
 /** Notes why the ledger refuses. */
 void writ_group_trouble(struct writ_ledger *ledger, const struct writ_err *err);
+/** What was read is not what was written, as `err` says: nothing is written any more until the
+ * ledger is opened again. Says so in `err`; gives WRIT_E_IO. */
+writ_result writ_group_changed(struct writ_ledger *ledger, struct writ_err *err);
 /** Something beside the records is not what they say: nothing is written any more until the ledger
  * is opened again. Says so in `err`, with the record; gives WRIT_E_IO. */
 writ_result writ_group_poison(

@@ -286,6 +286,9 @@ check_budgets(struct writ_judgement *j)
     }
     for (size_t i = 0; i < j->d->reservations_n; i++) {
         j->failed = writ_charges_know(j->ledger, j->d->reservations[i].window_us, &j->err);
+        if (j->failed.code == WRIT_E_MISMATCH) {
+            j->failed = writ_group_changed(j->ledger, &j->err);
+        }
         if (!writ_is_ok(j->failed)) {
             return WRIT_REASON_NONE;
         }

@@ -16,18 +16,6 @@
 #define DUE_PARTS    8 /* of that time: between looks at claims that an open boundary keeps */
 #define SPAN_PARTS   4 /* a merge spans at most this part of the time for which claims are kept */
 
-static void
-poison(struct writ_ledger *ledger, struct writ_err *err)
-{
-    struct writ_err why = {0};
-
-    (void)writ_fail(
-        &why, WRIT_E_IO, "the ledger was changed behind the gateway's back: %s", err->text);
-    *err = why;
-    ledger->disk.poisoned = true;
-    writ_group_trouble(ledger, &why);
-}
-
 bool
 writ_once_stands(const struct writ_ledger *ledger, const struct writ_held *held, int64_t now_us)
 {
@@ -65,8 +53,7 @@ writ_once_read(struct writ_ledger *ledger, const struct writ_segment *segment, s
     }
     writ_disk_end(disk, WRIT_SQL_SEGMENT_BLOCK);
     if (result.code == WRIT_E_MISMATCH) {
-        poison(ledger, &why);
-        result.code = WRIT_E_IO;
+        result = writ_group_changed(ledger, &why);
     }
     if (!writ_is_ok(result) && err != NULL) {
         *err = why;

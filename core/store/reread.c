@@ -107,6 +107,13 @@ grow(struct writ_reread *reread, struct writ_view body, struct writ_err *err)
 }
 
 static WRIT_RESULT
+take_body(struct writ_reread *reread, struct writ_view *ret, struct writ_err *err)
+{
+    WRIT_TRY(find_body(reread, reread->edge.size, ret, err));
+    return grow(reread, *ret, err);
+}
+
+static WRIT_RESULT
 read_said(struct writ_reread *reread, const struct writ_row *row, struct writ_said *ret,
     struct writ_err *err)
 {
@@ -114,8 +121,7 @@ read_said(struct writ_reread *reread, const struct writ_row *row, struct writ_sa
     writ_result read;
 
     writ_arena_reset(reread->arena);
-    WRIT_TRY(find_body(reread, row->leaf, &body, err));
-    WRIT_TRY(grow(reread, body, err));
+    WRIT_TRY(take_body(reread, &body, err));
     read = writ_said_read(body, reread->arena, ret, err);
     if (read.code == WRIT_E_MISMATCH || (writ_is_ok(read) && !writ_said_same(ret, row))) {
         CONTRADICTS(err,
@@ -150,6 +156,15 @@ writ_reread_next(struct writ_reread *reread, struct writ_row *ret, bool *ret_row
     }
     reread->before_us = ret->time_us;
     return read_said(reread, ret, ret_said, err);
+}
+
+WRIT_RESULT
+writ_reread_body(struct writ_reread *reread, struct writ_view *ret, struct writ_err *err)
+{
+    if (!reread->standing) {
+        WRIT_TRY(stand(reread, err));
+    }
+    return take_body(reread, ret, err);
 }
 
 WRIT_RESULT

@@ -4,7 +4,8 @@
  * signs; the columns beside a record have to say what its body says. Nothing that was learnt of a
  * reading is to be believed before writ_reread_end says that it holds.
  *
- * For the opening of a ledger (load.c). One thread; everything blocks on the disk. */
+ * For the opening of a ledger (load.c), and to count budgets (charges.c). One thread; everything
+ * blocks on the disk. */
 #ifndef WRIT_STORE_REREAD_H
 #define WRIT_STORE_REREAD_H
 
@@ -43,6 +44,15 @@ WRIT_RESULT writ_reread_begin(
  */
 WRIT_RESULT writ_reread_next(struct writ_reread *reread, struct writ_row *ret, bool *ret_row,
     struct writ_said *ret_said, struct writ_err *err);
+
+/** The body of the next record alone, for who looks at no column; a reading is by this or by
+ * writ_reread_next. There are as many as the last checkpoint is over.
+ *
+ * @param ret  borrowed until the next one
+ *
+ * @return as writ_reread_next; WRIT_E_MISMATCH: there is none */
+WRIT_RESULT writ_reread_body(
+    struct writ_reread *reread, struct writ_view *ret, struct writ_err *err);
 
 /** Lets go of the disk until the next record is wanted, so that the connection can do other things
  * meanwhile. What was said before is borrowed no longer. */
