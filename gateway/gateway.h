@@ -41,7 +41,7 @@ struct writ_gateway {
     struct writ_labels *labels; /* counts by upstream and tool */
     struct writ_resolver *resolver;
     const struct writ_profile *profile;
-    const struct writ_config *config; /* as at the start: listeners, upstreams, limits */
+    const struct writ_config *config; /* of the start: never for an option that is LIVE */
     struct writ_view issuer;          /* of credentials, where no configuration names one */
     struct writ_view admin_url;       /* by the address that is bound; empty: no admin listener */
     struct writ_tokens *tokens;       /* what upstreams are shown, by their number */

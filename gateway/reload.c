@@ -3,8 +3,8 @@
 
 #include "gateway/review_rules.h"
 #include "gateway/certificate.h"
-#include "gateway/fixed.h"
 #include "gateway/pem.h"
+#include "policy/changes.h"
 #include "store/keydir.h"
 #include "store/ledger.h"
 
@@ -54,6 +54,17 @@ fresh_wipe(struct fresh *fresh)
 
 /* ---- what can fail ---- */
 
+/* The files of a listener are read again, but a listener speaks TLS or it does not. */
+static writ_result
+check_tls(const char *name, const struct writ_tls_config *start,
+    const struct writ_tls_config *fresh, struct writ_err *err)
+{
+    if ((start->cert.len > 0) != (fresh->cert.len > 0)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: switching it on or off needs a restart", name);
+    }
+    return WRIT_DONE;
+}
+
 /* New connections get what the files hold now, also when the configuration is the same. */
 static writ_result
 prepare_tls(const struct writ_listener *listener, const struct writ_tls_config *config,
@@ -101,9 +112,12 @@ prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fres
     struct writ_buf *ret_waits, struct writ_err *err)
 {
     WRIT_TRY(writ_config_load(file, NULL, &fresh->config, err));
-    WRIT_TRY(writ_fixed_check(gateway->config, fresh->config, err));
+    WRIT_TRY(writ_changes_check(gateway->config, fresh->config, ret_waits, err));
+    WRIT_TRY(check_tls("tls", &gateway->config->tls, &fresh->config->tls, err));
+    WRIT_TRY(check_tls("admin_tls", &gateway->config->admin_tls, &fresh->config->admin_tls, err));
+    /* before upstreams are those of the start: their `authorization` is LIVE */
     WRIT_TRY(writ_tokens_prepare(gateway->tokens, fresh->config, &fresh->tokens, err));
-    writ_fixed_keep(gateway->config, fresh->config, ret_waits);
+    writ_changes_keep(gateway->config, fresh->config);
     WRIT_TRY(prepare_tls(gateway->listener, &fresh->config->tls, &fresh->certificate, err));
     WRIT_TRY(prepare_tls(
         gateway->admin_listener, &fresh->config->admin_tls, &fresh->admin_certificate, err));

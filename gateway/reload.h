@@ -11,7 +11,7 @@
  * Reads `file` and takes it. From the main thread; blocks for files.
  *
  * @param current    the generation that is held for the main thread; exchanged on success
- * @param ret_waits  names of options that would have changed and wait for a restart (fixed.h)
+ * @param ret_waits  names of options that would have changed and wait for a restart (changes.h)
  *
  * @return WRIT_OK; else everything is as it was: what the configuration, the keys or the
  *         certificates were refused for, WRIT_E_INVALID for a change that needs a restart,

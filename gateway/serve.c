@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "gateway/anchors.h"
-#include "gateway/fixed.h"
 #include "gateway/gateway.h"
 #include "gateway/kill_api.h"
 #include "gateway/hook.h"
@@ -31,6 +30,7 @@
 #include "gateway/stream.h"
 #include "gateway/tally.h"
 #include "gateway/tidy.h"
+#include "policy/changes.h"
 #include "store/keydir.h"
 #include "store/reader.h"
 #include "store/trusted.h"
@@ -665,7 +665,7 @@ reload_and_say(struct serve *serve)
 {
     const struct writ_serve_options *options = serve->options;
     struct writ_err err = {{0}, 0, 0};
-    writ_auto_buf waits = writ_buf_make(WRIT_FIXED_NAMES_MAX);
+    writ_auto_buf waits = writ_buf_make(WRIT_CHANGES_NAMES_MAX);
 
     if (!writ_is_ok(writ_reload_run(
             &serve->gateway, options->config_file, &serve->generation, &waits, &err))) {

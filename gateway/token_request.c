@@ -209,7 +209,7 @@ fill_form(const struct writ_token_request *request, struct writ_view audience,
 {
     put_field(form, "grant_type", WRIT_LIT("client_credentials"));
     put_field(form, "scope", request->config->scopes);
-    put_field(form, "resource", request->config->resource);
+    put_field(form, "resource", request->resource);
     if (request->signer != NULL) {
         WRIT_TRY(put_assertion(request, audience, form, err));
     } else {

@@ -19,6 +19,7 @@
 /** Who asks for what. Borrowed for the call. */
 struct writ_token_request {
     const struct writ_authorization_config *config; /* with a client_id */
+    struct writ_view resource;                      /* RFC 8707; empty: not asked for */
     struct writ_view secret;                        /* the client's, or empty */
     const struct writ_signer *signer;               /* in place of a secret, or NULL */
     const struct writ_clock *clock;

@@ -28,6 +28,7 @@ struct source {
     const struct writ_config *config; /* held: `settings` lives in it */
     const struct writ_upstream_config *upstream;
     const struct writ_authorization_config *settings;
+    struct writ_view resource; /* in `config`, or in that of the start */
     struct writ_buf secret;
     struct writ_signer *signer;
 };
@@ -42,7 +43,8 @@ struct place {
 };
 
 struct writ_tokens {
-    struct place *places; /* one for each upstream of the configuration */
+    const struct writ_config *config; /* of the start: the upstreams and their order */
+    struct place *places;             /* one for each of them */
     size_t n;
     const struct writ_clock *clock;
     struct writ_log *log;
@@ -180,11 +182,13 @@ read_secret(struct source *source, struct writ_err *err)
 }
 
 static WRIT_RESULT
-source_new(const struct writ_config *config, size_t i, struct source **ret, struct writ_err *err)
+source_new(const struct writ_config *config, const struct writ_upstream_config *start,
+    struct source **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct source *, source_freep) source = NULL;
+    const struct writ_upstream_config *upstream = writ_config_upstream(config, start->name);
 
-    if (config->upstreams[i].authorization == NULL) {
+    if (upstream == NULL || upstream->authorization == NULL) {
         *ret = NULL;
         return WRIT_DONE;
     }
@@ -194,8 +198,11 @@ source_new(const struct writ_config *config, size_t i, struct source **ret, stru
     }
     atomic_init(&source->holders, 1);
     source->config = writ_config_hold(config);
-    source->upstream = &config->upstreams[i];
-    source->settings = config->upstreams[i].authorization;
+    source->upstream = upstream;
+    source->settings = upstream->authorization;
+    source->resource = source->settings->resource.ptr != NULL
+                           ? source->settings->resource
+                           : start->resource; /* a reload does not change it */
     WRIT_TRY(read_secret(source, err));
     *ret = WRIT_TAKE(source);
     return WRIT_DONE;
@@ -209,7 +216,7 @@ same_settings(const struct source *a, const struct source *b)
 
     return writ_view_equal(x->client_id, y->client_id) && writ_view_equal(x->issuer, y->issuer) &&
            writ_view_equal(x->token_endpoint, y->token_endpoint) &&
-           writ_view_equal(x->resource, y->resource) && writ_view_equal(x->scopes, y->scopes) &&
+           writ_view_equal(a->resource, b->resource) && writ_view_equal(x->scopes, y->scopes) &&
            writ_view_equal(x->header, y->header) && writ_view_equal(x->scheme, y->scheme);
 }
 
@@ -248,6 +255,7 @@ fetch(const struct writ_tokens *tokens, const struct source *source, const atomi
 {
     const struct writ_token_request request = {
         .config = source->settings,
+        .resource = source->resource,
         .secret = writ_buf_view(&source->secret),
         .signer = source->signer,
         .clock = tokens->clock,
@@ -429,7 +437,8 @@ writ_tokens_prepare(struct writ_tokens *tokens, const struct writ_config *config
     }
     for (; fresh->n < tokens->n; fresh->n++) {
         struct place *place = &fresh->places[fresh->n];
-        WRIT_TRY(source_new(config, fresh->n, &place->source, err));
+
+        WRIT_TRY(source_new(config, &tokens->config->upstreams[fresh->n], &place->source, err));
         any = any || fetches(place->source);
     }
     for (size_t i = 0; i < fresh->n; i++) {
@@ -466,6 +475,7 @@ writ_tokens_new(const struct writ_config *config, const struct writ_clock *clock
     if (tokens == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what upstreams are shown");
     }
+    tokens->config = writ_config_hold(config);
     tokens->clock = clock;
     tokens->log = log;
     WRIT_TRY(writ_background_new(&background, &tokens->background, err));
@@ -493,5 +503,6 @@ writ_tokens_free(struct writ_tokens *tokens)
     }
     writ_background_free(tokens->background);
     places_free(tokens->places, tokens->n);
+    writ_config_drop(tokens->config);
     writ_free(tokens);
 }

@@ -47,7 +47,7 @@ void writ_tokens_free(struct writ_tokens *tokens);
 /** What a reload brings: settings, and what their files hold now. */
 struct writ_tokens_fresh;
 
-/** Reads what a configuration with the same upstreams says; nothing changes yet. As
+/** Reads what a configuration with the same upstreams, in any order, says; nothing changes yet. As
  * writ_tokens_new; `ret` is to be taken, or freed. From one thread at a time. */
 WRIT_RESULT writ_tokens_prepare(struct writ_tokens *tokens, const struct writ_config *config,
     struct writ_tokens_fresh **ret, struct writ_err *err);

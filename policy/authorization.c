@@ -161,7 +161,7 @@ writ_authorization_read(struct writ_options *o, const struct writ_yaml *node,
         .client_id = raw->client_id,
         .issuer = raw->issuer,
         .token_endpoint = raw->token_endpoint,
-        .resource = raw->resource.ptr != NULL ? raw->resource : to->resource,
+        .resource = raw->resource,
         .scopes = scope_list(o, &raw->scopes)};
     return ret;
 }

@@ -265,6 +265,7 @@ read_all(struct loading *l, struct writ_view text)
     if (l->o.nomem) {
         return (writ_result){WRIT_E_NOMEM};
     }
+    l->config->values = l->o.values;
     WRIT_TRY(digest_policy(l));
     return l->o.findings->errors > 0 ? (writ_result){WRIT_E_INVALID} : WRIT_DONE;
 }

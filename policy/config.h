@@ -109,7 +109,8 @@ struct writ_authorization_config {
     struct writ_view client_id;           /* empty: the secret itself is shown, else a token */
     /* with a client_id */
     struct writ_view issuer, token_endpoint; /* exactly one of them */
-    struct writ_view resource;               /* RFC 8707; empty: not asked for */
+    struct writ_view resource;               /* RFC 8707; ptr NULL: the upstream's; "": not
+                                              * asked for */
     struct writ_view scopes;                 /* as in scopes.h */
 };
 
@@ -293,7 +294,8 @@ struct writ_config {
     struct writ_credential_config credential;
     struct writ_ledger_config ledger;
     struct writ_log_config log;
-    struct writ_config_owner *owner; /* its memory and references: for config.c alone */
+    const struct writ_changes_value *values; /* what a reload does not take, for changes.c alone */
+    struct writ_config_owner *owner;         /* its memory and references: for config.c alone */
 };
 
 /**

@@ -1,6 +1,7 @@
 #include "policy/option.h"
 
 #include "base/text.h"
+#include "policy/changes.h"
 #include "policy/output.h"
 #include "policy/policy.h"
 
@@ -59,34 +60,36 @@ static const struct writ_section_row sections[WRIT_SECTION_COUNT] = {
 #include "policy/option.tbl.h"
 };
 
-#define ROW(of, what, word, field, back, text)                                                     \
+#define INNER_ROW(of, what, word, field, back, text)                                               \
     .section = WRIT_SECTION_##of, .kind = WRIT_SETTING_##what, .name = (word),                     \
     .offset = offsetof(union sections, of.field), .fallback = (back), .sentence = (text)
+#define ROW(of, what, word, field, how, back, text)                                                \
+    INNER_ROW(of, what, word, field, back, text), .reload = WRIT_RELOAD_##how
 
 static const struct writ_setting settings[] = {
-#define TEXT(of, name, field, low, high, back, text)                                               \
-    {ROW(of, TEXT, name, field, back, text), .least = (low), .most = (high)},
-#define PATH(of, name, field, low, high, back, text)                                               \
-    {ROW(of, PATH, name, field, back, text), .least = (low), .most = (high)},
-#define WORD(of, name, field, list, back, text)                                                    \
-    {ROW(of, WORD, name, field, back, text), .words = (list)},
-#define SWITCH(of, name, field, back, text) {ROW(of, SWITCH, name, field, back, text)},
-#define COUNT(of, name, field, low, high, back, text)                                              \
-    {ROW(of, COUNT, name, field, back, text), .least = (low), .most = (high)},
-#define SIZE(of, name, field, low, high, back, text)                                               \
-    {ROW(of, SIZE, name, field, back, text), .least = (low), .most = (high)},
-#define DURATION(of, name, field, low, high, back, text)                                           \
-    {ROW(of, DURATION, name, field, back, text), .least = (low), .most = (high)},
-#define TEXTS(of, name, field, high, text)                                                         \
-    {ROW(of, TEXTS, name, field, NULL, text), .most = (high)},
-#define PAIRS(of, name, field, high, text)                                                         \
-    {ROW(of, PAIRS, name, field, NULL, text), .most = (high)},
-#define ADDRESS(of, name, field, back, text) {ROW(of, ADDRESS, name, field, back, text)},
-#define DIGEST(of, name, field, text)        {ROW(of, DIGEST, name, field, NULL, text)},
+#define TEXT(of, name, field, how, low, high, back, text)                                          \
+    {ROW(of, TEXT, name, field, how, back, text), .least = (low), .most = (high)},
+#define PATH(of, name, field, how, low, high, back, text)                                          \
+    {ROW(of, PATH, name, field, how, back, text), .least = (low), .most = (high)},
+#define WORD(of, name, field, how, list, back, text)                                               \
+    {ROW(of, WORD, name, field, how, back, text), .words = (list)},
+#define SWITCH(of, name, field, how, back, text) {ROW(of, SWITCH, name, field, how, back, text)},
+#define COUNT(of, name, field, how, low, high, back, text)                                         \
+    {ROW(of, COUNT, name, field, how, back, text), .least = (low), .most = (high)},
+#define SIZE(of, name, field, how, low, high, back, text)                                          \
+    {ROW(of, SIZE, name, field, how, back, text), .least = (low), .most = (high)},
+#define DURATION(of, name, field, how, low, high, back, text)                                      \
+    {ROW(of, DURATION, name, field, how, back, text), .least = (low), .most = (high)},
+#define TEXTS(of, name, field, how, high, text)                                                    \
+    {ROW(of, TEXTS, name, field, how, NULL, text), .most = (high)},
+#define PAIRS(of, name, field, how, high, text)                                                    \
+    {ROW(of, PAIRS, name, field, how, NULL, text), .most = (high)},
+#define ADDRESS(of, name, field, how, back, text) {ROW(of, ADDRESS, name, field, how, back, text)},
+#define DIGEST(of, name, field, how, text)        {ROW(of, DIGEST, name, field, how, NULL, text)},
 #define INNER(of, name, field, in, text)                                                           \
-    {ROW(of, INNER, name, field, NULL, text), .inner = WRIT_SECTION_##in},
-#define NODE(of, name, field, form, back, text)                                                    \
-    {ROW(of, NODE, name, field, back, text), .shape = WRIT_##form},
+    {INNER_ROW(of, INNER, name, field, NULL, text), .inner = WRIT_SECTION_##in},
+#define NODE(of, name, field, how, form, back, text)                                               \
+    {ROW(of, NODE, name, field, how, back, text), .shape = WRIT_##form},
 #include "policy/option.tbl.h"
 };
 
@@ -102,6 +105,20 @@ writ_option_settings(size_t *ret_n)
 {
     *ret_n = sizeof settings / sizeof settings[0];
     return settings;
+}
+
+const char *
+writ_option_reload_word(enum writ_reload reload)
+{
+    switch (reload) {
+    case WRIT_RELOAD_REFUSED:
+        return "refused";
+    case WRIT_RELOAD_RESTART:
+        return "restart";
+    case WRIT_RELOAD_LIVE:
+        return "live";
+    }
+    return "";
 }
 
 bool
@@ -553,8 +570,7 @@ read_setting(
     case WRIT_SETTING_DIGEST:
         read_digest(o, node, field);
         break;
-    case WRIT_SETTING_INNER:
-        writ_option_read(o, s->inner, node, field);
+    case WRIT_SETTING_INNER: /* read_section */
         break;
     case WRIT_SETTING_NODE:
         *(const struct writ_yaml **)field = node->type != WRIT_YAML_NONE ? node : NULL;
@@ -568,9 +584,7 @@ read_absent(
 {
     struct writ_yaml fallback = {.type = WRIT_YAML_SCALAR, .plain = true};
 
-    if (s->kind == WRIT_SETTING_INNER) {
-        writ_option_read(o, s->inner, NULL, field);
-    } else if (writ_option_is_required(s)) {
+    if (writ_option_is_required(s)) {
         if (map != NULL) {
             WRIT_OPTION_FAULT(o, map, "lacks %s: %s", s->name, s->sentence);
         }
@@ -612,29 +626,68 @@ refuse_unknown(struct writ_options *o, enum writ_section section, const struct w
     }
 }
 
-void
-writ_option_read(
-    struct writ_options *o, enum writ_section section, const struct writ_yaml *map, void *ret)
+/* The map of a section; told when it is another thing. */
+static const struct writ_yaml *
+map_of(struct writ_options *o, const struct writ_yaml *node)
 {
-    if (map != NULL && map->type != WRIT_YAML_MAP) {
-        fault_wants(o, map, "a map of options");
-        map = NULL;
+    if (node != NULL && node->type != WRIT_YAML_MAP) {
+        fault_wants(o, node, "a map of options");
+        return NULL;
     }
+    return node;
+}
+
+/* A value that a reload does not take, for the comparison at the next one. */
+static void
+note(struct writ_options *o, const struct writ_setting *s, const struct writ_option_place *place,
+    const void *field)
+{
+    union {
+        struct writ_views texts;
+        struct writ_pairs pairs;
+        struct writ_listen_address address; /* the longest */
+        struct writ_digest digest;
+    } left_out = {.address = {.port = 0}};
+
+    read_absent(o, s, NULL, &left_out);
+    writ_changes_note(o, s, place, field, &left_out);
+}
+
+static void
+read_section(struct writ_options *o, enum writ_section section,
+    const struct writ_option_place *place, void *ret)
+{
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         const struct writ_setting *s = &settings[i];
+        void *field = (char *)ret + s->offset;
         const struct writ_yaml *node;
 
         if (s->section != section) {
             continue;
         }
-        node = writ_yaml_get(map, writ_view_str(s->name));
-        if (node != NULL) {
-            read_setting(o, s, node, (char *)ret + s->offset);
+        node = writ_yaml_get(place->map, writ_view_str(s->name));
+        if (s->kind == WRIT_SETTING_INNER) {
+            const struct writ_option_place inner = {map_of(o, node), place, s->name};
+            read_section(o, s->inner, &inner, field);
+        } else if (node != NULL) {
+            read_setting(o, s, node, field);
         } else {
-            read_absent(o, s, map, (char *)ret + s->offset);
+            read_absent(o, s, place->map, field);
+        }
+        if (s->kind != WRIT_SETTING_INNER && s->reload != WRIT_RELOAD_LIVE) {
+            note(o, s, place, field);
         }
     }
-    refuse_unknown(o, section, map);
+    refuse_unknown(o, section, place->map);
+}
+
+void
+writ_option_read(
+    struct writ_options *o, enum writ_section section, const struct writ_yaml *map, void *ret)
+{
+    const struct writ_option_place place = {.map = map_of(o, map)};
+
+    read_section(o, section, &place, ret);
 }
 
 const struct writ_yaml *

@@ -26,6 +26,13 @@ enum writ_setting_kind {
     WRIT_SETTING_NODE,
 };
 
+/** What a reload does with a value that has changed. */
+enum writ_reload {
+    WRIT_RELOAD_REFUSED = 0, /* refuses the whole file */
+    WRIT_RELOAD_RESTART,     /* keeps that of the start */
+    WRIT_RELOAD_LIVE,        /* takes it */
+};
+
 /** What a NODE is, for the schema; its owner reads it. */
 enum writ_shape {
     WRIT_SHAPE_NONE = 0,
@@ -66,6 +73,7 @@ struct writ_setting {
     const struct writ_word *words; /* WORD; ended by a row of zeros */
     enum writ_section inner;       /* INNER */
     enum writ_shape shape;         /* NODE */
+    enum writ_reload reload;       /* not of an INNER one: its options have theirs */
     const char *fallback;          /* as in a file; NULL: none; "!": required */
     const char *sentence;
 };
@@ -80,6 +88,9 @@ const struct writ_section_row *writ_option_section(enum writ_section section);
 /** The settings of all sections in the order of the table. */
 const struct writ_setting *writ_option_settings(size_t *ret_n);
 
+/** "live", "restart" or "refused". */
+const char *writ_option_reload_word(enum writ_reload reload);
+
 /** True when the file cannot leave it out. */
 bool writ_option_is_required(const struct writ_setting *setting);
 
@@ -89,6 +100,14 @@ struct writ_options {
     struct writ_findings *findings;
     bool nomem;
     struct writ_view folder; /* of the file, with a '/' at its end; empty: paths stay as written */
+    struct writ_changes_value *values, *last_value; /* what a reload does not take: changes.c */
+};
+
+/** Where a section is in the file, or would be. */
+struct writ_option_place {
+    const struct writ_yaml *map;           /* NULL: left out */
+    const struct writ_option_place *outer; /* of the INNER option that the section is, and */
+    const char *name;                      /* the name of this one there */
 };
 
 /**

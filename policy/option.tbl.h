@@ -3,26 +3,33 @@
  *
  * SECTION(id, "title", struct, "sentence")  a map with a fixed set of members, read into `struct`
  * then one row for each option of it; `section` is the id, `field` the member of the struct:
- * TEXT(section, "name", field, least, most, fallback, "sentence")   bytes; no control characters
- * PATH(section, "name", field, least, most, fallback, "sentence")   a text: a file or folder,
- *                                                relative to the folder of the configuration file
- * WORD(section, "name", field, words, fallback, "sentence")         one of a list (option.c)
- * SWITCH(section, "name", field, fallback, "sentence")              true or false
- * COUNT(section, "name", field, least, most, fallback, "sentence")  a number
- * SIZE(section, "name", field, least, most, fallback, "sentence")   bytes: 65536, 64KiB, 4MiB
- * DURATION(section, "name", field, least, most, fallback, "sentence")  microseconds: 60s, 10m, 24h
- * TEXTS(section, "name", field, most, "sentence")                   a list of texts
- * PAIRS(section, "name", field, most, "sentence")                   a map of texts
- * ADDRESS(section, "name", field, fallback, "sentence")             address:port
- * DIGEST(section, "name", field, "sentence")                        64 hex digits
- * INNER(section, "name", field, inner section, "sentence")          its options have defaults
- * NODE(section, "name", field, shape, fallback, "sentence")         read by whoever owns the shape
+ * TEXT(section, "name", field, reload, least, most, fallback, "sentence")  bytes; no controls
+ * PATH(section, "name", field, reload, least, most, fallback, "sentence")  a text: a file, or a
+ *                                                folder, relative to that of the configuration
+ * WORD(section, "name", field, reload, words, fallback, "sentence")  one of a list (option.c)
+ * SWITCH(section, "name", field, reload, fallback, "sentence")  true or false
+ * COUNT(section, "name", field, reload, least, most, fallback, "sentence")  a number
+ * SIZE(section, "name", field, reload, least, most, fallback, "sentence")  bytes: 65536, 64KiB
+ * DURATION(section, "name", field, reload, least, most, fallback, "sentence")  microseconds: 60s
+ * TEXTS(section, "name", field, reload, most, "sentence")  a list of texts
+ * PAIRS(section, "name", field, reload, most, "sentence")  a map of texts
+ * ADDRESS(section, "name", field, reload, fallback, "sentence")  address:port
+ * DIGEST(section, "name", field, reload, "sentence")  64 hex digits
+ * INNER(section, "name", field, inner section, "sentence")  its options have defaults
+ * NODE(section, "name", field, reload, shape, fallback, "sentence")  read by who owns the shape
+ *
+ * `reload` is what a reload does with a changed value (changes.h):
+ * LIVE     takes it
+ * RESTART  keeps the value of the start, and names the option in the log
+ * REFUSED  refuses the whole file, and names the option
+ * Of a NODE of sections it is for whether there are any; each option in them has its own.
  *
  * `fallback` is written as in a file; NONE leaves the field zero, REQUIRED refuses a file without
  * it. Whoever includes this defines the rows he wants; the others are empty, and all of them are
  * undefined again at the end. */
 
-/* clang-format off */
+/* clang-format off */ /* a row is broken by hand, where it reads best */
+
 #ifndef SECTION
 #define SECTION(...)
 #endif
@@ -78,48 +85,50 @@
 #define DAY      (24 * HOUR)
 
 SECTION(top, "the file", struct writ_raw_top, "The whole configuration file.")
-ADDRESS(
-    top, "listen", listen, "127.0.0.1:8700", "Address and port of the listener that clients use.")
-ADDRESS(top, "admin_listen", admin_listen, NONE,
+ADDRESS(top, "listen", listen, REFUSED, "127.0.0.1:8700",
+    "Address and port of the listener that clients use.")
+ADDRESS(top, "admin_listen", admin_listen, REFUSED, NONE,
     "Address and port of the listener for health, readiness and metrics; none when left out.")
 INNER(top, "tls", tls, tls, "TLS of the main listener; plain HTTP when left out.")
 INNER(top, "admin_tls", admin_tls, tls, "TLS of the admin listener.")
-COUNT(top, "loops", loops, 0, 256, "0", "Threads that serve requests; 0 is one per core.")
-TEXTS(top, "hosts", hosts, 64,
+COUNT(top, "loops", loops, REFUSED, 0, 256, "0", "Threads that serve requests; 0 is one per core.")
+TEXTS(top, "hosts", hosts, RESTART, 64,
     "Values of the Host header that are served besides the listener's own address.")
-TEXTS(top, "origins", origins, 64,
+TEXTS(top, "origins", origins, RESTART, 64,
     "Values of the Origin header that are served; requests of any other web page are refused.")
-TEXT(top, "public_url", public_url, 1, 1024, NONE,
+TEXT(top, "public_url", public_url, LIVE, 1, 1024, NONE,
     "The URL by which clients reach the gateway, without /mcp: behind a proxy, the proxy's. Their "
     "tokens are asked to be for it, and authorization servers are announced under it.")
-TEXT(top, "admin_url", admin_url, 1, 1024, NONE,
+TEXT(top, "admin_url", admin_url, LIVE, 1, 1024, NONE,
     "The URL by which people reach the admin listener, without a slash at its end: callers are sent "
     "to the page of their review there. http:// or https:// and the listener's address when left out.")
-TEXTS(top, "auditors", auditors, 64,
+TEXTS(top, "auditors", auditors, LIVE, 64,
     "Roles of agents that may read every call of their tenant in the ledger, or of all tenants when they "
     "have none, on the page and under /v1/ledger. Everybody else reads the calls that it made itself.")
-TEXTS(top, "administrators", administrators, 64,
+TEXTS(top, "administrators", administrators, LIVE, 64,
     "Subjects of agents that may stop calls of an agent, a tool, a tenant or under a policy (writ kill): of "
     "their own tenant, or of all when they have none. Nobody may when left out.")
-TEXT(top, "issuer", issuer, 1, 512, NONE,
+TEXT(top, "issuer", issuer, LIVE, 1, 512, NONE,
     "The iss of credentials, as a URL; http:// and the listener's address when left out.")
-PATH(top, "keys", keys, 1, 4096, "keys", "Directory of signing keys, made by `writ keys new`.")
-TEXT(top, "store", store, 1, 4096, "sqlite://ledger.db",
+PATH(top, "keys", keys, LIVE, 1, 4096, "keys",
+    "Directory of signing keys, made by `writ keys new`.")
+TEXT(top, "store", store, REFUSED, 1, 4096, "sqlite://ledger.db",
     "The ledger, made by `writ ledger init`: sqlite:// and a path, relative to the folder of this file.")
-WORD(top, "profile", profile, profile_words, "crewai-v1",
+WORD(top, "profile", profile, REFUSED, profile_words, "crewai-v1",
     "How digests are derived (docs/policy.md).")
-TEXT(top, "separator", separator, 1, 8, "__",
+TEXT(top, "separator", separator, LIVE, 1, 8, "__",
     "Between the name of an upstream and that of its tool, on the endpoint of all upstreams.")
-NODE(top, "agents", agents, SHAPE_AGENTS, NONE, "Who may call, and how they show who they are.")
-NODE(top, "upstreams", upstreams, SHAPE_UPSTREAMS, NONE, "The tool servers, by name.")
-NODE(top, "frameworks", frameworks, SHAPE_FRAMEWORKS, NONE,
+NODE(top, "agents", agents, LIVE, SHAPE_AGENTS, NONE,
+    "Who may call, and how they show who they are.")
+NODE(top, "upstreams", upstreams, REFUSED, SHAPE_UPSTREAMS, NONE, "The tool servers, by name.")
+NODE(top, "frameworks", frameworks, LIVE, SHAPE_FRAMEWORKS, NONE,
     "Who runs tools without a server, and asks over the hook API (docs/hooks.md), by name.")
-NODE(top, "tools", tools, SHAPE_TOOLS, NONE,
+NODE(top, "tools", tools, LIVE, SHAPE_TOOLS, NONE,
     "What may be called: a rule, or a list of rules, for each upstream/tool or pattern; a framework's "
     "name stands for its upstream.")
-NODE(top, "reviews", reviews, SHAPE_REVIEWS, NONE,
+NODE(top, "reviews", reviews, LIVE, SHAPE_REVIEWS, NONE,
     "Who decides about calls that need an approval, and how, by name.")
-NODE(top, "reviewers", reviewers, SHAPE_REVIEWERS, NONE,
+NODE(top, "reviewers", reviewers, LIVE, SHAPE_REVIEWERS, NONE,
     "How those are asked who vote in reviews, and the keys that they sign with, by their subject. "
     "Who is not in here votes over HTTP, unsigned.")
 INNER(top, "defaults", defaults, defaults, "What holds where no rule says otherwise.")
@@ -129,168 +138,175 @@ INNER(top, "credential", credential, credential, "The credential of a governed c
 INNER(top, "ledger", ledger, ledger, "Claims and time in the ledger.")
 INNER(top, "log", log, log, "What is logged; lines go to standard error.")
 
-SECTION(tls, "tls", struct writ_tls_config, "TLS of a listener; 1.2 and 1.3.")
-PATH(tls, "cert", cert, 1, 4096, NONE, "PEM file of the server's certificate chain.")
-PATH(tls, "key", key, 1, 4096, NONE, "PEM file of the server's key.")
-PATH(tls, "client_ca", client_ca, 1, 4096, NONE,
+SECTION(tls, "tls", struct writ_tls_config,
+    "TLS of a listener; 1.2 and 1.3. A reload that switches it on or off is refused.")
+PATH(tls, "cert", cert, LIVE, 1, 4096, NONE, "PEM file of the server's certificate chain.")
+PATH(tls, "key", key, LIVE, 1, 4096, NONE, "PEM file of the server's key.")
+PATH(tls, "client_ca", client_ca, LIVE, 1, 4096, NONE,
     "PEM file of the CA that client certificates must come from; none are asked for without it.")
 
 SECTION(agent, "an entry of agents", struct writ_raw_agent,
     "One identity: a static token (bearer_sha256), tokens of an issuer (issuer), a client certificate "
     "on the page (certificate), or everybody (anonymous).")
-TEXT(agent, "id", agent.id, 1, 256, NONE, "The agent_id; with an issuer it comes from a claim.")
-TEXT(agent, "subject", agent.subject, 1, 256, NONE,
+TEXT(agent, "id", agent.id, LIVE, 1, 256, NONE,
+    "The agent_id; with an issuer it comes from a claim.")
+TEXT(agent, "subject", agent.subject, LIVE, 1, 256, NONE,
     "The person or system behind the agent, where several agents are one: who asks for a call does not "
     "vote on it, and votes once. The id when left out.")
-TEXT(agent, "tenant", agent.tenant, 1, 256, NONE, "Tenant of the agent.")
-TEXT(agent, "role", agent.role, 1, 256, NONE, "Role that rules may ask for.")
-TEXT(agent, "credential_scope", agent.credential_scope, 1, 256, NONE,
+TEXT(agent, "tenant", agent.tenant, LIVE, 1, 256, NONE, "Tenant of the agent.")
+TEXT(agent, "role", agent.role, LIVE, 1, 256, NONE, "Role that rules may ask for.")
+TEXT(agent, "credential_scope", agent.credential_scope, LIVE, 1, 256, NONE,
     "Authority that the agent holds, for its decisions.")
-TEXT(agent, "credential_tier", agent.credential_tier, 1, 256, NONE,
+TEXT(agent, "credential_tier", agent.credential_tier, LIVE, 1, 256, NONE,
     "Kind of that authority, for its decisions.")
-DIGEST(agent, "bearer_sha256", bearer,
+DIGEST(agent, "bearer_sha256", bearer, LIVE,
     "SHA-256 of a static bearer token, as 64 hex digits: printf %s TOKEN | sha256sum.")
-TEXT(agent, "certificate", certificate, 1, 256, NONE,
+TEXT(agent, "certificate", certificate, LIVE, 1, 256, NONE,
     "Name in a client certificate of the admin listener, its first URI or else its first DNS name: who "
     "shows it logs in to the page. Wants admin_tls with client_ca.")
-TEXT(agent, "issuer", issuer, 1, 512, NONE, "The iss that tokens must have.")
-TEXT(agent, "audience", audience, 1, 512, NONE,
+TEXT(agent, "issuer", issuer, LIVE, 1, 512, NONE, "The iss that tokens must have.")
+TEXT(agent, "audience", audience, LIVE, 1, 512, NONE,
     "The aud that tokens must have; when left out, the URL of the endpoint that is called: "
     "public_url and /mcp or /mcp/<upstream>.")
-TEXT(agent, "jwks", jwks, 1, 4096, NONE,
+TEXT(agent, "jwks", jwks, LIVE, 1, 4096, NONE,
     "File or https URL of the issuer's keys; when left out, the issuer's metadata says where.")
-TEXTS(agent, "required_scopes", required_scopes, 64,
+TEXTS(agent, "required_scopes", required_scopes, LIVE, 64,
     "Scopes that every token of the issuer must have.")
-TEXTS(agent, "scopes", scopes, 64,
+TEXTS(agent, "scopes", scopes, LIVE, 64,
     "OAuth scopes that the agent has; with an issuer they come from a claim.")
 INNER(agent, "claims", claims, claims, "Which claims say who the agent is.")
-SWITCH(agent, "anonymous", anonymous, "false",
+SWITCH(agent, "anonymous", anonymous, LIVE, "false",
     "Everybody is this agent. For development: all listeners must then be on loopback.")
 
 SECTION(claims, "claims", struct writ_claim_names,
     "Names of claims, or JSON Pointers into the claims. What no claim gives is the entry's own.")
-TEXT(claims, "id", id, 1, 256, NONE, "Claim of the agent_id; sub when left out.")
-TEXT(claims, "tenant", tenant, 1, 256, NONE, "Claim of the tenant.")
-TEXT(claims, "role", role, 1, 256, NONE, "Claim of the role.")
-TEXT(claims, "credential_scope", credential_scope, 1, 256, NONE, "Claim of the scope.")
-TEXT(claims, "credential_tier", credential_tier, 1, 256, NONE, "Claim of the tier.")
-TEXT(claims, "scopes", scopes, 1, 256, NONE,
+TEXT(claims, "id", id, LIVE, 1, 256, NONE, "Claim of the agent_id; sub when left out.")
+TEXT(claims, "tenant", tenant, LIVE, 1, 256, NONE, "Claim of the tenant.")
+TEXT(claims, "role", role, LIVE, 1, 256, NONE, "Claim of the role.")
+TEXT(claims, "credential_scope", credential_scope, LIVE, 1, 256, NONE, "Claim of the scope.")
+TEXT(claims, "credential_tier", credential_tier, LIVE, 1, 256, NONE, "Claim of the tier.")
+TEXT(claims, "scopes", scopes, LIVE, 1, 256, NONE,
     "Claim of the token's scopes, a text with spaces or a list; scope when left out.")
 
 SECTION(upstream, "an upstream", struct writ_raw_upstream,
     "One tool server: a child process (stdio) or a URL (http).")
-TEXTS(upstream, "stdio", stdio, 256, "Program and arguments of a server that speaks over stdio.")
-PAIRS(upstream, "environment", environment, 256,
+TEXTS(upstream, "stdio", stdio, REFUSED, 256,
+    "Program and arguments of a server that speaks over stdio.")
+PAIRS(upstream, "environment", environment, RESTART, 256,
     "Environment variables of the child, besides a small fixed set.")
-TEXTS(upstream, "inherit", inherit, 64,
+TEXTS(upstream, "inherit", inherit, RESTART, 64,
     "Names of the gateway's own environment variables that the child gets as well.")
-PATH(upstream, "directory", directory, 1, 4096, NONE, "Working directory of the child.")
-WORD(upstream, "sharing", sharing, sharing_words, "session",
+PATH(upstream, "directory", directory, RESTART, 1, 4096, NONE, "Working directory of the child.")
+WORD(upstream, "sharing", sharing, RESTART, sharing_words, "session",
     "session: each session has a child of its own, and so have the requests of each agent that come "
     "without one. all: one child serves everybody, and is told that its clients can do nothing.")
-DURATION(upstream, "start_timeout", start_timeout_us, 100 * MS, 10 * MINUTE, "30s",
+DURATION(upstream, "start_timeout", start_timeout_us, RESTART, 100 * MS, 10 * MINUTE, "30s",
     "How long a child may take from its start to its answer to initialize.")
-COUNT(upstream, "children", children, 1, 4096, "64", "Most children of a stdio upstream at once.")
-DURATION(upstream, "idle", idle_us, 100 * MS, 24 * HOUR, "10m",
+COUNT(upstream, "children", children, RESTART, 1, 4096, "64",
+    "Most children of a stdio upstream at once.")
+DURATION(upstream, "idle", idle_us, RESTART, 100 * MS, 24 * HOUR, "10m",
     "A child that nobody used for so long is ended; the next message starts another.")
-TEXT(upstream, "http", http, 1, 2048, NONE, "URL of a server that speaks over HTTP.")
-SWITCH(upstream, "insecure", insecure, "false",
+TEXT(upstream, "http", http, REFUSED, 1, 2048, NONE, "URL of a server that speaks over HTTP.")
+SWITCH(upstream, "insecure", insecure, LIVE, "false",
     "Whether the URL may be plain http beyond loopback: only in a network of your own, such as that of a composition.")
-PATH(upstream, "ca", ca, 1, 4096, NONE,
+PATH(upstream, "ca", ca, RESTART, 1, 4096, NONE,
     "PEM file of the CA of an https URL; the system's when left out.")
-COUNT(upstream, "connections", connections, 1, 65536, "256",
+COUNT(upstream, "connections", connections, RESTART, 1, 65536, "256",
     "Most connections to an http upstream, for each loop, beside those of GET and listen streams.")
-DURATION(upstream, "connect_timeout", connect_timeout_us, 1 * MS, 10 * MINUTE, "5s",
+DURATION(upstream, "connect_timeout", connect_timeout_us, RESTART, 1 * MS, 10 * MINUTE, "5s",
     "How long connecting may take.")
-DURATION(upstream, "list_timeout", list_timeout_us, 10 * MS, 10 * MINUTE, "2s",
+DURATION(upstream, "list_timeout", list_timeout_us, RESTART, 10 * MS, 10 * MINUTE, "2s",
     "On the endpoint of all upstreams: how long the others wait for this one to begin its answer to a "
     "handshake, a list or a read. Calls have timeout.")
-TEXT(upstream, "resource", resource, 1, 2048, NONE,
+TEXT(upstream, "resource", resource, RESTART, 1, 2048, NONE,
     "The aud of credentials; the URL, or stdio: and the name, when left out.")
 INNER(upstream, "credential", credential, attach, "How the credential goes with a call.")
 INNER(upstream, "authorization", authorization, authorization,
     "What the gateway itself shows to the server (http only); nothing when left out.")
-DURATION(upstream, "refresh", refresh_us, 1 * SECOND, 24 * HOUR, "5m",
+DURATION(upstream, "refresh", refresh_us, RESTART, 1 * SECOND, 24 * HOUR, "5m",
     "What is known of its tools is asked for again before a call when it is older, or sooner by its list's ttlMs.")
-SWITCH(upstream, "required", required, "false",
+SWITCH(upstream, "required", required, RESTART, "false",
     "Whether a list of several upstreams fails when this one gives none; else it is named in _meta.")
-DURATION(upstream, "timeout", timeout_us, 1 * MS, 24 * HOUR, "5m",
+DURATION(upstream, "timeout", timeout_us, RESTART, 1 * MS, 24 * HOUR, "5m",
     "How long a call may take, unless the tool's rule says otherwise.")
 
 SECTION(framework, "a framework", struct writ_raw_framework,
     "A program that runs tools itself. Its tools are those of the rules under its name.")
-TEXT(framework, "resource", resource, 1, 2048, NONE,
+TEXT(framework, "resource", resource, LIVE, 1, 2048, NONE,
     "The aud of credentials; framework: and the name when left out.")
-DURATION(framework, "timeout", timeout_us, 1 * MS, 24 * HOUR, "5m",
+DURATION(framework, "timeout", timeout_us, LIVE, 1 * MS, 24 * HOUR, "5m",
     "How long the outcome of a call is waited for after it was bound, unless the tool's rule says otherwise.")
 
 SECTION(attach, "credential of an upstream", struct writ_raw_attach,
     "Where the credential of a call is put.")
-TEXT(
-    attach, "header", header, 1, 128, "Writ-Credential", "HTTP header that carries it (http only).")
-SWITCH(attach, "meta", meta, "true", "Whether params._meta[\"io.writ/credential\"] carries it.")
+TEXT(attach, "header", header, RESTART, 1, 128, "Writ-Credential",
+    "HTTP header that carries it (http only).")
+SWITCH(attach, "meta", meta, RESTART, "true",
+    "Whether params._meta[\"io.writ/credential\"] carries it.")
 
 SECTION(authorization, "authorization of an upstream", struct writ_raw_authorization,
     "A secret that is shown with every request, or, with client_id, tokens of an authorization "
     "server by the grant of client credentials. Files are read again at a reload.")
-PATH(authorization, "file", file, 1, 4096, NONE,
+PATH(authorization, "file", file, LIVE, 1, 4096, NONE,
     "File of the secret, which others must not be able to read: what is shown, or the client's.")
-TEXT(authorization, "variable", variable, 1, 256, NONE,
+TEXT(authorization, "variable", variable, LIVE, 1, 256, NONE,
     "Environment variable of the secret, in place of a file.")
-PATH(authorization, "key", key, 1, 4096, NONE,
+PATH(authorization, "key", key, LIVE, 1, 4096, NONE,
     "PEM file of a private key, in place of the client's secret (private_key_jwt).")
-TEXT(authorization, "header", header, 1, 128, "Authorization", "HTTP header that shows it.")
-TEXT(authorization, "scheme", scheme, 0, 64, "Bearer",
+TEXT(authorization, "header", header, LIVE, 1, 128, "Authorization", "HTTP header that shows it.")
+TEXT(authorization, "scheme", scheme, LIVE, 0, 64, "Bearer",
     "Word before it in that header; \"\" for none.")
-TEXT(authorization, "client_id", client_id, 1, 512, NONE,
+TEXT(authorization, "client_id", client_id, LIVE, 1, 512, NONE,
     "Who the gateway is at the authorization server.")
-TEXT(authorization, "issuer", issuer, 1, 512, NONE,
+TEXT(authorization, "issuer", issuer, LIVE, 1, 512, NONE,
     "URL of the authorization server, whose metadata say where tokens are given.")
-TEXT(authorization, "token_endpoint", token_endpoint, 1, 2048, NONE,
+TEXT(authorization, "token_endpoint", token_endpoint, LIVE, 1, 2048, NONE,
     "Where tokens are given, in place of issuer.")
-TEXTS(authorization, "scopes", scopes, 64, "Scopes that tokens are asked for.")
-TEXT(authorization, "resource", resource, 0, 2048, NONE,
+TEXTS(authorization, "scopes", scopes, LIVE, 64, "Scopes that tokens are asked for.")
+TEXT(authorization, "resource", resource, LIVE, 0, 2048, NONE,
     "Resource that tokens are asked for (RFC 8707); that of the upstream when left out, \"\" for "
     "none.")
 
 SECTION(rule, "a rule", struct writ_raw_rule, "What a tool may be called with, and by whom.")
-TEXTS(rule, "agents", agents, 1024, "Only these agent ids; every agent when left out.")
-TEXTS(rule, "roles", roles, 1024, "Only these roles; every role when left out.")
-TEXTS(rule, "tenants", tenants, 1024, "Only these tenants; every tenant when left out.")
-TEXTS(rule, "scopes", scopes, 64,
+TEXTS(rule, "agents", agents, LIVE, 1024, "Only these agent ids; every agent when left out.")
+TEXTS(rule, "roles", roles, LIVE, 1024, "Only these roles; every role when left out.")
+TEXTS(rule, "tenants", tenants, LIVE, 1024, "Only these tenants; every tenant when left out.")
+TEXTS(rule, "scopes", scopes, LIVE, 64,
     "OAuth scopes that the caller's token must have; a client that lacks one is told to ask for it.")
-TEXT(rule, "scope", scope, 1, 1024, NONE,
+TEXT(rule, "scope", scope, LIVE, 1, 1024, NONE,
     "Template of the normalized scope. Without it every call is refused (scope_missing).")
-TEXT(rule, "target", target, 1, 1024, NONE, "Template of what the call acts on.")
-NODE(rule, "state", state, SHAPE_STATE, NONE, "How the target's state is observed before the call.")
-NODE(rule, "arguments", arguments, SHAPE_CONSTRAINTS, NONE,
+TEXT(rule, "target", target, LIVE, 1, 1024, NONE, "Template of what the call acts on.")
+NODE(rule, "state", state, LIVE, SHAPE_STATE, NONE,
+    "How the target's state is observed before the call.")
+NODE(rule, "arguments", arguments, LIVE, SHAPE_CONSTRAINTS, NONE,
     "Constraints that must all hold. An argument that none of them names is refused.")
-NODE(rule, "approval", approval, SHAPE_APPROVAL, NONE,
+NODE(rule, "approval", approval, LIVE, SHAPE_APPROVAL, NONE,
     "Which review has to approve a call that the rule allows.")
-NODE(rule, "budgets", budgets, SHAPE_BUDGETS, NONE, "What calls may use up over time.")
-WORD(rule, "duplicates", duplicates, duplicates_words, NONE,
+NODE(rule, "budgets", budgets, LIVE, SHAPE_BUDGETS, NONE, "What calls may use up over time.")
+WORD(rule, "duplicates", duplicates, LIVE, duplicates_words, NONE,
     "What the second of two identical calls gets: forbid, replay, allow, or auto; that of defaults when left out.")
-NODE(rule, "replay", replay, SHAPE_REPLAY, NONE, "How results are kept for duplicates: replay.")
-SWITCH(
-    rule, "shadow", shadow, "false", "Record the verdict and let the call through whatever it is.")
-WORD(rule, "refusal", refusal, refusal_words, "error",
+NODE(rule, "replay", replay, LIVE, SHAPE_REPLAY, NONE,
+    "How results are kept for duplicates: replay.")
+SWITCH(rule, "shadow", shadow, LIVE, "false",
+    "Record the verdict and let the call through whatever it is.")
+WORD(rule, "refusal", refusal, LIVE, refusal_words, "error",
     "How a refusal is told: error (JSON-RPC error) or result (a result with isError).")
-NODE(rule, "result", result, SHAPE_RESULT, NONE, "What of the tool's results is let through.")
-SWITCH(rule, "pin", pin, NONE,
+NODE(rule, "result", result, LIVE, SHAPE_RESULT, NONE, "What of the tool's results is let through.")
+SWITCH(rule, "pin", pin, LIVE, NONE,
     "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
-DURATION(rule, "timeout", timeout_us, 1 * MS, 24 * HOUR, NONE,
+DURATION(rule, "timeout", timeout_us, LIVE, 1 * MS, 24 * HOUR, NONE,
     "How long a call may take; the upstream's timeout when left out.")
 
 SECTION(approval, "approval", struct writ_raw_approval,
     "A call that the rule allows waits for the approval of a review.")
-TEXT(approval, "review", review, 1, 128, REQUIRED, "Name of an entry of reviews.")
-DURATION(approval, "hold", hold_us, 1 * MS, 10 * MINUTE, NONE,
+TEXT(approval, "review", review, LIVE, 1, 128, REQUIRED, "Name of an entry of reviews.")
+DURATION(approval, "hold", hold_us, LIVE, 1 * MS, 10 * MINUTE, NONE,
     "How long a call that waits for its verdict is held open, before it is answered that it waits; it "
     "is answered at once when left out. The clients' own timeouts must be longer.")
-DURATION(approval, "hold_retry", hold_retry_us, 1 * MS, 10 * MINUTE, "30s",
+DURATION(approval, "hold_retry", hold_retry_us, LIVE, 1 * MS, 10 * MINUTE, "30s",
     "The same for a client that was told to come back (input_required) and does, so that it is there "
     "when the verdict is; or hold, where that is longer.")
-NODE(approval, "when", when, SHAPE_CONSTRAINTS, NONE,
+NODE(approval, "when", when, LIVE, SHAPE_CONSTRAINTS, NONE,
     "Only calls for which all of these hold; every call when left out. A call of which that cannot "
     "be told (an argument that is missing or of another type) needs the approval.")
 
@@ -302,236 +318,241 @@ SECTION(annotations, "annotations", struct writ_raw_annotations,
     "What a tool's server says of it; all that are named have to be so. What it does not say is as "
     "MCP has it: not read-only, destructive, not idempotent, open to the world. Hints are the "
     "server's word: pin the tool, and another word refuses its calls.")
-SWITCH(annotations, "readOnlyHint", read_only, NONE, "The tool changes nothing.")
-SWITCH(annotations, "destructiveHint", destructive, NONE,
+SWITCH(annotations, "readOnlyHint", read_only, LIVE, NONE, "The tool changes nothing.")
+SWITCH(annotations, "destructiveHint", destructive, LIVE, NONE,
     "The tool may destroy something; one that is read-only does not.")
-SWITCH(annotations, "idempotentHint", idempotent, NONE,
+SWITCH(annotations, "idempotentHint", idempotent, LIVE, NONE,
     "Calling the tool twice does no more than calling it once.")
-SWITCH(annotations, "openWorldHint", open_world, NONE, "The tool reaches out of its own domain.")
+SWITCH(annotations, "openWorldHint", open_world, LIVE, NONE,
+    "The tool reaches out of its own domain.")
 
 SECTION(review, "a review", struct writ_raw_review,
     "Who votes on a call, and what makes a verdict of the votes. It is fixed when a review opens.")
-NODE(review, "voters", voters, SHAPE_VOTERS, REQUIRED,
+NODE(review, "voters", voters, LIVE, SHAPE_VOTERS, REQUIRED,
     "Who may vote: agents or people, by their subject. Who asks for the call never does.")
-TEXT(review, "threshold", threshold, 1, 32, "2/3",
+TEXT(review, "threshold", threshold, LIVE, 1, 32, "2/3",
     "Share of the votes cast that accepts or rejects, above 1/2: a fraction, or a decimal taken exactly.")
-TEXT(review, "quorum", quorum, 1, 32, "1/2",
+TEXT(review, "quorum", quorum, LIVE, 1, 32, "1/2",
     "Least votes for a verdict: a number of them, or a fraction of the voters.")
-WORD(review, "engine", engine, engine_words, "review",
+WORD(review, "engine", engine, LIVE, engine_words, "review",
     "How votes are counted: review (approve 1, modify 1/2, reject 0), unanimous, or weighted_consensus.")
-DURATION(review, "expires", lifetime_us, 1 * SECOND, 30 * DAY, "15m",
+DURATION(review, "expires", lifetime_us, LIVE, 1 * SECOND, 30 * DAY, "15m",
     "How long votes are taken; without a verdict by then the call is refused.")
-DURATION(review, "redeem", redeem_us, 1 * SECOND, 30 * DAY, "15m",
+DURATION(review, "redeem", redeem_us, LIVE, 1 * SECOND, 30 * DAY, "15m",
     "How long an approval waits for its caller to come back.")
-TEXTS(review, "administrators", administrators, 64,
+TEXTS(review, "administrators", administrators, LIVE, 64,
     "Subjects that may end the review without a verdict.")
 
 SECTION(voter, "a voter", struct writ_raw_voter, "One of those who vote.")
-TEXT(voter, "id", id, 1, 256, REQUIRED, "The subject of an entry of agents, or its id.")
-COUNT(voter, "weight", weight, 0, 1000000, "1", "How much the vote counts.")
-SWITCH(voter, "veto", veto, "false", "Whether a reject of this voter decides at once.")
+TEXT(voter, "id", id, LIVE, 1, 256, REQUIRED, "The subject of an entry of agents, or its id.")
+COUNT(voter, "weight", weight, LIVE, 0, 1000000, "1", "How much the vote counts.")
+SWITCH(voter, "veto", veto, LIVE, "false", "Whether a reject of this voter decides at once.")
 
 SECTION(reviewer, "a reviewer", struct writ_raw_reviewer,
     "How one of those who vote is asked: by at most one of webhook, worker and opinions.")
 INNER(reviewer, "key", key, voter_key,
     "The public key that its votes have to be signed with, whatever way they come.")
-TEXT(reviewer, "webhook", webhook, 1, 2048, NONE,
+TEXT(reviewer, "webhook", webhook, RESTART, 1, 2048, NONE,
     "https URL (http on loopback) to which open reviews are posted, signed.")
-PATH(reviewer, "secret", secret, 1, 4096, NONE,
+PATH(reviewer, "secret", secret, RESTART, 1, 4096, NONE,
     "File with the secret of the webhook: whsec_ and base64 of 24 to 64 bytes.")
-PATH(reviewer, "ca", ca, 1, 4096, NONE,
+PATH(reviewer, "ca", ca, RESTART, 1, 4096, NONE,
     "PEM file of the authorities of the webhook's certificate; those of the system when left out.")
-TEXTS(reviewer, "worker", worker, 256,
+TEXTS(reviewer, "worker", worker, RESTART, 256,
     "Program and arguments of a process that is sent open reviews as lines of JSON.")
-PAIRS(reviewer, "environment", environment, 256, "Environment of the worker, beside what it inherits.")
-TEXTS(reviewer, "inherit", inherit, 64, "Names of variables that the worker gets from the gateway.")
-PATH(reviewer, "directory", directory, 1, 4096, NONE, "Working directory of the worker.")
-NODE(reviewer, "opinions", opinions, SHAPE_OPINIONS, NONE,
+PAIRS(reviewer, "environment", environment, RESTART, 256,
+    "Environment of the worker, beside what it inherits.")
+TEXTS(reviewer, "inherit", inherit, RESTART, 64,
+    "Names of variables that the worker gets from the gateway.")
+PATH(reviewer, "directory", directory, RESTART, 1, 4096, NONE, "Working directory of the worker.")
+NODE(reviewer, "opinions", opinions, RESTART, SHAPE_OPINIONS, NONE,
     "Votes by rules: the first opinion that holds for a call is the vote; without one there is none.")
-TEXT(reviewer, "instructions", instructions, 1, 4096, NONE,
+TEXT(reviewer, "instructions", instructions, LIVE, 1, 4096, NONE,
     "What a model is told about how to vote, in the prompt that the gateway makes.")
-DURATION(reviewer, "timeout", timeout_us, 100 * MS, 1 * HOUR, "60s",
+DURATION(reviewer, "timeout", timeout_us, RESTART, 100 * MS, 1 * HOUR, "60s",
     "How long the webhook or worker may take to answer once.")
 
 SECTION(voter_key, "a key", struct writ_raw_voter_key, "A public key as a JWK: EC (P-256) or OKP (Ed25519).")
-TEXT(voter_key, "kty", kty, 1, 16, NONE, "EC or OKP.")
-TEXT(voter_key, "crv", crv, 1, 16, NONE, "P-256 or Ed25519.")
-TEXT(voter_key, "x", x, 1, 128, NONE, "As in RFC 7518 and RFC 8037.")
-TEXT(voter_key, "y", y, 1, 128, NONE, "EC only.")
-TEXT(voter_key, "alg", alg, 1, 16, NONE, "ES256 or EdDSA; by the key when left out.")
-TEXT(voter_key, "use", use, 1, 16, NONE, "sig, when it is there.")
-TEXT(voter_key, "kid", kid, 1, 256, NONE, "Its thumbprint when left out.")
+TEXT(voter_key, "kty", kty, LIVE, 1, 16, NONE, "EC or OKP.")
+TEXT(voter_key, "crv", crv, LIVE, 1, 16, NONE, "P-256 or Ed25519.")
+TEXT(voter_key, "x", x, LIVE, 1, 128, NONE, "As in RFC 7518 and RFC 8037.")
+TEXT(voter_key, "y", y, LIVE, 1, 128, NONE, "EC only.")
+TEXT(voter_key, "alg", alg, LIVE, 1, 16, NONE, "ES256 or EdDSA; by the key when left out.")
+TEXT(voter_key, "use", use, LIVE, 1, 16, NONE, "sig, when it is there.")
+TEXT(voter_key, "kid", kid, LIVE, 1, 256, NONE, "Its thumbprint when left out.")
 
 SECTION(opinion, "an opinion", struct writ_raw_opinion, "A vote by a rule.")
-WORD(opinion, "vote", vote, vote_words, REQUIRED, "The vote: approve, modify or reject.")
-NODE(opinion, "when", when, SHAPE_CONSTRAINTS, NONE,
+WORD(opinion, "vote", vote, LIVE, vote_words, REQUIRED, "The vote: approve, modify or reject.")
+NODE(opinion, "when", when, LIVE, SHAPE_CONSTRAINTS, NONE,
     "For calls for which all of these hold; every call when left out. To approve, each of them must "
     "hold; to reject or modify it is enough that none is known not to.")
-TEXT(opinion, "feedback", feedback, 1, 1024, NONE, "What is said with the vote.")
+TEXT(opinion, "feedback", feedback, LIVE, 1, 1024, NONE, "What is said with the vote.")
 
 SECTION(replay, "replay", struct writ_raw_replay, "How results are kept for duplicates: replay.")
-DURATION(replay, "ttl", ttl_us, 1 * SECOND, 30 * DAY, "10m", "How long a result is kept.")
-SIZE(replay, "max_bytes", bytes, 1, 16 * MIB, "1MiB",
+DURATION(replay, "ttl", ttl_us, LIVE, 1 * SECOND, 30 * DAY, "10m", "How long a result is kept.")
+SIZE(replay, "max_bytes", bytes, LIVE, 1, 16 * MIB, "1MiB",
     "Longest result that is kept; after a longer one duplicates are refused.")
 
 SECTION(result, "result", struct writ_raw_result,
     "What of a tool's results is let through. A result that a rule cannot be applied to is withheld.")
-SIZE(result, "max_bytes", bytes, 1, 256 * MIB, NONE,
+SIZE(result, "max_bytes", bytes, LIVE, 1, 256 * MIB, NONE,
     "Longest result, in canonical form; limits.response bounds all of them.")
-TEXTS(result, "content", content, 64,
+TEXTS(result, "content", content, LIVE, 64,
     "Kinds of content that are let through: text, image, audio, resource, resource_link, structured, "
     "or a media type of images and audio such as image/*; every kind when left out.")
-NODE(result, "redact", redact, SHAPE_REDACT, NONE,
+NODE(result, "redact", redact, LIVE, SHAPE_REDACT, NONE,
     "Patterns that are replaced in every text of a result.")
-SWITCH(result, "default_redact", default_redact, "true",
+SWITCH(result, "default_redact", default_redact, LIVE, "true",
     "Whether the redact of defaults holds as well; false for a tool whose job is a secret.")
-TEXTS(result, "remove", remove, 64,
+TEXTS(result, "remove", remove, LIVE, 64,
     "JSON Pointers into the result, such as /structuredContent/secret, of members that are left out.")
-WORD(result, "is_error", is_error, is_error_words, NONE,
+WORD(result, "is_error", is_error, LIVE, is_error_words, NONE,
     "What a result with isError is: pass (a result, the default), error (recorded as an error), or "
     "refuse (not let through).")
 
 SECTION(redact, "an entry of redact", struct writ_raw_redact, "What is not to be seen.")
-TEXT(redact, "pattern", pattern, 1, 4096, REQUIRED,
+TEXT(redact, "pattern", pattern, LIVE, 1, 4096, REQUIRED,
     "A regular expression (PCRE2), looked for anywhere in a text.")
-TEXT(redact, "with", with, 0, 256, "[redacted]", "What stands in its place.")
+TEXT(redact, "with", with, LIVE, 0, 256, "[redacted]", "What stands in its place.")
 
 SECTION(state, "state", struct writ_raw_state,
     "One of tool, resource and http, asked before the call; the digest of what it answers is the "
     "target_state_digest.")
-TEXT(state, "tool", tool, 1, 256, NONE, "A tool that only reads, as upstream/tool.")
-TEXT(state, "resource", resource, 1, 2048, NONE,
+TEXT(state, "tool", tool, LIVE, 1, 256, NONE, "A tool that only reads, as upstream/tool.")
+TEXT(state, "resource", resource, LIVE, 1, 2048, NONE,
     "Template of the URI of an MCP resource of the same upstream.")
-TEXT(state, "http", http, 1, 2048, NONE, "Template of a URL for a GET.")
-SWITCH(state, "insecure", insecure, "false",
+TEXT(state, "http", http, LIVE, 1, 2048, NONE, "Template of a URL for a GET.")
+SWITCH(state, "insecure", insecure, LIVE, "false",
     "Whether the URL may be plain http beyond loopback: only in a network of your own.")
-NODE(state, "arguments", arguments, SHAPE_TEMPLATES, NONE,
+NODE(state, "arguments", arguments, LIVE, SHAPE_TEMPLATES, NONE,
     "Arguments of the tool; texts in it are templates.")
-TEXTS(state, "select", select, 64,
+TEXTS(state, "select", select, LIVE, 64,
     "JSON Pointers of the members of the answer that count; everything when left out.")
-WORD(state, "on_error", on_error, on_error_words, "deny",
+WORD(state, "on_error", on_error, LIVE, on_error_words, "deny",
     "What a target that cannot be read means: deny, or absent (which is then its state).")
-DURATION(state, "timeout", timeout_us, 1 * MS, 10 * MINUTE, "5s", "How long the answer may take.")
+DURATION(state, "timeout", timeout_us, LIVE, 1 * MS, 10 * MINUTE, "5s",
+    "How long the answer may take.")
 
 SECTION(constraint, "a constraint", struct writ_raw_constraint, "One thing that must hold.")
-TEXT(constraint, "arg", arg, 0, 1024, NONE,
+TEXT(constraint, "arg", arg, LIVE, 0, 1024, NONE,
     "Name of an argument, or JSON Pointer into the arguments; \"\" is all of them as one object. "
     "Inside `each` it may be left out: the element itself.")
-WORD(constraint, "op", op, op_words, REQUIRED, "What is asked of it (docs/policy.md).")
-NODE(constraint, "value", value, SHAPE_VALUE, NONE, "What it is compared with.")
-SWITCH(constraint, "optional", optional, "false",
+WORD(constraint, "op", op, LIVE, op_words, REQUIRED, "What is asked of it (docs/policy.md).")
+NODE(constraint, "value", value, LIVE, SHAPE_VALUE, NONE, "What it is compared with.")
+SWITCH(constraint, "optional", optional, LIVE, "false",
     "Whether the constraint also holds when the argument is absent.")
-SWITCH(constraint, "nullable", nullable, "false",
+SWITCH(constraint, "nullable", nullable, LIVE, "false",
     "Whether the constraint also holds when the argument is null.")
 
 SECTION(budget, "a budget", struct writ_raw_budget,
     "An amount per window: a number of calls, or the sum of a numeric argument.")
-TEXT(budget, "name", name, 1, 128, NONE,
+TEXT(budget, "name", name, LIVE, 1, 128, NONE,
     "Name of the counter; budgets of the same name share it. Its place in the file when left out.")
-TEXTS(budget, "per", per, 3,
+TEXTS(budget, "per", per, LIVE, 3,
     "One counter for each agent, tenant, tool, or combination of them; one for all when left out.")
-DURATION(
-    budget, "window", window_us, 1 * SECOND, 366 * DAY, REQUIRED, "Length of a window. Windows follow each other from 1970 on.")
-COUNT(budget, "calls", calls, 0, 1000000000000LL, NONE, "Most calls in a window.")
-NODE(budget, "sum", sum, SHAPE_SUM, NONE, "Most that an argument may add up to in a window.")
+DURATION(budget, "window", window_us, LIVE, 1 * SECOND, 366 * DAY, REQUIRED,
+    "Length of a window. Windows follow each other from 1970 on.")
+COUNT(budget, "calls", calls, LIVE, 0, 1000000000000LL, NONE, "Most calls in a window.")
+NODE(budget, "sum", sum, LIVE, SHAPE_SUM, NONE, "Most that an argument may add up to in a window.")
 
 SECTION(sum, "sum", struct writ_raw_sum, "The sum of a numeric argument.")
-TEXT(sum, "arg", arg, 1, 1024, REQUIRED, "Name of the argument, or JSON Pointer.")
-NODE(sum, "max", max, SHAPE_NUMBER, REQUIRED, "Most it may add up to, exactly as written.")
+TEXT(sum, "arg", arg, LIVE, 1, 1024, REQUIRED, "Name of the argument, or JSON Pointer.")
+NODE(sum, "max", max, LIVE, SHAPE_NUMBER, REQUIRED, "Most it may add up to, exactly as written.")
 
 SECTION(defaults, "defaults", struct writ_raw_defaults,
     "What holds where a rule says nothing else. Zero means no: unlisted_tool and "
     "unlisted_argument say it aloud, and take no other value.")
-WORD(defaults, "unlisted_tool", unlisted_tool, deny_words, "deny",
+WORD(defaults, "unlisted_tool", unlisted_tool, LIVE, deny_words, "deny",
     "A tool that no rule lists is denied.")
-WORD(defaults, "unlisted_argument", unlisted_argument, deny_words, "deny",
+WORD(defaults, "unlisted_argument", unlisted_argument, LIVE, deny_words, "deny",
     "An argument that no constraint names is refused.")
-NODE(defaults, "result", result, SHAPE_RESULT, NONE,
+NODE(defaults, "result", result, LIVE, SHAPE_RESULT, NONE,
     "What of results is let through: redact and remove besides those of a rule, the others where a "
     "rule says nothing.")
-WORD(defaults, "duplicates", duplicates, duplicates_words, "auto",
+WORD(defaults, "duplicates", duplicates, LIVE, duplicates_words, "auto",
     "What the second of two identical calls gets where a rule says nothing. auto: it runs if the tool says "
     "readOnlyHint: true and is pinned, or believe_annotations is true; else it is refused.")
-SWITCH(defaults, "believe_annotations", believe_annotations, "false",
+SWITCH(defaults, "believe_annotations", believe_annotations, LIVE, "false",
     "Whether duplicates: auto believes what servers say of tools that are not pinned.")
-SWITCH(defaults, "pin", pin, "false",
+SWITCH(defaults, "pin", pin, LIVE, "false",
     "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
 
 SECTION(limits, "limits", struct writ_limits, "How much of anything is taken.")
-SIZE(limits, "body", body_bytes, 1 * KIB, 64 * MIB, "4MiB", "A request's body.")
-SIZE(limits, "header", header_bytes, 1 * KIB, 64 * KIB, "12KiB", "A request's head.")
-COUNT(limits, "json_depth", json_depth, 1, 256, "64", "Nesting of a request's JSON.")
-COUNT(limits, "json_values", json_values, 16, 10000000, "65536",
+SIZE(limits, "body", body_bytes, RESTART, 1 * KIB, 64 * MIB, "4MiB", "A request's body.")
+SIZE(limits, "header", header_bytes, RESTART, 1 * KIB, 64 * KIB, "12KiB", "A request's head.")
+COUNT(limits, "json_depth", json_depth, RESTART, 1, 256, "64", "Nesting of a request's JSON.")
+COUNT(limits, "json_values", json_values, RESTART, 16, 10000000, "65536",
     "Values and member names in a request's JSON, in all.")
-SIZE(limits, "string", string_bytes, 64, 64 * MIB, "4MiB", "One string in a request.")
-SIZE(limits, "request_memory", request_bytes, 64 * KIB, 1 * GIB, "64MiB",
+SIZE(limits, "string", string_bytes, RESTART, 64, 64 * MIB, "4MiB", "One string in a request.")
+SIZE(limits, "request_memory", request_bytes, RESTART, 64 * KIB, 1 * GIB, "64MiB",
     "Memory of one request, in all.")
-SIZE(limits, "response", response_bytes, 1 * KIB, 256 * MIB, "16MiB",
+SIZE(limits, "response", response_bytes, RESTART, 1 * KIB, 256 * MIB, "16MiB",
     "An upstream's answer that is held whole.")
-SIZE(limits, "event", event_bytes, 1 * KIB, 256 * MIB, "16MiB",
+SIZE(limits, "event", event_bytes, RESTART, 1 * KIB, 256 * MIB, "16MiB",
     "One server-sent event, or one line of a stdio upstream.")
-COUNT(limits, "connections", connections, 1, 65536, "1024",
+COUNT(limits, "connections", connections, RESTART, 1, 65536, "1024",
     "Client connections at once, for each loop.")
-COUNT(limits, "in_flight", in_flight, 1, 65536, "1024", "Requests at once, for each loop.")
-COUNT(limits, "queue", queue, 1, 1000000, "8192", "Records that wait for the ledger, in all.")
-COUNT(limits, "sessions", sessions, 1, 10000000, "16384",
+COUNT(limits, "in_flight", in_flight, RESTART, 1, 65536, "1024", "Requests at once, for each loop.")
+COUNT(limits, "queue", queue, RESTART, 1, 1000000, "8192",
+    "Records that wait for the ledger, in all.")
+COUNT(limits, "sessions", sessions, RESTART, 1, 10000000, "16384",
     "Sessions at once, in all.")
-COUNT(limits, "agent_share", agent_percent, 1, 100, "50",
+COUNT(limits, "agent_share", agent_percent, RESTART, 1, 100, "50",
     "Percent of the sessions, open runs, requests at once and children of a stdio upstream "
     "that one agent may have.")
-COUNT(limits, "tenant_share", tenant_percent, 1, 100, "75", "The same for one tenant.")
-DURATION(limits, "idle_timeout", idle_timeout_us, 100 * MS, 24 * HOUR, "75s",
+COUNT(limits, "tenant_share", tenant_percent, RESTART, 1, 100, "75", "The same for one tenant.")
+DURATION(limits, "idle_timeout", idle_timeout_us, RESTART, 100 * MS, 24 * HOUR, "75s",
     "A client connection without a request is closed after this.")
-DURATION(limits, "head_timeout", head_timeout_us, 100 * MS, 10 * MINUTE, "10s",
+DURATION(limits, "head_timeout", head_timeout_us, RESTART, 100 * MS, 10 * MINUTE, "10s",
     "From the first byte of a request to its last.")
 
 SECTION(sessions, "sessions", struct writ_sessions_config, "Sessions and the boundaries of runs.")
-DURATION(sessions, "idle_expires", idle_expires_us, 1 * SECOND, 30 * DAY, "1h",
+DURATION(sessions, "idle_expires", idle_expires_us, RESTART, 1 * SECOND, 30 * DAY, "1h",
     "A session that is not used for this long ends, and its boundary is sealed.")
-DURATION(sessions, "window", window_us, 1 * SECOND, 24 * HOUR, "10m",
+DURATION(sessions, "window", window_us, RESTART, 1 * SECOND, 24 * HOUR, "10m",
     "The boundary of a client without session that names none: the agent, for this long.")
-DURATION(sessions, "wait", wait_us, 1 * SECOND, 30 * DAY, "24h",
+DURATION(sessions, "wait", wait_us, RESTART, 1 * SECOND, 30 * DAY, "24h",
     "How long a call waits for the client's input or for the end of a task; then it is over.")
 
 SECTION(
     credential, "credential", struct writ_credential_config, "The credential of a governed call.")
-DURATION(
-    credential, "lifetime", lifetime_us, 1 * SECOND, 10 * MINUTE, "60s", "How long it is good.")
-WORD(credential, "alg", alg, alg_words, NONE,
+DURATION(credential, "lifetime", lifetime_us, LIVE, 1 * SECOND, 10 * MINUTE, "60s",
+    "How long it is good.")
+WORD(credential, "alg", alg, LIVE, alg_words, NONE,
     "Signature algorithm that the active key must have; whatever it has when left out.")
-TEXT(credential, "typ", typ, 1, 64, "writ-credential+jwt",
+TEXT(credential, "typ", typ, LIVE, 1, 64, "writ-credential+jwt",
     "The typ of its header. JWT is for verifiers that take no other; tell every verifier of it.")
 
 SECTION(ledger, "ledger", struct writ_raw_ledger, "Claims and time in the ledger.")
-DURATION(ledger, "claims_kept", claims_kept_us, 10 * MINUTE, 366 * DAY, "24h",
+DURATION(ledger, "claims_kept", claims_kept_us, RESTART, 10 * MINUTE, 366 * DAY, "24h",
     "How long a claim refuses duplicates at least. Claims that were made keep the time of their "
     "record.")
-DURATION(ledger, "clock_tolerance", clock_tolerance_us, 0, 10 * MINUTE, "2s",
+DURATION(ledger, "clock_tolerance", clock_tolerance_us, RESTART, 0, 10 * MINUTE, "2s",
     "How far the clock may step back before calls are refused.")
-DURATION(ledger, "busy_timeout", busy_timeout_us, 1 * MS, 5 * MINUTE, "2s",
+DURATION(ledger, "busy_timeout", busy_timeout_us, RESTART, 1 * MS, 5 * MINUTE, "2s",
     "How long a locked database is waited for.")
-DURATION(ledger, "scrub_every", scrub_every_us, 1 * SECOND, 366 * DAY, "24h",
+DURATION(ledger, "scrub_every", scrub_every_us, RESTART, 1 * SECOND, 366 * DAY, "24h",
     "How often all records are verified beside the work; an edit that is found refuses every call.")
-PATH(ledger, "remember", remember, 1, 4096, NONE,
+PATH(ledger, "remember", remember, RESTART, 1, 4096, NONE,
     "File in which the gateway keeps the last checkpoint, to see that the ledger was put back from a copy; "
     "beside the ledger (`ledger.db.remembered`) when left out. Keep it out of backups.")
-PATH(ledger, "pinned", pinned, 1, 4096, NONE,
+PATH(ledger, "pinned", pinned, RESTART, 1, 4096, NONE,
     "File with a checkpoint that the ledger must contain, or it is not opened.")
-NODE(ledger, "anchors", anchors, SHAPE_ANCHORS, NONE,
+NODE(ledger, "anchors", anchors, RESTART, SHAPE_ANCHORS, NONE,
     "Where the ledger's last checkpoint is kept, out of reach of who changes the ledger.")
 
 SECTION(anchor, "an entry of anchors", struct writ_raw_anchor,
     "A place for checkpoints. What fails is told in the log, tried again, and stops no call.")
-TEXT(anchor, "to", to, 1, 4096, REQUIRED,
+TEXT(anchor, "to", to, RESTART, 1, 4096, REQUIRED,
     "A file, which never goes back to an older checkpoint, or an https URL (http on loopback), to "
     "which checkpoints are posted.")
-PATH(anchor, "ca", ca, 1, 4096, NONE,
+PATH(anchor, "ca", ca, RESTART, 1, 4096, NONE,
     "PEM file of the authorities of the URL's certificate; the system's when left out.")
-DURATION(anchor, "every", every_us, 1 * SECOND, 366 * DAY, "1m",
+DURATION(anchor, "every", every_us, RESTART, 1 * SECOND, 366 * DAY, "1m",
     "How often it is looked whether there is a new checkpoint.")
 
 SECTION(log, "log", struct writ_log_config, "What is logged; lines go to standard error.")
-WORD(log, "level", level, level_words, "info",
+WORD(log, "level", level, RESTART, level_words, "info",
     "The least urgent that is told: error, warn, info or debug.")
 
 #undef SECTION

@@ -767,7 +767,7 @@ manual_section(struct writ_buf *ret, enum writ_section section)
     const struct writ_setting *settings = writ_option_settings(&n);
 
     writ_buf_fmt(ret, "\n## %s\n\n%s\n\n", row->title, row->sentence);
-    writ_buf_str(ret, "| option | value | default | |\n| --- | --- | --- | --- |\n");
+    writ_buf_str(ret, "| option | value | default | reload | |\n| --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < n; i++) {
         const struct writ_setting *s = &settings[i];
         if (s->section == section) {
@@ -776,6 +776,7 @@ manual_section(struct writ_buf *ret, enum writ_section section)
             put_cell(ret, writ_option_is_required(s) ? "required"
                           : s->fallback != NULL      ? s->fallback
                                                      : "");
+            put_cell(ret, s->kind == WRIT_SETTING_INNER ? "" : writ_option_reload_word(s->reload));
             put_cell(ret, s->sentence);
             writ_buf_str(ret, "|\n");
         }
@@ -793,7 +794,12 @@ writ_schema_manual(struct writ_buf *ret, struct writ_err *err)
         "A duration is a number and a unit: `500ms`, `60s`, `10m`, `24h`, `7d`. A size is a number "
         "of bytes,\nor one with a unit: `65536`, `64KiB`, `4MiB`. Texts need quotes only where "
         "YAML "
-        "wants them. A path is\nrelative to the folder of the configuration file.\n");
+        "wants them. A path is\nrelative to the folder of the configuration file.\n\n"
+        "The column `reload` says what a reload (SIGHUP) does with a changed value: `live` takes "
+        "it. `restart` keeps the\nvalue of the start; the log names the option "
+        "(`restart_needed`). `refused` refuses the whole file and names the\noption "
+        "(`reload_refused`). For a list or map of sections the word is for whether there are any; "
+        "each option in\nthem has its own.\n");
     for (int section = WRIT_SECTION_top; section < WRIT_SECTION_COUNT; section++) {
         manual_section(ret, (enum writ_section)section);
     }

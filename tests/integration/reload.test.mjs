@@ -52,7 +52,7 @@ test('what a reload does not change is told by name, and stays', async (t) => {
   assert.equal((await gw.reload(next)).event, 'reloaded');
   const told = await gw.waitLog('restart_needed');
   assert.equal(told.level, 'warn');
-  assert.equal(told.options, 'limits.body, limits.event, sessions.window, ledger.busy_timeout, hosts, log.level, upstreams.up.credential.header, upstreams.up.credential.meta, upstreams.up.timeout');
+  assert.equal(told.options, 'hosts, limits.body, limits.event, sessions.window, ledger.busy_timeout, log.level, upstreams.up.credential.header, upstreams.up.credential.meta, upstreams.up.timeout');
   const large = await s.call('up__new', { n: 'x'.repeat(100_000) });
   assert.equal(large.status, 413); // also the limits that a request looks at itself
   assert.equal((await s.call('up__new', { n: 1 })).said, 'ran 1'); // what a reload takes, it took
@@ -65,6 +65,16 @@ test('what a reload does not change is told by name, and stays', async (t) => {
   assert.ok(!gw.log.slice(from).some((l) => l.event === 'restart_needed'));
 });
 
+test('every option of an upstream that waits for a restart is told', async (t) => {
+  const up = await startUpstream(t);
+  const server = [process.execPath, join(SOURCE, 'tests/support/stdio-server.mjs')];
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url }, fs: { stdio: server } }, tools: { 'up/pay': RULE } });
+  const fs = { stdio: server, sharing: 'all', children: 3, idle: '9s', start_timeout: '9s', refresh: '9s', required: true };
+  assert.equal((await gw.reload({ ...gw.config, upstreams: { fs, up: { http: up.url } } })).event, 'reloaded');
+  assert.equal((await gw.waitLog('restart_needed')).options,
+    ['sharing', 'start_timeout', 'children', 'idle', 'refresh', 'required'].map((name) => `upstreams.fs.${name}`).join(', '));
+});
+
 test('what needs a restart is refused by name, and everything else of that file with it', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/pay': RULE } });
@@ -72,8 +82,10 @@ test('what needs a restart is refused by name, and everything else of that file 
   const more = { 'up/pay': RULE, 'up/new': RULE };
   for (const [config, name] of [
     [{ ...gw.config, tools: more, listen: '127.0.0.1:1' }, /^listen: /], [{ ...gw.config, tools: more, store: 'sqlite://other.db' }, /^store: /],
-    [{ ...gw.config, tools: more, loops: 3 }, /^loops: /], [{ ...gw.config, tools: more, upstreams: { up: { http: 'http://127.0.0.1:1/' } } }, /upstream/],
+    [{ ...gw.config, tools: more, loops: 3 }, /^loops: /], [{ ...gw.config, tools: more, upstreams: { up: { http: 'http://127.0.0.1:1/' } } }, /^upstreams\.up\.http: /],
     [{ ...gw.config, tools: more, profile: 'vaara-v0' }, /^profile: /],
+    [{ ...gw.config, tools: more, upstreams: { ...gw.config.upstreams, more: { http: up.url } } }, /^upstreams\.more\.http: /],
+    [{ ...gw.config, tools: more, tls: { cert: '/cert', key: '/key' } }, /^tls: /], [{ ...gw.config, tools: more, admin_tls: { cert: '/cert', key: '/key' } }, /^admin_tls: /],
   ]) {
     const line = await gw.reload(config);
     assert.equal(line.event, 'reload_refused');

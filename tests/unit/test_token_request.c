@@ -29,6 +29,7 @@ ask(const struct peer *peer, struct writ_authorization_config *config,
     static char url[128];
     const struct writ_token_request request = {
         .config = config,
+        .resource = config->resource,
         .secret = signer == NULL ? WRIT_LIT("s3/c:ret \xc3\xa4") : writ_view(NULL, 0),
         .signer = signer,
         .clock = writ_clock_system(),

@@ -222,7 +222,56 @@ START_TEST(a_reload_keeps_a_token_of_the_same_settings_alone)
 }
 END_TEST
 
+START_TEST(prepare_finds_upstreams_by_name_in_any_order)
+{
+    struct writ_config *config = config_of(NULL, "");
+    struct writ_config *turned = writ_ruling_config(
+        "upstreams:\n"
+        "  plain: {http: \"http://127.0.0.1:1/\", authorization: {variable: WRIT_T, header: X-Key, "
+        "scheme: Key}}\n"
+        "  none: {http: \"http://127.0.0.1:1/\"}\n");
+    struct writ_tokens *tokens = NULL;
+
+    ck_assert_ok(writ_tokens_new(config, &test_clock, NULL, &tokens, NULL));
+    take_config(tokens, turned);
+    ck_assert(!writ_tokens_wants(tokens, 0));
+    assert_shown(tokens, 1, "X-Key", "Key s3cret");
+    writ_tokens_free(tokens);
+    writ_config_drop(turned);
+    writ_config_drop(config);
+}
+END_TEST
+
+/* `resource` of an upstream waits for a restart, also where tokens are asked for it. */
+START_TEST(prepare_keeps_a_token_when_the_resource_of_the_upstream_changes)
+{
+    struct peer *peer = server();
+    struct writ_config *config = config_of(peer, "a"), *other;
+    struct writ_tokens *tokens = NULL;
+    char text[512];
+
+    (void)snprintf(text, sizeof text,
+        "upstreams:\n"
+        "  none: {http: \"http://127.0.0.1:1/\"}\n"
+        "  plain: {http: \"http://127.0.0.1:1/\"}\n"
+        "  token: {http: \"http://127.0.0.1:1/\", resource: \"urn:other\", authorization: "
+        "{variable: WRIT_T, client_id: c, scopes: [a], token_endpoint: "
+        "\"http://127.0.0.1:%u/\"}}\n",
+        peer_port(peer));
+    other = writ_ruling_config(text);
+    ck_assert_ok(writ_tokens_new(config, &test_clock, NULL, &tokens, NULL));
+    writ_tokens_drop(await_token(tokens));
+    take_config(tokens, other);
+    assert_shown(tokens, 2, "Authorization", "Bearer t1");
+    writ_tokens_free(tokens);
+    writ_config_drop(other);
+    writ_config_drop(config);
+    peer_close(peer);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("tokens", a_secret_is_shown_until_a_reload_brings_another,
     a_token_is_fetched_ahead_of_its_end_and_not_shown_after_it,
     a_token_that_is_refused_is_dropped_but_not_one_after_the_other,
-    a_reload_keeps_a_token_of_the_same_settings_alone)
+    a_reload_keeps_a_token_of_the_same_settings_alone, prepare_finds_upstreams_by_name_in_any_order,
+    prepare_keeps_a_token_when_the_resource_of_the_upstream_changes)
