@@ -59,7 +59,7 @@ writ_catalog_add(struct writ_catalog *catalog, const struct writ_json *item)
     if (name.ptr == NULL) {
         return (writ_result){WRIT_E_INVALID};
     }
-    WRIT_TRY(writ_jcs_put(&text, item, NULL));
+    WRIT_TRY(writ_jcs_put_lossless(&text, item, NULL));
     WRIT_TRY(writ_digest_bytes(writ_buf_view(&text), &tool.digest, NULL));
     tool.hides = writ_hidden_strip(&visible, writ_buf_view(&text));
     tool.name = writ_view_copy(name, catalog->arena);

@@ -13,11 +13,11 @@
 
 #define WRIT_CATALOG_TOOLS_MAX 4096               /* tools of one server */
 #define WRIT_CATALOG_BYTES_MAX ((size_t)64 << 20) /* memory of one catalog */
-#define WRIT_CATALOG_TOOL_MAX  ((size_t)4 << 20)  /* bytes of one definition in canonical form */
+#define WRIT_CATALOG_TOOL_MAX  ((size_t)4 << 20)  /* bytes of one definition in that form */
 
 struct writ_catalog_tool {
     struct writ_view name; /* the server's own */
-    struct writ_view text; /* the definition in canonical form */
+    struct writ_view text; /* the definition in its lossless form (jcs.h) */
     struct writ_digest digest;
     struct writ_params params; /* arguments that the head of a call says again */
     unsigned hints;            /* its annotations: policy/approval.h */
@@ -40,7 +40,6 @@ WRIT_RESULT writ_catalog_new(struct writ_catalog **ret);
  *
  * @return WRIT_OK
  *         WRIT_E_INVALID  no object with a name that is a string: nothing was added
- *         WRIT_E_PARSE    it has no canonical form: nothing was added
  *         WRIT_E_LIMIT    too many, or too large
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

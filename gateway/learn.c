@@ -87,7 +87,7 @@ writ_learn_notice(struct writ_request *request, struct writ_upstream *upstream,
         catalog_of(request, upstream), writ_json_string(writ_json_get(item, WRIT_LIT("name"))));
     struct writ_digest digest;
 
-    WRIT_TRY(writ_digest_json(item, WRIT_CATALOG_TOOL_MAX, &digest, NULL));
+    WRIT_TRY(writ_digest_json_lossless(item, WRIT_CATALOG_TOOL_MAX, &digest, NULL));
     if (known == NULL || !writ_digest_equal(&known->digest, &digest)) {
         writ_shelf_doubt(writ_upstream_shelf(upstream));
     }
@@ -260,7 +260,7 @@ take_page(struct learner *learner, struct writ_view text, struct writ_arena *scr
     WRIT_JSON_EACH(item, tools)
     {
         writ_result r = writ_catalog_add(learner->catalog, item);
-        if (!writ_is_ok(r) && r.code != WRIT_E_INVALID && r.code != WRIT_E_PARSE) {
+        if (!writ_is_ok(r) && r.code != WRIT_E_INVALID) {
             return r;
         }
     }

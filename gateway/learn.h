@@ -22,7 +22,7 @@ int64_t writ_learn_stale_us(
     struct writ_loop *loop, struct writ_upstream *upstream, const struct writ_json *result);
 
 /** One element of a list of tools that passes: gives its digest, and doubts what was learned when
- * that says another. WRIT_E_PARSE (no canonical form), WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO.
+ * that says another. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO.
  */
 WRIT_RESULT writ_learn_notice(struct writ_request *request, struct writ_upstream *upstream,
     const struct writ_json *item, struct writ_digest *ret);

@@ -161,7 +161,7 @@ learn_item(struct writ_leg *leg, const struct writ_json *item)
         return;
     }
     r = writ_catalog_add(leg->catalog, item);
-    if (!writ_is_ok(r) && r.code != WRIT_E_INVALID && r.code != WRIT_E_PARSE) {
+    if (!writ_is_ok(r) && r.code != WRIT_E_INVALID) {
         writ_catalog_drop(WRIT_TAKE(leg->catalog));
     }
 }

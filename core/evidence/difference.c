@@ -15,14 +15,14 @@ struct walk {
 
 static void walk(struct walk *w, const struct writ_json *before, const struct writ_json *after);
 
-/* Canonical JSON, and what hides in it by its number. */
+/* Canonical JSON with the digits of every number, and what hides in it by its number. */
 static void
 put_value(struct walk *w, const struct writ_json *value)
 {
     writ_auto_buf text = writ_buf_make(CANONICAL_MAX);
 
-    if (!writ_is_ok(writ_jcs_put(&text, value, NULL))) {
-        writ_buf_str(w->ret, "(no canonical form)");
+    if (!writ_is_ok(writ_jcs_put_lossless(&text, value, NULL))) {
+        writ_buf_str(w->ret, "(too long to show)");
         w->ret->failed = text.failed == WRIT_E_NOMEM ? WRIT_E_NOMEM : w->ret->failed;
         return;
     }
@@ -125,19 +125,34 @@ walk_elements(struct walk *w, const struct writ_json *before, const struct writ_
     }
 }
 
+/* writ_json_equal compares doubles: two numbers that no double holds may differ all the same. */
+static bool
+is_same_number(const struct writ_json *before, const struct writ_json *after)
+{
+    writ_auto_buf a = writ_buf_make(CANONICAL_MAX), b = writ_buf_make(CANONICAL_MAX);
+
+    return before->number == after->number && writ_is_ok(writ_jcs_put_lossless(&a, before, NULL)) &&
+           writ_is_ok(writ_jcs_put_lossless(&b, after, NULL)) &&
+           writ_view_equal(writ_buf_view(&a), writ_buf_view(&b));
+}
+
+static bool
+is_same_leaf(const struct writ_json *before, const struct writ_json *after)
+{
+    return writ_json_equal(before, after) &&
+           (writ_json_type(before) != WRIT_JSON_NUMBER || is_same_number(before, after));
+}
+
 static void
 walk(struct walk *w, const struct writ_json *before, const struct writ_json *after)
 {
     enum writ_json_type a = writ_json_type(before), b = writ_json_type(after);
 
-    if (writ_json_equal(before, after)) {
-        return;
-    }
     if (a == WRIT_JSON_OBJECT && b == WRIT_JSON_OBJECT) {
         walk_members(w, before, after);
     } else if (a == WRIT_JSON_ARRAY && b == WRIT_JSON_ARRAY) {
         walk_elements(w, before, after);
-    } else {
+    } else if (!is_same_leaf(before, after)) {
         put_line(w, before, after);
     }
 }

@@ -62,6 +62,16 @@ writ_digest_json(
     return writ_digest_bytes(writ_buf_view(&canonical), ret, err);
 }
 
+WRIT_RESULT
+writ_digest_json_lossless(
+    const struct writ_json *value, size_t max, struct writ_digest *ret, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(max);
+
+    WRIT_TRY(writ_jcs_put_lossless(&text, value, err));
+    return writ_digest_bytes(writ_buf_view(&text), ret, err);
+}
+
 void
 writ_digest_put(struct writ_buf *buf, const struct writ_digest *digest)
 {

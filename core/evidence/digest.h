@@ -41,6 +41,12 @@ WRIT_RESULT writ_digest_pieces(
 WRIT_RESULT writ_digest_json(
     const struct writ_json *value, size_t max, struct writ_digest *ret, struct writ_err *err);
 
+/** The same over the lossless form (writ_jcs_put_lossless), for the definition of a tool. The
+ * digest of writ_digest_json where every number is exact. WRIT_E_LIMIT, WRIT_E_NOMEM,
+ * WRIT_E_CRYPTO. */
+WRIT_RESULT writ_digest_json_lossless(
+    const struct writ_json *value, size_t max, struct writ_digest *ret, struct writ_err *err);
+
 /** Writes "sha256:<hex>" and NUL. */
 void writ_digest_text(const struct writ_digest *digest, char ret[WRIT_DIGEST_TEXT]);
 

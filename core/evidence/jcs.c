@@ -1,5 +1,6 @@
 #include "evidence/jcs.h"
 
+#include "base/decimal.h"
 #include "base/shortest.h"
 #include "base/text.h"
 
@@ -157,13 +158,37 @@ has_canonical_form(const struct writ_json *node)
 
 /* ---- values */
 
+/* What becomes of a number that is not exact. */
+enum form {
+    REFUSING = 0, /* jcs.h */
+    ROUNDING,
+    LOSSLESS, /* it keeps its value */
+};
+
 static writ_result put_value(
-    struct writ_buf *buf, const struct writ_json *value, bool rounding, struct writ_err *err);
+    struct writ_buf *buf, const struct writ_json *value, enum form form, struct writ_err *err);
+
+/* One text for one value, but for numbers of more digits than a decimal has: those as written. */
+static void
+put_all_digits(struct writ_buf *buf, const struct writ_json *number)
+{
+    struct writ_decimal value;
+
+    if (writ_is_ok(writ_decimal_read(writ_json_text(number), &value))) {
+        writ_decimal_put(buf, &value);
+    } else {
+        writ_buf_put(buf, writ_json_text(number));
+    }
+}
 
 static writ_result
-put_number(struct writ_buf *buf, const struct writ_json *node, bool rounding, struct writ_err *err)
+put_number(struct writ_buf *buf, const struct writ_json *node, enum form form, struct writ_err *err)
 {
-    if (!rounding && !has_canonical_form(node)) {
+    if (form == LOSSLESS && !writ_jcs_is_exact(node)) {
+        put_all_digits(buf, node);
+        return WRIT_DONE;
+    }
+    if (form == REFUSING && !has_canonical_form(node)) {
         WRIT_FAIL_AT(err, WRIT_E_PARSE, node->at,
             node->number == 0 ? "number too close to zero for a double at byte %u"
                               : "number that a double does not hold exactly at byte %u",
@@ -187,14 +212,14 @@ put_string(struct writ_buf *buf, const struct writ_json *node)
 }
 
 static writ_result
-put_array(struct writ_buf *buf, const struct writ_json *array, bool rounding, struct writ_err *err)
+put_array(struct writ_buf *buf, const struct writ_json *array, enum form form, struct writ_err *err)
 {
     char before = '[';
 
     WRIT_JSON_EACH(element, array)
     {
         writ_buf_byte(buf, before);
-        WRIT_TRY(put_value(buf, element, rounding, err));
+        WRIT_TRY(put_value(buf, element, form, err));
         before = ',';
     }
     writ_buf_str(buf, array->count == 0 ? "[]" : "]");
@@ -203,7 +228,7 @@ put_array(struct writ_buf *buf, const struct writ_json *array, bool rounding, st
 
 static writ_result
 put_object(
-    struct writ_buf *buf, const struct writ_json *object, bool rounding, struct writ_err *err)
+    struct writ_buf *buf, const struct writ_json *object, enum form form, struct writ_err *err)
 {
     char before = '{';
 
@@ -212,7 +237,7 @@ put_object(
         writ_buf_byte(buf, before);
         put_string(buf, name);
         writ_buf_byte(buf, ':');
-        WRIT_TRY(put_value(buf, writ_json_value(name), rounding, err));
+        WRIT_TRY(put_value(buf, writ_json_value(name), form, err));
         before = ',';
     }
     writ_buf_str(buf, before == '{' ? "{}" : "}");
@@ -220,7 +245,7 @@ put_object(
 }
 
 static writ_result
-put_value(struct writ_buf *buf, const struct writ_json *value, bool rounding, struct writ_err *err)
+put_value(struct writ_buf *buf, const struct writ_json *value, enum form form, struct writ_err *err)
 {
     switch (writ_json_type(value)) {
     case WRIT_JSON_NONE:
@@ -235,14 +260,14 @@ put_value(struct writ_buf *buf, const struct writ_json *value, bool rounding, st
         writ_buf_put(buf, WRIT_LIT("true"));
         return WRIT_DONE;
     case WRIT_JSON_NUMBER:
-        return put_number(buf, value, rounding, err);
+        return put_number(buf, value, form, err);
     case WRIT_JSON_STRING:
         put_string(buf, value);
         return WRIT_DONE;
     case WRIT_JSON_ARRAY:
-        return put_array(buf, value, rounding, err);
+        return put_array(buf, value, form, err);
     case WRIT_JSON_OBJECT:
-        return put_object(buf, value, rounding, err);
+        return put_object(buf, value, form, err);
     }
     WRIT_INVARIANT(!"a JSON value has a type");
     return WRIT_DONE;
@@ -251,14 +276,21 @@ put_value(struct writ_buf *buf, const struct writ_json *value, bool rounding, st
 WRIT_RESULT
 writ_jcs_put(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err)
 {
-    WRIT_TRY(put_value(buf, value, false, err));
+    WRIT_TRY(put_value(buf, value, REFUSING, err));
     return writ_buf_check(buf, err);
 }
 
 WRIT_RESULT
 writ_jcs_put_rounded(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err)
 {
-    WRIT_TRY(put_value(buf, value, true, err));
+    WRIT_TRY(put_value(buf, value, ROUNDING, err));
+    return writ_buf_check(buf, err);
+}
+
+WRIT_RESULT
+writ_jcs_put_lossless(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err)
+{
+    WRIT_TRY(put_value(buf, value, LOSSLESS, err));
     return writ_buf_check(buf, err);
 }
 

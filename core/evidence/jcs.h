@@ -41,6 +41,12 @@ WRIT_RESULT writ_jcs_put(struct writ_buf *buf, const struct writ_json *value, st
 WRIT_RESULT writ_jcs_put_rounded(
     struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
 
+/** The same for values that are only compared and shown, never forwarded: a number that is not
+ * exact (writ_jcs_is_exact) keeps all its digits. Where every number is exact it is the canonical
+ * form; two values never have the same form. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
+WRIT_RESULT writ_jcs_put_lossless(
+    struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
+
 /** Whether a number says what its canonical form says: its literal, read exactly, is the decimal
  * that ECMAScript prints for its double. 0.1, 1.0, 1e2 and 9007199254740994 do;
  * 0.10000000000000001, 99.9999999999999999999 and 9007199254740993 do not: whoever compares the

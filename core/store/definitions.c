@@ -273,7 +273,7 @@ read_one(struct writ_view name, const struct writ_json *entry, struct writ_defin
     }
     WRIT_TRY(
         writ_digest_read(writ_json_string(writ_json_get(entry, WRIT_LIT("digest"))), &stated, err));
-    WRIT_TRY(writ_jcs_put(&text, value, err));
+    WRIT_TRY(writ_jcs_put_lossless(&text, value, err));
     definition.text = writ_buf_view(&text);
     WRIT_TRY(writ_digest_bytes(definition.text, &definition.digest, err));
     if (!writ_digest_equal(&definition.digest, &stated)) {

@@ -20,7 +20,9 @@
 
 #define WRIT_DEFINITIONS_MAX       16384              /* tools in one file */
 #define WRIT_DEFINITIONS_BYTES_MAX ((size_t)64 << 20) /* of one file */
-#define WRIT_DEFINITION_BYTES_MAX  ((size_t)4 << 20)  /* of one definition in canonical form */
+#define WRIT_DEFINITION_BYTES_MAX                                                                  \
+    ((size_t)4 << 20) /* of one definition in lossless form (jcs.h)                                \
+                       */
 
 enum writ_definitions_kind {
     WRIT_DEFINITIONS_SEEN = 0,
@@ -30,7 +32,7 @@ enum writ_definitions_kind {
 struct writ_definition {
     struct writ_view name; /* "upstream/tool" */
     struct writ_digest digest;
-    struct writ_view text; /* the definition in canonical form; empty: it is not known */
+    struct writ_view text; /* the definition in that form; empty: it is not known */
     struct writ_view at;   /* RFC 3339: when it was accepted, or seen first */
 };
 

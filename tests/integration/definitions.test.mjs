@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, symlinkSync, unlinkSync, writeFileSync, statSync } from 'node:fs';
 import { startGateway, until, writ } from '../support/gateway.mjs';
+import { startSdkUpstream } from '../support/sdk-upstream.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
 
@@ -137,6 +138,32 @@ test('a pinned tool is refused until its definition is accepted, and not listed'
   assert.equal(up.calls.length, 1);
   await gw.restart();
   assert.ok((await (await openSession(gw)).call('up__read', { path: 'a' })).result, 'accepted for good');
+  gw.verify();
+});
+
+test('a definition with a number that no double holds is learned whole, and its last digit counts', async (t) => {
+  const bounded = (most) => [{ name: 'echo', inputSchema: { type: 'object', properties: { message: { type: 'string' }, n: { type: 'integer', maximum: JSON.rawJSON(most) } } } }];
+  const up = await startSdkUpstream(t, { list: bounded('9223372036854775807') });
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/echo': { ...RULE, pin: true } } });
+  const s = await openSession(gw);
+  assert.equal((await s.call('up__echo', { message: 'a' })).reason, 'definition_not_accepted');
+  await seen(gw, 'up/echo', 'new');
+  assert.match(tools(gw, 'diff', 'up/echo').out, /"maximum":9223372036854775807\b/);
+  await accept(gw);
+  assert.match((await s.call('up__echo', { message: 'a' })).said, /^Echo: a/);
+  assert.ok((await s.request('tools/list')).text.includes('9223372036854775807'), 'a client gets all digits');
+  const { definition } = decided(gw).extensions.writ;
+  assert.match(definition, /^sha256:/);
+  await gw.restart();
+  const again = await openSession(gw);
+  assert.match((await again.call('up__echo', { message: 'b' })).said, /^Echo: b/);
+  assert.equal(decided(gw).extensions.writ.definition, definition, 'the files keep every digit too');
+
+  up.list = bounded('9223372036854775806');
+  await names(again);
+  assert.equal((await again.call('up__echo', { message: 'c' })).reason, 'definition_changed');
+  await seen(gw, 'up/echo', 'changed');
+  assert.match(tools(gw, 'diff', 'up/echo').out, /^~ \/inputSchema\/properties\/n\/maximum 9223372036854775807 -> 9223372036854775806$/m);
   gw.verify();
 });
 

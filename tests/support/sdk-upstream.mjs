@@ -55,14 +55,15 @@ export function build({ McpServer, ResourceTemplate, completable, inputRequired,
   server.registerPrompt('greet', { description: 'greets', argsSchema: z.object({ name: completable(z.string(), (v) => ['paris', 'park', 'rome'].filter((x) => x.startsWith(v))) }) },
     async ({ name }) => ({ messages: [{ role: 'user', content: { type: 'text', text: `Greet ${name}` } }] }));
   for (const method of ['resources/subscribe', 'resources/unsubscribe']) server.server.setRequestHandler(method, async () => ({}));
+  if (state.list) server.server.setRequestHandler('tools/list', async () => ({ tools: state.list }));
   return server;
 }
 
-/** A running server; ends with the test. eras: 'both', 'legacy', 'modern'. */
-export async function startSdkUpstream(t, { eras = 'both', port = 0 } = {}) {
+/** A running server; ends with the test. eras: 'both', 'legacy', 'modern'. list: its tools, as they are. */
+export async function startSdkUpstream(t, { eras = 'both', port = 0, list } = {}) {
   const sdk = await sdk2Server();
   const { z } = await zod();
-  const state = { effects: {}, waiting: new Map(), cancelled: [], sessions: new Map(), servers: [], requests: [] };
+  const state = { list, effects: {}, waiting: new Map(), cancelled: [], sessions: new Map(), servers: [], requests: [] };
   const modern = sdk.toNodeHandler(sdk.createMcpHandler(() => build(sdk, z, state), { legacy: 'reject', onerror: () => {} }));
 
   const refuse = (res, status, code, message, id = null) => {

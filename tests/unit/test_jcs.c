@@ -145,6 +145,32 @@ START_TEST(a_number_that_would_become_another_is_refused)
 }
 END_TEST
 
+START_TEST(lossless_a_number_that_is_not_exact_keeps_its_value)
+{
+    static const struct {
+        const char *text, *form;
+    } rows[] = {
+        {"9223372036854775807", "9223372036854775807"},
+        {"9223372036854775807.0", "9223372036854775807"},
+        {"922337203685477580.7E1", "9223372036854775807"},
+        {"0.10000000000000001", "0.10000000000000001"},
+        {"1e-400", "1e-400"},
+        {"0.1e-399", "1e-400"},
+        {"123456789012345678901234567890123456789012345678901",
+            "123456789012345678901234567890123456789012345678901"},
+        {"1.0", "1"}, /* exact: as in the canonical form */
+        {"1e30", "1e+30"},
+        {"{\"b\":[9007199254740993],\"a\":0.10}", "{\"a\":0.1,\"b\":[9007199254740993]}"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        writ_auto_buf buf = writ_buf_make(CANONICAL_MAX);
+        ck_assert_ok(writ_jcs_put_lossless(&buf, writ_values_json(rows[i].text), NULL));
+        ck_assert_view(writ_buf_view(&buf), rows[i].form);
+    }
+}
+END_TEST
+
 START_TEST(a_number_is_exact_when_its_canonical_text_says_the_same)
 {
     static const struct {
@@ -273,6 +299,7 @@ END_TEST
 WRIT_UNIT_MAIN("jcs", white_space_order_and_spelling_do_not_matter, strings_have_the_fewest_escapes,
     names_are_sorted_by_utf16_units, numbers_are_printed_as_ecmascript_prints_them,
     a_number_that_would_become_another_is_refused,
+    lossless_a_number_that_is_not_exact_keeps_its_value,
     a_number_is_exact_when_its_canonical_text_says_the_same,
     a_number_that_stays_the_same_passes_however_it_is_spelled,
     a_buffer_that_is_too_small_is_a_limit, names_compare_as_utf16_does,
