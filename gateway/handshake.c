@@ -66,17 +66,33 @@ said_before(
     return false;
 }
 
+/* One that is late changes the list when it is there (back.h). */
+static bool
+will_change(const struct writ_legs *legs, struct writ_view name)
+{
+    return writ_legs_any_incomplete(legs) &&
+           (writ_view_is(name, "tools") || writ_view_is(name, "prompts") ||
+               writ_view_is(name, "resources"));
+}
+
 /* One capability: its flags of all upstreams, each once. */
 static void
-put_capability(struct writ_write *w, const struct writ_legs *legs, struct writ_view name)
+put_capability(struct writ_write *w, const struct writ_request *request,
+    const struct writ_legs *legs, struct writ_view name)
 {
+    bool changes = request->method == WRIT_MCP_INITIALIZE && will_change(legs, name);
+
     writ_write_name(w, name);
     writ_write_object_begin(w);
+    if (changes) {
+        writ_write_flag(w, "listChanged", true);
+    }
     for (size_t i = 0; i < legs->n; i++) {
         const struct writ_json *capability = capability_of(&legs->legs[i], name);
         WRIT_JSON_EACH(flag, capability)
         {
             if (writ_json_type(capability) == WRIT_JSON_OBJECT &&
+                !(changes && writ_view_is(writ_json_string(flag), "listChanged")) &&
                 !said_before(legs, i, name, writ_json_string(flag))) {
                 writ_write_name(w, writ_json_string(flag));
                 writ_write_verbatim(w, writ_json_value(flag));
@@ -101,7 +117,8 @@ put_late_tools(struct writ_write *w, const struct writ_legs *legs)
 }
 
 static void
-put_capabilities(struct writ_write *w, const struct writ_legs *legs)
+put_capabilities(
+    struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
 {
     static const struct writ_view any = {NULL, 0};
 
@@ -114,7 +131,7 @@ put_capabilities(struct writ_write *w, const struct writ_legs *legs)
         WRIT_JSON_EACH(name, all)
         {
             if (!said_before(legs, i, writ_json_string(name), any)) {
-                put_capability(w, legs, writ_json_string(name));
+                put_capability(w, request, legs, writ_json_string(name));
             }
         }
     }
@@ -233,7 +250,7 @@ put_joined(struct writ_write *w, const struct writ_request *request, const struc
         writ_write_count(w, "ttlMs", 0);
         writ_write_text(w, "cacheScope", WRIT_LIT("private"));
     }
-    put_capabilities(w, legs);
+    put_capabilities(w, request, legs);
     put_instructions(w, request, legs);
     put_meta(w, request, legs);
     writ_write_object_end(w);

@@ -7,6 +7,7 @@
  * in the order in which it came back. */
 #include "gateway/lanes.h"
 
+#include "gateway/back.h"
 #include "gateway/client_stream.h"
 #include "gateway/inspect.h"
 #include "gateway/listen.h"
@@ -37,6 +38,7 @@ finish(struct writ_lanes *lanes)
     struct writ_upcall_answer refusal = lanes->refusal;
 
     lanes->live++; /* keeps (1) */
+    writ_back_stop(lanes->back);
     writ_listen_finish(lanes);
     for (size_t i = 0; i < lanes->n; i++) {
         writ_buf_wipe(&lanes->all[i].place);
@@ -53,8 +55,8 @@ finish(struct writ_lanes *lanes)
     }
 }
 
-static void
-let_go(struct writ_lanes *lanes)
+void
+writ_lanes_let_go(struct writ_lanes *lanes)
 {
     if (--lanes->live == 0) {
         finish(lanes);
@@ -66,16 +68,21 @@ writ_lanes_cancel(struct writ_lanes *lanes)
 {
     lanes->over = true;
     lanes->live++; /* keeps (1) */
+    writ_back_stop(lanes->back);
+    if (lanes->waits) {
+        lanes->waits = false;
+        writ_lanes_let_go(lanes);
+    }
     for (size_t i = 0; i < lanes->n; i++) {
         struct writ_lane *lane = &lanes->all[i];
         if (lane->open) {
             writ_upcall_cancel(&lane->upcall, true);
         } else if (lane->timer.armed) {
             writ_loop_timer_cancel(&lane->timer);
-            let_go(lanes);
+            writ_lanes_let_go(lanes);
         }
     }
-    let_go(lanes);
+    writ_lanes_let_go(lanes);
 }
 
 void
@@ -293,7 +300,7 @@ come_back(struct writ_ferry *ferry)
     }
     away_free(away);
     go_on_behind(lane);
-    let_go(lanes);
+    writ_lanes_let_go(lanes);
 }
 
 /* To the call that awaits it. False: it could not be, or there is none any more. */
@@ -348,7 +355,7 @@ word_told(void *ctx, const struct writ_sse_event *event)
         writ_lanes_put(lane, event);
     }
     go_on_behind(lane);
-    let_go(lanes);
+    writ_lanes_let_go(lanes);
 }
 
 /* `task` NULL: a notice. False: it was dropped. */
@@ -512,7 +519,7 @@ lane_ended(struct writ_lane *lane)
         return;
     }
     writ_listen_lane_ended(lane);
-    let_go(lanes);
+    writ_lanes_let_go(lanes);
 }
 
 static void
@@ -653,6 +660,42 @@ choose(struct writ_lanes *lanes)
     }
 }
 
+void
+writ_lanes_join(struct writ_lanes *lanes, struct writ_upstream *upstream)
+{
+    if (lanes->over ||
+        !writ_session_has(lanes->request->session, writ_upstream_config(upstream)->name)) {
+        return;
+    }
+    for (size_t i = 0; i < lanes->n; i++) {
+        if (lanes->all[i].upstream == upstream) {
+            return;
+        }
+    }
+    add(lanes, upstream);
+    lanes->live++;
+    start(&lanes->all[lanes->n - 1]);
+}
+
+/* A client that was answered without an upstream gets a stream in any case, to be told that it is
+ * back. */
+static void
+look_for_missed(struct writ_lanes *lanes)
+{
+    struct writ_request *request = lanes->request;
+
+    if (!lanes->merged || lanes->listens) {
+        return;
+    }
+    lanes->back = writ_back_start(lanes);
+    lanes->waits = lanes->back != NULL && writ_session_is_short(request->session);
+    if (lanes->waits) {
+        lanes->live++;
+        writ_client_stream_begin(request);
+        request->room = resume_all;
+    }
+}
+
 enum writ_step
 writ_lanes_open(struct writ_request *request)
 {
@@ -684,6 +727,7 @@ writ_lanes_open(struct writ_request *request)
     lanes->live = lanes->n;
     writ_exchange_on_gone(request->x, client_left, request);
     writ_exchange_probe(request->x, WRIT_CLIENT_PROBE_MS);
+    look_for_missed(lanes);
     for (size_t i = 0; i < lanes->n; i++) { /* ends come in a later turn */
         start(&lanes->all[i]);
     }

@@ -15,6 +15,7 @@
 
 #include "gateway/request.h"
 
+struct writ_back;
 struct writ_lanes;
 
 struct writ_lane {
@@ -40,11 +41,13 @@ struct writ_lanes {
     struct writ_request *request;
     struct writ_lane *all;
     size_t n, live;
-    bool merged;  /* several upstreams */
-    bool listens; /* POST */
-    bool resumes; /* counted in the session */
-    bool whole;   /* the client's stream ends well */
-    bool over;    /* no lane is asked for again */
+    bool merged;            /* several upstreams */
+    bool listens;           /* POST */
+    bool resumes;           /* counted in the session */
+    bool whole;             /* the client's stream ends well */
+    bool over;              /* no lane is asked for again */
+    struct writ_back *back; /* GET of several upstreams: tells of those that are back, or NULL */
+    bool waits;             /* for one of them, if need be without any lane */
     bool refused;
     struct writ_upcall_answer refusal; /* the first answer that was no stream, in the arena */
     /* listen.c */
@@ -58,6 +61,14 @@ enum writ_step writ_lanes_open(struct writ_request *request);
 
 /** Ends them all, and in this or a later turn the request. */
 void writ_lanes_stop(struct writ_request *request);
+
+/* ---- for back.c */
+
+/** Lets go of the lanes that `live` was counted up for. */
+void writ_lanes_let_go(struct writ_lanes *lanes);
+
+/** Opens the lane of an upstream that has joined the session since, if there is none. */
+void writ_lanes_join(struct writ_lanes *lanes, struct writ_upstream *upstream);
 
 /* ---- for listen.c */
 

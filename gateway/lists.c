@@ -25,6 +25,15 @@ list_member(enum writ_mcp_method method)
                                              : WRIT_LIT("resourceTemplates");
 }
 
+static enum writ_session_list
+list_kind(enum writ_mcp_method method)
+{
+    if (method == WRIT_MCP_TOOLS_LIST) {
+        return WRIT_SESSION_TOOLS;
+    }
+    return method == WRIT_MCP_PROMPTS_LIST ? WRIT_SESSION_PROMPTS : WRIT_SESSION_RESOURCES;
+}
+
 /* ---- an item ---- */
 
 /* By what an item is asked for: it cannot be shown as another. */
@@ -322,6 +331,16 @@ join_items(struct writ_request *request, struct writ_legs *legs)
     }
 }
 
+/* For its client to be told when it is back (back.h). */
+static void
+note_missed(struct writ_request *request, const struct writ_legs *legs)
+{
+    for (size_t i = 0; i < legs->n && request->session != NULL; i++) {
+        writ_session_note_list(request->session, writ_upstream_config(legs->legs[i].upstream)->name,
+            list_kind(request->method), legs->legs[i].incomplete);
+    }
+}
+
 static void
 answer_list(struct writ_request *request, struct writ_legs *legs)
 {
@@ -332,6 +351,7 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     struct writ_write w = writ_legs_response(request, &body);
 
     join_items(request, legs);
+    note_missed(request, legs);
     writ_buf_byte(&items, '[');
     for (size_t i = 0; i < told; i++) {
         if (legs->legs[i].items.len > 0) {

@@ -373,6 +373,58 @@ find_upstream(
     return NULL;
 }
 
+static struct writ_session_upstream *
+find_named(const struct writ_session *session, struct writ_view name)
+{
+    for (size_t i = 0; session != NULL && i < session->upstreams_n; i++) {
+        if (writ_view_equal(session->upstreams[i].name, name)) {
+            return &session->upstreams[i];
+        }
+    }
+    return NULL;
+}
+
+void
+writ_session_note_list(
+    struct writ_session *session, struct writ_view name, enum writ_session_list list, bool missed)
+{
+    struct writ_session_upstream *upstream = find_named(session, name);
+
+    if (upstream != NULL && missed) {
+        (void)atomic_fetch_or(&upstream->missed, (unsigned)list);
+    } else if (upstream != NULL) {
+        (void)atomic_fetch_and(&upstream->missed, ~(unsigned)list);
+    }
+}
+
+unsigned
+writ_session_missed(const struct writ_session *session, struct writ_view name)
+{
+    const struct writ_session_upstream *upstream = find_named(session, name);
+
+    return upstream != NULL ? atomic_load(&upstream->missed) : 0;
+}
+
+unsigned
+writ_session_take_missed(struct writ_session *session, struct writ_view name)
+{
+    struct writ_session_upstream *upstream = find_named(session, name);
+
+    return upstream != NULL ? atomic_exchange(&upstream->missed, 0) : 0;
+}
+
+bool
+writ_session_is_short(const struct writ_session *session)
+{
+    for (size_t i = 0; i < session->upstreams_n; i++) {
+        if (atomic_load(&session->upstreams[i].part) != WRIT_SESSION_HERE ||
+            atomic_load(&session->upstreams[i].missed) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool
 writ_session_has(const struct writ_session *session, struct writ_view name)
 {
@@ -512,6 +564,7 @@ read_late(const struct writ_json *late, struct writ_session *session, struct wri
         struct writ_session_upstream *upstream = &session->upstreams[session->upstreams_n];
         WRIT_TRY(copy_into(session, writ_json_string(name), &upstream->name, err));
         atomic_init(&upstream->part, WRIT_SESSION_LATE);
+        atomic_init(&upstream->missed, WRIT_SESSION_LISTS); /* which it was, no row says */
         session->upstreams_n++;
     }
     return WRIT_DONE;

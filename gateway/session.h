@@ -31,11 +31,20 @@ enum writ_session_part {
     WRIT_SESSION_LATE,     /* it missed initialize, and joins when it can be asked (late.h) */
 };
 
+/** Lists of which an upstream has a part; bits. */
+enum writ_session_list {
+    WRIT_SESSION_TOOLS = 1,
+    WRIT_SESSION_PROMPTS = 2,
+    WRIT_SESSION_RESOURCES = 4, /* and templates of them */
+    WRIT_SESSION_LISTS = 7,
+};
+
 /** What one upstream said to this session's initialize. */
 struct writ_session_upstream {
     struct writ_view name;
     struct writ_view session; /* its own session id; empty: it has none. Read when it is HERE */
     atomic_int part;          /* enum writ_session_part */
+    atomic_uint missed;       /* enum writ_session_list: answered without it */
     char *joined;             /* the bytes of `session`, where it joined late; owned */
 };
 
@@ -136,6 +145,18 @@ WRIT_RESULT writ_session_join(
 
 /** The upstream's own session id, or the empty view. Any thread. */
 struct writ_view writ_session_upstream(const struct writ_session *session, struct writ_view name);
+
+/** The session's client was answered a list, with its part of it or without. Any thread. */
+void writ_session_note_list(
+    struct writ_session *session, struct writ_view name, enum writ_session_list list, bool missed);
+
+/** The lists that its client was answered without that upstream's part, and not with it since:
+ * bits. `_take_` forgets them: of two that ask at a time one gets them. Any thread. */
+unsigned writ_session_missed(const struct writ_session *session, struct writ_view name);
+unsigned writ_session_take_missed(struct writ_session *session, struct writ_view name);
+
+/** Whether an upstream is late, or was missed in a list. Any thread. */
+bool writ_session_is_short(const struct writ_session *session);
 
 /** SHA-256 of a session id as a client sent it. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_session_hash(struct writ_view id, struct writ_digest *ret, struct writ_err *err);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startGateway, until } from '../support/gateway.mjs';
+import { sdk2 } from '../support/npm/peers.mjs';
 import { startSdkUpstream } from '../support/sdk-upstream.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
@@ -364,4 +365,84 @@ test('a probe, and a question about a task, make an upstream join as well', LIMI
   assert.equal((await other.request('tasks/get', { taskId: 't1' })).result.status, 'working');
   assert.deepEqual(methods(up), ['initialize', 'notifications/initialized', 'tasks/get']);
   assert.equal(up.arrivals[2].headers['mcp-session-id'], 'up-2');
+});
+
+// ---- clients are told of an upstream that is back
+
+const changes = (stream) => stream.messages.map((m) => m.method).filter((m) => /list_changed$/.test(m));
+
+test('a client whose lists were made without an upstream is told on its stream when that has joined', LIMIT, async (t) => {
+  const { up, gw, s } = await openLate(t);
+  const quiet = await openSession(gw); // asks for no list while b is away
+  up.onMessage = silence;
+  const other = await openSession(gw);
+  assert.equal(s.opened.result.capabilities.tools.listChanged, true);
+  assert.deepEqual(await list(s), [['a__x'], ['b']]);
+  await s.request('prompts/list');
+  const streams = [await get(gw, s), await get(gw, s), await get(gw, other)];
+  for (const stream of streams) assert.equal(stream.status, 200, 'though no upstream has a stream');
+  up.onMessage = undefined;
+  const told = () => streams.slice(0, 2).flatMap(changes);
+  await until(() => told().length > 0, 'the notice');
+  assert.deepEqual(await list(s), [['a__x', 'b__y', 'b__z'], undefined]);
+  await sleep(5000); // two looks later
+  assert.deepEqual(told(), ['notifications/tools/list_changed'], 'once, and on one of the streams');
+  assert.deepEqual(changes(streams[2]), [], 'who has seen no list misses none');
+  assert.equal((await s.close()).status, 200);
+  await streams[0].done();
+  await streams[1].done();
+  streams[2].leave();
+  await quiet.close();
+});
+
+test('a client is told of an upstream of its session that was silent and answers lists again', LIMIT, async (t) => {
+  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT, capabilities: { tools: {}, prompts: {} } } });
+  const answers = (m) => (m.method === 'prompts/list' ? (m.result({ prompts: [{ name: 'p' }] }), true) : undefined);
+  ups.b.onMessage = answers;
+  const s = await openSession(gw);
+  ups.b.onMessage = silence;
+  assert.deepEqual(await list(s), [['a__x'], ['b']]);
+  ups.b.onMessage = answers;
+  assert.deepEqual((await s.request('prompts/list')).result.prompts.map((p) => p.name), ['b__p']);
+  ups.b.onMessage = (m) => (m.method === 'tools/list' ? true : answers(m));
+  const stream = await get(gw, s);
+  assert.equal((await s.call('b__y')).said, 'ran 1');
+  await sleep(3000);
+  assert.deepEqual(changes(stream), [], 'an answer to something else does not make the list one that has it');
+  ups.b.onMessage = answers;
+  await stream.has('list_changed');
+  assert.deepEqual(await list(s), [['a__x', 'b__y'], undefined]);
+  assert.deepEqual(changes(stream), ['notifications/tools/list_changed'], 'the list of prompts was whole');
+  stream.leave();
+});
+
+test('the stream of an upstream that joins is part of the client’s, and a client of the official SDK hears it', LIMIT, async (t) => {
+  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { config: SHORT } });
+  const { port } = ups.b;
+  await ups.b.close();
+  const { Client, StreamableHTTPClientTransport } = await sdk2();
+  let heard = 0;
+  const client = new Client({ name: 'test', version: '1' }, { listChanged: { tools: { onChanged: () => { heard++; } } } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(gw.url)));
+  t.after(() => client.close());
+  assert.deepEqual((await client.listTools()).tools.map((x) => x.name), ['a__x']);
+  const sdk = await startSdkUpstream(t, { port });
+  await until(() => heard > 0, 'the client to hear of the list', 60_000);
+  assert.ok((await client.listTools()).tools.some((x) => x.name === 'b__echo'));
+  await until(() => sdk.requests.some((r) => r.http === 'GET'), 'the stream of the server');
+  const before = heard;
+  await sdk.servers[0].sendToolListChanged();
+  await until(() => heard > before, 'what the server itself says');
+});
+
+test('a client that comes back after a restart of the gateway is told of an upstream that was late', LIMIT, async (t) => {
+  const { up, gw, s } = await openLate(t);
+  up.onMessage = silence;
+  assert.deepEqual(await list(s), [['a__x'], ['b']]);
+  await gw.restart('SIGKILL');
+  const stream = await get(gw, s);
+  up.onMessage = undefined;
+  await stream.has('notifications/tools/list_changed');
+  assert.deepEqual(await list(s), [['a__x', 'b__y', 'b__z'], undefined]);
+  stream.leave();
 });

@@ -248,6 +248,37 @@ START_TEST(a_row_knows_who_is_late_and_who_has_joined)
 }
 END_TEST
 
+START_TEST(
+    a_list_that_was_answered_without_an_upstream_is_known_until_it_is_taken_or_answered_with_it)
+{
+    struct writ_session *made = late_session(), *back = NULL;
+    const struct writ_view here = WRIT_LIT("here");
+    writ_auto_buf row = writ_buf_make(65536);
+
+    ck_assert(writ_session_is_short(made)); /* somebody is late */
+    ck_assert_ok(writ_session_join(made, WRIT_LIT("late"), WRIT_LIT("")));
+    writ_session_put(made, &row);
+    ck_assert_ok(writ_session_join(made, WRIT_LIT("later"), WRIT_LIT("")));
+    ck_assert(!writ_session_is_short(made));
+    writ_session_note_list(made, here, WRIT_SESSION_TOOLS, true);
+    writ_session_note_list(made, here, WRIT_SESSION_PROMPTS, true);
+    writ_session_note_list(made, WRIT_LIT("none"), WRIT_SESSION_TOOLS, true);
+    ck_assert(writ_session_is_short(made));
+    ck_assert_uint_eq(writ_session_missed(made, WRIT_LIT("late")), 0);
+    writ_session_note_list(made, here, WRIT_SESSION_TOOLS, false);
+    ck_assert_uint_eq(writ_session_missed(made, here), WRIT_SESSION_PROMPTS);
+    ck_assert_uint_eq(writ_session_take_missed(made, here), WRIT_SESSION_PROMPTS);
+    ck_assert_uint_eq(writ_session_take_missed(made, here), 0);
+
+    /* a row does not say which lists; whoever is late was missed in all of them */
+    ck_assert_ok(writ_session_read(writ_view_str(made->id), writ_buf_view(&row), &back, NULL));
+    ck_assert_uint_eq(writ_session_missed(back, WRIT_LIT("later")), WRIT_SESSION_LISTS);
+    ck_assert_uint_eq(writ_session_missed(back, WRIT_LIT("late")), 0);
+    writ_session_drop(made);
+    writ_session_drop(back);
+}
+END_TEST
+
 START_TEST(an_id_that_a_row_has_no_room_for_does_not_join)
 {
     struct writ_session *made = late_session();
@@ -270,4 +301,6 @@ WRIT_UNIT_MAIN("session", ids_and_boundaries_are_never_the_same_twice,
     what_is_not_used_for_the_idle_time_is_swept, a_row_brings_back_the_same_session,
     a_row_that_is_none_makes_no_session,
     an_upstream_that_is_late_joins_once_and_its_row_is_stored_again,
-    a_row_knows_who_is_late_and_who_has_joined, an_id_that_a_row_has_no_room_for_does_not_join)
+    a_row_knows_who_is_late_and_who_has_joined,
+    a_list_that_was_answered_without_an_upstream_is_known_until_it_is_taken_or_answered_with_it,
+    an_id_that_a_row_has_no_room_for_does_not_join)
