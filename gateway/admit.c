@@ -75,7 +75,7 @@ writ_admit_body(struct writ_request *request)
     writ_result r =
         writ_json_read(request->x->body, &limits, request->x->arena, &request->message.body, &err);
     if (writ_is_ok(r)) {
-        return request->endpoint->hook != WRIT_HOOK_NONE ? WRIT_STEP_HOOK : WRIT_STEP_CLASSIFY;
+        return request->endpoint->kind->read;
     }
     request->message.body = NULL;
     if (r.code == WRIT_E_NOMEM) {

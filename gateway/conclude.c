@@ -6,7 +6,6 @@
 
 #include "gateway/after.h"
 #include "gateway/client_stream.h"
-#include "gateway/hook.h"
 #include "gateway/ours.h"
 #include "gateway/refusal.h"
 #include "gateway/round.h"
@@ -411,14 +410,11 @@ answer_replay(struct writ_request *request)
 }
 
 enum writ_step
-writ_conclude_answer(struct writ_request *request)
+writ_conclude_mcp(struct writ_request *request)
 {
     struct writ_call *call = request->call;
     const struct writ_entry *entry = &request->entry;
 
-    if (request->endpoint->hook != WRIT_HOOK_NONE) {
-        return writ_hook_answer(request);
-    }
     if (entry->kind == WRIT_ENTRY_DECISION) {
         return entry->code == WRIT_OK && entry->decision.prior.result.ptr != NULL
                    ? answer_replay(request)

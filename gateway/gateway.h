@@ -25,6 +25,7 @@
 #include "gateway/worker.h"
 #include "policy/config.h"
 
+struct writ_steps;
 struct writ_upstream;
 
 struct writ_gateway {
@@ -41,6 +42,7 @@ struct writ_gateway {
     struct writ_labels *labels; /* counts by upstream and tool */
     struct writ_resolver *resolver;
     const struct writ_profile *profile;
+    const struct writ_steps *steps;
     const struct writ_config *config; /* of the start: never for an option that is LIVE */
     struct writ_view issuer;          /* of credentials, where no configuration names one */
     struct writ_view admin_url;       /* by the address that is bound; empty: no admin listener */

@@ -318,22 +318,6 @@ answer_before(struct writ_request *request)
     return answer_allowed(request);
 }
 
-enum writ_step
-writ_hook_answer(struct writ_request *request)
-{
-    switch (request->endpoint->hook) {
-    case WRIT_HOOK_BIND:
-        return writ_hook_bind_answer(request);
-    case WRIT_HOOK_AFTER:
-        return writ_hook_after_answer(request);
-    case WRIT_HOOK_NONE:
-    case WRIT_HOOK_SEAL:
-    case WRIT_HOOK_BEFORE:
-        break;
-    }
-    return answer_before(request);
-}
-
 /* ---- HOOK ---- */
 
 enum writ_step
@@ -384,6 +368,32 @@ serve_openapi(struct writ_exchange *x, void *ctx)
     writ_exchange_reply(x, 200, headers, 2, writ_view(writ_openapi_json, writ_openapi_json_len));
 }
 
+/* Of a request to make a binding check: what came of the check. */
+static void
+binding_verdict(
+    const struct writ_request *request, struct writ_view *ret_verdict, enum writ_reason *ret_reason)
+{
+    const struct writ_binding *binding = &writ_hook_of(request)->binding;
+
+    *ret_verdict = writ_binding_verdict_name(binding->verdict);
+    *ret_reason = binding->reason;
+}
+
+/* The version is for probes: no client has a part in them. */
+#define KIND(...)                                                                                  \
+    {                                                                                              \
+        .problems = true, .version = WRIT_LIT(WRIT_MCP_MODERN), .read = WRIT_STEP_HOOK,            \
+        .judge = WRIT_STEP_HOOK, __VA_ARGS__                                                       \
+    }
+
+static const struct writ_endpoint_kind kinds[] = {
+    [WRIT_HOOK_BEFORE] = KIND(.by = "before", .counted = true, .answer = answer_before),
+    [WRIT_HOOK_BIND] =
+        KIND(.by = "bind", .answer = writ_hook_bind_answer, .verdict = binding_verdict),
+    [WRIT_HOOK_AFTER] = KIND(.by = "after", .answer = writ_hook_after_answer),
+    [WRIT_HOOK_SEAL] = KIND(.by = "seal", .answer = answer_before),
+};
+
 void
 writ_hook_routes(struct writ_gateway *gateway, size_t max_body_bytes,
     struct writ_endpoint endpoints[WRIT_HOOK_ROUTES], struct writ_route ret[WRIT_HOOK_ROUTES])
@@ -396,8 +406,8 @@ writ_hook_routes(struct writ_gateway *gateway, size_t max_body_bytes,
     };
 
     for (enum writ_hook_deed deed = WRIT_HOOK_BEFORE; deed <= WRIT_HOOK_SEAL; deed++) {
-        endpoints[deed] =
-            (struct writ_endpoint){.gateway = gateway, .path = WRIT_LIT(TOKENS_ARE), .hook = deed};
+        endpoints[deed] = (struct writ_endpoint){
+            .gateway = gateway, .kind = &kinds[deed], .path = WRIT_LIT(TOKENS_ARE), .hook = deed};
         ret[deed] = (struct writ_route){
             .path = paths[deed],
             .methods = WRIT_ROUTE_POST,

@@ -69,7 +69,4 @@ enum writ_step writ_hook_find(
 bool writ_hook_is_of_tenant(
     const struct writ_request *request, const struct writ_decision *decision);
 
-/** ANSWER, for requests of the API. */
-enum writ_step writ_hook_answer(struct writ_request *request);
-
 #endif

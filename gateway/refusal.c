@@ -24,9 +24,9 @@ struct fault {
 static struct writ_header
 type_of(const struct writ_endpoint *endpoint)
 {
-    return endpoint->hook != WRIT_HOOK_NONE ? (struct writ_header){WRIT_LIT("Content-Type"),
-                                                  WRIT_LIT("application/problem+json")}
-                                            : (struct writ_header)WRIT_HEADER_JSON;
+    return endpoint->kind->problems ? (struct writ_header){WRIT_LIT("Content-Type"),
+                                          WRIT_LIT("application/problem+json")}
+                                    : (struct writ_header)WRIT_HEADER_JSON;
 }
 
 /* Begins an error up to the members of its data, which go on. */
@@ -64,7 +64,7 @@ static void
 put_fault(struct writ_buf *buf, const struct writ_endpoint *endpoint, const struct writ_json *id,
     const struct fault *fault)
 {
-    if (endpoint->hook != WRIT_HOOK_NONE) {
+    if (endpoint->kind->problems) {
         writ_api_answer_put_problem(buf, fault->status, fault->reason, fault->text);
         return;
     }

@@ -2,25 +2,18 @@
 
 #include "gateway/api_answer.h"
 #include "gateway/refusal.h"
-#include "gateway/stream.h"
 #include "gateway/tally.h"
 
 #define REQUEST_MAGIC 0x77726571u /* "wreq" */
 
-typedef enum writ_step step_fn(struct writ_request *request);
-
-static step_fn *const steps[WRIT_STEP_COUNT] = {
-#define STEP_ROW(NAME, function, does) [WRIT_STEP_##NAME] = function,
-    WRIT_STEPS(STEP_ROW)
-#undef STEP_ROW
-};
-
 void
 writ_request_go(struct writ_request *request, enum writ_step step)
 {
+    const struct writ_steps *steps = request->worker->gateway->steps;
+
     while (step != WRIT_STEP_WAIT && step != WRIT_STEP_DONE) {
         WRIT_INVARIANT(request->magic == REQUEST_MAGIC);
-        step = steps[step](request);
+        step = steps->fn[step](request);
     }
 }
 
@@ -32,7 +25,7 @@ writ_request_start(struct writ_exchange *x, void *ctx)
     struct writ_request *request = writ_arena_get(x->arena, sizeof *request);
 
     if (request == NULL) {
-        if (endpoint->hook != WRIT_HOOK_NONE) {
+        if (endpoint->kind->problems) {
             writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         } else {
             writ_refusal_overloaded(x);
@@ -50,12 +43,33 @@ writ_request_start(struct writ_exchange *x, void *ctx)
     writ_request_go(request, WRIT_STEP_AUTHENTICATE);
 }
 
+enum writ_step
+writ_request_answer(struct writ_request *request)
+{
+    return request->endpoint->kind->answer(request);
+}
+
+/* Out of worker->streams. */
+static void
+forget_stream(struct writ_request *request)
+{
+    if (request->stream_link == NULL) {
+        return;
+    }
+    *request->stream_link = request->stream_next;
+    if (request->stream_next != NULL) {
+        request->stream_next->stream_link = request->stream_link;
+    }
+    request->stream_link = NULL;
+    writ_loop_timer_cancel(&request->timer);
+}
+
 void
 writ_request_finish(struct writ_request *request)
 {
     WRIT_INVARIANT(!request->upcall_open && request->words == 0);
     writ_tally_end(request);
-    writ_stream_forget(request);
+    forget_stream(request);
     if (request->call != NULL) {
         writ_resume_forget(request);
     }

@@ -34,9 +34,35 @@ enum writ_hook_deed {
     WRIT_HOOK_SEAL,
 };
 
+struct writ_request;
+
+/** One row of step.tbl.h. */
+typedef enum writ_step writ_step_fn(struct writ_request *request);
+
+/** The table of steps, as it runs. */
+struct writ_steps {
+    writ_step_fn *fn[WRIT_STEP_COUNT];
+};
+
+/** What differs between the requests of MCP and each of the hook API. The route sets it. */
+struct writ_endpoint_kind {
+    const char *by;           /* who made the call, in the log: "mcp", "before" */
+    bool problems;            /* faults are problems (RFC 9457), not errors of JSON-RPC */
+    bool counted;             /* each request is one more call in the metrics */
+    bool streams;             /* the answer may be a stream of events */
+    struct writ_view version; /* MCP-Protocol-Version upstream; empty: the client's */
+    enum writ_step read;      /* the step after READ */
+    enum writ_step judge;     /* where a call that was held is judged again */
+    writ_step_fn *answer;     /* ANSWER */
+    /** What the log says of the verdict and its reason; NULL: what the decision says. */
+    void (*verdict)(const struct writ_request *request, struct writ_view *ret_verdict,
+        enum writ_reason *ret_reason);
+};
+
 /** One endpoint of the listener: of MCP, for all upstreams or one alone, or of the hook API. */
 struct writ_endpoint {
     struct writ_gateway *gateway;
+    const struct writ_endpoint_kind *kind;
     struct writ_view path;      /* "/mcp", "/mcp/fs": what tokens are for */
     struct writ_upstream *only; /* NULL: all, with names "upstream__tool" */
     enum writ_hook_deed hook;

@@ -60,7 +60,7 @@ judge_again(struct writ_request *request)
         return writ_refusal_http(
             request, 404, WRIT_RPC_SERVER_ERROR, WRIT_REASON_SESSION_UNKNOWN, NULL);
     }
-    return request->endpoint->hook != WRIT_HOOK_NONE ? WRIT_STEP_HOOK : WRIT_STEP_JUDGE;
+    return request->endpoint->kind->judge;
 }
 
 static enum writ_step

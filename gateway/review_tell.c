@@ -103,7 +103,7 @@ writ_review_tell_begin(struct writ_request *request)
 {
     struct writ_view accept = writ_exchange_header(request->x, WRIT_LIT("Accept"));
 
-    if (!request->streaming && !request->x->http_1_0 && request->endpoint->hook == WRIT_HOOK_NONE &&
+    if (!request->streaming && !request->x->http_1_0 && request->endpoint->kind->streams &&
         writ_view_search(accept, WRIT_LIT("text/event-stream")) < accept.len) {
         writ_client_stream_begin(request);
     }

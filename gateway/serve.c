@@ -27,6 +27,7 @@
 #include "gateway/resource.h"
 #include "gateway/repeats.h"
 #include "gateway/seen.h"
+#include "gateway/steps.h"
 #include "gateway/stream.h"
 #include "gateway/tally.h"
 #include "gateway/tidy.h"
@@ -178,8 +179,10 @@ add_endpoint(struct serve *serve, size_t index, struct writ_upstream *only)
     for (size_t i = 0; i < path.len; i++) {
         serve->paths[index][i] = path.ptr[i];
     }
-    *endpoint = (struct writ_endpoint){
-        .gateway = &serve->gateway, .path = writ_view(serve->paths[index], path.len), .only = only};
+    *endpoint = (struct writ_endpoint){.gateway = &serve->gateway,
+        .kind = &writ_steps_mcp,
+        .path = writ_view(serve->paths[index], path.len),
+        .only = only};
     serve->routes[serve->routes_n++] = (struct writ_route){
         .path = endpoint->path,
         .slash = true,
@@ -504,6 +507,7 @@ open_all(struct serve *serve, struct writ_err *err)
     gateway->clock = serve->options->clock;
     gateway->log = serve->options->log;
     gateway->config = config;
+    gateway->steps = &writ_steps;
     gateway->profile = writ_profile_find(config->profile);
     if (gateway->profile == NULL) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the derivation profile is not known");

@@ -31,7 +31,7 @@
     X(FORWARD,      writ_forward_send,     "once, with the permit")                                \
     X(CHECK,        writ_conclude_check,   "what came back: limits, digest, outcome")              \
     X(RECORD,       writ_conclude_record,  "the outcome, durable")                                 \
-    X(ANSWER,       writ_conclude_answer,  "the result, or the refusal with its reason")           \
+    X(ANSWER,       writ_request_answer,   "the result, or the refusal with its reason")           \
     /* a call that its caller makes (the hook API): from HOOK to SIGN as above, then HAND */       \
     X(HOOK,         writ_hook_read,        "what is asked: before, bind, after, seal")             \
     X(HAND,         writ_hook_hand,        "the call is its caller's to make, durable")            \

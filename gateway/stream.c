@@ -71,20 +71,6 @@ remember(struct writ_request *request)
 }
 
 void
-writ_stream_forget(struct writ_request *request)
-{
-    if (request->stream_link == NULL) {
-        return;
-    }
-    *request->stream_link = request->stream_next;
-    if (request->stream_next != NULL) {
-        request->stream_next->stream_link = request->stream_link;
-    }
-    request->stream_link = NULL;
-    writ_loop_timer_cancel(&request->timer);
-}
-
-void
 writ_stream_end_all(struct writ_worker *worker)
 {
     struct writ_request *next;

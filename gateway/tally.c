@@ -1,6 +1,5 @@
 #include "gateway/tally.h"
 
-#include "gateway/hook.h"
 #include "gateway/refusal.h"
 
 #include "policy/rule.h"
@@ -74,35 +73,16 @@ is_decided(const struct writ_call *call)
     return call->decision.decision_id.view.len > 0;
 }
 
-static bool
-is_bound(const struct writ_request *request)
-{
-    return request->endpoint->hook == WRIT_HOOK_BIND && request->refused == WRIT_REASON_NONE;
-}
-
 static struct writ_view
-verdict_of(const struct writ_request *request)
+verdict_of(const struct writ_call *call)
 {
-    const struct writ_call *call = request->call;
-
-    if (is_bound(request)) {
-        return writ_binding_verdict_name(writ_hook_of(request)->binding.verdict);
-    }
     return is_decided(call) && call->decision.decision.view.len > 0 ? call->decision.decision.view
                                                                     : WRIT_LIT("deny");
 }
 
 static enum writ_reason
-reason_of(const struct writ_request *request)
+reason_of(const struct writ_call *call)
 {
-    const struct writ_call *call = request->call;
-
-    if (request->refused != WRIT_REASON_NONE) {
-        return request->refused;
-    }
-    if (is_bound(request)) {
-        return writ_hook_of(request)->binding.reason;
-    }
     if (call->end.refusal != WRIT_REASON_NONE) {
         return call->end.refusal;
     }
@@ -139,6 +119,22 @@ put_exceeded(
     put_text(line, "budget_frees_at", writ_view_str(line->time));
 }
 
+static void
+put_verdict(struct line *line, const struct writ_request *request)
+{
+    const struct writ_endpoint_kind *kind = request->endpoint->kind;
+    struct writ_view verdict = verdict_of(request->call);
+    enum writ_reason reason = reason_of(request->call);
+
+    if (request->refused != WRIT_REASON_NONE) {
+        reason = request->refused;
+    } else if (kind->verdict != NULL) {
+        kind->verdict(request, &verdict, &reason);
+    }
+    put_text(line, "verdict", verdict);
+    put_reason(line, reason);
+}
+
 /* What the ledger has of the call's end: an outcome, or what it waits for. */
 static void
 put_end(struct line *line, const struct writ_request *request)
@@ -163,23 +159,6 @@ put_end(struct line *line, const struct writ_request *request)
     }
 }
 
-static const char *
-way_of(const struct writ_request *request)
-{
-    switch (request->endpoint->hook) {
-    case WRIT_HOOK_BEFORE:
-        return "before";
-    case WRIT_HOOK_BIND:
-        return "bind";
-    case WRIT_HOOK_AFTER:
-        return "after";
-    case WRIT_HOOK_NONE:
-    case WRIT_HOOK_SEAL:
-        break;
-    }
-    return "mcp";
-}
-
 static void
 log_call(const struct writ_request *request)
 {
@@ -190,9 +169,8 @@ log_call(const struct writ_request *request)
     put_agent(&line, request);
     put_text(&line, "upstream", call->upstream_name);
     put_text(&line, "tool", call->tool.len > 0 ? call->tool : call->decision.tool.view);
-    put(&line, writ_log_str("by", way_of(request)));
-    put_text(&line, "verdict", verdict_of(request));
-    put_reason(&line, reason_of(request));
+    put(&line, writ_log_str("by", request->endpoint->kind->by));
+    put_verdict(&line, request);
     put_text(&line, "constraint", call->verdict.constraint);
     put_flag(&line, "shadow", call->shadowed != WRIT_REASON_NONE);
     put_text(&line, "review", call->asks ? call->ask.id : (struct writ_view){NULL, 0});
@@ -275,8 +253,7 @@ writ_tally_end(const struct writ_request *request)
     bool told = request->worker->gateway->log->level >= WRIT_LOG_INFO;
 
     if (request->call != NULL) {
-        enum writ_hook_deed way = request->endpoint->hook;
-        if (way == WRIT_HOOK_NONE || way == WRIT_HOOK_BEFORE) { /* one call, once */
+        if (request->endpoint->kind->counted) {
             count_call(request);
         }
         if (told) {

@@ -113,8 +113,8 @@ fill(struct writ_request *request, struct writ_upstream *upstream,
         .message = &request->message,
         .body = request->x->body,
         .session = writ_session_upstream(request->session, to->name),
-        .version = request->endpoint->hook != WRIT_HOOK_NONE
-                       ? WRIT_LIT(WRIT_MCP_MODERN) /* a probe: nobody else has a part in it */
+        .version = request->endpoint->kind->version.len > 0
+                       ? request->endpoint->kind->version
                        : writ_exchange_header(request->x, WRIT_LIT("MCP-Protocol-Version")),
         .accept = request->x->method == WRIT_METHOD_POST ? accepted(request)
                                                          : (struct writ_view){NULL, 0},
