@@ -262,8 +262,8 @@ test('replay answers a duplicate with the first result, for a bounded time and s
   assert.equal((await s.call('up__small', { amount: 10 })).said, `ran 2`);
   assert.ok((await s.call('up__small', { amount: 90 })).result);
   assert.equal((await s.call('up__small', { amount: 90 })).reason, 'duplicate_outcome', 'longer than what is kept');
-  const at = Date.now();
   assert.ok((await s.call('up__brief', { amount: 1 })).result);
+  const at = Date.now();
   await sleep(at + 1100 - Date.now());
   assert.equal((await s.call('up__brief', { amount: 1 })).reason, 'duplicate_outcome', 'later than it is kept');
   assert.equal(up.calls.length, 4);

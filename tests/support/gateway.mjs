@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 export const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
 export const SOURCE = process.env.WRIT_SOURCE_DIR ?? '.';
-const START_MS = 20_000; // patience, not a measure: sanitizers are slow
+const START_MS = 60_000; // patience, not a measure: sanitizers are slow
 
 export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
