@@ -359,7 +359,8 @@ accept_all(struct tools *tools, struct writ_err *err)
         return never_seen(pattern, err);
     }
     writ_buf_str(&tools->output,
-        tools->cli->json ? "]}\n" : "Send SIGHUP to a running gateway, so that it takes this.\n");
+        tools->cli->json ? "]}\n"
+                         : "A running gateway takes this by itself, within about a second.\n");
     return writ_definitions_save(tools->config->store.ptr, WRIT_DEFINITIONS_ACCEPTED,
         tools->accepted, writ_keyring_active(tools->keys, WRIT_KEY_PURPOSE_LEDGER), err);
 }

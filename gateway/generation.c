@@ -71,6 +71,28 @@ writ_generation_accept(
         generation->config->store.ptr, generation->keyring, ledger, &generation->accepted, err);
 }
 
+WRIT_RESULT
+writ_generation_renew(struct writ_generation *current, struct writ_ledger *ledger,
+    struct writ_generation **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_generation *, generation_freep)
+    generation = writ_alloc(sizeof *generation);
+
+    if (generation == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for accepted definitions");
+    }
+    *generation = (struct writ_generation){.config = current->config,
+        .keyring = current->keyring,
+        .signer = current->signer,
+        .jwks = current->jwks,
+        .issuers = current->issuers};
+    atomic_init(&generation->holders, 1);
+    generation->shares = writ_generation_hold(current->shares != NULL ? current->shares : current);
+    WRIT_TRY(writ_generation_accept(generation, ledger, err));
+    *ret = WRIT_TAKE(generation);
+    return WRIT_DONE;
+}
+
 struct writ_generation *
 writ_generation_hold(struct writ_generation *generation)
 {
@@ -85,11 +107,14 @@ writ_generation_drop(struct writ_generation *generation)
         return;
     }
     writ_generation_drop(generation->before);
-    writ_identity_keys_free(generation->issuers);
     writ_definitions_free(generation->accepted);
-    writ_buf_wipe(&generation->jwks);
-    writ_keyring_free(generation->keyring);
-    writ_config_drop(generation->config);
+    if (generation->shares == NULL) {
+        writ_identity_keys_free(generation->issuers);
+        writ_buf_wipe(&generation->jwks);
+        writ_keyring_free(generation->keyring);
+        writ_config_drop(generation->config);
+    }
+    writ_generation_drop(generation->shares);
     writ_free(generation);
 }
 

@@ -21,6 +21,7 @@ struct writ_generation {
     struct writ_buf jwks;             /* its public keys, as they are published */
     struct writ_identity_keys *issuers;
     struct writ_definitions *accepted; /* definitions of pinned tools; NULL: none yet */
+    struct writ_generation *shares;    /* whose all but `accepted` is, held; NULL: its own */
     atomic_uint holders;
     struct writ_generation
         *before; /* what it replaced: the main thread's, until nobody else holds it */
@@ -36,6 +37,11 @@ WRIT_RESULT writ_generation_new(const struct writ_config *config, const struct w
  * writ_accepted_load. */
 WRIT_RESULT writ_generation_accept(
     struct writ_generation *generation, struct writ_ledger *ledger, struct writ_err *err);
+
+/** A generation that differs from `current` in what is accepted alone, read as by
+ * writ_generation_accept. Held once. Blocks. As that one; WRIT_E_NOMEM. */
+WRIT_RESULT writ_generation_renew(struct writ_generation *current, struct writ_ledger *ledger,
+    struct writ_generation **ret, struct writ_err *err);
 
 /** One more hold; gives it back. Any thread. */
 struct writ_generation *writ_generation_hold(struct writ_generation *generation);

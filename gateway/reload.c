@@ -13,7 +13,7 @@ struct handover {
     struct writ_post post;
     struct writ_worker *worker;
     struct writ_generation *generation;
-    struct writ_identity *identity;
+    struct writ_identity *identity; /* NULL: it keeps its own */
     struct handover *next;
 };
 
@@ -93,7 +93,7 @@ prepare_ledger_keys(
 }
 
 static writ_result
-prepare_worker(struct fresh *fresh, struct writ_worker *worker, struct writ_err *err)
+prepare_handover(struct fresh *fresh, struct writ_worker *worker, struct writ_err *err)
 {
     struct handover *handover = writ_alloc(sizeof *handover);
 
@@ -104,7 +104,14 @@ prepare_worker(struct fresh *fresh, struct writ_worker *worker, struct writ_err 
     fresh->handovers = handover;
     handover->worker = worker;
     handover->generation = writ_generation_hold(fresh->generation);
-    return writ_identity_new(fresh->generation->issuers, &handover->identity, err);
+    return WRIT_DONE;
+}
+
+static writ_result
+prepare_worker(struct fresh *fresh, struct writ_worker *worker, struct writ_err *err)
+{
+    WRIT_TRY(prepare_handover(fresh, worker, err));
+    return writ_identity_new(fresh->generation->issuers, &fresh->handovers->identity, err);
 }
 
 static writ_result
@@ -142,10 +149,32 @@ take_generation(struct writ_post *post)
     struct writ_identity *identity = worker->identity;
 
     worker->generation = handover->generation;
-    worker->identity = handover->identity;
     handover->generation = generation;
-    handover->identity = identity;
+    if (handover->identity != NULL) {
+        worker->identity = handover->identity;
+        handover->identity = identity;
+    }
     handover_free(handover);
+}
+
+static void
+hand_over(struct fresh *fresh)
+{
+    while (fresh->handovers != NULL) {
+        struct handover *handover = fresh->handovers;
+
+        fresh->handovers = handover->next;
+        handover->post = (struct writ_post){.fn = take_generation, .ctx = handover};
+        writ_loop_answer(handover->worker->loop, &handover->post);
+    }
+}
+
+/* The main thread's; the loops give the old one back. */
+static void
+become_current(struct fresh *fresh, struct writ_generation **current)
+{
+    fresh->generation->before = *current;
+    *current = WRIT_TAKE(fresh->generation);
 }
 
 static void
@@ -159,13 +188,7 @@ take(struct writ_gateway *gateway, struct fresh *fresh)
     }
     writ_tokens_take(gateway->tokens, WRIT_TAKE(fresh->tokens));
     writ_ledger_rekey(gateway->ledger, WRIT_TAKE(fresh->ledger_keys));
-    while (fresh->handovers != NULL) {
-        struct handover *handover = fresh->handovers;
-
-        fresh->handovers = handover->next;
-        handover->post = (struct writ_post){.fn = take_generation, .ctx = handover};
-        writ_loop_answer(handover->worker->loop, &handover->post);
-    }
+    hand_over(fresh);
 }
 
 writ_result
@@ -178,7 +201,21 @@ writ_reload_run(struct writ_gateway *gateway, const char *file, struct writ_gene
     writ_identity_keys_inherit(fresh.generation->issuers, (*current)->issuers);
     take(gateway, &fresh);
     writ_review_rules_tell(gateway->ledger, fresh.generation->config);
-    fresh.generation->before = *current;
-    *current = WRIT_TAKE(fresh.generation);
+    become_current(&fresh, current);
+    return WRIT_DONE;
+}
+
+writ_result
+writ_reload_accepted(
+    struct writ_gateway *gateway, struct writ_generation **current, struct writ_err *err)
+{
+    WRIT_AUTO(struct fresh, fresh_wipe) fresh = {0};
+
+    WRIT_TRY(writ_generation_renew(*current, gateway->ledger, &fresh.generation, err));
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        WRIT_TRY(prepare_handover(&fresh, &gateway->workers[i], err));
+    }
+    hand_over(&fresh);
+    become_current(&fresh, current);
     return WRIT_DONE;
 }

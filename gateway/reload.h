@@ -1,4 +1,5 @@
-/* reload.h - SIGHUP: the configuration, the keys and the certificates are read again.
+/* reload.h - SIGHUP: the configuration, the keys and the certificates are read again; and
+ * definitions of tools that were accepted, which need no signal.
  *
  * All or nothing: everything that can fail is done first, and nothing of the running gateway is
  * touched before it succeeded. A call that is under way keeps what it began with. */
@@ -19,5 +20,14 @@
  */
 WRIT_RESULT writ_reload_run(struct writ_gateway *gateway, const char *file,
     struct writ_generation **current, struct writ_buf *ret_waits, struct writ_err *err);
+
+/**
+ * Reads what operators accepted and takes it; the rest stays as it is. From the main thread; blocks
+ * for files.
+ *
+ * As writ_generation_renew; on failure everything is as it was.
+ */
+WRIT_RESULT writ_reload_accepted(
+    struct writ_gateway *gateway, struct writ_generation **current, struct writ_err *err);
 
 #endif

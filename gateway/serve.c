@@ -69,6 +69,7 @@ struct serve {
     struct writ_ledger_reports reports;
     struct writ_keyring *ledger_keys; /* as they were at the start */
     struct writ_seen seen;
+    struct writ_definitions_mark accepted; /* the file that was read last */
     struct writ_repeats repeats;
     struct writ_anchors *anchors;     /* NULL: there are none */
     struct writ_reviewers *reviewers; /* NULL: there are none to be asked */
@@ -515,6 +516,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_generation_new(config, gateway->clock, gateway->log, &serve->generation, err));
     WRIT_TRY(open_ledger(serve, err));
     WRIT_TRY(open_kills(gateway, err));
+    (void)writ_definitions_changed(config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, &serve->accepted);
     WRIT_TRY(writ_generation_accept(serve->generation, gateway->ledger, err));
     WRIT_TRY(writ_seen_open(gateway, serve->generation->keyring, &serve->seen, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
@@ -684,6 +686,25 @@ reload_and_say(struct serve *serve)
     }
 }
 
+/* What `writ tools accept` left beside the ledger counts without a signal. */
+static void
+take_accepted(struct serve *serve)
+{
+    struct writ_log *log = serve->options->log;
+    struct writ_err err = {{0}, 0, 0};
+
+    if (!writ_definitions_changed(
+            serve->gateway.config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, &serve->accepted)) {
+        return;
+    }
+    if (writ_is_ok(writ_reload_accepted(&serve->gateway, &serve->generation, &err))) {
+        WRIT_LOG(log, WRIT_LOG_INFO, "definitions_taken",
+            writ_log_int("accepted", (int64_t)serve->generation->accepted->n));
+    } else {
+        WRIT_LOG(log, WRIT_LOG_ERROR, "definitions_refused", writ_log_str("why", err.text));
+    }
+}
+
 /* ---- waiting ---- */
 
 static void
@@ -754,6 +775,7 @@ wait_for_end(struct serve *serve)
         if (signal == SIGHUP) {
             reload_and_say(serve);
         }
+        take_accepted(serve);
         tell_of_ledger(serve);
         writ_generation_reap(serve->generation);
         tidy(serve);

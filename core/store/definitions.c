@@ -5,6 +5,9 @@
 #include "evidence/write.h"
 #include "store/trusted.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #define VERSION    2
 #define PATH_BYTES 4200
 #define FIRST_CAP  64
@@ -309,6 +312,26 @@ read_all(struct writ_view text, enum writ_definitions_kind kind, const struct wr
         WRIT_FAIL(err, WRIT_E_MISMATCH, "it is not signed");
     }
     return check_signature(ret, signature, kind, keys, err);
+}
+
+bool
+writ_definitions_changed(
+    const char *store, enum writ_definitions_kind kind, struct writ_definitions_mark *mark)
+{
+    WRIT_AUTO(struct place, place_wipe) place = {.dir = -1};
+    struct writ_definitions_mark now = {0};
+    struct stat st;
+    bool changed;
+
+    if (writ_is_ok(open_place(store, kind, &place, NULL)) &&
+        fstatat(place.dir, place.name.ptr, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        now = (struct writ_definitions_mark){
+            st.st_ino, st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
+    }
+    changed = now.inode != mark->inode || now.size != mark->size ||
+              now.changed_s != mark->changed_s || now.changed_ns != mark->changed_ns;
+    *mark = now;
+    return changed;
 }
 
 writ_result

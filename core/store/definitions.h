@@ -78,6 +78,17 @@ const struct writ_definition *writ_definitions_find(
 WRIT_RESULT writ_definitions_load(const char *store, enum writ_definitions_kind kind,
     const struct writ_keyring *keys, struct writ_definitions **ret, struct writ_err *err);
 
+/** Which file it was at the last look. Zero: there was none. */
+struct writ_definitions_mark {
+    uint64_t inode;
+    int64_t size, changed_s, changed_ns;
+};
+
+/** Whether the file beside a ledger is another than at the last look, which `mark` keeps. A file
+ * that cannot be looked at is none. Blocks. */
+bool writ_definitions_changed(
+    const char *store, enum writ_definitions_kind kind, struct writ_definitions_mark *mark);
+
 /** Signs the definitions whose texts are known, and puts the file into place as a whole, durable.
  * Blocks. WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO; WRIT_E_ABSENT
  * without a signer. */

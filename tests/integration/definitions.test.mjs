@@ -141,6 +141,30 @@ test('a pinned tool is refused until its definition is accepted, and not listed'
   gw.verify();
 });
 
+test('a running gateway takes what is accepted without a signal, and keeps it when the file is edited', async (t) => {
+  const { gw } = await setUp(t, { read: { ...RULE, pin: true }, write: { ...RULE, pin: true } }, { loops: 2 });
+  const s = await openSession(gw);
+  assert.equal((await s.call('up__read', { path: 'a' })).reason, 'definition_not_accepted');
+  await seen(gw, 'up/read', 'new');
+  const run = tools(gw, 'accept', 'up/read');
+  assert.equal(run.code, 0, run.err);
+  assert.match(run.out, /takes this by itself/);
+  assert.equal((await gw.waitLog('definitions_taken')).accepted, 1);
+  for (let i = 0; i < 4; i++) assert.ok((await (await openSession(gw)).call('up__read', { path: `${i}` })).result);
+  assert.equal((await s.call('up__write')).reason, 'definition_not_accepted');
+
+  const from = gw.log.length;
+  const path = `${gw.ledgerFile}.accepted.json`;
+  writeFileSync(path, readFileSync(path, 'utf8').replace('Reads.', 'Sends.'));
+  assert.match((await gw.waitLog('definitions_refused', from)).why, /accepted\.json/);
+  assert.ok((await s.call('up__read', { path: 'b' })).result, 'as it was');
+  unlinkSync(path);
+  assert.equal((await gw.waitLog('definitions_taken', from)).accepted, 1, 'the record of the ledger says it');
+  assert.ok((await s.call('up__read', { path: 'c' })).result);
+  assert.equal(gw.log.filter((l) => l.event === 'reloaded').length, 0);
+  gw.verify();
+});
+
 test('a definition with a number that no double holds is learned whole, and its last digit counts', async (t) => {
   const bounded = (most) => [{ name: 'echo', inputSchema: { type: 'object', properties: { message: { type: 'string' }, n: { type: 'integer', maximum: JSON.rawJSON(most) } } } }];
   const up = await startSdkUpstream(t, { list: bounded('9223372036854775807') });
