@@ -420,7 +420,7 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
         .max_connections = (unsigned)config->limits.connections,
         .max_exchanges = (unsigned)config->limits.in_flight,
         .head_timeout_ms = config->limits.head_timeout_us / 1000,
-        .body_timeout_ms = config->limits.head_timeout_us / 1000,
+        .body_timeout_ms = config->limits.body_timeout_us / 1000,
         .idle_timeout_ms = config->limits.idle_timeout_us / 1000,
     };
 

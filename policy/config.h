@@ -223,7 +223,9 @@ struct writ_limits {
     int64_t queue;           /* records that wait for the ledger's writer */
     int64_t sessions;        /* at once, in all */
     int64_t idle_timeout_us; /* a client connection without a request */
-    int64_t head_timeout_us; /* from the first byte of a request to its last */
+    int64_t head_timeout_us; /* from a connection, or the first byte of a later request, to the
+                              * end of the head */
+    int64_t body_timeout_us; /* from there to the last byte */
 };
 
 struct writ_sessions_config {

@@ -504,7 +504,9 @@ COUNT(limits, "tenant_share", tenant_percent, RESTART, 1, 100, "75", "The same f
 DURATION(limits, "idle_timeout", idle_timeout_us, RESTART, 100 * MS, 24 * HOUR, "75s",
     "A client connection without a request is closed after this.")
 DURATION(limits, "head_timeout", head_timeout_us, RESTART, 100 * MS, 10 * MINUTE, "10s",
-    "From the first byte of a request to its last.")
+    "From a new connection, or the first byte of a later request, to the end of the head.")
+DURATION(limits, "body_timeout", body_timeout_us, RESTART, 100 * MS, 10 * MINUTE, "10s",
+    "From the end of a request's head to its last byte.")
 
 SECTION(sessions, "sessions", struct writ_sessions_config, "Sessions and the boundaries of runs.")
 DURATION(sessions, "idle_expires", idle_expires_us, RESTART, 1 * SECOND, 30 * DAY, "1h",

@@ -173,7 +173,7 @@ describe('connections that are held', { concurrency: true }, () => {
     const up = await startUpstream(t, { tools: ['run'] });
     const files = certificates(t);
     for (const secure of [false, true]) {
-      const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, loops: 1, limits: { head_timeout: '2s', idle_timeout: '2s' },
+      const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, loops: 1, limits: { head_timeout: '2s', body_timeout: '2s', idle_timeout: '2s' },
         ...(secure && { tls: files, admin_tls: files }) });
       for (const listener of listenersOf(gw, secure)) {
         await ask(listener, '/nothing');
@@ -187,7 +187,7 @@ describe('connections that are held', { concurrency: true }, () => {
     const up = await startUpstream(t, { tools: ['run'] });
     const files = certificates(t);
     for (const secure of [false, true]) {
-      const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, loops: 1, limits: { head_timeout: '10m', idle_timeout: '1h' },
+      const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, loops: 1, limits: { head_timeout: '10m', body_timeout: '10m', idle_timeout: '1h' },
         ...(secure && { tls: files, admin_tls: files }) });
       const { pid } = gw.child;
       const sockets = listenersOf(gw, secure).flatMap((l) => Object.values({ ...unfinished(l.path), ...exact(l.path, 22_000, 22_150), idle: get('/nothing') }).map((bytes) => hold(l, bytes)));

@@ -92,7 +92,7 @@ test('a slash at the end of an endpoint changes nothing, and a 403 names the opt
 });
 
 test('slow, idle and silent clients are cut, and others are served meanwhile', async (t) => {
-  const { up, gw } = await start(t, { limits: { head_timeout: '2s', idle_timeout: '3s' } });
+  const { up, gw } = await start(t, { limits: { head_timeout: '2s', body_timeout: '2s', idle_timeout: '3s' } });
   const { whole } = call(gw);
   const closed = [];
   const sockets = [];
@@ -108,6 +108,29 @@ test('slow, idle and silent clients are cut, and others are served meanwhile', a
   await Promise.all(closed);
   assert.equal(up.calls.length, 1);
   await until(async () => (await gw.metric('writ_connections_open')) <= 2, 'the connections to be closed');
+});
+
+test('a slow head is cut by head_timeout alone, a slow body by body_timeout alone', async (t) => {
+  for (const short of ['head', 'body']) {
+    const { gw } = await start(t, { limits: { head_timeout: '10m', body_timeout: '10m', [`${short}_timeout`]: '500ms' } });
+    const { head, whole } = call(gw);
+    const begin = (bytes) => {
+      const socket = net.connect(gw.port, '127.0.0.1');
+      const all = [];
+      socket.on('error', () => {}).on('data', (bytes) => all.push(bytes));
+      socket.write(bytes);
+      return { socket, text: () => Buffer.concat(all).toString('latin1'), closed: new Promise((resolve) => socket.on('close', resolve)) };
+    };
+    const cut = { head: head.length, body: whole.length - 1 };
+    const both = { head: begin(whole.slice(0, cut.head)), body: begin(whole.slice(0, cut.body)) };
+    const other = short === 'head' ? 'body' : 'head';
+    await both[short].closed;
+    assert.match(both[short].text(), /^HTTP\/1\.1 408 /, short);
+    both[other].socket.write(whole.slice(cut[other]));
+    await until(() => both[other].text() !== '', 'the answer');
+    assert.match(both[other].text(), /^HTTP\/1\.1 200 /, other);
+    both[other].socket.destroy();
+  }
 });
 
 test('the program takes as many descriptors as the system allows it', async (t) => {

@@ -23,7 +23,7 @@ let up, gw, legacy, modern, direct;
 
 before(async () => {
   up = await startUpstream(scope, { tools: ['pay', 'Pay', 'PAY'] });
-  gw = await startGateway(scope, { upstreams: { up: { http: up.url } }, tools: { 'up/pay': RULE }, limits: { body: '1MiB', head_timeout: '500ms' } });
+  gw = await startGateway(scope, { upstreams: { up: { http: up.url } }, tools: { 'up/pay': RULE }, limits: { body: '1MiB', head_timeout: '500ms', body_timeout: '500ms' } });
   legacy = await openSession(gw);
   modern = new Caller(gw, { modern: true });
   direct = await openSession(gw, { path: '/mcp/up' });
