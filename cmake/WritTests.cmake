@@ -117,6 +117,18 @@ function(writ_integration_tests)
     endforeach()
 endfunction()
 
+# examples/tool-server as its Makefile builds it, but in the build and with its flags: the tests and
+# the pages run it.
+function(writ_example_tool_server)
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/tool-server/*.c)
+    add_executable(tool-server ${sources})
+    target_include_directories(tool-server PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
+    target_link_libraries(tool-server PRIVATE writ_flags writ-verify writ-jansson
+        writ::microhttpd writ::jansson PkgConfig::jwt writ::sqlite writ::curl writ::crypto)
+    set_target_properties(tool-server PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
+endfunction()
+
 function(writ_lint_tests)
     file(GLOB scripts CONFIGURE_DEPENDS ${test_root}/lint/*.sh)
     foreach(script IN LISTS scripts)
@@ -131,6 +143,7 @@ if(NOT WRIT_FUZZ)
     writ_check_tests(unit)
     writ_check_tests(fault)
     writ_check_tests(conformance)
+    writ_example_tool_server()
     writ_integration_tests()
     writ_lint_tests()
 endif()

@@ -24,7 +24,7 @@
  *
  * Optional: no other header of Writ needs jansson. Link with `pkg-config writ-jansson`, beside
  * `writ-verify` or `writ`. Nothing here does I/O or blocks. Threads may share a value while none
- * changes it. */
+ * changes it. `err` may be NULL. */
 #ifndef WRIT_JANSSON_H
 #define WRIT_JANSSON_H
 

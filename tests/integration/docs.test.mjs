@@ -7,8 +7,9 @@
 //   <!-- serve -->         run it until the end of the page; what follows waits until it is ready
 //   <!-- not run: WHY -->  leave it alone
 // A block of sh or yaml has to have one. The blocks of a page share one new folder, in which
-// `writ`, `node`, the npm packages of the tests, certs/ and config/ are at hand. On a page that
-// serves, loopback ports are others than the page says: free ones.
+// `writ`, `node`, `tool-server` (examples/), the npm packages of the tests, certs/ and config/ are at
+// hand. On a page that serves, loopback ports are others than the page says: free ones; but a line
+// <!-- keep: HOST:PORT --> leaves that one as it is.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,6 +19,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { until } from '../support/gateway.mjs';
+import { TOOL_SERVER } from '../support/tool-server.mjs';
 
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? process.cwd();
 const BIN = resolve(process.env.WRIT_BIN ?? 'build/dev/writ');
@@ -45,13 +47,14 @@ function blocks(name, text) {
 async function withFreePorts(text) {
   const pattern = /\b(127\.0\.0\.1|localhost):(\d{2,5})\b/g;
   const holders = new Map();
-  for (const [, , port] of text.matchAll(pattern)) {
-    if (!holders.has(port)) {
+  const kept = new Set([...text.matchAll(/^<!-- keep: (\S+) -->$/gm)].map((match) => match[1]));
+  for (const [address, , port] of text.matchAll(pattern)) {
+    if (!holders.has(port) && !kept.has(address)) {
       holders.set(port, createServer().listen(0, '127.0.0.1'));
       await once(holders.get(port), 'listening');
     }
   }
-  const moved = text.replace(pattern, (_, host, port) => `${host}:${holders.get(port).address().port}`);
+  const moved = text.replace(pattern, (address, host, port) => (kept.has(address) ? address : `${host}:${holders.get(port).address().port}`));
   await Promise.all([...holders.values()].map((holder) => once(holder.close(), 'close')));
   return moved;
 }
@@ -70,6 +73,7 @@ class Player {
     this.servers = [];
     mkdirSync(join(folder, '.bin'));
     symlinkSync(BIN, join(folder, '.bin/writ'));
+    symlinkSync(resolve(TOOL_SERVER), join(folder, '.bin/tool-server'));
     symlinkSync(NPM, join(folder, 'node_modules'));
     for (const name of ['certs', 'config']) cpSync(join(SOURCE, name), join(folder, name), { recursive: true });
   }
