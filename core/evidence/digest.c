@@ -159,6 +159,56 @@ writ_digest_stream_now(
     return stream->begun ? finish(&copy, ret, err) : crypto_failed(err);
 }
 
+#define STATE_WORDS 8
+#define AT_LENGTH   32
+#define AT_BLOCK    40
+#define AT_FILLED   104
+
+static void
+put_word(uint32_t word, uint8_t *ret)
+{
+    uint32_t bytes = htobe32(word);
+
+    (void)writ_view_place(writ_view(&bytes, sizeof bytes), (char *)ret);
+}
+
+static uint32_t
+read_word(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+void
+writ_digest_stream_save(
+    const struct writ_digest_stream *stream, uint8_t ret[WRIT_DIGEST_STREAM_BYTES])
+{
+    for (size_t i = 0; i < STATE_WORDS; i++) {
+        put_word(stream->state.h[i], ret + i * 4);
+    }
+    put_word(stream->state.Nh, ret + AT_LENGTH);
+    put_word(stream->state.Nl, ret + AT_LENGTH + 4);
+    for (size_t i = 0; i < SHA256_CBLOCK; i++) { /* what is behind those bytes is of before */
+        ret[AT_BLOCK + i] = 0;
+    }
+    (void)writ_view_place(writ_view(stream->state.data, stream->state.num), (char *)ret + AT_BLOCK);
+    ret[AT_FILLED] = (uint8_t)stream->state.num;
+}
+
+void
+writ_digest_stream_restore(
+    struct writ_digest_stream *ret, const uint8_t bytes[WRIT_DIGEST_STREAM_BYTES])
+{
+    *ret = (struct writ_digest_stream){.begun = true};
+    for (size_t i = 0; i < STATE_WORDS; i++) {
+        ret->state.h[i] = read_word(bytes + i * 4);
+    }
+    ret->state.Nh = read_word(bytes + AT_LENGTH);
+    ret->state.Nl = read_word(bytes + AT_LENGTH + 4);
+    (void)writ_view_place(writ_view(bytes + AT_BLOCK, SHA256_CBLOCK), (char *)ret->state.data);
+    ret->state.num = bytes[AT_FILLED] % SHA256_CBLOCK;
+    ret->state.md_len = SHA256_DIGEST_LENGTH;
+}
+
 void
 writ_digest_stream_wipe(struct writ_digest_stream *stream)
 {

@@ -81,6 +81,17 @@ WRIT_RESULT writ_digest_stream_end(
  * WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_stream_now(
     const struct writ_digest_stream *stream, struct writ_digest *ret, struct writ_err *err);
+/* Eight words of the state, the length in bits, the bytes of the block that is not full, and how
+ * many they are. */
+#define WRIT_DIGEST_STREAM_BYTES (32 + 8 + 64 + 1)
+
+/** Writes what it stands at, for whom it may be known; a stream that was restored goes on from
+ * there. It is begun. */
+void writ_digest_stream_save(
+    const struct writ_digest_stream *stream, uint8_t ret[WRIT_DIGEST_STREAM_BYTES]);
+/** Any bytes will do: they only give other digests. */
+void writ_digest_stream_restore(
+    struct writ_digest_stream *ret, const uint8_t bytes[WRIT_DIGEST_STREAM_BYTES]);
 /** Ends it: it takes nothing more. A zeroed stream is fine. */
 void writ_digest_stream_wipe(struct writ_digest_stream *stream);
 

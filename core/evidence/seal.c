@@ -77,6 +77,20 @@ writ_seal_hash_now(const struct writ_seal_hash *hash, struct writ_digest *ret, s
     return writ_digest_stream_now(&hash->ids, ret, err);
 }
 
+void
+writ_seal_hash_save(const struct writ_seal_hash *hash, uint8_t ret[WRIT_SEAL_HASH_BYTES])
+{
+    writ_digest_stream_save(&hash->ids, ret);
+}
+
+void
+writ_seal_hash_restore(
+    struct writ_seal_hash *ret, const uint8_t bytes[WRIT_SEAL_HASH_BYTES], uint64_t total)
+{
+    writ_digest_stream_restore(&ret->ids, bytes);
+    ret->total = total;
+}
+
 WRIT_RESULT
 writ_seal_make(struct writ_view boundary_id, const struct writ_seal_hash *hash,
     int64_t sealed_at_us, struct writ_arena *arena, struct writ_seal *ret, struct writ_err *err)

@@ -24,7 +24,8 @@ WRIT_RESULT writ_seal_put(const struct writ_seal *seal, struct writ_buf *ret, st
 void writ_seal_validate(const struct writ_seal *seal, struct writ_faults *ret);
 
 /** The running seal_hash of one boundary: SHA-256 over its decision ids in seq order, without
- * separator. After a restart, add the stored ids again. Zeroed owns nothing. */
+ * separator. After a restart, go on from what was saved, or add the stored ids again. Zeroed owns
+ * nothing. */
 struct writ_seal_hash {
     struct writ_digest_stream ids;
     uint64_t total; /* ids added */
@@ -40,6 +41,13 @@ WRIT_RESULT writ_seal_hash_add(
 /** The digest over what was added so far; more may be added afterwards. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_seal_hash_now(
     const struct writ_seal_hash *hash, struct writ_digest *ret, struct writ_err *err);
+
+#define WRIT_SEAL_HASH_BYTES WRIT_DIGEST_STREAM_BYTES
+
+/** Writes what it stands at; goes on from there, with so many ids. */
+void writ_seal_hash_save(const struct writ_seal_hash *hash, uint8_t ret[WRIT_SEAL_HASH_BYTES]);
+void writ_seal_hash_restore(
+    struct writ_seal_hash *ret, const uint8_t bytes[WRIT_SEAL_HASH_BYTES], uint64_t total);
 
 /**
  * Fills a whole seal: boundary_id, sealed, total, final_seq (-1 when there was no decision),

@@ -64,6 +64,29 @@ START_TEST(a_stream_gives_the_digest_of_all_that_was_added)
 }
 END_TEST
 
+START_TEST(a_stream_goes_on_where_it_was_saved)
+{
+    static const char text[300] = "what stands here does not matter";
+
+    for (size_t at = 0; at <= sizeof text; at += 13) {
+        struct writ_digest_stream stream, again;
+        struct writ_digest want, got;
+        uint8_t saved[WRIT_DIGEST_STREAM_BYTES], twice[WRIT_DIGEST_STREAM_BYTES];
+
+        ck_assert_ok(writ_digest_stream_init(&stream, NULL));
+        ck_assert_ok(writ_digest_stream_add(&stream, writ_view(text, at), NULL));
+        writ_digest_stream_save(&stream, saved);
+        writ_digest_stream_restore(&again, saved);
+        writ_digest_stream_save(&again, twice);
+        ck_assert(writ_view_equal(writ_view(saved, sizeof saved), writ_view(twice, sizeof twice)));
+        ck_assert_ok(writ_digest_stream_add(&again, writ_view(text + at, sizeof text - at), NULL));
+        ck_assert_ok(writ_digest_stream_end(&again, &got, NULL));
+        ck_assert_ok(writ_digest_bytes(writ_view(text, sizeof text), &want, NULL));
+        ck_assert(writ_digest_equal(&want, &got));
+    }
+}
+END_TEST
+
 START_TEST(equal_values_have_equal_digests)
 {
     static const char *const same[] = {"{\"b\":[1e2,\"\\u00e9\"],\"a\":-0}",
@@ -160,5 +183,6 @@ START_TEST(threads_digest_side_by_side)
 END_TEST
 
 WRIT_UNIT_MAIN("digest", bytes_have_the_digest_that_the_standard_says,
-    a_stream_gives_the_digest_of_all_that_was_added, equal_values_have_equal_digests,
-    a_failure_leaves_the_digest_alone, only_the_one_spelling_is_read, threads_digest_side_by_side)
+    a_stream_gives_the_digest_of_all_that_was_added, a_stream_goes_on_where_it_was_saved,
+    equal_values_have_equal_digests, a_failure_leaves_the_digest_alone,
+    only_the_one_spelling_is_read, threads_digest_side_by_side)
