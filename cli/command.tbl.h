@@ -13,6 +13,7 @@
  * REQUIRED(id, "name", "ARG", "sentence")      exactly once
  *
  * --json and --help are options of every command and not in here. */
+/* clang-format off */
 
 COMMAND(help, "help", "[COMMAND]", 0, 2, "show how a command is used", "")
 FLAG(help, "manual", "Print the whole manual page (docs/writ.1), in the format of man(7).")
@@ -144,6 +145,11 @@ COMMAND(ledger_key, "ledger key", "PATH", 1, 1, "print the keys that sign the le
 REQUIRED(ledger_key, "keys", "DIR", "The key directory.")
 FLAG(ledger_key, "history",
     "Retired keys too, for receipts of their time; and revoked ones, behind a #, which trusts none of them.")
+COMMAND(ledger_rebuild, "ledger rebuild", "PATH", 1, 1,
+    "let the next start read the records",
+    "For a ledger whose start says that the table `segment` does not hold, while no gateway runs. Drops what "
+    "the ledger keeps there to start quickly; no record is touched. The next start reads the records "
+    "instead, which takes longer, and makes it again. Run `writ ledger verify` first.")
 COMMAND(ledger_resume, "ledger resume", "CONFIG", 1, 1, "go on with a ledger that lost records",
     "For a ledger that was put back from a copy, while no gateway runs. Ends every run, review and call in "
     "flight that it has, forgets its sessions, records the loss, and replaces what `ledger.remember` and the "

@@ -1,5 +1,5 @@
-/* writ ledger init, verify, checkpoint, key: the ledger as a whole. ledger_calls.c has what is in
- * it. */
+/* writ ledger init, rebuild, verify, checkpoint, key: the ledger as a whole. ledger_calls.c has
+ * what is in it. */
 #include "cli/cli.h"
 #include "cli/put.h"
 #include "evidence/write.h"
@@ -46,6 +46,17 @@ writ_command_ledger_init(const struct writ_cli *cli)
     }
     writ_cli_put(writ_buf_view(&line));
     return WRIT_EXIT_OK;
+}
+
+/* ---- rebuild ---- */
+
+enum writ_exit
+writ_command_ledger_rebuild(const struct writ_cli *cli)
+{
+    struct writ_err err = {0};
+    writ_result result = writ_ledger_rebuild(writ_cli_operand(cli, 0).ptr, &err);
+
+    return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
 }
 
 /* ---- verify ---- */

@@ -9,6 +9,7 @@
 #include "store/body.h"
 #include "store/charge.h"
 #include "store/reread.h"
+#include "store/vouch.h"
 
 #define TEXT_MAX      (2 * WRIT_TAG_BYTES + WRIT_DECIMAL_PUT_MAX + 64)
 #define CHARGES_ARENA (16 << 20) /* to read one record */
@@ -80,7 +81,9 @@ struct counting {
     int64_t known_us, window_us; /* windows that are longer than the first, up to the second */
     int64_t now_us;
     uint64_t leaf; /* of the present record */
-    uint64_t from; /* the first record of the longest window: charges before it count no more */
+    uint64_t from; /* the first record of the longest window: charges before it count no more; 0: it
+                      is not known */
+    uint64_t begin; /* the first record that is read */
     struct writ_err *err;
 };
 
@@ -192,7 +195,8 @@ read_body(struct counting *c, uint64_t leaf, struct writ_view *ret)
         result = ret->ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
     }
     writ_disk_end(disk, WRIT_SQL_BODY_AT);
-    return result;
+    WRIT_TRY(result);
+    return ret->ptr == NULL ? WRIT_DONE : writ_vouch(c->ledger, leaf, *ret, c->err);
 }
 
 static WRIT_RESULT
@@ -274,12 +278,12 @@ count_all(struct counting *c, struct writ_reread *records)
 {
     struct writ_view body;
 
-    c->leaf = c->from > 0 ? c->from - 1 : 0;
+    c->leaf = c->from > 0 ? c->from - 1 : c->begin;
     WRIT_TRY(writ_reread_begin(records, c->ledger, c->leaf, c->err));
     for (; c->leaf < c->ledger->edge.size; c->leaf++) {
         writ_arena_reset(c->arena);
         WRIT_TRY(writ_reread_body(records, &body, c->err));
-        WRIT_TRY(c->leaf < c->from ? check_before(c, body) : count_body(c, body));
+        WRIT_TRY(c->leaf < c->begin ? check_before(c, body) : count_body(c, body));
     }
     return writ_reread_end(records, c->ledger, c->err);
 }
@@ -344,33 +348,49 @@ book_flights(struct counting *c)
     return WRIT_DONE;
 }
 
+/* Counts in windows that are longer than `known_us`, up to `window_us`. */
+static WRIT_RESULT
+count(struct counting *c)
+{
+    struct writ_ledger *ledger = c->ledger;
+    writ_result result;
+
+    c->now_us = ledger->last_us; /* not the clock: it may be ahead, and go back */
+    c->arena = writ_arena_new(CHARGES_ARENA);
+    if (c->arena == NULL) {
+        WRIT_FAIL(c->err, WRIT_E_NOMEM, "no memory to count budgets");
+    }
+    result = count_records(c);
+    if (writ_is_ok(result)) {
+        ledger->charges_us = c->window_us;
+        result = book_flights(c); /* one that gets none gives nothing back */
+    } else {
+        writ_budgets_drop(&ledger->budgets, c->known_us);
+    }
+    writ_arena_free(c->arena);
+    return result;
+}
+
+WRIT_RESULT
+writ_charges_go_on(struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err)
+{
+    struct counting c = {
+        .ledger = ledger, .window_us = ledger->charges_us, .begin = leaf, .err = err};
+
+    return ledger->charges_us == 0 ? WRIT_DONE : count(&c);
+}
+
 WRIT_RESULT
 writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err *err)
 {
-    struct counting c = {.ledger = ledger,
-        .known_us = ledger->charges_us,
-        .window_us = window_us,
-        .now_us = ledger->last_us, /* not the clock: it may be ahead, and go back */
-        .err = err};
-    writ_result result;
+    struct counting c = {
+        .ledger = ledger, .known_us = ledger->charges_us, .window_us = window_us, .err = err};
 
     if (window_us <= ledger->charges_us) {
         return WRIT_DONE;
     }
-    c.arena = writ_arena_new(CHARGES_ARENA);
-    if (c.arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to count budgets");
-    }
-    result = writ_disk_since(&ledger->disk, ledger->next_leaf, c.now_us - window_us, &c.from, err);
-    if (writ_is_ok(result)) {
-        result = count_records(&c);
-    }
-    if (writ_is_ok(result)) {
-        ledger->charges_us = window_us;
-        result = book_flights(&c); /* one that gets none gives nothing back */
-    } else {
-        writ_budgets_drop(&ledger->budgets, c.known_us);
-    }
-    writ_arena_free(c.arena);
-    return result;
+    WRIT_TRY(writ_disk_since(
+        &ledger->disk, ledger->next_leaf, ledger->last_us - window_us, &c.from, err));
+    c.begin = c.from;
+    return count(&c);
 }

@@ -29,6 +29,10 @@ WRIT_RESULT writ_charges_note(struct writ_judgement *j);
  * WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err *err);
 
+/** Counts what the records from `leaf` on took, in windows of the lengths that are known: of what
+ * came before the counters are there. Fails as writ_charges_know. */
+WRIT_RESULT writ_charges_go_on(struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err);
+
 /** True when charges are readable, or there are none, and are those of that time. */
 bool writ_charges_are_good(const struct writ_extension *extension, int64_t issued_us);
 

@@ -11,13 +11,14 @@
  * `head` has what a group ends with: the checkpoint over all records so far, and nodes of the tree
  * (heads.h).
  *
- * `segment` has blocks of claims (once.h), made anew from the records when the ledger opens.
+ * `segment` has what a start would else make from the records: blocks of claims (once.h), and the
+ * signed manifest that names them (manifest.h). All of it may be deleted while no gateway runs.
  *
  *   record.kind     1 decision, 2 outcome, 3 seal, 4 event of a review, 5 fact (facts.h)
  *   record.seq      a fact: its number
  *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal or a review
  *   record.flags    enum writ_row_flag
- *   record.about    an outcome: leaf of its decision; a decision that follows: leaf of the one before
+ *   record.about    an outcome: leaf of its decision; a decision that follows: of the one before
  *   record.claim    a granted call with a claim: 16 bytes each of key, call, intent */
 #ifndef WRIT_STORE_DISK_TBL_H
 #define WRIT_STORE_DISK_TBL_H
@@ -116,10 +117,15 @@
     X(FACTS, "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                  \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.kind = 5 ORDER BY r.leaf")                                                          \
+    X(FACTS_COUNT, "SELECT count(*) FROM record WHERE kind = 5 AND leaf < ?")                      \
+    X(REVIEW_COUNT, "SELECT count(*) FROM record WHERE decision_id = ? AND kind = 4 AND leaf < ?") \
     X(SESSION_COUNT, "SELECT count(*) FROM session")                                               \
     X(SEGMENT_PUT, "REPLACE INTO segment(id, bytes) VALUES(?,?)")                                  \
     X(SEGMENT_BLOCK, "SELECT bytes FROM segment WHERE id = ?")                                     \
-    X(SEGMENT_DROP, "DELETE FROM segment WHERE id >= ? AND id < ?")                                \
+    X(SEGMENT_DROP, "DELETE FROM segment WHERE id IN "                                             \
+      "(SELECT id FROM segment WHERE id >= ? AND id < ? ORDER BY id LIMIT ?)")                     \
+    X(MANIFEST_DROP, "DELETE FROM segment WHERE id < (1 << 24) OR id >= (1 << 62)")                    \
+    X(SEGMENT_ENDS, "SELECT (SELECT min(id) FROM segment), (SELECT max(id) FROM segment)")         \
     X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)")
 /* clang-format on */
 

@@ -11,6 +11,7 @@
 #include "store/results.h"
 #include "store/sealing.h"
 #include "store/waits.h"
+#include "store/vouch.h"
 
 #define RECOVERY_ARENA (8 << 20) /* memory to read one decision back */
 
@@ -298,6 +299,7 @@ writ_ending_decision(struct writ_ledger *ledger, uint64_t leaf, struct writ_aren
     if (body.ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu has no body", (unsigned long long)leaf);
     }
+    WRIT_TRY(writ_vouch(ledger, leaf, body, err));
     result = writ_body_decision(body, arena, ret, err);
     if (result.code == WRIT_E_PARSE || result.code == WRIT_E_LIMIT) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is not readable", (unsigned long long)leaf);

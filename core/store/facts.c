@@ -6,6 +6,7 @@
 #include "store/group.h"
 #include "store/keeping.h"
 #include "store/resuming.h"
+#include "store/vouch.h"
 
 #define FACTS_ARENA (8 << 20) /* to read one */
 
@@ -59,30 +60,6 @@ writ_facts_record(struct writ_ledger *ledger, enum writ_fact_event event, struct
 
 /* ---- reading ---- */
 
-/* The body is the one that was signed at its place: a fact may be older than the records that a
- * start reads again. */
-static WRIT_RESULT
-check_signed(const struct writ_ledger *ledger, const struct writ_tree_source *source, uint64_t leaf,
-    struct writ_view body, struct writ_err *err)
-{
-    struct writ_tree_proof proof;
-    struct writ_digest digest, root;
-    writ_result result;
-
-    WRIT_TRY(writ_tree_leaf(body, &digest, err));
-    WRIT_TRY(writ_tree_root(&ledger->edge, &root, err));
-    result = writ_tree_prove_inclusion(source, leaf, ledger->edge.size, &proof, err);
-    if (writ_is_ok(result)) {
-        result = writ_tree_check_inclusion(&digest, leaf, ledger->edge.size, &proof, &root, err);
-    }
-    if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_INVALID) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH,
-            "record %llu is not the one that was signed: see `writ ledger verify`",
-            (unsigned long long)leaf);
-    }
-    return result;
-}
-
 static WRIT_RESULT
 load_one(struct writ_ledger *ledger, const struct writ_tree_source *source,
     struct writ_arena *arena, struct writ_err *err)
@@ -92,7 +69,7 @@ load_one(struct writ_ledger *ledger, const struct writ_tree_source *source,
     const struct writ_json *value = NULL;
     struct writ_fact fact = {0};
 
-    WRIT_TRY(check_signed(ledger, source, leaf, body, err));
+    WRIT_TRY(writ_vouch_signed(ledger, source, leaf, body, err));
     WRIT_TRY(writ_body_json(body, arena, &value, err));
     WRIT_TRY(writ_fact_read(value, &fact, err));
     if (fact.n != ledger->facts_n) {

@@ -283,7 +283,8 @@ write_all(struct writ_ledger *ledger, struct writ_err *err)
     for (size_t i = 0; i < ledger->group.ops_n; i++) {
         WRIT_TRY(write_op(ledger, &ledger->group.ops[i], err));
     }
-    return writ_once_write(ledger, err);
+    WRIT_TRY(writ_once_write(ledger, err));
+    return writ_manifest_write(ledger, err);
 }
 
 static WRIT_RESULT
@@ -385,6 +386,7 @@ finish(struct writ_ledger *ledger)
     writ_budgets_commit(&ledger->budgets);
     release_boundaries(ledger, true);
     writ_once_written(ledger);
+    writ_manifest_written(ledger);
     ledger->groups++;
 }
 

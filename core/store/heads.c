@@ -3,7 +3,8 @@
 #include "store/disk.h"
 #include "store/ledger.h"
 
-#define ORIGIN_MAX WRIT_LEDGER_ORIGIN_MAX
+#define ORIGIN_MAX      WRIT_LEDGER_ORIGIN_MAX
+#define CHECKPOINT_ROOM 512 /* bytes of the text of most */
 
 static const char id_text[] = "SELECT value, name = 'origin' FROM meta "
                               "WHERE name IN ('ledger', 'origin') ORDER BY name DESC LIMIT 1";
@@ -95,19 +96,27 @@ writ_heads_trust_wipe(struct writ_heads_trust *trust)
 }
 
 WRIT_RESULT
+writ_heads_sign_text(const struct writ_heads_trust *trust, struct writ_view text,
+    struct writ_buf *note, struct writ_err *err)
+{
+    writ_buf_put(note, text);
+    writ_buf_byte(note, '\n');
+    WRIT_TRY(writ_buf_check(note, err));
+    return writ_note_sign(text, trust->own, trust->signer, 0, note, err);
+}
+
+WRIT_RESULT
 writ_heads_sign(const struct writ_heads_trust *trust, const struct writ_tree_edge *edge,
     struct writ_buf *note, struct writ_err *err)
 {
     struct writ_checkpoint head = {.origin = writ_buf_view(&trust->origin), .size = edge->size};
-    size_t at = note->len, end;
+    char room[CHECKPOINT_ROOM];
+    writ_auto_buf text = writ_buf_from(room, sizeof room, WRIT_NOTE_BYTES_MAX);
 
     WRIT_TRY(writ_tree_root(edge, &head.root, err));
-    writ_checkpoint_put(note, &head);
-    end = note->len;
-    writ_buf_byte(note, '\n');
-    WRIT_TRY(writ_buf_check(note, err));
-    return writ_note_sign(
-        writ_view(note->ptr + at, end - at), trust->own, trust->signer, 0, note, err);
+    writ_checkpoint_put(&text, &head);
+    WRIT_TRY(writ_buf_check(&text, err));
+    return writ_heads_sign_text(trust, writ_buf_view(&text), note, err);
 }
 
 /* The time of the last of the first `size` records; left alone when it is not there. */
@@ -195,6 +204,34 @@ writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note, 
         WRIT_TRY(check_signed(trust, &parts, head.size, err));
     }
     *ret = head;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_heads_who_signed(const struct writ_heads_trust *trust, const struct writ_note *note,
+    int64_t at_us, enum writ_heads_signed *ret, struct writ_err *err)
+{
+    enum writ_heads_signed who = WRIT_HEADS_UNSIGNED;
+
+    for (size_t i = 0; i < trust->keys_n; i++) {
+        const struct writ_heads_key *key = &trust->keys[i];
+        writ_result verified = writ_note_verify(note, key->key, NULL, err);
+
+        if (verified.code == WRIT_E_MISMATCH) {
+            who = WRIT_HEADS_UNSIGNED;
+            break;
+        }
+        if (verified.code == WRIT_E_ABSENT) {
+            continue;
+        }
+        WRIT_TRY(verified);
+        if (key->revoked_us == 0 || key->revoked_us > at_us) {
+            who = WRIT_HEADS_SIGNED;
+        } else if (who == WRIT_HEADS_UNSIGNED) {
+            who = WRIT_HEADS_REVOKED;
+        }
+    }
+    *ret = who;
     return WRIT_DONE;
 }
 

@@ -65,6 +65,23 @@ WRIT_RESULT writ_heads_believe(const struct writ_heads_trust *trust, struct writ
 WRIT_RESULT writ_heads_is_late(
     const struct writ_heads_trust *trust, struct writ_view note, bool *ret, struct writ_err *err);
 
+/** Appends a signature of the ledger's key under another text than a checkpoint, behind the text.
+ * WRIT_E_CRYPTO, and what the buffer says. */
+WRIT_RESULT writ_heads_sign_text(const struct writ_heads_trust *trust, struct writ_view text,
+    struct writ_buf *note, struct writ_err *err);
+
+/** Who signed a note. */
+enum writ_heads_signed {
+    WRIT_HEADS_UNSIGNED = 0, /* no key of the ledger, or a signature of one does not hold */
+    WRIT_HEADS_REVOKED,      /* keys that were revoked by then, and no other */
+    WRIT_HEADS_SIGNED,
+};
+
+/** Whether a note that was there at `at_us` (wall time) is signed by a key of the ledger that was
+ * not revoked by then. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_heads_who_signed(const struct writ_heads_trust *trust,
+    const struct writ_note *note, int64_t at_us, enum writ_heads_signed *ret, struct writ_err *err);
+
 /** The heads of a ledger, on somebody's connection. */
 struct writ_heads {
     sqlite3 *db;

@@ -1,6 +1,7 @@
 #include "store/judgement.h"
 
 #include "store/charges.h"
+#include "store/ending.h"
 #include "store/group.h"
 #include "store/results.h"
 #include "store/resuming.h"
@@ -134,6 +135,17 @@ read_prior_id(struct writ_judgement *j, struct writ_prior *prior)
     return result;
 }
 
+/* The same, of a record that the start did not read again: out of its signed body. */
+static WRIT_RESULT
+read_signed_id(struct writ_judgement *j, struct writ_prior *prior)
+{
+    struct writ_decision decision = {0};
+
+    WRIT_TRY(writ_ending_decision(j->ledger, prior->leaf, j->arena, &decision, &j->err));
+    prior->decision_id = writ_member_view(&decision.decision_id);
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 tell_prior(struct writ_judgement *j, const struct writ_held *held)
 {
@@ -151,7 +163,7 @@ tell_prior(struct writ_judgement *j, const struct writ_held *held)
         prior->decision_id = writ_view_copy(flight->decision_id, j->arena);
         return prior->decision_id.ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
     }
-    WRIT_TRY(read_prior_id(j, prior));
+    WRIT_TRY(prior->leaf < j->ledger->vouched ? read_signed_id(j, prior) : read_prior_id(j, prior));
     if (j->d->duplicates == WRIT_DUPLICATES_REPLAY && prior->outcome == WRIT_OUTCOME_EXECUTED) {
         WRIT_TRY(writ_results_find(j->ledger, prior->leaf, prior->decision_id, j->stamp_us,
             j->arena, &prior->result, &j->err));

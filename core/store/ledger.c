@@ -27,6 +27,7 @@ const struct writ_ledger_options writ_ledger_options_default = {
     .group_max = 512,
     .segment_claims = 4096,
     .segment_merge = WRIT_MAKING_MERGE,
+    .manifest_records = 32768,
     .boundaries_max = 200000,
     .agent_percent = 50,
     .tenant_percent = 75,
@@ -70,6 +71,7 @@ static const struct size_option size_options[] = {
     OPTION(group_max, 1, 1 << 14),
     OPTION(segment_claims, 1, 1 << 20),
     OPTION(segment_merge, 2, WRIT_MAKING_MERGE),
+    OPTION(manifest_records, 1, SIZE_MAX),
     OPTION(boundaries_max, 1, 1 << 24),
     OPTION(agent_percent, 1, 100),
     OPTION(tenant_percent, 1, 100),
@@ -185,6 +187,7 @@ ledger_free(struct writ_ledger *ledger)
     writ_boundaries_wipe(&ledger->boundaries);
     writ_claims_wipe(&ledger->claims);
     writ_once_wipe(&ledger->once);
+    writ_manifest_wipe(&ledger->manifest);
     writ_budgets_wipe(&ledger->budgets);
     writ_group_wipe(&ledger->group);
     writ_buf_wipe(&ledger->released);
@@ -307,6 +310,34 @@ writ_ledger_open(const char *path, const struct writ_ledger_options *options,
     WRIT_TRY(start_threads(ledger, path, err));
     *ret = WRIT_TAKE(ledger);
     return WRIT_DONE;
+}
+
+/* Rows of segments may stay: the next start deletes what no manifest names. */
+static WRIT_RESULT
+drop_manifest(struct writ_disk *disk, struct writ_err *err)
+{
+    writ_result result;
+
+    WRIT_TRY(writ_disk_begin(disk, err));
+    result = writ_disk_run(disk, WRIT_SQL_MANIFEST_DROP, err, "");
+    if (!writ_is_ok(result)) {
+        writ_disk_rollback(disk);
+        return result;
+    }
+    return writ_disk_commit(disk, err);
+}
+
+WRIT_RESULT
+writ_ledger_rebuild(const char *path, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
+    WRIT_AUTO(struct writ_disk, writ_disk_close) disk = {0};
+
+    WRIT_TRY(writ_file_name(path, &file, err));
+    WRIT_TRY(writ_file_check(&file, err));
+    WRIT_TRY(writ_file_lock(&file, err));
+    WRIT_TRY(writ_disk_open(path, writ_ledger_options_default.busy_us, &disk, err));
+    return drop_manifest(&disk, err);
 }
 
 void

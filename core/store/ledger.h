@@ -87,6 +87,8 @@ struct writ_ledger_options {
     size_t group_max;                     /* entries of one group */
     size_t segment_claims;                /* so many claims are written to the disk at once */
     size_t segment_merge;                 /* so many segments of them become one */
+    size_t manifest_records;              /* records that a start after a crash may have to read
+                                             again, about: manifest.h */
     size_t agent_percent, tenant_percent; /* of boundaries_max that one may have: shares.h */
     size_t boundaries_max;                /* open boundaries in memory, about 400 bytes each */
     size_t in_flight_max;                 /* granted calls without an outcome */
@@ -153,7 +155,8 @@ WRIT_RESULT writ_ledger_create(const char *path, struct writ_view origin,
  * Claims stand for as long as their records say. When the longest of `claim_kept_us` and
  * `window_kept_us` is another one than before, that is recorded first (WRIT_FACT_KEPT).
  *
- * Blocks, in proportion to the records of open boundaries and of the longest time for which a claim
+ * Blocks, in proportion to the records since the last manifest (manifest.h) and to what is open;
+ * without a manifest to the records of open boundaries and of the longest time for which a claim
  * can still stand.
  *
  * @return WRIT_OK
@@ -171,6 +174,15 @@ WRIT_RESULT writ_ledger_create(const char *path, struct writ_view origin,
  */
 WRIT_RESULT writ_ledger_open(const char *path, const struct writ_ledger_options *options,
     struct writ_ledger **ret, struct writ_err *err);
+
+/**
+ * Drops what the ledger keeps for its start (manifest.h), when a start says that it does not hold:
+ * the next one reads the records instead, and makes it again.
+ *
+ * The file is locked for it. Blocks. WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE, WRIT_E_BUSY,
+ * WRIT_E_IO and WRIT_E_NOMEM as writ_ledger_open.
+ */
+WRIT_RESULT writ_ledger_rebuild(const char *path, struct writ_err *err);
 
 /** Writes what was submitted, stops the writer and closes. Seals that still wait for calls in
  * flight are not written: their entries end with WRIT_E_BUSY. NULL is fine. No other thread may

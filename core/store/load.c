@@ -1,30 +1,36 @@
 /* Makes the memory of the writer out of the disk: open boundaries, claims, calls in flight,
  * budgets.
  *
- * Records are read from the first one that still matters: the oldest of an open boundary, or of
- * the time for which claims are kept, and the one before it, which shows that it is the first. What
- * is read was written by this program, but the file may have been in other hands since: a record
- * counts for what its signed body says (reread.h), and whatever does not fit stops the start. */
+ * With a manifest (manifest.h) records are read from the last one that it is over. Without, from
+ * the first one that still matters: the oldest of an open boundary, or of the time for which claims
+ * are kept, and the one before it, which shows that it is the first. What is read was written by
+ * this program, but the file may have been in other hands since: a record counts for what its
+ * signed body says (reread.h), and whatever does not fit stops the start. */
 #include "store/load.h"
 
 #include "store/charges.h"
 #include "store/ending.h"
 #include "store/facts.h"
+#include "store/image.h"
 #include "store/keeping.h"
 #include "store/reread.h"
 #include "store/resuming.h"
 #include "store/reviews.h"
+#include "store/vouch.h"
 
 struct loading {
     struct writ_ledger *ledger;
     struct writ_boundary *past; /* stands for every boundary that is sealed */
     uint64_t first_leaf;
+    uint64_t manifest_leaf; /* what the manifest is over; 0: there is none */
+    struct writ_buf image;
     int64_t since_us; /* records before are of no interest by their time */
     int64_t wall_us, mono_us;
     struct writ_err *err;
 };
 
-#define US_PER_S INT64_C(1000000)
+#define US_PER_S       INT64_C(1000000)
+#define REVIEWED_ARENA (8 << 20) /* memory to look at the decision of a review */
 
 /* calls without an outcome while reading: also those whose outcome comes later in the log */
 #define IN_FLIGHT_FACTOR 4
@@ -72,7 +78,7 @@ load_boundary(struct loading *l)
         &ledger->boundaries, boundary, (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARIES_OPEN, 0));
     boundary->first_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARIES_OPEN, 3);
     boundary->active_us = l->mono_us;
-    if (boundary->first_leaf < l->first_leaf) {
+    if (l->manifest_leaf == 0 && boundary->first_leaf < l->first_leaf) {
         l->first_leaf = boundary->first_leaf;
         l->since_us = INT64_MAX; /* it is the first one for another reason than its time */
     }
@@ -361,7 +367,7 @@ make_room(struct loading *l, struct writ_reread *records)
     }
     writ_reread_rest(records);
     writ_once_sweep(ledger);
-    WRIT_TRY(writ_once_work(ledger, SIZE_MAX, l->err));
+    WRIT_TRY(writ_manifest_work(ledger, SIZE_MAX, l->err));
     /* no reader needs what is in the write-ahead log: it is folded in and begun anew */
     (void)sqlite3_wal_checkpoint_v2(ledger->disk.db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return WRIT_DONE;
@@ -438,14 +444,47 @@ load_waits(struct loading *l)
     return result;
 }
 
-/* The row of a review's decision: where its records stand. */
+/* The decision of a review stands where its columns say, also when it was not read again. */
 static WRIT_RESULT
-load_review(struct loading *l)
+check_reviewed(struct loading *l, const struct writ_row *row, const struct writ_boundary *boundary)
 {
     struct writ_disk *disk = &l->ledger->disk;
-    struct writ_view id = writ_disk_bytes(disk, WRIT_SQL_REVIEWS, 0);
-    uint64_t leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEWS, 1);
-    struct writ_view name = writ_disk_bytes(disk, WRIT_SQL_REVIEWS, 2);
+    writ_auto_arena arena = writ_arena_new(REVIEWED_ARENA);
+    struct writ_said said = {0};
+    struct writ_view body = {NULL, 0};
+    bool found = false;
+    writ_result result;
+
+    if (row->leaf >= l->ledger->vouched) {
+        return WRIT_DONE;
+    }
+    if (arena == NULL) {
+        WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    result = writ_disk_query(disk, WRIT_SQL_BODY_AT, &found, l->err, "u", row->leaf);
+    if (writ_is_ok(result) && found) {
+        body = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_BODY_AT, 0), arena);
+    }
+    writ_disk_end(disk, WRIT_SQL_BODY_AT);
+    WRIT_TRY(result);
+    WRIT_TRY(writ_vouch(l->ledger, row->leaf, body, l->err));
+    WRIT_TRY(writ_said_read(body, arena, &said, l->err));
+    if (!writ_said_same(&said, row) ||
+        (boundary != NULL && (!writ_view_equal(boundary->tenant, said.tenant) ||
+                                 !writ_view_equal(boundary->name, said.boundary_id)))) {
+        CONTRADICTS(l,
+            "the columns beside record %llu say something else than the record: see `writ ledger "
+            "verify`",
+            (unsigned long long)row->leaf);
+    }
+    return WRIT_DONE;
+}
+
+/* The row of a review's decision: where its records stand. */
+static WRIT_RESULT
+find_reviewed(struct loading *l, uint64_t leaf, struct writ_row *ret, struct writ_boundary **ret_in)
+{
+    struct writ_disk *disk = &l->ledger->disk;
     struct writ_row decision = {0};
     bool row = false;
     writ_result result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, &row, l->err, "u", leaf);
@@ -453,13 +492,31 @@ load_review(struct loading *l)
     if (writ_is_ok(result) && row) {
         result = writ_disk_row(disk->statements[WRIT_SQL_RECORD_AT], &decision, l->err);
     }
+    if (writ_is_ok(result) && decision.kind == WRIT_ROW_DECISION) {
+        *ret_in = writ_boundaries_at(&l->ledger->boundaries, decision.boundary);
+        result = check_reviewed(l, &decision, *ret_in);
+    }
+    *ret = decision;
     writ_disk_end(disk, WRIT_SQL_RECORD_AT);
-    WRIT_TRY(result);
+    return result;
+}
+
+static WRIT_RESULT
+load_review(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    struct writ_view id = writ_disk_bytes(disk, WRIT_SQL_REVIEWS, 0);
+    uint64_t leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEWS, 1);
+    struct writ_view name = writ_disk_bytes(disk, WRIT_SQL_REVIEWS, 2);
+    struct writ_boundary *boundary = NULL;
+    struct writ_row decision;
+
+    WRIT_TRY(find_reviewed(l, leaf, &decision, &boundary));
     if (decision.kind != WRIT_ROW_DECISION || name.len != WRIT_TAG_BYTES) {
         CONTRADICTS(l, "record %llu cannot be under review", (unsigned long long)leaf);
     }
-    return writ_reviews_load(l->ledger, id, writ_tag_read((const uint8_t *)name.ptr), leaf,
-        writ_boundaries_at(&l->ledger->boundaries, decision.boundary), &decision, l->err);
+    return writ_reviews_load(
+        l->ledger, id, writ_tag_read((const uint8_t *)name.ptr), leaf, boundary, &decision, l->err);
 }
 
 static WRIT_RESULT
@@ -502,20 +559,58 @@ interrupt_all(struct loading *l)
     return WRIT_DONE;
 }
 
+/* Where reading begins. */
+static WRIT_RESULT
+find_first(struct loading *l)
+{
+    if (l->manifest_leaf > 0) {
+        l->first_leaf = l->manifest_leaf;
+        l->since_us = INT64_MAX;
+        return WRIT_DONE;
+    }
+    /* not from the clock, which may be ahead and go back: every later call is after the last record
+     */
+    l->since_us = l->ledger->last_us - l->ledger->claims_kept_us;
+    return writ_disk_since(
+        &l->ledger->disk, l->ledger->next_leaf, l->since_us, &l->first_leaf, l->err);
+}
+
+static WRIT_RESULT
+take_image(struct loading *l)
+{
+    struct writ_err why = {0};
+    writ_result result;
+
+    if (l->manifest_leaf == 0) {
+        return WRIT_DONE;
+    }
+    result = writ_image_take(l->ledger, writ_buf_view(&l->image), l->manifest_leaf, l->past, &why);
+    writ_buf_wipe(&l->image);
+    if (result.code == WRIT_E_MISMATCH) {
+        CONTRADICTS(l,
+            "what the ledger keeps for its start (table `segment`) does not fit: "
+            "%s" WRIT_MANIFEST_HINT,
+            why.text);
+    }
+    if (!writ_is_ok(result) && l->err != NULL) {
+        *l->err = why;
+    }
+    return result;
+}
+
 static WRIT_RESULT
 load(struct loading *l)
 {
     const struct writ_ledger_options *options = &l->ledger->options;
 
-    WRIT_TRY(writ_once_begin(l->ledger, l->err));
     WRIT_TRY(load_head(l));
     WRIT_TRY(writ_facts_load(l->ledger, l->err));
-    /* not from the clock, which may be ahead and go back: every later call is after the last record
-     */
-    l->since_us = l->ledger->last_us - l->ledger->claims_kept_us;
-    WRIT_TRY(writ_disk_since(
-        &l->ledger->disk, l->ledger->next_leaf, l->since_us, &l->first_leaf, l->err));
+    WRIT_TRY(writ_manifest_load(l->ledger, &l->manifest_leaf, &l->image, l->err));
+    WRIT_TRY(find_first(l));
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */
+    WRIT_TRY(take_image(l));
+    WRIT_TRY(writ_once_begin(l->ledger, l->err));
+    l->ledger->vouched = l->first_leaf > 0 ? l->first_leaf - 1 : 0;
     if (options->resume) {
         WRIT_TRY(writ_resuming_forget_sessions(l->ledger, l->err));
     }
@@ -527,6 +622,7 @@ load(struct loading *l)
     if (l->ledger->next_leaf > 0) {
         l->ledger->reviews.changed = l->ledger->reviews.forgotten = l->ledger->next_leaf - 1;
     }
+    WRIT_TRY(writ_charges_go_on(l->ledger, l->manifest_leaf, l->err));
     WRIT_TRY(writ_charges_know(l->ledger, options->budget_window_us, l->err));
     return interrupt_all(l);
 }
@@ -560,6 +656,8 @@ writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
             *err = ledger->why;
         }
     }
+    ledger->loaded = writ_is_ok(result);
+    writ_buf_wipe(&l.image);
     writ_free(l.past);
     return result;
 }

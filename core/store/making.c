@@ -7,6 +7,12 @@
 
 #include "store/store.h"
 
+#include <stdlib.h>
+
+#define BLOCKS_OF_PIECE                                                                            \
+    (WRIT_SEGMENT_PIECE / WRIT_SEGMENT_BLOCK) /* they cost the same to write                       \
+                                               */
+
 void
 writ_making_wipe(struct writ_making *build)
 {
@@ -33,13 +39,30 @@ writ_making_begin(struct writ_making *build, uint64_t id, size_t entries_max)
             build->bytes = NULL;
         }
     }
-    if (build->made == NULL || build->bytes == NULL) {
+    if (build->made == NULL || build->bytes == NULL ||
+        !writ_is_ok(writ_digest_stream_init(&build->memory, NULL))) {
         writ_segment_free(build->made);
         writ_making_wipe(build);
         return false;
     }
     build->made->id = id;
+    build->made->id_end = id + 1;
     return true;
+}
+
+/* Entries of memory are sorted a part at a time. False: all are. */
+static bool
+sort_next(struct writ_making *build)
+{
+    while (build->sorted < build->sources_n) {
+        struct writ_making_source *source = &build->sources[build->sorted++];
+
+        if (source->segment == NULL) {
+            qsort(source->entries, source->n, WRIT_SEGMENT_ENTRY, writ_segment_order);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The next block of a source. */
@@ -120,6 +143,9 @@ writ_making_blocks(
 {
     const uint8_t *entry;
 
+    if (sort_next(build)) {
+        return WRIT_DONE;
+    }
     while (!build->ended && build->ready < most) {
         WRIT_TRY(next_entry(ledger, build, &entry, err));
         if (entry == NULL) {
@@ -128,6 +154,12 @@ writ_making_blocks(
         } else {
             WRIT_TRY(take_entry(ledger, build, entry, err));
         }
+    }
+    if (build->ended) {
+        size_t left = writ_segment_pieces(build->made) - build->pieces;
+        size_t suits = 1 + most / BLOCKS_OF_PIECE;
+
+        build->pieces_ready = left < suits ? left : suits;
     }
     return WRIT_DONE;
 }

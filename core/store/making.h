@@ -11,7 +11,7 @@
 
 struct writ_ledger;
 
-/** Entries in their order: of a segment, block by block, or of memory. */
+/** Entries: of a segment, block by block in their order, or of memory, which are sorted first. */
 struct writ_making_source {
     struct writ_segment *segment; /* NULL: `entries` are all */
     uint8_t *entries;
@@ -23,20 +23,22 @@ struct writ_making_source {
 struct writ_making {
     struct writ_segment *made; /* NULL: none */
     struct writ_making_source sources[WRIT_MAKING_MERGE];
-    size_t sources_n;
+    size_t sources_n, sorted;
     size_t holds;                     /* of the first claims in memory, which it takes over */
     uint8_t *bytes;                   /* blocks that are not on disk yet */
     size_t first;                     /* the number of the first of them */
     size_t ready, tail;               /* blocks; entries of the one behind them */
     uint8_t last[WRIT_SEGMENT_ENTRY]; /* the entry before the next one */
     bool ended;
+    size_t pieces, pieces_ready; /* of what memory has of it: on disk; to be written next */
+    struct writ_digest_stream memory, memory_next; /* their digest */
 };
 
 /** Begins to make one of the sources, which have `entries_max` entries at most. False on no memory:
  * it is zeroed then. */
 bool writ_making_begin(struct writ_making *build, uint64_t id, size_t entries_max);
-/** Makes blocks until there are so many, WRIT_MAKING_SLICE at most. WRIT_E_IO, WRIT_E_BUSY,
- * WRIT_E_NOMEM, WRIT_E_CRYPTO: it cannot go on. */
+/** Makes blocks until there are so many, WRIT_MAKING_SLICE at most, and then pieces; or sorts a
+ * part of the entries. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO: it cannot go on. */
 WRIT_RESULT writ_making_blocks(
     struct writ_ledger *ledger, struct writ_making *build, size_t most, struct writ_err *err);
 /** Frees all but the segment, and zeroes it. */

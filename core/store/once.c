@@ -1,17 +1,18 @@
 /* 1. A claim is in memory until the segment that has it is on the disk, whole.
  * 2. A segment is in the list until the one that it was merged into is on the disk, whole; its
- *    blocks are deleted after that.
+ *    rows are deleted after that, and not as long as the manifest on the disk, or the one that is
+ *    being written, names it.
  * 3. A claim is left out, or freed, only when its time has passed by `last_us`, which every later
  *    call comes after. The clock may show a time for a while and then go back. */
 #include "store/once.h"
 
 #include "store/group.h"
 
-#include <stdlib.h>
-
-#define BLOCK_BITS   24  /* of a row's number: the block's; the rest is the segment's */
-#define DELETE_SLICE 256 /* blocks deleted by one transaction */
-#define SLICE_LEAST  8   /* blocks of a build for a group, and one more for so many records */
+#define BLOCK_BITS   24 /* of a row's number: the block's; the rest is the segment's */
+#define PIECES       (UINT64_C(1) << 23) /* number of the first piece, behind those of blocks */
+#define ID_MOST      (UINT64_C(1) << 38) /* of a segment */
+#define DELETE_SLICE 256                 /* rows deleted by one transaction */
+#define SLICE_LEAST  8 /* blocks of a build for a group, and one more for so many records */
 #define SLICE_PER    4
 #define DUE_PARTS    8 /* of that time: between looks at claims that an open boundary keeps */
 #define SPAN_PARTS   4 /* a merge spans at most this part of the time for which claims are kept */
@@ -120,6 +121,7 @@ put_gone(struct writ_once *once, struct writ_segment *segment)
 {
     struct writ_segment **end = &once->gone;
 
+    writ_segment_shed(segment);
     while (*end != NULL) {
         end = &(*end)->next;
     }
@@ -137,30 +139,48 @@ give_up(struct writ_ledger *ledger, struct writ_making *build)
     writ_making_wipe(build);
 }
 
-/* The entries of the first claims in memory that stand. */
+/* The entries of so many claims from `hold` on, those that stand. */
+static bool
+take_part(const struct writ_ledger *ledger, const struct writ_hold **hold, size_t holds,
+    struct writ_making_source *ret)
+{
+    uint8_t *entries = writ_alloc(2 * holds * WRIT_SEGMENT_ENTRY);
+
+    if (entries == NULL) {
+        return false;
+    }
+    *ret = (struct writ_making_source){.entries = entries};
+    for (size_t i = 0; i < holds; i++, *hold = (*hold)->next) {
+        if (writ_once_stands(ledger, &(*hold)->held, ledger->last_us)) { /* keeps (3) */
+            writ_segment_put(WRIT_SEGMENT_KEY, (*hold)->by_key.tag, &(*hold)->held,
+                entries + ret->n++ * WRIT_SEGMENT_ENTRY);
+            writ_segment_put(WRIT_SEGMENT_INTENT, (*hold)->by_intent.tag, &(*hold)->held,
+                entries + ret->n++ * WRIT_SEGMENT_ENTRY);
+        }
+    }
+    return true;
+}
+
+/* Takes the first claims in memory, in parts that are sorted one by one. */
 static void
 begin_flush(struct writ_ledger *ledger, size_t holds)
 {
     struct writ_making *build = &ledger->once.flush;
-    uint8_t *entries = writ_alloc(2 * holds * WRIT_SEGMENT_ENTRY);
     const struct writ_hold *hold = ledger->claims.first;
-    size_t n = 0;
+    size_t part = (holds + WRIT_MAKING_MERGE - 1) / WRIT_MAKING_MERGE, entries = 0;
 
-    if (entries == NULL) {
-        return; /* tried again in the next turn */
-    }
-    for (size_t i = 0; i < holds; i++, hold = hold->next) {
-        if (writ_once_stands(ledger, &hold->held, ledger->last_us)) { /* keeps (3) */
-            writ_segment_put(WRIT_SEGMENT_KEY, hold->by_key.tag, &hold->held,
-                entries + n++ * WRIT_SEGMENT_ENTRY);
-            writ_segment_put(WRIT_SEGMENT_INTENT, hold->by_intent.tag, &hold->held,
-                entries + n++ * WRIT_SEGMENT_ENTRY);
+    for (size_t left = holds; left > 0; left -= part < left ? part : left) {
+        struct writ_making_source *source = &build->sources[build->sources_n];
+
+        if (!take_part(ledger, &hold, part < left ? part : left, source)) {
+            writ_making_wipe(build);
+            return; /* tried again in the next turn */
         }
+        build->sources_n++;
+        entries += source->n;
     }
-    qsort(entries, n, WRIT_SEGMENT_ENTRY, writ_segment_order);
-    *build = (struct writ_making){
-        .sources = {{.entries = entries, .n = n}}, .sources_n = 1, .holds = holds};
-    (void)writ_making_begin(build, ledger->once.next_id++, n);
+    build->holds = holds;
+    (void)writ_making_begin(build, ledger->once.next_id++, entries);
 }
 
 /* Begins to make one of `n` segments in the list, from `first` on. */
@@ -270,6 +290,30 @@ advance(struct writ_ledger *ledger, struct writ_making *build, size_t most)
     }
 }
 
+/* Keeps (2). */
+static bool
+is_named(const struct writ_ledger *ledger, const struct writ_segment *segment)
+{
+    return segment->named != 0 && segment->named >= ledger->manifest.number;
+}
+
+static struct writ_segment *
+droppable(const struct writ_ledger *ledger)
+{
+    struct writ_segment *segment = ledger->once.gone;
+
+    while (segment != NULL && is_named(ledger, segment)) {
+        segment = segment->next;
+    }
+    return segment;
+}
+
+bool
+writ_once_is_held_up(const struct writ_ledger *ledger)
+{
+    return ledger->once.gone != NULL && droppable(ledger) == NULL;
+}
+
 bool
 writ_once_turn(struct writ_ledger *ledger, size_t records)
 {
@@ -280,13 +324,30 @@ writ_once_turn(struct writ_ledger *ledger, size_t records)
     most = most < WRIT_MAKING_SLICE ? most : WRIT_MAKING_SLICE;
     advance(ledger, &once->flush, most);
     advance(ledger, &once->merge, most);
-    return once->flush.made != NULL || once->merge.made != NULL || once->gone != NULL;
+    return once->flush.made != NULL || once->merge.made != NULL || droppable(ledger) != NULL;
 }
 
 /* ---- on disk ---- */
 
 static WRIT_RESULT
-write_build(struct writ_ledger *ledger, const struct writ_making *build, struct writ_err *err)
+write_pieces(struct writ_ledger *ledger, struct writ_making *build, struct writ_err *err)
+{
+    uint8_t bytes[WRIT_SEGMENT_PIECE];
+
+    build->memory_next = build->memory;
+    for (size_t i = 0; i < build->pieces_ready; i++) {
+        size_t piece = build->pieces + i;
+        struct writ_view view = writ_view(bytes, writ_segment_put_piece(build->made, piece, bytes));
+
+        WRIT_TRY(writ_digest_stream_add(&build->memory_next, view, err));
+        WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub",
+            row_of(build->made, PIECES + piece), view));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+write_build(struct writ_ledger *ledger, struct writ_making *build, struct writ_err *err)
 {
     for (size_t i = 0; i < build->ready; i++) {
         size_t block = build->first + i;
@@ -297,7 +358,7 @@ write_build(struct writ_ledger *ledger, const struct writ_making *build, struct 
             row_of(build->made, block),
             writ_view(build->bytes + i * WRIT_SEGMENT_BLOCK, n * WRIT_SEGMENT_ENTRY)));
     }
-    return WRIT_DONE;
+    return write_pieces(ledger, build, err);
 }
 
 WRIT_RESULT
@@ -307,13 +368,12 @@ writ_once_write(struct writ_ledger *ledger, struct writ_err *err)
 
     WRIT_TRY(write_build(ledger, &once->flush, err));
     WRIT_TRY(write_build(ledger, &once->merge, err));
-    once->deleting = once->deleted;
-    if (once->gone != NULL) {
-        size_t end = once->deleted + DELETE_SLICE;
-
-        once->deleting = end < once->gone->blocks_n ? end : once->gone->blocks_n;
-        WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uu",
-            row_of(once->gone, once->deleted), row_of(once->gone, once->deleting)));
+    once->dropping = droppable(ledger);
+    if (once->dropping != NULL) {
+        WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uuu",
+            once->dropping->id << BLOCK_BITS, once->dropping->id_end << BLOCK_BITS,
+            (uint64_t)DELETE_SLICE));
+        once->dropped = sqlite3_changes(ledger->disk.db) < DELETE_SLICE;
     }
     return WRIT_DONE;
 }
@@ -339,6 +399,7 @@ complete(struct writ_ledger *ledger, struct writ_making *build)
     struct writ_once *once = &ledger->once;
     struct writ_segment *made = WRIT_TAKE(build->made);
 
+    (void)writ_digest_stream_end(&build->memory, &made->memory, NULL).code; /* it was begun */
     if (made->due_us <= ledger->last_us) { /* kept for the sake of open boundaries: looked at from
                                      time to time */
         made->due_us = ledger->last_us + ledger->claims_kept_us / DUE_PARTS + 1;
@@ -364,46 +425,37 @@ build_written(struct writ_ledger *ledger, struct writ_making *build)
 {
     build->first += build->ready;
     build->ready = 0;
-    if (build->made != NULL && build->ended) {
+    build->pieces += build->pieces_ready;
+    build->pieces_ready = 0;
+    build->memory = build->memory_next;
+    if (build->made != NULL && build->ended && build->pieces == writ_segment_pieces(build->made)) {
         complete(ledger, build);
     }
+}
+
+static void
+end_dropping(struct writ_once *once)
+{
+    struct writ_segment **at = &once->gone;
+
+    while (*at != once->dropping) {
+        at = &(*at)->next;
+    }
+    *at = once->dropping->next;
+    writ_segment_free(once->dropping);
 }
 
 void
 writ_once_written(struct writ_ledger *ledger)
 {
     struct writ_once *once = &ledger->once;
-    struct writ_segment *gone = once->gone;
 
-    once->deleted = once->deleting;
-    if (gone != NULL && once->deleted == gone->blocks_n) {
-        once->gone = gone->next;
-        once->deleted = once->deleting = 0;
-        writ_segment_free(gone);
+    if (once->dropping != NULL && once->dropped) {
+        end_dropping(once);
     }
+    once->dropping = NULL;
     build_written(ledger, &once->flush);
     build_written(ledger, &once->merge);
-}
-
-WRIT_RESULT
-writ_once_work(struct writ_ledger *ledger, size_t slices, struct writ_err *err)
-{
-    struct writ_disk *disk = &ledger->disk;
-
-    for (size_t i = 0; i < slices && writ_once_turn(ledger, WRIT_MAKING_SLICE * SLICE_PER); i++) {
-        writ_result result;
-
-        WRIT_TRY(writ_file_same(&ledger->file, err));
-        WRIT_TRY(writ_disk_begin(disk, err));
-        result = writ_once_write(ledger, err);
-        if (!writ_is_ok(result)) {
-            writ_disk_rollback(disk);
-            return result;
-        }
-        WRIT_TRY(writ_disk_commit(disk, err));
-        writ_once_written(ledger);
-    }
-    return WRIT_DONE;
 }
 
 /* ---- in memory ---- */
@@ -423,18 +475,126 @@ writ_once_sweep(struct writ_ledger *ledger)
     }
 }
 
+/* ---- at the start ---- */
+
+static WRIT_RESULT
+read_piece(struct writ_ledger *ledger, struct writ_segment *segment, size_t piece,
+    struct writ_digest_stream *memory, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false, taken = false;
+    writ_result result = writ_disk_query(
+        disk, WRIT_SQL_SEGMENT_BLOCK, &row, err, "u", row_of(segment, PIECES + piece));
+
+    if (writ_is_ok(result) && row) {
+        struct writ_view bytes = writ_disk_bytes(disk, WRIT_SQL_SEGMENT_BLOCK, 0);
+
+        result = writ_digest_stream_add(memory, bytes, err);
+        taken = writ_segment_take_piece(segment, piece, bytes);
+    }
+    writ_disk_end(disk, WRIT_SQL_SEGMENT_BLOCK);
+    WRIT_TRY(result);
+    if (!taken) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a part of segment %llu is missing",
+            (unsigned long long)segment->id);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_pieces(struct writ_ledger *ledger, struct writ_segment *segment, struct writ_err *err)
+{
+    struct writ_digest_stream memory;
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_stream_init(&memory, err));
+    for (size_t i = 0; i < writ_segment_pieces(segment); i++) {
+        WRIT_TRY(read_piece(ledger, segment, i, &memory, err));
+    }
+    WRIT_TRY(writ_digest_stream_end(&memory, &digest, err));
+    if (!writ_digest_equal(&digest, &segment->memory)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "segment %llu is not as it was written",
+            (unsigned long long)segment->id);
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_once_restore(struct writ_ledger *ledger, struct writ_segment *segment, struct writ_err *err)
+{
+    writ_result result = read_pieces(ledger, segment, err);
+
+    if (!writ_is_ok(result)) {
+        writ_segment_free(segment);
+        return result;
+    }
+    segment->id_end = segment->id + 1;
+    put_in(&ledger->once, segment, NULL);
+    if (segment->id >= ledger->once.next_id) {
+        ledger->once.next_id = segment->id + 1;
+    }
+    return WRIT_DONE;
+}
+
+/* The first restored segment whose number is at least that. */
+static uint64_t
+next_restored(const struct writ_once *once, uint64_t id)
+{
+    uint64_t least = ID_MOST;
+
+    for (const struct writ_segment *at = once->list; at != NULL; at = at->next) {
+        least = at->id >= id && at->id < least ? at->id : least;
+    }
+    return least;
+}
+
+/* The rows of segments from `id` up to `id_end` are to be deleted. */
+static WRIT_RESULT
+drop_between(struct writ_once *once, uint64_t id, uint64_t id_end, struct writ_err *err)
+{
+    struct writ_segment *rows = id < id_end ? writ_alloc(sizeof *rows) : NULL;
+
+    if (rows == NULL && id < id_end) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the segments of the ledger");
+    }
+    if (rows != NULL) {
+        rows->id = id;
+        rows->id_end = id_end;
+        put_gone(once, rows);
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_once_begin(struct writ_ledger *ledger, struct writ_err *err)
 {
-    writ_result result;
+    struct writ_once *once = &ledger->once;
+    struct writ_disk *disk = &ledger->disk;
+    int64_t first = 0, last = 0;
+    bool row = false;
 
-    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
-    result = writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "ui", UINT64_C(0), INT64_MAX);
-    if (!writ_is_ok(result)) {
-        writ_disk_rollback(&ledger->disk);
-        return result;
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_SEGMENT_ENDS, &row, err, ""));
+    if (row) {
+        first = writ_disk_int(disk, WRIT_SQL_SEGMENT_ENDS, 0);
+        last = writ_disk_int(disk, WRIT_SQL_SEGMENT_ENDS, 1);
     }
-    return writ_disk_commit(&ledger->disk, err);
+    writ_disk_end(disk, WRIT_SQL_SEGMENT_ENDS);
+    if (first < 0 || (uint64_t)last >> BLOCK_BITS >= ID_MOST) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "the table `segment` has rows that no ledger writes" WRIT_MANIFEST_HINT);
+    }
+    once->next_id = once->next_id > 0 ? once->next_id : 1;
+    if (once->next_id <= (uint64_t)last >> BLOCK_BITS) {
+        once->next_id = ((uint64_t)last >> BLOCK_BITS) + 1;
+    }
+    for (uint64_t id = 1; id < once->next_id;) {
+        uint64_t named = next_restored(once, id);
+
+        named = named < once->next_id ? named : once->next_id;
+        WRIT_TRY(drop_between(once, id, named, err));
+        id = named + 1;
+    }
+    return WRIT_DONE;
 }
 
 static void

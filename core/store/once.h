@@ -4,9 +4,10 @@
  * Claims of calls that have their outcome are written as a segment when enough of them wait;
  * segments are merged by their size, and dropped when nothing in them stands any more. All of it
  * happens in slices that the writer adds to its transactions: memory has the calls in flight, a
- * few thousand claims, and some bytes for each of the others. A segment is begun anew when the
- * ledger opens, out of the signed records, and each block is compared with its digest when it is
- * read: what was changed on the disk poisons the ledger, and frees no key.
+ * few thousand claims, and some bytes for each of the others. Segments outlive the process when the
+ * signed manifest names them (manifest.h), and are made from the signed records when there is none.
+ * Each block is compared with its digest when it is read: what was changed on the disk poisons the
+ * ledger, and frees no key.
  *
  * One thread, the writer's; the disk is the ledger's. */
 #ifndef WRIT_STORE_ONCE_H
@@ -16,8 +17,9 @@
 
 struct writ_once {
     struct writ_segment *list;       /* from the oldest */
-    struct writ_segment *gone;       /* whose blocks are to be deleted */
-    size_t deleted, deleting;        /* blocks of the first of them: are, and will be */
+    struct writ_segment *gone;       /* whose rows are to be deleted */
+    struct writ_segment *dropping;   /* the one of them of which the transaction deletes rows */
+    bool dropped;                    /* and there are no more of it */
     struct writ_making flush, merge; /* a merge may take long: memory does not wait for it */
     uint64_t next_id;
     size_t entries; /* of all segments */
@@ -57,11 +59,17 @@ bool writ_once_turn(struct writ_ledger *ledger, size_t records);
 WRIT_RESULT writ_once_write(struct writ_ledger *ledger, struct writ_err *err);
 /** The transaction is on disk. (When it is not, the slice is written with the next one.) */
 void writ_once_written(struct writ_ledger *ledger);
-/** All that there is to do, in transactions of its own, at most `slices` of them. */
-WRIT_RESULT writ_once_work(struct writ_ledger *ledger, size_t slices, struct writ_err *err);
 /** Frees claims in memory whose time has passed. */
 void writ_once_sweep(struct writ_ledger *ledger);
-/** Empties the table, before the records are read again. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+/** Whether rows are left that can be deleted when a new manifest is on disk. */
+bool writ_once_is_held_up(const struct writ_ledger *ledger);
+/** Puts a segment that the manifest names at the end of the list, and reads its pieces, as
+ * `segment->memory` has their digest. Taken; freed on failure. WRIT_E_MISMATCH, WRIT_E_IO,
+ * WRIT_E_BUSY, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_once_restore(
+    struct writ_ledger *ledger, struct writ_segment *segment, struct writ_err *err);
+/** Begins, with the segments that were restored: the rows of all others are to be deleted.
+ * WRIT_E_MISMATCH: there are rows that no ledger writes; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_once_begin(struct writ_ledger *ledger, struct writ_err *err);
 
 #endif

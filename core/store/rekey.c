@@ -90,6 +90,9 @@ take(struct rekeying *r, const struct writ_keyring *ring)
     WRIT_TRY(writ_heads_open(r->ledger->disk.db, &r->heads, r->err));
     WRIT_TRY(writ_heads_trust(r->ledger->disk.db, ring, &r->trust, r->err));
     WRIT_TRY(check_opened(r, &is_believed));
+    if (is_believed) {
+        WRIT_TRY(writ_manifest_holds(r->ledger, &r->trust, &is_believed, r->err));
+    }
     if (!is_believed) {
         WRIT_FAIL(r->err, WRIT_E_MISMATCH,
             "the key of the ledger was revoked for a time before this gateway began: what it found "
@@ -149,6 +152,7 @@ writ_rekey_turn(struct writ_ledger *ledger)
     }
     writ_heads_trust_wipe(&ledger->trust);
     ledger->trust = r.trust;
+    ledger->manifest.stale = true;
     writ_scrub_rekey(ledger->scrub, keys->ring);
     keys->next = ledger->keys;
     ledger->keys = keys;

@@ -3,6 +3,7 @@
 #include "evidence/extension.h"
 #include "store/body.h"
 #include "store/group.h"
+#include "store/vouch.h"
 
 /* ---- writing ---- */
 
@@ -89,12 +90,14 @@ read_outcome(struct writ_ledger *ledger, struct writ_view decision_id, struct wr
     struct writ_disk *disk = &ledger->disk;
     const struct writ_json *value = NULL;
     struct writ_view body = {NULL, 0};
+    uint64_t leaf = 0;
     bool row = false;
     writ_result result =
         writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", decision_id);
 
     while (writ_is_ok(result) && row) {
         if (writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_OUTCOME) {
+            leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
             body = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), arena);
             result = body.ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
             break;
@@ -106,8 +109,12 @@ read_outcome(struct writ_ledger *ledger, struct writ_view decision_id, struct wr
     if (body.ptr == NULL) {
         return (writ_result){WRIT_E_MISMATCH};
     }
+    WRIT_TRY(writ_vouch(ledger, leaf, body, err));
     WRIT_TRY(writ_body_json(body, arena, &value, err));
-    return writ_outcome_read(value, arena, ret, err);
+    WRIT_TRY(writ_outcome_read(value, arena, ret, err));
+    return writ_view_equal(writ_member_view(&ret->decision_id), decision_id)
+               ? WRIT_DONE
+               : (writ_result){WRIT_E_MISMATCH};
 }
 
 static WRIT_RESULT

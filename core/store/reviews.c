@@ -5,6 +5,7 @@
 #include "store/ending.h"
 #include "store/group.h"
 #include "store/sealing.h"
+#include "store/vouch.h"
 
 /* ---- the table ---- */
 
@@ -667,10 +668,11 @@ read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", id));
     while (row) {
         if (writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_REVIEW) {
-            WRIT_TRY(
-                writ_reviews_hear(&review->story, writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2),
-                    review, review->arena, scratch, err));
+            struct writ_view body = writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2);
+
             review->changed = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
+            WRIT_TRY(writ_vouch(ledger, review->changed, body, err));
+            WRIT_TRY(writ_reviews_hear(&review->story, body, review, review->arena, scratch, err));
         }
         WRIT_TRY(writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err));
     }

@@ -6,6 +6,7 @@
 #include "store/sealing.h"
 
 #include "store/group.h"
+#include "store/vouch.h"
 
 #define SEAL_ARENA 4096 /* bytes to make one seal */
 
@@ -72,7 +73,8 @@ read_record(struct writ_ledger *ledger, uint64_t leaf, struct writ_arena *arena,
         *ret = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_BODY_AT, 0), arena);
     }
     writ_disk_end(disk, WRIT_SQL_BODY_AT);
-    return result;
+    WRIT_TRY(result);
+    return ret->ptr == NULL ? WRIT_DONE : writ_vouch(ledger, leaf, *ret, err);
 }
 
 /* What there is to say about a boundary that is not open: sealed long ago, or never there. */

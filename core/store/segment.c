@@ -22,6 +22,13 @@
 #define TAG_BIT_MASK (LINE_BITS - 1)
 #define TAG_BIT_LEN  9
 
+/* Pieces: first those of so many blocks each, of each block 8 bytes of its first tag and its
+ * digest; then those of so many lines of the filter. Words have their lowest byte first. */
+#define BLOCK_BYTES  (8 + WRIT_DIGEST_BYTES)
+#define LINE_BYTES   ((size_t)LINE_WORDS * 8)
+#define PIECE_BLOCKS (WRIT_SEGMENT_PIECE / BLOCK_BYTES)
+#define PIECE_LINES  (WRIT_SEGMENT_PIECE / LINE_BYTES)
+
 static void
 put_number(uint64_t number, size_t bytes, uint8_t *ret)
 {
@@ -83,8 +90,8 @@ writ_segment_same(const uint8_t a[WRIT_SEGMENT_ENTRY], const uint8_t b[WRIT_SEGM
     return writ_view_equal(writ_view(a, AT_LEAF), writ_view(b, AT_LEAF));
 }
 
-struct writ_segment *
-writ_segment_new(size_t entries_max)
+static struct writ_segment *
+allocate(size_t entries_max, size_t lines)
 {
     struct writ_segment *segment = writ_alloc(sizeof *segment);
 
@@ -92,16 +99,43 @@ writ_segment_new(size_t entries_max)
         return NULL;
     }
     segment->blocks_max = (entries_max + WRIT_SEGMENT_ENTRIES - 1) / WRIT_SEGMENT_ENTRIES;
-    segment->lines = entries_max * ENTRY_BITS / LINE_BITS + 1;
+    segment->lines = lines;
     segment->oldest_us = INT64_MAX;
     segment->newest_us = segment->due_us = INT64_MIN;
     segment->blocks = writ_alloc((segment->blocks_max + 1) * sizeof *segment->blocks);
-    segment->filter = writ_alloc(segment->lines * LINE_WORDS * sizeof *segment->filter);
+    segment->filter = writ_alloc(lines * LINE_BYTES);
     if (segment->blocks == NULL || segment->filter == NULL) {
         writ_segment_free(segment);
         return NULL;
     }
     return segment;
+}
+
+struct writ_segment *
+writ_segment_new(size_t entries_max)
+{
+    return allocate(entries_max, entries_max * ENTRY_BITS / LINE_BITS + 1);
+}
+
+struct writ_segment *
+writ_segment_restore(size_t entries, size_t lines)
+{
+    struct writ_segment *segment = entries == 0 || lines == 0 ? NULL : allocate(entries, lines);
+
+    if (segment != NULL) {
+        segment->entries = entries;
+        segment->blocks_n = segment->blocks_max;
+    }
+    return segment;
+}
+
+void
+writ_segment_shed(struct writ_segment *segment)
+{
+    writ_free(segment->blocks);
+    writ_free(segment->filter);
+    segment->blocks = NULL;
+    segment->filter = NULL;
 }
 
 void
@@ -167,6 +201,90 @@ writ_segment_add(
     segment->blocks_n++;
     return WRIT_DONE;
 }
+
+/* ---- what memory has of it, on the disk ---- */
+
+static size_t
+pieces_of(size_t things, size_t of_one)
+{
+    return (things + of_one - 1) / of_one;
+}
+
+size_t
+writ_segment_pieces(const struct writ_segment *segment)
+{
+    return segment->blocks_n == 0 ? 0
+                                  : pieces_of(segment->blocks_n, PIECE_BLOCKS) +
+                                        pieces_of(segment->lines, PIECE_LINES);
+}
+
+/* What a piece has: of blocks, or else of lines, so many from `*ret_from` on. */
+static bool
+has_blocks(const struct writ_segment *segment, size_t piece, size_t *ret_from, size_t *ret_n)
+{
+    size_t of_blocks = pieces_of(segment->blocks_n, PIECE_BLOCKS);
+    bool blocks = piece < of_blocks;
+    size_t most = blocks ? PIECE_BLOCKS : PIECE_LINES, left;
+
+    *ret_from = (blocks ? piece : piece - of_blocks) * most;
+    left = (blocks ? segment->blocks_n : segment->lines) - *ret_from;
+    *ret_n = left < most ? left : most;
+    return blocks;
+}
+
+static void
+put_words(const uint64_t *words, size_t n, uint8_t *ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word = htole64(words[i]);
+
+        (void)writ_view_place(writ_view(&word, sizeof word), (char *)ret + i * sizeof word);
+    }
+}
+
+size_t
+writ_segment_put_piece(
+    const struct writ_segment *segment, size_t piece, uint8_t ret[WRIT_SEGMENT_PIECE])
+{
+    size_t from, n;
+
+    if (!has_blocks(segment, piece, &from, &n)) {
+        put_words(segment->filter + from * LINE_WORDS, n * LINE_WORDS, ret);
+        return n * LINE_BYTES;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_segment_block *block = &segment->blocks[from + i];
+
+        put_words(&block->first, 1, ret + i * BLOCK_BYTES);
+        (void)writ_view_place(
+            writ_view(block->digest.bytes, WRIT_DIGEST_BYTES), (char *)ret + i * BLOCK_BYTES + 8);
+    }
+    return n * BLOCK_BYTES;
+}
+
+bool
+writ_segment_take_piece(struct writ_segment *segment, size_t piece, struct writ_view bytes)
+{
+    size_t from, n;
+    bool blocks = has_blocks(segment, piece, &from, &n);
+
+    if (bytes.len != n * (blocks ? BLOCK_BYTES : LINE_BYTES)) {
+        return false;
+    }
+    for (size_t i = 0; blocks && i < n; i++) {
+        struct writ_segment_block *block = &segment->blocks[from + i];
+
+        block->first = writ_view_load64(bytes.ptr + i * BLOCK_BYTES);
+        (void)writ_view_place(writ_view_sub(bytes, i * BLOCK_BYTES + 8, WRIT_DIGEST_BYTES),
+            (char *)block->digest.bytes);
+    }
+    for (size_t i = 0; !blocks && i < n * LINE_WORDS; i++) {
+        segment->filter[from * LINE_WORDS + i] = writ_view_load64(bytes.ptr + i * 8);
+    }
+    return true;
+}
+
+/* ---- looking ---- */
 
 bool
 writ_segment_may_have(const struct writ_segment *segment, struct writ_tag tag)

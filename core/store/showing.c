@@ -8,6 +8,7 @@
 #include "evidence/review_record.h"
 #include "store/body.h"
 #include "store/group.h"
+#include "store/vouch.h"
 
 #define PARTS       5
 #define PARTS_LEAST 3
@@ -142,6 +143,7 @@ writ_showing_find(struct writ_ledger *ledger, struct writ_view id, bool lives,
         return WRIT_DONE;
     }
     WRIT_TRY(find_opening(&ledger->disk, id, arena, &leaf, &opening, err));
+    WRIT_TRY(writ_vouch(ledger, leaf, opening, err));
     result = writ_showing_check(opening, bytes, arena, err);
     if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_PARSE) {
         return writ_group_poison(

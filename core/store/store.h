@@ -18,6 +18,7 @@
 #include "store/fold.h"
 #include "store/heads.h"
 #include "store/ledger.h"
+#include "store/manifest.h"
 #include "store/once.h"
 #include "store/reviews.h"
 #include "store/scrub.h"
@@ -128,6 +129,9 @@ struct writ_ledger {
     int64_t claims_kept_us;   /* the longest claim that can still stand */
     struct writ_claims claims;
     struct writ_once once;
+    struct writ_manifest manifest;
+    uint64_t vouched; /* records from here on were read again, or written, by this process */
+    bool loaded;      /* its memory is made */
     struct writ_boundaries boundaries;
     struct writ_budgets budgets;
     int64_t charges_us;      /* windows up to this length are counted: charges.h */

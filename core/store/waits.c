@@ -3,6 +3,7 @@
 #include "store/body.h"
 #include "store/ending.h"
 #include "store/group.h"
+#include "store/vouch.h"
 
 /* ---- the table ---- */
 
@@ -339,7 +340,11 @@ read_decision(struct writ_ledger *ledger, struct writ_entry_call *c, struct writ
     if (body.ptr == NULL) {
         return (writ_result){WRIT_E_ABSENT};
     }
-    return writ_body_decision(body, arena, &c->decision, err);
+    WRIT_TRY(writ_vouch(ledger, c->leaf, body, err));
+    WRIT_TRY(writ_body_decision(body, arena, &c->decision, err));
+    return writ_view_equal(writ_member_view(&c->decision.decision_id), c->decision_id)
+               ? WRIT_DONE
+               : (writ_result){WRIT_E_ABSENT};
 }
 
 WRIT_RESULT

@@ -2,6 +2,7 @@
 
 #include "store/group.h"
 #include "store/showing.h"
+#include "store/vouch.h"
 
 /* ---- looking ---- */
 
@@ -30,6 +31,8 @@ read_records(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_r
         if (body.ptr == NULL) {
             return (writ_result){WRIT_E_NOMEM};
         }
+        WRIT_TRY(writ_vouch(
+            ledger, (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0), body, err));
         if (kind == WRIT_ROW_DECISION) {
             get->decision = body;
         } else if (kind == WRIT_ROW_REVIEW) {

@@ -159,6 +159,7 @@ one_group(struct writ_ledger *ledger, struct writ_entry *list)
     }
     if (writing) {
         (void)writ_once_turn(ledger, ledger->group.rows_n);
+        (void)writ_manifest_turn(ledger, ledger->group.rows_n);
         (void)writ_group_commit(ledger).code; /* the entries say it */
     } else {
         writ_group_abandon(ledger, WRIT_E_IO);
@@ -350,8 +351,9 @@ tick(struct writ_ledger *ledger, bool idle)
             writ_group_trouble(ledger, &err);
         }
     }
+    writ_manifest_keep(ledger, idle);
     if (idle && !ledger->refusing &&
-        !writ_is_ok(writ_once_work(ledger, WRIT_STORE_SEGMENTS, &err))) {
+        !writ_is_ok(writ_manifest_work(ledger, WRIT_STORE_SEGMENTS, &err))) {
         writ_group_trouble(ledger, &err);
     }
 }
@@ -415,5 +417,6 @@ writ_writer_run(void *arg)
         writ_writer_publish(ledger);
         tell_over(ledger);
     }
+    writ_manifest_close(ledger);
     return NULL;
 }

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
 import { SAMPLE } from '../support/ledger.mjs';
@@ -482,4 +483,24 @@ test('a call of tenant A is not a duplicate, a result or a session of tenant B',
   assert.equal(gw.boundary('same', 'b').decisions.length, 2);
   assert.ok(gw.boundary('same', 'b').whole);
   gw.verify();
+});
+
+// What a start believes in place of the records is signed. It can be dropped, and nothing is forgotten.
+test('a start that finds its manifest changed names the command that drops it', async (t) => {
+  const { up, gw } = await setUp(t);
+  const caller = new Caller(gw);
+  const call = () => caller.call('up__pay', { amount: 9 }, { key: 'k', boundary: 'run' });
+  const edit = (sql) => { const db = new DatabaseSync(gw.ledgerFile); db.exec(sql); db.close(); };
+  assert.equal((await call()).said, 'ran 1');
+  await gw.stop();
+  edit("UPDATE segment SET bytes = zeroblob(length(bytes)) WHERE id > 0");
+  await assert.rejects(gw.start(), /table `segment`.* is not as it was written: see `writ ledger rebuild`/);
+  assert.equal(writ(['ledger', 'rebuild', gw.ledgerFile]).code, 0);
+  await gw.start();
+  assert.match(writ(['ledger', 'rebuild', gw.ledgerFile]).err, /another process/);
+  assert.equal((await call()).reason, 'duplicate_outcome');
+  await gw.stop();
+  await gw.start(); // with the manifest that the stop wrote
+  assert.equal((await call()).reason, 'duplicate_outcome');
+  once(up, gw);
 });

@@ -87,6 +87,17 @@ writ_kit_close(struct writ_kit *kit)
 }
 
 void
+writ_kit_forget(struct writ_kit *kit)
+{
+    struct writ_err err = {0};
+    writ_result forgotten;
+
+    writ_kit_close(kit);
+    forgotten = writ_ledger_rebuild(kit->path, &err);
+    ck_assert_msg(writ_is_ok(forgotten), "forget: %s", err.text);
+}
+
+void
 writ_kit_wipe(struct writ_kit *kit)
 {
     static const char *const names[] = {"", "-wal", "-shm", "-lock"};

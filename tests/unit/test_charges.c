@@ -55,7 +55,8 @@ START_TEST(book_with_an_unknown_window_counts_first)
     kit.options.budget_window_us = 0;
     writ_kit_open(&kit);
     writ_kit_run(&kit, (spec){.argument = "1", .reservations = &budget, .reservations_n = 1});
-    reopen(&kit);
+    writ_kit_forget(&kit);
+    writ_kit_open(&kit);
     ck_assert_uint_eq(writ_kit_health(&kit).budgets, 0);
     writ_kit_run(&kit, (spec){.argument = "2", .reservations = &budget, .reservations_n = 1});
     writ_kit_refused(&kit, s, WRIT_REASON_BUDGET_EXCEEDED);
@@ -164,7 +165,7 @@ fill_long_ago(struct writ_kit *kit, const struct writ_reservation *budget)
     ck_assert_int_eq(writ_kit_seal(kit, "run", NULL), WRIT_OK);
     writ_kit_pass(kit, 48 * HOUR_US);
     writ_kit_run(kit, (spec){.boundary = "later", .reservations = budget, .reservations_n = 1});
-    writ_kit_close(kit);
+    writ_kit_forget(kit);
 }
 
 static struct writ_reservation

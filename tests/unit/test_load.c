@@ -18,7 +18,7 @@ fill(struct writ_kit *kit)
     ck_assert_int_eq(writ_kit_seal(kit, "one", NULL), WRIT_OK);
     writ_kit_run(kit, (spec){.boundary = "two", .reservations = &budget, .reservations_n = 1});
     writ_kit_call_free(writ_kit_granted(kit, (spec){.boundary = "two", .argument = "b"}));
-    writ_kit_close(kit);
+    writ_kit_forget(kit);
 }
 
 START_TEST(what_contradicts_itself_stops_the_start)
@@ -100,7 +100,7 @@ START_TEST(a_run_that_is_called_sealed_has_a_seal)
         writ_kit_run(&kit, (spec){.boundary = "one"});
         ck_assert_int_eq(writ_kit_seal(&kit, "one", NULL), WRIT_OK);
         writ_kit_run(&kit, (spec){.boundary = "two"});
-        writ_kit_close(&kit);
+        writ_kit_forget(&kit);
         writ_kit_sql(&kit, changes[i]);
         ck_assert_msg(
             writ_ledger_open(kit.path, &kit.options, &ledger, NULL).code == WRIT_E_MISMATCH, "%s",

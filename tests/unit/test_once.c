@@ -27,6 +27,7 @@ start(struct writ_kit *kit)
     writ_kit_init(kit);
     kit->options.segment_claims = 3;
     kit->options.segment_merge = 3;
+    kit->options.manifest_records = 50;
     kit->options.boundary_idle_us = INT64_C(3000) * 86400 * WRIT_KIT_S;
     writ_kit_open(kit);
 }
@@ -135,8 +136,10 @@ START_TEST(segments_are_dropped_when_nothing_in_them_stands)
         settle(&kit);
     }
     ck_assert_uint_eq(writ_kit_health(&kit).claims, 0);
-    settle(&kit);
-    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM segment"), 0);
+    for (int i = 0; i < 5; i++) { /* until another manifest names none of them */
+        settle(&kit);
+    }
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM segment WHERE id >= 1 << 24"), 0);
     writ_kit_run(&kit, (spec){.key = key_of(0), .boundary = "later"});
     writ_kit_wipe(&kit);
 }
@@ -205,8 +208,8 @@ poisons(const char *sql)
     ck_assert_int_eq(writ_kit_health(&kit).state, WRIT_LEDGER_POISONED);
     ck_assert_ptr_nonnull(
         strstr(writ_kit_health(&kit).why.text, "changed behind the gateway's back: block"));
-    /* the records are as they were: opened anew, it goes on */
-    writ_kit_close(&kit);
+    /* the records are as they were: a start reads them, and it goes on */
+    writ_kit_forget(&kit);
     writ_kit_open(&kit);
     all_refused(&kit, leaves);
     writ_kit_wipe(&kit);
@@ -426,7 +429,8 @@ START_TEST(a_changed_fact_of_that_time_is_found)
         {"UPDATE head SET nodes = zeroblob(length(nodes)) WHERE leaf = 1", "signed"},
     };
 
-    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+    for (size_t i = 0; i < 2 * sizeof changes / sizeof changes[0]; i++) {
+        bool reread = i % 2 == 0;
         struct writ_kit kit;
 
         start_keeping(&kit, 240 * HOUR_US, HOUR_US);
@@ -437,9 +441,12 @@ START_TEST(a_changed_fact_of_that_time_is_found)
         }
         writ_kit_close(&kit);
         ck_assert_int_eq(writ_kit_number(&kit, "SELECT leaf FROM record WHERE kind = 5"), 0);
+        if (reread) {
+            writ_kit_forget(&kit);
+        }
         kit.options.claim_kept_us = HOUR_US;
-        writ_kit_sql(&kit, changes[i].sql);
-        does_not_open(&kit, changes[i].word);
+        writ_kit_sql(&kit, changes[i / 2].sql);
+        does_not_open(&kit, reread ? changes[i / 2].word : "");
         writ_kit_wipe(&kit);
     }
 }

@@ -198,7 +198,7 @@ static void
 roll_back(struct writ_kit *kit)
 {
     writ_kit_sql(kit, "DELETE FROM record WHERE leaf >= 2; DELETE FROM body WHERE leaf >= 2; "
-                      "DELETE FROM head WHERE leaf >= 2");
+                      "DELETE FROM head WHERE leaf >= 2; DELETE FROM segment");
 }
 
 /* Revokes the key that signed so far; another one goes on. */

@@ -195,6 +195,56 @@ START_TEST(a_block_that_differs_in_any_way_is_noticed)
 }
 END_TEST
 
+/* One with so many blocks, whose entries are in no order. */
+static struct writ_segment *
+large(size_t blocks)
+{
+    struct writ_segment *segment = writ_segment_new(blocks * WRIT_SEGMENT_ENTRIES);
+
+    ck_assert_ptr_nonnull(segment);
+    for (size_t block = 0; block < blocks; block++) {
+        for (size_t i = 0; i < WRIT_SEGMENT_ENTRIES; i++) {
+            struct writ_held held = random_held();
+
+            writ_segment_put(
+                WRIT_SEGMENT_KEY, random_tag(), &held, entries + i * WRIT_SEGMENT_ENTRY);
+        }
+        ck_assert_ok(writ_segment_add(segment, entries, WRIT_SEGMENT_ENTRIES, NULL));
+    }
+    return segment;
+}
+
+START_TEST(a_segment_is_restored_out_of_its_pieces_and_of_no_others)
+{
+    static uint8_t piece[WRIT_SEGMENT_PIECE];
+    struct writ_segment *segment = large(2500);
+    struct writ_segment *again = writ_segment_restore(segment->entries, segment->lines);
+    size_t pieces = writ_segment_pieces(segment);
+
+    ck_assert_ptr_nonnull(again);
+    ck_assert_uint_eq(writ_segment_pieces(again), pieces);
+    ck_assert_uint_ge(pieces, 8);
+    for (size_t i = 0; i < pieces; i++) {
+        size_t len = writ_segment_put_piece(segment, i, piece);
+
+        ck_assert(!writ_segment_take_piece(again, i, writ_view(piece, len - 1)));
+        ck_assert(!writ_segment_take_piece(again, i, writ_view("", 0)));
+        ck_assert(writ_segment_take_piece(again, i, writ_view(piece, len)));
+    }
+    ck_assert_uint_eq(again->blocks_n, segment->blocks_n);
+    for (size_t i = 0; i < segment->blocks_n; i++) {
+        ck_assert_uint_eq(again->blocks[i].first, segment->blocks[i].first);
+        ck_assert(writ_digest_equal(&again->blocks[i].digest, &segment->blocks[i].digest));
+    }
+    ck_assert(writ_view_equal(writ_view(again->filter, 64 * segment->lines),
+        writ_view(segment->filter, 64 * segment->lines)));
+    ck_assert_ptr_null(writ_segment_restore(0, 1));
+    ck_assert_ptr_null(writ_segment_restore(1, 0));
+    writ_segment_free(segment);
+    writ_segment_free(again);
+}
+END_TEST
+
 START_TEST(without_memory_there_is_no_segment)
 {
     for (long n = 1; n <= 3; n++) {
@@ -207,4 +257,4 @@ END_TEST
 
 WRIT_UNIT_MAIN("segment", an_entry_says_all_of_a_claim_and_the_latest_of_a_tag_comes_first,
     a_segment_finds_what_is_in_it_and_nothing_else, a_block_that_differs_in_any_way_is_noticed,
-    without_memory_there_is_no_segment)
+    a_segment_is_restored_out_of_its_pieces_and_of_no_others, without_memory_there_is_no_segment)
