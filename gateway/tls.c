@@ -13,7 +13,7 @@
 
 struct writ_tls {
     SSL_CTX *context;
-    BIO_METHOD *transport; /* OpenSSL's socket, except that a peer that left raises no SIGPIPE */
+    BIO_METHOD *transport; /* a socket on which a peer that left raises no SIGPIPE */
     SSL_SESSION *last;     /* what the next connection resumes, or NULL */
     bool host_is_address;
     char host[HOST_MAX + 1];
@@ -30,10 +30,18 @@ keep_session(SSL *ssl, SSL_SESSION *session)
     return 1; /* taken */
 }
 
+/* ---- the socket below TLS */
+
 static int
-send_quietly(BIO *bio, const char *bytes, int len)
+descriptor_of(BIO *bio)
 {
-    ssize_t sent = send(BIO_get_fd(bio, NULL), bytes, (size_t)len, MSG_NOSIGNAL);
+    return (int)(intptr_t)BIO_get_data(bio);
+}
+
+static int
+transport_write(BIO *bio, const char *bytes, int len)
+{
+    ssize_t sent = send(descriptor_of(bio), bytes, (size_t)len, MSG_NOSIGNAL);
 
     BIO_clear_retry_flags(bio);
     if (sent <= 0 && BIO_sock_should_retry((int)sent)) {
@@ -42,18 +50,40 @@ send_quietly(BIO *bio, const char *bytes, int len)
     return (int)sent;
 }
 
+static int
+transport_read(BIO *bio, char *bytes, int max)
+{
+    ssize_t got = recv(descriptor_of(bio), bytes, (size_t)max, 0);
+
+    BIO_clear_retry_flags(bio);
+    if (got < 0 && BIO_sock_should_retry((int)got)) {
+        BIO_set_retry_read(bio);
+    } else if (got == 0) {
+        BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    }
+    return (int)got;
+}
+
+/* 0 answers every other question: it is not supported. */
+static long
+transport_control(BIO *bio, int what, long number, void *pointer)
+{
+    (void)number;
+    (void)pointer;
+    if (what == BIO_CTRL_EOF) {
+        return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
+    }
+    return what == BIO_CTRL_FLUSH; /* nothing is kept back */
+}
+
 static bool
 make_transport(struct writ_tls *tls)
 {
-    const BIO_METHOD *usual = BIO_s_socket();
-
     tls->transport = BIO_meth_new(
         BIO_get_new_index() | BIO_TYPE_SOURCE_SINK | BIO_TYPE_DESCRIPTOR, "quiet socket");
-    return tls->transport != NULL && BIO_meth_set_write(tls->transport, send_quietly) == 1 &&
-           BIO_meth_set_read(tls->transport, BIO_meth_get_read(usual)) == 1 &&
-           BIO_meth_set_ctrl(tls->transport, BIO_meth_get_ctrl(usual)) == 1 &&
-           BIO_meth_set_create(tls->transport, BIO_meth_get_create(usual)) == 1 &&
-           BIO_meth_set_destroy(tls->transport, BIO_meth_get_destroy(usual)) == 1;
+    return tls->transport != NULL && BIO_meth_set_write(tls->transport, transport_write) == 1 &&
+           BIO_meth_set_read(tls->transport, transport_read) == 1 &&
+           BIO_meth_set_ctrl(tls->transport, transport_control) == 1;
 }
 
 static bool
@@ -64,7 +94,8 @@ attach(struct writ_tls *tls, SSL *ssl, int fd)
     if (bio == NULL) {
         return false;
     }
-    (void)BIO_set_fd(bio, fd, BIO_NOCLOSE);
+    BIO_set_data(bio, (void *)(intptr_t)fd); /* borrowed */
+    BIO_set_init(bio, 1);
     SSL_set_bio(ssl, bio, bio); /* takes it */
     return true;
 }
