@@ -380,6 +380,9 @@ static void
 begin_head(struct writ_http_response *r)
 {
     llhttp_init(&r->parser, HTTP_RESPONSE, &settings);
+    /* framing_fault refuses both lengths in a head; llhttp 9 would refuse a trailer too, which is
+     * dropped whatever it says (RFC 9110 6.5.1) */
+    llhttp_set_lenient_chunked_length(&r->parser, 1);
     r->parser.data = r;
     r->scan = SCAN_START;
     r->head_bytes = 0;

@@ -470,7 +470,7 @@ put_public_pem(struct writ_buf *ret)
     writ_keys_public_pem(writ_buf_view(&pem), ret);
 }
 
-/* libjwt 1.10 takes no typ but JWT, so this is what `credential.typ` is for. */
+/* libjwt 1.10 takes no typ but JWT, later ones take any: this is what `credential.typ` is for. */
 START_TEST(libjwt_verifies_what_we_issue)
 {
     writ_auto_buf pem = writ_buf_make(4096);
@@ -480,8 +480,6 @@ START_TEST(libjwt_verifies_what_we_issue)
 
     setup();
     put_public_pem(&pem);
-    token = issued(signer);
-    ck_assert_int_ne(jwt_decode(&jwt, token.ptr, (const unsigned char *)pem.ptr, (int)pem.len), 0);
     token = issued_as("JWT", signer);
     ck_assert_int_eq(jwt_decode(&jwt, token.ptr, (const unsigned char *)pem.ptr, (int)pem.len), 0);
     ck_assert_int_eq(jwt_get_alg(jwt), JWT_ALG_ES256);
