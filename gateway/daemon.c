@@ -12,6 +12,7 @@
 
 #include "gateway/connection.h"
 #include "gateway/intake.h"
+#include "gateway/mhd.h"
 
 #include <sys/epoll.h>
 
@@ -39,7 +40,8 @@ daemon_start(const struct writ_listener_options *options,
     const struct writ_certificate *certificate, struct writ_daemon *daemon)
 {
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET |
-                     (certificate != NULL ? MHD_USE_TLS : MHD_USE_TURBO);
+                     writ_mhd_flags() | (certificate != NULL ? MHD_USE_TLS : MHD_USE_TURBO);
+    struct MHD_OptionItem strict[2] = {writ_mhd_option(), {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem tls[5] = {{MHD_OPTION_END, 0, NULL}};
     size_t n = 0;
 
@@ -58,7 +60,8 @@ daemon_start(const struct writ_listener_options *options,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->max_head_bytes + POOL_EXTRA,
         MHD_OPTION_NOTIFY_COMPLETED, writ_intake_on_completed, daemon, MHD_OPTION_NOTIFY_CONNECTION,
         writ_connection_on_notify, daemon, MHD_OPTION_URI_LOG_CALLBACK, writ_intake_on_line, daemon,
-        MHD_OPTION_UNESCAPE_CALLBACK, leave_as_is, NULL, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_as_is, NULL, MHD_OPTION_ARRAY, strict, MHD_OPTION_ARRAY,
+        tls, MHD_OPTION_END);
 }
 
 WRIT_RESULT

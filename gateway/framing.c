@@ -407,59 +407,6 @@ writ_framing_read(const struct writ_framing_head *head, struct writ_framing *ret
     return WRIT_DONE;
 }
 
-/* ---- the memory behind the tokens */
-
-struct walk {
-    const char *at, *end;
-};
-
-/* The token begins exactly here; goes behind it. */
-static bool
-step_token(struct walk *walk, struct writ_view token)
-{
-    if (token.ptr != walk->at || token.len > (size_t)(walk->end - walk->at)) {
-        return false;
-    }
-    walk->at += token.len;
-    return true;
-}
-
-static bool
-step_nuls(struct walk *walk, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (walk->at == walk->end || *walk->at != '\0') {
-            return false;
-        }
-        walk->at++;
-    }
-    return true;
-}
-
-bool
-writ_framing_is_whole(struct writ_view raw, const struct writ_framing_head *head)
-{
-    struct walk walk = {raw.ptr, raw.ptr + raw.len};
-
-    if (!step_token(&walk, head->method) || !step_nuls(&walk, 1) ||
-        !step_token(&walk, head->target) || !step_nuls(&walk, 1) ||
-        !step_token(&walk, head->version) || !step_nuls(&walk, 2)) {
-        return false;
-    }
-    for (size_t i = 0; i < head->count; i++) {
-        if (!step_token(&walk, head->headers[i].name) || !step_nuls(&walk, 1)) {
-            return false;
-        }
-        while (walk.at < walk.end && (*walk.at == ' ' || *walk.at == '\t')) {
-            walk.at++;
-        }
-        if (!step_token(&walk, head->headers[i].value) || !step_nuls(&walk, 2)) {
-            return false;
-        }
-    }
-    return step_nuls(&walk, 2) && walk.at == walk.end;
-}
-
 bool
 writ_framing_is_harmless_trailer(struct writ_view name)
 {

@@ -53,20 +53,6 @@ struct writ_framing_fault {
 WRIT_RESULT writ_framing_read(const struct writ_framing_head *head, struct writ_framing *ret,
     struct writ_framing_fault *fault);
 
-/**
- * Compares the fields with the memory that libmicrohttpd read them from.
- *
- * It ends tokens in place: a head that was well-formed has one NUL where a space, colon or '?' was,
- * and two where CR LF were. Any other distance between two tokens is a bare LF, a folded line, a
- * NUL that cut a token, or white space where none may be; after the cut no token shows it.
- *
- * @param raw   the memory from the first byte of the method to the end of the empty line
- * @param head  tokens that lie in `raw`, values as libmicrohttpd gives them (not trimmed)
- *
- * @return true when every byte of `raw` is accounted for. Thread-safe.
- */
-bool writ_framing_is_whole(struct writ_view raw, const struct writ_framing_head *head);
-
 /** True for a trailer field that may be thrown away: not one of those that say where a message
  * ends, who is calling, or what is asked. */
 bool writ_framing_is_harmless_trailer(struct writ_view name);

@@ -10,6 +10,7 @@
 #include "gateway/intake.h"
 
 #include "gateway/connection.h"
+#include "gateway/mhd.h"
 
 #define WAIT_SUSPEND_US  50000 /* an exchange that waits longer has its connection suspended */
 #define HOST_HINT        "Host: allow it with the option hosts (guard: --host)"
@@ -112,7 +113,7 @@ read_head(struct writ_incoming *request, const char *method, const char *version
     }
     head.count = request->header_count;
     request->raw = writ_view(method, info->header_size);
-    if (!writ_framing_is_whole(request->raw, &head)) {
+    if (!writ_mhd_is_strict(request->raw, &head)) {
         *fault = (struct writ_framing_fault){400, WRIT_REASON_MALFORMED_HEAD,
             "a bare LF, a folded line, NUL or white space where none may be"};
         return (writ_result){WRIT_E_INVALID};
@@ -280,10 +281,7 @@ check_trailer(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_
 
     (void)kind;
     trailers->any = true;
-    /* when the end of a chunked body comes in two pieces, libmicrohttpd 0.9.75 lists the last field
-     * of the head once more, as a trailer */
-    if ((uintptr_t)name >= (uintptr_t)trailers->head.ptr &&
-        (uintptr_t)name < (uintptr_t)trailers->head.ptr + trailers->head.len) {
+    if (!writ_mhd_is_trailer(trailers->head, name)) {
         return MHD_YES;
     }
     trailers->harmless = trailers->harmless &&

@@ -3,7 +3,7 @@
 #include "gateway/acceptor.h"
 #include "gateway/daemon.h"
 #include "gateway/ipport.h"
-#include "gateway/framing.h"
+#include "gateway/mhd.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,6 @@
 
 #define BACKLOG           1024
 #define OPTIONS_ARENA_MAX (1U << 20)
-#define PARSER_VERSION    "0.9.75" /* the libmicrohttpd whose reading framing.c was written for */
 
 struct writ_listener {
     struct writ_listener_options options; /* with the defaults filled in */
@@ -281,17 +280,6 @@ listener_freep(struct writ_listener **listener)
     writ_listener_free(*listener);
 }
 
-static writ_result
-check_parser(struct writ_err *err)
-{
-    if (!writ_view_is(writ_view_str(MHD_get_version()), PARSER_VERSION)) {
-        WRIT_FAIL(err, WRIT_E_INVALID,
-            "listener: libmicrohttpd is %s; how it reads requests was checked for %s alone",
-            MHD_get_version(), PARSER_VERSION);
-    }
-    return WRIT_DONE;
-}
-
 WRIT_RESULT
 writ_listener_open(const struct writ_listener_options *options, struct writ_loop *const *loops,
     size_t loop_count, struct writ_listener **ret, struct writ_err *err)
@@ -300,7 +288,7 @@ writ_listener_open(const struct writ_listener_options *options, struct writ_loop
     WRIT_AUTO(struct writ_listener *, listener_freep) listener = NULL;
     writ_result result;
 
-    WRIT_TRY(check_parser(err));
+    WRIT_TRY(writ_mhd_check(err));
     if (loop_count == 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "listener: there is no loop");
     }

@@ -1,78 +1,16 @@
 #include "support/unit.h"
 
 #include "gateway/framing.h"
-
-#define FIELDS 120
-
-/* A head in the memory of a reader that ends tokens in place, as libmicrohttpd does. */
-struct sample {
-    char bytes[4096];
-    size_t len;
-    struct writ_header headers[FIELDS];
-    struct writ_framing_head head;
-};
-
-/* Splits `text`, in which '|' stands for a NUL of the sender, as libmicrohttpd would. */
-static void
-split(struct sample *sample, const char *text)
-{
-    struct writ_view rest = writ_view_str(text);
-    char *at = sample->bytes;
-    size_t line;
-
-    *sample = (struct sample){.len = rest.len};
-    for (size_t i = 0; i < rest.len; i++) {
-        sample->bytes[i] = rest.ptr[i] == '|' ? '\0' : rest.ptr[i];
-    }
-    line = writ_view_find(writ_view(at, sample->len), '\n');
-    for (size_t i = 0; i < line; i++) {
-        at[i] = at[i] == ' ' || at[i] == '\r' ? '\0' : at[i];
-    }
-    at[line] = '\0';
-    sample->head.method = writ_view_str(at);
-    sample->head.target = writ_view_str(at + sample->head.method.len + 1);
-    sample->head.version = writ_view_str(sample->head.target.ptr + sample->head.target.len + 1);
-    at += line + 1;
-    while (at < sample->bytes + sample->len) {
-        struct writ_view left = writ_view(at, (size_t)(sample->bytes + sample->len - at));
-        size_t end = writ_view_find(left, '\n');
-        size_t colon = writ_view_find(writ_view_sub(left, 0, end), ':');
-
-        at[end] = '\0';
-        if (end > 0 && at[end - 1] == '\r') {
-            at[end - 1] = '\0';
-        }
-        if (colon < end) {
-            char *value = at + colon + 1;
-            at[colon] = '\0';
-            while (*value == ' ' || *value == '\t') {
-                value++;
-            }
-            sample->headers[sample->head.count++] =
-                (struct writ_header){writ_view_str(at), writ_view_str(value)};
-        }
-        at += end + 1;
-    }
-    sample->head.headers = sample->headers;
-}
-
-static bool
-is_whole(const char *text)
-{
-    struct sample sample;
-
-    split(&sample, text);
-    return writ_framing_is_whole(writ_view(sample.bytes, sample.len), &sample.head);
-}
+#include "support/split_head.h"
 
 /* 200 when the head is accepted, else the status of the refusal. */
 static unsigned
 judge(const char *text, struct writ_framing *ret)
 {
-    static struct sample sample; /* what `ret` points into */
+    static struct split_head sample; /* what `ret` points into */
     struct writ_framing_fault fault = {0};
 
-    split(&sample, text);
+    split_head(&sample, text);
     if (writ_is_ok(writ_framing_read(&sample.head, ret, &fault))) {
         return 200;
     }
@@ -271,28 +209,6 @@ START_TEST(every_limit_of_a_head_holds_on_both_sides)
 }
 END_TEST
 
-START_TEST(memory_that_tokens_do_not_account_for_is_noticed)
-{
-    ck_assert(is_whole("POST /mcp HTTP/1.1\r\nHost: a\r\nB:  c \r\nD:\r\n\r\n"));
-    ck_assert(is_whole("GET / HTTP/1.1\r\n\r\n"));
-    /* a bare LF after the request line, after a field, at the end */
-    ck_assert(!is_whole("GET / HTTP/1.1\nHost: a\r\n\r\n"));
-    ck_assert(!is_whole("GET / HTTP/1.1\r\nHost: a\nB: c\r\n\r\n"));
-    ck_assert(!is_whole("GET / HTTP/1.1\r\nHost: a\n\r\n"));
-    ck_assert(!is_whole("GET / HTTP/1.1\r\nHost: a\r\n\n"));
-    /* a NUL that cuts the method, the target, the version, a value */
-    ck_assert(!is_whole("GE|T / HTTP/1.1\r\nHost: a\r\n\r\n"));
-    ck_assert(!is_whole("GET /a|b HTTP/1.1\r\nHost: a\r\n\r\n"));
-    ck_assert(!is_whole("GET / HTTP/1.1|x\r\nHost: a\r\n\r\n"));
-    ck_assert(!is_whole("GET / HTTP/1.1\r\nHost: a|b\r\n\r\n"));
-    ck_assert(!is_whole("GET / HTTP/1.1\r\nHost: a|\r\n\r\n"));
-    ck_assert(!is_whole("GET / HTTP/1.1\r\nHost: |a\r\nB: c\r\n\r\n"));
-    /* a folded line, two spaces in the request line */
-    ck_assert(!is_whole("GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n"));
-    ck_assert(!is_whole("GET  / HTTP/1.1\r\nHost: a\r\n\r\n"));
-}
-END_TEST
-
 START_TEST(json_is_json_in_utf8)
 {
     static const char *const yes[] = {"application/json", "Application/JSON",
@@ -346,5 +262,4 @@ END_TEST
 
 WRIT_UNIT_MAIN("framing", a_head_is_accepted_or_refused_with_its_status,
     an_accepted_head_is_told_in_parts, every_limit_of_a_head_holds_on_both_sides,
-    memory_that_tokens_do_not_account_for_is_noticed, json_is_json_in_utf8,
-    a_trailer_may_not_say_what_only_a_head_says, a_host_is_split_at_its_port)
+    json_is_json_in_utf8, a_trailer_may_not_say_what_only_a_head_says, a_host_is_split_at_its_port)

@@ -344,6 +344,7 @@ START_TEST(what_is_refused_gets_one_answer_and_nothing_after_it_is_read)
 }
 END_TEST
 
+/* Only the first is a trailer; libmicrohttpd 1.x refuses the others, 0.9.75 takes them for one. */
 START_TEST(nothing_behind_a_trailer_is_read)
 {
     static const char *const trailers[] = {
@@ -352,13 +353,15 @@ START_TEST(nothing_behind_a_trailer_is_read)
     for (size_t i = 0; i < sizeof trailers / sizeof trailers[0]; i++) {
         struct echo *echo = echo_start(1, standard);
         writ_auto_buf sent = writ_buf_make(BUFFER_MAX), got = writ_buf_make(BUFFER_MAX);
+        unsigned status;
 
         writ_buf_fmt(&sent, POST "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n%s" GET GET,
             trailers[i]);
-        ck_assert_uint_eq(raw_ask(echo_port(echo), writ_buf_view(&sent), &got), 200);
+        status = raw_ask(echo_port(echo), writ_buf_view(&sent), &got);
+        ck_assert_msg(status == 200 || (status == 400 && i > 0), "%zu: %u", i, status);
         ck_assert_msg(raw_count(writ_buf_view(&got)) == 1, "%zu: %.*s", i, (int)got.len, got.ptr);
         ck_assert(contains(&got, "Connection: close\r\n"));
-        ck_assert_uint_eq(atomic_load(&echo->handled), 1);
+        ck_assert_uint_eq(atomic_load(&echo->handled), status == 200 ? 1 : 0);
         echo_stop(echo);
     }
 }

@@ -1,9 +1,9 @@
-/* What framing.h accepts, from memory split as libmicrohttpd splits it, is a head of the strict
- * grammar (RFC 9112 2-5), byte for byte. The one exception is NUL LF in place of CR LF, which
- * leaves the same memory behind (docs/security-limits.md). */
+/* What mhd.h and framing.h accept, from memory split as libmicrohttpd splits it, is a head of
+ * the strict grammar (RFC 9112 2-5), byte for byte. The one exception is NUL LF in place of CR LF,
+ * which leaves the same memory behind (docs/security-limits.md). */
 #include "support/fuzz.h"
 
-#include "gateway/framing.h"
+#include "gateway/mhd.h"
 
 #define INPUT_MAX 8192
 
@@ -154,7 +154,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     end = split_fields(line + 1, len, &head);
-    if (end == 0 || !writ_framing_is_whole(writ_view(memory, end), &head)) {
+    if (end == 0 || !writ_mhd_is_strict(writ_view(memory, end), &head)) {
         return 0;
     }
     if (!writ_is_ok(writ_framing_read(&head, &framing, &fault))) {

@@ -1,0 +1,20 @@
+/* split_head.h - heads of requests in the memory of a reader that ends tokens in place, as
+ * libmicrohttpd does. */
+#ifndef WRIT_TESTS_SPLIT_HEAD_H
+#define WRIT_TESTS_SPLIT_HEAD_H
+
+#include "gateway/framing.h"
+
+#define SPLIT_HEAD_FIELDS 120
+
+struct split_head {
+    char bytes[4096];
+    size_t len;
+    struct writ_header headers[SPLIT_HEAD_FIELDS];
+    struct writ_framing_head head;
+};
+
+/** Splits `text`, in which '|' stands for a NUL of the sender. */
+void split_head(struct split_head *ret, const char *text);
+
+#endif
