@@ -367,6 +367,16 @@ writ_intake_on_access(void *cls, struct MHD_Connection *mhd, const char *url, co
     return MHD_NO;
 }
 
+/* libmicrohttpd could not read on, and has closed the connection, perhaps after an answer of its
+ * own. */
+static bool
+was_unreadable(const struct writ_incoming *request, enum MHD_RequestTerminationCode code)
+{
+    return code == MHD_REQUEST_TERMINATED_WITH_ERROR && !request->failed &&
+           !request->connection->refused &&
+           (request->state == WRIT_INCOMING_HEAD || request->state == WRIT_INCOMING_BODY);
+}
+
 void
 writ_intake_on_completed(
     void *cls, struct MHD_Connection *mhd, void **ctx, enum MHD_RequestTerminationCode code)
@@ -379,6 +389,10 @@ writ_intake_on_completed(
     *ctx = NULL;
     writ_loop_timer_cancel(&connection->probe);
     connection->probe_after_us = -1;
+    if (request != NULL && was_unreadable(request, code)) {
+        writ_metrics_mark(connection->daemon->acceptor->metrics, WRIT_VECTOR_REFUSALS,
+            WRIT_REASON_MALFORMED_HEAD);
+    }
     if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK && !connection->dead) {
         connection->refused = true; /* perhaps an answer of libmicrohttpd's own is under way */
     }

@@ -241,7 +241,10 @@ describe('connections that are held', { concurrency: true }, () => {
           socket.write(piece);
           await pause(800); // long enough to be held
         }
-        await until(() => /HTTP\/1\.1 200 [\s\S]*\r\n\r\n\{\} {4}$/.test(socket.said), `${JSON.stringify(pieces)}: ${socket.said}`);
+        // libmicrohttpd 1.0.1 refuses a chunk with an extension (docs/security-limits.md)
+        const taken = () => /HTTP\/1\.1 200 [\s\S]*\r\n\r\n\{\} {4}$/.test(socket.said);
+        const refused = () => pieces[0].includes(';') && /^HTTP\/1\.1 400 /.test(socket.said);
+        await until(() => taken() || refused(), `${JSON.stringify(pieces)}: ${socket.said}`);
         socket.destroy();
       }));
     }

@@ -344,6 +344,20 @@ START_TEST(what_is_refused_gets_one_answer_and_nothing_after_it_is_read)
 }
 END_TEST
 
+START_TEST(what_cannot_be_read_on_is_counted)
+{
+    struct echo *echo = echo_start(1, standard);
+    writ_auto_buf got = writ_buf_make(BUFFER_MAX);
+
+    ck_assert_uint_eq(
+        raw_ask(echo_port(echo), WRIT_LIT(POST "Transfer-Encoding: chunked\r\n\r\nx\r\n"), &got),
+        400);
+    WAIT_FOR(writ_metrics_vector_sum(
+                 echo->metrics, WRIT_VECTOR_REFUSALS, WRIT_REASON_MALFORMED_HEAD) == 1);
+    echo_stop(echo);
+}
+END_TEST
+
 /* Only the first is a trailer; libmicrohttpd 1.x refuses the others, 0.9.75 takes them for one. */
 START_TEST(nothing_behind_a_trailer_is_read)
 {
@@ -1101,14 +1115,14 @@ WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
     bodies_of_every_size_come_back_whole, http_1_0_is_answered_and_closed,
     a_client_that_waits_for_continue_gets_it, the_head_is_handed_over_as_it_was_sent,
     a_field_that_would_split_the_answer_is_never_written, the_fields_of_an_answer_are_limited,
-    what_is_refused_gets_one_answer_and_nothing_after_it_is_read, nothing_behind_a_trailer_is_read,
-    a_nul_in_a_head_is_refused_wherever_it_is, a_refusal_says_why_in_the_shape_of_json_rpc,
-    a_body_is_limited_by_its_route, a_head_is_limited_and_the_client_is_told,
-    many_fields_are_refused, a_half_closed_client_gets_its_answer,
-    a_half_closed_client_gets_every_answer, a_probe_tells_a_half_close_from_a_client_that_left,
-    a_reset_is_noticed_while_the_exchange_waits, a_cut_request_reaches_nobody,
-    storms_of_resets_leave_nothing_behind, every_event_is_sent_when_it_is_written,
-    a_silent_stream_beats_and_notices_who_leaves,
+    what_is_refused_gets_one_answer_and_nothing_after_it_is_read, what_cannot_be_read_on_is_counted,
+    nothing_behind_a_trailer_is_read, a_nul_in_a_head_is_refused_wherever_it_is,
+    a_refusal_says_why_in_the_shape_of_json_rpc, a_body_is_limited_by_its_route,
+    a_head_is_limited_and_the_client_is_told, many_fields_are_refused,
+    a_half_closed_client_gets_its_answer, a_half_closed_client_gets_every_answer,
+    a_probe_tells_a_half_close_from_a_client_that_left, a_reset_is_noticed_while_the_exchange_waits,
+    a_cut_request_reaches_nobody, storms_of_resets_leave_nothing_behind,
+    every_event_is_sent_when_it_is_written, a_silent_stream_beats_and_notices_who_leaves,
     a_stream_waits_for_a_slow_reader_and_loses_nothing, an_aborted_stream_has_no_end,
     a_stream_is_closed_at_its_end_also_beside_idle_connections,
     slow_requests_are_cut_and_honest_ones_are_not, idle_connections_are_closed_after_their_time,
