@@ -2,12 +2,14 @@
 // the health check, and the tool server that compose.yaml puts behind the gateway.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { BIN, SOURCE, prepare, until } from '../support/gateway.mjs';
-import { openSession } from '../support/rpc.mjs';
+import { pathToFileURL } from 'node:url';
+import { BIN, SOURCE, prepare, writ } from '../support/gateway.mjs';
+import { openSession, send } from '../support/rpc.mjs';
+import { startToolServer } from '../support/tool-server.mjs';
 
 const PEERS = join(SOURCE, 'tests/support/npm/node_modules');
 
@@ -17,18 +19,10 @@ function setup(dir) {
   assert.equal(run.status, 0, run.stdout + run.stderr);
 }
 
-/** The tool server of tools.Dockerfile on a port of the system; gives the port. */
-async function startTools(t) {
-  const version = JSON.parse(readFileSync(join(PEERS, '@modelcontextprotocol/server-everything/package.json'))).version;
-  assert.ok(readFileSync(join(SOURCE, 'docker/tools.Dockerfile'), 'utf8').includes(`server-everything@${version} `), `tools.Dockerfile does not have ${version}`);
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
-  const child = spawn(process.execPath, [join(PEERS, '@modelcontextprotocol/server-everything/dist/index.js'), 'streamableHttp'], { env: { ...process.env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (d) => { said += d; });
-  const exited = new Promise((resolve) => child.on('exit', resolve));
-  t.after(() => { child.kill('SIGKILL'); return exited; });
-  await until(() => said.includes('listening on port'), 'the tool server');
-  return port;
+/** What compose.yaml starts the tool server with: --keys=URL and so on, by name. */
+function toolOptions() {
+  const tools = /^  tools:[^]*?^    command:\n([^]*?)^    \w/m.exec(readFileSync(join(SOURCE, 'docker/compose.yaml'), 'utf8'))[1];
+  return Object.fromEntries([...tools.matchAll(/^ +- --(\w+)=(\S+)$/gm)].map((m) => [m[1], m[2]]));
 }
 
 test('setup makes what the gateway needs, once, and the gateway serves the example tools with it', async (t) => {
@@ -43,18 +37,26 @@ test('setup makes what the gateway needs, once, and the gateway serves the examp
   assert.equal(readFileSync(join(dir, 'token'), 'utf8'), token);
   assert.equal(readFileSync(join(dir, 'writ.yaml'), 'utf8'), kept);
 
-  const tools = await startTools(t);
+  const options = toolOptions();
+  writeFileSync(join(dir, 'jwks.json'), writ(['keys', 'jwks', '--dir', join(dir, 'keys')]).out);
+  const server = await startToolServer(t, pathToFileURL(join(dir, 'jwks.json')).href, options);
   const gw = prepare(t, {}, { dir });
-  writeFileSync(gw.configFile, kept.replace('0.0.0.0:8700', '127.0.0.1:0').replace('0.0.0.0:8701', '127.0.0.1:0').replace('http://tools:3001', `http://127.0.0.1:${tools}`));
+  writeFileSync(gw.configFile, kept.replace('0.0.0.0:8700', '127.0.0.1:0').replace('0.0.0.0:8701', '127.0.0.1:0').replace('http://tools:9000', server.origin));
   await gw.start();
   const healthy = () => spawnSync(join(SOURCE, 'docker/healthy'), [String(gw.adminPort)]).status;
   assert.equal(healthy(), 0);
 
+  const { host, pathname } = new URL(options.keys);
+  const published = await send(gw.origin, { method: 'GET', path: pathname, headers: { host } });
+  assert.equal(published.text, readFileSync(join(dir, 'jwks.json'), 'utf8').trim(), 'the tool server gets no keys under this name');
   const caller = await openSession(gw, { token });
   const list = await caller.request('tools/list');
-  assert.deepEqual(list.result.tools.map((tool) => tool.name).sort(), ['tools__echo', 'tools__get-sum']);
-  assert.equal((await caller.call('tools__echo', { message: 'hello' })).said, 'Echo: hello');
-  assert.equal((await caller.call('tools__get-sum', { a: 5000, b: 1 })).error.data.reason, 'constraint_failed');
+  assert.deepEqual(list.result.tools.map((tool) => tool.name).sort(), ['bank__balance', 'bank__transfer']);
+  const order = { from: 'alice', to: 'bob', cents: 1000 };
+  assert.deepEqual((await caller.call('bank__transfer', order)).result.structuredContent, { cents: 1000 });
+  assert.deepEqual((await caller.call('bank__balance', { account: 'alice' })).result.structuredContent, { cents: 9000, version: 1 });
+  assert.equal((await caller.call('bank__transfer', { ...order, cents: 1001 })).error.data.reason, 'constraint_failed');
+  assert.equal((await server.call('transfer', order)).error.data.reason, 'missing_credential');
   assert.equal((await openSession(gw, { token: 'wrong' }).catch((e) => e)) instanceof Error, true);
   await gw.stop();
   assert.notEqual(healthy(), 0);

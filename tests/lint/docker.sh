@@ -15,7 +15,7 @@ done
 for file in docker/Dockerfile docker/*.Dockerfile; do
     stages=$(sed -n 's/^FROM .* AS \([a-z]*\)$/\1/p' "$file")
     sed -n 's/^FROM \([^ ]*\).*/\1/p' "$file" | while read -r image; do
-        case " writ debian:12 debian:12-slim node:24-bookworm-slim " in
+        case " writ debian:12 debian:12-slim node:24-bookworm-slim $(echo "$stages" | tr '\n' ' ') " in
         *" $image "*) ;;
         *)
             echo "docker: $file begins with $image, which docker/test does not know"
@@ -31,20 +31,28 @@ for file in docker/Dockerfile docker/*.Dockerfile; do
     done
 done
 
-program=${WRIT_BIN:-}
-if [ -x "$program" ] && command -v dpkg >/dev/null && command -v readelf >/dev/null; then
+# has_packages PROGRAM STAGE - the packages of the libraries that a program is linked to stand in the
+# stage of the Dockerfile that begins with "FROM debian:12-slim STAGE"
+has_packages() {
+    program=$1
+    stage=$(awk -v from="FROM debian:12-slim$2" '/^FROM / { on = $0 == from } on' docker/Dockerfile)
+    [ -x "$program" ] || return 0
     readelf -d "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r library; do
         case $library in
-        libc.so.* | libm.so.* | libasan.so.* | libubsan.so.* | libtsan.so.* | ld-linux*) continue ;;
+        libc.so.* | libm.so.* | libasan.so.* | libubsan.so.* | libtsan.so.* | ld-linux* | libwrit-*) continue ;;
         esac
         path=$(ldd "$program" | sed -n "s|.*$library => \\([^ ]*\\) .*|\\1|p")
         package=$(dpkg -S "$(readlink -f "$path")" 2>/dev/null || dpkg -S "$path")
         package=${package%%:*}
-        grep -qw -- "$package" docker/Dockerfile || {
-            echo "docker: $library is needed, and $package is not in docker/Dockerfile"
+        echo "$stage" | grep -qw -- "$package" || {
+            echo "docker: $library is needed by $program, and $package is not in its stage of docker/Dockerfile"
             exit 1
         }
     done
+}
+if command -v dpkg >/dev/null && command -v readelf >/dev/null; then
+    has_packages "${WRIT_BIN:-}" ""
+    has_packages "${WRIT_BUILD_DIR:-}/tests/tool-server" " AS tools"
 fi
 for script in docker/setup docker/healthy; do
     [ -x "$script" ] || {
