@@ -2,7 +2,8 @@
  *
  * Invariants:
  *  (1) between on_line and on_completed there is exactly one request; there is none outside.
- *  (2) a handler gets a request once, after every check and with its whole body.
+ *  (2) a handler gets a request once, after every check and with its whole body; none of a
+ * connection that was cut before, whose bytes may still lie in the socket.
  *  (3) an exchange that waits is not suspended at first. libmicrohttpd 0.9.75 reads from a
  * connection that it resumes if it was reading when it was suspended, and takes the end of a
  * half-closed client for the end of everything; one that has waited a while is resumed without
@@ -28,6 +29,9 @@ writ_intake_on_line(void *cls, const char *uri, struct MHD_Connection *mhd)
 
     (void)cls;
     WRIT_INVARIANT(connection->request == NULL); /* keeps (1) */
+    if (connection->dead) {
+        return NULL; /* on_access closes the connection. keeps (2) */
+    }
     request = writ_incoming_new(connection);
     if (request == NULL) {
         return NULL;

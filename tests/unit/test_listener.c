@@ -1,6 +1,7 @@
 #include "support/unit.h"
 
 #include "evidence/reason.h"
+#include "gateway/connection.h"
 #include "support/echo.h"
 #include "support/exposition.h"
 #include "support/raw.h"
@@ -820,6 +821,35 @@ START_TEST(idle_connections_are_closed_after_their_time)
 }
 END_TEST
 
+static void
+answer_and_cut(struct writ_exchange *x, void *ctx)
+{
+    struct echo *echo = ctx;
+
+    atomic_fetch_add(&echo->handled, 1);
+    writ_incoming_of(x)->connection->dead = true; /* as when it is cut right after its answer */
+    writ_exchange_reply(x, 200, NULL, 0, WRIT_LIT("ok"));
+}
+
+START_TEST(a_request_behind_the_one_of_a_connection_that_is_cut_reaches_no_handler)
+{
+    struct echo *echo = echo_start(1, standard);
+    writ_auto_buf got = writ_buf_make(BUFFER_MAX);
+    int fd;
+
+    echo->routes[0].handler = answer_and_cut;
+    echo->routes[0].ctx = echo;
+    fd = raw_connect(echo_port(echo));
+    ck_assert(raw_text(fd, GET GET GET));
+    ck_assert(raw_drain(fd, &got));
+    ck_assert_uint_eq(raw_count(writ_buf_view(&got)), 1);
+    WAIT_FOR(gauge(echo, WRIT_GAUGE_CONNECTIONS_OPEN) == 0);
+    ck_assert_uint_eq(atomic_load(&echo->handled), 1);
+    (void)close(fd);
+    echo_stop(echo);
+}
+END_TEST
+
 START_TEST(a_client_that_does_not_read_is_cut)
 {
     struct echo *echo = echo_start(1, impatient());
@@ -1126,6 +1156,7 @@ WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
     a_stream_waits_for_a_slow_reader_and_loses_nothing, an_aborted_stream_has_no_end,
     a_stream_is_closed_at_its_end_also_beside_idle_connections,
     slow_requests_are_cut_and_honest_ones_are_not, idle_connections_are_closed_after_their_time,
+    a_request_behind_the_one_of_a_connection_that_is_cut_reaches_no_handler,
     a_client_that_does_not_read_is_cut, a_long_wait_for_an_answer_is_not_cut,
     idle_connections_do_not_keep_others_from_being_served, more_connections_than_one_daemon_takes,
     every_loop_serves, beyond_the_limits_clients_are_told_to_come_back,
