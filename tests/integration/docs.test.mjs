@@ -27,6 +27,53 @@ const NPM = join(SOURCE, 'tests/support/npm/node_modules');
 const FOLDERS = ['', 'docs/', 'certs/', 'config/', 'docker/']; // a README.md each, and all of docs
 const JUDGED = 'docs/policy.md'; // its yaml is run by config.test.mjs
 
+// What the pages say of limits, and the constant that each row is about.
+const LIMITS = {
+  'docs/receipts.md': {
+    'a note (checkpoint, cosigned or not), in bytes': ['core/evidence/note.h', 'WRIT_NOTE_BYTES_MAX'],
+    'signature lines of a note': ['core/evidence/note.h', 'WRIT_NOTE_SIGNATURES_MAX'],
+    'the name of a key, in bytes': ['core/evidence/note.h', 'WRIT_NOTE_NAME_MAX'],
+    'a key as text (vkey), in bytes': ['core/evidence/note.h', 'WRIT_NOTE_KEY_TEXT_MAX'],
+    'keys of a file of trusted keys': ['cli/trust.h', 'WRIT_TRUST_KEYS_MAX'],
+    'a file with a receipt, in bytes': ['core/evidence/receipt.h', 'WRIT_RECEIPT_BYTES_MAX'],
+    'records of a receipt': ['core/evidence/receipt.h', 'WRIT_RECEIPT_RECORDS_MAX'],
+    'a record, in bytes': ['core/evidence/member.h', 'WRIT_RECORD_MAX_BYTES'],
+    'a line of a bundle, in bytes': ['core/evidence/bundle.h', 'WRIT_BUNDLE_LINE_MAX'],
+    'runs of a bundle, and calls of it, that are open at one time': ['core/evidence/bundle.h', 'WRIT_BUNDLE_LIVE_MAX'],
+    'a time stamp (response), in bytes': ['core/evidence/timestamp.h', 'WRIT_TIMESTAMP_BYTES_MAX'],
+    'certificates of a time-stamping authority, in bytes': ['core/evidence/timestamp.h', 'WRIT_TIMESTAMP_CA_MAX'],
+  },
+  'docs/guard.md': {
+    'a message, in bytes': ['gateway/guard.h', 'WRIT_GUARD_BODY_MAX'],
+    'a credential, in bytes': ['core/evidence/jws.h', 'WRIT_JWS_BYTES_MAX'],
+    'its identifier (`jti`), in bytes': ['core/evidence/credential.h', 'WRIT_CREDENTIAL_ID_MAX'],
+    'its lifetime, in seconds': ['core/evidence/credential.h', 'WRIT_CREDENTIAL_LIFETIME_MAX_S'],
+    '`--skew`, in seconds': ['include/writ/verify.h', 'WRIT_VERIFY_SKEW_MAX_S'],
+    'the set of keys that a guard fetches, in bytes': ['core/evidence/jwks.h', 'WRIT_JWKS_BYTES_MAX'],
+    'keys in that set': ['core/evidence/jwks.h', 'WRIT_JWKS_KEYS_MAX'],
+    'a status list, in bytes as the gateway signs it': ['gateway/guard.c', 'STATUS_MAX'],
+  },
+};
+
+/** The value of a constant of the source: numbers, sums, shifts, and other constants beside it. */
+function constant(file, name) {
+  const text = readFileSync(join(SOURCE, file), 'utf8');
+  const found = text.match(new RegExp(`^#define ${name}\\s+([^\\n]*?)(?:\\s*/\\*.*)?$`, 'm'));
+  assert.ok(found, `${file} defines ${name}`);
+  const plain = found[1].replace(/\(size_t\)/g, '').replace(/(\d)U/g, '$1').replace(/WRIT_RECORD_MAX_BYTES/g, () => constant('core/evidence/member.h', 'WRIT_RECORD_MAX_BYTES'));
+  assert.match(plain, /^[\d\s()+*<]+$/, `${name}: ${found[1]}`);
+  return Number(Function(`return ${plain}`)());
+}
+
+test('the tables of limits say what the constants say', () => {
+  for (const [page, rows] of Object.entries(LIMITS)) {
+    const section = readFileSync(join(SOURCE, page), 'utf8').split(/^## Limits$/m)[1].split(/^## /m)[0];
+    const told = Object.fromEntries([...section.matchAll(/^\| (.+) \| ([\d,]+) \|$/gm)].map(([, what, value]) => [what, value]));
+    const want = Object.fromEntries(Object.entries(rows).map(([what, at]) => [what, constant(...at).toLocaleString('en-US')]));
+    assert.deepEqual(told, want, page);
+  }
+});
+
 // [{ line, what, arg, text }] of one page.
 function blocks(name, text) {
   const found = [];
