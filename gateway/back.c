@@ -134,6 +134,9 @@ question_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer
     bool good = is_list(question, answer);
     enum writ_upcall_end end = answer->end;
 
+    if (attempt != NULL) { /* then the next look lets it join again */
+        (void)writ_meet_is_lost(request_of(attempt), attempt->upstream, &upcall->request, answer);
+    }
     question_free(question);
     if (attempt == NULL) {
         return;

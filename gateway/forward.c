@@ -281,6 +281,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 
     request->upcall_open = false;
     writ_loop_timer_cancel(&request->timer);
+    (void)writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
     if (request->call->resume.asking) {
         end.sent = WRIT_SENT; /* the call was, whatever became of asking for its answer */
     }

@@ -305,25 +305,30 @@ comes_late(const struct writ_leg *leg)
            writ_upstream_config(leg->upstream)->kind == WRIT_UPSTREAM_STDIO;
 }
 
+/* The id of its session; {NULL, 0}: it is late. */
+static struct writ_view
+session_of(const struct writ_leg *leg)
+{
+    struct writ_view id = {NULL, 0};
+
+    if (writ_legs_result(leg) != NULL) {
+        id = leg->answer.session;
+    } else if (comes_late(leg)) {
+        id = leg->upcall.request.session;
+    } else {
+        return id;
+    }
+    return id.ptr != NULL ? id : WRIT_LIT("");
+}
+
 static writ_result
 fill_upstream(const struct writ_leg *leg, struct writ_session *session)
 {
-    struct writ_session_upstream *upstream = &session->upstreams[session->upstreams_n];
-    bool here = writ_legs_result(leg) != NULL;
-
-    if (!here && !writ_legs_gave_nothing(leg)) {
+    if (writ_legs_result(leg) == NULL && !writ_legs_gave_nothing(leg)) {
         return WRIT_DONE; /* it has said that it takes no part */
     }
-    upstream->name = writ_view_copy(writ_upstream_config(leg->upstream)->name, session->arena);
-    upstream->session = writ_view_copy(here              ? leg->answer.session
-                                       : comes_late(leg) ? leg->upcall.request.session
-                                                         : (struct writ_view){NULL, 0},
-        session->arena);
-    atomic_init(&upstream->part, here || comes_late(leg) ? WRIT_SESSION_HERE : WRIT_SESSION_LATE);
-    session->upstreams_n++;
-    return upstream->name.ptr != NULL && upstream->session.ptr != NULL
-               ? WRIT_DONE
-               : (writ_result){WRIT_E_NOMEM};
+    return writ_session_add_upstream(
+        session, writ_upstream_config(leg->upstream)->name, session_of(leg));
 }
 
 static writ_result

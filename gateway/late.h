@@ -1,6 +1,7 @@
 /* late.h - an upstream that missed a session's initialize joins the session later.
  *
- * A session is opened without the HTTP upstreams that were silent or down. What is for one of them
+ * A session is opened without the HTTP upstreams that were silent or down, and may lose one that
+ * was started again (meet.h). What is for one of them
  * makes the gateway send it `initialize`, with what the client said in its own and the session's
  * revision, and then `notifications/initialized`; only then the message itself, with the session id
  * that the upstream gave. (A server over stdio is greeted by stdio_greet.h.) An upstream that

@@ -53,12 +53,40 @@ end_leg(struct writ_leg *leg)
     }
 }
 
+static bool meet_leg(struct writ_leg *leg);
+
+static void send_leg(struct writ_leg *leg);
+
+/* What is asked of many is not governed: it may be asked once more. */
+static bool
+asks_again(struct writ_leg *leg)
+{
+    if (leg->cut || leg->rejoined) {
+        return false;
+    }
+    leg->rejoined = true;
+    writ_loop_timer_cancel(&leg->timer);
+    if (writ_meet_is_late(leg->request, leg->upstream)) {
+        return meet_leg(leg);
+    }
+    send_leg(leg); /* it has joined again meanwhile */
+    return true;
+}
+
 static void
 leg_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct writ_leg *leg = upcall->ctx;
+    bool lost = leg->request->message.kind == WRIT_MCP_REQUEST &&
+                writ_meet_is_lost(leg->request, leg->upstream, &upcall->request, answer);
 
+    if (lost && asks_again(leg)) {
+        return;
+    }
     copy_answer(leg, answer);
+    if (lost) {
+        leg->answer.end = WRIT_UPCALL_BROKEN; /* no word of what it has */
+    }
     if (leg->cut && answer->end == WRIT_UPCALL_CANCELLED) {
         leg->answer.end = WRIT_UPCALL_TIMEOUT;
         writ_metrics_count(leg->request->worker->metrics, WRIT_COUNTER_UPSTREAM_FAILURES, 1);

@@ -37,6 +37,7 @@ struct writ_leg {
     int64_t since_us, due_us;     /* when it was asked first; when it must have ended */
     bool asking;                  /* an answer is awaited, or has come and was not looked at */
     bool cut;                     /* it was given up */
+    bool rejoined;                /* its upstream had forgotten the session */
     bool incomplete;              /* it failed to give its part, or a page of its list */
     struct writ_catalog *catalog; /* lists of tools: what is being learned, or NULL */
     uint64_t doubts;              /* when it was asked for */

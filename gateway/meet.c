@@ -55,6 +55,38 @@ writ_meet_fault(const struct writ_request *request)
                                                    : WRIT_REASON_UPSTREAM_UNAVAILABLE;
 }
 
+/* An error of its own with the id of the message, other than that of the session. */
+static bool
+answers_message(const struct writ_request *request, struct writ_view body)
+{
+    writ_auto_arena arena = writ_arena_new(64 * body.len + 65536);
+    const struct writ_json *message = NULL;
+    int64_t code = 0;
+
+    if (arena == NULL || !writ_is_ok(writ_mcp_parse(body, arena, &message)) ||
+        !writ_json_equal(writ_json_get(message, WRIT_LIT("id")), request->message.id)) {
+        return false;
+    }
+    return !writ_is_ok(writ_json_integer(
+               writ_json_pointer(message, WRIT_LIT("/error/code")), INT64_MIN, INT64_MAX, &code)) ||
+           code != WRIT_RPC_SESSION_NOT_FOUND;
+}
+
+bool
+writ_meet_is_lost(const struct writ_request *request, struct writ_upstream *upstream,
+    const struct writ_upcall_request *sent, const struct writ_upcall_answer *answer)
+{
+    const struct writ_upstream_config *config = writ_upstream_config(upstream);
+
+    if (answer->end != WRIT_UPCALL_ANSWERED || answer->status != 404 || sent->session.len == 0 ||
+        request->session == NULL || !writ_request_is_merged(request) ||
+        config->kind != WRIT_UPSTREAM_HTTP || answers_message(request, answer->body)) {
+        return false;
+    }
+    writ_session_lose(request->session, config->name, sent->session);
+    return true;
+}
+
 enum writ_step
 writ_meet_refuse(struct writ_request *request)
 {

@@ -17,6 +17,13 @@ enum writ_step writ_meet_start(
 /** Why it could not join: a reason that says that nothing was sent. */
 enum writ_reason writ_meet_fault(const struct writ_request *request);
 
+/** Looks at the answer to a message that went to an upstream of the request's session: 404 says
+ * that the upstream does not know its session any more (2025-11-25, basic/transports), unless it
+ * answers the message itself. Then the upstream is late from now on, on an endpoint of several;
+ * true. */
+bool writ_meet_is_lost(const struct writ_request *request, struct writ_upstream *upstream,
+    const struct writ_upcall_request *sent, const struct writ_upcall_answer *answer);
+
 /** Refuses a request that is not governed, for an upstream that could not join. */
 enum writ_step writ_meet_refuse(struct writ_request *request);
 

@@ -135,6 +135,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     struct writ_request *request = upcall->ctx;
 
     request->upcall_open = false;
+    (void)writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
     if (request->streaming) {
         writ_client_stream_close(request, answer->end == WRIT_UPCALL_ANSWERED);
     } else if (writ_inspect_is_another(request, request->upstream, answer)) {

@@ -1,8 +1,8 @@
 /* Invariants:
  * (1) A session in the table is held once by the table; it is freed when the last hold is dropped.
- * (2) Nothing of a session changes once it was added, but for its atomic members and the id of an
- * upstream that joins: one thread writes it, between JOINS and HERE, and others read it when HERE.
- * (3) `lock` is held for the table's chains, count and shares only. */
+ * (2) Nothing of a session changes once it was added, but for its atomic members. What they point
+ * to is whole before it is pointed to, and freed with the session. (3) `lock` is held for the
+ * table's chains, count and shares only. */
 #include "gateway/session.h"
 
 #include "gateway/abilities.h"
@@ -326,8 +326,11 @@ void
 writ_session_drop(struct writ_session *session)
 {
     if (session != NULL && atomic_fetch_sub(&session->holders, 1) == 1) {
-        for (size_t i = 0; i < session->upstreams_n; i++) {
-            writ_free(session->upstreams[i].joined);
+        struct writ_session_id *id = atomic_load(&session->ids);
+        while (id != NULL) {
+            struct writ_session_id *before = id->before;
+            writ_free(id);
+            id = before;
         }
         writ_arena_free(session->arena);
         writ_wipe(session->id, sizeof session->id);
@@ -345,7 +348,7 @@ writ_session_make_room(struct writ_session *session, size_t n)
         return (writ_result){WRIT_E_NOMEM};
     }
     for (size_t i = 0; i <= n; i++) {
-        upstreams[i] = (struct writ_session_upstream){.joined = NULL};
+        upstreams[i] = (struct writ_session_upstream){.missed = 0};
     }
     session->upstreams = upstreams;
     session->upstreams_n = 0;
@@ -359,18 +362,40 @@ writ_session_is_of(const struct writ_session *session, const struct writ_agent *
            writ_view_equal(session->agent_id, agent->id);
 }
 
-/* Of one that is here, or of one that is late. */
-static struct writ_session_upstream *
-find_upstream(
-    const struct writ_session *session, struct writ_view name, enum writ_session_part part)
+/* keeps (2) */
+static const struct writ_session_id *
+make_id(struct writ_session *session, struct writ_view text)
 {
-    for (size_t i = 0; session != NULL && i < session->upstreams_n; i++) {
-        struct writ_session_upstream *upstream = &session->upstreams[i];
-        if (atomic_load(&upstream->part) == (int)part && writ_view_equal(upstream->name, name)) {
-            return upstream;
-        }
+    struct writ_session_id *id = writ_alloc(sizeof *id + text.len + 1);
+
+    if (id == NULL) {
+        return NULL;
     }
-    return NULL;
+    id->len = text.len;
+    for (size_t i = 0; i < text.len; i++) {
+        id->bytes[i] = text.ptr[i];
+    }
+    id->before = atomic_load(&session->ids);
+    while (!atomic_compare_exchange_weak(&session->ids, &id->before, id)) {
+    }
+    return id;
+}
+
+writ_result
+writ_session_add_upstream(struct writ_session *session, struct writ_view name, struct writ_view id)
+{
+    struct writ_session_upstream *upstream = &session->upstreams[session->upstreams_n];
+
+    WRIT_TRY(copy_into(session, name, &upstream->name, NULL));
+    if (id.ptr != NULL) {
+        const struct writ_session_id *made = make_id(session, id);
+        if (made == NULL) {
+            return (writ_result){WRIT_E_NOMEM};
+        }
+        atomic_store(&upstream->id, made);
+    }
+    session->upstreams_n++;
+    return WRIT_DONE;
 }
 
 static struct writ_session_upstream *
@@ -417,7 +442,7 @@ bool
 writ_session_is_short(const struct writ_session *session)
 {
     for (size_t i = 0; i < session->upstreams_n; i++) {
-        if (atomic_load(&session->upstreams[i].part) != WRIT_SESSION_HERE ||
+        if (atomic_load(&session->upstreams[i].id) == NULL ||
             atomic_load(&session->upstreams[i].missed) != 0) {
             return true;
         }
@@ -428,23 +453,39 @@ writ_session_is_short(const struct writ_session *session)
 bool
 writ_session_has(const struct writ_session *session, struct writ_view name)
 {
-    return find_upstream(session, name, WRIT_SESSION_HERE) != NULL;
+    const struct writ_session_upstream *found = find_named(session, name);
+
+    return found != NULL && atomic_load(&found->id) != NULL;
 }
 
 bool
 writ_session_is_late(const struct writ_session *session, struct writ_view name)
 {
-    return (find_upstream(session, name, WRIT_SESSION_LATE) != NULL ||
-               find_upstream(session, name, WRIT_SESSION_JOINS) != NULL) &&
-           !writ_session_has(session, name);
+    const struct writ_session_upstream *found = find_named(session, name);
+
+    return found != NULL && atomic_load(&found->id) == NULL;
 }
 
 struct writ_view
 writ_session_upstream(const struct writ_session *session, struct writ_view name)
 {
-    const struct writ_session_upstream *found = find_upstream(session, name, WRIT_SESSION_HERE);
+    const struct writ_session_upstream *found = find_named(session, name);
+    const struct writ_session_id *id = found != NULL ? atomic_load(&found->id) : NULL;
 
-    return found != NULL ? found->session : (struct writ_view){NULL, 0};
+    return id != NULL ? writ_view(id->bytes, id->len) : (struct writ_view){NULL, 0};
+}
+
+void
+writ_session_lose(struct writ_session *session, struct writ_view name, struct writ_view id)
+{
+    struct writ_session_upstream *found = find_named(session, name);
+    const struct writ_session_id *known = found != NULL ? atomic_load(&found->id) : NULL;
+
+    if (known != NULL && writ_view_equal(writ_view(known->bytes, known->len), id) &&
+        atomic_fetch_add(&session->losses, 1) < WRIT_SESSION_LOSSES_MAX &&
+        atomic_compare_exchange_strong(&found->id, &known, NULL)) {
+        atomic_store(&session->stored_us, 0);
+    }
 }
 
 /* A character has at most six bytes in JSON. */
@@ -461,30 +502,22 @@ has_room_for(const struct writ_session *session, struct writ_view id)
 writ_result
 writ_session_join(struct writ_session *session, struct writ_view name, struct writ_view id)
 {
-    struct writ_session_upstream *upstream = find_upstream(session, name, WRIT_SESSION_LATE);
-    int late = WRIT_SESSION_LATE;
-    char *copy;
+    struct writ_session_upstream *upstream = find_named(session, name);
+    const struct writ_session_id *late = NULL, *made;
 
-    if (upstream == NULL) {
+    if (upstream == NULL || atomic_load(&upstream->id) != NULL) {
         return (writ_result){WRIT_E_ABSENT};
     }
     if (!has_room_for(session, id)) {
         return (writ_result){WRIT_E_LIMIT};
     }
-    copy = writ_alloc(id.len + 1);
-    if (copy == NULL) {
+    made = make_id(session, id);
+    if (made == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    for (size_t i = 0; i < id.len; i++) {
-        copy[i] = id.ptr[i];
-    }
-    if (!atomic_compare_exchange_strong(&upstream->part, &late, WRIT_SESSION_JOINS)) {
-        writ_free(copy);
+    if (!atomic_compare_exchange_strong(&upstream->id, &late, made)) {
         return (writ_result){WRIT_E_ABSENT};
     }
-    upstream->joined = copy;
-    upstream->session = writ_view(copy, id.len);
-    atomic_store(&upstream->part, WRIT_SESSION_HERE); /* keeps (2) */
     atomic_store(&session->stored_us, 0);
     return WRIT_DONE;
 }
@@ -501,7 +534,7 @@ put_late(struct writ_write *w, const struct writ_session *session)
     writ_write_name(w, WRIT_LIT("late"));
     writ_write_array_begin(w);
     for (size_t i = 0; i < session->upstreams_n; i++) {
-        if (writ_session_is_late(session, session->upstreams[i].name)) {
+        if (atomic_load(&session->upstreams[i].id) == NULL) {
             writ_write_string(w, session->upstreams[i].name);
         }
     }
@@ -514,9 +547,10 @@ put_upstreams(struct writ_write *w, const struct writ_session *session)
     writ_write_name(w, WRIT_LIT("upstreams"));
     writ_write_object_begin(w);
     for (size_t i = 0; i < session->upstreams_n; i++) {
-        if (atomic_load(&session->upstreams[i].part) == WRIT_SESSION_HERE) {
+        const struct writ_session_id *id = atomic_load(&session->upstreams[i].id);
+        if (id != NULL) {
             writ_write_name(w, session->upstreams[i].name);
-            writ_write_string(w, session->upstreams[i].session);
+            writ_write_string(w, writ_view(id->bytes, id->len));
         }
     }
     writ_write_object_end(w);
@@ -556,16 +590,18 @@ read_member(const struct writ_json *row, struct writ_view name, struct writ_sess
     return copy_into(session, writ_json_string(member), ret, err);
 }
 
+/* A row that was written while it joined names it twice. */
 static writ_result
-read_late(const struct writ_json *late, struct writ_session *session, struct writ_err *err)
+read_late(const struct writ_json *late, struct writ_session *session)
 {
     WRIT_JSON_EACH(name, late)
     {
-        struct writ_session_upstream *upstream = &session->upstreams[session->upstreams_n];
-        WRIT_TRY(copy_into(session, writ_json_string(name), &upstream->name, err));
-        atomic_init(&upstream->part, WRIT_SESSION_LATE);
-        atomic_init(&upstream->missed, WRIT_SESSION_LISTS); /* which it was, no row says */
-        session->upstreams_n++;
+        if (find_named(session, writ_json_string(name)) == NULL) {
+            WRIT_TRY(writ_session_add_upstream(
+                session, writ_json_string(name), (struct writ_view){NULL, 0}));
+            /* which lists it was missed in no row says */
+            atomic_init(&session->upstreams[session->upstreams_n - 1].missed, WRIT_SESSION_LISTS);
+        }
     }
     return WRIT_DONE;
 }
@@ -583,13 +619,10 @@ read_upstreams(const struct writ_json *row, struct writ_session *session, struct
     WRIT_TRY(writ_session_make_room(session, all->count + (late != NULL ? late->count : 0)));
     WRIT_JSON_EACH(name, all)
     {
-        struct writ_session_upstream *upstream = &session->upstreams[session->upstreams_n];
-        WRIT_TRY(copy_into(session, writ_json_string(name), &upstream->name, err));
-        WRIT_TRY(
-            copy_into(session, writ_json_string(writ_json_value(name)), &upstream->session, err));
-        session->upstreams_n++;
+        WRIT_TRY(writ_session_add_upstream(
+            session, writ_json_string(name), writ_json_string(writ_json_value(name))));
     }
-    return read_late(late, session, err);
+    return read_late(late, session);
 }
 
 static writ_result

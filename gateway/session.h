@@ -21,14 +21,15 @@
 #define WRIT_SESSION_ID_BYTES   32   /* random bytes of an id */
 #define WRIT_SESSION_ID_TEXT    44   /* base64url and NUL */
 #define WRIT_SESSION_CLIENT_MAX 4096 /* bytes of the params of initialize that are kept */
+#define WRIT_SESSION_LOSSES_MAX 1000 /* ids that are kept behind those that are used */
 
 struct writ_sessions;
 
-/** Whether an upstream takes part in a session. */
-enum writ_session_part {
-    WRIT_SESSION_HERE = 0, /* it has answered initialize */
-    WRIT_SESSION_JOINS,    /* writ_session_join is about to write its id */
-    WRIT_SESSION_LATE,     /* it missed initialize, and joins when it can be asked (late.h) */
+/** An upstream's own session id. Constant, and there until its session is freed. */
+struct writ_session_id {
+    struct writ_session_id *before; /* of the same session */
+    size_t len;                     /* 0: the upstream has none */
+    char bytes[];
 };
 
 /** Lists of which an upstream has a part; bits. */
@@ -42,10 +43,9 @@ enum writ_session_list {
 /** What one upstream said to this session's initialize. */
 struct writ_session_upstream {
     struct writ_view name;
-    struct writ_view session; /* its own session id; empty: it has none. Read when it is HERE */
-    atomic_int part;          /* enum writ_session_part */
-    atomic_uint missed;       /* enum writ_session_list: answered without it */
-    char *joined;             /* the bytes of `session`, where it joined late; owned */
+    _Atomic(const struct writ_session_id *) id; /* NULL: it missed initialize, or does not know the
+                                                 * session any more, and joins later (late.h) */
+    atomic_uint missed;                         /* enum writ_session_list: answered without it */
 };
 
 /** One session. All members but the atomic ones are constant once it was added. */
@@ -60,10 +60,12 @@ struct writ_session {
     unsigned abilities;        /* what may be asked of its client (abilities.h) */
     struct writ_session_upstream *upstreams;
     size_t upstreams_n;
-    int64_t created_us;             /* wall */
-    struct writ_arena *arena;       /* owns all of the above */
-    atomic_int_least64_t seen_us;   /* monotonic */
-    atomic_int_least64_t stored_us; /* wall time until which its row is good */
+    _Atomic(struct writ_session_id *) ids; /* all that there were */
+    atomic_uint losses;                    /* of upstreams, up to WRIT_SESSION_LOSSES_MAX */
+    int64_t created_us;                    /* wall */
+    struct writ_arena *arena;              /* owns all of the above */
+    atomic_int_least64_t seen_us;          /* monotonic */
+    atomic_int_least64_t stored_us;        /* wall time until which its row is good */
     atomic_uint holders;
     atomic_bool left;          /* its client has ended it: its row is not written any more */
     atomic_uint resuming;      /* streams of it that are being gone on with by GET */
@@ -82,15 +84,20 @@ void writ_sessions_free(struct writ_sessions *sessions);
 
 /**
  * A new session with a random id and boundary, held once by the caller, not yet in the table.
- * Fill version and upstreams (writ_session_make_room) before adding it.
+ * Fill version and upstreams before adding it.
  *
  * @return WRIT_OK, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_session_new(const struct writ_agent *agent, struct writ_view endpoint,
     const struct writ_clock *clock, struct writ_session **ret, struct writ_err *err);
 
-/** Room for `n` upstreams, from its arena; upstreams_n is 0. Before it is added. WRIT_E_NOMEM. */
+/** Room for `n` upstreams, of which there are none yet. Before it is added. WRIT_E_NOMEM. */
 WRIT_RESULT writ_session_make_room(struct writ_session *session, size_t n);
+
+/** One more upstream with its session id, or {NULL, 0}: it is late. Copied. Before it is added.
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_session_add_upstream(
+    struct writ_session *session, struct writ_view name, struct writ_view id);
 
 /** Why the agent cannot open one more session (OVERLOADED, SHARE_EXCEEDED), or NONE. Any thread. */
 enum writ_reason writ_sessions_crowded(
@@ -143,7 +150,13 @@ bool writ_session_is_late(const struct writ_session *session, struct writ_view n
 WRIT_RESULT writ_session_join(
     struct writ_session *session, struct writ_view name, struct writ_view id);
 
-/** The upstream's own session id, or the empty view. Any thread. */
+/** An upstream does not know its session `id` any more: it is late from now on, unless it has
+ * joined with another one since. After WRIT_SESSION_LOSSES_MAX of them nothing changes. Any thread.
+ */
+void writ_session_lose(struct writ_session *session, struct writ_view name, struct writ_view id);
+
+/** The upstream's own session id, or the empty view; borrowed until the session is dropped. Any
+ * thread. */
 struct writ_view writ_session_upstream(const struct writ_session *session, struct writ_view name);
 
 /** The session's client was answered a list, with its part of it or without. Any thread. */

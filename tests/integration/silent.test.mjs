@@ -446,3 +446,38 @@ test('a client that comes back after a restart of the gateway is told of an upst
   assert.deepEqual(await list(s), [['a__x', 'b__y', 'b__z'], undefined]);
   stream.leave();
 });
+
+test('an upstream that was started again, and has forgotten its sessions, joins them again', LIMIT, async (t) => {
+  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT } });
+  const gone = new Set();
+  const forget = (id) => {
+    gone.add(id);
+    ups.b.clear();
+    ups.b.onMessage = (m) => (gone.has(m.headers['mcp-session-id']) ? (m.error(-32001, 'Session not found', 404), true) : undefined);
+  };
+  const s = await openSession(gw);
+  forget('up-1');
+  assert.deepEqual(await list(s), [['a__x', 'b__y'], undefined], 'a list is asked for once more');
+  assert.deepEqual(methods(ups.b), ['tools/list', 'initialize', 'notifications/initialized', 'tools/list']);
+  assert.equal((await s.call('b__y')).said, 'ran 1');
+
+  forget('up-2');
+  const call = await s.call('b__y'); // a call is sent once, and its client hears what the server said
+  assert.deepEqual([call.status, call.error.code], [404, -32001]);
+  assert.equal(ups.b.calls.length, 1);
+  assert.deepEqual([outcomes(gw).at(-1).outcome, outcomes(gw).at(-1).error_type], ['error', 'upstream_refused']);
+  assert.equal((await s.call('b__y')).said, 'ran 2');
+  assert.equal(ups.b.calls.at(-1).headers['mcp-session-id'], 'up-3');
+
+  // one that answers the message itself with 404 has not lost anything
+  ups.b.onMessage = (m) => (m.method === 'tools/list' ? (m.error(-32601, 'Method not found', 404), true) : undefined);
+  ups.b.clear();
+  assert.deepEqual(await list(s), [['a__x'], undefined]);
+  assert.deepEqual(methods(ups.b), ['tools/list']);
+  // and one that never knows the session it has just given is not asked for ever
+  ups.b.clear();
+  ups.b.onMessage = (m) => (['initialize', 'notifications/initialized'].includes(m.method) ? undefined : (m.error(-32001, 'Session not found', 404), true));
+  assert.deepEqual(await list(s), [['a__x'], ['b']]);
+  assert.deepEqual(methods(ups.b), ['tools/list', 'initialize', 'notifications/initialized', 'tools/list']);
+  gw.verify();
+});

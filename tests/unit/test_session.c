@@ -150,12 +150,11 @@ END_TEST
 START_TEST(a_row_brings_back_the_same_session)
 {
     struct writ_session *made = session("tenant \"q\"", "agent"), *back = NULL;
-    struct writ_session_upstream upstreams[] = {{.name = WRIT_LIT("fs"), .session = WRIT_LIT("")},
-        {.name = WRIT_LIT("pay"), .session = WRIT_LIT("abc/\\\"d")}};
     writ_auto_buf row = writ_buf_make(65536);
 
-    made->upstreams = upstreams;
-    made->upstreams_n = 2;
+    ck_assert_ok(writ_session_make_room(made, 2));
+    ck_assert_ok(writ_session_add_upstream(made, WRIT_LIT("fs"), WRIT_LIT("")));
+    ck_assert_ok(writ_session_add_upstream(made, WRIT_LIT("pay"), WRIT_LIT("abc/\\\"d")));
     made->client = WRIT_LIT("{\"capabilities\":{}}");
     writ_session_put(made, &row);
     ck_assert_ok(writ_buf_check(&row, NULL));
@@ -197,15 +196,13 @@ END_TEST
 static struct writ_session *
 late_session(void)
 {
+    const struct writ_view none = {NULL, 0};
     struct writ_session *made = session("tenant", "agent");
 
     ck_assert_ok(writ_session_make_room(made, 3));
-    made->upstreams[0].name = WRIT_LIT("here");
-    made->upstreams[1].name = WRIT_LIT("late");
-    made->upstreams[2].name = WRIT_LIT("later");
-    atomic_store(&made->upstreams[1].part, WRIT_SESSION_LATE);
-    atomic_store(&made->upstreams[2].part, WRIT_SESSION_LATE);
-    made->upstreams_n = 3;
+    ck_assert_ok(writ_session_add_upstream(made, WRIT_LIT("here"), WRIT_LIT("")));
+    ck_assert_ok(writ_session_add_upstream(made, WRIT_LIT("late"), none));
+    ck_assert_ok(writ_session_add_upstream(made, WRIT_LIT("later"), none));
     return made;
 }
 
@@ -279,6 +276,34 @@ START_TEST(
 }
 END_TEST
 
+START_TEST(an_upstream_that_has_lost_the_session_is_late_again)
+{
+    struct writ_session *made = late_session();
+    const struct writ_view late = WRIT_LIT("late");
+    struct writ_view first;
+
+    ck_assert_ok(writ_session_join(made, late, WRIT_LIT("up-1")));
+    first = writ_session_upstream(made, late);
+    writ_session_lose(made, late, WRIT_LIT("up-0"));
+    ck_assert(writ_session_has(made, late));
+    atomic_store(&made->stored_us, 77);
+    writ_session_lose(made, late, first);
+    ck_assert(writ_session_is_late(made, late));
+    ck_assert_int_eq(atomic_load(&made->stored_us), 0);
+    ck_assert_ok(writ_session_join(made, late, WRIT_LIT("up-2")));
+    writ_session_lose(made, late, first); /* another request's news of the same */
+    ck_assert_view(writ_session_upstream(made, late), "up-2");
+    ck_assert_view(first, "up-1"); /* what borrows it may still be under way */
+    for (unsigned i = 0; i < WRIT_SESSION_LOSSES_MAX + 5; i++) {
+        writ_session_lose(made, late, WRIT_LIT("up-2"));
+        (void)writ_is_ok(writ_session_join(made, late, WRIT_LIT("up-2")));
+    }
+    writ_session_lose(made, late, WRIT_LIT("up-2"));
+    ck_assert(writ_session_has(made, late));
+    writ_session_drop(made);
+}
+END_TEST
+
 START_TEST(an_id_that_a_row_has_no_room_for_does_not_join)
 {
     struct writ_session *made = late_session();
@@ -301,6 +326,6 @@ WRIT_UNIT_MAIN("session", ids_and_boundaries_are_never_the_same_twice,
     what_is_not_used_for_the_idle_time_is_swept, a_row_brings_back_the_same_session,
     a_row_that_is_none_makes_no_session,
     an_upstream_that_is_late_joins_once_and_its_row_is_stored_again,
-    a_row_knows_who_is_late_and_who_has_joined,
+    a_row_knows_who_is_late_and_who_has_joined, an_upstream_that_has_lost_the_session_is_late_again,
     a_list_that_was_answered_without_an_upstream_is_known_until_it_is_taken_or_answered_with_it,
     an_id_that_a_row_has_no_room_for_does_not_join)
