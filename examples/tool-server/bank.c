@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* How long a use is remembered beyond its need, so that a clock that goes back makes none of them
+ * fresh again. */
+#define KEPT_S 3600
+
 struct bank {
     sqlite3 *db;
 };
@@ -201,7 +205,7 @@ bank_use(void *ctx, struct writ_view jti, int64_t until_s)
 {
     struct bank *bank = ctx;
 
-    if (!change(bank, "DELETE FROM used WHERE until_s < ?", "i", (int64_t)time(NULL)) ||
+    if (!change(bank, "DELETE FROM used WHERE until_s < ?", "i", (int64_t)time(NULL) - KEPT_S) ||
         !change(bank, "INSERT OR IGNORE INTO used VALUES (?, ?)", "ti", jti, until_s)) {
         return WRIT_VERIFY_USE_UNKNOWN;
     }

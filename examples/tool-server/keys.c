@@ -81,6 +81,7 @@ fetch(const char *url, struct text *ret)
     if (curl != NULL) {
         curl_easy_setopt(curl, CURLOPT_URL, url);
         curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https,file");
+        curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* whatever the environment says */
         curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT, 5L);
         curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -153,11 +154,11 @@ keys_refresh(struct keys *keys, const char *kid, int64_t now_s)
 
 /* ---- PEM */
 
+/* 43 digits of base64url without padding; EVP reads 44 of base64 with it. */
 static bool
 read_coordinate(const json_t *text, unsigned char ret[COORDINATE])
 {
-    char base64[4 * (COORDINATE + 1) / 3 + 1] = {
-        0}; /* 43 digits of base64url, and one of padding */
+    char base64[4 * (COORDINATE + 1) / 3 + 1] = {0};
     unsigned char bytes[COORDINATE + 1];
 
     if (json_string_length(text) != sizeof base64 - 2) {
