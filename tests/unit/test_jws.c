@@ -420,8 +420,7 @@ START_TEST(claims_are_one_strict_object)
 {
     static const char *const payloads[] = {"", "x", "[]", "1", "null", "{\"a\":1,\"a\":2}",
         "{\"a\":1}x", "{\"a\":1e999}",
-        "{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":{\"g\":{\"h\":{}}}"
-        "}}}}}}}"};
+        "{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":{\"g\":{\"h\":{}}}}}}}}}}"};
 
     setup();
     for (size_t i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++) {

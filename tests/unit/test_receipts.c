@@ -238,8 +238,8 @@ START_TEST(what_is_no_receipt_is_malformed)
         "{\"format\":\"writ-receipt/1\",\"keys\":[],\"records\":[]}",
         "{\"format\":\"writ-receipt/1\",\"keys\":[],\"records\":[{}]}",
         "{\"format\":\"writ-receipt/1\",\"keys\":[],\"records\":[1]}",
-        "{\"format\":\"writ-receipt/1\",\"keys\":[],\"records\":[{\"kind\":\"decision\",\"proof\":"
-        "\"c2sp.org/tlog-proof@v1\\nindex 0\\n\\nx\\n\",\"record\":{}}]}"};
+        ("{\"format\":\"writ-receipt/1\",\"keys\":[],\"records\":[{\"kind\":\"decision\",\"proof\":"
+         "\"c2sp.org/tlog-proof@v1\\nindex 0\\n\\nx\\n\",\"record\":{}}]}")};
     struct bench b;
     struct writ_receipt receipt;
 

@@ -61,8 +61,9 @@ END_TEST
 START_TEST(an_edit_that_it_finds_ends_all_work)
 {
     static const char *const edits[] = {
-        "UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), 'as the policy', 'as a policy') "
-        "AS BLOB) WHERE leaf = 0",
+        ("UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), 'as the policy', 'as a "
+         "policy') "
+         "AS BLOB) WHERE leaf = 0"),
         "UPDATE record SET tool = 'other' WHERE leaf = 0",
         "UPDATE head SET note = (SELECT note FROM head WHERE leaf = 1) WHERE leaf = 0",
         "UPDATE meta SET value = '00000000-0000-4000-8000-000000000000' WHERE name = 'ledger'",
