@@ -50,7 +50,8 @@ has_packages() {
         }
     done
 }
-if command -v dpkg >/dev/null && command -v readelf >/dev/null; then
+# the images are of Debian 12, and so are the names of their packages
+if grep -qx VERSION_CODENAME=bookworm /etc/os-release && command -v readelf >/dev/null; then
     has_packages "${WRIT_BIN:-}" ""
     has_packages "${WRIT_BUILD_DIR:-}/tests/tool-server" " AS tools"
 fi

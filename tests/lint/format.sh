@@ -5,12 +5,16 @@ set -eu
 . "$(dirname "$0")/tracked.inc"
 cd "$1"
 
-command -v clang-format-14 >/dev/null || {
+if command -v clang-format-14 >/dev/null; then
+    check=clang-format-14
+elif grep -qx VERSION_CODENAME=bookworm /etc/os-release; then
     echo "format: clang-format-14 is missing: run scripts/deps test"
     exit 1
-}
+else
+    check=true # other versions lay out differently; the layout is checked on Debian 12
+fi
 tracked core policy crew examples gateway cli include tests bench | grep -zE '\.[ch]$' | grep -zv '\.tbl\.h$' |
-    xargs -0 clang-format-14 --dry-run -Werror 2>&1 | grep error: && {
+    xargs -0 "$check" --dry-run -Werror 2>&1 | grep error: && {
     echo "format: run scripts/format"
     exit 1
 }
