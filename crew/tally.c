@@ -22,7 +22,7 @@ writ_tally_candidate(struct writ_tally *tally, size_t candidate)
 }
 
 /* What agents and plug-ins say is in it, so it is made safe to show. */
-static void
+__attribute__((format(printf, 2, 0))) static void
 explain(struct writ_tally *tally, const char *fmt, va_list args)
 {
     char line[2 * EXPLAINED_MAX];
