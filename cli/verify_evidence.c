@@ -48,8 +48,7 @@ signers_read(const struct writ_cli *cli, struct signers *ret, struct writ_err *e
     trust->witnesses = (const struct writ_note_key *const *)ret->witnesses.keys;
     trust->witnesses_n = ret->witnesses.n;
     most = writ_checkpoint_witnesses(trust->witnesses, trust->witnesses_n);
-    least =
-        most + ret->witnesses.unknown; /* all: of one that cannot be checked nobody can say it */
+    least = most + ret->witnesses.unknown; /* all: also those that cannot be checked */
     if (quorum.ptr != NULL && !writ_is_ok(writ_text_u64(quorum, 1, most, &least))) {
         WRIT_FAIL(err, WRIT_E_INVALID, "--quorum is a number from 1 to that of the witnesses, %llu",
             (unsigned long long)most);

@@ -5,7 +5,7 @@
  * answer holds up the others for WRIT_ANCHOR_TIMEOUT_MS (10 s) at most each time.
  *
  * A file with a believed checkpoint that the ledger does not contain as it was shows that records
- * were lost or exchanged: the ledger is told, and grants nothing more. */
+ * were lost or exchanged: the thread reports it to the ledger, which grants nothing more. */
 #ifndef WRIT_GATEWAY_ANCHORS_H
 #define WRIT_GATEWAY_ANCHORS_H
 
@@ -23,9 +23,9 @@ struct writ_anchors;
 /**
  * Starts the thread; the first checkpoint is sent at once.
  *
- * @param config  the anchors, the store and the keys, which are read anew each time; outlives it
- * @param shard   nobody else's
- * @param ledger  is told what is found; outlives it
+ * @param config  the anchors, the store and the keys, which are read again each time; outlives it
+ * @param shard   used by this thread alone
+ * @param ledger  gets the findings; outlives it
  * @param ret     new, free with writ_anchors_free; written only on success
  *
  * WRIT_E_NOMEM, WRIT_E_INVALID (a URL that may not be asked).

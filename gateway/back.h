@@ -14,7 +14,7 @@ struct writ_lanes;
 /** Begins to look, until writ_back_stop. In the arena of the lanes' request. NULL: no memory. */
 struct writ_back *writ_back_start(struct writ_lanes *lanes);
 
-/** Nothing is told any more. NULL is fine, and so is a second time. */
+/** It sends no further notices. NULL is fine, and so is a second time. */
 void writ_back_stop(struct writ_back *back);
 
 #endif

@@ -1,4 +1,4 @@
-/* child_log.h - what the log says of a child that ended, whoever it belongs to. */
+/* child_log.h - what the log says of a child that ended, of any owner. */
 #ifndef WRIT_GATEWAY_CHILD_LOG_H
 #define WRIT_GATEWAY_CHILD_LOG_H
 

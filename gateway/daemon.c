@@ -6,8 +6,9 @@
  *
  * Exchanges that wait without being suspended (intake.c, 3) keep the daemon's list of ready
  * connections from ever being empty; only without them does "no timeout" mean work. With them, a
- * timer looks after what nobody poked for. "No timeout" is also what a daemon says of a connection
- * with which it cannot go on (connection.c, 3), so runs that it asks for itself become rare. */
+ * timer looks after daemons that no poke came for. "No timeout" is also what a daemon says of a
+ * connection with which it cannot go on (connection.c, 3), so runs that it asks for itself become
+ * rare. */
 #include "gateway/daemon.h"
 
 #include "gateway/connection.h"

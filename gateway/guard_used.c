@@ -7,7 +7,7 @@
  * guard that was killed left half written is finished. A use is answered after its digests stand.
  * (3) No slot is given away before its time; the latest time of those that were is in the header.
  * (4) What finishes a use replaces no slot that lives and sets no time of the header back: so a
- * seal that somebody wrote makes nothing unused without the file. */
+ * forged seal makes nothing unused without the file. */
 #include "gateway/guard_used.h"
 
 #include "evidence/digest.h"

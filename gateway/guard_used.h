@@ -8,8 +8,8 @@
  *
  * Beside it lies PATH.seal with a digest of each part. What one of the two files does not bear out
  * is not believed: a guard does not start with a part that was changed, zeroed, put back or cut,
- * nor without one of the files; a running one answers that nobody knows. Who can write both files
- * can make a used credential unused.
+ * nor without one of the files; a running one answers that it is not known. A process that can
+ * write both files can make a used credential unused.
  *
  * What could be forgotten is refused instead: a credential from before the file was made (somebody
  * may have removed the one before), from before the machine was started (what had not reached the

@@ -10,7 +10,7 @@
 struct writ_http_conn *writ_http_conn_new(
     struct writ_http_client *client, struct writ_socket *socket);
 
-/** Marks it as idle, and closes it after its keep_us in which nobody takes it. */
+/** Marks it as idle, and closes it when it was not taken for its keep_us. */
 void writ_http_conn_rest(struct writ_http_conn *conn);
 
 /** Gives an idle connection a call that is new or WAITING, and begins to write it. */

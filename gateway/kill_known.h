@@ -1,5 +1,5 @@
 /* kill_known.h - whether a stop names something that there is, and what it stops, in words. A name
- * with a typing error in it stops nothing: whoever pulls it has to learn that at once. */
+ * with a typing error in it stops nothing, and the operator has to learn that at once. */
 #ifndef WRIT_GATEWAY_KILL_KNOWN_H
 #define WRIT_GATEWAY_KILL_KNOWN_H
 

@@ -1,7 +1,7 @@
 /* labels.h - metrics whose labels are names of the configuration: calls by upstream and tool,
  * upstreams that are up, the build.
  *
- * A label is never a name that a caller chose: a tool is told by the key of the rule that decided,
+ * A label is never a name that a caller chose: a tool is named by the key of the rule that decided,
  * as the configuration writes it ("pay", "read_*"), and a call without one is counted as
  * `unlisted`. There are at most WRIT_LABELS_MAX such series; what a reload adds beyond is counted
  * under "other".

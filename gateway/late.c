@@ -1,6 +1,6 @@
 /* Invariants:
  * (1) A join is in its worker's list until its initialize has ended: others find it there.
- * (2) It lives as long as an upcall of it is open, whoever waits or leaves. */
+ * (2) It lives as long as an upcall of it is open, whatever requests wait for it or leave. */
 #include "gateway/late.h"
 
 #include "gateway/gateway.h"

@@ -41,7 +41,7 @@ file_at(const struct writ_config *config, size_t i, struct writ_anchor *ret)
     return own || !writ_anchor_is_url(config->ledger.anchors[i].to);
 }
 
-/* An anchor that cannot be read now is told of when something is sent to it. */
+/* An anchor that cannot be read now is reported when something is sent to it. */
 static WRIT_RESULT
 read_memories(const struct writ_config *config, struct memories *ret, struct writ_err *err)
 {

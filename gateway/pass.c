@@ -165,7 +165,7 @@ writ_pass_unknown(struct writ_request *request)
                         "it to the endpoint of that server, /mcp/NAME"
                       : "Method not found");
     }
-    writ_request_finish(request); /* nobody waits for an answer */
+    writ_request_finish(request); /* no client waits for an answer */
     writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
     return WRIT_STEP_DONE;
 }

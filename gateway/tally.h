@@ -21,7 +21,7 @@
 void writ_tally_end(const struct writ_request *request);
 
 /** The outcome of a task that this request learned of; the entry is that of writ_task_end_record,
- * back from the ledger. Nothing for another entry, or when somebody else has recorded it. */
+ * back from the ledger. Nothing for another entry, or when another request has recorded it. */
 void writ_tally_task(const struct writ_request *request, const struct writ_task_end *end,
     const struct writ_entry *entry);
 

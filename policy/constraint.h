@@ -102,7 +102,7 @@ struct writ_constraint_failure {
  * Evaluates all constraints.
  *
  * @param arguments   an object
- * @param arena       working memory, and for what is told
+ * @param arena       working memory, and for texts in `ret_failed`
  * @param ret_failed  the first constraint that does not hold, or the first leaf that is not named;
  *                    zeroed when there is neither. On no memory `argument` stays empty and
  *                    `constraint` is the outermost name

@@ -104,10 +104,10 @@ TEXT(top, "admin_url", admin_url, LIVE, 1, 1024, NONE,
     "to the page of their review there. http:// or https:// and the listener's address when left out.")
 TEXTS(top, "auditors", auditors, LIVE, 64,
     "Roles of agents that may read every call of their tenant in the ledger, or of all tenants when they "
-    "have none, on the page and under /v1/ledger. Everybody else reads the calls that it made itself.")
+    "have none, on the page and under /v1/ledger. Any other agent reads the calls that it made itself.")
 TEXTS(top, "administrators", administrators, LIVE, 64,
     "Subjects of agents that may stop calls of an agent, a tool, a tenant or under a policy (writ kill): of "
-    "their own tenant, or of all when they have none. Nobody may when left out.")
+    "their own tenant, or of all when they have none. When left out, no agent may.")
 TEXT(top, "issuer", issuer, LIVE, 1, 512, NONE,
     "The iss of credentials, as a URL; http:// and the listener's address when left out.")
 PATH(top, "keys", keys, LIVE, 1, 4096, "keys",
@@ -199,13 +199,13 @@ TEXTS(upstream, "inherit", inherit, RESTART, 64,
 PATH(upstream, "directory", directory, RESTART, 1, 4096, NONE, "Working directory of the child.")
 WORD(upstream, "sharing", sharing, RESTART, sharing_words, "session",
     "session: each session has a child of its own, and so have the requests of each agent that come "
-    "without one. all: one child serves everybody, and is told that its clients can do nothing.")
+    "without one. all: one child serves all clients, and gets no client capabilities in initialize.")
 DURATION(upstream, "start_timeout", start_timeout_us, RESTART, 100 * MS, 10 * MINUTE, "30s",
     "How long a child may take from its start to its answer to initialize.")
 COUNT(upstream, "children", children, RESTART, 1, 4096, "64",
     "Most children of a stdio upstream at once.")
 DURATION(upstream, "idle", idle_us, RESTART, 100 * MS, 24 * HOUR, "10m",
-    "A child that nobody used for so long is ended; the next message starts another.")
+    "A child that was not used for so long is ended; the next message starts another.")
 TEXT(upstream, "http", http, REFUSED, 1, 2048, NONE, "URL of a server that speaks over HTTP.")
 SWITCH(upstream, "insecure", insecure, LIVE, "false",
     "Whether the URL may be plain http beyond loopback: only in a network of your own, such as that of a composition.")
@@ -272,7 +272,7 @@ TEXTS(rule, "agents", agents, LIVE, 1024, "Only these agent ids; every agent whe
 TEXTS(rule, "roles", roles, LIVE, 1024, "Only these roles; every role when left out.")
 TEXTS(rule, "tenants", tenants, LIVE, 1024, "Only these tenants; every tenant when left out.")
 TEXTS(rule, "scopes", scopes, LIVE, 64,
-    "OAuth scopes that the caller's token must have; a client that lacks one is told to ask for it.")
+    "OAuth scopes that the caller's token must have; a client that lacks one gets a challenge that names them.")
 TEXT(rule, "scope", scope, LIVE, 1, 1024, NONE,
     "Template of the normalized scope. Without it every call is refused (scope_missing).")
 TEXT(rule, "target", target, LIVE, 1, 1024, NONE, "Template of what the call acts on.")
@@ -290,7 +290,7 @@ NODE(rule, "replay", replay, LIVE, SHAPE_REPLAY, NONE,
 SWITCH(rule, "shadow", shadow, LIVE, "false",
     "Record the verdict and let the call through whatever it is.")
 WORD(rule, "refusal", refusal, LIVE, refusal_words, "error",
-    "How a refusal is told: error (JSON-RPC error) or result (a result with isError).")
+    "Form of a refusal: error (JSON-RPC error) or result (a result with isError).")
 NODE(rule, "result", result, LIVE, SHAPE_RESULT, NONE, "What of the tool's results is let through.")
 SWITCH(rule, "pin", pin, LIVE, NONE,
     "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
@@ -368,7 +368,7 @@ PATH(reviewer, "directory", directory, RESTART, 1, 4096, NONE, "Working director
 NODE(reviewer, "opinions", opinions, RESTART, SHAPE_OPINIONS, NONE,
     "Votes by rules: the first opinion that holds for a call is the vote; without one there is none.")
 TEXT(reviewer, "instructions", instructions, LIVE, 1, 4096, NONE,
-    "What a model is told about how to vote, in the prompt that the gateway makes.")
+    "Instructions to a model on how to vote, in the prompt that the gateway makes.")
 DURATION(reviewer, "timeout", timeout_us, RESTART, 100 * MS, 1 * HOUR, "60s",
     "How long the webhook or worker may take to answer once.")
 
@@ -555,7 +555,7 @@ DURATION(anchor, "every", every_us, RESTART, 1 * SECOND, 366 * DAY, "1m",
 
 SECTION(log, "log", struct writ_log_config, "What is logged; lines go to standard error.")
 WORD(log, "level", level, RESTART, level_words, "info",
-    "The least urgent that is told: error, warn, info or debug.")
+    "The least urgent level that is logged: error, warn, info or debug.")
 
 #undef SECTION
 #undef TEXT

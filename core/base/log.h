@@ -7,8 +7,8 @@
  * counted, and the next one that can be tells how many were lost.
  *
  * A program that serves calls writ_log_start: from then on a thread of its own writes the lines
- * (backlog.h), and no caller waits for the reader of the log. Before it, a pipe that is full
- * because nobody reads it is waited for once, and loses lines until somebody does. */
+ * (backlog.h), and no caller waits for the reader of the log. Before it, a caller waits once for a
+ * full pipe; then lines are lost until a reader empties it. */
 #ifndef WRIT_BASE_LOG_H
 #define WRIT_BASE_LOG_H
 
@@ -74,9 +74,9 @@ struct writ_log_field writ_log_bool(const char *key, bool value);
 
 /** Writes one line: time, level, event, then the fields in order. Fields that do not fit
  * WRIT_LOG_LINE_MAX are left out and the line says "cut":true. Does not block after writ_log_start.
- * Without it, blocks for at most WRIT_LOG_PATIENCE_MS in WRIT_LOG_PATIENCE_S while nobody reads;
- * where another process fills the same pipe or terminal between our look and our write, as long as
- * write(2) does. */
+ * Without it, blocks for at most WRIT_LOG_PATIENCE_MS in WRIT_LOG_PATIENCE_S while the pipe is
+ * full; where another process fills the same pipe or terminal between our look and our write, as
+ * long as write(2) does. */
 void writ_log_write(struct writ_log *log, enum writ_log_level level, const char *event,
     const struct writ_log_field *fields, size_t count);
 

@@ -21,8 +21,7 @@ struct writ_bundle_key;
 
 /** Zeroed: none. */
 struct writ_bundle_keys {
-    struct writ_bundle_key
-        *slots; /* by the digest of the key: nobody chooses what falls together */
+    struct writ_bundle_key *slots; /* by the digest of the key: no caller can choose collisions */
     size_t size, used;
     int64_t now_us; /* the latest decision that claimed one */
 };

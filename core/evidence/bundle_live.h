@@ -2,8 +2,8 @@
  * seqs lack, and the calls that are under way. bundle.h is what is made of it.
  *
  * Grows with both, and with the keys that are claimed, never with the number of records; at most
- * WRIT_BUNDLE_LIVE_MAX runs and calls. Nobody
- * can choose names that fall together: tables are by digest. One thread's; nothing blocks. */
+ * WRIT_BUNDLE_LIVE_MAX runs and calls. Tables are by digest, so that no caller can choose names
+ * that collide. One thread's; nothing blocks. */
 #ifndef WRIT_EVIDENCE_BUNDLE_LIVE_H
 #define WRIT_EVIDENCE_BUNDLE_LIVE_H
 

@@ -49,8 +49,8 @@ WRIT_RESULT writ_jcs_put_lossless(
 
 /** Whether a number says what its canonical form says: its literal, read exactly, is the decimal
  * that ECMAScript prints for its double. 0.1, 1.0, 1e2 and 9007199254740994 do;
- * 0.10000000000000001, 99.9999999999999999999 and 9007199254740993 do not: whoever compares the
- * literal compares another number than the one that is forwarded. */
+ * 0.10000000000000001, 99.9999999999999999999 and 9007199254740993 do not: a comparison of the
+ * literal would be about another number than the one that is forwarded. */
 bool writ_jcs_is_exact(const struct writ_json *number);
 
 #define WRIT_JCS_NUMBER_TEXT 32

@@ -507,7 +507,7 @@ _Static_assert(COUNT(authorization_signed) == COUNT(receipt_signed) &&
                    COUNT(attestation_signed) == COUNT(receipt_signed),
     "each sort of record signs as many members");
 
-/* The signature is judged when the record conforms and somebody gave a key of its algorithm. */
+/* The signature is judged when the record conforms and a key of its algorithm was given. */
 static WRIT_RESULT
 check_record(struct writ_vaara_finding *finding, const struct writ_vaara_terms *terms,
     struct writ_arena *arena, struct writ_err *err)

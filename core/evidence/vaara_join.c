@@ -85,7 +85,7 @@ collect(struct joining *j, const struct writ_vaara_finding *finding, struct writ
     struct writ_seal seal;
 
     if (!finding->authentic) {
-        return WRIT_DONE; /* what somebody else may have made fills no gap */
+        return WRIT_DONE; /* a file that is not authentic fills no gap */
     }
     switch (finding->kind) {
     case WRIT_VAARA_DECISION:
@@ -205,7 +205,7 @@ join_authorization(
         }
     }
     if (j->grants_n == 0) {
-        return WRIT_DONE; /* nobody said which grants there are */
+        return WRIT_DONE; /* which grants there are is not known */
     }
     return writ_vaara_read_fault(
         finding, j->arena, "/evidence/grantFingerprint", "is of no grant that is here", err);

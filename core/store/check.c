@@ -224,7 +224,7 @@ check_columns(struct writ_check *v, const struct run *run, const struct writ_dec
         "its running_count is not seq + 1");
 }
 
-/* What a ledger would not write is told; anything else that stands in the way is an error. */
+/* Reports what a ledger would not write; any other failure is an error. */
 static WRIT_RESULT
 tell(struct writ_check *v, writ_result said, bool *ret)
 {

@@ -368,7 +368,7 @@ make_room(struct loading *l, struct writ_reread *records)
     writ_reread_rest(records);
     writ_once_sweep(ledger);
     WRIT_TRY(writ_manifest_work(ledger, SIZE_MAX, l->err));
-    /* no reader needs what is in the write-ahead log: it is folded in and begun anew */
+    /* no reader needs the write-ahead log: fold it into the file and begin an empty one */
     (void)sqlite3_wal_checkpoint_v2(ledger->disk.db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return WRIT_DONE;
 }

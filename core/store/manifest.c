@@ -408,7 +408,7 @@ writ_manifest_load(struct writ_ledger *ledger, uint64_t *ret_leaf, struct writ_b
     struct writ_err *err)
 {
     struct writ_manifest *m = &ledger->manifest;
-    enum writ_heads_signed who = WRIT_HEADS_REVOKED; /* after a loss records are read anew */
+    enum writ_heads_signed who = WRIT_HEADS_REVOKED; /* after a loss records are read again */
     struct stated stated;
     bool row = false;
     writ_result result;

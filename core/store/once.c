@@ -237,8 +237,8 @@ take_out(struct writ_once *once, struct writ_segment *segment)
     put_gone(once, segment);
 }
 
-/* Drops what stands no more. A segment with claims of boundaries that may be open is made anew, out
- * of these. */
+/* Drops what stands no more. A segment with claims of boundaries that may be open is replaced by
+ * one of these claims. */
 static void
 look_for_due(struct writ_ledger *ledger)
 {

@@ -1,8 +1,8 @@
 /* results.h - results of calls that are kept, for a while, to be told again (`duplicates: replay`).
  *
  * A kept result is canonical JSON whose digest stands in the signed outcome of its call. It is
- * compared with that digest whenever it is told: a row that was changed is never told, and ends all
- * work of the ledger, as a finding of the scrub does. */
+ * compared with that digest whenever it is used: a row that was changed is never returned, and ends
+ * all work of the ledger, as a finding of the scrub does. */
 #ifndef WRIT_STORE_RESULTS_H
 #define WRIT_STORE_RESULTS_H
 

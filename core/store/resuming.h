@@ -6,7 +6,7 @@
 #include "evidence/fact.h"
 #include "store/judgement.h"
 
-/** Before they are read: a session of before the loss is nobody's any more. WRIT_E_IO,
+/** Before they are read: drops the sessions of before the loss. WRIT_E_IO,
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_resuming_forget_sessions(struct writ_ledger *ledger, struct writ_err *err);
 

@@ -58,7 +58,7 @@ struct writ_segment *writ_segment_new(size_t entries_max);
 /** One with `entries` entries and a filter of so many lines, which takes its pieces next. NULL on
  * no memory, or for no entries. */
 struct writ_segment *writ_segment_restore(size_t entries, size_t lines);
-/** Frees what nobody looks into when its rows are about to be deleted. */
+/** Frees what no lookup needs when its rows are about to be deleted. */
 void writ_segment_shed(struct writ_segment *segment);
 /** NULL is fine. */
 void writ_segment_free(struct writ_segment *segment);

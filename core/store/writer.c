@@ -301,7 +301,7 @@ heed_scrub(struct writ_ledger *ledger)
     }
 }
 
-/* So does what somebody outside found. */
+/* So does a finding from outside, of an anchor. */
 static void
 heed_distrust(struct writ_ledger *ledger)
 {
