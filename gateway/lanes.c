@@ -518,6 +518,7 @@ lane_ended(struct writ_lane *lane)
         lane->again_us *= 2;
         return;
     }
+    lane->ended = true;
     writ_listen_lane_ended(lane);
     writ_lanes_let_go(lanes);
 }
@@ -547,6 +548,20 @@ is_conflict(struct writ_lane *lane, const struct writ_upcall_answer *answer)
            lane->conflicts++ < CONFLICTS_MAX;
 }
 
+/* The server was started again: what it lists may be something else now. */
+static void
+look_whether_lost(struct writ_lane *lane, const struct writ_upcall_answer *answer)
+{
+    const struct writ_request *request = lane->lanes->request;
+
+    if (!lane->lanes->listens &&
+        writ_meet_is_lost(request, lane->upstream, &lane->upcall.request, answer)) {
+        lane->lost = true;
+        writ_session_note_list(
+            request->session, writ_upstream_config(lane->upstream)->name, WRIT_SESSION_LISTS, true);
+    }
+}
+
 static void
 on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
@@ -554,6 +569,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     struct writ_lanes *lanes = lane->lanes;
 
     lane->open = false;
+    look_whether_lost(lane, answer);
     if (is_conflict(lane, answer)) {
         start_in(lane, CONFLICT_US);
         return;
@@ -660,21 +676,37 @@ choose(struct writ_lanes *lanes)
     }
 }
 
+static struct writ_lane *
+find_lane(struct writ_lanes *lanes, const struct writ_upstream *upstream)
+{
+    for (size_t i = 0; i < lanes->n; i++) {
+        if (lanes->all[i].upstream == upstream) {
+            return &lanes->all[i];
+        }
+    }
+    return NULL;
+}
+
 void
 writ_lanes_join(struct writ_lanes *lanes, struct writ_upstream *upstream)
 {
+    struct writ_lane *lane;
+
     if (lanes->over ||
         !writ_session_has(lanes->request->session, writ_upstream_config(upstream)->name)) {
         return;
     }
-    for (size_t i = 0; i < lanes->n; i++) {
-        if (lanes->all[i].upstream == upstream) {
-            return;
-        }
+    lane = find_lane(lanes, upstream);
+    if (lane == NULL) {
+        add(lanes, upstream);
+        lane = &lanes->all[lanes->n - 1];
+    } else if (!lane->lost || !lane->ended) {
+        return;
     }
-    add(lanes, upstream);
+    lane->lost = lane->ended = lane->streams = false;
+    writ_buf_clear(&lane->place); /* in the stream of the session before */
     lanes->live++;
-    start(&lanes->all[lanes->n - 1]);
+    start(lane);
 }
 
 /* A client that was answered without an upstream gets a stream in any case, to be told that it is

@@ -33,6 +33,7 @@ struct writ_lane {
     bool open;              /* its upcall */
     bool streams;           /* it has been a stream */
     bool again;             /* it is asked for again when it is over */
+    bool lost, ended;       /* its upstream had forgotten the session; it is over */
     bool acked, done;       /* listen.c: it has acknowledged, it has sent its result */
     const struct writ_json *granted;
 };
@@ -67,7 +68,8 @@ void writ_lanes_stop(struct writ_request *request);
 /** Lets go of the lanes that `live` was counted up for. */
 void writ_lanes_let_go(struct writ_lanes *lanes);
 
-/** Opens the lane of an upstream that has joined the session since, if there is none. */
+/** Opens the lane of an upstream that has joined the session since, if there is none, or had lost
+ * it. */
 void writ_lanes_join(struct writ_lanes *lanes, struct writ_upstream *upstream);
 
 /* ---- for listen.c */

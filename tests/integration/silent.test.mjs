@@ -481,3 +481,19 @@ test('an upstream that was started again, and has forgotten its sessions, joins 
   assert.deepEqual(methods(ups.b), ['tools/list', 'initialize', 'notifications/initialized', 'tools/list']);
   gw.verify();
 });
+
+test('the stream of an upstream that was started again is part of the client’s again', LIMIT, async (t) => {
+  const first = await startSdkUpstream(t), { port } = first, other = await startSdkUpstream(t);
+  const gw = await startGateway(t, { upstreams: { a: { http: other.url }, b: { http: first.url, ...SHORT } }, tools: { 'a/**': RULE, 'b/**': RULE } });
+  const s = await openSession(gw);
+  const stream = await get(gw, s);
+  await until(() => first.requests.some((r) => r.http === 'GET'), 'the stream of the server');
+  await first.stop();
+  const second = await startSdkUpstream(t, { port });
+  await stream.has('notifications/tools/list_changed');
+  await until(() => second.requests.some((r) => r.http === 'GET' && second.sessions.has(r.headers['mcp-session-id'])), 'the stream in its new session');
+  await second.servers.at(-1).server.sendResourceUpdated({ uri: 'test://note' });
+  await stream.has('notifications/resources/updated');
+  assert.equal((await s.call('b__echo', { message: 'x' })).said, 'Echo: x');
+  stream.leave();
+});

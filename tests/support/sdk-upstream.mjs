@@ -109,6 +109,7 @@ export async function startSdkUpstream(t, { eras = 'both', port = 0, list } = {}
   state.url = `http://127.0.0.1:${state.port}/mcp`;
   state.calls = () => state.requests.filter((r) => r.body?.method === 'tools/call');
   state.release = (name) => state.waiting.get(name)();
-  t.after(() => { server.closeAllConnections(); server.close(); });
+  state.stop = () => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); });
+  t.after(() => state.stop());
   return state;
 }
