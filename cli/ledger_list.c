@@ -239,15 +239,9 @@ list_one(void *ctx, const struct writ_reader_item *item)
 static writ_result
 read_route(struct writ_view word, struct writ_reader_filter *filter, struct writ_err *err)
 {
-    static const enum writ_decision_route routes[] = {WRIT_DECISION_DENY, WRIT_DECISION_ALLOW,
-        WRIT_DECISION_REQUIRE_APPROVAL, WRIT_DECISION_REVISE};
-
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        if (writ_view_equal(word, writ_decision_route_name(routes[i]))) {
-            filter->has_route = true;
-            filter->route = routes[i];
-            return WRIT_DONE;
-        }
+    filter->has_route = writ_decision_route_find(word, &filter->route);
+    if (filter->has_route) {
+        return WRIT_DONE;
     }
     WRIT_FAIL(err, WRIT_E_INVALID, "--decision is allow, deny, require_approval or revise");
 }
@@ -255,15 +249,11 @@ read_route(struct writ_view word, struct writ_reader_filter *filter, struct writ
 static writ_result
 read_wanted(const struct writ_cli *cli, struct listing *ret, struct writ_err *err)
 {
-    static const char *const outcomes[] = {
-        "executed", "error", "blocked", "timeout", "in_flight", "replaced"};
+    enum writ_outcome_kind kind;
     struct writ_view outcome = writ_cli_get(cli, "outcome"), reason = writ_cli_get(cli, "reason");
-    bool known = outcome.ptr == NULL;
 
-    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
-        known = known || writ_view_is(outcome, outcomes[i]);
-    }
-    if (!known) {
+    if (outcome.ptr != NULL && !writ_outcome_kind_find(outcome, &kind) &&
+        !writ_view_is(outcome, "in_flight") && !writ_view_is(outcome, "replaced")) {
         WRIT_FAIL(err, WRIT_E_INVALID,
             "--outcome is executed, error, blocked, timeout, in_flight or replaced");
     }

@@ -124,10 +124,10 @@ profile_of(struct writ_request *request, const struct writ_extension *ours)
 static enum writ_outcome_kind
 kind_of(const struct writ_outcome *outcome)
 {
-    return writ_outcome_is(outcome, WRIT_OUTCOME_EXECUTED)  ? WRIT_OUTCOME_EXECUTED
-           : writ_outcome_is(outcome, WRIT_OUTCOME_BLOCKED) ? WRIT_OUTCOME_BLOCKED
-           : writ_outcome_is(outcome, WRIT_OUTCOME_TIMEOUT) ? WRIT_OUTCOME_TIMEOUT
-                                                            : WRIT_OUTCOME_ERROR;
+    enum writ_outcome_kind kind = WRIT_OUTCOME_ERROR;
+
+    (void)writ_outcome_kind_of(outcome, &kind);
+    return kind;
 }
 
 /* The rules for results hold as if the tool had answered the gateway. False: the result is not the

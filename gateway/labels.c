@@ -4,7 +4,7 @@
 
 #define PLACES           (WRIT_LABELS_MAX * 2)
 #define LABELS_MAX_BYTES 1100 /* an upstream's and a rule's, escaped */
-#define VERDICTS         (WRIT_DECISION_REVISE + 1)
+#define VERDICTS         WRIT_DECISION_ROUTES_N
 
 struct series {
     struct writ_buf labels; /* upstream="fs",tool="read_*"; empty: the place is free */

@@ -477,15 +477,8 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway)
 static bool
 read_decision(struct writ_view word, struct writ_reader_filter *ret)
 {
-    for (enum writ_decision_route route = WRIT_DECISION_DENY; route <= WRIT_DECISION_REVISE;
-         route++) {
-        if (writ_view_equal(word, writ_decision_route_name(route))) {
-            ret->has_route = true;
-            ret->route = route;
-            return true;
-        }
-    }
-    return word.len == 0;
+    ret->has_route = writ_decision_route_find(word, &ret->route);
+    return ret->has_route || word.len == 0;
 }
 
 static bool

@@ -111,8 +111,8 @@ status_name(unsigned value)
     return names[value];
 }
 
-#define SET_VERDICT verdict_name, WRIT_DECISION_REVISE + 1
-#define SET_OUTCOME outcome_name, WRIT_OUTCOME_TIMEOUT + 1
+#define SET_VERDICT verdict_name, WRIT_DECISION_ROUTES_N
+#define SET_OUTCOME outcome_name, WRIT_OUTCOME_KINDS_N
 #define SET_REASON  reason_name, WRIT_REASON_COUNT
 #define SET_STATUS  status_name, 6
 

@@ -240,9 +240,7 @@ count_call(const struct writ_request *request)
     bool known = call->upstream != NULL || call->framework != NULL;
     enum writ_decision_route route = WRIT_DECISION_DENY;
 
-    for (enum writ_decision_route r = WRIT_DECISION_DENY; r <= WRIT_DECISION_REVISE; r++) {
-        route = writ_decision_is(&call->decision, r) ? r : route;
-    }
+    (void)writ_decision_route_of(&call->decision, &route);
     writ_labels_count(request->worker->gateway->labels,
         known ? call->upstream_name : (struct writ_view){NULL, 0}, call->verdict.rule, route);
 }

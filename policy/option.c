@@ -39,8 +39,11 @@ static const struct writ_word vote_words[] = {{"approve", WRIT_RAW_VOTE_APPROVE}
 static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PASS},
     {"error", WRIT_OUTPUT_ERROR_RECORD}, {"refuse", WRIT_OUTPUT_ERROR_REFUSE}, {NULL, 0}};
 static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};
-static const struct writ_word alg_words[] = {{"ES256", WRIT_JWK_ALG_ES256},
-    {"RS256", WRIT_JWK_ALG_RS256}, {"EdDSA", WRIT_JWK_ALG_EDDSA}, {NULL, 0}};
+static const struct writ_word alg_words[] = {
+#define WRIT_ALG_ROW(name, jose, kty, bytes) {(jose), WRIT_JWK_ALG_##name},
+#include "evidence/alg.tbl.h"
+#undef WRIT_ALG_ROW
+    {NULL, 0}};
 static const struct writ_word level_words[] = {{"error", WRIT_LOG_ERROR}, {"warn", WRIT_LOG_WARN},
     {"info", WRIT_LOG_INFO}, {"debug", WRIT_LOG_DEBUG}, {NULL, 0}};
 static const struct writ_word op_words[] = {

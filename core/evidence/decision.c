@@ -12,10 +12,9 @@
 static const struct writ_table_row rows[] = {WRIT_DECISION_MEMBERS(ROW)};
 
 static const struct writ_view routes[] = {
-    [WRIT_DECISION_DENY] = {"deny", 4},
-    [WRIT_DECISION_ALLOW] = {"allow", 5},
-    [WRIT_DECISION_REQUIRE_APPROVAL] = {"require_approval", 16},
-    [WRIT_DECISION_REVISE] = {"revise", 6},
+#define ROUTE(NAME, word) [WRIT_DECISION_##NAME] = {#word, sizeof #word - 1},
+    WRIT_DECISION_ROUTES(ROUTE)
+#undef ROUTE
 };
 
 static const struct writ_table table = {
@@ -39,6 +38,32 @@ struct writ_member_text
 writ_decision_route_text(enum writ_decision_route route)
 {
     return writ_member_text(writ_decision_route_name(route));
+}
+
+static bool
+find_route(const struct writ_member_text *text, enum writ_decision_route *ret)
+{
+    size_t choice = writ_table_choice(&table, text);
+
+    if (choice == table.choices_count) {
+        return false;
+    }
+    *ret = (enum writ_decision_route)choice;
+    return true;
+}
+
+bool
+writ_decision_route_find(struct writ_view name, enum writ_decision_route *ret)
+{
+    struct writ_member_text text = writ_member_text(name);
+
+    return find_route(&text, ret);
+}
+
+bool
+writ_decision_route_of(const struct writ_decision *decision, enum writ_decision_route *ret)
+{
+    return find_route(&decision->decision, ret);
 }
 
 bool

@@ -17,11 +17,11 @@ struct writ_profile;
 
 /** The verdict: the word in the member `decision`. */
 enum writ_decision_route {
-    WRIT_DECISION_DENY = 0,
-    WRIT_DECISION_ALLOW,
-    WRIT_DECISION_REQUIRE_APPROVAL,
-    WRIT_DECISION_REVISE,
+#define ROUTE(NAME, word) WRIT_DECISION_##NAME,
+    WRIT_DECISION_ROUTES(ROUTE)
+#undef ROUTE
 };
+#define WRIT_DECISION_ROUTES_N (0 WRIT_DECISION_ROUTES(WRIT_RECORD_ONE))
 
 /** Zero-initialised: a record without any member. Fields as in record.tbl.h. */
 struct writ_decision {
@@ -31,6 +31,12 @@ struct writ_decision {
 
 /** "allow", "deny", "require_approval", "revise". Static storage. */
 struct writ_view writ_decision_route_name(enum writ_decision_route route);
+
+/** The verdict of that name. False: there is none; `ret` is untouched. */
+bool writ_decision_route_find(struct writ_view name, enum writ_decision_route *ret);
+
+/** The verdict of a record. False: it has none, or an unknown one; `ret` is untouched. */
+bool writ_decision_route_of(const struct writ_decision *decision, enum writ_decision_route *ret);
 
 /** The member `decision` for that verdict. */
 struct writ_member_text writ_decision_route_text(enum writ_decision_route route);

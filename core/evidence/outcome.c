@@ -10,10 +10,9 @@
 static const struct writ_table_row rows[] = {WRIT_OUTCOME_MEMBERS(ROW)};
 
 static const struct writ_view kinds[] = {
-    [WRIT_OUTCOME_ERROR] = {"error", 5},
-    [WRIT_OUTCOME_EXECUTED] = {"executed", 8},
-    [WRIT_OUTCOME_BLOCKED] = {"blocked", 7},
-    [WRIT_OUTCOME_TIMEOUT] = {"timeout", 7},
+#define KIND(NAME, word) [WRIT_OUTCOME_##NAME] = {#word, sizeof #word - 1},
+    WRIT_OUTCOME_KINDS(KIND)
+#undef KIND
 };
 
 static const struct writ_table table = {
@@ -37,6 +36,32 @@ struct writ_member_text
 writ_outcome_kind_text(enum writ_outcome_kind kind)
 {
     return writ_member_text(writ_outcome_kind_name(kind));
+}
+
+static bool
+find_kind(const struct writ_member_text *text, enum writ_outcome_kind *ret)
+{
+    size_t choice = writ_table_choice(&table, text);
+
+    if (choice == table.choices_count) {
+        return false;
+    }
+    *ret = (enum writ_outcome_kind)choice;
+    return true;
+}
+
+bool
+writ_outcome_kind_find(struct writ_view name, enum writ_outcome_kind *ret)
+{
+    struct writ_member_text text = writ_member_text(name);
+
+    return find_kind(&text, ret);
+}
+
+bool
+writ_outcome_kind_of(const struct writ_outcome *outcome, enum writ_outcome_kind *ret)
+{
+    return find_kind(&outcome->outcome, ret);
 }
 
 bool

@@ -10,11 +10,11 @@ struct writ_profile;
 
 /** The word in the member `outcome`. Zero is the one that proves nothing: it may have run. */
 enum writ_outcome_kind {
-    WRIT_OUTCOME_ERROR = 0,
-    WRIT_OUTCOME_EXECUTED,
-    WRIT_OUTCOME_BLOCKED,
-    WRIT_OUTCOME_TIMEOUT,
+#define KIND(NAME, word) WRIT_OUTCOME_##NAME,
+    WRIT_OUTCOME_KINDS(KIND)
+#undef KIND
 };
+#define WRIT_OUTCOME_KINDS_N (0 WRIT_OUTCOME_KINDS(WRIT_RECORD_ONE))
 
 /** Zero-initialised: a record without any member. Fields as in record.tbl.h. */
 struct writ_outcome {
@@ -29,6 +29,12 @@ struct writ_outcome {
 
 /** "executed", "blocked", "error", "timeout". Static storage. */
 struct writ_view writ_outcome_kind_name(enum writ_outcome_kind kind);
+
+/** The kind of that name. False: there is none; `ret` is untouched. */
+bool writ_outcome_kind_find(struct writ_view name, enum writ_outcome_kind *ret);
+
+/** The kind of a record. False: it has none, or an unknown one; `ret` is untouched. */
+bool writ_outcome_kind_of(const struct writ_outcome *outcome, enum writ_outcome_kind *ret);
 
 /** The member `outcome` of that kind. */
 struct writ_member_text writ_outcome_kind_text(enum writ_outcome_kind kind);

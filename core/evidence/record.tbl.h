@@ -14,6 +14,13 @@
 #ifndef WRIT_EVIDENCE_RECORD_TBL_H
 #define WRIT_EVIDENCE_RECORD_TBL_H
 
+/* the words of the CHOICE members: X(NAME, word). Their order is on disk, so it stays. */
+#define WRIT_DECISION_ROUTES(X)                                                                    \
+    X(DENY, deny) X(ALLOW, allow) X(REQUIRE_APPROVAL, require_approval) X(REVISE, revise)
+#define WRIT_OUTCOME_KINDS(X)                                                                      \
+    X(ERROR, error) X(EXECUTED, executed) X(BLOCKED, blocked) X(TIMEOUT, timeout)
+#define WRIT_RECORD_ONE(NAME, word) +1 /* for their number */
+
 /* the routes of a decision, as sets for the column `needed` */
 #define WRIT_NEED_NONE   0U
 #define WRIT_NEED_EVERY  (~0U)

@@ -64,32 +64,20 @@ write_outcome(struct writ_outcome *outcome, const struct writ_flight *flight,
     return WRIT_DONE;
 }
 
-static int
-kind_of(const struct writ_outcome *outcome)
-{
-    static const enum writ_outcome_kind kinds[] = {
-        WRIT_OUTCOME_ERROR, WRIT_OUTCOME_EXECUTED, WRIT_OUTCOME_BLOCKED, WRIT_OUTCOME_TIMEOUT};
-
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (writ_outcome_is(outcome, kinds[i])) {
-            return (int)kinds[i];
-        }
-    }
-    return WRIT_OUTCOME_ERROR;
-}
-
 static struct writ_row
 row_of(const struct writ_flight *flight, const struct writ_outcome *outcome, int64_t now_us)
 {
     bool interrupted = outcome->error_type.is == WRIT_PRESENT &&
                        writ_view_is(outcome->error_type.view, WRIT_OUTCOME_INTERRUPTED);
+    enum writ_outcome_kind kind = WRIT_OUTCOME_ERROR;
 
+    (void)writ_outcome_kind_of(outcome, &kind);
     return (struct writ_row){
         .kind = WRIT_ROW_OUTCOME,
         .boundary = flight->boundary->id,
         .seq = outcome->seq.is == WRIT_PRESENT ? (uint64_t)outcome->seq.value : 0,
         .time_us = now_us,
-        .verdict = kind_of(outcome),
+        .verdict = (int)kind,
         .flags = (writ_outcome_nothing_ran(outcome) ? WRIT_ROW_NOTHING_RAN : 0U) |
                  (interrupted ? WRIT_ROW_INTERRUPTED : 0U),
         .about = flight->leaf,

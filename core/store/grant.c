@@ -114,33 +114,21 @@ write_blocked(struct writ_judgement *j, int64_t *ret_us)
     return WRIT_DONE;
 }
 
-static int
-route_of(const struct writ_decision *decision)
-{
-    static const enum writ_decision_route routes[] = {WRIT_DECISION_DENY, WRIT_DECISION_ALLOW,
-        WRIT_DECISION_REQUIRE_APPROVAL, WRIT_DECISION_REVISE};
-
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        if (writ_decision_is(decision, routes[i])) {
-            return (int)routes[i];
-        }
-    }
-    return WRIT_DECISION_DENY;
-}
-
 static void
 row_decision(struct writ_judgement *j, struct writ_group_row *row, size_t body_at, size_t body_len)
 {
     const struct writ_decision *draft = j->d->draft;
     const struct writ_claim *claim = &j->d->claim;
+    enum writ_decision_route route = WRIT_DECISION_DENY;
 
+    (void)writ_decision_route_of(draft, &route);
     row->body_at = body_at;
     row->body_len = body_len;
     row->row.kind = WRIT_ROW_DECISION;
     row->row.boundary = j->boundary->id;
     row->row.seq = j->boundary->next_seq;
     row->row.time_us = j->stamp_us;
-    row->row.verdict = route_of(draft);
+    row->row.verdict = (int)route;
     row->row.decision_id = draft->decision_id.view;
     row->row.agent_id = writ_member_view(&draft->agent_id);
     row->row.tool = writ_member_view(&draft->tool);

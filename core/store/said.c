@@ -37,21 +37,6 @@ is_true(const struct writ_member_flag *flag)
 
 /* ---- decisions ---- */
 
-static bool
-read_route(const struct writ_decision *decision, int *ret)
-{
-    static const enum writ_decision_route routes[] = {WRIT_DECISION_DENY, WRIT_DECISION_ALLOW,
-        WRIT_DECISION_REQUIRE_APPROVAL, WRIT_DECISION_REVISE};
-
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        if (writ_decision_is(decision, routes[i])) {
-            *ret = (int)routes[i];
-            return true;
-        }
-    }
-    return false;
-}
-
 static WRIT_RESULT
 read_tags(const struct writ_decision *decision, const struct writ_extension *extension,
     struct writ_said *said, struct writ_err *err)
@@ -101,6 +86,8 @@ WRIT_RESULT
 writ_said_decision(const struct writ_decision *decision, const struct writ_extension *extension,
     struct writ_said *ret, struct writ_err *err)
 {
+    enum writ_decision_route route = WRIT_DECISION_DENY;
+
     *ret = (struct writ_said){
         .row = {.kind = WRIT_ROW_DECISION,
             .decision_id = writ_member_view(&decision->decision_id),
@@ -111,10 +98,11 @@ writ_said_decision(const struct writ_decision *decision, const struct writ_exten
         .supersedes = writ_member_view(&decision->supersedes),
     };
 
-    if (!read_route(decision, &ret->row.verdict) || !read_number(&decision->seq, &ret->row.seq) ||
+    if (!writ_decision_route_of(decision, &route) || !read_number(&decision->seq, &ret->row.seq) ||
         !read_time(&decision->issued_at, &ret->row.time_us)) {
         UNLIKE(err, "decision without verdict, seq or time");
     }
+    ret->row.verdict = (int)route;
     if (ret->row.verdict == WRIT_DECISION_ALLOW || is_true(&extension->shadow)) {
         ret->row.flags = WRIT_ROW_GRANTED;
     }
@@ -126,21 +114,17 @@ writ_said_decision(const struct writ_decision *decision, const struct writ_exten
 WRIT_RESULT
 writ_said_outcome(const struct writ_outcome *outcome, struct writ_said *ret, struct writ_err *err)
 {
-    static const enum writ_outcome_kind kinds[] = {
-        WRIT_OUTCOME_ERROR, WRIT_OUTCOME_EXECUTED, WRIT_OUTCOME_BLOCKED, WRIT_OUTCOME_TIMEOUT};
+    enum writ_outcome_kind kind = WRIT_OUTCOME_ERROR;
     struct writ_said said = {
-        .row = {.kind = WRIT_ROW_OUTCOME,
-            .verdict = -1,
-            .decision_id = writ_member_view(&outcome->decision_id)},
+        .row = {.kind = WRIT_ROW_OUTCOME, .decision_id = writ_member_view(&outcome->decision_id)},
         .boundary_id = writ_member_view(&outcome->boundary_id),
     };
 
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        said.row.verdict = writ_outcome_is(outcome, kinds[i]) ? (int)kinds[i] : said.row.verdict;
-    }
-    if (said.row.verdict < 0 || !read_time(&outcome->completed_at, &said.row.time_us)) {
+    if (!writ_outcome_kind_of(outcome, &kind) ||
+        !read_time(&outcome->completed_at, &said.row.time_us)) {
         UNLIKE(err, "outcome without kind or time");
     }
+    said.row.verdict = (int)kind;
     (void)read_number(&outcome->seq, &said.row.seq);
     said.row.flags = writ_outcome_nothing_ran(outcome) ? WRIT_ROW_NOTHING_RAN : 0U;
     if (writ_view_is(writ_member_view(&outcome->error_type), WRIT_OUTCOME_INTERRUPTED)) {

@@ -56,6 +56,32 @@ START_TEST(a_record_without_a_known_verdict_has_none)
 }
 END_TEST
 
+START_TEST(route_find_and_route_of_give_each_route_and_no_other)
+{
+    static const char *const unknown[] = {"", "Allow", "allow ", "deny,allow"};
+    enum writ_decision_route found = WRIT_DECISION_REVISE;
+    struct writ_decision decision = {0};
+
+    ck_assert(!writ_decision_route_of(&decision, &found));
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        decision.decision = writ_member_text(writ_view_str(unknown[i]));
+        ck_assert(!writ_decision_route_find(writ_view_str(unknown[i]), &found));
+        ck_assert(!writ_decision_route_of(&decision, &found));
+        ck_assert_int_eq(found, WRIT_DECISION_REVISE);
+    }
+    for (int i = 0; i < WRIT_DECISION_ROUTES_N; i++) {
+        enum writ_decision_route route = (enum writ_decision_route)i;
+
+        decision.decision = writ_decision_route_text(route);
+        ck_assert(writ_decision_route_find(writ_decision_route_name(route), &found));
+        ck_assert_int_eq(found, route);
+        found = WRIT_DECISION_DENY;
+        ck_assert(writ_decision_route_of(&decision, &found));
+        ck_assert_int_eq(found, route);
+    }
+}
+END_TEST
+
 START_TEST(every_route_of_ours_is_valid)
 {
     writ_auto_arena arena = writ_value_arena();
@@ -498,8 +524,8 @@ START_TEST(a_policy_digest_bears_the_mark_of_one)
 END_TEST
 
 WRIT_UNIT_MAIN("decision", deny_is_zero, routes_have_the_words_of_the_contract,
-    a_record_without_a_known_verdict_has_none, every_route_of_ours_is_valid,
-    an_allow_needs_everything_that_binds_it,
+    a_record_without_a_known_verdict_has_none, route_find_and_route_of_give_each_route_and_no_other,
+    every_route_of_ours_is_valid, an_allow_needs_everything_that_binds_it,
     a_required_approval_also_needs_a_continuation_and_an_end, a_deny_needs_tool_and_reason,
     a_revise_says_what_to_change, any_other_verdict_is_refused, a_missing_scope_fails_closed,
     an_allow_may_say_that_there_is_no_target_state, null_does_not_stand_for_a_needed_value,

@@ -49,6 +49,27 @@ START_TEST(kinds_have_the_words_of_the_contract)
 }
 END_TEST
 
+START_TEST(kind_find_and_kind_of_give_each_kind_and_no_other)
+{
+    enum writ_outcome_kind found = WRIT_OUTCOME_TIMEOUT;
+    struct writ_outcome outcome = {0};
+
+    ck_assert(!writ_outcome_kind_of(&outcome, &found));
+    ck_assert(!writ_outcome_kind_find(WRIT_LIT("Error"), &found));
+    ck_assert_int_eq(found, WRIT_OUTCOME_TIMEOUT);
+    for (int i = 0; i < WRIT_OUTCOME_KINDS_N; i++) {
+        enum writ_outcome_kind kind = (enum writ_outcome_kind)i;
+
+        outcome.outcome = writ_outcome_kind_text(kind);
+        ck_assert(writ_outcome_kind_find(writ_outcome_kind_name(kind), &found));
+        ck_assert_int_eq(found, kind);
+        found = WRIT_OUTCOME_ERROR;
+        ck_assert(writ_outcome_kind_of(&outcome, &found));
+        ck_assert_int_eq(found, kind);
+    }
+}
+END_TEST
+
 START_TEST(only_blocked_and_not_sent_prove_that_nothing_ran)
 {
     static const struct {
@@ -299,6 +320,7 @@ START_TEST(an_outcome_that_cannot_be_placed_stays_as_it_was)
 END_TEST
 
 WRIT_UNIT_MAIN("outcome", zero_is_a_kind_that_may_have_run, kinds_have_the_words_of_the_contract,
+    kind_find_and_kind_of_give_each_kind_and_no_other,
     only_blocked_and_not_sent_prove_that_nothing_ran, an_outcome_of_ours_is_valid_and_joins,
     an_error_says_which, all_faults_of_an_outcome_are_told,
     the_receipts_of_decision_and_outcome_differ, an_outcome_joins_only_its_own_decision,
