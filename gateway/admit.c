@@ -1,6 +1,5 @@
 /* admit.c - the first steps of every request: who, what, in which session, along which path. */
 #include "gateway/ours.h"
-#include "gateway/pass.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
 #include "gateway/session_row.h"
@@ -295,12 +294,12 @@ writ_admit_route(struct writ_request *request)
         return writ_refusal_version(request);
     }
     if (is_gone(request)) {
-        return writ_pass_unknown(request);
+        return writ_refusal_method(request);
     }
     switch (writ_method_route(request->method)) {
     case WRIT_ROUTE_UNKNOWN:
         return writ_method_may_pass(request->message.method) ? WRIT_STEP_PASS
-                                                             : writ_pass_unknown(request);
+                                                             : writ_refusal_method(request);
     case WRIT_ROUTE_CALL:
         return WRIT_STEP_JUDGE;
     case WRIT_ROUTE_HANDSHAKE:
@@ -316,11 +315,11 @@ writ_admit_route(struct writ_request *request)
     case WRIT_ROUTE_LIST: /* what hides is taken out, also of what one upstream lists */
         return WRIT_STEP_SPREAD;
     case WRIT_ROUTE_SINGLE:
-        return only ? WRIT_STEP_PASS : writ_pass_unknown(request);
+        return only ? WRIT_STEP_PASS : writ_refusal_method(request);
     case WRIT_ROUTE_STREAM:
         return WRIT_STEP_STREAM;
     case WRIT_ROUTE_TASK:
-        return is_of_era(request) ? WRIT_STEP_TASK : writ_pass_unknown(request);
+        return is_of_era(request) ? WRIT_STEP_TASK : writ_refusal_method(request);
     }
-    return writ_pass_unknown(request);
+    return writ_refusal_method(request);
 }

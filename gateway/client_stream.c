@@ -4,12 +4,9 @@
  *    nothing is flushed, and `ahead` is put before `pending` when the last one is. */
 #include "gateway/client_stream.h"
 
-#include "gateway/inspect.h"
 #include "gateway/place.h"
-#include "gateway/task_word.h"
 
 #define HEARTBEAT_MS 15000
-#define WORDS_MAX    64    /* notices about tasks that one stream has under way */
 #define PENDING_KEPT 65536 /* bytes of memory that a stream keeps between two events */
 
 /* What waits goes to the client's queue, as far as it takes it. False: there is more. */
@@ -189,6 +186,34 @@ writ_client_stream_write(struct writ_request *request, struct writ_view events)
 }
 
 void
+writ_client_stream_hold(struct writ_request *request)
+{
+    request->ahead = request->words++ > 0 ? request->ahead : writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    writ_upcall_pause(&request->upcall);
+}
+
+void
+writ_client_stream_settle(struct writ_request *request, const struct writ_sse_event *event)
+{
+    request->words--;
+    if (event != NULL && !writ_is_ok(writ_sse_put(&request->ahead, event, NULL))) {
+        request->cut = true;
+    }
+    if (request->words > 0) {
+        return;
+    }
+    writ_buf_put(&request->ahead, writ_buf_view(&request->pending));
+    request->cut = request->cut || !writ_is_ok(writ_buf_check(&request->ahead, NULL));
+    writ_buf_wipe(&request->pending);
+    request->pending = request->ahead;
+    request->ahead = (struct writ_buf){0};
+    if (request->cut && !request->closing && request->upcall_open) {
+        give_up(request);
+    }
+    room_again(request->x, request);
+}
+
+void
 writ_client_stream_event(
     struct writ_request *request, const struct writ_sse_event *event, struct writ_view data)
 {
@@ -210,71 +235,4 @@ writ_client_stream_event(
     } else if (!writ_is_ok(r)) {
         give_up(request);
     }
-}
-
-static void
-word_told(void *ctx, const struct writ_sse_event *event)
-{
-    struct writ_request *request = ctx;
-
-    request->words--;
-    if (event != NULL && !writ_is_ok(writ_sse_put(&request->ahead, event, NULL))) {
-        request->cut = true;
-    }
-    if (request->words > 0) {
-        return;
-    }
-    writ_buf_put(&request->ahead, writ_buf_view(&request->pending));
-    request->cut = request->cut || !writ_is_ok(writ_buf_check(&request->ahead, NULL));
-    writ_buf_wipe(&request->pending);
-    request->pending = request->ahead;
-    request->ahead = (struct writ_buf){0};
-    if (request->cut && !request->closing && request->upcall_open) {
-        give_up(request);
-    }
-    room_again(request->x, request);
-}
-
-void
-writ_client_stream_task(
-    struct writ_request *request, const struct writ_sse_event *event, struct writ_view data)
-{
-    writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
-    struct writ_sse_event told = *event;
-    const struct writ_task_word word = {.request = request,
-        .from = request->upstream,
-        .form = writ_task_word_form(request),
-        .event = &told,
-        .told = word_told,
-        .ctx = request};
-
-    told.data = data;
-    told.id = writ_client_stream_event_id(request, event->id, &id);
-    if (request->words == WORDS_MAX) {
-        writ_task_word_drop(request);
-    } else if (writ_is_ok(writ_task_word_take(&word))) {
-        request->ahead =
-            request->words++ > 0 ? request->ahead : writ_buf_make(WRIT_CLIENT_EVENT_MAX);
-        writ_upcall_pause(&request->upcall);
-    }
-}
-
-bool
-writ_client_stream_pass(
-    struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
-{
-    switch (writ_inspect_event(request, request->upstream, event, ret)) {
-    case WRIT_INSPECTED_FOREIGN:
-    case WRIT_INSPECTED_ANSWER:
-        return false;
-    case WRIT_INSPECTED_TASK:
-        writ_client_stream_task(request, event, writ_buf_view(ret));
-        return false;
-    case WRIT_INSPECTED_OTHER:
-        writ_client_stream_event(request, event, writ_buf_view(ret));
-        return false;
-    case WRIT_INSPECTED_RESPONSE:
-        return true;
-    }
-    return false;
 }

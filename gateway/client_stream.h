@@ -25,20 +25,16 @@ void writ_client_stream_begin(struct writ_request *request);
 void writ_client_stream_answer(
     struct writ_request *request, struct writ_header more, struct writ_view message);
 
-/** Passes an event of the upcall on if it is for this client, unless it is the response: then true,
- * `ret` gets its data as it goes on, and what becomes of it is the caller's. */
-bool writ_client_stream_pass(
-    struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret);
-
 /** Passes one event or comment of the upcall on, with `data` in place of its own. The upcall is
  * paused while the client is slow. */
 void writ_client_stream_event(
     struct writ_request *request, const struct writ_sse_event *event, struct writ_view data);
 
-/** Passes a notice about a task on when that is settled, before all that comes behind it; the
- * stream does not end before. */
-void writ_client_stream_task(
-    struct writ_request *request, const struct writ_sse_event *event, struct writ_view data);
+/** Holds back all that comes from now on until writ_client_stream_settle was called as often. */
+void writ_client_stream_hold(struct writ_request *request);
+
+/** The end of one hold: `event` goes before all that came after it; NULL: it is not told. */
+void writ_client_stream_settle(struct writ_request *request, const struct writ_sse_event *event);
 
 /** The id of an event of the upcall as the client knows it: on an endpoint of several upstreams it
  * says whose it is ("fs/42"), so that the rest of the stream can be asked for. The view is `id` or

@@ -9,7 +9,7 @@
 #include "gateway/ours.h"
 #include "gateway/refusal.h"
 #include "gateway/round.h"
-#include "gateway/task.h"
+#include "gateway/task_begin.h"
 
 #include "evidence/write.h"
 #include "policy/output.h"
@@ -104,7 +104,7 @@ judge_response(struct writ_request *request, const struct writ_json *response, u
     if (result != NULL && status < 300) {
         end->outcome = WRIT_OUTCOME_EXECUTED;
         writ_round_look(request, result);
-        writ_task_look(request, result);
+        writ_task_begin_look(request, result);
         writ_after_response(request, response);
         return;
     }
@@ -344,14 +344,14 @@ refuse_without_words(struct writ_request *request)
     return WRIT_STEP_DONE;
 }
 
-struct writ_refusal
+struct writ_denial
 writ_conclude_refusal(const struct writ_request *request)
 {
     const struct writ_call *call = request->call;
     const struct writ_entry_decision *entry = &request->entry.decision;
     bool decided = request->entry.kind == WRIT_ENTRY_DECISION;
 
-    return (struct writ_refusal){
+    return (struct writ_denial){
         .reason = call->end.refusal,
         .decision_id = call->decision.decision_id.view,
         .argument = decided ? call->verdict.argument : (struct writ_view){NULL, 0},
@@ -371,11 +371,11 @@ writ_conclude_refusal(const struct writ_request *request)
 static enum writ_step
 answer_refusal(struct writ_request *request)
 {
-    const struct writ_refusal refusal = writ_conclude_refusal(request);
+    const struct writ_denial refusal = writ_conclude_refusal(request);
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
 
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
-    writ_refusal_put(&body, request, &refusal);
+    writ_denial_put(&body, request, &refusal);
     if (!writ_is_ok(writ_buf_check(&body, NULL))) {
         return refuse_without_words(request);
     }

@@ -5,6 +5,7 @@
  * (architecture.md 1) and sees no other order than it would directly. */
 #include "gateway/forward.h"
 
+#include "gateway/client_event.h"
 #include "gateway/client_stream.h"
 #include "gateway/conclude.h"
 #include "gateway/meet.h"
@@ -227,7 +228,7 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
         return;
     }
     writ_resume_note(request, event);
-    if (!writ_client_stream_pass(request, event, &data)) {
+    if (!writ_client_event_pass(request, event, &data)) {
         return;
     }
     call->answered = true;

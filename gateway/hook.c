@@ -8,7 +8,7 @@
 #include "gateway/judge.h"
 #include "gateway/openapi.h"
 #include "gateway/stated.h"
-#include "gateway/refusal_text.h"
+#include "gateway/denial_text.h"
 
 #include "base/text.h"
 #include "evidence/extension.h"
@@ -235,9 +235,9 @@ static enum writ_step
 answer_refused(struct writ_request *request)
 {
     const struct writ_call *call = request->call;
-    const struct writ_refusal refusal = writ_conclude_refusal(request);
+    const struct writ_denial refusal = writ_conclude_refusal(request);
     bool decided = request->entry.kind == WRIT_ENTRY_DECISION;
-    writ_auto_buf text = writ_buf_make(WRIT_REFUSAL_TEXT_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_DENIAL_TEXT_MAX);
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
 
@@ -245,10 +245,10 @@ answer_refused(struct writ_request *request)
         return writ_hook_refuse(request, 503, refusal.reason, NULL);
     }
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
-    writ_refusal_text_put(&text, request, &refusal);
+    writ_denial_text_put(&text, request, &refusal);
     writ_hook_put_verdict(
         &w, decided ? call->decision.decision.view : WRIT_LIT("deny"), writ_buf_view(&text));
-    writ_refusal_put_members(&w, request, &refusal);
+    writ_denial_put_members(&w, request, &refusal);
     put_record(&w, &call->decision);
     return writ_hook_reply(request, &w, &body);
 }

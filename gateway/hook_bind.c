@@ -9,7 +9,7 @@
 #include "gateway/conclude.h"
 #include "gateway/judge.h"
 #include "gateway/stated.h"
-#include "gateway/refusal_text.h"
+#include "gateway/denial_text.h"
 
 #include "evidence/extension.h"
 #include "evidence/write.h"
@@ -306,7 +306,7 @@ answer(struct writ_request *request)
 {
     const struct writ_binding *binding = &writ_hook_of(request)->binding;
     const struct writ_call *call = request->call;
-    writ_auto_buf text = writ_buf_make(WRIT_REFUSAL_TEXT_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_DENIAL_TEXT_MAX);
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
     char until[WRIT_TIME_TEXT];
@@ -314,7 +314,7 @@ answer(struct writ_request *request)
     if (binding->verdict != WRIT_BINDING_ALLOW) {
         writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, binding->reason);
     }
-    writ_refusal_text_put(&text, request, &(struct writ_refusal){.reason = binding->reason});
+    writ_denial_text_put(&text, request, &(struct writ_denial){.reason = binding->reason});
     writ_hook_put_verdict(&w, writ_binding_verdict_name(binding->verdict), writ_buf_view(&text));
     writ_write_text_if(&w, "reason", writ_reason_name(binding->reason));
     if (binding->verdict == WRIT_BINDING_ALLOW) {

@@ -2,11 +2,12 @@
 
 #include "gateway/abilities.h"
 #include "gateway/ours.h"
-#include "gateway/reply.h"
 #include "gateway/rewrite.h"
+#include "gateway/server_id.h"
 #include "gateway/task_word.h"
 
 #include "evidence/write.h"
+#include "gateway/undeclared.h"
 
 #define PROGRESS_MAX (1u << 20) /* bytes of a notice of progress */
 #define TASK_NOTICES "notifications/tasks"
@@ -128,12 +129,12 @@ put_data(const struct writ_request *request, const struct writ_upstream *from,
     const struct writ_json *message, struct writ_buf *ret)
 {
     const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
-    writ_auto_buf outward = writ_buf_make(WRIT_REPLY_ID_JSON_MAX);
+    writ_auto_buf outward = writ_buf_make(WRIT_SERVER_ID_JSON_MAX);
     double moved = moved_by(request, from, message);
     struct writ_write w;
 
     if (id != NULL && writ_json_get(message, WRIT_LIT("method")) != NULL) {
-        WRIT_TRY(writ_reply_put_id(from, id, &outward));
+        WRIT_TRY(writ_server_id_put(writ_upstream_config(from)->name, id, &outward));
         return writ_rewrite_id(message, writ_buf_view(&outward), ret);
     }
     if (moved > 0) {
@@ -182,7 +183,7 @@ is_undeclared(
     }
     code = writ_abilities_refuse(abilities, message);
     if (code != 0 && request->session != NULL) {
-        writ_reply_refuse(request, from, message, code);
+        writ_undeclared_refuse(request, from, message, code);
     }
     return code != 0;
 }

@@ -24,8 +24,8 @@ enum writ_inspected {
  * @param from  whose event it is
  * @param ret   gets the event's data as it goes on: one line, written anew, without the names that
  *              are Writ's (ours.h); the id of a server's request with its upstream's name
- * (reply.h); the tool's own progress behind what the client was told while the call was held, also
- * on the GET that asks for the rest
+ * (server_id.h); the tool's own progress behind what the client was told while the call was held,
+ * also on the GET that asks for the rest
  */
 enum writ_inspected writ_inspect_event(const struct writ_request *request,
     struct writ_upstream *from, const struct writ_sse_event *event, struct writ_buf *ret);

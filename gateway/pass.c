@@ -1,6 +1,7 @@
 /* pass.c - PASS: a message that is not governed, to one upstream, and its answer. */
 #include "gateway/pass.h"
 
+#include "gateway/client_event.h"
 #include "gateway/client_stream.h"
 #include "gateway/inspect.h"
 #include "gateway/meet.h"
@@ -119,7 +120,7 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     case WRIT_INSPECTED_FOREIGN:
         return;
     case WRIT_INSPECTED_TASK:
-        writ_client_stream_task(request, event, writ_buf_view(&data));
+        writ_client_event_task(request, event, writ_buf_view(&data));
         return;
     case WRIT_INSPECTED_RESPONSE:
     case WRIT_INSPECTED_OTHER:
@@ -150,25 +151,6 @@ static const struct writ_upcall_events pass_events = {
     .stream = on_stream, .event = on_event, .end = on_end};
 
 /* ---- PASS ---- */
-
-enum writ_step
-writ_pass_unknown(struct writ_request *request)
-{
-    struct writ_exchange *x = request->x;
-    bool elsewhere = request->endpoint->only == NULL && request->method == WRIT_MCP_UNKNOWN &&
-                     writ_method_may_pass(request->message.method);
-
-    if (request->message.kind == WRIT_MCP_REQUEST) {
-        return writ_refusal_http(request, request->message.era == WRIT_MCP_ERA_MODERN ? 404 : 200,
-            WRIT_RPC_METHOD_NOT_FOUND, WRIT_REASON_MALFORMED_REQUEST,
-            elsewhere ? "Method not found: nothing in the message says which server is meant; send "
-                        "it to the endpoint of that server, /mcp/NAME"
-                      : "Method not found");
-    }
-    writ_request_finish(request); /* no client waits for an answer */
-    writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
-    return WRIT_STEP_DONE;
-}
 
 /* What a message names by a URI: a resource, or the template that is to be completed. */
 static struct writ_view
@@ -258,7 +240,7 @@ writ_pass_start(struct writ_request *request)
     struct writ_upstream *upstream = choose_upstream(request, &name);
 
     if (upstream == NULL && request->method == WRIT_MCP_UNKNOWN) {
-        return writ_pass_unknown(request); /* it may do anything: no server is asked by guess */
+        return writ_refusal_method(request); /* it may do anything: no server is asked by guess */
     }
     if (upstream == NULL && wire.ptr == NULL && uri_of(request).ptr != NULL) {
         return WRIT_STEP_SPREAD; /* nobody has said whose it is */

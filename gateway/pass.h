@@ -15,10 +15,6 @@
 enum writ_step writ_pass_send(struct writ_request *request, struct writ_upstream *upstream,
     struct writ_view name, struct writ_view body);
 
-/** Answers a request whose method is not known here, or belongs to no upstream; a notification gets
- * its 202 and goes nowhere. Ends the request. */
-enum writ_step writ_pass_unknown(struct writ_request *request);
-
 /** Answers with an upstream's whole answer, or with the refusal that it stands for: only JSON
  * passes (of other answers from 400 to 499 the status alone), redirects and the upstream's own 401
  * and 403 do not (security.md H15). Ends the request. */

@@ -17,20 +17,6 @@
 /** Most bytes of a refusal without a governed call. */
 #define WRIT_REFUSAL_MAX 16384
 
-/** What is told about a refused call. Views may be empty. */
-struct writ_refusal {
-    enum writ_reason reason;
-    struct writ_view decision_id;
-    struct writ_view argument;   /* JSON Pointer of the argument that it is about */
-    struct writ_view constraint; /* "amount le" */
-    struct writ_view accepted;   /* what would be accepted */
-    struct writ_view hint;       /* what is easily missed about that; else the reason's hint */
-    struct writ_view budget;
-    const struct writ_ask *ask;     /* what its review says; or NULL */
-    const struct writ_prior *prior; /* duplicates: the first call; or NULL */
-    bool execution_unknown;         /* it was sent, and what became of it is not known */
-};
-
 /** Answers with an HTTP status and a JSON-RPC error, and ends the request. `text` NULL: the
  * reason's sentence. */
 enum writ_step writ_refusal_http(struct writ_request *request, unsigned status, int code,
@@ -39,10 +25,6 @@ enum writ_step writ_refusal_http(struct writ_request *request, unsigned status, 
 /** Answers 400 for a revision that the endpoint does not speak, in the words of the request's own
  * family, and ends the request. */
 enum writ_step writ_refusal_version(struct writ_request *request);
-
-/** Appends the JSON-RPC message of a governed refusal, in the form its rule asks for. */
-void writ_refusal_put(
-    struct writ_buf *buf, const struct writ_request *request, const struct writ_refusal *refusal);
 
 /** Appends a JSON-RPC error with the reason's sentence, for the request of that id (NULL: null). */
 void writ_refusal_put_error(
@@ -55,10 +37,6 @@ void writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, in
 /** What a call waits for, as a word: input, task, bind, outcome; empty for none. */
 struct writ_view writ_refusal_wait_name(enum writ_wait_kind kind);
 
-/** Writes the members of what is told about a refused call, into an object that is begun. */
-void writ_refusal_put_members(
-    struct writ_write *w, const struct writ_request *request, const struct writ_refusal *refusal);
-
 /** Answers 503 before there is even a request. */
 void writ_refusal_overloaded(struct writ_exchange *x);
 
@@ -69,5 +47,9 @@ enum writ_step writ_refusal_identity(
 /** Answers 403 with `body` (a governed refusal) and a challenge that names all scopes that the call
  * needs, and ends the request: for callers who can ask an issuer for another token. */
 enum writ_step writ_refusal_step_up(struct writ_request *request, const struct writ_buf *body);
+
+/** Answers a request whose method is not known here, or belongs to no upstream; a notification gets
+ * its 202 and goes nowhere. Ends the request. */
+enum writ_step writ_refusal_method(struct writ_request *request);
 
 #endif

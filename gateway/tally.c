@@ -180,23 +180,22 @@ log_call(const struct writ_request *request)
 }
 
 void
-writ_tally_task(const struct writ_request *request, const struct writ_task_end *end,
+writ_tally_task(const struct writ_request *request, const struct writ_tally_task *task,
     const struct writ_entry *entry)
 {
-    const struct writ_decision *decision = &end->call.decision;
     struct line line = {.n = 0};
 
     if (entry->kind != WRIT_ENTRY_OUTCOME || entry->code == WRIT_E_INVALID) {
         return;
     }
-    put_text(&line, "decision_id", decision->decision_id.view);
+    put_text(&line, "decision_id", task->decision->decision_id.view);
     put_agent(&line, request);
-    put_text(&line, "upstream", end->upstream);
-    put_text(&line, "tool", decision->tool.view);
-    put_reason(&line, end->withheld);
+    put_text(&line, "upstream", task->upstream);
+    put_text(&line, "tool", task->decision->tool.view);
+    put_reason(&line, task->withheld);
     put_text(&line, "outcome",
-        entry->code == WRIT_OK ? writ_outcome_kind_name(end->kind) : WRIT_LIT("not_recorded"));
-    put_text(&line, "error_type", writ_member_view(&end->outcome.error_type));
+        entry->code == WRIT_OK ? writ_outcome_kind_name(task->kind) : WRIT_LIT("not_recorded"));
+    put_text(&line, "error_type", task->error_type);
     write_line(request, "task_ended", &line);
 }
 

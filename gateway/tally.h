@@ -15,14 +15,22 @@
 #define WRIT_GATEWAY_TALLY_H
 
 #include "gateway/request.h"
-#include "gateway/task_end.h"
 
 /** Right before the request is answered for good; for every request. */
 void writ_tally_end(const struct writ_request *request);
 
-/** The outcome of a task that this request learned of; the entry is that of writ_task_end_record,
- * back from the ledger. Nothing for another entry, or when another request has recorded it. */
-void writ_tally_task(const struct writ_request *request, const struct writ_task_end *end,
+/** How a task ended. */
+struct writ_tally_task {
+    const struct writ_decision *decision; /* of the call that began it */
+    struct writ_view upstream;
+    enum writ_outcome_kind kind;
+    struct writ_view error_type;
+    enum writ_reason withheld; /* why nothing of it is told, or NONE */
+};
+
+/** The outcome of a task that this request learned of; the entry is that of its outcome, back from
+ * the ledger. Nothing for another entry, or when it was recorded before. */
+void writ_tally_task(const struct writ_request *request, const struct writ_tally_task *task,
     const struct writ_entry *entry);
 
 /** The outcome of a call that waited until its time had passed, as the ledger reports it

@@ -2,6 +2,7 @@
  * 2. An answer that ends the task is held until the outcome of its call is durable. */
 #include "gateway/task.h"
 
+#include "gateway/client_event.h"
 #include "gateway/client_stream.h"
 #include "gateway/inspect.h"
 #include "gateway/meet.h"
@@ -9,7 +10,7 @@
 #include "gateway/refusal.h"
 #include "gateway/rewrite.h"
 #include "gateway/round.h"
-#include "gateway/tally.h"
+#include "gateway/task_begin.h"
 #include "gateway/task_end.h"
 #include "gateway/upcall_request.h"
 
@@ -18,12 +19,10 @@
 #include "evidence/write.h"
 #include "policy/trail.h"
 
-#define TASK_ID_MAX      1024 /* bytes of a task id */
 #define LISTED_MAX       1000 /* tasks of one list that are looked at; the rest is left out */
 #define INEXACT_TEXT_MAX 8192
 #define OWN_BODY_MAX     65536  /* bytes of our own tasks/result */
 #define END_AFTER_US     250000 /* for a stream to end after its response */
-#define US_PER_MS        1000
 
 #define EXTENSION WRIT_LIT("io.modelcontextprotocol/tasks")
 
@@ -45,43 +44,6 @@ struct asked {
     struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     bool noted; /* the answer may come by GET */
 };
-
-/* ---- a call becomes a task ---- */
-
-/* How long the task is good, as its server says; what it does not say is as long as we wait. */
-static int64_t
-time_of(const struct writ_request *request, const struct writ_json *ttl_ms)
-{
-    int64_t most_us = writ_request_config(request)->sessions.wait_us;
-    int64_t ttl = 0;
-
-    if (!writ_is_ok(writ_json_integer(ttl_ms, 1, INT64_MAX / US_PER_MS, &ttl))) {
-        return most_us;
-    }
-    return ttl * US_PER_MS < most_us ? ttl * US_PER_MS : most_us;
-}
-
-void
-writ_task_look(struct writ_request *request, const struct writ_json *result)
-{
-    struct writ_call *call = request->call;
-    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
-    const struct writ_json *task =
-        modern ? result : writ_json_get_typed(result, WRIT_LIT("task"), WRIT_JSON_OBJECT);
-    struct writ_view id = writ_json_string(writ_json_get(task, WRIT_LIT("taskId")));
-    bool is_task =
-        modern ? writ_json_is(writ_json_get(result, WRIT_LIT("resultType")), WRIT_LIT("task"))
-               : writ_json_get(request->message.params, WRIT_LIT("task")) != NULL;
-
-    if (!is_task || id.len == 0 || id.len > TASK_ID_MAX ||
-        !writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id, call->upstream_name,
-            id, &call->end.name, NULL))) {
-        return;
-    }
-    call->end.waits = WRIT_WAIT_TASK;
-    call->end.wait_us =
-        time_of(request, writ_json_get(task, modern ? WRIT_LIT("ttlMs") : WRIT_LIT("ttl")));
-}
 
 /* ---- TASK: whose it is ---- */
 
@@ -213,7 +175,7 @@ begin(struct writ_request *request)
         asked->whose = request->endpoint->only;
         return ask_upstream(asked, &list_events);
     }
-    if (task_id(request).len == 0 || task_id(request).len > TASK_ID_MAX) {
+    if (task_id(request).len == 0 || task_id(request).len > WRIT_TASK_BEGIN_ID_MAX) {
         return not_found(request);
     }
     if (!writ_round_is_exact(request, &inexact)) {
@@ -363,7 +325,7 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     if (event->id.len > 0) {
         note(asked);
     }
-    if (!writ_client_stream_pass(request, event, &data)) {
+    if (!writ_client_event_pass(request, event, &data)) {
         return;
     }
     asked->answered = true;
@@ -562,7 +524,7 @@ writ_task_report(struct writ_request *request)
     struct asked *asked = request->part;
     enum writ_reason withheld = asked->withheld;
 
-    writ_tally_task(request, &asked->end, &request->entry);
+    writ_task_end_tell(request, &asked->end, &request->entry);
     if (withheld != WRIT_REASON_NONE && !request->streaming) {
         return writ_refusal_http(request, 200, WRIT_REFUSAL_CODE, withheld, NULL);
     }

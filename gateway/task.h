@@ -12,8 +12,4 @@
 
 #include "gateway/request.h"
 
-/** Looks at the result of a tools/call: when it is a task, the conclusion says under which name the
- * call waits, and for how long. */
-void writ_task_look(struct writ_request *request, const struct writ_json *result);
-
 #endif

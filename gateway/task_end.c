@@ -7,6 +7,7 @@
 #include "evidence/jcs.h"
 #include "evidence/profile.h"
 #include "evidence/write.h"
+#include "gateway/tally.h"
 #include "policy/output.h"
 
 #define REWRITE_ROOM 65536
@@ -329,4 +330,19 @@ writ_task_end_is_settled(const struct writ_entry *entry)
 {
     return entry->kind != WRIT_ENTRY_OUTCOME || entry->code == WRIT_OK ||
            entry->code == WRIT_E_INVALID;
+}
+
+void
+writ_task_end_tell(const struct writ_request *request, const struct writ_task_end *end,
+    const struct writ_entry *entry)
+{
+    const struct writ_tally_task task = {
+        .decision = &end->call.decision,
+        .upstream = end->upstream,
+        .kind = end->kind,
+        .error_type = writ_member_view(&end->outcome.error_type),
+        .withheld = end->withheld,
+    };
+
+    writ_tally_task(request, &task, entry);
 }

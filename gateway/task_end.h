@@ -87,4 +87,8 @@ WRIT_RESULT writ_task_end_record(
 /** Whether such an entry has come back well: also when somebody else recorded at the same time. */
 bool writ_task_end_is_settled(const struct writ_entry *entry);
 
+/** Writes the line in the log of an entry of writ_task_end_record that has come back. */
+void writ_task_end_tell(const struct writ_request *request, const struct writ_task_end *end,
+    const struct writ_entry *entry);
+
 #endif

@@ -1,7 +1,6 @@
 #include "gateway/task_word.h"
 
 #include "gateway/refusal.h"
-#include "gateway/tally.h"
 
 #define ARENA_ROOM ((size_t)1 << 20)
 
@@ -110,7 +109,7 @@ submit(struct held *held, void (*next)(struct held *held))
 static void
 recorded(struct held *held)
 {
-    writ_tally_task(held->request, &held->end, &held->entry);
+    writ_task_end_tell(held->request, &held->end, &held->entry);
     if (!writ_task_end_is_settled(&held->entry)) {
         held->withheld = WRIT_REASON_LEDGER_UNAVAILABLE;
     }

@@ -1,4 +1,4 @@
-#include "gateway/refusal_text.h"
+#include "gateway/denial_text.h"
 
 #include "base/hidden.h"
 #include "base/text.h"
@@ -30,7 +30,7 @@ put_quoted(struct writ_buf *text, struct writ_view part, size_t max)
 }
 
 static void
-put_policy(struct writ_buf *text, const struct writ_refusal *refusal)
+put_policy(struct writ_buf *text, const struct writ_denial *refusal)
 {
     if (refusal->argument.len > 0) {
         writ_buf_str(text, "; argument ");
@@ -86,10 +86,10 @@ put_review(struct writ_buf *text, const struct writ_request *request, const stru
 }
 
 void
-writ_refusal_text_put(
-    struct writ_buf *buf, const struct writ_request *request, const struct writ_refusal *refusal)
+writ_denial_text_put(
+    struct writ_buf *buf, const struct writ_request *request, const struct writ_denial *refusal)
 {
-    writ_auto_buf text = writ_buf_make(WRIT_REFUSAL_TEXT_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_DENIAL_TEXT_MAX);
     struct writ_view sentence = writ_reason_sentence(refusal->reason);
 
     writ_buf_put(&text, sentence);
