@@ -24,15 +24,6 @@
 struct writ_loop;
 struct writ_metrics_shard;
 
-/** The methods that reach a handler; every other is refused by the listener. */
-enum writ_method {
-    WRIT_METHOD_NONE = 0,
-    WRIT_METHOD_GET,
-    WRIT_METHOD_POST,
-    WRIT_METHOD_DELETE,
-    WRIT_METHOD_OPTIONS, /* what browsers ask before they ask */
-};
-
 /** The other end of a connection. Borrowed: lives as long as the exchange. */
 struct writ_peer {
     struct writ_view address; /* "127.0.0.1:53412" or "[::1]:53412", for logs */

@@ -8,7 +8,7 @@
 #define WRIT_GATEWAY_FRAMING_H
 
 #include "evidence/reason.h"
-#include "gateway/exchange.h"
+#include "gateway/header.h"
 
 #define WRIT_FRAMING_FIELDS_MAX 100  /* fields of one head */
 #define WRIT_FRAMING_TARGET_MAX 2048 /* bytes of path and query */

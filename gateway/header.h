@@ -1,8 +1,18 @@
-/* header.h - one HTTP field, as it is passed between the parts of the gateway, and media types. */
+/* header.h - one HTTP field and one method, as they are passed between the parts of the gateway,
+ * and media types. */
 #ifndef WRIT_GATEWAY_HEADER_H
 #define WRIT_GATEWAY_HEADER_H
 
 #include "base/bytes.h"
+
+/** The methods that reach a handler; every other is refused by the listener. */
+enum writ_method {
+    WRIT_METHOD_NONE = 0,
+    WRIT_METHOD_GET,
+    WRIT_METHOD_POST,
+    WRIT_METHOD_DELETE,
+    WRIT_METHOD_OPTIONS, /* what browsers ask before they ask */
+};
 
 /** A field line. Names compare without case (writ_view_equal_nocase), values as bytes; a value
  * has no white space at its ends and neither CR, LF nor NUL in it. */
