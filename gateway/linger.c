@@ -1,6 +1,6 @@
 /* linger.c
  *
- * Invariant: the list is in the order of the begins, the newest first. */
+ * Invariant: the list is in the order of the last bytes, the newest first. */
 #include "gateway/linger.h"
 
 #include "gateway/acceptor.h"
@@ -28,28 +28,47 @@ struct writ_linger {
 };
 
 static void
-linger_end(struct writ_linger *linger)
+list_add(struct writ_linger *linger)
 {
-    writ_loop_unwatch(&linger->watch);
-    writ_loop_timer_cancel(&linger->timer);
+    linger->next = linger->acceptor->lingers;
+    linger->link = &linger->acceptor->lingers;
+    if (linger->next != NULL) {
+        linger->next->link = &linger->next;
+    }
+    linger->acceptor->lingers = linger;
+}
+
+static void
+list_remove(struct writ_linger *linger)
+{
     *linger->link = linger->next;
     if (linger->next != NULL) {
         linger->next->link = linger->link;
     }
+}
+
+static void
+linger_end(struct writ_linger *linger)
+{
+    writ_loop_unwatch(&linger->watch);
+    writ_loop_timer_cancel(&linger->timer);
+    list_remove(linger);
     linger->acceptor->linger_count--;
     (void)close(linger->fd);
     writ_free(linger);
 }
 
+/* Not the oldest: a client that sends a long body would lose its answer to clients that send
+ * nothing. */
 static void
-end_oldest(struct writ_acceptor *acceptor)
+end_most_silent(struct writ_acceptor *acceptor)
 {
-    struct writ_linger *oldest = acceptor->lingers;
+    struct writ_linger *last = acceptor->lingers;
 
-    while (oldest->next != NULL) {
-        oldest = oldest->next;
+    while (last->next != NULL) {
+        last = last->next;
     }
-    linger_end(oldest);
+    linger_end(last);
 }
 
 static void
@@ -78,6 +97,8 @@ on_bytes(struct writ_watch *watch, uint32_t events)
     (void)events;
     if (n > 0) {
         linger->bytes += (size_t)n;
+        list_remove(linger);
+        list_add(linger);
         wait_for_bytes(linger);
     }
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR) ||
@@ -94,7 +115,7 @@ writ_linger_begin(struct writ_acceptor *acceptor, int fd)
     int own;
 
     if (acceptor->linger_count >= LINGERS_MAX) {
-        end_oldest(acceptor);
+        end_most_silent(acceptor);
     }
     own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0) {
@@ -113,12 +134,7 @@ writ_linger_begin(struct writ_acceptor *acceptor, int fd)
     linger->timer = (struct writ_timer){.fn = on_timer, .ctx = linger};
     linger->end_us = writ_loop_now_us(acceptor->loop) + LINGER_US;
     wait_for_bytes(linger);
-    linger->next = acceptor->lingers;
-    linger->link = &acceptor->lingers;
-    if (linger->next != NULL) {
-        linger->next->link = &linger->next;
-    }
-    acceptor->lingers = linger;
+    list_add(linger);
     acceptor->linger_count++;
 }
 

@@ -4,7 +4,8 @@
  * that said why. So our side is ended first, and what the client still sends is thrown away, unread
  * by any parser (RFC 9112 9.6). Many clients look for an answer only after they have sent their
  * whole body: up to 64 MiB are thrown away, for up to 30 seconds, as long as no two seconds pass
- * without a byte. At most 256 sockets linger in each loop; the oldest is closed for the next. */
+ * without a byte. At most 256 sockets linger in each loop; the one that is silent
+ * for the longest time is closed for the next. */
 #ifndef WRIT_GATEWAY_LINGER_H
 #define WRIT_GATEWAY_LINGER_H
 

@@ -850,6 +850,37 @@ START_TEST(a_request_behind_the_one_of_a_connection_that_is_cut_reaches_no_handl
 }
 END_TEST
 
+#define CROWD 300 /* more than linger in one loop */
+
+START_TEST(a_client_that_still_sends_is_not_closed_for_clients_that_are_silent)
+{
+    static const char large[] = POST "Content-Length: 50000000\r\n\r\n{";
+    struct echo *echo = echo_start(1, standard);
+    int honest = raw_connect(echo_port(echo)), others[CROWD];
+    writ_auto_buf got = writ_buf_make(BUFFER_MAX);
+
+    ck_assert(raw_text(honest, large));
+    ck_assert_uint_eq(raw_responses(honest, 1, &got), 1);
+    ck_assert_uint_eq(raw_status(writ_buf_view(&got)), 413);
+    for (size_t i = 0; i < CROWD; i++) {
+        writ_auto_buf answer = writ_buf_make(BUFFER_MAX);
+
+        ck_assert(raw_text(honest, "x")); /* read before the answer below is made */
+        others[i] = raw_connect(echo_port(echo));
+        ck_assert(raw_text(others[i], large));
+        ck_assert_uint_eq(raw_responses(others[i], 1, &answer), 1);
+    }
+    ck_assert(raw_text(honest, "x"));
+    ck_assert(raw_drain(honest, &got)); /* no reset */
+    ck_assert_uint_eq(raw_count(writ_buf_view(&got)), 1);
+    for (size_t i = 0; i < CROWD; i++) {
+        (void)close(others[i]);
+    }
+    (void)close(honest);
+    echo_stop(echo);
+}
+END_TEST
+
 START_TEST(a_client_that_does_not_read_is_cut)
 {
     struct echo *echo = echo_start(1, impatient());
@@ -1157,6 +1188,7 @@ WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
     a_stream_is_closed_at_its_end_also_beside_idle_connections,
     slow_requests_are_cut_and_honest_ones_are_not, idle_connections_are_closed_after_their_time,
     a_request_behind_the_one_of_a_connection_that_is_cut_reaches_no_handler,
+    a_client_that_still_sends_is_not_closed_for_clients_that_are_silent,
     a_client_that_does_not_read_is_cut, a_long_wait_for_an_answer_is_not_cut,
     idle_connections_do_not_keep_others_from_being_served, more_connections_than_one_daemon_takes,
     every_loop_serves, beyond_the_limits_clients_are_told_to_come_back,
