@@ -16,7 +16,9 @@ fill(struct writ_kit *kit)
 {
     struct writ_reservation budget = writ_kit_budget();
 
-    writ_kit_start(kit);
+    writ_kit_init(kit);
+    writ_kit_hurry(kit);
+    writ_kit_open(kit);
     writ_kit_run(kit, (spec){.boundary = "one"});
     ck_assert_int_eq(writ_kit_seal(kit, "one", NULL), WRIT_OK);
     writ_kit_run(kit, (spec){.reservations = &budget, .reservations_n = 1});

@@ -137,6 +137,7 @@ run_trial(const struct fault *fault, long nth, bool persistent)
     bool reached;
 
     writ_kit_init(&t.kit);
+    writ_kit_hurry(&t.kit);
     t.kit.options.busy_us = 2000;
     writ_kit_open(&t.kit);
     t.before = writ_kit_granted(&t.kit, (spec){0});
@@ -206,7 +207,10 @@ open_trial(const struct fault *fault, long nth, bool persistent)
     call *c;
     bool reached;
 
-    writ_kit_start(&kit);
+    writ_kit_init(&kit);
+    writ_kit_hurry(&kit);
+    writ_kit_open(&kit);
+    writ_kit_run(&kit, (spec){.boundary = "done"});
     c = writ_kit_granted(&kit, (spec){0});
     writ_kit_close(&kit);
     kit.options.busy_us = 2000;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define CALLS      4
+#define MORE       24
 #define TRIALS_MAX 3000
 
 typedef struct writ_kit_spec spec;
@@ -124,6 +125,12 @@ work(struct writ_kit *kit, int fd)
     }
     tell(fd, 's', 0);
     work_in_rounds(kit, fd);
+    for (int i = 0; i < MORE; i++) { /* so many that there is another manifest */
+        writ_kit_run(
+            kit, (spec){.argument = spec_of(i % 8).argument,
+                     .boundary = "more",
+                     .duplicates = i < 8 ? WRIT_DUPLICATES_FORBID : WRIT_DUPLICATES_ALLOW});
+    }
     _exit(0); /* no close: the end of the process is its death */
 }
 
@@ -269,7 +276,14 @@ run_trial(enum writ_vfs_step step, enum writ_vfs_action action, long nth, const 
     struct trial t = {0};
 
     writ_kit_init(&t.kit);
+    writ_kit_hurry(&t.kit);
     run_child(&t, step, action, nth);
+    if (t.finished) { /* with a manifest, and segments that it names */
+        ck_assert_int_gt(
+            writ_kit_number(&t.kit, "SELECT count(*) FROM segment WHERE id >= 1 << 24 AND "
+                                    "EXISTS (SELECT 1 FROM segment WHERE id = 0)"),
+            0);
+    }
     atomic_store(&t.kit.made, 100); /* the child's ids are its own */
     writ_kit_pass(&t.kit, WRIT_KIT_S);
     check(&t, where, nth);
@@ -315,6 +329,7 @@ START_TEST(recovery_can_be_killed_at_every_step_too)
     long nth = 1;
 
     writ_kit_init(&t.kit);
+    writ_kit_hurry(&t.kit);
     run_child(&t, WRIT_VFS_SYNC, WRIT_VFS_KILL_DONE, 4);
     for (bool died = true; died; nth++) {
         pid_t child = fork();

@@ -87,6 +87,14 @@ writ_kit_close(struct writ_kit *kit)
 }
 
 void
+writ_kit_hurry(struct writ_kit *kit)
+{
+    kit->options.segment_claims = 1;
+    kit->options.segment_merge = 2;
+    kit->options.manifest_records = 1;
+}
+
+void
 writ_kit_forget(struct writ_kit *kit)
 {
     struct writ_err err = {0};

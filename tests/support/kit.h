@@ -29,6 +29,9 @@ void writ_kit_start(struct writ_kit *kit);
 void writ_kit_wipe(struct writ_kit *kit);
 void writ_kit_open(struct writ_kit *kit);
 void writ_kit_close(struct writ_kit *kit);
+/** Before it is opened: claims go to the disk one by one, and manifests are written all the time.
+ */
+void writ_kit_hurry(struct writ_kit *kit);
 /** Closes it, and drops what it keeps for its start: the next one reads the records. */
 void writ_kit_forget(struct writ_kit *kit);
 /** Moves both clocks. */
