@@ -3,6 +3,8 @@
  * the order of the outcomes), calls in flight with their claims, budgets, reviews. */
 #include "store/image.h"
 
+#define NUMBERS 4 /* of the ledger, before the segments */
+
 /* ---- writing ---- */
 
 static void
@@ -253,9 +255,8 @@ check_readable(const struct taking *t)
 }
 
 static WRIT_RESULT
-take_segment(struct taking *t)
+read_segment(struct taking *t, struct writ_segment **ret)
 {
-    struct writ_ledger *ledger = t->ledger;
     uint64_t id = take_number(t), level = take_number(t), entries = take_number(t);
     uint64_t lines = take_number(t);
     struct writ_segment *segment;
@@ -271,9 +272,19 @@ take_segment(struct taking *t)
     segment->newest_us = take_time(t);
     segment->due_us = take_time(t);
     segment->boundary_most = take_number(t);
-    segment->named = ledger->manifest.number;
     (void)writ_view_place(take(t, WRIT_DIGEST_BYTES), (char *)segment->memory.bytes);
-    return writ_once_restore(ledger, segment, t->err);
+    *ret = segment;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+take_segment(struct taking *t)
+{
+    struct writ_segment *segment = NULL;
+
+    WRIT_TRY(read_segment(t, &segment));
+    segment->named = t->ledger->manifest.number;
+    return writ_once_restore(t->ledger, segment, t->err);
 }
 
 /* It was open, and its row says that it is sealed: by a record that is about to be read. */
@@ -514,4 +525,22 @@ writ_image_take(struct writ_ledger *ledger, struct writ_view bytes, uint64_t lea
         WRIT_FAIL(err, WRIT_E_MISMATCH, "something stands behind its end");
     }
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_image_segments(struct writ_view bytes,
+    WRIT_RESULT (*each)(void *ctx, struct writ_segment *segment), void *ctx, struct writ_err *err)
+{
+    struct taking t = {.left = bytes, .err = err};
+    uint64_t n;
+
+    (void)take(&t, NUMBERS * sizeof(uint64_t));
+    n = take_number(&t);
+    for (uint64_t i = 0; i < n; i++) {
+        struct writ_segment *segment = NULL;
+
+        WRIT_TRY(read_segment(&t, &segment));
+        WRIT_TRY(each(ctx, segment));
+    }
+    return check_readable(&t);
 }

@@ -7,8 +7,8 @@
 #include "store/group.h"
 #include "store/image.h"
 
-#define TITLE    WRIT_LIT("writ ledger state v1\n")
-#define NOTE_ROW UINT64_C(0)
+#define TITLE              WRIT_LIT("writ ledger state v1\n")
+#define WRIT_MANIFEST_NOTE UINT64_C(0)
 #define AREA_ROWS                                                                                  \
     (UINT64_C(1) << 20) /* the areas lie behind each other from the first such row on */
 #define PIECE      ((size_t)64 << 10)
@@ -18,8 +18,8 @@
 #define TEXT_MAX   1024
 #define THINGS_PER 2 /* records for each thing in memory, from one manifest to the next */
 
-static uint64_t
-row_of(uint64_t area, uint64_t piece)
+uint64_t
+writ_manifest_row(uint64_t area, uint64_t piece)
 {
     return (area + 1) * AREA_ROWS + piece;
 }
@@ -42,11 +42,6 @@ writ_manifest_wipe(struct writ_manifest *manifest)
 
 /* ---- its text ---- */
 
-struct stated {
-    uint64_t leaf, area, bytes;
-    struct writ_digest root, digest;
-};
-
 static void
 put_base64(struct writ_buf *buf, const struct writ_digest *digest)
 {
@@ -55,7 +50,7 @@ put_base64(struct writ_buf *buf, const struct writ_digest *digest)
 }
 
 static void
-put_text(struct writ_view origin, const struct stated *stated, struct writ_buf *buf)
+put_text(struct writ_view origin, const struct writ_manifest_stated *stated, struct writ_buf *buf)
 {
     writ_buf_put(buf, TITLE);
     writ_buf_put(buf, origin);
@@ -100,9 +95,8 @@ take_digest(struct writ_view *text, struct writ_digest *ret)
     return true;
 }
 
-/* False: it is not one that put_text writes. */
-static bool
-read_text(struct writ_view text, struct writ_view origin, struct stated *ret)
+bool
+writ_manifest_read(struct writ_view text, struct writ_view origin, struct writ_manifest_stated *ret)
 {
     char room[TEXT_MAX];
     struct writ_buf again = writ_buf_over(room, sizeof room);
@@ -179,7 +173,7 @@ static WRIT_RESULT
 write_note(struct writ_ledger *ledger, struct writ_err *err)
 {
     const struct writ_manifest *m = &ledger->manifest;
-    struct stated stated = {
+    struct writ_manifest_stated stated = {
         .leaf = m->next_leaf, .area = 1 - m->area, .bytes = m->bytes.len, .root = m->root};
     struct writ_digest_stream digest = m->digest_next;
     writ_auto_buf text = writ_buf_make(TEXT_MAX), note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
@@ -189,7 +183,7 @@ write_note(struct writ_ledger *ledger, struct writ_err *err)
     WRIT_TRY(writ_buf_check(&text, err));
     WRIT_TRY(writ_heads_sign_text(&ledger->trust, writ_buf_view(&text), &note, err));
     return writ_disk_run(
-        &ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub", NOTE_ROW, writ_buf_view(&note));
+        &ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub", WRIT_MANIFEST_NOTE, writ_buf_view(&note));
 }
 
 /* What an earlier one had more, in the same area. */
@@ -200,7 +194,8 @@ drop_rest(struct writ_ledger *ledger, struct writ_err *err)
     uint64_t area = 1 - m->area;
 
     return writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uuu",
-        row_of(area, (m->bytes.len + PIECE - 1) / PIECE), row_of(area + 1, 0), AREA_ROWS);
+        writ_manifest_row(area, (m->bytes.len + PIECE - 1) / PIECE), writ_manifest_row(area + 1, 0),
+        AREA_ROWS);
 }
 
 WRIT_RESULT
@@ -217,7 +212,7 @@ writ_manifest_write(struct writ_ledger *ledger, struct writ_err *err)
 
         WRIT_TRY(writ_digest_stream_add(&m->digest_next, piece, err));
         WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub",
-            row_of(1 - m->area, at / PIECE), piece)); /* keeps (1) */
+            writ_manifest_row(1 - m->area, at / PIECE), piece)); /* keeps (1) */
     }
     if (m->at + m->ready < m->bytes.len) {
         return WRIT_DONE;
@@ -327,7 +322,8 @@ read_row(struct writ_ledger *ledger, uint64_t id, struct writ_buf *ret, bool *re
 
 /* It is over records that the ledger begins with. */
 static WRIT_RESULT
-check_root(struct writ_ledger *ledger, const struct stated *stated, struct writ_err *err)
+check_root(
+    struct writ_ledger *ledger, const struct writ_manifest_stated *stated, struct writ_err *err)
 {
     struct writ_heads heads = {0};
     struct writ_tree_source source;
@@ -351,15 +347,15 @@ check_root(struct writ_ledger *ledger, const struct stated *stated, struct writ_
 }
 
 static WRIT_RESULT
-read_bytes(struct writ_ledger *ledger, const struct stated *stated, struct writ_buf *ret,
-    struct writ_err *err)
+read_bytes(struct writ_ledger *ledger, const struct writ_manifest_stated *stated,
+    struct writ_buf *ret, struct writ_err *err)
 {
     struct writ_digest digest;
     bool row = true;
 
     *ret = writ_buf_make(BYTES_MAX + PIECE);
     for (uint64_t i = 0; row && ret->len < stated->bytes; i++) {
-        WRIT_TRY(read_row(ledger, row_of(stated->area, i), ret, &row, err));
+        WRIT_TRY(read_row(ledger, writ_manifest_row(stated->area, i), ret, &row, err));
     }
     WRIT_TRY(writ_digest_bytes(writ_buf_view(ret), &digest, err));
     if (ret->len != stated->bytes || !writ_digest_equal(&digest, &stated->digest)) {
@@ -376,8 +372,8 @@ forget(struct writ_ledger *ledger, struct writ_err *err)
     writ_result result;
 
     WRIT_TRY(writ_disk_begin(disk, err));
-    result =
-        writ_disk_run(disk, WRIT_SQL_SEGMENT_DROP, err, "uuu", NOTE_ROW, NOTE_ROW + 1, UINT64_C(1));
+    result = writ_disk_run(disk, WRIT_SQL_SEGMENT_DROP, err, "uuu", WRIT_MANIFEST_NOTE,
+        WRIT_MANIFEST_NOTE + 1, UINT64_C(1));
     if (!writ_is_ok(result)) {
         writ_disk_rollback(disk);
         return result;
@@ -386,14 +382,14 @@ forget(struct writ_ledger *ledger, struct writ_err *err)
 }
 
 static WRIT_RESULT
-believe(struct writ_ledger *ledger, struct stated *ret, enum writ_heads_signed *ret_who,
-    struct writ_err *err)
+believe(struct writ_ledger *ledger, struct writ_manifest_stated *ret,
+    enum writ_heads_signed *ret_who, struct writ_err *err)
 {
     struct writ_manifest *m = &ledger->manifest;
     struct writ_note note;
 
     if (!writ_is_ok(writ_note_read(writ_buf_view(&m->loaded), &note, NULL)) ||
-        !read_text(note.text, writ_buf_view(&ledger->trust.origin), ret)) {
+        !writ_manifest_read(note.text, writ_buf_view(&ledger->trust.origin), ret)) {
         DOES_NOT_HOLD(err, "has no readable note");
     }
     WRIT_TRY(writ_heads_who_signed(&ledger->trust, &note, m->loaded_us, ret_who, err));
@@ -409,14 +405,14 @@ writ_manifest_load(struct writ_ledger *ledger, uint64_t *ret_leaf, struct writ_b
 {
     struct writ_manifest *m = &ledger->manifest;
     enum writ_heads_signed who = WRIT_HEADS_REVOKED; /* after a loss records are read again */
-    struct stated stated;
+    struct writ_manifest_stated stated;
     bool row = false;
     writ_result result;
 
     *ret_leaf = 0;
     m->loaded = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     m->loaded_us = writ_clock_wall_us(ledger->options.clock);
-    result = read_row(ledger, NOTE_ROW, &m->loaded, &row, err);
+    result = read_row(ledger, WRIT_MANIFEST_NOTE, &m->loaded, &row, err);
     if (result.code == WRIT_E_LIMIT) {
         DOES_NOT_HOLD(err, "has no readable note");
     }

@@ -48,6 +48,20 @@ struct writ_manifest {
     struct writ_digest_stream digest, digest_next;
 };
 
+#define WRIT_MANIFEST_NOTE UINT64_C(0) /* the row of the note */
+
+/** What a note says. */
+struct writ_manifest_stated {
+    uint64_t leaf, area, bytes;
+    struct writ_digest root, digest;
+};
+
+/** Reads the text of a note. False: it is not one of a ledger with that origin. */
+bool writ_manifest_read(
+    struct writ_view text, struct writ_view origin, struct writ_manifest_stated *ret);
+/** The row that a piece of the bytes lies in. */
+uint64_t writ_manifest_row(uint64_t area, uint64_t piece);
+
 /** Frees everything. A zeroed one is fine. */
 void writ_manifest_wipe(struct writ_manifest *manifest);
 

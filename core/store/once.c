@@ -26,10 +26,16 @@ writ_once_stands(const struct writ_ledger *ledger, const struct writ_held *held,
 
 /* ---- blocks on the disk ---- */
 
-static uint64_t
-row_of(const struct writ_segment *segment, size_t block)
+uint64_t
+writ_once_block_row(const struct writ_segment *segment, size_t block)
 {
     return segment->id << BLOCK_BITS | block;
+}
+
+uint64_t
+writ_once_piece_row(const struct writ_segment *segment, size_t piece)
+{
+    return segment->id << BLOCK_BITS | PIECES | piece;
 }
 
 WRIT_RESULT
@@ -39,8 +45,8 @@ writ_once_read(struct writ_ledger *ledger, const struct writ_segment *segment, s
     struct writ_disk *disk = &ledger->disk;
     struct writ_err why = {0};
     bool row = false;
-    writ_result result =
-        writ_disk_query(disk, WRIT_SQL_SEGMENT_BLOCK, &row, &why, "u", row_of(segment, block));
+    writ_result result = writ_disk_query(
+        disk, WRIT_SQL_SEGMENT_BLOCK, &row, &why, "u", writ_once_block_row(segment, block));
 
     if (writ_is_ok(result)) {
         struct writ_view bytes =
@@ -341,7 +347,7 @@ write_pieces(struct writ_ledger *ledger, struct writ_making *build, struct writ_
 
         WRIT_TRY(writ_digest_stream_add(&build->memory_next, view, err));
         WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub",
-            row_of(build->made, PIECES + piece), view));
+            writ_once_piece_row(build->made, piece), view));
     }
     return WRIT_DONE;
 }
@@ -355,7 +361,7 @@ write_build(struct writ_ledger *ledger, struct writ_making *build, struct writ_e
 
         n = n < WRIT_SEGMENT_ENTRIES ? n : WRIT_SEGMENT_ENTRIES;
         WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub",
-            row_of(build->made, block),
+            writ_once_block_row(build->made, block),
             writ_view(build->bytes + i * WRIT_SEGMENT_BLOCK, n * WRIT_SEGMENT_ENTRY)));
     }
     return write_pieces(ledger, build, err);
@@ -484,7 +490,7 @@ read_piece(struct writ_ledger *ledger, struct writ_segment *segment, size_t piec
     struct writ_disk *disk = &ledger->disk;
     bool row = false, taken = false;
     writ_result result = writ_disk_query(
-        disk, WRIT_SQL_SEGMENT_BLOCK, &row, err, "u", row_of(segment, PIECES + piece));
+        disk, WRIT_SQL_SEGMENT_BLOCK, &row, err, "u", writ_once_piece_row(segment, piece));
 
     if (writ_is_ok(result) && row) {
         struct writ_view bytes = writ_disk_bytes(disk, WRIT_SQL_SEGMENT_BLOCK, 0);

@@ -63,6 +63,9 @@ void writ_once_written(struct writ_ledger *ledger);
 void writ_once_sweep(struct writ_ledger *ledger);
 /** Whether rows are left that can be deleted when a new manifest is on disk. */
 bool writ_once_is_held_up(const struct writ_ledger *ledger);
+/** The rows that a block and a piece of a segment lie in. */
+uint64_t writ_once_block_row(const struct writ_segment *segment, size_t block);
+uint64_t writ_once_piece_row(const struct writ_segment *segment, size_t piece);
 /** Puts a segment that the manifest names at the end of the list, and reads its pieces, as
  * `segment->memory` has their digest. Taken; freed on failure. WRIT_E_MISMATCH, WRIT_E_IO,
  * WRIT_E_BUSY, WRIT_E_CRYPTO. */

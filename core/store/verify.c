@@ -4,6 +4,7 @@
 
 #include "evidence/profile.h"
 #include "store/check.h"
+#include "store/check_manifest.h"
 #include "store/file.h"
 
 #define BATCH        512
@@ -120,7 +121,7 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
         v, WRIT_CHECK_SQL_FACTS, last, v->report->facts, "the index of facts is not theirs"));
     WRIT_TRY(read_last_now(v, &last_now));
     writ_check_rest(v, (uint64_t)last, (uint64_t)last_now);
-    return WRIT_DONE;
+    return writ_check_manifest(v, progress, ctx);
 }
 
 /* ---- around it ---- */

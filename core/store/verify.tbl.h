@@ -20,6 +20,7 @@
     X(FIRST, "SELECT leaf, seq FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1")            \
     X(SUCCESSOR, "SELECT count(*) FROM record WHERE kind = 1 AND about = ?1 AND +leaf = ?2")        \
     X(SUCCESSORS, "SELECT count(*) FROM record WHERE kind = 1 AND about IS NOT NULL AND +leaf <= ?1") \
+    X(SEGMENT, "SELECT bytes FROM segment WHERE id = ?")                                           \
     X(FACTS, "SELECT count(*) FROM record WHERE kind = 5 AND leaf <= ?1")
 /* clang-format on */
 

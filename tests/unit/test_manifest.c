@@ -2,9 +2,9 @@
 #include "support/kit.h"
 #include "support/unit.h"
 
-#include "store/ending.h"
 #include "store/manifest.h"
 #include "store/store.h"
+#include "store/verify.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 
 #define KEYS      12
 #define NAMES     3
+#define NUMBERS   700
 #define LINES_MAX 4096
 #define DAYS      (86400 * WRIT_KIT_S)
 
@@ -206,6 +207,16 @@ drop(const char *path)
     }
 }
 
+/* How many problems a verification finds. */
+static uint64_t
+problems(struct writ_kit *kit, const struct writ_keyring *ring)
+{
+    struct writ_verify_report report;
+
+    ck_assert_ok(writ_verify_ledger(kit->path, ring, NULL, NULL, &report, NULL));
+    return report.problems;
+}
+
 /* Both ways give the same. True: one of them was the short one. */
 static bool
 compare(const struct writ_kit *kit)
@@ -250,14 +261,15 @@ roll(uint32_t *state, uint32_t sides)
     return (*state >> 8) % sides;
 }
 
+/* Stays what it is: calls borrow it. */
 static const char *
 name_of(const char *what, int number)
 {
-    static char names[8][16];
-    static unsigned next;
-    char *name = names[next++ % 8];
+    static char names['z' + 1][NUMBERS][20];
+    char *name = names[(unsigned char)what[0] % ('z' + 1)][number];
 
-    (void)snprintf(name, sizeof names[0], "%s-%d", what, number);
+    ck_assert_int_lt(number, NUMBERS);
+    (void)snprintf(name, sizeof names[0][0], "%s-%d", what, number);
     return name;
 }
 
@@ -365,6 +377,9 @@ START_TEST(a_start_with_a_manifest_and_one_without_give_the_same)
     writ_kit_open(&w.kit);
     for (uint32_t i = 0, state = 3; i < 600; i++) {
         step(&w, &state);
+        if (i % 50 == 0) {
+            ck_assert_uint_eq(problems(&w.kit, w.kit.ring), 0); /* beside the writer */
+        }
         if (i % 7 == 0) {
             is_short += compare(&w.kit) ? 1 : 0;
             looked++;
@@ -453,9 +468,13 @@ START_TEST(a_manifest_that_was_changed_is_refused_and_a_rebuild_helps)
         fill(&kit);
         ck_assert_int_gt(
             writ_kit_number(&kit, "SELECT count(*) FROM segment WHERE id > 1 << 24"), 0);
+        ck_assert_uint_eq(problems(&kit, kit.ring), 0);
         writ_kit_sql(&kit, changes[i]);
+        ck_assert_msg(problems(&kit, kit.ring) == 1 || strstr(changes[i], "INSERT") != NULL, "%s",
+            changes[i]);
         refused(&kit, changes[i]);
         ck_assert_ok(writ_ledger_rebuild(kit.path, NULL));
+        ck_assert_uint_eq(problems(&kit, kit.ring), 0);
         writ_kit_open(&kit);
         all_taken(&kit);
         writ_kit_wipe(&kit);
@@ -471,6 +490,7 @@ START_TEST(a_block_that_was_changed_frees_no_key_also_after_a_start)
     fill(&kit);
     writ_kit_sql(&kit, "UPDATE segment SET bytes = zeroblob(length(bytes)) "
                        "WHERE id > 1 << 24 AND NOT (id & (1 << 23))");
+    ck_assert_uint_eq(problems(&kit, NULL), 1);
     writ_kit_open(&kit);
     c = writ_kit_call(&kit, (spec){.key = name_of("key", 0), .route = WRIT_DECISION_ALLOW});
     ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_E_IO);
@@ -510,6 +530,7 @@ START_TEST(an_older_manifest_makes_the_start_longer_and_nothing_else)
     }
     writ_kit_close(&kit);
     put_back(&kit, path);
+    ck_assert_uint_eq(problems(&kit, kit.ring), 0);
     ck_assert(compare(&kit));
     writ_kit_open(&kit);
     all_taken(&kit);
@@ -540,6 +561,7 @@ START_TEST(a_manifest_of_another_history_is_refused)
     writ_kit_run(&kit, (spec){.key = "here"});
     writ_kit_close(&kit);
     put_back(&kit, path);
+    ck_assert_uint_eq(problems(&kit, kit.ring), 1);
     refused(&kit, "of another history");
     drop(path);
     writ_kit_wipe(&kit);
