@@ -124,8 +124,9 @@
     X(SEGMENT_BLOCK, "SELECT bytes FROM segment WHERE id = ?")                                     \
     X(SEGMENT_DROP, "DELETE FROM segment WHERE id IN "                                             \
       "(SELECT id FROM segment WHERE id >= ? AND id < ? ORDER BY id LIMIT ?)")                     \
-    X(MANIFEST_DROP, "DELETE FROM segment WHERE id < (1 << 24) OR id >= (1 << 62)")                    \
-    X(SEGMENT_ENDS, "SELECT (SELECT min(id) FROM segment), (SELECT max(id) FROM segment)")         \
+    X(MANIFEST_DROP, "DELETE FROM segment WHERE id < 0 OR id >= (1 << 62)")                    \
+    X(SEGMENT_ENDS, "SELECT (SELECT min(id) FROM segment), "                                       \
+      "(SELECT max(id) FROM segment WHERE id < (1 << 62)), (SELECT max(id) FROM segment)")         \
     X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)")
 /* clang-format on */
 

@@ -7,10 +7,8 @@
 #include "store/group.h"
 #include "store/image.h"
 
-#define TITLE              WRIT_LIT("writ ledger state v1\n")
-#define WRIT_MANIFEST_NOTE UINT64_C(0)
-#define AREA_ROWS                                                                                  \
-    (UINT64_C(1) << 20) /* the areas lie behind each other from the first such row on */
+#define TITLE      WRIT_LIT("writ ledger state v1\n")
+#define AREA_ROWS  (UINT64_C(1) << 20) /* the areas lie behind each other, so far from the note */
 #define PIECE      ((size_t)64 << 10)
 #define PIECE_PER  128           /* another piece for so many records of a group */
 #define TURN_ALL   ((size_t)256) /* records that a transaction of its own could have had */
@@ -21,7 +19,7 @@
 uint64_t
 writ_manifest_row(uint64_t area, uint64_t piece)
 {
-    return (area + 1) * AREA_ROWS + piece;
+    return WRIT_MANIFEST_NOTE + (area + 1) * AREA_ROWS + piece;
 }
 
 static void

@@ -48,7 +48,9 @@ struct writ_manifest {
     struct writ_digest_stream digest, digest_next;
 };
 
-#define WRIT_MANIFEST_NOTE UINT64_C(0) /* the row of the note */
+#define WRIT_MANIFEST_NOTE                                                                         \
+    (UINT64_C(1) << 62) /* the row of the note: those of segments are before it, its areas behind  \
+                         */
 
 /** What a note says. */
 struct writ_manifest_stated {

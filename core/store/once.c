@@ -10,9 +10,9 @@
 
 #define BLOCK_BITS   24 /* of a row's number: the block's; the rest is the segment's */
 #define PIECES       (UINT64_C(1) << 23) /* number of the first piece, behind those of blocks */
-#define ID_MOST      (UINT64_C(1) << 38) /* of a segment */
-#define DELETE_SLICE 256                 /* rows deleted by one transaction */
-#define SLICE_LEAST  8 /* blocks of a build for a group, and one more for so many records */
+#define ID_MOST      (WRIT_MANIFEST_NOTE >> BLOCK_BITS)
+#define DELETE_SLICE 256 /* rows deleted by one transaction */
+#define SLICE_LEAST  8   /* blocks of a build for a group, and one more for so many records */
 #define SLICE_PER    4
 #define DUE_PARTS    8 /* of that time: between looks at claims that an open boundary keeps */
 #define SPAN_PARTS   4 /* a merge spans at most this part of the time for which claims are kept */
@@ -576,24 +576,24 @@ writ_once_begin(struct writ_ledger *ledger, struct writ_err *err)
 {
     struct writ_once *once = &ledger->once;
     struct writ_disk *disk = &ledger->disk;
-    int64_t first = 0, last = 0;
+    uint64_t first = 0, last = 0, last_of_all = 0;
     bool row = false;
 
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_SEGMENT_ENDS, &row, err, ""));
     if (row) {
-        first = writ_disk_int(disk, WRIT_SQL_SEGMENT_ENDS, 0);
-        last = writ_disk_int(disk, WRIT_SQL_SEGMENT_ENDS, 1);
+        first = (uint64_t)writ_disk_int(disk, WRIT_SQL_SEGMENT_ENDS, 0);
+        last = (uint64_t)writ_disk_int(disk, WRIT_SQL_SEGMENT_ENDS, 1);
+        last_of_all = (uint64_t)writ_disk_int(disk, WRIT_SQL_SEGMENT_ENDS, 2);
     }
     writ_disk_end(disk, WRIT_SQL_SEGMENT_ENDS);
-    if (first < 0 || (uint64_t)last >> BLOCK_BITS >= ID_MOST) {
+    if (first > INT64_MAX || last_of_all >= writ_manifest_row(2, 0)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
             "the table `segment` has rows that no ledger writes" WRIT_MANIFEST_HINT);
     }
-    once->next_id = once->next_id > 0 ? once->next_id : 1;
-    if (once->next_id <= (uint64_t)last >> BLOCK_BITS) {
-        once->next_id = ((uint64_t)last >> BLOCK_BITS) + 1;
+    if (once->next_id <= last >> BLOCK_BITS) {
+        once->next_id = (last >> BLOCK_BITS) + 1;
     }
-    for (uint64_t id = 1; id < once->next_id;) {
+    for (uint64_t id = 0; id < once->next_id;) {
         uint64_t named = next_restored(once, id);
 
         named = named < once->next_id ? named : once->next_id;

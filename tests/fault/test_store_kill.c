@@ -280,8 +280,8 @@ run_trial(enum writ_vfs_step step, enum writ_vfs_action action, long nth, const 
     run_child(&t, step, action, nth);
     if (t.finished) { /* with a manifest, and segments that it names */
         ck_assert_int_gt(
-            writ_kit_number(&t.kit, "SELECT count(*) FROM segment WHERE id >= 1 << 24 AND "
-                                    "EXISTS (SELECT 1 FROM segment WHERE id = 0)"),
+            writ_kit_number(&t.kit, "SELECT count(*) FROM segment WHERE id < 1 << 62 AND "
+                                    "EXISTS (SELECT 1 FROM segment WHERE id = 1 << 62)"),
             0);
     }
     atomic_store(&t.kit.made, 100); /* the child's ids are its own */

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { startUpstream } from '../support/upstream.mjs';
@@ -181,6 +182,25 @@ test('a key that was lost before the gateway began is not made good by it: it re
   await w.gw.stop();
   await assert.rejects(w.start(), /revoked/);
   assert.equal(w.verify().code, 1);
+});
+
+test('a key that was lost while no gateway ran may have signed what the start believed', async (t) => {
+  const w = await world(t);
+  assert.equal(await w.call(), 'ran');
+  await w.gw.stop();
+  const lost = new Date(Date.now() + 1).toISOString(); // after its last record
+  await sleep(2);
+  await w.start();
+  w.keys('revoke', '--kid', w.active(), '--since', lost);
+  const from = w.gw.log.length;
+  assert.equal((await w.reload()).event, 'reloaded');
+  assert.match((await w.gw.waitLog('ledger_poisoned', from)).why, /revoked for a time before this gateway began/);
+  await w.gw.stop();
+  await w.start(); // by the next key, out of the records
+  assert.equal(await w.call(), 'ran');
+  await w.gw.stop();
+  await w.start();
+  assert.equal(w.verify().code, 0);
 });
 
 test('who forgets the reload is told by the next start', async (t) => {

@@ -493,7 +493,7 @@ test('a start that finds its manifest changed names the command that drops it', 
   const edit = (sql) => { const db = new DatabaseSync(gw.ledgerFile); db.exec(sql); db.close(); };
   assert.equal((await call()).said, 'ran 1');
   await gw.stop();
-  edit("UPDATE segment SET bytes = zeroblob(length(bytes)) WHERE id > 0");
+  edit("UPDATE segment SET bytes = zeroblob(length(bytes)) WHERE id > 1 << 62");
   await assert.rejects(gw.start(), /table `segment`.* is not as it was written: see `writ ledger rebuild`/);
   assert.equal(writ(['ledger', 'rebuild', gw.ledgerFile]).code, 0);
   await gw.start();

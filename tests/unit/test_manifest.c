@@ -440,24 +440,23 @@ refused(struct writ_kit *kit, const char *what)
 START_TEST(a_manifest_that_was_changed_is_refused_and_a_rebuild_helps)
 {
     static const char *const changes[] = {
-        "UPDATE segment SET bytes = x'' WHERE id = 0",
-        "UPDATE segment SET bytes = zeroblob(70000) WHERE id = 0",
+        "UPDATE segment SET bytes = x'' WHERE id = 1 << 62",
+        "UPDATE segment SET bytes = zeroblob(70000) WHERE id = 1 << 62",
         "UPDATE segment SET bytes = CAST(replace(CAST(bytes AS TEXT), 'state v1', 'state v2') AS "
-        "BLOB) WHERE id = 0",
+        "BLOB) WHERE id = 1 << 62",
         "UPDATE segment SET bytes = CAST(replace(CAST(bytes AS TEXT), char(10) || '1 ', char(10) "
         "|| "
-        "'0 ') AS BLOB) WHERE id = 0",
-        "UPDATE segment SET bytes = substr(bytes, 1, length(bytes) - 60) WHERE id = 0",
-        "UPDATE segment SET bytes = substr(bytes, 1, length(bytes) - 1) WHERE id BETWEEN 1 AND 1 "
-        "<< 24",
-        "UPDATE segment SET bytes = zeroblob(length(bytes)) WHERE id BETWEEN 1 AND 1 << 24",
-        "DELETE FROM segment WHERE id BETWEEN 1 AND 1 << 24",
-        "UPDATE segment SET bytes = zeroblob(length(bytes)) WHERE id & (1 << 23) AND id > 1 << 24",
-        "UPDATE segment SET bytes = x'' WHERE id & (1 << 23) AND id > 1 << 24",
-        "DELETE FROM segment WHERE id & (1 << 23) AND id > 1 << 24",
-        "UPDATE head SET note = (SELECT bytes FROM segment WHERE id = 0) WHERE 0; "
+        "'0 ') AS BLOB) WHERE id = 1 << 62",
+        "UPDATE segment SET bytes = substr(bytes, 1, length(bytes) - 60) WHERE id = 1 << 62",
+        "UPDATE segment SET bytes = substr(bytes, 1, length(bytes) - 1) WHERE id > 1 << 62",
+        "UPDATE segment SET bytes = zeroblob(length(bytes)) WHERE id > 1 << 62",
+        "DELETE FROM segment WHERE id > 1 << 62",
+        "UPDATE segment SET bytes = zeroblob(length(bytes)) WHERE id & (1 << 23) AND id < 1 << 62",
+        "UPDATE segment SET bytes = x'' WHERE id & (1 << 23) AND id < 1 << 62",
+        "DELETE FROM segment WHERE id & (1 << 23) AND id < 1 << 62",
+        "UPDATE head SET note = (SELECT bytes FROM segment WHERE id = 1 << 62) WHERE 0; "
         "UPDATE segment SET bytes = (SELECT note FROM head ORDER BY leaf DESC LIMIT 1) WHERE id = "
-        "0",
+        "1 << 62",
         "INSERT INTO segment VALUES (-1, x'00')",
         "INSERT INTO segment VALUES (0x7fffffffffffffff, x'00')",
     };
@@ -467,7 +466,7 @@ START_TEST(a_manifest_that_was_changed_is_refused_and_a_rebuild_helps)
 
         fill(&kit);
         ck_assert_int_gt(
-            writ_kit_number(&kit, "SELECT count(*) FROM segment WHERE id > 1 << 24"), 0);
+            writ_kit_number(&kit, "SELECT count(*) FROM segment WHERE id < 1 << 62"), 0);
         ck_assert_uint_eq(problems(&kit, kit.ring), 0);
         writ_kit_sql(&kit, changes[i]);
         ck_assert_msg(problems(&kit, kit.ring) == 1 || strstr(changes[i], "INSERT") != NULL, "%s",
@@ -482,6 +481,29 @@ START_TEST(a_manifest_that_was_changed_is_refused_and_a_rebuild_helps)
 }
 END_TEST
 
+/* Builds of before wrote blocks from the first row on, and no manifest. */
+START_TEST(rows_that_no_manifest_names_are_deleted)
+{
+    struct writ_kit kit;
+
+    fill(&kit);
+    ck_assert_ok(writ_ledger_rebuild(kit.path, NULL));
+    writ_kit_sql(&kit, "DELETE FROM segment; WITH RECURSIVE n(at) AS (SELECT 0 UNION ALL SELECT "
+                       "at + 1 FROM n WHERE at < 600) INSERT INTO segment SELECT at << 16, "
+                       "zeroblob(4032) FROM n");
+    writ_kit_open(&kit);
+    all_taken(&kit);
+    for (int i = 0; i < 5; i++) {
+        writ_kit_run(&kit, (spec){.boundary = "other", .duplicates = WRIT_DUPLICATES_ALLOW});
+    }
+    ck_assert_int_eq(
+        writ_kit_number(&kit, "SELECT count(*) FROM segment WHERE bytes = zeroblob(4032)"), 0);
+    writ_kit_close(&kit);
+    ck_assert(compare(&kit));
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(a_block_that_was_changed_frees_no_key_also_after_a_start)
 {
     struct writ_kit kit;
@@ -489,7 +511,7 @@ START_TEST(a_block_that_was_changed_frees_no_key_also_after_a_start)
 
     fill(&kit);
     writ_kit_sql(&kit, "UPDATE segment SET bytes = zeroblob(length(bytes)) "
-                       "WHERE id > 1 << 24 AND NOT (id & (1 << 23))");
+                       "WHERE id < 1 << 62 AND NOT (id & (1 << 23))");
     ck_assert_uint_eq(problems(&kit, NULL), 1);
     writ_kit_open(&kit);
     c = writ_kit_call(&kit, (spec){.key = name_of("key", 0), .route = WRIT_DECISION_ALLOW});
@@ -579,9 +601,9 @@ START_TEST(what_a_revoked_key_signed_counts_as_none)
         kit.wall_us, fresh, kit.wall_us, NULL)); /* after its last record */
     writ_kit_open(&kit);
     all_taken(&kit);
-    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM segment WHERE id = 0"), 0);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM segment WHERE id = 1 << 62"), 0);
     writ_kit_close(&kit);
-    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM segment WHERE id = 0"), 1);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM segment WHERE id = 1 << 62"), 1);
     ck_assert(compare(&kit)); /* by the other key */
     writ_kit_wipe(&kit);
 }
@@ -649,6 +671,7 @@ END_TEST
 
 WRIT_UNIT_MAIN("manifest", a_start_with_a_manifest_and_one_without_give_the_same,
     a_manifest_that_was_changed_is_refused_and_a_rebuild_helps,
+    rows_that_no_manifest_names_are_deleted,
     a_block_that_was_changed_frees_no_key_also_after_a_start,
     an_older_manifest_makes_the_start_longer_and_nothing_else,
     a_manifest_of_another_history_is_refused, what_a_revoked_key_signed_counts_as_none,
