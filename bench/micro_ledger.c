@@ -2,7 +2,8 @@
  *
  *     micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]
  *     micro_ledger DIRECTORY grow [RECORDS [RUNS]]
- *     micro_ledger DIRECTORY claims [RECORDS [RUNS]]     the same with a key for each call
+ *     micro_ledger DIRECTORY claims [CLAIMS [RUNS]]      the same with a key for each call
+ *     micro_ledger DIRECTORY start LEDGER                a start of one that was made so
  *
  * Makes a ledger in DIRECTORY, which should lie on the disk that is asked about, with its keys in
  * DIRECTORY/keys, so that `writ ledger` can be asked about it afterwards, and puts calls
@@ -254,7 +255,15 @@ resident_kib(void)
     return pages * ((size_t)sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* What a record costs when there are 10^4, 10^5 and so on before it. */
+/* The size after that one: ten times as large, or the last one. */
+static uint64_t
+next_size(uint64_t size, uint64_t most)
+{
+    return size * 10 < most || size == most ? size * 10 : most;
+}
+
+/* What a record costs when there are 10^4, 10^5 and so on before it, or twice as many for as many
+ * claims. */
 static void
 grow(struct call *calls, uint64_t most)
 {
@@ -267,7 +276,8 @@ grow(struct call *calls, uint64_t most)
         entries[i] = &calls[i].entry;
     }
     submit(entries, AT_ONCE);
-    for (uint64_t size = GROW_FIRST; size <= most; size *= 10) {
+    for (uint64_t size = bench.claiming ? 2 * GROW_FIRST : GROW_FIRST; size <= most;
+         size = next_size(size, most)) {
         uint64_t look = size / 2 < GROW_LOOK ? size / 2 : GROW_LOOK, from;
         struct writ_ledger_health before, health;
         double cpu;
@@ -347,7 +357,7 @@ keys_of(const char *directory)
 
 /* What a start costs. */
 static void
-reopen(const char *path, const struct writ_ledger_options *options)
+start(const char *path, const struct writ_ledger_options *options)
 {
     struct writ_ledger_health health;
     struct writ_err err = {0};
@@ -377,14 +387,20 @@ main(int argc, char **argv)
     struct call *calls = calloc(CALLS_MAX, sizeof *calls);
     char path[512];
 
+    bench.clock = writ_clock_system();
+    if (argc == 4 && strcmp(argv[2], "start") == 0) {
+        options.keyring = keys_of(argv[1]);
+        start(argv[3], &options);
+        return 0;
+    }
     if (argc < 2 || at_once < 1 || at_once > CALLS_MAX || calls == NULL) {
         (void)fprintf(stderr, "usage: micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]\n"
-                              "       micro_ledger DIRECTORY grow|claims [RECORDS [RUNS]]\n");
+                              "       micro_ledger DIRECTORY grow|claims [RECORDS|CLAIMS [RUNS]]\n"
+                              "       micro_ledger DIRECTORY start LEDGER\n");
         return 2;
     }
     options.keyring = keys_of(argv[1]);
     (void)snprintf(path, sizeof path, "%s/micro-%ld.db", argv[1], (long)getpid());
-    bench.clock = writ_clock_system();
     bench.waits = malloc(WAITS_MAX * sizeof *bench.waits);
     (void)pthread_mutex_init(&bench.mutex, NULL);
     (void)pthread_cond_init(&bench.wake, NULL);
@@ -400,12 +416,12 @@ main(int argc, char **argv)
     bench.claiming = claiming;
     bench.runs = growing && argc > 4 ? strtoull(argv[4], NULL, 10) : RUNS;
     if (growing) {
-        grow(calls, argc > 3 ? (uint64_t)atoll(argv[3]) : 1000000);
+        grow(calls, (claiming ? 2 : 1) * (argc > 3 ? (uint64_t)atoll(argv[3]) : 1000000));
     } else {
         run(calls, at_once, seconds);
     }
     writ_ledger_close(bench.ledger);
-    reopen(path, &options);
+    start(path, &options);
     (void)printf("ledger: %s\n", path);
     return 0;
 }
