@@ -362,6 +362,42 @@ START_TEST(replay_of_a_changed_result_poisons)
 }
 END_TEST
 
+/* The records that say which result it is are older than what the start reads. */
+START_TEST(replay_by_records_that_were_changed_poisons)
+{
+    static const char *const edits[] = {
+        "UPDATE record SET decision_id = (SELECT decision_id FROM record WHERE leaf = 2) "
+        "WHERE leaf = 0",
+        "UPDATE record SET decision_id = 'another' WHERE leaf = 1; UPDATE record SET decision_id = "
+        "(SELECT decision_id FROM record WHERE leaf = 0) WHERE leaf = 3",
+        "UPDATE body SET bytes = (SELECT bytes FROM body WHERE leaf = 3) WHERE leaf = 1",
+        "UPDATE body SET bytes = (SELECT bytes FROM body WHERE leaf = 2) WHERE leaf = 0",
+    };
+
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        struct writ_kit kit;
+        call *c;
+
+        writ_kit_start(&kit);
+        run_with_result(&kit, (spec){.argument = "1"}, WRIT_LIT("{\"x\":1}"), 100 * WRIT_KIT_S);
+        run_with_result(&kit, (spec){.argument = "2"}, WRIT_LIT("{\"x\":2}"), 100 * WRIT_KIT_S);
+        writ_kit_run(&kit, (spec){.argument = "3"});
+        writ_kit_close(&kit);
+        writ_kit_sql(&kit, "UPDATE result SET bytes = (SELECT bytes FROM result WHERE leaf = 2)");
+        writ_kit_sql(&kit, edits[i]);
+        writ_kit_open(&kit);
+        c = writ_kit_call(&kit, (spec){.argument = "1",
+                                    .route = WRIT_DECISION_ALLOW,
+                                    .duplicates = WRIT_DUPLICATES_REPLAY});
+        ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_E_IO);
+        ck_assert_ptr_null(c->entry.decision.prior.result.ptr);
+        ck_assert_msg(writ_kit_health(&kit).state == WRIT_LEDGER_POISONED, "%s", edits[i]);
+        writ_kit_call_free(c);
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
 START_TEST(result_without_a_digest_is_not_kept)
 {
     struct writ_kit kit;
@@ -442,6 +478,6 @@ WRIT_UNIT_MAIN("ending", a_call_has_one_outcome, two_outcomes_in_one_group_are_o
     an_outcome_that_cannot_be_written_is_kept_and_goes_first,
     a_kept_outcome_gives_its_budget_back_when_it_is_written,
     a_stored_result_comes_back_for_its_time_and_over_a_restart, replay_of_a_changed_result_poisons,
-    result_without_a_digest_is_not_kept,
+    replay_by_records_that_were_changed_poisons, result_without_a_digest_is_not_kept,
     no_result_is_kept_for_calls_that_did_not_say_so_or_did_not_run,
     results_make_room_for_newer_ones)

@@ -523,6 +523,39 @@ START_TEST(review_get_of_changed_arguments_poisons)
 }
 END_TEST
 
+/* A review lives on from its records: also from those that are older than what the start reads. */
+START_TEST(open_after_an_edit_of_the_records_of_a_review_is_refused)
+{
+    static const char *const edits[] = {
+        "UPDATE record SET decision_id = 'other' WHERE leaf = "
+        "(SELECT max(leaf) FROM record WHERE kind = 4)",
+        "DELETE FROM record WHERE leaf = (SELECT max(leaf) FROM record WHERE kind = 4)",
+        "UPDATE record SET kind = 3 WHERE leaf = (SELECT max(leaf) FROM record WHERE kind = 4)",
+        "UPDATE record SET boundary = (SELECT id FROM boundary WHERE name = 'other') "
+        "WHERE leaf = (SELECT leaf FROM review)",
+        "UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"by\":\"ann\"', "
+        "'\"by\":\"bob\"') AS BLOB)",
+    };
+
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        struct writ_ledger *ledger = NULL;
+        struct writ_err err = {0};
+        struct writ_kit kit;
+
+        writ_poll_start(&kit);
+        writ_poll_vote(&kit, writ_poll_opened(&kit, (struct writ_poll_spec){.quorum = "3"}), "ann",
+            WRIT_REVIEW_REJECT, WRIT_REVIEW_OPEN);
+        writ_kit_run(&kit, (struct writ_kit_spec){.boundary = "other"});
+        writ_kit_close(&kit);
+        writ_kit_sql(&kit, edits[i]);
+        ck_assert_msg(
+            writ_ledger_open(kit.path, &kit.options, &ledger, &err).code == WRIT_E_MISMATCH,
+            "%s: %s", edits[i], err.text);
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
 START_TEST(voters_read_the_arguments_while_it_lives_and_the_records_for_ever)
 {
     struct writ_kit kit;
@@ -695,6 +728,7 @@ WRIT_UNIT_MAIN("reviewing",
     an_agent_has_so_many_calls_under_review_and_no_more,
     without_anybody_to_count_votes_nothing_is_put_under_review,
     review_get_of_changed_arguments_poisons,
+    open_after_an_edit_of_the_records_of_a_review_is_refused,
     voters_read_the_arguments_while_it_lives_and_the_records_for_ever,
     a_review_with_many_long_votes_survives_a_restart,
     a_voter_who_votes_again_and_again_takes_no_vote_of_the_others,
