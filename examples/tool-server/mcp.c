@@ -359,7 +359,7 @@ is_stateless(const json_t *params)
     return json_object_get(json_object_get(params, "_meta"), META "protocolVersion") != NULL;
 }
 
-/* The message around an answer, which it takes; `id` is NULL where no request can be told. */
+/* The message around an answer, which it takes. `id` is NULL when the request has none to read. */
 static json_t *
 envelope(json_t *answer, json_t *id)
 {

@@ -14,11 +14,10 @@
  *     }
  *     free(arguments);
  *
- * The text is canonical (RFC 8785): its SHA-256 is the digest that Writ makes of the value.
- * Whatever has a canonical form crosses in both directions and has the same one afterwards.
- * Whatever has none is refused and never repaired: an integer that no double holds
- * (9007199254740993), a member that occurs twice, text that is not UTF-8. U+0000 in a string or in
- * a member name is a character like any other.
+ * The text is canonical (RFC 8785): its SHA-256 is the digest that Writ makes of the value. A value
+ * that has a canonical form crosses in both directions and keeps that form. A value without one is
+ * refused, never repaired: an integer that no double holds (9007199254740993), a member that occurs
+ * twice, text that is not UTF-8. U+0000 is a character like any other, in strings and in names.
  *
  * Absent is not null: a NULL json_t and a view whose `ptr` is NULL stand for each other.
  *
