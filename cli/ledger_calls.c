@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/exports.h"
 #include "cli/put.h"
-#include "evidence/record.h"
+#include "evidence/held.h"
 #include "evidence/write.h"
 #include "store/reader.h"
 
@@ -144,13 +144,6 @@ separator(const struct export *export)
 static bool
 export_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
 {
-    static const char *const kinds[] = {
-        [WRIT_READER_NONE] = "none",
-        [WRIT_READER_DECISION] = "decision",
-        [WRIT_READER_OUTCOME] = "outcome",
-        [WRIT_READER_SEAL] = "seal",
-        [WRIT_READER_REVIEW] = "review",
-    };
     struct export *export = ctx;
     writ_auto_buf line = writ_buf_make(LINE_MAX);
     struct writ_write w;
@@ -159,7 +152,8 @@ export_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_vie
     w = writ_write_to(&line);
     writ_write_object_begin(&w);
     writ_write_count(&w, "leaf", leaf);
-    writ_write_text_or_null(&w, "kind", writ_view_str(kinds[kind]));
+    /* the same numbers: core/store/receipts.c asserts it */
+    writ_write_text_or_null(&w, "kind", writ_held_kind_name((enum writ_held_kind)kind));
     put_record(&w, "record", record);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */

@@ -1,10 +1,9 @@
 /* writ records ...: our records and plain GovernanceDecision JSON. */
 #include "cli/cli.h"
 #include "evidence/extension.h"
+#include "evidence/held.h"
 #include "evidence/jcs.h"
 #include "evidence/profile.h"
-#include "evidence/record.h"
-#include "evidence/review_record.h"
 #include "evidence/write.h"
 
 #include <stdio.h>
@@ -32,24 +31,14 @@ struct records {
 
 /* ---- one record */
 
-enum kind { KIND_NONE, KIND_DECISION, KIND_OUTCOME, KIND_SEAL, KIND_REVIEW };
-
-static const char *const kind_names[] = {
-    [KIND_NONE] = "none",
-    [KIND_DECISION] = "decision",
-    [KIND_OUTCOME] = "outcome",
-    [KIND_SEAL] = "seal",
-    [KIND_REVIEW] = "review",
-};
-
-static enum kind
+static enum writ_held_kind
 kind_of(const struct writ_json *record)
 {
-    return writ_json_get(record, WRIT_LIT("decision")) != NULL  ? KIND_DECISION
-           : writ_json_get(record, WRIT_LIT("outcome")) != NULL ? KIND_OUTCOME
-           : writ_json_get(record, WRIT_LIT("sealed")) != NULL  ? KIND_SEAL
-           : writ_json_get(record, WRIT_LIT("event")) != NULL   ? KIND_REVIEW
-                                                                : KIND_NONE;
+    return writ_json_get(record, WRIT_LIT("decision")) != NULL  ? WRIT_HELD_DECISION
+           : writ_json_get(record, WRIT_LIT("outcome")) != NULL ? WRIT_HELD_OUTCOME
+           : writ_json_get(record, WRIT_LIT("sealed")) != NULL  ? WRIT_HELD_SEAL
+           : writ_json_get(record, WRIT_LIT("event")) != NULL   ? WRIT_HELD_REVIEW
+                                                                : WRIT_HELD_NONE;
 }
 
 /* The profile that the record names, or what the contract derives by. */
@@ -87,21 +76,21 @@ check_record(const struct writ_json *record, struct writ_arena *arena, struct wr
     struct writ_review_record review;
 
     switch (kind_of(record)) {
-    case KIND_DECISION:
+    case WRIT_HELD_DECISION:
         return check_decision(record, arena, ret, err);
-    case KIND_OUTCOME:
+    case WRIT_HELD_OUTCOME:
         WRIT_TRY(writ_outcome_read(record, arena, &outcome, err));
         writ_outcome_validate(&outcome, ret);
         return WRIT_DONE;
-    case KIND_SEAL:
+    case WRIT_HELD_SEAL:
         WRIT_TRY(writ_seal_read(record, arena, &seal, err));
         writ_seal_validate(&seal, ret);
         return WRIT_DONE;
-    case KIND_REVIEW:
+    case WRIT_HELD_REVIEW:
         WRIT_TRY(writ_review_record_read(record, arena, &review, err));
         writ_review_record_validate(&review, ret);
         return WRIT_DONE;
-    case KIND_NONE:
+    case WRIT_HELD_NONE:
         break;
     }
     writ_faults_add(ret, "", "is no decision, outcome, seal or review");
@@ -127,7 +116,9 @@ put_record(struct records *run, const struct writ_json *record, struct writ_err 
     writ_auto_buf line = writ_buf_make(LINE_MAX);
 
     if (run->ours) {
-        writ_buf_fmt(&line, "{\"kind\":\"%s\",\"record\":", kind_names[kind_of(record)]);
+        writ_buf_str(&line, "{\"kind\":\"");
+        writ_buf_put(&line, writ_held_kind_name(kind_of(record)));
+        writ_buf_str(&line, "\",\"record\":");
     }
     WRIT_TRY(writ_jcs_put(&line, record, err));
     writ_buf_str(&line, run->ours ? "}" : "");
