@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/text.h"
-#include "gateway/guard.h"
+#include "gateway/guard/guard.h"
 
 #include <unistd.h>
 

@@ -12,7 +12,7 @@
 #include "cli/noted.h"
 #include "evidence/jcs.h"
 #include "evidence/write.h"
-#include "gateway/fetch.h"
+#include "gateway/http/fetch.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include "base/secret.h"
 #include "base/text.h"
 #include "cli/bearer.h"
-#include "gateway/fetch.h"
+#include "gateway/http/fetch.h"
 
 #define ARENA_MAX  ((size_t)256 << 20)
 #define ANSWER_MAX ((size_t)64 << 20)

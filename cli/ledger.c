@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/put.h"
 #include "evidence/write.h"
-#include "gateway/anchor.h"
+#include "gateway/service/anchor.h"
 #include "store/keydir.h"
 #include "store/ledger.h"
 #include "store/proofs.h"

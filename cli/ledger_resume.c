@@ -2,8 +2,8 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "evidence/write.h"
-#include "gateway/journal.h"
-#include "gateway/ledgers.h"
+#include "gateway/stops/journal.h"
+#include "gateway/service/ledgers.h"
 
 #define LINE_MAX 4096
 #define NAME_MAX 512

@@ -7,7 +7,7 @@
 #include "evidence/jcs.h"
 #include "evidence/review_story.h"
 #include "evidence/write.h"
-#include "gateway/anchor.h"
+#include "gateway/service/anchor.h"
 #include "store/reader.h"
 
 #define REVIEW_ARENA ((size_t)64 << 20)

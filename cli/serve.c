@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/log.h"
-#include "gateway/serve.h"
+#include "gateway/service/serve.h"
 
 #include <unistd.h>
 

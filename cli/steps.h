@@ -5,7 +5,7 @@
 
 #include "crew/idmap.h"
 #include "evidence/json.h"
-#include "gateway/loop.h"
+#include "gateway/io/loop.h"
 
 #include <sys/queue.h>
 

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "evidence/difference.h"
 #include "evidence/write.h"
-#include "gateway/accepted.h"
+#include "gateway/state/accepted.h"
 #include "policy/config.h"
 #include "policy/glob.h"
 #include "store/keydir.h"

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/trust.h"
 #include "evidence/checkpoint.h"
-#include "gateway/fetch.h"
+#include "gateway/http/fetch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/trust.h"
-#include "gateway/fetch.h"
+#include "gateway/http/fetch.h"
 #include "store/keydir.h"
 #include "store/proofs.h"
 

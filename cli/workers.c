@@ -7,7 +7,7 @@
  * it is handed in waits in `refused`. */
 #include "cli/workers.h"
 
-#include "gateway/child.h"
+#include "gateway/io/child.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@ function(writ_bytes file ret)
     set(${ret} "${bytes}" PARENT_SCOPE)
 endfunction()
 
-# writ_embed_page(target folder) - the files of the folder, as the table that gateway/page.h declares.
+# writ_embed_page(target folder) - the files of the folder, as the table that gateway/admin/page.h declares.
 function(writ_embed_page target folder)
     set(from ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
     file(GLOB names CONFIGURE_DEPENDS RELATIVE ${from}
@@ -27,7 +27,7 @@ function(writ_embed_page target folder)
         math(EXPR n "${n} + 1")
     endforeach()
     set(output ${CMAKE_CURRENT_BINARY_DIR}/page_files.c)
-    file(CONFIGURE OUTPUT ${output} CONTENT "#include \"gateway/page.h\"\n\n${arrays}
+    file(CONFIGURE OUTPUT ${output} CONTENT "#include \"gateway/admin/page.h\"\n\n${arrays}
 const struct writ_page_file writ_page_files[] = {\n${rows}};
 const size_t writ_page_files_n = ${n};\n" @ONLY)
     target_sources(${target} PRIVATE ${output})
@@ -40,10 +40,10 @@ function(writ_embed_text target file symbol)
     if(NOT TARGET ${target} OR NOT EXISTS ${from})
         return()
     endif()
-    get_filename_component(header ${file} NAME_WE)
+    string(REGEX REPLACE "\\.[^.]*$" ".h" header ${file})
     writ_bytes(${from} bytes)
     set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.c)
-    file(CONFIGURE OUTPUT ${output} CONTENT "#include \"gateway/${header}.h\"\n
+    file(CONFIGURE OUTPUT ${output} CONTENT "#include \"${header}\"\n
 const char ${symbol}[] = {\n${bytes}};
 const size_t ${symbol}_len = sizeof ${symbol};\n" @ONLY)
     target_sources(${target} PRIVATE ${output})

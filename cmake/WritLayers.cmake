@@ -49,6 +49,15 @@ function(writ_layer name folder)
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/closed)
 endfunction()
 
+# writ_room(name [USES library...])
+#
+# The layer of the folder gateway/<name>, above the rooms that were named before it (gateway_rooms) and
+# above gateway_below.
+macro(writ_room name)
+    writ_layer(${name} gateway/${name} BELOW ${gateway_rooms} ${gateway_below} ${ARGN})
+    list(PREPEND gateway_rooms ${name})
+endmacro()
+
 # writ_shared(layer [BELOW layer...] [USES library...])
 #
 # libwrit-<layer>.so: the whole layer, and what it needs of those below. Only what its public header

@@ -1,5 +1,5 @@
 /* hidden.tbl.h - the characters that hide, by ranges of code points in ascending order, of
- * Unicode 17. Made by scripts/hidden, never by hand; the page's copy is gateway/page/hidden.js. */
+ * Unicode 17. Made by scripts/hidden, never by hand; the page's copy is gateway/admin/page/hidden.js. */
 #ifndef WRIT_BASE_HIDDEN_TBL_H
 #define WRIT_BASE_HIDDEN_TBL_H
 

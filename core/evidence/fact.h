@@ -12,7 +12,7 @@
 
 /* X(NAME, name): what happened. `data` is given by who records it. */
 #define WRIT_FACTS(X)                                                                              \
-    X(KILL_PULLED, kill_pulled)     /* a stop: gateway/kill.h */                                   \
+    X(KILL_PULLED, kill_pulled)     /* a stop: gateway/stops/kill.h */                             \
     X(KILL_LIFTED, kill_lifted)     /* {id} */                                                     \
     X(RESUMED, resumed)             /* {had, has}: records, before and after a loss */             \
     X(RELEASED, released)           /* {tool}: its keys of the lost time count as unused */        \

@@ -10,7 +10,7 @@
  * which of the two files it is. A digest that is not its definition's, a signature by a key that is
  * not the ledger's or was revoked, another version and any other doubt refuse the whole file. An
  * older file that was put back has a good signature: what must not go back is in the ledger
- * (gateway/accepted.h).
+ * (gateway/state/accepted.h).
  */
 #ifndef WRIT_STORE_DEFINITIONS_H
 #define WRIT_STORE_DEFINITIONS_H

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "evidence/bundle_check.h"
-#include "gateway/anchor.h"
+#include "gateway/service/anchor.h"
 #include "store/bundles.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "gateway/kills.h"
+#include "gateway/stops/kills.h"
 
 #include <stdio.h>
 #include <stdlib.h>

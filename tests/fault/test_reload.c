@@ -4,7 +4,7 @@
 #include "support/kit.h"
 #include "support/unit.h"
 
-#include "gateway/reload.h"
+#include "gateway/service/reload.h"
 #include "store/keydir.h"
 
 #include <pthread.h>

@@ -9,7 +9,7 @@
 #include "support/fuzz.h"
 
 #include "evidence/jcs.h"
-#include "gateway/wire.h"
+#include "gateway/mcp/wire.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define NAME_MAX  ((size_t)1 << 20)

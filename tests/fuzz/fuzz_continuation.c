@@ -4,7 +4,7 @@
 #include "support/fuzz.h"
 
 #include "evidence/jws.h"
-#include "gateway/continuation.h"
+#include "gateway/review/continuation.h"
 
 #define ARENA_MAX ((size_t)1 << 20)
 #define PREFIX    WRIT_LIT("io.writ/review:")

@@ -6,8 +6,8 @@
 #include "support/fuzz.h"
 
 #include "evidence/json.h"
-#include "gateway/discovery.h"
-#include "gateway/fetch.h"
+#include "gateway/auth/discovery.h"
+#include "gateway/http/fetch.h"
 
 #define ARENA_MAX ((size_t)16 << 20)
 

@@ -5,7 +5,7 @@
 #include "support/fuzz.h"
 #include "support/shelter.h"
 
-#include "gateway/guard_used.h"
+#include "gateway/guard/guard_used.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * with the same head and body, and never with more than the limits allow. */
 #include "support/fuzz.h"
 
-#include "gateway/http_response.h"
+#include "gateway/http/http_response.h"
 
 #define BODY_MAX 4096
 

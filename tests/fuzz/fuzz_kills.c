@@ -6,7 +6,7 @@
 #include "support/shelter.h"
 
 #include "evidence/jcs.h"
-#include "gateway/kills.h"
+#include "gateway/stops/kills.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define LIST_MAX  ((size_t)16 << 20)

@@ -10,7 +10,7 @@
 #include "support/fuzz.h"
 
 #include "base/text.h"
-#include "gateway/framing.h"
+#include "gateway/http/framing.h"
 #include "support/echo.h"
 #include "support/raw.h"
 

@@ -7,8 +7,8 @@
 #include "support/fuzz.h"
 
 #include "evidence/jcs.h"
-#include "gateway/mcp.h"
-#include "gateway/method.h"
+#include "gateway/mcp/mcp.h"
+#include "gateway/mcp/method.h"
 
 #define ARENA_MAX ((size_t)1 << 26)
 

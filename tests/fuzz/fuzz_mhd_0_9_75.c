@@ -3,7 +3,7 @@
  * which leaves the same memory behind (docs/security-limits.md). */
 #include "support/fuzz.h"
 
-#include "gateway/mhd.h"
+#include "gateway/listener/mhd.h"
 
 #define INPUT_MAX 8192
 

@@ -4,8 +4,8 @@
 #include "support/fuzz.h"
 
 #include "base/text.h"
-#include "gateway/cursor.h"
-#include "gateway/query.h"
+#include "gateway/mcp/cursor.h"
+#include "gateway/http/query.h"
 
 #define ARENA_MAX ((size_t)4 << 20)
 #define VALUE_MAX 64

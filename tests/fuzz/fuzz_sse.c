@@ -2,7 +2,7 @@
  * read again as the same event. */
 #include "support/fuzz.h"
 
-#include "gateway/sse.h"
+#include "gateway/http/sse.h"
 
 static const struct writ_sse_limits limits = {.line_bytes = 4096, .event_bytes = 8192};
 static const struct writ_sse_limits wide = {.line_bytes = 16384, .event_bytes = 16384};

@@ -8,7 +8,7 @@
 #include "support/fuzz.h"
 
 #include "evidence/json.h"
-#include "gateway/task_end.h"
+#include "gateway/call/task_end.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define FORMS     5

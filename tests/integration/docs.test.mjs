@@ -44,14 +44,14 @@ const LIMITS = {
     'certificates of a time-stamping authority, in bytes': ['core/evidence/timestamp.h', 'WRIT_TIMESTAMP_CA_MAX'],
   },
   'docs/guard.md': {
-    'a message, in bytes': ['gateway/guard.h', 'WRIT_GUARD_BODY_MAX'],
+    'a message, in bytes': ['gateway/guard/guard.h', 'WRIT_GUARD_BODY_MAX'],
     'a credential, in bytes': ['core/evidence/jws.h', 'WRIT_JWS_BYTES_MAX'],
     'its identifier (`jti`), in bytes': ['core/evidence/credential.h', 'WRIT_CREDENTIAL_ID_MAX'],
     'its lifetime, in seconds': ['core/evidence/credential.h', 'WRIT_CREDENTIAL_LIFETIME_MAX_S'],
     '`--skew`, in seconds': ['include/writ/verify.h', 'WRIT_VERIFY_SKEW_MAX_S'],
     'the set of keys that a guard fetches, in bytes': ['core/evidence/jwks.h', 'WRIT_JWKS_BYTES_MAX'],
     'keys in that set': ['core/evidence/jwks.h', 'WRIT_JWKS_KEYS_MAX'],
-    'a status list, in bytes as the gateway signs it': ['gateway/guard.c', 'STATUS_MAX'],
+    'a status list, in bytes as the gateway signs it': ['gateway/guard/guard.c', 'STATUS_MAX'],
   },
 };
 

@@ -545,7 +545,7 @@ test('the document that describes the API is the one in the repository', async (
   const res = await fetch(`${gw.origin}/v1/openapi.json`);
   assert.equal(res.status, 200);
   assert.equal(res.headers.get('content-type'), 'application/json');
-  assert.equal(await res.text(), readFileSync(join(SOURCE, 'gateway/openapi.json'), 'utf8'));
+  assert.equal(await res.text(), readFileSync(join(SOURCE, 'gateway/hook/openapi.json'), 'utf8'));
   assert.equal(DOCUMENT.openapi, '3.1.0');
   const refs = [...JSON.stringify(DOCUMENT).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map((m) => m[1]);
   for (const name of refs) assert.ok(DOCUMENT.components.schemas[name], name);

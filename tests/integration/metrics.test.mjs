@@ -65,7 +65,7 @@ test('no metric is declared and never counted', async (t) => {
   await until(async () => (await value('anchored_total')) > 0 && (await value('anchor_failures_total')) > 0, 'anchors, good and bad');
 
   const { text } = await gw.admin('/metrics');
-  const table = readFileSync(join(SOURCE, 'gateway/metrics.tbl.h'), 'utf8');
+  const table = readFileSync(join(SOURCE, 'gateway/listener/metrics.tbl.h'), 'utf8');
   const names = [...table.matchAll(/^WRIT_METRIC_[A-Z]+\(\s*[A-Z_]+,\s*"([a-z_]+)"/gm)].map((m) => m[1]);
   assert.ok(names.length > 20);
   // driven in listener.test.mjs (a refused connection, TLS) and notices.test.mjs (tasks); gauges may be 0 again
@@ -76,7 +76,7 @@ test('no metric is declared and never counted', async (t) => {
   }
 });
 
-const TABLE = readFileSync(join(SOURCE, 'gateway/metrics.tbl.h'), 'utf8');
+const TABLE = readFileSync(join(SOURCE, 'gateway/listener/metrics.tbl.h'), 'utf8');
 
 test('docs/monitoring.md has every metric with its type, labels and sentence', () => {
   const rows = [...TABLE.matchAll(/^WRIT_METRIC_([A-Z]+)\(([^;]*?)\)$/gms)].map(([, kind, args]) => {

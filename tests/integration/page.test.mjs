@@ -212,8 +212,8 @@ test('over TLS the cookie is of this host alone, and a client certificate logs i
 });
 
 test('JSON and texts are read exactly', async () => {
-  const { exact } = await import(join(SOURCE, 'gateway/page/json.js'));
-  const { pieces, warning } = await import(join(SOURCE, 'gateway/page/text.js'));
+  const { exact } = await import(join(SOURCE, 'gateway/admin/page/json.js'));
+  const { pieces, warning } = await import(join(SOURCE, 'gateway/admin/page/text.js'));
   const plain = (value) => (value.kind === 'object' ? value.members.map(([name, own]) => [name, plain(own)]) : value.kind === 'array' ? value.items.map(plain) : value.text);
   assert.deepEqual(plain(exact(' {"b":1e400,"2":12345678901234567890,"b":-0.10,"1":[true,null,"\\u202e\\n",{}]} ')),
     [['b', '1e400'], ['2', '12345678901234567890'], ['b', '-0.10'], ['1', ['true', 'null', '\u202e\n', []]]]);
@@ -229,8 +229,8 @@ test('JSON and texts are read exactly', async () => {
 });
 
 test('what changed is told place by place, and of texts what is not the same', async () => {
-  const { exact } = await import(join(SOURCE, 'gateway/page/json.js'));
-  const { changes } = await import(join(SOURCE, 'gateway/page/difference.js'));
+  const { exact } = await import(join(SOURCE, 'gateway/admin/page/json.js'));
+  const { changes } = await import(join(SOURCE, 'gateway/admin/page/difference.js'));
   const told = (before, after) => changes(exact(JSON.stringify(before)), exact(JSON.stringify(after)))
     .map(({ path, before: was, after: is, head, tail }) => [path.join('.'), was?.text ?? was?.kind, is?.text ?? is?.kind, head, tail].map((part) => part ?? '-').join(' | '));
   for (const [before, after, ...want] of [
@@ -248,7 +248,7 @@ test('what changed is told place by place, and of texts what is not the same', a
 
 test('every state and event of a review has its words on the page', () => {
   const table = readFileSync(join(SOURCE, 'core/evidence/review.tbl.h'), 'utf8');
-  const source = readFileSync(join(SOURCE, 'gateway/page/review.js'), 'utf8');
+  const source = readFileSync(join(SOURCE, 'gateway/admin/page/review.js'), 'utf8');
   const words = (name) => source.slice(source.indexOf(`const ${name} = {`), source.indexOf('};', source.indexOf(`const ${name} = {`)));
   for (const [, state, phase] of table.matchAll(/X\([A-Z]+, ([a-z]+), (NONE|LIVE|OVER), /g)) if (phase !== 'NONE') assert.match(words('STATES'), new RegExp(`\\b${state}: '`));
   for (const [, event] of table.matchAll(/X\([A-Z]+, ([a-z]+), "/g)) assert.match(words('EVENTS'), new RegExp(`\\b${event}: '`), event);

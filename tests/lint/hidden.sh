@@ -8,7 +8,7 @@ ranges() { # first last kind, one to a line
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ranges core/base/hidden.tbl.h >"$work/program"
-ranges gateway/page/hidden.js >"$work/page"
+ranges gateway/admin/page/hidden.js >"$work/page"
 test -s "$work/program" || { echo "hidden: core/base/hidden.tbl.h has no rows" >&2; exit 1; }
 diff -u "$work/program" "$work/page" || { echo "hidden: the page has another table: scripts/hidden" >&2; exit 1; }
 echo "hidden: ok"

@@ -13,15 +13,30 @@ below() {
     failed=1
 }
 
-below core/base 'base'
-below core/evidence 'base|evidence'
-below core/verify 'base|evidence|verify'
-below core/jansson 'base|evidence'
-below core/store 'base|evidence|store'
-below policy 'base|evidence|policy'
-below crew 'base|evidence|crew'
-below crew/plugins 'base|evidence|store|crew'
-below gateway 'base|evidence|store|policy|crew|gateway'
+# prefix LAYER... - the folders of these layers as they stand in an include, for a regular expression
+prefix() {
+    for name; do
+        folder=$(sed -nE "s/^writ_layer\\($name +([^ ]+).*/\\1/p" CMakeLists.txt)
+        printf '%s|' "${folder#core/}"
+    done
+}
+
+# the layer table of CMakeLists.txt, and its rooms
+table=$(mktemp)
+trap 'rm -f "$table"' EXIT
+layers=$(tr '\n' ' ' <CMakeLists.txt | grep -oE 'writ_layer\([^)]*\)' | tr -s ' ')
+echo "$layers" | sed -E 's/writ_layer\(([^ )]+) ([^ )]+)/\1 \2/; s/ USES.*//; s/\)$//; s/ BELOW//' >"$table"
+while read -r name folder allowed; do
+    # shellcheck disable=SC2086 # several names
+    below "$folder" "$(prefix $name $allowed)${folder#core/}"
+done <"$table"
+rooms=
+core=$(sed -nE 's/^set\(gateway_below (.*)\)/\1/p' CMakeLists.txt)
+for room in $(sed -nE 's/^writ_room\(([a-z]+).*/\1/p' CMakeLists.txt); do
+    rooms="$rooms|gateway/$room"
+    # shellcheck disable=SC2086 # several names
+    below "gateway/$room" "$(prefix $core)${rooms#|}"
+done
 below cli 'base|evidence|store|policy|crew|gateway|cli'
 below include 'writ'
 

@@ -10,6 +10,7 @@ trap 'rm -rf "$work"' EXIT
 folder() {
     case $1 in
     base | evidence | store) echo "core/$1" ;;
+    io | http | request | call | service) echo "gateway/$1" ;;
     *) echo "$1" ;;
     esac
 }
@@ -37,7 +38,7 @@ fail() {
     exit 1
 }
 
-layers="base evidence store policy crew gateway"
+layers="base evidence store policy crew io http request call service"
 mkdir -p "$work/tree"
 cp -r "$source/CMakeLists.txt" "$source/cmake" "$source/LICENSE" "$work/tree"
 for name in $layers; do
@@ -61,11 +62,16 @@ refused() {
     layer "$caller" none
 }
 
-refused base evidence store policy crew gateway
-refused evidence store policy crew gateway
-refused store policy crew gateway
-refused policy store crew gateway
-refused crew store policy gateway
-layer gateway store
-build gateway || fail "closed_gateway refuses the layers below it"
+refused base evidence store policy crew io
+refused evidence store policy crew io
+refused store policy crew io
+refused policy store crew io
+refused crew store policy io
+refused io http request service
+refused http request call
+refused call service
+layer call store
+build call || fail "closed_call refuses the layers below it"
+layer service request
+build service || fail "closed_service refuses the rooms below it"
 echo "layers: ok"

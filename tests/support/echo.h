@@ -17,10 +17,10 @@
 #ifndef WRIT_TESTS_ECHO_H
 #define WRIT_TESTS_ECHO_H
 
-#include "gateway/admin.h"
-#include "gateway/listener.h"
-#include "gateway/loop.h"
-#include "gateway/metrics.h"
+#include "gateway/listener/admin.h"
+#include "gateway/listener/listener.h"
+#include "gateway/io/loop.h"
+#include "gateway/listener/metrics.h"
 
 #include <stdatomic.h>
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { SOURCE, bearer, startGateway } from './gateway.mjs';
 
 const require = createRequire(new URL('npm/', import.meta.url));
-export const DOCUMENT = JSON.parse(readFileSync(join(SOURCE, 'gateway/openapi.json'), 'utf8'));
+export const DOCUMENT = JSON.parse(readFileSync(join(SOURCE, 'gateway/hook/openapi.json'), 'utf8'));
 
 export const CREW = bearer('crew', { tenant: 'acme', role: 'worker', subject: 'carol' });
 export const MATE = bearer('mate', { tenant: 'acme' });

@@ -2,7 +2,7 @@
 #ifndef WRIT_TESTS_MEMO_H
 #define WRIT_TESTS_MEMO_H
 
-#include "gateway/kills.h"
+#include "gateway/stops/kills.h"
 
 #define WRIT_MEMO_MAX 64
 

@@ -3,7 +3,7 @@
 #ifndef WRIT_TESTS_SPLIT_HEAD_H
 #define WRIT_TESTS_SPLIT_HEAD_H
 
-#include "gateway/framing.h"
+#include "gateway/http/framing.h"
 
 #define SPLIT_HEAD_FIELDS 120
 

@@ -1,7 +1,7 @@
 #include "support/unit.h"
 
-#include "gateway/abilities.h"
-#include "gateway/mcp.h"
+#include "gateway/mcp/abilities.h"
+#include "gateway/mcp/mcp.h"
 
 static const struct writ_json *
 json_of(const char *text, struct writ_arena *arena)

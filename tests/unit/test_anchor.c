@@ -2,7 +2,7 @@
 #include "support/unit.h"
 
 #include "base/text.h"
-#include "gateway/anchor.h"
+#include "gateway/service/anchor.h"
 
 #include <stdio.h>
 #include <sys/file.h>

@@ -1,9 +1,9 @@
-#include "gateway/answers.h"
+#include "gateway/state/answers.h"
 
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "gateway/session.h"
+#include "gateway/state/session.h"
 
 #include <stdio.h>
 

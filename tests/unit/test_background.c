@@ -1,4 +1,4 @@
-#include "gateway/background.h"
+#include "gateway/io/background.h"
 #include "support/unit.h"
 
 #include <time.h>

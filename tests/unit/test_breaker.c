@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/breaker.h"
+#include "gateway/upstream/breaker.h"
 
 #define SECOND INT64_C(1000000)
 

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/catalog.h"
+#include "gateway/mcp/catalog.h"
 
 static struct writ_arena *arena;
 

@@ -4,7 +4,7 @@
 #include "support/raw.h"
 #include "support/tls.h"
 
-#include "gateway/certificate.h"
+#include "gateway/listener/certificate.h"
 
 #include <poll.h>
 #include <sys/socket.h>

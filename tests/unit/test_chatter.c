@@ -1,4 +1,4 @@
-#include "gateway/chatter.h"
+#include "gateway/io/chatter.h"
 
 #include "support/unit.h"
 

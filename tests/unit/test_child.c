@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/child.h"
+#include "gateway/io/child.h"
 
 #include <errno.h>
 #include <signal.h>

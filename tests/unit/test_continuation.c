@@ -2,7 +2,7 @@
 #include "support/unit.h"
 
 #include "evidence/jws.h"
-#include "gateway/continuation.h"
+#include "gateway/review/continuation.h"
 
 #define NOW_S 1000
 

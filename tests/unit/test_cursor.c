@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/cursor.h"
+#include "gateway/mcp/cursor.h"
 
 START_TEST(what_is_put_is_read)
 {

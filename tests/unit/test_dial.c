@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/dial.h"
+#include "gateway/http/dial.h"
 #include "support/peer.h"
 
 #define MS INT64_C(1000)

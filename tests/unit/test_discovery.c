@@ -1,8 +1,8 @@
 #include "support/peer.h"
 #include "support/unit.h"
 
-#include "gateway/discovery.h"
-#include "gateway/fetch.h"
+#include "gateway/auth/discovery.h"
+#include "gateway/http/fetch.h"
 
 #include <stdio.h>
 #include <string.h>

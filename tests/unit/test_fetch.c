@@ -1,7 +1,7 @@
 #include "support/peer.h"
 #include "support/unit.h"
 
-#include "gateway/fetch.h"
+#include "gateway/http/fetch.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/framing.h"
+#include "gateway/http/framing.h"
 #include "support/split_head.h"
 
 /* 200 when the head is accepted, else the status of the refusal. */

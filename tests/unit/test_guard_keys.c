@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/guard_keys.h"
+#include "gateway/guard/guard_keys.h"
 
 #include <stdlib.h>
 #include <time.h>

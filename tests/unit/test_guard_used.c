@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/guard_used.h"
+#include "gateway/guard/guard_used.h"
 
 #include <fcntl.h>
 #include <signal.h>

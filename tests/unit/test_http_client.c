@@ -1,7 +1,7 @@
 #include "support/unit.h"
 
-#include "gateway/http_client.h"
-#include "gateway/http_request.h"
+#include "gateway/http/http_client.h"
+#include "gateway/http/http_request.h"
 #include "support/certs.h"
 #include "support/peer.h"
 

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/http_response.h"
+#include "gateway/http/http_response.h"
 
 #define BODY_MAX 20
 

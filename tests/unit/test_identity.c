@@ -3,8 +3,8 @@
 
 #include "evidence/digest.h"
 #include "evidence/jws.h"
-#include "gateway/identity.h"
-#include "gateway/verdicts.h"
+#include "gateway/auth/identity.h"
+#include "gateway/auth/verdicts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/ipport.h"
+#include "gateway/http/ipport.h"
 
 static const struct {
     const char *text, *with_port, *without;

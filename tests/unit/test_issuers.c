@@ -2,7 +2,7 @@
 #include "support/peer.h"
 #include "support/unit.h"
 
-#include "gateway/issuers.h"
+#include "gateway/auth/issuers.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "support/unit.h"
 
 #include "evidence/credential.h"
-#include "gateway/kills.h"
+#include "gateway/stops/kills.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "gateway/line_list.h"
+#include "gateway/mcp/line_list.h"
 
 #include "support/unit.h"
 

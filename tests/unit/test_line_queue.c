@@ -1,4 +1,4 @@
-#include "gateway/line_queue.h"
+#include "gateway/io/line_queue.h"
 
 #include "support/unit.h"
 

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/listed.h"
+#include "gateway/mcp/listed.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "support/unit.h"
 
 #include "evidence/reason.h"
-#include "gateway/connection.h"
+#include "gateway/listener/connection.h"
 #include "support/echo.h"
 #include "support/exposition.h"
 #include "support/raw.h"

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/logins.h"
+#include "gateway/auth/logins.h"
 
 struct hand {
     struct writ_clock clock;

@@ -1,7 +1,7 @@
 #include "support/kit.h"
 #include "support/unit.h"
 
-#include "gateway/lookups.h"
+#include "gateway/state/lookups.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 #include "support/unit.h"
 
 #include "base/alloc.h"
-#include "gateway/loop.h"
+#include "gateway/io/loop.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "gateway/mcp.h"
-#include "gateway/method.h"
+#include "gateway/mcp/mcp.h"
+#include "gateway/mcp/method.h"
 
 #define MODERN_META                                                                                \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \

@@ -3,7 +3,7 @@
 #include "evidence/decision.h"
 #include "evidence/outcome.h"
 #include "evidence/reason.h"
-#include "gateway/metrics.h"
+#include "gateway/listener/metrics.h"
 #include "support/exposition.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/mhd.h"
+#include "gateway/listener/mhd.h"
 
 /* The libmicrohttpd that runs, as far as mhd.c can see. */
 static const char *version;

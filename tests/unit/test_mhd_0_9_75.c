@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/mhd.h"
+#include "gateway/listener/mhd.h"
 #include "support/split_head.h"
 
 static bool

@@ -1,7 +1,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "gateway/ours.h"
+#include "gateway/mcp/ours.h"
 
 START_TEST(our_names_are_ours_in_whatever_case)
 {

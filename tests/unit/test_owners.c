@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/owners.h"
+#include "gateway/state/owners.h"
 
 START_TEST(the_owner_is_who_said_so_and_of_several_the_first)
 {

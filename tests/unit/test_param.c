@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/param.h"
+#include "gateway/mcp/param.h"
 
 static struct writ_arena *arena;
 

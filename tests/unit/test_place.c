@@ -1,4 +1,4 @@
-#include "gateway/place.h"
+#include "gateway/mcp/place.h"
 
 #include "support/unit.h"
 

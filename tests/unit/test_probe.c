@@ -1,5 +1,5 @@
 /* probe.h: the question, and what counts of an answer. */
-#include "gateway/probe.h"
+#include "gateway/probe/probe.h"
 
 #include "support/unit.h"
 #include "support/value.h"

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/query.h"
+#include "gateway/http/query.h"
 
 #define MAX 8
 

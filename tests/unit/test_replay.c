@@ -1,4 +1,4 @@
-#include "gateway/replay.h"
+#include "gateway/upstream/replay.h"
 
 #include "support/unit.h"
 

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/resolver.h"
+#include "gateway/io/resolver.h"
 
 #include <arpa/inet.h>
 

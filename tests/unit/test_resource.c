@@ -1,4 +1,4 @@
-#include "gateway/resource.h"
+#include "gateway/auth/resource.h"
 #include "support/ruling.h"
 #include "support/unit.h"
 

@@ -3,7 +3,7 @@
 
 #include "store/ledger.h"
 
-#include "gateway/session.h"
+#include "gateway/state/session.h"
 
 static struct writ_agent
 agent(const char *tenant, const char *id)

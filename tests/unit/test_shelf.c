@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/shelf.h"
+#include "gateway/state/shelf.h"
 
 static struct writ_catalog *
 catalog_with(const char *name)

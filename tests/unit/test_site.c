@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/site.h"
+#include "gateway/listener/site.h"
 
 static const struct writ_view hosts[] = {
     WRIT_LIT("gateway.example"), WRIT_LIT("other.example:8443")};

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/sse.h"
+#include "gateway/http/sse.h"
 
 #define LINE_MAX_  16
 #define EVENT_MAX_ 24

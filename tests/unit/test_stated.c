@@ -1,7 +1,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "gateway/stated.h"
+#include "gateway/request/stated.h"
 
 START_TEST(a_stated_name_is_a_text_that_can_be_shown_or_is_not_there)
 {

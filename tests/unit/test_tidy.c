@@ -1,4 +1,4 @@
-#include "gateway/tidy.h"
+#include "gateway/io/tidy.h"
 
 #include "support/unit.h"
 

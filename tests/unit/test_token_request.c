@@ -3,7 +3,7 @@
 #include "support/unit.h"
 
 #include "evidence/jws.h"
-#include "gateway/token_request.h"
+#include "gateway/auth/token_request.h"
 
 #include <stdio.h>
 #include <string.h>

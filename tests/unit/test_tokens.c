@@ -1,4 +1,4 @@
-#include "gateway/tokens.h"
+#include "gateway/auth/tokens.h"
 #include "support/peer.h"
 #include "support/ruling.h"
 #include "support/unit.h"

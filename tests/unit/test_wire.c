@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "gateway/wire.h"
+#include "gateway/mcp/wire.h"
 
 #define UP  WRIT_LIT("up")
 #define SEP WRIT_LIT("__")

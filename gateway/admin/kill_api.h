@@ -1,0 +1,24 @@
+/* kill_api.h - stops (kills.h) and introspection over HTTP, on the admin listener.
+ *
+ *   GET  /v1/kills            those that hold
+ *   POST /v1/kills            {"by", "value", "tenant"?, "reason"}: pulls one
+ *   POST /v1/kills/ID/lift    lifts it
+ *   POST /v1/introspect       token=...: RFC 7662, of a credential
+ *
+ * Stops are for `administrators` of the configuration, by subject: for calls of their own tenant,
+ * or of all when they have none; stops by policy are for the latter alone. Introspection is for
+ * every agent that shows who it is, of credentials of its own tenant, or of all when it has none:
+ * who must be shown a credential to ask about it has seen what is in it. */
+#ifndef WRIT_GATEWAY_KILL_API_H
+#define WRIT_GATEWAY_KILL_API_H
+
+#include "gateway/state/gateway.h"
+
+#define WRIT_KILL_API_ROUTES   3
+#define WRIT_KILL_API_BODY_MAX 32768
+
+/** Fills the routes of a listener. */
+void writ_kill_api_routes(
+    struct writ_gateway *gateway, struct writ_route ret[WRIT_KILL_API_ROUTES]);
+
+#endif

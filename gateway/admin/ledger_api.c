@@ -1,0 +1,573 @@
+/* ledger_api.c
+ *
+ * Invariants:
+ * (1) between ask and back_on_loop a question belongs to the thread of the lookups, with the arena
+ * of its exchange; the loop does not touch it. (2) nothing is put into an answer that the viewer of
+ * its question does not see. */
+#include "gateway/admin/ledger_api.h"
+
+#include "base/text.h"
+#include "evidence/review_record.h"
+#include "evidence/write.h"
+#include "gateway/admin/api.h"
+#include "gateway/state/lookups.h"
+#include "gateway/http/query.h"
+#include "gateway/admin/review_viewer.h"
+#include "store/body.h"
+#include "store/receipts.h"
+
+#define MAGIC      0x6c617069U
+#define ARENA_MAX  ((size_t)128 << 20) /* memory to read the life of one call */
+#define NUMBER_MAX 20                  /* digits of a place in the log */
+#define RECEIPT    WRIT_LIT("/receipt")
+
+enum scope { SCOPE_OWN = 0, SCOPE_TENANT, SCOPE_ALL };
+
+/** One question; in the arena of its exchange. */
+struct asked {
+    uint32_t magic;
+    struct writ_exchange *x;
+    struct writ_worker *worker;
+    struct writ_review_viewer viewer; /* until the answer */
+    enum scope scope;
+    bool wants_receipt;     /* of the call */
+    bool wants_checkpoint;  /* and nothing else */
+    uint64_t from;          /* with the proof that it appends to so many records */
+    struct writ_view id;    /* of one call; empty: a page of the list */
+    struct writ_view words; /* that are searched for; empty: none */
+    struct writ_reader_filter filter;
+    /* the answer: of the lookups' thread */
+    struct writ_buf body;
+    struct writ_write w;
+    size_t scanned, found;
+    uint64_t next; /* 0: there is nothing older */
+    enum writ_reason refused;
+    struct writ_lookup lookup;
+    struct writ_post post;
+};
+
+/* ---- who sees what ---- */
+
+static enum scope
+scope_of(const struct writ_review_viewer *viewer)
+{
+    const struct writ_views *auditors = &viewer->generation->config->auditors;
+
+    for (size_t i = 0; i < auditors->n; i++) {
+        if (writ_view_equal(auditors->items[i], viewer->agent.role)) {
+            return viewer->agent.tenant.len > 0 ? SCOPE_TENANT : SCOPE_ALL;
+        }
+    }
+    return SCOPE_OWN;
+}
+
+/* A tenant that is none is the empty name in the ledger. */
+static struct writ_view
+tenant_of(const struct asked *a)
+{
+    struct writ_view tenant = a->viewer.agent.tenant;
+
+    return tenant.len > 0 ? tenant : WRIT_LIT("");
+}
+
+static bool
+sees(const struct asked *a, struct writ_view tenant, struct writ_view agent_id)
+{
+    switch (a->scope) {
+    case SCOPE_ALL:
+        return true;
+    case SCOPE_TENANT:
+        return writ_view_equal(tenant, tenant_of(a));
+    case SCOPE_OWN:
+        break;
+    }
+    return writ_view_equal(tenant, tenant_of(a)) && writ_view_equal(agent_id, a->viewer.agent.id);
+}
+
+/* ---- a page of the list ---- */
+
+static unsigned char
+lower(char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* Without regard to case, where the letters are of ASCII. */
+static bool
+has_words(struct writ_view text, struct writ_view words)
+{
+    for (size_t at = 0; words.len <= text.len && at <= text.len - words.len; at++) {
+        size_t n = 0;
+
+        while (n < words.len && lower(text.ptr[at + n]) == lower(words.ptr[n])) {
+            n++;
+        }
+        if (n == words.len) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_wanted(const struct asked *a, const struct writ_reader_item *item)
+{
+    const struct writ_view places[] = {
+        item->tool, item->agent_id, item->boundary_id, item->decision_id, item->tenant};
+    bool found = a->words.len == 0;
+
+    for (size_t i = 0; !found && i < sizeof places / sizeof places[0]; i++) {
+        found = has_words(places[i], a->words);
+    }
+    return found && sees(a, item->tenant, item->agent_id);
+}
+
+static void
+put_item(struct writ_write *w, const struct writ_reader_item *item)
+{
+    char issued[WRIT_TIME_TEXT];
+
+    writ_time_format(item->issued_at_us, issued);
+    writ_write_object_begin(w);
+    writ_write_text(w, "decision_id", item->decision_id);
+    writ_write_text(w, "decision", writ_decision_route_name(item->route));
+    if (item->has_outcome) {
+        writ_write_text(w, "outcome", writ_outcome_kind_name(item->outcome));
+    }
+    writ_write_flag(w, "superseded", item->superseded);
+    writ_write_text(w, "issued_at", writ_view_str(issued));
+    writ_write_text(w, "tenant", item->tenant);
+    writ_write_text(w, "agent_id", item->agent_id);
+    writ_write_text(w, "tool", item->tool);
+    writ_write_text(w, "boundary_id", item->boundary_id);
+    writ_write_count(w, "seq", item->seq);
+    writ_write_flag(w, "sealed", item->sealed);
+    writ_write_object_end(w);
+}
+
+/* keeps (2) */
+static bool
+take_item(void *ctx, const struct writ_reader_item *item)
+{
+    struct asked *a = ctx;
+
+    if (a->scanned == WRIT_LEDGER_API_SCAN || a->found == WRIT_LEDGER_API_PAGE) {
+        a->next = item->leaf + 1; /* the next page begins with this one */
+        return false;
+    }
+    a->scanned++;
+    if (is_wanted(a, item)) {
+        a->found++;
+        put_item(&a->w, item);
+    }
+    return true;
+}
+
+static bool
+take_newest(void *ctx, const struct writ_reader_item *item)
+{
+    struct asked *a = ctx;
+
+    a->filter.before_leaf = item->leaf + 1;
+    return false;
+}
+
+/* However long the ledger is, one answer looks at so much of it. */
+static WRIT_RESULT
+bound(struct asked *a, struct writ_reader *reader)
+{
+    static const struct writ_reader_filter any = {0};
+
+    if (a->filter.before_leaf == 0) {
+        WRIT_TRY(writ_reader_list(reader, &any, take_newest, a, NULL));
+    }
+    if (a->filter.before_leaf > WRIT_LEDGER_API_SPAN) {
+        a->filter.from_leaf = a->filter.before_leaf - WRIT_LEDGER_API_SPAN;
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+list(struct asked *a, struct writ_reader *reader)
+{
+    static const struct writ_view names[] = {
+        [SCOPE_OWN] = WRIT_LIT("own"),
+        [SCOPE_TENANT] = WRIT_LIT("tenant"),
+        [SCOPE_ALL] = WRIT_LIT("all"),
+    };
+
+    writ_write_object_begin(&a->w);
+    writ_write_text(&a->w, "scope", names[a->scope]);
+    writ_write_name(&a->w, WRIT_LIT("calls"));
+    writ_write_array_begin(&a->w);
+    WRIT_TRY(bound(a, reader));
+    WRIT_TRY(writ_reader_list(reader, &a->filter, take_item, a, NULL));
+    writ_write_array_end(&a->w);
+    if (a->next == 0) {
+        a->next = a->filter.from_leaf;
+    }
+    if (a->next != 0) {
+        writ_write_count(&a->w, "next", a->next);
+    }
+    writ_write_object_end(&a->w);
+    return writ_write_end(&a->w, NULL);
+}
+
+/* ---- the life of one call ---- */
+
+/* One decision of it, with what belongs to it. */
+struct round {
+    struct writ_reader_call call;
+    struct writ_reader_review review;
+    struct writ_view supersedes, agent_id;
+    bool has_review;
+};
+
+static WRIT_RESULT
+read_round(
+    struct writ_reader *reader, struct writ_view id, struct writ_arena *arena, struct round *ret)
+{
+    struct writ_decision decision = {0};
+    struct round round = {0};
+    writ_result review;
+
+    WRIT_TRY(writ_reader_show(reader, id, arena, &round.call, NULL));
+    WRIT_TRY(writ_body_decision(round.call.decision, arena, &decision, NULL));
+    round.supersedes = decision.supersedes.view;
+    round.agent_id = decision.agent_id.view;
+    review = writ_reader_review(reader, id, arena, &round.review, NULL);
+    round.has_review = writ_is_ok(review);
+    if (!round.has_review && review.code != WRIT_E_ABSENT) {
+        return review;
+    }
+    *ret = round;
+    return WRIT_DONE;
+}
+
+/* Whether the viewer sees the review that the round opened: by the terms of its first record. */
+static bool
+sees_review(const struct asked *a, const struct round *round, struct writ_arena *arena)
+{
+    const struct writ_json *record = NULL;
+    struct writ_review review;
+
+    return round->has_review &&
+           writ_is_ok(writ_body_json(round->review.records[0], arena, &record, NULL)) &&
+           writ_is_ok(writ_review_read_terms(
+               writ_json_get(record, WRIT_LIT("terms")), arena, &review, NULL)) &&
+           writ_review_viewer_sees(&a->viewer, &review);
+}
+
+/* The rounds of a call in their order: those before the one that is asked for, and after it. */
+static WRIT_RESULT
+gather(struct asked *a, struct writ_reader *reader, struct writ_arena *arena, struct round *rounds,
+    size_t *ret_n)
+{
+    struct writ_view id = a->id;
+    size_t n = 0;
+    bool allowed = false;
+
+    for (size_t back = 0; back < WRIT_LEDGER_API_ROUNDS_MAX / 2; back++) { /* to the first */
+        struct round round;
+
+        WRIT_TRY(read_round(reader, id, arena, &round));
+        if (round.supersedes.len == 0) {
+            break;
+        }
+        id = round.supersedes;
+    }
+    while (id.len > 0 && n < WRIT_LEDGER_API_ROUNDS_MAX) {
+        WRIT_TRY(read_round(reader, id, arena, &rounds[n]));
+        allowed = allowed || sees(a, rounds[n].call.tenant, rounds[n].agent_id) ||
+                  sees_review(a, &rounds[n], arena);
+        id = rounds[n].call.superseded_by;
+        n++;
+    }
+    *ret_n = n;
+    return (writ_result){allowed ? WRIT_OK : WRIT_E_ABSENT}; /* keeps (2) */
+}
+
+static void
+put_round(struct writ_write *w, const struct round *round)
+{
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("decision"));
+    writ_write_raw(w, round->call.decision);
+    if (round->has_review) {
+        writ_write_name(w, WRIT_LIT("review"));
+        writ_write_array_begin(w);
+        for (size_t i = 0; i < round->review.records_n; i++) {
+            writ_write_raw(w, round->review.records[i]);
+        }
+        writ_write_array_end(w);
+    }
+    if (round->call.has_outcome) {
+        writ_write_name(w, WRIT_LIT("outcome"));
+        writ_write_raw(w, round->call.outcome);
+    }
+    writ_write_object_end(w);
+}
+
+static WRIT_RESULT
+tell_life(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
+{
+    struct round *rounds = writ_arena_get(arena, WRIT_LEDGER_API_ROUNDS_MAX * sizeof *rounds);
+    const struct writ_reader_call *last;
+    size_t n = 0;
+
+    if (rounds == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(gather(a, reader, arena, rounds, &n));
+    last = &rounds[n - 1].call;
+    writ_write_object_begin(&a->w);
+    writ_write_text(&a->w, "tenant", last->tenant);
+    writ_write_text(&a->w, "boundary_id", last->boundary_id);
+    writ_write_name(&a->w, WRIT_LIT("rounds"));
+    writ_write_array_begin(&a->w);
+    for (size_t i = 0; i < n; i++) {
+        put_round(&a->w, &rounds[i]);
+    }
+    writ_write_array_end(&a->w);
+    if (last->sealed) {
+        writ_write_name(&a->w, WRIT_LIT("seal"));
+        writ_write_raw(&a->w, last->seal);
+    }
+    writ_write_object_end(&a->w);
+    return writ_write_end(&a->w, NULL);
+}
+
+/* ---- proofs ---- */
+
+static WRIT_RESULT
+open_proofs(const struct asked *a, struct writ_proofs **ret)
+{
+    const struct writ_generation *generation = a->viewer.generation;
+
+    return writ_proofs_open(generation->config->store.ptr, generation->keyring, ret, NULL);
+}
+
+/* keeps (2): who does not see the call gets no receipt of it */
+static WRIT_RESULT
+tell_receipt(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
+{
+    writ_auto_proofs proofs = NULL;
+    struct round *rounds = writ_arena_get(arena, WRIT_LEDGER_API_ROUNDS_MAX * sizeof *rounds);
+    size_t n = 0;
+
+    if (rounds == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(gather(a, reader, arena, rounds, &n));
+    WRIT_TRY(open_proofs(a, &proofs));
+    return writ_receipts_make(reader, proofs, a->viewer.generation->keyring, a->id, &a->body, NULL);
+}
+
+static WRIT_RESULT
+tell_checkpoint(struct asked *a)
+{
+    writ_auto_proofs proofs = NULL;
+    struct writ_tree_proof proof = {0};
+    struct writ_tree_source source;
+    struct writ_checkpoint head;
+    struct writ_view note;
+    writ_auto_buf digest = writ_buf_make(2 * WRIT_DIGEST_BYTES);
+
+    WRIT_TRY(open_proofs(a, &proofs));
+    WRIT_TRY(writ_proofs_head(proofs, &head, &note, NULL));
+    source = writ_proofs_source(proofs);
+    if (a->from <= head.size) {
+        WRIT_TRY(writ_tree_prove_consistency(&source, a->from, head.size, &proof, NULL));
+    }
+    writ_write_object_begin(&a->w);
+    writ_write_text(&a->w, "checkpoint", note);
+    writ_write_name(&a->w, WRIT_LIT("consistency"));
+    writ_write_array_begin(&a->w);
+    for (size_t i = 0; i < proof.count; i++) {
+        writ_buf_clear(&digest);
+        writ_base64_put(&digest, writ_view(proof.digests[i].bytes, WRIT_DIGEST_BYTES));
+        writ_write_string(&a->w, writ_buf_view(&digest));
+    }
+    writ_write_array_end(&a->w);
+    writ_write_object_end(&a->w);
+    return writ_write_end(&a->w, NULL);
+}
+
+/* ---- from the loop to the thread and back ---- */
+
+static void
+refuse(struct asked *a, unsigned status, enum writ_reason reason)
+{
+    writ_buf_wipe(&a->body);
+    writ_review_viewer_wipe(&a->viewer);
+    writ_api_answer_problem(a->x, status, reason);
+}
+
+static void
+back_on_loop(struct writ_post *post)
+{
+    struct asked *a = post->ctx;
+
+    WRIT_INVARIANT(a->magic == MAGIC);
+    if (a->refused != WRIT_REASON_NONE) {
+        refuse(a, a->refused == WRIT_REASON_PATH_UNKNOWN ? 404 : 503, a->refused);
+        return;
+    }
+    struct writ_buf body = a->body; /* the exchange takes its arena with it */
+    writ_review_viewer_wipe(&a->viewer);
+    writ_api_answer_json(a->x, 200, &body);
+    writ_buf_wipe(&body);
+}
+
+/* On the thread of the lookups. */
+static void
+work(struct writ_lookup *lookup, struct writ_reader *reader)
+{
+    struct asked *a = lookup->ctx;
+    struct writ_arena *arena = reader == NULL ? NULL : writ_arena_new(ARENA_MAX);
+    writ_result result = {WRIT_E_NOMEM};
+
+    a->body = writ_buf_make(WRIT_API_ANSWER_MAX);
+    a->w = writ_write_to(&a->body);
+    if (arena != NULL) {
+        result = a->wants_checkpoint ? tell_checkpoint(a)
+                 : a->wants_receipt  ? tell_receipt(a, reader, arena)
+                 : a->id.len > 0     ? tell_life(a, reader, arena)
+                                     : list(a, reader);
+    }
+    a->refused = result.code == WRIT_E_ABSENT ? WRIT_REASON_PATH_UNKNOWN
+                 : writ_is_ok(result)         ? WRIT_REASON_NONE
+                                              : WRIT_REASON_LEDGER_UNAVAILABLE;
+    writ_arena_free(arena);
+    writ_loop_answer(a->worker->loop, &a->post);
+}
+
+/* keeps (1) */
+static void
+ask(struct asked *a)
+{
+    a->lookup = (struct writ_lookup){.work = work, .ctx = a};
+    a->post = (struct writ_post){.fn = back_on_loop, .ctx = a};
+    if (!writ_is_ok(writ_lookups_ask(a->worker->gateway->lookups, &a->lookup))) {
+        refuse(a, 503, WRIT_REASON_OVERLOADED);
+    }
+}
+
+/* NULL: answered. */
+static struct asked *
+begin(struct writ_exchange *x, struct writ_gateway *gateway)
+{
+    struct asked *a = writ_arena_get(x->arena, sizeof *a);
+    enum writ_reason refused;
+
+    if (a == NULL) {
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+        return NULL;
+    }
+    *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(gateway, x->loop)};
+    refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
+    if (refused != WRIT_REASON_NONE) {
+        writ_api_answer_problem(x, writ_api_status(refused), refused);
+        return NULL;
+    }
+    a->scope = scope_of(&a->viewer);
+    return a;
+}
+
+static bool
+read_decision(struct writ_view word, struct writ_reader_filter *ret)
+{
+    ret->has_route = writ_decision_route_find(word, &ret->route);
+    return ret->has_route || word.len == 0;
+}
+
+static bool
+read_filter(struct asked *a)
+{
+    struct writ_arena *arena = a->x->arena;
+    struct writ_view query = a->x->query, decision = {NULL, 0}, before = {NULL, 0};
+
+    if (!writ_is_ok(
+            writ_query_get(query, WRIT_LIT("q"), WRIT_LEDGER_API_WORDS_MAX, arena, &a->words)) ||
+        !writ_is_ok(writ_query_get(query, WRIT_LIT("decision"), NUMBER_MAX, arena, &decision)) ||
+        !writ_is_ok(writ_query_get(query, WRIT_LIT("before"), NUMBER_MAX, arena, &before))) {
+        return false;
+    }
+    if (a->scope != SCOPE_ALL) {
+        a->filter.tenant = tenant_of(a);
+    }
+    if (a->scope == SCOPE_OWN) {
+        a->filter.agent_id = a->viewer.agent.id;
+    }
+    return read_decision(decision, &a->filter) &&
+           (before.len == 0 ||
+               writ_is_ok(writ_text_u64(before, 1, INT64_MAX, &a->filter.before_leaf)));
+}
+
+static void
+handle_list(struct writ_exchange *x, void *ctx)
+{
+    struct asked *a = begin(x, ctx);
+
+    if (a != NULL && !read_filter(a)) {
+        refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
+    } else if (a != NULL) {
+        ask(a);
+    }
+}
+
+static void
+handle_one(struct writ_exchange *x, void *ctx)
+{
+    struct asked *a = begin(x, ctx);
+
+    if (a == NULL) {
+        return;
+    }
+    a->wants_receipt = writ_view_has_suffix(x->suffix, RECEIPT);
+    a->id = writ_view_sub(x->suffix, 0, x->suffix.len - (a->wants_receipt ? RECEIPT.len : 0));
+    if (a->id.len == 0 || a->id.len > WRIT_LEDGER_NAME_MAX) {
+        refuse(a, 404, WRIT_REASON_PATH_UNKNOWN);
+        return;
+    }
+    ask(a);
+}
+
+static void
+handle_checkpoint(struct writ_exchange *x, void *ctx)
+{
+    struct asked *a = writ_arena_get(x->arena, sizeof *a);
+    struct writ_view from = {NULL, 0};
+
+    if (a == NULL) {
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+        return;
+    }
+    *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(ctx, x->loop)};
+    a->viewer.generation = writ_generation_hold(a->worker->generation);
+    a->wants_checkpoint = true;
+    if (!writ_is_ok(writ_query_get(x->query, WRIT_LIT("from"), NUMBER_MAX, x->arena, &from)) ||
+        (from.len > 0 && !writ_is_ok(writ_text_u64(from, 0, WRIT_TREE_SIZE_MAX, &a->from)))) {
+        refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
+        return;
+    }
+    ask(a);
+}
+
+void
+writ_ledger_api_routes(struct writ_gateway *gateway, struct writ_route ret[WRIT_LEDGER_API_ROUTES])
+{
+    ret[0] = (struct writ_route){.path = WRIT_LIT("/v1/ledger"),
+        .methods = WRIT_ROUTE_GET,
+        .handler = handle_list,
+        .ctx = gateway};
+    ret[1] = (struct writ_route){.path = WRIT_LIT("/v1/ledger/"),
+        .prefix = true,
+        .methods = WRIT_ROUTE_GET,
+        .handler = handle_one,
+        .ctx = gateway};
+    ret[2] = (struct writ_route){.path = WRIT_LIT("/checkpoint"),
+        .methods = WRIT_ROUTE_GET,
+        .handler = handle_checkpoint,
+        .ctx = gateway};
+}

@@ -1,0 +1,219 @@
+#include "gateway/admin/login.h"
+
+#include "base/text.h"
+#include "evidence/write.h"
+#include "gateway/admin/api.h"
+#include "gateway/auth/logins.h"
+#include "policy/approval.h"
+
+#define COOKIE_MAX 256
+#define ANSWER_MAX 4096
+#define SCHEME     "Bearer "
+
+/* ---- answers ---- */
+
+static void
+put_agent(struct writ_write *w, const struct writ_agent *agent)
+{
+    writ_write_text_if(w, "agent_id", agent->id);
+    writ_write_text_if(w, "subject", writ_approval_subject(agent));
+    writ_write_text_if(w, "tenant", agent->tenant);
+    writ_write_text_if(w, "role", agent->role);
+}
+
+/* The cookie is for this host alone, no script reads it, and no other site's page sends it. */
+static void
+put_cookie(struct writ_exchange *x, const char *value, struct writ_buf *ret)
+{
+    writ_buf_put(ret, writ_api_cookie_name(x));
+    writ_buf_byte(ret, '=');
+    writ_buf_str(ret, value);
+    writ_buf_str(ret, "; Path=/; HttpOnly; SameSite=Strict");
+    writ_buf_str(ret, x->peer->tls ? "; Secure" : "");
+    writ_buf_str(ret, value[0] == '\0' ? "; Max-Age=0" : "");
+}
+
+/* Answers with a cookie; an empty one takes it away. */
+static void
+reply(struct writ_exchange *x, unsigned status, const char *cookie, const struct writ_buf *body)
+{
+    writ_auto_buf field = writ_buf_make(COOKIE_MAX);
+
+    put_cookie(x, cookie, &field);
+    const struct writ_header headers[] = {
+        {WRIT_LIT("Set-Cookie"), writ_buf_view(&field)},
+        {WRIT_LIT("Content-Type"), WRIT_LIT("application/json")},
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("no-store")},
+        {WRIT_LIT("X-Content-Type-Options"), WRIT_LIT("nosniff")},
+    };
+
+    if (!writ_is_ok(writ_buf_check(body, NULL)) || !writ_is_ok(writ_buf_check(&field, NULL))) {
+        writ_exchange_reply(x, 500, NULL, 0, (struct writ_view){NULL, 0});
+        return;
+    }
+    writ_exchange_reply(x, status, headers, 4, writ_buf_view(body));
+}
+
+/* ---- who is it ---- */
+
+static void
+answer_who(struct writ_exchange *x, struct writ_worker *worker)
+{
+    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    struct writ_write w = writ_write_to(&body);
+    struct writ_agent agent;
+    enum writ_reason reason = writ_api_ask(x, worker, x->arena, &agent);
+
+    if (reason != WRIT_REASON_NONE &&
+        (reason != WRIT_REASON_UNAUTHENTICATED || x->peer->certificate_name.len == 0)) {
+        writ_api_answer_problem(x, writ_api_status(reason), reason);
+        return;
+    }
+    writ_write_object_begin(&w);
+    if (reason == WRIT_REASON_NONE) {
+        put_agent(&w, &agent);
+    } else {
+        writ_write_text_if(&w, "certificate", x->peer->certificate_name);
+    }
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_api_answer_json(x, 200, &body);
+}
+
+/* ---- in ---- */
+
+/* What the body shows, as writ_api_shown takes it. */
+static bool
+read_shown(struct writ_exchange *x, struct writ_view *ret)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+    struct writ_buf shown = writ_buf_in(x->arena, WRIT_LOGINS_SHOWN);
+    const struct writ_json *body = NULL, *token;
+
+    limits.bytes = WRIT_LOGIN_BODY_MAX;
+    if (!writ_is_ok(writ_json_read(x->body, &limits, x->arena, &body, NULL))) {
+        return false;
+    }
+    token = writ_json_get(body, WRIT_LIT("token"));
+    if (writ_json_type(writ_json_get(body, WRIT_LIT("certificate"))) == WRIT_JSON_TRUE) {
+        writ_buf_str(&shown, WRIT_API_CERTIFICATE);
+        writ_buf_put(&shown, x->peer->certificate_digest);
+    } else if (writ_json_type(token) == WRIT_JSON_STRING) {
+        writ_buf_str(&shown, SCHEME);
+        writ_buf_put(&shown, writ_view_trim(writ_json_string(token)));
+    }
+    *ret = writ_buf_view(&shown);
+    return shown.len > 0 && writ_is_ok(writ_buf_check(&shown, NULL));
+}
+
+static WRIT_RESULT
+enter(struct writ_gateway *gateway, const struct writ_agent *agent, struct writ_view shown,
+    struct writ_logins_pass *ret)
+{
+    const struct writ_view pieces[] = {agent->tenant, writ_view("", 1), agent->id};
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_pieces(pieces, 3, &digest, NULL));
+    return writ_logins_open(gateway->logins, &digest, shown, ret, NULL);
+}
+
+/* Who got in, and from where it was tried in vain. */
+static void
+note(const struct writ_exchange *x, struct writ_worker *worker, enum writ_reason reason,
+    const struct writ_agent *agent)
+{
+    struct writ_log *log = worker->gateway->log;
+    uint64_t dropped;
+
+    if (reason == WRIT_REASON_NONE) {
+        WRIT_LOG(log, WRIT_LOG_INFO, "login", writ_log_text("agent_id", agent->id),
+            writ_log_text("tenant", agent->tenant), writ_log_text("peer", x->peer->address));
+    } else if (writ_rate_take(&worker->strangers, writ_loop_now_us(x->loop), &dropped)) {
+        WRIT_LOG(log, WRIT_LOG_WARN, "login_refused",
+            writ_log_text("reason", writ_reason_name(reason)),
+            writ_log_text("peer", x->peer->address), writ_log_int("dropped", (int64_t)dropped));
+    }
+}
+
+static void
+log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker *worker)
+{
+    WRIT_AUTO(struct writ_buf, writ_buf_wipe_secret) body = writ_buf_make(ANSWER_MAX);
+    struct writ_write w = writ_write_to(&body);
+    struct writ_logins_pass pass;
+    struct writ_view shown;
+    struct writ_agent agent;
+    enum writ_reason reason = writ_api_origin(x, true);
+    char expires[WRIT_TIME_TEXT];
+
+    if (reason != WRIT_REASON_NONE) {
+        writ_api_answer_problem(x, writ_api_status(reason), reason);
+        return;
+    }
+    if (!read_shown(x, &shown)) {
+        writ_api_answer_problem(x, 422, WRIT_REASON_MALFORMED_REQUEST);
+        return;
+    }
+    reason = writ_api_shown(x, worker, shown, x->arena, &agent);
+    note(x, worker, reason, &agent);
+    if (reason == WRIT_REASON_NONE && !writ_is_ok(enter(gateway, &agent, shown, &pass))) {
+        reason = WRIT_REASON_OVERLOADED;
+    }
+    if (reason != WRIT_REASON_NONE) {
+        writ_api_answer_problem(x, writ_api_status(reason), reason);
+        return;
+    }
+    writ_time_format(pass.expires_us, expires);
+    writ_write_object_begin(&w);
+    put_agent(&w, &agent);
+    writ_write_text_if(&w, "key", writ_view_str(pass.key));
+    writ_write_text_if(&w, "expires_at", writ_view_str(expires));
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    reply(x, 200, pass.cookie, &body);
+    writ_wipe(&pass, sizeof pass);
+}
+
+/* ---- out ---- */
+
+static void
+log_out(struct writ_exchange *x, struct writ_gateway *gateway)
+{
+    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    enum writ_reason reason = writ_api_origin(x, true);
+
+    if (reason != WRIT_REASON_NONE) {
+        writ_api_answer_problem(x, writ_api_status(reason), reason);
+        return;
+    }
+    writ_logins_close(
+        gateway->logins, writ_api_cookie(x), writ_exchange_header(x, WRIT_LIT(WRIT_API_KEY)));
+    writ_buf_str(&body, "{}");
+    reply(x, 200, "", &body);
+}
+
+static void
+handle(struct writ_exchange *x, void *ctx)
+{
+    struct writ_gateway *gateway = ctx;
+    struct writ_worker *worker = writ_gateway_worker(gateway, x->loop);
+
+    if (x->method == WRIT_METHOD_POST) {
+        log_in(x, gateway, worker);
+    } else if (x->method == WRIT_METHOD_DELETE) {
+        log_out(x, gateway);
+    } else {
+        answer_who(x, worker);
+    }
+}
+
+void
+writ_login_routes(struct writ_gateway *gateway, struct writ_route ret[WRIT_LOGIN_ROUTES])
+{
+    ret[0] = (struct writ_route){.path = WRIT_LIT("/v1/session"),
+        .methods = WRIT_ROUTE_GET | WRIT_ROUTE_POST | WRIT_ROUTE_DELETE,
+        .json = true,
+        .max_body_bytes = WRIT_LOGIN_BODY_MAX,
+        .handler = handle,
+        .ctx = gateway};
+}

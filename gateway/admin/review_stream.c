@@ -1,0 +1,416 @@
+/* 1. A stream has at most one question in the ledger (`busy`), and is not ended before its answer.
+ * 2. `at` grows only when everything up to there was told, or is none of the caller's.
+ * 3. Nothing is told but to who is known at that time. */
+#include "gateway/admin/review_stream.h"
+
+#include "base/text.h"
+#include "gateway/admin/api.h"
+#include "gateway/admin/review_answer.h"
+#include "gateway/admin/review_viewer.h"
+#include "gateway/http/sse.h"
+
+#define MAGIC        0x73766572U
+#define HEARTBEAT_MS 15000
+#define PROBE_MS     1000    /* after which a client that sent FIN is asked whether it is there */
+#define ROUND_US     5000000 /* between two looks at client and token, without any change */
+#define AGAIN_US     1000000 /* after the ledger has failed */
+#define US_PER_S     1000000
+
+/** One request that lists, waits or streams; in the arena of its exchange. */
+struct writ_review_stream {
+    uint32_t magic;
+    struct writ_review_stream *next; /* of the same loop */
+    struct writ_exchange *x;
+    struct writ_worker *worker;
+    struct writ_view subject;
+    bool waits;  /* for what is not there yet: not only a list */
+    bool events; /* a stream; else one answer */
+    bool busy;
+    uint64_t at;
+    int64_t until_us;         /* of one answer: the end of waiting, by the wall clock */
+    struct writ_arena *arena; /* of the question that is asked */
+    struct writ_entry entry;
+    struct writ_post post;
+    struct writ_timer again;
+};
+
+/* ---- the streams of a loop ---- */
+
+static bool
+is_one_too_many(const struct writ_worker *worker, struct writ_view subject)
+{
+    size_t all = 0, own = 0;
+
+    for (const struct writ_review_stream *s = worker->review_streams; s != NULL; s = s->next) {
+        all += s->waits;
+        own += s->waits && writ_view_equal(s->subject, subject);
+    }
+    return all >= WRIT_REVIEW_STREAMS_MAX || own >= WRIT_REVIEW_STREAMS_EACH;
+}
+
+static void
+leave(struct writ_review_stream *s)
+{
+    struct writ_review_stream **at = &s->worker->review_streams;
+
+    while (*at != s) {
+        at = &(*at)->next;
+    }
+    *at = s->next;
+    writ_loop_timer_cancel(&s->again);
+    writ_arena_free(WRIT_TAKE(s->arena));
+}
+
+void
+writ_review_stream_wipe(struct writ_worker *worker)
+{
+    while (worker->review_streams != NULL) {
+        leave(worker->review_streams);
+    }
+}
+
+static void
+end(struct writ_review_stream *s)
+{
+    leave(s);
+    writ_exchange_end(s->x);
+}
+
+/* ---- telling ---- */
+
+static void
+put_review(struct writ_write *w, const struct writ_review_told *told)
+{
+    writ_write_object_begin(w);
+    writ_review_answer_put(w, told);
+    writ_write_object_end(w);
+}
+
+static void
+reply(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
+{
+    const struct writ_entry_review_watch *watch = &s->entry.review_watch;
+    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
+    struct writ_write w = writ_write_to(&body);
+
+    writ_write_object_begin(&w);
+    writ_write_flag(&w, "anew", watch->anew);
+    writ_write_count(&w, "at", watch->at);
+    writ_write_name(&w, WRIT_LIT("reviews"));
+    writ_write_array_begin(&w);
+    for (size_t i = 0; i < watch->n; i++) {
+        if (writ_review_viewer_sees(viewer, &watch->items[i].review)) {
+            put_review(&w, &watch->items[i]);
+        }
+    }
+    writ_write_array_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    leave(s);
+    writ_api_answer_json(s->x, 200, &body);
+}
+
+static WRIT_RESULT
+put_event(struct writ_buf *out, struct writ_view name, struct writ_view data, struct writ_view id)
+{
+    const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
+        .id = id,
+        .event = name,
+        .data = data,
+        .retry_ms = WRIT_SSE_NO_RETRY};
+
+    return writ_sse_put(out, &event, NULL);
+}
+
+/* The last event has the id: who reconnects has then read all before it. */
+static WRIT_RESULT
+put_events(const struct writ_entry_review_watch *watch, const struct writ_review_viewer *viewer,
+    struct writ_buf *out)
+{
+    const struct writ_view none = {NULL, 0};
+    char digits[24];
+    struct writ_buf id = writ_buf_over(digits, sizeof digits);
+    size_t left = 0;
+
+    writ_buf_u64(&id, watch->at);
+    for (size_t i = 0; i < watch->n; i++) {
+        left += writ_review_viewer_sees(viewer, &watch->items[i].review);
+    }
+    if (watch->anew) {
+        WRIT_TRY(put_event(
+            out, WRIT_LIT("reset"), WRIT_LIT("{}"), left == 0 ? writ_buf_view(&id) : none));
+    }
+    for (size_t i = 0; left > 0; i++) {
+        writ_auto_buf data = writ_buf_make(WRIT_API_ANSWER_MAX);
+        struct writ_write w = writ_write_to(&data);
+
+        if (writ_review_viewer_sees(viewer, &watch->items[i].review)) {
+            left--;
+            put_review(&w, &watch->items[i]);
+            WRIT_TRY(writ_write_end(&w, NULL));
+            WRIT_TRY(put_event(out, WRIT_LIT("review"), writ_buf_view(&data),
+                left == 0 ? writ_buf_view(&id) : none));
+        }
+    }
+    return writ_buf_check(out, NULL);
+}
+
+/* ---- asking ---- */
+
+static void back_on_loop(struct writ_post *post);
+
+/* On the writer's thread: nothing is looked at here. */
+static void
+entry_done(struct writ_entry *entry)
+{
+    struct writ_review_stream *s = entry->user;
+
+    writ_loop_answer(s->worker->loop, &s->post);
+}
+
+static void
+ask(struct writ_review_stream *s)
+{
+    int64_t now_us = writ_clock_wall_us(s->worker->gateway->clock);
+    int64_t until_us = now_us + ROUND_US;
+
+    if (!s->events && s->until_us < until_us) {
+        until_us = s->until_us;
+    }
+    writ_arena_free(WRIT_TAKE(s->arena));
+    s->arena = writ_arena_new(WRIT_API_ANSWER_MAX);
+    s->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_WATCH,
+        .done = entry_done,
+        .user = s,
+        .arena = s->arena,
+        .review_watch = {.since = s->at, .until_us = until_us}};
+    s->post = (struct writ_post){.fn = back_on_loop, .ctx = s};
+    s->busy = s->arena != NULL;
+    if (s->busy) {
+        writ_worker_submit(s->worker, &s->entry);
+    } else {
+        writ_loop_timer_set(s->worker->loop, &s->again, writ_loop_now_us(s->x->loop) + AGAIN_US);
+    }
+}
+
+static void
+ask_again(struct writ_timer *timer)
+{
+    ask(timer->ctx);
+}
+
+static void
+room_again(struct writ_exchange *x, void *ctx)
+{
+    struct writ_review_stream *s = ctx;
+
+    (void)x;
+    if (!s->busy && !s->again.armed) {
+        ask(s);
+    }
+}
+
+static void
+client_gone(struct writ_exchange *x, void *ctx)
+{
+    struct writ_review_stream *s = ctx;
+
+    (void)x;
+    if (!s->busy && s->events) { /* keeps (1): else its answer finds it out */
+        end(s);
+    }
+}
+
+/* keeps (2): what is not taken now is asked for again when there is room */
+static void
+push(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
+{
+    writ_auto_buf out = writ_buf_make(WRIT_API_ANSWER_MAX);
+    writ_result result = put_events(&s->entry.review_watch, viewer, &out);
+
+    if (writ_is_ok(result)) {
+        result = writ_exchange_write(s->x, writ_buf_view(&out));
+    }
+    if (writ_is_ok(result)) {
+        s->at = s->entry.review_watch.at;
+        ask(s);
+    } else if (result.code != WRIT_E_BUSY) {
+        end(s);
+    }
+}
+
+static bool
+sees_any(const struct writ_review_stream *s, const struct writ_review_viewer *viewer)
+{
+    const struct writ_entry_review_watch *watch = &s->entry.review_watch;
+    bool any = watch->anew;
+
+    for (size_t i = 0; !any && i < watch->n; i++) {
+        any = writ_review_viewer_sees(viewer, &watch->items[i].review);
+    }
+    return any;
+}
+
+static void
+tell(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
+{
+    if (s->events) {
+        push(s, viewer);
+    } else if (sees_any(s, viewer) ||
+               writ_clock_wall_us(s->worker->gateway->clock) >= s->until_us) {
+        reply(s, viewer);
+    } else {
+        s->at = s->entry.review_watch.at;
+        ask(s);
+    }
+}
+
+/* Ends it; one that only waited gets the reason. */
+static void
+refuse(struct writ_review_stream *s, unsigned status, enum writ_reason reason)
+{
+    if (s->events) {
+        end(s);
+    } else {
+        leave(s);
+        writ_api_answer_problem(s->x, status, reason);
+    }
+}
+
+static void
+back_on_loop(struct writ_post *post)
+{
+    struct writ_review_stream *s = post->ctx;
+    WRIT_AUTO(struct writ_review_viewer, writ_review_viewer_wipe) viewer = {0};
+    enum writ_reason refused;
+
+    WRIT_INVARIANT(s->magic == MAGIC);
+    s->busy = false;
+    refused = writ_review_viewer_ask(s->worker, s->x, s->arena, &viewer); /* keeps (3) */
+    if (refused != WRIT_REASON_NONE) {
+        refuse(s, writ_api_status(refused), refused);
+    } else if (s->x->gone) {
+        refuse(s, 503, WRIT_REASON_OVERLOADED); /* nobody reads it */
+    } else if (s->entry.code == WRIT_OK) {
+        tell(s, &viewer);
+    } else if (s->events) {
+        writ_loop_timer_set(s->worker->loop, &s->again, writ_loop_now_us(s->x->loop) + AGAIN_US);
+    } else {
+        refuse(s, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
+    }
+}
+
+/* ---- what is asked ---- */
+
+/* "after=12&wait=30", each once at most and nothing else. */
+static bool
+read_query(struct writ_view query, uint64_t *ret_after, uint64_t *ret_wait)
+{
+    uint64_t *places[] = {ret_after, ret_wait};
+    const struct writ_view names[] = {WRIT_LIT("after"), WRIT_LIT("wait")};
+    const uint64_t most[] = {INT64_MAX, WRIT_REVIEW_WAIT_MAX_S};
+
+    while (query.len > 0) {
+        size_t end_at = writ_view_find(query, '&');
+        struct writ_view pair = writ_view_sub(query, 0, end_at);
+        size_t equals = writ_view_find(pair, '=');
+        struct writ_view value = writ_view_sub(pair, equals + 1, pair.len);
+        size_t i = writ_view_equal(writ_view_sub(pair, 0, equals), names[0])   ? 0
+                   : writ_view_equal(writ_view_sub(pair, 0, equals), names[1]) ? 1
+                                                                               : 2;
+
+        if (i == 2 || equals == pair.len || places[i] == NULL ||
+            !writ_is_ok(writ_text_u64(value, 0, most[i], places[i]))) {
+            return false;
+        }
+        places[i] = NULL;
+        query = writ_view_sub(query, end_at + 1, query.len);
+    }
+    return true;
+}
+
+/* NULL: answered. */
+static struct writ_review_stream *
+begin(struct writ_exchange *x, struct writ_gateway *gateway, bool waits)
+{
+    struct writ_worker *worker = writ_gateway_worker(gateway, x->loop);
+    struct writ_review_stream *s = writ_arena_get(x->arena, sizeof *s);
+    WRIT_AUTO(struct writ_review_viewer, writ_review_viewer_wipe) viewer = {0};
+    enum writ_reason refused = writ_review_viewer_ask(worker, x, x->arena, &viewer);
+
+    if (refused != WRIT_REASON_NONE) {
+        writ_api_answer_problem(x, writ_api_status(refused), refused);
+        return NULL;
+    }
+    if (s == NULL || (waits && is_one_too_many(worker, writ_review_viewer_subject(&viewer)))) {
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+        return NULL;
+    }
+    *s = (struct writ_review_stream){.magic = MAGIC,
+        .x = x,
+        .worker = worker,
+        .waits = waits,
+        .subject = writ_view_copy(writ_review_viewer_subject(&viewer), x->arena),
+        .again = {.fn = ask_again, .ctx = s},
+        .next = worker->review_streams};
+    worker->review_streams = s;
+    return s;
+}
+
+static void
+handle_list(struct writ_exchange *x, void *ctx)
+{
+    uint64_t after = 0, wait_s = 0;
+    struct writ_review_stream *s;
+
+    if (!read_query(x->query, &after, &wait_s)) {
+        writ_api_answer_problem(x, 404, WRIT_REASON_PATH_UNKNOWN);
+        return;
+    }
+    s = begin(x, ctx, wait_s > 0);
+    if (s != NULL) {
+        s->at = after;
+        s->until_us = writ_clock_wall_us(s->worker->gateway->clock) + (int64_t)wait_s * US_PER_S;
+        writ_exchange_probe(x, PROBE_MS);
+        ask(s);
+    }
+}
+
+static void
+handle_events(struct writ_exchange *x, void *ctx)
+{
+    static const struct writ_header headers[] = {
+        {WRIT_LIT("Content-Type"), WRIT_LIT("text/event-stream")},
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("no-store")},
+        {WRIT_LIT("X-Content-Type-Options"), WRIT_LIT("nosniff")},
+    };
+    struct writ_review_stream *s = begin(x, ctx, true);
+
+    if (s == NULL) {
+        return;
+    }
+    s->events = true;
+    /* an id that is none of ours is as good as none: it begins anew */
+    WRIT_IGNORE(
+        writ_text_u64(writ_exchange_header(x, WRIT_LIT("Last-Event-ID")), 0, INT64_MAX, &s->at));
+    writ_exchange_stream(x, 200, headers, sizeof headers / sizeof *headers);
+    writ_exchange_heartbeat(x, HEARTBEAT_MS);
+    writ_exchange_probe(x, PROBE_MS);
+    writ_exchange_on_gone(x, client_gone, s);
+    writ_exchange_on_room(x, room_again, s);
+    ask(s);
+}
+
+void
+writ_review_stream_routes(
+    struct writ_gateway *gateway, struct writ_route ret[WRIT_REVIEW_STREAM_ROUTES])
+{
+    ret[0] = (struct writ_route){.path = WRIT_LIT("/v1/reviews"),
+        .methods = WRIT_ROUTE_GET,
+        .handler = handle_list,
+        .ctx = gateway};
+    ret[1] = (struct writ_route){.path = WRIT_LIT("/v1/reviews/events"),
+        .methods = WRIT_ROUTE_GET,
+        .handler = handle_events,
+        .ctx = gateway};
+}

@@ -1,0 +1,40 @@
+/* review_viewer.h - who asks about reviews on the admin listener, and which ones it may see.
+ *
+ * Everybody shows a bearer token of an entry of `agents`; who it is, is its subject. A review is
+ * seen by its voters, its administrators and the agent that asked, of its tenant (or of none);
+ * nobody else is told that it exists. */
+#ifndef WRIT_GATEWAY_REVIEW_VIEWER_H
+#define WRIT_GATEWAY_REVIEW_VIEWER_H
+
+#include "gateway/state/gateway.h"
+
+/** Somebody who was let in. Views of the agent live in the arena that was given, and in the
+ * generation, which is held. Zeroed: nobody. */
+struct writ_review_viewer {
+    struct writ_generation *generation;
+    struct writ_agent agent;
+};
+
+/** Who asks, by the configuration of now, as writ_api_ask; NONE alone: wipe `ret`. */
+enum writ_reason writ_review_viewer_ask(struct writ_worker *worker, struct writ_exchange *x,
+    struct writ_arena *arena, struct writ_review_viewer *ret);
+
+/** Lets the generation go. A zeroed one is fine. */
+void writ_review_viewer_wipe(struct writ_review_viewer *viewer);
+
+/** The subject behind it: as whom it votes. */
+struct writ_view writ_review_viewer_subject(const struct writ_review_viewer *viewer);
+
+/** Whether it is an administrator of that kind of review, by the present configuration. */
+bool writ_review_viewer_administers(
+    const struct writ_review_viewer *viewer, const struct writ_review *review);
+
+/** Whether it asked for the call, and so may withdraw it. */
+bool writ_review_viewer_asked(
+    const struct writ_review_viewer *viewer, const struct writ_review *review);
+
+/** Whether it is told that there is such a review. */
+bool writ_review_viewer_sees(
+    const struct writ_review_viewer *viewer, const struct writ_review *review);
+
+#endif

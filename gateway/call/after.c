@@ -1,0 +1,219 @@
+#include "gateway/call/after.h"
+
+#include "base/text.h"
+#include "evidence/jcs.h"
+#include "evidence/write.h"
+#include "policy/output.h"
+
+#define RESULT_ROOM 4096 /* canonical bytes that need no memory of their own */
+
+/* The canonical form of a value, and its digest in the request's arena; `ret_hash` stays as it is
+ * when the value has none. */
+static size_t
+hash(struct writ_request *request, const struct writ_json *value, struct writ_view *ret_hash,
+    struct writ_view *ret_kept)
+{
+    const struct writ_tool_rule *rule = request->call->verdict.rule;
+    char room[RESULT_ROOM];
+    writ_auto_buf canonical = writ_buf_from(
+        room, sizeof room, (size_t)writ_request_config(request)->limits.response_bytes * 2);
+    struct writ_digest digest;
+    char text[WRIT_DIGEST_TEXT];
+
+    if (!writ_is_ok(writ_jcs_put(&canonical, value, NULL)) ||
+        !writ_is_ok(writ_digest_bytes(writ_buf_view(&canonical), &digest, NULL))) {
+        return 0;
+    }
+    writ_digest_text(&digest, text);
+    *ret_hash = writ_view_copy(writ_view_str(text), request->x->arena);
+    if (rule->duplicates == WRIT_DUPLICATES_REPLAY && canonical.len <= (size_t)rule->replay_bytes) {
+        *ret_kept = writ_view_copy(writ_buf_view(&canonical), request->x->arena);
+    }
+    return canonical.len;
+}
+
+/* The message that came, with what is let through in the place of its result or error. */
+static writ_result
+rewrite(struct writ_request *request, const struct writ_json *response, struct writ_view member,
+    struct writ_view text, struct writ_view *ret)
+{
+    struct writ_buf message = writ_buf_in(request->x->arena, text.len + 65536);
+    struct writ_write w = writ_write_to(&message);
+
+    writ_write_object_begin(&w);
+    WRIT_JSON_EACH(name, response)
+    {
+        writ_write_name(&w, writ_json_string(name));
+        if (writ_view_equal(writ_json_string(name), member)) {
+            writ_write_raw(&w, text);
+        } else {
+            writ_write_verbatim(&w, writ_json_value(name));
+        }
+    }
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    *ret = writ_buf_view(&message);
+    return WRIT_DONE;
+}
+
+/* A round that the client does not get to see is the last one: nobody can go on with it. */
+static void
+refuse(struct writ_conclusion *end, enum writ_reason reason)
+{
+    end->refusal = reason;
+    end->result = (struct writ_view){NULL, 0};
+    end->output_hash = end->outcome == WRIT_OUTCOME_EXECUTED ? end->before_hash : end->output_hash;
+    end->waits = WRIT_WAIT_NONE;
+}
+
+/* What is told from here on is what the rules let through. */
+static void
+take_changed(struct writ_request *request, const struct writ_json *response,
+    struct writ_view member, const struct writ_output *output)
+{
+    struct writ_call *call = request->call;
+    const struct writ_json *value;
+    struct writ_view after = {NULL, 0}, kept = {NULL, 0}, message;
+
+    if (!writ_is_ok(writ_mcp_parse(output->text, request->x->arena, &value)) ||
+        !writ_is_ok(rewrite(request, response, member, output->text, &message))) {
+        refuse(&call->end, WRIT_REASON_RESULT_RULE_FAILED);
+        return;
+    }
+    (void)hash(request, value, &after, &kept);
+    call->end.after_hash = after;
+    call->end.result = call->end.waits == WRIT_WAIT_NONE ? kept : (struct writ_view){NULL, 0};
+    call->last.data = message;
+}
+
+static void
+apply(struct writ_request *request, const struct writ_json *response, struct writ_view member,
+    size_t bytes)
+{
+    struct writ_call *call = request->call;
+    const struct writ_output_rules *rules = call->verdict.rule->result;
+    const struct writ_json *value = writ_json_get(response, member);
+    struct writ_output output;
+
+    if (writ_view_is(member, "result")) {
+        writ_output_apply(
+            rules, request->worker->gateway->clock, value, bytes, request->x->arena, &output);
+    } else {
+        writ_output_apply_error(
+            rules, request->worker->gateway->clock, value, bytes, request->x->arena, &output);
+    }
+    call->end.output_rules = output.applied;
+    if (output.refused != WRIT_REASON_NONE) {
+        refuse(&call->end, output.refused);
+        return;
+    }
+    if (output.changed) {
+        take_changed(request, response, member, &output);
+    }
+    if (output.is_error) {
+        call->end.outcome = WRIT_OUTCOME_ERROR;
+        call->end.error_type = WRIT_LIT("tool_error");
+        call->end.result = (struct writ_view){NULL, 0};
+    }
+}
+
+void
+writ_after_response(struct writ_request *request, const struct writ_json *response)
+{
+    struct writ_conclusion *end = &request->call->end;
+    bool is_result = writ_json_get(response, WRIT_LIT("result")) != NULL;
+    struct writ_view member = is_result ? WRIT_LIT("result") : WRIT_LIT("error");
+    struct writ_view kept = {NULL, 0};
+    size_t bytes = 0;
+
+    if (!is_result && request->call->verdict.rule->result == NULL) {
+        return;
+    }
+    bytes = hash(request, writ_json_get(response, member), &end->before_hash, &kept);
+    if (is_result && end->waits == WRIT_WAIT_NONE) {
+        end->output_hash = end->before_hash;
+        end->result = kept;
+    }
+    if (request->call->verdict.rule->result != NULL) {
+        /* without a canonical form it is as long as it came */
+        apply(request, response, member, bytes > 0 ? bytes : request->call->last.data.len);
+    }
+}
+
+static WRIT_RESULT
+put_said(const struct writ_json *name, struct writ_buf *ret)
+{
+    writ_buf_str(ret, ret->len > 1 ? "," : "");
+    writ_text_json(ret, writ_json_string(name));
+    writ_buf_byte(ret, ':');
+    return writ_jcs_put(ret, writ_json_value(name), NULL);
+}
+
+/* What a caller said stays beside what we have to say, {"writ":...}, in canonical order. */
+static WRIT_RESULT
+add_said(const struct writ_json *said, struct writ_arena *arena, struct writ_member_object *ret)
+{
+    struct writ_view own = writ_view_sub(ret->canonical, 1, ret->canonical.len - 2);
+    struct writ_buf text = writ_buf_in(arena, WRIT_RECORD_MAX_BYTES);
+    const struct writ_json *name = writ_json_sorted_first(said);
+
+    writ_buf_byte(&text, '{');
+    while (name != NULL && writ_jcs_compare(writ_json_string(name), WRIT_LIT("writ")) < 0) {
+        WRIT_TRY(put_said(name, &text));
+        name = writ_json_sorted_next(name);
+    }
+    writ_buf_str(&text, text.len > 1 ? "," : "");
+    writ_buf_put(&text, own);
+    for (; name != NULL; name = writ_json_sorted_next(name)) {
+        WRIT_TRY(put_said(name, &text));
+    }
+    writ_buf_byte(&text, '}');
+    WRIT_TRY(writ_buf_check(&text, NULL));
+    ret->canonical = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
+writ_result
+writ_after_extend(
+    const struct writ_after_marks *marks, struct writ_arena *arena, struct writ_member_object *ret)
+{
+    struct writ_extension ours = {
+        .output_rules = writ_member_list(marks->rules.items, marks->rules.n)};
+    const struct writ_json *said = ret->is == WRIT_PRESENT ? ret->value : NULL;
+
+    if (marks->rules.n == 0) {
+        return WRIT_DONE;
+    }
+    if (marks->before.len > 0) {
+        ours.output_before = writ_member_text(marks->before);
+    }
+    if (marks->after.len > 0) {
+        ours.output_after = writ_member_text(marks->after);
+    }
+    if (marks->refused != WRIT_REASON_NONE) {
+        ours.reason = writ_member_text(writ_reason_name(marks->refused));
+    }
+    WRIT_TRY(writ_extension_make(&ours, arena, ret, NULL));
+    return said != NULL ? add_said(said, arena, ret) : WRIT_DONE;
+}
+
+enum writ_reason
+writ_after_replay(struct writ_request *request, struct writ_view *result)
+{
+    const struct writ_output_rules *rules = request->call->verdict.rule->result;
+    const struct writ_json *value;
+    struct writ_output output;
+
+    if (rules == NULL) {
+        return WRIT_REASON_NONE;
+    }
+    if (!writ_is_ok(writ_mcp_parse(*result, request->x->arena, &value))) {
+        return WRIT_REASON_RESULT_RULE_FAILED;
+    }
+    writ_output_apply(
+        rules, request->worker->gateway->clock, value, result->len, request->x->arena, &output);
+    if (output.changed) {
+        *result = output.text;
+    }
+    return output.refused;
+}

@@ -1,0 +1,56 @@
+/* client_event.c - nothing that came is passed on before inspect.h has said what it is. */
+#include "gateway/call/client_event.h"
+
+#include "gateway/request/client_stream.h"
+#include "gateway/call/inspect.h"
+#include "gateway/call/task_word.h"
+
+#define WORDS_MAX 64 /* notices about tasks that one stream has under way */
+
+static void
+word_told(void *ctx, const struct writ_sse_event *event)
+{
+    writ_client_stream_settle(ctx, event);
+}
+
+void
+writ_client_event_task(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_view data)
+{
+    writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
+    struct writ_sse_event told = *event;
+    const struct writ_task_word word = {.request = request,
+        .from = request->upstream,
+        .form = writ_task_word_form(request),
+        .event = &told,
+        .told = word_told,
+        .ctx = request};
+
+    told.data = data;
+    told.id = writ_client_stream_event_id(request, event->id, &id);
+    if (request->words == WORDS_MAX) {
+        writ_task_word_drop(request);
+    } else if (writ_is_ok(writ_task_word_take(&word))) {
+        writ_client_stream_hold(request);
+    }
+}
+
+bool
+writ_client_event_pass(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
+{
+    switch (writ_inspect_event(request, request->upstream, event, ret)) {
+    case WRIT_INSPECTED_FOREIGN:
+    case WRIT_INSPECTED_ANSWER:
+        return false;
+    case WRIT_INSPECTED_TASK:
+        writ_client_event_task(request, event, writ_buf_view(ret));
+        return false;
+    case WRIT_INSPECTED_OTHER:
+        writ_client_stream_event(request, event, writ_buf_view(ret));
+        return false;
+    case WRIT_INSPECTED_RESPONSE:
+        return true;
+    }
+    return false;
+}

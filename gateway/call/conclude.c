@@ -1,0 +1,433 @@
+/* conclude.c - CHECK, RECORD and ANSWER: what became of a governed call.
+ *
+ * A result is shown to the client only when its outcome is durable; when it cannot be made so, the
+ * client is told that the call ran and the ledger keeps the outcome until it can write it. */
+#include "gateway/call/conclude.h"
+
+#include "gateway/call/after.h"
+#include "gateway/request/client_stream.h"
+#include "gateway/mcp/ours.h"
+#include "gateway/request/refusal.h"
+#include "gateway/call/round.h"
+#include "gateway/call/task_begin.h"
+
+#include "evidence/write.h"
+#include "policy/output.h"
+
+#define REFUSAL_MAX         65536
+#define RESPONSE_VALUES_MAX 262144
+
+static struct writ_view
+word(const char *text)
+{
+    return text != NULL ? writ_view_str(text) : WRIT_LIT("unknown");
+}
+
+/* ---- CHECK ---- */
+
+/* The answer is there, and it is more than can be looked at. */
+static void
+large_answer(struct writ_conclusion *end)
+{
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT("result_too_large");
+    end->refusal = WRIT_REASON_RESULT_TOO_LARGE;
+}
+
+static void
+no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
+{
+    end->not_sent = answer->sent == WRIT_NOT_SENT;
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = end->not_sent ? WRIT_LIT(WRIT_OUTCOME_NOT_SENT) : word(answer->detail);
+    switch (answer->end) {
+    case WRIT_UPCALL_TIMEOUT:
+        end->outcome = end->not_sent ? WRIT_OUTCOME_ERROR : WRIT_OUTCOME_TIMEOUT;
+        end->refusal = WRIT_REASON_UPSTREAM_TIMEOUT;
+        return;
+    case WRIT_UPCALL_CANCELLED:
+        end->error_type = end->not_sent ? WRIT_LIT(WRIT_OUTCOME_NOT_SENT) : WRIT_LIT("client_gone");
+        end->refusal = WRIT_REASON_CLIENT_GONE;
+        return;
+    case WRIT_UPCALL_TOO_LARGE:
+        large_answer(end);
+        return;
+    case WRIT_UPCALL_CROWDED:
+        end->refusal = WRIT_REASON_SHARE_EXCEEDED;
+        return;
+    case WRIT_UPCALL_NO_TOKEN:
+        end->refusal =
+            end->not_sent ? WRIT_REASON_UPSTREAM_TOKEN_MISSING : WRIT_REASON_UPSTREAM_FAILED;
+        return;
+    case WRIT_UPCALL_BROKEN:
+    case WRIT_UPCALL_ANSWERED:
+        break;
+    }
+    end->refusal = end->not_sent ? WRIT_REASON_UPSTREAM_UNAVAILABLE : WRIT_REASON_UPSTREAM_FAILED;
+}
+
+/* It says no to the gateway. Whatever it did before it said so: the call is not made again. */
+static void
+unauthorized_answer(struct writ_conclusion *end)
+{
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT("upstream_unauthorized");
+    end->refusal = WRIT_REASON_UPSTREAM_UNAUTHORIZED;
+}
+
+/* What came back is no answer to this call. Whether it ran is not known. */
+static void
+malformed_answer(struct writ_conclusion *end)
+{
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT("upstream_malformed");
+    end->refusal = WRIT_REASON_UPSTREAM_MALFORMED;
+}
+
+/* A response to this very request, with a result or an error. An error that came with an HTTP
+ * status of its own may lack the id: the message was refused before it was read. */
+static void
+judge_response(struct writ_request *request, const struct writ_json *response, unsigned status)
+{
+    struct writ_conclusion *end = &request->call->end;
+    const struct writ_json *id = writ_json_get(response, WRIT_LIT("id"));
+    const struct writ_json *result = writ_json_get(response, WRIT_LIT("result"));
+    const struct writ_json *error = writ_json_get(response, WRIT_LIT("error"));
+    bool same_id = writ_json_equal(id, request->message.id);
+    bool refused = status >= 400 && (id == NULL || writ_json_type(id) == WRIT_JSON_NULL);
+
+    if ((result == NULL) == (error == NULL) || !(same_id || (refused && error != NULL))) {
+        malformed_answer(end);
+        return;
+    }
+    end->response = response;
+    if (result != NULL && status < 300) {
+        end->outcome = WRIT_OUTCOME_EXECUTED;
+        writ_round_look(request, result);
+        writ_task_begin_look(request, result);
+        writ_after_response(request, response);
+        return;
+    }
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = status >= 400 ? WRIT_LIT("upstream_refused") : WRIT_LIT("upstream_error");
+    if (result != NULL) {
+        malformed_answer(end);
+    } else {
+        writ_after_response(request, response);
+    }
+}
+
+void
+writ_conclude_answered(struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    struct writ_call *call = request->call;
+    struct writ_view text = call->answered ? call->last.data : answer->body;
+    const struct writ_json_limits limits = {
+        .bytes = (size_t)writ_request_config(request)->limits.response_bytes,
+        .depth = writ_json_limits_default.depth,
+        .values = RESPONSE_VALUES_MAX,
+        .name_bytes = writ_json_limits_default.name_bytes,
+        .string_bytes = (size_t)writ_request_config(request)->limits.response_bytes,
+        .number_bytes = writ_json_limits_default.number_bytes,
+    };
+    const struct writ_json *response;
+    writ_result r;
+
+    if (call->malformed) {
+        malformed_answer(&call->end);
+        return;
+    }
+    if (answer->end != WRIT_UPCALL_ANSWERED && !call->answered) {
+        no_answer(&call->end, answer);
+        return;
+    }
+    if (answer->status == 401 || answer->status == 403) {
+        unauthorized_answer(&call->end);
+        return;
+    }
+    if (!call->answered) {
+        if (text.len == 0 ||
+            !writ_header_has_type(answer->content_type, WRIT_LIT("application/json"))) {
+            malformed_answer(&call->end);
+            return;
+        }
+        text = writ_view_copy(text, request->x->arena); /* the answer's own dies with `end` */
+        call->last.data = text;
+    }
+    r = writ_json_read(text, &limits, request->x->arena, &response, NULL);
+    if (writ_is_ok(r)) {
+        r = writ_ours_clear(&limits, request->x->arena, &text, &response);
+        call->last.data = text;
+    }
+    if (r.code == WRIT_E_LIMIT || r.code == WRIT_E_NOMEM || text.ptr == NULL) {
+        large_answer(&call->end);
+        return;
+    }
+    if (!writ_is_ok(r) || (answer->status >= 300 && answer->status < 400)) {
+        malformed_answer(&call->end);
+        return;
+    }
+    judge_response(request, response, answer->status);
+    if (answer->sent == WRIT_NOT_SENT && call->end.outcome == WRIT_OUTCOME_ERROR) {
+        call->end.not_sent = true; /* stdio: refused in place of the child, which was not asked */
+        call->end.error_type = WRIT_LIT(WRIT_OUTCOME_NOT_SENT);
+    }
+    call->answer_status = answer->status;
+}
+
+enum writ_step
+writ_conclude_check(struct writ_request *request)
+{
+    return request->call->decision.decision_id.view.len > 0 ? WRIT_STEP_RECORD : WRIT_STEP_ANSWER;
+}
+
+enum writ_step
+writ_conclude_unsent(struct writ_request *request, enum writ_reason reason)
+{
+    struct writ_conclusion *end = &request->call->end;
+
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT(WRIT_OUTCOME_NOT_SENT);
+    end->not_sent = true;
+    end->refusal = reason;
+    return WRIT_STEP_RECORD;
+}
+
+/* ---- RECORD ---- */
+
+/* A round of which nothing was sent waits on: the client may answer again. */
+static void
+wait_again(struct writ_call *call, int64_t wait_us)
+{
+    if (call->end.not_sent && call->round.follows && call->end.waits == WRIT_WAIT_NONE) {
+        call->end.waits = WRIT_WAIT_INPUT;
+        call->end.name = call->round.name;
+        call->end.wait_us = wait_us;
+    }
+}
+
+static enum writ_step
+record_wait(struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+
+    request->entry = (struct writ_entry){
+        .kind = WRIT_ENTRY_WAIT,
+        .wait = {.leaf = call->leaf,
+            .kind = call->end.waits,
+            .name = call->end.name,
+            .until_us = writ_clock_wall_us(request->worker->gateway->clock) + call->end.wait_us},
+    };
+    return writ_request_submit(request, WRIT_STEP_ANSWER);
+}
+
+/* The ledger could not take it: then the call is over, and nobody can go on with it. */
+static enum writ_step
+not_kept(struct writ_request *request)
+{
+    struct writ_conclusion *end = &request->call->end;
+
+    end->refusal = request->entry.code == WRIT_E_LIMIT ? WRIT_REASON_OVERLOADED
+                                                       : WRIT_REASON_LEDGER_UNAVAILABLE;
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT("wait_not_recorded");
+    end->output_hash = end->result = (struct writ_view){NULL, 0};
+    end->waits = WRIT_WAIT_NONE;
+    end->not_sent = false;
+    request->call->round.follows = false;
+    return WRIT_STEP_RECORD;
+}
+
+enum writ_step
+writ_conclude_record(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_conclusion *end = &call->end;
+    const struct writ_tool_rule *rule = call->verdict.rule;
+    const struct writ_after_marks marks = {.rules = end->output_rules,
+        .before = end->before_hash,
+        .after = end->after_hash,
+        .refused = end->refusal};
+
+    wait_again(call, writ_request_config(request)->sessions.wait_us);
+    if (end->waits != WRIT_WAIT_NONE) {
+        return record_wait(request);
+    }
+    call->outcome = writ_outcome_for(&call->decision, end->outcome);
+    if (end->outcome == WRIT_OUTCOME_ERROR) {
+        call->outcome.error_type = writ_member_text(end->error_type);
+    }
+    if (end->said != NULL) {
+        call->outcome.error_message = end->said->error_message;
+        call->outcome.extensions = end->said->extensions;
+        call->outcome.others = end->said->others;
+    }
+    if (end->output_hash.len > 0) {
+        call->outcome.tool_output_hash = writ_member_text(end->output_hash);
+    }
+    if (!writ_is_ok(writ_after_extend(&marks, request->x->arena, &call->outcome.extensions))) {
+        call->end.refusal = WRIT_REASON_OVERLOADED; /* what cannot be told is not shown */
+    }
+    request->entry = (struct writ_entry){
+        .kind = WRIT_ENTRY_OUTCOME,
+        .outcome = {.leaf = call->leaf,
+            .decision = &call->decision,
+            .profile = request->worker->gateway->profile,
+            .outcome = &call->outcome,
+            .result = end->result,
+            .result_ttl_us = end->result.len > 0 ? rule->replay_ttl_us : 0},
+    };
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_OUTCOMES, end->outcome);
+    return writ_request_submit(request, WRIT_STEP_ANSWER);
+}
+
+/* ---- ANSWER ---- */
+
+static const struct writ_header json_type = WRIT_HEADER_JSON;
+
+/* The last event of a stream, behind those that still wait. Ends the request. */
+static void
+end_stream(struct writ_request *request, struct writ_view message)
+{
+    const struct writ_sse_event *with = &request->call->last;
+    const struct writ_sse_event last = {.kind = WRIT_SSE_EVENT,
+        .id = with->id,
+        .event = with->event.ptr != NULL ? with->event : WRIT_LIT("message"),
+        .data = message,
+        .retry_ms = WRIT_SSE_NO_RETRY};
+
+    writ_client_stream_close(request, writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
+}
+
+/* One message to the client: as the last event of its stream, or as the body. Ends the request. */
+static enum writ_step
+deliver(struct writ_request *request, unsigned status, struct writ_view message, bool held)
+{
+    struct writ_exchange *x = request->x;
+
+    writ_metrics_observe(
+        x->metrics, WRIT_HISTOGRAM_CALL_SECONDS, writ_loop_now_us(x->loop) - x->arrived_us);
+    if (writ_resume_settle(request, message, request->call->end.refusal != WRIT_REASON_NONE)) {
+        writ_client_stream_close(request, true);
+        return WRIT_STEP_DONE;
+    }
+    if (request->streaming) {
+        end_stream(request, message);
+        return WRIT_STEP_DONE;
+    }
+    writ_request_finish(request);
+    if (held) {
+        writ_exchange_reply_held(x, status, &json_type, 1, message);
+    } else {
+        writ_exchange_reply(x, status, &json_type, 1, message);
+    }
+    return WRIT_STEP_DONE;
+}
+
+static bool
+is_duplicate(enum writ_reason reason)
+{
+    return reason == WRIT_REASON_DUPLICATE_OUTCOME || reason == WRIT_REASON_DUPLICATE_IN_FLIGHT ||
+           reason == WRIT_REASON_IDEMPOTENCY_KEY_REUSE ||
+           reason == WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN;
+}
+
+/* No memory for the refusal. A stream that has begun has its status: it is cut, and never ends as
+ * if that had been all. */
+static enum writ_step
+refuse_without_words(struct writ_request *request)
+{
+    if (!request->streaming) {
+        return writ_refusal_http(request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
+    }
+    writ_client_stream_close(request, false);
+    return WRIT_STEP_DONE;
+}
+
+struct writ_denial
+writ_conclude_refusal(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_entry_decision *entry = &request->entry.decision;
+    bool decided = request->entry.kind == WRIT_ENTRY_DECISION;
+
+    return (struct writ_denial){
+        .reason = call->end.refusal,
+        .decision_id = call->decision.decision_id.view,
+        .argument = decided ? call->verdict.argument : (struct writ_view){NULL, 0},
+        .constraint = decided ? call->verdict.constraint : (struct writ_view){NULL, 0},
+        .accepted = decided ? call->verdict.accepted : (struct writ_view){NULL, 0},
+        .hint = decided ? call->verdict.hint : (struct writ_view){NULL, 0},
+        .ask = decided && call->asks ? &call->ask : NULL,
+        .budget = decided ? entry->exceeded.budget : (struct writ_view){NULL, 0},
+        .prior = decided && is_duplicate(call->end.refusal) ? &entry->prior : NULL,
+        /* also what ran and is not on disk: told nothing, a client would think that it did not */
+        .execution_unknown =
+            !decided && !call->end.not_sent &&
+            (request->entry.code != WRIT_OK || call->end.outcome != WRIT_OUTCOME_EXECUTED),
+    };
+}
+
+static enum writ_step
+answer_refusal(struct writ_request *request)
+{
+    const struct writ_denial refusal = writ_conclude_refusal(request);
+    writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
+
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
+    writ_denial_put(&body, request, &refusal);
+    if (!writ_is_ok(writ_buf_check(&body, NULL))) {
+        return refuse_without_words(request);
+    }
+    if (refusal.reason == WRIT_REASON_INSUFFICIENT_SCOPE && request->issuer != NULL) {
+        return writ_refusal_step_up(request, &body); /* he can ask his issuer for more */
+    }
+    return deliver(request, 200, writ_buf_view(&body), false);
+}
+
+/* A duplicate under `duplicates: replay`: the first call's result under this call's id. */
+static enum writ_step
+answer_replay(struct writ_request *request)
+{
+    struct writ_view result = request->entry.decision.prior.result;
+    writ_auto_buf body = writ_buf_make(2 * result.len + WRIT_OUTPUT_GROWTH_MAX + REFUSAL_MAX);
+    struct writ_write w = writ_write_to(&body);
+    enum writ_reason refused = writ_after_replay(request, &result);
+
+    if (refused != WRIT_REASON_NONE) {
+        request->call->end.refusal = refused;
+        return answer_refusal(request);
+    }
+    writ_mcp_open(&w, request->message.id);
+    writ_write_name(&w, WRIT_LIT("result"));
+    writ_write_raw(&w, result);
+    writ_write_object_end(&w);
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        return answer_refusal(request);
+    }
+    writ_metrics_count(request->x->metrics, WRIT_COUNTER_REPLAYS, 1);
+    return deliver(request, 200, writ_buf_view(&body), false);
+}
+
+enum writ_step
+writ_conclude_mcp(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_entry *entry = &request->entry;
+
+    if (entry->kind == WRIT_ENTRY_DECISION) {
+        return entry->code == WRIT_OK && entry->decision.prior.result.ptr != NULL
+                   ? answer_replay(request)
+                   : answer_refusal(request);
+    }
+    if (entry->kind == WRIT_ENTRY_WAIT && entry->code != WRIT_OK) {
+        return not_kept(request);
+    }
+    if (entry->code != WRIT_OK) { /* it ran, but that is not on disk: the answer is withheld */
+        call->end.refusal = WRIT_REASON_LEDGER_UNAVAILABLE;
+    }
+    if (call->end.refusal != WRIT_REASON_NONE) {
+        return answer_refusal(request);
+    }
+    return deliver(request, call->answer_status, call->last.data, true);
+}

@@ -1,0 +1,20 @@
+/* conclude.h - the last steps of a governed call: what came back, its outcome, the answer. */
+#ifndef WRIT_GATEWAY_CONCLUDE_H
+#define WRIT_GATEWAY_CONCLUDE_H
+
+#include "gateway/review/denial.h"
+
+/** A granted call that will not be sent after all: its outcome says so, which releases its claim,
+ * and the client is told `reason`. Gives the step to go on with. */
+enum writ_step writ_conclude_unsent(struct writ_request *request, enum writ_reason reason);
+
+/** What is told about the call that was refused. */
+struct writ_denial writ_conclude_refusal(const struct writ_request *request);
+
+/** ANSWER, for a call of MCP. */
+enum writ_step writ_conclude_mcp(struct writ_request *request);
+
+/** Notes the answer of the upstream; the views stay good until the request is answered. */
+void writ_conclude_answered(struct writ_request *request, const struct writ_upcall_answer *answer);
+
+#endif

@@ -1,0 +1,344 @@
+/* forward.c - SIGN and FORWARD: the credential, the judged message, and the one time it is sent.
+ *
+ * What goes upstream is written from the parsed value that was judged: members in the order of the
+ * client, strings and numbers in canonical form, so that the upstream can read nothing else
+ * (architecture.md 1) and sees no other order than it would directly. */
+#include "gateway/call/forward.h"
+
+#include "gateway/call/client_event.h"
+#include "gateway/request/client_stream.h"
+#include "gateway/call/conclude.h"
+#include "gateway/review/meet.h"
+#include "gateway/mcp/ours.h"
+#include "gateway/request/request.h"
+#include "gateway/request/upcall_request.h"
+
+#include "evidence/credential.h"
+#include "evidence/write.h"
+
+#define CREDENTIAL_META WRIT_LIT("io.writ/credential")
+
+#define US_PER_S     INT64_C(1000000)
+#define END_AFTER_US 250000 /* for a stream to end after its response */
+
+/* ---- SIGN ---- */
+
+/* Its place in the list of revoked credentials. WRIT_E_MISMATCH: a stop was pulled since the call
+ * was judged. */
+static WRIT_RESULT
+find_place(
+    const struct writ_request *request, struct writ_view issuer, struct writ_claim_status *ret)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_config *config = writ_request_config(request);
+    const struct writ_gateway *gateway = request->worker->gateway;
+    int64_t lasts_s = config->credential.lifetime_us / US_PER_S + 1;
+    char policy[WRIT_DIGEST_TEXT];
+    const struct writ_kill_call seen = {
+        .agent_id = request->agent.id,
+        .tenant = request->agent.tenant,
+        .upstream = call->upstream_name,
+        .tool = call->tool,
+        .policy = {policy, WRIT_DIGEST_TEXT - 1},
+        .decision_id = call->authorization.decision_id.view,
+    };
+    struct writ_buf uri = writ_buf_in(request->x->arena, issuer.len + sizeof WRIT_KILLS_WELL_KNOWN);
+
+    writ_digest_text(&config->policy_digest, policy);
+    writ_kills_put_uri(&uri, issuer);
+    WRIT_TRY(writ_buf_check(&uri, NULL));
+    if (!writ_kills_admit(gateway->kills, &seen,
+            writ_clock_wall_us(gateway->clock) / US_PER_S + lasts_s, &ret->place)) {
+        return (writ_result){WRIT_E_MISMATCH};
+    }
+    ret->uri = writ_buf_view(&uri);
+    return WRIT_DONE;
+}
+
+writ_result
+writ_forward_credential(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_config *config = writ_request_config(request);
+    struct writ_credential_request wanted = {
+        .decision = &call->authorization,
+        .issuer = config->issuer.len > 0 ? config->issuer : request->worker->gateway->issuer,
+        .audience = call->framework != NULL ? call->framework->resource
+                                            : writ_upstream_config(call->upstream)->resource,
+        .tenant = request->agent.tenant,
+        .typ = config->credential.typ,
+        .subject = request->agent.subject,
+    };
+    struct writ_buf token = writ_buf_in(request->x->arena, WRIT_JWS_BYTES_MAX);
+
+    WRIT_TRY(find_place(request, wanted.issuer, &wanted.status));
+    WRIT_TRY(writ_credential_issue(request->generation->signer, &wanted, &token, NULL));
+    call->credential = writ_buf_view(&token);
+    return WRIT_DONE;
+}
+
+enum writ_step
+writ_forward_sign(struct writ_request *request)
+{
+    writ_result issued;
+
+    if (writ_meet_is_late(request, request->call->upstream)) { /* it does not know the session */
+        return writ_conclude_unsent(request, writ_meet_fault(request));
+    }
+    issued = writ_forward_credential(request);
+    if (!writ_is_ok(issued)) {
+        return writ_conclude_unsent(request,
+            issued.code == WRIT_E_MISMATCH ? WRIT_REASON_KILLED : WRIT_REASON_CREDENTIAL_FAILED);
+    }
+    return writ_request_together(
+        request, request->call->framework != NULL ? WRIT_STEP_HAND : WRIT_STEP_FORWARD);
+}
+
+/* ---- FORWARD: the message ---- */
+
+/* Numbers go on in their canonical form, so that no parser reads another one than was judged: of
+ * the arguments, and of input, whose digest is recorded. Others go on as they were written: they
+ * were not judged, and not all of them have that form. */
+
+/* None of the client's names of ours goes on; only our credential is put there (ours.h). */
+static void
+put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view credential)
+{
+    writ_write_object_begin(w);
+    WRIT_JSON_EACH(name, meta)
+    {
+        struct writ_view key = writ_json_string(name);
+        if (!writ_ours_is(key)) {
+            writ_write_name(w, key);
+            writ_write_verbatim(w, writ_json_value(name));
+        }
+    }
+    if (credential.len > 0) {
+        writ_write_name(w, CREDENTIAL_META);
+        writ_write_string(w, credential);
+    }
+    writ_write_object_end(w);
+}
+
+/* What the caller brought back to the gateway is nothing to the tool server. */
+static bool
+is_between_us(const struct writ_call *call, struct writ_view key)
+{
+    return call->returned.state.ptr != NULL &&
+           (writ_view_is(key, "requestState") || writ_view_is(key, "inputResponses"));
+}
+
+static void
+put_params(struct writ_write *w, const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    bool in_meta = writ_upstream_config(call->upstream)->credential_meta;
+    struct writ_view credential = in_meta ? call->credential : (struct writ_view){NULL, 0};
+
+    writ_write_object_begin(w);
+    if (in_meta && request->message.meta == NULL) {
+        writ_write_name(w, WRIT_LIT("_meta"));
+        put_meta(w, NULL, credential);
+    }
+    WRIT_JSON_EACH(name, request->message.params)
+    {
+        struct writ_view key = writ_json_string(name);
+
+        if (is_between_us(call, key)) {
+            continue;
+        }
+        writ_write_name(w, key);
+        if (writ_view_is(key, "_meta")) {
+            put_meta(w, request->message.meta, credential);
+        } else if (writ_view_is(key, "name")) {
+            writ_write_string(w, call->tool);
+        } else if (writ_view_is(key, "task")) {
+            writ_write_verbatim(w, writ_json_value(name));
+        } else {
+            writ_write_ordered(w, writ_json_value(name));
+        }
+    }
+    writ_write_object_end(w);
+}
+
+static writ_result
+write_message(const struct writ_request *request, struct writ_view *ret)
+{
+    bool in_meta = writ_upstream_config(request->call->upstream)->credential_meta;
+    size_t likely = request->x->body.len + (in_meta ? request->call->credential.len : 0);
+    /* "1e20" has 21 digits in canonical form: nothing grows more */
+    struct writ_buf body = writ_buf_in(request->x->arena, 6 * likely + 65536);
+    struct writ_write w = writ_write_to(&body);
+
+    (void)writ_buf_reserve(&body, likely + 64); /* a failure stays in the buffer */
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_value(&w, request->message.id);
+    writ_write_name(&w, WRIT_LIT("jsonrpc"));
+    writ_write_string(&w, WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("method"));
+    writ_write_string(&w, request->message.method);
+    writ_write_name(&w, WRIT_LIT("params"));
+    put_params(&w, request);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    *ret = writ_buf_view(&body);
+    return WRIT_DONE;
+}
+
+/* ---- FORWARD: the answer as it comes ---- */
+
+static void
+on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_request *request = upcall->ctx;
+
+    (void)answer;
+    if (!request->streaming) { /* else it was held */
+        writ_client_stream_begin(request);
+    }
+}
+
+static struct writ_view
+copy_or_absent(struct writ_view text, struct writ_arena *arena)
+{
+    return text.ptr != NULL ? writ_view_copy(text, arena) : text;
+}
+
+/* The server has answered and does not end its stream: nothing that matters can come any more. */
+static void
+stop_listening(struct writ_timer *timer)
+{
+    struct writ_request *request = timer->ctx;
+
+    writ_upcall_cancel(&request->upcall, false);
+}
+
+/* The response is kept back until its outcome is durable; what comes after it is not passed on. */
+static void
+on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
+{
+    struct writ_request *request = upcall->ctx;
+    struct writ_call *call = request->call;
+    writ_auto_buf data = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
+
+    if (call->answered) {
+        return;
+    }
+    writ_resume_note(request, event);
+    if (!writ_client_event_pass(request, event, &data)) {
+        return;
+    }
+    call->answered = true;
+    writ_loop_timer_cancel(&request->timer);
+    request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
+    writ_loop_timer_set(
+        request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
+    call->last = *event;
+    call->last.data = writ_view_copy(writ_buf_view(&data), request->x->arena);
+    call->last.id =
+        copy_or_absent(writ_client_stream_event_id(request, event->id, &id), request->x->arena);
+    call->last.event = copy_or_absent(event->event, request->x->arena);
+}
+
+static void on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer);
+
+static const struct writ_upcall_events call_events = {
+    .stream = on_stream, .event = on_event, .end = on_end};
+
+static void
+on_rest(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    (void)upcall;
+    (void)answer;
+}
+
+/* The rest of a stream that is there already: its head is the client's stream's. */
+static const struct writ_upcall_events rest_events = {
+    .stream = on_rest, .event = on_event, .end = on_end};
+
+static void
+conclude(struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    writ_conclude_answered(request, answer);
+    writ_request_go(request, WRIT_STEP_CHECK);
+}
+
+/* Of the rest, which is a stream, and not of the call: that is not what its client asked. */
+static bool
+is_refused_rest(const struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    return request->call->resume.asking && !request->call->answered &&
+           answer->end == WRIT_UPCALL_ANSWERED && !answer->is_stream;
+}
+
+static void
+on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_request *request = upcall->ctx;
+    struct writ_upcall_answer end = *answer;
+
+    request->upcall_open = false;
+    writ_loop_timer_cancel(&request->timer);
+    (void)writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
+    if (request->call->resume.asking) {
+        end.sent = WRIT_SENT; /* the call was, whatever became of asking for its answer */
+    }
+    if (request->call->resume.carried) {
+        end.end = WRIT_UPCALL_ANSWERED;
+        end.status = 200;
+    }
+    if (writ_resume_goes_on(request, &end, &rest_events, conclude)) {
+        return;
+    }
+    if (is_refused_rest(request, &end)) {
+        end.end = WRIT_UPCALL_BROKEN;
+        end.detail = "stream_lost";
+    }
+    conclude(request, &end);
+}
+
+/* ---- FORWARD ---- */
+
+enum writ_step
+writ_forward_send(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_upstream_config *to = writ_upstream_config(call->upstream);
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
+    struct writ_upcall_request *wanted = &request->upcall.request;
+    const struct writ_tool_rule *rule = call->verdict.rule;
+
+    if (!writ_is_ok(
+            writ_upcall_request_make(request, call->upstream, call->tool, headers, wanted)) ||
+        !writ_is_ok(write_message(request, &wanted->body))) {
+        return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
+    }
+    if (to->credential_header.len > 0) {
+        headers[wanted->headers_n++] =
+            (struct writ_header){to->credential_header, call->credential};
+    }
+    if (rule->timeout_us > 0) {
+        wanted->timeout_us = rule->timeout_us;
+    }
+    wanted->total_us = call->total_us = wanted->timeout_us;
+    wanted->once = true;
+    if (request->worker->expired) { /* nobody would hear what came of it */
+        return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
+    }
+    if (request->x->gone && request->message.era == WRIT_MCP_ERA_MODERN) {
+        return writ_conclude_unsent(request, WRIT_REASON_CLIENT_GONE);
+    }
+    /* the only place from which a governed call goes out, and it takes the permit away */
+    WRIT_INVARIANT(writ_binding_spend(&call->permit, NULL));
+    request->sent_us = writ_loop_now_us(request->x->loop);
+    request->upcall.events = &call_events;
+    request->upcall.ctx = request;
+    request->upstream = call->upstream;
+    request->upcall_open = true;
+    writ_client_stream_watch(request);
+    writ_upcall_start(call->upstream, request->worker, &request->upcall);
+    return WRIT_STEP_WAIT;
+}

@@ -1,0 +1,11 @@
+/* forward.h - the credential of a call, for others than SIGN. */
+#ifndef WRIT_GATEWAY_FORWARD_H
+#define WRIT_GATEWAY_FORWARD_H
+
+#include "gateway/request/request.h"
+
+/** Issues the credential of `call->authorization`, into `call->credential`. As
+ * writ_credential_issue; also WRIT_E_MISMATCH: a stop names the call (kills.h). */
+WRIT_RESULT writ_forward_credential(struct writ_request *request);
+
+#endif

@@ -1,0 +1,243 @@
+#include "gateway/call/inspect.h"
+
+#include "gateway/mcp/abilities.h"
+#include "gateway/mcp/ours.h"
+#include "gateway/mcp/rewrite.h"
+#include "gateway/mcp/server_id.h"
+#include "gateway/call/task_word.h"
+
+#include "evidence/write.h"
+#include "gateway/call/undeclared.h"
+
+#define PROGRESS_MAX (1u << 20) /* bytes of a notice of progress */
+#define TASK_NOTICES "notifications/tasks"
+
+/* Of a string or an integer: what a client may answer (reply.c). */
+static bool
+is_request_id(const struct writ_json *id)
+{
+    int64_t number;
+
+    return writ_json_type(id) == WRIT_JSON_STRING ||
+           (writ_json_type(id) == WRIT_JSON_NUMBER &&
+               writ_is_ok(writ_json_integer(id, INT64_MIN, INT64_MAX, &number)));
+}
+
+/* Those of the client's own revision, where it has them: in the stateless one on a subscription. */
+static enum writ_inspected
+kind_of_notice(const struct writ_request *request, const struct writ_json *message)
+{
+    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
+    const struct writ_json *method = writ_json_get(message, WRIT_LIT("method"));
+
+    if (writ_json_get(message, WRIT_LIT("id")) == NULL &&
+        (modern ? request->method == WRIT_MCP_LISTEN && writ_json_is(method, WRIT_LIT(TASK_NOTICES))
+                : writ_json_is(method, WRIT_LIT(TASK_NOTICES "/status")))) {
+        return WRIT_INSPECTED_TASK;
+    }
+    writ_task_word_drop(request);
+    return WRIT_INSPECTED_FOREIGN;
+}
+
+static enum writ_inspected
+kind_of(const struct writ_request *request, const struct writ_json *message)
+{
+    const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
+    bool asks = writ_json_get(message, WRIT_LIT("method")) != NULL;
+    bool answers = writ_json_get(message, WRIT_LIT("result")) != NULL ||
+                   writ_json_get(message, WRIT_LIT("error")) != NULL;
+
+    if (asks == answers || !writ_mcp_is_unambiguous(message)) {
+        return WRIT_INSPECTED_FOREIGN;
+    }
+    if (asks && writ_view_has_prefix(writ_json_string(writ_json_get(message, WRIT_LIT("method"))),
+                    WRIT_LIT(TASK_NOTICES))) {
+        return kind_of_notice(request, message);
+    }
+    if (asks && request->message.era == WRIT_MCP_ERA_MODERN) {
+        return id != NULL ? WRIT_INSPECTED_FOREIGN
+                          : WRIT_INSPECTED_OTHER; /* a server sends no requests */
+    }
+    if (asks) {
+        return id != NULL && !is_request_id(id) ? WRIT_INSPECTED_FOREIGN : WRIT_INSPECTED_OTHER;
+    }
+    if (request->message.id != NULL) {
+        return writ_json_equal(id, request->message.id) ? WRIT_INSPECTED_RESPONSE
+                                                        : WRIT_INSPECTED_FOREIGN;
+    }
+    return writ_exchange_header(request->x, WRIT_LIT("Last-Event-ID")).ptr != NULL
+               ? WRIT_INSPECTED_ANSWER
+               : WRIT_INSPECTED_FOREIGN;
+}
+
+/* What is added to the numbers of a notice of progress. On a GET it belongs to an earlier call,
+ * whose stream was lost. */
+static double
+moved_by(const struct writ_request *request, const struct writ_upstream *from,
+    const struct writ_json *message)
+{
+    const struct writ_json *token = writ_json_pointer(message, WRIT_LIT("/params/progressToken"));
+    struct writ_digest key;
+
+    if (!writ_json_is(
+            writ_json_get(message, WRIT_LIT("method")), WRIT_LIT("notifications/progress"))) {
+        return 0;
+    }
+    if (request->progress > 0 &&
+        writ_json_equal(token, writ_json_get(request->message.meta, WRIT_LIT("progressToken")))) {
+        return request->progress;
+    }
+    if (request->x->method != WRIT_METHOD_GET || token == NULL ||
+        !writ_is_ok(writ_answers_progress_key(
+            request->session, writ_upstream_config(from)->name, token, &key))) {
+        return 0;
+    }
+    return writ_answers_find(request->worker->gateway->answers, &key).moved;
+}
+
+/* The tool's own progress goes on where that of the time before it ended. */
+static writ_result
+put_progress(double moved, const struct writ_json *message, struct writ_buf *ret)
+{
+    static const struct writ_view path[] = {WRIT_LIT("params")};
+    const struct writ_json *params = writ_json_get(message, WRIT_LIT("params"));
+    writ_auto_buf text = writ_buf_make(PROGRESS_MAX);
+    struct writ_write w = writ_write_to(&text);
+
+    writ_write_object_begin(&w);
+    WRIT_JSON_EACH(name, params)
+    {
+        const struct writ_json *value = writ_json_value(name);
+        struct writ_view key = writ_json_string(name);
+        bool counts = writ_view_is(key, "progress") || writ_view_is(key, "total");
+
+        writ_write_name(&w, key);
+        if (counts && writ_json_type(value) == WRIT_JSON_NUMBER) {
+            writ_write_double(&w, moved + value->number);
+        } else {
+            writ_write_verbatim(&w, value);
+        }
+    }
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    return writ_rewrite_at(message, path, 1, writ_buf_view(&text), ret);
+}
+
+/* The data of an event that goes on. */
+static writ_result
+put_data(const struct writ_request *request, const struct writ_upstream *from,
+    const struct writ_json *message, struct writ_buf *ret)
+{
+    const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
+    writ_auto_buf outward = writ_buf_make(WRIT_SERVER_ID_JSON_MAX);
+    double moved = moved_by(request, from, message);
+    struct writ_write w;
+
+    if (id != NULL && writ_json_get(message, WRIT_LIT("method")) != NULL) {
+        WRIT_TRY(writ_server_id_put(writ_upstream_config(from)->name, id, &outward));
+        return writ_rewrite_id(message, writ_buf_view(&outward), ret);
+    }
+    if (moved > 0) {
+        return put_progress(moved, message, ret);
+    }
+    w = writ_write_to(ret);
+    writ_write_verbatim(&w, message);
+    return writ_write_end(&w, NULL);
+}
+
+/* The server says that its tools are others now. */
+static void
+notice_change(struct writ_upstream *from, const struct writ_json *message)
+{
+    if (writ_json_is(writ_json_get(message, WRIT_LIT("method")),
+            WRIT_LIT("notifications/tools/list_changed"))) {
+        writ_shelf_doubt(writ_upstream_shelf(from));
+    }
+}
+
+/* One strict parse. What it gives lies in the loop's scratch memory, which the caller empties. */
+static enum writ_inspected
+read_message(const struct writ_request *request, struct writ_upstream *from, struct writ_view text,
+    const struct writ_json **ret)
+{
+    if (!writ_is_ok(writ_mcp_parse(text, request->worker->scratch, ret)) ||
+        writ_json_type(*ret) != WRIT_JSON_OBJECT) {
+        return WRIT_INSPECTED_FOREIGN;
+    }
+    notice_change(from, *ret);
+    return kind_of(request, *ret);
+}
+
+/* A client that did not say at initialize that it takes such a request does not get it, nor does
+ * one without a session, which could not answer: the server is answered in its stead. */
+static bool
+is_undeclared(
+    const struct writ_request *request, struct writ_upstream *from, const struct writ_json *message)
+{
+    unsigned abilities = request->session != NULL ? request->session->abilities : 0;
+    int code;
+
+    if (writ_json_get(message, WRIT_LIT("id")) == NULL ||
+        writ_json_get(message, WRIT_LIT("method")) == NULL) {
+        return false;
+    }
+    code = writ_abilities_refuse(abilities, message);
+    if (code != 0 && request->session != NULL) {
+        writ_undeclared_refuse(request, from, message, code);
+    }
+    return code != 0;
+}
+
+enum writ_inspected
+writ_inspect_event(const struct writ_request *request, struct writ_upstream *from,
+    const struct writ_sse_event *event, struct writ_buf *ret)
+{
+    const struct writ_json *message = NULL;
+    struct writ_json_limits limits = writ_mcp_limits(event->data);
+    struct writ_view text = event->data;
+    enum writ_inspected kind;
+
+    if (event->kind != WRIT_SSE_EVENT || event->data.len == 0) {
+        return WRIT_INSPECTED_OTHER; /* an empty one tells the client where to go on from */
+    }
+    kind = read_message(request, from, event->data, &message);
+    if (kind == WRIT_INSPECTED_OTHER && is_undeclared(request, from, message)) {
+        kind = WRIT_INSPECTED_FOREIGN;
+    }
+    if (kind != WRIT_INSPECTED_FOREIGN &&
+        (!writ_is_ok(writ_ours_clear(&limits, request->worker->scratch, &text, &message)) ||
+            !writ_is_ok(put_data(request, from, message, ret)))) {
+        kind = WRIT_INSPECTED_FOREIGN;
+    }
+    writ_arena_reset(request->worker->scratch);
+    return kind;
+}
+
+bool
+writ_inspect_is_another(const struct writ_request *request, struct writ_upstream *from,
+    const struct writ_upcall_answer *answer)
+{
+    const struct writ_json *message = NULL;
+    enum writ_inspected kind;
+
+    if (answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 300 ||
+        request->message.kind != WRIT_MCP_REQUEST) {
+        return false;
+    }
+    kind = read_message(request, from, answer->body, &message);
+    writ_arena_reset(request->worker->scratch);
+    return kind != WRIT_INSPECTED_RESPONSE;
+}
+
+bool
+writ_inspect_clear(struct writ_request *request, struct writ_view *body)
+{
+    struct writ_json_limits limits = writ_mcp_limits(*body);
+    const struct writ_json *message;
+
+    if (!writ_ours_may_be_in(*body)) {
+        return true;
+    }
+    return writ_is_ok(writ_json_read(*body, &limits, request->x->arena, &message, NULL)) &&
+           writ_is_ok(writ_ours_clear(&limits, request->x->arena, body, &message));
+}

@@ -1,0 +1,718 @@
+/* judge.c - from a tools/call to a decision that is on disk: JUDGE, DRAFT, CLAIM, BIND.
+ *
+ * The draft that is handed to the ledger says what policy says. The ledger has the last word
+ * (duplicates, budgets, sealed boundaries, the clock) and records what it said; only what it
+ * granted goes on to BIND, and only BIND makes a permit. */
+#include "gateway/call/conclude.h"
+#include "gateway/call/judge.h"
+#include "gateway/review/review_ask.h"
+#include "gateway/review/review_hold.h"
+#include "gateway/review/review_return.h"
+#include "gateway/request/refusal.h"
+#include "gateway/request/request.h"
+#include "gateway/call/round.h"
+#include "gateway/request/stated.h"
+#include "gateway/mcp/wire.h"
+
+#include "base/id.h"
+#include "base/text.h"
+#include "evidence/jcs.h"
+#include "policy/exact.h"
+
+#define US_PER_S    INT64_C(1000000)
+#define ID_TEXT_MAX 2048
+
+static const struct writ_json no_arguments = {.type = WRIT_JSON_OBJECT, .span = 1};
+
+/* What an allow is good for: any of these changing makes it stale. */
+static const struct writ_view revalidate_if[] = {
+    {"argument_change", sizeof "argument_change" - 1},
+    {"target_state_change", sizeof "target_state_change" - 1},
+    {"policy_version_change", sizeof "policy_version_change" - 1},
+};
+
+static enum writ_step
+invalid_params(struct writ_request *request, enum writ_reason reason, const char *text)
+{
+    return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS, reason, text);
+}
+
+static enum writ_step
+no_draft(struct writ_request *request, enum writ_code code)
+{
+    if (code == WRIT_E_NOMEM) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    if (code == WRIT_E_CRYPTO) {
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
+        "the arguments have no canonical form, or are too large");
+}
+
+/* ---- JUDGE: what is called ---- */
+
+/* "fs__write_file" on an endpoint for all, the tool's own name on an endpoint for one. */
+static void
+resolve_tool(struct writ_request *request, struct writ_call *call)
+{
+    struct writ_worker *worker = request->worker;
+    struct writ_view separator = writ_request_config(request)->separator, name, own;
+
+    call->wire_tool = call->tool = request->message.name;
+    call->upstream = request->endpoint->only;
+    if (call->upstream == NULL && writ_wire_split(separator, call->wire_tool, &name, &own)) {
+        call->upstream = writ_upstream_find(worker->gateway, name);
+        call->tool = own;
+    }
+    if (call->upstream == NULL) {
+        return;
+    }
+    call->upstream_name = writ_upstream_config(call->upstream)->name;
+    if (request->endpoint->only == NULL) {
+        own = writ_wire_tool(separator, call->upstream_name, call->tool,
+            writ_shelf_look(writ_upstream_shelf(call->upstream),
+                &worker->shelves[writ_upstream_index(call->upstream)]));
+        own = writ_view_copy(own, request->x->arena); /* the catalog may go */
+        call->tool = own.ptr != NULL ? own : call->tool;
+    }
+}
+
+/* ---- JUDGE: in which run, under which key ---- */
+
+static writ_result
+window_name(const struct writ_request *request, int64_t start_us, struct writ_view *ret)
+{
+    char start[WRIT_TIME_TEXT];
+    struct writ_buf text = writ_buf_in(request->x->arena, WRIT_LEDGER_NAME_MAX);
+
+    writ_time_format(start_us, start);
+    writ_buf_str(&text, "agent:");
+    writ_buf_put(&text, request->agent.id);
+    writ_buf_str(&text, ":");
+    writ_buf_str(&text, start);
+    WRIT_TRY(writ_buf_check(&text, NULL));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
+/* The run that the caller names, else the session, else a window of the agent's time; a duplicate
+ * is looked for in the windows beside it as well, so that its edges are no loophole. */
+writ_result
+writ_judge_run(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    struct writ_view stated = call->stated_boundary;
+    int64_t window_us = writ_request_config(request)->sessions.window_us;
+    int64_t now_us = writ_clock_wall_us(request->worker->gateway->clock);
+    int64_t start_us = now_us - now_us % window_us;
+
+    call->next_boundary_id = call->previous_boundary_id = (struct writ_view){NULL, 0};
+    if (call->round.follows) { /* all rounds stand in one run */
+        call->boundary_id = call->round.previous.boundary_id.view;
+        return WRIT_DONE;
+    }
+    if (stated.ptr != NULL) {
+        call->boundary_id = stated;
+        return WRIT_DONE;
+    }
+    if (request->session != NULL) {
+        call->boundary_id = request->session->boundary_id;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(window_name(request, start_us, &call->boundary_id));
+    WRIT_TRY(window_name(request, start_us + window_us, &call->next_boundary_id));
+    return window_name(request, start_us - window_us, &call->previous_boundary_id);
+}
+
+/* ---- JUDGE ---- */
+
+static bool
+is_stopped_under(const struct writ_request *request, const struct writ_call *call,
+    struct writ_view policy, struct writ_view decision_id)
+{
+    const struct writ_kill_call seen = {
+        .agent_id = request->agent.id,
+        .tenant = request->agent.tenant,
+        .upstream = call->upstream_name,
+        .tool = call->tool,
+        .policy = policy,
+        .decision_id = decision_id,
+    };
+
+    return writ_kills_stops(request->worker->gateway->kills, &seen);
+}
+
+/* An administrator's stop is above every rule, and above shadow mode. */
+bool
+writ_judge_is_stopped(const struct writ_request *request, const struct writ_call *call,
+    const struct writ_decision *decided)
+{
+    static const struct writ_view none = {"", 0};
+    char policy[WRIT_DIGEST_TEXT];
+
+    writ_digest_text(&writ_request_config(request)->policy_digest, policy);
+    return is_stopped_under(request, call, writ_view(policy, WRIT_DIGEST_TEXT - 1), none) ||
+           (decided != NULL && is_stopped_under(request, call, decided->policy_digest.view,
+                                   decided->decision_id.view));
+}
+
+void
+writ_judge_decide(struct writ_request *request, struct writ_call *call)
+{
+    const struct writ_policy_call policy_call = {
+        .agent = &request->agent,
+        .upstream = call->upstream_name,
+        .tool = call->tool,
+        .arguments = call->arguments,
+    };
+    struct writ_view inexact;
+
+    if (call->upstream == NULL && call->framework == NULL) {
+        call->verdict = (struct writ_verdict){.reason = WRIT_REASON_TOOL_NOT_LISTED};
+        return;
+    }
+    if (writ_judge_is_stopped(request, call, NULL)) {
+        call->verdict = (struct writ_verdict){.reason = WRIT_REASON_KILLED};
+        return;
+    }
+    writ_policy_decide(
+        writ_request_config(request), &policy_call, request->x->arena, &call->verdict);
+    if (call->verdict.answer == WRIT_POLICY_ALLOW && call->returned.state.ptr == NULL &&
+        !writ_round_is_exact(request, &inexact)) {
+        writ_policy_refuse_number(inexact, &call->verdict);
+    }
+    /* shadow mode lets go what can be named at all: without a scope nothing can be bound */
+    if (call->verdict.answer == WRIT_POLICY_DENY && call->verdict.shadow &&
+        call->verdict.scope.ptr != NULL) {
+        call->shadowed = call->verdict.reason;
+        writ_metrics_count(request->x->metrics, WRIT_COUNTER_SHADOWED, 1);
+    }
+    if (call->verdict.approval != NULL && call->verdict.shadow) { /* nobody is asked */
+        call->shadowed = WRIT_REASON_APPROVAL_REQUIRED;
+        call->verdict.approval = NULL;
+        writ_metrics_count(request->x->metrics, WRIT_COUNTER_SHADOWED, 1);
+    }
+}
+
+enum writ_step
+writ_judge_call(struct writ_request *request)
+{
+    struct writ_call *call = writ_arena_get(request->x->arena, sizeof *call);
+    struct writ_view boundary = {NULL, 0};
+    const struct writ_json *arguments;
+    writ_result r;
+
+    if (call == NULL) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    *call = (struct writ_call){
+        .observed_to = WRIT_STEP_DRAFT, .observed = {.digest = {WRIT_NULL, {NULL, 0}}}};
+    if (request->message.name.len == 0) { /* as servers say it: 200 */
+        return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS,
+            WRIT_REASON_MALFORMED_REQUEST, "params must name a tool");
+    }
+    if (request->message.name.len > WRIT_STATED_MAX_BYTES ||
+        !writ_mcp_params_are_known(request->message.params)) {
+        return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
+            "params of a tools/call have no other members than name, arguments, _meta, task, "
+            "inputResponses and requestState, and a name of at most 512 bytes");
+    }
+    if (!writ_stated_key(
+            request->x, request->message.meta, WRIT_LIT("io.writ/idempotencyKey"), &call->key)) {
+        return invalid_params(request, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);
+    }
+    if (!writ_stated_name(request->message.meta, WRIT_LIT("io.writ/boundaryId"), &boundary) ||
+        writ_stated_is_reserved(boundary) ||
+        !writ_stated_name(
+            request->message.meta, WRIT_LIT("io.writ/targetStateDigest"), &call->stated_state) ||
+        !writ_stated_name(
+            request->message.meta, WRIT_LIT("io.writ/continuationId"), &call->continuation)) {
+        return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
+            "io.writ/boundaryId, io.writ/targetStateDigest and io.writ/continuationId are strings "
+            "of 1 to 512 bytes that can all be seen, and no boundary begins with writ:, session: "
+            "or agent:");
+    }
+    call->stated_boundary = boundary;
+    request->call = call;
+    resolve_tool(request, call);
+    arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
+    call->arguments = arguments != NULL ? arguments : &no_arguments;
+    call->returned = writ_review_return_read(request);
+    writ_judge_decide(request, call);
+    if (call->returned.state.ptr == NULL) {
+        r = writ_round_read(request, &call->round);
+        if (!writ_is_ok(r)) {
+            return no_draft(request, r.code);
+        }
+    }
+    return writ_request_may_pass(request) && call->round.answers ? WRIT_STEP_ROUND : WRIT_STEP_LATE;
+}
+
+/* ---- DRAFT: the record ---- */
+
+static writ_result
+digest_member(
+    const struct writ_digest *digest, struct writ_arena *arena, struct writ_member_text *ret)
+{
+    char *text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
+
+    if (text == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    writ_digest_text(digest, text);
+    *ret = writ_member_text(writ_view(text, WRIT_DIGEST_TEXT - 1));
+    return WRIT_DONE;
+}
+
+/* A digest that the caller expects stands for a probe where there is none; where there is one,
+ * they must agree (contract 6.7). */
+static void
+compare_stated_state(struct writ_call *call)
+{
+    struct writ_digest digest;
+
+    if (call->stated_state.ptr == NULL || call->observed.fault != WRIT_REASON_NONE) {
+        return;
+    }
+    if (!writ_is_ok(writ_digest_read(call->stated_state, &digest, NULL))) {
+        call->observed.fault = WRIT_REASON_TARGET_STATE_DRIFT;
+    } else if (call->verdict.rule == NULL || call->verdict.rule->state == NULL) {
+        call->observed.digest = writ_member_text(call->stated_state);
+    } else if (!writ_view_equal(call->observed.digest.view, call->stated_state)) {
+        call->observed.fault = WRIT_REASON_TARGET_STATE_DRIFT;
+    }
+}
+
+/* The id as JSON. A caller chose it, and the record is shown: characters that hide are escaped. */
+static writ_result
+put_request_id(struct writ_buf *ret, const struct writ_json *id)
+{
+    if (writ_json_type(id) != WRIT_JSON_STRING) {
+        return writ_jcs_put(ret, id, NULL);
+    }
+    writ_text_json_safe(ret, writ_json_string(id), ID_TEXT_MAX);
+    return writ_buf_check(ret, NULL);
+}
+
+static writ_result
+describe(struct writ_request *request, struct writ_call *call, struct writ_decision *d)
+{
+    struct writ_arena *arena = request->x->arena;
+    const struct writ_config *config = writ_request_config(request);
+    const struct writ_agent *agent = &request->agent;
+    char *id = writ_arena_get(arena, WRIT_ID_TEXT);
+    struct writ_buf request_id = writ_buf_in(arena, ID_TEXT_MAX);
+
+    if (id == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(writ_id_new(request->worker->gateway->clock, id, NULL));
+    if (request->message.id != NULL) { /* a caller of the hook API need not name the request */
+        WRIT_TRY(put_request_id(&request_id, request->message.id));
+    }
+    d->decision_id = writ_member_text(writ_view(id, WRIT_ID_TEXT - 1));
+    d->request_id = writ_member_text_or_absent(writ_buf_view(&request_id));
+    d->agent_id = writ_member_text(agent->id);
+    d->agent_role = writ_member_text_or_absent(agent->role);
+    d->credential_scope = writ_member_text_or_absent(agent->credential_scope);
+    d->credential_tier = writ_member_text_or_absent(agent->credential_tier);
+    d->tool = writ_member_text(call->tool);
+    d->target = writ_member_text_or_absent(call->verdict.target);
+    d->normalized_scope = writ_member_text_or_absent(call->verdict.scope);
+    d->boundary_id = writ_member_text(call->boundary_id);
+    d->target_state_digest = call->observed.digest;
+    d->continuation_id = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+    d->supersedes = call->round.follows ? call->round.previous.decision_id
+                                        : (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+    d->policy_refs = writ_member_list(call->verdict.policy_refs.items, call->verdict.policy_refs.n);
+    d->retrieved_policy_refs = writ_member_list(NULL, 0);
+    d->revalidate_if =
+        writ_member_list(revalidate_if, sizeof revalidate_if / sizeof *revalidate_if);
+    return digest_member(&config->policy_digest, arena, &d->policy_digest);
+}
+
+writ_result
+writ_judge_hash(const struct writ_request *request, struct writ_member_text *ret)
+{
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_json(request->call->arguments,
+        (size_t)writ_request_config(request)->limits.body_bytes, &digest, NULL));
+    return digest_member(&digest, request->x->arena, ret);
+}
+
+static writ_result
+identify(struct writ_request *request, struct writ_call *call, struct writ_decision *d)
+{
+    struct writ_arena *arena = request->x->arena;
+
+    if (call->verdict.answer == WRIT_POLICY_DENY && !writ_exact_holds(call->arguments, NULL)) {
+        return WRIT_DONE; /* for whatever reason: there is no one value to make digests of */
+    }
+    WRIT_TRY(writ_judge_hash(request, &d->params_hash));
+    WRIT_TRY(writ_decision_state_free(
+        d, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
+    if (call->round.follows) {
+        d->idempotency_key = call->round.previous.idempotency_key;
+    } else if (call->key.ptr != NULL) {
+        d->idempotency_key = writ_member_text(call->key);
+    } else {
+        WRIT_TRY(writ_decision_auto_key(
+            call->boundary_id, &call->state_free, arena, &d->idempotency_key, NULL));
+    }
+    return writ_decision_derive(d, request->worker->gateway->profile, arena, NULL);
+}
+
+static struct writ_member_list
+budget_names(const struct writ_request *request, const struct writ_call *call)
+{
+    size_t n = call->verdict.reservations_n;
+    struct writ_view *names = n > 0 ? writ_arena_get(request->x->arena, n * sizeof *names) : NULL;
+
+    if (names == NULL) {
+        return (struct writ_member_list){WRIT_ABSENT, NULL, 0};
+    }
+    for (size_t i = 0; i < n; i++) {
+        names[i] = call->verdict.reservations[i].name;
+    }
+    return writ_member_list(names, n);
+}
+
+/* The trace-id of a traceparent, "00-<32 hex digits>-<16>-<2>", in the head or in _meta; ptr NULL
+ * without a good one (W3C Trace Context 3.2.2). */
+static struct writ_view
+trace_id(const struct writ_request *request)
+{
+    static const struct writ_view zeros = WRIT_LIT("00000000000000000000000000000000");
+    struct writ_view text = writ_exchange_header(request->x, WRIT_LIT("traceparent"));
+    struct writ_view id;
+
+    if (text.ptr == NULL) {
+        text = writ_json_string(writ_json_get(request->message.meta, WRIT_LIT("traceparent")));
+    }
+    id = writ_view_sub(text, 3, zeros.len);
+    return text.len >= 55 && text.ptr[2] == '-' && text.ptr[35] == '-' && writ_hex_is(id) &&
+                   !writ_view_equal(id, zeros)
+               ? id
+               : writ_view(NULL, 0);
+}
+
+static enum writ_duplicates
+duplicates_of(const struct writ_call *call)
+{
+    const struct writ_tool_rule *rule = call->verdict.rule;
+
+    if (call->repeats) {
+        return WRIT_DUPLICATES_ALLOW;
+    }
+    return rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID;
+}
+
+/* For how long the ledger will claim the key if it grants the call: what the record says of it. */
+static struct writ_member_number
+claim_seconds(const struct writ_request *request, const struct writ_call *call, bool is_allowed)
+{
+    const struct writ_config *config = writ_request_config(request);
+    int64_t kept_us =
+        call->key.ptr != NULL ? config->ledger.claims_kept_us : 2 * config->sessions.window_us;
+
+    if (!is_allowed || call->round.follows || duplicates_of(call) == WRIT_DUPLICATES_ALLOW) {
+        return (struct writ_member_number){WRIT_ABSENT, 0};
+    }
+    return writ_member_number((kept_us + US_PER_S - 1) / US_PER_S);
+}
+
+static writ_result
+extend(struct writ_request *request, struct writ_call *call, enum writ_reason refused,
+    struct writ_decision *d)
+{
+    struct writ_extension *ours = &call->extension;
+
+    *ours = (struct writ_extension){
+        .tenant = writ_member_text_or_absent(request->agent.tenant),
+        .upstream = writ_member_text_or_absent(call->upstream_name),
+        .wire_tool = writ_member_text_or_absent(call->wire_tool),
+        .profile = writ_member_text(request->worker->gateway->profile->name),
+        .argument = writ_member_text_or_absent(call->verdict.argument),
+        .constraint = writ_member_text_or_absent(call->verdict.constraint),
+        .claim_seconds = claim_seconds(
+            request, call, refused == WRIT_REASON_NONE || call->shadowed != WRIT_REASON_NONE),
+        .key_stated = writ_member_flag(call->key.ptr != NULL),
+        .duplicates = writ_member_text(writ_duplicates_word(duplicates_of(call))),
+        .trace_id = writ_member_text_or_absent(trace_id(request)),
+        .budgets = budget_names(request, call),
+    };
+
+    if (refused != WRIT_REASON_NONE) {
+        ours->reason = writ_member_text(writ_reason_name(refused));
+    }
+    if (call->shadowed != WRIT_REASON_NONE) {
+        ours->shadow = writ_member_flag(true);
+    }
+    if (call->defined) {
+        WRIT_TRY(digest_member(&call->definition, request->x->arena, &ours->definition));
+    }
+    if (call->round.has_input) {
+        WRIT_TRY(digest_member(&call->round.input, request->x->arena, &ours->input_digest));
+    }
+    if (call->round.follows) {
+        ours->round = (struct writ_member_number){WRIT_PRESENT, call->round.number};
+    }
+    if (d->params_hash.is == WRIT_PRESENT) {
+        WRIT_TRY(digest_member(&call->state_free, request->x->arena, &ours->state_free));
+    }
+    return writ_extension_make(ours, request->x->arena, &d->extensions, NULL);
+}
+
+static void
+shadow_state(const struct writ_request *request, struct writ_call *call)
+{
+    if (call->observed.fault != WRIT_REASON_NONE && call->verdict.shadow &&
+        writ_request_may_pass(request)) {
+        call->shadowed = call->observed.fault;
+        call->observed.fault = WRIT_REASON_NONE;
+    }
+}
+
+/* Why the draft is a deny, or NONE when it is an allow. Shadow mode records the real verdict. */
+static enum writ_reason
+draft_reason(const struct writ_call *call)
+{
+    if (call->round.fault != WRIT_REASON_NONE) {
+        return call->round.fault;
+    }
+    if (call->returned.fault != WRIT_REASON_NONE) {
+        return call->returned.fault;
+    }
+    if (call->shadowed != WRIT_REASON_NONE) {
+        return call->shadowed;
+    }
+    if (call->observed.fault != WRIT_REASON_NONE) {
+        return call->observed.fault;
+    }
+    if (call->verdict.answer != WRIT_POLICY_ALLOW) {
+        return call->verdict.reason;
+    }
+    /* voters are asked about the arguments: an answer to nothing would go past them */
+    if (call->verdict.approval != NULL && call->round.has_input && !call->round.follows) {
+        return WRIT_REASON_INPUT_NOT_AWAITED;
+    }
+    /* a caller who names an approval where none is needed means another call */
+    if ((call->continuation.ptr != NULL || call->returned.state.ptr != NULL) &&
+        call->verdict.approval == NULL) {
+        return WRIT_REASON_CONTINUATION_MISMATCH;
+    }
+    return WRIT_REASON_NONE;
+}
+
+static writ_result
+fill_draft(struct writ_request *request, struct writ_call *call, enum writ_reason refused)
+{
+    WRIT_TRY(describe(request, call, &call->decision));
+    WRIT_TRY(identify(request, call, &call->decision));
+    return extend(request, call, refused, &call->decision);
+}
+
+enum writ_step
+writ_judge_draft(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    struct writ_decision *d = &call->decision;
+    enum writ_reason refused;
+    writ_result r;
+
+    /* after the probe: a window that was chosen before it may be over */
+    r = writ_judge_run(request);
+    if (!writ_is_ok(r)) {
+        return no_draft(request, r.code);
+    }
+    compare_stated_state(call);
+    shadow_state(request, call);
+    refused = draft_reason(call);
+    d->decision = writ_decision_route_text(
+        refused == WRIT_REASON_NONE ? WRIT_DECISION_ALLOW : WRIT_DECISION_DENY);
+    d->reason = writ_member_text(
+        writ_reason_sentence(refused != WRIT_REASON_NONE ? refused : call->verdict.reason));
+    r = fill_draft(request, call, refused);
+    call->end.refusal = refused;
+    if (writ_is_ok(r) && refused == WRIT_REASON_NONE && writ_review_ask_needed(call)) {
+        r = writ_review_ask_make(request, call);
+    }
+    if (!writ_is_ok(r)) {
+        return no_draft(request, r.code);
+    }
+    return WRIT_STEP_CLAIM;
+}
+
+/* ---- CLAIM ---- */
+
+/* The implicit key that the call has in another run. */
+static writ_result
+key_in(const struct writ_request *request, struct writ_view boundary_id, struct writ_digest *ret)
+{
+    const struct writ_call *call = request->call;
+    struct writ_member_text key;
+
+    WRIT_TRY(writ_decision_auto_key(boundary_id, &call->state_free, request->x->arena, &key, NULL));
+    return writ_ledger_claim(request->agent.tenant, request->agent.id, call->upstream_name,
+        call->tool, key.view, ret, NULL);
+}
+
+static writ_result
+make_claim(
+    const struct writ_request *request, const struct writ_call *call, struct writ_claim *claim)
+{
+    const struct writ_decision *d = &call->decision;
+
+    claim->call = call->state_free;
+    claim->caller_stated = call->key.ptr != NULL;
+    WRIT_TRY(writ_ledger_claim(request->agent.tenant, request->agent.id, call->upstream_name,
+        call->tool, d->idempotency_key.view, &claim->key, NULL));
+    if (claim->caller_stated || call->previous_boundary_id.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    claim->previous_since_us = writ_clock_wall_us(request->worker->gateway->clock) -
+                               writ_request_config(request)->sessions.window_us;
+    WRIT_TRY(key_in(request, call->next_boundary_id, &claim->next));
+    return key_in(request, call->previous_boundary_id, &claim->previous);
+}
+
+/* A session keeps its run open as long as its row lives. */
+static int64_t
+held_until(const struct writ_request *request)
+{
+    const struct writ_session *session = request->session;
+
+    return session != NULL && writ_view_equal(session->boundary_id, request->call->boundary_id)
+               ? atomic_load(&session->stored_us)
+               : 0;
+}
+
+enum writ_step
+writ_judge_claim(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_tool_rule *rule = call->verdict.rule;
+    struct writ_entry_decision decision = {
+        .draft = &call->decision,
+        .profile = request->worker->gateway->profile,
+        .tenant = request->agent.tenant,
+        .lifetime_us = writ_request_config(request)->credential.lifetime_us,
+        .held_until_us = held_until(request),
+        .shadow = rule != NULL && rule->shadow && writ_request_may_pass(request) &&
+                  call->round.fault == WRIT_REASON_NONE,
+        .follows = call->round.follows,
+        .before = call->round.before,
+        .ask = call->asks ? &call->ask : NULL,
+        .duplicates = duplicates_of(call),
+        .reservations = call->verdict.reservations,
+        .reservations_n = call->verdict.reservations_n,
+    };
+
+    if (!writ_is_ok(make_claim(request, call, &decision.claim))) {
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_DECISION, .decision = decision};
+    return writ_request_submit(request, WRIT_STEP_BIND);
+}
+
+/* ---- BIND ---- */
+
+/* The ledger granted the key in the transaction that is now durable: nobody else has it. */
+static enum writ_binding_claim
+granted_by_ledger(void *ctx, struct writ_view intent_ref, struct writ_view idempotency_key)
+{
+    const struct writ_request *request = ctx;
+
+    (void)intent_ref;
+    (void)idempotency_key;
+    return request->entry.decision.granted ? WRIT_BINDING_FREE : WRIT_BINDING_TAKEN;
+}
+
+static enum writ_step
+not_granted(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_entry *entry = &request->entry;
+
+    if (entry->code != WRIT_OK) {
+        call->end.refusal = WRIT_REASON_LEDGER_UNAVAILABLE;
+        call->decision.decision_id.view.len = 0; /* there is no such record */
+    } else if (entry->decision.refused != WRIT_REASON_NONE) {
+        call->end.refusal = entry->decision.refused;
+    }
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS,
+        writ_decision_is(&call->decision, WRIT_DECISION_REQUIRE_APPROVAL)
+            ? WRIT_DECISION_REQUIRE_APPROVAL
+            : WRIT_DECISION_DENY);
+    return writ_review_hold_wanted(request) ? WRIT_STEP_HOLD : WRIT_STEP_ANSWER;
+}
+
+/* The call that is about to be sent, from what it will be sent from. */
+static writ_result
+make_candidate(struct writ_request *request, const struct writ_decision *authorization,
+    struct writ_candidate *ret)
+{
+    struct writ_call *call = request->call;
+    struct writ_candidate candidate = {
+        .agent_id = writ_member_text(request->agent.id),
+        .tool = writ_member_text(call->tool),
+        .target = writ_member_text_or_absent(call->verdict.target),
+        .normalized_scope = writ_member_text_or_absent(call->verdict.scope),
+        .continuation_id = authorization->continuation_id,
+        .idempotency_key = authorization->idempotency_key,
+        .target_state_digest = call->observed.digest,
+    };
+
+    WRIT_TRY(writ_judge_hash(request, &candidate.params_hash));
+    WRIT_TRY(writ_binding_derive(
+        &candidate, authorization, request->worker->gateway->profile, request->x->arena, NULL));
+    *ret = candidate;
+    return WRIT_DONE;
+}
+
+/* Times of records are strictly increasing, so that of this one may be ahead of the clock. */
+int64_t
+writ_judge_now(const struct writ_request *request, const struct writ_decision *authorization)
+{
+    int64_t now_us = writ_clock_wall_us(request->worker->gateway->clock);
+    int64_t issued_us = now_us;
+
+    WRIT_IGNORE(writ_time_read(authorization->issued_at.view, &issued_us));
+    return issued_us > now_us ? issued_us : now_us;
+}
+
+enum writ_step
+writ_judge_bind(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    struct writ_decision *d = &call->authorization;
+    struct writ_candidate candidate;
+    struct writ_binding binding;
+
+    if (request->entry.code != WRIT_OK || !request->entry.decision.granted) {
+        return not_granted(request);
+    }
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS, WRIT_DECISION_ALLOW);
+    call->end.refusal = WRIT_REASON_NONE;
+    call->leaf = request->entry.decision.leaf;
+    *d = call->decision;
+    if (call->verdict.rule->shadow) { /* the record may say deny and shadow; the call goes */
+        d->decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
+    }
+    if (!writ_is_ok(make_candidate(request, d, &candidate))) {
+        return writ_conclude_unsent(request, WRIT_REASON_INTERNAL_ERROR);
+    }
+    binding = writ_binding_check(d, &candidate, writ_judge_now(request, d),
+        (struct writ_binding_lookup){granted_by_ledger, request});
+    if (binding.verdict != WRIT_BINDING_ALLOW) {
+        return writ_conclude_unsent(request, binding.reason);
+    }
+    call->permit = binding.permit;
+    return writ_request_together(request, WRIT_STEP_SIGN);
+}

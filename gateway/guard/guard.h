@@ -1,0 +1,164 @@
+/* guard.h - `writ guard`: in front of a tool server, lets only calls with a good credential
+ * through.
+ *
+ *     the gateway --> guard --> tool server
+ *
+ * A message is read as strictly as by the gateway (mcp.h). A tools/call needs a credential that is
+ * good for exactly this tool with these arguments, here, now, and that was not used before
+ * (guard_used.h); what is refused never reaches the server. Messages that call no tool pass when
+ * their method is one that the gateway knows. What goes on are the bytes that came.
+ *
+ * A credential may be bound to the state of the call's target. Then the guard looks at the target
+ * (guard_look.h), after all else is good and right before its jti is taken: whether it was used is
+ * known only then, so a used one costs the server a question until it expires.
+ *
+ * Three forms: a reverse proxy over HTTP (guard_http.h); a program that starts the server and
+ * stands between its standard streams and the client's (guard_stdio.h); and an answer to the
+ * question of another proxy, which has the head of a request alone (nginx auth_request). All have
+ * one loop. */
+#ifndef WRIT_GATEWAY_GUARD_H
+#define WRIT_GATEWAY_GUARD_H
+
+#include "base/log.h"
+#include "evidence/digest.h"
+#include "gateway/listener/exchange.h"
+#include "gateway/guard/guard_keys.h"
+#include "gateway/guard/guard_probes.h"
+#include "gateway/guard/guard_used.h"
+#include "gateway/io/loop.h"
+#include "gateway/mcp/mcp.h"
+#include "gateway/probe/probe.h"
+#include "gateway/probe/probe_get.h"
+
+#define WRIT_GUARD_BODY_MAX ((size_t)16 << 20) /* bytes of one message */
+#define WRIT_GUARD_META     "io.writ/credential"
+
+/** What is read of a message, of a client or a server. */
+extern const struct writ_json_limits writ_guard_message_limits;
+
+enum writ_guard_form {
+    WRIT_GUARD_NOTHING = 0,
+    WRIT_GUARD_HTTP,
+    WRIT_GUARD_CHECK,
+    WRIT_GUARD_STDIO,
+};
+
+/** What a guard is told. Everything is borrowed as long as it runs; views are NUL-terminated. */
+struct writ_guard_options {
+    enum writ_guard_form form;
+    struct writ_view listen;   /* HTTP, CHECK: "127.0.0.1:9100" */
+    struct writ_view host;     /* a further Host that is served; empty: none */
+    struct writ_view upstream; /* HTTP: "http://127.0.0.1:9000" */
+    const char *const *argv;   /* STDIO: the server */
+    struct writ_view audience; /* the `resource` of the upstream, at the gateway */
+    struct writ_view issuer;   /* empty: whoever has the keys */
+    struct writ_view header;   /* that has the credential */
+    struct writ_view typ;      /* of their header; empty: writ-credential+jwt */
+    const char *keys;          /* a file or a URL */
+    const char *status;        /* the list of revoked credentials, likewise; NULL: not looked at */
+    const char *used;          /* the file of guard_used.h */
+    /* HTTP, STDIO: */
+    const char *policy;    /* the file of guard_probes.h; NULL: nothing is observed */
+    struct writ_view name; /* of the server in that file */
+    bool any_state;        /* without a probe the server compares the state */
+    bool open_probes;      /* who asks as the probes do needs no credential */
+    int64_t skew_s;
+    struct writ_log *log;
+    const struct writ_clock *clock;
+};
+
+/** A question about one call; lies in the memory of who asks until `done` was called, which may be
+ * before writ_guard_ask returns. */
+struct writ_guard_ask {
+    struct writ_view token, tool, params_hash; /* all needed, but for an empty token */
+    struct writ_view target_state;             /* with `state_is_known`; empty: there is none */
+    bool state_is_known;
+    bool any_arguments;                  /* who asks does not see them; no params_hash then */
+    const struct writ_mcp_message *call; /* NULL: who asks does not see it; not looked then */
+    struct writ_arena *arena;            /* with `call` */
+    void (*done)(struct writ_guard_ask *ask);
+    void *ctx;
+    /* the answer */
+    bool ok;
+    enum writ_reason reason;
+    struct writ_verify_answer answer; /* `done` wipes it */
+    /* the guard's own */
+    struct writ_guard_ask *next;
+    bool waiting;
+    /* of looking */
+    struct writ_guard *guard;
+    struct writ_probe_request wanted;
+    char id[WRIT_PROBE_ID_MAX]; /* of the question */
+    struct writ_probe_get get;
+    char seen[WRIT_DIGEST_TEXT];
+};
+
+/** A guard that runs. Used from its loop's thread alone. */
+struct writ_guard {
+    const struct writ_guard_options *options;
+    struct writ_loop *loop;
+    struct writ_verify *verify;
+    struct writ_guard_used *used;
+    struct writ_guard_keys *keys;
+    struct writ_guard_probes *probes; /* NULL: none */
+    struct writ_resolver *resolver;
+    struct writ_probe_servers probed; /* by an HTTP GET */
+    /** The form's: sends the question of an ask to the tool server and sees to the time that it may
+     * take; then writ_guard_look_told. A failure: nothing was sent. */
+    WRIT_RESULT (*look)(struct writ_guard_ask *ask, struct writ_view question);
+    struct writ_guard_ask *waiting; /* for keys that are being fetched */
+    bool status_refused;            /* as the log has it */
+};
+
+/** Runs until SIGTERM or SIGINT, or, over stdio, until the client or the server ends. What
+ * writ_guard_used_open, writ_verify_new, the listener and the child return. Blocks. */
+WRIT_RESULT writ_guard_run(const struct writ_guard_options *options, struct writ_err *err);
+
+/** Asks. Of a credential whose key is not known, the keys are fetched first, if that was not done a
+ * moment ago. */
+void writ_guard_ask(struct writ_guard *guard, struct writ_guard_ask *ask);
+
+/** Nobody waits for the answer any more, and `done` is not called. False: it is being looked, and
+ * `done` comes when that has ended. */
+bool writ_guard_forget(struct writ_guard *guard, struct writ_guard_ask *ask);
+
+/** The end of a look: goes on with the ask. */
+void writ_guard_saw(
+    struct writ_guard *guard, struct writ_guard_ask *ask, const struct writ_probe_state *state);
+
+/** What is to be done with a message. */
+enum writ_guard_way {
+    WRIT_GUARD_REFUSE = 0, /* with the fault */
+    WRIT_GUARD_PASS,
+    WRIT_GUARD_DROP, /* a notification that nobody knows */
+    WRIT_GUARD_CALL, /* `ask` is filled in but for `done` */
+};
+
+/** One message, read. */
+struct writ_guard_message {
+    const struct writ_json *id; /* or NULL */
+    struct writ_mcp_fault fault;
+    struct writ_mcp_message call; /* `ask` points here: a message stays where it was read */
+    char params_hash[WRIT_DIGEST_TEXT];
+    struct writ_guard_ask ask;
+};
+
+/**
+ * Reads a message.
+ *
+ * @param guard    whose probes may be asked without a credential; not changed
+ * @param text     borrowed as long as `ret`
+ * @param headers  of its request; NULL: it has none (stdio)
+ * @param token    of its head; empty: none there
+ */
+enum writ_guard_way writ_guard_read(const struct writ_guard *guard, struct writ_view text,
+    const struct writ_mcp_headers *headers, struct writ_view token, struct writ_arena *arena,
+    struct writ_guard_message *ret);
+
+/** Appends the JSON-RPC error of a message that is refused. */
+void writ_guard_put_fault(struct writ_buf *buf, const struct writ_guard_message *message);
+
+/** Appends the JSON-RPC error of a call whose credential is not good. */
+void writ_guard_put_no(struct writ_buf *buf, const struct writ_guard_message *message);
+
+#endif

@@ -1,0 +1,42 @@
+/* guard_keys.h - the texts that a guard goes by, fetched again and again: the keys of the gateway,
+ * and its list of revoked credentials.
+ *
+ * A thread of its own fetches; what it got, or that it failed, is told on the guard's loop. */
+#ifndef WRIT_GATEWAY_GUARD_KEYS_H
+#define WRIT_GATEWAY_GUARD_KEYS_H
+
+#include "base/log.h"
+#include "gateway/io/loop.h"
+
+#define WRIT_GUARD_KEYS_PLACES 2
+
+/** One text. */
+struct writ_guard_place {
+    const char *place; /* a file, or a URL (it has "://"); borrowed; NULL: there is none */
+    size_t max;        /* bytes */
+    int64_t every_us;  /* between two fetches */
+};
+
+struct writ_guard_keys;
+
+/** Told on the loop after every attempt. `text` is borrowed for the call; NULL: it failed. */
+typedef void writ_guard_keys_told(void *ctx, size_t place, const struct writ_buf *text);
+
+/** Opens, and does not fetch yet. `ret` is new, free with writ_guard_keys_free when the loop has
+ * ended; written only on success. WRIT_E_INVALID (a URL that may not be fetched), WRIT_E_NOMEM. */
+WRIT_RESULT writ_guard_keys_open(struct writ_loop *loop,
+    const struct writ_guard_place places[WRIT_GUARD_KEYS_PLACES], struct writ_log *log,
+    const struct writ_clock *clock, writ_guard_keys_told *told, void *ctx,
+    struct writ_guard_keys **ret, struct writ_err *err);
+
+/** Starts the thread. WRIT_E_NOMEM. */
+WRIT_RESULT writ_guard_keys_start(struct writ_guard_keys *keys, struct writ_err *err);
+
+/** NULL is fine. Blocks for a moment. */
+void writ_guard_keys_free(struct writ_guard_keys *keys);
+
+/** Asks for one before its time, or waits for the fetch that is under way. False: it was fetched a
+ * moment ago, and nothing will be told. */
+bool writ_guard_keys_hurry(struct writ_guard_keys *keys, size_t place);
+
+#endif

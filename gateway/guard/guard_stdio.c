@@ -1,0 +1,434 @@
+/* guard_stdio.c - lines from the client to the server and back.
+ *
+ * Invariants:
+ * (1) A line with a tools/call is sent from `asked` alone, with an ask that is ok.
+ * (2) Standard output gets whole lines only: of the server as they came, and refusals.
+ * (3) The server is started once: what it knew of its client is gone with it.
+ * (4) An answer to a question of the guard's own never reaches the client. */
+#include "gateway/guard/guard_stdio.h"
+
+#include "gateway/io/child_log.h"
+#include "gateway/guard/guard_look.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READ_BYTES  65536
+#define ARENA_MAX   ((size_t)256 << 20)
+#define REFUSAL_MAX 16384
+#define STOP_STEPS  800                        /* of 10 ms */
+#define HELD_MAX    (16 * WRIT_GUARD_BODY_MAX) /* of all calls that are not settled */
+#define CALL_BYTES  16384                      /* that a call takes besides its line */
+
+struct pipe {
+    struct writ_guard *guard;
+    struct writ_child *child;
+    struct writ_watch input;
+    struct writ_buf line; /* what was read of a line */
+    bool too_long;        /* the line is thrown away until its end */
+    bool ended;           /* the client writes no more; what it wrote is still served */
+    size_t asking;        /* calls that are not settled */
+    size_t held;          /* bytes that they take, at most HELD_MAX */
+    struct call *looking; /* of these, for whom the server is asked */
+    struct writ_post stopping;
+    atomic_bool over;    /* one of the two has ended */
+    atomic_bool stopped; /* the server is gone */
+};
+
+/* One tools/call; owns the memory of its line. */
+struct call {
+    struct pipe *pipe;
+    struct writ_arena *arena;
+    struct writ_view line;
+    size_t held; /* its part of the pipe's; 0: it was never asked */
+    struct writ_guard_message message;
+    struct writ_timer timer; /* of looking, as `next` */
+    struct call *next;
+};
+
+/* ---- to the client */
+
+static void
+put_line(struct pipe *pipe, struct writ_view line)
+{
+    while (line.len > 0) {
+        ssize_t n = write(STDOUT_FILENO, line.ptr, line.len);
+
+        if (n < 0 && errno != EINTR) {
+            atomic_store(&pipe->over, true); /* nobody reads it */
+            return;
+        }
+        line = writ_view_sub(line, n > 0 ? (size_t)n : 0, line.len);
+    }
+}
+
+static void
+put_with_end(struct pipe *pipe, struct writ_view line)
+{
+    writ_auto_buf text = writ_buf_make(line.len + 1);
+
+    writ_buf_put(&text, line);
+    writ_buf_byte(&text, '\n');
+    if (!writ_is_ok(writ_buf_check(&text, NULL))) {
+        atomic_store(&pipe->over, true);
+        return;
+    }
+    put_line(pipe, writ_buf_view(&text)); /* keeps (2) */
+}
+
+static void
+put_refusal(struct pipe *pipe, const struct writ_guard_message *message, bool fault)
+{
+    writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
+
+    if (fault) {
+        writ_guard_put_fault(&body, message);
+    } else {
+        writ_guard_put_no(&body, message);
+    }
+    if (writ_is_ok(writ_buf_check(&body, NULL))) {
+        put_with_end(pipe, writ_buf_view(&body));
+    }
+}
+
+/* ---- to the server */
+
+static void
+pass_on(struct pipe *pipe, const struct writ_guard_message *message, struct writ_view line)
+{
+    struct writ_guard_message refused = *message;
+    uint64_t ticket;
+
+    if (writ_is_ok(writ_child_send(pipe->child, line, &ticket)) || message->id == NULL) {
+        return;
+    }
+    refused.ask.reason = WRIT_REASON_UPSTREAM_UNAVAILABLE;
+    put_refusal(pipe, &refused, false);
+}
+
+static void
+call_free(struct call *call)
+{
+    call->pipe->held -= call->held;
+    writ_arena_free(call->arena); /* it lies in there itself */
+}
+
+static void
+asked(struct writ_guard_ask *ask)
+{
+    struct call *call = ask->ctx;
+    struct pipe *pipe = call->pipe;
+
+    if (ask->ok) {
+        pass_on(pipe, &call->message, call->line); /* keeps (1) */
+    } else {
+        put_refusal(pipe, &call->message, false);
+    }
+    writ_verify_wipe(&ask->answer);
+    call_free(call);
+    if (--pipe->asking == 0 && pipe->ended) {
+        writ_child_finish(pipe->child);
+    }
+}
+
+/* ---- asking the server */
+
+static void
+stop_looking(struct call *call, struct writ_view answer)
+{
+    struct call **at = &call->pipe->looking;
+
+    while (*at != call) {
+        at = &(*at)->next;
+    }
+    *at = call->next;
+    writ_loop_timer_cancel(&call->timer);
+    writ_guard_look_told(call->pipe->guard, &call->message.ask, answer);
+}
+
+static void
+too_late(struct writ_timer *timer)
+{
+    stop_looking(timer->ctx, writ_view(NULL, 0));
+}
+
+static WRIT_RESULT
+look(struct writ_guard_ask *ask, struct writ_view question)
+{
+    struct call *call = ask->ctx;
+    struct pipe *pipe = call->pipe;
+    struct writ_loop *loop = pipe->guard->loop;
+    uint64_t ticket;
+
+    WRIT_TRY(writ_child_send(pipe->child, question, &ticket));
+    call->timer = (struct writ_timer){.fn = too_late, .ctx = call};
+    writ_loop_timer_set(loop, &call->timer, writ_loop_now_us(loop) + ask->wanted.probe->timeout_us);
+    call->next = pipe->looking;
+    pipe->looking = call;
+    return WRIT_DONE;
+}
+
+/* True: it is an answer to a question of the guard's own, also to one that is over. */
+static bool
+take_answer(struct pipe *pipe, struct writ_view line)
+{
+    enum writ_guard_answer answer = writ_guard_look_is_answer(NULL, line);
+
+    if (answer == WRIT_GUARD_NO_ANSWER) {
+        return false;
+    }
+    for (struct call *call = pipe->looking; call != NULL; call = call->next) {
+        if (writ_guard_look_is_answer(&call->message.ask, line) == WRIT_GUARD_ANSWER) {
+            stop_looking(call, line);
+            break;
+        }
+    }
+    return true; /* keeps (4) */
+}
+
+/* A call waits, for keys or the server, with the memory of its line; the client is not stopped. */
+static void
+ask(struct call *call)
+{
+    struct pipe *pipe = call->pipe;
+    size_t bytes = call->line.len + CALL_BYTES;
+
+    if (bytes > HELD_MAX - pipe->held) {
+        call->message.ask.reason = WRIT_REASON_OVERLOADED;
+        put_refusal(pipe, &call->message, false);
+        call_free(call);
+        return;
+    }
+    call->held = bytes;
+    pipe->held += bytes;
+    pipe->asking++;
+    call->message.ask.done = asked;
+    call->message.ask.ctx = call;
+    writ_guard_ask(pipe->guard, &call->message.ask);
+}
+
+static void
+take_line(struct pipe *pipe, struct writ_view line)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct call *call = arena != NULL ? writ_arena_get(arena, sizeof *call) : NULL;
+    struct writ_view copy = call != NULL ? writ_view_copy(line, arena) : writ_view(NULL, 0);
+
+    if (copy.ptr == NULL) {
+        writ_arena_free(arena);
+        atomic_store(&pipe->over, true); /* a line that is lost would be waited for */
+        return;
+    }
+    *call = (struct call){.pipe = pipe, .arena = arena, .line = copy};
+    switch (writ_guard_read(pipe->guard, copy, NULL, writ_view(NULL, 0), arena, &call->message)) {
+    case WRIT_GUARD_REFUSE:
+        put_refusal(pipe, &call->message, true);
+        break;
+    case WRIT_GUARD_DROP:
+        break;
+    case WRIT_GUARD_PASS:
+        pass_on(pipe, &call->message, copy);
+        break;
+    case WRIT_GUARD_CALL:
+        ask(call);
+        return;
+    }
+    call_free(call);
+}
+
+/* ---- what the client writes */
+
+static void
+end_line(struct pipe *pipe)
+{
+    static const struct writ_guard_message too_long = {
+        .fault = {
+            413, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_REQUEST_TOO_LARGE, "the line is too long"}};
+    struct writ_view line = writ_buf_view(&pipe->line);
+
+    if (pipe->too_long) {
+        put_refusal(pipe, &too_long, true);
+    } else {
+        if (line.len > 0 && line.ptr[line.len - 1] == '\r') {
+            line.len--;
+        }
+        if (writ_view_trim(line).len > 0) {
+            take_line(pipe, line);
+        }
+    }
+    writ_buf_clear(&pipe->line);
+    pipe->too_long = false;
+}
+
+static void
+take_bytes(struct pipe *pipe, struct writ_view bytes)
+{
+    while (bytes.len > 0) {
+        struct writ_view piece = writ_view_sub(bytes, 0, writ_view_find(bytes, '\n'));
+
+        if (!pipe->too_long) {
+            writ_buf_put(&pipe->line, piece);
+            pipe->too_long = !writ_is_ok(writ_buf_check(&pipe->line, NULL));
+        }
+        if (piece.len < bytes.len) {
+            end_line(pipe);
+        }
+        bytes = writ_view_sub(bytes, piece.len + 1, bytes.len);
+    }
+}
+
+static void
+on_input(struct writ_watch *watch, uint32_t events)
+{
+    struct pipe *pipe = watch->ctx;
+    static char bytes[READ_BYTES];
+    ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
+
+    (void)events;
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+        return;
+    }
+    if (n <= 0) {
+        writ_loop_unwatch(watch);
+        pipe->ended = true;
+        if (pipe->asking == 0) {
+            writ_child_finish(pipe->child); /* the end of its input, and time to go */
+        }
+        return;
+    }
+    take_bytes(pipe, writ_view(bytes, (size_t)n));
+}
+
+/* ---- the server */
+
+static void
+on_up(void *ctx, struct writ_child *child)
+{
+    struct pipe *pipe = ctx;
+    struct writ_err err = {{0}, 0, 0};
+
+    (void)child;
+    if (!writ_is_ok(writ_loop_watch(
+            pipe->guard->loop, &pipe->input, STDIN_FILENO, EPOLLIN, on_input, pipe, &err))) {
+        WRIT_LOG(
+            pipe->guard->options->log, WRIT_LOG_ERROR, "no_input", writ_log_str("why", err.text));
+        atomic_store(&pipe->over, true);
+    }
+}
+
+static void
+on_line(void *ctx, struct writ_child *child, struct writ_view line)
+{
+    struct pipe *pipe = ctx;
+
+    (void)child;
+    if (!take_answer(pipe, line)) {
+        put_with_end(pipe, line);
+    }
+}
+
+static void
+on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
+{
+    struct pipe *pipe = ctx;
+
+    if (end->why != WRIT_CHILD_STOPPED) {
+        struct writ_log_field fields[WRIT_CHILD_LOG_FIELDS];
+        size_t n = writ_child_log_end(end, true, fields); /* its lines are told in any case */
+
+        writ_log_write(pipe->guard->options->log, WRIT_LOG_ERROR, "server_ended", fields, n);
+        writ_loop_unwatch(&pipe->input);
+        writ_child_stop(child); /* keeps (3) */
+    } else {
+        atomic_store(&pipe->stopped, true);
+    }
+    atomic_store(&pipe->over, true);
+}
+
+static void
+on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t dropped)
+{
+    struct pipe *pipe = ctx;
+
+    (void)child;
+    WRIT_LOG(pipe->guard->options->log, WRIT_LOG_INFO, "server_says", writ_log_text("line", line),
+        writ_log_int("dropped", (int64_t)dropped));
+}
+
+static const struct writ_child_handler child_handler = {
+    .on_up = on_up, .on_line = on_line, .on_down = on_down, .on_log = on_log};
+
+/* ---- life */
+
+WRIT_RESULT
+writ_guard_stdio_open(struct writ_guard *guard, void **ret, struct writ_err *err)
+{
+    const struct writ_child_options options = {.argv = guard->options->argv,
+        .environment = (const char *const *)environ,
+        .line_max = WRIT_GUARD_BODY_MAX};
+    struct pipe *pipe = writ_alloc(sizeof *pipe);
+
+    if (pipe == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a guard");
+    }
+    *ret = pipe;
+    pipe->guard = guard;
+    pipe->line = writ_buf_make(WRIT_GUARD_BODY_MAX);
+    guard->look = look;
+    return writ_child_open(guard->loop, &options, &child_handler, pipe, &pipe->child, err);
+}
+
+bool
+writ_guard_stdio_is_over(void *form)
+{
+    struct pipe *pipe = form;
+
+    return atomic_load(&pipe->over);
+}
+
+static void
+stop(struct writ_post *post)
+{
+    struct pipe *pipe = post->ctx;
+
+    writ_loop_unwatch(&pipe->input);
+    writ_child_stop(pipe->child);
+}
+
+void
+writ_guard_stdio_drain(void *form)
+{
+    struct pipe *pipe = form;
+    const struct timespec pause = {.tv_nsec = 10000000};
+
+    pipe->stopping = (struct writ_post){.fn = stop, .ctx = pipe};
+    writ_loop_answer(pipe->guard->loop, &pipe->stopping);
+    for (int i = 0; i < STOP_STEPS && !atomic_load(&pipe->stopped); i++) {
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+void
+writ_guard_stdio_close(void *form)
+{
+    struct pipe *pipe = form;
+
+    if (pipe == NULL) {
+        return;
+    }
+    while (pipe->guard->waiting != NULL) {
+        struct writ_guard_ask *ask = pipe->guard->waiting;
+
+        (void)writ_guard_forget(pipe->guard, ask);
+        call_free(ask->ctx);
+    }
+    while (pipe->looking != NULL) {
+        stop_looking(pipe->looking, writ_view(NULL, 0));
+    }
+    writ_child_close(pipe->child);
+    writ_buf_wipe(&pipe->line);
+    writ_free(pipe);
+}

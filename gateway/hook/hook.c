@@ -1,0 +1,427 @@
+#include "gateway/hook/hook.h"
+
+#include "gateway/listener/api_answer.h"
+#include "gateway/call/conclude.h"
+#include "gateway/call/forward.h"
+#include "gateway/hook/hook_after.h"
+#include "gateway/hook/hook_bind.h"
+#include "gateway/call/judge.h"
+#include "gateway/hook/openapi.h"
+#include "gateway/request/stated.h"
+#include "gateway/review/denial_text.h"
+
+#include "base/text.h"
+#include "evidence/extension.h"
+#include "evidence/write.h"
+
+#define ANSWER_MAX   ((size_t)4 << 20) /* a record, a credential and what is said of them */
+#define TOOL_MAX     (WRIT_STATED_MAX_BYTES + 33) /* "framework/tool" */
+#define TOKENS_ARE   "/mcp"                       /* the endpoint that tokens are for */
+#define META_VERSION "io.modelcontextprotocol/protocolVersion"
+
+static const struct writ_json no_arguments = {.type = WRIT_JSON_OBJECT, .span = 1};
+
+/* ---- answers ---- */
+
+enum writ_step
+writ_hook_refuse(
+    struct writ_request *request, unsigned status, enum writ_reason reason, const char *text)
+{
+    return writ_refusal_http(request, status, 0, reason, text);
+}
+
+void
+writ_hook_put_verdict(struct writ_write *w, struct writ_view verdict, struct writ_view message)
+{
+    writ_write_object_begin(w);
+    writ_write_text_if(w, "verdict", verdict);
+    writ_write_text_if(w, "message", message);
+}
+
+enum writ_step
+writ_hook_reply(struct writ_request *request, struct writ_write *w, const struct writ_buf *body)
+{
+    struct writ_exchange *x = request->x;
+
+    writ_write_object_end(w);
+    WRIT_IGNORE(writ_write_end(w, NULL)); /* the buffer remembers */
+    writ_metrics_observe(
+        x->metrics, WRIT_HISTOGRAM_CALL_SECONDS, writ_loop_now_us(x->loop) - x->arrived_us);
+    writ_request_finish(request);
+    writ_api_answer_json(x, 200, body);
+    return WRIT_STEP_DONE;
+}
+
+/* ---- what all of them share ---- */
+
+struct writ_hook *
+writ_hook_of(const struct writ_request *request)
+{
+    return request->part;
+}
+
+bool
+writ_hook_knows(const struct writ_json *body, const char *const *known)
+{
+    WRIT_JSON_EACH(name, body)
+    {
+        bool found = false;
+
+        for (size_t i = 0; known[i] != NULL; i++) {
+            found = found || writ_view_is(writ_json_string(name), known[i]);
+        }
+        if (!found) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum writ_step
+writ_hook_find(struct writ_request *request, struct writ_view decision_id, enum writ_step next)
+{
+    request->entry =
+        (struct writ_entry){.kind = WRIT_ENTRY_CALL, .call = {.decision_id = decision_id}};
+    return writ_request_submit(request, next);
+}
+
+bool
+writ_hook_is_of_tenant(const struct writ_request *request, const struct writ_decision *decision)
+{
+    struct writ_extension ours;
+
+    return writ_is_ok(writ_extension_read(&decision->extensions, request->x->arena, &ours, NULL)) &&
+           writ_view_equal(writ_member_view(&ours.tenant), request->agent.tenant);
+}
+
+/* What a probe tells an upstream of the gateway, in the place of a client that speaks MCP. */
+static const struct writ_json *
+own_meta(const struct writ_request *request)
+{
+    static const struct writ_view text = WRIT_LIT(
+        "{\"" META_VERSION "\":\"" WRIT_MCP_MODERN "\","
+        "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"writ\",\"version\":\"" WRIT_VERSION
+        "\"},\"" WRIT_META_CAPABILITIES "\":{}}");
+    const struct writ_json *meta = NULL;
+
+    WRIT_IGNORE(writ_json_read(text, &writ_json_limits_default, request->x->arena, &meta, NULL));
+    return meta;
+}
+
+/* "framework/tool", as in the configuration. */
+static bool
+read_tool(const struct writ_request *request, struct writ_call *call)
+{
+    struct writ_view name =
+        writ_json_string(writ_json_get(writ_hook_of(request)->body, WRIT_LIT("tool")));
+    size_t slash = writ_view_find(name, '/');
+
+    if (name.len == 0 || name.len > TOOL_MAX || slash == 0 || slash + 1 >= name.len) {
+        return false;
+    }
+    call->upstream_name = writ_view_sub(name, 0, slash);
+    call->tool = writ_view_sub(name, slash + 1, name.len);
+    call->framework = writ_config_framework(writ_request_config(request), call->upstream_name);
+    return true;
+}
+
+bool
+writ_hook_call(struct writ_request *request, enum writ_step *ret_step)
+{
+    struct writ_hook *hook = writ_hook_of(request);
+    struct writ_call *call = writ_arena_get(request->x->arena, sizeof *call);
+    const struct writ_json *arguments = writ_json_get(hook->body, WRIT_LIT("arguments"));
+
+    if (call == NULL) {
+        *ret_step = writ_hook_refuse(request, 503, WRIT_REASON_OVERLOADED, NULL);
+        return false;
+    }
+    *call = (struct writ_call){.observed_to = WRIT_STEP_DRAFT,
+        .observed = {.digest = {WRIT_NULL, {NULL, 0}}},
+        .arguments = arguments != NULL ? arguments : &no_arguments};
+    if (!read_tool(request, call)) {
+        *ret_step = writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
+            "tool wants a framework and its tool, as framework/tool, of at most 545 bytes");
+        return false;
+    }
+    if (!writ_stated_name(hook->body, WRIT_LIT("target_state_digest"), &call->stated_state)) {
+        *ret_step = writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
+            "target_state_digest is a digest; it is left out where there is none");
+        return false;
+    }
+    request->call = call;
+    return true;
+}
+
+/* ---- before ---- */
+
+static enum writ_step
+before(struct writ_request *request)
+{
+    static const char *const known[] = {"tool", "arguments", "agent_id", "boundary_id",
+        "idempotency_key", "continuation_id", "target_state_digest", "request_id", NULL};
+    const struct writ_json *body = writ_hook_of(request)->body;
+    struct writ_view agent_id = {NULL, 0}, request_id = {NULL, 0};
+    enum writ_step step;
+    struct writ_call *call;
+
+    if (!writ_hook_knows(body, known)) {
+        return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
+            "a candidate has no other members than tool, arguments, agent_id, boundary_id, "
+            "idempotency_key, continuation_id, target_state_digest and request_id");
+    }
+    if (!writ_hook_call(request, &step)) {
+        return step;
+    }
+    call = request->call;
+    if (!writ_stated_key(request->x, body, WRIT_LIT("idempotency_key"), &call->key)) {
+        return writ_hook_refuse(request, 422, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);
+    }
+    if (!writ_stated_name(body, WRIT_LIT("boundary_id"), &call->stated_boundary) ||
+        writ_stated_is_reserved(call->stated_boundary) ||
+        !writ_stated_name(body, WRIT_LIT("continuation_id"), &call->continuation) ||
+        !writ_stated_name(body, WRIT_LIT("request_id"), &request_id) ||
+        !writ_stated_name(body, WRIT_LIT("agent_id"), &agent_id)) {
+        return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
+            "agent_id, boundary_id, continuation_id and request_id are strings of 1 to 512 bytes, "
+            "and no boundary begins with writ:, session: or agent:");
+    }
+    if (agent_id.ptr != NULL && !writ_view_equal(agent_id, request->agent.id)) {
+        return writ_hook_refuse(request, 403, WRIT_REASON_AGENT_ID_MISMATCH, NULL);
+    }
+    request->message.id = writ_json_get(body, WRIT_LIT("request_id"));
+    request->message.meta = own_meta(request);
+    writ_judge_decide(request, call);
+    return WRIT_STEP_LEARN;
+}
+
+/* ---- HAND ---- */
+
+enum writ_step
+writ_hook_hand(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    struct writ_entry_wait wait = {.leaf = call->leaf, .kind = WRIT_WAIT_BIND};
+
+    if (request->x->gone) {
+        return writ_conclude_unsent(request, WRIT_REASON_CLIENT_GONE);
+    }
+    if (!writ_member_time(call->authorization.expires_at.view, &wait.until_us) ||
+        !writ_is_ok(writ_digest_bytes(call->authorization.decision_id.view, &wait.name, NULL))) {
+        return writ_conclude_unsent(request, WRIT_REASON_INTERNAL_ERROR);
+    }
+    /* leave to make the call goes to its caller, who has to bind it */
+    WRIT_INVARIANT(writ_binding_spend(&call->permit, NULL));
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAIT, .wait = wait};
+    return writ_request_submit(request, WRIT_STEP_ANSWER);
+}
+
+/* ---- ANSWER ---- */
+
+static void
+put_record(struct writ_write *w, const struct writ_decision *decision)
+{
+    writ_auto_buf record = writ_buf_make(WRIT_RECORD_MAX_BYTES);
+
+    writ_write_name(w, WRIT_LIT("decision"));
+    if (writ_is_ok(writ_decision_put(decision, &record, NULL))) {
+        writ_write_raw(w, writ_buf_view(&record));
+    } else {
+        writ_write_null(w);
+    }
+}
+
+static enum writ_step
+answer_refused(struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_denial refusal = writ_conclude_refusal(request);
+    bool decided = request->entry.kind == WRIT_ENTRY_DECISION;
+    writ_auto_buf text = writ_buf_make(WRIT_DENIAL_TEXT_MAX);
+    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    struct writ_write w = writ_write_to(&body);
+
+    if (call->decision.decision_id.view.len == 0) { /* there is no record */
+        return writ_hook_refuse(request, 503, refusal.reason, NULL);
+    }
+    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
+    writ_denial_text_put(&text, request, &refusal);
+    writ_hook_put_verdict(
+        &w, decided ? call->decision.decision.view : WRIT_LIT("deny"), writ_buf_view(&text));
+    writ_denial_put_members(&w, request, &refusal);
+    put_record(&w, &call->decision);
+    return writ_hook_reply(request, &w, &body);
+}
+
+static enum writ_step
+answer_allowed(struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    enum writ_reason reason =
+        call->shadowed != WRIT_REASON_NONE ? call->shadowed : call->verdict.reason;
+    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    struct writ_write w = writ_write_to(&body);
+
+    writ_hook_put_verdict(&w, WRIT_LIT("allow"), writ_reason_sentence(reason));
+    writ_write_text_if(&w, "reason", writ_reason_name(reason));
+    writ_write_text_if(&w, "decision_id", call->decision.decision_id.view);
+    writ_write_text_if(&w, "credential", call->credential);
+    put_record(&w, &call->decision);
+    return writ_hook_reply(request, &w, &body);
+}
+
+/* An answer may be lost on its way: who asks again for a call that waits to be bound gets the same
+ * authorization. It is bound once, and its credential has the same jti. */
+static bool
+is_asked_again(const struct writ_entry *entry)
+{
+    return entry->kind == WRIT_ENTRY_DECISION && entry->code == WRIT_OK &&
+           entry->decision.refused == WRIT_REASON_DUPLICATE_IN_FLIGHT &&
+           entry->decision.prior.known && entry->decision.prior.waits == WRIT_WAIT_BIND;
+}
+
+enum writ_step
+writ_hook_again(struct writ_request *request)
+{
+    const struct writ_entry found = request->entry;
+    struct writ_call *call = request->call;
+
+    request->entry = request->decided;
+    if (found.code != WRIT_OK || found.call.stage != WRIT_CALL_BINDS) {
+        return answer_refused(request); /* it was bound meanwhile */
+    }
+    call->authorization = found.call.decision;
+    call->authorization.decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
+    if (!writ_is_ok(writ_forward_credential(request))) {
+        return answer_refused(request);
+    }
+    call->decision = found.call.decision;
+    return answer_allowed(request);
+}
+
+static enum writ_step
+answer_before(struct writ_request *request)
+{
+    const struct writ_entry *entry = &request->entry;
+
+    if (is_asked_again(entry)) {
+        request->decided = *entry;
+        return writ_hook_find(request, entry->decision.prior.decision_id, WRIT_STEP_AGAIN);
+    }
+    if (entry->kind != WRIT_ENTRY_WAIT) {
+        return answer_refused(request);
+    }
+    if (entry->code != WRIT_OK) { /* nobody was told of it, so nobody makes it */
+        return writ_conclude_unsent(request,
+            entry->code == WRIT_E_LIMIT ? WRIT_REASON_OVERLOADED : WRIT_REASON_LEDGER_UNAVAILABLE);
+    }
+    return answer_allowed(request);
+}
+
+/* ---- HOOK ---- */
+
+enum writ_step
+writ_hook_read(struct writ_request *request)
+{
+    const struct writ_json *body = request->message.body;
+    struct writ_hook *hook = writ_arena_get(request->x->arena, sizeof *hook);
+
+    if (hook == NULL) {
+        return writ_hook_refuse(request, 503, WRIT_REASON_OVERLOADED, NULL);
+    }
+    if (writ_json_type(body) == WRIT_JSON_ARRAY) {
+        return writ_hook_refuse(request, 400, WRIT_REASON_BATCH_REFUSED, NULL);
+    }
+    if (writ_json_type(body) != WRIT_JSON_OBJECT) {
+        return writ_hook_refuse(
+            request, 400, WRIT_REASON_MALFORMED_REQUEST, "the body wants to be a JSON object");
+    }
+    *hook = (struct writ_hook){.body = body};
+    request->part = hook;
+    request->message.era = WRIT_MCP_ERA_MODERN; /* of probes */
+    switch (request->endpoint->hook) {
+    case WRIT_HOOK_BEFORE:
+        return before(request);
+    case WRIT_HOOK_BIND:
+        return writ_hook_bind_read(request);
+    case WRIT_HOOK_AFTER:
+        return writ_hook_after_read(request);
+    case WRIT_HOOK_SEAL:
+        return writ_hook_after_read_seal(request);
+    case WRIT_HOOK_NONE:
+        break;
+    }
+    return writ_hook_refuse(request, 404, WRIT_REASON_PATH_UNKNOWN, NULL);
+}
+
+/* ---- routes ---- */
+
+static void
+serve_openapi(struct writ_exchange *x, void *ctx)
+{
+    static const struct writ_header headers[] = {
+        {WRIT_LIT("Content-Type"), WRIT_LIT("application/json")},
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("public, max-age=60")},
+    };
+
+    (void)ctx;
+    writ_exchange_reply(x, 200, headers, 2, writ_view(writ_openapi_json, writ_openapi_json_len));
+}
+
+/* Of a request to make a binding check: what came of the check. */
+static void
+binding_verdict(
+    const struct writ_request *request, struct writ_view *ret_verdict, enum writ_reason *ret_reason)
+{
+    const struct writ_binding *binding = &writ_hook_of(request)->binding;
+
+    *ret_verdict = writ_binding_verdict_name(binding->verdict);
+    *ret_reason = binding->reason;
+}
+
+/* The version is for probes: no client has a part in them. */
+#define KIND(...)                                                                                  \
+    {                                                                                              \
+        .problems = true, .version = WRIT_LIT(WRIT_MCP_MODERN), .read = WRIT_STEP_HOOK,            \
+        .judge = WRIT_STEP_HOOK, __VA_ARGS__                                                       \
+    }
+
+static const struct writ_endpoint_kind kinds[] = {
+    [WRIT_HOOK_BEFORE] = KIND(.by = "before", .counted = true, .answer = answer_before),
+    [WRIT_HOOK_BIND] =
+        KIND(.by = "bind", .answer = writ_hook_bind_answer, .verdict = binding_verdict),
+    [WRIT_HOOK_AFTER] = KIND(.by = "after", .answer = writ_hook_after_answer),
+    [WRIT_HOOK_SEAL] = KIND(.by = "seal", .answer = answer_before),
+};
+
+void
+writ_hook_routes(struct writ_gateway *gateway, size_t max_body_bytes,
+    struct writ_endpoint endpoints[WRIT_HOOK_ROUTES], struct writ_route ret[WRIT_HOOK_ROUTES])
+{
+    static const struct writ_view paths[WRIT_HOOK_ROUTES] = {
+        [WRIT_HOOK_BEFORE] = WRIT_LIT("/v1/before"),
+        [WRIT_HOOK_BIND] = WRIT_LIT("/v1/bind"),
+        [WRIT_HOOK_AFTER] = WRIT_LIT("/v1/after"),
+        [WRIT_HOOK_SEAL] = WRIT_LIT("/v1/seal"),
+    };
+
+    for (enum writ_hook_deed deed = WRIT_HOOK_BEFORE; deed <= WRIT_HOOK_SEAL; deed++) {
+        endpoints[deed] = (struct writ_endpoint){
+            .gateway = gateway, .kind = &kinds[deed], .path = WRIT_LIT(TOKENS_ARE), .hook = deed};
+        ret[deed] = (struct writ_route){
+            .path = paths[deed],
+            .methods = WRIT_ROUTE_POST,
+            .json = true,
+            .problems = true,
+            .max_body_bytes = max_body_bytes,
+            .handler = writ_request_start,
+            .ctx = &endpoints[deed],
+        };
+    }
+    ret[WRIT_HOOK_NONE] = (struct writ_route){
+        .path = WRIT_LIT("/v1/openapi.json"),
+        .methods = WRIT_ROUTE_GET,
+        .problems = true,
+        .handler = serve_openapi,
+    };
+}

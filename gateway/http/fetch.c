@@ -1,0 +1,237 @@
+#include "gateway/http/fetch.h"
+
+#include "base/text.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+
+#define OCTET_MAX 255
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool ready;
+
+static void
+init_library(void)
+{
+    ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
+static void
+easy_freep(CURL **easy)
+{
+    curl_easy_cleanup(*easy);
+}
+
+static void
+url_freep(CURLU **url)
+{
+    curl_url_cleanup(*url);
+}
+
+static void
+text_freep(char **text)
+{
+    curl_free(*text);
+}
+
+static void
+list_freep(struct curl_slist **list)
+{
+    curl_slist_free_all(*list);
+}
+
+/* ---- where to */
+
+/* 127.0.0.0/8 in four decimal parts. */
+static bool
+is_loopback_v4(struct writ_view host)
+{
+    for (int i = 0; i < 4; i++) {
+        size_t dot = writ_view_find(host, '.');
+        uint64_t octet;
+
+        if ((dot == host.len) != (i == 3) ||
+            !writ_is_ok(writ_text_u64(writ_view_sub(host, 0, dot), 0, OCTET_MAX, &octet)) ||
+            (i == 0 && octet != 127)) {
+            return false;
+        }
+        host = writ_view_sub(host, dot + 1, host.len);
+    }
+    return true;
+}
+
+/* libcurl knows without asking anybody that localhost is loopback. */
+static bool
+is_loopback(const char *host)
+{
+    struct writ_view name = writ_view_str(host);
+    return writ_view_is(name, "localhost") || writ_view_is(name, "[::1]") || is_loopback_v4(name);
+}
+
+int
+writ_fetch_named(const char *url)
+{
+    return (int)writ_view_find(writ_view_str(url), '?');
+}
+
+WRIT_RESULT
+writ_fetch_check(const char *url, struct writ_err *err)
+{
+    WRIT_AUTO(CURLU *, url_freep) parsed = curl_url();
+    WRIT_AUTO(char *, text_freep) scheme = NULL;
+    WRIT_AUTO(char *, text_freep) host = NULL;
+    WRIT_AUTO(char *, text_freep) user = NULL;
+
+    if (parsed == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a URL");
+    }
+    if (curl_url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK ||
+        curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
+        curl_url_get(parsed, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "not a URL");
+    }
+    if (curl_url_get(parsed, CURLUPART_USER, &user, 0) != CURLUE_NO_USER) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a URL must not hold credentials");
+    }
+    if (writ_view_is(writ_view_str(scheme), "https") ||
+        (writ_view_is(writ_view_str(scheme), "http") && is_loopback(host))) {
+        return WRIT_DONE;
+    }
+    WRIT_FAIL(err, WRIT_E_INVALID, WRIT_FETCH_FMT ": neither https nor http to a loopback address",
+        WRIT_FETCH_ARG(url));
+}
+
+/* ---- fetching */
+
+static size_t
+take_body(char *bytes, size_t size, size_t count, void *arg)
+{
+    struct writ_buf *body = arg;
+    writ_result taken;
+
+    writ_buf_put(body, writ_view(bytes, size * count));
+    taken = writ_buf_check(body, NULL);
+    return writ_is_ok(taken) ? size * count : 0; /* 0 ends the transfer */
+}
+
+static int
+watch_stop(void *arg, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
+{
+    const atomic_bool *stop = arg;
+
+    (void)total;
+    (void)now;
+    (void)up_total;
+    (void)up_now;
+    return stop != NULL && atomic_load(stop) ? 1 : 0;
+}
+
+static bool
+set_options(CURL *easy, const char *url, int64_t timeout_ms, const atomic_bool *stop,
+    struct curl_slist *headers, struct writ_buf *body)
+{
+    return curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK && /* not even the environment's */
+           curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)body->max) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_USERAGENT, "writ/" WRIT_VERSION) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, watch_stop) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_XFERINFODATA, stop) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_WRITEDATA, body) == CURLE_OK;
+}
+
+/* One transfer. Whatever its status, it is good when it ends. */
+static WRIT_RESULT
+perform(CURL *easy, const char *url, const struct writ_buf *body, long *ret_status,
+    struct writ_err *err)
+{
+    CURLcode code = curl_easy_perform(easy);
+
+    if (code == CURLE_FILESIZE_EXCEEDED || body->failed == WRIT_E_LIMIT) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, WRIT_FETCH_FMT ": longer than %zu bytes", WRIT_FETCH_ARG(url),
+            body->max);
+    }
+    if (code != CURLE_OK) {
+        WRIT_FAIL(
+            err, WRIT_E_IO, WRIT_FETCH_FMT ": %s", WRIT_FETCH_ARG(url), curl_easy_strerror(code));
+    }
+    if (curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, ret_status) != CURLE_OK) {
+        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": has no status", WRIT_FETCH_ARG(url));
+    }
+    return writ_buf_check(body, err);
+}
+
+WRIT_RESULT
+writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop, struct writ_buf *ret,
+    struct writ_err *err)
+{
+    WRIT_AUTO(CURL *, easy_freep) easy = NULL;
+    WRIT_AUTO(struct curl_slist *, list_freep) headers = NULL;
+    long status = 0;
+
+    (void)pthread_once(&once, init_library);
+    WRIT_TRY(writ_fetch_check(url, err));
+    easy = ready ? curl_easy_init() : NULL;
+    headers = curl_slist_append(NULL, "Accept: application/jwk-set+json, application/json");
+    if (easy == NULL || headers == NULL ||
+        !set_options(easy, url, timeout_ms, stop, headers, ret)) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to fetch " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
+    }
+    WRIT_TRY(perform(easy, url, ret, &status, err));
+    if (status != 200) {
+        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": answers with status %ld", WRIT_FETCH_ARG(url),
+            status);
+    }
+    return WRIT_DONE;
+}
+
+static bool
+append(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(*list, line);
+
+    *list = longer != NULL ? longer : *list;
+    return longer != NULL;
+}
+
+static bool
+set_request(CURL *easy, const struct writ_fetch_request *request, struct curl_slist **headers)
+{
+    return append(headers, "Accept: application/json") &&
+           append(headers, "Expect:") && /* of 100-continue: what is sent is too short for it */
+           (request->type == NULL || append(headers, request->type)) &&
+           (request->authorization == NULL || append(headers, request->authorization)) &&
+           (request->ca_file == NULL ||
+               curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file) == CURLE_OK) &&
+           (request->body == NULL ||
+               curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body) == CURLE_OK);
+}
+
+WRIT_RESULT
+writ_fetch_ask(const char *url, const struct writ_fetch_request *request, int64_t timeout_ms,
+    const atomic_bool *stop, long *ret_status, struct writ_buf *ret, struct writ_err *err)
+{
+    WRIT_AUTO(CURL *, easy_freep) easy = NULL;
+    WRIT_AUTO(struct curl_slist *, list_freep) headers = NULL;
+    long status = 0;
+
+    (void)pthread_once(&once, init_library);
+    WRIT_TRY(writ_fetch_check(url, err));
+    easy = ready ? curl_easy_init() : NULL;
+    if (easy == NULL || !set_request(easy, request, &headers) ||
+        !set_options(easy, url, timeout_ms, stop, headers, ret)) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to ask " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
+    }
+    WRIT_TRY(perform(easy, url, ret, &status, err));
+    *ret_status = status;
+    return WRIT_DONE;
+}

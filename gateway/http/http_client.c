@@ -1,0 +1,223 @@
+/* http_client.c - opening and closing a client, and what its owner asks of it. Its invariants are
+ * in http_parts.h, a call's states in http_call.c, connections in http_conn.c and http_pool.c. */
+#include "gateway/http/http_client.h"
+
+#include "gateway/http/http_call.h"
+#include "gateway/http/http_conn.h"
+#include "gateway/http/http_pool.h"
+
+#define CONNECTIONS_DEFAULT 256
+#define WAITING_DEFAULT     1024
+#define CONNECT_US_DEFAULT  (INT64_C(5) * 1000 * 1000)
+#define KEEP_US_DEFAULT     (INT64_C(4) * 1000 * 1000)
+#define ADDRESS_US_DEFAULT  (INT64_C(30) * 1000 * 1000)
+
+/* the one place where calls and connections that ended are let go: keeps (1) and (3) */
+static void
+finish(struct writ_task *task)
+{
+    struct writ_http_client *client = task->ctx;
+    struct writ_http_call *call;
+    struct writ_http_conn *conn;
+
+    while ((call = TAILQ_FIRST(&client->ended)) != NULL) {
+        TAILQ_REMOVE(&client->ended, call, link);
+        call->handler->on_end(call->ctx, call, &call->end);
+        writ_http_call_recycle(call);
+    }
+    while ((conn = TAILQ_FIRST(&client->doomed)) != NULL) {
+        TAILQ_REMOVE(&client->doomed, conn, link);
+        writ_http_conn_free(conn);
+    }
+    if (!client->closing) {
+        writ_http_pool_dispatch(client); /* what was closed made room */
+    }
+}
+
+/* ---- calls */
+
+writ_result
+writ_http_client_send(struct writ_http_client *client, const struct writ_http_request *request,
+    const struct writ_http_handler *handler, void *ctx, struct writ_http_call **ret,
+    struct writ_err *err)
+{
+    struct writ_http_call *call;
+    struct writ_http_conn *conn;
+    writ_result r;
+
+    if (client->stats.waiting >= client->options.waiting_max || client->closing) {
+        WRIT_FAIL(err, WRIT_E_BUSY, "%zu calls wait for a connection to %s", client->stats.waiting,
+            client->origin.field);
+    }
+    call = writ_http_call_take(client);
+    if (call == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a call");
+    }
+    r = writ_http_call_prepare(call, request, handler, ctx, err);
+    if (!writ_is_ok(r)) {
+        writ_http_call_recycle(call);
+        return r;
+    }
+    client->endless += call->endless ? 1 : 0;
+    *ret = call;
+    conn = TAILQ_EMPTY(&client->waiting) ? writ_http_pool_take(client, call) : NULL;
+    if (conn != NULL) {
+        writ_http_conn_attach(conn, call);
+    } else {
+        writ_http_call_wait(call);
+        writ_http_pool_dispatch(client);
+    }
+    return WRIT_DONE;
+}
+
+void
+writ_http_client_pause(struct writ_http_call *call)
+{
+    call->paused = true;
+    if (call->state == WRIT_HTTP_CALL_BUSY) {
+        writ_http_response_pause(call->response);
+    }
+}
+
+void
+writ_http_client_resume(struct writ_http_call *call)
+{
+    if (!call->paused) {
+        return;
+    }
+    call->paused = false;
+    if (call->state == WRIT_HTTP_CALL_BUSY) {
+        writ_http_conn_resume(call->conn);
+    }
+}
+
+void
+writ_http_client_cancel(struct writ_http_call *call)
+{
+    struct writ_http_conn *conn = call->conn;
+
+    writ_http_call_end(call, WRIT_HTTP_CANCELLED, NULL);
+    if (conn != NULL) {
+        writ_http_conn_close(conn);
+    }
+}
+
+bool
+writ_http_client_is_sent(const struct writ_http_call *call)
+{
+    return call->sent;
+}
+
+struct writ_http_stats
+writ_http_client_stats(const struct writ_http_client *client)
+{
+    return client->stats;
+}
+
+/* ---- life */
+
+static void
+set_defaults(struct writ_http_options *options)
+{
+    options->connections_max =
+        options->connections_max > 0 ? options->connections_max : CONNECTIONS_DEFAULT;
+    options->idle_max = options->idle_max > 0 ? options->idle_max : options->connections_max;
+    options->waiting_max = options->waiting_max > 0 ? options->waiting_max : WAITING_DEFAULT;
+    options->connect_us = options->connect_us > 0 ? options->connect_us : CONNECT_US_DEFAULT;
+    options->keep_us = options->keep_us > 0 ? options->keep_us : KEEP_US_DEFAULT;
+    options->address_us = options->address_us > 0 ? options->address_us : ADDRESS_US_DEFAULT;
+}
+
+static WRIT_RESULT
+open_tls(struct writ_http_client *client, struct writ_err *err)
+{
+    struct writ_addresses numeric;
+    struct writ_tls_options options = {
+        .host = client->origin.host,
+        .host_is_address = writ_resolver_numeric(writ_view_str(client->origin.host), 0, &numeric),
+        .ca_file = client->options.ca_file,
+        .cert_file = client->options.cert_file,
+        .key_file = client->options.key_file,
+    };
+
+    return client->origin.secure ? writ_tls_open(&options, &client->tls, err) : WRIT_DONE;
+}
+
+writ_result
+writ_http_client_open(struct writ_loop *loop, struct writ_resolver *resolver,
+    const struct writ_http_options *options, struct writ_http_client **ret, struct writ_err *err)
+{
+    struct writ_http_origin origin;
+    struct writ_http_client *client;
+    writ_result r;
+
+    WRIT_TRY(writ_http_request_origin(options->url, &origin, err));
+    client = writ_alloc(sizeof *client);
+    if (client == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for an HTTP client");
+    }
+    client->loop = loop;
+    client->resolver = resolver;
+    client->options = *options;
+    client->origin = origin;
+    set_defaults(&client->options);
+    client->finish_task = (struct writ_task){.fn = finish, .ctx = client};
+    TAILQ_INIT(&client->conns);
+    TAILQ_INIT(&client->doomed);
+    TAILQ_INIT(&client->idle);
+    TAILQ_INIT(&client->dialing);
+    TAILQ_INIT(&client->waiting);
+    TAILQ_INIT(&client->ended);
+    TAILQ_INIT(&client->spare);
+    r = open_tls(client, err);
+    if (!writ_is_ok(r)) {
+        writ_free(client);
+        return r;
+    }
+    /* what was borrowed for the call of open */
+    client->options.url = WRIT_LIT("");
+    client->options.ca_file = client->options.cert_file = client->options.key_file = NULL;
+    *ret = client;
+    return WRIT_DONE;
+}
+
+static void
+end_calls(struct writ_http_client *client, enum writ_http_reason reason)
+{
+    struct writ_http_conn *conn;
+    struct writ_http_call *call;
+
+    while ((conn = TAILQ_FIRST(&client->conns)) != NULL) {
+        writ_http_conn_fail(conn, reason, NULL);
+    }
+    while ((call = TAILQ_FIRST(&client->waiting)) != NULL) {
+        writ_http_call_end(call, reason, NULL);
+    }
+}
+
+void
+writ_http_client_expire(struct writ_http_client *client)
+{
+    end_calls(client, WRIT_HTTP_TOTAL_TIMEOUT);
+}
+
+void
+writ_http_client_close(struct writ_http_client *client)
+{
+    struct writ_http_call *call;
+
+    if (client == NULL) {
+        return;
+    }
+    client->closing = true;
+    writ_http_pool_close(client);
+    end_calls(client, WRIT_HTTP_CANCELLED);
+    writ_loop_undefer(&client->finish_task);
+    finish(&client->finish_task);
+    while ((call = TAILQ_FIRST(&client->spare)) != NULL) {
+        TAILQ_REMOVE(&client->spare, call, link);
+        writ_http_call_free(call);
+    }
+    writ_tls_close(client->tls);
+    writ_free(client);
+}

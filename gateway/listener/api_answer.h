@@ -1,0 +1,28 @@
+/* api_answer.h - how the JSON interfaces of the gateway answer: with JSON that no cache keeps, or
+ * with a problem (RFC 9457). Used from the loop of the exchange. */
+#ifndef WRIT_GATEWAY_API_ANSWER_H
+#define WRIT_GATEWAY_API_ANSWER_H
+
+#include "evidence/reason.h"
+#include "evidence/write.h"
+#include "gateway/listener/exchange.h"
+
+#define WRIT_API_ANSWER_MAX ((size_t)64 << 20) /* bytes of an answer */
+
+/** Answers with JSON, which no cache keeps; a buffer that has failed is a 500. Ends the exchange.
+ */
+void writ_api_answer_json(struct writ_exchange *x, unsigned status, const struct writ_buf *json);
+
+/** Appends a problem (RFC 9457): the reason's sentence, name and hint, and what exactly (`detail`,
+ * NULL: nothing more). */
+void writ_api_answer_put_problem(
+    struct writ_buf *ret, unsigned status, enum writ_reason reason, const char *detail);
+
+/** Answers with a problem. Ends the exchange. */
+void writ_api_answer_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason);
+
+/** The same, and what exactly. */
+void writ_api_answer_problem_about(
+    struct writ_exchange *x, unsigned status, enum writ_reason reason, const char *detail);
+
+#endif

@@ -1,0 +1,41 @@
+/* certificate.h - the TLS of a listener: its own certificate, and those of its clients. */
+#ifndef WRIT_GATEWAY_CERTIFICATE_H
+#define WRIT_GATEWAY_CERTIFICATE_H
+
+#include "gateway/listener/listener.h"
+
+#include <stdatomic.h>
+
+struct writ_connection;
+
+/** Certificate, key and authorities as PEM text. Shared by loops, never changed. */
+struct writ_certificate {
+    atomic_uint refs;
+    bool client_required;
+    struct writ_buf chain, key, client_ca; /* NUL-terminated; client_ca empty: none is asked for */
+};
+
+/**
+ * Reads the material and tries it.
+ *
+ * @param ret  one reference; drop with writ_certificate_drop
+ *
+ * @return WRIT_OK
+ *         WRIT_E_INVALID  not PEM, or the key is not that of the certificate
+ *         WRIT_E_LIMIT    a text is too long
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_certificate_load(const struct writ_listener_options *options,
+    const struct writ_listener_tls *tls, struct writ_certificate **ret, struct writ_err *err);
+
+/** One more reference. NULL gives NULL. From any thread. */
+struct writ_certificate *writ_certificate_hold(struct writ_certificate *certificate);
+
+/** One reference less; the last one frees, and wipes the key. NULL is fine. From any thread. */
+void writ_certificate_drop(struct writ_certificate *certificate);
+
+/** May the client of this TLS connection speak? Its certificate holds (chain, time, purpose), or it
+ * has none and needs none. Fills in the names of the peer. */
+bool writ_certificate_check(struct writ_connection *connection);
+
+#endif

@@ -1,0 +1,52 @@
+/* daemon.h - one libmicrohttpd daemon, run from a loop. Inside of the listener. */
+#ifndef WRIT_GATEWAY_DAEMON_H
+#define WRIT_GATEWAY_DAEMON_H
+
+#include "gateway/listener/certificate.h"
+#include "gateway/io/loop.h"
+
+#include <microhttpd.h>
+
+#define WRIT_DAEMON_CONNECTIONS 512 /* resuming one walks all suspended ones of its daemon */
+
+struct writ_acceptor;
+
+struct writ_daemon {
+    struct MHD_Daemon *mhd;
+    struct writ_acceptor *acceptor;
+    struct writ_watch watch; /* the daemon's epoll descriptor */
+    unsigned connections;
+    unsigned waiting;   /* open exchanges whose connection is not suspended */
+    unsigned answering; /* answers queued and not yet out */
+    unsigned runs;      /* how often the daemon has to run before the turn may end */
+    unsigned spins;     /* runs in a row that nobody asked for */
+    int64_t rest_us;    /* until the next one, when they were too many */
+    struct writ_certificate *certificate; /* NULL: plain HTTP */
+    bool retired;                         /* takes no new connections; stops when it has none */
+    struct writ_daemon *next;
+};
+
+/** A daemon with room for one more connection, perhaps a new one; NULL when it cannot be made. */
+struct writ_daemon *writ_daemon_find(struct writ_acceptor *acceptor);
+
+/** Starts and stops a daemon with this material. WRIT_E_INVALID. */
+WRIT_RESULT writ_daemon_try(const struct writ_listener_options *options,
+    const struct writ_certificate *certificate, struct writ_err *err);
+
+/** Has the daemon run at least `runs` times before the turn ends, because it has work. */
+void writ_daemon_poke(struct writ_daemon *daemon, unsigned runs);
+
+/** Has the daemon run once, so that it looks at its timeouts. */
+void writ_daemon_visit(struct writ_daemon *daemon);
+
+/** What `run` and `poke` of the acceptor do. */
+void writ_daemon_on_task(struct writ_task *task);
+void writ_daemon_on_timer(struct writ_timer *timer);
+
+/** No new connections for the daemons that are there. */
+void writ_daemon_retire_all(struct writ_acceptor *acceptor);
+
+/** Stops every daemon and closes every connection. */
+void writ_daemon_stop_all(struct writ_acceptor *acceptor);
+
+#endif

@@ -1,0 +1,179 @@
+#include "gateway/mcp/catalog.h"
+
+#include "base/hidden.h"
+#include "evidence/jcs.h"
+#include "policy/approval.h"
+
+#include <stdlib.h>
+
+#define FIRST_CAP 32
+
+writ_result
+writ_catalog_new(struct writ_catalog **ret)
+{
+    struct writ_catalog *catalog = writ_alloc(sizeof *catalog);
+
+    if (catalog == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    atomic_init(&catalog->holders, 1);
+    catalog->arena = writ_arena_new(WRIT_CATALOG_BYTES_MAX);
+    if (catalog->arena == NULL) {
+        writ_catalog_drop(catalog);
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *ret = catalog;
+    return WRIT_DONE;
+}
+
+static writ_result
+make_room(struct writ_catalog *catalog)
+{
+    size_t cap = catalog->cap > 0 ? 2 * catalog->cap : FIRST_CAP;
+    struct writ_catalog_tool *tools;
+
+    if (catalog->n < catalog->cap) {
+        return WRIT_DONE;
+    }
+    if (catalog->n >= WRIT_CATALOG_TOOLS_MAX) {
+        return (writ_result){WRIT_E_LIMIT};
+    }
+    tools = writ_realloc(catalog->tools, cap * sizeof *tools);
+    if (tools == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    catalog->tools = tools;
+    catalog->cap = cap;
+    return WRIT_DONE;
+}
+
+writ_result
+writ_catalog_add(struct writ_catalog *catalog, const struct writ_json *item)
+{
+    struct writ_view name =
+        writ_json_string(writ_json_get_typed(item, WRIT_LIT("name"), WRIT_JSON_STRING));
+    writ_auto_buf text = writ_buf_make(WRIT_CATALOG_TOOL_MAX);
+    writ_auto_buf visible = writ_buf_make(WRIT_CATALOG_TOOL_MAX);
+    struct writ_catalog_tool tool = {.hints = writ_approval_hints(item)};
+
+    if (name.ptr == NULL) {
+        return (writ_result){WRIT_E_INVALID};
+    }
+    WRIT_TRY(writ_jcs_put_lossless(&text, item, NULL));
+    WRIT_TRY(writ_digest_bytes(writ_buf_view(&text), &tool.digest, NULL));
+    tool.hides = writ_hidden_strip(&visible, writ_buf_view(&text));
+    tool.name = writ_view_copy(name, catalog->arena);
+    tool.text = writ_view_copy(writ_buf_view(&text), catalog->arena);
+    if (tool.name.ptr == NULL || tool.text.ptr == NULL) {
+        return (writ_result){WRIT_E_LIMIT};
+    }
+    WRIT_TRY(writ_param_read(item, catalog->arena, &tool.params));
+    WRIT_TRY(make_room(catalog));
+    catalog->tools[catalog->n++] = tool;
+    return WRIT_DONE;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+    const struct writ_catalog_tool *left = a, *right = b;
+
+    return writ_view_compare(left->name, right->name);
+}
+
+/* Of neighbours of one name the first stays, and says whether the others were different. */
+static void
+join_doubles(struct writ_catalog *catalog)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < catalog->n; i++) {
+        struct writ_catalog_tool *last = kept > 0 ? &catalog->tools[kept - 1] : NULL;
+        if (last != NULL && writ_view_equal(last->name, catalog->tools[i].name)) {
+            last->doubled =
+                last->doubled || !writ_digest_equal(&last->digest, &catalog->tools[i].digest);
+        } else {
+            catalog->tools[kept++] = catalog->tools[i];
+        }
+    }
+    catalog->n = kept;
+}
+
+void
+writ_catalog_seal(struct writ_catalog *catalog)
+{
+    if (catalog->n > 0) {
+        qsort(catalog->tools, catalog->n, sizeof *catalog->tools, by_name);
+    }
+    join_doubles(catalog);
+}
+
+static const struct writ_catalog_tool *
+find(const struct writ_catalog *catalog, struct writ_view name)
+{
+    size_t low = 0, high = catalog != NULL ? catalog->n : 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct writ_catalog_tool *tool = &catalog->tools[middle];
+        int order = writ_view_compare(tool->name, name);
+        if (order == 0) {
+            return tool;
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return NULL;
+}
+
+const struct writ_catalog_tool *
+writ_catalog_find(const struct writ_catalog *catalog, struct writ_view name)
+{
+    const struct writ_catalog_tool *tool = find(catalog, name);
+
+    return tool != NULL && !tool->doubled ? tool : NULL;
+}
+
+bool
+writ_catalog_is_doubled(const struct writ_catalog *catalog, struct writ_view name)
+{
+    const struct writ_catalog_tool *tool = find(catalog, name);
+
+    return tool != NULL && tool->doubled;
+}
+
+bool
+writ_catalog_equal(const struct writ_catalog *a, const struct writ_catalog *b)
+{
+    size_t n = a != NULL ? a->n : 0;
+
+    if (n != (b != NULL ? b->n : 0) || (a == NULL) != (b == NULL)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!writ_view_equal(a->tools[i].name, b->tools[i].name) ||
+            a->tools[i].doubled != b->tools[i].doubled ||
+            !writ_digest_equal(&a->tools[i].digest, &b->tools[i].digest)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct writ_catalog *
+writ_catalog_hold(struct writ_catalog *catalog)
+{
+    (void)atomic_fetch_add(&catalog->holders, 1);
+    return catalog;
+}
+
+void
+writ_catalog_drop(struct writ_catalog *catalog)
+{
+    if (catalog == NULL || atomic_fetch_sub(&catalog->holders, 1) != 1) {
+        return;
+    }
+    writ_arena_free(catalog->arena);
+    writ_free(catalog->tools);
+    writ_free(catalog);
+}

@@ -1,0 +1,67 @@
+/* catalog.h - what one tool server says that its tools are: the definitions of its tools/list, each
+ * with its digest H(definition). Built once, then immutable and counted; any thread may read it.
+ *
+ * A tool that the server lists twice with different definitions has none: nobody can say which one
+ * a client saw. */
+#ifndef WRIT_GATEWAY_CATALOG_H
+#define WRIT_GATEWAY_CATALOG_H
+
+#include "evidence/digest.h"
+#include "gateway/mcp/param.h"
+
+#include <stdatomic.h>
+
+#define WRIT_CATALOG_TOOLS_MAX 4096               /* tools of one server */
+#define WRIT_CATALOG_BYTES_MAX ((size_t)64 << 20) /* memory of one catalog */
+#define WRIT_CATALOG_TOOL_MAX  ((size_t)4 << 20)  /* bytes of one definition in that form */
+
+struct writ_catalog_tool {
+    struct writ_view name; /* the server's own */
+    struct writ_view text; /* the definition in its lossless form (jcs.h) */
+    struct writ_digest digest;
+    struct writ_params params; /* arguments that the head of a call says again */
+    unsigned hints;            /* its annotations: policy/approval.h */
+    bool doubled;              /* listed again, with another definition */
+    size_t hides;              /* characters in it that a reader does not see */
+};
+
+struct writ_catalog {
+    struct writ_arena *arena; /* owns all texts */
+    struct writ_catalog_tool *tools;
+    size_t n, cap; /* in the order of names once sealed */
+    atomic_uint holders;
+};
+
+/** An empty one, held once. WRIT_E_NOMEM. */
+WRIT_RESULT writ_catalog_new(struct writ_catalog **ret);
+
+/**
+ * Adds one element of a list of tools; everything is copied. Before writ_catalog_seal.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_INVALID  no object with a name that is a string: nothing was added
+ *         WRIT_E_LIMIT    too many, or too large
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_catalog_add(struct writ_catalog *catalog, const struct writ_json *item);
+
+/** Ends the building. */
+void writ_catalog_seal(struct writ_catalog *catalog);
+
+/** The tool of that name, or NULL: not listed, or doubled. `catalog` may be NULL. */
+const struct writ_catalog_tool *writ_catalog_find(
+    const struct writ_catalog *catalog, struct writ_view name);
+
+/** Whether the name has two definitions. `catalog` may be NULL. */
+bool writ_catalog_is_doubled(const struct writ_catalog *catalog, struct writ_view name);
+
+/** True when both list the same tools with the same definitions. Either may be NULL: lists none. */
+bool writ_catalog_equal(const struct writ_catalog *a, const struct writ_catalog *b);
+
+/** One more hold; gives it back. Any thread. */
+struct writ_catalog *writ_catalog_hold(struct writ_catalog *catalog);
+
+/** Drops one hold; the last one frees. NULL is fine. Any thread. */
+void writ_catalog_drop(struct writ_catalog *catalog);
+
+#endif

@@ -1,0 +1,500 @@
+/* handshake.c - HANDSHAKE: initialize opens a session with every upstream of the endpoint and one
+ * with the client; server/discover tells what they can do. What one upstream alone says is passed
+ * on as it is; of several it is joined. */
+#include "gateway/mcp/abilities.h"
+#include "gateway/relay/legs.h"
+#include "gateway/request/refusal.h"
+#include "gateway/state/session_row.h"
+
+#include "base/hidden.h"
+#include "base/text.h"
+#include "evidence/write.h"
+
+#define ANSWER_MAX       (4u << 20)
+#define INSTRUCTIONS_MAX (16u << 10) /* bytes of what all upstreams say for the model together */
+#define VERSION_MAX      64          /* bytes of a revision's name; those that there are have 10 */
+
+/* ---- joining results ---- */
+
+static size_t
+count_results(const struct writ_legs *legs, const struct writ_leg **ret_first)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < legs->n; i++) {
+        if (writ_json_type(writ_legs_result(&legs->legs[i])) == WRIT_JSON_OBJECT) {
+            *ret_first = n == 0 ? &legs->legs[i] : *ret_first;
+            n++;
+        }
+    }
+    return n;
+}
+
+/* The oldest revision that an upstream answered with: all of them speak it or a newer one. */
+static struct writ_view
+lowest_version(const struct writ_legs *legs)
+{
+    struct writ_view lowest = {NULL, 0};
+
+    for (size_t i = 0; i < legs->n; i++) {
+        struct writ_view version = writ_json_string(
+            writ_json_get(writ_legs_result(&legs->legs[i]), WRIT_LIT("protocolVersion")));
+        if (version.ptr != NULL && (lowest.ptr == NULL || writ_view_compare(version, lowest) < 0)) {
+            lowest = version;
+        }
+    }
+    return lowest;
+}
+
+static const struct writ_json *
+capability_of(const struct writ_leg *leg, struct writ_view name)
+{
+    return writ_json_get(writ_json_get(writ_legs_result(leg), WRIT_LIT("capabilities")), name);
+}
+
+/* True when an earlier upstream has the capability (and, with `flag`, the flag in it) as well. */
+static bool
+said_before(
+    const struct writ_legs *legs, size_t before, struct writ_view name, struct writ_view flag)
+{
+    for (size_t i = 0; i < before; i++) {
+        const struct writ_json *capability = capability_of(&legs->legs[i], name);
+        if (capability != NULL && (flag.ptr == NULL || writ_json_get(capability, flag) != NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One that is late changes the list when it is there (back.h). */
+static bool
+will_change(const struct writ_legs *legs, struct writ_view name)
+{
+    return writ_legs_any_incomplete(legs) &&
+           (writ_view_is(name, "tools") || writ_view_is(name, "prompts") ||
+               writ_view_is(name, "resources"));
+}
+
+/* One capability: its flags of all upstreams, each once. */
+static void
+put_capability(struct writ_write *w, const struct writ_request *request,
+    const struct writ_legs *legs, struct writ_view name)
+{
+    bool changes = request->method == WRIT_MCP_INITIALIZE && will_change(legs, name);
+
+    writ_write_name(w, name);
+    writ_write_object_begin(w);
+    if (changes) {
+        writ_write_flag(w, "listChanged", true);
+    }
+    for (size_t i = 0; i < legs->n; i++) {
+        const struct writ_json *capability = capability_of(&legs->legs[i], name);
+        WRIT_JSON_EACH(flag, capability)
+        {
+            if (writ_json_type(capability) == WRIT_JSON_OBJECT &&
+                !(changes && writ_view_is(writ_json_string(flag), "listChanged")) &&
+                !said_before(legs, i, name, writ_json_string(flag))) {
+                writ_write_name(w, writ_json_string(flag));
+                writ_write_verbatim(w, writ_json_value(flag));
+            }
+        }
+    }
+    writ_write_object_end(w);
+}
+
+/* One that is late may have tools, which a client would not ask for otherwise. */
+static void
+put_late_tools(struct writ_write *w, const struct writ_legs *legs)
+{
+    static const struct writ_view any = {NULL, 0};
+
+    if (writ_legs_any_incomplete(legs) && !said_before(legs, legs->n, WRIT_LIT("tools"), any)) {
+        writ_write_name(w, WRIT_LIT("tools"));
+        writ_write_object_begin(w);
+        writ_write_flag(w, "listChanged", true);
+        writ_write_object_end(w);
+    }
+}
+
+static void
+put_capabilities(
+    struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
+{
+    static const struct writ_view any = {NULL, 0};
+
+    writ_write_name(w, WRIT_LIT("capabilities"));
+    writ_write_object_begin(w);
+    put_late_tools(w, legs);
+    for (size_t i = 0; i < legs->n; i++) {
+        const struct writ_json *all =
+            writ_json_get(writ_legs_result(&legs->legs[i]), WRIT_LIT("capabilities"));
+        WRIT_JSON_EACH(name, all)
+        {
+            if (!said_before(legs, i, writ_json_string(name), any)) {
+                put_capability(w, request, legs, writ_json_string(name));
+            }
+        }
+    }
+    writ_write_object_end(w);
+}
+
+static void
+put_server_info(struct writ_write *w, struct writ_view name)
+{
+    writ_write_name(w, name);
+    writ_write_object_begin(w);
+    writ_write_text(w, "name", WRIT_LIT("writ"));
+    writ_write_text(w, "version", WRIT_LIT(WRIT_VERSION));
+    writ_write_object_end(w);
+}
+
+static void
+put_meta(struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
+{
+    bool modern = request->method != WRIT_MCP_INITIALIZE;
+
+    if (!modern && !writ_legs_any_incomplete(legs)) {
+        return;
+    }
+    writ_write_name(w, WRIT_LIT("_meta"));
+    writ_write_object_begin(w);
+    if (modern) {
+        put_server_info(w, WRIT_LIT("io.modelcontextprotocol/serverInfo"));
+    }
+    writ_legs_put_unavailable(w, legs);
+    writ_write_object_end(w);
+}
+
+/* ---- what they say for the model ---- */
+
+/* The first line without its end; `ret_next`: where the next one begins. Every character at which
+ * a reader begins a line is an end; the others of them are controls, and stripped. */
+static struct writ_view
+first_line(struct writ_view text, size_t *ret_next)
+{
+    size_t at = 0, len = 0;
+
+    for (; at<text.len; at += len> 0 ? len : 1) {
+        uint32_t point = 0;
+        len = writ_text_character(writ_view_sub(text, at, text.len), &point);
+        if (point == '\n' || point == '\r' || writ_hidden_kind(point) == WRIT_HIDDEN_LINE) {
+            break;
+        }
+    }
+    *ret_next = at + (at < text.len ? len : 0);
+    if (writ_view_has_prefix(writ_view_sub(text, at, text.len), WRIT_LIT("\r\n"))) {
+        ++*ret_next;
+    }
+    return writ_view_sub(text, 0, at);
+}
+
+/* Each line is marked as said by the upstream, so that none can speak in the name of another. */
+static void
+quote(struct writ_buf *text, struct writ_view said, size_t most)
+{
+    size_t taken = said.len < most ? said.len : most;
+    struct writ_view rest;
+
+    while (taken < said.len && ((unsigned char)said.ptr[taken] & 0xC0) == 0x80) {
+        taken--; /* whole characters */
+    }
+    rest = writ_view_sub(said, 0, taken);
+    while (rest.len > 0) {
+        size_t next = 0;
+        writ_buf_str(text, "> ");
+        writ_buf_put(text, first_line(rest, &next));
+        writ_buf_byte(text, '\n');
+        rest = writ_view_sub(rest, next, rest.len);
+    }
+    writ_buf_str(text, taken < said.len ? "> [cut]\n" : "");
+}
+
+static void
+put_instructions(
+    struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
+{
+    writ_auto_buf text = writ_buf_make(ANSWER_MAX), seen = writ_buf_make(ANSWER_MAX);
+    size_t most = INSTRUCTIONS_MAX / (legs->n > 0 ? legs->n : 1);
+
+    for (size_t i = 0; i < legs->n; i++) {
+        struct writ_view said = writ_json_string(
+            writ_json_get(writ_legs_result(&legs->legs[i]), WRIT_LIT("instructions")));
+        if (said.len > 0) {
+            writ_buf_str(&text, text.len > 0 ? "\n" : "");
+            writ_buf_str(&text, "The server ");
+            writ_buf_put(&text, writ_upstream_config(legs->legs[i].upstream)->name);
+            writ_buf_str(&text, " says:\n");
+            quote(&text, said, most);
+        }
+    }
+    if (text.len > 0 && writ_is_ok(writ_buf_check(&text, NULL))) {
+        writ_metrics_count(request->x->metrics, WRIT_COUNTER_CHARACTERS_HIDDEN,
+            writ_hidden_strip(&seen, writ_buf_view(&text)));
+        writ_write_text(w, "instructions", writ_buf_view(&seen));
+    }
+}
+
+static void
+put_joined(struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
+{
+    writ_write_object_begin(w);
+    if (request->method == WRIT_MCP_INITIALIZE) {
+        writ_write_text(w, "protocolVersion", lowest_version(legs));
+        put_server_info(w, WRIT_LIT("serverInfo"));
+    } else {
+        writ_write_text(w, "resultType", WRIT_LIT("complete"));
+        writ_write_name(w, WRIT_LIT("supportedVersions"));
+        writ_write_array_begin(w);
+        writ_write_string(w, WRIT_LIT(WRIT_MCP_MODERN));
+        writ_write_array_end(w);
+        writ_write_count(w, "ttlMs", 0);
+        writ_write_text(w, "cacheScope", WRIT_LIT("private"));
+    }
+    put_capabilities(w, request, legs);
+    put_instructions(w, request, legs);
+    put_meta(w, request, legs);
+    writ_write_object_end(w);
+}
+
+static void
+put_response(struct writ_buf *body, const struct writ_request *request,
+    const struct writ_legs *legs, const struct writ_leg *alone)
+{
+    struct writ_write w = writ_write_to(body);
+
+    writ_mcp_open(&w, request->message.id);
+    writ_write_name(&w, WRIT_LIT("result"));
+    if (alone != NULL) {
+        writ_metrics_count(request->x->metrics, WRIT_COUNTER_CHARACTERS_HIDDEN,
+            writ_write_visible(&w, writ_legs_result(alone)));
+    } else {
+        put_joined(&w, request, legs);
+    }
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+}
+
+static void
+answer(struct writ_request *request)
+{
+    const struct writ_legs *legs = request->part;
+    const struct writ_leg *first = NULL;
+    size_t n = count_results(legs, &first);
+    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    struct writ_header session = {0};
+    char id[WRIT_SESSION_ID_TEXT];
+
+    put_response(&body, request, legs, n == 1 && !writ_request_is_merged(request) ? first : NULL);
+    if (request->session != NULL) {
+        for (size_t i = 0; i < sizeof id; i++) {
+            id[i] = request->session->id[i];
+        }
+        session = (struct writ_header){WRIT_LIT("Mcp-Session-Id"), writ_view(id, sizeof id - 1)};
+    }
+    writ_legs_answer(request, &body, session);
+}
+
+/* ---- the session ---- */
+
+/* A child that is not up: it joins the session when it is, and is then told what the client said
+ * (stdio_greet.h). */
+static bool
+comes_late(const struct writ_leg *leg)
+{
+    return writ_legs_gave_nothing(leg) &&
+           writ_upstream_config(leg->upstream)->kind == WRIT_UPSTREAM_STDIO;
+}
+
+/* The id of its session; {NULL, 0}: it is late. */
+static struct writ_view
+session_of(const struct writ_leg *leg)
+{
+    struct writ_view id = {NULL, 0};
+
+    if (writ_legs_result(leg) != NULL) {
+        id = leg->answer.session;
+    } else if (comes_late(leg)) {
+        id = leg->upcall.request.session;
+    } else {
+        return id;
+    }
+    return id.ptr != NULL ? id : WRIT_LIT("");
+}
+
+static writ_result
+fill_upstream(const struct writ_leg *leg, struct writ_session *session)
+{
+    if (writ_legs_result(leg) == NULL && !writ_legs_gave_nothing(leg)) {
+        return WRIT_DONE; /* it has said that it takes no part */
+    }
+    return writ_session_add_upstream(
+        session, writ_upstream_config(leg->upstream)->name, session_of(leg));
+}
+
+static writ_result
+fill_session(struct writ_session *session, const struct writ_legs *legs)
+{
+    WRIT_TRY(writ_session_make_room(session, legs->n));
+    for (size_t i = 0; i < legs->n; i++) {
+        WRIT_TRY(fill_upstream(&legs->legs[i], session));
+    }
+    session->version = writ_view_copy(lowest_version(legs), session->arena);
+    return session->version.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
+/* What a server must be told that is started again or joins late. */
+static writ_result
+keep_client(struct writ_request *request)
+{
+    struct writ_session *session = request->session;
+    writ_auto_buf client = writ_buf_make(WRIT_SESSION_CLIENT_MAX);
+    struct writ_write w = writ_write_to(&client);
+
+    if (request->message.params == NULL) {
+        return WRIT_DONE;
+    }
+    writ_write_verbatim(&w, request->message.params);
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        return WRIT_DONE;
+    }
+    session->client = writ_view_copy(writ_buf_view(&client), session->arena);
+    return session->client.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
+/* What the client said is kept as far as the row has room for it. */
+static writ_result
+put_row(struct writ_session *session, struct writ_buf *ret)
+{
+    writ_session_put(session, ret);
+    if (!writ_is_ok(writ_buf_check(ret, NULL)) && session->client.len > 0) {
+        session->client = (struct writ_view){NULL, 0};
+        writ_buf_clear(ret);
+        writ_session_put(session, ret);
+    }
+    return writ_buf_check(ret, NULL);
+}
+
+static writ_result
+make_session(struct writ_request *request, const struct writ_legs *legs, struct writ_view *ret_row)
+{
+    writ_auto_buf row = writ_buf_make(WRIT_LEDGER_SESSION_MAX);
+
+    WRIT_TRY(writ_session_new(&request->agent, request->endpoint->path,
+        request->worker->gateway->clock, &request->session, NULL));
+    WRIT_TRY(fill_session(request->session, legs));
+    WRIT_TRY(keep_client(request));
+    request->session->abilities =
+        writ_abilities_read(writ_json_get(request->message.params, WRIT_LIT("capabilities")));
+    WRIT_TRY(put_row(request->session, &row));
+    *ret_row = writ_view_copy(writ_buf_view(&row), request->x->arena);
+    return ret_row->ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
+static void
+failed(struct writ_request *request, enum writ_reason reason)
+{
+    unsigned status = reason == WRIT_REASON_SHARE_EXCEEDED ? 429 : 503;
+
+    (void)writ_refusal_http(request, status, WRIT_RPC_INTERNAL_ERROR, reason, NULL);
+}
+
+/* It takes its place before its row is written, so that nobody fills the ledger with rows of
+ * sessions that find no place; nobody knows its id before. */
+static bool
+take_place(struct writ_request *request)
+{
+    struct writ_sessions *sessions = request->worker->gateway->sessions;
+    enum writ_reason crowded;
+
+    if (writ_is_ok(
+            writ_sessions_add(sessions, request->session, writ_loop_now_us(request->x->loop)))) {
+        return true;
+    }
+    crowded = writ_sessions_crowded(sessions, &request->agent);
+    failed(request, crowded != WRIT_REASON_NONE ? crowded : WRIT_REASON_OVERLOADED);
+    return false;
+}
+
+static void
+legs_done(struct writ_request *request, struct writ_legs *legs)
+{
+    const struct writ_leg *first = NULL;
+    struct writ_view row = {NULL, 0};
+    writ_result made;
+
+    for (size_t i = 0; i < legs->n; i++) {
+        legs->legs[i].incomplete = writ_legs_gave_nothing(&legs->legs[i]);
+    }
+    if (count_results(legs, &first) == 0) {
+        if (legs->n == 0) {
+            failed(request, WRIT_REASON_UPSTREAM_UNAVAILABLE);
+        } else {
+            writ_legs_tell(request, &legs->legs[0]);
+        }
+        return;
+    }
+    if (request->method != WRIT_MCP_INITIALIZE) {
+        answer(request);
+        return;
+    }
+    made = make_session(request, legs, &row);
+    if (made.code == WRIT_E_LIMIT) { /* by what the upstreams call revision and session */
+        (void)writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+        return;
+    }
+    if (!writ_is_ok(made)) {
+        failed(request, WRIT_REASON_OVERLOADED);
+        return;
+    }
+    if (!take_place(request)) {
+        return;
+    }
+    writ_session_row_put(&request->entry, request->session, row, request->worker->gateway->clock,
+        writ_request_config(request)->sessions.idle_expires_us);
+    (void)writ_request_submit(request, WRIT_STEP_HANDSHAKE);
+}
+
+/* The row is on disk: the session may be known. */
+static enum writ_step
+session_stored(struct writ_request *request)
+{
+    struct writ_gateway *gateway = request->worker->gateway;
+
+    if (request->entry.code != WRIT_OK) {
+        writ_sessions_remove(gateway->sessions, &request->session->hash);
+        failed(request, WRIT_REASON_LEDGER_UNAVAILABLE);
+        return WRIT_STEP_DONE;
+    }
+    atomic_store(&request->session->stored_us, request->entry.session.expires_us);
+    answer(request);
+    return WRIT_STEP_DONE;
+}
+
+static struct writ_view
+asked_version(const struct writ_request *request)
+{
+    return writ_json_string(writ_json_get(request->message.params, WRIT_LIT("protocolVersion")));
+}
+
+enum writ_step
+writ_handshake_start(struct writ_request *request)
+{
+    enum writ_reason crowded;
+
+    if (request->entry.kind == WRIT_ENTRY_SESSION_PUT) {
+        return session_stored(request);
+    }
+    if (asked_version(request).len > VERSION_MAX) { /* an upstream may say it again */
+        return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS,
+            WRIT_REASON_MALFORMED_REQUEST, "protocolVersion is longer than 64 bytes");
+    }
+    crowded = request->method == WRIT_MCP_INITIALIZE
+                  ? writ_sessions_crowded(request->worker->gateway->sessions, &request->agent)
+                  : WRIT_REASON_NONE;
+    if (crowded != WRIT_REASON_NONE) { /* before it costs the upstreams a session */
+        failed(request, crowded);
+        return WRIT_STEP_DONE;
+    }
+    return writ_legs_begin(request, request->x->body, legs_done);
+}

@@ -1,0 +1,235 @@
+#include "gateway/relay/listen.h"
+
+#include "gateway/request/client_stream.h"
+
+#include "evidence/write.h"
+
+#define ACKNOWLEDGED  "notifications/subscriptions/acknowledged"
+#define FILTER_MAX    1048576 /* bytes of an acknowledgement */
+#define FILTER_VALUES 65536
+#define ACK_US        2000000 /* for the other upstreams to acknowledge as well */
+
+static bool
+is_merged(const struct writ_lanes *lanes)
+{
+    return lanes->listens && lanes->merged;
+}
+
+bool
+writ_listen_holds(const struct writ_lanes *lanes)
+{
+    return is_merged(lanes) && !lanes->acked;
+}
+
+/* ---- the acknowledgement ---- */
+
+static bool
+has_item(const struct writ_json *array, const struct writ_json *wanted)
+{
+    WRIT_JSON_EACH(item, array)
+    {
+        if (writ_json_equal(item, wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first lane that grants the member; of an array, the item. */
+static const struct writ_json *
+granted(const struct writ_lanes *lanes, struct writ_view name, const struct writ_json *item)
+{
+    for (size_t i = 0; i < lanes->n; i++) {
+        const struct writ_json *value = writ_json_get(lanes->all[i].granted, name);
+        if (value != NULL &&
+            (item == NULL || (writ_json_type(value) == WRIT_JSON_ARRAY && has_item(value, item)))) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+/* Of what the client asked for, what somebody grants. */
+static void
+put_filter(struct writ_write *w, const struct writ_lanes *lanes)
+{
+    const struct writ_json *asked = writ_json_get_typed(
+        lanes->request->message.params, WRIT_LIT("notifications"), WRIT_JSON_OBJECT);
+
+    writ_write_object_begin(w);
+    WRIT_JSON_EACH(name, asked)
+    {
+        struct writ_view key = writ_json_string(name);
+        const struct writ_json *wanted = writ_json_value(name), *value = granted(lanes, key, NULL);
+        if (value == NULL) {
+            continue;
+        }
+        writ_write_name(w, key);
+        if (writ_json_type(wanted) != WRIT_JSON_ARRAY) {
+            writ_write_verbatim(w, value);
+            continue;
+        }
+        writ_write_array_begin(w);
+        WRIT_JSON_EACH(item, wanted)
+        {
+            if (granted(lanes, key, item) != NULL) {
+                writ_write_verbatim(w, item);
+            }
+        }
+        writ_write_array_end(w);
+    }
+    writ_write_object_end(w);
+}
+
+static writ_result
+put_acknowledgement(struct writ_buf *buf, const struct writ_lanes *lanes)
+{
+    struct writ_write w = writ_write_to(buf);
+
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
+    writ_write_text(&w, "method", WRIT_LIT(ACKNOWLEDGED));
+    writ_write_name(&w, WRIT_LIT("params"));
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("_meta"));
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("io.modelcontextprotocol/subscriptionId"));
+    writ_write_value(&w, lanes->request->message.id);
+    writ_write_object_end(&w);
+    writ_write_name(&w, WRIT_LIT("notifications"));
+    put_filter(&w, lanes);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    return writ_write_end(&w, NULL);
+}
+
+/* What the lanes kept back goes on behind it. */
+static void
+acknowledge(struct writ_lanes *lanes)
+{
+    writ_auto_buf message = writ_buf_make(FILTER_MAX);
+    struct writ_sse_event event = {
+        .kind = WRIT_SSE_EVENT, .event = WRIT_LIT("message"), .retry_ms = WRIT_SSE_NO_RETRY};
+    bool any = false;
+
+    writ_loop_timer_cancel(&lanes->ack_timer);
+    lanes->acked = true;
+    for (size_t i = 0; i < lanes->n; i++) {
+        any = any || lanes->all[i].acked;
+    }
+    if (any && writ_is_ok(put_acknowledgement(&message, lanes))) {
+        event.data = writ_buf_view(&message);
+        writ_lanes_say(lanes, &event);
+    }
+    for (size_t i = 0; i < lanes->n; i++) {
+        writ_lanes_catch_up(&lanes->all[i]);
+    }
+}
+
+static void
+waited_enough(struct writ_timer *timer)
+{
+    acknowledge(timer->ctx);
+}
+
+static void
+acknowledge_if_all(struct writ_lanes *lanes)
+{
+    struct writ_loop *loop = lanes->request->x->loop;
+
+    if (lanes->acked || !lanes->request->streaming) {
+        return;
+    }
+    for (size_t i = 0; i < lanes->n; i++) {
+        if (!lanes->all[i].acked && lanes->all[i].open) {
+            if (!lanes->ack_timer.armed) {
+                lanes->ack_timer = (struct writ_timer){.fn = waited_enough, .ctx = lanes};
+                writ_loop_timer_set(loop, &lanes->ack_timer, writ_loop_now_us(loop) + ACK_US);
+            }
+            return;
+        }
+    }
+    acknowledge(lanes);
+}
+
+/* ---- one event ---- */
+
+static bool
+takes_acknowledgement(struct writ_lane *lane, const struct writ_sse_event *event)
+{
+    struct writ_arena *arena = lane->lanes->request->x->arena;
+    struct writ_json_limits limits = writ_json_limits_default;
+    const struct writ_json *message;
+    struct writ_view text;
+
+    if (event->kind != WRIT_SSE_EVENT || event->data.len > FILTER_MAX ||
+        writ_view_search(event->data, WRIT_LIT(ACKNOWLEDGED)) == event->data.len) {
+        return false;
+    }
+    limits.bytes = limits.string_bytes = FILTER_MAX;
+    limits.values = FILTER_VALUES;
+    text = writ_view_copy(event->data, arena);
+    if (lane->acked || text.ptr == NULL ||
+        !writ_is_ok(writ_json_read(text, &limits, arena, &message, NULL)) ||
+        !writ_json_is(writ_json_get(message, WRIT_LIT("method")), WRIT_LIT(ACKNOWLEDGED))) {
+        return false;
+    }
+    lane->acked = true;
+    lane->granted = writ_json_pointer(message, WRIT_LIT("/params/notifications"));
+    acknowledge_if_all(lane->lanes);
+    return true;
+}
+
+bool
+writ_listen_takes(
+    struct writ_lane *lane, enum writ_inspected kind, const struct writ_sse_event *event)
+{
+    struct writ_lanes *lanes = lane->lanes;
+
+    if (!is_merged(lanes)) {
+        return false;
+    }
+    if (kind != WRIT_INSPECTED_RESPONSE) {
+        return takes_acknowledgement(lane, event);
+    }
+    if (lanes->final.max == 0) {
+        lanes->final = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+        writ_buf_put(&lanes->final, event->data);
+    }
+    lane->done = true;
+    writ_upcall_cancel(&lane->upcall, false); /* nothing can come after it */
+    return true;
+}
+
+/* ---- the end ---- */
+
+void
+writ_listen_lane_ended(struct writ_lane *lane)
+{
+    struct writ_lanes *lanes = lane->lanes;
+
+    if (!is_merged(lanes)) {
+        return;
+    }
+    if (lane->streams && !lane->done && !lanes->over) {
+        lanes->whole = false;
+        writ_lanes_cancel(lanes);
+    } else {
+        acknowledge_if_all(lanes);
+    }
+}
+
+void
+writ_listen_finish(struct writ_lanes *lanes)
+{
+    struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
+        .event = WRIT_LIT("message"),
+        .data = writ_buf_view(&lanes->final),
+        .retry_ms = WRIT_SSE_NO_RETRY};
+
+    writ_loop_timer_cancel(&lanes->ack_timer);
+    if (is_merged(lanes) && lanes->whole && lanes->final.len > 0) {
+        writ_lanes_put(&lanes->all[0], &event);
+    }
+    writ_buf_wipe(&lanes->final);
+}

@@ -1,0 +1,265 @@
+/* pass.c - PASS: a message that is not governed, to one upstream, and its answer. */
+#include "gateway/relay/pass.h"
+
+#include "gateway/call/client_event.h"
+#include "gateway/request/client_stream.h"
+#include "gateway/call/inspect.h"
+#include "gateway/review/meet.h"
+#include "gateway/request/refusal.h"
+#include "gateway/mcp/rewrite.h"
+#include "gateway/request/upcall_request.h"
+#include "gateway/mcp/wire.h"
+
+/* ---- a whole answer ---- */
+
+static enum writ_step
+broken(struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    switch (answer->end) {
+    case WRIT_UPCALL_TIMEOUT:
+        return writ_refusal_http(
+            request, 504, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_TIMEOUT, NULL);
+    case WRIT_UPCALL_TOO_LARGE:
+        return writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_RESULT_TOO_LARGE, NULL);
+    case WRIT_UPCALL_CROWDED:
+        return writ_refusal_http(request, 429, WRIT_REFUSAL_CODE, WRIT_REASON_SHARE_EXCEEDED, NULL);
+    case WRIT_UPCALL_NO_TOKEN:
+        return writ_refusal_http(
+            request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_TOKEN_MISSING, NULL);
+    case WRIT_UPCALL_BROKEN:
+    case WRIT_UPCALL_CANCELLED:
+    case WRIT_UPCALL_ANSWERED:
+        break;
+    }
+    return writ_refusal_http(request, 502, WRIT_REFUSAL_CODE,
+        answer->sent == WRIT_NOT_SENT ? WRIT_REASON_UPSTREAM_UNAVAILABLE
+                                      : WRIT_REASON_UPSTREAM_FAILED,
+        NULL);
+}
+
+static bool
+is_json(const struct writ_upcall_answer *answer)
+{
+    return writ_header_has_type(answer->content_type, WRIT_LIT("application/json"));
+}
+
+enum writ_step
+writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    struct writ_exchange *x = request->x;
+    struct writ_header headers[2];
+    size_t count = 0;
+    struct writ_view body = answer->body;
+    unsigned status = answer->status;
+
+    if (answer->end != WRIT_UPCALL_ANSWERED) {
+        return broken(request, answer);
+    }
+    if (status == 401 || status == 403) { /* to the gateway, not to its client */
+        return writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAUTHORIZED, NULL);
+    }
+    if (status >= 400 && status < 500 && !is_json(answer)) {
+        body.len = 0; /* the status is the answer: clients negotiate by it */
+    }
+    if ((status >= 300 && status < 400) || status < 200 || (body.len > 0 && !is_json(answer)) ||
+        (status >= 500 && body.len == 0) || !writ_inspect_clear(request, &body)) {
+        return writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+    }
+    if (answer->is_stream && body.len > 0 && request->endpoint->only != NULL) {
+        writ_client_stream_answer(request, (struct writ_header){0}, body);
+        return WRIT_STEP_DONE;
+    }
+    if (body.len > 0) {
+        headers[count++] = (struct writ_header)WRIT_HEADER_JSON;
+    }
+    if (answer->retry_after.len > 0) {
+        headers[count++] = (struct writ_header){WRIT_LIT("Retry-After"), answer->retry_after};
+    }
+    writ_request_finish(request);
+    writ_exchange_reply(x, status, headers, count, body);
+    return WRIT_STEP_DONE;
+}
+
+/* ---- what comes back ---- */
+
+static void
+on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    (void)answer;
+    writ_client_stream_begin(upcall->ctx);
+}
+
+/* From its first id on the rest of the stream can be asked for by GET, the answer with it. */
+static void
+note(struct writ_request *request)
+{
+    struct writ_digest key;
+
+    if (!request->noted && request->session != NULL && request->message.id != NULL &&
+        writ_is_ok(writ_answers_key(request->session, writ_upstream_config(request->upstream)->name,
+            request->message.id, &key)) &&
+        writ_is_ok(
+            writ_answers_note(request->worker->gateway->answers, &key, NULL, request->x->loop))) {
+        request->noted = true;
+    }
+}
+
+static void
+on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
+{
+    struct writ_request *request = upcall->ctx;
+    writ_auto_buf data = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+
+    if (event->id.len > 0) {
+        note(request);
+    }
+    switch (writ_inspect_event(request, request->upstream, event, &data)) {
+    case WRIT_INSPECTED_FOREIGN:
+        return;
+    case WRIT_INSPECTED_TASK:
+        writ_client_event_task(request, event, writ_buf_view(&data));
+        return;
+    case WRIT_INSPECTED_RESPONSE:
+    case WRIT_INSPECTED_OTHER:
+    case WRIT_INSPECTED_ANSWER:
+        writ_client_stream_event(request, event, writ_buf_view(&data));
+        return;
+    }
+}
+
+static void
+on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_request *request = upcall->ctx;
+
+    request->upcall_open = false;
+    (void)writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
+    if (request->streaming) {
+        writ_client_stream_close(request, answer->end == WRIT_UPCALL_ANSWERED);
+    } else if (writ_inspect_is_another(request, request->upstream, answer)) {
+        (void)writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+    } else {
+        (void)writ_pass_answer(request, answer);
+    }
+}
+
+static const struct writ_upcall_events pass_events = {
+    .stream = on_stream, .event = on_event, .end = on_end};
+
+/* ---- PASS ---- */
+
+/* What a message names by a URI: a resource, or the template that is to be completed. */
+static struct writ_view
+uri_of(const struct writ_request *request)
+{
+    return writ_json_string(writ_json_pointer(request->message.params,
+        request->method == WRIT_MCP_COMPLETE ? WRIT_LIT("/ref/uri") : WRIT_LIT("/uri")));
+}
+
+/* What it names by a name: a prompt, or what an extension has. */
+static struct writ_view
+name_of(const struct writ_request *request)
+{
+    if (writ_method_route(request->method) == WRIT_ROUTE_URI) {
+        return (struct writ_view){NULL, 0};
+    }
+    if (request->method == WRIT_MCP_UNKNOWN) {
+        return writ_json_string(writ_json_get(request->message.params, WRIT_LIT("name")));
+    }
+    return request->method == WRIT_MCP_COMPLETE
+               ? writ_json_string(writ_json_pointer(request->message.params, WRIT_LIT("/ref/name")))
+               : request->message.name;
+}
+
+/* Which upstream a message is for; its own name of what is named goes to `ret_name`. */
+static struct writ_upstream *
+choose_upstream(struct writ_request *request, struct writ_view *ret_name)
+{
+    struct writ_gateway *gateway = request->worker->gateway;
+    struct writ_view name = name_of(request), uri = uri_of(request), upstream;
+    size_t owner;
+
+    *ret_name = name;
+    if (request->endpoint->only != NULL) {
+        return request->endpoint->only;
+    }
+    if (name.ptr != NULL) {
+        return writ_wire_split(writ_request_config(request)->separator, name, &upstream, ret_name)
+                   ? writ_upstream_find(gateway, upstream)
+                   : NULL;
+    }
+    owner = uri.ptr != NULL ? writ_owners_find(gateway->owners, uri) : WRIT_OWNERS_NONE;
+    return owner < gateway->upstreams_n ? gateway->upstreams[owner] : NULL;
+}
+
+static writ_result
+rename_body(
+    struct writ_request *request, struct writ_view from, struct writ_view to, struct writ_view *ret)
+{
+    writ_auto_buf body = writ_buf_make(2 * request->x->body.len + 65536);
+    struct writ_view copy;
+
+    WRIT_TRY(writ_rewrite_name(request->message.body, from, to, &body));
+    copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
+    if (copy.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *ret = copy;
+    return WRIT_DONE;
+}
+
+enum writ_step
+writ_pass_send(struct writ_request *request, struct writ_upstream *upstream, struct writ_view name,
+    struct writ_view body)
+{
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
+
+    if (!writ_is_ok(
+            writ_upcall_request_make(request, upstream, name, headers, &request->upcall.request))) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    request->upcall.request.body = body;
+    request->upcall.events = &pass_events;
+    request->upcall.ctx = request;
+    request->upstream = upstream;
+    request->upcall_open = true;
+    writ_client_stream_watch(request);
+    writ_upcall_start(upstream, request->worker, &request->upcall);
+    return WRIT_STEP_WAIT;
+}
+
+enum writ_step
+writ_pass_start(struct writ_request *request)
+{
+    struct writ_view name, wire = name_of(request), body = request->x->body;
+    struct writ_upstream *upstream = choose_upstream(request, &name);
+
+    if (upstream == NULL && request->method == WRIT_MCP_UNKNOWN) {
+        return writ_refusal_method(request); /* it may do anything: no server is asked by guess */
+    }
+    if (upstream == NULL && wire.ptr == NULL && uri_of(request).ptr != NULL) {
+        return WRIT_STEP_SPREAD; /* nobody has said whose it is */
+    }
+    if (upstream == NULL) {
+        return writ_refusal_http(
+            request, 200, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_UPSTREAM_NOT_LISTED, NULL);
+    }
+    if (writ_meet_is_due(request, upstream)) {
+        return writ_meet_start(request, upstream, WRIT_STEP_PASS);
+    }
+    if (writ_meet_is_late(request, upstream)) {
+        return writ_meet_refuse(request);
+    }
+    if (wire.ptr != NULL && !writ_view_equal(wire, name) &&
+        !writ_is_ok(rename_body(request, wire, name, &body))) {
+        return writ_refusal_http(request, 400, WRIT_RPC_INVALID_REQUEST,
+            WRIT_REASON_MALFORMED_REQUEST, "the message has no canonical form");
+    }
+    return writ_pass_send(request, upstream,
+        wire.ptr != NULL && request->message.name.ptr != NULL ? name : request->message.name, body);
+}

@@ -1,0 +1,56 @@
+/* reply.c - REPLY: a client's answer to a server's request. */
+#include "gateway/mcp/server_id.h"
+#include "gateway/upstream/upstream.h"
+
+#include "gateway/review/meet.h"
+#include "gateway/relay/pass.h"
+#include "gateway/request/refusal.h"
+#include "gateway/mcp/rewrite.h"
+
+/* The upstream that asked, and its own id; NULL: none has asked here. */
+static struct writ_upstream *
+find_asker(struct writ_request *request, struct writ_buf *ret_id_json)
+{
+    struct writ_view id = writ_json_string(request->message.id), name;
+    struct writ_upstream *upstream;
+
+    if (!writ_is_ok(writ_server_id_read(id, &name, ret_id_json))) {
+        return NULL;
+    }
+    upstream = writ_upstream_find(request->worker->gateway, name);
+    return request->endpoint->only == NULL || request->endpoint->only == upstream ? upstream : NULL;
+}
+
+static enum writ_step
+swallow(struct writ_request *request)
+{
+    struct writ_exchange *x = request->x;
+
+    writ_request_finish(request);
+    writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
+    return WRIT_STEP_DONE;
+}
+
+enum writ_step
+writ_reply_start(struct writ_request *request)
+{
+    writ_auto_buf id = writ_buf_make(WRIT_SERVER_ID_JSON_MAX);
+    writ_auto_buf body = writ_buf_make(2 * request->x->body.len + 65536);
+    struct writ_upstream *upstream = find_asker(request, &id);
+    struct writ_view copy;
+
+    if (request->session == NULL) {
+        return writ_refusal_http(request, 400, WRIT_RPC_SERVER_ERROR, WRIT_REASON_MALFORMED_REQUEST,
+            "an answer belongs to a session");
+    }
+    if (upstream == NULL ||
+        !writ_is_ok(writ_rewrite_id(request->message.body, writ_buf_view(&id), &body))) {
+        return swallow(request); /* to nothing that was asked; a server takes it as well */
+    }
+    copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
+    if (copy.ptr == NULL) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    return writ_pass_send(request, upstream, (struct writ_view){NULL, 0}, copy);
+}

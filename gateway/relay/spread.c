@@ -1,0 +1,115 @@
+/* spread.c - SPREAD: lists (lists.h), notices to all, a resource to whoever has it. */
+#include "gateway/relay/legs.h"
+#include "gateway/relay/lists.h"
+#include "gateway/request/refusal.h"
+
+#include "evidence/write.h"
+
+/* ---- notices to all, and requests that any may answer ---- */
+
+static void
+all_done(struct writ_request *request, struct writ_legs *legs)
+{
+    struct writ_exchange *x = request->x;
+
+    if (request->message.kind == WRIT_MCP_NOTIFICATION) {
+        writ_request_finish(request);
+        writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
+        return;
+    }
+    for (size_t i = 0; i < legs->n; i++) {
+        if (writ_legs_result(&legs->legs[i]) != NULL) {
+            writ_legs_tell(request, &legs->legs[i]);
+            return;
+        }
+    }
+    writ_legs_tell_first(request, legs);
+}
+
+/* ---- what somebody has, and nobody has said who ---- */
+
+/* None has it. That one was not found is no answer while another could not be asked: it may be
+ * there. The first word otherwise. */
+static struct writ_leg *
+leg_to_tell(struct writ_legs *legs)
+{
+    struct writ_leg *told = NULL;
+
+    for (size_t i = 0; i < legs->n; i++) {
+        struct writ_leg *leg = &legs->legs[i];
+        if (leg->answer.end == WRIT_UPCALL_TIMEOUT) {
+            return leg;
+        }
+        if (told == NULL && leg->answer.end == WRIT_UPCALL_ANSWERED) {
+            told = leg;
+        }
+    }
+    return told != NULL ? told : &legs->legs[0];
+}
+
+/* One after the other, in the order of the configuration, until one has it. */
+static void
+turn_done(struct writ_request *request, struct writ_legs *legs)
+{
+    struct writ_leg *leg = &legs->legs[legs->turn];
+    struct writ_view uri =
+        writ_json_string(writ_json_get(request->message.params, WRIT_LIT("uri")));
+
+    if (writ_legs_result(leg) != NULL) {
+        writ_owners_note(request->worker->gateway->owners, uri, writ_upstream_index(leg->upstream));
+        writ_legs_tell(request, leg);
+        return;
+    }
+    while (legs->turn + 1 < legs->n) {
+        if (writ_legs_ask(legs, &legs->legs[++legs->turn], request->x->body)) {
+            return;
+        }
+    }
+    writ_legs_tell(request, leg_to_tell(legs));
+}
+
+static enum writ_step
+start_turns(struct writ_request *request)
+{
+    struct writ_legs *legs = writ_legs_make(request, 0, turn_done);
+
+    if (legs == NULL || legs->n == 0) {
+        return writ_refusal_http(
+            request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
+    }
+    (void)writ_legs_ask(legs, &legs->legs[0], request->x->body);
+    return writ_legs_wait(request);
+}
+
+/* By the gateway itself. */
+static enum writ_step
+answer_ping(struct writ_request *request)
+{
+    static struct writ_legs none;
+    writ_auto_buf body = writ_buf_make(8192);
+    struct writ_write w = writ_legs_response(request, &body);
+
+    writ_write_object_begin(&w);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    request->part = &none;
+    writ_legs_answer(request, &body, (struct writ_header){0});
+    return WRIT_STEP_DONE;
+}
+
+enum writ_step
+writ_spread_start(struct writ_request *request)
+{
+    if (request->method == WRIT_MCP_PING) {
+        return answer_ping(request);
+    }
+    if (writ_method_route(request->method) == WRIT_ROUTE_LIST) {
+        return writ_lists_start(request);
+    }
+    if (writ_method_route(request->method) == WRIT_ROUTE_URI ||
+        request->method == WRIT_MCP_COMPLETE) {
+        return start_turns(request);
+    }
+    return writ_legs_begin(request, request->x->body, all_done);
+}

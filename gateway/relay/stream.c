@@ -1,0 +1,124 @@
+/* stream.c - STREAM and LEAVE: streams of events (GET, subscriptions/listen), and the end of a
+ * session (DELETE). */
+#include "gateway/relay/stream.h"
+
+#include "gateway/relay/lanes.h"
+#include "gateway/relay/legs.h"
+#include "gateway/relay/pass.h"
+#include "gateway/request/refusal.h"
+#include "gateway/state/session_row.h"
+
+/* ---- LEAVE ---- */
+
+/* The endpoint's only server, which has a session of its own, keeps it: it cannot read the request
+ * (400), or does not let clients end sessions (405). Then so do we. */
+static bool
+is_kept(const struct writ_request *request, const struct writ_legs *legs)
+{
+    const struct writ_leg *leg = legs->legs;
+
+    return request->endpoint->only != NULL && leg->upcall.request.session.len > 0 &&
+           leg->answer.end == WRIT_UPCALL_ANSWERED &&
+           (leg->answer.status == 400 || leg->answer.status == 405);
+}
+
+static void
+left(struct writ_request *request, struct writ_legs *legs)
+{
+    if (is_kept(request, legs)) {
+        (void)writ_pass_answer(request, &legs->legs[0].answer);
+        return;
+    }
+    atomic_store(&request->session->left, true);
+    writ_session_row_seal(request->worker, request->session);
+    request->entry = (struct writ_entry){
+        .kind = WRIT_ENTRY_SESSION_DROP, .session = {.hash = request->session->hash}};
+    (void)writ_request_submit(request, WRIT_STEP_LEAVE);
+}
+
+enum writ_step
+writ_stream_leave(struct writ_request *request)
+{
+    struct writ_exchange *x = request->x;
+
+    if (request->entry.kind != WRIT_ENTRY_SESSION_DROP) {
+        return writ_legs_begin(request, (struct writ_view){NULL, 0}, left);
+    }
+    /* only now: before, another request could have brought it back from its row */
+    writ_sessions_remove(request->worker->gateway->sessions, &request->session->hash);
+    if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+    }
+    writ_request_finish(request);
+    writ_exchange_reply(x, 200, NULL, 0, (struct writ_view){NULL, 0});
+    return WRIT_STEP_DONE;
+}
+
+/* ---- STREAM ---- */
+
+static void
+remember(struct writ_request *request)
+{
+    struct writ_request **head = &request->worker->streams;
+
+    request->stream_next = *head;
+    request->stream_link = head;
+    if (*head != NULL) {
+        (*head)->stream_link = &request->stream_next;
+    }
+    *head = request;
+}
+
+void
+writ_stream_end_all(struct writ_worker *worker)
+{
+    struct writ_request *next;
+
+    worker->ending = true;
+    for (struct writ_request *r = worker->streams; r != NULL; r = next) {
+        next = r->stream_next;
+        writ_lanes_stop(r);
+    }
+}
+
+static void
+token_is_over(struct writ_timer *timer)
+{
+    writ_lanes_stop(timer->ctx);
+}
+
+/* A stream lasts no longer than the token that it was asked for with: the client comes back with
+ * another one. */
+static void
+watch_token(struct writ_request *request)
+{
+    const struct writ_clock *clock = request->worker->gateway->clock;
+    int64_t left_us = request->token_expires_us - writ_clock_wall_us(clock);
+
+    if (request->token_expires_us > 0) {
+        request->timer = (struct writ_timer){.fn = token_is_over, .ctx = request};
+        writ_loop_timer_set(request->worker->loop, &request->timer,
+            writ_loop_now_us(request->worker->loop) + (left_us > 0 ? left_us : 0));
+    }
+}
+
+static bool
+accepts_events(const struct writ_request *request)
+{
+    struct writ_view accept = writ_exchange_header(request->x, WRIT_LIT("Accept"));
+
+    return writ_view_search(accept, WRIT_LIT("text/event-stream")) < accept.len;
+}
+
+enum writ_step
+writ_stream_open(struct writ_request *request)
+{
+    if (request->x->method == WRIT_METHOD_GET && !accepts_events(request)) {
+        return writ_refusal_http(request, 406, WRIT_RPC_SERVER_ERROR, WRIT_REASON_MALFORMED_REQUEST,
+            "Not Acceptable: Client must accept text/event-stream");
+    }
+    remember(request);
+    watch_token(request);
+    return writ_lanes_open(request);
+}

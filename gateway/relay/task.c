@@ -1,0 +1,548 @@
+/* 1. Nothing about a task goes upstream before the ledger has said that it is this agent's.
+ * 2. An answer that ends the task is held until the outcome of its call is durable. */
+#include "gateway/relay/task.h"
+
+#include "gateway/call/client_event.h"
+#include "gateway/request/client_stream.h"
+#include "gateway/call/inspect.h"
+#include "gateway/review/meet.h"
+#include "gateway/relay/pass.h"
+#include "gateway/request/refusal.h"
+#include "gateway/mcp/rewrite.h"
+#include "gateway/call/round.h"
+#include "gateway/call/task_begin.h"
+#include "gateway/call/task_end.h"
+#include "gateway/request/upcall_request.h"
+
+#include "base/text.h"
+#include "evidence/jcs.h"
+#include "evidence/write.h"
+#include "policy/trail.h"
+
+#define LISTED_MAX       1000 /* tasks of one list that are looked at; the rest is left out */
+#define INEXACT_TEXT_MAX 8192
+#define OWN_BODY_MAX     65536  /* bytes of our own tasks/result */
+#define END_AFTER_US     250000 /* for a stream to end after its response */
+
+#define EXTENSION WRIT_LIT("io.modelcontextprotocol/tasks")
+
+/** A question about a task. Lives in the arena of its request. */
+struct asked {
+    struct writ_request *request;
+    size_t at;                   /* the upstream whose task it may be, of all */
+    struct writ_upstream *whose; /* found: */
+    struct writ_task_end end;
+    bool answered;
+    struct writ_sse_event last;       /* on a stream: the response */
+    struct writ_upcall_answer answer; /* else: the whole answer */
+    enum writ_reason withheld;        /* why nothing of it is told, or NONE */
+    /* tasks/list */
+    const struct writ_json *list; /* the response */
+    const struct writ_json **listed;
+    size_t listed_n, looked_at, kept_n;
+    struct writ_task_question question;
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
+    bool noted; /* the answer may come by GET */
+};
+
+/* ---- TASK: whose it is ---- */
+
+static struct writ_view
+task_id(const struct writ_request *request)
+{
+    return writ_json_string(writ_json_get(request->message.params, WRIT_LIT("taskId")));
+}
+
+static enum writ_step
+not_found(struct writ_request *request)
+{
+    return writ_refusal_http(
+        request, 200, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_TASK_NOT_FOUND, NULL);
+}
+
+/* The stateless revision has tasks for clients that declare them in the request (SEP-2663). */
+static bool
+is_declared(const struct writ_request *request)
+{
+    const struct writ_json *capabilities =
+        writ_json_get(request->message.meta, WRIT_LIT(WRIT_META_CAPABILITIES));
+
+    return request->message.era != WRIT_MCP_ERA_MODERN ||
+           writ_json_get(writ_json_get(capabilities, WRIT_LIT("extensions")), EXTENSION) != NULL;
+}
+
+/* What any server of that revision answers, before it looks for the task. */
+static enum writ_step
+undeclared(struct writ_request *request)
+{
+    static const struct writ_header json = WRIT_HEADER_JSON;
+    struct writ_exchange *x = request->x;
+    writ_auto_buf body = writ_buf_make(OWN_BODY_MAX);
+    struct writ_write w = writ_write_to(&body);
+
+    writ_mcp_open(&w, request->message.id);
+    writ_write_name(&w, WRIT_LIT("error"));
+    writ_write_raw(
+        &w, WRIT_LIT("{\"code\":-32021,\"message\":\"Missing required client capability\","
+                     "\"data\":{\"requiredCapabilities\":{\"extensions\":{"
+                     "\"io.modelcontextprotocol/tasks\":{}}}}}"));
+    writ_write_object_end(&w);
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    writ_request_finish(request);
+    writ_exchange_reply(x, 400, &json, 1, writ_buf_view(&body));
+    return WRIT_STEP_DONE;
+}
+
+/* On the endpoint of all, the upstreams are asked for in their order. */
+static struct writ_upstream *
+candidate(const struct asked *asked)
+{
+    const struct writ_request *request = asked->request;
+    const struct writ_gateway *gateway = request->worker->gateway;
+
+    if (request->endpoint->only != NULL) {
+        return asked->at == 0 ? request->endpoint->only : NULL;
+    }
+    return asked->at < gateway->upstreams_n ? gateway->upstreams[asked->at] : NULL;
+}
+
+static const struct writ_upcall_events task_events, list_events;
+
+static enum writ_step ask_upstream(struct asked *asked, const struct writ_upcall_events *events);
+
+static enum writ_step
+ask_ledger(struct asked *asked)
+{
+    struct writ_request *request = asked->request;
+    struct writ_upstream *upstream = candidate(asked);
+
+    if (upstream == NULL) { /* all were asked: two may have a task of one id */
+        return asked->whose != NULL ? ask_upstream(asked, &task_events) : not_found(request);
+    }
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
+    if (!writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id,
+            writ_upstream_config(upstream)->name, task_id(request), &request->entry.waiting.name,
+            NULL))) {
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    return writ_request_submit(request, WRIT_STEP_TASK);
+}
+
+/* What a task is sent while it runs is as bounded as the input of a call (round.h). */
+static bool
+is_bounded(const struct writ_request *request)
+{
+    const struct writ_json *input =
+        writ_json_get(request->message.params, WRIT_LIT("inputResponses"));
+    writ_auto_buf text = writ_buf_make(WRIT_ROUND_INPUT_MAX);
+
+    return input == NULL || writ_is_ok(writ_jcs_put(&text, input, NULL));
+}
+
+static enum writ_step
+refuse_inexact(struct writ_request *request, struct writ_view pointer)
+{
+    struct writ_buf text = writ_buf_in(request->x->arena, INEXACT_TEXT_MAX);
+
+    writ_buf_put(&text, writ_reason_sentence(WRIT_REASON_NUMBER_NOT_EXACT));
+    writ_buf_str(&text, "; at ");
+    writ_text_json_safe(&text, pointer, WRIT_TRAIL_MAX);
+    writ_buf_byte(&text, '\0');
+    return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_NUMBER_NOT_EXACT,
+        writ_is_ok(writ_buf_check(&text, NULL)) ? text.ptr : NULL);
+}
+
+static enum writ_step
+begin(struct writ_request *request)
+{
+    struct asked *asked = writ_arena_get(request->x->arena, sizeof *asked);
+    struct writ_view inexact;
+
+    if (asked == NULL) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    *asked = (struct asked){.request = request};
+    request->part = asked;
+    if (!is_declared(request)) {
+        return undeclared(request);
+    }
+    if (request->method == WRIT_MCP_TASKS_LIST) {
+        asked->whose = request->endpoint->only;
+        return ask_upstream(asked, &list_events);
+    }
+    if (task_id(request).len == 0 || task_id(request).len > WRIT_TASK_BEGIN_ID_MAX) {
+        return not_found(request);
+    }
+    if (!writ_round_is_exact(request, &inexact)) {
+        return refuse_inexact(request, inexact);
+    }
+    if (!is_bounded(request)) {
+        return writ_refusal_http(
+            request, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_REQUEST_TOO_LARGE, NULL);
+    }
+    return ask_ledger(asked);
+}
+
+enum writ_step
+writ_task_find(struct writ_request *request)
+{
+    struct asked *asked = request->part;
+
+    if (asked == NULL) {
+        return begin(request);
+    }
+    if (asked->whose != NULL && request->late.tried == asked->whose) {
+        return ask_upstream(asked, &task_events);
+    }
+    if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+    }
+    if (request->entry.code == WRIT_OK && asked->whose != NULL) {
+        return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_TASK_NOT_FOUND,
+            "two upstreams have a task of that id: ask on the path of the one that is meant");
+    }
+    if (request->entry.code == WRIT_OK) {
+        asked->whose = candidate(asked);
+        asked->end = (struct writ_task_end){.clock = request->worker->gateway->clock,
+            .config = writ_request_config(request),
+            .agent = &request->agent,
+            .upstream = writ_upstream_config(asked->whose)->name,
+            .arena = request->x->arena,
+            .call = request->entry.waiting};
+    }
+    asked->at++;
+    return ask_ledger(asked);
+}
+
+/* ---- what the answer says ---- */
+
+static const struct writ_json *
+parse(struct asked *asked, struct writ_view text)
+{
+    const struct writ_json *value = NULL;
+
+    return writ_is_ok(writ_mcp_parse(text, asked->request->x->arena, &value)) ? value : NULL;
+}
+
+static void
+asked_result(void *ctx)
+{
+    struct asked *asked = ctx;
+
+    writ_request_go(asked->request, WRIT_STEP_SETTLE);
+}
+
+/* The first form says apart that a task is over and what came of it: the outcome has the digest of
+ * the result, so it is asked for. */
+static enum writ_step
+ask_result(struct asked *asked)
+{
+    asked->question =
+        (struct writ_task_question){.end = &asked->end, .done = asked_result, .ctx = asked};
+    return writ_is_ok(writ_task_end_ask(
+               asked->request, asked->whose, task_id(asked->request), &asked->question))
+               ? WRIT_STEP_WAIT
+               : WRIT_STEP_SETTLE;
+}
+
+/* Whether the answer ends the task, and with what; `text` becomes what is told of it. */
+static enum writ_step
+learn(struct asked *asked, struct writ_view *text)
+{
+    const struct writ_request *request = asked->request;
+    enum writ_task_says says = writ_task_end_learn(
+        &asked->end, writ_task_end_form(request->method, request->message.era), text);
+
+    asked->withheld = asked->end.withheld;
+    switch (says) {
+    case WRIT_TASK_SAYS_NOTHING:
+        return WRIT_STEP_REPORT;
+    case WRIT_TASK_SAYS_OVER:
+        return WRIT_STEP_SETTLE;
+    case WRIT_TASK_SAYS_ASK:
+        break;
+    }
+    return ask_result(asked);
+}
+
+/* ---- the answer as it comes ---- */
+
+static void
+on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    (void)answer;
+    writ_client_stream_begin(upcall->ctx);
+}
+
+static void
+stop_listening(struct writ_timer *timer)
+{
+    struct writ_request *request = timer->ctx;
+
+    writ_upcall_cancel(&request->upcall, false);
+}
+
+static struct writ_view
+copy_or_absent(struct writ_view text, struct writ_arena *arena)
+{
+    return text.ptr != NULL ? writ_view_copy(text, arena) : text;
+}
+
+/* From its first id on the rest of the stream can be asked for by GET, the answer with it. */
+static void
+note(struct asked *asked)
+{
+    const struct writ_request *request = asked->request;
+    struct writ_digest key;
+
+    if (!asked->noted && request->session != NULL &&
+        writ_is_ok(writ_answers_key(request->session, writ_upstream_config(asked->whose)->name,
+            request->message.id, &key)) &&
+        writ_is_ok(writ_answers_note_task(
+            request->worker->gateway->answers, &key, &asked->end.call.name, request->method))) {
+        asked->noted = true;
+    }
+}
+
+static void
+on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
+{
+    struct writ_request *request = upcall->ctx;
+    struct asked *asked = request->part;
+    struct writ_arena *arena = request->x->arena;
+    writ_auto_buf data = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
+
+    if (asked->answered) {
+        return;
+    }
+    if (event->id.len > 0) {
+        note(asked);
+    }
+    if (!writ_client_event_pass(request, event, &data)) {
+        return;
+    }
+    asked->answered = true;
+    asked->last = *event;
+    asked->last.data = writ_view_copy(writ_buf_view(&data), arena);
+    asked->last.id = copy_or_absent(writ_client_stream_event_id(request, event->id, &id), arena);
+    asked->last.event = copy_or_absent(event->event, arena);
+    request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
+    writ_loop_timer_set(
+        request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
+}
+
+static enum writ_step
+malformed(struct writ_request *request)
+{
+    return writ_refusal_http(request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+}
+
+/* The answer's own bytes die with `end`. */
+static enum writ_step
+hold(struct asked *asked, const struct writ_upcall_answer *answer)
+{
+    struct writ_arena *arena = asked->request->x->arena;
+
+    if (writ_inspect_is_another(asked->request, asked->whose, answer)) {
+        return malformed(asked->request);
+    }
+    asked->answer = *answer;
+    asked->answer.content_type = copy_or_absent(answer->content_type, arena);
+    asked->answer.retry_after = copy_or_absent(answer->retry_after, arena);
+    asked->answer.session = (struct writ_view){NULL, 0};
+    asked->answer.body = copy_or_absent(answer->body, arena);
+    if (answer->body.len > 0 && asked->answer.body.ptr == NULL) {
+        return writ_refusal_http(
+            asked->request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    return answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 &&
+                   asked->request->method != WRIT_MCP_TASKS_LIST
+               ? learn(asked, &asked->answer.body)
+               : WRIT_STEP_REPORT;
+}
+
+static void
+on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_request *request = upcall->ctx;
+    struct asked *asked = request->part;
+
+    request->upcall_open = false;
+    writ_loop_timer_cancel(&request->timer);
+    if (!request->streaming) {
+        writ_request_go(request, hold(asked, answer));
+    } else if (asked->answered && asked->last.data.ptr != NULL) {
+        writ_request_go(request, learn(asked, &asked->last.data));
+    } else {
+        writ_client_stream_close(request, answer->end == WRIT_UPCALL_ANSWERED && !asked->answered);
+    }
+}
+
+static const struct writ_upcall_events task_events = {
+    .stream = on_stream, .event = on_event, .end = on_end};
+
+static enum writ_step
+ask_upstream(struct asked *asked, const struct writ_upcall_events *events)
+{
+    struct writ_request *request = asked->request;
+
+    if (writ_meet_is_due(request, asked->whose)) {
+        return writ_meet_start(request, asked->whose, WRIT_STEP_TASK);
+    }
+    if (writ_meet_is_late(request, asked->whose)) {
+        return writ_meet_refuse(request);
+    }
+    if (!writ_is_ok(writ_upcall_request_make(request, asked->whose, request->message.name,
+            asked->headers, &request->upcall.request))) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    request->upcall.events = events;
+    request->upcall.ctx = request;
+    request->upstream = asked->whose;
+    request->upcall_open = true;
+    writ_client_stream_watch(request);
+    writ_upcall_start(asked->whose, request->worker, &request->upcall);
+    return WRIT_STEP_WAIT;
+}
+
+/* ---- FILTER: a server that knows one client, us, lists the tasks of all ---- */
+
+static void
+list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_request *request = upcall->ctx;
+    struct asked *asked = request->part;
+    const struct writ_json *tasks;
+    enum writ_step step = WRIT_STEP_REPORT;
+
+    request->upcall_open = false;
+    step = hold(asked, answer);
+    if (step == WRIT_STEP_DONE || answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 300) {
+        writ_request_go(request, step);
+        return;
+    }
+    asked->list = parse(asked, asked->answer.body);
+    tasks = writ_json_get_typed(
+        writ_json_get(asked->list, WRIT_LIT("result")), WRIT_LIT("tasks"), WRIT_JSON_ARRAY);
+    asked->listed = writ_arena_get(request->x->arena, LISTED_MAX * sizeof(*asked->listed));
+    if (asked->listed == NULL ||
+        (tasks == NULL && writ_json_get(asked->list, WRIT_LIT("error")) == NULL)) {
+        step = malformed(request); /* what is not looked at is not told */
+    } else if (tasks != NULL) {
+        WRIT_JSON_EACH(task, tasks)
+        {
+            if (asked->listed_n < LISTED_MAX) {
+                asked->listed[asked->listed_n++] = task;
+            }
+        }
+        step = WRIT_STEP_FILTER;
+    }
+    writ_request_go(request, step);
+}
+
+static const struct writ_upcall_events list_events = {.end = list_end};
+
+/* The list with the tasks that are this agent's, in their order. */
+static enum writ_step
+show_list(struct asked *asked)
+{
+    static const struct writ_view path[] = {
+        {"result", sizeof "result" - 1}, {"tasks", sizeof "tasks" - 1}};
+    size_t most = 2 * asked->answer.body.len + OWN_BODY_MAX;
+    writ_auto_buf tasks = writ_buf_make(most);
+    struct writ_buf message = writ_buf_in(asked->request->x->arena, most);
+    struct writ_write w = writ_write_to(&tasks);
+
+    writ_write_array_begin(&w);
+    for (size_t i = 0; i < asked->kept_n; i++) {
+        writ_write_value(&w, asked->listed[i]);
+    }
+    writ_write_array_end(&w);
+    if (!writ_is_ok(writ_write_end(&w, NULL)) ||
+        !writ_is_ok(writ_rewrite_at(asked->list, path, 2, writ_buf_view(&tasks), &message))) {
+        return writ_refusal_http(
+            asked->request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    asked->answer.body = writ_buf_view(&message);
+    return WRIT_STEP_REPORT;
+}
+
+enum writ_step
+writ_task_filter(struct writ_request *request)
+{
+    struct asked *asked = request->part;
+    const struct writ_json *task;
+
+    if (request->entry.kind == WRIT_ENTRY_WAITING) {
+        if (request->entry.code == WRIT_OK) {
+            asked->listed[asked->kept_n++] = asked->listed[asked->looked_at];
+        } else if (request->entry.code != WRIT_E_ABSENT) {
+            return writ_refusal_http(
+                request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+        }
+        asked->looked_at++;
+    }
+    if (asked->looked_at == asked->listed_n) {
+        return show_list(asked);
+    }
+    task = asked->listed[asked->looked_at];
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
+    if (!writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id,
+            writ_upstream_config(asked->whose)->name,
+            writ_json_string(writ_json_get(task, WRIT_LIT("taskId"))), &request->entry.waiting.name,
+            NULL))) {
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    return writ_request_submit(request, WRIT_STEP_FILTER);
+}
+
+/* ---- SETTLE and REPORT ---- */
+
+enum writ_step
+writ_task_settle(struct writ_request *request)
+{
+    struct asked *asked = request->part;
+
+    if (!writ_is_ok(writ_task_end_record(&asked->end, request->x->metrics, &request->entry))) {
+        asked->withheld = WRIT_REASON_OVERLOADED;
+    }
+    return writ_request_submit(request, WRIT_STEP_REPORT);
+}
+
+enum writ_step
+writ_task_report(struct writ_request *request)
+{
+    struct asked *asked = request->part;
+    enum writ_reason withheld = asked->withheld;
+
+    writ_task_end_tell(request, &asked->end, &request->entry);
+    if (withheld != WRIT_REASON_NONE && !request->streaming) {
+        return writ_refusal_http(request, 200, WRIT_REFUSAL_CODE, withheld, NULL);
+    }
+    if (withheld != WRIT_REASON_NONE) {
+        writ_client_stream_close(request, false);
+        return WRIT_STEP_DONE;
+    }
+    if (!request->streaming) {
+        return writ_task_end_is_settled(&request->entry)
+                   ? writ_pass_answer(request, &asked->answer)
+                   : writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
+                         WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+    }
+    if (!writ_task_end_is_settled(&request->entry) ||
+        !writ_is_ok(writ_sse_put(&request->pending, &asked->last, NULL))) {
+        writ_client_stream_close(request, false);
+        return WRIT_STEP_DONE;
+    }
+    writ_client_stream_close(request, true);
+    return WRIT_STEP_DONE;
+}

@@ -1,0 +1,325 @@
+/* admit.c - the first steps of every request: who, what, in which session, along which path. */
+#include "gateway/mcp/ours.h"
+#include "gateway/request/refusal.h"
+#include "gateway/request/request.h"
+#include "gateway/state/session_row.h"
+
+/* Whatever one agent does, others are let in. */
+static enum writ_step
+crowded(struct writ_request *request, enum writ_code code)
+{
+    bool shared = code == WRIT_E_LIMIT;
+
+    return writ_refusal_http(request, shared ? 429 : 503, WRIT_RPC_INTERNAL_ERROR,
+        shared ? WRIT_REASON_SHARE_EXCEEDED : WRIT_REASON_OVERLOADED, NULL);
+}
+
+enum writ_step
+writ_admit_agent(struct writ_request *request)
+{
+    const struct writ_identity_question question = {
+        .authorization = writ_exchange_header(request->x, WRIT_LIT("Authorization")),
+        .loopback = request->worker->gateway->config->listen.loopback,
+        .endpoint = request->endpoint->path,
+    };
+    struct writ_identity_result identity;
+    writ_result taken;
+
+    writ_identity_ask(request->worker->identity, &question, request->x->arena, &identity);
+    if (identity.answer != WRIT_IDENTITY_KNOWN) {
+        return writ_refusal_identity(request, &identity);
+    }
+    request->agent = identity.agent;
+    request->issuer = identity.issuer;
+    request->token_expires_us = identity.expires_us;
+    taken = writ_shares_take(
+        &request->worker->shares, request->agent.tenant, request->agent.id, &request->charge, NULL);
+    if (!writ_is_ok(taken)) {
+        return crowded(request, taken.code);
+    }
+
+    switch (request->x->method) {
+    case WRIT_METHOD_POST:
+        return WRIT_STEP_READ;
+    case WRIT_METHOD_GET:
+    case WRIT_METHOD_DELETE:
+        return WRIT_STEP_SESSION;
+    case WRIT_METHOD_OPTIONS:
+    case WRIT_METHOD_NONE:
+        break;
+    }
+    return writ_refusal_http(request, 405, WRIT_RPC_SERVER_ERROR, WRIT_REASON_MALFORMED_REQUEST,
+        "the method is not allowed");
+}
+
+static struct writ_json_limits
+limits_of(const struct writ_limits *limits)
+{
+    return (struct writ_json_limits){
+        .bytes = (size_t)limits->body_bytes,
+        .depth = (size_t)limits->json_depth,
+        .values = (size_t)limits->json_values,
+        .name_bytes = writ_json_limits_default.name_bytes,
+        .string_bytes = (size_t)limits->string_bytes,
+        .number_bytes = writ_json_limits_default.number_bytes,
+    };
+}
+
+enum writ_step
+writ_admit_body(struct writ_request *request)
+{
+    struct writ_json_limits limits = limits_of(&writ_request_config(request)->limits);
+    struct writ_err err = {{0}, 0, 0};
+
+    writ_result r =
+        writ_json_read(request->x->body, &limits, request->x->arena, &request->message.body, &err);
+    if (writ_is_ok(r)) {
+        return request->endpoint->kind->read;
+    }
+    request->message.body = NULL;
+    if (r.code == WRIT_E_NOMEM) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    return writ_refusal_http(request, r.code == WRIT_E_LIMIT ? 413 : 400, WRIT_RPC_PARSE_ERROR,
+        r.code == WRIT_E_LIMIT ? WRIT_REASON_REQUEST_TOO_LARGE : WRIT_REASON_MALFORMED_REQUEST,
+        err.text);
+}
+
+/* Takes our names out of the _meta of a message that goes on as it came. */
+static enum writ_step
+clear_ours(struct writ_request *request)
+{
+    writ_auto_buf text = writ_buf_make(2 * request->x->body.len + 65536);
+    struct writ_view copy = {NULL, 0};
+
+    if (writ_is_ok(writ_ours_put_without(request->message.body, &text, NULL))) {
+        copy = writ_view_copy(writ_buf_view(&text), request->x->arena);
+    }
+    if (copy.ptr == NULL) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    request->x->body = copy;
+    return WRIT_STEP_READ;
+}
+
+enum writ_step
+writ_admit_message(struct writ_request *request)
+{
+    const struct writ_mcp_headers headers = {
+        .version = writ_exchange_header(request->x, WRIT_LIT("MCP-Protocol-Version")),
+        .method = writ_exchange_header(request->x, WRIT_LIT("Mcp-Method")),
+        .name = writ_exchange_header(request->x, WRIT_LIT("Mcp-Name")),
+    };
+    struct writ_mcp_fault fault;
+
+    if (writ_json_type(request->message.body) == WRIT_JSON_ARRAY) {
+        return WRIT_STEP_BATCH;
+    }
+    if (!writ_is_ok(
+            writ_mcp_classify(request->message.body, &headers, &request->message, &fault))) {
+        request->message.id = writ_mcp_id(request->message.body);
+        return writ_refusal_http(
+            request, (unsigned)fault.status, fault.code, fault.reason, fault.text);
+    }
+    if (!writ_mcp_is_governed(request->message.method) && writ_ours_in(request->message.body)) {
+        return clear_ours(request);
+    }
+    request->method = writ_method_find(request->message.method);
+    return WRIT_STEP_SESSION;
+}
+
+/* ---- the session ---- */
+
+static enum writ_step
+session_unknown(struct writ_request *request)
+{
+    return writ_refusal_http(
+        request, 404, WRIT_RPC_SESSION_NOT_FOUND, WRIT_REASON_SESSION_UNKNOWN, NULL);
+}
+
+/* A session serves the agent who opened it, on the endpoint where it was opened. */
+static enum writ_step
+use_session(struct writ_request *request, struct writ_session *session)
+{
+    request->session = session;
+    if (!writ_session_is_of(session, &request->agent) ||
+        !writ_view_equal(session->endpoint, request->endpoint->path)) {
+        return session_unknown(request);
+    }
+    if (request->method == WRIT_MCP_INITIALIZE) {
+        return writ_refusal_http(request, 400, WRIT_RPC_INVALID_REQUEST,
+            WRIT_REASON_MALFORMED_REQUEST,
+            "the session is initialized; a new one is asked for without an id");
+    }
+    writ_session_row_refresh(request->worker, session);
+    switch (request->x->method) {
+    case WRIT_METHOD_GET:
+        return WRIT_STEP_STREAM;
+    case WRIT_METHOD_DELETE:
+        return WRIT_STEP_LEAVE;
+    case WRIT_METHOD_POST:
+    case WRIT_METHOD_OPTIONS:
+    case WRIT_METHOD_NONE:
+        break;
+    }
+    return WRIT_STEP_ROUTE;
+}
+
+/* The row of a session that this process does not know: it was opened before a restart. */
+static enum writ_step
+session_from_row(struct writ_request *request, struct writ_view id)
+{
+    struct writ_session *session = NULL;
+    struct writ_sessions *sessions = request->worker->gateway->sessions;
+
+    if (request->entry.code == WRIT_E_ABSENT) {
+        return session_unknown(request);
+    }
+    if (request->entry.code != WRIT_OK ||
+        !writ_is_ok(writ_session_read(id, request->entry.session.value, &session, NULL))) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
+    }
+    atomic_store(&session->stored_us, request->entry.session.expires_us);
+    if (!writ_is_ok(writ_sessions_add(sessions, session, writ_loop_now_us(request->x->loop)))) {
+        writ_session_drop(session);
+        return writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
+            writ_sessions_crowded(sessions, &request->agent) == WRIT_REASON_SHARE_EXCEEDED
+                ? WRIT_REASON_SHARE_EXCEEDED
+                : WRIT_REASON_OVERLOADED,
+            NULL);
+    }
+    return use_session(request, session);
+}
+
+static enum writ_step
+ask_row(struct writ_request *request, struct writ_view id)
+{
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_SESSION_GET};
+    if (!writ_is_ok(writ_session_hash(id, &request->entry.session.hash, NULL))) {
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    return writ_request_submit(request, WRIT_STEP_SESSION);
+}
+
+/* GET or DELETE; the stateless revision has neither (2026-07-28, basic/transports). */
+static enum writ_step
+session_missing(struct writ_request *request)
+{
+    struct writ_view version = writ_exchange_header(request->x, WRIT_LIT("MCP-Protocol-Version"));
+
+    return writ_refusal_http(request, writ_view_is(version, WRIT_MCP_MODERN) ? 405 : 400,
+        WRIT_RPC_SERVER_ERROR, WRIT_REASON_SESSION_UNKNOWN, "a session id is required");
+}
+
+enum writ_step
+writ_admit_session(struct writ_request *request)
+{
+    struct writ_view id = writ_exchange_header(request->x, WRIT_LIT("Mcp-Session-Id"));
+    struct writ_session *session;
+
+    if (request->entry.kind == WRIT_ENTRY_SESSION_GET) {
+        return session_from_row(request, id);
+    }
+    /* the stateless revision has no sessions: the header is ignored (2026-07-28) */
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
+        return WRIT_STEP_ROUTE;
+    }
+    if (id.ptr == NULL) {
+        return request->x->method == WRIT_METHOD_POST ? WRIT_STEP_ROUTE : session_missing(request);
+    }
+    session = writ_sessions_find(
+        request->worker->gateway->sessions, id, writ_loop_now_us(request->x->loop));
+    return session != NULL ? use_session(request, session) : ask_row(request, id);
+}
+
+/* ---- the path ---- */
+
+/* What the stateless revision has no more (2026-07-28); a server says so by itself where there is
+ * one alone. */
+static bool
+is_gone(const struct writ_request *request)
+{
+    return request->message.era == WRIT_MCP_ERA_MODERN && request->endpoint->only == NULL &&
+           (request->method == WRIT_MCP_PING || request->method == WRIT_MCP_SET_LEVEL ||
+               request->method == WRIT_MCP_RESOURCES_SUBSCRIBE ||
+               request->method == WRIT_MCP_RESOURCES_UNSUBSCRIBE);
+}
+
+/* Several upstreams have one answer to what they speak, and it is ours: that of server/discover. A
+ * revision of the older family is known, or the one that its session has agreed on. */
+static bool
+is_version_taken(const struct writ_request *request)
+{
+    struct writ_view named = writ_exchange_header(request->x, WRIT_LIT("MCP-Protocol-Version"));
+
+    if (request->endpoint->only != NULL || request->message.kind != WRIT_MCP_REQUEST ||
+        request->method == WRIT_MCP_INITIALIZE || named.ptr == NULL) {
+        return true;
+    }
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
+        return writ_view_is(named, WRIT_MCP_MODERN);
+    }
+    return writ_mcp_is_legacy_version(named) ||
+           (request->session != NULL && writ_view_equal(request->session->version, named));
+}
+
+/* The stateless revision has no tasks/result and tasks/list, the older one no tasks/update
+ * (SEP-2663). */
+static bool
+is_of_era(const struct writ_request *request)
+{
+    if (request->message.kind != WRIT_MCP_REQUEST) {
+        return false;
+    }
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
+        return request->method != WRIT_MCP_TASKS_RESULT && request->method != WRIT_MCP_TASKS_LIST;
+    }
+    return request->method != WRIT_MCP_TASKS_UPDATE &&
+           (request->method != WRIT_MCP_TASKS_LIST || request->endpoint->only != NULL);
+}
+
+enum writ_step
+writ_admit_route(struct writ_request *request)
+{
+    bool only = request->endpoint->only != NULL;
+
+    if (request->message.kind == WRIT_MCP_RESPONSE) {
+        return WRIT_STEP_REPLY;
+    }
+    if (!is_version_taken(request)) {
+        return writ_refusal_version(request);
+    }
+    if (is_gone(request)) {
+        return writ_refusal_method(request);
+    }
+    switch (writ_method_route(request->method)) {
+    case WRIT_ROUTE_UNKNOWN:
+        return writ_method_may_pass(request->message.method) ? WRIT_STEP_PASS
+                                                             : writ_refusal_method(request);
+    case WRIT_ROUTE_CALL:
+        return WRIT_STEP_JUDGE;
+    case WRIT_ROUTE_HANDSHAKE:
+        return WRIT_STEP_HANDSHAKE;
+    case WRIT_ROUTE_NAMED:
+    case WRIT_ROUTE_URI:
+    case WRIT_ROUTE_COMPLETE:
+        return WRIT_STEP_PASS;
+    case WRIT_ROUTE_CANCEL:
+    case WRIT_ROUTE_ALL:
+    case WRIT_ROUTE_LOCAL:
+        return only ? WRIT_STEP_PASS : WRIT_STEP_SPREAD;
+    case WRIT_ROUTE_LIST: /* what hides is taken out, also of what one upstream lists */
+        return WRIT_STEP_SPREAD;
+    case WRIT_ROUTE_SINGLE:
+        return only ? WRIT_STEP_PASS : writ_refusal_method(request);
+    case WRIT_ROUTE_STREAM:
+        return WRIT_STEP_STREAM;
+    case WRIT_ROUTE_TASK:
+        return is_of_era(request) ? WRIT_STEP_TASK : writ_refusal_method(request);
+    }
+    return writ_refusal_method(request);
+}

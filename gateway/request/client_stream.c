@@ -1,0 +1,238 @@
+/* 1. Events reach the client in the order in which they were written: what its queue does not take
+ *    waits in `pending`, and behind it everything else.
+ * 2. A notice about a task goes before all that came after it: while one is not settled (`words`)
+ *    nothing is flushed, and `ahead` is put before `pending` when the last one is. */
+#include "gateway/request/client_stream.h"
+
+#include "gateway/mcp/place.h"
+
+#define HEARTBEAT_MS 15000
+#define PENDING_KEPT 65536 /* bytes of memory that a stream keeps between two events */
+
+/* What waits goes to the client's queue, as far as it takes it. False: there is more. */
+static bool
+flush(struct writ_request *request)
+{
+    writ_result r;
+
+    if (request->words > 0) {
+        return false;
+    }
+    if (request->pending.len == 0) {
+        return true;
+    }
+    r = writ_exchange_write(request->x, writ_buf_view(&request->pending));
+    if (r.code == WRIT_E_NOMEM) { /* nobody calls when there is room again */
+        request->cut = true;
+    }
+    if (!writ_is_ok(r) && !request->cut) {
+        return false;
+    }
+    if (request->pending.cap > PENDING_KEPT) {
+        writ_buf_wipe(&request->pending);
+        request->pending = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    }
+    writ_buf_clear(&request->pending);
+    return true;
+}
+
+static void
+close_stream(struct writ_request *request)
+{
+    struct writ_exchange *x = request->x;
+    bool cut = request->cut;
+
+    writ_request_finish(request);
+    if (cut) {
+        writ_exchange_abort(x);
+    } else {
+        writ_exchange_end(x);
+    }
+}
+
+static void
+room_again(struct writ_exchange *x, void *ctx)
+{
+    struct writ_request *request = ctx;
+
+    (void)x;
+    if (!flush(request)) {
+        return;
+    }
+    if (request->closing) {
+        close_stream(request);
+    } else if (request->room != NULL) {
+        request->room(request);
+    } else if (request->upcall_open) {
+        writ_upcall_resume(&request->upcall);
+    }
+}
+
+void
+writ_client_stream_close(struct writ_request *request, bool whole)
+{
+    request->closing = true;
+    request->cut = request->cut || !whole;
+    if (request->words == 0 && (request->cut || flush(request))) {
+        close_stream(request);
+    }
+}
+
+/* Nobody reads any more: what is written is thrown away, so there is room for all of it. */
+static void
+reader_left(struct writ_exchange *x, void *ctx)
+{
+    struct writ_request *request = ctx;
+    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
+
+    if (request->call != NULL && !modern) {
+        writ_resume_leave(request);
+    } else if (request->upcall_open) {
+        writ_upcall_cancel(&request->upcall, modern);
+    }
+    if (request->streaming) {
+        room_again(x, request);
+    }
+}
+
+void
+writ_client_stream_left(struct writ_request *request)
+{
+    room_again(request->x, request);
+}
+
+void
+writ_client_stream_watch(struct writ_request *request)
+{
+    writ_exchange_on_gone(request->x, reader_left, request);
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
+        writ_exchange_probe(request->x, WRIT_CLIENT_PROBE_MS);
+    }
+}
+
+static void
+begin(struct writ_request *request, struct writ_header more)
+{
+    const struct writ_header headers[] = {
+        {WRIT_LIT("Content-Type"), WRIT_LIT("text/event-stream")},
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("no-cache, no-transform")},
+        {WRIT_LIT("X-Accel-Buffering"), WRIT_LIT("no")},
+        more,
+    };
+    size_t count = sizeof headers / sizeof *headers;
+
+    request->pending = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    request->streaming = true;
+    writ_exchange_stream(request->x, 200, headers, more.name.len > 0 ? count : count - 1);
+    writ_exchange_heartbeat(request->x, HEARTBEAT_MS);
+    writ_exchange_probe(request->x, WRIT_CLIENT_PROBE_MS);
+    writ_exchange_on_room(request->x, room_again, request);
+}
+
+void
+writ_client_stream_begin(struct writ_request *request)
+{
+    begin(request, (struct writ_header){0});
+}
+
+void
+writ_client_stream_answer(
+    struct writ_request *request, struct writ_header more, struct writ_view message)
+{
+    const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
+        .event = WRIT_LIT("message"),
+        .data = message,
+        .retry_ms = WRIT_SSE_NO_RETRY};
+    writ_auto_buf text = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    writ_result r = writ_sse_put(&text, &event, NULL);
+
+    begin(request, more);
+    writ_client_stream_watch(request);
+    if (writ_is_ok(r)) {
+        r = writ_client_stream_write(request, writ_buf_view(&text));
+    }
+    writ_client_stream_close(request, writ_is_ok(r) || r.code == WRIT_E_BUSY);
+}
+
+/* What came cannot be passed on. */
+static void
+give_up(struct writ_request *request)
+{
+    if (request->call != NULL) {
+        request->call->malformed = true;
+    }
+    writ_upcall_cancel(&request->upcall, false);
+}
+
+struct writ_view
+writ_client_stream_event_id(
+    const struct writ_request *request, struct writ_view id, struct writ_buf *scratch)
+{
+    if (id.len == 0 || !writ_request_is_merged(request)) {
+        return id;
+    }
+    writ_buf_clear(scratch);
+    writ_place_put(scratch, writ_upstream_config(request->upstream)->name, id);
+    return writ_is_ok(writ_buf_check(scratch, NULL)) ? writ_buf_view(scratch)
+                                                     : (struct writ_view){NULL, 0};
+}
+
+writ_result
+writ_client_stream_write(struct writ_request *request, struct writ_view events)
+{
+    writ_buf_put(&request->pending, events);
+    WRIT_TRY(writ_buf_check(&request->pending, NULL));
+    return flush(request) ? WRIT_DONE : (writ_result){WRIT_E_BUSY};
+}
+
+void
+writ_client_stream_hold(struct writ_request *request)
+{
+    request->ahead = request->words++ > 0 ? request->ahead : writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    writ_upcall_pause(&request->upcall);
+}
+
+void
+writ_client_stream_settle(struct writ_request *request, const struct writ_sse_event *event)
+{
+    request->words--;
+    if (event != NULL && !writ_is_ok(writ_sse_put(&request->ahead, event, NULL))) {
+        request->cut = true;
+    }
+    if (request->words > 0) {
+        return;
+    }
+    writ_buf_put(&request->ahead, writ_buf_view(&request->pending));
+    request->cut = request->cut || !writ_is_ok(writ_buf_check(&request->ahead, NULL));
+    writ_buf_wipe(&request->pending);
+    request->pending = request->ahead;
+    request->ahead = (struct writ_buf){0};
+    if (request->cut && !request->closing && request->upcall_open) {
+        give_up(request);
+    }
+    room_again(request->x, request);
+}
+
+void
+writ_client_stream_event(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_view data)
+{
+    writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    struct writ_sse_event changed = *event;
+    writ_result r;
+
+    if (event->kind == WRIT_SSE_EVENT) {
+        changed.data = data.len > 0 ? data : event->data; /* an empty one is not an absent one */
+        changed.id = writ_client_stream_event_id(request, event->id, &id);
+    }
+    r = writ_sse_put(&text, &changed, NULL);
+    if (writ_is_ok(r)) {
+        r = writ_client_stream_write(request, writ_buf_view(&text));
+    }
+    if (r.code == WRIT_E_BUSY) {
+        writ_upcall_pause(&request->upcall);
+    } else if (!writ_is_ok(r)) {
+        give_up(request);
+    }
+}

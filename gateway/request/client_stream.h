@@ -1,0 +1,63 @@
+/* client_stream.h - the stream of events that answers a request: what goes back to the client, as
+ * fast as it reads.
+ *
+ * Used from the request's loop. What a slow client's queue does not take waits in the request, up
+ * to WRIT_CLIENT_EVENT_MAX; more ends the stream. */
+#ifndef WRIT_GATEWAY_CLIENT_STREAM_H
+#define WRIT_GATEWAY_CLIENT_STREAM_H
+
+#include "gateway/request/request.h"
+
+/** Longest event on its way to a client, in bytes. */
+#define WRIT_CLIENT_EVENT_MAX ((size_t)64 << 20)
+
+/** Longest id of an event that a client is sent, in bytes. */
+#define WRIT_CLIENT_EVENT_ID_MAX 8192
+
+/** Time for a client that closed its side of the connection to show whether it is still there. */
+#define WRIT_CLIENT_PROBE_MS 200
+
+/** Begins the client's stream. */
+void writ_client_stream_begin(struct writ_request *request);
+
+/** Answers with a stream of one event, the message, and ends the request: for the answer of an
+ * endpoint's only upstream which came as a stream. `more`: a field of the head, or none. */
+void writ_client_stream_answer(
+    struct writ_request *request, struct writ_header more, struct writ_view message);
+
+/** Passes one event or comment of the upcall on, with `data` in place of its own. The upcall is
+ * paused while the client is slow. */
+void writ_client_stream_event(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_view data);
+
+/** Holds back all that comes from now on until writ_client_stream_settle was called as often. */
+void writ_client_stream_hold(struct writ_request *request);
+
+/** The end of one hold: `event` goes before all that came after it; NULL: it is not told. */
+void writ_client_stream_settle(struct writ_request *request, const struct writ_sse_event *event);
+
+/** The id of an event of the upcall as the client knows it: on an endpoint of several upstreams it
+ * says whose it is ("fs/42"), so that the rest of the stream can be asked for. The view is `id` or
+ * lies in `scratch`. */
+struct writ_view writ_client_stream_event_id(
+    const struct writ_request *request, struct writ_view id, struct writ_buf *scratch);
+
+/** Writes whole events, as writ_sse_put made them. WRIT_E_BUSY: they were taken, but the client is
+ * slow, and `request->room` is called when it is not. Else: they cannot be passed on. */
+WRIT_RESULT writ_client_stream_write(struct writ_request *request, struct writ_view events);
+
+/** Ends the stream behind what still waits for the client, and the request with it: with an end of
+ * the body when `whole`. */
+void writ_client_stream_close(struct writ_request *request, bool whole);
+
+/** The client has gone: what waits for it is thrown away, and a stream that waited to end ends, and
+ * the request with it. */
+void writ_client_stream_left(struct writ_request *request);
+
+/** Cancels the upcall when a client of the stateless revision leaves, which is how it cancels
+ * (2026-07-28, basic/patterns/cancellation). A legacy client that leaves cancels nothing: the
+ * connection to an http upstream is closed as the client closed its own, so that the client can ask
+ * for the rest; but a governed call is kept as long as its outcome is learned no other way. */
+void writ_client_stream_watch(struct writ_request *request);
+
+#endif

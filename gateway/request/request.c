@@ -1,0 +1,153 @@
+#include "gateway/request/request.h"
+
+#include "gateway/listener/api_answer.h"
+#include "gateway/request/refusal.h"
+#include "gateway/request/tally.h"
+
+#define REQUEST_MAGIC 0x77726571u /* "wreq" */
+
+void
+writ_request_go(struct writ_request *request, enum writ_step step)
+{
+    const struct writ_steps *steps = request->worker->gateway->steps;
+
+    while (step != WRIT_STEP_WAIT && step != WRIT_STEP_DONE) {
+        WRIT_INVARIANT(request->magic == REQUEST_MAGIC);
+        step = steps->fn[step](request);
+    }
+}
+
+void
+writ_request_start(struct writ_exchange *x, void *ctx)
+{
+    const struct writ_endpoint *endpoint = ctx;
+    struct writ_worker *worker = writ_gateway_worker(endpoint->gateway, x->loop);
+    struct writ_request *request = writ_arena_get(x->arena, sizeof *request);
+
+    if (request == NULL) {
+        if (endpoint->kind->problems) {
+            writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+        } else {
+            writ_refusal_overloaded(x);
+        }
+        return;
+    }
+    *request = (struct writ_request){
+        .magic = REQUEST_MAGIC,
+        .x = x,
+        .worker = worker,
+        .generation = writ_generation_hold(worker->generation),
+        .endpoint = endpoint,
+    };
+    x->user = request;
+    writ_request_go(request, WRIT_STEP_AUTHENTICATE);
+}
+
+enum writ_step
+writ_request_answer(struct writ_request *request)
+{
+    return request->endpoint->kind->answer(request);
+}
+
+/* Out of worker->streams. */
+static void
+forget_stream(struct writ_request *request)
+{
+    if (request->stream_link == NULL) {
+        return;
+    }
+    *request->stream_link = request->stream_next;
+    if (request->stream_next != NULL) {
+        request->stream_next->stream_link = request->stream_link;
+    }
+    request->stream_link = NULL;
+    writ_loop_timer_cancel(&request->timer);
+}
+
+void
+writ_request_finish(struct writ_request *request)
+{
+    WRIT_INVARIANT(!request->upcall_open && request->words == 0);
+    writ_tally_end(request);
+    forget_stream(request);
+    if (request->call != NULL) {
+        writ_resume_forget(request);
+    }
+    writ_exchange_on_gone(request->x, NULL, NULL);
+    writ_buf_wipe(&request->ahead);
+    writ_buf_wipe(&request->pending);
+    writ_shares_release(&request->worker->shares, &request->charge);
+    writ_session_drop(WRIT_TAKE(request->session));
+    writ_generation_drop(WRIT_TAKE(request->generation));
+    request->magic = 0;
+}
+
+bool
+writ_request_is_merged(const struct writ_request *request)
+{
+    return request->endpoint->only == NULL && request->worker->gateway->upstreams_n > 1;
+}
+
+const struct writ_config *
+writ_request_config(const struct writ_request *request)
+{
+    return request->generation->config;
+}
+
+bool
+writ_request_may_pass(const struct writ_request *request)
+{
+    return request->call->verdict.answer == WRIT_POLICY_ALLOW ||
+           request->call->shadowed != WRIT_REASON_NONE;
+}
+
+static void
+go_together(struct writ_task *task)
+{
+    struct writ_request *request = task->ctx;
+
+    writ_request_go(request, request->next);
+}
+
+enum writ_step
+writ_request_together(struct writ_request *request, enum writ_step next)
+{
+    request->next = next;
+    request->turn = (struct writ_task){.fn = go_together, .ctx = request};
+    writ_loop_defer(request->worker->loop, &request->turn, WRIT_LOOP_SOON);
+    return WRIT_STEP_WAIT;
+}
+
+static void
+back_on_loop(struct writ_post *post)
+{
+    struct writ_request *request = post->ctx;
+
+    if (request->entry.code == WRIT_OK && request->entry.kind != WRIT_ENTRY_SESSION_GET) {
+        writ_metrics_observe(request->x->metrics, WRIT_HISTOGRAM_LEDGER_SECONDS,
+            writ_loop_now_us(request->x->loop) - request->submitted_us);
+    }
+    writ_request_go(request, request->next);
+}
+
+/* On the writer's thread: nothing is looked at here. */
+static void
+entry_done(struct writ_entry *entry)
+{
+    struct writ_request *request = entry->user;
+
+    writ_loop_answer(request->worker->loop, &request->post);
+}
+
+enum writ_step
+writ_request_submit(struct writ_request *request, enum writ_step next)
+{
+    request->next = next;
+    request->submitted_us = writ_loop_now_us(request->x->loop);
+    request->entry.done = entry_done;
+    request->entry.user = request;
+    request->entry.arena = request->x->arena;
+    request->post = (struct writ_post){.fn = back_on_loop, .ctx = request};
+    writ_worker_submit(request->worker, &request->entry);
+    return WRIT_STEP_WAIT;
+}

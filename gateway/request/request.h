@@ -1,0 +1,239 @@
+/* request.h - one request of a client on its way through the steps of step.tbl.h.
+ *
+ * Everything of a request lies in the arena of its exchange and ends with it. A request is used by
+ * its loop's thread alone; while an entry is with the ledger, the ledger may use the arena and the
+ * request does not. */
+#ifndef WRIT_GATEWAY_REQUEST_H
+#define WRIT_GATEWAY_REQUEST_H
+
+#include "evidence/binding.h"
+#include "evidence/record.h"
+#include "gateway/state/gateway.h"
+#include "gateway/upstream/late.h"
+#include "gateway/mcp/mcp.h"
+#include "gateway/mcp/method.h"
+#include "gateway/request/resume.h"
+#include "gateway/request/step.tbl.h"
+#include "policy/policy.h"
+
+enum writ_step {
+    WRIT_STEP_DONE = 0, /* answered: the request is gone */
+    WRIT_STEP_WAIT,     /* somebody calls writ_request_go later */
+#define WRIT_STEP_ENUM(NAME, function, does) WRIT_STEP_##NAME,
+    WRIT_STEPS(WRIT_STEP_ENUM)
+#undef WRIT_STEP_ENUM
+        WRIT_STEP_COUNT
+};
+
+/** What is asked of the hook API (hook.h). */
+enum writ_hook_deed {
+    WRIT_HOOK_NONE = 0, /* it is not asked: MCP */
+    WRIT_HOOK_BEFORE,
+    WRIT_HOOK_BIND,
+    WRIT_HOOK_AFTER,
+    WRIT_HOOK_SEAL,
+};
+
+struct writ_request;
+
+/** One row of step.tbl.h. */
+typedef enum writ_step writ_step_fn(struct writ_request *request);
+
+/** The table of steps, as it runs. */
+struct writ_steps {
+    writ_step_fn *fn[WRIT_STEP_COUNT];
+};
+
+/** What differs between the requests of MCP and each of the hook API. The route sets it. */
+struct writ_endpoint_kind {
+    const char *by;           /* who made the call, in the log: "mcp", "before" */
+    bool problems;            /* faults are problems (RFC 9457), not errors of JSON-RPC */
+    bool counted;             /* each request is one more call in the metrics */
+    bool streams;             /* the answer may be a stream of events */
+    struct writ_view version; /* MCP-Protocol-Version upstream; empty: the client's */
+    enum writ_step read;      /* the step after READ */
+    enum writ_step judge;     /* where a call that was held is judged again */
+    writ_step_fn *answer;     /* ANSWER */
+    /** What the log says of the verdict and its reason; NULL: what the decision says. */
+    void (*verdict)(const struct writ_request *request, struct writ_view *ret_verdict,
+        enum writ_reason *ret_reason);
+};
+
+/** One endpoint of the listener: of MCP, for all upstreams or one alone, or of the hook API. */
+struct writ_endpoint {
+    struct writ_gateway *gateway;
+    const struct writ_endpoint_kind *kind;
+    struct writ_view path;      /* "/mcp", "/mcp/fs": what tokens are for */
+    struct writ_upstream *only; /* NULL: all, with names "upstream__tool" */
+    enum writ_hook_deed hook;
+};
+
+/** How the observation of a target's state ended. */
+struct writ_observed {
+    struct writ_member_text digest; /* NULL without a probe */
+    struct writ_view text;          /* what it is of, canonical; empty: not known, or too long */
+    enum writ_reason fault;         /* NONE when it is good */
+};
+
+/** A call that brings input, and the call that it goes on with (round.h). */
+struct writ_round {
+    bool has_input, answers;       /* answers: it may be for a call that waits */
+    struct writ_digest input;      /* of inputResponses and requestState */
+    struct writ_view state;        /* the requestState, or ptr NULL */
+    struct writ_digest name;       /* under which the call waits */
+    enum writ_reason fault;        /* why no call goes on with it, or NONE */
+    bool follows;                  /* there is such a call: */
+    uint64_t before;               /* leaf of its decision */
+    struct writ_decision previous; /* its decision, as recorded */
+    int64_t number;                /* rounds before this one */
+};
+
+/** What a caller brings back that was told to (review_return.h). */
+struct writ_returned {
+    struct writ_view state; /* its requestState; ptr NULL: none of ours */
+    bool shown, declined;   /* a person has agreed to open the page of the review, or has not */
+    enum writ_reason fault; /* why it is not taken, or NONE */
+};
+
+/** What became of a governed call, and what the client is told. */
+struct writ_conclusion {
+    enum writ_outcome_kind outcome;
+    const struct writ_outcome *said;  /* what its caller says of a call that he made, or NULL */
+    bool not_sent;                    /* nothing reached the upstream: the claim is released */
+    struct writ_view error_type;      /* for outcome error; empty else */
+    struct writ_view output_hash;     /* of the result, or empty */
+    struct writ_view before_hash;     /* of the result or error that came; after.c */
+    struct writ_view after_hash;      /* of what is told in its place, when rules changed it */
+    struct writ_views output_rules;   /* those that changed or refused it */
+    enum writ_reason refusal;         /* NONE: the upstream's answer is passed on */
+    struct writ_view result;          /* the member `result` of the answer, for replay */
+    const struct writ_json *response; /* the parsed response, or NULL */
+    enum writ_wait_kind waits;        /* the answer does not end the call: what it waits for */
+    struct writ_digest name;          /* under which it waits */
+    int64_t wait_us;                  /* how long */
+};
+
+/** The governed part of a request. */
+struct writ_call {
+    struct writ_upstream *upstream;                /* NULL: there is none, or a framework */
+    const struct writ_framework_config *framework; /* whose call its caller makes; or NULL */
+    struct writ_view upstream_name, tool, wire_tool;
+    const struct writ_json *arguments;
+    struct writ_verdict verdict;
+    enum writ_reason shadowed; /* the reason that shadow mode overrode, or NONE */
+    struct writ_view boundary_id;
+    struct writ_view previous_boundary_id, next_boundary_id; /* stateless windows only */
+    struct writ_view key;                                    /* idempotency key that was stated */
+    struct writ_view stated_boundary;                        /* run that the caller names */
+    struct writ_view stated_state;                           /* digest that the caller expects */
+    struct writ_digest state_free;
+    struct writ_digest definition; /* of the tool, when `defined` */
+    unsigned hints;                /* of that definition: enum writ_hint */
+    bool defined, learned;         /* learned: the server's list was asked for, for this call */
+    struct writ_round round;
+    struct writ_returned returned;
+    enum writ_step observed_to; /* where it goes on when the state was observed */
+    struct writ_observed observed;
+    struct writ_decision decision;
+    struct writ_decision authorization; /* the decision as placed, which is bound and signed */
+    struct writ_extension extension;    /* what decision.extensions is made from */
+    uint64_t leaf;                      /* of the decision */
+    struct writ_view continuation;      /* the review that the caller names; ptr NULL: none */
+    struct writ_review terms;           /* of the review that it needs, when `asks` */
+    struct writ_ask ask;
+    bool asks;
+    bool repeats; /* duplicates: auto, and the tool only reads */
+    struct writ_permit permit;
+    struct writ_view credential;
+    struct writ_outcome outcome;
+    struct writ_conclusion end;
+    int64_t total_us; /* how long it may take, in all */
+    struct writ_resume resume;
+    const struct writ_upcall_events *rest; /* resume.c: of the GET that asks for the rest */
+    void (*conclude)(struct writ_request *request, const struct writ_upcall_answer *answer);
+    struct writ_sse_event last; /* the event that carried the response, on a stream */
+    unsigned answer_status;     /* HTTP status of the upstream's answer */
+    bool malformed;             /* an event that cannot be passed on: the upcall was given up */
+    bool answered;              /* the response arrived; nothing after it is passed on */
+};
+
+/** One request. Zero-initialised in the arena by writ_request_start. */
+struct writ_request {
+    uint32_t magic;
+    struct writ_exchange *x;
+    struct writ_worker *worker;
+    struct writ_generation *generation; /* held until the answer */
+    const struct writ_endpoint *endpoint;
+    struct writ_agent agent;
+    const struct writ_identity_config *issuer; /* whose token the caller showed, or NULL */
+    int64_t token_expires_us;                  /* wall clock; 0: never */
+    struct writ_charge charge;                 /* among the requests of its loop */
+    struct writ_session *session;              /* held until the answer; NULL: none */
+    struct writ_mcp_message message;
+    enum writ_mcp_method method;
+    enum writ_step next; /* where writ_request_go goes on */
+
+    struct writ_entry entry; /* one piece of work for the ledger at a time */
+    struct writ_post post;   /* its way back to the loop */
+    struct writ_task turn;   /* its place among those that go on together */
+    int64_t submitted_us;    /* monotonic */
+
+    struct writ_timer timer;        /* forward.c */
+    int64_t sent_us;                /* when a governed call was sent; monotonic */
+    struct writ_upstream *upstream; /* of `upcall` */
+    struct writ_upcall upcall;
+    bool upcall_open;
+    bool cancels;            /* the client's leaving cancels the upcall */
+    bool streaming;          /* the answer to the client is a stream that has begun */
+    struct writ_buf pending; /* events that the client's queue did not take yet */
+    struct writ_buf ahead;   /* client_stream.c: events that go before those of `pending` */
+    size_t words;            /* client_stream.c: notices about tasks that are not settled yet */
+    bool closing, cut;       /* client_stream.c: the stream ends behind `pending`, whole or cut */
+    bool noted;              /* pass.c: the answer may come by GET */
+    void (*room)(struct writ_request *request); /* the client takes events again */
+    struct writ_call *call;                     /* governed calls */
+    struct writ_entry
+        decided;           /* review_hold.c: that of the decision, while the verdict is awaited */
+    int64_t hold_until_us; /* monotonic; 0: it has not been held yet */
+    int64_t hold_from_us;  /* monotonic, when it began */
+    int64_t hold_told_us;  /* when its caller was told last; 0: never */
+    double progress;       /* of the tool's own progress, what its caller was told before */
+    struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
+    struct writ_request *learn_next;                 /* learn.c: who waits for the same list */
+    struct writ_late late;                           /* of the upstream that it is waiting for */
+    void *part;               /* of the module that has the request, such as its legs */
+    enum writ_reason refused; /* by writ_refusal_http; NONE: it was not */
+};
+
+/** The handler of the MCP routes: ctx is a struct writ_endpoint. */
+void writ_request_start(struct writ_exchange *x, void *ctx);
+
+/** Goes on at `step` until a step waits or the request is done. */
+void writ_request_go(struct writ_request *request, enum writ_step step);
+
+/** Goes on at `next` later in this turn, when the other requests have come as far: what answers a
+ * commit are many, and each step done for all of them in a row finds its code in the cache. */
+enum writ_step writ_request_together(struct writ_request *request, enum writ_step next);
+
+/** Hands `request->entry` to the ledger and goes on at `next` when it is done. */
+enum writ_step writ_request_submit(struct writ_request *request, enum writ_step next);
+
+/** Lets go of everything that is held, just before the exchange is answered for good. The next
+ * thing done with the exchange must be its answer. */
+void writ_request_finish(struct writ_request *request);
+
+/** Whether its endpoint stands for several upstreams. */
+bool writ_request_is_merged(const struct writ_request *request);
+
+/** The configuration that the request began with. */
+const struct writ_config *writ_request_config(const struct writ_request *request);
+
+/** Whether policy lets the governed call go, or shadow mode does. */
+bool writ_request_may_pass(const struct writ_request *request);
+
+#define WRIT_STEP_DECLARE(NAME, function, does)                                                    \
+    enum writ_step function(struct writ_request *request);
+WRIT_STEPS(WRIT_STEP_DECLARE)
+#undef WRIT_STEP_DECLARE
+
+#endif

@@ -1,0 +1,340 @@
+/* Invariants:
+ * (1) `noted` is true exactly while the table of answers may give the request to somebody.
+ * (2) Every ferry that arrived is sent home exactly once. */
+#include "gateway/request/resume.h"
+
+#include "gateway/request/request.h"
+
+#define ID_MAX       1024   /* of an event id; a longer one cannot be resumed from */
+#define ASK_AFTER_US 500000 /* when the server did not say */
+#define RETRY_MIN_MS 50     /* whatever it said */
+#define RETRY_MAX_US 60000000
+#define LEFT_US      2000000 /* for a client that left to come back */
+#define LOOK_US      200000  /* while asking, whether the client has come back */
+
+static int64_t
+until_us(const struct writ_request *request)
+{
+    return request->sent_us + request->call->total_us;
+}
+
+static void
+arm(struct writ_request *request, writ_timer_fn *fn, int64_t after_us)
+{
+    struct writ_loop *loop = request->x->loop;
+
+    writ_loop_timer_cancel(&request->timer);
+    request->timer = (struct writ_timer){.fn = fn, .ctx = request};
+    writ_loop_timer_set(loop, &request->timer, writ_loop_now_us(loop) + after_us);
+}
+
+static bool
+client_is_asking(const struct writ_request *request)
+{
+    return request->call->resume.left && atomic_load(&request->session->resuming) > 0;
+}
+
+/* ---- where to go on from ---- */
+
+/* A client that was told of its wait goes on from there also where it asks for the rest itself. */
+static void
+enter_progress(struct writ_request *request)
+{
+    const struct writ_json *token = writ_json_get(request->message.meta, WRIT_LIT("progressToken"));
+    struct writ_digest key;
+
+    if (token != NULL && writ_is_ok(writ_answers_progress_key(
+                             request->session, request->call->upstream_name, token, &key))) {
+        WRIT_IGNORE(writ_answers_note_progress(
+            request->worker->gateway->answers, &key, request->progress)); /* no memory: unmoved */
+    }
+}
+
+static void
+enter(struct writ_request *request)
+{
+    struct writ_resume *resume = &request->call->resume;
+    struct writ_answers *answers = request->worker->gateway->answers;
+
+    if (request->message.era != WRIT_MCP_LEGACY || request->upcall.request.session.len == 0 ||
+        !writ_is_ok(writ_answers_key(
+            request->session, request->call->upstream_name, request->message.id, &resume->key)) ||
+        !writ_is_ok(writ_answers_note(answers, &resume->key, request, request->x->loop))) {
+        return;
+    }
+    resume->noted = true;
+    enter_progress(request);
+}
+
+void
+writ_resume_note(struct writ_request *request, const struct writ_sse_event *event)
+{
+    struct writ_resume *resume = &request->call->resume;
+
+    if (event->retry_ms != WRIT_SSE_NO_RETRY) {
+        resume->retry_us = (event->retry_ms > RETRY_MIN_MS ? event->retry_ms : RETRY_MIN_MS) * 1000;
+    }
+    if (event->id.ptr == NULL || event->id.len > ID_MAX) {
+        return;
+    }
+    if (resume->id.max == 0) {
+        resume->id = writ_buf_make(ID_MAX);
+        enter(request);
+    }
+    writ_buf_clear(&resume->id);
+    writ_buf_put(&resume->id, event->id);
+}
+
+/* ---- asking for the rest ---- */
+
+static void wait_and_ask(struct writ_request *request, int64_t after_us);
+
+static void
+nobody_asked(struct writ_request *request)
+{
+    const struct writ_upcall_answer end = {
+        .end = WRIT_UPCALL_TIMEOUT, .sent = WRIT_SENT, .detail = "total_timeout"};
+
+    request->call->resume.over = true;
+    request->call->conclude(request, &end);
+}
+
+/* The client has come back while we were asking: the stream is its own. */
+static void
+look(struct writ_timer *timer)
+{
+    struct writ_request *request = timer->ctx;
+
+    if (client_is_asking(request)) {
+        writ_upcall_cancel(&request->upcall, false);
+    } else {
+        arm(request, look, LOOK_US);
+    }
+}
+
+static void
+ask(struct writ_request *request)
+{
+    struct writ_upcall_request *wanted = &request->upcall.request;
+    struct writ_resume *resume = &request->call->resume;
+    struct writ_header last = {WRIT_LIT("Last-Event-ID"), writ_buf_view(&resume->id)};
+
+    wanted->method = WRIT_METHOD_GET;
+    wanted->body = (struct writ_view){NULL, 0};
+    wanted->message = NULL;
+    wanted->headers = &last;
+    wanted->headers_n = 1;
+    wanted->total_us = until_us(request) - writ_loop_now_us(request->x->loop);
+    request->upcall.events = request->call->rest;
+    request->upcall_open = true;
+    resume->asking = true;
+    writ_upcall_start(request->upstream, request->worker, &request->upcall);
+    arm(request, look, LOOK_US);
+}
+
+static void tick(struct writ_timer *timer);
+
+/* The gateway may end meanwhile: it is looked at now and then. */
+static void
+wait_on(struct writ_request *request)
+{
+    int64_t until = until_us(request), ask_us = request->call->resume.ask_us;
+    int64_t left_us = (ask_us < until ? ask_us : until) - writ_loop_now_us(request->x->loop);
+
+    arm(request, tick, left_us < LOOK_US ? left_us : LOOK_US);
+}
+
+static void
+tick(struct writ_timer *timer)
+{
+    struct writ_request *request = timer->ctx;
+    int64_t now_us = writ_loop_now_us(request->x->loop);
+
+    if (now_us >= until_us(request) || request->worker->expired) {
+        nobody_asked(request);
+    } else if (now_us < request->call->resume.ask_us) {
+        wait_on(request);
+    } else if (client_is_asking(request)) {
+        wait_and_ask(request, ASK_AFTER_US);
+    } else {
+        ask(request);
+    }
+}
+
+static void
+wait_and_ask(struct writ_request *request, int64_t after_us)
+{
+    request->call->resume.ask_us = writ_loop_now_us(request->x->loop) + after_us;
+    wait_on(request);
+}
+
+/* ---- the stream has ended ---- */
+
+static bool
+may_go_on(const struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_resume *resume = &call->resume;
+
+    if (!resume->noted || resume->id.len == 0 || call->answered || call->malformed ||
+        writ_loop_now_us(request->x->loop) >= until_us(request)) {
+        return false;
+    }
+    switch (answer->end) {
+    case WRIT_UPCALL_ANSWERED: /* 409: the server has not yet seen the other stream go */
+        return answer->is_stream || (resume->asking && answer->status == 409);
+    case WRIT_UPCALL_BROKEN: /* a child that ended has nothing to go on with */
+        return answer->is_stream && !request->worker->ending &&
+               writ_upstream_config(request->upstream)->kind == WRIT_UPSTREAM_HTTP;
+    case WRIT_UPCALL_CANCELLED:
+        return resume->left && !request->worker->ending;
+    case WRIT_UPCALL_NO_TOKEN: /* there may be one again in time */
+        return resume->asking && !request->worker->ending;
+    case WRIT_UPCALL_TIMEOUT:
+    case WRIT_UPCALL_CROWDED:
+    case WRIT_UPCALL_TOO_LARGE:
+        break;
+    }
+    return false;
+}
+
+bool
+writ_resume_goes_on(struct writ_request *request, const struct writ_upcall_answer *answer,
+    const struct writ_upcall_events *rest,
+    void (*conclude)(struct writ_request *request, const struct writ_upcall_answer *answer))
+{
+    struct writ_resume *resume = &request->call->resume;
+    int64_t after_us = resume->retry_us > 0 ? resume->retry_us : ASK_AFTER_US;
+
+    if (!may_go_on(request, answer)) {
+        resume->over = true;
+        return false;
+    }
+    request->call->rest = rest;
+    request->call->conclude = conclude;
+    if (resume->left && after_us < LEFT_US) {
+        after_us = LEFT_US;
+    }
+    wait_and_ask(request, after_us < RETRY_MAX_US ? after_us : RETRY_MAX_US);
+    return true;
+}
+
+void
+writ_resume_leave(struct writ_request *request)
+{
+    struct writ_resume *resume = &request->call->resume;
+
+    if (!resume->noted || request->call->answered) {
+        return; /* its outcome is learned on this stream or not at all */
+    }
+    resume->left = true;
+    if (request->upcall_open) {
+        writ_upcall_cancel(&request->upcall, false);
+    }
+}
+
+/* ---- an answer that came elsewhere ---- */
+
+static void
+home(struct writ_post *post)
+{
+    struct writ_ferry *ferry = post->ctx;
+
+    ferry->done(ferry);
+}
+
+static void
+send_home(struct writ_ferry *ferry, bool taken)
+{
+    ferry->taken = taken;
+    ferry->post = (struct writ_post){.fn = home, .ctx = ferry};
+    writ_loop_answer(ferry->home, &ferry->post); /* keeps (2) */
+}
+
+static void
+take(struct writ_request *request, struct writ_ferry *ferry)
+{
+    static const struct writ_upcall_answer end = {
+        .status = 200, .is_stream = true, .end = WRIT_UPCALL_ANSWERED, .sent = WRIT_SENT};
+    struct writ_call *call = request->call;
+    struct writ_resume *resume = &call->resume;
+
+    ferry->next = resume->ferries;
+    resume->ferries = ferry;
+    if (resume->over || call->answered) {
+        return; /* it is told what the call's own stream brought */
+    }
+    call->answered = resume->carried = true;
+    call->last = (struct writ_sse_event){.kind = WRIT_SSE_EVENT,
+        .data = writ_view_copy(writ_buf_view(&ferry->message), request->x->arena),
+        .retry_ms = WRIT_SSE_NO_RETRY};
+    writ_loop_timer_cancel(&request->timer);
+    if (request->upcall_open) {
+        writ_upcall_cancel(&request->upcall, false); /* its end concludes */
+        return;
+    }
+    resume->over = true;
+    call->conclude(request, &end);
+}
+
+void
+writ_resume_arrive(struct writ_post *post)
+{
+    struct writ_ferry *ferry = post->ctx;
+    struct writ_answers_found found = writ_answers_find(ferry->answers, &ferry->key);
+
+    if (found.state == WRIT_ANSWERS_AWAITED) {
+        take(found.call, ferry);
+    } else {
+        send_home(ferry, false);
+    }
+}
+
+/* ---- the call has ended ---- */
+
+static void
+leave_table(struct writ_request *request, const struct writ_digest *shown)
+{
+    struct writ_resume *resume = &request->call->resume;
+
+    if (resume->noted) {
+        writ_answers_settle(request->worker->gateway->answers, &resume->key, request, shown);
+        resume->noted = false; /* keeps (1) */
+    }
+}
+
+bool
+writ_resume_settle(struct writ_request *request, struct writ_view message, bool refusal)
+{
+    struct writ_resume *resume = &request->call->resume;
+    struct writ_ferry *ferry = WRIT_TAKE(resume->ferries);
+    bool elsewhere = ferry != NULL;
+    struct writ_digest shown;
+
+    if (resume->noted) {
+        bool known = !refusal && writ_is_ok(writ_digest_bytes(message, &shown, NULL));
+        leave_table(request, known ? &shown : NULL);
+    }
+    while (ferry != NULL) {
+        struct writ_ferry *next = ferry->next;
+        writ_buf_clear(&ferry->message);
+        writ_buf_put(&ferry->message, message);
+        send_home(ferry, true);
+        ferry = next;
+    }
+    return elsewhere;
+}
+
+void
+writ_resume_forget(struct writ_request *request)
+{
+    struct writ_resume *resume = &request->call->resume;
+
+    leave_table(request, NULL);
+    while (resume->ferries != NULL) {
+        struct writ_ferry *next = resume->ferries->next;
+        send_home(resume->ferries, false);
+        resume->ferries = next;
+    }
+    writ_buf_wipe(&resume->id);
+}

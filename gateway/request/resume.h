@@ -1,0 +1,53 @@
+/* resume.h - a call of the legacy family whose stream ends before its answer came.
+ *
+ * When the server closes the stream, or its connection breaks, after an event with an id, the rest
+ * is asked for by GET with Last-Event-ID (2025-11-25, basic/transports); that asks, it does not
+ * call again. When the client leaves, which cancels nothing, the stream to the server is closed, so
+ * that the client can ask for the rest on a GET of its own: while that is open, the call waits for
+ * the answer to be carried to it (answers.h). When nobody asks, the call does itself. All of it
+ * within the time that the call may take: then its outcome is `timeout`, execution unknown. */
+#ifndef WRIT_GATEWAY_RESUME_H
+#define WRIT_GATEWAY_RESUME_H
+
+#include "gateway/state/answers.h"
+#include "gateway/http/sse.h"
+#include "gateway/upstream/upstream.h"
+
+struct writ_request;
+
+/** The part of a governed call. Zero-initialised. */
+struct writ_resume {
+    struct writ_buf id; /* of the last event that had one */
+    int64_t retry_us;   /* what the server wants waited; 0: it did not say */
+    int64_t ask_us;     /* when the rest is asked for, by the clock of the loop */
+    struct writ_digest key;
+    bool noted;   /* in the table of answers, until it is settled */
+    bool left;    /* the client has gone */
+    bool asking;  /* the upcall is a GET for the rest */
+    bool carried; /* the answer came on another stream */
+    bool over;    /* the outcome is being recorded */
+    struct writ_ferry *ferries;
+};
+
+/** Remembers where the stream can be gone on from. */
+void writ_resume_note(struct writ_request *request, const struct writ_sse_event *event);
+
+/** The client has left. Gives up the stream when it can be gone on with. */
+void writ_resume_leave(struct writ_request *request);
+
+/** The upcall has ended: true when the call goes on, and `conclude` will be called. */
+bool writ_resume_goes_on(struct writ_request *request, const struct writ_upcall_answer *answer,
+    const struct writ_upcall_events *events,
+    void (*conclude)(struct writ_request *request, const struct writ_upcall_answer *answer));
+
+/** The post of a ferry that carries an answer to its call, for writ_answers_carry. */
+void writ_resume_arrive(struct writ_post *post);
+
+/** The call has ended with `message` for its client, who may see it again by GET unless it is a
+ * `refusal`. True when the client gets it on another stream. */
+bool writ_resume_settle(struct writ_request *request, struct writ_view message, bool refusal);
+
+/** Before the request ends: whoever still waits for it looks again. */
+void writ_resume_forget(struct writ_request *request);
+
+#endif

@@ -1,0 +1,277 @@
+#include "gateway/request/tally.h"
+
+#include "gateway/request/refusal.h"
+
+#include "policy/rule.h"
+
+#define FIELDS_MAX 24
+
+/* The members of one line, as far as they are known, and what was made into text for them. */
+struct line {
+    struct writ_log_field fields[FIELDS_MAX];
+    size_t n;
+    char limit[WRIT_DECIMAL_PUT_MAX], used[WRIT_DECIMAL_PUT_MAX], time[WRIT_TIME_TEXT];
+};
+
+static void
+put(struct line *line, struct writ_log_field field)
+{
+    WRIT_INVARIANT(line->n < FIELDS_MAX);
+    line->fields[line->n++] = field;
+}
+
+static void
+put_text(struct line *line, const char *key, struct writ_view text)
+{
+    if (text.len > 0) {
+        put(line, writ_log_text(key, text));
+    }
+}
+
+static void
+put_flag(struct line *line, const char *key, bool value)
+{
+    if (value) {
+        put(line, writ_log_bool(key, true));
+    }
+}
+
+static void
+put_reason(struct line *line, enum writ_reason reason)
+{
+    if (reason != WRIT_REASON_NONE) {
+        put_text(line, "reason", writ_reason_name(reason));
+    }
+}
+
+static void
+put_agent(struct line *line, const struct writ_request *request)
+{
+    put_text(line, "agent_id", request->agent.id);
+    put_text(line, "tenant", request->agent.tenant);
+}
+
+static void
+put_time(struct line *line, const struct writ_request *request)
+{
+    struct writ_exchange *x = request->x;
+
+    put(line, writ_log_int("duration_us", writ_loop_now_us(x->loop) - x->arrived_us));
+}
+
+static void
+write_line(const struct writ_request *request, const char *event, const struct line *line)
+{
+    writ_log_write(request->worker->gateway->log, WRIT_LOG_INFO, event, line->fields, line->n);
+}
+
+/* ---- a governed call ---- */
+
+static bool
+is_decided(const struct writ_call *call)
+{
+    return call->decision.decision_id.view.len > 0;
+}
+
+static struct writ_view
+verdict_of(const struct writ_call *call)
+{
+    return is_decided(call) && call->decision.decision.view.len > 0 ? call->decision.decision.view
+                                                                    : WRIT_LIT("deny");
+}
+
+static enum writ_reason
+reason_of(const struct writ_call *call)
+{
+    if (call->end.refusal != WRIT_REASON_NONE) {
+        return call->end.refusal;
+    }
+    return call->shadowed != WRIT_REASON_NONE ? call->shadowed : call->verdict.reason;
+}
+
+/* The text stays in `memory`. */
+static void
+put_amount(struct line *line, const char *key, const struct writ_decimal *amount, char *memory)
+{
+    writ_auto_buf text = writ_buf_over(memory, WRIT_DECIMAL_PUT_MAX);
+
+    writ_decimal_put(&text, amount);
+    put_text(line, key, writ_buf_view(&text));
+}
+
+/* The budget that refused the call, in numbers that its caller does not see (docs/policy.md). An
+ * amount above the limit was refused by policy: the ledger was not asked what is used. */
+static void
+put_exceeded(
+    struct line *line, const struct writ_exceeded *exceeded, const struct writ_budget *too_small)
+{
+    if (too_small != NULL) {
+        put_text(line, "budget", too_small->name);
+        put_amount(line, "budget_limit", &too_small->limit, line->limit);
+    }
+    if (exceeded->budget.ptr == NULL) {
+        return;
+    }
+    put_text(line, "budget", exceeded->budget);
+    put_amount(line, "budget_limit", &exceeded->limit, line->limit);
+    put_amount(line, "budget_used", &exceeded->used, line->used);
+    writ_time_format(exceeded->frees_us, line->time);
+    put_text(line, "budget_frees_at", writ_view_str(line->time));
+}
+
+static void
+put_verdict(struct line *line, const struct writ_request *request)
+{
+    const struct writ_endpoint_kind *kind = request->endpoint->kind;
+    struct writ_view verdict = verdict_of(request->call);
+    enum writ_reason reason = reason_of(request->call);
+
+    if (request->refused != WRIT_REASON_NONE) {
+        reason = request->refused;
+    } else if (kind->verdict != NULL) {
+        kind->verdict(request, &verdict, &reason);
+    }
+    put_text(line, "verdict", verdict);
+    put_reason(line, reason);
+}
+
+/* What the ledger has of the call's end: an outcome, or what it waits for. */
+static void
+put_end(struct line *line, const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_entry *entry = &request->entry;
+
+    if (entry->kind == WRIT_ENTRY_OUTCOME) {
+        put_text(line, "outcome",
+            entry->code == WRIT_OK ? writ_outcome_kind_name(call->end.outcome)
+                                   : WRIT_LIT("not_recorded"));
+        if (call->end.said == NULL) { /* else it is a text of the caller's */
+            put_text(line, "error_type", call->end.error_type);
+        }
+    } else if (entry->kind == WRIT_ENTRY_WAIT && entry->code == WRIT_OK) {
+        put_text(line, "waits_for", writ_refusal_wait_name(entry->wait.kind));
+    } else if (entry->kind == WRIT_ENTRY_DECISION && entry->code == WRIT_OK) {
+        put_exceeded(line, &entry->decision.exceeded, call->verdict.too_small);
+        put_flag(line, "replayed",
+            entry->decision.prior.result.ptr != NULL &&
+                call->end.refusal == entry->decision.refused); /* else its rules withheld it */
+    }
+}
+
+static void
+log_call(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    struct line line = {.n = 0};
+
+    put_text(&line, "decision_id", call->decision.decision_id.view);
+    put_agent(&line, request);
+    put_text(&line, "upstream", call->upstream_name);
+    put_text(&line, "tool", call->tool.len > 0 ? call->tool : call->decision.tool.view);
+    put(&line, writ_log_str("by", request->endpoint->kind->by));
+    put_verdict(&line, request);
+    put_text(&line, "constraint", call->verdict.constraint);
+    put_flag(&line, "shadow", call->shadowed != WRIT_REASON_NONE);
+    put_text(&line, "review", call->asks ? call->ask.id : (struct writ_view){NULL, 0});
+    put_end(&line, request);
+    put_time(&line, request);
+    write_line(request, "call", &line);
+}
+
+void
+writ_tally_task(const struct writ_request *request, const struct writ_tally_task *task,
+    const struct writ_entry *entry)
+{
+    struct line line = {.n = 0};
+
+    if (entry->kind != WRIT_ENTRY_OUTCOME || entry->code == WRIT_E_INVALID) {
+        return;
+    }
+    put_text(&line, "decision_id", task->decision->decision_id.view);
+    put_agent(&line, request);
+    put_text(&line, "upstream", task->upstream);
+    put_text(&line, "tool", task->decision->tool.view);
+    put_reason(&line, task->withheld);
+    put_text(&line, "outcome",
+        entry->code == WRIT_OK ? writ_outcome_kind_name(task->kind) : WRIT_LIT("not_recorded"));
+    put_text(&line, "error_type", task->error_type);
+    write_line(request, "task_ended", &line);
+}
+
+void
+writ_tally_given_up(void *ctx, const struct writ_decision *decision,
+    const struct writ_extension *ours, enum writ_reason reason)
+{
+    struct writ_gateway *gateway = ctx;
+    struct line line = {.n = 0};
+
+    put_text(&line, "decision_id", decision->decision_id.view);
+    put_text(&line, "agent_id", decision->agent_id.view);
+    put_text(&line, "tenant", writ_member_view(&ours->tenant));
+    put_text(&line, "upstream", writ_member_view(&ours->upstream));
+    put_text(&line, "tool", decision->tool.view);
+    put_text(&line, "outcome", writ_outcome_kind_name(WRIT_OUTCOME_ERROR));
+    put_text(&line, "error_type", writ_reason_name(reason));
+    writ_log_write(gateway->log, WRIT_LOG_INFO,
+        reason == WRIT_REASON_TASK_EXPIRED ? "task_ended" : "wait_expired", line.fields, line.n);
+}
+
+/* ---- what was no call ---- */
+
+static void
+log_refused(const struct writ_request *request)
+{
+    struct line line = {.n = 0};
+
+    put_agent(&line, request);
+    put_reason(&line, request->refused);
+    put_text(&line, "path", request->endpoint->path);
+    put_text(&line, "method", request->message.method);
+    put_time(&line, request);
+    write_line(request, "refused", &line);
+}
+
+static void
+count_call(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    bool known = call->upstream != NULL || call->framework != NULL;
+    enum writ_decision_route route = WRIT_DECISION_DENY;
+
+    (void)writ_decision_route_of(&call->decision, &route);
+    writ_labels_count(request->worker->gateway->labels,
+        known ? call->upstream_name : (struct writ_view){NULL, 0}, call->verdict.rule, route);
+}
+
+void
+writ_tally_end(const struct writ_request *request)
+{
+    bool told = request->worker->gateway->log->level >= WRIT_LOG_INFO;
+
+    if (request->call != NULL) {
+        if (request->endpoint->kind->counted) {
+            count_call(request);
+        }
+        if (told) {
+            log_call(request);
+        }
+    } else if (told && request->refused != WRIT_REASON_NONE) {
+        log_refused(request);
+    }
+}
+
+void
+writ_tally_stranger(struct writ_worker *worker, const struct writ_exchange *x,
+    const struct writ_identity_result *identity)
+{
+    uint64_t dropped;
+
+    if (identity->answer == WRIT_IDENTITY_MISSING ||
+        !writ_rate_take(&worker->strangers, writ_loop_now_us(x->loop), &dropped)) {
+        return;
+    }
+    WRIT_LOG(worker->gateway->log, WRIT_LOG_WARN, "token_refused",
+        writ_log_str("why", identity->description), writ_log_text("path", x->path),
+        writ_log_text("peer", x->peer->address), writ_log_int("dropped", (int64_t)dropped));
+}

@@ -1,0 +1,45 @@
+/* tally.h - what the operator learns of requests: one line in the log for each governed call, where
+ * its request ends; another one when it went on as a task, and the task has ended; lines for what
+ * was refused before it was a call.
+ *
+ *   - call (info): MCP and the hook API: who called which tool, the verdict, what became of it
+ *   - task_ended (info): the outcome of a call that went on as a task
+ *   - wait_expired (info): the outcome of a call that waited for input, or for its caller
+ *   - refused (info): a message that never became a governed call, and why
+ *   - token_refused (warn): a token that was shown and not accepted; at most
+ *     WRIT_WORKER_STRANGERS_S a second and loop, the next line says how many more there were
+ *
+ * A line has ids, names and reasons, never a value of a call or a part of a token. Nothing waits
+ * for the log (log.h). */
+#ifndef WRIT_GATEWAY_TALLY_H
+#define WRIT_GATEWAY_TALLY_H
+
+#include "gateway/request/request.h"
+
+/** Right before the request is answered for good; for every request. */
+void writ_tally_end(const struct writ_request *request);
+
+/** How a task ended. */
+struct writ_tally_task {
+    const struct writ_decision *decision; /* of the call that began it */
+    struct writ_view upstream;
+    enum writ_outcome_kind kind;
+    struct writ_view error_type;
+    enum writ_reason withheld; /* why nothing of it is told, or NONE */
+};
+
+/** The outcome of a task that this request learned of; the entry is that of its outcome, back from
+ * the ledger. Nothing for another entry, or when it was recorded before. */
+void writ_tally_task(const struct writ_request *request, const struct writ_tally_task *task,
+    const struct writ_entry *entry);
+
+/** The outcome of a call that waited until its time had passed, as the ledger reports it
+ * (writ_ledger_reports). `ctx` is the gateway. Any thread. */
+void writ_tally_given_up(void *ctx, const struct writ_decision *decision,
+    const struct writ_extension *ours, enum writ_reason reason);
+
+/** A caller whose token was not accepted. Nothing for one who showed none. */
+void writ_tally_stranger(struct writ_worker *worker, const struct writ_exchange *x,
+    const struct writ_identity_result *identity);
+
+#endif

@@ -1,0 +1,37 @@
+/* upcall_request.h - what goes upstream beside the body: era, session, version, mirrored names and
+ * parameters, trace context. Of the client's fields, those of a short list; nothing else. */
+#ifndef WRIT_GATEWAY_UPCALL_REQUEST_H
+#define WRIT_GATEWAY_UPCALL_REQUEST_H
+
+#include "gateway/request/request.h"
+
+/** Fields in the head of one request to an upstream. */
+#define WRIT_UPCALL_HEADERS_MAX 48
+
+/**
+ * Fills the upcall for the client's message.
+ *
+ * @param name     the upstream's own name of what Mcp-Name mirrors; {NULL, 0} for none
+ * @param headers  room for WRIT_UPCALL_HEADERS_MAX; borrowed until the upcall is started
+ *
+ * @return WRIT_OK
+ *         WRIT_E_LIMIT  more parameters than there is room for
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_upcall_request_make(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret);
+
+/**
+ * The same for a message of our own in place of the client's: none of its fields go along. `body`
+ * is read again, so that what is sent is what is looked at.
+ *
+ * @param body     in the arena of the request; its id is nobody else's in the client's session
+ * @param message  written; outlives the upcall
+ *
+ * @return WRIT_OK, WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_upcall_request_own(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view body, struct writ_mcp_message *message, struct writ_header *headers,
+    struct writ_upcall_request *ret);
+
+#endif

@@ -1,0 +1,31 @@
+/* denial.h - how a client is told that its governed call was refused: a JSON-RPC error with the
+ * code WRIT_REFUSAL_CODE, a result with isError where the rule says so, or, while a review is open,
+ * what the client can do about it (review_tell.h). Nothing in it is a value of the call. */
+#ifndef WRIT_GATEWAY_DENIAL_H
+#define WRIT_GATEWAY_DENIAL_H
+
+#include "gateway/request/refusal.h"
+
+/** What is told about a refused call. Views may be empty. */
+struct writ_denial {
+    enum writ_reason reason;
+    struct writ_view decision_id;
+    struct writ_view argument;   /* JSON Pointer of the argument that it is about */
+    struct writ_view constraint; /* "amount le" */
+    struct writ_view accepted;   /* what would be accepted */
+    struct writ_view hint;       /* what is easily missed about that; else the reason's hint */
+    struct writ_view budget;
+    const struct writ_ask *ask;     /* what its review says; or NULL */
+    const struct writ_prior *prior; /* duplicates: the first call; or NULL */
+    bool execution_unknown;         /* it was sent, and what became of it is not known */
+};
+
+/** Writes the members of what is told about a refused call, into an object that is begun. */
+void writ_denial_put_members(
+    struct writ_write *w, const struct writ_request *request, const struct writ_denial *refusal);
+
+/** Appends the JSON-RPC message of a governed refusal, in the form its rule asks for. */
+void writ_denial_put(
+    struct writ_buf *buf, const struct writ_request *request, const struct writ_denial *refusal);
+
+#endif

@@ -1,0 +1,100 @@
+#include "gateway/review/review_ask.h"
+
+#include "gateway/review/review_return.h"
+
+#include "evidence/jcs.h"
+#include "policy/approval.h"
+#include "policy/conditions.h"
+
+bool
+writ_review_ask_needed(const struct writ_call *call)
+{
+    return call->verdict.approval != NULL && !call->round.follows;
+}
+
+static struct writ_view
+text_or_empty(const struct writ_member_text *member)
+{
+    return member->is == WRIT_PRESENT ? member->view : writ_view("", 0);
+}
+
+/* Nobody is asked: the draft becomes a deny that says why. */
+static writ_result
+refuse(struct writ_call *call, enum writ_reason reason, struct writ_arena *arena)
+{
+    struct writ_extension *ours = &call->extension;
+    struct writ_decision *d = &call->decision;
+
+    d->decision = writ_decision_route_text(WRIT_DECISION_DENY);
+    d->reason = writ_member_text(writ_reason_sentence(reason));
+    ours->reason = writ_member_text(writ_reason_name(reason));
+    call->end.refusal = reason;
+    return writ_extension_make(ours, arena, &d->extensions, NULL);
+}
+
+static writ_result
+fill_terms(struct writ_request *request, struct writ_call *call)
+{
+    struct writ_arena *arena = request->x->arena;
+    struct writ_review *terms = &call->terms;
+    char *rules = writ_arena_get(arena, WRIT_DIGEST_TEXT);
+
+    if (rules == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    writ_digest_text(&call->verdict.approval->rules, rules);
+    terms->rules_digest = writ_view_str(rules);
+    terms->id = call->decision.decision_id.view;
+    terms->intent_digest = text_or_empty(&call->decision.intent_digest);
+    terms->target_state_digest = text_or_empty(&call->decision.target_state_digest);
+    return WRIT_DONE;
+}
+
+static writ_result
+make_ask(struct writ_request *request, struct writ_call *call)
+{
+    struct writ_buf arguments =
+        writ_buf_in(request->x->arena, (size_t)writ_request_config(request)->limits.body_bytes);
+    struct writ_view boundary = call->boundary_id, conditions;
+
+    if (call->previous_boundary_id.ptr != NULL) { /* a window of time: any later one will do */
+        boundary = (struct writ_view){NULL, 0};
+    }
+    WRIT_TRY(writ_jcs_put(&arguments, call->arguments, NULL));
+    WRIT_TRY(writ_buf_check(&arguments, NULL));
+    WRIT_TRY(writ_conditions_make(call->verdict.approval, call->defined ? &call->hints : NULL,
+        call->arguments, request->x->arena, &conditions, NULL));
+    call->ask = (struct writ_ask){
+        .terms = &call->terms,
+        .arguments = writ_buf_view(&arguments),
+        .target_state = call->observed.text,
+        .conditions = conditions,
+        .continuation = call->continuation,
+    };
+    return writ_ledger_review(&call->state_free, boundary, call->key, &call->ask.name, NULL);
+}
+
+writ_result
+writ_review_ask_make(struct writ_request *request, struct writ_call *call)
+{
+    struct writ_decision *d = &call->decision;
+    writ_result r = writ_approval_terms(
+        call->verdict.approval, &request->agent, request->x->arena, &call->terms);
+    enum writ_reason fault;
+
+    if (r.code == WRIT_E_INVALID) { /* nobody is left who could decide */
+        return refuse(call, WRIT_REASON_REVIEW_UNAVAILABLE, request->x->arena);
+    }
+    WRIT_TRY(r);
+    WRIT_TRY(fill_terms(request, call));
+    WRIT_TRY(make_ask(request, call));
+    fault = writ_review_return_check(request, call);
+    if (fault != WRIT_REASON_NONE) {
+        return refuse(call, fault, request->x->arena);
+    }
+    d->decision = writ_decision_route_text(WRIT_DECISION_REQUIRE_APPROVAL);
+    d->reason = writ_member_text(writ_reason_sentence(WRIT_REASON_APPROVAL_REQUIRED));
+    call->end.refusal = WRIT_REASON_APPROVAL_REQUIRED;
+    call->asks = true;
+    return WRIT_DONE;
+}

@@ -1,0 +1,20 @@
+/* review_ask.h - a call that its rule wants approved, as the ledger is asked about it. */
+#ifndef WRIT_GATEWAY_REVIEW_ASK_H
+#define WRIT_GATEWAY_REVIEW_ASK_H
+
+#include "gateway/request/request.h"
+
+/** Whether the call needs an approval. One that goes on with a call that was granted has it. */
+bool writ_review_ask_needed(const struct writ_call *call);
+
+/**
+ * Makes `call->ask` out of the draft, which becomes a `require_approval`; or, when nobody could
+ * decide or what the caller brings back is not for this call, a deny.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE, WRIT_E_LIMIT  the arguments have no canonical form, or are too large
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_review_ask_make(struct writ_request *request, struct writ_call *call);
+
+#endif

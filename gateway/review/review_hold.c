@@ -1,0 +1,99 @@
+#include "gateway/review/review_hold.h"
+
+#include "gateway/request/refusal.h"
+#include "gateway/review/review_tell.h"
+#include "policy/approval.h"
+
+#define SLICE_US INT64_C(1000000) /* between two looks at the client and at the gateway */
+#define PROBE_MS 1000 /* after which a client that sent FIN is asked whether it is there */
+
+/* Who was told to come back, and does, is there when the verdict is: it is held in any case. A
+ * person who would not even look at the page does not wait. */
+static int64_t
+hold_us(const struct writ_call *call)
+{
+    const struct writ_approval *approval = call->verdict.approval;
+
+    return call->returned.declined            ? 0
+           : call->returned.state.ptr != NULL ? approval->hold_retry_us
+                                              : approval->hold_us;
+}
+
+bool
+writ_review_hold_wanted(struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    int64_t now_us = writ_loop_now_us(request->x->loop);
+
+    if (!call->asks || hold_us(call) == 0 || request->entry.kind != WRIT_ENTRY_DECISION ||
+        request->entry.code != WRIT_OK || call->ask.state != WRIT_REVIEW_OPEN || request->x->gone ||
+        request->worker->ending) {
+        return false;
+    }
+    if (request->hold_until_us == 0) {
+        request->hold_from_us = now_us;
+        request->hold_until_us = now_us + hold_us(call);
+        writ_exchange_probe(request->x, PROBE_MS);
+    }
+    return now_us < request->hold_until_us;
+}
+
+/* From the start, by the configuration of now: the verdict is bound to what it was asked about, and
+ * everything that may have changed since is found by looking again, the caller's token included. */
+static enum writ_step
+judge_again(struct writ_request *request)
+{
+    struct writ_generation *before = request->generation;
+    enum writ_step step;
+
+    request->generation = writ_generation_hold(request->worker->generation);
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_NONE};
+    request->call = NULL;
+    request->late = (struct writ_late){0};                           /* it may be there by now */
+    writ_shares_release(&request->worker->shares, &request->charge); /* it is counted again */
+    step = writ_admit_agent(request);
+    writ_generation_drop(before); /* what it knew of the agent is not used any more */
+    if (step != WRIT_STEP_READ) {
+        return step;
+    }
+    if (request->session != NULL && !writ_session_is_of(request->session, &request->agent)) {
+        return writ_refusal_http(
+            request, 404, WRIT_RPC_SERVER_ERROR, WRIT_REASON_SESSION_UNKNOWN, NULL);
+    }
+    return request->endpoint->kind->judge;
+}
+
+static enum writ_step
+await(struct writ_request *request)
+{
+    int64_t left_us = request->hold_until_us - writ_loop_now_us(request->x->loop);
+    int64_t slice_us = left_us < SLICE_US ? left_us : SLICE_US;
+
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_AWAIT,
+        .review_await = {.id = request->call->ask.id,
+            .until_us = writ_clock_wall_us(request->worker->gateway->clock) + slice_us}};
+    return writ_request_submit(request, WRIT_STEP_HOLD);
+}
+
+enum writ_step
+writ_review_hold_wait(struct writ_request *request)
+{
+    const struct writ_entry *entry = &request->entry;
+    bool came_back = entry->kind == WRIT_ENTRY_REVIEW_AWAIT;
+    bool decided =
+        came_back && entry->code == WRIT_OK && entry->review_await.state != WRIT_REVIEW_OPEN;
+
+    if (!came_back) {
+        request->decided = *entry;
+        writ_review_tell_begin(request);
+    }
+    writ_review_tell_progress(request);
+    if (!came_back) {
+        return await(request);
+    }
+    request->entry = request->decided;
+    if (decided && !request->x->gone && !request->worker->ending) {
+        return judge_again(request);
+    }
+    return writ_review_hold_wanted(request) && !decided ? await(request) : WRIT_STEP_ANSWER;
+}

@@ -1,0 +1,162 @@
+#include "gateway/review/review_tell.h"
+
+#include "gateway/mcp/abilities.h"
+
+#include "gateway/request/client_stream.h"
+#include "gateway/review/continuation.h"
+#include "gateway/review/review_return.h"
+#include "gateway/review/review_url.h"
+
+#define SINCE_URL    "2025-11-25"
+#define PROGRESS_US  INT64_C(5000000) /* between two notifications */
+#define US_PER_S     1000000
+#define PROGRESS_MAX 8192
+
+/* Only what a client has declared is sent: others take an input_required for an empty success. */
+enum writ_review_tell
+writ_review_tell_form(const struct writ_request *request, const struct writ_ask *ask)
+{
+    const struct writ_session *session = request->session;
+
+    if (ask == NULL || ask->id.ptr == NULL || ask->state != WRIT_REVIEW_OPEN ||
+        request->call->returned.declined || request->worker->gateway->admin_url.len == 0) {
+        return WRIT_REVIEW_TELL_REFUSAL;
+    }
+    if (request->message.era == WRIT_MCP_ERA_MODERN) {
+        return writ_mcp_elicits_url(
+                   writ_json_get(request->message.meta, WRIT_LIT(WRIT_META_CAPABILITIES)))
+                   ? WRIT_REVIEW_TELL_INPUT
+                   : WRIT_REVIEW_TELL_REFUSAL;
+    }
+    return session != NULL && (session->abilities & WRIT_ABLE_URL) != 0 &&
+                   writ_view_compare(session->version, WRIT_LIT(SINCE_URL)) >= 0
+               ? WRIT_REVIEW_TELL_ELICITATION
+               : WRIT_REVIEW_TELL_REFUSAL;
+}
+
+static void
+put_url(struct writ_write *w, const struct writ_request *request, const struct writ_ask *ask)
+{
+    writ_auto_buf url = writ_buf_make(WRIT_REVIEW_URL_MAX);
+
+    writ_review_url_put(&url, request->worker->gateway, writ_request_config(request), ask->id);
+    writ_write_text(w, "mode", WRIT_LIT("url"));
+    writ_write_text(w, "url", writ_buf_view(&url));
+    writ_write_text(w, "message",
+        WRIT_LIT("The call waits for an approval. This page shows it to those who decide."));
+}
+
+writ_result
+writ_review_tell_state(
+    const struct writ_request *request, const struct writ_ask *ask, struct writ_buf *ret)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_continuation continuation = {
+        .review = ask->id,
+        .call = ask->name,
+        .expires_s = (ask->until_us + call->terms.redeem_us) / US_PER_S + 1,
+        .shown = call->returned.shown,
+    };
+
+    return writ_continuation_put(&continuation, request->generation->signer, ret, NULL);
+}
+
+/* A person is asked once: who has agreed to open the page is not asked again in every round. */
+void
+writ_review_tell_put_input(struct writ_write *w, const struct writ_request *request,
+    const struct writ_ask *ask, struct writ_view state)
+{
+    writ_write_text(w, "resultType", WRIT_LIT("input_required"));
+    if (!request->call->returned.shown) {
+        writ_write_name(w, WRIT_LIT("inputRequests"));
+        writ_write_object_begin(w);
+        writ_write_name(w, WRIT_REVIEW_RETURN_KEY);
+        writ_write_object_begin(w);
+        writ_write_text(w, "method", WRIT_LIT("elicitation/create"));
+        writ_write_name(w, WRIT_LIT("params"));
+        writ_write_object_begin(w);
+        put_url(w, request, ask);
+        writ_write_object_end(w);
+        writ_write_object_end(w);
+        writ_write_object_end(w);
+    }
+    writ_write_text(w, "requestState", state);
+}
+
+void
+writ_review_tell_put_elicitations(
+    struct writ_write *w, const struct writ_request *request, const struct writ_ask *ask)
+{
+    writ_write_name(w, WRIT_LIT("elicitations"));
+    writ_write_array_begin(w);
+    writ_write_object_begin(w);
+    writ_write_text(w, "elicitationId", ask->id);
+    put_url(w, request, ask);
+    writ_write_object_end(w);
+    writ_write_array_end(w);
+}
+
+/* ---- while it is held ---- */
+
+void
+writ_review_tell_begin(struct writ_request *request)
+{
+    struct writ_view accept = writ_exchange_header(request->x, WRIT_LIT("Accept"));
+
+    if (!request->streaming && !request->x->http_1_0 && request->endpoint->kind->streams &&
+        writ_view_search(accept, WRIT_LIT("text/event-stream")) < accept.len) {
+        writ_client_stream_begin(request);
+    }
+}
+
+/* Seconds, of those for which it is held. */
+static WRIT_RESULT
+put_progress(const struct writ_request *request, const struct writ_json *token, double waited,
+    struct writ_buf *ret)
+{
+    double whole = (double)(request->hold_until_us - request->hold_from_us) / US_PER_S;
+    writ_auto_buf message = writ_buf_make(WRIT_REVIEW_URL_MAX);
+    struct writ_write w = writ_write_to(ret);
+
+    writ_buf_str(&message, "The call waits for an approval. ");
+    writ_review_url_put(&message, request->worker->gateway, writ_request_config(request),
+        request->decided.decision.ask->id);
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
+    writ_write_text(&w, "method", WRIT_LIT("notifications/progress"));
+    writ_write_name(&w, WRIT_LIT("params"));
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("progressToken"));
+    writ_write_value(&w, token);
+    writ_write_number(&w, "progress", waited);
+    writ_write_number(&w, "total", whole);
+    writ_write_text(&w, "message", writ_buf_view(&message));
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    return writ_write_end(&w, NULL);
+}
+
+void
+writ_review_tell_progress(struct writ_request *request)
+{
+    const struct writ_json *token = writ_json_get(request->message.meta, WRIT_LIT("progressToken"));
+    int64_t now_us = writ_loop_now_us(request->x->loop);
+    double waited = (double)((now_us - request->hold_from_us) / US_PER_S);
+    writ_auto_buf data = writ_buf_make(PROGRESS_MAX);
+    struct writ_sse_event event = {
+        .kind = WRIT_SSE_EVENT, .event = WRIT_LIT("message"), .retry_ms = WRIT_SSE_NO_RETRY};
+
+    if (!request->streaming || request->hold_until_us <= now_us ||
+        (request->hold_told_us != 0 && now_us - request->hold_told_us < PROGRESS_US) ||
+        (writ_json_type(token) != WRIT_JSON_STRING && writ_json_type(token) != WRIT_JSON_NUMBER)) {
+        return;
+    }
+    request->hold_told_us = now_us;
+    if (!writ_is_ok(put_progress(request, token, waited, &data))) {
+        return; /* a notification may be lost */
+    }
+    request->progress = waited + 1; /* a tool begins to count at 0, and the number has to grow */
+    event.data = writ_buf_view(&data);
+    WRIT_IGNORE(writ_sse_put(&request->pending, &event, NULL));
+    WRIT_IGNORE(writ_client_stream_write(request, (struct writ_view){NULL, 0}));
+}

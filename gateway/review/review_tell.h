@@ -1,0 +1,49 @@
+/* review_tell.h - how a caller learns that its call waits for a verdict, by what its protocol and
+ * its client can do:
+ *
+ *     2026-07-28, URL elicitation declared   a result `input_required`: the page of the review to
+ *                                            open, and a requestState to come back with
+ *     2025-11-25, URL elicitation declared   the error URLElicitationRequired with that page
+ *     everybody else                         the refusal, with the same facts in its data
+ *
+ * While a request is held, its stream is kept alive and says what it waits for. */
+#ifndef WRIT_GATEWAY_REVIEW_TELL_H
+#define WRIT_GATEWAY_REVIEW_TELL_H
+
+#include "evidence/write.h"
+#include "gateway/request/request.h"
+
+/** 2025-11-25, client/elicitation: URLElicitationRequiredError. */
+#define WRIT_REVIEW_TELL_CODE (-32042)
+
+enum writ_review_tell {
+    WRIT_REVIEW_TELL_REFUSAL = 0,
+    WRIT_REVIEW_TELL_INPUT,       /* input_required */
+    WRIT_REVIEW_TELL_ELICITATION, /* URLElicitationRequired */
+};
+
+/** The form in which a call is told what its review says. NULL: it has none. */
+enum writ_review_tell writ_review_tell_form(
+    const struct writ_request *request, const struct writ_ask *ask);
+
+/** Appends the requestState of an input_required. As writ_continuation_put. */
+WRIT_RESULT writ_review_tell_state(
+    const struct writ_request *request, const struct writ_ask *ask, struct writ_buf *ret);
+
+/** Writes the members of an input_required result. */
+void writ_review_tell_put_input(struct writ_write *w, const struct writ_request *request,
+    const struct writ_ask *ask, struct writ_view state);
+
+/** Writes the member `elicitations` of the data of a URLElicitationRequired. */
+void writ_review_tell_put_elicitations(
+    struct writ_write *w, const struct writ_request *request, const struct writ_ask *ask);
+
+/** Begins the stream of a request that is held, where its client takes one: a connection that is
+ * silent for long is given up on the way. */
+void writ_review_tell_begin(struct writ_request *request);
+
+/** Tells on the stream that the request is held, and for how long at most, when its caller wants to
+ * know (progressToken) and was not told for a while. */
+void writ_review_tell_progress(struct writ_request *request);
+
+#endif

@@ -1,0 +1,188 @@
+/* A webhook: the review is posted, signed in the way of Standard Webhooks (HMAC-SHA256 over id,
+ * time and body), because receivers have that in a library for every language; RFC 9421 would need
+ * a parser of structured fields on their side. What comes back over the verified TLS connection to
+ * the configured URL is that reviewer's answer. Redirects are no answers, and nothing is followed.
+ */
+#include "gateway/reviewers/reviewer_hook.h"
+
+#include "base/secret.h"
+#include "base/text.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#define PREFIX          "whsec_"
+#define SECRET_LEAST    24 /* bytes; both by Standard Webhooks */
+#define SECRET_MOST     64
+#define SIGNATURE_BYTES 64
+#define STATUS_OK       200
+#define STATUS_ACCEPTED 202
+#define STATUS_LATER    204
+#define STATUS_GONE     410
+#define US_PER_S        1000000
+#define CONNECTIONS_MAX WRIT_REVIEWERS_OUT_MAX
+#define FIELDS          6
+
+/* ---- opening */
+
+static WRIT_RESULT
+read_secret(struct writ_reviewer *reviewer, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_SECRET_MAX);
+    struct writ_view view;
+    writ_result result;
+
+    WRIT_TRY(writ_secret_file(reviewer->config->secret.ptr, &text, err));
+    view = writ_buf_view(&text);
+    reviewer->secret = writ_buf_make(SECRET_MOST);
+    result = (writ_result){WRIT_E_INVALID};
+    if (writ_view_has_prefix(view, WRIT_LIT(PREFIX))) {
+        result =
+            writ_base64_read(writ_view_sub(view, sizeof PREFIX - 1, view.len), &reviewer->secret);
+    }
+    writ_buf_wipe_secret(&text);
+    if (!writ_is_ok(result) || reviewer->secret.len < SECRET_LEAST) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: wants " PREFIX " and base64 of %d to %d bytes",
+            reviewer->config->secret.ptr, SECRET_LEAST, SECRET_MOST);
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_reviewer_hook_open(struct writ_reviewer *reviewer, struct writ_err *err)
+{
+    const struct writ_reviewer_config *config = reviewer->config;
+    const struct writ_http_options options = {.url = config->url,
+        .ca_file = config->ca.len > 0 ? config->ca.ptr : NULL,
+        .connections_max = CONNECTIONS_MAX};
+
+    WRIT_TRY(read_secret(reviewer, err));
+    return writ_http_client_open(reviewer->all->worker->loop, reviewer->all->gateway->resolver,
+        &options, &reviewer->client, err);
+}
+
+/* ---- the answer */
+
+static void
+on_head(void *ctx, struct writ_http_call *call, const struct writ_http_head *head)
+{
+    struct writ_errand *errand = ctx;
+
+    (void)call;
+    errand->status = head->status;
+}
+
+static void
+on_body(void *ctx, struct writ_http_call *call, struct writ_view bytes)
+{
+    struct writ_errand *errand = ctx;
+
+    (void)call;
+    writ_buf_put(&errand->answer, bytes);
+}
+
+static void
+on_end(void *ctx, struct writ_http_call *call, const struct writ_http_end *end)
+{
+    struct writ_errand *errand = ctx;
+
+    (void)call;
+    errand->call = NULL;
+    if (end->reason != WRIT_HTTP_OK) {
+        writ_errand_failed(errand, writ_http_response_reason(end->reason));
+    } else if (errand->status == STATUS_GONE || errand->status == STATUS_ACCEPTED ||
+               errand->status == STATUS_LATER) {
+        writ_errand_rests(errand);
+    } else if (errand->status != STATUS_OK) {
+        writ_errand_failed(errand, "status");
+    } else if (!writ_is_ok(writ_buf_check(&errand->answer, NULL))) {
+        writ_errand_failed(errand, "memory");
+    } else if (errand->answer.len == 0) {
+        writ_errand_rests(errand);
+    } else {
+        writ_errand_answered(errand, writ_buf_view(&errand->answer));
+    }
+}
+
+/* ---- asking */
+
+static WRIT_RESULT
+put_signature(const struct writ_buf *secret, struct writ_view id, struct writ_view time_s,
+    struct writ_view body, struct writ_arena *arena, struct writ_buf *ret)
+{
+    struct writ_buf input = writ_buf_in(arena, id.len + time_s.len + body.len + 2);
+    uint8_t mac[EVP_MAX_MD_SIZE];
+    unsigned len = 0;
+
+    writ_buf_put(&input, id);
+    writ_buf_byte(&input, '.');
+    writ_buf_put(&input, time_s);
+    writ_buf_byte(&input, '.');
+    writ_buf_put(&input, body);
+    WRIT_TRY(writ_buf_check(&input, NULL));
+    if (HMAC(EVP_sha256(), secret->ptr, (int)secret->len, (const uint8_t *)input.ptr, input.len,
+            mac, &len) == NULL) {
+        return (writ_result){WRIT_E_CRYPTO};
+    }
+    writ_buf_str(ret, "v1,");
+    writ_base64_put(ret, writ_view(mac, len));
+    return writ_buf_check(ret, NULL);
+}
+
+/* {"type", "timestamp", "data"}, as Standard Webhooks has it. */
+static WRIT_RESULT
+make_body(struct writ_view json, int64_t now_us, struct writ_buf *ret)
+{
+    char text[WRIT_TIME_TEXT];
+
+    writ_time_format(now_us, text);
+    writ_buf_fmt(ret, "{\"type\":\"review.opened\",\"timestamp\":\"%s\",\"data\":", text);
+    writ_buf_put(ret, json);
+    writ_buf_byte(ret, '}');
+    return writ_buf_check(ret, NULL);
+}
+
+static WRIT_RESULT
+send_signed(struct writ_errand *errand, struct writ_view body, int64_t now_us)
+{
+    static const struct writ_http_handler handler = {on_head, on_body, on_end};
+    const struct writ_reviewer *reviewer = errand->reviewer;
+    char digits[24], mac[SIGNATURE_BYTES];
+    struct writ_buf time_s = writ_buf_over(digits, sizeof digits);
+    struct writ_buf signature = writ_buf_over(mac, sizeof mac);
+
+    writ_buf_i64(&time_s, now_us / US_PER_S);
+    WRIT_TRY(put_signature(
+        &reviewer->secret, errand->id, writ_buf_view(&time_s), body, errand->arena, &signature));
+    const struct writ_header fields[FIELDS] = {
+        {WRIT_LIT("Content-Type"), WRIT_LIT("application/json")},
+        {WRIT_LIT("Accept"), WRIT_LIT("application/json")},
+        {WRIT_LIT("User-Agent"), WRIT_LIT("writ/" WRIT_VERSION)},
+        {WRIT_LIT("webhook-id"), errand->id},
+        {WRIT_LIT("webhook-timestamp"), writ_buf_view(&time_s)},
+        {WRIT_LIT("webhook-signature"), writ_buf_view(&signature)},
+    };
+    const struct writ_http_request request = {.method = WRIT_LIT("POST"),
+        .target = reviewer->config->path,
+        .fields = fields,
+        .count = FIELDS,
+        .body = body,
+        .body_max = WRIT_REVIEW_BALLOT_MAX,
+        .total_us = reviewer->config->timeout_us};
+
+    return writ_http_client_send(reviewer->client, &request, &handler, errand, &errand->call, NULL);
+}
+
+void
+writ_reviewer_hook_ask(struct writ_errand *errand, struct writ_view json)
+{
+    int64_t now_us = writ_clock_wall_us(errand->reviewer->all->gateway->clock);
+    struct writ_buf body = writ_buf_in(errand->arena, json.len + 128);
+
+    errand->status = 0;
+    errand->answer = writ_buf_in(errand->arena, WRIT_REVIEW_BALLOT_MAX);
+    if (!writ_is_ok(make_body(json, now_us, &body)) ||
+        !writ_is_ok(send_signed(errand, writ_buf_view(&body), now_us))) {
+        writ_errand_failed(errand, "not_sent");
+    }
+}

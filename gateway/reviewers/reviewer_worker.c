@@ -1,0 +1,148 @@
+/* A worker: a process (child.h) that reads reviews as lines of JSON and writes votes, each with the
+ * id of its review. It is started at once, and again when it ends, with back-off; what it was asked
+ * when it ended is a failed try, so that one review that it cannot bear does not stop the others.
+ */
+#include "gateway/reviewers/reviewer_worker.h"
+
+#include "gateway/io/child_log.h"
+#include "gateway/io/surroundings.h"
+
+#define LINE_ARENA ((size_t)4 << 20) /* to find out which review a line is for */
+
+/* ---- what it says */
+
+static void
+on_up(void *ctx, struct writ_child *child)
+{
+    struct writ_reviewer *reviewer = ctx;
+
+    (void)child;
+    reviewer->told = false;
+    writ_errands_pump(reviewer);
+}
+
+static struct writ_errand *
+errand_out(struct writ_reviewer *reviewer, struct writ_view id)
+{
+    struct writ_errand *errand;
+
+    TAILQ_FOREACH(errand, &reviewer->errands, link)
+    {
+        if (errand->stage == WRIT_ERRAND_OUT && !errand->over && writ_view_equal(errand->id, id)) {
+            return errand;
+        }
+    }
+    return NULL;
+}
+
+/* A line for no review that is asked about is late, or nothing: it is skipped. */
+static void
+on_line(void *ctx, struct writ_child *child, struct writ_view line)
+{
+    struct writ_arena *arena = writ_arena_new(LINE_ARENA);
+    const struct writ_json *value = NULL;
+    struct writ_errand *errand = NULL;
+
+    (void)child;
+    if (arena != NULL &&
+        writ_is_ok(writ_json_read(line, &writ_json_limits_default, arena, &value, NULL))) {
+        errand = errand_out(ctx, writ_json_string(writ_json_get(value, WRIT_LIT("id"))));
+    }
+    writ_arena_free(arena);
+    if (errand != NULL) {
+        writ_errand_answered(errand, line);
+    }
+}
+
+/* Of one that was told of no call, its last words too. */
+static void
+log_end(const struct writ_reviewer *reviewer, const struct writ_child_end *end)
+{
+    struct writ_log_field fields[3 + WRIT_CHILD_LOG_FIELDS] = {
+        writ_log_text("reviewer", reviewer->config->id),
+        writ_log_text("program", reviewer->config->argv.items[0]),
+        writ_log_int("restart_us", end->restart_us),
+    };
+    size_t n = 3 + writ_child_log_end(end, !reviewer->told, fields + 3);
+
+    writ_log_write(reviewer->all->gateway->log, WRIT_LOG_WARN, "reviewer_ended", fields, n);
+}
+
+static void
+on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
+{
+    struct writ_reviewer *reviewer = ctx;
+    struct writ_errand *errand, *next;
+
+    (void)child;
+    log_end(reviewer, end);
+    for (errand = TAILQ_FIRST(&reviewer->errands); errand != NULL; errand = next) {
+        next = TAILQ_NEXT(errand, link);
+        if (errand->stage == WRIT_ERRAND_OUT) {
+            writ_errand_failed(errand, "worker_ended");
+        }
+    }
+}
+
+static void
+on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t dropped)
+{
+    struct writ_reviewer *reviewer = ctx;
+
+    (void)child;
+    WRIT_LOG(reviewer->all->gateway->log, WRIT_LOG_DEBUG, "reviewer_stderr",
+        writ_log_text("reviewer", reviewer->config->id), writ_log_text("line", line),
+        writ_log_int("dropped", (int64_t)dropped));
+}
+
+/* ---- what it is told */
+
+WRIT_RESULT
+writ_reviewer_worker_open(struct writ_reviewer *reviewer, struct writ_err *err)
+{
+    static const struct writ_child_handler handler = {on_up, on_line, on_down, on_log};
+    const struct writ_reviewer_config *config = reviewer->config;
+    WRIT_AUTO(struct writ_surroundings, writ_surroundings_wipe) around = {.argv = {NULL}};
+    const struct writ_child_options options = {.argv = around.argv,
+        .environment = around.environment,
+        .directory = config->directory.len > 0 ? config->directory.ptr : NULL,
+        .line_max = WRIT_REVIEW_BALLOT_MAX};
+
+    WRIT_TRY(writ_surroundings_make(
+        &config->argv, &config->inherit, &config->environment, &around, err));
+    return writ_child_open(
+        reviewer->all->worker->loop, &options, &handler, reviewer, &reviewer->child, err);
+}
+
+bool
+writ_reviewer_worker_is_up(const struct writ_reviewer *reviewer)
+{
+    return writ_child_is_up(reviewer->child);
+}
+
+void
+writ_reviewer_worker_ask(struct writ_errand *errand, struct writ_view json)
+{
+    struct writ_reviewer *reviewer = errand->reviewer;
+    uint64_t ticket = 0;
+
+    errand->due_us = writ_loop_now_us(reviewer->all->worker->loop) + reviewer->config->timeout_us;
+    reviewer->told = true;
+    if (!writ_is_ok(writ_child_send(reviewer->child, json, &ticket))) {
+        writ_errand_failed(errand, "not_sent");
+    }
+}
+
+void
+writ_reviewer_worker_recall(struct writ_errand *errand)
+{
+    struct writ_buf line = writ_buf_in(errand->arena, 1024 + errand->id.len);
+    uint64_t ticket = 0;
+
+    writ_buf_str(&line, "{\"type\":\"closed\",\"id\":\"");
+    writ_buf_put(&line, errand->id); /* one of ours: it needs no escape */
+    writ_buf_str(&line, "\"}");
+    if (writ_is_ok(writ_buf_check(&line, NULL))) {
+        WRIT_IGNORE(writ_child_send(errand->reviewer->child, writ_buf_view(&line), &ticket));
+    }
+}

@@ -1,0 +1,36 @@
+/* reviewers.h - asks those who vote in reviews and do not ask themselves (`reviewers` of the
+ * configuration): webhooks, workers, and the gateway's own opinions.
+ *
+ * It watches the reviews in the ledger as everybody may (review_stream.h). For each open review and
+ * each of its voters that has such an entry and has not voted there is one errand: the review is
+ * read, the voter is asked, its vote is handed to the ledger as the vote of that voter, like any
+ * other. What fails (no answer in time, an answer that is no vote, a vote that the ledger refuses)
+ * is a failed ballot: it is told in the log and asked again, later each time, and so many times. It
+ * is never a vote. After a restart all open reviews are asked about again.
+ *
+ * All of it lives on the first loop, and nothing blocks it. */
+#ifndef WRIT_GATEWAY_REVIEWERS_H
+#define WRIT_GATEWAY_REVIEWERS_H
+
+#include "gateway/state/gateway.h"
+
+#define WRIT_REVIEWERS_OUT_MAX    16 /* errands of one reviewer that are out at once */
+#define WRIT_REVIEWERS_TRIES      12 /* of one errand; then the reviewer stays silent */
+#define WRIT_REVIEWERS_PAUSE_US   INT64_C(1000000)   /* before the second try; doubled each time */
+#define WRIT_REVIEWERS_LONGEST_US INT64_C(300000000) /* before any */
+
+struct writ_reviewers;
+
+/** Before the loops run. `ret` stays as it is when nobody is to be asked; it is written on failure,
+ * too, so that what was opened is closed by who closes everything. WRIT_E_ABSENT, WRIT_E_INVALID
+ * (secrets, authorities), WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_reviewers_open(
+    struct writ_gateway *gateway, struct writ_reviewers **ret, struct writ_err *err);
+
+/** When the loops have ended, before the ledger is closed: gives up what is out, kills workers. */
+void writ_reviewers_end(struct writ_reviewers *reviewers);
+
+/** When the ledger is closed. NULL is fine, in both. */
+void writ_reviewers_free(struct writ_reviewers *reviewers);
+
+#endif

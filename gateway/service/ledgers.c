@@ -1,0 +1,163 @@
+#include "gateway/service/ledgers.h"
+
+#include "crew/panel.h"
+#include "evidence/note.h"
+#include "gateway/service/anchor.h"
+#include "policy/rule.h"
+#include "store/keydir.h"
+#include "store/trusted.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* A row outlives its session by half an idle time, in which another session takes its place, and
+ * waits for the next look at what has expired: so the table of sessions is full first. */
+#define ROWS_PER_SESSION 3
+#define MEMORIES_MAX     (WRIT_ANCHORS_MAX + 1)
+
+/* Notes that were kept outside. */
+struct memories {
+    struct writ_buf notes[MEMORIES_MAX];
+    struct writ_ledger_memory list[MEMORIES_MAX];
+    size_t n;
+};
+
+static void
+memories_wipe(struct memories *memories)
+{
+    for (size_t i = 0; i < memories->n; i++) {
+        writ_buf_wipe(&memories->notes[i]);
+    }
+}
+
+/* The places that are files: those of anchors, then our own. */
+static bool
+file_at(const struct writ_config *config, size_t i, struct writ_anchor *ret)
+{
+    bool own = i == config->ledger.anchors_n;
+
+    *ret = (struct writ_anchor){
+        .to = own ? config->ledger.remember.ptr : config->ledger.anchors[i].to.ptr, .own = own};
+    return own || !writ_anchor_is_url(config->ledger.anchors[i].to);
+}
+
+/* An anchor that cannot be read now is reported when something is sent to it. */
+static WRIT_RESULT
+read_memories(const struct writ_config *config, struct memories *ret, struct writ_err *err)
+{
+    for (size_t i = 0; i <= config->ledger.anchors_n; i++) {
+        struct writ_buf *note = &ret->notes[ret->n];
+        struct writ_anchor from;
+        writ_result result;
+
+        if (!file_at(config, i, &from)) {
+            continue;
+        }
+        *note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+        result = writ_trusted_load(from.to, WRIT_TRUSTED_UNWRITABLE, note, err);
+        if (!writ_is_ok(result)) {
+            writ_buf_wipe(note);
+            if (from.own && result.code != WRIT_E_ABSENT) {
+                return result;
+            }
+            continue;
+        }
+        ret->list[ret->n] = (struct writ_ledger_memory){writ_buf_view(note), from.own};
+        ret->n++;
+    }
+    return WRIT_DONE;
+}
+
+static void
+set_options(const struct writ_config *config, struct writ_ledger_options *ret)
+{
+    ret->queue_max = (size_t)config->limits.queue;
+    ret->agent_percent = (size_t)config->limits.agent_percent;
+    ret->tenant_percent = (size_t)config->limits.tenant_percent;
+    ret->sessions_max = ROWS_PER_SESSION * (size_t)config->limits.sessions;
+    ret->claim_kept_us = config->ledger.claims_kept_us;
+    ret->window_kept_us = 2 * config->sessions.window_us;
+    ret->boundary_idle_us = config->sessions.idle_expires_us;
+    ret->clock_tolerance_us = config->ledger.clock_tolerance_us;
+    ret->busy_us = config->ledger.busy_timeout_us;
+    ret->budget_window_us = writ_rule_longest_window(config->policy);
+    ret->judge = &writ_panel_judge;
+    ret->scrub_us = config->ledger.scrub_every_us;
+}
+
+WRIT_RESULT
+writ_ledgers_open(const struct writ_config *config, const struct writ_clock *clock, bool resume,
+    const struct writ_ledger_reports *reports, struct writ_keyring **ret_keys,
+    struct writ_ledger **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct memories, memories_wipe) memories = {.n = 0};
+    struct writ_ledger_options options = writ_ledger_options_default;
+    writ_auto_buf pinned = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+
+    set_options(config, &options);
+    options.clock = clock;
+    options.resume = resume;
+    options.reports = reports;
+    WRIT_TRY(writ_keydir_load(config->keys.ptr, ret_keys, err));
+    options.keyring = *ret_keys;
+    if (config->ledger.pinned.len > 0) {
+        WRIT_TRY(
+            writ_trusted_load(config->ledger.pinned.ptr, WRIT_TRUSTED_UNWRITABLE, &pinned, err));
+        options.pinned = writ_buf_view(&pinned);
+    }
+    WRIT_TRY(read_memories(config, &memories, err));
+    options.remembered = memories.list;
+    options.remembered_n = memories.n;
+    return writ_ledger_open(config->store.ptr, &options, ret, err);
+}
+
+/* ---- after a loss ---- */
+
+static WRIT_RESULT
+move_aside(const char *path, const struct writ_clock *clock, struct writ_err *err)
+{
+    writ_auto_buf aside = writ_buf_make(WRIT_TRUSTED_NAME_MAX * 17);
+    char now[WRIT_TIME_TEXT];
+
+    writ_time_format(writ_clock_wall_us(clock), now);
+    writ_buf_fmt(&aside, "%s.lost-%s%c", path, now, '\0');
+    WRIT_TRY(writ_buf_check(&aside, err));
+    if (rename(path, aside.ptr) != 0 && errno != ENOENT) {
+        WRIT_FAIL(err, WRIT_E_IO, "%s cannot be moved aside", path);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+replace(const struct writ_anchor *anchor, struct writ_proofs *proofs,
+    const struct writ_clock *clock, struct writ_err *err)
+{
+    struct writ_checkpoint head;
+    struct writ_view note;
+    writ_result result = writ_anchor_send(anchor, proofs, NULL, &head, &note, err);
+
+    if (result.code != WRIT_E_MISMATCH) {
+        return result;
+    }
+    WRIT_TRY(move_aside(anchor->to, clock, err));
+    return writ_anchor_send(anchor, proofs, NULL, &head, &note, err);
+}
+
+WRIT_RESULT
+writ_ledgers_replace(
+    const struct writ_config *config, const struct writ_clock *clock, struct writ_err *err)
+{
+    writ_auto_keyring ring = NULL;
+    writ_auto_proofs proofs = NULL;
+
+    WRIT_TRY(writ_keydir_list(config->keys.ptr, &ring, err));
+    WRIT_TRY(writ_proofs_open(config->store.ptr, ring, &proofs, err));
+    for (size_t i = 0; i <= config->ledger.anchors_n; i++) {
+        struct writ_anchor to;
+
+        if (file_at(config, i, &to)) {
+            WRIT_TRY(replace(&to, proofs, clock, err));
+        }
+    }
+    return WRIT_DONE;
+}

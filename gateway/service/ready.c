@@ -1,0 +1,118 @@
+#include "gateway/service/ready.h"
+
+#include "gateway/upstream/upstream.h"
+
+#define NAMES_MAX     8192
+#define PATIENT_LOOKS 20 /* at the start, before it is said that something is missing */
+
+/* ---- the conditions: on a loop's thread, or with `loop` NULL on the main thread */
+
+static bool
+ledger_is_ready(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_names)
+{
+    const struct writ_ready *ready = ctx;
+    struct writ_ledger_health health;
+
+    (void)loop;
+    (void)ret_names;
+    writ_ledger_health(ready->gateway->ledger, &health);
+    return health.state == WRIT_LEDGER_READY;
+}
+
+static bool
+upstreams_are_up(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_names)
+{
+    const struct writ_ready *ready = ctx;
+    const struct writ_gateway *gateway = ready->gateway;
+    bool all = true;
+
+    (void)loop;
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        if (!writ_upstream_is_up(gateway->upstreams[i])) {
+            writ_buf_str(ret_names, all ? "" : ", ");
+            writ_buf_put(ret_names, writ_upstream_config(gateway->upstreams[i])->name);
+            all = false;
+        }
+    }
+    return all;
+}
+
+static bool
+tokens_are_there(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_names)
+{
+    const struct writ_ready *ready = ctx;
+
+    (void)loop;
+    (void)ret_names;
+    return writ_tokens_ready(ready->gateway->tokens);
+}
+
+/* By the generation of the thread that asks: it is not dropped meanwhile. */
+static bool
+issuers_are_known(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_names)
+{
+    const struct writ_ready *ready = ctx;
+    const struct writ_generation *generation =
+        loop != NULL ? writ_gateway_worker(ready->gateway, loop)->generation : *ready->generation;
+
+    (void)ret_names;
+    return writ_identity_keys_ready(generation->issuers);
+}
+
+/* One that is silent does not make the gateway unready: the others are served without it. */
+static void
+name_silent_upstreams(void *ctx, const struct writ_loop *loop, struct writ_buf *ret)
+{
+    const struct writ_ready *ready = ctx;
+    const struct writ_gateway *gateway = ready->gateway;
+
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        if (writ_upstream_is_left_out(gateway->upstreams[i], writ_loop_now_us(loop))) {
+            writ_buf_str(ret, "upstream ");
+            writ_buf_put(ret, writ_upstream_config(gateway->upstreams[i])->name);
+            writ_buf_str(ret, ": silent\n");
+        }
+    }
+}
+
+WRIT_RESULT
+writ_ready_open(struct writ_ready *ready, struct writ_err *err)
+{
+    static const struct {
+        const char *name;
+        writ_admin_holds *holds;
+    } checks[] = {
+        {"ledger", ledger_is_ready},
+        {"upstreams", upstreams_are_up},
+        {"tokens", tokens_are_there},
+        {"issuers", issuers_are_known},
+    };
+
+    ready->gateway->admin.remarks = name_silent_upstreams;
+    ready->gateway->admin.remarks_ctx = ready;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        WRIT_TRY(
+            writ_admin_add(&ready->gateway->admin, checks[i].name, checks[i].holds, ready, err));
+    }
+    return WRIT_DONE;
+}
+
+/* ---- the log */
+
+bool
+writ_ready_look(struct writ_ready *ready)
+{
+    struct writ_log *log = ready->gateway->log;
+    writ_auto_buf missing = writ_buf_make(NAMES_MAX);
+    bool was = ready->is;
+
+    ready->is = writ_admin_is_ready(&ready->gateway->admin, NULL, &missing);
+    ready->looks = ready->is ? 0 : ready->looks + 1;
+    if (ready->is && !was) {
+        WRIT_LOG(log, WRIT_LOG_INFO, "ready", writ_log_str("version", WRIT_VERSION));
+    } else if (was ? !ready->is : ready->looks == PATIENT_LOOKS) {
+        WRIT_LOG(
+            log, WRIT_LOG_WARN, "not_ready", writ_log_text("missing", writ_buf_view(&missing)));
+    }
+    return ready->is;
+}

@@ -1,0 +1,840 @@
+/* serve.c - opening everything in order, waiting for signals, and closing it in reverse.
+ *
+ * Invariants:
+ * (1) Signals are blocked before the first thread is made, so that only this one gets them.
+ * (2) The loops have ended before anything that they use is freed.
+ * (3) A generation is replaced on each loop by that loop; the main thread holds the current one. */
+#include "gateway/service/serve.h"
+
+#include "base/text.h"
+#include "gateway/service/anchors.h"
+#include "gateway/state/gateway.h"
+#include "gateway/admin/kill_api.h"
+#include "gateway/hook/hook.h"
+#include "gateway/stops/journal.h"
+#include "gateway/admin/ledger_api.h"
+#include "gateway/service/ledgers.h"
+#include "gateway/admin/login.h"
+#include "gateway/admin/page.h"
+#include "gateway/listener/pem.h"
+#include "gateway/service/ready.h"
+#include "gateway/service/reload.h"
+#include "gateway/admin/review_api.h"
+#include "gateway/reviewers/review_rules.h"
+#include "gateway/request/request.h"
+#include "gateway/admin/review_stream.h"
+#include "gateway/reviewers/reviewers.h"
+#include "gateway/auth/resource.h"
+#include "gateway/call/repeats.h"
+#include "gateway/call/seen.h"
+#include "gateway/service/steps.h"
+#include "gateway/relay/stream.h"
+#include "gateway/request/tally.h"
+#include "gateway/io/tidy.h"
+#include "policy/changes.h"
+#include "store/keydir.h"
+#include "store/reader.h"
+#include "store/trusted.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <time.h>
+
+#define TICK_US       1000000  /* how often the main thread looks around */
+#define EARLY_TICK_US 50000    /* the same while the gateway is not ready */
+#define SWEEP_TICKS   10       /* ticks between two sweeps of the sessions */
+#define DRAIN_US      10000000 /* for calls under way at the end */
+#define TELL_US                                                                                    \
+    2000000 /* for what is to be recorded and told of those that it was too short for              \
+             */
+#define STOP_US      8000000 /* for children to end */
+#define BATCH_MAX    1024
+#define FIXED_ROUTES 4
+#define MAX_ROUTES   (WRIT_UPSTREAMS_MAX + FIXED_ROUTES + WRIT_HOOK_ROUTES)
+#define ADMIN_ROUTES                                                                               \
+    (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
+        WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES)
+#define PATH_MAX_BYTES 64
+#define URL_MAX        512
+#define METADATA_MAX   65536
+
+struct serve {
+    struct writ_gateway gateway;
+    const struct writ_serve_options *options;
+    struct writ_loop **loops;
+    size_t started; /* loops that run */
+    struct writ_generation *generation;
+    struct writ_ledger_reports reports;
+    struct writ_keyring *ledger_keys; /* as they were at the start */
+    struct writ_seen seen;
+    struct writ_definitions_mark accepted; /* the file that was read last */
+    struct writ_repeats repeats;
+    struct writ_anchors *anchors;     /* NULL: there are none */
+    struct writ_reviewers *reviewers; /* NULL: there are none to be asked */
+    struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
+    struct writ_endpoint hooks[WRIT_HOOK_ROUTES];
+    char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
+    struct writ_route routes[MAX_ROUTES];
+    size_t routes_n;
+    struct writ_route admin_routes[ADMIN_ROUTES];
+    struct writ_buf issuer, admin_url;
+    struct writ_ready ready;
+    enum writ_ledger_state ledger_was; /* as the log has it */
+    struct writ_tidy connections, sessions;
+    sigset_t signals;
+};
+
+/* ---- routes ---- */
+
+static void
+serve_jwks(struct writ_exchange *x, void *ctx)
+{
+    struct writ_gateway *gateway = ctx;
+    const struct writ_header headers[] = {
+        WRIT_HEADER_JSON,
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("public, max-age=60")},
+    };
+
+    writ_exchange_reply(x, 200, headers, 2,
+        writ_buf_view(&writ_gateway_worker(gateway, x->loop)->generation->jwks));
+}
+
+/* Which credentials were revoked: current as it is given away. */
+static void
+serve_status_list(struct writ_exchange *x, void *ctx)
+{
+    static const struct writ_header headers[] = {
+        {WRIT_LIT("Content-Type"), WRIT_LIT("application/statuslist+jwt")},
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("no-store")},
+    };
+    struct writ_gateway *gateway = ctx;
+    const struct writ_generation *generation = writ_gateway_worker(gateway, x->loop)->generation;
+    struct writ_view issuer = generation->config->issuer;
+    writ_auto_buf uri = writ_buf_make(URL_MAX + 64);
+    writ_auto_buf body = writ_buf_make(WRIT_JWS_BYTES_MAX);
+
+    writ_kills_put_uri(&uri, issuer.len > 0 ? issuer : gateway->issuer);
+    if (!writ_is_ok(writ_buf_check(&uri, NULL)) ||
+        !writ_is_ok(writ_kills_put_list(
+            gateway->kills, generation->signer, writ_buf_view(&uri), &body, NULL))) {
+        writ_exchange_reply(x, 503, NULL, 0, writ_view(NULL, 0));
+        return;
+    }
+    writ_exchange_reply(x, 200, headers, 2, writ_buf_view(&body));
+}
+
+/* What is told here is for pages of every origin; a header that clients send makes a browser ask
+ * first. */
+static void
+serve_resource(struct writ_exchange *x, void *ctx)
+{
+    static const struct writ_header headers[] = {
+        WRIT_HEADER_JSON,
+        {WRIT_LIT("Cache-Control"), WRIT_LIT("public, max-age=60")},
+        {WRIT_LIT("Access-Control-Allow-Origin"), WRIT_LIT("*")},
+        {WRIT_LIT("Access-Control-Allow-Methods"), WRIT_LIT("GET")},
+        {WRIT_LIT("Access-Control-Allow-Headers"), WRIT_LIT("MCP-Protocol-Version")},
+    };
+    struct serve *serve = ctx;
+    const struct writ_config *config =
+        writ_gateway_worker(&serve->gateway, x->loop)->generation->config;
+    writ_auto_buf body = writ_buf_make(METADATA_MAX);
+
+    if (x->method == WRIT_METHOD_OPTIONS) {
+        writ_exchange_reply(x, 204, headers + 2, 3, (struct writ_view){NULL, 0});
+        return;
+    }
+    for (size_t i = 0; body.len == 0 && i <= serve->gateway.upstreams_n; i++) {
+        const struct writ_resource resource = {
+            .config = config,
+            .path = serve->endpoints[i].path,
+            .upstream =
+                i > 0 ? writ_upstream_config(serve->endpoints[i].only)->name : writ_view(NULL, 0),
+        };
+        if (writ_resource_is_announced(config) &&
+            writ_resource_is_asked_for(&resource, x->suffix)) {
+            writ_resource_put_metadata(&resource, &body);
+        }
+    }
+    if (body.len == 0 || !writ_is_ok(writ_buf_check(&body, NULL))) {
+        writ_exchange_reply(x, body.len == 0 ? 404 : 500, headers + 2, 1, writ_view(NULL, 0));
+        return;
+    }
+    writ_exchange_reply(x, 200, headers, 3, writ_buf_view(&body));
+}
+
+static void
+add_endpoint(struct serve *serve, size_t index, struct writ_upstream *only)
+{
+    struct writ_endpoint *endpoint = &serve->endpoints[index];
+    writ_auto_buf path = writ_buf_make(PATH_MAX_BYTES - 1);
+
+    writ_buf_str(&path, "/mcp");
+    if (only != NULL) {
+        writ_buf_byte(&path, '/');
+        writ_buf_put(&path, writ_upstream_config(only)->name);
+    }
+    WRIT_INVARIANT(writ_is_ok(writ_buf_check(&path, NULL))); /* names have at most 32 bytes */
+    for (size_t i = 0; i < path.len; i++) {
+        serve->paths[index][i] = path.ptr[i];
+    }
+    *endpoint = (struct writ_endpoint){.gateway = &serve->gateway,
+        .kind = &writ_steps_mcp,
+        .path = writ_view(serve->paths[index], path.len),
+        .only = only};
+    serve->routes[serve->routes_n++] = (struct writ_route){
+        .path = endpoint->path,
+        .slash = true,
+        .methods = WRIT_ROUTE_POST | WRIT_ROUTE_GET | WRIT_ROUTE_DELETE,
+        .json = true,
+        .max_body_bytes = (size_t)serve->options->config->limits.body_bytes,
+        .handler = writ_request_start,
+        .ctx = endpoint,
+    };
+}
+
+static void
+make_routes(struct serve *serve)
+{
+    add_endpoint(serve, 0, NULL);
+    for (size_t i = 0; i < serve->gateway.upstreams_n; i++) {
+        add_endpoint(serve, i + 1, serve->gateway.upstreams[i]);
+    }
+    writ_hook_routes(&serve->gateway, (size_t)serve->options->config->limits.body_bytes,
+        serve->hooks, serve->routes + serve->routes_n);
+    serve->routes_n += WRIT_HOOK_ROUTES;
+    serve->routes[serve->routes_n++] = (struct writ_route){
+        .path = WRIT_LIT("/.well-known/jwks.json"),
+        .methods = WRIT_ROUTE_GET,
+        .handler = serve_jwks,
+        .ctx = &serve->gateway,
+    };
+    serve->routes[serve->routes_n++] = (struct writ_route){
+        .path = WRIT_LIT(WRIT_KILLS_WELL_KNOWN),
+        .methods = WRIT_ROUTE_GET,
+        .any_origin = true,
+        .handler = serve_status_list,
+        .ctx = &serve->gateway,
+    };
+    serve->routes[serve->routes_n++] = (struct writ_route){
+        .path = WRIT_LIT(WRIT_RESOURCE_WELL_KNOWN),
+        .prefix = true,
+        .methods = WRIT_ROUTE_GET | WRIT_ROUTE_OPTIONS,
+        .any_origin = true,
+        .handler = serve_resource,
+        .ctx = serve,
+    };
+}
+
+static void
+make_admin_routes(struct serve *serve)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    struct writ_route *routes = serve->admin_routes;
+
+    writ_admin_routes(&gateway->admin, routes);
+    routes += WRIT_ADMIN_ROUTES;
+    writ_review_api_routes(gateway, routes);
+    routes += WRIT_REVIEW_API_ROUTES;
+    writ_login_routes(gateway, routes);
+    routes += WRIT_LOGIN_ROUTES;
+    writ_ledger_api_routes(gateway, routes);
+    routes += WRIT_LEDGER_API_ROUTES;
+    writ_page_routes(routes);
+    routes += WRIT_PAGE_ROUTES;
+    writ_kill_api_routes(gateway, routes);
+}
+
+/* ---- opening ---- */
+
+static int64_t
+upstreams_silent(void *ctx)
+{
+    const struct writ_gateway *gateway = ctx;
+    int64_t now_us = writ_clock_mono_us(gateway->clock), n = 0;
+
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        n += writ_upstream_is_left_out(gateway->upstreams[i], now_us) ? 1 : 0;
+    }
+    return n;
+}
+
+/* One number of the ledger's health, as a gauge asks for it. */
+#define LEDGER_GAUGE(name, member)                                                                 \
+    static int64_t name(void *ctx)                                                                 \
+    {                                                                                              \
+        struct writ_ledger_health health;                                                          \
+                                                                                                   \
+        writ_ledger_health(ctx, &health);                                                          \
+        return (int64_t)health.member;                                                             \
+    }
+LEDGER_GAUGE(ledger_records, records)
+LEDGER_GAUGE(ledger_queued, queued)
+LEDGER_GAUGE(claims, claims)
+LEDGER_GAUGE(reviews_open, reviews)
+#undef LEDGER_GAUGE
+
+static void
+ask_ledger(struct writ_gateway *gateway)
+{
+    static const struct {
+        enum writ_gauge gauge;
+        int64_t (*ask)(void *ctx);
+    } asked[] = {
+        {WRIT_GAUGE_LEDGER_RECORDS, ledger_records},
+        {WRIT_GAUGE_LEDGER_QUEUED, ledger_queued},
+        {WRIT_GAUGE_CLAIMS, claims},
+        {WRIT_GAUGE_REVIEWS_OPEN, reviews_open},
+    };
+
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        writ_metrics_ask(gateway->metrics, asked[i].gauge, asked[i].ask, gateway->ledger);
+    }
+}
+
+static void
+put_labels(const void *ctx, struct writ_buf *ret)
+{
+    const struct writ_gateway *gateway = ctx;
+    struct writ_labels_upstream upstreams[WRIT_UPSTREAMS_MAX];
+
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        upstreams[i] = (struct writ_labels_upstream){
+            .name = writ_upstream_config(gateway->upstreams[i])->name,
+            .up = writ_upstream_is_up(gateway->upstreams[i]),
+        };
+    }
+    writ_labels_put(gateway->labels, upstreams, gateway->upstreams_n, ret);
+}
+
+static int64_t
+sessions_open(void *ctx)
+{
+    return (int64_t)writ_sessions_count(ctx);
+}
+
+static writ_result
+open_ledger(struct serve *serve, struct writ_err *err)
+{
+    const struct writ_config *config = serve->options->config;
+
+    serve->reports = (struct writ_ledger_reports){writ_tally_given_up, &serve->gateway};
+    WRIT_TRY(writ_ledgers_open(config, serve->options->clock, false, &serve->reports,
+        &serve->ledger_keys, &serve->gateway.ledger, err));
+    writ_review_rules_tell(serve->gateway.ledger, config);
+    return WRIT_DONE;
+}
+
+static writ_result
+open_loops(struct serve *serve, struct writ_err *err)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    int64_t wanted = serve->options->config->loops;
+    size_t n = wanted > 0 ? (size_t)wanted : (size_t)get_nprocs();
+
+    serve->loops = writ_alloc(n * sizeof *serve->loops);
+    gateway->workers = writ_alloc(n * sizeof *gateway->workers);
+    if (serve->loops == NULL || gateway->workers == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the loops");
+    }
+    WRIT_TRY(writ_metrics_new(n + 1, &gateway->metrics, err)); /* the last one: of the anchors */
+    writ_metrics_ask(gateway->metrics, WRIT_GAUGE_SESSIONS_OPEN, sessions_open, gateway->sessions);
+    writ_metrics_ask(gateway->metrics, WRIT_GAUGE_UPSTREAMS_SILENT, upstreams_silent, gateway);
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_loop_options options = {
+            .index = (unsigned)i, .clock = serve->options->clock};
+        struct writ_worker *worker = &gateway->workers[i];
+        WRIT_TRY(writ_loop_new(&options, &serve->loops[i], err));
+        gateway->workers_n = i + 1;
+        *worker = (struct writ_worker){.gateway = gateway,
+            .loop = serve->loops[i],
+            .index = (unsigned)i,
+            .metrics = writ_metrics_shard(gateway->metrics, i),
+            .generation = writ_generation_hold(serve->generation)};
+        WRIT_TRY(writ_worker_init(worker, BATCH_MAX, &serve->options->config->limits, err));
+        WRIT_TRY(writ_identity_new(serve->generation->issuers, &worker->identity, err));
+    }
+    return WRIT_DONE;
+}
+
+static writ_result
+open_upstreams(struct serve *serve, struct writ_err *err)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    const struct writ_config *config = serve->options->config;
+
+    if (config->upstreams_n > WRIT_UPSTREAMS_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "more than %d upstreams", WRIT_UPSTREAMS_MAX);
+    }
+    WRIT_TRY(writ_resolver_open(&gateway->resolver, err));
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        gateway->workers[i].probed.loop = gateway->workers[i].loop;
+        gateway->workers[i].probed.resolver = gateway->resolver;
+    }
+    WRIT_TRY(writ_tokens_new(config, gateway->clock, gateway->log, &gateway->tokens, err));
+    for (size_t i = 0; i < config->upstreams_n; i++) {
+        WRIT_TRY(writ_upstream_open(gateway, &config->upstreams[i], &gateway->upstreams[i], err));
+        gateway->upstreams_n = i + 1;
+    }
+    return WRIT_DONE;
+}
+
+/* Which option asks for the address, and on which line. */
+static writ_result
+in_option(const struct serve *serve, const struct writ_listen_address *address, writ_result result,
+    struct writ_err *err)
+{
+    const struct writ_config *config = serve->options->config;
+    writ_auto_buf place = writ_buf_make(PATH_MAX_BYTES);
+
+    writ_buf_put(&place, config->file);
+    if (address->line > 0) {
+        writ_buf_fmt(&place, ":%zu", address->line);
+    }
+    writ_buf_str(&place, address == &config->listen ? ": listen" : ": admin_listen");
+    writ_buf_byte(&place, '\0');
+    return writ_is_ok(writ_buf_check(&place, NULL)) ? writ_fail_in(err, result, place.ptr) : result;
+}
+
+static writ_result
+open_listener(struct serve *serve, const struct writ_listen_address *address,
+    const struct writ_tls_config *tls, const struct writ_route *routes, size_t routes_n,
+    struct writ_listener **ret, struct writ_err *err)
+{
+    const struct writ_config *config = serve->options->config;
+    WRIT_AUTO(struct writ_pem, writ_pem_wipe) pem = {0};
+    struct writ_listener_options options = {
+        .address = address->text,
+        .routes = routes,
+        .route_count = routes_n,
+        .hosts = config->hosts.items,
+        .host_count = config->hosts.n,
+        .origins = config->origins.items,
+        .origin_count = config->origins.n,
+        .clock = serve->options->clock,
+        .metrics = serve->gateway.metrics,
+        .max_head_bytes = (size_t)config->limits.header_bytes,
+        .max_arena_bytes = (size_t)config->limits.request_bytes,
+        .max_connections = (unsigned)config->limits.connections,
+        .max_exchanges = (unsigned)config->limits.in_flight,
+        .head_timeout_ms = config->limits.head_timeout_us / 1000,
+        .body_timeout_ms = config->limits.body_timeout_us / 1000,
+        .idle_timeout_ms = config->limits.idle_timeout_us / 1000,
+    };
+
+    WRIT_TRY(writ_pem_read(tls, &pem, &options.tls, err));
+    WRIT_TRY(in_option(serve, address,
+        writ_listener_open(&options, serve->loops, serve->gateway.workers_n, ret, err), err));
+    WRIT_LOG(serve->options->log, WRIT_LOG_INFO, "listening",
+        writ_log_text("address", address->text), writ_log_int("port", writ_listener_port(*ret)),
+        writ_log_bool("tls", tls->cert.len > 0),
+        writ_log_bool("admin", address == &config->admin_listen));
+    return WRIT_DONE;
+}
+
+/* A URL by the address that was bound: a port of 0 is nobody's. */
+static writ_result
+make_url(struct writ_view address, const struct writ_tls_config *tls,
+    const struct writ_listener *listener, struct writ_buf *ret, struct writ_err *err)
+{
+    while (address.len > 0 && address.ptr[address.len - 1] != ':') {
+        address.len--;
+    }
+    *ret = writ_buf_make(URL_MAX);
+    writ_buf_str(ret, tls->cert.len > 0 ? "https://" : "http://");
+    writ_buf_put(ret, address);
+    writ_buf_u64(ret, writ_listener_port(listener));
+    return writ_buf_check(ret, err);
+}
+
+static writ_result
+open_listeners(struct serve *serve, struct writ_err *err)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    const struct writ_config *config = serve->options->config;
+
+    make_routes(serve);
+    gateway->admin.metrics = gateway->metrics;
+    gateway->admin.put_more = put_labels;
+    gateway->admin.more = gateway;
+    ask_ledger(gateway);
+    serve->ready = (struct writ_ready){.gateway = gateway, .generation = &serve->generation};
+    WRIT_TRY(writ_ready_open(&serve->ready, err));
+    WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
+        &gateway->listener, err));
+    WRIT_TRY(make_url(config->listen.text, &config->tls, gateway->listener, &serve->issuer, err));
+    gateway->issuer = writ_buf_view(&serve->issuer);
+    if (config->admin_listen.text.len == 0) {
+        return WRIT_DONE;
+    }
+    make_admin_routes(serve);
+    WRIT_TRY(open_listener(serve, &config->admin_listen, &config->admin_tls, serve->admin_routes,
+        ADMIN_ROUTES, &gateway->admin_listener, err));
+    WRIT_TRY(make_url(config->admin_listen.text, &config->admin_tls, gateway->admin_listener,
+        &serve->admin_url, err));
+    gateway->admin_url = writ_buf_view(&serve->admin_url);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+hear_fact(void *ctx, const struct writ_fact *fact, struct writ_err *err)
+{
+    return writ_kills_hear(ctx, fact, err);
+}
+
+/* What was stopped before is in the ledger. */
+static writ_result
+open_kills(struct writ_gateway *gateway, struct writ_err *err)
+{
+    const struct writ_kills_log log = {writ_journal_write, gateway->ledger};
+    struct writ_ledger_health health;
+    writ_auto_reader reader = NULL;
+
+    writ_ledger_health(gateway->ledger, &health);
+    WRIT_TRY(writ_kills_open(gateway->config->store.ptr, gateway->clock, &log, health.records == 0,
+        &gateway->kills, err));
+    WRIT_TRY(writ_reader_open(gateway->config->store.ptr, &reader, err));
+    return writ_reader_facts(reader, hear_fact, gateway->kills, err);
+}
+
+static writ_result
+open_all(struct serve *serve, struct writ_err *err)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    const struct writ_config *config = serve->options->config;
+
+    gateway->clock = serve->options->clock;
+    gateway->log = serve->options->log;
+    gateway->config = config;
+    gateway->steps = &writ_steps;
+    gateway->profile = writ_profile_find(config->profile);
+    if (gateway->profile == NULL) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the derivation profile is not known");
+    }
+    WRIT_TRY(writ_generation_new(config, gateway->clock, gateway->log, &serve->generation, err));
+    WRIT_TRY(open_ledger(serve, err));
+    WRIT_TRY(open_kills(gateway, err));
+    (void)writ_definitions_changed(config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, &serve->accepted);
+    WRIT_TRY(writ_generation_accept(serve->generation, gateway->ledger, err));
+    WRIT_TRY(writ_seen_open(gateway, serve->generation->keyring, &serve->seen, err));
+    WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
+        &gateway->sessions, err));
+    writ_sessions_divide(gateway->sessions, (unsigned)config->limits.agent_percent,
+        (unsigned)config->limits.tenant_percent);
+    WRIT_TRY(writ_labels_new(&gateway->labels, err));
+    WRIT_TRY(writ_answers_new(&gateway->answers, err));
+    WRIT_TRY(writ_owners_new(&gateway->owners, err));
+    WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
+    WRIT_TRY(writ_lookups_new(config->store.ptr, &gateway->lookups, err));
+    WRIT_TRY(open_loops(serve, err));
+    WRIT_TRY(open_upstreams(serve, err));
+    WRIT_TRY(writ_anchors_open(config, gateway->ledger, gateway->clock, gateway->log,
+        writ_metrics_shard(gateway->metrics, gateway->workers_n), &serve->anchors, err));
+    WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
+    WRIT_TRY(open_listeners(serve, err));
+    for (; serve->started < gateway->workers_n; serve->started++) {
+        WRIT_TRY(writ_loop_start(serve->loops[serve->started], err));
+    }
+    return WRIT_DONE;
+}
+
+/* ---- closing ---- */
+
+static void
+wait_until(bool (*holds)(struct serve *serve), struct serve *serve, int64_t most_us)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+
+    for (int64_t waited = 0; waited < most_us && !holds(serve); waited += 10000) {
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static bool
+is_drained(struct serve *serve)
+{
+    return writ_listener_open_exchanges(serve->gateway.listener) == 0;
+}
+
+static bool
+upstreams_stopped(struct serve *serve)
+{
+    for (size_t i = 0; i < serve->gateway.upstreams_n; i++) {
+        if (!writ_upstream_is_stopped(serve->gateway.upstreams[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+end_streams(struct writ_post *post)
+{
+    struct writ_worker *worker = post->ctx;
+
+    writ_stream_end_all(worker);
+}
+
+/* Of a call that goes on elsewhere it is recorded that its end is not known, and its client is
+ * told. */
+static void
+expire(struct writ_post *post)
+{
+    struct writ_worker *worker = post->ctx;
+    const struct writ_gateway *gateway = worker->gateway;
+
+    worker->expired = true; /* nor does anything begin */
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        writ_upstream_expire(gateway->upstreams[i], worker);
+    }
+    writ_probe_get_close(&worker->probed);
+}
+
+static void
+drain(struct serve *serve)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+
+    writ_listener_drain(gateway->listener);
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        struct writ_worker *worker = &gateway->workers[i];
+        worker->stopping = (struct writ_post){.fn = end_streams, .ctx = worker};
+        writ_loop_answer(worker->loop, &worker->stopping);
+    }
+    wait_until(is_drained, serve, DRAIN_US);
+    for (size_t i = 0; i < gateway->workers_n && !is_drained(serve); i++) {
+        struct writ_worker *worker = &gateway->workers[i];
+        worker->expiring = (struct writ_post){.fn = expire, .ctx = worker};
+        writ_loop_answer(worker->loop, &worker->expiring);
+    }
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        writ_upstream_stop(gateway->upstreams[i]);
+    }
+    wait_until(upstreams_stopped, serve, STOP_US);
+    writ_lookups_stop(gateway->lookups); /* while the loops still hear what it answers */
+    wait_until(is_drained, serve, TELL_US);
+}
+
+static void
+close_all(struct serve *serve)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+
+    for (size_t i = 0; i < serve->started; i++) {
+        writ_loop_stop(serve->loops[i]);
+    }
+    for (size_t i = 0; i < serve->started; i++) {
+        WRIT_IGNORE(writ_loop_join(serve->loops[i], NULL)); /* keeps (2) */
+    }
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may have records left */
+    }
+    writ_lookups_free(gateway->lookups);
+    writ_anchors_free(serve->anchors);
+    writ_reviewers_end(serve->reviewers);
+    writ_tokens_free(gateway->tokens);
+    writ_ledger_close(gateway->ledger);
+    writ_keyring_free(serve->ledger_keys);
+    writ_reviewers_free(serve->reviewers);
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        writ_review_stream_wipe(&gateway->workers[i]);
+        writ_worker_wipe(&gateway->workers[i]);
+    }
+    writ_listener_free(gateway->listener);
+    writ_listener_free(gateway->admin_listener);
+    writ_resolver_close(gateway->resolver);
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        writ_loop_free(serve->loops[i]);
+    }
+    writ_kills_free(gateway->kills);
+    writ_sessions_free(gateway->sessions);
+    writ_answers_free(gateway->answers);
+    writ_owners_free(gateway->owners);
+    writ_logins_free(gateway->logins);
+    writ_metrics_free(gateway->metrics);
+    writ_labels_free(gateway->labels);
+    writ_generation_drop(serve->generation);
+    writ_seen_wipe(&serve->seen);
+    writ_repeats_wipe(&serve->repeats);
+    writ_buf_wipe(&serve->issuer);
+    writ_buf_wipe(&serve->admin_url);
+    writ_free(gateway->workers);
+    writ_free(serve->loops);
+}
+
+/* ---- reloading ---- */
+
+static void
+reload_and_say(struct serve *serve)
+{
+    const struct writ_serve_options *options = serve->options;
+    struct writ_err err = {{0}, 0, 0};
+    writ_auto_buf waits = writ_buf_make(WRIT_CHANGES_NAMES_MAX);
+
+    if (!writ_is_ok(writ_reload_run(
+            &serve->gateway, options->config_file, &serve->generation, &waits, &err))) {
+        WRIT_LOG(options->log, WRIT_LOG_ERROR, "reload_refused",
+            writ_log_str("file", options->config_file), writ_log_str("why", err.text));
+        return;
+    }
+    WRIT_LOG(options->log, WRIT_LOG_INFO, "reloaded", writ_log_str("file", options->config_file));
+    if (waits.len > 0) {
+        WRIT_LOG(options->log, WRIT_LOG_WARN, "restart_needed",
+            writ_log_text("options", writ_buf_view(&waits)));
+    }
+}
+
+/* What `writ tools accept` left beside the ledger counts without a signal. */
+static void
+take_accepted(struct serve *serve)
+{
+    struct writ_log *log = serve->options->log;
+    struct writ_err err = {{0}, 0, 0};
+
+    if (!writ_definitions_changed(
+            serve->gateway.config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, &serve->accepted)) {
+        return;
+    }
+    if (writ_is_ok(writ_reload_accepted(&serve->gateway, &serve->generation, &err))) {
+        WRIT_LOG(log, WRIT_LOG_INFO, "definitions_taken",
+            writ_log_int("accepted", (int64_t)serve->generation->accepted->n));
+    } else {
+        WRIT_LOG(log, WRIT_LOG_ERROR, "definitions_refused", writ_log_str("why", err.text));
+    }
+}
+
+/* ---- waiting ---- */
+
+static void
+sweep(struct serve *serve)
+{
+    size_t left;
+
+    (void)writ_sessions_sweep(
+        serve->gateway.sessions, writ_clock_mono_us(serve->options->clock), &left);
+}
+
+/* Who runs the gateway has to know why it refuses; its clients are not told. */
+static void
+tell_of_ledger(struct serve *serve)
+{
+    struct writ_ledger_health health;
+
+    writ_ledger_health(serve->gateway.ledger, &health);
+    if (health.state == serve->ledger_was) {
+        return;
+    }
+    serve->ledger_was = health.state;
+    switch (health.state) {
+    case WRIT_LEDGER_READY:
+        WRIT_LOG(serve->options->log, WRIT_LOG_INFO, "ledger_ready",
+            writ_log_int("kept_outcomes", (int64_t)health.kept_outcomes));
+        return;
+    case WRIT_LEDGER_REFUSING:
+        WRIT_LOG(serve->options->log, WRIT_LOG_ERROR, "ledger_refusing",
+            writ_log_str("why", health.why.text),
+            writ_log_int("kept_outcomes", (int64_t)health.kept_outcomes));
+        return;
+    case WRIT_LEDGER_POISONED:
+        WRIT_LOG(serve->options->log, WRIT_LOG_ERROR, "ledger_poisoned",
+            writ_log_str("why", health.why.text),
+            writ_log_int("kept_outcomes", (int64_t)health.kept_outcomes));
+        return;
+    }
+}
+
+/* One of them for each: when the connections of a thousand sessions close, the sessions stay. */
+static void
+tidy(struct serve *serve)
+{
+    const struct writ_metrics *metrics = serve->gateway.metrics;
+    bool connections = writ_tidy_is_due(
+        &serve->connections, writ_metrics_gauge_sum(metrics, WRIT_GAUGE_CONNECTIONS_OPEN));
+    bool sessions = writ_tidy_is_due(
+        &serve->sessions, writ_metrics_gauge_sum(metrics, WRIT_GAUGE_SESSIONS_OPEN));
+
+    if (connections || sessions) {
+        writ_alloc_give_back();
+    }
+}
+
+static void
+wait_for_end(struct serve *serve)
+{
+    const struct timespec tick = {.tv_sec = TICK_US / 1000000};
+    const struct timespec early = {.tv_nsec = EARLY_TICK_US * 1000L};
+
+    for (unsigned ticks = 1;; ticks++) {
+        bool ready = writ_ready_look(&serve->ready);
+        int signal = sigtimedwait(&serve->signals, NULL, ready ? &tick : &early);
+        if (signal == SIGTERM || signal == SIGINT) {
+            return;
+        }
+        if (signal == SIGHUP) {
+            reload_and_say(serve);
+        }
+        take_accepted(serve);
+        tell_of_ledger(serve);
+        writ_generation_reap(serve->generation);
+        tidy(serve);
+        if (ticks % SWEEP_TICKS == 0) {
+            sweep(serve);
+        }
+        writ_seen_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
+        writ_repeats_tell(&serve->gateway, serve->generation, &serve->repeats);
+    }
+}
+
+static void
+block_signals(struct serve *serve)
+{
+    (void)sigemptyset(&serve->signals);
+    (void)sigaddset(&serve->signals, SIGTERM);
+    (void)sigaddset(&serve->signals, SIGINT);
+    (void)sigaddset(&serve->signals, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, &serve->signals, NULL); /* keeps (1) */
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
+}
+
+/* The soft limit of 1024 is there for select(2), which nothing here uses; what is open is bounded
+ * by limits of our own. */
+static void
+allow_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+writ_result
+writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
+{
+    struct serve *serve = writ_alloc(sizeof *serve);
+    writ_result r;
+
+    if (serve == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the gateway");
+    }
+    (void)prctl(PR_SET_DUMPABLE, 0); /* keys stay out of core dumps and of other processes */
+    allow_descriptors();
+    serve->options = options;
+    block_signals(serve);
+    serve->ledger_was = WRIT_LEDGER_READY;
+    r = open_all(serve, err);
+    if (writ_is_ok(r)) {
+        WRIT_LOG(options->log, WRIT_LOG_INFO, "serving", writ_log_str("version", WRIT_VERSION));
+        wait_for_end(serve);
+        drain(serve);
+        writ_seen_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
+        WRIT_LOG(options->log, WRIT_LOG_INFO, "stopped", writ_log_str("version", WRIT_VERSION));
+    }
+    close_all(serve);
+    writ_free(serve);
+    return r;
+}

@@ -1,0 +1,17 @@
+/* steps.c - every row of step.tbl.h has its function here, and nothing else has them all. */
+#include "gateway/service/steps.h"
+
+#include "gateway/call/conclude.h"
+
+#define ROW(NAME, function, does) [WRIT_STEP_##NAME] = function,
+
+const struct writ_steps writ_steps = {.fn = {WRIT_STEPS(ROW)}};
+
+const struct writ_endpoint_kind writ_steps_mcp = {
+    .by = "mcp",
+    .counted = true,
+    .streams = true,
+    .read = WRIT_STEP_CLASSIFY,
+    .judge = WRIT_STEP_JUDGE,
+    .answer = writ_conclude_mcp,
+};

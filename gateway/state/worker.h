@@ -1,0 +1,62 @@
+/* worker.h - what one loop has of its own. Used from that loop's thread alone. */
+#ifndef WRIT_GATEWAY_WORKER_H
+#define WRIT_GATEWAY_WORKER_H
+
+#include "gateway/state/generation.h"
+#include "gateway/auth/identity.h"
+#include "gateway/io/loop.h"
+#include "gateway/listener/metrics.h"
+#include "gateway/probe/probe_get.h"
+#include "gateway/io/rate.h"
+#include "gateway/state/shelf.h"
+#include "store/ledger.h"
+#include "store/shares.h"
+
+#define WRIT_WORKER_STRANGERS_S 10 /* lines about refused tokens, a second */
+
+struct writ_gateway;
+struct writ_request;
+struct writ_review_stream;
+struct writ_late_join;
+
+/** One loop's own. Used from that loop's thread alone. */
+struct writ_worker {
+    struct writ_gateway *gateway;
+    struct writ_loop *loop;
+    unsigned index;
+    struct writ_metrics_shard *metrics;
+    struct writ_generation *generation; /* the current one */
+    struct writ_identity *identity;     /* who is calling, by that generation */
+    struct writ_shares shares;          /* whose requests are under way */
+    /* records, handed to the ledger as one batch when the loop has nothing else to do */
+    struct writ_task flush;
+    struct writ_entry **batch;
+    size_t batch_n, batch_cap;
+    struct writ_post stopping, expiring;
+    struct writ_arena *scratch;   /* empty but while a function reads with it */
+    bool ending;                  /* the gateway stops: nothing is waited for that need not be */
+    bool expired;                 /* the time of all that is under way is over */
+    struct writ_request *streams; /* those that end only when told: see stream.h */
+    struct writ_late_join *joins; /* late.c */
+    struct writ_review_stream *review_streams; /* those who watch reviews */
+    /* by the index of an upstream: learn.c */
+    struct writ_shelf_view shelves[WRIT_UPSTREAMS_MAX];
+    struct writ_request *learners[WRIT_UPSTREAMS_MAX]; /* who asked and who waits; NULL: nobody */
+    int64_t learn_after_us[WRIT_UPSTREAMS_MAX];
+    struct writ_probe_servers probed; /* by an HTTP GET */
+    struct writ_rate strangers;       /* lines about refused tokens */
+};
+
+/** Queues a record of this loop for the ledger; the batch goes out when it is full, or the loop has
+ * nothing else to do (WRIT_LOOP_IDLE): a group costs a sync and a signature, however many it has.
+ * The entry is the submitter's again when its `done` was called, on the loop's thread through
+ * `post`. A ledger that takes no more fails the entry with WRIT_E_BUSY, in the same way. */
+void writ_worker_submit(struct writ_worker *worker, struct writ_entry *entry);
+
+/** Prepares the batch of a worker, and the shares of `limits.in_flight`. WRIT_E_NOMEM,
+ * WRIT_E_CRYPTO. */
+WRIT_RESULT writ_worker_init(struct writ_worker *worker, size_t batch_max,
+    const struct writ_limits *limits, struct writ_err *err);
+void writ_worker_wipe(struct writ_worker *worker);
+
+#endif

@@ -1,0 +1,442 @@
+/* Invariants:
+ * (1) An instance is in its upstream's list until it is freed; it is freed when its child is gone,
+ *     from a task, or after the loops have ended.
+ * (2) One that ends serves nobody: it has no flights, and is not found any more.
+ * (3) A child that ends by itself is started again (child.h) and told again what the last one was:
+ *     its session goes on with the same boundary, so that a call is not run twice. */
+#include "gateway/upstream/instance.h"
+
+#include "gateway/io/child_log.h"
+#include "gateway/upstream/stdio_ask.h"
+#include "gateway/upstream/stdio_greet.h"
+#include "gateway/upstream/stdio_hear.h"
+#include "gateway/upstream/stdio_route.h"
+#include "gateway/upstream/stdio_stream.h"
+#include "gateway/io/surroundings.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HELLO_MAX      (1u << 20)
+#define ASKED_MAX      65536
+#define BACKLOG_MAX    262144
+#define KEPT_MAX       65536
+#define END_FIELDS_MAX (4 + WRIT_CHILD_LOG_FIELDS)
+#define IDLE_LOOKS     4 /* looks at an unused child before it is ended */
+
+/* ---- the child */
+
+static void
+note_state(struct writ_stdio *stdio)
+{
+    bool up = false;
+
+    for (struct writ_instance *i = stdio->instances; i != NULL; i = i->next) {
+        up = up || i->state == WRIT_INSTANCE_UP;
+    }
+    if (atomic_load(&stdio->state) != WRIT_STDIO_STOPPED) {
+        atomic_store(&stdio->state, up ? WRIT_STDIO_UP : WRIT_STDIO_DOWN);
+    }
+}
+
+static void
+on_up(void *ctx, struct writ_child *child)
+{
+    struct writ_instance *instance = ctx;
+
+    WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_INFO, "upstream_started",
+        writ_log_text("upstream", instance->stdio->config->name),
+        writ_log_int("pid", writ_child_pid(child)));
+    writ_stdio_greet_begin(instance);
+}
+
+static void
+on_line(void *ctx, struct writ_child *child, struct writ_view line)
+{
+    (void)child;
+    writ_stdio_hear_line(ctx, line);
+}
+
+/* What was sent and what listens ends with the child; what waits for one waits for the next, unless
+ * there seems to be none. */
+static void
+break_flights(struct writ_instance *instance, uint64_t first_unsent, bool hopeless, const char *why)
+{
+    for (size_t i = 0; i < WRIT_FLIGHT_BUCKETS; i++) {
+        while (instance->buckets[i] != NULL) {
+            struct writ_flight *flight = instance->buckets[i];
+            flight->sent = flight->ticket < first_unsent; /* stdio_ask.c (1) */
+            writ_flight_break(flight, WRIT_UPCALL_BROKEN, why);
+        }
+    }
+    while (instance->listeners != NULL) {
+        writ_flight_break(instance->listeners, WRIT_UPCALL_BROKEN, why);
+    }
+    while (instance->heirs != NULL) {
+        writ_flight_break(instance->heirs, WRIT_UPCALL_BROKEN, why);
+    }
+    writ_stdio_stream_forget(instance);
+    while (hopeless && instance->waiting != NULL) {
+        writ_flight_break(instance->waiting, WRIT_UPCALL_BROKEN, why);
+    }
+    writ_buf_clear(&instance->asked);
+    writ_buf_clear(&instance->backlog);
+}
+
+static void
+free_task(struct writ_task *task)
+{
+    writ_instance_free(task->ctx);
+}
+
+/* A session's first child that does not start is not started again: its client hears of it, and may
+ * try again itself. */
+static bool
+is_given_up(const struct writ_instance *instance)
+{
+    return instance->kind == WRIT_INSTANCE_SESSION && !instance->was_up;
+}
+
+/* Of a server that did not come up, its last words too: it has been told of no call. */
+static void
+log_end(const struct writ_instance *instance, const struct writ_child_end *end, bool was_up)
+{
+    const struct writ_upstream_config *config = instance->stdio->config;
+    struct writ_log_field fields[END_FIELDS_MAX] = {
+        writ_log_text("upstream", config->name),
+        writ_log_text("program", config->stdio.items[0]),
+        writ_log_int("restart_us", end->restart_us),
+    };
+    size_t n = 3;
+
+    if (!was_up) {
+        fields[n++] = writ_log_int("failures", instance->failures);
+    }
+    n += writ_child_log_end(end, !was_up, fields + n);
+    writ_log_write(instance->stdio->gateway->log, WRIT_LOG_WARN, "upstream_ended", fields, n);
+}
+
+static void
+on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
+{
+    struct writ_instance *instance = ctx;
+    struct writ_stdio *stdio = instance->stdio;
+
+    bool was_up = instance->state == WRIT_INSTANCE_UP;
+
+    (void)child;
+    instance->failures += was_up ? 0 : 1;
+    instance->state = WRIT_INSTANCE_DOWN;
+    writ_loop_timer_cancel(&instance->handshake);
+    if (end->why == WRIT_CHILD_STOPPED) {
+        writ_loop_defer(stdio->loop, &instance->free, WRIT_LOOP_SOON); /* keeps (1) */
+        return;
+    }
+    log_end(instance, end, was_up);
+    note_state(stdio);
+    break_flights(instance, end->first_unsent, instance->failures >= WRIT_STDIO_FAILURES_MAX,
+        writ_child_why_name(end->why));
+    if (instance->kind == WRIT_INSTANCE_SCOUT && instance->failures >= WRIT_STDIO_FAILURES_MAX) {
+        writ_stdio_route_despair(stdio);
+    }
+    if (is_given_up(instance)) {
+        writ_instance_end(instance, writ_child_why_name(end->why));
+    }
+}
+
+static void
+on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t dropped)
+{
+    struct writ_instance *instance = ctx;
+
+    (void)child;
+    WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_DEBUG, "upstream_stderr",
+        writ_log_text("upstream", instance->stdio->config->name), writ_log_text("line", line),
+        writ_log_int("dropped", (int64_t)dropped));
+}
+
+static const struct writ_child_handler child_handler = {on_up, on_line, on_down, on_log};
+
+static writ_result
+open_child(struct writ_instance *instance, struct writ_err *err)
+{
+    const struct writ_upstream_config *config = instance->stdio->config;
+    WRIT_AUTO(struct writ_surroundings, writ_surroundings_wipe) around = {.argv = {NULL}};
+    struct writ_child_options options = {.argv = around.argv,
+        .environment = around.environment,
+        .directory = config->directory.len > 0 ? config->directory.ptr : NULL,
+        .line_max = (size_t)instance->stdio->gateway->config->limits.event_bytes};
+
+    WRIT_TRY(writ_surroundings_make(
+        &config->stdio, &config->inherit, &config->environment, &around, err));
+    return writ_child_open(
+        instance->stdio->loop, &options, &child_handler, instance, &instance->child, err);
+}
+
+/* ---- life */
+
+/* The sum of its idle looks is the configured time, give or take one. A child that everybody shares
+ * may keep what they share: it stays. */
+static void
+look_whether_idle(struct writ_timer *timer)
+{
+    struct writ_instance *instance = timer->ctx;
+    const struct writ_upstream_config *config = instance->stdio->config;
+    int64_t now_us = writ_loop_now_us(instance->stdio->loop);
+
+    if (instance->open > 0 || config->sharing == WRIT_SHARING_ALL ||
+        instance->kind == WRIT_INSTANCE_SCOUT) {
+        instance->used_us = now_us;
+    }
+    if (now_us - instance->used_us >= config->idle_us) {
+        writ_instance_end(instance, "idle");
+        return;
+    }
+    writ_loop_timer_set(
+        instance->stdio->loop, &instance->idle, now_us + config->idle_us / IDLE_LOOKS);
+}
+
+/* The one that was unused for longest makes room. */
+static writ_result
+make_room(struct writ_stdio *stdio)
+{
+    struct writ_instance *oldest = NULL;
+    size_t most = (size_t)stdio->config->children;
+
+    if (stdio->serving < most) {
+        return WRIT_DONE;
+    }
+    for (struct writ_instance *i = stdio->instances; i != NULL; i = i->next) {
+        if (!i->ending && i->open == 0 && (oldest == NULL || i->used_us < oldest->used_us)) {
+            oldest = i;
+        }
+    }
+    if (oldest == NULL || stdio->ending >= most) {
+        return (writ_result){WRIT_E_BUSY};
+    }
+    writ_instance_end(oldest, "evicted");
+    return WRIT_DONE;
+}
+
+writ_result
+writ_instance_take_share(
+    struct writ_stdio *stdio, const struct writ_agent *agent, struct writ_charge *ret)
+{
+    struct writ_instance *oldest = NULL;
+    writ_result r = writ_shares_take(&stdio->shares, agent->tenant, agent->id, ret, NULL);
+
+    if (r.code != WRIT_E_LIMIT) {
+        return r;
+    }
+    for (struct writ_instance *i = stdio->instances; i != NULL; i = i->next) {
+        if (!i->ending && i->open == 0 && (oldest == NULL || i->used_us < oldest->used_us) &&
+            writ_shares_would_help(&stdio->shares, &i->charge, agent->tenant, agent->id)) {
+            oldest = i;
+        }
+    }
+    if (oldest == NULL) {
+        return r;
+    }
+    writ_instance_end(oldest, "evicted");
+    return writ_shares_take(&stdio->shares, agent->tenant, agent->id, ret, NULL);
+}
+
+static writ_result
+fill(struct writ_instance *instance, struct writ_view key, struct writ_view hello)
+{
+    instance->key = writ_buf_make(key.len);
+    instance->hello = writ_buf_make(HELLO_MAX);
+    instance->initialized = writ_buf_make(HELLO_MAX);
+    instance->asked = writ_buf_make(ASKED_MAX);
+    instance->backlog = writ_buf_make(BACKLOG_MAX);
+    instance->kept = writ_buf_make(KEPT_MAX);
+    instance->level = writ_buf_make(KEPT_MAX);
+    writ_buf_put(&instance->key, key);
+    writ_buf_put(&instance->hello, hello);
+    WRIT_TRY(writ_buf_check(&instance->key, NULL));
+    WRIT_TRY(writ_stdio_stream_init(instance));
+    return writ_buf_check(&instance->hello, NULL);
+}
+
+writ_result
+writ_instance_new(struct writ_stdio *stdio, enum writ_instance_kind kind, struct writ_view key,
+    struct writ_view hello, struct writ_instance **ret)
+{
+    struct writ_err err = {{0}, 0, 0};
+    struct writ_instance *instance;
+    writ_result r;
+
+    WRIT_TRY(make_room(stdio));
+    instance = writ_alloc(sizeof *instance);
+    if (instance == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    instance->stdio = stdio;
+    instance->kind = kind;
+    instance->last_id = WRIT_STDIO_DISCOVER_ID;
+    instance->used_us = writ_loop_now_us(stdio->loop);
+    instance->idle = (struct writ_timer){.fn = look_whether_idle, .ctx = instance};
+    instance->free = (struct writ_task){.fn = free_task, .ctx = instance};
+    instance->next = stdio->instances;
+    instance->link = &stdio->instances;
+    if (stdio->instances != NULL) {
+        stdio->instances->link = &instance->next;
+    }
+    stdio->instances = instance;
+    stdio->serving++;
+    r = fill(instance, key, hello);
+    r = writ_is_ok(r) ? open_child(instance, &err) : r;
+    if (!writ_is_ok(r)) {
+        WRIT_LOG(stdio->gateway->log, WRIT_LOG_ERROR, "upstream_not_started",
+            writ_log_text("upstream", stdio->config->name), writ_log_str("why", err.text));
+        writ_instance_free(instance);
+        return r;
+    }
+    look_whether_idle(&instance->idle);
+    *ret = instance;
+    return WRIT_DONE;
+}
+
+struct writ_instance *
+writ_instance_find(struct writ_stdio *stdio, enum writ_instance_kind kind, struct writ_view key)
+{
+    for (struct writ_instance *i = stdio->instances; i != NULL; i = i->next) {
+        if (!i->ending && i->kind == kind && writ_view_equal(writ_buf_view(&i->key), key)) {
+            return i;
+        }
+    }
+    return NULL;
+}
+
+void
+writ_instance_end(struct writ_instance *instance, const char *why)
+{
+    struct writ_stdio *stdio = instance->stdio;
+
+    if (instance->ending) {
+        return;
+    }
+    instance->ending = true;
+    stdio->serving--;
+    stdio->ending++;
+    writ_shares_release(&stdio->shares, &instance->charge);
+    writ_loop_timer_cancel(&instance->idle);
+    writ_loop_timer_cancel(&instance->handshake);
+    WRIT_LOG(stdio->gateway->log, WRIT_LOG_INFO, "upstream_child_ends",
+        writ_log_text("upstream", stdio->config->name), writ_log_str("why", why),
+        writ_log_int("pid", writ_child_pid(instance->child)));
+    break_flights(instance, UINT64_MAX, true, why); /* keeps (2) */
+    writ_child_stop(instance->child);
+}
+
+void
+writ_instance_free(struct writ_instance *instance)
+{
+    struct writ_stdio *stdio = instance->stdio;
+
+    *(instance->ending ? &stdio->ending : &stdio->serving) -= 1;
+    writ_shares_release(&stdio->shares, &instance->charge);
+    *instance->link = instance->next;
+    if (instance->next != NULL) {
+        instance->next->link = instance->link;
+    }
+    if (stdio->stopping && stdio->instances == NULL) {
+        atomic_store(&stdio->state, WRIT_STDIO_STOPPED);
+    }
+    writ_loop_timer_cancel(&instance->idle);
+    writ_loop_timer_cancel(&instance->handshake);
+    writ_child_close(instance->child);
+    writ_buf_wipe(&instance->key);
+    writ_buf_wipe(&instance->hello);
+    writ_buf_wipe(&instance->initialized);
+    writ_buf_wipe(&instance->asked);
+    writ_buf_wipe(&instance->backlog);
+    writ_buf_wipe(&instance->kept);
+    writ_buf_wipe(&instance->level);
+    writ_stdio_stream_forget(instance);
+    writ_replay_wipe(&instance->replay);
+    writ_free(instance);
+}
+
+/* ---- those whom it serves */
+
+static void
+waited_too_long(struct writ_timer *timer)
+{
+    writ_flight_break(timer->ctx, WRIT_UPCALL_BROKEN, "not_up");
+}
+
+void
+writ_instance_take(struct writ_instance *instance, struct writ_flight *flight)
+{
+    struct writ_stdio *stdio = instance->stdio;
+
+    flight->instance = instance;
+    flight->counted_by = &instance->open;
+    instance->open++;
+    instance->used_us = writ_loop_now_us(stdio->loop);
+    if (instance->state == WRIT_INSTANCE_UP) {
+        writ_stdio_ask_begin(flight);
+    } else if (instance->failures >= WRIT_STDIO_FAILURES_MAX) {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "not_up");
+    } else {
+        writ_flight_link(flight, &instance->waiting);
+        flight->timer = (struct writ_timer){.fn = waited_too_long, .ctx = flight};
+        writ_loop_timer_set(stdio->loop, &flight->timer,
+            writ_loop_now_us(stdio->loop) + stdio->config->start_timeout_us);
+    }
+}
+
+/* In the order in which they came: the list has the last one first. */
+static void
+begin_waiting(struct writ_instance *instance)
+{
+    struct writ_flight *reversed = NULL;
+
+    while (instance->waiting != NULL) {
+        writ_flight_link(instance->waiting, &reversed);
+    }
+    while (reversed != NULL) {
+        struct writ_flight *flight = reversed;
+        writ_flight_unlink(flight);
+        writ_loop_timer_cancel(&flight->timer);
+        writ_stdio_ask_begin(flight);
+    }
+}
+
+void
+writ_instance_came_up(struct writ_instance *instance)
+{
+    writ_loop_timer_cancel(&instance->handshake);
+    instance->state = WRIT_INSTANCE_UP;
+    instance->failures = 0;
+    atomic_store(&instance->stdio->state, WRIT_STDIO_UP);
+    if (instance->was_up || instance->lost || instance->late) {
+        writ_stdio_ask_again(instance); /* keeps (3) */
+    }
+    instance->was_up = true;
+    instance->lost = instance->late = false;
+    begin_waiting(instance);
+}
+
+void
+writ_instance_refused(struct writ_instance *instance, const struct writ_json *error)
+{
+    struct writ_flight *opener = instance->waiting;
+
+    if (opener != NULL && opener->name == WRIT_MCP_INITIALIZE) {
+        writ_stdio_ask_answer_error(opener, error);
+    }
+    writ_instance_end(instance, "initialize_refused");
+}
+
+void
+writ_instance_reject(struct writ_instance *instance, const char *why)
+{
+    WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_WARN, "upstream_malformed",
+        writ_log_text("upstream", instance->stdio->config->name), writ_log_str("why", why));
+    writ_loop_timer_cancel(&instance->handshake);
+    writ_child_reject(instance->child);
+}

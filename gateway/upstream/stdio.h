@@ -1,0 +1,47 @@
+/* stdio.h - an MCP server that is a child process, made to look like one that speaks HTTP.
+ *
+ * The gateway is the child's client, and the HTTP side of the transport for everybody else. With
+ * `sharing: session` a legacy session has a child of its own (an instance), which is told what that
+ * client can do: its requests and notices go to that session. Requests without a session go to a
+ * child of their agent. With `sharing: all` one child serves everybody; it is told that its clients
+ * can do nothing, since nothing says to whose call a request of it would belong.
+ *
+ * Every request gets an id and a progress token of our own and is given its client's back;
+ * cancellations name our id. A child that ends is started again and told again what it was told.
+ *
+ * The children and everything about them live on one owner loop; upcalls of other loops are handed
+ * over and come back through mailboxes. The public functions are for any loop's own thread. */
+#ifndef WRIT_GATEWAY_STDIO_H
+#define WRIT_GATEWAY_STDIO_H
+
+#include "gateway/upstream/upstream.h"
+
+struct writ_stdio;
+
+/** Starts a first child on the loop of worker 0, once the loops run. WRIT_E_INVALID, WRIT_E_NOMEM.
+ */
+WRIT_RESULT writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config *config,
+    struct writ_stdio **ret, struct writ_err *err);
+
+/** Asks the children to end (end of input, SIGTERM, SIGKILL of their groups); any thread. */
+void writ_stdio_stop(struct writ_stdio *stdio);
+
+/** True when there is no child any more; any thread. */
+bool writ_stdio_is_stopped(const struct writ_stdio *stdio);
+
+/** Frees. Only after the loops have ended. NULL is fine. */
+void writ_stdio_close(struct writ_stdio *stdio);
+
+/** Whether the handshake is done and the child is up. Any thread. */
+bool writ_stdio_is_up(const struct writ_stdio *stdio);
+
+/** Sends. WRIT_E_NOMEM: nothing was begun, and no callback will come. */
+WRIT_RESULT writ_stdio_start(
+    struct writ_stdio *stdio, struct writ_worker *worker, struct writ_upcall *call);
+
+/** As writ_upcall_cancel and so on, for an upcall that was started and has not ended. */
+void writ_stdio_cancel(struct writ_upcall *call, bool tell);
+void writ_stdio_pause(struct writ_upcall *call);
+void writ_stdio_resume(struct writ_upcall *call);
+
+#endif

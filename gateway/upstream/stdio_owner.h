@@ -1,0 +1,109 @@
+/* stdio_owner.h - a stdio upstream as its owner loop sees it. Inside of stdio.
+ *
+ * Everything here but the atomics belongs to the owner loop. */
+#ifndef WRIT_GATEWAY_STDIO_OWNER_H
+#define WRIT_GATEWAY_STDIO_OWNER_H
+
+#include "gateway/io/child.h"
+#include "gateway/upstream/flight.h"
+#include "gateway/state/gateway.h"
+#include "gateway/upstream/replay.h"
+#include "store/shares.h"
+
+#define WRIT_STDIO_INITIALIZE_ID 0 /* our id of initialize */
+#define WRIT_STDIO_DISCOVER_ID   1 /* and of server/discover; requests begin after it */
+#define WRIT_STDIO_FAILURES_MAX  3 /* after so many failed starts nobody waits for the next one */
+
+enum writ_stdio_state {
+    WRIT_STDIO_DOWN = 0, /* no child is up, and the last one did not end by our wish */
+    WRIT_STDIO_UP,
+    WRIT_STDIO_STOPPED, /* there will be no child any more */
+};
+
+/** Whether the server speaks a protocol family. */
+enum writ_stdio_known {
+    WRIT_STDIO_UNKNOWN = 0,
+    WRIT_STDIO_NO,
+    WRIT_STDIO_YES,
+};
+
+/** Whom an instance serves. */
+enum writ_instance_kind {
+    WRIT_INSTANCE_SCOUT = 0, /* nobody yet: it finds out which families the server speaks */
+    WRIT_INSTANCE_SESSION,   /* one legacy session: it was told what that client can do */
+    WRIT_INSTANCE_COMMON,    /* legacy requests that have no session, or everybody's */
+    WRIT_INSTANCE_MODERN,    /* requests of the stateless revision */
+};
+
+enum writ_instance_state {
+    WRIT_INSTANCE_DOWN = 0,
+    WRIT_INSTANCE_ASKED,   /* the child was sent server/discover */
+    WRIT_INSTANCE_GREETED, /* the child was sent initialize */
+    WRIT_INSTANCE_UP,
+};
+
+/** A request of a session whose caller has gone, and whose stream may be gone on with. */
+struct writ_orphan {
+    uint64_t id;                             /* as the child knows it */
+    struct writ_buf client_id, client_token; /* as in a flight */
+    struct writ_orphan *next;
+};
+
+/** One running server: a child, and those whom it serves. */
+struct writ_instance {
+    struct writ_stdio *stdio;
+    enum writ_instance_kind kind;
+    enum writ_instance_state state;
+    struct writ_buf key;       /* of its session or agent; empty: nobody's yet */
+    struct writ_charge charge; /* against its agent, while it serves one */
+    struct writ_child *child;
+    struct writ_buf hello;       /* params of initialize; empty: ours */
+    struct writ_buf initialized; /* the child's result of it */
+    bool greeted;                /* notifications/initialized is ours to send */
+    bool lost;                   /* it takes the place of one that its session had used */
+    bool late;                   /* its session was opened before it was up */
+    bool was_up, ending;
+    unsigned failures; /* starts that did not come up, one after the other */
+    int64_t noted_us;  /* when the log was last begun anew about what it says */
+    unsigned noted;    /* how often since */
+    uint64_t unnoted;  /* and not, since there was too much of it */
+    struct writ_timer handshake, idle;
+    struct writ_task free;
+    int64_t used_us;
+    uint64_t last_id;
+    size_t open;                                      /* flights of it, streams included */
+    struct writ_flight *buckets[WRIT_FLIGHT_BUCKETS]; /* requests that were sent, by id */
+    struct writ_flight *waiting;                      /* for the child to be up */
+    struct writ_flight *listeners;                    /* GET streams */
+    struct writ_flight *heirs;   /* GET streams that go on with that of an orphan */
+    struct writ_orphan *orphans; /* the latest first */
+    size_t orphans_n;
+    struct writ_replay replay; /* of a session's streams */
+    bool primes;               /* its client knows events without data (2025-11-25) */
+    /* a session's; each a list of lines */
+    struct writ_buf
+        asked; /* JSON text of the ids of its child's requests that wait for an answer */
+    struct writ_buf backlog; /* what the child said while the session did not listen */
+    struct writ_buf kept;    /* params of its subscriptions, which a new child is told again */
+    struct writ_buf level;   /* params of its last logging/setLevel, likewise */
+    struct writ_instance *next, **link;
+};
+
+struct writ_stdio {
+    struct writ_gateway *gateway;
+    const struct writ_upstream_config *config;
+    struct writ_loop *loop;
+    struct writ_post open, stop;
+    atomic_int state;
+    bool stopping;
+    enum writ_stdio_known legacy, modern;
+    struct writ_buf versions;        /* supportedVersions of its server/discover, or empty */
+    struct writ_buf no_legacy;       /* the error with which the server refuses initialize */
+    struct writ_instance *instances; /* with those that end */
+    size_t serving, ending;          /* how many of them */
+    struct writ_shares shares;       /* of children: whose they are */
+    size_t flights, listeners_n;
+    struct writ_flight *waiting; /* to know which families the server speaks */
+};
+
+#endif

@@ -1,0 +1,243 @@
+/* Invariant (1): with `sharing: session` no instance ever serves two sessions, or two agents. */
+#include "gateway/upstream/stdio_route.h"
+
+#include "gateway/upstream/instance.h"
+#include "gateway/upstream/stdio_ask.h"
+#include "gateway/upstream/stdio_door.h"
+
+#define FLIGHTS_MAX   4096 /* requests at once, those that wait for a child included */
+#define LISTENERS_MAX 1024 /* GET streams at once */
+#define KEY_MAX       65536
+#define EVERYBODY     WRIT_LIT("*")
+
+static bool
+is_modern(const struct writ_flight *flight)
+{
+    return flight->method == WRIT_METHOD_POST && flight->era == WRIT_MCP_ERA_MODERN;
+}
+
+static enum writ_instance_kind
+kind_for(const struct writ_stdio *stdio, const struct writ_flight *flight)
+{
+    if (is_modern(flight)) {
+        return WRIT_INSTANCE_MODERN;
+    }
+    if (stdio->config->sharing == WRIT_SHARING_SESSION &&
+        (flight->name == WRIT_MCP_INITIALIZE || flight->request->session.len > 0)) {
+        return WRIT_INSTANCE_SESSION;
+    }
+    return WRIT_INSTANCE_COMMON;
+}
+
+/* keeps (1) */
+static writ_result
+put_key(const struct writ_stdio *stdio, const struct writ_flight *flight,
+    enum writ_instance_kind kind, struct writ_buf *ret)
+{
+    if (kind != WRIT_INSTANCE_SESSION && stdio->config->sharing == WRIT_SHARING_ALL) {
+        writ_buf_put(ret, EVERYBODY);
+    } else if (kind != WRIT_INSTANCE_SESSION) {
+        writ_buf_put(ret, flight->request->agent->tenant);
+        writ_buf_byte(ret, '\0');
+        writ_buf_put(ret, flight->request->agent->id);
+    } else if (flight->request->session.len > 0) { /* of initialize: new for it (legs.c) */
+        writ_buf_put(ret, flight->request->session);
+    } else {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    return writ_buf_check(ret, NULL);
+}
+
+/* One that nobody has used yet will do for requests that need no hello of their own. */
+static struct writ_instance *
+adopt(struct writ_stdio *stdio, enum writ_instance_kind kind, struct writ_view key)
+{
+    struct writ_instance *spare = writ_instance_find(stdio, kind, (struct writ_view){NULL, 0});
+    writ_auto_buf copy = writ_buf_make(key.len);
+
+    writ_buf_put(&copy, key);
+    if (spare == NULL || !writ_is_ok(writ_buf_check(&copy, NULL))) {
+        return NULL;
+    }
+    spare->key = copy;
+    copy = (struct writ_buf){0};
+    return spare;
+}
+
+static writ_result
+make_instance(struct writ_stdio *stdio, struct writ_flight *flight, enum writ_instance_kind kind,
+    struct writ_view key, struct writ_instance **ret)
+{
+    writ_auto_buf hello = writ_buf_make(KEY_MAX);
+    writ_result r = WRIT_DONE;
+
+    if (kind == WRIT_INSTANCE_SESSION) {
+        r = writ_stdio_ask_hello(flight, &hello);
+    }
+    if (!writ_is_ok(r)) { /* LIMIT is the word for a share */
+        return r.code == WRIT_E_LIMIT ? (writ_result){WRIT_E_BUSY} : r;
+    }
+    WRIT_TRY(writ_instance_new(stdio, kind, key, writ_buf_view(&hello), ret));
+    (*ret)->greeted = flight->name != WRIT_MCP_INITIALIZE;
+    (*ret)->lost = kind == WRIT_INSTANCE_SESSION && (*ret)->greeted;
+    return WRIT_DONE;
+}
+
+static writ_result
+instance_for(struct writ_stdio *stdio, struct writ_flight *flight, enum writ_instance_kind kind,
+    struct writ_instance **ret)
+{
+    writ_auto_buf key = writ_buf_make(KEY_MAX);
+    struct writ_instance *instance;
+    struct writ_charge charge = {0};
+    writ_result r = WRIT_DONE;
+
+    WRIT_TRY(put_key(stdio, flight, kind, &key));
+    instance = writ_instance_find(stdio, kind, writ_buf_view(&key));
+    if (instance != NULL) {
+        *ret = instance;
+        return WRIT_DONE;
+    }
+    if (stdio->config->sharing == WRIT_SHARING_SESSION) { /* it is this agent's alone */
+        WRIT_TRY(writ_instance_take_share(stdio, flight->request->agent, &charge));
+    }
+    if (kind != WRIT_INSTANCE_SESSION) {
+        instance = adopt(stdio, kind, writ_buf_view(&key));
+    }
+    if (instance == NULL) {
+        r = make_instance(stdio, flight, kind, writ_buf_view(&key), &instance);
+    }
+    if (!writ_is_ok(r)) {
+        writ_shares_release(&stdio->shares, &charge);
+        return r;
+    }
+    instance->charge = charge;
+    *ret = instance;
+    return WRIT_DONE;
+}
+
+/* The end of a session: nobody else needs its child. */
+static void
+leave(struct writ_stdio *stdio, struct writ_flight *flight)
+{
+    struct writ_instance *instance =
+        writ_instance_find(stdio, WRIT_INSTANCE_SESSION, flight->request->session);
+
+    if (instance != NULL && flight->request->session.len > 0) {
+        writ_instance_end(instance, "session_ended");
+    }
+    writ_flight_answer(flight, 200, (struct writ_view){NULL, 0});
+}
+
+/* Whether the server speaks what the flight needs; a session's own child is asked itself. */
+static enum writ_stdio_known
+is_spoken(const struct writ_stdio *stdio, enum writ_instance_kind kind)
+{
+    if (kind == WRIT_INSTANCE_MODERN) {
+        return stdio->modern;
+    }
+    if (kind == WRIT_INSTANCE_SESSION && stdio->legacy == WRIT_STDIO_UNKNOWN) {
+        return WRIT_STDIO_YES;
+    }
+    return stdio->legacy;
+}
+
+static void
+waited_too_long(struct writ_timer *timer)
+{
+    writ_flight_break(timer->ctx, WRIT_UPCALL_BROKEN, "not_up");
+}
+
+static void
+wait_for_scout(struct writ_stdio *stdio, struct writ_flight *flight)
+{
+    struct writ_instance *scout =
+        writ_instance_find(stdio, WRIT_INSTANCE_SCOUT, (struct writ_view){NULL, 0});
+
+    if (scout == NULL || scout->failures >= WRIT_STDIO_FAILURES_MAX) {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "not_up");
+        return;
+    }
+    writ_flight_link(flight, &stdio->waiting);
+    flight->timer = (struct writ_timer){.fn = waited_too_long, .ctx = flight};
+    writ_loop_timer_set(stdio->loop, &flight->timer,
+        writ_loop_now_us(stdio->loop) + stdio->config->start_timeout_us);
+}
+
+static void
+route(struct writ_stdio *stdio, struct writ_flight *flight)
+{
+    enum writ_instance_kind kind = kind_for(stdio, flight);
+    struct writ_instance *instance = NULL;
+    writ_result r;
+
+    switch (is_spoken(stdio, kind)) {
+    case WRIT_STDIO_UNKNOWN:
+        wait_for_scout(stdio, flight);
+        return;
+    case WRIT_STDIO_NO:
+        writ_stdio_ask_refuse(stdio, flight);
+        return;
+    case WRIT_STDIO_YES:
+        break;
+    }
+    r = instance_for(stdio, flight, kind, &instance);
+    if (writ_is_ok(r)) {
+        writ_instance_take(instance, flight);
+    } else if (r.code == WRIT_E_ABSENT) { /* what its client can do is not known any more */
+        writ_stdio_ask_forget(flight);
+    } else if (r.code == WRIT_E_LIMIT) {
+        writ_flight_break(flight, WRIT_UPCALL_CROWDED, "share_exceeded");
+    } else {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "busy");
+    }
+}
+
+void
+writ_stdio_route_learnt(struct writ_stdio *stdio)
+{
+    struct writ_flight *reversed = NULL;
+
+    while (stdio->waiting != NULL) { /* the list has the last one first */
+        writ_flight_link(stdio->waiting, &reversed);
+    }
+    while (reversed != NULL) {
+        struct writ_flight *flight = reversed;
+        writ_flight_unlink(flight);
+        writ_loop_timer_cancel(&flight->timer);
+        route(stdio, flight);
+    }
+}
+
+void
+writ_stdio_route_despair(struct writ_stdio *stdio)
+{
+    while (stdio->waiting != NULL) {
+        writ_flight_break(stdio->waiting, WRIT_UPCALL_BROKEN, "not_up");
+    }
+}
+
+/* Streams that last are counted apart, so that they keep nobody from calling. */
+static bool
+has_room(struct writ_stdio *stdio, struct writ_flight *flight)
+{
+    bool listens = flight->method == WRIT_METHOD_GET || flight->name == WRIT_MCP_LISTEN;
+
+    flight->counted = listens ? &stdio->listeners_n : &stdio->flights;
+    ++*flight->counted;
+    return *flight->counted <= (listens ? LISTENERS_MAX : FLIGHTS_MAX);
+}
+
+void
+writ_stdio_route_take(struct writ_stdio *stdio, struct writ_flight *flight)
+{
+    if (!has_room(stdio, flight) || stdio->stopping) {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "busy");
+    } else if (writ_stdio_door_refuses(flight)) {
+        return;
+    } else if (flight->method == WRIT_METHOD_DELETE) {
+        leave(stdio, flight);
+    } else {
+        route(stdio, flight);
+    }
+}
