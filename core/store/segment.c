@@ -333,7 +333,8 @@ writ_segment_check(
     WRIT_TRY(writ_digest_bytes(bytes, &digest, err));
     if (bytes.len % WRIT_SEGMENT_ENTRY != 0 ||
         !writ_digest_equal(&digest, &segment->blocks[block].digest)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "block %zu of segment %llu is not as it was written", block,
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "block %zu of segment %llu is not as it was written: see `writ ledger rebuild`", block,
             (unsigned long long)segment->id);
     }
     return WRIT_DONE;

@@ -208,6 +208,7 @@ poisons(const char *sql)
     ck_assert_int_eq(writ_kit_health(&kit).state, WRIT_LEDGER_POISONED);
     ck_assert_ptr_nonnull(
         strstr(writ_kit_health(&kit).why.text, "changed behind the gateway's back: block"));
+    ck_assert_ptr_nonnull(strstr(writ_kit_health(&kit).why.text, "writ ledger rebuild"));
     /* the records are as they were: a start reads them, and it goes on */
     writ_kit_forget(&kit);
     writ_kit_open(&kit);
