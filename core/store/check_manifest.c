@@ -139,6 +139,7 @@ check_memory(struct checking *c)
         return WRIT_DONE;
     }
     writ_buf_put(&c->note, note);
+    WRIT_TRY(writ_buf_check(&c->note, c->v->err));
     WRIT_TRY(check_note(c));
     if (!c->wrong) {
         WRIT_TRY(check_root(c));
