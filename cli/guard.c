@@ -14,7 +14,7 @@ enum writ_exit
 writ_command_guard_init(const struct writ_cli *cli)
 {
     struct writ_err err = {{0}, 0, 0};
-    writ_result made = writ_guard_used_make(
+    writ_result made = writ_replay_cache_make(
         writ_cli_operand(cli, 0).ptr, writ_clock_wall_us(cli->clock) / SECOND_US, &err);
 
     return writ_is_ok(made) ? WRIT_EXIT_OK : writ_cli_fail(cli, made, &err);

@@ -100,7 +100,7 @@ list(struct asked *a)
 
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("kills"));
-    writ_kills_put(a->gateway->kills, a->agent.tenant, &w);
+    writ_stop_rules_put(a->gateway->kills, a->agent.tenant, &w);
     writ_write_object_end(&w);
     reply(a, &w, &body);
 }
@@ -141,10 +141,10 @@ read_kill(struct asked *a, struct writ_kill *ret)
     if (!writ_is_ok(
             writ_json_read(a->x->body, &writ_json_limits_default, a->x->arena, &body, NULL)) ||
         writ_json_type(body) != WRIT_JSON_OBJECT ||
-        !read_text(body, WRIT_LIT("by"), WRIT_KILLS_TEXT_MAX, &by) ||
-        !read_text(body, WRIT_LIT("value"), WRIT_KILLS_TEXT_MAX, &ret->value) ||
-        !read_text(body, WRIT_LIT("tenant"), WRIT_KILLS_TEXT_MAX, &ret->tenant) ||
-        !read_text(body, WRIT_LIT("reason"), WRIT_KILLS_REASON_MAX, &ret->reason)) {
+        !read_text(body, WRIT_LIT("by"), WRIT_STOP_RULES_TEXT_MAX, &by) ||
+        !read_text(body, WRIT_LIT("value"), WRIT_STOP_RULES_TEXT_MAX, &ret->value) ||
+        !read_text(body, WRIT_LIT("tenant"), WRIT_STOP_RULES_TEXT_MAX, &ret->tenant) ||
+        !read_text(body, WRIT_LIT("reason"), WRIT_STOP_RULES_REASON_MAX, &ret->reason)) {
         return false;
     }
     WRIT_JSON_EACH(name, body)
@@ -247,7 +247,7 @@ look_whether_seen(const struct asked *a, const struct writ_kill *kill, bool dura
         .lookup = {.work = look, .ctx = s},
         .post = {.fn = seen, .ctx = s}};
     s->asked.generation = writ_generation_hold(a->generation);
-    if (!writ_is_ok(writ_lookups_ask(a->gateway->lookups, &s->lookup))) {
+    if (!writ_is_ok(writ_ledger_query_ask(a->gateway->lookups, &s->lookup))) {
         writ_generation_drop(s->asked.generation);
         return false;
     }
@@ -260,7 +260,7 @@ pull(struct asked *a, const struct writ_kill *kill)
     struct writ_err err = {{0}, 0, 0};
     struct writ_kill pulled;
     char id[WRIT_ID_TEXT];
-    writ_result result = writ_kills_pull(a->gateway->kills, kill, id, &err);
+    writ_result result = writ_stop_rules_pull(a->gateway->kills, kill, id, &err);
 
     if (result.code == WRIT_E_LIMIT) {
         refuse(a, 409, WRIT_REASON_KILLS_FULL);
@@ -375,7 +375,7 @@ pull_credential(const struct asked *a, const struct writ_kill *kill)
         .lookup = {.work = find, .ctx = f},
         .post = {.fn = found, .ctx = f}};
     f->asked.generation = writ_generation_hold(a->generation);
-    if (!writ_is_ok(writ_lookups_ask(a->gateway->lookups, &f->lookup))) {
+    if (!writ_is_ok(writ_ledger_query_ask(a->gateway->lookups, &f->lookup))) {
         writ_generation_drop(a->generation);
         writ_api_answer_problem(a->x, 503, WRIT_REASON_OVERLOADED);
     }
@@ -436,7 +436,7 @@ handle_one(struct writ_exchange *x, void *ctx)
         refuse(&a, 404, WRIT_REASON_PATH_UNKNOWN);
         return;
     }
-    result = writ_kills_lift(a.gateway->kills, kill.id, a.agent.tenant, NULL);
+    result = writ_stop_rules_lift(a.gateway->kills, kill.id, a.agent.tenant, NULL);
     if (result.code == WRIT_E_ABSENT) {
         refuse(&a, 404, WRIT_REASON_KILL_UNKNOWN);
         return;
@@ -475,7 +475,7 @@ status_of(void *ctx, const struct writ_claims *claims)
     struct asked *a = ctx;
 
     return claims->status.uri.ptr != NULL
-               ? writ_kills_status(a->gateway->kills, claims->status.place)
+               ? writ_stop_rules_status(a->gateway->kills, claims->status.place)
                : WRIT_STATUS_UNKNOWN;
 }
 

@@ -1,4 +1,4 @@
-/* kill_api.h - stops (kills.h) and introspection over HTTP, on the admin listener.
+/* kill_api.h - stops (stop_rules.h) and introspection over HTTP, on the admin listener.
  *
  *   GET  /v1/kills            those that hold
  *   POST /v1/kills            {"by", "value", "tenant"?, "reason"}: pulls one

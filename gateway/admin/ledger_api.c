@@ -10,7 +10,7 @@
 #include "evidence/review_record.h"
 #include "evidence/write.h"
 #include "gateway/admin/api.h"
-#include "gateway/state/lookups.h"
+#include "gateway/state/ledger_query.h"
 #include "gateway/http/query.h"
 #include "gateway/admin/review_viewer.h"
 #include "store/body.h"
@@ -448,7 +448,7 @@ ask(struct asked *a)
 {
     a->lookup = (struct writ_lookup){.work = work, .ctx = a};
     a->post = (struct writ_post){.fn = back_on_loop, .ctx = a};
-    if (!writ_is_ok(writ_lookups_ask(a->worker->gateway->lookups, &a->lookup))) {
+    if (!writ_is_ok(writ_ledger_query_ask(a->worker->gateway->lookups, &a->lookup))) {
         refuse(a, 503, WRIT_REASON_OVERLOADED);
     }
 }

@@ -7,7 +7,7 @@
 
 #include "evidence/jws.h"
 #include "gateway/auth/issuers.h"
-#include "gateway/auth/verdicts.h"
+#include "gateway/auth/token_cache.h"
 #include "policy/scopes.h"
 
 #define US_PER_S INT64_C(1000000)
@@ -22,7 +22,7 @@ struct writ_identity_keys {
 
 struct writ_identity {
     struct writ_identity_keys *keys;
-    struct writ_verdicts *verdicts;
+    struct writ_token_cache *verdicts;
 };
 
 static void
@@ -106,11 +106,11 @@ writ_result
 writ_identity_new(struct writ_identity_keys *keys, struct writ_identity **ret, struct writ_err *err)
 {
     struct writ_identity *identity = writ_alloc(sizeof(*identity));
-    struct writ_verdicts *verdicts = writ_verdicts_new();
+    struct writ_token_cache *verdicts = writ_token_cache_new();
 
     if (identity == NULL || verdicts == NULL) {
         writ_free(identity);
-        writ_verdicts_free(verdicts);
+        writ_token_cache_free(verdicts);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a loop's identities");
     }
     identity->keys = keys;
@@ -123,7 +123,7 @@ void
 writ_identity_free(struct writ_identity *identity)
 {
     if (identity != NULL) {
-        writ_verdicts_free(identity->verdicts);
+        writ_token_cache_free(identity->verdicts);
         writ_free(identity);
     }
 }
@@ -185,11 +185,11 @@ find_static(const struct writ_config *config, const struct writ_digest *digest)
 /* ---- verdicts that are remembered */
 
 /* keeps (2) */
-static const struct writ_verdicts_seen *
+static const struct writ_token_cache_seen *
 find_seen(struct writ_identity *identity, const struct writ_digest *token,
     struct writ_view endpoint, int64_t now_s)
 {
-    const struct writ_verdicts_seen *seen = writ_verdicts_find(identity->verdicts, token);
+    const struct writ_token_cache_seen *seen = writ_token_cache_find(identity->verdicts, token);
 
     return seen != NULL && now_s < seen->exp_s &&
                    (seen->endpoint.len == 0 || writ_view_equal(seen->endpoint, endpoint)) &&
@@ -203,12 +203,12 @@ static bool
 copy_agent(const struct writ_agent *agent, struct writ_arena *arena, struct writ_agent *ret)
 {
     *ret = (struct writ_agent){0}; /* what no token says is nobody's, not what was there before */
-    for (size_t i = 0; i < WRIT_VERDICTS_FIELDS; i++) {
-        struct writ_view copy = writ_view_copy(writ_verdicts_value(agent, i), arena);
+    for (size_t i = 0; i < WRIT_TOKEN_CACHE_FIELDS; i++) {
+        struct writ_view copy = writ_view_copy(writ_token_cache_value(agent, i), arena);
         if (copy.ptr == NULL) {
             return false;
         }
-        writ_verdicts_set(ret, i, copy);
+        writ_token_cache_set(ret, i, copy);
     }
     return true;
 }
@@ -223,7 +223,7 @@ struct check {
     int64_t now_s;
     struct writ_jws jws;
     const struct writ_json *claims;
-    struct writ_verdicts_seen verdict;
+    struct writ_token_cache_seen verdict;
 };
 
 /* Takes `part` off the beginning of `text`, if it is there. */
@@ -366,9 +366,9 @@ take_agent(struct check *check)
 {
     const struct writ_identity_config *entry = check->verdict.entry;
 
-    for (size_t i = 0; i < WRIT_VERDICTS_FIELDS - 1; i++) {
-        struct writ_view name = writ_verdicts_name(&entry->claims, i);
-        struct writ_view value = writ_verdicts_value(&entry->agent, i);
+    for (size_t i = 0; i < WRIT_TOKEN_CACHE_FIELDS - 1; i++) {
+        struct writ_view name = writ_token_cache_name(&entry->claims, i);
+        struct writ_view value = writ_token_cache_value(&entry->agent, i);
         const struct writ_json *claim = name.len > 0 ? claim_of(check, name) : NULL;
 
         if (claim != NULL) {
@@ -377,7 +377,7 @@ take_agent(struct check *check)
         if (name.len > 0 && !value_is_right(value)) {
             return false;
         }
-        writ_verdicts_set(&check->verdict.agent, i, value);
+        writ_token_cache_set(&check->verdict.agent, i, value);
     }
     return check->verdict.agent.id.len > 0;
 }
@@ -465,7 +465,7 @@ judge(struct check *check, struct writ_view token, struct writ_identity_result *
         answer_invalid(ret, fault);
         return;
     }
-    writ_verdicts_put(check->identity->verdicts, &check->verdict);
+    writ_token_cache_put(check->identity->verdicts, &check->verdict);
     answer_token(ret, check->verdict.entry, &check->verdict.agent, check->verdict.exp_s);
 }
 
@@ -480,7 +480,7 @@ ask_jwt(struct writ_identity *identity, struct writ_view token, const struct wri
         .now_s = writ_clock_wall_us(identity->keys->clock) / US_PER_S,
         .verdict = {.token = *digest},
     };
-    const struct writ_verdicts_seen *seen = find_seen(identity, digest, endpoint, check.now_s);
+    const struct writ_token_cache_seen *seen = find_seen(identity, digest, endpoint, check.now_s);
     struct writ_agent agent;
 
     if (seen == NULL) {

@@ -17,7 +17,7 @@
  * is not in the set asks for a refresh, at most one per interval; while the URL fails the last set
  * goes on serving until it is too old, after that its entry refuses). struct writ_identity, one per
  * loop, answers, and remembers the verdict on a JWT by the token's digest until its exp, and no
- * longer than the key set is the same (verdicts.h). */
+ * longer than the key set is the same (token_cache.h). */
 #ifndef WRIT_GATEWAY_IDENTITY_H
 #define WRIT_GATEWAY_IDENTITY_H
 

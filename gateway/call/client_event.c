@@ -3,7 +3,7 @@
 
 #include "gateway/request/client_stream.h"
 #include "gateway/call/inspect.h"
-#include "gateway/call/task_word.h"
+#include "gateway/call/task_notification.h"
 
 #define WORDS_MAX 64 /* notices about tasks that one stream has under way */
 
@@ -19,9 +19,9 @@ writ_client_event_task(
 {
     writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
     struct writ_sse_event told = *event;
-    const struct writ_task_word word = {.request = request,
+    const struct writ_task_notification word = {.request = request,
         .from = request->upstream,
-        .form = writ_task_word_form(request),
+        .form = writ_task_notification_form(request),
         .event = &told,
         .told = word_told,
         .ctx = request};
@@ -29,8 +29,8 @@ writ_client_event_task(
     told.data = data;
     told.id = writ_client_stream_event_id(request, event->id, &id);
     if (request->words == WORDS_MAX) {
-        writ_task_word_drop(request);
-    } else if (writ_is_ok(writ_task_word_take(&word))) {
+        writ_task_notification_drop(request);
+    } else if (writ_is_ok(writ_task_notification_take(&word))) {
         writ_client_stream_hold(request);
     }
 }

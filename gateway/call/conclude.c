@@ -6,9 +6,9 @@
 
 #include "gateway/call/after.h"
 #include "gateway/request/client_stream.h"
-#include "gateway/mcp/ours.h"
+#include "gateway/mcp/meta_namespace.h"
 #include "gateway/request/refusal.h"
-#include "gateway/call/round.h"
+#include "gateway/call/mrtr.h"
 #include "gateway/call/task_begin.h"
 
 #include "evidence/write.h"
@@ -103,7 +103,7 @@ judge_response(struct writ_request *request, const struct writ_json *response, u
     end->response = response;
     if (result != NULL && status < 300) {
         end->outcome = WRIT_OUTCOME_EXECUTED;
-        writ_round_look(request, result);
+        writ_mrtr_look(request, result);
         writ_task_begin_look(request, result);
         writ_after_response(request, response);
         return;
@@ -156,7 +156,7 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
     }
     r = writ_json_read(text, &limits, request->x->arena, &response, NULL);
     if (writ_is_ok(r)) {
-        r = writ_ours_clear(&limits, request->x->arena, &text, &response);
+        r = writ_meta_namespace_clear(&limits, request->x->arena, &text, &response);
         call->last.data = text;
     }
     if (r.code == WRIT_E_LIMIT || r.code == WRIT_E_NOMEM || text.ptr == NULL) {

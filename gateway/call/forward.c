@@ -9,7 +9,7 @@
 #include "gateway/request/client_stream.h"
 #include "gateway/call/conclude.h"
 #include "gateway/review/meet.h"
-#include "gateway/mcp/ours.h"
+#include "gateway/mcp/meta_namespace.h"
 #include "gateway/request/request.h"
 #include "gateway/request/upcall_request.h"
 
@@ -42,12 +42,13 @@ find_place(
         .policy = {policy, WRIT_DIGEST_TEXT - 1},
         .decision_id = call->authorization.decision_id.view,
     };
-    struct writ_buf uri = writ_buf_in(request->x->arena, issuer.len + sizeof WRIT_KILLS_WELL_KNOWN);
+    struct writ_buf uri =
+        writ_buf_in(request->x->arena, issuer.len + sizeof WRIT_STOP_RULES_WELL_KNOWN);
 
     writ_digest_text(&config->policy_digest, policy);
-    writ_kills_put_uri(&uri, issuer);
+    writ_stop_rules_put_uri(&uri, issuer);
     WRIT_TRY(writ_buf_check(&uri, NULL));
-    if (!writ_kills_admit(gateway->kills, &seen,
+    if (!writ_stop_rules_admit(gateway->kills, &seen,
             writ_clock_wall_us(gateway->clock) / US_PER_S + lasts_s, &ret->place)) {
         return (writ_result){WRIT_E_MISMATCH};
     }
@@ -100,7 +101,8 @@ writ_forward_sign(struct writ_request *request)
  * the arguments, and of input, whose digest is recorded. Others go on as they were written: they
  * were not judged, and not all of them have that form. */
 
-/* None of the client's names of ours goes on; only our credential is put there (ours.h). */
+/* None of the client's names of ours goes on; only our credential is put there (meta_namespace.h).
+ */
 static void
 put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view credential)
 {
@@ -108,7 +110,7 @@ put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view cr
     WRIT_JSON_EACH(name, meta)
     {
         struct writ_view key = writ_json_string(name);
-        if (!writ_ours_is(key)) {
+        if (!writ_meta_namespace_is(key)) {
             writ_write_name(w, key);
             writ_write_verbatim(w, writ_json_value(name));
         }

@@ -5,7 +5,7 @@
 #include "gateway/request/request.h"
 
 /** Issues the credential of `call->authorization`, into `call->credential`. As
- * writ_credential_issue; also WRIT_E_MISMATCH: a stop names the call (kills.h). */
+ * writ_credential_issue; also WRIT_E_MISMATCH: a stop names the call (stop_rules.h). */
 WRIT_RESULT writ_forward_credential(struct writ_request *request);
 
 #endif

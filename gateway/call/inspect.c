@@ -1,10 +1,10 @@
 #include "gateway/call/inspect.h"
 
 #include "gateway/mcp/abilities.h"
-#include "gateway/mcp/ours.h"
+#include "gateway/mcp/meta_namespace.h"
 #include "gateway/mcp/rewrite.h"
 #include "gateway/mcp/server_id.h"
-#include "gateway/call/task_word.h"
+#include "gateway/call/task_notification.h"
 
 #include "evidence/write.h"
 #include "gateway/call/undeclared.h"
@@ -35,7 +35,7 @@ kind_of_notice(const struct writ_request *request, const struct writ_json *messa
                 : writ_json_is(method, WRIT_LIT(TASK_NOTICES "/status")))) {
         return WRIT_INSPECTED_TASK;
     }
-    writ_task_word_drop(request);
+    writ_task_notification_drop(request);
     return WRIT_INSPECTED_FOREIGN;
 }
 
@@ -88,11 +88,11 @@ moved_by(const struct writ_request *request, const struct writ_upstream *from,
         return request->progress;
     }
     if (request->x->method != WRIT_METHOD_GET || token == NULL ||
-        !writ_is_ok(writ_answers_progress_key(
+        !writ_is_ok(writ_pending_responses_progress_key(
             request->session, writ_upstream_config(from)->name, token, &key))) {
         return 0;
     }
-    return writ_answers_find(request->worker->gateway->answers, &key).moved;
+    return writ_pending_responses_find(request->worker->gateway->answers, &key).moved;
 }
 
 /* The tool's own progress goes on where that of the time before it ended. */
@@ -151,7 +151,7 @@ notice_change(struct writ_upstream *from, const struct writ_json *message)
 {
     if (writ_json_is(writ_json_get(message, WRIT_LIT("method")),
             WRIT_LIT("notifications/tools/list_changed"))) {
-        writ_shelf_doubt(writ_upstream_shelf(from));
+        writ_catalog_snapshot_doubt(writ_upstream_shelf(from));
     }
 }
 
@@ -204,9 +204,9 @@ writ_inspect_event(const struct writ_request *request, struct writ_upstream *fro
     if (kind == WRIT_INSPECTED_OTHER && is_undeclared(request, from, message)) {
         kind = WRIT_INSPECTED_FOREIGN;
     }
-    if (kind != WRIT_INSPECTED_FOREIGN &&
-        (!writ_is_ok(writ_ours_clear(&limits, request->worker->scratch, &text, &message)) ||
-            !writ_is_ok(put_data(request, from, message, ret)))) {
+    if (kind != WRIT_INSPECTED_FOREIGN && (!writ_is_ok(writ_meta_namespace_clear(&limits,
+                                               request->worker->scratch, &text, &message)) ||
+                                              !writ_is_ok(put_data(request, from, message, ret)))) {
         kind = WRIT_INSPECTED_FOREIGN;
     }
     writ_arena_reset(request->worker->scratch);
@@ -235,9 +235,9 @@ writ_inspect_clear(struct writ_request *request, struct writ_view *body)
     struct writ_json_limits limits = writ_mcp_limits(*body);
     const struct writ_json *message;
 
-    if (!writ_ours_may_be_in(*body)) {
+    if (!writ_meta_namespace_may_be_in(*body)) {
         return true;
     }
     return writ_is_ok(writ_json_read(*body, &limits, request->x->arena, &message, NULL)) &&
-           writ_is_ok(writ_ours_clear(&limits, request->x->arena, body, &message));
+           writ_is_ok(writ_meta_namespace_clear(&limits, request->x->arena, body, &message));
 }

@@ -11,7 +11,7 @@ enum writ_inspected {
     WRIT_INSPECTED_RESPONSE,    /* the response */
     WRIT_INSPECTED_OTHER,       /* a notification, a request of the server, a comment */
     WRIT_INSPECTED_ANSWER,      /* GET: the response to an earlier request, whose stream was lost */
-    WRIT_INSPECTED_TASK,        /* a notice about a task: for its own agent alone (task_word.h) */
+    WRIT_INSPECTED_TASK, /* a notice about a task: for its own agent alone (task_notification.h) */
 };
 
 /**
@@ -23,7 +23,7 @@ enum writ_inspected {
  *
  * @param from  whose event it is
  * @param ret   gets the event's data as it goes on: one line, written anew, without the names that
- *              are Writ's (ours.h); the id of a server's request with its upstream's name
+ *              are Writ's (meta_namespace.h); the id of a server's request with its upstream's name
  * (server_id.h); the tool's own progress behind what the client was told while the call was held,
  * also on the GET that asks for the rest
  */

@@ -10,9 +10,9 @@
 #include "gateway/review/review_return.h"
 #include "gateway/request/refusal.h"
 #include "gateway/request/request.h"
-#include "gateway/call/round.h"
-#include "gateway/request/stated.h"
-#include "gateway/mcp/wire.h"
+#include "gateway/call/mrtr.h"
+#include "gateway/request/caller_claims.h"
+#include "gateway/mcp/tool_name.h"
 
 #include "base/id.h"
 #include "base/text.h"
@@ -63,7 +63,7 @@ resolve_tool(struct writ_request *request, struct writ_call *call)
 
     call->wire_tool = call->tool = request->message.name;
     call->upstream = request->endpoint->only;
-    if (call->upstream == NULL && writ_wire_split(separator, call->wire_tool, &name, &own)) {
+    if (call->upstream == NULL && writ_tool_name_split(separator, call->wire_tool, &name, &own)) {
         call->upstream = writ_upstream_find(worker->gateway, name);
         call->tool = own;
     }
@@ -72,8 +72,8 @@ resolve_tool(struct writ_request *request, struct writ_call *call)
     }
     call->upstream_name = writ_upstream_config(call->upstream)->name;
     if (request->endpoint->only == NULL) {
-        own = writ_wire_tool(separator, call->upstream_name, call->tool,
-            writ_shelf_look(writ_upstream_shelf(call->upstream),
+        own = writ_tool_name_tool(separator, call->upstream_name, call->tool,
+            writ_catalog_snapshot_look(writ_upstream_shelf(call->upstream),
                 &worker->shelves[writ_upstream_index(call->upstream)]));
         own = writ_view_copy(own, request->x->arena); /* the catalog may go */
         call->tool = own.ptr != NULL ? own : call->tool;
@@ -142,7 +142,7 @@ is_stopped_under(const struct writ_request *request, const struct writ_call *cal
         .decision_id = decision_id,
     };
 
-    return writ_kills_stops(request->worker->gateway->kills, &seen);
+    return writ_stop_rules_stops(request->worker->gateway->kills, &seen);
 }
 
 /* An administrator's stop is above every rule, and above shadow mode. */
@@ -181,7 +181,7 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
     writ_policy_decide(
         writ_request_config(request), &policy_call, request->x->arena, &call->verdict);
     if (call->verdict.answer == WRIT_POLICY_ALLOW && call->returned.state.ptr == NULL &&
-        !writ_round_is_exact(request, &inexact)) {
+        !writ_mrtr_is_exact(request, &inexact)) {
         writ_policy_refuse_number(inexact, &call->verdict);
     }
     /* shadow mode lets go what can be named at all: without a scope nothing can be bound */
@@ -215,21 +215,22 @@ writ_judge_call(struct writ_request *request)
         return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS,
             WRIT_REASON_MALFORMED_REQUEST, "params must name a tool");
     }
-    if (request->message.name.len > WRIT_STATED_MAX_BYTES ||
+    if (request->message.name.len > WRIT_CALLER_CLAIMS_MAX_BYTES ||
         !writ_mcp_params_are_known(request->message.params)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
             "params of a tools/call have no other members than name, arguments, _meta, task, "
             "inputResponses and requestState, and a name of at most 512 bytes");
     }
-    if (!writ_stated_key(
+    if (!writ_caller_claims_key(
             request->x, request->message.meta, WRIT_LIT("io.writ/idempotencyKey"), &call->key)) {
         return invalid_params(request, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);
     }
-    if (!writ_stated_name(request->message.meta, WRIT_LIT("io.writ/boundaryId"), &boundary) ||
-        writ_stated_is_reserved(boundary) ||
-        !writ_stated_name(
+    if (!writ_caller_claims_name(
+            request->message.meta, WRIT_LIT("io.writ/boundaryId"), &boundary) ||
+        writ_caller_claims_is_reserved(boundary) ||
+        !writ_caller_claims_name(
             request->message.meta, WRIT_LIT("io.writ/targetStateDigest"), &call->stated_state) ||
-        !writ_stated_name(
+        !writ_caller_claims_name(
             request->message.meta, WRIT_LIT("io.writ/continuationId"), &call->continuation)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
             "io.writ/boundaryId, io.writ/targetStateDigest and io.writ/continuationId are strings "
@@ -244,7 +245,7 @@ writ_judge_call(struct writ_request *request)
     call->returned = writ_review_return_read(request);
     writ_judge_decide(request, call);
     if (call->returned.state.ptr == NULL) {
-        r = writ_round_read(request, &call->round);
+        r = writ_mrtr_read(request, &call->round);
         if (!writ_is_ok(r)) {
             return no_draft(request, r.code);
         }

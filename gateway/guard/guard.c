@@ -7,7 +7,7 @@
 
 #include "evidence/write.h"
 #include "gateway/guard/guard_http.h"
-#include "gateway/guard/guard_look.h"
+#include "gateway/guard/guard_state.h"
 #include "gateway/guard/guard_stdio.h"
 #include "gateway/mcp/method.h"
 #include "gateway/request/refusal.h"
@@ -47,7 +47,7 @@ now_s(const struct writ_guard *guard)
 static enum writ_reason
 take(struct writ_guard *guard, const struct writ_verify_answer *answer)
 {
-    switch (writ_guard_used_take(guard->used, answer->jti, answer->issued_at_s,
+    switch (writ_replay_cache_take(guard->used, answer->jti, answer->issued_at_s,
         answer->expires_at_s + WRIT_VERIFY_SKEW_MAX_S, now_s(guard))) {
     case WRIT_VERIFY_USE_FRESH:
         return WRIT_REASON_CREDENTIAL_OK;
@@ -113,7 +113,7 @@ static void
 go_on(struct writ_guard *guard, struct writ_guard_ask *ask)
 {
     if (ask->reason == WRIT_REASON_CREDENTIAL_OK && ask->call != NULL && !ask->state_is_known) {
-        ask->reason = writ_guard_look_start(guard, ask);
+        ask->reason = writ_guard_state_start(guard, ask);
     }
     if (ask->reason != WRIT_REASON_NONE) {
         finish(guard, ask);
@@ -318,9 +318,9 @@ writ_guard_read(const struct writ_guard *guard, struct writ_view text,
             writ_mcp_classify(body, headers != NULL ? headers : &made, &ret->call, &ret->fault))) {
         return WRIT_GUARD_REFUSE;
     }
-    if (writ_guard_look_is_ours(ret->id)) {
+    if (writ_guard_state_is_ours(ret->id)) {
         return refuse(ret, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
-            "ids that begin with " WRIT_GUARD_LOOK_ID " are the guard's own");
+            "ids that begin with " WRIT_GUARD_STATE_ID " are the guard's own");
     }
     switch (ret->call.kind) {
     case WRIT_MCP_RESPONSE:
@@ -381,7 +381,8 @@ open_guard(struct writ_guard *guard, struct writ_err *err)
         [PLACE_KEYS] = {options->keys, KEYS_MAX, KEYS_EVERY_US},
         [PLACE_STATUS] = {options->status, STATUS_MAX, STATUS_EVERY_US}};
 
-    WRIT_TRY(writ_guard_used_open(options->used, now_s(guard), options->skew_s, &guard->used, err));
+    WRIT_TRY(
+        writ_replay_cache_open(options->used, now_s(guard), options->skew_s, &guard->used, err));
     WRIT_TRY(writ_verify_new(&guard->verify, err));
     if (options->status != NULL) { /* from now on there has to be one */
         WRIT_TRY(writ_verify_status(guard->verify, writ_view(NULL, 0), err));
@@ -405,7 +406,7 @@ close_guard(struct writ_guard *guard)
     writ_loop_free(guard->loop);
     writ_guard_probes_close(guard->probes);
     writ_verify_free(guard->verify);
-    writ_guard_used_close(guard->used);
+    writ_replay_cache_close(guard->used);
 }
 
 /* The form, as three functions. */

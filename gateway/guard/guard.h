@@ -5,11 +5,11 @@
  *
  * A message is read as strictly as by the gateway (mcp.h). A tools/call needs a credential that is
  * good for exactly this tool with these arguments, here, now, and that was not used before
- * (guard_used.h); what is refused never reaches the server. Messages that call no tool pass when
+ * (replay_cache.h); what is refused never reaches the server. Messages that call no tool pass when
  * their method is one that the gateway knows. What goes on are the bytes that came.
  *
  * A credential may be bound to the state of the call's target. Then the guard looks at the target
- * (guard_look.h), after all else is good and right before its jti is taken: whether it was used is
+ * (guard_state.h), after all else is good and right before its jti is taken: whether it was used is
  * known only then, so a used one costs the server a question until it expires.
  *
  * Three forms: a reverse proxy over HTTP (guard_http.h); a program that starts the server and
@@ -24,7 +24,7 @@
 #include "gateway/listener/exchange.h"
 #include "gateway/guard/guard_keys.h"
 #include "gateway/guard/guard_probes.h"
-#include "gateway/guard/guard_used.h"
+#include "gateway/guard/replay_cache.h"
 #include "gateway/io/loop.h"
 #include "gateway/mcp/mcp.h"
 #include "gateway/probe/probe.h"
@@ -56,7 +56,7 @@ struct writ_guard_options {
     struct writ_view typ;      /* of their header; empty: writ-credential+jwt */
     const char *keys;          /* a file or a URL */
     const char *status;        /* the list of revoked credentials, likewise; NULL: not looked at */
-    const char *used;          /* the file of guard_used.h */
+    const char *used;          /* the file of replay_cache.h */
     /* HTTP, STDIO: */
     const char *policy;    /* the file of guard_probes.h; NULL: nothing is observed */
     struct writ_view name; /* of the server in that file */
@@ -98,20 +98,20 @@ struct writ_guard {
     const struct writ_guard_options *options;
     struct writ_loop *loop;
     struct writ_verify *verify;
-    struct writ_guard_used *used;
+    struct writ_replay_cache *used;
     struct writ_guard_keys *keys;
     struct writ_guard_probes *probes; /* NULL: none */
     struct writ_resolver *resolver;
     struct writ_probe_servers probed; /* by an HTTP GET */
     /** The form's: sends the question of an ask to the tool server and sees to the time that it may
-     * take; then writ_guard_look_told. A failure: nothing was sent. */
+     * take; then writ_guard_state_told. A failure: nothing was sent. */
     WRIT_RESULT (*look)(struct writ_guard_ask *ask, struct writ_view question);
     struct writ_guard_ask *waiting; /* for keys that are being fetched */
     bool status_refused;            /* as the log has it */
 };
 
 /** Runs until SIGTERM or SIGINT, or, over stdio, until the client or the server ends. What
- * writ_guard_used_open, writ_verify_new, the listener and the child return. Blocks. */
+ * writ_replay_cache_open, writ_verify_new, the listener and the child return. Blocks. */
 WRIT_RESULT writ_guard_run(const struct writ_guard_options *options, struct writ_err *err);
 
 /** Asks. Of a credential whose key is not known, the keys are fetched first, if that was not done a

@@ -1,6 +1,6 @@
 #include "gateway/guard/guard_http_look.h"
 
-#include "gateway/guard/guard_look.h"
+#include "gateway/guard/guard_state.h"
 #include "gateway/http/sse.h"
 
 #define FIELDS_MAX 7
@@ -59,7 +59,7 @@ take_events(struct writ_guard_http_look *look, struct writ_view bytes)
             return;
         }
         if (event.kind == WRIT_SSE_EVENT &&
-            writ_guard_look_is_answer(look->ask, event.data) == WRIT_GUARD_ANSWER) {
+            writ_guard_state_is_answer(look->ask, event.data) == WRIT_GUARD_ANSWER) {
             writ_buf_put(&look->text, event.data);
             look->found = true;
             writ_http_client_cancel(look->call);
@@ -93,13 +93,13 @@ on_end(void *ctx, struct writ_http_call *call, const struct writ_http_end *end)
 
     (void)call;
     writ_sse_free(look->sse);
-    if (whole && writ_guard_look_is_answer(look->ask, text) == WRIT_GUARD_ANSWER) {
+    if (whole && writ_guard_state_is_answer(look->ask, text) == WRIT_GUARD_ANSWER) {
         look->found = true;
     }
     if (!look->found || !writ_is_ok(writ_buf_check(&look->text, NULL))) {
         text = writ_view(NULL, 0);
     }
-    writ_guard_look_told(look->guard, look->ask, text);
+    writ_guard_state_told(look->guard, look->ask, text);
 }
 
 static const struct writ_http_handler handler = {on_head, on_body, on_end};

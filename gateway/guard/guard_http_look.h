@@ -11,11 +11,11 @@
 struct writ_guard_http_look;
 
 /**
- * Asks; writ_guard_look_told comes once, later.
+ * Asks; writ_guard_state_told comes once, later.
  *
  * @param x       the exchange of the call, in whose arena all lies
  * @param target  path and query of the call
- * @param ret     until writ_guard_look_told; written only on success
+ * @param ret     until writ_guard_state_told; written only on success
  *
  * @return WRIT_OK, WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_BUSY, WRIT_E_NOMEM
  */
@@ -23,7 +23,7 @@ WRIT_RESULT writ_guard_http_look_start(struct writ_http_client *client, struct w
     struct writ_view target, struct writ_guard *guard, struct writ_guard_ask *ask,
     struct writ_view question, struct writ_guard_http_look **ret);
 
-/** Gives up: writ_guard_look_told comes soon, and not from inside. */
+/** Gives up: writ_guard_state_told comes soon, and not from inside. */
 void writ_guard_http_look_cancel(struct writ_guard_http_look *look);
 
 #endif

@@ -8,7 +8,7 @@
 #include "gateway/guard/guard_stdio.h"
 
 #include "gateway/io/child_log.h"
-#include "gateway/guard/guard_look.h"
+#include "gateway/guard/guard_state.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -146,7 +146,7 @@ stop_looking(struct call *call, struct writ_view answer)
     }
     *at = call->next;
     writ_loop_timer_cancel(&call->timer);
-    writ_guard_look_told(call->pipe->guard, &call->message.ask, answer);
+    writ_guard_state_told(call->pipe->guard, &call->message.ask, answer);
 }
 
 static void
@@ -175,13 +175,13 @@ look(struct writ_guard_ask *ask, struct writ_view question)
 static bool
 take_answer(struct pipe *pipe, struct writ_view line)
 {
-    enum writ_guard_answer answer = writ_guard_look_is_answer(NULL, line);
+    enum writ_guard_answer answer = writ_guard_state_is_answer(NULL, line);
 
     if (answer == WRIT_GUARD_NO_ANSWER) {
         return false;
     }
     for (struct call *call = pipe->looking; call != NULL; call = call->next) {
-        if (writ_guard_look_is_answer(&call->message.ask, line) == WRIT_GUARD_ANSWER) {
+        if (writ_guard_state_is_answer(&call->message.ask, line) == WRIT_GUARD_ANSWER) {
             stop_looking(call, line);
             break;
         }

@@ -7,7 +7,7 @@
 #include "gateway/hook/hook_bind.h"
 #include "gateway/call/judge.h"
 #include "gateway/hook/openapi.h"
-#include "gateway/request/stated.h"
+#include "gateway/request/caller_claims.h"
 #include "gateway/review/denial_text.h"
 
 #include "base/text.h"
@@ -15,8 +15,8 @@
 #include "evidence/write.h"
 
 #define ANSWER_MAX   ((size_t)4 << 20) /* a record, a credential and what is said of them */
-#define TOOL_MAX     (WRIT_STATED_MAX_BYTES + 33) /* "framework/tool" */
-#define TOKENS_ARE   "/mcp"                       /* the endpoint that tokens are for */
+#define TOOL_MAX     (WRIT_CALLER_CLAIMS_MAX_BYTES + 33) /* "framework/tool" */
+#define TOKENS_ARE   "/mcp"                              /* the endpoint that tokens are for */
 #define META_VERSION "io.modelcontextprotocol/protocolVersion"
 
 static const struct writ_json no_arguments = {.type = WRIT_JSON_OBJECT, .span = 1};
@@ -144,7 +144,8 @@ writ_hook_call(struct writ_request *request, enum writ_step *ret_step)
             "tool wants a framework and its tool, as framework/tool, of at most 545 bytes");
         return false;
     }
-    if (!writ_stated_name(hook->body, WRIT_LIT("target_state_digest"), &call->stated_state)) {
+    if (!writ_caller_claims_name(
+            hook->body, WRIT_LIT("target_state_digest"), &call->stated_state)) {
         *ret_step = writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
             "target_state_digest is a digest; it is left out where there is none");
         return false;
@@ -174,14 +175,14 @@ before(struct writ_request *request)
         return step;
     }
     call = request->call;
-    if (!writ_stated_key(request->x, body, WRIT_LIT("idempotency_key"), &call->key)) {
+    if (!writ_caller_claims_key(request->x, body, WRIT_LIT("idempotency_key"), &call->key)) {
         return writ_hook_refuse(request, 422, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);
     }
-    if (!writ_stated_name(body, WRIT_LIT("boundary_id"), &call->stated_boundary) ||
-        writ_stated_is_reserved(call->stated_boundary) ||
-        !writ_stated_name(body, WRIT_LIT("continuation_id"), &call->continuation) ||
-        !writ_stated_name(body, WRIT_LIT("request_id"), &request_id) ||
-        !writ_stated_name(body, WRIT_LIT("agent_id"), &agent_id)) {
+    if (!writ_caller_claims_name(body, WRIT_LIT("boundary_id"), &call->stated_boundary) ||
+        writ_caller_claims_is_reserved(call->stated_boundary) ||
+        !writ_caller_claims_name(body, WRIT_LIT("continuation_id"), &call->continuation) ||
+        !writ_caller_claims_name(body, WRIT_LIT("request_id"), &request_id) ||
+        !writ_caller_claims_name(body, WRIT_LIT("agent_id"), &agent_id)) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
             "agent_id, boundary_id, continuation_id and request_id are strings of 1 to 512 bytes, "
             "and no boundary begins with writ:, session: or agent:");

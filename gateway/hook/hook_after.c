@@ -3,7 +3,7 @@
 
 #include "gateway/call/after.h"
 #include "gateway/listener/api_answer.h"
-#include "gateway/request/stated.h"
+#include "gateway/request/caller_claims.h"
 
 #include "base/text.h"
 #include "evidence/extension.h"
@@ -273,11 +273,12 @@ writ_hook_after_read_seal(struct writ_request *request)
     struct writ_view boundary_id = {NULL, 0};
 
     if (!writ_hook_knows(body, known) ||
-        !writ_stated_name(body, WRIT_LIT("boundary_id"), &boundary_id) || boundary_id.ptr == NULL) {
+        !writ_caller_claims_name(body, WRIT_LIT("boundary_id"), &boundary_id) ||
+        boundary_id.ptr == NULL) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
             "wants boundary_id, a string of 1 to 512 bytes, and nothing else");
     }
-    if (writ_stated_is_reserved(boundary_id)) {
+    if (writ_caller_claims_is_reserved(boundary_id)) {
         return writ_hook_refuse(request, 404, WRIT_REASON_BOUNDARY_UNKNOWN, NULL);
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_SEAL,

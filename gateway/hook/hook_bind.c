@@ -8,7 +8,7 @@
 
 #include "gateway/call/conclude.h"
 #include "gateway/call/judge.h"
-#include "gateway/request/stated.h"
+#include "gateway/request/caller_claims.h"
 #include "gateway/review/denial_text.h"
 
 #include "evidence/extension.h"
@@ -23,7 +23,7 @@ stated(const struct writ_hook *hook, struct writ_view name, struct writ_member_t
 {
     struct writ_view text = {NULL, 0};
 
-    if (!writ_stated_name(hook->body, name, &text)) {
+    if (!writ_caller_claims_name(hook->body, name, &text)) {
         return false;
     }
     *ret = writ_member_text_or_absent(text);

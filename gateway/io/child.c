@@ -1,7 +1,7 @@
 #include "gateway/io/child.h"
 
 #include "base/bytes.h"
-#include "gateway/io/chatter.h"
+#include "gateway/io/stderr_log.h"
 #include "gateway/io/line_queue.h"
 #include "gateway/io/spawn.h"
 
@@ -60,7 +60,7 @@ struct writ_child {
 
     struct writ_line_queue queue;
     struct writ_buf line;
-    struct writ_chatter chatter;
+    struct writ_stderr_log chatter;
     struct writ_buf said; /* the end of what this start wrote to standard error */
     char input[INPUT_BYTES];
 };
@@ -291,7 +291,7 @@ take_log(struct writ_child *child, struct writ_view input)
         writ_buf_consume(&child->said, child->said.len + last.len - WRIT_CHILD_SAID_MAX);
     }
     writ_buf_put(&child->said, last);
-    writ_chatter_take(&child->chatter, input, writ_loop_now_us(child->loop));
+    writ_stderr_log_take(&child->chatter, input, writ_loop_now_us(child->loop));
 }
 
 static void
@@ -472,7 +472,7 @@ on_process(struct writ_watch *watch, uint32_t events)
     }
     read_last(child, child->spawned.out, take_output);
     read_last(child, child->spawned.err, take_log);
-    writ_chatter_flush(&child->chatter, writ_loop_now_us(child->loop));
+    writ_stderr_log_flush(&child->chatter, writ_loop_now_us(child->loop));
     reap(child);
     rest(child);
 }
@@ -620,7 +620,7 @@ writ_child_open(struct writ_loop *loop, const struct writ_child_options *options
     child->task = (struct writ_task){.fn = on_task, .ctx = child};
     child->line = writ_buf_make(child->options.line_max);
     child->said = writ_buf_make(WRIT_CHILD_SAID_MAX);
-    writ_chatter_init(
+    writ_stderr_log_init(
         &child->chatter, child->options.log_line_max, child->options.log_rate, hand_log, child);
     writ_line_queue_init(&child->queue, child->options.queue_max);
     writ_loop_defer(loop, &child->task, WRIT_LOOP_SOON);
@@ -643,7 +643,7 @@ writ_child_close(struct writ_child *child)
     }
     writ_buf_wipe(&child->line);
     writ_buf_wipe(&child->said);
-    writ_chatter_wipe(&child->chatter);
+    writ_stderr_log_wipe(&child->chatter);
     writ_spawn_plan_free(child->plan);
     writ_free(child);
 }

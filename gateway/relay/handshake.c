@@ -2,7 +2,7 @@
  * with the client; server/discover tells what they can do. What one upstream alone says is passed
  * on as it is; of several it is joined. */
 #include "gateway/mcp/abilities.h"
-#include "gateway/relay/legs.h"
+#include "gateway/relay/fanout.h"
 #include "gateway/request/refusal.h"
 #include "gateway/state/session_row.h"
 
@@ -17,12 +17,12 @@
 /* ---- joining results ---- */
 
 static size_t
-count_results(const struct writ_legs *legs, const struct writ_leg **ret_first)
+count_results(const struct writ_fanout *legs, const struct writ_leg **ret_first)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < legs->n; i++) {
-        if (writ_json_type(writ_legs_result(&legs->legs[i])) == WRIT_JSON_OBJECT) {
+        if (writ_json_type(writ_fanout_result(&legs->legs[i])) == WRIT_JSON_OBJECT) {
             *ret_first = n == 0 ? &legs->legs[i] : *ret_first;
             n++;
         }
@@ -32,13 +32,13 @@ count_results(const struct writ_legs *legs, const struct writ_leg **ret_first)
 
 /* The oldest revision that an upstream answered with: all of them speak it or a newer one. */
 static struct writ_view
-lowest_version(const struct writ_legs *legs)
+lowest_version(const struct writ_fanout *legs)
 {
     struct writ_view lowest = {NULL, 0};
 
     for (size_t i = 0; i < legs->n; i++) {
         struct writ_view version = writ_json_string(
-            writ_json_get(writ_legs_result(&legs->legs[i]), WRIT_LIT("protocolVersion")));
+            writ_json_get(writ_fanout_result(&legs->legs[i]), WRIT_LIT("protocolVersion")));
         if (version.ptr != NULL && (lowest.ptr == NULL || writ_view_compare(version, lowest) < 0)) {
             lowest = version;
         }
@@ -49,13 +49,13 @@ lowest_version(const struct writ_legs *legs)
 static const struct writ_json *
 capability_of(const struct writ_leg *leg, struct writ_view name)
 {
-    return writ_json_get(writ_json_get(writ_legs_result(leg), WRIT_LIT("capabilities")), name);
+    return writ_json_get(writ_json_get(writ_fanout_result(leg), WRIT_LIT("capabilities")), name);
 }
 
 /* True when an earlier upstream has the capability (and, with `flag`, the flag in it) as well. */
 static bool
 said_before(
-    const struct writ_legs *legs, size_t before, struct writ_view name, struct writ_view flag)
+    const struct writ_fanout *legs, size_t before, struct writ_view name, struct writ_view flag)
 {
     for (size_t i = 0; i < before; i++) {
         const struct writ_json *capability = capability_of(&legs->legs[i], name);
@@ -68,9 +68,9 @@ said_before(
 
 /* One that is late changes the list when it is there (back.h). */
 static bool
-will_change(const struct writ_legs *legs, struct writ_view name)
+will_change(const struct writ_fanout *legs, struct writ_view name)
 {
-    return writ_legs_any_incomplete(legs) &&
+    return writ_fanout_any_incomplete(legs) &&
            (writ_view_is(name, "tools") || writ_view_is(name, "prompts") ||
                writ_view_is(name, "resources"));
 }
@@ -78,7 +78,7 @@ will_change(const struct writ_legs *legs, struct writ_view name)
 /* One capability: its flags of all upstreams, each once. */
 static void
 put_capability(struct writ_write *w, const struct writ_request *request,
-    const struct writ_legs *legs, struct writ_view name)
+    const struct writ_fanout *legs, struct writ_view name)
 {
     bool changes = request->method == WRIT_MCP_INITIALIZE && will_change(legs, name);
 
@@ -104,11 +104,11 @@ put_capability(struct writ_write *w, const struct writ_request *request,
 
 /* One that is late may have tools, which a client would not ask for otherwise. */
 static void
-put_late_tools(struct writ_write *w, const struct writ_legs *legs)
+put_late_tools(struct writ_write *w, const struct writ_fanout *legs)
 {
     static const struct writ_view any = {NULL, 0};
 
-    if (writ_legs_any_incomplete(legs) && !said_before(legs, legs->n, WRIT_LIT("tools"), any)) {
+    if (writ_fanout_any_incomplete(legs) && !said_before(legs, legs->n, WRIT_LIT("tools"), any)) {
         writ_write_name(w, WRIT_LIT("tools"));
         writ_write_object_begin(w);
         writ_write_flag(w, "listChanged", true);
@@ -118,7 +118,7 @@ put_late_tools(struct writ_write *w, const struct writ_legs *legs)
 
 static void
 put_capabilities(
-    struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
+    struct writ_write *w, const struct writ_request *request, const struct writ_fanout *legs)
 {
     static const struct writ_view any = {NULL, 0};
 
@@ -127,7 +127,7 @@ put_capabilities(
     put_late_tools(w, legs);
     for (size_t i = 0; i < legs->n; i++) {
         const struct writ_json *all =
-            writ_json_get(writ_legs_result(&legs->legs[i]), WRIT_LIT("capabilities"));
+            writ_json_get(writ_fanout_result(&legs->legs[i]), WRIT_LIT("capabilities"));
         WRIT_JSON_EACH(name, all)
         {
             if (!said_before(legs, i, writ_json_string(name), any)) {
@@ -149,11 +149,11 @@ put_server_info(struct writ_write *w, struct writ_view name)
 }
 
 static void
-put_meta(struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
+put_meta(struct writ_write *w, const struct writ_request *request, const struct writ_fanout *legs)
 {
     bool modern = request->method != WRIT_MCP_INITIALIZE;
 
-    if (!modern && !writ_legs_any_incomplete(legs)) {
+    if (!modern && !writ_fanout_any_incomplete(legs)) {
         return;
     }
     writ_write_name(w, WRIT_LIT("_meta"));
@@ -161,7 +161,7 @@ put_meta(struct writ_write *w, const struct writ_request *request, const struct 
     if (modern) {
         put_server_info(w, WRIT_LIT("io.modelcontextprotocol/serverInfo"));
     }
-    writ_legs_put_unavailable(w, legs);
+    writ_fanout_put_unavailable(w, legs);
     writ_write_object_end(w);
 }
 
@@ -211,14 +211,14 @@ quote(struct writ_buf *text, struct writ_view said, size_t most)
 
 static void
 put_instructions(
-    struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
+    struct writ_write *w, const struct writ_request *request, const struct writ_fanout *legs)
 {
     writ_auto_buf text = writ_buf_make(ANSWER_MAX), seen = writ_buf_make(ANSWER_MAX);
     size_t most = INSTRUCTIONS_MAX / (legs->n > 0 ? legs->n : 1);
 
     for (size_t i = 0; i < legs->n; i++) {
         struct writ_view said = writ_json_string(
-            writ_json_get(writ_legs_result(&legs->legs[i]), WRIT_LIT("instructions")));
+            writ_json_get(writ_fanout_result(&legs->legs[i]), WRIT_LIT("instructions")));
         if (said.len > 0) {
             writ_buf_str(&text, text.len > 0 ? "\n" : "");
             writ_buf_str(&text, "The server ");
@@ -235,7 +235,7 @@ put_instructions(
 }
 
 static void
-put_joined(struct writ_write *w, const struct writ_request *request, const struct writ_legs *legs)
+put_joined(struct writ_write *w, const struct writ_request *request, const struct writ_fanout *legs)
 {
     writ_write_object_begin(w);
     if (request->method == WRIT_MCP_INITIALIZE) {
@@ -258,7 +258,7 @@ put_joined(struct writ_write *w, const struct writ_request *request, const struc
 
 static void
 put_response(struct writ_buf *body, const struct writ_request *request,
-    const struct writ_legs *legs, const struct writ_leg *alone)
+    const struct writ_fanout *legs, const struct writ_leg *alone)
 {
     struct writ_write w = writ_write_to(body);
 
@@ -266,7 +266,7 @@ put_response(struct writ_buf *body, const struct writ_request *request,
     writ_write_name(&w, WRIT_LIT("result"));
     if (alone != NULL) {
         writ_metrics_count(request->x->metrics, WRIT_COUNTER_CHARACTERS_HIDDEN,
-            writ_write_visible(&w, writ_legs_result(alone)));
+            writ_write_visible(&w, writ_fanout_result(alone)));
     } else {
         put_joined(&w, request, legs);
     }
@@ -277,7 +277,7 @@ put_response(struct writ_buf *body, const struct writ_request *request,
 static void
 answer(struct writ_request *request)
 {
-    const struct writ_legs *legs = request->part;
+    const struct writ_fanout *legs = request->part;
     const struct writ_leg *first = NULL;
     size_t n = count_results(legs, &first);
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
@@ -291,17 +291,17 @@ answer(struct writ_request *request)
         }
         session = (struct writ_header){WRIT_LIT("Mcp-Session-Id"), writ_view(id, sizeof id - 1)};
     }
-    writ_legs_answer(request, &body, session);
+    writ_fanout_answer(request, &body, session);
 }
 
 /* ---- the session ---- */
 
 /* A child that is not up: it joins the session when it is, and is then told what the client said
- * (stdio_greet.h). */
+ * (stdio_handshake.h). */
 static bool
 comes_late(const struct writ_leg *leg)
 {
-    return writ_legs_gave_nothing(leg) &&
+    return writ_fanout_gave_nothing(leg) &&
            writ_upstream_config(leg->upstream)->kind == WRIT_UPSTREAM_STDIO;
 }
 
@@ -311,7 +311,7 @@ session_of(const struct writ_leg *leg)
 {
     struct writ_view id = {NULL, 0};
 
-    if (writ_legs_result(leg) != NULL) {
+    if (writ_fanout_result(leg) != NULL) {
         id = leg->answer.session;
     } else if (comes_late(leg)) {
         id = leg->upcall.request.session;
@@ -324,7 +324,7 @@ session_of(const struct writ_leg *leg)
 static writ_result
 fill_upstream(const struct writ_leg *leg, struct writ_session *session)
 {
-    if (writ_legs_result(leg) == NULL && !writ_legs_gave_nothing(leg)) {
+    if (writ_fanout_result(leg) == NULL && !writ_fanout_gave_nothing(leg)) {
         return WRIT_DONE; /* it has said that it takes no part */
     }
     return writ_session_add_upstream(
@@ -332,7 +332,7 @@ fill_upstream(const struct writ_leg *leg, struct writ_session *session)
 }
 
 static writ_result
-fill_session(struct writ_session *session, const struct writ_legs *legs)
+fill_session(struct writ_session *session, const struct writ_fanout *legs)
 {
     WRIT_TRY(writ_session_make_room(session, legs->n));
     for (size_t i = 0; i < legs->n; i++) {
@@ -375,7 +375,8 @@ put_row(struct writ_session *session, struct writ_buf *ret)
 }
 
 static writ_result
-make_session(struct writ_request *request, const struct writ_legs *legs, struct writ_view *ret_row)
+make_session(
+    struct writ_request *request, const struct writ_fanout *legs, struct writ_view *ret_row)
 {
     writ_auto_buf row = writ_buf_make(WRIT_LEDGER_SESSION_MAX);
 
@@ -416,20 +417,20 @@ take_place(struct writ_request *request)
 }
 
 static void
-legs_done(struct writ_request *request, struct writ_legs *legs)
+legs_done(struct writ_request *request, struct writ_fanout *legs)
 {
     const struct writ_leg *first = NULL;
     struct writ_view row = {NULL, 0};
     writ_result made;
 
     for (size_t i = 0; i < legs->n; i++) {
-        legs->legs[i].incomplete = writ_legs_gave_nothing(&legs->legs[i]);
+        legs->legs[i].incomplete = writ_fanout_gave_nothing(&legs->legs[i]);
     }
     if (count_results(legs, &first) == 0) {
         if (legs->n == 0) {
             failed(request, WRIT_REASON_UPSTREAM_UNAVAILABLE);
         } else {
-            writ_legs_tell(request, &legs->legs[0]);
+            writ_fanout_tell(request, &legs->legs[0]);
         }
         return;
     }
@@ -496,5 +497,5 @@ writ_handshake_start(struct writ_request *request)
         failed(request, crowded);
         return WRIT_STEP_DONE;
     }
-    return writ_legs_begin(request, request->x->body, legs_done);
+    return writ_fanout_begin(request, request->x->body, legs_done);
 }

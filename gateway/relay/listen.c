@@ -10,13 +10,13 @@
 #define ACK_US        2000000 /* for the other upstreams to acknowledge as well */
 
 static bool
-is_merged(const struct writ_lanes *lanes)
+is_merged(const struct writ_stream_merge *lanes)
 {
     return lanes->listens && lanes->merged;
 }
 
 bool
-writ_listen_holds(const struct writ_lanes *lanes)
+writ_listen_holds(const struct writ_stream_merge *lanes)
 {
     return is_merged(lanes) && !lanes->acked;
 }
@@ -37,7 +37,7 @@ has_item(const struct writ_json *array, const struct writ_json *wanted)
 
 /* The first lane that grants the member; of an array, the item. */
 static const struct writ_json *
-granted(const struct writ_lanes *lanes, struct writ_view name, const struct writ_json *item)
+granted(const struct writ_stream_merge *lanes, struct writ_view name, const struct writ_json *item)
 {
     for (size_t i = 0; i < lanes->n; i++) {
         const struct writ_json *value = writ_json_get(lanes->all[i].granted, name);
@@ -51,7 +51,7 @@ granted(const struct writ_lanes *lanes, struct writ_view name, const struct writ
 
 /* Of what the client asked for, what somebody grants. */
 static void
-put_filter(struct writ_write *w, const struct writ_lanes *lanes)
+put_filter(struct writ_write *w, const struct writ_stream_merge *lanes)
 {
     const struct writ_json *asked = writ_json_get_typed(
         lanes->request->message.params, WRIT_LIT("notifications"), WRIT_JSON_OBJECT);
@@ -82,7 +82,7 @@ put_filter(struct writ_write *w, const struct writ_lanes *lanes)
 }
 
 static writ_result
-put_acknowledgement(struct writ_buf *buf, const struct writ_lanes *lanes)
+put_acknowledgement(struct writ_buf *buf, const struct writ_stream_merge *lanes)
 {
     struct writ_write w = writ_write_to(buf);
 
@@ -105,7 +105,7 @@ put_acknowledgement(struct writ_buf *buf, const struct writ_lanes *lanes)
 
 /* What the lanes kept back goes on behind it. */
 static void
-acknowledge(struct writ_lanes *lanes)
+acknowledge(struct writ_stream_merge *lanes)
 {
     writ_auto_buf message = writ_buf_make(FILTER_MAX);
     struct writ_sse_event event = {
@@ -119,10 +119,10 @@ acknowledge(struct writ_lanes *lanes)
     }
     if (any && writ_is_ok(put_acknowledgement(&message, lanes))) {
         event.data = writ_buf_view(&message);
-        writ_lanes_say(lanes, &event);
+        writ_stream_merge_say(lanes, &event);
     }
     for (size_t i = 0; i < lanes->n; i++) {
-        writ_lanes_catch_up(&lanes->all[i]);
+        writ_stream_merge_catch_up(&lanes->all[i]);
     }
 }
 
@@ -133,7 +133,7 @@ waited_enough(struct writ_timer *timer)
 }
 
 static void
-acknowledge_if_all(struct writ_lanes *lanes)
+acknowledge_if_all(struct writ_stream_merge *lanes)
 {
     struct writ_loop *loop = lanes->request->x->loop;
 
@@ -184,7 +184,7 @@ bool
 writ_listen_takes(
     struct writ_lane *lane, enum writ_inspected kind, const struct writ_sse_event *event)
 {
-    struct writ_lanes *lanes = lane->lanes;
+    struct writ_stream_merge *lanes = lane->lanes;
 
     if (!is_merged(lanes)) {
         return false;
@@ -206,21 +206,21 @@ writ_listen_takes(
 void
 writ_listen_lane_ended(struct writ_lane *lane)
 {
-    struct writ_lanes *lanes = lane->lanes;
+    struct writ_stream_merge *lanes = lane->lanes;
 
     if (!is_merged(lanes)) {
         return;
     }
     if (lane->streams && !lane->done && !lanes->over) {
         lanes->whole = false;
-        writ_lanes_cancel(lanes);
+        writ_stream_merge_cancel(lanes);
     } else {
         acknowledge_if_all(lanes);
     }
 }
 
 void
-writ_listen_finish(struct writ_lanes *lanes)
+writ_listen_finish(struct writ_stream_merge *lanes)
 {
     struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
         .event = WRIT_LIT("message"),
@@ -229,7 +229,7 @@ writ_listen_finish(struct writ_lanes *lanes)
 
     writ_loop_timer_cancel(&lanes->ack_timer);
     if (is_merged(lanes) && lanes->whole && lanes->final.len > 0) {
-        writ_lanes_put(&lanes->all[0], &event);
+        writ_stream_merge_put(&lanes->all[0], &event);
     }
     writ_buf_wipe(&lanes->final);
 }

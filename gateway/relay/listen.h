@@ -1,5 +1,5 @@
 /* listen.h - subscriptions/listen (2026-07-28, basic/patterns/subscriptions) of several upstreams
- * as one subscription: a part of lanes.h.
+ * as one subscription: a part of stream_merge.h.
  *
  * Every upstream gets the client's own request, so that what they send carries the subscription's
  * id already. The client sees one acknowledgement, of all that any upstream grants, before anything
@@ -10,10 +10,10 @@
 #define WRIT_GATEWAY_LISTEN_H
 
 #include "gateway/call/inspect.h"
-#include "gateway/relay/lanes.h"
+#include "gateway/relay/stream_merge.h"
 
 /** Whether events wait for the acknowledgement. */
-bool writ_listen_holds(const struct writ_lanes *lanes);
+bool writ_listen_holds(const struct writ_stream_merge *lanes);
 
 /** Takes an event that the client does not get as it is. */
 bool writ_listen_takes(
@@ -23,6 +23,6 @@ bool writ_listen_takes(
 void writ_listen_lane_ended(struct writ_lane *lane);
 
 /** All are: writes the result, if there was one. */
-void writ_listen_finish(struct writ_lanes *lanes);
+void writ_listen_finish(struct writ_stream_merge *lanes);
 
 #endif

@@ -1,10 +1,10 @@
 #include "gateway/relay/lists.h"
 
 #include "gateway/mcp/cursor.h"
-#include "gateway/call/learn.h"
-#include "gateway/relay/legs.h"
+#include "gateway/call/tool_discovery.h"
+#include "gateway/relay/fanout.h"
 #include "gateway/request/refusal.h"
-#include "gateway/mcp/wire.h"
+#include "gateway/mcp/tool_name.h"
 
 #include "base/hidden.h"
 #include "evidence/write.h"
@@ -62,7 +62,7 @@ is_callable(const struct writ_leg *leg, struct writ_view name, const struct writ
     const struct writ_tool_rule *rule;
 
     rule = writ_policy_find(writ_request_config(request), &request->agent, upstream, name, NULL);
-    return rule != NULL && (rule->shadow || writ_learn_judge(request, rule, upstream, name,
+    return rule != NULL && (rule->shadow || writ_tool_discovery_judge(request, rule, upstream, name,
                                                 digest) == WRIT_REASON_NONE);
 }
 
@@ -80,9 +80,9 @@ put_wire_name(const struct writ_leg *leg, struct writ_view own, struct writ_buf 
     struct writ_view upstream = writ_upstream_config(leg->upstream)->name;
 
     if (leg->request->method == WRIT_MCP_TOOLS_LIST) {
-        writ_wire_put_tool(separator, upstream, own, ret);
+        writ_tool_name_put_tool(separator, upstream, own, ret);
     } else {
-        writ_wire_join(separator, upstream, own, ret);
+        writ_tool_name_join(separator, upstream, own, ret);
     }
 }
 
@@ -132,7 +132,8 @@ take_tool(struct writ_leg *leg, const struct writ_json *item)
 {
     struct writ_listed_item listed = {
         .name = writ_json_string(writ_json_get(item, WRIT_LIT("name")))};
-    bool known = writ_is_ok(writ_learn_notice(leg->request, leg->upstream, item, &listed.digest));
+    bool known =
+        writ_is_ok(writ_tool_discovery_notice(leg->request, leg->upstream, item, &listed.digest));
 
     if (!known || listed.name.ptr == NULL) {
         return;
@@ -179,14 +180,14 @@ learn_item(struct writ_leg *leg, const struct writ_json *item)
 static void
 learn_list(struct writ_leg *leg)
 {
-    struct writ_shelf *shelf = writ_upstream_shelf(leg->upstream);
+    struct writ_catalog_snapshot *shelf = writ_upstream_shelf(leg->upstream);
 
     if (leg->catalog == NULL || leg->incomplete || leg->next.ptr != NULL || leg->pages == 0) {
         return;
     }
     writ_catalog_seal(leg->catalog);
-    writ_shelf_put(shelf, WRIT_TAKE(leg->catalog));
-    writ_shelf_settle(shelf, leg->doubts, leg->asked_us, leg->stale_us);
+    writ_catalog_snapshot_put(shelf, WRIT_TAKE(leg->catalog));
+    writ_catalog_snapshot_settle(shelf, leg->doubts, leg->asked_us, leg->stale_us);
 }
 
 static void
@@ -233,7 +234,7 @@ page_body(struct writ_request *request, struct writ_view cursor)
 }
 
 static void
-ask_next_page(struct writ_legs *legs, struct writ_leg *leg, const struct writ_json *result)
+ask_next_page(struct writ_fanout *legs, struct writ_leg *leg, const struct writ_json *result)
 {
     const struct writ_json *cursor = writ_json_get(result, WRIT_LIT("nextCursor"));
     struct writ_view body = {NULL, 0};
@@ -242,14 +243,15 @@ ask_next_page(struct writ_legs *legs, struct writ_leg *leg, const struct writ_js
         return;
     }
     if (writ_json_type(cursor) == WRIT_JSON_STRING &&
-        (leg->pages >= PAGES_ENOUGH || leg->items.len >= BYTES_ENOUGH || writ_legs_is_long(leg))) {
+        (leg->pages >= PAGES_ENOUGH || leg->items.len >= BYTES_ENOUGH ||
+            writ_fanout_is_long(leg))) {
         leg->next = writ_json_string(cursor); /* in the arena */
         return;
     }
     if (writ_json_type(cursor) == WRIT_JSON_STRING) {
         body = page_body(leg->request, writ_json_string(cursor));
     }
-    if (body.ptr == NULL || !writ_legs_ask(legs, leg, body)) {
+    if (body.ptr == NULL || !writ_fanout_ask(legs, leg, body)) {
         leg->incomplete = true;
     }
 }
@@ -279,12 +281,12 @@ put_others(struct writ_write *w, const struct writ_request *request, const struc
 /* An upstream whose list is not there, or not whole, is named; it does not break the list of the
  * others. */
 static void
-put_list_meta(struct writ_write *w, const struct writ_legs *legs)
+put_list_meta(struct writ_write *w, const struct writ_fanout *legs)
 {
     const struct writ_json *meta =
         writ_json_get_typed(legs->first, WRIT_LIT("_meta"), WRIT_JSON_OBJECT);
 
-    if (meta == NULL && !writ_legs_any_incomplete(legs)) {
+    if (meta == NULL && !writ_fanout_any_incomplete(legs)) {
         return;
     }
     writ_write_name(w, WRIT_LIT("_meta"));
@@ -294,14 +296,14 @@ put_list_meta(struct writ_write *w, const struct writ_legs *legs)
         writ_write_name(w, writ_json_string(name));
         writ_write_verbatim(w, writ_json_value(name));
     }
-    writ_legs_put_unavailable(w, legs);
+    writ_fanout_put_unavailable(w, legs);
     writ_write_object_end(w);
 }
 
 /* Where the list goes on: at the first leg that is not told to its end. Those behind it wait for
  * their turn. Gives how many legs are told here. */
 static size_t
-cut_list(struct writ_legs *legs, struct writ_buf *ret_cursor)
+cut_list(struct writ_fanout *legs, struct writ_buf *ret_cursor)
 {
     for (size_t i = 0; i < legs->n; i++) {
         struct writ_leg *leg = &legs->legs[i];
@@ -320,7 +322,7 @@ cut_list(struct writ_legs *legs, struct writ_buf *ret_cursor)
 
 /* What was left out of the lists is counted. */
 static void
-join_items(struct writ_request *request, struct writ_legs *legs)
+join_items(struct writ_request *request, struct writ_fanout *legs)
 {
     for (size_t i = 0; i < legs->n; i++) {
         size_t hidden = 0;
@@ -333,7 +335,7 @@ join_items(struct writ_request *request, struct writ_legs *legs)
 
 /* For its client to be told when it is back (back.h). */
 static void
-note_missed(struct writ_request *request, const struct writ_legs *legs)
+note_missed(struct writ_request *request, const struct writ_fanout *legs)
 {
     for (size_t i = 0; i < legs->n && request->session != NULL; i++) {
         writ_session_note_list(request->session, writ_upstream_config(legs->legs[i].upstream)->name,
@@ -342,13 +344,13 @@ note_missed(struct writ_request *request, const struct writ_legs *legs)
 }
 
 static void
-answer_list(struct writ_request *request, struct writ_legs *legs)
+answer_list(struct writ_request *request, struct writ_fanout *legs)
 {
     writ_auto_buf cursor = writ_buf_make(2 * WRIT_CURSOR_MAX);
     size_t told = cut_list(legs, &cursor);
-    writ_auto_buf body = writ_buf_make(WRIT_LEGS_ANSWER_MAX);
-    writ_auto_buf items = writ_buf_make(WRIT_LEGS_ANSWER_MAX);
-    struct writ_write w = writ_legs_response(request, &body);
+    writ_auto_buf body = writ_buf_make(WRIT_FANOUT_ANSWER_MAX);
+    writ_auto_buf items = writ_buf_make(WRIT_FANOUT_ANSWER_MAX);
+    struct writ_write w = writ_fanout_response(request, &body);
 
     join_items(request, legs);
     note_missed(request, legs);
@@ -363,7 +365,8 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     writ_write_object_begin(&w);
     put_others(&w, request, legs->first);
     if (request->endpoint->only == NULL && legs->lives) {
-        writ_write_count(&w, "ttlMs", writ_legs_any_incomplete(legs) ? 0 : (uint64_t)legs->ttl_ms);
+        writ_write_count(
+            &w, "ttlMs", writ_fanout_any_incomplete(legs) ? 0 : (uint64_t)legs->ttl_ms);
     }
     if (cursor.len > 0) {
         writ_write_text(&w, "nextCursor", writ_buf_view(&cursor));
@@ -374,15 +377,15 @@ answer_list(struct writ_request *request, struct writ_legs *legs)
     writ_write_object_end(&w);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-    writ_legs_answer(request, &body, (struct writ_header){0});
+    writ_fanout_answer(request, &body, (struct writ_header){0});
 }
 
 /* What is told as one is good for as long as the part that is good for the shortest time. */
 static void
-take_ttl(struct writ_legs *legs, struct writ_leg *leg, const struct writ_json *result)
+take_ttl(struct writ_fanout *legs, struct writ_leg *leg, const struct writ_json *result)
 {
     const struct writ_json *ttl = writ_json_get(result, WRIT_LIT("ttlMs"));
-    int64_t stale_us = writ_learn_stale_us(leg->request->x->loop, leg->upstream, result);
+    int64_t stale_us = writ_tool_discovery_stale_us(leg->request->x->loop, leg->upstream, result);
     int64_t ttl_ms = 0;
 
     leg->stale_us = leg->pages == 0 || stale_us < leg->stale_us ? stale_us : leg->stale_us;
@@ -394,13 +397,13 @@ take_ttl(struct writ_legs *legs, struct writ_leg *leg, const struct writ_json *r
 }
 
 static void
-take_answer(struct writ_legs *legs, struct writ_leg *leg)
+take_answer(struct writ_fanout *legs, struct writ_leg *leg)
 {
-    const struct writ_json *result = writ_legs_result(leg);
+    const struct writ_json *result = writ_fanout_result(leg);
 
     if (writ_json_type(result) != WRIT_JSON_OBJECT) {
         /* on a later page the word that there is no list is no excuse */
-        leg->incomplete = leg->incomplete || leg->pages > 0 || writ_legs_gave_nothing(leg);
+        leg->incomplete = leg->incomplete || leg->pages > 0 || writ_fanout_gave_nothing(leg);
         return;
     }
     take_page(leg, result);
@@ -419,7 +422,7 @@ take_answer(struct writ_legs *legs, struct writ_leg *leg)
 
 /* On the endpoint of all: one that the configuration wants in every list. */
 static bool
-lacks_required(const struct writ_request *request, const struct writ_legs *legs)
+lacks_required(const struct writ_request *request, const struct writ_fanout *legs)
 {
     for (size_t i = 0; i < legs->n && request->endpoint->only == NULL; i++) {
         if (legs->legs[i].incomplete && writ_upstream_config(legs->legs[i].upstream)->required) {
@@ -430,7 +433,7 @@ lacks_required(const struct writ_request *request, const struct writ_legs *legs)
 }
 
 static void
-lists_done(struct writ_request *request, struct writ_legs *legs)
+lists_done(struct writ_request *request, struct writ_fanout *legs)
 {
     for (size_t i = 0; i < legs->n; i++) {
         struct writ_leg *leg = &legs->legs[i];
@@ -447,11 +450,11 @@ lists_done(struct writ_request *request, struct writ_legs *legs)
         learn_list(&legs->legs[i]);
     }
     if (lacks_required(request, legs)) {
-        writ_legs_wipe(request);
+        writ_fanout_wipe(request);
         (void)writ_refusal_http(
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
     } else if (legs->first == NULL) {
-        writ_legs_tell_first(request, legs);
+        writ_fanout_tell_first(request, legs);
     } else {
         answer_list(request, legs);
     }
@@ -481,7 +484,7 @@ static void
 begin_learning(struct writ_leg *leg)
 {
     if (leg->request->method == WRIT_MCP_TOOLS_LIST) {
-        leg->doubts = writ_shelf_doubts(writ_upstream_shelf(leg->upstream));
+        leg->doubts = writ_catalog_snapshot_doubts(writ_upstream_shelf(leg->upstream));
         leg->asked_us = writ_loop_now_us(leg->request->x->loop);
         WRIT_IGNORE(writ_catalog_new(&leg->catalog)); /* without memory nothing is learned */
     }
@@ -493,26 +496,26 @@ start_merged(struct writ_request *request)
 {
     static const struct writ_view none = {NULL, 0};
     struct writ_view cursor = none;
-    struct writ_legs *legs;
+    struct writ_fanout *legs;
     size_t from = 0;
 
     if (!read_cursor(request, &from, &cursor)) {
         return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS,
             WRIT_REASON_MALFORMED_REQUEST, "the cursor is of no list here");
     }
-    legs = writ_legs_make(request, from, lists_done);
+    legs = writ_fanout_make(request, from, lists_done);
     for (size_t i = 0; legs != NULL && i < legs->n; i++) {
         struct writ_view body = page_body(request, i == 0 ? cursor : none);
         if (i > 0 || cursor.ptr == NULL) {
             begin_learning(&legs->legs[i]);
         }
         if (body.ptr != NULL) {
-            (void)writ_legs_ask(legs, &legs->legs[i], body);
+            (void)writ_fanout_ask(legs, &legs->legs[i], body);
         } else {
             legs->legs[i].incomplete = true;
         }
     }
-    return legs != NULL ? writ_legs_wait(request)
+    return legs != NULL ? writ_fanout_wait(request)
                         : writ_refusal_http(
                               request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
 }
@@ -521,7 +524,7 @@ start_merged(struct writ_request *request)
 static enum writ_step
 start_filtered(struct writ_request *request)
 {
-    struct writ_legs *legs = writ_legs_make(request, 0, lists_done);
+    struct writ_fanout *legs = writ_fanout_make(request, 0, lists_done);
 
     if (legs == NULL) {
         return writ_refusal_http(
@@ -530,8 +533,8 @@ start_filtered(struct writ_request *request)
     if (writ_json_get(request->message.params, WRIT_LIT("cursor")) == NULL) {
         begin_learning(&legs->legs[0]);
     }
-    (void)writ_legs_ask(legs, &legs->legs[0], request->x->body);
-    return writ_legs_wait(request);
+    (void)writ_fanout_ask(legs, &legs->legs[0], request->x->body);
+    return writ_fanout_wait(request);
 }
 
 enum writ_step

@@ -2,7 +2,7 @@
  * merged into one list.
  *
  * - A list of tools shows only what the caller may call, under the names that clients know
- *   (wire.h), and what passes whole is learned (learn.h).
+ *   (tool_name.h), and what passes whole is learned (tool_discovery.h).
  * - An upstream that fails to give its list is named in `io.writ/unavailable` and does not break
  * the list of the others, but for one that the configuration requires.
  * - Pages of the upstreams are asked for one after the other, up to what one answer holds; a cursor

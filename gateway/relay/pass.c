@@ -8,7 +8,7 @@
 #include "gateway/request/refusal.h"
 #include "gateway/mcp/rewrite.h"
 #include "gateway/request/upcall_request.h"
-#include "gateway/mcp/wire.h"
+#include "gateway/mcp/tool_name.h"
 
 /* ---- a whole answer ---- */
 
@@ -99,10 +99,10 @@ note(struct writ_request *request)
     struct writ_digest key;
 
     if (!request->noted && request->session != NULL && request->message.id != NULL &&
-        writ_is_ok(writ_answers_key(request->session, writ_upstream_config(request->upstream)->name,
-            request->message.id, &key)) &&
-        writ_is_ok(
-            writ_answers_note(request->worker->gateway->answers, &key, NULL, request->x->loop))) {
+        writ_is_ok(writ_pending_responses_key(request->session,
+            writ_upstream_config(request->upstream)->name, request->message.id, &key)) &&
+        writ_is_ok(writ_pending_responses_note(
+            request->worker->gateway->answers, &key, NULL, request->x->loop))) {
         request->noted = true;
     }
 }
@@ -188,7 +188,8 @@ choose_upstream(struct writ_request *request, struct writ_view *ret_name)
         return request->endpoint->only;
     }
     if (name.ptr != NULL) {
-        return writ_wire_split(writ_request_config(request)->separator, name, &upstream, ret_name)
+        return writ_tool_name_split(
+                   writ_request_config(request)->separator, name, &upstream, ret_name)
                    ? writ_upstream_find(gateway, upstream)
                    : NULL;
     }

@@ -1,5 +1,5 @@
 /* spread.c - SPREAD: lists (lists.h), notices to all, a resource to whoever has it. */
-#include "gateway/relay/legs.h"
+#include "gateway/relay/fanout.h"
 #include "gateway/relay/lists.h"
 #include "gateway/request/refusal.h"
 
@@ -8,7 +8,7 @@
 /* ---- notices to all, and requests that any may answer ---- */
 
 static void
-all_done(struct writ_request *request, struct writ_legs *legs)
+all_done(struct writ_request *request, struct writ_fanout *legs)
 {
     struct writ_exchange *x = request->x;
 
@@ -18,12 +18,12 @@ all_done(struct writ_request *request, struct writ_legs *legs)
         return;
     }
     for (size_t i = 0; i < legs->n; i++) {
-        if (writ_legs_result(&legs->legs[i]) != NULL) {
-            writ_legs_tell(request, &legs->legs[i]);
+        if (writ_fanout_result(&legs->legs[i]) != NULL) {
+            writ_fanout_tell(request, &legs->legs[i]);
             return;
         }
     }
-    writ_legs_tell_first(request, legs);
+    writ_fanout_tell_first(request, legs);
 }
 
 /* ---- what somebody has, and nobody has said who ---- */
@@ -31,7 +31,7 @@ all_done(struct writ_request *request, struct writ_legs *legs)
 /* None has it. That one was not found is no answer while another could not be asked: it may be
  * there. The first word otherwise. */
 static struct writ_leg *
-leg_to_tell(struct writ_legs *legs)
+leg_to_tell(struct writ_fanout *legs)
 {
     struct writ_leg *told = NULL;
 
@@ -49,52 +49,52 @@ leg_to_tell(struct writ_legs *legs)
 
 /* One after the other, in the order of the configuration, until one has it. */
 static void
-turn_done(struct writ_request *request, struct writ_legs *legs)
+turn_done(struct writ_request *request, struct writ_fanout *legs)
 {
     struct writ_leg *leg = &legs->legs[legs->turn];
     struct writ_view uri =
         writ_json_string(writ_json_get(request->message.params, WRIT_LIT("uri")));
 
-    if (writ_legs_result(leg) != NULL) {
+    if (writ_fanout_result(leg) != NULL) {
         writ_owners_note(request->worker->gateway->owners, uri, writ_upstream_index(leg->upstream));
-        writ_legs_tell(request, leg);
+        writ_fanout_tell(request, leg);
         return;
     }
     while (legs->turn + 1 < legs->n) {
-        if (writ_legs_ask(legs, &legs->legs[++legs->turn], request->x->body)) {
+        if (writ_fanout_ask(legs, &legs->legs[++legs->turn], request->x->body)) {
             return;
         }
     }
-    writ_legs_tell(request, leg_to_tell(legs));
+    writ_fanout_tell(request, leg_to_tell(legs));
 }
 
 static enum writ_step
 start_turns(struct writ_request *request)
 {
-    struct writ_legs *legs = writ_legs_make(request, 0, turn_done);
+    struct writ_fanout *legs = writ_fanout_make(request, 0, turn_done);
 
     if (legs == NULL || legs->n == 0) {
         return writ_refusal_http(
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
     }
-    (void)writ_legs_ask(legs, &legs->legs[0], request->x->body);
-    return writ_legs_wait(request);
+    (void)writ_fanout_ask(legs, &legs->legs[0], request->x->body);
+    return writ_fanout_wait(request);
 }
 
 /* By the gateway itself. */
 static enum writ_step
 answer_ping(struct writ_request *request)
 {
-    static struct writ_legs none;
+    static struct writ_fanout none;
     writ_auto_buf body = writ_buf_make(8192);
-    struct writ_write w = writ_legs_response(request, &body);
+    struct writ_write w = writ_fanout_response(request, &body);
 
     writ_write_object_begin(&w);
     writ_write_object_end(&w);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     request->part = &none;
-    writ_legs_answer(request, &body, (struct writ_header){0});
+    writ_fanout_answer(request, &body, (struct writ_header){0});
     return WRIT_STEP_DONE;
 }
 
@@ -111,5 +111,5 @@ writ_spread_start(struct writ_request *request)
         request->method == WRIT_MCP_COMPLETE) {
         return start_turns(request);
     }
-    return writ_legs_begin(request, request->x->body, all_done);
+    return writ_fanout_begin(request, request->x->body, all_done);
 }

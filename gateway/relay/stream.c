@@ -2,8 +2,8 @@
  * session (DELETE). */
 #include "gateway/relay/stream.h"
 
-#include "gateway/relay/lanes.h"
-#include "gateway/relay/legs.h"
+#include "gateway/relay/stream_merge.h"
+#include "gateway/relay/fanout.h"
 #include "gateway/relay/pass.h"
 #include "gateway/request/refusal.h"
 #include "gateway/state/session_row.h"
@@ -13,7 +13,7 @@
 /* The endpoint's only server, which has a session of its own, keeps it: it cannot read the request
  * (400), or does not let clients end sessions (405). Then so do we. */
 static bool
-is_kept(const struct writ_request *request, const struct writ_legs *legs)
+is_kept(const struct writ_request *request, const struct writ_fanout *legs)
 {
     const struct writ_leg *leg = legs->legs;
 
@@ -23,7 +23,7 @@ is_kept(const struct writ_request *request, const struct writ_legs *legs)
 }
 
 static void
-left(struct writ_request *request, struct writ_legs *legs)
+left(struct writ_request *request, struct writ_fanout *legs)
 {
     if (is_kept(request, legs)) {
         (void)writ_pass_answer(request, &legs->legs[0].answer);
@@ -42,7 +42,7 @@ writ_stream_leave(struct writ_request *request)
     struct writ_exchange *x = request->x;
 
     if (request->entry.kind != WRIT_ENTRY_SESSION_DROP) {
-        return writ_legs_begin(request, (struct writ_view){NULL, 0}, left);
+        return writ_fanout_begin(request, (struct writ_view){NULL, 0}, left);
     }
     /* only now: before, another request could have brought it back from its row */
     writ_sessions_remove(request->worker->gateway->sessions, &request->session->hash);
@@ -78,14 +78,14 @@ writ_stream_end_all(struct writ_worker *worker)
     worker->ending = true;
     for (struct writ_request *r = worker->streams; r != NULL; r = next) {
         next = r->stream_next;
-        writ_lanes_stop(r);
+        writ_stream_merge_stop(r);
     }
 }
 
 static void
 token_is_over(struct writ_timer *timer)
 {
-    writ_lanes_stop(timer->ctx);
+    writ_stream_merge_stop(timer->ctx);
 }
 
 /* A stream lasts no longer than the token that it was asked for with: the client comes back with
@@ -120,5 +120,5 @@ writ_stream_open(struct writ_request *request)
     }
     remember(request);
     watch_token(request);
-    return writ_lanes_open(request);
+    return writ_stream_merge_open(request);
 }

@@ -9,9 +9,9 @@
 #include "gateway/relay/pass.h"
 #include "gateway/request/refusal.h"
 #include "gateway/mcp/rewrite.h"
-#include "gateway/call/round.h"
+#include "gateway/call/mrtr.h"
 #include "gateway/call/task_begin.h"
-#include "gateway/call/task_end.h"
+#include "gateway/call/task_completion.h"
 #include "gateway/request/upcall_request.h"
 
 #include "base/text.h"
@@ -31,7 +31,7 @@ struct asked {
     struct writ_request *request;
     size_t at;                   /* the upstream whose task it may be, of all */
     struct writ_upstream *whose; /* found: */
-    struct writ_task_end end;
+    struct writ_task_completion end;
     bool answered;
     struct writ_sse_event last;       /* on a stream: the response */
     struct writ_upcall_answer answer; /* else: the whole answer */
@@ -132,13 +132,13 @@ ask_ledger(struct asked *asked)
     return writ_request_submit(request, WRIT_STEP_TASK);
 }
 
-/* What a task is sent while it runs is as bounded as the input of a call (round.h). */
+/* What a task is sent while it runs is as bounded as the input of a call (mrtr.h). */
 static bool
 is_bounded(const struct writ_request *request)
 {
     const struct writ_json *input =
         writ_json_get(request->message.params, WRIT_LIT("inputResponses"));
-    writ_auto_buf text = writ_buf_make(WRIT_ROUND_INPUT_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_MRTR_INPUT_MAX);
 
     return input == NULL || writ_is_ok(writ_jcs_put(&text, input, NULL));
 }
@@ -178,7 +178,7 @@ begin(struct writ_request *request)
     if (task_id(request).len == 0 || task_id(request).len > WRIT_TASK_BEGIN_ID_MAX) {
         return not_found(request);
     }
-    if (!writ_round_is_exact(request, &inexact)) {
+    if (!writ_mrtr_is_exact(request, &inexact)) {
         return refuse_inexact(request, inexact);
     }
     if (!is_bounded(request)) {
@@ -209,7 +209,7 @@ writ_task_find(struct writ_request *request)
     }
     if (request->entry.code == WRIT_OK) {
         asked->whose = candidate(asked);
-        asked->end = (struct writ_task_end){.clock = request->worker->gateway->clock,
+        asked->end = (struct writ_task_completion){.clock = request->worker->gateway->clock,
             .config = writ_request_config(request),
             .agent = &request->agent,
             .upstream = writ_upstream_config(asked->whose)->name,
@@ -245,7 +245,7 @@ ask_result(struct asked *asked)
 {
     asked->question =
         (struct writ_task_question){.end = &asked->end, .done = asked_result, .ctx = asked};
-    return writ_is_ok(writ_task_end_ask(
+    return writ_is_ok(writ_task_completion_ask(
                asked->request, asked->whose, task_id(asked->request), &asked->question))
                ? WRIT_STEP_WAIT
                : WRIT_STEP_SETTLE;
@@ -256,8 +256,8 @@ static enum writ_step
 learn(struct asked *asked, struct writ_view *text)
 {
     const struct writ_request *request = asked->request;
-    enum writ_task_says says = writ_task_end_learn(
-        &asked->end, writ_task_end_form(request->method, request->message.era), text);
+    enum writ_task_says says = writ_task_completion_learn(
+        &asked->end, writ_task_completion_form(request->method, request->message.era), text);
 
     asked->withheld = asked->end.withheld;
     switch (says) {
@@ -302,9 +302,9 @@ note(struct asked *asked)
     struct writ_digest key;
 
     if (!asked->noted && request->session != NULL &&
-        writ_is_ok(writ_answers_key(request->session, writ_upstream_config(asked->whose)->name,
-            request->message.id, &key)) &&
-        writ_is_ok(writ_answers_note_task(
+        writ_is_ok(writ_pending_responses_key(request->session,
+            writ_upstream_config(asked->whose)->name, request->message.id, &key)) &&
+        writ_is_ok(writ_pending_responses_note_task(
             request->worker->gateway->answers, &key, &asked->end.call.name, request->method))) {
         asked->noted = true;
     }
@@ -512,7 +512,8 @@ writ_task_settle(struct writ_request *request)
 {
     struct asked *asked = request->part;
 
-    if (!writ_is_ok(writ_task_end_record(&asked->end, request->x->metrics, &request->entry))) {
+    if (!writ_is_ok(
+            writ_task_completion_record(&asked->end, request->x->metrics, &request->entry))) {
         asked->withheld = WRIT_REASON_OVERLOADED;
     }
     return writ_request_submit(request, WRIT_STEP_REPORT);
@@ -524,7 +525,7 @@ writ_task_report(struct writ_request *request)
     struct asked *asked = request->part;
     enum writ_reason withheld = asked->withheld;
 
-    writ_task_end_tell(request, &asked->end, &request->entry);
+    writ_task_completion_tell(request, &asked->end, &request->entry);
     if (withheld != WRIT_REASON_NONE && !request->streaming) {
         return writ_refusal_http(request, 200, WRIT_REFUSAL_CODE, withheld, NULL);
     }
@@ -533,12 +534,12 @@ writ_task_report(struct writ_request *request)
         return WRIT_STEP_DONE;
     }
     if (!request->streaming) {
-        return writ_task_end_is_settled(&request->entry)
+        return writ_task_completion_is_settled(&request->entry)
                    ? writ_pass_answer(request, &asked->answer)
                    : writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
                          WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
-    if (!writ_task_end_is_settled(&request->entry) ||
+    if (!writ_task_completion_is_settled(&request->entry) ||
         !writ_is_ok(writ_sse_put(&request->pending, &asked->last, NULL))) {
         writ_client_stream_close(request, false);
         return WRIT_STEP_DONE;

@@ -1,5 +1,5 @@
 /* admit.c - the first steps of every request: who, what, in which session, along which path. */
-#include "gateway/mcp/ours.h"
+#include "gateway/mcp/meta_namespace.h"
 #include "gateway/request/refusal.h"
 #include "gateway/request/request.h"
 #include "gateway/state/session_row.h"
@@ -93,7 +93,7 @@ clear_ours(struct writ_request *request)
     writ_auto_buf text = writ_buf_make(2 * request->x->body.len + 65536);
     struct writ_view copy = {NULL, 0};
 
-    if (writ_is_ok(writ_ours_put_without(request->message.body, &text, NULL))) {
+    if (writ_is_ok(writ_meta_namespace_put_without(request->message.body, &text, NULL))) {
         copy = writ_view_copy(writ_buf_view(&text), request->x->arena);
     }
     if (copy.ptr == NULL) {
@@ -123,7 +123,8 @@ writ_admit_message(struct writ_request *request)
         return writ_refusal_http(
             request, (unsigned)fault.status, fault.code, fault.reason, fault.text);
     }
-    if (!writ_mcp_is_governed(request->message.method) && writ_ours_in(request->message.body)) {
+    if (!writ_mcp_is_governed(request->message.method) &&
+        writ_meta_namespace_in(request->message.body)) {
         return clear_ours(request);
     }
     request->method = writ_method_find(request->message.method);

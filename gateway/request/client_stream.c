@@ -4,7 +4,7 @@
  *    nothing is flushed, and `ahead` is put before `pending` when the last one is. */
 #include "gateway/request/client_stream.h"
 
-#include "gateway/mcp/place.h"
+#include "gateway/mcp/event_id.h"
 
 #define HEARTBEAT_MS 15000
 #define PENDING_KEPT 65536 /* bytes of memory that a stream keeps between two events */
@@ -172,7 +172,7 @@ writ_client_stream_event_id(
         return id;
     }
     writ_buf_clear(scratch);
-    writ_place_put(scratch, writ_upstream_config(request->upstream)->name, id);
+    writ_event_id_put(scratch, writ_upstream_config(request->upstream)->name, id);
     return writ_is_ok(writ_buf_check(scratch, NULL)) ? writ_buf_view(scratch)
                                                      : (struct writ_view){NULL, 0};
 }

@@ -75,8 +75,8 @@ struct writ_observed {
     enum writ_reason fault;         /* NONE when it is good */
 };
 
-/** A call that brings input, and the call that it goes on with (round.h). */
-struct writ_round {
+/** A call that brings input, and the call that it goes on with (mrtr.h). */
+struct writ_mrtr {
     bool has_input, answers;       /* answers: it may be for a call that waits */
     struct writ_digest input;      /* of inputResponses and requestState */
     struct writ_view state;        /* the requestState, or ptr NULL */
@@ -130,7 +130,7 @@ struct writ_call {
     struct writ_digest definition; /* of the tool, when `defined` */
     unsigned hints;                /* of that definition: enum writ_hint */
     bool defined, learned;         /* learned: the server's list was asked for, for this call */
-    struct writ_round round;
+    struct writ_mrtr round;
     struct writ_returned returned;
     enum writ_step observed_to; /* where it goes on when the state was observed */
     struct writ_observed observed;
@@ -199,10 +199,10 @@ struct writ_request {
     int64_t hold_told_us;  /* when its caller was told last; 0: never */
     double progress;       /* of the tool's own progress, what its caller was told before */
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
-    struct writ_request *learn_next;                 /* learn.c: who waits for the same list */
-    struct writ_late late;                           /* of the upstream that it is waiting for */
-    void *part;               /* of the module that has the request, such as its legs */
-    enum writ_reason refused; /* by writ_refusal_http; NONE: it was not */
+    struct writ_request *learn_next; /* tool_discovery.c: who waits for the same list */
+    struct writ_late late;           /* of the upstream that it is waiting for */
+    void *part;                      /* of the module that has the request, such as its legs */
+    enum writ_reason refused;        /* by writ_refusal_http; NONE: it was not */
 };
 
 /** The handler of the MCP routes: ctx is a struct writ_endpoint. */

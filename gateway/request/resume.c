@@ -43,9 +43,9 @@ enter_progress(struct writ_request *request)
     const struct writ_json *token = writ_json_get(request->message.meta, WRIT_LIT("progressToken"));
     struct writ_digest key;
 
-    if (token != NULL && writ_is_ok(writ_answers_progress_key(
+    if (token != NULL && writ_is_ok(writ_pending_responses_progress_key(
                              request->session, request->call->upstream_name, token, &key))) {
-        WRIT_IGNORE(writ_answers_note_progress(
+        WRIT_IGNORE(writ_pending_responses_note_progress(
             request->worker->gateway->answers, &key, request->progress)); /* no memory: unmoved */
     }
 }
@@ -54,12 +54,13 @@ static void
 enter(struct writ_request *request)
 {
     struct writ_resume *resume = &request->call->resume;
-    struct writ_answers *answers = request->worker->gateway->answers;
+    struct writ_pending_responses *answers = request->worker->gateway->answers;
 
     if (request->message.era != WRIT_MCP_LEGACY || request->upcall.request.session.len == 0 ||
-        !writ_is_ok(writ_answers_key(
+        !writ_is_ok(writ_pending_responses_key(
             request->session, request->call->upstream_name, request->message.id, &resume->key)) ||
-        !writ_is_ok(writ_answers_note(answers, &resume->key, request, request->x->loop))) {
+        !writ_is_ok(
+            writ_pending_responses_note(answers, &resume->key, request, request->x->loop))) {
         return;
     }
     resume->noted = true;
@@ -281,9 +282,10 @@ void
 writ_resume_arrive(struct writ_post *post)
 {
     struct writ_ferry *ferry = post->ctx;
-    struct writ_answers_found found = writ_answers_find(ferry->answers, &ferry->key);
+    struct writ_pending_responses_found found =
+        writ_pending_responses_find(ferry->answers, &ferry->key);
 
-    if (found.state == WRIT_ANSWERS_AWAITED) {
+    if (found.state == WRIT_PENDING_RESPONSES_AWAITED) {
         take(found.call, ferry);
     } else {
         send_home(ferry, false);
@@ -298,7 +300,8 @@ leave_table(struct writ_request *request, const struct writ_digest *shown)
     struct writ_resume *resume = &request->call->resume;
 
     if (resume->noted) {
-        writ_answers_settle(request->worker->gateway->answers, &resume->key, request, shown);
+        writ_pending_responses_settle(
+            request->worker->gateway->answers, &resume->key, request, shown);
         resume->noted = false; /* keeps (1) */
     }
 }

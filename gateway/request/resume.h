@@ -4,12 +4,13 @@
  * is asked for by GET with Last-Event-ID (2025-11-25, basic/transports); that asks, it does not
  * call again. When the client leaves, which cancels nothing, the stream to the server is closed, so
  * that the client can ask for the rest on a GET of its own: while that is open, the call waits for
- * the answer to be carried to it (answers.h). When nobody asks, the call does itself. All of it
- * within the time that the call may take: then its outcome is `timeout`, execution unknown. */
+ * the answer to be carried to it (pending_responses.h). When nobody asks, the call does itself. All
+ * of it within the time that the call may take: then its outcome is `timeout`, execution unknown.
+ */
 #ifndef WRIT_GATEWAY_RESUME_H
 #define WRIT_GATEWAY_RESUME_H
 
-#include "gateway/state/answers.h"
+#include "gateway/state/pending_responses.h"
 #include "gateway/http/sse.h"
 #include "gateway/upstream/upstream.h"
 
@@ -40,7 +41,7 @@ bool writ_resume_goes_on(struct writ_request *request, const struct writ_upcall_
     const struct writ_upcall_events *events,
     void (*conclude)(struct writ_request *request, const struct writ_upcall_answer *answer));
 
-/** The post of a ferry that carries an answer to its call, for writ_answers_carry. */
+/** The post of a ferry that carries an answer to its call, for writ_pending_responses_carry. */
 void writ_resume_arrive(struct writ_post *post);
 
 /** The call has ended with `message` for its client, who may see it again by GET unless it is a

@@ -19,9 +19,9 @@
     X(ROUTE,        writ_admit_route,      "which of the paths below")                             \
     /* a governed call */                                                                          \
     X(JUDGE,        writ_judge_call,       "tool, boundary, key; then policy")                     \
-    X(ROUND,        writ_round_find,       "input for a call that waits: which one")               \
+    X(ROUND,        writ_mrtr_find,       "input for a call that waits: which one")               \
     X(LATE,         writ_meet_upstream,        "an upstream that missed initialize joins the session") \
-    X(LEARN,        writ_learn_tool,       "what its server says that the tool is; the head agrees")\
+    X(LEARN,        writ_tool_discovery_tool,       "what its server says that the tool is; the head agrees")\
     X(OBSERVE,      writ_observe_start,    "the state of the target, by its probe")                \
     X(DRAFT,        writ_judge_draft,      "the decision record and its digests")                  \
     X(CLAIM,        writ_judge_claim,      "claim and record, durable, in one transaction")        \

@@ -66,7 +66,7 @@ writ_reviewer_hook_open(struct writ_reviewer *reviewer, struct writ_err *err)
 static void
 on_head(void *ctx, struct writ_http_call *call, const struct writ_http_head *head)
 {
-    struct writ_errand *errand = ctx;
+    struct writ_review_request *errand = ctx;
 
     (void)call;
     errand->status = head->status;
@@ -75,7 +75,7 @@ on_head(void *ctx, struct writ_http_call *call, const struct writ_http_head *hea
 static void
 on_body(void *ctx, struct writ_http_call *call, struct writ_view bytes)
 {
-    struct writ_errand *errand = ctx;
+    struct writ_review_request *errand = ctx;
 
     (void)call;
     writ_buf_put(&errand->answer, bytes);
@@ -84,23 +84,23 @@ on_body(void *ctx, struct writ_http_call *call, struct writ_view bytes)
 static void
 on_end(void *ctx, struct writ_http_call *call, const struct writ_http_end *end)
 {
-    struct writ_errand *errand = ctx;
+    struct writ_review_request *errand = ctx;
 
     (void)call;
     errand->call = NULL;
     if (end->reason != WRIT_HTTP_OK) {
-        writ_errand_failed(errand, writ_http_response_reason(end->reason));
+        writ_review_request_failed(errand, writ_http_response_reason(end->reason));
     } else if (errand->status == STATUS_GONE || errand->status == STATUS_ACCEPTED ||
                errand->status == STATUS_LATER) {
-        writ_errand_rests(errand);
+        writ_review_request_rests(errand);
     } else if (errand->status != STATUS_OK) {
-        writ_errand_failed(errand, "status");
+        writ_review_request_failed(errand, "status");
     } else if (!writ_is_ok(writ_buf_check(&errand->answer, NULL))) {
-        writ_errand_failed(errand, "memory");
+        writ_review_request_failed(errand, "memory");
     } else if (errand->answer.len == 0) {
-        writ_errand_rests(errand);
+        writ_review_request_rests(errand);
     } else {
-        writ_errand_answered(errand, writ_buf_view(&errand->answer));
+        writ_review_request_answered(errand, writ_buf_view(&errand->answer));
     }
 }
 
@@ -143,7 +143,7 @@ make_body(struct writ_view json, int64_t now_us, struct writ_buf *ret)
 }
 
 static WRIT_RESULT
-send_signed(struct writ_errand *errand, struct writ_view body, int64_t now_us)
+send_signed(struct writ_review_request *errand, struct writ_view body, int64_t now_us)
 {
     static const struct writ_http_handler handler = {on_head, on_body, on_end};
     const struct writ_reviewer *reviewer = errand->reviewer;
@@ -174,7 +174,7 @@ send_signed(struct writ_errand *errand, struct writ_view body, int64_t now_us)
 }
 
 void
-writ_reviewer_hook_ask(struct writ_errand *errand, struct writ_view json)
+writ_reviewer_hook_ask(struct writ_review_request *errand, struct writ_view json)
 {
     int64_t now_us = writ_clock_wall_us(errand->reviewer->all->gateway->clock);
     struct writ_buf body = writ_buf_in(errand->arena, json.len + 128);
@@ -183,6 +183,6 @@ writ_reviewer_hook_ask(struct writ_errand *errand, struct writ_view json)
     errand->answer = writ_buf_in(errand->arena, WRIT_REVIEW_BALLOT_MAX);
     if (!writ_is_ok(make_body(json, now_us, &body)) ||
         !writ_is_ok(send_signed(errand, writ_buf_view(&body), now_us))) {
-        writ_errand_failed(errand, "not_sent");
+        writ_review_request_failed(errand, "not_sent");
     }
 }

@@ -5,7 +5,7 @@
 #include "gateway/reviewers/reviewer_worker.h"
 
 #include "gateway/io/child_log.h"
-#include "gateway/io/surroundings.h"
+#include "gateway/io/exec_env.h"
 
 #define LINE_ARENA ((size_t)4 << 20) /* to find out which review a line is for */
 
@@ -18,17 +18,18 @@ on_up(void *ctx, struct writ_child *child)
 
     (void)child;
     reviewer->told = false;
-    writ_errands_pump(reviewer);
+    writ_review_requests_pump(reviewer);
 }
 
-static struct writ_errand *
+static struct writ_review_request *
 errand_out(struct writ_reviewer *reviewer, struct writ_view id)
 {
-    struct writ_errand *errand;
+    struct writ_review_request *errand;
 
     TAILQ_FOREACH(errand, &reviewer->errands, link)
     {
-        if (errand->stage == WRIT_ERRAND_OUT && !errand->over && writ_view_equal(errand->id, id)) {
+        if (errand->stage == WRIT_REVIEW_REQUEST_OUT && !errand->over &&
+            writ_view_equal(errand->id, id)) {
             return errand;
         }
     }
@@ -41,7 +42,7 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
 {
     struct writ_arena *arena = writ_arena_new(LINE_ARENA);
     const struct writ_json *value = NULL;
-    struct writ_errand *errand = NULL;
+    struct writ_review_request *errand = NULL;
 
     (void)child;
     if (arena != NULL &&
@@ -50,7 +51,7 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     }
     writ_arena_free(arena);
     if (errand != NULL) {
-        writ_errand_answered(errand, line);
+        writ_review_request_answered(errand, line);
     }
 }
 
@@ -72,14 +73,14 @@ static void
 on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
 {
     struct writ_reviewer *reviewer = ctx;
-    struct writ_errand *errand, *next;
+    struct writ_review_request *errand, *next;
 
     (void)child;
     log_end(reviewer, end);
     for (errand = TAILQ_FIRST(&reviewer->errands); errand != NULL; errand = next) {
         next = TAILQ_NEXT(errand, link);
-        if (errand->stage == WRIT_ERRAND_OUT) {
-            writ_errand_failed(errand, "worker_ended");
+        if (errand->stage == WRIT_REVIEW_REQUEST_OUT) {
+            writ_review_request_failed(errand, "worker_ended");
         }
     }
 }
@@ -102,14 +103,14 @@ writ_reviewer_worker_open(struct writ_reviewer *reviewer, struct writ_err *err)
 {
     static const struct writ_child_handler handler = {on_up, on_line, on_down, on_log};
     const struct writ_reviewer_config *config = reviewer->config;
-    WRIT_AUTO(struct writ_surroundings, writ_surroundings_wipe) around = {.argv = {NULL}};
+    WRIT_AUTO(struct writ_exec_env, writ_exec_env_wipe) around = {.argv = {NULL}};
     const struct writ_child_options options = {.argv = around.argv,
         .environment = around.environment,
         .directory = config->directory.len > 0 ? config->directory.ptr : NULL,
         .line_max = WRIT_REVIEW_BALLOT_MAX};
 
-    WRIT_TRY(writ_surroundings_make(
-        &config->argv, &config->inherit, &config->environment, &around, err));
+    WRIT_TRY(
+        writ_exec_env_make(&config->argv, &config->inherit, &config->environment, &around, err));
     return writ_child_open(
         reviewer->all->worker->loop, &options, &handler, reviewer, &reviewer->child, err);
 }
@@ -121,7 +122,7 @@ writ_reviewer_worker_is_up(const struct writ_reviewer *reviewer)
 }
 
 void
-writ_reviewer_worker_ask(struct writ_errand *errand, struct writ_view json)
+writ_reviewer_worker_ask(struct writ_review_request *errand, struct writ_view json)
 {
     struct writ_reviewer *reviewer = errand->reviewer;
     uint64_t ticket = 0;
@@ -129,12 +130,12 @@ writ_reviewer_worker_ask(struct writ_errand *errand, struct writ_view json)
     errand->due_us = writ_loop_now_us(reviewer->all->worker->loop) + reviewer->config->timeout_us;
     reviewer->told = true;
     if (!writ_is_ok(writ_child_send(reviewer->child, json, &ticket))) {
-        writ_errand_failed(errand, "not_sent");
+        writ_review_request_failed(errand, "not_sent");
     }
 }
 
 void
-writ_reviewer_worker_recall(struct writ_errand *errand)
+writ_reviewer_worker_recall(struct writ_review_request *errand)
 {
     struct writ_buf line = writ_buf_in(errand->arena, 1024 + errand->id.len);
     uint64_t ticket = 0;

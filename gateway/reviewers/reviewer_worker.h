@@ -1,16 +1,16 @@
-/* reviewer_worker.h - a reviewer that is a process (errand.h). */
+/* reviewer_worker.h - a reviewer that is a process (review_request.h). */
 #ifndef WRIT_GATEWAY_REVIEWER_WORKER_H
 #define WRIT_GATEWAY_REVIEWER_WORKER_H
 
-#include "gateway/reviewers/errand.h"
+#include "gateway/reviewers/review_request.h"
 
 /** Starts it with the loop. As writ_child_open. */
 WRIT_RESULT writ_reviewer_worker_open(struct writ_reviewer *reviewer, struct writ_err *err);
 bool writ_reviewer_worker_is_up(const struct writ_reviewer *reviewer);
 
 /** Sends it the review. `json`: an object that tells it, in the arena of the try. */
-void writ_reviewer_worker_ask(struct writ_errand *errand, struct writ_view json);
+void writ_reviewer_worker_ask(struct writ_review_request *errand, struct writ_view json);
 /** Tells it that its answer is no longer wanted. */
-void writ_reviewer_worker_recall(struct writ_errand *errand);
+void writ_reviewer_worker_recall(struct writ_review_request *errand);
 
 #endif

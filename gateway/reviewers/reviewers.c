@@ -2,7 +2,7 @@
  *    way: an entry in the ledger (READS, VOTES) or a question (OUT).
  * 2. An errand is freed when nothing of it is under way: at once, or when that has come back.
  * 3. `out` counts those that have something under way. */
-#include "gateway/reviewers/errand.h"
+#include "gateway/reviewers/review_request.h"
 
 #include "base/text.h"
 #include "crew/prompt.h"
@@ -21,7 +21,7 @@
 /* ---- errands */
 
 static void
-drop(struct writ_errand *errand)
+drop(struct writ_review_request *errand)
 {
     TAILQ_REMOVE(&errand->reviewer->errands, errand, link);
     writ_arena_free(errand->arena);
@@ -41,7 +41,7 @@ again_soon(struct writ_reviewer *reviewer)
 
 /* Nothing of it is under way any more. keeps (2) (3) */
 static void
-end_try(struct writ_errand *errand, enum writ_errand_stage next)
+end_try(struct writ_review_request *errand, enum writ_review_request_stage next)
 {
     struct writ_reviewer *reviewer = errand->reviewer;
 
@@ -55,19 +55,19 @@ end_try(struct writ_errand *errand, enum writ_errand_stage next)
 }
 
 void
-writ_errand_rests(struct writ_errand *errand)
+writ_review_request_rests(struct writ_review_request *errand)
 {
-    end_try(errand, WRIT_ERRAND_RESTS);
+    end_try(errand, WRIT_REVIEW_REQUEST_RESTS);
 }
 
 void
-writ_errand_failed(struct writ_errand *errand, const char *why)
+writ_review_request_failed(struct writ_review_request *errand, const char *why)
 {
     const struct writ_reviewers *all = errand->reviewer->all;
     int64_t pause_us = WRIT_REVIEWERS_PAUSE_US;
 
     if (errand->over) {
-        end_try(errand, WRIT_ERRAND_RESTS);
+        end_try(errand, WRIT_REVIEW_REQUEST_RESTS);
         return;
     }
     for (unsigned i = 0; i < errand->tries && pause_us < WRIT_REVIEWERS_LONGEST_US; i++) {
@@ -81,19 +81,20 @@ writ_errand_failed(struct writ_errand *errand, const char *why)
         writ_log_int("tries", (int64_t)errand->tries),
         writ_log_bool("last", errand->tries >= WRIT_REVIEWERS_TRIES));
     errand->due_us = writ_loop_now_us(all->worker->loop) + pause_us;
-    end_try(errand, errand->tries >= WRIT_REVIEWERS_TRIES ? WRIT_ERRAND_RESTS : WRIT_ERRAND_WAITS);
+    end_try(errand, errand->tries >= WRIT_REVIEWERS_TRIES ? WRIT_REVIEW_REQUEST_RESTS
+                                                          : WRIT_REVIEW_REQUEST_WAITS);
 }
 
 static void
 entry_done(struct writ_entry *entry)
 {
-    struct writ_errand *errand = entry->user;
+    struct writ_review_request *errand = entry->user;
 
     writ_loop_answer(errand->reviewer->all->worker->loop, &errand->post);
 }
 
 static void
-submit(struct writ_errand *errand, writ_post_fn *back)
+submit(struct writ_review_request *errand, writ_post_fn *back)
 {
     errand->entry.done = entry_done;
     errand->entry.user = errand;
@@ -107,30 +108,30 @@ submit(struct writ_errand *errand, writ_post_fn *back)
 static void
 voted(struct writ_post *post)
 {
-    struct writ_errand *errand = post->ctx;
+    struct writ_review_request *errand = post->ctx;
     const struct writ_entry_review *r = &errand->entry.review;
 
     if (errand->entry.code != WRIT_OK) {
-        writ_errand_failed(errand, "ledger_unavailable");
+        writ_review_request_failed(errand, "ledger_unavailable");
     } else if (r->refused == WRIT_REASON_NONE || r->refused == WRIT_REASON_REVIEW_CLOSED ||
                r->refused == WRIT_REASON_REVIEW_UNKNOWN) {
-        writ_errand_rests(errand);
+        writ_review_request_rests(errand);
     } else {
-        writ_errand_failed(errand, writ_reason_name(r->refused).ptr);
+        writ_review_request_failed(errand, writ_reason_name(r->refused).ptr);
     }
 }
 
 static void
-vote(struct writ_errand *errand, const struct writ_entry_review *r)
+vote(struct writ_review_request *errand, const struct writ_entry_review *r)
 {
-    errand->stage = WRIT_ERRAND_VOTES;
+    errand->stage = WRIT_REVIEW_REQUEST_VOTES;
     errand->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW, .review = *r};
     errand->entry.review.id = errand->id;
     submit(errand, voted);
 }
 
 void
-writ_errand_answered(struct writ_errand *errand, struct writ_view text)
+writ_review_request_answered(struct writ_review_request *errand, struct writ_view text)
 {
     const struct writ_review_seat seat = {.voter = errand->reviewer->config->id,
         .digest = writ_view_str(errand->digest),
@@ -140,9 +141,9 @@ writ_errand_answered(struct writ_errand *errand, struct writ_view text)
     struct writ_entry_review r = {.event = WRIT_REVIEW_DO_VOTE};
 
     if (errand->over || kept.ptr == NULL) {
-        writ_errand_failed(errand, "memory");
+        writ_review_request_failed(errand, "memory");
     } else if (!writ_is_ok(writ_review_ballot_read(kept, &seat, errand->arena, &r, NULL))) {
-        writ_errand_failed(errand, "no_vote");
+        writ_review_request_failed(errand, "no_vote");
     } else {
         vote(errand, &r);
     }
@@ -152,7 +153,7 @@ writ_errand_answered(struct writ_errand *errand, struct writ_view text)
 
 /* The reviewer that is a policy itself: it answers at once, or has nothing to say. */
 static void
-give_opinion(struct writ_errand *errand, const struct writ_entry_review_get *get,
+give_opinion(struct writ_review_request *errand, const struct writ_entry_review_get *get,
     const struct writ_reviewer_config *now)
 {
     const struct writ_json *arguments = NULL;
@@ -166,7 +167,7 @@ give_opinion(struct writ_errand *errand, const struct writ_entry_review_get *get
         opinion = writ_reviewer_opinion(now, arguments, errand->arena);
     }
     if (opinion == NULL) {
-        writ_errand_rests(errand);
+        writ_review_request_rests(errand);
         return;
     }
     r.vote = opinion->vote;
@@ -177,7 +178,7 @@ give_opinion(struct writ_errand *errand, const struct writ_entry_review_get *get
 }
 
 static WRIT_RESULT
-put_review(struct writ_errand *errand, const struct writ_entry_review_get *get,
+put_review(struct writ_review_request *errand, const struct writ_entry_review_get *get,
     const struct writ_config *config, struct writ_buf *ret)
 {
     struct writ_view voter = errand->reviewer->config->id;
@@ -192,7 +193,7 @@ put_review(struct writ_errand *errand, const struct writ_entry_review_get *get,
 }
 
 static void
-ask(struct writ_errand *errand, const struct writ_entry_review_get *get)
+ask(struct writ_review_request *errand, const struct writ_entry_review_get *get)
 {
     struct writ_worker *worker = errand->reviewer->all->worker;
     const struct writ_config *config = worker->generation->config;
@@ -202,11 +203,11 @@ ask(struct writ_errand *errand, const struct writ_entry_review_get *get)
         errand->digest[i] = get->told.digest[i];
     }
     errand->whole = writ_prompt_is_whole(get->arguments);
-    errand->stage = WRIT_ERRAND_OUT;
+    errand->stage = WRIT_REVIEW_REQUEST_OUT;
     if (errand->reviewer->config->kind == WRIT_REVIEWER_OPINIONS) {
         give_opinion(errand, get, writ_reviewer_find(config, errand->reviewer->config->id));
     } else if (!writ_is_ok(put_review(errand, get, config, &json))) {
-        writ_errand_failed(errand, "memory");
+        writ_review_request_failed(errand, "memory");
     } else if (errand->reviewer->config->kind == WRIT_REVIEWER_WEBHOOK) {
         writ_reviewer_hook_ask(errand, writ_buf_view(&json));
     } else {
@@ -226,34 +227,34 @@ wants_vote(const struct writ_review_told *told, struct writ_view voter)
 static void
 was_read(struct writ_post *post)
 {
-    struct writ_errand *errand = post->ctx;
+    struct writ_review_request *errand = post->ctx;
     const struct writ_entry_review_get *get = &errand->entry.review_get;
 
     if (errand->entry.code == WRIT_E_ABSENT) {
-        writ_errand_rests(errand);
+        writ_review_request_rests(errand);
     } else if (errand->entry.code != WRIT_OK) {
-        writ_errand_failed(errand, "ledger_unavailable");
+        writ_review_request_failed(errand, "ledger_unavailable");
     } else if (errand->over || get->arguments.ptr == NULL ||
                !wants_vote(&get->told, errand->reviewer->config->id)) {
-        writ_errand_rests(errand);
+        writ_review_request_rests(errand);
     } else if (errand->reviewer->config->kind == WRIT_REVIEWER_WORKER &&
                !writ_reviewer_worker_is_up(errand->reviewer)) {
-        end_try(errand, WRIT_ERRAND_WAITS);
+        end_try(errand, WRIT_REVIEW_REQUEST_WAITS);
     } else {
         ask(errand, get);
     }
 }
 
 static void
-start(struct writ_errand *errand)
+start(struct writ_review_request *errand)
 {
     struct writ_reviewer *reviewer = errand->reviewer;
 
     reviewer->out++;
-    errand->stage = WRIT_ERRAND_READS;
+    errand->stage = WRIT_REVIEW_REQUEST_READS;
     errand->arena = writ_arena_new(TRY_ARENA);
     if (errand->arena == NULL) {
-        writ_errand_failed(errand, "memory");
+        writ_review_request_failed(errand, "memory");
         return;
     }
     errand->entry =
@@ -271,9 +272,9 @@ may_start(const struct writ_reviewer *reviewer)
 }
 
 static bool
-is_timed(const struct writ_errand *errand)
+is_timed(const struct writ_review_request *errand)
 {
-    return errand->stage == WRIT_ERRAND_OUT &&
+    return errand->stage == WRIT_REVIEW_REQUEST_OUT &&
            errand->reviewer->config->kind == WRIT_REVIEWER_WORKER;
 }
 
@@ -282,13 +283,13 @@ is_timed(const struct writ_errand *errand)
 static int64_t
 next_due(const struct writ_reviewer *reviewer, int64_t now_us)
 {
-    const struct writ_errand *errand;
+    const struct writ_review_request *errand;
     int64_t next_us = INT64_MAX;
 
     TAILQ_FOREACH(errand, &reviewer->errands, link)
     {
-        bool waits =
-            errand->stage == WRIT_ERRAND_WAITS && (errand->due_us > now_us || may_start(reviewer));
+        bool waits = errand->stage == WRIT_REVIEW_REQUEST_WAITS &&
+                     (errand->due_us > now_us || may_start(reviewer));
 
         if ((waits || is_timed(errand)) && errand->due_us < next_us) {
             next_us = errand->due_us;
@@ -298,18 +299,18 @@ next_due(const struct writ_reviewer *reviewer, int64_t now_us)
 }
 
 void
-writ_errands_pump(struct writ_reviewer *reviewer)
+writ_review_requests_pump(struct writ_reviewer *reviewer)
 {
     struct writ_loop *loop = reviewer->all->worker->loop;
     int64_t now_us = writ_loop_now_us(loop), next_us;
-    struct writ_errand *errand, *next;
+    struct writ_review_request *errand, *next;
 
     for (errand = TAILQ_FIRST(&reviewer->errands); errand != NULL; errand = next) {
         next = TAILQ_NEXT(errand, link);
         if (is_timed(errand) && errand->due_us <= now_us) {
             writ_reviewer_worker_recall(errand);
-            writ_errand_failed(errand, "timeout");
-        } else if (errand->stage == WRIT_ERRAND_WAITS && errand->due_us <= now_us &&
+            writ_review_request_failed(errand, "timeout");
+        } else if (errand->stage == WRIT_REVIEW_REQUEST_WAITS && errand->due_us <= now_us &&
                    may_start(reviewer)) {
             start(errand);
         }
@@ -323,13 +324,13 @@ writ_errands_pump(struct writ_reviewer *reviewer)
 static void
 pump_again(struct writ_timer *timer)
 {
-    writ_errands_pump(timer->ctx);
+    writ_review_requests_pump(timer->ctx);
 }
 
-static struct writ_errand *
+static struct writ_review_request *
 errand_for(struct writ_reviewer *reviewer, struct writ_view id)
 {
-    struct writ_errand *errand;
+    struct writ_review_request *errand;
 
     TAILQ_FOREACH(errand, &reviewer->errands, link)
     {
@@ -340,15 +341,15 @@ errand_for(struct writ_reviewer *reviewer, struct writ_view id)
     return NULL;
 }
 
-static struct writ_errand *
+static struct writ_review_request *
 add(struct writ_reviewer *reviewer, struct writ_view id)
 {
     struct writ_arena *own = writ_arena_new_small(OWN_ARENA);
-    struct writ_errand *errand = own != NULL ? writ_arena_get(own, sizeof *errand) : NULL;
+    struct writ_review_request *errand = own != NULL ? writ_arena_get(own, sizeof *errand) : NULL;
 
     if (errand != NULL) {
-        *errand =
-            (struct writ_errand){.reviewer = reviewer, .own = own, .id = writ_view_copy(id, own)};
+        *errand = (struct writ_review_request){
+            .reviewer = reviewer, .own = own, .id = writ_view_copy(id, own)};
     }
     if (errand == NULL || errand->id.ptr == NULL) {
         writ_arena_free(own);
@@ -360,24 +361,24 @@ add(struct writ_reviewer *reviewer, struct writ_view id)
 
 /* Its answer is no longer wanted. */
 static void
-take_back(struct writ_errand *errand)
+take_back(struct writ_review_request *errand)
 {
     switch (errand->stage) {
-    case WRIT_ERRAND_WAITS:
-    case WRIT_ERRAND_RESTS:
+    case WRIT_REVIEW_REQUEST_WAITS:
+    case WRIT_REVIEW_REQUEST_RESTS:
         drop(errand);
         break;
-    case WRIT_ERRAND_READS:
-    case WRIT_ERRAND_VOTES:
+    case WRIT_REVIEW_REQUEST_READS:
+    case WRIT_REVIEW_REQUEST_VOTES:
         errand->over = true;
         break;
-    case WRIT_ERRAND_OUT:
+    case WRIT_REVIEW_REQUEST_OUT:
         errand->over = true;
         if (errand->call != NULL) {
             writ_http_client_cancel(errand->call);
         } else {
             writ_reviewer_worker_recall(errand);
-            writ_errand_rests(errand);
+            writ_review_request_rests(errand);
         }
         break;
     }
@@ -387,7 +388,7 @@ take_back(struct writ_errand *errand)
 static bool
 look(struct writ_reviewer *reviewer, const struct writ_review_told *told)
 {
-    struct writ_errand *errand = errand_for(reviewer, told->review.id);
+    struct writ_review_request *errand = errand_for(reviewer, told->review.id);
 
     if (!wants_vote(told, reviewer->config->id)) {
         if (errand != NULL) {
@@ -412,7 +413,7 @@ static void watch(struct writ_reviewers *all);
 static void
 forget_unseen(struct writ_reviewer *reviewer)
 {
-    struct writ_errand *errand, *next;
+    struct writ_review_request *errand, *next;
 
     for (errand = TAILQ_FIRST(&reviewer->errands); errand != NULL; errand = next) {
         next = TAILQ_NEXT(errand, link);
@@ -426,7 +427,7 @@ forget_unseen(struct writ_reviewer *reviewer)
 static bool
 look_at_all(struct writ_reviewer *reviewer, const struct writ_entry_review_watch *now)
 {
-    struct writ_errand *errand;
+    struct writ_review_request *errand;
     bool done = true;
 
     TAILQ_FOREACH(errand, &reviewer->errands, link)
@@ -437,7 +438,7 @@ look_at_all(struct writ_reviewer *reviewer, const struct writ_entry_review_watch
         done = look(reviewer, &now->items[i]) && done;
     }
     forget_unseen(reviewer);
-    writ_errands_pump(reviewer);
+    writ_review_requests_pump(reviewer);
     return done;
 }
 
@@ -570,7 +571,7 @@ writ_reviewers_end(struct writ_reviewers *reviewers)
     writ_loop_timer_cancel(&reviewers->again);
     for (size_t i = 0; i < reviewers->n; i++) {
         struct writ_reviewer *reviewer = &reviewers->list[i];
-        struct writ_errand *errand;
+        struct writ_review_request *errand;
 
         TAILQ_FOREACH(errand, &reviewer->errands, link)
         {

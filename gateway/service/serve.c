@@ -26,11 +26,11 @@
 #include "gateway/reviewers/reviewers.h"
 #include "gateway/auth/resource.h"
 #include "gateway/call/repeats.h"
-#include "gateway/call/seen.h"
+#include "gateway/call/definition_cache.h"
 #include "gateway/service/steps.h"
 #include "gateway/relay/stream.h"
 #include "gateway/request/tally.h"
-#include "gateway/io/tidy.h"
+#include "gateway/io/memory_trim.h"
 #include "policy/changes.h"
 #include "store/keydir.h"
 #include "store/reader.h"
@@ -68,7 +68,7 @@ struct serve {
     struct writ_generation *generation;
     struct writ_ledger_reports reports;
     struct writ_keyring *ledger_keys; /* as they were at the start */
-    struct writ_seen seen;
+    struct writ_definition_cache seen;
     struct writ_definitions_mark accepted; /* the file that was read last */
     struct writ_repeats repeats;
     struct writ_anchors *anchors;     /* NULL: there are none */
@@ -82,7 +82,7 @@ struct serve {
     struct writ_buf issuer, admin_url;
     struct writ_ready ready;
     enum writ_ledger_state ledger_was; /* as the log has it */
-    struct writ_tidy connections, sessions;
+    struct writ_memory_trim connections, sessions;
     sigset_t signals;
 };
 
@@ -115,9 +115,9 @@ serve_status_list(struct writ_exchange *x, void *ctx)
     writ_auto_buf uri = writ_buf_make(URL_MAX + 64);
     writ_auto_buf body = writ_buf_make(WRIT_JWS_BYTES_MAX);
 
-    writ_kills_put_uri(&uri, issuer.len > 0 ? issuer : gateway->issuer);
+    writ_stop_rules_put_uri(&uri, issuer.len > 0 ? issuer : gateway->issuer);
     if (!writ_is_ok(writ_buf_check(&uri, NULL)) ||
-        !writ_is_ok(writ_kills_put_list(
+        !writ_is_ok(writ_stop_rules_put_list(
             gateway->kills, generation->signer, writ_buf_view(&uri), &body, NULL))) {
         writ_exchange_reply(x, 503, NULL, 0, writ_view(NULL, 0));
         return;
@@ -212,7 +212,7 @@ make_routes(struct serve *serve)
         .ctx = &serve->gateway,
     };
     serve->routes[serve->routes_n++] = (struct writ_route){
-        .path = WRIT_LIT(WRIT_KILLS_WELL_KNOWN),
+        .path = WRIT_LIT(WRIT_STOP_RULES_WELL_KNOWN),
         .methods = WRIT_ROUTE_GET,
         .any_origin = true,
         .handler = serve_status_list,
@@ -481,20 +481,20 @@ open_listeners(struct serve *serve, struct writ_err *err)
 static WRIT_RESULT
 hear_fact(void *ctx, const struct writ_fact *fact, struct writ_err *err)
 {
-    return writ_kills_hear(ctx, fact, err);
+    return writ_stop_rules_hear(ctx, fact, err);
 }
 
 /* What was stopped before is in the ledger. */
 static writ_result
 open_kills(struct writ_gateway *gateway, struct writ_err *err)
 {
-    const struct writ_kills_log log = {writ_journal_write, gateway->ledger};
+    const struct writ_stop_rules_log log = {writ_journal_write, gateway->ledger};
     struct writ_ledger_health health;
     writ_auto_reader reader = NULL;
 
     writ_ledger_health(gateway->ledger, &health);
-    WRIT_TRY(writ_kills_open(gateway->config->store.ptr, gateway->clock, &log, health.records == 0,
-        &gateway->kills, err));
+    WRIT_TRY(writ_stop_rules_open(gateway->config->store.ptr, gateway->clock, &log,
+        health.records == 0, &gateway->kills, err));
     WRIT_TRY(writ_reader_open(gateway->config->store.ptr, &reader, err));
     return writ_reader_facts(reader, hear_fact, gateway->kills, err);
 }
@@ -518,16 +518,16 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(open_kills(gateway, err));
     (void)writ_definitions_changed(config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, &serve->accepted);
     WRIT_TRY(writ_generation_accept(serve->generation, gateway->ledger, err));
-    WRIT_TRY(writ_seen_open(gateway, serve->generation->keyring, &serve->seen, err));
+    WRIT_TRY(writ_definition_cache_open(gateway, serve->generation->keyring, &serve->seen, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
         &gateway->sessions, err));
     writ_sessions_divide(gateway->sessions, (unsigned)config->limits.agent_percent,
         (unsigned)config->limits.tenant_percent);
     WRIT_TRY(writ_labels_new(&gateway->labels, err));
-    WRIT_TRY(writ_answers_new(&gateway->answers, err));
+    WRIT_TRY(writ_pending_responses_new(&gateway->answers, err));
     WRIT_TRY(writ_owners_new(&gateway->owners, err));
     WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
-    WRIT_TRY(writ_lookups_new(config->store.ptr, &gateway->lookups, err));
+    WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->lookups, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(writ_anchors_open(config, gateway->ledger, gateway->clock, gateway->log,
@@ -613,7 +613,7 @@ drain(struct serve *serve)
         writ_upstream_stop(gateway->upstreams[i]);
     }
     wait_until(upstreams_stopped, serve, STOP_US);
-    writ_lookups_stop(gateway->lookups); /* while the loops still hear what it answers */
+    writ_ledger_query_stop(gateway->lookups); /* while the loops still hear what it answers */
     wait_until(is_drained, serve, TELL_US);
 }
 
@@ -631,7 +631,7 @@ close_all(struct serve *serve)
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may have records left */
     }
-    writ_lookups_free(gateway->lookups);
+    writ_ledger_query_free(gateway->lookups);
     writ_anchors_free(serve->anchors);
     writ_reviewers_end(serve->reviewers);
     writ_tokens_free(gateway->tokens);
@@ -648,15 +648,15 @@ close_all(struct serve *serve)
     for (size_t i = 0; i < gateway->workers_n; i++) {
         writ_loop_free(serve->loops[i]);
     }
-    writ_kills_free(gateway->kills);
+    writ_stop_rules_free(gateway->kills);
     writ_sessions_free(gateway->sessions);
-    writ_answers_free(gateway->answers);
+    writ_pending_responses_free(gateway->answers);
     writ_owners_free(gateway->owners);
     writ_logins_free(gateway->logins);
     writ_metrics_free(gateway->metrics);
     writ_labels_free(gateway->labels);
     writ_generation_drop(serve->generation);
-    writ_seen_wipe(&serve->seen);
+    writ_definition_cache_wipe(&serve->seen);
     writ_repeats_wipe(&serve->repeats);
     writ_buf_wipe(&serve->issuer);
     writ_buf_wipe(&serve->admin_url);
@@ -750,9 +750,9 @@ static void
 tidy(struct serve *serve)
 {
     const struct writ_metrics *metrics = serve->gateway.metrics;
-    bool connections = writ_tidy_is_due(
+    bool connections = writ_memory_trim_is_due(
         &serve->connections, writ_metrics_gauge_sum(metrics, WRIT_GAUGE_CONNECTIONS_OPEN));
-    bool sessions = writ_tidy_is_due(
+    bool sessions = writ_memory_trim_is_due(
         &serve->sessions, writ_metrics_gauge_sum(metrics, WRIT_GAUGE_SESSIONS_OPEN));
 
     if (connections || sessions) {
@@ -782,7 +782,7 @@ wait_for_end(struct serve *serve)
         if (ticks % SWEEP_TICKS == 0) {
             sweep(serve);
         }
-        writ_seen_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
+        writ_definition_cache_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
         writ_repeats_tell(&serve->gateway, serve->generation, &serve->repeats);
     }
 }
@@ -831,7 +831,7 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
         WRIT_LOG(options->log, WRIT_LOG_INFO, "serving", writ_log_str("version", WRIT_VERSION));
         wait_for_end(serve);
         drain(serve);
-        writ_seen_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
+        writ_definition_cache_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
         WRIT_LOG(options->log, WRIT_LOG_INFO, "stopped", writ_log_str("version", WRIT_VERSION));
     }
     close_all(serve);

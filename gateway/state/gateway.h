@@ -11,12 +11,12 @@
 #include "base/log.h"
 #include "evidence/profile.h"
 #include "gateway/listener/admin.h"
-#include "gateway/state/answers.h"
-#include "gateway/stops/kills.h"
+#include "gateway/state/pending_responses.h"
+#include "gateway/stops/stop_rules.h"
 #include "gateway/listener/labels.h"
 #include "gateway/listener/listener.h"
 #include "gateway/auth/logins.h"
-#include "gateway/state/lookups.h"
+#include "gateway/state/ledger_query.h"
 #include "gateway/listener/metrics.h"
 #include "gateway/state/owners.h"
 #include "gateway/io/resolver.h"
@@ -32,12 +32,12 @@ struct writ_gateway {
     const struct writ_clock *clock;
     struct writ_log *log;
     struct writ_ledger *ledger;
-    struct writ_kills *kills;
+    struct writ_stop_rules *kills;
     struct writ_sessions *sessions;
-    struct writ_answers *answers;
-    struct writ_owners *owners;   /* of resources */
-    struct writ_logins *logins;   /* to the page */
-    struct writ_lookups *lookups; /* in the ledger */
+    struct writ_pending_responses *answers;
+    struct writ_owners *owners;        /* of resources */
+    struct writ_logins *logins;        /* to the page */
+    struct writ_ledger_query *lookups; /* in the ledger */
     struct writ_metrics *metrics;
     struct writ_labels *labels; /* counts by upstream and tool */
     struct writ_resolver *resolver;

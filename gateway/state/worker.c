@@ -54,7 +54,7 @@ writ_worker_wipe(struct writ_worker *worker)
 {
     writ_probe_get_close(&worker->probed);
     for (size_t i = 0; i < WRIT_UPSTREAMS_MAX; i++) {
-        writ_shelf_forget(&worker->shelves[i]);
+        writ_catalog_snapshot_forget(&worker->shelves[i]);
     }
     writ_shares_wipe(&worker->shares);
     writ_free(worker->batch);

@@ -8,7 +8,7 @@
 #include "gateway/listener/metrics.h"
 #include "gateway/probe/probe_get.h"
 #include "gateway/io/rate.h"
-#include "gateway/state/shelf.h"
+#include "gateway/state/catalog_snapshot.h"
 #include "store/ledger.h"
 #include "store/shares.h"
 
@@ -39,8 +39,8 @@ struct writ_worker {
     struct writ_request *streams; /* those that end only when told: see stream.h */
     struct writ_late_join *joins; /* late.c */
     struct writ_review_stream *review_streams; /* those who watch reviews */
-    /* by the index of an upstream: learn.c */
-    struct writ_shelf_view shelves[WRIT_UPSTREAMS_MAX];
+    /* by the index of an upstream: tool_discovery.c */
+    struct writ_catalog_snapshot_view shelves[WRIT_UPSTREAMS_MAX];
     struct writ_request *learners[WRIT_UPSTREAMS_MAX]; /* who asked and who waits; NULL: nobody */
     int64_t learn_after_us[WRIT_UPSTREAMS_MAX];
     struct writ_probe_servers probed; /* by an HTTP GET */

@@ -28,7 +28,7 @@ struct writ_kill_call {
 
 /** One stop. Views borrowed. */
 struct writ_kill {
-    struct writ_view id; /* given by writ_kills_pull */
+    struct writ_view id; /* given by writ_stop_rules_pull */
     enum writ_kill_by by;
     struct writ_view value;
     struct writ_view tenant; /* only calls of this tenant; empty: of any */
@@ -36,7 +36,7 @@ struct writ_kill {
     struct writ_view who;    /* the administrator's subject */
     int64_t at_us;
     const struct writ_kill_call *issued; /* CREDENTIAL: the call that it was issued for; borrowed by
-                                            writ_kills_pull alone */
+                                            writ_stop_rules_pull alone */
 };
 
 /** True when the stop names the call. One that names nothing stops everything. */

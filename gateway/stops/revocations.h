@@ -10,7 +10,8 @@
  * gateway that was started so often that such credentials live in its own range has one place for
  * all that it issues itself, until they are over.
  *
- * A table in memory, no I/O; its owner (kills.h) keeps the lock, and its four numbers in a file. */
+ * A table in memory, no I/O; its owner (stop_rules.h) keeps the lock, and its four numbers in a
+ * file. */
 #ifndef WRIT_GATEWAY_REVOCATIONS_H
 #define WRIT_GATEWAY_REVOCATIONS_H
 

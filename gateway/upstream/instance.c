@@ -7,12 +7,12 @@
 #include "gateway/upstream/instance.h"
 
 #include "gateway/io/child_log.h"
-#include "gateway/upstream/stdio_ask.h"
-#include "gateway/upstream/stdio_greet.h"
-#include "gateway/upstream/stdio_hear.h"
+#include "gateway/upstream/stdio_send.h"
+#include "gateway/upstream/stdio_handshake.h"
+#include "gateway/upstream/stdio_recv.h"
 #include "gateway/upstream/stdio_route.h"
 #include "gateway/upstream/stdio_stream.h"
-#include "gateway/io/surroundings.h"
+#include "gateway/io/exec_env.h"
 
 #include "base/text.h"
 
@@ -49,14 +49,14 @@ on_up(void *ctx, struct writ_child *child)
     WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_INFO, "upstream_started",
         writ_log_text("upstream", instance->stdio->config->name),
         writ_log_int("pid", writ_child_pid(child)));
-    writ_stdio_greet_begin(instance);
+    writ_stdio_handshake_begin(instance);
 }
 
 static void
 on_line(void *ctx, struct writ_child *child, struct writ_view line)
 {
     (void)child;
-    writ_stdio_hear_line(ctx, line);
+    writ_stdio_recv_line(ctx, line);
 }
 
 /* What was sent and what listens ends with the child; what waits for one waits for the next, unless
@@ -67,7 +67,7 @@ break_flights(struct writ_instance *instance, uint64_t first_unsent, bool hopele
     for (size_t i = 0; i < WRIT_FLIGHT_BUCKETS; i++) {
         while (instance->buckets[i] != NULL) {
             struct writ_flight *flight = instance->buckets[i];
-            flight->sent = flight->ticket < first_unsent; /* stdio_ask.c (1) */
+            flight->sent = flight->ticket < first_unsent; /* stdio_send.c (1) */
             writ_flight_break(flight, WRIT_UPCALL_BROKEN, why);
         }
     }
@@ -163,14 +163,14 @@ static writ_result
 open_child(struct writ_instance *instance, struct writ_err *err)
 {
     const struct writ_upstream_config *config = instance->stdio->config;
-    WRIT_AUTO(struct writ_surroundings, writ_surroundings_wipe) around = {.argv = {NULL}};
+    WRIT_AUTO(struct writ_exec_env, writ_exec_env_wipe) around = {.argv = {NULL}};
     struct writ_child_options options = {.argv = around.argv,
         .environment = around.environment,
         .directory = config->directory.len > 0 ? config->directory.ptr : NULL,
         .line_max = (size_t)instance->stdio->gateway->config->limits.event_bytes};
 
-    WRIT_TRY(writ_surroundings_make(
-        &config->stdio, &config->inherit, &config->environment, &around, err));
+    WRIT_TRY(
+        writ_exec_env_make(&config->stdio, &config->inherit, &config->environment, &around, err));
     return writ_child_open(
         instance->stdio->loop, &options, &child_handler, instance, &instance->child, err);
 }
@@ -378,7 +378,7 @@ writ_instance_take(struct writ_instance *instance, struct writ_flight *flight)
     instance->open++;
     instance->used_us = writ_loop_now_us(stdio->loop);
     if (instance->state == WRIT_INSTANCE_UP) {
-        writ_stdio_ask_begin(flight);
+        writ_stdio_send_begin(flight);
     } else if (instance->failures >= WRIT_STDIO_FAILURES_MAX) {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "not_up");
     } else {
@@ -402,7 +402,7 @@ begin_waiting(struct writ_instance *instance)
         struct writ_flight *flight = reversed;
         writ_flight_unlink(flight);
         writ_loop_timer_cancel(&flight->timer);
-        writ_stdio_ask_begin(flight);
+        writ_stdio_send_begin(flight);
     }
 }
 
@@ -414,7 +414,7 @@ writ_instance_came_up(struct writ_instance *instance)
     instance->failures = 0;
     atomic_store(&instance->stdio->state, WRIT_STDIO_UP);
     if (instance->was_up || instance->lost || instance->late) {
-        writ_stdio_ask_again(instance); /* keeps (3) */
+        writ_stdio_send_again(instance); /* keeps (3) */
     }
     instance->was_up = true;
     instance->lost = instance->late = false;
@@ -427,7 +427,7 @@ writ_instance_refused(struct writ_instance *instance, const struct writ_json *er
     struct writ_flight *opener = instance->waiting;
 
     if (opener != NULL && opener->name == WRIT_MCP_INITIALIZE) {
-        writ_stdio_ask_answer_error(opener, error);
+        writ_stdio_send_answer_error(opener, error);
     }
     writ_instance_end(instance, "initialize_refused");
 }

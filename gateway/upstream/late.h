@@ -4,7 +4,7 @@
  * was started again (meet.h). What is for one of them
  * makes the gateway send it `initialize`, with what the client said in its own and the session's
  * revision, and then `notifications/initialized`; only then the message itself, with the session id
- * that the upstream gave. (A server over stdio is greeted by stdio_greet.h.) An upstream that
+ * that the upstream gave. (A server over stdio is greeted by stdio_handshake.h.) An upstream that
  * answers with another revision cannot join: the client has agreed to one.
  *
  * One loop asks once for all that wait on it. Of two loops that ask at the same time one loses, and

@@ -3,7 +3,7 @@
 #include "gateway/upstream/stdio.h"
 
 #include "gateway/upstream/instance.h"
-#include "gateway/upstream/stdio_ask.h"
+#include "gateway/upstream/stdio_send.h"
 #include "gateway/upstream/stdio_route.h"
 
 #define REFUSAL_MAX 65536
@@ -34,7 +34,7 @@ cancel_arrives(struct writ_post *post)
 {
     struct writ_flight *flight = post->ctx;
 
-    writ_stdio_ask_cancel(flight, flight->tell);
+    writ_stdio_send_cancel(flight, flight->tell);
     writ_flight_drop(flight);
 }
 

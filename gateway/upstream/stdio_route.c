@@ -2,8 +2,8 @@
 #include "gateway/upstream/stdio_route.h"
 
 #include "gateway/upstream/instance.h"
-#include "gateway/upstream/stdio_ask.h"
-#include "gateway/upstream/stdio_door.h"
+#include "gateway/upstream/stdio_send.h"
+#include "gateway/upstream/stdio_validate.h"
 
 #define FLIGHTS_MAX   4096 /* requests at once, those that wait for a child included */
 #define LISTENERS_MAX 1024 /* GET streams at once */
@@ -40,7 +40,7 @@ put_key(const struct writ_stdio *stdio, const struct writ_flight *flight,
         writ_buf_put(ret, flight->request->agent->tenant);
         writ_buf_byte(ret, '\0');
         writ_buf_put(ret, flight->request->agent->id);
-    } else if (flight->request->session.len > 0) { /* of initialize: new for it (legs.c) */
+    } else if (flight->request->session.len > 0) { /* of initialize: new for it (fanout.c) */
         writ_buf_put(ret, flight->request->session);
     } else {
         return (writ_result){WRIT_E_NOMEM};
@@ -72,7 +72,7 @@ make_instance(struct writ_stdio *stdio, struct writ_flight *flight, enum writ_in
     writ_result r = WRIT_DONE;
 
     if (kind == WRIT_INSTANCE_SESSION) {
-        r = writ_stdio_ask_hello(flight, &hello);
+        r = writ_stdio_send_hello(flight, &hello);
     }
     if (!writ_is_ok(r)) { /* LIMIT is the word for a share */
         return r.code == WRIT_E_LIMIT ? (writ_result){WRIT_E_BUSY} : r;
@@ -176,7 +176,7 @@ route(struct writ_stdio *stdio, struct writ_flight *flight)
         wait_for_scout(stdio, flight);
         return;
     case WRIT_STDIO_NO:
-        writ_stdio_ask_refuse(stdio, flight);
+        writ_stdio_send_refuse(stdio, flight);
         return;
     case WRIT_STDIO_YES:
         break;
@@ -185,7 +185,7 @@ route(struct writ_stdio *stdio, struct writ_flight *flight)
     if (writ_is_ok(r)) {
         writ_instance_take(instance, flight);
     } else if (r.code == WRIT_E_ABSENT) { /* what its client can do is not known any more */
-        writ_stdio_ask_forget(flight);
+        writ_stdio_send_forget(flight);
     } else if (r.code == WRIT_E_LIMIT) {
         writ_flight_break(flight, WRIT_UPCALL_CROWDED, "share_exceeded");
     } else {
@@ -233,7 +233,7 @@ writ_stdio_route_take(struct writ_stdio *stdio, struct writ_flight *flight)
 {
     if (!has_room(stdio, flight) || stdio->stopping) {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "busy");
-    } else if (writ_stdio_door_refuses(flight)) {
+    } else if (writ_stdio_validate_refuses(flight)) {
         return;
     } else if (flight->method == WRIT_METHOD_DELETE) {
         leave(stdio, flight);

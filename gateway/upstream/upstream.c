@@ -18,7 +18,7 @@ struct writ_upstream {
     struct writ_http_client **clients; /* HTTP: one per worker */
     size_t clients_n;
     size_t index;
-    struct writ_shelf shelf;
+    struct writ_catalog_snapshot shelf;
     struct writ_breaker breaker;
 };
 
@@ -560,7 +560,7 @@ writ_upstream_open(struct writ_gateway *gateway, const struct writ_upstream_conf
     if (upstream == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for an upstream");
     }
-    WRIT_TRY(writ_shelf_init(&upstream->shelf, err));
+    WRIT_TRY(writ_catalog_snapshot_init(&upstream->shelf, err));
     upstream->config = config;
     upstream->index = gateway->upstreams_n;
     upstream->tokens = gateway->tokens;
@@ -611,7 +611,7 @@ writ_upstream_close(struct writ_upstream *upstream)
     }
     writ_free(upstream->clients);
     writ_stdio_close(upstream->stdio);
-    writ_shelf_wipe(&upstream->shelf);
+    writ_catalog_snapshot_wipe(&upstream->shelf);
     writ_free(upstream);
 }
 
@@ -621,7 +621,7 @@ writ_upstream_index(const struct writ_upstream *upstream)
     return upstream->index;
 }
 
-struct writ_shelf *
+struct writ_catalog_snapshot *
 writ_upstream_shelf(struct writ_upstream *upstream)
 {
     return &upstream->shelf;

@@ -18,7 +18,7 @@
 #include "gateway/listener/exchange.h"
 #include "gateway/io/loop.h"
 #include "gateway/mcp/mcp.h"
-#include "gateway/state/shelf.h"
+#include "gateway/state/catalog_snapshot.h"
 #include "gateway/http/sse.h"
 #include "policy/config.h"
 
@@ -129,7 +129,7 @@ const struct writ_upstream_config *writ_upstream_config(const struct writ_upstre
 size_t writ_upstream_index(const struct writ_upstream *upstream);
 
 /** What was learned of its tools. */
-struct writ_shelf *writ_upstream_shelf(struct writ_upstream *upstream);
+struct writ_catalog_snapshot *writ_upstream_shelf(struct writ_upstream *upstream);
 
 /** Whether it can be called right now: an HTTP upstream always, a child while it is up. */
 bool writ_upstream_is_up(const struct writ_upstream *upstream);

@@ -9,7 +9,7 @@
 #include "support/fuzz.h"
 
 #include "evidence/jcs.h"
-#include "gateway/mcp/wire.h"
+#include "gateway/mcp/tool_name.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define NAME_MAX  ((size_t)1 << 20)
@@ -45,7 +45,7 @@ is_wire_name(struct writ_view name)
             return false;
         }
     }
-    return name.len > 0 && name.len <= WRIT_WIRE_NAME_MAX;
+    return name.len > 0 && name.len <= WRIT_TOOL_NAME_NAME_MAX;
 }
 
 /* What a client sends that has seen the list. */
@@ -55,15 +55,15 @@ check_shown(const struct writ_catalog *catalog, const struct writ_catalog_tool *
     writ_auto_buf shown = writ_buf_make(NAME_MAX), again = writ_buf_make(NAME_MAX);
     struct writ_view upstream, own, back;
 
-    writ_wire_put_tool(SEPARATOR, UPSTREAM, tool->name, &shown);
+    writ_tool_name_put_tool(SEPARATOR, UPSTREAM, tool->name, &shown);
     WRIT_INVARIANT(is_wire_name(writ_buf_view(&shown)));
-    WRIT_INVARIANT(writ_wire_split(SEPARATOR, writ_buf_view(&shown), &upstream, &own));
+    WRIT_INVARIANT(writ_tool_name_split(SEPARATOR, writ_buf_view(&shown), &upstream, &own));
     WRIT_INVARIANT(writ_view_equal(upstream, UPSTREAM));
-    back = writ_wire_tool(SEPARATOR, UPSTREAM, own, catalog);
+    back = writ_tool_name_tool(SEPARATOR, UPSTREAM, own, catalog);
     if (!writ_view_equal(back, tool->name)) { /* the name is another tool's own */
         WRIT_INVARIANT(writ_view_equal(back, own));
     }
-    writ_wire_put_tool(SEPARATOR, UPSTREAM, back, &again);
+    writ_tool_name_put_tool(SEPARATOR, UPSTREAM, back, &again);
     WRIT_INVARIANT(writ_view_equal(writ_buf_view(&again), writ_buf_view(&shown)));
 }
 

@@ -27,7 +27,7 @@ writ_memo_write(void *ctx, enum writ_fact_event event, struct writ_view data, st
 }
 
 static WRIT_RESULT
-tell(const struct writ_memo *memo, struct writ_kills *kills, struct writ_err *err)
+tell(const struct writ_memo *memo, struct writ_stop_rules *kills, struct writ_err *err)
 {
     for (size_t i = 0; i < memo->n; i++) {
         writ_auto_arena arena = writ_arena_new(ARENA_MAX);
@@ -40,24 +40,24 @@ tell(const struct writ_memo *memo, struct writ_kills *kills, struct writ_err *er
         WRIT_TRY(writ_json_read(
             writ_buf_view(&memo->texts[i]), &writ_json_limits_default, arena, &value, err));
         WRIT_TRY(writ_fact_read(value, &fact, err));
-        WRIT_TRY(writ_kills_hear(kills, &fact, err));
+        WRIT_TRY(writ_stop_rules_hear(kills, &fact, err));
     }
     return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_memo_open(struct writ_memo *memo, const char *store, const struct writ_clock *clock,
-    struct writ_kills **ret, struct writ_err *err)
+    struct writ_stop_rules **ret, struct writ_err *err)
 {
-    const struct writ_kills_log log = {writ_memo_write, memo};
-    struct writ_kills *kills = NULL;
+    const struct writ_stop_rules_log log = {writ_memo_write, memo};
+    struct writ_stop_rules *kills = NULL;
     writ_result result;
 
     memo->clock = clock;
-    WRIT_TRY(writ_kills_open(store, clock, &log, true, &kills, err));
+    WRIT_TRY(writ_stop_rules_open(store, clock, &log, true, &kills, err));
     result = tell(memo, kills, err);
     if (!writ_is_ok(result)) {
-        writ_kills_free(kills);
+        writ_stop_rules_free(kills);
         return result;
     }
     *ret = kills;

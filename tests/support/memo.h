@@ -2,7 +2,7 @@
 #ifndef WRIT_TESTS_MEMO_H
 #define WRIT_TESTS_MEMO_H
 
-#include "gateway/stops/kills.h"
+#include "gateway/stops/stop_rules.h"
 
 #define WRIT_MEMO_MAX 64
 
@@ -15,11 +15,11 @@ struct writ_memo {
 };
 
 void writ_memo_wipe(struct writ_memo *memo);
-/** As a writ_kills_log wants it; `ctx` is the memo. */
+/** As a writ_stop_rules_log wants it; `ctx` is the memo. */
 WRIT_RESULT writ_memo_write(
     void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
 /** Opens with the memo as its log, and lets it hear what was recorded; NULL when that fails. */
 WRIT_RESULT writ_memo_open(struct writ_memo *memo, const char *store,
-    const struct writ_clock *clock, struct writ_kills **ret, struct writ_err *err);
+    const struct writ_clock *clock, struct writ_stop_rules **ret, struct writ_err *err);
 
 #endif

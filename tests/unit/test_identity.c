@@ -4,7 +4,7 @@
 #include "evidence/digest.h"
 #include "evidence/jws.h"
 #include "gateway/auth/identity.h"
-#include "gateway/auth/verdicts.h"
+#include "gateway/auth/token_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>

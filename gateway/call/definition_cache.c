@@ -1,0 +1,177 @@
+#include "gateway/call/definition_cache.h"
+
+#include "gateway/upstream/upstream.h"
+
+writ_result
+writ_definition_cache_open(const struct writ_gateway *gateway, const struct writ_keyring *keys,
+    struct writ_definition_cache *ret, struct writ_err *err)
+{
+    struct writ_definitions *definitions = NULL;
+    writ_result r = writ_definitions_load(
+        gateway->config->store.ptr, WRIT_DEFINITIONS_SEEN, keys, &definitions, err);
+
+    if (r.code == WRIT_E_ABSENT) {
+        r = writ_definitions_new(&definitions, err);
+    }
+    if (writ_is_ok(r)) {
+        *ret = (struct writ_definition_cache){.definitions = definitions};
+    }
+    return r;
+}
+
+void
+writ_definition_cache_wipe(struct writ_definition_cache *seen)
+{
+    writ_definitions_free(WRIT_TAKE(seen->definitions));
+}
+
+static void
+tell(const struct writ_gateway *gateway, const struct writ_definition *definition, bool changed,
+    size_t hides)
+{
+    char digest[WRIT_DIGEST_TEXT];
+
+    writ_digest_text(&definition->digest, digest);
+    WRIT_LOG(gateway->log, changed ? WRIT_LOG_WARN : WRIT_LOG_DEBUG,
+        changed ? "definition_changed" : "definition_seen", writ_log_text("tool", definition->name),
+        writ_log_str("digest", digest));
+    if (hides > 0) {
+        WRIT_LOG(gateway->log, WRIT_LOG_WARN, "definition_hides",
+            writ_log_text("tool", definition->name), writ_log_int("characters", (int64_t)hides));
+    }
+}
+
+static void
+tell_doubled(const struct writ_gateway *gateway, struct writ_view upstream, struct writ_view tool)
+{
+    WRIT_LOG(gateway->log, WRIT_LOG_WARN, "definition_ambiguous",
+        writ_log_text("upstream", upstream), writ_log_text("tool", tool));
+}
+
+static writ_result
+put_tool(const struct writ_gateway *gateway, struct writ_view upstream,
+    const struct writ_catalog_tool *tool, const struct writ_definition_cache *seen,
+    struct writ_definitions *ret)
+{
+    writ_auto_buf name = writ_buf_make(upstream.len + tool->name.len + 1);
+    char now[WRIT_TIME_TEXT];
+    struct writ_definition definition = {.digest = tool->digest, .text = tool->text};
+    const struct writ_definition *before;
+
+    writ_buf_put(&name, upstream);
+    writ_buf_byte(&name, '/');
+    writ_buf_put(&name, tool->name);
+    WRIT_TRY(writ_buf_check(&name, NULL));
+    definition.name = writ_buf_view(&name);
+    writ_time_format(writ_clock_wall_us(gateway->clock), now);
+    before = writ_definitions_find(seen->definitions, definition.name);
+    definition.at = writ_view(now, WRIT_TIME_TEXT - 1);
+    if (before != NULL && writ_digest_equal(&before->digest, &definition.digest)) {
+        definition.at = before->at;
+    } else {
+        tell(gateway, &definition, before != NULL, tool->hides);
+    }
+    return writ_definitions_put(ret, &definition, NULL);
+}
+
+/* What was seen before of an upstream that has told nothing yet. */
+static writ_result
+put_old(struct writ_view upstream, const struct writ_definition_cache *seen,
+    struct writ_definitions *ret)
+{
+    for (size_t i = 0; i < seen->definitions->n; i++) {
+        const struct writ_definition *definition = &seen->definitions->items[i];
+        struct writ_view name = definition->name;
+        if (writ_view_equal(writ_view_sub(name, 0, writ_view_find(name, '/')), upstream)) {
+            WRIT_TRY(writ_definitions_put(ret, definition, NULL));
+        }
+    }
+    return WRIT_DONE;
+}
+
+static writ_result
+put_upstream(const struct writ_gateway *gateway, size_t index,
+    const struct writ_definition_cache *seen, struct writ_definitions *ret, uint64_t *ret_version)
+{
+    struct writ_upstream *upstream = gateway->upstreams[index];
+    struct writ_view name = writ_upstream_config(upstream)->name;
+    struct writ_catalog *catalog =
+        writ_catalog_snapshot_hold(writ_upstream_shelf(upstream), ret_version);
+    writ_result r = WRIT_DONE;
+
+    if (catalog == NULL) {
+        return put_old(name, seen, ret);
+    }
+    for (size_t i = 0; i < catalog->n && writ_is_ok(r); i++) {
+        if (!catalog->tools[i].doubled) {
+            r = put_tool(gateway, name, &catalog->tools[i], seen, ret);
+        } else if (*ret_version != seen->versions[index]) {
+            tell_doubled(gateway, name, catalog->tools[i].name);
+        }
+    }
+    writ_catalog_drop(catalog);
+    return r;
+}
+
+static struct writ_view
+active_kid(const struct writ_keyring *keys)
+{
+    return writ_jwk_kid(writ_signer_jwk(writ_keyring_active(keys, WRIT_KEY_PURPOSE_LEDGER)));
+}
+
+static bool
+is_new(const struct writ_gateway *gateway, const struct writ_keyring *keys,
+    const struct writ_definition_cache *seen)
+{
+    if (seen->definitions->n > 0 && !writ_view_equal(writ_view_str(seen->kid), active_kid(keys))) {
+        return true;
+    }
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        if (writ_catalog_snapshot_version(writ_upstream_shelf(gateway->upstreams[i])) !=
+            seen->versions[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static writ_result
+keep(const struct writ_gateway *gateway, const struct writ_keyring *keys,
+    struct writ_definition_cache *seen, struct writ_err *err)
+{
+    struct writ_definition_cache fresh = {.definitions = NULL};
+    writ_result r = writ_definitions_new(&fresh.definitions, err);
+
+    (void)writ_view_place(active_kid(keys), fresh.kid);
+    for (size_t i = 0; i < gateway->upstreams_n && writ_is_ok(r); i++) {
+        r = put_upstream(gateway, i, seen, fresh.definitions, &fresh.versions[i]);
+    }
+    if (writ_is_ok(r)) {
+        r = writ_definitions_save(gateway->config->store.ptr, WRIT_DEFINITIONS_SEEN,
+            fresh.definitions, writ_keyring_active(keys, WRIT_KEY_PURPOSE_LEDGER), err);
+    }
+    if (!writ_is_ok(r)) {
+        /* not again before there is something new */
+        for (size_t i = 0; i < gateway->upstreams_n; i++) {
+            seen->versions[i] = fresh.versions[i];
+        }
+        (void)writ_view_place(active_kid(keys), seen->kid);
+        writ_definition_cache_wipe(&fresh);
+        return r;
+    }
+    writ_definition_cache_wipe(seen);
+    *seen = fresh;
+    return r;
+}
+
+void
+writ_definition_cache_keep(const struct writ_gateway *gateway, const struct writ_keyring *keys,
+    struct writ_definition_cache *seen)
+{
+    struct writ_err err = {{0}, 0, 0};
+
+    if (is_new(gateway, keys, seen) && !writ_is_ok(keep(gateway, keys, seen, &err))) {
+        WRIT_LOG(
+            gateway->log, WRIT_LOG_ERROR, "definitions_not_kept", writ_log_str("why", err.text));
+    }
+}

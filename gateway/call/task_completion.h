@@ -1,0 +1,94 @@
+/* task_completion.h - how a task ends: what a message says of it, the rules for results, which hold
+ * for what comes of a task as for any other result, and the outcome of the call that began it.
+ *
+ * A message that ends a task is read once: what the rules make of it is what the client is told,
+ * and what they did is in the outcome. */
+#ifndef WRIT_GATEWAY_TASK_COMPLETION_H
+#define WRIT_GATEWAY_TASK_COMPLETION_H
+
+#include "gateway/request/upcall_request.h"
+
+/** Where a message says what became of a task. */
+enum writ_task_form {
+    WRIT_TASK_STATUS = 0, /* tasks/get, tasks/cancel of 2025-11-25: the status alone, in `result` */
+    WRIT_TASK_WHOLE,      /* the same of 2026-07-28: the result or error with it */
+    WRIT_TASK_RESULT,     /* tasks/result: the message is what the call would have been answered */
+    WRIT_TASK_NOTICE,     /* notifications/tasks/status: the status alone, in `params` */
+    WRIT_TASK_NEWS,       /* notifications/tasks: the result or error with it, in `params` */
+};
+
+/** What a message says. */
+enum writ_task_says {
+    WRIT_TASK_SAYS_NOTHING = 0, /* it goes on, or that is not told */
+    WRIT_TASK_SAYS_OVER,        /* with what is needed for the outcome */
+    WRIT_TASK_SAYS_ASK,         /* it is over: what came of it is in tasks/result */
+};
+
+/** A task of an agent, and its end. Zero-initialise and set the first four. */
+struct writ_task_completion {
+    const struct writ_clock *clock;
+    const struct writ_config *config;
+    const struct writ_agent *agent;
+    struct writ_view upstream; /* its name */
+    struct writ_arena *arena;
+    struct writ_entry_waiting call; /* as the ledger gave it */
+
+    enum writ_outcome_kind kind;
+    struct writ_view error_type;
+    struct writ_view output_hash, after_hash; /* of what came, and of what is told in its place */
+    struct writ_views output_rules;
+    enum writ_reason withheld; /* why nothing of it is told, or NONE */
+    struct writ_outcome outcome;
+};
+
+/** Which form the answer to a request about a task has. */
+enum writ_task_form writ_task_completion_form(enum writ_mcp_method method, enum writ_mcp_era era);
+
+/**
+ * Reads a message about the task and applies the rules for results to it. Does nothing about a call
+ * that has its outcome but for the rules.
+ *
+ * @param text  the message; replaced by what is told, in the arena. Not to be told when
+ *              `end->withheld` says why
+ */
+enum writ_task_says writ_task_completion_learn(
+    struct writ_task_completion *end, enum writ_task_form form, struct writ_view *text);
+
+/** A question of our own. Lives until `done` is called. */
+struct writ_task_question {
+    struct writ_task_completion *end;
+    void (*done)(void *ctx);
+    void *ctx;
+    struct writ_mcp_message message;
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
+    struct writ_upcall upcall;
+};
+
+/**
+ * Asks for what came of a task that is over, in the session of the request (tasks/result of
+ * 2025-11-25): it is for the outcome alone, and noted in `end`. Without an answer the outcome is
+ * what the status says.
+ *
+ * @param question  `end`, `done` and `ctx` are set
+ * @param id        of the task
+ *
+ * @return WRIT_OK  `done` will be called
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO, WRIT_E_PARSE
+ */
+WRIT_RESULT writ_task_completion_ask(struct writ_request *request, struct writ_upstream *upstream,
+    struct writ_view id, struct writ_task_question *question);
+
+/** Fills the entry that records the outcome; it borrows `end`. Another code than WRIT_OK: it does
+ * not say what the rules did, so what they let through must not be shown. WRIT_E_LIMIT,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_task_completion_record(
+    struct writ_task_completion *end, struct writ_metrics_shard *metrics, struct writ_entry *ret);
+
+/** Whether such an entry has come back well: also when somebody else recorded at the same time. */
+bool writ_task_completion_is_settled(const struct writ_entry *entry);
+
+/** Writes the line in the log of an entry of writ_task_completion_record that has come back. */
+void writ_task_completion_tell(const struct writ_request *request,
+    const struct writ_task_completion *end, const struct writ_entry *entry);
+
+#endif

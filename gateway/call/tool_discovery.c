@@ -1,0 +1,374 @@
+/* tool_discovery.c - LEARN: the tool's definition, before its call is judged further. */
+#include "gateway/call/tool_discovery.h"
+
+#include "gateway/review/meet.h"
+#include "gateway/probe/probe.h"
+#include "gateway/request/refusal.h"
+#include "gateway/request/upcall_request.h"
+
+#include "evidence/write.h"
+#include "policy/approval.h"
+
+#define LIST_BYTES_MAX ((size_t)16 << 20) /* of one page of tools/list */
+#define LIST_VALUES    (1u << 20)
+#define PAGES_MAX      256
+#define BODY_MAX       65536
+#define TIMEOUT_US     5000000  /* for one page */
+#define AGAIN_US       30000000 /* at least, before a server is asked again */
+#define FRESH_US       5000000  /* how old the definition of a pinned tool may be at its call */
+
+/* One request that asks; in the arena of its exchange. */
+struct learner {
+    struct writ_request *request;
+    struct writ_catalog *catalog;
+    struct writ_upcall upcall;
+    struct writ_mcp_message message;
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
+    size_t pages;
+    uint64_t doubts; /* when it began */
+    int64_t asked_us;
+    int64_t stale_us; /* of the page that is too old first */
+};
+
+/* ---- what a definition means for a call */
+
+enum writ_reason
+writ_tool_discovery_judge(const struct writ_request *request, const struct writ_tool_rule *rule,
+    struct writ_view upstream, struct writ_view tool, const struct writ_digest *digest)
+{
+    writ_auto_buf name = writ_buf_make(upstream.len + tool.len + 1);
+    const struct writ_definition *accepted;
+
+    if (rule == NULL || !rule->pin) {
+        return WRIT_REASON_NONE;
+    }
+    writ_buf_put(&name, upstream);
+    writ_buf_byte(&name, '/');
+    writ_buf_put(&name, tool);
+    if (digest == NULL || !writ_is_ok(writ_buf_check(&name, NULL))) {
+        return WRIT_REASON_DEFINITION_UNKNOWN;
+    }
+    accepted = writ_definitions_find(request->generation->accepted, writ_buf_view(&name));
+    if (accepted == NULL) {
+        return WRIT_REASON_DEFINITION_NOT_ACCEPTED;
+    }
+    return writ_digest_equal(&accepted->digest, digest) ? WRIT_REASON_NONE
+                                                        : WRIT_REASON_DEFINITION_CHANGED;
+}
+
+static const struct writ_catalog *
+catalog_of(const struct writ_request *request, struct writ_upstream *upstream)
+{
+    struct writ_catalog_snapshot_view *view =
+        &request->worker->shelves[writ_upstream_index(upstream)];
+
+    return writ_catalog_snapshot_look(writ_upstream_shelf(upstream), view);
+}
+
+int64_t
+writ_tool_discovery_stale_us(
+    struct writ_loop *loop, struct writ_upstream *upstream, const struct writ_json *result)
+{
+    int64_t age_us = writ_upstream_config(upstream)->refresh_us, ttl_ms;
+    int64_t least_us = age_us < AGAIN_US ? age_us : AGAIN_US;
+
+    if (writ_is_ok(writ_json_integer(
+            writ_json_get(result, WRIT_LIT("ttlMs")), 0, INT64_MAX / 1000, &ttl_ms)) &&
+        ttl_ms * 1000 < age_us) {
+        age_us = ttl_ms * 1000 > least_us ? ttl_ms * 1000 : least_us;
+    }
+    return writ_loop_now_us(loop) + age_us;
+}
+
+writ_result
+writ_tool_discovery_notice(struct writ_request *request, struct writ_upstream *upstream,
+    const struct writ_json *item, struct writ_digest *ret)
+{
+    const struct writ_catalog_tool *known = writ_catalog_find(
+        catalog_of(request, upstream), writ_json_string(writ_json_get(item, WRIT_LIT("name"))));
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_json_lossless(item, WRIT_CATALOG_TOOL_MAX, &digest, NULL));
+    if (known == NULL || !writ_digest_equal(&known->digest, &digest)) {
+        writ_catalog_snapshot_doubt(writ_upstream_shelf(upstream));
+    }
+    *ret = digest;
+    return WRIT_DONE;
+}
+
+/* NULL, or how the head of the call contradicts its arguments. A header that is there has to agree
+ * in every era: policies elsewhere may look at it alone. */
+static const char *
+head_fault(const struct writ_request *request, const struct writ_params *params)
+{
+    bool modern = request->message.era == WRIT_MCP_ERA_MODERN;
+
+    for (size_t i = 0; i < params->n; i++) {
+        struct writ_view value = writ_exchange_header(request->x, params->items[i].header);
+        switch (writ_param_check(&params->items[i], request->call->arguments, value)) {
+        case WRIT_PARAM_AGREES:
+            break;
+        case WRIT_PARAM_MISSING:
+            if (modern) {
+                return "a header Mcp-Param-* that the tool's definition wants is missing";
+            }
+            break;
+        case WRIT_PARAM_DIFFERS:
+            return "a header Mcp-Param-* does not say what the arguments say";
+        }
+    }
+    return NULL;
+}
+
+/* An approval that only tools want which are annotated so. */
+static void
+ask_nobody_unless_annotated(struct writ_call *call, const struct writ_catalog_tool *tool)
+{
+    const struct writ_tool_rule *rule = call->verdict.rule;
+
+    if (rule == NULL || rule->approval == NULL ||
+        writ_approval_annotated(rule->approval, &tool->hints)) {
+        return;
+    }
+    call->verdict.approval = NULL;
+    if (call->shadowed == WRIT_REASON_APPROVAL_REQUIRED) {
+        call->shadowed = WRIT_REASON_NONE;
+    }
+}
+
+/* The definition goes into the record; one that is pinned and not accepted is a deny. */
+static enum writ_step
+use_definition(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_catalog_tool *tool =
+        call->upstream != NULL ? writ_catalog_find(catalog_of(request, call->upstream), call->tool)
+                               : NULL;
+
+    if (tool != NULL) {
+        const char *fault = head_fault(request, &tool->params);
+        if (fault != NULL) {
+            return writ_refusal_http(
+                request, 400, WRIT_RPC_HEADER_MISMATCH, WRIT_REASON_HEADER_MISMATCH, fault);
+        }
+        call->definition = tool->digest;
+        call->hints = tool->hints;
+        call->defined = true;
+        ask_nobody_unless_annotated(call, tool);
+    }
+    if (!writ_request_may_pass(request)) {
+        return WRIT_STEP_DRAFT;
+    }
+    call->observed.fault = writ_tool_discovery_judge(request, call->verdict.rule,
+        call->upstream_name, call->tool, tool != NULL ? &tool->digest : NULL);
+    if (call->upstream != NULL &&
+        writ_catalog_is_doubled(catalog_of(request, call->upstream), call->tool)) {
+        call->observed.fault = WRIT_REASON_DEFINITION_AMBIGUOUS;
+    }
+    call->repeats = tool != NULL && call->observed.fault == WRIT_REASON_NONE &&
+                    call->verdict.rule->repeats_reads && (tool->hints & WRIT_HINT_READ_ONLY) != 0;
+    return call->observed.fault == WRIT_REASON_NONE && call->verdict.rule->state != NULL
+               ? WRIT_STEP_OBSERVE
+               : WRIT_STEP_DRAFT;
+}
+
+/* ---- asking */
+
+static void
+go_on(struct writ_request *request, bool known)
+{
+    struct writ_worker *worker = request->worker;
+    size_t index = writ_upstream_index(request->call->upstream);
+    struct writ_request *waiting = worker->learners[index];
+
+    if (!known) {
+        worker->learn_after_us[index] = writ_loop_now_us(worker->loop) + AGAIN_US;
+    }
+    worker->learners[index] = NULL;
+    while (waiting != NULL) { /* the one that asked is the last of them */
+        struct writ_request *next = waiting->learn_next;
+        waiting->call->learned = true;
+        writ_request_go(waiting, WRIT_STEP_LEARN);
+        waiting = next;
+    }
+}
+
+static writ_result
+list_body(const struct writ_request *request, struct writ_view cursor, struct writ_view *ret)
+{
+    struct writ_buf body = writ_buf_in(request->x->arena, BODY_MAX + 6 * cursor.len);
+    struct writ_write w = writ_write_to(&body);
+    char id[WRIT_PROBE_ID_MAX];
+
+    WRIT_TRY(writ_probe_make_id("writ-definitions-", id)); /* another loop may ask as well */
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
+    writ_write_text(&w, "id", writ_view_str(id));
+    writ_write_text(&w, "method", WRIT_LIT("tools/list"));
+    writ_write_name(&w, WRIT_LIT("params"));
+    writ_write_object_begin(&w);
+    writ_mcp_put_own_meta(&w, &request->message);
+    if (cursor.ptr != NULL) {
+        writ_write_text(&w, "cursor", cursor);
+    }
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    *ret = writ_buf_view(&body);
+    return WRIT_DONE;
+}
+
+static void list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer);
+
+static const struct writ_upcall_events list_events = {.end = list_end};
+
+static writ_result
+ask(struct learner *learner, struct writ_view cursor)
+{
+    struct writ_request *request = learner->request;
+    struct writ_upcall_request *wanted = &learner->upcall.request;
+    struct writ_view body;
+
+    WRIT_TRY(list_body(request, cursor, &body));
+    WRIT_TRY(writ_upcall_request_own(
+        request, request->call->upstream, body, &learner->message, learner->headers, wanted));
+    wanted->body_max = wanted->event_max = LIST_BYTES_MAX;
+    wanted->timeout_us = wanted->total_us = TIMEOUT_US;
+    learner->upcall.events = &list_events;
+    learner->upcall.ctx = learner;
+    writ_upcall_start(request->call->upstream, request->worker, &learner->upcall);
+    return WRIT_DONE;
+}
+
+/* Takes one page; gives the cursor of the next one in the request's arena, or ptr NULL. */
+static writ_result
+take_page(struct learner *learner, struct writ_view text, struct writ_arena *scratch,
+    struct writ_view *ret_cursor)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+    const struct writ_json *message, *result, *tools;
+    struct writ_view cursor;
+    int64_t stale_us;
+
+    limits.bytes = limits.string_bytes = LIST_BYTES_MAX;
+    limits.values = LIST_VALUES;
+    WRIT_TRY(writ_json_read(text, &limits, scratch, &message, NULL));
+    result = writ_json_get_typed(message, WRIT_LIT("result"), WRIT_JSON_OBJECT);
+    tools = writ_json_get_typed(result, WRIT_LIT("tools"), WRIT_JSON_ARRAY);
+    if (tools == NULL) {
+        return (writ_result){WRIT_E_INVALID};
+    }
+    WRIT_JSON_EACH(item, tools)
+    {
+        writ_result r = writ_catalog_add(learner->catalog, item);
+        if (!writ_is_ok(r) && r.code != WRIT_E_INVALID) {
+            return r;
+        }
+    }
+    stale_us = writ_tool_discovery_stale_us(
+        learner->request->x->loop, learner->request->call->upstream, result);
+    learner->stale_us = stale_us < learner->stale_us ? stale_us : learner->stale_us;
+    cursor = writ_json_string(writ_json_get(result, WRIT_LIT("nextCursor")));
+    *ret_cursor = cursor.ptr != NULL ? writ_view_copy(cursor, learner->request->x->arena) : cursor;
+    return WRIT_DONE;
+}
+
+static writ_result
+take_answer(
+    struct learner *learner, const struct writ_upcall_answer *answer, struct writ_view *ret_cursor)
+{
+    struct writ_arena *scratch;
+    writ_result r = {WRIT_E_INVALID};
+
+    if (answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 300) {
+        return r;
+    }
+    scratch = writ_arena_new(64 * answer->body.len + 65536);
+    if (scratch != NULL) {
+        r = take_page(learner, answer->body, scratch, ret_cursor);
+    }
+    writ_arena_free(scratch);
+    return r;
+}
+
+static void
+list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct learner *learner = upcall->ctx;
+    struct writ_view cursor = {NULL, 0};
+    bool good = writ_is_ok(take_answer(learner, answer, &cursor)) && ++learner->pages < PAGES_MAX;
+
+    if (good && cursor.ptr != NULL && writ_is_ok(ask(learner, cursor))) {
+        return;
+    }
+    good = good && cursor.ptr == NULL;
+    if (good) {
+        struct writ_catalog_snapshot *shelf = writ_upstream_shelf(learner->request->call->upstream);
+        writ_catalog_seal(learner->catalog);
+        writ_catalog_snapshot_put(shelf, WRIT_TAKE(learner->catalog));
+        writ_catalog_snapshot_settle(shelf, learner->doubts, learner->asked_us, learner->stale_us);
+    }
+    writ_catalog_drop(WRIT_TAKE(learner->catalog));
+    go_on(learner->request, good);
+}
+
+static enum writ_step
+start(struct writ_request *request)
+{
+    struct writ_worker *worker = request->worker;
+    size_t index = writ_upstream_index(request->call->upstream);
+    struct learner *learner = writ_arena_get(request->x->arena, sizeof *learner);
+    bool asked = worker->learners[index] != NULL;
+
+    request->learn_next = worker->learners[index];
+    if (asked) {
+        worker->learners[index] = request;
+        return WRIT_STEP_WAIT;
+    }
+    if (learner == NULL) {
+        return use_definition(request);
+    }
+    *learner = (struct learner){.request = request,
+        .asked_us = writ_loop_now_us(request->x->loop),
+        .stale_us = INT64_MAX,
+        .doubts = writ_catalog_snapshot_doubts(writ_upstream_shelf(request->call->upstream))};
+    if (!writ_is_ok(writ_catalog_new(&learner->catalog)) ||
+        !writ_is_ok(ask(learner, (struct writ_view){NULL, 0}))) {
+        writ_catalog_drop(WRIT_TAKE(learner->catalog));
+        return use_definition(request);
+    }
+    worker->learners[index] = request;
+    return WRIT_STEP_WAIT;
+}
+
+/* ---- LEARN */
+
+/* A call that is refused anyway does not make the gateway ask. A server may change a definition and
+ * not say so: what is known of a pinned tool is of the last seconds. One that does not answer is
+ * asked after a while, unless it said that its list is another. */
+static bool
+has_to_ask(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    int64_t now_us = writ_loop_now_us(request->x->loop);
+    struct writ_catalog_snapshot *shelf;
+    bool may_ask;
+
+    if (call->upstream == NULL || call->learned || !writ_request_may_pass(request) ||
+        writ_meet_is_late(request, call->upstream)) {
+        return false;
+    }
+    shelf = writ_upstream_shelf(call->upstream);
+    may_ask = now_us >= request->worker->learn_after_us[writ_upstream_index(call->upstream)];
+    if (writ_catalog_snapshot_is_doubtful(shelf, now_us)) {
+        return call->verdict.rule->pin || may_ask;
+    }
+    return call->verdict.rule->pin && may_ask &&
+           now_us - writ_catalog_snapshot_asked_us(shelf) >= FRESH_US;
+}
+
+enum writ_step
+writ_tool_discovery_tool(struct writ_request *request)
+{
+    return has_to_ask(request) ? start(request) : use_definition(request);
+}

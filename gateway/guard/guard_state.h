@@ -1,0 +1,43 @@
+/* guard_state.h - a guard looks at the target of a call, right before it lets the call through: is
+ * it still in the state for which the credential was issued? Part of guard.h.
+ *
+ * The question is made by the probe of the tool (guard_probes.h), in the way the gateway makes it
+ * (probe.h). A question to the tool server goes the way of the call, by the form's own function,
+ * with an id that nobody can guess; an HTTP GET goes by itself. What is not answered whole, in time
+ * and in one meaning is not known, and then the call is refused. */
+#ifndef WRIT_GATEWAY_GUARD_STATE_H
+#define WRIT_GATEWAY_GUARD_STATE_H
+
+#include "gateway/guard/guard.h"
+
+/** How the id of every question begins; clients cannot use such ids. */
+#define WRIT_GUARD_STATE_ID "writ-guard-"
+
+/**
+ * Begins to look at the target of a call whose credential is good otherwise.
+ *
+ * @return NONE: writ_guard_state_told is called when there is an answer;
+ *         CREDENTIAL_OK: there is nothing to look at; else why the call is refused
+ */
+enum writ_reason writ_guard_state_start(struct writ_guard *guard, struct writ_guard_ask *ask);
+
+/** What the tool server answered; empty: nothing, or not in time. Called once by the form, and not
+ * from inside its `look`. */
+void writ_guard_state_told(
+    struct writ_guard *guard, struct writ_guard_ask *ask, struct writ_view response);
+
+/** What a message of the server is to those who look. */
+enum writ_guard_answer {
+    WRIT_GUARD_NO_ANSWER = 0,
+    WRIT_GUARD_ANSWER,      /* to the question of this ask */
+    WRIT_GUARD_ANSWER_LATE, /* to another question, of which nobody may hear */
+};
+
+/** `ask` NULL: nobody asks. */
+enum writ_guard_answer writ_guard_state_is_answer(
+    const struct writ_guard_ask *ask, struct writ_view message);
+
+/** Whether a client's message has an id that is kept for questions. */
+bool writ_guard_state_is_ours(const struct writ_json *id);
+
+#endif

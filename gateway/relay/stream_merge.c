@@ -1,0 +1,768 @@
+/* Invariants:
+ * (1) `live` counts the lanes that are not over, and one for each function that looks at all of
+ * them: the request ends when it is 0, and nothing is touched after that. A lane is not over while
+ * its upcall is open, its timer set, or its ferry away. (2) What comes behind something that waits
+ * (an answer that is away, an acknowledgement for those of the other lanes) waits in `behind`: the
+ * events of one lane stay in their order. (3) What comes back while more is away waits in `ahead`,
+ * in the order in which it came back. */
+#include "gateway/relay/stream_merge.h"
+
+#include "gateway/relay/back.h"
+#include "gateway/request/client_stream.h"
+#include "gateway/call/inspect.h"
+#include "gateway/relay/listen.h"
+#include "gateway/review/meet.h"
+#include "gateway/relay/pass.h"
+#include "gateway/mcp/event_id.h"
+#include "gateway/request/refusal.h"
+#include "gateway/call/task_notification.h"
+#include "gateway/request/upcall_request.h"
+
+#define PLACE_MAX     2048     /* bytes of an upstream's event id; a longer one is no place */
+#define AGAIN_US      1000000  /* before a lane is asked for again, when its server did not say */
+#define AGAIN_MIN_MS  50       /* at least, and */
+#define AGAIN_MAX_US  30000000 /* at most, also when it did */
+#define CONFLICT_US   200000   /* before asking again for what another connection still has */
+#define CONFLICTS_MAX 15       /* times */
+#define ANSWER_ARENA  65536
+#define AWAY_MAX      64 /* words about tasks that one lane has under way */
+
+static void start(struct writ_lane *lane);
+
+/* ---- the end ---- */
+
+static void
+finish(struct writ_stream_merge *lanes)
+{
+    struct writ_request *request = lanes->request;
+    struct writ_upcall_answer refusal = lanes->refusal;
+
+    lanes->live++; /* keeps (1) */
+    writ_back_stop(lanes->back);
+    writ_listen_finish(lanes);
+    for (size_t i = 0; i < lanes->n; i++) {
+        writ_buf_wipe(&lanes->all[i].place);
+        writ_buf_wipe(&lanes->all[i].ahead);
+        writ_buf_wipe(&lanes->all[i].behind);
+    }
+    if (lanes->resumes) {
+        (void)atomic_fetch_sub(&request->session->resuming, 1);
+    }
+    if (request->streaming) {
+        writ_client_stream_close(request, lanes->whole);
+    } else {
+        (void)writ_pass_answer(request, &refusal);
+    }
+}
+
+void
+writ_stream_merge_let_go(struct writ_stream_merge *lanes)
+{
+    if (--lanes->live == 0) {
+        finish(lanes);
+    }
+}
+
+void
+writ_stream_merge_cancel(struct writ_stream_merge *lanes)
+{
+    lanes->over = true;
+    lanes->live++; /* keeps (1) */
+    writ_back_stop(lanes->back);
+    if (lanes->waits) {
+        lanes->waits = false;
+        writ_stream_merge_let_go(lanes);
+    }
+    for (size_t i = 0; i < lanes->n; i++) {
+        struct writ_lane *lane = &lanes->all[i];
+        if (lane->open) {
+            writ_upcall_cancel(&lane->upcall, true);
+        } else if (lane->timer.armed) {
+            writ_loop_timer_cancel(&lane->timer);
+            writ_stream_merge_let_go(lanes);
+        }
+    }
+    writ_stream_merge_let_go(lanes);
+}
+
+void
+writ_stream_merge_stop(struct writ_request *request)
+{
+    writ_stream_merge_cancel(request->part);
+}
+
+/* ---- to the client ---- */
+
+static void
+resume_all(struct writ_request *request)
+{
+    struct writ_stream_merge *lanes = request->part;
+
+    for (size_t i = 0; i < lanes->n; i++) {
+        if (lanes->all[i].open) {
+            writ_upcall_resume(&lanes->all[i].upcall);
+        }
+    }
+}
+
+static void
+write_out(struct writ_stream_merge *lanes, struct writ_view events)
+{
+    writ_result r = writ_client_stream_write(lanes->request, events);
+
+    if (r.code == WRIT_E_BUSY) {
+        for (size_t i = 0; i < lanes->n; i++) {
+            if (lanes->all[i].open) {
+                writ_upcall_pause(&lanes->all[i].upcall);
+            }
+        }
+    } else if (!writ_is_ok(r)) {
+        lanes->whole = false;
+        writ_stream_merge_cancel(lanes);
+    }
+}
+
+/* Where an event waits, or NULL: for nothing. */
+static struct writ_buf *
+waits_in(struct writ_lane *lane)
+{
+    if (lane->back) {
+        return &lane->ahead;
+    }
+    return lane->away > 0 || writ_listen_holds(lane->lanes) ? &lane->behind : NULL;
+}
+
+static void
+put(struct writ_stream_merge *lanes, const struct writ_sse_event *event, struct writ_buf *waits)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+
+    if (!writ_is_ok(writ_sse_put(&text, event, NULL))) {
+        lanes->whole = false;
+        writ_stream_merge_cancel(lanes);
+    } else if (waits != NULL) {
+        writ_buf_put(waits, writ_buf_view(&text)); /* keeps (2) and (3) */
+    } else {
+        write_out(lanes, writ_buf_view(&text));
+    }
+}
+
+void
+writ_stream_merge_put(struct writ_lane *lane, const struct writ_sse_event *event)
+{
+    put(lane->lanes, event, waits_in(lane));
+}
+
+void
+writ_stream_merge_say(struct writ_stream_merge *lanes, const struct writ_sse_event *event)
+{
+    put(lanes, event, NULL);
+}
+
+void
+writ_stream_merge_catch_up(struct writ_lane *lane)
+{
+    if (lane->away > 0 || writ_listen_holds(lane->lanes)) {
+        return;
+    }
+    writ_buf_put(&lane->ahead, writ_buf_view(&lane->behind));
+    if (!writ_is_ok(writ_buf_check(&lane->behind, NULL)) ||
+        !writ_is_ok(writ_buf_check(&lane->ahead, NULL))) {
+        lane->lanes->whole = false;
+        writ_stream_merge_cancel(lane->lanes);
+    } else if (lane->ahead.len > 0) {
+        write_out(lane->lanes, writ_buf_view(&lane->ahead));
+    }
+    writ_buf_wipe(&lane->ahead);
+    writ_buf_wipe(&lane->behind);
+    lane->ahead = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    lane->behind = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+}
+
+/* The id that the client gets: where it is in all lanes, or in the one that there is. */
+static struct writ_view
+place_of(struct writ_lane *lane, struct writ_view id, struct writ_buf *scratch)
+{
+    struct writ_stream_merge *lanes = lane->lanes;
+
+    if (id.ptr == NULL) {
+        return id;
+    }
+    writ_buf_clear(&lane->place);
+    if (id.len <= PLACE_MAX) {
+        writ_buf_put(&lane->place, id);
+    }
+    if (id.len == 0 || !writ_request_is_merged(lanes->request)) {
+        return id;
+    }
+    if (!lanes->merged) {
+        writ_event_id_put(scratch, writ_upstream_config(lane->upstream)->name, id);
+    }
+    for (size_t i = 0; lanes->merged && i < lanes->n; i++) {
+        if (lanes->all[i].place.len > 0) {
+            writ_event_id_add(scratch, writ_upstream_config(lanes->all[i].upstream)->name,
+                writ_buf_view(&lanes->all[i].place));
+        }
+    }
+    return writ_is_ok(writ_buf_check(scratch, NULL)) ? writ_buf_view(scratch)
+                                                     : (struct writ_view){NULL, 0};
+}
+
+/* ---- an answer on a GET ---- */
+
+/* One that is away: carried to its call. */
+struct away {
+    struct writ_ferry ferry;
+    struct writ_lane *lane;
+    struct writ_buf id; /* of its event */
+};
+
+static void lane_ended(struct writ_lane *lane);
+
+static struct writ_sse_event
+answer_event(struct writ_view event_id, struct writ_view message)
+{
+    return (struct writ_sse_event){.kind = WRIT_SSE_EVENT,
+        .id = event_id.len > 0 ? event_id : (struct writ_view){NULL, 0},
+        .event = WRIT_LIT("message"),
+        .data = message,
+        .retry_ms = WRIT_SSE_NO_RETRY};
+}
+
+static void
+put_answer(struct writ_lane *lane, struct writ_view event_id, struct writ_view message)
+{
+    const struct writ_sse_event event = answer_event(event_id, message);
+
+    writ_stream_merge_put(lane, &event);
+}
+
+/* It belongs to nothing that is known, or is not what was recorded. The client, who waits for it,
+ * is told so. */
+static void
+put_unknown(struct writ_lane *lane, struct writ_view event_id, const struct writ_json *id)
+{
+    writ_auto_buf message = writ_buf_make(WRIT_REFUSAL_MAX);
+
+    writ_refusal_put_error(&message, id, WRIT_REASON_ANSWER_UNKNOWN);
+    if (writ_is_ok(writ_buf_check(&message, NULL))) {
+        put_answer(lane, event_id, writ_buf_view(&message));
+    }
+}
+
+static void take_answer(
+    struct writ_lane *lane, struct writ_view event_id, struct writ_view message);
+
+static void
+away_free(struct away *away)
+{
+    writ_buf_wipe(&away->ferry.message);
+    writ_buf_wipe(&away->id);
+    writ_free(away);
+}
+
+static void
+is_back(struct writ_lane *lane)
+{
+    lane->away--;
+    lane->back = true;
+    if (lane->away == 0 && lane->open) {
+        writ_upcall_resume(&lane->upcall);
+    }
+}
+
+static void
+go_on_behind(struct writ_lane *lane)
+{
+    lane->back = false;
+    if (lane->away > 0) {
+        return;
+    }
+    writ_stream_merge_catch_up(lane);
+    if (!lane->open && lane->away == 0) {
+        lane_ended(lane);
+    }
+}
+
+static void
+come_back(struct writ_ferry *ferry)
+{
+    struct away *away = ferry->ctx;
+    struct writ_lane *lane = away->lane;
+    struct writ_stream_merge *lanes = lane->lanes;
+
+    is_back(lane);
+    lanes->live++; /* keeps (1) */
+    if (ferry->taken) {
+        put_answer(lane, writ_buf_view(&away->id), writ_buf_view(&ferry->message));
+    } else {
+        take_answer(lane, writ_buf_view(&away->id), writ_buf_view(&ferry->message));
+    }
+    away_free(away);
+    go_on_behind(lane);
+    writ_stream_merge_let_go(lanes);
+}
+
+/* To the call that awaits it. False: it could not be, or there is none any more. */
+static bool
+carry(struct writ_lane *lane, const struct writ_digest *key, struct writ_view event_id,
+    struct writ_view message)
+{
+    struct writ_request *request = lane->lanes->request;
+    struct away *away = writ_alloc(sizeof *away);
+
+    if (away == NULL) {
+        return false;
+    }
+    away->lane = lane;
+    away->id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
+    away->ferry = (struct writ_ferry){
+        .post = {.fn = writ_resume_arrive, .ctx = &away->ferry},
+        .answers = request->worker->gateway->answers,
+        .key = *key,
+        .home = request->x->loop,
+        .done = come_back,
+        .ctx = away,
+        .message = writ_buf_make(WRIT_CLIENT_EVENT_MAX),
+    };
+    writ_buf_put(&away->id, event_id);
+    writ_buf_put(&away->ferry.message, message);
+    lane->away++;
+    if (!writ_is_ok(writ_buf_check(&away->id, NULL)) ||
+        !writ_is_ok(writ_buf_check(&away->ferry.message, NULL)) ||
+        !writ_pending_responses_carry(away->ferry.answers, &away->ferry)) {
+        lane->away--;
+        away_free(away);
+        return false;
+    }
+    if (lane->open) {
+        writ_upcall_pause(&lane->upcall);
+    }
+    return true;
+}
+
+/* ---- a word about a task ---- */
+
+static void
+word_told(void *ctx, const struct writ_sse_event *event)
+{
+    struct writ_lane *lane = ctx;
+    struct writ_stream_merge *lanes = lane->lanes;
+
+    is_back(lane);
+    lanes->live++; /* keeps (1) */
+    if (event != NULL && !lanes->over) {
+        writ_stream_merge_put(lane, event);
+    }
+    go_on_behind(lane);
+    writ_stream_merge_let_go(lanes);
+}
+
+/* `task` NULL: a notice. False: it was dropped. */
+static bool
+take_word(struct writ_lane *lane, enum writ_task_form form, const struct writ_digest *task,
+    const struct writ_sse_event *event)
+{
+    const struct writ_task_notification word = {.request = lane->lanes->request,
+        .from = lane->upstream,
+        .form = form,
+        .task = task,
+        .event = event,
+        .told = word_told,
+        .ctx = lane};
+
+    if (lane->away == AWAY_MAX) {
+        writ_task_notification_drop(word.request);
+        return false;
+    }
+    if (!writ_is_ok(writ_task_notification_take(&word))) {
+        return false;
+    }
+    lane->away++;
+    if (lane->open) {
+        writ_upcall_pause(&lane->upcall);
+    }
+    return true;
+}
+
+/* ---- answers ---- */
+
+static bool
+is_what_was_shown(const struct writ_digest *shown, struct writ_view message)
+{
+    struct writ_digest digest;
+
+    return writ_is_ok(writ_digest_bytes(message, &digest, NULL)) &&
+           writ_digest_equal(&digest, shown);
+}
+
+static void
+judge_answer(struct writ_lane *lane, struct writ_view event_id, const struct writ_json *id,
+    struct writ_view message)
+{
+    struct writ_request *request = lane->lanes->request;
+    struct writ_pending_responses *answers = request->worker->gateway->answers;
+    struct writ_pending_responses_found found = {.state = WRIT_PENDING_RESPONSES_UNKNOWN};
+    struct writ_digest key;
+
+    if (writ_is_ok(writ_pending_responses_key(
+            request->session, writ_upstream_config(lane->upstream)->name, id, &key))) {
+        found = writ_pending_responses_find(answers, &key);
+    }
+    if (found.state == WRIT_PENDING_RESPONSES_AWAITED) {
+        if (carry(lane, &key, event_id, message)) {
+            return;
+        }
+        found = writ_pending_responses_find(answers, &key); /* it ended in between */
+    }
+    if (found.state == WRIT_PENDING_RESPONSES_TASK) {
+        const struct writ_sse_event event = answer_event(event_id, message);
+        if (take_word(lane, writ_task_completion_form(found.method, WRIT_MCP_LEGACY), &found.task,
+                &event)) {
+            return;
+        }
+    }
+    if (found.state == WRIT_PENDING_RESPONSES_FREE ||
+        (found.state == WRIT_PENDING_RESPONSES_SETTLED &&
+            is_what_was_shown(&found.shown, message))) {
+        put_answer(lane, event_id, message);
+    } else {
+        put_unknown(lane, event_id, id);
+    }
+}
+
+/* Second parse of an answer: only those of a GET, which are rare. */
+static void
+take_answer(struct writ_lane *lane, struct writ_view event_id, struct writ_view message)
+{
+    struct writ_arena *scratch = writ_arena_new(64 * message.len + ANSWER_ARENA);
+    const struct writ_json *value;
+
+    if (scratch != NULL && writ_is_ok(writ_mcp_parse(message, scratch, &value))) {
+        judge_answer(lane, event_id, writ_json_get(value, WRIT_LIT("id")), message);
+    }
+    writ_arena_free(scratch);
+}
+
+/* ---- from the upstream ---- */
+
+static void
+on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_lane *lane = upcall->ctx;
+    struct writ_request *request = lane->lanes->request;
+
+    (void)answer;
+    lane->streams = true;
+    lane->conflicts = 0;
+    lane->again_us = AGAIN_US;
+    if (!request->streaming) {
+        writ_client_stream_begin(request);
+        request->room = resume_all;
+    }
+}
+
+static void
+on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
+{
+    struct writ_lane *lane = upcall->ctx;
+    writ_auto_buf data = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    writ_auto_buf place = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
+    struct writ_sse_event changed = *event;
+    enum writ_inspected kind =
+        writ_inspect_event(lane->lanes->request, lane->upstream, event, &data);
+
+    if (event->retry_ms != WRIT_SSE_NO_RETRY) {
+        lane->again_us =
+            event->retry_ms > AGAIN_MIN_MS ? event->retry_ms * 1000 : AGAIN_MIN_MS * 1000;
+    }
+    if (lane->lanes->over || kind == WRIT_INSPECTED_FOREIGN) {
+        return;
+    }
+    if (event->kind == WRIT_SSE_EVENT) {
+        changed.data = data.len > 0 ? writ_buf_view(&data) : event->data;
+        changed.id = place_of(lane, event->id, &place);
+    }
+    if (kind == WRIT_INSPECTED_ANSWER) {
+        take_answer(lane, changed.id, changed.data);
+    } else if (kind == WRIT_INSPECTED_TASK) {
+        (void)take_word(lane, writ_task_notification_form(lane->lanes->request), NULL, &changed);
+    } else if (!writ_listen_takes(lane, kind, &changed)) {
+        writ_stream_merge_put(lane, &changed);
+    }
+}
+
+static void
+again(struct writ_timer *timer)
+{
+    start(timer->ctx);
+}
+
+static void
+start_in(struct writ_lane *lane, int64_t after_us)
+{
+    struct writ_loop *loop = lane->lanes->request->x->loop;
+
+    lane->timer = (struct writ_timer){.fn = again, .ctx = lane};
+    writ_loop_timer_set(loop, &lane->timer,
+        writ_loop_now_us(loop) + (after_us < AGAIN_MAX_US ? after_us : AGAIN_MAX_US));
+}
+
+/* Its stream is over, and nothing of it is away. */
+static void
+lane_ended(struct writ_lane *lane)
+{
+    struct writ_stream_merge *lanes = lane->lanes;
+
+    if (lane->again && !lanes->over) {
+        start_in(lane, lane->again_us);
+        lane->again_us *= 2;
+        return;
+    }
+    lane->ended = true;
+    writ_listen_lane_ended(lane);
+    writ_stream_merge_let_go(lanes);
+}
+
+static void
+keep_refusal(struct writ_stream_merge *lanes, const struct writ_upcall_answer *answer)
+{
+    struct writ_arena *arena = lanes->request->x->arena;
+
+    if (lanes->refused) {
+        return;
+    }
+    lanes->refused = true;
+    lanes->refusal = *answer;
+    lanes->refusal.body = writ_view_copy(answer->body, arena);
+    lanes->refusal.content_type = writ_view_copy(answer->content_type, arena);
+    lanes->refusal.retry_after = writ_view_copy(answer->retry_after, arena);
+}
+
+/* Another connection has the stream: one that the client has left, or our own that asks for it. The
+ * server sees in a moment that it is gone. */
+static bool
+is_conflict(struct writ_lane *lane, const struct writ_upcall_answer *answer)
+{
+    return answer->end == WRIT_UPCALL_ANSWERED && answer->status == 409 &&
+           lane->upcall.request.method == WRIT_METHOD_GET && !lane->lanes->over &&
+           lane->conflicts++ < CONFLICTS_MAX;
+}
+
+/* The server was started again: what it lists may be something else now. */
+static void
+look_whether_lost(struct writ_lane *lane, const struct writ_upcall_answer *answer)
+{
+    const struct writ_request *request = lane->lanes->request;
+
+    if (!lane->lanes->listens &&
+        writ_meet_is_lost(request, lane->upstream, &lane->upcall.request, answer)) {
+        lane->lost = true;
+        writ_session_note_list(
+            request->session, writ_upstream_config(lane->upstream)->name, WRIT_SESSION_LISTS, true);
+    }
+}
+
+static void
+on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    struct writ_lane *lane = upcall->ctx;
+    struct writ_stream_merge *lanes = lane->lanes;
+
+    lane->open = false;
+    look_whether_lost(lane, answer);
+    if (is_conflict(lane, answer)) {
+        start_in(lane, CONFLICT_US);
+        return;
+    }
+    if (!answer->is_stream) {
+        keep_refusal(lanes, answer);
+    } else if (answer->end != WRIT_UPCALL_ANSWERED && !lanes->merged) {
+        lanes->whole = false;
+    }
+    /* a stream that the client opened for several upstreams is not over when one of them ends */
+    lane->again = lanes->merged && !lanes->listens &&
+                  (lane->streams || answer->end == WRIT_UPCALL_BROKEN) &&
+                  (answer->is_stream || answer->end != WRIT_UPCALL_ANSWERED);
+    if (lane->away == 0) {
+        lane_ended(lane);
+    }
+}
+
+static const struct writ_upcall_events lane_events = {
+    .stream = on_stream, .event = on_event, .end = on_end};
+
+/* ---- to the upstream ---- */
+
+static void
+start(struct writ_lane *lane)
+{
+    struct writ_request *request = lane->lanes->request;
+    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
+    struct writ_upcall_request *wanted = &lane->upcall.request;
+    bool prepared = writ_is_ok(writ_upcall_request_make(
+        request, lane->upstream, (struct writ_view){NULL, 0}, headers, wanted));
+
+    if (!prepared) {
+        wanted->headers_n = 0;
+    }
+    if (lane->place.len > 0) {
+        headers[wanted->headers_n++] =
+            (struct writ_header){WRIT_LIT("Last-Event-ID"), writ_buf_view(&lane->place)};
+    }
+    wanted->timeout_us = 0; /* such a stream may be silent for ever */
+    wanted->lines = lane->lanes->listens;
+    lane->upcall.events = &lane_events;
+    lane->upcall.ctx = lane;
+    lane->open = true;
+    writ_upcall_start(lane->upstream, request->worker, &lane->upcall);
+}
+
+static void
+client_left(struct writ_exchange *x, void *ctx)
+{
+    struct writ_request *request = ctx;
+
+    (void)x;
+    if (request->closing) { /* all lanes are over */
+        writ_client_stream_left(request);
+    } else {
+        writ_stream_merge_cancel(request->part);
+    }
+}
+
+static void
+add(struct writ_stream_merge *lanes, struct writ_upstream *upstream)
+{
+    lanes->all[lanes->n++] = (struct writ_lane){
+        .lanes = lanes,
+        .upstream = upstream,
+        .place = writ_buf_make(PLACE_MAX),
+        .ahead = writ_buf_make(WRIT_CLIENT_EVENT_MAX),
+        .behind = writ_buf_make(WRIT_CLIENT_EVENT_MAX),
+        .again_us = AGAIN_US,
+    };
+}
+
+/* Which upstreams, and from where on. */
+static void
+choose(struct writ_stream_merge *lanes)
+{
+    struct writ_request *request = lanes->request;
+    struct writ_gateway *gateway = request->worker->gateway;
+    struct writ_view last = writ_exchange_header(request->x, WRIT_LIT("Last-Event-ID")), id = last;
+    struct writ_upstream *only = request->endpoint->only;
+
+    if (only == NULL && gateway->upstreams_n == 1) {
+        only = gateway->upstreams[0];
+    }
+    if (only == NULL && last.len > 0 && !writ_event_id_is_merged(last)) {
+        only = writ_upstream_find(gateway, writ_event_id_upstream(last, &id));
+    }
+    lanes->merged = only == NULL;
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        struct writ_upstream *upstream = gateway->upstreams[i];
+        struct writ_view name = writ_upstream_config(upstream)->name;
+        if ((only != NULL && upstream != only) ||
+            (!lanes->listens && (only == NULL ? !writ_session_has(request->session, name)
+                                              : writ_meet_is_late(request, upstream)))) {
+            continue;
+        }
+        add(lanes, upstream);
+        if (only == NULL) {
+            (void)writ_event_id_find(last, name, &lanes->all[lanes->n - 1].place);
+        } else if (id.len <= PLACE_MAX && !lanes->listens) {
+            writ_buf_put(&lanes->all[lanes->n - 1].place, id);
+        }
+    }
+}
+
+static struct writ_lane *
+find_lane(struct writ_stream_merge *lanes, const struct writ_upstream *upstream)
+{
+    for (size_t i = 0; i < lanes->n; i++) {
+        if (lanes->all[i].upstream == upstream) {
+            return &lanes->all[i];
+        }
+    }
+    return NULL;
+}
+
+void
+writ_stream_merge_join(struct writ_stream_merge *lanes, struct writ_upstream *upstream)
+{
+    struct writ_lane *lane;
+
+    if (lanes->over ||
+        !writ_session_has(lanes->request->session, writ_upstream_config(upstream)->name)) {
+        return;
+    }
+    lane = find_lane(lanes, upstream);
+    if (lane == NULL) {
+        add(lanes, upstream);
+        lane = &lanes->all[lanes->n - 1];
+    } else if (!lane->lost || !lane->ended) {
+        return;
+    }
+    lane->lost = lane->ended = lane->streams = false;
+    writ_buf_clear(&lane->place); /* in the stream of the session before */
+    lanes->live++;
+    start(lane);
+}
+
+/* A client that was answered without an upstream gets a stream in any case, to be told that it is
+ * back. */
+static void
+look_for_missed(struct writ_stream_merge *lanes)
+{
+    struct writ_request *request = lanes->request;
+
+    if (!lanes->merged || lanes->listens) {
+        return;
+    }
+    lanes->back = writ_back_start(lanes);
+    lanes->waits = lanes->back != NULL && writ_session_is_short(request->session);
+    if (lanes->waits) {
+        lanes->live++;
+        writ_client_stream_begin(request);
+        request->room = resume_all;
+    }
+}
+
+enum writ_step
+writ_stream_merge_open(struct writ_request *request)
+{
+    struct writ_arena *arena = request->x->arena;
+    size_t most = request->worker->gateway->upstreams_n;
+    struct writ_stream_merge *lanes = writ_arena_get(arena, sizeof *lanes);
+
+    if (lanes != NULL) {
+        *lanes = (struct writ_stream_merge){.request = request,
+            .whole = true,
+            .listens = request->x->method == WRIT_METHOD_POST,
+            .all = writ_arena_get(arena, (most + 1) * sizeof *lanes->all)};
+    }
+    if (lanes == NULL || lanes->all == NULL) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    }
+    choose(lanes);
+    if (lanes->n == 0) {
+        return writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
+    }
+    request->part = lanes;
+    lanes->resumes =
+        !lanes->listens && writ_exchange_header(request->x, WRIT_LIT("Last-Event-ID")).len > 0;
+    if (lanes->resumes) {
+        (void)atomic_fetch_add(&request->session->resuming, 1);
+    }
+    lanes->live = lanes->n;
+    writ_exchange_on_gone(request->x, client_left, request);
+    writ_exchange_probe(request->x, WRIT_CLIENT_PROBE_MS);
+    look_for_missed(lanes);
+    for (size_t i = 0; i < lanes->n; i++) { /* ends come in a later turn */
+        start(&lanes->all[i]);
+    }
+    return WRIT_STEP_WAIT;
+}

@@ -1,0 +1,85 @@
+/* review_request.h - one question to one reviewer about one review, for reviewers.c and the two
+ * ways in which it goes out, reviewer_hook.h and reviewer_worker.h. On the first loop alone.
+ *
+ * The life of an errand: it WAITS until it is due and there is room, READS the review from the
+ * ledger, is OUT until its reviewer answers or fails, VOTES, and RESTS when there is nothing more
+ * to do until the review changes. A failed one WAITS again. */
+#ifndef WRIT_GATEWAY_REVIEW_REQUEST_H
+#define WRIT_GATEWAY_REVIEW_REQUEST_H
+
+#include "gateway/io/child.h"
+#include "gateway/reviewers/reviewers.h"
+#include "gateway/admin/review_ballot.h"
+
+#include <sys/queue.h>
+
+enum writ_review_request_stage {
+    WRIT_REVIEW_REQUEST_WAITS = 0,
+    WRIT_REVIEW_REQUEST_READS,
+    WRIT_REVIEW_REQUEST_OUT,
+    WRIT_REVIEW_REQUEST_VOTES,
+    WRIT_REVIEW_REQUEST_RESTS,
+};
+
+struct writ_reviewer;
+
+struct writ_review_request {
+    TAILQ_ENTRY(writ_review_request) link;
+    struct writ_reviewer *reviewer;
+    enum writ_review_request_stage stage;
+    bool over;                     /* it is freed as soon as nothing of it is under way */
+    bool seen;                     /* in the present list of all that live */
+    unsigned tries;                /* that failed */
+    int64_t due_us;                /* WAITS: when; OUT, to a worker: until when */
+    struct writ_view id;           /* of the review */
+    char digest[WRIT_DIGEST_TEXT]; /* of its terms */
+    bool whole;                    /* the prompt has its arguments whole */
+    struct writ_arena *own;        /* it lies in there itself */
+    struct writ_arena *arena;      /* of one try; NULL: none */
+    struct writ_entry entry;
+    struct writ_post post;
+    /* to a webhook */
+    struct writ_http_call *call;
+    unsigned status;
+    struct writ_buf answer;
+};
+
+struct writ_reviewer {
+    struct writ_reviewers *all;
+    const struct writ_reviewer_config *config; /* as at the start */
+    TAILQ_HEAD(writ_errands, writ_review_request) errands;
+    size_t out; /* READS, OUT, VOTES */
+    struct writ_timer timer;
+    /* a webhook */
+    struct writ_http_client *client;
+    struct writ_buf secret;
+    /* a worker */
+    struct writ_child *child;
+    bool told; /* this start of it got a review */
+};
+
+struct writ_reviewers {
+    struct writ_gateway *gateway;
+    struct writ_worker *worker; /* of the first loop */
+    struct writ_reviewer *list;
+    size_t n;
+    bool ending;
+    /* watching */
+    uint64_t at;
+    struct writ_arena *arena;
+    struct writ_entry entry;
+    struct writ_post post;
+    struct writ_timer again;
+};
+
+/** The reviewer has answered with what may be a vote. */
+void writ_review_request_answered(struct writ_review_request *errand, struct writ_view text);
+/** It will vote by another way, or not at all. */
+void writ_review_request_rests(struct writ_review_request *errand);
+/** It has not answered, or not so that it counts. `why`: static, a word or a few. */
+void writ_review_request_failed(struct writ_review_request *errand, const char *why);
+
+/** Goes on with what is due of a reviewer. From a callback of the loop. */
+void writ_review_requests_pump(struct writ_reviewer *reviewer);
+
+#endif

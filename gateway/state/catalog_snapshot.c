@@ -1,0 +1,109 @@
+/* Invariant: `version` changes after `current` did, both under the lock, so that who reads a
+ * version without it finds at least that catalog when it takes the lock. */
+#include "gateway/state/catalog_snapshot.h"
+
+writ_result
+writ_catalog_snapshot_init(struct writ_catalog_snapshot *shelf, struct writ_err *err)
+{
+    *shelf = (struct writ_catalog_snapshot){.current = NULL};
+    atomic_init(&shelf->version, 0);
+    atomic_init(&shelf->doubts, 1); /* nothing was learned */
+    atomic_init(&shelf->settled, 0);
+    if (pthread_mutex_init(&shelf->lock, NULL) != 0) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a lock");
+    }
+    return WRIT_DONE;
+}
+
+void
+writ_catalog_snapshot_wipe(struct writ_catalog_snapshot *shelf)
+{
+    writ_catalog_drop(WRIT_TAKE(shelf->current));
+    (void)pthread_mutex_destroy(&shelf->lock);
+}
+
+struct writ_catalog *
+writ_catalog_snapshot_hold(struct writ_catalog_snapshot *shelf, uint64_t *ret_version)
+{
+    struct writ_catalog *catalog;
+
+    (void)pthread_mutex_lock(&shelf->lock);
+    catalog = shelf->current != NULL ? writ_catalog_hold(shelf->current) : NULL;
+    *ret_version = atomic_load(&shelf->version);
+    (void)pthread_mutex_unlock(&shelf->lock);
+    return catalog;
+}
+
+uint64_t
+writ_catalog_snapshot_version(struct writ_catalog_snapshot *shelf)
+{
+    return atomic_load_explicit(&shelf->version, memory_order_acquire);
+}
+
+const struct writ_catalog *
+writ_catalog_snapshot_look(
+    struct writ_catalog_snapshot *shelf, struct writ_catalog_snapshot_view *view)
+{
+    if (writ_catalog_snapshot_version(shelf) != view->version) {
+        writ_catalog_drop(view->catalog);
+        view->catalog = writ_catalog_snapshot_hold(shelf, &view->version);
+    }
+    return view->catalog;
+}
+
+void
+writ_catalog_snapshot_forget(struct writ_catalog_snapshot_view *view)
+{
+    writ_catalog_drop(WRIT_TAKE(view->catalog));
+    view->version = 0;
+}
+
+void
+writ_catalog_snapshot_put(struct writ_catalog_snapshot *shelf, struct writ_catalog *catalog)
+{
+    struct writ_catalog *before = catalog;
+
+    (void)pthread_mutex_lock(&shelf->lock);
+    if (!writ_catalog_equal(shelf->current, catalog)) {
+        before = shelf->current;
+        shelf->current = catalog;
+        (void)atomic_fetch_add(&shelf->version, 1);
+    }
+    (void)pthread_mutex_unlock(&shelf->lock);
+    writ_catalog_drop(before);
+}
+
+void
+writ_catalog_snapshot_doubt(struct writ_catalog_snapshot *shelf)
+{
+    (void)atomic_fetch_add(&shelf->doubts, 1);
+}
+
+uint64_t
+writ_catalog_snapshot_doubts(struct writ_catalog_snapshot *shelf)
+{
+    return atomic_load(&shelf->doubts);
+}
+
+void
+writ_catalog_snapshot_settle(
+    struct writ_catalog_snapshot *shelf, uint64_t doubts, int64_t asked_us, int64_t stale_us)
+{
+    atomic_store(&shelf->asked_us, asked_us);
+    atomic_store(&shelf->stale_us, stale_us);
+    atomic_store(&shelf->settled, doubts);
+}
+
+int64_t
+writ_catalog_snapshot_asked_us(struct writ_catalog_snapshot *shelf)
+{
+    return atomic_load_explicit(&shelf->asked_us, memory_order_relaxed);
+}
+
+bool
+writ_catalog_snapshot_is_doubtful(struct writ_catalog_snapshot *shelf, int64_t now_us)
+{
+    return atomic_load_explicit(&shelf->doubts, memory_order_relaxed) !=
+               atomic_load_explicit(&shelf->settled, memory_order_relaxed) ||
+           now_us >= atomic_load_explicit(&shelf->stale_us, memory_order_relaxed);
+}

@@ -1,0 +1,67 @@
+/* catalog_snapshot.h - which catalog of one tool server holds now, for all loops.
+ *
+ * A loop keeps what it saw last and looks at one number to know that it still holds, so that a call
+ * takes no lock. What one loop puts there, every loop sees at its next look. */
+#ifndef WRIT_GATEWAY_CATALOG_SNAPSHOT_H
+#define WRIT_GATEWAY_CATALOG_SNAPSHOT_H
+
+#include "gateway/mcp/catalog.h"
+
+#include <pthread.h>
+
+struct writ_catalog_snapshot {
+    pthread_mutex_t lock;         /* of `current` */
+    struct writ_catalog *current; /* held; NULL: nothing was learned yet */
+    atomic_uint_least64_t version;
+    atomic_uint_least64_t doubts;  /* times that the list was said or seen to be another */
+    atomic_uint_least64_t settled; /* doubts that had come when the current one was asked for */
+    atomic_int_least64_t stale_us; /* when the current one is too old; monotonic */
+    atomic_int_least64_t asked_us; /* when it was asked for */
+};
+
+/** What one loop saw last. Zeroed: nothing. That loop's thread alone. */
+struct writ_catalog_snapshot_view {
+    struct writ_catalog *catalog; /* held */
+    uint64_t version;
+};
+
+/** WRIT_E_NOMEM. */
+WRIT_RESULT writ_catalog_snapshot_init(struct writ_catalog_snapshot *shelf, struct writ_err *err);
+void writ_catalog_snapshot_wipe(struct writ_catalog_snapshot *shelf);
+
+/** The current catalog, or NULL; borrowed until this loop looks again. */
+const struct writ_catalog *writ_catalog_snapshot_look(
+    struct writ_catalog_snapshot *shelf, struct writ_catalog_snapshot_view *view);
+
+/** Lets go of what was seen last. */
+void writ_catalog_snapshot_forget(struct writ_catalog_snapshot_view *view);
+
+/** Puts a sealed catalog there; it is taken. One that says the same changes nothing. Any thread. */
+void writ_catalog_snapshot_put(struct writ_catalog_snapshot *shelf, struct writ_catalog *catalog);
+
+/** The current catalog, held, or NULL; and its version. Any thread. */
+struct writ_catalog *writ_catalog_snapshot_hold(
+    struct writ_catalog_snapshot *shelf, uint64_t *ret_version);
+
+/** That version, to see whether there is another one. Any thread. */
+uint64_t writ_catalog_snapshot_version(struct writ_catalog_snapshot *shelf);
+
+/** The list has changed, or may have: it is to be asked for again. Any thread. */
+void writ_catalog_snapshot_doubt(struct writ_catalog_snapshot *shelf);
+
+/** How many doubts there were: look before asking for the list. Any thread. */
+uint64_t writ_catalog_snapshot_doubts(struct writ_catalog_snapshot *shelf);
+
+/** The list that was asked for at `asked_us`, after so many doubts, was put there: those are over,
+ * until `stale_us`. Any thread. */
+void writ_catalog_snapshot_settle(
+    struct writ_catalog_snapshot *shelf, uint64_t doubts, int64_t asked_us, int64_t stale_us);
+
+/** When the current list was asked for. Any thread. */
+int64_t writ_catalog_snapshot_asked_us(struct writ_catalog_snapshot *shelf);
+
+/** Whether it has to be asked for: it is doubtful or too old, or nothing was learned. Any thread.
+ */
+bool writ_catalog_snapshot_is_doubtful(struct writ_catalog_snapshot *shelf, int64_t now_us);
+
+#endif

@@ -1,0 +1,38 @@
+/* ledger_query.h - questions about the ledger that wait for the disk: answered one after the other
+ * by a thread of its own, with a connection of its own, so that neither a loop nor the writer
+ * waits. */
+#ifndef WRIT_GATEWAY_LEDGER_QUERY_H
+#define WRIT_GATEWAY_LEDGER_QUERY_H
+
+#include "store/reader.h"
+
+#define WRIT_LEDGER_QUERY_MAX 32 /* questions that wait */
+
+struct writ_ledger_query;
+
+/** One question. Lies in the memory of whoever asks until `work` is called. */
+struct writ_lookup {
+    /** On the thread of the lookups; blocks as it needs to, and tells the asker by itself.
+     * `reader` is NULL when the ledger cannot be opened, or is not read any more. */
+    void (*work)(struct writ_lookup *lookup, struct writ_reader *reader);
+    void *ctx; /* for the asker */
+    struct writ_lookup *next;
+};
+
+/** Starts the thread. The ledger is opened with the first question.
+ * @param path  borrowed until writ_ledger_query_free
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_ledger_query_new(
+    const char *path, struct writ_ledger_query **ret, struct writ_err *err);
+
+/** Ends the thread after what it is at; what waits is called without a reader, by who stops, and
+ * what comes is refused: nobody waits for ever. Once more does nothing. Blocks. */
+void writ_ledger_query_stop(struct writ_ledger_query *lookups);
+
+/** Stops before. NULL is fine. */
+void writ_ledger_query_free(struct writ_ledger_query *lookups);
+
+/** Any thread. WRIT_E_BUSY when WRIT_LEDGER_QUERY_MAX wait, or after the stop: refuse. */
+WRIT_RESULT writ_ledger_query_ask(struct writ_ledger_query *lookups, struct writ_lookup *lookup);
+
+#endif

@@ -1,0 +1,569 @@
+/* Invariant: whether a call is stopped is asked, and its place given, under one hold of the lock; a
+ * stop is entered and its places revoked under one hold, too: no credential is between the two. */
+#include "gateway/stops/stop_rules.h"
+
+#include "base/id.h"
+#include "base/text.h"
+#include "evidence/credential.h"
+#include "gateway/stops/revocations.h"
+#include "store/trusted.h"
+
+#include <pthread.h>
+
+#define US_PER_S     INT64_C(1000000)
+#define VERSION      2
+#define SUFFIX       ".places.json"
+#define FILE_MAX     ((size_t)8 << 20)
+#define ARENA_MAX    ((size_t)64 << 20)
+#define OVER_S       (WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S)
+#define LIST_LASTS_S 60
+#define LIST_TTL_S   1
+
+/* One stop; its texts are in its buffer. */
+struct stop {
+    struct writ_buf text;
+    struct writ_kill kill;
+    char id[WRIT_ID_TEXT];
+};
+
+struct writ_stop_rules {
+    const struct writ_clock *clock;
+    struct writ_stop_rules_log log;
+    pthread_mutex_t lock;
+    int dir;
+    struct writ_buf name; /* of the file, NUL-terminated */
+    struct stop *stops;   /* room for WRIT_STOP_RULES_MAX */
+    size_t stops_n;
+    struct writ_revocations revocations;
+    /* the list as it was signed last */
+    struct writ_buf token;
+    int64_t token_s;
+    const struct writ_signer *signer;
+    bool changed;
+};
+
+static int64_t
+now_s(const struct writ_stop_rules *kills)
+{
+    return writ_clock_wall_us(kills->clock) / US_PER_S;
+}
+
+/* ---- asking */
+
+static bool
+stops(const struct writ_stop_rules *kills, const struct writ_kill_call *call)
+{
+    for (size_t i = 0; i < kills->stops_n; i++) {
+        if (writ_kill_names(&kills->stops[i].kill, call)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+writ_stop_rules_stops(struct writ_stop_rules *kills, const struct writ_kill_call *call)
+{
+    bool stopped;
+
+    (void)pthread_mutex_lock(&kills->lock);
+    stopped = stops(kills, call);
+    (void)pthread_mutex_unlock(&kills->lock);
+    return stopped;
+}
+
+/* ---- the file */
+
+/* Under the lock. */
+static WRIT_RESULT
+save(struct writ_stop_rules *kills, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(FILE_MAX);
+    struct writ_write w = writ_write_to(&text);
+
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("began"));
+    writ_write_array_begin(&w);
+    for (size_t i = 0; i < WRIT_REVOCATIONS_RANGES; i++) {
+        writ_write_i64(&w, kills->revocations.began_s[i]);
+    }
+    writ_write_array_end(&w);
+    writ_write_integer(&w, "longest", kills->revocations.longest_s);
+    writ_write_integer(&w, "range", kills->revocations.range);
+    writ_write_integer(&w, "revoked_until", kills->revocations.others_s);
+    writ_write_integer(&w, "version", VERSION);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    WRIT_TRY(writ_trusted_write(
+        kills->dir, kills->name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&text), err));
+    return writ_trusted_sync(kills->dir, err);
+}
+
+/* ---- places of credentials */
+
+/* Later runs have to know how long what this one issues may live. */
+static bool
+note_lifetime(struct writ_stop_rules *kills, int64_t lifetime_s)
+{
+    int64_t before_s = kills->revocations.longest_s;
+
+    if (lifetime_s <= before_s) {
+        return true;
+    }
+    kills->revocations.longest_s = lifetime_s;
+    if (!writ_is_ok(save(kills, NULL))) {
+        kills->revocations.longest_s = before_s;
+        return false;
+    }
+    return true;
+}
+
+bool
+writ_stop_rules_admit(struct writ_stop_rules *kills, const struct writ_kill_call *call,
+    int64_t until_s, int64_t *ret_place)
+{
+    int64_t now;
+    bool given;
+
+    (void)pthread_mutex_lock(&kills->lock); /* keeps the invariant */
+    now = now_s(kills);
+    given = !stops(kills, call) && note_lifetime(kills, until_s - now) &&
+            writ_revocations_give(&kills->revocations, call, now, until_s, ret_place);
+    (void)pthread_mutex_unlock(&kills->lock);
+    return given;
+}
+
+enum writ_status
+writ_stop_rules_status(struct writ_stop_rules *kills, int64_t place)
+{
+    bool revoked;
+
+    if (place < 0 || place >= WRIT_REVOCATIONS_PLACES) {
+        return WRIT_STATUS_UNKNOWN;
+    }
+    (void)pthread_mutex_lock(&kills->lock);
+    revoked = writ_revocations_has(&kills->revocations, place, now_s(kills));
+    (void)pthread_mutex_unlock(&kills->lock);
+    return revoked ? WRIT_STATUS_REVOKED : WRIT_STATUS_VALID;
+}
+
+/* ---- the list */
+
+void
+writ_stop_rules_put_uri(struct writ_buf *buf, struct writ_view issuer)
+{
+    while (issuer.len > 0 && issuer.ptr[issuer.len - 1] == '/') {
+        issuer.len--;
+    }
+    writ_buf_put(buf, issuer);
+    writ_buf_str(buf, WRIT_STOP_RULES_WELL_KNOWN);
+}
+
+static WRIT_RESULT
+sign_list(struct writ_stop_rules *kills, const struct writ_signer *signer, struct writ_view uri,
+    int64_t now, struct writ_err *err)
+{
+    char bits[WRIT_STATUS_LIST_BYTES] = {0};
+    const struct writ_status_list list = {
+        .uri = uri,
+        .bits = {bits, sizeof bits},
+        .issued_s = now,
+        .expires_s = now + LIST_LASTS_S,
+        .ttl_s = LIST_TTL_S,
+        .width = 1,
+    };
+    writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
+
+    for (int64_t i = 0; i < WRIT_REVOCATIONS_PLACES; i++) {
+        if (writ_revocations_has(&kills->revocations, i, now)) {
+            bits[i / 8] = (char)(bits[i / 8] | 1 << i % 8);
+        }
+    }
+    WRIT_TRY(writ_status_list_issue(signer, &list, &token, err));
+    writ_buf_wipe(&kills->token);
+    kills->token = token;
+    token = (struct writ_buf){0};
+    kills->token_s = now;
+    kills->signer = signer;
+    kills->changed = false;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_stop_rules_put_list(struct writ_stop_rules *kills, const struct writ_signer *signer,
+    struct writ_view uri, struct writ_buf *buf, struct writ_err *err)
+{
+    writ_result result = WRIT_DONE;
+    int64_t now;
+
+    (void)pthread_mutex_lock(&kills->lock);
+    now = now_s(kills);
+    if (kills->changed || kills->token_s != now || kills->signer != signer) {
+        result = sign_list(kills, signer, uri, now, err);
+    }
+    if (writ_is_ok(result)) {
+        writ_buf_put(buf, writ_buf_view(&kills->token));
+    }
+    (void)pthread_mutex_unlock(&kills->lock);
+    return writ_is_ok(result) ? writ_buf_check(buf, err) : result;
+}
+
+/* ---- stops */
+
+static void
+take_out(struct writ_stop_rules *kills, size_t i)
+{
+    struct stop *stop = &kills->stops[i];
+
+    writ_buf_wipe(&stop->text);
+    kills->stops_n--;
+    if (i != kills->stops_n) {
+        *stop = kills->stops[kills->stops_n];
+        stop->kill.id = writ_view(stop->id, stop->kill.id.len);
+    }
+}
+
+/* Under the lock: stops of credentials that are over. */
+static void
+forget(struct writ_stop_rules *kills)
+{
+    for (size_t i = kills->stops_n; i-- > 0;) {
+        const struct writ_kill *kill = &kills->stops[i].kill;
+
+        if (kill->by == WRIT_KILL_CREDENTIAL && kill->at_us / US_PER_S + OVER_S < now_s(kills)) {
+            take_out(kills, i);
+        }
+    }
+}
+
+/* Copies a stop behind the others. */
+static WRIT_RESULT
+add(struct writ_stop_rules *kills, const struct writ_kill *kill, struct writ_err *err)
+{
+    struct stop *stop = &kills->stops[kills->stops_n];
+    const struct writ_view from[] = {kill->value, kill->tenant, kill->reason, kill->who};
+    struct writ_view *to[] = {
+        &stop->kill.value, &stop->kill.tenant, &stop->kill.reason, &stop->kill.who};
+    size_t at = 0;
+
+    if (kills->stops_n == WRIT_STOP_RULES_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "more than %d stops hold", WRIT_STOP_RULES_MAX);
+    }
+    if (kill->by == WRIT_KILL_NONE || kill->value.len == 0 ||
+        kill->value.len > WRIT_STOP_RULES_TEXT_MAX || kill->tenant.len > WRIT_STOP_RULES_TEXT_MAX ||
+        kill->reason.len > WRIT_STOP_RULES_REASON_MAX || kill->who.len > WRIT_STOP_RULES_TEXT_MAX ||
+        kill->id.len >= sizeof stop->id) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a stop names nothing, or a text of it is too long");
+    }
+    *stop = (struct stop){.text = writ_buf_make(FILE_MAX), .kill = *kill};
+    for (size_t i = 0; i < 4; i++) {
+        writ_buf_put(&stop->text, from[i]);
+    }
+    if (!writ_is_ok(writ_buf_check(&stop->text, NULL))) {
+        writ_buf_wipe(&stop->text);
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a stop");
+    }
+    for (size_t i = 0; i < 4; i++) {
+        *to[i] = writ_view_sub(writ_buf_view(&stop->text), at, from[i].len);
+        at += from[i].len;
+    }
+    stop->kill.id = writ_view_place(kill->id, stop->id);
+    stop->kill.issued = NULL; /* its places are known by now */
+    kills->stops_n++;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+record_pulled(struct writ_stop_rules *kills, const struct writ_kill *kill, struct writ_err *err)
+{
+    writ_auto_buf data = writ_buf_make(FILE_MAX);
+    struct writ_write w = writ_write_to(&data);
+
+    writ_kill_put(kill, &w);
+    WRIT_TRY(writ_write_end(&w, err));
+    return kills->log.write(kills->log.ctx, WRIT_FACT_KILL_PULLED, writ_buf_view(&data), err);
+}
+
+static WRIT_RESULT
+record_lifted(struct writ_stop_rules *kills, struct writ_view id, struct writ_err *err)
+{
+    writ_auto_buf data = writ_buf_make(FILE_MAX);
+    struct writ_write w = writ_write_to(&data);
+
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "id", id);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    return kills->log.write(kills->log.ctx, WRIT_FACT_KILL_LIFTED, writ_buf_view(&data), err);
+}
+
+WRIT_RESULT
+writ_stop_rules_pull(struct writ_stop_rules *kills, const struct writ_kill *kill,
+    char ret_id[WRIT_ID_TEXT], struct writ_err *err)
+{
+    struct writ_kill mine = *kill;
+    char id[WRIT_ID_TEXT];
+    writ_result result;
+
+    if (kill->by == WRIT_KILL_CREDENTIAL && kill->issued == NULL) {
+        WRIT_FAIL(
+            err, WRIT_E_INVALID, "a stop of a credential wants to know what it was issued for");
+    }
+    WRIT_TRY(writ_id_new(kills->clock, id, err));
+    mine.id = writ_view_str(id);
+    mine.at_us = writ_clock_wall_us(kills->clock);
+    (void)pthread_mutex_lock(&kills->lock);
+    forget(kills);
+    result = add(kills, &mine, err);
+    if (writ_is_ok(result)) {
+        /* keeps the invariant */
+        writ_revocations_revoke(&kills->revocations, &mine, mine.at_us / US_PER_S);
+        kills->changed = true;
+        (void)writ_view_place(writ_view(id, sizeof id), ret_id);
+        if (!writ_is_ok(record_pulled(kills, &mine, err))) {
+            result.code = WRIT_E_IO; /* it works, and is not durable */
+        }
+        WRIT_IGNORE(save(kills, NULL)); /* what it revokes follows from the record as well */
+    }
+    (void)pthread_mutex_unlock(&kills->lock);
+    return result;
+}
+
+WRIT_RESULT
+writ_stop_rules_lift(struct writ_stop_rules *kills, struct writ_view id, struct writ_view tenant,
+    struct writ_err *err)
+{
+    writ_result result = {WRIT_E_ABSENT};
+
+    (void)pthread_mutex_lock(&kills->lock);
+    for (size_t i = 0; i < kills->stops_n; i++) {
+        struct stop *stop = &kills->stops[i];
+
+        if (!writ_view_equal(stop->kill.id, id) ||
+            (tenant.len > 0 && !writ_view_equal(tenant, stop->kill.tenant))) {
+            continue;
+        }
+        result = record_lifted(kills, stop->kill.id, err);
+        if (writ_is_ok(result)) {
+            take_out(kills, i);
+        }
+        break;
+    }
+    (void)pthread_mutex_unlock(&kills->lock);
+    return result;
+}
+
+void
+writ_stop_rules_put(struct writ_stop_rules *kills, struct writ_view tenant, struct writ_write *w)
+{
+    (void)pthread_mutex_lock(&kills->lock);
+    forget(kills);
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < kills->stops_n; i++) {
+        const struct writ_kill *kill = &kills->stops[i].kill;
+
+        if (tenant.len == 0 || writ_view_equal(kill->tenant, tenant)) {
+            writ_kill_put(kill, w);
+        }
+    }
+    writ_write_array_end(w);
+    (void)pthread_mutex_unlock(&kills->lock);
+}
+
+/* ---- opening */
+
+static struct writ_view
+text_of(const struct writ_json *object, struct writ_view name)
+{
+    return writ_json_string(writ_json_get(object, name));
+}
+
+static WRIT_RESULT
+read_stop(struct writ_stop_rules *kills, const struct writ_json *value, struct writ_err *err)
+{
+    struct writ_kill kill = {
+        .id = text_of(value, WRIT_LIT("id")),
+        .by = writ_kill_by_find(text_of(value, WRIT_LIT("by"))),
+        .value = text_of(value, WRIT_LIT("value")),
+        .tenant = text_of(value, WRIT_LIT("tenant")),
+        .reason = text_of(value, WRIT_LIT("reason")),
+        .who = text_of(value, WRIT_LIT("who")),
+    };
+
+    if (!writ_is_ok(writ_time_read(text_of(value, WRIT_LIT("at")), &kill.at_us)) ||
+        kill.id.len == 0) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a stop was recorded without id or time");
+    }
+    return add(kills, &kill, err);
+}
+
+static bool
+read_began(const struct writ_json *value, int64_t ret[WRIT_REVOCATIONS_RANGES])
+{
+    size_t i = 0;
+
+    if (writ_json_type(value) != WRIT_JSON_ARRAY) {
+        return false;
+    }
+    WRIT_JSON_EACH(one, value)
+    {
+        if (i == WRIT_REVOCATIONS_RANGES ||
+            !writ_is_ok(writ_json_integer(one, 0, INT64_MAX / US_PER_S, &ret[i++]))) {
+            return false;
+        }
+    }
+    return i == WRIT_REVOCATIONS_RANGES;
+}
+
+static bool
+read_number(const struct writ_json *file, struct writ_view name, int64_t most, int64_t *ret)
+{
+    return writ_is_ok(writ_json_integer(writ_json_get(file, name), 0, most, ret));
+}
+
+/* What an earlier run left of itself. */
+static bool
+read_run(const struct writ_json *file, struct writ_revocations *r)
+{
+    int64_t version = 0;
+
+    return read_number(file, WRIT_LIT("version"), VERSION, &version) && version == VERSION &&
+           read_number(file, WRIT_LIT("range"), WRIT_REVOCATIONS_RANGES - 1, &r->range) &&
+           read_number(file, WRIT_LIT("revoked_until"), INT64_MAX / US_PER_S, &r->others_s) &&
+           read_number(file, WRIT_LIT("longest"), WRIT_CREDENTIAL_LIFETIME_MAX_S, &r->longest_s) &&
+           read_began(writ_json_get(file, WRIT_LIT("began")), r->began_s);
+}
+
+/* False: it is not a file that says it. */
+static bool
+read_file(struct writ_view text, struct writ_revocations *ret)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
+    const struct writ_json *file = NULL;
+
+    limits.bytes = FILE_MAX;
+    return arena != NULL && writ_is_ok(writ_json_read(text, &limits, arena, &file, NULL)) &&
+           read_run(file, ret);
+}
+
+/* Nothing is known of earlier runs: whatever they issued may live, in any place. */
+static void
+expect_worst(struct writ_revocations *r, int64_t now)
+{
+    for (size_t i = 0; i < WRIT_REVOCATIONS_RANGES; i++) {
+        r->began_s[i] = now;
+    }
+    r->longest_s = WRIT_CREDENTIAL_LIFETIME_MAX_S;
+    r->range = 0;
+    r->others_s = now + OVER_S;
+}
+
+static WRIT_RESULT
+open_file(struct writ_stop_rules *kills, const char *store, bool first, struct writ_err *err)
+{
+    struct writ_view path = writ_view_str(store);
+    writ_auto_buf folder = writ_buf_make(WRIT_TRUSTED_NAME_MAX * 16);
+    writ_auto_buf text = writ_buf_make(FILE_MAX);
+    struct writ_err why = {{0}, 0, 0};
+    size_t end = path.len;
+    writ_result result;
+
+    while (end > 0 && path.ptr[end - 1] != '/') {
+        end--;
+    }
+    writ_buf_put(&folder, end > 0 ? writ_view_sub(path, 0, end) : WRIT_LIT("."));
+    writ_buf_byte(&folder, '\0');
+    kills->name = writ_buf_make(WRIT_TRUSTED_NAME_MAX + 1);
+    writ_buf_put(&kills->name, writ_view_sub(path, end, SIZE_MAX));
+    writ_buf_str(&kills->name, SUFFIX);
+    writ_buf_byte(&kills->name, '\0');
+    WRIT_TRY(writ_buf_check(&folder, err));
+    WRIT_TRY(writ_buf_check(&kills->name, err));
+    WRIT_TRY(writ_trusted_dir(folder.ptr, &kills->dir, err));
+    result = writ_trusted_read(kills->dir, kills->name.ptr, WRIT_TRUSTED_UNWRITABLE, &text, &why);
+    if (result.code == WRIT_E_ABSENT && first) {
+        writ_revocations_begin(&kills->revocations, now_s(kills));
+        return save(kills, err);
+    }
+    if (!writ_is_ok(result) && result.code != WRIT_E_ABSENT) {
+        WRIT_FAIL(err, result.code, "%s: %s", kills->name.ptr, why.text);
+    }
+    if (!writ_is_ok(result) || !read_file(writ_buf_view(&text), &kills->revocations)) {
+        expect_worst(&kills->revocations, now_s(kills));
+    }
+    writ_revocations_follow(&kills->revocations, now_s(kills));
+    return save(kills, err); /* the range is this run's */
+}
+
+WRIT_RESULT
+writ_stop_rules_open(const char *store, const struct writ_clock *clock,
+    const struct writ_stop_rules_log *log, bool first, struct writ_stop_rules **ret,
+    struct writ_err *err)
+{
+    struct writ_stop_rules *kills = writ_alloc(sizeof *kills);
+    writ_result result;
+
+    if (kills == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
+    }
+    kills->dir = -1;
+    kills->clock = clock;
+    kills->log = *log;
+    kills->stops = writ_alloc(WRIT_STOP_RULES_MAX * sizeof *kills->stops);
+    if (kills->stops == NULL || pthread_mutex_init(&kills->lock, NULL) != 0) {
+        writ_free(kills->stops);
+        writ_free(kills);
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
+    }
+    result = open_file(kills, store, first, err);
+    if (!writ_is_ok(result)) {
+        writ_stop_rules_free(kills);
+        return result;
+    }
+    *ret = kills;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_stop_rules_hear(
+    struct writ_stop_rules *kills, const struct writ_fact *fact, struct writ_err *err)
+{
+    int64_t over_s = fact->at_us / US_PER_S + OVER_S;
+
+    if (fact->event == WRIT_FACT_KILL_LIFTED) {
+        for (size_t i = 0; i < kills->stops_n; i++) {
+            if (writ_view_equal(kills->stops[i].kill.id, text_of(fact->data, WRIT_LIT("id")))) {
+                take_out(kills, i);
+                break;
+            }
+        }
+        return WRIT_DONE;
+    }
+    if (fact->event != WRIT_FACT_KILL_PULLED) {
+        return WRIT_DONE;
+    }
+    if (over_s > now_s(kills) && over_s > kills->revocations.others_s) {
+        kills->revocations.others_s = over_s; /* what it revoked stays so, whatever the file says */
+    }
+    forget(kills);
+    return read_stop(kills, fact->data, err);
+}
+
+void
+writ_stop_rules_free(struct writ_stop_rules *kills)
+{
+    if (kills == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < kills->stops_n; i++) {
+        writ_buf_wipe(&kills->stops[i].text);
+    }
+    writ_revocations_wipe(&kills->revocations);
+    writ_buf_wipe(&kills->token);
+    writ_buf_wipe(&kills->name);
+    writ_trusted_close(&kills->dir);
+    (void)pthread_mutex_destroy(&kills->lock);
+    writ_free(kills->stops);
+    writ_free(kills);
+}

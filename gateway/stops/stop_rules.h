@@ -1,0 +1,102 @@
+/* stop_rules.h - what administrators have stopped: calls of an agent, of a tool, of a tenant, under
+ * a policy; or one call that was allowed, by its credential.
+ *
+ * From the moment a stop is pulled no credential is issued for what it names, and those that were
+ * issued are on the list of revoked credentials (status_list.h) that tool servers look at. It holds
+ * until it is lifted, also over a restart: stops are records of the ledger (evidence/fact.h). A
+ * stop works at once even when it cannot be written; it is not lifted when that cannot be.
+ *
+ * Credentials of the same agent, tenant, tool and policy share a place in that list
+ * (revocations.h). What was stopped stays revoked when the stop is lifted.
+ *
+ * A stop of one credential revokes those that share its place with it; new ones are issued all the
+ * same. It is over by itself when the credential is.
+ *
+ * Thread-safe: one lock. */
+#ifndef WRIT_GATEWAY_STOP_RULES_H
+#define WRIT_GATEWAY_STOP_RULES_H
+
+#include "base/id.h"
+#include "evidence/fact.h"
+#include "evidence/signer.h"
+#include "evidence/status_list.h"
+#include "gateway/stops/kill.h"
+
+#define WRIT_STOP_RULES_MAX        1024 /* stops that hold at once */
+#define WRIT_STOP_RULES_TEXT_MAX   512  /* bytes of a value, a tenant, a name */
+#define WRIT_STOP_RULES_REASON_MAX 1024 /* bytes of why */
+#define WRIT_STOP_RULES_WELL_KNOWN "/.well-known/writ-status-list"
+
+struct writ_stop_rules;
+
+/** Where stops are recorded: the ledger. */
+struct writ_stop_rules_log {
+    /** Records a fact; it is durable when this gives WRIT_OK. Blocks. */
+    WRIT_RESULT(*write)
+    (void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
+    void *ctx;
+};
+
+/** Opens the file beside the ledger `store` that has the ranges of places (revocations.h). Without
+ * it, or when it is not readable, everything that earlier runs issued counts as if it lived,
+ * unless `first` says that there was none. WRIT_E_INVALID (others can change the file), WRIT_E_IO,
+ * WRIT_E_NOMEM. `ret` is new, free with writ_stop_rules_free; written only on success. Blocks. */
+WRIT_RESULT writ_stop_rules_open(const char *store, const struct writ_clock *clock,
+    const struct writ_stop_rules_log *log, bool first, struct writ_stop_rules **ret,
+    struct writ_err *err);
+
+/** Takes in what was recorded before: call it with every fact of the ledger, in their order, before
+ * anything else. WRIT_E_MISMATCH: no stop is recorded so; WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_stop_rules_hear(
+    struct writ_stop_rules *kills, const struct writ_fact *fact, struct writ_err *err);
+
+/** NULL is fine. */
+void writ_stop_rules_free(struct writ_stop_rules *kills);
+
+/** True when a stop names the call. */
+bool writ_stop_rules_stops(struct writ_stop_rules *kills, const struct writ_kill_call *call);
+
+/** Gives the place of a credential in the list, which is over at `until_s`. False: a stop names the
+ * call, or how long it lives cannot be written down, and there must be no credential. One step:
+ * what is not stopped here, a later stop revokes. */
+bool writ_stop_rules_admit(struct writ_stop_rules *kills, const struct writ_kill_call *call,
+    int64_t until_s, int64_t *ret_place);
+
+/** What the list says of a place. */
+enum writ_status writ_stop_rules_status(struct writ_stop_rules *kills, int64_t place);
+
+/**
+ * Pulls a stop.
+ *
+ * @param kill    without id and at_us
+ * @param ret_id  gets its id, when it works
+ *
+ * @return WRIT_OK         it works from here on, and is durable
+ *         WRIT_E_IO       it works from here on, and is not durable: a restart forgets it
+ *         WRIT_E_INVALID  it names nothing, or a text is too long, or `issued` is missing
+ *         WRIT_E_LIMIT    WRIT_STOP_RULES_MAX
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO  it could not be taken in, and stops nothing
+ *
+ * Blocks for the disk.
+ */
+WRIT_RESULT writ_stop_rules_pull(struct writ_stop_rules *kills, const struct writ_kill *kill,
+    char ret_id[WRIT_ID_TEXT], struct writ_err *err);
+
+/** Lifts a stop, durably. With a tenant only one of that tenant. WRIT_E_ABSENT, WRIT_E_IO,
+ * WRIT_E_NOMEM: it holds as before. Blocks for the disk. */
+WRIT_RESULT writ_stop_rules_lift(struct writ_stop_rules *kills, struct writ_view id,
+    struct writ_view tenant, struct writ_err *err);
+
+/** Writes all stops as an array, those of a tenant when it is not empty. */
+void writ_stop_rules_put(
+    struct writ_stop_rules *kills, struct writ_view tenant, struct writ_write *w);
+
+/** Appends the URI of the list of that issuer: what the claim `status` says. */
+void writ_stop_rules_put_uri(struct writ_buf *buf, struct writ_view issuer);
+
+/** Appends the list as a signed token, made anew at most once a second unless something changed. */
+WRIT_RESULT writ_stop_rules_put_list(struct writ_stop_rules *kills,
+    const struct writ_signer *signer, struct writ_view uri, struct writ_buf *buf,
+    struct writ_err *err);
+
+#endif

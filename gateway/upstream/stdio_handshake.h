@@ -1,0 +1,24 @@
+/* stdio_handshake.h - the handshake with the child of an instance: which protocol it speaks, and
+ * initialize. Inside of stdio, on the owner loop. */
+#ifndef WRIT_GATEWAY_STDIO_HANDSHAKE_H
+#define WRIT_GATEWAY_STDIO_HANDSHAKE_H
+
+#include "gateway/upstream/stdio_owner.h"
+
+/** Greets a child that has just started, or finds out what it speaks. One that does not answer in
+ * time is started again. */
+void writ_stdio_handshake_begin(struct writ_instance *instance);
+
+/** The answer to server/discover, whenever it comes. */
+void writ_stdio_handshake_discovered(
+    struct writ_instance *instance, const struct writ_json *message);
+
+/** The answer to initialize, of an instance that is WRIT_INSTANCE_GREETED. */
+void writ_stdio_handshake_initialized(
+    struct writ_instance *instance, const struct writ_json *message);
+
+/** What was learned of the server's tools is to be asked for again: its process is another one, or
+ * it says so. */
+void writ_stdio_handshake_doubt_tools(const struct writ_stdio *stdio);
+
+#endif

@@ -1,0 +1,661 @@
+/* stdio_send.c - see stdio_send.h.
+ *
+ * Invariant (1): NOT_SENT is said only of a line that was never handed to the child, or of which it
+ * proved to have read nothing (its ticket). */
+#include "gateway/upstream/stdio_send.h"
+
+#include "gateway/mcp/line_list.h"
+#include "gateway/upstream/stdio_stream.h"
+
+#include "evidence/write.h"
+
+#define NAME_MAX        65536      /* JSON text of a request's id, or of a progress token */
+#define INITIALIZE_MAX  (1u << 22) /* bytes of the answer to initialize, and to read it */
+#define CANCEL_LINE_MAX 160
+#define LINE_MORE       65536    /* bytes that a line of ours may be longer than the message */
+#define LEFT_US         10000000 /* for a request that its client cancelled to be answered still */
+
+/* ---- to the child ---- */
+
+/* One message with our id and our progress token in place of the client's. */
+static void
+put_ours(struct writ_write *w, struct writ_flight *flight, const struct writ_json *object,
+    unsigned depth)
+{
+    writ_write_object_begin(w);
+    WRIT_JSON_EACH(name, object)
+    {
+        struct writ_view key = writ_json_string(name);
+        const struct writ_json *value = writ_json_value(name);
+        bool descends = (depth == 0 && writ_view_is(key, "params")) ||
+                        (depth == 1 && writ_view_is(key, "_meta"));
+        writ_write_name(w, key);
+        if (depth == 0 && writ_view_is(key, "id")) {
+            writ_write_u64(w, flight->id);
+        } else if (depth == 2 && writ_view_is(key, "progressToken")) {
+            writ_write_u64(w, flight->id);
+        } else if (descends && writ_json_type(value) == WRIT_JSON_OBJECT) {
+            put_ours(w, flight, value, depth + 1);
+        } else {
+            writ_write_verbatim(w, value);
+        }
+    }
+    writ_write_object_end(w);
+}
+
+/* Its JSON text; nothing where there is none, or too much of it. */
+static void
+remember(struct writ_buf *buf, const struct writ_json *value)
+{
+    struct writ_write w;
+
+    *buf = writ_buf_make(NAME_MAX);
+    if (value == NULL) {
+        return;
+    }
+    w = writ_write_to(buf);
+    writ_write_verbatim(&w, value);
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        writ_buf_wipe(buf);
+    }
+}
+
+static writ_result
+make_line(struct writ_flight *flight, const struct writ_json *message, struct writ_buf *ret)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    remember(&flight->client_id, writ_json_get(message, WRIT_LIT("id")));
+    remember(
+        &flight->client_token, writ_json_pointer(message, WRIT_LIT("/params/_meta/progressToken")));
+    put_ours(&w, flight, message, 0);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    return flight->client_id.len > 0 ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
+static void
+tell_cancelled(struct writ_instance *instance, uint64_t id)
+{
+    writ_auto_buf text = writ_buf_make(CANCEL_LINE_MAX);
+    uint64_t ticket;
+
+    writ_buf_fmt(&text,
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+        "\"params\":{\"requestId\":%llu}}",
+        (unsigned long long)id);
+    if (writ_is_ok(writ_buf_check(&text, NULL))) {
+        WRIT_IGNORE(writ_child_send(instance->child, writ_buf_view(&text), &ticket));
+    }
+}
+
+/* Takes back what the child has not seen; else tells it, if it is to be told. */
+static void
+give_up(struct writ_flight *flight, bool tell)
+{
+    if (!flight->sent) {
+        return;
+    }
+    if (writ_child_recall(flight->instance->child, flight->ticket)) {
+        flight->sent = false; /* keeps (1) */
+    } else if (tell) {
+        tell_cancelled(flight->instance, flight->id);
+    }
+}
+
+static void
+flight_times_out(struct writ_timer *timer)
+{
+    struct writ_flight *flight = timer->ctx;
+
+    give_up(flight, true);
+    writ_flight_break(flight, WRIT_UPCALL_TIMEOUT, "timeout");
+}
+
+/* Its session is opened without waiting for it: the rest of the handshake is ours, and the client
+ * learns from a notice that there is more to list. */
+static void
+join_late(struct writ_flight *flight)
+{
+    struct writ_instance *instance = flight->instance;
+
+    if (flight->name == WRIT_MCP_INITIALIZE && instance != NULL &&
+        instance->kind == WRIT_INSTANCE_SESSION && instance->state != WRIT_INSTANCE_UP) {
+        instance->greeted = instance->late = true;
+    }
+}
+
+void
+writ_stdio_send_cancel(struct writ_flight *flight, bool tell)
+{
+    if (!flight->over) {
+        join_late(flight);
+        if (tell || !writ_stdio_stream_leave(flight)) {
+            give_up(flight, tell);
+        }
+        writ_flight_break(flight, WRIT_UPCALL_CANCELLED, "cancelled");
+    }
+}
+
+static bool
+say(struct writ_instance *instance, const struct writ_buf *line)
+{
+    uint64_t ticket;
+
+    return writ_is_ok(writ_buf_check(line, NULL)) &&
+           writ_is_ok(writ_child_send(instance->child, writ_buf_view(line), &ticket));
+}
+
+/* Of a value that is not there: nothing. The child has to refuse such a message, not we. */
+static writ_result
+verbatim(const struct writ_json *value, struct writ_buf *ret)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    if (value == NULL) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    writ_write_verbatim(&w, value);
+    return writ_write_end(&w, NULL);
+}
+
+/* ---- what a new child is asked for again ---- */
+
+/* "<scope> <uri>": whose subscription to what. False: to nothing. */
+static bool
+put_subscription(
+    struct writ_buf *text, const struct writ_flight *flight, const struct writ_json *message)
+{
+    writ_buf_put(text, writ_buf_view(&flight->scope));
+    writ_buf_byte(text, ' ');
+    return writ_is_ok(verbatim(writ_json_pointer(message, WRIT_LIT("/params/uri")), text));
+}
+
+static void
+remember_wishes(struct writ_flight *flight, const struct writ_json *message)
+{
+    struct writ_instance *instance = flight->instance;
+    writ_auto_buf text = writ_buf_make(NAME_MAX);
+
+    if (flight->name == WRIT_MCP_SET_LEVEL) {
+        writ_buf_clear(&instance->level);
+        WRIT_IGNORE(verbatim(writ_json_get(message, WRIT_LIT("params")), &instance->level));
+        return;
+    }
+    if (flight->name != WRIT_MCP_RESOURCES_SUBSCRIBE &&
+        flight->name != WRIT_MCP_RESOURCES_UNSUBSCRIBE) {
+        return;
+    }
+    if (!put_subscription(&text, flight, message)) {
+        return;
+    }
+    (void)writ_line_list_take(&instance->kept, writ_buf_view(&text));
+    if (flight->name == WRIT_MCP_RESOURCES_SUBSCRIBE &&
+        !writ_line_list_add(&instance->kept, writ_buf_view(&text))) {
+        writ_buf_clear(&instance->kept); /* full of what nobody took back: rather none than some */
+        (void)writ_line_list_add(&instance->kept, writ_buf_view(&text));
+    }
+}
+
+static void
+ask_anew(struct writ_instance *instance, const char *method, const char *open,
+    struct writ_view params, const char *close)
+{
+    writ_auto_buf line = writ_buf_make(params.len + 256);
+
+    writ_buf_fmt(&line, "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":\"%s\",\"params\":%s",
+        (unsigned long long)++instance->last_id, method, open); /* nobody waits for the answer */
+    writ_buf_put(&line, params);
+    writ_buf_fmt(&line, "%s}", close);
+    (void)say(instance, &line);
+}
+
+/* To a session that was opened before its server was up, whatever it has is new; nothing of it is
+ * gone. */
+static void
+keep_news(struct writ_instance *instance)
+{
+    static const struct {
+        const char *late, *again, *line;
+    } news[] = {
+        {"/capabilities/tools", "/capabilities/tools/listChanged",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"},
+        {"/capabilities/prompts", "/capabilities/prompts/listChanged",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/prompts/list_changed\"}"},
+        {"/capabilities/resources", "/capabilities/resources/listChanged",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/list_changed\"}"},
+        {"/none", "/capabilities/logging",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":"
+            "\"warning\",\"logger\":\"writ\",\"data\":\"The server was started again: what it "
+            "remembered of this session is gone.\"}}"},
+    };
+    struct writ_arena *scratch = writ_arena_new(INITIALIZE_MAX);
+    const struct writ_json *said = NULL;
+    bool again = instance->was_up || instance->lost;
+
+    if (scratch != NULL && writ_is_ok(writ_json_read(writ_buf_view(&instance->initialized),
+                               &writ_json_limits_default, scratch, &said, NULL))) {
+        for (size_t i = 0; i < sizeof news / sizeof *news; i++) {
+            const struct writ_json *flag =
+                writ_json_pointer(said, writ_view_str(again ? news[i].again : news[i].late));
+            if (writ_json_type(flag) == WRIT_JSON_TRUE ||
+                writ_json_type(flag) == WRIT_JSON_OBJECT) {
+                (void)writ_line_list_add(&instance->backlog, writ_view_str(news[i].line));
+            }
+        }
+    }
+    writ_arena_free(scratch);
+}
+
+void
+writ_stdio_send_again(struct writ_instance *instance)
+{
+    size_t at = 0;
+
+    if (instance->level.len > 0) {
+        ask_anew(instance, "logging/setLevel", "", writ_buf_view(&instance->level), "");
+    }
+    for (;;) {
+        struct writ_view line = writ_line_list_next(&instance->kept, &at);
+        size_t space = writ_view_find(line, ' ');
+        if (line.ptr == NULL) {
+            break;
+        }
+        ask_anew(instance, "resources/subscribe",
+            "{\"uri\":", writ_view_sub(line, space + 1, SIZE_MAX), "}");
+    }
+    if (instance->kind == WRIT_INSTANCE_SESSION) {
+        keep_news(instance);
+    }
+}
+
+/* ---- requests ---- */
+
+static void
+send_request(struct writ_flight *flight, const struct writ_json *message)
+{
+    struct writ_instance *instance = flight->instance;
+    writ_auto_buf line = writ_buf_make(flight->body.len * 2 + LINE_MORE);
+    writ_result r;
+
+    flight->id = ++instance->last_id;
+    r = make_line(flight, message, &line);
+    if (writ_is_ok(r)) {
+        r = writ_child_send(instance->child, writ_buf_view(&line), &flight->ticket);
+    }
+    if (!writ_is_ok(r)) {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, writ_code_name(r.code));
+        return;
+    }
+    remember_wishes(flight, message);
+    flight->sent = true;
+    flight->timer = (struct writ_timer){.fn = flight_times_out, .ctx = flight};
+    writ_flight_link(flight, &instance->buckets[flight->id % WRIT_FLIGHT_BUCKETS]);
+    writ_flight_arm(flight, flight->stdio->loop);
+    writ_stdio_stream_expect(flight);
+}
+
+/* ---- requests that the gateway answers for the child ---- */
+
+/* Whether somebody else who shares the child has subscribed to the same. */
+static bool
+is_wanted_by_others(const struct writ_flight *flight, const struct writ_json *message)
+{
+    const struct writ_instance *instance = flight->instance;
+    writ_auto_buf own = writ_buf_make(NAME_MAX);
+    struct writ_view uri;
+    size_t at = 0;
+
+    if (flight->name != WRIT_MCP_RESOURCES_UNSUBSCRIBE ||
+        !put_subscription(&own, flight, message)) {
+        return false;
+    }
+    uri = writ_view_sub(writ_buf_view(&own), flight->scope.len, SIZE_MAX); /* " <uri>" */
+    for (;;) {
+        struct writ_view line = writ_line_list_next(&instance->kept, &at);
+        if (line.ptr == NULL) {
+            return false;
+        }
+        if (writ_view_equal(writ_view_sub(line, writ_view_find(line, ' '), SIZE_MAX), uri) &&
+            !writ_view_equal(line, writ_buf_view(&own))) {
+            return true;
+        }
+    }
+}
+
+static void
+answer_unsubscribed(struct writ_flight *flight, const struct writ_json *message)
+{
+    writ_auto_buf body = writ_buf_make(NAME_MAX);
+    struct writ_write w = writ_write_to(&body);
+
+    remember_wishes(flight, message);
+    writ_mcp_open(&w, flight->request->message->id);
+    writ_write_name(&w, WRIT_LIT("result"));
+    writ_write_object_begin(&w);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_flight_answer(flight, 200, writ_buf_view(&body));
+}
+
+/* The child's answer, in the client's revision where the child is as new. */
+static void
+answer_initialize(struct writ_flight *flight, const struct writ_json *message)
+{
+    struct writ_arena *scratch = writ_arena_new(INITIALIZE_MAX);
+    writ_auto_buf body = writ_buf_make(INITIALIZE_MAX);
+    struct writ_write w = writ_write_to(&body);
+    struct writ_instance *instance = flight->instance;
+    struct writ_view wanted =
+        instance->kind == WRIT_INSTANCE_SESSION /* it was asked by this very client */
+            ? (struct writ_view){NULL, 0}
+            : writ_json_string(writ_json_pointer(message, WRIT_LIT("/params/protocolVersion")));
+    const struct writ_json *result = NULL;
+
+    if (scratch == NULL || !writ_is_ok(writ_json_read(writ_buf_view(&instance->initialized),
+                               &writ_json_limits_default, scratch, &result, NULL))) {
+        writ_arena_free(scratch);
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");
+        return;
+    }
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
+    writ_write_name(&w, WRIT_LIT("id"));
+    writ_write_verbatim(&w, writ_json_get(message, WRIT_LIT("id")));
+    writ_write_name(&w, WRIT_LIT("result"));
+    writ_write_object_begin(&w);
+    WRIT_JSON_EACH(name, result)
+    {
+        const struct writ_json *value = writ_json_value(name);
+        writ_write_name(&w, writ_json_string(name));
+        if (writ_view_is(writ_json_string(name), "protocolVersion") &&
+            writ_mcp_is_legacy_version(wanted) &&
+            writ_view_compare(wanted, writ_json_string(value)) <= 0) {
+            writ_write_string(&w, wanted);
+        } else {
+            writ_write_verbatim(&w, value);
+        }
+    }
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    writ_arena_free(scratch);
+    if (instance->kind == WRIT_INSTANCE_SESSION) {
+        flight->session = writ_buf_make(instance->key.len);
+        writ_buf_put(&flight->session, writ_buf_view(&instance->key));
+    }
+    if (writ_is_ok(writ_write_end(&w, NULL)) &&
+        writ_is_ok(writ_buf_check(&flight->session, NULL))) {
+        writ_flight_answer(flight, 200, writ_buf_view(&body));
+    } else {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");
+    }
+}
+
+/* {"jsonrpc":"2.0","id":<the client's>,"error":, to be followed by the error. */
+static struct writ_write
+begin_error(struct writ_buf *body, const struct writ_flight *flight)
+{
+    const struct writ_mcp_message *message = flight->request->message;
+    struct writ_write w = writ_write_to(body);
+
+    writ_mcp_open(&w, message != NULL ? message->id : NULL);
+    writ_write_name(&w, WRIT_LIT("error"));
+    return w;
+}
+
+void
+writ_stdio_send_error(struct writ_flight *flight, unsigned status, int code, const char *text)
+{
+    writ_auto_buf body = writ_buf_make(8192);
+    struct writ_write w = begin_error(&body, flight);
+
+    writ_mcp_put_error(&w, code, text);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_flight_answer(flight, status, writ_buf_view(&body));
+}
+
+void
+writ_stdio_send_forget(struct writ_flight *flight)
+{
+    writ_stdio_send_error(flight, 404, WRIT_RPC_SESSION_NOT_FOUND, "Session not found");
+}
+
+void
+writ_stdio_send_answer_error(struct writ_flight *flight, const struct writ_json *error)
+{
+    writ_auto_buf body = writ_buf_make(INITIALIZE_MAX);
+    struct writ_write w = begin_error(&body, flight);
+    int64_t code = 0;
+    bool old = writ_is_ok(writ_json_integer(
+                   writ_json_get(error, WRIT_LIT("code")), INT64_MIN, INT64_MAX, &code)) &&
+               code == WRIT_RPC_UNSUPPORTED_VERSION;
+
+    writ_write_verbatim(&w, error);
+    writ_write_object_end(&w);
+    if (writ_is_ok(writ_write_end(&w, NULL))) { /* a server of the stateless revision alone: 400 */
+        writ_flight_answer(flight, old ? 400 : 200, writ_buf_view(&body));
+    } else {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");
+    }
+}
+
+/* A server over stdio may look at the version of the first request alone. Without its list it is
+ * left to judge. */
+static bool
+is_supported(const struct writ_flight *flight, struct writ_view version)
+{
+    struct writ_arena *scratch = writ_arena_new(INITIALIZE_MAX);
+    const struct writ_json *versions = NULL;
+    bool found =
+        scratch == NULL || !writ_is_ok(writ_json_read(writ_buf_view(&flight->stdio->versions),
+                               &writ_json_limits_default, scratch, &versions, NULL));
+
+    WRIT_JSON_EACH(each, versions)
+    {
+        found = found || writ_json_is(each, version);
+    }
+    writ_arena_free(scratch);
+    return found;
+}
+
+/* 2026-07-28, basic/versioning. True: it was refused. */
+static bool
+refuse_version(struct writ_flight *flight)
+{
+    struct writ_view version = writ_json_string(
+        writ_json_get(flight->request->message->meta, WRIT_LIT(WRIT_META_VERSION)));
+    writ_auto_buf body = writ_buf_make(INITIALIZE_MAX);
+    struct writ_write w;
+
+    if (flight->era != WRIT_MCP_ERA_MODERN || is_supported(flight, version)) {
+        return false;
+    }
+    w = begin_error(&body, flight);
+    writ_write_object_begin(&w);
+    writ_write_integer(&w, "code", WRIT_RPC_UNSUPPORTED_VERSION);
+    writ_write_text(&w, "message", WRIT_LIT("Unsupported protocol version"));
+    writ_write_name(&w, WRIT_LIT("data"));
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("supported"));
+    writ_write_raw(&w, writ_buf_view(&flight->stdio->versions));
+    writ_write_text(&w, "requested", version);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_flight_answer(flight, 400, writ_buf_view(&body));
+    return true;
+}
+
+/* As a server over HTTP would that has no such family: a client that can falls back to initialize
+ * (mcp.md 2.2), and one that only knows initialize is told which versions there are. */
+void
+writ_stdio_send_refuse(struct writ_stdio *stdio, struct writ_flight *flight)
+{
+    bool modern = flight->era == WRIT_MCP_ERA_MODERN;
+    writ_auto_buf body = writ_buf_make(stdio->no_legacy.len + 8192);
+    struct writ_write w;
+
+    if (flight->method != WRIT_METHOD_POST || flight->kind != WRIT_MCP_REQUEST) {
+        writ_flight_answer(
+            flight, flight->method == WRIT_METHOD_POST ? 202 : 405, (struct writ_view){NULL, 0});
+        return;
+    }
+    if (modern) {
+        writ_stdio_send_error(
+            flight, 400, WRIT_RPC_SERVER_ERROR, "Bad Request: this server needs initialize first");
+        return;
+    }
+    w = begin_error(&body, flight);
+    writ_write_raw(&w, writ_buf_view(&stdio->no_legacy));
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL));
+    writ_flight_answer(flight, 400, writ_buf_view(&body));
+}
+
+/* It was cancelled by its client: the server may still answer, or not. */
+static void
+let_go(struct writ_timer *timer)
+{
+    writ_flight_break(timer->ctx, WRIT_UPCALL_CANCELLED, "cancelled");
+}
+
+static void
+cancel_flight(struct writ_flight *flight)
+{
+    struct writ_loop *loop = flight->stdio->loop;
+
+    tell_cancelled(flight->instance, flight->id);
+    flight->timer.fn = let_go;
+    writ_loop_timer_set(loop, &flight->timer, writ_loop_now_us(loop) + LEFT_US);
+}
+
+/* A client may cancel what its own session asked for, by its own id. */
+static void
+cancel_of_client(struct writ_flight *by, const struct writ_json *message)
+{
+    struct writ_instance *instance = by->instance;
+    writ_auto_buf id = writ_buf_make(0);
+
+    remember(&id, writ_json_pointer(message, WRIT_LIT("/params/requestId")));
+    for (size_t i = 0; i < WRIT_FLIGHT_BUCKETS && id.len > 0 && by->scope.len > 0; i++) {
+        for (struct writ_flight *flight = instance->buckets[i]; flight != NULL;
+             flight = flight->next) {
+            if (writ_view_equal(writ_buf_view(&flight->scope), writ_buf_view(&by->scope)) &&
+                writ_view_equal(writ_buf_view(&flight->client_id), writ_buf_view(&id))) {
+                cancel_flight(flight);
+                return;
+            }
+        }
+    }
+    for (struct writ_orphan *orphan = instance->orphans; orphan != NULL; orphan = orphan->next) {
+        if (id.len > 0 && writ_view_equal(writ_buf_view(&orphan->client_id), writ_buf_view(&id))) {
+            tell_cancelled(instance, orphan->id);
+            return;
+        }
+    }
+}
+
+/* A session's child hears of everything; one that serves several clients could not tell whose it
+ * is. */
+static void
+pass_on(struct writ_instance *instance, const struct writ_json *message)
+{
+    writ_auto_buf line = writ_buf_make((size_t)instance->stdio->gateway->config->limits.body_bytes);
+
+    if (instance->kind == WRIT_INSTANCE_SESSION && writ_is_ok(verbatim(message, &line))) {
+        (void)say(instance, &line);
+    }
+}
+
+static void
+take_notification(struct writ_flight *flight, const struct writ_json *message)
+{
+    if (flight->name == WRIT_MCP_CANCELLED) {
+        cancel_of_client(flight, message);
+    } else if (flight->name != WRIT_MCP_UNKNOWN && flight->era == WRIT_MCP_LEGACY) {
+        pass_on(flight->instance, message);
+    }
+    if (flight->name == WRIT_MCP_INITIALIZED) {
+        flight->instance->greeted = true; /* the next child hears it from us */
+    }
+    writ_flight_answer(flight, 202, (struct writ_view){NULL, 0});
+}
+
+/* An answer to a request of the child: once, and only from the session that was asked. */
+static void
+take_reply(struct writ_flight *flight, const struct writ_json *message)
+{
+    writ_auto_buf id = writ_buf_make(0);
+
+    remember(&id, writ_json_get(message, WRIT_LIT("id")));
+    if (writ_line_list_take(&flight->instance->asked, writ_buf_view(&id))) {
+        pass_on(flight->instance, message);
+    }
+    writ_flight_answer(flight, 202, (struct writ_view){NULL, 0});
+}
+
+/* ---- a flight begins ---- */
+
+static void
+begin_message(struct writ_flight *flight)
+{
+    struct writ_arena *scratch = writ_arena_new(16 * flight->body.len + 65536);
+    const struct writ_json *message = NULL;
+    struct writ_json_limits limits = writ_json_limits_default;
+
+    limits.bytes = flight->body.len;
+    limits.string_bytes = flight->body.len;
+    limits.values = flight->body.len;
+    if (scratch == NULL || !writ_is_ok(writ_json_read(
+                               writ_buf_view(&flight->body), &limits, scratch, &message, NULL))) {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "unreadable");
+    } else if (flight->kind == WRIT_MCP_RESPONSE) {
+        take_reply(flight, message);
+    } else if (flight->kind != WRIT_MCP_REQUEST) {
+        take_notification(flight, message);
+    } else if (flight->name == WRIT_MCP_INITIALIZE && flight->era == WRIT_MCP_LEGACY) {
+        answer_initialize(flight, message);
+    } else if (is_wanted_by_others(flight, message)) {
+        answer_unsubscribed(flight, message);
+    } else if (!refuse_version(flight)) {
+        send_request(flight, message);
+    }
+    writ_arena_free(scratch);
+}
+
+writ_result
+writ_stdio_send_hello(struct writ_flight *flight, struct writ_buf *ret)
+{
+    const struct writ_upcall_request *request = flight->request;
+
+    if (flight->name == WRIT_MCP_INITIALIZE) {
+        const struct writ_json *params = request->message->params;
+        writ_buf_str(ret, params == NULL ? "{}" : "");
+        return params == NULL ? writ_buf_check(ret, NULL) : verbatim(params, ret);
+    }
+    if (request->client.len == 0) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    writ_buf_put(ret, request->client);
+    return writ_buf_check(ret, NULL);
+}
+
+void
+writ_stdio_send_begin(struct writ_flight *flight)
+{
+    switch (flight->method) {
+    case WRIT_METHOD_POST:
+        begin_message(flight);
+        return;
+    case WRIT_METHOD_GET:
+        writ_stdio_stream_listen(flight);
+        return;
+    case WRIT_METHOD_DELETE:
+    case WRIT_METHOD_OPTIONS:
+    case WRIT_METHOD_NONE:
+        break;
+    }
+    writ_flight_answer(flight, 200, (struct writ_view){NULL, 0});
+}
