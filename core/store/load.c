@@ -464,6 +464,8 @@ check_reviewed(struct loading *l, const struct writ_row *row, const struct writ_
     result = writ_disk_query(disk, WRIT_SQL_BODY_AT, &found, l->err, "u", row->leaf);
     if (writ_is_ok(result) && found) {
         body = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_BODY_AT, 0), arena);
+        result = body.ptr == NULL ? writ_fail(l->err, WRIT_E_NOMEM, "no memory for a review")
+                                  : WRIT_DONE;
     }
     writ_disk_end(disk, WRIT_SQL_BODY_AT);
     WRIT_TRY(result);
