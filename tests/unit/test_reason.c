@@ -119,9 +119,10 @@ put_page(struct writ_buf *page)
 {
     writ_buf_str(page,
         "# Reasons\n\n"
-        "Why a call was refused is told by one word, in the answer to the caller\n"
-        "(`error.data.reason`), in the record (`extensions.writ.reason`), in logs and in\n"
-        "metrics. These are all the words there are. They are never renamed.\n\n"
+        "One word says why a call was refused: in the answer to the caller\n"
+        "(`error.data.reason`), in the record of the [decision](concepts.md#decision)\n"
+        "(`extensions.writ.reason`), in logs and in metrics. These are all the words.\n"
+        "They are never renamed.\n\n"
         "This page is made from `core/evidence/reason.tbl.h`; a test compares the two.\n");
     put_group(page, WRIT_REASON_IN_BINDING, "The binding check",
         "Right before the call is made, in this order; the first that fails is told.");
