@@ -658,7 +658,7 @@ static WRIT_RESULT
 verify_digest(const struct writ_jwk *key, struct writ_view input, struct writ_view signature,
     struct writ_err *err)
 {
-    EVP_PKEY_CTX *ctx = writ_pkctx_get(key->number, key->key, key->alg, WRIT_PKCTX_VERIFY);
+    EVP_PKEY_CTX *ctx = writ_pkctx_get(key->number, key->key, WRIT_PKCTX_VERIFY);
     struct writ_digest digest;
     int verified;
 

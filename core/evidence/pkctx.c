@@ -3,6 +3,7 @@
 #include <openssl/rsa.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct slot {
     uint64_t number; /* 0: empty */
@@ -62,7 +63,7 @@ writ_pkctx_number(void)
 }
 
 static bool
-prepare(EVP_PKEY_CTX *ctx, enum writ_jwk_alg alg, enum writ_pkctx_use use)
+prepare(EVP_PKEY_CTX *ctx, const EVP_PKEY *key, enum writ_pkctx_use use)
 {
     int begun = use == WRIT_PKCTX_SIGN ? EVP_PKEY_sign_init(ctx) : EVP_PKEY_verify_init(ctx);
 
@@ -70,7 +71,8 @@ prepare(EVP_PKEY_CTX *ctx, enum writ_jwk_alg alg, enum writ_pkctx_use use)
         return false;
     }
     /* RS256 is RSASSA-PKCS1-v1_5 (RFC 7518 3.3), never what a key file may suggest */
-    return alg != WRIT_JWK_ALG_RS256 || EVP_PKEY_CTX_set_rsa_padding(ctx, RSA_PKCS1_PADDING) == 1;
+    return EVP_PKEY_get_base_id(key) != EVP_PKEY_RSA ||
+           EVP_PKEY_CTX_set_rsa_padding(ctx, RSA_PKCS1_PADDING) == 1;
 }
 
 static struct slot *
@@ -85,7 +87,7 @@ slot_find(uint64_t number, enum writ_pkctx_use use)
 }
 
 EVP_PKEY_CTX *
-writ_pkctx_get(uint64_t number, EVP_PKEY *key, enum writ_jwk_alg alg, enum writ_pkctx_use use)
+writ_pkctx_get(uint64_t number, EVP_PKEY *key, enum writ_pkctx_use use)
 {
     struct slot *slot = slot_find(number, use);
     EVP_PKEY_CTX *ctx;
@@ -97,7 +99,7 @@ writ_pkctx_get(uint64_t number, EVP_PKEY *key, enum writ_jwk_alg alg, enum writ_
         return NULL;
     }
     ctx = EVP_PKEY_CTX_new(key, NULL);
-    if (ctx == NULL || !prepare(ctx, alg, use)) {
+    if (ctx == NULL || !prepare(ctx, key, use)) {
         EVP_PKEY_CTX_free(ctx);
         return NULL;
     }

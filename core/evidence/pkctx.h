@@ -7,9 +7,8 @@
 #ifndef WRIT_EVIDENCE_PKCTX_H
 #define WRIT_EVIDENCE_PKCTX_H
 
-#include "evidence/jwk.h"
-
 #include <openssl/evp.h>
+#include <stdint.h>
 
 #define WRIT_PKCTX_KEPT 8 /* contexts that a thread keeps */
 
@@ -18,10 +17,9 @@ enum writ_pkctx_use { WRIT_PKCTX_NONE = 0, WRIT_PKCTX_SIGN, WRIT_PKCTX_VERIFY };
 /** A number that no other key of this process has or had. */
 uint64_t writ_pkctx_number(void);
 
-/** This thread's context for the key, prepared for SHA-256 and the key's algorithm (ES256 or
- * RS256), or NULL when the library fails. Borrowed until the next call on this thread. */
-EVP_PKEY_CTX *writ_pkctx_get(
-    uint64_t number, EVP_PKEY *key, enum writ_jwk_alg alg, enum writ_pkctx_use use);
+/** This thread's context for the key, prepared for SHA-256 and what the type of the key signs with
+ * (ES256 or RS256), or NULL when the library fails. Borrowed until the next call on this thread. */
+EVP_PKEY_CTX *writ_pkctx_get(uint64_t number, EVP_PKEY *key, enum writ_pkctx_use use);
 
 /** Throws it away: after a failure nobody knows what state it is in. */
 void writ_pkctx_drop(uint64_t number, enum writ_pkctx_use use);

@@ -199,8 +199,7 @@ static WRIT_RESULT
 sign_digest(const struct writ_signer *signer, struct writ_view input,
     uint8_t ret[WRIT_SIGNER_BYTES_MAX], size_t *ret_len, struct writ_err *err)
 {
-    enum writ_jwk_alg alg = writ_jwk_alg(signer->public);
-    EVP_PKEY_CTX *ctx = writ_pkctx_get(signer->number, signer->key, alg, WRIT_PKCTX_SIGN);
+    EVP_PKEY_CTX *ctx = writ_pkctx_get(signer->number, signer->key, WRIT_PKCTX_SIGN);
     struct writ_digest digest;
     size_t len = WRIT_SIGNER_BYTES_MAX;
 
