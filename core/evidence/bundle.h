@@ -24,9 +24,7 @@
 #include "evidence/held.h"
 
 #define WRIT_BUNDLE_LINE_MAX ((size_t)WRIT_RECORD_MAX_BYTES + 65536) /* longest line */
-#define WRIT_BUNDLE_LIVE_MAX 1000000 /* runs, and calls under way at one time */
-#define WRIT_BUNDLE_NAMED    16      /* gaps, repeats and the like that are named for one run */
-#define WRIT_BUNDLE_FAULTY   1000    /* runs that are named because they lack something */
+#define WRIT_BUNDLE_FAULTY   1000 /* runs that are named because they lack something */
 
 /** What was asked for. A view without ptr does not select. Times are texts of RFC 3339. */
 struct writ_bundle_select {

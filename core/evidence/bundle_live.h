@@ -7,9 +7,12 @@
 #ifndef WRIT_EVIDENCE_BUNDLE_LIVE_H
 #define WRIT_EVIDENCE_BUNDLE_LIVE_H
 
-#include "evidence/bundle.h"
 #include "evidence/bundle_keys.h"
 #include "evidence/profile.h"
+#include "evidence/seal.h"
+
+#define WRIT_BUNDLE_LIVE_MAX 1000000 /* runs, and calls under way at one time */
+#define WRIT_BUNDLE_NAMED    16      /* gaps, repeats and the like that are named for one run */
 
 #define WRIT_BUNDLE_LIVE_BUCKETS 65536
 

@@ -39,7 +39,7 @@ const LIMITS = {
     'records of a receipt': ['core/evidence/receipt.h', 'WRIT_RECEIPT_RECORDS_MAX'],
     'a record, in bytes': ['core/evidence/member.h', 'WRIT_RECORD_MAX_BYTES'],
     'a line of a bundle, in bytes': ['core/evidence/bundle.h', 'WRIT_BUNDLE_LINE_MAX'],
-    'runs of a bundle, and calls of it, that are open at one time': ['core/evidence/bundle.h', 'WRIT_BUNDLE_LIVE_MAX'],
+    'runs of a bundle, and calls of it, that are open at one time': ['core/evidence/bundle_live.h', 'WRIT_BUNDLE_LIVE_MAX'],
     'a time stamp (response), in bytes': ['core/evidence/timestamp.h', 'WRIT_TIMESTAMP_BYTES_MAX'],
     'certificates of a time-stamping authority, in bytes': ['core/evidence/timestamp.h', 'WRIT_TIMESTAMP_CA_MAX'],
   },
