@@ -181,7 +181,7 @@ check_needs(struct writ_vaara_finding *finding, const struct writ_json *record,
 {
     for (size_t i = 0; i < n; i++) {
         if (!is_needed(writ_vaara_read_at(record, needs[i].pointer), needs[i].need)) {
-            WRIT_TRY(writ_vaara_read_fault(
+            WRIT_TRY(writ_vaara_finding_fault(
                 finding, arena, needs[i].pointer, "is missing or not of its form", err));
         }
     }
@@ -202,7 +202,7 @@ check_signed(struct writ_vaara_finding *finding, const struct writ_vaara_terms *
     }
     if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_PARSE) {
         finding->authentic = false;
-        return writ_vaara_read_fault(
+        return writ_vaara_finding_fault(
             finding, arena, "/signature", "does not hold under any key", err);
     }
     return result;
@@ -234,10 +234,10 @@ check_decision(struct writ_vaara_finding *finding, const struct writ_json *recor
         !writ_decision_is(&decision, WRIT_DECISION_DENY) &&
         !writ_decision_is(&decision, WRIT_DECISION_REVISE) &&
         !writ_decision_is(&decision, WRIT_DECISION_REQUIRE_APPROVAL)) {
-        WRIT_TRY(writ_vaara_read_fault(finding, arena, "/decision", "is no verdict", err));
+        WRIT_TRY(writ_vaara_finding_fault(finding, arena, "/decision", "is no verdict", err));
     }
     WRIT_TRY(writ_decision_recompute(&decision, writ_vaara_read_profile(), &faults, err));
-    return writ_vaara_read_faults(finding, arena, &faults, err);
+    return writ_vaara_finding_faults(finding, arena, &faults, err);
 }
 
 static WRIT_RESULT
@@ -246,7 +246,7 @@ check_seal(struct writ_vaara_finding *finding, const struct writ_json *record,
 {
     WRIT_TRY(check_needs(finding, record, seal_needs, COUNT(seal_needs), arena, err));
     if (writ_json_type(writ_vaara_read_at(record, "/sealed")) != WRIT_JSON_TRUE) {
-        return writ_vaara_read_fault(finding, arena, "/sealed", "is not true", err);
+        return writ_vaara_finding_fault(finding, arena, "/sealed", "is not true", err);
     }
     return WRIT_DONE;
 }
@@ -262,7 +262,7 @@ check_wrapper(struct writ_vaara_finding *finding, const struct writ_json *wrappe
 
     if (record == NULL || wrapper_kind(wrapper) != want) {
         finding->authentic = false;
-        return writ_vaara_read_fault(
+        return writ_vaara_finding_fault(
             finding, arena, "/schema", "is not that of a record of this kind", err);
     }
     WRIT_TRY(check_signed(finding, terms, WRIT_LIT("ES256"), record, NULL, 0,
@@ -336,19 +336,19 @@ check_authorization(struct writ_vaara_finding *finding, const struct writ_vaara_
             writ_vaara_read_at(document, "/evidence/schema"), WRIT_LIT(SCHEMA_EVIDENCE)) ||
         !writ_json_is(writ_vaara_read_at(document, "/record/decisionDerived/evidenceRef/schema"),
             WRIT_LIT(SCHEMA_EVIDENCE))) {
-        WRIT_TRY(writ_vaara_read_fault(
+        WRIT_TRY(writ_vaara_finding_fault(
             finding, arena, "/evidence/schema", "is none that is known", err));
     }
     if (!writ_json_is(writ_vaara_read_at(document, "/record/decisionDerived/evidenceRef/digest"),
             writ_view_str(text))) {
-        WRIT_TRY(writ_vaara_read_fault(
+        WRIT_TRY(writ_vaara_finding_fault(
             finding, arena, "/evidence", "is not what the record is bound to", err));
     }
     if (writ_vaara_read_at(document, "/evidence/completeness") != NULL) {
         WRIT_TRY(check_needs(finding, document, place_needs, COUNT(place_needs), arena, err));
     }
     if (!says_the_same(document)) {
-        WRIT_TRY(writ_vaara_read_fault(
+        WRIT_TRY(writ_vaara_finding_fault(
             finding, arena, "/evidence/verdict", "is another than the record's", err));
     }
     return WRIT_DONE;
@@ -390,12 +390,12 @@ check_call(struct writ_vaara_finding *finding, const struct writ_vaara_terms *te
 
     if (call.args == NULL || tool.is != WRIT_PRESENT || tenant.is != WRIT_PRESENT) {
         finding->authentic = false;
-        return writ_vaara_read_fault(finding, arena, "",
+        return writ_vaara_finding_fault(finding, arena, "",
             "is no call: runtime_args, runtime_tool_name or runtime_tenant_id is not there", err);
     }
     if (!read_now(writ_vaara_read_at(document, "/now"), &call.now_us)) {
         finding->authentic = false;
-        return writ_vaara_read_fault(
+        return writ_vaara_finding_fault(
             finding, arena, "/now", "is not a number of seconds since 1970", err);
     }
     WRIT_TRY(writ_vaara_grant_verify(writ_json_get(document, WRIT_LIT("credential")), &terms->keys,
@@ -528,7 +528,7 @@ check_record(struct writ_vaara_finding *finding, const struct writ_vaara_terms *
     }
     if (finding->kind == WRIT_VAARA_RECEIPT &&
         writ_vaara_read_at(document, "/decisionDerived") != NULL) {
-        return writ_vaara_read_fault(
+        return writ_vaara_finding_fault(
             finding, arena, "/decisionDerived", "stands in a record of an outcome", err);
     }
     return WRIT_DONE;

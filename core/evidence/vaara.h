@@ -19,24 +19,9 @@
 #ifndef WRIT_EVIDENCE_VAARA_H
 #define WRIT_EVIDENCE_VAARA_H
 
-#include "evidence/binding.h"
 #include "evidence/completeness.h"
+#include "evidence/vaara_finding.h"
 #include "evidence/vaara_signature.h"
-
-enum writ_vaara_kind {
-    WRIT_VAARA_NONE = 0,
-    WRIT_VAARA_DECISION,
-    WRIT_VAARA_OUTCOME,
-    WRIT_VAARA_SEAL,
-    WRIT_VAARA_AUTHORIZATION,
-    WRIT_VAARA_GRANT,
-    WRIT_VAARA_CALL,
-    WRIT_VAARA_BINDING,
-    WRIT_VAARA_DUPLICATE,
-    WRIT_VAARA_VERDICT,
-    WRIT_VAARA_ATTESTATION,
-    WRIT_VAARA_RECEIPT,
-};
 
 /** "decision", ...; "" for NONE. Static storage. */
 const char *writ_vaara_kind_name(enum writ_vaara_kind kind);
@@ -46,19 +31,6 @@ struct writ_vaara_terms {
     struct writ_vaara_keys keys;
     struct writ_view revoked; /* an issuer of grants, or a secretVersion; empty: none */
     int64_t revoked_since_s;
-};
-
-/** What was found. Zero means no. */
-struct writ_vaara_finding {
-    enum writ_vaara_kind kind;
-    bool holds;                        /* nothing speaks against it, and its verdict is a yes */
-    bool authentic;                    /* every signature in it verifies */
-    enum writ_reason reason;           /* of grant, call, binding and duplicate; else NONE */
-    enum writ_binding_verdict verdict; /* of binding and duplicate */
-    uint32_t failed;                   /* of verdict, attestation and receipt: failed checks */
-    struct writ_faults *faults; /* in the arena; NULL: none. Their pointers begin in `record`,
-                                   those of an authorization and a call in the document */
-    const struct writ_json *document;
 };
 
 /** True for a kind whose checks have ids (vaara_receipt.h). */

@@ -135,7 +135,7 @@ join_outcome(struct joining *j, struct writ_vaara_finding *finding, struct writ_
     }
     held = j->held_n > 0 ? bsearch(&key, j->held, j->held_n, sizeof key, by_id) : NULL;
     if (held == NULL) {
-        return writ_vaara_read_fault(
+        return writ_vaara_finding_fault(
             finding, j->arena, "/decision_id", "names no decision that is here", err);
     }
     WRIT_TRY(writ_vaara_read_outcome(record, j->arena, &outcome, err));
@@ -145,11 +145,11 @@ join_outcome(struct joining *j, struct writ_vaara_finding *finding, struct writ_
     }
     if (!writ_is_ok(joined) ||
         !writ_member_text_equal(&outcome.receipt_ref, &held->decision.receipt_ref, false)) {
-        WRIT_TRY(writ_vaara_read_fault(
+        WRIT_TRY(writ_vaara_finding_fault(
             finding, j->arena, "/intent_ref", "does not join its decision", err));
     }
     if (held->has_outcome) {
-        WRIT_TRY(writ_vaara_read_fault(
+        WRIT_TRY(writ_vaara_finding_fault(
             finding, j->arena, "/decision_id", "has another outcome already", err));
     }
     held->has_outcome = true;
@@ -182,7 +182,7 @@ compare_grant(const struct joining *j, const struct writ_json *grant,
 
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         if (!is_same(finding->document, same[i].in_authorization, grant, same[i].in_grant)) {
-            WRIT_TRY(writ_vaara_read_fault(
+            WRIT_TRY(writ_vaara_finding_fault(
                 finding, j->arena, same[i].in_authorization, "is another than in its grant", err));
         }
     }
@@ -207,7 +207,7 @@ join_authorization(
     if (j->grants_n == 0) {
         return WRIT_DONE; /* which grants there are is not known */
     }
-    return writ_vaara_read_fault(
+    return writ_vaara_finding_fault(
         finding, j->arena, "/evidence/grantFingerprint", "is of no grant that is here", err);
 }
 
@@ -278,7 +278,7 @@ part_fault(const struct joining *j, const struct part *part, const char *pointer
 {
     bool in_wrapper = part->finding->kind == WRIT_VAARA_AUTHORIZATION;
 
-    return writ_vaara_read_fault(
+    return writ_vaara_finding_fault(
         part->finding, j->arena, in_wrapper ? "/record/backLink" : pointer, what, err);
 }
 

@@ -1,21 +1,11 @@
-/* vaara_read.h - what the files of vaara share: the members of its records as ours, and the faults
- * of a finding. Pure. */
+/* vaara_read.h - the members of the records of vaara as ours. Pure. */
 #ifndef WRIT_EVIDENCE_VAARA_READ_H
 #define WRIT_EVIDENCE_VAARA_READ_H
 
 #include "evidence/profile.h"
-#include "evidence/vaara.h"
 
 /** The profile vaara-v0. */
 const struct writ_profile *writ_vaara_read_profile(void);
-
-/** Notes a fault, in the arena; the finding does not hold any more. WRIT_E_NOMEM. */
-WRIT_RESULT writ_vaara_read_fault(struct writ_vaara_finding *finding, struct writ_arena *arena,
-    const char *pointer, const char *what, struct writ_err *err);
-
-/** Notes faults that were collected elsewhere. WRIT_E_NOMEM. */
-WRIT_RESULT writ_vaara_read_faults(struct writ_vaara_finding *finding, struct writ_arena *arena,
-    const struct writ_faults *faults, struct writ_err *err);
 
 /** What a JSON Pointer names, or NULL. */
 const struct writ_json *writ_vaara_read_at(const struct writ_json *value, const char *pointer);
