@@ -8,6 +8,7 @@
 #include "decision.h"
 
 #include "evidence/bundle_check.h"
+#include "evidence/derive.h"
 #include "evidence/profile.h"
 
 #include <stdio.h>

@@ -14,6 +14,7 @@
 #include "decision.h"
 
 #include "base/id.h"
+#include "evidence/derive.h"
 #include "evidence/profile.h"
 #include "store/keydir.h"
 #include "store/ledger.h"

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "evidence/decision.h"
+#include "evidence/derive.h"
 #include "evidence/profile.h"
 #include "evidence/write.h"
 #include "policy/approval.h"

@@ -1,5 +1,6 @@
 /* writ records ...: our records and plain GovernanceDecision JSON. */
 #include "cli/cli.h"
+#include "evidence/derive.h"
 #include "evidence/extension.h"
 #include "evidence/held.h"
 #include "evidence/jcs.h"

@@ -3,6 +3,7 @@
 #include "cli/vector.h"
 #include "evidence/binding.h"
 #include "evidence/completeness.h"
+#include "evidence/derive.h"
 #include "evidence/jcs.h"
 #include "evidence/profile.h"
 #include "evidence/record.h"

@@ -1,6 +1,7 @@
 /* Ordered checks are a table, one row each, walked in order: contract 6 as it is written there. */
 #include "evidence/binding.h"
 
+#include "evidence/derive.h"
 #include "evidence/profile.h"
 
 #define PERMIT_MARK UINT64_C(0x7772697470726d74) /* "writprmt" */

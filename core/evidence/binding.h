@@ -13,6 +13,8 @@
 #include "evidence/outcome.h"
 #include "evidence/reason.h"
 
+struct writ_profile;
+
 /** Zero means no. */
 enum writ_binding_verdict {
     WRIT_BINDING_DENY = 0,

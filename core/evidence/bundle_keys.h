@@ -8,6 +8,7 @@
 #define WRIT_EVIDENCE_BUNDLE_KEYS_H
 
 #include "evidence/decision.h"
+#include "evidence/digest.h"
 #include "evidence/extension.h"
 
 /** What a decision has claimed. */

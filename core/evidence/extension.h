@@ -4,7 +4,7 @@
 
 #include "evidence/member.h"
 
-/** Our own part of a record's extensions (record.tbl.h). Zero-initialised: no member. A new member
+/** Our own part of a record's extensions (member.tbl.h). Zero-initialised: no member. A new member
  * goes into docs/evidence.md and both verifiers of tests/conformance too. */
 struct writ_extension {
     WRIT_EXTENSION_MEMBERS(WRIT_MEMBER_FIELD)

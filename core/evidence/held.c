@@ -1,3 +1,4 @@
+#include "evidence/derive.h"
 #include "evidence/held.h"
 
 #include "evidence/extension.h"

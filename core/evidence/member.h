@@ -1,7 +1,7 @@
 /* member.h - what the records of the contract have in common: members that may be absent, null or
  * present, and members that nobody knows.
  *
- * A record is a struct with one field per row of record.tbl.h. Reading refuses only what is not
+ * A record is a struct with one field per row of member.tbl.h. Reading refuses only what is not
  * an object or too large; everything else is kept, so that a record passes through without loss:
  * unknown members and members of a wrong type are written again as they came. What is wrong with
  * it is told by validation, all faults at once (contract 3).
@@ -12,7 +12,7 @@
 #define WRIT_EVIDENCE_MEMBER_H
 
 #include "base/bytes.h"
-#include "evidence/record.tbl.h"
+#include "evidence/member.tbl.h"
 
 struct writ_json;
 struct writ_extension;
@@ -58,7 +58,7 @@ struct writ_member_others {
     size_t count;
 };
 
-/* One field of a record struct, from its row in record.tbl.h. */
+/* One field of a record struct, from its row in member.tbl.h. */
 #define WRIT_MEMBER_TYPE_TEXT                                   struct writ_member_text
 #define WRIT_MEMBER_TYPE_DIGEST                                 struct writ_member_text
 #define WRIT_MEMBER_TYPE_LABEL                                  struct writ_member_text

@@ -1,7 +1,6 @@
 #include "evidence/outcome.h"
 
 #include "evidence/decision.h"
-#include "evidence/profile.h"
 #include "evidence/table.h"
 
 #define ROW(member, KIND, NULLS, needed, meaning)                                                  \
@@ -125,106 +124,4 @@ writ_outcome_for(const struct writ_decision *decision, enum writ_outcome_kind ki
         .receipt_ref = {WRIT_NULL, {0}},
         .tool_output_hash = {WRIT_NULL, {0}},
     };
-}
-
-WRIT_RESULT
-writ_outcome_place(struct writ_outcome *outcome, const struct writ_decision *decision,
-    const struct writ_profile *profile, int64_t completed_at_us, struct writ_arena *arena,
-    struct writ_err *err)
-{
-    char room[WRIT_PROFILE_ROOM];
-    writ_auto_buf scratch = writ_profile_scratch(room);
-    char *text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
-    struct writ_outcome placed = *outcome;
-    struct writ_digest receipt;
-    bool complete = false;
-
-    if (text == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the digest of an outcome");
-    }
-    WRIT_TRY(writ_member_time_make(completed_at_us, arena, &placed.completed_at, err));
-    WRIT_TRY(writ_profile_derive(profile, WRIT_PROFILE_OUTCOME_RECEIPT_REF, decision, &placed,
-        &scratch, &receipt, &complete, err));
-    placed.receipt_ref = (struct writ_member_text){WRIT_NULL, {0}};
-    if (complete) {
-        writ_digest_text(&receipt, text);
-        placed.receipt_ref = writ_member_text(writ_view(text, WRIT_DIGEST_TEXT - 1));
-    }
-    *outcome = placed;
-    return WRIT_DONE;
-}
-
-/* ---- joining */
-
-/* A member that only one of the two has says nothing against them. */
-static bool
-text_agrees(const struct writ_member_text *a, const struct writ_member_text *b)
-{
-    return a->is != WRIT_PRESENT || b->is != WRIT_PRESENT || writ_view_equal(a->view, b->view);
-}
-
-static bool
-number_agrees(const struct writ_member_number *a, const struct writ_member_number *b)
-{
-    return a->is != WRIT_PRESENT || b->is != WRIT_PRESENT || a->value == b->value;
-}
-
-/* What the two say differently without any digest, or NULL. */
-static const char *
-disagreement(const struct writ_outcome *outcome, const struct writ_decision *decision)
-{
-    if (!writ_member_text_equal(&outcome->decision_id, &decision->decision_id, false)) {
-        return "decision_id";
-    }
-    if (!text_agrees(&outcome->idempotency_key, &decision->idempotency_key)) {
-        return "idempotency_key";
-    }
-    if (!text_agrees(&outcome->boundary_id, &decision->boundary_id)) {
-        return "boundary_id";
-    }
-    if (!number_agrees(&outcome->seq, &decision->seq)) {
-        return "seq";
-    }
-    return NULL;
-}
-
-static WRIT_RESULT
-agree(const struct writ_outcome *outcome, const struct writ_decision *decision,
-    const struct writ_member_text *derived, struct writ_err *err)
-{
-    const char *differs = disagreement(outcome, decision);
-
-    if (differs != NULL) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "outcome and decision differ in %s", differs);
-    }
-    /* a deny without scope has no intent_ref, and then neither record states one (contract 4) */
-    if (!writ_member_text_equal(&outcome->intent_ref, derived, derived->is == WRIT_ABSENT) ||
-        !writ_member_text_equal(&decision->intent_ref, derived, true)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "intent_ref does not recompute from the decision");
-    }
-    return WRIT_DONE;
-}
-
-WRIT_RESULT
-writ_outcome_join(const struct writ_outcome *outcome, const struct writ_decision *decision,
-    const struct writ_profile *profile, struct writ_err *err)
-{
-    char text[WRIT_DIGEST_TEXT] = "";
-    struct writ_member_text derived = {WRIT_ABSENT, {0}};
-    bool complete = false;
-
-    WRIT_TRY(writ_decision_intent_ref(decision, profile, text, &complete, err));
-    if (complete) {
-        derived = writ_member_text(writ_view_str(text));
-    }
-    return agree(outcome, decision, &derived, err);
-}
-
-WRIT_RESULT
-writ_outcome_join_known(const struct writ_outcome *outcome, const struct writ_decision *decision,
-    struct writ_view intent_ref, struct writ_err *err)
-{
-    struct writ_member_text derived = writ_member_text(intent_ref);
-
-    return agree(outcome, decision, &derived, err);
 }

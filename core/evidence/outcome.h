@@ -6,7 +6,6 @@
 #include "evidence/member.h"
 
 struct writ_decision;
-struct writ_profile;
 
 /** The word in the member `outcome`. Zero is the one that proves nothing: it may have run. */
 enum writ_outcome_kind {
@@ -16,7 +15,7 @@ enum writ_outcome_kind {
 };
 #define WRIT_OUTCOME_KINDS_N (0 WRIT_OUTCOME_KINDS(WRIT_RECORD_ONE))
 
-/** Zero-initialised: a record without any member. Fields as in record.tbl.h. */
+/** Zero-initialised: a record without any member. Fields as in member.tbl.h. */
 struct writ_outcome {
     WRIT_OUTCOME_MEMBERS(WRIT_MEMBER_FIELD)
     struct writ_member_others others;
@@ -62,32 +61,5 @@ void writ_outcome_validate(const struct writ_outcome *outcome, struct writ_fault
  * the decision. */
 struct writ_outcome writ_outcome_for(
     const struct writ_decision *decision, enum writ_outcome_kind kind);
-
-/**
- * Sets completed_at, then receipt_ref (null when the decision has no intent_ref). Changes nothing
- * on failure.
- *
- * @return as writ_decision_place
- */
-WRIT_RESULT writ_outcome_place(struct writ_outcome *outcome, const struct writ_decision *decision,
-    const struct writ_profile *profile, int64_t completed_at_us, struct writ_arena *arena,
-    struct writ_err *err);
-
-/**
- * Joins an outcome with its decision: the same decision_id, and an intent_ref that recomputes from
- * the decision's own members. Where both records have idempotency_key, boundary_id or seq, these
- * are equal too. A decision without intent_ref joins by decision_id, with an outcome without one.
- *
- * @return WRIT_OK        they belong together
- *         WRIT_E_MISMATCH  they do not; err names the member
- *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
- */
-WRIT_RESULT writ_outcome_join(const struct writ_outcome *outcome,
-    const struct writ_decision *decision, const struct writ_profile *profile, struct writ_err *err);
-
-/** The same where the intent_ref that was derived from the decision is at hand: nothing is
- * recomputed, and both records must state that one. WRIT_E_MISMATCH. */
-WRIT_RESULT writ_outcome_join_known(const struct writ_outcome *outcome,
-    const struct writ_decision *decision, struct writ_view intent_ref, struct writ_err *err);
 
 #endif

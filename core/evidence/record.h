@@ -2,7 +2,7 @@
  *
  * decision.h  the verdict, before the call       outcome.h  what became of it
  * seal.h      the end of a run                   extension.h  our part of `extensions`
- * member.h    what a member is                   record.tbl.h  every member of every record */
+ * member.h    what a member is                   member.tbl.h  every member of every record */
 #ifndef WRIT_EVIDENCE_RECORD_H
 #define WRIT_EVIDENCE_RECORD_H
 

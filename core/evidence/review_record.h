@@ -6,7 +6,7 @@
 #include "evidence/member.h"
 #include "evidence/review.h"
 
-/** Zero-initialised: a record without any member. Fields as in record.tbl.h. */
+/** Zero-initialised: a record without any member. Fields as in member.tbl.h. */
 struct writ_review_record {
     WRIT_REVIEW_MEMBERS(WRIT_MEMBER_FIELD)
     struct writ_member_others others;

@@ -7,7 +7,7 @@
 #include "evidence/faults.h"
 #include "evidence/member.h"
 
-/** Zero-initialised: a record without any member. Fields as in record.tbl.h. */
+/** Zero-initialised: a record without any member. Fields as in member.tbl.h. */
 struct writ_seal {
     WRIT_SEAL_MEMBERS(WRIT_MEMBER_FIELD)
     struct writ_member_others others;

@@ -8,7 +8,7 @@
 #include "evidence/faults.h"
 #include "evidence/member.h"
 
-/** What a member's value is; the columns of record.tbl.h. */
+/** What a member's value is; the columns of member.tbl.h. */
 enum writ_table_kind {
     WRIT_TABLE_TEXT,
     WRIT_TABLE_DIGEST,
@@ -46,7 +46,7 @@ struct writ_table {
     const char *choice_fault;        /* "is not one of ..." */
 };
 
-/** The initializer of a row of `struct type`, from its row in record.tbl.h. */
+/** The initializer of a row of `struct type`, from its row in member.tbl.h. */
 #define WRIT_TABLE_ROW(type, member_, KIND, NULLS, needed_)                                        \
     {                                                                                              \
         .name = {#member_, sizeof #member_ - 1},                                                   \

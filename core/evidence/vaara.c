@@ -1,3 +1,4 @@
+#include "evidence/derive.h"
 #include "evidence/vaara.h"
 
 #include "base/number.h"

@@ -2,6 +2,7 @@
  * its fingerprint, and verdicts, authorizations, receipts and attestations by the call: the digest
  * and the nonce of the attestation that they back-link to. What does not hold alone takes no part.
  */
+#include "evidence/derive.h"
 #include "evidence/vaara.h"
 
 #include "evidence/digest.h"

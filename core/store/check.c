@@ -1,3 +1,4 @@
+#include "evidence/derive.h"
 #include "store/check.h"
 
 #include "evidence/duplicates.h"

@@ -1,5 +1,6 @@
 #include "gateway/call/mrtr.h"
 
+#include "evidence/derive.h"
 #include "gateway/call/judge.h"
 #include "gateway/request/refusal.h"
 

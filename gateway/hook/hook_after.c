@@ -1,6 +1,7 @@
 /* hook_after.c - what became of a call that its caller made, and the end of a run. */
 #include "gateway/hook/hook_after.h"
 
+#include "evidence/derive.h"
 #include "gateway/call/after.h"
 #include "gateway/listener/api_answer.h"
 #include "gateway/request/caller_claims.h"

@@ -1,4 +1,5 @@
 /* Fails the 1st, 2nd, 3rd ... allocation of what makes and judges records. */
+#include "evidence/derive.h"
 #include "support/sample.h"
 #include "support/unit.h"
 #include "support/value.h"

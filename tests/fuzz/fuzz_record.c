@@ -1,6 +1,7 @@
 /* For every JSON value: reading it as a record and writing it again gives its canonical form, for
  * decisions, outcomes and seals alike (nothing is lost or repaired); and whatever was read can be
  * validated, recomputed, joined, bound and counted. */
+#include "evidence/derive.h"
 #include "support/fuzz.h"
 
 #include "evidence/binding.h"

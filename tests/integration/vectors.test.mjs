@@ -98,7 +98,7 @@ test('every reason against a credential, a grant, a receipt or a bundle has its 
 
 test('every member of a decision and of an outcome has its fault, every route its record, and every flaw of a seal its run', () => {
   const cases = (file) => JSON.parse(readFileSync(join(SOURCE, 'vectors/governance', file), 'utf8')).cases;
-  const members = readFileSync(join(SOURCE, 'core/evidence/record.tbl.h'), 'utf8');
+  const members = readFileSync(join(SOURCE, 'core/evidence/member.tbl.h'), 'utf8');
   for (const [macro, file, choice, choices] of [['DECISION', 'decisions.json', 'decision', ['allow', 'deny', 'require_approval', 'revise']],
     ['OUTCOME', 'outcomes.json', 'outcome', ['executed', 'blocked', 'error', 'timeout']]]) {
     const faults = new Set(cases(file).flatMap(({ expect }) => expect.faults));

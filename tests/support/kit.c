@@ -1,3 +1,4 @@
+#include "evidence/derive.h"
 #include "support/kit.h"
 
 #include "evidence/profile.h"

@@ -1,3 +1,4 @@
+#include "evidence/derive.h"
 #include "support/sample.h"
 
 #include "support/unit.h"

@@ -1,4 +1,4 @@
-/* record.tbl.h - every member of the records (governance contract 3, 4, 5), one row each.
+/* member.tbl.h - every member of the records (governance contract 3, 4, 5), one row each.
  *
  * X(member, KIND, NULLS, needed, meaning), members in JCS order (a test checks the order).
  *   KIND    TEXT    string                    DIGEST  "sha256:" and 64 lower-case hex digits
@@ -11,8 +11,8 @@
  *           ANSWERS null is allowed, and does where the member is needed
  *   needed  the routes (choices) that cannot do without it, as a set; a needed string or list is
  *           not empty */
-#ifndef WRIT_EVIDENCE_RECORD_TBL_H
-#define WRIT_EVIDENCE_RECORD_TBL_H
+#ifndef WRIT_EVIDENCE_MEMBER_TBL_H
+#define WRIT_EVIDENCE_MEMBER_TBL_H
 
 /* the words of the CHOICE members: X(NAME, word). Their order is on disk, so it stays. */
 #define WRIT_DECISION_ROUTES(X)                                                                    \
