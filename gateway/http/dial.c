@@ -1,13 +1,14 @@
+/* dial.c - opens one socket at a time: TCP, then TLS, then the next address.
+ *
+ * Invariants:
+ * (1) tried counts the addresses that were given up; the one under way, if there is a socket, is
+ *     number tried, counted from first.
+ * (2) result holds the last failure: what is told when no address is left. */
 #include "gateway/http/dial.h"
 
 #include "base/alloc.h"
 
 #include <sys/epoll.h>
-
-/* Invariants
- * (1) tried counts the addresses that were given up; the one under way, if there is a socket, is
- *     number tried, counted from first.
- * (2) result holds the last failure: what is told when no address is left. */
 
 struct writ_dial {
     struct writ_loop *loop;

@@ -1,3 +1,5 @@
+/* fetch.c - one libcurl transfer for each fetch. The URL is checked before libcurl sees it, and
+ * redirects, proxies and .netrc are off. Time and size of a transfer are bounded. */
 #include "gateway/http/fetch.h"
 
 #include "base/text.h"
@@ -60,7 +62,7 @@ is_loopback_v4(struct writ_view host)
     return true;
 }
 
-/* libcurl knows without asking anybody that localhost is loopback. */
+/* libcurl resolves localhost to loopback by itself, without DNS. */
 static bool
 is_loopback(const char *host)
 {

@@ -1,3 +1,5 @@
+/* framing.c - checks a request head line by line and field by field. A head that two readers could
+ * understand differently is refused; nothing is normalized or repaired. */
 #include "gateway/http/framing.h"
 
 #include "base/text.h"

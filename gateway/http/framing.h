@@ -2,7 +2,7 @@
  *
  * libmicrohttpd splits a head into lines and fields and forgives much on the way. What it forgives
  * is refused here, before a handler or a body is looked at (security.md 0 and 1.2, rows H1-H10):
- * whoever stands before or behind the gateway must not be able to read a request differently.
+ * no party before or behind the gateway can then read a request differently.
  * RFC 9112 is the grammar; where it lets a server choose, the answer is no. */
 #ifndef WRIT_GATEWAY_FRAMING_H
 #define WRIT_GATEWAY_FRAMING_H

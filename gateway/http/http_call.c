@@ -1,3 +1,6 @@
+/* http_call.c - a call goes from WAITING to BUSY to ENDED, and its memory is used again after that.
+ * Request bytes may contain a credential, so their buffer is wiped before it is reused or freed.
+ * Invariants are in http_parts.h. */
 #include "gateway/http/http_call.h"
 
 #include "base/text.h"

@@ -7,7 +7,7 @@
  * replaced by a fresh one (security.md 1.5 C9).
  *
  * Redirects are reported, not followed; no proxy, no cookie, no environment variable has a say.
- * Every request is framed anew: Host, Content-Length and Connection are the client's own.
+ * The client frames every request itself: it sets Host, Content-Length and Connection.
  *
  * Callbacks come from the loop, never from inside a function of this header. Each call that
  * writ_http_client_send accepted ends with exactly one on_end, also when it is cancelled; nothing

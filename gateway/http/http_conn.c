@@ -1,3 +1,5 @@
+/* http_conn.c - moves bytes between a socket and the call it carries. A call is marked sent before
+ * its first byte can leave. Invariants are in http_parts.h. */
 #include "gateway/http/http_conn.h"
 
 #include "gateway/http/http_call.h"

@@ -1,6 +1,6 @@
 /* http_end.tbl.h - how an upstream HTTP exchange may end.
  * X(NAME, name, sentence). The name is what metrics, logs and outcomes carry. */
-X(UNSET, unset, "nobody said how the exchange ended")
+X(UNSET, unset, "the exchange ended without a reason")
 X(OK, ok, "the response arrived whole")
 X(CANCELLED, cancelled, "the exchange was given up by this side")
 X(RESOLVE_FAILED, resolve_failed, "the name of the upstream cannot be resolved")

@@ -1,15 +1,16 @@
 /* http_parts.h - what an HTTP client consists of. For http_client.c, http_call.c, http_conn.c and
- * http_pool.c alone; who looks from above sees http_client.h.
+ * http_pool.c alone; all other code uses http_client.h.
  *
  * Invariants
  * (1) A call is WAITING (in waiting, no connection), BUSY (it and its connection point to each
  *     other) or ENDED (in ended, no connection); only the finish task leaves ENDED, by calling
- * on_end. (2) sent is set before the first byte can have left: after a plain write that took
- * something, before any write under TLS. A call that is sent never goes back to WAITING. (3) Calls
- * and connections that end are freed by the finish task alone: whoever is on the stack (a reader
- * whose body callback cancelled its own call) finds them still there. (4) A connection is idle only
- * after a whole response, with nothing unread, that allows it. (5) No function of http_client.h
- * calls back; only events, timers, tasks and answers do. */
+ *     on_end.
+ * (2) sent is set before the first byte can have left: after a plain write that took something,
+ *     before any write under TLS. A call that is sent never goes back to WAITING.
+ * (3) Only the finish task frees ended calls and connections, so that they outlive every function
+ *     on the stack (for example a reader whose body callback cancelled its own call).
+ * (4) A connection is idle only after a whole response, with nothing unread, that allows it.
+ * (5) No function of http_client.h calls back; only events, timers, tasks and answers do. */
 #ifndef WRIT_GATEWAY_HTTP_PARTS_H
 #define WRIT_GATEWAY_HTTP_PARTS_H
 

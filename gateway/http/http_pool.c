@@ -1,3 +1,6 @@
+/* http_pool.c - gives waiting calls an idle connection that is fresh enough, and dials for the
+ * rest. The pool never has more than connections_max connections. Invariants are in http_parts.h.
+ */
 #include "gateway/http/http_pool.h"
 
 #include "gateway/http/dial.h"

@@ -1,3 +1,5 @@
+/* http_request.c - writes a request head from checked parts. The client sets the fields of framing
+ * and of this hop itself; a caller's field of such a name is refused. */
 #include "gateway/http/http_request.h"
 
 #include "base/text.h"
@@ -5,7 +7,7 @@
 
 #include <stdio.h>
 
-/* fields that say how a message is framed or that end at this hop: the client's own, or nobody's */
+/* fields of framing and of this hop: only the client itself may set them */
 static const struct writ_view own_fields[] = {WRIT_LIT("host"), WRIT_LIT("content-length"),
     WRIT_LIT("connection"), WRIT_LIT("transfer-encoding"), WRIT_LIT("te"), WRIT_LIT("trailer"),
     WRIT_LIT("upgrade"), WRIT_LIT("keep-alive"), WRIT_LIT("expect"), WRIT_LIT("http2-settings")};

@@ -1,7 +1,7 @@
 /* http_request.h - the head of a request to an upstream, and where an upstream is. No I/O.
  *
- * A request is framed anew, whatever the client sent: nothing of its framing comes here
- * (security.md 1.2 H8). */
+ * A request gets framing of its own; no framing field of the caller is used (security.md 1.2 H8).
+ */
 #ifndef WRIT_GATEWAY_HTTP_REQUEST_H
 #define WRIT_GATEWAY_HTTP_REQUEST_H
 

@@ -1,15 +1,17 @@
+/* http_response.c - scans each head byte by byte, then gives it to llhttp.
+ *
+ * Invariants:
+ * (1) llhttp sees a head only after every byte of it passed scan_head; it never sees bytes of what
+ *     follows a head in the same call. So its leniencies towards line ends and folding do not
+ *     count.
+ * (2) After FAILED or COMPLETE llhttp is not called again before the next begin.
+ * (3) at[i] are positions in head, which may move while it grows; fields[] is made from them when
+ *     the head is whole and holds until the next begin. */
 #include "gateway/http/http_response.h"
 
 #include "base/text.h"
 
 #include <llhttp.h>
-
-/* Invariants
- * (1) llhttp sees a head only after every byte of it passed scan_head; it never sees bytes of what
- *     follows a head in the same call. So its leniencies towards line ends and folding do not
- * count. (2) After FAILED or COMPLETE llhttp is not called again before the next begin. (3) at[i]
- * are positions in head, which may move while it grows; fields[] is made from them when the head is
- * whole and holds until the next begin. */
 
 #define SLICE_MAX                                                                                  \
     65536 /* bytes given to llhttp at once: the measure of framing is taken after each */

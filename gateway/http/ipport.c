@@ -1,3 +1,5 @@
+/* ipport.c - reads literal addresses only, never names. An IPv4 address mapped into IPv6 is treated
+ * as the IPv4 address. */
 #include "gateway/http/ipport.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* query.c - finds one parameter and decodes it. A parameter that appears twice is an error, because
+ * two readers could use different values. */
 #include "gateway/http/query.h"
 
 #include "base/text.h"

@@ -1,11 +1,13 @@
+/* sse.c - a reader that works line by line, and a writer that refuses what would not read back.
+ *
+ * Invariants:
+ * (1) `line` holds the start of a line whose end has not arrived. A line that lies whole in the
+ *     input is read in place.
+ * (2) `id`, `event` and `data` hold the values of the current block; has_* say which were present.
+ *     The first call after the block was handed out empties them, because the event's views point
+ *     into them.
+ * (3) After a CR, an LF belongs to the same line end, also when it starts the next input. */
 #include "gateway/http/sse.h"
-
-/* Invariants
- * (1) line holds the begin of a line whose end has not come yet; a line that lies whole in the
- * input is read where it lies. (2) id, event and data hold the values of the block under way, and
- * has_* say which came; they are emptied by the first call after the block was handed out, not
- * before: the views of the event point into them. (3) after CR an LF belongs to the same line end,
- * also when it comes with the next input. */
 
 #define KEEP_MAX 65536 /* bytes of memory that an empty buffer may keep */
 

@@ -3,9 +3,9 @@
  * The grammar is WHATWG HTML 9.2.5 and 9.2.6: lines end with CR, LF or CRLF, one BOM at the begin
  * is dropped, an unknown field is ignored. It differs in one point, because a gateway has to pass
  * on what a browser keeps to itself: a block without data (an `id` or a `retry` alone) is an event
- * too. What is written here and read again is the same event; an event that could not be (a line
- * break in an id, a CR in data) is refused by the writer, so that nobody downstream can see other
- * events than those that were judged (security.md 1.2 H14). */
+ * too. An event that is written here reads back as the same event. The writer refuses an event that
+ * would not (a line break in an id, a CR in data), so that no reader downstream sees other events
+ * than those that were judged (security.md 1.2 H14). */
 #ifndef WRIT_GATEWAY_SSE_H
 #define WRIT_GATEWAY_SSE_H
 

@@ -1,3 +1,5 @@
+/* background.c - one thread sleeps until the next job is due, runs it without the lock, and sleeps
+ * again. A job's time changes only under the lock, and each change wakes the thread. */
 #include "gateway/io/background.h"
 
 #include "base/alloc.h"

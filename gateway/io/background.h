@@ -1,9 +1,9 @@
 /* background.h - a thread that does what is due: things that are fetched, and fetched again, for as
  * long as the gateway runs.
  *
- * Its jobs belong to somebody else, who gives access to them by their number. When a job is due the
- * thread calls `work` for it, without the lock; `work` sets the job's next time. One lock guards
- * the jobs and whatever their owner keeps beside them. */
+ * The owner keeps the jobs and gives access to them by number. When a job is due the thread calls
+ * `work` for it, without the lock; `work` sets the job's next time. One lock guards the jobs and
+ * the data that the owner keeps beside them. */
 #ifndef WRIT_GATEWAY_BACKGROUND_H
 #define WRIT_GATEWAY_BACKGROUND_H
 

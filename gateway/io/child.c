@@ -1,3 +1,13 @@
+/* child.c - a state machine over one process at a time (STARTING, UP, ENDING, RESTING, STOPPED).
+ *
+ * Invariants:
+ * (1) There is a process (spawned.pid > 0) in STARTING, UP and ENDING, and none in RESTING and
+ *     STOPPED. It is reaped by gone() alone, after its group was killed: until then neither
+ *     number can belong to another process.
+ * (2) Lines are sent in the state UP only; the queue is empty in the states without a process.
+ * (3) why is set when ENDING begins; gone() turns it into EXITED or KILLED when the process ended
+ *     before we sent it a signal and before a stop was requested.
+ * (4) Callbacks come from events, timers and tasks. After each the state may be ENDING. */
 #include "gateway/io/child.h"
 
 #include "base/bytes.h"
@@ -10,15 +20,6 @@
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Invariants
- * (1) There is a process (spawned.pid > 0) in STARTING, UP and ENDING, and none in RESTING and
- *     STOPPED. It is reaped by gone() alone, after its group was killed: until then neither
- *     number can belong to somebody else.
- * (2) Lines are sent in the state UP only; the queue is empty in the states without a process.
- * (3) why is set when ENDING begins; gone() turns it into EXITED or KILLED when the process ended
- *     before we sent it a signal, and nobody asked it to stop.
- * (4) Callbacks come from events, timers and tasks. After each the state may be ENDING. */
 
 #define LINE_MAX_DEFAULT     ((size_t)8 << 20)
 #define QUEUE_MAX_DEFAULT    ((size_t)16 << 20)

@@ -1,3 +1,5 @@
+/* child_log.c - turns the end of a child into log fields. The child's own words are logged only
+ * when the caller allows it, because they may contain argument values. */
 #include "gateway/io/child_log.h"
 
 #include <string.h>

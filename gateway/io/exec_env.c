@@ -1,3 +1,5 @@
+/* exec_env.c - argv and environment for exec. Inherited variables are read from the gateway's own
+ * environment and come first, so that a configured value of the same name wins. */
 #include "gateway/io/exec_env.h"
 
 #include <stdlib.h>

@@ -1,10 +1,11 @@
+/* line_queue.c - writes lines at once with writev and queues what the pipe does not take.
+ *
+ * Invariant: the items are lines of which the pipe took nothing, except that the first may have
+ * been begun. Their tickets grow. */
 #include "gateway/io/line_queue.h"
 
 #include <errno.h>
 #include <sys/uio.h>
-
-/* Invariant: the items are lines of which the pipe took nothing, except that the first may have
- * been begun. Their tickets grow. */
 
 #define PIECES_MAX 64 /* lines of one writev */
 

@@ -1,3 +1,15 @@
+/* loop.c - one epoll set, one timer heap, one task list and one mailbox for each thread.
+ *
+ * Invariants:
+ * (1) Every event that is still to be handed out in this turn belongs to an active watch: unwatch
+ *     takes its events out.
+ * (2) timers is a pairing heap by key_us; key_us <= due_us. A timer that was moved later keeps its
+ *     key and is put back when the key comes up: a deadline that is pushed on with each piece of
+ *     data, and hardly ever reached, costs one store.
+ * (3) inbox is a stack that any thread pushes on and only the loop empties, whole. A thread that
+ *     pushes while the loop is asleep (or about to be) writes to wake_fd: asleep is set before
+ *     the last look at the inbox, and read after the push.
+ * (4) wake_fd is edge-triggered, so that it never needs to be read. */
 #include "gateway/io/loop.h"
 
 #include <errno.h>
@@ -8,17 +20,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-/* Invariants
- * (1) Every event that is still to be handed out in this turn belongs to an active watch: unwatch
- *     takes its events out.
- * (2) timers is a pairing heap by key_us; key_us <= due_us. A timer that was moved later keeps its
- *     key and is put back when the key comes up: a deadline that is pushed on with each piece of
- *     data, and hardly ever reached, costs one store.
- * (3) inbox is a stack that any thread pushes on and only the loop empties, whole. Whoever pushes
- *     while the loop is asleep (or about to be) writes to wake_fd: asleep is set before the
- *     last look at the inbox, and read after the push.
- * (4) wake_fd is edge-triggered, so that it never needs to be read. */
 
 #define EVENTS_MAX   256
 #define SOON_MAX     65536 /* tasks of one turn; the rest waits for the next turn */

@@ -34,8 +34,8 @@ struct writ_loop_options {
 WRIT_RESULT writ_loop_new(
     const struct writ_loop_options *options, struct writ_loop **ret, struct writ_err *err);
 
-/** Frees a loop that does not run and that nobody posts to any more; NULL is fine. What is left in
- * the mailbox is dropped without being called. */
+/** Frees a loop that has stopped and gets no more posts; NULL is fine. Messages left in the mailbox
+ * are dropped without a call. */
 void writ_loop_free(struct writ_loop *loop);
 
 /** Runs the loop on the calling thread until writ_loop_stop. Blocks SIGPIPE on this thread. May be
@@ -154,8 +154,8 @@ void writ_loop_undefer(struct writ_task *task);
 struct writ_post;
 typedef void writ_post_fn(struct writ_post *post);
 
-/** A message to a loop: lies in the memory of whoever sends it until `fn` is called on the loop's
- * thread. `fn` owns it again from its first line on, and may free or post it. */
+/** A message to a loop. It lies in the sender's memory until `fn` is called on the loop's thread.
+ * From then on `fn` owns it, and may free or post it. */
 struct writ_post {
     writ_post_fn *fn;
     void *ctx; /* for the sender */

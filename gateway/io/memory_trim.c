@@ -1,3 +1,5 @@
+/* memory_trim.c - reports the end of a burst once: after the count fell to half of its peak and
+ * stopped falling. The peak then starts again from the current count. */
 #include "gateway/io/memory_trim.h"
 
 bool

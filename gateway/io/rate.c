@@ -1,3 +1,5 @@
+/* rate.c - counts in windows of one second. Refused lines are counted until a line is taken again,
+ * so no loss goes unreported. */
 #include "gateway/io/rate.h"
 
 #define SECOND_US (INT64_C(1000) * 1000)

@@ -1,3 +1,10 @@
+/* resolver.c - one detached thread takes questions from a queue and posts the answers.
+ *
+ * Invariants:
+ * (1) A question belongs to the resolver while it is queued, to the thread while it is asked, to
+ *     the mailbox of its loop after that. The current owner alone frees and uses it, except that
+ *     the loop's thread writes `forgotten`, which only that thread reads.
+ * (2) The resolver itself is freed by the last of two: its owner (close) and its thread. */
 #include "gateway/io/resolver.h"
 
 #include "base/alloc.h"
@@ -8,12 +15,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-
-/* Invariants
- * (1) A question belongs to the resolver while it is queued, to the thread while it is asked, to
- * the mailbox of its loop after that. Whoever has it frees it; nobody else touches it, except that
- *     the loop's thread writes `forgotten`, which only that thread reads.
- * (2) The resolver itself is freed by the last of two: its owner (close) and its thread. */
 
 struct writ_question {
     struct writ_post post;

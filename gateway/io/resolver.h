@@ -29,9 +29,9 @@ struct writ_addresses {
 /** A new resolver with its thread; any loop may use it. WRIT_E_NOMEM, WRIT_E_IO. */
 WRIT_RESULT writ_resolver_open(struct writ_resolver **ret, struct writ_err *err);
 
-/** Does not wait for a question under way; what was not answered yet is dropped. Whoever asked has
- * forgotten the question before (close the clients first); close it before the loops are freed.
- * NULL is fine. */
+/** Drops unanswered questions, and does not wait for the one under way. Close the clients first, so
+ * that they have forgotten their questions; close the resolver before the loops are freed. NULL is
+ * fine. */
 void writ_resolver_close(struct writ_resolver *resolver);
 
 /** Reads a numeric address, IPv6 with or without brackets. False when `host` is a name. */

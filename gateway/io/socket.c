@@ -1,3 +1,6 @@
+/* socket.c - non-blocking reads and writes on one descriptor, plain or through OpenSSL. After the
+ * first failure the socket is broken and keeps that fault. OpenSSL's error queue is empty after
+ * every call. */
 #include "gateway/io/socket.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,6 @@
+/* spawn.c - fork and exec with three pipes and a status pipe. Everything that needs memory is
+ * prepared before the fork; between fork and exec only async-signal-safe calls are made. The child
+ * inherits only the variables listed here. */
 #include "gateway/io/spawn.h"
 
 #include "base/bytes.h"

@@ -1,3 +1,5 @@
+/* stderr_log.c - splits input into lines, cuts each to `line_max` bytes, and hands over at most
+ * `rate` of them a second. Dropped lines are always reported, at the latest by the flush. */
 #include "gateway/io/stderr_log.h"
 
 void

@@ -1,3 +1,6 @@
+/* acceptor.c - accepts a bounded number of connections in a turn and sweeps deadlines by a timer.
+ * One spare descriptor is kept, so that a connection can be turned away when no descriptor is
+ * left. */
 #include "gateway/listener/acceptor.h"
 
 #include "gateway/listener/connection.h"

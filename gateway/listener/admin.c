@@ -1,3 +1,5 @@
+/* admin.c - runs the checks of readiness on each request and keeps no state of its own. /readyz is
+ * 200 only when every check holds. */
 #include "gateway/listener/admin.h"
 
 #define ADMIN_TEXT_MAX (1U << 20)

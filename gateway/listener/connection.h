@@ -26,7 +26,7 @@ struct writ_connection {
     struct writ_incoming *request; /* the one in progress */
     struct writ_watch watch;       /* FIN, reset */
     struct writ_timer probe;
-    int64_t probe_after_us; /* -1: nobody asked */
+    int64_t probe_after_us; /* -1: no probe */
     enum writ_connection_phase phase;
     int64_t deadline_us; /* 0: none */
     bool fin;            /* the client will send nothing more */

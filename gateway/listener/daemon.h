@@ -19,7 +19,7 @@ struct writ_daemon {
     unsigned waiting;   /* open exchanges whose connection is not suspended */
     unsigned answering; /* answers queued and not yet out */
     unsigned runs;      /* how often the daemon has to run before the turn may end */
-    unsigned spins;     /* runs in a row that nobody asked for */
+    unsigned spins;     /* runs in a row without a poke */
     int64_t rest_us;    /* until the next one, when they were too many */
     struct writ_certificate *certificate; /* NULL: plain HTTP */
     bool retired;                         /* takes no new connections; stops when it has none */

@@ -1,3 +1,5 @@
+/* exchange.c - hands answers and streams to libmicrohttpd. An exchange is answered exactly once;
+ * bytes written after its client has left are dropped. */
 #include "gateway/listener/exchange.h"
 
 #include "gateway/listener/connection.h"

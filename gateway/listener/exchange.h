@@ -8,7 +8,7 @@
  *
  * The exchange outlives its client. When the client has gone, on_gone is called once and what is
  * written afterwards is thrown away, but the pointer stays good until the handler has answered.
- * So a handler never needs to know whether somebody still listens, only whether it cares.
+ * So a handler need not check whether its client is still connected.
  *
  * Everything here belongs to one loop: call it on the thread of `loop` only. Nothing blocks. */
 #ifndef WRIT_GATEWAY_EXCHANGE_H

@@ -1,3 +1,6 @@
+/* labels.c - a hash table with open addressing, twice as large as the most series it may hold, so a
+ * search always ends. Series are added and never removed; what does not fit is counted as "other".
+ */
 #include "gateway/listener/labels.h"
 
 #include <pthread.h>

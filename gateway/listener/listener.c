@@ -1,3 +1,5 @@
+/* listener.c - fills in the options, binds the sockets and opens one acceptor for each loop. The
+ * options are copied and do not change while the listener is open; only the certificate does. */
 #include "gateway/listener/listener.h"
 
 #include "gateway/listener/acceptor.h"

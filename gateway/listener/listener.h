@@ -115,8 +115,8 @@ void writ_listener_drain(struct writ_listener *listener);
 /** How many exchanges are not answered yet. From any thread; for waiting after a drain. */
 unsigned writ_listener_open_exchanges(const struct writ_listener *listener);
 
-/** Closes everything. Only when the loops have stopped. Exchanges that nobody answered end here:
- * their memory goes, no callback is called. NULL does nothing. */
+/** Closes everything. Only when the loops have stopped. Unanswered exchanges end here: their memory
+ * is freed and no callback is called. NULL does nothing. */
 void writ_listener_free(struct writ_listener *listener);
 
 #endif

@@ -1,8 +1,8 @@
 /* metrics.h - counters that cost nothing to count.
  *
- * Every loop (and the ledger's writer, and whoever else counts) has a shard of its own and is the
- * only one that writes it: counting is a plain store. Reading adds the shards up. Every metric is
- * a row of metrics.tbl.h. */
+ * Every loop, the ledger's writer and every other thread that counts has a shard of its own and is
+ * its only writer: counting is a plain store. Reading adds the shards up. Every metric is a row of
+ * metrics.tbl.h. */
 #ifndef WRIT_GATEWAY_METRICS_H
 #define WRIT_GATEWAY_METRICS_H
 
@@ -57,8 +57,8 @@ void writ_metrics_observe(
     struct writ_metrics_shard *shard, enum writ_histogram histogram, int64_t us);
 void writ_metrics_mark(struct writ_metrics_shard *shard, enum writ_vector vector, unsigned value);
 
-/** A gauge that somebody keeps himself: `ask` gives it, from any thread, whenever it is read.
- * Before the first reading. */
+/** A gauge whose value is kept elsewhere: `ask` returns it, from any thread, at each reading. Call
+ * this before the first reading. */
 void writ_metrics_ask(
     struct writ_metrics *metrics, enum writ_gauge gauge, int64_t (*ask)(void *ctx), void *ctx);
 

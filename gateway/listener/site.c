@@ -1,3 +1,5 @@
+/* site.c - a Host or an Origin that is not known is refused. Known are the configured ones, the
+ * listener's own names, and on a wildcard address the address that the client connected to. */
 #include "gateway/listener/site.h"
 
 #include "gateway/http/framing.h"

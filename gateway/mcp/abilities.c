@@ -1,3 +1,5 @@
+/* abilities.c - one bit for each capability that lets a server ask something. A request for a
+ * capability that the client did not declare is refused with a JSON-RPC error. */
 #include "gateway/mcp/abilities.h"
 
 #include "gateway/mcp/mcp.h"

@@ -1,3 +1,5 @@
+/* catalog.c - tools are added one by one, then sealed: sorted by name and joined. A catalog does
+ * not change after the seal, and the last holder frees it. */
 #include "gateway/mcp/catalog.h"
 
 #include "base/hidden.h"

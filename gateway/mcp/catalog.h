@@ -1,8 +1,8 @@
 /* catalog.h - what one tool server says that its tools are: the definitions of its tools/list, each
  * with its digest H(definition). Built once, then immutable and counted; any thread may read it.
  *
- * A tool that the server lists twice with different definitions has none: nobody can say which one
- * a client saw. */
+ * A tool that the server lists twice with different definitions has no definition, because it is
+ * unknown which one a client saw. */
 #ifndef WRIT_GATEWAY_CATALOG_H
 #define WRIT_GATEWAY_CATALOG_H
 

@@ -1,3 +1,4 @@
+/* cursor.c - a cursor is split at its first '/', which no name of an upstream contains. */
 #include "gateway/mcp/cursor.h"
 
 #include "base/text.h"

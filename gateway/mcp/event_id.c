@@ -1,3 +1,5 @@
+/* event_id.c - ';' separates the parts of a merged id. Each id is escaped when it is added and
+ * unescaped when it is found, so an upstream gets its own id back byte for byte. */
 #include "gateway/mcp/event_id.h"
 
 #define MERGED '*'

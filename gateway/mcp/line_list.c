@@ -1,3 +1,4 @@
+/* line_list.c - each text ends with LF. A change that fails leaves the list as it was. */
 #include "gateway/mcp/line_list.h"
 
 bool

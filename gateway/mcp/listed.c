@@ -1,3 +1,5 @@
+/* listed.c - sorts items by name to find duplicates, then restores their order. Items of one name
+ * with different digests are all hidden; of equal ones the first is kept. */
 #include "gateway/mcp/listed.h"
 
 #include <stdlib.h>

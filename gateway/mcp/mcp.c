@@ -1,3 +1,5 @@
+/* mcp.c - classifies a message by its body; headers may only confirm it. Names are compared byte by
+ * byte, and a member that the specification does not define is refused. */
 #include "gateway/mcp/mcp.h"
 
 #include "evidence/jcs.h"
@@ -254,7 +256,7 @@ writ_mcp_classify(const struct writ_json *body, const struct writ_mcp_headers *h
 
     if (message.kind == WRIT_MCP_NOTIFICATION && writ_mcp_is_governed(message.method)) {
         return refuse(fault, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_REQUEST_WITHOUT_ID,
-            "a tools/call needs an id: without one it would run with nobody to answer to");
+            "a tools/call needs an id: without one it could not be answered");
     }
     *ret = message;
     return WRIT_DONE;
@@ -290,7 +292,7 @@ writ_mcp_is_governed(struct writ_view method)
 
 /* The members that the specification gives a tools/call, to the letter. Any other would go upstream
  * without having been judged, and a parser there may take a look-alike for one of these
- * (security.md J2): it is refused, so that whoever needs it learns why it has no effect. */
+ * (security.md J2). It is refused, not dropped, so that the caller learns why it has no effect. */
 bool
 writ_mcp_params_are_known(const struct writ_json *params)
 {

@@ -1,3 +1,5 @@
+/* meta_namespace.c - finds and removes names that begin with "io.writ/", in any case. Everything
+ * else of a message is copied verbatim. A text that cannot be cleared is not passed on. */
 #include "gateway/mcp/meta_namespace.h"
 
 #include "evidence/write.h"

@@ -3,7 +3,7 @@
  * A client states its idempotency key, its run and the state that it expects under such names, and
  * Writ puts its credential there. None of a client's goes upstream, in whatever case and with
  * whatever message, because a server could take it for Writ's word (security.md J13). A governed
- * call is written anew from what was judged (forward.c); every other message is cleared here. For
+ * call is written from what was judged (forward.c); every other message is cleared here. For
  * the same reason none of a server's goes to a client: it could pretend to be a refusal. */
 #ifndef WRIT_GATEWAY_META_NAMESPACE_H
 #define WRIT_GATEWAY_META_NAMESPACE_H

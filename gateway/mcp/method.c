@@ -1,3 +1,5 @@
+/* method.c - looks methods up by exact name. A method without a row may pass only when no row
+ * equals it after folding, so that a lenient server cannot take it for a governed one. */
 #include "gateway/mcp/method.h"
 
 #define NAME_MAX 128 /* bytes of a method's name */

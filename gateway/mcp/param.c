@@ -1,3 +1,5 @@
+/* param.c - walks the properties of a tool's schema once and keeps the arguments with x-mcp-header.
+ * One invalid header makes the whole definition have none. */
 #include "gateway/mcp/param.h"
 
 #include "gateway/mcp/mcp.h"

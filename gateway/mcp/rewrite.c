@@ -1,3 +1,4 @@
+/* rewrite.c - copies a message member by member, in order, and replaces values on the way. */
 #include "gateway/mcp/rewrite.h"
 
 #include "evidence/write.h"
@@ -52,7 +53,7 @@ writ_rewrite_at(const struct writ_json *message, const struct writ_view *path, s
     return writ_write_end(&w, NULL);
 }
 
-/* Writes `value` anew with every string that equals `from` under the name "name" replaced. */
+/* Writes `object` with every string that equals `from` under the name "name" replaced. */
 static void
 put_renamed(struct writ_write *w, const struct writ_json *object, struct writ_view from,
     struct writ_view to)

@@ -1,3 +1,5 @@
+/* tool_name.c - splits at the first separator. A short name ends in a hash of the joined name, so
+ * it is found again by computing the short name of every tool in the catalog. */
 #include "gateway/mcp/tool_name.h"
 
 #define HASH_DIGITS 8
