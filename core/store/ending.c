@@ -100,42 +100,7 @@ add_row(struct writ_ledger *ledger, const struct writ_row *from, struct writ_gro
     }
 }
 
-WRIT_RESULT
-writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
-{
-    struct writ_entry_outcome *o = &entry->outcome;
-    struct writ_buf *bodies = &ledger->group.bodies;
-    size_t before = bodies->len, at;
-    struct writ_flight *flight = NULL;
-    struct writ_group_row *row;
-    struct writ_row made;
-    struct writ_op *op;
-    int64_t now_us;
-    writ_result result;
-
-    o->kept = false;
-    WRIT_TRY(find_flight(ledger, o, &flight, NULL));
-    now_us = writ_group_stamp(ledger);
-    at = writ_group_body(ledger);
-    result = write_outcome(
-        o->outcome, flight, o->decision, o->profile, now_us, entry->arena, bodies, NULL);
-    if (!writ_is_ok(result)) {
-        writ_buf_cut(bodies, before);
-        return result;
-    }
-    op = writ_group_op(ledger, WRIT_OP_OUTCOME, entry);
-    op->flight = flight;
-    flight->ending = true;
-    row = writ_group_row(ledger);
-    row->body_at = at;
-    row->body_len = bodies->len - at;
-    made = row_of(flight, o->outcome, now_us);
-    add_row(ledger, &made, row);
-    o->outcome_leaf = row->row.leaf;
-    return WRIT_DONE;
-}
-
-/* ---- outcomes that are kept ---- */
+/* ---- with its group ---- */
 
 static WRIT_RESULT
 keep(struct writ_ledger *ledger, struct writ_flight *flight, const struct writ_row *row,
@@ -157,8 +122,9 @@ keep(struct writ_ledger *ledger, struct writ_flight *flight, const struct writ_r
     return WRIT_DONE;
 }
 
-void
-writ_ending_undo(struct writ_ledger *ledger, const struct writ_op *op)
+/* It is kept. */
+static void
+undo_op(struct writ_ledger *ledger, const struct writ_op *op)
 {
     const struct writ_group_row *row = &ledger->group.rows[op->row];
     struct writ_view body = writ_view(ledger->group.bodies.ptr + row->body_at, row->body_len);
@@ -204,12 +170,103 @@ kept_pop(struct writ_ledger *ledger)
     writ_free(kept);
 }
 
+static WRIT_RESULT
+write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    WRIT_TRY(writ_waits_write_end(ledger, op->flight, err));
+    return writ_results_write(ledger, op, err);
+}
+
+static WRIT_RESULT
+write_kept(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    return writ_waits_write_end(ledger, op->flight, err);
+}
+
+static void
+finish_op(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    const struct writ_row *row = &ledger->group.rows[op->row].row;
+    struct writ_flight *flight = op->flight;
+    struct writ_boundary *boundary = flight->boundary;
+    struct writ_hold *hold = flight->hold;
+
+    if (hold != NULL && (row->flags & WRIT_ROW_NOTHING_RAN) != 0) {
+        writ_claims_remove(&ledger->claims, hold);
+    } else if (hold != NULL) {
+        writ_claims_conclude(
+            &ledger->claims, hold, (uint8_t)row->verdict, (row->flags & WRIT_ROW_INTERRUPTED) != 0);
+    }
+    boundary->active_us = writ_clock_mono_us(ledger->options.clock);
+    writ_waits_finish_end(ledger, flight);
+    writ_flights_remove(&ledger->flights, flight);
+    writ_sealing_ready(ledger, boundary);
+}
+
+static void
+finish_kept(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    finish_op(ledger, op);
+    WRIT_INVARIANT(ledger->kept == op->kept);
+    report(ledger, op->kept);
+    kept_pop(ledger);
+}
+
+static const struct writ_op_steps steps = {
+    .write = write_op,
+    .finish = finish_op,
+    .undo = undo_op,
+    .undo_in_order = true, /* they are kept in the order of their times */
+};
+
+/* Of one that is kept: it stays so when its group fails. */
+static const struct writ_op_steps kept_steps = {.write = write_kept, .finish = finish_kept};
+
+/* ---- an outcome ---- */
+
+WRIT_RESULT
+writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_entry_outcome *o = &entry->outcome;
+    struct writ_buf *bodies = &ledger->group.bodies;
+    size_t before = bodies->len, at;
+    struct writ_flight *flight = NULL;
+    struct writ_group_row *row;
+    struct writ_row made;
+    struct writ_op *op;
+    int64_t now_us;
+    writ_result result;
+
+    o->kept = false;
+    WRIT_TRY(find_flight(ledger, o, &flight, NULL));
+    now_us = writ_group_stamp(ledger);
+    at = writ_group_body(ledger);
+    result = write_outcome(
+        o->outcome, flight, o->decision, o->profile, now_us, entry->arena, bodies, NULL);
+    if (!writ_is_ok(result)) {
+        writ_buf_cut(bodies, before);
+        return result;
+    }
+    op = writ_group_op(ledger, &steps, entry);
+    op->flight = flight;
+    flight->ending = true;
+    row = writ_group_row(ledger);
+    row->body_at = at;
+    row->body_len = bodies->len - at;
+    made = row_of(flight, o->outcome, now_us);
+    add_row(ledger, &made, row);
+    o->outcome_leaf = row->row.leaf;
+    return WRIT_DONE;
+}
+
+/* ---- outcomes that are kept ---- */
+
 void
 writ_ending_kept(struct writ_ledger *ledger)
 {
     for (struct writ_kept *kept = ledger->kept; kept != NULL && writ_group_has_room(&ledger->group);
          kept = kept->next) {
-        struct writ_op *op = writ_group_op(ledger, WRIT_OP_KEPT, NULL);
+        struct writ_op *op = writ_group_op(ledger, &kept_steps, NULL);
 
         op->kept = kept;
         op->flight = kept->flight;
@@ -231,40 +288,6 @@ void
 writ_ending_wipe(struct writ_ledger *ledger)
 {
     while (ledger->kept != NULL) {
-        kept_pop(ledger);
-    }
-}
-
-/* ---- on disk ---- */
-
-WRIT_RESULT
-writ_ending_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
-{
-    WRIT_TRY(writ_waits_write_end(ledger, op->flight, err));
-    return writ_results_write(ledger, op, err);
-}
-
-void
-writ_ending_finish(struct writ_ledger *ledger, const struct writ_op *op)
-{
-    const struct writ_row *row = &ledger->group.rows[op->row].row;
-    struct writ_flight *flight = op->flight;
-    struct writ_boundary *boundary = flight->boundary;
-    struct writ_hold *hold = flight->hold;
-
-    if (hold != NULL && (row->flags & WRIT_ROW_NOTHING_RAN) != 0) {
-        writ_claims_remove(&ledger->claims, hold);
-    } else if (hold != NULL) {
-        writ_claims_conclude(
-            &ledger->claims, hold, (uint8_t)row->verdict, (row->flags & WRIT_ROW_INTERRUPTED) != 0);
-    }
-    boundary->active_us = writ_clock_mono_us(ledger->options.clock);
-    writ_waits_finish_end(ledger, flight);
-    writ_flights_remove(&ledger->flights, flight);
-    writ_sealing_ready(ledger, boundary);
-    if (op->kind == WRIT_OP_KEPT) {
-        WRIT_INVARIANT(ledger->kept == op->kept);
-        report(ledger, op->kept);
         kept_pop(ledger);
     }
 }

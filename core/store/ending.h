@@ -18,11 +18,6 @@ WRIT_RESULT writ_ending_decision(struct writ_ledger *ledger, uint64_t leaf,
 void writ_ending_kept(struct writ_ledger *ledger);
 /** Writes all kept outcomes. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_ending_flush(struct writ_ledger *ledger);
-WRIT_RESULT writ_ending_write(
-    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
-void writ_ending_finish(struct writ_ledger *ledger, const struct writ_op *op);
-/** An outcome that was not written is kept. */
-void writ_ending_undo(struct writ_ledger *ledger, const struct writ_op *op);
 void writ_ending_wipe(struct writ_ledger *ledger);
 
 #endif

@@ -10,6 +10,15 @@
 
 #define FACTS_ARENA (8 << 20) /* to read one */
 
+static void
+undo_op(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    (void)op;
+    ledger->facts_n--;
+}
+
+static const struct writ_op_steps steps = {.undo = undo_op}; /* its record is all */
+
 WRIT_RESULT
 writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
 {
@@ -32,7 +41,7 @@ writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
         writ_buf_cut(bodies, before);
         return result;
     }
-    (void)writ_group_op(ledger, WRIT_OP_FACT, entry);
+    (void)writ_group_op(ledger, &steps, entry);
     row = writ_group_row(ledger);
     row->body_at = at;
     row->body_len = bodies->len - at;
@@ -41,12 +50,6 @@ writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
     row->row.time_us = now_us;
     f->leaf = row->row.leaf;
     return WRIT_DONE;
-}
-
-void
-writ_facts_undo(struct writ_ledger *ledger)
-{
-    ledger->facts_n--;
 }
 
 WRIT_RESULT

@@ -11,7 +11,6 @@
 /** WRIT_ENTRY_FACT: appends the record to the present group. WRIT_E_INVALID, WRIT_E_LIMIT,
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry);
-void writ_facts_undo(struct writ_ledger *ledger);
 
 /** Records one in a group of its own, while the ledger opens. What fails is in ledger->why.
  * WRIT_E_IO, WRIT_E_NOMEM. */

@@ -242,6 +242,60 @@ take(struct writ_judgement *j, uint64_t leaf, struct writ_flight **ret)
     return WRIT_DONE;
 }
 
+/* ---- with its group ---- */
+
+static WRIT_RESULT
+write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    if (op->before == NULL) {
+        return WRIT_DONE;
+    }
+    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_DROP, err, "u", op->before->leaf);
+}
+
+static void
+finish_op(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    struct writ_entry_decision *d = &op->entry->decision;
+    struct writ_err err = {0};
+
+    if (op->before != NULL) {
+        writ_waits_free(&ledger->waits, op->before->wait);
+        writ_flights_remove(&ledger->flights, op->before);
+    }
+    if (!writ_is_ok(writ_seal_hash_add(&op->boundary->hash, d->draft->decision_id.view, &err))) {
+        /* a seal could no longer be made: refuse from here on, and reopen */
+        ledger->disk.poisoned = true;
+        writ_group_trouble(ledger, &err);
+        return;
+    }
+    op->boundary->active_us = writ_clock_mono_us(ledger->options.clock);
+    if (d->held_until_us > op->boundary->held_until_us) { /* its row is older than its boundary */
+        op->boundary->held_until_us = d->held_until_us;
+    }
+    d->granted = op->flight != NULL; /* keeps (1) */
+}
+
+static void
+undo_op(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    if (op->before != NULL) {
+        pass_on(op->flight, op->before);
+        op->before->ending = false;
+        writ_waits_put_back(&ledger->waits, op->before->wait);
+    }
+    if (op->flight != NULL) {
+        if (op->flight->hold != NULL) {
+            writ_claims_remove(&ledger->claims, op->flight->hold);
+        }
+        writ_flights_remove(&ledger->flights, op->flight);
+    }
+}
+
+static const struct writ_op_steps steps = {.write = write_op, .finish = finish_op, .undo = undo_op};
+
+/* ---- the record ---- */
+
 /* Everything that can fail comes before the first row; what it left in `bodies` is cut off. */
 static WRIT_RESULT
 record(struct writ_judgement *j)
@@ -272,7 +326,7 @@ record(struct writ_judgement *j)
         WRIT_TRY(take(j, leaf, &flight));
     }
 
-    op = writ_group_op(ledger, WRIT_OP_DECISION, j->entry);
+    op = writ_group_op(ledger, &steps, j->entry);
     op->boundary = j->boundary;
     op->flight = flight;
     op->before = j->granting ? j->before : NULL;
@@ -353,47 +407,4 @@ writ_grant_decision(struct writ_ledger *ledger, struct writ_entry *entry)
         }
     }
     return result;
-}
-
-WRIT_RESULT
-writ_grant_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
-{
-    if (op->before == NULL) {
-        return WRIT_DONE;
-    }
-    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_DROP, err, "u", op->before->leaf);
-}
-
-WRIT_RESULT
-writ_grant_finish(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
-{
-    struct writ_entry_decision *d = &op->entry->decision;
-
-    if (op->before != NULL) {
-        writ_waits_free(&ledger->waits, op->before->wait);
-        writ_flights_remove(&ledger->flights, op->before);
-    }
-    WRIT_TRY(writ_seal_hash_add(&op->boundary->hash, d->draft->decision_id.view, err));
-    op->boundary->active_us = writ_clock_mono_us(ledger->options.clock);
-    if (d->held_until_us > op->boundary->held_until_us) { /* its row is older than its boundary */
-        op->boundary->held_until_us = d->held_until_us;
-    }
-    d->granted = op->flight != NULL; /* keeps (1) */
-    return WRIT_DONE;
-}
-
-void
-writ_grant_undo(struct writ_ledger *ledger, const struct writ_op *op)
-{
-    if (op->before != NULL) {
-        pass_on(op->flight, op->before);
-        op->before->ending = false;
-        writ_waits_put_back(&ledger->waits, op->before->wait);
-    }
-    if (op->flight != NULL) {
-        if (op->flight->hold != NULL) {
-            writ_claims_remove(&ledger->claims, op->flight->hold);
-        }
-        writ_flights_remove(&ledger->flights, op->flight);
-    }
 }

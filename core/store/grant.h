@@ -6,10 +6,5 @@
 
 /** Prepares a decision: grants or refuses. WRIT_OK when it has rows in the group. */
 WRIT_RESULT writ_grant_decision(struct writ_ledger *ledger, struct writ_entry *entry);
-WRIT_RESULT writ_grant_write(
-    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
-WRIT_RESULT writ_grant_finish(
-    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
-void writ_grant_undo(struct writ_ledger *ledger, const struct writ_op *op);
 
 #endif

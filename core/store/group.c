@@ -3,21 +3,15 @@
  * 2. Nothing is written by preparing; nothing in memory changes by writing. */
 #include "store/group.h"
 
-#include "store/ending.h"
-#include "store/facts.h"
-#include "store/grant.h"
-#include "store/sealing.h"
-#include "store/session_rows.h"
-#include "store/waits.h"
-
 /* nodes above all records of a group that one record can complete */
 #define NODES_MORE ((size_t)WRIT_TREE_LEVELS * WRIT_DIGEST_BYTES)
 #define ROWS_MAX   3 /* of one entry: a deny, its outcome, and what its review came to */
 
 WRIT_RESULT
-writ_group_init(struct writ_group *ret, size_t entries_max, struct writ_err *err)
+writ_group_init(struct writ_group *ret, size_t entries_max,
+    const struct writ_participant *const *participants, struct writ_err *err)
 {
-    struct writ_group group = {.rows_max = ROWS_MAX * entries_max};
+    struct writ_group group = {.participants = participants, .rows_max = ROWS_MAX * entries_max};
 
     group.bodies = writ_buf_make(WRIT_STORE_BODIES_MAX);
     group.nodes = writ_buf_make(writ_tree_nodes(group.rows_max) * WRIT_DIGEST_BYTES + NODES_MORE);
@@ -75,14 +69,15 @@ writ_group_body(struct writ_ledger *ledger)
 }
 
 struct writ_op *
-writ_group_op(struct writ_ledger *ledger, enum writ_op_kind kind, struct writ_entry *entry)
+writ_group_op(
+    struct writ_ledger *ledger, const struct writ_op_steps *steps, struct writ_entry *entry)
 {
     struct writ_group *group = &ledger->group;
     struct writ_op *op = &group->ops[group->ops_n];
 
     WRIT_INVARIANT(group->ops_n < group->rows_max);
     group->ops_n++;
-    *op = (struct writ_op){.kind = kind, .entry = entry, .row = group->rows_n};
+    *op = (struct writ_op){.steps = steps, .entry = entry, .row = group->rows_n};
     return op;
 }
 
@@ -246,30 +241,29 @@ write_boundaries(struct writ_ledger *ledger, struct writ_err *err)
     return WRIT_DONE;
 }
 
-static WRIT_RESULT
-write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+bool
+writ_group_prepare(struct writ_ledger *ledger, size_t records)
 {
-    switch (op->kind) {
-    case WRIT_OP_OUTCOME:
-        return writ_ending_write(ledger, op, err);
-    case WRIT_OP_DECISION:
-        return writ_grant_write(ledger, op, err);
-    case WRIT_OP_KEPT:
-        return writ_waits_write_end(ledger, op->flight, err);
-    case WRIT_OP_WAIT:
-        return writ_waits_write(ledger, op, err);
-    case WRIT_OP_BIND:
-        return writ_waits_write_bind(ledger, op, err);
-    case WRIT_OP_SEAL:
-        return writ_sealing_write(ledger, op, err);
-    case WRIT_OP_REVIEW:
-        return writ_reviews_write(ledger, op, err);
-    case WRIT_OP_FACT: /* its record is all */
-    case WRIT_OP_SESSION_PUT:
-    case WRIT_OP_SESSION_DROP:
-        return writ_session_rows_write(ledger, op, err);
-    case WRIT_OP_NONE:
-        break;
+    const struct writ_participant *const *participants = ledger->group.participants;
+    bool some = false;
+
+    for (size_t i = 0; participants[i] != NULL; i++) {
+        if (participants[i]->prepare != NULL) {
+            some = participants[i]->prepare(ledger, records) || some;
+        }
+    }
+    return some;
+}
+
+static WRIT_RESULT
+write_participants(struct writ_ledger *ledger, struct writ_err *err)
+{
+    const struct writ_participant *const *participants = ledger->group.participants;
+
+    for (size_t i = 0; participants[i] != NULL; i++) {
+        if (participants[i]->write != NULL) {
+            WRIT_TRY(participants[i]->write(ledger, err));
+        }
     }
     return WRIT_DONE;
 }
@@ -281,10 +275,13 @@ write_all(struct writ_ledger *ledger, struct writ_err *err)
     WRIT_TRY(write_rows(ledger, err));
     WRIT_TRY(write_head(ledger, err));
     for (size_t i = 0; i < ledger->group.ops_n; i++) {
-        WRIT_TRY(write_op(ledger, &ledger->group.ops[i], err));
+        const struct writ_op *op = &ledger->group.ops[i];
+
+        if (op->steps->write != NULL) {
+            WRIT_TRY(op->steps->write(ledger, op, err));
+        }
     }
-    WRIT_TRY(writ_once_write(ledger, err));
-    return writ_manifest_write(ledger, err);
+    return write_participants(ledger, err);
 }
 
 static WRIT_RESULT
@@ -308,86 +305,39 @@ transact(struct writ_ledger *ledger, struct writ_err *err)
 /* ---- afterwards ---- */
 
 static void
-release_boundaries(struct writ_ledger *ledger, bool committed)
-{
-    struct writ_boundary *boundary = ledger->group.touched;
-
-    while (boundary != NULL) {
-        struct writ_boundary *next = boundary->next_touched;
-
-        boundary->touched = false;
-        boundary->next_touched = NULL;
-        if (committed) {
-            boundary->fresh = false;
-            writ_sealing_ready(ledger, boundary);
-        } else {
-            boundary->next_seq = boundary->before;
-            if (boundary->fresh) {
-                writ_sealing_end(ledger, boundary, WRIT_E_IO, 0, 0, writ_view(NULL, 0));
-                writ_boundaries_remove(&ledger->boundaries, boundary);
-            }
-        }
-        boundary = next;
-    }
-    ledger->group.touched = NULL;
-}
-
-static WRIT_RESULT
-finish_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
-{
-    switch (op->kind) {
-    case WRIT_OP_DECISION:
-        return writ_grant_finish(ledger, op, err);
-    case WRIT_OP_OUTCOME:
-    case WRIT_OP_KEPT:
-        writ_ending_finish(ledger, op);
-        break;
-    case WRIT_OP_WAIT:
-        writ_waits_finish(ledger, op);
-        break;
-    case WRIT_OP_SEAL:
-        writ_sealing_finish(ledger, op);
-        break;
-    case WRIT_OP_REVIEW:
-        writ_reviews_finish(ledger, op);
-        break;
-    case WRIT_OP_SESSION_PUT:
-    case WRIT_OP_SESSION_DROP:
-        writ_session_rows_finish(ledger, op);
-        break;
-    case WRIT_OP_BIND: /* it is bound in memory already */
-    case WRIT_OP_FACT:
-    case WRIT_OP_NONE:
-        break;
-    }
-    return WRIT_DONE;
-}
-
-static void
 finish(struct writ_ledger *ledger)
 {
     struct writ_group *group = &ledger->group;
-    struct writ_err err = {0};
 
     if (group->rows_n > 0) {
         ledger->edge = group->edge;
     }
     ledger->next_leaf += group->rows_n;
     for (size_t i = 0; i < group->ops_n; i++) {
-        if (!writ_is_ok(finish_op(ledger, &group->ops[i], &err))) {
-            /* a seal could no longer be made: refuse from here on, and reopen */
-            ledger->disk.poisoned = true;
-            writ_group_trouble(ledger, &err);
+        const struct writ_op *op = &group->ops[i];
+
+        if (op->steps->finish != NULL) {
+            op->steps->finish(ledger, op);
         }
-        if (group->ops[i].entry != NULL) {
-            group->ops[i].entry->code = WRIT_OK;
+        if (op->entry != NULL) {
+            op->entry->code = WRIT_OK;
         }
     }
     writ_budgets_commit(&ledger->budgets);
-    release_boundaries(ledger, true);
-    writ_once_written(ledger);
-    writ_manifest_written(ledger);
+    for (size_t i = 0; group->participants[i] != NULL; i++) {
+        if (group->participants[i]->finish != NULL) {
+            group->participants[i]->finish(ledger);
+        }
+    }
     ledger->groups++;
+}
+
+static void
+undo_op(struct writ_ledger *ledger, const struct writ_op *op, bool in_order)
+{
+    if (op->steps->undo != NULL && op->steps->undo_in_order == in_order) {
+        op->steps->undo(ledger, op);
+    }
 }
 
 static void
@@ -396,36 +346,21 @@ undo(struct writ_ledger *ledger, enum writ_code code)
     struct writ_group *group = &ledger->group;
 
     for (size_t i = group->ops_n; i-- > 0;) {
-        struct writ_op *op = &group->ops[i];
-
-        if (op->kind == WRIT_OP_DECISION) {
-            writ_grant_undo(ledger, op);
-        } else if (op->kind == WRIT_OP_WAIT) {
-            writ_waits_undo(ledger, op);
-        } else if (op->kind == WRIT_OP_BIND) {
-            writ_waits_undo_bind(ledger, op);
-        } else if (op->kind == WRIT_OP_SEAL) {
-            writ_sealing_undo(ledger, op);
-        } else if (op->kind == WRIT_OP_REVIEW) {
-            writ_reviews_undo(ledger, op);
-        } else if (op->kind == WRIT_OP_FACT) {
-            writ_facts_undo(ledger);
-        }
-        if (op->entry != NULL) {
-            op->entry->code = code;
+        undo_op(ledger, &group->ops[i], false);
+        if (group->ops[i].entry != NULL) {
+            group->ops[i].entry->code = code;
         }
     }
-    /* outcomes in their own order: so they are kept in the order of their times */
     for (size_t i = 0; i < group->ops_n; i++) {
-        if (group->ops[i].kind == WRIT_OP_OUTCOME) {
-            writ_ending_undo(ledger, &group->ops[i]);
-        }
+        undo_op(ledger, &group->ops[i], true);
     }
     writ_budgets_rollback(&ledger->budgets);
-    release_boundaries(ledger, false);
-    ledger->results_n = group->results_before;
-    ledger->results_bytes = group->results_bytes_before;
-    ledger->sessions_n = group->sessions_before;
+    for (size_t i = 0; group->participants[i] != NULL; i++) {
+        if (group->participants[i]->undo != NULL) {
+            group->participants[i]->undo(ledger);
+        }
+    }
+    ledger->counts = group->before;
 }
 
 WRIT_RESULT
@@ -435,9 +370,7 @@ writ_group_commit(struct writ_ledger *ledger)
     struct writ_err err = {0};
     writ_result result = WRIT_DONE;
 
-    group->results_before = ledger->results_n;
-    group->results_bytes_before = ledger->results_bytes;
-    group->sessions_before = ledger->sessions_n;
+    group->before = ledger->counts;
     if (group->ops_n > 0) {
         int64_t began_us = writ_clock_mono_us(ledger->options.clock);
 
@@ -462,9 +395,7 @@ writ_group_abandon(struct writ_ledger *ledger, enum writ_code code)
 {
     struct writ_group *group = &ledger->group;
 
-    group->results_before = ledger->results_n;
-    group->results_bytes_before = ledger->results_bytes;
-    group->sessions_before = ledger->sessions_n;
+    group->before = ledger->counts;
     undo(ledger, code);
     group->rows_n = group->ops_n = 0;
     writ_buf_clear(&group->bodies);

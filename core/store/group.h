@@ -7,7 +7,9 @@
 
 #include "store/store.h"
 
-WRIT_RESULT writ_group_init(struct writ_group *ret, size_t entries_max, struct writ_err *err);
+/** `participants` are borrowed, up to NULL. WRIT_E_NOMEM. */
+WRIT_RESULT writ_group_init(struct writ_group *ret, size_t entries_max,
+    const struct writ_participant *const *participants, struct writ_err *err);
 void writ_group_wipe(struct writ_group *group);
 /** True when another entry may still be prepared. */
 bool writ_group_has_room(const struct writ_group *group);
@@ -16,13 +18,16 @@ struct writ_group_row *writ_group_row(struct writ_ledger *ledger);
 /** Where the next body begins in `bodies`: behind a line feed, unless it is the first. When it is
  * not made after all, cut `bodies` to the length that it had before this. */
 size_t writ_group_body(struct writ_ledger *ledger);
-/** The next op. */
+/** The next op. `steps` outlives the group. */
 struct writ_op *writ_group_op(
-    struct writ_ledger *ledger, enum writ_op_kind kind, struct writ_entry *entry);
+    struct writ_ledger *ledger, const struct writ_op_steps *steps, struct writ_entry *entry);
 /** The time of the next record: the clock's, and later than every record before. */
 int64_t writ_group_stamp(struct writ_ledger *ledger);
 /** Notes that the present group appends to the boundary. */
 void writ_group_touch(struct writ_ledger *ledger, struct writ_boundary *boundary);
+/** Lets the participants add what suits a group of so many records. True when one has something to
+ * write. */
+bool writ_group_prepare(struct writ_ledger *ledger, size_t records);
 /** Writes the group in one transaction and finishes its ops, or undoes them. Leaves it empty.
  * WRIT_E_IO, WRIT_E_NOMEM; ledger->why says more. */
 WRIT_RESULT writ_group_commit(struct writ_ledger *ledger);

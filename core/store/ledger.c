@@ -247,7 +247,7 @@ make_memory(struct writ_ledger *ledger, struct writ_err *err)
     WRIT_TRY(writ_map_init(&ledger->flights, options->in_flight_max, err));
     WRIT_TRY(writ_waits_init(&ledger->waits, options->waits_max, err));
     WRIT_TRY(writ_reviews_init(&ledger->reviews, options->reviews_max, err));
-    return writ_group_init(&ledger->group, options->group_max, err);
+    return writ_group_init(&ledger->group, options->group_max, writ_writer_participants, err);
 }
 
 /* A first transaction: it says whether the ledger can be written at all, and makes the write-ahead

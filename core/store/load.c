@@ -113,7 +113,7 @@ load_session(struct loading *l)
     struct writ_boundary *boundary;
     struct writ_tag tag;
 
-    ledger->sessions_n++;
+    ledger->counts.sessions++;
     WRIT_TRY(writ_boundaries_tag(tenant, name, &tag, l->err));
     boundary = writ_boundaries_find(&ledger->boundaries, tag, tenant, name);
     if (boundary != NULL) {
@@ -148,8 +148,8 @@ load_results(struct loading *l)
     writ_result result = writ_disk_query(disk, WRIT_SQL_RESULTS_SUM, &row, l->err, "");
 
     if (writ_is_ok(result) && row) {
-        ledger->results_n = (size_t)writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 0);
-        ledger->results_bytes = writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 1);
+        ledger->counts.results = (size_t)writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 0);
+        ledger->counts.results_bytes = writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 1);
     }
     writ_disk_end(disk, WRIT_SQL_RESULTS_SUM);
     return result;

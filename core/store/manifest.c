@@ -449,3 +449,6 @@ writ_manifest_holds(const struct writ_ledger *ledger, const struct writ_heads_tr
     *ret = who == WRIT_HEADS_SIGNED;
     return WRIT_DONE;
 }
+
+const struct writ_participant writ_manifest_participant = {
+    .prepare = writ_manifest_turn, .write = writ_manifest_write, .finish = writ_manifest_written};

@@ -100,4 +100,7 @@ WRIT_RESULT writ_manifest_load(struct writ_ledger *ledger, uint64_t *ret_leaf,
 WRIT_RESULT writ_manifest_holds(const struct writ_ledger *ledger,
     const struct writ_heads_trust *trust, bool *ret, struct writ_err *err);
 
+/** The three of them in every group. */
+extern const struct writ_participant writ_manifest_participant;
+
 #endif

@@ -625,3 +625,6 @@ writ_once_wipe(struct writ_once *once)
     list_wipe(once->gone);
     *once = (struct writ_once){0};
 }
+
+const struct writ_participant writ_once_participant = {
+    .prepare = writ_once_turn, .write = writ_once_write, .finish = writ_once_written};

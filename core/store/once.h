@@ -75,4 +75,7 @@ WRIT_RESULT writ_once_restore(
  * WRIT_E_MISMATCH: there are rows that no ledger writes; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_once_begin(struct writ_ledger *ledger, struct writ_err *err);
 
+/** The three of them in every group. */
+extern const struct writ_participant writ_once_participant;
+
 #endif

@@ -14,8 +14,8 @@ evict(struct writ_ledger *ledger, size_t bytes, struct writ_err *err)
     struct writ_disk *disk = &ledger->disk;
     int64_t most = ledger->options.results_max_bytes - (int64_t)bytes;
 
-    while (ledger->results_n > 0 &&
-           (ledger->results_bytes > most || ledger->results_n >= WRIT_LEDGER_RESULTS_MAX)) {
+    while (ledger->counts.results > 0 && (ledger->counts.results_bytes > most ||
+                                             ledger->counts.results >= WRIT_LEDGER_RESULTS_MAX)) {
         bool row = false;
         writ_result result = writ_disk_query(disk, WRIT_SQL_RESULTS_FIRST, &row, err, "");
         int64_t length =
@@ -24,13 +24,13 @@ evict(struct writ_ledger *ledger, size_t bytes, struct writ_err *err)
         writ_disk_end(disk, WRIT_SQL_RESULTS_FIRST);
         WRIT_TRY(result);
         if (!row) {
-            ledger->results_n = 0;
-            ledger->results_bytes = 0;
+            ledger->counts.results = 0;
+            ledger->counts.results_bytes = 0;
             break;
         }
         WRIT_TRY(writ_disk_run(disk, WRIT_SQL_RESULTS_OLDEST, err, ""));
-        ledger->results_n--;
-        ledger->results_bytes -= length;
+        ledger->counts.results--;
+        ledger->counts.results_bytes -= length;
     }
     return WRIT_DONE;
 }
@@ -75,8 +75,8 @@ writ_results_write(struct writ_ledger *ledger, const struct writ_op *op, struct 
     WRIT_TRY(evict(ledger, o->result.len, err));
     WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_RESULT_PUT, err, "uib", row->about,
         row->time_us + o->result_ttl_us, o->result));
-    ledger->results_n++;
-    ledger->results_bytes += bytes;
+    ledger->counts.results++;
+    ledger->counts.results_bytes += bytes;
     return WRIT_DONE;
 }
 

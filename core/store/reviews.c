@@ -380,47 +380,6 @@ writ_reviews_change(struct writ_ledger *ledger, struct writ_reviewed *review,
 }
 
 void
-writ_reviews_settle(struct writ_ledger *ledger, const struct writ_reviews_changes *changes,
-    struct writ_entry *entry)
-{
-    for (size_t i = 0; i < changes->n; i++) {
-        const struct writ_reviews_change *change = &changes->list[i];
-        struct writ_reviewed *review = change->review;
-        struct writ_op *op =
-            writ_group_op(ledger, WRIT_OP_REVIEW, i + 1 == changes->n ? entry : NULL);
-        struct writ_group_row *row;
-
-        op->review = review;
-        op->was = change->was;
-        row = writ_group_row(ledger);
-        op->was.leaf = row->row.leaf;
-        row->body_at = change->at;
-        row->body_len = change->len;
-        row->row.kind = WRIT_ROW_REVIEW;
-        row->row.boundary = review->boundary_row;
-        row->row.seq = review->seq;
-        row->row.time_us = change->time_us;
-        row->row.decision_id = review->story.review.id;
-    }
-}
-
-void
-writ_reviews_forget(struct writ_ledger *ledger, struct writ_reviewed *review)
-{
-    struct writ_op *op = writ_group_op(ledger, WRIT_OP_REVIEW, NULL);
-
-    op->review = review;
-    op->was = (struct writ_reviews_before){
-        .state = review->story.state,
-        .n = review->story.n,
-        .changed_us = review->story.changed_us,
-        .until_us = review->until_us,
-        .forget = true,
-    };
-    review->leaving = true;
-}
-
-void
 writ_reviews_revert(struct writ_ledger *ledger, const struct writ_reviews_changes *changes)
 {
     for (size_t i = changes->n; i-- > 0;) {
@@ -516,10 +475,10 @@ writ_reviews_release(
     }
 }
 
-/* ---- ops ---- */
+/* ---- with its group ---- */
 
-WRIT_RESULT
-writ_reviews_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+static WRIT_RESULT
+write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
     struct writ_disk *disk = &ledger->disk;
     struct writ_view id = op->review->story.review.id;
@@ -553,8 +512,8 @@ let_boundary_go(struct writ_ledger *ledger, struct writ_reviewed *review)
     }
 }
 
-void
-writ_reviews_finish(struct writ_ledger *ledger, const struct writ_op *op)
+static void
+finish_op(struct writ_ledger *ledger, const struct writ_op *op)
 {
     let_boundary_go(ledger, op->review);
     if (op->was.voter != NULL) {
@@ -570,10 +529,52 @@ writ_reviews_finish(struct writ_ledger *ledger, const struct writ_op *op)
     }
 }
 
-void
-writ_reviews_undo(struct writ_ledger *ledger, const struct writ_op *op)
+static void
+undo_op(struct writ_ledger *ledger, const struct writ_op *op)
 {
     take_back(ledger, op->review, &op->was);
+}
+
+static const struct writ_op_steps steps = {.write = write_op, .finish = finish_op, .undo = undo_op};
+
+void
+writ_reviews_settle(struct writ_ledger *ledger, const struct writ_reviews_changes *changes,
+    struct writ_entry *entry)
+{
+    for (size_t i = 0; i < changes->n; i++) {
+        const struct writ_reviews_change *change = &changes->list[i];
+        struct writ_reviewed *review = change->review;
+        struct writ_op *op = writ_group_op(ledger, &steps, i + 1 == changes->n ? entry : NULL);
+        struct writ_group_row *row;
+
+        op->review = review;
+        op->was = change->was;
+        row = writ_group_row(ledger);
+        op->was.leaf = row->row.leaf;
+        row->body_at = change->at;
+        row->body_len = change->len;
+        row->row.kind = WRIT_ROW_REVIEW;
+        row->row.boundary = review->boundary_row;
+        row->row.seq = review->seq;
+        row->row.time_us = change->time_us;
+        row->row.decision_id = review->story.review.id;
+    }
+}
+
+void
+writ_reviews_forget(struct writ_ledger *ledger, struct writ_reviewed *review)
+{
+    struct writ_op *op = writ_group_op(ledger, &steps, NULL);
+
+    op->review = review;
+    op->was = (struct writ_reviews_before){
+        .state = review->story.state,
+        .n = review->story.n,
+        .changed_us = review->story.changed_us,
+        .until_us = review->until_us,
+        .forget = true,
+    };
+    review->leaving = true;
 }
 
 /* ---- telling ---- */

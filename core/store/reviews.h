@@ -25,7 +25,7 @@
 #define WRIT_REVIEWS_KEPT_US (INT64_C(3600000000)) /* so long an end is told to who asks again */
 #define WRIT_REVIEWS_PAST    256                   /* in `past` */
 
-struct writ_op;
+struct writ_ledger;
 
 /** The feedback that a voter gave with its last vote, from the beginning. */
 struct writ_reviews_said {
@@ -154,12 +154,6 @@ void writ_reviews_release(
 /** What the voters said, for the caller. Nothing where there is no memory. */
 void writ_reviews_voices(
     const struct writ_reviewed *review, struct writ_arena *arena, struct writ_ask *ret);
-
-/* Ops, as group.c calls them. */
-WRIT_RESULT writ_reviews_write(
-    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
-void writ_reviews_finish(struct writ_ledger *ledger, const struct writ_op *op);
-void writ_reviews_undo(struct writ_ledger *ledger, const struct writ_op *op);
 
 /** Adds the next record of the disk to a story. What lasts of it, the terms, is in `arena`; all
  * else is in `scratch`, which is empty again afterwards, so that the number of records and their

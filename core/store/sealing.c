@@ -225,6 +225,41 @@ writ_sealing_all(struct writ_ledger *ledger)
 
 /* ---- the group ---- */
 
+static void
+put_back(struct writ_ledger *ledger, struct writ_boundary *boundary)
+{
+    boundary->ready = false;
+    writ_sealing_ready(ledger, boundary);
+}
+
+static WRIT_RESULT
+write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    return writ_disk_run(&ledger->disk, WRIT_SQL_BOUNDARY_SEAL, err, "uu",
+        ledger->group.rows[op->row].row.leaf, op->boundary->id);
+}
+
+static void
+finish_op(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    const struct writ_group_row *at = &ledger->group.rows[op->row];
+    const struct writ_row *row = &at->row;
+    struct writ_boundary *boundary = op->boundary;
+
+    writ_sealing_end(ledger, boundary, WRIT_OK, row->leaf, row->seq,
+        writ_view(ledger->group.bodies.ptr + at->body_at, at->body_len));
+    writ_boundaries_remove(&ledger->boundaries, boundary);
+}
+
+static void
+undo_op(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    put_back(ledger, op->boundary);
+    writ_sealing_end(ledger, op->boundary, WRIT_E_IO, 0, 0, writ_view(NULL, 0));
+}
+
+static const struct writ_op_steps steps = {.write = write_op, .finish = finish_op, .undo = undo_op};
+
 static WRIT_RESULT
 prepare(struct writ_ledger *ledger, struct writ_boundary *boundary, struct writ_arena *arena,
     struct writ_err *err)
@@ -244,7 +279,7 @@ prepare(struct writ_ledger *ledger, struct writ_boundary *boundary, struct writ_
     at = writ_group_body(ledger);
     WRIT_TRY(writ_seal_put(&seal, bodies, err));
 
-    op = writ_group_op(ledger, WRIT_OP_SEAL, NULL);
+    op = writ_group_op(ledger, &steps, NULL);
     op->boundary = boundary;
     row = writ_group_row(ledger);
     row->body_at = at;
@@ -254,13 +289,6 @@ prepare(struct writ_ledger *ledger, struct writ_boundary *boundary, struct writ_
     row->row.seq = boundary->next_seq;
     row->row.time_us = now_us;
     return WRIT_DONE;
-}
-
-static void
-put_back(struct writ_ledger *ledger, struct writ_boundary *boundary)
-{
-    boundary->ready = false;
-    writ_sealing_ready(ledger, boundary);
 }
 
 void
@@ -291,28 +319,48 @@ writ_sealing_commit(struct writ_ledger *ledger)
     writ_arena_free(arena);
 }
 
-WRIT_RESULT
-writ_sealing_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+/* ---- every group ---- */
+
+static struct writ_boundary *
+untouch(struct writ_boundary *boundary)
 {
-    return writ_disk_run(&ledger->disk, WRIT_SQL_BOUNDARY_SEAL, err, "uu",
-        ledger->group.rows[op->row].row.leaf, op->boundary->id);
+    struct writ_boundary *next = boundary->next_touched;
+
+    boundary->touched = false;
+    boundary->next_touched = NULL;
+    return next;
 }
 
-void
-writ_sealing_finish(struct writ_ledger *ledger, const struct writ_op *op)
+static void
+finish_group(struct writ_ledger *ledger)
 {
-    const struct writ_group_row *at = &ledger->group.rows[op->row];
-    const struct writ_row *row = &at->row;
-    struct writ_boundary *boundary = op->boundary;
+    struct writ_boundary *boundary = WRIT_TAKE(ledger->group.touched);
 
-    writ_sealing_end(ledger, boundary, WRIT_OK, row->leaf, row->seq,
-        writ_view(ledger->group.bodies.ptr + at->body_at, at->body_len));
-    writ_boundaries_remove(&ledger->boundaries, boundary);
+    while (boundary != NULL) {
+        struct writ_boundary *next = untouch(boundary);
+
+        boundary->fresh = false;
+        writ_sealing_ready(ledger, boundary);
+        boundary = next;
+    }
 }
 
-void
-writ_sealing_undo(struct writ_ledger *ledger, const struct writ_op *op)
+static void
+undo_group(struct writ_ledger *ledger)
 {
-    put_back(ledger, op->boundary);
-    writ_sealing_end(ledger, op->boundary, WRIT_E_IO, 0, 0, writ_view(NULL, 0));
+    struct writ_boundary *boundary = WRIT_TAKE(ledger->group.touched);
+
+    while (boundary != NULL) {
+        struct writ_boundary *next = untouch(boundary);
+
+        boundary->next_seq = boundary->before;
+        if (boundary->fresh) {
+            writ_sealing_end(ledger, boundary, WRIT_E_IO, 0, 0, writ_view(NULL, 0));
+            writ_boundaries_remove(&ledger->boundaries, boundary);
+        }
+        boundary = next;
+    }
 }
+
+const struct writ_participant writ_sealing_participant = {
+    .finish = finish_group, .undo = undo_group};

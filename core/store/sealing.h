@@ -16,14 +16,14 @@ void writ_sealing_sweep(struct writ_ledger *ledger);
 WRIT_RESULT writ_sealing_all(struct writ_ledger *ledger);
 /** Seals what can be sealed, in a group of its own. */
 void writ_sealing_commit(struct writ_ledger *ledger);
-WRIT_RESULT writ_sealing_write(
-    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
-void writ_sealing_finish(struct writ_ledger *ledger, const struct writ_op *op);
-void writ_sealing_undo(struct writ_ledger *ledger, const struct writ_op *op);
 /** Lets the entries that wait for the seal of the boundary end with that code. */
 void writ_sealing_end(struct writ_ledger *ledger, struct writ_boundary *boundary,
     enum writ_code code, uint64_t leaf, uint64_t total, struct writ_view record);
 /** The same for all boundaries. */
 void writ_sealing_end_all(struct writ_ledger *ledger, enum writ_code code);
+
+/** In every group: boundaries that got a record can be sealed when it is on disk; those that are
+ * not on disk are forgotten. */
+extern const struct writ_participant writ_sealing_participant;
 
 #endif

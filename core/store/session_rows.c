@@ -29,6 +29,41 @@ note_trouble(struct writ_ledger *ledger, writ_result result, const struct writ_e
     return result;
 }
 
+static WRIT_RESULT
+write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    const struct writ_entry_session *s = &op->entry->session;
+    bool known = false;
+
+    WRIT_TRY(exists(ledger, op->entry, &known, err));
+    if (op->entry->kind == WRIT_ENTRY_SESSION_DROP) {
+        ledger->counts.sessions -= known ? 1 : 0;
+        return writ_disk_run(&ledger->disk, WRIT_SQL_SESSION_DROP, err, "b", hash_of(op->entry));
+    }
+    ledger->counts.sessions += known ? 0 : 1;
+    return writ_disk_run(&ledger->disk, WRIT_SQL_SESSION_PUT, err, "bbitt", hash_of(op->entry),
+        s->value, s->expires_us, s->tenant, s->boundary_id);
+}
+
+static void
+finish_op(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    const struct writ_entry_session *s = &op->entry->session;
+    struct writ_boundary *boundary;
+    struct writ_tag tag;
+
+    if (s->boundary_id.len == 0 ||
+        !writ_is_ok(writ_boundaries_tag(s->tenant, s->boundary_id, &tag, NULL))) {
+        return;
+    }
+    boundary = writ_boundaries_find(&ledger->boundaries, tag, s->tenant, s->boundary_id);
+    if (boundary != NULL) {
+        boundary->held_until_us = op->entry->kind == WRIT_ENTRY_SESSION_PUT ? s->expires_us : 0;
+    }
+}
+
+static const struct writ_op_steps steps = {.write = write_op, .finish = finish_op};
+
 WRIT_RESULT
 writ_session_rows_put(struct writ_ledger *ledger, struct writ_entry *entry)
 {
@@ -38,7 +73,7 @@ writ_session_rows_put(struct writ_ledger *ledger, struct writ_entry *entry)
         s->boundary_id.len > WRIT_LEDGER_NAME_MAX) {
         return (writ_result){WRIT_E_LIMIT};
     }
-    if (ledger->sessions_n >= ledger->options.sessions_max) {
+    if (ledger->counts.sessions >= ledger->options.sessions_max) {
         struct writ_err err = {0};
         bool known = false;
 
@@ -47,14 +82,14 @@ writ_session_rows_put(struct writ_ledger *ledger, struct writ_entry *entry)
             return (writ_result){WRIT_E_LIMIT};
         }
     }
-    (void)writ_group_op(ledger, WRIT_OP_SESSION_PUT, entry);
+    (void)writ_group_op(ledger, &steps, entry);
     return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_session_rows_drop(struct writ_ledger *ledger, struct writ_entry *entry)
 {
-    (void)writ_group_op(ledger, WRIT_OP_SESSION_DROP, entry);
+    (void)writ_group_op(ledger, &steps, entry);
     return WRIT_DONE;
 }
 
@@ -81,37 +116,4 @@ writ_session_rows_get(struct writ_ledger *ledger, struct writ_entry *entry)
     }
     writ_disk_end(disk, WRIT_SQL_SESSION_GET);
     return note_trouble(ledger, result, &err);
-}
-
-WRIT_RESULT
-writ_session_rows_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
-{
-    const struct writ_entry_session *s = &op->entry->session;
-    bool known = false;
-
-    WRIT_TRY(exists(ledger, op->entry, &known, err));
-    if (op->kind == WRIT_OP_SESSION_DROP) {
-        ledger->sessions_n -= known ? 1 : 0;
-        return writ_disk_run(&ledger->disk, WRIT_SQL_SESSION_DROP, err, "b", hash_of(op->entry));
-    }
-    ledger->sessions_n += known ? 0 : 1;
-    return writ_disk_run(&ledger->disk, WRIT_SQL_SESSION_PUT, err, "bbitt", hash_of(op->entry),
-        s->value, s->expires_us, s->tenant, s->boundary_id);
-}
-
-void
-writ_session_rows_finish(struct writ_ledger *ledger, const struct writ_op *op)
-{
-    const struct writ_entry_session *s = &op->entry->session;
-    struct writ_boundary *boundary;
-    struct writ_tag tag;
-
-    if (s->boundary_id.len == 0 ||
-        !writ_is_ok(writ_boundaries_tag(s->tenant, s->boundary_id, &tag, NULL))) {
-        return;
-    }
-    boundary = writ_boundaries_find(&ledger->boundaries, tag, s->tenant, s->boundary_id);
-    if (boundary != NULL) {
-        boundary->held_until_us = op->kind == WRIT_OP_SESSION_PUT ? s->expires_us : 0;
-    }
 }

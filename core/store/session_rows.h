@@ -4,7 +4,8 @@
 
 #include "store/store.h"
 
-/** WRIT_ENTRY_SESSION_PUT: joins the group. WRIT_E_LIMIT: a text is too long, or sessions_max of
+/** WRIT_ENTRY_SESSION_PUT: joins the group. On disk: the boundary of the session stays open until
+ * that expires, or is dropped. WRIT_E_LIMIT: a text is too long, or sessions_max of
  * other sessions are there; WRIT_E_IO. */
 WRIT_RESULT writ_session_rows_put(struct writ_ledger *ledger, struct writ_entry *entry);
 /** WRIT_ENTRY_SESSION_GET: reads the row, in the arena of the entry. WRIT_E_ABSENT: there is none,
@@ -12,11 +13,5 @@ WRIT_RESULT writ_session_rows_put(struct writ_ledger *ledger, struct writ_entry 
 WRIT_RESULT writ_session_rows_get(struct writ_ledger *ledger, struct writ_entry *entry);
 /** WRIT_ENTRY_SESSION_DROP: joins the group. */
 WRIT_RESULT writ_session_rows_drop(struct writ_ledger *ledger, struct writ_entry *entry);
-/** Inside the transaction of the group: writes, or deletes, the row of a PUT or DROP. WRIT_E_IO,
- * WRIT_E_NOMEM. */
-WRIT_RESULT writ_session_rows_write(
-    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
-/** After the commit: the boundary of the session stays open until that expires, or is dropped. */
-void writ_session_rows_finish(struct writ_ledger *ledger, const struct writ_op *op);
 
 #endif

@@ -63,36 +63,58 @@ struct writ_group_row {
     uint8_t claim[WRIT_DISK_CLAIM_BYTES];
 };
 
-enum writ_op_kind {
-    WRIT_OP_NONE = 0,
-    WRIT_OP_DECISION,
-    WRIT_OP_OUTCOME,
-    WRIT_OP_KEPT,
-    WRIT_OP_WAIT,
-    WRIT_OP_BIND,
-    WRIT_OP_SEAL,
-    WRIT_OP_REVIEW,
-    WRIT_OP_FACT,
-    WRIT_OP_SESSION_PUT,
-    WRIT_OP_SESSION_DROP,
+struct writ_op;
+
+/** The steps that group.c takes for an op, as its owner defines them. NULL: there is nothing to do.
+ */
+struct writ_op_steps {
+    /** In the transaction of the group: writes what stands beside the records. */
+    WRIT_RESULT(*write)
+    (struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
+    /** The group is on disk. */
+    void (*finish)(struct writ_ledger *ledger, const struct writ_op *op);
+    /** It is not. Ops are undone backwards. */
+    void (*undo)(struct writ_ledger *ledger, const struct writ_op *op);
+    bool undo_in_order; /* but these in their own order, after all others */
+};
+
+/** What has a part in every group, beside its ops. A step may be NULL. */
+struct writ_participant {
+    /** Before the writer commits its entries: adds what suits a group of so many records. True when
+     * there is something to write. */
+    bool (*prepare)(struct writ_ledger *ledger, size_t records);
+    /** In the transaction, after the ops. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+    WRIT_RESULT (*write)(struct writ_ledger *ledger, struct writ_err *err);
+    /** The group is on disk, and its ops are finished. */
+    void (*finish)(struct writ_ledger *ledger);
+    /** It is not, and its ops are undone. */
+    void (*undo)(struct writ_ledger *ledger);
 };
 
 /** What one entry changed in memory: finished when the group is on disk, else undone. */
 struct writ_op {
-    enum writ_op_kind kind;
-    struct writ_entry *entry; /* KEPT, SEAL: none */
+    const struct writ_op_steps *steps;
+    struct writ_entry *entry; /* a kept outcome, a seal: none */
     struct writ_kept *kept;
     struct writ_boundary *boundary;
     struct writ_flight *flight; /* granted by this decision; ended by this outcome; waits */
     struct writ_flight *before; /* the one that this decision follows, or NULL */
-    int64_t until_us;           /* BIND: of the wait, before */
+    int64_t until_us;           /* of a wait that is bound, before */
     struct writ_reviewed *review;
     struct writ_reviews_before was; /* of the review */
     size_t row;                     /* its first row */
 };
 
+/** Rows beside the records, which are not in memory: how many there are. */
+struct writ_ledger_counts {
+    size_t results, sessions;
+    int64_t results_bytes;
+};
+
 /** What is written together. */
 struct writ_group {
+    const struct writ_participant *const *participants; /* in their order, up to NULL */
+
     struct writ_group_row *rows;
     struct writ_op *ops;
     size_t rows_n, ops_n, rows_max;
@@ -100,8 +122,7 @@ struct writ_group {
     struct writ_tree_edge edge;    /* of the tree with its records */
     struct writ_buf nodes, note;   /* its row of `head` */
     struct writ_boundary *touched; /* boundaries that got a record, by next_touched */
-    size_t results_before, sessions_before;
-    int64_t results_bytes_before;
+    struct writ_ledger_counts before;
 };
 
 /** The ledger. Everything but what stands under `mutex` belongs to the writer thread. */
@@ -138,8 +159,7 @@ struct writ_ledger {
     struct writ_map flights; /* struct writ_flight by leaf */
     struct writ_waits waits;
     struct writ_reviews reviews;
-    size_t results_n, sessions_n;
-    int64_t results_bytes;
+    struct writ_ledger_counts counts;
     struct writ_kept *kept, **kept_end; /* in the order of their times */
     size_t kept_n;
     struct writ_boundary *ready; /* to be sealed, by next_ready */

@@ -99,6 +99,51 @@ writ_waits_load(struct writ_waits *waits, struct writ_tag name, uint64_t leaf,
 
 /* ---- a call begins to wait ---- */
 
+static WRIT_RESULT
+write_wait(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    const struct writ_wait *wait = op->flight->wait;
+    uint8_t name[WRIT_TAG_BYTES];
+
+    writ_tag_put(wait->by_name.tag, name);
+    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_PUT, err, "ubii", wait->leaf,
+        writ_view(name, sizeof name), (int64_t)wait->kind, wait->until_us);
+}
+
+static void
+finish_wait(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    writ_waits_put_back(&ledger->waits, op->flight->wait);
+}
+
+static void
+undo_wait(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    writ_waits_free(&ledger->waits, op->flight->wait);
+    op->flight->wait = NULL;
+}
+
+static const struct writ_op_steps steps = {
+    .write = write_wait, .finish = finish_wait, .undo = undo_wait};
+
+static WRIT_RESULT
+write_bind(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_BIND, err, "iiu", (int64_t)WRIT_WAIT_RUN,
+        op->entry->wait.until_us, op->flight->leaf);
+}
+
+static void
+undo_bind(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    (void)ledger;
+    op->flight->wait->kind = WRIT_WAIT_BIND;
+    op->flight->wait->until_us = op->until_us;
+}
+
+/* In memory it is bound already. */
+static const struct writ_op_steps bind_steps = {.write = write_bind, .undo = undo_bind};
+
 /* Once: whoever comes after it finds a call that was bound. */
 static WRIT_RESULT
 bind_call(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_flight *flight)
@@ -110,27 +155,12 @@ bind_call(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_flig
         wait->until_us <= writ_clock_wall_us(ledger->options.clock)) {
         return (writ_result){WRIT_E_INVALID};
     }
-    op = writ_group_op(ledger, WRIT_OP_BIND, entry);
+    op = writ_group_op(ledger, &bind_steps, entry);
     op->flight = flight;
     op->until_us = wait->until_us;
     wait->kind = WRIT_WAIT_RUN;
     wait->until_us = entry->wait.until_us;
     return WRIT_DONE;
-}
-
-WRIT_RESULT
-writ_waits_write_bind(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
-{
-    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_BIND, err, "iiu", (int64_t)WRIT_WAIT_RUN,
-        op->entry->wait.until_us, op->flight->leaf);
-}
-
-void
-writ_waits_undo_bind(struct writ_ledger *ledger, const struct writ_op *op)
-{
-    (void)ledger;
-    op->flight->wait->kind = WRIT_WAIT_BIND;
-    op->flight->wait->until_us = op->until_us;
 }
 
 WRIT_RESULT
@@ -157,33 +187,9 @@ writ_waits_enter(struct writ_ledger *ledger, struct writ_entry *entry)
     wait->until_us = w->until_us;
     wait->flight = flight;
     flight->wait = wait;
-    op = writ_group_op(ledger, WRIT_OP_WAIT, entry);
+    op = writ_group_op(ledger, &steps, entry);
     op->flight = flight;
     return WRIT_DONE;
-}
-
-WRIT_RESULT
-writ_waits_write(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
-{
-    const struct writ_wait *wait = op->flight->wait;
-    uint8_t name[WRIT_TAG_BYTES];
-
-    writ_tag_put(wait->by_name.tag, name);
-    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_PUT, err, "ubii", wait->leaf,
-        writ_view(name, sizeof name), (int64_t)wait->kind, wait->until_us);
-}
-
-void
-writ_waits_finish(struct writ_ledger *ledger, const struct writ_op *op)
-{
-    writ_waits_put_back(&ledger->waits, op->flight->wait);
-}
-
-void
-writ_waits_undo(struct writ_ledger *ledger, const struct writ_op *op)
-{
-    writ_waits_free(&ledger->waits, op->flight->wait);
-    op->flight->wait = NULL;
 }
 
 /* ---- finding one ---- */

@@ -18,7 +18,7 @@
 #include "store/flights.h"
 #include "store/ledger.h"
 
-struct writ_op;
+struct writ_ledger;
 
 /** One call that waits. */
 struct writ_wait {
@@ -53,18 +53,10 @@ void writ_waits_take(struct writ_waits *waits, struct writ_wait *wait);
 void writ_waits_put_back(struct writ_waits *waits, struct writ_wait *wait);
 void writ_waits_free(struct writ_waits *waits, struct writ_wait *wait);
 
-/* Entries and ops, as writer.c and group.c call them. */
+/* Entries, as writer.c calls them. */
 
 /** WRIT_ENTRY_WAIT. */
 WRIT_RESULT writ_waits_enter(struct writ_ledger *ledger, struct writ_entry *entry);
-WRIT_RESULT writ_waits_write(
-    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
-void writ_waits_finish(struct writ_ledger *ledger, const struct writ_op *op);
-void writ_waits_undo(struct writ_ledger *ledger, const struct writ_op *op);
-/** WRIT_ENTRY_WAIT of kind RUN, which takes the place of a BIND. */
-WRIT_RESULT writ_waits_write_bind(
-    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
-void writ_waits_undo_bind(struct writ_ledger *ledger, const struct writ_op *op);
 /** WRIT_ENTRY_CALL. */
 WRIT_RESULT writ_waits_call(struct writ_ledger *ledger, struct writ_entry *entry);
 /** WRIT_ENTRY_WAITING. */

@@ -163,11 +163,12 @@ tell_changes(struct writ_ledger *ledger, struct writ_entry *entry)
     return WRIT_DONE;
 }
 
-void
+bool
 writ_watching_add(struct writ_ledger *ledger, struct writ_entry *entry)
 {
     entry->next = ledger->reviews.watching;
     ledger->reviews.watching = entry;
+    return true;
 }
 
 /* What the memory holds between two groups is on disk: only then is it told. */

@@ -9,8 +9,8 @@ WRIT_RESULT writ_watching_get(struct writ_ledger *ledger, struct writ_entry *ent
 
 /** WRIT_ENTRY_REVIEW_AWAIT. True: it waits, and ends later; else its code is set. */
 bool writ_watching_await(struct writ_ledger *ledger, struct writ_entry *entry);
-/** WRIT_ENTRY_REVIEW_WATCH: it waits for the end of the turn at least. */
-void writ_watching_add(struct writ_ledger *ledger, struct writ_entry *entry);
+/** WRIT_ENTRY_REVIEW_WATCH: it waits for the end of the turn at least. True. */
+bool writ_watching_add(struct writ_ledger *ledger, struct writ_entry *entry);
 /** Between two groups: ends those who watch and have something to be told, or no time left; all
  * when the ledger is closed. */
 void writ_watching_tell(struct writ_ledger *ledger, bool ending);

@@ -59,41 +59,45 @@ take_queue(struct writ_ledger *ledger)
 
 /* ---- one group ---- */
 
-static WRIT_RESULT
-prepare(struct writ_ledger *ledger, struct writ_entry *entry)
+const struct writ_participant *const writ_writer_participants[] = {
+    &writ_sealing_participant, &writ_once_participant, &writ_manifest_participant, NULL};
+
+/* Prepares an entry in the present group, or answers it. */
+static writ_result (*const prepare_of[])(struct writ_ledger *ledger, struct writ_entry *entry) = {
+    [WRIT_ENTRY_DECISION] = writ_grant_decision,
+    [WRIT_ENTRY_OUTCOME] = writ_ending_outcome,
+    [WRIT_ENTRY_WAIT] = writ_waits_enter,
+    [WRIT_ENTRY_WAITING] = writ_waits_find,
+    [WRIT_ENTRY_CALL] = writ_waits_call,
+    [WRIT_ENTRY_REVIEW] = writ_voting_event,
+    [WRIT_ENTRY_REVIEW_GET] = writ_watching_get,
+    [WRIT_ENTRY_REVIEW_RULES] = writ_reviewing_rules,
+    [WRIT_ENTRY_FACT] = writ_facts_enter,
+    [WRIT_ENTRY_SESSION_PUT] = writ_session_rows_put,
+    [WRIT_ENTRY_SESSION_GET] = writ_session_rows_get,
+    [WRIT_ENTRY_SESSION_DROP] = writ_session_rows_drop,
+};
+
+/* True: the entry waits, and ends with its boundary, its review or the next change. */
+static bool (*const await_of[])(struct writ_ledger *ledger, struct writ_entry *entry) = {
+    [WRIT_ENTRY_SEAL] = writ_sealing_ask,
+    [WRIT_ENTRY_REVIEW_AWAIT] = writ_watching_await,
+    [WRIT_ENTRY_REVIEW_WATCH] = writ_watching_add,
+};
+
+/* True: it ends later than its group. */
+static bool
+take(struct writ_ledger *ledger, struct writ_entry *entry)
 {
-    switch (entry->kind) {
-    case WRIT_ENTRY_DECISION:
-        return writ_grant_decision(ledger, entry);
-    case WRIT_ENTRY_OUTCOME:
-        return writ_ending_outcome(ledger, entry);
-    case WRIT_ENTRY_WAIT:
-        return writ_waits_enter(ledger, entry);
-    case WRIT_ENTRY_WAITING:
-        return writ_waits_find(ledger, entry);
-    case WRIT_ENTRY_CALL:
-        return writ_waits_call(ledger, entry);
-    case WRIT_ENTRY_REVIEW:
-        return writ_voting_event(ledger, entry);
-    case WRIT_ENTRY_REVIEW_GET:
-        return writ_watching_get(ledger, entry);
-    case WRIT_ENTRY_REVIEW_RULES:
-        return writ_reviewing_rules(ledger, entry);
-    case WRIT_ENTRY_FACT:
-        return writ_facts_enter(ledger, entry);
-    case WRIT_ENTRY_SESSION_PUT:
-        return writ_session_rows_put(ledger, entry);
-    case WRIT_ENTRY_SESSION_GET:
-        return writ_session_rows_get(ledger, entry);
-    case WRIT_ENTRY_SESSION_DROP:
-        return writ_session_rows_drop(ledger, entry);
-    case WRIT_ENTRY_SEAL:
-    case WRIT_ENTRY_REVIEW_AWAIT:
-    case WRIT_ENTRY_REVIEW_WATCH:
-    case WRIT_ENTRY_NONE:
-        break;
+    size_t kind = entry->kind;
+
+    if (kind < sizeof await_of / sizeof await_of[0] && await_of[kind] != NULL) {
+        return await_of[kind](ledger, entry);
     }
-    return (writ_result){WRIT_E_INVALID};
+    entry->code = kind < sizeof prepare_of / sizeof prepare_of[0] && prepare_of[kind] != NULL
+                      ? prepare_of[kind](ledger, entry).code
+                      : WRIT_E_INVALID;
+    return false;
 }
 
 static bool
@@ -140,26 +144,14 @@ one_group(struct writ_ledger *ledger, struct writ_entry *list)
         entry->next = NULL;
         if (!writing && entry->kind != WRIT_ENTRY_OUTCOME) {
             entry->code = WRIT_E_IO;
-        } else if (entry->kind == WRIT_ENTRY_REVIEW_AWAIT) {
-            if (writ_watching_await(ledger, entry)) {
-                continue; /* ends with the review's state */
-            }
-        } else if (entry->kind == WRIT_ENTRY_REVIEW_WATCH) {
-            writ_watching_add(ledger, entry);
-            continue; /* ends with the next change */
-        } else if (entry->kind == WRIT_ENTRY_SEAL) {
-            if (writ_sealing_ask(ledger, entry)) {
-                continue; /* ends with its boundary */
-            }
-        } else {
-            entry->code = prepare(ledger, entry).code;
+        } else if (take(ledger, entry)) {
+            continue;
         }
         *end = entry;
         end = &entry->next;
     }
     if (writing) {
-        (void)writ_once_turn(ledger, ledger->group.rows_n);
-        (void)writ_manifest_turn(ledger, ledger->group.rows_n);
+        (void)writ_group_prepare(ledger, ledger->group.rows_n);
         (void)writ_group_commit(ledger).code; /* the entries say it */
     } else {
         writ_group_abandon(ledger, WRIT_E_IO);
@@ -177,11 +169,11 @@ count_rows(struct writ_ledger *ledger, struct writ_err *err)
     bool row = false;
 
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_RESULTS_SUM, &row, err, ""));
-    ledger->results_n = row ? (size_t)writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 0) : 0;
-    ledger->results_bytes = row ? writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 1) : 0;
+    ledger->counts.results = row ? (size_t)writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 0) : 0;
+    ledger->counts.results_bytes = row ? writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 1) : 0;
     writ_disk_end(disk, WRIT_SQL_RESULTS_SUM);
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_SESSION_COUNT, &row, err, ""));
-    ledger->sessions_n = row ? (size_t)writ_disk_int(disk, WRIT_SQL_SESSION_COUNT, 0) : 0;
+    ledger->counts.sessions = row ? (size_t)writ_disk_int(disk, WRIT_SQL_SESSION_COUNT, 0) : 0;
     writ_disk_end(disk, WRIT_SQL_SESSION_COUNT);
     return WRIT_DONE;
 }
@@ -373,7 +365,7 @@ writ_writer_publish(struct writ_ledger *ledger)
         .waits = ledger->waits.by_name.count,
         .boundaries = ledger->boundaries.by_name.count,
         .budgets = ledger->budgets.by_key.count,
-        .sessions = ledger->sessions_n,
+        .sessions = ledger->counts.sessions,
         .reviews = ledger->reviews.count,
         .scrubs = ledger->scrubs,
         .wal_pages = ledger->disk.wal_pages,

@@ -70,6 +70,20 @@ START_TEST(a_session_is_put_replaced_and_dropped)
 }
 END_TEST
 
+START_TEST(fact_recorded_leaves_sessions_alone)
+{
+    struct writ_entry entry = {.kind = WRIT_ENTRY_FACT,
+        .fact = {.event = WRIT_FACT_RELEASED, .data = WRIT_LIT("{\"tool\":\"up/tool\"}")}};
+    struct writ_kit kit;
+
+    writ_kit_start(&kit);
+    ck_assert_int_eq(writ_kit_submit(&kit, &entry), WRIT_OK);
+    ck_assert_uint_eq(writ_kit_health(&kit).sessions, 0);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM session"), 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(sessions_outlive_a_restart)
 {
     struct writ_kit kit;
@@ -123,6 +137,7 @@ START_TEST(so_many_sessions_and_so_many_bytes_and_no_more)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("session_rows", a_session_is_put_replaced_and_dropped, sessions_outlive_a_restart,
+WRIT_UNIT_MAIN("session_rows", a_session_is_put_replaced_and_dropped,
+    fact_recorded_leaves_sessions_alone, sessions_outlive_a_restart,
     an_expired_session_is_not_there_and_soon_deleted,
     so_many_sessions_and_so_many_bytes_and_no_more)
