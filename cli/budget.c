@@ -4,6 +4,8 @@
 #include "cli/put.h"
 #include "evidence/extension.h"
 #include "evidence/write.h"
+#include "policy/load.h"
+#include "policy/policy.h"
 #include "policy/rule.h"
 #include "store/budgets.h"
 #include "store/charge.h"
@@ -269,7 +271,7 @@ take_account(struct account *a)
     if (a->arena == NULL || a->record == NULL) {
         WRIT_FAIL(&a->err, WRIT_E_NOMEM, "no memory for the budgets");
     }
-    WRIT_TRY(writ_config_load(writ_cli_operand(a->cli, 0).ptr, NULL, &a->config, &a->err));
+    WRIT_TRY(writ_load_file(writ_cli_operand(a->cli, 0).ptr, NULL, &a->config, &a->err));
     WRIT_TRY(collect_budgets(a));
     if (a->budgets_n == 0) {
         return WRIT_DONE;

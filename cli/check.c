@@ -1,6 +1,8 @@
 /* writ check: what is wrong with a configuration file. */
 #include "cli/cli.h"
 #include "evidence/write.h"
+#include "policy/findings.h"
+#include "policy/load.h"
 #include "policy/rule.h"
 #include "policy/schema.h"
 
@@ -91,7 +93,7 @@ check_file(const struct writ_cli *cli)
     writ_auto_buf output = writ_buf_make(OUTPUT_MAX);
     struct writ_view file = writ_cli_operand(cli, 0);
     struct writ_err err = {0};
-    writ_result result = writ_config_load(file.ptr, &findings, &config, &err);
+    writ_result result = writ_load_file(file.ptr, &findings, &config, &err);
 
     if (!writ_is_ok(result) && findings.errors == 0) {
         return writ_cli_fail(cli, result, &err); /* not even read */

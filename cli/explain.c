@@ -9,7 +9,9 @@
 #include "policy/case.h"
 #include "policy/constraint.h"
 #include "policy/coverage.h"
+#include "policy/evaluate.h"
 #include "policy/exact.h"
+#include "policy/load.h"
 #include "policy/output.h"
 #include "policy/rule.h"
 
@@ -90,7 +92,7 @@ tell(struct story *s, struct writ_err *err)
     if (s->arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
-    WRIT_TRY(writ_config_load(writ_cli_operand(s->cli, 0).ptr, NULL, &s->config, err));
+    WRIT_TRY(writ_load_file(writ_cli_operand(s->cli, 0).ptr, NULL, &s->config, err));
     WRIT_TRY(read_call(s, err));
     call = writ_case_policy_call(&s->call);
     writ_policy_decide(s->config, &call, s->arena, &s->verdict);
@@ -101,7 +103,7 @@ static const char *
 holds_word(const struct story *s, const struct writ_constraint *constraint,
     struct writ_constraint_failure *ret_failed)
 {
-    switch (writ_constraint_holds(
+    switch (writ_evaluate_one(
         s->verdict.rule->arguments, constraint, s->call.arguments, s->arena, ret_failed)) {
     case WRIT_HOLDS_ERROR:
         return "error";

@@ -4,6 +4,7 @@
 #include "evidence/write.h"
 #include "gateway/stops/journal.h"
 #include "gateway/service/ledgers.h"
+#include "policy/load.h"
 
 #define LINE_MAX 4096
 #define NAME_MAX 512
@@ -25,7 +26,7 @@ resuming_wipe(struct resuming *r)
 static WRIT_RESULT
 open_it(const struct writ_cli *cli, bool resume, struct resuming *r, struct writ_err *err)
 {
-    WRIT_TRY(writ_config_load(writ_cli_operand(cli, 0).ptr, NULL, &r->config, err));
+    WRIT_TRY(writ_load_file(writ_cli_operand(cli, 0).ptr, NULL, &r->config, err));
     return writ_ledgers_open(r->config, cli->clock, resume, NULL, &r->keys, &r->ledger, err);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "evidence/write.h"
 #include "policy/case.h"
+#include "policy/load.h"
 
 #define OUTPUT_MAX     ((size_t)64 << 20)
 #define ARENA_MAX      ((size_t)512 << 20)
@@ -52,11 +53,11 @@ load_config(struct run *run, struct writ_err *err)
     writ_auto_buf path = writ_buf_make(8192);
 
     if (given.ptr != NULL) {
-        return writ_config_load(given.ptr, NULL, &run->config, err);
+        return writ_load_file(given.ptr, NULL, &run->config, err);
     }
     put_beside(&path, writ_cli_operand(run->cli, 0), run->file.config);
     WRIT_TRY(writ_buf_check(&path, err));
-    return writ_config_load(path.ptr, NULL, &run->config, err);
+    return writ_load_file(path.ptr, NULL, &run->config, err);
 }
 
 static WRIT_RESULT

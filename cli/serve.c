@@ -3,6 +3,8 @@
 
 #include "base/log.h"
 #include "gateway/service/serve.h"
+#include "policy/findings.h"
+#include "policy/load.h"
 
 #include <unistd.h>
 
@@ -26,7 +28,7 @@ serve(
 {
     struct writ_findings findings = {0};
     struct writ_serve_options options = {.config_file = file.ptr, .log = log, .clock = log->clock};
-    writ_result result = writ_config_load(file.ptr, &findings, config, err);
+    writ_result result = writ_load_file(file.ptr, &findings, config, err);
 
     log_findings(log, &findings, file);
     writ_findings_wipe(&findings);

@@ -6,6 +6,7 @@
 #include "gateway/state/accepted.h"
 #include "policy/config.h"
 #include "policy/glob.h"
+#include "policy/load.h"
 #include "store/keydir.h"
 
 #define OUTPUT_MAX ((size_t)64 << 20)
@@ -36,7 +37,7 @@ open_tools(struct tools *tools, bool signs, struct writ_err *err)
     writ_result r;
 
     tools->output = writ_buf_make(OUTPUT_MAX);
-    WRIT_TRY(writ_config_load(writ_cli_operand(tools->cli, 0).ptr, NULL, &tools->config, err));
+    WRIT_TRY(writ_load_file(writ_cli_operand(tools->cli, 0).ptr, NULL, &tools->config, err));
     config = tools->config;
     WRIT_TRY(signs ? writ_keydir_load(config->keys.ptr, &tools->keys, err)
                    : writ_keydir_list(config->keys.ptr, &tools->keys, err));

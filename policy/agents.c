@@ -38,7 +38,7 @@ check_jwt(struct writ_options *o, const struct writ_config *config,
         WRIT_OPTION_FAULT(
             o, writ_option_of(node, "scopes"), "come from the token of an issuer: see claims");
     }
-    (void)writ_scopes_check(o, writ_option_of(node, "required_scopes"), &raw->required_scopes);
+    (void)writ_option_scopes(o, writ_option_of(node, "required_scopes"), &raw->required_scopes);
     if (raw->agent.id.len > 0) {
         WRIT_OPTION_FAULT(
             o, writ_option_of(node, "id"), "comes from the token of an issuer: see claims");
@@ -67,7 +67,7 @@ take_scopes(struct writ_options *o, const struct writ_raw_agent *raw, const stru
 {
     writ_auto_buf list = writ_buf_make(WRIT_SCOPES_MAX);
 
-    (void)writ_scopes_check(o, writ_option_of(node, "scopes"), &raw->scopes);
+    (void)writ_option_scopes(o, writ_option_of(node, "scopes"), &raw->scopes);
     if (raw->required_scopes.n > 0) {
         WRIT_OPTION_FAULT(
             o, writ_option_of(node, "required_scopes"), "is only for tokens of an issuer");

@@ -1,12 +1,10 @@
-/* approval.h - which calls need an approval, and of whom: `reviews`, and `approval` of a rule. */
+/* approval.h - which calls need an approval, and of whom: `approval` of a rule. */
 #ifndef WRIT_POLICY_APPROVAL_H
 #define WRIT_POLICY_APPROVAL_H
 
 #include "evidence/review.h"
-#include "policy/compile.h"
-#include "policy/config.h"
-
-#define WRIT_APPROVAL_REVIEWS_MAX 256 /* entries of `reviews` */
+#include "policy/constraint.h"
+#include "policy/rule.h"
 
 /** What a tool's server says of it (2025-11-25, ToolAnnotations), as bits. */
 enum writ_hint {
@@ -25,23 +23,6 @@ struct writ_approval {
     int64_t hold_retry_us;                  /* and one of a caller that was told to come back */
     struct writ_digest rules;               /* of the tool's rules, and of the review */
 };
-
-/** Reads `reviews` into the configuration; what is wrong is told. NULL: there are none.
- * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_approval_reviews(
-    struct writ_options *o, const struct writ_yaml *node, struct writ_config *config);
-
-/**
- * Compiles the `approval` of a rule.
- *
- * @param entry     the rules of the tool, as they stand in the file
- * @param patterns  as in writ_compile_constraints
- *
- * @return NULL when something was refused, and told
- */
-const struct writ_approval *writ_approval_read(struct writ_options *o, const struct writ_yaml *node,
-    const struct writ_yaml *entry, const struct writ_config *config,
-    struct writ_compile_pattern **patterns);
 
 /** Whether a call needs it: unless one of its conditions clearly does not hold. A value that is
  * missing, of another type than is asked for, or that cannot be evaluated is not clear. */

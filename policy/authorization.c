@@ -102,7 +102,7 @@ check_client(
     }
     check_place(o, writ_option_of(node, "issuer"), raw->issuer);
     check_place(o, writ_option_of(node, "token_endpoint"), raw->token_endpoint);
-    (void)writ_scopes_check(o, writ_option_of(node, "scopes"), &raw->scopes);
+    (void)writ_option_scopes(o, writ_option_of(node, "scopes"), &raw->scopes);
 }
 
 static struct writ_view

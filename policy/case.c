@@ -3,6 +3,7 @@
 #include "policy/approval.h"
 #include "evidence/write.h"
 #include "policy/value.h"
+#include "policy/value_read.h"
 
 /* ---- reading objects with a closed set of members */
 

@@ -147,9 +147,10 @@ writ_changes_note(struct writ_options *o, const struct writ_setting *setting,
     writ_auto_buf path = writ_buf_from(rooms[0], ROOM, WRIT_CONFIG_BYTES_MAX);
     writ_auto_buf value = writ_buf_from(rooms[1], ROOM, VALUE_MAX);
     writ_auto_buf fallback = writ_buf_from(rooms[2], ROOM, VALUE_MAX);
-    struct writ_changes_value *note = writ_option_memory(o, 1, sizeof *note);
+    struct writ_changes_value *note = writ_arena_get(o->arena, sizeof *note);
 
     if (note == NULL) {
+        o->nomem = true;
         return;
     }
     put_place(&path, place);

@@ -6,7 +6,7 @@
 #ifndef WRIT_POLICY_CHANGES_H
 #define WRIT_POLICY_CHANGES_H
 
-#include "policy/option.h"
+#include "policy/setting.h"
 
 #define WRIT_CHANGES_NAMES_MAX 2048 /* bytes of the names that writ_changes_check tells */
 

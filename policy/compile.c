@@ -5,6 +5,7 @@
 #include "policy/host.h"
 #include "policy/path.h"
 #include "policy/value.h"
+#include "policy/value_read.h"
 
 #define ACCEPTED_MAX   512  /* longest description of what would be accepted */
 #define VALUES_MAX     1024 /* values of in, not_in; entries of under, host_in */
@@ -14,7 +15,7 @@
 /* One set being made. */
 struct making {
     struct writ_options *o;
-    struct writ_compile_pattern **patterns;
+    struct writ_pattern_list **patterns;
     unsigned depth; /* of each */
     struct writ_constraint *items;
     struct writ_constraint_path *paths;
@@ -30,14 +31,6 @@ struct entry {
     struct writ_constraint *c;
     struct writ_buf *accepted;
 };
-
-void
-writ_compile_free(struct writ_compile_pattern *patterns)
-{
-    for (; patterns != NULL; patterns = patterns->next) {
-        writ_pattern_free(patterns->pattern); /* the list itself is the arena's */
-    }
-}
 
 /* ---- args */
 
@@ -290,7 +283,7 @@ read_number(struct entry *e)
                         : e->c->op == WRIT_OP_GT ? "a number above "
                                                  : "a number not below ";
 
-    if (!writ_value_number(e->m->o, e->raw.value, &e->c->value.bound)) {
+    if (!writ_value_read_number(e->m->o, e->raw.value, &e->c->value.bound)) {
         return false;
     }
     writ_buf_str(e->accepted, words);
@@ -357,7 +350,7 @@ read_length(struct entry *e)
     bool items = e->c->op == WRIT_OP_MIN_ITEMS || e->c->op == WRIT_OP_MAX_ITEMS;
     bool least = e->c->op == WRIT_OP_MIN_LENGTH || e->c->op == WRIT_OP_MIN_ITEMS;
 
-    if (!writ_value_length(e->m->o, e->raw.value, LENGTH_MAX, &e->c->value.length)) {
+    if (!writ_value_read_length(e->m->o, e->raw.value, LENGTH_MAX, &e->c->value.length)) {
         return false;
     }
     writ_buf_str(e->accepted, items ? "an array of at " : "a string of at ");
@@ -405,7 +398,7 @@ static bool
 read_pattern(struct entry *e)
 {
     struct writ_options *o = e->m->o;
-    struct writ_compile_pattern *keep;
+    struct writ_pattern_list *keep;
     struct writ_pattern *pattern = NULL;
     struct writ_err err = {0};
     writ_result result;
@@ -423,7 +416,7 @@ read_pattern(struct entry *e)
         WRIT_OPTION_FAULT(o, e->raw.value, "is no regular expression: %s", err.text);
         return false;
     }
-    *keep = (struct writ_compile_pattern){pattern, *e->m->patterns};
+    *keep = (struct writ_pattern_list){pattern, *e->m->patterns};
     *e->m->patterns = keep;
     e->c->value.pattern = pattern;
     writ_buf_str(e->accepted, "a string that matches, as a whole, ");
@@ -539,7 +532,7 @@ read_hosts(struct entry *e)
 }
 
 static const struct writ_constraint_set *make_set(struct writ_options *o,
-    const struct writ_yaml *node, struct writ_compile_pattern **patterns, unsigned depth);
+    const struct writ_yaml *node, struct writ_pattern_list **patterns, unsigned depth);
 
 static bool
 read_each(struct entry *e)
@@ -711,8 +704,8 @@ read_entries(struct making *m, const struct writ_yaml *node)
 }
 
 static const struct writ_constraint_set *
-make_set(struct writ_options *o, const struct writ_yaml *node,
-    struct writ_compile_pattern **patterns, unsigned depth)
+make_set(struct writ_options *o, const struct writ_yaml *node, struct writ_pattern_list **patterns,
+    unsigned depth)
 {
     struct making m = {.o = o, .patterns = patterns, .depth = depth};
     size_t entries = entries_of(node);
@@ -730,7 +723,7 @@ make_set(struct writ_options *o, const struct writ_yaml *node,
 
 const struct writ_constraint_set *
 writ_compile_constraints(
-    struct writ_options *o, const struct writ_yaml *node, struct writ_compile_pattern **patterns)
+    struct writ_options *o, const struct writ_yaml *node, struct writ_pattern_list **patterns)
 {
     return make_set(o, node, patterns, 0);
 }

@@ -5,12 +5,6 @@
 #include "policy/constraint.h"
 #include "policy/option.h"
 
-/** Keeps a compiled pattern alive; freed by writ_compile_free. */
-struct writ_compile_pattern {
-    struct writ_pattern *pattern;
-    struct writ_compile_pattern *next;
-};
-
 /**
  * Compiles a list of constraints.
  *
@@ -20,10 +14,7 @@ struct writ_compile_pattern {
  * @return the set, in the arena of `o`; NULL when something was refused, and told
  */
 const struct writ_constraint_set *writ_compile_constraints(
-    struct writ_options *o, const struct writ_yaml *node, struct writ_compile_pattern **patterns);
-
-/** Frees the patterns. NULL is fine. */
-void writ_compile_free(struct writ_compile_pattern *patterns);
+    struct writ_options *o, const struct writ_yaml *node, struct writ_pattern_list **patterns);
 
 /** The tokens of an `arg`: a name, or a JSON Pointer when it begins with a slash. Told when it is
  * neither. */

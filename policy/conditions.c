@@ -2,6 +2,7 @@
 
 #include "evidence/write.h"
 #include "policy/constraint.h"
+#include "policy/evaluate.h"
 
 #define CONDITIONS_MAX (1 << 20) /* bytes of all of them */
 
@@ -44,7 +45,7 @@ writ_conditions_make(const struct writ_approval *approval, const unsigned *hints
     for (size_t i = 0; when != NULL && i < when->n; i++) {
         const struct writ_constraint *c = &when->items[i];
         put_one(&w, c->name, c->accepted,
-            writ_constraint_holds(when, c, arguments, arena, NULL) == WRIT_HOLDS_YES);
+            writ_evaluate_one(when, c, arguments, arena, NULL) == WRIT_HOLDS_YES);
     }
     writ_write_array_end(&w);
     WRIT_TRY(writ_write_end(&w, err));

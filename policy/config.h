@@ -1,22 +1,15 @@
-/* config.h - the configuration file, read, checked, and never changed after that.
- *
- * One YAML file (JSON is YAML too). Every option is a row of option.tbl.h; what is not in the
- * table, is written twice, has the wrong type or lies out of range is refused with file, line and
- * JSON Pointer, all faults at once. Anchors, aliases, tags and merge keys are refused: they are
- * not needed, and they are how a small file becomes a large one. A scalar is a string unless the
- * option wants a number or a switch, so that `no`, `1e3` or `12:30` never turn into something
- * else (YAML 1.1 readers do that).
+/* config.h - what a configuration file says, as structs, and never changed after it was read
+ * (load.h).
  *
  * A struct writ_config is immutable and reference-counted: a reload makes another one. All views
- * and pointers in it are borrowed until the last reference is dropped. This module reads no file
- * but the one it is given, and does not open what the file names. */
+ * and pointers in it are borrowed until the last reference is dropped. */
 #ifndef WRIT_POLICY_CONFIG_H
 #define WRIT_POLICY_CONFIG_H
 
+#include "base/bytes.h"
 #include "base/log.h"
 #include "evidence/digest.h"
 #include "evidence/jwk.h"
-#include "policy/findings.h"
 
 #include <stdint.h>
 
@@ -300,30 +293,15 @@ struct writ_config {
     struct writ_config_owner *owner;         /* its memory and references: for config.c alone */
 };
 
-/**
- * Reads a configuration. Paths in it stay as they are written.
- *
- * @param text      the file's bytes, borrowed for the call
- * @param file      its name, for messages
- * @param findings  filled in any case: errors and warnings in the order of lines; may be NULL
- * @param ret       new, drop with writ_config_drop; written only on success
- * @param err       the first error, as one line
- *
- * @return WRIT_OK       (there may be warnings)
- *         WRIT_E_PARSE   not YAML, or YAML of a kind that is refused
- *         WRIT_E_INVALID unknown, doubled, wrongly typed, out of range, contradictory
- *         WRIT_E_LIMIT   one of WRIT_CONFIG_*_MAX or WRIT_YAML_*_MAX
- *         WRIT_E_NOMEM, WRIT_E_CRYPTO
- *
- * Does not block. Thread-safe.
- */
-WRIT_RESULT writ_config_read(struct writ_view text, const char *file,
-    struct writ_findings *findings, struct writ_config **ret, struct writ_err *err);
+/** An empty configuration with one reference, to be filled by the one who makes it; NULL on no
+ * memory. */
+struct writ_config *writ_config_new(void);
 
-/** Reads the file `path` and then as writ_config_read, with its relative paths made absolute: they
- * begin at the folder of the file. Also WRIT_E_ABSENT, WRIT_E_IO. */
-WRIT_RESULT writ_config_load(const char *path, struct writ_findings *findings,
-    struct writ_config **ret, struct writ_err *err);
+/** The memory of a configuration, freed with it: for what it borrows. */
+struct writ_arena *writ_config_arena(const struct writ_config *config);
+
+/** The patterns of its rules, freed with it. */
+struct writ_pattern_list **writ_config_patterns(const struct writ_config *config);
 
 /** One more reference to a configuration (thread-safe). Gives `config` back. */
 const struct writ_config *writ_config_hold(const struct writ_config *config);
@@ -334,6 +312,10 @@ void writ_config_drop(const struct writ_config *config);
 /** The upstream of that name, or NULL. */
 const struct writ_upstream_config *writ_config_upstream(
     const struct writ_config *config, struct writ_view name);
+
+/** The entry of `reviewers` of that subject, or NULL. */
+const struct writ_reviewer_config *writ_config_reviewer(
+    const struct writ_config *config, struct writ_view id);
 
 /** The framework of that name, or NULL. */
 const struct writ_framework_config *writ_config_framework(

@@ -1,5 +1,5 @@
 /* coverage.h - closed coverage: is every leaf of the arguments named by a constraint
- * (constraint.h)? */
+ * (evaluate.h)? */
 #ifndef WRIT_POLICY_COVERAGE_H
 #define WRIT_POLICY_COVERAGE_H
 

@@ -12,7 +12,8 @@
 #include "base/clock.h"
 #include "evidence/json.h"
 #include "evidence/reason.h"
-#include "policy/compile.h"
+#include "policy/config.h"
+#include "policy/pattern.h"
 
 #define WRIT_OUTPUT_REDACTIONS_MAX 64
 #define WRIT_OUTPUT_MATCHES_MAX    10000             /* replacements in one result */
@@ -43,19 +44,6 @@ struct writ_output_rules {
     size_t redactions_n;
     enum writ_output_error is_error;
 };
-
-/**
- * Compiles a section `result`.
- *
- * @param node      the section in the file
- * @param defaults  that of `defaults`, or NULL: its redact and remove come first, the others hold
- *                  where the section says nothing
- *
- * @return the rules, in the arena of `o`; NULL when something was refused, and told
- */
-const struct writ_output_rules *writ_output_compile(struct writ_options *o,
-    const struct writ_yaml *node, const struct writ_output_rules *defaults,
-    struct writ_compile_pattern **patterns);
 
 /** What the rules make of one result. */
 struct writ_output {

@@ -34,6 +34,14 @@ writ_pattern_free(struct writ_pattern *pattern)
     }
 }
 
+void
+writ_pattern_list_free(struct writ_pattern_list *patterns)
+{
+    for (; patterns != NULL; patterns = patterns->next) {
+        writ_pattern_free(patterns->pattern); /* the list itself is the arena's */
+    }
+}
+
 static void
 pattern_freep(struct writ_pattern **pattern)
 {

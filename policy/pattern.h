@@ -69,4 +69,13 @@ enum writ_pattern_answer writ_pattern_replace(const struct writ_pattern *pattern
 /** NULL is fine. */
 void writ_pattern_free(struct writ_pattern *pattern);
 
+/** Keeps a compiled pattern alive; freed by writ_pattern_list_free. */
+struct writ_pattern_list {
+    struct writ_pattern *pattern;
+    struct writ_pattern_list *next;
+};
+
+/** Frees the patterns. NULL is fine. */
+void writ_pattern_list_free(struct writ_pattern_list *patterns);
+
 #endif

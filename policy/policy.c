@@ -2,6 +2,7 @@
 
 #include "evidence/write.h"
 #include "policy/approval.h"
+#include "policy/evaluate.h"
 #include "policy/exact.h"
 #include "policy/rule.h"
 #include "policy/scopes.h"
@@ -285,7 +286,7 @@ judge(const struct writ_tool_rule *rule, const struct writ_policy_call *call,
         tell_scopes(&rule->scopes, arena, &ret->accepted);
         return WRIT_REASON_INSUFFICIENT_SCOPE;
     }
-    reason = writ_constraint_check(rule->arguments, call->arguments, arena, &failed);
+    reason = writ_evaluate_arguments(rule->arguments, call->arguments, arena, &failed);
     if (reason != WRIT_REASON_POLICY_OK) {
         ret->argument = failed.argument;
         ret->constraint = failed.constraint;

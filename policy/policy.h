@@ -13,72 +13,11 @@
 
 #include "evidence/budget.h"
 #include "evidence/digest.h"
-#include "evidence/duplicates.h"
 #include "evidence/json.h"
 #include "evidence/reason.h"
-#include "policy/config.h"
+#include "policy/rule.h"
 
 #define WRIT_SCOPE_MAX 4096 /* longest scope or target that a template may give */
-
-/** How the caller is told no. */
-enum writ_refusal_form {
-    WRIT_REFUSAL_ERROR = 0, /* a JSON-RPC error */
-    WRIT_REFUSAL_RESULT,    /* a result with isError */
-};
-
-enum writ_probe_kind {
-    WRIT_PROBE_NONE = 0,
-    WRIT_PROBE_TOOL,
-    WRIT_PROBE_RESOURCE,
-    WRIT_PROBE_HTTP,
-};
-
-enum writ_probe_missing {
-    WRIT_PROBE_MISSING_DENY = 0, /* no state, no call */
-    WRIT_PROBE_MISSING_ABSENT,   /* the target does not exist, and that is its state */
-};
-
-struct writ_template;       /* "files/{path}", compiled: template.h */
-struct writ_constraint_set; /* `arguments`, compiled: constraint.h */
-struct writ_output_rules;   /* `result`, compiled: output.h */
-struct writ_approval;       /* `approval`, compiled: approval.h */
-struct writ_budget;         /* one entry of `budgets`, compiled: policy.c */
-
-/** `state` of a rule: how the state of the target is observed. */
-struct writ_state_probe {
-    enum writ_probe_kind kind;
-    struct writ_view upstream, tool;     /* TOOL; RESOURCE: upstream alone */
-    const struct writ_template *uri;     /* RESOURCE, HTTP */
-    const struct writ_template *members; /* TOOL: the arguments */
-    struct writ_views select;            /* JSON Pointers that count; none: everything counts */
-    enum writ_probe_missing on_error;
-    int64_t timeout_us;
-    struct writ_digest digest; /* of all that stands in it */
-};
-
-/** One rule: what one tool (or pattern of tools) may be called with, by whom. */
-struct writ_tool_rule {
-    struct writ_view ref;                     /* "tools/fs~1write_file#0" */
-    struct writ_views agents, roles, tenants; /* exact; none: everybody */
-    struct writ_views scopes;                 /* the caller must have all of them; none: any */
-    const struct writ_template *scope;        /* NULL: not configured, every call is denied */
-    const struct writ_template *target;       /* NULL: none */
-    const struct writ_state_probe *state;     /* NULL: none */
-    const struct writ_constraint_set *arguments;
-    const struct writ_approval *approval;   /* NULL: what is allowed needs none */
-    const struct writ_output_rules *result; /* NULL: results are let through as they are */
-    const struct writ_budget *budgets;
-    size_t budgets_n;
-    enum writ_duplicates duplicates;
-    bool repeats_reads; /* FORBID, but a tool that says readOnlyHint may run again */
-    bool doubts_reads;  /* FORBID by auto: what the tool's server says of it is not believed */
-    enum writ_refusal_form refusal;
-    bool shadow;           /* the verdict is recorded, the call goes through anyway */
-    bool pin;              /* only with the accepted definition of the tool */
-    int64_t timeout_us;    /* 0: the upstream's */
-    int64_t replay_ttl_us; /* REPLAY: how long a result is kept */
-    int64_t replay_bytes;  /* REPLAY: the longest result that is kept */
-};
 
 /** A call about to be judged. All borrowed. */
 struct writ_policy_call {

@@ -1,12 +1,75 @@
-/* rule.h - `tools` of the configuration, compiled: which rule is for which tool, and budgets. */
+/* rule.h - the rules of tools, compiled: what one tool may be called with, by whom, and which rule
+ * is for which tool. */
 #ifndef WRIT_POLICY_RULE_H
 #define WRIT_POLICY_RULE_H
 
-#include "policy/compile.h"
-#include "policy/policy.h"
+#include "base/decimal.h"
+#include "evidence/budget.h"
+#include "evidence/duplicates.h"
+#include "policy/config.h"
 
 #define WRIT_RULES_MAX   64 /* rules of one tool */
 #define WRIT_BUDGETS_MAX WRIT_RESERVATIONS_MAX
+
+/** How the caller is told no. */
+enum writ_refusal_form {
+    WRIT_REFUSAL_ERROR = 0, /* a JSON-RPC error */
+    WRIT_REFUSAL_RESULT,    /* a result with isError */
+};
+
+enum writ_probe_kind {
+    WRIT_PROBE_NONE = 0,
+    WRIT_PROBE_TOOL,
+    WRIT_PROBE_RESOURCE,
+    WRIT_PROBE_HTTP,
+};
+
+enum writ_probe_missing {
+    WRIT_PROBE_MISSING_DENY = 0, /* no state, no call */
+    WRIT_PROBE_MISSING_ABSENT,   /* the target does not exist, and that is its state */
+};
+
+struct writ_template;       /* "files/{path}", compiled: template.h */
+struct writ_constraint_set; /* `arguments`, compiled: constraint.h */
+struct writ_output_rules;   /* `result`, compiled: output.h */
+struct writ_approval;       /* `approval`, compiled: approval.h */
+struct writ_budget;         /* one entry of `budgets`, compiled: below */
+
+/** `state` of a rule: how the state of the target is observed. */
+struct writ_state_probe {
+    enum writ_probe_kind kind;
+    struct writ_view upstream, tool;     /* TOOL; RESOURCE: upstream alone */
+    const struct writ_template *uri;     /* RESOURCE, HTTP */
+    const struct writ_template *members; /* TOOL: the arguments */
+    struct writ_views select;            /* JSON Pointers that count; none: everything counts */
+    enum writ_probe_missing on_error;
+    int64_t timeout_us;
+    struct writ_digest digest; /* of all that stands in it */
+};
+
+/** One rule: what one tool (or pattern of tools) may be called with, by whom. */
+struct writ_tool_rule {
+    struct writ_view ref;                     /* "tools/fs~1write_file#0" */
+    struct writ_views agents, roles, tenants; /* exact; none: everybody */
+    struct writ_views scopes;                 /* the caller must have all of them; none: any */
+    const struct writ_template *scope;        /* NULL: not configured, every call is denied */
+    const struct writ_template *target;       /* NULL: none */
+    const struct writ_state_probe *state;     /* NULL: none */
+    const struct writ_constraint_set *arguments;
+    const struct writ_approval *approval;   /* NULL: what is allowed needs none */
+    const struct writ_output_rules *result; /* NULL: results are let through as they are */
+    const struct writ_budget *budgets;
+    size_t budgets_n;
+    enum writ_duplicates duplicates;
+    bool repeats_reads; /* FORBID, but a tool that says readOnlyHint may run again */
+    bool doubts_reads;  /* FORBID by auto: what the tool's server says of it is not believed */
+    enum writ_refusal_form refusal;
+    bool shadow;           /* the verdict is recorded, the call goes through anyway */
+    bool pin;              /* only with the accepted definition of the tool */
+    int64_t timeout_us;    /* 0: the upstream's */
+    int64_t replay_ttl_us; /* REPLAY: how long a result is kept */
+    int64_t replay_bytes;  /* REPLAY: the longest result that is kept */
+};
 
 /** One entry of `budgets`. */
 struct writ_budget {
@@ -38,19 +101,14 @@ struct writ_policy {
     size_t mask;
 };
 
-/**
- * Compiles `tools`.
- *
- * @param tools      the map in the file; NULL: no tool may be called
- * @param defaults   what holds where a rule says nothing
- * @param upstreams  the configured ones, for names
- * @param patterns   as in writ_compile_constraints
- *
- * @return the policy, in the arena of `o`; NULL when something was refused, and told
+/** The buckets that writ_rule_index wants for `n` entries: a power of two. */
+size_t writ_rule_buckets(size_t n);
+
+/** Makes the policy of `n` entries, in the order of the file, whose exact names are found by hash.
+ * `buckets` are as many as writ_rule_buckets says; entries and buckets are borrowed by the policy.
  */
-const struct writ_policy *writ_rule_read(struct writ_options *o, const struct writ_yaml *tools,
-    const struct writ_raw_defaults *defaults, const struct writ_config *upstreams,
-    struct writ_compile_pattern **patterns);
+void writ_rule_index(
+    struct writ_tool_entry *entries, size_t n, size_t *buckets, struct writ_policy *ret);
 
 /** The longest window of any budget; 0: there is none. */
 int64_t writ_rule_longest_window(const struct writ_policy *policy);
@@ -63,20 +121,5 @@ const struct writ_tool_entry *writ_rule_entry(
  * only reads is then refused the second time, though no rule says so. */
 bool writ_rule_doubts_reads(
     const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool);
-
-/**
- * Appends everything that can change a decision, as canonical JSON: the preimage of policy_digest.
- *     {"policy":"writ-policy-v1","tools":[{"rules":[...],"tool":"fs/write_file"},...]}
- * with "reviews":{...} behind it where there are any, and "defaults":{...} before it where
- * `defaults` says more than that zero means no. Texts are strings; in values of constraints and
- * arguments of probes numbers are ["n","500.00"], lists ["l",...] and maps ["m",{...}], so that
- * nothing written differently looks the same.
- */
-WRIT_RESULT writ_rule_canonical(const struct writ_raw_top *top, const struct writ_yaml *defaults,
-    struct writ_arena *arena, struct writ_buf *ret);
-
-/** The digest of one entry of the file in that form. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_rule_digest(
-    const struct writ_yaml *node, struct writ_arena *arena, struct writ_digest *ret);
 
 #endif

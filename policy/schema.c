@@ -1,11 +1,11 @@
-#include "policy/approval.h"
 #include "policy/schema.h"
 
 #include "evidence/write.h"
-#include "policy/option.h"
+#include "policy/approval.h"
 #include "policy/output.h"
-#include "policy/reviewer.h"
-#include "policy/rule.h"
+#include "policy/reviewers.h"
+#include "policy/reviews.h"
+#include "policy/setting.h"
 
 #define COMPACT_MAX (512 * 1024) /* the schema before it is indented */
 #define NUMBER      "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$"
@@ -306,7 +306,7 @@ kind_members(struct writ_write *w, const struct writ_setting *s)
         string_member(w, "pattern", "^[0-9a-f]{64}$");
         break;
     case WRIT_SETTING_INNER:
-        ref_member(w, writ_option_section(s->inner)->id);
+        ref_member(w, writ_setting_section(s->inner)->id);
         break;
     case WRIT_SETTING_NODE:
         shape_members(w, s->shape);
@@ -318,7 +318,7 @@ kind_members(struct writ_write *w, const struct writ_setting *s)
 static void
 default_member(struct writ_write *w, const struct writ_setting *s)
 {
-    if (s->fallback == NULL || writ_option_is_required(s)) {
+    if (s->fallback == NULL || writ_setting_is_required(s)) {
         return;
     }
     member(w, "default");
@@ -333,7 +333,7 @@ static void
 properties(struct writ_write *w, enum writ_section section)
 {
     size_t n;
-    const struct writ_setting *settings = writ_option_settings(&n);
+    const struct writ_setting *settings = writ_setting_all(&n);
 
     member(w, "properties");
     writ_write_object_begin(w);
@@ -354,10 +354,10 @@ static void
 required(struct writ_write *w, enum writ_section section)
 {
     size_t n, found = 0;
-    const struct writ_setting *settings = writ_option_settings(&n);
+    const struct writ_setting *settings = writ_setting_all(&n);
 
     for (size_t i = 0; i < n; i++) {
-        if (settings[i].section == section && writ_option_is_required(&settings[i])) {
+        if (settings[i].section == section && writ_setting_is_required(&settings[i])) {
             if (found++ == 0) {
                 member(w, "required");
                 writ_write_array_begin(w);
@@ -578,7 +578,7 @@ section_extra(struct writ_write *w, enum writ_section section)
 static void
 section_members(struct writ_write *w, enum writ_section section)
 {
-    string_member(w, "description", writ_option_section(section)->sentence);
+    string_member(w, "description", writ_setting_section(section)->sentence);
     string_member(w, "type", "object");
     properties(w, section);
     member(w, "additionalProperties");
@@ -654,7 +654,7 @@ writ_schema_put(struct writ_buf *ret, struct writ_err *err)
     member(&w, "$defs");
     writ_write_object_begin(&w);
     for (int section = WRIT_SECTION_top + 1; section < WRIT_SECTION_COUNT; section++) {
-        member(&w, writ_option_section((enum writ_section)section)->id);
+        member(&w, writ_setting_section((enum writ_section)section)->id);
         writ_write_object_begin(&w);
         section_members(&w, (enum writ_section)section);
         writ_write_object_end(&w);
@@ -762,9 +762,9 @@ put_words(struct writ_buf *ret, const struct writ_setting *s)
 static void
 manual_section(struct writ_buf *ret, enum writ_section section)
 {
-    const struct writ_section_row *row = writ_option_section(section);
+    const struct writ_section_row *row = writ_setting_section(section);
     size_t n;
-    const struct writ_setting *settings = writ_option_settings(&n);
+    const struct writ_setting *settings = writ_setting_all(&n);
 
     writ_buf_fmt(ret, "\n## %s\n\n%s\n\n", row->title, row->sentence);
     writ_buf_str(ret, "| option | value | default | reload | |\n| --- | --- | --- | --- | --- |\n");
@@ -773,10 +773,10 @@ manual_section(struct writ_buf *ret, enum writ_section section)
         if (s->section == section) {
             writ_buf_fmt(ret, "| `%s` ", s->name);
             put_words(ret, s);
-            put_cell(ret, writ_option_is_required(s) ? "required"
-                          : s->fallback != NULL      ? s->fallback
-                                                     : "");
-            put_cell(ret, s->kind == WRIT_SETTING_INNER ? "" : writ_option_reload_word(s->reload));
+            put_cell(ret, writ_setting_is_required(s) ? "required"
+                          : s->fallback != NULL       ? s->fallback
+                                                      : "");
+            put_cell(ret, s->kind == WRIT_SETTING_INNER ? "" : writ_setting_reload_word(s->reload));
             put_cell(ret, s->sentence);
             writ_buf_str(ret, "|\n");
         }

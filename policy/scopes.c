@@ -65,18 +65,3 @@ writ_scopes_add_all(struct writ_buf *list, const struct writ_views *scopes)
         writ_scopes_add(list, scopes->items[i]);
     }
 }
-
-bool
-writ_scopes_check(
-    struct writ_options *o, const struct writ_yaml *node, const struct writ_views *scopes)
-{
-    bool good = true;
-
-    for (size_t i = 0; i < scopes->n; i++) {
-        if (!writ_scopes_is_one(scopes->items[i])) {
-            WRIT_OPTION_FAULT(o, node, "element %zu is no OAuth scope", i);
-            good = false;
-        }
-    }
-    return good;
-}

@@ -3,7 +3,7 @@
 #ifndef WRIT_POLICY_SCOPES_H
 #define WRIT_POLICY_SCOPES_H
 
-#include "policy/option.h"
+#include "policy/config.h"
 
 #define WRIT_SCOPES_MAX 4096 /* longest list, in bytes */
 
@@ -22,9 +22,5 @@ bool writ_scopes_has_all(struct writ_view list, const struct writ_views *wanted)
 /** Appends a scope to a list that does not have it. The buffer remembers failures. */
 void writ_scopes_add(struct writ_buf *list, struct writ_view scope);
 void writ_scopes_add_all(struct writ_buf *list, const struct writ_views *scopes);
-
-/** Tells of every element that is no scope; false when there was one. `node` is the list. */
-bool writ_scopes_check(
-    struct writ_options *o, const struct writ_yaml *node, const struct writ_views *scopes);
 
 #endif

@@ -6,211 +6,6 @@
 
 #define STACK_BYTES 4096 /* longest text that is made without an allocation */
 
-enum part_kind {
-    PART_LITERAL = 0,
-    PART_VALUE,
-    PART_PATH, /* {+name}: slashes are kept */
-};
-
-struct part {
-    enum part_kind kind;
-    struct writ_view text; /* the literal, or the JSON Pointer of the argument */
-};
-
-/* A node of a template: one text, or what arguments are made of. */
-struct writ_template {
-    enum { TEXT, FIXED, LIST, MAP } kind;
-    const struct part *parts; /* TEXT */
-    size_t parts_n;
-    bool raw;                      /* TEXT: values are not percent-encoded */
-    const struct writ_json *fixed; /* FIXED: a number, boolean or null */
-    struct writ_view key;          /* member of a MAP */
-    const struct writ_template *first, *next;
-};
-
-/* ---- reading */
-
-struct scan {
-    struct writ_options *o;
-    const struct writ_yaml *node;
-    struct writ_view text;
-    size_t at;
-    struct part *parts;
-    size_t n;
-};
-
-static bool
-add_part(struct scan *s, enum part_kind kind, const struct writ_buf *text)
-{
-    struct writ_view kept = writ_view_copy(writ_buf_view(text), s->o->arena);
-
-    if (kept.ptr == NULL) {
-        s->o->nomem = true;
-        return false;
-    }
-    s->parts[s->n++] = (struct part){kind, kept};
-    return true;
-}
-
-/* Literal text up to the next reference; `{{` and `}}` become braces. */
-static bool
-scan_literal(struct scan *s)
-{
-    writ_auto_buf literal = writ_buf_make(s->text.len);
-
-    while (s->at < s->text.len) {
-        char c = s->text.ptr[s->at];
-        bool twice = s->at + 1 < s->text.len && s->text.ptr[s->at + 1] == c;
-        if (c == '{' && !twice) {
-            break;
-        }
-        if (c == '}' && !twice) {
-            WRIT_OPTION_FAULT(s->o, s->node, "has a } without {; write }} for a brace");
-            return false;
-        }
-        writ_buf_byte(&literal, c);
-        s->at += c == '{' || c == '}' ? 2 : 1;
-    }
-    if (!writ_is_ok(writ_buf_check(&literal, NULL))) {
-        s->o->nomem = true;
-        return false;
-    }
-    return literal.len == 0 || add_part(s, PART_LITERAL, &literal);
-}
-
-/* `{name}`, `{/pointer}`, `{+...}` at a brace. */
-static bool
-scan_reference(struct scan *s)
-{
-    struct writ_view rest = writ_view_sub(s->text, s->at + 1, s->text.len);
-    size_t end = writ_view_find(rest, '}');
-    struct writ_view name = writ_view_sub(rest, 0, end);
-    bool path = writ_view_has_prefix(name, WRIT_LIT("+"));
-    writ_auto_buf pointer = writ_buf_make(2 * s->text.len + 2);
-
-    name = path ? writ_view_sub(name, 1, name.len) : name;
-    if (end == rest.len || name.len == 0 || writ_view_find(name, '{') < name.len) {
-        WRIT_OPTION_FAULT(s->o, s->node, "has a { that does not begin {argument}");
-        return false;
-    }
-    if (name.ptr[0] == '/' ? !writ_json_is_pointer(name) : false) {
-        WRIT_OPTION_FAULT(s->o, s->node, "names an argument by a malformed JSON Pointer");
-        return false;
-    }
-    s->at += 1 + end + 1;
-    if (path && s->at < s->text.len) {
-        WRIT_OPTION_FAULT(s->o, s->node, "{+argument} can stand at the end alone");
-        return false;
-    }
-    if (name.ptr[0] == '/') {
-        writ_buf_put(&pointer, name);
-    } else {
-        writ_buf_byte(&pointer, '/');
-        writ_yaml_token(name, &pointer);
-    }
-    if (!writ_is_ok(writ_buf_check(&pointer, NULL))) {
-        s->o->nomem = true;
-        return false;
-    }
-    return add_part(s, path ? PART_PATH : PART_VALUE, &pointer);
-}
-
-static bool
-scan_text(struct writ_options *o, const struct writ_yaml *node, struct writ_template *ret)
-{
-    struct scan s = {.o = o, .node = node, .text = node->text};
-
-    /* a part takes at least one byte of the text */
-    s.parts = writ_option_memory(o, s.text.len, sizeof *s.parts);
-    while (s.parts != NULL && s.at < s.text.len) {
-        if (!scan_literal(&s) || (s.at < s.text.len && !scan_reference(&s))) {
-            return false;
-        }
-    }
-    ret->kind = TEXT;
-    ret->parts = s.parts;
-    ret->parts_n = s.n;
-    return s.parts != NULL;
-}
-
-static struct writ_template *
-new_template(struct writ_options *o)
-{
-    struct writ_template *t = writ_option_memory(o, 1, sizeof *t);
-
-    if (t != NULL) {
-        *t = (struct writ_template){0};
-    }
-    return t;
-}
-
-const struct writ_template *
-writ_template_text(struct writ_options *o, const struct writ_yaml *node)
-{
-    struct writ_template *t = new_template(o);
-
-    return t != NULL && writ_option_text(o, node) && scan_text(o, node, t) ? t : NULL;
-}
-
-static struct writ_template *read_node(struct writ_options *o, const struct writ_yaml *node);
-
-static bool
-read_children(struct writ_options *o, const struct writ_yaml *node, struct writ_template *ret)
-{
-    const struct writ_template **end = &ret->first;
-
-    ret->kind = node->type == WRIT_YAML_MAP ? MAP : LIST;
-    WRIT_YAML_EACH(child, node)
-    {
-        struct writ_template *t = read_node(o, child);
-        if (t == NULL) {
-            return false;
-        }
-        t->key = child->key;
-        *end = t;
-        end = &t->next;
-    }
-    return true;
-}
-
-static struct writ_template *
-read_node(struct writ_options *o, const struct writ_yaml *node)
-{
-    struct writ_template *t = new_template(o);
-
-    if (t == NULL || node->type == WRIT_YAML_NONE) {
-        return NULL;
-    }
-    if (node->type != WRIT_YAML_SCALAR) {
-        return read_children(o, node, t) ? t : NULL;
-    }
-    if (node->plain && writ_view_find(node->text, '{') == node->text.len) {
-        const struct writ_json *value = writ_value_read(o, node);
-        if (value == NULL) {
-            return NULL;
-        }
-        if (writ_json_type(value) != WRIT_JSON_STRING) {
-            t->kind = FIXED;
-            t->fixed = value;
-            return t;
-        }
-    }
-    t->raw = true;
-    return scan_text(o, node, t) ? t : NULL;
-}
-
-const struct writ_template *
-writ_template_object(struct writ_options *o, const struct writ_yaml *node)
-{
-    if (node->type != WRIT_YAML_MAP) {
-        WRIT_OPTION_FAULT(o, node, "wants a map of arguments");
-        return NULL;
-    }
-    return read_node(o, node);
-}
-
-/* ---- filling in */
-
 static bool
 is_unreserved(char c)
 {
@@ -281,14 +76,14 @@ text_of(const struct writ_json *value, struct writ_view name, char number[WRIT_J
 }
 
 static WRIT_RESULT
-put_part(const struct part *part, bool raw, const struct writ_json *arguments, struct writ_buf *buf,
-    struct writ_err *err)
+put_part(const struct writ_template_part *part, bool raw, const struct writ_json *arguments,
+    struct writ_buf *buf, struct writ_err *err)
 {
     char number[WRIT_JCS_NUMBER_TEXT];
     struct writ_view text = {NULL, 0};
-    bool path = part->kind == PART_PATH;
+    bool path = part->kind == WRIT_TEMPLATE_PART_PATH;
 
-    if (part->kind == PART_LITERAL) {
+    if (part->kind == WRIT_TEMPLATE_PART_LITERAL) {
         writ_buf_put(buf, part->text);
         return WRIT_DONE;
     }
@@ -345,7 +140,7 @@ writ_template_fill(const struct writ_template *template, const struct writ_json 
 static bool
 is_whole_value(const struct writ_template *t)
 {
-    return t->raw && t->parts_n == 1 && t->parts[0].kind == PART_VALUE;
+    return t->raw && t->parts_n == 1 && t->parts[0].kind == WRIT_TEMPLATE_PART_VALUE;
 }
 
 static WRIT_RESULT
@@ -372,19 +167,19 @@ write_node(const struct writ_template *t, const struct writ_json *arguments, siz
     struct writ_write *w, struct writ_err *err)
 {
     switch (t->kind) {
-    case TEXT:
+    case WRIT_TEMPLATE_TEXT:
         return write_text(t, arguments, max, w, err);
-    case FIXED:
+    case WRIT_TEMPLATE_FIXED:
         writ_write_value(w, t->fixed);
         return WRIT_DONE;
-    case LIST:
+    case WRIT_TEMPLATE_LIST:
         writ_write_array_begin(w);
         for (const struct writ_template *child = t->first; child != NULL; child = child->next) {
             WRIT_TRY(write_node(child, arguments, max, w, err));
         }
         writ_write_array_end(w);
         return WRIT_DONE;
-    case MAP:
+    case WRIT_TEMPLATE_MAP:
         writ_write_object_begin(w);
         for (const struct writ_template *child = t->first; child != NULL; child = child->next) {
             writ_write_name(w, child->key);

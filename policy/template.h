@@ -14,17 +14,28 @@
 #define WRIT_POLICY_TEMPLATE_H
 
 #include "evidence/json.h"
-#include "policy/option.h"
 
-struct writ_template;
+enum writ_template_part_kind {
+    WRIT_TEMPLATE_PART_LITERAL = 0,
+    WRIT_TEMPLATE_PART_VALUE,
+    WRIT_TEMPLATE_PART_PATH, /* {+name}: slashes are kept */
+};
 
-/** The template of a scope, target or URI at `node`; NULL when it was refused, and told. */
-const struct writ_template *writ_template_text(
-    struct writ_options *o, const struct writ_yaml *node);
+struct writ_template_part {
+    enum writ_template_part_kind kind;
+    struct writ_view text; /* the literal, or the JSON Pointer of the argument */
+};
 
-/** The template of an object of arguments at `node`; NULL when it was refused, and told. */
-const struct writ_template *writ_template_object(
-    struct writ_options *o, const struct writ_yaml *node);
+/* A node of a template: one text, or what arguments are made of. */
+struct writ_template {
+    enum { WRIT_TEMPLATE_TEXT, WRIT_TEMPLATE_FIXED, WRIT_TEMPLATE_LIST, WRIT_TEMPLATE_MAP } kind;
+    const struct writ_template_part *parts; /* TEXT */
+    size_t parts_n;
+    bool raw;                      /* TEXT: values are not percent-encoded */
+    const struct writ_json *fixed; /* FIXED: a number, boolean or null */
+    struct writ_view key;          /* member of a MAP */
+    const struct writ_template *first, *next;
+};
 
 /**
  * Fills a text in.

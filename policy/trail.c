@@ -1,6 +1,18 @@
 #include "policy/trail.h"
 
-#include "policy/yaml.h"
+void
+writ_trail_token(struct writ_view token, struct writ_buf *ret)
+{
+    for (size_t i = 0; i < token.len; i++) { /* RFC 6901 3 */
+        if (token.ptr[i] == '~') {
+            writ_buf_str(ret, "~0");
+        } else if (token.ptr[i] == '/') {
+            writ_buf_str(ret, "~1");
+        } else {
+            writ_buf_byte(ret, token.ptr[i]);
+        }
+    }
+}
 
 void
 writ_trail_put(const struct writ_trail *trail, struct writ_buf *ret)
@@ -9,7 +21,7 @@ writ_trail_put(const struct writ_trail *trail, struct writ_buf *ret)
         writ_trail_put(trail->up, ret);
         writ_buf_byte(ret, '/');
         if (trail->name.ptr != NULL) {
-            writ_yaml_token(trail->name, ret);
+            writ_trail_token(trail->name, ret);
         } else {
             writ_buf_u64(ret, trail->index);
         }

@@ -17,6 +17,9 @@ struct writ_trail {
 /** Appends the pointer, whole. */
 void writ_trail_put(const struct writ_trail *trail, struct writ_buf *ret);
 
+/** Appends one token of a JSON Pointer, escaped, without the slash before it. */
+void writ_trail_token(struct writ_view token, struct writ_buf *ret);
+
 /** A copy of the pointer in the arena, or where it is longer than WRIT_TRAIL_MAX of that of the
  * nearest value around its place which is not. {NULL, 0} on no memory. */
 struct writ_view writ_trail_keep(const struct writ_buf *pointer, struct writ_arena *arena);

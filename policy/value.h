@@ -1,8 +1,4 @@
-/* value.h - values of constraints: made from the configuration, compared exactly with arguments.
- *
- * A plain scalar is what JSON says it is: a number, true, false, null, or else a string. Where
- * YAML readers disagree (`no`, `~`, `012`, `1_000`, `12:30`, `.5`, a date) it is refused and has to
- * be put in quotes. A quoted scalar is a string.
+/* value.h - compares values of constraints with arguments, exactly.
  *
  * Numbers are compared as decimals, never as doubles. A number of a call that is not what its
  * canonical form says (exact.h) has no answer: it is another number once it is forwarded. */
@@ -11,20 +7,6 @@
 
 #include "base/decimal.h"
 #include "evidence/json.h"
-#include "policy/option.h"
-
-#define WRIT_VALUE_BYTES_MAX (256 * 1024) /* one value, as JSON text */
-
-/** The value at `node`, in the arena of `o`; NULL when it was refused, and told. */
-const struct writ_json *writ_value_read(struct writ_options *o, const struct writ_yaml *node);
-
-/** A number for lt, le, gt, ge, sums: plain, or quoted to keep its digits. Told when it is none. */
-bool writ_value_number(
-    struct writ_options *o, const struct writ_yaml *node, struct writ_decimal *ret);
-
-/** A whole number from 0 to `most`, plain or quoted. Told when it is none. */
-bool writ_value_length(
-    struct writ_options *o, const struct writ_yaml *node, uint64_t most, uint64_t *ret);
 
 /** A number of a call. WRIT_E_LIMIT when it is not what would be forwarded, or cannot be held
  * exactly. `number` must be a number. */

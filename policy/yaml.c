@@ -5,6 +5,7 @@
 #include "policy/yaml.h"
 
 #include "base/text.h"
+#include "policy/trail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,20 +63,6 @@ writ_yaml_type_name(const struct writ_yaml *node)
 }
 
 void
-writ_yaml_token(struct writ_view token, struct writ_buf *ret)
-{
-    for (size_t i = 0; i < token.len; i++) { /* RFC 6901 3 */
-        if (token.ptr[i] == '~') {
-            writ_buf_str(ret, "~0");
-        } else if (token.ptr[i] == '/') {
-            writ_buf_str(ret, "~1");
-        } else {
-            writ_buf_byte(ret, token.ptr[i]);
-        }
-    }
-}
-
-void
 writ_yaml_pointer(const struct writ_yaml *node, struct writ_buf *ret)
 {
     const struct writ_yaml *path[WRIT_YAML_DEPTH_MAX + 1];
@@ -88,7 +75,7 @@ writ_yaml_pointer(const struct writ_yaml *node, struct writ_buf *ret)
         node = path[--n];
         writ_buf_byte(ret, '/');
         if (node->parent->type == WRIT_YAML_MAP) {
-            writ_yaml_token(node->key, ret);
+            writ_trail_token(node->key, ret);
         } else {
             writ_buf_u64(ret, node->index);
         }

@@ -80,7 +80,4 @@ void writ_yaml_pointer(const struct writ_yaml *node, struct writ_buf *ret);
 void writ_yaml_find(struct writ_findings *findings, enum writ_severity severity,
     const struct writ_yaml *node, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/** Appends one token of a JSON Pointer, escaped, without the slash before it. */
-void writ_yaml_token(struct writ_view token, struct writ_buf *ret);
-
 #endif

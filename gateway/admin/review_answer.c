@@ -4,7 +4,6 @@
 #include "crew/prompt.h"
 #include "evidence/difference.h"
 #include "gateway/listener/api_answer.h"
-#include "policy/reviewer.h"
 
 #define DIFFERENCE_MAX 65536 /* bytes of the lines of a difference */
 
@@ -76,7 +75,7 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
     const struct writ_json *decision, struct writ_view difference, struct writ_view voter,
     const struct writ_config *config, struct writ_err *err)
 {
-    const struct writ_reviewer_config *reviewer = writ_reviewer_find(config, voter);
+    const struct writ_reviewer_config *reviewer = writ_config_reviewer(config, voter);
     const struct writ_prompt prompt = {
         .voter = voter,
         .review = get->told.review.name,

@@ -1,5 +1,6 @@
 #include "gateway/guard/guard_probes.h"
 
+#include "policy/load.h"
 #include "policy/rule.h"
 
 struct writ_guard_probes {
@@ -73,7 +74,7 @@ writ_guard_probes_open(const char *file, struct writ_view upstream, struct writ_
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for probes");
     }
     probes->upstream = upstream;
-    WRIT_TRY(writ_config_load(file, NULL, &probes->config, err));
+    WRIT_TRY(writ_load_file(file, NULL, &probes->config, err));
     WRIT_TRY(check(probes, file, err));
     *ret = WRIT_TAKE(probes);
     return WRIT_DONE;

@@ -20,7 +20,7 @@ struct writ_guard_probes;
  * @return WRIT_OK
  *         WRIT_E_INVALID  no rule of this upstream has a `state`, or rules of one tool differ in
  *                         it, or a probe asks a tool of another upstream
- *         as writ_config_load
+ *         as writ_load_file
  */
 WRIT_RESULT writ_guard_probes_open(const char *file, struct writ_view upstream,
     struct writ_guard_probes **ret, struct writ_err *err);

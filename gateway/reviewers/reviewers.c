@@ -9,7 +9,7 @@
 #include "gateway/admin/review_answer.h"
 #include "gateway/reviewers/reviewer_hook.h"
 #include "gateway/reviewers/reviewer_worker.h"
-#include "policy/reviewer.h"
+#include "policy/opinion.h"
 
 #define TRY_ARENA   ((size_t)64 << 20)
 #define OWN_ARENA   ((size_t)64 << 10)
@@ -164,7 +164,7 @@ give_opinion(struct writ_review_request *errand, const struct writ_entry_review_
 
     if (now != NULL && writ_is_ok(writ_json_read(get->arguments, &writ_json_limits_default,
                            errand->arena, &arguments, NULL))) {
-        opinion = writ_reviewer_opinion(now, arguments, errand->arena);
+        opinion = writ_opinion_of(now, arguments, errand->arena);
     }
     if (opinion == NULL) {
         writ_review_request_rests(errand);
@@ -205,7 +205,7 @@ ask(struct writ_review_request *errand, const struct writ_entry_review_get *get)
     errand->whole = writ_prompt_is_whole(get->arguments);
     errand->stage = WRIT_REVIEW_REQUEST_OUT;
     if (errand->reviewer->config->kind == WRIT_REVIEWER_OPINIONS) {
-        give_opinion(errand, get, writ_reviewer_find(config, errand->reviewer->config->id));
+        give_opinion(errand, get, writ_config_reviewer(config, errand->reviewer->config->id));
     } else if (!writ_is_ok(put_review(errand, get, config, &json))) {
         writ_review_request_failed(errand, "memory");
     } else if (errand->reviewer->config->kind == WRIT_REVIEWER_WEBHOOK) {

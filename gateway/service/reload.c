@@ -5,6 +5,7 @@
 #include "gateway/listener/certificate.h"
 #include "gateway/listener/pem.h"
 #include "policy/changes.h"
+#include "policy/load.h"
 #include "store/keydir.h"
 #include "store/ledger.h"
 
@@ -118,7 +119,7 @@ static writ_result
 prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fresh,
     struct writ_buf *ret_waits, struct writ_err *err)
 {
-    WRIT_TRY(writ_config_load(file, NULL, &fresh->config, err));
+    WRIT_TRY(writ_load_file(file, NULL, &fresh->config, err));
     WRIT_TRY(writ_changes_check(gateway->config, fresh->config, ret_waits, err));
     WRIT_TRY(check_tls("tls", &gateway->config->tls, &fresh->config->tls, err));
     WRIT_TRY(check_tls("admin_tls", &gateway->config->admin_tls, &fresh->config->admin_tls, err));

@@ -2,6 +2,7 @@
 #include "evidence/jcs.h"
 #include "policy/compile.h"
 #include "policy/coverage.h"
+#include "policy/evaluate.h"
 #include "support/unit.h"
 #include "support/value.h"
 
@@ -10,7 +11,7 @@
 /* The set of constraints that a JSON value stands for. */
 static const struct writ_constraint_set *
 compiled(const struct writ_json *constraints, struct writ_arena *arena,
-    struct writ_compile_pattern **patterns)
+    struct writ_pattern_list **patterns)
 {
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
     struct writ_options o = {.arena = arena, .findings = &findings};
@@ -67,7 +68,7 @@ check_list(const struct writ_json *group, const char *name, enum writ_holds want
     {
         writ_auto_arena arena = writ_value_arena();
         const struct writ_json *arguments = arguments_of(writ_json_string(text), arena);
-        enum writ_holds got = writ_constraint_holds(set, &set->items[0], arguments, arena, NULL);
+        enum writ_holds got = writ_evaluate_one(set, &set->items[0], arguments, arena, NULL);
         ck_assert_msg(got == want, "%.*s: %.*s: %s, not %s",
             WRIT_VIEW_ARG(writ_json_string(writ_value_get(group, "about"))),
             WRIT_VIEW_ARG(writ_view_sub(writ_json_string(text), 0, 100)), word(got), word(want));
@@ -82,13 +83,13 @@ START_TEST(every_op_holds_fails_or_has_no_answer_as_the_cases_say)
     ck_assert_uint_ge(groups->count, SETS_AT_LEAST);
     WRIT_JSON_EACH(group, groups)
     {
-        struct writ_compile_pattern *patterns = NULL;
+        struct writ_pattern_list *patterns = NULL;
         const struct writ_constraint_set *set =
             compiled(list_of(writ_value_get(group, "constraint"), arena), arena, &patterns);
         check_list(group, "hold", WRIT_HOLDS_YES, set);
         check_list(group, "fail", WRIT_HOLDS_NO, set);
         check_list(group, "error", WRIT_HOLDS_ERROR, set);
-        writ_compile_free(patterns);
+        writ_pattern_list_free(patterns);
     }
 }
 END_TEST
@@ -132,8 +133,8 @@ check_uncovered(
             WRIT_VIEW_ARG(text));
         ck_assert_msg(writ_json_is(pointer, writ_buf_view(&unlisted)), "%.*s: %.*s",
             WRIT_VIEW_ARG(text), WRIT_VIEW_ARG(writ_buf_view(&unlisted)));
-        ck_assert_int_eq(
-            writ_constraint_check(set, arguments, arena, &failed), WRIT_REASON_ARGUMENT_NOT_LISTED);
+        ck_assert_int_eq(writ_evaluate_arguments(set, arguments, arena, &failed),
+            WRIT_REASON_ARGUMENT_NOT_LISTED);
         ck_assert(writ_json_is(pointer, failed.argument));
     }
 }
@@ -145,7 +146,7 @@ START_TEST(coverage_is_closed_and_names_what_is_not_listed)
 
     WRIT_JSON_EACH(group, groups)
     {
-        struct writ_compile_pattern *patterns = NULL;
+        struct writ_pattern_list *patterns = NULL;
         const struct writ_constraint_set *set =
             compiled(writ_value_get(group, "constraints"), arena, &patterns);
         const struct writ_json *covered = writ_value_get(group, "covered");
@@ -154,12 +155,12 @@ START_TEST(coverage_is_closed_and_names_what_is_not_listed)
             struct writ_constraint_failure failed;
             const struct writ_json *arguments = writ_value_of(arena, writ_json_string(text));
             ck_assert_msg(
-                writ_constraint_check(set, arguments, arena, &failed) == WRIT_REASON_POLICY_OK,
+                writ_evaluate_arguments(set, arguments, arena, &failed) == WRIT_REASON_POLICY_OK,
                 "%.*s: %.*s", WRIT_VIEW_ARG(writ_json_string(writ_value_get(group, "about"))),
                 WRIT_VIEW_ARG(writ_json_string(text)));
         }
         check_uncovered(group, set, arena);
-        writ_compile_free(patterns);
+        writ_pattern_list_free(patterns);
     }
 }
 END_TEST

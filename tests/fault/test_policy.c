@@ -1,5 +1,6 @@
 /* The n-th allocation fails while a configuration is read and a call is judged: there is an error
  * or a deny, or the very same outcome, never another one. */
+#include "policy/load.h"
 #include "policy/policy.h"
 #include "support/ruling.h"
 #include "support/unit.h"
@@ -52,13 +53,13 @@ START_TEST(a_failed_allocation_never_yields_another_configuration)
     struct writ_config *want = NULL;
     bool reached = true;
 
-    ck_assert_ok(writ_config_read(writ_buf_view(&text), "c.yaml", NULL, &want, NULL));
+    ck_assert_ok(writ_load_text(writ_buf_view(&text), "c.yaml", NULL, &want, NULL));
     for (long nth = 1; reached; nth++) {
         struct writ_config *got = NULL;
         writ_result result;
 
         writ_fault_arm(nth);
-        result = writ_config_read(writ_buf_view(&text), "c.yaml", NULL, &got, NULL);
+        result = writ_load_text(writ_buf_view(&text), "c.yaml", NULL, &got, NULL);
         reached = writ_fault_disarm();
         if (writ_is_ok(result)) {
             ck_assert(writ_digest_equal(&got->policy_digest, &want->policy_digest));
@@ -82,7 +83,7 @@ START_TEST(a_failed_allocation_never_allows_what_was_denied_nor_changes_an_allow
     writ_auto_arena values = writ_value_arena();
     struct writ_config *config = NULL;
 
-    ck_assert_ok(writ_config_read(writ_buf_view(&text), "c.yaml", NULL, &config, NULL));
+    ck_assert_ok(writ_load_text(writ_buf_view(&text), "c.yaml", NULL, &config, NULL));
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         const struct writ_json *arguments = writ_value_of(values, writ_view_str(calls[i]));
         writ_auto_arena first = writ_value_arena();

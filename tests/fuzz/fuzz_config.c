@@ -1,6 +1,8 @@
 /* Whatever the bytes are, a configuration is refused with a fault that says so, or it is read: then
  * reading it again gives the same policy, calls are judged, and one unknown option more is refused.
  */
+#include "policy/findings.h"
+#include "policy/load.h"
 #include "support/fuzz.h"
 
 #include "policy/policy.h"
@@ -47,7 +49,7 @@ check_again(struct writ_view text, const struct writ_config *config)
 {
     struct writ_config *again = NULL;
 
-    WRIT_INVARIANT(writ_is_ok(writ_config_read(text, "again", NULL, &again, NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_load_text(text, "again", NULL, &again, NULL)));
     WRIT_INVARIANT(writ_digest_equal(&again->policy_digest, &config->policy_digest));
     writ_config_drop(again);
 }
@@ -61,8 +63,7 @@ check_unknown(struct writ_view text)
     writ_buf_put(&more, text);
     writ_buf_str(&more, "\nunknown_option: 1\n");
     WRIT_INVARIANT(writ_is_ok(writ_buf_check(&more, NULL)));
-    WRIT_INVARIANT(
-        !writ_is_ok(writ_config_read(writ_buf_view(&more), "more", NULL, &config, NULL)));
+    WRIT_INVARIANT(!writ_is_ok(writ_load_text(writ_buf_view(&more), "more", NULL, &config, NULL)));
 }
 
 int
@@ -75,7 +76,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > INPUT_MAX) {
         return 0;
     }
-    if (!writ_is_ok(writ_config_read(text, "fuzz", &findings, &config, NULL))) {
+    if (!writ_is_ok(writ_load_text(text, "fuzz", &findings, &config, NULL))) {
         WRIT_INVARIANT(findings.errors > 0);
         WRIT_INVARIANT(config == NULL);
         return 0;

@@ -5,6 +5,8 @@
  * the same. What is allowed is covered by the rules as a whole, and each of them holds for it; so
  * is what the canonical form of the arguments gives. A pattern that matches a whole text is found
  * in it. */
+#include "policy/evaluate.h"
+#include "policy/load.h"
 #include "support/fuzz.h"
 
 #include "evidence/jcs.h"
@@ -30,7 +32,7 @@ config_of(struct writ_view rules)
     writ_buf_put(&text, rules);
     writ_buf_str(&text, "}}}");
     if (!writ_is_ok(writ_buf_check(&text, NULL)) ||
-        !writ_is_ok(writ_config_read(writ_buf_view(&text), "fuzz", NULL, &config, NULL))) {
+        !writ_is_ok(writ_load_text(writ_buf_view(&text), "fuzz", NULL, &config, NULL))) {
         WRIT_INVARIANT(config == NULL);
     }
     return config;
@@ -59,10 +61,11 @@ check_each(const struct writ_constraint_set *set, const struct writ_json *argume
     struct writ_constraint_failure failed;
 
     WRIT_INVARIANT(writ_json_first(arguments) == NULL || writ_coverage_holds(set, arguments, NULL));
-    WRIT_INVARIANT(writ_constraint_check(set, arguments, arena, &failed) == WRIT_REASON_POLICY_OK);
+    WRIT_INVARIANT(
+        writ_evaluate_arguments(set, arguments, arena, &failed) == WRIT_REASON_POLICY_OK);
     for (size_t i = 0; i < set->n; i++) {
         WRIT_INVARIANT(
-            writ_constraint_holds(set, &set->items[i], arguments, arena, NULL) == WRIT_HOLDS_YES);
+            writ_evaluate_one(set, &set->items[i], arguments, arena, NULL) == WRIT_HOLDS_YES);
     }
 }
 

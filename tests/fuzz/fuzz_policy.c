@@ -1,6 +1,7 @@
 /* Evaluation is total and pure: any arguments get a verdict with a reason, the same one twice, and
  * the same in the canonical form in which they are forwarded, unless a number is not exact. The
  * first byte of the input picks a tool; the rest is the JSON text of its arguments. */
+#include "policy/load.h"
 #include "support/fuzz.h"
 
 #include "evidence/jcs.h"
@@ -38,7 +39,7 @@ config_of_all(void)
 
     if (config == NULL) {
         WRIT_INVARIANT(
-            writ_is_ok(writ_config_read(writ_view_str(yaml), "fuzz", NULL, &config, NULL)));
+            writ_is_ok(writ_load_text(writ_view_str(yaml), "fuzz", NULL, &config, NULL)));
     }
     return config;
 }

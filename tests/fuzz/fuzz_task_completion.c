@@ -5,6 +5,7 @@
  * Whatever it is: a call that has its outcome gets no other one; a task is over only when the
  * message says so in a place of that form; what is told is JSON, of the same id and method, the
  * message itself where no rule changed it, and without what the rules of the tool take out. */
+#include "policy/load.h"
 #include "support/fuzz.h"
 
 #include "evidence/json.h"
@@ -126,7 +127,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         arena = writ_arena_new(ARENA_MAX);
         WRIT_INVARIANT(arena != NULL);
         WRIT_INVARIANT(
-            writ_is_ok(writ_config_read(writ_view_str(yaml), "fuzz", NULL, &config, NULL)));
+            writ_is_ok(writ_load_text(writ_view_str(yaml), "fuzz", NULL, &config, NULL)));
     }
     writ_arena_reset(arena);
     end.arena = arena;

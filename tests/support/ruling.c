@@ -1,3 +1,5 @@
+#include "policy/findings.h"
+#include "policy/load.h"
 #include "support/ruling.h"
 
 #include "support/unit.h"
@@ -10,7 +12,7 @@ writ_ruling_config(const char *yaml)
 {
     struct writ_config *config = NULL;
     struct writ_err err = {0};
-    writ_result result = writ_config_read(writ_view_str(yaml), "c.yaml", NULL, &config, &err);
+    writ_result result = writ_load_text(writ_view_str(yaml), "c.yaml", NULL, &config, &err);
 
     ck_assert_msg(writ_is_ok(result), "%s", err.text);
     return config;
@@ -53,7 +55,7 @@ writ_ruling_faults(struct writ_view yaml)
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
     struct writ_buf output = writ_buf_make(OUTPUT_MAX);
     struct writ_config *config = NULL;
-    writ_result result = writ_config_read(yaml, "c.yaml", &findings, &config, NULL);
+    writ_result result = writ_load_text(yaml, "c.yaml", &findings, &config, NULL);
 
     ck_assert(!writ_is_ok(result));
     ck_assert_ptr_null(config);
@@ -70,7 +72,7 @@ writ_ruling_warnings(const char *yaml)
     struct writ_buf output = writ_buf_make(OUTPUT_MAX);
     struct writ_config *config = NULL;
     struct writ_err err = {0};
-    writ_result result = writ_config_read(writ_view_str(yaml), "c.yaml", &findings, &config, &err);
+    writ_result result = writ_load_text(writ_view_str(yaml), "c.yaml", &findings, &config, &err);
 
     ck_assert_msg(writ_is_ok(result), "%s", err.text);
     writ_config_drop(config);

@@ -1,4 +1,5 @@
 /* Which calls need an approval, and who may give it. */
+#include "policy/load.h"
 #include "support/unit.h"
 #include "support/value.h"
 
@@ -19,7 +20,7 @@ config_of(const char *approval)
     writ_result r;
 
     writ_buf_fmt(&text, HEAD "%s}\n", approval);
-    r = writ_config_read(writ_buf_view(&text), "t.yaml", NULL, &config, &err);
+    r = writ_load_text(writ_buf_view(&text), "t.yaml", NULL, &config, &err);
     ck_assert_msg(writ_is_ok(r), "%s", err.text);
     return config;
 }
@@ -149,7 +150,7 @@ START_TEST(what_could_not_be_decided_is_refused_with_line_and_pointer)
 
         writ_buf_fmt(&text, "reviews:\n  x: %s\n", rows[i].review);
         ck_assert_code(
-            writ_config_read(writ_buf_view(&text), "t.yaml", NULL, &config, &err), WRIT_E_INVALID);
+            writ_load_text(writ_buf_view(&text), "t.yaml", NULL, &config, &err), WRIT_E_INVALID);
         ck_assert_msg(writ_view_search(writ_view_str(err.text), writ_view_str(rows[i].fault)) <
                           writ_view_str(err.text).len,
             "%s: %s", rows[i].review, err.text);
@@ -163,11 +164,11 @@ START_TEST(an_approval_names_a_review_that_there_is)
     struct writ_config *config = NULL;
 
     ck_assert_code(
-        writ_config_read(WRIT_LIT("tools: {up/pay: {scope: s, approval: {review: nobody}}}\n"),
+        writ_load_text(WRIT_LIT("tools: {up/pay: {scope: s, approval: {review: nobody}}}\n"),
             "t.yaml", NULL, &config, NULL),
         WRIT_E_INVALID);
-    ck_assert_code(writ_config_read(WRIT_LIT("tools: {up/pay: {scope: s, approval: {}}}\n"),
-                       "t.yaml", NULL, &config, NULL),
+    ck_assert_code(writ_load_text(WRIT_LIT("tools: {up/pay: {scope: s, approval: {}}}\n"), "t.yaml",
+                       NULL, &config, NULL),
         WRIT_E_INVALID);
     ck_assert_ptr_null(config);
 }
@@ -240,7 +241,7 @@ START_TEST(annotations_that_no_tool_can_have_are_refused)
 
         writ_buf_fmt(&text, HEAD "{review: finance, annotations: %s}}\n", bad[i]);
         ck_assert_code(
-            writ_config_read(writ_buf_view(&text), "t.yaml", NULL, &config, NULL), WRIT_E_INVALID);
+            writ_load_text(writ_buf_view(&text), "t.yaml", NULL, &config, NULL), WRIT_E_INVALID);
         ck_assert_ptr_null(config);
     }
 }

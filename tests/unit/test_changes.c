@@ -1,5 +1,6 @@
 /* changes.h, for every row of option.tbl.h: tests/support/options.json has a configuration and a
  * change of each option in it. */
+#include "policy/load.h"
 #include "support/unit.h"
 
 #include "policy/changes.h"
@@ -59,7 +60,7 @@ config_of(const json_t *json)
     struct writ_err err = {0};
     char *text = json_dumps(json, 0);
 
-    ck_assert_msg(writ_is_ok(writ_config_read(writ_view_str(text), "t", NULL, &config, &err)),
+    ck_assert_msg(writ_is_ok(writ_load_text(writ_view_str(text), "t", NULL, &config, &err)),
         "%s: %s", text, err.text);
     free(text);
     return config;
@@ -71,7 +72,7 @@ config_of_text(const char *text)
     struct writ_config *config = NULL;
     struct writ_err err = {0};
 
-    ck_assert_msg(writ_is_ok(writ_config_read(writ_view_str(text), "t", NULL, &config, &err)),
+    ck_assert_msg(writ_is_ok(writ_load_text(writ_view_str(text), "t", NULL, &config, &err)),
         "%s: %s", text, err.text);
     return config;
 }
@@ -229,10 +230,10 @@ static const struct writ_setting *
 setting_of(const char *section, const char *name)
 {
     size_t n;
-    const struct writ_setting *settings = writ_option_settings(&n);
+    const struct writ_setting *settings = writ_setting_all(&n);
 
     for (size_t i = 0; i < n; i++) {
-        if (writ_view_is(writ_view_str(writ_option_section(settings[i].section)->id), section) &&
+        if (writ_view_is(writ_view_str(writ_setting_section(settings[i].section)->id), section) &&
             writ_view_is(writ_view_str(settings[i].name), name)) {
             return &settings[i];
         }
@@ -344,7 +345,7 @@ START_TEST(every_option_of_the_table_is_changed_by_the_test)
     json_t *all = options_json();
     const json_t *changes = json_object_get(all, "changes"), *change;
     size_t n, at;
-    const struct writ_setting *settings = writ_option_settings(&n);
+    const struct writ_setting *settings = writ_setting_all(&n);
 
     for (size_t i = 0; i < n; i++) {
         bool found = settings[i].kind == WRIT_SETTING_INNER;
@@ -355,7 +356,7 @@ START_TEST(every_option_of_the_table_is_changed_by_the_test)
                                  json_string_value(json_array_get(change, 1))) == &settings[i];
         }
         ck_assert_msg(found, "tests/support/options.json has no change of %s of %s",
-            settings[i].name, writ_option_section(settings[i].section)->id);
+            settings[i].name, writ_setting_section(settings[i].section)->id);
     }
     json_decref(all);
 }

@@ -11,13 +11,13 @@ compiled(struct writ_view yaml, struct writ_arena *arena, struct writ_buf *found
 {
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
     struct writ_options o = {.arena = arena, .findings = &findings};
-    struct writ_compile_pattern *patterns = NULL;
+    struct writ_pattern_list *patterns = NULL;
     const struct writ_constraint_set *set;
     const struct writ_yaml *root = NULL;
 
     ck_assert_ok(writ_yaml_read(yaml, arena, &findings, &root));
     set = writ_compile_constraints(&o, root, &patterns);
-    writ_compile_free(patterns);
+    writ_pattern_list_free(patterns);
     writ_findings_put(&findings, WRIT_LIT("f"), found);
     ck_assert(set != NULL || findings.errors > 0);
     return set;
@@ -228,12 +228,12 @@ START_TEST(no_list_is_an_empty_set)
     writ_auto_arena arena = writ_value_arena();
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
     struct writ_options o = {.arena = arena, .findings = &findings};
-    struct writ_compile_pattern *patterns = NULL;
+    struct writ_pattern_list *patterns = NULL;
     const struct writ_constraint_set *set = writ_compile_constraints(&o, NULL, &patterns);
 
     ck_assert_uint_eq(set->n, 0);
     ck_assert(!writ_coverage_holds(set, writ_value_of(arena, WRIT_LIT("{\"a\":1}")), NULL));
-    writ_compile_free(NULL);
+    writ_pattern_list_free(NULL);
 }
 END_TEST
 

@@ -1,4 +1,5 @@
 #include "policy/config.h"
+#include "policy/load.h"
 #include "support/ruling.h"
 #include "support/unit.h"
 #include "support/value.h"
@@ -328,7 +329,7 @@ START_TEST(names_of_upstreams_fit_the_wire)
         writ_auto_buf yaml = writ_buf_make(200);
         struct writ_config *config = NULL;
         writ_buf_fmt(&yaml, "upstreams: {\"%s\": {stdio: [x]}}", cases[i].name);
-        ck_assert_msg(writ_is_ok(writ_config_read(
+        ck_assert_msg(writ_is_ok(writ_load_text(
                           writ_buf_view(&yaml), "c.yaml", NULL, &config, NULL)) == cases[i].good,
             "%s", cases[i].name);
         writ_config_drop(config);
@@ -353,11 +354,11 @@ START_TEST(who_runs_tools_is_an_upstream_or_a_framework)
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ck_assert_msg(
-            !writ_is_ok(writ_config_read(writ_view_str(bad[i]), "c.yaml", NULL, &config, NULL)),
-            "%s", bad[i]);
+            !writ_is_ok(writ_load_text(writ_view_str(bad[i]), "c.yaml", NULL, &config, NULL)), "%s",
+            bad[i]);
         ck_assert_ptr_null(config);
     }
-    ck_assert_ok(writ_config_read(
+    ck_assert_ok(writ_load_text(
         WRIT_LIT("upstreams: {u: {stdio: [x]}}\n"
                  "frameworks: {crew: {}, hub: {resource: 'urn:hub', timeout: 2s}}\n"
                  "tools: {crew/t: {scope: s, state: {tool: u/stat}}, hub/*: {scope: s}}"),
@@ -401,12 +402,12 @@ START_TEST(a_refusal_names_the_first_fault_and_leaves_ret_alone)
     struct writ_config *config = NULL;
     struct writ_err err = {0};
 
-    ck_assert_code(writ_config_read(WRIT_LIT("a: 1\nloops: x\n"), "f.yaml", NULL, &config, &err),
+    ck_assert_code(writ_load_text(WRIT_LIT("a: 1\nloops: x\n"), "f.yaml", NULL, &config, &err),
         WRIT_E_INVALID);
     ck_assert_str_eq(err.text, "f.yaml:1: /a: unknown option");
     ck_assert_uint_eq(err.line, 1);
     ck_assert_ptr_null(config);
-    ck_assert_code(writ_config_read(WRIT_LIT("a: ["), "f.yaml", NULL, &config, NULL), WRIT_E_PARSE);
+    ck_assert_code(writ_load_text(WRIT_LIT("a: ["), "f.yaml", NULL, &config, NULL), WRIT_E_PARSE);
     ck_assert_ptr_null(config);
 }
 END_TEST
@@ -421,7 +422,7 @@ START_TEST(a_file_has_a_maximum)
         while (text.len < WRIT_CONFIG_BYTES_MAX + over) {
             writ_buf_byte(&text, 'x');
         }
-        ck_assert_code(writ_config_read(writ_buf_view(&text), "f", NULL, &config, NULL),
+        ck_assert_code(writ_load_text(writ_buf_view(&text), "f", NULL, &config, NULL),
             over ? WRIT_E_LIMIT : WRIT_OK);
         writ_config_drop(config);
     }
@@ -433,11 +434,11 @@ START_TEST(a_file_is_loaded_by_name)
     struct writ_config *config = NULL;
     struct writ_err err = {0};
 
-    ck_assert_ok(writ_config_load(WRIT_SOURCE_DIR "/config/example.yaml", NULL, &config, &err));
+    ck_assert_ok(writ_load_file(WRIT_SOURCE_DIR "/config/example.yaml", NULL, &config, &err));
     ck_assert_uint_eq(config->agents_n, 3);
     writ_config_drop(config);
     config = NULL;
-    ck_assert_code(writ_config_load("/nonexistent/writ.yaml", NULL, &config, &err), WRIT_E_ABSENT);
+    ck_assert_code(writ_load_file("/nonexistent/writ.yaml", NULL, &config, &err), WRIT_E_ABSENT);
     ck_assert_ptr_null(config);
 }
 END_TEST

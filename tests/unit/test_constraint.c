@@ -4,6 +4,7 @@
 #include "evidence/jcs.h"
 #include "policy/compile.h"
 #include "policy/coverage.h"
+#include "policy/evaluate.h"
 #include "support/unit.h"
 #include "support/value.h"
 
@@ -12,7 +13,7 @@ set_of(const char *yaml, struct writ_arena *arena)
 {
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
     struct writ_options o = {.arena = arena, .findings = &findings};
-    struct writ_compile_pattern *patterns = NULL; /* no op here makes one */
+    struct writ_pattern_list *patterns = NULL; /* no op here makes one */
     const struct writ_constraint_set *set;
     const struct writ_yaml *root = NULL;
 
@@ -50,7 +51,7 @@ START_TEST(the_first_constraint_that_does_not_hold_is_told)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct writ_constraint_failure failed;
         ck_assert_int_eq(
-            writ_constraint_check(
+            writ_evaluate_arguments(
                 set, writ_value_of(arena, writ_view_str(cases[i].arguments)), arena, &failed),
             cases[i].reason);
         ck_assert_view(failed.constraint, cases[i].failed);
@@ -65,10 +66,9 @@ START_TEST(every_constraint_can_be_asked_alone)
         "[{arg: a, op: le, value: 5}, {arg: /b/0, op: eq, value: x, optional: true}]", arena);
     const struct writ_json *arguments = writ_value_of(arena, WRIT_LIT("{\"a\":6,\"b\":[\"x\"]}"));
 
+    ck_assert_int_eq(writ_evaluate_one(set, &set->items[0], arguments, arena, NULL), WRIT_HOLDS_NO);
     ck_assert_int_eq(
-        writ_constraint_holds(set, &set->items[0], arguments, arena, NULL), WRIT_HOLDS_NO);
-    ck_assert_int_eq(
-        writ_constraint_holds(set, &set->items[1], arguments, arena, NULL), WRIT_HOLDS_YES);
+        writ_evaluate_one(set, &set->items[1], arguments, arena, NULL), WRIT_HOLDS_YES);
 }
 END_TEST
 
@@ -102,10 +102,10 @@ START_TEST(an_empty_set_holds_for_no_arguments)
     struct writ_constraint_failure failed;
 
     ck_assert_int_eq(
-        writ_constraint_check(set, writ_value_of(arena, WRIT_LIT("{}")), arena, &failed),
+        writ_evaluate_arguments(set, writ_value_of(arena, WRIT_LIT("{}")), arena, &failed),
         WRIT_REASON_POLICY_OK);
     ck_assert_int_eq(
-        writ_constraint_check(set, writ_value_of(arena, WRIT_LIT("{\"\":null}")), arena, &failed),
+        writ_evaluate_arguments(set, writ_value_of(arena, WRIT_LIT("{\"\":null}")), arena, &failed),
         WRIT_REASON_ARGUMENT_NOT_LISTED);
 }
 END_TEST
@@ -117,8 +117,8 @@ check_failure(const struct writ_constraint_set *set, const char *arguments, cons
     writ_auto_arena arena = writ_value_arena();
     struct writ_constraint_failure failed;
 
-    ck_assert_int_ne(
-        writ_constraint_check(set, writ_value_of(arena, writ_view_str(arguments)), arena, &failed),
+    ck_assert_int_ne(writ_evaluate_arguments(
+                         set, writ_value_of(arena, writ_view_str(arguments)), arena, &failed),
         WRIT_REASON_POLICY_OK);
     ck_assert_view(failed.argument, argument);
     ck_assert_view(failed.constraint, constraint);
@@ -167,7 +167,7 @@ START_TEST(a_pointer_that_is_too_long_is_cut_between_names)
         writ_buf_byte(&text, 'n');
     }
     writ_buf_str(&text, "\":1}}");
-    (void)writ_constraint_check(set, writ_value_of(arena, writ_buf_view(&text)), arena, &failed);
+    (void)writ_evaluate_arguments(set, writ_value_of(arena, writ_buf_view(&text)), arena, &failed);
     ck_assert_view(failed.argument, "/o");
 }
 END_TEST
@@ -198,9 +198,9 @@ check_literal(const struct writ_constraint_set *set, const char *literal, struct
     written = writ_value_of(arena, writ_buf_view(&text));
     read = forwarded(written, arena);
     for (size_t i = 0; i < set->n; i++) {
-        enum writ_holds left = writ_constraint_holds(set, &set->items[i], written, arena, NULL);
+        enum writ_holds left = writ_evaluate_one(set, &set->items[i], written, arena, NULL);
         ck_assert_msg(left == WRIT_HOLDS_ERROR ||
-                          left == writ_constraint_holds(set, &set->items[i], read, arena, NULL),
+                          left == writ_evaluate_one(set, &set->items[i], read, arena, NULL),
             "%.*s: %s", WRIT_VIEW_ARG(set->items[i].name), literal);
     }
 }
@@ -260,7 +260,7 @@ START_TEST(null_satisfies_a_nullable_constraint_alone)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ck_assert_msg(
-            writ_constraint_check(set, writ_value_of(arena, writ_view_str(cases[i].arguments)),
+            writ_evaluate_arguments(set, writ_value_of(arena, writ_view_str(cases[i].arguments)),
                 arena, &failed) == cases[i].reason,
             "%s", cases[i].arguments);
     }

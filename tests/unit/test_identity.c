@@ -1,3 +1,4 @@
+#include "policy/load.h"
 #include "support/keys.h"
 #include "support/unit.h"
 
@@ -90,7 +91,7 @@ setup_with(const char *anonymous)
     put_hash("with.two.dots", &second);
     writ_buf_fmt(&text, agents, first.ptr, second.ptr, folder, folder, folder, anonymous);
     ck_assert_msg(
-        writ_is_ok(writ_config_read(writ_buf_view(&text), "test.yaml", NULL, &config, &err)), "%s",
+        writ_is_ok(writ_load_text(writ_buf_view(&text), "test.yaml", NULL, &config, &err)), "%s",
         err.text);
     ck_assert_msg(
         writ_is_ok(writ_identity_keys_new(config, &test_clock, NULL, &keys, &err)), "%s", err.text);
@@ -604,7 +605,7 @@ START_TEST(keys_that_are_not_there_yet_are_a_reason_to_come_again)
 
     setup();
     ck_assert_msg(
-        writ_is_ok(writ_config_read(writ_view_str(text), "t", NULL, &late, &err)), "%s", err.text);
+        writ_is_ok(writ_load_text(writ_view_str(text), "t", NULL, &late, &err)), "%s", err.text);
     ck_assert_ok(writ_identity_keys_new(late, NULL, NULL, &late_keys, NULL));
     ck_assert_ok(writ_identity_new(late_keys, &late_identity, NULL));
     ck_assert(!writ_identity_keys_ready(late_keys));

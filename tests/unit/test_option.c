@@ -13,7 +13,7 @@ START_TEST(every_fallback_is_a_value_that_its_option_accepts)
 
         writ_option_read(&o, (enum writ_section)section, NULL, room);
         ck_assert_msg(findings.errors == 0, "%s: %.*s",
-            writ_option_section((enum writ_section)section)->id,
+            writ_setting_section((enum writ_section)section)->id,
             WRIT_VIEW_ARG(findings.items[0].message));
     }
 }
@@ -22,7 +22,7 @@ END_TEST
 START_TEST(every_option_has_a_sentence_and_a_range)
 {
     size_t n;
-    const struct writ_setting *settings = writ_option_settings(&n);
+    const struct writ_setting *settings = writ_setting_all(&n);
 
     ck_assert_uint_gt(n, 80);
     for (size_t i = 0; i < n; i++) {
@@ -75,7 +75,7 @@ accepts(const struct writ_setting *s, int64_t amount)
 START_TEST(every_amount_is_accepted_from_least_to_most_and_no_further)
 {
     size_t n, amounts = 0;
-    const struct writ_setting *settings = writ_option_settings(&n);
+    const struct writ_setting *settings = writ_setting_all(&n);
 
     for (size_t i = 0; i < n; i++) {
         const struct writ_setting *s = &settings[i];

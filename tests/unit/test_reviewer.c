@@ -1,9 +1,10 @@
 /* How those are asked who vote, and the reviewer that is a policy. */
+#include "policy/load.h"
+#include "policy/opinion.h"
 #include "support/unit.h"
 #include "support/value.h"
 
 #include "policy/approval.h"
-#include "policy/reviewer.h"
 
 #define KEY "{kty: OKP, crv: Ed25519, x: 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo}"
 #define REVIEWS                                                                                    \
@@ -19,7 +20,7 @@ config_of(const char *reviewers)
     writ_result r;
 
     writ_buf_fmt(&text, "reviewers:\n  a: %s\n" REVIEWS, reviewers);
-    r = writ_config_read(writ_buf_view(&text), "t.yaml", NULL, &config, &err);
+    r = writ_load_text(writ_buf_view(&text), "t.yaml", NULL, &config, &err);
     ck_assert_msg(writ_is_ok(r), "%s", err.text);
     return config;
 }
@@ -29,10 +30,10 @@ START_TEST(each_way_of_asking_is_read)
     struct writ_config *config =
         config_of("{webhook: \"https://judge.example\", secret: s.txt, key: " KEY
                   ", instructions: no more than 500, timeout: 5s}");
-    const struct writ_reviewer_config *a = writ_reviewer_find(config, WRIT_LIT("a"));
+    const struct writ_reviewer_config *a = writ_config_reviewer(config, WRIT_LIT("a"));
 
     ck_assert_ptr_nonnull(a);
-    ck_assert_ptr_null(writ_reviewer_find(config, WRIT_LIT("b")));
+    ck_assert_ptr_null(writ_config_reviewer(config, WRIT_LIT("b")));
     ck_assert_int_eq(a->kind, WRIT_REVIEWER_WEBHOOK);
     ck_assert_view(a->path, "/");
     ck_assert_int_eq(a->timeout_us, 5000000);
@@ -86,7 +87,7 @@ START_TEST(what_cannot_be_is_refused_with_line_and_pointer)
         struct writ_err err = {0};
 
         writ_buf_fmt(&text, "reviewers:\n  a: %s\n", rows[i].reviewer);
-        ck_assert_msg(writ_config_read(writ_buf_view(&text), "t.yaml", NULL, &config, &err).code ==
+        ck_assert_msg(writ_load_text(writ_buf_view(&text), "t.yaml", NULL, &config, &err).code ==
                           WRIT_E_INVALID,
             "%s", rows[i].reviewer);
         ck_assert_msg(writ_view_search(writ_view_str(err.text), writ_view_str(rows[i].fault)) <
@@ -120,7 +121,7 @@ START_TEST(to_approve_all_must_hold_and_to_reject_none_may_clearly_fail)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         writ_auto_arena arena = writ_value_arena();
-        const struct writ_opinion *opinion = writ_reviewer_opinion(
+        const struct writ_opinion *opinion = writ_opinion_of(
             &config->reviewers[0], writ_value_of(arena, writ_view_str(rows[i].arguments)), arena);
 
         ck_assert_msg((opinion != NULL ? opinion->vote : WRIT_REVIEW_NO_VOTE) == rows[i].vote, "%s",

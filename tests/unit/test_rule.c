@@ -1,4 +1,5 @@
 /* rule.h: what is refused in `tools`, and which entry is for which tool. */
+#include "policy/load.h"
 #include "policy/rule.h"
 #include "support/ruling.h"
 #include "support/unit.h"
@@ -247,7 +248,7 @@ START_TEST(rules_and_budgets_have_maxima)
             struct writ_config *config = NULL;
             put_rules(&yaml, cases[i].begin, cases[i].one, cases[i].most + over);
             writ_buf_str(&yaml, cases[i].end);
-            ck_assert_msg(writ_is_ok(writ_config_read(
+            ck_assert_msg(writ_is_ok(writ_load_text(
                               writ_buf_view(&yaml), "f", NULL, &config, NULL)) == (over == 0),
                 "case %zu", i);
             writ_config_drop(config);

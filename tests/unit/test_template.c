@@ -1,5 +1,9 @@
+#include "policy/findings.h"
+#include "policy/setting.h"
 #include "policy/template.h"
 #include "evidence/jcs.h"
+#include "policy/template_read.h"
+#include "policy/yaml.h"
 #include "support/unit.h"
 #include "support/value.h"
 
@@ -16,7 +20,7 @@ template_of(const char *yaml, bool object, struct writ_arena *arena, size_t *ret
 
     ck_assert_ok(writ_yaml_read(writ_view_str(yaml), arena, &findings, &root));
     node = writ_yaml_get(root, WRIT_LIT("t"));
-    template = object ? writ_template_object(&o, node) : writ_template_text(&o, node);
+    template = object ? writ_template_read_object(&o, node) : writ_template_read_text(&o, node);
     ck_assert_int_eq(template == NULL, findings.errors > 0);
     *ret_errors = findings.errors;
     return template;

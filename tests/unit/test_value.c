@@ -1,5 +1,9 @@
+#include "policy/findings.h"
+#include "policy/setting.h"
 #include "policy/value.h"
 #include "evidence/jcs.h"
+#include "policy/value_read.h"
+#include "policy/yaml.h"
 #include "support/unit.h"
 #include "support/value.h"
 
@@ -127,7 +131,7 @@ START_TEST(a_bound_is_a_number_quoted_or_not)
 
         begin(&r, cases[i].yaml);
         ck_assert_msg(
-            writ_value_number(&r.o, r.node, &number) == cases[i].good, "%s", cases[i].yaml);
+            writ_value_read_number(&r.o, r.node, &number) == cases[i].good, "%s", cases[i].yaml);
         ck_assert_uint_eq(r.findings.errors, cases[i].good ? 0 : 1);
     }
 }
@@ -147,8 +151,8 @@ START_TEST(a_length_is_a_whole_number_in_range)
         uint64_t length;
 
         begin(&r, cases[i].yaml);
-        ck_assert_msg(
-            writ_value_length(&r.o, r.node, 10, &length) == cases[i].good, "%s", cases[i].yaml);
+        ck_assert_msg(writ_value_read_length(&r.o, r.node, 10, &length) == cases[i].good, "%s",
+            cases[i].yaml);
     }
 }
 END_TEST

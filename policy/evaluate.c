@@ -1,4 +1,4 @@
-#include "policy/constraint.h"
+#include "policy/evaluate.h"
 
 #include "base/text.h"
 #include "policy/coverage.h"
@@ -7,7 +7,6 @@
 #include "policy/path.h"
 #include "policy/trail.h"
 #include "policy/value.h"
-#include "policy/yaml.h"
 
 #define NAMES_MAX 8192 /* the names of all constraints around the one that failed */
 
@@ -65,7 +64,7 @@ put_failure(const struct failure *failure, struct writ_buf *pointer, struct writ
 
         for (size_t t = 0; t < tokens->n; t++) {
             writ_buf_byte(pointer, '/');
-            writ_yaml_token(tokens->items[t], pointer);
+            writ_trail_token(tokens->items[t], pointer);
         }
         if (i > 0) {
             writ_buf_byte(pointer, '/');
@@ -444,9 +443,9 @@ holds_all(const struct writ_constraint_set *set, const struct writ_json *value,
 }
 
 enum writ_holds
-writ_constraint_holds(const struct writ_constraint_set *set,
-    const struct writ_constraint *constraint, const struct writ_json *arguments,
-    struct writ_arena *arena, struct writ_constraint_failure *ret_failed)
+writ_evaluate_one(const struct writ_constraint_set *set, const struct writ_constraint *constraint,
+    const struct writ_json *arguments, struct writ_arena *arena,
+    struct writ_constraint_failure *ret_failed)
 {
     struct failure failure = {.n = 0};
     enum writ_holds holds =
@@ -475,7 +474,7 @@ is_covered(const struct writ_constraint_set *set, const struct writ_json *argume
 }
 
 enum writ_reason
-writ_constraint_check(const struct writ_constraint_set *set, const struct writ_json *arguments,
+writ_evaluate_arguments(const struct writ_constraint_set *set, const struct writ_json *arguments,
     struct writ_arena *arena, struct writ_constraint_failure *ret_failed)
 {
     struct failure failure = {.n = 0};

@@ -1,11 +1,10 @@
-#include "policy/reviewer.h"
+#include "policy/reviewers.h"
 
 #include "base/text.h"
 #include "evidence/jwk.h"
 #include "evidence/write.h"
-#include "policy/approval.h"
+#include "policy/canonical.h"
 #include "policy/host.h"
-#include "policy/rule.h"
 
 #define KEY_ARENA (1 << 16)
 
@@ -105,7 +104,7 @@ vote_of(int raw)
 
 static void
 read_opinions(struct writ_options *o, const struct writ_yaml *node,
-    struct writ_reviewer_config *ret, struct writ_compile_pattern **patterns)
+    struct writ_reviewer_config *ret, struct writ_pattern_list **patterns)
 {
     struct writ_opinion *opinions;
 
@@ -132,35 +131,6 @@ read_opinions(struct writ_options *o, const struct writ_yaml *node,
         }
     }
     ret->opinions = opinions;
-}
-
-static bool
-all_hold(const struct writ_constraint_set *when, const struct writ_json *arguments,
-    struct writ_arena *arena)
-{
-    for (size_t i = 0; when != NULL && i < when->n; i++) {
-        if (writ_constraint_holds(when, &when->items[i], arguments, arena, NULL) !=
-            WRIT_HOLDS_YES) {
-            return false;
-        }
-    }
-    return true;
-}
-
-const struct writ_opinion *
-writ_reviewer_opinion(const struct writ_reviewer_config *reviewer,
-    const struct writ_json *arguments, struct writ_arena *arena)
-{
-    for (size_t i = 0; i < reviewer->opinions_n; i++) {
-        const struct writ_opinion *opinion = &reviewer->opinions[i];
-
-        if (opinion->vote == WRIT_REVIEW_APPROVE
-                ? all_hold(opinion->when, arguments, arena)
-                : writ_approval_may_hold(opinion->when, arguments, arena)) {
-            return opinion;
-        }
-    }
-    return NULL;
 }
 
 /* ---- all of them */
@@ -191,7 +161,7 @@ refuse_lost(struct writ_options *o, const struct writ_yaml *node, enum writ_revi
 
 static void
 read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_reviewer_config *ret,
-    struct writ_compile_pattern **patterns)
+    struct writ_pattern_list **patterns)
 {
     struct writ_raw_reviewer raw = {0};
     const struct writ_yaml *key = writ_option_of(node, "key"),
@@ -242,8 +212,8 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
 }
 
 WRIT_RESULT
-writ_reviewer_read(struct writ_options *o, const struct writ_yaml *node, struct writ_config *config,
-    struct writ_compile_pattern **patterns)
+writ_reviewers_read(struct writ_options *o, const struct writ_yaml *node,
+    struct writ_config *config, struct writ_pattern_list **patterns)
 {
     struct writ_reviewer_config *reviewers;
 
@@ -265,19 +235,8 @@ writ_reviewer_read(struct writ_options *o, const struct writ_yaml *node, struct 
         struct writ_reviewer_config *reviewer = &reviewers[config->reviewers_n];
 
         read_one(o, element, reviewer, patterns);
-        WRIT_TRY(writ_rule_digest(element, o->arena, &reviewer->digest));
+        WRIT_TRY(writ_canonical_digest(element, o->arena, &reviewer->digest));
         config->reviewers_n++;
     }
     return WRIT_DONE;
-}
-
-const struct writ_reviewer_config *
-writ_reviewer_find(const struct writ_config *config, struct writ_view id)
-{
-    for (size_t i = 0; i < config->reviewers_n; i++) {
-        if (writ_view_equal(config->reviewers[i].id, id)) {
-            return &config->reviewers[i];
-        }
-    }
-    return NULL;
 }
