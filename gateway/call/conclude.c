@@ -178,7 +178,8 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
 enum writ_step
 writ_conclude_check(struct writ_request *request)
 {
-    return request->call->decision.decision_id.view.len > 0 ? WRIT_STEP_RECORD : WRIT_STEP_ANSWER;
+    (void)request;
+    return WRIT_STEP_RECORD;
 }
 
 enum writ_step
@@ -190,6 +191,24 @@ writ_conclude_unsent(struct writ_request *request, enum writ_reason reason)
     end->error_type = WRIT_LIT(WRIT_OUTCOME_NOT_SENT);
     end->not_sent = true;
     end->refusal = reason;
+    return WRIT_STEP_RECORD;
+}
+
+/* Nothing of what came back is shown, and what was sent may have run. */
+enum writ_step
+writ_conclude_give_up(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    bool sent = request->sent_us > 0;
+
+    if (call == NULL || !call->owes) {
+        return writ_refusal_http(
+            request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
+    }
+    call->end = (struct writ_conclusion){.outcome = WRIT_OUTCOME_ERROR,
+        .error_type = sent ? WRIT_LIT("internal_error") : WRIT_LIT(WRIT_OUTCOME_NOT_SENT),
+        .not_sent = !sent,
+        .refusal = WRIT_REASON_INTERNAL_ERROR};
     return WRIT_STEP_RECORD;
 }
 
@@ -209,8 +228,9 @@ wait_again(struct writ_call *call, int64_t wait_us)
 static enum writ_step
 record_wait(struct writ_request *request)
 {
-    const struct writ_call *call = request->call;
+    struct writ_call *call = request->call;
 
+    call->owes = false;
     request->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_WAIT,
         .wait = {.leaf = call->leaf,
@@ -253,6 +273,7 @@ writ_conclude_record(struct writ_request *request)
     if (end->waits != WRIT_WAIT_NONE) {
         return record_wait(request);
     }
+    call->owes = false;
     call->outcome = writ_outcome_for(&call->decision, end->outcome);
     if (end->outcome == WRIT_OUTCOME_ERROR) {
         call->outcome.error_type = writ_member_text(end->error_type);

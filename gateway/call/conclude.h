@@ -8,6 +8,10 @@
  * and the client is told `reason`. Gives the step to go on with. */
 enum writ_step writ_conclude_unsent(struct writ_request *request, enum writ_reason reason);
 
+/** The step of a request whose way the table does not have (struct writ_steps). A granted call gets
+ * an outcome, unknown where it was sent, and is refused; anything else is refused at once. */
+enum writ_step writ_conclude_give_up(struct writ_request *request);
+
 /** What is told about the call that was refused. */
 struct writ_denial writ_conclude_refusal(const struct writ_request *request);
 

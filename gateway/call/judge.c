@@ -703,6 +703,7 @@ writ_judge_bind(struct writ_request *request)
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS, WRIT_DECISION_ALLOW);
     call->end.refusal = WRIT_REASON_NONE;
     call->leaf = request->entry.decision.leaf;
+    call->owes = true;
     *d = call->decision;
     if (call->verdict.rule->shadow) { /* the record may say deny and shadow; the call goes */
         d->decision = writ_decision_route_text(WRIT_DECISION_ALLOW);

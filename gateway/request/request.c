@@ -6,15 +6,64 @@
 
 #define REQUEST_MAGIC 0x77726571u /* "wreq" */
 
+static bool
+is_end(enum writ_step step)
+{
+    return step == WRIT_STEP_WAIT || step == WRIT_STEP_DONE;
+}
+
+static bool
+is_allowed(struct writ_log *log, enum writ_step from, enum writ_step to)
+{
+    if (writ_step_leads_to(from, to)) {
+        return true;
+    }
+    WRIT_LOG(log, WRIT_LOG_ERROR, "step_broken", writ_log_str("from", writ_step_name(from)),
+        writ_log_str("to", writ_step_name(to)));
+    return false;
+}
+
+/* The request is not what its steps think it is. What of it is under way comes back here first. */
+static enum writ_step
+give_up(struct writ_request *request)
+{
+    request->broken = request->away || request->upcall_open;
+    if (!request->broken) {
+        writ_loop_timer_cancel(&request->timer);
+        return request->worker->gateway->steps->give_up(request);
+    }
+    if (request->upcall_open) {
+        writ_upcall_cancel(&request->upcall, false);
+    }
+    return WRIT_STEP_WAIT;
+}
+
+/* Behind a WAIT or DONE the request may be gone: it is not touched. */
+static void
+run(struct writ_request *request, enum writ_step step)
+{
+    const struct writ_gateway *gateway = request->worker->gateway;
+
+    while (!is_end(step)) {
+        enum writ_step next;
+
+        request->at = step;
+        next = gateway->steps->fn[step](request);
+        step = is_allowed(gateway->log, step, next) || is_end(next) ? next : give_up(request);
+    }
+}
+
 void
 writ_request_go(struct writ_request *request, enum writ_step step)
 {
-    const struct writ_steps *steps = request->worker->gateway->steps;
-
-    while (step != WRIT_STEP_WAIT && step != WRIT_STEP_DONE) {
-        WRIT_INVARIANT(request->magic == REQUEST_MAGIC);
-        step = steps->fn[step](request);
+    if (is_end(step)) {
+        return;
     }
+    WRIT_INVARIANT(request->magic == REQUEST_MAGIC);
+    if (request->broken || !is_allowed(request->worker->gateway->log, request->at, step)) {
+        step = give_up(request);
+    }
+    run(request, step);
 }
 
 void
@@ -40,7 +89,7 @@ writ_request_start(struct writ_exchange *x, void *ctx)
         .endpoint = endpoint,
     };
     x->user = request;
-    writ_request_go(request, WRIT_STEP_AUTHENTICATE);
+    run(request, WRIT_STEP_AUTHENTICATE);
 }
 
 enum writ_step
@@ -106,6 +155,7 @@ go_together(struct writ_task *task)
 {
     struct writ_request *request = task->ctx;
 
+    request->away = false;
     writ_request_go(request, request->next);
 }
 
@@ -113,6 +163,7 @@ enum writ_step
 writ_request_together(struct writ_request *request, enum writ_step next)
 {
     request->next = next;
+    request->away = true;
     request->turn = (struct writ_task){.fn = go_together, .ctx = request};
     writ_loop_defer(request->worker->loop, &request->turn, WRIT_LOOP_SOON);
     return WRIT_STEP_WAIT;
@@ -123,6 +174,7 @@ back_on_loop(struct writ_post *post)
 {
     struct writ_request *request = post->ctx;
 
+    request->away = false;
     if (request->entry.code == WRIT_OK && request->entry.kind != WRIT_ENTRY_SESSION_GET) {
         writ_metrics_observe(request->x->metrics, WRIT_HISTOGRAM_LEDGER_SECONDS,
             writ_loop_now_us(request->x->loop) - request->submitted_us);
@@ -143,6 +195,7 @@ enum writ_step
 writ_request_submit(struct writ_request *request, enum writ_step next)
 {
     request->next = next;
+    request->away = true;
     request->submitted_us = writ_loop_now_us(request->x->loop);
     request->entry.done = entry_done;
     request->entry.user = request;

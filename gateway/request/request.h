@@ -13,17 +13,8 @@
 #include "gateway/mcp/mcp.h"
 #include "gateway/mcp/method.h"
 #include "gateway/request/resume.h"
-#include "gateway/request/step.tbl.h"
+#include "gateway/request/step.h"
 #include "policy/policy.h"
-
-enum writ_step {
-    WRIT_STEP_DONE = 0, /* answered: the request is gone */
-    WRIT_STEP_WAIT,     /* somebody calls writ_request_go later */
-#define WRIT_STEP_ENUM(NAME, function, does) WRIT_STEP_##NAME,
-    WRIT_STEPS(WRIT_STEP_ENUM)
-#undef WRIT_STEP_ENUM
-        WRIT_STEP_COUNT
-};
 
 /** What is asked of the hook API (hook.h). */
 enum writ_hook_deed {
@@ -42,6 +33,7 @@ typedef enum writ_step writ_step_fn(struct writ_request *request);
 /** The table of steps, as it runs. */
 struct writ_steps {
     writ_step_fn *fn[WRIT_STEP_COUNT];
+    writ_step_fn *give_up; /* the step by which a request ends whose way the table does not have */
 };
 
 /** What differs between the requests of MCP and each of the hook API. The route sets it. */
@@ -143,6 +135,7 @@ struct writ_call {
     struct writ_ask ask;
     bool asks;
     bool repeats; /* duplicates: auto, and the tool only reads */
+    bool owes;    /* it was granted, and its outcome is not with the ledger yet */
     struct writ_permit permit;
     struct writ_view credential;
     struct writ_outcome outcome;
@@ -171,7 +164,10 @@ struct writ_request {
     struct writ_session *session;              /* held until the answer; NULL: none */
     struct writ_mcp_message message;
     enum writ_mcp_method method;
+    enum writ_step at;   /* the step that runs, or waits */
     enum writ_step next; /* where writ_request_go goes on */
+    bool away;           /* with the ledger, or among those that go on together */
+    bool broken;         /* a defect was found while something was under way: it is given up then */
 
     struct writ_entry entry; /* one piece of work for the ledger at a time */
     struct writ_post post;   /* its way back to the loop */
@@ -208,7 +204,9 @@ struct writ_request {
 /** The handler of the MCP routes: ctx is a struct writ_endpoint. */
 void writ_request_start(struct writ_exchange *x, void *ctx);
 
-/** Goes on at `step` until a step waits or the request is done. */
+/** Goes on at `step` until a step waits or the request is done. WAIT and DONE: nothing is left to
+ * do. A step that the table does not let follow is not taken: it is logged as a defect, and the
+ * request is given up (struct writ_steps), as soon as nothing of it is under way. */
 void writ_request_go(struct writ_request *request, enum writ_step step);
 
 /** Goes on at `next` later in this turn, when the other requests have come as far: what answers a
@@ -231,7 +229,7 @@ const struct writ_config *writ_request_config(const struct writ_request *request
 /** Whether policy lets the governed call go, or shadow mode does. */
 bool writ_request_may_pass(const struct writ_request *request);
 
-#define WRIT_STEP_DECLARE(NAME, function, does)                                                    \
+#define WRIT_STEP_DECLARE(NAME, function, does, to)                                                \
     enum writ_step function(struct writ_request *request);
 WRIT_STEPS(WRIT_STEP_DECLARE)
 #undef WRIT_STEP_DECLARE

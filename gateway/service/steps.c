@@ -3,9 +3,9 @@
 
 #include "gateway/call/conclude.h"
 
-#define ROW(NAME, function, does) [WRIT_STEP_##NAME] = function,
+#define ROW(NAME, function, does, to) [WRIT_STEP_##NAME] = function,
 
-const struct writ_steps writ_steps = {.fn = {WRIT_STEPS(ROW)}};
+const struct writ_steps writ_steps = {.fn = {WRIT_STEPS(ROW)}, .give_up = writ_conclude_give_up};
 
 const struct writ_endpoint_kind writ_steps_mcp = {
     .by = "mcp",

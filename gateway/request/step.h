@@ -1,0 +1,25 @@
+/* step.h - the steps of step.tbl.h by name, and which may follow which. Pure. */
+#ifndef WRIT_GATEWAY_STEP_H
+#define WRIT_GATEWAY_STEP_H
+
+#include "gateway/request/step.tbl.h"
+
+#include <stdbool.h>
+
+enum writ_step {
+    WRIT_STEP_DONE = 0, /* answered: the request is gone */
+    WRIT_STEP_WAIT,     /* a callback calls writ_request_go later */
+#define WRIT_STEP_ENUM(NAME, function, does, to) WRIT_STEP_##NAME,
+    WRIT_STEPS(WRIT_STEP_ENUM)
+#undef WRIT_STEP_ENUM
+        WRIT_STEP_COUNT
+};
+
+/** "JUDGE", "WAIT"; "UNKNOWN" for what is not a step. Static. */
+const char *writ_step_name(enum writ_step step);
+
+/** Whether the table lets `to` follow `from`, at once or after a wait. False for what is not a
+ * step. */
+bool writ_step_leads_to(enum writ_step from, enum writ_step to);
+
+#endif
