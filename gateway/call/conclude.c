@@ -117,10 +117,11 @@ judge_response(struct writ_request *request, const struct writ_json *response, u
     }
 }
 
-void
-writ_conclude_answered(struct writ_request *request, const struct writ_upcall_answer *answer)
+static void
+check(struct writ_request *request)
 {
     struct writ_call *call = request->call;
+    const struct writ_upcall_answer *answer = &call->answer;
     struct writ_view text = call->answered ? call->last.data : answer->body;
     const struct writ_json_limits limits = {
         .bytes = (size_t)writ_request_config(request)->limits.response_bytes,
@@ -172,13 +173,12 @@ writ_conclude_answered(struct writ_request *request, const struct writ_upcall_an
         call->end.not_sent = true; /* stdio: refused in place of the child, which was not asked */
         call->end.error_type = WRIT_LIT(WRIT_OUTCOME_NOT_SENT);
     }
-    call->answer_status = answer->status;
 }
 
 enum writ_step
 writ_conclude_check(struct writ_request *request)
 {
-    (void)request;
+    check(request);
     return WRIT_STEP_RECORD;
 }
 
@@ -450,5 +450,5 @@ writ_conclude_mcp(struct writ_request *request)
     if (call->end.refusal != WRIT_REASON_NONE) {
         return answer_refusal(request);
     }
-    return deliver(request, call->answer_status, call->last.data, true);
+    return deliver(request, call->answer.status, call->last.data, true);
 }

@@ -18,7 +18,4 @@ struct writ_denial writ_conclude_refusal(const struct writ_request *request);
 /** ANSWER, for a call of MCP. */
 enum writ_step writ_conclude_mcp(struct writ_request *request);
 
-/** Notes the answer of the upstream; the views stay good until the request is answered. */
-void writ_conclude_answered(struct writ_request *request, const struct writ_upcall_answer *answer);
-
 #endif

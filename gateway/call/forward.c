@@ -261,13 +261,6 @@ on_rest(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 static const struct writ_upcall_events rest_events = {
     .stream = on_rest, .event = on_event, .end = on_end};
 
-static void
-conclude(struct writ_request *request, const struct writ_upcall_answer *answer)
-{
-    writ_conclude_answered(request, answer);
-    writ_request_go(request, WRIT_STEP_CHECK);
-}
-
 /* Of the rest, which is a stream, and not of the call: that is not what its client asked. */
 static bool
 is_refused_rest(const struct writ_request *request, const struct writ_upcall_answer *answer)
@@ -292,14 +285,14 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
         end.end = WRIT_UPCALL_ANSWERED;
         end.status = 200;
     }
-    if (writ_resume_goes_on(request, &end, &rest_events, conclude)) {
+    if (writ_resume_goes_on(request, &end, &rest_events)) {
         return;
     }
     if (is_refused_rest(request, &end)) {
         end.end = WRIT_UPCALL_BROKEN;
         end.detail = "stream_lost";
     }
-    conclude(request, &end);
+    writ_resume_conclude(request, &end);
 }
 
 /* ---- FORWARD ---- */

@@ -143,11 +143,10 @@ struct writ_call {
     int64_t total_us; /* how long it may take, in all */
     struct writ_resume resume;
     const struct writ_upcall_events *rest; /* resume.c: of the GET that asks for the rest */
-    void (*conclude)(struct writ_request *request, const struct writ_upcall_answer *answer);
-    struct writ_sse_event last; /* the event that carried the response, on a stream */
-    unsigned answer_status;     /* HTTP status of the upstream's answer */
-    bool malformed;             /* an event that cannot be passed on: the upcall was given up */
-    bool answered;              /* the response arrived; nothing after it is passed on */
+    struct writ_sse_event last;            /* the event that carried the response, on a stream */
+    struct writ_upcall_answer answer; /* as it came; its views are good until CHECK has returned */
+    bool malformed; /* an event that cannot be passed on: the upcall was given up */
+    bool answered;  /* the response arrived; nothing after it is passed on */
 };
 
 /** One request. Zero-initialised in the arena by writ_request_start. */

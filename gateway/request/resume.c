@@ -86,6 +86,13 @@ writ_resume_note(struct writ_request *request, const struct writ_sse_event *even
     writ_buf_put(&resume->id, event->id);
 }
 
+void
+writ_resume_conclude(struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    request->call->answer = *answer;
+    writ_request_go(request, WRIT_STEP_CHECK);
+}
+
 /* ---- asking for the rest ---- */
 
 static void wait_and_ask(struct writ_request *request, int64_t after_us);
@@ -97,7 +104,7 @@ nobody_asked(struct writ_request *request)
         .end = WRIT_UPCALL_TIMEOUT, .sent = WRIT_SENT, .detail = "total_timeout"};
 
     request->call->resume.over = true;
-    request->call->conclude(request, &end);
+    writ_resume_conclude(request, &end);
 }
 
 /* The client has come back while we were asking: the stream is its own. */
@@ -201,8 +208,7 @@ may_go_on(const struct writ_request *request, const struct writ_upcall_answer *a
 
 bool
 writ_resume_goes_on(struct writ_request *request, const struct writ_upcall_answer *answer,
-    const struct writ_upcall_events *rest,
-    void (*conclude)(struct writ_request *request, const struct writ_upcall_answer *answer))
+    const struct writ_upcall_events *rest)
 {
     struct writ_resume *resume = &request->call->resume;
     int64_t after_us = resume->retry_us > 0 ? resume->retry_us : ASK_AFTER_US;
@@ -212,7 +218,6 @@ writ_resume_goes_on(struct writ_request *request, const struct writ_upcall_answe
         return false;
     }
     request->call->rest = rest;
-    request->call->conclude = conclude;
     if (resume->left && after_us < LEFT_US) {
         after_us = LEFT_US;
     }
@@ -275,7 +280,7 @@ take(struct writ_request *request, struct writ_ferry *ferry)
         return;
     }
     resume->over = true;
-    call->conclude(request, &end);
+    writ_resume_conclude(request, &end);
 }
 
 void

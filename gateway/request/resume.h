@@ -36,10 +36,12 @@ void writ_resume_note(struct writ_request *request, const struct writ_sse_event 
 /** The client has left. Gives up the stream when it can be gone on with. */
 void writ_resume_leave(struct writ_request *request);
 
-/** The upcall has ended: true when the call goes on, and `conclude` will be called. */
+/** The upcall has ended: true when the call goes on, and writ_resume_conclude will be called. */
 bool writ_resume_goes_on(struct writ_request *request, const struct writ_upcall_answer *answer,
-    const struct writ_upcall_events *events,
-    void (*conclude)(struct writ_request *request, const struct writ_upcall_answer *answer));
+    const struct writ_upcall_events *events);
+
+/** The call has its answer: keeps it for CHECK, and goes on there. */
+void writ_resume_conclude(struct writ_request *request, const struct writ_upcall_answer *answer);
 
 /** The post of a ferry that carries an answer to its call, for writ_pending_responses_carry. */
 void writ_resume_arrive(struct writ_post *post);
