@@ -2,12 +2,12 @@
 include_guard()
 include(GNUInstallDirs)
 
-if(TARGET writ)
-    install(TARGETS writ RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
-if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/docs/writ.1)
-    install(FILES docs/writ.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-endif()
+foreach(program writ writ-vectors)
+    if(TARGET ${program})
+        install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+        install(FILES docs/${program}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    endif()
+endforeach()
 file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/config/*.yaml)
 install(FILES ${examples} LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -9,8 +9,8 @@ import { join, resolve } from 'node:path';
 const BIN = resolve(process.env.WRIT_BIN ?? 'build/dev/writ');
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? '.';
 
-function writ(args, options = {}) {
-  const run = spawnSync(BIN, args, { encoding: 'utf8', ...options });
+function writ(args, options = {}, program = BIN) {
+  const run = spawnSync(program, args, { encoding: 'utf8', ...options });
   return { code: run.status, out: run.stdout, err: run.stderr };
 }
 
@@ -76,7 +76,7 @@ const FILES = [
   ['policy test', (p) => [p]], ['serve', (p) => [p]], ['ledger list', (p) => [p]], ['ledger verify', (p) => [p]], ['review list', (p) => [p]],
   ['timestamp query', (p) => [p]], ['keys list', (p) => ['--dir', p]],
   ['verify keys', (p) => ['--jwks', p, '--pin', p]], ['verify foreign', (p) => ['--profile', 'vaara-v0', '--keys', p, p]],
-  ['verify receipt', (p) => ['--key', p, p]], ['crew vote', (p) => ['majority', p]], ['crew check', (p) => [p]], ['vectors run', (p) => [p]],
+  ['verify receipt', (p) => ['--key', p, p]], ['crew vote', (p) => ['majority', p]], ['crew check', (p) => [p]], ['run', (p) => [p], `${BIN}-vectors`],
 ];
 test('what is wrong with a file is told with its path, and never with what is in it', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-cli-'));
@@ -85,15 +85,32 @@ test('what is wrong with a file is told with its path, and never with what is in
   const path = join(dir, 'wrong');
   for (const text of ['', secret, `{"a":1,"a":"${secret}"}`, `\u0000${secret}\u001b[31m`]) {
     writeFileSync(path, text, { mode: 0o600 });
-    for (const [command, args] of FILES) {
-      const run = writ([...command.split(' '), ...args(path)], { cwd: SOURCE, input: '{}' });
+    for (const [command, args, program] of FILES) {
+      const run = writ([...command.split(' '), ...args(path)], { cwd: SOURCE, input: '{}' }, program);
       const told = run.err + run.out;
-      const what = `writ ${command} of ${JSON.stringify(text)}: ${run.code} ${told}`;
+      const what = `${program ?? 'writ'} ${command} of ${JSON.stringify(text)}: ${run.code} ${told}`;
       assert.ok(run.code === 3 || run.code === 1, what);
       assert.ok(told.includes(path), what);
       assert.ok(!told.includes('hunter2') && !/[\u0000-\u0009\u000b-\u001f]/.test(told), what);
     }
   }
+});
+
+test('the word of a command that moved to another program names that program, in one line', () => {
+  const run = writ(['vectors', 'run', 'vectors']);
+  assert.deepEqual([run.code, run.out, run.err], [2, '', 'writ: there is no command vectors: use the program writ-vectors\n']);
+  const json = writ(['vectors', '--json']);
+  assert.deepEqual(JSON.parse(json.err), { error: { code: 'invalid', text: 'there is no command vectors: use the program writ-vectors' } });
+});
+
+test('writ-vectors calls itself by its name, in help, in mistakes and in its manual', () => {
+  const vectors = (...args) => writ(args, {}, `${BIN}-vectors`);
+  assert.match(vectors('--version').out, /^writ-vectors \d/);
+  assert.match(vectors('--help').out, /^usage: writ-vectors COMMAND/);
+  assert.match(vectors('run', '--help').out, /^usage: writ-vectors run \[options\] DIR\|FILE\.\.\.\n/);
+  assert.match(vectors('help', '--manual').out, /^\.TH WRIT-VECTORS 1 /m);
+  assert.equal(vectors('vectors', 'run').err, 'writ-vectors: there is no command vectors\nTry: writ-vectors --help\n');
+  assert.equal(vectors('run').err, 'writ-vectors run: DIR|FILE... is missing\nTry: writ-vectors run --help\n');
 });
 
 test('a mistake is reported as JSON when JSON was asked for, also after the mistake', () => {

@@ -11,6 +11,7 @@ const writ = process.env.WRIT_BIN;
 const source = process.env.WRIT_SOURCE_DIR;
 const golden = join(source, 'vectors/crew-golden');
 const run = (...args) => spawnSync(writ, args, { encoding: 'utf8', maxBuffer: 1 << 26 });
+const vectors = (...args) => spawnSync(`${writ}-vectors`, args, { encoding: 'utf8', maxBuffer: 1 << 26 });
 
 // The rows of the table of deviations that name a scenario which differs.
 function deviations() {
@@ -20,7 +21,7 @@ function deviations() {
 }
 
 test('the golden scenarios come out byte for byte, but for the deviations that are listed', () => {
-  const ran = run('vectors', 'run', golden, '--json');
+  const ran = vectors('run', golden, '--json');
   const { passed, failures } = JSON.parse(ran.stdout);
   assert.deepEqual(failures.map(({ file }) => basename(file)).sort(), deviations());
   assert.ok(passed > 70, `${passed} passed`);
@@ -32,7 +33,7 @@ test('a difference is named with its step and what was expected', () => {
   scenario.expect.steps[1].status = 'completed';
   const file = join(mkdtempSync(join(tmpdir(), 'writ-crew-')), 'one.json');
   writeFileSync(file, JSON.stringify(scenario));
-  const ran = run('vectors', 'run', file);
+  const ran = vectors('run', file);
   assert.equal(ran.status, 1);
   assert.match(ran.stdout, /one\.json: +step 1, byte \d+:\n {4}expected .*completed/);
   assert.match(ran.stdout, /0 passed, 1 failed, /);
@@ -42,13 +43,13 @@ test('files of other formats are counted; one that is named has to be of a known
   const folder = mkdtempSync(join(tmpdir(), 'writ-crew-'));
   writeFileSync(join(folder, 'a.json'), '{"format":"other"}');
   writeFileSync(join(folder, 'b.json'), '{"a":1,"a":2}');
-  const found = run('vectors', 'run', folder);
+  const found = vectors('run', folder);
   assert.equal(found.status, 1);
   assert.match(found.stdout, /^0 passed, 0 failed, 2 files/);
-  const named = run('vectors', 'run', join(folder, 'a.json'), join(folder, 'b.json'));
+  const named = vectors('run', join(folder, 'a.json'), join(folder, 'b.json'));
   assert.equal(named.status, 1);
   assert.match(named.stdout, /a\.json: .*\n.*b\.json: duplicate.*\n0 passed, 2 failed/s);
-  const missing = run('vectors', 'run', join(folder, 'missing.json'));
+  const missing = vectors('run', join(folder, 'missing.json'));
   assert.equal(missing.status, 3);
   assert.match(missing.stderr, /missing\.json/);
 });

@@ -34,7 +34,7 @@ const LIMITS = {
     'signature lines of a note': ['core/evidence/note.h', 'WRIT_NOTE_SIGNATURES_MAX'],
     'the name of a key, in bytes': ['core/evidence/note.h', 'WRIT_NOTE_NAME_MAX'],
     'a key as text (vkey), in bytes': ['core/evidence/note.h', 'WRIT_NOTE_KEY_TEXT_MAX'],
-    'keys of a file of trusted keys': ['cli/trust.h', 'WRIT_TRUST_KEYS_MAX'],
+    'keys of a file of trusted keys': ['cli/commands/trust.h', 'WRIT_TRUST_KEYS_MAX'],
     'a file with a receipt, in bytes': ['core/evidence/receipt.h', 'WRIT_RECEIPT_BYTES_MAX'],
     'records of a receipt': ['core/evidence/receipt.h', 'WRIT_RECEIPT_RECORDS_MAX'],
     'a record, in bytes': ['core/evidence/member.h', 'WRIT_RECORD_MAX_BYTES'],
@@ -119,7 +119,7 @@ class Player {
     this.printed = null;
     this.servers = [];
     mkdirSync(join(folder, '.bin'));
-    symlinkSync(BIN, join(folder, '.bin/writ'));
+    for (const name of ['writ', 'writ-vectors']) symlinkSync(join(dirname(BIN), name), join(folder, '.bin', name));
     symlinkSync(resolve(TOOL_SERVER), join(folder, '.bin/tool-server'));
     symlinkSync(NPM, join(folder, 'node_modules'));
     for (const name of ['certs', 'config']) cpSync(join(SOURCE, name), join(folder, name), { recursive: true });

@@ -22,8 +22,11 @@ test('the product alone is built without tests, and installed as a whole', { ski
 
   const moved = join(folder, 'moved');
   renameSync(prefix, moved);
-  assert.match(must(join(moved, 'bin/writ'), ['--version']), /^writ \d/);
-  for (const name of ['share/man/man1/writ.1', 'include/writ/verify.h', 'share/doc/writ/quickstart.yaml'])
+  for (const program of ['writ', 'writ-vectors']) {
+    assert.match(must(join(moved, 'bin', program), ['--version']), new RegExp(`^${program} \\d`));
+    assert.ok(existsSync(join(moved, `share/man/man1/${program}.1`)), program);
+  }
+  for (const name of ['include/writ/verify.h', 'share/doc/writ/quickstart.yaml'])
     assert.ok(existsSync(join(moved, name)), name);
   installed(moved, /libwrit-verify\.so$/);
   for (const name of ['writ', 'writ-verify'])

@@ -1,4 +1,4 @@
-// docs/json.md against the program: every command of `writ help`, run with --json, and the members of its answer.
+// docs/json.md against the programs: every command of `writ help` and `writ-vectors help`, run with --json, and the members of its answer.
 //
 // A section of the page is a command. Its table names each member by its path (`decisions[].leaf`), with its types; a row
 // that says "optional" may be missing. What is below a `record`, an `object of ...` or `any` is described elsewhere.
@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ANYBODY, SOURCE, bearer, startGateway, until, writ } from '../support/gateway.mjs';
+import { ANYBODY, SOURCE, bearer, startGateway, until, vectors, writ } from '../support/gateway.mjs';
 import { sampleLedger } from '../support/ledger.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { startUpstream } from '../support/upstream.mjs';
@@ -24,7 +24,7 @@ function rowsOf(section) {
     return [path, { types: words[0].split(' or '), optional: words.includes('optional') }];
   }));
 }
-const SECTIONS = Object.fromEntries(PAGE.split(/^### writ /m).slice(1).map((section) => [section.split('\n')[0], rowsOf(section)]));
+const SECTIONS = Object.fromEntries(PAGE.split(/^### (?:writ )?/m).slice(1).map((section) => [section.split('\n')[0], rowsOf(section)]));
 
 const typeOf = (value) => value === null ? 'null' : Array.isArray(value) ? 'list'
   : { string: 'text', boolean: 'flag', object: 'object' }[typeof value] ?? (Number.isInteger(value) ? 'integer' : 'number');
@@ -49,7 +49,8 @@ function compare(rows, path, value) {
 
 /** Runs a command with --json; compares its answer with the page, and gives it. */
 function shows(command, args, { code = 0, ...options } = {}) {
-  const run = writ([...command.split(' '), ...args, '--json'], options);
+  const [words, program] = command.startsWith('writ-vectors ') ? [command.slice(13), vectors] : [command, writ];
+  const run = program([...words.split(' '), ...args, '--json'], options);
   assert.equal(run.code, code, `writ ${command}: ${run.out}${run.err}`);
   assert.equal(run.out.indexOf('\n'), run.out.length - 1, `writ ${command}: one line`);
   const value = JSON.parse(run.out);
@@ -79,7 +80,9 @@ async function world(t) {
 }
 
 test('the page has a section for every command, and no other', () => {
-  const commands = [...writ(['--help']).out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)  +\S/gm)].map((m) => m[1]);
+  const named = (run) => [...run.out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)  +\S/gm)].map((m) => m[1]);
+  const ofVectors = named(vectors(['--help'])).filter((name) => name !== 'help');
+  const commands = [...named(writ(['--help'])), ...ofVectors.map((name) => `writ-vectors ${name}`)];
   assert.ok(commands.length > 50);
   assert.deepEqual(Object.keys(SECTIONS).sort(), commands.sort());
 });
@@ -188,7 +191,7 @@ covers(['tools list', 'tools diff', 'tools accept', 'budget list', 'kill pull', 
   shows('ledger resume', [gw.configFile, '--acknowledge-loss'], at);
 });
 
-covers(['crew check', 'crew graph', 'crew run', 'crew replay', 'crew vote', 'vectors run', 'verify foreign'], ({ put, folder }) => {
+covers(['crew check', 'crew graph', 'crew run', 'crew replay', 'crew vote', 'writ-vectors run', 'verify foreign'], ({ put, folder }) => {
   const role = (name, rest) => ({ role: name, permissions: {}, amount: 1, ...rest });
   const shape = put('shape.json', { schema_version: '1.0', name: 'two', roles: [role('author', { first_input: true }), role('editor', { final_output: true })] });
   shows('crew check', [shape]);
@@ -199,9 +202,9 @@ covers(['crew check', 'crew graph', 'crew run', 'crew replay', 'crew vote', 'vec
   shows('crew vote', ['majority', put('ballots.json', { candidates: ['a', 'b'], rankings: { x: ['a', 'b'], y: ['a', 'b'] } })]);
   const set = JSON.parse(readFileSync(join(SOURCES, 'vectors/vaara/receipts.json'), 'utf8'));
   cpSync(join(SOURCES, 'vectors/vaara/receipts.json'), join(folder, 'set.json'));
-  shows('vectors run', [join(folder, 'set.json')]);
+  shows('writ-vectors run', [join(folder, 'set.json')]);
   set.cases[1].expect.ok = null;
-  shows('vectors run', [put('set.json', set)], { code: 1 });
+  shows('writ-vectors run', [put('set.json', set)], { code: 1 });
   shows('verify foreign', ['--profile', 'vaara-v0', put('receipt.json', set.cases[0].documents[0])]);
 });
 

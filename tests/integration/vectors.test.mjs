@@ -41,7 +41,7 @@ test('vectors/crew is minted again byte for byte', () => mintedAgain('mint-crew.
 
 // All scenarios of a folder come out as they must.
 function pass(folder, least) {
-  const run = spawnSync(process.env.WRIT_BIN, ['vectors', 'run', folder], { encoding: 'utf8', maxBuffer: 1 << 26 });
+  const run = spawnSync(`${process.env.WRIT_BIN}-vectors`, ['run', folder], { encoding: 'utf8', maxBuffer: 1 << 26 });
   assert.equal(run.status, 0, run.stdout);
   const [, passed] = /(\d+) passed, 0 failed, 0 files of other formats\n$/.exec(run.stdout);
   assert.ok(Number(passed) >= least, run.stdout);
@@ -115,7 +115,7 @@ test('every member of a decision and of an outcome has its fault, every route it
 
 test('a case that differs is named, and where; other formats are left alone, and nothing is no success', () => {
   const folder = mkdtempSync(join(tmpdir(), 'writ-vectors-'));
-  const run = (...args) => spawnSync(process.env.WRIT_BIN, ['vectors', 'run', ...args], { encoding: 'utf8' });
+  const run = (...args) => spawnSync(`${process.env.WRIT_BIN}-vectors`, ['run', ...args], { encoding: 'utf8' });
   try {
     const set = JSON.parse(readFileSync(join(SOURCE, 'vectors/vaara/receipts.json'), 'utf8'));
     set.cases[1].expect.documents[0].holds = false;

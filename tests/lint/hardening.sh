@@ -1,7 +1,7 @@
 #!/bin/sh
-# hardening.sh SOURCE - the built program (WRIT_BIN) has the protections of WritFlags.cmake.
+# hardening.sh SOURCE - the built programs (WRIT_BIN, and writ-vectors beside it) have the protections of
+# WritFlags.cmake.
 set -eu
-program=${WRIT_BIN:?}
 failed=0
 
 # has WHAT PATTERN TEXT
@@ -12,16 +12,18 @@ has() {
     }
 }
 
-headers=$(readelf -hlW "$program")
-dynamic=$(readelf -dW "$program")
-symbols=$(readelf -W --dyn-syms "$program")
-has "position independence" 'Type: +DYN' "$headers"
-has "read-only relocations" 'GNU_RELRO' "$headers"
-has "a stack that is not executable" 'GNU_STACK .* RW +0x' "$headers"
-has "binding at start" 'BIND_NOW|Flags:.* NOW' "$dynamic"
-has "stack protector" '__stack_chk_(fail|guard)' "$symbols"
-# sanitizers wrap the same functions themselves
-echo "$symbols" | grep -qE '__(asan|tsan|ubsan)_' ||
-    has "fortified calls" '__[a-z_]+_chk@' "$symbols"
+for program in "${WRIT_BIN:?}" "$WRIT_BIN-vectors"; do
+    headers=$(readelf -hlW "$program")
+    dynamic=$(readelf -dW "$program")
+    symbols=$(readelf -W --dyn-syms "$program")
+    has "position independence" 'Type: +DYN' "$headers"
+    has "read-only relocations" 'GNU_RELRO' "$headers"
+    has "a stack that is not executable" 'GNU_STACK .* RW +0x' "$headers"
+    has "binding at start" 'BIND_NOW|Flags:.* NOW' "$dynamic"
+    has "stack protector" '__stack_chk_(fail|guard)' "$symbols"
+    # sanitizers wrap the same functions themselves
+    echo "$symbols" | grep -qE '__(asan|tsan|ubsan)_' ||
+        has "fortified calls" '__[a-z_]+_chk@' "$symbols"
+done
 
 [ $failed -eq 0 ] && echo "hardening: ok"

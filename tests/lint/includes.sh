@@ -16,19 +16,20 @@ below() {
 # prefix LAYER... - the folders of these layers as they stand in an include, for a regular expression
 prefix() {
     for name; do
-        folder=$(sed -nE "s/^writ_layer\\($name +([^ ]+).*/\\1/p" CMakeLists.txt)
-        printf '%s|' "${folder#core/}"
+        folder=gateway # for ${gateway_rooms}, of a program
+        [ "$name" = '${gateway_rooms}' ] || folder=$(sed -nE "s/^writ_layer\\($name +([^ ]+).*/\\1/p" CMakeLists.txt)
+        printf '%s|' "${folder:-gateway/$name}" | sed 's|^core/||' # not a layer: a room
     done
 }
 
-# the layer table of CMakeLists.txt, and its rooms
+# the layers and programs of CMakeLists.txt, and its rooms
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
-layers=$(tr '\n' ' ' <CMakeLists.txt | grep -oE 'writ_layer\([^)]*\)' | tr -s ' ')
-echo "$layers" | sed -E 's/writ_layer\(([^ )]+) ([^ )]+)/\1 \2/; s/ USES.*//; s/\)$//; s/ BELOW//' >"$table"
-while read -r name folder allowed; do
+layers=$(tr '\n' ' ' <CMakeLists.txt | grep -oE 'writ_(layer|program)\([^)]*\)' | tr -s ' ')
+echo "$layers" | sed -E 's/writ_(layer|program)\(([^ )]+) ([^ )]+)/\2 \3/; s/ USES.*//; s/\)$//; s/ BELOW//' >"$table"
+while read -r _ folder allowed; do
     # shellcheck disable=SC2086 # several names
-    below "$folder" "$(prefix $name $allowed)${folder#core/}"
+    below "$folder" "$(prefix $allowed)${folder#core/}"
 done <"$table"
 rooms=
 core=$(sed -nE 's/^set\(gateway_below (.*)\)/\1/p' CMakeLists.txt)
@@ -37,7 +38,6 @@ for room in $(sed -nE 's/^writ_room\(([a-z]+).*/\1/p' CMakeLists.txt); do
     # shellcheck disable=SC2086 # several names
     below "gateway/$room" "$(prefix $core)${rooms#|}"
 done
-below cli 'base|evidence|store|policy|crew|gateway|cli'
 below include 'writ'
 
 [ $failed -eq 0 ] && echo "includes: ok"

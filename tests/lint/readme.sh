@@ -19,11 +19,11 @@ stem() { sed -E 's|.*/||; s/\.(tbl\.h|h|c)$//' | sort -u; }
 
 there=$(tracked | tr '\0' '\n' | grep '\.[ch]$' | sed 's|.*/||' | sort -u)
 wrong=$(for folder in core/base core/evidence core/store core/verify core/jansson policy crew crew/plugins \
-    gateway gateway/* cli include/writ tests/support; do
-    # the sources of cli are commands, which its first lines tell how to find
+    gateway gateway/* cli/* include/writ tests/support; do
+    # the sources of cli/commands are commands, which its first lines tell how to find
     [ -d "$folder" ] || continue
     kind='*.[ch]'
-    [ "$folder" != cli ] || kind='*.h'
+    [ "$folder" != cli/commands ] || kind='*.h'
     named=$(grep -oE '[a-z0-9_]+(\.tbl)?\.[ch]\b' "$folder/README.md" | sort -u)
     find "$folder" -maxdepth 1 -name "$kind" | stem | while read -r file; do
         echo "$named" | stem | grep -qx "$file" || echo "$folder/README.md: does not name $file"

@@ -14,8 +14,11 @@ const START_MS = 60_000; // patience, not a measure: sanitizers are slow
 export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
 /** Runs `writ` to its end. */
-export function writ(args, options = {}) {
-  const run = spawnSync(BIN, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
+export const writ = (args, options) => runProgram(BIN, args, options);
+export const vectors = (args, options) => runProgram(`${BIN}-vectors`, args, options);
+
+function runProgram(program, args, options = {}) {
+  const run = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
   return { code: run.status, signal: run.signal, out: run.stdout, err: run.stderr };
 }
 

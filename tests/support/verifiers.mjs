@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SOURCE, writ } from './gateway.mjs';
+import { SOURCE, vectors, writ } from './gateway.mjs';
 import { verdict, vkey } from '../conformance/verify.mjs';
 
 export const NODE_VERIFIER = join(SOURCE, 'tests/conformance/verify.mjs');
@@ -31,7 +31,7 @@ const AT_ONCE = 4000; // bundles in one set
 
 function agree(set, cases) {
   writeFileSync(set, JSON.stringify({ format: 'writ-bundles/1', cases }));
-  const told = writ(['vectors', 'run', set]);
+  const told = vectors(['run', set]);
   assert.equal(told.code, 0, told.out.slice(0, 4000));
   if (python) assert.match(run('python3', PYTHON_VERIFIER, 'vectors', set), new RegExp(`^${cases.length} passed, 0 failed\n$`));
 }

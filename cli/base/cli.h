@@ -1,0 +1,127 @@
+/* cli.h - the frame of `writ` and `writ-vectors`: commands as rows of a table, options parsed by
+ * that table, one way to answer and one way to fail.
+ *
+ * A command is a row in a command.tbl.h and one function `writ_command_<id>` in that folder, in the
+ * file of its first word (cli/commands/keys.c has all of `writ keys ...`). The frame has checked
+ * the options and the number of operands before the function runs.
+ *
+ * Answers go to standard output: text for people, or with --json exactly one JSON value. Failures
+ * go to standard error: one line of text, or with --json one object {"error":{...}}. */
+#ifndef WRIT_CLI_H
+#define WRIT_CLI_H
+
+#include "base/bytes.h"
+#include "base/clock.h"
+
+/** What the exit code says (exit.tbl.h). 0 is success because shells will have it so; nothing in
+ * here grants anything by it. */
+enum writ_exit {
+#define WRIT_EXIT_ROW(name, value, sentence) WRIT_EXIT_##name = (value),
+#include "cli/base/exit.tbl.h"
+#undef WRIT_EXIT_ROW
+};
+
+enum writ_option_kind {
+    WRIT_OPTION_NONE = 0,
+    WRIT_OPTION_FLAG,
+    WRIT_OPTION_VALUE,
+    WRIT_OPTION_REQUIRED,
+};
+
+/** One row of command.tbl.h. Static storage. */
+struct writ_option {
+    const char *command; /* id of the command */
+    const char *name;    /* without the two dashes */
+    const char *arg;     /* how help calls the value; NULL for a flag */
+    const char *sentence;
+    enum writ_option_kind kind;
+};
+
+struct writ_cli;
+
+/** One row of command.tbl.h. Static storage. */
+struct writ_command {
+    const char *id;
+    const char *words;
+    const char *operands;
+    int least, most;
+    const char *summary;
+    const char *text;
+    enum writ_exit (*run)(const struct writ_cli *cli);
+};
+
+/** An option as it was given. */
+struct writ_given {
+    const struct writ_option *option;
+    struct writ_view value; /* empty for a flag */
+};
+
+/** A first word that is a command of another program now. Static storage. */
+struct writ_moved {
+    const char *word, *program;
+};
+
+/** A program: what it is called, for people and in its manual, and its tables, each ended by a row
+ * of zeros. Static storage; command.inc makes the tables. */
+struct writ_program {
+    const char *name;
+    const char *summary; /* a few words */
+    const char *text;    /* whole sentences, in lines */
+    const char *source;  /* the file of its table */
+    const struct writ_command *commands;
+    const struct writ_option *options;
+    const struct writ_moved *moved;
+};
+
+/** One run of one command. All views are parts of argv and NUL-terminated after their end. */
+struct writ_cli {
+    const struct writ_program *program;
+    const struct writ_command *command; /* NULL: none was named */
+    const struct writ_clock *clock;
+    struct writ_given *given;
+    int given_count;
+    const char *const *operands;
+    int operand_count;
+    bool json; /* --json */
+};
+
+/** Runs a program: all of its main. */
+int writ_cli_main(const struct writ_program *program, int argc, char **argv);
+
+/** True when the option was given. An option that the command's rows do not have is an invariant
+ * failure, here and in the function below. */
+bool writ_cli_has(const struct writ_cli *cli, const char *name);
+
+/** The option's value; a view with ptr NULL when it was not given. */
+struct writ_view writ_cli_get(const struct writ_cli *cli, const char *name);
+
+/** The n-th operand, or the empty view. */
+struct writ_view writ_cli_operand(const struct writ_cli *cli, int n);
+
+/** Reads a file of at most `max` bytes, or standard input for "-", and appends it to `ret`.
+ * WRIT_E_ABSENT, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM. Blocks. */
+WRIT_RESULT writ_cli_read(const char *path, size_t max, struct writ_buf *ret, struct writ_err *err);
+
+/** Writes to standard output. A failure to write ends the run with WRIT_EXIT_ENVIRONMENT. */
+void writ_cli_put(struct writ_view text);
+void writ_cli_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/** Reports a failure on standard error, and gives the exit code that goes with `result`:
+ *     return writ_cli_fail(cli, result, &err);
+ * Every code but WRIT_OK: ABSENT, INVALID, PARSE, LIMIT and MISMATCH are the input's fault, the
+ * others the environment's. */
+enum writ_exit writ_cli_fail(
+    const struct writ_cli *cli, writ_result result, const struct writ_err *err);
+
+/** The exit code that goes with `result`; nothing is reported. */
+enum writ_exit writ_cli_exit(writ_result result);
+
+/** Runs a command's work: reports a failure of it with writ_cli_fail. */
+enum writ_exit writ_cli_do(const struct writ_cli *cli,
+    WRIT_RESULT (*work)(const struct writ_cli *cli, struct writ_err *err));
+
+/** Reports a command line that the table cannot refuse by itself; WRIT_EXIT_USAGE. */
+enum writ_exit writ_cli_usage(const struct writ_cli *cli, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,43 @@
+#include "cli/base/print.h"
+
+#include "base/text.h"
+#include "evidence/write.h"
+
+#include <stdio.h>
+
+#define SAFE_MAX 200 /* bytes of one name in a line for people */
+
+void
+writ_print_plain(struct writ_buf *line, struct writ_view name)
+{
+    bool plain = name.len > 0 && name.len <= SAFE_MAX;
+
+    for (size_t i = 0; i < name.len && plain; i++) {
+        plain = name.ptr[i] > ' ' && name.ptr[i] < 0x7f;
+    }
+    if (plain) {
+        writ_buf_put(line, name);
+    } else {
+        writ_text_json_safe(line, name, SAFE_MAX);
+    }
+}
+
+void
+writ_print_json(struct writ_buf *line, const struct writ_json *value)
+{
+    writ_auto_buf text = writ_buf_make(line->max);
+    struct writ_write w = writ_write_to(&text);
+
+    writ_write_value(&w, value);
+    if (!writ_is_ok(writ_write_end(&w, NULL))) {
+        line->failed = text.failed;
+    }
+    writ_text_safe(line, writ_buf_view(&text), text.len);
+}
+
+void
+writ_print_refusal(struct writ_buf *out, enum writ_reason why, const char *text)
+{
+    writ_buf_fmt(out, WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(writ_reason_name(why)));
+    (void)fprintf(stderr, "%s\n", text);
+}

@@ -1,0 +1,29 @@
+#include "cli/commands/bearer.h"
+
+#include "base/secret.h"
+#include "base/text.h"
+#include "cli/base/cli.h"
+
+WRIT_RESULT
+writ_bearer_read(const char *path, struct writ_buf *ret, struct writ_err *err)
+{
+    struct writ_buf token = writ_buf_make(WRIT_BEARER_MAX);
+    writ_result result = writ_cli_read(path, WRIT_BEARER_MAX, &token, err);
+    struct writ_view text = writ_buf_view(&token);
+
+    while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r')) {
+        text.len--;
+    }
+    if (writ_is_ok(result) && (text.len == 0 || !writ_text_is_field(text))) {
+        result =
+            writ_fail(err, WRIT_E_INVALID, "%s: there is no token in it, alone on one line", path);
+    }
+    if (writ_is_ok(result)) {
+        writ_buf_str(ret, "Authorization: Bearer ");
+        writ_buf_put(ret, text);
+        writ_buf_byte(ret, '\0');
+        result = writ_buf_check(ret, err);
+    }
+    writ_buf_wipe_secret(&token);
+    return result;
+}

@@ -1,0 +1,102 @@
+#include "cli/commands/exports.h"
+
+#include "store/bundles.h"
+#include "store/keydir.h"
+
+bool
+writ_exports_is_asked(const struct writ_cli *cli)
+{
+    static const char *const names[] = {
+        "keys", "agent", "since", "until", "at", "redact", "checkpoint"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (writ_cli_has(cli, names[i])) {
+            return true;
+        }
+    }
+    return cli->operand_count < 2;
+}
+
+/* Names of members, with commas between them. */
+static bool
+read_names(const struct writ_cli *cli, struct writ_bundles_order *order)
+{
+    struct writ_view names = writ_cli_get(cli, "redact");
+
+    while (names.len > 0) {
+        size_t end = writ_view_find(names, ',');
+
+        if (order->redacted_n == WRIT_BUNDLES_REDACTED_MAX || end == 0) {
+            (void)writ_cli_usage(cli, "--redact is up to %d names of members, with commas between",
+                WRIT_BUNDLES_REDACTED_MAX);
+            return false;
+        }
+        order->redacted[order->redacted_n++] = writ_view_sub(names, 0, end);
+        names = writ_view_sub(names, end + 1, names.len);
+    }
+    return true;
+}
+
+static bool
+put(void *ctx, struct writ_view lines)
+{
+    (void)ctx;
+    writ_cli_put(lines);
+    return true;
+}
+
+static WRIT_RESULT
+run(const struct writ_cli *cli, struct writ_bundles_order *order, struct writ_bundle_report *ret,
+    struct writ_err *err)
+{
+    writ_auto_keyring ring = NULL;
+    writ_auto_buf note =
+        writ_buf_make(WRIT_NOTE_BYTES_MAX + 1); /* more than the limit, to name it */
+
+    WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
+    order->ring = ring;
+    if (writ_cli_has(cli, "checkpoint")) {
+        WRIT_TRY(
+            writ_cli_read(writ_cli_get(cli, "checkpoint").ptr, WRIT_NOTE_BYTES_MAX, &note, err));
+        if (note.len == 0) {
+            WRIT_FAIL(err, WRIT_E_INVALID, "the file of --checkpoint is empty");
+        }
+        order->checkpoint = writ_buf_view(&note);
+    }
+    return writ_bundles_make(order, put, NULL, ret, err);
+}
+
+enum writ_exit
+writ_exports_bundle(const struct writ_cli *cli)
+{
+    struct writ_bundles_order order = {
+        .path = writ_cli_operand(cli, 0).ptr,
+        .select =
+            {
+                .tenant = writ_cli_get(cli, "tenant"),
+                .agent_id = writ_cli_get(cli, "agent"),
+                .since = writ_cli_get(cli, "since"),
+                .until = writ_cli_get(cli, "until"),
+                .at = writ_cli_get(cli, "at"),
+            },
+    };
+    struct writ_bundle_report report = {0};
+    struct writ_err err = {0};
+    writ_result result;
+
+    if (!writ_cli_has(cli, "keys") || cli->json) {
+        return writ_cli_usage(cli, "a bundle needs --keys, and is lines of JSON without --json");
+    }
+    if (cli->operand_count == 2) {
+        order.select.boundary_id = writ_cli_operand(cli, 1);
+    }
+    if (!read_names(cli, &order)) {
+        return WRIT_EXIT_USAGE;
+    }
+    result = run(cli, &order, &report, &err);
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &err);
+    }
+    return report.faulty == 0 || order.select.boundary_id.ptr == NULL ? WRIT_EXIT_OK
+                                                                      : WRIT_EXIT_NEGATIVE;
+}

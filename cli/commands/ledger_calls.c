@@ -1,0 +1,215 @@
+/* writ ledger show, export: calls of a ledger with their records. */
+#include "cli/base/print.h"
+#include "cli/commands/command.h"
+#include "cli/commands/exports.h"
+#include "evidence/held.h"
+#include "evidence/write.h"
+#include "store/reader.h"
+
+#define LINE_MAX     ((size_t)4 << 20) /* bytes of one record with what is printed around it */
+#define SHOW_ARENA   ((size_t)32 << 20)
+#define EXPORT_ARENA ((size_t)4 << 30) /* ids of all decisions of one boundary */
+
+static void
+put_record(struct writ_write *w, const char *name, struct writ_view record)
+{
+    writ_write_name(w, writ_view_str(name));
+    if (record.ptr == NULL) {
+        writ_write_null(w);
+    } else {
+        writ_write_raw(w, record);
+    }
+}
+
+/* ---- show ---- */
+
+static void
+show_json(struct writ_buf *out, const struct writ_reader_call *call)
+{
+    struct writ_write w = writ_write_to(out);
+
+    writ_write_object_begin(&w);
+    writ_write_count(&w, "leaf", call->leaf);
+    writ_write_text_or_null(&w, "tenant", call->tenant);
+    writ_write_text_or_null(&w, "boundary_id", call->boundary_id);
+    put_record(&w, "decision", call->decision);
+    writ_write_name(&w, WRIT_LIT("outcome_leaf"));
+    if (call->has_outcome) {
+        writ_write_u64(&w, call->outcome_leaf);
+    } else {
+        writ_write_null(&w);
+    }
+    put_record(&w, "outcome", call->outcome);
+    writ_write_text_or_null(&w, "superseded_by", call->superseded_by);
+    writ_write_flag(&w, "sealed", call->sealed);
+    put_record(&w, "seal", call->seal);
+    writ_write_object_end(&w);
+    (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
+    writ_buf_byte(out, '\n');
+}
+
+/* The members of a record, one line each. */
+static void
+show_record(struct writ_buf *out, struct writ_view title, uint64_t leaf, struct writ_view record,
+    struct writ_arena *arena)
+{
+    const struct writ_json *value = NULL;
+
+    writ_buf_fmt(
+        out, WRIT_VIEW_FMT " (record %llu)\n", WRIT_VIEW_ARG(title), (unsigned long long)leaf);
+    if (!writ_is_ok(writ_json_read(record, &writ_json_limits_default, arena, &value, NULL))) {
+        writ_buf_str(out, "  not readable: see `writ ledger verify`\n");
+        return;
+    }
+    WRIT_JSON_EACH(name, value)
+    {
+        writ_buf_str(out, "  ");
+        writ_print_plain(out, writ_json_string(name));
+        writ_buf_byte(out, ' ');
+        writ_print_json(out, writ_json_value(name));
+        writ_buf_byte(out, '\n');
+    }
+}
+
+static void
+show_text(struct writ_buf *out, const struct writ_reader_call *call, struct writ_arena *arena)
+{
+    show_record(out, WRIT_LIT("decision"), call->leaf, call->decision, arena);
+    if (call->has_outcome) {
+        show_record(out, WRIT_LIT("outcome"), call->outcome_leaf, call->outcome, arena);
+    } else if (call->superseded_by.len > 0) {
+        writ_buf_str(out, "the next round has the outcome: ");
+        writ_print_plain(out, call->superseded_by);
+        writ_buf_byte(out, '\n');
+    } else {
+        writ_buf_str(out, "no outcome yet\n");
+    }
+    if (call->sealed) {
+        show_record(out, WRIT_LIT("seal of its boundary"), call->seal_leaf, call->seal, arena);
+    } else {
+        writ_buf_str(out, "its boundary is open\n");
+    }
+}
+
+enum writ_exit
+writ_command_ledger_show(const struct writ_cli *cli)
+{
+    writ_auto_reader reader = NULL;
+    writ_auto_arena arena = writ_arena_new(SHOW_ARENA);
+    writ_auto_buf out = writ_buf_make(2 * LINE_MAX);
+    struct writ_reader_call call = {0};
+    struct writ_err err = {0};
+    writ_result result = writ_reader_open(writ_cli_operand(cli, 0).ptr, &reader, &err);
+
+    if (writ_is_ok(result)) {
+        result = arena == NULL
+                     ? (writ_result){WRIT_E_NOMEM}
+                     : writ_reader_show(reader, writ_cli_operand(cli, 1), arena, &call, &err);
+    }
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &err);
+    }
+    if (cli->json) {
+        show_json(&out, &call);
+    } else {
+        show_text(&out, &call, arena);
+    }
+    result = writ_buf_check(&out, &err);
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &err);
+    }
+    writ_cli_put(writ_buf_view(&out));
+    return WRIT_EXIT_OK;
+}
+
+/* ---- export ---- */
+
+struct export
+{
+    bool json;
+    uint64_t count;
+    writ_result failed;
+};
+
+/* What stands before the next element; nothing is printed before there is something to print. */
+static struct writ_view
+separator(const struct export *export)
+{
+    if (!export->json) {
+        return WRIT_LIT("");
+    }
+    return export->count == 0 ? WRIT_LIT("{\"records\":[") : WRIT_LIT(",");
+}
+
+static bool
+export_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+{
+    struct export *export = ctx;
+    writ_auto_buf line = writ_buf_make(LINE_MAX);
+    struct writ_write w;
+
+    writ_buf_put(&line, separator(export));
+    w = writ_write_to(&line);
+    writ_write_object_begin(&w);
+    writ_write_count(&w, "leaf", leaf);
+    /* the same numbers: core/store/receipts.c asserts it */
+    writ_write_text_or_null(&w, "kind", writ_held_kind_name((enum writ_held_kind)kind));
+    put_record(&w, "record", record);
+    writ_write_object_end(&w);
+    (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
+    writ_buf_str(&line, export->json ? "" : "\n");
+    export->count++;
+    export->failed = writ_buf_check(&line, NULL);
+    writ_cli_put(writ_buf_view(&line));
+    return writ_is_ok(export->failed);
+}
+
+static writ_result
+export_end(
+    const struct export *export, const struct writ_completeness *report, struct writ_err *err)
+{
+    writ_auto_buf line = writ_buf_make(LINE_MAX);
+
+    writ_buf_put(&line, export->count == 0 ? separator(export) : WRIT_LIT(""));
+    writ_buf_str(
+        &line, export->json ? "],\"completeness\":" : "{\"kind\":\"completeness\",\"report\":");
+    WRIT_TRY(writ_completeness_put(report, &line, err));
+    writ_buf_str(&line, "}\n");
+    WRIT_TRY(writ_buf_check(&line, err));
+    writ_cli_put(writ_buf_view(&line));
+    return WRIT_DONE;
+}
+
+enum writ_exit
+writ_command_ledger_export(const struct writ_cli *cli)
+{
+    writ_auto_reader reader = NULL;
+    writ_auto_arena arena = writ_arena_new(EXPORT_ARENA);
+    struct export export = {.json = cli->json, .failed = WRIT_DONE};
+    struct writ_completeness report = {0};
+    struct writ_err err = {0};
+    writ_result result;
+
+    if (writ_exports_is_asked(cli)) {
+        return writ_exports_bundle(cli);
+    }
+    result = writ_reader_open(writ_cli_operand(cli, 0).ptr, &reader, &err);
+    if (writ_is_ok(result) && arena == NULL) {
+        result = (writ_result){WRIT_E_NOMEM};
+    }
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &err);
+    }
+    result = writ_reader_export(reader, writ_cli_get(cli, "tenant"), writ_cli_operand(cli, 1),
+        export_one, &export, arena, &report, &err);
+    if (writ_is_ok(result)) {
+        result = export.failed;
+    }
+    if (writ_is_ok(result)) {
+        result = export_end(&export, &report, &err);
+    }
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &err);
+    }
+    return report.whole ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+}

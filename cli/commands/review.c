@@ -1,0 +1,509 @@
+/* writ review ...: looks at calls under review, in a ledger or at a running gateway, and computes
+ * verdicts again. */
+#include "base/text.h"
+#include "cli/base/print.h"
+#include "cli/commands/admin_client.h"
+#include "cli/commands/command.h"
+#include "crew/panel.h"
+#include "evidence/jcs.h"
+#include "evidence/review_story.h"
+#include "evidence/write.h"
+#include "gateway/service/anchor.h"
+#include "store/reader.h"
+
+#define REVIEW_ARENA ((size_t)64 << 20)
+#define OUT_MAX      ((size_t)64 << 20)
+#define PATH_MAX     4096
+#define REVIEWS      "{\"reviews\":["
+#define LINE_TEXT    200 /* bytes of a text in a line for people */
+
+/** One command while it runs. */
+struct looking {
+    const struct writ_cli *cli;
+    struct writ_reader *reader; /* of the ledger; NULL: a gateway is asked */
+    struct writ_admin_client client;
+    struct writ_arena *arena;
+    struct writ_buf out;
+    struct writ_reader_review found;
+    struct writ_review_story story;
+    size_t votes, signatures; /* votes read, and those of voters with a key: each was verified */
+    struct writ_view tool;    /* of the call */
+    const struct writ_json *conditions; /* that want the approval; NULL: none, or not kept */
+    struct writ_err err;
+    writ_result failed;
+};
+
+static void
+looking_wipe(struct looking *l)
+{
+    writ_reader_close(l->reader);
+    writ_admin_client_wipe(&l->client);
+    writ_arena_free(l->arena);
+    writ_buf_wipe(&l->out);
+}
+
+static WRIT_RESULT
+begin(struct looking *l, const struct writ_cli *cli, bool is_url)
+{
+    *l = (struct looking){.cli = cli, .out = writ_buf_make(OUT_MAX), .failed = WRIT_DONE};
+    l->arena = writ_arena_new(REVIEW_ARENA);
+    if (l->arena == NULL) {
+        WRIT_FAIL(&l->err, WRIT_E_NOMEM, "no memory to read reviews");
+    }
+    if (is_url) {
+        return writ_admin_client_begin(&l->client, cli);
+    }
+    return writ_reader_open(writ_cli_operand(cli, 0).ptr, &l->reader, &l->err);
+}
+
+static bool
+is_url(const struct writ_cli *cli)
+{
+    return writ_anchor_is_url(writ_cli_operand(cli, 0));
+}
+
+/* Whether the options fit what is asked: a gateway wants a token, a ledger knows none. */
+static bool
+is_usable(const struct writ_cli *cli)
+{
+    if (is_url(cli)) {
+        if (!writ_cli_has(cli, "token")) {
+            (void)writ_cli_usage(cli, "a URL needs --token FILE");
+            return false;
+        }
+    } else if (writ_cli_has(cli, "token") || writ_cli_has(cli, "ca")) {
+        (void)writ_cli_usage(cli, "--token and --ca are for a URL");
+        return false;
+    }
+    return true;
+}
+
+static enum writ_exit
+finish(struct looking *l, writ_result result)
+{
+    if (writ_is_ok(result)) {
+        result = writ_buf_check(&l->out, &l->err);
+    }
+    if (!writ_is_ok(result)) {
+        enum writ_exit code =
+            writ_cli_fail(l->cli, result, l->client.err.text[0] != '\0' ? &l->client.err : &l->err);
+
+        return l->client.refused ? WRIT_EXIT_NEGATIVE : code;
+    }
+    writ_cli_put(writ_buf_view(&l->out));
+    return WRIT_EXIT_OK;
+}
+
+/* ---- reading ---- */
+
+/* A member of the gateway's answer as it stands in the ledger. */
+static WRIT_RESULT
+take_canonical(struct looking *l, const struct writ_json *value, struct writ_view *ret)
+{
+    struct writ_buf text = writ_buf_in(l->arena, OUT_MAX);
+
+    WRIT_TRY(writ_jcs_put(&text, value, &l->err));
+    WRIT_TRY(writ_buf_check(&text, &l->err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
+static size_t
+count_of(const struct writ_json *list)
+{
+    return list != NULL ? list->count : 0;
+}
+
+/* The same as is read out of a ledger: its records, from which the rest is computed. */
+static WRIT_RESULT
+ask_review(struct looking *l, struct writ_view id)
+{
+    writ_auto_buf path = writ_buf_make(PATH_MAX);
+    const struct writ_json *arguments, *records;
+    struct writ_view *items;
+    size_t n = 0;
+
+    WRIT_TRY(writ_admin_client_check_id(id, "a review", &l->err));
+    writ_buf_fmt(&path, "/v1/reviews/" WRIT_VIEW_FMT "%c", WRIT_VIEW_ARG(id), '\0');
+    WRIT_TRY(writ_buf_check(&path, &l->err));
+    WRIT_TRY(writ_admin_client_ask(&l->client, path.ptr, NULL));
+    records = writ_json_get_typed(l->client.value, WRIT_LIT("records"), WRIT_JSON_ARRAY);
+    arguments = writ_json_get(l->client.value, WRIT_LIT("arguments"));
+    l->conditions = writ_json_get(l->client.value, WRIT_LIT("conditions"));
+    items = writ_arena_get(l->arena, (count_of(records) + 1) * sizeof *items);
+    if (items == NULL) {
+        WRIT_FAIL(&l->err, WRIT_E_NOMEM, "no memory to read reviews");
+    }
+    WRIT_JSON_EACH(record, records)
+    {
+        WRIT_TRY(take_canonical(l, record, &items[n++]));
+    }
+    if (n == 0) {
+        WRIT_FAIL(&l->err, WRIT_E_IO, "an answer without records: is this the admin listener?");
+    }
+    if (arguments != NULL) {
+        WRIT_TRY(take_canonical(l, arguments, &l->found.arguments));
+    }
+    l->found.records = items;
+    l->found.records_n = n;
+    return take_canonical(
+        l, writ_json_get(l->client.value, WRIT_LIT("decision")), &l->found.decision);
+}
+
+/* Reads one review out of its records; `before_verdict`: only what came before the verdict. */
+static WRIT_RESULT
+read_story(struct looking *l, struct writ_view id, bool before_verdict)
+{
+    const struct writ_json *decision = NULL;
+
+    l->story = (struct writ_review_story){0};
+    l->found = (struct writ_reader_review){0};
+    l->conditions = NULL;
+    l->votes = l->signatures = 0;
+    WRIT_TRY(l->reader == NULL ? ask_review(l, id)
+                               : writ_reader_review(l->reader, id, l->arena, &l->found, &l->err));
+    WRIT_TRY(
+        writ_json_read(l->found.decision, &writ_json_limits_default, l->arena, &decision, &l->err));
+    l->tool = writ_json_string(writ_json_get(decision, WRIT_LIT("tool")));
+    if (l->found.conditions.len > 0) {
+        WRIT_TRY(writ_json_read(
+            l->found.conditions, &writ_json_limits_default, l->arena, &l->conditions, &l->err));
+    }
+    for (size_t i = 0; i < l->found.records_n; i++) {
+        const struct writ_json *value = NULL;
+        struct writ_review_record record = {0};
+
+        WRIT_TRY(writ_json_read(
+            l->found.records[i], &writ_json_limits_default, l->arena, &value, &l->err));
+        WRIT_TRY(writ_review_record_read(value, l->arena, &record, &l->err));
+        WRIT_TRY(writ_review_story_add(&l->story, &record, l->arena, &l->err));
+        l->votes += record.vote.is == WRIT_PRESENT;
+        l->signatures += record.vote.is == WRIT_PRESENT && record.signature.is == WRIT_PRESENT;
+        if (before_verdict && l->story.verdict != WRIT_REVIEW_DO_OPEN) {
+            break;
+        }
+    }
+    return WRIT_DONE;
+}
+
+/* For people: nothing of it that a terminal would act on. */
+static void
+put_safe(struct writ_buf *out, struct writ_view text)
+{
+    writ_text_json_safe(out, text, LINE_TEXT);
+}
+
+static size_t
+votes_of(const struct writ_review *review)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < review->voters_n; i++) {
+        n += review->voters[i].vote != WRIT_REVIEW_NO_VOTE;
+    }
+    return n;
+}
+
+/* ---- list ---- */
+
+static void
+list_text(struct looking *l)
+{
+    const struct writ_review *review = &l->story.review;
+
+    writ_buf_fmt(&l->out, WRIT_VIEW_FMT "  " WRIT_VIEW_FMT "  ", WRIT_VIEW_ARG(review->id),
+        WRIT_VIEW_ARG(writ_review_state_name(l->story.state)));
+    put_safe(&l->out, review->name);
+    writ_buf_str(&l->out, " ");
+    put_safe(&l->out, review->agent_id);
+    writ_buf_str(&l->out, " ");
+    put_safe(&l->out, l->tool);
+    writ_buf_fmt(&l->out, " %zu of %zu have voted\n", votes_of(review), review->voters_n);
+}
+
+static void
+put_summary(struct looking *l, struct writ_write *w)
+{
+    const struct writ_review *review = &l->story.review;
+
+    writ_write_text(w, "id", review->id);
+    writ_write_text(w, "state", writ_review_state_name(l->story.state));
+    writ_write_text(w, "review", review->name);
+    writ_write_text(w, "agent_id", review->agent_id);
+    writ_write_text(w, "tool", l->tool);
+    writ_write_text(w, "review_digest", writ_view_str(l->story.digest));
+    writ_write_count(w, "votes", votes_of(review));
+    writ_write_count(w, "voters", review->voters_n);
+}
+
+static bool
+list_one(void *ctx, struct writ_view id)
+{
+    struct looking *l = ctx;
+    struct writ_write w;
+
+    l->failed = read_story(l, id, false);
+    if (!writ_is_ok(l->failed)) {
+        return false;
+    }
+    if (l->cli->json) {
+        writ_buf_str(&l->out, l->out.len > sizeof REVIEWS - 1 ? "," : "");
+        w = writ_write_to(&l->out);
+        writ_write_object_begin(&w);
+        put_summary(l, &w);
+        writ_write_object_end(&w);
+        WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    } else {
+        list_text(l);
+    }
+    return true;
+}
+
+/* True when the gateway answered that it has no such review; clears that error. */
+static bool
+is_gone(struct looking *l)
+{
+    struct writ_admin_client *client = &l->client;
+
+    if (!client->refused || !writ_view_has_prefix(writ_view_str(client->err.text),
+                                writ_reason_name(WRIT_REASON_REVIEW_UNKNOWN))) {
+        return false;
+    }
+    client->refused = false;
+    client->err = (struct writ_err){0};
+    return true;
+}
+
+/* Those that live, as the caller sees them. One that ends between two answers is left out. */
+static WRIT_RESULT
+list_asked(struct looking *l)
+{
+    struct writ_view *ids;
+    const struct writ_json *reviews;
+    size_t n = 0;
+
+    WRIT_TRY(writ_admin_client_ask(&l->client, "/v1/reviews", NULL));
+    reviews = writ_json_get_typed(l->client.value, WRIT_LIT("reviews"), WRIT_JSON_ARRAY);
+    ids = writ_arena_get(l->arena, (count_of(reviews) + 1) * sizeof *ids);
+    if (ids == NULL) {
+        WRIT_FAIL(&l->err, WRIT_E_NOMEM, "no memory to read reviews");
+    }
+    WRIT_JSON_EACH(review, reviews)
+    {
+        ids[n] = writ_view_copy(writ_json_string(writ_json_get(review, WRIT_LIT("id"))), l->arena);
+        n += ids[n].len > 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!list_one(l, ids[i]) && !is_gone(l)) {
+            return l->failed;
+        }
+    }
+    l->failed = WRIT_DONE;
+    return WRIT_DONE;
+}
+
+enum writ_exit
+writ_command_review_list(const struct writ_cli *cli)
+{
+    WRIT_AUTO(struct looking, looking_wipe) l = {0};
+    writ_result result;
+
+    if (!is_usable(cli)) {
+        return WRIT_EXIT_USAGE;
+    }
+    result = begin(&l, cli, is_url(cli));
+    writ_buf_str(&l.out, cli->json ? REVIEWS : "");
+    if (writ_is_ok(result)) {
+        result =
+            l.reader == NULL ? list_asked(&l) : writ_reader_reviews(l.reader, list_one, &l, &l.err);
+    }
+    result = writ_is_ok(result) ? l.failed : result;
+    writ_buf_str(&l.out, cli->json ? "]}\n" : "");
+    return finish(&l, result);
+}
+
+/* ---- show ---- */
+
+static void
+put_text_of(struct writ_buf *out, const struct writ_json *value, const char *name)
+{
+    struct writ_view text = writ_json_string(writ_json_get(value, writ_view_str(name)));
+
+    writ_text_safe(out, text, text.len);
+}
+
+static void
+show_text(struct looking *l)
+{
+    const struct writ_review *review = &l->story.review;
+
+    list_text(l);
+    writ_buf_fmt(&l->out,
+        "engine " WRIT_VIEW_FMT ", threshold " WRIT_VIEW_FMT ", quorum " WRIT_VIEW_FMT "\n",
+        WRIT_VIEW_ARG(review->engine), WRIT_VIEW_ARG(review->threshold),
+        WRIT_VIEW_ARG(review->quorum));
+    writ_buf_fmt(
+        &l->out, "intent_digest " WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(review->intent_digest));
+    writ_buf_fmt(&l->out, "review_digest %s\n", l->story.digest);
+    for (size_t i = 0; i < review->voters_n; i++) {
+        const struct writ_review_voter *voter = &review->voters[i];
+
+        writ_buf_str(&l->out, "voter ");
+        put_safe(&l->out, voter->id);
+        writ_buf_fmt(&l->out, " weight %lld%s: " WRIT_VIEW_FMT "\n", (long long)voter->weight,
+            voter->veto ? ", veto" : "",
+            WRIT_VIEW_ARG(voter->vote == WRIT_REVIEW_NO_VOTE ? WRIT_LIT("silent")
+                                                             : writ_review_vote_name(voter->vote)));
+    }
+    WRIT_JSON_EACH(condition, l->conditions)
+    {
+        writ_buf_str(&l->out, "condition ");
+        put_text_of(&l->out, condition, "condition");
+        writ_buf_str(&l->out, ": ");
+        put_text_of(&l->out, condition, "wants");
+        writ_buf_str(&l->out, " (");
+        put_text_of(&l->out, condition, "found");
+        writ_buf_str(&l->out, ")\n");
+    }
+    if (l->found.arguments.ptr != NULL) {
+        writ_buf_str(&l->out, "arguments ");
+        writ_text_safe(&l->out, l->found.arguments, l->found.arguments.len);
+        writ_buf_byte(&l->out, '\n');
+    }
+}
+
+static void
+show_json(struct looking *l)
+{
+    struct writ_write w = writ_write_to(&l->out);
+
+    writ_write_object_begin(&w);
+    put_summary(l, &w);
+    if (l->found.arguments.ptr != NULL) {
+        writ_write_name(&w, WRIT_LIT("arguments"));
+        writ_write_raw(&w, l->found.arguments);
+    }
+    if (l->conditions != NULL) {
+        writ_write_name(&w, WRIT_LIT("conditions"));
+        writ_write_value(&w, l->conditions);
+    }
+    writ_write_name(&w, WRIT_LIT("decision"));
+    writ_write_raw(&w, l->found.decision);
+    writ_write_name(&w, WRIT_LIT("records"));
+    writ_write_array_begin(&w);
+    for (size_t i = 0; i < l->found.records_n; i++) {
+        writ_write_raw(&w, l->found.records[i]);
+    }
+    writ_write_array_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_buf_byte(&l->out, '\n');
+}
+
+enum writ_exit
+writ_command_review_show(const struct writ_cli *cli)
+{
+    WRIT_AUTO(struct looking, looking_wipe) l = {0};
+    writ_result result;
+
+    if (!is_usable(cli)) {
+        return WRIT_EXIT_USAGE;
+    }
+    result = begin(&l, cli, is_url(cli));
+    if (writ_is_ok(result)) {
+        result = read_story(&l, writ_cli_operand(cli, 1), false);
+    }
+    if (writ_is_ok(result)) {
+        if (cli->json) {
+            show_json(&l);
+        } else {
+            show_text(&l);
+        }
+    }
+    return finish(&l, result);
+}
+
+/* ---- replay ---- */
+
+/* The first event that is another one; the number of events when none is. */
+static size_t
+first_difference(const struct writ_member_list *recorded, const struct writ_review_finding *again)
+{
+    size_t i = 0;
+
+    while (i < recorded->count && i < again->log_n &&
+           writ_view_equal(recorded->items[i], again->log[i])) {
+        i++;
+    }
+    return i;
+}
+
+static void
+put_replay(struct looking *l, const struct writ_review_finding *again, bool same, size_t at)
+{
+    struct writ_write w;
+
+    if (!l->cli->json) {
+        writ_buf_fmt(&l->out, "%s: " WRIT_VIEW_FMT ", %zu events, %zu votes (%zu signed)",
+            same ? "same" : "DIFFERENT", WRIT_VIEW_ARG(writ_review_event_name(again->verdict)),
+            again->log_n, l->votes, l->signatures);
+        if (!same) {
+            writ_buf_fmt(&l->out, "; recorded " WRIT_VIEW_FMT ", first difference in event %zu",
+                WRIT_VIEW_ARG(writ_review_event_name(l->story.verdict)), at);
+        }
+        writ_buf_byte(&l->out, '\n');
+        return;
+    }
+    w = writ_write_to(&l->out);
+    writ_write_object_begin(&w);
+    writ_write_flag(&w, "same", same);
+    writ_write_text(&w, "verdict", writ_review_event_name(again->verdict));
+    writ_write_text(&w, "recorded", writ_review_event_name(l->story.verdict));
+    writ_write_count(&w, "votes", l->votes);
+    writ_write_count(&w, "signed", l->signatures);
+    writ_write_name(&w, WRIT_LIT("events"));
+    writ_write_array_begin(&w);
+    for (size_t i = 0; i < again->log_n; i++) {
+        writ_write_raw(&w, again->log[i]);
+    }
+    writ_write_array_end(&w);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    writ_buf_byte(&l->out, '\n');
+}
+
+static WRIT_RESULT
+replay(struct looking *l, bool *ret_same)
+{
+    struct writ_review_finding again = {.verdict = WRIT_REVIEW_DO_VOTE};
+    size_t at;
+
+    WRIT_TRY(read_story(l, writ_cli_operand(l->cli, 1), true));
+    if (l->story.verdict == WRIT_REVIEW_DO_OPEN) {
+        WRIT_FAIL(&l->err, WRIT_E_MISMATCH, "the review has no verdict to compute again");
+    }
+    WRIT_TRY(writ_panel_judge.count(
+        writ_panel_judge.ctx, &l->story.review, true, l->arena, &again, &l->err));
+    at = first_difference(&l->story.log, &again);
+    *ret_same =
+        again.verdict == l->story.verdict && at == again.log_n && again.log_n == l->story.log.count;
+    put_replay(l, &again, *ret_same, at);
+    return writ_buf_check(&l->out, &l->err);
+}
+
+enum writ_exit
+writ_command_review_replay(const struct writ_cli *cli)
+{
+    WRIT_AUTO(struct looking, looking_wipe) l;
+    bool same = false;
+    writ_result result = begin(&l, cli, false);
+
+    if (writ_is_ok(result)) {
+        result = replay(&l, &same);
+    }
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &l.err);
+    }
+    writ_cli_put(writ_buf_view(&l.out));
+    return same ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+}

@@ -1,0 +1,61 @@
+/* writ serve CONFIG: everything that it says is a line of its log, also why it does not start. */
+#include "cli/commands/command.h"
+
+#include "base/log.h"
+#include "gateway/service/serve.h"
+#include "policy/findings.h"
+#include "policy/load.h"
+
+#include <unistd.h>
+
+static void
+log_findings(struct writ_log *log, const struct writ_findings *findings, struct writ_view file)
+{
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct writ_finding *finding = &findings->items[i];
+        bool error = finding->severity == WRIT_SEVERITY_ERROR;
+
+        WRIT_LOG(log, error ? WRIT_LOG_ERROR : WRIT_LOG_WARN,
+            error ? "configuration_error" : "configuration_warning", writ_log_text("file", file),
+            writ_log_int("line", (int64_t)finding->line), writ_log_text("at", finding->pointer),
+            writ_log_text("why", finding->message));
+    }
+}
+
+static WRIT_RESULT
+serve(
+    struct writ_log *log, struct writ_config **config, struct writ_view file, struct writ_err *err)
+{
+    struct writ_findings findings = {0};
+    struct writ_serve_options options = {.config_file = file.ptr, .log = log, .clock = log->clock};
+    writ_result result = writ_load_file(file.ptr, &findings, config, err);
+
+    log_findings(log, &findings, file);
+    writ_findings_wipe(&findings);
+    WRIT_TRY(result);
+    log->level = (*config)->log.level;
+    options.config = *config;
+    WRIT_TRY(writ_log_start(log, err));
+    result = writ_serve_run(&options, err);
+    writ_log_stop(log);
+    return result;
+}
+
+enum writ_exit
+writ_command_serve(const struct writ_cli *cli)
+{
+    struct writ_view file = writ_cli_operand(cli, 0);
+    struct writ_config *config = NULL;
+    struct writ_err err = {{0}, 0, 0};
+    struct writ_log log;
+    writ_result result;
+
+    writ_log_init(&log, STDERR_FILENO, WRIT_LOG_INFO, cli->clock);
+    result = serve(&log, &config, file, &err);
+    writ_config_drop(config);
+    if (!writ_is_ok(result)) {
+        WRIT_LOG(&log, WRIT_LOG_ERROR, "not_started", writ_log_text("file", file),
+            writ_log_str("code", writ_code_name(result.code)), writ_log_str("why", err.text));
+    }
+    return writ_cli_exit(result);
+}

@@ -1,0 +1,254 @@
+#include "cli/crew/roster.h"
+
+#include "base/text.h"
+#include "cli/base/cli.h"
+#include "crew/vec.h"
+#include "writ/plugins.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PATH_BYTES_MAX 4096
+
+/* ---- folders */
+
+static int
+is_json(const struct dirent *entry)
+{
+    return writ_view_has_suffix(writ_view_str(entry->d_name), WRIT_LIT(".json"));
+}
+
+static WRIT_RESULT
+hand_file(
+    const char *folder, const char *name, writ_roster_file_fn *fn, void *user, struct writ_err *err)
+{
+    writ_auto_buf path = writ_buf_make(PATH_BYTES_MAX);
+    struct writ_view whole = writ_view_str(name);
+
+    writ_buf_str(&path, folder);
+    writ_buf_byte(&path, '/');
+    writ_buf_put(&path, whole);
+    writ_buf_byte(&path, '\0');
+    WRIT_TRY(writ_buf_check(&path, err));
+    return fn(user, path.ptr, writ_view_sub(whole, 0, whole.len - 5), err);
+}
+
+WRIT_RESULT
+writ_roster_folder(
+    const char *folder, writ_roster_file_fn *fn, void *user, size_t *ret_n, struct writ_err *err)
+{
+    struct dirent **entries = NULL;
+    writ_result result = WRIT_DONE;
+    int n = scandir(folder, &entries, is_json, alphasort);
+
+    if (n < 0) {
+        WRIT_FAIL(err, WRIT_E_ABSENT, "%s: the folder cannot be read", folder);
+    }
+    for (int at = 0; at < n; at++) {
+        if (writ_is_ok(result)) {
+            result = hand_file(folder, entries[at]->d_name, fn, user, err);
+        }
+        free(entries[at]);
+    }
+    free(entries);
+    if (writ_is_ok(result) && ret_n != NULL) {
+        *ret_n = (size_t)n;
+    }
+    return result;
+}
+
+/* ---- parts */
+
+void
+writ_roster_wipe(struct writ_roster *roster)
+{
+    writ_crew_graph_free(roster->graph);
+    writ_crew_agents_free(roster->agents);
+    writ_crew_shape_free(roster->shape);
+    for (size_t at = 0; at < roster->nested_n; at++) {
+        writ_buf_wipe(&roster->nested[at].key);
+        writ_buf_wipe(&roster->nested[at].text);
+        writ_crew_shape_free(roster->nested[at].shape);
+    }
+    writ_free(roster->nested);
+    writ_buf_wipe(&roster->shape_text);
+    writ_buf_wipe(&roster->agents_text);
+    writ_crew_engines_free(roster->engines);
+    writ_plugins_free(roster->plugins);
+}
+
+static void
+warn_engine(void *user, const char *text)
+{
+    (void)user;
+    (void)fprintf(stderr, "writ: warning: %s\n", text);
+}
+
+WRIT_RESULT
+writ_roster_engines(struct writ_roster *roster, struct writ_view folder, struct writ_err *err)
+{
+    roster->engines = writ_crew_engines_new();
+    if (roster->engines == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
+    }
+    return folder.ptr == NULL
+               ? WRIT_DONE
+               : writ_plugins_load(folder.ptr, roster->engines,
+                     (struct writ_plugins_warn){warn_engine, NULL}, &roster->plugins, err);
+}
+
+/* Names the file and all that is wrong with it, as far as a line goes. Gives the code back. */
+static writ_result
+refuse_file(const char *name, writ_result result, const struct writ_crew_findings *faults,
+    const struct writ_crew_err *below, struct writ_err *err)
+{
+    writ_auto_buf list = writ_buf_make(WRIT_ROSTER_TEXT_MAX);
+
+    for (size_t at = 0; faults != NULL && at < writ_crew_findings_count(faults); at++) {
+        const struct writ_crew_finding *finding = writ_crew_findings_at(faults, at);
+        writ_buf_str(&list, at > 0 ? "; " : "");
+        writ_buf_put(&list, finding->path.len > 0 ? finding->path : WRIT_LIT("the whole"));
+        writ_buf_fmt(&list, ": %s", finding->code);
+    }
+    if (list.len > 0) {
+        return writ_fail(
+            err, result.code, "%s: " WRIT_VIEW_FMT, name, WRIT_VIEW_ARG(writ_buf_view(&list)));
+    }
+    return writ_fail(err, result.code, "%s: %s", name, below->err.text);
+}
+
+static WRIT_RESULT
+keep_text(struct writ_buf *to, struct writ_view text, struct writ_err *err)
+{
+    *to = writ_buf_make(WRIT_ROSTER_TEXT_MAX);
+    writ_buf_put(to, text);
+    return writ_buf_check(to, err);
+}
+
+static WRIT_RESULT
+parse_shape(
+    const char *name, struct writ_view text, struct writ_crew_shape **ret, struct writ_err *err)
+{
+    struct writ_crew_findings *faults = writ_crew_findings_new();
+    struct writ_crew_err below = {0};
+    writ_result result = writ_crew_shape_read(text, NULL, faults, ret, &below);
+
+    if (!writ_is_ok(result)) {
+        result = refuse_file(name, result, faults, &below, err);
+    }
+    writ_crew_findings_free(faults);
+    return result;
+}
+
+WRIT_RESULT
+writ_roster_shape(
+    struct writ_roster *roster, const char *name, struct writ_view text, struct writ_err *err)
+{
+    WRIT_TRY(keep_text(&roster->shape_text, text, err));
+    return parse_shape(name, text, &roster->shape, err);
+}
+
+/* An agents file that leaves everything to the shape. */
+static void
+put_nobody(struct writ_buf *text, struct writ_view crew)
+{
+    writ_buf_str(text, "{\"schema_version\":\"1.0\",\"agents\":[],\"name\":");
+    writ_text_json(text, crew);
+    writ_buf_byte(text, '}');
+}
+
+WRIT_RESULT
+writ_roster_agents(
+    struct writ_roster *roster, const char *name, struct writ_view text, struct writ_err *err)
+{
+    struct writ_crew_findings *faults;
+    struct writ_crew_err below = {0};
+    writ_result result;
+
+    WRIT_TRY(keep_text(&roster->agents_text, text, err));
+    if (text.ptr == NULL) {
+        put_nobody(&roster->agents_text, writ_crew_shape_name(roster->shape));
+        WRIT_TRY(writ_buf_check(&roster->agents_text, err));
+    }
+    faults = writ_crew_findings_new();
+    result = writ_crew_agents_read(
+        writ_buf_view(&roster->agents_text), NULL, faults, &roster->agents, &below);
+    if (!writ_is_ok(result)) {
+        result = refuse_file(name, result, faults, &below, err);
+    }
+    writ_crew_findings_free(faults);
+    return result;
+}
+
+WRIT_RESULT
+writ_roster_nest(struct writ_roster *roster, struct writ_view key, const char *name,
+    struct writ_view text, struct writ_err *err)
+{
+    struct writ_roster_nested *nested;
+
+    WRIT_TRY(writ_vec_room(
+        &roster->nested, &roster->nested_cap, roster->nested_n, sizeof *roster->nested));
+    nested = &roster->nested[roster->nested_n++];
+    *nested = (struct writ_roster_nested){0};
+    WRIT_TRY(keep_text(&nested->key, key, err));
+    WRIT_TRY(keep_text(&nested->text, text, err));
+    return parse_shape(name, text, &nested->shape, err);
+}
+
+/* ---- files */
+
+static WRIT_RESULT
+nest_file(void *user, const char *path, struct writ_view stem, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_ROSTER_TEXT_MAX);
+
+    WRIT_TRY(writ_cli_read(path, WRIT_ROSTER_TEXT_MAX, &text, err));
+    return writ_roster_nest(user, stem, path, writ_buf_view(&text), err);
+}
+
+WRIT_RESULT
+writ_roster_read(struct writ_roster *roster, struct writ_view registry, const char *shape,
+    const char *agents, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_ROSTER_TEXT_MAX);
+
+    if (registry.ptr != NULL) {
+        WRIT_TRY(writ_roster_folder(registry.ptr, nest_file, roster, NULL, err));
+    }
+    WRIT_TRY(writ_cli_read(shape, WRIT_ROSTER_TEXT_MAX, &text, err));
+    WRIT_TRY(writ_roster_shape(roster, shape, writ_buf_view(&text), err));
+    if (agents == NULL) {
+        return writ_roster_agents(roster, "agents", writ_view(NULL, 0), err);
+    }
+    writ_buf_clear(&text);
+    WRIT_TRY(writ_cli_read(agents, WRIT_ROSTER_TEXT_MAX, &text, err));
+    return writ_roster_agents(roster, agents, text.len > 0 ? writ_buf_view(&text) : WRIT_LIT(""),
+        err); /* an empty file is no file less */
+}
+
+WRIT_RESULT
+writ_roster_build(struct writ_roster *roster, struct writ_err *err)
+{
+    struct writ_crew_registered *registry = writ_alloc((roster->nested_n + 1) * sizeof *registry);
+    struct writ_crew_err below = {0};
+    writ_result built;
+
+    if (registry == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
+    }
+    for (size_t at = 0; at < roster->nested_n; at++) {
+        registry[at] = (struct writ_crew_registered){
+            writ_buf_view(&roster->nested[at].key), roster->nested[at].shape};
+    }
+    const struct writ_crew_plan plan = {.shape = roster->shape,
+        .agents = roster->agents,
+        .registry = registry,
+        .registry_n = roster->nested_n,
+        .engines = roster->engines};
+    built = writ_crew_graph_build(&plan, &roster->graph, &below);
+    writ_free(registry);
+    return writ_is_ok(built) ? built
+                             : writ_fail(err, built.code, "%s: %s",
+                                   writ_crew_error_name(below.error), below.err.text);
+}

@@ -1,0 +1,390 @@
+/* Invariants
+ * (1) A step that was handed in is in the list of its worker (owner set), or in `refused` (owner
+ *     NULL, failed set), until it is done or told as failed.
+ * (2) A child is closed from the worker's own task alone, never from inside its callbacks.
+ * (3) A child that ends takes at least one step with it, so that starting one that always ends
+ * ends. (4) The owner is called from callbacks and tasks of the loop alone: a step that fails while
+ * it is handed in waits in `refused`. */
+#include "cli/crew/workers.h"
+
+#include "gateway/io/child.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WHY_BYTES 160
+
+struct worker {
+    TAILQ_ENTRY(worker) link;
+    struct writ_workers *all;
+    struct writ_buf name;
+    struct writ_child *child; /* NULL: nobody has asked since it ended */
+    bool served;              /* the child was sent a step */
+    struct writ_step_list steps;
+    struct writ_task task; /* closes the child, and opens another when it is needed */
+    char why[WHY_BYTES];   /* it ended the last time */
+};
+
+struct writ_workers {
+    struct writ_workers_options options;
+    TAILQ_HEAD(, worker) list;
+    size_t n, children;
+    struct writ_step_list refused;
+    struct writ_task task; /* tells what was refused, and the end */
+    struct writ_event_reader reader;
+    const char *environment[WRIT_WORKERS_ENV_MAX + 1];
+    bool stopping;
+};
+
+/* ---- steps that get no answer */
+
+static void
+refuse(struct writ_workers *workers, struct writ_step *step, const char *why)
+{
+    if (step->owner != NULL) {
+        TAILQ_REMOVE(&((struct worker *)step->owner)->steps, step, mine);
+    }
+    step->owner = NULL;
+    step->failed = why;
+    TAILQ_INSERT_TAIL(&workers->refused, step, mine); /* keeps (1), (4) */
+    writ_loop_defer(workers->options.loop, &workers->task, WRIT_LOOP_SOON);
+}
+
+static void
+on_task(struct writ_task *task)
+{
+    struct writ_workers *workers = task->ctx;
+    struct writ_step *step;
+
+    while (!workers->stopping && (step = TAILQ_FIRST(&workers->refused)) != NULL) {
+        workers->options.handler->on_failed(workers->options.ctx, step, step->failed);
+    }
+    if (workers->stopping && workers->children == 0) {
+        workers->options.handler->on_gone(workers->options.ctx);
+    }
+}
+
+/* The steps that it was sent, or all of them. */
+static void
+refuse_all(struct worker *worker, bool unsent_too)
+{
+    struct writ_step *step = TAILQ_FIRST(&worker->steps), *next;
+
+    for (; step != NULL; step = next) {
+        next = TAILQ_NEXT(step, mine);
+        if (unsent_too || step->sent) {
+            refuse(worker->all, step, worker->why);
+        }
+    }
+}
+
+/* ---- a process */
+
+static void
+send_step(struct worker *worker, struct writ_step *step)
+{
+    uint64_t ticket = 0;
+    writ_result sent = writ_child_send(worker->child, writ_buf_view(&step->request), &ticket);
+
+    if (writ_is_ok(sent)) {
+        step->sent = worker->served = true;
+    } else if (sent.code != WRIT_E_ABSENT) { /* it is about to end: then it is started again */
+        refuse(worker->all, step, "its worker does not read");
+    }
+}
+
+static void
+on_up(void *ctx, struct writ_child *child)
+{
+    struct worker *worker = ctx;
+    struct writ_step *step = TAILQ_FIRST(&worker->steps), *next;
+
+    (void)child;
+    for (; step != NULL; step = next) {
+        next = TAILQ_NEXT(step, mine);
+        if (!step->sent) {
+            send_step(worker, step);
+        }
+    }
+}
+
+static void __attribute__((format(printf, 2, 3)))
+set_why(struct worker *worker, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(worker->why, sizeof worker->why, fmt, args);
+    va_end(args);
+}
+
+static void
+reject(struct worker *worker, const char *what)
+{
+    set_why(worker, "its worker wrote a line that is no answer: %s", what);
+    writ_child_reject(worker->child);
+}
+
+static bool
+is_terminal(const struct writ_json *answer)
+{
+    return writ_event_is(answer, "agent.step.completed") ||
+           writ_event_is(answer, "agent.step.failed") ||
+           writ_event_is(answer, "agent.step.timed_out");
+}
+
+static void
+on_line(void *ctx, struct writ_child *child, struct writ_view line)
+{
+    struct worker *worker = ctx;
+    struct writ_workers *workers = worker->all;
+    const struct writ_json *answer = NULL;
+    struct writ_step *step;
+    struct writ_err err = {0};
+    bool was = false;
+
+    (void)child;
+    if (!writ_is_ok(writ_event_read(&workers->reader, line, &answer, &err))) {
+        reject(worker, err.text);
+        return;
+    }
+    step = writ_steps_find(workers->options.steps, writ_event_text(answer, "correlationId"), &was);
+    if (!was || (step != NULL && step->owner != worker)) {
+        reject(worker, "it was not asked for this correlationId");
+    } else if (is_terminal(answer)) {
+        if (step != NULL) { /* else it is late */
+            workers->options.handler->on_answer(workers->options.ctx, step, line, answer);
+        }
+    } else if (!writ_event_is(answer, "agent.stream.chunk")) {
+        reject(worker, "its type is not one of an answer");
+    }
+}
+
+static void
+on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t dropped)
+{
+    struct worker *worker = ctx;
+
+    (void)child;
+    worker->all->options.handler->on_log(
+        worker->all->options.ctx, writ_buf_view(&worker->name), line, dropped);
+}
+
+static void
+on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
+{
+    struct worker *worker = ctx;
+
+    switch (end->why) {
+    case WRIT_CHILD_STOPPED:
+        writ_loop_defer(worker->all->options.loop, &worker->task, WRIT_LOOP_SOON); /* keeps (2) */
+        return;
+    case WRIT_CHILD_NOT_STARTED:
+        set_why(worker, "its worker cannot be started: %s", strerrordesc_np(end->detail));
+        break;
+    case WRIT_CHILD_EXITED:
+        set_why(worker, "its worker ended with status %d", end->detail);
+        break;
+    case WRIT_CHILD_KILLED:
+        set_why(worker, "its worker was killed by signal %d", end->detail);
+        break;
+    case WRIT_CHILD_LINE_TOO_LONG:
+        set_why(worker, "its worker wrote a line of more than %zu bytes", WRIT_WORKERS_LINE_MAX);
+        break;
+    case WRIT_CHILD_UNSET:
+    case WRIT_CHILD_BROKEN_PIPE:
+        set_why(worker, "its worker closed its input or output");
+        break;
+    case WRIT_CHILD_REJECTED: /* why was set when it was */
+        break;
+    }
+    refuse_all(worker, !worker->served); /* keeps (3) */
+    writ_child_stop(child);              /* started again when it is asked again, not before */
+}
+
+static const struct writ_child_handler handler = {on_up, on_line, on_down, on_log};
+
+static void
+open_child(struct worker *worker)
+{
+    const struct writ_workers_options *options = &worker->all->options;
+    const char *const argv[] = {"/bin/sh", "-c", options->command, NULL};
+    const struct writ_child_options child = {.argv = argv,
+        .environment = worker->all->environment,
+        .line_max = WRIT_WORKERS_LINE_MAX,
+        .queue_max = WRIT_WORKERS_QUEUE_MAX,
+        .grace_us = WRIT_WORKERS_GRACE_US};
+    struct writ_err err = {0};
+
+    worker->served = false;
+    if (writ_is_ok(
+            writ_child_open(options->loop, &child, &handler, worker, &worker->child, &err))) {
+        worker->all->children++;
+    } else {
+        set_why(worker, "its worker cannot be started: %s", err.text);
+        refuse_all(worker, true);
+    }
+}
+
+static void
+on_worker_task(struct writ_task *task)
+{
+    struct worker *worker = task->ctx;
+    struct writ_workers *workers = worker->all;
+
+    writ_child_close(worker->child);
+    worker->child = NULL;
+    workers->children--;
+    if (workers->stopping) {
+        writ_loop_defer(workers->options.loop, &workers->task, WRIT_LOOP_SOON);
+    } else if (!TAILQ_EMPTY(&worker->steps)) {
+        open_child(worker);
+    }
+}
+
+/* ---- what the owner calls */
+
+/* The variables of ours; one without a name is left out. */
+static WRIT_RESULT
+inherit(struct writ_workers *workers, struct writ_err *err)
+{
+    size_t n = 0;
+
+    for (char **variable = environ; *variable != NULL; variable++) {
+        struct writ_view text = writ_view_str(*variable);
+        if (writ_view_find(text, '=') == 0 || writ_view_find(text, '=') == text.len) {
+            continue;
+        }
+        if (n == WRIT_WORKERS_ENV_MAX) {
+            WRIT_FAIL(err, WRIT_E_LIMIT, "workers inherit at most %d variables of the environment",
+                WRIT_WORKERS_ENV_MAX);
+        }
+        workers->environment[n++] = *variable;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_workers_new(
+    const struct writ_workers_options *options, struct writ_workers **ret, struct writ_err *err)
+{
+    struct writ_workers *workers = writ_alloc(sizeof *workers);
+    writ_result inherited;
+
+    if (workers == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
+    }
+    workers->options = *options;
+    workers->task = (struct writ_task){.fn = on_task, .ctx = workers};
+    TAILQ_INIT(&workers->list);
+    TAILQ_INIT(&workers->refused);
+    inherited = inherit(workers, err);
+    if (!writ_is_ok(inherited)) {
+        writ_free(workers);
+        return inherited;
+    }
+    *ret = workers;
+    return WRIT_DONE;
+}
+
+void
+writ_workers_free(struct writ_workers *workers)
+{
+    struct worker *worker;
+
+    if (workers == NULL) {
+        return;
+    }
+    while ((worker = TAILQ_FIRST(&workers->list)) != NULL) {
+        TAILQ_REMOVE(&workers->list, worker, link);
+        writ_loop_undefer(&worker->task);
+        writ_child_close(worker->child);
+        writ_buf_wipe(&worker->name);
+        writ_free(worker);
+    }
+    writ_loop_undefer(&workers->task);
+    writ_event_reader_wipe(&workers->reader);
+    writ_free(workers);
+}
+
+/* The worker of an agent, or NULL: there are too many, or no memory. */
+static struct worker *
+find_worker(struct writ_workers *workers, struct writ_view agent)
+{
+    struct writ_view name = workers->options.shared ? WRIT_LIT("workers") : agent;
+    struct worker *worker;
+
+    TAILQ_FOREACH(worker, &workers->list, link)
+    {
+        if (writ_view_equal(writ_buf_view(&worker->name), name)) {
+            return worker;
+        }
+    }
+    worker = workers->n < WRIT_WORKERS_MAX ? writ_alloc(sizeof *worker) : NULL;
+    if (worker == NULL) {
+        return NULL;
+    }
+    worker->all = workers;
+    worker->name = writ_buf_make(SIZE_MAX);
+    worker->task = (struct writ_task){.fn = on_worker_task, .ctx = worker};
+    TAILQ_INIT(&worker->steps);
+    writ_buf_put(&worker->name, name);
+    if (!writ_is_ok(writ_buf_check(&worker->name, NULL))) {
+        writ_free(worker);
+        return NULL;
+    }
+    TAILQ_INSERT_TAIL(&workers->list, worker, link);
+    workers->n++;
+    return worker;
+}
+
+void
+writ_workers_ask(struct writ_workers *workers, struct writ_step *step)
+{
+    struct worker *worker = find_worker(workers, writ_buf_view(&step->agent));
+
+    if (worker == NULL) {
+        refuse(workers, step, "there are too many workers: see --shared");
+        return;
+    }
+    step->owner = worker;
+    TAILQ_INSERT_TAIL(&worker->steps, step, mine);
+    if (worker->child == NULL) {
+        open_child(worker);
+    } else if (writ_child_is_up(worker->child)) {
+        send_step(worker, step);
+    }
+}
+
+void
+writ_workers_done(struct writ_workers *workers, struct writ_step *step, struct writ_view expired)
+{
+    struct worker *worker = step->owner;
+    uint64_t ticket = 0;
+
+    if (worker == NULL) {
+        TAILQ_REMOVE(&workers->refused, step, mine);
+        return;
+    }
+    TAILQ_REMOVE(&worker->steps, step, mine);
+    step->owner = NULL;
+    if (step->sent && expired.ptr != NULL && worker->child != NULL) {
+        WRIT_IGNORE(writ_child_send(worker->child, expired, &ticket)); /* it is told if it reads */
+    }
+}
+
+void
+writ_workers_stop(struct writ_workers *workers)
+{
+    struct worker *worker;
+
+    workers->stopping = true;
+    TAILQ_FOREACH(worker, &workers->list, link)
+    {
+        if (worker->child != NULL) {
+            writ_child_stop(worker->child);
+        }
+    }
+    writ_loop_defer(workers->options.loop, &workers->task, WRIT_LOOP_SOON);
+}

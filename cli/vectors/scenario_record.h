@@ -1,0 +1,39 @@
+/* scenario_record.h - what came out of a scenario, written as the format writes it, and compared
+ * with what the file expects. A writer that runs out of memory gives a text that differs. */
+#ifndef WRIT_CLI_SCENARIO_RECORD_H
+#define WRIT_CLI_SCENARIO_RECORD_H
+
+#include "cli/vectors/scenario_step.h"
+#include "evidence/write.h"
+
+/** One line for a hook that was called. */
+void writ_scenario_record_hook(struct writ_buf *lines, const struct writ_crew_hook *hook);
+
+/** One line for an action that a hook asked for, and what it was told. */
+void writ_scenario_record_request(struct writ_buf *lines, struct writ_view hook,
+    struct writ_view from, struct writ_view to, struct writ_view action, bool allowed);
+
+/** The record of a step that was run. */
+void writ_scenario_record_step(const struct writ_scenario_crew *crew,
+    const struct writ_scenario_step *step, struct writ_buf *ret);
+
+/** {code} */
+void writ_scenario_record_error(struct writ_write *w, const char *code);
+
+/** [{code, path?}, ...] */
+void writ_scenario_record_findings(struct writ_write *w, const struct writ_crew_findings *findings);
+
+/** {agents: [{id, nested?, role}, ...], name} */
+void writ_scenario_record_graph(struct writ_write *w, const struct writ_crew_graph *graph);
+
+/**
+ * Whether `got`, a canonical text, is what the file expects; if not, `report` gets a line that says
+ * where they part.
+ *
+ * @param where  what is compared, and `at`, which one of it
+ * @param want   NULL: nothing was expected
+ */
+bool writ_scenario_record_compare(struct writ_buf *report, const char *where, size_t at,
+    const struct writ_json *want, struct writ_view got);
+
+#endif
