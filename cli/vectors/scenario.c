@@ -213,8 +213,7 @@ add_to_log(struct scenario *s, const struct writ_scenario_step *step)
     }
 }
 
-/* A parser may refuse what has no canonical form, or one of its own (the format's README). The
- * crew's parser refuses duplicate members too, of which the format has the last one count. */
+/* A parser may refuse what has no canonical form, or one of its own (the format's README). */
 static bool
 may_refuse(const struct writ_scenario_step *step, const struct writ_json *want)
 {
@@ -222,8 +221,7 @@ may_refuse(const struct writ_scenario_step *step, const struct writ_json *want)
 
     return step->error != NULL &&
            writ_json_is(writ_json_get(step->json, WRIT_LIT("op")), WRIT_LIT("canonicalize")) &&
-           (result.ptr == NULL || step->is_duplicate ||
-               writ_view_search(result, WRIT_LIT("\\ud")) < result.len);
+           (result.ptr == NULL || writ_view_search(result, WRIT_LIT("\\ud")) < result.len);
 }
 
 static void

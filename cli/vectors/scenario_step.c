@@ -3,6 +3,7 @@
 
 #include "cli/vectors/scenario_record.h"
 #include "evidence/jcs.h"
+#include "writ/jansson.h"
 
 #define TEXT_MAX WRIT_SCENARIO_TEXT_MAX
 
@@ -237,20 +238,30 @@ op_store(struct writ_scenario_crew *crew, struct writ_scenario_step *step)
     }
 }
 
+/* The format reads as ECMAScript does: of duplicate members the last counts, and numbers are
+ * doubles. jansson does so; our own reader refuses such a text, and sees what jansson made of it.
+ */
 static void
 op_canonicalize(struct writ_scenario_crew *crew, struct writ_scenario_step *step)
 {
+    struct writ_view text = writ_scenario_member_text(step->json, "text");
+    json_auto_t *read = json_loadb(
+        text.ptr, text.len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
     struct writ_crew_value *value = NULL;
     struct writ_crew_err err = {0};
+    char *canonical = NULL;
+    size_t len = 0;
 
     (void)crew;
-    step->has_result = !failed(step,
-        writ_crew_value_read(writ_scenario_member_text(step->json, "text"), NULL, &value, &err),
-        &err);
+    if (read == NULL || !writ_is_ok(writ_jansson_write(read, &canonical, &len, NULL))) {
+        step->error = "non_finite";
+        return;
+    }
+    step->has_result =
+        !failed(step, writ_crew_value_read(writ_view(canonical, len), NULL, &value, &err), &err);
     writ_buf_put(&step->result, writ_crew_value_text(value));
-    step->is_duplicate =
-        writ_view_has_prefix(writ_view_str(err.err.text), WRIT_LIT("duplicate member name"));
     writ_crew_value_free(value);
+    writ_free(canonical);
 }
 
 static void

@@ -31,7 +31,6 @@ struct writ_scenario_step {
     bool has_resolved;
     struct writ_buf result;
     bool has_result;
-    bool is_duplicate; /* refused: a member occurs twice */
     bool has_status;
 };
 

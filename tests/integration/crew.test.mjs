@@ -39,6 +39,22 @@ test('a difference is named with its step and what was expected', () => {
   assert.match(ran.stdout, /0 passed, 1 failed, /);
 });
 
+test('canonicalize: of duplicate members the last one counts, and nothing else is taken for it', () => {
+  const scenario = JSON.parse(readFileSync(join(golden, 'canonical-keys-1.json'), 'utf8'));
+  const file = join(mkdtempSync(join(tmpdir(), 'writ-crew-')), 'one.json');
+  const at = scenario.steps.findIndex(({ text }) => text === '{"b":1,"a":2,"b":3}');
+  const ran = (expected) => {
+    scenario.expect.steps[at] = expected;
+    writeFileSync(file, JSON.stringify(scenario));
+    return vectors('run', file);
+  };
+  assert.equal(ran({ result: '{"a":2,"b":3}' }).status, 0);
+  for (const wrong of [{ result: '{"a":2,"b":1}' }, { error: { code: 'non_finite' } }]) {
+    assert.equal(ran(wrong).status, 1);
+    assert.match(ran(wrong).stdout, new RegExp(`one\\.json: +step ${at}, byte \\d+:`));
+  }
+});
+
 test('files of other formats are counted; one that is named has to be of a known one', () => {
   const folder = mkdtempSync(join(tmpdir(), 'writ-crew-'));
   writeFileSync(join(folder, 'a.json'), '{"format":"other"}');
