@@ -243,7 +243,7 @@ ask(struct learner *learner, struct writ_view cursor)
 /* Takes one page; gives the cursor of the next one in the request's arena, or ptr NULL. */
 static writ_result
 take_page(struct learner *learner, struct writ_view text, struct writ_arena *scratch,
-    struct writ_view *ret_cursor)
+    struct writ_view *ret_cursor, struct writ_err *err)
 {
     struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *message, *result, *tools;
@@ -252,17 +252,17 @@ take_page(struct learner *learner, struct writ_view text, struct writ_arena *scr
 
     limits.bytes = limits.string_bytes = LIST_BYTES_MAX;
     limits.values = LIST_VALUES;
-    WRIT_TRY(writ_json_read(text, &limits, scratch, &message, NULL));
+    WRIT_TRY(writ_json_read(text, &limits, scratch, &message, err));
     result = writ_json_get_typed(message, WRIT_LIT("result"), WRIT_JSON_OBJECT);
     tools = writ_json_get_typed(result, WRIT_LIT("tools"), WRIT_JSON_ARRAY);
     if (tools == NULL) {
-        return (writ_result){WRIT_E_INVALID};
+        WRIT_FAIL(err, WRIT_E_INVALID, "the answer has no list of tools");
     }
     WRIT_JSON_EACH(item, tools)
     {
         writ_result r = writ_catalog_add(learner->catalog, item);
         if (!writ_is_ok(r) && r.code != WRIT_E_INVALID) {
-            return r;
+            WRIT_FAIL(err, r.code, "a definition is longer than is kept, or there are too many");
         }
     }
     stale_us = writ_tool_discovery_stale_us(
@@ -274,21 +274,33 @@ take_page(struct learner *learner, struct writ_view text, struct writ_arena *scr
 }
 
 static writ_result
-take_answer(
-    struct learner *learner, const struct writ_upcall_answer *answer, struct writ_view *ret_cursor)
+take_answer(struct learner *learner, const struct writ_upcall_answer *answer,
+    struct writ_view *ret_cursor, struct writ_err *err)
 {
     struct writ_arena *scratch;
-    writ_result r = {WRIT_E_INVALID};
+    writ_result r;
 
     if (answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 300) {
-        return r;
+        WRIT_FAIL(err, WRIT_E_INVALID, "the server did not answer with a list: %s",
+            answer->detail != NULL ? answer->detail : "another status than 200");
     }
     scratch = writ_arena_new(64 * answer->body.len + 65536);
-    if (scratch != NULL) {
-        r = take_page(learner, answer->body, scratch, ret_cursor);
+    if (scratch == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read the list");
     }
+    r = take_page(learner, answer->body, scratch, ret_cursor, err);
     writ_arena_free(scratch);
     return r;
+}
+
+/* At most once in AGAIN_US for each loop. */
+static void
+tell(const struct learner *learner, const struct writ_err *err)
+{
+    const struct writ_request *request = learner->request;
+
+    WRIT_LOG(request->worker->gateway->log, WRIT_LOG_WARN, "definitions_not_learned",
+        writ_log_text("upstream", request->call->upstream_name), writ_log_str("why", err->text));
 }
 
 static void
@@ -296,7 +308,9 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct learner *learner = upcall->ctx;
     struct writ_view cursor = {NULL, 0};
-    bool good = writ_is_ok(take_answer(learner, answer, &cursor)) && ++learner->pages < PAGES_MAX;
+    struct writ_err err = {.text = "the list has too many pages"};
+    bool good =
+        writ_is_ok(take_answer(learner, answer, &cursor, &err)) && ++learner->pages < PAGES_MAX;
 
     if (good && cursor.ptr != NULL && writ_is_ok(ask(learner, cursor))) {
         return;
@@ -307,6 +321,8 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
         writ_catalog_seal(learner->catalog);
         writ_catalog_snapshot_put(shelf, WRIT_TAKE(learner->catalog));
         writ_catalog_snapshot_settle(shelf, learner->doubts, learner->asked_us, learner->stale_us);
+    } else {
+        tell(learner, &err);
     }
     writ_catalog_drop(WRIT_TAKE(learner->catalog));
     go_on(learner->request, good);

@@ -262,6 +262,17 @@ test('a pinned tool that its server does not list is unknown, one that it lists 
   assert.equal(up.calls.length, 1);
 });
 
+test('a list of tools that cannot be read is named in the log, with why', async (t) => {
+  const { up, gw } = await setUp(t, { read: { ...RULE, pin: true } });
+  up.tools = [{ ...READ, inputSchema: { type: 'object', properties: { n: { maximum: JSON.rawJSON('1e400') } } } }];
+  const s = await openSession(gw);
+  assert.equal((await s.call('up__read')).reason, 'definition_unknown');
+  const line = await gw.waitLog('definitions_not_learned');
+  assert.deepEqual([line.level, line.upstream], ['warn', 'up']);
+  assert.match(line.why, /number|double/);
+  assert.equal(up.calls.length, 0);
+});
+
 test('writ tools: what is accepted, by name or pattern, and what cannot be trusted', async (t) => {
   const { gw } = await setUp(t, { read: { ...RULE, pin: true }, write: RULE });
   assert.equal(tools(gw, 'accept', 'up/read').code, 3, 'nothing was seen yet');
@@ -272,9 +283,11 @@ test('writ tools: what is accepted, by name or pattern, and what cannot be trust
   assert.equal(tools(gw, 'diff', 'up/read').code, 1);
   assert.equal(tools(gw, 'diff', 'up/none').code, 3);
   assert.equal(tools(gw, 'accept', 'other/*').code, 3);
+  const from = gw.log.length;
   const json = JSON.parse(tools(gw, 'accept', 'up/*', '--json').out);
   assert.deepEqual(json.accepted.map((x) => x.tool), ['up/read', 'up/write']);
   assert.deepEqual(JSON.parse(tools(gw, 'accept', 'up/*', '--json').out).accepted, []);
+  await gw.waitLog('definitions_taken', from);
   assert.equal(tools(gw, 'diff', 'up/read').code, 0);
   assert.match(tools(gw, 'list').out, /^accepted  sha256:[0-9a-f]{64}  up\/read\naccepted  sha256:[0-9a-f]{64}  up\/write\n$/);
   const file = `${gw.ledgerFile}.accepted.json`;
@@ -299,7 +312,7 @@ test('writ tools: what is accepted, by name or pattern, and what cannot be trust
   await refused('a link');
   unlinkSync(file);
   assert.equal((await gw.reload(gw.config)).event, 'reloaded');
-  assert.equal((await s.call('up__read')).reason, 'definition_not_accepted', 'no file: nothing is accepted');
+  assert.ok((await s.call('up__read')).result, 'no file: what the gateway took stays accepted');
   assert.ok(!existsSync(`${file}.new`));
 });
 
