@@ -125,12 +125,14 @@ writ_definitions_put(struct writ_definitions *definitions, const struct writ_def
 
 static const struct {
     const char *suffix, *typ, *hint;
+    bool replaced; /* the gateway makes it again: under a revoked key it counts as absent */
 } kinds[] = {
     [WRIT_DEFINITIONS_SEEN] = {".seen.json", "writ-definitions-seen",
-        "Remove the file: the gateway writes it again"},
+        "Remove the file: the gateway writes it again", true},
     [WRIT_DEFINITIONS_ACCEPTED] = {".accepted.json", "writ-definitions-accepted",
         "Remove the file: what a gateway has taken stays accepted; run `writ tools accept` for the "
-        "rest"},
+        "rest",
+        false},
 };
 
 static WRIT_RESULT
@@ -179,15 +181,15 @@ sign(const struct writ_definitions *definitions, enum writ_definitions_kind kind
 }
 
 /* A key that was retired has signed in its time: the file is not written again with each key. */
-static const struct writ_jwk *
+static const struct writ_keyring_key *
 find_key(const struct writ_keyring *keys, struct writ_view kid)
 {
     for (size_t i = 0; i < writ_keyring_count(keys); i++) {
         const struct writ_keyring_key *key = writ_keyring_key(keys, i);
 
-        if (key->purpose == WRIT_KEY_PURPOSE_LEDGER && key->state != WRIT_KEY_STATE_REVOKED &&
+        if (key->purpose == WRIT_KEY_PURPOSE_LEDGER &&
             writ_view_equal(writ_jwk_kid(key->public), kid)) {
-            return key->public;
+            return key;
         }
     }
     return NULL;
@@ -195,11 +197,12 @@ find_key(const struct writ_keyring *keys, struct writ_view kid)
 
 static WRIT_RESULT
 check_signature(const struct writ_definitions *definitions, struct writ_view token,
-    enum writ_definitions_kind kind, const struct writ_keyring *keys, struct writ_err *err)
+    enum writ_definitions_kind kind, const struct writ_keyring *keys, bool *ret_revoked,
+    struct writ_err *err)
 {
     writ_auto_arena arena = writ_arena_new(16 * WRIT_JWS_BYTES_MAX);
     const struct writ_json *claims = NULL;
-    const struct writ_jwk *key;
+    const struct writ_keyring_key *key;
     struct writ_digest digest, stated;
     struct writ_jws jws;
 
@@ -211,7 +214,11 @@ check_signature(const struct writ_definitions *definitions, struct writ_view tok
     if (key == NULL || !writ_view_equal(jws.typ, writ_view_str(kinds[kind].typ))) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "no key of the ledger signed it as this file");
     }
-    WRIT_TRY(writ_jws_check(&jws, key, err));
+    if (key->state == WRIT_KEY_STATE_REVOKED) {
+        *ret_revoked = true;
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a key that was revoked signed it");
+    }
+    WRIT_TRY(writ_jws_check(&jws, key->public, err));
     WRIT_TRY(writ_jws_claims(&jws, arena, &claims, err));
     WRIT_TRY(digest_all(definitions, &digest, err));
     WRIT_TRY(writ_digest_read(
@@ -287,7 +294,7 @@ read_one(struct writ_view name, const struct writ_json *entry, struct writ_defin
 
 static WRIT_RESULT
 read_all(struct writ_view text, enum writ_definitions_kind kind, const struct writ_keyring *keys,
-    struct writ_definitions *ret, struct writ_err *err)
+    struct writ_definitions *ret, bool *ret_revoked, struct writ_err *err)
 {
     writ_auto_arena scratch = writ_arena_new(64 * text.len + ((size_t)1 << 20));
     const struct writ_json *file, *tools;
@@ -311,7 +318,7 @@ read_all(struct writ_view text, enum writ_definitions_kind kind, const struct wr
     if (signature.ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "it is not signed");
     }
-    return check_signature(ret, signature, kind, keys, err);
+    return check_signature(ret, signature, kind, keys, ret_revoked, err);
 }
 
 bool
@@ -342,12 +349,16 @@ writ_definitions_load(const char *store, enum writ_definitions_kind kind,
     WRIT_AUTO(struct writ_definitions *, definitions_freep) made = NULL;
     writ_auto_buf text = writ_buf_make(WRIT_DEFINITIONS_BYTES_MAX);
     struct writ_err why = {{0}, 0, 0};
+    bool revoked = false;
     writ_result r;
 
     WRIT_TRY(open_place(store, kind, &place, err));
     WRIT_TRY(writ_trusted_read(place.dir, place.name.ptr, WRIT_TRUSTED_UNWRITABLE, &text, err));
     WRIT_TRY(writ_definitions_new(&made, err));
-    r = read_all(writ_buf_view(&text), kind, keys, made, &why);
+    r = read_all(writ_buf_view(&text), kind, keys, made, &revoked, &why);
+    if (revoked && kinds[kind].replaced) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
     if (!writ_is_ok(r)) {
         WRIT_FAIL(err, r.code == WRIT_E_ABSENT ? WRIT_E_MISMATCH : r.code, "%s: %s. %s.",
             place.name.ptr, why.text, kinds[kind].hint);

@@ -8,7 +8,8 @@
  *      "version":2}
  * A key of the ledger signs the digest of all names, times and digests; the typ of the JWS says
  * which of the two files it is. A digest that is not its definition's, a signature by a key that is
- * not the ledger's or was revoked, another version and any other doubt refuse the whole file. An
+ * not the ledger's or was revoked, another version and any other doubt refuse the whole file (of
+ * those that were seen, one of a revoked key counts as absent: the gateway makes it again). An
  * older file that was put back has a good signature: what must not go back is in the ledger
  * (gateway/state/accepted.h).
  */
@@ -70,8 +71,8 @@ const struct writ_definition *writ_definitions_find(
  * @param keys   with the keys of the ledger
  *
  * @return WRIT_OK
- *         WRIT_E_ABSENT    there is no such file
- *         WRIT_E_INVALID   it, or its directory, cannot be trusted, or it has another form
+ *         WRIT_E_ABSENT    there is no such file; of those that were seen also: a revoked key
+ * signed it WRIT_E_INVALID   it, or its directory, cannot be trusted, or it has another form
  *         WRIT_E_MISMATCH  a digest is not its definition's, or no key of the ledger signed this
  *         WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO
  */

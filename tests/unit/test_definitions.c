@@ -243,6 +243,28 @@ START_TEST(a_key_that_was_rotated_or_retired_has_signed_and_one_that_was_revoked
 }
 END_TEST
 
+START_TEST(what_was_seen_under_a_key_that_was_revoked_counts_as_absent)
+{
+    struct writ_definitions *definitions = NULL, *none = NULL;
+    char kid[WRIT_JWK_KID_MAX + 1];
+    struct writ_view name;
+
+    setup();
+    name = writ_view_place(writ_jwk_kid(writ_signer_jwk(writ_keyring_active(keys, LEDGER))), kid);
+    ck_assert_ok(writ_definitions_new(&definitions, NULL));
+    put(definitions, "a/x", "{\"name\":\"x\"}");
+    ck_assert_ok(save(WRIT_DEFINITIONS_SEEN, definitions, LEDGER));
+    ck_assert_ok(
+        writ_keyring_rotate(keys, LEDGER, writ_keys_signer(WRIT_JWK_ALG_EDDSA), 2 * NOW_US, NULL));
+    ck_assert_ok(writ_keyring_revoke(keys, name, NOW_US, NULL, 4 * NOW_US, NULL));
+    ck_assert_code(
+        writ_definitions_load(store, WRIT_DEFINITIONS_SEEN, keys, &none, NULL), WRIT_E_ABSENT);
+    ck_assert_ptr_null(none);
+    writ_definitions_free(definitions);
+    teardown();
+}
+END_TEST
+
 START_TEST(one_whose_text_is_not_known_is_not_saved)
 {
     struct writ_definitions *definitions = NULL, *again = NULL;
@@ -283,4 +305,5 @@ WRIT_UNIT_MAIN("definitions", what_is_put_is_found_in_the_order_of_names,
     what_is_saved_is_loaded_and_nobody_else_may_read_it, a_file_in_doubt_is_refused_whole,
     what_no_key_of_the_ledger_signed_as_this_file_is_refused,
     a_key_that_was_rotated_or_retired_has_signed_and_one_that_was_revoked_has_not,
+    what_was_seen_under_a_key_that_was_revoked_counts_as_absent,
     one_whose_text_is_not_known_is_not_saved, as_many_as_the_limit_says_and_no_more)
