@@ -1,4 +1,4 @@
-/* conclude.c - CHECK, RECORD and ANSWER: what became of a governed call.
+/* conclude.c - CHECK, RECORD, KEPT and ANSWER: what became of a governed call.
  *
  * A result is shown to the client only when its outcome is durable; when it cannot be made so, the
  * client is told that the call ran and the ledger keeps the outcome until it can write it. */
@@ -238,24 +238,7 @@ record_wait(struct writ_request *request)
             .name = call->end.name,
             .until_us = writ_clock_wall_us(request->worker->gateway->clock) + call->end.wait_us},
     };
-    return writ_request_submit(request, WRIT_STEP_ANSWER);
-}
-
-/* The ledger could not take it: then the call is over, and nobody can go on with it. */
-static enum writ_step
-not_kept(struct writ_request *request)
-{
-    struct writ_conclusion *end = &request->call->end;
-
-    end->refusal = request->entry.code == WRIT_E_LIMIT ? WRIT_REASON_OVERLOADED
-                                                       : WRIT_REASON_LEDGER_UNAVAILABLE;
-    end->outcome = WRIT_OUTCOME_ERROR;
-    end->error_type = WRIT_LIT("wait_not_recorded");
-    end->output_hash = end->result = (struct writ_view){NULL, 0};
-    end->waits = WRIT_WAIT_NONE;
-    end->not_sent = false;
-    request->call->round.follows = false;
-    return WRIT_STEP_RECORD;
+    return writ_request_submit(request, WRIT_STEP_KEPT);
 }
 
 enum writ_step
@@ -300,6 +283,28 @@ writ_conclude_record(struct writ_request *request)
     };
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_OUTCOMES, end->outcome);
     return writ_request_submit(request, WRIT_STEP_ANSWER);
+}
+
+/* ---- KEPT ---- */
+
+/* What the ledger could not take is over: no client can go on with it. */
+enum writ_step
+writ_conclude_kept(struct writ_request *request)
+{
+    struct writ_conclusion *end = &request->call->end;
+
+    if (request->entry.code == WRIT_OK) {
+        return WRIT_STEP_ANSWER;
+    }
+    end->refusal = request->entry.code == WRIT_E_LIMIT ? WRIT_REASON_OVERLOADED
+                                                       : WRIT_REASON_LEDGER_UNAVAILABLE;
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT("wait_not_recorded");
+    end->output_hash = end->result = (struct writ_view){NULL, 0};
+    end->waits = WRIT_WAIT_NONE;
+    end->not_sent = false;
+    request->call->round.follows = false;
+    return WRIT_STEP_RECORD;
 }
 
 /* ---- ANSWER ---- */
@@ -440,9 +445,6 @@ writ_conclude_mcp(struct writ_request *request)
         return entry->code == WRIT_OK && entry->decision.prior.result.ptr != NULL
                    ? answer_replay(request)
                    : answer_refusal(request);
-    }
-    if (entry->kind == WRIT_ENTRY_WAIT && entry->code != WRIT_OK) {
-        return not_kept(request);
     }
     if (entry->code != WRIT_OK) { /* it ran, but that is not on disk: the answer is withheld */
         call->end.refusal = WRIT_REASON_LEDGER_UNAVAILABLE;

@@ -210,8 +210,7 @@ writ_judge_call(struct writ_request *request)
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
-    *call = (struct writ_call){
-        .observed_to = WRIT_STEP_DRAFT, .observed = {.digest = {WRIT_NULL, {NULL, 0}}}};
+    *call = (struct writ_call){.observed = {.digest = {WRIT_NULL, {NULL, 0}}}};
     if (request->message.name.len == 0) { /* as servers say it: 200 */
         return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS,
             WRIT_REASON_MALFORMED_REQUEST, "params must name a tool");

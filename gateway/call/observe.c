@@ -2,6 +2,8 @@
  *
  * The gateway itself asks (probe.h): a question has no decision, is counted apart, and carries
  * neither the client's credential nor ours. */
+#include "gateway/call/observe.h"
+
 #include "gateway/review/meet.h"
 #include "gateway/probe/probe.h"
 #include "gateway/request/request.h"
@@ -9,6 +11,7 @@
 
 struct probe {
     struct writ_request *request;
+    enum writ_step self, next; /* the step that asks, and the one that gets what was observed */
     struct writ_probe_request wanted;
     struct writ_upcall upcall;
     struct writ_mcp_message message;
@@ -24,8 +27,8 @@ is_shown(const struct probe *probe)
     return probe->request->call->verdict.approval != NULL;
 }
 
-static enum writ_step
-observed(struct writ_request *request, const struct writ_probe_state *state)
+static void
+keep(struct writ_request *request, const struct writ_probe_state *state)
 {
     struct writ_call *call = request->call;
     char text[WRIT_DIGEST_TEXT];
@@ -40,13 +43,13 @@ observed(struct writ_request *request, const struct writ_probe_state *state)
         copy.ptr != NULL ? WRIT_REASON_NONE : WRIT_REASON_TARGET_STATE_UNAVAILABLE;
     call->observed.digest =
         copy.ptr != NULL ? writ_member_text(copy) : (struct writ_member_text){WRIT_NULL, {NULL, 0}};
-    return call->observed_to;
 }
 
 static enum writ_step
-unavailable(struct writ_request *request)
+unavailable(struct writ_request *request, enum writ_step next)
 {
-    return observed(request, &(struct writ_probe_state){0});
+    keep(request, &(struct writ_probe_state){0});
+    return next;
 }
 
 /* ---- by an MCP upstream ---- */
@@ -61,7 +64,8 @@ upcall_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
         writ_probe_read_response(
             &probe->wanted, answer->body, is_shown(probe), probe->request->x->arena, &state);
     }
-    writ_request_go(probe->request, observed(probe->request, &state));
+    keep(probe->request, &state);
+    writ_request_go(probe->request, probe->next);
 }
 
 static const struct writ_upcall_events probe_events = {.end = upcall_end};
@@ -93,11 +97,11 @@ ask_upstream(struct probe *probe)
         writ_upstream_find(request->worker->gateway, probe->wanted.probe->upstream);
 
     if (writ_meet_is_due(request, upstream)) {
-        return writ_meet_start(request, upstream, WRIT_STEP_OBSERVE);
+        return writ_meet_start(request, upstream, probe->self);
     }
     if (upstream == NULL || writ_meet_is_late(request, upstream) ||
         !writ_is_ok(prepare_upcall(probe, upstream))) {
-        return unavailable(request);
+        return unavailable(request, probe->next);
     }
     probe->upcall.request.body_max = probe->upcall.request.event_max = WRIT_PROBE_ANSWER_MAX;
     probe->upcall.request.timeout_us = probe->wanted.probe->timeout_us;
@@ -118,7 +122,8 @@ got_page(struct writ_probe_get *get)
 
     writ_probe_read_page(
         &probe->wanted, get->status, get->body, is_shown(probe), probe->request->x->arena, &state);
-    writ_request_go(probe->request, observed(probe->request, &state));
+    keep(probe->request, &state);
+    writ_request_go(probe->request, probe->next);
 }
 
 static enum writ_step
@@ -128,25 +133,25 @@ ask_http(struct probe *probe)
     return writ_is_ok(writ_probe_get_start(&probe->request->worker->probed, probe->wanted.uri,
                probe->wanted.probe->timeout_us, &probe->get))
                ? WRIT_STEP_WAIT
-               : unavailable(probe->request);
+               : unavailable(probe->request, probe->next);
 }
 
 /* ---- OBSERVE ---- */
 
 enum writ_step
-writ_observe_start(struct writ_request *request)
+writ_observe_target(struct writ_request *request, enum writ_step self, enum writ_step next)
 {
     struct writ_call *call = request->call;
     struct probe *probe = writ_arena_get(request->x->arena, sizeof *probe);
 
     if (probe == NULL) {
-        return unavailable(request);
+        return unavailable(request, next);
     }
-    *probe = (struct probe){.request = request};
+    *probe = (struct probe){.request = request, .self = self, .next = next};
     writ_metrics_count(request->x->metrics, WRIT_COUNTER_PROBES, 1);
     if (!writ_is_ok(writ_policy_probe(
             call->verdict.rule, call->arguments, request->x->arena, &probe->wanted, NULL))) {
-        return unavailable(request);
+        return unavailable(request, next);
     }
     switch (probe->wanted.probe->kind) {
     case WRIT_PROBE_TOOL:
@@ -157,5 +162,11 @@ writ_observe_start(struct writ_request *request)
     case WRIT_PROBE_NONE:
         break;
     }
-    return unavailable(request);
+    return unavailable(request, next);
+}
+
+enum writ_step
+writ_observe_start(struct writ_request *request)
+{
+    return writ_observe_target(request, WRIT_STEP_OBSERVE, WRIT_STEP_DRAFT);
 }

@@ -136,8 +136,7 @@ writ_hook_call(struct writ_request *request, enum writ_step *ret_step)
         *ret_step = writ_hook_refuse(request, 503, WRIT_REASON_OVERLOADED, NULL);
         return false;
     }
-    *call = (struct writ_call){.observed_to = WRIT_STEP_DRAFT,
-        .observed = {.digest = {WRIT_NULL, {NULL, 0}}},
+    *call = (struct writ_call){.observed = {.digest = {WRIT_NULL, {NULL, 0}}},
         .arguments = arguments != NULL ? arguments : &no_arguments};
     if (!read_tool(request, call)) {
         *ret_step = writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
@@ -214,7 +213,19 @@ writ_hook_hand(struct writ_request *request)
     /* leave to make the call goes to its caller, who has to bind it */
     WRIT_INVARIANT(writ_binding_spend(&call->permit, NULL));
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAIT, .wait = wait};
-    return writ_request_submit(request, WRIT_STEP_ANSWER);
+    return writ_request_submit(request, WRIT_STEP_HANDED);
+}
+
+enum writ_step
+writ_hook_handed(struct writ_request *request)
+{
+    const struct writ_entry *entry = &request->entry;
+
+    if (entry->code != WRIT_OK) { /* its caller does not know of it and will not make it */
+        return writ_conclude_unsent(request,
+            entry->code == WRIT_E_LIMIT ? WRIT_REASON_OVERLOADED : WRIT_REASON_LEDGER_UNAVAILABLE);
+    }
+    return WRIT_STEP_ANSWER;
 }
 
 /* ---- ANSWER ---- */
@@ -309,14 +320,7 @@ answer_before(struct writ_request *request)
         request->decided = *entry;
         return writ_hook_find(request, entry->decision.prior.decision_id, WRIT_STEP_AGAIN);
     }
-    if (entry->kind != WRIT_ENTRY_WAIT) {
-        return answer_refused(request);
-    }
-    if (entry->code != WRIT_OK) { /* nobody was told of it, so nobody makes it */
-        return writ_conclude_unsent(request,
-            entry->code == WRIT_E_LIMIT ? WRIT_REASON_OVERLOADED : WRIT_REASON_LEDGER_UNAVAILABLE);
-    }
-    return answer_allowed(request);
+    return entry->kind == WRIT_ENTRY_WAIT ? answer_allowed(request) : answer_refused(request);
 }
 
 /* ---- HOOK ---- */

@@ -1,4 +1,4 @@
-/* hook_bind.c - LOOK and COMPARE.
+/* hook_bind.c - LOOK, STATE and COMPARE.
  *
  * 1. What is bound is the record, never what the caller sends of it: that has only to agree.
  * 2. Who has the wrong call, key or state spends nothing: the authorization is spent by the one
@@ -8,6 +8,7 @@
 
 #include "gateway/call/conclude.h"
 #include "gateway/call/judge.h"
+#include "gateway/call/observe.h"
 #include "gateway/request/caller_claims.h"
 #include "gateway/review/denial_text.h"
 
@@ -74,7 +75,7 @@ static enum writ_step
 verdict(struct writ_request *request, enum writ_binding_verdict word, enum writ_reason reason)
 {
     writ_hook_of(request)->binding = (struct writ_binding){.verdict = word, .reason = reason};
-    return writ_hook_bind_answer(request);
+    return WRIT_STEP_ANSWER;
 }
 
 /* keeps (1) */
@@ -230,14 +231,21 @@ writ_hook_bind_look(struct writ_request *request)
     }
     check(request, entry->call.stage == WRIT_CALL_BINDS);
     if (writ_hook_of(request)->binding.verdict != WRIT_BINDING_ALLOW) {
-        return writ_hook_bind_answer(request);
+        return WRIT_STEP_ANSWER;
     }
     refused = refused_now(call);
     if (refused != WRIT_REASON_NONE) {
         return verdict(request, WRIT_BINDING_DENY, refused);
     }
-    call->observed_to = WRIT_STEP_COMPARE;
-    return call->verdict.rule->state != NULL ? WRIT_STEP_OBSERVE : WRIT_STEP_COMPARE;
+    return call->verdict.rule->state != NULL ? WRIT_STEP_STATE : WRIT_STEP_COMPARE;
+}
+
+/* ---- STATE ---- */
+
+enum writ_step
+writ_hook_bind_state(struct writ_request *request)
+{
+    return writ_observe_target(request, WRIT_STEP_STATE, WRIT_STEP_COMPARE);
 }
 
 /* ---- COMPARE ---- */
@@ -296,7 +304,7 @@ writ_hook_bind_check(struct writ_request *request)
     case WRIT_BINDING_DENY:
         break;
     }
-    return writ_hook_bind_answer(request);
+    return WRIT_STEP_ANSWER;
 }
 
 /* ---- the answer ---- */

@@ -1,4 +1,4 @@
-/* hook_bind.h - POST /v1/bind: LOOK, OBSERVE and COMPARE. */
+/* hook_bind.h - POST /v1/bind: LOOK, STATE and COMPARE. */
 #ifndef WRIT_GATEWAY_HOOK_BIND_H
 #define WRIT_GATEWAY_HOOK_BIND_H
 

@@ -37,6 +37,9 @@ writ_admit_agent(struct writ_request *request)
     if (!writ_is_ok(taken)) {
         return crowded(request, taken.code);
     }
+    if (request->previous != NULL) {
+        return WRIT_STEP_REJUDGE;
+    }
 
     switch (request->x->method) {
     case WRIT_METHOD_POST:

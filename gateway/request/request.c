@@ -128,6 +128,7 @@ writ_request_finish(struct writ_request *request)
     writ_shares_release(&request->worker->shares, &request->charge);
     writ_session_drop(WRIT_TAKE(request->session));
     writ_generation_drop(WRIT_TAKE(request->generation));
+    writ_generation_drop(WRIT_TAKE(request->previous));
     request->magic = 0;
 }
 

@@ -124,7 +124,6 @@ struct writ_call {
     bool defined, learned;         /* learned: the server's list was asked for, for this call */
     struct writ_mrtr round;
     struct writ_returned returned;
-    enum writ_step observed_to; /* where it goes on when the state was observed */
     struct writ_observed observed;
     struct writ_decision decision;
     struct writ_decision authorization; /* the decision as placed, which is bound and signed */
@@ -155,6 +154,7 @@ struct writ_request {
     struct writ_exchange *x;
     struct writ_worker *worker;
     struct writ_generation *generation; /* held until the answer */
+    struct writ_generation *previous;   /* review_hold.c: that of a call that is judged again */
     const struct writ_endpoint *endpoint;
     struct writ_agent agent;
     const struct writ_identity_config *issuer; /* whose token the caller showed, or NULL */

@@ -15,7 +15,7 @@
 /* clang-format off */
 #define WRIT_STEPS(X) \
     /* every request */ \
-    X(AUTHENTICATE, writ_admit_agent,         "who is calling; nobody is a 401",                         TO(READ, SESSION, DONE)) \
+    X(AUTHENTICATE, writ_admit_agent,         "who is calling; nobody is a 401",                         TO(READ, SESSION, REJUDGE, DONE)) \
     X(READ,         writ_admit_body,          "one strict parse with limits",                            TO(CLASSIFY, HOOK, DONE)) \
     X(CLASSIFY,     writ_admit_message,       "request, notification or response; era; headers agree",   TO(READ, BATCH, SESSION, DONE)) \
     X(BATCH,        writ_batch_start,         "several messages in one: each goes its own way",          TO(WAIT, DONE)) \
@@ -26,22 +26,26 @@
     X(ROUND,        writ_mrtr_find,           "input for a call that waits: which one",                  TO(LATE, DRAFT, ROUND, WAIT, DONE)) \
     X(LATE,         writ_meet_upstream,       "an upstream that missed initialize joins the session",    TO(LEARN, WAIT)) \
     X(LEARN,        writ_tool_discovery_tool, "what its server says that the tool is; the head agrees",  TO(OBSERVE, DRAFT, LEARN, WAIT, DONE)) \
-    X(OBSERVE,      writ_observe_start,       "the state of the target, by its probe",                   TO(DRAFT, COMPARE, OBSERVE, WAIT)) \
+    X(OBSERVE,      writ_observe_start,       "the state of the target, by its probe",                   TO(DRAFT, OBSERVE, WAIT)) \
     X(DRAFT,        writ_judge_draft,         "the decision record and its digests",                     TO(CLAIM, DONE)) \
     X(CLAIM,        writ_judge_claim,         "claim and record, durable, in one transaction",           TO(BIND, WAIT, DONE)) \
     X(BIND,         writ_judge_bind,          "the binding check; only it makes a permit",               TO(SIGN, HOLD, RECORD, ANSWER, WAIT)) \
-    X(HOLD,         writ_review_hold_wait,    "on the open request, for the verdict of its review",      TO(JUDGE, HOOK, ANSWER, HOLD, WAIT, DONE)) \
+    X(HOLD,         writ_review_hold_wait,    "on the open request, for the verdict of its review",      TO(AUTHENTICATE, ANSWER, HOLD, WAIT)) \
+    X(REJUDGE,      writ_review_hold_judge,   "the verdict is there: all is looked at again",            TO(JUDGE, HOOK, DONE)) \
     X(SIGN,         writ_forward_sign,        "the credential, into the judged message",                 TO(FORWARD, HAND, RECORD, WAIT)) \
     X(FORWARD,      writ_forward_send,        "once, with the permit",                                   TO(CHECK, RECORD, WAIT)) \
     X(CHECK,        writ_conclude_check,      "what came back: limits, digest, outcome",                 TO(RECORD)) \
-    X(RECORD,       writ_conclude_record,     "the outcome, durable",                                    TO(ANSWER, WAIT)) \
-    X(ANSWER,       writ_request_answer,      "the result, or the refusal with its reason",              TO(RECORD, AGAIN, WAIT, DONE)) \
+    X(RECORD,       writ_conclude_record,     "the outcome, durable",                                    TO(ANSWER, KEPT, WAIT)) \
+    X(KEPT,         writ_conclude_kept,       "a call that goes on later: whether the ledger has it",      TO(ANSWER, RECORD)) \
+    X(ANSWER,       writ_request_answer,      "the result, or the refusal with its reason",              TO(AGAIN, WAIT, DONE)) \
     /* a call that its caller makes (the hook API): from HOOK to SIGN as above, then HAND */ \
     X(HOOK,         writ_hook_read,           "what is asked: before, bind, after, seal",                TO(LEARN, LOOK, JOIN, SEALED, WAIT, DONE)) \
-    X(HAND,         writ_hook_hand,           "the call is its caller's to make, durable",               TO(ANSWER, RECORD, WAIT)) \
+    X(HAND,         writ_hook_hand,           "the call is its caller's to make, durable",               TO(HANDED, RECORD, WAIT)) \
+    X(HANDED,       writ_hook_handed,         "before: that is durable, or the call is not made",        TO(ANSWER, RECORD)) \
     X(AGAIN,        writ_hook_again,          "before, asked again: the call that waits to be bound",    TO(DONE)) \
-    X(LOOK,         writ_hook_bind_look,      "bind: the authorization, as it was recorded",             TO(OBSERVE, COMPARE, DONE)) \
-    X(COMPARE,      writ_hook_bind_check,     "bind: the binding check; the call is made once",          TO(RECORD, ANSWER, WAIT, DONE)) \
+    X(LOOK,         writ_hook_bind_look,      "bind: the authorization, as it was recorded",             TO(STATE, COMPARE, ANSWER, DONE)) \
+    X(STATE,        writ_hook_bind_state,     "bind: the state of the target, by its probe",             TO(COMPARE, STATE, WAIT)) \
+    X(COMPARE,      writ_hook_bind_check,     "bind: the binding check; the call is made once",          TO(RECORD, ANSWER, WAIT)) \
     X(JOIN,         writ_hook_after_join,     "after: an outcome and its decision",                      TO(RECORD, DONE)) \
     X(SEALED,       writ_hook_after_seal,     "seal: what became of it",                                 TO(DONE)) \
     /* everything else */ \

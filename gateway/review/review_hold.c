@@ -41,21 +41,21 @@ writ_review_hold_wanted(struct writ_request *request)
 /* From the start, by the configuration of now: the verdict is bound to what it was asked about, and
  * everything that may have changed since is found by looking again, the caller's token included. */
 static enum writ_step
-judge_again(struct writ_request *request)
+begin_again(struct writ_request *request)
 {
-    struct writ_generation *before = request->generation;
-    enum writ_step step;
-
+    request->previous = request->generation; /* it knows the agent, until that is found again */
     request->generation = writ_generation_hold(request->worker->generation);
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_NONE};
     request->call = NULL;
     request->late = (struct writ_late){0};                           /* it may be there by now */
     writ_shares_release(&request->worker->shares, &request->charge); /* it is counted again */
-    step = writ_admit_agent(request);
-    writ_generation_drop(before); /* what it knew of the agent is not used any more */
-    if (step != WRIT_STEP_READ) {
-        return step;
-    }
+    return WRIT_STEP_AUTHENTICATE;
+}
+
+enum writ_step
+writ_review_hold_judge(struct writ_request *request)
+{
+    writ_generation_drop(WRIT_TAKE(request->previous));
     if (request->session != NULL && !writ_session_is_of(request->session, &request->agent)) {
         return writ_refusal_http(
             request, 404, WRIT_RPC_SERVER_ERROR, WRIT_REASON_SESSION_UNKNOWN, NULL);
@@ -93,7 +93,7 @@ writ_review_hold_wait(struct writ_request *request)
     }
     request->entry = request->decided;
     if (decided && !request->x->gone && !request->worker->ending) {
-        return judge_again(request);
+        return begin_again(request);
     }
     return writ_review_hold_wanted(request) && !decided ? await(request) : WRIT_STEP_ANSWER;
 }
