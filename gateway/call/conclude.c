@@ -121,7 +121,7 @@ static void
 check(struct writ_request *request)
 {
     struct writ_call *call = request->call;
-    const struct writ_upcall_answer *answer = &call->answer;
+    const struct writ_upcall_answer *answer = &request->answer;
     struct writ_view text = call->answered ? call->last.data : answer->body;
     const struct writ_json_limits limits = {
         .bytes = (size_t)writ_request_config(request)->limits.response_bytes,
@@ -452,5 +452,5 @@ writ_conclude_mcp(struct writ_request *request)
     if (call->end.refusal != WRIT_REASON_NONE) {
         return answer_refusal(request);
     }
-    return deliver(request, call->answer.status, call->last.data, true);
+    return deliver(request, request->answer.status, call->last.data, true);
 }

@@ -49,7 +49,7 @@ end_leg(struct writ_leg *leg)
         writ_upstream_was_silent(leg->upstream, leg->request->worker);
     }
     if (--legs->open == 0) {
-        legs->done(leg->request, legs);
+        writ_request_go(leg->request, legs->then);
     }
 }
 
@@ -293,8 +293,7 @@ writ_fanout_ask(struct writ_fanout *legs, struct writ_leg *leg, struct writ_view
 }
 
 struct writ_fanout *
-writ_fanout_make(struct writ_request *request, size_t from,
-    void (*done)(struct writ_request *request, struct writ_fanout *legs))
+writ_fanout_make(struct writ_request *request, size_t from, enum writ_step then)
 {
     struct writ_gateway *gateway = request->worker->gateway;
     struct writ_upstream *only = request->endpoint->only;
@@ -304,7 +303,7 @@ writ_fanout_make(struct writ_request *request, size_t from,
     if (legs == NULL) {
         return NULL;
     }
-    *legs = (struct writ_fanout){.n = n, .done = done};
+    *legs = (struct writ_fanout){.n = n, .then = then};
     legs->legs = writ_arena_get(request->x->arena, (n + 1) * sizeof *legs->legs);
     if (legs->legs == NULL) {
         return NULL;
@@ -321,19 +320,15 @@ writ_fanout_make(struct writ_request *request, size_t from,
 enum writ_step
 writ_fanout_wait(struct writ_request *request)
 {
-    struct writ_fanout *legs = request->part;
+    const struct writ_fanout *legs = request->part;
 
-    if (legs->open == 0) {
-        legs->done(request, legs); /* it answers, or asks others */
-    }
-    return WRIT_STEP_WAIT;
+    return legs->open > 0 ? WRIT_STEP_WAIT : legs->then;
 }
 
 enum writ_step
-writ_fanout_begin(struct writ_request *request, struct writ_view body,
-    void (*done)(struct writ_request *request, struct writ_fanout *legs))
+writ_fanout_begin(struct writ_request *request, struct writ_view body, enum writ_step then)
 {
-    struct writ_fanout *legs = writ_fanout_make(request, 0, done);
+    struct writ_fanout *legs = writ_fanout_make(request, 0, then);
 
     if (legs == NULL) {
         return writ_refusal_http(

@@ -53,23 +53,24 @@ struct writ_fanout {
     const struct writ_json *first; /* lists: the first result that came */
     bool lives;                    /* lists: a result said how long it is good: */
     int64_t ttl_ms;                /* the shortest of those times; 0 when one did not say */
-    void (*done)(struct writ_request *request, struct writ_fanout *legs);
+    enum writ_step then;           /* when all that were asked have answered or failed */
 };
 
 /** A leg for every upstream of the request's endpoint, from the `from`-th on; nothing is sent yet.
- * `done` is called each time when all that were asked have answered or failed. NULL: no memory. */
-struct writ_fanout *writ_fanout_make(struct writ_request *request, size_t from,
-    void (*done)(struct writ_request *request, struct writ_fanout *legs));
+ * The request goes on at `then` each time when all that were asked have answered or failed. NULL:
+ * no memory. */
+struct writ_fanout *writ_fanout_make(
+    struct writ_request *request, size_t from, enum writ_step then);
 
 /** Makes legs for all and sends them `body`; then as writ_fanout_wait. Refuses without memory. */
-enum writ_step writ_fanout_begin(struct writ_request *request, struct writ_view body,
-    void (*done)(struct writ_request *request, struct writ_fanout *legs));
+enum writ_step writ_fanout_begin(
+    struct writ_request *request, struct writ_view body, enum writ_step then);
 
 /** Sends `body` on one leg, for the first time or once more (the next page of a list). It lives as
  * long as the request. False: the leg is not asked, and its answer says so. */
 bool writ_fanout_ask(struct writ_fanout *legs, struct writ_leg *leg, struct writ_view body);
 
-/** WAIT, when legs were asked. Calls `done` now if none of them could be. */
+/** WAIT, when legs were asked; the step behind them if none of them could be. */
 enum writ_step writ_fanout_wait(struct writ_request *request);
 
 /** Whether a leg was asked for so long that no further page is waited for. */

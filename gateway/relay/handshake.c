@@ -391,34 +391,36 @@ make_session(
     return ret_row->ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
 }
 
-static void
+static enum writ_step
 failed(struct writ_request *request, enum writ_reason reason)
 {
     unsigned status = reason == WRIT_REASON_SHARE_EXCEEDED ? 429 : 503;
 
-    (void)writ_refusal_http(request, status, WRIT_RPC_INTERNAL_ERROR, reason, NULL);
+    return writ_refusal_http(request, status, WRIT_RPC_INTERNAL_ERROR, reason, NULL);
 }
 
-/* It takes its place before its row is written, so that nobody fills the ledger with rows of
- * sessions that find no place; nobody knows its id before. */
-static bool
-take_place(struct writ_request *request)
+/* It takes its place before its row is written, so that no client fills the ledger with rows of
+ * sessions that find no place; its id is not known to any client before. */
+static enum writ_step
+store_session(struct writ_request *request, struct writ_view row)
 {
-    struct writ_sessions *sessions = request->worker->gateway->sessions;
+    struct writ_gateway *gateway = request->worker->gateway;
     enum writ_reason crowded;
 
-    if (writ_is_ok(
-            writ_sessions_add(sessions, request->session, writ_loop_now_us(request->x->loop)))) {
-        return true;
+    if (!writ_is_ok(writ_sessions_add(
+            gateway->sessions, request->session, writ_loop_now_us(request->x->loop)))) {
+        crowded = writ_sessions_crowded(gateway->sessions, &request->agent);
+        return failed(request, crowded != WRIT_REASON_NONE ? crowded : WRIT_REASON_OVERLOADED);
     }
-    crowded = writ_sessions_crowded(sessions, &request->agent);
-    failed(request, crowded != WRIT_REASON_NONE ? crowded : WRIT_REASON_OVERLOADED);
-    return false;
+    writ_session_row_put(&request->entry, request->session, row, gateway->clock,
+        writ_request_config(request)->sessions.idle_expires_us);
+    return writ_request_submit(request, WRIT_STEP_OPENED);
 }
 
-static void
-legs_done(struct writ_request *request, struct writ_fanout *legs)
+enum writ_step
+writ_handshake_agree(struct writ_request *request)
 {
+    struct writ_fanout *legs = request->part;
     const struct writ_leg *first = NULL;
     struct writ_view row = {NULL, 0};
     writ_result made;
@@ -428,44 +430,31 @@ legs_done(struct writ_request *request, struct writ_fanout *legs)
     }
     if (count_results(legs, &first) == 0) {
         if (legs->n == 0) {
-            failed(request, WRIT_REASON_UPSTREAM_UNAVAILABLE);
-        } else {
-            writ_fanout_tell(request, &legs->legs[0]);
+            return failed(request, WRIT_REASON_UPSTREAM_UNAVAILABLE);
         }
-        return;
+        writ_fanout_tell(request, &legs->legs[0]);
+        return WRIT_STEP_DONE;
     }
     if (request->method != WRIT_MCP_INITIALIZE) {
         answer(request);
-        return;
+        return WRIT_STEP_DONE;
     }
     made = make_session(request, legs, &row);
     if (made.code == WRIT_E_LIMIT) { /* by what the upstreams call revision and session */
-        (void)writ_refusal_http(
+        return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
-        return;
     }
-    if (!writ_is_ok(made)) {
-        failed(request, WRIT_REASON_OVERLOADED);
-        return;
-    }
-    if (!take_place(request)) {
-        return;
-    }
-    writ_session_row_put(&request->entry, request->session, row, request->worker->gateway->clock,
-        writ_request_config(request)->sessions.idle_expires_us);
-    (void)writ_request_submit(request, WRIT_STEP_HANDSHAKE);
+    return writ_is_ok(made) ? store_session(request, row) : failed(request, WRIT_REASON_OVERLOADED);
 }
 
-/* The row is on disk: the session may be known. */
-static enum writ_step
-session_stored(struct writ_request *request)
+enum writ_step
+writ_handshake_opened(struct writ_request *request)
 {
     struct writ_gateway *gateway = request->worker->gateway;
 
     if (request->entry.code != WRIT_OK) {
         writ_sessions_remove(gateway->sessions, &request->session->hash);
-        failed(request, WRIT_REASON_LEDGER_UNAVAILABLE);
-        return WRIT_STEP_DONE;
+        return failed(request, WRIT_REASON_LEDGER_UNAVAILABLE);
     }
     atomic_store(&request->session->stored_us, request->entry.session.expires_us);
     answer(request);
@@ -483,9 +472,6 @@ writ_handshake_start(struct writ_request *request)
 {
     enum writ_reason crowded;
 
-    if (request->entry.kind == WRIT_ENTRY_SESSION_PUT) {
-        return session_stored(request);
-    }
     if (asked_version(request).len > VERSION_MAX) { /* an upstream may say it again */
         return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS,
             WRIT_REASON_MALFORMED_REQUEST, "protocolVersion is longer than 64 bytes");
@@ -494,8 +480,7 @@ writ_handshake_start(struct writ_request *request)
                   ? writ_sessions_crowded(request->worker->gateway->sessions, &request->agent)
                   : WRIT_REASON_NONE;
     if (crowded != WRIT_REASON_NONE) { /* before it costs the upstreams a session */
-        failed(request, crowded);
-        return WRIT_STEP_DONE;
+        return failed(request, crowded);
     }
-    return writ_fanout_begin(request, request->x->body, legs_done);
+    return writ_fanout_begin(request, request->x->body, WRIT_STEP_AGREE);
 }

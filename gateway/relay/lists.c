@@ -432,9 +432,11 @@ lacks_required(const struct writ_request *request, const struct writ_fanout *leg
     return false;
 }
 
-static void
-lists_done(struct writ_request *request, struct writ_fanout *legs)
+enum writ_step
+writ_lists_merge(struct writ_request *request)
 {
+    struct writ_fanout *legs = request->part;
+
     for (size_t i = 0; i < legs->n; i++) {
         struct writ_leg *leg = &legs->legs[i];
         if (leg->asking) {
@@ -444,20 +446,22 @@ lists_done(struct writ_request *request, struct writ_fanout *legs)
         }
     }
     if (legs->open > 0) {
-        return;
+        return WRIT_STEP_WAIT;
     }
     for (size_t i = 0; i < legs->n; i++) {
         learn_list(&legs->legs[i]);
     }
     if (lacks_required(request, legs)) {
         writ_fanout_wipe(request);
-        (void)writ_refusal_http(
+        return writ_refusal_http(
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
-    } else if (legs->first == NULL) {
+    }
+    if (legs->first == NULL) {
         writ_fanout_tell_first(request, legs);
     } else {
         answer_list(request, legs);
     }
+    return WRIT_STEP_DONE;
 }
 
 /* Where a list begins: at the first upstream, or where a cursor of ours says. */
@@ -503,7 +507,7 @@ start_merged(struct writ_request *request)
         return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS,
             WRIT_REASON_MALFORMED_REQUEST, "the cursor is of no list here");
     }
-    legs = writ_fanout_make(request, from, lists_done);
+    legs = writ_fanout_make(request, from, WRIT_STEP_MERGE);
     for (size_t i = 0; legs != NULL && i < legs->n; i++) {
         struct writ_view body = page_body(request, i == 0 ? cursor : none);
         if (i > 0 || cursor.ptr == NULL) {
@@ -524,7 +528,7 @@ start_merged(struct writ_request *request)
 static enum writ_step
 start_filtered(struct writ_request *request)
 {
-    struct writ_fanout *legs = writ_fanout_make(request, 0, lists_done);
+    struct writ_fanout *legs = writ_fanout_make(request, 0, WRIT_STEP_MERGE);
 
     if (legs == NULL) {
         return writ_refusal_http(

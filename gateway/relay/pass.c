@@ -137,18 +137,30 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 
     request->upcall_open = false;
     (void)writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
-    if (request->streaming) {
-        writ_client_stream_close(request, answer->end == WRIT_UPCALL_ANSWERED);
-    } else if (writ_inspect_is_another(request, request->upstream, answer)) {
-        (void)writ_refusal_http(
-            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
-    } else {
-        (void)writ_pass_answer(request, answer);
-    }
+    request->answer = *answer;
+    writ_request_go(request, WRIT_STEP_RELAY);
 }
 
 static const struct writ_upcall_events pass_events = {
     .stream = on_stream, .event = on_event, .end = on_end};
+
+/* ---- RELAY ---- */
+
+enum writ_step
+writ_pass_relay(struct writ_request *request)
+{
+    const struct writ_upcall_answer *answer = &request->answer;
+
+    if (request->streaming) {
+        writ_client_stream_close(request, answer->end == WRIT_UPCALL_ANSWERED);
+        return WRIT_STEP_DONE;
+    }
+    if (writ_inspect_is_another(request, request->upstream, answer)) {
+        return writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+    }
+    return writ_pass_answer(request, answer);
+}
 
 /* ---- PASS ---- */
 

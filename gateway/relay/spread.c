@@ -7,23 +7,25 @@
 
 /* ---- notices to all, and requests that any may answer ---- */
 
-static void
-all_done(struct writ_request *request, struct writ_fanout *legs)
+enum writ_step
+writ_spread_gather(struct writ_request *request)
 {
+    struct writ_fanout *legs = request->part;
     struct writ_exchange *x = request->x;
 
     if (request->message.kind == WRIT_MCP_NOTIFICATION) {
         writ_request_finish(request);
         writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
-        return;
+        return WRIT_STEP_DONE;
     }
     for (size_t i = 0; i < legs->n; i++) {
         if (writ_fanout_result(&legs->legs[i]) != NULL) {
             writ_fanout_tell(request, &legs->legs[i]);
-            return;
+            return WRIT_STEP_DONE;
         }
     }
     writ_fanout_tell_first(request, legs);
+    return WRIT_STEP_DONE;
 }
 
 /* ---- what somebody has, and nobody has said who ---- */
@@ -48,9 +50,10 @@ leg_to_tell(struct writ_fanout *legs)
 }
 
 /* One after the other, in the order of the configuration, until one has it. */
-static void
-turn_done(struct writ_request *request, struct writ_fanout *legs)
+enum writ_step
+writ_spread_turn(struct writ_request *request)
 {
+    struct writ_fanout *legs = request->part;
     struct writ_leg *leg = &legs->legs[legs->turn];
     struct writ_view uri =
         writ_json_string(writ_json_get(request->message.params, WRIT_LIT("uri")));
@@ -58,20 +61,21 @@ turn_done(struct writ_request *request, struct writ_fanout *legs)
     if (writ_fanout_result(leg) != NULL) {
         writ_owners_note(request->worker->gateway->owners, uri, writ_upstream_index(leg->upstream));
         writ_fanout_tell(request, leg);
-        return;
+        return WRIT_STEP_DONE;
     }
     while (legs->turn + 1 < legs->n) {
         if (writ_fanout_ask(legs, &legs->legs[++legs->turn], request->x->body)) {
-            return;
+            return WRIT_STEP_WAIT;
         }
     }
     writ_fanout_tell(request, leg_to_tell(legs));
+    return WRIT_STEP_DONE;
 }
 
 static enum writ_step
 start_turns(struct writ_request *request)
 {
-    struct writ_fanout *legs = writ_fanout_make(request, 0, turn_done);
+    struct writ_fanout *legs = writ_fanout_make(request, 0, WRIT_STEP_TURN);
 
     if (legs == NULL || legs->n == 0) {
         return writ_refusal_http(
@@ -111,5 +115,5 @@ writ_spread_start(struct writ_request *request)
         request->method == WRIT_MCP_COMPLETE) {
         return start_turns(request);
     }
-    return writ_fanout_begin(request, request->x->body, all_done);
+    return writ_fanout_begin(request, request->x->body, WRIT_STEP_GATHER);
 }

@@ -22,28 +22,32 @@ is_kept(const struct writ_request *request, const struct writ_fanout *legs)
            (leg->answer.status == 400 || leg->answer.status == 405);
 }
 
-static void
-left(struct writ_request *request, struct writ_fanout *legs)
+enum writ_step
+writ_stream_leave(struct writ_request *request)
 {
+    return writ_fanout_begin(request, (struct writ_view){NULL, 0}, WRIT_STEP_LEFT);
+}
+
+enum writ_step
+writ_stream_left(struct writ_request *request)
+{
+    const struct writ_fanout *legs = request->part;
+
     if (is_kept(request, legs)) {
-        (void)writ_pass_answer(request, &legs->legs[0].answer);
-        return;
+        return writ_pass_answer(request, &legs->legs[0].answer);
     }
     atomic_store(&request->session->left, true);
     writ_session_row_seal(request->worker, request->session);
     request->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_SESSION_DROP, .session = {.hash = request->session->hash}};
-    (void)writ_request_submit(request, WRIT_STEP_LEAVE);
+    return writ_request_submit(request, WRIT_STEP_FORGET);
 }
 
 enum writ_step
-writ_stream_leave(struct writ_request *request)
+writ_stream_forget(struct writ_request *request)
 {
     struct writ_exchange *x = request->x;
 
-    if (request->entry.kind != WRIT_ENTRY_SESSION_DROP) {
-        return writ_fanout_begin(request, (struct writ_view){NULL, 0}, left);
-    }
     /* only now: before, another request could have brought it back from its row */
     writ_sessions_remove(request->worker->gateway->sessions, &request->session->hash);
     if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {

@@ -143,7 +143,6 @@ struct writ_call {
     struct writ_resume resume;
     const struct writ_upcall_events *rest; /* resume.c: of the GET that asks for the rest */
     struct writ_sse_event last;            /* the event that carried the response, on a stream */
-    struct writ_upcall_answer answer; /* as it came; its views are good until CHECK has returned */
     bool malformed; /* an event that cannot be passed on: the upcall was given up */
     bool answered;  /* the response arrived; nothing after it is passed on */
 };
@@ -178,13 +177,14 @@ struct writ_request {
     struct writ_upstream *upstream; /* of `upcall` */
     struct writ_upcall upcall;
     bool upcall_open;
-    bool cancels;            /* the client's leaving cancels the upcall */
-    bool streaming;          /* the answer to the client is a stream that has begun */
-    struct writ_buf pending; /* events that the client's queue did not take yet */
-    struct writ_buf ahead;   /* client_stream.c: events that go before those of `pending` */
-    size_t words;            /* client_stream.c: notices about tasks that are not settled yet */
-    bool closing, cut;       /* client_stream.c: the stream ends behind `pending`, whole or cut */
-    bool noted;              /* pass.c: the answer may come by GET */
+    struct writ_upcall_answer answer; /* of the upcall; its views are good in the next step alone */
+    bool cancels;                     /* the client's leaving cancels the upcall */
+    bool streaming;                   /* the answer to the client is a stream that has begun */
+    struct writ_buf pending;          /* events that the client's queue did not take yet */
+    struct writ_buf ahead; /* client_stream.c: events that go before those of `pending` */
+    size_t words;          /* client_stream.c: notices about tasks that are not settled yet */
+    bool closing, cut;     /* client_stream.c: the stream ends behind `pending`, whole or cut */
+    bool noted;            /* pass.c: the answer may come by GET */
     void (*room)(struct writ_request *request); /* the client takes events again */
     struct writ_call *call;                     /* governed calls */
     struct writ_entry

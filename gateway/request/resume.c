@@ -89,7 +89,7 @@ writ_resume_note(struct writ_request *request, const struct writ_sse_event *even
 void
 writ_resume_conclude(struct writ_request *request, const struct writ_upcall_answer *answer)
 {
-    request->call->answer = *answer;
+    request->answer = *answer;
     writ_request_go(request, WRIT_STEP_CHECK);
 }
 

@@ -49,16 +49,24 @@
     X(JOIN,         writ_hook_after_join,     "after: an outcome and its decision",                      TO(RECORD, DONE)) \
     X(SEALED,       writ_hook_after_seal,     "seal: what became of it",                                 TO(DONE)) \
     /* everything else */ \
-    X(PASS,         writ_pass_start,          "to one upstream, as it came",                             TO(SPREAD, PASS, WAIT, DONE)) \
+    X(PASS,         writ_pass_start,          "to one upstream, as it came",                             TO(RELAY, SPREAD, PASS, WAIT, DONE)) \
+    X(RELAY,        writ_pass_relay,          "what that answered",                                      TO(DONE)) \
     X(TASK,         writ_task_find,           "a question about a task: whose it is",                    TO(FILTER, SETTLE, REPORT, TASK, WAIT, DONE)) \
     X(FILTER,       writ_task_filter,         "a list of tasks: those of this agent",                    TO(REPORT, FILTER, WAIT, DONE)) \
     X(SETTLE,       writ_task_settle,         "a task that is over: its call's outcome, durable",        TO(REPORT, WAIT)) \
     X(REPORT,       writ_task_report,         "what its server answered",                                TO(DONE)) \
-    X(SPREAD,       writ_spread_start,        "to several upstreams: lists merged, notices to all",      TO(WAIT, DONE)) \
-    X(HANDSHAKE,    writ_handshake_start,     "initialize and server/discover",                          TO(HANDSHAKE, WAIT, DONE)) \
-    X(REPLY,        writ_reply_start,         "a client's answer to a server's request",                 TO(WAIT, DONE)) \
+    X(SPREAD,       writ_spread_start,        "to several upstreams: lists merged, notices to all",      TO(GATHER, TURN, MERGE, WAIT, DONE)) \
+    X(GATHER,       writ_spread_gather,       "what all answered: the first result",                     TO(DONE)) \
+    X(TURN,         writ_spread_turn,         "one upstream after the other, until one has it",          TO(TURN, WAIT, DONE)) \
+    X(MERGE,        writ_lists_merge,         "the pages of a list, until it is whole",                  TO(MERGE, WAIT, DONE)) \
+    X(HANDSHAKE,    writ_handshake_start,     "initialize and server/discover",                          TO(AGREE, WAIT, DONE)) \
+    X(AGREE,        writ_handshake_agree,     "what all answered: the session, and its row",             TO(OPENED, WAIT, DONE)) \
+    X(OPENED,       writ_handshake_opened,    "the row is durable: the session may be known",            TO(DONE)) \
+    X(REPLY,        writ_reply_start,         "a client's answer to a server's request",                 TO(RELAY, WAIT, DONE)) \
     X(STREAM,       writ_stream_open,         "GET and subscriptions/listen: streams of events",         TO(WAIT, DONE)) \
-    X(LEAVE,        writ_stream_leave,        "DELETE: the end of a session, and its seal",              TO(LEAVE, WAIT, DONE))
+    X(LEAVE,        writ_stream_leave,        "DELETE: the end of a session, and its seal",              TO(LEFT, WAIT, DONE)) \
+    X(LEFT,         writ_stream_left,         "what its servers answered: the row may go",               TO(FORGET, WAIT, DONE)) \
+    X(FORGET,       writ_stream_forget,       "the row is gone, and so is the session",                  TO(DONE))
 /* clang-format on */
 
 #endif
