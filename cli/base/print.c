@@ -1,3 +1,5 @@
+/* Names and values in lines for people. What comes from outside is written so that a terminal
+ * acts on none of it, and a name is cut; a value is whole. */
 #include "cli/base/print.h"
 
 #include "base/text.h"

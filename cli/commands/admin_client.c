@@ -1,3 +1,6 @@
+/* One command's requests to an admin listener, one after the other. Every answer must be a JSON
+ * object; a refusal is kept apart from a failure, because its exit code is 1. The token is in
+ * one buffer, which is wiped as a secret. */
 #include "cli/commands/admin_client.h"
 
 #include "base/secret.h"

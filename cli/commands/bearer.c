@@ -1,3 +1,5 @@
+/* Reads a bearer token out of its file. The token is one line that a field of HTTP can carry, so
+ * that no file adds a field of its own. It is in no error, and the copy made here is wiped. */
 #include "cli/commands/bearer.h"
 
 #include "base/secret.h"

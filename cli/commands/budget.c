@@ -1,4 +1,5 @@
-/* writ budget list: what the budgets of a configuration have left, counted out of its ledger. */
+/* writ budget list: what the budgets of a configuration have left. It counts the charges of the
+ * ledger by the same code as the gateway; it changes nothing. */
 #include "base/text.h"
 #include "cli/base/print.h"
 #include "cli/commands/command.h"

@@ -1,4 +1,5 @@
-/* writ check: what is wrong with a configuration file. */
+/* writ check: what is wrong with a configuration file. It reads the file as the gateway would
+ * and opens nothing that the file names. */
 #include "cli/commands/command.h"
 #include "evidence/write.h"
 #include "policy/findings.h"

@@ -1,4 +1,5 @@
-/* writ explain: how a call would be decided, and why. */
+/* writ explain: how a call would be decided, and why. It judges by the same policy code as the
+ * gateway; nothing is recorded. */
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "evidence/decision.h"

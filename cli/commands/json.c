@@ -1,4 +1,5 @@
-/* writ json ...: the strict reader and the canonical form as tools. */
+/* writ json ...: the strict reader and the canonical form as tools. What the reader refuses has
+ * no canonical form and no digest here either. */
 #include "cli/commands/command.h"
 #include "evidence/digest.h"
 #include "evidence/jcs.h"

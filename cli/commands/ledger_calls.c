@@ -1,4 +1,5 @@
-/* writ ledger show, export: calls of a ledger with their records. */
+/* writ ledger show, export: calls of a ledger with their records, as the ledger has them. The
+ * ledger is read and never changed. */
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
 #include "cli/commands/exports.h"

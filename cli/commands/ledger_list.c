@@ -1,4 +1,5 @@
-/* writ ledger list: the decisions of a ledger, and with --follow those that come. */
+/* writ ledger list: the decisions of a ledger, and with --follow those that come. The ledger is
+ * read and never changed; a gateway may be writing to it. */
 #include "base/text.h"
 #include "cli/base/print.h"
 #include "cli/commands/command.h"

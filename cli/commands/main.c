@@ -1,4 +1,5 @@
-/* The program `writ`: its table of commands, that of crews in it, and its name. */
+/* The program `writ`: its table of commands, that of crews in it, and its name. The frame does
+ * the rest: nothing here depends on which command runs. */
 #include "cli/commands/command.h"
 
 #define WRIT_COMMANDS "cli/commands/command.tbl.h"

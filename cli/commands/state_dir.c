@@ -1,3 +1,6 @@
+/* Notes as files of a folder that only this user can write to. A note is there whole or not at
+ * all, and is taken once: it is written and taken under a name of the process's own, and
+ * renamed. */
 #include "cli/commands/state_dir.h"
 
 #include "base/text.h"

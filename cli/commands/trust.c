@@ -1,3 +1,6 @@
+/* Keys out of files of trusted keys. A line that is not a key refuses the file, and so does a
+ * file without a key of a known type: an empty list never stands for trust. Keys of unknown
+ * types are only counted. */
 #include "cli/commands/trust.h"
 
 #define REMARK_MAX 64                /* what may stand before a key that is not trusted */

@@ -1,4 +1,5 @@
-/* writ verify receipt, bundle: what somebody does who was handed evidence, as a tool. */
+/* writ verify receipt, bundle: checks evidence without its ledger. Only keys and witnesses that
+ * the options name are trusted; the answer is `ok` or the first reason against the file. */
 #include "base/text.h"
 #include "cli/base/print.h"
 #include "cli/commands/command.h"

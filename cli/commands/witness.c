@@ -1,4 +1,5 @@
-/* writ ledger witness: has somebody else sign the last checkpoint (c2sp.org/tlog-witness). */
+/* writ ledger witness: has another party sign the last checkpoint (c2sp.org/tlog-witness). A
+ * signature is verified with the witness's key before it is used. */
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/trust.h"

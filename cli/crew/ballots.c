@@ -1,3 +1,5 @@
+/* Counts votes or rankings out of a file with the engines of the crew library. The file only has
+ * the inputs: every rule of counting is the library's. */
 #include "cli/crew/ballots.h"
 
 #include "evidence/jcs.h"

@@ -1,4 +1,5 @@
-/* writ crew ...: crews without a gateway. */
+/* writ crew check, graph, vote: crews without a gateway. Nothing runs here: a shape is checked
+ * or drawn, or votes are counted. */
 #include "base/text.h"
 #include "cli/crew/ballots.h"
 #include "cli/crew/command.h"

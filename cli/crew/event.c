@@ -1,3 +1,5 @@
+/* Reads JSON lines of crews, one at a time into one arena. A value that was given lives until
+ * the next line is read. */
 #include "cli/crew/event.h"
 
 #include "evidence/jcs.h"

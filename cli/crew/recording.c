@@ -1,3 +1,6 @@
+/* A session of a crew that writes each input and what came out as a line of its log, with a
+ * digest over all lines. Members are in canonical order, so that the same inputs give the same
+ * bytes: a replay compares them. */
 #include "cli/crew/recording.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* A crew out of files, part by part: engines, shape, agents, nested shapes, and then the graph.
+ * Each text is kept as it was read, because the log of the crew carries it. */
 #include "cli/crew/roster.h"
 
 #include "base/text.h"

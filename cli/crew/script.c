@@ -1,3 +1,5 @@
+/* Answers of agents out of a file that was checked as a whole when it was read. The k-th request
+ * to an agent gets the k-th answer of its list, and never another one. */
 #include "cli/crew/script.h"
 
 #include "cli/crew/event.h"

@@ -1,3 +1,6 @@
+/* Steps that wait for an answer. `list` has a place for each step that there ever was, by its
+ * correlation id: the open step, or NULL once it is closed. `open` has the open ones in the
+ * order of their requests. */
 #include "cli/crew/steps.h"
 
 #include "cli/crew/event.h"

@@ -1,4 +1,5 @@
-/* One row per type of event: what a line says, and which members it shows. */
+/* Events of a crew in lines for people: one row per type of event says what its line shows. A
+ * value is cut, and nothing in it acts on a terminal. */
 #include "cli/crew/transcript.h"
 
 #include "base/text.h"

@@ -1,10 +1,13 @@
-/* Invariants
+/* Processes that answer for agents: a step goes to a worker's child as a line, and its answer is
+ * read.
+ *
  * (1) A step that was handed in is in the list of its worker (owner set), or in `refused` (owner
- *     NULL, failed set), until it is done or told as failed.
+ *     NULL, failed set), until it is done or reported as failed.
  * (2) A child is closed from the worker's own task alone, never from inside its callbacks.
  * (3) A child that ends takes at least one step with it, so that starting one that always ends
- * ends. (4) The owner is called from callbacks and tasks of the loop alone: a step that fails while
- * it is handed in waits in `refused`. */
+ *     comes to an end.
+ * (4) The owner is called from callbacks and tasks of the loop alone: a step that fails while it is
+ *     handed in waits in `refused`. */
 #include "cli/crew/workers.h"
 
 #include "gateway/io/child.h"

@@ -1,4 +1,5 @@
-/* The program `writ-vectors`: its table of commands, and its name. */
+/* The program `writ-vectors`: its table of commands, and its name. The frame does the rest:
+ * nothing here depends on which command runs. */
 #include "cli/vectors/command.h"
 
 #define WRIT_COMMANDS "cli/vectors/command.tbl.h"

@@ -1,4 +1,5 @@
-/* writ vectors run: sets of vectors, ours or an implementer's own. */
+/* writ-vectors run: sets of vectors, ours or an implementer's own. Every case of a known format
+ * either passes or is named with what differs; a run without any case is not a success. */
 #include "base/text.h"
 #include "cli/vectors/command.h"
 #include "cli/vectors/scenario.h"

@@ -1,3 +1,5 @@
+/* Reads members of a scenario file for the crew library. A member of another type is absent, and
+ * never a failure: the scenario then differs. */
 #include "cli/vectors/scenario_member.h"
 
 #include "evidence/jcs.h"

@@ -1,4 +1,5 @@
-/* A record is an object with the members of the format, in canonical order. */
+/* What came out of a scenario as records of its format. Members are in canonical order, so that
+ * a record is compared with what the file expects byte by byte. */
 #include "cli/vectors/scenario_record.h"
 
 #include "base/text.h"

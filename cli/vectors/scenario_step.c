@@ -1,4 +1,5 @@
-/* Each step is run by a row of the table of operations, which notes what came out. */
+/* Drives the crew library with the steps of a scenario: one row of the table of operations for
+ * each. What comes out, failures too, is noted in the step and nowhere else. */
 #include "cli/vectors/scenario_step.h"
 
 #include "cli/vectors/scenario_record.h"

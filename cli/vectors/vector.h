@@ -1,4 +1,4 @@
-/* vector.h - the sets of vectors that `writ vectors run` knows, by their format.
+/* vector.h - the sets of vectors that `writ-vectors run` knows, by their format.
  *
  * A file is {"format": "writ-.../1", ..., "cases": [{"id": ..., ..., "expect": ...}]}. What a set
  * has in common stands beside its cases. A runner computes what `expect` should be;

@@ -1,4 +1,5 @@
-/* writ-canonical/1: the canonical form of a JSON text, or that there is none. */
+/* writ-canonical/1: the canonical form of a JSON text with its digest, or that there is none.
+ * Only a text that is refused as such has none; any other failure fails the case. */
 #include "cli/vectors/vector.h"
 #include "evidence/digest.h"
 #include "evidence/jcs.h"
