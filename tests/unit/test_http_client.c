@@ -566,10 +566,13 @@ START_TEST(a_pooled_connection_that_died_is_replaced_before_anything_is_sent)
         expect_ok(&a, "hi");
         ck_assert_uint_eq(peer_connections(w.peer), i + 1);
         peer_go(w.peer);
-        run_for(&w, 30 * MS);
-        if (i < 3) {
-            ck_assert_uint_eq(writ_http_client_stats(w.client).open, 0);
+        for (int turns = 0; i < 3 && turns < 1000; turns++) { /* the peer has its own time */
+            if (writ_http_client_stats(w.client).open == 0) {
+                break;
+            }
+            run_for(&w, 10 * MS);
         }
+        ck_assert_uint_eq(writ_http_client_stats(w.client).open, i < 3 ? 0 : 1);
     }
     ck_assert_uint_eq(peer_requests(w.peer), 4);
     close_world(&w);
