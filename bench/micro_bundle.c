@@ -156,7 +156,8 @@ main(int argc, char **argv)
         "begin", &err);
     for (uint64_t n = 0; n < records; n++) {
         seconds += take(checking, &out);
-        check(writ_bundle_record(bundle, n % 2 == 0 ? WRIT_HELD_DECISION : WRIT_HELD_OUTCOME,
+        check(writ_bundle_record(bundle,
+                  n % 2 == 0 ? WRIT_DETACHED_RECORD_DECISION : WRIT_DETACHED_RECORD_OUTCOME,
                   record_of(&b, n), &out, &why, &err),
             "record", &err);
     }

@@ -32,7 +32,7 @@ put_second(struct writ_buf *line, const char *what, int64_t second)
 }
 
 static void
-put_row(struct writ_buf *text, const struct writ_jwk *key, const struct writ_window *window)
+put_row(struct writ_buf *text, const struct writ_jwk *key, const struct writ_key_validity *window)
 {
     writ_text_safe(text, writ_jwk_kid(key), WRIT_JWK_KID_MAX);
     writ_buf_fmt(text, "  %-5s", writ_jwk_alg_name(writ_jwk_alg(key)));
@@ -53,11 +53,11 @@ put_keys(const struct writ_cli *cli, const struct writ_jwks *set, struct writ_er
     writ_buf_str(&text, cli->json ? "{\"keys\":[" : "");
     for (size_t i = 0; i < writ_jwks_count(set); i++) {
         const struct writ_jwk *key = writ_jwks_key(set, i);
-        const struct writ_window *window = writ_jwks_window(set, key);
+        const struct writ_key_validity *window = writ_jwks_window(set, key);
 
         if (cli->json) {
             writ_buf_str(&text, i > 0 ? "," : "");
-            writ_window_put(&text, writ_jwk_text(key), window);
+            writ_key_validity_put(&text, writ_jwk_text(key), window);
         } else {
             put_row(&text, key, window);
         }

@@ -3,7 +3,7 @@
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
 #include "cli/commands/exports.h"
-#include "evidence/held.h"
+#include "evidence/detached_record.h"
 #include "evidence/write.h"
 #include "store/reader.h"
 
@@ -154,7 +154,8 @@ export_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_vie
     writ_write_object_begin(&w);
     writ_write_count(&w, "leaf", leaf);
     /* the same numbers: core/store/receipts.c asserts it */
-    writ_write_text_or_null(&w, "kind", writ_held_kind_name((enum writ_held_kind)kind));
+    writ_write_text_or_null(
+        &w, "kind", writ_detached_record_kind_name((enum writ_detached_record_kind)kind));
     put_record(&w, "record", record);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */

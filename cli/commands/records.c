@@ -2,7 +2,7 @@
 #include "cli/commands/command.h"
 #include "evidence/derive.h"
 #include "evidence/extension.h"
-#include "evidence/held.h"
+#include "evidence/detached_record.h"
 #include "evidence/jcs.h"
 #include "evidence/profile.h"
 #include "evidence/write.h"
@@ -32,14 +32,14 @@ struct records {
 
 /* ---- one record */
 
-static enum writ_held_kind
+static enum writ_detached_record_kind
 kind_of(const struct writ_json *record)
 {
-    return writ_json_get(record, WRIT_LIT("decision")) != NULL  ? WRIT_HELD_DECISION
-           : writ_json_get(record, WRIT_LIT("outcome")) != NULL ? WRIT_HELD_OUTCOME
-           : writ_json_get(record, WRIT_LIT("sealed")) != NULL  ? WRIT_HELD_SEAL
-           : writ_json_get(record, WRIT_LIT("event")) != NULL   ? WRIT_HELD_REVIEW
-                                                                : WRIT_HELD_NONE;
+    return writ_json_get(record, WRIT_LIT("decision")) != NULL  ? WRIT_DETACHED_RECORD_DECISION
+           : writ_json_get(record, WRIT_LIT("outcome")) != NULL ? WRIT_DETACHED_RECORD_OUTCOME
+           : writ_json_get(record, WRIT_LIT("sealed")) != NULL  ? WRIT_DETACHED_RECORD_SEAL
+           : writ_json_get(record, WRIT_LIT("event")) != NULL   ? WRIT_DETACHED_RECORD_REVIEW
+                                                                : WRIT_DETACHED_RECORD_NONE;
 }
 
 /* The profile that the record names, or what the contract derives by. */
@@ -77,21 +77,21 @@ check_record(const struct writ_json *record, struct writ_arena *arena, struct wr
     struct writ_review_record review;
 
     switch (kind_of(record)) {
-    case WRIT_HELD_DECISION:
+    case WRIT_DETACHED_RECORD_DECISION:
         return check_decision(record, arena, ret, err);
-    case WRIT_HELD_OUTCOME:
+    case WRIT_DETACHED_RECORD_OUTCOME:
         WRIT_TRY(writ_outcome_read(record, arena, &outcome, err));
         writ_outcome_validate(&outcome, ret);
         return WRIT_DONE;
-    case WRIT_HELD_SEAL:
+    case WRIT_DETACHED_RECORD_SEAL:
         WRIT_TRY(writ_seal_read(record, arena, &seal, err));
         writ_seal_validate(&seal, ret);
         return WRIT_DONE;
-    case WRIT_HELD_REVIEW:
+    case WRIT_DETACHED_RECORD_REVIEW:
         WRIT_TRY(writ_review_record_read(record, arena, &review, err));
         writ_review_record_validate(&review, ret);
         return WRIT_DONE;
-    case WRIT_HELD_NONE:
+    case WRIT_DETACHED_RECORD_NONE:
         break;
     }
     writ_faults_add(ret, "", "is no decision, outcome, seal or review");
@@ -118,7 +118,7 @@ put_record(struct records *run, const struct writ_json *record, struct writ_err 
 
     if (run->ours) {
         writ_buf_str(&line, "{\"kind\":\"");
-        writ_buf_put(&line, writ_held_kind_name(kind_of(record)));
+        writ_buf_put(&line, writ_detached_record_kind_name(kind_of(record)));
         writ_buf_str(&line, "\",\"record\":");
     }
     WRIT_TRY(writ_jcs_put(&line, record, err));

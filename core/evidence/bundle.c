@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "evidence/bundle_live.h"
 #include "evidence/extension.h"
-#include "evidence/phase.h"
+#include "evidence/decision_validity.h"
 #include "evidence/write.h"
 
 #define RECORD_ARENA ((size_t)128 << 20)
@@ -37,13 +37,14 @@ reread(struct writ_bundle *b, const struct writ_buf *body, const struct writ_jso
 }
 
 static WRIT_RESULT
-reread_decision(struct writ_bundle *b, const struct writ_bundle_call *call, struct writ_held *ret,
-    struct writ_err *err)
+reread_decision(struct writ_bundle *b, const struct writ_bundle_call *call,
+    struct writ_detached_record *ret, struct writ_err *err)
 {
     const struct writ_json *value = NULL;
 
     WRIT_TRY(reread(b, &call->body, &value, err));
-    *ret = (struct writ_held){.kind = WRIT_HELD_DECISION, .profile = call->profile};
+    *ret = (struct writ_detached_record){
+        .kind = WRIT_DETACHED_RECORD_DECISION, .profile = call->profile};
     return writ_decision_read(value, b->arena, &ret->decision, err);
 }
 
@@ -53,11 +54,11 @@ put_phase(struct writ_bundle *b, const struct writ_bundle_call *call,
     const struct writ_outcome *outcome, const struct writ_decision *successor, struct writ_buf *out,
     struct writ_err *err)
 {
-    struct writ_phase_facts facts = {.outcome = outcome, .successor = successor};
+    struct writ_decision_validity_facts facts = {.outcome = outcome, .successor = successor};
     struct writ_outcome kept = {0};
-    struct writ_held decision;
+    struct writ_detached_record decision;
     struct writ_write w;
-    enum writ_phase phase;
+    enum writ_decision_validity phase;
 
     if (b->select.at.ptr == NULL || call->is_withheld) {
         return WRIT_DONE;
@@ -70,12 +71,12 @@ put_phase(struct writ_bundle *b, const struct writ_bundle_call *call,
         WRIT_TRY(writ_outcome_read(value, b->arena, &kept, err));
         facts.outcome = &kept;
     }
-    phase = writ_phase_at(&decision.decision, &facts, b->at_us);
+    phase = writ_decision_validity_at(&decision.decision, &facts, b->at_us);
     w = writ_write_to(out);
     writ_write_object_begin(&w);
     writ_write_text(&w, "kind", WRIT_LIT("phase"));
     writ_write_text(&w, "decision_id", writ_buf_view(&call->id));
-    writ_write_text(&w, "phase", writ_phase_name(phase));
+    writ_write_text(&w, "phase", writ_decision_validity_name(phase));
     writ_write_flag(&w, "whole", call->run != NULL && !writ_bundle_live_is_faulty(call->run));
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
@@ -258,36 +259,36 @@ writ_bundle_next(const struct writ_bundle *b)
 /* ---- what a record means ---- */
 
 static struct writ_view
-boundary_of(const struct writ_held *held)
+boundary_of(const struct writ_detached_record *held)
 {
     switch (held->kind) {
-    case WRIT_HELD_DECISION:
+    case WRIT_DETACHED_RECORD_DECISION:
         return held->decision.boundary_id.view;
-    case WRIT_HELD_OUTCOME:
+    case WRIT_DETACHED_RECORD_OUTCOME:
         return held->outcome.boundary_id.view;
-    case WRIT_HELD_SEAL:
+    case WRIT_DETACHED_RECORD_SEAL:
         return held->seal.boundary_id.view;
-    case WRIT_HELD_REVIEW:
+    case WRIT_DETACHED_RECORD_REVIEW:
         return held->review.boundary_id.view;
-    case WRIT_HELD_NONE:
+    case WRIT_DETACHED_RECORD_NONE:
         break;
     }
     return WRIT_LIT("");
 }
 
 static struct writ_view
-time_of(const struct writ_held *held)
+time_of(const struct writ_detached_record *held)
 {
     switch (held->kind) {
-    case WRIT_HELD_DECISION:
+    case WRIT_DETACHED_RECORD_DECISION:
         return held->decision.issued_at.view;
-    case WRIT_HELD_OUTCOME:
+    case WRIT_DETACHED_RECORD_OUTCOME:
         return held->outcome.completed_at.view;
-    case WRIT_HELD_SEAL:
+    case WRIT_DETACHED_RECORD_SEAL:
         return held->seal.sealed_at.view;
-    case WRIT_HELD_REVIEW:
+    case WRIT_DETACHED_RECORD_REVIEW:
         return held->review.at.view;
-    case WRIT_HELD_NONE:
+    case WRIT_DETACHED_RECORD_NONE:
         break;
     }
     return WRIT_LIT("");
@@ -295,7 +296,8 @@ time_of(const struct writ_held *held)
 
 /* Whether a record is what was asked for, as far as it says so itself. */
 static bool
-is_selected(const struct writ_bundle *b, const struct writ_held *held, struct writ_view tenant)
+is_selected(
+    const struct writ_bundle *b, const struct writ_detached_record *held, struct writ_view tenant)
 {
     int64_t at_us = 0;
 
@@ -307,7 +309,7 @@ is_selected(const struct writ_bundle *b, const struct writ_held *held, struct wr
         (!writ_member_time(time_of(held), &at_us) || at_us < b->since_us || at_us >= b->until_us)) {
         return false;
     }
-    return held->kind != WRIT_HELD_DECISION ||
+    return held->kind != WRIT_DETACHED_RECORD_DECISION ||
            ((b->select.agent_id.ptr == NULL ||
                 writ_view_equal(b->select.agent_id, held->decision.agent_id.view)) &&
                (b->select.tenant.ptr == NULL || writ_view_equal(b->select.tenant, tenant)));
@@ -344,7 +346,7 @@ take_claim(struct writ_bundle *b, const struct writ_decision *d,
 }
 
 static WRIT_RESULT
-take_decision(struct writ_bundle *b, const struct writ_held *held,
+take_decision(struct writ_bundle *b, const struct writ_detached_record *held,
     const struct writ_extension *extension, struct writ_view body, struct writ_buf *out,
     struct writ_err *err)
 {
@@ -380,10 +382,10 @@ take_decision(struct writ_bundle *b, const struct writ_held *held,
 }
 
 static WRIT_RESULT
-take_outcome(struct writ_bundle *b, const struct writ_held *held, struct writ_view body,
+take_outcome(struct writ_bundle *b, const struct writ_detached_record *held, struct writ_view body,
     struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err)
 {
-    struct writ_held decision;
+    struct writ_detached_record decision;
     struct writ_bundle_call *call;
 
     b->report.outcomes++;
@@ -394,7 +396,7 @@ take_outcome(struct writ_bundle *b, const struct writ_held *held, struct writ_vi
     }
     if (!call->is_withheld) {
         WRIT_TRY(reread_decision(b, call, &decision, err));
-        WRIT_TRY(writ_held_join(held, &decision, ret_why, err));
+        WRIT_TRY(writ_detached_record_join(held, &decision, ret_why, err));
         if (*ret_why != WRIT_REASON_EVIDENCE_OK) {
             return WRIT_DONE;
         }
@@ -410,13 +412,13 @@ take_outcome(struct writ_bundle *b, const struct writ_held *held, struct writ_vi
 }
 
 static WRIT_RESULT
-take(struct writ_bundle *b, const struct writ_held *held, struct writ_view body,
+take(struct writ_bundle *b, const struct writ_detached_record *held, struct writ_view body,
     struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err)
 {
     struct writ_extension extension = {0};
     struct writ_view tenant = WRIT_LIT("");
 
-    if (held->kind == WRIT_HELD_DECISION) {
+    if (held->kind == WRIT_DETACHED_RECORD_DECISION) {
         WRIT_TRY(writ_extension_read(&held->decision.extensions, b->arena, &extension, err));
         tenant = extension.tenant.is == WRIT_PRESENT ? extension.tenant.view : tenant;
     }
@@ -425,17 +427,17 @@ take(struct writ_bundle *b, const struct writ_held *held, struct writ_view body,
         return WRIT_DONE;
     }
     switch (held->kind) {
-    case WRIT_HELD_DECISION:
+    case WRIT_DETACHED_RECORD_DECISION:
         return take_decision(b, held, &extension, body, out, err);
-    case WRIT_HELD_OUTCOME:
+    case WRIT_DETACHED_RECORD_OUTCOME:
         return take_outcome(b, held, body, out, ret_why, err);
-    case WRIT_HELD_SEAL:
+    case WRIT_DETACHED_RECORD_SEAL:
         b->report.seals++;
         return writ_bundle_live_seal(&b->live, &held->seal, err);
-    case WRIT_HELD_REVIEW:
+    case WRIT_DETACHED_RECORD_REVIEW:
         b->report.reviews++;
         break;
-    case WRIT_HELD_NONE:
+    case WRIT_DETACHED_RECORD_NONE:
         break;
     }
     return WRIT_DONE;
@@ -451,8 +453,8 @@ show(struct writ_bundle *b)
 }
 
 static WRIT_RESULT
-read_body(struct writ_bundle *b, enum writ_held_kind kind, struct writ_view body,
-    struct writ_held *ret, enum writ_reason *ret_why, struct writ_err *err)
+read_body(struct writ_bundle *b, enum writ_detached_record_kind kind, struct writ_view body,
+    struct writ_detached_record *ret, enum writ_reason *ret_why, struct writ_err *err)
 {
     struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *value = NULL;
@@ -465,23 +467,23 @@ read_body(struct writ_bundle *b, enum writ_held_kind kind, struct writ_view body
         return WRIT_DONE;
     }
     WRIT_TRY(result);
-    return writ_held_read(value, kind, b->arena, ret, ret_why, err);
+    return writ_detached_record_read(value, kind, b->arena, ret, ret_why, err);
 }
 
 WRIT_RESULT
-writ_bundle_record(struct writ_bundle *b, enum writ_held_kind kind, struct writ_view body,
-    struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err)
+writ_bundle_record(struct writ_bundle *b, enum writ_detached_record_kind kind,
+    struct writ_view body, struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err)
 {
     struct writ_write w = writ_write_to(out);
     size_t from = out->len;
-    struct writ_held held;
+    struct writ_detached_record held;
 
     writ_arena_reset(b->arena);
     WRIT_TRY(read_body(b, kind, body, &held, ret_why, err));
     if (*ret_why != WRIT_REASON_EVIDENCE_OK) {
         return WRIT_DONE;
     }
-    begin_leaf(&w, b, writ_held_kind_name(kind));
+    begin_leaf(&w, b, writ_detached_record_kind_name(kind));
     writ_write_name(&w, WRIT_LIT("record"));
     writ_write_raw(&w, body);
     end_line(&w);
@@ -502,12 +504,12 @@ writ_bundle_withhold(struct writ_bundle *b, const struct writ_bundle_withheld *w
     struct writ_bundle_call *call = NULL;
 
     begin_leaf(&w, b, WRIT_LIT("withheld"));
-    writ_write_text(&w, "of", writ_held_kind_name(withheld->kind));
+    writ_write_text(&w, "of", writ_detached_record_kind_name(withheld->kind));
     put_digest(&w, &withheld->leaf);
     if (withheld->decision_id.ptr != NULL) {
         writ_write_text(&w, "decision_id", withheld->decision_id);
     }
-    if (withheld->kind == WRIT_HELD_DECISION) {
+    if (withheld->kind == WRIT_DETACHED_RECORD_DECISION) {
         writ_write_text(&w, "tenant", withheld->tenant);
         writ_write_text(&w, "boundary_id", withheld->boundary_id);
         writ_write_count(&w, "seq", withheld->seq);
@@ -516,14 +518,14 @@ writ_bundle_withhold(struct writ_bundle *b, const struct writ_bundle_withheld *w
     WRIT_TRY(writ_tree_append(&b->edge, &withheld->leaf, err));
     b->report.withheld++;
     show(b);
-    if (withheld->kind == WRIT_HELD_DECISION) {
+    if (withheld->kind == WRIT_DETACHED_RECORD_DECISION) {
         WRIT_TRY(
             writ_bundle_live_run(&b->live, withheld->tenant, withheld->boundary_id, &run, err));
         WRIT_TRY(writ_bundle_live_place(run, withheld->seq, true, withheld->decision_id, err));
         WRIT_TRY(writ_bundle_live_add(&b->live, withheld->decision_id, WRIT_LIT(""), &call, err));
         call->is_withheld = true;
         call->run = run;
-    } else if (withheld->kind == WRIT_HELD_OUTCOME) {
+    } else if (withheld->kind == WRIT_DETACHED_RECORD_OUTCOME) {
         WRIT_TRY(writ_bundle_live_find(&b->live, withheld->decision_id, &call, err));
         if (call != NULL) { /* what became of it is not shown */
             writ_bundle_keys_release(&b->live.keys, &call->claim);

@@ -21,7 +21,7 @@
 #define WRIT_EVIDENCE_BUNDLE_H
 
 #include "evidence/checkpoint.h"
-#include "evidence/held.h"
+#include "evidence/detached_record.h"
 
 #define WRIT_BUNDLE_LINE_MAX ((size_t)WRIT_RECORD_MAX_BYTES + 65536) /* longest line */
 #define WRIT_BUNDLE_FAULTY   1000 /* runs that are named because they lack something */
@@ -80,13 +80,13 @@ uint64_t writ_bundle_next(const struct writ_bundle *bundle);
  *         WRIT_E_LIMIT  over WRIT_BUNDLE_LIVE_MAX
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
-WRIT_RESULT writ_bundle_record(struct writ_bundle *bundle, enum writ_held_kind kind,
+WRIT_RESULT writ_bundle_record(struct writ_bundle *bundle, enum writ_detached_record_kind kind,
     struct writ_view body, struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err);
 
 /** What stays of a record that is withheld. What it says beside its digest is proved by the seal of
  * its run alone. */
 struct writ_bundle_withheld {
-    enum writ_held_kind kind;
+    enum writ_detached_record_kind kind;
     struct writ_digest leaf;
     struct writ_view decision_id;         /* ptr NULL: a seal */
     struct writ_view tenant, boundary_id; /* of a decision; else ptr NULL */

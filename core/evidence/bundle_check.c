@@ -203,18 +203,19 @@ take_withheld(struct writ_bundle_check *c, const struct writ_json *line, enum wr
 {
     const struct writ_json *id = writ_json_get(line, WRIT_LIT("decision_id"));
     struct writ_bundle_withheld w = {
-        .kind = writ_held_kind_named(writ_json_string(writ_json_get(line, WRIT_LIT("of")))),
+        .kind =
+            writ_detached_record_kind_named(writ_json_string(writ_json_get(line, WRIT_LIT("of")))),
         .tenant = writ_json_string(writ_json_get(line, WRIT_LIT("tenant"))),
         .boundary_id = writ_json_string(writ_json_get(line, WRIT_LIT("boundary_id"))),
     };
     int64_t seq = 0;
-    bool is_decision = w.kind == WRIT_HELD_DECISION;
+    bool is_decision = w.kind == WRIT_DETACHED_RECORD_DECISION;
 
     if (id != NULL) {
         w.decision_id = writ_json_string(id);
     }
-    if (w.kind == WRIT_HELD_NONE || !read_digest(line, &w.leaf) ||
-        (w.kind != WRIT_HELD_SEAL && w.decision_id.len == 0) ||
+    if (w.kind == WRIT_DETACHED_RECORD_NONE || !read_digest(line, &w.leaf) ||
+        (w.kind != WRIT_DETACHED_RECORD_SEAL && w.decision_id.len == 0) ||
         (is_decision && !writ_is_ok(writ_json_integer(writ_json_get(line, WRIT_LIT("seq")), 0,
                             (int64_t)WRIT_DECISION_SEQ_MAX, &seq)))) {
         return malformed(ret_why, err, "what is withheld is not of the form of it");
@@ -227,8 +228,8 @@ take_withheld(struct writ_bundle_check *c, const struct writ_json *line, enum wr
 }
 
 static WRIT_RESULT
-take_record(struct writ_bundle_check *c, enum writ_held_kind kind, const struct writ_json *line,
-    enum writ_reason *ret_why, struct writ_err *err)
+take_record(struct writ_bundle_check *c, enum writ_detached_record_kind kind,
+    const struct writ_json *line, enum writ_reason *ret_why, struct writ_err *err)
 {
     const struct writ_json *record = writ_json_get(line, WRIT_LIT("record"));
     writ_result result = {WRIT_E_INVALID};
@@ -252,10 +253,10 @@ take(struct writ_bundle_check *c, const struct writ_json *line, enum writ_reason
     struct writ_err *err)
 {
     struct writ_view kind = writ_json_string(writ_json_get(line, WRIT_LIT("kind")));
-    enum writ_held_kind held = writ_held_kind_named(kind);
+    enum writ_detached_record_kind held = writ_detached_record_kind_named(kind);
 
     *ret_why = WRIT_REASON_EVIDENCE_OK;
-    if (held != WRIT_HELD_NONE) {
+    if (held != WRIT_DETACHED_RECORD_NONE) {
         return take_record(c, held, line, ret_why, err);
     }
     if (writ_view_is(kind, "node")) {

@@ -87,7 +87,8 @@ WRIT_RESULT writ_completeness_report(const struct writ_completeness_set *set,
 /**
  * Whether the set was whole at a time, as far as it had been recorded by then: over the records
  * that were issued at or before `until_us`, and the seal if it was written by then. A record
- * without a time it can be placed by counts as there. For the phase of a decision (phase.h).
+ * without a time it can be placed by counts as there. For the phase of a decision
+ * (decision_validity.h).
  *
  * @return WRIT_OK, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

@@ -103,8 +103,8 @@ static writ_result
 key_signs_then(struct verification *v, struct writ_err *err)
 {
     (void)err;
-    return holds(writ_window_judge(writ_jwks_window(v->expect->keys, v->key), v->claims.iat,
-                     v->expect->now_s, v->expect->skew_s) == WRIT_WINDOW_HOLDS);
+    return holds(writ_key_validity_judge(writ_jwks_window(v->expect->keys, v->key), v->claims.iat,
+                     v->expect->now_s, v->expect->skew_s) == WRIT_KEY_VALIDITY_HOLDS);
 }
 
 static writ_result

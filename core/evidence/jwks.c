@@ -12,7 +12,7 @@ struct revoked {
 
 struct writ_jwks {
     struct writ_jwk *keys[WRIT_JWKS_KEYS_MAX];
-    struct writ_window windows[WRIT_JWKS_KEYS_MAX]; /* of the keys */
+    struct writ_key_validity windows[WRIT_JWKS_KEYS_MAX]; /* of the keys */
     size_t count;
     struct revoked revoked[WRIT_JWKS_KEYS_MAX];
     size_t revoked_n;
@@ -37,12 +37,12 @@ static WRIT_RESULT
 set_add(struct writ_jwks *set, const struct writ_json *value, struct writ_err *err)
 {
     writ_auto_jwk key = NULL;
-    struct writ_window window = {0};
+    struct writ_key_validity window = {0};
     struct writ_err why = {0};
     writ_result result = writ_jwk_read(value, &key, &why);
 
     if (writ_is_ok(result)) {
-        result = writ_window_read(value, &window, &why);
+        result = writ_key_validity_read(value, &window, &why);
     }
 
     if (result.code == WRIT_E_INVALID) {
@@ -204,7 +204,7 @@ writ_jwks_find(const struct writ_jwks *set, struct writ_view kid)
     return NULL;
 }
 
-const struct writ_window *
+const struct writ_key_validity *
 writ_jwks_window(const struct writ_jwks *set, const struct writ_jwk *key)
 {
     size_t i = 0;

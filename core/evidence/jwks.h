@@ -16,7 +16,7 @@
 #define WRIT_EVIDENCE_JWKS_H
 
 #include "evidence/jwk.h"
-#include "evidence/window.h"
+#include "evidence/key_validity.h"
 
 #define WRIT_JWKS_BYTES_MAX ((size_t)256 * 1024) /* longest text of a set */
 #define WRIT_JWKS_KEYS_MAX  64                   /* most keys in it, usable or not */
@@ -63,7 +63,8 @@ size_t writ_jwks_left_out(const struct writ_jwks *set, const char **ret_why);
 const struct writ_jwk *writ_jwks_find(const struct writ_jwks *set, struct writ_view kid);
 
 /** When the key of the set signs; borrowed until the set is freed. */
-const struct writ_window *writ_jwks_window(const struct writ_jwks *set, const struct writ_jwk *key);
+const struct writ_key_validity *writ_jwks_window(
+    const struct writ_jwks *set, const struct writ_jwk *key);
 
 /** Whether the set says that the key with this kid was revoked, in `keys` or in `revoked`;
  * `ret_since_s` is then from when on. False for a NULL set. */

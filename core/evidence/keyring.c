@@ -477,10 +477,10 @@ writ_keyring_find(
 }
 
 /* Cut to seconds: the first one whole, the last one too. */
-struct writ_window
+struct writ_key_validity
 writ_keyring_window(const struct writ_keyring_key *key)
 {
-    return (struct writ_window){
+    return (struct writ_key_validity){
         .from_s = key->created_us / SECOND_US,
         .until_s = key->until_us != 0 ? key->until_us / SECOND_US : INT64_MAX,
         .revoked_s = key->revoked_us != 0 ? key->revoked_us / SECOND_US : INT64_MAX,
@@ -495,9 +495,9 @@ put_keys(struct writ_buf *buf, const struct writ_keyring *ring, enum writ_key_pu
     for (size_t i = 0; i < ring->count; i++) {
         const struct writ_keyring_key *key = &ring->keys[i];
         if (key->purpose == purpose && key->state == state) {
-            struct writ_window window = writ_keyring_window(key);
+            struct writ_key_validity window = writ_keyring_window(key);
             writ_buf_str(buf, (*n)++ > 0 ? "," : "");
-            writ_window_put(buf, writ_jwk_text(key->public), &window);
+            writ_key_validity_put(buf, writ_jwk_text(key->public), &window);
         }
     }
 }

@@ -11,9 +11,10 @@
  * Transitions: new -> active, active -> verifying (rotate), verifying -> retired (retire), any of
  * them -> revoked (revoke). None leads back.
  *
- * A key has a window (window.h): from when it was made until an hour after it was rotated out, so
- * that a gateway has time to take the new one, and no longer than until it is retired. The key that
- * is rotated out signs a statement of which key comes after it (rotation.h); the next key has it.
+ * A key has a window (key_validity.h): from when it was made until an hour after it was rotated
+ * out, so that a gateway has time to take the new one, and no longer than until it is retired. The
+ * key that is rotated out signs a statement of which key comes after it (rotation.h); the next key
+ * has it.
  *
  * A ring is changed by one thread, before it is shared; afterwards threads only read it. Nothing
  * here blocks. */
@@ -135,7 +136,7 @@ WRIT_RESULT writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid,
     struct writ_signer *fresh, int64_t now_us, struct writ_err *err);
 
 /** The window of a key. */
-struct writ_window writ_keyring_window(const struct writ_keyring_key *key);
+struct writ_key_validity writ_keyring_window(const struct writ_keyring_key *key);
 
 /** The key that signs for this purpose, or NULL when there is none or its private half is not
  * known. Borrowed until the ring is changed or freed. */

@@ -50,7 +50,7 @@ writ_receipt_put(struct writ_buf *buf, const struct writ_view *keys, size_t keys
     writ_write_array_begin(&w);
     for (size_t i = 0; i < n; i++) {
         writ_write_object_begin(&w);
-        writ_write_text(&w, "kind", writ_held_kind_name(records[i].kind));
+        writ_write_text(&w, "kind", writ_detached_record_kind_name(records[i].kind));
         writ_write_name(&w, WRIT_LIT("proof"));
         put_proof(&w, &records[i], note);
         writ_write_name(&w, WRIT_LIT("record"));
@@ -105,17 +105,17 @@ read_checkpoint(struct verifying *v, struct writ_view note, enum writ_reason *re
 
 /* A record and its proof; the first record's proof brings the checkpoint. */
 static WRIT_RESULT
-read_record(struct verifying *v, const struct writ_json *value, struct writ_held *ret,
+read_record(struct verifying *v, const struct writ_json *value, struct writ_detached_record *ret,
     uint64_t *ret_index, enum writ_reason *ret_why)
 {
     const struct writ_json *record = writ_json_get(value, WRIT_LIT("record"));
-    enum writ_held_kind kind =
-        writ_held_kind_named(writ_json_string(writ_json_get(value, WRIT_LIT("kind"))));
+    enum writ_detached_record_kind kind =
+        writ_detached_record_kind_named(writ_json_string(writ_json_get(value, WRIT_LIT("kind"))));
     struct writ_view text = writ_json_string(writ_json_get(value, WRIT_LIT("proof")));
     struct writ_checkpoint_proof proof;
     writ_result result;
 
-    if (record == NULL || kind == WRIT_HELD_NONE || kind == WRIT_HELD_SEAL ||
+    if (record == NULL || kind == WRIT_DETACHED_RECORD_NONE || kind == WRIT_DETACHED_RECORD_SEAL ||
         value->count != RECORD_MEMBERS ||
         !writ_is_ok(writ_checkpoint_proof_read(text, &proof, v->err))) {
         *ret_why = against(v, WRIT_REASON_EVIDENCE_MALFORMED, "a record is not of the form of one");
@@ -130,7 +130,7 @@ read_record(struct verifying *v, const struct writ_json *value, struct writ_held
         *ret_why = against(v, WRIT_REASON_EVIDENCE_MALFORMED, "proofs are under two checkpoints");
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_held_read(record, kind, v->arena, ret, ret_why, v->err));
+    WRIT_TRY(writ_detached_record_read(record, kind, v->arena, ret, ret_why, v->err));
     if (*ret_why != WRIT_REASON_EVIDENCE_OK) {
         return WRIT_DONE;
     }
@@ -146,15 +146,15 @@ read_record(struct verifying *v, const struct writ_json *value, struct writ_held
 
 /* Whether a record is of this call, by what it says; outcomes join the last decision. */
 static WRIT_RESULT
-place_record(
-    struct verifying *v, const struct writ_held *held, uint64_t index, enum writ_reason *ret_why)
+place_record(struct verifying *v, const struct writ_detached_record *held, uint64_t index,
+    enum writ_reason *ret_why)
 {
     struct writ_receipt *receipt = &v->receipt;
-    const struct writ_held *last = &receipt->decision;
+    const struct writ_detached_record *last = &receipt->decision;
     struct writ_view id = last->decision.decision_id.view;
 
     *ret_why = WRIT_REASON_EVIDENCE_OK;
-    if (held->kind == WRIT_HELD_DECISION) {
+    if (held->kind == WRIT_DETACHED_RECORD_DECISION) {
         if (receipt->decisions > 0 &&
             (index <= receipt->decision_index || held->decision.supersedes.is != WRIT_PRESENT ||
                 !writ_view_equal(held->decision.supersedes.view, id))) {
@@ -169,11 +169,11 @@ place_record(
         return WRIT_DONE;
     }
     if (receipt->decisions == 0 || index <= receipt->decision_index ||
-        !writ_view_equal(writ_held_decision_id(held), id)) {
+        !writ_view_equal(writ_detached_record_decision_id(held), id)) {
         *ret_why = against(v, WRIT_REASON_RECORD_FOREIGN, "a record is about another decision");
         return WRIT_DONE;
     }
-    if (held->kind == WRIT_HELD_REVIEW) {
+    if (held->kind == WRIT_DETACHED_RECORD_REVIEW) {
         receipt->reviews++;
         return WRIT_DONE;
     }
@@ -184,7 +184,7 @@ place_record(
     receipt->outcome = *held;
     receipt->outcome_index = index;
     receipt->has_outcome = true;
-    return writ_held_join(held, last, ret_why, v->err);
+    return writ_detached_record_join(held, last, ret_why, v->err);
 }
 
 /* Every key that the file names is one of the log that its checkpoint is of. */
@@ -227,7 +227,7 @@ verify(struct verifying *v, struct writ_view text, enum writ_reason *ret_why)
     }
     WRIT_JSON_EACH(value, records)
     {
-        struct writ_held held;
+        struct writ_detached_record held;
         uint64_t index = 0;
 
         WRIT_TRY(read_record(v, value, &held, &index, ret_why));

@@ -14,7 +14,7 @@
 #define WRIT_EVIDENCE_RECEIPT_H
 
 #include "evidence/checkpoint.h"
-#include "evidence/held.h"
+#include "evidence/detached_record.h"
 
 #define WRIT_RECEIPT_FORMAT      WRIT_LIT("writ-receipt/1")
 #define WRIT_RECEIPT_BYTES_MAX   ((size_t)64 << 20) /* longest file */
@@ -24,7 +24,7 @@
 
 /** One record to write. */
 struct writ_receipt_record {
-    enum writ_held_kind kind;
+    enum writ_detached_record_kind kind;
     struct writ_view body; /* its canonical form */
     uint64_t index;
     struct writ_tree_proof inclusion;
@@ -39,10 +39,10 @@ void writ_receipt_put(struct writ_buf *buf, const struct writ_view *keys, size_t
 struct writ_receipt {
     struct writ_checkpoint checkpoint;
     struct writ_view note;
-    struct writ_held decision; /* the last one */
+    struct writ_detached_record decision; /* the last one */
     uint64_t decision_index;
     bool has_outcome; /* of the last decision; without it nothing is said about the call's end */
-    struct writ_held outcome;
+    struct writ_detached_record outcome;
     uint64_t outcome_index;
     size_t decisions, reviews; /* records of these kinds */
 };

@@ -105,22 +105,22 @@ is_redacted(const struct making *m, const struct writ_json *record)
 }
 
 static WRIT_RESULT
-withhold(struct making *m, enum writ_held_kind kind, const struct writ_json *record)
+withhold(struct making *m, enum writ_detached_record_kind kind, const struct writ_json *record)
 {
     struct writ_bundle_withheld w = {.kind = kind};
     enum writ_reason why = WRIT_REASON_NONE;
-    struct writ_held held;
+    struct writ_detached_record held;
 
-    WRIT_TRY(writ_held_read(record, kind, m->arena, &held, &why, m->err));
+    WRIT_TRY(writ_detached_record_read(record, kind, m->arena, &held, &why, m->err));
     if (why != WRIT_REASON_EVIDENCE_OK) {
         WRIT_FAIL(m->err, WRIT_E_MISMATCH, "record %llu is not valid: see writ ledger verify",
             (unsigned long long)writ_bundle_next(m->bundle));
     }
     w.leaf = held.leaf;
-    if (kind != WRIT_HELD_SEAL) {
-        w.decision_id = writ_held_decision_id(&held);
+    if (kind != WRIT_DETACHED_RECORD_SEAL) {
+        w.decision_id = writ_detached_record_decision_id(&held);
     }
-    if (kind == WRIT_HELD_DECISION) {
+    if (kind == WRIT_DETACHED_RECORD_DECISION) {
         w.tenant = writ_json_string(writ_json_pointer(record, WRIT_LIT("/extensions/writ/tenant")));
         w.boundary_id = held.decision.boundary_id.view;
         w.seq = (uint64_t)held.decision.seq.value;
@@ -132,7 +132,8 @@ withhold(struct making *m, enum writ_held_kind kind, const struct writ_json *rec
 }
 
 static WRIT_RESULT
-add_record(struct making *m, uint64_t leaf, enum writ_held_kind kind, struct writ_view body)
+add_record(
+    struct making *m, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view body)
 {
     enum writ_reason why = WRIT_REASON_NONE;
     const struct writ_json *value = NULL;
@@ -189,7 +190,8 @@ add_batch(struct making *m, int64_t *last, bool *ret_more)
         *last = sqlite3_column_int64(m->select, 0);
         *ret_more = true;
         WRIT_TRY(add_record(m, (uint64_t)*last,
-            (enum writ_held_kind)sqlite3_column_int(m->select, 1), writ_disk_column(m->select, 2)));
+            (enum writ_detached_record_kind)sqlite3_column_int(m->select, 1),
+            writ_disk_column(m->select, 2)));
     }
     return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(m->db, rc, NULL, m->err);
 }

@@ -1,18 +1,19 @@
-#include "evidence/window.h"
+#include "evidence/key_validity.h"
 
 #define SECONDS_MAX ((INT64_C(1) << 53) - 1)
 
-enum writ_window_answer
-writ_window_judge(const struct writ_window *window, int64_t signed_s, int64_t now_s, int64_t skew_s)
+enum writ_key_validity_answer
+writ_key_validity_judge(
+    const struct writ_key_validity *window, int64_t signed_s, int64_t now_s, int64_t skew_s)
 {
     if (window->revoked_s <= now_s || window->revoked_s <= signed_s) {
-        return WRIT_WINDOW_REVOKED;
+        return WRIT_KEY_VALIDITY_REVOKED;
     }
     /* written so that the ends, which may be the ends of the numbers, do not overflow */
     if (signed_s + skew_s < window->from_s || signed_s - skew_s > window->until_s) {
-        return WRIT_WINDOW_OUTSIDE;
+        return WRIT_KEY_VALIDITY_OUTSIDE;
     }
-    return WRIT_WINDOW_HOLDS;
+    return WRIT_KEY_VALIDITY_HOLDS;
 }
 
 /* A number of seconds where the member is there. */
@@ -25,10 +26,11 @@ take(const struct writ_json *object, struct writ_view name, int64_t *ret)
 }
 
 WRIT_RESULT
-writ_window_read(const struct writ_json *jwk, struct writ_window *ret, struct writ_err *err)
+writ_key_validity_read(
+    const struct writ_json *jwk, struct writ_key_validity *ret, struct writ_err *err)
 {
     const struct writ_json *revoked = writ_json_get(jwk, WRIT_LIT("revoked"));
-    struct writ_window window = WRIT_WINDOW_OPEN;
+    struct writ_key_validity window = WRIT_KEY_VALIDITY_OPEN;
 
     if (!take(jwk, WRIT_LIT("nbf"), &window.from_s) ||
         !take(jwk, WRIT_LIT("exp"), &window.until_s) ||
@@ -43,7 +45,8 @@ writ_window_read(const struct writ_json *jwk, struct writ_window *ret, struct wr
 }
 
 void
-writ_window_put(struct writ_buf *buf, struct writ_view text, const struct writ_window *window)
+writ_key_validity_put(
+    struct writ_buf *buf, struct writ_view text, const struct writ_key_validity *window)
 {
     WRIT_INVARIANT(writ_view_has_suffix(text, WRIT_LIT("}")));
     writ_buf_put(buf, writ_view_sub(text, 0, text.len - 1));

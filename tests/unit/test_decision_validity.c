@@ -3,7 +3,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/phase.h"
+#include "evidence/decision_validity.h"
 
 #define ISSUED_US  WRIT_SAMPLE_ISSUED_US
 #define EXPIRES_US (WRIT_SAMPLE_ISSUED_US + WRIT_SAMPLE_LIFETIME_US)
@@ -32,18 +32,21 @@ story_of(enum writ_decision_route route, struct writ_arena *arena)
 }
 
 static void
-expect_at(const struct story *story, struct writ_phase_facts facts, int64_t t_us, const char *want)
+expect_at(const struct story *story, struct writ_decision_validity_facts facts, int64_t t_us,
+    const char *want)
 {
-    ck_assert_view(writ_phase_name(writ_phase_at(&story->decision, &facts, t_us)), want);
+    ck_assert_view(
+        writ_decision_validity_name(writ_decision_validity_at(&story->decision, &facts, t_us)),
+        want);
 }
 
 START_TEST(zero_is_refused)
 {
     struct writ_decision nothing = {0};
-    struct writ_phase_facts none = {0};
+    struct writ_decision_validity_facts none = {0};
 
-    ck_assert_int_eq(WRIT_PHASE_REFUSED, 0);
-    ck_assert_int_eq(writ_phase_at(&nothing, &none, 0), WRIT_PHASE_REFUSED);
+    ck_assert_int_eq(WRIT_DECISION_VALIDITY_REFUSED, 0);
+    ck_assert_int_eq(writ_decision_validity_at(&nothing, &none, 0), WRIT_DECISION_VALIDITY_REFUSED);
 }
 END_TEST
 
@@ -51,7 +54,7 @@ START_TEST(an_allow_is_fresh_from_its_first_moment_to_its_last)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_ALLOW, arena);
-    struct writ_phase_facts none = {0};
+    struct writ_decision_validity_facts none = {0};
 
     expect_at(&story, none, ISSUED_US - 1, "unborn");
     expect_at(&story, none, ISSUED_US, "fresh");
@@ -64,7 +67,7 @@ START_TEST(an_outcome_consumes_from_its_own_time_on)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_ALLOW, arena);
-    struct writ_phase_facts facts = {.outcome = &story.outcome};
+    struct writ_decision_validity_facts facts = {.outcome = &story.outcome};
 
     expect_at(&story, facts, ISSUED_US + 99, "fresh");
     expect_at(&story, facts, ISSUED_US + 100, "consumed");
@@ -78,7 +81,8 @@ START_TEST(a_change_makes_stale_and_a_successor_revalidates)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_ALLOW, arena);
-    struct writ_phase_facts facts = {.successor = &story.successor, .changed_us = ISSUED_US + 150};
+    struct writ_decision_validity_facts facts = {
+        .successor = &story.successor, .changed_us = ISSUED_US + 150};
 
     expect_at(&story, facts, ISSUED_US + 149, "fresh");
     expect_at(&story, facts, ISSUED_US + 150, "stale");
@@ -93,7 +97,7 @@ START_TEST(an_approval_is_pending_until_it_is_redeemed)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_REQUIRE_APPROVAL, arena);
-    struct writ_phase_facts none = {0}, facts = {.successor = &story.successor};
+    struct writ_decision_validity_facts none = {0}, facts = {.successor = &story.successor};
 
     expect_at(&story, none, ISSUED_US, "pending");
     expect_at(&story, none, EXPIRES_US + 1, "expired");
@@ -112,7 +116,8 @@ START_TEST(a_refusal_stays_one)
     writ_auto_arena arena = writ_value_arena();
     struct story deny = story_of(WRIT_DECISION_DENY, arena);
     struct story revise = story_of(WRIT_DECISION_REVISE, arena);
-    struct writ_phase_facts facts = {.successor = &deny.successor, .outcome = &deny.outcome};
+    struct writ_decision_validity_facts facts = {
+        .successor = &deny.successor, .outcome = &deny.outcome};
 
     expect_at(&deny, facts, ISSUED_US + 500, "refused");
     expect_at(&revise, facts, ISSUED_US + 500, "refused");
@@ -123,7 +128,7 @@ START_TEST(a_time_that_cannot_be_read_makes_nothing_fresher)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_ALLOW, arena);
-    struct writ_phase_facts none = {0};
+    struct writ_decision_validity_facts none = {0};
 
     story.decision.expires_at = writ_member_text(WRIT_LIT("soon"));
     expect_at(&story, none, ISSUED_US, "expired");
@@ -138,27 +143,27 @@ START_TEST(an_allow_is_spendable_until_the_first_end)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_ALLOW, arena);
-    struct writ_phase_facts facts = {0};
+    struct writ_decision_validity_facts facts = {0};
     int64_t from_us = 0, until_us = 0;
 
-    ck_assert(writ_phase_spendable(&story.decision, &facts, &from_us, &until_us));
+    ck_assert(writ_decision_validity_spendable(&story.decision, &facts, &from_us, &until_us));
     ck_assert_int_eq(from_us, ISSUED_US);
     ck_assert_int_eq(until_us, EXPIRES_US);
     facts.successor = &story.successor;
-    ck_assert(writ_phase_spendable(&story.decision, &facts, &from_us, &until_us));
+    ck_assert(writ_decision_validity_spendable(&story.decision, &facts, &from_us, &until_us));
     ck_assert_int_eq(until_us, ISSUED_US + 200);
     facts.outcome = &story.outcome;
-    ck_assert(writ_phase_spendable(&story.decision, &facts, &from_us, &until_us));
+    ck_assert(writ_decision_validity_spendable(&story.decision, &facts, &from_us, &until_us));
     ck_assert_int_eq(until_us, ISSUED_US + 100);
     facts.changed_us = ISSUED_US + 50;
-    ck_assert(writ_phase_spendable(&story.decision, &facts, &from_us, &until_us));
+    ck_assert(writ_decision_validity_spendable(&story.decision, &facts, &from_us, &until_us));
     ck_assert_int_eq(until_us, ISSUED_US + 50);
     facts.changed_us = ISSUED_US;
-    ck_assert(writ_phase_spendable(&story.decision, &facts, &from_us, &until_us));
+    ck_assert(writ_decision_validity_spendable(&story.decision, &facts, &from_us, &until_us));
     ck_assert_int_eq(until_us, ISSUED_US);
-    facts = (struct writ_phase_facts){0};
+    facts = (struct writ_decision_validity_facts){0};
     story.decision.expires_at = (struct writ_member_text){WRIT_NULL, {0}};
-    ck_assert(writ_phase_spendable(&story.decision, &facts, &from_us, &until_us));
+    ck_assert(writ_decision_validity_spendable(&story.decision, &facts, &from_us, &until_us));
     ck_assert_int_eq(until_us, INT64_MAX);
 }
 END_TEST
@@ -168,11 +173,11 @@ START_TEST(what_was_never_spendable_leaves_ret_alone)
     writ_auto_arena arena = writ_value_arena();
     struct story pending = story_of(WRIT_DECISION_REQUIRE_APPROVAL, arena);
     struct story early = story_of(WRIT_DECISION_ALLOW, arena);
-    struct writ_phase_facts none = {0}, changed = {.changed_us = ISSUED_US - 1};
+    struct writ_decision_validity_facts none = {0}, changed = {.changed_us = ISSUED_US - 1};
     int64_t from_us = 1, until_us = 2;
 
-    ck_assert(!writ_phase_spendable(&pending.decision, &none, &from_us, &until_us));
-    ck_assert(!writ_phase_spendable(&early.decision, &changed, &from_us, &until_us));
+    ck_assert(!writ_decision_validity_spendable(&pending.decision, &none, &from_us, &until_us));
+    ck_assert(!writ_decision_validity_spendable(&early.decision, &changed, &from_us, &until_us));
     ck_assert_int_eq(from_us, 1);
     ck_assert_int_eq(until_us, 2);
 }
@@ -185,34 +190,42 @@ START_TEST(a_refusal_is_enforced_only_by_an_outcome_that_says_so)
     struct story allow = story_of(WRIT_DECISION_ALLOW, arena);
     struct writ_outcome outcome = deny.outcome;
 
-    ck_assert_int_eq(writ_phase_enforced(&deny.decision, NULL, false), WRIT_PHASE_UNPROVEN);
-    ck_assert_int_eq(WRIT_PHASE_UNPROVEN, 0);
-    ck_assert_int_eq(writ_phase_enforced(&deny.decision, &outcome, false), WRIT_PHASE_VIOLATION);
-    ck_assert_int_eq(writ_phase_enforced(&deny.decision, &outcome, true), WRIT_PHASE_SHADOWED);
+    ck_assert_int_eq(writ_decision_validity_enforced(&deny.decision, NULL, false),
+        WRIT_DECISION_VALIDITY_UNPROVEN);
+    ck_assert_int_eq(WRIT_DECISION_VALIDITY_UNPROVEN, 0);
+    ck_assert_int_eq(writ_decision_validity_enforced(&deny.decision, &outcome, false),
+        WRIT_DECISION_VALIDITY_VIOLATION);
+    ck_assert_int_eq(writ_decision_validity_enforced(&deny.decision, &outcome, true),
+        WRIT_DECISION_VALIDITY_SHADOWED);
     outcome.outcome = writ_outcome_kind_text(WRIT_OUTCOME_TIMEOUT);
-    ck_assert_int_eq(writ_phase_enforced(&deny.decision, &outcome, false), WRIT_PHASE_VIOLATION);
+    ck_assert_int_eq(writ_decision_validity_enforced(&deny.decision, &outcome, false),
+        WRIT_DECISION_VALIDITY_VIOLATION);
     outcome.outcome = writ_outcome_kind_text(WRIT_OUTCOME_BLOCKED);
-    ck_assert_int_eq(writ_phase_enforced(&deny.decision, &outcome, false), WRIT_PHASE_ENFORCED);
-    ck_assert_int_eq(writ_phase_enforced(&allow.decision, &outcome, false), WRIT_PHASE_NO_REFUSAL);
+    ck_assert_int_eq(writ_decision_validity_enforced(&deny.decision, &outcome, false),
+        WRIT_DECISION_VALIDITY_ENFORCED);
+    ck_assert_int_eq(writ_decision_validity_enforced(&allow.decision, &outcome, false),
+        WRIT_DECISION_VALIDITY_NO_REFUSAL);
 }
 END_TEST
 
 START_TEST(everything_has_a_name)
 {
-    for (int i = WRIT_PHASE_REFUSED; i <= WRIT_PHASE_EXPIRED; i++) {
-        ck_assert_int_eq(
-            i == WRIT_PHASE_REFUSED, writ_view_is(writ_phase_name((enum writ_phase)i), "refused"));
+    for (int i = WRIT_DECISION_VALIDITY_REFUSED; i <= WRIT_DECISION_VALIDITY_EXPIRED; i++) {
+        ck_assert_int_eq(i == WRIT_DECISION_VALIDITY_REFUSED,
+            writ_view_is(writ_decision_validity_name((enum writ_decision_validity)i), "refused"));
     }
-    for (int i = WRIT_PHASE_UNPROVEN; i <= WRIT_PHASE_NO_REFUSAL; i++) {
-        ck_assert_int_eq(i == WRIT_PHASE_UNPROVEN,
-            writ_view_is(writ_phase_enforcement_name((enum writ_phase_enforcement)i), "unproven"));
+    for (int i = WRIT_DECISION_VALIDITY_UNPROVEN; i <= WRIT_DECISION_VALIDITY_NO_REFUSAL; i++) {
+        ck_assert_int_eq(i == WRIT_DECISION_VALIDITY_UNPROVEN,
+            writ_view_is(
+                writ_decision_validity_enforcement_name((enum writ_decision_validity_enforcement)i),
+                "unproven"));
     }
 }
 END_TEST
 
-WRIT_UNIT_MAIN("phase", zero_is_refused, an_allow_is_fresh_from_its_first_moment_to_its_last,
-    an_outcome_consumes_from_its_own_time_on, a_change_makes_stale_and_a_successor_revalidates,
-    an_approval_is_pending_until_it_is_redeemed, a_refusal_stays_one,
-    a_time_that_cannot_be_read_makes_nothing_fresher, an_allow_is_spendable_until_the_first_end,
-    what_was_never_spendable_leaves_ret_alone,
+WRIT_UNIT_MAIN("decision_validity", zero_is_refused,
+    an_allow_is_fresh_from_its_first_moment_to_its_last, an_outcome_consumes_from_its_own_time_on,
+    a_change_makes_stale_and_a_successor_revalidates, an_approval_is_pending_until_it_is_redeemed,
+    a_refusal_stays_one, a_time_that_cannot_be_read_makes_nothing_fresher,
+    an_allow_is_spendable_until_the_first_end, what_was_never_spendable_leaves_ret_alone,
     a_refusal_is_enforced_only_by_an_outcome_that_says_so, everything_has_a_name)

@@ -1,9 +1,9 @@
-/* held.h - a record as somebody holds it outside of a ledger, of whatever kind: read strictly, and
- * judged by itself. Receipts and bundles are made of such records.
+/* detached_record.h - a record as somebody holds it outside of a ledger, of whatever kind: read
+ * strictly, and judged by itself. Receipts and bundles are made of such records.
  *
  * Pure but for the allocations; one thread's at a time; nothing blocks. */
-#ifndef WRIT_EVIDENCE_HELD_H
-#define WRIT_EVIDENCE_HELD_H
+#ifndef WRIT_EVIDENCE_DETACHED_RECORD_H
+#define WRIT_EVIDENCE_DETACHED_RECORD_H
 
 #include "evidence/reason.h"
 #include "evidence/record.h"
@@ -11,22 +11,22 @@
 
 struct writ_profile;
 
-enum writ_held_kind {
-    WRIT_HELD_NONE = 0,
-    WRIT_HELD_DECISION,
-    WRIT_HELD_OUTCOME,
-    WRIT_HELD_SEAL,
-    WRIT_HELD_REVIEW,
+enum writ_detached_record_kind {
+    WRIT_DETACHED_RECORD_NONE = 0,
+    WRIT_DETACHED_RECORD_DECISION,
+    WRIT_DETACHED_RECORD_OUTCOME,
+    WRIT_DETACHED_RECORD_SEAL,
+    WRIT_DETACHED_RECORD_REVIEW,
 };
 
 /** "decision", "outcome", "seal", "review"; "none". Static storage. */
-struct writ_view writ_held_kind_name(enum writ_held_kind kind);
+struct writ_view writ_detached_record_kind_name(enum writ_detached_record_kind kind);
 /** The kind of exactly that name, or NONE. */
-enum writ_held_kind writ_held_kind_named(struct writ_view name);
+enum writ_detached_record_kind writ_detached_record_kind_named(struct writ_view name);
 
 /** A record. Views are borrowed from the arena and from what was read. */
-struct writ_held {
-    enum writ_held_kind kind;
+struct writ_detached_record {
+    enum writ_detached_record_kind kind;
     struct writ_digest leaf; /* of its canonical form (tree.h) */
     union {
         struct writ_decision decision;
@@ -48,9 +48,9 @@ struct writ_held {
  * @return WRIT_OK, whatever is wrong with it
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
-WRIT_RESULT writ_held_read(const struct writ_json *value, enum writ_held_kind kind,
-    struct writ_arena *arena, struct writ_held *ret, enum writ_reason *ret_why,
-    struct writ_err *err);
+WRIT_RESULT writ_detached_record_read(const struct writ_json *value,
+    enum writ_detached_record_kind kind, struct writ_arena *arena, struct writ_detached_record *ret,
+    enum writ_reason *ret_why, struct writ_err *err);
 
 /**
  * Judges whether an outcome is that of a decision (contract 4): that it joins it, and that its
@@ -60,10 +60,10 @@ WRIT_RESULT writ_held_read(const struct writ_json *value, enum writ_held_kind ki
  *
  * @return WRIT_OK, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
-WRIT_RESULT writ_held_join(const struct writ_held *outcome, const struct writ_held *decision,
-    enum writ_reason *ret_why, struct writ_err *err);
+WRIT_RESULT writ_detached_record_join(const struct writ_detached_record *outcome,
+    const struct writ_detached_record *decision, enum writ_reason *ret_why, struct writ_err *err);
 
 /** The decision that it is, or is about: its decision_id; the empty view for a seal. */
-struct writ_view writ_held_decision_id(const struct writ_held *held);
+struct writ_view writ_detached_record_decision_id(const struct writ_detached_record *held);
 
 #endif

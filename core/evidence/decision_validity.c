@@ -1,26 +1,26 @@
-#include "evidence/phase.h"
+#include "evidence/decision_validity.h"
 
 struct writ_view
-writ_phase_name(enum writ_phase phase)
+writ_decision_validity_name(enum writ_decision_validity phase)
 {
     switch (phase) {
-    case WRIT_PHASE_REFUSED:
+    case WRIT_DECISION_VALIDITY_REFUSED:
         return WRIT_LIT("refused");
-    case WRIT_PHASE_UNBORN:
+    case WRIT_DECISION_VALIDITY_UNBORN:
         return WRIT_LIT("unborn");
-    case WRIT_PHASE_FRESH:
+    case WRIT_DECISION_VALIDITY_FRESH:
         return WRIT_LIT("fresh");
-    case WRIT_PHASE_PENDING:
+    case WRIT_DECISION_VALIDITY_PENDING:
         return WRIT_LIT("pending");
-    case WRIT_PHASE_RESUMED:
+    case WRIT_DECISION_VALIDITY_RESUMED:
         return WRIT_LIT("resumed");
-    case WRIT_PHASE_CONSUMED:
+    case WRIT_DECISION_VALIDITY_CONSUMED:
         return WRIT_LIT("consumed");
-    case WRIT_PHASE_STALE:
+    case WRIT_DECISION_VALIDITY_STALE:
         return WRIT_LIT("stale");
-    case WRIT_PHASE_REVALIDATED:
+    case WRIT_DECISION_VALIDITY_REVALIDATED:
         return WRIT_LIT("revalidated");
-    case WRIT_PHASE_EXPIRED:
+    case WRIT_DECISION_VALIDITY_EXPIRED:
         return WRIT_LIT("expired");
     }
     return WRIT_LIT("refused");
@@ -41,7 +41,7 @@ end_of(const struct writ_member_text *time)
 }
 
 static struct times
-times_of(const struct writ_decision *decision, const struct writ_phase_facts *facts)
+times_of(const struct writ_decision *decision, const struct writ_decision_validity_facts *facts)
 {
     const struct writ_member_text *issued = &decision->issued_at, *expires = &decision->expires_at;
     struct times times = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
@@ -74,33 +74,34 @@ is_redeemed(const struct writ_decision *decision, const struct writ_decision *su
 
 /* Contract 5 names the phases; where several would do, what was done with the decision comes
  * before what time did to it. */
-enum writ_phase
-writ_phase_at(
-    const struct writ_decision *decision, const struct writ_phase_facts *facts, int64_t t_us)
+enum writ_decision_validity
+writ_decision_validity_at(const struct writ_decision *decision,
+    const struct writ_decision_validity_facts *facts, int64_t t_us)
 {
     const struct times times = times_of(decision, facts);
     bool allow = writ_decision_is(decision, WRIT_DECISION_ALLOW);
 
     if (!allow && !writ_decision_is(decision, WRIT_DECISION_REQUIRE_APPROVAL)) {
-        return WRIT_PHASE_REFUSED;
+        return WRIT_DECISION_VALIDITY_REFUSED;
     }
     if (times.issued_us > t_us || times.issued_us == INT64_MAX) {
-        return WRIT_PHASE_UNBORN;
+        return WRIT_DECISION_VALIDITY_UNBORN;
     }
     if (times.outcome_us <= t_us) {
-        return WRIT_PHASE_CONSUMED;
+        return WRIT_DECISION_VALIDITY_CONSUMED;
     }
     if (times.successor_us <= t_us) {
-        return !allow && is_redeemed(decision, facts->successor) ? WRIT_PHASE_RESUMED
-                                                                 : WRIT_PHASE_REVALIDATED;
+        return !allow && is_redeemed(decision, facts->successor)
+                   ? WRIT_DECISION_VALIDITY_RESUMED
+                   : WRIT_DECISION_VALIDITY_REVALIDATED;
     }
     if (times.expires_us < t_us) {
-        return WRIT_PHASE_EXPIRED;
+        return WRIT_DECISION_VALIDITY_EXPIRED;
     }
     if (times.changed_us <= t_us) {
-        return WRIT_PHASE_STALE;
+        return WRIT_DECISION_VALIDITY_STALE;
     }
-    return allow ? WRIT_PHASE_FRESH : WRIT_PHASE_PENDING;
+    return allow ? WRIT_DECISION_VALIDITY_FRESH : WRIT_DECISION_VALIDITY_PENDING;
 }
 
 static int64_t
@@ -110,8 +111,8 @@ earlier(int64_t a, int64_t b)
 }
 
 bool
-writ_phase_spendable(const struct writ_decision *decision, const struct writ_phase_facts *facts,
-    int64_t *ret_from_us, int64_t *ret_until_us)
+writ_decision_validity_spendable(const struct writ_decision *decision,
+    const struct writ_decision_validity_facts *facts, int64_t *ret_from_us, int64_t *ret_until_us)
 {
     const struct times times = times_of(decision, facts);
     int64_t until_us = earlier(
@@ -129,36 +130,36 @@ writ_phase_spendable(const struct writ_decision *decision, const struct writ_pha
 /* ---- refusals, contract 4 */
 
 struct writ_view
-writ_phase_enforcement_name(enum writ_phase_enforcement enforcement)
+writ_decision_validity_enforcement_name(enum writ_decision_validity_enforcement enforcement)
 {
     switch (enforcement) {
-    case WRIT_PHASE_UNPROVEN:
+    case WRIT_DECISION_VALIDITY_UNPROVEN:
         return WRIT_LIT("unproven");
-    case WRIT_PHASE_ENFORCED:
+    case WRIT_DECISION_VALIDITY_ENFORCED:
         return WRIT_LIT("enforced");
-    case WRIT_PHASE_VIOLATION:
+    case WRIT_DECISION_VALIDITY_VIOLATION:
         return WRIT_LIT("violation");
-    case WRIT_PHASE_SHADOWED:
+    case WRIT_DECISION_VALIDITY_SHADOWED:
         return WRIT_LIT("shadowed");
-    case WRIT_PHASE_NO_REFUSAL:
+    case WRIT_DECISION_VALIDITY_NO_REFUSAL:
         return WRIT_LIT("no_refusal");
     }
     return WRIT_LIT("unproven");
 }
 
-enum writ_phase_enforcement
-writ_phase_enforced(
+enum writ_decision_validity_enforcement
+writ_decision_validity_enforced(
     const struct writ_decision *decision, const struct writ_outcome *outcome, bool shadow)
 {
     if (!writ_decision_is(decision, WRIT_DECISION_DENY) &&
         !writ_decision_is(decision, WRIT_DECISION_REVISE)) {
-        return WRIT_PHASE_NO_REFUSAL;
+        return WRIT_DECISION_VALIDITY_NO_REFUSAL;
     }
     if (outcome == NULL) {
-        return WRIT_PHASE_UNPROVEN;
+        return WRIT_DECISION_VALIDITY_UNPROVEN;
     }
     if (writ_outcome_nothing_ran(outcome)) {
-        return WRIT_PHASE_ENFORCED;
+        return WRIT_DECISION_VALIDITY_ENFORCED;
     }
-    return shadow ? WRIT_PHASE_SHADOWED : WRIT_PHASE_VIOLATION;
+    return shadow ? WRIT_DECISION_VALIDITY_SHADOWED : WRIT_DECISION_VALIDITY_VIOLATION;
 }

@@ -1,5 +1,5 @@
 #include "evidence/derive.h"
-#include "evidence/held.h"
+#include "evidence/detached_record.h"
 
 #include "evidence/extension.h"
 #include "evidence/jcs.h"
@@ -7,52 +7,53 @@
 #include "evidence/tree.h"
 
 static const char *const names[] = {
-    [WRIT_HELD_NONE] = "none",
-    [WRIT_HELD_DECISION] = "decision",
-    [WRIT_HELD_OUTCOME] = "outcome",
-    [WRIT_HELD_SEAL] = "seal",
-    [WRIT_HELD_REVIEW] = "review",
+    [WRIT_DETACHED_RECORD_NONE] = "none",
+    [WRIT_DETACHED_RECORD_DECISION] = "decision",
+    [WRIT_DETACHED_RECORD_OUTCOME] = "outcome",
+    [WRIT_DETACHED_RECORD_SEAL] = "seal",
+    [WRIT_DETACHED_RECORD_REVIEW] = "review",
 };
 
 struct writ_view
-writ_held_kind_name(enum writ_held_kind kind)
+writ_detached_record_kind_name(enum writ_detached_record_kind kind)
 {
-    return writ_view_str(names[kind <= WRIT_HELD_REVIEW ? kind : WRIT_HELD_NONE]);
+    return writ_view_str(
+        names[kind <= WRIT_DETACHED_RECORD_REVIEW ? kind : WRIT_DETACHED_RECORD_NONE]);
 }
 
-enum writ_held_kind
-writ_held_kind_named(struct writ_view name)
+enum writ_detached_record_kind
+writ_detached_record_kind_named(struct writ_view name)
 {
-    for (int i = WRIT_HELD_DECISION; i <= WRIT_HELD_REVIEW; i++) {
+    for (int i = WRIT_DETACHED_RECORD_DECISION; i <= WRIT_DETACHED_RECORD_REVIEW; i++) {
         if (writ_view_is(name, names[i])) {
-            return (enum writ_held_kind)i;
+            return (enum writ_detached_record_kind)i;
         }
     }
-    return WRIT_HELD_NONE;
+    return WRIT_DETACHED_RECORD_NONE;
 }
 
 static WRIT_RESULT
-read_kind(const struct writ_json *value, struct writ_arena *arena, struct writ_held *held,
-    struct writ_faults *faults, struct writ_err *err)
+read_kind(const struct writ_json *value, struct writ_arena *arena,
+    struct writ_detached_record *held, struct writ_faults *faults, struct writ_err *err)
 {
     switch (held->kind) {
-    case WRIT_HELD_DECISION:
+    case WRIT_DETACHED_RECORD_DECISION:
         WRIT_TRY(writ_decision_read(value, arena, &held->decision, err));
         writ_decision_validate(&held->decision, faults);
         return WRIT_DONE;
-    case WRIT_HELD_OUTCOME:
+    case WRIT_DETACHED_RECORD_OUTCOME:
         WRIT_TRY(writ_outcome_read(value, arena, &held->outcome, err));
         writ_outcome_validate(&held->outcome, faults);
         return WRIT_DONE;
-    case WRIT_HELD_SEAL:
+    case WRIT_DETACHED_RECORD_SEAL:
         WRIT_TRY(writ_seal_read(value, arena, &held->seal, err));
         writ_seal_validate(&held->seal, faults);
         return WRIT_DONE;
-    case WRIT_HELD_REVIEW:
+    case WRIT_DETACHED_RECORD_REVIEW:
         WRIT_TRY(writ_review_record_read(value, arena, &held->review, err));
         writ_review_record_validate(&held->review, faults);
         return WRIT_DONE;
-    case WRIT_HELD_NONE:
+    case WRIT_DETACHED_RECORD_NONE:
         break;
     }
     WRIT_FAIL(err, WRIT_E_PARSE, "a record of no kind");
@@ -61,7 +62,7 @@ read_kind(const struct writ_json *value, struct writ_arena *arena, struct writ_h
 /* The profile that a decision names in its extension, or the default one. WRIT_E_LIMIT: too much of
  * something is in the extension. */
 static WRIT_RESULT
-find_profile(struct writ_held *held, struct writ_arena *arena, struct writ_err *err)
+find_profile(struct writ_detached_record *held, struct writ_arena *arena, struct writ_err *err)
 {
     struct writ_extension extension = {0};
 
@@ -84,7 +85,7 @@ digest_leaf(const struct writ_json *value, struct writ_digest *ret, struct writ_
 }
 
 static WRIT_RESULT
-judge(const struct writ_json *value, struct writ_held *held, struct writ_arena *arena,
+judge(const struct writ_json *value, struct writ_detached_record *held, struct writ_arena *arena,
     enum writ_reason *ret_why, struct writ_err *err)
 {
     struct writ_faults faults = {0};
@@ -95,7 +96,7 @@ judge(const struct writ_json *value, struct writ_held *held, struct writ_arena *
     if (faults.count > 0) {
         return WRIT_DONE;
     }
-    if (held->kind == WRIT_HELD_DECISION) {
+    if (held->kind == WRIT_DETACHED_RECORD_DECISION) {
         WRIT_TRY(find_profile(held, arena, err));
         *ret_why = WRIT_REASON_RECORD_DIGEST_MISMATCH;
         WRIT_TRY(writ_decision_recompute(&held->decision, held->profile, &faults, err));
@@ -108,10 +109,11 @@ judge(const struct writ_json *value, struct writ_held *held, struct writ_arena *
 }
 
 WRIT_RESULT
-writ_held_read(const struct writ_json *value, enum writ_held_kind kind, struct writ_arena *arena,
-    struct writ_held *ret, enum writ_reason *ret_why, struct writ_err *err)
+writ_detached_record_read(const struct writ_json *value, enum writ_detached_record_kind kind,
+    struct writ_arena *arena, struct writ_detached_record *ret, enum writ_reason *ret_why,
+    struct writ_err *err)
 {
-    struct writ_held held = {.kind = kind};
+    struct writ_detached_record held = {.kind = kind};
     enum writ_reason why;
     writ_result result = judge(value, &held, arena, &why, err);
 
@@ -126,8 +128,8 @@ writ_held_read(const struct writ_json *value, enum writ_held_kind kind, struct w
 }
 
 static WRIT_RESULT
-check_receipt_ref(const struct writ_outcome *outcome, const struct writ_held *decision, bool *ret,
-    struct writ_err *err)
+check_receipt_ref(const struct writ_outcome *outcome, const struct writ_detached_record *decision,
+    bool *ret, struct writ_err *err)
 {
     writ_auto_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
     char text[WRIT_DIGEST_TEXT];
@@ -146,8 +148,8 @@ check_receipt_ref(const struct writ_outcome *outcome, const struct writ_held *de
 }
 
 WRIT_RESULT
-writ_held_join(const struct writ_held *outcome, const struct writ_held *decision,
-    enum writ_reason *ret_why, struct writ_err *err)
+writ_detached_record_join(const struct writ_detached_record *outcome,
+    const struct writ_detached_record *decision, enum writ_reason *ret_why, struct writ_err *err)
 {
     bool is_right = false;
     writ_result result =
@@ -165,17 +167,17 @@ writ_held_join(const struct writ_held *outcome, const struct writ_held *decision
 }
 
 struct writ_view
-writ_held_decision_id(const struct writ_held *held)
+writ_detached_record_decision_id(const struct writ_detached_record *held)
 {
     switch (held->kind) {
-    case WRIT_HELD_DECISION:
+    case WRIT_DETACHED_RECORD_DECISION:
         return held->decision.decision_id.view;
-    case WRIT_HELD_OUTCOME:
+    case WRIT_DETACHED_RECORD_OUTCOME:
         return held->outcome.decision_id.view;
-    case WRIT_HELD_REVIEW:
+    case WRIT_DETACHED_RECORD_REVIEW:
         return held->review.decision_id.view;
-    case WRIT_HELD_SEAL:
-    case WRIT_HELD_NONE:
+    case WRIT_DETACHED_RECORD_SEAL:
+    case WRIT_DETACHED_RECORD_NONE:
         break;
     }
     return WRIT_LIT("");
