@@ -3,7 +3,7 @@
 #ifndef WRIT_BENCH_DECISION_H
 #define WRIT_BENCH_DECISION_H
 
-#include "evidence/decision.h"
+#include "evidence/record/decision.h"
 
 /** The three texts are borrowed as long as the decision is used. */
 struct writ_decision writ_bench_decision(const char *id, const char *key, const char *boundary);

@@ -7,9 +7,9 @@
  * ever whole in memory. Counted is the time of verifying alone, on one core. */
 #include "decision.h"
 
-#include "evidence/bundle_check.h"
-#include "evidence/derive.h"
-#include "evidence/profile.h"
+#include "evidence/proof/bundle_check.h"
+#include "evidence/record/derive.h"
+#include "evidence/record/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 #include "decision.h"
 
 #include "base/id.h"
-#include "evidence/derive.h"
-#include "evidence/profile.h"
+#include "evidence/record/derive.h"
+#include "evidence/record/profile.h"
 #include "store/keydir.h"
 #include "store/ledger.h"
 

@@ -49,13 +49,14 @@ function(writ_layer name folder)
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/closed)
 endfunction()
 
-# writ_room(name [USES library...])
+# writ_room(house name [USES library...])
 #
-# The layer of the folder gateway/<name>, above the rooms that were named before it (gateway_rooms) and
-# above gateway_below.
-macro(writ_room name)
-    writ_layer(${name} gateway/${name} BELOW ${gateway_rooms} ${gateway_below} ${ARGN})
-    list(PREPEND gateway_rooms ${name})
+# The layer of the folder <house>/<name>, above the rooms of that house that were named before it and above
+# what its house stands on: gateway_rooms and gateway_below, evidence_rooms and evidence_below.
+macro(writ_room house name)
+    get_filename_component(writ_house ${house} NAME)
+    writ_layer(${name} ${house}/${name} BELOW ${${writ_house}_rooms} ${${writ_house}_below} ${ARGN})
+    list(PREPEND ${writ_house}_rooms ${name})
 endmacro()
 
 # writ_shared(layer [BELOW layer...] [USES library...])

@@ -1,7 +1,7 @@
 /* Constrained Hybrid Borda (semantics 16.5). The poll holds complete strict rankings alone, and its
  * candidates are in the order of UTF-16 code units, in which ties are decided. */
 #include "crew/count.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 /** What a candidate has. */
 struct standing {

@@ -1,7 +1,7 @@
 #include "crew/correlation.h"
 
 #include "base/text.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #define FNV_OFFSET 0xcbf29ce484222325u
 #define FNV_PRIME  0x100000001b3u

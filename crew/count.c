@@ -1,7 +1,7 @@
 #include "crew/count.h"
 
 #include "base/text.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #define SHOWN_MAX 48 /* bytes of an output in an explanation */
 

@@ -1,6 +1,6 @@
 #include "crew/datum.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 /* what a node of a text takes, and what goes with it (json.h) */
 #define ARENA_PER_BYTE 66

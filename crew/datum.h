@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "crew/failure.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 #define writ_auto_datum WRIT_AUTO(struct writ_crew_value *, writ_datum_freep)
 

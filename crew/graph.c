@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "crew/found.h"
 #include "crew/names.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 /** The crews from the outermost one to the one that is being built. */
 struct chain {

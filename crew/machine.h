@@ -8,7 +8,7 @@
 #include "crew/correlation.h"
 #include "crew/graph.h"
 #include "crew/idmap.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 /** The events of one call, of a machine and all that are nested in it. */
 struct writ_burst {

@@ -4,8 +4,8 @@
  * 2. An item's id never changes, so what is taken out of its text when it is put stays true.
  * 3. What agents say never makes it fail: beyond its limits nothing changes (writ/crew.h). */
 #include "crew/datum.h"
-#include "evidence/jcs.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 
 #include <search.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "crew/names.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #include <stdlib.h>
 

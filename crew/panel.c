@@ -1,6 +1,6 @@
 #include "crew/panel.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "writ/crew.h"
 
 #include <stdlib.h>

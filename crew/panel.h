@@ -8,7 +8,7 @@
 #ifndef WRIT_CREW_PANEL_H
 #define WRIT_CREW_PANEL_H
 
-#include "evidence/review.h"
+#include "evidence/record/review.h"
 
 /** Counts votes with the modes of voting.tbl.h that writ_panel_is_engine knows. */
 extern const struct writ_review_judge writ_panel_judge;

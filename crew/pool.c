@@ -3,8 +3,8 @@
 #include "crew/datum.h"
 #include "crew/names.h"
 #include "crew/vec.h"
-#include "evidence/jcs.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 
 #include <stdlib.h>
 

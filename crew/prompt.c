@@ -2,7 +2,7 @@
 
 #include "base/hidden.h"
 #include "base/text.h"
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 
 /* What looks like markup or a fence, and what hides. */
 static bool

@@ -2,7 +2,7 @@
 #ifndef WRIT_CREW_RATIONAL_H
 #define WRIT_CREW_RATIONAL_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 #define WRIT_RATIONAL_MAX                                                                          \
     1000000000000000000 /* of numerator and denominator: products with                             \

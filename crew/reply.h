@@ -9,7 +9,7 @@
 #ifndef WRIT_CREW_REPLY_H
 #define WRIT_CREW_REPLY_H
 
-#include "evidence/review.h"
+#include "evidence/record/review.h"
 
 #define WRIT_REPLY_MAX     (64 << 10) /* bytes of an answer */
 #define WRIT_REPLY_OBJECTS 64         /* that are tried in one answer */

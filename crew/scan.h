@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "crew/failure.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 #define WRIT_SCAN_INTEGER_MAX 9007199254740991.0 /* 2^53 - 1 */
 

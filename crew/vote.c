@@ -9,7 +9,7 @@
 #include "crew/datum.h"
 #include "crew/engines.h"
 #include "crew/names.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #include <stdlib.h>
 

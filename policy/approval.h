@@ -2,7 +2,7 @@
 #ifndef WRIT_POLICY_APPROVAL_H
 #define WRIT_POLICY_APPROVAL_H
 
-#include "evidence/review.h"
+#include "evidence/record/review.h"
 #include "policy/constraint.h"
 #include "policy/rule.h"
 

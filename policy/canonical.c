@@ -2,7 +2,7 @@
 
 #include "base/decimal.h"
 #include "base/text.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #include <stdlib.h>
 

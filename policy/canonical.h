@@ -3,7 +3,7 @@
 #ifndef WRIT_POLICY_CANONICAL_H
 #define WRIT_POLICY_CANONICAL_H
 
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 #include "policy/raw.h"
 
 /**

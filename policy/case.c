@@ -1,7 +1,7 @@
 #include "policy/case.h"
 
 #include "policy/approval.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/value.h"
 #include "policy/value_read.h"
 

@@ -1,6 +1,6 @@
 #include "policy/compile.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/glob.h"
 #include "policy/host.h"
 #include "policy/path.h"

@@ -1,6 +1,6 @@
 #include "policy/conditions.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/constraint.h"
 #include "policy/evaluate.h"
 

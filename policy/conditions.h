@@ -3,7 +3,7 @@
 #ifndef WRIT_POLICY_CONDITIONS_H
 #define WRIT_POLICY_CONDITIONS_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "policy/approval.h"
 
 /**

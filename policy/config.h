@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
-#include "evidence/digest.h"
-#include "evidence/jwk.h"
+#include "evidence/jose/jwk.h"
+#include "evidence/json/digest.h"
 
 #include <stdint.h>
 

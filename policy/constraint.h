@@ -4,7 +4,7 @@
 #define WRIT_POLICY_CONSTRAINT_H
 
 #include "base/decimal.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "policy/config.h"
 #include "policy/op.h"
 #include "policy/pattern.h"

@@ -17,8 +17,8 @@
 #ifndef WRIT_POLICY_EVALUATE_H
 #define WRIT_POLICY_EVALUATE_H
 
-#include "evidence/json.h"
-#include "evidence/reason.h"
+#include "evidence/json/json.h"
+#include "evidence/record/reason.h"
 #include "policy/constraint.h"
 
 enum writ_holds {

@@ -1,6 +1,6 @@
 #include "policy/exact.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/trail.h"
 
 static bool

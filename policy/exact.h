@@ -8,7 +8,7 @@
 #ifndef WRIT_POLICY_EXACT_H
 #define WRIT_POLICY_EXACT_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /** True when they all do. On false `inexact` (which may be NULL) gets the JSON Pointer of the first
  * that does not. */

@@ -2,7 +2,7 @@
 #ifndef WRIT_POLICY_OPINION_H
 #define WRIT_POLICY_OPINION_H
 
-#include "evidence/review.h"
+#include "evidence/record/review.h"
 #include "policy/approval.h"
 
 /** A vote by a rule. */

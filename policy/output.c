@@ -1,6 +1,6 @@
 #include "policy/output.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/glob.h"
 #include "policy/pattern.h"
 

@@ -10,8 +10,8 @@
 #define WRIT_POLICY_OUTPUT_H
 
 #include "base/clock.h"
-#include "evidence/json.h"
-#include "evidence/reason.h"
+#include "evidence/json/json.h"
+#include "evidence/record/reason.h"
 #include "policy/config.h"
 #include "policy/pattern.h"
 

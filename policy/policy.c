@@ -1,6 +1,6 @@
 #include "policy/policy.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/approval.h"
 #include "policy/evaluate.h"
 #include "policy/exact.h"

@@ -11,10 +11,10 @@
 #ifndef WRIT_POLICY_POLICY_H
 #define WRIT_POLICY_POLICY_H
 
-#include "evidence/budget.h"
-#include "evidence/digest.h"
-#include "evidence/json.h"
-#include "evidence/reason.h"
+#include "evidence/json/digest.h"
+#include "evidence/json/json.h"
+#include "evidence/record/budget.h"
+#include "evidence/record/reason.h"
 #include "policy/rule.h"
 
 #define WRIT_SCOPE_MAX 4096 /* longest scope or target that a template may give */

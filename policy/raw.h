@@ -4,7 +4,7 @@
 #ifndef WRIT_POLICY_RAW_H
 #define WRIT_POLICY_RAW_H
 
-#include "evidence/duplicates.h"
+#include "evidence/record/duplicates.h"
 #include "policy/config.h"
 #include "policy/op.h"
 #include "policy/yaml.h"

@@ -1,8 +1,8 @@
 #include "policy/reviewers.h"
 
 #include "base/text.h"
-#include "evidence/jwk.h"
-#include "evidence/write.h"
+#include "evidence/jose/jwk.h"
+#include "evidence/json/write.h"
 #include "policy/canonical.h"
 #include "policy/host.h"
 

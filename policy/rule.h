@@ -4,8 +4,8 @@
 #define WRIT_POLICY_RULE_H
 
 #include "base/decimal.h"
-#include "evidence/budget.h"
-#include "evidence/duplicates.h"
+#include "evidence/record/budget.h"
+#include "evidence/record/duplicates.h"
 #include "policy/config.h"
 
 #define WRIT_RULES_MAX   64 /* rules of one tool */

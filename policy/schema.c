@@ -1,6 +1,6 @@
 #include "policy/schema.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/approval.h"
 #include "policy/output.h"
 #include "policy/reviewers.h"

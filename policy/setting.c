@@ -33,7 +33,7 @@ static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PAS
 static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};
 static const struct writ_word alg_words[] = {
 #define WRIT_ALG_ROW(name, jose, kty, bytes) {(jose), WRIT_JWK_ALG_##name},
-#include "evidence/alg.tbl.h"
+#include "evidence/jose/alg.tbl.h"
 #undef WRIT_ALG_ROW
     {NULL, 0}};
 static const struct writ_word level_words[] = {{"error", WRIT_LOG_ERROR}, {"warn", WRIT_LOG_WARN},

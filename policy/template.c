@@ -1,7 +1,7 @@
 #include "policy/template.h"
 
-#include "evidence/jcs.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 #include "policy/value.h"
 
 #define STACK_BYTES 4096 /* longest text that is made without an allocation */

@@ -13,7 +13,7 @@
 #ifndef WRIT_POLICY_TEMPLATE_H
 #define WRIT_POLICY_TEMPLATE_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 enum writ_template_part_kind {
     WRIT_TEMPLATE_PART_LITERAL = 0,

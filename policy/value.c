@@ -1,8 +1,8 @@
 #include "policy/value.h"
 
 #include "base/text.h"
-#include "evidence/jcs.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 
 WRIT_RESULT
 writ_value_amount(const struct writ_json *number, struct writ_decimal *ret)

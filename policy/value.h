@@ -6,7 +6,7 @@
 #define WRIT_POLICY_VALUE_H
 
 #include "base/decimal.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /** A number of a call. WRIT_E_LIMIT when it is not what would be forwarded, or cannot be held
  * exactly. `number` must be a number. */

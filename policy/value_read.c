@@ -1,7 +1,7 @@
 #include "policy/value_read.h"
 
 #include "base/text.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 static bool
 is_json_number(struct writ_view text)

@@ -7,7 +7,7 @@
 #define WRIT_POLICY_VALUE_READ_H
 
 #include "base/decimal.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "policy/option.h"
 
 #define WRIT_VALUE_BYTES_MAX (256 * 1024) /* one value, as JSON text */

@@ -2,7 +2,7 @@
  * some JSON (surrogate pairs as escapes, U+2028 in strings, long names). */
 #include "policy/yaml.h"
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 struct converter {
     struct writ_view text;

@@ -3,7 +3,7 @@
 #include "cli/base/print.h"
 
 #include "base/text.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #include <stdio.h>
 

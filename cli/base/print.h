@@ -2,8 +2,8 @@
 #ifndef WRIT_CLI_PRINT_H
 #define WRIT_CLI_PRINT_H
 
-#include "evidence/json.h"
-#include "evidence/reason.h"
+#include "evidence/json/json.h"
+#include "evidence/record/reason.h"
 
 /** A name in a line for people: as it is when it is plain, else as a JSON string, cut off, without
  * anything that a terminal would act on. */

@@ -11,7 +11,7 @@
 #define WRIT_CLI_ADMIN_CLIENT_H
 
 #include "cli/base/cli.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /** One command while it runs. */
 struct writ_admin_client {

@@ -1,7 +1,7 @@
 /* writ check: what is wrong with a configuration file. It reads the file as the gateway would
  * and opens nothing that the file names. */
 #include "cli/commands/command.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/findings.h"
 #include "policy/load.h"
 #include "policy/rule.h"

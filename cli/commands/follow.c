@@ -1,7 +1,7 @@
 /* writ verify keys: from keys that were trusted before to those of today. */
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "evidence/rotation.h"
+#include "evidence/jose/rotation.h"
 
 #define SECOND_US 1000000
 

@@ -2,11 +2,11 @@
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/crew/roster.h"
-#include "evidence/jwks.h"
-#include "evidence/pem.h"
-#include "evidence/vaara.h"
-#include "evidence/vaara_receipt.h"
-#include "evidence/write.h"
+#include "evidence/jose/jwks.h"
+#include "evidence/jose/pem.h"
+#include "evidence/json/write.h"
+#include "evidence/vaara/vaara.h"
+#include "evidence/vaara/vaara_receipt.h"
 
 #include <sys/stat.h>
 

@@ -10,8 +10,8 @@
 #include "cli/commands/bearer.h"
 #include "cli/commands/command.h"
 #include "cli/commands/state_dir.h"
-#include "evidence/jcs.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 #include "gateway/http/fetch.h"
 
 #include <signal.h>

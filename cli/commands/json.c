@@ -1,8 +1,8 @@
 /* writ json ...: the strict reader and the canonical form as tools. What the reader refuses has
  * no canonical form and no digest here either. */
 #include "cli/commands/command.h"
-#include "evidence/digest.h"
-#include "evidence/jcs.h"
+#include "evidence/json/digest.h"
+#include "evidence/json/jcs.h"
 
 #include <unistd.h>
 

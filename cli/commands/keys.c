@@ -1,6 +1,6 @@
 /* writ keys ...: the key directory of a gateway. */
 #include "cli/commands/command.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "store/keydir.h"
 
 static void

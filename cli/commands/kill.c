@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "cli/commands/admin_client.h"
 #include "cli/commands/command.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #include <stdio.h>
 

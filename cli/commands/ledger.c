@@ -2,7 +2,7 @@
  * what is in it. */
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "gateway/service/anchor.h"
 #include "store/keydir.h"
 #include "store/ledger.h"

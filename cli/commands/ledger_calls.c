@@ -3,8 +3,8 @@
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
 #include "cli/commands/exports.h"
-#include "evidence/detached_record.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/proof/detached_record.h"
 #include "store/reader.h"
 
 #define LINE_MAX     ((size_t)4 << 20) /* bytes of one record with what is printed around it */

@@ -3,10 +3,10 @@
 #include "base/text.h"
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
-#include "evidence/extension.h"
-#include "evidence/reason.h"
-#include "evidence/record.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/record/extension.h"
+#include "evidence/record/reason.h"
+#include "evidence/record/record.h"
 #include "store/reader.h"
 
 #include <signal.h>

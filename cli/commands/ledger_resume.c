@@ -1,7 +1,7 @@
 /* writ ledger resume, release: a ledger that lost records goes on. No gateway runs meanwhile. */
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "gateway/service/ledgers.h"
 #include "gateway/stops/journal.h"
 #include "policy/load.h"

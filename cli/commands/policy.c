@@ -1,7 +1,7 @@
 /* writ policy ...: test cases for policies. */
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/case.h"
 #include "policy/load.h"
 

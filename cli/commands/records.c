@@ -1,11 +1,11 @@
 /* writ records ...: our records and plain GovernanceDecision JSON. */
 #include "cli/commands/command.h"
-#include "evidence/derive.h"
-#include "evidence/extension.h"
-#include "evidence/detached_record.h"
-#include "evidence/jcs.h"
-#include "evidence/profile.h"
-#include "evidence/write.h"
+#include "evidence/record/derive.h"
+#include "evidence/record/extension.h"
+#include "evidence/proof/detached_record.h"
+#include "evidence/json/jcs.h"
+#include "evidence/record/profile.h"
+#include "evidence/json/write.h"
 
 #include <stdio.h>
 

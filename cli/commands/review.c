@@ -5,9 +5,9 @@
 #include "cli/commands/admin_client.h"
 #include "cli/commands/command.h"
 #include "crew/panel.h"
-#include "evidence/jcs.h"
-#include "evidence/review_story.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
+#include "evidence/record/review_story.h"
 #include "gateway/service/anchor.h"
 #include "store/reader.h"
 

@@ -3,8 +3,8 @@
 #include "base/text.h"
 #include "cli/commands/admin_client.h"
 #include "cli/commands/command.h"
-#include "evidence/ballot.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/record/ballot.h"
 
 #define PATH_MAX  4096
 #define LINE_TEXT 200 /* bytes of a text in a line for people */

@@ -2,7 +2,7 @@
 #ifndef WRIT_CLI_STATE_DIR_H
 #define WRIT_CLI_STATE_DIR_H
 
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 
 #define WRIT_STATE_DIR_NAME 65    /* of a note, with its NUL */
 #define WRIT_STATE_DIR_MAX  65536 /* bytes of a note */

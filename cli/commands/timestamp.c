@@ -1,12 +1,12 @@
 /* writ timestamp query, writ verify timestamp: checkpoints and time-stamping authorities (RFC
  * 3161).
  */
-#include "evidence/timestamp.h"
+#include "evidence/log/timestamp.h"
 
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
-#include "evidence/checkpoint.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/log/checkpoint.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* writ tools ...: definitions of tools, and which of them are accepted. */
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "evidence/difference.h"
-#include "evidence/write.h"
+#include "evidence/json/difference.h"
+#include "evidence/json/write.h"
 #include "gateway/state/accepted.h"
 #include "policy/config.h"
 #include "policy/glob.h"

@@ -3,7 +3,7 @@
 #define WRIT_CLI_TRUST_H
 
 #include "cli/base/cli.h"
-#include "evidence/note.h"
+#include "evidence/log/note.h"
 
 #define WRIT_TRUST_KEYS_MAX 64
 

@@ -2,9 +2,9 @@
 #include "cli/commands/command.h"
 
 #include "base/text.h"
-#include "evidence/digest.h"
-#include "evidence/jwks.h"
-#include "evidence/write.h"
+#include "evidence/jose/jwks.h"
+#include "evidence/json/digest.h"
+#include "evidence/json/write.h"
 #include "writ/verify.h"
 
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
 #include "cli/commands/trust.h"
-#include "evidence/bundle_check.h"
-#include "evidence/receipt.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/proof/bundle_check.h"
+#include "evidence/proof/receipt.h"
 
 #include <errno.h>
 #include <fcntl.h>

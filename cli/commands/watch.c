@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/trust.h"
-#include "evidence/checkpoint.h"
+#include "evidence/log/checkpoint.h"
 #include "gateway/http/fetch.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
  * the inputs: every rule of counting is the library's. */
 #include "cli/crew/ballots.h"
 
-#include "evidence/jcs.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 
 #define TEXT_MAX ((size_t)64 << 20)
 

@@ -2,7 +2,7 @@
 #ifndef WRIT_CLI_BALLOTS_H
 #define WRIT_CLI_BALLOTS_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "writ/crew.h"
 
 /** What a count came to. Wipe `value` and `why`. */

@@ -4,7 +4,7 @@
 #include "cli/crew/ballots.h"
 #include "cli/crew/command.h"
 #include "cli/crew/roster.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define SCENARIO_MAX ((size_t)16 << 20)
 #define ARENA_MAX    ((size_t)1 << 30)

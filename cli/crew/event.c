@@ -2,7 +2,7 @@
  * the next line is read. */
 #include "cli/crew/event.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #define ARENA_MAX  ((size_t)16 << 30) /* address space, taken as it is needed */
 #define VALUES_MAX ((size_t)128 << 20)

@@ -3,7 +3,7 @@
 #ifndef WRIT_CLI_EVENT_H
 #define WRIT_CLI_EVENT_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /** Reads lines one after the other; what it gives lives until the next one. Zero-initialise; wipe.
  */

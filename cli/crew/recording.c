@@ -5,9 +5,9 @@
 
 #include "base/text.h"
 #include "cli/base/print.h"
-#include "evidence/digest.h"
-#include "evidence/jcs.h"
-#include "evidence/write.h"
+#include "evidence/json/digest.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 
 #define LINE_BYTES_MAX WRIT_JSON_BYTES_MAX
 

@@ -13,7 +13,7 @@
 #include "cli/crew/steps.h"
 #include "cli/crew/transcript.h"
 #include "cli/crew/workers.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include "cli/crew/event.h"
 #include "crew/vec.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "writ/crew.h"
 
 /** How many answers an agent has had. */

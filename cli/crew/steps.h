@@ -4,7 +4,7 @@
 #define WRIT_CLI_STEPS_H
 
 #include "crew/idmap.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "gateway/io/loop.h"
 
 #include <sys/queue.h>

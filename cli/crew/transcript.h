@@ -2,7 +2,7 @@
 #ifndef WRIT_CLI_TRANSCRIPT_H
 #define WRIT_CLI_TRANSCRIPT_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /** Bytes of a value that a line shows. */
 #define WRIT_TRANSCRIPT_SHOWN 200

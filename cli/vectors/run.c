@@ -4,8 +4,8 @@
 #include "cli/vectors/command.h"
 #include "cli/vectors/scenario.h"
 #include "cli/vectors/vector.h"
-#include "evidence/difference.h"
-#include "evidence/write.h"
+#include "evidence/json/difference.h"
+#include "evidence/json/write.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "cli/vectors/scenario_record.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #define TEXT_MAX     WRIT_SCENARIO_TEXT_MAX
 #define REGISTRY_MAX 64

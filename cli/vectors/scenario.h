@@ -2,7 +2,7 @@
 #ifndef WRIT_CLI_SCENARIO_H
 #define WRIT_CLI_SCENARIO_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /**
  * Runs a scenario and compares everything that came out with what it expects.

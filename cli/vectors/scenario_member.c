@@ -2,7 +2,7 @@
  * never a failure: the scenario then differs. */
 #include "cli/vectors/scenario_member.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 struct writ_view
 writ_scenario_member_text(const struct writ_json *object, const char *member)

@@ -3,7 +3,7 @@
 #ifndef WRIT_CLI_SCENARIO_MEMBER_H
 #define WRIT_CLI_SCENARIO_MEMBER_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 #define WRIT_SCENARIO_TEXT_MAX ((size_t)64 << 20) /* bytes of one canonical text */
 

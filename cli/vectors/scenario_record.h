@@ -4,7 +4,7 @@
 #define WRIT_CLI_SCENARIO_RECORD_H
 
 #include "cli/vectors/scenario_step.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 /** One line for a hook that was called. */
 void writ_scenario_record_hook(struct writ_buf *lines, const struct writ_crew_hook *hook);

@@ -3,7 +3,7 @@
 #include "cli/vectors/scenario_step.h"
 
 #include "cli/vectors/scenario_record.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "writ/jansson.h"
 
 #define TEXT_MAX WRIT_SCENARIO_TEXT_MAX

@@ -6,7 +6,7 @@
 #ifndef WRIT_CLI_VECTOR_H
 #define WRIT_CLI_VECTOR_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /**
  * Computes one case.

@@ -1,9 +1,9 @@
 /* writ-canonical/1: the canonical form of a JSON text with its digest, or that there is none.
  * Only a text that is refused as such has none; any other failure fails the case. */
 #include "cli/vectors/vector.h"
-#include "evidence/digest.h"
-#include "evidence/jcs.h"
-#include "evidence/write.h"
+#include "evidence/json/digest.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 

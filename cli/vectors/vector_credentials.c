@@ -1,7 +1,7 @@
 /* writ-credentials/1: credentials, and the first reason against each. */
 #include "cli/vectors/vector.h"
-#include "evidence/credential.h"
-#include "evidence/write.h"
+#include "evidence/credential/credential.h"
+#include "evidence/json/write.h"
 
 #define ARGUMENTS_MAX ((size_t)1 << 20)
 

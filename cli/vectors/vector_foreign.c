@@ -1,9 +1,9 @@
 /* writ-foreign/1: documents of others, and what there is to say about them. */
 #include "base/clock.h"
 #include "cli/vectors/vector.h"
-#include "evidence/vaara.h"
-#include "evidence/vaara_receipt.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/vaara/vaara.h"
+#include "evidence/vaara/vaara_receipt.h"
 
 #define DOCUMENTS_MAX 1024
 #define SECOND_US     1000000

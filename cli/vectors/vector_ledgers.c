@@ -2,7 +2,7 @@
  * starts with them, and what `writ ledger verify` finds. */
 #include "base/clock.h"
 #include "cli/vectors/vector.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "store/ledger.h"
 #include "store/rows.h"
 #include "store/verify.h"

@@ -1,8 +1,8 @@
 /* writ-proofs/1: trees, inclusions and growth. writ-checkpoints/1: signed notes and what they say.
  */
 #include "cli/vectors/vector.h"
-#include "evidence/checkpoint.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/log/checkpoint.h"
 
 #define HEX_MAX  (2 * WRIT_DIGEST_BYTES)
 #define TEXT_MAX 128

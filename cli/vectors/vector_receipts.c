@@ -1,9 +1,9 @@
 /* writ-receipts/1, writ-bundles/1: files of evidence, the keys that are trusted, witnesses, and the
  * first reason against each. */
 #include "cli/vectors/vector.h"
-#include "evidence/bundle_check.h"
-#include "evidence/receipt.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/proof/bundle_check.h"
+#include "evidence/proof/receipt.h"
 
 #define BUNDLE_MAX ((size_t)64 << 20)
 

@@ -1,13 +1,13 @@
 /* writ-digests/1, writ-decisions/1, writ-outcomes/1, writ-bindings/1, writ-completeness/1: the
  * records of the governance contract. */
 #include "cli/vectors/vector.h"
-#include "evidence/binding.h"
-#include "evidence/completeness.h"
-#include "evidence/derive.h"
-#include "evidence/jcs.h"
-#include "evidence/profile.h"
-#include "evidence/record.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
+#include "evidence/proof/completeness.h"
+#include "evidence/record/binding.h"
+#include "evidence/record/derive.h"
+#include "evidence/record/profile.h"
+#include "evidence/record/record.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* writ-rotations/1: which keys of a set are reached from keys that were trusted before. */
 #include "cli/vectors/vector.h"
-#include "evidence/rotation.h"
-#include "evidence/write.h"
+#include "evidence/jose/rotation.h"
+#include "evidence/json/write.h"
 
 static WRIT_RESULT
 read_set(const struct writ_json *value, struct writ_jwks **ret, struct writ_err *err)

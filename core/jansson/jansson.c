@@ -4,7 +4,7 @@
 #include "writ/jansson.h"
 
 #include "base/text.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 /* Memory for the nodes of a text: each value and each member name has a byte of its own in it. */
 #define ARENA_MAX(bytes) (65 * (bytes) + 65536)

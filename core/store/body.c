@@ -1,6 +1,6 @@
 #include "store/body.h"
 
-#include "evidence/extension.h"
+#include "evidence/record/extension.h"
 
 WRIT_RESULT
 writ_body_json(struct writ_view body, struct writ_arena *arena, const struct writ_json **ret,

@@ -3,8 +3,8 @@
 #ifndef WRIT_STORE_BODY_H
 #define WRIT_STORE_BODY_H
 
-#include "evidence/json.h"
-#include "evidence/profile.h"
+#include "evidence/json/json.h"
+#include "evidence/record/profile.h"
 
 /**
  * Reads a record's text.

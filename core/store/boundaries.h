@@ -6,7 +6,7 @@
 #ifndef WRIT_STORE_BOUNDARIES_H
 #define WRIT_STORE_BOUNDARIES_H
 
-#include "evidence/seal.h"
+#include "evidence/record/seal.h"
 #include "store/shares.h"
 
 #define WRIT_BOUNDARIES_OWN 4096 /* boundaries that the ledger names itself, beside the others */

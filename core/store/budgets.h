@@ -6,7 +6,7 @@
 #ifndef WRIT_STORE_BUDGETS_H
 #define WRIT_STORE_BUDGETS_H
 
-#include "evidence/budget.h"
+#include "evidence/record/budget.h"
 #include "store/map.h"
 
 /** One budget's counter. */

@@ -3,7 +3,7 @@
 #include "store/bundles.h"
 
 #include "base/clock.h"
-#include "evidence/tree.h"
+#include "evidence/log/tree.h"
 #include "store/body.h"
 #include "store/disk.h"
 #include "store/file.h"

@@ -1,10 +1,10 @@
-/* bundles.h - makes bundles (evidence/bundle.h) of what a ledger holds, also while a gateway writes
- * it. Memory as there. One thread's; everything blocks on the disk. */
+/* bundles.h - makes bundles (evidence/proof/bundle.h) of what a ledger holds, also while a gateway
+ * writes it. Memory as there. One thread's; everything blocks on the disk. */
 #ifndef WRIT_STORE_BUNDLES_H
 #define WRIT_STORE_BUNDLES_H
 
-#include "evidence/bundle.h"
-#include "evidence/keyring.h"
+#include "evidence/jose/keyring.h"
+#include "evidence/proof/bundle.h"
 
 #define WRIT_BUNDLES_REDACTED_MAX 32 /* names of members */
 

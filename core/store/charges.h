@@ -16,7 +16,7 @@
 #ifndef WRIT_STORE_CHARGES_H
 #define WRIT_STORE_CHARGES_H
 
-#include "evidence/extension.h"
+#include "evidence/record/extension.h"
 #include "store/judgement.h"
 
 /** Writes the charges of the call that is granted, or none, into the draft. WRIT_E_NOMEM,

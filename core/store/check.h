@@ -5,7 +5,7 @@
 #ifndef WRIT_STORE_CHECK_H
 #define WRIT_STORE_CHECK_H
 
-#include "evidence/record.h"
+#include "evidence/record/record.h"
 #include "store/disk.h"
 #include "store/heads.h"
 #include "store/map.h"

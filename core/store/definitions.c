@@ -1,8 +1,8 @@
 #include "store/definitions.h"
 
-#include "evidence/jcs.h"
-#include "evidence/jws.h"
-#include "evidence/write.h"
+#include "evidence/jose/jws.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 #include "store/trusted.h"
 
 #include <fcntl.h>

@@ -16,8 +16,8 @@
 #ifndef WRIT_STORE_DEFINITIONS_H
 #define WRIT_STORE_DEFINITIONS_H
 
-#include "evidence/digest.h"
-#include "evidence/keyring.h"
+#include "evidence/jose/keyring.h"
+#include "evidence/json/digest.h"
 
 #define WRIT_DEFINITIONS_MAX       16384              /* tools in one file */
 #define WRIT_DEFINITIONS_BYTES_MAX ((size_t)64 << 20) /* of one file */

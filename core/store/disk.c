@@ -1,8 +1,8 @@
 #include "store/disk.h"
 
 #include "base/id.h"
-#include "evidence/decision.h"
-#include "evidence/outcome.h"
+#include "evidence/record/decision.h"
+#include "evidence/record/outcome.h"
 #include "store/gather.h"
 #include "store/lines.h"
 

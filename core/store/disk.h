@@ -10,7 +10,7 @@
 #define WRIT_STORE_DISK_H
 
 #include "base/clock.h"
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 #include "store/disk.tbl.h"
 
 #include <sqlite3.h>

@@ -1,7 +1,7 @@
 #include "store/draft.h"
 
-#include "evidence/duplicates.h"
-#include "evidence/extension.h"
+#include "evidence/record/duplicates.h"
+#include "evidence/record/extension.h"
 
 #define DAY_TEXT 10 /* "2026-11-21" */
 #define US_PER_S INT64_C(1000000)

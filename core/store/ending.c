@@ -4,7 +4,7 @@
  *    written before anything that was prepared later. Times in the log therefore still grow.
  * 3. What an outcome gives back to the budgets is a change of the group that writes it; the claim
  *    is released, and the flight ended, when that group is on disk. */
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "store/ending.h"
 
 #include "store/body.h"

@@ -1,4 +1,4 @@
-/* facts.h - records that belong to no call and no run (evidence/fact.h), in the writer.
+/* facts.h - records that belong to no call and no run (evidence/record/fact.h), in the writer.
  *
  * Their rows are of kind 5, in boundary 0, which no run has. `record_fact` finds them. When they
  * are read, each is compared with the signed tree, and their number n is checked: one that was

@@ -3,7 +3,7 @@
  * 2. What stands in the log as allow was granted: a draft that is refused here becomes the deny
  *    before it gets its place.
  * 3. What is changed in memory is in the op, and undone with it. */
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "store/grant.h"
 
 #include "store/charges.h"

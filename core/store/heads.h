@@ -1,4 +1,4 @@
-/* heads.h - the tree over the records, as the ledger keeps it (evidence/tree.h).
+/* heads.h - the tree over the records, as the ledger keeps it (evidence/log/tree.h).
  *
  * Every group that appends records ends with a row of `head`: the signed checkpoint over all
  * records up to its last one, and the digests of the nodes that are complete since the group
@@ -9,8 +9,8 @@
 #ifndef WRIT_STORE_HEADS_H
 #define WRIT_STORE_HEADS_H
 
-#include "evidence/checkpoint.h"
-#include "evidence/keyring.h"
+#include "evidence/jose/keyring.h"
+#include "evidence/log/checkpoint.h"
 
 #include <sqlite3.h>
 

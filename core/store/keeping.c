@@ -3,7 +3,7 @@
  * and of each earlier time whose last claim can still stand. */
 #include "store/keeping.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "store/facts.h"
 
 #define US_PER_S  INT64_C(1000000)

@@ -7,7 +7,7 @@
 #ifndef WRIT_STORE_KEEPING_H
 #define WRIT_STORE_KEEPING_H
 
-#include "evidence/fact.h"
+#include "evidence/record/fact.h"
 #include "store/store.h"
 
 /** Before the facts are read. */

@@ -1,6 +1,6 @@
 /* keydir.h - a keyring in a directory.
  *
- *     keys.json      every key's record and public half (evidence/keyring.h)
+ *     keys.json      every key's record and public half (evidence/jose/keyring.h)
  *     <kid>.pem      the private half of an active key, PKCS#8, mode 0600
  *
  * What is trusted must be in nobody else's hands: the directory and its files belong to us or to
@@ -14,7 +14,7 @@
 #ifndef WRIT_STORE_KEYDIR_H
 #define WRIT_STORE_KEYDIR_H
 
-#include "evidence/keyring.h"
+#include "evidence/jose/keyring.h"
 
 /**
  * Reads a directory: keys.json and the private halves of the active keys.

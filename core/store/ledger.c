@@ -1,6 +1,6 @@
 #include "store/ledger.h"
 
-#include "evidence/note.h"
+#include "evidence/log/note.h"
 #include "store/ending.h"
 #include "store/group.h"
 #include "store/load.h"

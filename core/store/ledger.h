@@ -38,14 +38,14 @@
 #define WRIT_STORE_LEDGER_H
 
 #include "base/clock.h"
-#include "evidence/budget.h"
-#include "evidence/duplicates.h"
-#include "evidence/extension.h"
-#include "evidence/fact.h"
-#include "evidence/keyring.h"
-#include "evidence/reason.h"
-#include "evidence/record.h"
-#include "evidence/review.h"
+#include "evidence/jose/keyring.h"
+#include "evidence/record/budget.h"
+#include "evidence/record/duplicates.h"
+#include "evidence/record/extension.h"
+#include "evidence/record/fact.h"
+#include "evidence/record/reason.h"
+#include "evidence/record/record.h"
+#include "evidence/record/review.h"
 
 #define WRIT_LEDGER_ORIGIN_MAX  128       /* bytes of the name in its checkpoints */
 #define WRIT_LEDGER_NAME_MAX    1024      /* bytes of a tenant, boundary_id or decision_id */

@@ -23,7 +23,7 @@
 #ifndef WRIT_STORE_MANIFEST_H
 #define WRIT_STORE_MANIFEST_H
 
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 
 #define WRIT_MANIFEST_HINT ": see `writ ledger rebuild`"
 

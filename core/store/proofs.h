@@ -1,13 +1,13 @@
 /* proofs.h - the tree over the records of a ledger (heads.h), for who proves something with it: a
  * connection of its own, also while a gateway writes the ledger, which holds nobody up.
  *
- * Leaf i is the canonical form of record i (evidence/tree.h). What was proved once stays so: the
- * log only grows. One thread's; everything blocks on the disk. */
+ * Leaf i is the canonical form of record i (evidence/log/tree.h). What was proved once stays so:
+ * the log only grows. One thread's; everything blocks on the disk. */
 #ifndef WRIT_STORE_PROOFS_H
 #define WRIT_STORE_PROOFS_H
 
-#include "evidence/checkpoint.h"
-#include "evidence/keyring.h"
+#include "evidence/jose/keyring.h"
+#include "evidence/log/checkpoint.h"
 
 struct writ_proofs;
 

@@ -3,7 +3,7 @@
 #include "store/body.h"
 #include "store/disk.h"
 #include "store/file.h"
-#include "evidence/review.h"
+#include "evidence/record/review.h"
 #include "store/reader.tbl.h"
 #include "store/showing.h"
 

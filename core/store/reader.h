@@ -6,9 +6,9 @@
 #ifndef WRIT_STORE_READER_H
 #define WRIT_STORE_READER_H
 
-#include "evidence/completeness.h"
-#include "evidence/fact.h"
-#include "evidence/record.h"
+#include "evidence/proof/completeness.h"
+#include "evidence/record/fact.h"
+#include "evidence/record/record.h"
 
 #define WRIT_READER_EXPORT_MAX (1U << 24) /* decisions of one export */
 
@@ -108,7 +108,7 @@ WRIT_RESULT writ_reader_story(struct writ_reader *reader, struct writ_view decis
     void *ctx, struct writ_err *err);
 
 /**
- * Tells all facts (evidence/fact.h), in their order.
+ * Tells all facts (evidence/record/fact.h), in their order.
  *
  * @param each  stops the reading when it fails; what it is given is borrowed for the call
  *

@@ -1,11 +1,11 @@
-/* receipts.h - makes receipts (evidence/receipt.h) of calls that a ledger holds, also while a
+/* receipts.h - makes receipts (evidence/proof/receipt.h) of calls that a ledger holds, also while a
  * gateway writes it.
  *
  * One thread's. Everything blocks on the disk. */
 #ifndef WRIT_STORE_RECEIPTS_H
 #define WRIT_STORE_RECEIPTS_H
 
-#include "evidence/receipt.h"
+#include "evidence/proof/receipt.h"
 #include "store/proofs.h"
 #include "store/reader.h"
 

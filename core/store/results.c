@@ -1,6 +1,6 @@
 #include "store/results.h"
 
-#include "evidence/extension.h"
+#include "evidence/record/extension.h"
 #include "store/body.h"
 #include "store/group.h"
 #include "store/vouch.h"

@@ -3,8 +3,8 @@
  * reach it. Who states a key, or names a run, may have done so before. */
 #include "store/resuming.h"
 
-#include "evidence/extension.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/record/extension.h"
 #include "store/facts.h"
 #include "store/group.h"
 #include "store/reviewing.h"

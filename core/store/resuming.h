@@ -3,7 +3,7 @@
 #ifndef WRIT_STORE_RESUMING_H
 #define WRIT_STORE_RESUMING_H
 
-#include "evidence/fact.h"
+#include "evidence/record/fact.h"
 #include "store/judgement.h"
 
 /** Before they are read: drops the sessions of before the loss. WRIT_E_IO,

@@ -1,6 +1,6 @@
 #include "store/reviews.h"
 
-#include "evidence/extension.h"
+#include "evidence/record/extension.h"
 #include "store/body.h"
 #include "store/ending.h"
 #include "store/group.h"

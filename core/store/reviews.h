@@ -14,7 +14,7 @@
 #ifndef WRIT_STORE_REVIEWS_H
 #define WRIT_STORE_REVIEWS_H
 
-#include "evidence/review_story.h"
+#include "evidence/record/review_story.h"
 #include "store/boundaries.h"
 #include "store/disk.h"
 #include "store/ledger.h"

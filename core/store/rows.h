@@ -14,7 +14,7 @@
 #define WRIT_STORE_ROWS_H
 
 #include "base/clock.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /**
  * Creates a ledger with these rows, and no others.

@@ -1,9 +1,9 @@
 #include "store/said.h"
 
-#include "evidence/duplicates.h"
-#include "evidence/fact.h"
-#include "evidence/review_record.h"
-#include "evidence/seal.h"
+#include "evidence/record/duplicates.h"
+#include "evidence/record/fact.h"
+#include "evidence/record/review_record.h"
+#include "evidence/record/seal.h"
 #include "store/body.h"
 #include "store/ledger.h"
 #include "store/tag.h"

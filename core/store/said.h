@@ -6,9 +6,9 @@
 #ifndef WRIT_STORE_SAID_H
 #define WRIT_STORE_SAID_H
 
-#include "evidence/extension.h"
-#include "evidence/json.h"
-#include "evidence/record.h"
+#include "evidence/json/json.h"
+#include "evidence/record/extension.h"
+#include "evidence/record/record.h"
 #include "store/disk.h"
 
 struct writ_said {

@@ -5,7 +5,7 @@
 #ifndef WRIT_STORE_SCRUB_H
 #define WRIT_STORE_SCRUB_H
 
-#include "evidence/keyring.h"
+#include "evidence/jose/keyring.h"
 
 #define WRIT_SCRUB_FIRST_US                                                                        \
     (INT64_C(600) * 1000000) /* from the start to the first pass, at most                          \

@@ -4,8 +4,8 @@
 #include "store/showing.h"
 
 #include "base/text.h"
-#include "evidence/extension.h"
-#include "evidence/review_record.h"
+#include "evidence/record/extension.h"
+#include "evidence/record/review_record.h"
 #include "store/body.h"
 #include "store/group.h"
 #include "store/vouch.h"

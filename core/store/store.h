@@ -9,7 +9,7 @@
 #ifndef WRIT_STORE_STORE_H
 #define WRIT_STORE_STORE_H
 
-#include "evidence/profile.h"
+#include "evidence/record/profile.h"
 #include "store/boundaries.h"
 #include "store/budgets.h"
 #include "store/disk.h"

@@ -5,7 +5,7 @@
 #ifndef WRIT_STORE_TAG_H
 #define WRIT_STORE_TAG_H
 
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 
 #define WRIT_TAG_BYTES 16
 

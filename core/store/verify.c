@@ -2,7 +2,7 @@
  * long: what was appended does not change. */
 #include "store/verify.h"
 
-#include "evidence/profile.h"
+#include "evidence/record/profile.h"
 #include "store/check.h"
 #include "store/check_manifest.h"
 #include "store/file.h"

@@ -15,7 +15,7 @@
 #ifndef WRIT_STORE_VERIFY_H
 #define WRIT_STORE_VERIFY_H
 
-#include "evidence/keyring.h"
+#include "evidence/jose/keyring.h"
 
 #define WRIT_VERIFY_PROBLEMS    100     /* problems that are told one by one */
 #define WRIT_VERIFY_REVIEWS_MAX 65536   /* reviews that live at one time */

@@ -1,6 +1,6 @@
 #include "store/voting.h"
 
-#include "evidence/ballot.h"
+#include "evidence/record/ballot.h"
 
 /* Who has a key votes signed, by whatever way the vote came; else there is nothing to sign with. */
 static enum writ_reason

@@ -1,8 +1,9 @@
-/* verify.h on top of evidence/credential.h: what a tool server asks, in the words of the checks. */
+/* verify.h on top of evidence/credential/credential.h: what a tool server asks, in the words of the
+ * checks. */
 #include "writ/verify.h"
 
-#include "evidence/credential.h"
-#include "evidence/rotation.h"
+#include "evidence/credential/credential.h"
+#include "evidence/jose/rotation.h"
 
 #define TOKEN_ARENA_MAX  ((size_t)65536)
 #define STATUS_ARENA_MAX ((size_t)1 << 20)

@@ -1,6 +1,6 @@
 #include "gateway/admin/api.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "gateway/auth/logins.h"
 #include "gateway/request/tally.h"
 

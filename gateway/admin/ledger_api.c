@@ -7,8 +7,8 @@
 #include "gateway/admin/ledger_api.h"
 
 #include "base/text.h"
-#include "evidence/review_record.h"
-#include "evidence/write.h"
+#include "evidence/record/review_record.h"
+#include "evidence/json/write.h"
 #include "gateway/admin/api.h"
 #include "gateway/state/ledger_query.h"
 #include "gateway/http/query.h"

@@ -3,7 +3,7 @@
  *   GET /v1/ledger?q=&decision=&before=   calls, the newest first, WRIT_LEDGER_API_PAGE at a time
  *   GET /v1/ledger/ID                     the life of one: every round of it with its decision, its
  *                                         review and its outcome, and the seal of its run
- *   GET /v1/ledger/ID/receipt             its receipt (evidence/receipt.h)
+ *   GET /v1/ledger/ID/receipt             its receipt (evidence/proof/receipt.h)
  *   GET /checkpoint?from=N                {"checkpoint", "consistency"}: the last checkpoint, and
  * the proof that it only appends to the first N records; for everybody, as it tells nothing of them
  *

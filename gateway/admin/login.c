@@ -1,7 +1,7 @@
 #include "gateway/admin/login.h"
 
 #include "base/text.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "gateway/admin/api.h"
 #include "gateway/auth/logins.h"
 #include "policy/approval.h"

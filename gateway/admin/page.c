@@ -1,6 +1,6 @@
 #include "gateway/admin/page.h"
 
-#include "evidence/reason.h"
+#include "evidence/record/reason.h"
 
 /* Nothing from elsewhere, nothing inline, no way from a text to markup (Trusted Types). */
 #define POLICY                                                                                     \

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "crew/prompt.h"
-#include "evidence/difference.h"
+#include "evidence/json/difference.h"
 #include "gateway/listener/api_answer.h"
 
 #define DIFFERENCE_MAX 65536 /* bytes of the lines of a difference */

@@ -3,7 +3,7 @@
 #ifndef WRIT_GATEWAY_REVIEW_ANSWER_H
 #define WRIT_GATEWAY_REVIEW_ANSWER_H
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/config.h"
 #include "store/ledger.h"
 

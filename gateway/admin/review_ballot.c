@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "crew/prompt.h"
 #include "crew/reply.h"
-#include "evidence/ballot.h"
+#include "evidence/record/ballot.h"
 
 #define MEMBER_SHOWN 64 /* bytes of a member's name in an error */
 

@@ -3,7 +3,7 @@
  *
  *   {"review_digest", "vote", "feedback"?, "confidence"?}   approve, reject or modify
  *   {"review_digest"?, "answer"}   what a model answered to the prompt (crew/reply.h)
- *   {"signed"}                     a JWS of the voter's own (evidence/ballot.h)
+ *   {"signed"}                     a JWS of the voter's own (evidence/record/ballot.h)
  *
  * Members that it does not know are skipped. Whether the voter may vote, and whether a signature
  * holds, is for the ledger to say. */

@@ -1,7 +1,7 @@
 #include "gateway/auth/discovery.h"
 
 #include "base/clock.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "gateway/http/fetch.h"
 
 #define PLACES      3

@@ -5,7 +5,7 @@
  *     token lives and no longer than the keys are those it was found with. */
 #include "gateway/auth/identity.h"
 
-#include "evidence/jws.h"
+#include "evidence/jose/jws.h"
 #include "gateway/auth/issuers.h"
 #include "gateway/auth/token_cache.h"
 #include "policy/scopes.h"

@@ -7,7 +7,7 @@
 #include "gateway/auth/issuers.h"
 
 #include "base/text.h"
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 #include "gateway/io/background.h"
 #include "gateway/auth/discovery.h"
 #include "gateway/http/fetch.h"

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "evidence/jwks.h"
+#include "evidence/jose/jwks.h"
 
 /** When things are fetched. Zero members stand for the defaults in identity.h. */
 struct writ_issuers_times {

@@ -15,7 +15,7 @@
 #define WRIT_GATEWAY_LOGINS_H
 
 #include "base/clock.h"
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 
 #define WRIT_LOGINS_MAX     256
 #define WRIT_LOGINS_EACH    8

@@ -1,6 +1,6 @@
 #include "gateway/auth/resource.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/rule.h"
 #include "policy/scopes.h"
 

@@ -2,8 +2,8 @@
 
 #include "base/id.h"
 #include "base/text.h"
-#include "evidence/jws.h"
-#include "evidence/write.h"
+#include "evidence/jose/jws.h"
+#include "evidence/json/write.h"
 #include "gateway/auth/discovery.h"
 #include "gateway/http/fetch.h"
 

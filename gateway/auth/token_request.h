@@ -7,7 +7,7 @@
 #define WRIT_GATEWAY_TOKEN_REQUEST_H
 
 #include "base/clock.h"
-#include "evidence/signer.h"
+#include "evidence/jose/signer.h"
 #include "policy/config.h"
 
 #include <stdatomic.h>

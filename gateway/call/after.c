@@ -1,8 +1,8 @@
 #include "gateway/call/after.h"
 
 #include "base/text.h"
-#include "evidence/jcs.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 #include "policy/output.h"
 
 #define RESULT_ROOM 4096 /* canonical bytes that need no memory of their own */

@@ -11,7 +11,7 @@
 #include "gateway/call/mrtr.h"
 #include "gateway/call/task_begin.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/output.h"
 
 #define REFUSAL_MAX         65536

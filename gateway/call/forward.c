@@ -13,8 +13,8 @@
 #include "gateway/request/request.h"
 #include "gateway/request/upcall_request.h"
 
-#include "evidence/credential.h"
-#include "evidence/write.h"
+#include "evidence/credential/credential.h"
+#include "evidence/json/write.h"
 
 #define CREDENTIAL_META WRIT_LIT("io.writ/credential")
 

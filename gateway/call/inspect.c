@@ -6,7 +6,7 @@
 #include "gateway/mcp/server_id.h"
 #include "gateway/call/task_notification.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "gateway/call/undeclared.h"
 
 #define PROGRESS_MAX (1u << 20) /* bytes of a notice of progress */

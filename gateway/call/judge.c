@@ -3,7 +3,7 @@
  * The draft that is handed to the ledger says what policy says. The ledger has the last word
  * (duplicates, budgets, sealed boundaries, the clock) and records what it said; only what it
  * granted goes on to BIND, and only BIND makes a permit. */
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "gateway/call/conclude.h"
 #include "gateway/call/judge.h"
 #include "gateway/review/review_ask.h"
@@ -17,7 +17,7 @@
 
 #include "base/id.h"
 #include "base/text.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/exact.h"
 
 #define US_PER_S    INT64_C(1000000)

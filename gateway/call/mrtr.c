@@ -1,10 +1,10 @@
 #include "gateway/call/mrtr.h"
 
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "gateway/call/judge.h"
 #include "gateway/request/refusal.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/exact.h"
 #include "policy/trail.h"
 

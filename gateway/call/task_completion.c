@@ -4,9 +4,9 @@
 #include "gateway/mcp/rewrite.h"
 
 #include "base/id.h"
-#include "evidence/jcs.h"
-#include "evidence/profile.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
+#include "evidence/record/profile.h"
 #include "gateway/request/tally.h"
 #include "policy/output.h"
 

@@ -6,7 +6,7 @@
 #include "gateway/request/refusal.h"
 #include "gateway/request/upcall_request.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "policy/approval.h"
 
 #define LIST_BYTES_MAX ((size_t)16 << 20) /* of one page of tools/list */

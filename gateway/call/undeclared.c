@@ -2,7 +2,7 @@
 #include "gateway/call/undeclared.h"
 
 #include "base/alloc.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define REFUSAL_MAX 65536
 

@@ -5,7 +5,7 @@
  * (2) Every ask that was not forgotten is answered once. */
 #include "gateway/guard/guard.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "gateway/guard/guard_http.h"
 #include "gateway/guard/guard_state.h"
 #include "gateway/guard/guard_stdio.h"

@@ -20,7 +20,7 @@
 #define WRIT_GATEWAY_GUARD_H
 
 #include "base/log.h"
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 #include "gateway/listener/exchange.h"
 #include "gateway/guard/guard_keys.h"
 #include "gateway/guard/guard_probes.h"

@@ -10,7 +10,7 @@
  * forged seal makes nothing unused without the file. */
 #include "gateway/guard/replay_cache.h"
 
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 
 #include <errno.h>
 #include <fcntl.h>

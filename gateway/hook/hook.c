@@ -11,8 +11,8 @@
 #include "gateway/review/denial_text.h"
 
 #include "base/text.h"
-#include "evidence/extension.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/record/extension.h"
 
 #define ANSWER_MAX   ((size_t)4 << 20) /* a record, a credential and what is said of them */
 #define TOOL_MAX     (WRIT_CALLER_CLAIMS_MAX_BYTES + 33) /* "framework/tool" */

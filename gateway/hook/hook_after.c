@@ -1,15 +1,15 @@
 /* hook_after.c - what became of a call that its caller made, and the end of a run. */
 #include "gateway/hook/hook_after.h"
 
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "gateway/call/after.h"
 #include "gateway/listener/api_answer.h"
 #include "gateway/request/caller_claims.h"
 
 #include "base/text.h"
-#include "evidence/extension.h"
-#include "evidence/profile.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/record/extension.h"
+#include "evidence/record/profile.h"
 
 #define ANSWER_MAX  ((size_t)4 << 20)
 #define FAULTS_MAX  1024

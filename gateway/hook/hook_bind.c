@@ -12,8 +12,8 @@
 #include "gateway/request/caller_claims.h"
 #include "gateway/review/denial_text.h"
 
-#include "evidence/extension.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/record/extension.h"
 
 #define ANSWER_MAX 65536
 

@@ -7,7 +7,7 @@
 #ifndef WRIT_GATEWAY_FRAMING_H
 #define WRIT_GATEWAY_FRAMING_H
 
-#include "evidence/reason.h"
+#include "evidence/record/reason.h"
 #include "gateway/http/header.h"
 
 #define WRIT_FRAMING_FIELDS_MAX 100  /* fields of one head */

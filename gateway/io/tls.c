@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "evidence/pem.h"
+#include "evidence/jose/pem.h"
 
 #include <openssl/err.h>
 #include <openssl/x509v3.h>

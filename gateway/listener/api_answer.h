@@ -3,8 +3,8 @@
 #ifndef WRIT_GATEWAY_API_ANSWER_H
 #define WRIT_GATEWAY_API_ANSWER_H
 
-#include "evidence/reason.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
+#include "evidence/record/reason.h"
 #include "gateway/listener/exchange.h"
 
 #define WRIT_API_ANSWER_MAX ((size_t)64 << 20) /* bytes of an answer */

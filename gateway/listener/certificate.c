@@ -4,7 +4,7 @@
 
 #include "gateway/listener/connection.h"
 
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>

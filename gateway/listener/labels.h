@@ -10,7 +10,7 @@
 #ifndef WRIT_GATEWAY_LABELS_H
 #define WRIT_GATEWAY_LABELS_H
 
-#include "evidence/decision.h"
+#include "evidence/record/decision.h"
 #include "policy/policy.h"
 
 #define WRIT_LABELS_MAX 1024

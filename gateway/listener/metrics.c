@@ -7,9 +7,9 @@
  * and its count is their sum, so that a text is always consistent with itself. */
 #include "gateway/listener/metrics.h"
 
-#include "evidence/decision.h"
-#include "evidence/outcome.h"
-#include "evidence/reason.h"
+#include "evidence/record/decision.h"
+#include "evidence/record/outcome.h"
+#include "evidence/record/reason.h"
 
 _Static_assert(WRIT_REASON_COUNT <= WRIT_METRIC_VALUES_MAX, "reasons do not fit a vector");
 

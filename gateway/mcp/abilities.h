@@ -3,7 +3,7 @@
 #ifndef WRIT_GATEWAY_ABILITIES_H
 #define WRIT_GATEWAY_ABILITIES_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /** Bits; none: a client of which nothing may be asked. */
 enum writ_ability {

@@ -3,7 +3,7 @@
 #include "gateway/mcp/catalog.h"
 
 #include "base/hidden.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/approval.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef WRIT_GATEWAY_CATALOG_H
 #define WRIT_GATEWAY_CATALOG_H
 
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 #include "gateway/mcp/param.h"
 
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
 #ifndef WRIT_GATEWAY_LISTED_H
 #define WRIT_GATEWAY_LISTED_H
 
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 
 struct writ_listed_item {
     struct writ_view name;

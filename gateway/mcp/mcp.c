@@ -2,7 +2,7 @@
  * byte, and a member that the specification does not define is refused. */
 #include "gateway/mcp/mcp.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "gateway/mcp/method.h"
 
 #define ID_INTEGER_MAX ((int64_t)9007199254740991) /* 2^53 - 1 */

@@ -8,9 +8,9 @@
 #define WRIT_GATEWAY_MCP_H
 
 #include "base/bytes.h"
-#include "evidence/json.h"
-#include "evidence/reason.h"
-#include "evidence/write.h"
+#include "evidence/json/json.h"
+#include "evidence/json/write.h"
+#include "evidence/record/reason.h"
 
 #define WRIT_MCP_LATEST_LEGACY "2025-11-25"
 #define WRIT_MCP_MODERN        "2026-07-28"

@@ -2,7 +2,7 @@
  * else of a message is copied verbatim. A text that cannot be cleared is not passed on. */
 #include "gateway/mcp/meta_namespace.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 static const struct writ_view prefix = WRIT_LIT("io.writ/");
 

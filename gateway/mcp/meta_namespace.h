@@ -8,7 +8,7 @@
 #ifndef WRIT_GATEWAY_META_NAMESPACE_H
 #define WRIT_GATEWAY_META_NAMESPACE_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /** True for a name of _meta that is Writ's, also in another case: a parser upstream may fold it. */
 bool writ_meta_namespace_is(struct writ_view name);

@@ -4,7 +4,7 @@
 #ifndef WRIT_GATEWAY_PARAM_H
 #define WRIT_GATEWAY_PARAM_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 #define WRIT_PARAMS_MAX 32 /* of one tool; a definition with more has none */
 

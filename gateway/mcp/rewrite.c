@@ -1,7 +1,7 @@
 /* rewrite.c - copies a message member by member, in order, and replaces values on the way. */
 #include "gateway/mcp/rewrite.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 writ_result
 writ_rewrite_id(const struct writ_json *message, struct writ_view id_json, struct writ_buf *ret)

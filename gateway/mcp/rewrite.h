@@ -6,7 +6,7 @@
 #ifndef WRIT_GATEWAY_REWRITE_H
 #define WRIT_GATEWAY_REWRITE_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /** With another id, as JSON. */
 WRIT_RESULT writ_rewrite_id(

@@ -6,7 +6,7 @@
 #ifndef WRIT_GATEWAY_SERVER_ID_H
 #define WRIT_GATEWAY_SERVER_ID_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /** The longest of these ids as JSON, in bytes. */
 #define WRIT_SERVER_ID_JSON_MAX 24576

@@ -2,7 +2,7 @@
 
 #include "base/id.h"
 #include "base/text.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #define CANONICAL_MAX (4u << 20)
 #define LINES_MAX     256

@@ -10,8 +10,8 @@
 #ifndef WRIT_GATEWAY_PROBE_H
 #define WRIT_GATEWAY_PROBE_H
 
-#include "evidence/digest.h"
-#include "evidence/write.h"
+#include "evidence/json/digest.h"
+#include "evidence/json/write.h"
 #include "gateway/mcp/mcp.h"
 #include "policy/policy.h"
 

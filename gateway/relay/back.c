@@ -7,7 +7,7 @@
 #include "gateway/review/meet.h"
 #include "gateway/probe/probe.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define LOOK_US    INT64_C(2000000) /* between two looks */
 #define PAUSE_US   INT64_C(2000000) /* after a try in vain; then twice as long, up to */

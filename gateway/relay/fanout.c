@@ -8,7 +8,7 @@
 #include "gateway/request/refusal.h"
 
 #include "base/id.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define MINTED_BYTES 32 /* of randomness in the id of a child's session */
 

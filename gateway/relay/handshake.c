@@ -8,7 +8,7 @@
 
 #include "base/hidden.h"
 #include "base/text.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define ANSWER_MAX       (4u << 20)
 #define INSTRUCTIONS_MAX (16u << 10) /* bytes of what all upstreams say for the model together */

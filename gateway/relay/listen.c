@@ -2,7 +2,7 @@
 
 #include "gateway/request/client_stream.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define ACKNOWLEDGED  "notifications/subscriptions/acknowledged"
 #define FILTER_MAX    1048576 /* bytes of an acknowledgement */

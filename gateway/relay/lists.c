@@ -7,7 +7,7 @@
 #include "gateway/mcp/tool_name.h"
 
 #include "base/hidden.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define PAGES_ENOUGH 64         /* of one upstream's list, in one answer */
 #define BYTES_ENOUGH (4u << 20) /* the same */

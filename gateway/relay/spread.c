@@ -3,7 +3,7 @@
 #include "gateway/relay/lists.h"
 #include "gateway/request/refusal.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 /* ---- notices to all, and requests that any may answer ---- */
 

@@ -15,8 +15,8 @@
 #include "gateway/request/upcall_request.h"
 
 #include "base/text.h"
-#include "evidence/jcs.h"
-#include "evidence/write.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
 #include "policy/trail.h"
 
 #define LISTED_MAX       1000 /* tasks of one list that are looked at; the rest is left out */

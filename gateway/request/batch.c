@@ -10,7 +10,7 @@
 #include "gateway/request/refusal.h"
 #include "gateway/http/sse.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define ANSWERS_MAX   ((size_t)64 << 20)
 #define LAST_REVISION "2025-03-26" /* that has batches */

@@ -3,7 +3,7 @@
 #ifndef WRIT_GATEWAY_CALLER_CLAIMS_H
 #define WRIT_GATEWAY_CALLER_CLAIMS_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "gateway/listener/exchange.h"
 
 #define WRIT_CALLER_CLAIMS_MAX_BYTES                                                               \

@@ -1,4 +1,5 @@
-/* refusal.h - how a client is told no. Reasons come from the one table (evidence/reason.tbl.h).
+/* refusal.h - how a client is told no. Reasons come from the one table
+ * (evidence/record/reason.tbl.h).
  *
  * Requests of the hook API are answered with problems (RFC 9457). Else there are three forms: an
  * HTTP status with a JSON-RPC error body, for what is wrong with the message (bad framing, no
@@ -8,7 +9,7 @@
 #ifndef WRIT_GATEWAY_REFUSAL_H
 #define WRIT_GATEWAY_REFUSAL_H
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "gateway/request/request.h"
 
 /** The one code of governed refusals: outside the range that JSON-RPC and MCP reserve. */

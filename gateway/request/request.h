@@ -6,8 +6,8 @@
 #ifndef WRIT_GATEWAY_REQUEST_H
 #define WRIT_GATEWAY_REQUEST_H
 
-#include "evidence/binding.h"
-#include "evidence/record.h"
+#include "evidence/record/binding.h"
+#include "evidence/record/record.h"
 #include "gateway/state/gateway.h"
 #include "gateway/upstream/late.h"
 #include "gateway/mcp/mcp.h"

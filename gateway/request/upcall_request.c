@@ -1,6 +1,6 @@
 #include "gateway/request/upcall_request.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 static const struct writ_view param_prefix = {"Mcp-Param-", sizeof "Mcp-Param-" - 1};
 

@@ -1,7 +1,7 @@
 #include "gateway/review/continuation.h"
 
-#include "evidence/jws.h"
-#include "evidence/write.h"
+#include "evidence/jose/jws.h"
+#include "evidence/json/write.h"
 
 #define PREFIX      "io.writ/review:"
 #define TYP         "writ-continuation"

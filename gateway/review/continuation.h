@@ -9,8 +9,8 @@
 #ifndef WRIT_GATEWAY_CONTINUATION_H
 #define WRIT_GATEWAY_CONTINUATION_H
 
-#include "evidence/digest.h"
-#include "evidence/keyring.h"
+#include "evidence/jose/keyring.h"
+#include "evidence/json/digest.h"
 
 #define WRIT_CONTINUATION_MAX ((size_t)9000) /* bytes of such a requestState */
 

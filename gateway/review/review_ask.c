@@ -2,7 +2,7 @@
 
 #include "gateway/review/review_return.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/approval.h"
 #include "policy/conditions.h"
 

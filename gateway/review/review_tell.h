@@ -10,7 +10,7 @@
 #ifndef WRIT_GATEWAY_REVIEW_TELL_H
 #define WRIT_GATEWAY_REVIEW_TELL_H
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "gateway/request/request.h"
 
 /** 2025-11-25, client/elicitation: URLElicitationRequiredError. */

@@ -1,7 +1,7 @@
 #include "gateway/service/ledgers.h"
 
 #include "crew/panel.h"
-#include "evidence/note.h"
+#include "evidence/log/note.h"
 #include "gateway/service/anchor.h"
 #include "policy/rule.h"
 #include "store/keydir.h"

@@ -3,7 +3,7 @@
 #include "gateway/state/accepted.h"
 
 #include "base/clock.h"
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 #include "gateway/stops/journal.h"
 #include "store/reader.h"
 

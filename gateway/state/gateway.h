@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "evidence/profile.h"
+#include "evidence/record/profile.h"
 #include "gateway/listener/admin.h"
 #include "gateway/state/pending_responses.h"
 #include "gateway/stops/stop_rules.h"

@@ -4,7 +4,7 @@
 #define WRIT_GATEWAY_GENERATION_H
 
 #include "base/clock.h"
-#include "evidence/keyring.h"
+#include "evidence/jose/keyring.h"
 #include "gateway/auth/identity.h"
 #include "policy/config.h"
 #include "store/definitions.h"

@@ -6,7 +6,7 @@
 
 #include "gateway/state/session.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #include <pthread.h>
 #include <sys/queue.h>

@@ -13,8 +13,8 @@
 #ifndef WRIT_GATEWAY_PENDING_RESPONSES_H
 #define WRIT_GATEWAY_PENDING_RESPONSES_H
 
-#include "evidence/digest.h"
-#include "evidence/json.h"
+#include "evidence/json/digest.h"
+#include "evidence/json/json.h"
 #include "gateway/io/loop.h"
 #include "gateway/mcp/method.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/id.h"
 #include "base/text.h"
-#include "evidence/json.h"
-#include "evidence/write.h"
+#include "evidence/json/json.h"
+#include "evidence/json/write.h"
 #include "store/ledger.h"
 
 #include <pthread.h>

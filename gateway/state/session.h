@@ -11,8 +11,8 @@
 #define WRIT_GATEWAY_SESSION_H
 
 #include "base/clock.h"
-#include "evidence/digest.h"
-#include "evidence/reason.h"
+#include "evidence/json/digest.h"
+#include "evidence/record/reason.h"
 #include "policy/config.h"
 #include "store/shares.h"
 

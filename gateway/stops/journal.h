@@ -1,4 +1,4 @@
-/* journal.h - records what belongs to no call (evidence/fact.h) in the gateway's ledger. */
+/* journal.h - records what belongs to no call (evidence/record/fact.h) in the gateway's ledger. */
 #ifndef WRIT_GATEWAY_JOURNAL_H
 #define WRIT_GATEWAY_JOURNAL_H
 

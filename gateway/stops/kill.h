@@ -2,7 +2,7 @@
 #ifndef WRIT_GATEWAY_KILL_H
 #define WRIT_GATEWAY_KILL_H
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 /** What a stop names. Zero is nothing. */
 enum writ_kill_by {

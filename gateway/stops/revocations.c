@@ -5,7 +5,7 @@
  *     names. */
 #include "gateway/stops/revocations.h"
 
-#include "evidence/credential.h"
+#include "evidence/credential/credential.h"
 
 #define EACH   WRIT_REVOCATIONS_EACH
 #define RANGES WRIT_REVOCATIONS_RANGES

@@ -15,7 +15,7 @@
 #ifndef WRIT_GATEWAY_REVOCATIONS_H
 #define WRIT_GATEWAY_REVOCATIONS_H
 
-#include "evidence/status_list.h"
+#include "evidence/credential/status_list.h"
 #include "gateway/stops/kill.h"
 
 #define WRIT_REVOCATIONS_RANGES 4

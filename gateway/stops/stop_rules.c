@@ -4,7 +4,7 @@
 
 #include "base/id.h"
 #include "base/text.h"
-#include "evidence/credential.h"
+#include "evidence/credential/credential.h"
 #include "gateway/stops/revocations.h"
 #include "store/trusted.h"
 

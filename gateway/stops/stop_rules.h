@@ -3,8 +3,9 @@
  *
  * From the moment a stop is pulled no credential is issued for what it names, and those that were
  * issued are on the list of revoked credentials (status_list.h) that tool servers look at. It holds
- * until it is lifted, also over a restart: stops are records of the ledger (evidence/fact.h). A
- * stop works at once even when it cannot be written; it is not lifted when that cannot be.
+ * until it is lifted, also over a restart: stops are records of the ledger
+ * (evidence/record/fact.h). A stop works at once even when it cannot be written; it is not lifted
+ * when that cannot be.
  *
  * Credentials of the same agent, tenant, tool and policy share a place in that list
  * (revocations.h). What was stopped stays revoked when the stop is lifted.
@@ -17,9 +18,9 @@
 #define WRIT_GATEWAY_STOP_RULES_H
 
 #include "base/id.h"
-#include "evidence/fact.h"
-#include "evidence/signer.h"
-#include "evidence/status_list.h"
+#include "evidence/credential/status_list.h"
+#include "evidence/jose/signer.h"
+#include "evidence/record/fact.h"
 #include "gateway/stops/kill.h"
 
 #define WRIT_STOP_RULES_MAX        1024 /* stops that hold at once */

@@ -7,7 +7,7 @@
 #include "gateway/probe/probe.h"
 #include "gateway/state/session_row.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define BODY_MAX   (WRIT_SESSION_CLIENT_MAX + 1024)
 #define ANSWER_MAX (1u << 20) /* bytes of what is answered to initialize */

@@ -14,7 +14,7 @@
 #ifndef WRIT_GATEWAY_LATE_H
 #define WRIT_GATEWAY_LATE_H
 
-#include "evidence/reason.h"
+#include "evidence/record/reason.h"
 #include "gateway/state/session.h"
 #include "gateway/upstream/upstream.h"
 

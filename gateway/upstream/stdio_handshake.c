@@ -3,7 +3,7 @@
 #include "gateway/upstream/instance.h"
 #include "gateway/upstream/stdio_route.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define DISCOVER_US 2000000 /* for the answer to server/discover, before initialize is sent */
 

@@ -10,7 +10,7 @@
 #include "gateway/upstream/stdio_handshake.h"
 #include "gateway/upstream/stdio_stream.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define PROGRESS_MAX (1u << 20)
 #define REPLY_MAX    65536

@@ -7,7 +7,7 @@
 #include "gateway/mcp/line_list.h"
 #include "gateway/upstream/stdio_stream.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define NAME_MAX        65536      /* JSON text of a request's id, or of a progress token */
 #define INITIALIZE_MAX  (1u << 22) /* bytes of the answer to initialize, and to read it */

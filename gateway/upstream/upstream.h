@@ -14,7 +14,7 @@
 #define WRIT_GATEWAY_UPSTREAM_H
 
 #include "base/bytes.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "gateway/listener/exchange.h"
 #include "gateway/io/loop.h"
 #include "gateway/mcp/mcp.h"

@@ -1,6 +1,6 @@
 /* vectors/algovoi-governance-decision-v1: the profile algovoi-v1, route validation, completeness.
  */
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "support/governance.h"
 #include "support/unit.h"
 #include "support/value.h"

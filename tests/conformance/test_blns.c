@@ -1,6 +1,6 @@
 /* Naughty strings as arguments: a constraint that names one accepts that one and no other, no op
  * stumbles, and no string makes a scope that another string makes too. */
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/policy.h"
 #include "support/ruling.h"
 #include "support/unit.h"

@@ -2,7 +2,7 @@
 #include "support/unit.h"
 #include "support/vectors.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

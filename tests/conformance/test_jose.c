@@ -6,7 +6,7 @@
 #include "support/unit.h"
 #include "support/vectors.h"
 
-#include "evidence/jws.h"
+#include "evidence/jose/jws.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "support/unit.h"
 #include "support/vectors.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #define CANONICAL_MAX ((size_t)1 << 22)
 

@@ -2,7 +2,7 @@
  * and with a Host where there is none, since without one nothing would get far. */
 #include "support/unit.h"
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "support/echo.h"
 #include "support/raw.h"
 #include "support/vectors.h"

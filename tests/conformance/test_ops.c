@@ -1,5 +1,5 @@
 /* Every op of a constraint, and closed coverage, on the cases of vectors/policy. */
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/compile.h"
 #include "policy/coverage.h"
 #include "policy/evaluate.h"

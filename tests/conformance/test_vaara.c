@@ -9,10 +9,10 @@
 #include "support/value.h"
 
 #include "base/text.h"
-#include "evidence/pem.h"
-#include "evidence/vaara.h"
-#include "evidence/vaara_grant.h"
-#include "evidence/vaara_receipt.h"
+#include "evidence/jose/pem.h"
+#include "evidence/vaara/vaara.h"
+#include "evidence/vaara/vaara_grant.h"
+#include "evidence/vaara/vaara_receipt.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "support/unit.h"
 #include "support/vectors.h"
 
-#include "evidence/jcs.h"
-#include "evidence/jws.h"
+#include "evidence/jose/jws.h"
+#include "evidence/json/jcs.h"
 
 #define ARENA_MAX ((size_t)1 << 24)
 

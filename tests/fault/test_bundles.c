@@ -4,7 +4,7 @@
 #include "support/unit.h"
 
 #include "base/text.h"
-#include "evidence/bundle_check.h"
+#include "evidence/proof/bundle_check.h"
 #include "gateway/service/anchor.h"
 #include "store/bundles.h"
 

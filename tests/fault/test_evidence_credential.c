@@ -5,9 +5,9 @@
 #include "support/token.h"
 #include "support/unit.h"
 
-#include "evidence/credential.h"
-#include "evidence/keyring.h"
-#include "evidence/status_list.h"
+#include "evidence/credential/credential.h"
+#include "evidence/credential/status_list.h"
+#include "evidence/jose/keyring.h"
 
 #define ARENA_MAX ((size_t)1 << 20)
 

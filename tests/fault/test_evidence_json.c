@@ -3,8 +3,8 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/digest.h"
-#include "evidence/jcs.h"
+#include "evidence/json/digest.h"
+#include "evidence/json/jcs.h"
 
 #define ARENA_MAX     ((size_t)1 << 24)
 #define CANONICAL_MAX ((size_t)1 << 20)

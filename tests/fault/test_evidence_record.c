@@ -1,10 +1,10 @@
 /* Fails the 1st, 2nd, 3rd ... allocation of what makes and judges records. */
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "support/sample.h"
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/completeness.h"
+#include "evidence/proof/completeness.h"
 
 #define ARENA_MAX ((size_t)1 << 20)
 #define TEXT                                                                                       \

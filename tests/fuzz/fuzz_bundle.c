@@ -3,7 +3,7 @@
 #include "support/evidence.h"
 #include "support/fuzz.h"
 
-#include "evidence/bundle_check.h"
+#include "evidence/proof/bundle_check.h"
 
 static enum writ_reason
 take(struct writ_bundle_check *check, struct writ_view text)

@@ -8,7 +8,7 @@
  * agrees. */
 #include "support/fuzz.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "gateway/mcp/tool_name.h"
 
 #define ARENA_MAX ((size_t)64 << 20)

@@ -7,7 +7,7 @@
  * of as many witnesses as were asked for; asking for fewer never makes it worse. */
 #include "support/fuzz.h"
 
-#include "evidence/checkpoint.h"
+#include "evidence/log/checkpoint.h"
 
 #define ORIGIN    WRIT_LIT("log.example/one")
 #define KEYS      3

@@ -9,7 +9,7 @@
 #include "policy/load.h"
 #include "support/fuzz.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/constraint.h"
 #include "policy/coverage.h"
 #include "policy/pattern.h"

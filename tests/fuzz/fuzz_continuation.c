@@ -3,7 +3,7 @@
  * and is read only before its time is over. Signed as something else it is none. */
 #include "support/fuzz.h"
 
-#include "evidence/jws.h"
+#include "evidence/jose/jws.h"
 #include "gateway/review/continuation.h"
 
 #define ARENA_MAX ((size_t)1 << 20)

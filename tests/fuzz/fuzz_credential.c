@@ -4,7 +4,7 @@
 #include "support/fuzz.h"
 #include "support/token.h"
 
-#include "evidence/credential.h"
+#include "evidence/credential/credential.h"
 
 #define ARENA_MAX ((size_t)65536)
 

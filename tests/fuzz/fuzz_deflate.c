@@ -2,7 +2,7 @@
  * back when it is packed again. */
 #include "support/fuzz.h"
 
-#include "evidence/deflate.h"
+#include "evidence/credential/deflate.h"
 
 #define LONGEST 65536
 

@@ -4,7 +4,7 @@
 #include "support/fuzz.h"
 
 #include "base/text.h"
-#include "evidence/difference.h"
+#include "evidence/json/difference.h"
 
 #define ARENA_MAX ((size_t)16 << 20)
 #define TEXT_MAX  ((size_t)64 << 20)

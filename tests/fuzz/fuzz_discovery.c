@@ -5,7 +5,7 @@
  * wanted member, may be fetched, has no NUL, and leads from https to nothing else. */
 #include "support/fuzz.h"
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "gateway/auth/discovery.h"
 #include "gateway/http/fetch.h"
 

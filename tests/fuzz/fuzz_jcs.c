@@ -3,8 +3,8 @@
  * eight bytes that are a finite double: its text reads back as that double. */
 #include "support/fuzz.h"
 
-#include "evidence/digest.h"
-#include "evidence/jcs.h"
+#include "evidence/json/digest.h"
+#include "evidence/json/jcs.h"
 
 #define ARENA_MAX     ((size_t)1 << 26)
 #define CANONICAL_MAX ((size_t)1 << 24)

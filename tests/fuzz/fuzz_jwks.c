@@ -3,7 +3,7 @@
  */
 #include "support/fuzz.h"
 
-#include "evidence/rotation.h"
+#include "evidence/jose/rotation.h"
 
 static void
 put_set(const struct writ_jwks *set, struct writ_buf *ret)

@@ -3,7 +3,7 @@
 #include "support/fuzz.h"
 #include "support/token.h"
 
-#include "evidence/jws.h"
+#include "evidence/jose/jws.h"
 
 #define ARENA_MAX ((size_t)65536)
 

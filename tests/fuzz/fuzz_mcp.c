@@ -6,7 +6,7 @@
  * canonical form of the body is classified the same. */
 #include "support/fuzz.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "gateway/mcp/mcp.h"
 #include "gateway/mcp/method.h"
 

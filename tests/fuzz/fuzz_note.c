@@ -2,7 +2,7 @@
  * again as the very same bytes, and a note verifies under a key only with its signature in it. */
 #include "support/fuzz.h"
 
-#include "evidence/checkpoint.h"
+#include "evidence/log/checkpoint.h"
 
 #define AGAIN_MAX (2 * WRIT_NOTE_BYTES_MAX)
 

@@ -4,7 +4,7 @@
 #include "policy/load.h"
 #include "support/fuzz.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/path.h"
 #include "policy/policy.h"
 

@@ -3,7 +3,7 @@
 #include "support/evidence.h"
 #include "support/fuzz.h"
 
-#include "evidence/receipt.h"
+#include "evidence/proof/receipt.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,14 +1,14 @@
 /* For every JSON value: reading it as a record and writing it again gives its canonical form, for
  * decisions, outcomes and seals alike (nothing is lost or repaired); and whatever was read can be
  * validated, recomputed, joined, bound and counted. */
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "support/fuzz.h"
 
-#include "evidence/binding.h"
-#include "evidence/completeness.h"
-#include "evidence/jcs.h"
-#include "evidence/profile.h"
-#include "evidence/record.h"
+#include "evidence/json/jcs.h"
+#include "evidence/proof/completeness.h"
+#include "evidence/record/binding.h"
+#include "evidence/record/profile.h"
+#include "evidence/record/record.h"
 
 #define ARENA_MAX ((size_t)1 << 26)
 

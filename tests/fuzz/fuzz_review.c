@@ -5,8 +5,8 @@
 #include "support/fuzz.h"
 
 #include "crew/panel.h"
-#include "evidence/jcs.h"
-#include "evidence/review_story.h"
+#include "evidence/json/jcs.h"
+#include "evidence/record/review_story.h"
 
 #define ARENA_MAX ((size_t)1 << 26)
 

@@ -6,8 +6,8 @@
  * those keys that a model, which knows who signed what, reaches from the trusted one. */
 #include "support/fuzz.h"
 
-#include "evidence/rotation.h"
-#include "evidence/write.h"
+#include "evidence/jose/rotation.h"
+#include "evidence/json/write.h"
 
 #define KEYS      4
 #define TRUSTED   0

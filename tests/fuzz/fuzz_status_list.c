@@ -3,7 +3,7 @@
  * for none beside them, and is read the same again. */
 #include "support/fuzz.h"
 
-#include "evidence/status_list.h"
+#include "evidence/credential/status_list.h"
 
 #define ARENA_MAX ((size_t)4 << 20)
 #define TIME_MAX  (INT64_C(1) << 53)

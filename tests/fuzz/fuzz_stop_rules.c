@@ -5,7 +5,7 @@
 #include "support/memo.h"
 #include "support/shelter.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "gateway/stops/stop_rules.h"
 
 #define ARENA_MAX ((size_t)64 << 20)

@@ -8,7 +8,7 @@
 #include "policy/load.h"
 #include "support/fuzz.h"
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 #include "gateway/call/task_completion.h"
 
 #define ARENA_MAX ((size_t)64 << 20)

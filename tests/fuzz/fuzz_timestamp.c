@@ -4,7 +4,7 @@
 #include "support/stamp.h"
 
 #include "base/clock.h"
-#include "evidence/timestamp.h"
+#include "evidence/log/timestamp.h"
 
 static enum writ_reason
 verify(struct writ_view data, struct writ_view response, struct writ_timestamp *ret)

@@ -5,9 +5,9 @@
 #include "support/fuzz.h"
 #include "support/token.h"
 
-#include "evidence/jwks.h"
-#include "evidence/vaara.h"
-#include "evidence/vaara_receipt.h"
+#include "evidence/jose/jwks.h"
+#include "evidence/vaara/vaara.h"
+#include "evidence/vaara/vaara_receipt.h"
 
 #define ARENA_MAX ((size_t)8 << 20)
 

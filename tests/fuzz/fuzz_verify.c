@@ -6,7 +6,7 @@
 #include "support/token.h"
 
 #include "base/bytes.h"
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 #include "writ/verify.h"
 
 static struct writ_verify *genuine;

@@ -30,27 +30,27 @@ const JUDGED = 'docs/policy.md'; // its yaml is run by config.test.mjs
 // What the pages say of limits, and the constant that each row is about.
 const LIMITS = {
   'docs/receipts.md': {
-    'a note (checkpoint, cosigned or not), in bytes': ['core/evidence/note.h', 'WRIT_NOTE_BYTES_MAX'],
-    'signature lines of a note': ['core/evidence/note.h', 'WRIT_NOTE_SIGNATURES_MAX'],
-    'the name of a key, in bytes': ['core/evidence/note.h', 'WRIT_NOTE_NAME_MAX'],
-    'a key as text (vkey), in bytes': ['core/evidence/note.h', 'WRIT_NOTE_KEY_TEXT_MAX'],
+    'a note (checkpoint, cosigned or not), in bytes': ['core/evidence/log/note.h', 'WRIT_NOTE_BYTES_MAX'],
+    'signature lines of a note': ['core/evidence/log/note.h', 'WRIT_NOTE_SIGNATURES_MAX'],
+    'the name of a key, in bytes': ['core/evidence/log/note.h', 'WRIT_NOTE_NAME_MAX'],
+    'a key as text (vkey), in bytes': ['core/evidence/log/note.h', 'WRIT_NOTE_KEY_TEXT_MAX'],
     'keys of a file of trusted keys': ['cli/commands/trust.h', 'WRIT_TRUST_KEYS_MAX'],
-    'a file with a receipt, in bytes': ['core/evidence/receipt.h', 'WRIT_RECEIPT_BYTES_MAX'],
-    'records of a receipt': ['core/evidence/receipt.h', 'WRIT_RECEIPT_RECORDS_MAX'],
-    'a record, in bytes': ['core/evidence/member.h', 'WRIT_RECORD_MAX_BYTES'],
-    'a line of a bundle, in bytes': ['core/evidence/bundle.h', 'WRIT_BUNDLE_LINE_MAX'],
-    'runs of a bundle, and calls of it, that are open at one time': ['core/evidence/bundle_live.h', 'WRIT_BUNDLE_LIVE_MAX'],
-    'a time stamp (response), in bytes': ['core/evidence/timestamp.h', 'WRIT_TIMESTAMP_BYTES_MAX'],
-    'certificates of a time-stamping authority, in bytes': ['core/evidence/timestamp.h', 'WRIT_TIMESTAMP_CA_MAX'],
+    'a file with a receipt, in bytes': ['core/evidence/proof/receipt.h', 'WRIT_RECEIPT_BYTES_MAX'],
+    'records of a receipt': ['core/evidence/proof/receipt.h', 'WRIT_RECEIPT_RECORDS_MAX'],
+    'a record, in bytes': ['core/evidence/record/member.h', 'WRIT_RECORD_MAX_BYTES'],
+    'a line of a bundle, in bytes': ['core/evidence/proof/bundle.h', 'WRIT_BUNDLE_LINE_MAX'],
+    'runs of a bundle, and calls of it, that are open at one time': ['core/evidence/proof/bundle_live.h', 'WRIT_BUNDLE_LIVE_MAX'],
+    'a time stamp (response), in bytes': ['core/evidence/log/timestamp.h', 'WRIT_TIMESTAMP_BYTES_MAX'],
+    'certificates of a time-stamping authority, in bytes': ['core/evidence/log/timestamp.h', 'WRIT_TIMESTAMP_CA_MAX'],
   },
   'docs/guard.md': {
     'a message, in bytes': ['gateway/guard/guard.h', 'WRIT_GUARD_BODY_MAX'],
-    'a credential, in bytes': ['core/evidence/jws.h', 'WRIT_JWS_BYTES_MAX'],
-    'its identifier (`jti`), in bytes': ['core/evidence/credential.h', 'WRIT_CREDENTIAL_ID_MAX'],
-    'its lifetime, in seconds': ['core/evidence/credential.h', 'WRIT_CREDENTIAL_LIFETIME_MAX_S'],
+    'a credential, in bytes': ['core/evidence/jose/jws.h', 'WRIT_JWS_BYTES_MAX'],
+    'its identifier (`jti`), in bytes': ['core/evidence/credential/credential.h', 'WRIT_CREDENTIAL_ID_MAX'],
+    'its lifetime, in seconds': ['core/evidence/credential/credential.h', 'WRIT_CREDENTIAL_LIFETIME_MAX_S'],
     '`--skew`, in seconds': ['include/writ/verify.h', 'WRIT_VERIFY_SKEW_MAX_S'],
-    'the set of keys that a guard fetches, in bytes': ['core/evidence/jwks.h', 'WRIT_JWKS_BYTES_MAX'],
-    'keys in that set': ['core/evidence/jwks.h', 'WRIT_JWKS_KEYS_MAX'],
+    'the set of keys that a guard fetches, in bytes': ['core/evidence/jose/jwks.h', 'WRIT_JWKS_BYTES_MAX'],
+    'keys in that set': ['core/evidence/jose/jwks.h', 'WRIT_JWKS_KEYS_MAX'],
     'a status list, in bytes as the gateway signs it': ['gateway/guard/guard.c', 'STATUS_MAX'],
   },
 };
@@ -60,7 +60,7 @@ function constant(file, name) {
   const text = readFileSync(join(SOURCE, file), 'utf8');
   const found = text.match(new RegExp(`^#define ${name}\\s+([^\\n]*?)(?:\\s*/\\*.*)?$`, 'm'));
   assert.ok(found, `${file} defines ${name}`);
-  const plain = found[1].replace(/\(size_t\)/g, '').replace(/(\d)U/g, '$1').replace(/WRIT_RECORD_MAX_BYTES/g, () => constant('core/evidence/member.h', 'WRIT_RECORD_MAX_BYTES'));
+  const plain = found[1].replace(/\(size_t\)/g, '').replace(/(\d)U/g, '$1').replace(/WRIT_RECORD_MAX_BYTES/g, () => constant('core/evidence/record/member.h', 'WRIT_RECORD_MAX_BYTES'));
   assert.match(plain, /^[\d\s()+*<]+$/, `${name}: ${found[1]}`);
   return Number(Function(`return ${plain}`)());
 }

@@ -247,7 +247,7 @@ test('what changed is told place by place, and of texts what is not the same', a
 });
 
 test('every state and event of a review has its words on the page', () => {
-  const table = readFileSync(join(SOURCE, 'core/evidence/review.tbl.h'), 'utf8');
+  const table = readFileSync(join(SOURCE, 'core/evidence/record/review.tbl.h'), 'utf8');
   const source = readFileSync(join(SOURCE, 'gateway/admin/page/review.js'), 'utf8');
   const words = (name) => source.slice(source.indexOf(`const ${name} = {`), source.indexOf('};', source.indexOf(`const ${name} = {`)));
   for (const [, state, phase] of table.matchAll(/X\([A-Z]+, ([a-z]+), (NONE|LIVE|OVER), /g)) if (phase !== 'NONE') assert.match(words('STATES'), new RegExp(`\\b${state}: '`));

@@ -98,7 +98,7 @@ test('every reason against a credential, a grant, a receipt or a bundle has its 
 
 test('every member of a decision and of an outcome has its fault, every route its record, and every flaw of a seal its run', () => {
   const cases = (file) => JSON.parse(readFileSync(join(SOURCE, 'vectors/governance', file), 'utf8')).cases;
-  const members = readFileSync(join(SOURCE, 'core/evidence/member.tbl.h'), 'utf8');
+  const members = readFileSync(join(SOURCE, 'core/evidence/record/member.tbl.h'), 'utf8');
   for (const [macro, file, choice, choices] of [['DECISION', 'decisions.json', 'decision', ['allow', 'deny', 'require_approval', 'revise']],
     ['OUTCOME', 'outcomes.json', 'outcome', ['executed', 'blocked', 'error', 'timeout']]]) {
     const faults = new Set(cases(file).flatMap(({ expect }) => expect.faults));
@@ -108,7 +108,7 @@ test('every member of a decision and of an outcome has its fault, every route it
     for (const name of names) assert.ok(faults.has(`/${name}`), `${file}: ${name}`);
     for (const word of choices) assert.ok(cases(file).some(({ record, expect }) => record[choice] === word && expect.faults.length === 0), `${file}: ${word}`);
   }
-  const [, names] = /"sound", ("\w+"(?:, "\w+")*)\. Static/.exec(readFileSync(join(SOURCE, 'core/evidence/completeness.h'), 'utf8'));
+  const [, names] = /"sound", ("\w+"(?:, "\w+")*)\. Static/.exec(readFileSync(join(SOURCE, 'core/evidence/proof/completeness.h'), 'utf8'));
   const flaws = new Set(cases('completeness.json').map(({ expect }) => expect.seal));
   for (const name of JSON.parse(`[${names}]`)) assert.ok(flaws.has(name), name);
 });

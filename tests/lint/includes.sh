@@ -13,31 +13,48 @@ below() {
     failed=1
 }
 
-# prefix LAYER... - the folders of these layers as they stand in an include, for a regular expression
-prefix() {
-    for name; do
-        folder=gateway # for ${gateway_rooms}, of a program
-        [ "$name" = '${gateway_rooms}' ] || folder=$(sed -nE "s/^writ_layer\\($name +([^ ]+).*/\\1/p" CMakeLists.txt)
-        printf '%s|' "${folder:-gateway/$name}" | sed 's|^core/||' # not a layer: a room
-    done
-}
-
-# the layers and programs of CMakeLists.txt, and its rooms
+# the layers, rooms and programs of CMakeLists.txt, one to a line: name, folder, those that it may use
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
-layers=$(tr '\n' ' ' <CMakeLists.txt | grep -oE 'writ_(layer|program)\([^)]*\)' | tr -s ' ')
-echo "$layers" | sed -E 's/writ_(layer|program)\(([^ )]+) ([^ )]+)/\2 \3/; s/ USES.*//; s/\)$//; s/ BELOW//' >"$table"
-while read -r _ folder allowed; do
-    # shellcheck disable=SC2086 # several names
-    below "$folder" "$(prefix $allowed)${folder#core/}"
+awk '
+    {
+        sub(/#.*/, "")
+        text = text " " $0
+    }
+    END {
+        while (match(text, /(set|writ_layer|writ_program|writ_room)\([^)]*\)/)) {
+            entry = substr(text, RSTART, RLENGTH - 1)
+            text = substr(text, RSTART + RLENGTH)
+            sub(/ USES .*/, "", entry)
+            sub(/ BELOW /, " ", entry)
+            count = split(entry, part, /[( ]+/)
+            first = part[1] == "set" ? 3 : 4
+            if (part[1] == "writ_room") {
+                house = part[2]
+                sub(/.*\//, "", house)
+                print part[3], part[2] "/" part[3], set[house "_rooms"], set[house "_below"]
+                set[house "_rooms"] = part[3] " " set[house "_rooms"]
+                continue
+            }
+            list = ""
+            for (i = first; i <= count; i++) {
+                name = part[i]
+                list = list " " (gsub(/[${}]/, "", name) ? set[name] : name)
+            }
+            if (part[1] == "set") {
+                set[part[2]] = list
+            } else {
+                print part[2], part[3], list
+            }
+        }
+    }' CMakeLists.txt >"$table"
+while read -r name folder allowed; do
+    may=${folder#core/}
+    for other in $allowed; do
+        may="$may|$(sed -nE "s/^$other ([^ ]+).*/\1/p" "$table" | sed 's|^core/||')"
+    done
+    below "$folder" "$may"
 done <"$table"
-rooms=
-core=$(sed -nE 's/^set\(gateway_below (.*)\)/\1/p' CMakeLists.txt)
-for room in $(sed -nE 's/^writ_room\(([a-z]+).*/\1/p' CMakeLists.txt); do
-    rooms="$rooms|gateway/$room"
-    # shellcheck disable=SC2086 # several names
-    below "gateway/$room" "$(prefix $core)${rooms#|}"
-done
 below include 'writ'
 
 [ $failed -eq 0 ] && echo "includes: ok"

@@ -9,7 +9,8 @@ trap 'rm -rf "$work"' EXIT
 
 folder() {
     case $1 in
-    base | evidence | store) echo "core/$1" ;;
+    base | store) echo "core/$1" ;;
+    json | record) echo "core/evidence/$1" ;;
     io | http | request | call | service) echo "gateway/$1" ;;
     *) echo "$1" ;;
     esac
@@ -38,7 +39,7 @@ fail() {
     exit 1
 }
 
-layers="base evidence store policy crew io http request call service"
+layers="base json record store policy crew io http request call service"
 mkdir -p "$work/tree"
 cp -r "$source/CMakeLists.txt" "$source/cmake" "$source/LICENSE" "$work/tree"
 for name in $layers; do
@@ -62,8 +63,9 @@ refused() {
     layer "$caller" none
 }
 
-refused base evidence store policy crew io
-refused evidence store policy crew io
+refused base json record store policy crew io
+refused json record store policy crew io
+refused record store policy crew io
 refused store policy crew io
 refused policy store crew io
 refused crew store policy io

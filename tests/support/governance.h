@@ -3,9 +3,9 @@
 #ifndef WRIT_TESTS_GOVERNANCE_H
 #define WRIT_TESTS_GOVERNANCE_H
 
-#include "evidence/completeness.h"
-#include "evidence/profile.h"
-#include "evidence/record.h"
+#include "evidence/proof/completeness.h"
+#include "evidence/record/profile.h"
+#include "evidence/record/record.h"
 
 /** A decision, outcome or seal out of a vector, whatever else the object holds. */
 struct writ_decision writ_governance_decision(

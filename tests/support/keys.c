@@ -2,7 +2,7 @@
 
 #include "support/unit.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #include <openssl/ec.h>
 #include <openssl/evp.h>

@@ -3,8 +3,8 @@
 #ifndef WRIT_TESTS_KEYS_H
 #define WRIT_TESTS_KEYS_H
 
-#include "evidence/jwks.h"
-#include "evidence/signer.h"
+#include "evidence/jose/jwks.h"
+#include "evidence/jose/signer.h"
 
 /** A new key; free with writ_signer_free. */
 struct writ_signer *writ_keys_signer(enum writ_jwk_alg alg);

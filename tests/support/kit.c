@@ -1,7 +1,7 @@
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "support/kit.h"
 
-#include "evidence/profile.h"
+#include "evidence/record/profile.h"
 #include "support/unit.h"
 
 #include <sqlite3.h>

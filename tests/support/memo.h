@@ -1,4 +1,4 @@
-/* memo.h - facts (evidence/fact.h) in memory, in place of a ledger. */
+/* memo.h - facts (evidence/record/fact.h) in memory, in place of a ledger. */
 #ifndef WRIT_TESTS_MEMO_H
 #define WRIT_TESTS_MEMO_H
 

@@ -1,6 +1,6 @@
 #include "support/oracle.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "writ/jansson.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef WRIT_TESTS_ORACLE_H
 #define WRIT_TESTS_ORACLE_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /**
  * Reads the text with our reader and with jansson, and compares: whether it is accepted, and the

@@ -2,9 +2,9 @@
 #ifndef WRIT_TESTS_SAMPLE_H
 #define WRIT_TESTS_SAMPLE_H
 
-#include "evidence/binding.h"
-#include "evidence/profile.h"
-#include "evidence/record.h"
+#include "evidence/record/binding.h"
+#include "evidence/record/profile.h"
+#include "evidence/record/record.h"
 
 #define WRIT_SAMPLE_ISSUED_US   INT64_C(1782363600000000) /* 2026-06-25T05:00:00Z */
 #define WRIT_SAMPLE_LIFETIME_US INT64_C(300000000)        /* five minutes */

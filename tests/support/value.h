@@ -4,7 +4,7 @@
 #ifndef WRIT_TESTS_VALUE_H
 #define WRIT_TESTS_VALUE_H
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 /** An arena of 16 MiB. */
 struct writ_arena *writ_value_arena(void);

@@ -2,8 +2,8 @@
 #include "support/unit.h"
 
 #include "base/alloc.h"
-#include "evidence/ballot.h"
-#include "evidence/review_story.h"
+#include "evidence/record/ballot.h"
+#include "evidence/record/review_story.h"
 
 #define ARENA_MAX (1 << 20)
 

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "evidence/bundle_keys.h"
+#include "evidence/proof/bundle_keys.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,10 @@
-/* Bundles of real ledgers: made by core/store/bundles.h, verified by core/evidence/bundle_check.h.
+/* Bundles of real ledgers: made by core/store/bundles.h, verified by
+ * core/evidence/proof/bundle_check.h.
  */
 #include "support/kit.h"
 #include "support/unit.h"
 
-#include "evidence/bundle_check.h"
+#include "evidence/proof/bundle_check.h"
 #include "store/bundles.h"
 #include "store/proofs.h"
 

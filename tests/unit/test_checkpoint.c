@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "evidence/checkpoint.h"
+#include "evidence/log/checkpoint.h"
 
 #define TEXT_MAX 8192
 #define LEAVES   5

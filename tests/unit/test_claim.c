@@ -1,8 +1,8 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/claim.h"
-#include "evidence/jcs.h"
+#include "evidence/credential/claim.h"
+#include "evidence/json/jcs.h"
 
 #define D "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 

@@ -1,7 +1,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/completeness.h"
+#include "evidence/proof/completeness.h"
 
 static void
 set_free(struct writ_completeness_set **set)

@@ -1,7 +1,7 @@
 /* constraint.h: what is told about a call. What each op accepts, and coverage, are in
  * conformance/test_ops.c. */
 #include "policy/constraint.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/compile.h"
 #include "policy/coverage.h"
 #include "policy/evaluate.h"

@@ -1,7 +1,7 @@
 #include "support/keys.h"
 #include "support/unit.h"
 
-#include "evidence/jws.h"
+#include "evidence/jose/jws.h"
 #include "gateway/review/continuation.h"
 
 #define NOW_S 1000

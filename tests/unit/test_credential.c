@@ -1,11 +1,11 @@
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "support/keys.h"
 #include "support/sample.h"
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/credential.h"
-#include "evidence/jcs.h"
+#include "evidence/credential/credential.h"
+#include "evidence/json/jcs.h"
 
 #include <jwt.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "support/sample.h"
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 #define CREWAI (writ_profile_find(WRIT_LIT("crewai-v1")))
 

@@ -1,9 +1,9 @@
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "support/sample.h"
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/decision_validity.h"
+#include "evidence/proof/decision_validity.h"
 
 #define ISSUED_US  WRIT_SAMPLE_ISSUED_US
 #define EXPIRES_US (WRIT_SAMPLE_ISSUED_US + WRIT_SAMPLE_LIFETIME_US)

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "evidence/deflate.h"
+#include "evidence/credential/deflate.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "evidence/difference.h"
+#include "evidence/json/difference.h"
 
 static struct writ_arena *arena;
 

@@ -1,7 +1,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "evidence/ecdsa.h"
+#include "evidence/jose/ecdsa.h"
 
 #include <string.h>
 

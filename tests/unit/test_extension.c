@@ -1,7 +1,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/record.h"
+#include "evidence/record/record.h"
 
 static const struct writ_view budgets[] = {{"daily", 5}};
 

@@ -2,8 +2,8 @@
 #include "support/keys.h"
 #include "support/unit.h"
 
-#include "evidence/digest.h"
-#include "evidence/jws.h"
+#include "evidence/jose/jws.h"
+#include "evidence/json/digest.h"
 #include "gateway/auth/identity.h"
 #include "gateway/auth/token_cache.h"
 

@@ -1,7 +1,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 #include <math.h>
 #include <string.h>

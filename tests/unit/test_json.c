@@ -1,7 +1,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "support/keys.h"
 #include "support/unit.h"
 
-#include "evidence/jws.h"
+#include "evidence/jose/jws.h"
 
 #include <openssl/hmac.h>
 #include <openssl/pem.h>

@@ -2,7 +2,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/key_validity.h"
+#include "evidence/jose/key_validity.h"
 
 START_TEST(a_key_without_members_signs_at_any_time)
 {

@@ -1,7 +1,7 @@
 #include "support/keys.h"
 #include "support/unit.h"
 
-#include "evidence/keyring.h"
+#include "evidence/jose/keyring.h"
 
 #define CREDENTIAL WRIT_KEY_PURPOSE_CREDENTIAL
 #define LEDGER     WRIT_KEY_PURPOSE_LEDGER

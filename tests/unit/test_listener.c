@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "evidence/reason.h"
+#include "evidence/record/reason.h"
 #include "gateway/listener/connection.h"
 #include "support/echo.h"
 #include "support/exposition.h"

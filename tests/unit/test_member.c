@@ -1,8 +1,8 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/faults.h"
-#include "evidence/member.h"
+#include "evidence/record/faults.h"
+#include "evidence/record/member.h"
 
 static bool
 is_time(const char *text)

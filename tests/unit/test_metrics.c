@@ -1,8 +1,8 @@
 #include "support/unit.h"
 
-#include "evidence/decision.h"
-#include "evidence/outcome.h"
-#include "evidence/reason.h"
+#include "evidence/record/decision.h"
+#include "evidence/record/outcome.h"
+#include "evidence/record/reason.h"
 #include "gateway/listener/metrics.h"
 #include "support/exposition.h"
 

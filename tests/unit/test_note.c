@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "evidence/note.h"
+#include "evidence/log/note.h"
 
 #define TEXT_MAX 4096
 

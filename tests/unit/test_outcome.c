@@ -1,4 +1,4 @@
-#include "evidence/derive.h"
+#include "evidence/record/derive.h"
 #include "support/sample.h"
 #include "support/unit.h"
 #include "support/value.h"

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "evidence/pem.h"
+#include "evidence/jose/pem.h"
 
 #define KEY                                                                                        \
     "-----BEGIN PUBLIC KEY-----\n"                                                                 \

@@ -2,7 +2,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 
 START_TEST(profiles_are_found_by_name)
 {

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "crew/prompt.h"
 #include "crew/reply.h"
-#include "evidence/json.h"
+#include "evidence/json/json.h"
 
 #define ARENA_MAX (4 << 20)
 #define DIGEST    "sha256:5be97a7ac99cbab4e89c7a2d1e1fd4acd7d6b88fd4d2d5d4bf7d3d7d63f4e6a1"

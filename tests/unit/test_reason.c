@@ -1,7 +1,7 @@
 #include "support/unit.h"
 
 #include "base/text.h"
-#include "evidence/reason.h"
+#include "evidence/record/reason.h"
 
 #include <stdio.h>
 
@@ -123,7 +123,7 @@ put_page(struct writ_buf *page)
         "(`error.data.reason`), in the record of the [decision](concepts.md#decision)\n"
         "(`extensions.writ.reason`), in logs and in metrics. These are all the words.\n"
         "They are never renamed.\n\n"
-        "This page is made from `core/evidence/reason.tbl.h`; a test compares the two.\n");
+        "This page is made from `core/evidence/record/reason.tbl.h`; a test compares the two.\n");
     put_group(page, WRIT_REASON_IN_BINDING, "The binding check",
         "Right before the call is made, in this order; the first that fails is told.");
     put_group(page, WRIT_REASON_IN_CREDENTIAL, "Verifying a credential",

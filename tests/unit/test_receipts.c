@@ -1,5 +1,5 @@
 /* Receipts of calls in a real ledger: made by core/store/receipts.h, verified by
- * core/evidence/receipt.h. */
+ * core/evidence/proof/receipt.h. */
 #include "support/kit.h"
 #include "support/unit.h"
 

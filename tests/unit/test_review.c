@@ -3,7 +3,7 @@
 #include "support/value.h"
 
 #include "base/alloc.h"
-#include "evidence/review.h"
+#include "evidence/record/review.h"
 
 #define ARENA_MAX 262144
 

@@ -3,7 +3,7 @@
 #include "support/unit.h"
 
 #include "crew/panel.h"
-#include "evidence/extension.h"
+#include "evidence/record/extension.h"
 #include "store/verify.h"
 
 #include <stdio.h>

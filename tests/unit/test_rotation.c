@@ -2,8 +2,8 @@
 #include "support/keys.h"
 #include "support/unit.h"
 
-#include "evidence/keyring.h"
-#include "evidence/rotation.h"
+#include "evidence/jose/keyring.h"
+#include "evidence/jose/rotation.h"
 
 #define CREDENTIAL WRIT_KEY_PURPOSE_CREDENTIAL
 #define HOUR_US    INT64_C(3600000000)

@@ -1,7 +1,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/seal.h"
+#include "evidence/record/seal.h"
 
 #define SEALED_US INT64_C(1782363600000000)
 

@@ -1,7 +1,7 @@
 #include "support/kit.h"
 #include "support/unit.h"
 
-#include "evidence/digest.h"
+#include "evidence/json/digest.h"
 
 #include <stdio.h>
 

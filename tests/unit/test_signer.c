@@ -1,7 +1,7 @@
 #include "support/keys.h"
 #include "support/unit.h"
 
-#include "evidence/pkctx.h"
+#include "evidence/jose/pkctx.h"
 
 #include <pthread.h>
 

@@ -2,7 +2,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/status_list.h"
+#include "evidence/credential/status_list.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "support/memo.h"
 #include "support/unit.h"
 
-#include "evidence/credential.h"
+#include "evidence/credential/credential.h"
 #include "gateway/stops/stop_rules.h"
 
 #include <stdio.h>

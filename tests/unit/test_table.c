@@ -2,8 +2,8 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/jcs.h"
-#include "evidence/record.h"
+#include "evidence/json/jcs.h"
+#include "evidence/record/record.h"
 
 /* Reads a decision and writes it again. */
 static struct writ_view

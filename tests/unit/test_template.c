@@ -1,7 +1,7 @@
 #include "policy/findings.h"
 #include "policy/setting.h"
 #include "policy/template.h"
-#include "evidence/jcs.h"
+#include "evidence/json/jcs.h"
 #include "policy/template_read.h"
 #include "policy/yaml.h"
 #include "support/unit.h"

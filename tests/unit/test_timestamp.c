@@ -1,7 +1,7 @@
 #include "support/unit.h"
 
 #include "base/clock.h"
-#include "evidence/timestamp.h"
+#include "evidence/log/timestamp.h"
 #include "support/stamp.h"
 
 #define OTHER_TIME 7

@@ -2,7 +2,7 @@
 #include "support/peer.h"
 #include "support/unit.h"
 
-#include "evidence/jws.h"
+#include "evidence/jose/jws.h"
 #include "gateway/auth/token_request.h"
 
 #include <stdio.h>

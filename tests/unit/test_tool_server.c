@@ -4,7 +4,7 @@
 #include "support/unit.h"
 
 #include "base/bytes.h"
-#include "evidence/status_list.h"
+#include "evidence/credential/status_list.h"
 #include "writ/verify.h"
 
 #include <string.h>

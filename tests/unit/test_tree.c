@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "evidence/tree.h"
+#include "evidence/log/tree.h"
 
 #define LEAVES 70
 

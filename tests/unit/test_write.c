@@ -1,7 +1,7 @@
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "evidence/write.h"
+#include "evidence/json/write.h"
 
 #define TEXT_MAX 4096
 

@@ -1,0 +1,158 @@
+/* keyring.h - the keys of a gateway and what each may do. No I/O: store/keydir.h keeps a ring on
+ * disk.
+ *
+ * A key has one purpose for life, so that the key of the credentials never signs the ledger, and
+ * one state:
+ *     active     signs and verifies; at most one per purpose
+ *     verifying  was rotated out; still verifies what it signed
+ *     retired    verifies nothing new; kept so that its kid is never taken for unknown, and so that
+ *                what it signed in its time can still be checked (writ_keyring_jwks, history)
+ *     revoked    fell into other hands: what it signed is not believed
+ * Transitions: new -> active, active -> verifying (rotate), verifying -> retired (retire), any of
+ * them -> revoked (revoke). None leads back.
+ *
+ * A key has a window (key_validity.h): from when it was made until an hour after it was rotated
+ * out, so that a gateway has time to take the new one, and no longer than until it is retired. The
+ * key that is rotated out signs a statement of which key comes after it (rotation.h); the next key
+ * has it.
+ *
+ * A ring is changed by one thread, before it is shared; afterwards threads only read it. Nothing
+ * here blocks. */
+#ifndef WRIT_EVIDENCE_KEYRING_H
+#define WRIT_EVIDENCE_KEYRING_H
+
+#include "evidence/jose/jwks.h"
+#include "evidence/jose/signer.h"
+
+#define WRIT_KEYRING_KEYS_MAX  64                   /* keys of a ring, retired ones included */
+#define WRIT_KEYRING_BYTES_MAX ((size_t)256 * 1024) /* longest text of a ring */
+#define WRIT_KEYRING_GRACE_S   3600                 /* how long a rotated key may go on signing */
+
+enum writ_key_purpose {
+    WRIT_KEY_PURPOSE_NONE = 0,
+    WRIT_KEY_PURPOSE_CREDENTIAL,
+    WRIT_KEY_PURPOSE_LEDGER,
+};
+
+enum writ_key_state {
+    WRIT_KEY_STATE_NONE = 0,
+    WRIT_KEY_STATE_ACTIVE,
+    WRIT_KEY_STATE_VERIFYING,
+    WRIT_KEY_STATE_RETIRED,
+    WRIT_KEY_STATE_REVOKED,
+};
+
+/** One key of a ring. Borrowed until the ring is changed or freed. */
+struct writ_keyring_key {
+    enum writ_key_purpose purpose;
+    enum writ_key_state state;
+    int64_t created_us;       /* wall clock */
+    int64_t changed_us;       /* when it got its state */
+    int64_t until_us;         /* what it signs later is not believed; 0: it has no end yet */
+    int64_t revoked_us;       /* revoked since then; 0: it is not */
+    struct writ_buf rotation; /* by which the key before it names it; empty: none did */
+    struct writ_jwk *public;
+    struct writ_signer *signer; /* the private half, where it is known; active keys only */
+};
+
+struct writ_keyring;
+
+/** "credential", "ledger"; "active", "verifying", "retired", "revoked"; "" for NONE. Static
+ * storage.
+ */
+const char *writ_keyring_purpose_name(enum writ_key_purpose purpose);
+const char *writ_keyring_state_name(enum writ_key_state state);
+/** The purpose of exactly that name, or NONE. */
+enum writ_key_purpose writ_keyring_purpose_named(struct writ_view name);
+
+/** An empty ring. Free with writ_keyring_free. WRIT_E_NOMEM. */
+WRIT_RESULT writ_keyring_new(struct writ_keyring **ret, struct writ_err *err);
+void writ_keyring_free(struct writ_keyring *ring);
+
+/** Frees at the end of the scope: writ_auto_keyring x = NULL; */
+#define writ_auto_keyring WRIT_AUTO(struct writ_keyring *, writ_keyring_release)
+
+static inline void
+writ_keyring_release(struct writ_keyring **keyring)
+{
+    writ_keyring_free(*keyring);
+}
+
+/**
+ * Reads the public part of a ring: what writ_keyring_put wrote (keys.json).
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE, WRIT_E_LIMIT
+ *         WRIT_E_INVALID  unknown or missing members, a kid twice, two active keys of one purpose,
+ *                         or a kid that is not the thumbprint of its key
+ *         WRIT_E_MISMATCH private key material in it
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_keyring_read(
+    struct writ_view text, struct writ_keyring **ret, struct writ_err *err);
+
+/** Appends it: every key, without private halves. One line per key, for people and for diff. */
+void writ_keyring_put(struct writ_buf *buf, const struct writ_keyring *ring);
+
+/** How many keys it has, of every purpose and state. */
+size_t writ_keyring_count(const struct writ_keyring *ring);
+/** Key `i`, which is below the count; borrowed until the ring changes. */
+const struct writ_keyring_key *writ_keyring_key(const struct writ_keyring *ring, size_t i);
+
+/** Gives the private half of an active key to the ring, which takes `signer` on success.
+ * WRIT_E_MISMATCH when no active key of the ring is its public half. */
+WRIT_RESULT writ_keyring_adopt(
+    struct writ_keyring *ring, struct writ_signer *signer, struct writ_err *err);
+
+/** Adds a first active key; takes `signer` on success. WRIT_E_INVALID when the purpose has an
+ * active key already or the ring knows this key, under whatever purpose. WRIT_E_LIMIT. */
+WRIT_RESULT writ_keyring_add(struct writ_keyring *ring, enum writ_key_purpose purpose,
+    struct writ_signer *signer, int64_t now_us, struct writ_err *err);
+
+/** Makes `signer` the active key (taken on success) and the one before verifying, which signs that
+ * this is the key after it; its private half is then freed. WRIT_E_ABSENT when the purpose has no
+ * active key, or its private half is not known; WRIT_E_CRYPTO; else as writ_keyring_add. */
+WRIT_RESULT writ_keyring_rotate(struct writ_keyring *ring, enum writ_key_purpose purpose,
+    struct writ_signer *signer, int64_t now_us, struct writ_err *err);
+
+/** Retires a verifying key. WRIT_E_ABSENT: no such kid. WRIT_E_INVALID: it is active (rotate
+ * first) or retired already. */
+WRIT_RESULT writ_keyring_retire(
+    struct writ_keyring *ring, struct writ_view kid, int64_t now_us, struct writ_err *err);
+
+/**
+ * Revokes a key from a time on. An active one is followed by `fresh`, which nobody vouches for: a
+ * statement of a key that others have is worth nothing.
+ *
+ * @param since_us  not later than now; of a key that is revoked already, earlier than before
+ * @param fresh     taken on success when the key is active; else NULL
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT   no such kid
+ *         WRIT_E_INVALID  since_us; or `fresh` is there though the key is not active, or is not
+ *                         though it is; else as writ_keyring_add
+ */
+WRIT_RESULT writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid, int64_t since_us,
+    struct writ_signer *fresh, int64_t now_us, struct writ_err *err);
+
+/** The window of a key. */
+struct writ_key_validity writ_keyring_window(const struct writ_keyring_key *key);
+
+/** The key that signs for this purpose, or NULL when there is none or its private half is not
+ * known. Borrowed until the ring is changed or freed. */
+const struct writ_signer *writ_keyring_active(
+    const struct writ_keyring *ring, enum writ_key_purpose purpose);
+
+/** The key with exactly this kid that verifies for this purpose (active or verifying), or NULL. */
+const struct writ_jwk *writ_keyring_find(
+    const struct writ_keyring *ring, enum writ_key_purpose purpose, struct writ_view kid);
+
+/** Appends the JWKS of a purpose: active and verifying keys, active first, each with its window;
+ * `revoked`, the kids that are revoked and since when; and `rotations`, the statements of all its
+ * keys. Revoked keys are not among `keys`, where other readers would believe them. With `history`
+ * they and the retired keys are there too, behind the others: for who checks what was signed long
+ * ago and looks at the windows, not for who lets calls pass. */
+void writ_keyring_jwks(struct writ_buf *buf, const struct writ_keyring *ring,
+    enum writ_key_purpose purpose, bool history);
+
+#endif

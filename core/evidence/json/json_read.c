@@ -1,0 +1,653 @@
+/* One pass over the text, without recursion: values are appended to the tape as they come.
+ *
+ * (1) nodes[0 .. used) are in document order. An open container keeps its parent's index in
+ *     `span` until it is closed; `open` is the innermost one.
+ * (2) Every byte is looked at under `at < end`; the text need not end with NUL.
+ * (3) A node is appended only after there was room for it within its limit, and a container is
+ * closed only after its names were found to be distinct. */
+#include "evidence/json/json.h"
+
+#include "base/text.h"
+#include "evidence/json/jcs.h"
+
+#define NO_NODE        UINT32_MAX
+#define ROOM_LEAST     16
+#define ROOM_GUESS_MAX 1024 /* nodes made room for before any was seen */
+#define LIST_BINS      32   /* 2^31 members: more than any text holds */
+
+#define EVERY_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+const struct writ_json_limits writ_json_limits_default = {
+    .bytes = 1 << 20,
+    .depth = 64,
+    .values = 65536,
+    .name_bytes = 1024,
+    .string_bytes = 1 << 20,
+    .number_bytes = 256,
+};
+
+struct reader {
+    const char *at, *end;
+    struct writ_view text;
+    struct writ_json *nodes;
+    uint32_t used, room;
+    uint32_t open;
+    uint32_t depth;
+    struct writ_buf spare; /* where strings with escapes go */
+    const struct writ_json_limits *limits;
+    struct writ_arena *arena;
+    struct writ_err *err;
+};
+
+/* ---- failing */
+
+static size_t
+offset_of(const struct reader *r, const char *at)
+{
+    return (size_t)(at - r->text.ptr);
+}
+
+static __attribute__((cold, noinline)) writ_result
+refuse(const struct reader *r, const char *at, const char *what)
+{
+    size_t offset = offset_of(r, at);
+
+    WRIT_FAIL_AT(r->err, WRIT_E_PARSE, offset, "%s at byte %zu", what, offset);
+}
+
+static __attribute__((cold, noinline)) writ_result
+refuse_limit(const struct reader *r, const char *at, const char *what, size_t most)
+{
+    size_t offset = offset_of(r, at);
+
+    WRIT_FAIL_AT(
+        r->err, WRIT_E_LIMIT, offset, "%s (the limit is %zu) at byte %zu", what, most, offset);
+}
+
+static __attribute__((cold, noinline)) writ_result
+no_memory(const struct reader *r)
+{
+    WRIT_FAIL_AT(r->err, WRIT_E_NOMEM, offset_of(r, r->at), "no memory left to read the JSON text");
+}
+
+static __attribute__((cold, noinline)) writ_result
+refuse_value(const struct reader *r)
+{
+    if (r->at == r->end) {
+        return refuse(r, r->at, r->used == 0 ? "no value: the text ends" : "the text breaks off");
+    }
+    if (offset_of(r, r->at) == 0 && writ_view_has_prefix(r->text, WRIT_LIT("\xef\xbb\xbf"))) {
+        return refuse(r, r->at, "byte order mark");
+    }
+    return refuse(r, r->at, "not a JSON value");
+}
+
+/* ---- nodes */
+
+/* Makes the tape longer. The old one stays in the arena: doubling keeps that within a factor. */
+static __attribute__((noinline)) writ_result
+grow(struct reader *r)
+{
+    size_t most = r->limits->values < NO_NODE ? r->limits->values : NO_NODE - 1;
+    size_t room = (size_t)r->room * 2;
+    struct writ_json *nodes;
+
+    if (r->used >= most) {
+        return refuse_limit(r, r->at, "too many values", r->limits->values);
+    }
+    if (room == 0) {
+        room = r->text.len / 8; /* text has some 16 bytes for each value */
+        room = room > ROOM_GUESS_MAX ? ROOM_GUESS_MAX : room < ROOM_LEAST ? ROOM_LEAST : room;
+    }
+    room = room < most ? room : most;
+    nodes = writ_arena_get(r->arena, room * sizeof *nodes);
+    if (nodes == NULL) {
+        return no_memory(r);
+    }
+    for (uint32_t i = 0; i < r->used; i++) {
+        nodes[i] = r->nodes[i];
+    }
+    r->nodes = nodes;
+    r->room = (uint32_t)room;
+    return WRIT_DONE;
+}
+
+static inline writ_result
+make_room(struct reader *r)
+{
+    return r->used == r->room ? grow(r) : WRIT_DONE;
+}
+
+/* Appends a node that begins at `at`; there is room. Elements are counted here, members with their
+ * names. */
+static inline struct writ_json *
+append(struct reader *r, enum writ_json_type type, const char *at)
+{
+    struct writ_json *node = &r->nodes[r->used++];
+
+    if (r->open != NO_NODE) {
+        struct writ_json *parent = &r->nodes[r->open];
+        parent->count += parent->type == WRIT_JSON_ARRAY;
+    }
+    *node = (struct writ_json){.type = (uint8_t)type, .span = 1, .at = (uint32_t)offset_of(r, at)};
+    return node;
+}
+
+/* ---- strings */
+
+/* Skips what needs no second look: ASCII but '"', '\\' and controls, eight bytes at a time. A byte
+ * below a limit borrows into its highest bit; bytes above the first hit may be false hits. */
+static inline const char *
+skip_plain(const char *at, const char *end)
+{
+    for (; end - at >= 8; at += 8) {
+        uint64_t word = writ_view_load64(at);
+        uint64_t hits = (word - EVERY_BYTE(0x20)) | ((word ^ EVERY_BYTE('"')) - EVERY_BYTE(1)) |
+                        ((word ^ EVERY_BYTE('\\')) - EVERY_BYTE(1)) | word;
+        hits &= EVERY_BYTE(0x80);
+        if (hits != 0) {
+            return at + __builtin_ctzll(hits) / 8;
+        }
+    }
+    while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' &&
+           *at != '\\') {
+        at++;
+    }
+    return at;
+}
+
+static int
+hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The UTF-16 unit of the "\uXXXX" at `at`, or -1. */
+static int32_t
+unicode_escape(const char *at, const char *end)
+{
+    int32_t unit = 0;
+
+    if (end - at < 6 || at[0] != '\\' || at[1] != 'u') {
+        return -1;
+    }
+    for (int i = 2; i < 6; i++) {
+        int digit = hex_digit(at[i]);
+        if (digit < 0) {
+            return -1;
+        }
+        unit = unit << 4 | digit;
+    }
+    return unit;
+}
+
+static void
+put_utf8(struct writ_buf *buf, uint32_t point)
+{
+    char bytes[4];
+    size_t len = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+
+    for (size_t i = len - 1; i > 0; i--) {
+        bytes[i] = (char)(0x80 | (point & 0x3f));
+        point >>= 6;
+    }
+    bytes[0] = (char)(len == 1 ? point : (0xf00U >> len & 0xff) | point);
+    writ_buf_put(buf, writ_view(bytes, len));
+}
+
+/* "\uXXXX", or two of them for a character beyond U+FFFF. */
+static writ_result
+read_unicode_escape(struct reader *r, const char **at)
+{
+    int32_t unit = unicode_escape(*at, r->end);
+    uint32_t point = (uint32_t)unit;
+
+    if (unit < 0) {
+        return refuse(r, *at, "malformed \\u escape");
+    }
+    if (unit >= 0xd800 && unit <= 0xdfff) {
+        int32_t low = unit <= 0xdbff ? unicode_escape(*at + 6, r->end) : -1;
+        if (low < 0xdc00 || low > 0xdfff) {
+            return refuse(r, *at, "lone surrogate");
+        }
+        point = 0x10000 + ((uint32_t)(unit - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
+        *at += 6;
+    }
+    *at += 6;
+    put_utf8(&r->spare, point);
+    return WRIT_DONE;
+}
+
+/* The escape at `*at`, which stands on the backslash. */
+static writ_result
+read_escape(struct reader *r, const char **at)
+{
+    static const char names[] = "\"\\/bfnrt";
+    static const char bytes[] = "\"\\/\b\f\n\r\t";
+    size_t i = 0;
+
+    if (r->end - *at < 2) {
+        return refuse(r, r->end, "unterminated string");
+    }
+    if ((*at)[1] == 'u') {
+        return read_unicode_escape(r, at);
+    }
+    while (names[i] != '\0' && names[i] != (*at)[1]) {
+        i++;
+    }
+    if (names[i] == '\0') {
+        return refuse(r, *at, "unknown escape");
+    }
+    writ_buf_byte(&r->spare, bytes[i]);
+    *at += 2;
+    return WRIT_DONE;
+}
+
+/* Room for every unescaped string of the text at once: none is longer than its source. */
+static writ_result
+make_spare(struct reader *r)
+{
+    size_t room = (size_t)(r->end - r->at);
+    void *memory;
+
+    if (r->spare.ptr == NULL) {
+        memory = writ_arena_get(r->arena, room);
+        if (memory == NULL) {
+            return no_memory(r);
+        }
+        r->spare = writ_buf_over(memory, room);
+    }
+    return WRIT_DONE;
+}
+
+/* From the first backslash on; `start` is the first byte of the string and `*at` the backslash.
+ * Leaves `*at` on the closing quote. */
+static __attribute__((noinline)) writ_result
+read_escaped(struct reader *r, const char *start, const char **at)
+{
+    const char *run = start;
+
+    WRIT_TRY(make_spare(r));
+    for (;;) {
+        uint32_t point;
+        size_t len;
+        *at = skip_plain(*at, r->end);
+        if (*at == r->end) {
+            return refuse(r, r->end, "unterminated string");
+        }
+        if (**at == '"' || **at == '\\') {
+            writ_buf_put(&r->spare, writ_view(run, (size_t)(*at - run)));
+            if (**at == '"') {
+                return writ_buf_check(&r->spare, r->err);
+            }
+            WRIT_TRY(read_escape(r, at));
+            run = *at;
+            continue;
+        }
+        len = writ_text_character(writ_view(*at, (size_t)(r->end - *at)), &point);
+        if (len <= 1) {
+            return refuse(r, *at, len == 0 ? "invalid UTF-8" : "control character in a string");
+        }
+        *at += len;
+    }
+}
+
+/* A string from its opening quote to behind its closing one. */
+static writ_result
+read_string(struct reader *r, struct writ_view *ret, bool *ret_escaped)
+{
+    const char *start = r->at + 1, *at = skip_plain(start, r->end);
+    size_t before = r->spare.len;
+    bool escaped = false;
+
+    while (at < r->end && *at != '"') {
+        uint32_t point;
+        size_t len;
+        if (*at == '\\') {
+            WRIT_TRY(read_escaped(r, start, &at));
+            escaped = true;
+            break;
+        }
+        len = writ_text_character(writ_view(at, (size_t)(r->end - at)), &point);
+        if (len <= 1) {
+            return refuse(r, at, len == 0 ? "invalid UTF-8" : "control character in a string");
+        }
+        at = skip_plain(at + len, r->end);
+    }
+    if (at == r->end) {
+        return refuse(r, at, "unterminated string");
+    }
+    *ret = escaped ? writ_view(r->spare.ptr + before, r->spare.len - before)
+                   : writ_view(start, (size_t)(at - start));
+    *ret_escaped = escaped;
+    r->at = at + 1;
+    return WRIT_DONE;
+}
+
+static writ_result
+append_string(struct reader *r, size_t most, const char *over)
+{
+    const char *start = r->at;
+    struct writ_json *node;
+    struct writ_view text = {NULL, 0};
+    bool escaped = false;
+
+    WRIT_TRY(read_string(r, &text, &escaped));
+    if (text.len > most) {
+        return refuse_limit(r, start, over, most);
+    }
+    WRIT_TRY(make_room(r));
+    node = append(r, WRIT_JSON_STRING, start);
+    node->escaped = escaped;
+    node->ptr = text.ptr;
+    node->len = (uint32_t)text.len;
+    return WRIT_DONE;
+}
+
+/* ---- other scalars */
+
+static writ_result
+append_number(struct reader *r)
+{
+    struct writ_json *node;
+    size_t len;
+    double number;
+    writ_result result = writ_number_prefix(
+        writ_view(r->at, (size_t)(r->end - r->at)), r->limits->number_bytes, &len, &number);
+
+    if (result.code == WRIT_E_LIMIT) {
+        return refuse_limit(r, r->at, "number is too long", r->limits->number_bytes);
+    }
+    if (result.code == WRIT_E_INVALID) {
+        return refuse(r, r->at, "number beyond the range of a double");
+    }
+    if (!writ_is_ok(result)) {
+        return result.code == WRIT_E_NOMEM ? no_memory(r) : refuse(r, r->at, "malformed number");
+    }
+    WRIT_TRY(make_room(r));
+    node = append(r, WRIT_JSON_NUMBER, r->at);
+    node->ptr = r->at;
+    node->len = (uint32_t)len;
+    node->number = number;
+    r->at += len;
+    return WRIT_DONE;
+}
+
+static writ_result
+append_literal(struct reader *r, struct writ_view literal, enum writ_json_type type)
+{
+    if (!writ_view_has_prefix(writ_view(r->at, (size_t)(r->end - r->at)), literal)) {
+        return refuse_value(r);
+    }
+    WRIT_TRY(make_room(r));
+    (void)append(r, type, r->at);
+    r->at += literal.len;
+    return WRIT_DONE;
+}
+
+/* ---- members in canonical order */
+
+static void
+link_to(struct writ_json *name, const struct writ_json *next)
+{
+    name->order = next != NULL ? (int32_t)(next - name) : 0;
+}
+
+static struct writ_json *
+linked(struct writ_json *name)
+{
+    return name->order != 0 ? name + name->order : NULL;
+}
+
+/* Of two lists in order, one. Of two equal names the one that comes second in the text is noted. */
+static struct writ_json *
+merge(struct writ_json *a, struct writ_json *b, const struct writ_json **twice)
+{
+    struct writ_json *first = NULL, *last = NULL;
+
+    while (a != NULL && b != NULL) {
+        int order = writ_jcs_compare(writ_view(a->ptr, a->len), writ_view(b->ptr, b->len));
+        struct writ_json **from = order <= 0 ? &a : &b, *name = *from;
+        if (order == 0 && *twice == NULL) {
+            *twice = a < b ? b : a;
+        }
+        *from = linked(name);
+        if (last == NULL) {
+            first = name;
+        } else {
+            link_to(last, name);
+        }
+        last = name;
+    }
+    link_to(last, a != NULL ? a : b);
+    return first;
+}
+
+/* A merge sort of the list: no memory, and never more than n log n comparisons, so that a peer
+ * gains nothing by its choice of names. bins[i] is empty or a list of 2^i names. */
+static struct writ_json *
+sort(struct writ_json *list, const struct writ_json **twice)
+{
+    struct writ_json *bins[LIST_BINS] = {NULL}, *sorted = NULL;
+    size_t i;
+
+    while (list != NULL) {
+        struct writ_json *run = list;
+        list = linked(run);
+        link_to(run, NULL);
+        for (i = 0; bins[i] != NULL; i++) {
+            run = merge(bins[i], run, twice);
+            bins[i] = NULL;
+        }
+        bins[i] = run;
+    }
+    for (i = 0; i < LIST_BINS; i++) {
+        if (bins[i] != NULL) {
+            sorted = sorted == NULL ? bins[i] : merge(bins[i], sorted, twice);
+        }
+    }
+    return sorted;
+}
+
+/* Links the names of an object that is complete, in canonical order (RFC 8785 3.2.3), and refuses
+ * it when one comes twice. Names that arrive in order are not sorted. keeps (3) */
+static writ_result
+link_members(const struct reader *r, struct writ_json *object)
+{
+    struct writ_json *name = object + 1;
+    const struct writ_json *twice = NULL;
+    bool in_order = true;
+
+    link_to(object, name);
+    for (;;) {
+        struct writ_json *next = name + 1 + name[1].span;
+        if (next == object + object->span) {
+            break;
+        }
+        in_order = in_order && writ_jcs_compare(writ_view(name->ptr, name->len),
+                                   writ_view(next->ptr, next->len)) < 0;
+        link_to(name, next);
+        name = next;
+    }
+    link_to(name, NULL);
+    if (!in_order) {
+        link_to(object, sort(linked(object), &twice));
+    }
+    if (twice != NULL) {
+        return refuse(r, r->text.ptr + twice->at, "duplicate member name");
+    }
+    return WRIT_DONE;
+}
+
+/* ---- containers */
+
+static inline void
+skip_space(struct reader *r)
+{
+    while (
+        r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\r' || *r->at == '\t')) {
+        r->at++;
+    }
+}
+
+static inline bool
+take(struct reader *r, char byte)
+{
+    skip_space(r);
+    if (r->at < r->end && *r->at == byte) {
+        r->at++;
+        return true;
+    }
+    return false;
+}
+
+/* A member name and its colon. */
+static writ_result
+read_name(struct reader *r)
+{
+    skip_space(r);
+    if (r->at == r->end || *r->at != '"') {
+        return r->at == r->end ? refuse_value(r) : refuse(r, r->at, "expected a member name");
+    }
+    WRIT_TRY(append_string(r, r->limits->name_bytes, "member name is too long"));
+    r->nodes[r->open].count++;
+    if (!take(r, ':')) {
+        return r->at == r->end ? refuse_value(r) : refuse(r, r->at, "expected ':'");
+    }
+    return WRIT_DONE;
+}
+
+static writ_result
+close_container(struct reader *r)
+{
+    struct writ_json *node = &r->nodes[r->open];
+    uint32_t parent = node->span;
+
+    node->span = r->used - r->open;
+    if (node->type == WRIT_JSON_OBJECT && node->count > 0) {
+        WRIT_TRY(link_members(r, node));
+    }
+    r->open = parent;
+    r->depth--;
+    return WRIT_DONE;
+}
+
+/* From an opening bracket to where the first value must come, or behind an empty container. */
+static writ_result
+open_container(struct reader *r, enum writ_json_type type, bool *complete)
+{
+    size_t most = r->limits->depth < WRIT_JSON_DEPTH_MAX ? r->limits->depth : WRIT_JSON_DEPTH_MAX;
+    struct writ_json *node;
+
+    if (r->depth >= most) {
+        return refuse_limit(r, r->at, "nested too deeply", most);
+    }
+    WRIT_TRY(make_room(r));
+    node = append(r, type, r->at);
+    r->at++;
+    node->count = 0;
+    node->span = r->open; /* keeps (1) */
+    r->open = (uint32_t)(node - r->nodes);
+    r->depth++;
+
+    *complete = take(r, type == WRIT_JSON_ARRAY ? ']' : '}');
+    if (*complete) {
+        return close_container(r);
+    }
+    return type == WRIT_JSON_OBJECT ? read_name(r) : WRIT_DONE;
+}
+
+/* One value; `*complete` is false when it was only opened and its first value comes next. */
+static writ_result
+read_value(struct reader *r, bool *complete)
+{
+    skip_space(r);
+    *complete = true;
+    switch (r->at < r->end ? *r->at : '\0') {
+    case '{':
+        return open_container(r, WRIT_JSON_OBJECT, complete);
+    case '[':
+        return open_container(r, WRIT_JSON_ARRAY, complete);
+    case '"':
+        return append_string(r, r->limits->string_bytes, "string is too long");
+    case 't':
+        return append_literal(r, WRIT_LIT("true"), WRIT_JSON_TRUE);
+    case 'f':
+        return append_literal(r, WRIT_LIT("false"), WRIT_JSON_FALSE);
+    case 'n':
+        return append_literal(r, WRIT_LIT("null"), WRIT_JSON_NULL);
+    case '-':
+    case '0' ... '9':
+        return append_number(r);
+    default:
+        return refuse_value(r);
+    }
+}
+
+/* After a value inside a container: the end of the container, or up to where the next value must
+ * come (`*complete` is then false). */
+static writ_result
+read_after(struct reader *r, bool *complete)
+{
+    bool array = r->nodes[r->open].type == WRIT_JSON_ARRAY;
+
+    if (take(r, ',')) {
+        *complete = false;
+        return array ? WRIT_DONE : read_name(r);
+    }
+    if (take(r, array ? ']' : '}')) {
+        return close_container(r);
+    }
+    if (r->at == r->end) {
+        return refuse_value(r);
+    }
+    return refuse(r, r->at, array ? "expected ',' or ']'" : "expected ',' or '}'");
+}
+
+static writ_result
+read_text(struct reader *r)
+{
+    bool complete = false;
+
+    while (!complete) {
+        WRIT_TRY(read_value(r, &complete));
+        while (complete && r->open != NO_NODE) {
+            WRIT_TRY(read_after(r, &complete));
+        }
+    }
+    skip_space(r);
+    if (r->at < r->end) {
+        return refuse(r, r->at, "something follows the value");
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_json_read(struct writ_view text, const struct writ_json_limits *limits,
+    struct writ_arena *arena, const struct writ_json **ret, struct writ_err *err)
+{
+    size_t most = limits->bytes < WRIT_JSON_BYTES_MAX ? limits->bytes : WRIT_JSON_BYTES_MAX;
+    struct reader r = {
+        .text = text,
+        .open = NO_NODE,
+        .limits = limits,
+        .arena = arena,
+        .err = err,
+    };
+
+    if (text.ptr == NULL) {
+        r.text = WRIT_LIT("");
+    }
+    r.at = r.text.ptr;
+    r.end = r.at + text.len;
+    if (text.len > most) {
+        return refuse_limit(&r, r.at + most, "the JSON text is too long", most);
+    }
+    WRIT_TRY(read_text(&r));
+    *ret = r.nodes;
+    return WRIT_DONE;
+}

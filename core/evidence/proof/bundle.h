@@ -1,0 +1,110 @@
+/* bundle.h - records of a log in one file of lines, that shows them to be all in the log where they
+ * say, in memory that does not grow with their number.
+ *
+ * The first line says what was asked for, under which checkpoint. Then the leaves of the tree
+ * follow from left to right: records, and, for what was not asked for, the roots of the largest
+ * subtrees that have nothing else. Who reads the lines in order makes the tree anew, and at its end
+ * the root is that of the checkpoint, or something was changed. The last line says what the records
+ * lack. Every byte follows from the records and the first line, so nothing is to be believed.
+ *
+ *     {"format":"writ-bundle/1","checkpoint":"<note>","keys":["<vkey>",...],"select":{...}}
+ *     {"leaf":7,"kind":"decision","record":{...}}
+ *     {"leaf":8,"kind":"node","level":3,"digest":"sha256:..."}
+ *     {"leaf":16,"kind":"withheld","of":"outcome","digest":"sha256:...","decision_id":"..."}
+ *     {"kind":"phase","decision_id":"...","phase":"consumed","whole":true}
+ *     {"kind":"twice","decision_id":"...","first":7}
+ *     {"kind":"end",...,"sha256":"<of all lines before>"}
+ *
+ * Memory grows with the number of runs, and of the calls that are under way and the keys that are
+ * claimed at one time; not with that of records. One thread's; nothing blocks. */
+#ifndef WRIT_EVIDENCE_BUNDLE_H
+#define WRIT_EVIDENCE_BUNDLE_H
+
+#include "evidence/log/checkpoint.h"
+#include "evidence/proof/detached_record.h"
+
+#define WRIT_BUNDLE_LINE_MAX ((size_t)WRIT_RECORD_MAX_BYTES + 65536) /* longest line */
+#define WRIT_BUNDLE_FAULTY   1000 /* runs that are named because they lack something */
+
+/** What was asked for. A view without ptr does not select. Times are texts of RFC 3339. */
+struct writ_bundle_select {
+    struct writ_view tenant, boundary_id, agent_id;
+    struct writ_view since, until; /* records of this time or later; of before this time */
+    struct writ_view at;           /* the phase of every decision at this time is told */
+};
+
+/** What the records of a bundle are. */
+struct writ_bundle_report {
+    uint64_t records, decisions, outcomes, seals, reviews; /* shown */
+    uint64_t withheld;
+    uint64_t skipped;    /* records of the log that are not of the bundle */
+    uint64_t inside;     /* of them, between the first and the last record of the bundle */
+    uint64_t unmatched;  /* outcomes whose decision is not shown */
+    uint64_t in_flight;  /* decisions that could have an outcome and have none shown */
+    uint64_t twice;      /* decisions whose key another call had claimed */
+    uint64_t boundaries; /* runs that a decision or a seal is of */
+    uint64_t faulty;     /* of them: a seq missing, double or miscounted, or another seal */
+    uint64_t unsealed;   /* of them */
+};
+
+struct writ_bundle;
+
+/**
+ * Begins a bundle: appends its first line.
+ *
+ * @param keys  vkeys, a line each
+ * @param note  the signed checkpoint, which `head` was read from
+ * @param ret   new, free with writ_bundle_free
+ *
+ * @return WRIT_OK
+ *         WRIT_E_INVALID  a time that is none
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_bundle_begin(const struct writ_bundle_select *select, struct writ_view keys,
+    struct writ_view note, const struct writ_checkpoint *head, struct writ_buf *out,
+    struct writ_bundle **ret, struct writ_err *err);
+/** NULL is fine. */
+void writ_bundle_free(struct writ_bundle *bundle);
+
+/** The index of the next leaf. */
+uint64_t writ_bundle_next(const struct writ_bundle *bundle);
+
+/**
+ * Adds the next leaf, a record, and appends its line with what follows from it.
+ *
+ * @param body     canonical
+ * @param ret_why  EVIDENCE_OK, or why it cannot be of this bundle: RECORD_INVALID,
+ *                 RECORD_DIGEST_MISMATCH, RECORD_FOREIGN, OUTCOME_MISMATCH. Written on WRIT_OK
+ *
+ * @return WRIT_OK
+ *         WRIT_E_LIMIT  over WRIT_BUNDLE_LIVE_MAX
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_bundle_record(struct writ_bundle *bundle, enum writ_detached_record_kind kind,
+    struct writ_view body, struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err);
+
+/** What stays of a record that is withheld. What it says beside its digest is proved by the seal of
+ * its run alone. */
+struct writ_bundle_withheld {
+    enum writ_detached_record_kind kind;
+    struct writ_digest leaf;
+    struct writ_view decision_id;         /* ptr NULL: a seal */
+    struct writ_view tenant, boundary_id; /* of a decision; else ptr NULL */
+    uint64_t seq;                         /* of a decision */
+};
+
+/** Adds the next leaf as withheld. As writ_bundle_record. */
+WRIT_RESULT writ_bundle_withhold(struct writ_bundle *bundle,
+    const struct writ_bundle_withheld *withheld, struct writ_buf *out, struct writ_err *err);
+
+/** Adds the next 2^level leaves, none of the bundle. WRIT_E_INVALID where the tree can have no such
+ * node; WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_bundle_node(struct writ_bundle *bundle, unsigned level,
+    const struct writ_digest *digest, struct writ_buf *out, struct writ_err *err);
+
+/** Ends: appends the last lines. *ret_why is RECORD_NOT_IN_LOG when the tree is not that of the
+ * checkpoint, else EVIDENCE_OK. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_bundle_end(struct writ_bundle *bundle, struct writ_buf *out,
+    struct writ_bundle_report *ret, enum writ_reason *ret_why, struct writ_err *err);
+
+#endif

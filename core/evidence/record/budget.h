@@ -1,0 +1,31 @@
+/* budget.h - what a call takes out of a budget: made by policy, booked by the store's writer.
+ *
+ * It stands here because policy and store do not know each other. A reservation says everything
+ * that booking it needs; no configuration is looked at then. */
+#ifndef WRIT_EVIDENCE_BUDGET_H
+#define WRIT_EVIDENCE_BUDGET_H
+
+#include "base/decimal.h"
+#include "evidence/json/digest.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WRIT_RESERVATIONS_MAX 16 /* most budgets one call can draw on */
+
+/** One draw on one budget. Windows are aligned to the epoch: the one of time t is number
+ * floor(t / window_us). The call may run only while, over the window of its issued_at,
+ *      sum(amounts booked under `key`) + amount <= limit
+ * A zeroed reservation has limit 0, so that any amount above 0 is refused. */
+struct writ_reservation {
+    /** Which counter: H({"budget": name, and those of "agent", "tenant", "tool" it is kept per}).
+     * Unchanged by a reload as long as the budget keeps its name and what it is kept per. */
+    struct writ_digest key;
+    struct writ_view name; /* the budget's name in the configuration, for records and refusals */
+    int64_t window_us;     /* length of a window, above 0 */
+    bool counts_calls;     /* amount is 1 and limit an integer: a budget of calls, not of sums */
+    struct writ_decimal amount; /* never negative */
+    struct writ_decimal limit;  /* never negative */
+};
+
+#endif

@@ -1,0 +1,103 @@
+/* derive.h - what records get from a profile: the digests of a decision and of an outcome, the
+ * identity of a call beside them, and whether a record's own digests are what its members give. */
+#ifndef WRIT_EVIDENCE_DERIVE_H
+#define WRIT_EVIDENCE_DERIVE_H
+
+#include "evidence/json/digest.h"
+#include "evidence/record/decision.h"
+#include "evidence/record/outcome.h"
+
+struct writ_profile;
+
+/**
+ * Fills intent_digest and intent_ref, and normalization_id where absent. A field whose preimage
+ * lacks a value it cannot do without stays absent (a deny without scope has no intent_ref).
+ *
+ * @param decision  agent_id, tool, params_hash, normalized_scope, target_state_digest (and, for
+ *                  algovoi-v1, idempotency_key) are set before
+ *
+ * @return WRIT_OK
+ *         WRIT_E_LIMIT   a preimage is longer than WRIT_PROFILE_MAX_PREIMAGE
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_decision_derive(struct writ_decision *decision, const struct writ_profile *profile,
+    struct writ_arena *arena, struct writ_err *err);
+
+/**
+ * The identity of a call without the target's state: H({tenant, agent_id, upstream, tool,
+ * normalized_scope, params_hash}) (contract 6). A member without value and an empty view enter
+ * as null. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO.
+ */
+WRIT_RESULT writ_decision_state_free(const struct writ_decision *decision, struct writ_view tenant,
+    struct writ_view upstream, struct writ_digest *ret, struct writ_err *err);
+
+/** The idempotency key of a call that states none: "auto:" + H({boundary_id, state_free}), with
+ * state_free as its text (contract 6). WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_decision_auto_key(struct writ_view boundary_id,
+    const struct writ_digest *state_free, struct writ_arena *arena, struct writ_member_text *ret,
+    struct writ_err *err);
+
+/**
+ * Gives the record its place: seq, running_count, issued_at, expires_at (null for a lifetime of
+ * 0), then receipt_ref and decision_context_hash, which contain them. Changes nothing on failure.
+ *
+ * @param seq          position in the boundary, below WRIT_DECISION_SEQ_MAX
+ * @param issued_at_us wall time
+ * @param lifetime_us  0, or how long an authorization lives
+ *
+ * @return as writ_decision_derive
+ */
+WRIT_RESULT writ_decision_place(struct writ_decision *decision, const struct writ_profile *profile,
+    uint64_t seq, int64_t issued_at_us, int64_t lifetime_us, struct writ_arena *arena,
+    struct writ_err *err);
+
+/**
+ * The intent_ref that follows from the record's own members, whatever it states itself.
+ *
+ * @param ret           its text; untouched when not complete
+ * @param ret_complete  false: a member that it cannot do without is not there
+ *
+ * @return as writ_decision_derive
+ */
+WRIT_RESULT writ_decision_intent_ref(const struct writ_decision *decision,
+    const struct writ_profile *profile, char ret[WRIT_DIGEST_TEXT], bool *ret_complete,
+    struct writ_err *err);
+
+/**
+ * Derives every digest of the record anew and adds a fault for each that says something else. A
+ * digest that is absent is no fault here. params_hash is taken as it is: the arguments are not in
+ * the record. For records from outside and from the ledger.
+ *
+ * @return as writ_decision_derive
+ */
+WRIT_RESULT writ_decision_recompute(const struct writ_decision *decision,
+    const struct writ_profile *profile, struct writ_faults *ret, struct writ_err *err);
+
+/**
+ * Sets completed_at, then receipt_ref (null when the decision has no intent_ref). Changes nothing
+ * on failure.
+ *
+ * @return as writ_decision_place
+ */
+WRIT_RESULT writ_outcome_place(struct writ_outcome *outcome, const struct writ_decision *decision,
+    const struct writ_profile *profile, int64_t completed_at_us, struct writ_arena *arena,
+    struct writ_err *err);
+
+/**
+ * Joins an outcome with its decision: the same decision_id, and an intent_ref that recomputes from
+ * the decision's own members. Where both records have idempotency_key, boundary_id or seq, these
+ * are equal too. A decision without intent_ref joins by decision_id, with an outcome without one.
+ *
+ * @return WRIT_OK        they belong together
+ *         WRIT_E_MISMATCH  they do not; err names the member
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_outcome_join(const struct writ_outcome *outcome,
+    const struct writ_decision *decision, const struct writ_profile *profile, struct writ_err *err);
+
+/** The same where the intent_ref that was derived from the decision is at hand: nothing is
+ * recomputed, and both records must state that one. WRIT_E_MISMATCH. */
+WRIT_RESULT writ_outcome_join_known(const struct writ_outcome *outcome,
+    const struct writ_decision *decision, struct writ_view intent_ref, struct writ_err *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* fact.h - records of the ledger that belong to no call and no run: what an operator did, or what
+ * the ledger must remember of itself. They stand in the log, under the same tree and checkpoints as
+ * all others, so that what they say is not believed from a file beside it.
+ *
+ *     {"at":TIME,"data":{...},"event":NAME,"n":N}
+ *
+ * n counts the facts of a ledger, from 0 without gaps. */
+#ifndef WRIT_EVIDENCE_FACT_H
+#define WRIT_EVIDENCE_FACT_H
+
+#include "evidence/json/json.h"
+
+/* X(NAME, name): what happened. `data` is given by who records it. */
+#define WRIT_FACTS(X)                                                                              \
+    X(KILL_PULLED, kill_pulled)     /* a stop: gateway/stops/kill.h */                             \
+    X(KILL_LIFTED, kill_lifted)     /* {id} */                                                     \
+    X(RESUMED, resumed)             /* {had, has}: records, before and after a loss */             \
+    X(RELEASED, released)           /* {tool}: its keys of the lost time count as unused */        \
+    X(TOOL_ACCEPTED, tool_accepted) /* {accepted, digest, tool}: a definition, and when */         \
+    X(KEPT, kept)                   /* {seconds}: from here on no claim is made for longer */
+
+enum writ_fact_event {
+    WRIT_FACT_NONE = 0,
+#define WRIT_FACT_ENUM(NAME, name) WRIT_FACT_##NAME,
+    WRIT_FACTS(WRIT_FACT_ENUM)
+#undef WRIT_FACT_ENUM
+};
+
+struct writ_fact {
+    enum writ_fact_event event;
+    uint64_t n;
+    int64_t at_us;
+    const struct writ_json *data; /* an object */
+};
+
+/** Appends the canonical form. `data` is a canonical object. WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_fact_put(enum writ_fact_event event, uint64_t n, int64_t at_us,
+    struct writ_view data, struct writ_buf *ret, struct writ_err *err);
+
+/** Reads one back; `ret->data` is borrowed from `value`. WRIT_E_MISMATCH: no ledger writes it. */
+WRIT_RESULT writ_fact_read(
+    const struct writ_json *value, struct writ_fact *ret, struct writ_err *err);
+
+#endif

@@ -1,0 +1,48 @@
+/* reason.h - why something was refused, as one table (reason.tbl.h).
+ *
+ * A refusal is told apart by its name alone: in answers, records, logs and metrics. No other part
+ * of Writ invents reason strings; whoever needs a new reason adds a row, and docs/reasons.md shows
+ * it (a test compares them). The zero value is no reason and allows nothing. */
+#ifndef WRIT_EVIDENCE_REASON_H
+#define WRIT_EVIDENCE_REASON_H
+
+#include "base/bytes.h"
+#include "evidence/record/reason.tbl.h"
+
+/** WRIT_REASON_EXPIRED and so on: one value per row, WRIT_REASON_NONE = 0. */
+enum writ_reason {
+    WRIT_REASON_NONE = 0, /* nobody gave a reason: never an allow */
+#define WRIT_REASON_ENUM(NAME, name, groups, sentence, hint) WRIT_REASON_##NAME,
+    WRIT_REASONS(WRIT_REASON_ENUM)
+#undef WRIT_REASON_ENUM
+        WRIT_REASON_COUNT /* not a reason: one more than the last */
+};
+
+/** Where a reason can come up; a row may belong to several groups. */
+enum writ_reason_group {
+    WRIT_REASON_IN_BINDING = 1 << 0,    /* the binding check (contract 6) */
+    WRIT_REASON_IN_CREDENTIAL = 1 << 1, /* verifying a credential */
+    WRIT_REASON_IN_POLICY = 1 << 2,     /* deciding by the configuration */
+    WRIT_REASON_IN_GATEWAY = 1 << 3,    /* everything around: framing, ledger, upstream */
+    WRIT_REASON_IN_REVIEW = 1 << 4,     /* approval by a crew */
+    WRIT_REASON_IN_FOREIGN = 1 << 5,    /* verifying a grant of the profile vaara-v0 */
+    WRIT_REASON_IN_EVIDENCE = 1 << 6,   /* verifying receipts and bundles */
+};
+
+/** The name as it is written everywhere ("expired"); "none" for 0 and for a value out of range.
+ * Static storage. */
+struct writ_view writ_reason_name(enum writ_reason reason);
+
+/** One sentence for a person, without any value of the call. Static storage. */
+struct writ_view writ_reason_sentence(enum writ_reason reason);
+
+/** What to do, or what would be accepted; may be empty. Static storage. */
+struct writ_view writ_reason_hint(enum writ_reason reason);
+
+/** The groups it belongs to: a set of enum writ_reason_group, 0 for WRIT_REASON_NONE. */
+unsigned writ_reason_groups(enum writ_reason reason);
+
+/** The reason of that name, or WRIT_REASON_NONE for a name that is in no row. */
+enum writ_reason writ_reason_find(struct writ_view name);
+
+#endif

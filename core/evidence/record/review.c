@@ -1,0 +1,402 @@
+#include "evidence/record/review.h"
+
+#include "base/decimal.h"
+#include "base/text.h"
+#include "evidence/json/jcs.h"
+#include "evidence/json/write.h"
+
+#define US_PER_MS   1000
+#define TIME_MS_MAX (INT64_C(1) << 40)
+
+/* ---- the machine */
+
+struct state_row {
+    struct writ_view name;
+    enum writ_review_phase phase;
+    enum writ_reason reason;
+};
+
+static const struct state_row states[WRIT_REVIEW_STATE_COUNT] = {
+#define STATE(NAME, name_, PHASE, REASON, means)                                                   \
+    [WRIT_REVIEW_##NAME] = {{#name_, sizeof #name_ - 1}, WRIT_REVIEW_##PHASE, WRIT_REASON_##REASON},
+    WRIT_REVIEW_STATES(STATE)
+#undef STATE
+};
+
+static const struct writ_view events[WRIT_REVIEW_EVENT_COUNT] = {
+#define EVENT(NAME, name_, happens) [WRIT_REVIEW_DO_##NAME] = {#name_, sizeof #name_ - 1},
+    WRIT_REVIEW_EVENTS(EVENT)
+#undef EVENT
+};
+
+/* ABSENT, which is zero, is no state that an event leads to: a move without a row is none. */
+static const unsigned char moves[WRIT_REVIEW_STATE_COUNT][WRIT_REVIEW_EVENT_COUNT] = {
+#define MOVE(STATE, EVENT, NEXT) [WRIT_REVIEW_##STATE][WRIT_REVIEW_DO_##EVENT] = WRIT_REVIEW_##NEXT,
+    WRIT_REVIEW_MOVES(MOVE)
+#undef MOVE
+};
+
+struct writ_view
+writ_review_state_name(enum writ_review_state state)
+{
+    WRIT_INVARIANT((size_t)state < WRIT_REVIEW_STATE_COUNT);
+    return states[state].name;
+}
+
+struct writ_view
+writ_review_event_name(enum writ_review_event event)
+{
+    WRIT_INVARIANT((size_t)event < WRIT_REVIEW_EVENT_COUNT);
+    return events[event];
+}
+
+bool
+writ_review_state_find(struct writ_view text, enum writ_review_state *ret)
+{
+    for (size_t i = 0; i < WRIT_REVIEW_STATE_COUNT; i++) {
+        if (writ_view_equal(states[i].name, text)) {
+            *ret = (enum writ_review_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum writ_review_phase
+writ_review_phase(enum writ_review_state state)
+{
+    WRIT_INVARIANT((size_t)state < WRIT_REVIEW_STATE_COUNT);
+    return states[state].phase;
+}
+
+enum writ_reason
+writ_review_reason(enum writ_review_state state)
+{
+    WRIT_INVARIANT((size_t)state < WRIT_REVIEW_STATE_COUNT);
+    return states[state].reason;
+}
+
+bool
+writ_review_move(
+    enum writ_review_state state, enum writ_review_event event, enum writ_review_state *ret)
+{
+    unsigned char next = 0;
+
+    if ((size_t)state < WRIT_REVIEW_STATE_COUNT && (size_t)event < WRIT_REVIEW_EVENT_COUNT) {
+        next = moves[state][event];
+    }
+    if (next == WRIT_REVIEW_ABSENT) {
+        return false;
+    }
+    *ret = (enum writ_review_state)next;
+    return true;
+}
+
+/* ---- votes */
+
+static const struct writ_view votes[] = {
+    [WRIT_REVIEW_NO_VOTE] = {"", 0},
+    [WRIT_REVIEW_APPROVE] = {"approve", 7},
+    [WRIT_REVIEW_REJECT] = {"reject", 6},
+    [WRIT_REVIEW_MODIFY] = {"modify", 6},
+};
+
+struct writ_view
+writ_review_vote_name(enum writ_review_vote vote)
+{
+    WRIT_INVARIANT((size_t)vote < sizeof votes / sizeof votes[0]);
+    return votes[vote];
+}
+
+enum writ_review_vote
+writ_review_vote_find(struct writ_view text)
+{
+    for (size_t i = WRIT_REVIEW_APPROVE; i < sizeof votes / sizeof votes[0]; i++) {
+        if (writ_view_equal(votes[i], text)) {
+            return (enum writ_review_vote)i;
+        }
+    }
+    return WRIT_REVIEW_NO_VOTE;
+}
+
+bool
+writ_review_is_confidence(struct writ_view text)
+{
+    const struct writ_decimal one = writ_decimal_of(1);
+    struct writ_decimal value;
+
+    return text.len <= WRIT_REVIEW_CONFIDENCE_MAX && writ_is_ok(writ_decimal_read(text, &value)) &&
+           !value.negative && writ_decimal_compare(&value, &one) <= 0;
+}
+
+bool
+writ_review_is_feedback(struct writ_view text)
+{
+    if (text.len > WRIT_REVIEW_FEEDBACK_MAX || !writ_text_is_utf8(text, NULL)) {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        bool c1 = c == 0xc2 && (unsigned char)text.ptr[i + 1] < 0xa0; /* CSI in one character */
+
+        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f || c1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct writ_review_voter *
+writ_review_voter(const struct writ_review *review, struct writ_view id)
+{
+    for (size_t i = 0; i < review->voters_n; i++) {
+        if (writ_view_equal(review->voters[i].id, id)) {
+            return &review->voters[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- terms */
+
+static bool
+is_name(struct writ_view text)
+{
+    return text.len > 0 && text.len <= WRIT_REVIEW_NAME_MAX;
+}
+
+static WRIT_RESULT
+check_voter(const struct writ_review *review, size_t at, struct writ_err *err)
+{
+    const struct writ_review_voter *voter = &review->voters[at];
+
+    if (!is_name(voter->id) || voter->weight < 0 || voter->weight > WRIT_REVIEW_WEIGHT_MAX) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a voter has a name, and a weight from 0 to %d",
+            WRIT_REVIEW_WEIGHT_MAX);
+    }
+    if (writ_view_equal(voter->id, review->subject)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "who asks for a call does not vote on it");
+    }
+    if (writ_review_voter(review, voter->id) != voter) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a voter is there twice");
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_review_check(const struct writ_review *review, struct writ_err *err)
+{
+    int64_t weight = 0;
+
+    if (review->voters_n > WRIT_REVIEW_VOTERS_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "a review has at most %d voters", WRIT_REVIEW_VOTERS_MAX);
+    }
+    for (size_t i = 0; i < review->voters_n; i++) {
+        WRIT_TRY(check_voter(review, i, err));
+        weight += review->voters[i].weight;
+    }
+    if (weight == 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "nobody can decide the review");
+    }
+    if (review->id.len == 0 || !is_name(review->name) || review->subject.len == 0 ||
+        review->lifetime_us <= 0 || review->redeem_us <= 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a review needs an id, a name, who asks and its times");
+    }
+    return WRIT_DONE;
+}
+
+static void
+put_voters(struct writ_write *w, const struct writ_review *review)
+{
+    writ_write_name(w, WRIT_LIT("voters"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < review->voters_n; i++) {
+        writ_write_object_begin(w);
+        writ_write_text(w, "id", review->voters[i].id);
+        if (review->voters[i].key.len > 0) {
+            writ_write_name(w, WRIT_LIT("key"));
+            writ_write_raw(w, review->voters[i].key);
+        }
+        writ_write_flag(w, "veto", review->voters[i].veto);
+        writ_write_integer(w, "weight", review->voters[i].weight);
+        writ_write_object_end(w);
+    }
+    writ_write_array_end(w);
+}
+
+WRIT_RESULT
+writ_review_put_terms(const struct writ_review *review, struct writ_buf *ret, struct writ_err *err)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    w.sorted = true;
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "agent_id", review->agent_id);
+    writ_write_text(&w, "engine", review->engine);
+    writ_write_text(&w, "id", review->id);
+    writ_write_text(&w, "intent_digest", review->intent_digest);
+    writ_write_integer(&w, "lifetime_ms", review->lifetime_us / US_PER_MS);
+    writ_write_text(&w, "name", review->name);
+    writ_write_text(&w, "quorum", review->quorum);
+    writ_write_integer(&w, "redeem_ms", review->redeem_us / US_PER_MS);
+    writ_write_text(&w, "rules_digest", review->rules_digest);
+    writ_write_text(&w, "subject", review->subject);
+    writ_write_text(&w, "target_state_digest", review->target_state_digest);
+    writ_write_text(&w, "tenant", review->tenant);
+    writ_write_text(&w, "threshold", review->threshold);
+    put_voters(&w, review);
+    writ_write_object_end(&w);
+    return writ_write_end(&w, err);
+}
+
+WRIT_RESULT
+writ_review_digest(const struct writ_review *review, struct writ_digest *ret, struct writ_err *err)
+{
+    writ_auto_buf terms = writ_buf_make(WRIT_REVIEW_TERMS_MAX);
+
+    WRIT_TRY(writ_review_put_terms(review, &terms, err));
+    return writ_digest_bytes(writ_buf_view(&terms), ret, err);
+}
+
+static WRIT_RESULT
+read_key(const struct writ_json *voter, struct writ_arena *arena, struct writ_view *ret,
+    struct writ_err *err)
+{
+    const struct writ_json *key = writ_json_get(voter, WRIT_LIT("key"));
+    struct writ_buf text = writ_buf_in(arena, WRIT_REVIEW_KEY_MAX);
+
+    if (key == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_jcs_put(&text, key, err));
+    WRIT_TRY(writ_buf_check(&text, err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_voters(const struct writ_json *list, struct writ_arena *arena, struct writ_review *ret,
+    struct writ_err *err)
+{
+    if (writ_json_type(list) != WRIT_JSON_ARRAY || list->count == 0) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "the terms of a review name no voters");
+    }
+    if (list->count > WRIT_REVIEW_VOTERS_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "a review has at most %d voters", WRIT_REVIEW_VOTERS_MAX);
+    }
+    ret->voters = writ_arena_get(arena, list->count * sizeof *ret->voters);
+    if (ret->voters == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the voters of a review");
+    }
+    WRIT_JSON_EACH(item, list)
+    {
+        struct writ_review_voter voter = {
+            .id = writ_json_string(writ_json_get(item, WRIT_LIT("id"))),
+            .veto = writ_json_type(writ_json_get(item, WRIT_LIT("veto"))) == WRIT_JSON_TRUE,
+        };
+
+        if (!writ_is_ok(writ_json_integer(writ_json_get(item, WRIT_LIT("weight")), 0,
+                WRIT_REVIEW_WEIGHT_MAX, &voter.weight))) {
+            WRIT_FAIL(err, WRIT_E_PARSE, "a voter of a review has no weight");
+        }
+        WRIT_TRY(read_key(item, arena, &voter.key, err));
+        ret->voters[ret->voters_n++] = voter;
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_time(const struct writ_json *terms, struct writ_view name, int64_t *ret, struct writ_err *err)
+{
+    int64_t ms = 0;
+
+    if (!writ_is_ok(writ_json_integer(writ_json_get(terms, name), 1, TIME_MS_MAX, &ms))) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "the terms of a review lack one of its times");
+    }
+    *ret = ms * US_PER_MS;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_review_read_terms(const struct writ_json *value, struct writ_arena *arena,
+    struct writ_review *ret, struct writ_err *err)
+{
+    struct writ_review review = {
+        .id = writ_json_string(writ_json_get(value, WRIT_LIT("id"))),
+        .name = writ_json_string(writ_json_get(value, WRIT_LIT("name"))),
+        .engine = writ_json_string(writ_json_get(value, WRIT_LIT("engine"))),
+        .threshold = writ_json_string(writ_json_get(value, WRIT_LIT("threshold"))),
+        .quorum = writ_json_string(writ_json_get(value, WRIT_LIT("quorum"))),
+        .subject = writ_json_string(writ_json_get(value, WRIT_LIT("subject"))),
+        .tenant = writ_json_string(writ_json_get(value, WRIT_LIT("tenant"))),
+        .agent_id = writ_json_string(writ_json_get(value, WRIT_LIT("agent_id"))),
+        .intent_digest = writ_json_string(writ_json_get(value, WRIT_LIT("intent_digest"))),
+        .target_state_digest =
+            writ_json_string(writ_json_get(value, WRIT_LIT("target_state_digest"))),
+        .rules_digest = writ_json_string(writ_json_get(value, WRIT_LIT("rules_digest"))),
+    };
+
+    WRIT_TRY(read_time(value, WRIT_LIT("lifetime_ms"), &review.lifetime_us, err));
+    WRIT_TRY(read_time(value, WRIT_LIT("redeem_ms"), &review.redeem_us, err));
+    WRIT_TRY(read_voters(writ_json_get(value, WRIT_LIT("voters")), arena, &review, err));
+    WRIT_TRY(writ_review_check(&review, err));
+    *ret = review;
+    return WRIT_DONE;
+}
+
+/* ---- counting */
+
+/* A copy in which all votes that are out are cast like this. */
+static WRIT_RESULT
+all_as(const struct writ_review *review, enum writ_review_vote vote, struct writ_arena *arena,
+    struct writ_review *ret, struct writ_err *err)
+{
+    struct writ_review_voter *voters =
+        writ_arena_get(arena, review->voters_n * sizeof *review->voters);
+
+    if (voters == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to count votes");
+    }
+    *ret = *review;
+    ret->voters = voters;
+    for (size_t i = 0; i < review->voters_n; i++) {
+        voters[i] = review->voters[i];
+        if (voters[i].vote == WRIT_REVIEW_NO_VOTE) {
+            voters[i].vote = vote;
+        }
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+count_as(const struct writ_review_judge *judge, const struct writ_review *review,
+    enum writ_review_vote vote, struct writ_arena *arena, enum writ_review_event *ret,
+    struct writ_err *err)
+{
+    struct writ_review_finding finding = {.verdict = WRIT_REVIEW_DO_VOTE};
+    struct writ_review other;
+
+    WRIT_TRY(all_as(review, vote, arena, &other, err));
+    WRIT_TRY(judge->count(judge->ctx, &other, false, arena, &finding, err));
+    *ret = finding.verdict;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_review_look(const struct writ_review_judge *judge, const struct writ_review *review,
+    struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err)
+{
+    struct writ_review_finding cast = {.verdict = WRIT_REVIEW_DO_VOTE};
+    enum writ_review_event worst = WRIT_REVIEW_DO_VOTE, best = WRIT_REVIEW_DO_VOTE;
+
+    WRIT_TRY(count_as(judge, review, WRIT_REVIEW_REJECT, arena, &worst, err));
+    WRIT_TRY(count_as(judge, review, WRIT_REVIEW_APPROVE, arena, &best, err));
+    if (worst == best) {
+        WRIT_TRY(judge->count(judge->ctx, review, true, arena, &cast, err));
+    }
+    if (cast.verdict != worst) { /* no quorum yet, or it can still change */
+        cast = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_VOTE};
+    }
+    *ret = cast;
+    return WRIT_DONE;
+}

@@ -1,0 +1,134 @@
+#include "evidence/record/review_story.h"
+
+#include "evidence/record/ballot.h"
+
+#define SCRATCH_MAX ((size_t)1 << 20) /* to check one signature */
+
+static struct writ_view
+text_of(const struct writ_member_text *member)
+{
+    return member->is == WRIT_PRESENT ? member->view : writ_view("", 0);
+}
+
+/* keeps: who has a key has signed what it said */
+static WRIT_RESULT
+check_signature(const struct writ_review_story *story, const struct writ_review_voter *voter,
+    const struct writ_review_record *record, struct writ_err *err)
+{
+    const struct writ_ballot want = {.digest = writ_view_str(story->digest),
+        .voter = voter->id,
+        .vote = writ_review_vote_find(record->vote.view),
+        .feedback = text_of(&record->feedback),
+        .confidence = text_of(&record->confidence),
+        .revision = voter->votes};
+    struct writ_arena *scratch = writ_arena_new_small(SCRATCH_MAX);
+    writ_result result = {WRIT_E_NOMEM};
+
+    if (scratch != NULL) {
+        result = writ_ballot_check(text_of(&record->signature), voter->key, &want, scratch, err);
+    }
+    writ_arena_free(scratch);
+    if (!writ_is_ok(result) && result.code != WRIT_E_NOMEM && result.code != WRIT_E_CRYPTO) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a vote is not signed with the key of its voter");
+    }
+    return result;
+}
+
+/* keeps: votes are those of voters, in an open review, with the digest of its terms */
+static WRIT_RESULT
+take_vote(
+    struct writ_review_story *story, const struct writ_review_record *record, struct writ_err *err)
+{
+    struct writ_review_voter *voter =
+        record->by.is == WRIT_PRESENT ? writ_review_voter(&story->review, record->by.view) : NULL;
+    enum writ_review_vote vote = record->vote.is == WRIT_PRESENT
+                                     ? writ_review_vote_find(record->vote.view)
+                                     : WRIT_REVIEW_NO_VOTE;
+
+    if (voter == NULL || vote == WRIT_REVIEW_NO_VOTE ||
+        !writ_member_time(record->at.view, &voter->voted_us)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a vote is of nobody who may vote, or is none");
+    }
+    if (voter->key.len > 0) {
+        WRIT_TRY(check_signature(story, voter, record, err));
+    }
+    voter->vote = vote;
+    voter->votes++;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+open_story(struct writ_review_story *story, const struct writ_review_record *record,
+    struct writ_arena *arena, struct writ_err *err)
+{
+    struct writ_digest digest;
+
+    if (record->terms.is != WRIT_PRESENT || record->terms.value == NULL) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a review opens without terms");
+    }
+    WRIT_TRY(writ_review_read_terms(record->terms.value, arena, &story->review, err));
+    WRIT_TRY(writ_review_digest(&story->review, &digest, err));
+    writ_digest_text(&digest, story->digest);
+    if (!writ_view_equal(story->review.id, record->decision_id.view) ||
+        !writ_member_time(record->at.view, &story->review.opened_us)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the terms of a review are another one's");
+    }
+    return WRIT_DONE;
+}
+
+/* What has to hold of any record, wherever it stands. */
+static WRIT_RESULT
+check_record(const struct writ_review_story *story, const struct writ_review_record *record,
+    struct writ_err *err)
+{
+    struct writ_faults faults = {0};
+
+    writ_review_record_validate(record, &faults);
+    if (faults.count > 0) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu of a review is not valid",
+            (unsigned long long)story->n);
+    }
+    if (record->n.value < 0 || (uint64_t)record->n.value != story->n) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu of a review is missing",
+            (unsigned long long)story->n);
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_review_story_add(struct writ_review_story *story, const struct writ_review_record *record,
+    struct writ_arena *arena, struct writ_err *err)
+{
+    enum writ_review_event event = WRIT_REVIEW_DO_OPEN;
+    enum writ_review_state next = WRIT_REVIEW_ABSENT;
+
+    WRIT_TRY(check_record(story, record, err));
+    if (!writ_review_record_event(record, &event) ||
+        !writ_review_move(story->state, event, &next) ||
+        !writ_view_equal(record->state.view, writ_review_state_name(next))) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu of a review cannot stand where it does",
+            (unsigned long long)story->n);
+    }
+    if (event == WRIT_REVIEW_DO_OPEN) {
+        WRIT_TRY(open_story(story, record, arena, err));
+    }
+    if (!writ_view_is(record->review_digest.view, story->digest) ||
+        !writ_view_equal(record->decision_id.view, story->review.id)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu belongs to another review",
+            (unsigned long long)story->n);
+    }
+    if (event == WRIT_REVIEW_DO_VOTE) {
+        WRIT_TRY(take_vote(story, record, err));
+    }
+    if (event == WRIT_REVIEW_DO_ACCEPT || event == WRIT_REVIEW_DO_REJECT ||
+        event == WRIT_REVIEW_DO_REVISE) {
+        story->verdict = event;
+        story->log = record->log;
+    }
+    if (next != story->state) {
+        (void)writ_member_time(record->at.view, &story->changed_us);
+    }
+    story->state = next;
+    story->n++;
+    return WRIT_DONE;
+}

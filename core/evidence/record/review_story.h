@@ -1,0 +1,32 @@
+/* review_story.h - a review as its records tell it: from the ledger, after a restart and for
+ * whoever wants to recompute a verdict. */
+#ifndef WRIT_EVIDENCE_REVIEW_STORY_H
+#define WRIT_EVIDENCE_REVIEW_STORY_H
+
+#include "evidence/record/review_record.h"
+
+/** Zero-initialised: no record yet. */
+struct writ_review_story {
+    struct writ_review review; /* in the arena */
+    enum writ_review_state state;
+    uint64_t n;                     /* records so far */
+    int64_t changed_us;             /* time of the last one that changed the state */
+    char digest[WRIT_DIGEST_TEXT];  /* of the terms */
+    enum writ_review_event verdict; /* ACCEPT, REJECT or REVISE when there was one; else OPEN */
+    struct writ_member_list log;    /* of the verdict, as recorded */
+};
+
+/**
+ * Adds the next record: the first one opens, each later one has to be possible where it stands, and
+ * bound to the same terms. A vote of a voter whose key is in the terms has to be signed with it.
+ *
+ * @param record  borrowed as long as the story is used, with all that is in it
+ *
+ * @return WRIT_OK
+ *         WRIT_E_MISMATCH  it does not follow: the records contradict each other
+ *         WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_review_story_add(struct writ_review_story *story,
+    const struct writ_review_record *record, struct writ_arena *arena, struct writ_err *err);
+
+#endif
