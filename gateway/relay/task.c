@@ -35,6 +35,7 @@ struct asked {
     bool answered;
     struct writ_sse_event last;       /* on a stream: the response */
     struct writ_upcall_answer answer; /* else: the whole answer */
+    bool lost;                        /* there was no memory for it */
     enum writ_reason withheld;        /* why nothing of it is told, or NONE */
     /* tasks/list */
     const struct writ_json *list; /* the response */
@@ -338,55 +339,46 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
         request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
 }
 
-static enum writ_step
-malformed(struct writ_request *request)
-{
-    return writ_refusal_http(request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
-}
-
-/* The answer's own bytes die with `end`. */
-static enum writ_step
-hold(struct asked *asked, const struct writ_upcall_answer *answer)
+/* The answer's own bytes die with the callback. */
+static void
+keep(struct asked *asked, const struct writ_upcall_answer *answer)
 {
     struct writ_arena *arena = asked->request->x->arena;
 
-    if (writ_inspect_is_another(asked->request, asked->whose, answer)) {
-        return malformed(asked->request);
-    }
     asked->answer = *answer;
     asked->answer.content_type = copy_or_absent(answer->content_type, arena);
     asked->answer.retry_after = copy_or_absent(answer->retry_after, arena);
     asked->answer.session = (struct writ_view){NULL, 0};
     asked->answer.body = copy_or_absent(answer->body, arena);
-    if (answer->body.len > 0 && asked->answer.body.ptr == NULL) {
-        return writ_refusal_http(
-            asked->request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
-    }
-    return answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 &&
-                   asked->request->method != WRIT_MCP_TASKS_LIST
-               ? learn(asked, &asked->answer.body)
-               : WRIT_STEP_REPORT;
+    asked->lost = answer->body.len > 0 && asked->answer.body.ptr == NULL;
+}
+
+static void
+upcall_ended(
+    struct writ_request *request, const struct writ_upcall_answer *answer, enum writ_step next)
+{
+    request->upcall_open = false;
+    writ_loop_timer_cancel(&request->timer);
+    keep(request->part, answer);
+    writ_request_go(request, next);
 }
 
 static void
 on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
-    struct writ_request *request = upcall->ctx;
-    struct asked *asked = request->part;
+    upcall_ended(upcall->ctx, answer, WRIT_STEP_STATUS);
+}
 
-    request->upcall_open = false;
-    writ_loop_timer_cancel(&request->timer);
-    if (!request->streaming) {
-        writ_request_go(request, hold(asked, answer));
-    } else if (asked->answered && asked->last.data.ptr != NULL) {
-        writ_request_go(request, learn(asked, &asked->last.data));
-    } else {
-        writ_client_stream_close(request, answer->end == WRIT_UPCALL_ANSWERED && !asked->answered);
-    }
+static void
+list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+{
+    upcall_ended(upcall->ctx, answer, WRIT_STEP_LIST);
 }
 
 static const struct writ_upcall_events task_events = {
     .stream = on_stream, .event = on_event, .end = on_end};
+
+static const struct writ_upcall_events list_events = {.end = list_end};
 
 static enum writ_step
 ask_upstream(struct asked *asked, const struct writ_upcall_events *events)
@@ -413,21 +405,65 @@ ask_upstream(struct asked *asked, const struct writ_upcall_events *events)
     return WRIT_STEP_WAIT;
 }
 
-/* ---- FILTER: a server that knows one client, us, lists the tasks of all ---- */
+/* ---- STATUS ---- */
 
-static void
-list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
+static enum writ_step
+malformed(struct writ_request *request)
 {
-    struct writ_request *request = upcall->ctx;
+    return writ_refusal_http(request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
+}
+
+static bool
+is_usable(const struct asked *asked)
+{
+    return !asked->lost && !writ_inspect_is_another(asked->request, asked->whose, &asked->answer);
+}
+
+static enum writ_step
+refuse_unusable(const struct asked *asked)
+{
+    return asked->lost ? writ_refusal_http(asked->request, 503, WRIT_RPC_INTERNAL_ERROR,
+                             WRIT_REASON_OVERLOADED, NULL)
+                       : malformed(asked->request);
+}
+
+static bool
+is_good(const struct writ_upcall_answer *answer)
+{
+    return answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300;
+}
+
+enum writ_step
+writ_task_status(struct writ_request *request)
+{
+    struct asked *asked = request->part;
+
+    if (!request->streaming) {
+        return !is_usable(asked)         ? refuse_unusable(asked)
+               : is_good(&asked->answer) ? learn(asked, &asked->answer.body)
+                                         : WRIT_STEP_REPORT;
+    }
+    if (asked->answered && asked->last.data.ptr != NULL) {
+        return learn(asked, &asked->last.data);
+    }
+    writ_client_stream_close(
+        request, asked->answer.end == WRIT_UPCALL_ANSWERED && !asked->answered);
+    return WRIT_STEP_DONE;
+}
+
+/* ---- LIST and FILTER: a server that knows one client, us, lists the tasks of all ---- */
+
+enum writ_step
+writ_task_list(struct writ_request *request)
+{
     struct asked *asked = request->part;
     const struct writ_json *tasks;
-    enum writ_step step = WRIT_STEP_REPORT;
 
-    request->upcall_open = false;
-    step = hold(asked, answer);
-    if (step == WRIT_STEP_DONE || answer->end != WRIT_UPCALL_ANSWERED || answer->status >= 300) {
-        writ_request_go(request, step);
-        return;
+    if (!is_usable(asked)) {
+        return refuse_unusable(asked);
+    }
+    if (!is_good(&asked->answer)) {
+        return WRIT_STEP_REPORT;
     }
     asked->list = parse(asked, asked->answer.body);
     tasks = writ_json_get_typed(
@@ -435,20 +471,19 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     asked->listed = writ_arena_get(request->x->arena, LISTED_MAX * sizeof(*asked->listed));
     if (asked->listed == NULL ||
         (tasks == NULL && writ_json_get(asked->list, WRIT_LIT("error")) == NULL)) {
-        step = malformed(request); /* what is not looked at is not told */
-    } else if (tasks != NULL) {
-        WRIT_JSON_EACH(task, tasks)
-        {
-            if (asked->listed_n < LISTED_MAX) {
-                asked->listed[asked->listed_n++] = task;
-            }
-        }
-        step = WRIT_STEP_FILTER;
+        return malformed(request); /* what is not looked at is not told */
     }
-    writ_request_go(request, step);
+    if (tasks == NULL) {
+        return WRIT_STEP_REPORT;
+    }
+    WRIT_JSON_EACH(task, tasks)
+    {
+        if (asked->listed_n < LISTED_MAX) {
+            asked->listed[asked->listed_n++] = task;
+        }
+    }
+    return WRIT_STEP_FILTER;
 }
-
-static const struct writ_upcall_events list_events = {.end = list_end};
 
 /* The list with the tasks that are this agent's, in their order. */
 static enum writ_step

@@ -51,7 +51,9 @@
     /* everything else */ \
     X(PASS,         writ_pass_start,          "to one upstream, as it came",                             TO(RELAY, SPREAD, PASS, WAIT, DONE)) \
     X(RELAY,        writ_pass_relay,          "what that answered",                                      TO(DONE)) \
-    X(TASK,         writ_task_find,           "a question about a task: whose it is",                    TO(FILTER, SETTLE, REPORT, TASK, WAIT, DONE)) \
+    X(TASK,         writ_task_find,           "a question about a task: whose it is",                    TO(STATUS, LIST, TASK, WAIT, DONE)) \
+    X(STATUS,       writ_task_status,         "what was answered: whether the task is over",             TO(SETTLE, REPORT, WAIT, DONE)) \
+    X(LIST,         writ_task_list,           "what was answered: the tasks of a list",                  TO(FILTER, REPORT, DONE)) \
     X(FILTER,       writ_task_filter,         "a list of tasks: those of this agent",                    TO(REPORT, FILTER, WAIT, DONE)) \
     X(SETTLE,       writ_task_settle,         "a task that is over: its call's outcome, durable",        TO(REPORT, WAIT)) \
     X(REPORT,       writ_task_report,         "what its server answered",                                TO(DONE)) \
