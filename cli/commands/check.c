@@ -2,10 +2,10 @@
  * and opens nothing that the file names. */
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
-#include "policy/findings.h"
-#include "policy/load.h"
-#include "policy/rule.h"
-#include "policy/schema.h"
+#include "policy/model/rule.h"
+#include "policy/read/findings.h"
+#include "policy/read/load.h"
+#include "policy/read/schema.h"
 
 #define OUTPUT_MAX (4 * 1024 * 1024)
 

@@ -4,7 +4,7 @@
 #include "evidence/json/write.h"
 #include "gateway/service/ledgers.h"
 #include "gateway/stops/journal.h"
-#include "policy/load.h"
+#include "policy/read/load.h"
 
 #define LINE_MAX 4096
 #define NAME_MAX 512

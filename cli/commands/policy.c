@@ -2,8 +2,8 @@
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
-#include "policy/case.h"
-#include "policy/load.h"
+#include "policy/read/case.h"
+#include "policy/read/load.h"
 
 #define OUTPUT_MAX     ((size_t)64 << 20)
 #define ARENA_MAX      ((size_t)512 << 20)

@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "gateway/service/serve.h"
-#include "policy/findings.h"
-#include "policy/load.h"
+#include "policy/read/findings.h"
+#include "policy/read/load.h"
 
 #include <unistd.h>
 

@@ -4,9 +4,9 @@
 #include "evidence/json/difference.h"
 #include "evidence/json/write.h"
 #include "gateway/state/accepted.h"
-#include "policy/config.h"
-#include "policy/glob.h"
-#include "policy/load.h"
+#include "policy/model/config.h"
+#include "policy/model/glob.h"
+#include "policy/read/load.h"
 #include "store/keydir.h"
 
 #define OUTPUT_MAX ((size_t)64 << 20)

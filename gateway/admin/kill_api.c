@@ -8,7 +8,7 @@
 #include "gateway/admin/api.h"
 #include "gateway/admin/kill_known.h"
 #include "gateway/upstream/upstream.h"
-#include "policy/approval.h"
+#include "policy/decide/approval.h"
 
 #define MAGIC    0x6b66696eU
 #define US_PER_S INT64_C(1000000)

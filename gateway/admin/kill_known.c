@@ -1,6 +1,6 @@
 #include "gateway/admin/kill_known.h"
 
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
 
 static struct writ_view
 upstream_of(const struct writ_kill *kill)

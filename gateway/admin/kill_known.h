@@ -4,7 +4,7 @@
 #define WRIT_GATEWAY_KILL_KNOWN_H
 
 #include "gateway/stops/kill.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 #include "store/reader.h"
 
 #define WRIT_KILL_KNOWN_LOOKS 100000 /* the newest decisions that are looked through */

@@ -4,7 +4,7 @@
 #include "evidence/json/write.h"
 #include "gateway/admin/api.h"
 #include "gateway/auth/logins.h"
-#include "policy/approval.h"
+#include "policy/decide/approval.h"
 
 #define COOKIE_MAX 256
 #define ANSWER_MAX 4096

@@ -4,7 +4,7 @@
 #define WRIT_GATEWAY_REVIEW_ANSWER_H
 
 #include "evidence/json/write.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 #include "store/ledger.h"
 
 /** The members of a review, into an object that is open. */

@@ -1,7 +1,7 @@
 #include "gateway/admin/review_viewer.h"
 
 #include "gateway/admin/api.h"
-#include "policy/approval.h"
+#include "policy/decide/approval.h"
 
 enum writ_reason
 writ_review_viewer_ask(struct writ_worker *worker, struct writ_exchange *x,

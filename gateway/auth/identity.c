@@ -8,7 +8,7 @@
 #include "evidence/jose/jws.h"
 #include "gateway/auth/issuers.h"
 #include "gateway/auth/token_cache.h"
-#include "policy/scopes.h"
+#include "policy/model/scopes.h"
 
 #define US_PER_S INT64_C(1000000)
 #define TIME_MAX (INT64_C(1) << 42) /* seconds; in microseconds it is a number still */

@@ -22,7 +22,7 @@
 #define WRIT_GATEWAY_IDENTITY_H
 
 #include "base/clock.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 
 #define WRIT_IDENTITY_TOKEN_MAX      8192 /* longest token */
 #define WRIT_IDENTITY_VALUE_MAX      256  /* longest id, tenant, role, ... taken from a claim */

@@ -1,8 +1,8 @@
 #include "gateway/auth/resource.h"
 
 #include "evidence/json/write.h"
-#include "policy/rule.h"
-#include "policy/scopes.h"
+#include "policy/model/rule.h"
+#include "policy/model/scopes.h"
 
 #define SCOPES_MAX ((size_t)16384) /* of one endpoint, in bytes; more are left out */
 #define CHALLENGED_MAX                                                                             \

@@ -4,7 +4,7 @@
 #ifndef WRIT_GATEWAY_RESOURCE_H
 #define WRIT_GATEWAY_RESOURCE_H
 
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
 
 #define WRIT_RESOURCE_WELL_KNOWN "/.well-known/oauth-protected-resource"
 

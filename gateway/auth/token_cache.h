@@ -6,7 +6,7 @@
 #ifndef WRIT_GATEWAY_TOKEN_CACHE_H
 #define WRIT_GATEWAY_TOKEN_CACHE_H
 
-#include "policy/config.h"
+#include "policy/model/config.h"
 
 #define WRIT_TOKEN_CACHE_MAX 1024 /* remembered at once */
 

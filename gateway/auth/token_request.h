@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "evidence/jose/signer.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 
 #include <stdatomic.h>
 

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "gateway/http/header.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 
 #define WRIT_TOKENS_FETCH_MS    10000 /* longest time of one request for a token */
 #define WRIT_TOKENS_RETRY_S     1     /* after the first failure; doubled with each */

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
-#include "policy/output.h"
+#include "policy/decide/output.h"
 
 #define RESULT_ROOM 4096 /* canonical bytes that need no memory of their own */
 

@@ -5,14 +5,14 @@
 #include "gateway/call/conclude.h"
 
 #include "gateway/call/after.h"
-#include "gateway/request/client_stream.h"
-#include "gateway/mcp/meta_namespace.h"
-#include "gateway/request/refusal.h"
 #include "gateway/call/mrtr.h"
 #include "gateway/call/task_begin.h"
+#include "gateway/mcp/meta_namespace.h"
+#include "gateway/request/client_stream.h"
+#include "gateway/request/refusal.h"
 
 #include "evidence/json/write.h"
-#include "policy/output.h"
+#include "policy/decide/output.h"
 
 #define REFUSAL_MAX         65536
 #define RESPONSE_VALUES_MAX 262144

@@ -6,19 +6,19 @@
 #include "evidence/record/derive.h"
 #include "gateway/call/conclude.h"
 #include "gateway/call/judge.h"
+#include "gateway/call/mrtr.h"
+#include "gateway/mcp/tool_name.h"
+#include "gateway/request/caller_claims.h"
+#include "gateway/request/refusal.h"
+#include "gateway/request/request.h"
 #include "gateway/review/review_ask.h"
 #include "gateway/review/review_hold.h"
 #include "gateway/review/review_return.h"
-#include "gateway/request/refusal.h"
-#include "gateway/request/request.h"
-#include "gateway/call/mrtr.h"
-#include "gateway/request/caller_claims.h"
-#include "gateway/mcp/tool_name.h"
 
 #include "base/id.h"
 #include "base/text.h"
 #include "evidence/json/jcs.h"
-#include "policy/exact.h"
+#include "policy/decide/exact.h"
 
 #define US_PER_S    INT64_C(1000000)
 #define ID_TEXT_MAX 2048

@@ -5,8 +5,8 @@
 #include "gateway/request/refusal.h"
 
 #include "evidence/json/jcs.h"
-#include "policy/exact.h"
-#include "policy/trail.h"
+#include "policy/decide/exact.h"
+#include "policy/decide/trail.h"
 
 /* ---- what the client brings ---- */
 

@@ -3,8 +3,8 @@
 #include "gateway/call/repeats.h"
 
 #include "gateway/upstream/upstream.h"
-#include "policy/approval.h"
-#include "policy/rule.h"
+#include "policy/decide/approval.h"
+#include "policy/model/rule.h"
 
 void
 writ_repeats_wipe(struct writ_repeats *repeats)

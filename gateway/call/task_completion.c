@@ -8,7 +8,7 @@
 #include "evidence/json/write.h"
 #include "evidence/record/profile.h"
 #include "gateway/request/tally.h"
-#include "policy/output.h"
+#include "policy/decide/output.h"
 
 #define REWRITE_ROOM 65536
 #define QUESTION_MAX 65536 /* bytes of our own tasks/result */

@@ -1,13 +1,13 @@
 /* tool_discovery.c - LEARN: the tool's definition, before its call is judged further. */
 #include "gateway/call/tool_discovery.h"
 
-#include "gateway/review/meet.h"
 #include "gateway/probe/probe.h"
 #include "gateway/request/refusal.h"
 #include "gateway/request/upcall_request.h"
+#include "gateway/review/meet.h"
 
 #include "evidence/json/write.h"
-#include "policy/approval.h"
+#include "policy/decide/approval.h"
 
 #define LIST_BYTES_MAX ((size_t)16 << 20) /* of one page of tools/list */
 #define LIST_VALUES    (1u << 20)

@@ -1,7 +1,7 @@
 #include "gateway/guard/guard_probes.h"
 
-#include "policy/load.h"
-#include "policy/rule.h"
+#include "policy/model/rule.h"
+#include "policy/read/load.h"
 
 struct writ_guard_probes {
     struct writ_config *config;

@@ -6,7 +6,7 @@
 #ifndef WRIT_GATEWAY_GUARD_PROBES_H
 #define WRIT_GATEWAY_GUARD_PROBES_H
 
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
 
 struct writ_guard_probes;
 

@@ -2,7 +2,7 @@
 #ifndef WRIT_GATEWAY_EXEC_ENV_H
 #define WRIT_GATEWAY_EXEC_ENV_H
 
-#include "policy/config.h"
+#include "policy/model/config.h"
 
 #define WRIT_EXEC_ENV_MAX 513 /* arguments, or variables, with the NULL after them */
 

@@ -11,7 +11,7 @@
 #define WRIT_GATEWAY_LABELS_H
 
 #include "evidence/record/decision.h"
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
 
 #define WRIT_LABELS_MAX 1024
 

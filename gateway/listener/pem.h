@@ -3,7 +3,7 @@
 #define WRIT_GATEWAY_PEM_H
 
 #include "gateway/listener/listener.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 
 #define WRIT_PEM_FILE_MAX (1024 * 1024) /* bytes of one file */
 

@@ -4,7 +4,7 @@
 
 #include "base/hidden.h"
 #include "evidence/json/jcs.h"
-#include "policy/approval.h"
+#include "policy/decide/approval.h"
 
 #include <stdlib.h>
 

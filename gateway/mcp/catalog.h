@@ -20,7 +20,7 @@ struct writ_catalog_tool {
     struct writ_view text; /* the definition in its lossless form (jcs.h) */
     struct writ_digest digest;
     struct writ_params params; /* arguments that the head of a call says again */
-    unsigned hints;            /* its annotations: policy/approval.h */
+    unsigned hints;            /* its annotations: policy/decide/approval.h */
     bool doubled;              /* listed again, with another definition */
     size_t hides;              /* characters in it that a reader does not see */
 };

@@ -13,7 +13,7 @@
 #include "evidence/json/digest.h"
 #include "evidence/json/write.h"
 #include "gateway/mcp/mcp.h"
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
 
 #define WRIT_PROBE_ANSWER_MAX   (1u << 20) /* bytes of an answer */
 #define WRIT_PROBE_QUESTION_MAX (4u << 20)

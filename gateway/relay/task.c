@@ -3,21 +3,21 @@
 #include "gateway/relay/task.h"
 
 #include "gateway/call/client_event.h"
-#include "gateway/request/client_stream.h"
 #include "gateway/call/inspect.h"
-#include "gateway/review/meet.h"
-#include "gateway/relay/pass.h"
-#include "gateway/request/refusal.h"
-#include "gateway/mcp/rewrite.h"
 #include "gateway/call/mrtr.h"
 #include "gateway/call/task_begin.h"
 #include "gateway/call/task_completion.h"
+#include "gateway/mcp/rewrite.h"
+#include "gateway/relay/pass.h"
+#include "gateway/request/client_stream.h"
+#include "gateway/request/refusal.h"
 #include "gateway/request/upcall_request.h"
+#include "gateway/review/meet.h"
 
 #include "base/text.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
-#include "policy/trail.h"
+#include "policy/decide/trail.h"
 
 #define LISTED_MAX       1000 /* tasks of one list that are looked at; the rest is left out */
 #define INEXACT_TEXT_MAX 8192

@@ -8,13 +8,13 @@
 
 #include "evidence/record/binding.h"
 #include "evidence/record/record.h"
-#include "gateway/state/gateway.h"
-#include "gateway/upstream/late.h"
 #include "gateway/mcp/mcp.h"
 #include "gateway/mcp/method.h"
 #include "gateway/request/resume.h"
 #include "gateway/request/step.h"
-#include "policy/policy.h"
+#include "gateway/state/gateway.h"
+#include "gateway/upstream/late.h"
+#include "policy/decide/policy.h"
 
 /** What is asked of the hook API (hook.h). */
 enum writ_hook_deed {

@@ -2,7 +2,7 @@
 
 #include "gateway/request/refusal.h"
 
-#include "policy/rule.h"
+#include "policy/model/rule.h"
 
 #define FIELDS_MAX 24
 

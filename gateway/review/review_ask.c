@@ -3,8 +3,8 @@
 #include "gateway/review/review_return.h"
 
 #include "evidence/json/jcs.h"
-#include "policy/approval.h"
-#include "policy/conditions.h"
+#include "policy/decide/approval.h"
+#include "policy/decide/conditions.h"
 
 bool
 writ_review_ask_needed(const struct writ_call *call)

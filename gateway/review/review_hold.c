@@ -2,7 +2,7 @@
 
 #include "gateway/request/refusal.h"
 #include "gateway/review/review_tell.h"
-#include "policy/approval.h"
+#include "policy/decide/approval.h"
 
 #define SLICE_US INT64_C(1000000) /* between two looks at the client and at the gateway */
 #define PROBE_MS 1000 /* after which a client that sent FIN is asked whether it is there */

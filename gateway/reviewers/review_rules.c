@@ -1,6 +1,6 @@
 #include "gateway/reviewers/review_rules.h"
 
-#include "policy/approval.h"
+#include "policy/decide/approval.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
 

@@ -9,7 +9,7 @@
 #include "gateway/admin/review_answer.h"
 #include "gateway/reviewers/reviewer_hook.h"
 #include "gateway/reviewers/reviewer_worker.h"
-#include "policy/opinion.h"
+#include "policy/decide/opinion.h"
 
 #define TRY_ARENA   ((size_t)64 << 20)
 #define OWN_ARENA   ((size_t)64 << 10)

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "gateway/listener/metrics.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 #include "store/ledger.h"
 
 #define WRIT_ANCHORS_RETRY_US    INT64_C(1000000) /* after the first failure */

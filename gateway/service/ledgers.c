@@ -3,7 +3,7 @@
 #include "crew/panel.h"
 #include "evidence/log/note.h"
 #include "gateway/service/anchor.h"
-#include "policy/rule.h"
+#include "policy/model/rule.h"
 #include "store/keydir.h"
 #include "store/trusted.h"
 

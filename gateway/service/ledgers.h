@@ -3,7 +3,7 @@
 #ifndef WRIT_GATEWAY_LEDGERS_H
 #define WRIT_GATEWAY_LEDGERS_H
 
-#include "policy/config.h"
+#include "policy/model/config.h"
 #include "store/ledger.h"
 
 /**

@@ -1,11 +1,11 @@
 /* Invariant: between the first thing that is taken and the last nothing can fail. */
 #include "gateway/service/reload.h"
 
-#include "gateway/reviewers/review_rules.h"
 #include "gateway/listener/certificate.h"
 #include "gateway/listener/pem.h"
-#include "policy/changes.h"
-#include "policy/load.h"
+#include "gateway/reviewers/review_rules.h"
+#include "policy/read/changes.h"
+#include "policy/read/load.h"
 #include "store/keydir.h"
 #include "store/ledger.h"
 

@@ -3,7 +3,7 @@
 #define WRIT_GATEWAY_SERVE_H
 
 #include "base/log.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 
 /** What the one who runs the gateway gives it. All borrowed. */
 struct writ_serve_options {

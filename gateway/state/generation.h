@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "evidence/jose/keyring.h"
 #include "gateway/auth/identity.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 #include "store/definitions.h"
 #include "store/ledger.h"
 

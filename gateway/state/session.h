@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "evidence/json/digest.h"
 #include "evidence/record/reason.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 #include "store/shares.h"
 
 #include <stdatomic.h>

@@ -15,12 +15,12 @@
 
 #include "base/bytes.h"
 #include "evidence/json/json.h"
-#include "gateway/listener/exchange.h"
+#include "gateway/http/sse.h"
 #include "gateway/io/loop.h"
+#include "gateway/listener/exchange.h"
 #include "gateway/mcp/mcp.h"
 #include "gateway/state/catalog_snapshot.h"
-#include "gateway/http/sse.h"
-#include "policy/config.h"
+#include "policy/model/config.h"
 
 struct writ_upstream;
 struct writ_gateway;

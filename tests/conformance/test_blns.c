@@ -1,7 +1,7 @@
 /* Naughty strings as arguments: a constraint that names one accepts that one and no other, no op
  * stumbles, and no string makes a scope that another string makes too. */
 #include "evidence/json/jcs.h"
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
 #include "support/ruling.h"
 #include "support/unit.h"
 #include "support/value.h"

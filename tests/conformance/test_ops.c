@@ -1,8 +1,8 @@
 /* Every op of a constraint, and closed coverage, on the cases of vectors/policy. */
 #include "evidence/json/jcs.h"
-#include "policy/compile.h"
-#include "policy/coverage.h"
-#include "policy/evaluate.h"
+#include "policy/decide/coverage.h"
+#include "policy/decide/evaluate.h"
+#include "policy/read/compile.h"
 #include "support/unit.h"
 #include "support/value.h"
 

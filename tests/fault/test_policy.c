@@ -1,7 +1,7 @@
 /* The n-th allocation fails while a configuration is read and a call is judged: there is an error
  * or a deny, or the very same outcome, never another one. */
-#include "policy/load.h"
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
+#include "policy/read/load.h"
 #include "support/ruling.h"
 #include "support/unit.h"
 #include "support/value.h"

@@ -1,6 +1,6 @@
 /* Fails every allocation of a reload: the gateway has all of the old configuration, or all of the
  * new one, and what a failed one made is gone (the asan preset sees it). */
-#include "policy/load.h"
+#include "policy/read/load.h"
 #include "support/keys.h"
 #include "support/kit.h"
 #include "support/unit.h"

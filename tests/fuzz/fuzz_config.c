@@ -1,11 +1,11 @@
 /* Whatever the bytes are, a configuration is refused with a fault that says so, or it is read: then
  * reading it again gives the same policy, calls are judged, and one unknown option more is refused.
  */
-#include "policy/findings.h"
-#include "policy/load.h"
+#include "policy/read/findings.h"
+#include "policy/read/load.h"
 #include "support/fuzz.h"
 
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
 
 #define INPUT_MAX 65536
 #define ARENA_MAX (1 << 20)

@@ -5,15 +5,15 @@
  * the same. What is allowed is covered by the rules as a whole, and each of them holds for it; so
  * is what the canonical form of the arguments gives. A pattern that matches a whole text is found
  * in it. */
-#include "policy/evaluate.h"
-#include "policy/load.h"
+#include "policy/decide/evaluate.h"
+#include "policy/read/load.h"
 #include "support/fuzz.h"
 
 #include "evidence/json/jcs.h"
-#include "policy/constraint.h"
-#include "policy/coverage.h"
-#include "policy/pattern.h"
-#include "policy/policy.h"
+#include "policy/decide/coverage.h"
+#include "policy/decide/policy.h"
+#include "policy/model/constraint.h"
+#include "policy/model/pattern.h"
 
 #define ARENA_MAX   ((size_t)16 << 20)
 #define CONFIG_MAX  ((size_t)1 << 20)

@@ -1,12 +1,12 @@
 /* Evaluation is total and pure: any arguments get a verdict with a reason, the same one twice, and
  * the same in the canonical form in which they are forwarded, unless a number is not exact. The
  * first byte of the input picks a tool; the rest is the JSON text of its arguments. */
-#include "policy/load.h"
+#include "policy/read/load.h"
 #include "support/fuzz.h"
 
 #include "evidence/json/jcs.h"
-#include "policy/path.h"
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
+#include "policy/model/path.h"
 
 #define ARENA_MAX ((size_t)16 << 20)
 

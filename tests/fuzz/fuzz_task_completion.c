@@ -5,7 +5,7 @@
  * Whatever it is: a call that has its outcome gets no other one; a task is over only when the
  * message says so in a place of that form; what is told is JSON, of the same id and method, the
  * message itself where no rule changed it, and without what the rules of the tool take out. */
-#include "policy/load.h"
+#include "policy/read/load.h"
 #include "support/fuzz.h"
 
 #include "evidence/json/json.h"

@@ -11,6 +11,7 @@ folder() {
     case $1 in
     base | store) echo "core/$1" ;;
     json | record) echo "core/evidence/$1" ;;
+    policy_*) echo "policy/${1#policy_}" ;;
     io | http | request | call | service) echo "gateway/$1" ;;
     *) echo "$1" ;;
     esac
@@ -39,7 +40,7 @@ fail() {
     exit 1
 }
 
-layers="base json record store policy crew io http request call service"
+layers="base json record store policy_model policy_decide policy_read crew io http request call service"
 mkdir -p "$work/tree"
 cp -r "$source/CMakeLists.txt" "$source/cmake" "$source/LICENSE" "$work/tree"
 for name in $layers; do
@@ -63,12 +64,14 @@ refused() {
     layer "$caller" none
 }
 
-refused base json record store policy crew io
-refused json record store policy crew io
-refused record store policy crew io
-refused store policy crew io
-refused policy store crew io
-refused crew store policy io
+refused base json record store policy_model crew io
+refused json record store policy_model crew io
+refused record store policy_model crew io
+refused store policy_model crew io
+refused policy_model policy_decide policy_read store crew io
+refused policy_decide policy_read store crew io
+refused policy_read store crew io
+refused crew store policy_model io
 refused io http request service
 refused http request call
 refused call service

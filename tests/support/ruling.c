@@ -1,5 +1,5 @@
-#include "policy/findings.h"
-#include "policy/load.h"
+#include "policy/read/findings.h"
+#include "policy/read/load.h"
 #include "support/ruling.h"
 
 #include "support/unit.h"

@@ -3,7 +3,7 @@
 #ifndef WRIT_TESTS_RULING_H
 #define WRIT_TESTS_RULING_H
 
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
 
 /** The configuration of that YAML text, to be dropped; a fault in it fails the test. */
 struct writ_config *writ_ruling_config(const char *yaml);

@@ -1,10 +1,10 @@
 /* Which calls need an approval, and who may give it. */
-#include "policy/load.h"
+#include "policy/read/load.h"
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "policy/approval.h"
-#include "policy/policy.h"
+#include "policy/decide/approval.h"
+#include "policy/decide/policy.h"
 
 #define HEAD                                                                                       \
     "reviews:\n"                                                                                   \

@@ -1,4 +1,4 @@
-#include "policy/case.h"
+#include "policy/read/case.h"
 #include "support/ruling.h"
 #include "support/unit.h"
 #include "support/value.h"

@@ -1,9 +1,9 @@
 /* changes.h, for every row of option.tbl.h: tests/support/options.json has a configuration and a
  * change of each option in it. */
-#include "policy/load.h"
+#include "policy/read/load.h"
 #include "support/unit.h"
 
-#include "policy/changes.h"
+#include "policy/read/changes.h"
 
 #include <jansson.h>
 #include <string.h>

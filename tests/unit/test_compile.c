@@ -1,7 +1,7 @@
 /* compile.h: what is refused, warned of, and told to callers. What constraints accept is in
  * conformance/test_ops.c. */
-#include "policy/compile.h"
-#include "policy/coverage.h"
+#include "policy/decide/coverage.h"
+#include "policy/read/compile.h"
 #include "support/unit.h"
 #include "support/value.h"
 

@@ -1,5 +1,5 @@
-#include "policy/config.h"
-#include "policy/load.h"
+#include "policy/model/config.h"
+#include "policy/read/load.h"
 #include "support/ruling.h"
 #include "support/unit.h"
 #include "support/value.h"

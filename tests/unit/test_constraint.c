@@ -1,10 +1,10 @@
 /* constraint.h: what is told about a call. What each op accepts, and coverage, are in
  * conformance/test_ops.c. */
-#include "policy/constraint.h"
 #include "evidence/json/jcs.h"
-#include "policy/compile.h"
-#include "policy/coverage.h"
-#include "policy/evaluate.h"
+#include "policy/decide/coverage.h"
+#include "policy/decide/evaluate.h"
+#include "policy/model/constraint.h"
+#include "policy/read/compile.h"
 #include "support/unit.h"
 #include "support/value.h"
 

@@ -1,4 +1,4 @@
-#include "policy/findings.h"
+#include "policy/read/findings.h"
 #include "support/unit.h"
 
 static void

@@ -1,5 +1,5 @@
 /* glob.h. More cases of `glob` are in vectors/policy/ops.json (conformance/test_ops.c). */
-#include "policy/glob.h"
+#include "policy/model/glob.h"
 #include "support/unit.h"
 
 START_TEST(faulty_patterns_are_told)

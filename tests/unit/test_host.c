@@ -1,5 +1,5 @@
 /* host.h. The cases of `host_in` are in vectors/policy/ops.json (conformance/test_ops.c). */
-#include "policy/host.h"
+#include "policy/model/host.h"
 #include "support/unit.h"
 
 START_TEST(a_url_is_taken_apart)

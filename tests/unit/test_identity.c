@@ -1,4 +1,4 @@
-#include "policy/load.h"
+#include "policy/read/load.h"
 #include "support/keys.h"
 #include "support/unit.h"
 

@@ -1,4 +1,4 @@
-#include "policy/option.h"
+#include "policy/read/option.h"
 #include "support/ruling.h"
 #include "support/unit.h"
 #include "support/value.h"

@@ -1,9 +1,9 @@
 /* output.h. What it does on every way that results come is in integration/results.test.mjs. */
-#include "policy/output.h"
+#include "policy/decide/output.h"
 #include "support/ruling.h"
 #include "support/unit.h"
 
-#include "policy/policy.h"
+#include "policy/decide/policy.h"
 
 static struct writ_arena *arena;
 static struct writ_config *config;

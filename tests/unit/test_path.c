@@ -1,5 +1,5 @@
 /* path.h. The cases of `under` are in vectors/policy/ops.json (conformance/test_ops.c). */
-#include "policy/path.h"
+#include "policy/model/path.h"
 #include "support/unit.h"
 
 START_TEST(a_directory_of_the_configuration_is_absolute_and_normal)

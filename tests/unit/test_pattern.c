@@ -1,5 +1,5 @@
 /* pattern.h. More cases of `matches` are in vectors/policy/ops.json (conformance/test_ops.c). */
-#include "policy/pattern.h"
+#include "policy/model/pattern.h"
 #include "support/unit.h"
 #include "support/value.h"
 

@@ -1,6 +1,6 @@
 /* policy.h: finding rules, judging calls. The ops have test_constraint.c. */
-#include "policy/policy.h"
 #include "evidence/json/jcs.h"
+#include "policy/decide/policy.h"
 #include "support/ruling.h"
 #include "support/unit.h"
 #include "support/value.h"

@@ -1,10 +1,10 @@
 /* How those are asked who vote, and the reviewer that is a policy. */
-#include "policy/load.h"
-#include "policy/opinion.h"
+#include "policy/decide/opinion.h"
+#include "policy/read/load.h"
 #include "support/unit.h"
 #include "support/value.h"
 
-#include "policy/approval.h"
+#include "policy/decide/approval.h"
 
 #define KEY "{kty: OKP, crv: Ed25519, x: 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo}"
 #define REVIEWS                                                                                    \

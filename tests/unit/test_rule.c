@@ -1,6 +1,6 @@
 /* rule.h: what is refused in `tools`, and which entry is for which tool. */
-#include "policy/load.h"
-#include "policy/rule.h"
+#include "policy/model/rule.h"
+#include "policy/read/load.h"
 #include "support/ruling.h"
 #include "support/unit.h"
 #include "support/value.h"

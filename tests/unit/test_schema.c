@@ -1,7 +1,7 @@
 /* schema.h: what is made from the tables is what is in the tree. That the schema accepts what the
  * reader accepts is shown with a validator in integration/config.test.mjs. */
-#include "policy/schema.h"
 #include "base/text.h"
+#include "policy/read/schema.h"
 #include "support/unit.h"
 #include "support/value.h"
 

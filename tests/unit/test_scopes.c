@@ -1,4 +1,4 @@
-#include "policy/scopes.h"
+#include "policy/model/scopes.h"
 #include "support/unit.h"
 
 START_TEST(a_scope_is_what_rfc_6749_says)

@@ -1,4 +1,4 @@
-#include "policy/yaml.h"
+#include "policy/read/yaml.h"
 #include "support/unit.h"
 #include "support/value.h"
 

@@ -1,0 +1,223 @@
+#include "policy/decide/approval.h"
+
+#include "policy/decide/evaluate.h"
+
+/* ---- annotations: what is asked of a tool, and what it says */
+
+static const struct hint {
+    struct writ_view name;
+    unsigned bit;
+    bool unsaid; /* what holds when nothing is said */
+} hints[] = {
+    {{"readOnlyHint", sizeof "readOnlyHint" - 1}, WRIT_HINT_READ_ONLY, false},
+    {{"destructiveHint", sizeof "destructiveHint" - 1}, WRIT_HINT_DESTRUCTIVE, true},
+    {{"idempotentHint", sizeof "idempotentHint" - 1}, WRIT_HINT_IDEMPOTENT, false},
+    {{"openWorldHint", sizeof "openWorldHint" - 1}, WRIT_HINT_OPEN_WORLD, true},
+};
+
+unsigned
+writ_approval_hints(const struct writ_json *definition)
+{
+    const struct writ_json *said = writ_json_get(definition, WRIT_LIT("annotations"));
+    unsigned found = 0;
+
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        enum writ_json_type type = writ_json_type(writ_json_get(said, hints[i].name));
+        bool holds = type == WRIT_JSON_TRUE || (type != WRIT_JSON_FALSE && hints[i].unsaid);
+
+        found |= holds ? hints[i].bit : 0;
+    }
+    /* what changes nothing destroys nothing */
+    return (found & WRIT_HINT_READ_ONLY) != 0 ? found & ~(unsigned)WRIT_HINT_DESTRUCTIVE : found;
+}
+
+struct writ_view
+writ_approval_hint_name(enum writ_hint hint)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        if (hints[i].bit == (unsigned)hint) {
+            return hints[i].name;
+        }
+    }
+    return writ_view("", 0);
+}
+
+bool
+writ_approval_annotated(const struct writ_approval *approval, const unsigned *said)
+{
+    return said == NULL || (*said & approval->hints_asked) == approval->hints;
+}
+
+/* ---- a call */
+
+static const struct writ_json *
+value_at(const struct writ_json *value, const struct writ_views *tokens)
+{
+    for (size_t i = 0; i < tokens->n && value != NULL; i++) {
+        value = writ_json_get(value, tokens->items[i]);
+    }
+    return value;
+}
+
+static bool
+is_one_of(const struct writ_json *value, const struct writ_json *list)
+{
+    WRIT_JSON_EACH(item, list)
+    {
+        if (writ_json_equal(value, item)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a constraint that does not hold says something about the value, or only that it is not of
+ * the type that was asked for. */
+static bool
+is_clear(const struct writ_constraint *c, const struct writ_json *value)
+{
+    switch (c->op) {
+    case WRIT_OP_REQUIRED:
+    case WRIT_OP_FORBIDDEN:
+        return true;
+    case WRIT_OP_EQ:
+    case WRIT_OP_IN:
+    case WRIT_OP_TYPE:
+        return value != NULL;
+    case WRIT_OP_NE:
+        return writ_json_equal(value, c->value.json);
+    case WRIT_OP_NOT_IN:
+        return is_one_of(value, c->value.json);
+    case WRIT_OP_LT:
+    case WRIT_OP_LE:
+    case WRIT_OP_GT:
+    case WRIT_OP_GE:
+        return writ_json_type(value) == WRIT_JSON_NUMBER;
+    case WRIT_OP_MIN_LENGTH:
+    case WRIT_OP_MAX_LENGTH:
+    case WRIT_OP_PREFIX:
+    case WRIT_OP_SUFFIX:
+    case WRIT_OP_MATCHES:
+    case WRIT_OP_GLOB:
+    case WRIT_OP_UNDER:
+    case WRIT_OP_HOST_IN:
+        return writ_json_type(value) == WRIT_JSON_STRING;
+    case WRIT_OP_MIN_ITEMS:
+    case WRIT_OP_MAX_ITEMS:
+        return writ_json_type(value) == WRIT_JSON_ARRAY;
+    case WRIT_OP_EACH: /* which of the elements it was is not told */
+    case WRIT_OP_NONE:
+    case WRIT_OP_COUNT:
+        break;
+    }
+    return false;
+}
+
+bool
+writ_approval_needed(const struct writ_approval *approval, const struct writ_json *arguments,
+    struct writ_arena *arena)
+{
+    return writ_approval_may_hold(approval->when, arguments, arena);
+}
+
+bool
+writ_approval_may_hold(const struct writ_constraint_set *when, const struct writ_json *arguments,
+    struct writ_arena *arena)
+{
+    for (size_t i = 0; when != NULL && i < when->n; i++) {
+        const struct writ_constraint *c = &when->items[i];
+
+        if (writ_evaluate_one(when, c, arguments, arena, NULL) == WRIT_HOLDS_NO &&
+            is_clear(c, value_at(arguments, &when->paths[c->path].tokens))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Appends those of one tool; `items` NULL: counts them. */
+static WRIT_RESULT
+add_rules(const struct writ_tool_entry *entry, struct writ_arena *arena, struct writ_view *items,
+    size_t *n)
+{
+    for (size_t i = 0; i < entry->rules_n; i++) {
+        char *text;
+
+        if (entry->rules[i].approval == NULL) {
+            continue;
+        }
+        if (items != NULL) {
+            text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
+            if (text == NULL) {
+                return (writ_result){WRIT_E_NOMEM};
+            }
+            writ_digest_text(&entry->rules[i].approval->rules, text);
+            items[*n] = writ_view_str(text);
+        }
+        (*n)++;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_approval_rules(
+    const struct writ_config *config, struct writ_arena *arena, struct writ_views *ret)
+{
+    const struct writ_policy *policy = config->policy;
+    struct writ_view *items;
+    size_t n = 0;
+
+    for (size_t i = 0; i < policy->n; i++) {
+        WRIT_TRY(add_rules(&policy->entries[i], arena, NULL, &n));
+    }
+    items = writ_arena_get(arena, (n + 1) * sizeof *items);
+    if (items == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    n = 0;
+    for (size_t i = 0; i < policy->n; i++) {
+        WRIT_TRY(add_rules(&policy->entries[i], arena, items, &n));
+    }
+    *ret = (struct writ_views){items, n};
+    return WRIT_DONE;
+}
+
+struct writ_view
+writ_approval_subject(const struct writ_agent *agent)
+{
+    return agent->subject.len > 0 ? agent->subject : agent->id;
+}
+
+WRIT_RESULT
+writ_approval_terms(const struct writ_approval *approval, const struct writ_agent *agent,
+    struct writ_arena *arena, struct writ_review *ret)
+{
+    const struct writ_review_config *config = approval->review;
+    struct writ_review_voter *voters = writ_arena_get(arena, config->voters_n * sizeof *voters);
+    struct writ_view subject = writ_approval_subject(agent);
+    size_t n = 0;
+
+    if (voters == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t i = 0; i < config->voters_n; i++) {
+        const struct writ_voter_config *voter = &config->voters[i];
+
+        if (!writ_view_equal(voter->id, subject) && !writ_view_equal(voter->id, agent->id)) {
+            voters[n++] = (struct writ_review_voter){
+                .id = voter->id, .weight = voter->weight, .veto = voter->veto, .key = voter->key};
+        }
+    }
+    *ret = (struct writ_review){.name = config->name,
+        .engine = config->engine,
+        .threshold = config->threshold,
+        .quorum = config->quorum,
+        .lifetime_us = config->lifetime_us,
+        .redeem_us = config->redeem_us,
+        .subject = subject,
+        .tenant = agent->tenant,
+        .agent_id = agent->id,
+        .voters = voters,
+        .voters_n = n};
+    return n == 0 ? (writ_result){WRIT_E_INVALID} : WRIT_DONE;
+}

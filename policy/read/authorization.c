@@ -1,0 +1,167 @@
+#include "policy/read/authorization.h"
+
+#include "policy/model/host.h"
+#include "policy/model/scopes.h"
+
+/* Headers that say what a message is or how it is framed. */
+static const struct writ_view taken[] = {WRIT_LIT("accept"), WRIT_LIT("connection"),
+    WRIT_LIT("content-length"), WRIT_LIT("content-type"), WRIT_LIT("expect"), WRIT_LIT("host"),
+    WRIT_LIT("http2-settings"), WRIT_LIT("keep-alive"), WRIT_LIT("last-event-id"), WRIT_LIT("te"),
+    WRIT_LIT("trailer"), WRIT_LIT("transfer-encoding"), WRIT_LIT("upgrade")};
+
+static const struct writ_view taken_prefixes[] = {WRIT_LIT("mcp-"), WRIT_LIT("proxy-")};
+
+bool
+writ_authorization_is_header(struct writ_view name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && writ_view_find(WRIT_LIT("!#$%&'*+-.^_`|~"), c) == 15) {
+            return false;
+        }
+    }
+    return name.len > 0;
+}
+
+static bool
+is_taken(struct writ_view name, struct writ_view credential)
+{
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        if (writ_view_equal_nocase(name, taken[i])) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof taken_prefixes / sizeof taken_prefixes[0]; i++) {
+        struct writ_view start = writ_view_sub(name, 0, taken_prefixes[i].len);
+        if (writ_view_equal_nocase(start, taken_prefixes[i])) {
+            return true;
+        }
+    }
+    return writ_view_equal_nocase(name, credential);
+}
+
+/* ---- the parts */
+
+static void
+check_header(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_raw_authorization *raw, const struct writ_upstream_config *to)
+{
+    if (!writ_authorization_is_header(raw->header) ||
+        is_taken(raw->header, to->credential_header)) {
+        WRIT_OPTION_FAULT(o, node, "header wants a header's name that nothing else has");
+    }
+    for (size_t i = 0; i < raw->scheme.len; i++) {
+        if (raw->scheme.ptr[i] <= ' ' || raw->scheme.ptr[i] > '~') {
+            WRIT_OPTION_FAULT(o, writ_option_of(node, "scheme"), "wants one word, or \"\"");
+            return;
+        }
+    }
+}
+
+static void
+check_secret(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_authorization *raw)
+{
+    int n = (raw->file.len > 0) + (raw->variable.len > 0) + (raw->key.len > 0);
+
+    if (n != 1) {
+        WRIT_OPTION_FAULT(o, node, "wants exactly one of file, variable and key");
+    }
+}
+
+/* Without a client there is nobody whom tokens would be given to. */
+static void
+check_plain(struct writ_options *o, const struct writ_yaml *node)
+{
+    static const char *const names[] = {
+        "key", "issuer", "token_endpoint", "scopes", "resource", NULL};
+
+    for (size_t i = 0; names[i] != NULL; i++) {
+        if (writ_option_of(node, names[i]) != NULL) {
+            WRIT_OPTION_FAULT(
+                o, writ_option_of(node, names[i]), "is only for tokens: with client_id");
+        }
+    }
+}
+
+static void
+check_place(struct writ_options *o, const struct writ_yaml *node, struct writ_view url)
+{
+    if (url.len > 0 && !writ_host_is_protected(url)) {
+        WRIT_OPTION_FAULT(o, node, "wants an https URL, or an http URL on loopback");
+    }
+}
+
+static void
+check_client(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_authorization *raw)
+{
+    if ((raw->issuer.len > 0) == (raw->token_endpoint.len > 0)) {
+        WRIT_OPTION_FAULT(o, node, "client_id wants exactly one of issuer and token_endpoint");
+    }
+    check_place(o, writ_option_of(node, "issuer"), raw->issuer);
+    check_place(o, writ_option_of(node, "token_endpoint"), raw->token_endpoint);
+    (void)writ_option_scopes(o, writ_option_of(node, "scopes"), &raw->scopes);
+}
+
+static struct writ_view
+scope_list(struct writ_options *o, const struct writ_views *scopes)
+{
+    writ_auto_buf list = writ_buf_make(64 * WRIT_SCOPES_MAX);
+    struct writ_view kept;
+
+    writ_scopes_add_all(&list, scopes);
+    kept = writ_view_copy(writ_buf_view(&list), o->arena);
+    o->nomem = o->nomem || kept.ptr == NULL || !writ_is_ok(writ_buf_check(&list, NULL));
+    return kept;
+}
+
+/* A secret on its way through a network that anybody can read is none. */
+static void
+warn_plain_http(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_upstream_config *to)
+{
+    if (!to->tls && !writ_host_is_protected(to->http)) {
+        WRIT_OPTION_WARN(o, node, "shows a secret over plain http");
+    }
+}
+
+const struct writ_authorization_config *
+writ_authorization_read(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_raw_authorization *raw, const struct writ_upstream_config *to)
+{
+    const struct writ_yaml *own = writ_option_of(node, "authorization");
+    struct writ_authorization_config *ret;
+
+    if (own == NULL || own->type != WRIT_YAML_MAP) {
+        return NULL;
+    }
+    if (to->kind != WRIT_UPSTREAM_HTTP) {
+        WRIT_OPTION_FAULT(o, own, "is only for upstreams that speak over HTTP");
+        return NULL;
+    }
+    check_header(o, own, raw, to);
+    check_secret(o, own, raw);
+    if (raw->client_id.len > 0) {
+        check_client(o, own, raw);
+    } else {
+        check_plain(o, own);
+    }
+    warn_plain_http(o, own, to);
+    ret = writ_option_memory(o, 1, sizeof *ret);
+    if (ret == NULL) {
+        return NULL;
+    }
+    *ret = (struct writ_authorization_config){.file = raw->file,
+        .variable = raw->variable,
+        .key = raw->key,
+        .header = raw->header,
+        .scheme = raw->scheme,
+        .client_id = raw->client_id,
+        .issuer = raw->issuer,
+        .token_endpoint = raw->token_endpoint,
+        .resource = raw->resource,
+        .scopes = scope_list(o, &raw->scopes)};
+    return ret;
+}

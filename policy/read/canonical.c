@@ -1,0 +1,171 @@
+#include "policy/read/canonical.h"
+
+#include "base/decimal.h"
+#include "base/text.h"
+#include "evidence/json/jcs.h"
+
+#include <stdlib.h>
+
+#define ENTRY_MAX (1 << 20) /* bytes of one entry as JSON */
+
+static void put_node(
+    struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct writ_arena *arena);
+
+static int
+by_jcs(const void *a, const void *b)
+{
+    const struct writ_yaml *const *left = a, *const *right = b;
+
+    return writ_jcs_compare((*left)->key, (*right)->key);
+}
+
+/* What stands in the file as a value keeps its type; everything else is an option and a text. */
+static bool
+begins_typed(const struct writ_yaml *member)
+{
+    return writ_view_is(member->key, "value") ||
+           (writ_view_is(member->key, "arguments") && member->type == WRIT_YAML_MAP);
+}
+
+static void
+put_members(
+    struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct writ_arena *arena)
+{
+    const struct writ_yaml **members =
+        writ_arena_get(arena, (node->count + 1) * sizeof(const struct writ_yaml *));
+    size_t n = 0;
+
+    if (members == NULL) {
+        ret->failed = WRIT_E_NOMEM; /* seen at the end, as any other failure of the buffer */
+        return;
+    }
+    WRIT_YAML_EACH(member, node)
+    {
+        members[n++] = member;
+    }
+    if (n > 0) {
+        qsort(members, n, sizeof(const struct writ_yaml *), by_jcs);
+    }
+    writ_buf_byte(ret, '{');
+    for (size_t i = 0; i < n; i++) {
+        writ_buf_str(ret, i > 0 ? "," : "");
+        writ_text_json(ret, members[i]->key);
+        writ_buf_byte(ret, ':');
+        put_node(ret, members[i], typed || begins_typed(members[i]), arena);
+    }
+    writ_buf_byte(ret, '}');
+}
+
+static void
+put_scalar(struct writ_buf *ret, const struct writ_yaml *node, bool typed)
+{
+    struct writ_decimal ignored;
+    struct writ_view text = node->text;
+
+    if (!typed || !node->plain) {
+        writ_text_json(ret, text);
+    } else if (writ_view_is(text, "true") || writ_view_is(text, "false") ||
+               writ_view_is(text, "null")) {
+        writ_buf_put(ret, text);
+    } else if (writ_decimal_read(text, &ignored).code != WRIT_E_PARSE) {
+        writ_buf_str(ret, "[\"n\",");
+        writ_text_json(ret, text);
+        writ_buf_byte(ret, ']');
+    } else {
+        writ_text_json(ret, text);
+    }
+}
+
+static void
+put_list(struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct writ_arena *arena)
+{
+    writ_buf_str(ret, typed ? "[\"l\"" : "[");
+    WRIT_YAML_EACH(element, node)
+    {
+        writ_buf_str(ret, typed || element->index > 0 ? "," : "");
+        put_node(ret, element, typed, arena);
+    }
+    writ_buf_byte(ret, ']');
+}
+
+static void
+put_node(struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct writ_arena *arena)
+{
+    switch (node->type) {
+    case WRIT_YAML_NONE:
+        writ_buf_str(ret, "null");
+        break;
+    case WRIT_YAML_SCALAR:
+        put_scalar(ret, node, typed);
+        break;
+    case WRIT_YAML_LIST:
+        put_list(ret, node, typed, arena);
+        break;
+    case WRIT_YAML_MAP:
+        writ_buf_str(ret, typed ? "[\"m\"," : "");
+        put_members(ret, node, typed, arena);
+        writ_buf_str(ret, typed ? "]" : "");
+        break;
+    }
+}
+
+/* What every configuration says, whether or not it does, is not part of it. */
+static bool
+says_more(const struct writ_yaml *defaults)
+{
+    WRIT_YAML_EACH(member, defaults)
+    {
+        if (!writ_view_is(member->key, "unlisted_tool") &&
+            !writ_view_is(member->key, "unlisted_argument")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+WRIT_RESULT
+writ_canonical_digest(
+    const struct writ_yaml *node, struct writ_arena *arena, struct writ_digest *ret)
+{
+    writ_auto_buf text = writ_buf_make(ENTRY_MAX);
+
+    put_node(&text, node, false, arena);
+    WRIT_TRY(writ_buf_check(&text, NULL));
+    return writ_digest_bytes(writ_buf_view(&text), ret, NULL);
+}
+
+WRIT_RESULT
+writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
+    struct writ_arena *arena, struct writ_buf *ret)
+{
+    writ_buf_byte(ret, '{');
+    if (says_more(defaults)) {
+        writ_buf_str(ret, "\"defaults\":");
+        put_node(ret, defaults, false, arena);
+        writ_buf_byte(ret, ',');
+    }
+    writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",");
+    if (top->reviewers != NULL) {
+        writ_buf_str(ret, "\"reviewers\":");
+        put_node(ret, top->reviewers, false, arena);
+        writ_buf_byte(ret, ',');
+    }
+    if (top->reviews != NULL) {
+        writ_buf_str(ret, "\"reviews\":");
+        put_node(ret, top->reviews, false, arena);
+        writ_buf_byte(ret, ',');
+    }
+    writ_buf_str(ret, "\"tools\":[");
+    WRIT_YAML_EACH(entry, top->tools)
+    {
+        bool list = entry->type == WRIT_YAML_LIST;
+        writ_buf_str(ret, entry->index > 0 ? ",{\"rules\":" : "{\"rules\":");
+        writ_buf_str(ret, list ? "" : "[");
+        put_node(ret, entry, false, arena);
+        writ_buf_str(ret, list ? ",\"tool\":" : "],\"tool\":");
+        writ_text_json(ret, entry->key);
+        writ_buf_byte(ret, '}');
+    }
+    writ_buf_str(ret, "]}");
+    return writ_buf_check(ret, NULL);
+}

@@ -1,0 +1,24 @@
+/* canonical.h - the preimage of policy_digest: everything that can change a decision, as canonical
+ * JSON. */
+#ifndef WRIT_POLICY_CANONICAL_H
+#define WRIT_POLICY_CANONICAL_H
+
+#include "evidence/json/digest.h"
+#include "policy/read/raw.h"
+
+/**
+ * Appends everything that can change a decision, as canonical JSON: the preimage of policy_digest.
+ *     {"policy":"writ-policy-v1","tools":[{"rules":[...],"tool":"fs/write_file"},...]}
+ * with "reviews":{...} behind it where there are any, and "defaults":{...} before it where
+ * `defaults` says more than that zero means no. Texts are strings; in values of constraints and
+ * arguments of probes numbers are ["n","500.00"], lists ["l",...] and maps ["m",{...}], so that
+ * nothing written differently looks the same.
+ */
+WRIT_RESULT writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
+    struct writ_arena *arena, struct writ_buf *ret);
+
+/** The digest of one entry of the file in that form. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_canonical_digest(
+    const struct writ_yaml *node, struct writ_arena *arena, struct writ_digest *ret);
+
+#endif

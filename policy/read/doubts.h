@@ -1,0 +1,24 @@
+/* doubts.h - what is doubtful in a configuration as a whole: listeners without protection, rules
+ * for agents that cannot exist, rules that an earlier one hides. Each is a warning; none changes
+ * what the configuration does. */
+#ifndef WRIT_POLICY_DOUBTS_H
+#define WRIT_POLICY_DOUBTS_H
+
+#include "policy/model/rule.h"
+#include "policy/read/option.h"
+#include "policy/read/raw.h"
+
+/** Warns about listeners and voters. `config` is read whole. */
+void writ_doubts_warn(struct writ_options *o, const struct writ_yaml *root,
+    const struct writ_raw_top *top, const struct writ_config *config);
+
+/** Warns about the rules of one tool: `rules` are those of the list `node` (or the one that it is).
+ */
+void writ_doubts_rules(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_config *config, const struct writ_tool_entry *entry);
+
+/** Warns about a pattern of tools that an earlier one hides. `entries` are the ones before it. */
+void writ_doubts_pattern(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_tool_entry *entries, size_t n, const struct writ_tool_entry *entry);
+
+#endif

@@ -1,0 +1,101 @@
+#include "policy/read/findings.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* room for every kept finding with a message and a pointer of ordinary length */
+#define FINDINGS_ARENA_MAX (1024 * 1024)
+
+static bool
+make_room(struct writ_findings *findings)
+{
+    if (findings->arena == NULL) {
+        findings->arena = writ_arena_new(FINDINGS_ARENA_MAX);
+    }
+    if (findings->arena != NULL && findings->items == NULL) {
+        findings->items =
+            writ_arena_get(findings->arena, WRIT_FINDINGS_MAX * sizeof *findings->items);
+    }
+    return findings->items != NULL && findings->n < WRIT_FINDINGS_MAX;
+}
+
+void
+writ_findings_add(struct writ_findings *findings, enum writ_severity severity, size_t line,
+    struct writ_view pointer, const char *fmt, ...)
+{
+    char text[WRIT_FINDING_TEXT_MAX + 1];
+    struct writ_finding *item;
+    va_list args;
+    int len;
+
+    *(severity == WRIT_SEVERITY_ERROR ? &findings->errors : &findings->warnings) += 1;
+    if (!make_room(findings)) {
+        return;
+    }
+    va_start(args, fmt);
+    len = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    for (char *c = text; len > 0 && *c != '\0'; c++) {
+        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c; /* one line, whatever it quotes */
+    }
+    item = &findings->items[findings->n];
+    item->severity = severity;
+    item->line = line;
+    item->pointer = writ_view_copy(pointer, findings->arena);
+    item->message = writ_view_copy(writ_view_str(len > 0 ? text : ""), findings->arena);
+    findings->n++;
+}
+
+void
+writ_findings_sort(struct writ_findings *findings)
+{
+    for (size_t i = 1; i < findings->n; i++) { /* few, and nearly sorted already */
+        struct writ_finding item = findings->items[i];
+        size_t at = i;
+        for (; at > 0 && findings->items[at - 1].line > item.line; at--) {
+            findings->items[at] = findings->items[at - 1];
+        }
+        findings->items[at] = item;
+    }
+}
+
+static void
+put_one(const struct writ_finding *item, struct writ_view file, struct writ_buf *ret)
+{
+    writ_buf_put(ret, file);
+    if (item->line > 0) {
+        writ_buf_byte(ret, ':');
+        writ_buf_u64(ret, item->line);
+    }
+    writ_buf_str(ret, ": ");
+    if (item->pointer.len > 0) {
+        writ_text_safe(ret, item->pointer, item->pointer.len);
+        writ_buf_str(ret, ": ");
+    }
+    writ_buf_str(ret, item->severity == WRIT_SEVERITY_WARNING ? "warning: " : "");
+    writ_text_safe(ret, item->message, item->message.len);
+    writ_buf_byte(ret, '\n');
+}
+
+void
+writ_findings_put(const struct writ_findings *findings, struct writ_view file, struct writ_buf *ret)
+{
+    size_t all = findings->errors + findings->warnings;
+
+    for (size_t i = 0; i < findings->n; i++) {
+        put_one(&findings->items[i], file, ret);
+    }
+    if (all > findings->n) {
+        writ_buf_put(ret, file);
+        writ_buf_fmt(ret, ": and %zu more\n", all - findings->n);
+    }
+}
+
+void
+writ_findings_wipe(struct writ_findings *findings)
+{
+    writ_arena_free(findings->arena);
+    *findings = (struct writ_findings){0};
+}

@@ -1,0 +1,56 @@
+/* option.h - reads sections of the configuration file by the table of options (option.tbl.h). */
+#ifndef WRIT_POLICY_OPTION_H
+#define WRIT_POLICY_OPTION_H
+
+#include "policy/read/setting.h"
+
+/**
+ * Fills the struct of a section: what `map` says, and the fallbacks of what it leaves out.
+ *
+ * @param map  the section in the file; NULL: left out, all fallbacks hold
+ * @param ret  the struct that the table names for the section, zeroed by the caller. What is
+ *             faulty (and told as an error in o->findings) stays zero
+ */
+void writ_option_read(
+    struct writ_options *o, enum writ_section section, const struct writ_yaml *map, void *ret);
+
+/** A fault at `node`: writ_yaml_find with severity ERROR. */
+#define WRIT_OPTION_FAULT(o, node, ...)                                                            \
+    writ_yaml_find((o)->findings, WRIT_SEVERITY_ERROR, (node), __VA_ARGS__)
+#define WRIT_OPTION_WARN(o, node, ...)                                                             \
+    writ_yaml_find((o)->findings, WRIT_SEVERITY_WARNING, (node), __VA_ARGS__)
+
+/** The option of that name in a section, NULL when it is left out or `map` is no map. */
+const struct writ_yaml *writ_option_of(const struct writ_yaml *map, const char *name);
+
+/** A copy of the two one after the other, in o->arena; ptr NULL (and o->nomem) without memory. */
+struct writ_view writ_option_join(
+    struct writ_options *o, const char *before, struct writ_view text);
+
+/** The path, relative to the folder of the file when it is not absolute; in o->arena. Empty stays
+ * empty. ptr NULL (and o->nomem) without memory. */
+struct writ_view writ_option_path(struct writ_options *o, struct writ_view path);
+
+/** Memory for `n` objects of `size` bytes, or NULL (and o->nomem). At least one object. */
+void *writ_option_memory(struct writ_options *o, size_t n, size_t size);
+
+/** A list of at most `most` texts without control characters; told when not. */
+bool writ_option_texts(
+    struct writ_options *o, const struct writ_yaml *node, size_t most, struct writ_views *ret);
+
+/** True when the node is a scalar without control characters; told when not. */
+bool writ_option_text(struct writ_options *o, const struct writ_yaml *node);
+
+/** Tells of every element that is no scope; false when there was one. `node` is the list. */
+bool writ_option_scopes(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_views *scopes);
+
+/** Reads "127.0.0.1:8700", "[::1]:0", "localhost:80". WRIT_E_PARSE. */
+WRIT_RESULT writ_option_address(
+    struct writ_view text, struct writ_arena *arena, struct writ_listen_address *ret);
+
+/** Of the words in `words[n]`, the one that `text` was probably meant to be; NULL when none is
+ * near. */
+const char *writ_option_nearest(struct writ_view text, const char *const *words, size_t n);
+
+#endif

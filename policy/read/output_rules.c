@@ -1,0 +1,176 @@
+#include "policy/read/output_rules.h"
+
+#include "policy/model/glob.h"
+
+#define NAME_MAX_BYTES 8192 /* of a rule in a record */
+
+static const char *const kinds[] = {
+    "text", "image", "audio", "resource", "resource_link", "structured"};
+
+static bool
+is_kind(struct writ_view entry)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (writ_view_is(entry, kinds[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+check_content(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_views *content)
+{
+    for (size_t i = 0; i < content->n; i++) {
+        struct writ_view entry = content->items[i];
+        bool media = writ_view_has_prefix(entry, WRIT_LIT("image/")) ||
+                     writ_view_has_prefix(entry, WRIT_LIT("audio/"));
+        if (!is_kind(entry) && (!media || writ_glob_fault(entry) != NULL)) {
+            WRIT_OPTION_FAULT(o, writ_yaml_get(node, WRIT_LIT("content")),
+                "element %zu is none of text, image, audio, resource, resource_link, structured, "
+                "image/... and audio/...",
+                i);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+check_remove(struct writ_options *o, const struct writ_yaml *node, const struct writ_views *remove)
+{
+    for (size_t i = 0; i < remove->n; i++) {
+        if (!writ_json_is_pointer(remove->items[i]) || remove->items[i].len < 2) {
+            WRIT_OPTION_FAULT(o, writ_yaml_get(node, WRIT_LIT("remove")),
+                "element %zu is no JSON Pointer into a result, such as /structuredContent/secret",
+                i);
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct writ_view
+name_of(struct writ_options *o, const char *what, struct writ_view text)
+{
+    writ_auto_buf name = writ_buf_make(NAME_MAX_BYTES);
+    struct writ_view kept = {NULL, 0};
+
+    writ_buf_str(&name, what);
+    writ_buf_put(&name, text);
+    if (writ_is_ok(writ_buf_check(&name, NULL))) {
+        kept = writ_view_copy(writ_buf_view(&name), o->arena);
+    }
+    o->nomem = o->nomem || kept.ptr == NULL;
+    return kept;
+}
+
+static bool
+read_redaction(struct writ_options *o, const struct writ_yaml *node,
+    struct writ_pattern_list **patterns, struct writ_output_redaction *ret)
+{
+    struct writ_raw_redact raw = {0};
+    struct writ_pattern_list *keep;
+    struct writ_pattern *pattern = NULL;
+    struct writ_err err = {{0}, 0, 0};
+
+    writ_option_read(o, WRIT_SECTION_redact, node, &raw);
+    if (node->type != WRIT_YAML_MAP || raw.pattern.len == 0) {
+        return false;
+    }
+    keep = writ_option_memory(o, 1, sizeof *keep);
+    if (keep == NULL) {
+        return false;
+    }
+    if (!writ_is_ok(writ_pattern_new_search(raw.pattern, &pattern, &err))) {
+        WRIT_OPTION_FAULT(o, writ_yaml_get(node, WRIT_LIT("pattern")), "%s", err.text);
+        return false;
+    }
+    *keep = (struct writ_pattern_list){pattern, *patterns};
+    *patterns = keep;
+    *ret = (struct writ_output_redaction){
+        .pattern = pattern, .with = raw.with, .name = name_of(o, "redact ", raw.pattern)};
+    return true;
+}
+
+static bool
+read_redactions(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_output_rules *defaults, struct writ_pattern_list **patterns,
+    struct writ_output_rules *rules)
+{
+    size_t before = defaults != NULL ? defaults->redactions_n : 0;
+    size_t count = node != NULL ? node->count : 0;
+    struct writ_output_redaction *all;
+    bool good = true;
+
+    if (node != NULL && (node->type != WRIT_YAML_LIST || count > WRIT_OUTPUT_REDACTIONS_MAX)) {
+        WRIT_OPTION_FAULT(
+            o, node, "wants a list of at most %d patterns", WRIT_OUTPUT_REDACTIONS_MAX);
+        return false;
+    }
+    all = writ_option_memory(o, before + count, sizeof *all);
+    if (all == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < before; i++) {
+        all[i] = defaults->redactions[i];
+    }
+    WRIT_YAML_EACH(element, node)
+    {
+        good = read_redaction(o, element, patterns, &all[before + element->index]) && good;
+    }
+    rules->redactions = all;
+    rules->redactions_n = good ? before + count : 0;
+    return good;
+}
+
+static bool
+join_removals(struct writ_options *o, const struct writ_views *own,
+    const struct writ_output_rules *defaults, struct writ_output_rules *rules)
+{
+    size_t before = defaults != NULL ? defaults->remove.n : 0;
+    struct writ_view *all = writ_option_memory(o, before + own->n, sizeof *all);
+    struct writ_view *names = writ_option_memory(o, before + own->n, sizeof *names);
+
+    if (all == NULL || names == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < before + own->n; i++) {
+        all[i] = i < before ? defaults->remove.items[i] : own->items[i - before];
+        names[i] = name_of(o, "remove ", all[i]);
+    }
+    rules->remove = (struct writ_views){all, before + own->n};
+    rules->remove_names = names;
+    return !o->nomem;
+}
+
+const struct writ_output_rules *
+writ_output_rules_read(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_output_rules *defaults, struct writ_pattern_list **patterns)
+{
+    static const struct writ_output_rules none = {.max_bytes = 0};
+    const struct writ_output_rules *base = defaults != NULL ? defaults : &none;
+    struct writ_raw_result raw = {0};
+    struct writ_output_rules *rules = writ_option_memory(o, 1, sizeof *rules);
+    bool own = writ_yaml_get(node, WRIT_LIT("content")) != NULL;
+    bool good;
+
+    writ_option_read(o, WRIT_SECTION_result, node, &raw);
+    if (rules == NULL || node->type != WRIT_YAML_MAP) {
+        return NULL;
+    }
+    *rules = (struct writ_output_rules){
+        .max_bytes = raw.bytes > 0 ? raw.bytes : base->max_bytes,
+        .limits_content = own || base->limits_content,
+        .content = own ? raw.content : base->content,
+        .is_error = raw.is_error != WRIT_OUTPUT_ERROR_NONE ? (enum writ_output_error)raw.is_error
+                                                           : base->is_error,
+    };
+    good = check_content(o, node, &raw.content);
+    good = check_remove(o, node, &raw.remove) && good;
+    good = read_redactions(o, raw.redact, raw.default_redact ? defaults : NULL, patterns, rules) &&
+           good;
+    good = join_removals(o, &raw.remove, defaults, rules) && good;
+    return good && !o->nomem ? rules : NULL;
+}

@@ -1,0 +1,200 @@
+/* raw.h - sections of the configuration file as the option table reads them, where they are not
+ * yet what the program works with. A `const struct writ_yaml *` is NULL when the option was left
+ * out. */
+#ifndef WRIT_POLICY_RAW_H
+#define WRIT_POLICY_RAW_H
+
+#include "evidence/record/duplicates.h"
+#include "policy/model/config.h"
+#include "policy/model/op.h"
+#include "policy/read/yaml.h"
+
+/** `duplicates: auto`, beside enum writ_duplicates. */
+#define WRIT_RAW_DUPLICATES_AUTO (WRIT_DUPLICATES_ALLOW + 1)
+
+struct writ_raw_defaults {
+    int unlisted_tool, unlisted_argument, duplicates;
+    const struct writ_yaml *result;
+    bool pin, believe_annotations;
+};
+
+struct writ_raw_ledger {
+    int64_t claims_kept_us, clock_tolerance_us, busy_timeout_us, scrub_every_us;
+    struct writ_view pinned, remember;
+    const struct writ_yaml *anchors;
+};
+
+struct writ_raw_anchor {
+    struct writ_view to, ca;
+    int64_t every_us;
+};
+
+struct writ_raw_top {
+    struct writ_listen_address listen, admin_listen;
+    struct writ_tls_config tls, admin_tls;
+    int64_t loops;
+    struct writ_views hosts, origins, auditors, administrators;
+    struct writ_view public_url, admin_url, issuer, keys, store;
+    struct writ_view separator;
+    int profile;
+    const struct writ_yaml *agents, *upstreams, *frameworks, *tools, *reviews, *reviewers;
+    struct writ_raw_defaults defaults;
+    struct writ_limits limits;
+    struct writ_sessions_config sessions;
+    struct writ_credential_config credential;
+    struct writ_raw_ledger ledger;
+    struct writ_log_config log;
+};
+
+struct writ_raw_agent {
+    struct writ_agent agent;
+    struct writ_digest bearer;
+    struct writ_view certificate;
+    struct writ_view issuer, audience, jwks;
+    struct writ_views required_scopes, scopes;
+    struct writ_claim_names claims;
+    bool anonymous;
+};
+
+struct writ_raw_framework {
+    struct writ_view resource;
+    int64_t timeout_us;
+};
+
+struct writ_raw_attach {
+    struct writ_view header;
+    bool meta;
+};
+
+struct writ_raw_authorization {
+    struct writ_view file, variable, key, header, scheme, client_id, issuer, token_endpoint;
+    struct writ_views scopes;
+    struct writ_view resource; /* ptr NULL: left out */
+};
+
+struct writ_raw_upstream {
+    struct writ_views stdio;
+    struct writ_pairs environment;
+    struct writ_views inherit;
+    struct writ_view directory, http, ca, resource;
+    int64_t connections, connect_timeout_us, list_timeout_us, timeout_us, children, idle_us,
+        start_timeout_us;
+    int64_t refresh_us;
+    int sharing;
+    struct writ_raw_attach credential;
+    struct writ_raw_authorization authorization;
+    bool required, insecure;
+};
+
+struct writ_raw_rule {
+    struct writ_views agents, roles, tenants, scopes;
+    struct writ_view scope, target;
+    const struct writ_yaml *state, *arguments, *approval, *budgets, *replay, *result;
+    int duplicates, refusal;
+    bool shadow, pin;
+    int64_t timeout_us;
+};
+
+struct writ_raw_annotations {
+    bool read_only, destructive, idempotent, open_world;
+};
+
+struct writ_raw_approval {
+    struct writ_view review;
+    struct writ_raw_annotations annotations;
+    int64_t hold_us, hold_retry_us;
+    const struct writ_yaml *when;
+};
+
+enum writ_raw_engine {
+    WRIT_RAW_ENGINE_NONE = 0,
+    WRIT_RAW_ENGINE_REVIEW,
+    WRIT_RAW_ENGINE_UNANIMOUS,
+    WRIT_RAW_ENGINE_WEIGHTED,
+};
+
+struct writ_raw_review {
+    const struct writ_yaml *voters;
+    struct writ_view threshold, quorum;
+    int engine;
+    int64_t lifetime_us, redeem_us;
+    struct writ_views administrators;
+};
+
+struct writ_raw_voter {
+    struct writ_view id;
+    int64_t weight;
+    bool veto;
+};
+
+struct writ_raw_voter_key {
+    struct writ_view kty, crv, x, y, alg, use, kid;
+};
+
+struct writ_raw_reviewer {
+    struct writ_raw_voter_key key;
+    struct writ_view webhook, secret, ca, directory, instructions;
+    struct writ_views worker, inherit;
+    struct writ_pairs environment;
+    const struct writ_yaml *opinions;
+    int64_t timeout_us;
+};
+
+enum writ_raw_vote {
+    WRIT_RAW_VOTE_NONE = 0,
+    WRIT_RAW_VOTE_APPROVE,
+    WRIT_RAW_VOTE_REJECT,
+    WRIT_RAW_VOTE_MODIFY,
+};
+
+struct writ_raw_opinion {
+    int vote;
+    const struct writ_yaml *when;
+    struct writ_view feedback;
+};
+
+struct writ_raw_replay {
+    int64_t ttl_us, bytes;
+};
+
+struct writ_raw_result {
+    int64_t bytes;
+    struct writ_views content, remove;
+    const struct writ_yaml *redact;
+    int is_error;
+    bool default_redact;
+};
+
+struct writ_raw_redact {
+    struct writ_view pattern, with;
+};
+
+struct writ_raw_state {
+    struct writ_view tool, resource, http;
+    const struct writ_yaml *arguments;
+    struct writ_views select;
+    int on_error;
+    bool insecure;
+    int64_t timeout_us;
+};
+
+struct writ_raw_constraint {
+    struct writ_view arg; /* ptr NULL: left out */
+    int op;               /* enum writ_op; WRIT_OP_NONE: faulty, and told */
+    const struct writ_yaml *value;
+    bool optional, nullable;
+};
+
+struct writ_raw_budget {
+    struct writ_view name;
+    struct writ_views per;
+    int64_t window_us, calls;
+    const struct writ_yaml *sum;
+};
+
+struct writ_raw_sum {
+    struct writ_view arg;
+    const struct writ_yaml *max;
+};
+
+#endif

@@ -1,0 +1,242 @@
+#include "policy/read/reviewers.h"
+
+#include "base/text.h"
+#include "evidence/jose/jwk.h"
+#include "evidence/json/write.h"
+#include "policy/model/host.h"
+#include "policy/read/canonical.h"
+
+#define KEY_ARENA (1 << 16)
+
+/* ---- the key */
+
+static WRIT_RESULT
+make_key(const struct writ_raw_voter_key *raw, struct writ_arena *scratch, struct writ_jwk **ret,
+    struct writ_err *err)
+{
+    struct writ_buf text = writ_buf_in(scratch, WRIT_REVIEW_KEY_MAX);
+    struct writ_write w = writ_write_to(&text);
+    const struct writ_json *value = NULL;
+
+    writ_write_object_begin(&w);
+    writ_write_text_if(&w, "kty", raw->kty);
+    writ_write_text_if(&w, "crv", raw->crv);
+    writ_write_text_if(&w, "x", raw->x);
+    writ_write_text_if(&w, "y", raw->y);
+    writ_write_text_if(&w, "alg", raw->alg);
+    writ_write_text_if(&w, "use", raw->use);
+    writ_write_text_if(&w, "kid", raw->kid);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    WRIT_TRY(writ_json_read(writ_buf_view(&text), &writ_json_limits_default, scratch, &value, err));
+    return writ_jwk_read(value, ret, err);
+}
+
+static void
+read_key(struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_voter_key *raw,
+    struct writ_reviewer_config *ret)
+{
+    struct writ_arena *scratch = writ_arena_new(KEY_ARENA);
+    struct writ_jwk *key = NULL;
+    struct writ_err err = {0};
+
+    if (scratch == NULL) {
+        o->nomem = true;
+        return;
+    }
+    if (!writ_is_ok(make_key(raw, scratch, &key, &err))) {
+        WRIT_OPTION_FAULT(o, node, "%s", err.text);
+    } else {
+        ret->key = writ_view_copy(writ_jwk_text(key), o->arena);
+        o->nomem = o->nomem || ret->key.ptr == NULL;
+    }
+    writ_jwk_free(key);
+    writ_arena_free(scratch);
+}
+
+/* ---- the webhook and the worker */
+
+static struct writ_view
+with_slash(struct writ_options *o, struct writ_view rest)
+{
+    struct writ_buf path = writ_buf_in(o->arena, rest.len + 2);
+
+    if (writ_view_has_prefix(rest, WRIT_LIT("/"))) {
+        return rest;
+    }
+    writ_buf_byte(&path, '/');
+    writ_buf_put(&path, rest);
+    o->nomem = o->nomem || !writ_is_ok(writ_buf_check(&path, NULL));
+    return writ_buf_view(&path);
+}
+
+static void
+read_webhook(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_raw_reviewer *raw, struct writ_reviewer_config *ret)
+{
+    struct writ_url url = {0};
+
+    if (!writ_is_ok(writ_host_read_url(raw->webhook, &url)) ||
+        !writ_host_is_protected(raw->webhook) || writ_view_find(url.rest, '#') < url.rest.len) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "webhook"),
+            "wants an https URL (http on loopback) without userinfo and fragment");
+        return;
+    }
+    if (raw->secret.len == 0) {
+        WRIT_OPTION_FAULT(o, node, "a webhook wants the secret that it is signed with");
+    }
+    if (raw->ca.len > 0 && !url.tls) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "ca"), "has no effect on an http URL");
+    }
+    ret->path = with_slash(o, url.rest);
+}
+
+/* ---- opinions */
+
+static enum writ_review_vote
+vote_of(int raw)
+{
+    return raw == WRIT_RAW_VOTE_APPROVE  ? WRIT_REVIEW_APPROVE
+           : raw == WRIT_RAW_VOTE_REJECT ? WRIT_REVIEW_REJECT
+           : raw == WRIT_RAW_VOTE_MODIFY ? WRIT_REVIEW_MODIFY
+                                         : WRIT_REVIEW_NO_VOTE;
+}
+
+static void
+read_opinions(struct writ_options *o, const struct writ_yaml *node,
+    struct writ_reviewer_config *ret, struct writ_pattern_list **patterns)
+{
+    struct writ_opinion *opinions;
+
+    if (node->type != WRIT_YAML_LIST || node->count == 0 || node->count > WRIT_OPINIONS_MAX) {
+        WRIT_OPTION_FAULT(o, node, "wants a list of 1 to %d opinions", WRIT_OPINIONS_MAX);
+        return;
+    }
+    opinions = writ_option_memory(o, node->count, sizeof *opinions);
+    if (opinions == NULL) {
+        return;
+    }
+    WRIT_YAML_EACH(element, node)
+    {
+        struct writ_raw_opinion raw = {0};
+        struct writ_opinion *opinion = &opinions[ret->opinions_n++];
+
+        writ_option_read(o, WRIT_SECTION_opinion, element, &raw);
+        *opinion = (struct writ_opinion){.vote = vote_of(raw.vote)};
+        if (raw.feedback.len > 0) {
+            opinion->feedback = raw.feedback;
+        }
+        if (raw.when != NULL) {
+            opinion->when = writ_compile_constraints(o, raw.when, patterns);
+        }
+    }
+    ret->opinions = opinions;
+}
+
+/* ---- all of them */
+
+/* What has no effect without its way of asking. */
+static void
+refuse_lost(struct writ_options *o, const struct writ_yaml *node, enum writ_reviewer_kind kind)
+{
+    static const struct {
+        const char *name;
+        enum writ_reviewer_kind kind;
+    } rows[] = {
+        {"secret", WRIT_REVIEWER_WEBHOOK},
+        {"ca", WRIT_REVIEWER_WEBHOOK},
+        {"environment", WRIT_REVIEWER_WORKER},
+        {"inherit", WRIT_REVIEWER_WORKER},
+        {"directory", WRIT_REVIEWER_WORKER},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct writ_yaml *option = writ_option_of(node, rows[i].name);
+
+        if (option != NULL && rows[i].kind != kind) {
+            WRIT_OPTION_FAULT(o, option, "has no effect on a reviewer of this kind");
+        }
+    }
+}
+
+static void
+read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_reviewer_config *ret,
+    struct writ_pattern_list **patterns)
+{
+    struct writ_raw_reviewer raw = {0};
+    const struct writ_yaml *key = writ_option_of(node, "key"),
+                           *opinions = writ_option_of(node, "opinions");
+    bool webhook = writ_option_of(node, "webhook") != NULL,
+         worker = writ_option_of(node, "worker") != NULL;
+
+    writ_option_read(o, WRIT_SECTION_reviewer, node, &raw);
+    *ret = (struct writ_reviewer_config){.id = node->key,
+        .kind = webhook            ? WRIT_REVIEWER_WEBHOOK
+                : worker           ? WRIT_REVIEWER_WORKER
+                : opinions != NULL ? WRIT_REVIEWER_OPINIONS
+                                   : WRIT_REVIEWER_ASKS,
+        .instructions = raw.instructions,
+        .timeout_us = raw.timeout_us,
+        .url = raw.webhook,
+        .secret = raw.secret,
+        .ca = raw.ca,
+        .argv = raw.worker,
+        .inherit = raw.inherit,
+        .environment = raw.environment,
+        .directory = raw.directory};
+    if (node->type != WRIT_YAML_MAP) {
+        return; /* told */
+    }
+    if (node->key.len == 0 || node->key.len > WRIT_REVIEW_NAME_MAX) {
+        WRIT_OPTION_FAULT(o, node, "wants a subject of 1 to %d bytes", WRIT_REVIEW_NAME_MAX);
+    }
+    if (webhook + worker + (opinions != NULL) > 1) {
+        WRIT_OPTION_FAULT(o, node, "wants at most one of webhook, worker and opinions");
+        return;
+    }
+    refuse_lost(o, node, ret->kind);
+    if (key != NULL && opinions != NULL) {
+        WRIT_OPTION_FAULT(o, key, "opinions of the gateway's own are not signed by somebody");
+    } else if (key != NULL) {
+        read_key(o, key, &raw.key, ret);
+    }
+    if (webhook && raw.webhook.len > 0) {
+        read_webhook(o, node, &raw, ret);
+    }
+    if (worker && (raw.worker.n == 0 || raw.worker.items[0].len == 0)) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "worker"), "lacks a program");
+    }
+    if (opinions != NULL) {
+        read_opinions(o, opinions, ret, patterns);
+    }
+}
+
+WRIT_RESULT
+writ_reviewers_read(struct writ_options *o, const struct writ_yaml *node,
+    struct writ_config *config, struct writ_pattern_list **patterns)
+{
+    struct writ_reviewer_config *reviewers;
+
+    if (node == NULL) {
+        return WRIT_DONE;
+    }
+    if (node->type != WRIT_YAML_MAP || node->count > WRIT_REVIEWERS_MAX) {
+        WRIT_OPTION_FAULT(
+            o, node, "wants a map of subjects to at most %d reviewers", WRIT_REVIEWERS_MAX);
+        return WRIT_DONE;
+    }
+    reviewers = writ_option_memory(o, node->count, sizeof *reviewers);
+    if (reviewers == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    config->reviewers = reviewers;
+    WRIT_YAML_EACH(element, node)
+    {
+        struct writ_reviewer_config *reviewer = &reviewers[config->reviewers_n];
+
+        read_one(o, element, reviewer, patterns);
+        WRIT_TRY(writ_canonical_digest(element, o->arena, &reviewer->digest));
+        config->reviewers_n++;
+    }
+    return WRIT_DONE;
+}

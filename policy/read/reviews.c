@@ -1,0 +1,256 @@
+#include "policy/read/reviews.h"
+
+#include "base/decimal.h"
+#include "base/text.h"
+#include "policy/read/canonical.h"
+
+#define SHARE_MAX 1000000 /* of the numbers of a fraction */
+
+/* ---- shares */
+
+/* "2/3" */
+static bool
+read_fraction(struct writ_view text, uint64_t *ret_above, uint64_t *ret_below)
+{
+    size_t slash = writ_view_find(text, '/');
+
+    return slash < text.len &&
+           writ_is_ok(writ_text_u64(writ_view_sub(text, 0, slash), 0, SHARE_MAX, ret_above)) &&
+           writ_is_ok(
+               writ_text_u64(writ_view_sub(text, slash + 1, text.len), 1, SHARE_MAX, ret_below));
+}
+
+/* Above 1/2, so that accepting and rejecting exclude each other. */
+static bool
+is_threshold(struct writ_view text)
+{
+    struct writ_decimal half, one = writ_decimal_of(1), value;
+    uint64_t above = 0, below = 1;
+
+    if (read_fraction(text, &above, &below)) {
+        return 2 * above > below && above <= below;
+    }
+    return writ_is_ok(writ_decimal_read(WRIT_LIT("0.5"), &half)) &&
+           writ_is_ok(writ_decimal_read(text, &value)) && writ_decimal_compare(&value, &half) > 0 &&
+           writ_decimal_compare(&value, &one) <= 0;
+}
+
+static bool
+is_quorum(struct writ_view text, size_t voters)
+{
+    uint64_t above = 0, below = 1;
+
+    if (read_fraction(text, &above, &below)) {
+        return above <= below;
+    }
+    return writ_is_ok(writ_text_u64(text, 0, voters, &above));
+}
+
+/* ---- reviews */
+
+static struct writ_voter_config
+voter_of(const struct writ_config *config, const struct writ_raw_voter *raw)
+{
+    const struct writ_reviewer_config *reviewer = writ_config_reviewer(config, raw->id);
+
+    return (struct writ_voter_config){.id = raw->id,
+        .weight = raw->weight,
+        .veto = raw->veto,
+        .key = reviewer != NULL ? reviewer->key : (struct writ_view){"", 0}};
+}
+
+static bool
+read_voters(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
+    struct writ_review_config *ret)
+{
+    struct writ_voter_config *voters;
+    int64_t weight = 0;
+
+    if (node->type != WRIT_YAML_LIST || node->count == 0 || node->count > WRIT_REVIEW_VOTERS_MAX) {
+        WRIT_OPTION_FAULT(o, node, "wants a list of 1 to %d voters", WRIT_REVIEW_VOTERS_MAX);
+        return false;
+    }
+    voters = writ_option_memory(o, node->count, sizeof *voters);
+    if (voters == NULL) {
+        return false;
+    }
+    WRIT_YAML_EACH(element, node)
+    {
+        struct writ_raw_voter raw = {0};
+
+        writ_option_read(o, WRIT_SECTION_voter, element, &raw);
+        for (size_t i = 0; i < ret->voters_n; i++) {
+            if (raw.id.len > 0 && writ_view_equal(voters[i].id, raw.id)) {
+                WRIT_OPTION_FAULT(o, element, "is there twice");
+            }
+        }
+        voters[ret->voters_n++] = voter_of(config, &raw);
+        weight += raw.weight;
+    }
+    ret->voters = voters;
+    if (weight == 0) {
+        WRIT_OPTION_FAULT(o, node, "wants at least one voter whose vote counts");
+    }
+    return true;
+}
+
+static struct writ_view
+engine_name(int engine)
+{
+    return engine == WRIT_RAW_ENGINE_UNANIMOUS  ? WRIT_LIT("unanimous")
+           : engine == WRIT_RAW_ENGINE_WEIGHTED ? WRIT_LIT("weighted_consensus")
+                                                : WRIT_LIT("review");
+}
+
+/* Of the review, and of how its voters are asked: that is a part of what policy says. */
+static WRIT_RESULT
+digest_review(const struct writ_yaml *node, const struct writ_config *config,
+    struct writ_arena *arena, struct writ_review_config *ret)
+{
+    struct writ_view pieces[WRIT_REVIEW_VOTERS_MAX + 1];
+    struct writ_digest own;
+    size_t n = 1;
+
+    WRIT_TRY(writ_canonical_digest(node, arena, &own));
+    pieces[0] = writ_view(own.bytes, WRIT_DIGEST_BYTES);
+    for (size_t i = 0; i < ret->voters_n; i++) {
+        const struct writ_reviewer_config *reviewer =
+            writ_config_reviewer(config, ret->voters[i].id);
+
+        if (reviewer != NULL) {
+            pieces[n++] = writ_view(reviewer->digest.bytes, WRIT_DIGEST_BYTES);
+        }
+    }
+    return writ_digest_pieces(pieces, n, &ret->digest, NULL);
+}
+
+static WRIT_RESULT
+read_review(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
+    struct writ_review_config *ret)
+{
+    struct writ_raw_review raw = {0};
+
+    writ_option_read(o, WRIT_SECTION_review, node, &raw);
+    *ret = (struct writ_review_config){.name = node->key,
+        .engine = engine_name(raw.engine),
+        .threshold = raw.threshold,
+        .quorum = raw.quorum,
+        .lifetime_us = raw.lifetime_us,
+        .redeem_us = raw.redeem_us,
+        .administrators = raw.administrators};
+    if (node->type != WRIT_YAML_MAP || raw.voters == NULL ||
+        !read_voters(o, raw.voters, config, ret)) {
+        return WRIT_DONE; /* told */
+    }
+    if (node->key.len == 0 || node->key.len > 128) {
+        WRIT_OPTION_FAULT(o, node, "wants a name of 1 to 128 bytes");
+    }
+    if (!is_threshold(raw.threshold)) {
+        WRIT_OPTION_FAULT(
+            o, node, "threshold: wants a share above 1/2 and up to 1, as 2/3 or 0.75");
+    }
+    if (!is_quorum(raw.quorum, ret->voters_n)) {
+        WRIT_OPTION_FAULT(
+            o, node, "quorum: wants a number of votes that the voters can reach, or a fraction");
+    }
+    return digest_review(node, config, o->arena, ret);
+}
+
+WRIT_RESULT
+writ_reviews_read(struct writ_options *o, const struct writ_yaml *node, struct writ_config *config)
+{
+    struct writ_review_config *reviews;
+
+    if (node == NULL) {
+        return WRIT_DONE;
+    }
+    if (node->type != WRIT_YAML_MAP || node->count > WRIT_REVIEWS_MAX) {
+        WRIT_OPTION_FAULT(o, node, "wants a map of names to at most %d reviews", WRIT_REVIEWS_MAX);
+        return WRIT_DONE;
+    }
+    reviews = writ_option_memory(o, node->count, sizeof *reviews);
+    if (reviews == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_YAML_EACH(element, node)
+    {
+        WRIT_TRY(read_review(o, element, config, &reviews[config->reviews_n]));
+        config->reviews_n++;
+    }
+    config->reviews = reviews;
+    return WRIT_DONE;
+}
+
+/* ---- approval of a rule */
+
+static const struct writ_review_config *
+review_named(const struct writ_config *config, struct writ_view name)
+{
+    for (size_t i = 0; i < config->reviews_n; i++) {
+        if (writ_view_equal(config->reviews[i].name, name)) {
+            return &config->reviews[i];
+        }
+    }
+    return NULL;
+}
+
+static void
+read_annotations(
+    const struct writ_yaml *node, const struct writ_raw_annotations *raw, struct writ_approval *ret)
+{
+    for (unsigned hint = WRIT_HINT_READ_ONLY; node != NULL && hint <= WRIT_HINT_OPEN_WORLD;
+         hint *= 2) {
+        struct writ_view name = writ_approval_hint_name((enum writ_hint)hint);
+
+        ret->hints_asked |= writ_yaml_get(node, name) != NULL ? hint : 0;
+    }
+    ret->hints = (raw->read_only ? WRIT_HINT_READ_ONLY : 0U) |
+                 (raw->destructive ? WRIT_HINT_DESTRUCTIVE : 0U) |
+                 (raw->idempotent ? WRIT_HINT_IDEMPOTENT : 0U) |
+                 (raw->open_world ? WRIT_HINT_OPEN_WORLD : 0U);
+}
+
+const struct writ_approval *
+writ_reviews_approval(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_yaml *entry, const struct writ_config *config,
+    struct writ_pattern_list **patterns)
+{
+    struct writ_raw_approval raw = {0};
+    struct writ_approval *approval = writ_option_memory(o, 1, sizeof *approval);
+    struct writ_digest rules;
+    struct writ_view pieces[2];
+
+    writ_option_read(o, WRIT_SECTION_approval, node, &raw);
+    if (approval == NULL || node->type != WRIT_YAML_MAP || raw.review.len == 0) {
+        return NULL;
+    }
+    *approval = (struct writ_approval){
+        .review = review_named(config, raw.review),
+        .hold_us = raw.hold_us,
+        .hold_retry_us = raw.hold_us > raw.hold_retry_us ? raw.hold_us : raw.hold_retry_us,
+    };
+    if (approval->review == NULL) {
+        WRIT_OPTION_FAULT(o, node, "no review is called \"" WRIT_VIEW_FMT "\"",
+            WRIT_VIEW_ARG(writ_view_sub(raw.review, 0, 64)));
+        return NULL;
+    }
+    read_annotations(writ_yaml_get(node, WRIT_LIT("annotations")), &raw.annotations, approval);
+    if ((approval->hints & WRIT_HINT_READ_ONLY) != 0 &&
+        (approval->hints & WRIT_HINT_DESTRUCTIVE) != 0) {
+        WRIT_OPTION_FAULT(o, node, "annotations: no tool is read-only and destructive");
+        return NULL;
+    }
+    if (raw.when != NULL) {
+        approval->when = writ_compile_constraints(o, raw.when, patterns);
+        if (approval->when == NULL) {
+            return NULL;
+        }
+    }
+    if (!writ_is_ok(writ_canonical_digest(entry, o->arena, &rules))) {
+        WRIT_OPTION_FAULT(o, node, "the rules of the tool are too long");
+        return NULL;
+    }
+    pieces[0] = writ_view(rules.bytes, WRIT_DIGEST_BYTES);
+    pieces[1] = writ_view(approval->review->digest.bytes, WRIT_DIGEST_BYTES);
+    return writ_is_ok(writ_digest_pieces(pieces, 2, &approval->rules, NULL)) ? approval : NULL;
+}

@@ -1,0 +1,816 @@
+#include "policy/read/schema.h"
+
+#include "evidence/json/write.h"
+#include "policy/decide/approval.h"
+#include "policy/decide/output.h"
+#include "policy/read/reviewers.h"
+#include "policy/read/reviews.h"
+#include "policy/read/setting.h"
+
+#define COMPACT_MAX (512 * 1024) /* the schema before it is indented */
+#define NUMBER      "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$"
+
+/* ---- pieces */
+
+static void
+member(struct writ_write *w, const char *name)
+{
+    writ_write_name(w, writ_view_str(name));
+}
+
+static void
+string_member(struct writ_write *w, const char *name, const char *text)
+{
+    member(w, name);
+    writ_write_string(w, writ_view_str(text));
+}
+
+static void
+number_member(struct writ_write *w, const char *name, int64_t number)
+{
+    member(w, name);
+    writ_write_i64(w, number);
+}
+
+static void
+typed_begin(struct writ_write *w, const char *type)
+{
+    writ_write_object_begin(w);
+    string_member(w, "type", type);
+}
+
+static void
+ref_member(struct writ_write *w, const char *section)
+{
+    writ_auto_buf ref = writ_buf_make(128);
+
+    writ_buf_fmt(&ref, "#/$defs/%s", section);
+    member(w, "$ref");
+    writ_write_string(w, writ_buf_view(&ref));
+}
+
+static void
+ref(struct writ_write *w, const char *section)
+{
+    writ_write_object_begin(w);
+    ref_member(w, section);
+    writ_write_object_end(w);
+}
+
+static void
+pattern(struct writ_write *w, const char *text)
+{
+    typed_begin(w, "string");
+    string_member(w, "pattern", text);
+    writ_write_object_end(w);
+}
+
+static void
+array_members(struct writ_write *w, const char *section, int64_t least, int64_t most)
+{
+    string_member(w, "type", "array");
+    member(w, "items");
+    ref(w, section);
+    if (least > 0) {
+        number_member(w, "minItems", least);
+    }
+    number_member(w, "maxItems", most);
+}
+
+static void
+number_or_text(struct writ_write *w)
+{
+    member(w, "anyOf");
+    writ_write_array_begin(w);
+    typed_begin(w, "number");
+    writ_write_object_end(w);
+    pattern(w, NUMBER);
+    writ_write_array_end(w);
+}
+
+/* ---- shapes of NODE options */
+
+static void
+tools_members(struct writ_write *w)
+{
+    string_member(w, "type", "object");
+    member(w, "propertyNames");
+    pattern(w, "^[^/]+/.+$");
+    member(w, "additionalProperties");
+    writ_write_object_begin(w);
+    member(w, "anyOf");
+    writ_write_array_begin(w);
+    ref(w, "rule");
+    writ_write_object_begin(w);
+    array_members(w, "rule", 1, WRIT_RULES_MAX);
+    writ_write_object_end(w);
+    writ_write_array_end(w);
+    writ_write_object_end(w);
+}
+
+static void
+named_members(struct writ_write *w, const char *section)
+{
+    string_member(w, "type", "object");
+    member(w, "propertyNames");
+    pattern(w, "^[A-Za-z0-9]([A-Za-z0-9]|[-_](?!_))*$");
+    member(w, "additionalProperties");
+    ref(w, section);
+}
+
+/* Constraints of a rule name their argument; within `each` they need not. */
+static void
+constraints_members(struct writ_write *w)
+{
+    string_member(w, "type", "array");
+    number_member(w, "maxItems", WRIT_CONSTRAINTS_MAX);
+    member(w, "items");
+    writ_write_object_begin(w);
+    ref_member(w, "constraint");
+    member(w, "required");
+    writ_write_array_begin(w);
+    writ_write_string(w, WRIT_LIT("arg"));
+    writ_write_array_end(w);
+    writ_write_object_end(w);
+}
+
+static void
+shape_members(struct writ_write *w, enum writ_shape shape)
+{
+    switch (shape) {
+    case WRIT_SHAPE_NONE:
+    case WRIT_SHAPE_VALUE: /* by op: see op_rules */
+        break;
+    case WRIT_SHAPE_AGENTS:
+        array_members(w, "agent", 0, 4096);
+        break;
+    case WRIT_SHAPE_UPSTREAMS:
+        named_members(w, "upstream");
+        break;
+    case WRIT_SHAPE_FRAMEWORKS:
+        named_members(w, "framework");
+        break;
+    case WRIT_SHAPE_TOOLS:
+        tools_members(w);
+        break;
+    case WRIT_SHAPE_STATE:
+        ref_member(w, "state");
+        break;
+    case WRIT_SHAPE_CONSTRAINTS:
+        constraints_members(w);
+        break;
+    case WRIT_SHAPE_BUDGETS:
+        array_members(w, "budget", 0, WRIT_BUDGETS_MAX);
+        break;
+    case WRIT_SHAPE_REPLAY:
+        ref_member(w, "replay");
+        break;
+    case WRIT_SHAPE_RESULT:
+        ref_member(w, "result");
+        break;
+    case WRIT_SHAPE_REDACT:
+        array_members(w, "redact", 0, WRIT_OUTPUT_REDACTIONS_MAX);
+        break;
+    case WRIT_SHAPE_TEMPLATES:
+        string_member(w, "type", "object");
+        break;
+    case WRIT_SHAPE_SUM:
+        ref_member(w, "sum");
+        break;
+    case WRIT_SHAPE_NUMBER:
+        number_or_text(w);
+        break;
+    case WRIT_SHAPE_REVIEWS:
+        string_member(w, "type", "object");
+        member(w, "additionalProperties");
+        ref(w, "review");
+        break;
+    case WRIT_SHAPE_VOTERS:
+        array_members(w, "voter", 1, WRIT_REVIEW_VOTERS_MAX);
+        break;
+    case WRIT_SHAPE_REVIEWERS:
+        string_member(w, "type", "object");
+        member(w, "additionalProperties");
+        ref(w, "reviewer");
+        break;
+    case WRIT_SHAPE_OPINIONS:
+        array_members(w, "opinion", 1, WRIT_OPINIONS_MAX);
+        break;
+    case WRIT_SHAPE_APPROVAL:
+        ref_member(w, "approval");
+        break;
+    case WRIT_SHAPE_ANCHORS:
+        array_members(w, "anchor", 0, WRIT_ANCHORS_MAX);
+        break;
+    }
+}
+
+/* ---- options */
+
+static void
+words_members(struct writ_write *w, const struct writ_word *words)
+{
+    member(w, "enum");
+    writ_write_array_begin(w);
+    for (; words->word != NULL; words++) {
+        writ_write_string(w, writ_view_str(words->word));
+    }
+    writ_write_array_end(w);
+}
+
+static void
+size_members(struct writ_write *w, const struct writ_setting *s)
+{
+    member(w, "anyOf");
+    writ_write_array_begin(w);
+    typed_begin(w, "integer");
+    number_member(w, "minimum", s->least);
+    number_member(w, "maximum", s->most);
+    writ_write_object_end(w);
+    pattern(w, "^[0-9]+(B|KiB|MiB|GiB)?$");
+    writ_write_array_end(w);
+}
+
+static void
+texts_members(struct writ_write *w, const struct writ_setting *s)
+{
+    string_member(w, "type", "array");
+    member(w, "items");
+    typed_begin(w, "string");
+    writ_write_object_end(w);
+    number_member(w, "maxItems", s->most);
+}
+
+static void
+pairs_members(struct writ_write *w, const struct writ_setting *s)
+{
+    string_member(w, "type", "object");
+    member(w, "additionalProperties");
+    typed_begin(w, "string");
+    writ_write_object_end(w);
+    number_member(w, "maxProperties", s->most);
+}
+
+static void
+text_members(struct writ_write *w, const struct writ_setting *s)
+{
+    string_member(w, "type", "string");
+    number_member(w, "minLength", s->least);
+    number_member(w, "maxLength", s->most);
+}
+
+static void
+count_members(struct writ_write *w, const struct writ_setting *s)
+{
+    string_member(w, "type", "integer");
+    number_member(w, "minimum", s->least);
+    number_member(w, "maximum", s->most);
+}
+
+static void
+kind_members(struct writ_write *w, const struct writ_setting *s)
+{
+    switch (s->kind) {
+    case WRIT_SETTING_TEXT:
+    case WRIT_SETTING_PATH:
+        text_members(w, s);
+        break;
+    case WRIT_SETTING_WORD:
+        words_members(w, s->words);
+        break;
+    case WRIT_SETTING_SWITCH:
+        string_member(w, "type", "boolean");
+        break;
+    case WRIT_SETTING_COUNT:
+        count_members(w, s);
+        break;
+    case WRIT_SETTING_SIZE:
+        size_members(w, s);
+        break;
+    case WRIT_SETTING_DURATION:
+        string_member(w, "type", "string");
+        string_member(w, "pattern", "^[0-9]+(ms|s|m|h|d)$");
+        break;
+    case WRIT_SETTING_TEXTS:
+        texts_members(w, s);
+        break;
+    case WRIT_SETTING_PAIRS:
+        pairs_members(w, s);
+        break;
+    case WRIT_SETTING_ADDRESS:
+        string_member(w, "type", "string");
+        string_member(w, "pattern", "^(localhost|[0-9.]+|\\[[0-9a-fA-F:.]+\\]):[0-9]+$");
+        break;
+    case WRIT_SETTING_DIGEST:
+        string_member(w, "type", "string");
+        string_member(w, "pattern", "^[0-9a-f]{64}$");
+        break;
+    case WRIT_SETTING_INNER:
+        ref_member(w, writ_setting_section(s->inner)->id);
+        break;
+    case WRIT_SETTING_NODE:
+        shape_members(w, s->shape);
+        break;
+    }
+}
+
+/* The fallback with the type that the schema asks for. */
+static void
+default_member(struct writ_write *w, const struct writ_setting *s)
+{
+    if (s->fallback == NULL || writ_setting_is_required(s)) {
+        return;
+    }
+    member(w, "default");
+    if (s->kind == WRIT_SETTING_SWITCH || s->kind == WRIT_SETTING_COUNT) {
+        writ_write_raw(w, writ_view_str(s->fallback));
+    } else {
+        writ_write_string(w, writ_view_str(s->fallback));
+    }
+}
+
+static void
+properties(struct writ_write *w, enum writ_section section)
+{
+    size_t n;
+    const struct writ_setting *settings = writ_setting_all(&n);
+
+    member(w, "properties");
+    writ_write_object_begin(w);
+    for (size_t i = 0; i < n; i++) {
+        if (settings[i].section == section) {
+            member(w, settings[i].name);
+            writ_write_object_begin(w);
+            string_member(w, "description", settings[i].sentence);
+            kind_members(w, &settings[i]);
+            default_member(w, &settings[i]);
+            writ_write_object_end(w);
+        }
+    }
+    writ_write_object_end(w);
+}
+
+static void
+required(struct writ_write *w, enum writ_section section)
+{
+    size_t n, found = 0;
+    const struct writ_setting *settings = writ_setting_all(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (settings[i].section == section && writ_setting_is_required(&settings[i])) {
+            if (found++ == 0) {
+                member(w, "required");
+                writ_write_array_begin(w);
+            }
+            writ_write_string(w, writ_view_str(settings[i].name));
+        }
+    }
+    if (found > 0) {
+        writ_write_array_end(w);
+    }
+}
+
+/* ---- what one section asks for beyond its options */
+
+static void
+one_of(struct writ_write *w, const char *const *names)
+{
+    member(w, "oneOf");
+    writ_write_array_begin(w);
+    for (; *names != NULL; names++) {
+        writ_write_object_begin(w);
+        member(w, "required");
+        writ_write_array_begin(w);
+        writ_write_string(w, writ_view_str(*names));
+        writ_write_array_end(w);
+        writ_write_object_end(w);
+    }
+    writ_write_array_end(w);
+}
+
+static void
+json_values(struct writ_write *w)
+{
+    typed_begin(w, "array");
+    number_member(w, "minItems", 1);
+    number_member(w, "maxItems", 1024);
+    writ_write_object_end(w);
+}
+
+/* {"anyOf":[<one>,{"type":"array","items":<one>,"minItems":1}]} */
+static void
+one_or_many(struct writ_write *w, void (*one)(struct writ_write *w))
+{
+    writ_write_object_begin(w);
+    member(w, "anyOf");
+    writ_write_array_begin(w);
+    one(w);
+    typed_begin(w, "array");
+    member(w, "items");
+    one(w);
+    number_member(w, "minItems", 1);
+    writ_write_object_end(w);
+    writ_write_array_end(w);
+    writ_write_object_end(w);
+}
+
+static void
+type_name(struct writ_write *w)
+{
+    static const char *const names[] = {
+        "string", "number", "integer", "boolean", "null", "array", "object", "any"};
+
+    writ_write_object_begin(w);
+    member(w, "enum");
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        writ_write_string(w, writ_view_str(names[i]));
+    }
+    writ_write_array_end(w);
+    writ_write_object_end(w);
+}
+
+static void
+directory(struct writ_write *w)
+{
+    pattern(w, "^/");
+}
+
+static void
+host(struct writ_write *w)
+{
+    pattern(w, "^(\\*\\.)?([a-z0-9_.-]+|\\[[0-9a-f:.]+\\])(:[0-9]+)?$");
+}
+
+static void
+nested_constraint(struct writ_write *w)
+{
+    ref(w, "constraint");
+}
+
+static void
+some_text(struct writ_write *w)
+{
+    typed_begin(w, "string");
+    number_member(w, "minLength", 1);
+    writ_write_object_end(w);
+}
+
+static void
+length(struct writ_write *w)
+{
+    writ_write_object_begin(w);
+    member(w, "anyOf");
+    writ_write_array_begin(w);
+    typed_begin(w, "integer");
+    number_member(w, "minimum", 0);
+    writ_write_object_end(w);
+    pattern(w, "^(0|[1-9][0-9]*)$");
+    writ_write_array_end(w);
+    writ_write_object_end(w);
+}
+
+static void
+value_schema(struct writ_write *w, enum writ_op_value kind)
+{
+    switch (kind) {
+    case WRIT_OP_VALUE_NOTHING:
+        writ_write_object_begin(w);
+        member(w, "const");
+        writ_write_bool(w, true);
+        writ_write_object_end(w);
+        break;
+    case WRIT_OP_VALUE_JSON:
+        writ_write_bool(w, true);
+        break;
+    case WRIT_OP_VALUE_JSONS:
+        json_values(w);
+        break;
+    case WRIT_OP_VALUE_NUMBER:
+        writ_write_object_begin(w);
+        number_or_text(w);
+        writ_write_object_end(w);
+        break;
+    case WRIT_OP_VALUE_TYPES:
+        one_or_many(w, type_name);
+        break;
+    case WRIT_OP_VALUE_LENGTH:
+        length(w);
+        break;
+    case WRIT_OP_VALUE_STRING:
+    case WRIT_OP_VALUE_PATTERN:
+    case WRIT_OP_VALUE_GLOB:
+        some_text(w);
+        break;
+    case WRIT_OP_VALUE_DIRECTORIES:
+        one_or_many(w, directory);
+        break;
+    case WRIT_OP_VALUE_HOSTS:
+        one_or_many(w, host);
+        break;
+    case WRIT_OP_VALUE_CONSTRAINTS:
+        one_or_many(w, nested_constraint);
+        break;
+    }
+}
+
+static void
+op_rule(struct writ_write *w, const struct writ_op_row *op)
+{
+    writ_write_object_begin(w);
+    member(w, "if");
+    writ_write_object_begin(w);
+    member(w, "properties");
+    writ_write_object_begin(w);
+    member(w, "op");
+    writ_write_object_begin(w);
+    string_member(w, "const", op->word);
+    writ_write_object_end(w);
+    writ_write_object_end(w);
+    writ_write_object_end(w);
+    member(w, "then");
+    writ_write_object_begin(w);
+    member(w, "properties");
+    writ_write_object_begin(w);
+    member(w, "value");
+    value_schema(w, op->value);
+    writ_write_object_end(w);
+    if (op->value != WRIT_OP_VALUE_NOTHING) {
+        member(w, "required");
+        writ_write_array_begin(w);
+        writ_write_string(w, WRIT_LIT("value"));
+        writ_write_array_end(w);
+    }
+    writ_write_object_end(w);
+    writ_write_object_end(w);
+}
+
+static void
+section_extra(struct writ_write *w, enum writ_section section)
+{
+    static const char *const identities[] = {
+        "bearer_sha256", "issuer", "certificate", "anonymous", NULL};
+    static const char *const upstreams[] = {"stdio", "http", NULL};
+    static const char *const secrets[] = {"file", "variable", "key", NULL};
+    static const char *const probes[] = {"tool", "resource", "http", NULL};
+    static const char *const budgets[] = {"calls", "sum", NULL};
+
+    if (section == WRIT_SECTION_agent) {
+        one_of(w, identities);
+    } else if (section == WRIT_SECTION_upstream) {
+        one_of(w, upstreams);
+    } else if (section == WRIT_SECTION_authorization) {
+        one_of(w, secrets);
+    } else if (section == WRIT_SECTION_state) {
+        one_of(w, probes);
+    } else if (section == WRIT_SECTION_budget) {
+        one_of(w, budgets);
+    } else if (section == WRIT_SECTION_constraint) {
+        member(w, "allOf");
+        writ_write_array_begin(w);
+        for (enum writ_op op = WRIT_OP_EQ; op < WRIT_OP_COUNT; op++) {
+            op_rule(w, writ_op_row(op));
+        }
+        writ_write_array_end(w);
+    }
+}
+
+static void
+section_members(struct writ_write *w, enum writ_section section)
+{
+    string_member(w, "description", writ_setting_section(section)->sentence);
+    string_member(w, "type", "object");
+    properties(w, section);
+    member(w, "additionalProperties");
+    writ_write_bool(w, false);
+    required(w, section);
+    section_extra(w, section);
+}
+
+/* ---- indented JSON */
+
+static void
+new_line(struct writ_buf *ret, size_t depth)
+{
+    writ_buf_byte(ret, '\n');
+    for (size_t i = 0; i < depth; i++) {
+        writ_buf_str(ret, "  ");
+    }
+}
+
+/* What is an object or array of little text stays on one line. */
+static bool
+is_short(struct writ_view json)
+{
+    size_t depth = 0;
+
+    for (size_t i = 0; i < json.len && i < 60; i++) {
+        depth += json.ptr[i] == '{' || json.ptr[i] == '[' ? 1 : 0;
+        depth -= json.ptr[i] == '}' || json.ptr[i] == ']' ? 1 : 0;
+        if (depth == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+indent(struct writ_view json, struct writ_buf *ret)
+{
+    size_t depth = 0, inline_depth = 0;
+    bool quoted = false, escaped = false;
+
+    for (size_t i = 0; i < json.len; i++) {
+        char c = json.ptr[i];
+        bool opens = !quoted && (c == '{' || c == '['), closes = !quoted && (c == '}' || c == ']');
+        quoted = c == '"' && !escaped ? !quoted : quoted;
+        escaped = quoted && c == '\\' && !escaped;
+        inline_depth += opens && (inline_depth > 0 || is_short(writ_view_sub(json, i, json.len)));
+        depth += opens && inline_depth == 0 ? 1 : 0;
+        if (closes && inline_depth == 0) {
+            new_line(ret, --depth);
+        }
+        writ_buf_byte(ret, c);
+        inline_depth -= closes && inline_depth > 0 ? 1 : 0;
+        if ((opens || (!quoted && c == ',')) && inline_depth == 0) {
+            new_line(ret, depth);
+        } else if (!quoted && (c == ',' || c == ':')) {
+            writ_buf_byte(ret, ' ');
+        }
+    }
+    writ_buf_byte(ret, '\n');
+}
+
+WRIT_RESULT
+writ_schema_put(struct writ_buf *ret, struct writ_err *err)
+{
+    writ_auto_buf compact = writ_buf_make(COMPACT_MAX);
+    struct writ_write w = writ_write_to(&compact);
+
+    writ_write_object_begin(&w);
+    string_member(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    string_member(&w, "title", "Configuration of Writ");
+    section_members(&w, WRIT_SECTION_top);
+    member(&w, "$defs");
+    writ_write_object_begin(&w);
+    for (int section = WRIT_SECTION_top + 1; section < WRIT_SECTION_COUNT; section++) {
+        member(&w, writ_setting_section((enum writ_section)section)->id);
+        writ_write_object_begin(&w);
+        section_members(&w, (enum writ_section)section);
+        writ_write_object_end(&w);
+    }
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    indent(writ_buf_view(&compact), ret);
+    return writ_buf_check(ret, err);
+}
+
+/* ---- the manual */
+
+static const char *
+kind_name(const struct writ_setting *s)
+{
+    switch (s->kind) {
+    case WRIT_SETTING_TEXT:
+        return "text";
+    case WRIT_SETTING_PATH:
+        return "path";
+    case WRIT_SETTING_WORD:
+        return "word";
+    case WRIT_SETTING_SWITCH:
+        return "true, false";
+    case WRIT_SETTING_COUNT:
+        return "number";
+    case WRIT_SETTING_SIZE:
+        return "size";
+    case WRIT_SETTING_DURATION:
+        return "duration";
+    case WRIT_SETTING_TEXTS:
+        return "list of texts";
+    case WRIT_SETTING_PAIRS:
+        return "map of texts";
+    case WRIT_SETTING_ADDRESS:
+        return "address";
+    case WRIT_SETTING_DIGEST:
+        return "digest";
+    case WRIT_SETTING_INNER:
+        return "section";
+    case WRIT_SETTING_NODE:
+        break;
+    }
+    switch (s->shape) {
+    case WRIT_SHAPE_AGENTS:
+    case WRIT_SHAPE_CONSTRAINTS:
+    case WRIT_SHAPE_BUDGETS:
+    case WRIT_SHAPE_REDACT:
+    case WRIT_SHAPE_VOTERS:
+    case WRIT_SHAPE_OPINIONS:
+    case WRIT_SHAPE_ANCHORS:
+        return "list of sections";
+    case WRIT_SHAPE_UPSTREAMS:
+    case WRIT_SHAPE_FRAMEWORKS:
+    case WRIT_SHAPE_TOOLS:
+    case WRIT_SHAPE_REVIEWS:
+    case WRIT_SHAPE_REVIEWERS:
+        return "map of sections";
+    case WRIT_SHAPE_STATE:
+    case WRIT_SHAPE_REPLAY:
+    case WRIT_SHAPE_RESULT:
+    case WRIT_SHAPE_SUM:
+    case WRIT_SHAPE_APPROVAL:
+        return "section";
+    case WRIT_SHAPE_TEMPLATES:
+        return "map";
+    case WRIT_SHAPE_NUMBER:
+        return "number";
+    case WRIT_SHAPE_NONE:
+    case WRIT_SHAPE_VALUE:
+        return "by op";
+    }
+    return "";
+}
+
+/* Markdown wants the bar of a table cell escaped; no sentence has other special bytes. */
+static void
+put_cell(struct writ_buf *ret, const char *text)
+{
+    writ_buf_str(ret, "| ");
+    for (; *text != '\0'; text++) {
+        writ_buf_str(ret, *text == '|' ? "\\" : "");
+        writ_buf_byte(ret, *text);
+    }
+    writ_buf_byte(ret, ' ');
+}
+
+static void
+put_words(struct writ_buf *ret, const struct writ_setting *s)
+{
+    writ_buf_str(ret, "| ");
+    if (s->kind != WRIT_SETTING_WORD || s->section == WRIT_SECTION_constraint) {
+        writ_buf_str(ret, kind_name(s));
+    }
+    for (const struct writ_word *word = s->words;
+         s->kind == WRIT_SETTING_WORD && s->section != WRIT_SECTION_constraint &&
+         word->word != NULL;
+         word++) {
+        writ_buf_fmt(ret, "%s`%s`", word == s->words ? "" : ", ", word->word);
+    }
+    writ_buf_byte(ret, ' ');
+}
+
+static void
+manual_section(struct writ_buf *ret, enum writ_section section)
+{
+    const struct writ_section_row *row = writ_setting_section(section);
+    size_t n;
+    const struct writ_setting *settings = writ_setting_all(&n);
+
+    writ_buf_fmt(ret, "\n## %s\n\n%s\n\n", row->title, row->sentence);
+    writ_buf_str(ret, "| option | value | default | reload | |\n| --- | --- | --- | --- | --- |\n");
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_setting *s = &settings[i];
+        if (s->section == section) {
+            writ_buf_fmt(ret, "| `%s` ", s->name);
+            put_words(ret, s);
+            put_cell(ret, writ_setting_is_required(s) ? "required"
+                          : s->fallback != NULL       ? s->fallback
+                                                      : "");
+            put_cell(ret, s->kind == WRIT_SETTING_INNER ? "" : writ_setting_reload_word(s->reload));
+            put_cell(ret, s->sentence);
+            writ_buf_str(ret, "|\n");
+        }
+    }
+}
+
+WRIT_RESULT
+writ_schema_manual(struct writ_buf *ret, struct writ_err *err)
+{
+    writ_buf_str(ret,
+        "# Every option of the configuration file\n\n"
+        "Made by `writ check --manual` from `policy/read/option.tbl.h` and "
+        "`policy/model/op.tbl.h`; a test "
+        "compares.\n"
+        "`docs/policy.md` explains, `config/` has examples. Terms, such as\n"
+        "[review](concepts.md#review), are in [concepts.md](concepts.md).\n\n"
+        "A duration is a number and a unit: `500ms`, `60s`, `10m`, `24h`, `7d`. A size is a number "
+        "of bytes,\nor one with a unit: `65536`, `64KiB`, `4MiB`. Texts need quotes only where "
+        "YAML "
+        "wants them. A path is\nrelative to the folder of the configuration file.\n\n"
+        "The column `reload` says what a reload (SIGHUP) does with a changed value: `live` takes "
+        "it. `restart` keeps the\nvalue of the start; the log names the option "
+        "(`restart_needed`). `refused` refuses the whole file and names the\noption "
+        "(`reload_refused`). For a list or map of sections the word is for whether there are any; "
+        "each option in\nthem has its own.\n");
+    for (int section = WRIT_SECTION_top; section < WRIT_SECTION_COUNT; section++) {
+        manual_section(ret, (enum writ_section)section);
+    }
+    writ_buf_str(
+        ret, "\n## The ops of constraints\n\n| op | holds when the argument |\n| --- | --- |\n");
+    for (enum writ_op op = WRIT_OP_EQ; op < WRIT_OP_COUNT; op++) {
+        writ_buf_fmt(ret, "| `%s` ", writ_op_row(op)->word);
+        put_cell(ret, writ_op_row(op)->sentence);
+        writ_buf_str(ret, "|\n");
+    }
+    return writ_buf_check(ret, err);
+}

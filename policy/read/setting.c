@@ -1,0 +1,123 @@
+#include "policy/read/setting.h"
+
+#include "policy/decide/output.h"
+#include "policy/model/op.h"
+#include "policy/model/rule.h"
+
+enum profile {
+    PROFILE_NONE = 0,
+    PROFILE_CREWAI_V1,
+    PROFILE_ALGOVOI_V1,
+    PROFILE_VAARA_V0,
+};
+
+static const struct writ_word profile_words[] = {{"crewai-v1", PROFILE_CREWAI_V1},
+    {"algovoi-v1", PROFILE_ALGOVOI_V1}, {"vaara-v0", PROFILE_VAARA_V0}, {NULL, 0}};
+static const struct writ_word sharing_words[] = {
+    {"session", WRIT_SHARING_SESSION}, {"all", WRIT_SHARING_ALL}, {NULL, 0}};
+
+static const struct writ_word duplicates_words[] = {{"forbid", WRIT_DUPLICATES_FORBID},
+    {"replay", WRIT_DUPLICATES_REPLAY}, {"allow", WRIT_DUPLICATES_ALLOW},
+    {"auto", WRIT_RAW_DUPLICATES_AUTO}, {NULL, 0}};
+static const struct writ_word refusal_words[] = {
+    {"error", WRIT_REFUSAL_ERROR}, {"result", WRIT_REFUSAL_RESULT}, {NULL, 0}};
+static const struct writ_word on_error_words[] = {
+    {"deny", WRIT_PROBE_MISSING_DENY}, {"absent", WRIT_PROBE_MISSING_ABSENT}, {NULL, 0}};
+static const struct writ_word engine_words[] = {{"review", WRIT_RAW_ENGINE_REVIEW},
+    {"unanimous", WRIT_RAW_ENGINE_UNANIMOUS}, {"weighted_consensus", WRIT_RAW_ENGINE_WEIGHTED},
+    {NULL, 0}};
+static const struct writ_word vote_words[] = {{"approve", WRIT_RAW_VOTE_APPROVE},
+    {"reject", WRIT_RAW_VOTE_REJECT}, {"modify", WRIT_RAW_VOTE_MODIFY}, {NULL, 0}};
+static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PASS},
+    {"error", WRIT_OUTPUT_ERROR_RECORD}, {"refuse", WRIT_OUTPUT_ERROR_REFUSE}, {NULL, 0}};
+static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};
+static const struct writ_word alg_words[] = {
+#define WRIT_ALG_ROW(name, jose, kty, bytes) {(jose), WRIT_JWK_ALG_##name},
+#include "evidence/jose/alg.tbl.h"
+#undef WRIT_ALG_ROW
+    {NULL, 0}};
+static const struct writ_word level_words[] = {{"error", WRIT_LOG_ERROR}, {"warn", WRIT_LOG_WARN},
+    {"info", WRIT_LOG_INFO}, {"debug", WRIT_LOG_DEBUG}, {NULL, 0}};
+static const struct writ_word op_words[] = {
+#define OP(name, word, kind, sentence) {word, WRIT_OP_##name},
+#include "policy/model/op.tbl.h"
+#undef OP
+    {NULL, 0}};
+
+/* Only there to be measured: a member for each section, so that offsetof finds its fields. */
+union sections {
+#define SECTION(id, title, type, sentence) type id;
+#include "policy/read/option.tbl.h"
+};
+
+static const struct writ_section_row sections[WRIT_SECTION_COUNT] = {
+#define SECTION(id, title, type, sentence) [WRIT_SECTION_##id] = {#id, title, sentence},
+#include "policy/read/option.tbl.h"
+};
+
+#define INNER_ROW(of, what, word, field, back, text)                                               \
+    .section = WRIT_SECTION_##of, .kind = WRIT_SETTING_##what, .name = (word),                     \
+    .offset = offsetof(union sections, of.field), .fallback = (back), .sentence = (text)
+#define ROW(of, what, word, field, how, back, text)                                                \
+    INNER_ROW(of, what, word, field, back, text), .reload = WRIT_RELOAD_##how
+
+static const struct writ_setting settings[] = {
+#define TEXT(of, name, field, how, low, high, back, text)                                          \
+    {ROW(of, TEXT, name, field, how, back, text), .least = (low), .most = (high)},
+#define PATH(of, name, field, how, low, high, back, text)                                          \
+    {ROW(of, PATH, name, field, how, back, text), .least = (low), .most = (high)},
+#define WORD(of, name, field, how, list, back, text)                                               \
+    {ROW(of, WORD, name, field, how, back, text), .words = (list)},
+#define SWITCH(of, name, field, how, back, text) {ROW(of, SWITCH, name, field, how, back, text)},
+#define COUNT(of, name, field, how, low, high, back, text)                                         \
+    {ROW(of, COUNT, name, field, how, back, text), .least = (low), .most = (high)},
+#define SIZE(of, name, field, how, low, high, back, text)                                          \
+    {ROW(of, SIZE, name, field, how, back, text), .least = (low), .most = (high)},
+#define DURATION(of, name, field, how, low, high, back, text)                                      \
+    {ROW(of, DURATION, name, field, how, back, text), .least = (low), .most = (high)},
+#define TEXTS(of, name, field, how, high, text)                                                    \
+    {ROW(of, TEXTS, name, field, how, NULL, text), .most = (high)},
+#define PAIRS(of, name, field, how, high, text)                                                    \
+    {ROW(of, PAIRS, name, field, how, NULL, text), .most = (high)},
+#define ADDRESS(of, name, field, how, back, text) {ROW(of, ADDRESS, name, field, how, back, text)},
+#define DIGEST(of, name, field, how, text)        {ROW(of, DIGEST, name, field, how, NULL, text)},
+#define INNER(of, name, field, in, text)                                                           \
+    {INNER_ROW(of, INNER, name, field, NULL, text), .inner = WRIT_SECTION_##in},
+#define NODE(of, name, field, how, form, back, text)                                               \
+    {ROW(of, NODE, name, field, how, back, text), .shape = WRIT_##form},
+#include "policy/read/option.tbl.h"
+};
+
+const struct writ_section_row *
+writ_setting_section(enum writ_section section)
+{
+    WRIT_INVARIANT(section < WRIT_SECTION_COUNT);
+    return &sections[section];
+}
+
+const struct writ_setting *
+writ_setting_all(size_t *ret_n)
+{
+    *ret_n = sizeof settings / sizeof settings[0];
+    return settings;
+}
+
+const char *
+writ_setting_reload_word(enum writ_reload reload)
+{
+    switch (reload) {
+    case WRIT_RELOAD_REFUSED:
+        return "refused";
+    case WRIT_RELOAD_RESTART:
+        return "restart";
+    case WRIT_RELOAD_LIVE:
+        return "live";
+    }
+    return "";
+}
+
+bool
+writ_setting_is_required(const struct writ_setting *setting)
+{
+    return setting->fallback != NULL && writ_view_is(writ_view_str(setting->fallback), "!");
+}

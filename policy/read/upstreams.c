@@ -1,0 +1,235 @@
+#include "policy/read/upstreams.h"
+
+#include "policy/model/host.h"
+#include "policy/read/authorization.h"
+
+static bool
+is_upstream_name(struct writ_view name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool inside = i > 0 && i + 1 < name.len && name.ptr[i - 1] != '_';
+        if (!letter && !((c == '-' || c == '_') && inside)) {
+            return false;
+        }
+    }
+    return name.len > 0 && name.len <= WRIT_UPSTREAMS_NAME_MAX;
+}
+
+static void
+refuse_options(struct writ_options *o, const struct writ_yaml *node, const char *const *names,
+    const char *kind)
+{
+    for (; *names != NULL; names++) {
+        const struct writ_yaml *option = writ_option_of(node, *names);
+        if (option != NULL) {
+            WRIT_OPTION_FAULT(o, option, "is only for upstreams that speak over %s", kind);
+        }
+    }
+}
+
+static void
+read_http(struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_upstream *raw,
+    struct writ_upstream_config *ret)
+{
+    static const char *const only_stdio[] = {"environment", "inherit", "directory", "sharing",
+        "start_timeout", "children", "idle", NULL};
+    struct writ_url url = {0};
+
+    refuse_options(o, node, only_stdio, "stdio");
+    if (raw->http.len == 0) {
+        return;
+    }
+    if (!writ_is_ok(writ_host_read_url(raw->http, &url)) ||
+        writ_view_find(url.rest, '#') < url.rest.len) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "http"),
+            "wants an http or https URL without userinfo and fragment");
+        return;
+    }
+    ret->http = raw->http;
+    ret->host = writ_option_join(o, "", url.host);
+    ret->port = url.port;
+    ret->tls = url.tls;
+    ret->path = writ_view_has_prefix(url.rest, WRIT_LIT("/")) ? url.rest
+                                                              : writ_option_join(o, "/", url.rest);
+    ret->credential_header = raw->credential.header;
+    if (!raw->insecure && !writ_host_is_protected(raw->http)) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "http"), WRIT_HOST_PLAIN("calls"));
+    }
+    if (raw->ca.len > 0 && !url.tls) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "ca"), "has no effect on an http URL");
+    }
+}
+
+static void
+read_stdio(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_upstream *raw)
+{
+    static const char *const only_http[] = {
+        "ca", "connections", "connect_timeout", "insecure", NULL};
+    const struct writ_yaml *program = writ_option_of(node, "stdio");
+    const struct writ_yaml *header = writ_option_of(writ_option_of(node, "credential"), "header");
+    bool nameless = raw->stdio.n > 0 && raw->stdio.items[0].len == 0;
+
+    refuse_options(o, node, only_http, "HTTP");
+    if (header != NULL) {
+        WRIT_OPTION_FAULT(o, header, "is only for upstreams that speak over HTTP");
+    }
+    if (nameless || (program->type == WRIT_YAML_LIST && program->count == 0)) {
+        WRIT_OPTION_FAULT(o, program, "lacks a program");
+    }
+}
+
+static void
+read_upstream(
+    struct writ_options *o, const struct writ_yaml *node, struct writ_upstream_config *ret)
+{
+    struct writ_raw_upstream raw = {0};
+    bool stdio = writ_option_of(node, "stdio") != NULL, http = writ_option_of(node, "http") != NULL;
+
+    writ_option_read(o, WRIT_SECTION_upstream, node, &raw);
+    *ret = (struct writ_upstream_config){.name = node->key,
+        .stdio = raw.stdio,
+        .environment = raw.environment,
+        .inherit = raw.inherit,
+        .directory = raw.directory,
+        .sharing = (enum writ_sharing)raw.sharing,
+        .children = raw.children,
+        .idle_us = raw.idle_us,
+        .start_timeout_us = raw.start_timeout_us,
+        .ca = raw.ca,
+        .connections = raw.connections,
+        .connect_timeout_us = raw.connect_timeout_us,
+        .credential_meta = raw.credential.meta,
+        .timeout_us = raw.timeout_us,
+        .list_timeout_us = raw.list_timeout_us,
+        .refresh_us = raw.refresh_us,
+        .required = raw.required,
+        .ref = writ_option_join(o, "/upstreams/", node->key)};
+    if (!is_upstream_name(node->key)) {
+        WRIT_OPTION_FAULT(o, node,
+            "the name of an upstream has 1 to %d letters, digits, - and single _, these two inside",
+            WRIT_UPSTREAMS_NAME_MAX);
+    }
+    if (node->type != WRIT_YAML_MAP) {
+        return;
+    }
+    if (stdio == http) {
+        WRIT_OPTION_FAULT(o, node, "wants exactly one of stdio and http");
+        return;
+    }
+    if (!writ_authorization_is_header(raw.credential.header)) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "credential"), "header wants a header's name");
+    }
+    ret->kind = stdio ? WRIT_UPSTREAM_STDIO : WRIT_UPSTREAM_HTTP;
+    if (stdio) {
+        read_stdio(o, node, &raw);
+    } else {
+        read_http(o, node, &raw, ret);
+    }
+    ret->resource = raw.resource.len > 0 ? raw.resource
+                    : stdio              ? writ_option_join(o, "stdio:", node->key)
+                                         : ret->http;
+    ret->authorization = writ_authorization_read(o, node, &raw.authorization, ret);
+}
+
+/* A joined name has to come apart where it was joined. */
+static void
+check_separator(struct writ_options *o, const struct writ_yaml *root, struct writ_view separator,
+    const struct writ_yaml *upstream)
+{
+    writ_auto_buf joined = writ_buf_make(upstream->key.len + separator.len);
+    const struct writ_yaml *node = writ_option_of(root, "separator");
+
+    writ_buf_put(&joined, upstream->key);
+    writ_buf_put(&joined, separator);
+    if (separator.len > 0 && writ_is_ok(writ_buf_check(&joined, NULL)) &&
+        writ_view_search(writ_buf_view(&joined), separator) != upstream->key.len) {
+        WRIT_OPTION_FAULT(o, node != NULL ? node : upstream,
+            "cannot be told from the name of the upstream \"" WRIT_VIEW_FMT "\"",
+            WRIT_VIEW_ARG(writ_view_sub(upstream->key, 0, 64)));
+    }
+}
+
+void
+writ_upstreams_read(struct writ_options *o, const struct writ_yaml *root,
+    const struct writ_raw_top *top, struct writ_config *config)
+{
+    const struct writ_yaml *node = top->upstreams;
+    struct writ_upstream_config *upstreams;
+    size_t n = 0;
+
+    if (node == NULL) {
+        if (top->frameworks == NULL) {
+            writ_yaml_find(
+                o->findings, WRIT_SEVERITY_WARNING, root, "no upstreams: there is nothing to call");
+        }
+        return;
+    }
+    if (node->type != WRIT_YAML_MAP || node->count > WRIT_UPSTREAMS_MAX) {
+        WRIT_OPTION_FAULT(o, node, "wants a map of at most %d upstreams", WRIT_UPSTREAMS_MAX);
+        return;
+    }
+    upstreams = writ_option_memory(o, node->count, sizeof *upstreams);
+    if (upstreams == NULL) {
+        return;
+    }
+    WRIT_YAML_EACH(member, node)
+    {
+        read_upstream(o, member, &upstreams[n++]);
+        if (is_upstream_name(member->key)) {
+            check_separator(o, root, config->separator, member);
+        }
+    }
+    config->upstreams = upstreams;
+    config->upstreams_n = n;
+}
+
+/* ---- frameworks */
+
+static void
+read_framework(struct writ_options *o, const struct writ_config *config,
+    const struct writ_yaml *node, struct writ_framework_config *ret)
+{
+    struct writ_raw_framework raw = {0};
+
+    writ_option_read(o, WRIT_SECTION_framework, node, &raw);
+    *ret = (struct writ_framework_config){
+        .name = node->key,
+        .resource =
+            raw.resource.len > 0 ? raw.resource : writ_option_join(o, "framework:", node->key),
+        .timeout_us = raw.timeout_us,
+    };
+    if (!is_upstream_name(node->key)) {
+        WRIT_OPTION_FAULT(o, node, "the name of a framework is one as of an upstream");
+    } else if (writ_config_upstream(config, node->key) != NULL) {
+        WRIT_OPTION_FAULT(o, node, "an upstream has this name");
+    }
+}
+
+void
+writ_upstreams_frameworks(
+    struct writ_options *o, const struct writ_yaml *node, struct writ_config *config)
+{
+    struct writ_framework_config *frameworks;
+    size_t n = 0;
+
+    if (node == NULL) {
+        return;
+    }
+    if (node->type != WRIT_YAML_MAP || node->count > WRIT_UPSTREAMS_MAX) {
+        WRIT_OPTION_FAULT(o, node, "wants a map of at most %d frameworks", WRIT_UPSTREAMS_MAX);
+        return;
+    }
+    frameworks = writ_option_memory(o, node->count, sizeof *frameworks);
+    if (frameworks == NULL) {
+        return;
+    }
+    WRIT_YAML_EACH(member, node)
+    {
+        read_framework(o, config, member, &frameworks[n++]);
+    }
+    config->frameworks = frameworks;
+    config->frameworks_n = n;
+}

@@ -1,0 +1,83 @@
+/* yaml.h - a YAML text as a tree of nodes that know their line and their JSON Pointer.
+ *
+ * Of YAML only what a configuration needs: one document of maps, lists and scalars. Anchors,
+ * aliases, tags, merge keys and maps as keys are refused, and so are members written twice; each
+ * is told with its line, and reading goes on to find the next fault. Nothing is resolved here: a
+ * scalar is text, and whoever wants a number or a switch asks for one.
+ *
+ * Nodes and their texts live in the arena and never change. Nothing blocks. */
+#ifndef WRIT_POLICY_YAML_H
+#define WRIT_POLICY_YAML_H
+
+#include "base/bytes.h"
+#include "policy/read/findings.h"
+
+#define WRIT_YAML_DEPTH_MAX   32     /* deepest nesting of maps and lists */
+#define WRIT_YAML_NODES_MAX   262144 /* most scalars, lists and maps; keys count too */
+#define WRIT_YAML_MEMBERS_MAX 16384  /* most members of one map, elements of one list */
+
+enum writ_yaml_type {
+    WRIT_YAML_NONE = 0, /* a node that was refused; the fault has been told */
+    WRIT_YAML_SCALAR,
+    WRIT_YAML_LIST,
+    WRIT_YAML_MAP,
+};
+
+struct writ_yaml {
+    enum writ_yaml_type type;
+    bool plain;            /* scalar: written without quotes and not as a block */
+    size_t line;           /* 1-based; of a member, the line of its value */
+    struct writ_view text; /* scalar; NUL-terminated, may hold NUL */
+    struct writ_view key;  /* member of a map; NUL-terminated */
+    size_t key_line;
+    size_t index; /* element of a list */
+    size_t count; /* elements or members */
+    const struct writ_yaml *parent;
+    struct writ_yaml *first, *last, *next; /* first and last child, next sibling */
+};
+
+/**
+ * Reads one document.
+ *
+ * @param text      borrowed for the call; UTF-8, a byte order mark is skipped
+ * @param findings  gets every fault
+ * @param ret       the root; written only on success, which does not mean without faults:
+ *                  findings->errors tells
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE  not YAML, no document, or two of them; reading stopped there
+ *         WRIT_E_LIMIT  one of WRIT_YAML_*_MAX
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_yaml_read(struct writ_view text, struct writ_arena *arena,
+    struct writ_findings *findings, const struct writ_yaml **ret);
+
+/** The same tree of a text that is strict JSON (json.h), which is read without YAML's rules: what
+ * writ_yaml_read tries first for a text that begins with a brace or bracket. False when it is no
+ * such text, over a limit, or memory ran out: `ret` is then untouched, and reading it as YAML
+ * tells why. */
+bool writ_yaml_from_json(
+    struct writ_view text, struct writ_arena *arena, const struct writ_yaml **ret);
+
+/** The member called `key`, or NULL when there is none or `map` is no map (NULL included). */
+const struct writ_yaml *writ_yaml_get(const struct writ_yaml *map, struct writ_view key);
+
+/** Walks elements or members; not at all for a scalar or NULL. */
+#define WRIT_YAML_EACH(child, parent)                                                              \
+    for (const struct writ_yaml *child = (parent) != NULL ? (parent)->first : NULL;                \
+         (child) != NULL; (child) = (child)->next)
+
+/** True for a scalar that has no value at all, as after `key:`. */
+bool writ_yaml_is_empty(const struct writ_yaml *node);
+
+/** "a list", "a map", "a text", "nothing": for messages. */
+const char *writ_yaml_type_name(const struct writ_yaml *node);
+
+/** Appends the JSON Pointer of the node (RFC 6901). */
+void writ_yaml_pointer(const struct writ_yaml *node, struct writ_buf *ret);
+
+/** Adds a finding about `node` at its line and pointer. */
+void writ_yaml_find(struct writ_findings *findings, enum writ_severity severity,
+    const struct writ_yaml *node, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+#endif
