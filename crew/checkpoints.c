@@ -1,5 +1,5 @@
 /* Snapshots by id, in memory (semantics 10). */
-#include "crew/datum.h"
+#include "crew/value.h"
 #include "crew/vec.h"
 
 struct checkpoint {
@@ -57,10 +57,10 @@ writ_crew_checkpoints_put(
 
     if (at == store->n) {
         WRIT_TRY(writ_vec_room(&store->list, &store->cap, store->n, sizeof *store->list));
-        WRIT_TRY(writ_datum_of_text(id, &name));
+        WRIT_TRY(writ_value_of_text(id, &name));
         store->list[store->n++] = (struct checkpoint){name, NULL};
     }
-    writ_datum_replace(&store->list[at].snapshot, writ_crew_value_ref(snapshot));
+    writ_value_replace(&store->list[at].snapshot, writ_crew_value_ref(snapshot));
     return WRIT_DONE;
 }
 

@@ -2,8 +2,8 @@
 #include "base/hidden.h"
 #include "base/shortest.h"
 #include "base/text.h"
-#include "crew/datum.h"
 #include "crew/names.h"
+#include "crew/value.h"
 
 #include <stdlib.h>
 
@@ -368,7 +368,7 @@ read_answer(struct writ_view answer, const struct options *options, size_t *ret)
 {
     struct writ_view text = trim(answer), array = first_array(text);
     size_t n = options->names.n;
-    writ_auto_arena parsed = writ_datum_arena(text.len);
+    writ_auto_arena parsed = writ_value_arena(text.len);
     writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     const struct writ_json *value = NULL;
     struct naming *namings;
@@ -386,7 +386,7 @@ read_answer(struct writ_view answer, const struct options *options, size_t *ret)
         taken[at] = false;
     }
     if ((array.ptr != NULL &&
-            writ_is_ok(writ_datum_parse(array, array.len, parsed, &value, NULL)) &&
+            writ_is_ok(writ_value_parse(array, array.len, parsed, &value, NULL)) &&
             read_array(value, options, taken, ret)) ||
         read_namings(text, options, namings, ret)) {
         return WRIT_DONE;

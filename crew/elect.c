@@ -2,9 +2,9 @@
  * engines that were added come before them, so that a plug-in can replace a built-in. */
 #include "base/text.h"
 #include "crew/count.h"
-#include "crew/datum.h"
 #include "crew/engines.h"
 #include "crew/names.h"
+#include "crew/value.h"
 
 #include <stdlib.h>
 

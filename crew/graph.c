@@ -151,7 +151,7 @@ snapshot_role(const struct writ_shape_role *role, struct writ_view system_prompt
     write_text(&w, "system_prompt", system_prompt);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
-    return writ_datum_of_text(writ_buf_view(&buf), ret);
+    return writ_value_of_text(writ_buf_view(&buf), ret);
 }
 
 /* What the agents file makes of each role: the last entry counts, for each member by itself. */

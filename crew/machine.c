@@ -4,9 +4,10 @@
  *    terminal takes it out, so that a second one finds nothing.
  * 2. A phase is over when no step of it is in phase.ids and no nested crew of it runs. This is
  * asked after every answer, but not while the phase begins or ends or an answer is taken (`held`).
- * 3. A failure half way goes to the burst; the session is broken then. Nothing here looks at it. */
+ * 3. A failure half way goes to the event writer; the session is broken then. Nothing here looks at
+ * it. */
 #include "base/text.h"
-#include "crew/burst.h"
+#include "crew/event_writer.h"
 #include "crew/nested.h"
 #include "crew/vec.h"
 
@@ -21,7 +22,7 @@ static void request_step(
 
 WRIT_RESULT
 writ_machine_new(const struct writ_crew_options *options, const struct writ_crew_graph *graph,
-    struct writ_crew_memory memory, struct writ_burst *burst, struct writ_machine **ret)
+    struct writ_crew_memory memory, struct writ_event_writer *writer, struct writ_machine **ret)
 {
     struct writ_machine *m = writ_alloc(sizeof *m);
     char *id = writ_alloc(options->crew_id.len + 1);
@@ -31,7 +32,7 @@ writ_machine_new(const struct writ_crew_options *options, const struct writ_crew
         writ_free(id);
         return (writ_result){WRIT_E_NOMEM};
     }
-    m->burst = burst;
+    m->writer = writer;
     m->options = *options;
     m->options.crew_id = writ_view_place(options->crew_id, id);
     m->limits = options->limits != NULL ? options->limits : &writ_crew_limits_default;
@@ -53,9 +54,9 @@ writ_machine_new(const struct writ_crew_options *options, const struct writ_crew
 static void
 step_wipe(struct writ_step *step)
 {
-    writ_datum_replace(&step->input, NULL);
-    writ_datum_replace(&step->memex, NULL);
-    writ_datum_replace(&step->role, NULL);
+    writ_value_replace(&step->input, NULL);
+    writ_value_replace(&step->memex, NULL);
+    writ_value_replace(&step->role, NULL);
 }
 
 void
@@ -137,7 +138,7 @@ void
 writ_crew_control_checkpoint(struct writ_crew_control *control, struct writ_view id)
 {
     if (writ_text_is_utf8(id, NULL)) {
-        writ_burst_checkpoint(control->machine, id);
+        writ_event_writer_checkpoint(control->machine, id);
     }
 }
 
@@ -148,11 +149,11 @@ writ_crew_control_request(struct writ_crew_control *control, struct writ_view fr
     struct writ_machine *m = control->machine;
     bool allowed = writ_crew_graph_allows(m->graph, from, to, action);
 
-    if (!allowed && m->burst->recursion < m->limits->action_recursion &&
+    if (!allowed && m->writer->recursion < m->limits->action_recursion &&
         writ_text_is_utf8(from, NULL) && writ_text_is_utf8(to, NULL)) {
-        m->burst->recursion++;
+        m->writer->recursion++;
         writ_machine_request(m, from, to, action);
-        m->burst->recursion--;
+        m->writer->recursion--;
     }
     return allowed;
 }
@@ -171,8 +172,8 @@ sample_memory(struct writ_machine *m, size_t agent)
     if (m->memory.ops == NULL || !role->memex) {
         return NULL;
     }
-    writ_burst_fail(m->burst, m->memory.ops->retrieve(m->memory.self, &scope,
-                                  writ_crew_value_text(role->retrieval), &sampled));
+    writ_event_writer_fail(m->writer, m->memory.ops->retrieve(m->memory.self, &scope,
+                                          writ_crew_value_text(role->retrieval), &sampled));
     return sampled;
 }
 
@@ -189,8 +190,9 @@ void
 writ_machine_publish(struct writ_machine *m, uint64_t id)
 {
     for (; m->outer != NULL; m = m->outer) {
-        writ_burst_fail(m->burst, writ_idmap_put(&m->as->ids, id, 0));
-        writ_burst_fail(m->burst, writ_idmap_put(&m->outer->routes, id, (size_t)(uintptr_t)m->as));
+        writ_event_writer_fail(m->writer, writ_idmap_put(&m->as->ids, id, 0));
+        writ_event_writer_fail(
+            m->writer, writ_idmap_put(&m->outer->routes, id, (size_t)(uintptr_t)m->as));
     }
 }
 
@@ -233,19 +235,19 @@ request_agent(struct writ_machine *m, size_t agent, struct writ_crew_value *inpu
             .input = writ_crew_value_text(input),
             .fault = -1,
             .stalled = -1});
-    writ_burst_fail(
-        m->burst, writ_correlation_id(&m->burst->scratch, m->options.crew_id, shape->name,
-                      writ_machine_agent(m, agent), writ_machine_attempt(m, agent), &step.id));
+    writ_event_writer_fail(
+        m->writer, writ_correlation_id(&m->writer->scratch, m->options.crew_id, shape->name,
+                       writ_machine_agent(m, agent), writ_machine_attempt(m, agent), &step.id));
     step.timeout_ms = shape->timeout_ms >= 0           ? shape->timeout_ms
                       : m->options.has_default_timeout ? m->options.default_timeout_ms
                                                        : -1;
-    step.ts = writ_burst_now(m);
+    step.ts = writ_event_writer_now(m);
     step.input = writ_crew_value_ref(input);
     step.role = writ_crew_value_ref(m->graph->roles[role].snapshot);
     step.memex = sample_memory(m, agent);
-    writ_burst_requested(m, &step, writ_burst_now(m));
+    writ_event_writer_requested(m, &step, writ_event_writer_now(m));
     writ_machine_publish(m, step.id);
-    writ_burst_fail(m->burst, writ_machine_step(m, &step));
+    writ_event_writer_fail(m->writer, writ_machine_step(m, &step));
 }
 
 static void
@@ -281,12 +283,12 @@ fixer_input(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
     writ_write_object_begin(&w);
     writ_write_text(&w, "failedAgentId", writ_machine_agent(m, agent));
     writ_write_text(&w, "failedRoleId", writ_machine_role(m, m->phase.role));
-    writ_burst_value(&w, "lastOutput", last != NULL ? last->output : NULL);
-    writ_write_text(&w, "reason", writ_view_str(writ_burst_reason(reason)));
-    writ_burst_value(&w, "upstreamInput", m->input);
+    writ_event_writer_value(&w, "lastOutput", last != NULL ? last->output : NULL);
+    writ_write_text(&w, "reason", writ_view_str(writ_event_writer_reason(reason)));
+    writ_event_writer_value(&w, "upstreamInput", m->input);
     writ_write_object_end(&w);
-    writ_burst_fail(m->burst, writ_write_end(&w, NULL));
-    writ_burst_fail(m->burst, writ_datum_of_text(writ_buf_view(&buf), &input));
+    writ_event_writer_fail(m->writer, writ_write_end(&w, NULL));
+    writ_event_writer_fail(m->writer, writ_value_of_text(writ_buf_view(&buf), &input));
     return input;
 }
 
@@ -294,14 +296,14 @@ static void
 invoke_fixer(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
 {
     size_t fixer = m->phase.running ? m->graph->fixers[reason] : WRIT_GRAPH_NONE;
-    writ_auto_datum input = NULL;
+    writ_auto_value input = NULL;
 
     if (fixer == WRIT_GRAPH_NONE || m->phase.fixers >= m->limits->phase_fixers) {
         return;
     }
     m->phase.fixers++;
     input = fixer_input(m, agent, reason);
-    writ_burst_fixer(m, fixer, reason);
+    writ_event_writer_fixer(m, fixer, reason);
     request_step(m, fixer, input, agent);
 }
 
@@ -314,7 +316,7 @@ writ_machine_request(struct writ_machine *m, struct writ_view from, struct writ_
     if (writ_crew_graph_allows(m->graph, from, to, action)) {
         return true;
     }
-    writ_burst_denied(m, from, to, action);
+    writ_event_writer_denied(m, from, to, action);
     if (asking != WRIT_GRAPH_NONE) {
         writ_machine_hook(m, role_of(m, asking), WRIT_SHAPE_ON_PERMISSION_DENIED,
             (struct writ_crew_hook){
@@ -341,7 +343,7 @@ writ_machine_output(struct writ_machine *m, struct writ_output output)
     room = writ_vec_room(
         &phase->outputs, &phase->outputs_cap, phase->outputs_n, sizeof *phase->outputs);
     if (!writ_is_ok(room)) {
-        writ_burst_fail(m->burst, room);
+        writ_event_writer_fail(m->writer, room);
         writ_crew_value_free(output.output);
         return;
     }
@@ -357,11 +359,11 @@ run_commands(struct writ_machine *m, size_t agent, const struct writ_json *comma
 
     WRIT_JSON_EACH(command, commands)
     {
-        writ_auto_datum value = NULL;
-        writ_burst_fail(m->burst, writ_datum_of_json(command, &value));
-        writ_burst_command(m, agent, value);
+        writ_auto_value value = NULL;
+        writ_event_writer_fail(m->writer, writ_value_of_json(command, &value));
+        writ_event_writer_command(m, agent, value);
         if (m->memory.ops != NULL && value != NULL) {
-            writ_burst_fail(m->burst,
+            writ_event_writer_fail(m->writer,
                 m->memory.ops->apply(m->memory.self, &scope, writ_crew_value_text(value)));
         }
     }
@@ -401,7 +403,7 @@ terminate(struct writ_machine *m, struct writ_step *step)
     writ_result room =
         writ_vec_room(&phase->seen, &phase->seen_cap, phase->seen_n, sizeof *phase->seen);
 
-    writ_burst_fail(m->burst, room);
+    writ_event_writer_fail(m->writer, room);
     if (writ_is_ok(room)) {
         phase->seen[phase->seen_n++] = step->id;
     }
@@ -478,12 +480,12 @@ count_votes(struct writ_machine *m)
         }
     }
     if (entries == NULL) {
-        writ_burst_fail(m->burst, (writ_result){WRIT_E_NOMEM});
+        writ_event_writer_fail(m->writer, (writ_result){WRIT_E_NOMEM});
     } else {
         writ_result counted = writ_crew_vote(
             &role->shape->voting, m->graph->engines, entries, n, role->count, &verdict, NULL);
         if (counted.code != WRIT_E_INVALID) { /* ballots that cannot be counted: no value */
-            writ_burst_fail(m->burst, counted);
+            writ_event_writer_fail(m->writer, counted);
         }
         value = writ_crew_value_ref(verdict.value);
     }
@@ -498,7 +500,7 @@ take_checkpoints(struct writ_machine *m)
     const struct writ_shape_role *role = &m->graph->shape->roles[m->phase.role];
 
     for (size_t at = 0; at < role->checkpoints.n; at++) {
-        writ_burst_checkpoint(m, role->checkpoints.list[at]);
+        writ_event_writer_checkpoint(m, role->checkpoints.list[at]);
         writ_machine_hook(m, m->phase.role, WRIT_SHAPE_ON_CHECKPOINT,
             (struct writ_crew_hook){.fault = -1, .stalled = -1});
     }
@@ -508,8 +510,8 @@ take_checkpoints(struct writ_machine *m)
         writ_buf_put(&id, role->name);
         writ_buf_byte(&id, ':');
         writ_buf_i64(&id, m->phase_index);
-        writ_burst_fail(m->burst, writ_buf_check(&id, NULL));
-        writ_burst_checkpoint(m, writ_buf_view(&id));
+        writ_event_writer_fail(m->writer, writ_buf_check(&id, NULL));
+        writ_event_writer_checkpoint(m, writ_buf_view(&id));
     }
 }
 
@@ -519,11 +521,11 @@ resolve_phase(struct writ_machine *m)
     struct writ_crew_value *value = count_votes(m);
 
     m->phase.held = true;
-    writ_burst_resolved(m, m->phase.role, value);
+    writ_event_writer_resolved(m, m->phase.role, value);
     writ_machine_hook(m, m->phase.role, WRIT_SHAPE_AFTER_ROLE,
         (struct writ_crew_hook){.output = writ_crew_value_text(value), .fault = -1, .stalled = -1});
     take_checkpoints(m);
-    writ_datum_replace(&m->input, value);
+    writ_value_replace(&m->input, value);
 }
 
 static bool
@@ -540,11 +542,11 @@ open_phase(struct writ_machine *m)
 
     writ_machine_phase_begin(m, role);
     m->phase.held = true;
-    writ_burst_entered(m, role);
+    writ_event_writer_entered(m, role);
     writ_machine_hook(m, role, WRIT_SHAPE_BEFORE_ROLE,
         (struct writ_crew_hook){
             .input = writ_crew_value_text(m->input), .fault = -1, .stalled = -1});
-    for (size_t at = 0; at < agents->count && m->burst->failed == WRIT_E_UNSET; at++) {
+    for (size_t at = 0; at < agents->count && m->writer->failed == WRIT_E_UNSET; at++) {
         request_step(m, agents->first + at, m->input, WRIT_GRAPH_NONE);
     }
     m->phase.held = false;
@@ -558,11 +560,11 @@ enter_phases(struct writ_machine *m)
         if (++m->phase_index == (ptrdiff_t)m->graph->phases_n) {
             writ_machine_phase_end(m);
             m->status = WRIT_CREW_COMPLETED;
-            writ_burst_completed(m);
+            writ_event_writer_completed(m);
             return;
         }
         open_phase(m);
-        if (!is_drained(m) || m->burst->failed != WRIT_E_UNSET) {
+        if (!is_drained(m) || m->writer->failed != WRIT_E_UNSET) {
             return;
         }
         resolve_phase(m);
@@ -572,7 +574,7 @@ enter_phases(struct writ_machine *m)
 void
 writ_machine_settle(struct writ_machine *m)
 {
-    if (m->phase.running && !m->phase.held && is_drained(m) && m->burst->failed == WRIT_E_UNSET) {
+    if (m->phase.running && !m->phase.held && is_drained(m) && m->writer->failed == WRIT_E_UNSET) {
         resolve_phase(m);
         enter_phases(m);
     }
@@ -583,9 +585,9 @@ writ_machine_start(
     struct writ_machine *m, struct writ_crew_value *input, struct writ_crew_value *task)
 {
     m->status = WRIT_CREW_AWAITING_RESPONSES;
-    writ_datum_replace(&m->input, writ_crew_value_ref(input));
-    writ_datum_replace(&m->task, writ_crew_value_ref(task));
-    writ_burst_started(m, task);
+    writ_value_replace(&m->input, writ_crew_value_ref(input));
+    writ_value_replace(&m->task, writ_crew_value_ref(task));
+    writ_event_writer_started(m, task);
     enter_phases(m);
 }
 
@@ -606,7 +608,7 @@ expire_own(struct writ_machine *m, double now)
             continue;
         }
         any = true;
-        writ_burst_timed_out(m, step->id, now);
+        writ_event_writer_timed_out(m, step->id, now);
         terminate(m, step);
         take_answer(m, agent, replaced, &terminal);
     }

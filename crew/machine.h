@@ -1,7 +1,7 @@
 /* machine.h - one running crew, inside: what a session is made of. Nested crews are machines inside
- * machines; they share one burst.
+ * machines; they share one event writer.
  *
- * machine.c is the life of a phase; nested.h crews inside crews; burst.h the events. */
+ * machine.c is the life of a phase; nested.h crews inside crews; event_writer.h the events. */
 #ifndef WRIT_CREW_MACHINE_H
 #define WRIT_CREW_MACHINE_H
 
@@ -11,7 +11,7 @@
 #include "evidence/json/write.h"
 
 /** The events of one call, of a machine and all that are nested in it. */
-struct writ_burst {
+struct writ_event_writer {
     struct writ_buf text;
     size_t *ends; /* where each event ends in `text` */
     size_t n, cap;
@@ -87,7 +87,7 @@ struct writ_slot {
 };
 
 struct writ_machine {
-    struct writ_burst *burst;              /* shared; borrowed */
+    struct writ_event_writer *writer;      /* shared; borrowed */
     struct writ_crew_options options;      /* crew_id is owned; memory is not used */
     const struct writ_crew_limits *limits; /* not NULL */
     struct writ_crew_memory memory;        /* ops NULL: none */
@@ -122,11 +122,11 @@ writ_machine_role(const struct writ_machine *m, size_t role)
 
 /** A machine for `graph`, idle. `options.crew_id` is copied. WRIT_E_NOMEM. */
 WRIT_RESULT writ_machine_new(const struct writ_crew_options *options,
-    const struct writ_crew_graph *graph, struct writ_crew_memory memory, struct writ_burst *burst,
-    struct writ_machine **ret);
+    const struct writ_crew_graph *graph, struct writ_crew_memory memory,
+    struct writ_event_writer *writer, struct writ_machine **ret);
 void writ_machine_free(struct writ_machine *m);
 
-/* Failures go to the burst, which is looked at when the call ends. */
+/* Failures go to the event writer, which is looked at when the call ends. */
 void writ_machine_start(
     struct writ_machine *m, struct writ_crew_value *input, struct writ_crew_value *task);
 /** Gives a terminal to the step, here or inside, that has the id; nothing when there is none. */

@@ -3,7 +3,7 @@
  * 1. The tree has every item of the list once, by id; an item without one has the absent id.
  * 2. An item's id never changes, so what is taken out of its text when it is put stays true.
  * 3. What agents say never makes it fail: beyond its limits nothing changes (writ/crew.h). */
-#include "crew/datum.h"
+#include "crew/value.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
 
@@ -47,7 +47,7 @@ reading_of(struct writ_view text, struct reading *ret)
     if (ret->arena == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    return writ_datum_parse_snapshot(text, text.len, ret->arena, &ret->json, NULL);
+    return writ_value_parse_snapshot(text, text.len, ret->arena, &ret->json, NULL);
 }
 
 static WRIT_RESULT
@@ -58,7 +58,7 @@ text_value(struct writ_view text, struct writ_crew_value **ret)
 
     writ_write_string(&w, text);
     WRIT_TRY(writ_write_end(&w, NULL));
-    return writ_datum_of_text(writ_buf_view(&buf), ret);
+    return writ_value_of_text(writ_buf_view(&buf), ret);
 }
 
 static double
@@ -107,10 +107,10 @@ item_new(struct writ_crew_value *value, struct item **ret)
     item->authority = number_of(text.json, "authority");
     item->conviction = number_of(text.json, "conviction");
     item->importance = number_of(text.json, "importance");
-    WRIT_TRY(writ_datum_of_json(writ_json_get(text.json, WRIT_LIT("id")), &item->id));
-    WRIT_TRY(writ_datum_of_json(writ_json_get(meta, WRIT_LIT("agent_id")), &item->agent_id));
-    WRIT_TRY(writ_datum_of_json(writ_json_get(meta, WRIT_LIT("crew_id")), &item->crew_id));
-    WRIT_TRY(writ_datum_of_json(writ_json_get(meta, WRIT_LIT("role")), &item->role));
+    WRIT_TRY(writ_value_of_json(writ_json_get(text.json, WRIT_LIT("id")), &item->id));
+    WRIT_TRY(writ_value_of_json(writ_json_get(meta, WRIT_LIT("agent_id")), &item->agent_id));
+    WRIT_TRY(writ_value_of_json(writ_json_get(meta, WRIT_LIT("crew_id")), &item->crew_id));
+    WRIT_TRY(writ_value_of_json(writ_json_get(meta, WRIT_LIT("role")), &item->role));
     *ret = WRIT_TAKE(item);
     return WRIT_DONE;
 }
@@ -303,11 +303,11 @@ stamp(
     writ_auto_buf whole = writ_buf_make(SIZE_MAX);
     writ_auto_buf author = writ_buf_make(SIZE_MAX);
     writ_auto_buf place = writ_buf_make(SIZE_MAX);
-    writ_auto_datum agent_id = NULL;
-    writ_auto_datum crew_id = NULL;
-    writ_auto_datum role_id = NULL;
-    writ_auto_datum author_value = NULL;
-    writ_auto_datum scope_value = NULL;
+    writ_auto_value agent_id = NULL;
+    writ_auto_value crew_id = NULL;
+    writ_auto_value role_id = NULL;
+    writ_auto_value author_value = NULL;
+    writ_auto_value scope_value = NULL;
     struct writ_write w = writ_write_to(&meta);
 
     WRIT_TRY(text_value(scope->agent_id, &agent_id));
@@ -338,7 +338,7 @@ stamp(
             {"meta", writ_buf_view(&meta)}, {"scope", writ_crew_value_text(scope_value)}},
         3);
     WRIT_TRY(writ_write_end(&w, NULL));
-    return writ_datum_of_text(writ_buf_view(&whole), ret);
+    return writ_value_of_text(writ_buf_view(&whole), ret);
 }
 
 /* Puts an item with this text, unless it is too large. */
@@ -358,7 +358,7 @@ static WRIT_RESULT
 create(struct memory *memory, const struct writ_json *command, const struct writ_crew_scope *scope)
 {
     const struct writ_json *item = writ_json_get_typed(command, WRIT_LIT("item"), WRIT_JSON_OBJECT);
-    writ_auto_datum value = NULL;
+    writ_auto_value value = NULL;
 
     if (item == NULL) {
         return WRIT_DONE;
@@ -396,7 +396,7 @@ merge(const struct writ_json *item, const struct writ_json *partial, struct writ
     }
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
-    return writ_datum_of_text(writ_buf_view(&buf), ret);
+    return writ_value_of_text(writ_buf_view(&buf), ret);
 }
 
 static WRIT_RESULT
@@ -405,7 +405,7 @@ update(struct memory *memory, const struct writ_json *command, const struct item
     const struct writ_json *partial =
         writ_json_get_typed(command, WRIT_LIT("partial"), WRIT_JSON_OBJECT);
     WRIT_AUTO(struct reading, reading_wipe) own = {0};
-    writ_auto_datum merged = NULL;
+    writ_auto_value merged = NULL;
 
     WRIT_TRY(reading_of(writ_crew_value_text(item->value), &own));
     WRIT_TRY(merge(own.json, partial, &merged));
@@ -417,7 +417,7 @@ memory_apply(void *self, const struct writ_crew_scope *scope, struct writ_view t
 {
     struct memory *memory = self;
     WRIT_AUTO(struct reading, reading_wipe) command = {0};
-    writ_auto_datum id = NULL;
+    writ_auto_value id = NULL;
     const struct writ_json *type;
     struct item *item;
 
@@ -426,7 +426,7 @@ memory_apply(void *self, const struct writ_crew_scope *scope, struct writ_view t
     if (writ_json_is(type, WRIT_LIT("memory.create"))) {
         return create(memory, command.json, scope);
     }
-    WRIT_TRY(writ_datum_of_json(writ_json_get(command.json, WRIT_LIT("item_id")), &id));
+    WRIT_TRY(writ_value_of_json(writ_json_get(command.json, WRIT_LIT("item_id")), &id));
     item = find(memory, id);
     if (item != NULL && writ_json_is(type, WRIT_LIT("memory.update"))) {
         return update(memory, command.json, item);
@@ -456,13 +456,13 @@ struct scored {
 static bool
 is_visible(const struct memory *memory, const struct item *item, const struct asking *asking)
 {
-    bool ours = writ_datum_equal(item->crew_id, memory->crew_id);
+    bool ours = writ_value_equal(item->crew_id, memory->crew_id);
 
     if (writ_view_is(asking->view, "self")) {
-        return writ_datum_equal(item->agent_id, asking->agent_id);
+        return writ_value_equal(item->agent_id, asking->agent_id);
     }
     if (writ_view_is(asking->view, "role")) {
-        return ours && writ_datum_equal(item->role, asking->role);
+        return ours && writ_value_equal(item->role, asking->role);
     }
     return writ_view_is(asking->view, "all") || ours;
 }
@@ -507,7 +507,7 @@ write_scored(const struct scored *list, size_t n, struct writ_crew_value **ret)
     }
     writ_write_array_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
-    return writ_datum_of_text(writ_buf_view(&buf), ret);
+    return writ_value_of_text(writ_buf_view(&buf), ret);
 }
 
 static WRIT_RESULT
@@ -517,8 +517,8 @@ memory_retrieve(void *self, const struct writ_crew_scope *scope, struct writ_vie
     const struct memory *memory = self;
     WRIT_AUTO(struct reading, reading_wipe) options = {0};
     writ_auto_arena room = writ_arena_new(SIZE_MAX);
-    writ_auto_datum agent_id = NULL;
-    writ_auto_datum role = NULL;
+    writ_auto_value agent_id = NULL;
+    writ_auto_value role = NULL;
     const struct writ_json *budget;
     struct asking asking = {.view = scope->view};
     struct scored *list;
@@ -592,7 +592,7 @@ memory_snapshot(void *self, struct writ_crew_value **ret)
     writ_write_array_end(&w);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
-    return writ_datum_of_text(writ_buf_view(&buf), ret);
+    return writ_value_of_text(writ_buf_view(&buf), ret);
 }
 
 static WRIT_RESULT
@@ -606,8 +606,8 @@ memory_restore(void *self, struct writ_view text, struct writ_view crew_id, void
     WRIT_TRY(memory_new(crew_id, &memory));
     WRIT_JSON_EACH(item, writ_json_get(snapshot.json, WRIT_LIT("items")))
     {
-        writ_auto_datum value = NULL;
-        WRIT_TRY(writ_datum_of_json(item, &value));
+        writ_auto_value value = NULL;
+        WRIT_TRY(writ_value_of_json(item, &value));
         WRIT_TRY(put_value(memory, value));
     }
     *ret = WRIT_TAKE(memory);

@@ -2,7 +2,7 @@
  *
  * 1. A handle ends with its own machine, and with no other one.
  * 2. It counts in phase.in_flight of the phase that spawned it, once, until it ends. */
-#include "crew/burst.h"
+#include "crew/event_writer.h"
 #include "crew/nested.h"
 
 void
@@ -74,7 +74,7 @@ open_inner(struct writ_machine *m, size_t agent, uint32_t attempt, struct writ_h
         handle->hard = true;
         WRIT_TRY(m->memory.ops->fork(m->memory.self, options.crew_id, &handle->memory.self));
     }
-    return writ_machine_new(&options, role->nested, handle->memory, m->burst, &handle->inner);
+    return writ_machine_new(&options, role->nested, handle->memory, m->writer, &handle->inner);
 }
 
 void
@@ -92,9 +92,9 @@ writ_nested_spawn(
             .fault = -1,
             .stalled = -1});
     attempt = writ_machine_attempt(m, agent);
-    writ_burst_nested_started(m, agent, writ_crew_graph_name(m->graph->roles[role].nested));
+    writ_event_writer_nested_started(m, agent, writ_crew_graph_name(m->graph->roles[role].nested));
     if (handle == NULL) {
-        writ_burst_fail(m->burst, (writ_result){WRIT_E_NOMEM});
+        writ_event_writer_fail(m->writer, (writ_result){WRIT_E_NOMEM});
         return;
     }
     handle->agent = agent;
@@ -102,7 +102,7 @@ writ_nested_spawn(
     handle->phase = m->phase.serial;
     opened = open_inner(m, agent, attempt, handle);
     if (!writ_is_ok(opened)) {
-        writ_burst_fail(m->burst, opened);
+        writ_event_writer_fail(m->writer, opened);
         writ_nested_free(handle);
         return;
     }
@@ -118,7 +118,7 @@ writ_nested_absorb(struct writ_machine *m, struct writ_handle *handle)
     size_t agent = handle->agent;
     bool awaited = m->phase.running && handle->phase == m->phase.serial;
     bool held = m->phase.held;
-    writ_auto_datum output = NULL;
+    writ_auto_value output = NULL;
 
     if (handle->inner->status != WRIT_CREW_COMPLETED) {
         return;
@@ -126,7 +126,8 @@ writ_nested_absorb(struct writ_machine *m, struct writ_handle *handle)
     output = writ_crew_value_ref(handle->inner->input);
     remove_handle(m, handle);
     if (handle->hard) {
-        writ_burst_fail(m->burst, m->memory.ops->import(m->memory.self, handle->memory.self));
+        writ_event_writer_fail(
+            m->writer, m->memory.ops->import(m->memory.self, handle->memory.self));
     }
     if (awaited) {
         m->phase.in_flight--;
@@ -136,7 +137,7 @@ writ_nested_absorb(struct writ_machine *m, struct writ_handle *handle)
                    .output = writ_crew_value_ref(output)});
     }
     writ_nested_free(handle);
-    writ_burst_nested_completed(m, agent, output);
+    writ_event_writer_nested_completed(m, agent, output);
     m->phase.held = true;
     writ_machine_hook(m, m->graph->agents[agent].role, WRIT_SHAPE_AFTER_AGENT,
         (struct writ_crew_hook){.agent_id = writ_machine_agent(m, agent),

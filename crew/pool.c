@@ -1,7 +1,7 @@
 /* A memory that agents share: insights with tags, segment and importance. */
 #include "base/text.h"
-#include "crew/datum.h"
 #include "crew/names.h"
+#include "crew/value.h"
 #include "crew/vec.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
@@ -92,7 +92,7 @@ writ_crew_pool_add(
     struct writ_crew_pool *pool, const struct writ_crew_insight *insight, struct writ_crew_err *err)
 {
     struct insight added = {0};
-    writ_auto_datum metadata = NULL;
+    writ_auto_value metadata = NULL;
 
     if (!__builtin_isfinite(insight->importance)) {
         return writ_failure_set(
@@ -228,7 +228,7 @@ writ_crew_pool_read(const struct writ_crew_pool *pool, const struct writ_crew_fi
     }
     writ_write_array_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
-    return writ_datum_of_text(writ_buf_view(&buf), ret);
+    return writ_value_of_text(writ_buf_view(&buf), ret);
 }
 
 /* ---- statistics */
@@ -294,5 +294,5 @@ writ_crew_pool_statistics(const struct writ_crew_pool *pool, struct writ_crew_va
     put_counts(&w, "tags", names, tags);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
-    return writ_datum_of_text(writ_buf_view(&buf), ret);
+    return writ_value_of_text(writ_buf_view(&buf), ret);
 }

@@ -80,7 +80,7 @@ static WRIT_RESULT
 read_value(const struct restore *r, const struct writ_json *object, const char *member,
     struct writ_crew_value **ret)
 {
-    return writ_is_ok(writ_datum_of_json(writ_json_get(object, writ_view_str(member)), ret))
+    return writ_is_ok(writ_value_of_json(writ_json_get(object, writ_view_str(member)), ret))
                ? WRIT_DONE
                : exhausted(r);
 }
@@ -164,9 +164,9 @@ restore_step(const struct restore *r, const struct writ_json *pending,
     const struct writ_json *request = writ_json_get(pending, WRIT_LIT("request"));
     const struct writ_json *timeout = writ_json_get(request, WRIT_LIT("timeoutMs"));
     struct writ_step step = {.replaced = WRIT_GRAPH_NONE, .timeout_ms = -1};
-    writ_auto_datum input = NULL;
-    writ_auto_datum memex = NULL;
-    writ_auto_datum role = NULL;
+    writ_auto_value input = NULL;
+    writ_auto_value memex = NULL;
+    writ_auto_value role = NULL;
 
     WRIT_TRY(read_id(r, writ_json_get(request, WRIT_LIT("correlationId")), &step.id));
     WRIT_TRY(read_agent(r, writ_json_get(request, WRIT_LIT("agentId")), &step.agent));
@@ -358,14 +358,14 @@ restore_inner(const struct restore *r, struct writ_handle *handle, const struct 
     }
     handle->memory = m->memory;
     if (m->memory.ops != NULL && role->shape->memex_hard) {
-        writ_auto_datum value = NULL;
+        writ_auto_value value = NULL;
         handle->memory.self = NULL;
         handle->hard = true;
         if (memory == NULL) {
             return writ_failure_set(r->err, WRIT_E_INVALID, WRIT_CREW_CANNOT_RESTORE_NESTED,
                 "the memory of a nested crew is not in the snapshot");
         }
-        writ_result restored = writ_datum_of_json(memory, &value);
+        writ_result restored = writ_value_of_json(memory, &value);
         if (writ_is_ok(restored)) {
             restored = m->memory.ops->restore(
                 m->memory.self, writ_crew_value_text(value), options.crew_id, &handle->memory.self);
@@ -378,7 +378,7 @@ restore_inner(const struct restore *r, struct writ_handle *handle, const struct 
         }
     }
     if (!writ_is_ok(
-            writ_machine_new(&options, role->nested, handle->memory, m->burst, &handle->inner))) {
+            writ_machine_new(&options, role->nested, handle->memory, m->writer, &handle->inner))) {
         return exhausted(r);
     }
     return writ_snapshot_restore(handle->inner, inner, r->err);
@@ -517,5 +517,5 @@ writ_snapshot_restore(
     if (m->phase.running && m->phase.ids.live == 0 && m->phase.in_flight == 0) {
         return refuse(&r, "a crew that awaits responses waits for nothing");
     }
-    return m->burst->failed == WRIT_E_UNSET ? WRIT_DONE : exhausted(&r);
+    return m->writer->failed == WRIT_E_UNSET ? WRIT_DONE : exhausted(&r);
 }

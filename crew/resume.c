@@ -1,6 +1,6 @@
 /* A session that goes on from a snapshot (semantics 12): restored, then what came since, then what
  * to do about steps that nobody answered. */
-#include "crew/burst.h"
+#include "crew/event_writer.h"
 #include "crew/session.h"
 #include "crew/snapshot.h"
 #include "crew/vec.h"
@@ -38,7 +38,7 @@ re_emit(struct writ_machine *m)
 {
     for (size_t at = 0; m->phase.running && at < m->phase.steps_n; at++) {
         if (!m->phase.steps[at].done) {
-            writ_burst_requested(m, &m->phase.steps[at], writ_burst_now(m));
+            writ_event_writer_requested(m, &m->phase.steps[at], writ_event_writer_now(m));
         }
     }
     for (struct writ_handle *handle = m->first; m->phase.running && handle != NULL;
@@ -82,13 +82,13 @@ static WRIT_RESULT
 restore(struct writ_crew_session *session, struct writ_view snapshot, struct writ_crew_err *err)
 {
     struct writ_machine *m = writ_session_machine(session);
-    writ_auto_arena arena = writ_datum_arena(m->limits->snapshot_bytes);
+    writ_auto_arena arena = writ_value_arena(m->limits->snapshot_bytes);
     const struct writ_json *value = NULL;
 
     if (arena == NULL) {
         return writ_failure_memory(err);
     }
-    WRIT_TRY(writ_datum_parse_snapshot(snapshot, m->limits->snapshot_bytes, arena, &value, err));
+    WRIT_TRY(writ_value_parse_snapshot(snapshot, m->limits->snapshot_bytes, arena, &value, err));
     return writ_snapshot_restore(m, value, err);
 }
 

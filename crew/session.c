@@ -3,12 +3,12 @@
 #include "crew/session.h"
 
 #include "base/text.h"
-#include "crew/burst.h"
+#include "crew/event_writer.h"
 #include "crew/snapshot.h"
 
 struct writ_crew_session {
     struct writ_machine *machine;
-    struct writ_burst burst;
+    struct writ_event_writer writer;
     struct writ_arena *arena; /* of the event that is being delivered */
 };
 
@@ -37,11 +37,11 @@ writ_session_machine(struct writ_crew_session *session)
 static WRIT_RESULT
 call_begin(struct writ_crew_session *session, struct writ_crew_err *err)
 {
-    if (session->burst.failed != WRIT_E_UNSET) {
+    if (session->writer.failed != WRIT_E_UNSET) {
         return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_BROKEN,
             "an earlier call failed half way: go on from the last snapshot");
     }
-    writ_burst_clear(&session->burst);
+    writ_event_writer_clear(&session->writer);
     return WRIT_DONE;
 }
 
@@ -51,13 +51,13 @@ writ_session_events(
 {
     struct writ_crew_events events = {NULL, 0};
 
-    if (session->burst.failed == WRIT_E_UNSET) {
-        writ_burst_fail(&session->burst, writ_burst_list(&session->burst, &events));
+    if (session->writer.failed == WRIT_E_UNSET) {
+        writ_event_writer_fail(&session->writer, writ_event_writer_list(&session->writer, &events));
     }
-    if (session->burst.failed != WRIT_E_UNSET) {
-        return writ_failure_set(err, session->burst.failed,
-            session->burst.failed == WRIT_E_NOMEM ? WRIT_CREW_NO_MEMORY : WRIT_CREW_BROKEN,
-            session->burst.failed == WRIT_E_NOMEM
+    if (session->writer.failed != WRIT_E_UNSET) {
+        return writ_failure_set(err, session->writer.failed,
+            session->writer.failed == WRIT_E_NOMEM ? WRIT_CREW_NO_MEMORY : WRIT_CREW_BROKEN,
+            session->writer.failed == WRIT_E_NOMEM
                 ? "memory ran out half way: go on from the last snapshot"
                 : "the clock gave no finite time, or the crew's memory failed, half way: go on "
                   "from the last snapshot");
@@ -79,7 +79,7 @@ writ_crew_session_free(struct writ_crew_session *session)
 {
     if (session != NULL) {
         writ_machine_free(session->machine);
-        writ_burst_wipe(&session->burst);
+        writ_event_writer_wipe(&session->writer);
         writ_arena_free(session->arena);
         writ_free(session);
     }
@@ -105,12 +105,12 @@ writ_crew_session_new(const struct writ_crew_options *options, struct writ_crew_
     if (session == NULL) {
         return writ_failure_memory(err);
     }
-    session->burst.text = writ_buf_make(SIZE_MAX);
-    session->burst.scratch = writ_buf_make(SIZE_MAX);
-    session->arena = writ_datum_arena(limits_of(options)->event_bytes);
+    session->writer.text = writ_buf_make(SIZE_MAX);
+    session->writer.scratch = writ_buf_make(SIZE_MAX);
+    session->arena = writ_value_arena(limits_of(options)->event_bytes);
     memory = options->memory != NULL ? *options->memory : memory;
     if (session->arena == NULL || !writ_is_ok(writ_machine_new(options, options->graph, memory,
-                                      &session->burst, &session->machine))) {
+                                      &session->writer, &session->machine))) {
         return writ_failure_memory(err);
     }
     *ret = WRIT_TAKE(session);
@@ -130,8 +130,8 @@ writ_crew_session_start(struct writ_crew_session *session, struct writ_view inpu
     struct writ_view task, struct writ_crew_events *ret, struct writ_crew_err *err)
 {
     const struct writ_crew_limits *limits = session->machine->limits;
-    writ_auto_datum input_value = NULL;
-    writ_auto_datum task_value = NULL;
+    writ_auto_value input_value = NULL;
+    writ_auto_value task_value = NULL;
 
     WRIT_TRY(call_begin(session, err));
     if (session->machine->status != WRIT_CREW_IDLE) {
@@ -177,18 +177,18 @@ writ_session_deliver(
 {
     const struct writ_json *event = NULL, *output = NULL;
     struct writ_terminal terminal = {0};
-    writ_auto_datum value = NULL;
+    writ_auto_value value = NULL;
     uint64_t id = 0;
 
     writ_arena_reset(session->arena);
     WRIT_TRY(
-        writ_datum_parse(text, session->machine->limits->event_bytes, session->arena, &event, err));
+        writ_value_parse(text, session->machine->limits->event_bytes, session->arena, &event, err));
     if (writ_json_type(event) != WRIT_JSON_OBJECT) {
         return writ_failure_set(
             err, WRIT_E_PARSE, WRIT_CREW_MALFORMED, "an event is a JSON object");
     }
     if (read_terminal(event, &id, &terminal, &output)) {
-        if (!writ_is_ok(writ_datum_of_json(output, &value))) {
+        if (!writ_is_ok(writ_value_of_json(output, &value))) {
             return writ_failure_memory(err);
         }
         terminal.output = value;
@@ -229,7 +229,7 @@ writ_crew_session_cancel(struct writ_crew_session *session, enum writ_crew_abort
     if (m->status == WRIT_CREW_IDLE || m->status == WRIT_CREW_AWAITING_RESPONSES) {
         m->status = WRIT_CREW_ABORTED;
         writ_machine_phase_end(m);
-        writ_burst_aborted(m, reason);
+        writ_event_writer_aborted(m, reason);
     }
     return writ_session_events(session, ret, err);
 }
@@ -260,7 +260,7 @@ put_pending(struct writ_machine *m)
     }
     for (size_t at = 0; at < m->phase.steps_n; at++) {
         if (!m->phase.steps[at].done) {
-            writ_burst_pending(m, &m->phase.steps[at]);
+            writ_event_writer_pending(m, &m->phase.steps[at]);
         }
     }
     for (struct writ_handle *handle = m->first; handle != NULL; handle = handle->next) {
@@ -273,7 +273,7 @@ writ_crew_session_snapshot(
     struct writ_crew_session *session, struct writ_crew_value **ret, struct writ_crew_err *err)
 {
     struct writ_crew_events none;
-    writ_auto_datum taken = NULL;
+    writ_auto_value taken = NULL;
 
     WRIT_TRY(call_begin(session, err));
     if (!writ_is_ok(writ_snapshot_take(session->machine, &taken))) {

@@ -162,7 +162,7 @@ read_memex(struct writ_scan *scan, const struct writ_json *object, struct writ_s
     role->memex_view = writ_view_str(views[writ_scan_word(scan, value, "view", views)]);
     role->memex_hard = writ_scan_word(scan, value, "isolation", isolations) == 1;
     role->memex = writ_scan_bool(scan, value, "enabled", true) && retrieval != NULL;
-    if (!writ_is_ok(writ_datum_of_json(retrieval, &role->retrieval))) {
+    if (!writ_is_ok(writ_value_of_json(retrieval, &role->retrieval))) {
         scan->exhausted = true;
     }
     writ_scan_leave(scan, entered);
@@ -305,14 +305,14 @@ writ_crew_shape_read(struct writ_view json, const struct writ_crew_limits *limit
     struct writ_crew_findings *faults, struct writ_crew_shape **ret, struct writ_crew_err *err)
 {
     WRIT_AUTO(struct writ_crew_shape *, shape_freep) shape = writ_alloc(sizeof *shape);
-    writ_auto_arena text = writ_datum_arena(text_max(limits));
+    writ_auto_arena text = writ_value_arena(text_max(limits));
     const struct writ_json *value = NULL;
     struct writ_scan scan;
 
     if (shape == NULL || text == NULL || (shape->arena = writ_arena_new(SIZE_MAX)) == NULL) {
         return writ_failure_memory(err);
     }
-    WRIT_TRY(writ_datum_parse(json, text_max(limits), text, &value, err));
+    WRIT_TRY(writ_value_parse(json, text_max(limits), text, &value, err));
     scan = writ_scan_begin(faults, shape->arena);
     read_shape(&scan, value, shape);
     WRIT_TRY(writ_scan_end(&scan, err));
@@ -376,14 +376,14 @@ writ_crew_agents_read(struct writ_view json, const struct writ_crew_limits *limi
     struct writ_crew_findings *faults, struct writ_crew_agents **ret, struct writ_crew_err *err)
 {
     WRIT_AUTO(struct writ_crew_agents *, agents_freep) agents = writ_alloc(sizeof *agents);
-    writ_auto_arena text = writ_datum_arena(text_max(limits));
+    writ_auto_arena text = writ_value_arena(text_max(limits));
     const struct writ_json *value = NULL;
     struct writ_scan scan;
 
     if (agents == NULL || text == NULL || (agents->arena = writ_arena_new(SIZE_MAX)) == NULL) {
         return writ_failure_memory(err);
     }
-    WRIT_TRY(writ_datum_parse(json, text_max(limits), text, &value, err));
+    WRIT_TRY(writ_value_parse(json, text_max(limits), text, &value, err));
     scan = writ_scan_begin(faults, agents->arena);
     read_agents(&scan, value, agents);
     WRIT_TRY(writ_scan_end(&scan, err));

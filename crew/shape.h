@@ -3,7 +3,7 @@
 #ifndef WRIT_CREW_SHAPE_H
 #define WRIT_CREW_SHAPE_H
 
-#include "crew/datum.h"
+#include "crew/value.h"
 #include "crew/voting.h"
 
 /** X(NAME, text): the stages at which a role may have a hook. */

@@ -2,7 +2,7 @@
  * nestedPending, and among the fixer steps when they are fixers (deviations 7 and 7b). */
 #include "crew/snapshot.h"
 
-#include "crew/burst.h"
+#include "crew/event_writer.h"
 
 static writ_result put_snapshot(struct writ_machine *m, struct writ_buf *buf);
 
@@ -25,7 +25,7 @@ put_fixers(struct writ_write *w, const struct writ_machine *m)
     for (size_t at = 0; at < phase->steps_n; at++) {
         if (phase->steps[at].replaced != WRIT_GRAPH_NONE) {
             writ_write_array_begin(w);
-            writ_burst_id(w, phase->steps[at].id);
+            writ_event_writer_id(w, phase->steps[at].id);
             put_fixer(w, writ_machine_agent(m, phase->steps[at].replaced));
         }
     }
@@ -64,7 +64,7 @@ put_outputs(struct writ_write *w, const struct writ_machine *m)
         writ_write_object_begin(w);
         writ_write_text(w, "agentId", writ_machine_agent(m, output->slot));
         writ_write_flag(w, "fault", output->fault);
-        writ_burst_value(w, "output", output->output);
+        writ_event_writer_value(w, "output", output->output);
         if (output->has_stalled) {
             writ_write_flag(w, "stalled", output->stalled);
         }
@@ -78,20 +78,20 @@ static void
 put_step(struct writ_write *w, const struct writ_machine *m, const struct writ_step *step)
 {
     writ_write_object_begin(w);
-    writ_burst_value(w, "input", step->input);
-    writ_burst_value(w, "memexContext", step->memex);
+    writ_event_writer_value(w, "input", step->input);
+    writ_event_writer_value(w, "memexContext", step->memex);
     writ_write_name(w, WRIT_LIT("request"));
     writ_write_object_begin(w);
     writ_write_text(w, "agentId", writ_machine_agent(m, step->agent));
     writ_write_name(w, WRIT_LIT("correlationId"));
-    writ_burst_id(w, step->id);
+    writ_event_writer_id(w, step->id);
     writ_write_text(w, "roleId", writ_machine_role(m, m->graph->agents[step->agent].role));
     if (step->timeout_ms >= 0) {
         writ_write_number(w, "timeoutMs", step->timeout_ms);
     }
     writ_write_number(w, "ts", step->ts);
     writ_write_object_end(w);
-    writ_burst_value(w, "roleSnapshot", step->role);
+    writ_event_writer_value(w, "roleSnapshot", step->role);
     writ_write_object_end(w);
 }
 
@@ -119,7 +119,7 @@ put_phase(struct writ_write *w, const struct writ_machine *m)
     writ_write_name(w, WRIT_LIT("terminalSeen"));
     writ_write_array_begin(w);
     for (size_t at = 0; at < m->phase.seen_n; at++) {
-        writ_burst_id(w, m->phase.seen[at]);
+        writ_event_writer_id(w, m->phase.seen[at]);
     }
     writ_write_array_end(w);
     writ_write_object_end(w);
@@ -130,7 +130,7 @@ put_phase(struct writ_write *w, const struct writ_machine *m)
 static WRIT_RESULT
 put_handle(struct writ_write *w, const struct writ_machine *m, const struct writ_handle *handle)
 {
-    WRIT_AUTO(struct writ_crew_value *, writ_datum_freep) memory = NULL;
+    WRIT_AUTO(struct writ_crew_value *, writ_value_freep) memory = NULL;
     writ_auto_buf inner = writ_buf_make(SIZE_MAX);
 
     WRIT_TRY(put_snapshot(handle->inner, &inner));
@@ -138,12 +138,12 @@ put_handle(struct writ_write *w, const struct writ_machine *m, const struct writ
         WRIT_TRY(handle->memory.ops->snapshot(handle->memory.self, &memory));
     }
     writ_write_object_begin(w);
-    writ_burst_value(w, "innerAdapterSnapshot", memory);
+    writ_event_writer_value(w, "innerAdapterSnapshot", memory);
     writ_write_name(w, WRIT_LIT("innerCids"));
     writ_write_array_begin(w);
     for (size_t at = 0; at < handle->ids.n; at++) {
         if (!handle->ids.list[at].gone) {
-            writ_burst_id(w, handle->ids.list[at].id);
+            writ_event_writer_id(w, handle->ids.list[at].id);
         }
     }
     writ_write_array_end(w);
@@ -180,7 +180,7 @@ put_snapshot(struct writ_machine *m, struct writ_buf *buf)
     writ_write_object_begin(&w);
     put_attempts(&w, m);
     writ_write_text(&w, "crewId", m->options.crew_id);
-    writ_burst_value(&w, "currentInput", m->input);
+    writ_event_writer_value(&w, "currentInput", m->input);
     put_phase(&w, m);
     writ_write_name(&w, WRIT_LIT("nested"));
     writ_write_array_begin(&w);
@@ -191,8 +191,8 @@ put_snapshot(struct writ_machine *m, struct writ_buf *buf)
     writ_write_integer(&w, "phaseIndex", m->phase_index);
     writ_write_text(&w, "schema_version", WRIT_LIT("1.0"));
     writ_write_text(&w, "status", writ_view_str(writ_crew_status_name(m->status)));
-    writ_burst_value(&w, "task", m->task);
-    writ_write_number(&w, "ts", writ_burst_now(m));
+    writ_event_writer_value(&w, "task", m->task);
+    writ_write_number(&w, "ts", writ_event_writer_now(m));
     writ_write_object_end(&w);
     return writ_write_end(&w, NULL);
 }
@@ -203,5 +203,5 @@ writ_snapshot_take(struct writ_machine *m, struct writ_crew_value **ret)
     writ_auto_buf buf = writ_buf_make(SIZE_MAX);
 
     WRIT_TRY(put_snapshot(m, &buf));
-    return writ_datum_of_text(writ_buf_view(&buf), ret);
+    return writ_value_of_text(writ_buf_view(&buf), ret);
 }

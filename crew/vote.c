@@ -6,9 +6,9 @@
  *    candidates are sorted. */
 #include "base/text.h"
 #include "crew/count.h"
-#include "crew/datum.h"
 #include "crew/engines.h"
 #include "crew/names.h"
+#include "crew/value.h"
 #include "evidence/json/jcs.h"
 
 #include <stdlib.h>
@@ -148,7 +148,7 @@ take_entry(struct vote *vote, const struct writ_crew_entry *entry)
         return WRIT_DONE;
     }
     if (entry->output.ptr != NULL && vote->voting->mode >= WRIT_VOTING_BEST_OF_N) {
-        WRIT_TRY(writ_datum_parse(entry->output, entry->output.len, vote->arena, &output, NULL));
+        WRIT_TRY(writ_value_parse(entry->output, entry->output.len, vote->arena, &output, NULL));
     }
     if (!usable(vote, output, &vote->count.ballots[at], &vote->ballots[at], &why)) {
         writ_tally_explain(&vote->tally, "left out: the output of " WRIT_VIEW_FMT " %s",
@@ -391,7 +391,7 @@ winning_value(struct vote *vote, struct writ_crew_value **ret)
     WRIT_TRY(writ_buf_check(&buf, NULL));
     output = buf.len > 0 ? writ_buf_view(&buf) : output;
     *ret = NULL;
-    return output.ptr != NULL ? writ_datum_of_text(output, ret) : WRIT_DONE;
+    return output.ptr != NULL ? writ_value_of_text(output, ret) : WRIT_DONE;
 }
 
 static WRIT_RESULT

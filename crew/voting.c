@@ -1,6 +1,6 @@
 #include "crew/voting.h"
 
-#include "crew/datum.h"
+#include "crew/value.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -261,7 +261,7 @@ writ_crew_voting_read(struct writ_view json, struct writ_crew_findings *faults,
     struct writ_crew_voting **ret, struct writ_crew_err *err)
 {
     WRIT_AUTO(struct writ_crew_voting *, voting_freep) voting = writ_alloc(sizeof *voting);
-    struct writ_arena *arena = writ_datum_arena(WRIT_CREW_VOTING_MAX);
+    struct writ_arena *arena = writ_value_arena(WRIT_CREW_VOTING_MAX);
     const struct writ_json *value = NULL;
     struct writ_scan scan;
 
@@ -270,7 +270,7 @@ writ_crew_voting_read(struct writ_view json, struct writ_crew_findings *faults,
         return writ_failure_memory(err);
     }
     voting->own = arena;
-    WRIT_TRY(writ_datum_parse(json, WRIT_CREW_VOTING_MAX, arena, &value, err));
+    WRIT_TRY(writ_value_parse(json, WRIT_CREW_VOTING_MAX, arena, &value, err));
     scan = writ_scan_begin(faults, arena);
     if (writ_json_type(value) == WRIT_JSON_OBJECT) {
         writ_voting_scan(&scan, value, voting);

@@ -1,84 +1,84 @@
 /* Events, written canonically: members in the order of their names. */
-#include "crew/burst.h"
+#include "crew/event_writer.h"
 #include "crew/vec.h"
 
-/* ---- the burst */
+/* ---- the event writer */
 
 double
-writ_burst_now(const struct writ_machine *m)
+writ_event_writer_now(const struct writ_machine *m)
 {
     double now = m->options.clock.now(m->options.clock.user);
 
     if (!__builtin_isfinite(now)) {
-        writ_burst_fail(m->burst, (writ_result){WRIT_E_INVALID});
+        writ_event_writer_fail(m->writer, (writ_result){WRIT_E_INVALID});
         return 0;
     }
     return now;
 }
 
 void
-writ_burst_clear(struct writ_burst *burst)
+writ_event_writer_clear(struct writ_event_writer *writer)
 {
-    writ_buf_clear(&burst->text);
-    burst->n = 0;
-    writ_free(burst->list);
-    burst->list = NULL;
-    burst->recursion = 0;
+    writ_buf_clear(&writer->text);
+    writer->n = 0;
+    writ_free(writer->list);
+    writer->list = NULL;
+    writer->recursion = 0;
 }
 
 void
-writ_burst_wipe(struct writ_burst *burst)
+writ_event_writer_wipe(struct writ_event_writer *writer)
 {
-    writ_buf_wipe(&burst->text);
-    writ_buf_wipe(&burst->scratch);
-    writ_free(burst->ends);
-    writ_free(burst->list);
-    *burst = (struct writ_burst){0};
+    writ_buf_wipe(&writer->text);
+    writ_buf_wipe(&writer->scratch);
+    writ_free(writer->ends);
+    writ_free(writer->list);
+    *writer = (struct writ_event_writer){0};
 }
 
 void
-writ_burst_fail(struct writ_burst *burst, writ_result result)
+writ_event_writer_fail(struct writ_event_writer *writer, writ_result result)
 {
-    if (!writ_is_ok(result) && burst->failed == WRIT_E_UNSET) {
-        burst->failed = result.code;
+    if (!writ_is_ok(result) && writer->failed == WRIT_E_UNSET) {
+        writer->failed = result.code;
     }
 }
 
 void
-writ_burst_end(struct writ_burst *burst)
+writ_event_writer_end(struct writ_event_writer *writer)
 {
-    writ_result room = writ_vec_room(&burst->ends, &burst->cap, burst->n, sizeof *burst->ends);
+    writ_result room = writ_vec_room(&writer->ends, &writer->cap, writer->n, sizeof *writer->ends);
 
-    writ_burst_fail(burst, writ_buf_check(&burst->text, NULL));
-    writ_burst_fail(burst, room);
+    writ_event_writer_fail(writer, writ_buf_check(&writer->text, NULL));
+    writ_event_writer_fail(writer, room);
     if (writ_is_ok(room)) {
-        burst->ends[burst->n++] = burst->text.len;
+        writer->ends[writer->n++] = writer->text.len;
     }
 }
 
 WRIT_RESULT
-writ_burst_list(struct writ_burst *burst, struct writ_crew_events *ret)
+writ_event_writer_list(struct writ_event_writer *writer, struct writ_crew_events *ret)
 {
     size_t from = 0;
 
-    if (burst->n > 0) {
-        burst->list = writ_alloc(burst->n * sizeof *burst->list);
-        if (burst->list == NULL) {
+    if (writer->n > 0) {
+        writer->list = writ_alloc(writer->n * sizeof *writer->list);
+        if (writer->list == NULL) {
             return (writ_result){WRIT_E_NOMEM};
         }
     }
-    for (size_t at = 0; at < burst->n; at++) {
-        burst->list[at] = writ_view(burst->text.ptr + from, burst->ends[at] - from);
-        from = burst->ends[at];
+    for (size_t at = 0; at < writer->n; at++) {
+        writer->list[at] = writ_view(writer->text.ptr + from, writer->ends[at] - from);
+        from = writer->ends[at];
     }
-    *ret = (struct writ_crew_events){burst->list, burst->n};
+    *ret = (struct writ_crew_events){writer->list, writer->n};
     return WRIT_DONE;
 }
 
 /* ---- members */
 
 void
-writ_burst_value(struct writ_write *w, const char *name, const struct writ_crew_value *value)
+writ_event_writer_value(struct writ_write *w, const char *name, const struct writ_crew_value *value)
 {
     if (value != NULL) {
         writ_write_name(w, writ_view_str(name));
@@ -87,7 +87,7 @@ writ_burst_value(struct writ_write *w, const char *name, const struct writ_crew_
 }
 
 void
-writ_burst_id(struct writ_write *w, uint64_t id)
+writ_event_writer_id(struct writ_write *w, uint64_t id)
 {
     char text[WRIT_CORRELATION_TEXT];
 
@@ -98,7 +98,7 @@ static void
 put_id(struct writ_write *w, uint64_t id)
 {
     writ_write_name(w, WRIT_LIT("correlationId"));
-    writ_burst_id(w, id);
+    writ_event_writer_id(w, id);
 }
 
 static void
@@ -116,7 +116,7 @@ put_role(struct writ_write *w, const struct writ_machine *m, size_t role)
 static struct writ_write
 begin(struct writ_machine *m)
 {
-    struct writ_write w = writ_write_to(&m->burst->text);
+    struct writ_write w = writ_write_to(&m->writer->text);
 
     w.sorted = true;
     writ_write_object_begin(&w);
@@ -129,18 +129,18 @@ end_at(struct writ_machine *m, struct writ_write *w, double ts, const char *type
     writ_write_number(w, "ts", ts);
     writ_write_text(w, "type", writ_view_str(type));
     writ_write_object_end(w);
-    writ_burst_fail(m->burst, writ_write_end(w, NULL));
-    writ_burst_end(m->burst);
+    writ_event_writer_fail(m->writer, writ_write_end(w, NULL));
+    writ_event_writer_end(m->writer);
 }
 
 static void
 end(struct writ_machine *m, struct writ_write *w, const char *type)
 {
-    end_at(m, w, writ_burst_now(m), type);
+    end_at(m, w, writ_event_writer_now(m), type);
 }
 
 const char *
-writ_burst_reason(enum writ_shape_reason reason)
+writ_event_writer_reason(enum writ_shape_reason reason)
 {
     static const char *const reasons[] = {
 #define REASON_TEXT(name, flag, text) [WRIT_SHAPE_REASON_##name] = (text),
@@ -154,18 +154,18 @@ writ_burst_reason(enum writ_shape_reason reason)
 /* ---- events */
 
 void
-writ_burst_started(struct writ_machine *m, struct writ_crew_value *task)
+writ_event_writer_started(struct writ_machine *m, struct writ_crew_value *task)
 {
     struct writ_write w = begin(m);
 
     writ_write_text(&w, "crewId", m->options.crew_id);
-    writ_burst_value(&w, "rootInput", m->input);
-    writ_burst_value(&w, "task", task);
+    writ_event_writer_value(&w, "rootInput", m->input);
+    writ_event_writer_value(&w, "task", task);
     end(m, &w, "crew.started");
 }
 
 void
-writ_burst_entered(struct writ_machine *m, size_t role)
+writ_event_writer_entered(struct writ_machine *m, size_t role)
 {
     struct writ_write w = begin(m);
 
@@ -174,15 +174,15 @@ writ_burst_entered(struct writ_machine *m, size_t role)
 }
 
 void
-writ_burst_requested(struct writ_machine *m, const struct writ_step *step, double ts)
+writ_event_writer_requested(struct writ_machine *m, const struct writ_step *step, double ts)
 {
     struct writ_write w = begin(m);
 
     put_agent(&w, m, step->agent);
     put_id(&w, step->id);
-    writ_burst_value(&w, "input", step->input);
-    writ_burst_value(&w, "memex_context", step->memex);
-    writ_burst_value(&w, "role", step->role);
+    writ_event_writer_value(&w, "input", step->input);
+    writ_event_writer_value(&w, "memex_context", step->memex);
+    writ_event_writer_value(&w, "role", step->role);
     put_role(&w, m, m->graph->agents[step->agent].role);
     if (step->timeout_ms >= 0) {
         writ_write_number(&w, "timeoutMs", step->timeout_ms);
@@ -191,7 +191,7 @@ writ_burst_requested(struct writ_machine *m, const struct writ_step *step, doubl
 }
 
 void
-writ_burst_timed_out(struct writ_machine *m, uint64_t id, double ts)
+writ_event_writer_timed_out(struct writ_machine *m, uint64_t id, double ts)
 {
     struct writ_write w = begin(m);
 
@@ -200,17 +200,17 @@ writ_burst_timed_out(struct writ_machine *m, uint64_t id, double ts)
 }
 
 void
-writ_burst_fixer(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
+writ_event_writer_fixer(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
 {
     struct writ_write w = begin(m);
 
     put_agent(&w, m, agent);
-    writ_write_text(&w, "reason", writ_view_str(writ_burst_reason(reason)));
+    writ_write_text(&w, "reason", writ_view_str(writ_event_writer_reason(reason)));
     end(m, &w, "fixer.invoked");
 }
 
 void
-writ_burst_denied(struct writ_machine *m, struct writ_view from, struct writ_view to,
+writ_event_writer_denied(struct writ_machine *m, struct writ_view from, struct writ_view to,
     enum writ_crew_action action)
 {
     struct writ_write w = begin(m);
@@ -222,18 +222,18 @@ writ_burst_denied(struct writ_machine *m, struct writ_view from, struct writ_vie
 }
 
 void
-writ_burst_resolved(struct writ_machine *m, size_t role, struct writ_crew_value *value)
+writ_event_writer_resolved(struct writ_machine *m, size_t role, struct writ_crew_value *value)
 {
     struct writ_write w = begin(m);
 
     writ_write_text(&w, "mode", m->graph->shape->roles[role].voting.mode_text);
-    writ_burst_value(&w, "resolved", value);
+    writ_event_writer_value(&w, "resolved", value);
     put_role(&w, m, role);
     end(m, &w, "vote.resolved");
 }
 
 void
-writ_burst_checkpoint(struct writ_machine *m, struct writ_view id)
+writ_event_writer_checkpoint(struct writ_machine *m, struct writ_view id)
 {
     struct writ_write w = begin(m);
 
@@ -242,17 +242,18 @@ writ_burst_checkpoint(struct writ_machine *m, struct writ_view id)
 }
 
 void
-writ_burst_command(struct writ_machine *m, size_t agent, const struct writ_crew_value *command)
+writ_event_writer_command(
+    struct writ_machine *m, size_t agent, const struct writ_crew_value *command)
 {
     struct writ_write w = begin(m);
 
     put_agent(&w, m, agent);
-    writ_burst_value(&w, "command", command);
+    writ_event_writer_value(&w, "command", command);
     end(m, &w, "memex.command.emitted");
 }
 
 void
-writ_burst_nested_started(struct writ_machine *m, size_t agent, struct writ_view name)
+writ_event_writer_nested_started(struct writ_machine *m, size_t agent, struct writ_view name)
 {
     struct writ_write w = begin(m);
 
@@ -262,17 +263,18 @@ writ_burst_nested_started(struct writ_machine *m, size_t agent, struct writ_view
 }
 
 void
-writ_burst_nested_completed(struct writ_machine *m, size_t agent, struct writ_crew_value *output)
+writ_event_writer_nested_completed(
+    struct writ_machine *m, size_t agent, struct writ_crew_value *output)
 {
     struct writ_write w = begin(m);
 
     put_agent(&w, m, agent);
-    writ_burst_value(&w, "output", output);
+    writ_event_writer_value(&w, "output", output);
     end(m, &w, "nested.crew.completed");
 }
 
 void
-writ_burst_aborted(struct writ_machine *m, enum writ_crew_abort reason)
+writ_event_writer_aborted(struct writ_machine *m, enum writ_crew_abort reason)
 {
     struct writ_write w = begin(m);
 
@@ -282,16 +284,16 @@ writ_burst_aborted(struct writ_machine *m, enum writ_crew_abort reason)
 }
 
 void
-writ_burst_completed(struct writ_machine *m)
+writ_event_writer_completed(struct writ_machine *m)
 {
     struct writ_write w = begin(m);
 
-    writ_burst_value(&w, "finalOutput", m->input);
+    writ_event_writer_value(&w, "finalOutput", m->input);
     end(m, &w, "crew.completed");
 }
 
 void
-writ_burst_pending(struct writ_machine *m, const struct writ_step *step)
+writ_event_writer_pending(struct writ_machine *m, const struct writ_step *step)
 {
     struct writ_write w = begin(m);
 
@@ -303,6 +305,6 @@ writ_burst_pending(struct writ_machine *m, const struct writ_step *step)
     }
     writ_write_number(&w, "ts", step->ts);
     writ_write_object_end(&w);
-    writ_burst_fail(m->burst, writ_write_end(&w, NULL));
-    writ_burst_end(m->burst);
+    writ_event_writer_fail(m->writer, writ_write_end(&w, NULL));
+    writ_event_writer_end(m->writer);
 }

@@ -1,4 +1,4 @@
-#include "crew/datum.h"
+#include "crew/value.h"
 
 #include "evidence/json/jcs.h"
 
@@ -36,7 +36,7 @@ writ_crew_value_free(struct writ_crew_value *value)
 }
 
 void
-writ_datum_freep(struct writ_crew_value **value)
+writ_value_freep(struct writ_crew_value **value)
 {
     writ_crew_value_free(*value);
     *value = NULL;
@@ -49,14 +49,14 @@ writ_crew_value_text(const struct writ_crew_value *value)
 }
 
 void
-writ_datum_replace(struct writ_crew_value **to, struct writ_crew_value *value)
+writ_value_replace(struct writ_crew_value **to, struct writ_crew_value *value)
 {
     writ_crew_value_free(*to);
     *to = value;
 }
 
 WRIT_RESULT
-writ_datum_of_text(struct writ_view canonical, struct writ_crew_value **ret)
+writ_value_of_text(struct writ_view canonical, struct writ_crew_value **ret)
 {
     struct writ_crew_value *value = writ_alloc(sizeof *value + canonical.len);
 
@@ -71,7 +71,7 @@ writ_datum_of_text(struct writ_view canonical, struct writ_crew_value **ret)
 }
 
 WRIT_RESULT
-writ_datum_of_json(const struct writ_json *json, struct writ_crew_value **ret)
+writ_value_of_json(const struct writ_json *json, struct writ_crew_value **ret)
 {
     writ_auto_buf buf = writ_buf_make(SIZE_MAX);
 
@@ -80,11 +80,11 @@ writ_datum_of_json(const struct writ_json *json, struct writ_crew_value **ret)
         return WRIT_DONE;
     }
     WRIT_TRY(writ_jcs_put_rounded(&buf, json, NULL));
-    return writ_datum_of_text(writ_buf_view(&buf), ret);
+    return writ_value_of_text(writ_buf_view(&buf), ret);
 }
 
 struct writ_arena *
-writ_datum_arena(size_t max)
+writ_value_arena(size_t max)
 {
     return writ_arena_new(max < (SIZE_MAX - ARENA_EXTRA) / ARENA_PER_BYTE
                               ? max * ARENA_PER_BYTE + ARENA_EXTRA
@@ -110,14 +110,14 @@ parse(struct writ_view json, size_t max, size_t depth, struct writ_arena *arena,
 }
 
 WRIT_RESULT
-writ_datum_parse(struct writ_view json, size_t max, struct writ_arena *arena,
+writ_value_parse(struct writ_view json, size_t max, struct writ_arena *arena,
     const struct writ_json **ret, struct writ_crew_err *err)
 {
     return parse(json, max, WRIT_CREW_DEPTH_MAX, arena, ret, err);
 }
 
 WRIT_RESULT
-writ_datum_parse_snapshot(struct writ_view json, size_t max, struct writ_arena *arena,
+writ_value_parse_snapshot(struct writ_view json, size_t max, struct writ_arena *arena,
     const struct writ_json **ret, struct writ_crew_err *err)
 {
     return parse(json, max, WRIT_JSON_DEPTH_MAX, arena, ret, err);
@@ -128,12 +128,12 @@ writ_crew_value_read(struct writ_view json, const struct writ_crew_limits *limit
     struct writ_crew_value **ret, struct writ_crew_err *err)
 {
     size_t max = (limits != NULL ? limits : &writ_crew_limits_default)->event_bytes;
-    writ_auto_arena arena = writ_datum_arena(max);
+    writ_auto_arena arena = writ_value_arena(max);
     const struct writ_json *value = NULL;
 
     if (arena == NULL) {
         return writ_failure_memory(err);
     }
-    WRIT_TRY(writ_datum_parse(json, max, arena, &value, err));
-    return writ_is_ok(writ_datum_of_json(value, ret)) ? WRIT_DONE : writ_failure_memory(err);
+    WRIT_TRY(writ_value_parse(json, max, arena, &value, err));
+    return writ_is_ok(writ_value_of_json(value, ret)) ? WRIT_DONE : writ_failure_memory(err);
 }
