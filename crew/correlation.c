@@ -1,3 +1,5 @@
+/* An id is the FNV-1a hash of the UTF-16 units of a canonical text. It must stay byte-compatible
+ * with the library that the vectors come from. */
 #include "crew/correlation.h"
 
 #include "base/text.h"

@@ -1,3 +1,6 @@
+/* Equal outputs are one group, at the place of its first ballot. Weights are added as integers, and
+ * a share of them is compared as a fraction wherever the library that the vectors come from allows
+ * it. */
 #include "crew/count.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* A failure is formatted once and cut to its field. Without a place for it only the code is
+ * returned. */
 #include "crew/failure.h"
 
 #include "base/bytes.h"

@@ -1,3 +1,4 @@
+/* A list that only grows. The paths in it live as long as the list. */
 #include "crew/found.h"
 
 #include "crew/vec.h"

@@ -1,3 +1,5 @@
+/* Lists stay as they are; order is an array of places beside them. Equal names keep the order of
+ * the list. */
 #include "crew/names.h"
 
 #include "evidence/json/jcs.h"

@@ -1,3 +1,6 @@
+/* A review is a crew of a proposer, one agent for each voter, and a facilitator. The clock of the
+ * session is the times of the votes, so a replay gives the same events. A silent voter counts for
+ * nothing. */
 #include "crew/panel.h"
 
 #include "evidence/json/write.h"

@@ -1,3 +1,5 @@
+/* Foreign text stands escaped in one line between two lines with the token, so it cannot look like
+ * a part of the prompt. The prompt depends on the review alone. */
 #include "crew/prompt.h"
 
 #include "base/hidden.h"

@@ -1,3 +1,6 @@
+/* Looks for JSON objects in the answer of a model. Only an object with the token of the ballot
+ * counts, and two that differ count for nothing. An answer that is not understood is a failed
+ * ballot, never an approval. */
 #include "crew/reply.h"
 
 #include "base/text.h"

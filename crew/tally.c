@@ -1,3 +1,5 @@
+/* The explanation may hold texts of agents and plug-ins, so every line is made safe and cut before
+ * it is kept. */
 #include "crew/tally.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* A value is its canonical text, counted and never changed. Two values are equal exactly when their
+ * bytes are. */
 #include "crew/value.h"
 
 #include "evidence/json/jcs.h"

@@ -1,3 +1,5 @@
+/* Reads the object `voting`. An unknown member is an error, because a misspelt quorum would fail
+ * open. */
 #include "crew/voting.h"
 
 #include "crew/value.h"

@@ -1,3 +1,6 @@
+/* An approval is needed unless a condition clearly does not hold. A value that is missing, has
+ * another type or cannot be evaluated is not clear, so the call waits. The caller's own subject is
+ * never a voter. */
 #include "policy/decide/approval.h"
 
 #include "policy/decide/evaluate.h"

@@ -1,3 +1,5 @@
+/* Lists the conditions of an approval as canonical JSON, hints first, then constraints in the order
+ * of the file. The text says whether each holds, never the value of an argument. */
 #include "policy/decide/conditions.h"
 
 #include "evidence/json/write.h"

@@ -1,3 +1,6 @@
+/* Walks the arguments and the tree of places that constraints name side by side. A leaf is covered
+ * when a place names it, or names a value around it as a whole. Anything that cannot be decided
+ * within the limits is not covered. */
 #include "policy/decide/coverage.h"
 
 #include "base/text.h"

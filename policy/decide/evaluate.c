@@ -1,3 +1,5 @@
+/* Each op answers yes, no or error for a compiled value and an argument, and an error denies. A
+ * failure names the place and the constraint and never holds a value of the call. */
 #include "policy/decide/evaluate.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* A number is exact when its canonical form has the same value as its text. The walk stops at the
+ * first number that is not. */
 #include "policy/decide/exact.h"
 
 #include "evidence/json/jcs.h"

@@ -1,3 +1,5 @@
+/* Opinions are tried in the order of the file, and the first that holds is the vote. Approving is
+ * the strict side: every constraint must hold. Rejecting needs only that none clearly fails. */
 #include "policy/decide/opinion.h"
 
 #include "policy/decide/evaluate.h"

@@ -1,3 +1,6 @@
+/* Applies the rules of a result in a fixed order: size, content, error, then removal and redaction
+ * in one pass that writes the result again. A rule that fails or reaches a limit withholds the
+ * whole result. */
 #include "policy/decide/output.h"
 
 #include "evidence/json/write.h"

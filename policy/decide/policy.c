@@ -1,3 +1,6 @@
+/* Judges one call in a fixed order: rule, exact numbers, scope and target, OAuth scopes,
+ * constraints and coverage, budgets, approval. The verdict starts as a deny, and only the last step
+ * makes it an allow. */
 #include "policy/decide/policy.h"
 
 #include "evidence/json/write.h"

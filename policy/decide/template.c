@@ -1,3 +1,5 @@
+/* Fills a compiled template with arguments. In a scope, target or URI a value cannot end its
+ * segment or spell a dot component; a value that could is refused. */
 #include "policy/decide/template.h"
 
 #include "evidence/json/jcs.h"

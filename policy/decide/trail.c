@@ -1,3 +1,5 @@
+/* A pointer is built from the leaf's chain of steps on the stack, only when a refusal has to name
+ * the place. */
 #include "policy/decide/trail.h"
 
 void

@@ -1,3 +1,5 @@
+/* Compares JSON values with numbers as decimals. A number that a double does not hold exactly makes
+ * the answer unknown, never yes or no. */
 #include "policy/decide/value.h"
 
 #include "base/text.h"

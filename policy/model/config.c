@@ -1,3 +1,6 @@
+/* A configuration owns its memory: one arena and the compiled patterns. References are counted
+ * atomically, so a reload can drop one configuration while loops still use it. The last reference
+ * frees everything; nothing in a configuration is freed alone. */
 #include "policy/model/config.h"
 
 #include "base/alloc.h"

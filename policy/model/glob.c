@@ -1,3 +1,5 @@
+/* Matches without recursion: after a failed try the match goes back to the last star alone. Steps
+ * are capped, and a match that reaches a limit answers neither yes nor no. */
 #include "policy/model/glob.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* Reads URLs by a narrow grammar. Parsers disagree about the rest of RFC 3986, so anything outside
+ * of the grammar is refused, never guessed. A host is compared only after it was read this way. */
 #include "policy/model/host.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* The rows of op.tbl.h as an array. The index of a row is its enum writ_op. */
 #include "policy/model/op.h"
 
 static const struct writ_op_row rows[WRIT_OP_COUNT] = {

@@ -1,3 +1,6 @@
+/* A path is decoded in rounds, as careless software could decode it, until nothing changes; too
+ * many rounds refuse it. It is refused as soon as any form of it holds a parent component, a
+ * backslash or a control character. The decision is by text alone: no file is looked up. */
 #include "policy/model/path.h"
 
 #include "base/hidden.h"

@@ -1,3 +1,6 @@
+/* PCRE2 with limits on matches, depth and heap. A limit or an error of PCRE2 is never an answer:
+ * the caller gets LIMIT and refuses. A compiled pattern does not change, so threads share it; the
+ * memory of a match comes from the caller. */
 #include "policy/model/pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -1,3 +1,5 @@
+/* Exact names of tools are found by hash, patterns in the order of the file. An exact name always
+ * wins over a pattern. */
 #include "policy/model/rule.h"
 
 #include "policy/model/glob.h"

@@ -1,3 +1,5 @@
+/* A list of scopes stays one text with spaces between them. Every function walks it from the front
+ * and compares whole words, byte for byte. */
 #include "policy/model/scopes.h"
 
 bool

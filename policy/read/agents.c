@@ -1,3 +1,5 @@
+/* Reads `agents`. An entry is known in exactly one way, and two entries that the same caller would
+ * match are refused. */
 #include "policy/read/agents.h"
 
 #include "policy/model/host.h"

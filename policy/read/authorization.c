@@ -1,3 +1,5 @@
+/* Checks what the gateway shows to an upstream. A secret comes from exactly one place. The URL that
+ * tokens come from must be protected on the way; plain http to the upstream itself is a warning. */
 #include "policy/read/authorization.h"
 
 #include "policy/model/host.h"

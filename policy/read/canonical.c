@@ -1,3 +1,5 @@
+/* Writes parts of the file as canonical JSON. Members are sorted as JCS sorts them, and values keep
+ * their type, so that nothing written differently looks the same. */
 #include "policy/read/canonical.h"
 
 #include "base/decimal.h"

@@ -1,3 +1,6 @@
+/* Reads calls that are written down, judges them by the same function as the gateway, and compares
+ * the verdict with what is expected. Unknown members are refused, so a misspelt expectation cannot
+ * pass. */
 #include "policy/read/case.h"
 
 #include "evidence/json/write.h"

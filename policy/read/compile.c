@@ -1,3 +1,6 @@
+/* Compiles one `arguments` list into a set: an array of constraints, the paths they name, and the
+ * tree of places for coverage. A list with any fault yields no set. The text of what would be
+ * accepted is made here, once. */
 #include "policy/read/compile.h"
 
 #include "evidence/json/jcs.h"

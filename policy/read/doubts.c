@@ -1,3 +1,4 @@
+/* Every check only warns. It reads the finished configuration and changes nothing in it. */
 #include "policy/read/doubts.h"
 
 /* ---- listeners */

@@ -1,3 +1,6 @@
+/* Reads a file in the order of dependence: options, agents, upstreams, reviewers, reviews, tools.
+ * Each reader adds findings and goes on. A configuration is handed out only when there is no error;
+ * until then it is dropped whole. */
 #include "policy/read/load.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* Reads a section by the rows of the table, one field for each row. A faulty value leaves its field
+ * zero and a finding. Members that no row names are refused. */
 #include "policy/read/option.h"
 
 #include "base/text.h"

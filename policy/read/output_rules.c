@@ -1,3 +1,5 @@
+/* Reads `result`. Redactions and removals of the defaults come before those of the rule (unless it
+ * drops the redactions); for everything else the rule replaces the default. */
 #include "policy/read/output_rules.h"
 
 #include "policy/model/glob.h"

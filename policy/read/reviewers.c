@@ -1,3 +1,5 @@
+/* Reads `reviewers`. An entry is asked in at most one way, and an option that has no effect on that
+ * way is refused. The digest of the entry covers all of it. */
 #include "policy/read/reviewers.h"
 
 #include "base/text.h"

@@ -1,3 +1,6 @@
+/* Reads `reviews`, and `approval` of a rule. A threshold is above one half, so that accepting and
+ * rejecting exclude each other. The digest of a review covers its entry and how its voters are
+ * asked. */
 #include "policy/read/reviews.h"
 
 #include "base/decimal.h"

@@ -1,3 +1,6 @@
+/* Reads `tools`: each rule with its templates, probe, budgets, results, approval and constraints. A
+ * fault in any part refuses the file. Budgets of one name share a counter, so they have to agree.
+ */
 #include "policy/read/rules.h"
 
 #include "policy/decide/trail.h"

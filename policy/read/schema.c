@@ -1,3 +1,6 @@
+/* Options and ops come from their tables, so a new row appears by itself; only the shapes of nodes
+ * are written here. The output is the same bytes each time, and tests compare it with the files of
+ * the tree. */
 #include "policy/read/schema.h"
 
 #include "evidence/json/write.h"

@@ -1,3 +1,5 @@
+/* The rows of option.tbl.h as an array, with offsets into the structs of raw.h, and the words of
+ * each option that has them. */
 #include "policy/read/setting.h"
 
 #include "policy/decide/output.h"

@@ -1,3 +1,5 @@
+/* Takes a template apart into literals and references. Each reference is kept as a JSON Pointer; a
+ * brace that is not part of a reference or a pair is refused. */
 #include "policy/read/template_read.h"
 
 #include "policy/decide/trail.h"

@@ -1,3 +1,5 @@
+/* Reads `upstreams` and `frameworks`. An upstream is of one kind, stdio or http, and an option of
+ * the other kind is refused. */
 #include "policy/read/upstreams.h"
 
 #include "policy/model/host.h"

@@ -1,3 +1,5 @@
+/* Writes a YAML value as JSON text and reads that with the strict reader. A plain scalar on which
+ * YAML readers disagree is refused, so a value has one meaning. */
 #include "policy/read/value_read.h"
 
 #include "base/text.h"
