@@ -72,7 +72,8 @@ const struct writ_definition *writ_definitions_find(
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT    there is no such file; of those that were seen also: a revoked key
- * signed it WRIT_E_INVALID   it, or its directory, cannot be trusted, or it has another form
+ *                          signed it
+ *         WRIT_E_INVALID   it, or its directory, cannot be trusted, or it has another form
  *         WRIT_E_MISMATCH  a digest is not its definition's, or no key of the ledger signed this
  *         WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO
  */
