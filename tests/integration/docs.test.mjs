@@ -24,7 +24,7 @@ import { TOOL_SERVER } from '../support/tool-server.mjs';
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? process.cwd();
 const BIN = resolve(process.env.WRIT_BIN ?? 'build/dev/writ');
 const NPM = join(SOURCE, 'tests/support/npm/node_modules');
-const FOLDERS = ['', 'docs/', 'certs/', 'config/', 'docker/']; // a README.md each, and all of docs
+const FOLDERS = ['', 'docs/', 'certs/', 'config/', 'docker/']; // a README.md each, and all pages of the first two
 const JUDGED = 'docs/policy.md'; // its yaml is run by config.test.mjs
 
 // What the pages say of limits, and the constant that each row is about.
@@ -181,6 +181,6 @@ async function play(name) {
 
 const pages = FOLDERS.flatMap((folder) => {
   const names = existsSync(join(SOURCE, folder)) ? readdirSync(join(SOURCE, folder)) : [];
-  return names.filter((n) => (folder === 'docs/' ? n.endsWith('.md') : n === 'README.md')).map((n) => folder + n);
+  return names.filter((n) => (folder === 'docs/' || folder === '' ? n.endsWith('.md') : n === 'README.md')).map((n) => folder + n);
 });
 for (const name of pages) test(name, () => play(name));
