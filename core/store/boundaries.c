@@ -1,6 +1,6 @@
 #include "store/boundaries.h"
 
-#include "store/ledger.h"
+#include "store/entry.h"
 
 WRIT_RESULT
 writ_boundaries_init(struct writ_boundaries *ret, size_t most, struct writ_err *err)

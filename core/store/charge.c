@@ -52,3 +52,18 @@ writ_charge_read(struct writ_view text, struct writ_budget_charge *ret)
     ret->held = text.len > 0;
     return true;
 }
+
+bool
+writ_charge_all_good(const struct writ_extension *extension, int64_t issued_us)
+{
+    struct writ_budget_charge charge = {0};
+
+    for (size_t i = 0; extension->charges.is == WRIT_PRESENT && i < extension->charges.count; i++) {
+        if (!writ_charge_read(extension->charges.items[i], &charge) ||
+            (charge.held ? charge.window > issued_us / charge.window_us
+                         : charge.window != issued_us / charge.window_us)) {
+            return false;
+        }
+    }
+    return extension->charges.is == WRIT_ABSENT || extension->charges.is == WRIT_PRESENT;
+}

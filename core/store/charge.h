@@ -4,6 +4,7 @@
 #define WRIT_STORE_CHARGE_H
 
 #include "base/decimal.h"
+#include "evidence/record/extension.h"
 #include "store/tag.h"
 
 struct writ_budget_charge {
@@ -17,5 +18,9 @@ struct writ_budget_charge {
 void writ_charge_put(const struct writ_budget_charge *charge, struct writ_buf *ret);
 /** False: this is not the text of a charge. */
 bool writ_charge_read(struct writ_view text, struct writ_budget_charge *ret);
+
+/** True when the charges of a record are readable, or there are none, and are those of that time.
+ */
+bool writ_charge_all_good(const struct writ_extension *extension, int64_t issued_us);
 
 #endif

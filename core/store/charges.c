@@ -5,75 +5,13 @@
  *    whose charges it gives back. */
 #include "store/charges.h"
 
-#include "base/text.h"
+#include "evidence/record/extension.h"
 #include "store/body.h"
 #include "store/charge.h"
 #include "store/reread.h"
 #include "store/vouch.h"
 
-#define TEXT_MAX      (2 * WRIT_TAG_BYTES + WRIT_DECIMAL_PUT_MAX + 64)
 #define CHARGES_ARENA (16 << 20) /* to read one record */
-
-/* ---- texts ---- */
-
-static WRIT_RESULT
-put_charge(const struct writ_booking *booking, bool is_held, struct writ_arena *arena,
-    struct writ_view *ret)
-{
-    writ_auto_buf text = writ_buf_make(TEXT_MAX);
-    const struct writ_budget_charge charge = {.tag = writ_budgets_tag(booking->counter),
-        .window_us = booking->counter->window_us,
-        .window = booking->window,
-        .amount = booking->amount,
-        .held = is_held};
-
-    writ_charge_put(&charge, &text);
-    WRIT_TRY(writ_buf_check(&text, NULL));
-    *ret = writ_view_copy(writ_buf_view(&text), arena);
-    return ret->ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
-}
-
-WRIT_RESULT
-writ_charges_note(struct writ_judgement *j)
-{
-    struct writ_decision *draft = j->d->draft;
-    bool is_held = j->before != NULL;
-    const struct writ_booking *bookings = is_held ? j->before->bookings : j->bookings;
-    size_t n = !j->granting ? 0 : is_held ? j->before->bookings_n : j->bookings_n;
-    struct writ_extension extension = {0};
-    struct writ_view *items;
-
-    if (n == 0) {
-        return WRIT_DONE;
-    }
-    items = writ_arena_get(j->arena, n * sizeof *items);
-    if (items == NULL) {
-        WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for the charges of a call");
-    }
-    for (size_t i = 0; i < n; i++) {
-        WRIT_TRY(put_charge(&bookings[i], is_held, j->arena, &items[i]));
-    }
-    WRIT_TRY(writ_extension_read(&draft->extensions, j->arena, &extension, &j->err));
-    extension.charges = writ_member_list(items, n);
-    return writ_extension_make(&extension, j->arena, &draft->extensions, &j->err);
-}
-
-bool
-writ_charges_are_good(const struct writ_extension *extension, int64_t issued_us)
-{
-    struct writ_budget_charge charge = {0};
-
-    for (size_t i = 0; extension->charges.is == WRIT_PRESENT && i < extension->charges.count; i++) {
-        if (!writ_charge_read(extension->charges.items[i], &charge) ||
-            (charge.held ? charge.window > issued_us / charge.window_us
-                         : charge.window != issued_us / charge.window_us)) {
-            return false;
-        }
-    }
-    return extension->charges.is == WRIT_ABSENT || extension->charges.is == WRIT_PRESENT;
-}
-
-/* ---- counting ---- */
 
 struct counting {
     struct writ_ledger *ledger;
@@ -151,7 +89,7 @@ read_charges(struct counting *c, uint64_t leaf, struct writ_view body, struct wr
     }
     if (decision.issued_at.is != WRIT_PRESENT ||
         !writ_member_time(decision.issued_at.view, &issued_us) ||
-        !writ_charges_are_good(&extension, issued_us)) {
+        !writ_charge_all_good(&extension, issued_us)) {
         return unreadable(c, leaf);
     }
     *ret = extension.charges;
@@ -175,7 +113,7 @@ count_decision(struct counting *c, uint64_t leaf, struct writ_view body,
 
     WRIT_TRY(read_charges(c, leaf, body, decision_id, &charges));
     for (size_t i = 0; charges.is == WRIT_PRESENT && i < charges.count; i++) {
-        (void)writ_charge_read(charges.items[i], &charge); /* it is: writ_charges_are_good */
+        (void)writ_charge_read(charges.items[i], &charge); /* it is: writ_charge_all_good */
         WRIT_TRY(count_one(c, &charge, direction));
     }
     return WRIT_DONE;

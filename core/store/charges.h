@@ -16,12 +16,7 @@
 #ifndef WRIT_STORE_CHARGES_H
 #define WRIT_STORE_CHARGES_H
 
-#include "evidence/record/extension.h"
-#include "store/judgement.h"
-
-/** Writes the charges of the call that is granted, or none, into the draft. WRIT_E_NOMEM,
- * WRIT_E_LIMIT. */
-WRIT_RESULT writ_charges_note(struct writ_judgement *j);
+#include "store/store.h"
 
 /** Counts, out of the records, all that was taken in the present windows of up to `window_us`, and
  * gives calls in flight their bookings back. What is known already is not counted again.
@@ -32,8 +27,5 @@ WRIT_RESULT writ_charges_know(struct writ_ledger *ledger, int64_t window_us, str
 /** Counts what the records from `leaf` on took, in windows of the lengths that are known: of what
  * came before the counters are there. Fails as writ_charges_know. */
 WRIT_RESULT writ_charges_go_on(struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err);
-
-/** True when charges are readable, or there are none, and are those of that time. */
-bool writ_charges_are_good(const struct writ_extension *extension, int64_t issued_us);
 
 #endif

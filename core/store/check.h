@@ -1,16 +1,15 @@
-/* check.h - the checks of one record after the other; verify.c walks the log with them. Those of
- * the tree are in check_tree.h, those of the reviews in check_story.h.
+/* check.h - what the checks of a ledger share: where a verification stands, and what it found.
  *
  * Only core/store includes this. */
 #ifndef WRIT_STORE_CHECK_H
 #define WRIT_STORE_CHECK_H
 
 #include "evidence/record/record.h"
+#include "store/check.tbl.h"
 #include "store/disk.h"
 #include "store/heads.h"
 #include "store/map.h"
-#include "store/verify.h"
-#include "store/verify.tbl.h"
+#include "store/verify_report.h"
 
 enum writ_check_statement {
 #define WRIT_CHECK_ENUM(NAME, text) WRIT_CHECK_SQL_##NAME,
@@ -60,16 +59,5 @@ void writ_check_expect(struct writ_check *v, bool holds, const char *what);
 /** Steps a statement: true in *ret when there is a row. */
 WRIT_RESULT writ_check_next(
     struct writ_check *v, enum writ_check_statement which, bool *ret, struct writ_err *err);
-
-/** Looks at the record in the columns of RECORDS, which should be number `leaf`. WRIT_OK whatever
- * is wrong with it; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf);
-
-/** What is left when the last record was seen. `last_now`: the last one that there is by now, in a
- * ledger that is written meanwhile. */
-void writ_check_rest(struct writ_check *v, uint64_t last, uint64_t last_now);
-
-/** Frees what the checks remember. */
-void writ_check_wipe(struct writ_check *v);
 
 #endif

@@ -51,7 +51,7 @@ check_note(struct checking *c)
     struct writ_note note;
 
     if (!writ_is_ok(writ_note_read(writ_buf_view(&c->note), &note, NULL)) ||
-        !writ_manifest_read(note.text, writ_buf_view(&trust->origin), &c->stated)) {
+        !writ_manifest_note_read(note.text, writ_buf_view(&trust->origin), &c->stated)) {
         say(c, "has no readable note");
         return WRIT_DONE;
     }
@@ -91,7 +91,7 @@ check_bytes(struct checking *c)
     struct writ_digest digest;
 
     for (uint64_t i = 0; piece.ptr != NULL && c->bytes.len < c->stated.bytes; i++) {
-        WRIT_TRY(find(c, writ_manifest_row(c->stated.area, i), &piece));
+        WRIT_TRY(find(c, writ_manifest_note_row(c->stated.area, i), &piece));
         writ_buf_put(&c->bytes, piece);
     }
     WRIT_TRY(writ_buf_check(&c->bytes, c->v->err));
@@ -116,7 +116,7 @@ take_segment(void *ctx, struct writ_segment *segment)
     for (size_t i = 0; whole && i < writ_segment_pieces(segment); i++) {
         struct writ_view piece;
 
-        WRIT_TRY(find(c, writ_once_piece_row(segment, i), &piece));
+        WRIT_TRY(find(c, writ_segments_piece_row(segment, i), &piece));
         whole = piece.ptr != NULL && writ_segment_take_piece(segment, i, piece);
         WRIT_TRY(writ_digest_stream_add(&memory, piece, c->v->err));
     }
@@ -178,7 +178,7 @@ check_block(struct checking *c, const struct writ_segment *segment, size_t block
     struct writ_view bytes;
     writ_result result;
 
-    WRIT_TRY(find(c, writ_once_block_row(segment, block), &bytes));
+    WRIT_TRY(find(c, writ_segments_block_row(segment, block), &bytes));
     result =
         writ_segment_check(segment, block, bytes.ptr == NULL ? writ_view("", 0) : bytes, c->v->err);
     return result.code == WRIT_E_MISMATCH ? doubt(c) : result;

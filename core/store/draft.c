@@ -2,7 +2,9 @@
 
 #include "evidence/record/duplicates.h"
 #include "evidence/record/extension.h"
+#include "store/charge.h"
 
+#define TEXT_MAX (2 * WRIT_TAG_BYTES + WRIT_DECIMAL_PUT_MAX + 64)
 #define DAY_TEXT 10 /* "2026-11-21" */
 #define US_PER_S INT64_C(1000000)
 
@@ -162,5 +164,49 @@ writ_draft_tell_claim(struct writ_judgement *j)
     extension.shadow =
         shadow ? writ_member_flag(true) : (struct writ_member_flag){WRIT_ABSENT, false};
     extension.key_stated = writ_member_flag(j->d->claim.caller_stated);
+    return writ_extension_make(&extension, j->arena, &draft->extensions, &j->err);
+}
+
+/* ---- charges ---- */
+
+static WRIT_RESULT
+put_charge(const struct writ_booking *booking, bool is_held, struct writ_arena *arena,
+    struct writ_view *ret)
+{
+    writ_auto_buf text = writ_buf_make(TEXT_MAX);
+    const struct writ_budget_charge charge = {.tag = writ_budgets_tag(booking->counter),
+        .window_us = booking->counter->window_us,
+        .window = booking->window,
+        .amount = booking->amount,
+        .held = is_held};
+
+    writ_charge_put(&charge, &text);
+    WRIT_TRY(writ_buf_check(&text, NULL));
+    *ret = writ_view_copy(writ_buf_view(&text), arena);
+    return ret->ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_draft_charge(struct writ_judgement *j)
+{
+    struct writ_decision *draft = j->d->draft;
+    bool is_held = j->before != NULL;
+    const struct writ_booking *bookings = is_held ? j->before->bookings : j->bookings;
+    size_t n = !j->granting ? 0 : is_held ? j->before->bookings_n : j->bookings_n;
+    struct writ_extension extension = {0};
+    struct writ_view *items;
+
+    if (n == 0) {
+        return WRIT_DONE;
+    }
+    items = writ_arena_get(j->arena, n * sizeof *items);
+    if (items == NULL) {
+        WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for the charges of a call");
+    }
+    for (size_t i = 0; i < n; i++) {
+        WRIT_TRY(put_charge(&bookings[i], is_held, j->arena, &items[i]));
+    }
+    WRIT_TRY(writ_extension_read(&draft->extensions, j->arena, &extension, &j->err));
+    extension.charges = writ_member_list(items, n);
     return writ_extension_make(&extension, j->arena, &draft->extensions, &j->err);
 }

@@ -28,4 +28,7 @@ int64_t writ_draft_claim_seconds(const struct writ_judgement *j);
  * how long its key is claimed: what was done follows from what is signed. */
 WRIT_RESULT writ_draft_tell_claim(struct writ_judgement *j);
 
+/** Writes the charges of the call that is granted (charges.h), or none. */
+WRIT_RESULT writ_draft_charge(struct writ_judgement *j);
+
 #endif

@@ -11,7 +11,6 @@
 #include "store/group.h"
 #include "store/results.h"
 #include "store/sealing.h"
-#include "store/waits.h"
 #include "store/vouch.h"
 
 #define RECOVERY_ARENA (8 << 20) /* memory to read one decision back */
@@ -173,14 +172,14 @@ kept_pop(struct writ_ledger *ledger)
 static WRIT_RESULT
 write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
-    WRIT_TRY(writ_waits_write_end(ledger, op->flight, err));
+    WRIT_TRY(writ_waits_write_end(&ledger->disk, op->flight, err));
     return writ_results_write(ledger, op, err);
 }
 
 static WRIT_RESULT
 write_kept(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
-    return writ_waits_write_end(ledger, op->flight, err);
+    return writ_waits_write_end(&ledger->disk, op->flight, err);
 }
 
 static void
@@ -198,7 +197,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op)
             &ledger->claims, hold, (uint8_t)row->verdict, (row->flags & WRIT_ROW_INTERRUPTED) != 0);
     }
     boundary->active_us = writ_clock_mono_us(ledger->options.clock);
-    writ_waits_finish_end(ledger, flight);
+    writ_waits_finish_end(&ledger->waits, flight);
     writ_flights_remove(&ledger->flights, flight);
     writ_sealing_ready(ledger, boundary);
 }

@@ -4,8 +4,6 @@
 
 #include "store/body.h"
 #include "store/group.h"
-#include "store/keeping.h"
-#include "store/resuming.h"
 #include "store/vouch.h"
 
 #define FACTS_ARENA (8 << 20) /* to read one */
@@ -63,8 +61,11 @@ writ_facts_record(struct writ_ledger *ledger, enum writ_fact_event event, struct
 
 /* ---- reading ---- */
 
+typedef writ_result hear_function(
+    struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err);
+
 static WRIT_RESULT
-load_one(struct writ_ledger *ledger, const struct writ_tree_source *source,
+load_one(struct writ_ledger *ledger, hear_function *hear, const struct writ_tree_source *source,
     struct writ_arena *arena, struct writ_err *err)
 {
     uint64_t leaf = (uint64_t)writ_disk_int(&ledger->disk, WRIT_SQL_FACTS, 0);
@@ -80,12 +81,11 @@ load_one(struct writ_ledger *ledger, const struct writ_tree_source *source,
             (unsigned long long)ledger->facts_n);
     }
     ledger->facts_n++;
-    WRIT_TRY(writ_keeping_hear(ledger, &fact, err));
-    return writ_resuming_hear(ledger, &fact, err);
+    return hear(ledger, &fact, err);
 }
 
 static WRIT_RESULT
-load_all(struct writ_ledger *ledger, const struct writ_tree_source *source,
+load_all(struct writ_ledger *ledger, hear_function *hear, const struct writ_tree_source *source,
     struct writ_arena *arena, struct writ_err *err)
 {
     struct writ_disk *disk = &ledger->disk;
@@ -94,7 +94,7 @@ load_all(struct writ_ledger *ledger, const struct writ_tree_source *source,
 
     while (writ_is_ok(result) && row) {
         writ_arena_reset(arena);
-        result = load_one(ledger, source, arena, err);
+        result = load_one(ledger, hear, source, arena, err);
         if (result.code == WRIT_E_PARSE || result.code == WRIT_E_LIMIT) {
             result = writ_fail(err, WRIT_E_MISMATCH, "record %llu is not a fact that is readable",
                 (unsigned long long)writ_disk_int(disk, WRIT_SQL_FACTS, 0));
@@ -108,7 +108,7 @@ load_all(struct writ_ledger *ledger, const struct writ_tree_source *source,
 }
 
 WRIT_RESULT
-writ_facts_load(struct writ_ledger *ledger, struct writ_err *err)
+writ_facts_load(struct writ_ledger *ledger, hear_function *hear, struct writ_err *err)
 {
     struct writ_arena *arena = writ_arena_new(FACTS_ARENA);
     struct writ_heads heads = {0};
@@ -119,9 +119,7 @@ writ_facts_load(struct writ_ledger *ledger, struct writ_err *err)
     if (writ_is_ok(result)) {
         struct writ_tree_source source = writ_heads_source(&heads);
 
-        writ_keeping_begin(ledger);
-        result = load_all(ledger, &source, arena, err);
-        writ_keeping_end(ledger);
+        result = load_all(ledger, hear, &source, arena, err);
     }
     writ_heads_close(&heads);
     writ_arena_free(arena);

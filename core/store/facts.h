@@ -6,6 +6,7 @@
 #ifndef WRIT_STORE_FACTS_H
 #define WRIT_STORE_FACTS_H
 
+#include "evidence/record/fact.h"
 #include "store/store.h"
 
 /** WRIT_ENTRY_FACT: appends the record to the present group. WRIT_E_INVALID, WRIT_E_LIMIT,
@@ -18,8 +19,11 @@ WRIT_RESULT writ_facts_record(
     struct writ_ledger *ledger, enum writ_fact_event event, struct writ_view data);
 
 /** Reads all of them, when the ledger opens and its edge and last time are known: how many there
- * are, and what the writer itself has to know. WRIT_E_MISMATCH: one is missing, not the one that
- * was signed, or not readable; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_facts_load(struct writ_ledger *ledger, struct writ_err *err);
+ * are. Each is given to `hear`, whose failure ends it. WRIT_E_MISMATCH: one is missing, not the one
+ * that was signed, or not readable; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_facts_load(struct writ_ledger *ledger,
+    writ_result (*hear)(
+        struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err),
+    struct writ_err *err);
 
 #endif

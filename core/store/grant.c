@@ -6,7 +6,6 @@
 #include "evidence/record/derive.h"
 #include "store/grant.h"
 
-#include "store/charges.h"
 #include "store/draft.h"
 #include "store/group.h"
 #include "store/judgement.h"
@@ -81,7 +80,7 @@ write_decision(struct writ_judgement *j)
     struct writ_faults faults = {0};
     bool lives = j->granting || writ_decision_is(draft, WRIT_DECISION_REQUIRE_APPROVAL);
 
-    WRIT_TRY(writ_charges_note(j));
+    WRIT_TRY(writ_draft_charge(j));
     WRIT_TRY(writ_draft_tell_claim(j));
     WRIT_TRY(writ_decision_place(draft, j->d->profile, j->boundary->next_seq, j->stamp_us,
         lives ? j->lifetime_us : 0, j->arena, &j->err));

@@ -1,7 +1,7 @@
 #include "store/heads.h"
 
 #include "store/disk.h"
-#include "store/ledger.h"
+#include "store/entry.h"
 
 #define ORIGIN_MAX      WRIT_LEDGER_ORIGIN_MAX
 #define CHECKPOINT_ROOM 512 /* bytes of the text of most */

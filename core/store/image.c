@@ -2,6 +2,7 @@
  * In this order: numbers of the ledger, segments, boundaries, claims that have their outcome (in
  * the order of the outcomes), calls in flight with their claims, budgets, reviews. */
 #include "store/image.h"
+#include "store/once.h"
 
 #define NUMBERS 4 /* of the ledger, before the segments */
 
@@ -40,11 +41,11 @@ put_segments(const struct writ_ledger *ledger, struct writ_buf *buf)
 {
     size_t n = 0;
 
-    for (const struct writ_segment *at = ledger->once.list; at != NULL; at = at->next) {
+    for (const struct writ_segment *at = ledger->segments.list; at != NULL; at = at->next) {
         n++;
     }
     put_number(buf, n);
-    for (const struct writ_segment *at = ledger->once.list; at != NULL; at = at->next) {
+    for (const struct writ_segment *at = ledger->segments.list; at != NULL; at = at->next) {
         put_number(buf, at->id);
         put_number(buf, at->level);
         put_number(buf, at->entries);
@@ -178,7 +179,7 @@ writ_image_things(const struct writ_ledger *ledger)
 void
 writ_image_put(const struct writ_ledger *ledger, struct writ_buf *buf)
 {
-    put_number(buf, ledger->once.next_id);
+    put_number(buf, ledger->segments.next_id);
     put_number(buf, ledger->next_boundary);
     put_number(buf, ledger->facts_n);
     put_number(buf, (uint64_t)ledger->charges_us);
@@ -496,7 +497,7 @@ take_numbers(struct taking *t)
     struct writ_ledger *ledger = t->ledger;
     uint64_t next_boundary, facts_n;
 
-    ledger->once.next_id = take_number(t);
+    ledger->segments.next_id = take_number(t);
     next_boundary = take_number(t);
     facts_n = take_number(t);
     ledger->charges_us = take_time(t);

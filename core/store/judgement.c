@@ -1,11 +1,11 @@
 #include "store/judgement.h"
 
+#include "evidence/record/extension.h"
 #include "store/charges.h"
 #include "store/ending.h"
 #include "store/group.h"
+#include "store/once.h"
 #include "store/results.h"
-#include "store/resuming.h"
-#include "store/waits.h"
 
 /* ---- what is asked ---- */
 
@@ -241,6 +241,51 @@ look_for_claim(struct writ_judgement *j, struct writ_held *ret, bool *ret_found,
     return *ret_found ? tell_prior(j, ret) : WRIT_DONE;
 }
 
+/* ---- after a loss ---- */
+
+/* "\nfs/write_file\n": no name has a line feed in it. */
+static bool
+is_released(struct writ_judgement *j)
+{
+    const struct writ_decision *draft = j->d->draft;
+    struct writ_extension extension = {0};
+    writ_auto_buf name = writ_buf_make(WRIT_LEDGER_NAME_MAX * 2);
+
+    if (j->ledger->released.len == 0 ||
+        !writ_is_ok(writ_extension_read(&draft->extensions, j->arena, &extension, NULL))) {
+        return false;
+    }
+    writ_buf_byte(&name, '\n');
+    writ_buf_put(&name, writ_member_view(&extension.upstream));
+    writ_buf_byte(&name, '/');
+    writ_buf_put(&name, writ_member_view(&draft->tool));
+    writ_buf_byte(&name, '\n');
+    return writ_is_ok(writ_buf_check(&name, NULL)) &&
+           writ_view_search(writ_buf_view(&j->ledger->released), writ_buf_view(&name)) <
+               j->ledger->released.len;
+}
+
+static bool
+began_later(const struct writ_judgement *j)
+{
+    const struct writ_claim *claim = &j->d->claim;
+
+    return !claim->caller_stated &&
+           (j->d->held_until_us > 0 || claim->previous_since_us > j->ledger->resumed_us);
+}
+
+/* A key is known to be unused when it could not be made before the loss: that of a session, which
+ * began later since all of before were forgotten, or of a window of time whose look back does not
+ * reach it. Who states a key, or names a run, may have done so before. */
+static bool
+may_be_lost(struct writ_judgement *j)
+{
+    const struct writ_ledger *ledger = j->ledger;
+
+    return ledger->resumed_us > 0 && j->stamp_us < ledger->resumed_us + ledger->claims_kept_us &&
+           !began_later(j) && !is_released(j);
+}
+
 static enum writ_reason
 check_claim(struct writ_judgement *j)
 {
@@ -252,8 +297,8 @@ check_claim(struct writ_judgement *j)
     }
     j->failed = look_for_claim(j, &held, &found, &reuse);
     if (!writ_is_ok(j->failed) || !found) {
-        return writ_is_ok(j->failed) && writ_resuming_doubts(j) ? WRIT_REASON_LEDGER_RESUMED
-                                                                : WRIT_REASON_NONE;
+        return writ_is_ok(j->failed) && may_be_lost(j) ? WRIT_REASON_LEDGER_RESUMED
+                                                       : WRIT_REASON_NONE;
     }
     if (reuse) {
         return WRIT_REASON_IDEMPOTENCY_KEY_REUSE;

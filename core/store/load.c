@@ -13,9 +13,11 @@
 #include "store/facts.h"
 #include "store/image.h"
 #include "store/keeping.h"
+#include "store/manifest.h"
+#include "store/once.h"
 #include "store/reread.h"
 #include "store/resuming.h"
-#include "store/reviews.h"
+#include "store/review_changes.h"
 #include "store/vouch.h"
 
 struct loading {
@@ -517,7 +519,7 @@ load_review(struct loading *l)
     if (decision.kind != WRIT_ROW_DECISION || name.len != WRIT_TAG_BYTES) {
         CONTRADICTS(l, "record %llu cannot be under review", (unsigned long long)leaf);
     }
-    return writ_reviews_load(
+    return writ_review_changes_load(
         l->ledger, id, writ_tag_read((const uint8_t *)name.ptr), leaf, boundary, &decision, l->err);
 }
 
@@ -600,13 +602,22 @@ take_image(struct loading *l)
     return result;
 }
 
+static writ_result
+hear_fact(struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err)
+{
+    WRIT_TRY(writ_keeping_hear(ledger, fact, err));
+    return writ_resuming_hear(ledger, fact, err);
+}
+
 static WRIT_RESULT
 load(struct loading *l)
 {
     const struct writ_ledger_options *options = &l->ledger->options;
 
     WRIT_TRY(load_head(l));
-    WRIT_TRY(writ_facts_load(l->ledger, l->err));
+    writ_keeping_begin(l->ledger);
+    WRIT_TRY(writ_facts_load(l->ledger, hear_fact, l->err));
+    writ_keeping_end(l->ledger);
     WRIT_TRY(writ_manifest_load(l->ledger, &l->manifest_leaf, &l->image, l->err));
     WRIT_TRY(find_first(l));
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */

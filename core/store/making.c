@@ -5,8 +5,6 @@
  */
 #include "store/making.h"
 
-#include "store/store.h"
-
 #include <stdlib.h>
 
 #define BLOCKS_OF_PIECE                                                                            \
@@ -67,7 +65,8 @@ sort_next(struct writ_making *build)
 
 /* The next block of a source. */
 static WRIT_RESULT
-refill(struct writ_ledger *ledger, struct writ_making_source *source, struct writ_err *err)
+refill(
+    const struct writ_making_means *means, struct writ_making_source *source, struct writ_err *err)
 {
     size_t len = 0;
 
@@ -75,7 +74,7 @@ refill(struct writ_ledger *ledger, struct writ_making_source *source, struct wri
         source->block == source->segment->blocks_n) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_once_read(ledger, source->segment, source->block, source->entries, &len, err));
+    WRIT_TRY(means->read(means->ctx, source->segment, source->block, source->entries, &len, err));
     source->block++;
     source->at = 0;
     source->n = len / WRIT_SEGMENT_ENTRY;
@@ -84,7 +83,7 @@ refill(struct writ_ledger *ledger, struct writ_making_source *source, struct wri
 
 /* Takes the first entry of all sources; NULL: there is none. */
 static WRIT_RESULT
-next_entry(struct writ_ledger *ledger, struct writ_making *build, const uint8_t **ret,
+next_entry(const struct writ_making_means *means, struct writ_making *build, const uint8_t **ret,
     struct writ_err *err)
 {
     struct writ_making_source *least = NULL;
@@ -92,7 +91,7 @@ next_entry(struct writ_ledger *ledger, struct writ_making *build, const uint8_t 
     for (size_t i = 0; i < build->sources_n; i++) {
         struct writ_making_source *source = &build->sources[i];
 
-        WRIT_TRY(refill(ledger, source, err));
+        WRIT_TRY(refill(means, source, err));
         if (source->at < source->n &&
             (least == NULL || writ_segment_order(source->entries + source->at * WRIT_SEGMENT_ENTRY,
                                   least->entries + least->at * WRIT_SEGMENT_ENTRY) < 0)) {
@@ -119,7 +118,7 @@ end_block(struct writ_making *build, struct writ_err *err)
 }
 
 static WRIT_RESULT
-take_entry(struct writ_ledger *ledger, struct writ_making *build, const uint8_t *entry,
+take_entry(const struct writ_making_means *means, struct writ_making *build, const uint8_t *entry,
     struct writ_err *err)
 {
     uint8_t *end =
@@ -129,7 +128,7 @@ take_entry(struct writ_ledger *ledger, struct writ_making *build, const uint8_t 
     struct writ_held held;
 
     writ_segment_read(entry, &held);
-    if (again || !writ_once_stands(ledger, &held, ledger->last_us)) { /* keeps (1) */
+    if (again || !means->stands(means->ctx, &held)) { /* keeps (1) */
         return WRIT_DONE;
     }
     (void)writ_view_place(writ_view(entry, WRIT_SEGMENT_ENTRY), (char *)end);
@@ -138,8 +137,8 @@ take_entry(struct writ_ledger *ledger, struct writ_making *build, const uint8_t 
 }
 
 WRIT_RESULT
-writ_making_blocks(
-    struct writ_ledger *ledger, struct writ_making *build, size_t most, struct writ_err *err)
+writ_making_blocks(const struct writ_making_means *means, struct writ_making *build, size_t most,
+    struct writ_err *err)
 {
     const uint8_t *entry;
 
@@ -147,12 +146,12 @@ writ_making_blocks(
         return WRIT_DONE;
     }
     while (!build->ended && build->ready < most) {
-        WRIT_TRY(next_entry(ledger, build, &entry, err));
+        WRIT_TRY(next_entry(means, build, &entry, err));
         if (entry == NULL) {
             WRIT_TRY(end_block(build, err));
             build->ended = true;
         } else {
-            WRIT_TRY(take_entry(ledger, build, entry, err));
+            WRIT_TRY(take_entry(means, build, entry, err));
         }
     }
     if (build->ended) {

@@ -1,6 +1,6 @@
 /* making.h - a segment that is being made, out of claims in memory or of other segments.
  *
- * For once.h. One thread, the writer's. */
+ * For once.h. Pure; one thread. */
 #ifndef WRIT_STORE_MAKING_H
 #define WRIT_STORE_MAKING_H
 
@@ -8,8 +8,6 @@
 
 #define WRIT_MAKING_MERGE 8  /* segments that become one, at most */
 #define WRIT_MAKING_SLICE 64 /* blocks that a transaction gets, at most */
-
-struct writ_ledger;
 
 /** Entries: of a segment, block by block in their order, or of memory, which are sorted first. */
 struct writ_making_source {
@@ -34,13 +32,24 @@ struct writ_making {
     struct writ_digest_stream memory, memory_next; /* their digest */
 };
 
+/** What a segment is made with. */
+struct writ_making_means {
+    /** Copies a block of a source. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+    WRIT_RESULT(*read)
+    (void *ctx, const struct writ_segment *segment, size_t block, uint8_t ret[WRIT_SEGMENT_BLOCK],
+        size_t *ret_len, struct writ_err *err);
+    /** Whether a claim still stands: one that does not is left out. */
+    bool (*stands)(void *ctx, const struct writ_held *held);
+    void *ctx;
+};
+
 /** Begins to make one of the sources, which have `entries_max` entries at most. False on no memory:
  * it is zeroed then. */
 bool writ_making_begin(struct writ_making *build, uint64_t id, size_t entries_max);
 /** Makes blocks until there are so many, WRIT_MAKING_SLICE at most, and then pieces; or sorts a
  * part of the entries. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO: it cannot go on. */
-WRIT_RESULT writ_making_blocks(
-    struct writ_ledger *ledger, struct writ_making *build, size_t most, struct writ_err *err);
+WRIT_RESULT writ_making_blocks(const struct writ_making_means *means, struct writ_making *build,
+    size_t most, struct writ_err *err);
 /** Frees all but the segment, and zeroes it. */
 void writ_making_wipe(struct writ_making *build);
 

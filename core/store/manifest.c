@@ -6,21 +6,11 @@
 #include "base/text.h"
 #include "store/group.h"
 #include "store/image.h"
+#include "store/once.h"
 
-#define TITLE      WRIT_LIT("writ ledger state v1\n")
-#define AREA_ROWS  (UINT64_C(1) << 20) /* the areas lie behind each other, so far from the note */
-#define PIECE      ((size_t)64 << 10)
 #define PIECE_PER  128           /* another piece for so many records of a group */
 #define TURN_ALL   ((size_t)256) /* records that a transaction of its own could have had */
-#define BYTES_MAX  (AREA_ROWS * PIECE)
-#define TEXT_MAX   1024
 #define THINGS_PER 2 /* records for each thing in memory, from one manifest to the next */
-
-uint64_t
-writ_manifest_row(uint64_t area, uint64_t piece)
-{
-    return WRIT_MANIFEST_NOTE + (area + 1) * AREA_ROWS + piece;
-}
 
 static void
 abandon(struct writ_manifest *manifest)
@@ -28,90 +18,6 @@ abandon(struct writ_manifest *manifest)
     writ_buf_wipe(&manifest->bytes);
     manifest->bytes = (struct writ_buf){0};
     manifest->at = manifest->ready = 0;
-}
-
-void
-writ_manifest_wipe(struct writ_manifest *manifest)
-{
-    writ_buf_wipe(&manifest->bytes);
-    writ_buf_wipe(&manifest->loaded);
-    *manifest = (struct writ_manifest){0};
-}
-
-/* ---- its text ---- */
-
-static void
-put_base64(struct writ_buf *buf, const struct writ_digest *digest)
-{
-    writ_base64_put(buf, writ_view(digest->bytes, WRIT_DIGEST_BYTES));
-    writ_buf_byte(buf, '\n');
-}
-
-static void
-put_text(struct writ_view origin, const struct writ_manifest_stated *stated, struct writ_buf *buf)
-{
-    writ_buf_put(buf, TITLE);
-    writ_buf_put(buf, origin);
-    writ_buf_byte(buf, '\n');
-    writ_buf_u64(buf, stated->leaf);
-    writ_buf_byte(buf, '\n');
-    put_base64(buf, &stated->root);
-    writ_buf_u64(buf, stated->area);
-    writ_buf_byte(buf, ' ');
-    writ_buf_u64(buf, stated->bytes);
-    writ_buf_byte(buf, ' ');
-    put_base64(buf, &stated->digest);
-}
-
-static struct writ_view
-take_until(struct writ_view *text, char end)
-{
-    size_t len = writ_view_find(*text, end);
-    struct writ_view part = writ_view_sub(*text, 0, len);
-
-    *text = len < text->len ? writ_view_sub(*text, len + 1, text->len) : writ_view("", 0);
-    return part;
-}
-
-static bool
-take_number(struct writ_view *text, char end, uint64_t most, uint64_t *ret)
-{
-    return writ_is_ok(writ_text_u64(take_until(text, end), 0, most, ret));
-}
-
-static bool
-take_digest(struct writ_view *text, struct writ_digest *ret)
-{
-    char room[WRIT_DIGEST_BYTES];
-    struct writ_buf bytes = writ_buf_over(room, sizeof room);
-
-    if (!writ_is_ok(writ_base64_read(take_until(text, '\n'), &bytes)) ||
-        bytes.len != WRIT_DIGEST_BYTES) {
-        return false;
-    }
-    (void)writ_view_place(writ_buf_view(&bytes), (char *)ret->bytes);
-    return true;
-}
-
-bool
-writ_manifest_read(struct writ_view text, struct writ_view origin, struct writ_manifest_stated *ret)
-{
-    char room[TEXT_MAX];
-    struct writ_buf again = writ_buf_over(room, sizeof room);
-    struct writ_view left = text;
-
-    if (!writ_view_has_prefix(text, TITLE)) {
-        return false;
-    }
-    (void)take_until(&left, '\n');
-    if (!writ_view_equal(take_until(&left, '\n'), origin) ||
-        !take_number(&left, '\n', WRIT_TREE_SIZE_MAX, &ret->leaf) ||
-        !take_digest(&left, &ret->root) || !take_number(&left, ' ', 1, &ret->area) ||
-        !take_number(&left, ' ', BYTES_MAX, &ret->bytes) || !take_digest(&left, &ret->digest)) {
-        return false;
-    }
-    put_text(origin, ret, &again);
-    return writ_is_ok(writ_buf_check(&again, NULL)) && writ_view_equal(writ_buf_view(&again), text);
 }
 
 /* ---- writing ---- */
@@ -122,7 +28,7 @@ begin(struct writ_ledger *ledger)
     struct writ_manifest *m = &ledger->manifest;
 
     abandon(m);
-    m->bytes = writ_buf_make(BYTES_MAX);
+    m->bytes = writ_buf_make(WRIT_MANIFEST_BYTES_MAX);
     writ_image_put(ledger, &m->bytes);
     if (!writ_is_ok(writ_buf_check(&m->bytes, NULL)) ||
         !writ_is_ok(writ_tree_root(&ledger->edge, &m->root, NULL)) ||
@@ -132,7 +38,7 @@ begin(struct writ_ledger *ledger)
     }
     m->tried = (m->tried > m->number ? m->tried : m->number) + 1;
     m->next_leaf = ledger->next_leaf;
-    for (struct writ_segment *at = ledger->once.list; at != NULL; at = at->next) {
+    for (struct writ_segment *at = ledger->segments.list; at != NULL; at = at->next) {
         at->named = m->tried; /* keeps (2) */
     }
 }
@@ -161,7 +67,7 @@ bool
 writ_manifest_turn(struct writ_ledger *ledger, size_t records)
 {
     struct writ_manifest *m = &ledger->manifest;
-    size_t left = m->bytes.len - m->at, most = PIECE * (1 + records / PIECE_PER);
+    size_t left = m->bytes.len - m->at, most = WRIT_MANIFEST_PIECE * (1 + records / PIECE_PER);
 
     m->ready = left < most ? left : most;
     return m->bytes.len > 0;
@@ -174,10 +80,11 @@ write_note(struct writ_ledger *ledger, struct writ_err *err)
     struct writ_manifest_stated stated = {
         .leaf = m->next_leaf, .area = 1 - m->area, .bytes = m->bytes.len, .root = m->root};
     struct writ_digest_stream digest = m->digest_next;
-    writ_auto_buf text = writ_buf_make(TEXT_MAX), note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_MANIFEST_TEXT_MAX),
+                  note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
 
     WRIT_TRY(writ_digest_stream_end(&digest, &stated.digest, err));
-    put_text(writ_buf_view(&ledger->trust.origin), &stated, &text);
+    writ_manifest_note_put(writ_buf_view(&ledger->trust.origin), &stated, &text);
     WRIT_TRY(writ_buf_check(&text, err));
     WRIT_TRY(writ_heads_sign_text(&ledger->trust, writ_buf_view(&text), &note, err));
     return writ_disk_run(
@@ -192,8 +99,9 @@ drop_rest(struct writ_ledger *ledger, struct writ_err *err)
     uint64_t area = 1 - m->area;
 
     return writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uuu",
-        writ_manifest_row(area, (m->bytes.len + PIECE - 1) / PIECE), writ_manifest_row(area + 1, 0),
-        AREA_ROWS);
+        writ_manifest_note_row(
+            area, (m->bytes.len + WRIT_MANIFEST_PIECE - 1) / WRIT_MANIFEST_PIECE),
+        writ_manifest_note_row(area + 1, 0), WRIT_MANIFEST_AREA_ROWS);
 }
 
 WRIT_RESULT
@@ -205,12 +113,12 @@ writ_manifest_write(struct writ_ledger *ledger, struct writ_err *err)
         return WRIT_DONE;
     }
     m->digest_next = m->digest;
-    for (size_t at = m->at; at < m->at + m->ready; at += PIECE) {
-        struct writ_view piece = writ_view_sub(writ_buf_view(&m->bytes), at, PIECE);
+    for (size_t at = m->at; at < m->at + m->ready; at += WRIT_MANIFEST_PIECE) {
+        struct writ_view piece = writ_view_sub(writ_buf_view(&m->bytes), at, WRIT_MANIFEST_PIECE);
 
         WRIT_TRY(writ_digest_stream_add(&m->digest_next, piece, err));
         WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub",
-            writ_manifest_row(1 - m->area, at / PIECE), piece)); /* keeps (1) */
+            writ_manifest_note_row(1 - m->area, at / WRIT_MANIFEST_PIECE), piece)); /* keeps (1) */
     }
     if (m->at + m->ready < m->bytes.len) {
         return WRIT_DONE;
@@ -351,9 +259,9 @@ read_bytes(struct writ_ledger *ledger, const struct writ_manifest_stated *stated
     struct writ_digest digest;
     bool row = true;
 
-    *ret = writ_buf_make(BYTES_MAX + PIECE);
+    *ret = writ_buf_make(WRIT_MANIFEST_BYTES_MAX + WRIT_MANIFEST_PIECE);
     for (uint64_t i = 0; row && ret->len < stated->bytes; i++) {
-        WRIT_TRY(read_row(ledger, writ_manifest_row(stated->area, i), ret, &row, err));
+        WRIT_TRY(read_row(ledger, writ_manifest_note_row(stated->area, i), ret, &row, err));
     }
     WRIT_TRY(writ_digest_bytes(writ_buf_view(ret), &digest, err));
     if (ret->len != stated->bytes || !writ_digest_equal(&digest, &stated->digest)) {
@@ -387,7 +295,7 @@ believe(struct writ_ledger *ledger, struct writ_manifest_stated *ret,
     struct writ_note note;
 
     if (!writ_is_ok(writ_note_read(writ_buf_view(&m->loaded), &note, NULL)) ||
-        !writ_manifest_read(note.text, writ_buf_view(&ledger->trust.origin), ret)) {
+        !writ_manifest_note_read(note.text, writ_buf_view(&ledger->trust.origin), ret)) {
         DOES_NOT_HOLD(err, "has no readable note");
     }
     WRIT_TRY(writ_heads_who_signed(&ledger->trust, &note, m->loaded_us, ret_who, err));

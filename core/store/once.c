@@ -8,9 +8,7 @@
 
 #include "store/group.h"
 
-#define BLOCK_BITS   24 /* of a row's number: the block's; the rest is the segment's */
-#define PIECES       (UINT64_C(1) << 23) /* number of the first piece, behind those of blocks */
-#define ID_MOST      (WRIT_MANIFEST_NOTE >> BLOCK_BITS)
+#define ID_MOST      (WRIT_MANIFEST_NOTE >> WRIT_SEGMENTS_BLOCK_BITS)
 #define DELETE_SLICE 256 /* rows deleted by one transaction */
 #define SLICE_LEAST  8   /* blocks of a build for a group, and one more for so many records */
 #define SLICE_PER    4
@@ -26,18 +24,6 @@ writ_once_stands(const struct writ_ledger *ledger, const struct writ_held *held,
 
 /* ---- blocks on the disk ---- */
 
-uint64_t
-writ_once_block_row(const struct writ_segment *segment, size_t block)
-{
-    return segment->id << BLOCK_BITS | block;
-}
-
-uint64_t
-writ_once_piece_row(const struct writ_segment *segment, size_t piece)
-{
-    return segment->id << BLOCK_BITS | PIECES | piece;
-}
-
 WRIT_RESULT
 writ_once_read(struct writ_ledger *ledger, const struct writ_segment *segment, size_t block,
     uint8_t ret[WRIT_SEGMENT_BLOCK], size_t *ret_len, struct writ_err *err)
@@ -46,7 +32,7 @@ writ_once_read(struct writ_ledger *ledger, const struct writ_segment *segment, s
     struct writ_err why = {0};
     bool row = false;
     writ_result result = writ_disk_query(
-        disk, WRIT_SQL_SEGMENT_BLOCK, &row, &why, "u", writ_once_block_row(segment, block));
+        disk, WRIT_SQL_SEGMENT_BLOCK, &row, &why, "u", writ_segments_block_row(segment, block));
 
     if (writ_is_ok(result)) {
         struct writ_view bytes =
@@ -104,7 +90,7 @@ writ_once_find(struct writ_ledger *ledger, enum writ_segment_kind kind, struct w
         *ret = hold->held;
         return WRIT_DONE;
     }
-    for (const struct writ_segment *segment = ledger->once.list; segment != NULL && !*ret_found;
+    for (const struct writ_segment *segment = ledger->segments.list; segment != NULL && !*ret_found;
          segment = segment->next) {
         if (segment->newest_us >= since_us && writ_segment_may_have(segment, tag)) {
             WRIT_TRY(find_in(ledger, segment, kind, tag, ret, ret_found, err));
@@ -117,30 +103,17 @@ writ_once_find(struct writ_ledger *ledger, enum writ_segment_kind kind, struct w
 size_t
 writ_once_count(const struct writ_ledger *ledger)
 {
-    return writ_claims_count(&ledger->claims) + ledger->once.entries / 2;
+    return writ_claims_count(&ledger->claims) + ledger->segments.entries / 2;
 }
 
 /* ---- a segment is made ---- */
-
-static void
-put_gone(struct writ_once *once, struct writ_segment *segment)
-{
-    struct writ_segment **end = &once->gone;
-
-    writ_segment_shed(segment);
-    while (*end != NULL) {
-        end = &(*end)->next;
-    }
-    segment->next = NULL;
-    *end = segment;
-}
 
 /* What was written of it is deleted; nothing else has changed. */
 static void
 give_up(struct writ_ledger *ledger, struct writ_making *build)
 {
     if (build->made != NULL) {
-        put_gone(&ledger->once, build->made);
+        writ_segments_discard(&ledger->segments, build->made);
     }
     writ_making_wipe(build);
 }
@@ -171,7 +144,7 @@ take_part(const struct writ_ledger *ledger, const struct writ_hold **hold, size_
 static void
 begin_flush(struct writ_ledger *ledger, size_t holds)
 {
-    struct writ_making *build = &ledger->once.flush;
+    struct writ_making *build = &ledger->segments.flush;
     const struct writ_hold *hold = ledger->claims.first;
     size_t part = (holds + WRIT_MAKING_MERGE - 1) / WRIT_MAKING_MERGE, entries = 0;
 
@@ -186,14 +159,14 @@ begin_flush(struct writ_ledger *ledger, size_t holds)
         entries += source->n;
     }
     build->holds = holds;
-    (void)writ_making_begin(build, ledger->once.next_id++, entries);
+    (void)writ_making_begin(build, ledger->segments.next_id++, entries);
 }
 
 /* Begins to make one of `n` segments in the list, from `first` on. */
 static void
 begin_merge(struct writ_ledger *ledger, struct writ_segment *first, size_t n, size_t level)
 {
-    struct writ_making *build = &ledger->once.merge;
+    struct writ_making *build = &ledger->segments.merge;
     size_t entries = 0;
 
     for (size_t i = 0; i < n; i++, first = first->next) {
@@ -201,7 +174,7 @@ begin_merge(struct writ_ledger *ledger, struct writ_segment *first, size_t n, si
         entries += first->entries;
     }
     build->sources_n = n;
-    if (writ_making_begin(build, ledger->once.next_id++, entries)) {
+    if (writ_making_begin(build, ledger->segments.next_id++, entries)) {
         build->made->level = level;
     }
 }
@@ -215,7 +188,7 @@ find_mergeable(const struct writ_ledger *ledger)
     int64_t span_us = ledger->claims_kept_us / SPAN_PARTS;
     size_t merge = ledger->options.segment_merge;
 
-    for (struct writ_segment *first = ledger->once.list; first != NULL; first = first->next) {
+    for (struct writ_segment *first = ledger->segments.list; first != NULL; first = first->next) {
         const struct writ_segment *last = first;
         size_t n = 1;
 
@@ -230,25 +203,12 @@ find_mergeable(const struct writ_ledger *ledger)
     return NULL;
 }
 
-static void
-take_out(struct writ_once *once, struct writ_segment *segment)
-{
-    struct writ_segment **at = &once->list;
-
-    while (*at != segment) {
-        at = &(*at)->next;
-    }
-    *at = segment->next;
-    once->entries -= segment->entries;
-    put_gone(once, segment);
-}
-
 /* Drops what stands no more. A segment with claims of boundaries that may be open is replaced by
  * one of these claims. */
 static void
 look_for_due(struct writ_ledger *ledger)
 {
-    struct writ_segment *segment = ledger->once.list;
+    struct writ_segment *segment = ledger->segments.list;
 
     while (segment != NULL && segment->due_us > ledger->last_us) { /* keeps (3) */
         segment = segment->next;
@@ -257,7 +217,7 @@ look_for_due(struct writ_ledger *ledger)
         return;
     }
     if (writ_boundaries_oldest(&ledger->boundaries) > segment->boundary_most) {
-        take_out(&ledger->once, segment);
+        writ_segments_drop(&ledger->segments, segment);
     } else {
         begin_merge(ledger, segment, 1, segment->level);
     }
@@ -266,13 +226,13 @@ look_for_due(struct writ_ledger *ledger)
 static void
 begin(struct writ_ledger *ledger)
 {
-    struct writ_once *once = &ledger->once;
+    struct writ_segments *segments = &ledger->segments;
     size_t claims = ledger->options.segment_claims;
 
-    if (once->flush.made == NULL && ledger->claims.concluded >= claims) {
+    if (segments->flush.made == NULL && ledger->claims.concluded >= claims) {
         begin_flush(ledger, claims);
     }
-    if (once->merge.made == NULL) {
+    if (segments->merge.made == NULL) {
         struct writ_segment *first = find_mergeable(ledger);
 
         if (first != NULL) {
@@ -283,12 +243,28 @@ begin(struct writ_ledger *ledger)
     }
 }
 
+static WRIT_RESULT
+read_block(void *ctx, const struct writ_segment *segment, size_t block,
+    uint8_t ret[WRIT_SEGMENT_BLOCK], size_t *ret_len, struct writ_err *err)
+{
+    return writ_once_read(ctx, segment, block, ret, ret_len, err);
+}
+
+static bool
+still_stands(void *ctx, const struct writ_held *held)
+{
+    const struct writ_ledger *ledger = ctx;
+
+    return writ_once_stands(ledger, held, ledger->last_us);
+}
+
 static void
 advance(struct writ_ledger *ledger, struct writ_making *build, size_t most)
 {
+    const struct writ_making_means means = {read_block, still_stands, ledger};
     struct writ_err err = {0};
 
-    if (build->made != NULL && !writ_is_ok(writ_making_blocks(ledger, build, most, &err))) {
+    if (build->made != NULL && !writ_is_ok(writ_making_blocks(&means, build, most, &err))) {
         give_up(ledger, build); /* begun again in a later turn */
         if (ledger->disk.poisoned) {
             writ_group_trouble(ledger, &err);
@@ -306,7 +282,7 @@ is_named(const struct writ_ledger *ledger, const struct writ_segment *segment)
 static struct writ_segment *
 droppable(const struct writ_ledger *ledger)
 {
-    struct writ_segment *segment = ledger->once.gone;
+    struct writ_segment *segment = ledger->segments.gone;
 
     while (segment != NULL && is_named(ledger, segment)) {
         segment = segment->next;
@@ -317,20 +293,21 @@ droppable(const struct writ_ledger *ledger)
 bool
 writ_once_is_held_up(const struct writ_ledger *ledger)
 {
-    return ledger->once.gone != NULL && droppable(ledger) == NULL;
+    return ledger->segments.gone != NULL && droppable(ledger) == NULL;
 }
 
 bool
 writ_once_turn(struct writ_ledger *ledger, size_t records)
 {
-    struct writ_once *once = &ledger->once;
+    struct writ_segments *segments = &ledger->segments;
     size_t most = SLICE_LEAST + records / SLICE_PER;
 
     begin(ledger);
     most = most < WRIT_MAKING_SLICE ? most : WRIT_MAKING_SLICE;
-    advance(ledger, &once->flush, most);
-    advance(ledger, &once->merge, most);
-    return once->flush.made != NULL || once->merge.made != NULL || droppable(ledger) != NULL;
+    advance(ledger, &segments->flush, most);
+    advance(ledger, &segments->merge, most);
+    return segments->flush.made != NULL || segments->merge.made != NULL ||
+           droppable(ledger) != NULL;
 }
 
 /* ---- on disk ---- */
@@ -347,7 +324,7 @@ write_pieces(struct writ_ledger *ledger, struct writ_making *build, struct writ_
 
         WRIT_TRY(writ_digest_stream_add(&build->memory_next, view, err));
         WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub",
-            writ_once_piece_row(build->made, piece), view));
+            writ_segments_piece_row(build->made, piece), view));
     }
     return WRIT_DONE;
 }
@@ -361,7 +338,7 @@ write_build(struct writ_ledger *ledger, struct writ_making *build, struct writ_e
 
         n = n < WRIT_SEGMENT_ENTRIES ? n : WRIT_SEGMENT_ENTRIES;
         WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub",
-            writ_once_block_row(build->made, block),
+            writ_segments_block_row(build->made, block),
             writ_view(build->bytes + i * WRIT_SEGMENT_BLOCK, n * WRIT_SEGMENT_ENTRY)));
     }
     return write_pieces(ledger, build, err);
@@ -370,39 +347,25 @@ write_build(struct writ_ledger *ledger, struct writ_making *build, struct writ_e
 WRIT_RESULT
 writ_once_write(struct writ_ledger *ledger, struct writ_err *err)
 {
-    struct writ_once *once = &ledger->once;
+    struct writ_segments *segments = &ledger->segments;
 
-    WRIT_TRY(write_build(ledger, &once->flush, err));
-    WRIT_TRY(write_build(ledger, &once->merge, err));
-    once->dropping = droppable(ledger);
-    if (once->dropping != NULL) {
+    WRIT_TRY(write_build(ledger, &segments->flush, err));
+    WRIT_TRY(write_build(ledger, &segments->merge, err));
+    segments->dropping = droppable(ledger);
+    if (segments->dropping != NULL) {
         WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uuu",
-            once->dropping->id << BLOCK_BITS, once->dropping->id_end << BLOCK_BITS,
-            (uint64_t)DELETE_SLICE));
-        once->dropped = sqlite3_changes(ledger->disk.db) < DELETE_SLICE;
+            segments->dropping->id << WRIT_SEGMENTS_BLOCK_BITS,
+            segments->dropping->id_end << WRIT_SEGMENTS_BLOCK_BITS, (uint64_t)DELETE_SLICE));
+        segments->dropped = sqlite3_changes(ledger->disk.db) < DELETE_SLICE;
     }
     return WRIT_DONE;
-}
-
-/* Puts a segment that is on disk in its place: before `next`, NULL: at the end. */
-static void
-put_in(struct writ_once *once, struct writ_segment *made, const struct writ_segment *next)
-{
-    struct writ_segment **at = &once->list;
-
-    while (*at != next) {
-        at = &(*at)->next;
-    }
-    made->next = *at;
-    *at = made;
-    once->entries += made->entries;
 }
 
 /* Its blocks are on disk: it takes the place of what it was made of. */
 static void
 complete(struct writ_ledger *ledger, struct writ_making *build)
 {
-    struct writ_once *once = &ledger->once;
+    struct writ_segments *segments = &ledger->segments;
     struct writ_segment *made = WRIT_TAKE(build->made);
 
     (void)writ_digest_stream_end(&build->memory, &made->memory, NULL).code; /* it was begun */
@@ -411,13 +374,13 @@ complete(struct writ_ledger *ledger, struct writ_making *build)
         made->due_us = ledger->last_us + ledger->claims_kept_us / DUE_PARTS + 1;
     }
     if (made->entries > 0) {
-        put_in(once, made, build->sources[0].segment);
+        writ_segments_add(segments, made, build->sources[0].segment);
     } else {
         writ_segment_free(made);
     }
     for (size_t i = 0; i < build->sources_n; i++) {
         if (build->sources[i].segment != NULL) {
-            take_out(once, build->sources[i].segment); /* keeps (2) */
+            writ_segments_drop(segments, build->sources[i].segment); /* keeps (2) */
         }
     }
     for (size_t i = 0; i < build->holds; i++) {
@@ -439,29 +402,17 @@ build_written(struct writ_ledger *ledger, struct writ_making *build)
     }
 }
 
-static void
-end_dropping(struct writ_once *once)
-{
-    struct writ_segment **at = &once->gone;
-
-    while (*at != once->dropping) {
-        at = &(*at)->next;
-    }
-    *at = once->dropping->next;
-    writ_segment_free(once->dropping);
-}
-
 void
 writ_once_written(struct writ_ledger *ledger)
 {
-    struct writ_once *once = &ledger->once;
+    struct writ_segments *segments = &ledger->segments;
 
-    if (once->dropping != NULL && once->dropped) {
-        end_dropping(once);
+    if (segments->dropping != NULL && segments->dropped) {
+        writ_segments_dropped(segments);
     }
-    once->dropping = NULL;
-    build_written(ledger, &once->flush);
-    build_written(ledger, &once->merge);
+    segments->dropping = NULL;
+    build_written(ledger, &segments->flush);
+    build_written(ledger, &segments->merge);
 }
 
 /* ---- in memory ---- */
@@ -471,7 +422,7 @@ writ_once_sweep(struct writ_ledger *ledger)
 {
     struct writ_hold *hold = ledger->claims.first;
 
-    while (hold != NULL && ledger->once.flush.made == NULL) { /* a flush counts them */
+    while (hold != NULL && ledger->segments.flush.made == NULL) { /* a flush counts them */
         struct writ_hold *next = hold->next;
 
         if (!writ_once_stands(ledger, &hold->held, ledger->last_us)) { /* keeps (3) */
@@ -490,7 +441,7 @@ read_piece(struct writ_ledger *ledger, struct writ_segment *segment, size_t piec
     struct writ_disk *disk = &ledger->disk;
     bool row = false, taken = false;
     writ_result result = writ_disk_query(
-        disk, WRIT_SQL_SEGMENT_BLOCK, &row, err, "u", writ_once_piece_row(segment, piece));
+        disk, WRIT_SQL_SEGMENT_BLOCK, &row, err, "u", writ_segments_piece_row(segment, piece));
 
     if (writ_is_ok(result) && row) {
         struct writ_view bytes = writ_disk_bytes(disk, WRIT_SQL_SEGMENT_BLOCK, 0);
@@ -535,20 +486,20 @@ writ_once_restore(struct writ_ledger *ledger, struct writ_segment *segment, stru
         return result;
     }
     segment->id_end = segment->id + 1;
-    put_in(&ledger->once, segment, NULL);
-    if (segment->id >= ledger->once.next_id) {
-        ledger->once.next_id = segment->id + 1;
+    writ_segments_add(&ledger->segments, segment, NULL);
+    if (segment->id >= ledger->segments.next_id) {
+        ledger->segments.next_id = segment->id + 1;
     }
     return WRIT_DONE;
 }
 
 /* The first restored segment whose number is at least that. */
 static uint64_t
-next_restored(const struct writ_once *once, uint64_t id)
+next_restored(const struct writ_segments *segments, uint64_t id)
 {
     uint64_t least = ID_MOST;
 
-    for (const struct writ_segment *at = once->list; at != NULL; at = at->next) {
+    for (const struct writ_segment *at = segments->list; at != NULL; at = at->next) {
         least = at->id >= id && at->id < least ? at->id : least;
     }
     return least;
@@ -556,7 +507,7 @@ next_restored(const struct writ_once *once, uint64_t id)
 
 /* The rows of segments from `id` up to `id_end` are to be deleted. */
 static WRIT_RESULT
-drop_between(struct writ_once *once, uint64_t id, uint64_t id_end, struct writ_err *err)
+drop_between(struct writ_segments *segments, uint64_t id, uint64_t id_end, struct writ_err *err)
 {
     struct writ_segment *rows = id < id_end ? writ_alloc(sizeof *rows) : NULL;
 
@@ -566,7 +517,7 @@ drop_between(struct writ_once *once, uint64_t id, uint64_t id_end, struct writ_e
     if (rows != NULL) {
         rows->id = id;
         rows->id_end = id_end;
-        put_gone(once, rows);
+        writ_segments_discard(segments, rows);
     }
     return WRIT_DONE;
 }
@@ -574,7 +525,7 @@ drop_between(struct writ_once *once, uint64_t id, uint64_t id_end, struct writ_e
 WRIT_RESULT
 writ_once_begin(struct writ_ledger *ledger, struct writ_err *err)
 {
-    struct writ_once *once = &ledger->once;
+    struct writ_segments *segments = &ledger->segments;
     struct writ_disk *disk = &ledger->disk;
     uint64_t first = 0, last = 0, last_of_all = 0;
     bool row = false;
@@ -586,44 +537,21 @@ writ_once_begin(struct writ_ledger *ledger, struct writ_err *err)
         last_of_all = (uint64_t)writ_disk_int(disk, WRIT_SQL_SEGMENT_ENDS, 2);
     }
     writ_disk_end(disk, WRIT_SQL_SEGMENT_ENDS);
-    if (first > INT64_MAX || last_of_all >= writ_manifest_row(2, 0)) {
+    if (first > INT64_MAX || last_of_all >= writ_manifest_note_row(2, 0)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
             "the table `segment` has rows that no ledger writes" WRIT_MANIFEST_HINT);
     }
-    if (once->next_id <= last >> BLOCK_BITS) {
-        once->next_id = (last >> BLOCK_BITS) + 1;
+    if (segments->next_id <= last >> WRIT_SEGMENTS_BLOCK_BITS) {
+        segments->next_id = (last >> WRIT_SEGMENTS_BLOCK_BITS) + 1;
     }
-    for (uint64_t id = 0; id < once->next_id;) {
-        uint64_t named = next_restored(once, id);
+    for (uint64_t id = 0; id < segments->next_id;) {
+        uint64_t named = next_restored(segments, id);
 
-        named = named < once->next_id ? named : once->next_id;
-        WRIT_TRY(drop_between(once, id, named, err));
+        named = named < segments->next_id ? named : segments->next_id;
+        WRIT_TRY(drop_between(segments, id, named, err));
         id = named + 1;
     }
     return WRIT_DONE;
-}
-
-static void
-list_wipe(struct writ_segment *list)
-{
-    while (list != NULL) {
-        struct writ_segment *next = list->next;
-
-        writ_segment_free(list);
-        list = next;
-    }
-}
-
-void
-writ_once_wipe(struct writ_once *once)
-{
-    writ_segment_free(once->flush.made);
-    writ_segment_free(once->merge.made);
-    writ_making_wipe(&once->flush);
-    writ_making_wipe(&once->merge);
-    list_wipe(once->list);
-    list_wipe(once->gone);
-    *once = (struct writ_once){0};
 }
 
 const struct writ_participant writ_once_participant = {

@@ -13,20 +13,7 @@
 #ifndef WRIT_STORE_ONCE_H
 #define WRIT_STORE_ONCE_H
 
-#include "store/making.h"
-
-struct writ_once {
-    struct writ_segment *list;       /* from the oldest */
-    struct writ_segment *gone;       /* whose rows are to be deleted */
-    struct writ_segment *dropping;   /* the one of them of which the transaction deletes rows */
-    bool dropped;                    /* and there are no more of it */
-    struct writ_making flush, merge; /* a merge may take long: memory does not wait for it */
-    uint64_t next_id;
-    size_t entries; /* of all segments */
-};
-
-/** Frees everything. A zeroed one is fine. */
-void writ_once_wipe(struct writ_once *once);
+#include "store/store.h"
 
 /** How many claims are remembered, about: those whose time has passed count until they are dropped.
  */
@@ -63,9 +50,6 @@ void writ_once_written(struct writ_ledger *ledger);
 void writ_once_sweep(struct writ_ledger *ledger);
 /** Whether rows are left that can be deleted when a new manifest is on disk. */
 bool writ_once_is_held_up(const struct writ_ledger *ledger);
-/** The rows that a block and a piece of a segment lie in. */
-uint64_t writ_once_block_row(const struct writ_segment *segment, size_t block);
-uint64_t writ_once_piece_row(const struct writ_segment *segment, size_t piece);
 /** Puts a segment that the manifest names at the end of the list, and reads its pieces, as
  * `segment->memory` has their digest. Taken; freed on failure. WRIT_E_MISMATCH, WRIT_E_IO,
  * WRIT_E_BUSY, WRIT_E_CRYPTO. */

@@ -1,8 +1,10 @@
 /* Keys that were taken stay until the ledger is closed: a scrub may look at them for hours. There
  * are as many as changes of the ledger's keys. */
+#include "store/manifest.h"
 #include "store/rekey.h"
 
 #include "store/group.h"
+#include "store/scrub.h"
 
 #define HEAD_ARENA (8 << 20) /* memory for one row of `head` */
 

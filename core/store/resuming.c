@@ -1,10 +1,6 @@
-/* A key is known to be unused when it could not be made before the loss: that of a session, which
- * began later since all of before were forgotten, or of a window of time whose look back does not
- * reach it. Who states a key, or names a run, may have done so before. */
 #include "store/resuming.h"
 
 #include "evidence/json/write.h"
-#include "evidence/record/extension.h"
 #include "store/facts.h"
 #include "store/group.h"
 #include "store/reviewing.h"
@@ -92,44 +88,4 @@ writ_resuming_hear(struct writ_ledger *ledger, const struct writ_fact *fact, str
         writ_buf_byte(&ledger->released, '\n');
     }
     return writ_buf_check(&ledger->released, err);
-}
-
-/* "\nfs/write_file\n": no name has a line feed in it. */
-static bool
-is_released(struct writ_judgement *j)
-{
-    const struct writ_decision *draft = j->d->draft;
-    struct writ_extension extension = {0};
-    writ_auto_buf name = writ_buf_make(WRIT_LEDGER_NAME_MAX * 2);
-
-    if (j->ledger->released.len == 0 ||
-        !writ_is_ok(writ_extension_read(&draft->extensions, j->arena, &extension, NULL))) {
-        return false;
-    }
-    writ_buf_byte(&name, '\n');
-    writ_buf_put(&name, writ_member_view(&extension.upstream));
-    writ_buf_byte(&name, '/');
-    writ_buf_put(&name, writ_member_view(&draft->tool));
-    writ_buf_byte(&name, '\n');
-    return writ_is_ok(writ_buf_check(&name, NULL)) &&
-           writ_view_search(writ_buf_view(&j->ledger->released), writ_buf_view(&name)) <
-               j->ledger->released.len;
-}
-
-static bool
-began_later(const struct writ_judgement *j)
-{
-    const struct writ_claim *claim = &j->d->claim;
-
-    return !claim->caller_stated &&
-           (j->d->held_until_us > 0 || claim->previous_since_us > j->ledger->resumed_us);
-}
-
-bool
-writ_resuming_doubts(struct writ_judgement *j)
-{
-    const struct writ_ledger *ledger = j->ledger;
-
-    return ledger->resumed_us > 0 && j->stamp_us < ledger->resumed_us + ledger->claims_kept_us &&
-           !began_later(j) && !is_released(j);
 }

@@ -4,7 +4,7 @@
 #define WRIT_STORE_RESUMING_H
 
 #include "evidence/record/fact.h"
-#include "store/judgement.h"
+#include "store/store.h"
 
 /** Before they are read: drops the sessions of before the loss. WRIT_E_IO,
  * WRIT_E_NOMEM. */
@@ -17,8 +17,5 @@ WRIT_RESULT writ_resuming_end_all(struct writ_ledger *ledger);
 /** Takes note of a fact when the ledger opens. WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_resuming_hear(
     struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err);
-
-/** Whether the call may have been made in a lost time: its key is not known to be unused. */
-bool writ_resuming_doubts(struct writ_judgement *j);
 
 #endif

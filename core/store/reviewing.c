@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "store/group.h"
 #include "store/showing.h"
+#include "store/review_changes.h"
 
 #define SWEEP_ARENA  (1 << 20)
 #define SALT_BYTES   16
@@ -186,9 +187,9 @@ open_review(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
     review->boundary_id = writ_view_copy(boundary->name, review->arena);
     review->seq = boundary->next_seq;
     review->leaf = leaf;
-    result = review->boundary_id.ptr == NULL
-                 ? (writ_result){WRIT_E_NOMEM}
-                 : writ_reviews_change(ledger, review, &event, arena, &reviewing->changes, err);
+    result = review->boundary_id.ptr == NULL ? (writ_result){WRIT_E_NOMEM}
+                                             : writ_review_changes_make(ledger, review, &event,
+                                                   arena, &reviewing->changes, err);
     if (!writ_is_ok(result)) {
         writ_reviews_remove(&ledger->reviews, review);
         return result;
@@ -209,7 +210,7 @@ end_before(struct writ_ledger *ledger, struct writ_reviewing *reviewing, const s
     event.event = event_of(review, ask->terms, now_us);
     WRIT_INVARIANT(writ_review_move(review->story.state, event.event, &next));
     event.reason = writ_review_reason(next);
-    return writ_reviews_change(ledger, review, &event, arena, &reviewing->changes, err);
+    return writ_review_changes_make(ledger, review, &event, arena, &reviewing->changes, err);
 }
 
 static WRIT_RESULT
@@ -229,7 +230,7 @@ change_for(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
                 .reason = WRIT_REASON_APPROVAL_GRANTED,
                 .forget = true};
 
-            return writ_reviews_change(
+            return writ_review_changes_make(
                 ledger, reviewing->review, &event, arena, &reviewing->changes, err);
         }
         return WRIT_DONE;
@@ -281,16 +282,16 @@ writ_reviewing_record(struct writ_ledger *ledger, struct writ_reviewing *reviewi
 void
 writ_reviewing_settle(struct writ_ledger *ledger, struct writ_reviewing *reviewing)
 {
-    writ_reviews_settle(ledger, &reviewing->changes, NULL);
+    writ_review_changes_settle(ledger, &reviewing->changes, NULL);
     if (reviewing->told != NULL) {
-        writ_reviews_forget(ledger, reviewing->told);
+        writ_review_changes_forget(ledger, reviewing->told);
     }
 }
 
 void
 writ_reviewing_revert(struct writ_ledger *ledger, struct writ_reviewing *reviewing)
 {
-    writ_reviews_revert(ledger, &reviewing->changes);
+    writ_review_changes_revert(ledger, &reviewing->changes);
     reviewing->changes.n = 0;
 }
 
@@ -342,7 +343,7 @@ sweep_one(struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_
     if (writ_review_move(review->story.state, event.event, &next)) {
         event.reason = writ_review_reason(next);
     }
-    return writ_reviews_change(ledger, review, &event, arena, changes, NULL);
+    return writ_review_changes_make(ledger, review, &event, arena, changes, NULL);
 }
 
 static bool
@@ -384,10 +385,10 @@ writ_reviewing_sweep(struct writ_ledger *ledger)
     for (size_t i = ledger->reviews.count; i > 0 && writ_group_has_room(&ledger->group); i--) {
         struct writ_reviews_changes changes = {.n = 0};
 
-        writ_reviews_release(ledger, review, now_us, WRIT_OK); /* before it may change */
+        writ_review_changes_release(ledger, review, now_us, WRIT_OK); /* before it may change */
         /* what fails is tried again in the next turn */
         if (writ_is_ok(sweep_one(ledger, review, now_us, arena, &changes))) {
-            writ_reviews_settle(ledger, &changes, NULL);
+            writ_review_changes_settle(ledger, &changes, NULL);
         }
         review = review->next;
     }

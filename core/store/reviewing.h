@@ -31,7 +31,7 @@ WRIT_RESULT writ_reviewing_ask(struct writ_ledger *ledger, const struct writ_ent
     int64_t now_us, struct writ_reviewing *ret, struct writ_err *err);
 
 /** Makes the changes that go with the answer, behind the body of the decision; writes the answer
- * into the draft's ask. As writ_reviews_change. */
+ * into the draft's ask. As writ_review_changes_make. */
 WRIT_RESULT writ_reviewing_record(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
     struct writ_entry_decision *d, uint64_t leaf, struct writ_boundary *boundary, bool granted,
     struct writ_arena *arena, struct writ_err *err);

@@ -16,16 +16,13 @@
 
 #include "evidence/record/review_story.h"
 #include "store/boundaries.h"
-#include "store/disk.h"
-#include "store/ledger.h"
+#include "store/entry.h"
 
 #define WRIT_REVIEWS_ARENA   (256 << 10)           /* memory of one review */
 #define WRIT_REVIEWS_SCRATCH (16 << 20)            /* to read one record of one */
 #define WRIT_REVIEWS_RECORDS 3                     /* records that one change makes at most */
 #define WRIT_REVIEWS_KEPT_US (INT64_C(3600000000)) /* so long an end is told to who asks again */
 #define WRIT_REVIEWS_PAST    256                   /* in `past` */
-
-struct writ_ledger;
 
 /** The feedback that a voter gave with its last vote, from the beginning. */
 struct writ_reviews_said {
@@ -123,33 +120,9 @@ void writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *rev
 /** Takes out one that was told: its changes are over for those who watch. keeps (5) */
 void writ_reviews_outlive(struct writ_reviews *reviews, struct writ_reviewed *review);
 
-/**
- * Appends the record of an event to the bodies of the group and makes the change in memory.
- *
- * @param changes  gets one more; there is room
- *
- * @return WRIT_OK
- *         WRIT_E_MISMATCH  the event cannot happen in its state
- *         WRIT_E_LIMIT, WRIT_E_NOMEM
- */
-WRIT_RESULT writ_reviews_change(struct writ_ledger *ledger, struct writ_reviewed *review,
-    const struct writ_reviews_event *event, struct writ_arena *arena,
-    struct writ_reviews_changes *changes, struct writ_err *err);
-/** Gives the changes rows and ops. `entry` is told by the last op; NULL: nobody is. */
-void writ_reviews_settle(struct writ_ledger *ledger, const struct writ_reviews_changes *changes,
-    struct writ_entry *entry);
-/** Takes one that is over out of table and disk, with the present group. */
-void writ_reviews_forget(struct writ_ledger *ledger, struct writ_reviewed *review);
-/** Undoes changes that got no rows. */
-void writ_reviews_revert(struct writ_ledger *ledger, const struct writ_reviews_changes *changes);
-
 /** A copy for somebody outside. WRIT_E_NOMEM. */
 WRIT_RESULT writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
     struct writ_review_told *ret, struct writ_err *err);
-
-/** Ends the AWAIT entries of a review: all of them, or those whose time is over at `now_us`. */
-void writ_reviews_release(
-    struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us, enum writ_code code);
 
 /** What the voters said, for the caller. Nothing where there is no memory. */
 void writ_reviews_voices(
@@ -163,10 +136,13 @@ WRIT_RESULT writ_reviews_hear(struct writ_review_story *story, struct writ_view 
     struct writ_reviewed *review, struct writ_arena *arena, struct writ_arena *scratch,
     struct writ_err *err);
 
-/** Puts a review of the disk into the table, out of its records. `boundary` NULL: it is sealed.
- * WRIT_E_MISMATCH, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_reviews_load(struct writ_ledger *ledger, struct writ_view id, struct writ_tag name,
-    uint64_t leaf, struct writ_boundary *boundary, const struct writ_row *row,
-    struct writ_err *err);
+/** The wall time at which its state is over. */
+int64_t writ_reviews_until(const struct writ_reviewed *review);
+/** An empty review, in the table. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_reviews_make(struct writ_reviews *reviews, struct writ_view id,
+    struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
+/** Remembers what a voter said last. */
+void writ_reviews_remember(
+    struct writ_reviewed *review, const struct writ_review_voter *voter, struct writ_view feedback);
 
 #endif

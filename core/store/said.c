@@ -5,7 +5,7 @@
 #include "evidence/record/review_record.h"
 #include "evidence/record/seal.h"
 #include "store/body.h"
-#include "store/ledger.h"
+#include "store/entry.h"
 #include "store/tag.h"
 
 #define US_PER_S    INT64_C(1000000)

@@ -1,11 +1,11 @@
 /* store.h - what the files of the ledger share. Nobody outside core/store includes this.
  *
  * The life of a group: the writer takes what has arrived (writer.c). Every entry is prepared in
- * memory alone: grant.c decisions, reviewing.c reviews, waits.c calls that wait, ending.c outcomes,
- * session_rows.c sessions; that makes rows, and ops that say what was changed. group.c writes the
- * rows in one transaction. When that holds, each op is finished; when it does not, each is undone,
- * backwards. sealing.c ends boundaries in groups of their own. load.c makes the memory out of the
- * disk when the ledger opens. */
+ * memory alone: grant.c decisions, reviewing.c reviews, waiting.c calls that wait, ending.c
+ * outcomes, session_rows.c sessions; that makes rows, and ops that say what was changed. group.c
+ * writes the rows in one transaction. When that holds, each op is finished; when it does not, each
+ * is undone, backwards. sealing.c ends boundaries in groups of their own. load.c makes the memory
+ * out of the disk when the ledger opens. */
 #ifndef WRIT_STORE_STORE_H
 #define WRIT_STORE_STORE_H
 
@@ -13,15 +13,15 @@
 #include "store/boundaries.h"
 #include "store/budgets.h"
 #include "store/disk.h"
+#include "store/entry.h"
 #include "store/file.h"
 #include "store/flights.h"
-#include "store/fold.h"
 #include "store/heads.h"
-#include "store/ledger.h"
-#include "store/manifest.h"
-#include "store/once.h"
+#include "store/ledger_keys.h"
+#include "store/manifest_note.h"
+#include "store/options.h"
 #include "store/reviews.h"
-#include "store/scrub.h"
+#include "store/segments.h"
 #include "store/waits.h"
 
 #include <pthread.h>
@@ -49,12 +49,6 @@ struct writ_kept {
     char body[];
 };
 
-/** Keys of the ledger that were handed over while it is open. */
-struct writ_ledger_keys {
-    struct writ_keyring *ring;
-    struct writ_ledger_keys *next;
-};
-
 /** A record of the present group. */
 struct writ_group_row {
     struct writ_row row;
@@ -63,6 +57,7 @@ struct writ_group_row {
     uint8_t claim[WRIT_DISK_CLAIM_BYTES];
 };
 
+struct writ_ledger;
 struct writ_op;
 
 /** The steps that group.c takes for an op, as its owner defines them. NULL: there is nothing to do.
@@ -125,6 +120,9 @@ struct writ_group {
     struct writ_ledger_counts before;
 };
 
+struct writ_fold;
+struct writ_scrub;
+
 /** The ledger. Everything but what stands under `mutex` belongs to the writer thread. */
 struct writ_ledger {
     struct writ_ledger_options options;
@@ -149,7 +147,7 @@ struct writ_ledger {
     int64_t claims_noted_us;  /* the longest claim that the ledger notes it makes: keeping.h */
     int64_t claims_kept_us;   /* the longest claim that can still stand */
     struct writ_claims claims;
-    struct writ_once once;
+    struct writ_segments segments;
     struct writ_manifest manifest;
     uint64_t vouched; /* records from here on were read again, or written, by this process */
     bool loaded;      /* its memory is made */

@@ -3,7 +3,7 @@
 #include "store/verify.h"
 
 #include "evidence/record/profile.h"
-#include "store/check.h"
+#include "store/check_record.h"
 #include "store/check_manifest.h"
 #include "store/file.h"
 
@@ -120,7 +120,7 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
     WRIT_TRY(check_count(
         v, WRIT_CHECK_SQL_FACTS, last, v->report->facts, "the index of facts is not theirs"));
     WRIT_TRY(read_last_now(v, &last_now));
-    writ_check_rest(v, (uint64_t)last, (uint64_t)last_now);
+    writ_check_record_rest(v, (uint64_t)last, (uint64_t)last_now);
     return writ_check_manifest(v, progress, ctx);
 }
 
@@ -157,7 +157,7 @@ prepare(struct writ_check *v, const char *path, const struct writ_keyring *ring)
 static void
 wipe(struct writ_check *v)
 {
-    writ_check_wipe(v);
+    writ_check_record_wipe(v);
     writ_arena_free(v->arena);
     writ_buf_wipe(&v->scratch);
     writ_buf_wipe(&v->nodes);

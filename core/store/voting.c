@@ -1,6 +1,7 @@
 #include "store/voting.h"
 
 #include "evidence/record/ballot.h"
+#include "store/review_changes.h"
 
 /* Who has a key votes signed, by whatever way the vote came; else there is nothing to sign with. */
 static enum writ_reason
@@ -99,7 +100,7 @@ close_if_decided(struct writ_ledger *ledger, struct writ_reviewed *review, struc
     if (writ_review_move(review->story.state, event.event, &next)) {
         event.reason = writ_review_reason(next);
     }
-    return writ_reviews_change(ledger, review, &event, arena, changes, err);
+    return writ_review_changes_make(ledger, review, &event, arena, changes, err);
 }
 
 static WRIT_RESULT
@@ -121,7 +122,7 @@ make_event(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_rev
         writ_review_phase(next) == WRIT_REVIEW_OVER) {
         event.reason = writ_review_reason(next);
     }
-    WRIT_TRY(writ_reviews_change(ledger, review, &event, entry->arena, changes, err));
+    WRIT_TRY(writ_review_changes_make(ledger, review, &event, entry->arena, changes, err));
     if (r->event == WRIT_REVIEW_DO_VOTE) {
         WRIT_TRY(close_if_decided(ledger, review, entry->arena, changes, err));
     }
@@ -146,10 +147,10 @@ writ_voting_event(struct writ_ledger *ledger, struct writ_entry *entry)
     }
     result = make_event(ledger, entry, review, &changes, NULL);
     if (!writ_is_ok(result)) {
-        writ_reviews_revert(ledger, &changes);
+        writ_review_changes_revert(ledger, &changes);
         writ_buf_cut(&ledger->group.bodies, before);
         return result;
     }
-    writ_reviews_settle(ledger, &changes, entry);
+    writ_review_changes_settle(ledger, &changes, entry);
     return WRIT_DONE;
 }

@@ -15,10 +15,9 @@
 #ifndef WRIT_STORE_WAITS_H
 #define WRIT_STORE_WAITS_H
 
+#include "store/disk.h"
+#include "store/entry.h"
 #include "store/flights.h"
-#include "store/ledger.h"
-
-struct writ_ledger;
 
 /** One call that waits. */
 struct writ_wait {
@@ -53,27 +52,15 @@ void writ_waits_take(struct writ_waits *waits, struct writ_wait *wait);
 void writ_waits_put_back(struct writ_waits *waits, struct writ_wait *wait);
 void writ_waits_free(struct writ_waits *waits, struct writ_wait *wait);
 
-/* Entries, as writer.c calls them. */
-
-/** WRIT_ENTRY_WAIT. */
-WRIT_RESULT writ_waits_enter(struct writ_ledger *ledger, struct writ_entry *entry);
-/** WRIT_ENTRY_CALL. */
-WRIT_RESULT writ_waits_call(struct writ_ledger *ledger, struct writ_entry *entry);
-/** WRIT_ENTRY_WAITING. */
-WRIT_RESULT writ_waits_find(struct writ_ledger *ledger, struct writ_entry *entry);
+/** A wait that is in no table yet: writ_waits_put_back puts it in. WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_waits_make(
+    struct writ_waits *waits, struct writ_tag name, struct writ_wait **ret, struct writ_err *err);
 
 /** In the group that writes the outcome of a flight: its wait, if any, has no row any more, unless
- * it is a task's. */
+ * it is a task's. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_waits_write_end(
-    struct writ_ledger *ledger, const struct writ_flight *flight, struct writ_err *err);
+    struct writ_disk *disk, const struct writ_flight *flight, struct writ_err *err);
 /** When that group is on disk. */
-void writ_waits_finish_end(struct writ_ledger *ledger, struct writ_flight *flight);
-
-/** Looks at some waits: those whose time has passed get their outcome. */
-void writ_waits_sweep(struct writ_ledger *ledger);
-/** Deletes the rows of tasks that have their outcome and whose time has passed; then forgets them.
- */
-WRIT_RESULT writ_waits_stale(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err);
-void writ_waits_prune(struct writ_ledger *ledger, int64_t now_us);
+void writ_waits_finish_end(struct writ_waits *waits, struct writ_flight *flight);
 
 #endif

@@ -3,6 +3,7 @@
 #include "store/group.h"
 #include "store/showing.h"
 #include "store/vouch.h"
+#include "store/review_changes.h"
 
 /* ---- looking ---- */
 
@@ -215,6 +216,6 @@ writ_watching_end_all(struct writ_ledger *ledger, enum writ_code code)
     struct writ_reviewed *review = ledger->reviews.ring;
 
     for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
-        writ_reviews_release(ledger, review, 0, code);
+        writ_review_changes_release(ledger, review, 0, code);
     }
 }

@@ -6,14 +6,18 @@
 
 #include "store/ending.h"
 #include "store/facts.h"
+#include "store/fold.h"
 #include "store/grant.h"
 #include "store/group.h"
 #include "store/rekey.h"
+#include "store/manifest.h"
+#include "store/once.h"
 #include "store/reviewing.h"
+#include "store/scrub.h"
 #include "store/sealing.h"
 #include "store/session_rows.h"
 #include "store/voting.h"
-#include "store/waits.h"
+#include "store/waiting.h"
 #include "store/watching.h"
 
 #include <errno.h>
@@ -66,9 +70,9 @@ const struct writ_participant *const writ_writer_participants[] = {
 static writ_result (*const prepare_of[])(struct writ_ledger *ledger, struct writ_entry *entry) = {
     [WRIT_ENTRY_DECISION] = writ_grant_decision,
     [WRIT_ENTRY_OUTCOME] = writ_ending_outcome,
-    [WRIT_ENTRY_WAIT] = writ_waits_enter,
-    [WRIT_ENTRY_WAITING] = writ_waits_find,
-    [WRIT_ENTRY_CALL] = writ_waits_call,
+    [WRIT_ENTRY_WAIT] = writ_waiting_enter,
+    [WRIT_ENTRY_WAITING] = writ_waiting_find,
+    [WRIT_ENTRY_CALL] = writ_waiting_call,
     [WRIT_ENTRY_REVIEW] = writ_voting_event,
     [WRIT_ENTRY_REVIEW_GET] = writ_watching_get,
     [WRIT_ENTRY_REVIEW_RULES] = writ_reviewing_rules,
@@ -185,7 +189,7 @@ delete_expired(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err)
 
     WRIT_TRY(writ_disk_run(disk, WRIT_SQL_SESSIONS_EXPIRED, err, "i", now_us));
     WRIT_TRY(writ_disk_run(disk, WRIT_SQL_RESULTS_EXPIRED, err, "i", now_us));
-    return writ_waits_stale(ledger, now_us, err);
+    return writ_waiting_stale(ledger, now_us, err);
 }
 
 /* Deletes rows of sessions, results and waits that have expired; forgets budgets. */
@@ -206,7 +210,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
         return result;
     }
     WRIT_TRY(writ_disk_commit(disk, err));
-    writ_waits_prune(ledger, now_us);
+    writ_waiting_prune(ledger, now_us);
     return count_rows(ledger, err);
 }
 
@@ -322,7 +326,7 @@ tick(struct writ_ledger *ledger, bool idle)
     if (mono_us - ledger->ticked_us >= WRIT_STORE_TICK_US) {
         ledger->ticked_us = mono_us;
         writ_once_sweep(ledger);
-        writ_waits_sweep(ledger);
+        writ_waiting_sweep(ledger);
         if (ledger->kept != NULL) {
             WRIT_IGNORE(writ_ending_flush(ledger)); /* what is left is still kept */
         }

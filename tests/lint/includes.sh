@@ -57,4 +57,11 @@ while read -r name folder allowed; do
 done <"$table"
 below include 'writ'
 
+# acyclic FOLDER - no module of FOLDER includes itself by way of another one; NAME.c, NAME.h and NAME.tbl.h are one module
+acyclic() {
+    grep -noE "^ *# *include +\"${1#core/}/[^\"]+" -r --include='*.[ch]' "$1" |
+        sed -E "s#^$1/([a-z_]+)[^:]*:[0-9]+:.*\"${1#core/}/([a-z_]+).*#\1 \2#" | tsort >/dev/null || failed=1
+}
+acyclic core/store
+
 [ $failed -eq 0 ] && echo "includes: ok"

@@ -1,4 +1,5 @@
 /* What a start makes of the manifest, and what it makes of the records: the same. */
+#include "store/once.h"
 #include "support/kit.h"
 #include "support/unit.h"
 
@@ -94,7 +95,7 @@ note_claims(struct memory *m, struct writ_ledger *l)
             note_held(m, l, WRIT_SEGMENT_INTENT, hold->by_intent.tag, &hold->held);
         }
     }
-    for (const struct writ_segment *at = l->once.list; at != NULL; at = at->next) {
+    for (const struct writ_segment *at = l->segments.list; at != NULL; at = at->next) {
         note_segment(m, l, at);
     }
 }

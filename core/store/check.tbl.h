@@ -1,7 +1,7 @@
-/* verify.tbl.h - the statements of a verification: X(NAME, text). `+leaf`: by the index that is
+/* check.tbl.h - the statements of a verification: X(NAME, text). `+leaf`: by the index that is
  * looked at, and not by the leaf. */
-#ifndef WRIT_STORE_VERIFY_TBL_H
-#define WRIT_STORE_VERIFY_TBL_H
+#ifndef WRIT_STORE_CHECK_TBL_H
+#define WRIT_STORE_CHECK_TBL_H
 
 /* clang-format off */
 #define WRIT_VERIFY_STATEMENTS(X)                                                                  \

@@ -1,0 +1,98 @@
+/* options.h - how a ledger runs, and how it does. */
+#ifndef WRIT_STORE_OPTIONS_H
+#define WRIT_STORE_OPTIONS_H
+
+#include "base/clock.h"
+#include "evidence/record/extension.h"
+#include "evidence/jose/keyring.h"
+#include "evidence/record/reason.h"
+#include "evidence/record/record.h"
+#include "evidence/record/review.h"
+
+/** A checkpoint that was kept outside the ledger. */
+struct writ_ledger_memory {
+    struct writ_view note; /* a signed note */
+    bool own; /* by us alone: one that cannot be read, or of another ledger, refuses too.
+                 Else what is not signed by who is believed is passed over */
+};
+
+/** What the ledger does by itself and reports to the program. The writer's thread calls; nothing
+ * here may block or call the ledger. */
+struct writ_ledger_reports {
+    /** A call that waited has its outcome on disk, because its time has passed: `error`, with the
+     * name of `reason` as error_type. Borrowed for the call. */
+    void (*given_up)(void *ctx, const struct writ_decision *decision,
+        const struct writ_extension *ours, enum writ_reason reason);
+    void *ctx;
+};
+
+/** How a ledger runs. Start from writ_ledger_options_default and change what differs. All are
+ * range-checked by writ_ledger_open. */
+struct writ_ledger_options {
+    const struct writ_clock *clock;       /* borrowed until the ledger is closed */
+    size_t queue_max;                     /* entries waiting for the writer; outcomes always fit */
+    size_t group_max;                     /* entries of one group */
+    size_t segment_claims;                /* so many claims are written to the disk at once */
+    size_t segment_merge;                 /* so many segments of them become one */
+    size_t manifest_records;              /* records that a start after a crash may have to read
+                                             again, about: manifest.h */
+    size_t agent_percent, tenant_percent; /* of boundaries_max that one may have: shares.h */
+    size_t boundaries_max;                /* open boundaries in memory, about 400 bytes each */
+    size_t in_flight_max;                 /* granted calls without an outcome */
+    size_t waits_max;                     /* those among them that wait, and tasks that ended */
+    size_t budgets_max;                   /* counters of budgets in memory */
+    size_t sessions_max;                  /* rows of the session table */
+    size_t reviews_max;                   /* reviews in memory, live or just over */
+    size_t reviews_agent_max;             /* live ones of one agent */
+    const struct writ_keyring *keyring;   /* its active key for the ledger signs, until others are
+                                             handed over; borrowed until the ledger is closed */
+    struct writ_view pinned; /* a checkpoint that somebody kept, as a signed note: the ledger has to
+                                contain what it covers; borrowed for the opening; ptr NULL: none */
+    const struct writ_ledger_memory *remembered; /* checkpoints that it is known to have had;
+                                                    borrowed for the opening */
+    size_t remembered_n;
+    bool resume; /* it may lack what is remembered or pinned: see writ_ledger_open */
+    const struct writ_review_judge *judge; /* counts votes; NULL: no call is put under review */
+    int64_t results_max_bytes;             /* all results kept for replay; the oldest go first */
+    int64_t claim_kept_us;      /* how long a key is remembered that is claimed from now on: 24 h */
+    int64_t window_kept_us;     /* the same for an implicit key whose boundary is sealed */
+    int64_t boundary_idle_us;   /* a boundary without calls for so long is sealed */
+    int64_t budget_window_us;   /* the longest window of a budget that is known; 0: of none. What
+                                   was taken in it is counted at the opening, and not by the first
+                                   call */
+    int64_t clock_tolerance_us; /* how far the clock may step back */
+    int64_t busy_us;            /* how long to wait for a lock that someone else holds */
+    int64_t retry_us;           /* between attempts to recover while refusing */
+    const struct writ_ledger_reports *reports; /* borrowed until the ledger is closed; may be NULL
+                                                */
+    int64_t scrub_us; /* from one verification of the whole ledger to the next */
+};
+
+extern const struct writ_ledger_options writ_ledger_options_default;
+
+/** Each option is in its range. WRIT_E_INVALID, with its name. */
+WRIT_RESULT writ_options_check(const struct writ_ledger_options *options, struct writ_err *err);
+
+/* ---- health ---- */
+
+enum writ_ledger_state {
+    WRIT_LEDGER_POISONED = 0, /* refuses all until it is opened anew */
+    WRIT_LEDGER_REFUSING,     /* the last attempt to write failed; it is tried again */
+    WRIT_LEDGER_READY,
+};
+
+struct writ_ledger_health {
+    enum writ_ledger_state state;
+    struct writ_err why;  /* empty when ready */
+    uint64_t records;     /* on disk */
+    uint64_t groups;      /* committed since the ledger was opened */
+    size_t queued;        /* entries waiting for the writer */
+    size_t kept_outcomes; /* outcomes that could not be written yet */
+    size_t claims, in_flight, waits, boundaries, budgets, sessions, reviews;
+    uint64_t scrubs;    /* verifications of all of it, since it was opened, that found nothing */
+    uint64_t wal_pages; /* of the write-ahead log, since it was last folded in */
+    int64_t last_commit_us; /* duration of the last commit */
+    int64_t last_time_us;   /* the time of the last record (the high-water mark) */
+};
+
+#endif
