@@ -1,3 +1,5 @@
+/* alloc.c - malloc with a counter that tests use to fail the n-th allocation, and arenas: a list of
+ * blocks, filled from the newest. An allocation is zeroed, the bytes of an arena are not. */
 #include "base/alloc.h"
 
 #include <malloc.h>

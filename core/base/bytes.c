@@ -1,3 +1,5 @@
+/* bytes.c - views, buffers, hex and base64url. A buffer never grows beyond its maximum, and after
+ * its first failure it changes no more. Secrets are compared in constant time. */
 #include "base/bytes.h"
 
 #include "base/sixteen.h"

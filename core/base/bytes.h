@@ -85,7 +85,7 @@ struct writ_buf {
     size_t len, cap, max;     /* len <= cap <= max */
     enum writ_code failed;    /* WRIT_E_UNSET while all appends held */
     struct writ_arena *arena; /* where it grows; NULL: on the heap */
-    char *lent;               /* memory of somebody else's that it began in, or NULL */
+    char *lent;               /* borrowed memory that it began in, or NULL */
 };
 
 #define writ_auto_buf WRIT_AUTO(struct writ_buf, writ_buf_wipe)

@@ -1,3 +1,5 @@
+/* clock.c - the system's clocks, and times as RFC 3339 text in the proleptic Gregorian calendar. A
+ * time that cannot be read exactly is refused. */
 #include "base/clock.h"
 
 #include <time.h>

@@ -1,3 +1,5 @@
+/* decimal.c - a sign, a coefficient of up to 34 digits and an exponent, in one normal form, so that
+ * equal values have equal members. No operation rounds: what does not fit is an error. */
 #include "base/decimal.h"
 
 #define ADD_DIGITS 38 /* 10^38 < 2^127: two numbers of so many digits can be added */

@@ -1,3 +1,5 @@
+/* hidden.c - looks characters up in the ranges of hidden.tbl.h, and strips a text of those that
+ * hide. Plain ASCII takes a short path. */
 #include "base/hidden.h"
 
 #include "base/hidden.tbl.h"

@@ -36,8 +36,8 @@ writ_random(void *ret, size_t len, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Random bytes of this thread for its next ids: one system call for many. They are no secrets, but
- * an id that nobody has seen is not to be known before; so what was used is wiped. */
+/* Random bytes of this thread for its next ids: one system call for many. They are not secret, but
+ * a future id must not be predictable; so used bytes are wiped. */
 static WRIT_RESULT
 take_random(unsigned char ret[ID_BYTES], struct writ_err *err)
 {

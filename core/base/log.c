@@ -1,3 +1,5 @@
+/* log.c - builds a line in a fixed buffer, field by field, and hands it over whole. A field that
+ * does not fit is left out whole; a line that cannot be written is counted. */
 #include "base/log.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* number.c - reads a number exactly where one division or multiplication rounds once, and else by
+ * the C library in the C locale. The result is the nearest double in both cases. */
 #include "base/number.h"
 
 #include <locale.h>

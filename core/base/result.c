@@ -1,3 +1,5 @@
+/* result.c - fills error texts, and stops the process at a broken invariant. A text is one line
+ * without hidden characters. */
 #include "base/result.h"
 
 #include "base/hidden.h"

@@ -1,7 +1,7 @@
 /* result.h - how a function of Writ says that it failed, and why.
  *
  * A function that can fail returns WRIT_RESULT, a one-member struct, so that the compiler refuses
- * `return -1`, `if (writ_x())` and a result that nobody looks at. A zeroed result is a failure.
+ * `return -1`, `if (writ_x())` and a result that is ignored. A zeroed result is a failure.
  * A deny is not an error: a call that was evaluated and refused returns WRIT_OK. */
 #ifndef WRIT_BASE_RESULT_H
 #define WRIT_BASE_RESULT_H
@@ -37,7 +37,7 @@
         return (writ_result){writ_how_};                                                           \
     } while (0)
 
-/** Lets a failure pass where there is nobody to tell and nothing to undo; say why beside it. */
+/** Ignores a failure that cannot be reported and needs no undo; say why beside it. */
 #define WRIT_IGNORE(call)                                                                          \
     do {                                                                                           \
         writ_result writ_ignored_ = (call);                                                        \

@@ -1,3 +1,5 @@
+/* secret.c - reads a secret into memory that is wiped. A file that other users can read is refused,
+ * and no error shows what was read. */
 #include "base/secret.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* text.c - strict readers, and writers that escape. Fast paths look at eight or sixteen bytes at a
+ * time and give the same result as the loop behind them. */
 #include "base/text.h"
 
 #include "base/hidden.h"

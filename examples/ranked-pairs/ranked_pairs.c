@@ -1,7 +1,7 @@
 /* Ranked pairs (Tideman) as a voting engine: a Condorcet method.
  *
  * Each pair of candidates is a contest; the contests are locked in from the widest margin on,
- * unless one would close a circle; the candidate that nobody beats in what is locked wins. Ballots
+ * unless one would close a circle; the candidate without a locked defeat wins. Ballots
  * may be partial: who is not ranked stands below who is. Equal margins are decided by the order of
  * the candidates, so that the result is the same wherever it is computed.
  *
@@ -108,7 +108,7 @@ unbeaten(const char *locked, size_t n)
             return at;
         }
     }
-    return 0; /* what is locked has no circle, so somebody is unbeaten */
+    return 0; /* what is locked has no circle, so one candidate is unbeaten */
 }
 
 static int

@@ -1,3 +1,5 @@
+/* api.c - checks the origin of a browser's request, then finds the agent by token or by login. A
+ * login's certificate must be presented on this connection too. */
 #include "gateway/admin/api.h"
 
 #include "evidence/json/write.h"
@@ -59,7 +61,7 @@ writ_api_cookie(const struct writ_exchange *x)
     return (struct writ_view){NULL, 0};
 }
 
-/* ---- who asks ---- */
+/* ---- the caller ---- */
 
 static enum writ_reason
 ask(struct writ_worker *worker, struct writ_view authorization, struct writ_view certificate,
@@ -104,7 +106,7 @@ writ_api_shown(const struct writ_exchange *x, struct writ_worker *worker, struct
     return reason;
 }
 
-/* What somebody showed who is logged in. */
+/* The Authorization field of the login that this request belongs to. */
 static enum writ_reason
 find_login(struct writ_exchange *x, struct writ_worker *worker, struct writ_arena *arena,
     struct writ_view *ret)

@@ -1,9 +1,8 @@
-/* api.h - who asks: what all requests under /v1 of the admin listener share.
+/* api.h - the caller of a request under /v1 of the admin listener.
  *
- * Who asks shows a bearer token, or is logged in to the page (logins.h): a cookie, and the key that
- * goes with it in WRIT_API_KEY. What a browser sends with a cookie has to come from a page of the
- * gateway's own: no other page can set that field, and Origin and Sec-Fetch-Site, where they are
- * there, must say so too. */
+ * A caller shows a bearer token, or is logged in to the page (logins.h): a cookie, and its key in
+ * WRIT_API_KEY. A request with a cookie has to come from a page of the gateway's own: no other page
+ * can set that field, and Origin and Sec-Fetch-Site, where present, must agree. */
 #ifndef WRIT_GATEWAY_API_H
 #define WRIT_GATEWAY_API_H
 
@@ -14,8 +13,8 @@
 #define WRIT_API_CERTIFICATE "Certificate " /* begins what a login by certificate shows */
 
 /**
- * Who asks: by a token of an entry of `agents`, or by a login. An agent that everybody is, is
- * nobody here.
+ * Finds the caller: by a token of an entry of `agents`, or by a login. The anonymous agent is not
+ * accepted here.
  *
  * @param arena  of the exchange; a stream, which asks again, gives another one each time
  * @param ret    written when the answer is WRIT_REASON_NONE; its views live in the arena or in the
@@ -27,7 +26,7 @@
 enum writ_reason writ_api_ask(struct writ_exchange *x, struct writ_worker *worker,
     struct writ_arena *arena, struct writ_agent *ret);
 
-/** The same for what somebody shows who logs in: an Authorization field, or WRIT_API_CERTIFICATE
+/** The same for what a caller shows to log in: an Authorization field, or WRIT_API_CERTIFICATE
  * and the digest of the client certificate that this connection must have. */
 enum writ_reason writ_api_shown(const struct writ_exchange *x, struct writ_worker *worker,
     struct writ_view shown, struct writ_arena *arena, struct writ_agent *ret);

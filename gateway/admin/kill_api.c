@@ -1,3 +1,6 @@
+/* kill_api.c - reads a stop, checks that the caller may pull it, and pulls it. A stop of a
+ * credential needs the decision that it was issued for, which the thread of the lookups reads from
+ * the ledger. Introspection answers only whether a credential is active. */
 #include "gateway/admin/kill_api.h"
 
 #include "base/text.h"
@@ -54,7 +57,7 @@ refuse(struct asked *a, unsigned status, enum writ_reason reason)
     writ_api_answer_problem(a->x, status, reason);
 }
 
-/* False: nobody, and told. */
+/* False: the caller is unknown, and was answered. */
 static bool
 begin(struct asked *a, struct writ_exchange *x, struct writ_gateway *gateway)
 {
@@ -120,8 +123,8 @@ read_text(const struct writ_json *body, struct writ_view name, size_t max, struc
     return value == NULL || (ret->ptr != NULL && ret->len > 0 && ret->len <= max);
 }
 
-/* "upstream/tool", whole, of an upstream or a framework that there is: whoever writes a pattern, or
- * another name, thinks that something is stopped. */
+/* "upstream/tool", whole, of a configured upstream or framework. A pattern or another name is
+ * refused, because it would stop nothing. */
 static bool
 is_tool_name(const struct asked *a, struct writ_view value)
 {
@@ -538,7 +541,7 @@ introspect(struct writ_exchange *x, void *ctx)
     writ_jwks_free(keys);
     writ_write_object_begin(&w);
     writ_write_flag(&w, "active", active);
-    if (active) { /* RFC 7662 2.2: of what is not active nothing is told */
+    if (active) { /* RFC 7662 2.2: an inactive one gets no other member */
         WRIT_JSON_EACH(name, payload)
         {
             writ_write_name(&w, writ_json_string(name));

@@ -1,3 +1,5 @@
+/* kill_known.c - looks for the named agent, tenant, tool or policy in the configuration, then in
+ * the ledger. */
 #include "gateway/admin/kill_known.h"
 
 #include "policy/decide/policy.h"

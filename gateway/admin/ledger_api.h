@@ -23,7 +23,7 @@
 #define WRIT_LEDGER_API_SCAN       10000
 #define WRIT_LEDGER_API_SPAN       500000
 #define WRIT_LEDGER_API_WORDS_MAX  256 /* bytes of what is searched for */
-#define WRIT_LEDGER_API_ROUNDS_MAX 64  /* rounds of one call that are told */
+#define WRIT_LEDGER_API_ROUNDS_MAX 64  /* rounds of one call in an answer */
 
 /** Fills the routes of a listener that serves the ledger of `gateway`. */
 void writ_ledger_api_routes(

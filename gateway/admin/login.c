@@ -1,3 +1,6 @@
+/* login.c - logs in with a token or with the certificate of the connection. The cookie is for this
+ * host alone and not readable by scripts; the key goes into the answer only. Failed logins are
+ * logged. */
 #include "gateway/admin/login.h"
 
 #include "base/text.h"

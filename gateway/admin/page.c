@@ -1,3 +1,5 @@
+/* page.c - serves the embedded files, all with the same strict headers. A name that is not in the
+ * table is a 404; no file is read from the disk. */
 #include "gateway/admin/page.h"
 
 #include "evidence/record/reason.h"

@@ -2,7 +2,7 @@
  * the program.
  *
  * They are the same for everybody and hold nothing to protect; what is to be seen comes from /v1,
- * for those who are logged in (login.h). The browser is told to run and to load nothing but these
+ * for those who are logged in (login.h). The browser may run and load nothing but these
  * files, and to let no other page show them in a frame. */
 #ifndef WRIT_GATEWAY_PAGE_H
 #define WRIT_GATEWAY_PAGE_H

@@ -1,3 +1,5 @@
+/* review_answer.c - writes a review as JSON. Arguments, states and texts of voters are untrusted
+ * data and are written as JSON strings only. */
 #include "gateway/admin/review_answer.h"
 
 #include "base/text.h"
@@ -98,7 +100,7 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
 }
 
 /* What is different in the state of the target from the one that the review before was about, in
- * `lines`. ptr NULL: not known, or so long that it is told by the two states alone. */
+ * `lines`. ptr NULL: not known, or so long that only the two states are sent. */
 static WRIT_RESULT
 find_difference(const struct writ_entry_review_get *get, struct writ_arena *arena,
     struct writ_buf *lines, struct writ_view *ret, struct writ_err *err)

@@ -1,5 +1,5 @@
-/* review_answer.h - a review as the admin listener tells it, in JSON. Texts of voters and of
- * callers are JSON strings, as they are: whoever shows them escapes them. */
+/* review_answer.h - a review in the JSON of the admin listener. Texts of voters and of callers are
+ * JSON strings, unchanged: the program that displays them must escape them. */
 #ifndef WRIT_GATEWAY_REVIEW_ANSWER_H
 #define WRIT_GATEWAY_REVIEW_ANSWER_H
 
@@ -14,7 +14,7 @@ void writ_review_answer_put(struct writ_write *w, const struct writ_review_told 
  * The same, with the call: its arguments while they are kept, the decision that opened the review,
  * and for one of the voters of an open review the prompt.
  *
- * @param voter  who is told
+ * @param voter  the receiver
  *
  * @return WRIT_OK, WRIT_E_PARSE (the decision cannot be read), WRIT_E_LIMIT, WRIT_E_NOMEM,
  *         WRIT_E_CRYPTO

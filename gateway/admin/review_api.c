@@ -1,3 +1,6 @@
+/* review_api.c - each request reads the review first, checks what the caller may see, and then
+ * submits a vote or an end to the ledger. A caller that may not see a review gets the answer of a
+ * review that does not exist. */
 #include "gateway/admin/review_api.h"
 
 #include "crew/prompt.h"

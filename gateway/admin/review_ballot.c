@@ -1,3 +1,5 @@
+/* review_ballot.c - reads one of three forms. A member of another form is an error, because it
+ * might be what the voter meant. */
 #include "gateway/admin/review_ballot.h"
 
 #include "base/text.h"

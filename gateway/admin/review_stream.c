@@ -1,6 +1,9 @@
-/* 1. A stream has at most one question in the ledger (`busy`), and is not ended before its answer.
- * 2. `at` grows only when everything up to there was told, or is none of the caller's.
- * 3. Nothing is told but to who is known at that time. */
+/* review_stream.c - lists of reviews, and streams that ask the ledger again and again.
+ *
+ * Invariants:
+ * 1. A stream has at most one question in the ledger (`busy`), and does not end before its answer.
+ * 2. `at` grows only when everything up to there was sent, or is hidden from the caller.
+ * 3. The caller is authenticated again before each answer. */
 #include "gateway/admin/review_stream.h"
 
 #include "base/text.h"
@@ -290,7 +293,7 @@ back_on_loop(struct writ_post *post)
     if (refused != WRIT_REASON_NONE) {
         refuse(s, writ_api_status(refused), refused);
     } else if (s->x->gone) {
-        refuse(s, 503, WRIT_REASON_OVERLOADED); /* nobody reads it */
+        refuse(s, 503, WRIT_REASON_OVERLOADED); /* the client has left: it is dropped */
     } else if (s->entry.code == WRIT_OK) {
         tell(s, &viewer);
     } else if (s->events) {
@@ -390,7 +393,7 @@ handle_events(struct writ_exchange *x, void *ctx)
         return;
     }
     s->events = true;
-    /* an id that is none of ours is as good as none: it begins anew */
+    /* a foreign id counts as none: the stream begins at the start */
     WRIT_IGNORE(
         writ_text_u64(writ_exchange_header(x, WRIT_LIT("Last-Event-ID")), 0, INT64_MAX, &s->at));
     writ_exchange_stream(x, 200, headers, sizeof headers / sizeof *headers);

@@ -1,3 +1,5 @@
+/* review_viewer.c - a viewer sees a review of its tenant, or of none, as voter, administrator or
+ * asker. The viewer holds its generation until it is wiped. */
 #include "gateway/admin/review_viewer.h"
 
 #include "gateway/admin/api.h"

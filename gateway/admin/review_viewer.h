@@ -1,15 +1,15 @@
-/* review_viewer.h - who asks about reviews on the admin listener, and which ones it may see.
+/* review_viewer.h - a caller of the admin listener, and the reviews that it may see.
  *
- * Everybody shows a bearer token of an entry of `agents`; who it is, is its subject. A review is
- * seen by its voters, its administrators and the agent that asked, of its tenant (or of none);
- * nobody else is told that it exists. */
+ * A caller is known by the subject of its entry of `agents` (api.h). A review is seen by its
+ * voters, its administrators and the agent that asked, of its tenant (or of none). For every other
+ * caller it does not exist. */
 #ifndef WRIT_GATEWAY_REVIEW_VIEWER_H
 #define WRIT_GATEWAY_REVIEW_VIEWER_H
 
 #include "gateway/state/gateway.h"
 
-/** Somebody who was let in. Views of the agent live in the arena that was given, and in the
- * generation, which is held. Zeroed: nobody. */
+/** An authenticated caller. Views of the agent live in the arena that was given, and in the
+ * generation, which is held. Zeroed: no caller. */
 struct writ_review_viewer {
     struct writ_generation *generation;
     struct writ_agent agent;
@@ -33,7 +33,7 @@ bool writ_review_viewer_administers(
 bool writ_review_viewer_asked(
     const struct writ_review_viewer *viewer, const struct writ_review *review);
 
-/** Whether it is told that there is such a review. */
+/** Whether the review exists for this viewer. */
 bool writ_review_viewer_sees(
     const struct writ_review_viewer *viewer, const struct writ_review *review);
 

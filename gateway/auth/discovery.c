@@ -1,3 +1,6 @@
+/* discovery.c - asks each well-known place in turn until one answers, within one deadline. The
+ * metadata count only when they name the issuer that was asked for, and an https issuer never leads
+ * to plain http. */
 #include "gateway/auth/discovery.h"
 
 #include "base/clock.h"

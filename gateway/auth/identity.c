@@ -1,5 +1,6 @@
-/* From a bearer token to an agent.
+/* identity.c - from a bearer token to an agent.
  *
+ * Invariants:
  * (1) The answer is INVALID until everything about a token was found right.
  * (2) A verdict is remembered for the exact text of a token, by its SHA-256, no longer than the
  *     token lives and no longer than the keys are those it was found with. */
@@ -202,7 +203,7 @@ find_seen(struct writ_identity *identity, const struct writ_digest *token,
 static bool
 copy_agent(const struct writ_agent *agent, struct writ_arena *arena, struct writ_agent *ret)
 {
-    *ret = (struct writ_agent){0}; /* what no token says is nobody's, not what was there before */
+    *ret = (struct writ_agent){0}; /* a member that no token sets stays empty */
     for (size_t i = 0; i < WRIT_TOKEN_CACHE_FIELDS; i++) {
         struct writ_view copy = writ_view_copy(writ_token_cache_value(agent, i), arena);
         if (copy.ptr == NULL) {
@@ -360,7 +361,7 @@ claim_of(const struct check *check, struct writ_view name)
 }
 
 /* A claim that the configuration names gives the member. Where it is missing the entry's own value
- * holds, and where there is none of that either, nobody is let in under an empty name. */
+ * holds. Without either the token is refused: an agent never has an empty name. */
 static bool
 take_agent(struct check *check)
 {
@@ -508,7 +509,7 @@ static void
 ask_certificate(
     const struct writ_config *config, struct writ_view name, struct writ_identity_result *ret)
 {
-    answer_invalid(ret, "the certificate is nobody's");
+    answer_invalid(ret, "the certificate belongs to no configured agent");
     for (size_t i = 0; i < config->agents_n; i++) {
         const struct writ_identity_config *entry = &config->agents[i];
         if (entry->kind == WRIT_IDENTITY_CERTIFICATE && writ_view_equal(entry->certificate, name)) {
@@ -572,7 +573,7 @@ writ_identity_ask(struct writ_identity *identity, const struct writ_identity_que
     }
     answer_invalid(ret, "the token is not accepted"); /* keeps (1) */
     if (!writ_view_equal_nocase(writ_view_sub(authorization, 0, scheme.len), scheme)) {
-        /* another scheme is as good as none, but he is not nobody */
+        /* another scheme counts as no token, but the caller does not become anonymous */
         answer(ret, WRIT_IDENTITY_MISSING, "", "a bearer token is required");
     } else if (!take_token(authorization, scheme.len, &token)) {
         answer(ret, WRIT_IDENTITY_MALFORMED, "invalid_request",

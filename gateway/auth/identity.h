@@ -8,8 +8,8 @@
  *   every token; claims map to the agent;
  * - a client certificate that the listener has found right, by its name, for the page alone;
  * - anonymous, without any token, for listeners on loopback only.
- * A token that is there and is not accepted is invalid, also where anonymous callers are served:
- * nobody falls back to being nobody.
+ * A token that is not accepted is invalid, also where anonymous callers are served: its caller does
+ * not become anonymous.
  *
  * Two objects. struct writ_identity_keys, one per configuration, holds the key sets: files are read
  * once, URLs by a thread of its own with libcurl (https, or http to loopback; no redirects, no

@@ -1,5 +1,6 @@
-/* Key sets and what fetches them.
+/* issuers.c - key sets and the thread that fetches them.
  *
+ * Invariants:
  * (1) `set`, `text`, `job` and `asked_us` of a place belong to the lock; `version` and `fetched_us`
  *     are written under it and read without.
  * (2) A set is never changed; a place exchanges it for another.

@@ -1,11 +1,11 @@
-/* issuers.h - the key sets of those who issue tokens to agents.
+/* issuers.h - the key sets of the issuers of agents' tokens.
  *
  * A set comes from a file, read once, or from a URL, fetched by a thread of its own (from the
  * issuer's metadata first, where no URL is given: discovery.h): at once, then at an interval,
- * sooner with growing pauses while it fails, and when somebody meets a kid that the set does not
- * have (but then at most once per `unknown_us`, so that made-up kids are no lever). A fetch that
- * fails, or brings what is no key set, changes nothing: the last set goes on serving until it is
- * older than `stale_us`, and then serves nobody.
+ * sooner with growing pauses while it fails, and when a token has a kid that the set does not have
+ * (but then at most once per `unknown_us`, so that made-up kids cannot cause fetches). A fetch that
+ * fails or does not return a key set changes nothing: the last set is used until it is older than
+ * `stale_us`, and not after that.
  *
  * Any thread may ask. One lock guards the sets; it is never held while something is fetched or
  * verified. The version of a set can be read without it. */
@@ -42,7 +42,7 @@ struct writ_issuers_set;
  * @param places  the same place twice is fine
  * @param times   NULL: the defaults
  * @param clock   NULL: the system's; borrowed
- * @param log     is told, as `keys_failed`, of fetches that fail; NULL: nobody is. Borrowed
+ * @param log     gets a line `keys_failed` for each fetch that fails; may be NULL. Borrowed
  * @param ret     new, free with writ_issuers_free; written only on success
  *
  * @return WRIT_OK; what writ_text_file and writ_jwks_read return for a file; WRIT_E_INVALID also
@@ -71,7 +71,7 @@ void writ_issuers_drop(struct writ_issuers_set *set);
 /** Its keys, until it is dropped, and its version. */
 const struct writ_jwks *writ_issuers_keys(const struct writ_issuers_set *set, uint64_t *ret);
 
-/** Somebody met a kid that place `i` does not have. */
+/** Reports a token whose kid is not in place `i`. */
 void writ_issuers_unknown(struct writ_issuers *issuers, size_t i);
 
 /** True when every place has a set that serves. */

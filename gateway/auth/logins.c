@@ -1,4 +1,4 @@
-/* logins.c
+/* logins.c - a fixed table of logins under one lock.
  *
  * Invariants:
  * (1) a place without `shown` is free, and all of it is zero.
@@ -94,7 +94,7 @@ room(struct writ_logins *logins, const struct writ_digest *agent)
     return oldest;
 }
 
-/* A secret as it is told, and its digest. */
+/* A secret as the client gets it, and its digest. */
 static WRIT_RESULT
 make_secret(char text[WRIT_LOGINS_TEXT], struct writ_digest *ret, struct writ_err *err)
 {

@@ -1,8 +1,7 @@
-/* logins.h - people who are logged in to the page: who has shown what, under which cookie and key.
+/* logins.h - logins to the page: which Authorization field belongs to which cookie and key.
  *
- * A login remembers the Authorization field that was shown, and every request asks identity.h about
- * it anew: a login is worth what the token is worth at that moment, and ends with it (a reload that
- * drops the entry, a token that expires).
+ * A login remembers the Authorization field that was shown, and identity.h checks it again at every
+ * request. So a login ends with its token (a reload drops the entry, or the token expires).
  *
  * It is found by two secrets at once: a cookie, which scripts cannot read, and a key that only
  * pages of the same origin (scheme, host and port) can. Browsers send a cookie to every port of a
@@ -39,9 +38,9 @@ WRIT_RESULT writ_logins_new(
 void writ_logins_free(struct writ_logins *logins);
 
 /**
- * Lets somebody in who has been found right.
+ * Adds a login of a caller that identity.h has accepted.
  *
- * @param agent  digest of who it is: for the bound of each
+ * @param agent  digest of its identity: for the bound of each
  * @param shown  the Authorization field, copied
  *
  * @return WRIT_OK
@@ -53,9 +52,9 @@ void writ_logins_free(struct writ_logins *logins);
 WRIT_RESULT writ_logins_open(struct writ_logins *logins, const struct writ_digest *agent,
     struct writ_view shown, struct writ_logins_pass *ret, struct writ_err *err);
 
-/** What was shown for this cookie and this key, copied into the arena; WRIT_E_ABSENT when nobody is
- * logged in with both, or no longer; WRIT_E_NOMEM, WRIT_E_CRYPTO. Puts the end of an idle login
- * off. */
+/** Copies the field that was shown for this cookie and this key into the arena, and restarts the
+ * idle time of the login. WRIT_E_ABSENT: no login has both, or it has ended; WRIT_E_NOMEM,
+ * WRIT_E_CRYPTO. */
 WRIT_RESULT writ_logins_find(struct writ_logins *logins, struct writ_view cookie,
     struct writ_view key, struct writ_arena *arena, struct writ_view *ret);
 

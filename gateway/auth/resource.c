@@ -1,3 +1,5 @@
+/* resource.c - metadata and challenges are made from the configuration alone. A challenge names
+ * only scopes that are useful at this endpoint, and never more of an agent's scopes than that. */
 #include "gateway/auth/resource.h"
 
 #include "evidence/json/write.h"

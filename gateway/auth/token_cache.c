@@ -1,3 +1,5 @@
+/* token_cache.c - a direct-mapped table by the first bytes of the token's digest. A slot with
+ * `exp_s` 0 is empty. A slot that could not be filled whole stays empty. */
 #include "gateway/auth/token_cache.h"
 
 struct slot {

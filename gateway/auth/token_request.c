@@ -1,3 +1,5 @@
+/* token_request.c - builds the form, sends it, and reads the answer. Every buffer that holds a
+ * secret or a token is wiped, and of an error answer only a known error word is reported. */
 #include "gateway/auth/token_request.h"
 
 #include "base/id.h"

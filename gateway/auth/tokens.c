@@ -1,5 +1,6 @@
-/* What upstreams are shown, and what fetches it.
+/* tokens.c - the Authorization fields that upstreams get, and the thread that fetches them.
  *
+ * Invariants:
  * (1) Everything of a place but `wants` belongs to the lock, which is never held while something
  *     is fetched.
  * (2) A source and something shown are never changed; a place exchanges them for others.

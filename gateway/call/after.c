@@ -1,3 +1,5 @@
+/* after.c - applies the rules for results to a message and keeps what they did for the outcome. A
+ * result that cannot be rewritten is withheld. */
 #include "gateway/call/after.h"
 
 #include "base/text.h"
@@ -56,7 +58,7 @@ rewrite(struct writ_request *request, const struct writ_json *response, struct w
     return WRIT_DONE;
 }
 
-/* A round that the client does not get to see is the last one: nobody can go on with it. */
+/* A round that is withheld from the client is the last one: the client cannot go on with it. */
 static void
 refuse(struct writ_conclusion *end, enum writ_reason reason)
 {
@@ -66,7 +68,7 @@ refuse(struct writ_conclusion *end, enum writ_reason reason)
     end->waits = WRIT_WAIT_NONE;
 }
 
-/* What is told from here on is what the rules let through. */
+/* From here on the answer is what the rules let through. */
 static void
 take_changed(struct writ_request *request, const struct writ_json *response,
     struct writ_view member, const struct writ_output *output)

@@ -1,6 +1,6 @@
-/* after.h - the hook after a call: the rules of policy for what came back (policy/decide/output.h),
- * before anybody sees or keeps it. They hold for every way in which an answer comes: one JSON body,
- * an event, an answer that is told again. */
+/* after.h - the hook after a call: the rules of policy for its result (policy/decide/output.h),
+ * before the result is shown or kept. They hold for every form of an answer: one JSON body, an
+ * event, a repeated answer. */
 #ifndef WRIT_GATEWAY_AFTER_H
 #define WRIT_GATEWAY_AFTER_H
 

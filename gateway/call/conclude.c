@@ -1,7 +1,7 @@
 /* conclude.c - CHECK, RECORD, KEPT and ANSWER: what became of a governed call.
  *
  * A result is shown to the client only when its outcome is durable; when it cannot be made so, the
- * client is told that the call ran and the ledger keeps the outcome until it can write it. */
+ * client learns that the call ran and the ledger keeps the outcome until it can write it. */
 #include "gateway/call/conclude.h"
 
 #include "gateway/call/after.h"
@@ -75,7 +75,7 @@ unauthorized_answer(struct writ_conclusion *end)
     end->refusal = WRIT_REASON_UPSTREAM_UNAUTHORIZED;
 }
 
-/* What came back is no answer to this call. Whether it ran is not known. */
+/* The answer does not belong to this call. Whether the call ran is not known. */
 static void
 malformed_answer(struct writ_conclusion *end)
 {

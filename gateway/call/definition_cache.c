@@ -1,3 +1,5 @@
+/* definition_cache.c - collects the tools of every upstream and writes the file whole, only when a
+ * catalog has changed. An upstream without a catalog keeps its entries of the last file. */
 #include "gateway/call/definition_cache.h"
 
 #include "gateway/upstream/upstream.h"

@@ -320,7 +320,7 @@ writ_forward_send(struct writ_request *request)
     }
     wanted->total_us = call->total_us = wanted->timeout_us;
     wanted->once = true;
-    if (request->worker->expired) { /* nobody would hear what came of it */
+    if (request->worker->expired) { /* the gateway stops and would not see the answer */
         return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
     }
     if (request->x->gone && request->message.era == WRIT_MCP_ERA_MODERN) {

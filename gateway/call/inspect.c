@@ -1,3 +1,5 @@
+/* inspect.c - parses each event and answer once, strictly, and decides what it is. What goes on to
+ * the client is written again without Writ's own names. */
 #include "gateway/call/inspect.h"
 
 #include "gateway/mcp/abilities.h"

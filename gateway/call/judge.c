@@ -191,7 +191,7 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
         call->shadowed = call->verdict.reason;
         writ_metrics_count(request->x->metrics, WRIT_COUNTER_SHADOWED, 1);
     }
-    if (call->verdict.approval != NULL && call->verdict.shadow) { /* nobody is asked */
+    if (call->verdict.approval != NULL && call->verdict.shadow) { /* no review is opened */
         call->shadowed = WRIT_REASON_APPROVAL_REQUIRED;
         call->verdict.approval = NULL;
         writ_metrics_count(request->x->metrics, WRIT_COUNTER_SHADOWED, 1);
@@ -624,7 +624,7 @@ writ_judge_claim(struct writ_request *request)
 
 /* ---- BIND ---- */
 
-/* The ledger granted the key in the transaction that is now durable: nobody else has it. */
+/* The ledger granted the key in the transaction that is now durable: no other call has it. */
 static enum writ_binding_claim
 granted_by_ledger(void *ctx, struct writ_view intent_ref, struct writ_view idempotency_key)
 {

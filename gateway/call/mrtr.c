@@ -1,3 +1,5 @@
+/* mrtr.c - the name of a waiting call is a digest of the call and of the requestState, so only the
+ * same call with the same state finds it. The ledger decides which request takes it. */
 #include "gateway/call/mrtr.h"
 
 #include "evidence/record/derive.h"

@@ -4,7 +4,7 @@
  * All rounds are one governed call with one claim. The upstream's question ends a round without an
  * outcome: the call waits in the ledger, under a name made of the call and of the requestState that
  * the upstream gave. The client's answer is a new request with the same tool and arguments, with
- * `inputResponses`, and with that requestState, byte for byte: it is judged anew, its decision
+ * `inputResponses`, and with that requestState, byte for byte: it is judged again, its decision
  * supersedes the one before, and one answer goes on. */
 #ifndef WRIT_GATEWAY_MRTR_H
 #define WRIT_GATEWAY_MRTR_H

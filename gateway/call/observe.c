@@ -70,8 +70,8 @@ upcall_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 
 static const struct writ_upcall_events probe_events = {.end = upcall_end};
 
-/* The probe's own message, as if a client had sent it: its id is nobody else's in that session,
- * also not that of another call's probe. */
+/* The probe's own message, as if a client had sent it. Its id is unique in that session, also among
+ * the probes of other calls. */
 static writ_result
 prepare_upcall(struct probe *probe, struct writ_upstream *upstream)
 {

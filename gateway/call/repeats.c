@@ -1,5 +1,7 @@
-/* A shelf is looked through when it has another catalog, and each one under a new generation. What
- * was told is remembered by name, so that a list that changes does not tell it again. */
+/* repeats.c - warns once for each tool whose rule and definition disagree about repetition.
+ *
+ * A catalog is checked when it changed, and all of them under a new generation. Reported tools are
+ * remembered by name, so that a list that changes does not report them again. */
 #include "gateway/call/repeats.h"
 
 #include "gateway/upstream/upstream.h"

@@ -1,4 +1,5 @@
-/* task_begin.c - a task is known by its agent, its server and its id. */
+/* task_begin.c - a call that goes on as a task waits in the ledger under a name made of its agent,
+ * its server and the task's id. */
 #include "gateway/call/task_begin.h"
 
 #define US_PER_MS 1000

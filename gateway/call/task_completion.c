@@ -1,3 +1,5 @@
+/* task_completion.c - reads what a message says of a task, applies the rules for results, and makes
+ * the outcome of the call. Only one message of a task records its outcome. */
 #include "gateway/call/task_completion.h"
 
 #include "gateway/call/after.h"
@@ -239,7 +241,7 @@ question_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer
 
 static const struct writ_upcall_events question_events = {.end = question_end};
 
-/* Its id is nobody else's, as a server may tell the requests of a session apart by it alone. */
+/* Its id is unique, because a server may tell the requests of a session apart by it alone. */
 static writ_result
 question_body(const struct writ_task_completion *end, struct writ_view task, struct writ_view *ret)
 {
@@ -325,7 +327,7 @@ writ_task_completion_record(
     return writ_after_extend(&marks, end->arena, &end->outcome.extensions);
 }
 
-/* WRIT_E_INVALID: somebody else has learned it at the same time. */
+/* WRIT_E_INVALID: another request recorded it at the same time. */
 bool
 writ_task_completion_is_settled(const struct writ_entry *entry)
 {

@@ -1,7 +1,7 @@
 /* task_completion.h - how a task ends: what a message says of it, the rules for results, which hold
  * for what comes of a task as for any other result, and the outcome of the call that began it.
  *
- * A message that ends a task is read once: what the rules make of it is what the client is told,
+ * A message that ends a task is read once: the client gets what the rules make of it,
  * and what they did is in the outcome. */
 #ifndef WRIT_GATEWAY_TASK_COMPLETION_H
 #define WRIT_GATEWAY_TASK_COMPLETION_H
@@ -35,9 +35,9 @@ struct writ_task_completion {
 
     enum writ_outcome_kind kind;
     struct writ_view error_type;
-    struct writ_view output_hash, after_hash; /* of what came, and of what is told in its place */
+    struct writ_view output_hash, after_hash; /* of what came, and of what is sent in its place */
     struct writ_views output_rules;
-    enum writ_reason withheld; /* why nothing of it is told, or NONE */
+    enum writ_reason withheld; /* why nothing of it is passed on, or NONE */
     struct writ_outcome outcome;
 };
 
@@ -48,7 +48,7 @@ enum writ_task_form writ_task_completion_form(enum writ_mcp_method method, enum 
  * Reads a message about the task and applies the rules for results to it. Does nothing about a call
  * that has its outcome but for the rules.
  *
- * @param text  the message; replaced by what is told, in the arena. Not to be told when
+ * @param text  the message; replaced by what is sent, in the arena. Not to be sent when
  *              `end->withheld` says why
  */
 enum writ_task_says writ_task_completion_learn(
@@ -84,7 +84,7 @@ WRIT_RESULT writ_task_completion_ask(struct writ_request *request, struct writ_u
 WRIT_RESULT writ_task_completion_record(
     struct writ_task_completion *end, struct writ_metrics_shard *metrics, struct writ_entry *ret);
 
-/** Whether such an entry has come back well: also when somebody else recorded at the same time. */
+/** Whether such an entry succeeded: also when another request recorded at the same time. */
 bool writ_task_completion_is_settled(const struct writ_entry *entry);
 
 /** Writes the line in the log of an entry of writ_task_completion_record that has come back. */

@@ -1,3 +1,5 @@
+/* task_notification.c - holds a notice about a task until the ledger has said whose task it is, and
+ * passes it on, replaces it or drops it. */
 #include "gateway/call/task_notification.h"
 
 #include "gateway/request/refusal.h"
@@ -235,7 +237,7 @@ writ_task_notification_take(const struct writ_task_notification *word)
             .form = word->form,
             .told = word->told,
             .ctx = word->ctx,
-            /* the values of two parses, and what the rules write anew */
+            /* the values of two parses, and what the rules rewrite */
             .arena = writ_arena_new(192 * word->event->data.len + 4 * ARENA_ROOM)};
         r = held->arena != NULL ? fill(held, word) : r;
     }

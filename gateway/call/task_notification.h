@@ -4,8 +4,8 @@
  *
  * A server knows one client, us, and may speak of another agent's task. So a word is held until the
  * ledger has said that the task is this agent's, and, when it ends the task, until the outcome of
- * its call is durable. A notice that is nobody's here, or that may not be told, is dropped and
- * counted; an answer is replaced by the refusal. */
+ * its call is durable. A notice about a task of no call here, or one that may not be passed on, is
+ * dropped and counted; an answer is replaced by the refusal. */
 #ifndef WRIT_GATEWAY_TASK_NOTIFICATION_H
 #define WRIT_GATEWAY_TASK_NOTIFICATION_H
 
@@ -19,7 +19,7 @@ struct writ_task_notification {
     enum writ_task_form form;
     const struct writ_digest *task; /* its name in the ledger; NULL: the notice says which it is */
     const struct writ_sse_event *event;
-    /** Once, later, from the loop: the event as it is told, borrowed for the call, or NULL. */
+    /** Once, later, from the loop: the event as it is sent, borrowed for the call, or NULL. */
     void (*told)(void *ctx, const struct writ_sse_event *event);
     void *ctx;
 };

@@ -43,7 +43,8 @@ now_s(const struct writ_guard *guard)
     return writ_clock_wall_us(guard->options->clock) / US_PER_S;
 }
 
-/* The last question: was it used? Remembered as long as anybody who shares the file may take it. */
+/* The last check: was it used? It is remembered as long as a guard that shares the file may accept
+ * it. */
 static enum writ_reason
 take(struct writ_guard *guard, const struct writ_verify_answer *answer)
 {
@@ -253,7 +254,7 @@ hash_arguments(const struct writ_json *arguments, char ret[WRIT_DIGEST_TEXT])
     return true;
 }
 
-/* A credential in the head and another one in the body: nobody can say which of them counts. */
+/* A credential in the head and another one in the body: it is unclear which of them counts. */
 static bool
 read_token(const struct writ_json *meta, struct writ_view head, struct writ_view *ret)
 {
@@ -459,7 +460,7 @@ run_form(struct writ_guard *guard, const struct form *form, const sigset_t *sign
         WRIT_LOG(
             guard->options->log, WRIT_LOG_INFO, "stopped", writ_log_str("version", WRIT_VERSION));
     }
-    writ_probe_get_close(&guard->probed); /* who asks is still there */
+    writ_probe_get_close(&guard->probed); /* the asker is still there */
     form->close(opened);
     return result;
 }

@@ -43,7 +43,7 @@ enum writ_guard_form {
     WRIT_GUARD_STDIO,
 };
 
-/** What a guard is told. Everything is borrowed as long as it runs; views are NUL-terminated. */
+/** Options of a guard. Everything is borrowed as long as it runs; views are NUL-terminated. */
 struct writ_guard_options {
     enum writ_guard_form form;
     struct writ_view listen;   /* HTTP, CHECK: "127.0.0.1:9100" */
@@ -51,7 +51,7 @@ struct writ_guard_options {
     struct writ_view upstream; /* HTTP: "http://127.0.0.1:9000" */
     const char *const *argv;   /* STDIO: the server */
     struct writ_view audience; /* the `resource` of the upstream, at the gateway */
-    struct writ_view issuer;   /* empty: whoever has the keys */
+    struct writ_view issuer;   /* empty: any holder of the keys */
     struct writ_view header;   /* that has the credential */
     struct writ_view typ;      /* of their header; empty: writ-credential+jwt */
     const char *keys;          /* a file or a URL */
@@ -61,20 +61,20 @@ struct writ_guard_options {
     const char *policy;    /* the file of guard_probes.h; NULL: nothing is observed */
     struct writ_view name; /* of the server in that file */
     bool any_state;        /* without a probe the server compares the state */
-    bool open_probes;      /* who asks as the probes do needs no credential */
+    bool open_probes;      /* a request like a probe needs no credential */
     int64_t skew_s;
     struct writ_log *log;
     const struct writ_clock *clock;
 };
 
-/** A question about one call; lies in the memory of who asks until `done` was called, which may be
+/** A question about one call; lies in the asker's memory until `done` was called, which may be
  * before writ_guard_ask returns. */
 struct writ_guard_ask {
     struct writ_view token, tool, params_hash; /* all needed, but for an empty token */
     struct writ_view target_state;             /* with `state_is_known`; empty: there is none */
     bool state_is_known;
-    bool any_arguments;                  /* who asks does not see them; no params_hash then */
-    const struct writ_mcp_message *call; /* NULL: who asks does not see it; not looked then */
+    bool any_arguments;                  /* the asker does not see them; no params_hash then */
+    const struct writ_mcp_message *call; /* NULL: the asker does not see it; no look then */
     struct writ_arena *arena;            /* with `call` */
     void (*done)(struct writ_guard_ask *ask);
     void *ctx;
@@ -118,8 +118,8 @@ WRIT_RESULT writ_guard_run(const struct writ_guard_options *options, struct writ
  * moment ago. */
 void writ_guard_ask(struct writ_guard *guard, struct writ_guard_ask *ask);
 
-/** Nobody waits for the answer any more, and `done` is not called. False: it is being looked, and
- * `done` comes when that has ended. */
+/** Drops the answer: `done` is not called. False: a look at the target is open, and `done` comes
+ * when it has ended. */
 bool writ_guard_forget(struct writ_guard *guard, struct writ_guard_ask *ask);
 
 /** The end of a look: goes on with the ask. */
@@ -130,7 +130,7 @@ void writ_guard_saw(
 enum writ_guard_way {
     WRIT_GUARD_REFUSE = 0, /* with the fault */
     WRIT_GUARD_PASS,
-    WRIT_GUARD_DROP, /* a notification that nobody knows */
+    WRIT_GUARD_DROP, /* an unknown notification */
     WRIT_GUARD_CALL, /* `ask` is filled in but for `done` */
 };
 

@@ -1,10 +1,10 @@
 /* guard_http.c - one exchange of a guard.
  *
  * Invariants:
- * (1) A tools/call is sent by `pass_on` alone, which is reached from `asked` with an ask that is
- * ok. (2) Each exchange is answered once: by a refusal before anything was sent, or from the end of
- * its call upstream. (3) Every message is framed anew in both directions; fields of one hop stay at
- * that hop. */
+ * (1) Only `pass_on` sends a tools/call, and only `asked` reaches it, with an ask that is ok.
+ * (2) Each exchange is answered once: by a refusal before anything was sent, or from the end of its
+ *     call upstream.
+ * (3) Every message gets new framing in both directions; fields of one hop stay at that hop. */
 #include "gateway/guard/guard_http.h"
 
 #include "base/text.h"
@@ -347,7 +347,7 @@ gone_while_asking(struct writ_exchange *x, void *ctx)
     if (p->look != NULL) {
         writ_guard_http_look_cancel(p->look); /* its end refuses the call */
     } else if (writ_guard_forget(p->http->guard, &p->message.ask)) {
-        writ_exchange_reply(x, 503, NULL, 0, writ_view(NULL, 0)); /* to nobody */
+        writ_exchange_reply(x, 503, NULL, 0, writ_view(NULL, 0)); /* the client has left */
     }
 }
 

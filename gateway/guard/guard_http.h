@@ -5,7 +5,7 @@
 
 #include "gateway/guard/guard.h"
 
-/** What another proxy tells and is told, in fields of heads; docs/guard.md has their table. */
+/** What another proxy sends and gets, in fields of heads; docs/guard.md has their table. */
 #define WRIT_GUARD_FIELD_TOOL        "Writ-Tool"
 #define WRIT_GUARD_FIELD_PARAMS_HASH "Writ-Params-Hash"
 #define WRIT_GUARD_FIELD_STATE       "Writ-Target-State"

@@ -1,3 +1,5 @@
+/* guard_http_look.c - one POST to the tool server, and the one JSON-RPC answer in its body or its
+ * stream. An answer that is cut, too long or not JSON counts as unknown. */
 #include "gateway/guard/guard_http_look.h"
 
 #include "gateway/guard/guard_state.h"

@@ -1,3 +1,5 @@
+/* guard_keys.c - fetches each text on a background thread, and posts it to the guard's loop. A text
+ * that could not be fetched is reported as well, so that the guard knows how old its texts are. */
 #include "gateway/guard/guard_keys.h"
 
 #include "base/text.h"
@@ -6,7 +8,7 @@
 
 #define FETCH_MS  3000
 #define RETRY_US  200000  /* after the first failure; doubled with each */
-#define HURRY_US  1000000 /* between two fetches that somebody hurries */
+#define HURRY_US  1000000 /* between two fetches that were asked for early */
 #define MOMENT_US 1
 
 /* One text. Belongs to the lock, but for `place`. */

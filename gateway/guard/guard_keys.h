@@ -1,7 +1,7 @@
 /* guard_keys.h - the texts that a guard goes by, fetched again and again: the keys of the gateway,
  * and its list of revoked credentials.
  *
- * A thread of its own fetches; what it got, or that it failed, is told on the guard's loop. */
+ * A thread of its own fetches, and posts the text or the failure to the guard's loop. */
 #ifndef WRIT_GATEWAY_GUARD_KEYS_H
 #define WRIT_GATEWAY_GUARD_KEYS_H
 

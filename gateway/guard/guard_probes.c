@@ -1,3 +1,5 @@
+/* guard_probes.c - takes the probe of each tool from the rules, and refuses to open when two rules
+ * of a tool have different probes. */
 #include "gateway/guard/guard_probes.h"
 
 #include "policy/model/rule.h"

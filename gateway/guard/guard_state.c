@@ -1,3 +1,5 @@
+/* guard_state.c - asks for the state of the target and gives the answer to the guard. A state that
+ * is not known for certain refuses the call. */
 #include "gateway/guard/guard_state.h"
 
 #define ANSWER_ARENA ((size_t)64 << 20)

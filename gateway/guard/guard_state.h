@@ -1,10 +1,10 @@
-/* guard_state.h - a guard looks at the target of a call, right before it lets the call through: is
- * it still in the state for which the credential was issued? Part of guard.h.
+/* guard_state.h - a guard checks, right before it lets a call through, that the target is still in
+ * the state for which the credential was issued. Part of guard.h.
  *
  * The question is made by the probe of the tool (guard_probes.h), in the way the gateway makes it
  * (probe.h). A question to the tool server goes the way of the call, by the form's own function,
- * with an id that nobody can guess; an HTTP GET goes by itself. What is not answered whole, in time
- * and in one meaning is not known, and then the call is refused. */
+ * with an id that cannot be guessed; an HTTP GET goes by itself. Without a complete and unambiguous
+ * answer in time the state is not known, and the call is refused. */
 #ifndef WRIT_GATEWAY_GUARD_STATE_H
 #define WRIT_GATEWAY_GUARD_STATE_H
 
@@ -30,10 +30,10 @@ void writ_guard_state_told(
 enum writ_guard_answer {
     WRIT_GUARD_NO_ANSWER = 0,
     WRIT_GUARD_ANSWER,      /* to the question of this ask */
-    WRIT_GUARD_ANSWER_LATE, /* to another question, of which nobody may hear */
+    WRIT_GUARD_ANSWER_LATE, /* to an earlier question: it is dropped */
 };
 
-/** `ask` NULL: nobody asks. */
+/** `ask` NULL: no question is open. */
 enum writ_guard_answer writ_guard_state_is_answer(
     const struct writ_guard_ask *ask, struct writ_view message);
 

@@ -58,7 +58,7 @@ put_line(struct pipe *pipe, struct writ_view line)
         ssize_t n = write(STDOUT_FILENO, line.ptr, line.len);
 
         if (n < 0 && errno != EINTR) {
-            atomic_store(&pipe->over, true); /* nobody reads it */
+            atomic_store(&pipe->over, true); /* its reader has left */
             return;
         }
         line = writ_view_sub(line, n > 0 ? (size_t)n : 0, line.len);
@@ -337,7 +337,7 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
 
     if (end->why != WRIT_CHILD_STOPPED) {
         struct writ_log_field fields[WRIT_CHILD_LOG_FIELDS];
-        size_t n = writ_child_log_end(end, true, fields); /* its lines are told in any case */
+        size_t n = writ_child_log_end(end, true, fields); /* its lines are logged in any case */
 
         writ_log_write(pipe->guard->options->log, WRIT_LOG_ERROR, "server_ended", fields, n);
         writ_loop_unwatch(&pipe->input);

@@ -1,5 +1,5 @@
-/* The file is a page of what holds for all of it, and slots in buckets. The seal is a second file:
- * a digest of that page and of each bucket, and the use that is being written.
+/* replay_cache.c - the file is a page of what holds for all of it, and slots in buckets. The seal
+ * is a second file: a digest of that page and of each bucket, and the use that is being written.
  *
  * Invariants:
  * (1) Both files are looked at and changed under the lock of the first alone.
@@ -29,7 +29,7 @@
 #define BOOT_BYTES 36
 #define BOOT_FILE  "/proc/sys/kernel/random/boot_id"
 #define FILE_BYTES (PAGE + WRIT_REPLAY_CACHE_SLOTS * sizeof(struct slot))
-#define ANEW                                                                                       \
+#define MAKE_NEW                                                                                   \
     "Remove it and its " SUFFIX                                                                    \
     " and run writ guard init: what was issued before is then refused, "                           \
     "and calls are repeated with new credentials."
@@ -327,7 +327,7 @@ check_file(const char *path, int fd, size_t bytes, struct writ_err *err)
         return fail_io(err, path, "cannot be looked at");
     }
     if (!S_ISREG(st.st_mode) || st.st_size != (off_t)bytes) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "%s: not a file of used credentials. " ANEW, path);
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: not a file of used credentials. " MAKE_NEW, path);
     }
     if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0 || (st.st_uid != geteuid() && st.st_uid != 0)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "%s: others than its owner can write to it", path);
@@ -342,7 +342,7 @@ map_file(const char *path, size_t bytes, int *ret_fd, void **ret, struct writ_er
 
     *ret_fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (*ret_fd < 0) {
-        return fail_io(err, path, "cannot be opened. " ANEW);
+        return fail_io(err, path, "cannot be opened. " MAKE_NEW);
     }
     WRIT_TRY(check_file(path, *ret_fd, bytes, err));
     mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *ret_fd, 0);
@@ -388,7 +388,7 @@ begin(struct writ_replay_cache *used, const char *path, int64_t now_s, struct wr
     char boot[BOOT_BYTES];
 
     if (used->header->magic != MAGIC || used->seal->magic != SEAL_MAGIC) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "%s: not a file of used credentials. " ANEW, path);
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: not a file of used credentials. " MAKE_NEW, path);
     }
     WRIT_TRY(read_boot(boot, err));
     if (!writ_view_equal(writ_view(used->seal->boot, BOOT_BYTES), writ_view(boot, BOOT_BYTES))) {
@@ -396,8 +396,8 @@ begin(struct writ_replay_cache *used, const char *path, int64_t now_s, struct wr
     }
     if (!is_sealed(used)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
-            "%s: it, or its " SUFFIX
-            ", was changed, damaged or put back: which credentials were used is not known. " ANEW,
+            "%s: it, or its " SUFFIX ", was changed, damaged or put back: which credentials were "
+            "used is not known. " MAKE_NEW,
             path);
     }
     return WRIT_DONE;

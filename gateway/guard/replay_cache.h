@@ -3,17 +3,17 @@
  *
  * A slot is taken before the call goes on, so that of two requests with one credential, wherever
  * they arrive, one is refused. The file is mapped: what was written stays when the process is
- * killed. It never grows; a slot is free again when its credential has expired; when there is no
- * room the answer is that nobody knows, and the call is refused.
+ * killed. It never grows; a slot is free again when its credential has expired; without room the
+ * answer is "not known", and the call is refused.
  *
- * Beside it lies PATH.seal with a digest of each part. What one of the two files does not bear out
- * is not believed: a guard does not start with a part that was changed, zeroed, put back or cut,
- * nor without one of the files; a running one answers that it is not known. A process that can
- * write both files can make a used credential unused.
+ * Beside it lies PATH.seal with a digest of each part. The two files have to agree: a guard does
+ * not start with a part that was changed, zeroed, put back or cut, nor without one of the files; a
+ * running one answers "not known". A process that can write both files can make a used credential
+ * unused.
  *
- * What could be forgotten is refused instead: a credential from before the file was made (somebody
- * may have removed the one before), from before the machine was started (what had not reached the
- * disk is lost), or that is over already by a slot that was given away (the clock went back). */
+ * A use that may have been forgotten is refused: a credential from before the file was made (an
+ * earlier file may have been removed), from before the machine was started (what had not reached
+ * the disk is lost), or that is already over by a slot that was reused (the clock went back). */
 #ifndef WRIT_GATEWAY_REPLAY_CACHE_H
 #define WRIT_GATEWAY_REPLAY_CACHE_H
 
@@ -50,7 +50,7 @@ WRIT_RESULT writ_replay_cache_open(const char *path, int64_t now_s, int64_t skew
 void writ_replay_cache_close(struct writ_replay_cache *used);
 
 /** One use of a credential that is good otherwise.
- * @param issued_s, until_s  its iat, and its exp with the most that anybody forgives to clocks */
+ * @param issued_s, until_s  its iat, and its exp with the largest tolerance for clocks */
 enum writ_verify_use writ_replay_cache_take(struct writ_replay_cache *used, struct writ_view jti,
     int64_t issued_s, int64_t until_s, int64_t now_s);
 

@@ -1,3 +1,6 @@
+/* hook.c - /v1/before: reads the call, and answers with the verdict once the decision is durable.
+ * A caller that asks again for an unbound call gets the same authorization. An authorization whose
+ * record failed is never returned. */
 #include "gateway/hook/hook.h"
 
 #include "gateway/listener/api_answer.h"
@@ -282,8 +285,8 @@ answer_allowed(struct writ_request *request)
     return writ_hook_reply(request, &w, &body);
 }
 
-/* An answer may be lost on its way: who asks again for a call that waits to be bound gets the same
- * authorization. It is bound once, and its credential has the same jti. */
+/* An answer may be lost on its way: a caller that asks again for a call that waits to be bound gets
+ * the same authorization. It is bound once, and its credential has the same jti. */
 static bool
 is_asked_again(const struct writ_entry *entry)
 {

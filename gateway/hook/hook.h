@@ -31,8 +31,8 @@ struct writ_hook {
     struct writ_binding binding; /* what came of it */
     int64_t until_us;            /* wall time until which its outcome is waited for */
     /* after */
-    struct writ_outcome outcome;    /* as it is told */
-    const struct writ_json *result; /* of the tool; NULL: only its digest is told */
+    struct writ_outcome outcome;    /* as the caller sent it */
+    const struct writ_json *result; /* of the tool; NULL: only its digest was sent */
 };
 
 /** Fills the routes that serve it, with an endpoint for each. */

@@ -20,7 +20,7 @@
  * it is kept. */
 static const char *const not_said[] = {MEMBER_KEPT, "completed_at", "receipt_ref"};
 
-/* ---- after: what is told ---- */
+/* ---- after: the report ---- */
 
 static bool
 is_said(struct writ_view name)
@@ -69,8 +69,8 @@ malformed(struct writ_request *request, const struct writ_faults *faults)
         writ_is_ok(writ_buf_check(&text, NULL)) ? text.ptr : NULL);
 }
 
-/* Whether a record with what is said in it is one that whoever checks the ledger reads: with the
- * limits of records, whatever those of requests are. */
+/* Whether a checker of the ledger can read a record with this outcome: within the limits of
+ * records, which are not those of requests. */
 static bool
 can_be_read(const struct writ_outcome *outcome, struct writ_arena *arena)
 {
@@ -132,7 +132,7 @@ kind_of(const struct writ_outcome *outcome)
 }
 
 /* The rules for results hold as if the tool had answered the gateway. False: the result is not the
- * one whose digest is told. */
+ * one whose digest was sent. */
 static bool
 look_at_result(struct writ_request *request, const struct writ_extension *ours)
 {

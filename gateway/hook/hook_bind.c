@@ -1,7 +1,8 @@
 /* hook_bind.c - LOOK, STATE and COMPARE.
  *
- * 1. What is bound is the record, never what the caller sends of it: that has only to agree.
- * 2. Who has the wrong call, key or state spends nothing: the authorization is spent by the one
+ * Invariants:
+ * 1. The record is bound, never the caller's copy of it: the copy only has to agree.
+ * 2. A wrong call, key or state spends nothing: the authorization is spent by the one
  *    request for which every row holds, in the ledger's own order. Drift alone ends it, because it
  *    is good for nothing any more. */
 #include "gateway/hook/hook_bind.h"
@@ -341,7 +342,7 @@ writ_hook_bind_answer(struct writ_request *request)
     const struct writ_entry *entry = &request->entry;
 
     if (entry->kind == WRIT_ENTRY_WAIT && entry->code == WRIT_E_INVALID) {
-        /* somebody was faster; keeps (2) */
+        /* another request was faster; keeps (2) */
         writ_hook_of(request)->binding =
             (struct writ_binding){.reason = WRIT_REASON_DUPLICATE_OUTCOME};
     } else if (entry->kind == WRIT_ENTRY_WAIT && entry->code != WRIT_OK) {

@@ -3,7 +3,7 @@
  * Invariants:
  * (1) tried counts the addresses that were given up; the one under way, if there is a socket, is
  *     number tried, counted from first.
- * (2) result holds the last failure: what is told when no address is left. */
+ * (2) result holds the last failure, which is reported when no address is left. */
 #include "gateway/http/dial.h"
 
 #include "base/alloc.h"

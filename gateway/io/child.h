@@ -77,7 +77,7 @@ struct writ_child_handler {
 
 /** Starts a child from the loop's next turn on. Handler and ctx are borrowed until it is closed.
  * WRIT_E_INVALID (empty argv, a variable without '=', NUL), WRIT_E_LIMIT, WRIT_E_NOMEM. A program
- * that does not exist is told by on_down. */
+ * that does not exist is reported by on_down. */
 WRIT_RESULT writ_child_open(struct writ_loop *loop, const struct writ_child_options *options,
     const struct writ_child_handler *handler, void *ctx, struct writ_child **ret,
     struct writ_err *err);

@@ -50,7 +50,7 @@ write_now(const struct writ_line_queue *queue, int fd, struct writ_view line)
     if (TAILQ_EMPTY(&queue->items)) {
         written = writev(fd, pieces, 2);
     }
-    return written > 0 ? (size_t)written : 0; /* what is broken is told by an event */
+    return written > 0 ? (size_t)written : 0; /* an event reports a broken pipe */
 }
 
 static struct writ_line_item *

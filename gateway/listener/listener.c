@@ -256,7 +256,7 @@ open_acceptors(struct writ_listener *listener, struct writ_loop *const *loops, s
     return WRIT_DONE;
 }
 
-/* A gateway has two: which of them could not be opened is told by its address. */
+/* A gateway has two listeners: the address names the one that could not be opened. */
 static writ_result
 fail_of(const struct writ_listener *listener, writ_result result, struct writ_err *err)
 {

@@ -35,7 +35,7 @@ struct writ_route {
     bool slash;            /* the path with a '/' behind it is the same */
     unsigned methods;      /* WRIT_ROUTE_* ; another method is a 405 with Allow */
     bool json;             /* a POST must be application/json (UTF-8), else 415 */
-    bool problems;         /* what is refused is told as a problem of RFC 9457 */
+    bool problems;         /* refusals are problems of RFC 9457 */
     bool any_origin;       /* do not check Origin: what is there is for everybody to read */
     size_t max_body_bytes; /* more is a 413; 0: no body at all */
     writ_exchange_handler *handler; /* called on the loop's thread */

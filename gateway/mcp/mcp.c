@@ -117,7 +117,7 @@ kind_of(
     }
     if (method == NULL) {
         if (id == NULL || result == error || params) {
-            return malformed(fault, "the message is no request, notification or response");
+            return malformed(fault, "not a JSON-RPC request, notification or response");
         }
         message->kind = WRIT_MCP_RESPONSE;
         message->id = id;

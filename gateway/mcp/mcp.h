@@ -52,7 +52,7 @@ struct writ_mcp_message {
 };
 
 /** Codes of errors: of JSON-RPC 2.0 (5.1), and of MCP's transports. Why Writ itself refused a call
- * is told by WRIT_REFUSAL_CODE and its reason (refusal.h). */
+ * is in WRIT_REFUSAL_CODE and its reason (refusal.h). */
 enum writ_rpc_code {
     WRIT_RPC_PARSE_ERROR = -32700,
     WRIT_RPC_INTERNAL_ERROR = -32603,

@@ -1,4 +1,5 @@
-/* meta_namespace.h - names in _meta that begin with "io.writ/": what only Writ says, or is told.
+/* meta_namespace.h - names in _meta that begin with "io.writ/": what only Writ says, or what is
+ * said to it.
  *
  * A client states its idempotency key, its run and the state that it expects under such names, and
  * Writ puts its credential there. None of a client's goes upstream, in whatever case and with

@@ -1,3 +1,5 @@
+/* probe.c - writes the question and reads its answer. The state is known only when the answer has
+ * every selected member and its digest could be made; everything else leaves it unknown. */
 #include "gateway/probe/probe.h"
 
 #include "base/id.h"

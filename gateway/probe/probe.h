@@ -20,15 +20,15 @@
 #define WRIT_PROBE_SHOWN_MAX    65536 /* bytes of a state that is shown; a longer one is a digest */
 #define WRIT_PROBE_ID_MAX       64    /* bytes of the id of a question, with its end */
 
-/** Makes an id that nobody else has: `prefix`, of at most 31 bytes, and 128 random bits. Servers
- * keep what they answer by the id, for all requests of a session. NUL-terminated. WRIT_E_CRYPTO. */
+/** Makes a unique id: `prefix`, of at most 31 bytes, and 128 random bits. Servers keep their
+ * answers by the id, for all requests of a session. NUL-terminated. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_probe_make_id(const char *prefix, char ret[WRIT_PROBE_ID_MAX]);
 
 /** What was found out. Zero: nothing. */
 struct writ_probe_state {
     bool known;
     struct writ_digest digest;
-    struct writ_view text; /* what it is of, canonical; empty: nobody wants it, or too long */
+    struct writ_view text; /* the state itself, canonical; empty: not wanted, or too long */
 };
 
 /** The method of the question to an MCP server. */
@@ -37,7 +37,7 @@ struct writ_view writ_probe_method(const struct writ_probe_request *wanted);
 /**
  * Appends the question to an MCP server as a JSON-RPC request.
  *
- * @param id     of the request: nobody else's where it is sent
+ * @param id     of the request: unique where it is sent
  * @param asked  the message that it is made for, whose revision and capabilities it states
  *
  * @return WRIT_OK, WRIT_E_LIMIT, WRIT_E_NOMEM

@@ -1,3 +1,5 @@
+/* probe_get.c - one HTTP client for each origin, made at the first question and kept. A request
+ * carries Accept and nothing of the caller; an answer that is cut has status 0. */
 #include "gateway/probe/probe_get.h"
 
 #include "gateway/probe/probe.h"

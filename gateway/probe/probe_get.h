@@ -26,7 +26,7 @@ struct writ_probe_servers {
 /** Closes the connections. Not from `done`. */
 void writ_probe_get_close(struct writ_probe_servers *servers);
 
-/** One question; lies in the memory of who asks until `done`, which is called once, from the loop.
+/** One question; lies in the asker's memory until `done`, which is called once, from the loop.
  */
 struct writ_probe_get {
     void (*done)(struct writ_probe_get *get);

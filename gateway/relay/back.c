@@ -1,6 +1,8 @@
-/* Invariants:
- * (1) One thing at a time is asked of an upstream for one stream: it joins, or has a question.
- * (2) A question outlives the stream that it was asked for; then it tells nothing. */
+/* back.c - asks absent upstreams again and tells the client when their lists are back.
+ *
+ * Invariants:
+ * (1) For one stream an upstream has at most one join or question open.
+ * (2) A question may outlive its stream; its answer is dropped then. */
 #include "gateway/relay/back.h"
 
 #include "gateway/relay/stream_merge.h"

@@ -1,3 +1,5 @@
+/* fanout.c - one leg for each upstream, each with timers of its own. `done` is called exactly once,
+ * when no leg is open. Only ungoverned messages go through here, so a leg may be sent again. */
 #include "gateway/relay/fanout.h"
 
 #include "gateway/request/client_stream.h"
@@ -35,7 +37,7 @@ copy_answer(struct writ_leg *leg, const struct writ_upcall_answer *answer)
     }
     if (leg->response != NULL && request->message.id != NULL &&
         !writ_json_equal(writ_json_get(leg->response, WRIT_LIT("id")), request->message.id)) {
-        leg->response = NULL; /* it may be somebody else's */
+        leg->response = NULL; /* it may belong to another request */
     }
 }
 

@@ -1,3 +1,5 @@
+/* listen.c - holds events back until every lane has acknowledged, for a limited time, then sends
+ * one acknowledgement. The result is sent only when every lane has sent its own. */
 #include "gateway/relay/listen.h"
 
 #include "gateway/request/client_stream.h"
@@ -49,7 +51,7 @@ granted(const struct writ_stream_merge *lanes, struct writ_view name, const stru
     return NULL;
 }
 
-/* Of what the client asked for, what somebody grants. */
+/* The part of the client's filter that at least one upstream grants. */
 static void
 put_filter(struct writ_write *w, const struct writ_stream_merge *lanes)
 {

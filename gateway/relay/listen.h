@@ -5,7 +5,7 @@
  * id already. The client sees one acknowledgement, of all that any upstream grants, before anything
  * else; and one result, when every upstream has sent its own. An upstream that does not know the
  * method is absent. One whose stream breaks ends the whole without a result, which tells the client
- * that it may have missed something and has to subscribe anew. */
+ * that it may have missed something and has to subscribe again. */
 #ifndef WRIT_GATEWAY_LISTEN_H
 #define WRIT_GATEWAY_LISTEN_H
 

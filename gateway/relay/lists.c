@@ -1,3 +1,6 @@
+/* lists.c - takes each upstream's pages, filters and renames the items, and joins them in the order
+ * of the configuration. A list is learned only when it passed whole, and a list that does not fit
+ * is refused, not cut. */
 #include "gateway/relay/lists.h"
 
 #include "gateway/mcp/cursor.h"
@@ -256,7 +259,7 @@ ask_next_page(struct writ_fanout *legs, struct writ_leg *leg, const struct writ_
     }
 }
 
-/* What the first upstream said beside its list; a filtered list is nobody else's. */
+/* The other members of the first upstream's result. A filtered list is marked private. */
 static void
 put_others(struct writ_write *w, const struct writ_request *request, const struct writ_json *result)
 {
@@ -301,7 +304,7 @@ put_list_meta(struct writ_write *w, const struct writ_fanout *legs)
 }
 
 /* Where the list goes on: at the first leg that is not told to its end. Those behind it wait for
- * their turn. Gives how many legs are told here. */
+ * their turn. Returns how many legs this answer has. */
 static size_t
 cut_list(struct writ_fanout *legs, struct writ_buf *ret_cursor)
 {
@@ -314,7 +317,7 @@ cut_list(struct writ_fanout *legs, struct writ_buf *ret_cursor)
         if (writ_is_ok(writ_buf_check(ret_cursor, NULL))) {
             return i + 1;
         }
-        leg->incomplete = true; /* nobody can go on from there */
+        leg->incomplete = true; /* without a cursor the rest cannot be asked for */
         writ_buf_clear(ret_cursor);
     }
     return legs->n;
@@ -380,7 +383,7 @@ answer_list(struct writ_request *request, struct writ_fanout *legs)
     writ_fanout_answer(request, &body, (struct writ_header){0});
 }
 
-/* What is told as one is good for as long as the part that is good for the shortest time. */
+/* A merged list is valid for as long as its part with the shortest time. */
 static void
 take_ttl(struct writ_fanout *legs, struct writ_leg *leg, const struct writ_json *result)
 {
@@ -402,7 +405,7 @@ take_answer(struct writ_fanout *legs, struct writ_leg *leg)
     const struct writ_json *result = writ_fanout_result(leg);
 
     if (writ_json_type(result) != WRIT_JSON_OBJECT) {
-        /* on a later page the word that there is no list is no excuse */
+        /* only the first page may say that there is no list */
         leg->incomplete = leg->incomplete || leg->pages > 0 || writ_fanout_gave_nothing(leg);
         return;
     }

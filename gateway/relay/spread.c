@@ -1,4 +1,4 @@
-/* spread.c - SPREAD: lists (lists.h), notices to all, a resource to whoever has it. */
+/* spread.c - SPREAD: lists (lists.h), notices to all, a resource to the upstream that has it. */
 #include "gateway/relay/fanout.h"
 #include "gateway/relay/lists.h"
 #include "gateway/request/refusal.h"
@@ -28,9 +28,9 @@ writ_spread_gather(struct writ_request *request)
     return WRIT_STEP_DONE;
 }
 
-/* ---- what somebody has, and nobody has said who ---- */
+/* ---- a resource whose owner is unknown ---- */
 
-/* None has it. That one was not found is no answer while another could not be asked: it may be
+/* None has it. "Not found" of one does not count while another could not be asked: it may be
  * there. The first word otherwise. */
 static struct writ_leg *
 leg_to_tell(struct writ_fanout *legs)

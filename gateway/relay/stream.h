@@ -1,4 +1,4 @@
-/* stream.h - streams that stay open until somebody ends them: GET, and subscriptions/listen. */
+/* stream.h - streams without an end of their own: GET, and subscriptions/listen. */
 #ifndef WRIT_GATEWAY_STREAM_H
 #define WRIT_GATEWAY_STREAM_H
 

@@ -1,4 +1,6 @@
-/* Invariants:
+/* stream_merge.c - one stream for the client from the streams of several upstreams (lanes).
+ *
+ * Invariants:
  * (1) `live` counts the lanes that are not over, and one for each function that looks at all of
  * them: the request ends when it is 0, and nothing is touched after that. A lane is not over while
  * its upcall is open, its timer set, or its ferry away. (2) What comes behind something that waits
@@ -238,7 +240,7 @@ put_answer(struct writ_lane *lane, struct writ_view event_id, struct writ_view m
 }
 
 /* It belongs to nothing that is known, or is not what was recorded. The client, who waits for it,
- * is told so. */
+ * gets an error. */
 static void
 put_unknown(struct writ_lane *lane, struct writ_view event_id, const struct writ_json *id)
 {

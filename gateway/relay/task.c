@@ -1,4 +1,7 @@
-/* 1. Nothing about a task goes upstream before the ledger has said that it is this agent's.
+/* task.c - TASK: questions about a task, and their answers.
+ *
+ * Invariants:
+ * 1. Nothing about a task goes upstream before the ledger has said that it is this agent's.
  * 2. An answer that ends the task is held until the outcome of its call is durable. */
 #include "gateway/relay/task.h"
 
@@ -36,7 +39,7 @@ struct asked {
     struct writ_sse_event last;       /* on a stream: the response */
     struct writ_upcall_answer answer; /* else: the whole answer */
     bool lost;                        /* there was no memory for it */
-    enum writ_reason withheld;        /* why nothing of it is told, or NONE */
+    enum writ_reason withheld;        /* why nothing of it is passed on, or NONE */
     /* tasks/list */
     const struct writ_json *list; /* the response */
     const struct writ_json **listed;
@@ -252,7 +255,7 @@ ask_result(struct asked *asked)
                : WRIT_STEP_SETTLE;
 }
 
-/* Whether the answer ends the task, and with what; `text` becomes what is told of it. */
+/* Whether the answer ends the task, and with what; `text` becomes what the client gets. */
 static enum writ_step
 learn(struct asked *asked, struct writ_view *text)
 {

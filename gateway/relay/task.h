@@ -3,10 +3,10 @@
  * tasks/get, tasks/update, tasks/cancel).
  *
  * A tools/call that is answered with a task has no outcome yet: it waits in the ledger, for as long
- * as the task is good. What is asked about a task is for the agent whose call began it and for
- * nobody else; it is not governed. Whoever asks first learns that the task is over, on whatever
- * connection and loop: then the call's outcome is recorded, and the answer shown when that is
- * durable. A task that nobody asks for in time is task_expired. */
+ * as the task is good. Only the agent whose call began a task may ask about it; such a question is
+ * not governed. The first answer that ends the task, on any connection and loop, records the call's
+ * outcome, and is shown when that is durable. A task without such an answer in time is
+ * task_expired. */
 #ifndef WRIT_GATEWAY_TASK_H
 #define WRIT_GATEWAY_TASK_H
 

@@ -1,4 +1,5 @@
-/* admit.c - the first steps of every request: who, what, in which session, along which path. */
+/* admit.c - the first steps of every request: its caller, message, session and route. A request
+ * that fails one of them is refused before anything is judged or sent. */
 #include "gateway/mcp/meta_namespace.h"
 #include "gateway/request/refusal.h"
 #include "gateway/request/request.h"

@@ -1,9 +1,9 @@
-/* batch.c - see batch.h.
+/* batch.c - runs the parts of a batch as requests of their own and joins their answers.
  *
  * Invariants:
  * (1) A part belongs to its request until that has answered, and is counted in `open` until then.
- * (2) The whole is answered once, from a task, when no part is open: nothing of a part is touched
- *     after it, and nobody is inside a part's answer when its memory goes.
+ * (2) The whole is answered once, from a task, when no part is open: nothing of a part is used
+ *     after that, and no function that answers a part is on the stack when its memory is freed.
  * (3) What waits in `pending` is whole events. */
 #include "gateway/request/batch.h"
 
@@ -59,7 +59,7 @@ flush(struct batch *batch)
         return true;
     }
     r = writ_exchange_write(batch->request->x, writ_buf_view(&batch->pending));
-    if (r.code == WRIT_E_NOMEM) { /* nobody calls when there is room again */
+    if (r.code == WRIT_E_NOMEM) { /* no callback would come when there is room again */
         batch->cut = true;
     }
     if (!writ_is_ok(r) && !batch->cut) {
@@ -255,7 +255,7 @@ room_again(struct writ_exchange *whole, void *ctx)
     }
 }
 
-/* A client that has gone already is told in the same turn: there is no later call. */
+/* A client that has already left is handled in the same turn: no callback comes later. */
 static void
 part_on_gone(struct writ_exchange *x, void (*fn)(struct writ_exchange *, void *), void *ctx)
 {

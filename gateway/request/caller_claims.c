@@ -1,3 +1,5 @@
+/* caller_claims.c - reads names and the key that a caller states. A name that could be mistaken for
+ * another one is refused, and names that Writ makes itself are reserved. */
 #include "gateway/request/caller_claims.h"
 
 #include "base/hidden.h"

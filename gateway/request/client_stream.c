@@ -1,5 +1,8 @@
-/* 1. Events reach the client in the order in which they were written: what its queue does not take
- *    waits in `pending`, and behind it everything else.
+/* client_stream.c - the stream of events to one client.
+ *
+ * Invariants:
+ * 1. Events reach the client in the order in which they were written: what its queue does not take
+ *    waits in `pending`, and all later events wait behind it.
  * 2. A notice about a task goes before all that came after it: while one is not settled (`words`)
  *    nothing is flushed, and `ahead` is put before `pending` when the last one is. */
 #include "gateway/request/client_stream.h"
@@ -22,7 +25,7 @@ flush(struct writ_request *request)
         return true;
     }
     r = writ_exchange_write(request->x, writ_buf_view(&request->pending));
-    if (r.code == WRIT_E_NOMEM) { /* nobody calls when there is room again */
+    if (r.code == WRIT_E_NOMEM) { /* no callback would come when there is room again */
         request->cut = true;
     }
     if (!writ_is_ok(r) && !request->cut) {
@@ -78,7 +81,7 @@ writ_client_stream_close(struct writ_request *request, bool whole)
     }
 }
 
-/* Nobody reads any more: what is written is thrown away, so there is room for all of it. */
+/* The client has left: what is written is dropped, so there is room for all of it. */
 static void
 reader_left(struct writ_exchange *x, void *ctx)
 {

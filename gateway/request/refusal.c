@@ -1,3 +1,5 @@
+/* refusal.c - builds an error for the form that the request's endpoint and revision use, and ends
+ * the request with it. A refusal on a stream that has begun is its last event. */
 #include "gateway/request/refusal.h"
 
 #include "gateway/listener/api_answer.h"

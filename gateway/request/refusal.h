@@ -1,4 +1,4 @@
-/* refusal.h - how a client is told no. Reasons come from the one table
+/* refusal.h - the forms of a refusal. Reasons come from the one table
  * (evidence/record/reason.tbl.h).
  *
  * Requests of the hook API are answered with problems (RFC 9457). Else there are three forms: an

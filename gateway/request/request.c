@@ -1,3 +1,5 @@
+/* request.c - walks a request through its steps until one waits or ends it. A request is answered
+ * once; when the ledger returns its entry, the request goes on from its loop. */
 #include "gateway/request/request.h"
 
 #include "gateway/listener/api_answer.h"

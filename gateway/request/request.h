@@ -87,7 +87,7 @@ struct writ_returned {
     enum writ_reason fault; /* why it is not taken, or NONE */
 };
 
-/** What became of a governed call, and what the client is told. */
+/** What became of a governed call, and what the client gets. */
 struct writ_conclusion {
     enum writ_outcome_kind outcome;
     const struct writ_outcome *said;  /* what its caller says of a call that he made, or NULL */
@@ -95,7 +95,7 @@ struct writ_conclusion {
     struct writ_view error_type;      /* for outcome error; empty else */
     struct writ_view output_hash;     /* of the result, or empty */
     struct writ_view before_hash;     /* of the result or error that came; after.c */
-    struct writ_view after_hash;      /* of what is told in its place, when rules changed it */
+    struct writ_view after_hash;      /* of what is sent in its place, when rules changed it */
     struct writ_views output_rules;   /* those that changed or refused it */
     enum writ_reason refusal;         /* NONE: the upstream's answer is passed on */
     struct writ_view result;          /* the member `result` of the answer, for replay */

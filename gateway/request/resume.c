@@ -1,5 +1,7 @@
-/* Invariants:
- * (1) `noted` is true exactly while the table of answers may give the request to somebody.
+/* resume.c - asks for the rest of a call's answer, or takes it from another request's stream.
+ *
+ * Invariants:
+ * (1) `noted` is true exactly while the table of answers may hand out the request.
  * (2) Every ferry that arrived is sent home exactly once. */
 #include "gateway/request/resume.h"
 
@@ -268,7 +270,7 @@ take(struct writ_request *request, struct writ_ferry *ferry)
     ferry->next = resume->ferries;
     resume->ferries = ferry;
     if (resume->over || call->answered) {
-        return; /* it is told what the call's own stream brought */
+        return; /* it gets what the call's own stream brought */
     }
     call->answered = resume->carried = true;
     call->last = (struct writ_sse_event){.kind = WRIT_SSE_EVENT,

@@ -4,9 +4,9 @@
  * is asked for by GET with Last-Event-ID (2025-11-25, basic/transports); that asks, it does not
  * call again. When the client leaves, which cancels nothing, the stream to the server is closed, so
  * that the client can ask for the rest on a GET of its own: while that is open, the call waits for
- * the answer to be carried to it (pending_responses.h). When nobody asks, the call does itself. All
- * of it within the time that the call may take: then its outcome is `timeout`, execution unknown.
- */
+ * the answer to be carried to it (pending_responses.h). When the client does not ask, the call asks
+ * itself. All of it has the time that the call may take: after that its outcome is `timeout`,
+ * execution unknown. */
 #ifndef WRIT_GATEWAY_RESUME_H
 #define WRIT_GATEWAY_RESUME_H
 
@@ -50,7 +50,7 @@ void writ_resume_arrive(struct writ_post *post);
  * `refusal`. True when the client gets it on another stream. */
 bool writ_resume_settle(struct writ_request *request, struct writ_view message, bool refusal);
 
-/** Before the request ends: whoever still waits for it looks again. */
+/** Before the request ends: requests that still wait for it look again. */
 void writ_resume_forget(struct writ_request *request);
 
 #endif

@@ -15,7 +15,7 @@
 /* clang-format off */
 #define WRIT_STEPS(X) \
     /* every request */ \
-    X(AUTHENTICATE, writ_admit_agent,         "who is calling; nobody is a 401",                         TO(READ, SESSION, REJUDGE, DONE)) \
+    X(AUTHENTICATE, writ_admit_agent,         "who is calling; unknown is a 401",                        TO(READ, SESSION, REJUDGE, DONE)) \
     X(READ,         writ_admit_body,          "one strict parse with limits",                            TO(CLASSIFY, HOOK, DONE)) \
     X(CLASSIFY,     writ_admit_message,       "request, notification or response; era; headers agree",   TO(READ, BATCH, SESSION, DONE)) \
     X(BATCH,        writ_batch_start,         "several messages in one: each goes its own way",          TO(WAIT, DONE)) \

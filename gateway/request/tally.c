@@ -1,3 +1,5 @@
+/* tally.c - builds a line of the log from what is known when a request ends, and counts it. A line
+ * has ids, names and reasons, never a value of the call. */
 #include "gateway/request/tally.h"
 
 #include "gateway/request/refusal.h"

@@ -25,7 +25,7 @@ struct writ_tally_task {
     struct writ_view upstream;
     enum writ_outcome_kind kind;
     struct writ_view error_type;
-    enum writ_reason withheld; /* why nothing of it is told, or NONE */
+    enum writ_reason withheld; /* why nothing of it is passed on, or NONE */
 };
 
 /** The outcome of a task that this request learned of; the entry is that of its outcome, back from

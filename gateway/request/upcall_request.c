@@ -1,3 +1,5 @@
+/* upcall_request.c - collects the fields of a request to an upstream. Only fields of the list below
+ * are passed on from the client, and none that Connection names. */
 #include "gateway/request/upcall_request.h"
 
 #include "evidence/json/write.h"

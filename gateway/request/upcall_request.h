@@ -25,7 +25,7 @@ WRIT_RESULT writ_upcall_request_make(struct writ_request *request, struct writ_u
  * The same for a message of our own in place of the client's: none of its fields go along. `body`
  * is read again, so that what is sent is what is looked at.
  *
- * @param body     in the arena of the request; its id is nobody else's in the client's session
+ * @param body     in the arena of the request; its id is unique in the client's session
  * @param message  written; outlives the upcall
  *
  * @return WRIT_OK, WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM

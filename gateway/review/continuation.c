@@ -1,3 +1,5 @@
+/* continuation.c - signs and reads the claims of a requestState. A reader accepts only its own
+ * type, a valid signature and a time that is not over. */
 #include "gateway/review/continuation.h"
 
 #include "evidence/jose/jws.h"

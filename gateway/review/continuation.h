@@ -21,7 +21,7 @@ struct writ_continuation {
     bool shown; /* a person was asked to open the review's page */
 };
 
-/** Whether it has the form of one of ours: then it is nobody else's. */
+/** Whether it has the form of Writ's own: an upstream does not get it then. */
 bool writ_continuation_is(struct writ_view text);
 
 /** Appends it. WRIT_E_LIMIT, WRIT_E_CRYPTO, WRIT_E_NOMEM. */

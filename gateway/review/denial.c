@@ -1,5 +1,5 @@
-/* denial.c - the same facts in every form: for people and models as text, for programs as members
- * beside it. */
+/* denial.c - puts the same facts into every form: for people and models as text, for programs as
+ * members beside it. */
 #include "gateway/review/denial.h"
 
 #include "gateway/review/continuation.h"
@@ -8,7 +8,7 @@
 #include "gateway/review/review_url.h"
 
 #define VOICES_MAX     16384 /* bytes of what voters said, in one refusal */
-#define RETRY_AFTER_MS 2000  /* what a caller that has to ask again is told */
+#define RETRY_AFTER_MS 2000  /* for a caller that has to ask again */
 
 /* What became of the first call of a pair. */
 static void
@@ -20,7 +20,7 @@ put_prior(struct writ_write *w, const struct writ_prior *prior)
     writ_write_text_if(w, "first_waits_for", writ_refusal_wait_name(prior->waits));
 }
 
-/* What the voters said, as data: text of strangers', which whoever shows it escapes. */
+/* What the voters said, as data: untrusted text, which the program that displays it must escape. */
 static void
 put_voices(struct writ_write *w, const struct writ_ask *ask)
 {

@@ -1,4 +1,4 @@
-/* denial.h - how a client is told that its governed call was refused: a JSON-RPC error with the
+/* denial.h - the refusal of a governed call, as its client gets it: a JSON-RPC error with the
  * code WRIT_REFUSAL_CODE, a result with isError where the rule says so, or, while a review is open,
  * what the client can do about it (review_tell.h). Nothing in it is a value of the call. */
 #ifndef WRIT_GATEWAY_DENIAL_H
@@ -6,7 +6,7 @@
 
 #include "gateway/request/refusal.h"
 
-/** What is told about a refused call. Views may be empty. */
+/** The facts about a refused call. Views may be empty. */
 struct writ_denial {
     enum writ_reason reason;
     struct writ_view decision_id;
@@ -20,7 +20,7 @@ struct writ_denial {
     bool execution_unknown;         /* it was sent, and what became of it is not known */
 };
 
-/** Writes the members of what is told about a refused call, into an object that is begun. */
+/** Writes the members of the facts about a refused call into an object that is begun. */
 void writ_denial_put_members(
     struct writ_write *w, const struct writ_request *request, const struct writ_denial *refusal);
 

@@ -1,3 +1,5 @@
+/* denial_text.c - writes sentences about a refusal. Words of the policy are cut to a length; words
+ * of voters are quoted as JSON strings, and only a few of them. */
 #include "gateway/review/denial_text.h"
 
 #include "base/hidden.h"
@@ -18,7 +20,7 @@ put_part(struct writ_buf *text, const char *before, struct writ_view part)
     }
 }
 
-/* Anybody's words: a JSON string, from which nothing gets out. */
+/* Untrusted words: a JSON string, which they cannot end. */
 static void
 put_quoted(struct writ_buf *text, struct writ_view part, size_t max)
 {

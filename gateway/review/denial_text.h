@@ -2,7 +2,7 @@
  * content of an answer, not its data: what helps an honest caller stands in the text as well.
  *
  * It has no value of the call, and nothing that the policy does not say by itself of what it would
- * accept: not what it denies, not when it wants an approval (voters are told:
+ * accept: not what it denies, not when it wants an approval (voters learn that:
  * policy/decide/conditions.h), not how much of a budget is left (docs/policy.md). Words of others
  * are quoted, attributed and without characters that hide. */
 #ifndef WRIT_GATEWAY_DENIAL_TEXT_H

@@ -1,3 +1,5 @@
+/* meet.c - joins the session's missing upstream, then takes the request back to its step. A request
+ * is never sent to an upstream that is not part of its session. */
 #include "gateway/review/meet.h"
 
 #include "gateway/request/refusal.h"

@@ -1,3 +1,5 @@
+/* review_ask.c - turns the draft of a decision into a review with terms, or into a deny. A call
+ * that needs an approval never stays an allow. */
 #include "gateway/review/review_ask.h"
 
 #include "gateway/review/review_return.h"
@@ -18,7 +20,7 @@ text_or_empty(const struct writ_member_text *member)
     return member->is == WRIT_PRESENT ? member->view : writ_view("", 0);
 }
 
-/* Nobody is asked: the draft becomes a deny that says why. */
+/* No review is opened: the draft becomes a deny with the reason. */
 static writ_result
 refuse(struct writ_call *call, enum writ_reason reason, struct writ_arena *arena)
 {
@@ -82,7 +84,7 @@ writ_review_ask_make(struct writ_request *request, struct writ_call *call)
         call->verdict.approval, &request->agent, request->x->arena, &call->terms);
     enum writ_reason fault;
 
-    if (r.code == WRIT_E_INVALID) { /* nobody is left who could decide */
+    if (r.code == WRIT_E_INVALID) { /* no voter is left who could decide */
         return refuse(call, WRIT_REASON_REVIEW_UNAVAILABLE, request->x->arena);
     }
     WRIT_TRY(r);

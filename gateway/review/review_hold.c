@@ -1,3 +1,6 @@
+/* review_hold.c - waits for a verdict with a timer that also looks at the client and at the
+ * gateway. After the verdict the request starts again from its first check, without what it knew
+ * before. */
 #include "gateway/review/review_hold.h"
 
 #include "gateway/request/refusal.h"

@@ -1,12 +1,12 @@
-/* review_hold.h - a call whose review is open waits on its request, for a time, and is judged anew
- * from the start when there is a verdict: who asks, policy, state of the target. */
+/* review_hold.h - holds a call whose review is open on its request, for a time. After the verdict
+ * it is judged again from the start: caller, policy, state of the target. */
 #ifndef WRIT_GATEWAY_REVIEW_HOLD_H
 #define WRIT_GATEWAY_REVIEW_HOLD_H
 
 #include "gateway/request/request.h"
 
-/** Whether the request waits (on) for the verdict, instead of being answered that it has to. One
- * whose client has left, or whose gateway stops, does not: nobody would see the result. */
+/** Whether the request waits, or goes on waiting, for the verdict. One whose client has left, or
+ * whose gateway stops, does not: no client would get the result. */
 bool writ_review_hold_wanted(struct writ_request *request);
 
 #endif

@@ -1,3 +1,5 @@
+/* review_return.c - takes the requestState and the person's answer out of the request. The state
+ * must be for this call of this agent; an answer to any other question is refused. */
 #include "gateway/review/review_return.h"
 
 #include "gateway/review/continuation.h"
@@ -16,7 +18,7 @@ read_answer(const struct writ_json *answer, struct writ_returned *ret)
     return ret->shown || ret->declined;
 }
 
-/* An answer to anything but our question is nobody's: it must not go past the voters. */
+/* An answer to any other question is refused: it must not bypass the voters. */
 static bool
 read_answers(const struct writ_json *answers, struct writ_returned *ret)
 {

@@ -1,3 +1,5 @@
+/* review_tell.c - chooses the form by what the client declared, and writes it. A client gets no
+ * question that it did not declare. */
 #include "gateway/review/review_tell.h"
 
 #include "gateway/mcp/abilities.h"

@@ -22,7 +22,7 @@ enum writ_review_tell {
     WRIT_REVIEW_TELL_ELICITATION, /* URLElicitationRequired */
 };
 
-/** The form in which a call is told what its review says. NULL: it has none. */
+/** The form in which a call gets the result of its review. NULL: it has none. */
 enum writ_review_tell writ_review_tell_form(
     const struct writ_request *request, const struct writ_ask *ask);
 

@@ -1,3 +1,4 @@
+/* review_url.c - appends the URL of a review's page, or nothing without an admin listener. */
 #include "gateway/review/review_url.h"
 
 #include "base/text.h"

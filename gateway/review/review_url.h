@@ -7,8 +7,8 @@
 #define WRIT_REVIEW_URL_MAX 2048 /* bytes of such a URL */
 
 /** Appends "https://admin.example/reviews/ID": by `admin_url`, or by the address that the admin
- * listener is bound to. Nothing when there is no such listener. It says nothing that gives access:
- * whoever opens it has to log in. */
+ * listener is bound to. Nothing when there is no such listener. The URL gives no access: the page
+ * asks its reader to log in. */
 void writ_review_url_put(struct writ_buf *buf, const struct writ_gateway *gateway,
     const struct writ_config *config, struct writ_view id);
 

@@ -1,3 +1,5 @@
+/* review_rules.c - submits the rules in force as one entry, which owns its memory. Without memory
+ * the entry is skipped: the reviews then end by their own terms. */
 #include "gateway/reviewers/review_rules.h"
 
 #include "policy/decide/approval.h"

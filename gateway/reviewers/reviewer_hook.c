@@ -1,7 +1,8 @@
-/* A webhook: the review is posted, signed in the way of Standard Webhooks (HMAC-SHA256 over id,
- * time and body), because receivers have that in a library for every language; RFC 9421 would need
- * a parser of structured fields on their side. What comes back over the verified TLS connection to
- * the configured URL is that reviewer's answer. Redirects are no answers, and nothing is followed.
+/* reviewer_hook.c - a webhook. The review is posted, signed in the way of Standard Webhooks
+ * (HMAC-SHA256 over id, time and body), because receivers have that in a library for every
+ * language; RFC 9421 would need a parser of structured fields on their side. What comes back over
+ * the verified TLS connection to the configured URL is that reviewer's answer. Redirects are no
+ * answers, and nothing is followed.
  */
 #include "gateway/reviewers/reviewer_hook.h"
 

@@ -1,6 +1,7 @@
-/* A worker: a process (child.h) that reads reviews as lines of JSON and writes votes, each with the
- * id of its review. It is started at once, and again when it ends, with back-off; what it was asked
- * when it ended is a failed try, so that one review that it cannot bear does not stop the others.
+/* reviewer_worker.c - a worker: a process (child.h) that reads reviews as lines of JSON and writes
+ * votes, each with the id of its review. It is started at once, and again when it ends, with
+ * back-off; what it was asked when it ended is a failed try, so that one review that it cannot bear
+ * does not stop the others.
  */
 #include "gateway/reviewers/reviewer_worker.h"
 
@@ -96,7 +97,7 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
         writ_log_int("dropped", (int64_t)dropped));
 }
 
-/* ---- what it is told */
+/* ---- what it gets */
 
 WRIT_RESULT
 writ_reviewer_worker_open(struct writ_reviewer *reviewer, struct writ_err *err)

@@ -1,7 +1,10 @@
-/* 1. There is at most one errand for a reviewer and a review, and at most one thing of it is under
- *    way: an entry in the ledger (READS, VOTES) or a question (OUT).
- * 2. An errand is freed when nothing of it is under way: at once, or when that has come back.
- * 3. `out` counts those that have something under way. */
+/* reviewers.c - one errand for each open review and configured reviewer.
+ *
+ * Invariants:
+ * 1. There is at most one errand for a reviewer and a review, and it has at most one operation
+ *    open: an entry in the ledger (READS, VOTES) or a question (OUT).
+ * 2. An errand is freed when it has no open operation: at once, or when that has come back.
+ * 3. `out` counts the errands with an open operation. */
 #include "gateway/reviewers/review_request.h"
 
 #include "base/text.h"

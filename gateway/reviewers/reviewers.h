@@ -5,7 +5,7 @@
  * each of its voters that has such an entry and has not voted there is one errand: the review is
  * read, the voter is asked, its vote is handed to the ledger as the vote of that voter, like any
  * other. What fails (no answer in time, an answer that is no vote, a vote that the ledger refuses)
- * is a failed ballot: it is told in the log and asked again, later each time, and so many times. It
+ * is a failed ballot: it is logged and asked again, later each time, and so many times. It
  * is never a vote. After a restart all open reviews are asked about again.
  *
  * All of it lives on the first loop, and nothing blocks it. */
@@ -21,8 +21,8 @@
 
 struct writ_reviewers;
 
-/** Before the loops run. `ret` stays as it is when nobody is to be asked; it is written on failure,
- * too, so that what was opened is closed by who closes everything. WRIT_E_ABSENT, WRIT_E_INVALID
+/** Before the loops run. Without reviewers `ret` stays as it is. It is written on failure too, so
+ * that the caller's cleanup closes what was opened. WRIT_E_ABSENT, WRIT_E_INVALID
  * (secrets, authorities), WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviewers_open(
     struct writ_gateway *gateway, struct writ_reviewers **ret, struct writ_err *err);

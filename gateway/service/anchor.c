@@ -1,3 +1,6 @@
+/* anchor.c - writes a checkpoint to a file or posts it to a URL. A file is replaced only by a
+ * checkpoint that extends the one in it; one that other programs share, under a lock on its
+ * folder. */
 #include "gateway/service/anchor.h"
 
 #include "gateway/http/fetch.h"
@@ -26,7 +29,7 @@ lock(int dir, const char *path, struct writ_err *err)
         return WRIT_DONE;
     }
     if (errno == EWOULDBLOCK) {
-        WRIT_FAIL(err, WRIT_E_BUSY, "%s: somebody else writes in its folder", path);
+        WRIT_FAIL(err, WRIT_E_BUSY, "%s: another process writes in its folder", path);
     }
     return writ_trusted_fail(err, errno, path, "cannot lock its folder");
 }

@@ -1,11 +1,10 @@
 /* anchor.h - keeps the last checkpoint of a ledger where the ledger is not: in a file, or at a URL.
- * Who has it there sees that the ledger was cut off or written anew.
+ * Its keeper can detect that the ledger was cut off or rewritten.
  *
- * A file is there whole or not at all, readable by everybody, and never goes back: it is not
- * replaced when what stands in it is no checkpoint of this ledger, or one that the ledger does not
- * contain. Its folder is trusted as trusted.h says. To a URL the checkpoint is posted, as it is;
- * it is signed, so that the receiver need not be told by whom. Whether it goes back is for the
- * receiver to see. */
+ * A file is complete or absent, world-readable, and never goes back: it is not replaced when its
+ * content is not a checkpoint of this ledger, or one that the ledger does not contain. Its folder
+ * is trusted as trusted.h says. To a URL the checkpoint is posted unchanged; its signature names
+ * the sender. The receiver has to check that it does not go back. */
 #ifndef WRIT_GATEWAY_ANCHOR_H
 #define WRIT_GATEWAY_ANCHOR_H
 
@@ -41,7 +40,7 @@ bool writ_anchor_is_url(struct writ_view to);
  *                          writ_proofs_head
  *         WRIT_E_INVALID   no URL that may be asked; a file or folder that others can write
  *         WRIT_E_LIMIT     the path, or what is in the file, is too long
- *         WRIT_E_BUSY      somebody else writes in the folder
+ *         WRIT_E_BUSY      another process writes in the folder
  *         WRIT_E_IO        no answer, or another than 2xx; the disk
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  *

@@ -1,4 +1,6 @@
-/* A place is the thread's alone, but for its job, which belongs to the lock. */
+/* anchors.c - one job for each anchor, on a background thread.
+ *
+ * Invariant: only the thread uses a place, except for its job, which belongs to the lock. */
 #include "gateway/service/anchors.h"
 
 #include "gateway/service/anchor.h"

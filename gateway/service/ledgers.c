@@ -1,3 +1,6 @@
+/* ledgers.c - reads every checkpoint that was kept outside before it opens the ledger, so that a
+ * ledger that lost records is refused. After a loss the old files are moved aside, never deleted.
+ */
 #include "gateway/service/ledgers.h"
 
 #include "crew/panel.h"

@@ -1,3 +1,5 @@
+/* ready.c - the conditions of readiness, and the log lines when the whole changes. A silent
+ * upstream does not make the gateway unready. */
 #include "gateway/service/ready.h"
 
 #include "gateway/upstream/upstream.h"

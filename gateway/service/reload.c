@@ -1,4 +1,6 @@
-/* Invariant: between the first thing that is taken and the last nothing can fail. */
+/* reload.c - prepares everything that a new configuration needs, then takes it.
+ *
+ * Invariant: between the first thing that is taken and the last nothing can fail. */
 #include "gateway/service/reload.h"
 
 #include "gateway/listener/certificate.h"

@@ -125,7 +125,7 @@ serve_status_list(struct writ_exchange *x, void *ctx)
     writ_exchange_reply(x, 200, headers, 2, writ_buf_view(&body));
 }
 
-/* What is told here is for pages of every origin; a header that clients send makes a browser ask
+/* These documents are for pages of every origin; a header that clients send makes a browser ask
  * first. */
 static void
 serve_resource(struct writ_exchange *x, void *ctx)
@@ -434,7 +434,7 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
     return WRIT_DONE;
 }
 
-/* A URL by the address that was bound: a port of 0 is nobody's. */
+/* A URL by the address that was bound, because the configured port may be 0. */
 static writ_result
 make_url(struct writ_view address, const struct writ_tls_config *tls,
     const struct writ_listener *listener, struct writ_buf *ret, struct writ_err *err)

@@ -1,5 +1,7 @@
-/* A definition of the file counts when it is another than the ledger's and was accepted later.
- * Times come from the command, which never goes back behind the definition before. */
+/* accepted.c - accepted definitions of tools, from the ledger and from the file.
+ *
+ * A definition of the file counts when it differs from the ledger's and was accepted later. The
+ * command sets the times, and never earlier than the definition before. */
 #include "gateway/state/accepted.h"
 
 #include "base/clock.h"

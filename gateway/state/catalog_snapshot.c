@@ -1,5 +1,7 @@
-/* Invariant: `version` changes after `current` did, both under the lock, so that who reads a
- * version without it finds at least that catalog when it takes the lock. */
+/* catalog_snapshot.c - the current catalog of one upstream, and each loop's hold of it.
+ *
+ * Invariant: `version` changes after `current`, both under the lock. So a reader that saw a version
+ * without the lock finds at least that catalog when it takes the lock. */
 #include "gateway/state/catalog_snapshot.h"
 
 writ_result

@@ -1,3 +1,4 @@
+/* gateway.c - each loop has exactly one worker, at the loop's index. */
 #include "gateway/state/gateway.h"
 
 struct writ_worker *

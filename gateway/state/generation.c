@@ -1,3 +1,6 @@
+/* generation.c - builds a generation whole or not at all; it does not change afterwards. A renewed
+ * one shares the configuration and keys of the one before and holds it. The current one links to
+ * those that requests still hold. */
 #include "gateway/state/generation.h"
 
 #include "gateway/state/accepted.h"

@@ -24,7 +24,7 @@ struct writ_generation {
     struct writ_generation *shares;    /* whose all but `accepted` is, held; NULL: its own */
     atomic_uint holders;
     struct writ_generation
-        *before; /* what it replaced: the main thread's, until nobody else holds it */
+        *before; /* what it replaced: the main thread keeps it until it is the last holder */
 };
 
 /** Makes a generation of a configuration: opens the key directory and reads the issuers' keys.
@@ -50,8 +50,8 @@ struct writ_generation *writ_generation_hold(struct writ_generation *generation)
  * for a fetch of issuers' keys when it is the last: see writ_generation_reap. */
 void writ_generation_drop(struct writ_generation *generation);
 
-/** Frees those that `current` replaced and that nobody uses any more. The main thread calls it from
- * time to time: so no loop is the last one and blocks. */
+/** Frees the replaced generations that no request uses. The main thread calls it from time to time,
+ * so that no loop is the last holder and blocks. */
 void writ_generation_reap(struct writ_generation *current);
 
 #endif

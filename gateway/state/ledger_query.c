@@ -1,3 +1,5 @@
+/* ledger_query.c - a bounded queue and one thread with a reader of its own. Each question that was
+ * taken is called exactly once: by the thread, or without a reader when the queue stops. */
 #include "gateway/state/ledger_query.h"
 
 #include <pthread.h>

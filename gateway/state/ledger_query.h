@@ -10,7 +10,7 @@
 
 struct writ_ledger_query;
 
-/** One question. Lies in the memory of whoever asks until `work` is called. */
+/** One question. Lies in the asker's memory until `work` is called. */
 struct writ_lookup {
     /** On the thread of the lookups; blocks as it needs to, and tells the asker by itself.
      * `reader` is NULL when the ledger cannot be opened, or is not read any more. */
@@ -25,8 +25,9 @@ struct writ_lookup {
 WRIT_RESULT writ_ledger_query_new(
     const char *path, struct writ_ledger_query **ret, struct writ_err *err);
 
-/** Ends the thread after what it is at; what waits is called without a reader, by who stops, and
- * what comes is refused: nobody waits for ever. Once more does nothing. Blocks. */
+/** Ends the thread after its current question. The caller of stop then calls every waiting question
+ * without a reader, and later ones are refused, so that none waits for ever. A second stop does
+ * nothing. Blocks. */
 void writ_ledger_query_stop(struct writ_ledger_query *lookups);
 
 /** Stops before. NULL is fine. */

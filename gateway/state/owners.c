@@ -1,3 +1,6 @@
+/* owners.c - a hash table of URIs with a short probe, and a list of templates that match by their
+ * literal prefix, the longest first. Of several upstreams the first in the configuration owns a
+ * URI. A wrong or lost owner costs a search of all upstreams, never a wrong decision. */
 #include "gateway/state/owners.h"
 
 #include <pthread.h>
@@ -46,7 +49,7 @@ writ_owners_free(struct writ_owners *owners)
     writ_free(owners);
 }
 
-/* FNV-1a; who fills it with URIs that meet only makes others be forgotten. */
+/* FNV-1a; chosen collisions can only make it forget other URIs. */
 static size_t
 hash(struct writ_view uri)
 {

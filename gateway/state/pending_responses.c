@@ -1,7 +1,9 @@
-/* Invariants, under `lock`:
+/* pending_responses.c - a hash table of the answers that calls await or have had.
+ *
+ * Invariants, under `lock`:
  * (1) Every entry is in its bucket's list; those that are not AWAITED are in `kept` as well, the
- * oldest first, at most WRIT_PENDING_RESPONSES_KEPT_MAX of them. (2) The call of an AWAITED entry
- * lives: it settles its key before it ends. */
+ *     oldest first, at most WRIT_PENDING_RESPONSES_KEPT_MAX of them.
+ * (2) The call of an AWAITED entry lives: it settles its key before it ends. */
 #include "gateway/state/pending_responses.h"
 
 #include "gateway/state/session.h"

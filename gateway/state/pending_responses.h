@@ -4,7 +4,7 @@
  * lose the stream and ask for the rest by GET (2025-11-25, basic/transports, "Resumability"). The
  * answer to a governed call then passes where no call is. So that it cannot pass its outcome by,
  * every request whose stream can be gone on with is noted here, for all loops: an answer on a GET
- * is either carried to its call, which records it and says what the client is told, or it is the
+ * is either carried to its call, which records it and decides what the client gets, or it is the
  * very answer that was told before, or it belongs to a request that is not governed. Any other is
  * kept back.
  *
@@ -46,7 +46,7 @@ struct writ_pending_responses_found {
 };
 
 /** An answer on its way from the stream where it came to the loop of its call, and what the client
- * is told on its way back. Owned by who found it, from writ_pending_responses_carry until `done`.
+ * gets on its way back. Owned by who found it, from writ_pending_responses_carry until `done`.
  */
 struct writ_ferry {
     struct writ_post post;
@@ -55,7 +55,7 @@ struct writ_ferry {
     struct writ_loop *home; /* where `done` is called */
     void (*done)(struct writ_ferry *ferry);
     void *ctx;
-    struct writ_buf message; /* there: the upstream's answer. Back: what the client is told */
+    struct writ_buf message; /* there: the upstream's answer. Back: what the client gets */
     bool taken;              /* false: the call had ended meanwhile; look again */
     struct writ_ferry *next; /* of those that wait for one call */
 };
@@ -97,7 +97,7 @@ void writ_pending_responses_settle(struct writ_pending_responses *answers,
     const struct writ_digest *key, const struct writ_request *call,
     const struct writ_digest *shown);
 
-/** What is known of an answer: UNKNOWN when nobody awaits or has had one by that key. Thread-safe.
+/** What is known of an answer: UNKNOWN when no call awaits or has had one by that key. Thread-safe.
  */
 struct writ_pending_responses_found writ_pending_responses_find(
     struct writ_pending_responses *answers, const struct writ_digest *key);

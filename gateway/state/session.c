@@ -1,8 +1,10 @@
-/* Invariants:
+/* session.c - a hash table of sessions, counted by holders.
+ *
+ * Invariants:
  * (1) A session in the table is held once by the table; it is freed when the last hold is dropped.
- * (2) Nothing of a session changes once it was added, but for its atomic members. What they point
- * to is whole before it is pointed to, and freed with the session. (3) `lock` is held for the
- * table's chains, count and shares only. */
+ * (2) After it was added, only the atomic members of a session change. What they point to is
+ *     complete before it is published, and is freed with the session.
+ * (3) `lock` guards the table's chains, count and shares, and nothing else. */
 #include "gateway/state/session.h"
 
 #include "gateway/mcp/abilities.h"

@@ -77,7 +77,7 @@ struct writ_session {
  * of it (store/shares.h). WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_sessions_new(
     size_t max, int64_t idle_us, struct writ_sessions **ret, struct writ_err *err);
-/** Other shares, in percent. Before anybody uses the table. */
+/** Other shares, in percent. Before the table is used. */
 void writ_sessions_divide(
     struct writ_sessions *sessions, unsigned agent_percent, unsigned tenant_percent);
 void writ_sessions_free(struct writ_sessions *sessions);

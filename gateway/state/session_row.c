@@ -1,10 +1,13 @@
+/* session_row.c - entries for the ledger that no request waits for. Each holds its session and owns
+ * its memory; the writer's thread frees both. A row that could not be stored is written again at
+ * the next use of the session. */
 #include "gateway/state/session_row.h"
 
 #include "gateway/state/gateway.h"
 
 #define DETACHED_ARENA 65536
 
-/* An entry that nobody waits for, with all that it needs. */
+/* An entry that no request waits for, with all that it needs. */
 struct detached {
     struct writ_entry entry;
     struct writ_session *session; /* held */
@@ -94,7 +97,7 @@ writ_session_row_refresh(struct writ_worker *worker, struct writ_session *sessio
 
     if (atomic_load(&session->left) || until_us - stored_us < idle_us / 2 ||
         !atomic_compare_exchange_strong(&session->stored_us, &stored_us, until_us)) {
-        return; /* fresh enough, or somebody else is about to */
+        return; /* fresh enough, or another loop is writing it */
     }
     detached = detached_new(session);
     if (detached == NULL) {

@@ -1,3 +1,6 @@
+/* worker.c - collects a loop's entries and submits them to the ledger as one batch when the loop is
+ * idle or the batch is full. Every entry is called back; an outcome is submitted once more by
+ * itself when the batch was refused. */
 #include "gateway/state/gateway.h"
 
 #define SCRATCH_MAX ((size_t)4 << 30) /* what is read has limits of its own, far below */

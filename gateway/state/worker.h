@@ -41,7 +41,7 @@ struct writ_worker {
     struct writ_review_stream *review_streams; /* those who watch reviews */
     /* by the index of an upstream: tool_discovery.c */
     struct writ_catalog_snapshot_view shelves[WRIT_UPSTREAMS_MAX];
-    struct writ_request *learners[WRIT_UPSTREAMS_MAX]; /* who asked and who waits; NULL: nobody */
+    struct writ_request *learners[WRIT_UPSTREAMS_MAX]; /* asks for tools, or waits; NULL: none */
     int64_t learn_after_us[WRIT_UPSTREAMS_MAX];
     struct writ_probe_servers probed; /* by an HTTP GET */
     struct writ_rate strangers;       /* lines about refused tokens */

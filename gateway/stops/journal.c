@@ -1,3 +1,4 @@
+/* journal.c - submits one fact and blocks on a semaphore until the writer has answered. */
 #include "gateway/stops/journal.h"
 
 #include <semaphore.h>

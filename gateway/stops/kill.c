@@ -1,3 +1,5 @@
+/* kill.c - matches a stop with a call. A stop with a tenant holds for that tenant alone; a stop
+ * whose kind is unknown holds for every call. */
 #include "gateway/stops/kill.h"
 
 #include "base/clock.h"

@@ -1,8 +1,10 @@
-/* Invariants:
- * (1) A place that is revoked is given to nobody before its time is over.
- * (2) A run gives places of its own range alone. Where an earlier run gave places of that range to
- *     credentials that may still live, they count as given to somebody unknown, whom every stop
- *     names. */
+/* revocations.c - places of the status list, and the credentials that have them.
+ *
+ * Invariants:
+ * (1) A revoked place is not given to another credential before its time is over.
+ * (2) A run gives only places of its own range. Where an earlier run gave places of that range to
+ *     credentials that may still live, these places count as given to unknown credentials, which
+ *     every stop names. */
 #include "gateway/stops/revocations.h"
 
 #include "evidence/credential/credential.h"
@@ -109,7 +111,7 @@ is_of(const struct writ_revocations_place *place, const struct writ_view *fields
     return true;
 }
 
-/* False: no memory; the place is nobody's then. */
+/* False: no memory; the place stays free then. */
 static bool
 settle(struct writ_revocations_place *place, const struct writ_view *fields)
 {

@@ -28,7 +28,7 @@ struct writ_revocations_place {
     struct writ_buf text; /* the fields, one after the other */
     uint16_t ends[WRIT_REVOCATIONS_FIELDS];
     bool revoked;
-    bool unknown;    /* an earlier run may have given it to somebody */
+    bool unknown;    /* an earlier run may have given it to a credential */
     int64_t until_s; /* when all credentials in it are over */
 };
 

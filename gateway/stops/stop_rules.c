@@ -1,5 +1,7 @@
-/* Invariant: whether a call is stopped is asked, and its place given, under one hold of the lock; a
- * stop is entered and its places revoked under one hold, too: no credential is between the two. */
+/* stop_rules.c - the stops in force and the places of the status list, under one lock.
+ *
+ * Invariant: a call is checked and gets its place under one hold of the lock; a stop is added and
+ * revokes its places under one hold as well. So no credential slips between the two. */
 #include "gateway/stops/stop_rules.h"
 
 #include "base/id.h"

@@ -95,7 +95,8 @@ void writ_stop_rules_put(
 /** Appends the URI of the list of that issuer: what the claim `status` says. */
 void writ_stop_rules_put_uri(struct writ_buf *buf, struct writ_view issuer);
 
-/** Appends the list as a signed token, made anew at most once a second unless something changed. */
+/** Appends the list as a signed token. It is signed again after a change, else at most once a
+ * second. */
 WRIT_RESULT writ_stop_rules_put_list(struct writ_stop_rules *kills,
     const struct writ_signer *signer, struct writ_view uri, struct writ_buf *buf,
     struct writ_err *err);

@@ -1,3 +1,5 @@
+/* breaker.c - two atomics, a count of silences and a time. compare-and-exchange on the time lets
+ * exactly one request through as the probe. */
 #include "gateway/upstream/breaker.h"
 
 #define DOUBLINGS_MAX 8 /* more than lead from the first time to the longest */

@@ -1,4 +1,6 @@
-/* Invariants:
+/* flight.c - a request between the caller's loop and the owner's loop.
+ *
+ * Invariants:
  * (1) The owner has a flight until it posted the end, the caller until the end was delivered.
  * (2) What is posted to the caller's loop arrives in order, and the end is the last.
  * (3) `drain` is queued only while something is held: the end, which is the last of it, takes it

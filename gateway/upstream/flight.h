@@ -1,6 +1,6 @@
 /* flight.h - one upcall to a stdio server on its way, between two loops. Inside of stdio.
  *
- * A flight has two sides. The *caller's* loop started the upcall and is told what becomes of it;
+ * A flight has two sides. The *caller's* loop started the upcall and gets its result;
  * the *owner's* loop has the child. What the owner tells comes to the caller in order, and the end
  * is the last of it. The functions of each side are for its loop's thread alone.
  *
@@ -129,7 +129,7 @@ void writ_flight_respond(struct writ_flight *flight, unsigned status, struct wri
 /** An event without an id. */
 extern const struct writ_flight_mark writ_flight_unmarked;
 
-/** Starts its time anew: the time without a sign of life, within the time in all. */
+/** Restarts its idle timer, within its total time. */
 void writ_flight_arm(struct writ_flight *flight, struct writ_loop *loop);
 
 #endif

@@ -1,9 +1,11 @@
-/* Invariants:
+/* instance.c - one child of a stdio upstream, with its handshake and its flights.
+ *
+ * Invariants:
  * (1) An instance is in its upstream's list until it is freed; it is freed when its child is gone,
  *     from a task, or after the loops have ended.
- * (2) One that ends serves nobody: it has no flights, and is not found any more.
- * (3) A child that ends by itself is started again (child.h) and told again what the last one was:
- *     its session goes on with the same boundary, so that a call is not run twice. */
+ * (2) An instance that ends has no flights and is not found any more.
+ * (3) A child that ends by itself is started again (child.h) and gets the same initialize as the
+ *     last one: its session keeps the same boundary, so that a call is not run twice. */
 #include "gateway/upstream/instance.h"
 
 #include "gateway/io/child_log.h"

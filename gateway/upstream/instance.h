@@ -9,7 +9,7 @@
  * A new instance; its child starts in the loop's next turn.
  *
  * @param key    copied: of the session or agent that it serves
- * @param hello  copied: params of the initialize that it is told; empty: our own
+ * @param hello  copied: params of the initialize that it gets; empty: our own
  *
  * @return WRIT_OK, WRIT_E_BUSY (no more children are allowed), WRIT_E_NOMEM, WRIT_E_INVALID
  */
@@ -33,7 +33,7 @@ struct writ_instance *writ_instance_find(
 /** A flight arrives: it begins now, or when the child is up. */
 void writ_instance_take(struct writ_instance *instance, struct writ_flight *flight);
 
-/** Ends it: `why` is told to everybody whom it serves; the child is asked to end, and it is freed
+/** Ends it: every client that it serves gets `why`; the child is asked to end, and it is freed
  * when that is gone. */
 void writ_instance_end(struct writ_instance *instance, const char *why);
 
@@ -43,7 +43,7 @@ void writ_instance_free(struct writ_instance *instance);
 /** The child answered: from here on it is served. */
 void writ_instance_came_up(struct writ_instance *instance);
 
-/** The child refuses its session's initialize: the client is told its `error`, and the instance
+/** The child refuses its session's initialize: the client gets its `error`, and the instance
  * ends. */
 void writ_instance_refused(struct writ_instance *instance, const struct writ_json *error);
 

@@ -1,6 +1,8 @@
-/* Invariants:
- * (1) A join is in its worker's list until its initialize has ended: others find it there.
- * (2) It lives as long as an upcall of it is open, whatever requests wait for it or leave. */
+/* late.c - joins a session to an upstream that was absent when the session began.
+ *
+ * Invariants:
+ * (1) A join is in its worker's list until its initialize has ended, so that requests share it.
+ * (2) It lives as long as one of its upcalls is open, whether or not requests wait for it. */
 #include "gateway/upstream/late.h"
 
 #include "gateway/state/gateway.h"

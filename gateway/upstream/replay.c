@@ -1,3 +1,5 @@
+/* replay.c - a list of events in one sequence for all streams. The nonce in an id makes ids of
+ * another instance invalid. The newest event is always kept. */
 #include "gateway/upstream/replay.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,7 @@
-/* Invariant (1): everything in struct writ_stdio but the atomics belongs to the owner loop; a
- * flight is the one thing that goes between the loops (flight.h). */
+/* stdio.c - opens, drains and closes a stdio upstream.
+ *
+ * Invariant (1): the owner loop alone uses struct writ_stdio, except its atomics. Only flights go
+ * between the loops (flight.h). */
 #include "gateway/upstream/stdio.h"
 
 #include "gateway/upstream/instance.h"

@@ -1,10 +1,10 @@
 /* stdio.h - an MCP server that is a child process, made to look like one that speaks HTTP.
  *
  * The gateway is the child's client, and the HTTP side of the transport for everybody else. With
- * `sharing: session` a legacy session has a child of its own (an instance), which is told what that
+ * `sharing: session` a legacy session has a child of its own (an instance), which learns what that
  * client can do: its requests and notices go to that session. Requests without a session go to a
- * child of their agent. With `sharing: all` one child serves everybody; it is told that its clients
- * can do nothing, since nothing says to whose call a request of it would belong.
+ * child of their agent. With `sharing: all` one child serves all clients; it learns that its
+ * clients can do nothing, since nothing says to whose call a request of it would belong.
  *
  * Every request gets an id and a progress token of our own and is given its client's back;
  * cancellations name our id. A child that ends is started again and told again what it was told.

@@ -1,3 +1,6 @@
+/* stdio_handshake.c - the scout asks server/discover first and then initialize, to learn which
+ * families the server speaks. A child takes no request before its handshake has ended, and a timer
+ * ends a handshake that is not answered. */
 #include "gateway/upstream/stdio_handshake.h"
 
 #include "gateway/upstream/instance.h"

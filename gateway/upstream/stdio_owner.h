@@ -12,7 +12,7 @@
 
 #define WRIT_STDIO_INITIALIZE_ID 0 /* our id of initialize */
 #define WRIT_STDIO_DISCOVER_ID   1 /* and of server/discover; requests begin after it */
-#define WRIT_STDIO_FAILURES_MAX  3 /* after so many failed starts nobody waits for the next one */
+#define WRIT_STDIO_FAILURES_MAX  3 /* failed starts after which no request waits for the next */
 
 enum writ_stdio_state {
     WRIT_STDIO_DOWN = 0, /* no child is up, and the last one did not end by our wish */
@@ -29,7 +29,7 @@ enum writ_stdio_known {
 
 /** Whom an instance serves. */
 enum writ_instance_kind {
-    WRIT_INSTANCE_SCOUT = 0, /* nobody yet: it finds out which families the server speaks */
+    WRIT_INSTANCE_SCOUT = 0, /* serves no client: it finds out which families the server speaks */
     WRIT_INSTANCE_SESSION,   /* one legacy session: it was told what that client can do */
     WRIT_INSTANCE_COMMON,    /* legacy requests that have no session, or everybody's */
     WRIT_INSTANCE_MODERN,    /* requests of the stateless revision */
@@ -54,7 +54,7 @@ struct writ_instance {
     struct writ_stdio *stdio;
     enum writ_instance_kind kind;
     enum writ_instance_state state;
-    struct writ_buf key;       /* of its session or agent; empty: nobody's yet */
+    struct writ_buf key;       /* of its session or agent; empty: none yet */
     struct writ_charge charge; /* against its agent, while it serves one */
     struct writ_child *child;
     struct writ_buf hello;       /* params of initialize; empty: ours */
@@ -64,7 +64,7 @@ struct writ_instance {
     bool late;                   /* its session was opened before it was up */
     bool was_up, ending;
     unsigned failures; /* starts that did not come up, one after the other */
-    int64_t noted_us;  /* when the log was last begun anew about what it says */
+    int64_t noted_us;  /* when the log's current window for its messages began */
     unsigned noted;    /* how often since */
     uint64_t unnoted;  /* and not, since there was too much of it */
     struct writ_timer handshake, idle;
@@ -84,7 +84,7 @@ struct writ_instance {
     struct writ_buf
         asked; /* JSON text of the ids of its child's requests that wait for an answer */
     struct writ_buf backlog; /* what the child said while the session did not listen */
-    struct writ_buf kept;    /* params of its subscriptions, which a new child is told again */
+    struct writ_buf kept;    /* params of its subscriptions, which a new child gets again */
     struct writ_buf level;   /* params of its last logging/setLevel, likewise */
     struct writ_instance *next, **link;
 };

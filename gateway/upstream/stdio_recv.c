@@ -1,7 +1,8 @@
-/* stdio_recv.c - see stdio_recv.h.
+/* stdio_recv.c - sorts the lines of a child into answers, requests and notices.
  *
- * Invariant (1): what a child says reaches those alone whom it serves: the session whose child it
- * is, or of several clients the one whose request or subscription it names. */
+ * Invariant (1): a message of a child reaches only the clients that it serves: the session that
+ * owns the child, or, when clients share it, the one whose request or subscription the message
+ * names. */
 #include "gateway/upstream/stdio_recv.h"
 
 #include "gateway/upstream/instance.h"
@@ -234,7 +235,7 @@ has_subscribed(const struct writ_instance *instance, const struct writ_flight *l
     }
 }
 
-/* A log message says what some client does, and does not say which: it goes to nobody. */
+/* A log message tells what one of several clients does, but not which: it is dropped. */
 static void
 tell_common(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
 {
@@ -426,7 +427,7 @@ take_message(struct writ_instance *instance, const struct writ_json *message, st
     } else if (answers && writ_is_ok(writ_json_integer(id, 0, INT64_MAX, &number))) {
         take_answer(instance, message, number);
     } else {
-        note(instance, "a line that is no message");
+        note(instance, "a line that is not a message");
     }
 }
 

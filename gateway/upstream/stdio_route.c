@@ -1,4 +1,6 @@
-/* Invariant (1): with `sharing: session` no instance ever serves two sessions, or two agents. */
+/* stdio_route.c - finds or starts the instance for a flight.
+ *
+ * Invariant (1): with `sharing: session` no instance ever serves two sessions, or two agents. */
 #include "gateway/upstream/stdio_route.h"
 
 #include "gateway/upstream/instance.h"
@@ -48,7 +50,7 @@ put_key(const struct writ_stdio *stdio, const struct writ_flight *flight,
     return writ_buf_check(ret, NULL);
 }
 
-/* One that nobody has used yet will do for requests that need no hello of their own. */
+/* An unused instance will do for requests that need no hello of their own. */
 static struct writ_instance *
 adopt(struct writ_stdio *stdio, enum writ_instance_kind kind, struct writ_view key)
 {
@@ -116,7 +118,7 @@ instance_for(struct writ_stdio *stdio, struct writ_flight *flight, enum writ_ins
     return WRIT_DONE;
 }
 
-/* The end of a session: nobody else needs its child. */
+/* The end of a session: its child serves no other. */
 static void
 leave(struct writ_stdio *stdio, struct writ_flight *flight)
 {
@@ -217,7 +219,7 @@ writ_stdio_route_despair(struct writ_stdio *stdio)
     }
 }
 
-/* Streams that last are counted apart, so that they keep nobody from calling. */
+/* Streams that last are counted apart, so that they do not use up the room for calls. */
 static bool
 has_room(struct writ_stdio *stdio, struct writ_flight *flight)
 {

@@ -11,7 +11,7 @@ void writ_stdio_route_take(struct writ_stdio *stdio, struct writ_flight *flight)
 /** The scout knows: what waited for it goes on. */
 void writ_stdio_route_learnt(struct writ_stdio *stdio);
 
-/** There seems to be no server: nobody waits for it any more. */
+/** The server does not start: ends every flight that waits for it. */
 void writ_stdio_route_despair(struct writ_stdio *stdio);
 
 #endif

@@ -1,7 +1,7 @@
-/* stdio_send.c - see stdio_send.h.
+/* stdio_send.c - writes the lines of flights to a child, with ids of its own.
  *
- * Invariant (1): NOT_SENT is said only of a line that was never handed to the child, or of which it
- * proved to have read nothing (its ticket). */
+ * Invariant (1): NOT_SENT is reported only for a line that was never handed to the child, or whose
+ * ticket proves that the child read nothing of it. */
 #include "gateway/upstream/stdio_send.h"
 
 #include "gateway/mcp/line_list.h"
@@ -191,19 +191,19 @@ remember_wishes(struct writ_flight *flight, const struct writ_json *message)
     (void)writ_line_list_take(&instance->kept, writ_buf_view(&text));
     if (flight->name == WRIT_MCP_RESOURCES_SUBSCRIBE &&
         !writ_line_list_add(&instance->kept, writ_buf_view(&text))) {
-        writ_buf_clear(&instance->kept); /* full of what nobody took back: rather none than some */
+        writ_buf_clear(&instance->kept); /* full of subscriptions not taken back: keep none */
         (void)writ_line_list_add(&instance->kept, writ_buf_view(&text));
     }
 }
 
 static void
-ask_anew(struct writ_instance *instance, const char *method, const char *open,
+ask_again(struct writ_instance *instance, const char *method, const char *open,
     struct writ_view params, const char *close)
 {
     writ_auto_buf line = writ_buf_make(params.len + 256);
 
     writ_buf_fmt(&line, "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":\"%s\",\"params\":%s",
-        (unsigned long long)++instance->last_id, method, open); /* nobody waits for the answer */
+        (unsigned long long)++instance->last_id, method, open); /* its answer is dropped */
     writ_buf_put(&line, params);
     writ_buf_fmt(&line, "%s}", close);
     (void)say(instance, &line);
@@ -252,7 +252,7 @@ writ_stdio_send_again(struct writ_instance *instance)
     size_t at = 0;
 
     if (instance->level.len > 0) {
-        ask_anew(instance, "logging/setLevel", "", writ_buf_view(&instance->level), "");
+        ask_again(instance, "logging/setLevel", "", writ_buf_view(&instance->level), "");
     }
     for (;;) {
         struct writ_view line = writ_line_list_next(&instance->kept, &at);
@@ -260,7 +260,7 @@ writ_stdio_send_again(struct writ_instance *instance)
         if (line.ptr == NULL) {
             break;
         }
-        ask_anew(instance, "resources/subscribe",
+        ask_again(instance, "resources/subscribe",
             "{\"uri\":", writ_view_sub(line, space + 1, SIZE_MAX), "}");
     }
     if (instance->kind == WRIT_INSTANCE_SESSION) {
@@ -296,7 +296,7 @@ send_request(struct writ_flight *flight, const struct writ_json *message)
 
 /* ---- requests that the gateway answers for the child ---- */
 
-/* Whether somebody else who shares the child has subscribed to the same. */
+/* Whether another client of the child has subscribed to the same. */
 static bool
 is_wanted_by_others(const struct writ_flight *flight, const struct writ_json *message)
 {
@@ -489,7 +489,7 @@ refuse_version(struct writ_flight *flight)
 }
 
 /* As a server over HTTP would that has no such family: a client that can falls back to initialize
- * (mcp.md 2.2), and one that only knows initialize is told which versions there are. */
+ * (mcp.md 2.2), and one that only knows initialize gets the list of versions. */
 void
 writ_stdio_send_refuse(struct writ_stdio *stdio, struct writ_flight *flight)
 {

@@ -20,7 +20,7 @@ void writ_stdio_send_forget(struct writ_flight *flight);
  * would. */
 void writ_stdio_send_refuse(struct writ_stdio *stdio, struct writ_flight *flight);
 
-/** What a session's child is told about its client: the params of initialize, as JSON. The flight
+/** What a session's child learns about its client: the params of initialize, as JSON. The flight
  * is that initialize, or belongs to the session that it opened. WRIT_E_ABSENT, WRIT_E_LIMIT,
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_stdio_send_hello(struct writ_flight *flight, struct writ_buf *ret);

@@ -1,4 +1,4 @@
-/* stdio_stream.c - see stdio_stream.h.
+/* stdio_stream.c - numbers a session's events and keeps them, so that a lost stream can be resumed.
  *
  * Invariant (1): a request is either a flight in the buckets of its instance, or an orphan, or
  * answered; its stream has at most one taker. */

@@ -4,8 +4,8 @@
  * Every event of a session has an id and is kept for a while (replay.h). A stream begins with an
  * event that has an id and nothing else, for clients that know these; so does a call's when its
  * answer takes longer than a second. A caller that closes its stream leaves its request behind as
- * an orphan; whoever comes with Last-Event-ID gets the rest. For those without a session events
- * have no ids, and these functions do no more than those of flight.h. */
+ * an orphan; a request with Last-Event-ID gets the rest. Without a session events have no ids, and
+ * these functions do no more than those of flight.h. */
 #ifndef WRIT_GATEWAY_STDIO_STREAM_H
 #define WRIT_GATEWAY_STDIO_STREAM_H
 
@@ -40,7 +40,7 @@ void writ_stdio_stream_respond_heir(
 /** A GET begins: the session's stream, or the rest of the one that it names. */
 void writ_stdio_stream_listen(struct writ_flight *flight);
 
-/** The child has gone, or the instance ends: nobody waits for orphans any more. */
+/** The child has gone, or the instance ends: drops the orphans. */
 void writ_stdio_stream_forget(struct writ_instance *instance);
 
 #endif

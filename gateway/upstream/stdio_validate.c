@@ -1,3 +1,5 @@
+/* stdio_validate.c - the checks of an MCP server over HTTP on MCP-Protocol-Version and Accept. Only
+ * requests of the older family are refused here. */
 #include "gateway/upstream/stdio_validate.h"
 
 #include "gateway/upstream/stdio_send.h"

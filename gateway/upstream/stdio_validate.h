@@ -6,8 +6,8 @@
 #include "gateway/upstream/stdio_owner.h"
 
 /**
- * Refuses a flight of the older family whose head nobody can serve: 400 for a revision in
- * MCP-Protocol-Version that there is not, 406 for a POST whose Accept leaves out JSON or streams
+ * Refuses a flight of the older family whose head no server could accept: 400 for an unknown
+ * revision in MCP-Protocol-Version, 406 for a POST whose Accept leaves out JSON or streams
  * of events. No Accept at all, and a range such as any kind, leave out nothing (RFC 9110 12.5.1).
  *
  * @return true: it was answered

@@ -1,4 +1,6 @@
-/* Invariants:
+/* upstream.c - upcalls to an upstream, whether it speaks HTTP or is a child process.
+ *
+ * Invariants:
  * (1) An upcall's `end` is called exactly once, from a later turn of the loop than its start.
  * (2) After `end` nothing of the upcall is touched: its state has no way back to it. */
 #include "gateway/upstream/upstream.h"

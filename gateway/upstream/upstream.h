@@ -64,7 +64,7 @@ struct writ_upcall_request {
                         * the session id, or NULL for one request alone */
     const struct writ_agent *agent; /* on whose behalf */
     struct writ_view client; /* params of the session's initialize, or empty: what a stdio server
-                              * that was started again is told */
+                              * that was started again gets */
 };
 
 /** The answer, as it stands when a callback is called. Borrowed until `end` returns. */

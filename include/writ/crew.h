@@ -41,7 +41,7 @@ extern "C" {
     X(EXCEEDS_MAX_ALLOWED, "exceeds_max_allowed")                                                  \
     X(LIMIT_EXCEEDED, "limit_exceeded")                /* of struct writ_crew_limits */            \
     X(CANNOT_START, "cannot_start")                    /* the session is not idle */               \
-    X(NOT_IMPLEMENTED, "not_implemented")              /* a vote that nobody can count */          \
+    X(NOT_IMPLEMENTED, "not_implemented")              /* a vote that cannot be counted */         \
     X(NON_FINITE, "non_finite")                        /* a number beyond the doubles */           \
     X(CREW_ID_MISMATCH, "crew_id_mismatch")            /* the snapshot is another crew's */        \
     X(CANNOT_RESTORE_NESTED, "cannot_restore_nested")                                              \
@@ -382,10 +382,9 @@ struct writ_crew_ranking {
  * @return WRIT_OK
  *         WRIT_E_INVALID  UNKNOWN_ENGINE (the error lists the names there are; an empty name is
  *                         told apart), INVALID_BALLOT (no rankings; an empty one, or one with
- *                         unknown entries, which are named), NOT_IMPLEMENTED (nobody is elected).
- *                         Found in this order, whatever else is wrong
- *         WRIT_E_LIMIT    too many candidates or rankings
- *         WRIT_E_NOMEM
+ *                         unknown entries, which are named), NOT_IMPLEMENTED (the engine elects
+ * none). Found in this order, whatever else is wrong WRIT_E_LIMIT    too many candidates or
+ * rankings WRIT_E_NOMEM
  */
 WRIT_RESULT writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines,
     const struct writ_view *candidates, size_t candidates_n,
@@ -469,7 +468,7 @@ struct writ_crew_clock {
     void *user;
 };
 
-/** What a hook is told. Absent: `ptr` is NULL, or -1. */
+/** What a hook gets. Absent: `ptr` is NULL, or -1. */
 struct writ_crew_hook {
     struct writ_view name;  /* as the shape has it */
     struct writ_view stage; /* "before_role" */
@@ -567,7 +566,7 @@ WRIT_RESULT writ_crew_session_pending(
 WRIT_RESULT writ_crew_session_snapshot(
     struct writ_crew_session *session, struct writ_crew_value **ret, struct writ_crew_err *err);
 
-/** What to do about steps that nobody has answered. */
+/** What to do about unanswered steps. */
 enum writ_crew_resume {
     WRIT_CREW_RESUME_ABORT, /* refuse: RESUME_UNRESOLVED */
     WRIT_CREW_RESUME_RE_EMIT,
@@ -629,7 +628,7 @@ struct writ_crew_filter {
     size_t any_tags_n, all_tags_n;
     struct writ_view segment;   /* absent: all */
     struct writ_view agent_id;  /* absent: all */
-    struct writ_view not_agent; /* absent: nobody's are left out */
+    struct writ_view not_agent; /* absent: no agent's are left out */
     bool has_least;
     double least_importance;
     size_t limit; /* 0: no limit */

@@ -2,8 +2,8 @@
  *
  * A plug-in is a file *.so that exports one struct writ_crew_engine under the name
  * WRIT_CREW_ENGINE_SYMBOL (writ/crew.h). It links nothing of Writ: what it needs, it is given.
- * Whoever can write to the folder can run code in the program, so a folder or file that others than
- * root and the user of the process can change is refused. */
+ * A user who can write to the folder can run code in the program. So a folder or file is refused
+ * when other users than root and the user of the process can change it. */
 #ifndef WRIT_PLUGINS_H
 #define WRIT_PLUGINS_H
 

@@ -14,7 +14,7 @@ struct writ_view {
 
 /** What went wrong, by what the caller can do about it. */
 enum writ_code {
-    WRIT_E_UNSET = 0, /* a result nobody set: treated as a failure everywhere */
+    WRIT_E_UNSET = 0, /* a result that was never set: treated as a failure everywhere */
     WRIT_OK,
     WRIT_E_INVALID,  /* a well-formed input says something that is not allowed */
     WRIT_E_PARSE,    /* the input is not in its format */

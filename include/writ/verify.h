@@ -23,9 +23,9 @@
  * zeroed call no credential is good. What is not to be compared has to be left out by name
  * (`any_...`).
  *
- * Nothing in here does I/O, has a clock or remembers which credentials were used: keys come from
- * whoever fetched them, and `use` is the memory of the caller. Link with `pkg-config writ-verify`;
- * it needs libc, OpenSSL's libcrypto and zlib. */
+ * Nothing in here does I/O, has a clock or remembers which credentials were used: the caller
+ * fetches the keys, and `use` is its memory. Link with `pkg-config writ-verify`; it needs libc,
+ * OpenSSL's libcrypto and zlib. */
 #ifndef WRIT_VERIFY_H
 #define WRIT_VERIFY_H
 
@@ -68,8 +68,8 @@ WRIT_RESULT writ_verify_keys(
 
 /**
  * Leaves of the keys only those that are in `trusted`, a key set that was trusted before, or to
- * which its keys lead: a key that is rotated out signs which key comes after it. So a set that
- * anybody may have served is as good as the one that was had from a safe place. After
+ * which its keys lead: a key that is rotated out signs which key comes after it. So a set from an
+ * untrusted server is as good as one from a trusted place. After
  * writ_verify_keys. Not while another thread verifies.
  *
  * @param trusted  borrowed for the call
@@ -125,7 +125,7 @@ struct writ_verify_call {
     struct writ_view tenant;              /* empty: the credential must say null */
     struct writ_view target_state_digest; /* as it is now, "sha256:..."; empty: it must say null */
     struct writ_view typ;                 /* of the header; empty: "writ-credential+jwt" */
-    bool any_issuer;                      /* whoever has the keys may have issued it */
+    bool any_issuer;                      /* any holder of the keys may have issued it */
     bool any_agent, any_tenant;
     bool any_target_state; /* the caller cannot observe it */
     bool any_arguments;    /* the caller does not see them: who does compares answer.params_hash */
@@ -136,7 +136,7 @@ struct writ_verify_call {
 
     /** Remembers a jti at least until `until_s` and tells whether it was there before, in one step
      * that no other request can come between. Called last, once, and only for a credential that is
-     * good otherwise; jti is at most 256 bytes. NULL: somebody else sees to single use. */
+     * good otherwise; jti is at most 256 bytes. NULL: the caller checks single use elsewhere. */
     enum writ_verify_use (*use)(void *ctx, struct writ_view jti, int64_t until_s);
     void *ctx;
 };
@@ -171,9 +171,9 @@ struct writ_verify_answer {
  *         WRIT_E_LIMIT    the arguments are longer than WRIT_VERIFY_ARGUMENTS_MAX
  *         WRIT_E_IO       `use` could not find out
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
- *         Anything but WRIT_OK is no answer, and the call must be refused.
+ *         After any other code there is no answer, and the call must be refused.
  *
- * Thread-safe while nobody changes the verifier. Does not block, but for `use`.
+ * Thread-safe while no other thread changes the verifier. Does not block, except in `use`.
  */
 WRIT_RESULT writ_verify_credential(const struct writ_verify *verify, struct writ_view token,
     const struct writ_verify_call *call, struct writ_verify_answer *ret, struct writ_err *err);

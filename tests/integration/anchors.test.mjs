@@ -144,7 +144,7 @@ test('signatures of witnesses under the same checkpoint are not lost', async (t)
   assert.equal(readFileSync(gw.path('anchor.txt'), 'utf8'), cosigned);
 });
 
-test('what others could change is refused: folder, file, link, pipe', async (t) => {
+test('a folder, file, link or pipe that other users can change is refused', async (t) => {
   const gw = await world(t);
   await calls(gw, 1);
   const fails = async (to, why) => {
@@ -168,7 +168,7 @@ test('what others could change is refused: folder, file, link, pipe', async (t) 
   assert.equal((await run(args(gw, '--ca', join(certs, 'ca.pem')))).code, 2);
 });
 
-test('who is killed while he writes leaves the checkpoint that was there', async (t) => {
+test('a kill during a write keeps the old checkpoint', async (t) => {
   const gw = await world(t);
   const to = gw.path('anchor.txt');
   await calls(gw, 1);
@@ -187,11 +187,11 @@ test('who is killed while he writes leaves the checkpoint that was there', async
 
   // two at once: the one that finds the folder taken says so; what is there is whole
   const both = await Promise.all(Array.from({ length: 8 }, () => send(gw, to)));
-  for (const told of both) assert.ok(told.code === 0 || (told.code === 4 && /somebody else writes/.test(told.err)), told.err);
+  for (const told of both) assert.ok(told.code === 0 || (told.code === 4 && /another process writes/.test(told.err)), told.err);
   assert.equal(readFileSync(to, 'utf8'), last(gw));
 });
 
-test('a URL gets the checkpoint by POST; any answer but 2xx is an error, and its query is told to nobody', async (t) => {
+test('a URL gets the checkpoint by POST; any status but 2xx is an error that does not show the query', async (t) => {
   const gw = await world(t);
   const to = await receiver(t);
   await calls(gw, 1);

@@ -13,7 +13,7 @@ export class Refused extends Error {
   }
 }
 
-/** Fires 'out' when a request finds that nobody is logged in any more. */
+/** Fires 'out' when a request finds that the login has ended. */
 export const login = new EventTarget();
 
 function headers() {

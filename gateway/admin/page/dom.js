@@ -1,5 +1,5 @@
 // dom.js - elements out of tags, attributes and texts. Texts become text nodes and nothing else: the
-// page has no other way to show something (and the browser is told to refuse any other).
+// page has no other way to show something (and the browser refuses any other).
 
 /** An element. `attributes`: `on<event>` is a listener, `true` an empty attribute, null and false none. */
 export function el(tag, attributes = {}, ...children) {
@@ -22,5 +22,5 @@ export function fill(element, ...children) {
 export function say(text) {
   const said = document.getElementById('said');
   said.textContent = '';
-  setTimeout(() => { said.textContent = text; }, 50); // the same text again is told again
+  setTimeout(() => { said.textContent = text; }, 50); // the same text is announced again
 }

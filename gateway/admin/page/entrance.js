@@ -22,7 +22,7 @@ export function entrance(enter) {
       try {
         await enter(await logIn({ certificate: true }));
       } catch (error) {
-        fill(fault, error.status === 401 ? 'This certificate is nobody’s here.' : error.message);
+        fill(fault, error.status === 401 ? 'This certificate belongs to no configured agent.' : error.message);
       }
     });
   }

@@ -1,6 +1,6 @@
 // live.js - reviews as they change: the gateway's stream of events (docs/reviews.md, "Watching"),
 // while the page is seen. It is read with fetch, because an EventSource cannot show the login's key.
-// A browser has few connections to a host, so a page that nobody looks at holds none, and asks for the
+// A browser has few connections to a host, so a hidden page holds none, and asks for the
 // list from time to time, for the count in its title.
 import { login, reviews, stream } from './api.js';
 

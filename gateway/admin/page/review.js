@@ -110,7 +110,7 @@ function target(review) {
     ]),
     shown && unread(shown), shown,
     !shown && review.target_state_digest !== undefined && el('p', { class: 'soft' }, review.arguments === undefined
-      ? 'The review is over: the text of the state is no longer kept.' : 'There is no text of the state: it is too long, or whoever looked gave the digest alone.'));
+      ? 'The review is over: the text of the state is no longer kept.' : 'There is no text of the state: it is too long, or the caller sent the digest alone.'));
 }
 
 function numbers(review) {
@@ -151,7 +151,7 @@ function ballot(review, person, cast) {
     el('label', { for: 'feedback' }, 'Feedback'), feedback,
     el('p', { class: 'soft small', id: 'feedback-help' }, 'Kept with your vote in the ledger, and told to the caller.'),
     fault, button,
-    own?.vote !== undefined && el('p', { class: 'soft small' }, `You voted: ${CHOICES.find(([value]) => value === own.vote)[1].toLowerCase()}. Until the review closes you can vote anew; the last vote counts.`));
+    own?.vote !== undefined && el('p', { class: 'soft small' }, `You voted: ${CHOICES.find(([value]) => value === own.vote)[1].toLowerCase()}. Until the review closes you can vote again; the last vote counts.`));
   form.addEventListener('change', () => {
     const chosen = CHOICES.find((_, i) => radios[i].checked);
     if (chosen) button.textContent = `Cast your vote: ${chosen[1].toLowerCase()}`;

@@ -2,7 +2,7 @@
 import { el } from './dom.js';
 import { pieces } from './text.js';
 
-/** A text of anybody's, by itself in its direction, with marks. */
+/** An untrusted text, isolated in its direction, with marks. */
 export function text(value, options = {}) {
   return el(options.name ? 'bdi' : 'span', { class: `told${options.class ? ` ${options.class}` : ''}` }, pieces(String(value), options).map((piece) => {
     if (piece.mark !== undefined) {
