@@ -297,7 +297,7 @@ const PROFILES = {
 /** Members that go in as null when there are none; without any other there is no digest. */
 const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'policy_digest', 'credential_scope', 'credential_tier', 'policy_refs',
   'retrieved_policy_refs', 'revalidate_if'];
-/** Our own part of a decision: lists and members that nobody knows have the limits of a record. */
+/** Our own part of a decision: lists and unknown members have the limits of a record. */
 const OURS = { argument: 'text', budgets: 'list', charges: 'list', claim_seconds: 'number', constraint: 'text', definition: 'text', duplicates: 'text',
   first_decision_id: 'text', input_digest: 'text', key_stated: 'flag', output_after: 'text', output_before: 'text', output_rules: 'list', profile: 'text',
   reason: 'text', round: 'number', shadow: 'flag', showing: 'text', state_free: 'text', tenant: 'text', trace_id: 'text', upstream: 'text', wire_tool: 'text' };
@@ -371,7 +371,7 @@ export function verifyReceipt(text, trust) {
   checkKeys(file.keys, log);
 }
 
-// ---- bundles (docs/receipts.md): every line is made anew from what it says and from the records before it
+// ---- bundles (docs/receipts.md): every line is rebuilt from its text and from the records before it
 
 const SELECT = ['tenant', 'boundary', 'agent', 'since', 'until', 'at'];
 const NAMED = 16, FAULTY = 1000, LIVE = 1e6;
@@ -687,7 +687,7 @@ function* linesOf(pieces) {
     rest = Buffer.concat([rest, piece]);
     for (let end; (end = rest.indexOf(10, from)) >= 0; from = end + 1) yield rest.subarray(from, end);
     rest = rest.subarray(from);
-    if (rest.length > LINE_BYTES) yield rest; // longer than any: nobody asks for more
+    if (rest.length > LINE_BYTES) yield rest; // longer than any line may be
   }
   if (rest.length > 0) yield undefined;
 }

@@ -535,7 +535,7 @@ def ours(record):
     return found if isinstance(found, dict) else {}
 
 
-# Our own part of a decision: lists and members that nobody knows have the limits of a record.
+# Our own part of a decision: lists and unknown members have the limits of a record.
 OURS = dict(argument="text", budgets="list", charges="list", claim_seconds="number", constraint="text", definition="text",
             duplicates="text", first_decision_id="text", input_digest="text", key_stated="flag", output_after="text",
             output_before="text", output_rules="list", profile="text", reason="text", round="number", shadow="flag",
@@ -644,7 +644,7 @@ def verify_receipt(text, trust):
     return {}
 
 
-# ---- bundles (docs/receipts.md): every line is made anew from what it says and from the records before it
+# ---- bundles (docs/receipts.md): every line is rebuilt from its text and from the records before it
 
 SELECT = ("tenant", "boundary", "agent", "since", "until", "at")
 NAMED, FAULTY, LIVE = 16, 1000, 10 ** 6

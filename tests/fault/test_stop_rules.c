@@ -178,7 +178,7 @@ START_TEST(a_stop_holds_until_it_was_lifted_durably)
 }
 END_TEST
 
-/* Whoever got a place is revoked by a later stop, wherever memory was missing. */
+/* A later stop revokes every credential that got a place, wherever memory was missing. */
 START_TEST(what_was_admitted_is_revoked)
 {
     bool reached = true;
@@ -221,7 +221,8 @@ START_TEST(the_list_is_whole_or_not_at_all)
         ck_assert_ok(writ_signer_put_pem(signer, &pem, NULL));
         ck_assert_ok(writ_signer_read(writ_buf_view(&pem), &other, NULL));
         writ_fault_arm(nth);
-        result = writ_stop_rules_put_list(kills, other, WRIT_LIT(URI), &got, NULL); /* made anew */
+        result =
+            writ_stop_rules_put_list(kills, other, WRIT_LIT(URI), &got, NULL); /* signed again */
         reached = writ_fault_disarm();
         if (writ_is_ok(result)) {
             ck_assert(writ_view_equal(writ_buf_view(&got), writ_buf_view(&want)));

@@ -1,4 +1,4 @@
-/* Rules about arguments that anybody may have written, and arguments that anybody may have sent.
+/* Untrusted rules about arguments, and untrusted arguments.
  * The first line is a list of constraints as in a policy, in JSON; the rest are the arguments.
  *
  * Whatever they are: the rules are refused or compiled. Then the arguments get one verdict, twice

@@ -1,4 +1,4 @@
-/* The file of accepted definitions, whatever somebody wrote into it. Without a signature of the
+/* The file of accepted definitions, with untrusted content. Without a signature of the
  * ledger's key it is refused: the input as the file. A signed file of which bytes were changed,
  * four bytes of the input a change (where, and what), is refused, or read as what was signed. */
 #include "support/fuzz.h"

@@ -11,7 +11,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct writ_arena *arena;
     static struct writ_note_key *key;
     const struct writ_note_key *keys[1];
-    const struct writ_checkpoint_trust nobody = {0};
+    const struct writ_checkpoint_trust none = {0};
     struct writ_checkpoint_trust trust = {.keys = keys, .keys_n = 1};
     struct writ_receipt receipt = {0}, again = {0};
     enum writ_reason why = WRIT_REASON_NONE, then = WRIT_REASON_NONE;
@@ -33,9 +33,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     WRIT_INVARIANT(
         writ_is_ok(writ_receipt_verify(writ_view(data, size), &trust, arena, &again, &then, NULL)));
     WRIT_INVARIANT(why == then && again.decision_index == receipt.decision_index);
-    WRIT_INVARIANT(writ_is_ok(
-        writ_receipt_verify(writ_view(data, size), &nobody, arena, &again, &then, NULL)));
-    WRIT_INVARIANT(then != WRIT_REASON_EVIDENCE_OK); /* nobody is trusted */
+    WRIT_INVARIANT(
+        writ_is_ok(writ_receipt_verify(writ_view(data, size), &none, arena, &again, &then, NULL)));
+    WRIT_INVARIANT(then != WRIT_REASON_EVIDENCE_OK); /* no key is trusted */
     writ_arena_reset(arena);
     return 0;
 }

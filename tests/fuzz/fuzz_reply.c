@@ -82,8 +82,8 @@ check_prompt(struct writ_view text)
                                         writ_view_str(token), true, arena, &reply, NULL)));
 }
 
-/* Nobody knows the token who writes a call. Its middle alone is looked for, because an escape may
- * put hex digits before or after a part of it. */
+/* The author of a call does not know the token. Its middle alone is looked for, because an escape
+ * may put hex digits before or after a part of it. */
 static bool
 knows_token(struct writ_view text)
 {

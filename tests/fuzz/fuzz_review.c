@@ -1,6 +1,6 @@
 /* For every JSON text with lines: each is read as a record of a review and, when it follows, added
  * to its story. Reading and writing gives the canonical form; terms that were read have the digest
- * that they had; a story never leaves what review.tbl.h allows, nobody votes twice in it, and
+ * that they had; a story never leaves what review.tbl.h allows, no voter votes twice in it, and
  * whatever it came to, the votes can be counted. */
 #include "support/fuzz.h"
 

@@ -1,4 +1,4 @@
-/* For every text, as a token: it is no list, for nobody has signed one. As the payload of a list
+/* For every text, as a token: it is refused, because no list was signed. As the payload of a list
  * that its owner did sign: what is read has a width, times and an answer for each of its places and
  * for none beside them, and is read the same again. */
 #include "support/fuzz.h"

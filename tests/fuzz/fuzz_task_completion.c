@@ -1,4 +1,4 @@
-/* What a server says of a task: an answer to a question about it, or a notice that nobody asked
+/* What a server says of a task: an answer to a question about it, or a notice that was not asked
  * for. The first byte picks the form, and whether the call has its outcome already; the rest is the
  * message.
  *

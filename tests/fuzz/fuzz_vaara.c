@@ -23,7 +23,7 @@ prepare(struct writ_vaara_terms *ret)
         WRIT_INVARIANT(writ_is_ok(writ_jwks_read(WRIT_LIT(WRIT_TOKEN_JWKS), &set, NULL)));
     }
     ret->keys.keys[ret->keys.count++] = writ_jwks_key(set, 0);
-    ret->keys.secret = WRIT_LIT("a secret that nobody signs with");
+    ret->keys.secret = WRIT_LIT("a secret that signs nothing");
 }
 
 int

@@ -99,7 +99,7 @@ test('a request of the server inside a batch is answered by another POST', async
   assert.equal(byId(answersOf(await waiting))[1].result.content[0].text, 'They said yes');
 });
 
-test('what is no batch of the revision is refused as a whole, and nothing of it runs', async () => {
+test('an invalid batch is refused whole and nothing of it runs', async () => {
   const { c, batch } = await session(OLD);
   const before = [gw.decisions().length, up.calls().length];
   const good = () => call(1, 'echo', { message: fresh('no') });
@@ -119,7 +119,7 @@ test('what is no batch of the revision is refused as a whole, and nothing of it 
   assert.equal(unknown.status, 404);
 });
 
-test('a message of a batch that is none is refused alone', async () => {
+test('an invalid message of a batch is refused alone', async () => {
   const { batch } = await session(OLD);
   const message = fresh('ok');
   const answer = await batch([1, [call(8, 'echo', { message: 'nested' })], { jsonrpc: '2.0', method: 'tools/call', params: { name: 'echo', arguments: { message: 'no id' } } }, { id: 9, method: 'ping' }, call(2, 'echo', { message })]);

@@ -59,7 +59,7 @@ test('phases at a time, and records that are withheld', () => {
   assert.ok(told.withheld >= 1);
 });
 
-test('what was changed is told with the number of its line', () => {
+test('a changed line is reported by its number', () => {
   const text = exported('one').out;
   const told = verified(text.replace('"outcome":"timeout"', '"outcome":"executed"'));
   assert.deepEqual([told.code, told.ok], [1, false]);

@@ -74,7 +74,7 @@ test('after a rotation the key before still verifies what it signed', () => {
   assert.deepEqual(JSON.parse(writ('ledger', 'key', path, '--keys', keys, '--json').out).keys, vkeys());
 });
 
-test('a retired key is listed for what is old, and a revoked one behind a mark that trusts nobody', () => {
+test('a retired key is listed for old checkpoints, a revoked one only as a comment', () => {
   const list = () => JSON.parse(writ('keys', 'list', '--dir', keys, '--json').out).keys.filter((key) => key.purpose === 'ledger');
   const history = (...args) => writ('ledger', 'key', path, '--keys', keys, '--history', ...args).out;
   const [active, old] = vkeys();
@@ -139,7 +139,7 @@ test('a ledger has the name that it was given, and none that is no name', () => 
   assert.match(writ('ledger', 'key', other, '--keys', keys).out, /^x{128}\+/);
 });
 
-test('without a key of the ledger it is said how to make one', () => {
+test('without a ledger key the error names the command that makes one', () => {
   const dir = join(folder, 'other');
   assert.equal(writ('keys', 'new', '--dir', dir, '--purpose', 'credential').code, 0);
   const run = writ('ledger', 'key', path, '--keys', dir);

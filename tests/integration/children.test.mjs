@@ -139,7 +139,7 @@ test('a child that dies with a call loses it once, and the next child gets the n
   gw.verify();
 });
 
-test('a child that says odd things confuses nobody', async (t) => {
+test('odd messages of a child do not disturb its clients', async (t) => {
   const { gw, calls } = await scripted(t, { limits: { event: '1MiB', response: '1MiB' }, tools: { 'up/act': { ...ACT, timeout: '20s' } } });
   const s = await openSession(gw);
   assert.equal((await s.call('up__act', { act: 'another id' })).said, 'right');
@@ -178,7 +178,7 @@ test('a client that goes away or cancels takes only its own call with it', async
   await assert.rejects(left);
   await until(() => gw.decisions().at(-1).outcome === 'executed', 'its outcome');
   assert.equal(lines().filter((l) => l.line?.method === 'notifications/cancelled').length, 1);
-  // nobody cancels the call of another session
+  // a session cannot cancel the call of another one
   const mine = a.call('up__act', { act: 'slow', say: 'mine too', ms: 200 }, { id: 77 });
   await until(() => calls().length === 4, 'the call');
   await b.notify('notifications/cancelled', { requestId: 77 });
@@ -187,7 +187,7 @@ test('a client that goes away or cancels takes only its own call with it', async
   gw.verify();
 });
 
-test('a client of the stateless revision is told that a child does not speak it, and nothing is sent', async (t) => {
+test('a stateless client of a child without that revision gets an error, and nothing is sent', async (t) => {
   const { gw, calls } = await scripted(t);
   const modern = new Caller(gw, { modern: true });
   const refused = await modern.call('up__act', { act: 'echo', say: 'x' }, { key: 'k' });

@@ -78,7 +78,7 @@ const FILES = [
   ['verify keys', (p) => ['--jwks', p, '--pin', p]], ['verify foreign', (p) => ['--profile', 'vaara-v0', '--keys', p, p]],
   ['verify receipt', (p) => ['--key', p, p]], ['crew vote', (p) => ['majority', p]], ['crew check', (p) => [p]], ['run', (p) => [p], `${BIN}-vectors`],
 ];
-test('what is wrong with a file is told with its path, and never with what is in it', (t) => {
+test('a faulty file is reported by its path, never by its content', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-cli-'));
   t.after(() => rmSync(dir, { recursive: true }));
   const secret = 'hunter2-hunter2';

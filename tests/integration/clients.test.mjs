@@ -405,7 +405,7 @@ test('headers and error pages of an upstream stay behind the gateway', async (t)
   gw2.verify();
 });
 
-test('what is not one message for one path is answered with the status that clients expect', async () => {
+test('a malformed HTTP request gets the status that clients expect', async () => {
   const s = await openSession(gw);
   const status = async (options) => (await send(gw.origin, { headers: s.headers(), ...options })).status;
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';

@@ -43,7 +43,7 @@ test('check accepts every example, and says what it is', () => {
   }
 });
 
-test('check tells every fault with file, line and JSON Pointer', () => {
+test('check reports every fault with file, line and JSON Pointer', () => {
   const path = file('bad.yaml', 'isuer: x\ntools:\n  fs/read:\n    scope: s\n    arguments:\n    - {arg: a, op: lte, value: 5}\n  fs/read: {}\n');
   const run = writ('check', path);
   assert.equal(run.code, 1);
@@ -220,7 +220,7 @@ test('a gateway with a faulty file does not start, and one that runs keeps what 
   assert.equal((await gateway.admin('/readyz')).status, 200);
 });
 
-test('what stands in the way of a start is told with its name', { timeout: 60000 }, async (t) => {
+test('an obstacle to a start is reported by name', { timeout: 60000 }, async (t) => {
   const taken = net.createServer().listen(0, '127.0.0.1');
   t.after(() => taken.close());
   await new Promise((r) => taken.once('listening', r));
@@ -251,7 +251,7 @@ test('what stands in the way of a start is told with its name', { timeout: 60000
   }
 });
 
-test('a server over stdio that cannot be started is told with the reason in words', { timeout: 60000 }, async (t) => {
+test('a stdio server that cannot start is reported with its reason', { timeout: 60000 }, async (t) => {
   const gateway = await startGateway(t, { upstreams: { up: { stdio: ['/nonexistent/server'] } }, tools: {} });
   const line = await gateway.waitLog('upstream_ended');
   assert.deepEqual([line.upstream, line.why, line.error], ['up', 'not_started', 'No such file or directory']);

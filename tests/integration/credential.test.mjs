@@ -294,10 +294,10 @@ test('inputs that cannot be judged are failures and no verdict', async () => {
   const missing = writ(['verify', 'credential', '--jwks', join(folder, 'none'), '--token', file('token', token),
     '--call', file('call.json', CALL), '--aud', AUD]);
   assert.equal(missing.code, 3);
-  const nobody = writ(['verify', 'credential', '--jwks', file('jwks.json', jwks), '--token', file('token', token),
+  const unaimed = writ(['verify', 'credential', '--jwks', file('jwks.json', jwks), '--token', file('token', token),
     '--call', file('call.json', CALL)]);
-  assert.equal(nobody.code, 2);
-  assert.match(nobody.err, /--aud/);
+  assert.equal(unaimed.code, 2);
+  assert.match(unaimed.err, /--aud/);
 });
 
 test('a rotated key verifies what it signed until it is retired', () => {

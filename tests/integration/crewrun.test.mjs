@@ -73,7 +73,7 @@ test('a scripted crew gives the same log every time, and the log gives the same 
   assert.deepEqual(events.at(-1), { finalOutput: { final: 1 }, ts: 60003, type: 'crew.completed' });
 });
 
-test('a log that was changed anywhere, cut off or is none is told', () => {
+test('a log that was changed, cut off or is not a log is reported', () => {
   const dir = folder();
   const log = join(dir, 'log');
   run('run', put(dir, 'shape.json', SHAPE), '--agents', put(dir, 'answers.json', SCRIPT), '--log', log);
@@ -195,7 +195,7 @@ test('a worker that ended is started again when it is asked again', () => {
   assert.match(ran.stdout, /"a-1" fails: its worker ended with status 9\n[^]*"a-1" answers "second"\n[^]*completed: "second"\n$/, ran.stderr);
 });
 
-// One that has ended and that nobody has waited for yet is dead.
+// A process that has ended and was not reaped counts as dead.
 const alive = (pid) => {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -262,7 +262,7 @@ test('ten thousand agents share one worker', () => {
   assert.equal(readFileSync(`${dir}/starts`, 'utf8'), '\n'.repeat(128));
 });
 
-test('what is wrong with the command is told before anything begins', () => {
+test('a wrong command line is reported before anything begins', () => {
   const dir = folder();
   const shape = put(dir, 'shape.json', SHAPE), script = put(dir, 'answers.json', SCRIPT);
   const log = put(dir, 'log', 'there');

@@ -149,7 +149,7 @@ const LEGACY_CASES = {
   'initialize, as a notification': () => ({ headers: JSON_TYPES, body: { jsonrpc: '2.0', method: 'initialize', params: hello().params } }),
   'initialize, again in the session': legacy(hello()),
   'initialize, with an unknown session': legacy(hello(), { 'mcp-session-id': 'nowhere' }),
-  'initialize, with a version header that nobody has': () => ({ headers: { ...JSON_TYPES, 'mcp-protocol-version': '1999-01-01' }, body: hello() }),
+  'initialize, with an unknown version header': () => ({ headers: { ...JSON_TYPES, 'mcp-protocol-version': '1999-01-01' }, body: hello() }),
   'ping, id of a fraction': legacy(rpc(1.5, 'ping')),
   'ping, id of a text that is long': legacy(rpc('x'.repeat(2000), 'ping')),
   'ping, id that is true': legacy(rpc(true, 'ping')),
@@ -264,7 +264,7 @@ const MODERN_CASES = {
   'no Mcp-Name': without(modern(enveloped('tools/call', echo)), 'mcp-name'),
   'another Mcp-Name': modern(enveloped('tools/call', echo), { 'mcp-name': 'fail' }),
   'Mcp-Name in base64': modern(enveloped('tools/call', echo), { 'mcp-name': `=?base64?${Buffer.from('echo').toString('base64')}?=` }),
-  'a session that nobody has': modern(enveloped('tools/list'), { 'mcp-session-id': 'nowhere' }),
+  'an unknown session': modern(enveloped('tools/list'), { 'mcp-session-id': 'nowhere' }),
   'batch': modern([enveloped('tools/list')]),
   'null id': modern(enveloped('tools/list', {}, null)),
   'no jsonrpc member': modern({ ...enveloped('tools/list'), jsonrpc: undefined }),
@@ -285,8 +285,8 @@ const MODERN_CASES = {
   'subscriptions/listen, without a wish': modern(enveloped('subscriptions/listen')),
   'tools/call, without params': modern({ jsonrpc: '2.0', id: 1, method: 'tools/call' }),
   'tools/call, without a name': modern(enveloped('tools/call', { arguments: {} })),
-  'tools/call, input that nobody asked for': modern(enveloped('tools/call', { ...echo, inputResponses: { q: { action: 'accept', content: {} } } })),
-  'tools/call, a state that nobody made': modern(enveloped('tools/call', { ...echo, requestState: 'x' })),
+  'tools/call, input that was not asked for': modern(enveloped('tools/call', { ...echo, inputResponses: { q: { action: 'accept', content: {} } } })),
+  'tools/call, an unknown state': modern(enveloped('tools/call', { ...echo, requestState: 'x' })),
   'tools/call, a log level': modern(enveloped('tools/call', echo, 1, { [`${META}logLevel`]: 'debug' })),
   'tools/list, a cursor': modern(enveloped('tools/list', { cursor: 'nowhere' })),
   'tools/list, id of a text': modern(enveloped('tools/list', {}, 'ü-✓')),
@@ -320,7 +320,7 @@ const MODERN_CASES = {
 /** Differences that a rule demands: what the gateway answers, over which transport (both, else the one
  * named), and why. Over stdio the gateway is the HTTP side, and what a server may choose is its choice. */
 const DEMANDED = {
-  // a batch would hide calls from whoever looks at one message; revisions from 2025-06-18 on have none
+  // a batch would hide calls from an inspector of single messages; revisions from 2025-06-18 on have none
   'legacy: batch': { status: 400, code: -32600 },
   // what cannot be read cannot be judged
   'legacy: Content-Encoding': { status: 415, code: -32000 },
@@ -334,8 +334,8 @@ const DEMANDED = {
   'legacy: tools/call, arguments that are an array': { status: 200, code: -31001 },
   'legacy: tools/call, arguments null': { status: 200, code: -31001 },
   // a state goes on with a call that waits, or with none; this server does not look at it
-  'modern: tools/call, a state that nobody made': { status: 200, code: -31001 },
-  // nobody learns of a task that is not his own whether there is one, nor whether there are any
+  'modern: tools/call, an unknown state': { status: 200, code: -31001 },
+  // an agent does not learn whether tasks of other agents exist
   'legacy: tasks/get of a server without tasks': { status: 200, code: -32602 },
   'modern: tasks/get, undeclared': { status: 400, code: -32021 },
   // a header that names something names what the body names (security.md J12)

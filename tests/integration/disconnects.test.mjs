@@ -148,7 +148,7 @@ for (const secure of [false, true]) {
   });
 }
 
-test('what is not governed ends with its client, in both families', async (t) => {
+test('an ungoverned request ends when its client leaves, in both families', async (t) => {
   const { up, gw } = await setUp(t, false);
   for (const c of [new Caller(gw, { modern: true }), await openSession(gw)]) {
     let arrival;

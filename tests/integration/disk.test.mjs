@@ -123,7 +123,7 @@ if (insideOwnMounts) {
     assert.equal((await waiting).reason, 'ledger_unavailable'); // its outcome is in memory alone
     await gw.stop('SIGKILL');
 
-    await assert.rejects(gw.start(), /did not start/); // with the disk still full: refused, not begun anew
+    await assert.rejects(gw.start(), /did not start/); // with the disk still full: refused, not started over
     volume.free();
     await gw.start();
     for (const n of acknowledged) assert.equal((await pay(n)).reason, 'duplicate_outcome', `call ${n}`);

@@ -74,7 +74,7 @@ const CASES = {
     await until(() => gw.decisions().length > 0);
     return { gw, answer, told: 'upstream_failed', outcome: 'error' };
   },
-  'a ledger that somebody else has locked': async (t) => {
+  'a ledger that another process has locked': async (t) => {
     const { up, gw } = await setUp(t, {}, RULE, { ledger: { busy_timeout: '60s' } });
     const caller = await openSession(gw);
     const other = new DatabaseSync(gw.ledgerFile);
@@ -85,7 +85,7 @@ const CASES = {
   },
 };
 
-test('whatever is under way, it ends in order, and its client is told', async (t) => {
+test('a stop ends requests in flight in order and answers their clients', async (t) => {
   await Promise.all(Object.entries(CASES).map(async ([name, begin]) => {
     const { gw, answer, told, outcome, after } = await begin(t);
     const [end, got] = await Promise.all([gw.stop(), answer?.catch((error) => error)]);

@@ -55,7 +55,7 @@ test('a tool whose joined name is none for a model has a short one, always the s
   gw.verify();
 });
 
-test('a long list comes in pages, in the order of the configuration, and nothing is lost or told twice', async (t) => {
+test('a long list comes in pages, in configuration order, without loss or repetition', async (t) => {
   const paged = (count, prefix) => ({
     onMessage: (a) => {
       if (a.method !== 'tools/list') return undefined;
@@ -143,7 +143,7 @@ test('a resource is read from the upstream that said that it has it; others are 
   assert.deepEqual(await read('resources/read', { uri: 'b:rows/7' }), ['b', 0, 1], 'by its template');
   assert.deepEqual(await read('resources/read', { uri: 'both:x' }), ['a', 1, 0], 'of several the first');
   assert.deepEqual(await read('resources/subscribe', { uri: 'b:one' }), ['b', 0, 1]);
-  assert.deepEqual(await read('resources/read', { uri: 'late:y' }), ['b', 1, 1], 'nobody has said: one after the other');
+  assert.deepEqual(await read('resources/read', { uri: 'late:y' }), ['b', 1, 1], 'owner unknown: one after the other');
   assert.deepEqual(await read('resources/read', { uri: 'late:y' }), ['b', 0, 1], 'and then it is known');
   assert.deepEqual(await read('resources/read', { uri: 'nobody:z' }), [-32002, 1, 1]);
   assert.deepEqual(await read('resources/read', { uri: 'x__y:z' }), [-32002, 1, 1], 'a URI is no joined name');

@@ -1,4 +1,4 @@
-// Tokens that somebody made up, and authorization servers that lie, hang or point elsewhere: against the
+// Forged tokens, and authorization servers that lie, hang or point elsewhere: against the
 // real gateway, with tokens made by code that is not ours.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -82,7 +82,7 @@ async function setUp(t, issuers, more = {}) {
 const call = (gw, token, headers) => new Caller(gw, { token }).call('up__note', {}, { headers });
 const ready = (gw) => until(async () => (await gw.admin('/readyz')).status === 200, 'the keys');
 
-test('what is not signed by a key of its issuer for this gateway is nobody', async (t) => {
+test('a token not signed by a key of its issuer for this gateway is refused', async (t) => {
   const issuer = await new Issuer().start(t, ['ES256', 'RS256', 'EdDSA']);
   const other = await new Issuer().start(t);
   const canary = await new Place().start(t);
@@ -114,7 +114,7 @@ test('what is not signed by a key of its issuer for this gateway is nobody', asy
     ['for another resource', await issuer.sign({ aud: 'https://elsewhere.example/mcp' })],
     ['for the gateway but another endpoint', await issuer.sign({ aud: `${AUDIENCE}/up` })],
     ['for a name that begins alike', await issuer.sign({ aud: `${AUDIENCE}.evil.example` })],
-    ['for nobody', await issuer.sign({ aud: undefined })],
+    ['without aud', await issuer.sign({ aud: undefined })],
     ['for a list of others', await issuer.sign({ aud: ['https://a.example', 'https://b.example'] })],
     ['ended', await issuer.sign({ iat: now() - 100, exp: now() - 20 })],
     ['without an end', await issuer.sign({ exp: undefined })],
@@ -147,7 +147,7 @@ test('what is not signed by a key of its issuer for this gateway is nobody', asy
     assert.match(answer.headers['www-authenticate'], /error="invalid_token", error_description="[a-z, ]+"/, what);
   }
   assert.equal(up.calls.length, before);
-  assert.deepEqual(canary.seen, [], 'nobody is asked because a token says so');
+  assert.deepEqual(canary.seen, [], 'a token never causes a request');
   // within the forgiveness of 5 seconds
   assert.equal((await call(gw, await issuer.sign({ iat: now() - 100, exp: now() - 2 }))).status, 200);
   assert.equal((await call(gw, await issuer.sign({ iat: now() + 2 }))).status, 200);
@@ -187,7 +187,7 @@ test('metadata are believed only about their own issuer, and lead nowhere else',
   const victim = await new Place().start(t);
   const lies = {
     'of another issuer': (p) => ({ issuer: 'https://elsewhere.example', jwks_uri: `${p.url}/jwks` }),
-    'of nobody': (p) => ({ jwks_uri: `${p.url}/jwks` }),
+    'without an issuer': (p) => ({ jwks_uri: `${p.url}/jwks` }),
     'keys of the inner network': (p) => ({ issuer: p.url, jwks_uri: 'http://169.254.169.254/latest/meta-data' }),
     'keys in a file': (p) => ({ issuer: p.url, jwks_uri: 'file:///etc/passwd' }),
     'keys with a password': (p) => ({ issuer: p.url, jwks_uri: `http://u:p@127.0.0.1:${new URL(p.url).port}/jwks` }),
@@ -220,7 +220,7 @@ test('metadata are believed only about their own issuer, and lead nowhere else',
   assert.deepEqual(victim.seen, []);
 });
 
-test('keys that hang, are huge or are none change nothing, and hold nobody up', async (t) => {
+test('key sets that hang, are huge or malformed change nothing and delay no call', async (t) => {
   const issuer = await new Issuer().start(t);
   const steady = await new Issuer().start(t);
   const { gw } = await setUp(t, [issuer, steady]);

@@ -71,7 +71,7 @@ test('every reason against a credential keeps the call away', async (t) => {
   assert.equal(up.calls.length, 0);
 });
 
-test('a token of another kind is no credential, but where the guard is told of that kind', async (t) => {
+test('a token of another type is refused unless the guard is configured for it', async (t) => {
   const { up, dir, mint, caller } = await behind(t);
   const told = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', ''), '--typ', 'JWT']));
   for (const [by, typ, want] of [[caller, 'JWT', 'malformed'], [caller, 'at+jwt', 'malformed'], [caller, undefined, undefined],
@@ -105,7 +105,7 @@ test('two guards that share a memory let a credential through once', async (t) =
   assert.equal(guard.gone, false);
 });
 
-test('what was used stays used when the guard is killed, at any moment', async (t) => {
+test('a used credential stays used when the guard is killed at any moment', async (t) => {
   const { up, guard, mint, caller } = await behind(t);
   const size = statSync(guard.path('used')).size;
   const tokens = [];
@@ -130,7 +130,7 @@ test('what was used stays used when the guard is killed, at any moment', async (
   assert.equal(statSync(guard.path('used')).size, size);
 });
 
-test('a memory that is missing, cut, of others, or made anew makes no used credential new', async (t) => {
+test('a replay cache that is missing, cut, foreign or new accepts no used credential', async (t) => {
   const { dir, guard, mint, caller } = await behind(t);
   const token = await mint('pay', ARGS);
   assert.equal((await caller.call('pay', ARGS, { headers: { 'writ-credential': token } })).status, 200);
@@ -155,7 +155,7 @@ test('a memory that is missing, cut, of others, or made anew makes no used crede
   assert.match(writ(args(join(dir, 'used'))).err, /not a file of used credentials/);
 });
 
-test('what was used and is edited, put back or cut in the file is refused, not believed', async (t) => {
+test('an edited, restored or truncated replay cache is refused', async (t) => {
   const { dir, up, guard, mint, caller } = await behind(t);
   const [used, seal] = [join(dir, 'used'), join(dir, 'used.seal')];
   const args = ['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', join(dir, 'jwks.json'), '--aud', AUD, '--used', used];
@@ -193,7 +193,7 @@ test('what was used and is edited, put back or cut in the file is refused, not b
   assert.equal(reason(await caller.call('pay', ARGS, { headers: { 'writ-credential': token } })), 'replayed');
 });
 
-test('what could be read in two ways is refused', async (t) => {
+test('an ambiguous message is refused', async (t) => {
   const { up, mint, caller } = await behind(t);
   const token = await mint('pay', ARGS);
   const other = await mint('pay', ARGS);
@@ -317,7 +317,7 @@ test('keys are fetched again for a credential of a key that is new', async (t) =
   assert.equal(up.calls.length, 2);
 });
 
-test('who comes while a new key is being fetched waits for it, as the first did', async (t) => {
+test('a request during a key fetch waits for the same fetch', async (t) => {
   const [old, fresh] = [await issuer('old'), await issuer('new')];
   const server = await keyServer(t, old.jwks);
   const { run } = await withKeysOf(t, server);
@@ -331,7 +331,7 @@ test('who comes while a new key is being fetched waits for it, as the first did'
 });
 
 for (const form of ['http', 'check']) {
-  test(`a client that leaves while keys are fetched takes nobody with it (guard ${form})`, async (t) => {
+  test(`a client that leaves while keys are fetched does not affect others (guard ${form})`, async (t) => {
     const [known, other] = [await issuer(), await issuer('other')];
     const server = await keyServer(t, known.jwks);
     const up = await startUpstream(t);
@@ -363,7 +363,7 @@ for (const form of ['http', 'check']) {
   });
 }
 
-test('what was used stays used for a guard that forgives more to clocks', async (t) => {
+test('a used credential stays used for a guard with a larger clock tolerance', async (t) => {
   const { dir, up, mint, caller } = await behind(t);
   const lenient = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', ''), '--skew', '3']));
   await new Promise((r) => setTimeout(r, 4500)); // the file is older than what is forgiven
@@ -377,7 +377,7 @@ test('what was used stays used for a guard that forgives more to clocks', async 
   assert.equal(up.calls.length, 2);
 });
 
-test('behind a real gateway the official everything server serves its calls, and nobody else\'s', async (t) => {
+test('behind a real gateway the official everything server serves only its calls', async (t) => {
   const probe = await startUpstream(t);
   const port = probe.port;
   await probe.close();
@@ -500,7 +500,7 @@ test('nginx asks the guard before it passes a request on', async (t) => {
   await once(nginx, 'exit');
 });
 
-test('a question that says more is compared more', async (t) => {
+test('a question with more members has more of them compared', async (t) => {
   const signer = await issuer();
   const guard = await startGuard(t, await guardFolder(t, signer.jwks), ['check']);
   const state = digest({ balance: 7 });
@@ -517,7 +517,7 @@ test('a question that says more is compared more', async (t) => {
   assert.equal((await fetch(`${guard.origin}/other`)).status, 404);
 });
 
-test('a log that nobody reads holds up no call, and one that is closed goes into no file', async (t) => {
+test('an unread log delays no call, and a closed one is not written to another file', async (t) => {
   const { jwks } = await issuer();
   const dir = await guardFolder(t, jwks);
   const made = readFileSync(join(dir, 'used')).subarray(0, 64);

@@ -65,7 +65,7 @@ test('it is asked only about a call whose credential is good otherwise', async (
   for (const [want, token] of [['malformed', 'x'], ['args_mismatch', bound(7, {})], ['scope_mismatch', bound(7, ARGS, 'refund')],
     ['expired', mint('pay', ARGS, { ...state, iat: now - 100, nbf: now - 100, exp: now - 1 })]]) assert.equal(reason(await pay(token)), want);
   assert.equal((await caller.call('pay', ARGS)).status, 401);
-  assert.equal((await caller.call('stat', { account: 'DE89' })).status, 401, 'no probe is open to anybody');
+  assert.equal((await caller.call('stat', { account: 'DE89' })).status, 401, 'a probe needs a credential');
   assert.equal(up.calls.length, 0);
   assert.equal(guard.gone, false);
 });
@@ -198,7 +198,7 @@ test('tools that probes ask are open where that is said, and no others', async (
   assert.deepEqual(up.calls.map((c) => c.name), ['stat', 'stat', 'stat', 'pay']);
 });
 
-test('a policy that tells no probes, or not one way of them, does not start', async (t) => {
+test('a policy without probes, or with different ones for a tool, does not start', async (t) => {
   const dir = await guardFolder(t, (await issuer()).jwks);
   const tries = (rules, more = []) => writ(['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', 'jwks.json', '--aud', AUD, '--used', 'used',
     ...policy(dir, rules), ...more], { cwd: dir });
@@ -301,11 +301,11 @@ async function writes(t, gw, box, meddle) {
   assert.match((await write('one')).said ?? '', /Successfully wrote/, 'it did not exist, and did not begin to');
   assert.equal(readFileSync(path, 'utf8'), 'one');
   utimesSync(path, 1, 1);
-  assert.match((await write('two')).said ?? '', /Successfully wrote/, 'nobody changed it');
-  meddle.with = () => writeFileSync(path, 'by somebody else');
+  assert.match((await write('two')).said ?? '', /Successfully wrote/, 'unchanged');
+  meddle.with = () => writeFileSync(path, 'by another process');
   const drifted = await write('three');
   assert.equal(drifted.said, undefined, drifted.text);
-  assert.equal(readFileSync(path, 'utf8'), 'by somebody else');
+  assert.equal(readFileSync(path, 'utf8'), 'by another process');
   meddle.with = () => rmSync(path);
   assert.equal((await write('four')).said, undefined);
   assert.equal(existsSync(path), false);
@@ -386,10 +386,10 @@ test('over stdio: a file that changes between decision and guard is not written'
   const first = await write('one');
   assert.match(first.said ?? '', /Successfully wrote/, first.text);
   assert.match((await write('two')).said ?? '', /Successfully wrote/);
-  writeFileSync(deed, JSON.stringify({ path, text: 'by somebody else' }));
+  writeFileSync(deed, JSON.stringify({ path, text: 'by another process' }));
   const drifted = await write('three');
   assert.equal(reason(drifted), 'state_drift', drifted.text);
-  assert.equal(readFileSync(path, 'utf8'), 'by somebody else');
+  assert.equal(readFileSync(path, 'utf8'), 'by another process');
   writeFileSync(deed, JSON.stringify({ path }));
   assert.equal(reason(await write('four')), 'state_drift');
   assert.equal(existsSync(path), false);

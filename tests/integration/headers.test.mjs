@@ -96,7 +96,7 @@ test('fields of one hop stay here, trace context goes on and is in the record', 
   gw.verify();
 });
 
-test('what a server answers with a 4xx reaches the client as it is, so that it can negotiate', async (t) => {
+test('a 4xx answer of a server reaches the client unchanged', async (t) => {
   const { up, only } = await setUp(t);
   const body = '{"jsonrpc":"2.0","id":null,"error":{"code":-32022, "message":"x","data":{"supported":["2025-11-25"],"requested":"2026-07-28"}}}';
   up.onMessage = (a) => {
@@ -113,7 +113,7 @@ test('what a server answers with a 4xx reaches the client as it is, so that it c
   assert.deepEqual([nothing.status, nothing.text], [404, '']);
 });
 
-test('a page of somewhere else and a name of somebody else are refused before anything', async (t) => {
+test('a foreign Origin and a foreign Host are refused first', async (t) => {
   const { up, modern } = await setUp(t);
   for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { host: 'evil.example' }]) {
     const answer = await modern.call('up__query', {}, { headers });

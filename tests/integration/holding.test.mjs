@@ -203,7 +203,7 @@ describe('connections that are held', { concurrency: true }, () => {
     }
   });
 
-  test('what was held leaves no memory behind', async (t) => {
+  test('held requests leak no memory', async (t) => {
     const server = await startEcho(t, { timeoutMs: 1000 });
     await ask(server);
     const sizes = [];

@@ -1,4 +1,4 @@
-// Bodies that somebody has changed, sent to the hook API: by member, by value, by character. Other
+// Changed bodies, sent to the hook API: by member, by value, by character. Other
 // seeds: WRIT_SEED=7 WRIT_ROUNDS=5000 tests/support/node --test tests/integration/hookbytes.test.mjs
 import { test } from 'node:test';
 import assert from 'node:assert/strict';

@@ -93,7 +93,7 @@ await writ.governed('write', () => { throw new RangeError('no'); })({ path: 'b1'
 console.log(JSON.stringify((await writ.seal()).total));
 `;
 
-/** A port at which nobody answers. */
+/** A port without a listener. */
 async function silent() {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -58,7 +58,7 @@ test('a use is decided and bound before it, and recorded after it', async (t) =>
   gw.verify();
 });
 
-test('a use that is refused stops with 2, and its reason is told to the model and to the agent', async (t) => {
+test('a refused use exits with 2 and gives its reason to model and agent', async (t) => {
   const { gw } = await start(t);
   const refused = await hook(gw, pre('Bash', { command: 'rm -rf /' }));
   assert.equal(refused.code, 2);
@@ -97,7 +97,7 @@ test('an agent whose uses have no names, failures, and long or redacted results'
   gw.verify();
 });
 
-test('whatever fails, fails with 2: no gateway, no token, no event, no place for notes, a wrong command line', async (t) => {
+test('every failure exits with 2: no gateway, token, event or state folder, or a wrong command line', async (t) => {
   const { gw } = await start(t);
   const good = pre('Bash', { command: 'ls' });
   const stops = async (event, options) => {
@@ -126,7 +126,7 @@ test('whatever fails, fails with 2: no gateway, no token, no event, no place for
   gw.verify();
 });
 
-test('a gateway that goes away between a use and its end leaves it unknown, and the agent is told', async (t) => {
+test('a gateway lost between a use and its end leaves it unknown and tells the agent', async (t) => {
   const { gw } = await start(t);
   assert.equal((await hook(gw, pre('Bash', { command: 'ls' }))).code, 0);
   await gw.stop('SIGKILL');

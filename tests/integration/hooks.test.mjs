@@ -34,7 +34,7 @@ test('before, bind, after and seal leave the records of any governed call', asyn
   assert.equal(done.status, 200);
   assert.equal(done.json.outcome.outcome, 'executed');
   assert.equal(done.json.outcome.tool_output_hash, hash);
-  assert.deepEqual(done.json.outcome.x_own, { kept: [1] }, 'members that nobody knows pass through');
+  assert.deepEqual(done.json.outcome.x_own, { kept: [1] }, 'unknown members pass through');
   const seal = await crew.seal('run-1');
   assert.deepEqual([seal.json.sealed, seal.json.total, seal.json.seal_hash], [true, 1, `sha256:${sha256(decision.decision_id)}`]);
   assert.deepEqual((await crew.seal('run-1')).json, seal.json, 'sealed once, told again');
@@ -88,7 +88,7 @@ test('the credential of an allow is for this call, at the configured resource', 
   assert.equal(JSON.parse(Buffer.from(credential.split('.')[1], 'base64url')).jti, decision.decision_id);
 });
 
-test('what policy refuses is recorded, blocked and not to be bound', async (t) => {
+test('a call that policy refuses is recorded and cannot be bound', async (t) => {
   const { gw, crew } = await setUp(t, {
     rule: { arguments: [{ arg: 'path', op: 'under', value: '/tmp' }, { arg: 'text', op: 'max_length', value: 5, optional: true }] },
     tools: { 'crew/secret': rule({ agents: ['mate'] }) },
@@ -150,7 +150,7 @@ test('the rows of the binding table, each by its reason, and none of them spends
   gw.verify();
 });
 
-test('a forged authorization, one of nobody and one of another tenant bind nothing', async (t) => {
+test('a forged, unknown or foreign authorization binds nothing', async (t) => {
   const { gw, crew } = await setUp(t);
   const { decision } = await crew.before(args());
   const denied = (await crew.before({ tool: 'crew/none', ...args() })).decision;
@@ -162,7 +162,7 @@ test('a forged authorization, one of nobody and one of another tenant bind nothi
   assert.equal(await bind({ ...decision, made_up: 1 }), 'authorization_altered');
   assert.equal(await bind({ ...decision, decision_id: decision.decision_id.replace(/.$/, (c) => (c === '0' ? '1' : '0')) }), 'authorization_unknown');
   assert.equal(await bind({ decision_id: 'x'.repeat(5000) }), 'authorization_unknown');
-  assert.equal(await bind(decision, FOREIGN), 'authorization_unknown', 'nobody of another tenant is told that it is there');
+  assert.equal(await bind(decision, FOREIGN), 'authorization_unknown', 'another tenant does not learn that it exists');
   assert.equal((await crew.bind(decision, { arguments: { path: JSON.rawJSON('9007199254740993') } })).reason, 'number_not_exact');
   assert.equal((await crew.bind({ decision_id: decision.decision_id }, args())).verdict, 'allow', 'its name alone will do');
   gw.verify();
@@ -177,7 +177,7 @@ test('asked many times at once, a call has one authorization', async (t) => {
   assert.ok(all.every((a) => a.verdict === 'allow' || a.reason === 'duplicate_in_flight'));
   const other = framework(gw, MATE);
   const [decision] = allowed.map((a) => a.decision);
-  assert.notEqual((await other.before({ ...args(), boundary_id: 'run' })).decision_id, decision.decision_id, 'it is nobody else’s');
+  assert.notEqual((await other.before({ ...args(), boundary_id: 'run' })).decision_id, decision.decision_id, 'it belongs to one tenant');
   assert.equal((await crew.bind(decision, args())).verdict, 'allow');
   assert.equal((await crew.before({ ...args(), boundary_id: 'run' })).reason, 'duplicate_in_flight');
   gw.verify();
@@ -240,12 +240,12 @@ test('whatever an outcome says of place, time and receipt, its record has the le
     assert.equal(status, 200);
     assert.ok(Date.parse(json.outcome.completed_at) >= Date.parse(decision.issued_at));
     assert.match(json.outcome.receipt_ref, /^sha256:[0-9a-f]{64}$/);
-    assert.deepEqual(json.outcome.mine, value, 'what nobody knows is kept');
+    assert.deepEqual(json.outcome.mine, value, 'unknown members are kept');
   }
   assert.equal(gw.verify().outcomes, said.length);
 });
 
-test('an outcome that nobody could read in the ledger is refused, and may be told again', async (t) => {
+test('an outcome that the ledger could not read back is refused, and may be sent again', async (t) => {
   const nested = (n) => JSON.parse(`${'['.repeat(n)}1${']'.repeat(n)}`);
   // limits of requests may be greater than those of records
   const { gw, crew } = await setUp(t, { top: { limits: { json_depth: 200, json_values: 1000000 } } });
@@ -261,7 +261,7 @@ test('an outcome that nobody could read in the ledger is refused, and may be tol
   gw.verify();
 });
 
-test('a call that is not made after all frees its key; one that nobody speaks of keeps it', async (t) => {
+test('a call reported as not made frees its key; one without a report keeps it', async (t) => {
   const { gw, crew } = await setUp(t, { framework: { timeout: '4s' }, top: { credential: { lifetime: '4s' } } });
   const first = await crew.before(args());
   const second = await crew.before(args());
@@ -289,7 +289,7 @@ test('a call that is not made after all frees its key; one that nobody speaks of
   gw.verify();
 });
 
-test('what was decided and bound survives SIGKILL, and nothing is bound twice', async (t) => {
+test('decisions and bindings survive SIGKILL, and nothing is bound twice', async (t) => {
   const { gw, crew } = await setUp(t, { framework: { timeout: '10s' } });
   const open = (await crew.before(args(1))).decision;
   const bound = (await crew.before(args(2))).decision;
@@ -303,7 +303,7 @@ test('what was decided and bound survives SIGKILL, and nothing is bound twice', 
   assert.equal((await again.after(bound)).status, 200);
   assert.equal((await again.bind(open, args(1))).verdict, 'allow');
   assert.equal((await again.after(open)).status, 200);
-  await until(() => gw.show(lost.decision_id).outcome?.error_type === 'interrupted_execution_unknown', 'the outcome of a call that nobody speaks of');
+  await until(() => gw.show(lost.decision_id).outcome?.error_type === 'interrupted_execution_unknown', 'the outcome of a call without a report');
   gw.verify();
 });
 
@@ -452,12 +452,12 @@ test('policy is asked again when a call is bound after a reload', async (t) => {
   await gw.reload({ ...gw.config, ...config({ rule: { approval: { review: 'ok' } }, top: { reviews } }) });
   assert.equal((await crew.bind(decision, args())).reason, 'approval_required');
   await gw.reload({ ...gw.config, ...config({ top: { frameworks: { other: {} } }, tools: { 'crew/write': undefined, 'other/write': rule() } }) });
-  assert.equal((await crew.bind(decision, args())).reason, 'tool_mismatch', 'nobody of that name runs tools any more');
+  assert.equal((await crew.bind(decision, args())).reason, 'tool_mismatch', 'no framework of that name is configured any more');
   await gw.reload({ ...gw.config, ...config() });
   assert.equal((await crew.bind(decision, args())).verdict, 'allow', 'it was not spent');
 });
 
-test('rules for results hold for a result that is told', async (t) => {
+test('rules for results apply to a reported result', async (t) => {
   const { gw, crew } = await setUp(t, { rule: { result: { redact: [{ pattern: 'sk-[a-z0-9]+' }], content: ['text'] } } });
   const said = { a: { z: 1, b: [] }, x: null, 'é': 1, 'w"': 2 };
   const run = async (n, result) => {
@@ -497,7 +497,7 @@ test('an MCP call is no hook’s to bind or to end, and a framework’s tool is 
   gw.verify();
 });
 
-test('what is no request is refused with a problem, and nothing is recorded', async (t) => {
+test('a malformed request is refused with a problem and not recorded', async (t) => {
   const { gw } = await setUp(t, { top: { limits: { body: '4KiB' } } });
   const good = JSON.stringify({ tool: 'crew/write', ...args() });
   const told = async (body, headers, who = CREW) => { const { status, json } = await ask(gw, who, 'before', body, headers); return `${status} ${json.reason}`; };
@@ -525,7 +525,7 @@ test('what is no request is refused with a problem, and nothing is recorded', as
   assert.equal(gw.decisions().length, 0);
 });
 
-test('a body that grows too long on the way is told as a problem too', async (t) => {
+test('a body that exceeds its limit while it arrives is refused with a problem', async (t) => {
   const { gw } = await setUp(t, { top: { limits: { body: '4KiB' } } });
   const text = await new Promise((resolve, reject) => {
     let all = '';

@@ -84,7 +84,7 @@ const STARTS = {
   'answers with an error': answering('"error":{"code":-32603,"message":"not today"}'),
 };
 
-test('servers that do not begin: their clients are told within start_timeout, and nobody else notices', async (t) => {
+test('servers that do not start fail their clients within start_timeout and affect no others', async (t) => {
   const stdio = (script) => ({ stdio: script === undefined ? ['/nowhere/at/all'] : ['/bin/sh', '-c', script], start_timeout: '2s' });
   const upstreams = Object.fromEntries(Object.values(STARTS).map((script, i) => [`bad${i}`, stdio(script)]));
   const gw = prepare(t, { limits: { event: '4MiB' } });

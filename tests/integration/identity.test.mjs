@@ -65,7 +65,7 @@ async function setUp(t, agents) {
   return { up, gw };
 }
 
-test('a static token is who its hash says, and nothing else is anybody', async (t) => {
+test('a static token is the agent of its hash, and any other token is refused', async (t) => {
   const dev = bearer('dev', { tenant: 'acme', role: 'operator' });
   const { up, gw } = await setUp(t, [dev.entry]);
   assert.equal((await call(gw, dev.token)).status, 200);
@@ -150,7 +150,7 @@ test('keys of a URL: late, rotated, failing, and never from elsewhere', async (t
   const { up, gw } = await setUp(t, [issuer.entry()]);
   await until(() => release, 'the first fetch');
   const early = await call(gw, await issuer.token(key));
-  assert.equal(early.status, 503, 'no keys, no answer about anybody');
+  assert.equal(early.status, 503, 'without keys no token is judged');
   assert.equal((await gw.admin('/readyz')).status, 503);
   release();
   await until(async () => (await call(gw, await issuer.token(key))).status === 200, 'the keys to arrive');

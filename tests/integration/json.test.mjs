@@ -160,7 +160,7 @@ test('a file is read like standard input', () => {
   }
 });
 
-test('what is refused has its byte offset, prints nothing, and fails', () => {
+test('refused input is reported with its byte offset, prints nothing, and fails', () => {
   const cases = [
     ['{"a":1,"\\u0061":2}', 7, 'duplicate member name'],
     ['[1,2]]', 5, 'follows'],

@@ -23,7 +23,7 @@ function keys(command, dir, ...args) {
 const json = (command, dir, ...args) => JSON.parse(keys(command, dir, '--json', ...args).out);
 const pems = (dir) => readdirSync(dir).filter((name) => name.endsWith('.pem'));
 
-test('new makes a directory that nobody else can read, and the two keys that a gateway needs', () => {
+test('new makes a private directory and the two keys that a gateway needs', () => {
   const dir = fresh();
   const made = json('new', dir);
   assert.match(made.kid, /^[A-Za-z0-9_-]{43}$/);
@@ -79,7 +79,7 @@ test('a purpose has one active key, and the purposes do not share it', () => {
   assert.equal(pems(dir).length, 2);
 });
 
-test('list tells what each key may do, and opens no private key', () => {
+test('list shows the purpose of each key and opens no private key', () => {
   const dir = fresh();
   const first = json('new', dir, '--purpose', 'credential');
   const second = json('rotate', dir);
@@ -185,7 +185,7 @@ test('who trusts one key is led to those that come after it, also over keys that
   assert.deepEqual(json('list', dir).keys.map((key) => key.vouched_for), [false, true, true]);
 });
 
-test('a statement that was changed, or made by somebody else, leads nowhere', () => {
+test('a statement that was changed or signed by a foreign key is not followed', () => {
   const dir = fresh(), other = fresh();
   json('new', dir, '--purpose', 'credential');
   const pin = jwks(dir);
@@ -219,7 +219,7 @@ test('a key that names two successors is followed to neither', () => {
   assert.deepEqual(follow(genuine, pin)[0], 0);
 });
 
-test('revoke takes a key out of what is published, and nobody vouches for the one in its place', () => {
+test('revoke unpublishes a key, and its successor has no rotation statement', () => {
   const dir = fresh();
   const a = json('new', dir, '--purpose', 'credential').kid, pin = jwks(dir);
   const revoked = json('revoke', dir, '--kid', a, '--since', '2026-01-02T03:04:05Z');
@@ -245,7 +245,7 @@ test('revoke takes a key out of what is published, and nobody vouches for the on
   assert.deepEqual(jwks(dir).keys.map((key) => key.kid), [b]);
 });
 
-test('what follows a rotation is not vouched for by a key that was revoked by then', () => {
+test('a revoked key does not vouch for later rotations', () => {
   const dir = fresh();
   const a = json('new', dir, '--purpose', 'credential').kid, pin = jwks(dir);
   const b = json('rotate', dir).kid;

@@ -92,7 +92,7 @@ test('a call of a stopped agent has its record whatever its numbers', async (t) 
   w.gw.verify();
 });
 
-test('what was decided before a stop is not bound after it, over the hook API', async (t) => {
+test('a decision from before a stop cannot be bound after it, over the hook API', async (t) => {
   const gw = await startGateway(t, { administrators: ['rita'], agents: AGENTS.map((a) => a.entry),
     frameworks: { crew: { resource: 'urn:crew' } }, tools: { 'crew/*': { ...ANY, scope: 'all', shadow: true }, 'crew/pay': ANY } });
   const post = async (port, who, path, body) => (await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST',
@@ -159,7 +159,7 @@ test('a credential is revoked by an administrator of its tenant, and only one th
   assert.equal(await revoked(w, of1), true);
   const leave = () => fetch(`${w.admin}/v1/kills`, { method: 'POST', signal: AbortSignal.timeout(1), headers: { authorization: `Bearer ${ROOT.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ by: 'credential', value: jti(of1), reason: 'test' }) });
-  await Promise.allSettled(Array.from({ length: 20 }, leave)); // who leaves before the answer harms nobody
+  await Promise.allSettled(Array.from({ length: 20 }, leave)); // a client that leaves before the answer affects no others
   assert.equal((await w.api(ROOT, '/v1/kills')).status, 200);
 });
 
@@ -224,7 +224,7 @@ test('a stop survives SIGKILL, and revokes what the run before had issued', asyn
   await assert.rejects(w.gw.start(), /did not start/);
 });
 
-test('whatever becomes of the file of places, what was stopped and revoked stays so', async (t) => {
+test('stops and revocations survive any change of the file of places', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(A1), 'ran');
   const old = w.up.calls[0].credential;
@@ -285,12 +285,12 @@ test('only administrators pull it, those of a tenant for their tenant', async (t
   assert.equal((await w.api(NOBODY, `/v1/kills/${own.body.id}/lift`, {})).status, 403);
   assert.equal((await w.api(ADAM, `/v1/kills/${own.body.id}/lift`, {})).status, 200);
   assert.equal((await w.api(ADAM, `/v1/kills/${own.body.id}/lift`, {})).status, 404);
-  // without administrators nobody is one
+  // without administrators no caller is one
   await w.gw.reload({ ...w.gw.config, administrators: undefined });
   assert.equal(await status(ROOT, 'agent', 'a1'), 403);
 });
 
-test('what is not understood is refused whole', async (t) => {
+test('a stop that is not understood is refused whole', async (t) => {
   const w = await world(t);
   for (const body of [{}, [], { by: 'agent', reason: 'x' }, { by: 'agent', value: '', reason: 'x' }, { by: 'colour', value: 'x', reason: 'x' },
     { by: 'agent', value: 'a1' }, { by: 'tool', value: 'pay', reason: 'x' },
@@ -341,7 +341,7 @@ test('from the command line', async (t) => {
   assert.equal(await revoked(w, w.up.calls[0].credential), true);
 });
 
-test('introspection tells what is in a credential that is good, and nothing else', async (t) => {
+test('introspection shows the claims of a good credential and nothing of others', async (t) => {
   const w = await world(t);
   await w.call(A1);
   const token = w.up.calls[0].credential;
@@ -403,7 +403,7 @@ test('a guard that looks at the list lets nothing through that was stopped, and 
   assert.equal(await reason(guard, { token: w.up.calls.at(-1).credential, args: w.up.calls.at(-1).arguments }), 'ok');
 });
 
-test('a stop of what nothing knows holds, and says that it names nothing', async (t) => {
+test('a stop of an unknown name holds and warns that it matches nothing', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(B1), 'ran');
   const pulled = async (by, value, more = {}, who = ROOT) => {

@@ -49,7 +49,7 @@ test('init refuses a folder that everybody can write to', () => {
   assert.equal(existsSync(join(open, 'ledger.db')), false);
 });
 
-test('what is missing or no ledger is told, as text and as JSON', () => {
+test('a missing or invalid ledger is reported as text and as JSON', () => {
   const other = join(folder, 'other.db');
   writeFileSync(other, 'this is not a database, and it is long enough to have the header of one, which has 100 bytes');
   for (const command of ['list', 'verify']) {
@@ -177,14 +177,14 @@ test('records become plain GovernanceDecision JSON and come back byte for byte, 
   assert.equal(records('ours', JSON.stringify(objects[0], null, 1)).stdout, kept[0] + '\n');
 });
 
-test('a plain record that is not valid is told with all that is wrong, and not passed on', () => {
+test('an invalid plain record is reported with all faults and not passed on', () => {
   const [line] = records('plain', exported(path).join('\n') + '\n').stdout.split('\n');
   const record = JSON.parse(line);
   const stranger = { ...record, vendor: { any: ['thing', 1.5] } };
   const wrong = { ...record, agent_id: 'somebody-else', seq: -1 };
   const run = records('ours', JSON.stringify([stranger, wrong, { foo: 1 }]));
   assert.equal(run.status, 1);
-  assert.deepEqual(JSON.parse(run.stdout).record, stranger, 'what nobody knows passes through');
+  assert.deepEqual(JSON.parse(run.stdout).record, stranger, 'unknown members pass through');
   assert.match(run.stderr, /^record 1: .*\/seq .*\nrecord 2: {2}is no decision, outcome, seal or review\n$/s);
   assert.match(run.stderr, /\/intent_digest does not recompute/);
   assert.equal(records('ours', 'no JSON').status, 3);

@@ -114,7 +114,7 @@ test('a key that is revoked under load is left with a reload: nothing is refused
   assert.equal(w.verify().code, 0);
 });
 
-test('what was recorded between is signed by the next key even when no call follows; without that nobody believes it', async (t) => {
+test('the next key signs what was recorded between, even without a call; unsigned it is not trusted', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(), 'ran');
   const [first] = w.vkeys();
@@ -132,7 +132,7 @@ test('what was recorded between is signed by the next key even when no call foll
   assert.equal(await w.call(), 'ran');
   await w.gw.stop();
 
-  // whoever has the lost key can put his own end there, and not that of the next key
+  // the holder of the lost key can forge the end, but not that of the next key
   const db = new DatabaseSync(w.gw.ledgerFile);
   const heads = db.prepare('SELECT leaf, note FROM head ORDER BY leaf').all().map(({ leaf, note }) => ({ leaf, note: Buffer.from(note).toString() }));
   const late = heads.find(({ note }) => note.trim().split('\n').length === 6);
@@ -203,7 +203,7 @@ test('a key that was lost while no gateway ran may have signed what the start be
   assert.equal(w.verify().code, 0);
 });
 
-test('who forgets the reload is told by the next start', async (t) => {
+test('a forgotten reload is reported by the next start', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(), 'ran');
   w.keys('revoke', '--kid', w.active());

@@ -139,7 +139,7 @@ test('the program takes as many descriptors as the system allows it', async (t) 
   assert.equal(soft, hard);
 });
 
-test('beyond limits.in_flight a client is told to come back', async (t) => {
+test('beyond limits.in_flight a client gets a retry answer', async (t) => {
   const held = [];
   const { up, gw } = await start(t, { limits: { in_flight: 2, agent_share: 100, tenant_share: 100 }, loops: 1 });
   up.onCall = (c) => { held.push(c); };

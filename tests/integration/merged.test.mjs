@@ -157,7 +157,7 @@ test('an upstream that does not acknowledge holds up the others for a moment onl
   assert.equal(stream.messages.filter((m) => m.method !== LIST_CHANGED).length, 1);
 });
 
-test('a subscription of which one part breaks is cut, so that the client subscribes anew', async (t) => {
+test('a subscription of which one part breaks is cut, so that the client subscribes again', async (t) => {
   const [a, b] = [await withListen(t), await withListen(t)];
   const gw = await setUp(t, a, b);
   const c = new Caller(gw, { modern: true });
@@ -184,7 +184,7 @@ test('a client that leaves its subscription takes it from every upstream', async
   await until(() => !a.subscriptions[0].open && !b.subscriptions[0].open, 'the subscriptions to end');
 });
 
-test('a subscription that nobody takes is refused as the first upstream refuses it', async (t) => {
+test('a subscription that every upstream refuses gets the first refusal', async (t) => {
   const gw = await setUp(t, await deaf(t), await deaf(t));
   const c = new Caller(gw, { modern: true });
   const answer = await c.post(listen(c, {}));

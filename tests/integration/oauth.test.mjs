@@ -37,7 +37,7 @@ function challenge(answer) {
   return Object.fromEntries([...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
 }
 
-test('every endpoint tells what it is, to everybody, and where its tokens come from', async (t) => {
+test('every endpoint publishes its metadata and its authorization servers', async (t) => {
   const { as, gw } = await setUp(t);
   const known = `${gw.origin}/.well-known/oauth-protected-resource`;
   const rows = [
@@ -65,7 +65,7 @@ test('every endpoint tells what it is, to everybody, and where its tokens come f
   assert.equal(post.headers.get('allow'), 'GET, OPTIONS');
 });
 
-test('who announces nothing has nothing at the well-known places', async (t) => {
+test('without announcement the well-known paths are empty', async (t) => {
   const gw = await startGateway(t, { upstreams: { up: { http: 'http://127.0.0.1:9/mcp' } }, agents: [ANYBODY] });
   assert.equal((await fetch(`${gw.origin}/.well-known/oauth-protected-resource/mcp`)).status, 404);
 });
@@ -138,7 +138,7 @@ test('a scope that every token must have, and one that a tool asks for', async (
   assert.equal(up.calls.length, 0);
 
   assert.equal((await call(gw, await as.token(resource, 'mcp files:write'), 'up__write')).error, undefined);
-  // a static token has what the file says, and nobody to ask for more
+  // a static token has what the file says, and no issuer to ask for more
   assert.equal((await call(gw, dev.token, 'up__write')).error, undefined);
   const told = await call(gw, guest.token, 'up__write');
   assert.equal(told.status, 200);
@@ -147,7 +147,7 @@ test('a scope that every token must have, and one that a tool asks for', async (
   assert.equal(up.calls.length, 2);
 });
 
-/** An OAuthClientProvider of the SDK, without anybody at a browser. */
+/** An OAuthClientProvider of the SDK, without a person at a browser. */
 class Unattended {
   constructor(scope) {
     this.scope = scope;
@@ -227,7 +227,7 @@ for (const [name, make] of Object.entries(sdks)) {
     assert.notEqual(second, first);
     assert.equal(up.calls.length, 2);
 
-    // after its end the token is refreshed, without anybody
+    // after its end the token is refreshed, without a person
     as.options.ttl = 300;
     const refreshes = () => as.requests.filter((r) => r.form.grant_type === 'refresh_token').length;
     const before = refreshes();

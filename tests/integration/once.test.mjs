@@ -30,7 +30,7 @@ function once(up, gw, n = 1) {
 
 const DUPLICATE = new Set(['duplicate_outcome', 'duplicate_in_flight', 'interrupted_execution_unknown']);
 
-test('the same call twice in one session runs once, and the second is told of the first', async (t) => {
+test('the same call twice in one session runs once, and the second is refused with the first decision', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   const first = await s.call('up__pay', { amount: 1 });
@@ -140,7 +140,7 @@ test('a boundary that the caller names holds over sessions, endpoints and eras',
   once(up, gw, 2);
 });
 
-test('names that the gateway gives itself are nobody else\'s boundaries', async (t) => {
+test('boundary names that the gateway makes itself are refused from callers', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   await s.call('up__pay', { amount: 1 });
@@ -331,14 +331,14 @@ test('two answers to one call are never two, and never the answer of another cal
   up.onCall = (a) => a.bytes(withId(a, http(RESULT) + http(RESULT.replace('ok', 'second'))), 'stay');
   assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'upstream_failed', 'two responses are none (security.md H13)');
   up.onCall = (a) => a.text('third');
-  assert.equal((await s.call('up__pay', { amount: 2 })).said, 'third', 'what was left over answers nobody');
+  assert.equal((await s.call('up__pay', { amount: 2 })).said, 'third', 'a leftover answer is dropped');
   up.onCall = (a) => { const e = a.stream(); e.raw(withId(a, `data: ${RESULT}\n\ndata: ${RESULT.replace('ok', 'second')}\n\n`)); e.end(); };
   const streamed = await s.call('up__pay', { amount: 3 });
   assert.deepEqual(streamed.messages.map((m) => m.result?.content[0].text), ['ok']);
   once(up, gw, 3);
 });
 
-test('a late answer is nobody\'s', async (t) => {
+test('a late answer is dropped', async (t) => {
   const { up, gw } = await setUp(t, { tools: { 'up/pay': { ...TOOLS['up/pay'], timeout: '150ms' } } });
   const s = await openSession(gw);
   const late = [];
@@ -425,7 +425,7 @@ test('a gateway that is killed at any moment runs each call at most once', async
   assert.equal(gw.verify().in_flight, 0);
 });
 
-test('a gateway that is told to end lets the running call end', async (t) => {
+test('a stopping gateway lets the running call end', async (t) => {
   const { up, gw } = await setUp(t);
   const gate = Promise.withResolvers();
   up.onCall = async (a) => { await gate.promise; a.text('ran'); };
@@ -459,7 +459,7 @@ test('a call of tenant A is not a duplicate, a result or a session of tenant B',
   // replay: each his own
   for (const [i, caller] of callers.entries()) assert.equal((await caller.call('up__pay', { amount: 1 }, { key: 'same', boundary: 'same', id: 99 })).said, answers[i].said);
   assert.equal(up.calls.length, 3);
-  // nobody uses the session of another
+  // an agent cannot use the session of another one
   for (const [i, caller] of callers.entries()) {
     for (const [j, { session }] of callers.entries()) {
       if (i === j) continue;

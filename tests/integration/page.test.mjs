@@ -228,7 +228,7 @@ test('JSON and texts are read exactly', async () => {
   assert.match(warning('p\u0430y'), /look like others/);
 });
 
-test('what changed is told place by place, and of texts what is not the same', async () => {
+test('a difference is shown by path, and for texts by their changed parts', async () => {
   const { exact } = await import(join(SOURCE, 'gateway/admin/page/json.js'));
   const { changes } = await import(join(SOURCE, 'gateway/admin/page/difference.js'));
   const told = (before, after) => changes(exact(JSON.stringify(before)), exact(JSON.stringify(after)))
@@ -325,7 +325,7 @@ test('the ledger is told to whom it is told, page by page', async (t) => {
   assert.equal(await status(undefined, `/${id}`), 401);
 });
 
-test('many people at once are served or told that it is too much, also while the gateway ends', async (t) => {
+test('many page users at once are served or refused as overload, also during a stop', async (t) => {
   const { base, gw, session } = await setUp(t, { loops: 3 });
   for (let i = 0; i < 5; i++) await session.call('pay__balance', {});
   const [{ decision_id: id }] = gw.decisions();
@@ -441,7 +441,7 @@ test('who asked withdraws and who administers ends, after a second press', { ski
   assert.deepEqual((await api(base, EVE, `/reviews/${second}`)).may, []);
 });
 
-test('who signs votes is told the command that does it', { skip: SKIP }, async (t) => {
+test('a voter that signs votes sees the command for it', { skip: SKIP }, async (t) => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const { x } = publicKey.export({ format: 'jwk' });
   const { base, gw, session } = await setUp(t, { reviewers: { ann: { key: { kty: 'OKP', crv: 'Ed25519', x } } } });
@@ -615,7 +615,7 @@ test('a page of another origin gets nothing done in the browser of who is logged
   await browser.until(() => document.querySelector('.ballot') !== null);
 });
 
-test('who is no longer logged in gets to the same place by logging in again', { skip: SKIP }, async (t) => {
+test('logging in again leads back to the same view', { skip: SKIP }, async (t) => {
   const { base, gw, session } = await setUp(t);
   const id = await asks(session, { amount: 1 });
   const browser = await startBrowser(t);

@@ -316,7 +316,7 @@ test('explain shows what fails, and never the value', () => {
   assert.doesNotMatch(writ('explain', '--json', example, path).out, /hunter2|777\.125/);
 });
 
-test('explain refuses what is no call, and says what is wrong with it', () => {
+test('explain refuses an invalid call and says what is wrong', () => {
   for (const [text, message] of [
     ['{"tool":"pay/transfer","tool":"x/y"}', /twice|duplicate/],
     ['{"agent":"batch"}', /lacks tool/],

@@ -73,7 +73,7 @@ test('its own copy of the policy is what one edits, and is kept', async () => {
   writeFileSync(config, before);
 });
 
-test('a port that is taken is told with the variable that chooses another', async () => {
+test('a port in use is reported with the variable that chooses another', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const taken = String(server.address().port);

@@ -45,7 +45,7 @@ test('a proof in a receipt is a file of c2sp.org/tlog-proof, over the record as 
   assert.deepEqual(entry.record, JSON.parse(writ(['ledger', 'show', path, decision_id, '--json']).out).decision);
 });
 
-test('it may be written anew with other white space, and in another order of members', () => {
+test('it may be rewritten with other white space and member order', () => {
   const file = JSON.parse(receiptOf(decisions()[1].decision_id));
   assert.deepEqual(said(JSON.stringify(Object.fromEntries(Object.entries(file).reverse()), null, 2)), ALL_OK);
 });

@@ -51,7 +51,7 @@ test('a target that changed between approval and redemption needs another approv
   gw.verify();
 });
 
-test('a target that changed while it was voted on is asked about anew as well', async (t) => {
+test('a target that changed during the vote opens a new review', async (t) => {
   const { up, gw, target, s } = await probed(t);
   const first = await asks(s, { amount: 1 });
   await vote(gw, ANN, first, 'approve');
@@ -67,11 +67,11 @@ test('a target that changed while it was voted on is asked about anew as well', 
   assert.deepEqual((await api(gw, ANN, `/${second}`)).json.target_state_difference, now.target_state_difference);
   const { json: before } = await api(gw, ANN, `/${first}`);
   assert.deepEqual([before.target_state, before.arguments], [undefined, undefined], 'no longer kept');
-  assert.equal((await api(gw, ANN, `/${second}`)).json.voters.every((v) => v.vote === undefined), true, 'nobody has voted on it');
+  assert.equal((await api(gw, ANN, `/${second}`)).json.voters.every((v) => v.vote === undefined), true, 'it has no votes');
   assert.equal(up.of('pay').length, 0);
 });
 
-test('changed and changed back counts by the digest, unless somebody came back in between', async (t) => {
+test('a state changed and restored counts by its digest, unless a caller came back in between', async (t) => {
   const { up, gw, target, s } = await probed(t);
   const unseen = await asks(s, { amount: 1 });
   await approve(gw, unseen);
@@ -141,7 +141,7 @@ test('an approval is for its call in every member', async (t) => {
   }
   assert.equal(await reason(s, 'up__pay', args, { ...stated, key: 'another' }), 'continuation_mismatch', 'key');
   assert.equal(await reason(again, 'up__pay', args), 'continuation_mismatch', 'run');
-  assert.equal(await reason(s, 'up__pay', args, { ...stated, state: `sha256:${'0'.repeat(64)}` }), 'approval_required', 'state: asked about anew');
+  assert.equal(await reason(s, 'up__pay', args, { ...stated, state: `sha256:${'0'.repeat(64)}` }), 'approval_required', 'state: a new review');
   assert.equal(await state(gw, id), 'drifted');
   const next = await asks(s, args);
   await approve(gw, next);

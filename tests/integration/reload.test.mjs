@@ -40,7 +40,7 @@ test('keys that cannot be read leave the certificate, the policy and the agents 
   await until(async () => /^[0-9A-F]+$/.test(await serial(now)) && (await serial(now)) !== before, 'the new certificate');
 });
 
-test('what a reload does not change is told by name, and stays', async (t) => {
+test('options that a reload cannot change are logged by name and keep their value', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/pay': RULE }, limits: { body: '64KiB' }, credential: { lifetime: '60s' } });
   const s = await openSession(gw);
@@ -65,7 +65,7 @@ test('what a reload does not change is told by name, and stays', async (t) => {
   assert.ok(!gw.log.slice(from).some((l) => l.event === 'restart_needed'));
 });
 
-test('every option of an upstream that waits for a restart is told', async (t) => {
+test('every upstream option that needs a restart is logged', async (t) => {
   const up = await startUpstream(t);
   const server = [process.execPath, join(SOURCE, 'tests/support/stdio-server.mjs')];
   const gw = await startGateway(t, { upstreams: { up: { http: up.url }, fs: { stdio: server } }, tools: { 'up/pay': RULE } });

@@ -59,7 +59,7 @@ test('a copy that was put back does not open, and after a resume no lost call ru
 
   assert.equal(await w.call(1, { key: 'early' }), 'duplicate_outcome', 'what it knows it says');
   assert.equal(await w.call(4, { key: 'late' }), 'ledger_resumed');
-  assert.equal(await w.call(5, { key: 'never used' }), 'ledger_resumed', 'nobody knows which were used');
+  assert.equal(await w.call(5, { key: 'never used' }), 'ledger_resumed', 'which were used is unknown');
   assert.equal(await w.call(2, { boundary: 'run' }), 'boundary_sealed', 'runs of before the loss have ended');
   assert.equal(await w.call(3, { boundary: 'other run' }), 'ledger_resumed');
   assert.equal(await w.call(6, { boundary: undefined }), 'ledger_resumed', 'the window of time reaches back to the lost time');

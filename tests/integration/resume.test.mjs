@@ -58,7 +58,7 @@ test('a client that lost its call goes on by GET, and the answer has its outcome
   assert.ok(!x.up.arrivals.some((a) => a.method === 'notifications/cancelled'));
 });
 
-test('when nobody goes on with a call, the gateway asks for its answer', async (t) => {
+test('when no client resumes a call, the gateway asks for its answer', async (t) => {
   const x = await setUp(t);
   const { client, stream, body, last } = await begun(x);
   client.leave();
@@ -68,7 +68,7 @@ test('when nobody goes on with a call, the gateway asks for its answer', async (
   assert.equal((await outcomeOf(x.gw)).outcome, 'executed');
   assert.deepEqual(x.streams.gets, ['s1_2']);
 
-  // and whoever asks later gets what was recorded, and nothing else
+  // a later request gets what was recorded, and nothing else
   const late = await get(x.gw, x.s, last);
   await late.done();
   assert.equal(late.messages.at(-1).result.content[0].text, 'ran');
@@ -79,7 +79,7 @@ test('when nobody goes on with a call, the gateway asks for its answer', async (
   assert.equal(forged.messages[0].id, body.id);
 });
 
-test('a call that nobody hears of in its time is unknown, and not called again', async (t) => {
+test('a call without an answer in its time is unknown and not repeated', async (t) => {
   const x = await setUp(t, { rules: { 'up/work': { ...RULES['up/work'], timeout: '4s' } } });
   const { client, stream } = await begun(x);
   client.leave();

@@ -68,7 +68,7 @@ test('a stream tells what lives and then each change, to those who may see it, a
   const { gw, session } = await setUp(t);
   const first = await asks(session, { amount: 1 });
   const ann = await watch(gw, ANN);
-  const nobody = await watch(gw, OTHER);
+  const outsider = await watch(gw, OTHER);
   const foreign = await watch(gw, FOREIGN);
   assert.equal(ann.headers['content-type'], 'text/event-stream');
   assert.equal((await nth(ann, 0)).event, 'reset');
@@ -83,11 +83,11 @@ test('a stream tells what lives and then each change, to those who may see it, a
   await vote(gw, BOB, first, 'approve');
   assert.equal((await nth(ann, 3)).data.state, 'approved');
   await session.call('up__pay', { amount: 1 });
-  assert.equal((await nth(ann, 4)).data.state, 'redeemed', 'also when nobody remembers it any more');
+  assert.equal((await nth(ann, 4)).data.state, 'redeemed', 'also when it is no longer remembered');
 
   const second = await asks(session, { amount: 2 });
   assert.equal((await nth(ann, 5)).data.id, second);
-  assert.deepEqual(nobody.events.map((e) => e.event), ['reset']);
+  assert.deepEqual(outsider.events.map((e) => e.event), ['reset']);
   assert.deepEqual(foreign.events.map((e) => e.event), ['reset'], 'another tenant, by the same name');
   assert.equal((await watch(gw, { token: 'wrong' })).status, 401);
 });
@@ -105,10 +105,10 @@ test('who comes back with the last id misses nothing, also over a restart, and i
   assert.equal(change.data.voters[0].vote, 'reject');
 
   await gw.restart('SIGKILL');
-  const anew = await watch(gw, ANN, seen.id);
-  assert.equal((await nth(anew, 0)).event, 'reset');
-  assert.equal((await nth(anew, 1)).data.id, id);
-  const caughtUp = await watch(gw, ANN, (await nth(anew, 1)).id);
+  const again = await watch(gw, ANN, seen.id);
+  assert.equal((await nth(again, 0)).event, 'reset');
+  assert.equal((await nth(again, 1)).data.id, id);
+  const caughtUp = await watch(gw, ANN, (await nth(again, 1)).id);
   await vote(gw, ANN, id, 'approve');
   assert.equal((await nth(caughtUp, 0)).event, 'review');
   const nonsense = await watch(gw, ANN, 'x\u00e9');
@@ -166,7 +166,7 @@ const tokenFile = (gw, who) => {
   return file;
 };
 
-/** `writ review DEED` as somebody. */
+/** `writ review DEED` as an agent. */
 const send = (gw, who, deed, ...args) => writ(['review', deed, '--token', tokenFile(gw, who), `http://127.0.0.1:${gw.adminPort}`, ...args]);
 
 test('votes, withdrawals and cancellations are sent by command', async (t) => {
@@ -194,7 +194,7 @@ test('votes, withdrawals and cancellations are sent by command', async (t) => {
   assert.equal(run.out, 'cancelled\n', run.err);
 });
 
-test('a file whose token would be more than one field is refused before anybody is asked, and not quoted', async (t) => {
+test('a token file with more than one field is refused before any request, and not quoted', async (t) => {
   const { gw, session } = await setUp(t);
   const id = await asks(session, { amount: 1 });
   for (const [i, text] of ['', '\n', `${ANN.token}\nX-Evil: 1`, `${ANN.token}\r\n\r\nGET / HTTP/1.1`, `${ANN.token}\u0000`, `${ANN.token}\u001b[31m`].entries()) {
@@ -357,7 +357,7 @@ test('a webhook that fails is asked again, and whatever it says that is no vote 
   const { gw, session } = await withReviewers(t, (g) => Object.fromEntries(hooks.map((h, i) => [`hook${i}`, hookOf(g, `hook${i}`, h)])), { voters: [{ id: 'ann' }], quorum: bad.length + 1 });
   const id = await asks(session, { amount: 1 });
   await until(async () => (await stateOf(gw, id)).voters.filter((v) => v.vote === 'modify').length === bad.length, 'all to have voted');
-  assert.deepEqual((await stateOf(gw, id)).voters.map((v) => v.votes), [...bad.map(() => 1), 0], 'and nobody before');
+  assert.deepEqual((await stateOf(gw, id)).voters.map((v) => v.votes), [...bad.map(() => 1), 0], 'and none before');
   assert.equal(gw.log.filter((l) => l.event === 'ballot_failed').length, bad.length);
   assert.equal(new Set(hooks.flatMap((h) => h.got.map((d) => d.id))).size, 1, 'a retry has the same id');
   assert.ok(hooks.every((h) => h.got.length === 2 && h.got.every((d) => d.genuine)));

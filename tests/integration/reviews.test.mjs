@@ -253,7 +253,7 @@ test('a vote counts for its review, its voter and its tenant alone', async (t) =
   assert.equal((await cast(ANN, other)).json.reason, 'review_mismatch', 'replayed on another review');
   assert.equal((await cast(undefined, id)).status, 401);
   assert.equal((await cast({ token: 'made-up' }, id)).status, 401);
-  assert.equal((await cast(OTHER, id)).status, 404, 'nobody else is told that it exists');
+  assert.equal((await cast(OTHER, id)).status, 404, 'for others it does not exist');
   assert.equal((await cast(FOREIGN, id)).status, 404, 'a name of another tenant is another name');
   assert.equal((await cast(ALICE, id)).status, 404, 'the requester under another name');
   assert.equal((await cast(DEV, id)).status, 403, 'the requester');
@@ -411,7 +411,7 @@ test('silence is told as such, and a new review may be asked for', async (t) => 
   assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'approval_expired');
   const again = await asks(s, { amount: 1 });
   await approve(gw, again);
-  await until(async () => (await api(gw, ANN, `/${again}`)).json.state === 'lapsed', 'nobody came back');
+  await until(async () => (await api(gw, ANN, `/${again}`)).json.state === 'lapsed', 'no caller came back');
   assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'approval_lapsed');
   assert.equal(up.calls.length, 0);
 });

@@ -200,7 +200,7 @@ test('a round that was under way when the gateway died is not made again', async
   gw.verify();
 });
 
-test('a round that nobody answers ends, with an outcome that says so', async (t) => {
+test('an unanswered round ends with an outcome that says so', async (t) => {
   const { up, gw, caller } = await setUp(t, asks(1), { sessions: { wait: '1s' } });
   const first = await caller.call('greet');
   await until(() => gw.decisions()[0].outcome !== null, 'the outcome');

@@ -93,7 +93,7 @@ test('log messages, list changes and updates of resources go to the session that
   assert.deepEqual(b.heard, []);
 });
 
-test('what is said while nobody listens is heard by the next stream', async (t) => {
+test('messages sent without an open stream reach the next stream', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
   await s.call('grow', {});

@@ -103,5 +103,5 @@ test('an agent has its share of the children of a stdio upstream', async (t) => 
   assert.equal(streams[2].status, 200, 'there is room for others');
   streams[0].leave();
   let again;
-  await until(async () => { again = await initialize(); return again.status === 200; }, 'a child that nobody uses to make room');
+  await until(async () => { again = await initialize(); return again.status === 200; }, 'an unused child to make room');
 });

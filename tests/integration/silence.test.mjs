@@ -38,7 +38,7 @@ test('only the time of the tool ends a call, however silent it is', async (t) =>
   assert.equal(hasty.reason, 'upstream_timeout');
 });
 
-test('streams without an end are kept open in silence, and the client is shown that somebody is there', async (t) => {
+test('streams without an end are kept open in silence, and the client is shown that the gateway is there', async (t) => {
   const held = {};
   const up = await startUpstream(t, {
     onGet: (req, res) => { held.get = res; res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(); },
@@ -108,7 +108,7 @@ test('what a server asks while a call is open is answered by other messages of t
   await stream.done();
   assert.equal(stream.messages.at(-1).result.content[0].text, 'done');
 
-  // an answer to nothing is nobody's
+  // an answer without a request is dropped
   const before = up.arrivals.length;
   assert.equal((await s.post({ jsonrpc: '2.0', id: 'nowhere/n/1', result: {} })).status, 202);
   assert.equal(up.arrivals.length, before);

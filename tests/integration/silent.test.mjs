@@ -234,7 +234,7 @@ test('an upstream that missed the handshake is greeted before a call, once, and 
   gw.verify();
 });
 
-test('with several loops whoever is late to greet ends the session that it was given', LIMIT, async (t) => {
+test('with several loops calls share one late session, and other new sessions are ended', LIMIT, async (t) => {
   const { up, s } = await openLate(t, { config: { loops: 4 } });
   const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => s.call('b__y', { i })));
   assert.ok(answers.every((a) => /^ran/.test(a.said)));

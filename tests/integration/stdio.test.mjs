@@ -49,7 +49,7 @@ test('a wish without its subject is the child\'s to refuse', async (t) => {
   }
 });
 
-test('a client cancels its own request and nobody else\'s', async (t) => {
+test('a client cancels only its own request', async (t) => {
   const { gw, read } = await setUp(t);
   const [a, b] = [await openSession(gw, { token: A.token }), await openSession(gw, { token: B.token })];
   const waits = [a, b].map((s) => s.call('child__never', { text: s.token }, { id: 7 }).catch(() => {}));
@@ -119,7 +119,7 @@ test('a child that dies, or says too much, fails the call and is started again',
   }
 });
 
-test('the child may ask whether somebody is there, and nothing else', async (t) => {
+test('a child may ping its client, and ask nothing else', async (t) => {
   const { gw, read } = await setUp(t);
   const s = await openSession(gw, { token: A.token });
   assert.equal((await s.call('child__ping', { text: 'x' })).said, 'pinged');
@@ -149,7 +149,7 @@ test('a call that a stdio server cannot be sent occupies nothing', async (t) => 
   assert.equal((await s.call('child__echo', { text: 'x' }, { key: 'k' })).said, 'x');
 });
 
-test('updates of a resource reach those who share a child and subscribed to it, and nobody else', async (t) => {
+test('updates of a resource reach only its subscribers among the clients of a child', async (t) => {
   const { gw, read } = await setUp(t);
   const [a, b] = [await openSession(gw, { token: A.token, path: '/mcp/child' }), await openSession(gw, { token: B.token, path: '/mcp/child' })];
   assert.equal((await b.request('resources/subscribe', { uri: 'file:///canary' })).error.code, -32601, 'the child has the last word');

@@ -17,7 +17,7 @@ async function setUp(t, config = {}) {
   return { up, gw };
 }
 
-test('a database that somebody else has locked refuses calls, and takes them again afterwards', async (t) => {
+test('calls are refused while another process locks the database, and accepted afterwards', async (t) => {
   const { up, gw } = await setUp(t, { ledger: { busy_timeout: '200ms' } });
   const s = await openSession(gw);
   assert.equal((await s.call('up__pay', { n: 1 })).status, 200);

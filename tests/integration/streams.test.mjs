@@ -49,7 +49,7 @@ test('a call whose stream cannot be asked for again was sent all the same', asyn
     const stream = a.stream();
     stream.send(notice('begun'), 'id: e1\n');
     stream.end();
-    up.close(); // nobody listens when the rest is asked for
+    up.close(); // no listener when the rest is asked for
   };
   const first = await s.call('up__work', { n: 1 });
   assert.equal(first.refusal.execution, 'unknown');
@@ -79,7 +79,7 @@ test('a client that leaves its stream of events takes the stream to the server w
   await until(() => open === 0, 'the stream to the server to be closed');
 });
 
-test('what a server says on a stream in disguise answers nobody', async (t) => {
+test('a disguised answer on a server stream is dropped', async (t) => {
   const { up, gw, s } = await setUp(t);
   up.onCall = (a) => {
     const stream = a.stream();

@@ -1,5 +1,5 @@
-// Calls that go on as tasks, in both forms: the outcome is recorded when the task ends, whoever learns
-// it; a task is its own agent's and nobody else's.
+// Calls that go on as tasks, in both forms: the outcome is recorded when the task ends, whichever request learns
+// it; a task belongs to its own agent alone.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { until } from '../support/gateway.mjs';
@@ -36,13 +36,13 @@ test('2025-11-25: so is it there, with the digest of the result', async (t) => {
   const result = { content: [{ type: 'text', text: 'done' }], _meta: { 'io.modelcontextprotocol/related-task': { taskId: 'task-1' } } };
   const first = idOf(await begin(caller, 1));
   tasks.end(first, 'completed', { result });
-  assert.equal((await ask(caller, 'tasks/get', first)).result.status, 'completed', 'by whoever polls');
+  assert.equal((await ask(caller, 'tasks/get', first)).result.status, 'completed', 'by any poll');
   assert.equal(outcomes(gw)[0].tool_output_hash, digest(result));
   assert.deepEqual((await ask(caller, 'tasks/result', first)).result, result);
 
   const second = idOf(await begin(caller, 2));
   tasks.end(second, 'completed', { result });
-  assert.deepEqual((await ask(caller, 'tasks/result', second)).result, result, 'by whoever wants the result');
+  assert.deepEqual((await ask(caller, 'tasks/result', second)).result, result, 'by a request for the result');
   assert.deepEqual(outcomes(gw).map((o) => [o.outcome, o.tool_output_hash]), [['executed', digest(result)], ['executed', digest(result)]]);
   gw.verify();
 });
@@ -81,7 +81,7 @@ for (const family of ['modern', 'legacy']) {
     gw.verify();
   });
 
-  test(`${family}: a task is its own agent's and nobody else's`, async (t) => {
+  test(`${family}: only the agent of a task may ask about it`, async (t) => {
     const env = await setUp(t);
     const { tasks, gw, up } = env;
     const id = idOf(await begin(await env[family]()));
@@ -100,7 +100,7 @@ for (const family of ['modern', 'legacy']) {
     gw.verify();
   });
 
-  test(`${family}: a task that nobody asks for in its time is over`, async (t) => {
+  test(`${family}: a task without a poll in its time expires`, async (t) => {
     const env = await setUp(t, { ttl: 900 });
     const { gw, tasks } = env;
     const caller = await env[family]();

@@ -150,7 +150,7 @@ async function tokenWorld(t, { client = machine('writ'), authorization = {}, ser
 
 const ready = (gw) => until(async () => (await gw.admin('/readyz')).status === 200, 'a token');
 
-test('a token for the upstream: asked for by its resource and scopes, before anybody calls', async (t) => {
+test('a token for the upstream is fetched by resource and scopes before the first call', async (t) => {
   const { as, up, gw } = await tokenWorld(t);
   await ready(gw);
   await call(gw);
@@ -247,7 +247,7 @@ test('a 401 of the upstream drops the token and ends the call, which is not made
   assert.equal(passed.reason, 'upstream_unauthorized');
 });
 
-test('a token endpoint that misbehaves gives no token, and holds nobody up', async (t) => {
+test('a token endpoint that misbehaves gives no token and delays no call', async (t) => {
   const answers = [
     ['a redirect', (res) => res.writeHead(307, { location: 'http://127.0.0.1:1/' }).end()],
     ['a page', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],

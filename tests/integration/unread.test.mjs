@@ -10,7 +10,7 @@ const bad = {
   'too deep': (text) => text.replace(/\}$/, `,"extra":${deep}}`),
   'bytes behind it': (text) => `${text} {}`,
   'a byte order mark': (text) => `\u{feff}${text}`,
-  'another id': (text) => text.replace(/"id":[^,]+/, '"id":"of somebody"'),
+  'another id': (text) => text.replace(/"id":[^,]+/, '"id":"of another"'),
 };
 
 /** Answers `method` with what `spoil` makes of the usual answer. */

@@ -1,5 +1,5 @@
 // A short run of the gateway under valgrind: every kind of end of a call, a reload, an orderly end. No invalid access, no
-// jump on memory that nobody wrote, nothing lost. No children: the valgrind of Debian 12 knows no pidfd_open.
+// jump on uninitialised memory, nothing lost. No children: the valgrind of Debian 12 knows no pidfd_open.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

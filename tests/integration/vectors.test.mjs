@@ -1,4 +1,4 @@
-// Our own vectors are what their generator mints: nobody edits them by hand.
+// Our own vectors are what their generator mints: they are not edited by hand.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

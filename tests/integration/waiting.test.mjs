@@ -42,7 +42,7 @@ test('a client of 2026-07-28 that can open URLs is asked to, and comes back with
   const more = await again(c, { amount: 1 }, held.result.requestState);
   assert.equal(more.result.inputRequests, undefined, 'the requestState remembers');
   const unanswered = await again(c, { amount: 1 }, asked.result.requestState);
-  assert.ok(unanswered.result.inputRequests, 'a question that nobody answered is asked again');
+  assert.ok(unanswered.result.inputRequests, 'an unanswered question is asked again');
 
   const waiting = again(c, { amount: 1 }, more.result.requestState);
   await approve(gw, id);
@@ -57,7 +57,7 @@ test('a client of 2026-07-28 that can open URLs is asked to, and comes back with
   gw.verify();
 });
 
-test('a requestState is for one call of one agent, and is not made by anybody else', async (t) => {
+test('a requestState is valid for one call of one agent and only when Writ signed it', async (t) => {
   const { up, gw } = await setUp(t, { approval: { hold_retry: '1ms' }, review: { expires: '2s', redeem: '1s' } });
   const c = modernCaller(gw);
   const asked = await first(c, { amount: 1 });

@@ -1,4 +1,4 @@
-// writ ledger watch against a real gateway, also one whose ledger was put back or written anew; and
+// writ ledger watch against a real gateway, also one whose ledger was put back or rewritten; and
 // receipts over the admin listener.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -72,7 +72,7 @@ test('a ledger that grows is followed; one that was put back is a rollback, and 
   assert.equal(readFileSync(gw.path('seen.txt'), 'utf8'), seen, 'what was good stays');
 });
 
-test('a checkpoint of nobody who is trusted is told, and no gateway is no fork', async (t) => {
+test('an untrusted checkpoint is reported, and an absent gateway is not a fork', async (t) => {
   const { gw, key } = await setUp(t);
   await calls(gw, 1);
   assert.equal(writ(['keys', 'new', '--dir', gw.path('strange')]).code, 0);

@@ -1,5 +1,5 @@
 // authserver.mjs - a real authorization server (oidc-provider) for one test: resource indicators, JWT
-// access tokens (RFC 9068), PKCE, dynamic registration, client credentials. Whoever comes to its
+// access tokens (RFC 9068), PKCE, dynamic registration, client credentials. A browser that opens its
 // interaction is logged in and agrees to everything, so that flows run unattended.
 import http from 'node:http';
 import { createRequire } from 'node:module';

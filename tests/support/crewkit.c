@@ -55,13 +55,13 @@ static bool
 read_agents(struct writ_crewkit *kit, struct writ_view text)
 {
     struct writ_crew_findings *faults = writ_crew_findings_new();
-    writ_auto_buf nobody = writ_buf_make(SIZE_MAX);
+    writ_auto_buf empty = writ_buf_make(SIZE_MAX);
     writ_result read;
 
-    writ_buf_str(&nobody, "{\"schema_version\":\"1.0\",\"agents\":[],\"name\":");
-    writ_text_json(&nobody, writ_crew_shape_name(kit->shape));
-    writ_buf_byte(&nobody, '}');
-    read = writ_crew_agents_read(text.ptr != NULL ? text : writ_buf_view(&nobody),
+    writ_buf_str(&empty, "{\"schema_version\":\"1.0\",\"agents\":[],\"name\":");
+    writ_text_json(&empty, writ_crew_shape_name(kit->shape));
+    writ_buf_byte(&empty, '}');
+    read = writ_crew_agents_read(text.ptr != NULL ? text : writ_buf_view(&empty),
         &writ_crewkit_limits, faults, &kit->agents, NULL);
     WRIT_INVARIANT((read.code == WRIT_E_INVALID) == (writ_crew_findings_count(faults) > 0));
     writ_crew_findings_free(faults);

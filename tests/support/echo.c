@@ -54,7 +54,7 @@ on_gone(struct writ_exchange *x, void *ctx)
     (void)ctx;
     writ_loop_timer_cancel(&job->timer);
     atomic_fetch_add(&job->echo->gone, 1);
-    writ_exchange_reply(x, 200, NULL, 0, WRIT_LIT("nobody reads this"));
+    writ_exchange_reply(x, 200, NULL, 0, WRIT_LIT("this is dropped"));
 }
 
 static void

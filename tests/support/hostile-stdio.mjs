@@ -15,7 +15,7 @@ const write = (bytes) => {
     try {
       at += writeSync(1, all, at);
     } catch (error) {
-      if (error.code !== 'EAGAIN') return; // nobody reads: it is being killed
+      if (error.code !== 'EAGAIN') return; // the reader is gone: it is being killed
     }
   }
 };

@@ -1,4 +1,4 @@
-/* keys.h - keys and JSON for tests of what is signed. Keys are made anew in every run: there are
+/* keys.h - keys and JSON for tests of what is signed. Keys are made for every run: there are
  * none in the tree. A failure in here fails the test. */
 #ifndef WRIT_TESTS_KEYS_H
 #define WRIT_TESTS_KEYS_H

@@ -54,7 +54,7 @@ function linesOf(records, { select = {}, shown = () => true, note = (text) => si
   const bundle = new Bundle(select, keys, { note: under, size: records.length, root: root(leaves) });
   return [...bundle.begin(), ...leavesOf(bundle, records, leaves, shown), ...bundle.end()];
 }
-/** Lines as somebody writes them who does not care whether they are right, under a checkpoint that is. */
+/** Lines that may be wrong, under a checkpoint that is right. */
 function forged(records, { select = {}, note = (text) => signed(text), keys = [vkey(log)], change = (lines) => lines } = {}) {
   const head = JSON.stringify({ format: 'writ-bundle/1', checkpoint: note(body(records.map(({ value }) => leafHash(value)))), keys, select });
   return change([head, ...records.map(({ kind, value }, leaf) => `{"leaf":${leaf},"kind":"${kind}","record":${jcs(value)}}`), '{"kind":"end"}']);

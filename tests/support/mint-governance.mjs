@@ -495,7 +495,7 @@ function completenessCases() {
     return cases;
 }
 
-// ---- vectors/canonical: RFC 8785, and what is refused because nobody could be sure of it
+// ---- vectors/canonical: RFC 8785, and what is refused because it is ambiguous
 function canonicalCases() {
     const hex = (text) => Buffer.from(text, 'latin1').toString('hex');
     const good = [

@@ -108,7 +108,7 @@ function add(id, { opens, first }, ledger, { keyring = KEYS, pinned } = {}) {
   cases.push({ id, tables: ledger, keyring, ...(pinned && { pinned }), expect: { sound: first === undefined, first: first ?? null, opens } });
 }
 const sound = { opens: true };
-/** A ledger in which somebody changed something. */
+/** A ledger with a change. */
 const changed = (change, of = SOUND) => {
   const copy = structuredClone(of);
   change(copy);
@@ -299,7 +299,7 @@ boundary('its seal forgotten', 0, (b) => { delete b.seal_leaf; }, 4);
 boundary('a seal that is none', 1, (b) => { b.seal_leaf = 7; }, 7);
 boundary('its row removed', 1, (_, r) => { r.boundary.pop(); }, 5);
 
-// ---- what somebody who has the key wrote: the tree is right
+// ---- written by a holder of the key: the tree is right
 const signedBy = (id, first, groups, opens = true) => add(id, { opens, first }, tables(groups));
 const broken = (record, change) => ({ ...record, value: plain(change({ ...record.value })) });
 signedBy('signed: a digest that does not recompute', 0, [[broken(A, (v) => ({ ...v, receipt_ref: H('x') }))]]);

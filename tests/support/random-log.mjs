@@ -1,4 +1,4 @@
-// random-log.mjs - bundles of logs that nobody would write: seqs that are missing, double and huge, ids that come again, seals of
+// random-log.mjs - bundles of logs that no gateway would write: seqs that are missing, double and huge, ids that come again, seals of
 // anything, records withheld or left out. Signed, so that only what is said of them can differ. The same for the same seed.
 import { Bundle } from '../conformance/verify.mjs';
 import { H, hash } from './mint.mjs';

@@ -26,7 +26,7 @@ class Stream {
     return this;
   }
 
-  /** Keeps an event, and sends it to whoever has the stream. `fields` come before its data. */
+  /** Keeps an event, and sends it to the holder of the stream. `fields` come before its data. */
   send(message, fields = '') {
     const id = `${this.key}_${this.events.length + 1}`;
     const text = `id: ${id}\n${fields}data: ${message === undefined ? '' : JSON.stringify(message)}\n\n`;
@@ -52,7 +52,7 @@ class Stream {
     return until(() => this.res === undefined, `the stream ${this.key} to be let go`);
   }
 
-  /** Waits until somebody has it for the n-th time. */
+  /** Waits until it was taken for the n-th time. */
   taken(n) {
     return until(() => this.connections >= n && this.res !== undefined, `stream ${this.key} to be asked for`);
   }

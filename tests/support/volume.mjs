@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const INSIDE = 'WRIT_TEST_OWN_MOUNTS';
-const WAYS = [['-m'], ['-Urm']]; // as root; as anybody, where the system lets anybody make name spaces
+const WAYS = [['-m'], ['-Urm']]; // as root; as any user, where the system allows user name spaces
 
 const run = (command, args, options = {}) => spawnSync(command, args, { encoding: 'utf8', ...options });
 

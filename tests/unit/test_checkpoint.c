@@ -323,7 +323,7 @@ START_TEST(a_false_signature_of_a_witness_is_worse_than_none)
     ck_assert_int_eq(judged(&log, keys, 1, 1), WRIT_REASON_EVIDENCE_OK);
     log.note.ptr[log.note.len - 20] = log.note.ptr[log.note.len - 20] == 'A' ? 'B' : 'A';
     ck_assert_int_eq(judged(&log, keys, 1, 1), WRIT_REASON_CHECKPOINT_INVALID);
-    ck_assert_int_eq(judged(&log, NULL, 0, 0), WRIT_REASON_EVIDENCE_OK); /* nobody asks for it */
+    ck_assert_int_eq(judged(&log, NULL, 0, 0), WRIT_REASON_EVIDENCE_OK); /* no caller asks for it */
     writ_note_key_free(key);
     log_end(&log);
 }

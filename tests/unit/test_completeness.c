@@ -205,7 +205,7 @@ START_TEST(a_missing_boundary_fails_closed_when_others_have_one)
     add_at(set, "", 0, 1);
     add_at(set, "", 1, 2);
     ck_assert(is_whole(set));
-    seal_at(set, "run", 2); /* the seal alone binds nobody */
+    seal_at(set, "run", 2); /* the seal alone is not binding */
     ck_assert(is_whole(set));
     add(set, 2);
     seal_at(set, "run", 3);

@@ -180,8 +180,7 @@ START_TEST(there_are_no_other_claims_and_no_other_header_members)
     while (writ_claim_rows[rows].kind != WRIT_CLAIM_NONE) {
         rows++;
     }
-    ck_assert_uint_eq(
-        payload->count, rows - 2); /* nobody said who is behind the agent, or of a list */
+    ck_assert_uint_eq(payload->count, rows - 2); /* no delegate and no list were given */
     ck_assert_ptr_null(writ_json_get(payload, WRIT_LIT("subject")));
     ck_assert_ptr_null(writ_json_get(payload, WRIT_LIT("status")));
     teardown();
@@ -1098,7 +1097,7 @@ START_TEST(state_is_compared_as_it_is)
 }
 END_TEST
 
-/* Somebody behind the verifier compares one of the two. */
+/* A reader behind the verifier compares one of the two. */
 START_TEST(who_does_not_see_the_arguments_wants_both_places_to_say_the_same)
 {
     static const struct change one[] = {{"params_hash", OTHER}, {0}};
@@ -1136,7 +1135,7 @@ revoked_since(int64_t since_s)
     return set;
 }
 
-/* Whoever has the key can sign with any date: what was issued before is not believed either. */
+/* A holder of the key can sign with any date: what was issued before is rejected as well. */
 START_TEST(nothing_of_a_key_is_believed_from_its_revocation_on)
 {
     static const struct {

@@ -403,7 +403,7 @@ START_TEST(nested_crews_that_end_at_once_all_run_in_their_phase)
 }
 END_TEST
 
-/* Opens the session anew, with options that were changed since. */
+/* Opens the session again, with options that were changed since. */
 static void
 crew_reopen(struct crew *crew)
 {

@@ -134,7 +134,7 @@ START_TEST(metadata_that_are_not_right_give_nothing)
 
         ck_assert_msg(r.code == rows[i].code, "%zu: %s", i, writ_code_name(r.code));
         ck_assert_uint_eq(url.len, 0);
-        ck_assert_uint_eq(asked_n, 1); /* an answer is an answer: nobody else is asked */
+        ck_assert_uint_eq(asked_n, 1); /* the first answer counts: no other place is asked */
         peer_close(peer);
     }
 }

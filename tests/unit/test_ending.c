@@ -329,7 +329,7 @@ START_TEST(a_stored_result_comes_back_for_its_time_and_over_a_restart)
 }
 END_TEST
 
-/* A row of `result` that somebody else changed is never told as the result of the first call. */
+/* A row of `result` that was changed is never returned as the result of the first call. */
 START_TEST(replay_of_a_changed_result_poisons)
 {
     static const char *const edits[] = {

@@ -49,7 +49,7 @@ START_TEST(a_pass_tells_how_much_it_folded_in_until_the_log_begins_anew)
     append(&disk);
     pages = disk.wal_pages;
     ck_assert_uint_gt(pages, 0);
-    ck_assert_uint_eq(rested(fold).folded, 0); /* nobody asked */
+    ck_assert_uint_eq(rested(fold).folded, 0); /* not asked for */
     writ_fold_wake(fold);
     ck_assert_uint_eq(rested(fold).folded, pages);
 

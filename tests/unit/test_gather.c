@@ -103,7 +103,7 @@ START_TEST(a_commit_is_published_after_it_was_written)
     run(p.writer, "BEGIN");
     run(p.writer, BLOBS(20, 4000));
     ck_assert_int_eq(number(p.reader, "SELECT count(*) FROM t"), 0);
-    /* the write succeeds, the sync does not: still nobody sees it */
+    /* the write succeeds, the sync does not: it is still invisible */
     writ_vfs_arm(WRIT_VFS_SYNC, 1, true, WRIT_VFS_FAIL, SQLITE_IOERR_FSYNC);
     ck_assert_int_eq(sqlite3_exec(p.writer, "COMMIT", NULL, NULL, NULL), SQLITE_IOERR_FSYNC);
     ck_assert(writ_vfs_disarm());

@@ -703,7 +703,7 @@ START_TEST(a_name_resolves_once_and_all_its_addresses_are_tried)
     struct answer a;
 
     open_at(&w, scripts, 1, (struct writ_http_options){0}, "http", "LocalHost");
-    for (int i = 0; i < 2; i++) { /* localhost may be ::1 first, where nobody listens */
+    for (int i = 0; i < 2; i++) { /* localhost may be ::1 first, where no socket listens */
         a = call_once(&w);
         expect_ok(&a, "hi");
     }

@@ -237,7 +237,7 @@ START_TEST(nobody_is_somebody_on_loopback_only_and_only_where_configured)
     ck_assert_view(result.agent.id, "anyone");
     result = ask_at(identity, writ_view(NULL, 0), false, arena);
     ck_assert_int_eq(result.answer, WRIT_IDENTITY_MISSING);
-    /* who shows something that does not hold does not become nobody */
+    /* a caller with an invalid token does not become anonymous */
     result = ask_at(identity, WRIT_LIT("Bearer x"), true, arena);
     ck_assert_int_eq(result.answer, WRIT_IDENTITY_INVALID);
     result = ask_at(identity, WRIT_LIT("Basic x"), true, arena);

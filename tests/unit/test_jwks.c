@@ -67,7 +67,7 @@ static const struct refusal refusals[] = {
     {"{\"keys\":{}}", WRIT_E_INVALID},
     {"{\"keys\":[" KEY("a", "") "," KEY("a", "") "]}", WRIT_E_INVALID},
     {"{\"keys\":[" KEY("a", "") "," KEY("\\u0061", "") "]}", WRIT_E_INVALID},
-    /* whoever publishes a secret is not to be trusted with the rest either */
+    /* a publisher of a secret is not trusted with the rest either */
     {"{\"keys\":[" KEY("a", "") "," KEY("b", ",\"d\":\"AAAA\"") "]}", WRIT_E_MISMATCH},
     {"{\"keys\":[" KEY("a", "") ",{\"kty\":\"oct\",\"k\":\"AAAA\"}]}", WRIT_E_MISMATCH},
 };

@@ -246,7 +246,7 @@ START_TEST(a_revoked_key_is_revoked_for_good_and_only_earlier)
     ck_assert_ptr_null(writ_keyring_key(ring, 0)->signer);
     ck_assert_ptr_null(writ_keyring_find(ring, CREDENTIAL, kid));
     ck_assert_ptr_eq(writ_keyring_active(ring, CREDENTIAL), fresh);
-    ck_assert_uint_eq(writ_keyring_key(ring, 1)->rotation.len, 0); /* nobody vouches for it */
+    ck_assert_uint_eq(writ_keyring_key(ring, 1)->rotation.len, 0); /* no key vouches for it */
     ck_assert_code(writ_keyring_retire(ring, kid, 40, NULL), WRIT_E_INVALID);
     ck_assert_code(writ_keyring_revoke(ring, kid, 20, NULL, 40, NULL), WRIT_E_INVALID);
     ck_assert_ok(writ_keyring_revoke(ring, kid, 19, NULL, 40, NULL));

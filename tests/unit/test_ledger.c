@@ -453,7 +453,7 @@ START_TEST(a_database_that_was_exchanged_is_not_written_to)
 }
 END_TEST
 
-/* Nobody else writes while the lock is held; someone who does all the same is found out. */
+/* No other process writes while the lock is held; someone who does all the same is found out. */
 START_TEST(a_second_writer_poisons_the_ledger)
 {
     struct writ_kit kit;
@@ -493,7 +493,7 @@ START_TEST(health_counts_what_is_there)
 }
 END_TEST
 
-/* The write-ahead log is folded in and begins anew, so it does not grow with the ledger. */
+/* The write-ahead log is folded in and starts again, so it does not grow with the ledger. */
 START_TEST(the_write_ahead_log_does_not_grow_for_ever)
 {
     struct writ_kit kit;

@@ -41,7 +41,7 @@ open_for(struct writ_logins *logins, uint16_t n, const char *shown)
     return pass;
 }
 
-/* What was shown, or "" when nobody is found. */
+/* What was shown, or "" without a login. */
 static bool
 finds(struct writ_logins *logins, const char *cookie, const char *key, const char *want)
 {

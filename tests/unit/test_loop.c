@@ -197,7 +197,7 @@ START_TEST(an_unwatched_descriptor_is_silent_also_for_events_of_this_turn)
     ck_assert_int_eq(write(a.fds[1], "x", 1), 1);
     ck_assert_int_eq(write(b.fds[1], "x", 1), 1);
     turn(loop);
-    ck_assert_int_eq(a.events + b.events, 1); /* whoever was first silenced the other */
+    ck_assert_int_eq(a.events + b.events, 1); /* the first one silenced the other */
 
     writ_loop_unwatch(&a.watch);
     writ_loop_unwatch(&b.watch);

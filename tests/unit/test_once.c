@@ -101,12 +101,12 @@ START_TEST(a_key_on_the_disk_is_taken_as_one_in_memory_is)
     all_refused(&kit, leaves);
     (void)refused(
         &kit, (spec){.key = key_of(0), .argument = "other"}, WRIT_REASON_IDEMPOTENCY_KEY_REUSE);
-    /* and over a restart, which makes the segments anew */
+    /* and over a restart, which makes the segments again */
     writ_kit_close(&kit);
     writ_kit_open(&kit);
     all_refused(&kit, leaves);
     ck_assert_uint_eq(writ_kit_health(&kit).claims, CALLS);
-    /* also when somebody emptied the table meanwhile: nothing in it is believed */
+    /* also when the table was emptied meanwhile: nothing in it is trusted */
     writ_kit_close(&kit);
     writ_kit_sql(&kit, "DELETE FROM segment");
     writ_kit_open(&kit);
@@ -254,7 +254,7 @@ START_TEST(a_merge_that_finds_a_changed_block_says_so)
     run_all(&kit, leaves);
     settle(&kit);
     writ_kit_sql(&kit, "UPDATE segment SET bytes = x''");
-    writ_kit_pass(&kit, 2 * kit.options.claim_kept_us); /* its run is open: they are made anew */
+    writ_kit_pass(&kit, 2 * kit.options.claim_kept_us); /* its run is open: they are made again */
     for (int i = 0; i < 4; i++) { /* the first of them finds it, and the others come after */
         call *c = writ_kit_call(&kit, (spec){.boundary = "later",
                                           .route = WRIT_DECISION_ALLOW,

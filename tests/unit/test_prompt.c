@@ -100,7 +100,7 @@ START_TEST(text_that_imitates_the_prompt_stays_inside_of_the_call)
 
         check_fence(writ_buf_view(&out));
         ck_assert_ok(writ_prompt_token(WRIT_LIT(DIGEST), WRIT_LIT("model"), token));
-        /* and whoever only repeats the prompt has not voted */
+        /* and a reply that only repeats the prompt is not a vote */
         ck_assert_int_eq(
             writ_reply_read(writ_buf_view(&out), writ_view_str(token), true, arena, &reply, NULL)
                 .code,

@@ -186,7 +186,7 @@ START_TEST(an_older_checkpoint_is_pinned_when_it_is_of_these_records)
     others = proofs_of(&other);
     ck_assert_ok(writ_proofs_head(proofs, &then, &last, NULL));
     writ_buf_put(&note, last);
-    writ_buf_str(&note, "\xe2\x80\x94 witness.example AAAAAAAA\n"); /* of whom nobody knows */
+    writ_buf_str(&note, "\xe2\x80\x94 witness.example AAAAAAAA\n"); /* an unknown witness */
     then = head_of(proofs);
     writ_kit_run(&kit, (spec){.argument = "2"});
     ck_assert_uint_gt(head_of(proofs).size, then.size);

@@ -38,7 +38,7 @@ START_TEST(a_name_in_no_row_finds_nothing)
 }
 END_TEST
 
-/* The enum's name is the other one in upper case: nobody can mix up two rows. */
+/* The enum's name is the other one in upper case: two rows cannot be mixed up. */
 START_TEST(both_spellings_of_a_name_are_the_same_word)
 {
 #define SPELLING(NAME, name, groups, sentence, hint) {#NAME, #name},
@@ -146,7 +146,7 @@ put_page(struct writ_buf *page)
         "Everything around the decision: what arrives, the ledger, the tool server.");
 }
 
-/* The page as it should be, in the build folder, for whoever changed the table. */
+/* The page as it should be, in the build folder, for the author of a change. */
 static void
 write_page(const struct writ_buf *page)
 {

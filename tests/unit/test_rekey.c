@@ -43,7 +43,7 @@ START_TEST(keys_without_one_that_signs_are_refused)
 }
 END_TEST
 
-/* Nobody vouches for what was there before under a key that the new ring does not have. */
+/* No key vouches for what was there before under a key that the new ring does not have. */
 START_TEST(what_was_opened_must_still_be_believed)
 {
     struct writ_ledger_health health;

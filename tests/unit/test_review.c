@@ -111,7 +111,7 @@ START_TEST(only_acceptance_approves_and_only_an_approval_is_redeemed_once)
             ck_assert((event == WRIT_REVIEW_DO_OPEN) == (state == WRIT_REVIEW_ABSENT));
             /* votes count while it is open */
             ck_assert(event != WRIT_REVIEW_DO_VOTE || state == WRIT_REVIEW_OPEN);
-            /* whoever ends it, ends it from any live state */
+            /* every end is possible from any live state */
             ck_assert(event != WRIT_REVIEW_DO_JOIN || next == state);
         }
     }

@@ -227,7 +227,7 @@ START_TEST(rules_that_are_gone_end_their_reviews_and_others_do_not)
     ck_assert_int_eq(state_of(&kit, open), WRIT_REVIEW_OUTDATED);
     ck_assert_int_eq(state_of(&kit, approved), WRIT_REVIEW_OUTDATED);
     writ_poll_told(&kit, (spec){0}, WRIT_REASON_APPROVAL_OUTDATED);
-    /* they come back before anybody has looked: what is over stays so */
+    /* they come back before any look: what is over stays so */
     rules(&kit, "sha256:rules");
     ck_assert_int_eq(state_of(&kit, approved), WRIT_REVIEW_OUTDATED);
     writ_poll_told(&kit, (spec){.spec = {.argument = "b"}}, WRIT_REASON_APPROVAL_OUTDATED);

@@ -252,7 +252,7 @@ START_TEST(
     const struct writ_view here = WRIT_LIT("here");
     writ_auto_buf row = writ_buf_make(65536);
 
-    ck_assert(writ_session_is_short(made)); /* somebody is late */
+    ck_assert(writ_session_is_short(made)); /* one upstream is late */
     ck_assert_ok(writ_session_join(made, WRIT_LIT("late"), WRIT_LIT("")));
     writ_session_put(made, &row);
     ck_assert_ok(writ_session_join(made, WRIT_LIT("later"), WRIT_LIT("")));
@@ -267,7 +267,7 @@ START_TEST(
     ck_assert_uint_eq(writ_session_take_missed(made, here), WRIT_SESSION_PROMPTS);
     ck_assert_uint_eq(writ_session_take_missed(made, here), 0);
 
-    /* a row does not say which lists; whoever is late was missed in all of them */
+    /* a row does not say which lists; a late upstream was missed in all of them */
     ck_assert_ok(writ_session_read(writ_view_str(made->id), writ_buf_view(&row), &back, NULL));
     ck_assert_uint_eq(writ_session_missed(back, WRIT_LIT("later")), WRIT_SESSION_LISTS);
     ck_assert_uint_eq(writ_session_missed(back, WRIT_LIT("late")), 0);

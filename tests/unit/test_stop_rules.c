@@ -204,7 +204,7 @@ START_TEST(what_a_run_of_the_same_range_had_issued_is_revoked_and_stays_revoked)
     open_until_the_same_range();
     ck_assert_int_eq(writ_stop_rules_status(kills, early), WRIT_STATUS_VALID);
     call.agent_id = WRIT_LIT("b");
-    later = admit(); /* of somebody whom the stop does not name */
+    later = admit(); /* of an agent that the stop does not name */
     ck_assert_int_eq(later / PLACES, early / PLACES);
     ck_assert_int_ne(later, early);
     (void)pull(WRIT_KILL_AGENT, "a", NULL);

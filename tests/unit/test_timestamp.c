@@ -36,7 +36,7 @@ START_TEST(a_stamp_holds_after_the_certificate_has_expired)
 }
 END_TEST
 
-/* What nobody signed, such as the status, may change; what is told never does. */
+/* Unsigned parts, such as the status, may change; what is reported never does. */
 START_TEST(no_changed_byte_gives_another_time)
 {
     writ_auto_buf response = writ_buf_make(WRIT_TIMESTAMP_BYTES_MAX);

@@ -153,14 +153,14 @@ END_TEST
 START_TEST(what_is_not_to_be_compared_is_left_out_by_name)
 {
     struct writ_verify_call call;
-    const struct writ_verify_call nobody = {.tool = WRIT_LIT(WRIT_TOKEN_TOOL),
+    const struct writ_verify_call empty = {.tool = WRIT_LIT(WRIT_TOKEN_TOOL),
         .audience = WRIT_LIT(WRIT_TOKEN_AUD),
         .params_hash = WRIT_LIT(WRIT_TOKEN_HASH),
         .now_s = WRIT_TOKEN_NOW_S};
 
     setup();
-    ck_assert_str_eq(reason_for(WRIT_LIT(WRIT_TOKEN_TEXT), &nobody), "wrong_issuer");
-    call = nobody;
+    ck_assert_str_eq(reason_for(WRIT_LIT(WRIT_TOKEN_TEXT), &empty), "wrong_issuer");
+    call = empty;
     call.any_issuer = true;
     ck_assert_str_eq(reason_for(WRIT_LIT(WRIT_TOKEN_TEXT), &call), "scope_mismatch");
     call.any_agent = true;
@@ -445,7 +445,7 @@ START_TEST(whether_it_was_revoked_is_asked_of_the_list_that_it_names_while_that_
     issue("{\"status_list\":{\"idx\":128,\"uri\":\"" LIST "\"}}", &outside);
     issue("{\"status_list\":{\"idx\":4,\"uri\":\"" LIST "2\"}}", &other);
     issue(NULL, &none);
-    ck_assert_str_eq(reason_at(&bad, NOW_S, 0), "ok"); /* nobody looks */
+    ck_assert_str_eq(reason_at(&bad, NOW_S, 0), "ok"); /* no look */
     ck_assert_ok(writ_verify_status(verify, writ_view(NULL, 0), NULL));
     ck_assert_str_eq(reason_at(&good, NOW_S, 0), "status_unknown");
     ck_assert_int_eq(take_list(signer, LIST, NOW_S, NOW_S + 10), WRIT_OK);

@@ -249,7 +249,7 @@ START_TEST(borda_counts_points_and_first_places)
         {"{\"mode\":\"borda\",\"lambda\":1}", {ABC, ABC, BCA}, "\"a\""},
         /* a tie of everything: by name */
         {"\"borda\"", {"[\"x\",\"y\"]", "[\"y\",\"x\"]"}, "\"x\""},
-        /* nobody reaches alpha: the most points */
+        /* no candidate reaches alpha: the most points */
         {"{\"mode\":\"borda\",\"alpha\":1}", {ABC, BCA, CBA}, "\"b\""},
         /* alpha keeps b out although it has the most points */
         {"{\"mode\":\"borda\",\"alpha\":\"1/2\",\"lambda\":0}",

@@ -210,7 +210,7 @@ START_TEST(what_waits_is_found_by_its_name_after_a_restart_too)
     second = followed(&kit, first, (spec){0});
     writ_kit_close(&kit);
     writ_kit_open(&kit);
-    /* the second round had been sent: nobody knows what became of it */
+    /* the second round had been sent: its end is unknown */
     writ_kit_refused(&kit, (spec){0}, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN);
     ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record WHERE kind = 2"), 2);
     ck_assert_uint_eq(writ_kit_health(&kit).in_flight, 0);
