@@ -373,8 +373,8 @@ struct writ_crew_ranking {
 /**
  * Elects one of the candidates.
  *
- * @param engine      "majority" (first places; tie: the earliest candidate), "borda", or the name
- * of an engine that was added
+ * @param engine      "majority" (first places; tie: the earliest candidate), "borda", or the
+ *                    name of an engine that was added
  * @param candidates  in the order in which `majority` decides ties
  * @param ret         index of the winner; written only on success
  * @param why         NULL, or gets the explanation; wipe it
@@ -383,8 +383,9 @@ struct writ_crew_ranking {
  *         WRIT_E_INVALID  UNKNOWN_ENGINE (the error lists the names there are; an empty name is
  *                         told apart), INVALID_BALLOT (no rankings; an empty one, or one with
  *                         unknown entries, which are named), NOT_IMPLEMENTED (the engine elects
- * none). Found in this order, whatever else is wrong WRIT_E_LIMIT    too many candidates or
- * rankings WRIT_E_NOMEM
+ *                         none). Found in this order, whatever else is wrong
+ *         WRIT_E_LIMIT    too many candidates or rankings
+ *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines,
     const struct writ_view *candidates, size_t candidates_n,
