@@ -44,7 +44,7 @@ function keyTexts(pem) {
 
 /** What lies in the gateway's directory, but for what the operator put there. */
 function files(gw, own = ['keys', 'writ.yaml', 'call.json']) {
-  const all = readdirSync(gw.dir, { recursive: true }).filter((f) => !own.some((o) => f === o || f.startsWith(`${o}/`)));
+  const all = readdirSync(gw.dir, { recursive: true }).filter((f) => !own.some((o) => f === o || f.startsWith(`${o}/`)) && !f.endsWith('.json.new')); // such a file is renamed at any moment
   return all.map((f) => join(gw.dir, f)).filter((f) => statSync(f).isFile()).map((f) => [f, readFileSync(f, 'latin1')]);
 }
 
