@@ -418,7 +418,7 @@ tell_moved(const struct writ_cli *cli, const char *word)
 
     for (const struct writ_moved *moved = cli->program->moved; moved->word != NULL; moved++) {
         if (same(word, moved->word)) {
-            (void)writ_fail(&err, WRIT_E_INVALID, "there is no command %s: use the program %s",
+            (void)writ_fail(&err, WRIT_E_INVALID, "%s is a command of another program: run %s",
                 moved->word, moved->program);
             complain(cli, WRIT_E_INVALID, &err);
             return true;
@@ -489,8 +489,9 @@ run_program(const struct writ_program *program, int argc, const char *const *arg
 
 /* ---- the process around it */
 
-/* Where a standard stream is closed, the next file that is opened would take its number, and get
- * what is written for people: a ledger, or a connection. Writing stays refused, and is told. */
+/* The next file that is opened takes the number of a closed standard stream: a ledger or a
+ * connection would get the output. /dev/null takes the number first, for reading alone, so that
+ * output still fails and the program reports it. */
 static bool
 hold_standard_streams(void)
 {

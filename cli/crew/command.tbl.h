@@ -16,7 +16,7 @@ CREW_FILES(crew_check)
 COMMAND(crew_graph, "crew graph", "SHAPE [AGENTS]", 1, 2, "draw a crew",
     "Prints roles, permissions and nesting as a graph for Graphviz: writ crew graph --dot SHAPE | "
     "dot -Tsvg.")
-FLAG(crew_graph, "dot", "In the language of Graphviz; there is no other form.")
+FLAG(crew_graph, "dot", "Write the graph in the language of Graphviz, the only form.")
 CREW_FILES(crew_graph)
 
 COMMAND(crew_run, "crew run", "SHAPE [AGENTS]", 1, 2, "run a crew",

@@ -98,9 +98,9 @@ test('a faulty file is reported by its path, never by its content', (t) => {
 
 test('the word of a command that moved to another program names that program, in one line', () => {
   const run = writ(['vectors', 'run', 'vectors']);
-  assert.deepEqual([run.code, run.out, run.err], [2, '', 'writ: there is no command vectors: use the program writ-vectors\n']);
+  assert.deepEqual([run.code, run.out, run.err], [2, '', 'writ: vectors is a command of another program: run writ-vectors\n']);
   const json = writ(['vectors', '--json']);
-  assert.deepEqual(JSON.parse(json.err), { error: { code: 'invalid', text: 'there is no command vectors: use the program writ-vectors' } });
+  assert.deepEqual(JSON.parse(json.err), { error: { code: 'invalid', text: 'vectors is a command of another program: run writ-vectors' } });
 });
 
 test('writ-vectors calls itself by its name, in help, in mistakes and in its manual', () => {
