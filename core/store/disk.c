@@ -3,7 +3,7 @@
 #include "base/id.h"
 #include "evidence/record/decision.h"
 #include "evidence/record/outcome.h"
-#include "store/gather.h"
+#include "store/wal_vfs.h"
 #include "store/lines.h"
 
 #include <pthread.h>
@@ -299,7 +299,7 @@ note_wal(void *ctx, sqlite3 *db, const char *name, int pages)
 
     (void)db;
     (void)name;
-    disk->wal_anew = disk->wal_anew || pages < 0 || (uint64_t)pages < disk->wal_pages;
+    disk->wal_begun = disk->wal_begun || pages < 0 || (uint64_t)pages < disk->wal_pages;
     disk->wal_pages = pages < 0 ? 0 : (uint64_t)pages;
     return SQLITE_OK;
 }
@@ -310,8 +310,8 @@ writ_disk_open(const char *path, int64_t busy_us, struct writ_disk *ret, struct 
     WRIT_AUTO(struct writ_disk, writ_disk_close) disk = {0};
 
     (void)pthread_once(&configured, configure);
-    WRIT_TRY(writ_gather_install(err));
-    WRIT_TRY(connect_prepared(path, false, WRIT_GATHER_NAME, busy_us, &disk.db, err));
+    WRIT_TRY(writ_wal_vfs_install(err));
+    WRIT_TRY(connect_prepared(path, false, WRIT_WAL_VFS_NAME, busy_us, &disk.db, err));
     for (int i = 0; i < WRIT_SQL_COUNT; i++) {
         int rc = sqlite3_prepare_v3(
             disk.db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &disk.statements[i], NULL);
@@ -398,7 +398,7 @@ writ_disk_create(
 
     WRIT_TRY(connect_to(path, SQLITE_OPEN_READWRITE, NULL, 0, &db, err));
     result = fill_new(db, origin, clock, err);
-    rc = sqlite3_close(db); /* folds the write-ahead log in and removes it */
+    rc = sqlite3_close(db); /* copies the write-ahead log and removes it */
     if (writ_is_ok(result) && rc != SQLITE_OK) {
         return writ_disk_fault(NULL, rc, NULL, err);
     }
@@ -536,25 +536,26 @@ writ_disk_begin(struct writ_disk *disk, struct writ_err *err)
     return writ_disk_run(disk, WRIT_SQL_BEGIN, err, "");
 }
 
-WRIT_RESULT
-writ_disk_commit(struct writ_disk *disk, struct writ_err *err)
-{
-    writ_result result = writ_disk_run(disk, WRIT_SQL_COMMIT, err, "");
-
-    if (!writ_is_ok(result)) {
-        writ_disk_rollback(disk);
-    }
-    return result;
-}
-
-void
-writ_disk_rollback(struct writ_disk *disk)
+static void
+roll_back(struct writ_disk *disk)
 {
     /* most errors have rolled back already; then there is nothing left to do */
     if (sqlite3_get_autocommit(disk->db) == 0) {
         (void)step(disk, WRIT_SQL_ROLLBACK);
         (void)sqlite3_reset(disk->statements[WRIT_SQL_ROLLBACK]);
     }
+}
+
+WRIT_RESULT
+writ_disk_finish(struct writ_disk *disk, writ_result result, struct writ_err *err)
+{
+    if (writ_is_ok(result)) {
+        result = writ_disk_run(disk, WRIT_SQL_COMMIT, err, "");
+    }
+    if (!writ_is_ok(result)) {
+        roll_back(disk);
+    }
+    return result;
 }
 
 /* ---- records ---- */

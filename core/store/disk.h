@@ -65,7 +65,7 @@ struct writ_disk {
     sqlite3_stmt *statements[WRIT_SQL_COUNT];
     bool poisoned;      /* nothing more may be written through it */
     uint64_t wal_pages; /* in the write-ahead log after the last commit */
-    bool wal_anew;      /* it has begun at its beginning since this was last set to false */
+    bool wal_begun;     /* it has begun at its beginning since this was last set to false */
 };
 
 /** Creates the database in an empty file: settings, schema, a random id, and the origin of its
@@ -85,7 +85,7 @@ WRIT_RESULT writ_disk_create(const char *path, struct writ_view origin,
 WRIT_RESULT writ_disk_open(
     const char *path, int64_t busy_us, struct writ_disk *ret, struct writ_err *err);
 
-/** As writ_disk_open for a second connection that only folds the write-ahead log in, or, with
+/** As writ_disk_open for a second connection that only copies the write-ahead log, or, with
  * `read_only`, only reads; no statements are prepared. */
 WRIT_RESULT writ_disk_connect(
     const char *path, bool read_only, int64_t busy_us, sqlite3 **ret, struct writ_err *err);
@@ -97,10 +97,12 @@ void writ_disk_close(struct writ_disk *disk);
  * database) or WRIT_E_IO, and sets *ret_poison (may be NULL) when there is no way back. */
 writ_result writ_disk_fault(sqlite3 *db, int rc, bool *ret_poison, struct writ_err *err);
 
-/* Transactions of the writer. A commit that fails is rolled back. WRIT_E_IO, WRIT_E_NOMEM. */
+/** Begins a transaction of several statements; one statement alone needs none. WRIT_E_IO, _BUSY,
+ * _NOMEM. */
 WRIT_RESULT writ_disk_begin(struct writ_disk *disk, struct writ_err *err);
-WRIT_RESULT writ_disk_commit(struct writ_disk *disk, struct writ_err *err);
-void writ_disk_rollback(struct writ_disk *disk);
+/** Ends it: commits when `result`, that of its statements, is WRIT_OK, and else rolls back and
+ * returns `result`. A commit that fails is rolled back too. WRIT_E_IO, _NOMEM. */
+WRIT_RESULT writ_disk_finish(struct writ_disk *disk, writ_result result, struct writ_err *err);
 
 /** Appends the columns of 1 to WRIT_DISK_ROWS records; it costs least with as many as that.
  * WRIT_E_IO, WRIT_E_NOMEM. */
@@ -112,8 +114,8 @@ WRIT_RESULT writ_disk_append_bodies(
     struct writ_disk *disk, uint64_t leaf, struct writ_view lines, struct writ_err *err);
 
 /**
- * Runs one statement. `fmt` has one letter for each parameter: i int64_t, u uint64_t, t struct
- * writ_view as text, b struct writ_view as blob.
+ * Runs one statement, outside of a transaction as one of its own. `fmt` has one letter for each
+ * parameter: i int64_t, u uint64_t, t struct writ_view as text, b struct writ_view as blob.
  */
 WRIT_RESULT writ_disk_run(struct writ_disk *disk, enum writ_statement statement,
     struct writ_err *err, const char *fmt, ...);

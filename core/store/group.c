@@ -287,19 +287,11 @@ write_all(struct writ_ledger *ledger, struct writ_err *err)
 static WRIT_RESULT
 transact(struct writ_ledger *ledger, struct writ_err *err)
 {
-    struct writ_disk *disk = &ledger->disk;
-    writ_result result;
-
     WRIT_TRY(writ_file_same(&ledger->file, err));
-    WRIT_TRY(writ_disk_begin(disk, err));
-    result = write_all(ledger, err);
-    if (!writ_is_ok(result)) {
-        writ_disk_rollback(disk);
-        return result;
-    }
-    /* a file that is exchanged from here on is one that was exchanged right after the commit: the
+    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
+    /* a file that is exchanged during the commit is as one that was exchanged right after it: the
      * next group sees it */
-    return writ_disk_commit(disk, err);
+    return writ_disk_finish(&ledger->disk, write_all(ledger, err), err);
 }
 
 /* ---- afterwards ---- */

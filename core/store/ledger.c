@@ -2,7 +2,7 @@
 
 #include "evidence/log/note.h"
 #include "store/ending.h"
-#include "store/fold.h"
+#include "store/wal_checkpoint.h"
 #include "store/group.h"
 #include "store/load.h"
 #include "store/opening.h"
@@ -75,7 +75,7 @@ static void
 ledger_free(struct writ_ledger *ledger)
 {
     writ_scrub_stop(ledger->scrub);
-    writ_fold_stop(ledger->fold);
+    writ_wal_checkpoint_stop(ledger->checkpoint);
     writ_heads_trust_wipe(&ledger->trust);
     writ_rekey_wipe(ledger);
     writ_ending_wipe(ledger);
@@ -153,17 +153,9 @@ make_memory(struct writ_ledger *ledger, struct writ_err *err)
 static WRIT_RESULT
 first_write(struct writ_ledger *ledger, struct writ_err *err)
 {
-    struct writ_disk *disk = &ledger->disk;
-    writ_result result;
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
 
-    WRIT_TRY(writ_disk_begin(disk, err));
-    result =
-        writ_disk_run(disk, WRIT_SQL_PROBE, err, "i", writ_clock_wall_us(ledger->options.clock));
-    if (!writ_is_ok(result)) {
-        writ_disk_rollback(disk);
-        return result;
-    }
-    WRIT_TRY(writ_disk_commit(disk, err));
+    WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_PROBE, err, "i", now_us));
     return writ_file_remember(&ledger->file, err);
 }
 
@@ -180,7 +172,7 @@ open_files(struct writ_ledger *ledger, const char *path, struct writ_err *err)
 static WRIT_RESULT
 start_threads(struct writ_ledger *ledger, const char *path, struct writ_err *err)
 {
-    WRIT_TRY(writ_fold_start(path, ledger->options.busy_us, &ledger->fold, err));
+    WRIT_TRY(writ_wal_checkpoint_start(path, ledger->options.busy_us, &ledger->checkpoint, err));
     WRIT_TRY(writ_scrub_start(
         path, ledger->options.keyring, ledger->options.scrub_us, &ledger->scrub, err));
     ledger->ticked_us = ledger->pruned_us = writ_clock_mono_us(ledger->options.clock);
@@ -210,21 +202,6 @@ writ_ledger_open(const char *path, const struct writ_ledger_options *options,
     return WRIT_DONE;
 }
 
-/* Rows of segments may stay: the next start deletes what no manifest names. */
-static WRIT_RESULT
-drop_manifest(struct writ_disk *disk, struct writ_err *err)
-{
-    writ_result result;
-
-    WRIT_TRY(writ_disk_begin(disk, err));
-    result = writ_disk_run(disk, WRIT_SQL_MANIFEST_DROP, err, "");
-    if (!writ_is_ok(result)) {
-        writ_disk_rollback(disk);
-        return result;
-    }
-    return writ_disk_commit(disk, err);
-}
-
 WRIT_RESULT
 writ_ledger_rebuild(const char *path, struct writ_err *err)
 {
@@ -235,7 +212,8 @@ writ_ledger_rebuild(const char *path, struct writ_err *err)
     WRIT_TRY(writ_file_check(&file, err));
     WRIT_TRY(writ_file_lock(&file, err));
     WRIT_TRY(writ_disk_open(path, writ_ledger_options_default.busy_us, &disk, err));
-    return drop_manifest(&disk, err);
+    /* rows of segments may stay: the next start deletes what no manifest names */
+    return writ_disk_run(&disk, WRIT_SQL_MANIFEST_DROP, err, "");
 }
 
 void

@@ -159,17 +159,9 @@ write_both(struct writ_ledger *ledger, struct writ_err *err)
 static WRIT_RESULT
 transact(struct writ_ledger *ledger, struct writ_err *err)
 {
-    struct writ_disk *disk = &ledger->disk;
-    writ_result result;
-
     WRIT_TRY(writ_file_same(&ledger->file, err));
-    WRIT_TRY(writ_disk_begin(disk, err));
-    result = write_both(ledger, err);
-    if (!writ_is_ok(result)) {
-        writ_disk_rollback(disk);
-        return result;
-    }
-    WRIT_TRY(writ_disk_commit(disk, err));
+    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
+    WRIT_TRY(writ_disk_finish(&ledger->disk, write_both(ledger, err), err));
     writ_once_written(ledger);
     writ_manifest_written(ledger);
     return WRIT_DONE;
@@ -274,17 +266,8 @@ read_bytes(struct writ_ledger *ledger, const struct writ_manifest_stated *stated
 static WRIT_RESULT
 forget(struct writ_ledger *ledger, struct writ_err *err)
 {
-    struct writ_disk *disk = &ledger->disk;
-    writ_result result;
-
-    WRIT_TRY(writ_disk_begin(disk, err));
-    result = writ_disk_run(disk, WRIT_SQL_SEGMENT_DROP, err, "uuu", WRIT_MANIFEST_NOTE,
+    return writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uuu", WRIT_MANIFEST_NOTE,
         WRIT_MANIFEST_NOTE + 1, UINT64_C(1));
-    if (!writ_is_ok(result)) {
-        writ_disk_rollback(disk);
-        return result;
-    }
-    return writ_disk_commit(disk, err);
 }
 
 static WRIT_RESULT

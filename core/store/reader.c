@@ -5,7 +5,7 @@
 #include "store/file.h"
 #include "evidence/record/review.h"
 #include "store/reader.tbl.h"
-#include "store/showing.h"
+#include "store/review_context.h"
 
 #define BUSY_US            5000000                     /* how long a reader waits for a lock */
 #define REVIEW_RECORDS_MAX (WRIT_REVIEW_VOTES_MAX + 8) /* votes, and what comes around them */
@@ -577,7 +577,7 @@ read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *
 {
     sqlite3_stmt *s = reader->statements[SQL_REVIEW];
     struct writ_view shown = {NULL, 0};
-    struct writ_showing showing;
+    struct writ_review_context showing;
     bool row = false;
     writ_result result;
 
@@ -593,8 +593,8 @@ read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *
     end_rows(reader, SQL_REVIEW);
     WRIT_TRY(result);
     if (shown.len > 0) {
-        WRIT_TRY(writ_showing_check(review->records[0], shown, arena, err));
-        showing = writ_showing_read(shown);
+        WRIT_TRY(writ_review_context_check(review->records[0], shown, arena, err));
+        showing = writ_review_context_read(shown);
         review->arguments = showing.arguments;
         review->conditions = showing.conditions;
     }

@@ -37,17 +37,8 @@ check_opened(struct rekeying *r, bool *ret)
 static WRIT_RESULT
 put_note(struct rekeying *r, const struct writ_head *head, struct writ_view note)
 {
-    struct writ_disk *disk = &r->ledger->disk;
-    writ_result result;
-
     WRIT_TRY(writ_file_same(&r->ledger->file, r->err));
-    WRIT_TRY(writ_disk_begin(disk, r->err));
-    result = writ_disk_run(disk, WRIT_SQL_SIGN_HEAD, r->err, "bu", note, head->leaf);
-    if (!writ_is_ok(result)) {
-        writ_disk_rollback(disk);
-        return result;
-    }
-    return writ_disk_commit(disk, r->err);
+    return writ_disk_run(&r->ledger->disk, WRIT_SQL_SIGN_HEAD, r->err, "bu", note, head->leaf);
 }
 
 /* The signature that is there stays: who verifies with the keys so far goes on. */

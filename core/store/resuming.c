@@ -11,15 +11,7 @@
 WRIT_RESULT
 writ_resuming_forget_sessions(struct writ_ledger *ledger, struct writ_err *err)
 {
-    writ_result result;
-
-    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
-    result = writ_disk_run(&ledger->disk, WRIT_SQL_SESSIONS_CLEAR, err, "");
-    if (!writ_is_ok(result)) {
-        writ_disk_rollback(&ledger->disk);
-        return result;
-    }
-    return writ_disk_commit(&ledger->disk, err);
+    return writ_disk_run(&ledger->disk, WRIT_SQL_SESSIONS_CLEAR, err, "");
 }
 
 static size_t

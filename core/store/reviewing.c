@@ -7,7 +7,7 @@
 
 #include "base/id.h"
 #include "store/group.h"
-#include "store/showing.h"
+#include "store/review_context.h"
 #include "store/review_changes.h"
 
 #define SWEEP_ARENA  (1 << 20)
@@ -148,19 +148,19 @@ static WRIT_RESULT
 make_showing(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ_view before,
     struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
-    struct writ_showing showing = {
+    struct writ_review_context showing = {
         .arguments = ask->arguments, .state = ask->target_state, .conditions = ask->conditions};
-    struct writ_showing was;
+    struct writ_review_context was;
     struct writ_buf text;
 
     if (before.ptr != NULL) {
-        WRIT_TRY(writ_showing_find(ledger, before, true, arena, &was, err));
+        WRIT_TRY(writ_review_context_find(ledger, before, true, arena, &was, err));
         showing.before = was.state;
     }
     WRIT_TRY(make_salt(arena, &showing.salt, err));
     text = writ_buf_in(arena, showing.arguments.len + showing.state.len + showing.before.len +
                                   showing.conditions.len + showing.salt.len + SHOWING_HEAD);
-    writ_showing_put(&showing, &text);
+    writ_review_context_put(&showing, &text);
     WRIT_TRY(writ_buf_check(&text, err));
     *ret = writ_buf_view(&text);
     return WRIT_DONE;

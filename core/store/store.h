@@ -36,8 +36,6 @@
 #define WRIT_STORE_SEGMENTS   16         /* slices of segments written by one tick */
 #define WRIT_STORE_TICK_US    1000000    /* between looks at what has expired */
 #define WRIT_STORE_PRUNE_US   60000000   /* between looks at rows that have expired */
-#define WRIT_STORE_FOLD_PAGES 1024       /* of the write-ahead log: time to fold it in */
-#define WRIT_STORE_FOLD_REST  128        /* so many pages the writer folds in by itself */
 
 /** An outcome that could not be written yet: the record as it will stand in the log. */
 struct writ_kept {
@@ -120,7 +118,7 @@ struct writ_group {
     struct writ_ledger_counts before;
 };
 
-struct writ_fold;
+struct writ_wal_checkpoint;
 struct writ_scrub;
 
 /** The ledger. Everything but what stands under `mutex` belongs to the writer thread. */
@@ -128,7 +126,7 @@ struct writ_ledger {
     struct writ_ledger_options options;
     struct writ_file file;
     struct writ_disk disk;
-    struct writ_fold *fold;
+    struct writ_wal_checkpoint *checkpoint;
     struct writ_scrub *scrub;
     uint64_t scrubs; /* passes of it that found nothing */
 

@@ -1,7 +1,7 @@
 #include "store/watching.h"
 
 #include "store/group.h"
-#include "store/showing.h"
+#include "store/review_context.h"
 #include "store/vouch.h"
 #include "store/review_changes.h"
 
@@ -51,9 +51,9 @@ read_arguments(
 {
     struct writ_entry_review_get *get = &entry->review_get;
     static const struct writ_view none = {NULL, 0};
-    struct writ_showing showing;
+    struct writ_review_context showing;
 
-    WRIT_TRY(writ_showing_find(ledger, get->id, lives, entry->arena, &showing, err));
+    WRIT_TRY(writ_review_context_find(ledger, get->id, lives, entry->arena, &showing, err));
     get->arguments = showing.arguments.len > 0 ? showing.arguments : none;
     get->target_state = showing.state.len > 0 ? showing.state : none;
     get->state_before = showing.before.len > 0 ? showing.before : none;

@@ -6,7 +6,7 @@
 
 #include "store/ending.h"
 #include "store/facts.h"
-#include "store/fold.h"
+#include "store/wal_checkpoint.h"
 #include "store/grant.h"
 #include "store/group.h"
 #include "store/rekey.h"
@@ -199,17 +199,14 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
     struct writ_disk *disk = &ledger->disk;
     int64_t now_us = writ_clock_wall_us(ledger->options.clock);
     int before = sqlite3_total_changes(disk->db);
-    writ_result result;
 
     writ_budgets_prune(&ledger->budgets, ledger->last_us); /* the clock may be ahead, and go back */
     WRIT_TRY(writ_file_same(&ledger->file, err));
     WRIT_TRY(writ_disk_begin(disk, err));
-    result = delete_expired(ledger, now_us, err);
-    if (!writ_is_ok(result) || sqlite3_total_changes(disk->db) == before) {
-        writ_disk_rollback(disk);
-        return result;
+    WRIT_TRY(writ_disk_finish(disk, delete_expired(ledger, now_us, err), err));
+    if (sqlite3_total_changes(disk->db) == before) {
+        return WRIT_DONE;
     }
-    WRIT_TRY(writ_disk_commit(disk, err));
     writ_waiting_prune(ledger, now_us);
     return count_rows(ledger, err);
 }
@@ -218,7 +215,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
 static void
 recover(struct writ_ledger *ledger)
 {
-    struct writ_disk *disk = &ledger->disk;
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
     struct writ_err err = {0};
     writ_result result;
 
@@ -228,16 +225,7 @@ recover(struct writ_ledger *ledger)
     }
     result = writ_file_same(&ledger->file, &err);
     if (writ_is_ok(result)) {
-        result = writ_disk_begin(disk, &err);
-    }
-    if (writ_is_ok(result)) {
-        result = writ_disk_run(
-            disk, WRIT_SQL_PROBE, &err, "i", writ_clock_wall_us(ledger->options.clock));
-        if (writ_is_ok(result)) {
-            result = writ_disk_commit(disk, &err);
-        } else {
-            writ_disk_rollback(disk);
-        }
+        result = writ_disk_run(&ledger->disk, WRIT_SQL_PROBE, &err, "i", now_us);
     }
     if (writ_is_ok(result)) {
         ledger->refusing = false;
@@ -246,40 +234,61 @@ recover(struct writ_ledger *ledger)
     }
 }
 
-/* Lets the thread beside fold the write-ahead log in, and does the rest when that is small. */
-static void
-fold(struct writ_ledger *ledger, bool idle)
+/* The thread of the checkpoint reports once what ended it. */
+static struct writ_wal_state
+heed_checkpoint(struct writ_ledger *ledger)
 {
     struct writ_disk *disk = &ledger->disk;
     struct writ_err why = {0};
-    struct writ_fold_state state;
-    int rc;
+    struct writ_wal_state state;
 
-    if (disk->wal_anew) {
-        writ_fold_anew(ledger->fold);
-        disk->wal_anew = false;
+    if (disk->wal_begun) {
+        writ_wal_checkpoint_begun(ledger->checkpoint);
+        disk->wal_begun = false;
     }
-    state = writ_fold_look(ledger->fold, &why);
+    state = writ_wal_checkpoint_state(ledger->checkpoint, &why);
     if (state.poisoned && !disk->poisoned) {
         disk->poisoned = true;
         writ_group_trouble(ledger, &why);
     }
-    if (disk->poisoned || state.busy || disk->wal_pages == 0 ||
-        (!idle && disk->wal_pages < WRIT_STORE_FOLD_PAGES)) {
-        return;
-    }
-    if (disk->wal_pages - state.folded > WRIT_STORE_FOLD_REST) {
-        writ_fold_wake(ledger->fold);
-        return;
-    }
-    rc = sqlite3_wal_checkpoint_v2(disk->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return state;
+}
+
+/* Copies what is left of the write-ahead log, so that the next commit begins it again. */
+static void
+copy_wal(struct writ_ledger *ledger)
+{
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_err why = {0};
+    int rc = sqlite3_wal_checkpoint_v2(disk->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+
     if (rc == SQLITE_OK) {
-        disk->wal_pages = 0; /* told anew by the next commit */
-        disk->wal_anew = true;
+        disk->wal_pages = 0; /* the next commit says how many there are */
+        disk->wal_begun = true;
     } else if (rc != SQLITE_BUSY &&
                writ_disk_fault(disk->db, rc, &disk->poisoned, &why).code != WRIT_OK &&
                disk->poisoned) {
         writ_group_trouble(ledger, &why);
+    }
+}
+
+static void
+checkpoint(struct writ_ledger *ledger, bool idle)
+{
+    struct writ_wal_state state = heed_checkpoint(ledger);
+
+    if (ledger->disk.poisoned) {
+        return;
+    }
+    switch (writ_wal_checkpoint_next(ledger->disk.wal_pages, &state, idle)) {
+    case WRIT_WAL_NOTHING:
+        break;
+    case WRIT_WAL_PASS:
+        writ_wal_checkpoint_wake(ledger->checkpoint);
+        break;
+    case WRIT_WAL_COPY:
+        copy_wal(ledger);
+        break;
     }
 }
 
@@ -404,7 +413,7 @@ writ_writer_run(void *arg)
             list = one_group(ledger, list);
         }
         tick(ledger, idle);
-        fold(ledger, idle);
+        checkpoint(ledger, idle);
         if (ledger->stopping) {
             writ_sealing_end_all(ledger, WRIT_E_BUSY);
             writ_watching_end_all(ledger, WRIT_E_BUSY);

@@ -84,7 +84,7 @@ START_TEST(a_record_reads_back_as_it_was_appended)
     row.verdict = 1;
     ck_assert_ok(writ_disk_begin(&disk, NULL));
     ck_assert_ok(writ_disk_append(&disk, rows, 1, NULL));
-    ck_assert_ok(writ_disk_commit(&disk, NULL));
+    ck_assert_ok(writ_disk_finish(&disk, WRIT_DONE, NULL));
     ck_assert_uint_gt(disk.wal_pages, 0);
 
     ck_assert_ok(writ_disk_query(&disk, WRIT_SQL_RECORD_AT, &found, NULL, "u", (uint64_t)0));
@@ -127,7 +127,7 @@ START_TEST(records_are_appended_one_by_one_and_many_at_once)
         }
         ck_assert_ok(writ_disk_append(&disk, rows, n, NULL));
     }
-    ck_assert_ok(writ_disk_commit(&disk, NULL));
+    ck_assert_ok(writ_disk_finish(&disk, WRIT_DONE, NULL));
     for (uint64_t at = 0; at < leaf; at++) {
         struct writ_row got = {0};
         bool found = false;
@@ -166,7 +166,7 @@ START_TEST(a_poisoned_log_does_nothing_more)
     ck_assert_ok(writ_disk_append(&disk, rows, 1, NULL));
     ck_assert_code(writ_disk_append(&disk, rows, 1, NULL), WRIT_E_IO); /* the same leaf again */
     ck_assert(disk.poisoned);
-    ck_assert_code(writ_disk_commit(&disk, NULL), WRIT_E_IO);
+    ck_assert_code(writ_disk_finish(&disk, WRIT_DONE, NULL), WRIT_E_IO);
     ck_assert_int_eq(sqlite3_get_autocommit(disk.db), 1); /* rolled back */
     ck_assert_code(writ_disk_begin(&disk, NULL), WRIT_E_IO);
     writ_disk_close(&disk);

@@ -1,7 +1,7 @@
 /* "13 2 0 0 32" and a line feed, then the five texts without anything between them: none of them
  * has to be parsed, however large it is. Arguments begin with '{', so they are never taken for
  * this. Rows that earlier builds wrote have the first three texts. */
-#include "store/showing.h"
+#include "store/review_context.h"
 
 #include "base/text.h"
 #include "evidence/record/extension.h"
@@ -14,7 +14,7 @@
 #define PARTS_LEAST 3
 
 void
-writ_showing_put(const struct writ_showing *showing, struct writ_buf *ret)
+writ_review_context_put(const struct writ_review_context *showing, struct writ_buf *ret)
 {
     const struct writ_view parts[PARTS] = {
         showing->arguments, showing->state, showing->before, showing->conditions, showing->salt};
@@ -43,8 +43,8 @@ take_length(struct writ_view *line, size_t most, size_t *ret)
     return true;
 }
 
-struct writ_showing
-writ_showing_read(struct writ_view bytes)
+struct writ_review_context
+writ_review_context_read(struct writ_view bytes)
 {
     size_t end = writ_view_find(bytes, '\n'), n = 0, sum = 0, lengths[PARTS] = {0};
     struct writ_view line = writ_view_sub(bytes, 0, end), parts[PARTS];
@@ -54,18 +54,18 @@ writ_showing_read(struct writ_view bytes)
         sum += lengths[n++];
     }
     if (line.len > 0 || (n != PARTS && n != PARTS_LEAST) || end == bytes.len || sum != rest.len) {
-        return (struct writ_showing){.arguments = bytes};
+        return (struct writ_review_context){.arguments = bytes};
     }
     for (size_t i = 0; i < PARTS; i++) {
         parts[i] = writ_view_sub(rest, 0, lengths[i]);
         rest = writ_view_sub(rest, lengths[i], rest.len);
     }
-    return (struct writ_showing){parts[0], parts[1], parts[2], parts[3], parts[4]};
+    return (struct writ_review_context){parts[0], parts[1], parts[2], parts[3], parts[4]};
 }
 
 WRIT_RESULT
-writ_showing_check(struct writ_view opening, struct writ_view bytes, struct writ_arena *arena,
-    struct writ_err *err)
+writ_review_context_check(struct writ_view opening, struct writ_view bytes,
+    struct writ_arena *arena, struct writ_err *err)
 {
     struct writ_review_record record = {0};
     struct writ_extension extension = {0};
@@ -130,8 +130,8 @@ read_row(struct writ_disk *disk, struct writ_view id, struct writ_arena *arena,
 }
 
 WRIT_RESULT
-writ_showing_find(struct writ_ledger *ledger, struct writ_view id, bool lives,
-    struct writ_arena *arena, struct writ_showing *ret, struct writ_err *err)
+writ_review_context_find(struct writ_ledger *ledger, struct writ_view id, bool lives,
+    struct writ_arena *arena, struct writ_review_context *ret, struct writ_err *err)
 {
     struct writ_view bytes = {NULL, 0}, opening = {NULL, 0};
     uint64_t leaf = 0;
@@ -139,17 +139,17 @@ writ_showing_find(struct writ_ledger *ledger, struct writ_view id, bool lives,
 
     WRIT_TRY(read_row(&ledger->disk, id, arena, &bytes, err));
     if (bytes.len == 0 && !lives) {
-        *ret = (struct writ_showing){0};
+        *ret = (struct writ_review_context){0};
         return WRIT_DONE;
     }
     WRIT_TRY(find_opening(&ledger->disk, id, arena, &leaf, &opening, err));
     WRIT_TRY(writ_vouch(ledger, leaf, opening, err));
-    result = writ_showing_check(opening, bytes, arena, err);
+    result = writ_review_context_check(opening, bytes, arena, err);
     if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_PARSE) {
         return writ_group_poison(
             ledger, leaf, "what its voters are shown is not what it has the digest of", err);
     }
     WRIT_TRY(result);
-    *ret = writ_showing_read(bytes);
+    *ret = writ_review_context_read(bytes);
     return WRIT_DONE;
 }

@@ -1,7 +1,7 @@
 #include "support/unit.h"
 #include "support/vfs.h"
 
-#include "store/gather.h"
+#include "store/wal_vfs.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -44,14 +44,14 @@ pair_open(struct pair *p, int cache_pages)
 {
     char pragma[64];
 
-    (void)snprintf(p->dir, sizeof p->dir, "/tmp/writ-gather-XXXXXX");
+    (void)snprintf(p->dir, sizeof p->dir, "/tmp/writ-wal-vfs-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(p->dir));
     (void)snprintf(p->path, sizeof p->path, "%s/a.db", p->dir);
     (void)snprintf(pragma, sizeof pragma, "PRAGMA cache_size=%d", cache_pages);
-    ck_assert_ok(writ_gather_install(NULL));
+    ck_assert_ok(writ_wal_vfs_install(NULL));
     ck_assert_int_eq(
         sqlite3_open_v2(p->path, &p->writer,
-            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXRESCODE, WRIT_GATHER_NAME),
+            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXRESCODE, WRIT_WAL_VFS_NAME),
         SQLITE_OK);
     run(p->writer, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
                    "CREATE TABLE t(a INTEGER PRIMARY KEY, b BLOB)");
@@ -206,10 +206,10 @@ END_TEST
 
 START_TEST(it_can_be_installed_again)
 {
-    ck_assert_ok(writ_gather_install(NULL));
-    ck_assert_ok(writ_gather_install(NULL));
-    ck_assert_ptr_nonnull(sqlite3_vfs_find(WRIT_GATHER_NAME));
-    ck_assert_ptr_ne(sqlite3_vfs_find(NULL), sqlite3_vfs_find(WRIT_GATHER_NAME));
+    ck_assert_ok(writ_wal_vfs_install(NULL));
+    ck_assert_ok(writ_wal_vfs_install(NULL));
+    ck_assert_ptr_nonnull(sqlite3_vfs_find(WRIT_WAL_VFS_NAME));
+    ck_assert_ptr_ne(sqlite3_vfs_find(NULL), sqlite3_vfs_find(WRIT_WAL_VFS_NAME));
 }
 END_TEST
 
@@ -222,5 +222,5 @@ main(void)
         a_write_that_fails_late_fails_the_transaction_with_its_code, it_can_be_installed_again};
 
     writ_vfs_install();
-    return writ_unit_run("gather", tests, sizeof tests / sizeof tests[0]);
+    return writ_unit_run("wal_vfs", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "store/showing.h"
+#include "store/review_context.h"
 
 START_TEST(what_was_put_is_read_part_by_part)
 {
@@ -15,15 +15,15 @@ START_TEST(what_was_put_is_read_part_by_part)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         writ_auto_buf text = writ_buf_make(4096);
-        const struct writ_showing put = {.arguments = writ_view_str(rows[i].arguments),
+        const struct writ_review_context put = {.arguments = writ_view_str(rows[i].arguments),
             .state = writ_view_str(rows[i].state),
             .before = writ_view_str(rows[i].before),
             .conditions = writ_view_str(rows[i].conditions),
             .salt = writ_view_str(rows[i].salt)};
-        struct writ_showing got;
+        struct writ_review_context got;
 
-        writ_showing_put(&put, &text);
-        got = writ_showing_read(writ_buf_view(&text));
+        writ_review_context_put(&put, &text);
+        got = writ_review_context_read(writ_buf_view(&text));
         ck_assert_view(got.arguments, rows[i].arguments);
         ck_assert_view(got.state, rows[i].state);
         ck_assert_view(got.before, rows[i].before);
@@ -35,7 +35,7 @@ END_TEST
 
 START_TEST(a_row_of_an_earlier_build_has_three_parts)
 {
-    struct writ_showing got = writ_showing_read(WRIT_LIT("2 3 1\n{}[1]5"));
+    struct writ_review_context got = writ_review_context_read(WRIT_LIT("2 3 1\n{}[1]5"));
 
     ck_assert_view(got.arguments, "{}");
     ck_assert_view(got.state, "[1]");
@@ -51,7 +51,7 @@ START_TEST(bytes_of_another_form_are_arguments)
         "2 0 0 0\n{}", "2 0 0 0 0 0\n{}", "2  0\n{}", "1 1 0 0 1\n{}", "\n"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct writ_showing got = writ_showing_read(writ_view_str(texts[i]));
+        struct writ_review_context got = writ_review_context_read(writ_view_str(texts[i]));
 
         ck_assert_view(got.arguments, texts[i]);
         ck_assert_uint_eq(got.state.len + got.before.len, 0);
@@ -59,5 +59,5 @@ START_TEST(bytes_of_another_form_are_arguments)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("showing", what_was_put_is_read_part_by_part,
+WRIT_UNIT_MAIN("review_context", what_was_put_is_read_part_by_part,
     a_row_of_an_earlier_build_has_three_parts, bytes_of_another_form_are_arguments)

@@ -1,8 +1,8 @@
-/* gather.h - a file system for SQLite that writes all frames of a commit at once.
+/* wal_vfs.h - a file system for SQLite that writes all frames of a commit at once.
  *
  * SQLite appends to its write-ahead log in two writes a page. Opened through this file system, the
  * log keeps them in memory until it is synced, and then makes one write of them (or one for
- * every WRIT_GATHER_MAX bytes); every other file is the default file system's own, and so is the
+ * every WRIT_WAL_VFS_MAX bytes); every other file is the default file system's own, and so is the
  * sync.
  *
  * Why that is safe: with synchronous=FULL a commit is published in the shared memory after the
@@ -12,17 +12,17 @@
  * connection that commits with less than synchronous=FULL.
  *
  * A write that fails late is told by the sync, or by a later write, with the code of the write. */
-#ifndef WRIT_STORE_GATHER_H
-#define WRIT_STORE_GATHER_H
+#ifndef WRIT_STORE_WAL_VFS_H
+#define WRIT_STORE_WAL_VFS_H
 
 #include "base/result.h"
 
-#define WRIT_GATHER_NAME "writ-gather" /* for sqlite3_open_v2, once it is installed */
+#define WRIT_WAL_VFS_NAME "writ-wal" /* for sqlite3_open_v2, once it is installed */
 /** Bytes that are kept; then they are written. The file systems of SQLite take less than 128 KiB at
  * once. */
-#define WRIT_GATHER_MAX (124 << 10)
+#define WRIT_WAL_VFS_MAX (124 << 10)
 
 /** Makes it known to SQLite. Idempotent, thread-safe. WRIT_E_IO. */
-WRIT_RESULT writ_gather_install(struct writ_err *err);
+WRIT_RESULT writ_wal_vfs_install(struct writ_err *err);
 
 #endif

@@ -2,7 +2,7 @@
  * 2. It is written before anything else is done with the file.
  * 3. It is dropped only where a write or a sync says so: a commit fails with those, and with them
  *    alone. For anything else that fails it stays pending. */
-#include "store/gather.h"
+#include "store/wal_vfs.h"
 
 #include "base/bytes.h"
 
@@ -14,7 +14,7 @@
 
 struct log_file {
     sqlite3_file base;
-    char *pending; /* WRIT_GATHER_MAX bytes, or NULL */
+    char *pending; /* WRIT_WAL_VFS_MAX bytes, or NULL */
     size_t len;
     sqlite3_int64 at;
     _Alignas(sqlite3_int64) char real[REAL_FILE_MAX]; /* SQLite aligns its files to 8 bytes */
@@ -67,16 +67,16 @@ log_write(sqlite3_file *file, const void *from, int n, sqlite3_int64 at)
     size_t len = (size_t)n;
     int rc = SQLITE_OK;
 
-    if (at != log->at + (sqlite3_int64)log->len || len > WRIT_GATHER_MAX - log->len) {
+    if (at != log->at + (sqlite3_int64)log->len || len > WRIT_WAL_VFS_MAX - log->len) {
         rc = settle_or_drop(file); /* keeps (1) */
     }
     if (rc != SQLITE_OK) {
         return rc;
     }
     if (log->pending == NULL) {
-        log->pending = sqlite3_malloc(WRIT_GATHER_MAX);
+        log->pending = sqlite3_malloc(WRIT_WAL_VFS_MAX);
     }
-    if (log->pending == NULL || len > WRIT_GATHER_MAX) {
+    if (log->pending == NULL || len > WRIT_WAL_VFS_MAX) {
         return real->pMethods->xWrite(real, from, n, at);
     }
     if (log->len == 0) {
@@ -239,7 +239,7 @@ full_path(sqlite3_vfs *vfs, const char *name, int size, char *ret)
     return real_vfs()->xFullPathname(real_vfs(), name, size, ret);
 }
 
-static sqlite3_vfs gather;
+static sqlite3_vfs wal_vfs;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registered = SQLITE_ERROR;
 
@@ -251,20 +251,20 @@ install(void)
     if (real == NULL) {
         return;
     }
-    gather = *real; /* time, randomness, sleep */
-    gather.zName = WRIT_GATHER_NAME;
-    gather.pNext = NULL;
-    gather.pAppData = NULL;
-    gather.szOsFile = (int)sizeof(struct log_file);
-    gather.xOpen = open_file;
-    gather.xDelete = delete_file;
-    gather.xAccess = access_file;
-    gather.xFullPathname = full_path;
-    registered = sqlite3_vfs_register(&gather, 0);
+    wal_vfs = *real; /* time, randomness, sleep */
+    wal_vfs.zName = WRIT_WAL_VFS_NAME;
+    wal_vfs.pNext = NULL;
+    wal_vfs.pAppData = NULL;
+    wal_vfs.szOsFile = (int)sizeof(struct log_file);
+    wal_vfs.xOpen = open_file;
+    wal_vfs.xDelete = delete_file;
+    wal_vfs.xAccess = access_file;
+    wal_vfs.xFullPathname = full_path;
+    registered = sqlite3_vfs_register(&wal_vfs, 0);
 }
 
 WRIT_RESULT
-writ_gather_install(struct writ_err *err)
+writ_wal_vfs_install(struct writ_err *err)
 {
     (void)pthread_once(&once, install);
     if (registered != SQLITE_OK) {
