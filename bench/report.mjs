@@ -19,7 +19,9 @@ export function summary(samples, connections, targets) {
       const own = samples.filter(s => s.conns === conns && s.target === target);
       const floor = round => samples.find(
         s => s.conns === conns && s.round === round && s.target === 'nginx');
-      const ratio = name => (floor(0) ? spread(own.map(s => s[name] / floor(s.round)[name])) : null);
+      const to = (other, name) => (other(0) ? spread(own.map(s => s[name] / other(s.round)[name])) : null);
+      const was = round => samples.find(
+        s => s.conns === conns && s.round === round && s.target === `was_${target}`);
       rows.push({
         conns, target,
         rps: spread(own.map(s => s.rps)),
@@ -27,8 +29,10 @@ export function summary(samples, connections, targets) {
         p50_us: spread(own.map(s => s.p50_us)),
         p99_us: spread(own.map(s => s.p99_us)),
         resident_kib: own.at(-1).resident_kib,
-        ratio: ratio('rps'),
-        cpu_ratio: ratio('cpu_us'),
+        ratio: to(floor, 'rps'),
+        cpu_ratio: to(floor, 'cpu_us'),
+        was_ratio: to(was, 'rps'),
+        was_cpu_ratio: to(was, 'cpu_us'),
       });
     }
   }
@@ -43,6 +47,8 @@ const NAMES = {
   nginx: 'nginx',
   pass: 'gateway, passing',
   governed: 'gateway, governing',
+  was_pass: 'the other program, passing',
+  was_governed: 'the other program, governing',
 };
 
 function head(about) {
@@ -67,6 +73,23 @@ within its round.
 `;
 }
 
+function compared(about, rows) {
+  if (rows.length === 0) return '';
+  let text = `
+## Against another program
+
+The other program is ${about.against}. Above 1 is more of what the column says than the other has; a
+bracket that holds 1 is noise.
+
+| connections | | requests/s | CPU us per request |
+|---|---|---|---|
+`;
+  for (const row of rows) {
+    text += `| ${row.conns} | ${NAMES[row.target]} | ${range(row.was_ratio, 2)} | ${range(row.was_cpu_ratio, 2)} |\n`;
+  }
+  return text;
+}
+
 export function markdown(about, rows) {
   let text = head(about);
   text += '| connections | | requests/s to nginx | CPU to nginx | CPU us per request | requests/s ' +
@@ -76,5 +99,6 @@ export function markdown(about, rows) {
       `| ${range(row.cpu_us, 1)} | ${range(row.rps, 0)} | ${(row.p50_us.median / 1000).toFixed(2)} ` +
       `| ${(row.p99_us.median / 1000).toFixed(2)} | ${mib(row.resident_kib)} |\n`;
   }
+  text += compared(about, rows.filter(row => row.was_ratio));
   return `${text}\n![requests per second as a part of nginx's, and CPU per request](report.svg)\n`;
 }

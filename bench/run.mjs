@@ -1,7 +1,8 @@
 // run.mjs - the side-by-side measurement; bench/run prepares for it and starts it.
 //
-// Three targets are measured in alternating rounds, so that what else the machine does meets all of
-// them: each round's ratio is taken within the round. CPU is what the kernel counted for the
+// All targets are measured in alternating rounds, so that what else the machine does meets all of
+// them: each round's ratio is taken within the round. With --against a second gateway runs beside the first and is
+// idle while the other is measured. CPU is what the kernel counted for the
 // target's own processes, in nanoseconds (/proc/PID/task/*/schedstat).
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes, createHash } from 'node:crypto';
@@ -18,7 +19,14 @@ import { markdown, spread, summary } from './report.mjs';
 import { plot } from './plot.mjs';
 
 const root = resolve(import.meta.dirname, '..');
-const TARGETS = ['nginx', 'pass', 'governed'];
+// What is measured of each server: `was` is the program of --against.
+const TARGETS = {
+  nginx: { server: 'nginx' },
+  pass: { server: 'writ' },
+  governed: { server: 'writ', governed: true },
+  was_pass: { server: 'was' },
+  was_governed: { server: 'was', governed: true },
+};
 const TOOLS = 20;
 const BODY_BYTES = 700;
 const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Echo: hello"}]}}';
@@ -27,26 +35,35 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     writ: { type: 'string', default: join(root, 'build/release/writ') },
+    against: { type: 'string' },
     out: { type: 'string', default: join(root, 'bench') },
     work: { type: 'string', default: join(root, 'build') },
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '1,16,64,256' },
-    targets: { type: 'string', default: TARGETS.join(',') },
+    targets: { type: 'string', default: 'nginx,pass,governed' },
     core: { type: 'string', default: '0' },
     help: { type: 'boolean', default: false },
   },
 });
 if (options.help) {
   console.log('usage: bench/run [--quick] [--rounds=7] [--seconds=3] [--connections=1,16,64,256]\n' +
-    '    [--targets=nginx,pass,governed] [--core=0] [--writ=PROGRAM] [--out=bench] [--work=build]');
+    '    [--targets=nginx,pass,governed] [--core=0] [--writ=PROGRAM] [--against=PROGRAM]\n' +
+    '    [--out=bench] [--work=build]');
   process.exit(0);
+}
+for (const program of [options.writ, options.against]) {
+  if (program && !existsSync(program)) {
+    console.error(`bench/run: ${program} does not exist: build it, or name another program`);
+    process.exit(2);
+  }
 }
 const quick = options.quick;
 const rounds = quick ? 1 : Number(options.rounds);
 const seconds = quick ? 1 : Number(options.seconds);
 const connections = (quick ? '1,16' : options.connections).split(',').map(Number);
-const targets = options.targets.split(',');
+const named = options.targets.split(',');
+const targets = [...named, ...(options.against ? named.filter(target => target !== 'nginx').map(t => `was_${t}`) : [])];
 const core = Number(options.core);
 const otherCore = cpus().length > 1 ? (core === 0 ? 1 : 0) : core;
 
@@ -115,7 +132,7 @@ function startNginx(work, name, onCore, http) {
 }
 
 // Twenty tools of five constraints; the call that is measured names one in the middle.
-function gatewayConfig(work, ports, token) {
+function gatewayConfig(work, ports, server, token) {
   const tools = {};
   for (let i = 0; i < TOOLS; i++) {
     tools[`bench/tool_${String(i).padStart(2, '0')}`] = {
@@ -130,8 +147,8 @@ function gatewayConfig(work, ports, token) {
     };
   }
   return {
-    listen: `127.0.0.1:${ports.writ}`,
-    admin_listen: `127.0.0.1:${ports.admin}`,
+    listen: `127.0.0.1:${ports[server]}`,
+    admin_listen: `127.0.0.1:${ports[`${server}_admin`]}`,
     issuer: 'https://gateway.example',
     keys: join(work, 'keys'),
     store: `sqlite://${join(work, 'ledger.db')}`,
@@ -148,12 +165,14 @@ function gatewayConfig(work, ports, token) {
   };
 }
 
-function startGateway(work, ports, token) {
+function startGateway(under, program, ports, server, token) {
+  const work = join(under, server);
   const file = join(work, 'writ.yaml');
-  writeFileSync(file, JSON.stringify(gatewayConfig(work, ports, token), null, 1));
-  execFileSync(options.writ, ['keys', 'new', '--dir', join(work, 'keys')]);
-  execFileSync(options.writ, ['ledger', 'init', join(work, 'ledger.db')]);
-  return start('writ', core, [options.writ, 'serve', file], work);
+  mkdirSync(work);
+  writeFileSync(file, JSON.stringify(gatewayConfig(work, ports, server, token), null, 1));
+  execFileSync(program, ['keys', 'new', '--dir', join(work, 'keys')]);
+  execFileSync(program, ['ledger', 'init', join(work, 'ledger.db')]);
+  return start(server, core, [program, 'serve', file], work);
 }
 
 // ---- what is sent
@@ -177,9 +196,10 @@ function listBody() {
 let runs = 0;
 
 function wrk(work, ports, token, target, conns, duration) {
-  const port = target === 'nginx' ? ports.nginx : ports.writ;
-  const file = join(work, target === 'pass' ? 'list.json' : 'call.json');
-  const prefix = target === 'governed' ? `run${runs++}` : '-';
+  const { server, governed } = TARGETS[target];
+  const port = ports[server];
+  const file = join(work, server === 'nginx' || governed ? 'call.json' : 'list.json');
+  const prefix = governed ? `run${runs++}` : '-';
   return new Promise((done, fail) => {
     const child = spawn('taskset', ['-c', String(otherCore), 'wrk', '-t1', `-c${conns}`, `-d${duration}s`,
       '--timeout', '10s', '-s', join(import.meta.dirname, 'load.lua'), `http://127.0.0.1:${port}/`,
@@ -234,8 +254,9 @@ function signatureUs() {
 }
 
 // A refusal is an answer of status 200 too: what was governed is what the gateway says it allowed.
-async function counters(ports) {
-  const text = await (await fetch(`http://127.0.0.1:${ports.admin}/metrics`)).text();
+async function counters(ports, server) {
+  if (server === 'nginx') return null;
+  const text = await (await fetch(`http://127.0.0.1:${ports[`${server}_admin`]}/metrics`)).text();
   const get = name => Number((text.match(new RegExp(`^${name} (\\S+)$`, 'm')) ?? [0, 0])[1]);
   return {
     allowed: get('writ_decisions_total{verdict="allow"}'),
@@ -245,6 +266,7 @@ async function counters(ports) {
 }
 
 function checkCounters(target, got, before, after) {
+  const { server, governed } = TARGETS[target];
   const grown = name => after[name] - before[name];
   if (got.requests === 0) {
     throw new Error(`${target}: no request was answered`);
@@ -252,24 +274,25 @@ function checkCounters(target, got, before, after) {
   if (got.errors > 0) {
     throw new Error(`${target}: ${got.errors} of ${got.requests} requests failed`);
   }
-  if (target !== 'nginx' && grown('sent') < got.requests) {
+  if (server !== 'nginx' && grown('sent') < got.requests) {
     throw new Error(`${target}: ${got.requests} answers, ${grown('sent')} sent upstream`);
   }
-  if (target === 'governed' && Math.min(grown('allowed'), grown('executed')) < got.requests) {
+  if (governed && Math.min(grown('allowed'), grown('executed')) < got.requests) {
     throw new Error(`${target}: ${got.requests} answers, ${grown('allowed')} allowed, ` +
       `${grown('executed')} executed`);
   }
 }
 
 async function measure(work, ports, pids, token, target, conns) {
-  const pid = target === 'nginx' ? pids.nginx : pids.writ;
-  const before = await counters(ports);
+  const { server } = TARGETS[target];
+  const pid = pids[server];
+  const before = await counters(ports, server);
   const cpuBefore = cpuNs(pid);
   const ticksBefore = ticks();
   const got = await wrk(work, ports, token, target, conns, seconds);
   const cpu = cpuNs(pid) - cpuBefore;
   const ticksAfter = ticks();
-  checkCounters(target, got, before, await counters(ports));
+  checkCounters(target, got, before, await counters(ports, server));
   return {
     rps: got.requests / (got.us / 1e6),
     cpu_us: cpu / 1000 / got.requests,
@@ -295,6 +318,7 @@ function about() {
     date: new Date().toISOString().slice(0, 10),
     commit: text('git describe --always --dirty', /(.*)/),
     writ: text(`'${options.writ}' --version`, /(.*)/),
+    against: options.against ? `${options.against}, ${text(`'${options.against}' --version`, /(.*)/)}` : '',
     nginx: text('nginx -v', /nginx\/(\S+)/),
     wrk: text('wrk -v', /wrk (\S+)/),
     kernel: release(),
@@ -309,7 +333,8 @@ async function main() {
   const work = mkdtempSync(join(resolve(options.work), 'bench-'));
   const token = randomBytes(24).toString('base64url');
   const ports = {
-    upstream: await freePort(), nginx: await freePort(), writ: await freePort(), admin: await freePort(),
+    upstream: await freePort(), nginx: await freePort(), writ: await freePort(), writ_admin: await freePort(),
+    was: await freePort(), was_admin: await freePort(),
   };
   const about_ = about();
   try {
@@ -322,11 +347,14 @@ async function main() {
         keepalive 256; keepalive_requests 100000000; }
         server { listen 127.0.0.1:${ports.nginx}; location / { proxy_pass http://u;
           proxy_http_version 1.1; proxy_set_header Connection ""; } }`),
-      writ: startGateway(work, ports, token),
+      writ: startGateway(work, options.writ, ports, 'writ', token),
     };
+    if (options.against) pids.was = startGateway(work, options.against, ports, 'was', token);
     await waitUntil(`http://127.0.0.1:${ports.upstream}/`, 'upstream');
     await waitUntil(`http://127.0.0.1:${ports.nginx}/`, 'nginx');
-    await waitUntil(`http://127.0.0.1:${ports.admin}/readyz`, 'the gateway');
+    for (const server of Object.keys(pids).filter(name => name !== 'nginx')) {
+      await waitUntil(`http://127.0.0.1:${ports[`${server}_admin`]}/readyz`, server);
+    }
     about_.resident_kib = { nginx: residentKiB(pids.nginx), writ: residentKiB(pids.writ) };
 
     const samples = [];
@@ -351,7 +379,7 @@ async function main() {
     const rows = summary(samples, connections, targets);
     mkdirSync(options.out, { recursive: true });
     writeFileSync(join(options.out, 'report.md'), markdown(about_, rows));
-    writeFileSync(join(options.out, 'report.svg'), plot(rows));
+    writeFileSync(join(options.out, 'report.svg'), plot(rows.filter(row => !row.target.startsWith('was_'))));
     console.log(markdown(about_, rows));
   } finally {
     await stopAll();
