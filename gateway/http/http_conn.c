@@ -3,7 +3,6 @@
 #include "gateway/http/http_conn.h"
 
 #include "gateway/http/http_call.h"
-#include "gateway/http/http_pool.h"
 
 #include <sys/epoll.h>
 
@@ -119,9 +118,8 @@ conn_complete(struct writ_http_conn *conn)
         writ_http_conn_close(conn);
         return;
     }
-    conn->used = true; /* keeps (4) */
-    writ_http_conn_rest(conn);
-    writ_http_pool_dispatch(client);
+    conn->used = true;         /* keeps (4) */
+    writ_http_conn_rest(conn); /* the finish task gives it to a call that waits */
 }
 
 /* keeps what a pause held back */

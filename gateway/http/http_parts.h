@@ -14,8 +14,9 @@
 #ifndef WRIT_GATEWAY_HTTP_PARTS_H
 #define WRIT_GATEWAY_HTTP_PARTS_H
 
-#include "gateway/http/http_client.h"
 #include "gateway/http/http_request.h"
+#include "gateway/io/loop.h"
+#include "gateway/io/resolver.h"
 #include "gateway/io/socket.h"
 #include "gateway/io/tls.h"
 

@@ -5,7 +5,8 @@
 #ifndef WRIT_GATEWAY_HTTP_REQUEST_H
 #define WRIT_GATEWAY_HTTP_REQUEST_H
 
-#include "gateway/http/http_client.h"
+#include "gateway/http/http_types.h"
+#include "gateway/io/resolver.h"
 
 /** An upstream's address, read from its URL. */
 struct writ_http_origin {
