@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <poll.h>
 
-#define TAIL_MAX 64 /* what end_line appends */
+#define TAIL_MAX  64 /* what end_line appends */
+#define SECOND_US (INT64_C(1000) * 1000)
 
 void
 writ_log_init(
@@ -194,4 +195,22 @@ writ_log_write(struct writ_log *log, enum writ_log_level level, const char *even
         (void)atomic_fetch_add(&log->lost, lost + 1);
     }
     errno = saved; /* a caller logs a failure and may still want to know it */
+}
+
+/* in windows of one second */
+bool
+writ_log_rate_take(struct writ_log_rate *rate, int64_t now_us, uint64_t *ret_dropped)
+{
+    if (now_us - rate->window_us >= SECOND_US) {
+        rate->window_us = now_us;
+        rate->count = 0;
+    }
+    if (rate->count >= rate->per_s) {
+        rate->dropped++;
+        return false;
+    }
+    rate->count++;
+    *ret_dropped = rate->dropped;
+    rate->dropped = 0;
+    return true;
 }

@@ -85,6 +85,18 @@ void writ_log_write(struct writ_log *log, enum writ_log_level level, const char 
     writ_log_write((log), (level), (event), (const struct writ_log_field[]){__VA_ARGS__},          \
         sizeof((const struct writ_log_field[]){__VA_ARGS__}) / sizeof(struct writ_log_field))
 
+/** So many lines a second, for those that a stranger can cause. For one thread. Zero-initialise,
+ * with `per_s`. */
+struct writ_log_rate {
+    unsigned per_s, count; /* allowed; taken in this second */
+    int64_t window_us;
+    uint64_t dropped; /* refused since the last that was taken */
+};
+
+/** Whether one more fits this second. `ret_dropped`: how many did not since the last that did;
+ * written only for true, so that no loss goes unreported. */
+bool writ_log_rate_take(struct writ_log_rate *rate, int64_t now_us, uint64_t *ret_dropped);
+
 /** "error", "warn", "info", "debug". Static storage. */
 const char *writ_log_level_name(enum writ_log_level level);
 

@@ -7,7 +7,7 @@
  * (4) An answer to a question of the guard's own never reaches the client. */
 #include "gateway/guard/guard_stdio.h"
 
-#include "gateway/io/child_log.h"
+#include "gateway/io/child.h"
 #include "gateway/guard/guard_state.h"
 
 #include <errno.h>

@@ -15,11 +15,11 @@
 #ifndef WRIT_GATEWAY_CHILD_H
 #define WRIT_GATEWAY_CHILD_H
 
+#include "base/log.h"
 #include "gateway/io/loop.h"
 
-#define WRIT_CHILD_ENVIRONMENT_MAX 256 /* variables in all */
-
-#define WRIT_CHILD_SAID_MAX 1000
+#define WRIT_CHILD_SAID_MAX   1000
+#define WRIT_CHILD_LOG_FIELDS 3
 
 struct writ_child;
 
@@ -62,6 +62,19 @@ struct writ_child_end {
     struct writ_view said; /* the last WRIT_CHILD_SAID_MAX bytes of its standard error, without the
                               last LF; borrowed */
 };
+
+/**
+ * Says in log fields why it ended; of one that was not started the error; else the last words that
+ * it wrote to standard error.
+ *
+ * @param words  whether these may be logged: not of a child that was given a call, since they may
+ *               have argument values in them
+ * @param ret    borrows from `end`
+ *
+ * @return how many fields there are
+ */
+size_t writ_child_log_end(
+    const struct writ_child_end *end, bool words, struct writ_log_field ret[WRIT_CHILD_LOG_FIELDS]);
 
 /** What the owner does with it. A NULL function is not called. */
 struct writ_child_handler {

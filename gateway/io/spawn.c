@@ -4,7 +4,6 @@
 #include "gateway/io/spawn.h"
 
 #include "base/bytes.h"
-#include "gateway/io/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +26,7 @@ static const char *const inherited[] = {
 struct writ_spawn_plan {
     struct writ_arena *arena; /* of every string below */
     char **argv;
-    char *environment[WRIT_CHILD_ENVIRONMENT_MAX + 1];
+    char *environment[WRIT_SPAWN_ENVIRONMENT_MAX + 1];
     size_t variables;
     const char *directory; /* NULL: ours */
 };
@@ -89,9 +88,9 @@ add_variable(struct writ_spawn_plan *plan, const char *text, struct writ_err *er
     if (has_variable(plan, writ_view_sub(all, 0, equals + 1))) {
         return WRIT_DONE;
     }
-    if (plan->variables == WRIT_CHILD_ENVIRONMENT_MAX) {
+    if (plan->variables == WRIT_SPAWN_ENVIRONMENT_MAX) {
         WRIT_FAIL(
-            err, WRIT_E_LIMIT, "more than %d environment variables", WRIT_CHILD_ENVIRONMENT_MAX);
+            err, WRIT_E_LIMIT, "more than %d environment variables", WRIT_SPAWN_ENVIRONMENT_MAX);
     }
     plan->environment[plan->variables] = keep(plan, text);
     if (plan->environment[plan->variables] == NULL) {

@@ -10,11 +10,13 @@
 
 #include <sys/types.h>
 
+#define WRIT_SPAWN_ENVIRONMENT_MAX 256 /* variables in all */
+
 struct writ_spawn_plan;
 
 /** Copies what is to be started. `environment` (NULL: none) holds "NAME=value" and wins over what
  * is inherited: PATH, HOME, USER, LOGNAME, SHELL, TERM, TZ, TMPDIR, LANG and LC_*; nothing else is.
- * WRIT_E_INVALID, WRIT_E_LIMIT (WRIT_CHILD_ENVIRONMENT_MAX), WRIT_E_NOMEM. */
+ * WRIT_E_INVALID, WRIT_E_LIMIT (WRIT_SPAWN_ENVIRONMENT_MAX), WRIT_E_NOMEM. */
 WRIT_RESULT writ_spawn_plan_new(const char *const *argv, const char *const *environment,
     const char *directory, struct writ_spawn_plan **ret, struct writ_err *err);
 void writ_spawn_plan_free(struct writ_spawn_plan *plan);

@@ -18,7 +18,7 @@ hand_over(struct writ_stderr_log *chatter, int64_t now_us)
 {
     uint64_t dropped;
 
-    if (writ_rate_take(&chatter->rate, now_us, &dropped)) {
+    if (writ_log_rate_take(&chatter->rate, now_us, &dropped)) {
         chatter->fn(chatter->ctx, writ_buf_view(&chatter->line), dropped);
     }
 }

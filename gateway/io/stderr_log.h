@@ -4,7 +4,7 @@
 #define WRIT_GATEWAY_STDERR_LOG_H
 
 #include "base/bytes.h"
-#include "gateway/io/rate.h"
+#include "base/log.h"
 
 /** One line, borrowed; `dropped` lines before it were not handed over. */
 typedef void writ_stderr_log_fn(void *ctx, struct writ_view line, uint64_t dropped);
@@ -15,7 +15,7 @@ struct writ_stderr_log {
     void *ctx;
     struct writ_buf line;
     size_t line_max;
-    struct writ_rate rate;
+    struct writ_log_rate rate;
 };
 
 /** `line_max` bytes of a line are kept, `rate` lines a second handed to `fn`. */

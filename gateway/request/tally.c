@@ -270,7 +270,7 @@ writ_tally_stranger(struct writ_worker *worker, const struct writ_exchange *x,
     uint64_t dropped;
 
     if (identity->answer == WRIT_IDENTITY_MISSING ||
-        !writ_rate_take(&worker->strangers, writ_loop_now_us(x->loop), &dropped)) {
+        !writ_log_rate_take(&worker->strangers, writ_loop_now_us(x->loop), &dropped)) {
         return;
     }
     WRIT_LOG(worker->gateway->log, WRIT_LOG_WARN, "token_refused",

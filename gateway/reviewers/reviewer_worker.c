@@ -5,7 +5,7 @@
  */
 #include "gateway/reviewers/reviewer_worker.h"
 
-#include "gateway/io/child_log.h"
+#include "gateway/io/child.h"
 #include "gateway/io/exec_env.h"
 
 #define LINE_ARENA ((size_t)4 << 20) /* to find out which review a line is for */

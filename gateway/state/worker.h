@@ -7,7 +7,6 @@
 #include "gateway/io/loop.h"
 #include "gateway/listener/metrics.h"
 #include "gateway/probe/probe_get.h"
-#include "gateway/io/rate.h"
 #include "gateway/state/catalog_snapshot.h"
 #include "store/ledger.h"
 #include "store/shares.h"
@@ -44,7 +43,7 @@ struct writ_worker {
     struct writ_request *learners[WRIT_UPSTREAMS_MAX]; /* asks for tools, or waits; NULL: none */
     int64_t learn_after_us[WRIT_UPSTREAMS_MAX];
     struct writ_probe_servers probed; /* by an HTTP GET */
-    struct writ_rate strangers;       /* lines about refused tokens */
+    struct writ_log_rate strangers;   /* lines about refused tokens */
 };
 
 /** Queues a record of this loop for the ledger; the batch goes out when it is full, or the loop has

@@ -8,7 +8,7 @@
  *     last one: its session keeps the same boundary, so that a call is not run twice. */
 #include "gateway/upstream/instance.h"
 
-#include "gateway/io/child_log.h"
+#include "gateway/io/child.h"
 #include "gateway/upstream/stdio_send.h"
 #include "gateway/upstream/stdio_handshake.h"
 #include "gateway/upstream/stdio_recv.h"

@@ -1,6 +1,7 @@
 #include "support/unit.h"
 
 #include "gateway/io/child.h"
+#include "gateway/io/spawn.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -502,8 +503,8 @@ START_TEST(a_plan_that_cannot_be_is_refused)
     static const char *const argv[] = {"cat", NULL};
     static const char *const no_name[] = {"=x", NULL};
     static const char *const no_value[] = {"x", NULL};
-    static char names[WRIT_CHILD_ENVIRONMENT_MAX + 1][16];
-    const char *many[WRIT_CHILD_ENVIRONMENT_MAX + 2] = {NULL};
+    static char names[WRIT_SPAWN_ENVIRONMENT_MAX + 1][16];
+    const char *many[WRIT_SPAWN_ENVIRONMENT_MAX + 2] = {NULL};
     const struct {
         const char *const *argv, *const *environment;
         enum writ_code code;
@@ -519,7 +520,7 @@ START_TEST(a_plan_that_cannot_be_is_refused)
     struct writ_loop *loop = NULL;
     struct writ_child *child = NULL;
 
-    for (int i = 0; i <= WRIT_CHILD_ENVIRONMENT_MAX; i++) {
+    for (int i = 0; i <= WRIT_SPAWN_ENVIRONMENT_MAX; i++) {
         (void)snprintf(names[i], sizeof names[i], "N%d=x", i);
         many[i] = names[i];
     }
