@@ -59,9 +59,41 @@ below include 'writ'
 
 # acyclic FOLDER - no module of FOLDER includes itself by way of another one; NAME.c, NAME.h and NAME.tbl.h are one module
 acyclic() {
-    grep -noE "^ *# *include +\"${1#core/}/[^\"]+" -r --include='*.[ch]' "$1" |
-        sed -E "s#^$1/([a-z_]+)[^:]*:[0-9]+:.*\"${1#core/}/([a-z_]+).*#\1 \2#" | tsort >/dev/null || failed=1
+    grep -noE "^ *# *include +\"${1#core/}/[^\"/]+\"" -r --include='*.[ch]' "$1" |
+        sed -E "s#^$1/([a-z0-9_]+)[^:]*:[0-9]+:.*\"${1#core/}/([a-z0-9_]+).*#\1 \2#" | tsort >/dev/null
 }
-acyclic core/store
+# still have cycles; this list only shrinks
+cyclic=$(tr "\n" " " <<-END
+	core/base
+	policy/read
+	crew
+	gateway/listener
+	gateway/auth
+	gateway/state
+	gateway/upstream
+	gateway/request
+	gateway/review
+	gateway/call
+	gateway/relay
+	gateway/hook
+	gateway/reviewers
+	gateway/guard
+	cli/base
+	cli/vectors
+	END
+)
+while read -r name folder allowed; do
+    [ -d "$folder" ] || continue
+    case " $cyclic " in
+        *" $folder "*)
+            acyclic "$folder" 2>/dev/null || continue
+            echo "$folder has no cycle any more: take it out of the list in includes.sh"
+            failed=1
+            ;;
+        *)
+            acyclic "$folder" || { echo "$folder has an include cycle of modules"; failed=1; }
+            ;;
+    esac
+done <"$table"
 
 [ $failed -eq 0 ] && echo "includes: ok"
