@@ -159,9 +159,9 @@ start_silence(struct writ_exchange *x)
 }
 
 static void
-start_flood(struct writ_exchange *x, struct job *job)
+start_flood(struct writ_exchange *x, struct job *job, uint64_t bytes)
 {
-    job->left = ECHO_FLOOD_BYTES;
+    job->left = bytes;
     writ_exchange_on_room(x, flood, job);
     writ_exchange_on_gone(x, on_stream_gone, NULL);
     writ_exchange_stream(x, 200, NULL, 0);
@@ -236,7 +236,9 @@ handle(struct writ_exchange *x, void *ctx)
     } else if (writ_view_is(what, "silent")) {
         start_silence(x);
     } else if (writ_view_is(what, "flood")) {
-        start_flood(x, job);
+        start_flood(x, job, ECHO_FLOOD_BYTES);
+    } else if (writ_view_is(what, "endless")) {
+        start_flood(x, job, UINT64_MAX);
     } else if (writ_view_is(what, "abort")) {
         writ_exchange_stream(x, 200, &event_type, 1);
         WRIT_INVARIANT(writ_is_ok(writ_exchange_write(x, WRIT_LIT("data: 1\n\n"))));

@@ -10,6 +10,7 @@
  *   POST /t/events/N       a stream of N events, one per turn of the loop
  *   GET  /t/silent         a stream with one event, then heartbeats every 250 ms, until gone
  *   GET  /t/flood          a stream of ECHO_FLOOD_BYTES, as fast as the queue takes them
+ *   GET  /t/endless        a stream as fast as the queue takes it, until gone
  *   GET  /t/abort          a stream that is cut after one event
  *   GET  /t/big/N          N bytes
  *   GET  /t/headers        the fields of the request, one per line
