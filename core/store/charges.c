@@ -217,13 +217,13 @@ count_all(struct counting *c, struct writ_reread *records)
     struct writ_view body;
 
     c->leaf = c->from > 0 ? c->from - 1 : c->begin;
-    WRIT_TRY(writ_reread_begin(records, c->ledger, c->leaf, c->err));
+    WRIT_TRY(writ_reread_begin(records, &c->ledger->disk, c->leaf, c->err));
     for (; c->leaf < c->ledger->edge.size; c->leaf++) {
         writ_arena_reset(c->arena);
         WRIT_TRY(writ_reread_body(records, &body, c->err));
         WRIT_TRY(c->leaf < c->begin ? check_before(c, body) : count_body(c, body));
     }
-    return writ_reread_end(records, c->ledger, c->err);
+    return writ_reread_end(records, &c->ledger->edge, c->err);
 }
 
 static WRIT_RESULT

@@ -2,7 +2,8 @@
  * together; blocks, which may be many, one by one. */
 #include "store/check_manifest.h"
 
-#include "store/image.h"
+#include "store/manifest_note.h"
+#include "store/segments.h"
 
 #define BATCH     512 /* blocks, from one call of `progress` to the next */
 #define BYTES_MAX ((size_t)1 << 36)
@@ -130,6 +131,7 @@ take_segment(void *ctx, struct writ_segment *segment)
 static WRIT_RESULT
 check_memory(struct checking *c)
 {
+    struct writ_packed bytes = {0};
     struct writ_view note;
     writ_result result;
 
@@ -150,7 +152,9 @@ check_memory(struct checking *c)
     if (c->wrong) {
         return WRIT_DONE;
     }
-    result = writ_image_segments(writ_buf_view(&c->bytes), take_segment, c, c->v->err);
+    bytes.left = writ_buf_view(&c->bytes);
+    (void)writ_packed_bytes(&bytes, WRIT_MANIFEST_NUMBERS * sizeof(uint64_t));
+    result = writ_segments_read(&bytes, take_segment, c, c->v->err);
     if (result.code == WRIT_E_MISMATCH) {
         say(c, "is not readable");
         return WRIT_DONE;

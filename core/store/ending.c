@@ -169,17 +169,23 @@ kept_pop(struct writ_ledger *ledger)
     writ_free(kept);
 }
 
-static WRIT_RESULT
-write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
-{
-    WRIT_TRY(writ_waits_write_end(&ledger->disk, op->flight, err));
-    return writ_results_write(ledger, op, err);
-}
-
+/* The wait of a call that has its outcome has no row any more, unless it is a task's. */
 static WRIT_RESULT
 write_kept(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
-    return writ_waits_write_end(&ledger->disk, op->flight, err);
+    const struct writ_flight *flight = op->flight;
+
+    if (flight->wait == NULL || flight->wait->kind == WRIT_WAIT_TASK) {
+        return WRIT_DONE;
+    }
+    return writ_disk_run(&ledger->disk, WRIT_SQL_WAIT_DROP, err, "u", flight->leaf);
+}
+
+static WRIT_RESULT
+write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    WRIT_TRY(write_kept(ledger, op, err));
+    return writ_results_write(ledger, op, err);
 }
 
 static void
@@ -197,7 +203,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op)
             &ledger->claims, hold, (uint8_t)row->verdict, (row->flags & WRIT_ROW_INTERRUPTED) != 0);
     }
     boundary->active_us = writ_clock_mono_us(ledger->options.clock);
-    writ_waits_finish_end(&ledger->waits, flight);
+    writ_waits_end(&ledger->waits, flight);
     writ_flights_remove(&ledger->flights, flight);
     writ_sealing_ready(ledger, boundary);
 }

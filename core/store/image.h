@@ -28,9 +28,4 @@ void writ_image_put(const struct writ_ledger *ledger, struct writ_buf *buf);
 WRIT_RESULT writ_image_take(struct writ_ledger *ledger, struct writ_view bytes, uint64_t leaf,
     struct writ_boundary *past, struct writ_err *err);
 
-/** Reads of an image the segments alone: without their pieces, each for `each` to take. What that
- * says, and WRIT_E_MISMATCH, WRIT_E_NOMEM. */
-WRIT_RESULT writ_image_segments(struct writ_view bytes,
-    WRIT_RESULT (*each)(void *ctx, struct writ_segment *segment), void *ctx, struct writ_err *err);
-
 #endif

@@ -382,15 +382,15 @@ replay(struct loading *l, struct writ_reread *records)
     struct writ_row row;
     bool has_row = false;
 
-    WRIT_TRY(
-        writ_reread_begin(records, l->ledger, l->first_leaf > 0 ? l->first_leaf - 1 : 0, l->err));
+    WRIT_TRY(writ_reread_begin(
+        records, &l->ledger->disk, l->first_leaf > 0 ? l->first_leaf - 1 : 0, l->err));
     WRIT_TRY(writ_reread_next(records, &row, &has_row, &said, l->err));
     while (has_row) {
         WRIT_TRY(load_row(l, &row, &said));
         WRIT_TRY(make_room(l, records));
         WRIT_TRY(writ_reread_next(records, &row, &has_row, &said, l->err));
     }
-    return writ_reread_end(records, l->ledger, l->err);
+    return writ_reread_end(records, &l->ledger->edge, l->err);
 }
 
 static WRIT_RESULT

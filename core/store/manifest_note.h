@@ -47,6 +47,7 @@ void writ_manifest_note_wipe(struct writ_manifest *manifest);
 void writ_manifest_note_put(
     struct writ_view origin, const struct writ_manifest_stated *stated, struct writ_buf *buf);
 
+#define WRIT_MANIFEST_NUMBERS   4                   /* the bytes begin with; then its segments */
 #define WRIT_MANIFEST_TEXT_MAX  1024                /* bytes of the text of a note */
 #define WRIT_MANIFEST_PIECE     ((size_t)64 << 10)  /* bytes in one row of an area */
 #define WRIT_MANIFEST_AREA_ROWS (UINT64_C(1) << 20) /* the areas lie so far from the note */

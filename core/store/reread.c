@@ -22,18 +22,18 @@ stand(struct writ_reread *reread, struct writ_err *err)
 
 WRIT_RESULT
 writ_reread_begin(
-    struct writ_reread *ret, struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err)
+    struct writ_reread *ret, struct writ_disk *disk, uint64_t leaf, struct writ_err *err)
 {
     struct writ_tree_source source;
 
-    *ret = (struct writ_reread){.disk = &ledger->disk,
+    *ret = (struct writ_reread){.disk = disk,
         .nodes = writ_buf_make(NODES_MAX),
         .arena = writ_arena_new(RECORD_ARENA),
         .before_us = INT64_MIN};
     if (ret->arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read the ledger");
     }
-    WRIT_TRY(writ_heads_open(ledger->disk.db, &ret->heads, err));
+    WRIT_TRY(writ_heads_open(disk->db, &ret->heads, err));
     source = writ_heads_source(&ret->heads);
     WRIT_TRY(writ_tree_edge_of(&source, leaf, &ret->edge, err));
     return stand(ret, err);
@@ -169,19 +169,19 @@ writ_reread_body(struct writ_reread *reread, struct writ_view *ret, struct writ_
 
 WRIT_RESULT
 writ_reread_end(
-    const struct writ_reread *reread, const struct writ_ledger *ledger, struct writ_err *err)
+    const struct writ_reread *reread, const struct writ_tree_edge *edge, struct writ_err *err)
 {
     struct writ_digest found, wanted;
 
-    if (reread->edge.size != ledger->edge.size) {
+    if (reread->edge.size != edge->size) {
         CONTRADICTS(err, "records are missing before %llu: see `writ ledger verify`",
-            (unsigned long long)ledger->edge.size);
+            (unsigned long long)edge->size);
     }
-    if (ledger->edge.size == 0) {
+    if (edge->size == 0) {
         return WRIT_DONE;
     }
     WRIT_TRY(writ_tree_root(&reread->edge, &found, err));
-    WRIT_TRY(writ_tree_root(&ledger->edge, &wanted, err));
+    WRIT_TRY(writ_tree_root(edge, &wanted, err));
     if (!writ_digest_equal(&found, &wanted)) {
         CONTRADICTS(err, "the records are not those that were signed: see `writ ledger verify`");
     }

@@ -9,8 +9,8 @@
 #ifndef WRIT_STORE_REREAD_H
 #define WRIT_STORE_REREAD_H
 
+#include "store/heads.h"
 #include "store/said.h"
-#include "store/store.h"
 
 /** Zeroed: not begun. */
 struct writ_reread {
@@ -27,10 +27,10 @@ struct writ_reread {
     bool taken;    /* the row was given */
 };
 
-/** Begins before record `leaf` of a ledger whose last checkpoint was looked at (`edge`). End with
+/** Begins before record `leaf` of a ledger whose last checkpoint was looked at. End with
  * writ_reread_wipe. WRIT_E_MISMATCH, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_reread_begin(
-    struct writ_reread *ret, struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err);
+    struct writ_reread *ret, struct writ_disk *disk, uint64_t leaf, struct writ_err *err);
 
 /**
  * The next record.
@@ -58,10 +58,10 @@ WRIT_RESULT writ_reread_body(
  * meanwhile. What was said before is borrowed no longer. */
 void writ_reread_rest(struct writ_reread *reread);
 
-/** The records were those of the last checkpoint. WRIT_E_MISMATCH: they were others; WRIT_E_CRYPTO.
- */
+/** The records were those of the last checkpoint, whose tree has that edge. WRIT_E_MISMATCH: they
+ * were others; WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reread_end(
-    const struct writ_reread *reread, const struct writ_ledger *ledger, struct writ_err *err);
+    const struct writ_reread *reread, const struct writ_tree_edge *edge, struct writ_err *err);
 
 /** A zeroed one is fine. */
 void writ_reread_wipe(struct writ_reread *reread);

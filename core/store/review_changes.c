@@ -363,3 +363,73 @@ writ_review_changes_load(struct writ_ledger *ledger, struct writ_view id, struct
     }
     return WRIT_DONE;
 }
+
+/* ---- what voters are shown ---- */
+
+/* The record that opened the review. */
+static WRIT_RESULT
+find_opening(struct writ_disk *disk, struct writ_view id, struct writ_arena *arena,
+    uint64_t *ret_leaf, struct writ_view *ret, struct writ_err *err)
+{
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", id);
+
+    while (writ_is_ok(result) && row &&
+           writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) != WRIT_ROW_REVIEW) {
+        result = writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err);
+    }
+    if (writ_is_ok(result) && row) {
+        *ret_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
+        *ret = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), arena);
+        result = ret->ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+    }
+    writ_disk_end(disk, WRIT_SQL_REVIEW_RECORDS);
+    return result;
+}
+
+static WRIT_RESULT
+read_row(struct writ_disk *disk, struct writ_view id, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err)
+{
+    struct writ_view bytes = {NULL, 0};
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_REVIEW_ARGUMENTS, &row, err, "t", id);
+
+    if (writ_is_ok(result) && row) {
+        bytes = writ_disk_bytes(disk, WRIT_SQL_REVIEW_ARGUMENTS, 0);
+    }
+    if (bytes.len > 0) {
+        bytes = writ_view_copy(bytes, arena);
+        if (bytes.ptr == NULL) {
+            result = writ_fail(err, WRIT_E_NOMEM, "no memory for what voters are shown");
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_REVIEW_ARGUMENTS);
+    *ret = bytes;
+    return result;
+}
+
+WRIT_RESULT
+writ_review_changes_shown(struct writ_ledger *ledger, struct writ_view id, bool lives,
+    struct writ_arena *arena, struct writ_review_context *ret, struct writ_err *err)
+{
+    struct writ_view bytes = {NULL, 0}, opening = {NULL, 0};
+    uint64_t leaf = 0;
+    writ_result result;
+
+    WRIT_TRY(read_row(&ledger->disk, id, arena, &bytes, err));
+    if (bytes.len == 0 && !lives) {
+        *ret = (struct writ_review_context){0};
+        return WRIT_DONE;
+    }
+    WRIT_TRY(find_opening(&ledger->disk, id, arena, &leaf, &opening, err));
+    WRIT_TRY(writ_vouch(ledger, leaf, opening, err));
+    result = writ_review_context_check(opening, bytes, arena, err);
+    if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_PARSE) {
+        return writ_group_poison(
+            ledger, leaf, "what its voters are shown is not what it has the digest of", err);
+    }
+    WRIT_TRY(result);
+    *ret = writ_review_context_read(bytes);
+    return WRIT_DONE;
+}

@@ -2,6 +2,7 @@
 #ifndef WRIT_STORE_REVIEW_CHANGES_H
 #define WRIT_STORE_REVIEW_CHANGES_H
 
+#include "store/review_context.h"
 #include "store/store.h"
 
 /**
@@ -34,5 +35,17 @@ void writ_review_changes_release(
 WRIT_RESULT writ_review_changes_load(struct writ_ledger *ledger, struct writ_view id,
     struct writ_tag name, uint64_t leaf, struct writ_boundary *boundary, const struct writ_row *row,
     struct writ_err *err);
+
+/**
+ * What the voters of a review are shown, from its row, in the arena. It is compared with the record
+ * that opened the review each time: a row that was changed is not shown, and poisons the ledger.
+ *
+ * @param lives  it is not over: there must be something
+ * @param ret    all empty when it is over and nothing is kept any more
+ *
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. Blocks.
+ */
+WRIT_RESULT writ_review_changes_shown(struct writ_ledger *ledger, struct writ_view id, bool lives,
+    struct writ_arena *arena, struct writ_review_context *ret, struct writ_err *err);
 
 #endif

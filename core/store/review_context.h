@@ -7,7 +7,7 @@
 #ifndef WRIT_STORE_REVIEW_CONTEXT_H
 #define WRIT_STORE_REVIEW_CONTEXT_H
 
-#include "store/store.h"
+#include "base/bytes.h"
 
 /** Each is canonical JSON, or empty: not known. Borrowed. */
 struct writ_review_context {
@@ -27,17 +27,5 @@ struct writ_review_context writ_review_context_read(struct writ_view bytes);
  * WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_review_context_check(struct writ_view opening, struct writ_view bytes,
     struct writ_arena *arena, struct writ_err *err);
-
-/**
- * What the voters of a review are shown, from its row, in the arena. It is compared with the record
- * that opened the review each time: a row that was changed is not shown, and poisons the ledger.
- *
- * @param lives  it is not over: there must be something
- * @param ret    all empty when it is over and nothing is kept any more
- *
- * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. Blocks.
- */
-WRIT_RESULT writ_review_context_find(struct writ_ledger *ledger, struct writ_view id, bool lives,
-    struct writ_arena *arena, struct writ_review_context *ret, struct writ_err *err);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/id.h"
 #include "store/group.h"
-#include "store/review_context.h"
 #include "store/review_changes.h"
 
 #define SWEEP_ARENA  (1 << 20)
@@ -154,7 +153,7 @@ make_showing(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ
     struct writ_buf text;
 
     if (before.ptr != NULL) {
-        WRIT_TRY(writ_review_context_find(ledger, before, true, arena, &was, err));
+        WRIT_TRY(writ_review_changes_shown(ledger, before, true, arena, &was, err));
         showing.before = was.state;
     }
     WRIT_TRY(make_salt(arena, &showing.salt, err));

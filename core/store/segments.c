@@ -88,3 +88,66 @@ writ_segments_dropped(struct writ_segments *segments)
     *at = segments->dropping->next;
     writ_segment_free(segments->dropping);
 }
+
+/* ---- for the next start ---- */
+
+void
+writ_segments_put(const struct writ_segments *segments, struct writ_buf *buf)
+{
+    size_t n = 0;
+
+    for (const struct writ_segment *at = segments->list; at != NULL; at = at->next) {
+        n++;
+    }
+    writ_packed_put_number(buf, n);
+    for (const struct writ_segment *at = segments->list; at != NULL; at = at->next) {
+        writ_packed_put_number(buf, at->id);
+        writ_packed_put_number(buf, at->level);
+        writ_packed_put_number(buf, at->entries);
+        writ_packed_put_number(buf, at->lines);
+        writ_packed_put_number(buf, (uint64_t)at->oldest_us);
+        writ_packed_put_number(buf, (uint64_t)at->newest_us);
+        writ_packed_put_number(buf, (uint64_t)at->due_us);
+        writ_packed_put_number(buf, at->boundary_most);
+        writ_packed_put_digest(buf, &at->memory);
+    }
+}
+
+static WRIT_RESULT
+read_one(struct writ_packed *packed, struct writ_segment **ret, struct writ_err *err)
+{
+    uint64_t id = writ_packed_number(packed), level = writ_packed_number(packed);
+    uint64_t entries = writ_packed_number(packed), lines = writ_packed_number(packed);
+    struct writ_segment *segment;
+
+    WRIT_TRY(writ_packed_check(packed, err));
+    segment = writ_segment_restore((size_t)entries, (size_t)lines);
+    if (segment == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the segments of the ledger");
+    }
+    segment->id = id;
+    segment->level = (size_t)level;
+    segment->oldest_us = writ_packed_time(packed);
+    segment->newest_us = writ_packed_time(packed);
+    segment->due_us = writ_packed_time(packed);
+    segment->boundary_most = writ_packed_number(packed);
+    (void)writ_view_place(
+        writ_packed_bytes(packed, WRIT_DIGEST_BYTES), (char *)segment->memory.bytes);
+    *ret = segment;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_segments_read(struct writ_packed *packed,
+    WRIT_RESULT (*each)(void *ctx, struct writ_segment *segment), void *ctx, struct writ_err *err)
+{
+    uint64_t n = writ_packed_number(packed);
+
+    for (uint64_t i = 0; i < n; i++) {
+        struct writ_segment *segment = NULL;
+
+        WRIT_TRY(read_one(packed, &segment, err));
+        WRIT_TRY(each(ctx, segment));
+    }
+    return writ_packed_check(packed, err);
+}

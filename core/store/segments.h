@@ -6,6 +6,7 @@
 #define WRIT_STORE_SEGMENTS_H
 
 #include "store/making.h"
+#include "store/packed.h"
 
 /** Zeroed: there are none. */
 struct writ_segments {
@@ -37,5 +38,13 @@ void writ_segments_dropped(struct writ_segments *segments);
 /** The rows that a block and a piece of a segment lie in. */
 uint64_t writ_segments_block_row(const struct writ_segment *segment, size_t block);
 uint64_t writ_segments_piece_row(const struct writ_segment *segment, size_t piece);
+
+/** Appends what a start needs to know of the list, without the pieces. A failure stays in the
+ * buffer. */
+void writ_segments_put(const struct writ_segments *segments, struct writ_buf *buf);
+/** Reads what writ_segments_put wrote: each segment for `each` to take, whatever that says. What it
+ * says, and WRIT_E_MISMATCH, WRIT_E_NOMEM. */
+WRIT_RESULT writ_segments_read(struct writ_packed *packed,
+    WRIT_RESULT (*each)(void *ctx, struct writ_segment *segment), void *ctx, struct writ_err *err);
 
 #endif

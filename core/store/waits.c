@@ -93,17 +93,8 @@ writ_waits_load(struct writ_waits *waits, struct writ_tag name, uint64_t leaf,
 
 /* ---- its end ---- */
 
-WRIT_RESULT
-writ_waits_write_end(struct writ_disk *disk, const struct writ_flight *flight, struct writ_err *err)
-{
-    if (flight->wait == NULL || flight->wait->kind == WRIT_WAIT_TASK) {
-        return WRIT_DONE;
-    }
-    return writ_disk_run(disk, WRIT_SQL_WAIT_DROP, err, "u", flight->leaf);
-}
-
 void
-writ_waits_finish_end(struct writ_waits *waits, struct writ_flight *flight)
+writ_waits_end(struct writ_waits *waits, struct writ_flight *flight)
 {
     struct writ_wait *wait = flight->wait;
 

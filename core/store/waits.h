@@ -15,7 +15,6 @@
 #ifndef WRIT_STORE_WAITS_H
 #define WRIT_STORE_WAITS_H
 
-#include "store/disk.h"
 #include "store/entry.h"
 #include "store/flights.h"
 
@@ -56,11 +55,7 @@ void writ_waits_free(struct writ_waits *waits, struct writ_wait *wait);
 WRIT_RESULT writ_waits_make(
     struct writ_waits *waits, struct writ_tag name, struct writ_wait **ret, struct writ_err *err);
 
-/** In the group that writes the outcome of a flight: its wait, if any, has no row any more, unless
- * it is a task's. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
-WRIT_RESULT writ_waits_write_end(
-    struct writ_disk *disk, const struct writ_flight *flight, struct writ_err *err);
-/** When that group is on disk. */
-void writ_waits_finish_end(struct writ_waits *waits, struct writ_flight *flight);
+/** The outcome of a flight is on disk: its wait, if any, is over, unless it is a task's. */
+void writ_waits_end(struct writ_waits *waits, struct writ_flight *flight);
 
 #endif

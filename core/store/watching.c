@@ -1,7 +1,6 @@
 #include "store/watching.h"
 
 #include "store/group.h"
-#include "store/review_context.h"
 #include "store/vouch.h"
 #include "store/review_changes.h"
 
@@ -53,7 +52,7 @@ read_arguments(
     static const struct writ_view none = {NULL, 0};
     struct writ_review_context showing;
 
-    WRIT_TRY(writ_review_context_find(ledger, get->id, lives, entry->arena, &showing, err));
+    WRIT_TRY(writ_review_changes_shown(ledger, get->id, lives, entry->arena, &showing, err));
     get->arguments = showing.arguments.len > 0 ? showing.arguments : none;
     get->target_state = showing.state.len > 0 ? showing.state : none;
     get->state_before = showing.before.len > 0 ? showing.before : none;
