@@ -3,6 +3,7 @@
 #include "crew/correlation.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "evidence/json/jcs.h"
 
 #define FNV_OFFSET 0xcbf29ce484222325u
@@ -21,7 +22,7 @@ writ_correlation_hash(struct writ_view text)
 
     while (text.len > 0) {
         uint32_t point = (unsigned char)text.ptr[0];
-        size_t len = point < 0x80 ? 1 : writ_text_character(text, &point);
+        size_t len = point < 0x80 ? 1 : writ_utf8_character(text, &point);
         if (len == 0) {
             break; /* not UTF-8: no value of a crew is that */
         }

@@ -1,7 +1,7 @@
 /* Choosing the handler of a task by asking the agents (semantics 16.2 to 16.4). */
 #include "base/hidden.h"
 #include "base/shortest.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "crew/names.h"
 #include "crew/value.h"
 
@@ -17,7 +17,7 @@ put_begin(struct writ_buf *buf, struct writ_view text)
     uint32_t point = 0;
 
     for (size_t n = 0; n < WRIT_CREW_DESCRIPTION_MAX && text.len > 0; n++) {
-        size_t len = writ_text_character(text, &point);
+        size_t len = writ_utf8_character(text, &point);
         /* what is not UTF-8 is a question mark */
         writ_buf_put(&begin, len == 0 ? WRIT_LIT("?") : writ_view_sub(text, 0, len));
         text = writ_view_sub(text, len == 0 ? 1 : len, text.len);
@@ -63,7 +63,7 @@ put_ascii(struct writ_buf *buf, struct writ_view text)
 
     writ_buf_byte(buf, '"');
     for (; text.len > 0; text = writ_view_sub(text, len, text.len)) {
-        len = writ_text_character(text, &point);
+        len = writ_utf8_character(text, &point);
         if (len == 0) {
             len = 1;
             point = '?';
@@ -142,14 +142,14 @@ trim(struct writ_view text)
     uint32_t point = 0;
 
     for (size_t len; text.len > 0; text = writ_view_sub(text, len, text.len)) {
-        len = writ_text_character(text, &point);
+        len = writ_utf8_character(text, &point);
         if (len == 0 || !is_space(point)) {
             break;
         }
     }
     while (text.len > 0) {
         size_t last = last_character(text);
-        if (writ_text_character(writ_view_sub(text, last, text.len), &point) != text.len - last ||
+        if (writ_utf8_character(writ_view_sub(text, last, text.len), &point) != text.len - last ||
             !is_space(point)) {
             break;
         }

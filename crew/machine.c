@@ -6,7 +6,7 @@
  * asked after every answer, but not while the phase begins or ends or an answer is taken (`held`).
  * 3. A failure half way goes to the event writer; the session is broken then. Nothing here looks at
  * it. */
-#include "base/text.h"
+#include "base/utf8.h"
 #include "crew/event_writer.h"
 #include "crew/nested.h"
 #include "crew/vec.h"
@@ -137,7 +137,7 @@ role_of(const struct writ_machine *m, size_t agent)
 void
 writ_crew_control_checkpoint(struct writ_crew_control *control, struct writ_view id)
 {
-    if (writ_text_is_utf8(id, NULL)) {
+    if (writ_utf8_is_valid(id, NULL)) {
         writ_event_writer_checkpoint(control->machine, id);
     }
 }
@@ -150,7 +150,7 @@ writ_crew_control_request(struct writ_crew_control *control, struct writ_view fr
     bool allowed = writ_crew_graph_allows(m->graph, from, to, action);
 
     if (!allowed && m->writer->recursion < m->limits->action_recursion &&
-        writ_text_is_utf8(from, NULL) && writ_text_is_utf8(to, NULL)) {
+        writ_utf8_is_valid(from, NULL) && writ_utf8_is_valid(to, NULL)) {
         m->writer->recursion++;
         writ_machine_request(m, from, to, action);
         m->writer->recursion--;

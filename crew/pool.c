@@ -1,5 +1,5 @@
 /* A memory that agents share: insights with tags, segment and importance. */
-#include "base/text.h"
+#include "base/utf8.h"
 #include "crew/names.h"
 #include "crew/value.h"
 #include "crew/vec.h"
@@ -59,12 +59,12 @@ copy(struct writ_crew_pool *pool, struct writ_view text, struct writ_view *ret)
 static bool
 is_utf8(const struct writ_crew_insight *insight)
 {
-    bool good = writ_text_is_utf8(insight->agent_id, NULL) &&
-                writ_text_is_utf8(insight->content, NULL) &&
-                writ_text_is_utf8(insight->segment, NULL);
+    bool good = writ_utf8_is_valid(insight->agent_id, NULL) &&
+                writ_utf8_is_valid(insight->content, NULL) &&
+                writ_utf8_is_valid(insight->segment, NULL);
 
     for (size_t at = 0; good && at < insight->tags_n; at++) {
-        good = writ_text_is_utf8(insight->tags[at], NULL);
+        good = writ_utf8_is_valid(insight->tags[at], NULL);
     }
     return good;
 }

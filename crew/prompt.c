@@ -4,6 +4,7 @@
 
 #include "base/hidden.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "evidence/json/digest.h"
 
 /* What looks like markup or a fence, and what hides. */
@@ -32,7 +33,7 @@ put_json(struct writ_buf *out, struct writ_view json)
 {
     while (json.len > 0) {
         uint32_t point = 0xfffd;
-        size_t len = writ_text_character(json, &point);
+        size_t len = writ_utf8_character(json, &point);
 
         if (point < 0x20) {
             writ_buf_byte(out, ' ');

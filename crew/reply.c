@@ -3,7 +3,7 @@
  * ballot, never an approval. */
 #include "crew/reply.h"
 
-#include "base/text.h"
+#include "base/utf8.h"
 
 #define DEPTH_MAX 16
 
@@ -80,7 +80,7 @@ writ_reply_feedback(struct writ_view text, struct writ_arena *arena)
 
     while (text.len > 0) {
         uint32_t point = 0;
-        size_t len = writ_text_character(text, &point);
+        size_t len = writ_utf8_character(text, &point);
         bool control = (point < 0x20 && point != '\n' && point != '\t') || point == 0x7f;
 
         if (out.len + (len > 0 ? len : 1) > WRIT_REVIEW_FEEDBACK_MAX) {

@@ -2,7 +2,7 @@
  * failed half way. If so the session is broken and stays so. */
 #include "crew/session.h"
 
-#include "base/text.h"
+#include "base/utf8.h"
 #include "crew/event_writer.h"
 #include "crew/snapshot.h"
 
@@ -98,7 +98,7 @@ writ_crew_session_new(const struct writ_crew_options *options, struct writ_crew_
     WRIT_AUTO(struct writ_crew_session *, writ_session_freep) session = writ_alloc(sizeof *session);
     struct writ_crew_memory memory = {0};
 
-    if (options->crew_id.len == 0 || !writ_text_is_utf8(options->crew_id, NULL)) {
+    if (options->crew_id.len == 0 || !writ_utf8_is_valid(options->crew_id, NULL)) {
         return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_MALFORMED,
             "a session needs a crew id, which is UTF-8 and not empty");
     }
@@ -242,7 +242,7 @@ writ_crew_session_request(struct writ_crew_session *session, struct writ_view fr
     bool allowed;
 
     WRIT_TRY(call_begin(session, err));
-    if (!writ_text_is_utf8(from, NULL) || !writ_text_is_utf8(to, NULL)) {
+    if (!writ_utf8_is_valid(from, NULL) || !writ_utf8_is_valid(to, NULL)) {
         return writ_failure_set(
             err, WRIT_E_INVALID, WRIT_CREW_MALFORMED, "the id of an agent is not UTF-8");
     }

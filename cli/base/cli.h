@@ -13,6 +13,8 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 
+#define WRIT_CLI_ANSWER_MAX (1U << 20) /* bytes of one help text, or of one failure */
+
 /** What the exit code says (exit.tbl.h). 0 is success because shells will have it so; nothing in
  * here grants anything by it. */
 enum writ_exit {
@@ -85,8 +87,12 @@ struct writ_cli {
     bool json; /* --json */
 };
 
-/** Runs a program: all of its main. */
-int writ_cli_main(const struct writ_program *program, int argc, char **argv);
+/** The row of an option of the command, or NULL. */
+const struct writ_option *writ_cli_option(const struct writ_cli *cli, struct writ_view name);
+
+/** The option as it was given, or NULL. */
+const struct writ_given *writ_cli_given(
+    const struct writ_cli *cli, const struct writ_option *option);
 
 /** True when the option was given. An option that the command's rows do not have is an invariant
  * failure, here and in the function below. */

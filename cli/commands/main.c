@@ -1,5 +1,6 @@
 /* The program `writ`: its table of commands, that of crews in it, and its name. The frame does
  * the rest: nothing here depends on which command runs. */
+#include "cli/base/program.h"
 #include "cli/commands/command.h"
 
 #define WRIT_COMMANDS "cli/commands/command.tbl.h"
@@ -25,5 +26,5 @@ static const struct writ_program program = {
 int
 main(int argc, char **argv)
 {
-    return writ_cli_main(&program, argc, argv);
+    return writ_program_main(&program, argc, argv);
 }

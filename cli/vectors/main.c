@@ -1,5 +1,6 @@
 /* The program `writ-vectors`: its table of commands, and its name. The frame does the rest:
  * nothing here depends on which command runs. */
+#include "cli/base/program.h"
 #include "cli/vectors/command.h"
 
 #define WRIT_COMMANDS "cli/vectors/command.tbl.h"
@@ -22,5 +23,5 @@ static const struct writ_program program = {
 int
 main(int argc, char **argv)
 {
-    return writ_cli_main(&program, argc, argv);
+    return writ_program_main(&program, argc, argv);
 }

@@ -4,7 +4,9 @@
 #include "cli/vectors/scenario.h"
 
 #include "base/text.h"
+#include "cli/vectors/scenario_member.h"
 #include "cli/vectors/scenario_record.h"
+#include "cli/vectors/scenario_step.h"
 #include "evidence/json/jcs.h"
 
 #define TEXT_MAX     WRIT_SCENARIO_TEXT_MAX

@@ -3,6 +3,7 @@
 #include "cli/vectors/scenario_record.h"
 
 #include "base/text.h"
+#include "cli/vectors/scenario_member.h"
 #include "evidence/json/jcs.h"
 
 #define SHOWN 160 /* bytes of a difference that are shown */

@@ -1,10 +1,41 @@
-/* scenario_record.h - what came out of a scenario, written as the format writes it, and compared
- * with what the file expects. A writer that runs out of memory gives a text that differs. */
+/* scenario_record.h - a step of a scenario and what it gave, written as the format writes it, and
+ * compared with what the file expects. A writer that runs out of memory gives a text that differs.
+ */
 #ifndef WRIT_CLI_SCENARIO_RECORD_H
 #define WRIT_CLI_SCENARIO_RECORD_H
 
-#include "cli/vectors/scenario_step.h"
+#include "evidence/json/json.h"
 #include "evidence/json/write.h"
+#include "writ/crew.h"
+
+/** What steps are run against. */
+struct writ_scenario_crew {
+    const struct writ_json *hook_actions; /* by the name of the hook; borrowed */
+    struct writ_crew_graph *graph;
+    struct writ_crew_options options;
+    struct writ_crew_hooks hooks;
+    struct writ_crew_memory memory;
+    struct writ_crew_session *session;
+    struct writ_crew_checkpoints *labels, *store;
+    double now;
+    struct writ_buf hook_calls; /* of the step: canonical records, each ended by a newline */
+};
+
+/** One step, and what it gave. */
+struct writ_scenario_step {
+    const struct writ_json *json; /* the only input; borrowed */
+    const char *error;            /* NULL: none */
+    bool has_allowed, allowed;
+    bool has_events, has_pending; /* `events` is of this kind */
+    struct writ_crew_events events;
+    bool has_found, found;
+    bool has_ids;
+    struct writ_crew_value *memory, *resolved, *snapshot;
+    bool has_resolved;
+    struct writ_buf result;
+    bool has_result;
+    bool has_status;
+};
 
 /** One line for a hook that was called. */
 void writ_scenario_record_hook(struct writ_buf *lines, const struct writ_crew_hook *hook);

@@ -2,7 +2,7 @@
  * each. What comes out, failures too, is noted in the step and nowhere else. */
 #include "cli/vectors/scenario_step.h"
 
-#include "cli/vectors/scenario_record.h"
+#include "cli/vectors/scenario_member.h"
 #include "evidence/json/jcs.h"
 #include "writ/jansson.h"
 

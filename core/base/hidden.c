@@ -3,7 +3,7 @@
 #include "base/hidden.h"
 
 #include "base/hidden.tbl.h"
-#include "base/text.h"
+#include "base/utf8.h"
 
 struct range {
     uint32_t first, last;
@@ -40,7 +40,7 @@ writ_hidden_in(struct writ_view text)
 {
     while (text.len > 0) {
         uint32_t point = 0;
-        size_t len = writ_text_character(text, &point);
+        size_t len = writ_utf8_character(text, &point);
         if (len == 0 || writ_hidden_kind(point) != WRIT_HIDDEN_NOT) {
             return true;
         }
@@ -90,7 +90,7 @@ is_needed(uint32_t point, uint32_t before, struct writ_view after)
     if (point != 0x200c && point != 0x200d) {
         return false;
     }
-    return (is_foreign(before) || before == 0xfe0f) && writ_text_character(after, &next) > 0 &&
+    return (is_foreign(before) || before == 0xfe0f) && writ_utf8_character(after, &next) > 0 &&
            is_foreign(next);
 }
 
@@ -102,7 +102,7 @@ writ_hidden_strip(struct writ_buf *ret, struct writ_view text)
 
     while (text.len > 0) {
         uint32_t point = 0;
-        size_t len = writ_text_character(text, &point);
+        size_t len = writ_utf8_character(text, &point);
         struct writ_view rest = writ_view_sub(text, len > 0 ? len : 1, text.len);
         if (len == 0 || (is_unseen(point) && !is_needed(point, before, rest))) {
             left_out++;

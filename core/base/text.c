@@ -4,6 +4,7 @@
 
 #include "base/hidden.h"
 #include "base/sixteen.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,105 +38,6 @@ writ_text_u64(struct writ_view text, uint64_t least, uint64_t most, uint64_t *re
     }
     *ret = value;
     return WRIT_DONE;
-}
-
-/* The ranges are those of RFC 3629 4, which leave no overlong form and no surrogate. */
-size_t
-writ_text_character(struct writ_view text, uint32_t *ret_point)
-{
-    const unsigned char *at = (const unsigned char *)text.ptr;
-    unsigned char low = 0x80, high = 0xbf;
-    uint32_t point;
-    size_t len;
-
-    if (text.len == 0) {
-        return 0;
-    }
-    if (at[0] < 0x80) {
-        *ret_point = at[0];
-        return 1;
-    }
-    if (at[0] < 0xc2 || at[0] > 0xf4) {
-        return 0;
-    }
-    len = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    if (len > text.len) {
-        return 0;
-    }
-    low = at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : low;
-    high = at[0] == 0xed ? 0x9f : at[0] == 0xf4 ? 0x8f : high;
-    if (at[1] < low || at[1] > high) {
-        return 0;
-    }
-    point = (uint32_t)(at[0] & (0x7f >> len)) << 6 | (at[1] & 0x3fU);
-    for (size_t i = 2; i < len; i++) {
-        if ((at[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        point = point << 6 | (at[i] & 0x3fU);
-    }
-    *ret_point = point;
-    return len;
-}
-
-/* How many bytes from the start are ASCII, eight at a time. */
-static size_t
-ascii_run(struct writ_view text)
-{
-    size_t at = 0;
-
-    while (text.len - at >= 8) {
-        uint64_t eight;
-        memcpy(&eight, text.ptr + at, 8);
-        if ((eight & UINT64_C(0x8080808080808080)) != 0) {
-            break;
-        }
-        at += 8;
-    }
-    while (at < text.len && (unsigned char)text.ptr[at] < 0x80) {
-        at++;
-    }
-    return at;
-}
-
-bool
-writ_text_is_utf8(struct writ_view text, size_t *bad)
-{
-    size_t at = 0;
-
-    for (;;) {
-        uint32_t point;
-        size_t len;
-        at += ascii_run(writ_view_sub(text, at, text.len - at));
-        if (at >= text.len) {
-            return true;
-        }
-        len = writ_text_character(writ_view_sub(text, at, text.len - at), &point);
-        if (len == 0) {
-            if (bad != NULL) {
-                *bad = at;
-            }
-            return false;
-        }
-        at += len;
-    }
-}
-
-size_t
-writ_text_points(struct writ_view text)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    size_t at = 0, following = 0;
-
-    for (; text.len - at >= 8; at += 8) {
-        uint64_t eight = writ_view_load64(text.ptr + at);
-        /* 1 in each place where the byte is 10xxxxxx; the product has their sum at the top */
-        following += (size_t)((eight >> 7 & ~(eight >> 6) & ones) * ones >> 56);
-    }
-    for (; at < text.len; at++) {
-        following += ((unsigned char)text.ptr[at] & 0xc0) == 0x80;
-    }
-    return text.len - following;
 }
 
 /* Appends the escape of RFC 8785 3.2.2.2 for a byte that needs one. */
@@ -369,13 +271,13 @@ put_safe(struct writ_buf *buf, struct writ_view text, size_t max, bool json)
     while (rest.len > 0) {
         uint32_t point;
         size_t plain = plain_run(rest);
-        size_t len = plain > 0 ? plain : writ_text_character(rest, &point);
+        size_t len = plain > 0 ? plain : writ_utf8_character(rest, &point);
         if (plain > 0) {
             writ_buf_put(buf, writ_view_sub(rest, 0, plain));
         } else if (len == 0) {
             /* a character that only the cut broke is left out, not shown as a bad byte */
             if (rest.len < 4 && text.len > max &&
-                writ_text_character(writ_view(rest.ptr, text.len - (max - rest.len)), &point) > 0) {
+                writ_utf8_character(writ_view(rest.ptr, text.len - (max - rest.len)), &point) > 0) {
                 break;
             }
             writ_buf_byte(buf, '?');

@@ -1,4 +1,4 @@
-/* text.h - reading numbers, times and UTF-8 out of text; writing JSON strings; files. */
+/* text.h - reading numbers out of text; writing JSON strings; files. */
 #ifndef WRIT_BASE_TEXT_H
 #define WRIT_BASE_TEXT_H
 
@@ -7,17 +7,6 @@
 /** Decimal digits only, no sign, no leading zeros (but "0"), within least..most; else
  * WRIT_E_PARSE or WRIT_E_LIMIT. */
 WRIT_RESULT writ_text_u64(struct writ_view text, uint64_t least, uint64_t most, uint64_t *ret);
-
-/** Length of the UTF-8 character that `text` begins with, and its code point; 0 when it begins with
- * none (`ret_point` is then untouched). */
-size_t writ_text_character(struct writ_view text, uint32_t *ret_point);
-
-/** True when the bytes are well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates). On
- * false, `bad` (may be NULL) is the offset of the first bad byte. */
-bool writ_text_is_utf8(struct writ_view text, size_t *bad);
-
-/** How many characters (code points) a well-formed UTF-8 text has. */
-size_t writ_text_points(struct writ_view text);
 
 /** Appends a JSON string literal with quotes and the minimal escapes of RFC 8785 3.2.2.2. The text
  * must be UTF-8. The canonical form and every other JSON we write use this one. */

@@ -2,7 +2,7 @@
  * two readers could use different values. */
 #include "gateway/http/query.h"
 
-#include "base/text.h"
+#include "base/utf8.h"
 
 /* One byte of a value; how many of its text it took. */
 static size_t
@@ -38,7 +38,7 @@ read_value(struct writ_view text, size_t max, struct writ_arena *arena, struct w
         text = writ_view_sub(text, took, text.len);
     }
     WRIT_TRY(writ_buf_check(&value, NULL));
-    if (!clean || !writ_text_is_utf8(writ_buf_view(&value), NULL)) {
+    if (!clean || !writ_utf8_is_valid(writ_buf_view(&value), NULL)) {
         return (writ_result){WRIT_E_PARSE};
     }
     *ret = value.len > 0 ? writ_buf_view(&value) : WRIT_LIT("");

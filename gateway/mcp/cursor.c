@@ -1,7 +1,7 @@
 /* cursor.c - a cursor is split at its first '/', which no name of an upstream contains. */
 #include "gateway/mcp/cursor.h"
 
-#include "base/text.h"
+#include "base/utf8.h"
 
 void
 writ_cursor_put(struct writ_view upstream, struct writ_view cursor, struct writ_buf *ret)
@@ -28,7 +28,7 @@ writ_cursor_read(struct writ_view text, struct writ_buf *room, struct writ_view 
     WRIT_TRY(writ_base64url_read(text, room));
     plain = writ_buf_view(room);
     slash = writ_view_find(plain, '/');
-    if (slash == plain.len || !writ_text_is_utf8(plain, NULL)) {
+    if (slash == plain.len || !writ_utf8_is_valid(plain, NULL)) {
         return (writ_result){WRIT_E_PARSE};
     }
     *ret_upstream = writ_view_sub(plain, 0, slash);

@@ -1,13 +1,13 @@
 /* handshake.c - HANDSHAKE: initialize opens a session with every upstream of the endpoint and one
  * with the client; server/discover tells what they can do. What one upstream alone says is passed
  * on as it is; of several it is joined. */
+#include "base/utf8.h"
 #include "gateway/mcp/abilities.h"
 #include "gateway/relay/fanout.h"
 #include "gateway/request/refusal.h"
 #include "gateway/state/session_row.h"
 
 #include "base/hidden.h"
-#include "base/text.h"
 #include "evidence/json/write.h"
 
 #define ANSWER_MAX       (4u << 20)
@@ -176,7 +176,7 @@ first_line(struct writ_view text, size_t *ret_next)
 
     for (; at<text.len; at += len> 0 ? len : 1) {
         uint32_t point = 0;
-        len = writ_text_character(writ_view_sub(text, at, text.len), &point);
+        len = writ_utf8_character(writ_view_sub(text, at, text.len), &point);
         if (point == '\n' || point == '\r' || writ_hidden_kind(point) == WRIT_HIDDEN_LINE) {
             break;
         }

@@ -3,6 +3,7 @@
 #include "policy/decide/evaluate.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "policy/decide/coverage.h"
 #include "policy/decide/trail.h"
 #include "policy/decide/value.h"
@@ -309,7 +310,7 @@ holds_string(
         return WRIT_HOLDS_NO;
     }
     if (c->op == WRIT_OP_MIN_LENGTH || c->op == WRIT_OP_MAX_LENGTH) {
-        size_t points = writ_text_points(text);
+        size_t points = writ_utf8_points(text);
         return answer(
             c->op == WRIT_OP_MIN_LENGTH ? points >= c->value.length : points <= c->value.length);
     }

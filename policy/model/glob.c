@@ -2,7 +2,7 @@
  * are capped, and a match that reaches a limit answers neither yes nor no. */
 #include "policy/model/glob.h"
 
-#include "base/text.h"
+#include "base/utf8.h"
 
 /* The code point at `at` and its length in bytes; the text is UTF-8. */
 static uint32_t
@@ -120,7 +120,7 @@ writ_glob_fault(struct writ_view pattern)
     if (pattern.len == 0 || pattern.len > WRIT_GLOB_MAX) {
         return "a pattern has 1 to 1024 bytes";
     }
-    if (!writ_text_is_utf8(pattern, NULL)) {
+    if (!writ_utf8_is_valid(pattern, NULL)) {
         return "a pattern is UTF-8";
     }
     for (size_t at = 0; at < pattern.len;) {

@@ -4,7 +4,7 @@
 #include "policy/model/path.h"
 
 #include "base/hidden.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "policy/model/fold.tbl.h"
 
 #define DECODE_ROUNDS 4 /* %25252e: deeper nesting is refused */
@@ -308,7 +308,7 @@ decode_unit(struct writ_view text, struct piece *ret)
             return overlong[i].from.len;
         }
     }
-    len = writ_text_character(text, &point);
+    len = writ_utf8_character(text, &point);
     return len > 0 && fold(point, ret) ? len : 0;
 }
 

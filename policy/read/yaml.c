@@ -4,7 +4,7 @@
  * (2) Within one map no two linked members have the same key: of two the first stays. */
 #include "policy/read/yaml.h"
 
-#include "base/text.h"
+#include "base/utf8.h"
 #include "policy/decide/trail.h"
 
 #include <stdio.h>
@@ -439,7 +439,7 @@ writ_yaml_read(struct writ_view text, struct writ_arena *arena, struct writ_find
     if (writ_view_has_prefix(text, WRIT_LIT("\xef\xbb\xbf"))) {
         text = writ_view_sub(text, 3, text.len);
     }
-    if (!writ_text_is_utf8(text, &bad)) {
+    if (!writ_utf8_is_valid(text, &bad)) {
         writ_findings_add(
             findings, WRIT_SEVERITY_ERROR, 0, writ_view(NULL, 0), "not UTF-8 at byte %zu", bad);
         return (writ_result){WRIT_E_PARSE};

@@ -1,9 +1,9 @@
 /* For two JSON values, a line each: there is a difference exactly when they are not equal; it is as
  * many lines as were told, each with its sign and with nothing in it that a terminal obeys; and the
  * other way around it is as long, with every sign turned. */
+#include "base/utf8.h"
 #include "support/fuzz.h"
 
-#include "base/text.h"
 #include "evidence/json/difference.h"
 
 #define ARENA_MAX ((size_t)16 << 20)
@@ -20,7 +20,7 @@ check_lines(struct writ_view text, size_t lines)
         WRIT_INVARIANT(c == '\n' || (c >= ' ' && c != 0x7f));
         n += c == '\n' ? 1 : 0;
     }
-    WRIT_INVARIANT(writ_text_is_utf8(text, NULL));
+    WRIT_INVARIANT(writ_utf8_is_valid(text, NULL));
     WRIT_INVARIANT(n == lines && (text.len == 0 || text.ptr[text.len - 1] == '\n'));
     while (text.len > 0) {
         char sign = text.ptr[0];

@@ -1,9 +1,9 @@
 /* What follows '?' in an address, and cursors that come back in the hands of clients. For every
  * text: a parameter that is read is clean UTF-8 of no more than the bytes that were allowed, and
  * reads again from its percent-encoded form; a cursor that is read has one spelling. */
+#include "base/utf8.h"
 #include "support/fuzz.h"
 
-#include "base/text.h"
 #include "gateway/mcp/cursor.h"
 #include "gateway/http/query.h"
 
@@ -42,7 +42,7 @@ check_query(struct writ_view text)
     if (value.ptr == NULL) {
         return;
     }
-    WRIT_INVARIANT(writ_text_is_utf8(value, NULL));
+    WRIT_INVARIANT(writ_utf8_is_valid(value, NULL));
     for (size_t i = 0; i < value.len; i++) {
         WRIT_INVARIANT((unsigned char)value.ptr[i] >= ' ' && value.ptr[i] != 0x7f);
     }
@@ -57,7 +57,7 @@ check_cursor(struct writ_view text)
 
     if (writ_is_ok(writ_cursor_read(text, &room, &upstream, &cursor))) {
         WRIT_INVARIANT(writ_view_find(upstream, '/') == upstream.len);
-        WRIT_INVARIANT(writ_text_is_utf8(upstream, NULL) && writ_text_is_utf8(cursor, NULL));
+        WRIT_INVARIANT(writ_utf8_is_valid(upstream, NULL) && writ_utf8_is_valid(cursor, NULL));
         writ_cursor_put(upstream, cursor, &again);
         WRIT_INVARIANT(writ_view_equal(writ_buf_view(&again), text));
     }

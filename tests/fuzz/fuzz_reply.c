@@ -1,6 +1,7 @@
 /* For every answer of a model: a vote is one of three, stands with the token of the ballot, and is
  * no approval of what was not shown; what is kept of it can be kept. For every call: the prompt has
  * one fence, nothing of the call is outside of it, and repeating the prompt is no vote. */
+#include "base/utf8.h"
 #include "support/fuzz.h"
 
 #include "base/alloc.h"
@@ -99,7 +100,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     prepare();
     check_answer(text);
-    if (size <= WRIT_PROMPT_ARGUMENTS_MAX / 2 && writ_text_is_utf8(text, NULL) &&
+    if (size <= WRIT_PROMPT_ARGUMENTS_MAX / 2 && writ_utf8_is_valid(text, NULL) &&
         !knows_token(text)) {
         check_prompt(text);
     }

@@ -1,5 +1,6 @@
 /* Whatever the bytes, a log-safe string is one line of valid JSON; a well-formed text written as a
  * JSON string reads back as itself. jansson is the oracle. */
+#include "base/utf8.h"
 #include "support/fuzz.h"
 
 #include "base/text.h"
@@ -50,12 +51,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t bad = size;
 
     check_safe(input);
-    if (writ_text_is_utf8(input, &bad)) {
+    if (writ_utf8_is_valid(input, &bad)) {
         check_exact(input);
     } else {
         /* what stands before the first bad byte is good */
         WRIT_INVARIANT(bad < size);
-        WRIT_INVARIANT(writ_text_is_utf8(writ_view_sub(input, 0, bad), NULL));
+        WRIT_INVARIANT(writ_utf8_is_valid(writ_view_sub(input, 0, bad), NULL));
     }
     return 0;
 }

@@ -57,15 +57,14 @@ while read -r name folder allowed; do
 done <"$table"
 below include 'writ'
 
-# acyclic FOLDER - no module of FOLDER includes itself by way of another one; NAME.c, NAME.h and NAME.tbl.h are one module
+# acyclic FOLDER - no module of FOLDER includes itself by way of another one; NAME.c and NAME.h are one module, a
+# table NAME.tbl.h another
 acyclic() {
     grep -noE "^ *# *include +\"${1#core/}/[^\"/]+\"" -r --include='*.[ch]' "$1" |
-        sed -E "s#^$1/([a-z0-9_]+)[^:]*:[0-9]+:.*\"${1#core/}/([a-z0-9_]+).*#\1 \2#" | tsort >/dev/null
+        sed -E "s#^$1/([a-z0-9_]+(\.tbl)?)[^:]*:[0-9]+:.*\"${1#core/}/([a-z0-9_]+(\.tbl)?).*#\1 \3#" | tsort >/dev/null
 }
 # still have cycles; this list only shrinks
 cyclic=$(tr "\n" " " <<-END
-	core/base
-	policy/read
 	crew
 	gateway/listener
 	gateway/auth
@@ -78,8 +77,6 @@ cyclic=$(tr "\n" " " <<-END
 	gateway/hook
 	gateway/reviewers
 	gateway/guard
-	cli/base
-	cli/vectors
 	END
 )
 while read -r name folder allowed; do

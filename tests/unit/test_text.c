@@ -1,3 +1,4 @@
+#include "base/utf8.h"
 #include "support/unit.h"
 
 #include "base/text.h"
@@ -83,13 +84,13 @@ START_TEST(utf8_is_the_grammar_of_rfc_3629)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t bad = SIZE_MAX;
-        bool good = writ_text_is_utf8(writ_view_str(cases[i].text), &bad);
+        bool good = writ_utf8_is_valid(writ_view_str(cases[i].text), &bad);
         ck_assert_msg(good == (cases[i].bad == SIZE_MAX), "case %zu", i);
         ck_assert_msg(bad == cases[i].bad, "case %zu: offset %zu", i, bad);
-        (void)writ_text_is_utf8(writ_view_str(cases[i].text), NULL);
+        (void)writ_utf8_is_valid(writ_view_str(cases[i].text), NULL);
     }
-    ck_assert(writ_text_is_utf8(writ_view("\0", 1), NULL));
-    ck_assert(writ_text_is_utf8(writ_view(NULL, 0), NULL));
+    ck_assert(writ_utf8_is_valid(writ_view("\0", 1), NULL));
+    ck_assert(writ_utf8_is_valid(writ_view(NULL, 0), NULL));
 }
 END_TEST
 
@@ -366,13 +367,13 @@ START_TEST(characters_are_counted_wherever_they_stand)
     for (size_t first = 0; first < 4; first++) {
         size_t len = 0;
         for (size_t n = 0; n < 40; n++) {
-            ck_assert_uint_eq(writ_text_points(writ_view(text, len)), n);
+            ck_assert_uint_eq(writ_utf8_points(writ_view(text, len)), n);
             for (const char *c = characters[(first + n * n) % 4]; *c != '\0'; c++) {
                 text[len++] = *c;
             }
         }
     }
-    ck_assert_uint_eq(writ_text_points(writ_view(NULL, 0)), 0);
+    ck_assert_uint_eq(writ_utf8_points(writ_view(NULL, 0)), 0);
 }
 END_TEST
 

@@ -3,6 +3,7 @@
  *
  * libjwt could assemble the claims as well, and in the tests it does, to the same bytes; for one
  * credential that takes it a fifth of the time of the signature, and a hundred allocations. */
+#include "base/utf8.h"
 #include "evidence/credential/credential.h"
 
 #include "base/clock.h"
@@ -170,17 +171,17 @@ check_text(const struct writ_claims *claims, struct writ_err *err)
             row->kind != WRIT_CLAIM_TEXTA) {
             continue;
         }
-        if (!writ_text_is_utf8(*writ_claim_text(&copy, row), NULL)) {
+        if (!writ_utf8_is_valid(*writ_claim_text(&copy, row), NULL)) {
             WRIT_FAIL(err, WRIT_E_INVALID, "claim %s is not UTF-8", row->name);
         }
         if (row->by == WRIT_CLAIM_BY_JWT && has_nul(*writ_claim_text(&copy, row))) {
             WRIT_FAIL(err, WRIT_E_INVALID, "claim %s has a NUL in it", row->name);
         }
     }
-    if (!writ_text_is_utf8(claims->status.uri, NULL)) {
+    if (!writ_utf8_is_valid(claims->status.uri, NULL)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "claim status is not UTF-8");
     }
-    if (!writ_text_is_utf8(claims->authorization_details.tool, NULL)) {
+    if (!writ_utf8_is_valid(claims->authorization_details.tool, NULL)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "claim authorization_details is not UTF-8");
     }
     return WRIT_DONE;

@@ -5,9 +5,9 @@
  * (2) Every byte is looked at under `at < end`; the text need not end with NUL.
  * (3) A node is appended only after there was room for it within its limit, and a container is
  * closed only after its names were found to be distinct. */
+#include "base/utf8.h"
 #include "evidence/json/json.h"
 
-#include "base/text.h"
 #include "evidence/json/jcs.h"
 
 #define NO_NODE        UINT32_MAX
@@ -288,7 +288,7 @@ read_escaped(struct reader *r, const char *start, const char **at)
             run = *at;
             continue;
         }
-        len = writ_text_character(writ_view(*at, (size_t)(r->end - *at)), &point);
+        len = writ_utf8_character(writ_view(*at, (size_t)(r->end - *at)), &point);
         if (len <= 1) {
             return refuse(r, *at, len == 0 ? "invalid UTF-8" : "control character in a string");
         }
@@ -312,7 +312,7 @@ read_string(struct reader *r, struct writ_view *ret, bool *ret_escaped)
             escaped = true;
             break;
         }
-        len = writ_text_character(writ_view(at, (size_t)(r->end - at)), &point);
+        len = writ_utf8_character(writ_view(at, (size_t)(r->end - at)), &point);
         if (len <= 1) {
             return refuse(r, at, len == 0 ? "invalid UTF-8" : "control character in a string");
         }

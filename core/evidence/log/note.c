@@ -1,8 +1,7 @@
+#include "base/utf8.h"
 #include "evidence/log/note.h"
 
 #include "evidence/json/digest.h"
-
-#include "base/text.h"
 
 #define DASH            WRIT_LIT("\xe2\x80\x94 ") /* U+2014 and a space: what a signature begins with */
 #define ID_BYTES        4
@@ -40,7 +39,7 @@ writ_note_check_name(struct writ_view name, struct writ_err *err)
     for (size_t at = 0, len; at < name.len; at += len) {
         uint32_t point = 0;
 
-        len = writ_text_character(writ_view_sub(name, at, name.len), &point);
+        len = writ_utf8_character(writ_view_sub(name, at, name.len), &point);
         if (len == 0 || is_space(point) || point == '+') {
             WRIT_FAIL(err, WRIT_E_INVALID,
                 "the name of a key has a space, a '+' or a byte that is no text, at %zu", at);
@@ -204,7 +203,7 @@ writ_note_key_read(struct writ_view text, struct writ_note_key **ret, struct wri
 static bool
 is_text(struct writ_view text)
 {
-    if (text.len == 0 || text.ptr[text.len - 1] != '\n' || !writ_text_is_utf8(text, NULL)) {
+    if (text.len == 0 || text.ptr[text.len - 1] != '\n' || !writ_utf8_is_valid(text, NULL)) {
         return false;
     }
     for (size_t i = 0; i < text.len; i++) {

@@ -1,7 +1,7 @@
+#include "base/utf8.h"
 #include "evidence/record/review.h"
 
 #include "base/decimal.h"
-#include "base/text.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
 
@@ -132,7 +132,7 @@ writ_review_is_confidence(struct writ_view text)
 bool
 writ_review_is_feedback(struct writ_view text)
 {
-    if (text.len > WRIT_REVIEW_FEEDBACK_MAX || !writ_text_is_utf8(text, NULL)) {
+    if (text.len > WRIT_REVIEW_FEEDBACK_MAX || !writ_utf8_is_valid(text, NULL)) {
         return false;
     }
     for (size_t i = 0; i < text.len; i++) {

@@ -1,9 +1,9 @@
-/* result.c - fills error texts, and stops the process at a broken invariant. A text is one line
- * without hidden characters. */
+/* fail.c - fills error texts, and stops the process at a broken invariant: the functions of result.h,
+ * apart from it, since they read text. A text is one line without hidden characters. */
 #include "base/result.h"
 
 #include "base/hidden.h"
-#include "base/text.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ keep_seen(char *text, bool is_cut)
 
     while (rest.len > 0) {
         uint32_t point = 0;
-        size_t len = writ_text_character(rest, &point);
+        size_t len = writ_utf8_character(rest, &point);
         size_t step = len > 0 ? len : 1;
         if (len == 0 && is_cut && rest.len < 4) {
             break;
