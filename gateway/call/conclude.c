@@ -311,8 +311,8 @@ writ_conclude_kept(struct writ_request *request)
 
 static const struct writ_header json_type = WRIT_HEADER_JSON;
 
-/* The last event of a stream, behind those that still wait. Ends the request. */
-static void
+/* The last event of a stream, behind those that still wait. */
+static enum writ_step
 end_stream(struct writ_request *request, struct writ_view message)
 {
     const struct writ_sse_event *with = &request->call->last;
@@ -322,7 +322,8 @@ end_stream(struct writ_request *request, struct writ_view message)
         .data = message,
         .retry_ms = WRIT_SSE_NO_RETRY};
 
-    writ_client_stream_close(request, writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
+    return writ_client_stream_end(
+        request, writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
 }
 
 /* One message to the client: as the last event of its stream, or as the body. Ends the request. */
@@ -334,12 +335,10 @@ deliver(struct writ_request *request, unsigned status, struct writ_view message,
     writ_metrics_observe(
         x->metrics, WRIT_HISTOGRAM_CALL_SECONDS, writ_loop_now_us(x->loop) - x->arrived_us);
     if (writ_resume_settle(request, message, request->call->end.refusal != WRIT_REASON_NONE)) {
-        writ_client_stream_close(request, true);
-        return WRIT_STEP_DONE;
+        return writ_client_stream_end(request, true);
     }
     if (request->streaming) {
-        end_stream(request, message);
-        return WRIT_STEP_DONE;
+        return end_stream(request, message);
     }
     writ_request_finish(request);
     if (held) {
@@ -366,8 +365,7 @@ refuse_without_words(struct writ_request *request)
     if (!request->streaming) {
         return writ_refusal_http(request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
     }
-    writ_client_stream_close(request, false);
-    return WRIT_STEP_DONE;
+    return writ_client_stream_end(request, false);
 }
 
 struct writ_denial

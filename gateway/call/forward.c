@@ -91,8 +91,7 @@ writ_forward_sign(struct writ_request *request)
         return writ_conclude_unsent(request,
             issued.code == WRIT_E_MISMATCH ? WRIT_REASON_KILLED : WRIT_REASON_CREDENTIAL_FAILED);
     }
-    return writ_request_together(
-        request, request->call->framework != NULL ? WRIT_STEP_HAND : WRIT_STEP_FORWARD);
+    return writ_request_together(request, request->endpoint->kind->sent);
 }
 
 /* ---- FORWARD: the message ---- */
@@ -335,5 +334,5 @@ writ_forward_send(struct writ_request *request)
     request->upcall_open = true;
     writ_client_stream_watch(request);
     writ_upcall_start(call->upstream, request->worker, &request->upcall);
-    return WRIT_STEP_WAIT;
+    return writ_request_wait(request, WRIT_STEP_CHECK);
 }

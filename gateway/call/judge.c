@@ -651,7 +651,7 @@ not_granted(struct writ_request *request)
         writ_decision_is(&call->decision, WRIT_DECISION_REQUIRE_APPROVAL)
             ? WRIT_DECISION_REQUIRE_APPROVAL
             : WRIT_DECISION_DENY);
-    return writ_review_hold_wanted(request) ? WRIT_STEP_HOLD : WRIT_STEP_ANSWER;
+    return writ_review_hold_wanted(request) ? WRIT_STEP_HOLD : request->endpoint->kind->refused;
 }
 
 /* The call that is about to be sent, from what it will be sent from. */

@@ -65,7 +65,7 @@ upcall_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
             &probe->wanted, answer->body, is_shown(probe), probe->request->x->arena, &state);
     }
     keep(probe->request, &state);
-    writ_request_go(probe->request, probe->next);
+    writ_request_continue(probe->request);
 }
 
 static const struct writ_upcall_events probe_events = {.end = upcall_end};
@@ -109,7 +109,7 @@ ask_upstream(struct probe *probe)
     probe->upcall.events = &probe_events;
     probe->upcall.ctx = probe;
     writ_upcall_start(upstream, request->worker, &probe->upcall);
-    return WRIT_STEP_WAIT;
+    return writ_request_wait(request, probe->next);
 }
 
 /* ---- by an HTTP GET ---- */
@@ -123,7 +123,7 @@ got_page(struct writ_probe_get *get)
     writ_probe_read_page(
         &probe->wanted, get->status, get->body, is_shown(probe), probe->request->x->arena, &state);
     keep(probe->request, &state);
-    writ_request_go(probe->request, probe->next);
+    writ_request_continue(probe->request);
 }
 
 static enum writ_step
@@ -132,7 +132,7 @@ ask_http(struct probe *probe)
     probe->get = (struct writ_probe_get){.done = got_page, .ctx = probe};
     return writ_is_ok(writ_probe_get_start(&probe->request->worker->probed, probe->wanted.uri,
                probe->wanted.probe->timeout_us, &probe->get))
-               ? WRIT_STEP_WAIT
+               ? writ_request_wait(probe->request, probe->next)
                : unavailable(probe->request, probe->next);
 }
 

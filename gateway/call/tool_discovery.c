@@ -188,7 +188,7 @@ go_on(struct writ_request *request, bool known)
     while (waiting != NULL) { /* the one that asked is the last of them */
         struct writ_request *next = waiting->learn_next;
         waiting->call->learned = true;
-        writ_request_go(waiting, WRIT_STEP_LEARN);
+        writ_request_continue(waiting);
         waiting = next;
     }
 }
@@ -339,7 +339,7 @@ start(struct writ_request *request)
     request->learn_next = worker->learners[index];
     if (asked) {
         worker->learners[index] = request;
-        return WRIT_STEP_WAIT;
+        return writ_request_wait(request, WRIT_STEP_LEARN);
     }
     if (learner == NULL) {
         return use_definition(request);
@@ -354,7 +354,7 @@ start(struct writ_request *request)
         return use_definition(request);
     }
     worker->learners[index] = request;
-    return WRIT_STEP_WAIT;
+    return writ_request_wait(request, WRIT_STEP_LEARN);
 }
 
 /* ---- LEARN */

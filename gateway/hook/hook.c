@@ -6,8 +6,6 @@
 #include "gateway/listener/api_answer.h"
 #include "gateway/call/conclude.h"
 #include "gateway/call/forward.h"
-#include "gateway/hook/hook_after.h"
-#include "gateway/hook/hook_bind.h"
 #include "gateway/call/judge.h"
 #include "gateway/hook/openapi.h"
 #include "gateway/request/caller_claims.h"
@@ -158,8 +156,8 @@ writ_hook_call(struct writ_request *request, enum writ_step *ret_step)
 
 /* ---- before ---- */
 
-static enum writ_step
-before(struct writ_request *request)
+enum writ_step
+writ_hook_before(struct writ_request *request)
 {
     static const char *const known[] = {"tool", "arguments", "agent_id", "boundary_id",
         "idempotency_key", "continuation_id", "target_state_digest", "request_id", NULL};
@@ -298,32 +296,40 @@ is_asked_again(const struct writ_entry *entry)
 enum writ_step
 writ_hook_again(struct writ_request *request)
 {
+    const struct writ_entry *entry = &request->entry;
+
+    if (!is_asked_again(entry)) {
+        return WRIT_STEP_ANSWER;
+    }
+    request->decided = *entry;
+    return writ_hook_find(request, entry->decision.prior.decision_id, WRIT_STEP_SAME);
+}
+
+enum writ_step
+writ_hook_same(struct writ_request *request)
+{
     const struct writ_entry found = request->entry;
     struct writ_call *call = request->call;
 
     request->entry = request->decided;
     if (found.code != WRIT_OK || found.call.stage != WRIT_CALL_BINDS) {
-        return answer_refused(request); /* it was bound meanwhile */
+        return WRIT_STEP_ANSWER; /* it was bound meanwhile */
     }
     call->authorization = found.call.decision;
     call->authorization.decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
-    if (!writ_is_ok(writ_forward_credential(request))) {
-        return answer_refused(request);
+    if (writ_is_ok(writ_forward_credential(request))) {
+        call->decision = found.call.decision;
+        writ_hook_of(request)->is_same = true;
     }
-    call->decision = found.call.decision;
-    return answer_allowed(request);
+    return WRIT_STEP_ANSWER;
 }
 
 static enum writ_step
 answer_before(struct writ_request *request)
 {
-    const struct writ_entry *entry = &request->entry;
-
-    if (is_asked_again(entry)) {
-        request->decided = *entry;
-        return writ_hook_find(request, entry->decision.prior.decision_id, WRIT_STEP_AGAIN);
-    }
-    return entry->kind == WRIT_ENTRY_WAIT ? answer_allowed(request) : answer_refused(request);
+    return request->entry.kind == WRIT_ENTRY_WAIT || writ_hook_of(request)->is_same
+               ? answer_allowed(request)
+               : answer_refused(request);
 }
 
 /* ---- HOOK ---- */
@@ -347,19 +353,7 @@ writ_hook_read(struct writ_request *request)
     *hook = (struct writ_hook){.body = body};
     request->part = hook;
     request->message.era = WRIT_MCP_ERA_MODERN; /* of probes */
-    switch (request->endpoint->hook) {
-    case WRIT_HOOK_BEFORE:
-        return before(request);
-    case WRIT_HOOK_BIND:
-        return writ_hook_bind_read(request);
-    case WRIT_HOOK_AFTER:
-        return writ_hook_after_read(request);
-    case WRIT_HOOK_SEAL:
-        return writ_hook_after_read_seal(request);
-    case WRIT_HOOK_NONE:
-        break;
-    }
-    return writ_hook_refuse(request, 404, WRIT_REASON_PATH_UNKNOWN, NULL);
+    return request->endpoint->kind->hook;
 }
 
 /* ---- routes ---- */
@@ -391,15 +385,19 @@ binding_verdict(
 #define KIND(...)                                                                                  \
     {                                                                                              \
         .problems = true, .version = WRIT_LIT(WRIT_MCP_MODERN), .read = WRIT_STEP_HOOK,            \
-        .judge = WRIT_STEP_HOOK, __VA_ARGS__                                                       \
+        .judge = WRIT_STEP_HOOK, .sent = WRIT_STEP_HAND, __VA_ARGS__                               \
     }
 
-static const struct writ_endpoint_kind kinds[] = {
-    [WRIT_HOOK_BEFORE] = KIND(.by = "before", .counted = true, .answer = answer_before),
-    [WRIT_HOOK_BIND] =
-        KIND(.by = "bind", .answer = writ_hook_bind_answer, .verdict = binding_verdict),
-    [WRIT_HOOK_AFTER] = KIND(.by = "after", .answer = writ_hook_after_answer),
-    [WRIT_HOOK_SEAL] = KIND(.by = "seal", .answer = answer_before),
+/* The routes, in the order of their endpoints. */
+enum { OPENAPI = 0, BEFORE, BIND, AFTER, SEAL };
+
+static const struct writ_endpoint_kind kinds[WRIT_HOOK_ROUTES] = {
+    [BEFORE] = KIND(.by = "before", .counted = true, .hook = WRIT_STEP_BEFORE,
+        .refused = WRIT_STEP_AGAIN, .answer = answer_before),
+    [BIND] = KIND(.by = "bind", .hook = WRIT_STEP_CANDIDATE, .answer = writ_hook_bind_answer,
+        .verdict = binding_verdict),
+    [AFTER] = KIND(.by = "after", .hook = WRIT_STEP_OUTCOME, .answer = writ_hook_after_answer),
+    [SEAL] = KIND(.by = "seal", .hook = WRIT_STEP_SEAL, .answer = answer_before),
 };
 
 void
@@ -407,26 +405,26 @@ writ_hook_routes(struct writ_gateway *gateway, size_t max_body_bytes,
     struct writ_endpoint endpoints[WRIT_HOOK_ROUTES], struct writ_route ret[WRIT_HOOK_ROUTES])
 {
     static const struct writ_view paths[WRIT_HOOK_ROUTES] = {
-        [WRIT_HOOK_BEFORE] = WRIT_LIT("/v1/before"),
-        [WRIT_HOOK_BIND] = WRIT_LIT("/v1/bind"),
-        [WRIT_HOOK_AFTER] = WRIT_LIT("/v1/after"),
-        [WRIT_HOOK_SEAL] = WRIT_LIT("/v1/seal"),
+        [BEFORE] = WRIT_LIT("/v1/before"),
+        [BIND] = WRIT_LIT("/v1/bind"),
+        [AFTER] = WRIT_LIT("/v1/after"),
+        [SEAL] = WRIT_LIT("/v1/seal"),
     };
 
-    for (enum writ_hook_deed deed = WRIT_HOOK_BEFORE; deed <= WRIT_HOOK_SEAL; deed++) {
-        endpoints[deed] = (struct writ_endpoint){
-            .gateway = gateway, .kind = &kinds[deed], .path = WRIT_LIT(TOKENS_ARE), .hook = deed};
-        ret[deed] = (struct writ_route){
-            .path = paths[deed],
+    for (size_t i = BEFORE; i <= SEAL; i++) {
+        endpoints[i] = (struct writ_endpoint){
+            .gateway = gateway, .kind = &kinds[i], .path = WRIT_LIT(TOKENS_ARE)};
+        ret[i] = (struct writ_route){
+            .path = paths[i],
             .methods = WRIT_ROUTE_POST,
             .json = true,
             .problems = true,
             .max_body_bytes = max_body_bytes,
             .handler = writ_request_start,
-            .ctx = &endpoints[deed],
+            .ctx = &endpoints[i],
         };
     }
-    ret[WRIT_HOOK_NONE] = (struct writ_route){
+    ret[OPENAPI] = (struct writ_route){
         .path = WRIT_LIT("/v1/openapi.json"),
         .methods = WRIT_ROUTE_GET,
         .problems = true,

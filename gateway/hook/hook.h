@@ -24,6 +24,7 @@
 /** A request of the hook API: `part` of its request. In its arena. */
 struct writ_hook {
     const struct writ_json *body; /* an object */
+    bool is_same;                 /* before: it gets the authorization that it got before */
     /* bind: what the candidate states of itself */
     const struct writ_json *authorization;
     struct writ_member_text agent_id, target, normalized_scope, continuation_id, idempotency_key;
@@ -64,6 +65,12 @@ enum writ_step writ_hook_refuse(
 /** Asks the ledger for the decision that `decision_id` names, and goes on at `next`. */
 enum writ_step writ_hook_find(
     struct writ_request *request, struct writ_view decision_id, enum writ_step next);
+
+/** ANSWER of /v1/bind: the verdict (hook_bind.c). */
+enum writ_step writ_hook_bind_answer(struct writ_request *request);
+
+/** ANSWER of /v1/after: the outcome is recorded, or could not be (hook_after.c). */
+enum writ_step writ_hook_after_answer(struct writ_request *request);
 
 /** Whether the decision that was found is of the caller's tenant. */
 bool writ_hook_is_of_tenant(

@@ -1,5 +1,5 @@
 /* hook_after.c - what became of a call that its caller made, and the end of a run. */
-#include "gateway/hook/hook_after.h"
+#include "gateway/hook/hook.h"
 
 #include "evidence/record/derive.h"
 #include "gateway/call/after.h"

@@ -5,7 +5,7 @@
  * 2. A wrong call, key or state spends nothing: the authorization is spent by the one
  *    request for which every row holds, in the ledger's own order. Drift alone ends it, because it
  *    is good for nothing any more. */
-#include "gateway/hook/hook_bind.h"
+#include "gateway/hook/hook.h"
 
 #include "gateway/call/conclude.h"
 #include "gateway/call/judge.h"

@@ -51,7 +51,7 @@ end_leg(struct writ_leg *leg)
         writ_upstream_was_silent(leg->upstream, leg->request->worker);
     }
     if (--legs->open == 0) {
-        writ_request_go(leg->request, legs->then);
+        writ_request_continue(leg->request);
     }
 }
 
@@ -324,7 +324,7 @@ writ_fanout_wait(struct writ_request *request)
 {
     const struct writ_fanout *legs = request->part;
 
-    return legs->open > 0 ? WRIT_STEP_WAIT : legs->then;
+    return legs->open > 0 ? writ_request_wait(request, legs->then) : legs->then;
 }
 
 enum writ_step
@@ -406,7 +406,7 @@ answers_as_stream(const struct writ_request *request)
     return request->endpoint->only != NULL && legs->n == 1 && legs->legs[0].answer.is_stream;
 }
 
-void
+enum writ_step
 writ_fanout_answer(struct writ_request *request, struct writ_buf *body, struct writ_header more)
 {
     struct writ_exchange *x = request->x;
@@ -415,35 +415,33 @@ writ_fanout_answer(struct writ_request *request, struct writ_buf *body, struct w
 
     writ_fanout_wipe(request);
     if (good && answers_as_stream(request)) {
-        writ_client_stream_answer(request, more, writ_buf_view(body));
-        return;
+        return writ_client_stream_answer(request, more, writ_buf_view(body));
     }
     writ_request_finish(request);
     writ_exchange_reply(x, good ? 200 : 500, headers, more.name.len > 0 ? 2 : 1,
         good ? writ_buf_view(body) : (struct writ_view){NULL, 0});
+    return WRIT_STEP_DONE;
 }
 
-void
+enum writ_step
 writ_fanout_tell(struct writ_request *request, const struct writ_leg *leg)
 {
     writ_fanout_wipe(request);
     if (writ_inspect_is_another(request, leg->upstream, &leg->answer)) {
-        (void)writ_refusal_http(
+        return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
-    } else {
-        (void)writ_pass_answer(request, &leg->answer);
     }
+    return writ_pass_answer(request, &leg->answer);
 }
 
-void
+enum writ_step
 writ_fanout_tell_first(struct writ_request *request, struct writ_fanout *legs)
 {
     if (legs->n == 0) {
-        (void)writ_refusal_http(
+        return writ_refusal_http(
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
-        return;
     }
-    writ_fanout_tell(request, &legs->legs[0]);
+    return writ_fanout_tell(request, &legs->legs[0]);
 }
 
 struct writ_write

@@ -91,19 +91,19 @@ bool writ_fanout_any_incomplete(const struct writ_fanout *legs);
 const struct writ_json *writ_fanout_result(const struct writ_leg *leg);
 
 /** Answers with a leg's answer as it is, but not with one that is not the response to the request
- * (writ_inspect_is_another). Ends the request. */
-void writ_fanout_tell(struct writ_request *request, const struct writ_leg *leg);
+ * (writ_inspect_is_another). As writ_pass_answer. */
+enum writ_step writ_fanout_tell(struct writ_request *request, const struct writ_leg *leg);
 
 /** No upstream gave what was asked for: answers as writ_fanout_tell with what the first one said,
- * or that there is none. Ends the request. */
-void writ_fanout_tell_first(struct writ_request *request, struct writ_fanout *legs);
+ * or that there is none. As writ_pass_answer. */
+enum writ_step writ_fanout_tell_first(struct writ_request *request, struct writ_fanout *legs);
 
 /** Begins an answer of our own, up to its `result`, which is the caller's to write. */
 struct writ_write writ_fanout_response(struct writ_request *request, struct writ_buf *body);
 
 /** Answers with one JSON message; where the endpoint has one upstream, and that answered with a
- * stream, as a stream. `more`: a field of the head, or none. Ends the request. */
-void writ_fanout_answer(
+ * stream, as a stream. `more`: a field of the head, or none. As writ_pass_answer. */
+enum writ_step writ_fanout_answer(
     struct writ_request *request, struct writ_buf *body, struct writ_header more);
 
 /** Frees what the legs hold outside of the arena: before an answer that is none of those above. */

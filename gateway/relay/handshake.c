@@ -274,7 +274,7 @@ put_response(struct writ_buf *body, const struct writ_request *request,
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
 }
 
-static void
+static enum writ_step
 answer(struct writ_request *request)
 {
     const struct writ_fanout *legs = request->part;
@@ -291,7 +291,7 @@ answer(struct writ_request *request)
         }
         session = (struct writ_header){WRIT_LIT("Mcp-Session-Id"), writ_view(id, sizeof id - 1)};
     }
-    writ_fanout_answer(request, &body, session);
+    return writ_fanout_answer(request, &body, session);
 }
 
 /* ---- the session ---- */
@@ -432,12 +432,10 @@ writ_handshake_agree(struct writ_request *request)
         if (legs->n == 0) {
             return failed(request, WRIT_REASON_UPSTREAM_UNAVAILABLE);
         }
-        writ_fanout_tell(request, &legs->legs[0]);
-        return WRIT_STEP_DONE;
+        return writ_fanout_tell(request, &legs->legs[0]);
     }
     if (request->method != WRIT_MCP_INITIALIZE) {
-        answer(request);
-        return WRIT_STEP_DONE;
+        return answer(request);
     }
     made = make_session(request, legs, &row);
     if (made.code == WRIT_E_LIMIT) { /* by what the upstreams call revision and session */
@@ -457,8 +455,7 @@ writ_handshake_opened(struct writ_request *request)
         return failed(request, WRIT_REASON_LEDGER_UNAVAILABLE);
     }
     atomic_store(&request->session->stored_us, request->entry.session.expires_us);
-    answer(request);
-    return WRIT_STEP_DONE;
+    return answer(request);
 }
 
 static struct writ_view

@@ -346,7 +346,7 @@ note_missed(struct writ_request *request, const struct writ_fanout *legs)
     }
 }
 
-static void
+static enum writ_step
 answer_list(struct writ_request *request, struct writ_fanout *legs)
 {
     writ_auto_buf cursor = writ_buf_make(2 * WRIT_CURSOR_MAX);
@@ -380,7 +380,7 @@ answer_list(struct writ_request *request, struct writ_fanout *legs)
     writ_write_object_end(&w);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-    writ_fanout_answer(request, &body, (struct writ_header){0});
+    return writ_fanout_answer(request, &body, (struct writ_header){0});
 }
 
 /* A merged list is valid for as long as its part with the shortest time. */
@@ -449,7 +449,7 @@ writ_lists_merge(struct writ_request *request)
         }
     }
     if (legs->open > 0) {
-        return WRIT_STEP_WAIT;
+        return writ_fanout_wait(request);
     }
     for (size_t i = 0; i < legs->n; i++) {
         learn_list(&legs->legs[i]);
@@ -459,12 +459,7 @@ writ_lists_merge(struct writ_request *request)
         return writ_refusal_http(
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
     }
-    if (legs->first == NULL) {
-        writ_fanout_tell_first(request, legs);
-    } else {
-        answer_list(request, legs);
-    }
-    return WRIT_STEP_DONE;
+    return legs->first == NULL ? writ_fanout_tell_first(request, legs) : answer_list(request, legs);
 }
 
 /* Where a list begins: at the first upstream, or where a cursor of ours says. */

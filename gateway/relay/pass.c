@@ -69,8 +69,7 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     }
     if (answer->is_stream && body.len > 0 && request->endpoint->only != NULL) {
-        writ_client_stream_answer(request, (struct writ_header){0}, body);
-        return WRIT_STEP_DONE;
+        return writ_client_stream_answer(request, (struct writ_header){0}, body);
     }
     if (body.len > 0) {
         headers[count++] = (struct writ_header)WRIT_HEADER_JSON;
@@ -138,7 +137,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     request->upcall_open = false;
     (void)writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
     request->answer = *answer;
-    writ_request_go(request, WRIT_STEP_RELAY);
+    writ_request_continue(request);
 }
 
 static const struct writ_upcall_events pass_events = {
@@ -152,8 +151,7 @@ writ_pass_relay(struct writ_request *request)
     const struct writ_upcall_answer *answer = &request->answer;
 
     if (request->streaming) {
-        writ_client_stream_close(request, answer->end == WRIT_UPCALL_ANSWERED);
-        return WRIT_STEP_DONE;
+        return writ_client_stream_end(request, answer->end == WRIT_UPCALL_ANSWERED);
     }
     if (writ_inspect_is_another(request, request->upstream, answer)) {
         return writ_refusal_http(
@@ -243,7 +241,7 @@ writ_pass_send(struct writ_request *request, struct writ_upstream *upstream, str
     request->upcall_open = true;
     writ_client_stream_watch(request);
     writ_upcall_start(upstream, request->worker, &request->upcall);
-    return WRIT_STEP_WAIT;
+    return writ_request_wait(request, WRIT_STEP_RELAY);
 }
 
 enum writ_step

@@ -5,7 +5,8 @@
 #include "gateway/request/request.h"
 
 /**
- * Sends `body` to an upstream in place of the client's message, and passes on what comes back.
+ * Sends `body` to an upstream in place of the client's message, and passes on what comes back as it
+ * comes; RELAY gets its end.
  *
  * @param name  the upstream's own name of what Mcp-Name mirrors; {NULL, 0} for none
  * @param body  in the arena of the request
@@ -17,7 +18,7 @@ enum writ_step writ_pass_send(struct writ_request *request, struct writ_upstream
 
 /** Answers with an upstream's whole answer, or with the refusal that it stands for: only JSON
  * passes (of other answers from 400 to 499 the status alone), redirects and the upstream's own 401
- * and 403 do not (security.md H15). Ends the request. */
+ * and 403 do not (security.md H15). Gives DONE, or CLOSE where the answer is a stream. */
 enum writ_step writ_pass_answer(
     struct writ_request *request, const struct writ_upcall_answer *answer);
 

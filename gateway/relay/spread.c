@@ -20,12 +20,10 @@ writ_spread_gather(struct writ_request *request)
     }
     for (size_t i = 0; i < legs->n; i++) {
         if (writ_fanout_result(&legs->legs[i]) != NULL) {
-            writ_fanout_tell(request, &legs->legs[i]);
-            return WRIT_STEP_DONE;
+            return writ_fanout_tell(request, &legs->legs[i]);
         }
     }
-    writ_fanout_tell_first(request, legs);
-    return WRIT_STEP_DONE;
+    return writ_fanout_tell_first(request, legs);
 }
 
 /* ---- a resource whose owner is unknown ---- */
@@ -60,16 +58,14 @@ writ_spread_turn(struct writ_request *request)
 
     if (writ_fanout_result(leg) != NULL) {
         writ_owners_note(request->worker->gateway->owners, uri, writ_upstream_index(leg->upstream));
-        writ_fanout_tell(request, leg);
-        return WRIT_STEP_DONE;
+        return writ_fanout_tell(request, leg);
     }
     while (legs->turn + 1 < legs->n) {
         if (writ_fanout_ask(legs, &legs->legs[++legs->turn], request->x->body)) {
-            return WRIT_STEP_WAIT;
+            return writ_fanout_wait(request);
         }
     }
-    writ_fanout_tell(request, leg_to_tell(legs));
-    return WRIT_STEP_DONE;
+    return writ_fanout_tell(request, leg_to_tell(legs));
 }
 
 static enum writ_step
@@ -98,8 +94,7 @@ answer_ping(struct writ_request *request)
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
     request->part = &none;
-    writ_fanout_answer(request, &body, (struct writ_header){0});
-    return WRIT_STEP_DONE;
+    return writ_fanout_answer(request, &body, (struct writ_header){0});
 }
 
 enum writ_step

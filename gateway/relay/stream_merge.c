@@ -2,11 +2,11 @@
  *
  * Invariants:
  * (1) `live` counts the lanes that are not over, and one for each function that looks at all of
- * them: the request ends when it is 0, and nothing is touched after that. A lane is not over while
- * its upcall is open, its timer set, or its ferry away. (2) What comes behind something that waits
- * (an answer that is away, an acknowledgement for those of the other lanes) waits in `behind`: the
- * events of one lane stay in their order. (3) What comes back while more is away waits in `ahead`,
- * in the order in which it came back. */
+ * them: the request goes on when it is 0, and nothing is touched after that. A lane is not over
+ * while its upcall is open, its timer set, or its ferry away. (2) What comes behind something that
+ * waits (an answer that is away, an acknowledgement for those of the other lanes) waits in
+ * `behind`: the events of one lane stay in their order. (3) What comes back while more is away
+ * waits in `ahead`, in the order in which it came back. */
 #include "gateway/relay/stream_merge.h"
 
 #include "gateway/relay/back.h"
@@ -33,11 +33,10 @@ static void start(struct writ_lane *lane);
 
 /* ---- the end ---- */
 
-static void
-finish(struct writ_stream_merge *lanes)
+enum writ_step
+writ_stream_merge_ended(struct writ_request *request)
 {
-    struct writ_request *request = lanes->request;
-    struct writ_upcall_answer refusal = lanes->refusal;
+    struct writ_stream_merge *lanes = request->part;
 
     lanes->live++; /* keeps (1) */
     writ_back_stop(lanes->back);
@@ -50,18 +49,15 @@ finish(struct writ_stream_merge *lanes)
     if (lanes->resumes) {
         (void)atomic_fetch_sub(&request->session->resuming, 1);
     }
-    if (request->streaming) {
-        writ_client_stream_close(request, lanes->whole);
-    } else {
-        (void)writ_pass_answer(request, &refusal);
-    }
+    return request->streaming ? writ_client_stream_end(request, lanes->whole)
+                              : writ_pass_answer(request, &lanes->refusal);
 }
 
 void
 writ_stream_merge_let_go(struct writ_stream_merge *lanes)
 {
     if (--lanes->live == 0) {
-        finish(lanes);
+        writ_request_continue(lanes->request);
     }
 }
 
@@ -766,5 +762,5 @@ writ_stream_merge_open(struct writ_request *request)
     for (size_t i = 0; i < lanes->n; i++) { /* ends come in a later turn */
         start(&lanes->all[i]);
     }
-    return WRIT_STEP_WAIT;
+    return writ_request_wait(request, WRIT_STEP_ENDED);
 }

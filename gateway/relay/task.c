@@ -113,9 +113,7 @@ candidate(const struct asked *asked)
     return asked->at < gateway->upstreams_n ? gateway->upstreams[asked->at] : NULL;
 }
 
-static const struct writ_upcall_events task_events, list_events;
-
-static enum writ_step ask_upstream(struct asked *asked, const struct writ_upcall_events *events);
+static enum writ_step ask_upstream(struct asked *asked);
 
 static enum writ_step
 ask_ledger(struct asked *asked)
@@ -124,7 +122,7 @@ ask_ledger(struct asked *asked)
     struct writ_upstream *upstream = candidate(asked);
 
     if (upstream == NULL) { /* all were asked: two may have a task of one id */
-        return asked->whose != NULL ? ask_upstream(asked, &task_events) : not_found(request);
+        return asked->whose != NULL ? ask_upstream(asked) : not_found(request);
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
     if (!writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id,
@@ -177,7 +175,7 @@ begin(struct writ_request *request)
     }
     if (request->method == WRIT_MCP_TASKS_LIST) {
         asked->whose = request->endpoint->only;
-        return ask_upstream(asked, &list_events);
+        return ask_upstream(asked);
     }
     if (task_id(request).len == 0 || task_id(request).len > WRIT_TASK_BEGIN_ID_MAX) {
         return not_found(request);
@@ -201,7 +199,7 @@ writ_task_find(struct writ_request *request)
         return begin(request);
     }
     if (asked->whose != NULL && request->late.tried == asked->whose) {
-        return ask_upstream(asked, &task_events);
+        return ask_upstream(asked);
     }
     if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
         return writ_refusal_http(
@@ -239,7 +237,7 @@ asked_result(void *ctx)
 {
     struct asked *asked = ctx;
 
-    writ_request_go(asked->request, WRIT_STEP_SETTLE);
+    writ_request_continue(asked->request);
 }
 
 /* The first form says apart that a task is over and what came of it: the outcome has the digest of
@@ -251,7 +249,7 @@ ask_result(struct asked *asked)
         (struct writ_task_question){.end = &asked->end, .done = asked_result, .ctx = asked};
     return writ_is_ok(writ_task_completion_ask(
                asked->request, asked->whose, task_id(asked->request), &asked->question))
-               ? WRIT_STEP_WAIT
+               ? writ_request_wait(asked->request, WRIT_STEP_SETTLE)
                : WRIT_STEP_SETTLE;
 }
 
@@ -357,36 +355,26 @@ keep(struct asked *asked, const struct writ_upcall_answer *answer)
 }
 
 static void
-upcall_ended(
-    struct writ_request *request, const struct writ_upcall_answer *answer, enum writ_step next)
+on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
+    struct writ_request *request = upcall->ctx;
+
     request->upcall_open = false;
     writ_loop_timer_cancel(&request->timer);
     keep(request->part, answer);
-    writ_request_go(request, next);
-}
-
-static void
-on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
-{
-    upcall_ended(upcall->ctx, answer, WRIT_STEP_STATUS);
-}
-
-static void
-list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
-{
-    upcall_ended(upcall->ctx, answer, WRIT_STEP_LIST);
+    writ_request_continue(request);
 }
 
 static const struct writ_upcall_events task_events = {
     .stream = on_stream, .event = on_event, .end = on_end};
 
-static const struct writ_upcall_events list_events = {.end = list_end};
+static const struct writ_upcall_events list_events = {.end = on_end};
 
 static enum writ_step
-ask_upstream(struct asked *asked, const struct writ_upcall_events *events)
+ask_upstream(struct asked *asked)
 {
     struct writ_request *request = asked->request;
+    bool lists = request->method == WRIT_MCP_TASKS_LIST;
 
     if (writ_meet_is_due(request, asked->whose)) {
         return writ_meet_start(request, asked->whose, WRIT_STEP_TASK);
@@ -399,13 +387,13 @@ ask_upstream(struct asked *asked, const struct writ_upcall_events *events)
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
-    request->upcall.events = events;
+    request->upcall.events = lists ? &list_events : &task_events;
     request->upcall.ctx = request;
     request->upstream = asked->whose;
     request->upcall_open = true;
     writ_client_stream_watch(request);
     writ_upcall_start(asked->whose, request->worker, &request->upcall);
-    return WRIT_STEP_WAIT;
+    return writ_request_wait(request, lists ? WRIT_STEP_LIST : WRIT_STEP_STATUS);
 }
 
 /* ---- STATUS ---- */
@@ -449,9 +437,8 @@ writ_task_status(struct writ_request *request)
     if (asked->answered && asked->last.data.ptr != NULL) {
         return learn(asked, &asked->last.data);
     }
-    writ_client_stream_close(
+    return writ_client_stream_end(
         request, asked->answer.end == WRIT_UPCALL_ANSWERED && !asked->answered);
-    return WRIT_STEP_DONE;
 }
 
 /* ---- LIST and FILTER: a server that knows one client, us, lists the tasks of all ---- */
@@ -568,8 +555,7 @@ writ_task_report(struct writ_request *request)
         return writ_refusal_http(request, 200, WRIT_REFUSAL_CODE, withheld, NULL);
     }
     if (withheld != WRIT_REASON_NONE) {
-        writ_client_stream_close(request, false);
-        return WRIT_STEP_DONE;
+        return writ_client_stream_end(request, false);
     }
     if (!request->streaming) {
         return writ_task_completion_is_settled(&request->entry)
@@ -577,11 +563,7 @@ writ_task_report(struct writ_request *request)
                    : writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
                          WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
-    if (!writ_task_completion_is_settled(&request->entry) ||
-        !writ_is_ok(writ_sse_put(&request->pending, &asked->last, NULL))) {
-        writ_client_stream_close(request, false);
-        return WRIT_STEP_DONE;
-    }
-    writ_client_stream_close(request, true);
-    return WRIT_STEP_DONE;
+    return writ_client_stream_end(
+        request, writ_task_completion_is_settled(&request->entry) &&
+                     writ_is_ok(writ_sse_put(&request->pending, &asked->last, NULL)));
 }

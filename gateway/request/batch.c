@@ -2,7 +2,7 @@
  *
  * Invariants:
  * (1) A part belongs to its request until that has answered, and is counted in `open` until then.
- * (2) The whole is answered once, from a task, when no part is open: nothing of a part is used
+ * (2) The whole is continued once, from a task, when no part is open: nothing of a part is used
  *     after that, and no function that answers a part is on the stack when its memory is freed.
  * (3) What waits in `pending` is whole events. */
 #include "gateway/request/batch.h"
@@ -38,7 +38,6 @@ struct batch {
     size_t answers_n;
     struct writ_buf pending; /* events that the client's queue did not take yet */
     bool streaming, cut;
-    struct writ_task finish;
 };
 
 /* ---- answers */
@@ -109,23 +108,12 @@ free_parts(struct batch *batch)
     }
 }
 
-/* keeps (2) */
 static void
-finish(struct writ_task *task)
+end_stream(struct batch *batch)
 {
-    struct batch *batch = task->ctx;
     struct writ_exchange *x = batch->request->x;
-    bool cut;
+    bool cut = batch->cut; /* the batch lies in the arena of what ends here */
 
-    if (batch->streaming && !batch->cut && !flush(batch)) {
-        return; /* room_again comes back here */
-    }
-    free_parts(batch);
-    if (!batch->streaming) {
-        answer_whole(batch);
-        return;
-    }
-    cut = batch->cut; /* the batch lies in the arena of what ends here */
     writ_buf_wipe(&batch->answers);
     writ_buf_wipe(&batch->pending);
     writ_request_finish(batch->request);
@@ -134,6 +122,23 @@ finish(struct writ_task *task)
     } else {
         writ_exchange_end(x);
     }
+}
+
+enum writ_step
+writ_batch_answer(struct writ_request *request)
+{
+    struct batch *batch = request->part;
+
+    if (batch->streaming && !batch->cut && !flush(batch)) {
+        return writ_request_wait(request, WRIT_STEP_WHOLE); /* room_again continues */
+    }
+    free_parts(batch); /* keeps (2) */
+    if (batch->streaming) {
+        end_stream(batch);
+    } else {
+        answer_whole(batch);
+    }
+    return WRIT_STEP_DONE;
 }
 
 static void
@@ -146,7 +151,7 @@ close_part(struct part *part)
     part->on_gone = NULL;
     part->on_room = NULL;
     if (--batch->open == 0) {
-        writ_loop_defer(batch->request->x->loop, &batch->finish, WRIT_LOOP_SOON);
+        writ_request_continue_later(batch->request); /* keeps (2) */
     }
 }
 
@@ -242,6 +247,7 @@ room_again(struct writ_exchange *whole, void *ctx)
 {
     struct batch *batch = ctx;
 
+    (void)whole;
     if (!flush(batch)) {
         return;
     }
@@ -251,7 +257,7 @@ room_again(struct writ_exchange *whole, void *ctx)
         }
     }
     if (batch->open == 0) {
-        writ_loop_defer(whole->loop, &batch->finish, WRIT_LOOP_SOON);
+        writ_request_continue_later(batch->request);
     }
 }
 
@@ -354,8 +360,7 @@ make_batch(struct writ_request *request, struct batch **ret)
     }
     *batch = (struct batch){.request = request,
         .answers = writ_buf_make(ANSWERS_MAX),
-        .pending = writ_buf_make(ANSWERS_MAX),
-        .finish = {.fn = finish, .ctx = batch}};
+        .pending = writ_buf_make(ANSWERS_MAX)};
     batch->parts = writ_arena_get(request->x->arena, all->count * sizeof *batch->parts);
     batch->ends = writ_arena_get(request->x->arena, all->count * sizeof *batch->ends);
     if (batch->parts == NULL || batch->ends == NULL) {
@@ -393,8 +398,9 @@ writ_batch_start(struct writ_request *request)
     }
     writ_exchange_on_gone(request->x, client_left, batch);
     writ_exchange_on_room(request->x, room_again, batch);
+    request->part = batch;
     for (size_t i = 0; i < batch->n; i++) { /* the end comes from a task: none is the last here */
         writ_request_start(&batch->parts[i].x, (void *)request->endpoint);
     }
-    return WRIT_STEP_WAIT;
+    return writ_request_wait(request, WRIT_STEP_WHOLE);
 }

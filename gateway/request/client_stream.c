@@ -40,20 +40,6 @@ flush(struct writ_request *request)
 }
 
 static void
-close_stream(struct writ_request *request)
-{
-    struct writ_exchange *x = request->x;
-    bool cut = request->cut;
-
-    writ_request_finish(request);
-    if (cut) {
-        writ_exchange_abort(x);
-    } else {
-        writ_exchange_end(x);
-    }
-}
-
-static void
 room_again(struct writ_exchange *x, void *ctx)
 {
     struct writ_request *request = ctx;
@@ -63,7 +49,7 @@ room_again(struct writ_exchange *x, void *ctx)
         return;
     }
     if (request->closing) {
-        close_stream(request);
+        writ_request_continue(request);
     } else if (request->room != NULL) {
         request->room(request);
     } else if (request->upcall_open) {
@@ -71,14 +57,31 @@ room_again(struct writ_exchange *x, void *ctx)
     }
 }
 
-void
-writ_client_stream_close(struct writ_request *request, bool whole)
+enum writ_step
+writ_client_stream_end(struct writ_request *request, bool whole)
 {
     request->closing = true;
     request->cut = request->cut || !whole;
-    if (request->words == 0 && (request->cut || flush(request))) {
-        close_stream(request);
+    return WRIT_STEP_CLOSE;
+}
+
+enum writ_step
+writ_client_stream_close(struct writ_request *request)
+{
+    struct writ_exchange *x = request->x;
+    bool cut;
+
+    if (request->words > 0 || (!request->cut && !flush(request))) {
+        return writ_request_wait(request, WRIT_STEP_CLOSE);
     }
+    cut = request->cut;
+    writ_request_finish(request);
+    if (cut) {
+        writ_exchange_abort(x);
+    } else {
+        writ_exchange_end(x);
+    }
+    return WRIT_STEP_DONE;
 }
 
 /* The client has left: what is written is dropped, so there is room for all of it. */
@@ -138,7 +141,7 @@ writ_client_stream_begin(struct writ_request *request)
     begin(request, (struct writ_header){0});
 }
 
-void
+enum writ_step
 writ_client_stream_answer(
     struct writ_request *request, struct writ_header more, struct writ_view message)
 {
@@ -154,7 +157,7 @@ writ_client_stream_answer(
     if (writ_is_ok(r)) {
         r = writ_client_stream_write(request, writ_buf_view(&text));
     }
-    writ_client_stream_close(request, writ_is_ok(r) || r.code == WRIT_E_BUSY);
+    return writ_client_stream_end(request, writ_is_ok(r) || r.code == WRIT_E_BUSY);
 }
 
 /* What came cannot be passed on. */

@@ -20,9 +20,9 @@
 /** Begins the client's stream. */
 void writ_client_stream_begin(struct writ_request *request);
 
-/** Answers with a stream of one event, the message, and ends the request: for the answer of an
- * endpoint's only upstream which came as a stream. `more`: a field of the head, or none. */
-void writ_client_stream_answer(
+/** Answers with a stream of one event, the message: for the answer of an endpoint's only upstream
+ * which came as a stream. Gives CLOSE. `more`: a field of the head, or none. */
+enum writ_step writ_client_stream_answer(
     struct writ_request *request, struct writ_header more, struct writ_view message);
 
 /** Passes one event or comment of the upcall on, with `data` in place of its own. The upcall is
@@ -46,12 +46,12 @@ struct writ_view writ_client_stream_event_id(
  * slow, and `request->room` is called when it is not. Else: they cannot be passed on. */
 WRIT_RESULT writ_client_stream_write(struct writ_request *request, struct writ_view events);
 
-/** Ends the stream behind what still waits for the client, and the request with it: with an end of
- * the body when `whole`. */
-void writ_client_stream_close(struct writ_request *request, bool whole);
+/** For a step: nothing more is written. Gives CLOSE, which ends the stream behind what still waits
+ * for the client, and the request with it: with an end of the body when `whole`. */
+enum writ_step writ_client_stream_end(struct writ_request *request, bool whole);
 
-/** The client has gone: what waits for it is thrown away, and a stream that waited to end ends, and
- * the request with it. */
+/** The client has gone: what waits for it is thrown away, and a request that waits in CLOSE goes
+ * on. */
 void writ_client_stream_left(struct writ_request *request);
 
 /** Cancels the upcall when a client of the stateless revision leaves, which is how it cancels

@@ -91,10 +91,9 @@ end_with(struct writ_request *request, unsigned status, const struct writ_header
     struct writ_exchange *x = request->x;
 
     if (request->streaming) {
-        writ_client_stream_close(
+        return writ_client_stream_end(
             request, writ_is_ok(writ_buf_check(body, NULL)) &&
                          writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
-        return WRIT_STEP_DONE;
     }
     writ_request_finish(request);
     reply(x, status, headers, count, body);

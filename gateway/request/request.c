@@ -14,15 +14,21 @@ is_end(enum writ_step step)
     return step == WRIT_STEP_WAIT || step == WRIT_STEP_DONE;
 }
 
+static void
+log_broken(struct writ_log *log, enum writ_step from, enum writ_step to)
+{
+    WRIT_LOG(log, WRIT_LOG_ERROR, "step_broken", writ_log_str("from", writ_step_name(from)),
+        writ_log_str("to", writ_step_name(to)));
+}
+
 static bool
 is_allowed(struct writ_log *log, enum writ_step from, enum writ_step to)
 {
-    if (writ_step_leads_to(from, to)) {
-        return true;
+    if (!writ_step_leads_to(from, to)) {
+        log_broken(log, from, to);
+        return false;
     }
-    WRIT_LOG(log, WRIT_LOG_ERROR, "step_broken", writ_log_str("from", writ_step_name(from)),
-        writ_log_str("to", writ_step_name(to)));
-    return false;
+    return true;
 }
 
 /* The request is not what its steps think it is. What of it is under way comes back here first. */
@@ -50,19 +56,30 @@ run(struct writ_request *request, enum writ_step step)
         enum writ_step next;
 
         request->at = step;
+        request->next = WRIT_STEP_DONE;
         next = gateway->steps->fn[step](request);
         step = is_allowed(gateway->log, step, next) || is_end(next) ? next : give_up(request);
     }
 }
 
-void
-writ_request_go(struct writ_request *request, enum writ_step step)
+enum writ_step
+writ_request_wait(struct writ_request *request, enum writ_step next)
 {
-    if (is_end(step)) {
-        return;
-    }
+    request->next = next;
+    return WRIT_STEP_WAIT;
+}
+
+void
+writ_request_continue(struct writ_request *request)
+{
+    enum writ_step step = request->next;
+
     WRIT_INVARIANT(request->magic == REQUEST_MAGIC);
-    if (request->broken || !is_allowed(request->worker->gateway->log, request->at, step)) {
+    if (!request->broken && is_end(step)) {
+        log_broken(request->worker->gateway->log, request->at, step); /* it waits for nothing */
+    }
+    if (request->broken || is_end(step) ||
+        !is_allowed(request->worker->gateway->log, request->at, step)) {
         step = give_up(request);
     }
     run(request, step);
@@ -159,17 +176,25 @@ go_together(struct writ_task *task)
     struct writ_request *request = task->ctx;
 
     request->away = false;
-    writ_request_go(request, request->next);
+    writ_request_continue(request);
+}
+
+void
+writ_request_continue_later(struct writ_request *request)
+{
+    if (request->away) {
+        return;
+    }
+    request->away = true;
+    request->turn = (struct writ_task){.fn = go_together, .ctx = request};
+    writ_loop_defer(request->worker->loop, &request->turn, WRIT_LOOP_SOON);
 }
 
 enum writ_step
 writ_request_together(struct writ_request *request, enum writ_step next)
 {
-    request->next = next;
-    request->away = true;
-    request->turn = (struct writ_task){.fn = go_together, .ctx = request};
-    writ_loop_defer(request->worker->loop, &request->turn, WRIT_LOOP_SOON);
-    return WRIT_STEP_WAIT;
+    writ_request_continue_later(request);
+    return writ_request_wait(request, next);
 }
 
 static void
@@ -182,7 +207,7 @@ back_on_loop(struct writ_post *post)
         writ_metrics_observe(request->x->metrics, WRIT_HISTOGRAM_LEDGER_SECONDS,
             writ_loop_now_us(request->x->loop) - request->submitted_us);
     }
-    writ_request_go(request, request->next);
+    writ_request_continue(request);
 }
 
 /* On the writer's thread: nothing is looked at here. */
@@ -197,7 +222,6 @@ entry_done(struct writ_entry *entry)
 enum writ_step
 writ_request_submit(struct writ_request *request, enum writ_step next)
 {
-    request->next = next;
     request->away = true;
     request->submitted_us = writ_loop_now_us(request->x->loop);
     request->entry.done = entry_done;
@@ -205,5 +229,5 @@ writ_request_submit(struct writ_request *request, enum writ_step next)
     request->entry.arena = request->x->arena;
     request->post = (struct writ_post){.fn = back_on_loop, .ctx = request};
     writ_worker_submit(request->worker, &request->entry);
-    return WRIT_STEP_WAIT;
+    return writ_request_wait(request, next);
 }

@@ -16,15 +16,6 @@
 #include "gateway/upstream/late.h"
 #include "policy/decide/policy.h"
 
-/** What is asked of the hook API (hook.h). */
-enum writ_hook_deed {
-    WRIT_HOOK_NONE = 0, /* it is not asked: MCP */
-    WRIT_HOOK_BEFORE,
-    WRIT_HOOK_BIND,
-    WRIT_HOOK_AFTER,
-    WRIT_HOOK_SEAL,
-};
-
 struct writ_request;
 
 /** One row of step.tbl.h. */
@@ -44,7 +35,10 @@ struct writ_endpoint_kind {
     bool streams;             /* the answer may be a stream of events */
     struct writ_view version; /* MCP-Protocol-Version upstream; empty: the client's */
     enum writ_step read;      /* the step after READ */
-    enum writ_step judge;     /* where a call that was held is judged again */
+    enum writ_step hook;      /* after HOOK */
+    enum writ_step judge;     /* after REJUDGE: where a call that was held is judged again */
+    enum writ_step refused;   /* after BIND, when the ledger granted nothing and nothing is held */
+    enum writ_step sent;      /* after SIGN */
     writ_step_fn *answer;     /* ANSWER */
     /** What the log says of the verdict and its reason; NULL: what the decision says. */
     void (*verdict)(const struct writ_request *request, struct writ_view *ret_verdict,
@@ -57,7 +51,6 @@ struct writ_endpoint {
     const struct writ_endpoint_kind *kind;
     struct writ_view path;      /* "/mcp", "/mcp/fs": what tokens are for */
     struct writ_upstream *only; /* NULL: all, with names "upstream__tool" */
-    enum writ_hook_deed hook;
 };
 
 /** How the observation of a target's state ended. */
@@ -163,7 +156,7 @@ struct writ_request {
     struct writ_mcp_message message;
     enum writ_mcp_method method;
     enum writ_step at;   /* the step that runs, or waits */
-    enum writ_step next; /* where writ_request_go goes on */
+    enum writ_step next; /* while it waits: where it goes on; else DONE */
     bool away;           /* with the ledger, or among those that go on together */
     bool broken;         /* a defect was found while something was under way: it is given up then */
 
@@ -203,13 +196,24 @@ struct writ_request {
 /** The handler of the MCP routes: ctx is a struct writ_endpoint. */
 void writ_request_start(struct writ_exchange *x, void *ctx);
 
-/** Goes on at `step` until a step waits or the request is done. WAIT and DONE: nothing is left to
- * do. A step that the table does not let follow is not taken: it is logged as a defect, and the
- * request is given up (struct writ_steps), as soon as nothing of it is under way. */
-void writ_request_go(struct writ_request *request, enum writ_step step);
+/** For a step that waits: the request goes on at `next` when a callback continues it. Gives WAIT.
+ */
+enum writ_step writ_request_wait(struct writ_request *request, enum writ_step next);
 
-/** Goes on at `next` later in this turn, when the other requests have come as far: what answers a
- * commit are many, and each step done for all of them in a row finds its code in the cache. */
+/** For a callback: what the request waits for has arrived, and is stored. Takes its steps, from the
+ * one that the waiting step named, until one waits or the request is done; it may be gone then.
+ *
+ * A step that the table does not let follow is not taken, nor is any by a request that does not
+ * wait: it is logged as a defect, and the request is given up (struct writ_steps), as soon as
+ * nothing of it is under way. */
+void writ_request_continue(struct writ_request *request);
+
+/** The same later in this turn, from no callback but a task. Nothing if that is so already. */
+void writ_request_continue_later(struct writ_request *request);
+
+/** For a step: goes on at `next` later in this turn, when the other requests have come as far. One
+ * commit completes many requests; each step done for all of them in a row finds its code in the
+ * cache. */
 enum writ_step writ_request_together(struct writ_request *request, enum writ_step next);
 
 /** Hands `request->entry` to the ledger and goes on at `next` when it is done. */

@@ -92,7 +92,7 @@ void
 writ_resume_conclude(struct writ_request *request, const struct writ_upcall_answer *answer)
 {
     request->answer = *answer;
-    writ_request_go(request, WRIT_STEP_CHECK);
+    writ_request_continue(request);
 }
 
 /* ---- asking for the rest ---- */

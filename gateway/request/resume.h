@@ -40,7 +40,7 @@ void writ_resume_leave(struct writ_request *request);
 bool writ_resume_goes_on(struct writ_request *request, const struct writ_upcall_answer *answer,
     const struct writ_upcall_events *events);
 
-/** The call has its answer: keeps it for CHECK, and goes on there. */
+/** The call has its answer: keeps it for CHECK, and continues the request. */
 void writ_resume_conclude(struct writ_request *request, const struct writ_upcall_answer *answer);
 
 /** The post of a ferry that carries an answer to its call, for writ_pending_responses_carry. */

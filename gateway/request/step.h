@@ -8,7 +8,7 @@
 
 enum writ_step {
     WRIT_STEP_DONE = 0, /* answered: the request is gone */
-    WRIT_STEP_WAIT,     /* a callback calls writ_request_go later */
+    WRIT_STEP_WAIT,     /* a callback continues it (writ_request_continue) */
 #define WRIT_STEP_ENUM(NAME, function, does, to) WRIT_STEP_##NAME,
     WRIT_STEPS(WRIT_STEP_ENUM)
 #undef WRIT_STEP_ENUM

@@ -34,7 +34,7 @@ met(struct writ_late_wait *wait)
     struct writ_request *request = wait->ctx;
 
     request->late.fault = fault_of(&wait->answer);
-    writ_request_go(request, request->next);
+    writ_request_continue(request);
 }
 
 enum writ_step
@@ -44,9 +44,8 @@ writ_meet_start(struct writ_request *request, struct writ_upstream *upstream, en
 
     *late = (struct writ_late){
         .wait = {.done = met, .ctx = request}, .tried = upstream, .fault = WRIT_REASON_OVERLOADED};
-    request->next = next;
     return writ_is_ok(writ_late_start(request->worker, request->session, upstream, &late->wait))
-               ? WRIT_STEP_WAIT
+               ? writ_request_wait(request, next)
                : next;
 }
 

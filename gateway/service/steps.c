@@ -13,5 +13,7 @@ const struct writ_endpoint_kind writ_steps_mcp = {
     .streams = true,
     .read = WRIT_STEP_CLASSIFY,
     .judge = WRIT_STEP_JUDGE,
+    .refused = WRIT_STEP_ANSWER,
+    .sent = WRIT_STEP_FORWARD,
     .answer = writ_conclude_mcp,
 };

@@ -74,7 +74,6 @@ cyclic=$(tr "\n" " " <<-END
 	gateway/review
 	gateway/call
 	gateway/relay
-	gateway/hook
 	gateway/reviewers
 	gateway/guard
 	END

@@ -59,7 +59,13 @@ go_there(struct writ_request *request)
 }
 
 static enum writ_step
-wait_here(struct writ_request *request)
+wait_for_bind(struct writ_request *request)
+{
+    return writ_request_wait(request, WRIT_STEP_BIND);
+}
+
+static enum writ_step
+wait_for_nothing(struct writ_request *request)
 {
     (void)request;
     return WRIT_STEP_WAIT;
@@ -178,17 +184,30 @@ START_TEST(a_step_that_is_none_is_refused)
 }
 END_TEST
 
-START_TEST(a_callback_that_goes_where_the_table_does_not_is_refused)
+START_TEST(wait_for_a_step_that_the_table_does_not_allow_is_refused)
 {
     struct writ_request *request;
 
     begin(go_there);
     test.then = WRIT_STEP_SESSION;
-    test.steps.fn[WRIT_STEP_SESSION] = wait_here;
+    test.steps.fn[WRIT_STEP_SESSION] = wait_for_bind;
     request = start();
     ck_assert_uint_eq(test.answers, 0);
-    writ_request_go(request, WRIT_STEP_BIND);
+    writ_request_continue(request);
     end("\"from\":\"SESSION\"", "\"to\":\"BIND\"", 1);
+}
+END_TEST
+
+START_TEST(continue_of_a_request_that_waits_for_no_step_is_refused)
+{
+    struct writ_request *request;
+
+    begin(go_there);
+    test.then = WRIT_STEP_SESSION;
+    test.steps.fn[WRIT_STEP_SESSION] = wait_for_nothing;
+    request = start();
+    writ_request_continue(request);
+    end("\"from\":\"SESSION\"", "\"to\":\"DONE\"", 1);
 }
 END_TEST
 
@@ -210,17 +229,17 @@ break_governed(int64_t sent_us, const char *error_type)
 
     begin(go_there);
     test.then = WRIT_STEP_SESSION;
-    test.steps.fn[WRIT_STEP_SESSION] = wait_here;
+    test.steps.fn[WRIT_STEP_SESSION] = wait_for_bind;
     test.steps.fn[WRIT_STEP_RECORD] = record;
     test.call = (struct writ_call){.owes = true};
     request = start();
     request->call = &test.call;
     request->sent_us = sent_us;
-    writ_request_go(request, WRIT_STEP_ANSWER);
+    writ_request_continue(request);
     ck_assert_uint_eq(test.recorded, 1);
     ck_assert(test.call.end.not_sent == (sent_us == 0));
     ck_assert(writ_view_is(test.call.end.error_type, error_type));
-    end("\"from\":\"SESSION\"", "\"to\":\"ANSWER\"", 0);
+    end("\"from\":\"SESSION\"", "\"to\":\"BIND\"", 0);
     writ_generation_drop(request->generation);
 }
 
@@ -237,7 +256,8 @@ START_TEST(a_granted_call_that_is_given_up_releases_its_claim)
 END_TEST
 
 WRIT_UNIT_MAIN("request", a_step_that_goes_where_the_table_does_not_is_refused_once,
-    a_step_that_is_none_is_refused, a_callback_that_goes_where_the_table_does_not_is_refused,
+    a_step_that_is_none_is_refused, wait_for_a_step_that_the_table_does_not_allow_is_refused,
+    continue_of_a_request_that_waits_for_no_step_is_refused,
     what_is_under_way_comes_back_before_the_refusal,
     a_sent_call_that_is_given_up_gets_the_outcome_unknown,
     a_granted_call_that_is_given_up_releases_its_claim)
