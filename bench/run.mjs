@@ -10,13 +10,13 @@ import {
   closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { cpus, loadavg, release } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { markdown, spread, summary } from './report.mjs';
 import { plot } from './plot.mjs';
+import { reservePort } from '../tests/support/ports.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 // What is measured of each server: `was` is the program of --against.
@@ -71,14 +71,6 @@ const sleep = ms => new Promise(done => setTimeout(done, ms));
 const children = [];
 
 // ---- what is started
-
-async function freePort() {
-  const server = createServer();
-  await new Promise(done => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address();
-  await new Promise(done => server.close(done));
-  return port;
-}
 
 function start(name, onCore, argv, work) {
   const log = openSync(join(work, `${name}.log`), 'w');
@@ -333,8 +325,8 @@ async function main() {
   const work = mkdtempSync(join(resolve(options.work), 'bench-'));
   const token = randomBytes(24).toString('base64url');
   const ports = {
-    upstream: await freePort(), nginx: await freePort(), writ: await freePort(), writ_admin: await freePort(),
-    was: await freePort(), was_admin: await freePort(),
+    upstream: await reservePort(), nginx: await reservePort(), writ: await reservePort(), writ_admin: await reservePort(),
+    was: await reservePort(), was_admin: await reservePort(),
   };
   const about_ = about();
   try {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkpoint as signed, vkey } from '../conformance/verify.mjs';
 import { BIN, SOURCE, startGateway, until, writ } from '../support/gateway.mjs';
+import { reservePort } from '../support/ports.mjs';
 import { openSession } from '../support/rpc.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 
@@ -46,7 +47,7 @@ const last = (gw) => writ(args(gw)).out;
 const sizeOf = (note) => Number(note.split('\n')[1]);
 
 /** A receiver of checkpoints: { url, got, status }. Ends with the test. */
-async function receiver(t, { secure = false, port = 0 } = {}) {
+async function receiver(t, { secure = false, port } = {}) {
   const it = { got: [], status: 204, body: '' };
   const take = (req, res) => {
     let text = '';
@@ -57,9 +58,9 @@ async function receiver(t, { secure = false, port = 0 } = {}) {
   };
   const tls = () => ({ cert: readFileSync(join(certs, 'server.pem')), key: readFileSync(join(certs, 'server.key')) });
   const server = secure ? createSecureServer(tls(), take) : createServer(take);
-  server.listen(port, '127.0.0.1');
+  it.port = port ?? await reservePort();
+  server.listen(it.port, '127.0.0.1');
   await once(server, 'listening');
-  it.port = server.address().port;
   it.url = `${secure ? 'https' : 'http'}://127.0.0.1:${it.port}/anchor?key=hidden`;
   it.close = () => { server.closeAllConnections(); server.close(); };
   t.after(it.close);

@@ -15,10 +15,10 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { until } from '../support/gateway.mjs';
+import { reservePort } from '../support/ports.mjs';
 import { TOOL_SERVER } from '../support/tool-server.mjs';
 
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? process.cwd();
@@ -93,17 +93,12 @@ function blocks(name, text) {
 // The page with free ports in the place of those it names.
 async function withFreePorts(text) {
   const pattern = /\b(127\.0\.0\.1|localhost):(\d{2,5})\b/g;
-  const holders = new Map();
+  const ports = new Map();
   const kept = new Set([...text.matchAll(/^<!-- keep: (\S+) -->$/gm)].map((match) => match[1]));
   for (const [address, , port] of text.matchAll(pattern)) {
-    if (!holders.has(port) && !kept.has(address)) {
-      holders.set(port, createServer().listen(0, '127.0.0.1'));
-      await once(holders.get(port), 'listening');
-    }
+    if (!ports.has(port) && !kept.has(address)) ports.set(port, await reservePort());
   }
-  const moved = text.replace(pattern, (address, host, port) => (kept.has(address) ? address : `${host}:${holders.get(port).address().port}`));
-  await Promise.all([...holders.values()].map((holder) => once(holder.close(), 'close')));
-  return moved;
+  return text.replace(pattern, (address, host, port) => (kept.has(address) ? address : `${host}:${ports.get(port)}`));
 }
 
 function matches(shown, printed) {

@@ -12,6 +12,7 @@ import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { ANYBODY, BIN, startGateway, until, writ } from '../support/gateway.mjs';
 import { AUD, ISS, digest, guardFolder, issuer, startGuard } from '../support/guard.mjs';
+import { reservePort } from '../support/ports.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 
@@ -378,15 +379,13 @@ test('a used credential stays used for a guard with a larger clock tolerance', a
 });
 
 test('behind a real gateway the official everything server serves only its calls', async (t) => {
-  const probe = await startUpstream(t);
-  const port = probe.port;
-  await probe.close();
+  const port = await reservePort();
   const everything = spawn(process.execPath, [join(npm.resolve('@modelcontextprotocol/server-everything/package.json'), '..', 'dist/index.js'), 'streamableHttp'],
     { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
   t.after(() => everything.kill('SIGKILL'));
   await until(async () => (await fetch(`http://127.0.0.1:${port}/mcp`).catch(() => undefined)) !== undefined, 'the everything server');
   const dir = await guardFolder(t);
-  const guardPort = await startUpstream(t).then(async (u) => { await u.close(); return u.port; });
+  const guardPort = await reservePort();
   const gw = await startGateway(t, { issuer: ISS, upstreams: { up: { http: `http://127.0.0.1:${guardPort}/mcp`, resource: AUD } }, tools: { 'up/*': ANY } });
   await startGuard(t, dir, ['http', `http://127.0.0.1:${port}`], { keys: `${gw.origin}/.well-known/jwks.json`, listen: `127.0.0.1:${guardPort}` });
   const client = await openSession(gw);
@@ -471,7 +470,7 @@ test('nginx asks the guard before it passes a request on', async (t) => {
   const signer = await issuer();
   const dir = await guardFolder(t, signer.jwks);
   const guard = await startGuard(t, dir, ['check']);
-  const port = await startUpstream(t).then(async (u) => { await u.close(); return u.port; });
+  const port = await reservePort();
   const conf = /```nginx\n([^]*?)```/.exec(page)[1].replaceAll('127.0.0.1:9000', `127.0.0.1:${up.port}`)
     .replaceAll('127.0.0.1:9200', `127.0.0.1:${guard.port}`).replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`);
   writeFileSync(join(dir, 'nginx.conf'), conf);

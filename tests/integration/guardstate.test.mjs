@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { ANYBODY, BIN, startGateway, until, writ } from '../support/gateway.mjs';
 import { AUD, ISS, digest, guardFolder, issuer, startGuard } from '../support/guard.mjs';
 import { resolve } from '../support/npm/peers.mjs';
+import { reservePort } from '../support/ports.mjs';
 import { Caller, openSession } from '../support/rpc.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 
@@ -322,8 +323,7 @@ test('over HTTP: a file that changes between decision and guard is not written',
   const dir = await guardFolder(t);
   const box = join(dir, 'box');
   mkdirSync(box);
-  const free = async () => startUpstream(t).then(async (u) => { await u.close(); return u.port; });
-  const [serverPort, guardPort] = [await free(), await free()];
+  const [serverPort, guardPort] = [await reservePort(), await reservePort()];
   const server = spawn(NODE, [SUPERGATEWAY, '--stdio', `${NODE} ${FILESYSTEM} ${box}`, '--outputTransport', 'streamableHttp', '--stateful', '--port', String(serverPort), '--logLevel', 'none'],
     { stdio: 'ignore', detached: true });
   t.after(() => process.kill(-server.pid, 'SIGKILL'));

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import net from 'node:net';
 import { join, resolve } from 'node:path';
 import { SOURCE } from '../support/gateway.mjs';
 import { ANN, CREW, rule, setUp } from '../support/hooks.mjs';
+import { reservePort } from '../support/ports.mjs';
 
 const HOOKS = resolve(SOURCE, 'examples/hooks');
 const PYTHON = '/usr/bin/python3';
@@ -93,16 +93,6 @@ await writ.governed('write', () => { throw new RangeError('no'); })({ path: 'b1'
 console.log(JSON.stringify((await writ.seal()).total));
 `;
 
-/** A port without a listener. */
-async function silent() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return String(port);
-}
-
 function records(gw, run) {
   const { whole, decisions, outcomes } = gw.boundary(run, 'acme');
   assert.ok(whole);
@@ -113,7 +103,7 @@ function records(gw, run) {
 test('a crew in Python whose tools are governed by its two hooks', async (t) => {
   const { gw } = await setUp(t, { tools, top: { reviews } });
   writeFileSync(gw.path('crew.py'), CREW_PY);
-  const { told, err } = await lines(PYTHON, ['-IB', gw.path('crew.py'), HOOKS, gw.origin, CREW.token, await silent()]);
+  const { told, err } = await lines(PYTHON, ['-IB', gw.path('crew.py'), HOOKS, gw.origin, CREW.token, String(await reservePort())]);
   const blocked = 'Tool execution blocked by hook. Tool: write';
   assert.deepEqual(told.slice(0, 3), ['wrote a1', blocked, blocked]);
   assert.doesNotMatch(told[3], /abc123/);
@@ -134,7 +124,7 @@ test('tools in TypeScript, governed as functions', async (t) => {
   cpSync(join(HOOKS, 'writ-hooks.ts'), gw.path('writ-hooks.ts'));
   writeFileSync(gw.path('package.json'), '{"type":"module"}');
   writeFileSync(gw.path('crew.ts'), CREW_TS);
-  const { told } = await lines(process.execPath, [gw.path('crew.ts'), gw.origin, CREW.token, await silent()]);
+  const { told } = await lines(process.execPath, [gw.path('crew.ts'), gw.origin, CREW.token, String(await reservePort())]);
   assert.deepEqual(told.slice(0, 3), ['wrote a1', 'constraint_failed', 'duplicate_outcome']);
   assert.doesNotMatch(told[3], /abc123/);
   assert.match(told[4], /withheld: result_content_refused/);

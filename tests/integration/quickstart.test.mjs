@@ -8,21 +8,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { reservePort } from '../support/ports.mjs';
 
 const source = process.env.WRIT_SOURCE_DIR;
 const home = join(mkdtempSync(join(tmpdir(), 'writ-quickstart-')), 'data');
 
-const freePort = () => new Promise(resolve => {
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => resolve(port));
-  });
-});
-
 // Runs it; `until` (a text of its output) sends SIGINT to the whole group, as a terminal does.
 async function quickstart(args, { until, ports } = {}) {
   const env = { ...process.env, WRIT: process.env.WRIT_BIN, HOME_DIR: home,
-    ...ports ?? { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) } };
+    ...ports ?? { PORT: String(await reservePort()), ADMIN_PORT: String(await reservePort()) } };
   const child = spawn('bash', [join(source, 'scripts/quickstart'), ...args],
     { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '', sent = false;
@@ -78,7 +72,7 @@ test('a port in use is reported with the variable that chooses another', async (
   await once(server, 'listening');
   const taken = String(server.address().port);
   for (const name of ['PORT', 'ADMIN_PORT']) {
-    const ports = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()), [name]: taken };
+    const ports = { PORT: String(await reservePort()), ADMIN_PORT: String(await reservePort()), [name]: taken };
     const { code, output } = await quickstart(['--no-wait'], { ports });
     assert.equal(code, 1, output);
     assert.match(output, new RegExp(`port ${taken} is taken\\. Choose another: ${name}=`));

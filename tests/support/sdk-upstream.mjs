@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { sdk2Server, zod } from './npm/peers.mjs';
+import { reservePort } from './ports.mjs';
 
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
@@ -60,7 +61,7 @@ export function build({ McpServer, ResourceTemplate, completable, inputRequired,
 }
 
 /** A running server; ends with the test. eras: 'both', 'legacy', 'modern'. list: its tools, as they are. */
-export async function startSdkUpstream(t, { eras = 'both', port = 0, list } = {}) {
+export async function startSdkUpstream(t, { eras = 'both', port, list } = {}) {
   const sdk = await sdk2Server();
   const { z } = await zod();
   const state = { list, effects: {}, waiting: new Map(), cancelled: [], sessions: new Map(), servers: [], requests: [] };
@@ -104,8 +105,8 @@ export async function startSdkUpstream(t, { eras = 'both', port = 0, list } = {}
     if (eras === 'modern' || (eras === 'both' && kind !== 'legacy')) return modern(req, res, body);
     return legacy(req, res, body);
   });
-  await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
-  state.port = server.address().port;
+  state.port = port ?? await reservePort();
+  await new Promise((resolve) => server.listen(state.port, '127.0.0.1', resolve));
   state.url = `http://127.0.0.1:${state.port}/mcp`;
   state.calls = () => state.requests.filter((r) => r.body?.method === 'tools/call');
   state.release = (name) => state.waiting.get(name)();

@@ -214,7 +214,7 @@ const LOCAL = /^(https?:\/\/)?(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
 /** The server over HTTP, in both families; ends with the test. { url, tasks }. One that `closes` closes a
  * stream in the middle of a call, as servers may; `json`: it answers a session with JSON where it can. */
-export async function startSuiteServer(t, { port = 0, eras = 'both', closes = true, json: enableJsonResponse = false } = {}) {
+export async function startSuiteServer(t, { eras = 'both', closes = true, json: enableJsonResponse = false } = {}) {
   const sdk = await sdk2Server();
   const { z } = await zod();
   const sessions = new Map();
@@ -261,7 +261,7 @@ export async function startSuiteServer(t, { port = 0, eras = 'both', closes = tr
     const task = kind === 'modern' ? table.answer(body, req.headers) : undefined;
     return task === undefined ? modern(req, res, body) : json(res, task.status, task.body);
   });
-  await new Promise((resolve) => listener.listen(port, '127.0.0.1', resolve));
+  await new Promise((resolve) => listener.listen(0, '127.0.0.1', resolve));
   t.after(() => { listener.closeAllConnections(); listener.close(); });
   return { url: `http://127.0.0.1:${listener.address().port}/mcp`, tasks: table.tasks };
 }

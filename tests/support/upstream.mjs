@@ -2,6 +2,7 @@
 // it saw is the truth that the tests compare the gateway's word with.
 import http from 'node:http';
 import { until } from './gateway.mjs';
+import { reservePort } from './ports.mjs';
 
 const MODERN = '2026-07-28';
 
@@ -94,7 +95,8 @@ export class Upstream {
     this.sessions = 0;
   }
 
-  async listen(port = 0) {
+  /** A port that it keeps while it is closed. */
+  async listen(port) {
     this.server = http.createServer({ keepAliveTimeout: 60_000 }, (req, res) => this.take(req, res));
     this.server.on('connection', (socket) => {
       this.connections++;
@@ -104,8 +106,8 @@ export class Upstream {
       socket.on('error', () => {});
       this.options.onConnection?.(socket);
     });
-    await new Promise((resolve, reject) => this.server.once('error', reject).listen(port, '127.0.0.1', resolve));
-    this.port = this.server.address().port;
+    this.port = port ?? await reservePort();
+    await new Promise((resolve, reject) => this.server.once('error', reject).listen(this.port, '127.0.0.1', resolve));
     this.url = `http://127.0.0.1:${this.port}/mcp`;
     return this;
   }
