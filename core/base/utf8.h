@@ -3,7 +3,6 @@
 #define WRIT_BASE_UTF8_H
 
 #include "base/bytes.h"
-#include "base/utf8.h"
 
 /** Length of the UTF-8 character that `text` begins with, and its code point; 0 when it begins with
  * none (`ret_point` is then untouched). */

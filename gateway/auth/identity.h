@@ -28,10 +28,6 @@
 #define WRIT_IDENTITY_VALUE_MAX      256  /* longest id, tenant, role, ... taken from a claim */
 #define WRIT_IDENTITY_SKEW_S         5    /* difference of clocks that is forgiven */
 #define WRIT_IDENTITY_LIFETIME_MAX_S (24 * 3600) /* longest exp - iat */
-#define WRIT_IDENTITY_REFRESH_S      300         /* how often a JWKS URL is fetched */
-#define WRIT_IDENTITY_UNKNOWN_KID_S  30 /* how soon again for a kid that is not in the set */
-#define WRIT_IDENTITY_STALE_MAX_S    (24 * 3600) /* oldest set that still serves */
-#define WRIT_IDENTITY_FETCH_MS       10000       /* longest time of one fetch */
 
 /** What came out. INVALID is 0. */
 enum writ_identity_answer {
@@ -85,8 +81,8 @@ WRIT_RESULT writ_identity_keys_new(const struct writ_config *config, const struc
 void writ_identity_keys_inherit(
     struct writ_identity_keys *keys, const struct writ_identity_keys *before);
 
-/** Ends the thread (within WRIT_IDENTITY_FETCH_MS) and frees. No struct writ_identity of it may be
- * in use any more. NULL is fine. */
+/** Ends the thread (within WRIT_ISSUERS_FETCH_MS of issuers.h) and frees. No struct writ_identity
+ * of it may be in use any more. NULL is fine. */
 void writ_identity_keys_free(struct writ_identity_keys *keys);
 
 /** True when every URL has given a set that is not too old: for readiness. Any thread. */

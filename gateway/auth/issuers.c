@@ -12,7 +12,6 @@
 #include "gateway/io/background.h"
 #include "gateway/auth/discovery.h"
 #include "gateway/http/fetch.h"
-#include "gateway/auth/identity.h"
 
 #define US_PER_S INT64_C(1000000)
 #define RETRY_S  1
@@ -283,11 +282,11 @@ times_of(const struct writ_issuers_times *times)
     const struct writ_issuers_times *given = times != NULL ? times : &none;
 
     return (struct writ_issuers_times){
-        .refresh_us = or_default(given->refresh_us, WRIT_IDENTITY_REFRESH_S * US_PER_S),
+        .refresh_us = or_default(given->refresh_us, WRIT_ISSUERS_REFRESH_S * US_PER_S),
         .retry_us = or_default(given->retry_us, RETRY_S * US_PER_S),
-        .unknown_us = or_default(given->unknown_us, WRIT_IDENTITY_UNKNOWN_KID_S * US_PER_S),
-        .stale_us = or_default(given->stale_us, WRIT_IDENTITY_STALE_MAX_S * US_PER_S),
-        .fetch_ms = or_default(given->fetch_ms, WRIT_IDENTITY_FETCH_MS),
+        .unknown_us = or_default(given->unknown_us, WRIT_ISSUERS_UNKNOWN_KID_S * US_PER_S),
+        .stale_us = or_default(given->stale_us, WRIT_ISSUERS_STALE_MAX_S * US_PER_S),
+        .fetch_ms = or_default(given->fetch_ms, WRIT_ISSUERS_FETCH_MS),
     };
 }
 

@@ -16,7 +16,12 @@
 #include "base/log.h"
 #include "evidence/jose/jwks.h"
 
-/** When things are fetched. Zero members stand for the defaults in identity.h. */
+#define WRIT_ISSUERS_REFRESH_S     300         /* how often a JWKS URL is fetched */
+#define WRIT_ISSUERS_UNKNOWN_KID_S 30          /* how soon again for a kid that is not in the set */
+#define WRIT_ISSUERS_STALE_MAX_S   (24 * 3600) /* oldest set that still serves */
+#define WRIT_ISSUERS_FETCH_MS      10000       /* longest time of one fetch */
+
+/** When things are fetched. Zero members stand for the defaults above. */
 struct writ_issuers_times {
     int64_t refresh_us; /* between fetches that succeed */
     int64_t retry_us;   /* after the first failure; doubled with each, at most refresh_us */

@@ -349,6 +349,7 @@ open_loops(struct serve *serve, struct writ_err *err)
         WRIT_TRY(writ_loop_new(&options, &serve->loops[i], err));
         gateway->workers_n = i + 1;
         *worker = (struct writ_worker){.gateway = gateway,
+            .ledger = gateway->ledger,
             .loop = serve->loops[i],
             .index = (unsigned)i,
             .metrics = writ_metrics_shard(gateway->metrics, i),

@@ -1,7 +1,7 @@
 /* worker.c - collects a loop's entries and submits them to the ledger as one batch when the loop is
  * idle or the batch is full. Every entry is called back; an outcome is submitted once more by
  * itself when the batch was refused. */
-#include "gateway/state/gateway.h"
+#include "gateway/state/worker.h"
 
 #define SCRATCH_MAX ((size_t)4 << 30) /* what is read has limits of its own, far below */
 
@@ -19,14 +19,14 @@ flush_batch(struct writ_task *task)
     size_t n = worker->batch_n;
 
     worker->batch_n = 0;
-    if (n == 0 || writ_is_ok(writ_ledger_submit(worker->gateway->ledger, worker->batch, n))) {
+    if (n == 0 || writ_is_ok(writ_ledger_submit(worker->ledger, worker->batch, n))) {
         return;
     }
     for (size_t i = 0; i < n; i++) {
         struct writ_entry *entry = worker->batch[i];
         /* what has run is recorded, also when nothing new is taken */
         if (entry->kind != WRIT_ENTRY_OUTCOME ||
-            !writ_is_ok(writ_ledger_submit(worker->gateway->ledger, &entry, 1))) {
+            !writ_is_ok(writ_ledger_submit(worker->ledger, &entry, 1))) {
             fail_entry(entry);
         }
     }

@@ -21,6 +21,7 @@ struct writ_late_join;
 /** One loop's own. Used from that loop's thread alone. */
 struct writ_worker {
     struct writ_gateway *gateway;
+    struct writ_ledger *ledger; /* open for as long as the worker */
     struct writ_loop *loop;
     unsigned index;
     struct writ_metrics_shard *metrics;

@@ -67,8 +67,6 @@ acyclic() {
 cyclic=$(tr "\n" " " <<-END
 	crew
 	gateway/listener
-	gateway/auth
-	gateway/state
 	gateway/upstream
 	gateway/request
 	gateway/review
