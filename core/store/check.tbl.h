@@ -1,14 +1,15 @@
 /* check.tbl.h - the statements of a verification: X(NAME, text). `+leaf`: by the index that is
- * looked at, and not by the leaf. */
+ * looked at, and not by the leaf. Each max() and min() has a SELECT of its own: two of one SELECT scan
+ * the table. */
 #ifndef WRIT_STORE_CHECK_TBL_H
 #define WRIT_STORE_CHECK_TBL_H
 
 /* clang-format off */
 #define WRIT_VERIFY_STATEMENTS(X)                                                                  \
-    X(HEAD, "SELECT coalesce(max(leaf), -1), coalesce((SELECT leaf + line_count(bytes) - 1 "       \
-      "FROM body ORDER BY leaf DESC LIMIT 1), -1), "                                               \
-      "(SELECT coalesce(min(leaf), 0) FROM body), coalesce(min(leaf), 0), "                        \
-      "coalesce((SELECT size FROM head ORDER BY leaf DESC LIMIT 1), 0) FROM record")             \
+    X(HEAD, "SELECT coalesce((SELECT max(leaf) FROM record), -1), "                                \
+      "coalesce((SELECT leaf + line_count(bytes) - 1 FROM body ORDER BY leaf DESC LIMIT 1), -1), "  \
+      "coalesce((SELECT min(leaf) FROM body), 0), coalesce((SELECT min(leaf) FROM record), 0), "   \
+      "coalesce((SELECT size FROM head ORDER BY leaf DESC LIMIT 1), 0)")                           \
     X(RECORDS, "SELECT r.leaf, r.kind, r.boundary, r.seq, r.time_us, r.verdict, r.flags, r.about, "\
       "r.decision_id, r.agent_id, r.tool, r.claim, line_at(y.bytes, r.leaf - y.leaf), y.leaf, "     \
       "line_count(y.bytes) FROM record AS r LEFT JOIN body AS y "                                  \

@@ -1,6 +1,8 @@
 #include "support/kit.h"
 #include "support/unit.h"
 
+#include "store/check.tbl.h"
+#include "store/disk.h"
 #include "store/reader.h"
 #include "store/verify.h"
 
@@ -377,8 +379,45 @@ START_TEST(what_is_no_ledger_is_not_verified)
 }
 END_TEST
 
+static const char *const texts[] = {
+#define STATEMENT_TEXT(NAME, text) (text),
+    WRIT_VERIFY_STATEMENTS(STATEMENT_TEXT)
+#undef STATEMENT_TEXT
+};
+
+/* A scan keeps its snapshot, and so the write-ahead log, for as long as it takes. Parameters are
+ * NULL: no statement finds a record. */
+START_TEST(statements_with_a_long_log_scan_no_table)
+{
+    struct writ_kit kit;
+    sqlite3 *db = NULL;
+
+    writ_kit_start(&kit);
+    for (int i = 0; i < CROWD; i++) {
+        char argument[16];
+
+        (void)snprintf(argument, sizeof argument, "%d", i);
+        writ_kit_run(&kit, (spec){.argument = argument});
+    }
+    writ_kit_close(&kit);
+    ck_assert_ok(writ_disk_connect(kit.path, true, 0, &db, NULL));
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        sqlite3_stmt *s = NULL;
+
+        ck_assert_int_eq(sqlite3_prepare_v2(db, texts[i], -1, &s, NULL), SQLITE_OK);
+        while (sqlite3_step(s) == SQLITE_ROW) {
+        }
+        ck_assert_msg(
+            sqlite3_stmt_status(s, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) < CROWD, "%s", texts[i]);
+        (void)sqlite3_finalize(s);
+    }
+    (void)sqlite3_close(db);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("verify", a_ledger_as_it_is_written_is_sound, an_empty_ledger_is_sound,
     every_change_is_found_and_the_first_bad_record_named,
     records_of_a_group_share_rows_and_are_read_one_by_one, a_change_inside_a_row_is_found,
     a_verification_can_be_stopped, more_problems_than_are_listed_are_counted,
-    what_is_no_ledger_is_not_verified)
+    what_is_no_ledger_is_not_verified, statements_with_a_long_log_scan_no_table)
