@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 
 import { markdown, spread, summary } from './report.mjs';
 import { plot } from './plot.mjs';
-import { reservePort } from '../tests/support/ports.mjs';
+import { reservePort } from '../tests/support/js/ports.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 // What is measured of each server: `was` is the program of --against.

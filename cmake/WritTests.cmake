@@ -26,8 +26,8 @@ if(NOT check_FOUND OR NOT jwt_FOUND)
     message(FATAL_ERROR "check or libjwt is missing: run scripts/deps test, or configure without WRIT_TESTS")
 endif()
 
-# What tests share; tests include it as "support/<file>.h".
-file(GLOB support_sources CONFIGURE_DEPENDS ${test_root}/support/*.c)
+# What tests share; tests include it as "support/<file>.h" or "support/<folder>/<file>.h".
+file(GLOB support_sources CONFIGURE_DEPENDS ${test_root}/support/*.c ${test_root}/support/*/*.c)
 list(REMOVE_ITEM support_sources ${test_root}/support/replay_main.c)
 add_library(writ_test_support STATIC ${support_sources})
 target_include_directories(writ_test_support PUBLIC ${test_root} ${CMAKE_CURRENT_SOURCE_DIR})
@@ -52,9 +52,9 @@ function(writ_test_properties name label timeout_s)
         ENVIRONMENT "${test_environment}" WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 
-# Every tests/<kind>/test_*.c is one program, one ctest test.
+# Every test_*.c below tests/<kind> is one program, one ctest test.
 function(writ_check_tests kind)
-    file(GLOB sources CONFIGURE_DEPENDS ${test_root}/${kind}/test_*.c)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${test_root}/${kind}/test_*.c)
     list(FILTER sources EXCLUDE REGEX "/test_${WRIT_OTHER_MHD}\\.c$")
     foreach(source IN LISTS sources)
         get_filename_component(stem ${source} NAME_WE)

@@ -1,9 +1,9 @@
 /* vectors/algovoi-governance-decision-v1: the profile algovoi-v1, route validation, completeness.
  */
 #include "evidence/record/derive.h"
-#include "support/governance.h"
+#include "support/evidence/governance.h"
 #include "support/unit.h"
-#include "support/value.h"
+#include "support/evidence/value.h"
 
 #define VECTORS "vectors/algovoi-governance-decision-v1/governance_decision_v1.json"
 

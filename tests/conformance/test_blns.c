@@ -2,9 +2,9 @@
  * stumbles, and no string makes a scope that another string makes too. */
 #include "evidence/json/jcs.h"
 #include "policy/decide/policy.h"
-#include "support/ruling.h"
+#include "support/policy/ruling.h"
 #include "support/unit.h"
-#include "support/value.h"
+#include "support/evidence/value.h"
 
 #define STRINGS_LEAST 500
 

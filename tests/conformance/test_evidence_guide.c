@@ -1,9 +1,9 @@
 /* docs/evidence.md: the call that the guide tells from its arguments to its seal is what we would
  * have recorded. The page has four JSON texts: arguments, decision, outcome, seal. */
 #include "evidence/record/derive.h"
-#include "support/governance.h"
+#include "support/evidence/governance.h"
 #include "support/unit.h"
-#include "support/value.h"
+#include "support/evidence/value.h"
 
 #include "base/text.h"
 

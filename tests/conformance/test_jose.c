@@ -2,7 +2,7 @@
  *
  * The rule of that folder's README: compact tokens of our algorithms verify with their key; every
  * other algorithm, every other serialisation, detached content and b64 is refused. */
-#include "support/keys.h"
+#include "support/evidence/keys.h"
 #include "support/unit.h"
 #include "support/vectors.h"
 

@@ -3,8 +3,8 @@
 #include "support/unit.h"
 
 #include "evidence/json/json.h"
-#include "support/echo.h"
-#include "support/raw.h"
+#include "support/gateway/echo.h"
+#include "support/gateway/raw.h"
 #include "support/vectors.h"
 
 #define CASES      120

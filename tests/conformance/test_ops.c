@@ -4,7 +4,7 @@
 #include "policy/decide/evaluate.h"
 #include "policy/read/compile.h"
 #include "support/unit.h"
-#include "support/value.h"
+#include "support/evidence/value.h"
 
 #define SETS_AT_LEAST 60
 

@@ -6,7 +6,7 @@
  * where they are. vectors/vaara is our own set in the same formats, and has a case for all that
  * they check. */
 #include "support/unit.h"
-#include "support/value.h"
+#include "support/evidence/value.h"
 
 #include "base/text.h"
 #include "evidence/jose/pem.h"

@@ -1,5 +1,5 @@
 /* vectors/wycheproof: signatures and key sets that implementations got wrong. */
-#include "support/keys.h"
+#include "support/evidence/keys.h"
 #include "support/unit.h"
 #include "support/vectors.h"
 

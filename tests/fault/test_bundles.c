@@ -1,6 +1,6 @@
 /* Fails the allocations of what leaves the ledger: a bundle is the same or is not made, its check
  * says the same or nothing, and an anchor has the checkpoint before or the one after. */
-#include "support/kit.h"
+#include "support/store/kit.h"
 #include "support/unit.h"
 
 #include "base/text.h"

@@ -1,8 +1,8 @@
 /* Fails the 1st, 2nd, 3rd ... allocation of what reads keys, and issues and verifies credentials.
  */
-#include "support/keys.h"
-#include "support/sample.h"
-#include "support/token.h"
+#include "support/evidence/keys.h"
+#include "support/evidence/sample.h"
+#include "support/evidence/token.h"
 #include "support/unit.h"
 
 #include "evidence/credential/credential.h"

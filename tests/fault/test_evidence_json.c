@@ -1,7 +1,7 @@
 /* The n-th allocation fails while JSON is read, written and digested: there is an error, or the
  * very same output. */
 #include "support/unit.h"
-#include "support/value.h"
+#include "support/evidence/value.h"
 
 #include "evidence/json/digest.h"
 #include "evidence/json/jcs.h"

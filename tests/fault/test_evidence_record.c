@@ -1,8 +1,8 @@
 /* Fails the 1st, 2nd, 3rd ... allocation of what makes and judges records. */
 #include "evidence/record/derive.h"
-#include "support/sample.h"
+#include "support/evidence/sample.h"
 #include "support/unit.h"
-#include "support/value.h"
+#include "support/evidence/value.h"
 
 #include "evidence/proof/completeness.h"
 

@@ -1,6 +1,6 @@
 /* Fails the allocations and the writes of a rotation: the directory holds the old keys or the new
  * ones, and the active one signs. */
-#include "support/keys.h"
+#include "support/evidence/keys.h"
 #include "support/unit.h"
 
 #include "store/keydir.h"

@@ -2,8 +2,8 @@
  * connection, never another answer, and the next client is served. */
 #include "support/unit.h"
 
-#include "support/echo.h"
-#include "support/raw.h"
+#include "support/gateway/echo.h"
+#include "support/gateway/raw.h"
 
 #include <pthread.h>
 

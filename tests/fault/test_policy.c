@@ -2,9 +2,9 @@
  * or a deny, or the very same outcome, never another one. */
 #include "policy/decide/policy.h"
 #include "policy/read/load.h"
-#include "support/ruling.h"
+#include "support/policy/ruling.h"
 #include "support/unit.h"
-#include "support/value.h"
+#include "support/evidence/value.h"
 
 static const char yaml[] =
     "agents:\n"

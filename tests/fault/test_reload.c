@@ -1,8 +1,8 @@
 /* Fails every allocation of a reload: the gateway has all of the old configuration, or all of the
  * new one, and what a failed one made is gone (the asan preset sees it). */
 #include "policy/read/load.h"
-#include "support/keys.h"
-#include "support/kit.h"
+#include "support/evidence/keys.h"
+#include "support/store/kit.h"
 #include "support/unit.h"
 
 #include "gateway/service/reload.h"

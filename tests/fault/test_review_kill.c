@@ -2,9 +2,9 @@
  * sync, n = 1, 2, ... until the work gets done. Whatever was told holds afterwards; a vote and the
  * verdict that it brings, and a redemption and its grant, are on disk both or neither; and what was
  * begun can be gone on with, once. */
-#include "support/poll.h"
+#include "support/store/poll.h"
 #include "support/unit.h"
-#include "support/vfs.h"
+#include "support/store/vfs.h"
 
 #include <signal.h>
 #include <sqlite3.h>

@@ -1,9 +1,9 @@
 /* Fails the allocations of what administrators do to stops: a stop that was told to work works, one
  * that was told to be durable is there after a restart, and nothing of those before is lost. */
-#include "support/keys.h"
-#include "support/memo.h"
+#include "support/evidence/keys.h"
+#include "support/gateway/memo.h"
 #include "support/unit.h"
-#include "support/value.h"
+#include "support/evidence/value.h"
 
 #include "gateway/stops/stop_rules.h"
 

@@ -1,6 +1,6 @@
 /* Fails the n-th allocation of what the caller's thread does to a ledger: there is an error, or all
  * of it works, and the ledger is never the worse for it. */
-#include "support/kit.h"
+#include "support/store/kit.h"
 #include "support/unit.h"
 
 #include "store/reader.h"

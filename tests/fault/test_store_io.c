@@ -2,9 +2,9 @@
  * once and from then on. Whatever fails: nothing is granted that is not on disk, nothing that was
  * told to be on disk is missing, and when the cause has gone the ledger goes on, by itself or,
  * after what it must not trust any more, when it is opened again. */
-#include "support/kit.h"
+#include "support/store/kit.h"
 #include "support/unit.h"
-#include "support/vfs.h"
+#include "support/store/vfs.h"
 
 #include "store/verify.h"
 

@@ -1,9 +1,9 @@
 /* Kills the process at the n-th durable step of its ledger, n = 1, 2, ... until the work gets done,
  * before the step, in the middle of a write, and after it; then opens the ledger and compares it
  * with what the dead process had been told. */
-#include "support/kit.h"
+#include "support/store/kit.h"
 #include "support/unit.h"
-#include "support/vfs.h"
+#include "support/store/vfs.h"
 
 #include "store/verify.h"
 

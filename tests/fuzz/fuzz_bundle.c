@@ -1,6 +1,6 @@
 /* For every text: a bundle that verifies under the key of a ledger is of that ledger's one
  * checkpoint, and every record of the log is shown, withheld or skipped. */
-#include "support/evidence.h"
+#include "support/store/evidence.h"
 #include "support/fuzz.h"
 
 #include "evidence/proof/bundle_check.h"

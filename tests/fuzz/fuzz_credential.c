@@ -2,7 +2,7 @@
  * ever signed with the key, or its twin (r, n - s); and a jti is asked about only then. As the
  * payload of a token: claims that are read pass the check that the issuer makes. */
 #include "support/fuzz.h"
-#include "support/token.h"
+#include "support/evidence/token.h"
 
 #include "evidence/credential/credential.h"
 

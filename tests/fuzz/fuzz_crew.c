@@ -4,7 +4,7 @@
  *
  * Whatever the input: a clean shape builds or is refused with a reason; every event that comes out
  * is canonical; a snapshot that is resumed gives the same snapshot. */
-#include "support/crewkit.h"
+#include "support/crew/crewkit.h"
 #include "support/fuzz.h"
 
 #include "base/number.h"

@@ -1,6 +1,6 @@
 /* The whole input is an agents file for a shape of ours. It is refused with a reason, or the crew
  * builds within its limits and can be started. */
-#include "support/crewkit.h"
+#include "support/crew/crewkit.h"
 #include "support/fuzz.h"
 
 int

@@ -3,7 +3,7 @@
  *
  * Whatever comes: what a call gives is canonical, what one refuses changes nothing, and at the end
  * the session goes on from its own snapshot. */
-#include "support/crewkit.h"
+#include "support/crew/crewkit.h"
 #include "support/fuzz.h"
 
 /* The line, with the id in the place of each dollar sign. */

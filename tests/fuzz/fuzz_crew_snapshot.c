@@ -1,6 +1,6 @@
 /* The whole input is a snapshot of a crew of ours. It is refused, or the session goes on from it:
  * its own snapshot gives itself again, every step can be answered, and all of that ends. */
-#include "support/crewkit.h"
+#include "support/crew/crewkit.h"
 #include "support/fuzz.h"
 
 #define ANSWERS_MAX 10000 /* more than the limits let wait */

@@ -2,7 +2,7 @@
  * the differences that oracle.h names; a refusal has an offset within the input and a message; and
  * a refusal under smaller limits is a refusal because of them. */
 #include "support/fuzz.h"
-#include "support/oracle.h"
+#include "support/evidence/oracle.h"
 
 #define ARENA_MAX ((size_t)1 << 26)
 

@@ -1,7 +1,7 @@
 /* For every text: a token that is read is the one spelling of its parts, and it verifies only when
  * what was signed is what the owner of the key once signed. */
 #include "support/fuzz.h"
-#include "support/token.h"
+#include "support/evidence/token.h"
 
 #include "evidence/jose/jws.h"
 

@@ -4,7 +4,7 @@
  *   exported from it is whole;
  * - one that opens, opens again. */
 #include "support/fuzz.h"
-#include "support/kit.h"
+#include "support/store/kit.h"
 #include "support/unit.h"
 
 #include "store/reader.h"

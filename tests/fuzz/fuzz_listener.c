@@ -11,8 +11,8 @@
 
 #include "base/text.h"
 #include "gateway/http/framing.h"
-#include "support/echo.h"
-#include "support/raw.h"
+#include "support/gateway/echo.h"
+#include "support/gateway/raw.h"
 
 #include <microhttpd.h>
 

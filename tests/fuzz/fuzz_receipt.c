@@ -1,6 +1,6 @@
 /* For every text: a receipt that verifies under the key of a ledger is of that ledger's one
  * checkpoint, and says the same each time. */
-#include "support/evidence.h"
+#include "support/store/evidence.h"
 #include "support/fuzz.h"
 
 #include "evidence/proof/receipt.h"

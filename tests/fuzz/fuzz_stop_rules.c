@@ -2,7 +2,7 @@
  * shows stops what it names, can be lifted by its id, and what is recorded is read again as the
  * same stops. */
 #include "support/fuzz.h"
-#include "support/memo.h"
+#include "support/gateway/memo.h"
 #include "support/shelter.h"
 
 #include "evidence/json/jcs.h"

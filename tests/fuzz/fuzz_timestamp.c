@@ -1,7 +1,7 @@
 /* For every response: one that verifies over a checkpoint tells the one time at which the authority
  * stamped it, each time it is asked, and verifies over nothing else. */
 #include "support/fuzz.h"
-#include "support/stamp.h"
+#include "support/evidence/stamp.h"
 
 #include "base/clock.h"
 #include "evidence/log/timestamp.h"

@@ -3,7 +3,7 @@
  * is a record of an algorithm that there is no key of. Of two equal outcomes the second is one too
  * many. */
 #include "support/fuzz.h"
-#include "support/token.h"
+#include "support/evidence/token.h"
 
 #include "evidence/jose/jwks.h"
 #include "evidence/vaara/vaara.h"

@@ -3,7 +3,7 @@
  * for the one credential that was ever signed with the genuine key, with the arguments that it was
  * signed for, and a jti is asked about only then. */
 #include "support/fuzz.h"
-#include "support/token.h"
+#include "support/evidence/token.h"
 
 #include "base/bytes.h"
 #include "evidence/json/digest.h"

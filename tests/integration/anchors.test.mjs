@@ -9,10 +9,10 @@ import { createServer as createSecureServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkpoint as signed, vkey } from '../conformance/verify.mjs';
-import { BIN, SOURCE, startGateway, until, writ } from '../support/gateway.mjs';
-import { reservePort } from '../support/ports.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { BIN, SOURCE, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { reservePort } from '../support/js/ports.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const ANY = { 'up/echo': { scope: 'all', duplicates: 'allow', arguments: [{ arg: '', op: 'type', value: 'any' }] } };
 let certs;

@@ -3,9 +3,9 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
-import { SOURCE, startGateway, until } from '../support/gateway.mjs';
-import { Caller, LEGACY, MODERN } from '../support/rpc.mjs';
-import { startSdkUpstream } from '../support/sdk-upstream.mjs';
+import { SOURCE, startGateway, until } from '../support/js/gateway.mjs';
+import { Caller, LEGACY, MODERN } from '../support/js/rpc.mjs';
+import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
 
 const text = (arg) => ({ arg, op: 'type', value: 'string' });
 const TOOLS = {
@@ -22,7 +22,7 @@ let up, gw;
 
 before(async () => {
   up = await startSdkUpstream(scope);
-  gw = await startGateway(scope, { upstreams: { up: { http: up.url }, io: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/sdk-stdio.mjs'), 'legacy', 'record'] } }, tools: TOOLS });
+  gw = await startGateway(scope, { upstreams: { up: { http: up.url }, io: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/servers/sdk-stdio.mjs'), 'legacy', 'record'] } }, tools: TOOLS });
 });
 
 after(async () => {

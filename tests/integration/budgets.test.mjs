@@ -1,9 +1,9 @@
 // writ budget list: what is left of each budget, counted out of the signed records while the gateway runs.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { bearer, startGateway, writ } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { openSession } from '../support/rpc.mjs';
+import { bearer, startGateway, writ } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { openSession } from '../support/js/rpc.mjs';
 
 const ARGUMENTS = [{ arg: 'n', op: 'type', value: 'number' }];
 const DAY_US = 86_400_000_000;

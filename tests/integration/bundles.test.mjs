@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BIN, writ } from '../support/gateway.mjs';
-import { sampleLedger } from '../support/ledger.mjs';
-import { all, verdicts } from '../support/verifiers.mjs';
+import { BIN, writ } from '../support/js/gateway.mjs';
+import { sampleLedger } from '../support/js/ledger.mjs';
+import { all, verdicts } from '../support/js/verifiers.mjs';
 
 const { folder, path, keys, trusted } = sampleLedger();
 

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bearer, sha256, startGateway, until, writ } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, LEGACY, openSession } from '../support/rpc.mjs';
+import { bearer, sha256, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, LEGACY, openSession } from '../support/js/rpc.mjs';
 
 const AMOUNT = [{ arg: 'amount', op: 'type', value: 'number' }];
 

@@ -5,8 +5,8 @@ import { spawnSync } from 'node:child_process';
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BIN } from '../support/gateway.mjs';
-import { sampleLedger } from '../support/ledger.mjs';
+import { BIN } from '../support/js/gateway.mjs';
+import { sampleLedger } from '../support/js/ledger.mjs';
 
 const { folder, path, keys } = sampleLedger();
 

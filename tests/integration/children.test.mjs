@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
+import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { resolve, sdk1 } from '../support/npm/peers.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const NODE = process.execPath;
-const SCRIPTED = new URL('../support/stdio-server.mjs', import.meta.url).pathname;
+const SCRIPTED = new URL('../support/servers/stdio-server.mjs', import.meta.url).pathname;
 const FILESYSTEM = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
 const alive = (pid) => { try { process.kill(pid, 0); return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')); } catch { return false; } };
 

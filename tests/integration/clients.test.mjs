@@ -2,11 +2,11 @@
 // without it, they can do through it, except where a rule says no.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startGateway, until } from '../support/gateway.mjs';
+import { startGateway, until } from '../support/js/gateway.mjs';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
-import { Caller, openSession, send } from '../support/rpc.mjs';
-import { startSdkUpstream } from '../support/sdk-upstream.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { Caller, openSession, send } from '../support/js/rpc.mjs';
+import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const text = (arg) => ({ arg, op: 'type', value: 'string' });
 const number = (arg) => ({ arg, op: 'type', value: 'number' });

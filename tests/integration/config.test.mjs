@@ -9,7 +9,7 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { prepare, startGateway } from '../support/gateway.mjs';
+import { prepare, startGateway } from '../support/js/gateway.mjs';
 
 const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
 const { default: YAML } = await import(pathToFileURL(npm.resolve('yaml')));

@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { startGateway } from '../support/gateway.mjs';
+import { startGateway } from '../support/js/gateway.mjs';
 import { resolve } from '../support/npm/peers.mjs';
-import { startSuiteNames } from '../support/suite-names.mjs';
-import { startSuiteServer } from '../support/suite-server.mjs';
+import { startSuiteNames } from '../support/servers/suite-names.mjs';
+import { startSuiteServer } from '../support/servers/suite-server.mjs';
 
 const SUITE = resolve('@modelcontextprotocol/conformance/dist/index.js');
-const STDIO = fileURLToPath(new URL('../support/suite-server.mjs', import.meta.url));
+const STDIO = fileURLToPath(new URL('../support/servers/suite-server.mjs', import.meta.url));
 const REVISIONS = { '2025-11-25': 33, '2026-07-28': 50 };
 const any = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
 

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { flags, install } from '../support/installation.mjs';
+import { flags, install } from '../support/js/installation.mjs';
 
 const writ = process.env.WRIT_BIN;
 const source = process.env.WRIT_SOURCE_DIR;

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../support/gateway.mjs';
+import { until } from '../support/js/gateway.mjs';
 
 const writ = process.env.WRIT_BIN;
 const folder = () => mkdtempSync(join(tmpdir(), 'writ-crewrun-'));

@@ -2,10 +2,10 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, symlinkSync, unlinkSync, writeFileSync, statSync } from 'node:fs';
-import { startGateway, until, writ } from '../support/gateway.mjs';
-import { startSdkUpstream } from '../support/sdk-upstream.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { startGateway, until, writ } from '../support/js/gateway.mjs';
+import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const ANY = [{ arg: '', op: 'type', value: 'any' }];
 const RULE = { scope: 's', arguments: ANY, duplicates: 'allow' };

@@ -6,11 +6,11 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
-import { startGateway } from '../support/gateway.mjs';
-import { Answer } from '../support/rpc.mjs';
-import { startSdkUpstream } from '../support/sdk-upstream.mjs';
+import { startGateway } from '../support/js/gateway.mjs';
+import { Answer } from '../support/js/rpc.mjs';
+import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
 
-const STDIO = fileURLToPath(new URL('../support/sdk-stdio.mjs', import.meta.url));
+const STDIO = fileURLToPath(new URL('../support/servers/sdk-stdio.mjs', import.meta.url));
 const LEGACY = '2025-11-25', MODERN = '2026-07-28';
 const JSON_TYPES = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const META = 'io.modelcontextprotocol/';

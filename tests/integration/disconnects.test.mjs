@@ -9,10 +9,10 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
-import { SOURCE, startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Streams } from '../support/resumable.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { SOURCE, startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Streams } from '../support/servers/resumable.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
 
 // no call ends by itself while a test waits for what ends it
 const RULES = { 'up/work': { scope: 'work', timeout: '60s', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } };

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { prepare, startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { Volume, freeze, insideOwnMounts, limitFiles, ownMounts, thaw } from '../support/volume.mjs';
+import { prepare, startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { Volume, freeze, insideOwnMounts, limitFiles, ownMounts, thaw } from '../support/js/volume.mjs';
 
 const CONFIG = (up) => ({
   upstreams: { up: { http: up.url } },

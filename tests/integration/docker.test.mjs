@@ -7,9 +7,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { BIN, SOURCE, prepare, writ } from '../support/gateway.mjs';
-import { openSession, send } from '../support/rpc.mjs';
-import { startToolServer } from '../support/tool-server.mjs';
+import { BIN, SOURCE, prepare, writ } from '../support/js/gateway.mjs';
+import { openSession, send } from '../support/js/rpc.mjs';
+import { startToolServer } from '../support/servers/tool-server.mjs';
 
 const PEERS = join(SOURCE, 'tests/support/npm/node_modules');
 

@@ -17,9 +17,9 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { until } from '../support/gateway.mjs';
-import { reservePort } from '../support/ports.mjs';
-import { TOOL_SERVER } from '../support/tool-server.mjs';
+import { until } from '../support/js/gateway.mjs';
+import { reservePort } from '../support/js/ports.mjs';
+import { TOOL_SERVER } from '../support/servers/tool-server.mjs';
 
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? process.cwd();
 const BIN = resolve(process.env.WRIT_BIN ?? 'build/dev/writ');

@@ -3,13 +3,13 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { startGateway, until } from '../support/gateway.mjs';
-import { Streams } from '../support/resumable.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { post } from '../support/stream.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { startGateway, until } from '../support/js/gateway.mjs';
+import { Streams } from '../support/servers/resumable.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { post } from '../support/js/stream.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
-const SCRIPTED = new URL('../support/stdio-server.mjs', import.meta.url).pathname;
+const SCRIPTED = new URL('../support/servers/stdio-server.mjs', import.meta.url).pathname;
 const RULE = { scope: 's', timeout: '60s', arguments: [{ arg: '', op: 'type', value: 'any' }] };
 const NOTICE = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 1 } };
 

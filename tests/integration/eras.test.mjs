@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { SOURCE, startGateway } from '../support/gateway.mjs';
+import { SOURCE, startGateway } from '../support/js/gateway.mjs';
 import { sdk2, sdk2Stdio } from '../support/npm/peers.mjs';
-import { Caller } from '../support/rpc.mjs';
-import { startSdkUpstream } from '../support/sdk-upstream.mjs';
+import { Caller } from '../support/js/rpc.mjs';
+import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
 
-const SERVER = resolve(SOURCE, 'tests/support/sdk-stdio.mjs');
+const SERVER = resolve(SOURCE, 'tests/support/servers/sdk-stdio.mjs');
 const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
 const TOOLS = ['echo', 'add', 'fail', 'picture', 'steps', 'ask'];
 const MODES = { legacy: 'legacy', auto: 'auto', modern: { pin: '2026-07-28' } };

@@ -2,12 +2,12 @@
 // what a server could take for a call, or for a method with rules of its own, goes nowhere.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startGateway } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, MODERN, openSession, send } from '../support/rpc.mjs';
+import { startGateway } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, MODERN, openSession, send } from '../support/js/rpc.mjs';
 
 const RULE = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
-const STDIO = new URL('../support/stdio-server.mjs', import.meta.url).pathname;
+const STDIO = new URL('../support/servers/stdio-server.mjs', import.meta.url).pathname;
 const SPELLINGS = ['Tools/Call', 'tools/call ', ' tools/call', 'tools//call', '/tools/call', 'tools/call/', 'tools.call', 'tools_call', 'toolsCall', 'TOOLS/CALL',
   'tools%2Fcall', 'tools\\call', 'tools/call\u0000', 'tools/call\n', 'ｔools/call', 'tools\u200b/call', 'v2/tools/call', 'tools/callBatch', 'tools/invoke', 'tool.run',
   'Resources/Read', 'tasks//get', 'TASKS/cancel', 'Server/Discover', 'Initialize', 'resources/Subscribe', '', `x/${'y'.repeat(200)}`];

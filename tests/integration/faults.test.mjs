@@ -3,10 +3,10 @@
 // ran, what it calls not sent did not.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startGateway } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { startFaultProxy } from '../support/faultproxy.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { startGateway } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { startFaultProxy } from '../support/servers/faultproxy.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const ANY_N = { scope: 'pay', arguments: [{ arg: 'n', op: 'type', value: 'number' }] };
 // what stalls is waited for, so only its time is short

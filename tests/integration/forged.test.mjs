@@ -6,9 +6,9 @@ import http from 'node:http';
 import { createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, sendRaw } from '../support/rpc.mjs';
+import { startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, sendRaw } from '../support/js/rpc.mjs';
 
 const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
 const jose = await import(pathToFileURL(npm.resolve('jose')));

@@ -10,11 +10,11 @@ import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
-import { ANYBODY, BIN, startGateway, until, writ } from '../support/gateway.mjs';
-import { AUD, ISS, digest, guardFolder, issuer, startGuard } from '../support/guard.mjs';
-import { reservePort } from '../support/ports.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { ANYBODY, BIN, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { AUD, ISS, digest, guardFolder, issuer, startGuard } from '../support/js/guard.mjs';
+import { reservePort } from '../support/js/ports.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
 const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };

@@ -7,12 +7,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writ
 import http from 'node:http';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
-import { ANYBODY, BIN, startGateway, until, writ } from '../support/gateway.mjs';
-import { AUD, ISS, digest, guardFolder, issuer, startGuard } from '../support/guard.mjs';
+import { ANYBODY, BIN, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { AUD, ISS, digest, guardFolder, issuer, startGuard } from '../support/js/guard.mjs';
 import { resolve } from '../support/npm/peers.mjs';
-import { reservePort } from '../support/ports.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { reservePort } from '../support/js/ports.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const NODE = process.execPath;
 const FILESYSTEM = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');

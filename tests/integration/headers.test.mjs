@@ -1,9 +1,9 @@
 // Heads: what they say again of the body, what of them goes upstream, and what does not.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startGateway } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { startGateway } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const ANY = [{ arg: '', op: 'type', value: 'any' }];
 const RULE = { scope: 's', arguments: ANY, duplicates: 'allow' };

@@ -12,9 +12,9 @@ import net from 'node:net';
 import { dirname, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import tls from 'node:tls';
-import { BIN, SOURCE, startGateway, until } from '../support/gateway.mjs';
-import { guardFolder, issuer, startGuard } from '../support/guard.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { BIN, SOURCE, startGateway, until } from '../support/js/gateway.mjs';
+import { guardFolder, issuer, startGuard } from '../support/js/guard.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const PATIENCE_MS = 120_000;
 const TICKS_MAX = 6; // of 1/100 s, in two seconds
@@ -34,7 +34,7 @@ function certificates(t) {
   return { cert: join(dir, 'server.pem'), key: join(dir, 'server.key') };
 }
 
-/** The listener of tests/support/echo.h as a process: { pid, port, child, tls }. */
+/** The listener of tests/support/gateway/echo.h as a process: { pid, port, child, tls }. */
 async function startEcho(t, { files, timeoutMs }) {
   const child = spawn(join(dirname(BIN), 'tests/listener_echo'), files ? ['1', files.cert, files.key] : ['1'], {
     stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...(timeoutMs && { ECHO_TIMEOUT_MS: String(timeoutMs) }) },

@@ -2,7 +2,7 @@
 // seeds: WRIT_SEED=7 WRIT_ROUNDS=5000 tests/support/node --test tests/integration/hookbytes.test.mjs
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { CREW, ask, setUp } from '../support/hooks.mjs';
+import { CREW, ask, setUp } from '../support/js/hooks.mjs';
 
 const SEED = Number(process.env.WRIT_SEED ?? 1);
 const ROUNDS = Number(process.env.WRIT_ROUNDS ?? 150);

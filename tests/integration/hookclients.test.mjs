@@ -5,9 +5,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { SOURCE } from '../support/gateway.mjs';
-import { ANN, CREW, rule, setUp } from '../support/hooks.mjs';
-import { reservePort } from '../support/ports.mjs';
+import { SOURCE } from '../support/js/gateway.mjs';
+import { ANN, CREW, rule, setUp } from '../support/js/hooks.mjs';
+import { reservePort } from '../support/js/ports.mjs';
 
 const HOOKS = resolve(SOURCE, 'examples/hooks');
 const PYTHON = '/usr/bin/python3';

@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { BIN, SOURCE } from '../support/gateway.mjs';
-import { CREW, rule, setUp } from '../support/hooks.mjs';
+import { BIN, SOURCE } from '../support/js/gateway.mjs';
+import { CREW, rule, setUp } from '../support/js/hooks.mjs';
 
 const tools = {
   'crew/Bash': { scope: 'shell', duplicates: 'allow', arguments: [{ arg: 'command', op: 'matches', value: 'ls|echo [a-z]+|make' }, { arg: 'description', op: 'type', value: 'string', optional: true }] },

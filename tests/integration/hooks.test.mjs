@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
-import { SOURCE, bearer, sha256, startGateway, until, writ } from '../support/gateway.mjs';
-import { ANN, CREW, DOCUMENT, FOREIGN, MATE, ask, config, framework, rule, setUp } from '../support/hooks.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { openSession } from '../support/rpc.mjs';
+import { SOURCE, bearer, sha256, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { ANN, CREW, DOCUMENT, FOREIGN, MATE, ask, config, framework, rule, setUp } from '../support/js/hooks.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { openSession } from '../support/js/rpc.mjs';
 
 const args = (n = 1) => ({ arguments: { path: `/tmp/${n}`, text: 'hello' } });
 

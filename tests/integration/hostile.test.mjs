@@ -5,11 +5,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SOURCE, bearer, prepare, until } from '../support/gateway.mjs';
-import { DEEDS } from '../support/hostile-stdio.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { SOURCE, bearer, prepare, until } from '../support/js/gateway.mjs';
+import { DEEDS } from '../support/servers/hostile-stdio.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
 
-const support = (name) => fileURLToPath(new URL(`../support/${name}`, import.meta.url));
+const support = (name) => fileURLToPath(new URL(`../support/servers/${name}`, import.meta.url));
 const CLOSING = ['closes its output and lives', 'closes its input, then answers']; // closing-stdio.sh
 const PATIENCE_MS = 20_000; // start_timeout is 2 s
 const names = [...Object.keys(DEEDS), ...CLOSING];

@@ -6,10 +6,10 @@ import http from 'node:http';
 import { createRequire } from 'node:module';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { bearer, startGateway, until, writ, writeFileSync as write } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { get } from '../support/stream.mjs';
+import { bearer, startGateway, until, writ, writeFileSync as write } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { get } from '../support/js/stream.mjs';
 
 const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
 const jose = await import(pathToFileURL(npm.resolve('jose')));

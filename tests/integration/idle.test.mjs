@@ -1,10 +1,10 @@
 // An upstream closes idle connections, and the gateway cannot see it yet: what it sends there is lost.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { startWire } from '../support/faultproxy.mjs';
-import { Caller } from '../support/rpc.mjs';
+import { startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { startWire } from '../support/servers/faultproxy.mjs';
+import { Caller } from '../support/js/rpc.mjs';
 
 const WIRE_MS = 20;
 const CALLERS = 90, ROUNDS = 5;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { flags, install, installed, must } from '../support/installation.mjs';
+import { flags, install, installed, must } from '../support/js/installation.mjs';
 
 const cwd = process.env.WRIT_SOURCE_DIR;
 const folder = mkdtempSync(join(tmpdir(), 'writ-install-'));

@@ -5,10 +5,10 @@ import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inflateSync } from 'node:zlib';
-import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
-import { AUD, ISS, guardFolder, jose, startGuard } from '../support/guard.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { AUD, ISS, guardFolder, jose, startGuard } from '../support/js/guard.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };
 const AGENTS = [bearer('a1', { tenant: 'acme', subject: 'alice' }), bearer('a2', { tenant: 'acme' }), bearer('b1', { tenant: 'bolt' }),

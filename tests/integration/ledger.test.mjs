@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BIN } from '../support/gateway.mjs';
-import { SAMPLE } from '../support/ledger.mjs';
+import { BIN } from '../support/js/gateway.mjs';
+import { SAMPLE } from '../support/js/ledger.mjs';
 
 let folder;
 let path; // a ledger with calls in it: see ledger_sample.c

@@ -5,7 +5,7 @@
  * KEYS: makes the key directory with the key of its checkpoints. Aged: in place of that, the call
  * "k" of three hours ago, whose run is sealed, and the call "l" of an hour ago, whose run is open.
  */
-#include "support/kit.h"
+#include "support/store/kit.h"
 #include "support/unit.h"
 
 #include "store/keydir.h"

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const DEV = bearer('dev', { tenant: 'acme' });
 

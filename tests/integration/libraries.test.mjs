@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { flags, install, installed, must } from '../support/installation.mjs';
+import { flags, install, installed, must } from '../support/js/installation.mjs';
 
 const source = process.env.WRIT_SOURCE_DIR ?? process.cwd();
 const SKIP = /asan|tsan/.test(process.env.WRIT_BUILD_DIR ?? '') && 'a plain program cannot load sanitized libraries';

@@ -1,5 +1,5 @@
 // The HTTP side of the real program: TLS from certs/make-dev-certs, refusals on both listeners, clients
-// that are slow, many or gone. What a listener does with bytes is shown in tests/unit/test_listener.c;
+// that are slow, many or gone. What a listener does with bytes is shown in tests/unit/gateway/listener/test_listener.c;
 // here it is that the program has it, and that nothing reached the upstream.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -11,9 +11,9 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
-import { SOURCE, startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { openSession, sendRaw } from '../support/rpc.mjs';
+import { SOURCE, startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { openSession, sendRaw } from '../support/js/rpc.mjs';
 
 const RULE = { scope: 's', arguments: [{ arg: 'n', op: 'ge', value: 0 }], duplicates: 'allow' };
 

@@ -1,7 +1,7 @@
-/* The listener of tests/support/echo.h as a program: prints its port, ends with its standard input.
- * Usage: listener_echo [LOOPS] [CERTIFICATE KEY [CLIENT_CA]]
- * ECHO_TIMEOUT_MS in its environment is every timeout that the listener has. */
-#include "support/echo.h"
+/* The listener of tests/support/gateway/echo.h as a program: prints its port, ends with its
+ * standard input. Usage: listener_echo [LOOPS] [CERTIFICATE KEY [CLIENT_CA]] ECHO_TIMEOUT_MS in its
+ * environment is every timeout that the listener has. */
+#include "support/gateway/echo.h"
 
 #include "base/text.h"
 

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { BIN, SOURCE, bearer, startGateway, until, writ } from '../support/gateway.mjs';
-import { CREW, setUp } from '../support/hooks.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { openSession } from '../support/rpc.mjs';
+import { BIN, SOURCE, bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { CREW, setUp } from '../support/js/hooks.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { openSession } from '../support/js/rpc.mjs';
 
 const SECRET = 'sk-value-of-the-call';
 const ANY = [{ arg: 'n', op: 'type', value: 'any' }, { arg: 'note', op: 'type', value: 'any', optional: true }];

@@ -1,10 +1,10 @@
 // One stream to a client, of several upstreams: GET and subscriptions/listen on the endpoint of all.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession, send } from '../support/rpc.mjs';
-import { get, post } from '../support/stream.mjs';
+import { startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession, send } from '../support/js/rpc.mjs';
+import { get, post } from '../support/js/stream.mjs';
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const LIST_CHANGED = 'notifications/tools/list_changed';

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCE, startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { SOURCE, startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const ANY = [{ arg: 'n', op: 'type', value: 'any' }];
 const RULES = { 'up/pay': { scope: 'pay', arguments: ANY, timeout: '2s' }, 'up/again': { scope: 'a', arguments: ANY, duplicates: 'replay' },

@@ -3,9 +3,9 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import { bearer, startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, LEGACY, MODERN, openSession, sendRaw } from '../support/rpc.mjs';
+import { bearer, startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, LEGACY, MODERN, openSession, sendRaw } from '../support/js/rpc.mjs';
 
 const RULE = {
   scope: 'payments/{currency}',

@@ -2,10 +2,10 @@
 // call; and answers about tasks that go on in a GET.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { until } from '../support/gateway.mjs';
-import { Streams } from '../support/resumable.mjs';
-import { ada, any, ask, begin, bob, digest, eve, idOf, META, outcomes, setUp, startTasks } from '../support/tasks.mjs';
-import { get, post } from '../support/stream.mjs';
+import { until } from '../support/js/gateway.mjs';
+import { Streams } from '../support/servers/resumable.mjs';
+import { ada, any, ask, begin, bob, digest, eve, idOf, META, outcomes, setUp, startTasks } from '../support/js/tasks.mjs';
+import { get, post } from '../support/js/stream.mjs';
 
 const dropped = (gw) => gw.metric('writ_task_words_dropped_total');
 const result = (text) => ({ resultType: 'complete', content: [{ type: 'text', text }] });

@@ -2,10 +2,10 @@
 // clients: discovery, tokens, audiences, scopes, step-up.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { ANYBODY, bearer, startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { AuthServer, browse, machine } from '../support/authserver.mjs';
-import { Caller } from '../support/rpc.mjs';
+import { ANYBODY, bearer, startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { AuthServer, browse, machine } from '../support/servers/authserver.mjs';
+import { Caller } from '../support/js/rpc.mjs';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
 
 const TOOLS = {

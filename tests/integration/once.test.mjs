@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
-import { SAMPLE } from '../support/ledger.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { SAMPLE } from '../support/js/ledger.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const TOOLS = { 'up/pay': { scope: 'payments', arguments: [{ arg: 'amount', op: 'type', value: 'number' }, { arg: 'to', op: 'type', value: 'string', optional: true }], timeout: '30s' } };
 

@@ -11,10 +11,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { bearer, SOURCE, startGateway, until, writ } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { hasBrowser, KEY, startBrowser } from '../support/browser.mjs';
+import { bearer, SOURCE, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { hasBrowser, KEY, startBrowser } from '../support/js/browser.mjs';
 
 const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
 const jose = await import(pathToFileURL(npm.resolve('jose')));

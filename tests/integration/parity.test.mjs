@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { startGateway } from '../support/gateway.mjs';
+import { startGateway } from '../support/js/gateway.mjs';
 import { resolve, sdk1, sdk2, sdk2Stdio } from '../support/npm/peers.mjs';
-import { startTaskServer } from '../support/sdk-tasks.mjs';
-import { startSuiteServer } from '../support/suite-server.mjs';
+import { startTaskServer } from '../support/servers/sdk-tasks.mjs';
+import { startSuiteServer } from '../support/servers/suite-server.mjs';
 
 const INSPECTOR = resolve('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
 const any = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
@@ -19,8 +19,8 @@ const accept = async () => ({ action: 'accept', content: { username: 'ada', emai
 const sample = async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } });
 
 const ERAS = ['both', 'legacy', 'modern'];
-const SERVER = fileURLToPath(new URL('../support/suite-server.mjs', import.meta.url));
-const TASKS = fileURLToPath(new URL('../support/sdk-tasks.mjs', import.meta.url));
+const SERVER = fileURLToPath(new URL('../support/servers/suite-server.mjs', import.meta.url));
+const TASKS = fileURLToPath(new URL('../support/servers/sdk-tasks.mjs', import.meta.url));
 
 let cleanups = [];
 const scope = { after: (fn) => cleanups.push(fn) };

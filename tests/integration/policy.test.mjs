@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
-import { Num, folded, isExact, judge, parse, print, result, unlisted } from '../support/reference.mjs';
+import { Num, folded, isExact, judge, parse, print, result, unlisted } from '../support/js/reference.mjs';
 
 const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? '.';

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { reservePort } from '../support/ports.mjs';
+import { reservePort } from '../support/js/ports.mjs';
 
 const source = process.env.WRIT_SOURCE_DIR;
 const home = join(mkdtempSync(join(tmpdir(), 'writ-quickstart-')), 'data');

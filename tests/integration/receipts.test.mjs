@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writ } from '../support/gateway.mjs';
-import { sampleLedger } from '../support/ledger.mjs';
-import { DEV, approve, asks, setUp } from '../support/reviews.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { all, verdicts } from '../support/verifiers.mjs';
+import { writ } from '../support/js/gateway.mjs';
+import { sampleLedger } from '../support/js/ledger.mjs';
+import { DEV, approve, asks, setUp } from '../support/js/reviews.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { all, verdicts } from '../support/js/verifiers.mjs';
 
 const { folder, path, keys, trusted } = sampleLedger();
 

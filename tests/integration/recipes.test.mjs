@@ -6,10 +6,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANYBODY, SOURCE, startGateway, writ } from '../support/gateway.mjs';
-import { AUD, ISS, issuer } from '../support/guard.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { ANYBODY, SOURCE, startGateway, writ } from '../support/js/gateway.mjs';
+import { AUD, ISS, issuer } from '../support/js/guard.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const PYTHON = '/usr/bin/python3';
 const missing = spawnSync(PYTHON, ['-c', 'import jwt, cryptography']).status !== 0;

@@ -2,10 +2,10 @@
 // member, once; and each way in which it ends is told in its own word.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { bearer, startGateway, until } from '../support/gateway.mjs';
-import { ALL, ANN, BOB, DEV, EVE, OPS, OTHER, api, approve, asks, config, pay, vote } from '../support/reviews.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { bearer, startGateway, until } from '../support/js/gateway.mjs';
+import { ALL, ANN, BOB, DEV, EVE, OPS, OTHER, api, approve, asks, config, pay, vote } from '../support/js/reviews.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const PROBED = { state: { tool: 'up/stat', arguments: {}, select: ['/version'], timeout: '2s' } };
 

@@ -6,9 +6,9 @@ import https from 'node:https';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANYBODY, SOURCE, readFileSync, startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { openSession } from '../support/rpc.mjs';
+import { ANYBODY, SOURCE, readFileSync, startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { openSession } from '../support/js/rpc.mjs';
 
 const RULE = { scope: 'pay', arguments: [{ arg: 'n', op: 'type', value: 'any' }] };
 
@@ -67,7 +67,7 @@ test('options that a reload cannot change are logged by name and keep their valu
 
 test('every upstream option that needs a restart is logged', async (t) => {
   const up = await startUpstream(t);
-  const server = [process.execPath, join(SOURCE, 'tests/support/stdio-server.mjs')];
+  const server = [process.execPath, join(SOURCE, 'tests/support/servers/stdio-server.mjs')];
   const gw = await startGateway(t, { upstreams: { up: { http: up.url }, fs: { stdio: server } }, tools: { 'up/pay': RULE } });
   const fs = { stdio: server, sharing: 'all', children: 3, idle: '9s', start_timeout: '9s', refresh: '9s', required: true };
   assert.equal((await gw.reload({ ...gw.config, upstreams: { fs, up: { http: up.url } } })).event, 'reloaded');

@@ -3,9 +3,9 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { bearer, startGateway, until, writ } from '../support/gateway.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };
 const A = bearer('a');

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { SOURCE, prepare, startGateway, writ } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { SOURCE, prepare, startGateway, writ } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const ANY = [{ arg: '', op: 'type', value: 'any' }];
 const CARD = '4111 1111 1111 1111';
@@ -101,7 +101,7 @@ test('they hold on streams, in both families, for errors, and for answers that a
 
 test('over stdio as well', async (t) => {
   const gw = prepare(t, { tools: { 'up/*': { scope: 's', arguments: ANY, duplicates: 'allow', result: { redact: [{ pattern: 'x{3,}' }] } } } });
-  gw.configure({ ...gw.config, upstreams: { up: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/stdio-server.mjs'), gw.path('record')] } } });
+  gw.configure({ ...gw.config, upstreams: { up: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/servers/stdio-server.mjs'), gw.path('record')] } } });
   await gw.start();
   const s = await openSession(gw);
   assert.equal((await s.call('up__act', { act: 'echo', say: 'a xxxx b' })).said, 'a [redacted] b');

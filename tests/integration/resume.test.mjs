@@ -2,11 +2,11 @@
 // or the gateway does, and the outcome is that of the call.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { bearer, startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Streams } from '../support/resumable.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { get, post } from '../support/stream.mjs';
+import { bearer, startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Streams } from '../support/servers/resumable.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { get, post } from '../support/js/stream.mjs';
 
 const RULES = { 'up/work': { scope: 'work', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } };
 

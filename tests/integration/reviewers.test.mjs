@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
-import { bearer, existsSync, prepare, readFileSync, startGateway, until, writ, writeFileSync } from '../support/gateway.mjs';
-import { startHook, workerSource } from '../support/reviewers.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { openStream } from '../support/stream.mjs';
+import { bearer, existsSync, prepare, readFileSync, startGateway, until, writ, writeFileSync } from '../support/js/gateway.mjs';
+import { startHook, workerSource } from '../support/js/reviewers.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { openStream } from '../support/js/stream.mjs';
 
 const DEV = bearer('dev', { tenant: 'acme', subject: 'alice' });
 const ANN = bearer('ann', { tenant: 'acme' });

@@ -2,10 +2,10 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { startGateway, until, writ, writeFileSync } from '../support/gateway.mjs';
-import { ALICE, ALL, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, config, pay, setUp, vote } from '../support/reviews.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { startGateway, until, writ, writeFileSync } from '../support/js/gateway.mjs';
+import { ALICE, ALL, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, config, pay, setUp, vote } from '../support/js/reviews.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 test('a call waits for its verdict, runs once after it, and everything is in the ledger', async (t) => {
   const { up, gw } = await setUp(t);

@@ -2,9 +2,9 @@
 // one claim, each round is a decision of its own, and the last has the outcome.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { bearer, startGateway, until } from '../support/gateway.mjs';
-import { Caller } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { bearer, startGateway, until } from '../support/js/gateway.mjs';
+import { Caller } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const any = [{ arg: '', op: 'type', value: 'any' }];
 const TOOLS = { 'up/*': { scope: 's', arguments: any } };

@@ -9,9 +9,9 @@ import https from 'node:https';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { SOURCE, bearer, existsSync, prepare, readFileSync, until, writ, writeFileSync } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession, sendRaw } from '../support/rpc.mjs';
+import { SOURCE, bearer, existsSync, prepare, readFileSync, until, writ, writeFileSync } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession, sendRaw } from '../support/js/rpc.mjs';
 
 const canary = (name) => `canary-${name}-5f1c0d`;
 const RULES = {
@@ -145,7 +145,7 @@ test('what the configuration holds: tokens, URLs, the environment of children, p
       other: { http: up.url, authorization: { variable: 'WRIT_TEST_SHOWN', header: 'X-Shown', scheme: '' } },
       asks: { http: up.url, authorization: { client_id: 'writ', token_endpoint: `http://127.0.0.1:1/token?secret=${canary('token-url')}`, file: 'client.secret' } },
       dead: { http: `http://127.0.0.1:1/mcp?secret=${canary('upstream')}` },
-      child: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/stdio-server.mjs'), join(dir, 'record'), canary('argv')], environment: { SECRET: canary('environment') } },
+      child: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/servers/stdio-server.mjs'), join(dir, 'record'), canary('argv')], environment: { SECRET: canary('environment') } },
       lost: { stdio: [join(dir, 'lost'), canary('argv')], environment: { SECRET: canary('environment') } },
     },
     tools: {

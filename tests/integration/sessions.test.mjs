@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SOURCE, bearer, readFileSync, startGateway, until } from '../support/gateway.mjs';
+import { SOURCE, bearer, readFileSync, startGateway, until } from '../support/js/gateway.mjs';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
-import { Caller, openSession, send } from '../support/rpc.mjs';
+import { Caller, openSession, send } from '../support/js/rpc.mjs';
 
-const SERVER = resolve(SOURCE, 'tests/support/sdk-stdio.mjs');
+const SERVER = resolve(SOURCE, 'tests/support/servers/sdk-stdio.mjs');
 const A = bearer('a', { tenant: 'one' });
 const B = bearer('b', { tenant: 'two' });
 const NAMES = ['echo', 'add', 'steps', 'ask', 'wait', 'sample', 'roots', 'say', 'keep', 'show', 'touch', 'grow', 'die'];

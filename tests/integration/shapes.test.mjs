@@ -8,10 +8,10 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ANYBODY, SOURCE, bearer, startGateway, until, vectors, writ } from '../support/gateway.mjs';
-import { sampleLedger } from '../support/ledger.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { ANYBODY, SOURCE, bearer, startGateway, until, vectors, writ } from '../support/js/gateway.mjs';
+import { sampleLedger } from '../support/js/ledger.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const SOURCES = resolve(SOURCE);
 const PAGE = readFileSync(join(SOURCES, 'docs/json.md'), 'utf8');

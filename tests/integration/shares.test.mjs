@@ -1,11 +1,11 @@
 // Tables that are bounded are shared: an agent or a tenant that fills its share is told so, and the others do not notice.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { bearer, startGateway, until } from '../support/gateway.mjs';
+import { bearer, startGateway, until } from '../support/js/gateway.mjs';
 import { resolve } from '../support/npm/peers.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, LEGACY, openSession } from '../support/rpc.mjs';
-import { get } from '../support/stream.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, LEGACY, openSession } from '../support/js/rpc.mjs';
+import { get } from '../support/js/stream.mjs';
 
 const A = bearer('a', { tenant: 'one' });
 const B = bearer('b', { tenant: 'one' });

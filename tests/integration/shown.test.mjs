@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writ } from '../support/gateway.mjs';
-import { DEV, asks, setUp } from '../support/reviews.mjs';
-import { openSession } from '../support/rpc.mjs';
+import { writ } from '../support/js/gateway.mjs';
+import { DEV, asks, setUp } from '../support/js/reviews.mjs';
+import { openSession } from '../support/js/rpc.mjs';
 
 // a right-to-left override, a zero width space, a tag, a line separator, the CSI of 8-bit terminals
 const ODD = 'a\u202eb\u200bc\u{e0041}d\u2028e\u009b31mf';

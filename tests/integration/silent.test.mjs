@@ -5,12 +5,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startGateway, until } from '../support/gateway.mjs';
+import { startGateway, until } from '../support/js/gateway.mjs';
 import { sdk2 } from '../support/npm/peers.mjs';
-import { startSdkUpstream } from '../support/sdk-upstream.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { get } from '../support/stream.mjs';
+import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { get } from '../support/js/stream.mjs';
 
 const RULE = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
 // An upstream's own time is far longer than that of a test: what waits for it fails by the latter.
@@ -19,7 +19,7 @@ const UNAVAILABLE = 'io.writ/unavailable';
 const silence = () => true;
 const HASTY = { list_timeout: '200ms' }; // for one that never answers
 const SHORT = { list_timeout: '2s' }; // for one that answers at first, also on a busy machine
-const SCRIPTED = new URL('../support/stdio-server.mjs', import.meta.url).pathname;
+const SCRIPTED = new URL('../support/servers/stdio-server.mjs', import.meta.url).pathname;
 
 async function setUp(t, servers, config = {}) {
   const ups = {};

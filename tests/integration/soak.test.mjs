@@ -6,10 +6,10 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bearer, startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { openSession, send } from '../support/rpc.mjs';
-import { get } from '../support/stream.mjs';
+import { bearer, startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { openSession, send } from '../support/js/rpc.mjs';
+import { get } from '../support/js/stream.mjs';
 
 const [STREAMS, SESSIONS] = (process.env.WRIT_SOAK ?? '60,300').split(',').map(Number);
 const ROUNDS = 8, EVENTS = 20, AT_ONCE = 32, OPENED_AT_ONCE = 100;

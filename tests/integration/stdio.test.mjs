@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SOURCE, bearer, existsSync, mkdirSync, prepare, readFileSync, until, writeFileSync } from '../support/gateway.mjs';
-import { Caller, openSession, send } from '../support/rpc.mjs';
+import { SOURCE, bearer, existsSync, mkdirSync, prepare, readFileSync, until, writeFileSync } from '../support/js/gateway.mjs';
+import { Caller, openSession, send } from '../support/js/rpc.mjs';
 
-const SCRIPT = resolve(SOURCE, 'tests/support/child.mjs');
+const SCRIPT = resolve(SOURCE, 'tests/support/servers/child.mjs');
 const A = bearer('a', { tenant: 'one' });
 const B = bearer('b', { tenant: 'two' });
 const text = { arg: 'text', op: 'type', value: 'string' };

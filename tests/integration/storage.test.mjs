@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { startGateway, until, writ } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { openSession } from '../support/rpc.mjs';
+import { startGateway, until, writ } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { openSession } from '../support/js/rpc.mjs';
 
 const RULES = { 'up/pay': { scope: 'pay', arguments: [{ arg: 'n', op: 'type', value: 'any' }] } };
 

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { SOURCE, bearer, startGateway, writ } from '../support/gateway.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { SOURCE, bearer, startGateway, writ } from '../support/js/gateway.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };
 const TOOLS = ['pay', 'read', 'ask', 'pinned', 'greet'].map((name) => ({ name, description: name, inputSchema: { type: 'object' } }));

@@ -2,9 +2,9 @@
 // it; a task belongs to its own agent alone.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { until } from '../support/gateway.mjs';
-import { ada, any, ask, begin, bob, digest, eve, idOf, outcomes, setUp, startTasks, TASKS } from '../support/tasks.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { until } from '../support/js/gateway.mjs';
+import { ada, any, ask, begin, bob, digest, eve, idOf, outcomes, setUp, startTasks, TASKS } from '../support/js/tasks.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 test('2026-07-28: the outcome of a call is recorded when its task is seen to have ended', async (t) => {
   const { tasks, gw, modern, up } = await setUp(t);

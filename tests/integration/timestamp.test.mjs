@@ -5,8 +5,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SAMPLE } from '../support/ledger.mjs';
-import { BIN, sha256, writ } from '../support/gateway.mjs';
+import { SAMPLE } from '../support/js/ledger.mjs';
+import { BIN, sha256, writ } from '../support/js/gateway.mjs';
 
 
 let folder;

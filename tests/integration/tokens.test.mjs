@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { chmodSync, renameSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { bearer, prepare, startGateway, until, writeFileSync } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { AuthServer, machine } from '../support/authserver.mjs';
-import { Caller, openSession, send } from '../support/rpc.mjs';
+import { bearer, prepare, startGateway, until, writeFileSync } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { AuthServer, machine } from '../support/servers/authserver.mjs';
+import { Caller, openSession, send } from '../support/js/rpc.mjs';
 
 const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
 const jose = await import(pathToFileURL(npm.resolve('jose')));

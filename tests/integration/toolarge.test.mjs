@@ -8,9 +8,9 @@ import http from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SOURCE, startGateway } from '../support/gateway.mjs';
-import { guardFolder, issuer, startGuard } from '../support/guard.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { SOURCE, startGateway } from '../support/js/gateway.mjs';
+import { guardFolder, issuer, startGuard } from '../support/js/guard.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const MIB = 1 << 20;
 const TYPE = { 'content-type': 'application/json' };

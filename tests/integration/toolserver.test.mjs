@@ -8,12 +8,12 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ANYBODY, SOURCE, startGateway, until } from '../support/gateway.mjs';
-import { AUD, digest, ISS, issuer } from '../support/guard.mjs';
-import { install, installed, must } from '../support/installation.mjs';
+import { ANYBODY, SOURCE, startGateway, until } from '../support/js/gateway.mjs';
+import { AUD, digest, ISS, issuer } from '../support/js/guard.mjs';
+import { install, installed, must } from '../support/js/installation.mjs';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
-import { send } from '../support/rpc.mjs';
-import { startToolServer } from '../support/tool-server.mjs';
+import { send } from '../support/js/rpc.mjs';
+import { startToolServer } from '../support/servers/tool-server.mjs';
 
 const SANITIZED = /asan|tsan/.test(process.env.WRIT_BUILD_DIR ?? '') && 'a plain program cannot load sanitized libraries';
 const ORDER = { from: 'alice', to: 'bob', cents: 100 };

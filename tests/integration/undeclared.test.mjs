@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway, until } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { get, post } from '../support/stream.mjs';
+import { startGateway, until } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { get, post } from '../support/js/stream.mjs';
 
 const RULE = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
 const ask = (id, method, params = {}) => ({ jsonrpc: '2.0', id, method, params });
@@ -61,7 +61,7 @@ for (const path of ['/mcp', '/mcp/up']) {
     t.after(() => rmSync(dir, { recursive: true, force: true }));
     writeFileSync(join(dir, 'record'), '');
     const other = await startUpstream(t, { tools: ['y'] });
-    const script = new URL('../support/stdio-server.mjs', import.meta.url).pathname;
+    const script = new URL('../support/servers/stdio-server.mjs', import.meta.url).pathname;
     const gw = await startGateway(t, { upstreams: { up: { stdio: [process.execPath, script, join(dir, 'record')] }, other: { http: other.url } }, tools: { 'up/act': RULE } });
     const answers = () => readFileSync(join(dir, 'record'), 'utf8').split('\n').filter((l) => l !== '').map((l) => JSON.parse(l).line).filter((m) => m !== undefined && m.method === undefined);
     const name = path === '/mcp' ? 'up__act' : 'act';

@@ -2,7 +2,7 @@
 // is not looked at is not told.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { ada, any, ask, begin, bob, idOf, outcomes, setUp } from '../support/tasks.mjs';
+import { ada, any, ask, begin, bob, idOf, outcomes, setUp } from '../support/js/tasks.mjs';
 
 const deep = `${'['.repeat(80)}${']'.repeat(80)}`;
 const bad = {

@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { SOURCE, startGateway } from '../support/gateway.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
+import { SOURCE, startGateway } from '../support/js/gateway.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const RULES = {
   'up/pay': { scope: 'pay', arguments: [{ arg: 'n', op: 'type', value: 'number' }] },

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? fileURLToPath(new URL('../..', import.meta.url));
 
 const mint = (script, ...args) => {
-  const run = spawnSync(process.execPath, [join(SOURCE, 'tests/support', script), ...args], { encoding: 'utf8' });
+  const run = spawnSync(process.execPath, [join(SOURCE, 'tests/support/mint', script), ...args], { encoding: 'utf8' });
   assert.equal(run.status, 0, run.stderr);
 };
 
@@ -166,7 +166,7 @@ test('resuming after every step gives the log of going straight on, on random wa
 
 // The model is no copy of the library: it was held against what the public library does.
 test('the model gives the golden scenarios but for the deviations', async () => {
-  const { canonical, expectation } = await import('../support/crew-model.mjs');
+  const { canonical, expectation } = await import('../support/js/crew-model.mjs');
   const folder = join(SOURCE, 'vectors/crew-golden');
   const differ = readdirSync(folder).filter((file) => file.endsWith('.json')).filter((file) => {
     const scenario = JSON.parse(readFileSync(join(folder, file), 'utf8'));

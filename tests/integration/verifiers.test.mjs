@@ -6,12 +6,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SOURCE, writ } from '../support/gateway.mjs';
-import { sampleLedger } from '../support/ledger.mjs';
-import { DEV, approve, asks, setUp } from '../support/reviews.mjs';
-import { KEY, randomBundle, randomly } from '../support/random-log.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { NODE_VERIFIER, agreed, all, verdicts } from '../support/verifiers.mjs';
+import { SOURCE, writ } from '../support/js/gateway.mjs';
+import { sampleLedger } from '../support/js/ledger.mjs';
+import { DEV, approve, asks, setUp } from '../support/js/reviews.mjs';
+import { KEY, randomBundle, randomly } from '../support/mint/random-log.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { NODE_VERIFIER, agreed, all, verdicts } from '../support/js/verifiers.mjs';
 
 const { path, keys } = sampleLedger();
 

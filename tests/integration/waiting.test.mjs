@@ -1,12 +1,12 @@
 // How a caller learns that its call waits for a verdict, and how it waits: by what its client can do.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { until, writ } from '../support/gateway.mjs';
+import { until, writ } from '../support/js/gateway.mjs';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
-import { ALL, ANN, DEV, EVE, OTHER, api, approve, setUp, vote } from '../support/reviews.mjs';
-import { Streams } from '../support/resumable.mjs';
-import { Caller, openSession } from '../support/rpc.mjs';
-import { get, post } from '../support/stream.mjs';
+import { ALL, ANN, DEV, EVE, OTHER, api, approve, setUp, vote } from '../support/js/reviews.mjs';
+import { Streams } from '../support/servers/resumable.mjs';
+import { Caller, openSession } from '../support/js/rpc.mjs';
+import { get, post } from '../support/js/stream.mjs';
 
 const CAN_URL = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } } };
 const KEY = 'io.writ/review';

@@ -3,10 +3,10 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
-import { bearer, startGateway, until, writ, writeFileSync } from '../support/gateway.mjs';
+import { bearer, startGateway, until, writ, writeFileSync } from '../support/js/gateway.mjs';
 import { jose as load } from '../support/npm/peers.mjs';
-import { Caller, openSession, send } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
+import { Caller, openSession, send } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const jose = await load();
 const ARGUMENTS = [{ arg: 'amount', op: 'type', value: 'number' }, { arg: 'to', op: 'type', value: 'string', optional: true }];

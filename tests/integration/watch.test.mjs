@@ -6,11 +6,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { BIN, bearer, existsSync, startGateway, writ } from '../support/gateway.mjs';
-import { openSession } from '../support/rpc.mjs';
-import { startUpstream } from '../support/upstream.mjs';
-import { all as say, verdicts } from '../support/verifiers.mjs';
-import { startWitness } from '../support/witness.mjs';
+import { BIN, bearer, existsSync, startGateway, writ } from '../support/js/gateway.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+import { all as say, verdicts } from '../support/js/verifiers.mjs';
+import { startWitness } from '../support/js/witness.mjs';
 
 const DEV = bearer('dev', { tenant: 'acme' });
 const OTHER = bearer('other', { tenant: 'acme' });

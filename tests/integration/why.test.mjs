@@ -2,9 +2,9 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
-import { ANN, BOB, DEV, EVE, api, config, vote } from '../support/reviews.mjs';
-import { startGateway } from '../support/gateway.mjs';
-import { startSdkUpstream } from '../support/sdk-upstream.mjs';
+import { ANN, BOB, DEV, EVE, api, config, vote } from '../support/js/reviews.mjs';
+import { startGateway } from '../support/js/gateway.mjs';
+import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
 
 const SECRET = 'hunter2';
 const number = (arg, ...more) => [{ arg, op: 'type', value: 'number' }, ...more];

@@ -1,11 +1,12 @@
 #!/bin/sh
 # readme.sh SOURCE - every folder has a README.md (house style, "The tree"). Those of the code name
-# each header of their folder, and each source without a header; what they name is there.
+# each header of their folder, and each source without a header; what they name is there. The folders
+# below tests/unit mirror the code, and those below tests/support are in its README.md.
 set -eu
 . "$(dirname "$0")/tracked.inc"
 cd "$1"
 
-missing=$(tracked | tr '\0' '\n' | grep -vE '^\.|/corpus/|^vectors/[^/]*/[^/]*/' | sed 's|^[^/]*$|./&|; s|/[^/]*$||' |
+missing=$(tracked | tr '\0' '\n' | grep -vE '^\.|/corpus/|^vectors/[^/]*/[^/]*/|^tests/(unit|support)/[^/]*/' | sed 's|^[^/]*$|./&|; s|/[^/]*$||' |
     sort -u | while read -r folder; do
     [ -f "$folder/README.md" ] || echo "$folder"
 done)
@@ -25,7 +26,9 @@ wrong=$(for folder in core/base core/evidence core/evidence/* core/store core/ve
     kind='*.[ch]'
     [ "$folder" != cli/commands ] || kind='*.h'
     named=$(grep -oE '[a-z0-9_]+(\.tbl)?\.[ch]\b' "$folder/README.md" | sort -u)
-    find "$folder" -maxdepth 1 -name "$kind" | stem | while read -r file; do
+    depth=1
+    [ "$folder" != tests/support ] || depth=2
+    find "$folder" -maxdepth $depth -name "$kind" | stem | while read -r file; do
         echo "$named" | stem | grep -qx "$file" || echo "$folder/README.md: does not name $file"
     done
     echo "$named" | while read -r file; do

@@ -7,7 +7,7 @@
  * WRIT_REVIEW_EVENTS   X(NAME, name, what happens)
  *
  * WRIT_REVIEW_MOVES    X(STATE, EVENT, NEXT). What has no row cannot happen: it is refused, and
- *   changes nothing. tests/unit/test_review.c walks every event in every state, and checks what has
+ *   changes nothing. test_review.c walks every event in every state, and checks what has
  *   to hold of the table as a whole:
  *   - nothing leaves a state that is over, and every live state can still be left for one;
  *   - votes count while a review is open, and never again;

@@ -1,0 +1,388 @@
+#include "support/evidence/keys.h"
+#include "support/unit.h"
+
+#include "evidence/jose/keyring.h"
+
+#define CREDENTIAL WRIT_KEY_PURPOSE_CREDENTIAL
+#define LEDGER     WRIT_KEY_PURPOSE_LEDGER
+
+static struct writ_keyring *
+ring_new(void)
+{
+    struct writ_keyring *ring = NULL;
+
+    ck_assert_ok(writ_keyring_new(&ring, NULL));
+    return ring;
+}
+
+/* Adds a new ES256 key and gives its kid, borrowed from the ring. */
+static struct writ_view
+add(struct writ_keyring *ring, enum writ_key_purpose purpose, int64_t now_us)
+{
+    struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
+
+    ck_assert_ok(writ_keyring_add(ring, purpose, signer, now_us, NULL));
+    return writ_jwk_kid(writ_signer_jwk(writ_keyring_active(ring, purpose)));
+}
+
+static void
+rotate(struct writ_keyring *ring, enum writ_key_purpose purpose, int64_t now_us)
+{
+    ck_assert_ok(
+        writ_keyring_rotate(ring, purpose, writ_keys_signer(WRIT_JWK_ALG_ES256), now_us, NULL));
+}
+
+START_TEST(an_empty_ring_signs_and_verifies_nothing)
+{
+    struct writ_keyring *ring = ring_new();
+    writ_auto_buf set = writ_buf_make(1000);
+
+    ck_assert_uint_eq(writ_keyring_count(ring), 0);
+    ck_assert_ptr_null(writ_keyring_active(ring, CREDENTIAL));
+    ck_assert_ptr_null(writ_keyring_find(ring, CREDENTIAL, WRIT_LIT("")));
+    writ_keyring_jwks(&set, ring, CREDENTIAL, false);
+    ck_assert_view(writ_buf_view(&set), "{\"keys\":[]}");
+    writ_keyring_free(ring);
+    writ_keyring_free(NULL);
+}
+END_TEST
+
+START_TEST(a_purpose_has_one_active_key)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_signer *second = writ_keys_signer(WRIT_JWK_ALG_EDDSA);
+    struct writ_view kid = add(ring, CREDENTIAL, 1);
+
+    ck_assert_code(writ_keyring_add(ring, CREDENTIAL, second, 2, NULL), WRIT_E_INVALID);
+    ck_assert_uint_eq(writ_keyring_count(ring), 1);
+    ck_assert(
+        writ_view_equal(kid, writ_jwk_kid(writ_signer_jwk(writ_keyring_active(ring, CREDENTIAL)))));
+    ck_assert_ok(writ_keyring_add(ring, LEDGER, second, 2, NULL));
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(the_same_key_never_serves_two_purposes)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
+    struct writ_signer *same = NULL;
+    writ_auto_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
+    struct writ_err err = {0};
+
+    ck_assert_ok(writ_signer_put_pem(signer, &pem, NULL));
+    ck_assert_ok(writ_signer_read(writ_buf_view(&pem), &same, NULL));
+    ck_assert_ok(writ_keyring_add(ring, CREDENTIAL, signer, 1, NULL));
+    ck_assert_code(writ_keyring_add(ring, LEDGER, same, 2, &err), WRIT_E_INVALID);
+    ck_assert_str_eq(err.text, "the ring has this key already, for purpose credential");
+    ck_assert_ptr_null(writ_keyring_find(ring, LEDGER, writ_jwk_kid(writ_signer_jwk(same))));
+    writ_signer_free(same);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(a_rotated_key_verifies_until_it_is_retired)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_view old = add(ring, CREDENTIAL, 1);
+    struct writ_view ledger = add(ring, LEDGER, 1);
+
+    rotate(ring, CREDENTIAL, 2);
+    old = writ_jwk_kid(writ_keyring_key(ring, 0)->public);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->state, WRIT_KEY_STATE_VERIFYING);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->changed_us, 2);
+    ck_assert_ptr_null(writ_keyring_key(ring, 0)->signer);
+    ck_assert_ptr_nonnull(writ_keyring_find(ring, CREDENTIAL, old));
+    ck_assert_ptr_null(writ_keyring_find(ring, LEDGER, old));
+    ck_assert(!writ_view_equal(
+        old, writ_jwk_kid(writ_signer_jwk(writ_keyring_active(ring, CREDENTIAL)))));
+    ck_assert_ptr_null(writ_keyring_find(ring, CREDENTIAL, ledger));
+
+    ck_assert_ok(writ_keyring_retire(ring, old, 3, NULL));
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->state, WRIT_KEY_STATE_RETIRED);
+    ck_assert_ptr_null(writ_keyring_find(ring, CREDENTIAL, old));
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(states_only_go_forward)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
+    struct writ_view kid;
+
+    ck_assert_code(writ_keyring_rotate(ring, CREDENTIAL, signer, 1, NULL), WRIT_E_ABSENT);
+    ck_assert_ok(writ_keyring_add(ring, CREDENTIAL, signer, 1, NULL));
+    kid = writ_jwk_kid(writ_keyring_key(ring, 0)->public);
+    ck_assert_code(writ_keyring_retire(ring, kid, 2, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_keyring_retire(ring, WRIT_LIT("nobody"), 2, NULL), WRIT_E_ABSENT);
+    rotate(ring, CREDENTIAL, 2);
+    ck_assert_ok(writ_keyring_retire(ring, kid, 3, NULL));
+    ck_assert_code(writ_keyring_retire(ring, kid, 4, NULL), WRIT_E_INVALID);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->changed_us, 3);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(a_failed_rotation_changes_nothing)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_view kid = add(ring, CREDENTIAL, 1);
+    struct writ_signer *same = NULL;
+    writ_auto_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
+
+    ck_assert_ok(writ_signer_put_pem(writ_keyring_active(ring, CREDENTIAL), &pem, NULL));
+    ck_assert_ok(writ_signer_read(writ_buf_view(&pem), &same, NULL));
+    ck_assert_code(writ_keyring_rotate(ring, CREDENTIAL, same, 2, NULL), WRIT_E_INVALID);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->state, WRIT_KEY_STATE_ACTIVE);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->changed_us, 1);
+    ck_assert(
+        writ_view_equal(kid, writ_jwk_kid(writ_signer_jwk(writ_keyring_active(ring, CREDENTIAL)))));
+    writ_signer_free(same);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(a_ring_has_a_largest_number_of_keys)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_signer *one_more = writ_keys_signer(WRIT_JWK_ALG_ES256);
+
+    (void)add(ring, CREDENTIAL, 1);
+    while (writ_keyring_count(ring) < WRIT_KEYRING_KEYS_MAX) {
+        rotate(ring, CREDENTIAL, 2);
+    }
+    ck_assert_code(writ_keyring_rotate(ring, CREDENTIAL, one_more, 3, NULL), WRIT_E_LIMIT);
+    ck_assert_ptr_nonnull(writ_keyring_active(ring, CREDENTIAL));
+    writ_signer_free(one_more);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(the_set_of_a_purpose_has_its_verifying_keys_active_first)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_jwks *set = NULL;
+    writ_auto_buf text = writ_buf_make(WRIT_JWKS_BYTES_MAX);
+
+    (void)add(ring, CREDENTIAL, 1);
+    (void)add(ring, LEDGER, 1);
+    rotate(ring, CREDENTIAL, 2);
+    rotate(ring, CREDENTIAL, 3);
+    ck_assert_ok(
+        writ_keyring_retire(ring, writ_jwk_kid(writ_keyring_key(ring, 0)->public), 4, NULL));
+    writ_keyring_jwks(&text, ring, CREDENTIAL, false);
+    ck_assert_ok(writ_jwks_read(writ_buf_view(&text), &set, NULL));
+    ck_assert_uint_eq(writ_jwks_count(set), 2);
+    ck_assert(writ_view_equal(writ_jwk_kid(writ_jwks_key(set, 0)),
+        writ_jwk_kid(writ_signer_jwk(writ_keyring_active(ring, CREDENTIAL)))));
+    ck_assert_ptr_nonnull(writ_jwks_find(set, writ_jwk_kid(writ_keyring_key(ring, 2)->public)));
+    writ_jwks_free(set);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(a_ring_that_is_written_is_read_as_it_was)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_keyring *again = NULL;
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    writ_auto_buf text_again = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+
+    (void)add(ring, CREDENTIAL, 1000000);
+    (void)add(ring, LEDGER, 2000000);
+    rotate(ring, CREDENTIAL, 3000000);
+    writ_keyring_put(&text, ring);
+    ck_assert_ok(writ_keyring_read(writ_buf_view(&text), &again, NULL));
+    writ_keyring_put(&text_again, again);
+    ck_assert(writ_view_equal(writ_buf_view(&text), writ_buf_view(&text_again)));
+    ck_assert_int_eq(writ_keyring_key(again, 0)->created_us, 1000000);
+    ck_assert_int_eq(writ_keyring_key(again, 0)->changed_us, 3000000);
+    ck_assert_ptr_null(writ_keyring_active(again, CREDENTIAL)); /* no private half is in the text */
+    writ_keyring_free(ring);
+    writ_keyring_free(again);
+}
+END_TEST
+
+START_TEST(a_private_half_goes_to_its_active_key_only)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_keyring *again = NULL;
+    struct writ_signer *signer = NULL;
+    struct writ_signer *stranger = writ_keys_signer(WRIT_JWK_ALG_ES256);
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    writ_auto_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
+
+    (void)add(ring, CREDENTIAL, 1);
+    writ_keyring_put(&text, ring);
+    ck_assert_ok(writ_signer_put_pem(writ_keyring_active(ring, CREDENTIAL), &pem, NULL));
+    ck_assert_ok(writ_signer_read(writ_buf_view(&pem), &signer, NULL));
+    ck_assert_ok(writ_keyring_read(writ_buf_view(&text), &again, NULL));
+    ck_assert_code(writ_keyring_adopt(again, stranger, NULL), WRIT_E_MISMATCH);
+    ck_assert_ptr_null(writ_keyring_active(again, CREDENTIAL));
+    rotate(ring, CREDENTIAL, 2);
+    ck_assert_code(writ_keyring_adopt(ring, signer, NULL), WRIT_E_MISMATCH); /* it is verifying */
+    ck_assert_ok(writ_keyring_adopt(again, signer, NULL));
+    ck_assert_ptr_eq(writ_keyring_active(again, CREDENTIAL), signer);
+    writ_signer_free(stranger);
+    writ_keyring_free(ring);
+    writ_keyring_free(again);
+}
+END_TEST
+
+START_TEST(a_revoked_key_is_revoked_for_good_and_only_earlier)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_signer *fresh = writ_keys_signer(WRIT_JWK_ALG_ES256);
+    struct writ_view kid = add(ring, CREDENTIAL, 10);
+
+    ck_assert_code(writ_keyring_revoke(ring, WRIT_LIT("x"), 20, NULL, 30, NULL), WRIT_E_ABSENT);
+    ck_assert_code(writ_keyring_revoke(ring, kid, 20, NULL, 30, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_keyring_revoke(ring, kid, 31, fresh, 30, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_keyring_revoke(ring, kid, 0, fresh, 30, NULL), WRIT_E_INVALID);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->state, WRIT_KEY_STATE_ACTIVE);
+    ck_assert_ok(writ_keyring_revoke(ring, kid, 20, fresh, 30, NULL));
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->state, WRIT_KEY_STATE_REVOKED);
+    ck_assert_ptr_null(writ_keyring_key(ring, 0)->signer);
+    ck_assert_ptr_null(writ_keyring_find(ring, CREDENTIAL, kid));
+    ck_assert_ptr_eq(writ_keyring_active(ring, CREDENTIAL), fresh);
+    ck_assert_uint_eq(writ_keyring_key(ring, 1)->rotation.len, 0); /* no key vouches for it */
+    ck_assert_code(writ_keyring_retire(ring, kid, 40, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_keyring_revoke(ring, kid, 20, NULL, 40, NULL), WRIT_E_INVALID);
+    ck_assert_ok(writ_keyring_revoke(ring, kid, 19, NULL, 40, NULL));
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->revoked_us, 19);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(a_failed_revocation_changes_nothing)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_signer *same = NULL;
+    struct writ_view kid = add(ring, CREDENTIAL, 10);
+    writ_auto_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
+
+    ck_assert_ok(writ_signer_put_pem(writ_keyring_active(ring, CREDENTIAL), &pem, NULL));
+    ck_assert_ok(writ_signer_read(writ_buf_view(&pem), &same, NULL));
+    ck_assert_code(writ_keyring_revoke(ring, kid, 20, same, 30, NULL), WRIT_E_INVALID);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->state, WRIT_KEY_STATE_ACTIVE);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->revoked_us, 0);
+    ck_assert_ptr_nonnull(writ_keyring_active(ring, CREDENTIAL));
+    writ_signer_free(same);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(a_window_ends_an_hour_after_a_rotation_or_when_the_key_is_retired)
+{
+    struct writ_keyring *ring = ring_new();
+    const int64_t second = 1000000, hour = (int64_t)WRIT_KEYRING_GRACE_S * second;
+
+    (void)add(ring, CREDENTIAL, second);
+    ck_assert_int_eq(writ_keyring_window(writ_keyring_key(ring, 0)).from_s, 1);
+    ck_assert_int_eq(writ_keyring_window(writ_keyring_key(ring, 0)).until_s, INT64_MAX);
+    rotate(ring, CREDENTIAL, 2 * second);
+    rotate(ring, CREDENTIAL, 3 * second);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->until_us, 2 * second + hour);
+    ck_assert_ok(
+        writ_keyring_retire(ring, writ_jwk_kid(writ_keyring_key(ring, 0)->public), 2 * hour, NULL));
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->until_us, 2 * second + hour);
+    ck_assert_ok(writ_keyring_retire(
+        ring, writ_jwk_kid(writ_keyring_key(ring, 1)->public), 4 * second, NULL));
+    ck_assert_int_eq(writ_keyring_key(ring, 1)->until_us, 4 * second);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+#define X              "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
+#define KID            "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
+#define JWK(more)      "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" X "\"" more "}"
+#define TIMES          "\"created_at\":\"2026-01-01T00:00:00Z\",\"changed_at\":\"2026-01-01T00:00:00Z\""
+#define ROW(jwk, rest) "{" TIMES ",\"jwk\":" jwk "," rest "}"
+#define ACTIVE         "\"purpose\":\"credential\",\"state\":\"active\""
+#define RING(rows)     "{\"version\":1,\"keys\":[" rows "]}"
+
+struct text_row {
+    const char *text;
+    enum writ_code code;
+};
+
+static const struct text_row texts[] = {
+    {RING(""), WRIT_OK},
+    {RING(ROW(JWK(""), ACTIVE)), WRIT_OK},
+    {"", WRIT_E_PARSE},
+    {RING("") "x", WRIT_E_PARSE},
+    {"[]", WRIT_E_INVALID},
+    {"{\"keys\":[]}", WRIT_E_INVALID},
+    {"{\"version\":2,\"keys\":[]}", WRIT_E_INVALID},
+    {"{\"version\":1,\"keys\":[],\"more\":1}", WRIT_E_INVALID},
+    {"{\"version\":1,\"keys\":{}}", WRIT_E_INVALID},
+    {RING("1"), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), ACTIVE ",\"more\":1")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), "\"purpose\":\"credential\",\"state\":\"ACTIVE\"")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), "\"purpose\":\"other\",\"state\":\"active\"")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), "\"purpose\":\"\",\"state\":\"\"")), WRIT_E_INVALID},
+    {RING(ROW("{}", ACTIVE)), WRIT_E_INVALID},
+    {RING(ROW(JWK(",\"kid\":\"../../etc/passwd\""), ACTIVE)), WRIT_E_INVALID},
+    {RING(ROW(JWK(",\"d\":\"AAAA\""), ACTIVE)), WRIT_E_MISMATCH},
+    {RING(ROW(JWK(""), ACTIVE) "," ROW(JWK(""), ACTIVE)), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), ACTIVE) "," ROW(JWK(""), "\"purpose\":\"ledger\",\"state\":\"retired\"")),
+        WRIT_E_INVALID},
+    {RING(ROW(JWK(""), "\"purpose\":\"credential\",\"state\":\"verifying\","
+                       "\"signs_until\":\"2026-01-01T01:00:00Z\",\"rotation\":\"a.b.c\"")),
+        WRIT_OK},
+    {RING(ROW(JWK(""), ACTIVE ",\"rotation\":1")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), ACTIVE ",\"rotation\":\"\"")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), ACTIVE ",\"signs_until\":\"never\"")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), ACTIVE ",\"revoked_since\":\"2026-01-01T00:00:00Z\"")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), "\"purpose\":\"credential\",\"state\":\"revoked\"")), WRIT_E_INVALID},
+    {RING(ROW(JWK(""), "\"purpose\":\"credential\",\"state\":\"revoked\","
+                       "\"revoked_since\":\"2026-01-01T00:00:00Z\"")),
+        WRIT_OK},
+    {RING("{\"created_at\":1,\"changed_at\":2,\"jwk\":" JWK("") "," ACTIVE "}"), WRIT_E_INVALID},
+};
+
+START_TEST(only_text_of_exactly_this_form_is_a_ring)
+{
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct writ_keyring *ring = NULL;
+
+        ck_assert_msg(
+            writ_keyring_read(writ_view_str(texts[i].text), &ring, NULL).code == texts[i].code,
+            "%s", texts[i].text);
+        ck_assert_msg((ring != NULL) == (texts[i].code == WRIT_OK), "%s", texts[i].text);
+        writ_keyring_free(ring);
+    }
+}
+END_TEST
+
+START_TEST(two_active_keys_of_one_purpose_are_refused_when_read)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_keyring *again = NULL;
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    writ_auto_buf forged = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    struct writ_view rest;
+    size_t at;
+
+    (void)add(ring, CREDENTIAL, 1);
+    rotate(ring, CREDENTIAL, 2);
+    writ_keyring_put(&text, ring);
+    rest = writ_buf_view(&text);
+    at = writ_view_search(rest, WRIT_LIT("verifying"));
+    writ_buf_put(&forged, writ_view_sub(rest, 0, at));
+    writ_buf_str(&forged, "active");
+    writ_buf_put(&forged, writ_view_sub(rest, at + 9, rest.len));
+    ck_assert_code(writ_keyring_read(writ_buf_view(&forged), &again, NULL), WRIT_E_INVALID);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("keyring", an_empty_ring_signs_and_verifies_nothing, a_purpose_has_one_active_key,
+    the_same_key_never_serves_two_purposes, a_rotated_key_verifies_until_it_is_retired,
+    states_only_go_forward, a_failed_rotation_changes_nothing, a_ring_has_a_largest_number_of_keys,
+    the_set_of_a_purpose_has_its_verifying_keys_active_first,
+    a_ring_that_is_written_is_read_as_it_was, a_private_half_goes_to_its_active_key_only,
+    a_revoked_key_is_revoked_for_good_and_only_earlier, a_failed_revocation_changes_nothing,
+    a_window_ends_an_hour_after_a_rotation_or_when_the_key_is_retired,
+    only_text_of_exactly_this_form_is_a_ring, two_active_keys_of_one_purpose_are_refused_when_read)

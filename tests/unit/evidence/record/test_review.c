@@ -1,0 +1,337 @@
+/* The life of a review, every event in every state; its terms; when it is decided. */
+#include "support/unit.h"
+#include "support/evidence/value.h"
+
+#include "base/alloc.h"
+#include "evidence/record/review.h"
+
+#define ARENA_MAX 262144
+
+/* The table again, as the reader of review.tbl.h would say it in words: state, event, next. What is
+ * not here must be refused. */
+static const struct {
+    enum writ_review_state state;
+    enum writ_review_event event;
+    enum writ_review_state next;
+} wanted[] = {
+    {WRIT_REVIEW_ABSENT, WRIT_REVIEW_DO_OPEN, WRIT_REVIEW_OPEN},
+    {WRIT_REVIEW_OPEN, WRIT_REVIEW_DO_JOIN, WRIT_REVIEW_OPEN},
+    {WRIT_REVIEW_OPEN, WRIT_REVIEW_DO_VOTE, WRIT_REVIEW_OPEN},
+    {WRIT_REVIEW_OPEN, WRIT_REVIEW_DO_ACCEPT, WRIT_REVIEW_APPROVED},
+    {WRIT_REVIEW_OPEN, WRIT_REVIEW_DO_REJECT, WRIT_REVIEW_REJECTED},
+    {WRIT_REVIEW_OPEN, WRIT_REVIEW_DO_REVISE, WRIT_REVIEW_REVISED},
+    {WRIT_REVIEW_OPEN, WRIT_REVIEW_DO_EXPIRE, WRIT_REVIEW_EXPIRED},
+    {WRIT_REVIEW_OPEN, WRIT_REVIEW_DO_WITHDRAW, WRIT_REVIEW_WITHDRAWN},
+    {WRIT_REVIEW_OPEN, WRIT_REVIEW_DO_CANCEL, WRIT_REVIEW_CANCELLED},
+    {WRIT_REVIEW_OPEN, WRIT_REVIEW_DO_OUTDATE, WRIT_REVIEW_OUTDATED},
+    {WRIT_REVIEW_OPEN, WRIT_REVIEW_DO_DRIFT, WRIT_REVIEW_DRIFTED},
+    {WRIT_REVIEW_APPROVED, WRIT_REVIEW_DO_REDEEM, WRIT_REVIEW_REDEEMED},
+    {WRIT_REVIEW_APPROVED, WRIT_REVIEW_DO_EXPIRE, WRIT_REVIEW_LAPSED},
+    {WRIT_REVIEW_APPROVED, WRIT_REVIEW_DO_WITHDRAW, WRIT_REVIEW_WITHDRAWN},
+    {WRIT_REVIEW_APPROVED, WRIT_REVIEW_DO_CANCEL, WRIT_REVIEW_CANCELLED},
+    {WRIT_REVIEW_APPROVED, WRIT_REVIEW_DO_OUTDATE, WRIT_REVIEW_OUTDATED},
+    {WRIT_REVIEW_APPROVED, WRIT_REVIEW_DO_DRIFT, WRIT_REVIEW_DRIFTED},
+};
+
+#define EACH_STATE(state) for (int state = 0; (state) < WRIT_REVIEW_STATE_COUNT; (state)++)
+#define EACH_EVENT(event) for (int event = 0; (event) < WRIT_REVIEW_EVENT_COUNT; (event)++)
+
+static bool
+move(int state, int event, int *ret)
+{
+    enum writ_review_state next = WRIT_REVIEW_ABSENT;
+    bool moved =
+        writ_review_move((enum writ_review_state)state, (enum writ_review_event)event, &next);
+
+    ck_assert(moved || next == WRIT_REVIEW_ABSENT); /* untouched */
+    *ret = (int)next;
+    return moved;
+}
+
+START_TEST(every_event_in_every_state_leads_where_it_should_or_nowhere)
+{
+    EACH_STATE(state)
+    {
+        EACH_EVENT(event)
+        {
+            int next, want = WRIT_REVIEW_ABSENT;
+
+            for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+                if ((int)wanted[i].state == state && (int)wanted[i].event == event) {
+                    want = (int)wanted[i].next;
+                }
+            }
+            ck_assert_int_eq(move(state, event, &next), want != WRIT_REVIEW_ABSENT);
+            ck_assert_int_eq(next, want);
+        }
+    }
+}
+END_TEST
+
+START_TEST(nothing_leaves_a_state_that_is_over_and_every_live_one_can_end)
+{
+    EACH_STATE(state)
+    {
+        enum writ_review_phase phase = writ_review_phase((enum writ_review_state)state);
+        bool left = false, ends = false;
+
+        EACH_EVENT(event)
+        {
+            int next;
+
+            if (move(state, event, &next)) {
+                left = true;
+                ends = ends || writ_review_phase((enum writ_review_state)next) == WRIT_REVIEW_OVER;
+            }
+        }
+        ck_assert_int_eq(left, phase != WRIT_REVIEW_OVER);
+        ck_assert(phase != WRIT_REVIEW_LIVE || ends);
+    }
+}
+END_TEST
+
+START_TEST(only_acceptance_approves_and_only_an_approval_is_redeemed_once)
+{
+    EACH_STATE(state)
+    {
+        EACH_EVENT(event)
+        {
+            int next;
+
+            if (!move(state, event, &next)) {
+                continue;
+            }
+            if (next == WRIT_REVIEW_APPROVED) {
+                ck_assert(state == WRIT_REVIEW_OPEN && event == WRIT_REVIEW_DO_ACCEPT);
+            }
+            if (next == WRIT_REVIEW_REDEEMED) {
+                ck_assert(state == WRIT_REVIEW_APPROVED && event == WRIT_REVIEW_DO_REDEEM);
+            }
+            /* a review opens once, and is never opened again */
+            ck_assert((event == WRIT_REVIEW_DO_OPEN) == (state == WRIT_REVIEW_ABSENT));
+            /* votes count while it is open */
+            ck_assert(event != WRIT_REVIEW_DO_VOTE || state == WRIT_REVIEW_OPEN);
+            /* every end is possible from any live state */
+            ck_assert(event != WRIT_REVIEW_DO_JOIN || next == state);
+        }
+    }
+}
+END_TEST
+
+START_TEST(whatever_can_end_an_open_review_can_end_an_approved_one)
+{
+    static const enum writ_review_event ends[] = {WRIT_REVIEW_DO_EXPIRE, WRIT_REVIEW_DO_WITHDRAW,
+        WRIT_REVIEW_DO_CANCEL, WRIT_REVIEW_DO_OUTDATE, WRIT_REVIEW_DO_DRIFT};
+
+    EACH_STATE(state)
+    {
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+            int next;
+            bool live = writ_review_phase((enum writ_review_state)state) == WRIT_REVIEW_LIVE;
+
+            ck_assert_int_eq(move(state, (int)ends[i], &next), live);
+            ck_assert(!live || writ_review_phase((enum writ_review_state)next) == WRIT_REVIEW_OVER);
+        }
+    }
+}
+END_TEST
+
+START_TEST(every_state_is_reached_and_every_event_happens_somewhere)
+{
+    EACH_STATE(state)
+    {
+        bool reached = state == WRIT_REVIEW_ABSENT;
+
+        EACH_STATE(from)
+        {
+            EACH_EVENT(event)
+            {
+                int next;
+
+                reached = reached || (move(from, event, &next) && next == state);
+            }
+        }
+        ck_assert_msg(reached, "state %d", state);
+    }
+    EACH_EVENT(event)
+    {
+        bool happens = false;
+
+        EACH_STATE(state)
+        {
+            int next;
+
+            happens = happens || move(state, event, &next);
+        }
+        ck_assert_msg(happens, "event %d", event);
+    }
+}
+END_TEST
+
+START_TEST(each_end_has_a_reason_and_a_name_of_its_own)
+{
+    EACH_STATE(state)
+    {
+        enum writ_review_state found = WRIT_REVIEW_STATE_COUNT;
+        enum writ_review_state self = (enum writ_review_state)state;
+
+        ck_assert_int_ne(writ_review_reason(self), WRIT_REASON_NONE);
+        ck_assert(writ_review_state_find(writ_review_state_name(self), &found));
+        ck_assert_int_eq(found, state);
+        EACH_STATE(other)
+        {
+            if (other != state && writ_review_phase(self) == WRIT_REVIEW_OVER) {
+                ck_assert_int_ne(
+                    writ_review_reason(self), writ_review_reason((enum writ_review_state)other));
+            }
+        }
+    }
+    EACH_EVENT(event)
+    {
+        ck_assert_uint_gt(writ_review_event_name((enum writ_review_event)event).len, 0);
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_state_event_or_vote_moves_nothing)
+{
+    enum writ_review_state state = WRIT_REVIEW_LAPSED;
+
+    ck_assert(!writ_review_move(WRIT_REVIEW_STATE_COUNT, WRIT_REVIEW_DO_OPEN, &state));
+    ck_assert(!writ_review_move(WRIT_REVIEW_OPEN, WRIT_REVIEW_EVENT_COUNT, &state));
+    ck_assert(!writ_review_state_find(WRIT_LIT("Open"), &state));
+    ck_assert_int_eq(state, WRIT_REVIEW_LAPSED);
+    ck_assert_int_eq(writ_review_vote_find(WRIT_LIT("approved")), WRIT_REVIEW_NO_VOTE);
+    ck_assert_int_eq(writ_review_vote_find(WRIT_LIT("")), WRIT_REVIEW_NO_VOTE);
+    ck_assert_int_eq(writ_review_vote_find(WRIT_LIT("modify")), WRIT_REVIEW_MODIFY);
+}
+END_TEST
+
+/* ---- terms */
+
+static struct writ_review_voter three[3];
+
+static struct writ_review
+sample(void)
+{
+    static const struct writ_review_voter fresh[3] = {
+        {.id = WRIT_LIT("ann"), .weight = 1},
+        {.id = WRIT_LIT("bob"), .weight = 2},
+        {.id = WRIT_LIT("eve"), .weight = 1, .veto = true},
+    };
+
+    for (size_t i = 0; i < 3; i++) {
+        three[i] = fresh[i];
+    }
+    return (struct writ_review){
+        .id = WRIT_LIT("d-1"),
+        .name = WRIT_LIT("finance"),
+        .engine = WRIT_LIT("review"),
+        .threshold = WRIT_LIT("2/3"),
+        .quorum = WRIT_LIT("2"),
+        .lifetime_us = 900000000,
+        .redeem_us = 60000000,
+        .subject = WRIT_LIT("dev"),
+        .agent_id = WRIT_LIT("dev"),
+        .intent_digest = WRIT_LIT("sha256:00"),
+        .voters = three,
+        .voters_n = 3,
+    };
+}
+
+START_TEST(terms_come_back_as_they_were_written_and_their_digest_is_of_all_of_them)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review review = sample(), back;
+    writ_auto_buf text = writ_buf_make(WRIT_REVIEW_TERMS_MAX);
+    writ_auto_buf again = writ_buf_make(WRIT_REVIEW_TERMS_MAX);
+    const struct writ_json *value = NULL;
+    struct writ_digest one, other;
+
+    ck_assert_ok(writ_review_put_terms(&review, &text, NULL));
+    ck_assert_ok(
+        writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &value, NULL));
+    ck_assert_ok(writ_review_read_terms(value, arena, &back, NULL));
+    ck_assert_ok(writ_review_put_terms(&back, &again, NULL));
+    ck_assert(writ_view_equal(writ_buf_view(&text), writ_buf_view(&again)));
+    ck_assert_ok(writ_review_digest(&review, &one, NULL));
+    back.voters[2].veto = false;
+    ck_assert_ok(writ_review_digest(&back, &other, NULL));
+    ck_assert(!writ_digest_equal(&one, &other));
+    /* a vote changes nothing of what was voted on */
+    review.voters[0].vote = WRIT_REVIEW_APPROVE;
+    ck_assert_ok(writ_review_digest(&review, &other, NULL));
+    ck_assert(writ_digest_equal(&one, &other));
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(terms_that_let_somebody_vote_who_must_not_are_refused)
+{
+    struct writ_review review = sample();
+
+    ck_assert_ok(writ_review_check(&review, NULL));
+    review.subject = WRIT_LIT("bob");
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = sample();
+    review.voters[2].id = WRIT_LIT("ann");
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = sample();
+    review.voters_n = 0;
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = sample();
+    review.voters[0].weight = -1;
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review.voters[0].weight = WRIT_REVIEW_WEIGHT_MAX;
+    ck_assert_ok(writ_review_check(&review, NULL));
+    review.voters[0].weight = WRIT_REVIEW_WEIGHT_MAX + 1;
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = sample();
+    for (size_t i = 0; i < 3; i++) {
+        review.voters[i].weight = 0;
+    }
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = sample();
+    review.lifetime_us = 0;
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = sample();
+    review.voters_n = WRIT_REVIEW_VOTERS_MAX + 1;
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_LIMIT);
+}
+END_TEST
+
+START_TEST(feedback_and_confidence_have_their_limits)
+{
+    static char most[WRIT_REVIEW_FEEDBACK_MAX + 1];
+
+    for (size_t i = 0; i < sizeof most; i++) {
+        most[i] = 'a';
+    }
+    ck_assert(writ_review_is_feedback(writ_view(most, WRIT_REVIEW_FEEDBACK_MAX)));
+    ck_assert(!writ_review_is_feedback(writ_view(most, sizeof most)));
+    ck_assert(writ_review_is_feedback(WRIT_LIT("<b>too much</b>\n\tsee <script>")));
+    ck_assert(!writ_review_is_feedback(WRIT_LIT("\x1b[2J")));
+    ck_assert(!writ_review_is_feedback(WRIT_LIT("\xff")));
+    ck_assert(!writ_review_is_feedback(WRIT_LIT("\xc2\x80")));
+    ck_assert(!writ_review_is_feedback(WRIT_LIT("a\xc2\x9b"
+                                                "31m")));
+    ck_assert(writ_review_is_feedback(WRIT_LIT("\xc2\xa0\xc3\xa9")));
+    ck_assert(writ_review_is_confidence(WRIT_LIT("0")));
+    ck_assert(writ_review_is_confidence(WRIT_LIT("0.75")));
+    ck_assert(writ_review_is_confidence(WRIT_LIT("1.0")));
+    ck_assert(!writ_review_is_confidence(WRIT_LIT("1.01")));
+    ck_assert(!writ_review_is_confidence(WRIT_LIT("-0.1")));
+    ck_assert(!writ_review_is_confidence(WRIT_LIT("high")));
+    ck_assert(!writ_review_is_confidence(WRIT_LIT("")));
+}
+END_TEST
+
+WRIT_UNIT_MAIN("review", every_event_in_every_state_leads_where_it_should_or_nowhere,
+    nothing_leaves_a_state_that_is_over_and_every_live_one_can_end,
+    only_acceptance_approves_and_only_an_approval_is_redeemed_once,
+    whatever_can_end_an_open_review_can_end_an_approved_one,
+    every_state_is_reached_and_every_event_happens_somewhere,
+    each_end_has_a_reason_and_a_name_of_its_own, what_is_no_state_event_or_vote_moves_nothing,
+    terms_come_back_as_they_were_written_and_their_digest_is_of_all_of_them,
+    terms_that_let_somebody_vote_who_must_not_are_refused,
+    feedback_and_confidence_have_their_limits)

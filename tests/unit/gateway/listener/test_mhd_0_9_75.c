@@ -1,0 +1,49 @@
+#include "support/unit.h"
+
+#include "gateway/listener/mhd.h"
+#include "support/gateway/split_head.h"
+
+static bool
+is_strict(const char *text)
+{
+    struct split_head sample;
+
+    split_head(&sample, text);
+    return writ_mhd_is_strict(writ_view(sample.bytes, sample.len), &sample.head);
+}
+
+START_TEST(memory_that_tokens_do_not_account_for_is_noticed)
+{
+    ck_assert(is_strict("POST /mcp HTTP/1.1\r\nHost: a\r\nB:  c \r\nD:\r\n\r\n"));
+    ck_assert(is_strict("GET / HTTP/1.1\r\n\r\n"));
+    /* a bare LF after the request line, after a field, at the end */
+    ck_assert(!is_strict("GET / HTTP/1.1\nHost: a\r\n\r\n"));
+    ck_assert(!is_strict("GET / HTTP/1.1\r\nHost: a\nB: c\r\n\r\n"));
+    ck_assert(!is_strict("GET / HTTP/1.1\r\nHost: a\n\r\n"));
+    ck_assert(!is_strict("GET / HTTP/1.1\r\nHost: a\r\n\n"));
+    /* a NUL that cuts the method, the target, the version, a value */
+    ck_assert(!is_strict("GE|T / HTTP/1.1\r\nHost: a\r\n\r\n"));
+    ck_assert(!is_strict("GET /a|b HTTP/1.1\r\nHost: a\r\n\r\n"));
+    ck_assert(!is_strict("GET / HTTP/1.1|x\r\nHost: a\r\n\r\n"));
+    ck_assert(!is_strict("GET / HTTP/1.1\r\nHost: a|b\r\n\r\n"));
+    ck_assert(!is_strict("GET / HTTP/1.1\r\nHost: a|\r\n\r\n"));
+    ck_assert(!is_strict("GET / HTTP/1.1\r\nHost: |a\r\nB: c\r\n\r\n"));
+    /* a folded line, two spaces in the request line */
+    ck_assert(!is_strict("GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n"));
+    ck_assert(!is_strict("GET  / HTTP/1.1\r\nHost: a\r\n\r\n"));
+}
+END_TEST
+
+START_TEST(a_field_of_the_head_is_not_a_trailer)
+{
+    static const char head[] = "GET / HTTP/1.1\r\nA: b\r\n\r\nC: d\r\n";
+    struct writ_view raw = writ_view(head, 24);
+
+    ck_assert(!writ_mhd_is_trailer(raw, head));
+    ck_assert(!writ_mhd_is_trailer(raw, head + 23));
+    ck_assert(writ_mhd_is_trailer(raw, head + 24));
+}
+END_TEST
+
+WRIT_UNIT_MAIN(
+    "mhd", memory_that_tokens_do_not_account_for_is_noticed, a_field_of_the_head_is_not_a_trailer)

@@ -1,0 +1,263 @@
+/* The driver of the steps, with steps of this file in place of the real ones. */
+#include "gateway/request/request.h"
+
+#include "support/unit.h"
+#include "support/evidence/value.h"
+
+#include "gateway/call/conclude.h"
+#include "gateway/state/generation.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    struct writ_gateway gateway;
+    struct writ_worker worker;
+    struct writ_config config;
+    struct writ_generation generation;
+    struct writ_endpoint endpoint;
+    struct writ_steps steps;
+    struct writ_exchange x;
+    struct writ_call call;
+    struct writ_log log;
+    int lines;
+    enum writ_step then; /* where the step under test goes */
+    size_t answers, recorded;
+    unsigned status;
+    char body[1024];
+} test;
+
+static void
+reply(struct writ_exchange *x, unsigned status, struct writ_view body)
+{
+    (void)x;
+    test.answers++;
+    test.status = status;
+    ck_assert_uint_lt(body.len, sizeof test.body);
+    memcpy(test.body, body.ptr, body.len);
+    test.body[body.len] = '\0';
+}
+
+static void
+on_gone(struct writ_exchange *x, void (*fn)(struct writ_exchange *, void *), void *ctx)
+{
+    (void)x;
+    (void)fn;
+    (void)ctx;
+}
+
+static const struct writ_exchange_hooks hooks = {.reply = reply, .on_gone = on_gone};
+
+static const struct writ_endpoint_kind kind = {.by = "mcp"};
+
+static enum writ_step
+go_there(struct writ_request *request)
+{
+    (void)request;
+    return test.then;
+}
+
+static enum writ_step
+wait_for_bind(struct writ_request *request)
+{
+    return writ_request_wait(request, WRIT_STEP_BIND);
+}
+
+static enum writ_step
+wait_for_nothing(struct writ_request *request)
+{
+    (void)request;
+    return WRIT_STEP_WAIT;
+}
+
+static enum writ_step
+go_there_and_be_away(struct writ_request *request)
+{
+    (void)writ_request_together(request, WRIT_STEP_READ);
+    return test.then;
+}
+
+static enum writ_step
+record(struct writ_request *request)
+{
+    ck_assert_int_eq(request->call->end.outcome, WRIT_OUTCOME_ERROR);
+    ck_assert_int_eq(request->call->end.refusal, WRIT_REASON_INTERNAL_ERROR);
+    request->call->owes = false;
+    test.recorded++;
+    return WRIT_STEP_WAIT;
+}
+
+static enum writ_step
+never(struct writ_request *request)
+{
+    ck_abort_msg("a step runs that the table does not let follow %s", writ_step_name(request->at));
+    return WRIT_STEP_DONE;
+}
+
+static void
+begin(writ_step_fn *first)
+{
+    const struct writ_loop_options options = {0};
+    int fds[2];
+
+    ck_assert_int_eq(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+    test.lines = fds[0];
+    test.answers = test.recorded = 0;
+    writ_log_init(&test.log, fds[1], WRIT_LOG_ERROR, writ_clock_system());
+    test.gateway = (struct writ_gateway){
+        .log = &test.log, .steps = &test.steps, .workers = &test.worker, .workers_n = 1};
+    test.generation = (struct writ_generation){.config = &test.config, .holders = 1};
+    test.worker = (struct writ_worker){.gateway = &test.gateway, .generation = &test.generation};
+    ck_assert_ok(writ_loop_new(&options, &test.worker.loop, NULL));
+    test.endpoint = (struct writ_endpoint){.gateway = &test.gateway, .kind = &kind};
+    test.x = (struct writ_exchange){
+        .loop = test.worker.loop, .arena = writ_value_arena(), .hooks = &hooks};
+    test.steps.give_up = writ_conclude_give_up;
+    for (enum writ_step step = WRIT_STEP_AUTHENTICATE; step < WRIT_STEP_COUNT; step++) {
+        test.steps.fn[step] = never;
+    }
+    test.steps.fn[WRIT_STEP_AUTHENTICATE] = first;
+}
+
+static struct writ_request *
+start(void)
+{
+    writ_request_start(&test.x, &test.endpoint);
+    return test.x.user;
+}
+
+static void
+stop(struct writ_task *task)
+{
+    writ_loop_stop(task->ctx);
+}
+
+static void
+turn(void)
+{
+    struct writ_task task = {.fn = stop, .ctx = test.worker.loop};
+
+    writ_loop_defer(test.worker.loop, &task, WRIT_LOOP_SOON);
+    ck_assert_ok(writ_loop_run(test.worker.loop, NULL));
+}
+
+/* One line in the log, with both steps, and what the client got. */
+static void
+end(const char *from, const char *to, size_t answers)
+{
+    char text[2048] = {0};
+    ssize_t n = read(test.lines, text, sizeof text - 1);
+
+    ck_assert_int_gt(n, 0);
+    ck_assert_ptr_nonnull(strstr(text, "\"step_broken\""));
+    ck_assert_ptr_nonnull(strstr(text, from));
+    ck_assert_ptr_nonnull(strstr(text, to));
+    ck_assert_ptr_eq(strchr(text, '\n'), text + n - 1);
+    ck_assert_uint_eq(test.answers, answers);
+    if (answers > 0) {
+        ck_assert_uint_eq(test.status, 500);
+        ck_assert_ptr_nonnull(strstr(test.body, "\"internal_error\""));
+        ck_assert_uint_eq(atomic_load(&test.generation.holders), 1);
+    }
+    writ_arena_free(test.x.arena);
+    writ_loop_free(test.worker.loop);
+    (void)close(test.lines);
+    (void)close(test.log.fd);
+}
+
+START_TEST(a_step_that_goes_where_the_table_does_not_is_refused_once)
+{
+    begin(go_there);
+    test.then = WRIT_STEP_FORWARD;
+    (void)start();
+    end("\"from\":\"AUTHENTICATE\"", "\"to\":\"FORWARD\"", 1);
+}
+END_TEST
+
+START_TEST(a_step_that_is_none_is_refused)
+{
+    begin(go_there);
+    test.then = WRIT_STEP_COUNT;
+    (void)start();
+    end("\"from\":\"AUTHENTICATE\"", "\"to\":\"UNKNOWN\"", 1);
+}
+END_TEST
+
+START_TEST(wait_for_a_step_that_the_table_does_not_allow_is_refused)
+{
+    struct writ_request *request;
+
+    begin(go_there);
+    test.then = WRIT_STEP_SESSION;
+    test.steps.fn[WRIT_STEP_SESSION] = wait_for_bind;
+    request = start();
+    ck_assert_uint_eq(test.answers, 0);
+    writ_request_continue(request);
+    end("\"from\":\"SESSION\"", "\"to\":\"BIND\"", 1);
+}
+END_TEST
+
+START_TEST(continue_of_a_request_that_waits_for_no_step_is_refused)
+{
+    struct writ_request *request;
+
+    begin(go_there);
+    test.then = WRIT_STEP_SESSION;
+    test.steps.fn[WRIT_STEP_SESSION] = wait_for_nothing;
+    request = start();
+    writ_request_continue(request);
+    end("\"from\":\"SESSION\"", "\"to\":\"DONE\"", 1);
+}
+END_TEST
+
+START_TEST(what_is_under_way_comes_back_before_the_refusal)
+{
+    begin(go_there_and_be_away);
+    test.then = WRIT_STEP_SIGN;
+    (void)start();
+    ck_assert_uint_eq(test.answers, 0);
+    turn();
+    end("\"from\":\"AUTHENTICATE\"", "\"to\":\"SIGN\"", 1);
+}
+END_TEST
+
+static void
+break_governed(int64_t sent_us, const char *error_type)
+{
+    struct writ_request *request;
+
+    begin(go_there);
+    test.then = WRIT_STEP_SESSION;
+    test.steps.fn[WRIT_STEP_SESSION] = wait_for_bind;
+    test.steps.fn[WRIT_STEP_RECORD] = record;
+    test.call = (struct writ_call){.owes = true};
+    request = start();
+    request->call = &test.call;
+    request->sent_us = sent_us;
+    writ_request_continue(request);
+    ck_assert_uint_eq(test.recorded, 1);
+    ck_assert(test.call.end.not_sent == (sent_us == 0));
+    ck_assert(writ_view_is(test.call.end.error_type, error_type));
+    end("\"from\":\"SESSION\"", "\"to\":\"BIND\"", 0);
+    writ_generation_drop(request->generation);
+}
+
+START_TEST(a_sent_call_that_is_given_up_gets_the_outcome_unknown)
+{
+    break_governed(1, "internal_error");
+}
+END_TEST
+
+START_TEST(a_granted_call_that_is_given_up_releases_its_claim)
+{
+    break_governed(0, WRIT_OUTCOME_NOT_SENT);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("request", a_step_that_goes_where_the_table_does_not_is_refused_once,
+    a_step_that_is_none_is_refused, wait_for_a_step_that_the_table_does_not_allow_is_refused,
+    continue_of_a_request_that_waits_for_no_step_is_refused,
+    what_is_under_way_comes_back_before_the_refusal,
+    a_sent_call_that_is_given_up_gets_the_outcome_unknown,
+    a_granted_call_that_is_given_up_releases_its_claim)

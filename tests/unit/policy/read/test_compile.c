@@ -1,0 +1,242 @@
+/* compile.h: what is refused, warned of, and told to callers. What constraints accept is in
+ * conformance/test_ops.c. */
+#include "policy/decide/coverage.h"
+#include "policy/read/compile.h"
+#include "support/unit.h"
+#include "support/evidence/value.h"
+
+/* Compiles a list; what was found goes to `found` as it is printed. */
+static const struct writ_constraint_set *
+compiled(struct writ_view yaml, struct writ_arena *arena, struct writ_buf *found)
+{
+    WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
+    struct writ_options o = {.arena = arena, .findings = &findings};
+    struct writ_pattern_list *patterns = NULL;
+    const struct writ_constraint_set *set;
+    const struct writ_yaml *root = NULL;
+
+    ck_assert_ok(writ_yaml_read(yaml, arena, &findings, &root));
+    set = writ_compile_constraints(&o, root, &patterns);
+    writ_pattern_list_free(patterns);
+    writ_findings_put(&findings, WRIT_LIT("f"), found);
+    ck_assert(set != NULL || findings.errors > 0);
+    return set;
+}
+
+struct example {
+    const char *yaml, *found;
+};
+
+static void
+check_all(const struct example *examples, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        writ_auto_arena arena = writ_value_arena();
+        writ_auto_buf found = writ_buf_make(1 << 16);
+
+        (void)compiled(writ_view_str(examples[i].yaml), arena, &found);
+        ck_assert_view(writ_buf_view(&found), examples[i].found);
+    }
+}
+
+START_TEST(what_is_no_constraint_is_refused)
+{
+    static const struct example examples[] = {
+        {"- {arg: a, op: lte, value: 5}",
+            "f:1: /0/op: does not know \"lte\"; did you mean \"lt\"? Use one of: eq, ne, in, "
+            "not_in, lt, le, gt, ge, type, min_length, max_length, prefix, suffix, matches, glob, "
+            "under, "
+            "host_in, each, min_items, max_items, required, forbidden\n"},
+        {"- {arg: a, value: 5}", "f:1: /0: lacks op: What is asked of it (docs/policy.md).\n"},
+        {"- {arg: a, op: le}", "f:1: /0: lacks value: what `le` compares with\n"},
+        {"- {op: le, value: 5}", "f:1: /0: lacks arg: the argument that is meant (\"\" "
+                                 "means all of them as one object)\n"},
+        {"- {arg: /a~2, op: le, value: 5}",
+            "f:1: /0: is no JSON Pointer: ~ is written ~0, / in a name ~1\n"},
+        {"- {arg: a, op: le, value: 5, valeu: 6}",
+            "f:1: /0/valeu: unknown option; did you mean \"value\"?\n"},
+        {"- a", "f:1: /0: wants a map of options; this is a text\n"},
+        {"a: 1", "f:1: wants a list of constraints, each {arg, op, value}\n"},
+        {"- {arg: a, op: required, value: false}",
+            "f:1: /0/value: `required` takes no value (or true)\n"},
+        {"- {arg: a, op: forbidden, optional: true}", "f:1: /0: `forbidden` cannot be optional\n"},
+    };
+
+    check_all(examples, sizeof examples / sizeof examples[0]);
+}
+END_TEST
+
+START_TEST(values_of_the_wrong_kind_are_refused)
+{
+    static const struct example examples[] = {
+        {"- {arg: a, op: le, value: abc}",
+            "f:1: /0/value: wants a number as JSON writes it; this is a text\n"},
+        {"- {arg: a, op: in, value: x}", "f:1: /0/value: `in` wants a list of 1 to 1024 values\n"},
+        {"- {arg: a, op: not_in, value: []}",
+            "f:1: /0/value: `not_in` wants a list of 1 to 1024 values\n"},
+        {"- {arg: a, op: type, value: text}",
+            "f:1: /0/value: wants string, number, integer, boolean, null, array, object or any\n"},
+        {"- {arg: a, op: type, value: []}", "f:1: /0/value: wants at least one type\n"},
+        {"- {arg: a, op: max_length, value: -1}",
+            "f:1: /0/value: wants a whole number from 0 to 1099511627776\n"},
+        {"- {arg: a, op: prefix, value: \"\"}",
+            "f:1: /0/value: `prefix` wants a text that is not empty\n"},
+        {"- {arg: a, op: prefix, value: [a]}",
+            "f:1: /0/value: `prefix` wants a text that is not empty\n"},
+        {"- {arg: a, op: matches, value: \"(\"}",
+            "f:1: /0/value: is no regular expression: missing "
+            "closing parenthesis at byte 1 of the pattern\n"},
+        {"- {arg: a, op: glob, value: \"[a\"}",
+            "f:1: /0/value: is no pattern: a [ is not closed\n"},
+        {"- {arg: a, op: under, value: a/b}",
+            "f:1: /0/value: `under` wants an absolute directory without `.`, `..`, doubled or "
+            "trailing slash\n"},
+        {"- {arg: a, op: host_in, value: [\"https://a\"]}",
+            "f:1: /0/value: `host_in` wants hosts in lower-case ASCII, such as example.com, "
+            "*.example.com, 127.0.0.1 or [::1], each maybe with a port\n"},
+        {"- {arg: a, op: each, value: []}", "f:1: /0/value: wants 1 to 256 constraints\n"},
+        {"- {arg: a, op: each, value: x}",
+            "f:1: /0/value: wants a list of constraints, each {arg, op, value}\n"},
+        {"- {arg: a, op: each, value: {op: le, value: x}}",
+            "f:1: /0/value/value: wants a number as JSON writes it; this is a text\n"},
+        {"- {arg: a, op: eq, value: no}",
+            "f:1: /0/value: YAML readers disagree about what this is: write a string in quotes, a "
+            "number, true, false and null as JSON does\n"},
+    };
+
+    check_all(examples, sizeof examples / sizeof examples[0]);
+}
+END_TEST
+
+START_TEST(doubtful_constraints_are_warned_of)
+{
+    static const struct example examples[] = {
+        {"- {arg: a, op: in, value: [x, /tmp, /var]}",
+            "f:1: /0/value: warning: looks like a path: `in` wants exactly this text; use `under` "
+            "for what is inside a directory\n"},
+        {"- {arg: a, op: eq, value: /tmp}",
+            "f:1: /0/value: warning: looks like a path: `eq` wants exactly this text; use `under` "
+            "for what is inside a directory\n"},
+        {"- {arg: a, op: eq, value: \"500\"}", "f:1: /0/value: warning: a quoted number is a "
+                                               "string here, and a number never equals it\n"},
+        {"- {arg: a, op: prefix, value: /srv/box}",
+            "f:1: /0/value: warning: looks like a path: a prefix is no containment (/srv/box-evil, "
+            "/srv/box/../x); use `under`\n"},
+        {"- {arg: a, op: under, value: /}",
+            "f:1: /0/value: warning: every absolute path is under /\n"},
+        {"- {arg: a, op: ne, value: /tmp}", ""},
+        {"- {arg: a, op: in, value: [EUR]}", ""},
+    };
+
+    check_all(examples, sizeof examples / sizeof examples[0]);
+}
+END_TEST
+
+START_TEST(a_constraint_tells_its_name_and_what_it_accepts)
+{
+    static const struct {
+        const char *yaml, *name, *accepted;
+    } cases[] = {
+        {"- {arg: amount, op: le, value: \"500.00\"}", "amount le", "a number not above 500.00"},
+        {"- {arg: /a/b, op: in, value: [x, 1]}", "/a/b in", "one of [\"x\",1]"},
+        {"- {arg: a, op: eq, value: {b: 1}}", "a eq", "exactly {\"b\":1}"},
+        {"- {arg: a, op: ne, value: x}", "a ne",
+            "a value of the same type that the policy does not deny"},
+        {"- {arg: a, op: type, value: [string, 'null']}", "a type", "type string or null"},
+        {"- {arg: a, op: max_length, value: 5}", "a max_length",
+            "a string of at most 5 characters"},
+        {"- {arg: a, op: min_items, value: 1}", "a min_items", "an array of at least 1 elements"},
+        {"- {arg: a, op: under, value: [/x, /y]}", "a under",
+            "an absolute path, without .. or backslash, inside /x, /y"},
+        {"- {arg: a, op: each, value: {op: lt, value: 1}}", "a each",
+            "an array whose elements are each: a number below 1"},
+        {"- {arg: a, op: forbidden}", "a forbidden", "no such argument"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_arena arena = writ_value_arena();
+        writ_auto_buf found = writ_buf_make(1 << 16);
+        const struct writ_constraint_set *set =
+            compiled(writ_view_str(cases[i].yaml), arena, &found);
+        ck_assert_view(set->items[0].name, cases[i].name);
+        ck_assert_view(set->items[0].accepted, cases[i].accepted);
+    }
+}
+END_TEST
+
+/* n constraints on p different arguments */
+static void
+put_constraints(struct writ_buf *ret, size_t n, size_t p)
+{
+    for (size_t i = 0; i < n; i++) {
+        writ_buf_fmt(ret, "- {arg: a%zu, op: required}\n", i % p);
+    }
+}
+
+START_TEST(constraints_and_arguments_have_maxima)
+{
+    static const struct {
+        size_t n, paths;
+        bool good;
+    } cases[] = {{WRIT_CONSTRAINTS_MAX, 8, true}, {WRIT_CONSTRAINTS_MAX + 1, 8, false},
+        {WRIT_CONSTRAINT_PATHS_MAX, WRIT_CONSTRAINT_PATHS_MAX, true},
+        {WRIT_CONSTRAINT_PATHS_MAX + 1, WRIT_CONSTRAINT_PATHS_MAX + 1, false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_arena arena = writ_value_arena();
+        writ_auto_buf yaml = writ_buf_make(1 << 16), found = writ_buf_make(1 << 16);
+        put_constraints(&yaml, cases[i].n, cases[i].paths);
+        ck_assert_msg((compiled(writ_buf_view(&yaml), arena, &found) != NULL) == cases[i].good,
+            "case %zu", i);
+    }
+}
+END_TEST
+
+START_TEST(each_has_a_depth_and_a_number)
+{
+    static const struct {
+        const char *yaml;
+        bool good;
+    } cases[] = {
+        {"- {arg: a, op: each, value: {op: each, value: {op: each, value: {op: each, value: {op: "
+         "required}}}}}",
+            true},
+        {"- {arg: a, op: each, value: {op: each, value: {op: each, value: {op: each, value: {op: "
+         "each, value: {op: required}}}}}}",
+            false},
+        {"[{arg: a, op: each, value: {op: required}}, {arg: a, op: each, value: {op: required}},"
+         " {arg: a, op: each, value: {op: required}}, {arg: a, op: each, value: {op: required}}]",
+            true},
+        {"[{arg: a, op: each, value: {op: required}}, {arg: a, op: each, value: {op: required}},"
+         " {arg: a, op: each, value: {op: required}}, {arg: a, op: each, value: {op: required}},"
+         " {arg: a, op: each, value: {op: required}}]",
+            false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_arena arena = writ_value_arena();
+        writ_auto_buf found = writ_buf_make(1 << 16);
+        ck_assert_msg(
+            (compiled(writ_view_str(cases[i].yaml), arena, &found) != NULL) == cases[i].good,
+            "case %zu", i);
+    }
+}
+END_TEST
+
+START_TEST(no_list_is_an_empty_set)
+{
+    writ_auto_arena arena = writ_value_arena();
+    WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
+    struct writ_options o = {.arena = arena, .findings = &findings};
+    struct writ_pattern_list *patterns = NULL;
+    const struct writ_constraint_set *set = writ_compile_constraints(&o, NULL, &patterns);
+
+    ck_assert_uint_eq(set->n, 0);
+    ck_assert(!writ_coverage_holds(set, writ_value_of(arena, WRIT_LIT("{\"a\":1}")), NULL));
+    writ_pattern_list_free(NULL);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("compile", what_is_no_constraint_is_refused, values_of_the_wrong_kind_are_refused,
+    doubtful_constraints_are_warned_of, a_constraint_tells_its_name_and_what_it_accepts,
+    constraints_and_arguments_have_maxima, each_has_a_depth_and_a_number, no_list_is_an_empty_set)

@@ -1,0 +1,319 @@
+#include "support/store/kit.h"
+#include "support/unit.h"
+
+#include "store/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct writ_kit_spec spec;
+typedef struct writ_kit_call call;
+
+#define SEEN_MAX 64
+
+/** What a list said, newest first. */
+struct seen {
+    uint64_t leaves[SEEN_MAX];
+    size_t n, stop_after;
+    struct writ_reader_item last;
+};
+
+static bool
+see(void *ctx, const struct writ_reader_item *item)
+{
+    struct seen *seen = ctx;
+
+    ck_assert_uint_lt(seen->n, SEEN_MAX);
+    seen->leaves[seen->n++] = item->leaf;
+    seen->last = *item;
+    return seen->n != seen->stop_after;
+}
+
+static struct writ_reader *
+reader_of(struct writ_kit *kit)
+{
+    struct writ_reader *reader = NULL;
+    struct writ_err err = {0};
+    writ_result result = writ_reader_open(kit->path, &reader, &err);
+
+    ck_assert_msg(writ_is_ok(result), "%s", err.text);
+    return reader;
+}
+
+/* Leaves 0, 1: run of agent; 2, 3: a deny of agent-2 in "two"; 4, 5: globex, read_file; 6: in
+ * flight. */
+static void
+fill(struct writ_kit *kit)
+{
+    call *c;
+
+    writ_kit_start(kit);
+    writ_kit_run(kit, (spec){.argument = "1"});
+    writ_kit_pass(kit, 10 * WRIT_KIT_S);
+    c = writ_kit_call(
+        kit, (spec){.boundary = "two", .agent = "agent-2", .route = WRIT_DECISION_DENY});
+    ck_assert_int_eq(writ_kit_decide(kit, c), WRIT_OK);
+    writ_kit_call_free(c);
+    writ_kit_pass(kit, 10 * WRIT_KIT_S);
+    writ_kit_run(kit, (spec){.tenant = "globex", .tool = "read_file"});
+    writ_kit_call_free(writ_kit_granted(kit, (spec){.argument = "2"}));
+}
+
+static void
+lists(struct writ_reader *reader, struct writ_reader_filter filter, const char *want)
+{
+    struct seen seen = {0};
+    char got[256] = "";
+
+    ck_assert_ok(writ_reader_list(reader, &filter, see, &seen, NULL));
+    for (size_t i = 0; i < seen.n; i++) {
+        (void)snprintf(got + strlen(got), sizeof got - strlen(got), i == 0 ? "%llu" : " %llu",
+            (unsigned long long)seen.leaves[i]);
+    }
+    ck_assert_str_eq(got, want);
+}
+
+START_TEST(a_list_is_filtered_and_newest_first)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader;
+
+    fill(&kit);
+    reader = reader_of(&kit);
+    lists(reader, (struct writ_reader_filter){0}, "6 4 2 0");
+    lists(reader, (struct writ_reader_filter){.limit = 2}, "6 4");
+    lists(reader, (struct writ_reader_filter){.limit = 2, .before_leaf = 6}, "4 2");
+    lists(reader, (struct writ_reader_filter){.before_leaf = 1}, "0");
+    lists(reader, (struct writ_reader_filter){.from_leaf = 2, .before_leaf = 6}, "4 2");
+    lists(reader, (struct writ_reader_filter){.from_leaf = 3}, "6 4");
+    lists(reader, (struct writ_reader_filter){.tenant = WRIT_LIT("globex")}, "4");
+    lists(reader, (struct writ_reader_filter){.boundary_id = WRIT_LIT("two")}, "2");
+    lists(reader, (struct writ_reader_filter){.boundary_id = WRIT_LIT("run")}, "6 4 0");
+    lists(reader, (struct writ_reader_filter){.agent_id = WRIT_LIT("agent")}, "6 4 0");
+    lists(reader, (struct writ_reader_filter){.tool = WRIT_LIT("read_file")}, "4");
+    lists(reader, (struct writ_reader_filter){.tool = WRIT_LIT("")}, "");
+    lists(reader, (struct writ_reader_filter){.has_route = true, .route = WRIT_DECISION_DENY}, "2");
+    lists(
+        reader, (struct writ_reader_filter){.has_route = true, .route = WRIT_DECISION_REVISE}, "");
+    lists(reader, (struct writ_reader_filter){.since_us = WRIT_KIT_WALL_US + 5 * WRIT_KIT_S},
+        "6 4 2");
+    lists(
+        reader, (struct writ_reader_filter){.until_us = WRIT_KIT_WALL_US + 15 * WRIT_KIT_S}, "2 0");
+    lists(reader,
+        (struct writ_reader_filter){.since_us = WRIT_KIT_WALL_US + 5 * WRIT_KIT_S,
+            .until_us = WRIT_KIT_WALL_US + 15 * WRIT_KIT_S,
+            .agent_id = WRIT_LIT("agent-2")},
+        "2");
+    writ_reader_close(reader);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(an_item_says_what_became_of_the_call)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader;
+    struct seen seen = {.stop_after = 1};
+
+    fill(&kit);
+    reader = reader_of(&kit);
+    ck_assert_ok(writ_reader_list(reader, &(struct writ_reader_filter){0}, see, &seen, NULL));
+    ck_assert_uint_eq(seen.n, 1); /* it stopped when it was told to */
+    ck_assert(seen.last.granted && !seen.last.has_outcome && !seen.last.sealed);
+    ck_assert_uint_eq(seen.last.seq, 1);
+    seen = (struct seen){0};
+    ck_assert_ok(writ_reader_list(
+        reader, &(struct writ_reader_filter){.boundary_id = WRIT_LIT("two")}, see, &seen, NULL));
+    ck_assert(!seen.last.granted && seen.last.has_outcome);
+    ck_assert_int_eq(seen.last.route, WRIT_DECISION_DENY);
+    ck_assert_int_eq(seen.last.outcome, WRIT_OUTCOME_BLOCKED);
+    ck_assert_uint_eq(seen.last.outcome_leaf, 3);
+    writ_reader_close(reader);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(a_reader_sees_what_is_written_after_it_was_opened)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader;
+
+    writ_kit_start(&kit);
+    reader = reader_of(&kit);
+    lists(reader, (struct writ_reader_filter){0}, "");
+    writ_kit_run(&kit, (spec){0});
+    lists(reader, (struct writ_reader_filter){0}, "0");
+    writ_reader_close(reader);
+    writ_kit_close(&kit);
+    reader = reader_of(&kit); /* and with no writer there */
+    lists(reader, (struct writ_reader_filter){0}, "0");
+    writ_reader_close(reader);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(a_call_is_shown_with_its_records)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader;
+    struct writ_arena *arena = writ_arena_new(1 << 20);
+    struct writ_reader_call shown = {.leaf = 77};
+
+    fill(&kit);
+    reader = reader_of(&kit);
+    ck_assert_code(
+        writ_reader_show(reader, WRIT_LIT("nobody"), arena, &shown, NULL), WRIT_E_ABSENT);
+    ck_assert_uint_eq(shown.leaf, 77);
+    ck_assert_ok(writ_reader_show(reader, WRIT_LIT("d-000000000003"), arena, &shown, NULL));
+    ck_assert_uint_eq(shown.leaf, 6);
+    ck_assert(!shown.has_outcome && !shown.sealed);
+    ck_assert_ptr_null(shown.outcome.ptr);
+
+    ck_assert_int_eq(writ_kit_seal(&kit, "two", NULL), WRIT_OK);
+    ck_assert_ok(writ_reader_show(reader, WRIT_LIT("d-000000000001"), arena, &shown, NULL));
+    ck_assert_uint_eq(shown.leaf, 2);
+    ck_assert_uint_eq(shown.outcome_leaf, 3);
+    ck_assert_view(shown.tenant, "acme");
+    ck_assert_view(shown.boundary_id, "two");
+    ck_assert(shown.has_outcome && shown.sealed);
+    ck_assert(
+        writ_view_search(shown.decision, WRIT_LIT("\"decision\":\"deny\"")) < shown.decision.len);
+    ck_assert(
+        writ_view_search(shown.outcome, WRIT_LIT("\"outcome\":\"blocked\"")) < shown.outcome.len);
+    ck_assert(writ_view_search(shown.seal, WRIT_LIT("\"sealed\":true")) < shown.seal.len);
+    writ_reader_close(reader);
+    writ_arena_free(arena);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* ---- export ---- */
+
+struct exported {
+    char kinds[SEEN_MAX];
+    size_t n, stop_after;
+};
+
+static bool
+note(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+{
+    struct exported *x = ctx;
+
+    ck_assert_uint_lt(x->n + 1, SEEN_MAX);
+    ck_assert_uint_gt(record.len, 2);
+    ck_assert(leaf < 100);
+    x->kinds[x->n++] = kind == WRIT_READER_DECISION ? 'd' : kind == WRIT_READER_OUTCOME ? 'o' : 's';
+    return x->n != x->stop_after;
+}
+
+START_TEST(a_boundary_is_exported_whole_with_its_seal)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader;
+    struct writ_arena *arena = writ_arena_new(1 << 20);
+    struct writ_completeness report;
+    struct exported x = {0};
+
+    fill(&kit);
+    writ_kit_run(&kit, (spec){.boundary = "two", .argument = "3"});
+    reader = reader_of(&kit);
+    ck_assert_ok(writ_reader_export(
+        reader, writ_view(NULL, 0), WRIT_LIT("two"), note, &x, arena, &report, NULL));
+    ck_assert_str_eq(x.kinds, "dodo");
+    ck_assert(report.whole && !report.sealed);
+
+    ck_assert_int_eq(writ_kit_seal(&kit, "two", NULL), WRIT_OK);
+    x = (struct exported){0};
+    ck_assert_ok(writ_reader_export(
+        reader, WRIT_LIT("acme"), WRIT_LIT("two"), note, &x, arena, &report, NULL));
+    ck_assert_str_eq(x.kinds, "dodos");
+    ck_assert(report.whole && report.sealed);
+    ck_assert_uint_eq(report.held, 2);
+
+    x = (struct exported){.stop_after = 1};
+    ck_assert_ok(writ_reader_export(
+        reader, WRIT_LIT("acme"), WRIT_LIT("two"), note, &x, arena, &report, NULL));
+    ck_assert_str_eq(x.kinds, "d");
+    writ_reader_close(reader);
+    writ_arena_free(arena);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(a_boundary_is_found_by_its_name_and_tenant)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader;
+    struct writ_arena *arena = writ_arena_new(1 << 20);
+    struct writ_completeness report = {.held = 77};
+    struct exported x = {0};
+
+    fill(&kit);
+    reader = reader_of(&kit);
+    ck_assert_code(writ_reader_export(reader, writ_view(NULL, 0), WRIT_LIT("none"), note, &x, arena,
+                       &report, NULL),
+        WRIT_E_ABSENT);
+    ck_assert_code(writ_reader_export(
+                       reader, writ_view(NULL, 0), WRIT_LIT("run"), note, &x, arena, &report, NULL),
+        WRIT_E_INVALID); /* acme has one and globex */
+    ck_assert_uint_eq(report.held, 77);
+    ck_assert_ok(writ_reader_export(
+        reader, WRIT_LIT("globex"), WRIT_LIT("run"), note, &x, arena, &report, NULL));
+    ck_assert_uint_eq(report.held, 1);
+    writ_reader_close(reader);
+    writ_arena_free(arena);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(what_is_missing_from_an_export_is_named)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader;
+    struct writ_arena *arena = writ_arena_new(1 << 20);
+    struct writ_completeness report;
+    struct exported x = {0};
+    char argument[8];
+
+    writ_kit_start(&kit);
+    for (int i = 0; i < 4; i++) {
+        (void)snprintf(argument, sizeof argument, "%d", i);
+        writ_kit_run(&kit, (spec){.argument = argument});
+    }
+    ck_assert_int_eq(writ_kit_seal(&kit, "run", NULL), WRIT_OK);
+    writ_kit_sql(&kit, "DELETE FROM record WHERE leaf = 2");
+    reader = reader_of(&kit);
+    ck_assert_ok(writ_reader_export(
+        reader, writ_view(NULL, 0), WRIT_LIT("run"), note, &x, arena, &report, NULL));
+    ck_assert(!report.whole);
+    ck_assert_uint_eq(report.missing_total, 1);
+    ck_assert_uint_eq(report.missing[0].first, 1);
+    writ_kit_sql(&kit, "UPDATE body SET bytes = X'7B' WHERE leaf = 0");
+    ck_assert_code(writ_reader_export(
+                       reader, writ_view(NULL, 0), WRIT_LIT("run"), note, &x, arena, &report, NULL),
+        WRIT_E_MISMATCH);
+    writ_reader_close(reader);
+    writ_arena_free(arena);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(a_reader_opens_only_ledgers_and_closes_nothing)
+{
+    struct writ_kit kit;
+    struct writ_reader *mark = (struct writ_reader *)(void *)&mark, *reader = mark;
+
+    writ_reader_close(NULL);
+    ck_assert_code(writ_reader_open("/nowhere/ledger.db", &reader, NULL), WRIT_E_ABSENT);
+    writ_kit_init(&kit);
+    writ_kit_sql(&kit, "PRAGMA user_version = 9");
+    ck_assert_code(writ_reader_open(kit.path, &reader, NULL), WRIT_E_PARSE);
+    ck_assert_ptr_eq(reader, mark);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("reader", a_list_is_filtered_and_newest_first, an_item_says_what_became_of_the_call,
+    a_reader_sees_what_is_written_after_it_was_opened, a_call_is_shown_with_its_records,
+    a_boundary_is_exported_whole_with_its_seal, a_boundary_is_found_by_its_name_and_tenant,
+    what_is_missing_from_an_export_is_named, a_reader_opens_only_ledgers_and_closes_nothing)

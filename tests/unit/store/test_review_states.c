@@ -1,0 +1,343 @@
+/* Every event of review.tbl.h in every state of it, done to a real review in a real ledger: what
+ * the table has a row for happens, is on disk and is there after a restart; everything else is
+ * refused and changes nothing. */
+#include "support/store/poll.h"
+#include "support/unit.h"
+
+typedef struct writ_poll_spec spec;
+
+#define HOUR_US (60 * WRIT_POLL_MINUTE_US)
+
+/* Brings a new review into a state; gives its id. The table's own moves are the way there. */
+static const char *
+in_state(struct writ_kit *kit, enum writ_review_state state)
+{
+    static const enum writ_review_event ends[WRIT_REVIEW_STATE_COUNT] = {
+        [WRIT_REVIEW_WITHDRAWN] = WRIT_REVIEW_DO_WITHDRAW,
+        [WRIT_REVIEW_CANCELLED] = WRIT_REVIEW_DO_CANCEL,
+        [WRIT_REVIEW_OUTDATED] = WRIT_REVIEW_DO_OUTDATE,
+        [WRIT_REVIEW_DRIFTED] = WRIT_REVIEW_DO_DRIFT,
+    };
+    const char *id = writ_poll_opened(kit, (spec){.quorum = "3"});
+
+    switch (state) {
+    case WRIT_REVIEW_APPROVED:
+    case WRIT_REVIEW_REDEEMED:
+    case WRIT_REVIEW_LAPSED:
+        writ_poll_vote(kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+        writ_poll_vote(kit, id, "bob", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+        writ_poll_vote(kit, id, "eve", WRIT_REVIEW_APPROVE, WRIT_REVIEW_APPROVED);
+        break;
+    case WRIT_REVIEW_REJECTED:
+        writ_poll_vote(kit, id, "ann", WRIT_REVIEW_REJECT, WRIT_REVIEW_OPEN);
+        writ_poll_vote(kit, id, "bob", WRIT_REVIEW_REJECT, WRIT_REVIEW_OPEN);
+        writ_poll_vote(kit, id, "eve", WRIT_REVIEW_REJECT, WRIT_REVIEW_REJECTED);
+        break;
+    case WRIT_REVIEW_REVISED:
+        writ_poll_vote(kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+        writ_poll_vote(kit, id, "bob", WRIT_REVIEW_REJECT, WRIT_REVIEW_OPEN);
+        writ_poll_vote(kit, id, "eve", WRIT_REVIEW_MODIFY, WRIT_REVIEW_REVISED);
+        break;
+    case WRIT_REVIEW_WITHDRAWN:
+    case WRIT_REVIEW_CANCELLED:
+    case WRIT_REVIEW_OUTDATED:
+    case WRIT_REVIEW_DRIFTED:
+        ck_assert_int_eq(writ_poll_happens(kit, id, ends[state]), WRIT_REASON_NONE);
+        break;
+    case WRIT_REVIEW_ABSENT:
+    case WRIT_REVIEW_OPEN:
+    case WRIT_REVIEW_EXPIRED:
+    case WRIT_REVIEW_STATE_COUNT:
+        break;
+    }
+    if (state == WRIT_REVIEW_REDEEMED) {
+        writ_kit_call_free(writ_poll_redeemed(kit, (spec){.quorum = "3"})->call);
+    }
+    if (state == WRIT_REVIEW_EXPIRED || state == WRIT_REVIEW_LAPSED) {
+        writ_kit_pass(kit, 15 * WRIT_POLL_MINUTE_US);
+        writ_kit_turn(kit);
+    }
+    return id;
+}
+
+/* Does what an event stands for, in the way in which it happens; true when it was taken. */
+static bool
+does(struct writ_kit *kit, const char *id, enum writ_review_event event)
+{
+    uint64_t before = (uint64_t)writ_kit_number(kit, "SELECT count(*) FROM record WHERE kind = 4");
+    struct writ_arena *arena = writ_arena_new(WRIT_POLL_ARENA);
+    enum writ_review_state state;
+    struct writ_review_told now;
+    struct writ_poll_asking *a;
+    bool taken = false;
+
+    switch (event) {
+    case WRIT_REVIEW_DO_VOTE:
+        now = writ_poll_look(kit, id, arena);
+        taken = writ_poll_vote_as(kit, id, "ann", now.digest, WRIT_REVIEW_MODIFY, &state) ==
+                WRIT_REASON_NONE;
+        break;
+    case WRIT_REVIEW_DO_JOIN:
+    case WRIT_REVIEW_DO_REDEEM:
+        a = writ_poll_asked(kit, (spec){.continuation = id, .quorum = "3"});
+        taken = event == WRIT_REVIEW_DO_REDEEM
+                    ? a->call->entry.decision.granted
+                    : a->ask.state == WRIT_REVIEW_OPEN && writ_view_is(a->ask.id, id);
+        writ_kit_call_free(a->call);
+        break;
+    case WRIT_REVIEW_DO_WITHDRAW:
+    case WRIT_REVIEW_DO_CANCEL:
+    case WRIT_REVIEW_DO_OUTDATE:
+    case WRIT_REVIEW_DO_DRIFT:
+        taken = writ_poll_happens(kit, id, event) == WRIT_REASON_NONE;
+        break;
+    case WRIT_REVIEW_DO_EXPIRE:
+        writ_kit_pass(kit, 15 * WRIT_POLL_MINUTE_US);
+        writ_kit_turn(kit);
+        taken =
+            (uint64_t)writ_kit_number(kit, "SELECT count(*) FROM record WHERE kind = 4") > before;
+        break;
+    case WRIT_REVIEW_DO_OPEN:   /* only a call opens one, and under an id of its own */
+    case WRIT_REVIEW_DO_ACCEPT: /* only the writer's own counting brings these */
+    case WRIT_REVIEW_DO_REJECT:
+    case WRIT_REVIEW_DO_REVISE:
+        taken = writ_poll_happens(kit, id, event) == WRIT_REASON_NONE;
+        break;
+    case WRIT_REVIEW_EVENT_COUNT:
+        break;
+    }
+    writ_arena_free(arena);
+    return taken;
+}
+
+static bool
+is_the_writers_own(enum writ_review_event event)
+{
+    return event == WRIT_REVIEW_DO_ACCEPT || event == WRIT_REVIEW_DO_REJECT ||
+           event == WRIT_REVIEW_DO_REVISE;
+}
+
+static enum writ_review_state
+state_of(struct writ_kit *kit, const char *id)
+{
+    struct writ_arena *arena = writ_arena_new(WRIT_POLL_ARENA);
+    enum writ_review_state state = writ_poll_look(kit, id, arena).state;
+
+    writ_arena_free(arena);
+    return state;
+}
+
+static void
+try(enum writ_review_state state, enum writ_review_event event, bool restart)
+{
+    enum writ_review_state want = state;
+    bool moves = !is_the_writers_own(event) && writ_review_move(state, event, &want);
+    struct writ_kit kit;
+    const char *id;
+    int64_t records;
+
+    if (state == WRIT_REVIEW_APPROVED && event == WRIT_REVIEW_DO_JOIN) {
+        return; /* who asks for an approved call redeems it */
+    }
+    writ_poll_start(&kit);
+    id = in_state(&kit, state);
+    if (restart) {
+        writ_kit_close(&kit);
+        writ_kit_open(&kit);
+    }
+    ck_assert_int_eq(state_of(&kit, id), state);
+    records = writ_kit_number(&kit, "SELECT count(*) FROM record WHERE kind = 4");
+    ck_assert_msg(does(&kit, id, event) == moves, WRIT_VIEW_FMT " in " WRIT_VIEW_FMT,
+        WRIT_VIEW_ARG(writ_review_event_name(event)), WRIT_VIEW_ARG(writ_review_state_name(state)));
+    ck_assert_int_eq(state_of(&kit, id), want);
+    if (!moves) { /* nothing of it is on disk either */
+        ck_assert_int_eq(
+            writ_kit_number(&kit, "SELECT count(*) FROM record WHERE kind = 4"), records);
+    }
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    ck_assert_int_eq(state_of(&kit, id), want);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+
+START_TEST(every_event_in_every_state_does_what_the_table_says_and_nothing_else)
+{
+    for (int state = WRIT_REVIEW_OPEN; state < WRIT_REVIEW_STATE_COUNT; state++) {
+        for (int event = 0; event < WRIT_REVIEW_EVENT_COUNT; event++) {
+            try((enum writ_review_state)state, (enum writ_review_event)event, false);
+        }
+    }
+}
+END_TEST
+
+START_TEST(so_it_does_after_a_restart)
+{
+    for (int state = WRIT_REVIEW_OPEN; state < WRIT_REVIEW_STATE_COUNT; state++) {
+        for (int event = 0; event < WRIT_REVIEW_EVENT_COUNT; event++) {
+            try((enum writ_review_state)state, (enum writ_review_event)event, true);
+        }
+    }
+}
+END_TEST
+
+START_TEST(of_what_there_is_not_nothing_happens)
+{
+    struct writ_kit kit;
+
+    writ_poll_start(&kit);
+    for (int event = 0; event < WRIT_REVIEW_EVENT_COUNT; event++) {
+        ck_assert_int_eq(writ_poll_happens(&kit, "none", (enum writ_review_event)event),
+            WRIT_REASON_REVIEW_UNKNOWN);
+    }
+    writ_poll_told(&kit, (spec){.continuation = "none"}, WRIT_REASON_CONTINUATION_MISMATCH);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record WHERE kind = 4"), 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* ---- what ends with other policy, and what waits for a verdict */
+
+static void
+rules(struct writ_kit *kit, const char *digest)
+{
+    const struct writ_view views[] = {WRIT_LIT("sha256:some"), writ_view_str(digest)};
+    struct writ_entry entry = {.kind = WRIT_ENTRY_REVIEW_RULES,
+        .arena = writ_arena_new(WRIT_POLL_ARENA),
+        .review_rules = {views, digest != NULL ? 2 : 1}};
+
+    ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
+    writ_arena_free(entry.arena);
+    writ_kit_turn(kit);
+}
+
+START_TEST(rules_that_are_gone_end_their_reviews_and_others_do_not)
+{
+    struct writ_kit kit;
+    const char *open, *approved;
+
+    writ_poll_start(&kit);
+    open = writ_poll_opened(&kit, (spec){0});
+    approved = writ_poll_opened(&kit, (spec){.spec = {.argument = "b"}});
+    writ_poll_approve(&kit, approved);
+    rules(&kit, "sha256:rules");
+    ck_assert_int_eq(state_of(&kit, open), WRIT_REVIEW_OPEN);
+    ck_assert_int_eq(state_of(&kit, approved), WRIT_REVIEW_APPROVED);
+    rules(&kit, NULL);
+    ck_assert_int_eq(state_of(&kit, open), WRIT_REVIEW_OUTDATED);
+    ck_assert_int_eq(state_of(&kit, approved), WRIT_REVIEW_OUTDATED);
+    writ_poll_told(&kit, (spec){0}, WRIT_REASON_APPROVAL_OUTDATED);
+    /* they come back before any look: what is over stays so */
+    rules(&kit, "sha256:rules");
+    ck_assert_int_eq(state_of(&kit, approved), WRIT_REVIEW_OUTDATED);
+    writ_poll_told(&kit, (spec){.spec = {.argument = "b"}}, WRIT_REASON_APPROVAL_OUTDATED);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/** One who waits for a verdict. */
+struct waiting {
+    struct writ_entry entry;
+    sem_t done;
+};
+
+static void
+woken(struct writ_entry *entry)
+{
+    struct waiting *w = entry->user;
+
+    (void)sem_post(&w->done);
+}
+
+static void
+await(struct writ_kit *kit, struct waiting *w, const char *id, int64_t for_us)
+{
+    struct writ_entry *entry = &w->entry;
+
+    *w = (struct waiting){.entry = {.kind = WRIT_ENTRY_REVIEW_AWAIT,
+                              .arena = writ_arena_new(WRIT_POLL_ARENA),
+                              .done = woken,
+                              .user = w,
+                              .review_await = {.id = writ_view_str(id),
+                                  .until_us = atomic_load(&kit->wall_us) + for_us}}};
+    ck_assert_int_eq(sem_init(&w->done, 0, 0), 0);
+    ck_assert_ok(writ_ledger_submit(kit->ledger, &entry, 1));
+    writ_kit_turn(kit); /* it waits before time passes */
+}
+
+static enum writ_review_state
+ended(struct waiting *w, enum writ_code code)
+{
+    while (sem_wait(&w->done) != 0) {
+    }
+    ck_assert_int_eq(w->entry.code, code);
+    writ_arena_free(w->entry.arena);
+    (void)sem_destroy(&w->done);
+    return w->entry.review_await.state;
+}
+
+static bool
+still_waits(struct waiting *w)
+{
+    return sem_trywait(&w->done) != 0;
+}
+
+START_TEST(who_waits_is_woken_by_the_verdict_and_not_by_a_vote)
+{
+    struct writ_kit kit;
+    struct waiting a, b, over, none;
+    const char *id;
+
+    writ_poll_start(&kit);
+    id = writ_poll_opened(&kit, (spec){0});
+    await(&kit, &a, id, HOUR_US);
+    await(&kit, &b, id, HOUR_US);
+    writ_poll_vote(&kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    writ_kit_turn(&kit);
+    ck_assert(still_waits(&a) && still_waits(&b));
+    writ_poll_vote(&kit, id, "bob", WRIT_REVIEW_APPROVE, WRIT_REVIEW_APPROVED);
+    ck_assert_int_eq(ended(&a, WRIT_OK), WRIT_REVIEW_APPROVED);
+    ck_assert_int_eq(ended(&b, WRIT_OK), WRIT_REVIEW_APPROVED);
+    await(&kit, &over, id, HOUR_US);
+    ck_assert_int_eq(ended(&over, WRIT_OK), WRIT_REVIEW_APPROVED);
+    await(&kit, &none, "none", HOUR_US);
+    ck_assert_int_eq(ended(&none, WRIT_OK), WRIT_REVIEW_ABSENT);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(who_waits_is_woken_when_its_time_is_over_or_that_of_the_review_or_of_the_ledger)
+{
+    struct writ_kit kit;
+    struct waiting brief, lasting, last;
+    const char *id;
+
+    writ_poll_start(&kit);
+    id = writ_poll_opened(&kit, (spec){0});
+    await(&kit, &brief, id, WRIT_POLL_MINUTE_US);
+    await(&kit, &lasting, id, HOUR_US);
+    writ_kit_pass(&kit, 2 * WRIT_POLL_MINUTE_US);
+    writ_kit_turn(&kit);
+    ck_assert_int_eq(ended(&brief, WRIT_OK), WRIT_REVIEW_OPEN);
+    ck_assert(still_waits(&lasting));
+    writ_kit_pass(&kit, 14 * WRIT_POLL_MINUTE_US);
+    writ_kit_turn(&kit);
+    ck_assert_int_eq(ended(&lasting, WRIT_OK), WRIT_REVIEW_EXPIRED);
+    id = writ_poll_opened(&kit, (spec){.spec = {.argument = "c"}});
+    await(&kit, &last, id, HOUR_US);
+    writ_kit_close(&kit);
+    ck_assert_int_eq(ended(&last, WRIT_E_BUSY), WRIT_REVIEW_OPEN);
+    writ_kit_open(&kit);
+    ck_assert_int_eq(state_of(&kit, id), WRIT_REVIEW_OPEN);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("review_states",
+    every_event_in_every_state_does_what_the_table_says_and_nothing_else,
+    so_it_does_after_a_restart, of_what_there_is_not_nothing_happens,
+    rules_that_are_gone_end_their_reviews_and_others_do_not,
+    who_waits_is_woken_by_the_verdict_and_not_by_a_vote,
+    who_waits_is_woken_when_its_time_is_over_or_that_of_the_review_or_of_the_ledger)

@@ -1,0 +1,124 @@
+#include "support/unit.h"
+#include "support/evidence/value.h"
+
+#include "store/disk.h"
+#include "store/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64], path[96];
+
+static void
+begin(void)
+{
+    (void)snprintf(folder, sizeof folder, "/tmp/writ-rows-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
+}
+
+static void
+end(void)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", "-lock"};
+
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        char file[128];
+
+        (void)snprintf(file, sizeof file, "%s%s", path, ends[i]);
+        (void)unlink(file);
+    }
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+
+/* One value of the database, as text. */
+static void
+holds(const char *sql, const char *want)
+{
+    sqlite3_stmt *statement = NULL;
+    sqlite3 *db = NULL;
+    struct writ_err err = {0};
+
+    ck_assert_ok(writ_disk_connect(path, true, 0, &db, &err));
+    ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+    ck_assert_str_eq((const char *)sqlite3_column_text(statement, 0), want);
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_close(db);
+}
+
+#define TABLES(boundary, record, body, head)                                                       \
+    "{\"ledger\":\"l-1\",\"boundary\":[" boundary "],\"record\":[" record "],\"body\":[" body      \
+    "],\"head\":[" head "]}"
+#define RECORD                                                                                     \
+    "{\"leaf\":0,\"kind\":1,\"boundary\":1,\"seq\":0,\"time_us\":5,\"verdict\":1,\"flags\":0,"     \
+    "\"decision_id\":\"d\",\"claim\":\"AAEC\"}"
+
+START_TEST(a_ledger_has_the_rows_that_are_given)
+{
+    struct writ_err err = {0};
+    const struct writ_json *tables = writ_values_json(
+        TABLES("{\"id\":1,\"tenant\":\"t\",\"name\":\"n\",\"first_leaf\":0,\"seal_leaf\":null}",
+            RECORD, "{\"leaf\":0,\"bytes\":\"{}\\n{}\"}",
+            "{\"leaf\":0,\"size\":1,\"nodes\":\"\",\"note\":\"x\"}"));
+
+    begin();
+    ck_assert_ok(writ_rows_create(path, tables, writ_clock_system(), &err));
+    holds("SELECT value FROM meta WHERE name = 'ledger'", "l-1");
+    holds("SELECT name || ' ' || coalesce(seal_leaf, 'open') FROM boundary", "n open");
+    holds("SELECT decision_id || hex(claim) || coalesce(agent_id, ' none') FROM record",
+        "d000102 none");
+    holds("SELECT hex(bytes) || typeof(bytes) FROM body", "7B7D0A7B7Dblob");
+    holds("SELECT length(nodes) || typeof(note) FROM head", "0blob");
+    end();
+}
+END_TEST
+
+START_TEST(what_is_no_row_of_its_table_is_refused)
+{
+    static const struct {
+        const char *tables;
+        enum writ_code code;
+    } cases[] = {
+        {"[]", WRIT_E_PARSE},
+        {"{\"ledger\":7,\"boundary\":[],\"record\":[],\"body\":[],\"head\":[]}", WRIT_E_PARSE},
+        {"{\"ledger\":\"l\",\"boundary\":[],\"record\":[],\"body\":[]}", WRIT_E_PARSE},
+        {TABLES("", "7", "", ""), WRIT_E_PARSE},
+        {TABLES("", "", "{\"leaf\":0,\"bytes\":\"\",\"more\":1}", ""), WRIT_E_PARSE},
+        {TABLES("", "", "{\"leaf\":\"0\",\"bytes\":\"\"}", ""), WRIT_E_PARSE},
+        {TABLES("", "", "{\"leaf\":0.5,\"bytes\":\"\"}", ""), WRIT_E_PARSE},
+        {TABLES("", "", "{\"leaf\":0,\"bytes\":7}", ""), WRIT_E_PARSE},
+        {TABLES("", "", "", "{\"leaf\":0,\"size\":1,\"nodes\":\"?\",\"note\":\"\"}"), WRIT_E_PARSE},
+        {TABLES("", RECORD "," RECORD, "", ""), WRIT_E_INVALID},
+        {TABLES("", "", "{\"leaf\":0}", ""), WRIT_E_INVALID},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct writ_err err = {0};
+
+        begin();
+        ck_assert_code(
+            writ_rows_create(path, writ_values_json(cases[i].tables), writ_clock_system(), &err),
+            cases[i].code);
+        ck_assert_msg(strlen(err.text) > 0, "case %zu", i);
+        end();
+    }
+}
+END_TEST
+
+START_TEST(nothing_is_written_over)
+{
+    struct writ_err err = {0};
+    const struct writ_json *tables = writ_values_json(TABLES("", "", "", ""));
+
+    begin();
+    ck_assert_ok(writ_rows_create(path, tables, writ_clock_system(), &err));
+    ck_assert_code(writ_rows_create(path, tables, writ_clock_system(), &err), WRIT_E_INVALID);
+    end();
+}
+END_TEST
+
+WRIT_UNIT_MAIN("rows", a_ledger_has_the_rows_that_are_given, what_is_no_row_of_its_table_is_refused,
+    nothing_is_written_over)

@@ -1,0 +1,132 @@
+/* A write-ahead log is copied into the database beside its writer, which here is the test. */
+#include "support/store/kit.h"
+#include "support/unit.h"
+
+#include "store/disk.h"
+#include "store/wal_checkpoint.h"
+
+#include <time.h>
+
+#define BUSY_US     1000000
+#define PATIENCE_MS 10000
+
+static struct writ_wal_state
+rested(struct writ_wal_checkpoint *fold)
+{
+    struct writ_wal_state state = writ_wal_checkpoint_state(fold, NULL);
+
+    for (int i = 0; i < PATIENCE_MS && state.busy; i++) {
+        const struct timespec ms = {.tv_nsec = 1000000};
+
+        (void)nanosleep(&ms, NULL);
+        state = writ_wal_checkpoint_state(fold, NULL);
+    }
+    ck_assert(!state.busy);
+    ck_assert(!state.poisoned);
+    return state;
+}
+
+static void
+append(struct writ_disk *disk)
+{
+    ck_assert_ok(writ_disk_begin(disk, NULL));
+    ck_assert_ok(writ_disk_run(disk, WRIT_SQL_PROBE, NULL, "i", INT64_C(7)));
+    ck_assert_ok(writ_disk_finish(disk, WRIT_DONE, NULL));
+}
+
+START_TEST(a_pass_tells_how_much_it_folded_in_until_the_log_begins_anew)
+{
+    struct writ_wal_checkpoint *fold = NULL;
+    struct writ_disk disk = {0};
+    struct writ_kit kit;
+    uint64_t pages;
+
+    writ_kit_init(&kit);
+    ck_assert_ok(writ_disk_open(kit.path, BUSY_US, &disk, NULL));
+    ck_assert_ok(writ_wal_checkpoint_start(kit.path, BUSY_US, &fold, NULL));
+    ck_assert_uint_eq(rested(fold).copied, 0);
+    append(&disk);
+    append(&disk);
+    pages = disk.wal_pages;
+    ck_assert_uint_gt(pages, 0);
+    ck_assert_uint_eq(rested(fold).copied, 0); /* not asked for */
+    writ_wal_checkpoint_wake(fold);
+    ck_assert_uint_eq(rested(fold).copied, pages);
+
+    writ_wal_checkpoint_begun(fold);
+    ck_assert_uint_eq(rested(fold).copied, 0);
+    append(&disk); /* all was folded in: it begins at its beginning */
+    ck_assert(disk.wal_begun);
+    writ_wal_checkpoint_wake(fold);
+    ck_assert_uint_eq(rested(fold).copied, disk.wal_pages);
+    writ_wal_checkpoint_stop(fold);
+    writ_disk_close(&disk);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(asking_twice_is_one_pass_and_one_that_never_was_asked_ends)
+{
+    struct writ_wal_checkpoint *fold = NULL;
+    struct writ_kit kit;
+
+    writ_kit_init(&kit);
+    ck_assert_ok(writ_wal_checkpoint_start(kit.path, BUSY_US, &fold, NULL));
+    writ_wal_checkpoint_wake(fold);
+    writ_wal_checkpoint_wake(fold);
+    (void)rested(fold);
+    writ_wal_checkpoint_stop(fold);
+    ck_assert_ok(writ_wal_checkpoint_start(kit.path, BUSY_US, &fold, NULL));
+    writ_wal_checkpoint_stop(fold);
+    writ_wal_checkpoint_stop(NULL);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(without_a_ledger_there_is_nothing_to_fold)
+{
+    struct writ_wal_checkpoint *fold = NULL;
+
+    ck_assert_code(
+        writ_wal_checkpoint_start("/nowhere/ledger.db", BUSY_US, &fold, NULL), WRIT_E_IO);
+    ck_assert_ptr_null(fold);
+}
+END_TEST
+
+#define REST (WRIT_WAL_PAGES + WRIT_WAL_REST)
+
+static const struct {
+    uint64_t pages, copied;
+    bool busy, idle;
+    enum writ_wal_work want;
+} works[] = {
+    {0, 0, false, true, WRIT_WAL_NOTHING},
+    {1, 0, false, false, WRIT_WAL_NOTHING},
+    {1, 0, false, true, WRIT_WAL_COPY},
+    {WRIT_WAL_PAGES - 1, 0, false, false, WRIT_WAL_NOTHING},
+    {WRIT_WAL_PAGES, 0, false, false, WRIT_WAL_PASS},
+    {WRIT_WAL_PAGES, 0, true, true, WRIT_WAL_NOTHING},
+    {REST, WRIT_WAL_PAGES, false, false, WRIT_WAL_COPY},
+    {REST + 1, WRIT_WAL_PAGES, false, false, WRIT_WAL_PASS},
+    {WRIT_WAL_PAGES_MAX - 1, 0, false, false, WRIT_WAL_PASS},
+    {WRIT_WAL_PAGES_MAX, 0, false, false, WRIT_WAL_COPY},
+    {WRIT_WAL_PAGES_MAX, 0, true, false, WRIT_WAL_NOTHING},
+};
+
+START_TEST(next_of_a_log_is_a_pass_until_the_rest_is_small_or_the_log_too_long)
+{
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
+        const struct writ_wal_state state = {.busy = works[i].busy, .copied = works[i].copied};
+
+        ck_assert_msg(
+            writ_wal_checkpoint_next(works[i].pages, &state, works[i].idle) == works[i].want,
+            "row %zu", i);
+    }
+}
+END_TEST
+
+WRIT_UNIT_MAIN("wal_checkpoint",
+    next_of_a_log_is_a_pass_until_the_rest_is_small_or_the_log_too_long,
+    a_pass_tells_how_much_it_folded_in_until_the_log_begins_anew,
+    asking_twice_is_one_pass_and_one_that_never_was_asked_ends,
+    without_a_ledger_there_is_nothing_to_fold)
