@@ -1,5 +1,6 @@
-/* review_request.h - one question to one reviewer about one review, for reviewers.c and the two
- * ways in which it goes out, reviewer_hook.h and reviewer_worker.h. On the first loop alone.
+/* review_request.h - one question to one reviewer about one review: its tries, one after another.
+ * Who is asked, and when, is for reviewers.c; how it goes out, for reviewer_hook.h and
+ * reviewer_worker.h. On the first loop alone.
  *
  * The life of an errand: it WAITS until it is due and there is room, READS the review from the
  * ledger, is OUT until its reviewer answers or fails, VOTES, and RESTS when there is nothing more
@@ -8,10 +9,11 @@
 #define WRIT_GATEWAY_REVIEW_REQUEST_H
 
 #include "gateway/io/child.h"
-#include "gateway/reviewers/reviewers.h"
-#include "gateway/admin/review_ballot.h"
+#include "gateway/state/gateway.h"
 
 #include <sys/queue.h>
+
+#define WRIT_REVIEW_REQUESTS_MAX 16 /* of one reviewer that are out at once */
 
 enum writ_review_request_stage {
     WRIT_REVIEW_REQUEST_WAITS = 0,
@@ -45,11 +47,13 @@ struct writ_review_request {
 };
 
 struct writ_reviewer {
-    struct writ_reviewers *all;
+    struct writ_gateway *gateway;
+    struct writ_worker *worker;                /* of the first loop */
     const struct writ_reviewer_config *config; /* as at the start */
     TAILQ_HEAD(writ_errands, writ_review_request) errands;
-    size_t out; /* READS, OUT, VOTES */
-    struct writ_timer timer;
+    size_t out;              /* READS, OUT, VOTES */
+    bool ending;             /* nothing more is asked */
+    struct writ_timer timer; /* its owner sets `fn`: goes on with what is due */
     /* a webhook */
     struct writ_http_client *client;
     struct writ_buf secret;
@@ -58,19 +62,19 @@ struct writ_reviewer {
     bool told; /* this start of it got a review */
 };
 
-struct writ_reviewers {
-    struct writ_gateway *gateway;
-    struct writ_worker *worker; /* of the first loop */
-    struct writ_reviewer *list;
-    size_t n;
-    bool ending;
-    /* watching */
-    uint64_t at;
-    struct writ_arena *arena;
-    struct writ_entry entry;
-    struct writ_post post;
-    struct writ_timer again;
-};
+/** A new one that WAITS, in the reviewer's list. `id`: of the review, copied. NULL: no memory. */
+struct writ_review_request *writ_review_request_new(
+    struct writ_reviewer *reviewer, struct writ_view id);
+
+/** Frees one that WAITS or RESTS, or any one after the loops have ended. */
+void writ_review_request_free(struct writ_review_request *errand);
+
+/** Begins a try: reads the review from the ledger into `entry`, and calls `back`. */
+void writ_review_request_read(struct writ_review_request *errand, writ_post_fn *back);
+
+/** Votes with what `r` says; the try ends when the ledger has answered. */
+void writ_review_request_vote(
+    struct writ_review_request *errand, const struct writ_entry_review *r);
 
 /** The reviewer has answered with what may be a vote. */
 void writ_review_request_answered(struct writ_review_request *errand, struct writ_view text);
@@ -79,7 +83,11 @@ void writ_review_request_rests(struct writ_review_request *errand);
 /** It has not answered, or not so that it counts. `why`: static, a word or a few. */
 void writ_review_request_failed(struct writ_review_request *errand, const char *why);
 
-/** Goes on with what is due of a reviewer. From a callback of the loop. */
-void writ_review_requests_pump(struct writ_reviewer *reviewer);
+/** Ends the try without counting it. */
+void writ_review_request_end(
+    struct writ_review_request *errand, enum writ_review_request_stage next);
+
+/** Looks at what is due of a reviewer, in the loop's next turn. */
+void writ_review_requests_wake(struct writ_reviewer *reviewer);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/secret.h"
 #include "base/text.h"
+#include "gateway/admin/review_ballot.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -21,7 +22,7 @@
 #define STATUS_LATER    204
 #define STATUS_GONE     410
 #define US_PER_S        1000000
-#define CONNECTIONS_MAX WRIT_REVIEWERS_OUT_MAX
+#define CONNECTIONS_MAX WRIT_REVIEW_REQUESTS_MAX
 #define FIELDS          6
 
 /* ---- opening */
@@ -58,8 +59,8 @@ writ_reviewer_hook_open(struct writ_reviewer *reviewer, struct writ_err *err)
         .connections_max = CONNECTIONS_MAX};
 
     WRIT_TRY(read_secret(reviewer, err));
-    return writ_http_client_open(reviewer->all->worker->loop, reviewer->all->gateway->resolver,
-        &options, &reviewer->client, err);
+    return writ_http_client_open(
+        reviewer->worker->loop, reviewer->gateway->resolver, &options, &reviewer->client, err);
 }
 
 /* ---- the answer */
@@ -177,7 +178,7 @@ send_signed(struct writ_review_request *errand, struct writ_view body, int64_t n
 void
 writ_reviewer_hook_ask(struct writ_review_request *errand, struct writ_view json)
 {
-    int64_t now_us = writ_clock_wall_us(errand->reviewer->all->gateway->clock);
+    int64_t now_us = writ_clock_wall_us(errand->reviewer->gateway->clock);
     struct writ_buf body = writ_buf_in(errand->arena, json.len + 128);
 
     errand->status = 0;

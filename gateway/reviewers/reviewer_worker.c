@@ -5,6 +5,7 @@
  */
 #include "gateway/reviewers/reviewer_worker.h"
 
+#include "gateway/admin/review_ballot.h"
 #include "gateway/io/child.h"
 #include "gateway/io/exec_env.h"
 
@@ -19,7 +20,7 @@ on_up(void *ctx, struct writ_child *child)
 
     (void)child;
     reviewer->told = false;
-    writ_review_requests_pump(reviewer);
+    writ_review_requests_wake(reviewer);
 }
 
 static struct writ_review_request *
@@ -67,7 +68,7 @@ log_end(const struct writ_reviewer *reviewer, const struct writ_child_end *end)
     };
     size_t n = 3 + writ_child_log_end(end, !reviewer->told, fields + 3);
 
-    writ_log_write(reviewer->all->gateway->log, WRIT_LOG_WARN, "reviewer_ended", fields, n);
+    writ_log_write(reviewer->gateway->log, WRIT_LOG_WARN, "reviewer_ended", fields, n);
 }
 
 static void
@@ -92,7 +93,7 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
     struct writ_reviewer *reviewer = ctx;
 
     (void)child;
-    WRIT_LOG(reviewer->all->gateway->log, WRIT_LOG_DEBUG, "reviewer_stderr",
+    WRIT_LOG(reviewer->gateway->log, WRIT_LOG_DEBUG, "reviewer_stderr",
         writ_log_text("reviewer", reviewer->config->id), writ_log_text("line", line),
         writ_log_int("dropped", (int64_t)dropped));
 }
@@ -113,7 +114,7 @@ writ_reviewer_worker_open(struct writ_reviewer *reviewer, struct writ_err *err)
     WRIT_TRY(
         writ_exec_env_make(&config->argv, &config->inherit, &config->environment, &around, err));
     return writ_child_open(
-        reviewer->all->worker->loop, &options, &handler, reviewer, &reviewer->child, err);
+        reviewer->worker->loop, &options, &handler, reviewer, &reviewer->child, err);
 }
 
 bool
@@ -128,7 +129,7 @@ writ_reviewer_worker_ask(struct writ_review_request *errand, struct writ_view js
     struct writ_reviewer *reviewer = errand->reviewer;
     uint64_t ticket = 0;
 
-    errand->due_us = writ_loop_now_us(reviewer->all->worker->loop) + reviewer->config->timeout_us;
+    errand->due_us = writ_loop_now_us(reviewer->worker->loop) + reviewer->config->timeout_us;
     reviewer->told = true;
     if (!writ_is_ok(writ_child_send(reviewer->child, json, &ticket))) {
         writ_review_request_failed(errand, "not_sent");

@@ -1,156 +1,32 @@
-/* reviewers.c - one errand for each open review and configured reviewer.
- *
- * Invariants:
- * 1. There is at most one errand for a reviewer and a review, and it has at most one operation
- *    open: an entry in the ledger (READS, VOTES) or a question (OUT).
- * 2. An errand is freed when it has no open operation: at once, or when that has come back.
- * 3. `out` counts the errands with an open operation. */
-#include "gateway/reviewers/review_request.h"
+/* reviewers.c - watches the reviews, and has one errand for each open review and configured
+ * reviewer: never two for the same. */
+#include "gateway/reviewers/reviewers.h"
 
 #include "base/text.h"
 #include "crew/prompt.h"
 #include "gateway/admin/review_answer.h"
+#include "gateway/reviewers/review_request.h"
 #include "gateway/reviewers/reviewer_hook.h"
 #include "gateway/reviewers/reviewer_worker.h"
 #include "policy/decide/opinion.h"
 
-#define TRY_ARENA   ((size_t)64 << 20)
-#define OWN_ARENA   ((size_t)64 << 10)
 #define WATCH_ARENA ((size_t)64 << 20)
 #define ROUND_US    INT64_C(30000000) /* of one watch without any change */
 #define AGAIN_US    INT64_C(1000000)  /* after the ledger has failed */
 #define JSON_MAX    ((size_t)32 << 20)
 
-/* ---- errands */
-
-static void
-drop(struct writ_review_request *errand)
-{
-    TAILQ_REMOVE(&errand->reviewer->errands, errand, link);
-    writ_arena_free(errand->arena);
-    writ_arena_free(errand->own); /* it lies in there itself */
-}
-
-/* What is to be done is looked at in the next turn. */
-static void
-again_soon(struct writ_reviewer *reviewer)
-{
-    struct writ_loop *loop = reviewer->all->worker->loop;
-
-    if (!reviewer->all->ending) {
-        writ_loop_timer_set(loop, &reviewer->timer, writ_loop_now_us(loop));
-    }
-}
-
-/* Nothing of it is under way any more. keeps (2) (3) */
-static void
-end_try(struct writ_review_request *errand, enum writ_review_request_stage next)
-{
-    struct writ_reviewer *reviewer = errand->reviewer;
-
-    reviewer->out--;
-    errand->stage = next;
-    writ_arena_free(WRIT_TAKE(errand->arena));
-    if (errand->over) {
-        drop(errand);
-    }
-    again_soon(reviewer);
-}
-
-void
-writ_review_request_rests(struct writ_review_request *errand)
-{
-    end_try(errand, WRIT_REVIEW_REQUEST_RESTS);
-}
-
-void
-writ_review_request_failed(struct writ_review_request *errand, const char *why)
-{
-    const struct writ_reviewers *all = errand->reviewer->all;
-    int64_t pause_us = WRIT_REVIEWERS_PAUSE_US;
-
-    if (errand->over) {
-        end_try(errand, WRIT_REVIEW_REQUEST_RESTS);
-        return;
-    }
-    for (unsigned i = 0; i < errand->tries && pause_us < WRIT_REVIEWERS_LONGEST_US; i++) {
-        pause_us *= 2;
-    }
-    pause_us = pause_us < WRIT_REVIEWERS_LONGEST_US ? pause_us : WRIT_REVIEWERS_LONGEST_US;
-    errand->tries++;
-    WRIT_LOG(all->gateway->log, WRIT_LOG_WARN, "ballot_failed",
-        writ_log_text("reviewer", errand->reviewer->config->id),
-        writ_log_text("review", errand->id), writ_log_str("why", why),
-        writ_log_int("tries", (int64_t)errand->tries),
-        writ_log_bool("last", errand->tries >= WRIT_REVIEWERS_TRIES));
-    errand->due_us = writ_loop_now_us(all->worker->loop) + pause_us;
-    end_try(errand, errand->tries >= WRIT_REVIEWERS_TRIES ? WRIT_REVIEW_REQUEST_RESTS
-                                                          : WRIT_REVIEW_REQUEST_WAITS);
-}
-
-static void
-entry_done(struct writ_entry *entry)
-{
-    struct writ_review_request *errand = entry->user;
-
-    writ_loop_answer(errand->reviewer->all->worker->loop, &errand->post);
-}
-
-static void
-submit(struct writ_review_request *errand, writ_post_fn *back)
-{
-    errand->entry.done = entry_done;
-    errand->entry.user = errand;
-    errand->entry.arena = errand->arena;
-    errand->post = (struct writ_post){.fn = back, .ctx = errand};
-    writ_worker_submit(errand->reviewer->all->worker, &errand->entry);
-}
-
-/* ---- the vote */
-
-static void
-voted(struct writ_post *post)
-{
-    struct writ_review_request *errand = post->ctx;
-    const struct writ_entry_review *r = &errand->entry.review;
-
-    if (errand->entry.code != WRIT_OK) {
-        writ_review_request_failed(errand, "ledger_unavailable");
-    } else if (r->refused == WRIT_REASON_NONE || r->refused == WRIT_REASON_REVIEW_CLOSED ||
-               r->refused == WRIT_REASON_REVIEW_UNKNOWN) {
-        writ_review_request_rests(errand);
-    } else {
-        writ_review_request_failed(errand, writ_reason_name(r->refused).ptr);
-    }
-}
-
-static void
-vote(struct writ_review_request *errand, const struct writ_entry_review *r)
-{
-    errand->stage = WRIT_REVIEW_REQUEST_VOTES;
-    errand->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW, .review = *r};
-    errand->entry.review.id = errand->id;
-    submit(errand, voted);
-}
-
-void
-writ_review_request_answered(struct writ_review_request *errand, struct writ_view text)
-{
-    const struct writ_review_seat seat = {.voter = errand->reviewer->config->id,
-        .digest = writ_view_str(errand->digest),
-        .whole = errand->whole,
-        .asked = true};
-    struct writ_view kept = writ_view_copy(text, errand->arena);
-    struct writ_entry_review r = {.event = WRIT_REVIEW_DO_VOTE};
-
-    if (errand->over || kept.ptr == NULL) {
-        writ_review_request_failed(errand, "memory");
-    } else if (!writ_is_ok(writ_review_ballot_read(kept, &seat, errand->arena, &r, NULL))) {
-        writ_review_request_failed(errand, "no_vote");
-    } else {
-        vote(errand, &r);
-    }
-}
+struct writ_reviewers {
+    struct writ_gateway *gateway;
+    struct writ_worker *worker; /* of the first loop */
+    struct writ_reviewer *list;
+    size_t n;
+    /* watching */
+    uint64_t at;
+    struct writ_arena *arena;
+    struct writ_entry entry;
+    struct writ_post post;
+    struct writ_timer again;
+};
 
 /* ---- asking */
 
@@ -177,7 +53,7 @@ give_opinion(struct writ_review_request *errand, const struct writ_entry_review_
     if (opinion->feedback.ptr != NULL) {
         r.feedback = writ_view_copy(opinion->feedback, errand->arena);
     }
-    vote(errand, &r);
+    writ_review_request_vote(errand, &r);
 }
 
 static WRIT_RESULT
@@ -198,7 +74,7 @@ put_review(struct writ_review_request *errand, const struct writ_entry_review_ge
 static void
 ask(struct writ_review_request *errand, const struct writ_entry_review_get *get)
 {
-    struct writ_worker *worker = errand->reviewer->all->worker;
+    struct writ_worker *worker = errand->reviewer->worker;
     const struct writ_config *config = worker->generation->config;
     struct writ_buf json = writ_buf_in(errand->arena, JSON_MAX);
 
@@ -215,7 +91,7 @@ ask(struct writ_review_request *errand, const struct writ_entry_review_get *get)
         writ_reviewer_hook_ask(errand, writ_buf_view(&json));
     } else {
         writ_reviewer_worker_ask(errand, writ_buf_view(&json));
-        again_soon(errand->reviewer); /* it has a time */
+        writ_review_requests_wake(errand->reviewer); /* it has a time */
     }
 }
 
@@ -242,27 +118,10 @@ was_read(struct writ_post *post)
         writ_review_request_rests(errand);
     } else if (errand->reviewer->config->kind == WRIT_REVIEWER_WORKER &&
                !writ_reviewer_worker_is_up(errand->reviewer)) {
-        end_try(errand, WRIT_REVIEW_REQUEST_WAITS);
+        writ_review_request_end(errand, WRIT_REVIEW_REQUEST_WAITS);
     } else {
         ask(errand, get);
     }
-}
-
-static void
-start(struct writ_review_request *errand)
-{
-    struct writ_reviewer *reviewer = errand->reviewer;
-
-    reviewer->out++;
-    errand->stage = WRIT_REVIEW_REQUEST_READS;
-    errand->arena = writ_arena_new(TRY_ARENA);
-    if (errand->arena == NULL) {
-        writ_review_request_failed(errand, "memory");
-        return;
-    }
-    errand->entry =
-        (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_GET, .review_get = {.id = errand->id}};
-    submit(errand, was_read);
 }
 
 /* ---- one reviewer */
@@ -270,7 +129,7 @@ start(struct writ_review_request *errand)
 static bool
 may_start(const struct writ_reviewer *reviewer)
 {
-    return reviewer->out < WRIT_REVIEWERS_OUT_MAX &&
+    return reviewer->out < WRIT_REVIEW_REQUESTS_MAX &&
            (reviewer->config->kind != WRIT_REVIEWER_WORKER || writ_reviewer_worker_is_up(reviewer));
 }
 
@@ -301,10 +160,10 @@ next_due(const struct writ_reviewer *reviewer, int64_t now_us)
     return next_us;
 }
 
-void
-writ_review_requests_pump(struct writ_reviewer *reviewer)
+static void
+pump(struct writ_reviewer *reviewer)
 {
-    struct writ_loop *loop = reviewer->all->worker->loop;
+    struct writ_loop *loop = reviewer->worker->loop;
     int64_t now_us = writ_loop_now_us(loop), next_us;
     struct writ_review_request *errand, *next;
 
@@ -315,7 +174,7 @@ writ_review_requests_pump(struct writ_reviewer *reviewer)
             writ_review_request_failed(errand, "timeout");
         } else if (errand->stage == WRIT_REVIEW_REQUEST_WAITS && errand->due_us <= now_us &&
                    may_start(reviewer)) {
-            start(errand);
+            writ_review_request_read(errand, was_read);
         }
     }
     next_us = next_due(reviewer, now_us);
@@ -327,7 +186,7 @@ writ_review_requests_pump(struct writ_reviewer *reviewer)
 static void
 pump_again(struct writ_timer *timer)
 {
-    writ_review_requests_pump(timer->ctx);
+    pump(timer->ctx);
 }
 
 static struct writ_review_request *
@@ -344,24 +203,6 @@ errand_for(struct writ_reviewer *reviewer, struct writ_view id)
     return NULL;
 }
 
-static struct writ_review_request *
-add(struct writ_reviewer *reviewer, struct writ_view id)
-{
-    struct writ_arena *own = writ_arena_new_small(OWN_ARENA);
-    struct writ_review_request *errand = own != NULL ? writ_arena_get(own, sizeof *errand) : NULL;
-
-    if (errand != NULL) {
-        *errand = (struct writ_review_request){
-            .reviewer = reviewer, .own = own, .id = writ_view_copy(id, own)};
-    }
-    if (errand == NULL || errand->id.ptr == NULL) {
-        writ_arena_free(own);
-        return NULL;
-    }
-    TAILQ_INSERT_TAIL(&reviewer->errands, errand, link);
-    return errand;
-}
-
 /* Its answer is no longer wanted. */
 static void
 take_back(struct writ_review_request *errand)
@@ -369,7 +210,7 @@ take_back(struct writ_review_request *errand)
     switch (errand->stage) {
     case WRIT_REVIEW_REQUEST_WAITS:
     case WRIT_REVIEW_REQUEST_RESTS:
-        drop(errand);
+        writ_review_request_free(errand);
         break;
     case WRIT_REVIEW_REQUEST_READS:
     case WRIT_REVIEW_REQUEST_VOTES:
@@ -400,7 +241,7 @@ look(struct writ_reviewer *reviewer, const struct writ_review_told *told)
         return true;
     }
     if (errand == NULL) {
-        errand = add(reviewer, told->review.id);
+        errand = writ_review_request_new(reviewer, told->review.id);
     }
     if (errand != NULL) {
         errand->seen = true;
@@ -441,7 +282,7 @@ look_at_all(struct writ_reviewer *reviewer, const struct writ_entry_review_watch
         done = look(reviewer, &now->items[i]) && done;
     }
     forget_unseen(reviewer);
-    writ_review_requests_pump(reviewer);
+    pump(reviewer);
     return done;
 }
 
@@ -530,7 +371,8 @@ open_all(struct writ_reviewers *all, struct writ_err *err)
         struct writ_reviewer *reviewer = &all->list[all->n];
 
         if (config->reviewers[i].kind != WRIT_REVIEWER_ASKS) {
-            *reviewer = (struct writ_reviewer){.all = all, .config = &config->reviewers[i]};
+            *reviewer = (struct writ_reviewer){
+                .gateway = all->gateway, .worker = all->worker, .config = &config->reviewers[i]};
             TAILQ_INIT(&reviewer->errands);
             reviewer->timer = (struct writ_timer){.fn = pump_again, .ctx = reviewer};
             all->n++;
@@ -570,12 +412,12 @@ writ_reviewers_end(struct writ_reviewers *reviewers)
     if (reviewers == NULL) {
         return;
     }
-    reviewers->ending = true;
     writ_loop_timer_cancel(&reviewers->again);
     for (size_t i = 0; i < reviewers->n; i++) {
         struct writ_reviewer *reviewer = &reviewers->list[i];
         struct writ_review_request *errand;
 
+        reviewer->ending = true;
         TAILQ_FOREACH(errand, &reviewer->errands, link)
         {
             errand->over = true; /* whatever comes now is not told */
@@ -594,7 +436,7 @@ writ_reviewers_free(struct writ_reviewers *reviewers)
     }
     for (size_t i = 0; i < reviewers->n; i++) {
         while (!TAILQ_EMPTY(&reviewers->list[i].errands)) {
-            drop(TAILQ_FIRST(&reviewers->list[i].errands));
+            writ_review_request_free(TAILQ_FIRST(&reviewers->list[i].errands));
         }
         writ_buf_wipe_secret(&reviewers->list[i].secret);
     }

@@ -14,11 +14,6 @@
 
 #include "gateway/state/gateway.h"
 
-#define WRIT_REVIEWERS_OUT_MAX    16 /* errands of one reviewer that are out at once */
-#define WRIT_REVIEWERS_TRIES      12 /* of one errand; then the reviewer stays silent */
-#define WRIT_REVIEWERS_PAUSE_US   INT64_C(1000000)   /* before the second try; doubled each time */
-#define WRIT_REVIEWERS_LONGEST_US INT64_C(300000000) /* before any */
-
 struct writ_reviewers;
 
 /** Before the loops run. Without reviewers `ret` stays as it is. It is written on failure too, so

@@ -72,7 +72,6 @@ cyclic=$(tr "\n" " " <<-END
 	gateway/review
 	gateway/call
 	gateway/relay
-	gateway/reviewers
 	gateway/guard
 	END
 )
