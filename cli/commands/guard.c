@@ -2,7 +2,7 @@
 #include "cli/commands/command.h"
 
 #include "base/text.h"
-#include "gateway/guard/guard.h"
+#include "gateway/guard/guard_run.h"
 
 #include <unistd.h>
 

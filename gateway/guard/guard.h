@@ -33,9 +33,6 @@
 #define WRIT_GUARD_BODY_MAX ((size_t)16 << 20) /* bytes of one message */
 #define WRIT_GUARD_META     "io.writ/credential"
 
-/** What is read of a message, of a client or a server. */
-extern const struct writ_json_limits writ_guard_message_limits;
-
 enum writ_guard_form {
     WRIT_GUARD_NOTHING = 0,
     WRIT_GUARD_HTTP,
@@ -85,8 +82,9 @@ struct writ_guard_ask {
     /* the guard's own */
     struct writ_guard_ask *next;
     bool waiting;
-    /* of looking */
     struct writ_guard *guard;
+    /* of looking */
+    void (*saw)(struct writ_guard_ask *ask, const struct writ_probe_state *state);
     struct writ_probe_request wanted;
     char id[WRIT_PROBE_ID_MAX]; /* of the question */
     struct writ_probe_get get;
@@ -109,56 +107,5 @@ struct writ_guard {
     struct writ_guard_ask *waiting; /* for keys that are being fetched */
     bool status_refused;            /* as the log has it */
 };
-
-/** Runs until SIGTERM or SIGINT, or, over stdio, until the client or the server ends. What
- * writ_replay_cache_open, writ_verify_new, the listener and the child return. Blocks. */
-WRIT_RESULT writ_guard_run(const struct writ_guard_options *options, struct writ_err *err);
-
-/** Asks. Of a credential whose key is not known, the keys are fetched first, if that was not done a
- * moment ago. */
-void writ_guard_ask(struct writ_guard *guard, struct writ_guard_ask *ask);
-
-/** Drops the answer: `done` is not called. False: a look at the target is open, and `done` comes
- * when it has ended. */
-bool writ_guard_forget(struct writ_guard *guard, struct writ_guard_ask *ask);
-
-/** The end of a look: goes on with the ask. */
-void writ_guard_saw(
-    struct writ_guard *guard, struct writ_guard_ask *ask, const struct writ_probe_state *state);
-
-/** What is to be done with a message. */
-enum writ_guard_way {
-    WRIT_GUARD_REFUSE = 0, /* with the fault */
-    WRIT_GUARD_PASS,
-    WRIT_GUARD_DROP, /* an unknown notification */
-    WRIT_GUARD_CALL, /* `ask` is filled in but for `done` */
-};
-
-/** One message, read. */
-struct writ_guard_message {
-    const struct writ_json *id; /* or NULL */
-    struct writ_mcp_fault fault;
-    struct writ_mcp_message call; /* `ask` points here: a message stays where it was read */
-    char params_hash[WRIT_DIGEST_TEXT];
-    struct writ_guard_ask ask;
-};
-
-/**
- * Reads a message.
- *
- * @param guard    whose probes may be asked without a credential; not changed
- * @param text     borrowed as long as `ret`
- * @param headers  of its request; NULL: it has none (stdio)
- * @param token    of its head; empty: none there
- */
-enum writ_guard_way writ_guard_read(const struct writ_guard *guard, struct writ_view text,
-    const struct writ_mcp_headers *headers, struct writ_view token, struct writ_arena *arena,
-    struct writ_guard_message *ret);
-
-/** Appends the JSON-RPC error of a message that is refused. */
-void writ_guard_put_fault(struct writ_buf *buf, const struct writ_guard_message *message);
-
-/** Appends the JSON-RPC error of a call whose credential is not good. */
-void writ_guard_put_no(struct writ_buf *buf, const struct writ_guard_message *message);
 
 #endif

@@ -8,7 +8,9 @@
 #include "gateway/guard/guard_http.h"
 
 #include "base/text.h"
+#include "gateway/guard/guard_ask.h"
 #include "gateway/guard/guard_http_look.h"
+#include "gateway/guard/guard_message.h"
 #include "gateway/http/http_client.h"
 #include "gateway/listener/listener.h"
 #include "gateway/request/refusal.h"
@@ -115,7 +117,7 @@ reply_fault(struct proxied *p)
 {
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
 
-    writ_guard_put_fault(&body, &p->message);
+    writ_guard_message_put_fault(&body, &p->message);
     reply_json(p->x, (unsigned)p->message.fault.status, &body);
 }
 
@@ -124,7 +126,7 @@ reply_no(struct proxied *p)
 {
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
 
-    writ_guard_put_no(&body, &p->message);
+    writ_guard_message_put_no(&body, &p->message);
     reply_json(p->x, status_of(p->message.ask.reason), &body);
 }
 
@@ -346,7 +348,7 @@ gone_while_asking(struct writ_exchange *x, void *ctx)
 
     if (p->look != NULL) {
         writ_guard_http_look_cancel(p->look); /* its end refuses the call */
-    } else if (writ_guard_forget(p->http->guard, &p->message.ask)) {
+    } else if (writ_guard_ask_forget(p->http->guard, &p->message.ask)) {
         writ_exchange_reply(x, 503, NULL, 0, writ_view(NULL, 0)); /* the client has left */
     }
 }
@@ -358,7 +360,7 @@ look(struct writ_guard_ask *ask, struct writ_view question)
     struct proxied *p = ask->ctx;
 
     return writ_guard_http_look_start(
-        p->http->client, p->x, target_of(p->x), p->http->guard, ask, question, &p->look);
+        p->http->client, p->x, target_of(p->x), ask, question, &p->look);
 }
 
 static void
@@ -387,8 +389,8 @@ handle_post(struct proxied *p)
         reply_fault(p);
         return;
     }
-    switch (
-        writ_guard_read(p->http->guard, p->x->body, &headers, token, p->x->arena, &p->message)) {
+    switch (writ_guard_message_read(
+        p->http->guard, p->x->body, &headers, token, p->x->arena, &p->message)) {
     case WRIT_GUARD_REFUSE:
         reply_fault(p);
         return;

@@ -8,7 +8,6 @@
 #define FIELDS_MAX 7
 
 struct writ_guard_http_look {
-    struct writ_guard *guard;
     struct writ_guard_ask *ask;
     struct writ_http_call *call;
     struct writ_sse *sse; /* NULL: the answer is no stream */
@@ -101,7 +100,7 @@ on_end(void *ctx, struct writ_http_call *call, const struct writ_http_end *end)
     if (!look->found || !writ_is_ok(writ_buf_check(&look->text, NULL))) {
         text = writ_view(NULL, 0);
     }
-    writ_guard_state_told(look->guard, look->ask, text);
+    writ_guard_state_told(look->ask, text);
 }
 
 static const struct writ_http_handler handler = {on_head, on_body, on_end};
@@ -144,8 +143,8 @@ put_fields(struct writ_exchange *x, const struct writ_guard_ask *ask,
 
 writ_result
 writ_guard_http_look_start(struct writ_http_client *client, struct writ_exchange *x,
-    struct writ_view target, struct writ_guard *guard, struct writ_guard_ask *ask,
-    struct writ_view question, struct writ_guard_http_look **ret)
+    struct writ_view target, struct writ_guard_ask *ask, struct writ_view question,
+    struct writ_guard_http_look **ret)
 {
     struct writ_guard_http_look *look = writ_arena_get(x->arena, sizeof *look);
     struct writ_header fields[FIELDS_MAX];
@@ -162,7 +161,7 @@ writ_guard_http_look_start(struct writ_http_client *client, struct writ_exchange
         return (writ_result){WRIT_E_NOMEM};
     }
     *look = (struct writ_guard_http_look){
-        .guard = guard, .ask = ask, .text = writ_buf_in(x->arena, WRIT_PROBE_ANSWER_MAX)};
+        .ask = ask, .text = writ_buf_in(x->arena, WRIT_PROBE_ANSWER_MAX)};
     WRIT_TRY(put_fields(x, ask, fields, &request.count));
     WRIT_TRY(writ_http_client_send(client, &request, &handler, look, &look->call, NULL));
     *ret = look;

@@ -20,8 +20,8 @@ struct writ_guard_http_look;
  * @return WRIT_OK, WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_BUSY, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_guard_http_look_start(struct writ_http_client *client, struct writ_exchange *x,
-    struct writ_view target, struct writ_guard *guard, struct writ_guard_ask *ask,
-    struct writ_view question, struct writ_guard_http_look **ret);
+    struct writ_view target, struct writ_guard_ask *ask, struct writ_view question,
+    struct writ_guard_http_look **ret);
 
 /** Gives up: writ_guard_state_told comes soon, and not from inside. */
 void writ_guard_http_look_cancel(struct writ_guard_http_look *look);

@@ -10,21 +10,17 @@
 
 #include "gateway/guard/guard.h"
 
-/** How the id of every question begins; clients cannot use such ids. */
-#define WRIT_GUARD_STATE_ID "writ-guard-"
-
 /**
  * Begins to look at the target of a call whose credential is good otherwise.
  *
- * @return NONE: writ_guard_state_told is called when there is an answer;
+ * @return NONE: `saw` of the ask is called when there is an answer;
  *         CREDENTIAL_OK: there is nothing to look at; else why the call is refused
  */
-enum writ_reason writ_guard_state_start(struct writ_guard *guard, struct writ_guard_ask *ask);
+enum writ_reason writ_guard_state_start(struct writ_guard_ask *ask);
 
 /** What the tool server answered; empty: nothing, or not in time. Called once by the form, and not
  * from inside its `look`. */
-void writ_guard_state_told(
-    struct writ_guard *guard, struct writ_guard_ask *ask, struct writ_view response);
+void writ_guard_state_told(struct writ_guard_ask *ask, struct writ_view response);
 
 /** What a message of the server is to those who look. */
 enum writ_guard_answer {
@@ -36,8 +32,5 @@ enum writ_guard_answer {
 /** `ask` NULL: no question is open. */
 enum writ_guard_answer writ_guard_state_is_answer(
     const struct writ_guard_ask *ask, struct writ_view message);
-
-/** Whether a client's message has an id that is kept for questions. */
-bool writ_guard_state_is_ours(const struct writ_json *id);
 
 #endif

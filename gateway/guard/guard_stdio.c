@@ -7,8 +7,10 @@
  * (4) An answer to a question of the guard's own never reaches the client. */
 #include "gateway/guard/guard_stdio.h"
 
-#include "gateway/io/child.h"
+#include "gateway/guard/guard_ask.h"
+#include "gateway/guard/guard_message.h"
 #include "gateway/guard/guard_state.h"
+#include "gateway/io/child.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -85,9 +87,9 @@ put_refusal(struct pipe *pipe, const struct writ_guard_message *message, bool fa
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX);
 
     if (fault) {
-        writ_guard_put_fault(&body, message);
+        writ_guard_message_put_fault(&body, message);
     } else {
-        writ_guard_put_no(&body, message);
+        writ_guard_message_put_no(&body, message);
     }
     if (writ_is_ok(writ_buf_check(&body, NULL))) {
         put_with_end(pipe, writ_buf_view(&body));
@@ -146,7 +148,7 @@ stop_looking(struct call *call, struct writ_view answer)
     }
     *at = call->next;
     writ_loop_timer_cancel(&call->timer);
-    writ_guard_state_told(call->pipe->guard, &call->message.ask, answer);
+    writ_guard_state_told(&call->message.ask, answer);
 }
 
 static void
@@ -223,7 +225,8 @@ take_line(struct pipe *pipe, struct writ_view line)
         return;
     }
     *call = (struct call){.pipe = pipe, .arena = arena, .line = copy};
-    switch (writ_guard_read(pipe->guard, copy, NULL, writ_view(NULL, 0), arena, &call->message)) {
+    switch (writ_guard_message_read(
+        pipe->guard, copy, NULL, writ_view(NULL, 0), arena, &call->message)) {
     case WRIT_GUARD_REFUSE:
         put_refusal(pipe, &call->message, true);
         break;
@@ -422,7 +425,7 @@ writ_guard_stdio_close(void *form)
     while (pipe->guard->waiting != NULL) {
         struct writ_guard_ask *ask = pipe->guard->waiting;
 
-        (void)writ_guard_forget(pipe->guard, ask);
+        (void)writ_guard_ask_forget(pipe->guard, ask);
         call_free(ask->ctx);
     }
     while (pipe->looking != NULL) {

@@ -72,7 +72,6 @@ cyclic=$(tr "\n" " " <<-END
 	gateway/review
 	gateway/call
 	gateway/relay
-	gateway/guard
 	END
 )
 while read -r name folder allowed; do
