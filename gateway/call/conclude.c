@@ -10,6 +10,7 @@
 #include "gateway/mcp/meta_namespace.h"
 #include "gateway/request/client_stream.h"
 #include "gateway/request/refusal.h"
+#include "gateway/review/meet.h"
 
 #include "evidence/json/write.h"
 #include "policy/decide/output.h"
@@ -66,13 +67,44 @@ no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
     end->refusal = end->not_sent ? WRIT_REASON_UPSTREAM_UNAVAILABLE : WRIT_REASON_UPSTREAM_FAILED;
 }
 
+/* The reason of a refusal in Writ's own form, as a guard gives it. Of any other answer nothing is
+ * believed: its words are the upstream's. */
+static enum writ_reason
+reason_in(struct writ_view body)
+{
+    writ_auto_arena arena = writ_arena_new(64 * REFUSAL_MAX);
+    const struct writ_json *message = NULL;
+    int64_t code = 0;
+
+    if (arena == NULL || body.len > REFUSAL_MAX ||
+        !writ_is_ok(writ_mcp_parse(body, arena, &message)) ||
+        !writ_is_ok(writ_json_integer(
+            writ_json_pointer(message, WRIT_LIT("/error/code")), INT64_MIN, INT64_MAX, &code)) ||
+        code != WRIT_REFUSAL_CODE) {
+        return WRIT_REASON_NONE;
+    }
+    return writ_reason_find(
+        writ_json_string(writ_json_pointer(message, WRIT_LIT("/error/data/reason"))));
+}
+
 /* It says no to the gateway. Whatever it did before it said so: the call is not made again. */
 static void
-unauthorized_answer(struct writ_conclusion *end)
+unauthorized_answer(struct writ_conclusion *end, struct writ_view body)
 {
     end->outcome = WRIT_OUTCOME_ERROR;
     end->error_type = WRIT_LIT("upstream_unauthorized");
     end->refusal = WRIT_REASON_UPSTREAM_UNAUTHORIZED;
+    end->theirs = reason_in(body);
+}
+
+/* It says that it did not take the call. That its session is over concerns this upstream alone: the
+ * client's session goes on. */
+static void
+session_lost(struct writ_conclusion *end)
+{
+    end->outcome = WRIT_OUTCOME_ERROR;
+    end->error_type = WRIT_LIT("upstream_session_lost");
+    end->refusal = WRIT_REASON_UPSTREAM_SESSION_LOST;
 }
 
 /* The answer does not belong to this call. Whether the call ran is not known. */
@@ -143,7 +175,11 @@ check(struct writ_request *request)
         return;
     }
     if (answer->status == 401 || answer->status == 403) {
-        unauthorized_answer(&call->end);
+        unauthorized_answer(&call->end, text);
+        return;
+    }
+    if (request->late.lost) {
+        session_lost(&call->end);
         return;
     }
     if (!call->answered) {
@@ -377,6 +413,7 @@ writ_conclude_refusal(const struct writ_request *request)
 
     return (struct writ_denial){
         .reason = call->end.refusal,
+        .theirs = call->end.theirs,
         .decision_id = call->decision.decision_id.view,
         .argument = decided ? call->verdict.argument : (struct writ_view){NULL, 0},
         .constraint = decided ? call->verdict.constraint : (struct writ_view){NULL, 0},
@@ -450,5 +487,7 @@ writ_conclude_mcp(struct writ_request *request)
     if (call->end.refusal != WRIT_REASON_NONE) {
         return answer_refusal(request);
     }
-    return deliver(request, request->answer.status, call->last.data, true);
+    return deliver(request,
+        writ_meet_hides(request, request->answer.status) ? 200 : request->answer.status,
+        call->last.data, true);
 }

@@ -83,6 +83,9 @@ writ_forward_sign(struct writ_request *request)
 {
     writ_result issued;
 
+    if (writ_meet_is_due(request, request->call->upstream)) { /* it was lost since LATE */
+        return writ_meet_start(request, request->call->upstream, WRIT_STEP_SIGN);
+    }
     if (writ_meet_is_late(request, request->call->upstream)) { /* it does not know the session */
         return writ_conclude_unsent(request, writ_meet_fault(request));
     }
@@ -273,10 +276,11 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct writ_request *request = upcall->ctx;
     struct writ_upcall_answer end = *answer;
+    bool lost = writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
 
     request->upcall_open = false;
+    request->late.lost = lost && !request->call->resume.asking;
     writ_loop_timer_cancel(&request->timer);
-    (void)writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
     if (request->call->resume.asking) {
         end.sent = WRIT_SENT; /* the call was, whatever became of asking for its answer */
     }

@@ -60,6 +60,7 @@ upcall_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     struct probe *probe = upcall->ctx;
     struct writ_probe_state state = {0};
 
+    (void)writ_meet_is_lost(probe->request, upcall->upstream, &upcall->request, answer);
     if (answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300) {
         writ_probe_read_response(
             &probe->wanted, answer->body, is_shown(probe), probe->request->x->arena, &state);

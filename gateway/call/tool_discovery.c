@@ -312,6 +312,7 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     bool good =
         writ_is_ok(take_answer(learner, answer, &cursor, &err)) && ++learner->pages < PAGES_MAX;
 
+    (void)writ_meet_is_lost(learner->request, upcall->upstream, &upcall->request, answer);
     if (good && cursor.ptr != NULL && writ_is_ok(ask(learner, cursor))) {
         return;
     }

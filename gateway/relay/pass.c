@@ -60,8 +60,15 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAUTHORIZED, NULL);
     }
+    if (request->late.lost) {
+        return writ_refusal_http(
+            request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_SESSION_LOST, NULL);
+    }
     if (status >= 400 && status < 500 && !is_json(answer)) {
         body.len = 0; /* the status is the answer: clients negotiate by it */
+    }
+    if (writ_meet_hides(request, status)) {
+        status = body.len > 0 ? 200 : x->method == WRIT_METHOD_GET ? 405 : 502;
     }
     if ((status >= 300 && status < 400) || status < 200 || (body.len > 0 && !is_json(answer)) ||
         (status >= 500 && body.len == 0) || !writ_inspect_clear(request, &body)) {
@@ -135,7 +142,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     struct writ_request *request = upcall->ctx;
 
     request->upcall_open = false;
-    (void)writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
+    request->late.lost = writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
     request->answer = *answer;
     writ_request_continue(request);
 }

@@ -360,6 +360,8 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     struct writ_request *request = upcall->ctx;
 
     request->upcall_open = false;
+    request->late.lost =
+        writ_meet_is_lost(request, request->upstream, &request->upcall.request, answer);
     writ_loop_timer_cancel(&request->timer);
     keep(request->part, answer);
     writ_request_continue(request);

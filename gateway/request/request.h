@@ -83,15 +83,16 @@ struct writ_returned {
 /** What became of a governed call, and what the client gets. */
 struct writ_conclusion {
     enum writ_outcome_kind outcome;
-    const struct writ_outcome *said;  /* what its caller says of a call that he made, or NULL */
-    bool not_sent;                    /* nothing reached the upstream: the claim is released */
-    struct writ_view error_type;      /* for outcome error; empty else */
-    struct writ_view output_hash;     /* of the result, or empty */
-    struct writ_view before_hash;     /* of the result or error that came; after.c */
-    struct writ_view after_hash;      /* of what is sent in its place, when rules changed it */
-    struct writ_views output_rules;   /* those that changed or refused it */
-    enum writ_reason refusal;         /* NONE: the upstream's answer is passed on */
-    struct writ_view result;          /* the member `result` of the answer, for replay */
+    const struct writ_outcome *said; /* what its caller says of a call that he made, or NULL */
+    bool not_sent;                   /* nothing reached the upstream: the claim is released */
+    struct writ_view error_type;     /* for outcome error; empty else */
+    struct writ_view output_hash;    /* of the result, or empty */
+    struct writ_view before_hash;    /* of the result or error that came; after.c */
+    struct writ_view after_hash;     /* of what is sent in its place, when rules changed it */
+    struct writ_views output_rules;  /* those that changed or refused it */
+    enum writ_reason refusal;        /* NONE: the upstream's answer is passed on */
+    enum writ_reason theirs;         /* UPSTREAM_UNAUTHORIZED: why, as the upstream says; or NONE */
+    struct writ_view result;         /* the member `result` of the answer, for replay */
     const struct writ_json *response; /* the parsed response, or NULL */
     enum writ_wait_kind waits;        /* the answer does not end the call: what it waits for */
     struct writ_digest name;          /* under which it waits */

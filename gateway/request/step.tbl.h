@@ -34,7 +34,7 @@
     X(BIND,         writ_judge_bind,           "the binding check; only it makes a permit",                  TO(SIGN, HOLD, RECORD, ANSWER, AGAIN, WAIT)) \
     X(HOLD,         writ_review_hold_wait,     "on the open request, for the verdict of its review",         TO(AUTHENTICATE, ANSWER, HOLD, WAIT)) \
     X(REJUDGE,      writ_review_hold_judge,    "the verdict is there: all is looked at again",               TO(JUDGE, HOOK, CLOSE, DONE)) \
-    X(SIGN,         writ_forward_sign,         "the credential, into the judged message",                    TO(FORWARD, HAND, RECORD, WAIT)) \
+    X(SIGN,         writ_forward_sign,         "the credential, into the judged message",                    TO(FORWARD, HAND, RECORD, SIGN, WAIT)) \
     X(FORWARD,      writ_forward_send,         "once, with the permit",                                      TO(CHECK, RECORD, WAIT)) \
     X(CHECK,        writ_conclude_check,       "what came back: limits, digest, outcome",                    TO(RECORD)) \
     X(RECORD,       writ_conclude_record,      "the outcome, durable",                                       TO(ANSWER, KEPT, WAIT)) \

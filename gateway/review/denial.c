@@ -71,6 +71,9 @@ writ_denial_put_members(
     struct writ_write *w, const struct writ_request *request, const struct writ_denial *refusal)
 {
     writ_write_text_if(w, "reason", writ_reason_name(refusal->reason));
+    if (refusal->theirs != WRIT_REASON_NONE) {
+        writ_write_text_if(w, "upstream_reason", writ_reason_name(refusal->theirs));
+    }
     writ_write_text_if(w, "decision_id", refusal->decision_id);
     writ_write_text_if(w, "argument", refusal->argument);
     writ_write_text_if(w, "constraint", refusal->constraint);

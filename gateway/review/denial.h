@@ -9,6 +9,7 @@
 /** The facts about a refused call. Views may be empty. */
 struct writ_denial {
     enum writ_reason reason;
+    enum writ_reason theirs; /* the one that the tool server gave, quoted as its own; or NONE */
     struct writ_view decision_id;
     struct writ_view argument;   /* JSON Pointer of the argument that it is about */
     struct writ_view constraint; /* "amount le" */

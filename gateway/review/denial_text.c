@@ -43,6 +43,16 @@ put_policy(struct writ_buf *text, const struct writ_denial *refusal)
     put_part(text, "; budget: ", refusal->budget);
 }
 
+/* The server chose the reason, the table its words. */
+static void
+put_theirs(struct writ_buf *text, enum writ_reason theirs)
+{
+    if (theirs != WRIT_REASON_NONE) {
+        put_part(text, "; the tool server's reason is ", writ_reason_name(theirs));
+        put_part(text, ": ", writ_reason_sentence(theirs));
+    }
+}
+
 static void
 put_prior(struct writ_buf *text, const struct writ_prior *prior)
 {
@@ -95,6 +105,7 @@ writ_denial_text_put(
     struct writ_view sentence = writ_reason_sentence(refusal->reason);
 
     writ_buf_put(&text, sentence);
+    put_theirs(&text, refusal->theirs);
     put_policy(&text, refusal);
     if (refusal->prior != NULL && refusal->prior->known) {
         put_prior(&text, refusal->prior);

@@ -58,14 +58,14 @@ writ_meet_fault(const struct writ_request *request)
 
 /* An error of its own with the id of the message, other than that of the session. */
 static bool
-answers_message(const struct writ_request *request, struct writ_view body)
+answers_message(const struct writ_mcp_message *sent, struct writ_view body)
 {
     writ_auto_arena arena = writ_arena_new(64 * body.len + 65536);
     const struct writ_json *message = NULL;
     int64_t code = 0;
 
     if (arena == NULL || !writ_is_ok(writ_mcp_parse(body, arena, &message)) ||
-        !writ_json_equal(writ_json_get(message, WRIT_LIT("id")), request->message.id)) {
+        !writ_json_equal(writ_json_get(message, WRIT_LIT("id")), sent != NULL ? sent->id : NULL)) {
         return false;
     }
     return !writ_is_ok(writ_json_integer(
@@ -81,11 +81,17 @@ writ_meet_is_lost(const struct writ_request *request, struct writ_upstream *upst
 
     if (answer->end != WRIT_UPCALL_ANSWERED || answer->status != 404 || sent->session.len == 0 ||
         request->session == NULL || !writ_request_is_merged(request) ||
-        config->kind != WRIT_UPSTREAM_HTTP || answers_message(request, answer->body)) {
+        config->kind != WRIT_UPSTREAM_HTTP || answers_message(sent->message, answer->body)) {
         return false;
     }
     writ_session_lose(request->session, config->name, sent->session);
     return true;
+}
+
+bool
+writ_meet_hides(const struct writ_request *request, unsigned status)
+{
+    return status == 404 && request->session != NULL && writ_request_is_merged(request);
 }
 
 enum writ_step

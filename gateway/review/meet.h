@@ -24,6 +24,11 @@ enum writ_reason writ_meet_fault(const struct writ_request *request);
 bool writ_meet_is_lost(const struct writ_request *request, struct writ_upstream *upstream,
     const struct writ_upcall_request *sent, const struct writ_upcall_answer *answer);
 
+/** Whether a status of an upstream's answer is not for the client: 404 in a session of several
+ * upstreams. The client would take it for the end of the whole session, of which one upstream
+ * cannot tell. */
+bool writ_meet_hides(const struct writ_request *request, unsigned status);
+
 /** Refuses a request that is not governed, for an upstream that could not join. */
 enum writ_step writ_meet_refuse(struct writ_request *request);
 

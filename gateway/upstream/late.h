@@ -36,6 +36,7 @@ struct writ_late {
     struct writ_late_wait wait;
     const struct writ_upstream *tried; /* it was asked to join for this request */
     enum writ_reason fault;            /* why it has not; nothing was sent to it */
+    bool lost; /* it answered that it does not know its session any more (writ_meet_is_lost) */
 };
 
 /** Asks the upstream to join the session, or waits with others for its answer. WRIT_E_NOMEM. */

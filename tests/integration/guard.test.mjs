@@ -392,6 +392,10 @@ test('behind a real gateway the official everything server serves only its calls
   assert.ok((await client.request('tools/list')).result.tools.length > 3);
   const answer = await client.call('up__echo', { message: 'hello' });
   assert.equal(answer.said, 'Echo: hello', answer.text);
+  await gw.reload({ ...gw.config, issuer: 'https://other.example' });
+  const foreign = await client.call('up__echo', { message: 'again' }); // what the guard says reaches the client
+  assert.deepEqual([foreign.reason, foreign.refusal.upstream_reason], ['upstream_unauthorized', 'wrong_issuer']);
+  assert.match(foreign.error.message, /; the tool server's reason is wrong_issuer: the credential comes from another issuer/);
   const past = await new Caller({ origin: `http://127.0.0.1:${guardPort}` }).open();
   const refused = await past.call('echo', { message: 'hello' });
   assert.deepEqual([refused.status, reason(refused)], [401, 'missing_credential']);

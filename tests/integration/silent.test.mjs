@@ -365,6 +365,18 @@ test('a probe, and a question about a task, make an upstream join as well', LIMI
   assert.equal((await other.request('tasks/get', { taskId: 't1' })).result.status, 'working');
   assert.deepEqual(methods(up), ['initialize', 'notifications/initialized', 'tasks/get']);
   assert.equal(up.arrivals[2].headers['mcp-session-id'], 'up-2');
+  up.clear();
+  up.onMessage = (m) => (m.headers['mcp-session-id'] === 'up-2' ? (m.error(-32001, 'Session not found', 404), true) : undefined);
+  const lost = await other.request('tasks/get', { taskId: 't1' }); // once
+  assert.deepEqual([lost.status, lost.reason, methods(up)], [502, 'upstream_session_lost', ['tasks/get']]);
+  up.onCall = stat;
+  assert.match((await other.call('a__x', { n: 2 })).said, /^ran/, 'in another session');
+  const probes = () => up.calls.map((m) => m.headers['mcp-session-id']);
+  assert.deepEqual(probes(), ['up-3']);
+  up.onMessage = (m) => (m.headers['mcp-session-id'] === 'up-3' ? (m.error(-32001, 'Session not found', 404), true) : undefined);
+  assert.equal((await other.call('a__x', { n: 3 })).reason, 'target_state_unavailable');
+  assert.match((await other.call('a__x', { n: 4 })).said, /^ran/, 'the probe has told that the session is over');
+  assert.deepEqual(probes(), ['up-3', 'up-3', 'up-4']);
 });
 
 // ---- clients are told of an upstream that is back
@@ -462,14 +474,26 @@ test('an upstream that was started again, and has forgotten its sessions, joins 
   assert.equal((await s.call('b__y')).said, 'ran 1');
 
   forget('up-2');
-  const call = await s.call('b__y'); // a call is sent once, and its client hears what the server said
-  assert.deepEqual([call.status, call.error.code], [404, -32001]);
+  const call = await s.call('b__y'); // a call is sent once; a 404 would end the client's whole session
+  assert.deepEqual([call.status, call.reason, call.refusal.execution], [200, 'upstream_session_lost', 'unknown']);
   assert.equal(ups.b.calls.length, 1);
-  assert.deepEqual([outcomes(gw).at(-1).outcome, outcomes(gw).at(-1).error_type], ['error', 'upstream_refused']);
+  assert.deepEqual([outcomes(gw).at(-1).outcome, outcomes(gw).at(-1).error_type], ['error', 'upstream_session_lost']);
   assert.equal((await s.call('b__y')).said, 'ran 2');
   assert.equal(ups.b.calls.at(-1).headers['mcp-session-id'], 'up-3');
 
+  forget('up-3');
+  const prompt = await s.request('prompts/get', { name: 'b__p' });
+  assert.deepEqual([prompt.status, prompt.reason], [502, 'upstream_session_lost']);
+  assert.deepEqual(methods(ups.b), ['prompts/get'], 'sent once');
+  assert.equal((await s.call('b__y')).said, 'ran 1', 'in another session');
+
   // one that answers the message itself with 404 has not lost anything
+  ups.b.clear();
+  ups.b.onMessage = (m) => (['tools/call', 'prompts/get'].includes(m.method) ? (m.error(-32602, 'no such', 404), true) : undefined);
+  for (const own of [await s.call('b__y'), await s.request('prompts/get', { name: 'b__p' })]) {
+    assert.deepEqual([own.status, own.error.code, own.error.message], [200, -32602, 'no such']);
+  }
+  assert.deepEqual([outcomes(gw).at(-1).outcome, outcomes(gw).at(-1).error_type], ['error', 'upstream_refused']);
   ups.b.onMessage = (m) => (m.method === 'tools/list' ? (m.error(-32601, 'Method not found', 404), true) : undefined);
   ups.b.clear();
   assert.deepEqual(await list(s), [['a__x'], undefined]);
@@ -479,6 +503,16 @@ test('an upstream that was started again, and has forgotten its sessions, joins 
   ups.b.onMessage = (m) => (['initialize', 'notifications/initialized'].includes(m.method) ? undefined : (m.error(-32001, 'Session not found', 404), true));
   assert.deepEqual(await list(s), [['a__x'], ['b']]);
   assert.deepEqual(methods(ups.b), ['tools/list', 'initialize', 'notifications/initialized', 'tools/list']);
+  gw.verify();
+});
+
+test('a call is sent in a new session of its upstream when the lost one is noticed before', LIMIT, async (t) => {
+  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT } });
+  const s = await openSession(gw);
+  ups.b.clear();
+  ups.b.onMessage = (m) => (m.headers['mcp-session-id'] === 'up-1' ? (m.error(-32001, 'Session not found', 404), true) : undefined);
+  assert.equal((await s.call('b__y')).said, 'ran 1');
+  assert.deepEqual(methods(ups.b), ['tools/list', 'initialize', 'notifications/initialized', 'tools/call'], 'the gateway asks what the tool is');
   gw.verify();
 });
 

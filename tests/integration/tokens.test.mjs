@@ -240,6 +240,17 @@ test('a 401 of the upstream drops the token and ends the call, which is not made
   refuse = 1000;
   for (let i = 0; i < 20; i++) assert.equal((await call(gw)).reason, 'upstream_unauthorized');
   assert.ok(as.count('/token') <= 3, String(as.count('/token')));
+  // a reason is quoted when the table has it, in the table's own words; nothing else is
+  const writs = (reason) => ({ jsonrpc: '2.0', id: null, error: { code: -31001, message: 'WORDS-OF-THE-UPSTREAM', data: { reason, hint: 'WORDS-OF-THE-UPSTREAM' } } });
+  const other = writs('replayed');
+  other.error.code = -31002;
+  for (const [body, quoted] of [[writs('replayed'), 'replayed'], [writs('WORDS-OF-THE-UPSTREAM'), undefined], [other, undefined], ['WORDS-OF-THE-UPSTREAM', undefined]]) {
+    up.onCall = (arrival) => arrival.json(body, 403);
+    const refused = await call(gw);
+    assert.deepEqual([refused.reason, refused.refusal.upstream_reason], ['upstream_unauthorized', quoted]);
+    assert.equal(/; the tool server's reason is replayed: the credential was used before/.test(refused.error.message), quoted !== undefined);
+    assert.doesNotMatch(refused.text, /WORDS/);
+  }
   // not governed: the same
   up.onMessage = (arrival) => (arrival.method === 'prompts/list' ? arrival.json({}, 403) ?? true : undefined);
   const passed = await new Caller(gw, { path: '/mcp/up' }).request('prompts/list');

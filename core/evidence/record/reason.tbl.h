@@ -403,7 +403,11 @@
         "try again later; the gateway's log says why none can be had")                             \
     X(UPSTREAM_UNAUTHORIZED, upstream_unauthorized, WRIT_REASON_IN_GATEWAY,                        \
         "the tool server does not accept what the gateway shows to it",                            \
-        "see `authorization` of the upstream in the configuration")                                \
+        "see `authorization` and `resource` of the upstream in the configuration")                                \
+    X(UPSTREAM_SESSION_LOST, upstream_session_lost, WRIT_REASON_IN_GATEWAY,                        \
+        "the tool server does not know its session any more; whether it did what was asked is not known", \
+        "find out at the target what happened before calling again; the gateway opens another session " \
+        "with the server")                                                                         \
     X(UPSTREAM_TIMEOUT, upstream_timeout, WRIT_REASON_IN_GATEWAY,                                  \
         "the tool server did not answer in time; whether the call ran is not known",               \
         "find out at the target what happened before calling again")                               \
