@@ -1,22 +1,12 @@
-/* The life of a phase (semantics 5).
+/* The bookkeeping of a machine: its phase, steps, slots, nested crews and ids.
  *
  * 1. A step is in phase.ids from its request to its terminal event, and nowhere else: the first
  *    terminal takes it out, so that a second one finds nothing.
- * 2. A phase is over when no step of it is in phase.ids and no nested crew of it runs. This is
- * asked after every answer, but not while the phase begins or ends or an answer is taken (`held`).
- * 3. A failure half way goes to the event writer; the session is broken then. Nothing here looks at
- * it. */
-#include "base/utf8.h"
-#include "crew/event_writer.h"
-#include "crew/nested.h"
+ * 2. A nested crew ends with its own machine, and with no other one.
+ * 3. A failure half way goes to the event writer; the session is broken then. */
+#include "crew/machine.h"
+
 #include "crew/vec.h"
-
-struct writ_crew_control {
-    struct writ_machine *machine;
-};
-
-static void request_step(
-    struct writ_machine *m, size_t agent, struct writ_crew_value *input, size_t replaced);
 
 /* ---- making and freeing */
 
@@ -89,6 +79,19 @@ writ_machine_phase_end(struct writ_machine *m)
 }
 
 void
+writ_machine_handle_free(struct writ_handle *handle)
+{
+    if (handle != NULL) {
+        writ_machine_free(handle->inner);
+        writ_idmap_wipe(&handle->ids);
+        if (handle->hard && handle->memory.self != NULL) {
+            handle->memory.ops->free(handle->memory.self);
+        }
+        writ_free(handle);
+    }
+}
+
+void
 writ_machine_free(struct writ_machine *m)
 {
     if (m == NULL) {
@@ -97,7 +100,7 @@ writ_machine_free(struct writ_machine *m)
     writ_machine_phase_end(m);
     for (struct writ_handle *handle = m->first, *next; handle != NULL; handle = next) {
         next = handle->next;
-        writ_nested_free(handle);
+        writ_machine_handle_free(handle);
     }
     writ_idmap_wipe(&m->routes);
     writ_crew_value_free(m->input);
@@ -128,54 +131,7 @@ writ_machine_hook(
     m->options.hooks->call(m->options.hooks->user, &hook, &control);
 }
 
-static size_t
-role_of(const struct writ_machine *m, size_t agent)
-{
-    return m->graph->agents[agent].role;
-}
-
-void
-writ_crew_control_checkpoint(struct writ_crew_control *control, struct writ_view id)
-{
-    if (writ_utf8_is_valid(id, NULL)) {
-        writ_event_writer_checkpoint(control->machine, id);
-    }
-}
-
-bool
-writ_crew_control_request(struct writ_crew_control *control, struct writ_view from,
-    struct writ_view to, enum writ_crew_action action)
-{
-    struct writ_machine *m = control->machine;
-    bool allowed = writ_crew_graph_allows(m->graph, from, to, action);
-
-    if (!allowed && m->writer->recursion < m->limits->action_recursion &&
-        writ_utf8_is_valid(from, NULL) && writ_utf8_is_valid(to, NULL)) {
-        m->writer->recursion++;
-        writ_machine_request(m, from, to, action);
-        m->writer->recursion--;
-    }
-    return allowed;
-}
-
-/* ---- requests */
-
-/* The agent's memory, as its role wants to see it (semantics 8). */
-static struct writ_crew_value *
-sample_memory(struct writ_machine *m, size_t agent)
-{
-    const struct writ_shape_role *role = &m->graph->shape->roles[role_of(m, agent)];
-    const struct writ_crew_scope scope = {
-        writ_machine_agent(m, agent), m->options.crew_id, role->name, role->memex_view};
-    struct writ_crew_value *sampled = NULL;
-
-    if (m->memory.ops == NULL || !role->memex) {
-        return NULL;
-    }
-    writ_event_writer_fail(m->writer, m->memory.ops->retrieve(m->memory.self, &scope,
-                                          writ_crew_value_text(role->retrieval), &sampled));
-    return sampled;
-}
+/* ---- steps and slots */
 
 uint32_t
 writ_machine_attempt(struct writ_machine *m, size_t agent)
@@ -223,110 +179,31 @@ writ_machine_step(struct writ_machine *m, struct writ_step *step)
     return WRIT_DONE;
 }
 
-static void
-request_agent(struct writ_machine *m, size_t agent, struct writ_crew_value *input, size_t replaced)
+/* Marks a step as done; keeps (1). */
+void
+writ_machine_step_done(struct writ_machine *m, struct writ_step *step)
 {
-    size_t role = role_of(m, agent);
-    const struct writ_shape_role *shape = &m->graph->shape->roles[role];
-    struct writ_step step = {.agent = agent, .replaced = replaced};
+    struct writ_phase *phase = &m->phase;
+    writ_result room =
+        writ_vec_room(&phase->seen, &phase->seen_cap, phase->seen_n, sizeof *phase->seen);
 
-    writ_machine_hook(m, role, WRIT_SHAPE_BEFORE_AGENT,
-        (struct writ_crew_hook){.agent_id = writ_machine_agent(m, agent),
-            .input = writ_crew_value_text(input),
-            .fault = -1,
-            .stalled = -1});
-    writ_event_writer_fail(
-        m->writer, writ_correlation_id(&m->writer->scratch, m->options.crew_id, shape->name,
-                       writ_machine_agent(m, agent), writ_machine_attempt(m, agent), &step.id));
-    step.timeout_ms = shape->timeout_ms >= 0           ? shape->timeout_ms
-                      : m->options.has_default_timeout ? m->options.default_timeout_ms
-                                                       : -1;
-    step.ts = writ_event_writer_now(m);
-    step.input = writ_crew_value_ref(input);
-    step.role = writ_crew_value_ref(m->graph->roles[role].snapshot);
-    step.memex = sample_memory(m, agent);
-    writ_event_writer_requested(m, &step, writ_event_writer_now(m));
-    writ_machine_publish(m, step.id);
-    writ_event_writer_fail(m->writer, writ_machine_step(m, &step));
-}
-
-static void
-request_step(struct writ_machine *m, size_t agent, struct writ_crew_value *input, size_t replaced)
-{
-    if (m->graph->roles[role_of(m, agent)].nested != NULL) {
-        writ_nested_spawn(m, agent, input, replaced);
-    } else {
-        request_agent(m, agent, input, replaced);
+    writ_event_writer_fail(m->writer, room);
+    if (writ_is_ok(room)) {
+        phase->seen[phase->seen_n++] = step->id;
     }
+    writ_idmap_remove(&phase->ids, step->id);
+    writ_machine_forget(m, step->id);
+    step->done = true;
+    step_wipe(step);
 }
 
-/* ---- fixers */
-
-static const struct writ_output *
-output_of(const struct writ_machine *m, size_t slot)
+const struct writ_output *
+writ_machine_output_of(const struct writ_machine *m, size_t slot)
 {
     return m->phase.running && m->slots[slot].phase == m->phase.serial
                ? &m->phase.outputs[m->slots[slot].at]
                : NULL;
 }
-
-/* What a fixer is given (semantics 4). NULL: no memory. */
-static struct writ_crew_value *
-fixer_input(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
-{
-    const struct writ_output *last = output_of(m, agent);
-    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
-    struct writ_write w = writ_write_to(&buf);
-    struct writ_crew_value *input = NULL;
-
-    w.sorted = true;
-    writ_write_object_begin(&w);
-    writ_write_text(&w, "failedAgentId", writ_machine_agent(m, agent));
-    writ_write_text(&w, "failedRoleId", writ_machine_role(m, m->phase.role));
-    writ_event_writer_value(&w, "lastOutput", last != NULL ? last->output : NULL);
-    writ_write_text(&w, "reason", writ_view_str(writ_event_writer_reason(reason)));
-    writ_event_writer_value(&w, "upstreamInput", m->input);
-    writ_write_object_end(&w);
-    writ_event_writer_fail(m->writer, writ_write_end(&w, NULL));
-    writ_event_writer_fail(m->writer, writ_value_of_text(writ_buf_view(&buf), &input));
-    return input;
-}
-
-static void
-invoke_fixer(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
-{
-    size_t fixer = m->phase.running ? m->graph->fixers[reason] : WRIT_GRAPH_NONE;
-    writ_auto_value input = NULL;
-
-    if (fixer == WRIT_GRAPH_NONE || m->phase.fixers >= m->limits->phase_fixers) {
-        return;
-    }
-    m->phase.fixers++;
-    input = fixer_input(m, agent, reason);
-    writ_event_writer_fixer(m, fixer, reason);
-    request_step(m, fixer, input, agent);
-}
-
-bool
-writ_machine_request(struct writ_machine *m, struct writ_view from, struct writ_view to,
-    enum writ_crew_action action)
-{
-    size_t asking = writ_graph_find(m->graph, from);
-
-    if (writ_crew_graph_allows(m->graph, from, to, action)) {
-        return true;
-    }
-    writ_event_writer_denied(m, from, to, action);
-    if (asking != WRIT_GRAPH_NONE) {
-        writ_machine_hook(m, role_of(m, asking), WRIT_SHAPE_ON_PERMISSION_DENIED,
-            (struct writ_crew_hook){
-                .agent_id = writ_machine_agent(m, asking), .fault = -1, .stalled = -1});
-        invoke_fixer(m, asking, WRIT_SHAPE_REASON_PERMISSION_DENIED);
-    }
-    return false;
-}
-
-/* ---- answers */
 
 void
 writ_machine_output(struct writ_machine *m, struct writ_output output)
@@ -351,286 +228,32 @@ writ_machine_output(struct writ_machine *m, struct writ_output output)
     phase->outputs[phase->outputs_n++] = output;
 }
 
-static void
-run_commands(struct writ_machine *m, size_t agent, const struct writ_json *commands)
-{
-    const struct writ_crew_scope scope = {writ_machine_agent(m, agent), m->options.crew_id,
-        writ_machine_role(m, role_of(m, agent)), {NULL, 0}};
-
-    WRIT_JSON_EACH(command, commands)
-    {
-        writ_auto_value value = NULL;
-        writ_event_writer_fail(m->writer, writ_value_of_json(command, &value));
-        writ_event_writer_command(m, agent, value);
-        if (m->memory.ops != NULL && value != NULL) {
-            writ_event_writer_fail(m->writer,
-                m->memory.ops->apply(m->memory.self, &scope, writ_crew_value_text(value)));
-        }
-    }
-}
-
-static void
-run_answer_hooks(
-    struct writ_machine *m, size_t agent, bool fixing, const struct writ_terminal *terminal)
-{
-    struct writ_crew_hook hook = {.agent_id = writ_machine_agent(m, agent),
-        .output = writ_crew_value_text(terminal->output),
-        .fault = -1,
-        .stalled = -1};
-    size_t role = role_of(m, agent);
-
-    if (!fixing && terminal->fault) {
-        hook.fault = true;
-        writ_machine_hook(m, role, WRIT_SHAPE_ON_FAULT, hook);
-    } else if (!fixing && terminal->stalled) {
-        hook.stalled = true;
-        writ_machine_hook(m, role, WRIT_SHAPE_ON_STALL, hook);
-    } else if (!fixing && terminal->timed_out) {
-        hook.output = writ_view(NULL, 0);
-        writ_machine_hook(m, role, WRIT_SHAPE_ON_TIMEOUT, hook);
-    }
-    hook.output = writ_crew_value_text(terminal->output);
-    hook.fault = terminal->fault;
-    hook.stalled = terminal->stalled;
-    writ_machine_hook(m, role, WRIT_SHAPE_AFTER_AGENT, hook);
-}
-
-/* Marks a step as done; keeps (1). */
-static void
-terminate(struct writ_machine *m, struct writ_step *step)
-{
-    struct writ_phase *phase = &m->phase;
-    writ_result room =
-        writ_vec_room(&phase->seen, &phase->seen_cap, phase->seen_n, sizeof *phase->seen);
-
-    writ_event_writer_fail(m->writer, room);
-    if (writ_is_ok(room)) {
-        phase->seen[phase->seen_n++] = step->id;
-    }
-    writ_idmap_remove(&phase->ids, step->id);
-    writ_machine_forget(m, step->id);
-    step->done = true;
-    step_wipe(step);
-}
-
-/* An answer, from its memory commands to the fixer that it may call for. */
-static void
-take_answer(
-    struct writ_machine *m, size_t agent, size_t replaced, const struct writ_terminal *terminal)
-{
-    bool fixing = replaced != WRIT_GRAPH_NONE;
-
-    m->phase.held = true; /* a nested fixer may end at once, here or in a hook */
-    run_commands(m, agent, terminal->commands);
-    writ_machine_output(
-        m, (struct writ_output){fixing ? replaced : agent, writ_crew_value_ref(terminal->output),
-               terminal->fault || terminal->timed_out, true, terminal->stalled});
-    run_answer_hooks(m, agent, fixing, terminal);
-    if (!fixing && (terminal->fault || terminal->stalled || terminal->timed_out)) {
-        invoke_fixer(m, agent,
-            terminal->timed_out ? WRIT_SHAPE_REASON_TIMEOUT
-            : terminal->stalled ? WRIT_SHAPE_REASON_STALL
-                                : WRIT_SHAPE_REASON_FAULT);
-    }
-    m->phase.held = false;
-}
+/* ---- nested crews */
 
 void
-writ_machine_deliver(struct writ_machine *m, uint64_t id, const struct writ_terminal *terminal)
+writ_machine_add(struct writ_machine *m, struct writ_handle *handle)
 {
-    size_t found = 0;
-
-    if (m->status != WRIT_CREW_AWAITING_RESPONSES) {
-        return;
-    }
-    if (writ_idmap_get(&m->routes, id, &found)) {
-        /* NOLINTNEXTLINE(performance-no-int-to-ptr): as it was put in */
-        struct writ_handle *handle = (struct writ_handle *)(uintptr_t)found;
-        writ_idmap_remove(&m->routes, id);
-        writ_idmap_remove(&handle->ids, id);
-        writ_machine_deliver(handle->inner, id, terminal);
-        writ_nested_absorb(m, handle);
-    } else if (writ_idmap_get(&m->phase.ids, id, &found)) {
-        size_t agent = m->phase.steps[found].agent, replaced = m->phase.steps[found].replaced;
-        terminate(m, &m->phase.steps[found]);
-        take_answer(m, agent, replaced, terminal);
-        writ_machine_settle(m);
-    }
-}
-
-/* ---- phases */
-
-/* The vote of the running phase. NULL: no value. */
-static struct writ_crew_value *
-count_votes(struct writ_machine *m)
-{
-    const struct writ_graph_role *role = &m->graph->roles[m->phase.role];
-    struct writ_crew_entry *entries = writ_alloc(role->count * sizeof *entries);
-    struct writ_crew_verdict verdict = {0};
-    struct writ_crew_value *value = NULL;
-    size_t n = 0;
-
-    for (size_t agent = role->first; entries != NULL && agent < role->first + role->count;
-         agent++) {
-        const struct writ_output *output = output_of(m, agent);
-        if (output != NULL) {
-            entries[n++] = (struct writ_crew_entry){writ_machine_agent(m, agent), role->shape->name,
-                writ_crew_value_text(output->output), output->fault,
-                output->has_stalled && output->stalled};
-        }
-    }
-    if (entries == NULL) {
-        writ_event_writer_fail(m->writer, (writ_result){WRIT_E_NOMEM});
+    handle->serial = ++m->handle_serial;
+    handle->inner->outer = m;
+    handle->inner->as = handle;
+    handle->previous = m->last;
+    if (m->last != NULL) {
+        m->last->next = handle;
     } else {
-        writ_result counted = writ_crew_vote(
-            &role->shape->voting, m->graph->engines, entries, n, role->count, &verdict, NULL);
-        if (counted.code != WRIT_E_INVALID) { /* ballots that cannot be counted: no value */
-            writ_event_writer_fail(m->writer, counted);
-        }
-        value = writ_crew_value_ref(verdict.value);
+        m->first = handle;
     }
-    writ_crew_verdict_wipe(&verdict);
-    writ_free(entries);
-    return value;
-}
-
-static void
-take_checkpoints(struct writ_machine *m)
-{
-    const struct writ_shape_role *role = &m->graph->shape->roles[m->phase.role];
-
-    for (size_t at = 0; at < role->checkpoints.n; at++) {
-        writ_event_writer_checkpoint(m, role->checkpoints.list[at]);
-        writ_machine_hook(m, m->phase.role, WRIT_SHAPE_ON_CHECKPOINT,
-            (struct writ_crew_hook){.fault = -1, .stalled = -1});
-    }
-    if (m->options.auto_checkpoint) {
-        writ_auto_buf id = writ_buf_make(SIZE_MAX);
-        writ_buf_str(&id, "phase:");
-        writ_buf_put(&id, role->name);
-        writ_buf_byte(&id, ':');
-        writ_buf_i64(&id, m->phase_index);
-        writ_event_writer_fail(m->writer, writ_buf_check(&id, NULL));
-        writ_event_writer_checkpoint(m, writ_buf_view(&id));
-    }
-}
-
-static void
-resolve_phase(struct writ_machine *m)
-{
-    struct writ_crew_value *value = count_votes(m);
-
-    m->phase.held = true;
-    writ_event_writer_resolved(m, m->phase.role, value);
-    writ_machine_hook(m, m->phase.role, WRIT_SHAPE_AFTER_ROLE,
-        (struct writ_crew_hook){.output = writ_crew_value_text(value), .fault = -1, .stalled = -1});
-    take_checkpoints(m);
-    writ_value_replace(&m->input, value);
-}
-
-static bool
-is_drained(const struct writ_machine *m)
-{
-    return m->phase.ids.live == 0 && m->phase.in_flight == 0; /* keeps (2) */
-}
-
-static void
-open_phase(struct writ_machine *m)
-{
-    size_t role = m->graph->phases[m->phase_index];
-    const struct writ_graph_role *agents = &m->graph->roles[role];
-
-    writ_machine_phase_begin(m, role);
-    m->phase.held = true;
-    writ_event_writer_entered(m, role);
-    writ_machine_hook(m, role, WRIT_SHAPE_BEFORE_ROLE,
-        (struct writ_crew_hook){
-            .input = writ_crew_value_text(m->input), .fault = -1, .stalled = -1});
-    for (size_t at = 0; at < agents->count && m->writer->failed == WRIT_E_UNSET; at++) {
-        request_step(m, agents->first + at, m->input, WRIT_GRAPH_NONE);
-    }
-    m->phase.held = false;
-}
-
-/* Enters phases until one of them has something to wait for, or there are no more. */
-static void
-enter_phases(struct writ_machine *m)
-{
-    for (;;) {
-        if (++m->phase_index == (ptrdiff_t)m->graph->phases_n) {
-            writ_machine_phase_end(m);
-            m->status = WRIT_CREW_COMPLETED;
-            writ_event_writer_completed(m);
-            return;
-        }
-        open_phase(m);
-        if (!is_drained(m) || m->writer->failed != WRIT_E_UNSET) {
-            return;
-        }
-        resolve_phase(m);
-    }
+    m->last = handle;
 }
 
 void
-writ_machine_settle(struct writ_machine *m)
+writ_machine_remove(struct writ_machine *m, struct writ_handle *handle)
 {
-    if (m->phase.running && !m->phase.held && is_drained(m) && m->writer->failed == WRIT_E_UNSET) {
-        resolve_phase(m);
-        enter_phases(m);
-    }
-}
-
-void
-writ_machine_start(
-    struct writ_machine *m, struct writ_crew_value *input, struct writ_crew_value *task)
-{
-    m->status = WRIT_CREW_AWAITING_RESPONSES;
-    writ_value_replace(&m->input, writ_crew_value_ref(input));
-    writ_value_replace(&m->task, writ_crew_value_ref(task));
-    writ_event_writer_started(m, task);
-    enter_phases(m);
-}
-
-/* ---- time */
-
-static bool
-expire_own(struct writ_machine *m, double now)
-{
-    size_t n = m->phase.steps_n; /* requests that are made meanwhile are not looked at */
-    bool any = false;
-
-    for (size_t at = 0; at < n; at++) {
-        struct writ_step *step = &m->phase.steps[at];
-        const struct writ_terminal terminal = {.timed_out = true};
-        size_t agent = step->agent, replaced = step->replaced;
-
-        if (step->done || step->timeout_ms < 0 || step->ts + step->timeout_ms > now) {
-            continue;
+    for (size_t at = 0; at < handle->ids.n; at++) {
+        if (!handle->ids.list[at].gone) {
+            writ_idmap_remove(&m->routes, handle->ids.list[at].id);
+            writ_machine_forget(m, handle->ids.list[at].id);
         }
-        any = true;
-        writ_event_writer_timed_out(m, step->id, now);
-        terminate(m, step);
-        take_answer(m, agent, replaced, &terminal);
     }
-    return any;
-}
-
-void
-writ_machine_tick(struct writ_machine *m, double now)
-{
-    uint64_t last = m->handle_serial; /* crews that are nested meanwhile are not looked at */
-
-    if (m->status != WRIT_CREW_AWAITING_RESPONSES) {
-        return;
-    }
-    if (expire_own(m, now)) {
-        writ_machine_settle(m);
-    }
-    for (struct writ_handle *handle = m->first, *next;
-         handle != NULL && handle->serial <= last && m->status == WRIT_CREW_AWAITING_RESPONSES;
-         handle = next) {
-        next = handle->next;
-        writ_machine_tick(handle->inner, now);
-        writ_nested_absorb(m, handle);
-    }
+    *(handle->previous != NULL ? &handle->previous->next : &m->first) = handle->next;
+    *(handle->next != NULL ? &handle->next->previous : &m->last) = handle->previous;
 }

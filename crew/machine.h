@@ -1,25 +1,14 @@
 /* machine.h - one running crew, inside: what a session is made of. Nested crews are machines inside
  * machines; they share one event writer.
  *
- * machine.c is the life of a phase; nested.h crews inside crews; event_writer.h the events. */
+ * Here are its parts and their bookkeeping; phase.h is what happens in it, event.h what it says. */
 #ifndef WRIT_CREW_MACHINE_H
 #define WRIT_CREW_MACHINE_H
 
 #include "crew/correlation.h"
+#include "crew/event_writer.h"
 #include "crew/graph.h"
 #include "crew/idmap.h"
-#include "evidence/json/write.h"
-
-/** The events of one call, of a machine and all that are nested in it. */
-struct writ_event_writer {
-    struct writ_buf text;
-    size_t *ends; /* where each event ends in `text` */
-    size_t n, cap;
-    struct writ_view *list; /* the same, for the caller; made at the end of a call */
-    struct writ_buf scratch;
-    enum writ_code failed; /* the first failure half way; WRIT_E_UNSET: none */
-    size_t recursion;      /* requested actions inside each other */
-};
 
 /** A request to an agent, from its phase's begin to its end. */
 struct writ_step {
@@ -51,7 +40,7 @@ struct writ_terminal {
 /** The phase that is running. */
 struct writ_phase {
     bool running;
-    bool held;       /* whether anything keeps it is not asked now: see machine.c */
+    bool held;       /* whether anything keeps it is not asked now: see phase.c */
     uint64_t serial; /* of the phase, in this machine */
     size_t role;
     struct writ_step *steps;
@@ -107,6 +96,10 @@ struct writ_machine {
     struct writ_handle *as; /* its handle there */
 };
 
+struct writ_crew_control {
+    struct writ_machine *machine;
+};
+
 /** The ids of an agent and of a role. */
 static inline struct writ_view
 writ_machine_agent(const struct writ_machine *m, size_t agent)
@@ -127,17 +120,7 @@ WRIT_RESULT writ_machine_new(const struct writ_crew_options *options,
 void writ_machine_free(struct writ_machine *m);
 
 /* Failures go to the event writer, which is looked at when the call ends. */
-void writ_machine_start(
-    struct writ_machine *m, struct writ_crew_value *input, struct writ_crew_value *task);
-/** Gives a terminal to the step, here or inside, that has the id; nothing when there is none. */
-void writ_machine_deliver(
-    struct writ_machine *m, uint64_t id, const struct writ_terminal *terminal);
-void writ_machine_tick(struct writ_machine *m, double now);
-/** Whether it is allowed; a denial is told, and may invoke a fixer. */
-bool writ_machine_request(struct writ_machine *m, struct writ_view from, struct writ_view to,
-    enum writ_crew_action action);
-/** Completes the phase when nothing keeps it. */
-void writ_machine_settle(struct writ_machine *m);
+
 /** Puts an answer into a slot of the running phase; takes `output`. */
 void writ_machine_output(struct writ_machine *m, struct writ_output output);
 /** Adds a step to the running phase, as pending; takes what the step owns, also on failure. */
@@ -150,6 +133,18 @@ uint32_t writ_machine_attempt(struct writ_machine *m, size_t agent);
 /** Calls a hook of the agent's or phase's role, if it has one; sets the names in `hook`. */
 void writ_machine_hook(
     struct writ_machine *m, size_t role, enum writ_shape_hook stage, struct writ_crew_hook hook);
+
+/** What stands in a slot of the running phase; NULL: nothing. */
+const struct writ_output *writ_machine_output_of(const struct writ_machine *m, size_t slot);
+/** Takes a step out of the running phase: it is done. */
+void writ_machine_step_done(struct writ_machine *m, struct writ_step *step);
+
+/** Adds a nested crew, which is taken, at the end. */
+void writ_machine_add(struct writ_machine *m, struct writ_handle *handle);
+/** Takes it out; what is still asked inside is forgotten here and all the way out. */
+void writ_machine_remove(struct writ_machine *m, struct writ_handle *handle);
+/** Frees a nested crew that was taken out, or never added; NULL is fine. */
+void writ_machine_handle_free(struct writ_handle *handle);
 
 /** Makes the ids of a step's request known, or forgotten, outside. */
 void writ_machine_publish(struct writ_machine *m, uint64_t id);

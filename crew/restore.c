@@ -1,7 +1,7 @@
 /* Snapshots, read back (semantics 12). A snapshot may come from anywhere: every name in it is
  * looked up, every number checked, and what does not fit the graph is refused. */
 #include "crew/names.h"
-#include "crew/nested.h"
+#include "crew/machine.h"
 #include "crew/snapshot.h"
 #include "crew/vec.h"
 
@@ -387,7 +387,7 @@ restore_inner(const struct restore *r, struct writ_handle *handle, const struct 
 static void
 handle_freep(struct writ_handle **handle)
 {
-    writ_nested_free(*handle);
+    writ_machine_handle_free(*handle);
 }
 
 static WRIT_RESULT
@@ -434,7 +434,7 @@ restore_handle(const struct restore *r, const struct writ_json *entry, const str
         m->phase.fixers += handle->replaced != WRIT_GRAPH_NONE;
     }
     added = handle;
-    writ_nested_add(m, WRIT_TAKE(handle));
+    writ_machine_add(m, WRIT_TAKE(handle));
     return restore_ids(r, added, entry);
 }
 

@@ -1,6 +1,8 @@
 /* A session that goes on from a snapshot (semantics 12): restored, then what came since, then what
  * to do about steps that nobody answered. */
+#include "crew/event.h"
 #include "crew/event_writer.h"
+#include "crew/phase.h"
 #include "crew/session.h"
 #include "crew/snapshot.h"
 #include "crew/vec.h"
@@ -38,7 +40,7 @@ re_emit(struct writ_machine *m)
 {
     for (size_t at = 0; m->phase.running && at < m->phase.steps_n; at++) {
         if (!m->phase.steps[at].done) {
-            writ_event_writer_requested(m, &m->phase.steps[at], writ_event_writer_now(m));
+            writ_event_requested(m, &m->phase.steps[at], writ_event_now(m));
         }
     }
     for (struct writ_handle *handle = m->first; m->phase.running && handle != NULL;
@@ -71,7 +73,7 @@ settle_pending(struct writ_machine *m, enum writ_crew_resume policy, struct writ
         break;
     case WRIT_CREW_RESUME_TREAT_AS_FAILED:
         for (size_t at = 0; at < ids.n; at++) {
-            writ_machine_deliver(m, ids.list[at], &failed);
+            writ_phase_deliver(m, ids.list[at], &failed);
         }
         break;
     }

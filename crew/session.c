@@ -3,7 +3,9 @@
 #include "crew/session.h"
 
 #include "base/utf8.h"
+#include "crew/event.h"
 #include "crew/event_writer.h"
+#include "crew/phase.h"
 #include "crew/snapshot.h"
 
 struct writ_crew_session {
@@ -144,7 +146,7 @@ writ_crew_session_start(struct writ_crew_session *session, struct writ_view inpu
     if (task.ptr != NULL) {
         WRIT_TRY(writ_crew_value_read(task, limits, &task_value, err));
     }
-    writ_machine_start(session->machine, input_value, task_value);
+    writ_phase_start(session->machine, input_value, task_value);
     return writ_session_events(session, ret, err);
 }
 
@@ -192,7 +194,7 @@ writ_session_deliver(
             return writ_failure_memory(err);
         }
         terminal.output = value;
-        writ_machine_deliver(session->machine, id, &terminal);
+        writ_phase_deliver(session->machine, id, &terminal);
     }
     return WRIT_DONE;
 }
@@ -215,7 +217,7 @@ writ_crew_session_tick(struct writ_crew_session *session, double now, struct wri
         return writ_failure_set(
             err, WRIT_E_INVALID, WRIT_CREW_NON_FINITE, "the time is not a finite number");
     }
-    writ_machine_tick(session->machine, now);
+    writ_phase_tick(session->machine, now);
     return writ_session_events(session, ret, err);
 }
 
@@ -229,7 +231,7 @@ writ_crew_session_cancel(struct writ_crew_session *session, enum writ_crew_abort
     if (m->status == WRIT_CREW_IDLE || m->status == WRIT_CREW_AWAITING_RESPONSES) {
         m->status = WRIT_CREW_ABORTED;
         writ_machine_phase_end(m);
-        writ_event_writer_aborted(m, reason);
+        writ_event_aborted(m, reason);
     }
     return writ_session_events(session, ret, err);
 }
@@ -246,7 +248,7 @@ writ_crew_session_request(struct writ_crew_session *session, struct writ_view fr
         return writ_failure_set(
             err, WRIT_E_INVALID, WRIT_CREW_MALFORMED, "the id of an agent is not UTF-8");
     }
-    allowed = writ_machine_request(session->machine, from, to, action);
+    allowed = writ_phase_request(session->machine, from, to, action);
     WRIT_TRY(writ_session_events(session, ret, err));
     *ret_allowed = allowed;
     return WRIT_DONE;
@@ -260,7 +262,7 @@ put_pending(struct writ_machine *m)
     }
     for (size_t at = 0; at < m->phase.steps_n; at++) {
         if (!m->phase.steps[at].done) {
-            writ_event_writer_pending(m, &m->phase.steps[at]);
+            writ_event_pending(m, &m->phase.steps[at]);
         }
     }
     for (struct writ_handle *handle = m->first; handle != NULL; handle = handle->next) {

@@ -2,6 +2,7 @@
  * nestedPending, and among the fixer steps when they are fixers (deviations 7 and 7b). */
 #include "crew/snapshot.h"
 
+#include "crew/event.h"
 #include "crew/event_writer.h"
 
 static writ_result put_snapshot(struct writ_machine *m, struct writ_buf *buf);
@@ -192,7 +193,7 @@ put_snapshot(struct writ_machine *m, struct writ_buf *buf)
     writ_write_text(&w, "schema_version", WRIT_LIT("1.0"));
     writ_write_text(&w, "status", writ_view_str(writ_crew_status_name(m->status)));
     writ_event_writer_value(&w, "task", m->task);
-    writ_write_number(&w, "ts", writ_event_writer_now(m));
+    writ_write_number(&w, "ts", writ_event_now(m));
     writ_write_object_end(&w);
     return writ_write_end(&w, NULL);
 }
