@@ -38,7 +38,6 @@
 #define WRIT_STORE_LEDGER_H
 
 #include "store/entry.h"
-#include "store/ledger_keys.h"
 #include "store/options.h"
 
 /** An open ledger and its writer thread. */

@@ -1,4 +1,5 @@
-/* options.h - how a ledger runs, and how it does. */
+/* options.h - how a ledger runs, how it does, and the keys that are handed to it while it is open.
+ */
 #ifndef WRIT_STORE_OPTIONS_H
 #define WRIT_STORE_OPTIONS_H
 
@@ -94,5 +95,20 @@ struct writ_ledger_health {
     int64_t last_commit_us; /* duration of the last commit */
     int64_t last_time_us;   /* the time of the last record (the high-water mark) */
 };
+
+/* ---- other keys ---- */
+
+/** Keys that an open ledger shall take. */
+struct writ_ledger_keys {
+    struct writ_keyring *ring;
+    struct writ_ledger_keys *next;
+};
+
+/** `ring` is taken on success; `ret` is new, free with writ_ledger_keys_free or hand it over.
+ * WRIT_E_INVALID when the ring has no active Ed25519 key for the ledger; WRIT_E_NOMEM. */
+WRIT_RESULT writ_ledger_keys_new(
+    struct writ_keyring *ring, struct writ_ledger_keys **ret, struct writ_err *err);
+/** NULL is fine. */
+void writ_ledger_keys_free(struct writ_ledger_keys *keys);
 
 #endif

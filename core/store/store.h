@@ -17,7 +17,6 @@
 #include "store/file.h"
 #include "store/flights.h"
 #include "store/heads.h"
-#include "store/ledger_keys.h"
 #include "store/manifest_note.h"
 #include "store/options.h"
 #include "store/reviews.h"
